@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.h — files: mapped whole or in part, and written so that a reader sees the old file or the
+ * new one, never a torn one.
+ */
+#ifndef PRT_BASE_FILE_H
+#define PRT_BASE_FILE_H
+
+#include "base/blob.h"
+
+/* Maps a regular file read-only. An empty file gives an empty blob. */
+poprt_status prt_file_map(const prt_allocator *allocator, const char *path, prt_blob **out);
+
+/*
+ * Maps `relative` as seen from `folder`, for data a model names: the path must stay below the
+ * folder (no absolute path, no "..", no symbolic link on the way), and name a regular file with
+ * one link. `subject` names who asked, for errors.
+ */
+poprt_status prt_file_map_below(const prt_allocator *allocator, const char *folder,
+    const char *relative, const char *subject, prt_blob **out);
+
+/* A file being written: bytes go to a temporary beside `path`; `commit` syncs and renames it into
+ * place; `abandon` removes it. Either ends the writer. */
+typedef struct prt_file_writer prt_file_writer;
+poprt_status prt_file_writer_create(const prt_allocator *allocator, const char *path,
+    prt_file_writer **out);
+poprt_status prt_file_writer_write(prt_file_writer *writer, const void *bytes, size_t size);
+poprt_status prt_file_writer_commit(prt_file_writer *writer);
+void prt_file_writer_abandon(prt_file_writer *writer);
+
+/* prt_file_writer_write with the shape of poprt_write_fn; `user` is the writer. */
+int32_t prt_file_writer_sink(void *user, const void *bytes, size_t size);
+
+#endif

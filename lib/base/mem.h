@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mem.h — the allocator every byte of the library comes from. The environment carries one; NULL
+ * means the C library's.
+ */
+#ifndef PRT_BASE_MEM_H
+#define PRT_BASE_MEM_H
+
+#include "base/status.h"
+
+typedef struct prt_allocator {
+    void *user;
+    void *(*alloc)(void *user, size_t size, size_t align); /* NULL when refused */
+    void (*release)(void *user, void *ptr);                /* never called with NULL */
+} prt_allocator;
+
+/* The allocator over the C library. */
+extern const prt_allocator prt_mem_libc;
+
+/* Zeroed memory, 64-byte alignment asked for; NULL (failure recorded) when refused. Size 0 gives
+ * a pointer that may be released and not read. */
+void *prt_mem_alloc(const prt_allocator *allocator, size_t size);
+
+/* The same without zeroing, for large buffers that are written whole. */
+void *prt_mem_alloc_raw(const prt_allocator *allocator, size_t size);
+
+/* Takes NULL. */
+void prt_mem_free(const prt_allocator *allocator, void *ptr);
+
+#endif

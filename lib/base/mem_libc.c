@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* mem_libc.c — allocation: the C library's allocator (the only malloc of the library) and the
+ * calls everything else uses. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *libc_alloc(void *user, size_t size, size_t align)
+{
+    (void)user;
+    void *ptr = NULL;
+    return posix_memalign(&ptr, align, size) == 0 ? ptr : NULL;
+}
+
+static void libc_release(void *user, void *ptr)
+{
+    (void)user;
+    free(ptr);
+}
+
+const prt_allocator prt_mem_libc = { .alloc = libc_alloc, .release = libc_release };
+
+void *prt_mem_alloc_raw(const prt_allocator *allocator, size_t size)
+{
+    const prt_allocator *a = allocator != NULL ? allocator : &prt_mem_libc;
+    void *ptr = size > PTRDIFF_MAX ? NULL : a->alloc(a->user, size != 0 ? size : 1, 64);
+    if (ptr == NULL)
+        (void)prt_fail_nomem(size);
+    return ptr;
+}
+
+void *prt_mem_alloc(const prt_allocator *allocator, size_t size)
+{
+    void *ptr = prt_mem_alloc_raw(allocator, size);
+    if (ptr != NULL)
+        memset(ptr, 0, size);
+    return ptr;
+}
+
+void prt_mem_free(const prt_allocator *allocator, void *ptr)
+{
+    const prt_allocator *a = allocator != NULL ? allocator : &prt_mem_libc;
+    if (ptr != NULL)
+        a->release(a->user, ptr);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * status.c — the thread's error record.
+ *
+ * A fixed thread-local block without destructor: recording a failure never allocates, and a
+ * thread that ends leaves nothing behind.
+ */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local prt_error_copy record;
+static _Thread_local poprt_error view;
+
+/* Copies text, cut to fit, with control characters replaced so that logs stay one line. */
+static void copy_text(char *to, size_t size, const char *from)
+{
+    size_t n = 0;
+    if (from != NULL)
+        for (; n + 1 < size && from[n] != '\0'; n++) {
+            const unsigned char ch = (unsigned char)from[n];
+            to[n] = ch < 0x20 && ch != '\n' ? '?' : from[n];
+        }
+    to[n] = '\0';
+}
+
+poprt_status prt_fail(poprt_status status, const char *subject, const char *fmt, ...)
+{
+    char message[sizeof(record.message)];
+    va_list args;
+    va_start(args, fmt);
+    if (vsnprintf(message, sizeof(message), fmt, args) < 0)
+        message[0] = '\0';
+    va_end(args);
+    char name[sizeof(record.subject)];
+    copy_text(name, sizeof(name), subject);
+    record.status = status;
+    record.stage[0] = '\0';
+    record.file[0] = '\0';
+    memcpy(record.subject, name, sizeof(name));
+    copy_text(record.message, sizeof(record.message), message);
+    return status;
+}
+
+poprt_status prt_fail_nomem(size_t size)
+{
+    return prt_fail(POPRT_E_NOMEM, NULL, "no memory for %zu bytes", size);
+}
+
+poprt_status prt_fail_at_stage(poprt_status status, const char *stage)
+{
+    if (status != POPRT_OK && record.stage[0] == '\0')
+        copy_text(record.stage, sizeof(record.stage), stage);
+    return status;
+}
+
+poprt_status prt_fail_in_file(poprt_status status, const char *file)
+{
+    if (status != POPRT_OK && record.file[0] == '\0')
+        copy_text(record.file, sizeof(record.file), file);
+    return status;
+}
+
+const poprt_error *prt_error_last(void)
+{
+    view = (poprt_error){ .struct_size = sizeof(poprt_error),
+        .status = record.status,
+        .stage = record.stage,
+        .file = record.file,
+        .subject = record.subject,
+        .message = record.message };
+    return &view;
+}
+
+void prt_error_save(prt_error_copy *copy)
+{
+    *copy = record;
+}
+
+void prt_error_restore(const prt_error_copy *copy)
+{
+    record = *copy;
+}
+
+const char *prt_status_name(poprt_status status)
+{
+    static const char *const names[] = { "POPRT_OK", "POPRT_E_NOMEM", "POPRT_E_ARG",
+        "POPRT_E_STATE", "POPRT_E_PARSE", "POPRT_E_UNSUPPORTED", "POPRT_E_TYPE", "POPRT_E_SHAPE",
+        "POPRT_E_LIMIT", "POPRT_E_IO", "POPRT_E_VERSION", "POPRT_E_NOT_FOUND", "POPRT_E_DEVICE",
+        "POPRT_E_PLUGIN", "POPRT_E_CANCELLED", "POPRT_E_INTERNAL" };
+    if (status < 0 || (size_t)status >= PRT_COUNT_OF(names))
+        return "POPRT_E_?";
+    return names[status];
+}

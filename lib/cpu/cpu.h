@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* cpu.h — what this processor can do, and how many processors this process may use. */
+#ifndef PRT_CPU_CPU_H
+#define PRT_CPU_CPU_H
+
+#include <stdint.h>
+
+enum {
+    PRT_CPU_AVX2 = 1 << 0,   /* AVX2, FMA, F16C, BMI2 */
+    PRT_CPU_AVX512 = 1 << 1, /* F, BW, DQ, VL, CD */
+    PRT_CPU_VNNI = 1 << 2,   /* AVX512-VNNI */
+    PRT_CPU_BF16 = 1 << 3,   /* AVX512-BF16 */
+    PRT_CPU_NEON = 1 << 4
+};
+
+/* Features that the processor has and the operating system saves. Cheap; pure. */
+uint64_t prt_cpu_features(void);
+
+/* Features of a level: "portable", "avx2", "avx512", "native"; UINT64_MAX for another word. */
+uint64_t prt_cpu_level(const char *name);
+
+/* Processors this process may use: affinity mask and cgroup quota (v1 and v2); at least 1. */
+uint32_t prt_cpu_count(void);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dim.h — dimensions: numbers, or expressions over named symbols ("batch", "2*seq+1").
+ *
+ * A dim is one int64. Values above PRT_DIM_EXPR are plain numbers; PRT_DIM_UNKNOWN is a dimension
+ * nobody knows before it is computed; the values between name expressions interned in a prt_dims
+ * table, so equal expressions are equal integers. Arithmetic folds numbers, keeps expressions
+ * simple and spreads the unknown. With plain numbers only, the table may be NULL (run time).
+ */
+#ifndef PRT_NUM_DIM_H
+#define PRT_NUM_DIM_H
+
+#include "base/str.h"
+
+#define PRT_DIM_UNKNOWN INT64_MIN
+#define PRT_DIM_EXPR (-((int64_t)1 << 62))
+
+typedef struct prt_dims prt_dims;
+
+typedef enum prt_dim_op {
+    PRT_DIM_SYMBOL,
+    PRT_DIM_ADD,
+    PRT_DIM_SUB,
+    PRT_DIM_MUL,
+    PRT_DIM_FLOORDIV, /* rounds toward minus infinity; division by zero is unknown */
+    PRT_DIM_CEILDIV,
+    PRT_DIM_MOD, /* sign of the divisor */
+    PRT_DIM_MIN,
+    PRT_DIM_MAX
+} prt_dim_op;
+
+typedef struct prt_dim_node {
+    int32_t op;
+    int64_t a, b;   /* operands: numbers or earlier nodes; for a symbol, a = index of the symbol */
+    prt_str symbol; /* for PRT_DIM_SYMBOL */
+} prt_dim_node;
+
+static inline bool prt_dim_is_number(int64_t dim)
+{
+    return dim > PRT_DIM_EXPR;
+}
+static inline bool prt_dim_is_expr(int64_t dim)
+{
+    return dim <= PRT_DIM_EXPR && dim != PRT_DIM_UNKNOWN;
+}
+
+poprt_status prt_dims_create(prt_arena *arena, prt_dims **out);
+
+/* The dim of a symbol, made on first use; PRT_DIM_UNKNOWN (failure recorded) without memory. */
+int64_t prt_dim_symbol(prt_dims *dims, prt_str name);
+
+int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b);
+
+static inline int64_t prt_dim_add(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_ADD, a, b);
+}
+static inline int64_t prt_dim_sub(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_SUB, a, b);
+}
+static inline int64_t prt_dim_mul(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_MUL, a, b);
+}
+static inline int64_t prt_dim_floordiv(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_FLOORDIV, a, b);
+}
+static inline int64_t prt_dim_ceildiv(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_CEILDIV, a, b);
+}
+static inline int64_t prt_dim_min(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_MIN, a, b);
+}
+static inline int64_t prt_dim_max(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_MAX, a, b);
+}
+
+/* Nodes in order of making: operands come before what uses them. */
+size_t prt_dims_count(const prt_dims *dims);
+const prt_dim_node *prt_dims_at(const prt_dims *dims, size_t index);
+int64_t prt_dim_of_index(size_t index);
+size_t prt_dim_index(int64_t dim); /* of an expression */
+
+/* One step of evaluating a node on numbers; PRT_DIM_UNKNOWN when undefined or overflowing. */
+int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b);
+
+/* Text of a dim ("3", "batch", "(seq+1)", "?") into `to`, always ended by a zero byte. */
+void prt_dim_print(const prt_dims *dims, int64_t dim, char *to, size_t size);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * float.h — the small float formats, bit patterns to float and back, rounding to nearest even.
+ * Formats: IEEE binary16; bfloat16; the float8 family of ONNX (E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ,
+ * E8M0) and float4 E2M1. PopRT's F143 and F152 are the FNUZ pair (bias 8 and 16, 0x80 is NaN).
+ */
+#ifndef PRT_NUM_FLOAT_H
+#define PRT_NUM_FLOAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+float prt_f16_to_f32(uint16_t bits);
+uint16_t prt_f32_to_f16(float value);
+uint16_t prt_f64_to_f16(double value); /* one rounding, not two */
+float prt_bf16_to_f32(uint16_t bits);
+uint16_t prt_f32_to_bf16(float value);
+uint16_t prt_f64_to_bf16(double value);
+
+float prt_f8e4m3fn_to_f32(uint8_t bits);
+float prt_f8e4m3fnuz_to_f32(uint8_t bits);
+float prt_f8e5m2_to_f32(uint8_t bits);
+float prt_f8e5m2fnuz_to_f32(uint8_t bits);
+float prt_f8e8m0_to_f32(uint8_t bits);
+float prt_f4e2m1_to_f32(uint8_t bits); /* low four bits */
+
+/* `saturate`: what is too large becomes the largest finite value, infinity too (ONNX Cast);
+ * otherwise infinity where the format has one, NaN where not. From double: one rounding. */
+uint8_t prt_f64_to_f8e4m3fn(double value, bool saturate);
+uint8_t prt_f64_to_f8e4m3fnuz(double value, bool saturate);
+uint8_t prt_f64_to_f8e5m2(double value, bool saturate);
+uint8_t prt_f64_to_f8e5m2fnuz(double value, bool saturate);
+uint8_t prt_f64_to_f8e8m0(double value, bool saturate); /* to nearest power of two, ties up */
+uint8_t prt_f64_to_f4e2m1(double value); /* always saturates */
+
+#endif
