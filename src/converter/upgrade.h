@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * upgrade.h — from any opset to canonical operators: rows of upgrade.def rewrite one node each.
+ *
+ * The reader builds every node as an op whose known attributes are filled in, then runs the rows
+ * whose operator and version range fit, oldest first, then infers the op's type, so an upgrade
+ * sees the types of its inputs in the main graph as far as they are known (in regions often not).
+ */
+#ifndef PRT_CONVERTER_UPGRADE_H
+#define PRT_CONVERTER_UPGRADE_H
+
+#include "ir/build.h"
+
+/* An attribute as the node carried it. `kind` is ONNX's AttributeProto.AttributeType. */
+typedef struct prt_node_attr {
+    prt_str name;
+    int32_t kind; /* 1 FLOAT, 2 INT, 3 STRING, 4 TENSOR, 5 GRAPH, 6 FLOATS, 7 INTS, 8 STRINGS, 13 TYPE_PROTO, … */
+    float f;
+    int64_t i;
+    prt_str s;
+    prt_f32s floats;
+    prt_i64s ints;
+    prt_strs strings;
+    const prt_tensor *tensor;
+    const prt_type *type;
+    uint32_t graph;     /* index of the region it became */
+    const void *bytes;  /* the AttributeProto */
+    size_t size;
+    bool taken; /* by the op's row or an upgrade: not kept as an unknown attribute */
+} prt_node_attr;
+
+typedef struct prt_upgrade {
+    prt_op *op;       /* the node; a hook changes it in place or replaces it */
+    int64_t version;  /* opset the model imports for the operator's domain */
+    prt_node_attr *attrs;
+    uint32_t n_attrs;
+} prt_upgrade;
+
+typedef poprt_status (*prt_upgrade_fn)(prt_upgrade *u);
+
+typedef struct prt_upgrade_row {
+    const char *domain, *name; /* ONNX operator as written in the model */
+    int32_t from, to;          /* applies to models of opset >= from and < to */
+    prt_upgrade_fn up;
+} prt_upgrade_row;
+
+/* Runs all rows for u->op in order. Afterwards u->op is the op that stands for the node, or NULL
+ * when it was replaced by several and all are typed already. */
+poprt_status prt_upgrade_op(prt_upgrade *u);
+
+/* Attribute by name, marked as taken; NULL when the node has none. */
+const prt_node_attr *prt_upgrade_attr(prt_upgrade *u, const char *name);
+
+/* The common cases. Missing attributes give `absent`. */
+int64_t prt_upgrade_i64(prt_upgrade *u, const char *name, int64_t absent);
+float prt_upgrade_f32(prt_upgrade *u, const char *name, float absent);
+
+/* Attribute `name` (ints; may be missing) becomes input `slot` as an i64 constant of rank 1. */
+poprt_status prt_upgrade_ints_to_input(prt_upgrade *u, const char *name, uint32_t slot);
+
+/* The op becomes another row of the table with default attributes (inputs and outputs stay). */
+poprt_status prt_upgrade_become(prt_upgrade *u, uint32_t id);
+
+#endif

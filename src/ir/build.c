@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* build.c — the sticky builder. */
+#include "ir/build.h"
+
+prt_build prt_build_before(prt_op *op)
+{
+    return (prt_build){ .graph = op->graph, .before = op, .origin = op->origin,
+        .status = POPRT_OK };
+}
+
+prt_build prt_build_at_end(prt_graph *graph)
+{
+    return (prt_build){ .graph = graph, .origin = PRT_STR(""), .status = POPRT_OK };
+}
+
+poprt_status prt_build_status(const prt_build *b)
+{
+    return b->status;
+}
+
+prt_op *prt_build_op_n(prt_build *b, uint32_t id, const void *attrs, uint32_t n_in,
+    prt_value *const *in, uint32_t n_out)
+{
+    if (b->status != POPRT_OK)
+        return NULL;
+    const prt_op_def *def = prt_op_of(id);
+    b->status = POPRT_E_NOMEM;
+    prt_op *op = prt_graph_add_op(b->graph, b->before, def, n_in, n_out, 0);
+    if (op == NULL)
+        return NULL;
+    op->origin = b->origin;
+    if (attrs != NULL && (op->attrs = prt_attrs_clone(def, b->graph->module->arena, attrs)) == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < n_in; i++)
+        prt_op_set_input(op, i, in[i]);
+    b->status = prt_ir_infer_op(op);
+    return b->status == POPRT_OK ? op : NULL;
+}
+
+prt_value *prt_build_op(prt_build *b, uint32_t id, const void *attrs, uint32_t n_in,
+    prt_value *const *in)
+{
+    prt_op *op = prt_build_op_n(b, id, attrs, n_in, in, 1);
+    return op != NULL ? &op->out[0] : NULL;
+}
+
+prt_value *prt_build_unary(prt_build *b, uint32_t id, prt_value *x)
+{
+    prt_value *in[1] = { x };
+    return prt_build_op(b, id, NULL, 1, in);
+}
+
+prt_value *prt_build_binary(prt_build *b, uint32_t id, prt_value *x, prt_value *y)
+{
+    prt_value *in[2] = { x, y };
+    return prt_build_op(b, id, NULL, 2, in);
+}
+
+prt_value *prt_build_tensor(prt_build *b, int32_t dtype, uint32_t rank, const int64_t *dims,
+    const void *data)
+{
+    if (b->status != POPRT_OK)
+        return NULL;
+    b->status = POPRT_E_NOMEM;
+    prt_module *m = b->graph->module;
+    const prt_type *type = prt_type_tensor(m->types, dtype, (int32_t)rank, dims);
+    size_t size;
+    prt_blob *blob = NULL;
+    if (type == NULL || !prt_type_size(type, &size) ||
+        prt_blob_create(m->allocator, size, &blob) != POPRT_OK)
+        return NULL;
+    if (size != 0)
+        memcpy(prt_blob_bytes(blob), data, size);
+    prt_value *v = prt_graph_add_constant(b->graph, PRT_STR(""), type, blob);
+    if (v != NULL)
+        b->status = POPRT_OK;
+    return v;
+}
+
+prt_value *prt_build_i64s(prt_build *b, uint32_t count, const int64_t *values)
+{
+    const int64_t dim = count;
+    return prt_build_tensor(b, PRT_DTYPE_i64, 1, &dim, values);
+}
+
+prt_value *prt_build_i64(prt_build *b, int64_t value)
+{
+    return prt_build_tensor(b, PRT_DTYPE_i64, 0, NULL, &value);
+}
+
+prt_value *prt_build_scalar(prt_build *b, int32_t dtype, double value)
+{
+    unsigned char bytes[16] = { 0 };
+    if (prt_dtype_is_integer(dtype))
+        prt_store_i64(dtype, bytes, 0, (int64_t)value);
+    else
+        prt_store_f64(dtype, bytes, 0, value);
+    return prt_build_tensor(b, dtype, 0, NULL, bytes);
+}
+
+/* Ops that nobody reads go, and with them what only they read. */
+static void sweep(prt_op *op)
+{
+    while (op != NULL && !op->dead) {
+        if (op->def == NULL || (op->def->traits & PRT_PURE) == 0)
+            return;
+        for (uint32_t i = 0; i < op->n_out; i++)
+            if (prt_value_used(&op->out[i]))
+                return;
+        prt_op *next = NULL;
+        for (uint32_t i = 0; i < op->n_in; i++) {
+            prt_op *def = op->in[i].value != NULL ? op->in[i].value->def : NULL;
+            if (def != NULL && def->graph == op->graph && next == NULL &&
+                prt_value_used_once(op->in[i].value))
+                next = def;
+        }
+        prt_op_erase(op);
+        op = next;
+    }
+}
+
+void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
+{
+    if (b->status != POPRT_OK || from == to)
+        return;
+    prt_value_replace(from, to);
+    if (to->name.size == 0 && from->name.size != 0) {
+        const prt_str name = from->name;
+        from->name = PRT_STR("");
+        b->status = prt_value_set_name(to, name);
+    }
+    if (from->def != NULL)
+        sweep(from->def);
+}

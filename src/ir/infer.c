@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* infer.c — types of graph values through the operators' infer hooks. */
+#include <stdio.h>
+
+#include "ir/ir.h"
+
+/* A declared type (from value_info) and an inferred one: what is better known in either. */
+static const prt_type *merge_types(prt_module *m, const prt_type *old, const prt_type *now)
+{
+    if (old->kind != PRT_VALUE_TENSOR || now->kind != PRT_VALUE_TENSOR || old == now)
+        return now->kind == PRT_VALUE_UNKNOWN || (now->elem == NULL && old->elem != NULL) ? old : now;
+    const int32_t dtype = now->dtype != PRT_DTYPE_undefined ? now->dtype : old->dtype;
+    if (now->rank < 0 || (old->rank >= 0 && old->rank != now->rank))
+        return now->rank < 0 ? prt_type_tensor(m->types, dtype, old->rank, old->dims) : now;
+    if (old->rank < 0)
+        return now;
+    int64_t dims[PRT_MAX_RANK];
+    if (now->rank > PRT_MAX_RANK)
+        return now;
+    for (int32_t i = 0; i < now->rank; i++)
+        dims[i] = now->dims[i] == PRT_DIM_UNKNOWN ? old->dims[i] : now->dims[i];
+    return prt_type_tensor(m->types, dtype, now->rank, dims);
+}
+
+static void shape_of_type(const prt_type *type, prt_shape *s)
+{
+    *s = (prt_shape){ .kind = type->kind, .dtype = type->dtype, .rank = PRT_RANK_UNKNOWN,
+        .elem = type->elem };
+    if (type->kind != PRT_VALUE_TENSOR || type->rank < 0 || type->rank > PRT_MAX_RANK)
+        return;
+    s->rank = type->rank;
+    if (type->rank > 0)
+        memcpy(s->dims, type->dims, (size_t)type->rank * sizeof(int64_t));
+}
+
+static const prt_type *type_of_shape(prt_module *m, const prt_shape *s)
+{
+    switch (s->kind) {
+    case PRT_VALUE_TENSOR:
+        return prt_type_tensor(m->types, s->dtype, s->rank, s->dims);
+    case PRT_VALUE_SEQUENCE:
+    case PRT_VALUE_OPTIONAL:
+    case PRT_VALUE_MAP:
+        return prt_type_wrap(m->types, s->kind, s->dtype, s->elem);
+    default:
+        if (s->dtype != PRT_DTYPE_undefined)
+            return prt_type_tensor(m->types, s->dtype, PRT_RANK_UNKNOWN, NULL);
+        return prt_type_unknown(m->types);
+    }
+}
+
+/* Gives a region's inputs their types, infers it, and reads the types of its outputs. */
+static poprt_status infer_region(prt_infer *c, uint32_t region, uint32_t n_in, const prt_shape *in,
+    uint32_t n_out, prt_shape *out)
+{
+    prt_op *op = c->user;
+    prt_module *m = op->graph->module;
+    if (region >= op->n_regions)
+        return prt_infer_fail(c, POPRT_E_PARSE, "has no region %u", region);
+    prt_graph *g = op->regions[region];
+    for (uint32_t i = 0; i < n_in && i < g->inputs.count; i++) {
+        const prt_type *type = type_of_shape(m, &in[i]);
+        if (type == NULL)
+            return POPRT_E_NOMEM;
+        if (in[i].kind != PRT_VALUE_ABSENT)
+            g->inputs.data[i]->type = merge_types(m, g->inputs.data[i]->type, type);
+    }
+    PRT_TRY(prt_ir_infer(g));
+    for (uint32_t i = 0; i < n_out; i++) {
+        out[i] = (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .rank = PRT_RANK_UNKNOWN };
+        if (i < g->ret->n_in && g->ret->in[i].value != NULL)
+            shape_of_type(g->ret->in[i].value->type, &out[i]);
+    }
+    return POPRT_OK;
+}
+
+/* Small integer constants are their own contents; `value` carries all constants whole. */
+static poprt_status read_inputs(const prt_op *op, prt_arena *scratch, prt_infer *c)
+{
+    prt_shape *in = PRT_NEW_N(scratch, prt_shape, (size_t)op->n_in + op->n_out);
+    prt_content *content = PRT_NEW_N(scratch, prt_content, (size_t)op->n_in + op->n_out);
+    const prt_tensor **value = PRT_NEW_N(scratch, const prt_tensor *, op->n_in);
+    prt_tensor *tensors = PRT_NEW_N(scratch, prt_tensor, op->n_in);
+    if (in == NULL || content == NULL || value == NULL || tensors == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const prt_value *v = op->in[i].value;
+        in[i].kind = PRT_VALUE_ABSENT;
+        if (v == NULL)
+            continue;
+        shape_of_type(v->type, &in[i]);
+        if (prt_value_tensor(v, &tensors[i]))
+            value[i] = &tensors[i];
+        if (v->content != NULL)
+            content[i] = *v->content;
+    }
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        const prt_value *v = &op->out[i];
+        in[op->n_in + i].kind =
+            v->name.size != 0 || v->uses != NULL || i == 0 ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
+    }
+    c->in = in;
+    c->out = in + op->n_in;
+    c->content = content;
+    c->out_content = content + op->n_in;
+    c->value = value;
+    return POPRT_OK;
+}
+
+static poprt_status write_outputs(prt_op *op, const prt_infer *c)
+{
+    prt_module *m = op->graph->module;
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        if (c->out[i].kind == PRT_VALUE_ABSENT)
+            continue;
+        prt_value *v = &op->out[i];
+        const prt_type *type = type_of_shape(m, &c->out[i]);
+        if (type == NULL || (type = merge_types(m, v->type, type)) == NULL)
+            return POPRT_E_NOMEM;
+        v->type = type;
+        v->content = NULL;
+        const prt_content *known = &c->out_content[i];
+        if (known->count == 0)
+            continue;
+        prt_content *content = PRT_NEW(m->arena, prt_content);
+        const int64_t *values =
+            prt_arena_copy(m->arena, known->values, known->count * sizeof(int64_t));
+        if (content == NULL || values == NULL)
+            return POPRT_E_NOMEM;
+        *content = (prt_content){ .count = known->count, .values = values };
+        v->content = content;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status infer_with(prt_op *op, prt_arena *scratch)
+{
+    prt_module *m = op->graph->module;
+    prt_infer c = { .def = op->def, .attrs = op->attrs, .origin = prt_str_of(prt_op_label(op)),
+        .dims = m->dims, .types = m->types, .n_in = op->n_in, .n_out = op->n_out,
+        .scratch = scratch, .region = infer_region, .user = op };
+    PRT_TRY(read_inputs(op, scratch, &c));
+    PRT_TRY(prt_op_infer(&c));
+    return write_outputs(op, &c);
+}
+
+poprt_status prt_ir_infer_op(prt_op *op)
+{
+    if (op->def == NULL)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "operator %.100s%s%.100s is not known",
+            op->domain.data, op->domain.size != 0 ? "." : "", op->name.data);
+    prt_arena *scratch = NULL;
+    PRT_TRY(prt_arena_create(op->graph->module->allocator, 0, &scratch));
+    const poprt_status status = infer_with(op, scratch);
+    prt_arena_release(scratch);
+    return status;
+}
+
+/* A report of several failures: one line each, the first one's status and node. */
+typedef struct report {
+    poprt_status status;
+    char subject[256];
+    char text[1800];
+    size_t at;
+    uint32_t count, shown;
+} report;
+
+static void add_failure(report *r, poprt_status status)
+{
+    const poprt_error *e = prt_error_last();
+    if (r->count++ == 0) {
+        r->status = status;
+        (void)snprintf(r->subject, sizeof(r->subject), "%s", e->subject);
+    }
+    const int n = snprintf(r->text + r->at, sizeof(r->text) - r->at, "%s%s%s%s",
+        r->at != 0 ? "\n" : "", r->count > 1 ? e->subject : "", r->count > 1 ? ": " : "", e->message);
+    if (n > 0 && (size_t)n < sizeof(r->text) - r->at) {
+        r->at += (size_t)n;
+        r->shown++;
+    } else {
+        r->text[r->at] = '\0';
+    }
+}
+
+poprt_status prt_ir_infer(prt_graph *graph)
+{
+    report r = { .status = POPRT_OK };
+    prt_for_each_op(op, graph) {
+        const poprt_status status = prt_ir_infer_op(op);
+        if (status == POPRT_E_NOMEM)
+            return status;
+        if (status != POPRT_OK)
+            add_failure(&r, status);
+    }
+    if (r.count == 0)
+        return POPRT_OK;
+    if (r.count > r.shown)
+        return prt_fail(r.status, r.subject, "%s\nand %u more", r.text, r.count - r.shown);
+    return prt_fail(r.status, r.subject, "%s", r.text);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interp.c — the graph evaluator: a table of tensors by value id for each graph being run, and
+ * the operators' own hooks. Nothing is reused, so it is slow and easy to trust.
+ */
+#include "ir/interp.h"
+
+#include "op/interp.h"
+
+typedef struct frame {
+    const prt_graph *graph;
+    prt_tensor *values; /* by value id; kind ABSENT until computed */
+    struct frame *outer;
+    prt_arena *arena;
+    const prt_op *op; /* being run, for regions */
+} frame;
+
+static const prt_tensor *look_up(const frame *f, const prt_value *v, prt_tensor *constant)
+{
+    for (; f != NULL; f = f->outer)
+        if (f->graph == v->graph) {
+            if (v->constant != NULL && prt_value_tensor(v, constant))
+                return constant;
+            return f->values[v->id].kind != PRT_VALUE_ABSENT ? &f->values[v->id] : NULL;
+        }
+    return NULL;
+}
+
+static poprt_status run_graph(const prt_graph *graph, frame *outer, uint32_t n_in,
+    const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena);
+
+static poprt_status call_region(prt_eval *c, uint32_t region, uint32_t n_in,
+    const prt_tensor *const *in, uint32_t n_out, prt_tensor *out)
+{
+    frame *f = prt_interp_user(c);
+    if (region >= f->op->n_regions)
+        return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
+    return run_graph(f->op->regions[region], f, n_in, in, n_out, out, f->arena);
+}
+
+static poprt_status run_op(const prt_op *op, frame *f)
+{
+    prt_arena *arena = f->arena;
+    const prt_tensor **in = PRT_NEW_N(arena, const prt_tensor *, op->n_in);
+    prt_tensor *constants = PRT_NEW_N(arena, prt_tensor, op->n_in);
+    prt_tensor *out = PRT_NEW_N(arena, prt_tensor, op->n_out);
+    if (in == NULL || constants == NULL || out == NULL)
+        return POPRT_E_NOMEM;
+    if (op->def == NULL)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "operator %.100s is not known",
+            op->name.data);
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (op->in[i].value != NULL) {
+            in[i] = look_up(f, op->in[i].value, &constants[i]);
+            if (in[i] == NULL)
+                return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "input %u has no value", i);
+        }
+    for (uint32_t i = 0; i < op->n_out; i++)
+        out[i].kind = op->out[i].name.size != 0 || op->out[i].uses != NULL ? PRT_VALUE_UNKNOWN
+                                                                             : PRT_VALUE_ABSENT;
+    f->op = op;
+    PRT_TRY(prt_interp_run(op->def, op->attrs, prt_str_of(prt_op_label(op)), op->n_in, in,
+        op->n_out, out, arena, call_region, f));
+    for (uint32_t i = 0; i < op->n_out; i++)
+        f->values[op->out[i].id] = out[i];
+    return POPRT_OK;
+}
+
+static poprt_status run_graph(const prt_graph *graph, frame *outer, uint32_t n_in,
+    const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena)
+{
+    frame f = { .graph = graph, .outer = outer, .arena = arena };
+    f.values = PRT_NEW_N(arena, prt_tensor, (size_t)graph->n_values + 1);
+    if (f.values == NULL)
+        return POPRT_E_NOMEM;
+    if (n_in != graph->inputs.count || n_out != graph->ret->n_in)
+        return prt_fail(POPRT_E_SHAPE, graph->name.data,
+            "graph takes %zu inputs and gives %u outputs; asked with %u and %u", graph->inputs.count,
+            graph->ret->n_in, n_in, n_out);
+    for (uint32_t i = 0; i < n_in; i++)
+        if (in[i] != NULL)
+            f.values[graph->inputs.data[i]->id] = *in[i];
+    for (const prt_op *op = graph->first; op != NULL; op = op->next)
+        PRT_TRY(run_op(op, &f));
+    for (uint32_t i = 0; i < n_out; i++) {
+        prt_tensor constant;
+        const prt_value *v = graph->ret->in[i].value;
+        const prt_tensor *t = v != NULL ? look_up(&f, v, &constant) : NULL;
+        if (t == NULL)
+            return prt_fail(POPRT_E_INTERNAL, graph->name.data, "output %u has no value", i);
+        out[i] = *t;
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_ir_run(const prt_graph *graph, uint32_t n_in, const prt_tensor *const *in,
+    uint32_t n_out, prt_tensor *out, prt_arena *arena)
+{
+    return run_graph(graph, NULL, n_in, in, n_out, out, arena);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ir.h — the graph: SSA values with use lists, typed operators, nested graphs (regions).
+ *
+ * Everything lives in the module's arena and is freed with it; erased ops stay readable and are
+ * marked dead. Ids are dense per graph, so passes keep side tables as plain arrays.
+ * The list order of a graph's ops is always a topological order.
+ */
+#ifndef PRT_IR_IR_H
+#define PRT_IR_IR_H
+
+#include "base/blob.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "op/op.h"
+#include "program/type.h"
+
+typedef struct prt_module prt_module;
+typedef struct prt_graph prt_graph;
+typedef struct prt_op prt_op;
+typedef struct prt_value prt_value;
+typedef struct prt_use prt_use;
+
+/* One place where a value is read: input slot of an op. An absent optional input is a use whose
+ * value is NULL. */
+struct prt_use {
+    prt_value *value;
+    prt_op *user;
+    prt_use *next, *prev; /* other uses of the value */
+};
+
+struct prt_value {
+    uint32_t id;   /* dense within its graph */
+    uint32_t slot; /* output index of `def`, or index among the graph's inputs */
+    const prt_type *type;
+    prt_op *def;      /* NULL for graph inputs and constants */
+    prt_graph *graph; /* that owns it */
+    prt_use *uses;
+    prt_str name;       /* unique within the module; interned */
+    prt_blob *constant; /* bytes of a constant (elements in memory layout), else NULL */
+    const prt_content *content; /* what inference knows of its integers, else NULL */
+    prt_str doc;                /* ONNX doc string of its value_info, kept for writing */
+};
+
+/* An attribute or field that nothing here interprets: its ONNX bytes, written back as they came. */
+typedef struct prt_raw {
+    uint32_t field; /* protobuf field number */
+    const void *bytes;
+    size_t size;
+    struct prt_raw *next;
+} prt_raw;
+
+struct prt_op {
+    uint32_t id; /* dense within its graph */
+    uint32_t n_in, n_out, n_regions;
+    const prt_op_def *def; /* NULL for operators that are not in the table */
+    void *attrs;           /* prt_<id>_attrs */
+    prt_use *in;           /* n_in uses */
+    prt_value *out;        /* n_out values; an output nobody named has an empty name */
+    prt_graph **regions;
+    prt_graph *graph;
+    prt_str origin;       /* node name in the model, for errors and for writing */
+    prt_str domain, name; /* ONNX domain and operator, also for ops not in the table */
+    const prt_raw *extra; /* unknown attributes of a known op; all fields of an unknown one */
+    const void *source;   /* the NodeProto bytes it was read from, NULL once changed */
+    size_t source_size;
+    uint32_t source_opset;
+    bool dead;
+    prt_op *next, *prev;
+};
+
+struct prt_graph {
+    prt_module *module;
+    prt_op *owner; /* op that holds this region; NULL for the main graph */
+    prt_str name, doc;
+    prt_op *first, *last;      /* without `ret` */
+    prt_op *ret;               /* pseudo-operator whose inputs are the graph's outputs */
+    prt_strs output_names;     /* the interface: stay even when the value behind one changes */
+    PRT_VEC(prt_value *) inputs;
+    PRT_VEC(prt_value *) constants; /* initializers; dead ones stay in the list with no uses */
+    uint32_t n_values, n_ops;       /* next ids */
+    const prt_raw *extra;           /* unread fields (quantization annotations, metadata) */
+};
+
+typedef struct prt_opset {
+    prt_str domain;
+    int64_t version;
+    struct prt_opset *next;
+} prt_opset;
+
+struct prt_module {
+    const prt_allocator *allocator;
+    prt_arena *arena;
+    prt_strings *strings;
+    prt_dims *dims;
+    prt_types *types;
+    prt_graph *main;
+    PRT_VEC(prt_blob *) blobs; /* kept alive until release: files, converted constants */
+    prt_map names;             /* every value name in use → prt_value */
+    uint32_t next_name;        /* for generated names */
+    int64_t ir_version;
+    prt_opset *opsets; /* as imported */
+    prt_str file;            /* where it was read from, for errors and external data */
+    const prt_raw *extra;    /* model-level fields: producer, metadata, doc string, functions … */
+    void (*observer)(void *user, const char *text);
+};
+
+/* ---- module.c: life and constants */
+poprt_status prt_module_create(const prt_allocator *allocator, size_t limit, prt_module **out);
+void prt_module_release(prt_module *module);
+/* Takes over one reference. */
+poprt_status prt_module_keep(prt_module *module, prt_blob *blob);
+/* Interned copy of a string; data NULL on failure. */
+prt_str prt_module_str(prt_module *module, prt_str text);
+/* A name that no value has: `base` itself or `base` and a number. */
+prt_str prt_module_fresh_name(prt_module *module, const char *base);
+/* Opset imported for a domain; 0 when not imported. */
+int64_t prt_module_opset(const prt_module *module, prt_str domain);
+poprt_status prt_module_set_opset(prt_module *module, prt_str domain, int64_t version);
+
+/* ---- graph.c: building and editing. NULL means failure (recorded). */
+prt_graph *prt_graph_create(prt_module *module, prt_op *owner);
+prt_value *prt_graph_add_input(prt_graph *graph, prt_str name, const prt_type *type);
+/* A constant; the blob's reference goes to the module (released on failure too). */
+prt_value *prt_graph_add_constant(prt_graph *graph, prt_str name, const prt_type *type,
+    prt_blob *blob);
+/* An op at the end of the graph, or before `before`. Attributes get the row's defaults; outputs
+ * get no names and unknown types. `def` may be NULL for foreign ops. */
+prt_op *prt_graph_add_op(prt_graph *graph, prt_op *before, const prt_op_def *def, uint32_t n_in,
+    uint32_t n_out, uint32_t n_regions);
+/* Names outputs of the graph, in order; sets `ret`. */
+poprt_status prt_graph_set_outputs(prt_graph *graph, uint32_t count, prt_value *const *values,
+    const prt_str *names);
+/* Registers a name for a value; fails with POPRT_E_PARSE when another value has it. */
+poprt_status prt_value_set_name(prt_value *value, prt_str name);
+
+void prt_op_set_input(prt_op *op, uint32_t slot, prt_value *value); /* value may be NULL */
+poprt_status prt_op_add_input(prt_op *op, prt_value *value);
+/* Every use of `from` becomes a use of `to`. */
+void prt_value_replace(prt_value *from, prt_value *to);
+/* Unlinks an op whose outputs have no uses. Its inputs are released, regions too. */
+void prt_op_erase(prt_op *op);
+void prt_op_move_before(prt_op *op, prt_op *before);
+/* To be called by whoever edits attributes: forgets the bytes the op was read from. */
+static inline void prt_op_touch(prt_op *op)
+{
+    op->source = NULL;
+}
+
+static inline bool prt_value_used(const prt_value *value)
+{
+    return value->uses != NULL;
+}
+static inline bool prt_value_used_once(const prt_value *value)
+{
+    return value->uses != NULL && value->uses->next == NULL;
+}
+static inline bool prt_value_is_output(const prt_value *value)
+{
+    for (const prt_use *u = value->uses; u != NULL; u = u->next)
+        if (u->user == u->user->graph->ret)
+            return true;
+    return false;
+}
+static inline prt_value *prt_op_input(const prt_op *op, uint32_t slot)
+{
+    return slot < op->n_in ? op->in[slot].value : NULL;
+}
+static inline bool prt_op_is(const prt_op *op, uint32_t id)
+{
+    return op != NULL && op->def != NULL && op->def->id == id;
+}
+/* Contents of a constant as a tensor; false when the value is no constant of static type. */
+bool prt_value_tensor(const prt_value *value, prt_tensor *out);
+/* Name of the node for errors: its own, else its first output's. */
+const char *prt_op_label(const prt_op *op);
+
+#define prt_for_each_op(op, graph) for (prt_op *op = (graph)->first; op != NULL; op = op->next)
+#define prt_for_each_use(use, value) for (prt_use *use = (value)->uses; use != NULL; use = use->next)
+
+/* ---- infer.c: types of one op's outputs from its inputs, through op/infer.h */
+poprt_status prt_ir_infer_op(prt_op *op);
+/* All ops of a graph and its regions in order. All failures are collected into one report. */
+poprt_status prt_ir_infer(prt_graph *graph);
+
+/* ---- verify.c: every invariant of this header; names the node. */
+poprt_status prt_ir_verify(const prt_module *module);
+
+/* ---- clone.c: a deep copy that shares constant bytes. */
+poprt_status prt_ir_clone(const prt_module *module, prt_module **out);
+
+/* ---- print.c, parse.c: the text form, described in print.c. */
+poprt_status prt_ir_print(const prt_graph *graph, prt_arena *arena, prt_str *out);
+poprt_status prt_ir_parse(prt_module *module, prt_str text);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * eval.h — the context of an operator's `eval` hook: the reference value. Plain loops, double
+ * accumulators, no cleverness: what constant folding, the fallback step and every test of a fast
+ * kernel call the truth.
+ *
+ * The inputs have passed `infer` with their real shapes. Each wanted output has its dtype, dims,
+ * `data` and `size` set already, unless infer left the shape open; then the hook calls
+ * prt_eval_shape first. Outputs never overlap inputs. Contents of inputs are untrusted: indices
+ * are checked by the hook, integer division by zero and overflow are its to avoid.
+ */
+#ifndef PRT_OP_EVAL_H
+#define PRT_OP_EVAL_H
+
+#include "op/infer.h"
+
+typedef struct prt_eval prt_eval;
+
+/* What the interpreter or the runtime does for a hook. */
+typedef struct prt_eval_host {
+    /* Zeroed memory that lives as long as the value of output `out` (UINT32_MAX: this call only). */
+    void *(*alloc)(prt_eval *c, uint32_t out, size_t size);
+    /* Runs region `region` of this op on formal inputs; `out` are views valid until the region's
+     * next run. NULL where regions cannot run. */
+    poprt_status (*call)(prt_eval *c, uint32_t region, uint32_t n_in, const prt_tensor *const *in,
+        uint32_t n_out, prt_tensor *out);
+    /* POPRT_E_CANCELLED when the caller wants to stop. Loops ask it once an iteration. */
+    poprt_status (*check)(prt_eval *c);
+    uint64_t (*seed)(prt_eval *c); /* next seed for random operators without one of their own */
+} prt_eval_host;
+
+struct prt_eval {
+    const struct prt_op_def *def;
+    const void *attrs;
+    prt_str origin;
+    uint32_t n_in, n_out;
+    const prt_tensor *const *in; /* NULL where absent */
+    prt_tensor *const *out;      /* NULL where not wanted */
+    const prt_eval_host *host;
+    void *user;
+};
+
+poprt_status prt_eval_fail(const prt_eval *c, poprt_status status, const char *fmt, ...)
+    PRT_PRINTF(3, 4);
+
+static inline bool prt_eval_has(const prt_eval *c, uint32_t i)
+{
+    return i < c->n_in && c->in[i] != NULL && c->in[i]->kind != PRT_VALUE_ABSENT;
+}
+static inline bool prt_eval_wants(const prt_eval *c, uint32_t i)
+{
+    return i < c->n_out && c->out[i] != NULL;
+}
+
+/* Gives output i a shape and memory, for shapes that infer left open. Not wanted: does nothing. */
+poprt_status prt_eval_shape(prt_eval *c, uint32_t i, int32_t dtype, uint32_t rank,
+    const int64_t *dims);
+
+/* Zeroed scratch for this call; NULL (failure recorded) when refused. Checked product. */
+void *prt_eval_scratch(prt_eval *c, size_t count, size_t size);
+
+/* Makes output i a deep copy of `from`, of any kind. */
+poprt_status prt_eval_copy(prt_eval *c, uint32_t i, const prt_tensor *from);
+
+/* Deep copy of `from` into `to`, in the memory of output i: for items of sequences. */
+poprt_status prt_eval_copy_item(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to);
+
+/* Makes output i a sequence with room for `count` items (kind ABSENT until filled). */
+poprt_status prt_eval_sequence(prt_eval *c, uint32_t i, int32_t dtype, size_t count);
+
+/* Integers of input i (any integer type) into `to`; fails when there are more than `max`. */
+poprt_status prt_eval_ints(const prt_eval *c, uint32_t i, int64_t *to, uint32_t max,
+    uint32_t *count);
+
+/* Copies `count` elements starting at element indices, any type but packed ones whose bits do not
+ * fill bytes are handled too. Strings are copied as references to the same characters. */
+void prt_element_copy(int32_t dtype, void *to, size_t to_index, const void *from,
+    size_t from_index, size_t count);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* interp.c — runs one operator's reference kernel on given tensors. */
+#include "op/interp.h"
+
+typedef struct interp {
+    prt_arena *arena;
+    void *user;
+} interp;
+
+void *prt_interp_user(prt_eval *c)
+{
+    return ((interp *)c->user)->user;
+}
+
+static void *interp_alloc(prt_eval *c, uint32_t out, size_t size)
+{
+    (void)out;
+    return prt_arena_alloc(((interp *)c->user)->arena, size);
+}
+
+static poprt_status interp_check(prt_eval *c)
+{
+    (void)c;
+    return POPRT_OK;
+}
+
+static uint64_t interp_seed(prt_eval *c)
+{
+    (void)c;
+    return 0;
+}
+
+
+static void shape_of(const prt_tensor *t, prt_shape *s)
+{
+    *s = (prt_shape){ .kind = PRT_VALUE_ABSENT };
+    if (t == NULL || t->kind == PRT_VALUE_ABSENT)
+        return;
+    s->kind = t->kind;
+    s->dtype = t->dtype;
+    s->rank = t->kind == PRT_VALUE_TENSOR ? (int32_t)t->rank : PRT_RANK_UNKNOWN;
+    memcpy(s->dims, t->dims, sizeof(t->dims));
+}
+
+/* Output shapes from real inputs; those that infer cannot tell stay without data. */
+static poprt_status shape_outputs(prt_infer *c, prt_tensor *out, prt_arena *arena)
+{
+    PRT_TRY(prt_op_infer(c));
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        const prt_shape *s = &c->out[i];
+        bool known = s->kind == PRT_VALUE_TENSOR && s->rank >= 0 && s->dtype != 0;
+        for (int32_t k = 0; known && k < s->rank; k++)
+            known = prt_dim_is_number(s->dims[k]);
+        if (s->kind == PRT_VALUE_ABSENT)
+            continue;
+        out[i] = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
+        if (!known)
+            continue;
+        if (!prt_tensor_init(&out[i], s->dtype, (uint32_t)s->rank, s->dims, NULL))
+            return prt_infer_fail(c, POPRT_E_LIMIT, "output %u is too large", i);
+        out[i].data = prt_arena_alloc(arena, out[i].size);
+        if (out[i].data == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_interp_run(const prt_op_def *def, const void *attrs, prt_str origin, uint32_t n_in,
+    const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena,
+    prt_interp_call call, void *user)
+{
+    prt_shape *shapes = PRT_NEW_N(arena, prt_shape, (size_t)n_in + n_out + 1);
+    prt_content *content = PRT_NEW_N(arena, prt_content, (size_t)n_in + n_out + 1);
+    prt_tensor **wanted = PRT_NEW_N(arena, prt_tensor *, (size_t)n_out + 1);
+    if (shapes == NULL || content == NULL || wanted == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < n_in; i++)
+        shape_of(in[i], &shapes[i]);
+    for (uint32_t i = 0; i < n_out; i++) {
+        shapes[n_in + i].kind = out[i].kind == PRT_VALUE_ABSENT ? PRT_VALUE_ABSENT : PRT_VALUE_UNKNOWN;
+        wanted[i] = out[i].kind == PRT_VALUE_ABSENT ? NULL : &out[i];
+    }
+    prt_infer ci = { .def = def, .attrs = attrs, .origin = origin, .n_in = n_in, .n_out = n_out,
+        .in = shapes, .value = in, .content = content, .out = shapes + n_in,
+        .out_content = content + n_in, .scratch = arena };
+    PRT_TRY(shape_outputs(&ci, out, arena));
+    const prt_eval_host host = { .alloc = interp_alloc, .call = call, .check = interp_check,
+        .seed = interp_seed };
+    interp state = { .arena = arena, .user = user };
+    prt_eval ce = { .def = def, .attrs = attrs, .origin = origin, .n_in = n_in, .n_out = n_out,
+        .in = in, .out = wanted, .host = &host, .user = &state };
+    return prt_op_eval(&ce);
+}

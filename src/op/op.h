@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * op.h — the operator table: one row per operator in ops_*.def, typed attributes made from the
+ * rows, reflection for printing, hashing and ONNX in and out, and the hooks.
+ */
+#ifndef PRT_OP_OP_H
+#define PRT_OP_OP_H
+
+#include "op/eval.h"
+#include "op/infer.h"
+
+/* Traits of a row. */
+enum {
+    PRT_PURE = 1 << 0,        /* same inputs, same outputs, no effect: may be folded, merged, dropped */
+    PRT_ELEMENTWISE = 1 << 1, /* output element i depends on broadcast elements i only */
+    PRT_COMMUTATIVE = 1 << 2,
+    PRT_VIEW = 1 << 3, /* output has the elements of input 0 in the same order */
+    PRT_RANDOM = 1 << 4,
+    PRT_STATEFUL = 1 << 5,
+    PRT_COLLECTIVE = 1 << 6,
+    PRT_CONTROL = 1 << 7 /* has regions */
+};
+
+/* Flags of an input or output slot. */
+enum {
+    PRT_SLOT_OPTIONAL = 1 << 0,
+    PRT_SLOT_VARIADIC = 1 << 1,      /* the last slot; stands for any number */
+    PRT_SLOT_HETEROGENEOUS = 1 << 2, /* variadic slots whose types differ */
+    PRT_SLOT_CONSTANT = 1 << 3       /* reserved for rows whose input is usually a constant */
+};
+
+/* Sets of types for TYPE rows: bit n is element type n as a tensor, the high bits other kinds. */
+#define PRT_T(dtype) ((uint64_t)1 << PRT_DTYPE_##dtype)
+#define PRT_T_SEQ ((uint64_t)1 << 60) /* sequence of tensors */
+#define PRT_T_OPT ((uint64_t)1 << 61) /* optional of tensor or sequence */
+#define PRT_T_MAP ((uint64_t)1 << 62)
+#define PRT_T_F (PRT_T(f16) | PRT_T(f32) | PRT_T(f64))
+#define PRT_T_FB (PRT_T_F | PRT_T(bf16))
+#define PRT_T_F8 (PRT_T(f8e4m3fn) | PRT_T(f8e4m3fnuz) | PRT_T(f8e5m2) | PRT_T(f8e5m2fnuz))
+#define PRT_T_SINT (PRT_T(i8) | PRT_T(i16) | PRT_T(i32) | PRT_T(i64))
+#define PRT_T_UINT (PRT_T(u8) | PRT_T(u16) | PRT_T(u32) | PRT_T(u64))
+#define PRT_T_INT (PRT_T_SINT | PRT_T_UINT)
+#define PRT_T_NUM (PRT_T_INT | PRT_T_FB) /* every plain number */
+#define PRT_T_INDEX (PRT_T(i32) | PRT_T(i64))
+#define PRT_T_C (PRT_T(c64) | PRT_T(c128))
+#define PRT_T_SMALL                                                                                \
+    (PRT_T(u4) | PRT_T(i4) | PRT_T(u2) | PRT_T(i2) | PRT_T(f4e2m1) | PRT_T(f8e8m0))
+#define PRT_T_ALL                                                                                  \
+    (PRT_T_NUM | PRT_T_C | PRT_T_F8 | PRT_T_SMALL | PRT_T(bool) | PRT_T(string))
+#define PRT_T_ANY (PRT_T_ALL | PRT_T_SEQ | PRT_T_OPT | PRT_T_MAP)
+
+/* Attribute kinds and the C types behind them. `graph` is the index of the op's region. */
+typedef struct prt_i64s {
+    const int64_t *data;
+    uint32_t count;
+} prt_i64s;
+typedef struct prt_f32s {
+    const float *data;
+    uint32_t count;
+} prt_f32s;
+typedef struct prt_strs {
+    const prt_str *data;
+    uint32_t count;
+} prt_strs;
+
+typedef enum prt_attr_kind {
+    PRT_ATTR_i64,
+    PRT_ATTR_f32,
+    PRT_ATTR_str,
+    PRT_ATTR_i64s,
+    PRT_ATTR_f32s,
+    PRT_ATTR_strs,
+    PRT_ATTR_tensor, /* const prt_tensor *, NULL when absent */
+    PRT_ATTR_graph,  /* uint32_t: index of a region */
+    PRT_ATTR_type    /* const prt_type * */
+} prt_attr_kind;
+
+#define PRT_ATTR_C_i64 int64_t
+#define PRT_ATTR_C_f32 float
+#define PRT_ATTR_C_str prt_str
+#define PRT_ATTR_C_i64s prt_i64s
+#define PRT_ATTR_C_f32s prt_f32s
+#define PRT_ATTR_C_strs prt_strs
+#define PRT_ATTR_C_tensor const prt_tensor *
+#define PRT_ATTR_C_graph uint32_t
+#define PRT_ATTR_C_type const prt_type *
+
+/* Default of an attribute that has none: empty, zero, absent. */
+#define PRT_NONE                                                                                   \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+typedef enum prt_op_id {
+#define OP_BEGIN(id, domain, name, since, traits) PRT_OP_##id,
+#define TYPE(id, var, set)
+#define IN(id, name, var, flags)
+#define OUT(id, name, var, flags)
+#define ATTR(id, kind, name, def)
+#define OP_END(id)
+#include "op/ops.def"
+    PRT_OP_COUNT,
+    PRT_OP_NONE = 0xffff /* an operator that is not in the table (another domain, say) */
+} prt_op_id;
+
+/* `present` has bit k set when attribute k was given in the model or by a pass. */
+#undef OP_BEGIN
+#undef ATTR
+#undef OP_END
+#define OP_BEGIN(id, domain, name, since, traits)                                                  \
+    typedef struct prt_##id##_attrs {                                                              \
+        uint64_t present;
+#define ATTR(id, kind, name, def) PRT_ATTR_C_##kind name;
+#define OP_END(id)                                                                                 \
+    }                                                                                              \
+    prt_##id##_attrs;
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef TYPE
+#undef IN
+#undef OUT
+#undef ATTR
+#undef OP_END
+
+typedef struct prt_attr_def {
+    const char *name;
+    uint32_t kind; /* prt_attr_kind */
+    uint32_t offset;
+} prt_attr_def;
+
+typedef struct prt_type_def {
+    const char *var;
+    uint64_t set; /* PRT_T_* */
+} prt_type_def;
+
+typedef struct prt_slot_def {
+    const char *name;
+    const char *var; /* a TYPE of the row */
+    uint32_t flags;  /* PRT_SLOT_* */
+} prt_slot_def;
+
+typedef struct prt_op_hooks {
+    poprt_status (*infer)(prt_infer *c);
+    poprt_status (*eval)(prt_eval *c);
+} prt_op_hooks;
+
+typedef struct prt_op_def {
+    const char *key; /* the row's id as text: the name in IR text */
+    const char *domain, *name;
+    uint32_t id;
+    uint32_t since; /* opset from which the canonical form (inputs, attributes, meaning) is this one */
+    uint32_t traits;
+    uint32_t n_types, n_in, n_out, n_attrs; /* rows */
+    uint32_t min_in, max_in, min_out, max_out; /* counts; UINT32_MAX for variadic */
+    uint32_t attrs_size;
+    const prt_type_def *types;
+    const prt_slot_def *in, *out;
+    const prt_attr_def *attrs;
+    const void *defaults; /* a prt_<id>_attrs with present 0 */
+    const prt_op_hooks *hooks;
+} prt_op_def;
+
+/* Row by id (below PRT_OP_COUNT), by key, or by ONNX domain ("" is ai.onnx) and name; else NULL. */
+const prt_op_def *prt_op_of(uint32_t id);
+const prt_op_def *prt_op_by_key(prt_str key);
+const prt_op_def *prt_op_find(prt_str domain, prt_str name);
+
+/* The slot definition of input or output i, variadic ones repeated; NULL beyond the end. */
+const prt_slot_def *prt_op_in_slot(const prt_op_def *def, uint32_t i);
+const prt_slot_def *prt_op_out_slot(const prt_op_def *def, uint32_t i);
+
+/* Index of an attribute in the row, or UINT32_MAX. */
+uint32_t prt_op_attr(const prt_op_def *def, prt_str name);
+
+static inline bool prt_attr_given(const void *attrs, uint32_t index)
+{
+    return (*(const uint64_t *)attrs >> index & 1) != 0;
+}
+
+/*
+ * Checks the row (counts, required inputs, element types), presets the outputs' element types,
+ * then runs the hook. Errors name the node, the operator, the slot and what would be accepted.
+ */
+poprt_status prt_op_infer(prt_infer *c);
+
+/* Runs the eval hook; an operator without one is POPRT_E_UNSUPPORTED. */
+poprt_status prt_op_eval(prt_eval *c);
+
+/* Hash and equality of typed attributes (regions and tensors by contents where possible). */
+bool prt_attrs_equal(const prt_op_def *def, const void *a, const void *b);
+uint64_t prt_attrs_hash(const prt_op_def *def, const void *attrs);
+
+/* Deep copy of attributes into an arena. */
+void *prt_attrs_clone(const prt_op_def *def, prt_arena *arena, const void *attrs);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c — the operator table: every row of ops.def as a prt_op_def, and look-ups. */
+#include <stdio.h>
+
+#include "op/op.h"
+
+#define TYPE(id, var, set)
+#define IN(id, name, var, flags)
+#define OUT(id, name, var, flags)
+#define ATTR(id, kind, name, def)
+#define OP_BEGIN(id, domain, name, since, traits) extern const prt_op_hooks prt_op_##id;
+#define OP_END(id)
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef OP_END
+
+/* Attribute structs with their defaults. */
+#undef ATTR
+#define OP_BEGIN(id, domain, name, since, traits)                                                  \
+    static const prt_##id##_attrs defaults_##id = { .present = 0,
+#define ATTR(id, kind, name, def) .name = def,
+#define OP_END(id)                                                                                 \
+    }                                                                                              \
+    ;
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef OP_END
+#undef ATTR
+
+/* Reflection rows; each array ends in an empty row, so that none has length zero. */
+#define OP_BEGIN(id, domain, name, since, traits) static const prt_attr_def attrs_##id[] = {
+#define ATTR(id, kind, name, def) { #name, PRT_ATTR_##kind, offsetof(prt_##id##_attrs, name) },
+#define OP_END(id)                                                                                 \
+    {                                                                                              \
+        NULL, 0, 0                                                                                 \
+    }                                                                                              \
+    }                                                                                              \
+    ;
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef ATTR
+#define ATTR(id, kind, name, def)
+
+#undef TYPE
+#define OP_BEGIN(id, domain, name, since, traits) static const prt_type_def types_##id[] = {
+#define TYPE(id, var, set) { var, set },
+#undef OP_END
+#define OP_END(id)                                                                                 \
+    {                                                                                              \
+        NULL, 0                                                                                    \
+    }                                                                                              \
+    }                                                                                              \
+    ;
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef TYPE
+#define TYPE(id, var, set)
+
+#undef IN
+#undef OP_END
+#define OP_BEGIN(id, domain, name, since, traits) static const prt_slot_def in_##id[] = {
+#define IN(id, name, var, flags) { name, var, flags },
+#define OP_END(id)                                                                                 \
+    {                                                                                              \
+        NULL, NULL, 0                                                                              \
+    }                                                                                              \
+    }                                                                                              \
+    ;
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef IN
+#define IN(id, name, var, flags)
+
+#undef OUT
+#define OP_BEGIN(id, domain, name, since, traits) static const prt_slot_def out_##id[] = {
+#define OUT(id, name, var, flags) { name, var, flags },
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef OUT
+#undef OP_END
+
+/* Counts as constant expressions. A variadic slot makes the maximum open. */
+#define OUT(id, name, var, flags)
+#define OP_END(id)                                                                                 \
+    }                                                                                              \
+    ;
+#undef IN
+#define OP_BEGIN(id, domain, name, since, traits) enum { min_in_##id = 0
+#define IN(id, name, var, flags) +(((flags) & PRT_SLOT_OPTIONAL) == 0)
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef IN
+#define OP_BEGIN(id, domain, name, since, traits) enum { open_in_##id = 0
+#define IN(id, name, var, flags) | (((flags) & PRT_SLOT_VARIADIC) != 0)
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef IN
+#define IN(id, name, var, flags)
+#undef OUT
+#define OP_BEGIN(id, domain, name, since, traits) enum { min_out_##id = 0
+#define OUT(id, name, var, flags) +(((flags) & PRT_SLOT_OPTIONAL) == 0)
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef OUT
+#define OP_BEGIN(id, domain, name, since, traits) enum { open_out_##id = 0
+#define OUT(id, name, var, flags) | (((flags) & PRT_SLOT_VARIADIC) != 0)
+#include "op/ops.def"
+#undef OP_BEGIN
+#undef OUT
+#undef OP_END
+#define OUT(id, name, var, flags)
+
+#define ROWS(array) (uint32_t)(PRT_COUNT_OF(array) - 1)
+#define OP_END(id)
+#define OP_BEGIN(id_, domain_, name_, since_, traits_)                                             \
+    [PRT_OP_##id_] = { .key = #id_,                                                                \
+        .domain = domain_,                                                                         \
+        .name = name_,                                                                             \
+        .id = PRT_OP_##id_,                                                                        \
+        .since = since_,                                                                           \
+        .traits = traits_,                                                                         \
+        .n_types = ROWS(types_##id_),                                                              \
+        .n_in = ROWS(in_##id_),                                                                    \
+        .n_out = ROWS(out_##id_),                                                                  \
+        .n_attrs = ROWS(attrs_##id_),                                                              \
+        .min_in = min_in_##id_,                                                                    \
+        .max_in = open_in_##id_ ? UINT32_MAX : ROWS(in_##id_),                                     \
+        .min_out = min_out_##id_,                                                                  \
+        .max_out = open_out_##id_ ? UINT32_MAX : ROWS(out_##id_),                                  \
+        .attrs_size = sizeof(prt_##id_##_attrs),                                                   \
+        .types = types_##id_,                                                                      \
+        .in = in_##id_,                                                                            \
+        .out = out_##id_,                                                                          \
+        .attrs = attrs_##id_,                                                                      \
+        .defaults = &defaults_##id_,                                                               \
+        .hooks = &prt_op_##id_ },
+
+static const prt_op_def table[] = {
+#include "op/ops.def"
+};
+
+const prt_op_def *prt_op_of(uint32_t id)
+{
+    return id < PRT_OP_COUNT ? &table[id] : NULL;
+}
+
+const prt_op_def *prt_op_by_key(prt_str key)
+{
+    for (size_t i = 0; i < PRT_OP_COUNT; i++)
+        if (prt_str_is(key, table[i].key))
+            return &table[i];
+    return NULL;
+}
+
+const prt_op_def *prt_op_find(prt_str domain, prt_str name)
+{
+    if (prt_str_is(domain, "ai.onnx"))
+        domain = PRT_STR("");
+    for (size_t i = 0; i < PRT_OP_COUNT; i++)
+        if (prt_str_is(name, table[i].name) && prt_str_is(domain, table[i].domain))
+            return &table[i];
+    return NULL;
+}
+
+static const prt_slot_def *slot_at(const prt_slot_def *slots, uint32_t n, uint32_t i)
+{
+    if (i < n)
+        return &slots[i];
+    if (n > 0 && (slots[n - 1].flags & PRT_SLOT_VARIADIC) != 0)
+        return &slots[n - 1];
+    return NULL;
+}
+
+const prt_slot_def *prt_op_in_slot(const prt_op_def *def, uint32_t i)
+{
+    return slot_at(def->in, def->n_in, i);
+}
+
+const prt_slot_def *prt_op_out_slot(const prt_op_def *def, uint32_t i)
+{
+    return slot_at(def->out, def->n_out, i);
+}
+
+uint32_t prt_op_attr(const prt_op_def *def, prt_str name)
+{
+    for (uint32_t i = 0; i < def->n_attrs; i++)
+        if (prt_str_is(name, def->attrs[i].name))
+            return i;
+    return UINT32_MAX;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tensor.h — a value at run time: a tensor with plain dims, or a sequence, optional or map whose
+ * items are values again. Says nothing about who owns the bytes.
+ */
+#ifndef PRT_PROGRAM_TENSOR_H
+#define PRT_PROGRAM_TENSOR_H
+
+#include "program/type.h"
+
+typedef struct prt_tensor prt_tensor;
+struct prt_tensor {
+    int32_t kind;  /* prt_value_kind: TENSOR, SEQUENCE, OPTIONAL, MAP, or ABSENT */
+    int32_t dtype; /* element type; of the items for sequences and optionals; key type for maps */
+    uint32_t rank;
+    int64_t dims[PRT_MAX_RANK];
+    void *data;   /* elements; poprt_string[] for strings */
+    size_t size;  /* bytes at `data` for tensors */
+    size_t count; /* items of a sequence; 0 or 1 for an optional; entries of a map */
+    prt_tensor *items;     /* sequences and optionals: the items; maps: values, keys in `data` */
+};
+
+/* Number of elements of a tensor. Dims were checked when it was made. */
+static inline size_t prt_tensor_count(const prt_tensor *t)
+{
+    size_t n = 1;
+    for (uint32_t i = 0; i < t->rank; i++)
+        n *= (size_t)t->dims[i];
+    return n;
+}
+
+/* Product of dims [first, last). */
+static inline size_t prt_dims_product(const int64_t *dims, uint32_t first, uint32_t last)
+{
+    size_t n = 1;
+    for (uint32_t i = first; i < last; i++)
+        n *= (size_t)dims[i];
+    return n;
+}
+
+/* A tensor header over existing bytes. False when the size overflows. */
+bool prt_tensor_init(prt_tensor *t, int32_t dtype, uint32_t rank, const int64_t *dims, void *data);
+
+#endif
