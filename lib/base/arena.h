@@ -29,6 +29,7 @@ char *prt_arena_text(prt_arena *arena, const char *bytes, size_t size);
 void prt_arena_reset(prt_arena *arena);
 
 size_t prt_arena_size(const prt_arena *arena); /* bytes taken from the allocator */
+size_t prt_arena_limit(const prt_arena *arena);
 const prt_allocator *prt_arena_allocator(const prt_arena *arena);
 
 #define PRT_NEW(arena, type) ((type *)prt_arena_alloc(arena, sizeof(type)))
