@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "op/check.h"
 #include "op/op.h"
 
 enum { CHECK_ABOVE = 2048 }; /* lines longer than this ask for cancellation at every bin */
@@ -75,16 +76,12 @@ static poprt_status check_parts(const prt_infer *c, int64_t dim)
 static poprt_status dft_length(prt_infer *c, int64_t dim, int64_t *length)
 {
     const prt_dft_attrs *a = c->attrs;
-    uint32_t count;
-    *length = PRT_DIM_UNKNOWN;
-    if (prt_infer_has(c, 1)) {
-        if (!prt_infer_ints(c, 1, length, 1, &count) || count != 1)
-            *length = PRT_DIM_UNKNOWN;
-    } else if (a->inverse != 0 && a->onesided != 0) {
+    if (prt_infer_has(c, 1))
+        PRT_TRY(prt_infer_scalar(c, 1, length));
+    else if (a->inverse != 0 && a->onesided != 0) {
         *length = prt_dim_mul(c->dims, 2, prt_dim_sub(c->dims, dim, 1));
-    } else {
+    else
         *length = dim;
-    }
     if (prt_dim_is_number(*length) && *length < 1)
         return prt_infer_fail(c, POPRT_E_ARG, "the length is %lld", (long long)*length);
     return POPRT_OK;
@@ -103,7 +100,9 @@ static poprt_status dft_infer(prt_infer *c)
     PRT_TRY(check_parts(c, x->dims[x->rank - 1]));
     memcpy(dims, x->dims, sizeof(dims));
     dims[x->rank - 1] = a->inverse != 0 && a->onesided != 0 ? 1 : 2;
-    if (prt_infer_has(c, 2) && !prt_infer_number(c, 2, &axis_number)) {
+    if (prt_infer_has(c, 2))
+        PRT_TRY(prt_infer_scalar(c, 2, &axis_number));
+    if (!prt_dim_is_number(axis_number)) {
         for (int32_t k = 0; k + 1 < x->rank; k++)
             dims[k] = PRT_DIM_UNKNOWN;
         return prt_infer_set(c, 0, x->dtype, x->rank, dims);
@@ -119,7 +118,8 @@ static poprt_status dft_infer(prt_infer *c)
 }
 
 /* What is beyond the input is zero; half spectra are completed by symmetry. */
-static void read_line(const prt_tensor *x, size_t base, size_t stride, size_t have, bool half, line *l)
+static void read_line(const prt_tensor *x, size_t base, size_t stride, size_t have, bool half,
+    line *l)
 {
     const size_t parts = (size_t)x->dims[x->rank - 1], given = half ? l->n / 2 + 1 : l->n;
     for (size_t i = 0; i < l->n; i++) {
@@ -188,9 +188,7 @@ static poprt_status dft_eval(prt_eval *c)
 /* Number in a scalar input, else PRT_DIM_UNKNOWN; it must be positive. */
 static poprt_status stft_number(const prt_infer *c, uint32_t i, int64_t *to)
 {
-    uint32_t count;
-    if (!prt_infer_ints(c, i, to, 1, &count) || count != 1)
-        *to = PRT_DIM_UNKNOWN;
+    PRT_TRY(prt_infer_scalar(c, i, to));
     if (prt_dim_is_number(*to) && *to < 1)
         return prt_infer_fail(c, POPRT_E_ARG, "input %u is %lld", i, (long long)*to);
     return POPRT_OK;

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "op/dtype_attr.h"
+#include "op/check.h"
 #include "op/op.h"
 
 /* Integer formats that numbers are quantised to; others are floats. */

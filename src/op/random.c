@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "op/dtype_attr.h"
+#include "op/check.h"
 #include "op/op.h"
 
 static uint64_t mix(uint64_t z)

@@ -2,18 +2,16 @@
 /* window.c — HannWindow, HammingWindow, BlackmanWindow and MelWeightMatrix. */
 #include <math.h>
 
-#include "op/dtype_attr.h"
+#include "op/check.h"
 #include "op/op.h"
 
 static const double TWO_PI = 6.28318530717958647692;
 
 static poprt_status infer_window(prt_infer *c, int64_t dtype)
 {
-    int64_t size = PRT_DIM_UNKNOWN;
-    uint32_t count;
+    int64_t size;
     PRT_TRY(prt_infer_dtype_attr(c, "output_datatype", PRT_T_NUM, dtype));
-    if (!prt_infer_ints(c, 0, &size, 1, &count) || count != 1)
-        size = PRT_DIM_UNKNOWN;
+    PRT_TRY(prt_infer_scalar(c, 0, &size));
     return prt_infer_set(c, 0, (int32_t)dtype, 1, &size);
 }
 
@@ -69,17 +67,13 @@ static poprt_status blackman_eval(prt_eval *c)
 static poprt_status mel_infer(prt_infer *c)
 {
     const prt_mel_weight_matrix_attrs *a = c->attrs;
-    int64_t dims[2], bins, length;
-    uint32_t count;
+    int64_t dims[2], length;
     PRT_TRY(prt_infer_dtype_attr(c, "output_datatype", PRT_T_NUM, a->output_datatype));
-    dims[1] = prt_infer_ints(c, 0, &bins, 1, &count) && count == 1 ? bins : PRT_DIM_UNKNOWN;
-    if (prt_infer_ints(c, 1, &length, 1, &count) && count == 1) {
-        if (prt_dim_is_number(length) && length < 0)
-            return prt_infer_fail(c, POPRT_E_ARG, "dft_length is %lld", (long long)length);
-        dims[0] = prt_dim_add(c->dims, prt_dim_floordiv(c->dims, length, 2), 1);
-    } else {
-        dims[0] = PRT_DIM_UNKNOWN;
-    }
+    PRT_TRY(prt_infer_scalar(c, 0, &dims[1]));
+    PRT_TRY(prt_infer_scalar(c, 1, &length));
+    if (prt_dim_is_number(length) && length < 0)
+        return prt_infer_fail(c, POPRT_E_ARG, "dft_length is %lld", (long long)length);
+    dims[0] = prt_dim_add(c->dims, prt_dim_floordiv(c->dims, length, 2), 1);
     return prt_infer_set(c, 0, (int32_t)a->output_datatype, 2, dims);
 }
 
