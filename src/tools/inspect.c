@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/commands.h"
 #include "tools/tool.h"
