@@ -157,6 +157,11 @@ size_t prt_arena_size(const prt_arena *arena)
     return arena->total;
 }
 
+size_t prt_arena_limit(const prt_arena *arena)
+{
+    return arena->limit;
+}
+
 const prt_allocator *prt_arena_allocator(const prt_arena *arena)
 {
     return arena->allocator;

@@ -33,6 +33,7 @@ void prt_arena_reset(prt_arena *arena);
 poprt_status prt_arena_settle(prt_arena *arena);
 
 size_t prt_arena_size(const prt_arena *arena); /* bytes taken from the allocator */
+size_t prt_arena_limit(const prt_arena *arena);
 const prt_allocator *prt_arena_allocator(const prt_arena *arena);
 
 #define PRT_NEW(arena, type) ((type *)prt_arena_alloc(arena, sizeof(type)))
