@@ -8,7 +8,8 @@ poprt_status prt_carry_take(prt_eval *c, prt_carry *to, const prt_tensor *first,
     if (from->kind != first->kind ||
         (from->kind == PRT_VALUE_TENSOR && from->dtype != first->dtype))
         return prt_eval_fail(c, POPRT_E_TYPE,
-            "a carried value begins as %s and becomes another type", prt_dtype_of(first->dtype)->name);
+            "a carried value begins as %s and becomes another type",
+            prt_dtype_of(first->dtype)->name);
     if (from->kind != PRT_VALUE_TENSOR || from->dtype == PRT_DTYPE_string)
         return prt_eval_copy_item(c, UINT32_MAX, from, &to->value);
     to->turn ^= 1;

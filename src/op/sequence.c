@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sequence.c — sequences of tensors: making them, taking items, adding and removing them. */
-#include "op/dtype_attr.h"
+#include "op/check.h"
 #include "op/nested.h"
 #include "op/op.h"
 

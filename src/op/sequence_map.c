@@ -43,7 +43,7 @@ static poprt_status take_items(prt_eval *c, size_t k, const prt_tensor *out)
         if (!prt_eval_wants(c, i))
             continue;
         if (out[i].kind != PRT_VALUE_TENSOR)
-            return prt_eval_fail(c, POPRT_E_TYPE, "output %u collects values that are no tensors", i);
+            return prt_eval_fail(c, POPRT_E_TYPE, "output %u collects no tensors", i);
         if (k == 0)
             c->out[i]->dtype = out[i].dtype;
         else if (c->out[i]->dtype != out[i].dtype)

@@ -147,7 +147,7 @@ static poprt_status concat_dims(prt_eval *c, bool fresh, int64_t *dims, uint32_t
     dims[*axis] = 0;
     for (size_t i = 0; i < s->count; i++) {
         const prt_tensor *t = &s->items[i];
-        bool fits = t->kind == PRT_VALUE_TENSOR && t->rank == first->rank && t->dtype == first->dtype;
+        bool fits = t->kind == first->kind && t->rank == first->rank && t->dtype == first->dtype;
         for (uint32_t k = 0; fits && k < t->rank; k++)
             fits = t->dims[k] == first->dims[k] || (!fresh && k == *axis);
         if (!fits || !prt_i64_add(dims[*axis], fresh ? 1 : t->dims[*axis], &dims[*axis]))
