@@ -4,7 +4,8 @@
 
 #include "ir/ir.h"
 
-/* A declared type (from value_info) and an inferred one: what is better known in either. */
+/* Type of a region's input: what is better known in its declaration or in what is passed to it.
+ * Declared dims are checked against the real ones when the region runs. */
 static const prt_type *merge_types(prt_module *m, const prt_type *old, const prt_type *now)
 {
     if (old->kind != PRT_VALUE_TENSOR || now->kind != PRT_VALUE_TENSOR || old == now)
@@ -20,6 +21,24 @@ static const prt_type *merge_types(prt_module *m, const prt_type *old, const prt
     for (int32_t i = 0; i < now->rank; i++)
         dims[i] = now->dims[i] == PRT_DIM_UNKNOWN ? old->dims[i] : now->dims[i];
     return prt_type_tensor(m->types, dtype, now->rank, dims);
+}
+
+/*
+ * What an op's output is after inference. Declared dims are not believed, because kernels rely on
+ * what is known here and a model can declare anything; a declared kind or element type only fills
+ * a gap, and is checked when the value is computed.
+ */
+static const prt_type *settle_type(prt_module *m, const prt_type *declared, const prt_type *now)
+{
+    if (now->kind == PRT_VALUE_UNKNOWN && declared->kind == PRT_VALUE_TENSOR)
+        return prt_type_tensor(m->types, declared->dtype, PRT_RANK_UNKNOWN, NULL);
+    if (now->kind == PRT_VALUE_UNKNOWN || (now->kind == declared->kind && now->elem == NULL))
+        if (declared->kind != PRT_VALUE_TENSOR && declared->kind != PRT_VALUE_UNKNOWN)
+            return declared;
+    if (now->kind == PRT_VALUE_TENSOR && now->dtype == PRT_DTYPE_undefined &&
+        declared->kind == PRT_VALUE_TENSOR)
+        return prt_type_tensor(m->types, declared->dtype, now->rank, now->dims);
+    return now;
 }
 
 static void shape_of_type(const prt_type *type, prt_shape *s)
@@ -115,7 +134,7 @@ static poprt_status write_outputs(prt_op *op, const prt_infer *c)
             continue;
         prt_value *v = &op->out[i];
         const prt_type *type = type_of_shape(m, &c->out[i]);
-        if (type == NULL || (type = merge_types(m, v->type, type)) == NULL)
+        if (type == NULL || (type = settle_type(m, v->type, type)) == NULL)
             return POPRT_E_NOMEM;
         v->type = type;
         const prt_content *known = &c->out_content[i];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.c — the tables of passes and pipelines, and who was meant by a name that is in neither. */
-#include <stdio.h>
-
+/* registry.c — the tables of passes and pipelines, and which names one in neither may have meant. */
+#include "base/nearest.h"
 #include "pass/pass.h"
 
 #define PASS_BEGIN(id, kind, doc) extern const prt_pass_hooks prt_pass_##id;
@@ -94,84 +93,38 @@ const prt_pipeline *prt_pipeline_find(const char *name)
 
 /* ---- near names */
 
-enum { NAME_MAX_SIZE = 63, NEAR_COUNT = 3 };
+static const char *const pass_names[] = {
+#define PASS_BEGIN(id, kind, doc) #id,
+#define OPTION(id, kind, name, initial, doc)
+#define PASS_END(id)
+#include "pass/passes.def"
+#undef PASS_BEGIN
+#undef OPTION
+#undef PASS_END
+};
 
-/* Insertions, deletions and exchanges that make one of the other. */
-static uint32_t edit_distance(const char *a, const char *b)
-{
-    uint32_t row[NAME_MAX_SIZE + 1];
-    const size_t n = strlen(a), m = strlen(b);
-    if (n > NAME_MAX_SIZE || m > NAME_MAX_SIZE)
-        return UINT32_MAX;
-    for (size_t k = 0; k <= m; k++)
-        row[k] = (uint32_t)k;
-    for (size_t i = 1; i <= n; i++) {
-        uint32_t corner = row[0];
-        row[0] = (uint32_t)i;
-        for (size_t k = 1; k <= m; k++) {
-            const uint32_t exchange = corner + (a[i - 1] != b[k - 1]);
-            corner = row[k];
-            uint32_t least = row[k] < row[k - 1] ? row[k] + 1 : row[k - 1] + 1;
-            row[k] = exchange < least ? exchange : least;
-        }
-    }
-    return row[m];
-}
-
-/* Names at most a third of their letters away, and those that contain what was asked for. */
-static uint32_t distance_to(const char *asked, const char *name)
-{
-    const uint32_t distance = edit_distance(asked, name);
-    if (strlen(asked) >= 3 && strstr(name, asked) != NULL)
-        return distance < 3 ? distance : 3;
-    return distance <= strlen(name) / 3 + 1 ? distance : UINT32_MAX;
-}
-
-static const char *pass_name(uint32_t index)
-{
-    return index < PRT_COUNT_OF(passes) ? passes[index].name : NULL;
-}
-
-static const char *pipeline_name(uint32_t index)
-{
-    return index < PRT_COUNT_OF(pipelines) ? pipelines[index].name : NULL;
-}
-
-static poprt_status unknown(const char *what, const char *asked, const char *(*name_at)(uint32_t))
-{
-    const char *near[NEAR_COUNT] = { NULL };
-    uint32_t distances[NEAR_COUNT] = { UINT32_MAX, UINT32_MAX, UINT32_MAX };
-    for (uint32_t i = 0; name_at(i) != NULL; i++) {
-        const char *name = name_at(i);
-        uint32_t distance = distance_to(asked, name);
-        for (uint32_t k = 0; k < NEAR_COUNT; k++) {
-            if (distance >= distances[k])
-                continue;
-            const uint32_t moved_distance = distances[k];
-            const char *moved = near[k];
-            distances[k] = distance;
-            near[k] = name;
-            distance = moved_distance;
-            name = moved;
-        }
-    }
-    char text[256];
-    size_t at = 0;
-    text[0] = '\0';
-    for (uint32_t k = 0; k < NEAR_COUNT && near[k] != NULL; k++) {
-        const int n = snprintf(text + at, sizeof(text) - at, "%s%s",
-            k == 0 ? "; did you mean " : " or ", near[k]);
-        at += n > 0 ? (size_t)n : 0;
-    }
-    return prt_fail(POPRT_E_NOT_FOUND, asked, "no %s '%.100s'%s", what, asked, text);
-}
+static const char *const pipeline_names[] = {
+#define PIPELINE_BEGIN(id, doc) #id,
+#define STEP(pass)
+#define REPEAT(group, times, pass)
+#define PIPELINE_END(id)
+#include "pass/pipelines.def"
+#undef PIPELINE_BEGIN
+#undef PIPELINE_END
+#undef STEP
+#undef REPEAT
+};
 
 poprt_status prt_pass_unknown(const char *name)
 {
-    return unknown("pass", name, pass_name);
+    char near[256];
+    prt_nearest(name, pass_names, PRT_COUNT_OF(pass_names), near, sizeof(near));
+    return prt_fail(POPRT_E_NOT_FOUND, name, "no pass '%.100s'; near names: %s", name, near);
 }
 
 poprt_status prt_pipeline_unknown(const char *name)
 {
-    return unknown("pipeline", name, pipeline_name);
+    char near[256];
+    prt_nearest(name, pipeline_names, PRT_COUNT_OF(pipeline_names), near, sizeof(near));
+    return prt_fail(POPRT_E_NOT_FOUND, name, "no pipeline '%.100s'; near names: %s", name, near);
 }

@@ -14,6 +14,12 @@
 
 enum { MAX_DEPTH = 256, SCRATCH_FACTOR = 4, SCRATCH_MORE = 1 << 20 };
 
+/* A constant made here and the name that is its own if it is still read in the end. */
+typedef struct made {
+    prt_value *value;
+    prt_str name;
+} made;
+
 typedef struct folder {
     prt_pass *p;
     prt_arena *scratch; /* of one op; reset after each */
@@ -21,6 +27,7 @@ typedef struct folder {
     uint64_t start_ns;
     int64_t max_tensor; /* bytes; -1: no limit */
     bool changed;
+    PRT_VEC(made) made;
 } folder;
 
 static uint64_t now_ns(void)
@@ -60,15 +67,19 @@ static bool is_foldable(const folder *f, const prt_op *op)
 {
     if (!is_pure(op) || op->def->hooks->eval == NULL || has_output_of_graph(op))
         return false;
+    bool wanted = false;
     for (uint32_t i = 0; i < op->n_in; i++)
         if (op->in[i].value != NULL && !prt_value_is_constant(op->in[i].value))
             return false;
     for (uint32_t i = 0; i < op->n_out; i++) {
         size_t size;
-        if (is_wanted(&op->out[i]) && prt_type_size(op->out[i].type, &size) && !fits(f, size))
+        if (!is_wanted(&op->out[i]))
+            continue;
+        wanted = true;
+        if (prt_type_size(op->out[i].type, &size) && !fits(f, size))
             return false;
     }
-    return true;
+    return wanted;
 }
 
 /* A constant in the place of an op's output; string elements get their characters along. */
@@ -103,11 +114,11 @@ static poprt_status replace_by_constant(folder *f, prt_value *v, const prt_tenso
         return POPRT_E_NOMEM;
     constant->content = v->content;
     prt_value_replace(v, constant);
-    const prt_str name = v->name;
+    const made item = { constant, v->name };
     v->name = PRT_STR("");
     f->bytes_left -= size < f->bytes_left ? size : f->bytes_left;
     f->changed = true;
-    return prt_value_set_name(constant, name);
+    return PRT_VEC_PUSH(f->p->arena, &f->made, item) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
 static poprt_status run_op(folder *f, const prt_op *op, prt_tensor *out)
@@ -265,9 +276,12 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     folder f = { .p = p, .max_tensor = prt_pass_i64(p, "max_tensor_size") };
     f.bytes_left = p->limits.fold_bytes != 0 ? p->limits.fold_bytes : UINT64_MAX;
     f.start_ns = now_ns();
-    const poprt_status status = fold_graph(&f, graph, 0);
+    poprt_status status = fold_graph(&f, graph, 0);
     prt_arena_release(f.scratch);
-    /* Steps on the way between constants are nobody's any more, named ones made here included. */
+    /* Steps on the way between constants are nobody's any more; the others get their names. */
+    for (size_t i = 0; i < f.made.count && status == POPRT_OK; i++)
+        if (prt_value_used(f.made.data[i].value))
+            status = prt_value_set_name(f.made.data[i].value, f.made.data[i].name);
     if (f.changed)
         (void)prt_graph_drop_constants(graph, true);
     *changed = *changed || f.changed;
