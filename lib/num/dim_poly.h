@@ -37,9 +37,6 @@ bool prt_poly_add(const prt_poly *a, const prt_poly *b, int64_t scale, prt_poly 
 bool prt_poly_divide(const prt_poly *p, const prt_poly *by, prt_poly *out);
 bool prt_term_divide(const prt_term *t, const prt_term *by, prt_term *out);
 
-/* Whether it is a number, and which. */
-bool prt_poly_is_number(const prt_poly *p, int64_t *out);
-
 /* Leaves in `common` what divides every term of `p` (its coefficient positive). */
 void prt_poly_common(const prt_poly *p, prt_term *common);
 
