@@ -31,4 +31,7 @@ void prt_file_writer_abandon(prt_file_writer *writer);
 /* prt_file_writer_write with the shape of poprt_write_fn; `user` is the writer. */
 int32_t prt_file_writer_sink(void *user, const void *bytes, size_t size);
 
+/* Records what the operating system said (`error` is an errno) about doing `what` to `path`. */
+poprt_status prt_file_fail(int error, const char *path, const char *what);
+
 #endif

@@ -29,10 +29,11 @@ typedef struct prt_json {
     struct prt_json *items; /* array items or object members, in file order */
 } prt_json;
 
-/* Parses `size` bytes (need not end in zero). Depth and size are bounded; errors name the offset. */
+/* Parses `size` bytes (need not end in zero). Depth, size and the number of values are bounded;
+ * errors name the offset. Zero characters and numbers no double can hold are refused. */
 poprt_status prt_json_parse(prt_arena *arena, const char *text, size_t size, prt_json **out);
 
-/* Member of an object, or NULL (also when `object` is NULL or no object). */
+/* Member of an object (the last of that name), or NULL (also when `object` is NULL or no object). */
 const prt_json *prt_json_get(const prt_json *object, const char *key);
 
 /* Typed reads; false when absent or of another kind (`out` untouched). i64 is exact or false. */
@@ -57,7 +58,7 @@ typedef struct prt_json_out {
 void prt_json_out_init(prt_json_out *out, prt_arena *arena, bool pretty);
 void prt_json_open(prt_json_out *out, const char *key, char bracket); /* '{' or '[' */
 void prt_json_close(prt_json_out *out, char bracket);                 /* '}' or ']' */
-void prt_json_put_text(prt_json_out *out, const char *key, prt_str text); /* bad UTF-8 is replaced */
+void prt_json_put_text(prt_json_out *out, const char *key, prt_str text); /* bad UTF-8, NUL: U+FFFD */
 void prt_json_put_i64(prt_json_out *out, const char *key, int64_t value);
 void prt_json_put_f64(prt_json_out *out, const char *key, double value); /* not finite: null */
 void prt_json_put_bool(prt_json_out *out, const char *key, bool value);

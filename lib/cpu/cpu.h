@@ -16,10 +16,15 @@ enum {
 /* Features that the processor has and the operating system saves. Cheap; pure. */
 uint64_t prt_cpu_features(void);
 
-/* Features of a level: "portable", "avx2", "avx512", "native"; UINT64_MAX for another word. */
+/* Features of a level: "portable", "avx2", "avx512", "native"; UINT64_MAX for another word. Only
+ * "native" looks at this processor: mask the others with prt_cpu_features() before running them. */
 uint64_t prt_cpu_level(const char *name);
 
 /* Processors this process may use: affinity mask and cgroup quota (v1 and v2); at least 1. */
 uint32_t prt_cpu_count(void);
+
+/* Processors the cgroup quota pays for, rounded up; UINT32_MAX without a quota. `root` stands before
+ * /proc and /sys: "" for the system's, a folder in tests. */
+uint32_t prt_cpu_quota(const char *root);
 
 #endif

@@ -34,7 +34,7 @@ typedef struct prt_dtype_info {
     uint8_t kind; /* prt_dtype_kind */
 } prt_dtype_info;
 
-/* Row of a type; for values outside the table a row with no name, 0 bits and kind none. */
+/* Row of a type; for values outside the table a row named "?", 0 bits and kind none. */
 const prt_dtype_info *prt_dtype_of(int32_t dtype);
 
 /* Type with this numpy or PopEF name; PRT_DTYPE_undefined when there is none. */

@@ -24,13 +24,14 @@ float prt_f8e5m2fnuz_to_f32(uint8_t bits);
 float prt_f8e8m0_to_f32(uint8_t bits);
 float prt_f4e2m1_to_f32(uint8_t bits); /* low four bits */
 
-/* `saturate`: what is too large becomes the largest finite value, infinity too (ONNX Cast);
- * otherwise infinity where the format has one, NaN where not. From double: one rounding. */
+/* `saturate`: what is too large becomes the largest finite value, infinity too except in the FNUZ
+ * pair and E8M0, where it gives NaN (all as ONNX Cast); otherwise infinity where the format has
+ * one, NaN where not. From double: one rounding. */
 uint8_t prt_f64_to_f8e4m3fn(double value, bool saturate);
 uint8_t prt_f64_to_f8e4m3fnuz(double value, bool saturate);
 uint8_t prt_f64_to_f8e5m2(double value, bool saturate);
 uint8_t prt_f64_to_f8e5m2fnuz(double value, bool saturate);
-uint8_t prt_f64_to_f8e8m0(double value, bool saturate); /* to nearest power of two, ties up */
-uint8_t prt_f64_to_f4e2m1(double value); /* always saturates */
+uint8_t prt_f64_to_f8e8m0(double value, bool saturate); /* nearest power of two, ties up; no sign */
+uint8_t prt_f64_to_f4e2m1(double value); /* always saturates; NaN gives 6 */
 
 #endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c — read-only file maps.
+ *
+ * A map shows the file itself: who truncates a mapped file takes the pages away under the reader.
+ * That is the price of loading weights without copying them; files that are replaced by rename, as
+ * file_write.c does, never meet it.
+ */
+#define _DEFAULT_SOURCE
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined(__linux__) && defined(SYS_openat2)
+#include <linux/openat2.h>
+#endif
+
+/* O_NONBLOCK keeps a FIFO that somebody put in our way from blocking the open. */
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, NAME_SIZE = 256 };
+
+static const char *advice(int error)
+{
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return "check the path";
+    case EACCES:
+    case EPERM:
+        return "check the permissions of the file and its folders";
+    case EMFILE:
+    case ENFILE:
+        return "close files or raise the limit on open files";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return "free some space or write elsewhere";
+    case EROFS:
+        return "write elsewhere";
+    case ENAMETOOLONG:
+        return "use a shorter path";
+    case ENOMEM:
+        return "free some memory";
+    default:
+        return "try again or check the storage";
+    }
+}
+
+poprt_status prt_file_fail(int error, const char *path, const char *what)
+{
+    char text[128];
+    if (strerror_r(error, text, sizeof(text)) != 0)
+        text[0] = '\0';
+    poprt_status status = POPRT_E_IO;
+    if (error == ENOENT || error == ENOTDIR)
+        status = POPRT_E_NOT_FOUND;
+    else if (error == ENOMEM)
+        status = POPRT_E_NOMEM;
+    (void)prt_fail(status, NULL, "cannot %s: %s (error %d); %s", what, text, error, advice(error));
+    return prt_fail_in_file(status, path);
+}
+
+static poprt_status refuse(poprt_status status, const char *path, const char *subject,
+    const char *why)
+{
+    return prt_fail_in_file(prt_fail(status, subject, "%s", why), path);
+}
+
+static int open_retry(int folder, const char *path, int flags)
+{
+    int fd;
+    do
+        fd = openat(folder, path, flags);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static void unmap(void *user, const void *data, size_t size)
+{
+    (void)user;
+    (void)munmap((void *)(uintptr_t)data, size);
+}
+
+/* Maps an open file whose `info` is known. */
+static poprt_status map_open(const prt_allocator *allocator, int fd, const struct stat *info,
+    const char *path, prt_blob **out)
+{
+    if (info->st_size == 0)
+        return prt_blob_create(allocator, 0, out);
+    if ((uint64_t)info->st_size > PTRDIFF_MAX)
+        return refuse(POPRT_E_LIMIT, path, NULL, "the file is larger than the address space");
+    const size_t size = (size_t)info->st_size;
+    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return prt_file_fail(errno, path, "map the file");
+    const poprt_status status = prt_blob_borrow(allocator, data, size, unmap, NULL, out);
+    if (status != POPRT_OK)
+        unmap(NULL, data, size);
+    return status;
+}
+
+poprt_status prt_file_map(const prt_allocator *allocator, const char *path, prt_blob **out)
+{
+    const int fd = open_retry(AT_FDCWD, path, OPEN_FLAGS);
+    if (fd < 0)
+        return prt_file_fail(errno, path, "open the file");
+    struct stat info;
+    poprt_status status;
+    if (fstat(fd, &info) != 0)
+        status = prt_file_fail(errno, path, "inspect the file");
+    else if (!S_ISREG(info.st_mode))
+        status = refuse(POPRT_E_IO, path, NULL, "not a regular file; give the path of one");
+    else
+        status = map_open(allocator, fd, &info, path, out);
+    (void)close(fd);
+    return status;
+}
+
+/* The length of the component at `path`, up to a slash or the end. */
+static size_t component(const char *path)
+{
+    const char *slash = strchr(path, '/');
+    return slash != NULL ? (size_t)(slash - path) : strlen(path);
+}
+
+static const char *skip_slashes(const char *path)
+{
+    while (*path == '/')
+        path++;
+    return path;
+}
+
+/* Why a path cannot name a file below a folder, from its spelling alone; NULL when it can. */
+static const char *why_not_below(const char *path)
+{
+    if (path[0] == '\0')
+        return "the file name is empty; name a file below the model's folder";
+    if (path[0] == '/')
+        return "the file name is absolute; name a file below the model's folder";
+    for (const char *p = path; *p != '\0';) {
+        const size_t n = component(p);
+        if (n == 2 && p[0] == '.' && p[1] == '.')
+            return "the file name has a \"..\"; name a file below the model's folder";
+        if (n >= NAME_SIZE)
+            return "the file name has a part longer than 255 bytes";
+        p = skip_slashes(p + n);
+    }
+    return NULL;
+}
+
+/* One openat per component, none of which may be a link: for kernels without openat2. Returns -1
+ * with errno set; a link gives ELOOP, or ENOTDIR where a folder was meant. */
+static int open_by_steps(int folder, const char *path)
+{
+    int at = folder;
+    for (const char *p = path;;) {
+        char name[NAME_SIZE];
+        const size_t n = component(p);
+        memcpy(name, p, n);
+        name[n] = '\0';
+        p = skip_slashes(p + n);
+        const bool last = *p == '\0';
+        const int next = open_retry(at, name,
+            last ? OPEN_FLAGS | O_NOFOLLOW : O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW);
+        const int error = errno;
+        if (at != folder)
+            (void)close(at);
+        errno = error;
+        if (next < 0 || last)
+            return next;
+        at = next;
+    }
+}
+
+static int open_below(int folder, const char *path)
+{
+#if defined(__linux__) && defined(SYS_openat2)
+    const struct open_how how = { .flags = OPEN_FLAGS | O_NOFOLLOW,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+    /* The kernel answers EAGAIN while somebody renames folders; it settles. */
+    for (int tries = 0; tries < 64; tries++) {
+        const long fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
+        if (fd >= 0)
+            return (int)fd;
+        if (errno != EINTR && errno != EAGAIN)
+            break;
+    }
+    /* A sandbox may answer EPERM to calls it does not know; the slow way is as strict. */
+    if (errno != ENOSYS && errno != EPERM && errno != EINVAL && errno != E2BIG)
+        return -1;
+#endif
+    return open_by_steps(folder, path);
+}
+
+poprt_status prt_file_map_below(const prt_allocator *allocator, const char *folder,
+    const char *relative, const char *subject, prt_blob **out)
+{
+    const char *why = why_not_below(relative);
+    if (why != NULL)
+        return refuse(POPRT_E_PARSE, relative, subject, why);
+    const int at =
+        open_retry(AT_FDCWD, folder[0] != '\0' ? folder : ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (at < 0)
+        return prt_file_fail(errno, folder, "open the folder");
+    const int fd = open_below(at, relative);
+    const int error = errno;
+    (void)close(at);
+    if (fd < 0 && (error == ELOOP || error == EXDEV))
+        return refuse(POPRT_E_IO, relative, subject,
+            "a symbolic link is on the way; put the file itself below the model's folder");
+    if (fd < 0)
+        return prt_file_fail(error, relative, "open the file below the model's folder");
+    struct stat info;
+    poprt_status status;
+    if (fstat(fd, &info) != 0)
+        status = prt_file_fail(errno, relative, "inspect the file");
+    else if (!S_ISREG(info.st_mode))
+        status = refuse(POPRT_E_IO, relative, subject, "not a regular file");
+    else if (info.st_nlink != 1)
+        status = refuse(POPRT_E_IO, relative, subject,
+            "the file has several hard links; copy it so that it has one");
+    else
+        status = map_open(allocator, fd, &info, relative, out);
+    (void)close(fd);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file_write.c — files written whole or not at all.
+ *
+ * Bytes go to a temporary in the target's folder, found through a descriptor of that folder so
+ * that a later chdir changes nothing. Commit order: data synced, renamed, folder synced; a crash
+ * at any point leaves the old file or the new one, and at worst a temporary besides.
+ */
+#define _DEFAULT_SOURCE
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/size.h"
+
+enum { BUFFER_SIZE = 1 << 16, NAME_TRIES = 100 };
+
+struct prt_file_writer {
+    const prt_allocator *allocator;
+    int fd, folder;
+    int error; /* the errno that broke it, 0 while sound */
+    size_t used;
+    char *path;       /* the target, as given */
+    const char *base; /* its last component, within `path` */
+    char temporary[48];
+    unsigned char buffer[BUFFER_SIZE];
+};
+
+/* A name no other writer is likely to take; O_EXCL settles the rest. Independent of the target's
+ * name, which may already be as long as a name can be. */
+static void name_temporary(prt_file_writer *writer, unsigned attempt)
+{
+    struct timespec now = { 0, 0 };
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    const unsigned long long mixed =
+        (unsigned long long)now.tv_sec * 1000000007ull + (unsigned long long)now.tv_nsec;
+    (void)snprintf(writer->temporary, sizeof(writer->temporary), ".poprt-%ld-%llx-%u.tmp",
+        (long)getpid(), mixed & 0xffffffffffffull, attempt);
+}
+
+static poprt_status open_folder(prt_file_writer *writer)
+{
+    const size_t n = (size_t)(writer->base - writer->path);
+    const char *name = ".";
+    char *copy = NULL;
+    if (n != 0) {
+        copy = prt_mem_alloc(writer->allocator, n + 1);
+        if (copy == NULL)
+            return POPRT_E_NOMEM;
+        memcpy(copy, writer->path, n);
+        name = copy;
+    }
+    do
+        writer->folder = open(name, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    while (writer->folder < 0 && errno == EINTR);
+    const int error = errno;
+    prt_mem_free(writer->allocator, copy);
+    if (writer->folder < 0)
+        return prt_file_fail(error, writer->path, "open the folder of the file");
+    return POPRT_OK;
+}
+
+static poprt_status open_temporary(prt_file_writer *writer)
+{
+    /* Renaming onto a device or a folder would replace or fail; say so before any work. */
+    struct stat info;
+    if (writer->base[0] == '\0' ||
+        (fstatat(writer->folder, writer->base, &info, 0) == 0 && !S_ISREG(info.st_mode)))
+        return prt_fail_in_file(
+            prt_fail(POPRT_E_IO, NULL, "not a regular file; give the path of a file to write"),
+            writer->path);
+    unsigned attempt = 0;
+    do {
+        name_temporary(writer, attempt);
+        writer->fd = openat(writer->folder, writer->temporary,
+            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    } while (writer->fd < 0 && (errno == EEXIST || errno == EINTR) && ++attempt < NAME_TRIES);
+    if (writer->fd < 0)
+        return prt_file_fail(errno, writer->path, "create a temporary beside the file");
+    return POPRT_OK;
+}
+
+/* Closes and frees, leaving the folder as it is. */
+static void end(prt_file_writer *writer)
+{
+    if (writer->fd >= 0)
+        (void)close(writer->fd);
+    if (writer->folder >= 0)
+        (void)close(writer->folder);
+    prt_mem_free(writer->allocator, writer->path);
+    prt_mem_free(writer->allocator, writer);
+}
+
+poprt_status prt_file_writer_create(const prt_allocator *allocator, const char *path,
+    prt_file_writer **out)
+{
+    prt_file_writer *writer = prt_mem_alloc_raw(allocator, sizeof(*writer));
+    if (writer == NULL)
+        return POPRT_E_NOMEM;
+    memset(writer, 0, offsetof(prt_file_writer, buffer));
+    writer->allocator = allocator;
+    writer->fd = writer->folder = -1;
+    const size_t size = strlen(path) + 1;
+    writer->path = prt_mem_alloc(allocator, size);
+    poprt_status status = writer->path != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    if (status == POPRT_OK) {
+        memcpy(writer->path, path, size);
+        const char *slash = strrchr(writer->path, '/');
+        writer->base = slash != NULL ? slash + 1 : writer->path;
+        status = open_folder(writer);
+    }
+    if (status == POPRT_OK)
+        status = open_temporary(writer);
+    if (status != POPRT_OK) {
+        end(writer);
+        return status;
+    }
+    *out = writer;
+    return POPRT_OK;
+}
+
+static poprt_status broken(const prt_file_writer *writer, const char *what)
+{
+    return prt_file_fail(writer->error, writer->path, what);
+}
+
+/* Writes all of it; a failure stays with the writer, so that commit cannot miss it. */
+static poprt_status write_all(prt_file_writer *writer, const unsigned char *bytes, size_t size)
+{
+    while (size != 0 && writer->error == 0) {
+        const ssize_t n = write(writer->fd, bytes, size < (1u << 30) ? size : 1u << 30);
+        if (n > 0) {
+            bytes += n;
+            size -= (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            writer->error = n == 0 ? EIO : errno;
+        }
+    }
+    return writer->error == 0 ? POPRT_OK : broken(writer, "write the file");
+}
+
+static poprt_status flush(prt_file_writer *writer)
+{
+    const size_t used = writer->used;
+    writer->used = 0;
+    return write_all(writer, writer->buffer, used);
+}
+
+poprt_status prt_file_writer_write(prt_file_writer *writer, const void *bytes, size_t size)
+{
+    if (writer->error != 0)
+        return broken(writer, "write the file");
+    if (size > BUFFER_SIZE - writer->used)
+        PRT_TRY(flush(writer));
+    if (size > BUFFER_SIZE)
+        return write_all(writer, bytes, size);
+    if (size != 0)
+        memcpy(writer->buffer + writer->used, bytes, size);
+    writer->used += size;
+    return POPRT_OK;
+}
+
+static int sync_retry(int fd)
+{
+    int result;
+    do
+        result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+/* Everything up to and including the rename. */
+static poprt_status put_in_place(prt_file_writer *writer)
+{
+    PRT_TRY(flush(writer));
+    if (sync_retry(writer->fd) != 0)
+        return prt_file_fail(errno, writer->path, "sync the file");
+    const int closed = close(writer->fd);
+    writer->fd = -1;
+    if (closed != 0 && errno != EINTR)
+        return prt_file_fail(errno, writer->path, "close the file");
+    if (renameat(writer->folder, writer->temporary, writer->folder, writer->base) != 0)
+        return prt_file_fail(errno, writer->path, "put the file into place");
+    return POPRT_OK;
+}
+
+poprt_status prt_file_writer_commit(prt_file_writer *writer)
+{
+    poprt_status status = put_in_place(writer);
+    if (status != POPRT_OK) {
+        prt_file_writer_abandon(writer);
+        return status;
+    }
+    /* Some file systems cannot sync a folder and say EINVAL; there is nothing more to do then. */
+    if (sync_retry(writer->folder) != 0 && errno != EINVAL && errno != ENOTSUP)
+        status = prt_file_fail(errno, writer->path, "sync the folder of the file");
+    end(writer);
+    return status;
+}
+
+void prt_file_writer_abandon(prt_file_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    (void)unlinkat(writer->folder, writer->temporary, 0);
+    end(writer);
+}
+
+int32_t prt_file_writer_sink(void *user, const void *bytes, size_t size)
+{
+    return prt_file_writer_write(user, bytes, size) == POPRT_OK ? 0 : 1;
+}

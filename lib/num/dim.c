@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dim.c — the table of dimension expressions: interning, evaluating one node, printing. What an
+ * expression folds to is decided in dim_fold.c.
+ */
+#include "num/dim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "num/dim_poly.h"
+
+typedef struct entry {
+    prt_dim_node node;
+    bool opaque;
+} entry;
+
+struct prt_dims {
+    prt_arena *arena;
+    PRT_VEC(entry) entries;
+    uint32_t *slots; /* index of an entry plus 1; 0 is free */
+    size_t capacity; /* of slots, a power of two */
+    int64_t symbols;
+};
+
+poprt_status prt_dims_create(prt_arena *arena, prt_dims **out)
+{
+    prt_dims *dims = PRT_NEW(arena, prt_dims);
+    if (dims == NULL)
+        return POPRT_E_NOMEM;
+    dims->arena = arena;
+    *out = dims;
+    return POPRT_OK;
+}
+
+static uint64_t hash_of(const prt_dim_node *node)
+{
+    if (node->op == PRT_DIM_SYMBOL)
+        return prt_hash(node->symbol.data, node->symbol.size, 1);
+    const int64_t words[3] = { node->op, node->a, node->b };
+    return prt_hash(words, sizeof(words), 2);
+}
+
+static bool is_same(const prt_dim_node *a, const prt_dim_node *b)
+{
+    if (a->op != b->op)
+        return false;
+    if (a->op == PRT_DIM_SYMBOL)
+        return prt_str_equal(a->symbol, b->symbol);
+    return a->a == b->a && a->b == b->b;
+}
+
+static uint32_t *slot_of(const prt_dims *dims, uint32_t *slots, size_t capacity,
+    const prt_dim_node *node)
+{
+    size_t i = (size_t)hash_of(node) & (capacity - 1);
+    while (slots[i] != 0 && !is_same(&dims->entries.data[slots[i] - 1].node, node))
+        i = (i + 1) & (capacity - 1);
+    return &slots[i];
+}
+
+static bool grow(prt_dims *dims)
+{
+    const size_t capacity = dims->capacity != 0 ? dims->capacity * 2 : 64;
+    uint32_t *slots = PRT_NEW_N(dims->arena, uint32_t, capacity);
+    if (slots == NULL)
+        return false;
+    for (size_t i = 0; i < dims->entries.count; i++)
+        *slot_of(dims, slots, capacity, &dims->entries.data[i].node) = (uint32_t)i + 1;
+    dims->slots = slots;
+    dims->capacity = capacity;
+    return true;
+}
+
+/* The dim of `node`, entered on first use; PRT_DIM_UNKNOWN (failure recorded) without memory. */
+static int64_t find_or_add(prt_dims *dims, prt_dim_node node, bool opaque)
+{
+    if (dims->entries.count * 4 >= dims->capacity * 3 && !grow(dims))
+        return PRT_DIM_UNKNOWN;
+    uint32_t *slot = slot_of(dims, dims->slots, dims->capacity, &node);
+    if (*slot != 0)
+        return prt_dim_of_index(*slot - 1);
+    if (node.op == PRT_DIM_SYMBOL) {
+        node.symbol.data = prt_arena_text(dims->arena, node.symbol.data, node.symbol.size);
+        if (node.symbol.data == NULL)
+            return PRT_DIM_UNKNOWN;
+        node.a = dims->symbols;
+    }
+    if (dims->entries.count >= UINT32_MAX / 2) {
+        (void)prt_fail(POPRT_E_LIMIT, NULL, "too many dimension expressions");
+        return PRT_DIM_UNKNOWN;
+    }
+    const entry added = { .node = node, .opaque = opaque };
+    if (!PRT_VEC_PUSH(dims->arena, &dims->entries, added))
+        return PRT_DIM_UNKNOWN;
+    dims->symbols += node.op == PRT_DIM_SYMBOL;
+    *slot = (uint32_t)dims->entries.count;
+    return prt_dim_of_index(dims->entries.count - 1);
+}
+
+int64_t prt_dim_symbol(prt_dims *dims, prt_str name)
+{
+    if (name.data == NULL)
+        name = PRT_STR("");
+    return find_or_add(dims, (prt_dim_node){ .op = PRT_DIM_SYMBOL, .symbol = name }, false);
+}
+
+int64_t prt_dim_intern(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, bool opaque)
+{
+    return find_or_add(dims, (prt_dim_node){ .op = (int32_t)op, .a = a, .b = b }, opaque);
+}
+
+bool prt_dim_is_opaque(const prt_dims *dims, size_t index)
+{
+    return dims->entries.data[index].opaque;
+}
+
+size_t prt_dims_count(const prt_dims *dims)
+{
+    return dims->entries.count;
+}
+
+const prt_dim_node *prt_dims_at(const prt_dims *dims, size_t index)
+{
+    PRT_ASSERT(index < dims->entries.count);
+    return &dims->entries.data[index].node;
+}
+
+int64_t prt_dim_of_index(size_t index)
+{
+    return PRT_DIM_EXPR - (int64_t)index;
+}
+
+size_t prt_dim_index(int64_t dim)
+{
+    PRT_ASSERT(prt_dim_is_expr(dim));
+    return (size_t)(PRT_DIM_EXPR - dim);
+}
+
+/* Quotient toward minus infinity and remainder with the divisor's sign. */
+static int64_t floor_div(int64_t a, int64_t b, int64_t *rest)
+{
+    int64_t quotient = a / b;
+    *rest = a % b;
+    if (*rest != 0 && (*rest < 0) != (b < 0)) {
+        quotient--;
+        *rest += b;
+    }
+    return quotient;
+}
+
+int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b)
+{
+    int64_t result = PRT_DIM_UNKNOWN, rest = 0;
+    if (!prt_dim_is_number(a) || !prt_dim_is_number(b))
+        return PRT_DIM_UNKNOWN;
+    const bool divides = op == PRT_DIM_FLOORDIV || op == PRT_DIM_CEILDIV || op == PRT_DIM_MOD;
+    if (divides && b == 0)
+        return PRT_DIM_UNKNOWN;
+    bool fits = true;
+    switch (op) {
+    case PRT_DIM_ADD:
+        fits = prt_i64_add(a, b, &result);
+        break;
+    case PRT_DIM_SUB:
+        fits = !__builtin_sub_overflow(a, b, &result);
+        break;
+    case PRT_DIM_MUL:
+        fits = prt_i64_mul(a, b, &result);
+        break;
+    case PRT_DIM_FLOORDIV:
+        result = floor_div(a, b, &rest);
+        break;
+    case PRT_DIM_CEILDIV:
+        result = floor_div(a, b, &rest);
+        result += rest != 0;
+        break;
+    case PRT_DIM_MOD:
+        (void)floor_div(a, b, &result);
+        break;
+    case PRT_DIM_MIN:
+        result = a < b ? a : b;
+        break;
+    case PRT_DIM_MAX:
+        result = a > b ? a : b;
+        break;
+    case PRT_DIM_SYMBOL:
+        break;
+    }
+    return fits && prt_dim_is_number(result) ? result : PRT_DIM_UNKNOWN;
+}
+
+typedef struct text {
+    char *to;
+    size_t size, used; /* bytes there are, a zero byte's place included; bytes written */
+} text;
+
+static void put(text *t, const char *bytes, size_t n)
+{
+    const size_t room = t->size - 1 - t->used;
+    const size_t taken = n < room ? n : room;
+    memcpy(t->to + t->used, bytes, taken);
+    t->used += taken;
+}
+
+/* Each level puts at least one byte before it goes down, and a full text stops: the depth is
+ * bounded by the size, however deep the expression. */
+static void print(text *t, const prt_dims *dims, int64_t dim)
+{
+    static const char *const infix[] = { [PRT_DIM_ADD] = "+", [PRT_DIM_SUB] = "-",
+        [PRT_DIM_MUL] = "*", [PRT_DIM_FLOORDIV] = "/", [PRT_DIM_MOD] = "%" };
+    static const char *const prefix[] = { [PRT_DIM_CEILDIV] = "ceildiv", [PRT_DIM_MIN] = "min",
+        [PRT_DIM_MAX] = "max" };
+    if (t->used + 1 >= t->size)
+        return;
+    if (dim == PRT_DIM_UNKNOWN || (prt_dim_is_expr(dim) && dims == NULL)) {
+        put(t, "?", 1);
+        return;
+    }
+    if (prt_dim_is_number(dim)) {
+        char number[24];
+        const int n = snprintf(number, sizeof(number), "%" PRId64, dim);
+        put(t, number, (size_t)n);
+        return;
+    }
+    const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(dim));
+    if (node->op == PRT_DIM_SYMBOL) {
+        put(t, node->symbol.data, node->symbol.size);
+        return;
+    }
+    const bool named =
+        node->op == PRT_DIM_CEILDIV || node->op == PRT_DIM_MIN || node->op == PRT_DIM_MAX;
+    const char *word = named ? prefix[node->op] : infix[node->op];
+    if (named)
+        put(t, word, strlen(word));
+    put(t, "(", 1);
+    print(t, dims, node->a);
+    if (named)
+        put(t, ", ", 2);
+    else
+        put(t, word, strlen(word));
+    print(t, dims, node->b);
+    put(t, ")", 1);
+}
+
+void prt_dim_print(const prt_dims *dims, int64_t dim, char *to, size_t size)
+{
+    if (size == 0)
+        return;
+    text t = { .to = to, .size = size };
+    print(&t, dims, dim);
+    to[t.used] = '\0';
+}

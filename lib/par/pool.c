@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c — worker threads around two counters.
+ *
+ *   remaining  chunks of the current job nobody has taken; who takes one counts it down
+ *   pending    chunks not finished; who finishes one counts it down
+ *
+ * The caller writes the job, then `pending`, then `remaining`, and takes chunks like everybody
+ * else. When `remaining` is 0 it waits for `pending`, that is, only for chunks somebody is really
+ * at. A worker reads the job only after it has taken a chunk of it; from then on the job cannot end
+ * without that worker, so a worker that slept through a job, or is suspended anywhere in here,
+ * neither holds anybody up nor sees a stale job.
+ *
+ * Sleeping: workers on `epoch`, which counts jobs; the caller on `pending`. Either side announces
+ * itself before it looks a last time, and the other changes the word before it looks for sleepers
+ * (sequentially consistent on both), so no wake-up is lost.
+ */
+#define _DEFAULT_SOURCE
+#include "par/pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu/cpu.h"
+
+enum {
+    MAX_WIDTH = 1024,
+    CHUNKS_PER_THREAD = 8,
+    PAUSE_NS = 4000, /* spinning keeps the core to itself this long, then yields */
+    PAUSES = 32      /* between two looks at the clock */
+};
+
+struct prt_pool {
+    const prt_allocator *allocator;
+    uint32_t width, spin_ns;
+    uint32_t started;     /* workers that run; guarded by `turn` */
+    bool tried;           /* threads were asked for; guarded by `turn` */
+    _Atomic int64_t owner; /* process whose workers these are; 0 while a forked child cleans up */
+    pthread_mutex_t turn; /* held by the caller whose job runs */
+    pthread_t *threads;
+
+    /* the job */
+    prt_par_body body;
+    void *arg;
+    uint32_t n, chunk, chunks;
+
+    _Alignas(64) _Atomic uint32_t remaining;
+    _Alignas(64) _Atomic uint32_t pending;
+    _Atomic uint32_t caller_sleeps;
+    _Alignas(64) _Atomic uint32_t epoch;
+    _Atomic uint32_t sleepers;
+    _Atomic bool stop;
+};
+
+/* Set while this thread runs chunks: calls from a body run in place. */
+static _Thread_local bool inside;
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word, uint32_t count)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t = { 0, 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void pause_core(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Spins while *word is `value`, at most spin_ns; true when it changed. */
+static bool spin(const prt_pool *pool, const _Atomic uint32_t *word, uint32_t value)
+{
+    if (pool->spin_ns == 0)
+        return atomic_load_explicit(word, memory_order_acquire) != value;
+    const uint64_t start = now_ns();
+    for (;;) {
+        for (int i = 0; i < PAUSES; i++) {
+            if (atomic_load_explicit(word, memory_order_acquire) != value)
+                return true;
+            pause_core();
+        }
+        const uint64_t spent = now_ns() - start;
+        if (spent >= pool->spin_ns)
+            return false;
+        if (spent >= PAUSE_NS)
+            (void)sched_yield();
+    }
+}
+
+/* Takes a chunk of whatever job is current; gives the count before, 0 for none. That the job may
+ * have changed between load and exchange is fine: what is taken belongs to the new one. */
+static uint32_t take(prt_pool *pool)
+{
+    uint32_t left = atomic_load_explicit(&pool->remaining, memory_order_relaxed);
+    while (left != 0 && !atomic_compare_exchange_weak_explicit(&pool->remaining, &left, left - 1,
+                            memory_order_acquire, memory_order_relaxed))
+        continue;
+    return left;
+}
+
+static void run_chunks(prt_pool *pool)
+{
+    inside = true;
+    for (uint32_t left = take(pool); left != 0; left = take(pool)) {
+        const uint64_t first = (uint64_t)(pool->chunks - left) * pool->chunk;
+        const uint64_t end = first + pool->chunk < pool->n ? first + pool->chunk : pool->n;
+        for (uint64_t i = first; i < end; i++)
+            pool->body(pool->arg, (uint32_t)i);
+        /* The job may end here: below this line its fields are not ours to read. */
+        if (atomic_fetch_sub(&pool->pending, 1) == 1 && atomic_load(&pool->caller_sleeps) != 0)
+            futex_wake(&pool->pending, 1);
+    }
+    inside = false;
+}
+
+static void *work(void *arg)
+{
+    prt_pool *pool = arg;
+    for (;;) {
+        const uint32_t seen = atomic_load(&pool->epoch);
+        if (atomic_load(&pool->stop))
+            return NULL;
+        run_chunks(pool);
+        if (spin(pool, &pool->epoch, seen))
+            continue;
+        atomic_fetch_add(&pool->sleepers, 1);
+        while (atomic_load(&pool->epoch) == seen)
+            futex_wait(&pool->epoch, seen);
+        atomic_fetch_sub(&pool->sleepers, 1);
+    }
+}
+
+/* Tells the workers that `epoch` moved on. */
+static void announce(prt_pool *pool, uint32_t wanted)
+{
+    atomic_fetch_add(&pool->epoch, 1);
+    const uint32_t sleepers = atomic_load(&pool->sleepers);
+    if (sleepers != 0)
+        futex_wake(&pool->epoch, wanted < sleepers ? wanted : sleepers);
+}
+
+static void wait_for_chunks(prt_pool *pool)
+{
+    for (;;) {
+        const uint32_t left = atomic_load(&pool->pending);
+        if (left == 0)
+            return;
+        if (spin(pool, &pool->pending, left))
+            continue;
+        atomic_store(&pool->caller_sleeps, 1);
+        if (atomic_load(&pool->pending) == left)
+            futex_wait(&pool->pending, left);
+        atomic_store(&pool->caller_sleeps, 0);
+    }
+}
+
+/* Workers take no signals: handlers belong to the host's threads. A thread that cannot be had is
+ * done without. */
+static void start_threads(prt_pool *pool)
+{
+    pool->tried = true;
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return;
+    while (pool->started + 1 < pool->width &&
+           pthread_create(&pool->threads[pool->started], NULL, work, pool) == 0)
+        pool->started++;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void reset(prt_pool *pool)
+{
+    pool->started = 0;
+    pool->tried = false;
+    atomic_store(&pool->remaining, 0);
+    atomic_store(&pool->pending, 0);
+    atomic_store(&pool->caller_sleeps, 0);
+    atomic_store(&pool->sleepers, 0);
+}
+
+/*
+ * After fork the child has this memory but none of the threads, and a mutex in whatever state it
+ * was. The first caller there starts over; other threads of the child wait until it has. False
+ * when the mutex cannot be had again.
+ */
+static bool own(prt_pool *pool)
+{
+    const int64_t pid = getpid();
+    int64_t owner = atomic_load(&pool->owner);
+    while (owner != pid) {
+        if (owner != 0 && atomic_compare_exchange_strong(&pool->owner, &owner, 0)) {
+            const bool made = pthread_mutex_init(&pool->turn, NULL) == 0;
+            reset(pool);
+            atomic_store(&pool->owner, made ? pid : owner);
+            return made;
+        }
+        (void)sched_yield();
+        owner = atomic_load(&pool->owner);
+    }
+    return true;
+}
+
+static void run_in_place(uint32_t n, prt_par_body body, void *arg)
+{
+    for (uint32_t i = 0; i < n; i++)
+        body(arg, i);
+}
+
+static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
+{
+    const uint32_t threads = pool->started + 1;
+    const uint32_t most = threads * CHUNKS_PER_THREAD;
+    pool->body = body;
+    pool->arg = arg;
+    pool->n = n;
+    pool->chunk = n / most + (n % most != 0);
+    pool->chunks = n / pool->chunk + (n % pool->chunk != 0);
+    atomic_store_explicit(&pool->pending, pool->chunks, memory_order_relaxed);
+    atomic_store_explicit(&pool->remaining, pool->chunks, memory_order_release);
+    announce(pool, pool->chunks - 1);
+    run_chunks(pool);
+    wait_for_chunks(pool);
+}
+
+static void pool_run(void *user, uint32_t n, prt_par_body body, void *arg)
+{
+    prt_pool *pool = user;
+    if (inside || n < 2 || pool->width < 2 || !own(pool) || pthread_mutex_lock(&pool->turn) != 0) {
+        run_in_place(n, body, arg);
+        return;
+    }
+    if (!pool->tried)
+        start_threads(pool);
+    if (pool->started != 0)
+        run_job(pool, n, body, arg);
+    else
+        run_in_place(n, body, arg);
+    (void)pthread_mutex_unlock(&pool->turn);
+}
+
+poprt_status prt_pool_create(const prt_allocator *allocator, uint32_t width, uint32_t spin_ns,
+    prt_pool **out)
+{
+    if (width == 0)
+        width = prt_cpu_count();
+    if (width > MAX_WIDTH)
+        width = MAX_WIDTH;
+    prt_pool *pool = prt_mem_alloc(allocator, sizeof(*pool));
+    if (pool == NULL)
+        return POPRT_E_NOMEM;
+    pool->allocator = allocator;
+    pool->width = width;
+    pool->spin_ns = spin_ns;
+    atomic_init(&pool->owner, (int64_t)getpid());
+    pool->threads = prt_mem_alloc(allocator, width * sizeof(*pool->threads));
+    if (pool->threads == NULL || pthread_mutex_init(&pool->turn, NULL) != 0) {
+        prt_mem_free(allocator, pool->threads);
+        prt_mem_free(allocator, pool);
+        return prt_fail_nomem(sizeof(*pool));
+    }
+    *out = pool;
+    return POPRT_OK;
+}
+
+void prt_pool_release(prt_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    /* In a forked child there is nobody to join, and its copy of the mutex is not ours to end. */
+    if (atomic_load(&pool->owner) == getpid()) {
+        atomic_store(&pool->stop, true);
+        announce(pool, UINT32_MAX);
+        for (uint32_t i = 0; i < pool->started; i++)
+            (void)pthread_join(pool->threads[i], NULL);
+        (void)pthread_mutex_destroy(&pool->turn);
+    }
+    prt_mem_free(pool->allocator, pool->threads);
+    prt_mem_free(pool->allocator, pool);
+}
+
+prt_par prt_pool_par(prt_pool *pool)
+{
+    return (prt_par){ .user = pool, .run = pool_run, .width = pool->width };
+}
