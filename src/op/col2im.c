@@ -3,7 +3,7 @@
  * col2im.c — Col2Im: sums overlapping blocks into an image. Seen from the image's side: element x
  * collects tap k of block b where x = b * stride - begin + k * dilation.
  */
-#include "op/window.h"
+#include "op/sliding.h"
 
 static prt_window_spec spec_of(const prt_col2im_attrs *a)
 {

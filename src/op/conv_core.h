@@ -10,7 +10,7 @@
 #ifndef PRT_OP_CONV_CORE_H
 #define PRT_OP_CONV_CORE_H
 
-#include "op/window.h"
+#include "op/sliding.h"
 
 typedef struct prt_conv prt_conv;
 struct prt_conv {

@@ -2,7 +2,7 @@
 /* grid_sample.c — GridSample: reads images of any number of spatial dims at the grid's positions. */
 #include <math.h>
 
-#include "op/window.h"
+#include "op/sliding.h"
 
 typedef struct sampler {
     uint32_t rank;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* max_unpool.c — MaxUnpool: puts each value where MaxPool's index says, zeros elsewhere. */
-#include "op/window.h"
+#include "op/sliding.h"
 
 /* Output size when it is not given: what the pooling windows cover. */
 static int64_t covered(prt_dims *d, const prt_max_unpool_attrs *a, int64_t in, uint32_t i)

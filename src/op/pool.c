@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "op/window.h"
+#include "op/sliding.h"
 
 typedef struct pool pool;
 struct pool {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.h — sliding windows over spatial dims: kernel, strides, dilations and padding as the
+ * sliding.h — sliding windows over spatial dims: kernel, strides, dilations and padding as the
  * convolution and pooling attributes give them, output sizes, and where each window reads.
  *
  * Window position o covers the inputs o * stride - begin + k * dilation for k < kernel.
  */
-#ifndef PRT_OP_WINDOW_H
-#define PRT_OP_WINDOW_H
+#ifndef PRT_OP_SLIDING_H
+#define PRT_OP_SLIDING_H
 
 #include "op/nn.h"
 

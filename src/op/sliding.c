@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* window.c — checks of window attributes and the arithmetic of sizes and padding. */
-#include "op/window.h"
+/* sliding.c — checks of window attributes and the arithmetic of sizes and padding. */
+#include "op/sliding.h"
 
 enum { MAX_STEP = INT32_MAX }; /* for each attribute: products of two then fit int64 */
 
