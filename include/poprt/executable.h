@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poprt/executable.h — a compiled model: immutable, counted, shared by sessions and threads; in
+ * memory or mapped from a PopEF file.
+ *
+ * PopEF here is libpoprt's own dialect: the same blobs, names and rules as Graphcore's format, in
+ * a container of our definition (the original bytes are not public). Neither reads the other's
+ * files.
+ */
+#ifndef POPRT_EXECUTABLE_H
+#define POPRT_EXECUTABLE_H
+
+#include "poprt/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct poprt_executable poprt_executable;
+
+/* Compiles a model. The executable keeps no pointer to it. Unsupported operators are all listed in
+ * one error. The same model and options give the same bytes. */
+POPRT_API poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
+    poprt_executable **out);
+
+/* Opens a PopEF file by mapping it: weights are not read. With the option "verify" = "full" every
+ * checksum is. */
+POPRT_API poprt_status poprt_executable_load_file(poprt_env *env, const char *path,
+    const poprt_config *config, poprt_executable **out);
+
+/* The same from memory, which must stay valid and unchanged until the executable and all its
+ * sessions are released. Weights are used in place. */
+POPRT_API poprt_status poprt_executable_load_bytes(poprt_env *env, const void *bytes, size_t size,
+    const poprt_config *config, poprt_executable **out);
+
+/* Writes PopEF through a callback, or to a file (complete or not at all). */
+POPRT_API poprt_status poprt_executable_save(const poprt_executable *exec, poprt_write_fn write,
+    void *user);
+POPRT_API poprt_status poprt_executable_save_file(const poprt_executable *exec, const char *path);
+
+POPRT_API size_t poprt_executable_io_count(const poprt_executable *exec, int32_t direction);
+POPRT_API poprt_status poprt_executable_io_at(const poprt_executable *exec, int32_t direction,
+    size_t index, poprt_io_info *out);
+
+/* Describes inputs, outputs, weights, memory plan and steps; see POPRT_FORMAT_*. */
+POPRT_API poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
+    poprt_write_fn write, void *user);
+
+/* One more owner; any thread. Returns `exec`. */
+POPRT_API poprt_executable *poprt_executable_retain(poprt_executable *exec);
+POPRT_API void poprt_executable_release(poprt_executable *exec);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poprt/model.h — a model: read from ONNX, changed by passes, saved as ONNX or compiled.
+ * One thread at a time may use a model.
+ */
+#ifndef POPRT_MODEL_H
+#define POPRT_MODEL_H
+
+#include "poprt/config.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct poprt_model poprt_model;
+
+/* Direction of a tensor. */
+enum { POPRT_INPUT = 0, POPRT_OUTPUT = 1 };
+
+/* What an input or output is. */
+enum { POPRT_VALUE_TENSOR = 1, POPRT_VALUE_SEQUENCE = 2, POPRT_VALUE_OPTIONAL = 3, POPRT_VALUE_MAP = 4 };
+
+/*
+ * An input or output of a model, executable or session. Strings and arrays belong to the object
+ * asked and stay valid until it is changed or released.
+ */
+typedef struct poprt_io_info {
+    size_t struct_size; /* set by the caller */
+    const char *name;
+    int32_t direction;  /* POPRT_INPUT or POPRT_OUTPUT */
+    int32_t value_kind; /* POPRT_VALUE_* */
+    int32_t dtype;      /* POPRT_DTYPE_*: of the tensor, or of a sequence's tensors */
+    int32_t rank;       /* -1 when unknown; the two arrays have `rank` entries */
+    const int64_t *dims;          /* -1 where a dimension is symbolic or unknown */
+    const char *const *dim_names; /* "" for a number; a name or expression; "?" when unknown */
+} poprt_io_info;
+
+/*
+ * Reads an ONNX file, brings its operators to their current form and infers types. The file is
+ * mapped: weights stay in it until they are used, and it must not be truncated while the model
+ * lives. External data is read from below the file's folder only.
+ * Errors name the node, and list all ill-typed nodes at once.
+ */
+POPRT_API poprt_status poprt_model_load_file(poprt_env *env, const char *path,
+    const poprt_config *config, poprt_model **out);
+
+/* The same from memory, which is copied. External data is refused: there is no folder. */
+POPRT_API poprt_status poprt_model_load_bytes(poprt_env *env, const void *bytes, size_t size,
+    const poprt_config *config, poprt_model **out);
+
+/* An independent copy; weights are shared between the two. */
+POPRT_API poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out);
+
+/*
+ * Fixes the shape of an input. Only dimensions that are not numbers yet can be set; -1 leaves one
+ * open. Types of all values are inferred anew.
+ */
+POPRT_API poprt_status poprt_model_set_input_shape(poprt_model *model, const char *input,
+    const int64_t *dims, uint32_t rank);
+
+POPRT_API size_t poprt_model_io_count(const poprt_model *model, int32_t direction);
+POPRT_API poprt_status poprt_model_io_at(const poprt_model *model, int32_t direction, size_t index,
+    poprt_io_info *out);
+
+/* Writes ONNX, complete or not at all. What nothing here understands is written as it was read. */
+POPRT_API poprt_status poprt_model_save_file(const poprt_model *model, const char *path);
+
+/* Forms of a description. */
+enum {
+    POPRT_FORMAT_SUMMARY = 0, /* for people: inputs, outputs, operators by type, weights */
+    POPRT_FORMAT_TEXT = 1,    /* the whole graph, or program, as text */
+    POPRT_FORMAT_JSON = 2,    /* the summary as one JSON object */
+    POPRT_FORMAT_DOT = 3      /* a Graphviz graph */
+};
+
+/* Describes the model; reads no weights. */
+POPRT_API poprt_status poprt_model_describe(const poprt_model *model, int32_t format,
+    poprt_write_fn write, void *user);
+
+POPRT_API void poprt_model_release(poprt_model *model);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poprt/pass.h — passes and the manager that runs them on a model. Names are the reference's.
+ * One thread at a time may use a manager.
+ */
+#ifndef POPRT_PASS_H
+#define POPRT_PASS_H
+
+#include "poprt/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct poprt_pass_manager poprt_pass_manager;
+
+/* What a pass did. Strings are valid during the call. */
+typedef struct poprt_pass_event {
+    size_t struct_size;
+    const char *pass;
+    double ms;
+    int32_t changed;     /* 1 when the graph is another one now */
+    uint32_t nodes_before, nodes_after;
+    uint32_t reserved;
+} poprt_pass_event;
+
+/* Called after each pass, on the thread that runs the manager. */
+typedef void (*poprt_pass_fn)(void *user, const poprt_pass_event *event);
+
+/* A registered pass. Strings are static. */
+typedef struct poprt_pass_info {
+    size_t struct_size; /* set by the caller */
+    const char *name;
+    const char *help; /* one sentence */
+} poprt_pass_info;
+
+/* Registered passes by index, in alphabetical order; POPRT_E_NOT_FOUND past the end. */
+POPRT_API poprt_status poprt_pass_at(size_t index, poprt_pass_info *out);
+
+POPRT_API poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_manager **out);
+
+/* Appends a pass; `args` (may be NULL) are its options. An unknown name is POPRT_E_NOT_FOUND with
+ * the nearest names. */
+POPRT_API poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pass,
+    const poprt_config *args);
+
+/* Appends the passes of a named list ("convert"). */
+POPRT_API poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manager,
+    const char *pipeline);
+
+/* `fn` may be NULL to stop observing. */
+POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn, void *user);
+
+/*
+ * Runs the passes in order, on the main graph and all sub-graphs. After a failure the model is
+ * valid but partly rewritten; clone it first where that matters.
+ */
+POPRT_API poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *model);
+
+POPRT_API void poprt_pass_manager_release(poprt_pass_manager *manager);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poprt/session.h — a session runs an executable: it owns the memory between inputs and outputs.
+ *
+ * One run at a time; `submit` may be called from any thread and queues. Many sessions may share
+ * one executable, each on its own thread.
+ */
+#ifndef POPRT_SESSION_H
+#define POPRT_SESSION_H
+
+#include "poprt/executable.h"
+#include "poprt/stepio.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Called once for each submitted run, on the session's thread. `error` is NULL on success. */
+typedef void (*poprt_done_fn)(void *user, poprt_status status, const poprt_error *error);
+
+/*
+ * Makes a session; it retains the executable. Options "dim.NAME" fix symbolic dimensions now, so
+ * that memory is planned here; others are taken from the inputs of the first run and planned
+ * again when they change.
+ */
+POPRT_API poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *config,
+    poprt_session **out);
+
+/*
+ * Runs once. Caller buffers are used in place where they are aligned to their element size.
+ * After the first call with the same shapes nothing is allocated.
+ */
+POPRT_API poprt_status poprt_session_run(poprt_session *session, poprt_stepio *io);
+
+/*
+ * Queues a run and returns; `done` (may be NULL) is called when it has finished. `io` and the
+ * buffers bound to it must stay valid and untouched until then. Waits while the queue is full.
+ */
+POPRT_API poprt_status poprt_session_submit(poprt_session *session, poprt_stepio *io,
+    poprt_done_fn done, void *user);
+
+/* Waits until all submitted runs have finished. */
+POPRT_API poprt_status poprt_session_drain(poprt_session *session);
+
+/* Asks a run in progress to stop soon with POPRT_E_CANCELLED. Any thread. A session that is not
+ * running is not affected. */
+POPRT_API void poprt_session_cancel(poprt_session *session);
+
+/* Bytes this session holds now (activations, copies of caller data, scratch), weights excluded. */
+POPRT_API size_t poprt_session_memory(const poprt_session *session);
+
+/* Copies a weight by name into the caller's buffer: `out->data` and `out->size` are given, dtype,
+ * rank and dims are filled in; dims point into the session. POPRT_E_ARG when it is too small. */
+POPRT_API poprt_status poprt_session_read_weight(poprt_session *session, const char *name,
+    poprt_tensor *out);
+
+/* Replaces a weight in this session only; dtype and shape must be the weight's own. */
+POPRT_API poprt_status poprt_session_write_weight(poprt_session *session, const char *name,
+    const poprt_tensor *in);
+
+/* Waits for submitted runs, then gives everything back. NULL is allowed. */
+POPRT_API void poprt_session_release(poprt_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

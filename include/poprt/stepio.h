@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poprt/stepio.h — the inputs and outputs of one run: buffers bound by the caller, or callbacks in
+ * PopART's four steps. Reused from run to run. One thread at a time.
+ *
+ * Slots: inputs first, in the executable's order, then outputs.
+ */
+#ifndef POPRT_STEPIO_H
+#define POPRT_STEPIO_H
+
+#include "poprt/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct poprt_session poprt_session;
+typedef struct poprt_stepio poprt_stepio;
+
+/*
+ * Callbacks of PopART's StepIO. `in` gives the buffer of an input when it is needed, `in_complete`
+ * tells that it is no longer read; `out` gives a buffer for an output, `out_complete` tells that it
+ * is filled. Tensors are borrowed until the matching completion. The two completions may be NULL.
+ * Return POPRT_OK, or a status that stops the run.
+ */
+typedef struct poprt_stepio_callbacks {
+    size_t struct_size; /* sizeof(poprt_stepio_callbacks) */
+    void *user;
+    poprt_status (*in)(void *user, const char *name, poprt_tensor *tensor);
+    void (*in_complete)(void *user, const char *name);
+    poprt_status (*out)(void *user, const char *name, poprt_tensor *tensor);
+    void (*out_complete)(void *user, const char *name);
+} poprt_stepio_callbacks;
+
+/* A StepIO with nothing bound. It must not outlive its session. */
+POPRT_API poprt_status poprt_stepio_create(const poprt_session *session, poprt_stepio **out);
+POPRT_API poprt_status poprt_stepio_create_callbacks(const poprt_session *session,
+    const poprt_stepio_callbacks *callbacks, poprt_stepio **out);
+
+/*
+ * Binds a tensor to an input or output by name or slot. The descriptor is copied, its data is
+ * borrowed until the binding is replaced or the StepIO released. dtype and known dims must fit.
+ * A NULL tensor (or one without data and size, for an output) unbinds: the session then provides
+ * memory for the output, to be read by poprt_stepio_output.
+ */
+POPRT_API poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name,
+    const poprt_tensor *tensor);
+POPRT_API poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot,
+    const poprt_tensor *tensor);
+
+/* Binds an input that is a sequence (any count) or an optional (0 or 1 tensors; of a sequence: its
+ * tensors, with `present` telling an empty sequence from nothing). Descriptors are copied. */
+POPRT_API poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot,
+    const poprt_tensor *tensors, size_t count, int32_t present);
+
+/*
+ * After a run: the output in `slot`, wherever it lies. Valid until the next run of the session or,
+ * for bound buffers, as long as those. For sequences and optionals use the two calls below.
+ */
+POPRT_API poprt_status poprt_stepio_output(const poprt_stepio *io, size_t slot, poprt_tensor *out);
+
+/* Number of tensors in a sequence or optional output; `present` (may be NULL) is 0 for an empty
+ * optional. */
+POPRT_API poprt_status poprt_stepio_output_count(const poprt_stepio *io, size_t slot, size_t *count,
+    int32_t *present);
+POPRT_API poprt_status poprt_stepio_output_item(const poprt_stepio *io, size_t slot, size_t index,
+    poprt_tensor *out);
+
+POPRT_API void poprt_stepio_release(poprt_stepio *io);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* compile.h — a typed module becomes a program: place, lower, schedule, plan, emit. */
+#ifndef PRT_COMPILER_COMPILE_H
+#define PRT_COMPILER_COMPILE_H
+
+#include "ir/ir.h"
+#include "program/program.h"
+
+typedef struct prt_compile_options {
+    const prt_allocator *allocator;
+    size_t memory_limit; /* 0: none */
+    /* Progress: nonzero return cancels. May be NULL. */
+    int32_t (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
+    void *progress_user;
+} prt_compile_options;
+
+/* The module is only read. All operators that nothing can run are listed in one failure. */
+poprt_status prt_compile(const prt_module *module, const prt_compile_options *options,
+    prt_program **out);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * onnx.h — ONNX in and out.
+ *
+ * Weights of a model that is read are views into its file (or its external data), which the module
+ * keeps mapped. Such a view may be misaligned for its element type: whoever computes with a
+ * constant copies it to aligned memory first. Small ones are copied here already.
+ */
+#ifndef PRT_CONVERTER_ONNX_H
+#define PRT_CONVERTER_ONNX_H
+
+#include "ir/ir.h"
+
+/* Bounds on what a file may cost. Zero stands for the default. */
+typedef struct prt_onnx_limits {
+    size_t arena;      /* bytes of graph structures: 1 GiB */
+    size_t owned;      /* bytes of constants that cannot be views: 64 MiB + 16 times the file */
+    size_t dense;      /* bytes that sparse tensors may become: 256 MiB */
+    size_t copy_below; /* misaligned raw data up to this size is copied: 16 KiB */
+    uint64_t nodes;    /* after functions are inlined: 1,000,000 */
+    uint32_t subgraphs; /* nesting: 64 */
+} prt_onnx_limits;
+
+/* Reads, upgrades and types a model. Operators that are not in the table are kept (def NULL). */
+poprt_status prt_onnx_read_file(const prt_allocator *allocator, const char *path,
+    const prt_onnx_limits *limits, prt_module **out);
+
+/* The same from memory; retains `bytes`. `name` is for errors. `folder` is where external data is
+ * looked for; NULL refuses it. */
+poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes, const char *name,
+    const char *folder, const prt_onnx_limits *limits, prt_module **out);
+
+/*
+ * A file holding one value: a TensorProto, SequenceProto or OptionalProto by `kind`
+ * (prt_value_kind). Tensors are views into `bytes` where they are aligned, else copies in `arena`.
+ */
+poprt_status prt_onnx_read_value(prt_arena *arena, prt_blob *bytes, int32_t kind, prt_tensor *out);
+
+#endif

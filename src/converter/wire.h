@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wire.h — a bounded reader of protobuf messages over nanopb's stream functions.
+ *
+ * Nothing is copied: strings, bytes and messages are views. The state of a nanopb buffer stream is
+ * its position, which is what makes that possible. Wire types are checked against onnx.def.
+ */
+#ifndef PRT_CONVERTER_WIRE_H
+#define PRT_CONVERTER_WIRE_H
+
+#include <pb_decode.h>
+
+#include "base/str.h"
+
+enum {
+    PRT_WIRE_DEPTH = 100, /* messages within messages */
+    PRT_WIRE_VARINT = 0,
+    PRT_WIRE_FIXED64 = 1,
+    PRT_WIRE_BYTES = 2,
+    PRT_WIRE_FIXED32 = 5,
+    PRT_WIRE_DONE = 8 /* a repeated number whose only item was taken */
+};
+
+typedef enum prt_onnx_message {
+#define MESSAGE(message) PRT_ONNX_##message,
+#define FIELD(message, number, kind, name)
+#include "converter/onnx.def"
+#undef FIELD
+    PRT_ONNX_MESSAGES
+} prt_onnx_message;
+
+/* PRT_ONNX_<message>_<field> is the field's number. */
+enum {
+#undef MESSAGE
+#define MESSAGE(message)
+#define FIELD(message, number, kind, name) PRT_ONNX_##message##_##name = (number),
+#include "converter/onnx.def"
+#undef FIELD
+#undef MESSAGE
+};
+
+typedef struct prt_bytes {
+    const unsigned char *data;
+    size_t size;
+} prt_bytes;
+
+/* A message being read. */
+typedef struct prt_wire {
+    pb_istream_t stream;
+    size_t size; /* of the message */
+    uint32_t message, depth;
+    poprt_status status;
+} prt_wire;
+
+typedef struct prt_field {
+    uint32_t number, wire;
+    bool known;      /* onnx.def has a row for it */
+    uint64_t word;   /* of numbers */
+    prt_bytes bytes; /* of length-delimited fields */
+    prt_bytes whole; /* the field with its tag */
+} prt_field;
+
+/* `depth` is 1 for the outermost message. Too deep is a failure that the first `next` reports. */
+prt_wire prt_wire_open(prt_bytes bytes, prt_onnx_message message, uint32_t depth);
+
+/* The next field; false at the end and on failure, which `status` tells apart. */
+bool prt_wire_next(prt_wire *wire, prt_field *field);
+
+/* The next number of a repeated field, packed or single; consumes the field. Floats are given as
+ * their bits. False at the end and on failure. */
+bool prt_wire_item(prt_wire *wire, prt_field *field, uint64_t *word);
+
+/* A length-delimited field as a string. */
+prt_str prt_wire_text(prt_wire *wire, const prt_field *field);
+
+/* A failure within this message: sets and returns its status. */
+poprt_status prt_wire_fail(prt_wire *wire, poprt_status status, const char *what);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nms.c — NonMaxSuppression: for each batch and class, boxes by falling score that overlap no
+ * better one too much. The number of results depends on the data.
+ */
+#include <math.h>
+
+#include "op/op.h"
+
+static poprt_status infer(prt_infer *c)
+{
+    const int64_t dims[2] = { PRT_DIM_UNKNOWN, 3 };
+    int64_t dim;
+    for (uint32_t i = 0; i < 2; i++)
+        if (prt_infer_ranked(c, i) && c->in[i].rank != 3)
+            return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d; 3 is needed", i,
+                c->in[i].rank);
+    if (prt_infer_ranked(c, 0))
+        PRT_TRY(prt_infer_merge(c, c->in[0].dims[2], 4, "the size of a box", &dim));
+    if (prt_infer_ranked(c, 0) && prt_infer_ranked(c, 1)) {
+        PRT_TRY(prt_infer_merge(c, c->in[0].dims[0], c->in[1].dims[0], "the batch", &dim));
+        PRT_TRY(prt_infer_merge(c, c->in[0].dims[1], c->in[1].dims[2], "the box count", &dim));
+    }
+    return prt_infer_set(c, 0, PRT_DTYPE_i64, 2, dims);
+}
+
+/* A box as two intervals. */
+typedef struct area {
+    double y0, x0, y1, x1;
+} area;
+
+static area area_of(const float *box, bool centred)
+{
+    const double a = (double)box[0], b = (double)box[1], p = (double)box[2], q = (double)box[3];
+    if (centred) /* x, y, width, height */
+        return (area){ b - q / 2, a - p / 2, b + q / 2, a + p / 2 };
+    return (area){ fmin(a, p), fmin(b, q), fmax(a, p), fmax(b, q) };
+}
+
+static bool overlaps(area a, area b, double threshold)
+{
+    const double h = fmin(a.y1, b.y1) - fmax(a.y0, b.y0);
+    const double w = fmin(a.x1, b.x1) - fmax(a.x0, b.x0);
+    if (!(h > 0) || !(w > 0))
+        return false;
+    const double one = (a.y1 - a.y0) * (a.x1 - a.x0), two = (b.y1 - b.y0) * (b.x1 - b.x0);
+    const double both = one + two - h * w;
+    return one > 0 && two > 0 && both > 0 && h * w / both > threshold;
+}
+
+/* An optional input of one element. */
+static poprt_status read_option(prt_eval *c, uint32_t i, double *to)
+{
+    if (!prt_eval_has(c, i))
+        return POPRT_OK;
+    if (prt_tensor_count(c->in[i]) != 1)
+        return prt_eval_fail(c, POPRT_E_SHAPE, "input %u is not one number", i);
+    *to = prt_load_f64(c->in[i]->dtype, c->in[i]->data, 0);
+    return POPRT_OK;
+}
+
+typedef struct nms {
+    size_t boxes;
+    double most, iou, score; /* results a class at most; thresholds */
+    bool scored, centred;
+    size_t *order, *spare, *kept;
+} nms;
+
+/* Candidates by falling score, equal ones by index: a merge sort, so stable and without a bad
+ * case. Returns their number; the result lies in s->order. */
+static size_t sort_candidates(nms *s, const float *scores)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->boxes; i++)
+        if (!isnan(scores[i]) && (!s->scored || (double)scores[i] > s->score))
+            s->order[n++] = i;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t at = 0; at < n; at += 2 * width) {
+            size_t a = at, b = at + width < n ? at + width : n, to = at;
+            const size_t mid = b, end = at + 2 * width < n ? at + 2 * width : n;
+            while (a < mid || b < end)
+                s->spare[to++] = b >= end || (a < mid && scores[s->order[a]] >= scores[s->order[b]])
+                    ? s->order[a++]
+                    : s->order[b++];
+        }
+        size_t *swap = s->order;
+        s->order = s->spare;
+        s->spare = swap;
+    }
+    return n;
+}
+
+static size_t select_boxes(nms *s, const float *boxes, const float *scores)
+{
+    const size_t n = sort_candidates(s, scores);
+    size_t kept = 0;
+    for (size_t i = 0; i < n && (double)kept < s->most; i++) {
+        const area mine = area_of(boxes + 4 * s->order[i], s->centred);
+        bool free = true;
+        for (size_t k = 0; k < kept && free; k++)
+            free = !overlaps(mine, area_of(boxes + 4 * s->kept[k], s->centred), s->iou);
+        if (free)
+            s->kept[kept++] = s->order[i];
+    }
+    return kept;
+}
+
+/* Results grow by doubling, in scratch memory. */
+static poprt_status append(prt_eval *c, int64_t **rows, size_t *room, size_t count, size_t more)
+{
+    size_t want = *room;
+    if (count + more <= want)
+        return POPRT_OK;
+    while (want < count + more)
+        want = want == 0 ? 64 : want * 2;
+    int64_t *grown = prt_eval_scratch(c, want, 3 * sizeof(int64_t));
+    if (grown == NULL)
+        return POPRT_E_NOMEM;
+    if (count != 0)
+        memcpy(grown, *rows, count * 3 * sizeof(int64_t));
+    *rows = grown;
+    *room = want;
+    return POPRT_OK;
+}
+
+static poprt_status run(prt_eval *c, nms *s)
+{
+    const prt_tensor *boxes = c->in[0], *scores = c->in[1];
+    const size_t batches = (size_t)boxes->dims[0], classes = (size_t)scores->dims[1];
+    int64_t *rows = NULL;
+    size_t count = 0, room = 0;
+    for (size_t b = 0; b < batches && s->boxes != 0 && s->most > 0; b++)
+        for (size_t k = 0; k < classes; k++) {
+            PRT_TRY(c->host->check(c));
+            const size_t kept = select_boxes(s, (const float *)boxes->data + b * s->boxes * 4,
+                (const float *)scores->data + (b * classes + k) * s->boxes);
+            PRT_TRY(append(c, &rows, &room, count, kept));
+            for (size_t i = 0; i < kept; i++, count++) {
+                rows[3 * count] = (int64_t)b;
+                rows[3 * count + 1] = (int64_t)k;
+                rows[3 * count + 2] = (int64_t)s->kept[i];
+            }
+        }
+    const int64_t dims[2] = { (int64_t)count, 3 };
+    PRT_TRY(prt_eval_shape(c, 0, PRT_DTYPE_i64, 2, dims));
+    if (prt_eval_wants(c, 0) && count != 0)
+        memcpy(c->out[0]->data, rows, count * 3 * sizeof(int64_t));
+    return POPRT_OK;
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    const prt_non_max_suppression_attrs *a = c->attrs;
+    nms s = { .boxes = (size_t)c->in[0]->dims[1], .scored = prt_eval_has(c, 4),
+        .centred = a->center_point_box != 0 };
+    PRT_TRY(read_option(c, 2, &s.most));
+    PRT_TRY(read_option(c, 3, &s.iou));
+    PRT_TRY(read_option(c, 4, &s.score));
+    if (c->in[0]->dims[0] == 0)
+        s.most = 0;
+    const size_t n = s.most > 0 ? s.boxes : 0;
+    s.order = prt_eval_scratch(c, n + 1, sizeof(size_t));
+    s.spare = prt_eval_scratch(c, n + 1, sizeof(size_t));
+    s.kept = prt_eval_scratch(c, n + 1, sizeof(size_t));
+    if (s.order == NULL || s.spare == NULL || s.kept == NULL)
+        return POPRT_E_NOMEM;
+    return run(c, &s);
+}
+
+const prt_op_hooks prt_op_non_max_suppression = { .infer = infer, .eval = eval };

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quantize.c — QuantizeLinear, DequantizeLinear (per tensor, per axis, in blocks) and
+ * DynamicQuantizeLinear.
+ */
+#include <math.h>
+
+#include "op/check.h"
+#include "op/op.h"
+
+/* Integer formats that numbers are quantised to; others are floats. */
+static bool integer_range(int32_t dtype, double *low, double *high)
+{
+    const prt_dtype_info *t = prt_dtype_of(dtype);
+    if (t->kind != PRT_KIND_int && t->kind != PRT_KIND_uint)
+        return false;
+    *low = t->kind == PRT_KIND_int ? -ldexp(1, t->bits - 1) : 0;
+    *high = ldexp(1, t->kind == PRT_KIND_int ? t->bits - 1 : t->bits) - 1;
+    return true;
+}
+
+/* ---- which scale belongs to an element ---- */
+
+typedef struct layout {
+    size_t outer, axis, inner;  /* the tensor as three loops */
+    size_t block;               /* elements of the axis that share a scale */
+    size_t by_outer, by_block, by_inner; /* steps in the scale */
+} layout;
+
+/* Scale and zero point against the input, at infer time; `axis` matters unless the scale is one
+ * number. */
+static poprt_status check_scale(prt_infer *c, int64_t axis_attr, int64_t block)
+{
+    const prt_shape *x = &c->in[0], *s = &c->in[1];
+    uint32_t axis;
+    int64_t dim;
+    if (block < 0)
+        return prt_infer_fail(c, POPRT_E_ARG, "block_size is %lld", (long long)block);
+    if (prt_infer_has(c, 2) && prt_infer_ranked(c, 2) && prt_infer_ranked(c, 1)) {
+        if (c->in[2].rank != s->rank)
+            return prt_infer_fail(c, POPRT_E_SHAPE, "scale has rank %d, zero point %d", s->rank,
+                c->in[2].rank);
+        for (int32_t k = 0; k < s->rank; k++)
+            PRT_TRY(prt_infer_merge(c, s->dims[k], c->in[2].dims[k], "a dim of the scale", &dim));
+    }
+    if (!prt_infer_ranked(c, 1) || !prt_infer_ranked(c, 0) || s->rank == 0 ||
+        (block == 0 && s->rank == 1 && (s->dims[0] == 1 || !prt_dim_is_number(s->dims[0]))))
+        return POPRT_OK;
+    PRT_TRY(prt_infer_axis(c, axis_attr, x->rank, false, &axis));
+    if (block == 0) {
+        if (s->rank != 1)
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the scale has rank %d and there is no block",
+                s->rank);
+        return prt_infer_merge(c, x->dims[axis], s->dims[0], "the number of scales", &dim);
+    }
+    if (s->rank != x->rank)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the scale has rank %d, the input %d", s->rank,
+            x->rank);
+    for (int32_t k = 0; k < x->rank; k++) {
+        const int64_t want =
+            k == (int32_t)axis ? prt_dim_ceildiv(c->dims, x->dims[k], block) : x->dims[k];
+        PRT_TRY(prt_infer_merge(c, want, s->dims[k], "a dim of the scale", &dim));
+    }
+    return POPRT_OK;
+}
+
+static layout layout_of(const prt_tensor *x, const prt_tensor *scale, int64_t axis_attr,
+    int64_t block)
+{
+    if (scale->rank == 0 || (block == 0 && scale->dims[0] == 1))
+        return (layout){ .outer = 1, .axis = 1, .inner = prt_tensor_count(x), .block = 1 };
+    const uint32_t axis = (uint32_t)(axis_attr < 0 ? axis_attr + (int64_t)x->rank : axis_attr);
+    layout l = { .outer = prt_dims_product(x->dims, 0, axis), .axis = (size_t)x->dims[axis],
+        .inner = prt_dims_product(x->dims, axis + 1, x->rank), .block = 1, .by_block = 1 };
+    if (block != 0) {
+        l.block = (size_t)block;
+        l.by_outer = (size_t)scale->dims[axis] * l.inner;
+        l.by_block = l.inner;
+        l.by_inner = 1;
+    }
+    return l;
+}
+
+/* ---- QuantizeLinear ---- */
+
+static poprt_status quantize_infer(prt_infer *c)
+{
+    const prt_quantize_linear_attrs *a = c->attrs;
+    int64_t dtype = PRT_DTYPE_u8;
+    if (a->output_dtype != 0)
+        dtype = a->output_dtype;
+    else if (prt_infer_has(c, 2))
+        dtype = c->in[2].dtype;
+    if (dtype != PRT_DTYPE_undefined)
+        PRT_TRY(prt_infer_dtype_attr(c, "output_dtype", c->def->types[2].set, dtype));
+    if (prt_infer_has(c, 2) && c->in[2].dtype != PRT_DTYPE_undefined && c->in[2].dtype != dtype)
+        return prt_infer_fail(c, POPRT_E_TYPE, "output_dtype differs from the zero point's type");
+    if (a->precision != 0)
+        PRT_TRY(prt_infer_dtype_attr(c, "precision", PRT_T_FB, a->precision));
+    PRT_TRY(check_scale(c, a->axis, a->block_size));
+    return prt_infer_like(c, 0, 0, (int32_t)dtype);
+}
+
+/* The quotient as the type that the division is done in gives it. */
+static double divide(int32_t precision, double x, double scale)
+{
+    unsigned char bytes[8];
+    if (precision == PRT_DTYPE_f32)
+        return (double)((float)x / (float)scale);
+    if (precision != PRT_DTYPE_f16 && precision != PRT_DTYPE_bf16)
+        return x / scale;
+    prt_store_f64(precision, bytes, 0, x / scale);
+    return prt_load_f64(precision, bytes, 0);
+}
+
+typedef struct quantizer {
+    int32_t precision;
+    bool integer, saturate;
+    double low, high;
+} quantizer;
+
+static void quantize_one(const quantizer *q, prt_tensor *y, size_t i, double x, double scale,
+    double zero)
+{
+    double v = divide(q->precision, x, scale);
+    if (!q->integer) {
+        prt_store_f64_as(y->dtype, y->data, i, v + zero, q->saturate);
+        return;
+    }
+    v = nearbyint(v) + zero;
+    if (!(v > q->low)) /* NaN too */
+        v = q->low;
+    else if (v > q->high)
+        v = q->high;
+    prt_store_i64(y->dtype, y->data, i, (int64_t)v);
+}
+
+static int32_t division_type(const prt_quantize_linear_attrs *a, const prt_tensor *x,
+    const prt_tensor *scale)
+{
+    if (a->precision != 0)
+        return (int32_t)a->precision;
+    if (scale->dtype == PRT_DTYPE_f32 || scale->dtype == PRT_DTYPE_f16 ||
+        scale->dtype == PRT_DTYPE_bf16)
+        return scale->dtype;
+    return prt_dtype_is_float(x->dtype) ? PRT_DTYPE_f32 : PRT_DTYPE_f64;
+}
+
+static poprt_status quantize_eval(prt_eval *c)
+{
+    const prt_quantize_linear_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0], *s = c->in[1], *z = prt_eval_has(c, 2) ? c->in[2] : NULL;
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    prt_tensor *y = c->out[0];
+    const layout l = layout_of(x, s, a->axis, a->block_size);
+    quantizer q = { .precision = division_type(a, x, s), .saturate = a->saturate != 0 };
+    q.integer = integer_range(y->dtype, &q.low, &q.high);
+    size_t i = 0;
+    for (size_t o = 0; o < l.outer && l.axis * l.inner != 0; o++)
+        for (size_t k = 0; k < l.axis; k++) {
+            size_t at = o * l.by_outer + k / l.block * l.by_block;
+            double scale = prt_load_f64(s->dtype, s->data, at);
+            double zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
+            for (size_t n = 0; n < l.inner; n++, at += l.by_inner, i++) {
+                if (l.by_inner != 0) {
+                    scale = prt_load_f64(s->dtype, s->data, at);
+                    zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
+                }
+                quantize_one(&q, y, i, prt_load_f64(x->dtype, x->data, i), scale, zero);
+            }
+        }
+    return POPRT_OK;
+}
+
+/* ---- DequantizeLinear ---- */
+
+static poprt_status dequantize_infer(prt_infer *c)
+{
+    const prt_dequantize_linear_attrs *a = c->attrs;
+    const int64_t dtype = a->output_dtype != 0 ? a->output_dtype : c->in[1].dtype;
+    if (dtype != PRT_DTYPE_undefined)
+        PRT_TRY(prt_infer_dtype_attr(c, "output_dtype", c->def->types[2].set, dtype));
+    PRT_TRY(check_scale(c, a->axis, a->block_size));
+    return prt_infer_like(c, 0, 0, (int32_t)dtype);
+}
+
+static poprt_status dequantize_eval(prt_eval *c)
+{
+    const prt_dequantize_linear_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0], *s = c->in[1], *z = prt_eval_has(c, 2) ? c->in[2] : NULL;
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    prt_tensor *y = c->out[0];
+    const layout l = layout_of(x, s, a->axis, a->block_size);
+    size_t i = 0;
+    for (size_t o = 0; o < l.outer && l.axis * l.inner != 0; o++)
+        for (size_t k = 0; k < l.axis; k++) {
+            size_t at = o * l.by_outer + k / l.block * l.by_block;
+            double scale = prt_load_f64(s->dtype, s->data, at);
+            double zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
+            for (size_t n = 0; n < l.inner; n++, at += l.by_inner, i++) {
+                if (l.by_inner != 0) {
+                    scale = prt_load_f64(s->dtype, s->data, at);
+                    zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
+                }
+                const double v = prt_load_f64(x->dtype, x->data, i);
+                prt_store_f64(y->dtype, y->data, i, (v - zero) * scale);
+            }
+        }
+    return POPRT_OK;
+}
+
+/* ---- DynamicQuantizeLinear ---- */
+
+static poprt_status dynamic_infer(prt_infer *c)
+{
+    PRT_TRY(prt_infer_like(c, 0, 0, PRT_DTYPE_u8));
+    PRT_TRY(prt_infer_set(c, 1, PRT_DTYPE_f32, 0, NULL));
+    return prt_infer_set(c, 2, PRT_DTYPE_u8, 0, NULL);
+}
+
+static float clamp_byte(float v)
+{
+    if (!(v > 0))
+        return 0;
+    return v > 255 ? 255 : v;
+}
+
+/* The range always holds zero; a range of nothing has scale 1. */
+static poprt_status dynamic_eval(prt_eval *c)
+{
+    const prt_tensor *x = c->in[0];
+    const float *v = x->data;
+    const size_t n = prt_tensor_count(x);
+    float low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        low = v[i] < low ? v[i] : low;
+        high = v[i] > high ? v[i] : high;
+    }
+    const float scale = high == low ? 1.0f : (high - low) / 255.0f;
+    const float zero = nearbyintf(clamp_byte(-low / scale));
+    if (prt_eval_wants(c, 0))
+        for (size_t i = 0; i < n; i++)
+            ((uint8_t *)c->out[0]->data)[i] = (uint8_t)clamp_byte(nearbyintf(v[i] / scale) + zero);
+    if (prt_eval_wants(c, 1))
+        *(float *)c->out[1]->data = scale;
+    if (prt_eval_wants(c, 2))
+        *(uint8_t *)c->out[2]->data = (uint8_t)zero;
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_quantize_linear = { .infer = quantize_infer, .eval = quantize_eval };
+const prt_op_hooks prt_op_dequantize_linear = { .infer = dequantize_infer,
+    .eval = dequantize_eval };
+const prt_op_hooks prt_op_dynamic_quantize_linear = { .infer = dynamic_infer,
+    .eval = dynamic_eval };

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * popef.h — PopEF, our dialect: blobs {64-byte header, JSON descriptor, payload} one after the
+ * other. Metadata and program are read and checked; tensor payloads are mapped in place.
+ */
+#ifndef PRT_PROGRAM_POPEF_H
+#define PRT_PROGRAM_POPEF_H
+
+#include "base/json.h"
+#include "program/program.h"
+
+typedef enum prt_popef_type {
+    PRT_POPEF_EXECUTABLE = 0,
+    PRT_POPEF_METADATA = 1,
+    PRT_POPEF_TENSOR = 2,
+    PRT_POPEF_FEED = 3,
+    PRT_POPEF_OPAQUE = 4
+} prt_popef_type;
+
+/* One blob of a file. */
+typedef struct prt_popef_blob {
+    uint64_t offset, size; /* of the whole blob in the file */
+    uint32_t type;         /* prt_popef_type, or a number nothing here knows */
+    uint32_t flags;
+    char version[17];
+    prt_str name;          /* from the descriptor; "" where it has none */
+    const prt_json *descriptor;
+    uint64_t payload; /* offset in the file */
+    uint64_t payload_size;
+} prt_popef_blob;
+
+typedef struct prt_popef_index {
+    prt_popef_blob *blobs;
+    uint32_t count;
+} prt_popef_index;
+
+/* Walks the blobs of a file: checks headers, sizes, descriptor checksums, and payload checksums of
+ * all but tensors and feeds (of those too with `full`). Descriptors live in `arena`. */
+poprt_status prt_popef_index_read(const prt_blob *file, bool full, prt_arena *arena,
+    prt_popef_index *out);
+
+/* True when the bytes begin like a PopEF blob of ours. */
+bool prt_popef_is(const void *bytes, size_t size);
+
+/* Writes METADATA, POPLAR_EXECUTABLE and one DATA_TENSOR per constant. Deterministic. */
+poprt_status prt_popef_write(const prt_program *program, poprt_write_fn write, void *user);
+
+/* The inverse. The program retains `file` (whose reference stays the caller's). */
+poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_blob *file, bool full,
+    prt_program **out);
+
+#endif

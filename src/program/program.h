@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.h — the seam between compile and run: blocks of steps over buffers, constants, inputs
+ * and outputs. Immutable once made; no pointer back into the graph it came from; stored as PopEF
+ * and mapped back without touching the weights.
+ *
+ * A program is a list of blocks. Block 0 is the main program; the others are bodies of control
+ * operators, each called by exactly one step of its parent. A block has its own buffers; a step
+ * names them by index. Buffers of a body may stand for buffers of its parent (captures).
+ */
+#ifndef PRT_PROGRAM_PROGRAM_H
+#define PRT_PROGRAM_PROGRAM_H
+
+#include "base/blob.h"
+#include "base/vec.h"
+#include "program/type.h"
+
+#define PRT_NO_BUFFER UINT32_MAX /* an absent argument */
+
+typedef enum prt_space {
+    PRT_SPACE_PLANNED,  /* in the block's one piece of memory, at `offset` */
+    PRT_SPACE_CONSTANT, /* `ref` = index of a constant */
+    PRT_SPACE_INPUT,    /* `ref` = index of a block input: the caller's memory where possible */
+    PRT_SPACE_OUTPUT,   /* `ref` = index of a block output: likewise */
+    PRT_SPACE_CAPTURE,  /* `ref` = buffer of the parent block */
+    PRT_SPACE_DYNAMIC   /* sized when it is computed: unknown dims, strings, sequences */
+} prt_space;
+
+typedef struct prt_buffer {
+    const prt_type *type; /* dims: numbers, expressions over the program's symbols, or unknown */
+    prt_str name;         /* the value's name in the model, for errors and inspection */
+    uint32_t space;
+    uint32_t ref;
+    uint32_t first, last; /* steps of its block between which it holds something */
+    size_t offset;        /* of planned buffers, when the block is static */
+} prt_buffer;
+
+typedef struct prt_constant {
+    prt_str name;
+    const prt_type *type;
+    prt_blob *blob; /* bytes; poprt_string[] for strings */
+} prt_constant;
+
+struct prt_op_def;
+
+/* What a step does: a row of kernels.def. */
+typedef enum prt_kernel_id {
+#define KERNEL(id, doc) PRT_KERNEL_##id,
+#include "program/kernels.def"
+#undef KERNEL
+    PRT_KERNEL_COUNT
+} prt_kernel_id;
+
+const char *prt_kernel_name(uint32_t kernel);
+
+/* Parameters of an `eval` step. */
+typedef struct prt_eval_params {
+    const struct prt_op_def *def;
+    const void *attrs;
+    prt_str origin; /* node name in the model */
+    uint32_t n_regions;
+    const uint32_t *regions; /* blocks, in the order of the operator's regions */
+} prt_eval_params;
+
+typedef struct prt_step {
+    uint16_t kernel, flags; /* flags: 0 */
+    uint32_t args;          /* first argument in the program's argument list: inputs, then outputs */
+    uint32_t n_in, n_out;
+    uint32_t params; /* index among the program's parameters */
+} prt_step;
+
+typedef struct prt_block {
+    prt_str name;
+    uint32_t parent; /* block that calls this one; its own index for the main block */
+    uint32_t n_inputs, n_outputs, n_buffers, n_steps;
+    const uint32_t *inputs, *outputs; /* buffers */
+    prt_buffer *buffers;
+    const prt_step *steps;
+    bool is_static;    /* every planned buffer has an offset already */
+    size_t plan_size;  /* bytes of the planned memory, when static */
+    size_t plan_peak;  /* most bytes alive at once: no plan can be smaller */
+} prt_block;
+
+typedef struct prt_io {
+    prt_str name;
+    const prt_type *type;
+} prt_io;
+
+typedef struct prt_program {
+    _Atomic uint32_t refs;
+    prt_arena *arena;
+    const prt_allocator *allocator;
+    prt_dims *dims;   /* expressions that buffer types use */
+    prt_types *types;
+    prt_blob *file;   /* the mapping it was read from, or NULL */
+    prt_str name;     /* hash of the contents in decimal: the PopEF executable's name */
+    prt_str source;   /* version of the library that made it */
+    uint32_t n_blocks, n_constants, n_args, n_params, n_inputs, n_outputs;
+    prt_block *blocks;
+    prt_constant *constants;
+    const uint32_t *args;
+    prt_eval_params *params;
+    const prt_io *inputs, *outputs; /* of the main block, by name */
+} prt_program;
+
+/* An empty program with pools. */
+poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, prt_program **out);
+prt_program *prt_program_retain(prt_program *program);
+void prt_program_release(prt_program *program);
+
+/* Alignment of planned buffers and PopEF payloads, in bytes. */
+enum { PRT_BUFFER_ALIGN = 64 };
+
+/*
+ * Plans a block's memory for given buffer sizes (SIZE_MAX: takes no part). Fills `offsets`; the
+ * compiler calls it for static blocks and the runtime when symbolic dims get their values.
+ */
+poprt_status prt_block_plan(const prt_block *block, const size_t *sizes, size_t *offsets,
+    size_t *total, size_t *peak, prt_arena *scratch);
+
+/* Bytes of all constants, and of planned memory in all static blocks. */
+size_t prt_program_weight_bytes(const prt_program *program);
+size_t prt_program_plan_bytes(const prt_program *program);
+
+/* Checks every index and relation, so that nothing after it needs to: for programs from files. */
+poprt_status prt_program_check(const prt_program *program);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.h — running a program: frames of buffers, one per block, bound to a program; runs with
+ * inputs and outputs given as tensors. Single-threaded; queues and callbacks stand above
+ * (runtime/stepio.c, runtime/queue.c).
+ */
+#ifndef PRT_RUNTIME_SESSION_H
+#define PRT_RUNTIME_SESSION_H
+
+#include "par/pool.h"
+#include "program/program.h"
+#include "program/tensor.h"
+
+typedef struct prt_session prt_session;
+
+typedef struct prt_session_options {
+    const prt_allocator *allocator;
+    const prt_par *par;  /* NULL: the caller's thread alone */
+    size_t memory_limit; /* most bytes of activations and scratch; 0: none */
+    uint64_t seed;       /* of random operators that have none of their own */
+    uint32_t n_dims;     /* symbolic dims fixed now */
+    const prt_str *dim_names;
+    const int64_t *dim_values;
+} prt_session_options;
+
+poprt_status prt_session_create(prt_program *program, const prt_session_options *options,
+    prt_session **out);
+void prt_session_release(prt_session *session);
+
+const prt_program *prt_session_program(const prt_session *session);
+
+/*
+ * Runs once. `in[i]` is input i of the program (tensor, or sequence/optional with items); used in
+ * place when aligned to its element size, else copied. `out[i]` on entry is either kind ABSENT (the
+ * session provides memory) or a tensor with data and size where the result is to go (dims are
+ * ignored; too small a size is POPRT_E_ARG); on return it describes the result.
+ */
+poprt_status prt_session_run(prt_session *session, const prt_tensor *in, prt_tensor *out);
+
+/* Any thread: the run in progress stops soon with POPRT_E_CANCELLED. */
+void prt_session_cancel(prt_session *session);
+
+/* Bytes held, weights excluded. */
+size_t prt_session_memory(const prt_session *session);
+
+/* Weights by name: a view of the current bytes, and replacement for this session alone. */
+poprt_status prt_session_weight(prt_session *session, prt_str name, prt_tensor *out);
+poprt_status prt_session_set_weight(prt_session *session, prt_str name, const prt_tensor *from);
+
+#endif
