@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "converter/onnx.h"
+#include "converter/onnx_names.h"
 
 static int complain(const char *what)
 {
@@ -31,6 +32,22 @@ static size_t count_kept(const prt_module *a, const prt_module *b, size_t *all)
     return kept;
 }
 
+/* Values without a name get the ones they have in the file, so that texts can be compared. */
+static poprt_status name_all(const prt_names *names, const prt_graph *g)
+{
+    for (size_t i = 0; i < g->constants.count; i++)
+        PRT_TRY(prt_value_set_name(g->constants.data[i],
+            prt_names_value(names, g->constants.data[i])));
+    prt_for_each_op(op, g)
+    {
+        for (uint32_t i = 0; i < op->n_out; i++)
+            PRT_TRY(prt_value_set_name(&op->out[i], prt_names_value(names, &op->out[i])));
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(name_all(names, op->regions[i]));
+    }
+    return POPRT_OK;
+}
+
 int main(int argc, char **argv)
 {
     const size_t most = argc > 1 && strcmp(argv[1], "--data") == 0 ? 1 : 0;
@@ -47,7 +64,9 @@ int main(int argc, char **argv)
         return complain("write");
     if (prt_onnx_read_file(&prt_mem_libc, out, NULL, &b) != POPRT_OK)
         return complain("read again");
+    prt_names *names = NULL;
     if (prt_arena_create(&prt_mem_libc, 0, &arena) != POPRT_OK ||
+        prt_names_create(a, arena, &names) != POPRT_OK || name_all(names, a->main) != POPRT_OK ||
         prt_ir_print(a->main, arena, &before) != POPRT_OK ||
         prt_ir_print(b->main, arena, &after) != POPRT_OK)
         return complain("print");
