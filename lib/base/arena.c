@@ -127,6 +127,9 @@ void prt_arena_reset(prt_arena *arena)
             prt_mem_free(arena->allocator, b);
         b = next;
     }
+    /* What did not fit one block will the next time it grows. */
+    if (keep != NULL && keep->next != NULL && arena->next_size < arena->total)
+        arena->next_size = arena->total;
     arena->head = keep;
     arena->total = 0;
     if (keep != NULL) {
@@ -136,9 +139,27 @@ void prt_arena_reset(prt_arena *arena)
     }
 }
 
+poprt_status prt_arena_settle(prt_arena *arena)
+{
+    if (arena->head == NULL || arena->head->next == NULL) {
+        prt_arena_reset(arena);
+        return POPRT_OK;
+    }
+    const size_t need = arena->total;
+    release_chain(arena, arena->head);
+    arena->head = NULL;
+    arena->total = 0;
+    return add_block(arena, need) != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
 size_t prt_arena_size(const prt_arena *arena)
 {
     return arena->total;
+}
+
+size_t prt_arena_limit(const prt_arena *arena)
+{
+    return arena->limit;
 }
 
 const prt_allocator *prt_arena_allocator(const prt_arena *arena)

@@ -28,7 +28,12 @@ char *prt_arena_text(prt_arena *arena, const char *bytes, size_t size);
 /* Forgets what was allocated but keeps the largest block for reuse. */
 void prt_arena_reset(prt_arena *arena);
 
+/* The same, and one block large enough for all that was allocated since the last reset, so that
+ * repeating the same allocations needs nothing from the allocator. */
+poprt_status prt_arena_settle(prt_arena *arena);
+
 size_t prt_arena_size(const prt_arena *arena); /* bytes taken from the allocator */
+size_t prt_arena_limit(const prt_arena *arena);
 const prt_allocator *prt_arena_allocator(const prt_arena *arena);
 
 #define PRT_NEW(arena, type) ((type *)prt_arena_alloc(arena, sizeof(type)))

@@ -21,9 +21,9 @@ static uint64_t fetch(uint32_t bits, const void *data, size_t index)
     uint64_t w64;
     switch (bits) {
     case 2:
-        return p[index / 4] >> (index % 4 * 2) & 3u;
+        return (uint32_t)p[index / 4] >> (index % 4 * 2) & 3u;
     case 4:
-        return p[index / 2] >> (index % 2 * 4) & 15u;
+        return (uint32_t)p[index / 2] >> (index % 2 * 4) & 15u;
     case 8:
         return p[index];
     case 16:

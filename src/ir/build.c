@@ -33,7 +33,7 @@ prt_op *prt_build_op_n(prt_build *b, uint32_t id, const void *attrs, uint32_t n_
         return NULL;
     for (uint32_t i = 0; i < n_in; i++)
         prt_op_set_input(op, i, in[i]);
-    b->status = prt_ir_infer_op(op);
+    b->status = prt_ir_infer_new_op(op);
     return b->status == POPRT_OK ? op : NULL;
 }
 
@@ -98,24 +98,39 @@ prt_value *prt_build_scalar(prt_build *b, int32_t dtype, double value)
     return prt_build_tensor(b, dtype, 0, NULL, bytes);
 }
 
-/* Ops that nobody reads go, and with them what only they read. */
-static void sweep(prt_op *op)
+static bool is_unread(const prt_op *op)
 {
-    while (op != NULL && !op->dead) {
-        if (op->def == NULL || (op->def->traits & PRT_PURE) == 0)
-            return;
-        for (uint32_t i = 0; i < op->n_out; i++)
-            if (prt_value_used(&op->out[i]))
-                return;
+    if (op->dead || op->def == NULL || (op->def->traits & PRT_PURE) == 0)
+        return false;
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (prt_value_used(&op->out[i]))
+            return false;
+    return true;
+}
+
+/* An op that nobody reads goes, and with it what only it read. The list of ops still to look at
+ * is needed where inputs part; along a chain there is one at a time. */
+static poprt_status sweep(prt_op *op)
+{
+    prt_arena *arena = op->graph->module->arena;
+    PRT_VEC(prt_op *) more = { 0 };
+    for (;;) {
         prt_op *next = NULL;
-        for (uint32_t i = 0; i < op->n_in; i++) {
-            prt_op *def = op->in[i].value != NULL ? op->in[i].value->def : NULL;
-            if (def != NULL && def->graph == op->graph && next == NULL &&
-                prt_value_used_once(op->in[i].value))
-                next = def;
+        if (is_unread(op)) {
+            for (uint32_t i = 0; i < op->n_in; i++) {
+                prt_op *def = op->in[i].value != NULL ? op->in[i].value->def : NULL;
+                if (def == NULL || def == next)
+                    continue;
+                if (next != NULL && !PRT_VEC_PUSH(arena, &more, def))
+                    return POPRT_E_NOMEM;
+                if (next == NULL)
+                    next = def;
+            }
+            prt_op_erase(op);
         }
-        prt_op_erase(op);
-        op = next;
+        if (next == NULL && more.count == 0)
+            return POPRT_OK;
+        op = next != NULL ? next : more.data[--more.count];
     }
 }
 
@@ -129,6 +144,6 @@ void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
         from->name = PRT_STR("");
         b->status = prt_value_set_name(to, name);
     }
-    if (from->def != NULL)
-        sweep(from->def);
+    if (b->status == POPRT_OK && from->def != NULL)
+        b->status = sweep(from->def);
 }

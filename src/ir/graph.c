@@ -26,6 +26,17 @@ static void init_value(prt_graph *graph, prt_value *value)
     value->name = value->doc = PRT_STR("");
 }
 
+/* Made by an erased op, or in a region of one. */
+static bool is_gone(const prt_value *value)
+{
+    if (value->def != NULL && value->def->dead)
+        return true;
+    for (const prt_op *o = value->graph->owner; o != NULL; o = o->graph->owner)
+        if (o->dead)
+            return true;
+    return false;
+}
+
 poprt_status prt_value_set_name(prt_value *value, prt_str name)
 {
     prt_module *m = value->graph->module;
@@ -34,11 +45,11 @@ poprt_status prt_value_set_name(prt_value *value, prt_str name)
         return POPRT_OK;
     }
     const prt_value *other = prt_map_find(&m->names, name);
-    if (other != NULL && other != value && prt_str_equal(other->name, name))
-        return prt_fail(POPRT_E_PARSE, name.data, "two values have the name '%.200s'", name.data);
     const prt_str mine = prt_module_str(m, name);
     if (mine.data == NULL)
         return POPRT_E_NOMEM;
+    if (other != NULL && other != value && prt_str_equal(other->name, name) && !is_gone(other))
+        return prt_fail(POPRT_E_PARSE, mine.data, "two values have the name '%.200s'", mine.data);
     PRT_TRY(prt_map_set(&m->names, mine, value));
     value->name = mine;
     return POPRT_OK;
@@ -282,6 +293,52 @@ bool prt_value_tensor(const prt_value *value, prt_tensor *out)
         return false;
     return prt_tensor_init(out, value->type->dtype, (uint32_t)value->type->rank, value->type->dims,
         (void *)(uintptr_t)value->constant->data);
+}
+
+bool prt_value_aligned(const prt_value *value, prt_arena *arena, prt_tensor *out)
+{
+    if (!prt_value_tensor(value, out))
+        return false;
+    const size_t unit = out->dtype == PRT_DTYPE_string ? sizeof(void *)
+                                                       : (size_t)prt_dtype_bits(out->dtype) / 8;
+    if (unit <= 1 || (uintptr_t)out->data % unit == 0)
+        return true;
+    out->data = prt_arena_copy(arena, out->data, out->size);
+    return out->data != NULL;
+}
+
+/* The module's reference goes; it was most likely among the last to come. */
+static void forget_blob(prt_module *m, const prt_blob *blob)
+{
+    for (size_t i = m->blobs.count; i-- > 0;)
+        if (m->blobs.data[i] == blob) {
+            prt_blob_release(m->blobs.data[i]);
+            memmove(&m->blobs.data[i], &m->blobs.data[i + 1],
+                (m->blobs.count - i - 1) * sizeof(prt_blob *));
+            m->blobs.count--;
+            return;
+        }
+}
+
+size_t prt_graph_drop_constants(prt_graph *graph, bool unnamed_only)
+{
+    size_t kept = 0, dropped = 0;
+    for (size_t i = 0; i < graph->constants.count; i++) {
+        prt_value *v = graph->constants.data[i];
+        if (prt_value_used(v) || (unnamed_only && v->name.size != 0)) {
+            graph->constants.data[kept++] = v;
+            continue;
+        }
+        forget_blob(graph->module, v->constant);
+        v->constant = NULL;
+        v->name = PRT_STR("");
+        dropped++;
+    }
+    graph->constants.count = kept;
+    prt_for_each_op(op, graph)
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            dropped += prt_graph_drop_constants(op->regions[i], unnamed_only);
+    return dropped;
 }
 
 const char *prt_op_label(const prt_op *op)

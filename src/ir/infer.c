@@ -4,7 +4,8 @@
 
 #include "ir/ir.h"
 
-/* A declared type (from value_info) and an inferred one: what is better known in either. */
+/* Type of a region's input: what is better known in its declaration or in what is passed to it.
+ * Declared dims are checked against the real ones when the region runs. */
 static const prt_type *merge_types(prt_module *m, const prt_type *old, const prt_type *now)
 {
     if (old->kind != PRT_VALUE_TENSOR || now->kind != PRT_VALUE_TENSOR || old == now)
@@ -20,6 +21,24 @@ static const prt_type *merge_types(prt_module *m, const prt_type *old, const prt
     for (int32_t i = 0; i < now->rank; i++)
         dims[i] = now->dims[i] == PRT_DIM_UNKNOWN ? old->dims[i] : now->dims[i];
     return prt_type_tensor(m->types, dtype, now->rank, dims);
+}
+
+/*
+ * What an op's output is after inference. Declared dims are not believed, because kernels rely on
+ * what is known here and a model can declare anything; a declared kind or element type only fills
+ * a gap, and is checked when the value is computed.
+ */
+static const prt_type *settle_type(prt_module *m, const prt_type *declared, const prt_type *now)
+{
+    if (now->kind == PRT_VALUE_UNKNOWN && declared->kind == PRT_VALUE_TENSOR)
+        return prt_type_tensor(m->types, declared->dtype, PRT_RANK_UNKNOWN, NULL);
+    if (now->kind == PRT_VALUE_UNKNOWN || (now->kind == declared->kind && now->elem == NULL))
+        if (declared->kind != PRT_VALUE_TENSOR && declared->kind != PRT_VALUE_UNKNOWN)
+            return declared;
+    if (now->kind == PRT_VALUE_TENSOR && now->dtype == PRT_DTYPE_undefined &&
+        declared->kind == PRT_VALUE_TENSOR)
+        return prt_type_tensor(m->types, declared->dtype, now->rank, now->dims);
+    return now;
 }
 
 static void shape_of_type(const prt_type *type, prt_shape *s)
@@ -75,7 +94,7 @@ static poprt_status infer_region(prt_infer *c, uint32_t region, uint32_t n_in, c
 }
 
 /* Small integer constants are their own contents; `value` carries all constants whole. */
-static poprt_status read_inputs(const prt_op *op, prt_arena *scratch, prt_infer *c)
+static poprt_status read_inputs(const prt_op *op, bool all, prt_arena *scratch, prt_infer *c)
 {
     prt_shape *in = PRT_NEW_N(scratch, prt_shape, (size_t)op->n_in + op->n_out);
     prt_content *content = PRT_NEW_N(scratch, prt_content, (size_t)op->n_in + op->n_out);
@@ -96,8 +115,8 @@ static poprt_status read_inputs(const prt_op *op, prt_arena *scratch, prt_infer 
     }
     for (uint32_t i = 0; i < op->n_out; i++) {
         const prt_value *v = &op->out[i];
-        in[op->n_in + i].kind =
-            v->name.size != 0 || v->uses != NULL || i == 0 ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
+        const bool wanted = all || v->name.size != 0 || v->uses != NULL || i == 0;
+        in[op->n_in + i].kind = wanted ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
     }
     c->in = in;
     c->out = in + op->n_in;
@@ -115,11 +134,14 @@ static poprt_status write_outputs(prt_op *op, const prt_infer *c)
             continue;
         prt_value *v = &op->out[i];
         const prt_type *type = type_of_shape(m, &c->out[i]);
-        if (type == NULL || (type = merge_types(m, v->type, type)) == NULL)
+        if (type == NULL || (type = settle_type(m, v->type, type)) == NULL)
             return POPRT_E_NOMEM;
         v->type = type;
-        v->content = NULL;
         const prt_content *known = &c->out_content[i];
+        if (v->content != NULL && v->content->count == known->count &&
+            memcmp(v->content->values, known->values, known->count * sizeof(int64_t)) == 0)
+            continue;
+        v->content = NULL;
         if (known->count == 0)
             continue;
         prt_content *content = PRT_NEW(m->arena, prt_content);
@@ -133,27 +155,46 @@ static poprt_status write_outputs(prt_op *op, const prt_infer *c)
     return POPRT_OK;
 }
 
-static poprt_status infer_with(prt_op *op, prt_arena *scratch)
+static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
 {
     prt_module *m = op->graph->module;
     prt_infer c = { .def = op->def, .attrs = op->attrs, .origin = prt_str_of(prt_op_label(op)),
         .dims = m->dims, .types = m->types, .n_in = op->n_in, .n_out = op->n_out,
         .scratch = scratch, .region = infer_region, .user = op };
-    PRT_TRY(read_inputs(op, scratch, &c));
+    PRT_TRY(read_inputs(op, all, scratch, &c));
     PRT_TRY(prt_op_infer(&c));
     return write_outputs(op, &c);
 }
 
-poprt_status prt_ir_infer_op(prt_op *op)
+static poprt_status infer_op(prt_op *op, bool all)
 {
     if (op->def == NULL)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "operator %.100s%s%.100s is not known",
             op->domain.data, op->domain.size != 0 ? "." : "", op->name.data);
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(op->graph->module->allocator, 0, &scratch));
-    const poprt_status status = infer_with(op, scratch);
+    const poprt_status status = infer_with(op, all, scratch);
     prt_arena_release(scratch);
     return status;
+}
+
+poprt_status prt_ir_infer_op(prt_op *op)
+{
+    return infer_op(op, false);
+}
+
+poprt_status prt_ir_infer_new_op(prt_op *op)
+{
+    return infer_op(op, true);
+}
+
+poprt_status prt_value_refine_type(prt_value *value, const prt_type *type)
+{
+    const prt_type *merged = merge_types(value->graph->module, type, value->type);
+    if (merged == NULL)
+        return POPRT_E_NOMEM;
+    value->type = merged;
+    return POPRT_OK;
 }
 
 /* A report of several failures: one line each, the first one's status and node. */

@@ -15,13 +15,15 @@ typedef struct frame {
     const prt_op *op; /* being run, for regions */
 } frame;
 
-static const prt_tensor *look_up(const frame *f, const prt_value *v, prt_tensor *constant)
+/* A constant's aligned view is kept in the table; an input's default counts when none was given. */
+static const prt_tensor *look_up(const frame *f, const prt_value *v)
 {
     for (; f != NULL; f = f->outer)
         if (f->graph == v->graph) {
-            if (v->constant != NULL && prt_value_tensor(v, constant))
-                return constant;
-            return f->values[v->id].kind != PRT_VALUE_ABSENT ? &f->values[v->id] : NULL;
+            prt_tensor *t = &f->values[v->id];
+            if (t->kind != PRT_VALUE_ABSENT || prt_value_aligned(v, f->arena, t))
+                return t;
+            return NULL;
         }
     return NULL;
 }
@@ -38,26 +40,38 @@ static poprt_status call_region(prt_eval *c, uint32_t region, uint32_t n_in,
     return run_graph(f->op->regions[region], f, n_in, in, n_out, out, f->arena);
 }
 
+/* What is declared for an output, for hooks whose results say nothing of it. */
+static void declare(const prt_type *type, prt_tensor *out)
+{
+    *out = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .dtype = type->dtype, .rank = UINT32_MAX };
+    for (const prt_type *t = type; t != NULL && t->kind != PRT_VALUE_TENSOR; t = t->elem)
+        out->dtype = t->elem != NULL ? t->elem->dtype : out->dtype;
+    if (type->kind != PRT_VALUE_TENSOR || type->rank < 0 || type->rank > PRT_MAX_RANK)
+        return;
+    out->rank = (uint32_t)type->rank;
+    for (uint32_t k = 0; k < out->rank; k++)
+        out->dims[k] = prt_dim_is_number(type->dims[k]) ? type->dims[k] : -1;
+}
+
 static poprt_status run_op(const prt_op *op, frame *f)
 {
     prt_arena *arena = f->arena;
     const prt_tensor **in = PRT_NEW_N(arena, const prt_tensor *, op->n_in);
-    prt_tensor *constants = PRT_NEW_N(arena, prt_tensor, op->n_in);
     prt_tensor *out = PRT_NEW_N(arena, prt_tensor, op->n_out);
-    if (in == NULL || constants == NULL || out == NULL)
+    if (in == NULL || out == NULL)
         return POPRT_E_NOMEM;
     if (op->def == NULL)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "operator %.100s is not known",
             op->name.data);
     for (uint32_t i = 0; i < op->n_in; i++)
         if (op->in[i].value != NULL) {
-            in[i] = look_up(f, op->in[i].value, &constants[i]);
+            in[i] = look_up(f, op->in[i].value);
             if (in[i] == NULL)
                 return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "input %u has no value", i);
         }
     for (uint32_t i = 0; i < op->n_out; i++)
-        out[i].kind = op->out[i].name.size != 0 || op->out[i].uses != NULL ? PRT_VALUE_UNKNOWN
-                                                                             : PRT_VALUE_ABSENT;
+        if (op->out[i].name.size != 0 || op->out[i].uses != NULL)
+            declare(op->out[i].type, &out[i]);
     f->op = op;
     PRT_TRY(prt_interp_run(op->def, op->attrs, prt_str_of(prt_op_label(op)), op->n_in, in,
         op->n_out, out, arena, call_region, f));
@@ -83,9 +97,8 @@ static poprt_status run_graph(const prt_graph *graph, frame *outer, uint32_t n_i
     for (const prt_op *op = graph->first; op != NULL; op = op->next)
         PRT_TRY(run_op(op, &f));
     for (uint32_t i = 0; i < n_out; i++) {
-        prt_tensor constant;
         const prt_value *v = graph->ret->in[i].value;
-        const prt_tensor *t = v != NULL ? look_up(&f, v, &constant) : NULL;
+        const prt_tensor *t = v != NULL ? look_up(&f, v) : NULL;
         if (t == NULL)
             return prt_fail(POPRT_E_INTERNAL, graph->name.data, "output %u has no value", i);
         out[i] = *t;

@@ -136,6 +136,10 @@ poprt_status prt_value_set_name(prt_value *value, prt_str name);
 
 void prt_op_set_input(prt_op *op, uint32_t slot, prt_value *value); /* value may be NULL */
 poprt_status prt_op_add_input(prt_op *op, prt_value *value);
+/* Takes constants that nobody reads out of the graph (of its regions too): their names become free
+ * and the module's references to their bytes are dropped. Returns how many went. With
+ * `unnamed_only`, those that have a name stay: what a model brought along is not a pass's to drop. */
+size_t prt_graph_drop_constants(prt_graph *graph, bool unnamed_only);
 /* Every use of `from` becomes a use of `to`. */
 void prt_value_replace(prt_value *from, prt_value *to);
 /* Unlinks an op whose outputs have no uses. Its inputs are released, regions too. */
@@ -170,8 +174,23 @@ static inline bool prt_op_is(const prt_op *op, uint32_t id)
 {
     return op != NULL && op->def != NULL && op->def->id == id;
 }
-/* Contents of a constant as a tensor; false when the value is no constant of static type. */
+/* Contents of a constant as a tensor; false when the value is no constant of static type. The
+ * bytes may lie anywhere in a file, so at any address. An input's default counts as well. */
 bool prt_value_tensor(const prt_value *value, prt_tensor *out);
+/* The same for hooks that dereference element pointers: copied into `arena` where the address is
+ * not a multiple of the element's size. A refusal of memory is false too, and recorded. */
+bool prt_value_aligned(const prt_value *value, prt_arena *arena, prt_tensor *out);
+/* One of its graph's inputs (which may have a default in `constant`). */
+static inline bool prt_value_is_input(const prt_value *value)
+{
+    return value->def == NULL && value->slot < value->graph->inputs.count &&
+        value->graph->inputs.data[value->slot] == value;
+}
+/* A constant that no caller can override. */
+static inline bool prt_value_is_constant(const prt_value *value)
+{
+    return value->constant != NULL && !prt_value_is_input(value);
+}
 /* Name of the node for errors: its own, else its first output's. */
 const char *prt_op_label(const prt_op *op);
 
@@ -180,6 +199,10 @@ const char *prt_op_label(const prt_op *op);
 
 /* ---- infer.c: types of one op's outputs from its inputs, through op/infer.h */
 poprt_status prt_ir_infer_op(prt_op *op);
+/* The same for an op that was just made: outputs that nobody reads yet get types too. */
+poprt_status prt_ir_infer_new_op(prt_op *op);
+/* Adds to a value's type what another type of the same value knows better. */
+poprt_status prt_value_refine_type(prt_value *value, const prt_type *type);
 /* All ops of a graph and its regions in order. All failures are collected into one report. */
 poprt_status prt_ir_infer(prt_graph *graph);
 

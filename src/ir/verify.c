@@ -2,79 +2,127 @@
 /* verify.c — the invariants of the IR, checked in one walk; a breach is POPRT_E_INTERNAL. */
 #include "ir/ir.h"
 
+enum { MAX_DEPTH = 256 }; /* of regions; readers allow fewer */
+
+/* A graph being checked: places of its ops in the list, from 1; 0 is not listed. */
+typedef struct frame {
+    const prt_graph *graph;
+    uint32_t *order; /* by op id */
+    const struct frame *outer;
+    uint32_t depth;
+} frame;
 
 static poprt_status broken(const prt_op *op, const char *what)
 {
     return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "broken graph: %s", what);
 }
 
-/* Where `value` is made in `op`'s graph or an enclosing one, is it before `op` there? */
-static bool comes_before(const prt_value *value, const prt_op *op, const uint32_t *order)
+/* Is `value`, of `op`'s graph or one around it, made before `op` (or before the op that holds it)? */
+static bool comes_before(const prt_value *value, const prt_op *op, const frame *f)
 {
-    for (const prt_op *at = op; at != NULL; at = at->graph->owner) {
-        if (at->graph != value->graph)
+    for (const prt_op *at = op; f != NULL; at = f->graph->owner, f = f->outer) {
+        if (f->graph != value->graph)
             continue;
-        if (value->def == NULL || at == at->graph->ret)
+        if (value->def == NULL)
             return true;
-        return at != op ? true : order[value->def->id] < order[at->id];
+        const uint32_t made = f->order[value->def->id];
+        return made != 0 && (at == f->graph->ret || made < f->order[at->id]);
     }
     return false;
 }
 
-static poprt_status verify_uses(const prt_op *op, const uint32_t *order)
+static poprt_status verify_uses(const prt_op *op, const frame *f)
 {
     for (uint32_t i = 0; i < op->n_in; i++) {
         const prt_use *use = &op->in[i];
+        const prt_value *v = use->value;
         if (use->user != op)
             return broken(op, "an input slot belongs to another op");
-        if (use->value == NULL)
+        if (v == NULL)
             continue;
-        if (use->value->def != NULL && use->value->def->dead)
+        if (v->def != NULL && (v->def->dead || v->def->graph != v->graph))
             return broken(op, "an input was made by an erased op");
-        if (!comes_before(use->value, op, order))
+        if (v->def == NULL && v->constant == NULL && !prt_value_is_input(v))
+            return broken(op, "an input is neither made by an op nor a graph input nor a constant");
+        if (!comes_before(v, op, f))
             return broken(op, "an input is used before it is made, or cannot be seen from here");
-        const prt_use *listed = use->value->uses;
-        while (listed != NULL && listed != use)
-            listed = listed->next;
-        if (listed == NULL)
+        if ((use->prev != NULL ? use->prev->next : v->uses) != use ||
+            (use->next != NULL && (use->next->prev != use || use->next->value != v)))
             return broken(op, "an input slot is missing from its value's use list");
     }
     return POPRT_OK;
 }
 
-static poprt_status verify_graph(const prt_graph *g, prt_arena *scratch)
+/* Every use that a value lists is a slot of a living op. */
+static poprt_status verify_value(const prt_value *v, const prt_op *at)
 {
-    uint32_t *order = PRT_NEW_N(scratch, uint32_t, (size_t)g->n_ops + 1);
-    if (order == NULL)
-        return POPRT_E_NOMEM;
+    if (v->type == NULL)
+        return broken(at, "a value has no type");
+    for (const prt_use *use = v->uses; use != NULL; use = use->next)
+        if (use->value != v || use->user->dead)
+            return broken(at, "a use list names an erased op or another value's slot");
+    return POPRT_OK;
+}
+
+static poprt_status verify_op(const prt_op *op, const prt_graph *g)
+{
+    if ((op->next != NULL ? op->next->prev : g->last) != op ||
+        (op->prev != NULL ? op->prev->next : g->first) != op)
+        return broken(op, "the op list is torn");
+    if (op->def != NULL && (op->n_in > op->def->max_in || op->n_out > op->def->max_out))
+        return broken(op, "more inputs or outputs than the operator has");
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        const prt_value *v = &op->out[i];
+        if (v->def != op || v->slot != i || v->graph != g || v->id >= g->n_values)
+            return broken(op, "an output does not know its op");
+        PRT_TRY(verify_value(v, op));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status verify_graph(const prt_graph *g, const frame *outer, prt_arena *scratch)
+{
+    frame f = { .graph = g, .outer = outer, .depth = outer != NULL ? outer->depth + 1 : 0 };
     uint32_t at = 1;
-    for (const prt_op *op = g->first; op != NULL; op = op->next)
-        order[op->id] = at++;
+    if (f.depth > MAX_DEPTH)
+        return broken(g->ret, "regions are nested too deeply");
+    f.order = PRT_NEW_N(scratch, uint32_t, (size_t)g->n_ops + 1);
+    if (f.order == NULL)
+        return POPRT_E_NOMEM;
     for (const prt_op *op = g->first; op != NULL; op = op->next) {
-        if (op->dead || op->graph != g || op->id >= g->n_ops)
-            return broken(op, "a listed op is dead or belongs to another graph");
-        if ((op->next != NULL ? op->next->prev : g->last) != op)
-            return broken(op, "the op list is torn");
-        for (uint32_t i = 0; i < op->n_out; i++)
-            if (op->out[i].def != op || op->out[i].slot != i || op->out[i].type == NULL)
-                return broken(op, "an output does not know its op");
-        PRT_TRY(verify_uses(op, order));
+        if (op->dead || op->graph != g || op->id >= g->n_ops || f.order[op->id] != 0)
+            return broken(op, "a listed op is dead, listed twice or of another graph");
+        f.order[op->id] = at++;
+    }
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        if (!prt_value_is_input(g->inputs.data[i]))
+            return broken(g->ret, "a graph input does not know its place");
+        PRT_TRY(verify_value(g->inputs.data[i], g->ret));
+    }
+    for (size_t i = 0; i < g->constants.count; i++) {
+        if (g->constants.data[i]->constant == NULL || g->constants.data[i]->graph != g)
+            return broken(g->ret, "a constant has no contents");
+        PRT_TRY(verify_value(g->constants.data[i], g->ret));
+    }
+    for (const prt_op *op = g->first; op != NULL; op = op->next) {
+        PRT_TRY(verify_op(op, g));
+        PRT_TRY(verify_uses(op, &f));
         for (uint32_t i = 0; i < op->n_regions; i++) {
             if (op->regions[i]->owner != op)
                 return broken(op, "a region does not know its op");
-            PRT_TRY(verify_graph(op->regions[i], scratch));
+            PRT_TRY(verify_graph(op->regions[i], &f, scratch));
         }
     }
     if (g->output_names.count != g->ret->n_in)
         return broken(g->ret, "outputs and their names differ in number");
-    return verify_uses(g->ret, order);
+    return verify_uses(g->ret, &f);
 }
 
 poprt_status prt_ir_verify(const prt_module *module)
 {
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
-    const poprt_status status = verify_graph(module->main, scratch);
+    const poprt_status status = verify_graph(module->main, NULL, scratch);
     prt_arena_release(scratch);
     return status;
 }

@@ -129,8 +129,10 @@ bool prt_infer_ints(const prt_infer *c, uint32_t i, int64_t *to, uint32_t max, u
         const size_t n = prt_tensor_count(t);
         if (n > max)
             return false;
-        for (size_t k = 0; k < n; k++)
-            to[k] = prt_load_i64(t->dtype, t->data, k);
+        for (size_t k = 0; k < n; k++) {
+            const int64_t v = prt_load_i64(t->dtype, t->data, k);
+            to[k] = prt_dim_is_number(v) ? v : PRT_DIM_UNKNOWN; /* it must not name an expression */
+        }
         *count = (uint32_t)n;
         return true;
     }

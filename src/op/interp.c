@@ -53,6 +53,8 @@ static poprt_status shape_outputs(prt_infer *c, prt_tensor *out, prt_arena *aren
             known = prt_dim_is_number(s->dims[k]);
         if (s->kind == PRT_VALUE_ABSENT)
             continue;
+        if (s->kind == PRT_VALUE_UNKNOWN && s->dtype == PRT_DTYPE_undefined)
+            continue; /* what the caller declares stays */
         out[i] = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
         if (!known)
             continue;

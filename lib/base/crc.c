@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crc.c — CRC-32C by eight tables, eight bytes a step (slicing-by-8). The tables are built on the
+ * stack of each call that is long enough to be worth it, so that the library keeps no writable
+ * globals; short inputs go bit by bit.
+ */
+#include "base/crc.h"
+
+#include <string.h>
+
+enum { TABLE_FROM = 4096 };
+#define POLYNOMIAL 0x82f63b78u
+
+static uint32_t step(uint32_t crc, unsigned char byte)
+{
+    crc ^= byte;
+    for (int i = 0; i < 8; i++)
+        crc = crc >> 1 ^ (POLYNOMIAL & (0u - (crc & 1)));
+    return crc;
+}
+
+static void make_tables(uint32_t table[8][256])
+{
+    for (uint32_t i = 0; i < 256; i++)
+        table[0][i] = step(0, (unsigned char)i);
+    for (uint32_t i = 0; i < 256; i++)
+        for (int k = 1; k < 8; k++)
+            table[k][i] = table[k - 1][i] >> 8 ^ table[0][table[k - 1][i] & 0xff];
+}
+
+uint32_t prt_crc32c(uint32_t crc, const void *bytes, size_t size)
+{
+    const unsigned char *p = bytes;
+    crc = ~crc;
+    if (size >= TABLE_FROM) {
+        uint32_t table[8][256];
+        make_tables(table);
+        for (; size >= 8; size -= 8, p += 8) {
+            uint32_t a, b;
+            memcpy(&a, p, 4);
+            memcpy(&b, p + 4, 4);
+            a ^= crc;
+            crc = table[7][a & 0xff] ^ table[6][a >> 8 & 0xff] ^ table[5][a >> 16 & 0xff] ^
+                table[4][a >> 24] ^ table[3][b & 0xff] ^ table[2][b >> 8 & 0xff] ^
+                table[1][b >> 16 & 0xff] ^ table[0][b >> 24];
+        }
+    }
+    for (; size > 0; size--)
+        crc = step(crc, *p++);
+    return ~crc;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* crc.h — CRC-32C (Castagnoli polynomial 0x1EDC6F41, reflected), the checksum of PopEF. */
+#ifndef PRT_BASE_CRC_H
+#define PRT_BASE_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Checksum of `size` bytes; pass the result of an earlier call to go on, 0 to begin. */
+uint32_t prt_crc32c(uint32_t crc, const void *bytes, size_t size);
+
+#endif

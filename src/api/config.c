@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.c — poprt/config.h: options by name, kept as text and, for numbers, as values.
+ * A JSON object is checked whole on a copy before anything of it counts.
+ */
+#include <stdio.h>
+
+#include "api/handles.h"
+#include "base/json.h"
+#include "base/nearest.h"
+
+#define DIM_PREFIX "dim."
+
+enum { MAX_TEXT = 4096 };
+
+static const poprt_option_info table[] = {
+#define OPTION(id, option_type, option_default, option_min, option_max, option_help)               \
+    { .struct_size = sizeof(poprt_option_info),                                                    \
+        .key = #id,                                                                                \
+        .help = option_help,                                                                       \
+        .default_value = option_default,                                                           \
+        .type = POPRT_OPTION_##option_type,                                                        \
+        .min = option_min,                                                                         \
+        .max = option_max },
+#include "api/options.def"
+#undef OPTION
+};
+
+static size_t find_option(const char *key)
+{
+    size_t i = 0;
+    while (i < PRT_OPTION_COUNT && strcmp(table[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+/* Decimal text with an optional sign, the whole of it. */
+static bool parse_i64(const char *text, int64_t *out)
+{
+    const bool negative = *text == '-';
+    const char *p = text + (negative || *text == '+');
+    int64_t value = 0;
+    if (*p == '\0')
+        return false;
+    for (; *p != '\0'; p++) {
+        if (*p < '0' || *p > '9' || !prt_i64_mul(value, 10, &value) ||
+            !prt_i64_add(value, negative ? -(*p - '0') : *p - '0', &value))
+            return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_bool(const char *text, int64_t *out)
+{
+    if (strcmp(text, "true") == 0 || strcmp(text, "True") == 0 || strcmp(text, "1") == 0)
+        *out = 1;
+    else if (strcmp(text, "false") == 0 || strcmp(text, "False") == 0 || strcmp(text, "0") == 0)
+        *out = 0;
+    else
+        return false;
+    return true;
+}
+
+static poprt_status parse_value(const poprt_option_info *option, const char *text, int64_t *out)
+{
+    *out = 0;
+    if (strlen(text) > MAX_TEXT)
+        return prt_fail(POPRT_E_ARG, option->key, "the value is longer than %d bytes", MAX_TEXT);
+    if (option->type == POPRT_OPTION_BOOL && !parse_bool(text, out))
+        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is not true or false", text);
+    if (option->type == POPRT_OPTION_INT &&
+        (!parse_i64(text, out) || *out < option->min || *out > option->max))
+        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is not a number from %lld to %lld",
+            text, (long long)option->min, (long long)option->max);
+    if (option == &table[PRT_OPTION_verify] && strcmp(text, "off") != 0 &&
+        strcmp(text, "full") != 0)
+        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is neither 'off' nor 'full'", text);
+    return POPRT_OK;
+}
+
+static char *copy_text(const poprt_config *config, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = prt_mem_alloc(&config->env->allocator, size);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+/* Index of a dimension; n_dims when it is not set. */
+static uint32_t find_dim(const poprt_config *config, const char *key)
+{
+    uint32_t i = 0;
+    while (i < config->n_dims && strcmp(config->dims[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+static poprt_status set_dim(poprt_config *config, const char *key, const char *text)
+{
+    int64_t value = 0;
+    if (key[strlen(DIM_PREFIX)] == '\0' || strlen(key) > MAX_TEXT)
+        return prt_fail(POPRT_E_ARG, key, "a dimension needs a name: dim.NAME");
+    if (strlen(text) > MAX_TEXT || !parse_i64(text, &value) || value < 0 || value > INT32_MAX)
+        return prt_fail(POPRT_E_ARG, key, "'%.100s' is not a number from 0 to %d", text, INT32_MAX);
+    const uint32_t index = find_dim(config, key);
+    if (index == PRT_CONFIG_MAX_DIMS)
+        return prt_fail(POPRT_E_LIMIT, key, "more than %d dimensions", PRT_CONFIG_MAX_DIMS);
+    char *copy = copy_text(config, text);
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    prt_config_dim *dim = &config->dims[index];
+    if (index == config->n_dims) {
+        char *name = copy_text(config, key);
+        if (name == NULL) {
+            prt_mem_free(&config->env->allocator, copy);
+            return POPRT_E_NOMEM;
+        }
+        dim->key = name;
+        config->n_dims++;
+    }
+    prt_mem_free(&config->env->allocator, dim->text);
+    dim->text = copy;
+    dim->value = value;
+    return POPRT_OK;
+}
+
+static poprt_status fail_unknown(const char *key)
+{
+    const char *names[PRT_OPTION_COUNT];
+    for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
+        names[i] = table[i].key;
+    char near[256];
+    prt_nearest(key, names, PRT_OPTION_COUNT, near, sizeof(near));
+    return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; nearest: %s; or dim.NAME", near);
+}
+
+static poprt_status set(poprt_config *config, const char *key, const char *text)
+{
+    if (strncmp(key, DIM_PREFIX, strlen(DIM_PREFIX)) == 0)
+        return set_dim(config, key, text);
+    const size_t i = find_option(key);
+    if (i == PRT_OPTION_COUNT)
+        return fail_unknown(key);
+    int64_t number = 0;
+    PRT_TRY(parse_value(&table[i], text, &number));
+    char *copy = copy_text(config, text);
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    prt_mem_free(&config->env->allocator, config->text[i]);
+    config->text[i] = copy;
+    config->number[i] = number;
+    return POPRT_OK;
+}
+
+/* Frees the values, not the config. */
+static void clear(poprt_config *config)
+{
+    const prt_allocator *allocator = &config->env->allocator;
+    for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
+        prt_mem_free(allocator, config->text[i]);
+    for (uint32_t i = 0; i < config->n_dims; i++) {
+        prt_mem_free(allocator, config->dims[i].key);
+        prt_mem_free(allocator, config->dims[i].text);
+    }
+}
+
+static poprt_status copy_values(const poprt_config *from, poprt_config *to)
+{
+    for (size_t i = 0; i < PRT_OPTION_COUNT; i++)
+        if (from->text[i] != NULL)
+            PRT_TRY(set(to, table[i].key, from->text[i]));
+    for (uint32_t i = 0; i < from->n_dims; i++)
+        PRT_TRY(set(to, from->dims[i].key, from->dims[i].text));
+    return POPRT_OK;
+}
+
+/* A scalar of JSON as option text. */
+static poprt_status text_of_json(const prt_json *value, prt_arena *arena, const char **out)
+{
+    char number[32];
+    int64_t integer = 0;
+    switch (value->kind) {
+    case PRT_JSON_STRING:
+        *out = prt_arena_text(arena, value->text.data, value->text.size);
+        break;
+    case PRT_JSON_BOOL:
+        *out = value->number != 0 ? "true" : "false";
+        break;
+    default:
+        if (!prt_json_i64(value, &integer))
+            return prt_fail(POPRT_E_ARG, NULL, "an option is a string, an integer or a bool");
+        (void)snprintf(number, sizeof(number), "%lld", (long long)integer);
+        *out = prt_arena_text(arena, number, strlen(number));
+    }
+    return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status merge(poprt_config *config, prt_arena *arena, const char *json, size_t size)
+{
+    prt_json *root = NULL;
+    PRT_TRY(prt_json_parse(arena, json, size, &root));
+    if (root->kind != PRT_JSON_OBJECT)
+        return prt_fail(POPRT_E_ARG, "json", "an object of options is expected");
+    for (uint32_t i = 0; i < root->count; i++) {
+        const prt_json *item = &root->items[i];
+        const char *text = NULL;
+        const char *key = prt_arena_text(arena, item->key.data, item->key.size);
+        if (key == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(text_of_json(item, arena, &text));
+        PRT_TRY(set(config, key, text));
+    }
+    return POPRT_OK;
+}
+
+poprt_status poprt_config_create(poprt_env *env, poprt_config **out)
+{
+    PRT_REQUIRE(out);
+    poprt_env *owner = NULL;
+    PRT_TRY(prt_env_take(env, &owner));
+    poprt_config *config = prt_mem_alloc(&owner->allocator, sizeof(*config));
+    if (config == NULL) {
+        poprt_env_release(owner);
+        return POPRT_E_NOMEM;
+    }
+    config->env = owner;
+    *out = config;
+    return POPRT_OK;
+}
+
+poprt_status poprt_config_set(poprt_config *config, const char *key, const char *value)
+{
+    PRT_REQUIRE(config);
+    PRT_REQUIRE(key);
+    PRT_REQUIRE(value);
+    return set(config, key, value);
+}
+
+poprt_status poprt_config_merge_json(poprt_config *config, const char *json, size_t size)
+{
+    PRT_REQUIRE(config);
+    PRT_REQUIRE(json);
+    poprt_config *copy = NULL;
+    prt_arena *arena = NULL;
+    PRT_TRY(poprt_config_create(config->env, &copy));
+    poprt_status status = prt_arena_create(&config->env->allocator, 0, &arena);
+    if (status == POPRT_OK)
+        status = copy_values(config, copy);
+    if (status == POPRT_OK)
+        status = merge(copy, arena, json, size);
+    if (status == POPRT_OK) {
+        poprt_config swap = *config;
+        *config = *copy;
+        *copy = swap;
+    }
+    prt_arena_release(arena);
+    poprt_config_release(copy);
+    return status;
+}
+
+poprt_status poprt_config_get(const poprt_config *config, const char *key, const char **out)
+{
+    PRT_REQUIRE(config);
+    PRT_REQUIRE(key);
+    PRT_REQUIRE(out);
+    if (strncmp(key, DIM_PREFIX, strlen(DIM_PREFIX)) == 0) {
+        const uint32_t index = find_dim(config, key);
+        if (index == config->n_dims)
+            return prt_fail(POPRT_E_NOT_FOUND, key, "this dimension is not set");
+        *out = config->dims[index].text;
+        return POPRT_OK;
+    }
+    const size_t i = find_option(key);
+    if (i == PRT_OPTION_COUNT)
+        return fail_unknown(key);
+    *out = config->text[i] != NULL ? config->text[i] : table[i].default_value;
+    return POPRT_OK;
+}
+
+poprt_status poprt_config_option_at(size_t index, poprt_option_info *out)
+{
+    PRT_REQUIRE(out);
+    if (index >= PRT_OPTION_COUNT)
+        return prt_fail(POPRT_E_NOT_FOUND, NULL, "there are %d options", PRT_OPTION_COUNT);
+    return prt_export(out, &table[index], sizeof(table[index]), "out");
+}
+
+void poprt_config_release(poprt_config *config)
+{
+    if (config == NULL)
+        return;
+    poprt_env *env = config->env;
+    clear(config);
+    prt_mem_free(&env->allocator, config);
+    poprt_env_release(env);
+}
+
+int64_t prt_config_number(const poprt_config *config, prt_option_id id)
+{
+    if (config != NULL && config->text[id] != NULL)
+        return config->number[id];
+    int64_t number = 0;
+    (void)parse_value(&table[id], table[id].default_value, &number);
+    return number;
+}
+
+const char *prt_config_text(const poprt_config *config, prt_option_id id)
+{
+    return config != NULL && config->text[id] != NULL ? config->text[id] : table[id].default_value;
+}
+
+size_t prt_config_memory_limit(const poprt_config *config, const poprt_env *env)
+{
+    const size_t ours = (size_t)prt_config_number(config, PRT_OPTION_memory_limit);
+    if (ours == 0 || (env->memory_limit != 0 && env->memory_limit < ours))
+        return env->memory_limit;
+    return ours;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handles.h — the bodies of the public handles, and what the files of this room share.
+ *
+ * Everything holds a counted reference to its environment, which holds the allocator: so an
+ * environment goes away after the last thing made from it.
+ */
+#ifndef PRT_API_HANDLES_H
+#define PRT_API_HANDLES_H
+
+#include <stdatomic.h>
+
+#include "base/str.h"
+#include "ir/ir.h"
+#include "par/pool.h"
+#include "poprt/poprt.h"
+#include "program/program.h"
+#include "runtime/session.h"
+
+struct poprt_env {
+    _Atomic uint32_t refs;
+    prt_allocator allocator;
+    poprt_parallel host; /* run NULL: none */
+    prt_pool *pool;      /* NULL: the host's executor, or the caller alone */
+    prt_par par;
+    poprt_log_fn log;
+    void *log_user;
+    int32_t log_level;
+    poprt_progress_fn progress;
+    void *progress_user;
+    size_t memory_limit;
+};
+
+/* `env` with one more owner, or a new environment of defaults for NULL. */
+poprt_status prt_env_take(poprt_env *env, poprt_env **out);
+void prt_env_log(const poprt_env *env, int32_t level, const char *text);
+/* Says how far `stage` is; POPRT_E_CANCELLED when the host wants to stop. */
+poprt_status prt_env_progress(const poprt_env *env, const char *stage, uint64_t done,
+    uint64_t total);
+
+/* Ids of options.def. */
+typedef enum prt_option_id {
+#define OPTION(id, type, default_value, min, max, help) PRT_OPTION_##id,
+#include "api/options.def"
+#undef OPTION
+    PRT_OPTION_COUNT
+} prt_option_id;
+
+/* One "dim.NAME" of a config. */
+typedef struct prt_config_dim {
+    char *key; /* "dim.NAME" */
+    char *text;
+    int64_t value;
+} prt_config_dim;
+
+enum { PRT_CONFIG_MAX_DIMS = 256 };
+
+struct poprt_config {
+    poprt_env *env;
+    char *text[PRT_OPTION_COUNT]; /* NULL: the default */
+    int64_t number[PRT_OPTION_COUNT];
+    uint32_t n_dims;
+    prt_config_dim dims[PRT_CONFIG_MAX_DIMS];
+};
+
+/* Value of an option; the default for a NULL config. Numbers for INT and BOOL, text for TEXT. */
+int64_t prt_config_number(const poprt_config *config, prt_option_id id);
+const char *prt_config_text(const poprt_config *config, prt_option_id id);
+/* The smaller of the option "memory_limit" and the environment's; 0 is none. */
+size_t prt_config_memory_limit(const poprt_config *config, const poprt_env *env);
+
+/* Inputs or outputs in the form the interface shows them. */
+typedef struct prt_io_table {
+    prt_arena *arena;
+    size_t count[2]; /* by direction */
+    poprt_io_info *info[2];
+} prt_io_table;
+
+/* One value to show. */
+typedef struct prt_io_entry {
+    prt_str name;
+    const prt_type *type;
+} prt_io_entry;
+
+poprt_status prt_io_table_create(const prt_allocator *allocator, const prt_dims *dims,
+    const prt_io_entry *inputs, size_t n_inputs, const prt_io_entry *outputs, size_t n_outputs,
+    prt_io_table *out);
+void prt_io_table_deinit(prt_io_table *table);
+poprt_status prt_io_table_at(const prt_io_table *table, int32_t direction, size_t index,
+    poprt_io_info *out);
+size_t prt_io_table_count(const prt_io_table *table, int32_t direction);
+
+struct poprt_model {
+    poprt_env *env;
+    prt_module *module;
+    prt_io_table io;
+    size_t memory_limit;
+};
+
+/* Makes the table of inputs and outputs anew, after the model changed. */
+poprt_status prt_model_refresh(poprt_model *model);
+
+struct poprt_executable {
+    _Atomic uint32_t refs;
+    poprt_env *env;
+    prt_program *program;
+    prt_io_table io;
+    char *file; /* where it was read from, for errors; "" otherwise */
+};
+
+struct poprt_session {
+    poprt_env *env;
+    poprt_executable *exec;
+    prt_session *session;
+    _Atomic uint32_t busy; /* 1 while a run is in progress */
+    _Atomic(struct prt_queue *) queue; /* made by the first submit */
+};
+
+/* One input or output of a StepIO. */
+typedef struct prt_slot {
+    prt_str name;
+    const prt_type *type;
+    bool bound;
+    prt_tensor value; /* what was bound; outputs: where the result shall go */
+} prt_slot;
+
+struct poprt_stepio {
+    const poprt_session *session;
+    const prt_allocator *allocator;
+    size_t n_in, n_out;
+    prt_slot *slots; /* inputs, then outputs */
+    prt_tensor *in;  /* what a run is given */
+    prt_tensor *out; /* what it answered */
+    bool with_callbacks;
+    bool ran; /* `out` holds results */
+    poprt_stepio_callbacks callbacks;
+};
+
+/* Gets the inputs of a run ready (through the callbacks, where there are any), and gives them back
+ * after it; `status` is the run's. */
+poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session);
+void prt_stepio_end(poprt_stepio *io, poprt_status status);
+
+/*
+ * Copies a caller's struct of another version into ours: what the caller does not know is zero,
+ * what we do not know must be. `theirs` may be NULL (all zero).
+ */
+poprt_status prt_import(void *ours, size_t our_size, const void *theirs, size_t their_size,
+    const char *what);
+/* The other way, for structs the library fills: writes as much as the caller has room for. */
+poprt_status prt_export(void *theirs, const void *ours, size_t our_size, const char *what);
+
+/* The failure of a NULL parameter. */
+poprt_status prt_fail_null(const char *parameter);
+
+/* Checks a parameter of an interface function. */
+#define PRT_REQUIRE(parameter)                                                                     \
+    do {                                                                                           \
+        if ((parameter) == NULL)                                                                   \
+            return prt_fail_null(#parameter);                                                      \
+    } while (0)
+
+#endif

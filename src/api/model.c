@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* model.c — poprt/model.h: a module and its table of inputs and outputs. */
+#include "api/handles.h"
+#include "base/file.h"
+#include "converter/onnx.h"
+
+static poprt_status list_io(const prt_graph *graph, prt_arena *arena, prt_io_entry **inputs,
+    prt_io_entry **outputs)
+{
+    *inputs = PRT_NEW_N(arena, prt_io_entry, graph->inputs.count);
+    *outputs = PRT_NEW_N(arena, prt_io_entry, graph->ret->n_in);
+    if (*inputs == NULL || *outputs == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < graph->inputs.count; i++) {
+        const prt_value *v = graph->inputs.data[i];
+        (*inputs)[i] = (prt_io_entry){ .name = v->name, .type = v->type };
+    }
+    for (uint32_t i = 0; i < graph->ret->n_in; i++) {
+        const prt_value *v = graph->ret->in[i].value;
+        const prt_str name =
+            i < graph->output_names.count ? graph->output_names.data[i] : v->name;
+        (*outputs)[i] = (prt_io_entry){ .name = name, .type = v->type };
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_model_refresh(poprt_model *model)
+{
+    const prt_graph *graph = model->module->main;
+    prt_arena *scratch = NULL;
+    prt_io_entry *inputs = NULL, *outputs = NULL;
+    prt_io_table table = { 0 };
+    PRT_TRY(prt_arena_create(&model->env->allocator, 0, &scratch));
+    poprt_status status = list_io(graph, scratch, &inputs, &outputs);
+    if (status == POPRT_OK)
+        status = prt_io_table_create(&model->env->allocator, model->module->dims, inputs,
+            graph->inputs.count, outputs, graph->ret->n_in, &table);
+    prt_arena_release(scratch);
+    PRT_TRY(status);
+    prt_io_table_deinit(&model->io);
+    model->io = table;
+    return POPRT_OK;
+}
+
+/* A model around a module, which it takes over, also when this fails. */
+static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit,
+    poprt_model **out)
+{
+    poprt_model *model = prt_mem_alloc(&env->allocator, sizeof(*model));
+    if (model == NULL) {
+        prt_module_release(module);
+        return POPRT_E_NOMEM;
+    }
+    (void)prt_env_take(env, &model->env);
+    model->module = module;
+    model->memory_limit = memory_limit;
+    const poprt_status status = prt_model_refresh(model);
+    if (status != POPRT_OK) {
+        poprt_model_release(model);
+        return status;
+    }
+    *out = model;
+    return POPRT_OK;
+}
+
+static poprt_status read_file(const poprt_env *env, const char *path, const poprt_config *config,
+    const prt_onnx_limits *limits, prt_module **out)
+{
+    if (prt_config_number(config, PRT_OPTION_external_data) != 0)
+        return prt_onnx_read_file(&env->allocator, path, limits, out);
+    prt_blob *file = NULL;
+    PRT_TRY(prt_file_map(&env->allocator, path, &file));
+    const poprt_status status =
+        prt_onnx_read_bytes(&env->allocator, file, path, NULL, limits, out);
+    prt_blob_release(file);
+    return status;
+}
+
+static poprt_status load_file(poprt_env *env, const char *path, const poprt_config *config,
+    poprt_model **out)
+{
+    const prt_onnx_limits limits = { .arena = prt_config_memory_limit(config, env) };
+    prt_module *module = NULL;
+    PRT_TRY(prt_env_progress(env, "read", 0, 1));
+    PRT_TRY(read_file(env, path, config, &limits, &module));
+    PRT_TRY(wrap(env, module, limits.arena, out));
+    const poprt_status status = prt_env_progress(env, "read", 1, 1);
+    if (status != POPRT_OK)
+        poprt_model_release(*out);
+    return status;
+}
+
+static poprt_status load_bytes(poprt_env *env, const void *bytes, size_t size,
+    const poprt_config *config, poprt_model **out)
+{
+    const prt_onnx_limits limits = { .arena = prt_config_memory_limit(config, env) };
+    prt_blob *copy = NULL;
+    prt_module *module = NULL;
+    PRT_TRY(prt_blob_create(&env->allocator, size, &copy));
+    if (size != 0)
+        memcpy(prt_blob_bytes(copy), bytes, size);
+    const poprt_status status =
+        prt_onnx_read_bytes(&env->allocator, copy, "", NULL, &limits, &module);
+    prt_blob_release(copy);
+    PRT_TRY(status);
+    return wrap(env, module, limits.arena, out);
+}
+
+poprt_status poprt_model_load_file(poprt_env *env, const char *path, const poprt_config *config,
+    poprt_model **out)
+{
+    PRT_REQUIRE(path);
+    PRT_REQUIRE(out);
+    poprt_env *owner = NULL;
+    poprt_model *model = NULL;
+    PRT_TRY(prt_env_take(env, &owner));
+    const poprt_status status = load_file(owner, path, config, &model);
+    poprt_env_release(owner);
+    if (status == POPRT_OK)
+        *out = model;
+    return prt_fail_in_file(prt_fail_at_stage(status, "read"), path);
+}
+
+poprt_status poprt_model_load_bytes(poprt_env *env, const void *bytes, size_t size,
+    const poprt_config *config, poprt_model **out)
+{
+    if (size != 0)
+        PRT_REQUIRE(bytes);
+    PRT_REQUIRE(out);
+    poprt_env *owner = NULL;
+    poprt_model *model = NULL;
+    PRT_TRY(prt_env_take(env, &owner));
+    const poprt_status status = load_bytes(owner, bytes, size, config, &model);
+    poprt_env_release(owner);
+    if (status == POPRT_OK)
+        *out = model;
+    return prt_fail_at_stage(status, "read");
+}
+
+poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out)
+{
+    PRT_REQUIRE(model);
+    PRT_REQUIRE(out);
+    prt_module *module = NULL;
+    PRT_TRY(prt_fail_at_stage(prt_ir_clone(model->module, &module), "clone"));
+    return wrap(model->env, module, model->memory_limit, out);
+}
+
+static prt_value *find_input(const poprt_model *model, const char *name)
+{
+    const prt_graph *graph = model->module->main;
+    for (size_t i = 0; i < graph->inputs.count; i++)
+        if (prt_str_is(graph->inputs.data[i]->name, name))
+            return graph->inputs.data[i];
+    return NULL;
+}
+
+/* A symbol means the same number everywhere, so fixing it in one input fixes it in all. */
+static poprt_status fix_dim(prt_module *module, int64_t dim, int64_t number)
+{
+    if (!prt_dim_is_expr(dim))
+        return POPRT_OK;
+    for (size_t i = 0; i < module->main->inputs.count; i++) {
+        prt_value *v = module->main->inputs.data[i];
+        if (!prt_type_is_tensor(v->type) || v->type->rank <= 0 || v->type->rank > PRT_MAX_RANK)
+            continue;
+        int64_t dims[PRT_MAX_RANK];
+        for (int32_t d = 0; d < v->type->rank; d++)
+            dims[d] = v->type->dims[d] == dim ? number : v->type->dims[d];
+        const prt_type *type =
+            prt_type_tensor(module->types, v->type->dtype, v->type->rank, dims);
+        if (type == NULL)
+            return POPRT_E_NOMEM;
+        v->type = type;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status check_shape(const prt_value *v, const int64_t *dims, uint32_t rank)
+{
+    const char *name = v->name.data;
+    if (!prt_type_is_tensor(v->type))
+        return prt_fail(POPRT_E_TYPE, name, "is not a tensor and has no shape");
+    if (rank > PRT_MAX_RANK)
+        return prt_fail(POPRT_E_LIMIT, name, "rank %u is above %d", rank, PRT_MAX_RANK);
+    if (v->type->rank >= 0 && (uint32_t)v->type->rank != rank)
+        return prt_fail(POPRT_E_SHAPE, name, "has %d dimensions, %u are given", v->type->rank, rank);
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dims[i] < -1 || dims[i] > INT32_MAX)
+            return prt_fail(POPRT_E_ARG, name, "dimension %u: %lld is not from -1 to %d", i,
+                (long long)dims[i], INT32_MAX);
+        const int64_t now = v->type->rank >= 0 ? v->type->dims[i] : PRT_DIM_UNKNOWN;
+        if (dims[i] >= 0 && prt_dim_is_number(now) && now != dims[i])
+            return prt_fail(POPRT_E_SHAPE, name,
+                "dimension %u is %lld in the model and cannot become %lld", i, (long long)now,
+                (long long)dims[i]);
+    }
+    return POPRT_OK;
+}
+
+static poprt_status set_shape(prt_module *module, prt_value *v, const int64_t *dims, uint32_t rank)
+{
+    int64_t now[PRT_MAX_RANK];
+    for (uint32_t i = 0; i < rank; i++) {
+        now[i] = v->type->rank >= 0 ? v->type->dims[i] : PRT_DIM_UNKNOWN;
+        if (dims[i] < 0)
+            continue;
+        PRT_TRY(fix_dim(module, now[i], dims[i]));
+        now[i] = dims[i];
+    }
+    const prt_type *type = prt_type_tensor(module->types, v->type->dtype, (int32_t)rank, now);
+    if (type == NULL)
+        return POPRT_E_NOMEM;
+    v->type = type;
+    return prt_ir_infer(module->main);
+}
+
+poprt_status poprt_model_set_input_shape(poprt_model *model, const char *input,
+    const int64_t *dims, uint32_t rank)
+{
+    PRT_REQUIRE(model);
+    PRT_REQUIRE(input);
+    if (rank != 0)
+        PRT_REQUIRE(dims);
+    prt_value *v = find_input(model, input);
+    if (v == NULL)
+        return prt_fail(POPRT_E_NOT_FOUND, input, "the model has no input of this name");
+    PRT_TRY(check_shape(v, dims, rank));
+    const poprt_status status = set_shape(model->module, v, dims, rank);
+    PRT_TRY(prt_fail_in_file(prt_fail_at_stage(status, "infer"), model->module->file.data));
+    return prt_model_refresh(model);
+}
+
+size_t poprt_model_io_count(const poprt_model *model, int32_t direction)
+{
+    return model != NULL ? prt_io_table_count(&model->io, direction) : 0;
+}
+
+poprt_status poprt_model_io_at(const poprt_model *model, int32_t direction, size_t index,
+    poprt_io_info *out)
+{
+    PRT_REQUIRE(model);
+    PRT_REQUIRE(out);
+    return prt_io_table_at(&model->io, direction, index, out);
+}
+
+poprt_status poprt_model_save_file(const poprt_model *model, const char *path)
+{
+    PRT_REQUIRE(model);
+    PRT_REQUIRE(path);
+    prt_file_writer *writer = NULL;
+    poprt_status status = prt_file_writer_create(&model->env->allocator, path, &writer);
+    if (status == POPRT_OK) {
+        status = prt_onnx_write(model->module, prt_file_writer_sink, writer);
+        if (status == POPRT_OK)
+            status = prt_file_writer_commit(writer);
+        else
+            prt_file_writer_abandon(writer);
+    }
+    return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
+}
+
+void poprt_model_release(poprt_model *model)
+{
+    if (model == NULL)
+        return;
+    poprt_env *env = model->env;
+    prt_io_table_deinit(&model->io);
+    prt_module_release(model->module);
+    prt_mem_free(&env->allocator, model);
+    poprt_env_release(env);
+}

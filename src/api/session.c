@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.c — poprt/session.h: one run at a time, submitted runs on a thread of the session's own.
+ *
+ * `busy` is the turn. A direct call that does not get it at once is refused, and so is one while
+ * submitted runs wait; a submitted run waits for its turn.
+ */
+#include <threads.h>
+
+#include "api/handles.h"
+#include "par/queue.h"
+
+enum { QUEUE_DEPTH = 64, TURN_POLL_NS = 50000 };
+
+typedef struct submission {
+    poprt_stepio *io;
+    poprt_done_fn done;
+    void *user;
+} submission;
+
+static struct prt_queue *queue_of(const poprt_session *session)
+{
+    return atomic_load_explicit(&session->queue, memory_order_acquire);
+}
+
+static poprt_status set_dims(const poprt_config *config, prt_arena *arena,
+    prt_session_options *options)
+{
+    if (config == NULL || config->n_dims == 0)
+        return POPRT_OK;
+    prt_str *names = PRT_NEW_N(arena, prt_str, config->n_dims);
+    int64_t *values = PRT_NEW_N(arena, int64_t, config->n_dims);
+    if (names == NULL || values == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < config->n_dims; i++) {
+        names[i] = prt_str_of(config->dims[i].key + strlen("dim."));
+        values[i] = config->dims[i].value;
+    }
+    options->n_dims = config->n_dims;
+    options->dim_names = names;
+    options->dim_values = values;
+    return POPRT_OK;
+}
+
+static poprt_status create_inner(poprt_session *session, const poprt_config *config)
+{
+    poprt_env *env = session->env;
+    prt_session_options options = { .allocator = &env->allocator,
+        .par = &env->par,
+        .memory_limit = prt_config_memory_limit(config, env),
+        .seed = (uint64_t)prt_config_number(config, PRT_OPTION_seed) };
+    prt_arena *scratch = NULL;
+    PRT_TRY(prt_arena_create(&env->allocator, 0, &scratch));
+    poprt_status status = set_dims(config, scratch, &options);
+    if (status == POPRT_OK)
+        status = prt_session_create(session->exec->program, &options, &session->session);
+    prt_arena_release(scratch);
+    return status;
+}
+
+poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *config,
+    poprt_session **out)
+{
+    PRT_REQUIRE(exec);
+    PRT_REQUIRE(out);
+    poprt_env *env = exec->env;
+    poprt_session *session = prt_mem_alloc(&env->allocator, sizeof(*session));
+    if (session == NULL)
+        return POPRT_E_NOMEM;
+    (void)prt_env_take(env, &session->env);
+    session->exec = poprt_executable_retain(exec);
+    const poprt_status status = create_inner(session, config);
+    if (status != POPRT_OK) {
+        poprt_session_release(session);
+        return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
+    }
+    *out = session;
+    return POPRT_OK;
+}
+
+static poprt_status run(poprt_session *session, poprt_stepio *io)
+{
+    poprt_status status = prt_stepio_begin(io, session);
+    if (status == POPRT_OK)
+        status = prt_session_run(session->session, io->in, io->out);
+    prt_stepio_end(io, status);
+    return prt_fail_in_file(prt_fail_at_stage(status, "run"), session->exec->file);
+}
+
+static bool try_turn(poprt_session *session)
+{
+    return atomic_exchange_explicit(&session->busy, 1, memory_order_acquire) == 0;
+}
+
+static void end_turn(poprt_session *session)
+{
+    atomic_store_explicit(&session->busy, 0, memory_order_release);
+}
+
+static poprt_status take_turn(poprt_session *session)
+{
+    struct prt_queue *queue = queue_of(session);
+    if (queue != NULL && prt_queue_pending(queue) != 0)
+        return prt_fail(POPRT_E_STATE, NULL,
+            "submitted runs have not finished: call poprt_session_drain first");
+    if (!try_turn(session))
+        return prt_fail(POPRT_E_STATE, NULL, "the session is running on another thread");
+    return POPRT_OK;
+}
+
+poprt_status poprt_session_run(poprt_session *session, poprt_stepio *io)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(io);
+    PRT_TRY(take_turn(session));
+    const poprt_status status = run(session, io);
+    end_turn(session);
+    return status;
+}
+
+/* On the session's thread. */
+static void run_submission(void *user, const void *item)
+{
+    poprt_session *session = user;
+    const submission *s = item;
+    const struct timespec poll = { .tv_nsec = TURN_POLL_NS };
+    while (!try_turn(session))
+        (void)thrd_sleep(&poll, NULL);
+    const poprt_status status = run(session, s->io);
+    end_turn(session);
+    if (s->done != NULL)
+        s->done(s->user, status, status != POPRT_OK ? prt_error_last() : NULL);
+}
+
+/* The session's queue, made by whoever comes first. */
+static poprt_status get_queue(poprt_session *session, struct prt_queue **out)
+{
+    struct prt_queue *queue = queue_of(session);
+    if (queue == NULL) {
+        PRT_TRY(prt_queue_create(&session->env->allocator, QUEUE_DEPTH, sizeof(submission),
+            run_submission, session, &queue));
+        struct prt_queue *first = NULL;
+        if (!atomic_compare_exchange_strong(&session->queue, &first, queue)) {
+            prt_queue_release(queue);
+            queue = first;
+        }
+    }
+    *out = queue;
+    return POPRT_OK;
+}
+
+poprt_status poprt_session_submit(poprt_session *session, poprt_stepio *io, poprt_done_fn done,
+    void *user)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(io);
+    struct prt_queue *queue = NULL;
+    PRT_TRY(prt_fail_at_stage(get_queue(session, &queue), "submit"));
+    const submission item = { .io = io, .done = done, .user = user };
+    return prt_fail_at_stage(prt_queue_push(queue, &item), "submit");
+}
+
+poprt_status poprt_session_drain(poprt_session *session)
+{
+    PRT_REQUIRE(session);
+    struct prt_queue *queue = queue_of(session);
+    return queue != NULL ? prt_queue_drain(queue) : POPRT_OK;
+}
+
+void poprt_session_cancel(poprt_session *session)
+{
+    if (session != NULL && atomic_load_explicit(&session->busy, memory_order_acquire) != 0)
+        prt_session_cancel(session->session);
+}
+
+size_t poprt_session_memory(const poprt_session *session)
+{
+    return session != NULL ? prt_session_memory(session->session) : 0;
+}
+
+static poprt_status read_weight(poprt_session *session, const char *name, poprt_tensor *out)
+{
+    prt_tensor weight;
+    PRT_TRY(prt_session_weight(session->session, prt_str_of(name), &weight));
+    if (out->size < weight.size)
+        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, the buffer has %zu", weight.size,
+            out->size);
+    if (weight.size != 0 && out->data == NULL)
+        return prt_fail_null("out->data");
+    if (weight.size != 0)
+        memcpy(out->data, weight.data, weight.size);
+    /* Shapes of weights are static: the program's own dims outlive the session's use of them. */
+    const prt_program *p = session->exec->program;
+    const int64_t *dims = NULL;
+    for (uint32_t i = 0; i < p->n_constants && dims == NULL; i++)
+        if (prt_str_is(p->constants[i].name, name))
+            dims = p->constants[i].type->dims;
+    out->size = weight.size;
+    out->dtype = weight.dtype;
+    out->rank = weight.rank;
+    out->dims = dims;
+    return POPRT_OK;
+}
+
+poprt_status poprt_session_read_weight(poprt_session *session, const char *name, poprt_tensor *out)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(name);
+    PRT_REQUIRE(out);
+    PRT_TRY(take_turn(session));
+    const poprt_status status = read_weight(session, name, out);
+    end_turn(session);
+    return prt_fail_at_stage(status, "weight");
+}
+
+static poprt_status write_weight(poprt_session *session, const char *name, const poprt_tensor *in)
+{
+    prt_tensor from;
+    if (in->rank > PRT_MAX_RANK)
+        return prt_fail(POPRT_E_LIMIT, name, "rank %u is above %d", in->rank, PRT_MAX_RANK);
+    if (in->rank != 0 && in->dims == NULL)
+        return prt_fail_null("in->dims");
+    for (uint32_t i = 0; i < in->rank; i++)
+        if (in->dims[i] < 0)
+            return prt_fail(POPRT_E_ARG, name, "dimension %u is negative", i);
+    if (!prt_tensor_init(&from, in->dtype, in->rank, in->dims, in->data))
+        return prt_fail(POPRT_E_ARG, name, "the tensor's size does not fit in memory");
+    if (in->size < from.size || (from.size != 0 && in->data == NULL))
+        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, %zu are given", from.size,
+            in->data != NULL ? in->size : 0);
+    return prt_session_set_weight(session->session, prt_str_of(name), &from);
+}
+
+poprt_status poprt_session_write_weight(poprt_session *session, const char *name,
+    const poprt_tensor *in)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(name);
+    PRT_REQUIRE(in);
+    PRT_TRY(take_turn(session));
+    const poprt_status status = write_weight(session, name, in);
+    end_turn(session);
+    return prt_fail_at_stage(status, "weight");
+}
+
+void poprt_session_release(poprt_session *session)
+{
+    if (session == NULL)
+        return;
+    poprt_env *env = session->env;
+    prt_queue_release(queue_of(session));
+    prt_session_release(session->session);
+    poprt_executable_release(session->exec);
+    prt_mem_free(&env->allocator, session);
+    poprt_env_release(env);
+}

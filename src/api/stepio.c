@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stepio.c — poprt/stepio.h: what the caller bound, in the form a run takes it.
+ *
+ * Bound descriptors are copied into `slots`; a run works on copies of them in `in` and `out`, so
+ * that a StepIO can be run again as it is. Nothing here allocates in a run.
+ */
+#include "api/handles.h"
+
+static const char *name_of(const prt_slot *slot)
+{
+    return slot->name.data;
+}
+
+/* Checks a caller's tensor against a type; known dims must match, `-1` and symbols match any. */
+static poprt_status check_dims(const prt_slot *slot, const prt_type *type, const int64_t *dims,
+    uint32_t rank)
+{
+    if (type->rank >= 0 && (uint32_t)type->rank != rank)
+        return prt_fail(POPRT_E_SHAPE, name_of(slot), "has %d dimensions, a tensor of %u is bound",
+            type->rank, rank);
+    for (uint32_t i = 0; i < rank; i++)
+        if (type->rank >= 0 && prt_dim_is_number(type->dims[i]) && type->dims[i] != dims[i])
+            return prt_fail(POPRT_E_SHAPE, name_of(slot), "dimension %u is %lld, %lld is bound", i,
+                (long long)type->dims[i], (long long)dims[i]);
+    return POPRT_OK;
+}
+
+static poprt_status import_tensor(const prt_slot *slot, const prt_type *type,
+    const poprt_tensor *from, prt_tensor *out)
+{
+    const char *name = name_of(slot);
+    if (from->rank > PRT_MAX_RANK)
+        return prt_fail(POPRT_E_LIMIT, name, "rank %u is above %d", from->rank, PRT_MAX_RANK);
+    if (from->rank != 0 && from->dims == NULL)
+        return prt_fail(POPRT_E_ARG, name, "dims must not be NULL when rank is %u", from->rank);
+    if (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
+        type->dtype != from->dtype)
+        return prt_fail(POPRT_E_TYPE, name, "is %s, a tensor of %s is bound",
+            poprt_dtype_name(type->dtype), poprt_dtype_name(from->dtype));
+    for (uint32_t i = 0; i < from->rank; i++)
+        if (from->dims[i] < 0)
+            return prt_fail(POPRT_E_ARG, name, "dimension %u is negative", i);
+    if (type->kind == PRT_VALUE_TENSOR)
+        PRT_TRY(check_dims(slot, type, from->dims, from->rank));
+    if (!prt_tensor_init(out, from->dtype, from->rank, from->dims, from->data))
+        return prt_fail(POPRT_E_ARG, name, "%s elements in this shape do not fit in memory",
+            poprt_dtype_name(from->dtype));
+    if (out->size != 0 && (from->data == NULL || from->size < out->size))
+        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, %zu are bound", out->size,
+            from->data != NULL ? from->size : 0);
+    return POPRT_OK;
+}
+
+/* Where an output shall go: any room; the run checks that it is enough. */
+static poprt_status import_room(const prt_slot *slot, const poprt_tensor *from, prt_tensor *out)
+{
+    const prt_type *type = slot->type;
+    if (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
+        from->dtype != PRT_DTYPE_undefined && type->dtype != from->dtype)
+        return prt_fail(POPRT_E_TYPE, name_of(slot), "is %s, room for %s is bound",
+            poprt_dtype_name(type->dtype), poprt_dtype_name(from->dtype));
+    if (from->rank > PRT_MAX_RANK)
+        return prt_fail(POPRT_E_LIMIT, name_of(slot), "rank %u is above %d", from->rank,
+            PRT_MAX_RANK);
+    if (from->dims != NULL && type->kind == PRT_VALUE_TENSOR)
+        PRT_TRY(check_dims(slot, type, from->dims, from->rank));
+    *out = (prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = type->dtype, .data = from->data,
+        .size = from->size };
+    return POPRT_OK;
+}
+
+static prt_slot *slot_at(poprt_stepio *io, size_t index)
+{
+    return index < io->n_in + io->n_out ? &io->slots[index] : NULL;
+}
+
+static poprt_status fail_slot(const poprt_stepio *io, size_t slot)
+{
+    return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not below the %zu inputs and outputs", slot,
+        io->n_in + io->n_out);
+}
+
+/* Items of an earlier sequence binding. */
+static void free_items(const poprt_stepio *io, prt_slot *slot)
+{
+    prt_mem_free(io->allocator, slot->value.items);
+    slot->value = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
+    slot->bound = false;
+}
+
+static poprt_status create(const poprt_session *session, poprt_stepio **out)
+{
+    const prt_program *p = session->exec->program;
+    const prt_allocator *allocator = &session->env->allocator;
+    const size_t n = (size_t)p->n_inputs + p->n_outputs;
+    poprt_stepio *io = prt_mem_alloc(allocator, sizeof(*io));
+    if (io == NULL)
+        return POPRT_E_NOMEM;
+    io->session = session;
+    io->allocator = allocator;
+    io->n_in = p->n_inputs;
+    io->n_out = p->n_outputs;
+    io->slots = prt_mem_alloc(allocator, n * sizeof(*io->slots));
+    io->in = prt_mem_alloc(allocator, n * sizeof(*io->in));
+    if (io->slots == NULL || io->in == NULL) {
+        poprt_stepio_release(io);
+        return POPRT_E_NOMEM;
+    }
+    io->out = io->in + io->n_in;
+    for (size_t i = 0; i < n; i++) {
+        const prt_io *from = i < io->n_in ? &p->inputs[i] : &p->outputs[i - io->n_in];
+        io->slots[i] = (prt_slot){ .name = from->name, .type = from->type };
+    }
+    *out = io;
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_create(const poprt_session *session, poprt_stepio **out)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(out);
+    return create(session, out);
+}
+
+poprt_status poprt_stepio_create_callbacks(const poprt_session *session,
+    const poprt_stepio_callbacks *callbacks, poprt_stepio **out)
+{
+    PRT_REQUIRE(session);
+    PRT_REQUIRE(callbacks);
+    PRT_REQUIRE(out);
+    poprt_stepio_callbacks ours;
+    PRT_TRY(prt_import(&ours, sizeof(ours), callbacks, callbacks->struct_size, "callbacks"));
+    if (ours.in == NULL || ours.out == NULL)
+        return prt_fail(POPRT_E_ARG, "callbacks", "in and out must not be NULL");
+    poprt_stepio *io = NULL;
+    PRT_TRY(create(session, &io));
+    io->with_callbacks = true;
+    io->callbacks = ours;
+    *out = io;
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_tensor *tensor)
+{
+    PRT_REQUIRE(io);
+    prt_slot *s = slot_at(io, slot);
+    if (s == NULL)
+        return fail_slot(io, slot);
+    if (io->with_callbacks)
+        return prt_fail(POPRT_E_STATE, name_of(s), "this StepIO gets its tensors from callbacks");
+    const bool is_input = slot < io->n_in;
+    if (tensor == NULL || (!is_input && tensor->data == NULL && tensor->size == 0)) {
+        free_items(io, s);
+        return POPRT_OK;
+    }
+    if (s->type->kind != PRT_VALUE_TENSOR && s->type->kind != PRT_VALUE_UNKNOWN)
+        return prt_fail(POPRT_E_TYPE, name_of(s), is_input ?
+            "is not a tensor: use poprt_stepio_bind_sequence" :
+            "is not a tensor: leave it unbound and ask for its items");
+    prt_tensor value = { .kind = PRT_VALUE_ABSENT };
+    PRT_TRY(is_input ? import_tensor(s, s->type, tensor, &value) : import_room(s, tensor, &value));
+    free_items(io, s);
+    s->value = value;
+    s->bound = true;
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name, const poprt_tensor *tensor)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(name);
+    for (size_t i = 0; i < io->n_in + io->n_out; i++)
+        if (prt_str_is(io->slots[i].name, name))
+            return poprt_stepio_bind_at(io, i, tensor);
+    return prt_fail(POPRT_E_NOT_FOUND, name, "there is no input or output of this name");
+}
+
+
+static poprt_status import_items(const prt_slot *slot, const prt_type *elem,
+    const poprt_tensor *tensors, size_t count, prt_tensor *items)
+{
+    for (size_t i = 0; i < count; i++)
+        PRT_TRY(import_tensor(slot, elem, &tensors[i], &items[i]));
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const poprt_tensor *tensors,
+    size_t count, int32_t present)
+{
+    PRT_REQUIRE(io);
+    if (count != 0)
+        PRT_REQUIRE(tensors);
+    if (slot >= io->n_in)
+        return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not one of the %zu inputs", slot,
+            io->n_in);
+    prt_slot *s = &io->slots[slot];
+    if (io->with_callbacks)
+        return prt_fail(POPRT_E_STATE, name_of(s), "this StepIO gets its tensors from callbacks");
+    const bool optional = s->type->kind == PRT_VALUE_OPTIONAL;
+    const prt_type *inner = optional ? s->type->elem : s->type;
+    const bool sequence = inner->kind == PRT_VALUE_SEQUENCE;
+    if (!optional && !sequence)
+        return prt_fail(POPRT_E_TYPE, name_of(s), "is neither a sequence nor an optional");
+    const prt_type *elem = sequence ? inner->elem : inner;
+    if (elem->kind != PRT_VALUE_TENSOR)
+        return prt_fail(POPRT_E_UNSUPPORTED, name_of(s), "only tensors can be items here");
+    if (!sequence && count > 1)
+        return prt_fail(POPRT_E_ARG, name_of(s), "an optional holds 0 or 1 tensors, not %zu", count);
+    if (count > (SIZE_MAX / sizeof(prt_tensor)) - 1)
+        return prt_fail(POPRT_E_ARG, name_of(s), "%zu items are too many", count);
+    prt_tensor *items = prt_mem_alloc(io->allocator, (count + 1) * sizeof(*items));
+    if (items == NULL)
+        return POPRT_E_NOMEM;
+    const poprt_status status = import_items(s, elem, tensors, count, items + 1);
+    if (status != POPRT_OK) {
+        prt_mem_free(io->allocator, items);
+        return status;
+    }
+    free_items(io, s);
+    prt_tensor value = { .kind = inner->kind, .dtype = elem->dtype, .count = count,
+        .items = items + 1 };
+    if (optional) {
+        const bool there = count != 0 || (sequence && present != 0);
+        items[0] = sequence ? value : items[1];
+        value = (prt_tensor){ .kind = PRT_VALUE_OPTIONAL, .dtype = elem->dtype, .count = there };
+    }
+    /* `items` is what is freed; a sequence's run-time view starts at its second element. */
+    value.items = items;
+    s->value = value;
+    s->bound = true;
+    return POPRT_OK;
+}
+
+/* What a run reads of a slot. */
+static prt_tensor view_of(const prt_slot *slot)
+{
+    prt_tensor value = slot->value;
+    if (value.kind == PRT_VALUE_SEQUENCE)
+        value.items++;
+    return value;
+}
+
+static poprt_status ask_input(poprt_stepio *io, size_t i)
+{
+    const prt_slot *slot = &io->slots[i];
+    if (slot->type->kind != PRT_VALUE_TENSOR)
+        return prt_fail(POPRT_E_UNSUPPORTED, name_of(slot),
+            "callbacks give tensors only: bind this input instead");
+    poprt_tensor tensor = { .dtype = slot->type->dtype };
+    const poprt_status status = io->callbacks.in(io->callbacks.user, name_of(slot), &tensor);
+    if (status != POPRT_OK)
+        return prt_fail(status, name_of(slot), "the callback for this input failed");
+    return import_tensor(slot, slot->type, &tensor, &io->in[i]);
+}
+
+static poprt_status ask_output(poprt_stepio *io, size_t i)
+{
+    const prt_slot *slot = &io->slots[io->n_in + i];
+    io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
+    if (slot->type->kind != PRT_VALUE_TENSOR)
+        return POPRT_OK;
+    poprt_tensor tensor = { .dtype = slot->type->dtype };
+    if (prt_type_is_static(slot->type)) {
+        tensor.rank = (uint32_t)slot->type->rank;
+        tensor.dims = slot->type->dims;
+        if (!prt_type_size(slot->type, &tensor.size))
+            tensor.size = 0;
+    }
+    const size_t asked = tensor.size;
+    const poprt_status status = io->callbacks.out(io->callbacks.user, name_of(slot), &tensor);
+    if (status != POPRT_OK)
+        return prt_fail(status, name_of(slot), "the callback for this output failed");
+    if (tensor.data == NULL)
+        return POPRT_OK;
+    if (tensor.size < asked)
+        return prt_fail(POPRT_E_ARG, name_of(slot), "needs %zu bytes, %zu are given", asked,
+            tensor.size);
+    return import_room(slot, &tensor, &io->out[i]);
+}
+
+/* `asked` counts the callbacks that were answered, for the completions. */
+static poprt_status begin_callbacks(poprt_stepio *io)
+{
+    for (size_t i = 0; i < io->n_in + io->n_out; i++)
+        io->slots[i].bound = false;
+    for (size_t i = 0; i < io->n_in; i++) {
+        PRT_TRY(ask_input(io, i));
+        io->slots[i].bound = true;
+    }
+    for (size_t i = 0; i < io->n_out; i++) {
+        PRT_TRY(ask_output(io, i));
+        io->slots[io->n_in + i].bound = true;
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
+{
+    io->ran = false;
+    if (io->session != session)
+        return prt_fail(POPRT_E_ARG, "io", "was made for another session");
+    if (io->with_callbacks)
+        return begin_callbacks(io);
+    for (size_t i = 0; i < io->n_in; i++) {
+        if (!io->slots[i].bound)
+            return prt_fail(POPRT_E_STATE, name_of(&io->slots[i]), "this input is not bound");
+        io->in[i] = view_of(&io->slots[i]);
+    }
+    for (size_t i = 0; i < io->n_out; i++)
+        io->out[i] = io->slots[io->n_in + i].value;
+    return POPRT_OK;
+}
+
+void prt_stepio_end(poprt_stepio *io, poprt_status status)
+{
+    io->ran = status == POPRT_OK;
+    if (!io->with_callbacks)
+        return;
+    const poprt_stepio_callbacks *cb = &io->callbacks;
+    for (size_t i = 0; i < io->n_in; i++)
+        if (io->slots[i].bound && cb->in_complete != NULL)
+            cb->in_complete(cb->user, name_of(&io->slots[i]));
+    for (size_t i = 0; i < io->n_out; i++)
+        if (io->slots[io->n_in + i].bound && cb->out_complete != NULL)
+            cb->out_complete(cb->user, name_of(&io->slots[io->n_in + i]));
+}
+
+static void export_tensor(const prt_tensor *from, poprt_tensor *to)
+{
+    *to = (poprt_tensor){ .data = from->data, .size = from->size, .dims = from->dims,
+        .rank = from->rank, .dtype = from->dtype };
+}
+
+/* The output in a slot after a run. */
+static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_tensor **out)
+{
+    if (slot < io->n_in || slot >= io->n_in + io->n_out)
+        return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not an output: those are %zu to %zu",
+            slot, io->n_in, io->n_in + io->n_out);
+    if (!io->ran)
+        return prt_fail(POPRT_E_STATE, name_of(&io->slots[slot]), "there was no run that succeeded");
+    *out = &io->out[slot - io->n_in];
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output(const poprt_stepio *io, size_t slot, poprt_tensor *out)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(out);
+    const prt_tensor *result = NULL;
+    PRT_TRY(result_at(io, slot, &result));
+    if (result->kind != PRT_VALUE_TENSOR)
+        return prt_fail(POPRT_E_TYPE, name_of(&io->slots[slot]),
+            "is not a tensor: use poprt_stepio_output_count and poprt_stepio_output_item");
+    export_tensor(result, out);
+    return POPRT_OK;
+}
+
+/* The tensors of a sequence, of an optional, or of a sequence in an optional. */
+static poprt_status items_of(const poprt_stepio *io, size_t slot, const prt_tensor **items,
+    size_t *count, int32_t *present)
+{
+    const prt_tensor *result = NULL;
+    PRT_TRY(result_at(io, slot, &result));
+    *present = result->kind != PRT_VALUE_ABSENT;
+    if (result->kind == PRT_VALUE_OPTIONAL) {
+        *present = result->count != 0;
+        if (*present != 0 && result->items[0].kind == PRT_VALUE_SEQUENCE)
+            result = &result->items[0];
+    } else if (result->kind == PRT_VALUE_TENSOR) {
+        *items = result;
+        *count = 1;
+        return POPRT_OK;
+    } else if (result->kind == PRT_VALUE_MAP) {
+        return prt_fail(POPRT_E_UNSUPPORTED, name_of(&io->slots[slot]), "is a map");
+    }
+    *items = result->items;
+    *count = result->kind != PRT_VALUE_ABSENT ? result->count : 0;
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output_count(const poprt_stepio *io, size_t slot, size_t *count,
+    int32_t *present)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(count);
+    const prt_tensor *items = NULL;
+    int32_t there = 0;
+    PRT_TRY(items_of(io, slot, &items, count, &there));
+    if (present != NULL)
+        *present = there;
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output_item(const poprt_stepio *io, size_t slot, size_t index,
+    poprt_tensor *out)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(out);
+    const prt_tensor *items = NULL;
+    size_t count = 0;
+    int32_t present = 0;
+    PRT_TRY(items_of(io, slot, &items, &count, &present));
+    if (index >= count)
+        return prt_fail(POPRT_E_NOT_FOUND, name_of(&io->slots[slot]),
+            "item %zu is not below the %zu there are", index, count);
+    if (items[index].kind != PRT_VALUE_TENSOR)
+        return prt_fail(POPRT_E_UNSUPPORTED, name_of(&io->slots[slot]),
+            "item %zu is not a tensor", index);
+    export_tensor(&items[index], out);
+    return POPRT_OK;
+}
+
+void poprt_stepio_release(poprt_stepio *io)
+{
+    if (io == NULL)
+        return;
+    for (size_t i = 0; io->slots != NULL && i < io->n_in + io->n_out; i++)
+        prt_mem_free(io->allocator, io->slots[i].value.items);
+    prt_mem_free(io->allocator, io->slots);
+    prt_mem_free(io->allocator, io->in);
+    prt_mem_free(io->allocator, io);
+}

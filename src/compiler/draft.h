@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * draft.h — a program while it is being compiled: blocks that grow, buffers that still point to
+ * graph values and types of the module. `emit` turns it into a prt_program.
+ */
+#ifndef PRT_COMPILER_DRAFT_H
+#define PRT_COMPILER_DRAFT_H
+
+#include "compiler/compile.h"
+
+typedef struct prt_draft_step {
+    const prt_op *op;
+    uint32_t kernel;
+    uint32_t *args; /* buffers: inputs, then outputs */
+    uint32_t *regions;
+} prt_draft_step;
+
+typedef struct prt_draft_block {
+    const prt_graph *graph;
+    uint32_t index, parent;
+    uint32_t *buffer_of; /* by value id of `graph`: buffer + 1, 0 for none */
+    prt_map captures;    /* outer values by address, as text keys → buffer + 1 */
+    PRT_VEC(prt_buffer) buffers;
+    PRT_VEC(prt_draft_step) steps;
+    uint32_t *inputs, *outputs;
+    uint32_t n_inputs, n_outputs;
+    bool is_static;
+    size_t plan_size, plan_peak;
+} prt_draft_block;
+
+typedef struct prt_draft {
+    const prt_module *module;
+    const prt_compile_options *options;
+    prt_arena *arena; /* build: dies with the compilation */
+    PRT_VEC(prt_draft_block *) blocks;
+    PRT_VEC(const prt_value *) constants;
+    prt_map constant_of; /* value address as key → index + 1 */
+    uint64_t done;       /* ops lowered, for progress */
+} prt_draft;
+
+/* The steps of compilation, in order. */
+poprt_status prt_compile_place(prt_draft *d);
+poprt_status prt_compile_lower(prt_draft *d);
+poprt_status prt_compile_schedule(prt_draft *d);
+poprt_status prt_compile_plan(prt_draft *d);
+poprt_status prt_compile_emit(prt_draft *d, prt_program **out);
+
+/* A map key made from an address; the bytes live in the draft's arena. */
+prt_str prt_draft_key(prt_draft *d, const void *address);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit.c — the draft becomes a program that stands alone: types, dims, names and attributes are
+ * copied into its arena, weights are shared with the model's file by reference. Weights that the
+ * file holds at odd addresses are copied once, because kernels read them as elements.
+ */
+#include <stdio.h>
+
+#include "compiler/draft.h"
+#include "poprt/base.h"
+
+typedef struct emitter {
+    prt_draft *draft;
+    prt_program *program;
+    int64_t *dim_of; /* by index of a module expression: the program's, or PRT_DIM_UNKNOWN */
+} emitter;
+
+static bool copy_str(emitter *e, prt_str from, prt_str *to)
+{
+    const char *text = prt_arena_text(e->program->arena, from.data != NULL ? from.data : "", from.size);
+    *to = (prt_str){ text, from.size };
+    return text != NULL;
+}
+
+/* ---- types ---- */
+
+static void mark_type(const prt_type *type, bool *used)
+{
+    for (; type != NULL; type = type->elem)
+        for (int32_t i = 0; i < type->rank; i++)
+            if (prt_dim_is_expr(type->dims[i]))
+                used[prt_dim_index(type->dims[i])] = true;
+}
+
+static int64_t translate_dim(const emitter *e, int64_t dim)
+{
+    return prt_dim_is_expr(dim) ? e->dim_of[prt_dim_index(dim)] : dim;
+}
+
+/* Only expressions that some buffer uses are kept, with what they are made of, in order. */
+static poprt_status emit_dims(emitter *e)
+{
+    const prt_dims *dims = e->draft->module->dims;
+    const size_t n = prt_dims_count(dims);
+    bool *used = PRT_NEW_N(e->draft->arena, bool, n);
+    e->dim_of = PRT_NEW_N(e->draft->arena, int64_t, n);
+    if (used == NULL || e->dim_of == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t k = 0; k < e->draft->blocks.count; k++) {
+        const prt_draft_block *b = e->draft->blocks.data[k];
+        for (size_t i = 0; i < b->buffers.count; i++)
+            mark_type(b->buffers.data[i].type, used);
+    }
+    for (size_t i = n; i-- > 0;) {
+        const prt_dim_node *node = prt_dims_at(dims, i);
+        if (!used[i] || node->op == PRT_DIM_SYMBOL)
+            continue;
+        if (prt_dim_is_expr(node->a))
+            used[prt_dim_index(node->a)] = true;
+        if (prt_dim_is_expr(node->b))
+            used[prt_dim_index(node->b)] = true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const prt_dim_node *node = prt_dims_at(dims, i);
+        e->dim_of[i] = PRT_DIM_UNKNOWN;
+        if (!used[i])
+            continue;
+        e->dim_of[i] = node->op == PRT_DIM_SYMBOL
+            ? prt_dim_symbol(e->program->dims, node->symbol)
+            : prt_dim_make(e->program->dims, (prt_dim_op)node->op, translate_dim(e, node->a),
+                  translate_dim(e, node->b));
+        if (e->dim_of[i] == PRT_DIM_UNKNOWN)
+            return prt_fail(POPRT_E_NOMEM, NULL, "a dimension expression could not be kept");
+    }
+    return POPRT_OK;
+}
+
+static const prt_type *emit_type(emitter *e, const prt_type *type)
+{
+    const prt_type *chain[PRT_MAX_TYPE_DEPTH + 1];
+    uint32_t depth = 0;
+    for (; type != NULL && depth < PRT_MAX_TYPE_DEPTH && type->kind != PRT_VALUE_TENSOR &&
+         type->elem != NULL;
+         type = type->elem)
+        chain[depth++] = type;
+    const prt_type *made;
+    if (type->kind == PRT_VALUE_TENSOR) {
+        int64_t dims[PRT_MAX_RANK] = { 0 };
+        const int32_t rank = type->rank > PRT_MAX_RANK ? PRT_RANK_UNKNOWN : type->rank;
+        for (int32_t i = 0; i < rank; i++)
+            dims[i] = translate_dim(e, type->dims[i]);
+        made = prt_type_tensor(e->program->types, type->dtype, rank, dims);
+    } else {
+        made = prt_type_wrap(e->program->types, type->kind, type->dtype, NULL);
+    }
+    while (made != NULL && depth > 0) {
+        depth--;
+        made = prt_type_wrap(e->program->types, chain[depth]->kind, chain[depth]->dtype, made);
+    }
+    return made;
+}
+
+/* ---- constants ---- */
+
+static poprt_status emit_string_constant(emitter *e, const prt_value *v, prt_blob **out)
+{
+    prt_blob *blob = NULL;
+    PRT_TRY(prt_blob_create(e->program->allocator, v->constant->size, &blob));
+    poprt_string *to = (poprt_string *)(void *)prt_blob_bytes(blob);
+    const poprt_string *from = (const poprt_string *)(const void *)v->constant->data;
+    for (size_t i = 0; i < v->constant->size / sizeof(poprt_string); i++) {
+        to[i].size = from[i].size;
+        to[i].data = prt_arena_text(e->program->arena, from[i].data, from[i].size);
+        if (to[i].data == NULL) {
+            prt_blob_release(blob);
+            return POPRT_E_NOMEM;
+        }
+    }
+    *out = blob;
+    return POPRT_OK;
+}
+
+static poprt_status emit_bytes(emitter *e, const prt_value *v, prt_blob **out)
+{
+    if (v->type->dtype == PRT_DTYPE_string)
+        return emit_string_constant(e, v, out);
+    if ((uintptr_t)v->constant->data % 16 == 0) {
+        *out = prt_blob_retain(v->constant);
+        return POPRT_OK;
+    }
+    prt_blob *blob = NULL;
+    PRT_TRY(prt_blob_create(e->program->allocator, v->constant->size, &blob));
+    memcpy(prt_blob_bytes(blob), v->constant->data, v->constant->size);
+    *out = blob;
+    return POPRT_OK;
+}
+
+static poprt_status emit_constants(emitter *e)
+{
+    prt_program *p = e->program;
+    const prt_draft *d = e->draft;
+    prt_map names = prt_map_in(d->arena);
+    p->constants = PRT_NEW_N(p->arena, prt_constant, d->constants.count);
+    if (p->constants == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < d->constants.count; i++) {
+        const prt_value *v = d->constants.data[i];
+        prt_constant *c = &p->constants[i];
+        char text[32];
+        uint32_t serial = (uint32_t)i;
+        prt_str name = v->name;
+        while (name.size == 0 || prt_map_find(&names, name) != NULL ||
+            (v->name.size == 0 && prt_map_find(&d->module->names, name) != NULL)) {
+            (void)snprintf(text, sizeof(text), "constant_%u", serial);
+            serial += (uint32_t)d->constants.count;
+            name = prt_str_of(text);
+        }
+        c->type = emit_type(e, v->type);
+        if (c->type == NULL || !copy_str(e, name, &c->name))
+            return POPRT_E_NOMEM;
+        PRT_TRY(prt_map_set(&names, c->name, c));
+        PRT_TRY(emit_bytes(e, v, &c->blob));
+        p->n_constants = (uint32_t)i + 1;
+    }
+    return POPRT_OK;
+}
+
+/* ---- blocks ---- */
+
+static poprt_status emit_attrs(emitter *e, const prt_op *op, const void **out)
+{
+    char *attrs = prt_attrs_clone(op->def, e->program->arena, op->attrs);
+    if (attrs == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < op->def->n_attrs; i++) {
+        if (op->def->attrs[i].kind != PRT_ATTR_type)
+            continue;
+        const prt_type **type = (const prt_type **)(void *)(attrs + op->def->attrs[i].offset);
+        if (*type != NULL && (*type = emit_type(e, *type)) == NULL)
+            return POPRT_E_NOMEM;
+    }
+    *out = attrs;
+    return POPRT_OK;
+}
+
+static poprt_status emit_step(emitter *e, const prt_draft_step *s, prt_step *step, uint32_t *args,
+    prt_eval_params *params)
+{
+    const prt_op *op = s->op;
+    prt_arena *arena = e->program->arena;
+    *step = (prt_step){ .kernel = (uint16_t)s->kernel, .args = e->program->n_args,
+        .n_in = op->n_in, .n_out = op->n_out, .params = e->program->n_params };
+    const uint32_t n = op->n_in + op->n_out;
+    if (n != 0)
+        memcpy(args + e->program->n_args, s->args, n * sizeof(uint32_t));
+    e->program->n_args += n;
+    prt_eval_params *p = &params[e->program->n_params++];
+    p->def = op->def;
+    p->n_regions = op->n_regions;
+    p->regions = prt_arena_copy(arena, s->regions, op->n_regions * sizeof(uint32_t));
+    if (p->regions == NULL || !copy_str(e, prt_str_of(prt_op_label(op)), &p->origin))
+        return POPRT_E_NOMEM;
+    return emit_attrs(e, op, &p->attrs);
+}
+
+static poprt_status emit_block(emitter *e, const prt_draft_block *from, prt_block *to,
+    uint32_t *args, prt_eval_params *params)
+{
+    prt_arena *arena = e->program->arena;
+    to->parent = from->parent;
+    to->is_static = from->is_static;
+    to->plan_size = from->plan_size;
+    to->plan_peak = from->plan_peak;
+    to->n_inputs = from->n_inputs;
+    to->n_outputs = from->n_outputs;
+    to->inputs = prt_arena_copy(arena, from->inputs, from->n_inputs * sizeof(uint32_t));
+    to->outputs = prt_arena_copy(arena, from->outputs, from->n_outputs * sizeof(uint32_t));
+    to->n_buffers = (uint32_t)from->buffers.count;
+    to->buffers = prt_arena_copy(arena, from->buffers.data, to->n_buffers * sizeof(prt_buffer));
+    to->n_steps = (uint32_t)from->steps.count;
+    prt_step *steps = PRT_NEW_N(arena, prt_step, to->n_steps);
+    if (to->inputs == NULL || to->outputs == NULL || to->buffers == NULL || steps == NULL ||
+        !copy_str(e, from->graph->name, &to->name))
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < to->n_buffers; i++) {
+        to->buffers[i].type = emit_type(e, to->buffers[i].type);
+        if (to->buffers[i].type == NULL || !copy_str(e, to->buffers[i].name, &to->buffers[i].name))
+            return POPRT_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < to->n_steps; i++)
+        PRT_TRY(emit_step(e, &from->steps.data[i], &steps[i], args, params));
+    to->steps = steps;
+    return POPRT_OK;
+}
+
+static poprt_status emit_blocks(emitter *e)
+{
+    prt_program *p = e->program;
+    const prt_draft *d = e->draft;
+    size_t n_args = 0, n_steps = 0;
+    for (size_t k = 0; k < d->blocks.count; k++) {
+        const prt_draft_block *b = d->blocks.data[k];
+        n_steps += b->steps.count;
+        for (size_t i = 0; i < b->steps.count; i++)
+            n_args += (size_t)b->steps.data[i].op->n_in + b->steps.data[i].op->n_out;
+    }
+    if (n_args > UINT32_MAX)
+        return prt_fail(POPRT_E_LIMIT, NULL, "too many arguments");
+    uint32_t *args = PRT_NEW_N(p->arena, uint32_t, n_args);
+    p->params = PRT_NEW_N(p->arena, prt_eval_params, n_steps);
+    p->blocks = PRT_NEW_N(p->arena, prt_block, d->blocks.count);
+    if (args == NULL || p->params == NULL || p->blocks == NULL)
+        return POPRT_E_NOMEM;
+    p->args = args;
+    p->n_blocks = (uint32_t)d->blocks.count;
+    for (uint32_t k = 0; k < p->n_blocks; k++)
+        PRT_TRY(emit_block(e, d->blocks.data[k], &p->blocks[k], args, p->params));
+    return POPRT_OK;
+}
+
+static poprt_status emit_io(emitter *e)
+{
+    prt_program *p = e->program;
+    const prt_graph *g = e->draft->module->main;
+    const prt_block *b = &p->blocks[0];
+    prt_io *in = PRT_NEW_N(p->arena, prt_io, b->n_inputs);
+    prt_io *out = PRT_NEW_N(p->arena, prt_io, b->n_outputs);
+    if (in == NULL || out == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < b->n_inputs; i++)
+        in[i] = (prt_io){ b->buffers[b->inputs[i]].name, b->buffers[b->inputs[i]].type };
+    for (uint32_t i = 0; i < b->n_outputs; i++) {
+        out[i].type = b->buffers[b->outputs[i]].type;
+        if (!copy_str(e, g->output_names.data[i], &out[i].name))
+            return POPRT_E_NOMEM;
+    }
+    p->inputs = in;
+    p->n_inputs = b->n_inputs;
+    p->outputs = out;
+    p->n_outputs = b->n_outputs;
+    return copy_str(e, PRT_STR(POPRT_VERSION_STRING), &p->source) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status emit_all(emitter *e)
+{
+    PRT_TRY(emit_dims(e));
+    PRT_TRY(emit_constants(e));
+    PRT_TRY(emit_blocks(e));
+    return emit_io(e);
+}
+
+poprt_status prt_compile_emit(prt_draft *d, prt_program **out)
+{
+    prt_program *p = NULL;
+    PRT_TRY(prt_program_create(d->options->allocator, d->options->memory_limit, &p));
+    emitter e = { .draft = d, .program = p };
+    const poprt_status status = emit_all(&e);
+    if (status != POPRT_OK) {
+        prt_program_release(p);
+        return status;
+    }
+    *out = p;
+    return POPRT_OK;
+}

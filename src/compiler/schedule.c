@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schedule.c — the order of steps, and from it the time each buffer is in use. One lane, in the
+ * graph's order, which is topological. A buffer that a body captures is in use during the step
+ * that runs the body, since that step counts as its reader.
+ */
+#include "compiler/draft.h"
+
+static void use(prt_buffer *buffer, uint32_t step)
+{
+    if (step > buffer->last)
+        buffer->last = step;
+}
+
+/* Captures of a body, and of bodies inside it, are read by `step` of block `b`. */
+static void use_captures(const prt_draft *d, prt_draft_block *b, const prt_draft_step *s,
+    uint32_t step)
+{
+    for (uint32_t r = 0; r < s->op->n_regions; r++) {
+        const prt_draft_block *body = d->blocks.data[s->regions[r]];
+        for (size_t i = 0; i < body->buffers.count; i++)
+            if (body->buffers.data[i].space == PRT_SPACE_CAPTURE)
+                use(&b->buffers.data[body->buffers.data[i].ref], step);
+    }
+}
+
+poprt_status prt_compile_schedule(prt_draft *d)
+{
+    for (size_t k = 0; k < d->blocks.count; k++) {
+        prt_draft_block *b = d->blocks.data[k];
+        for (uint32_t i = 0; i < b->steps.count; i++) {
+            const prt_draft_step *s = &b->steps.data[i];
+            for (uint32_t a = 0; a < s->op->n_in; a++)
+                if (s->args[a] != PRT_NO_BUFFER)
+                    use(&b->buffers.data[s->args[a]], i);
+            for (uint32_t a = 0; a < s->op->n_out; a++) {
+                const uint32_t out = s->args[s->op->n_in + a];
+                if (out == PRT_NO_BUFFER)
+                    continue;
+                b->buffers.data[out].first = i;
+                use(&b->buffers.data[out], i);
+            }
+            use_captures(d, b, s, i);
+        }
+        for (uint32_t i = 0; i < b->n_outputs; i++)
+            use(&b->buffers.data[b->outputs[i]], (uint32_t)b->steps.count);
+    }
+    return POPRT_OK;
+}

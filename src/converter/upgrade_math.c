@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * upgrade_math.c — older element-wise operators: broadcasting by attributes (Add to Xor before
+ * opset 7), slopes by channel (PRelu), bounds and ratios that were attributes (Clip, Dropout), and
+ * element types as text (Cast).
+ */
+#include "converter/upgrade.h"
+
+#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#include "converter/upgrade_math.def"
+#undef UP
+
+enum { KIND_FLOAT = 1, KIND_STRING = 3 }; /* of AttributeProto */
+
+poprt_status prt_up_consumed(prt_upgrade *u)
+{
+    (void)prt_upgrade_attr(u, "consumed_inputs");
+    return POPRT_OK;
+}
+
+/* The constants of opset 1 had fewer digits. */
+poprt_status prt_up_selu(prt_upgrade *u)
+{
+    prt_selu_attrs *a = u->op->attrs;
+    const uint32_t alpha = prt_op_attr(u->op->def, PRT_STR("alpha"));
+    const uint32_t gamma = prt_op_attr(u->op->def, PRT_STR("gamma"));
+    if (!prt_attr_given(a, alpha))
+        a->alpha = 1.6732f;
+    if (!prt_attr_given(a, gamma))
+        a->gamma = 1.0507f;
+    a->present |= (uint64_t)1 << alpha | (uint64_t)1 << gamma;
+    prt_op_touch(u->op);
+    return prt_up_consumed(u);
+}
+
+/* Input `slot` gets `count` dims of 1 behind its own `rank` ones. */
+static poprt_status append_ones(prt_op *op, uint32_t slot, int32_t rank, int64_t count)
+{
+    int64_t axes[PRT_MAX_RANK];
+    if (rank < 0 || count < 0 || rank + count > PRT_MAX_RANK)
+        return prt_fail(POPRT_E_SHAPE, prt_op_label(op), "%s: input %u does not fit in input 0",
+            op->def->name, slot);
+    if (count == 0)
+        return POPRT_OK;
+    for (int64_t i = 0; i < count; i++)
+        axes[i] = rank + i;
+    prt_build b = prt_build_before(op);
+    prt_value *wider = prt_build_binary(&b, PRT_OP_unsqueeze, prt_op_input(op, slot),
+        prt_build_i64s(&b, (uint32_t)count, axes));
+    if (wider != NULL)
+        prt_op_set_input(op, slot, wider);
+    return prt_build_status(&b);
+}
+
+/* Rank of a value's type, or PRT_RANK_UNKNOWN. */
+static int32_t rank_of(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) ? v->type->rank : PRT_RANK_UNKNOWN;
+}
+
+static bool has_one_element(const prt_value *v)
+{
+    uint64_t count;
+    return v != NULL && prt_type_is_tensor(v->type) && prt_type_count(v->type, &count) &&
+        count == 1;
+}
+
+/* Dims of B stand for those of A from `axis` on; without it, for the last ones, as in numpy. */
+poprt_status prt_up_broadcast(prt_upgrade *u)
+{
+    prt_op *op = u->op;
+    const int64_t broadcast = prt_upgrade_i64(u, "broadcast", 0);
+    const prt_node_attr *given = prt_upgrade_attr(u, "axis");
+    int64_t axis = prt_upgrade_i64(u, "axis", 0);
+    PRT_TRY(prt_up_consumed(u));
+    if (broadcast == 0 || given == NULL || has_one_element(prt_op_input(op, 1)))
+        return POPRT_OK;
+    const int32_t a = rank_of(prt_op_input(op, 0)), b = rank_of(prt_op_input(op, 1));
+    if (a < 0 || b < 0)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "%s: `axis` needs inputs of known rank", op->def->name);
+    if (axis < -a || axis > a)
+        return prt_fail(POPRT_E_SHAPE, prt_op_label(op), "%s: axis %lld is outside [%d, %d]",
+            op->def->name, (long long)axis, -a, a);
+    axis += axis < 0 ? a : 0;
+    return append_ones(op, 1, b, a - axis - b);
+}
+
+/* A slope for each channel: axis 1, however many dims come behind it. */
+poprt_status prt_up_prelu(prt_upgrade *u)
+{
+    prt_op *op = u->op;
+    const int32_t x = rank_of(prt_op_input(op, 0)), slope = rank_of(prt_op_input(op, 1));
+    PRT_TRY(prt_up_consumed(u));
+    if (slope == 0 || slope > 1 || has_one_element(prt_op_input(op, 1)))
+        return POPRT_OK;
+    if (x < 0 || slope < 0)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "PRelu: before opset 7 it needs inputs of known rank");
+    return x > 2 ? append_ones(op, 1, 1, x - 2) : POPRT_OK;
+}
+
+static int64_t type_by_onnx_name(prt_str name)
+{
+    static const struct {
+        const char *name;
+        int32_t dtype;
+    } names[] = {
+        { "FLOAT", PRT_DTYPE_f32 },
+        { "UINT8", PRT_DTYPE_u8 },
+        { "INT8", PRT_DTYPE_i8 },
+        { "UINT16", PRT_DTYPE_u16 },
+        { "INT16", PRT_DTYPE_i16 },
+        { "INT32", PRT_DTYPE_i32 },
+        { "INT64", PRT_DTYPE_i64 },
+        { "STRING", PRT_DTYPE_string },
+        { "BOOL", PRT_DTYPE_bool },
+        { "FLOAT16", PRT_DTYPE_f16 },
+        { "DOUBLE", PRT_DTYPE_f64 },
+        { "UINT32", PRT_DTYPE_u32 },
+        { "UINT64", PRT_DTYPE_u64 },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(names); i++)
+        if (prt_str_is(name, names[i].name))
+            return names[i].dtype;
+    return 0;
+}
+
+poprt_status prt_up_cast(prt_upgrade *u)
+{
+    prt_cast_attrs *a = u->op->attrs;
+    const prt_node_attr *to = prt_upgrade_attr(u, "to");
+    if (to == NULL || to->kind != KIND_STRING)
+        return POPRT_OK;
+    a->to = type_by_onnx_name(to->s);
+    if (a->to == 0)
+        return prt_fail(POPRT_E_TYPE, prt_op_label(u->op), "Cast: \"%.*s\" is no element type",
+            PRT_STR_ARG(to->s));
+    a->present |= (uint64_t)1 << prt_op_attr(u->op->def, PRT_STR("to"));
+    prt_op_touch(u->op);
+    return POPRT_OK;
+}
+
+/* A scalar of the type of `like`, also where that is not known yet. */
+static prt_value *scalar_like(prt_build *b, double value, prt_value *like)
+{
+    const int32_t dtype =
+        like != NULL && prt_type_is_tensor(like->type) ? like->type->dtype : PRT_DTYPE_undefined;
+    if (dtype != PRT_DTYPE_undefined && dtype != PRT_DTYPE_string)
+        return prt_build_scalar(b, dtype, value);
+    return prt_build_binary(b, PRT_OP_cast_like, prt_build_scalar(b, PRT_DTYPE_f32, value), like);
+}
+
+poprt_status prt_up_clip(prt_upgrade *u)
+{
+    prt_op *op = u->op;
+    prt_value *bounds[2] = { NULL, NULL };
+    const prt_node_attr *attrs[2] = { prt_upgrade_attr(u, "min"), prt_upgrade_attr(u, "max") };
+    PRT_TRY(prt_up_consumed(u));
+    prt_build b = prt_build_before(op);
+    for (uint32_t i = 0; i < 2; i++)
+        if (attrs[i] != NULL && attrs[i]->kind == KIND_FLOAT)
+            bounds[i] = scalar_like(&b, (double)attrs[i]->f, prt_op_input(op, 0));
+    PRT_TRY(prt_build_status(&b));
+    const uint32_t count = bounds[1] != NULL ? 2 : bounds[0] != NULL ? 1 : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (op->n_in > i + 1)
+            prt_op_set_input(op, i + 1, bounds[i]);
+        else
+            PRT_TRY(prt_op_add_input(op, bounds[i]));
+    return POPRT_OK;
+}
+
+/* The mask had the type of the data: what reads it goes on seeing that. */
+static poprt_status keep_mask_type(prt_op *op)
+{
+    if (op->n_out < 2 || (op->out[1].name.size == 0 && !prt_value_used(&op->out[1])))
+        return POPRT_OK;
+    prt_value *mask = &op->out[1], *as_data = NULL;
+    prt_build b = prt_build_at_end(op->graph);
+    b.before = op->next;
+    b.origin = op->origin;
+    as_data = prt_build_binary(&b, PRT_OP_cast_like, mask, prt_op_input(op, 0));
+    PRT_TRY(prt_build_status(&b));
+    prt_value_replace(mask, as_data);
+    prt_op_set_input(as_data->def, 0, mask);
+    if (mask->name.size == 0)
+        return POPRT_OK;
+    const prt_str name = mask->name;
+    mask->name = PRT_STR("");
+    return prt_value_set_name(as_data, name);
+}
+
+/*
+ * Ratio and training mode were attributes. From opset 7 on there was no training; before it a node
+ * said itself whether it trains, and does unless told otherwise.
+ */
+poprt_status prt_up_dropout(prt_upgrade *u)
+{
+    prt_op *op = u->op;
+    const float ratio = prt_upgrade_f32(u, "ratio", 0.5f);
+    const bool training = prt_upgrade_i64(u, "is_test", 0) == 0 && u->version < 7;
+    PRT_TRY(prt_up_consumed(u));
+    prt_build b = prt_build_before(op);
+    prt_value *inputs[2] = { prt_build_scalar(&b, PRT_DTYPE_f32, (double)ratio), NULL };
+    if (training)
+        inputs[1] = prt_build_scalar(&b, PRT_DTYPE_bool, 1.0);
+    PRT_TRY(prt_build_status(&b));
+    for (uint32_t i = 0; i < (training ? 2u : 1u); i++)
+        if (op->n_in > i + 1)
+            prt_op_set_input(op, i + 1, inputs[i]);
+        else
+            PRT_TRY(prt_op_add_input(op, inputs[i]));
+    return u->version < 10 ? keep_mask_type(op) : POPRT_OK;
+}

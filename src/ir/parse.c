@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parse.c — statements of the text form (its grammar is in print.c) into an empty module. Types
+ * are inferred as the ops are read, so an error is reported at the op it is about.
+ */
+#include "ir/scan.h"
+
+enum { MAX_LABEL = 1 << 20, MAX_SLOTS = 1 << 16 };
+
+/* What a statement names on its left, before it is known what it makes. */
+typedef struct target {
+    prt_str name;   /* size 0: a label or unread */
+    uint32_t label; /* plus 1; 0: none */
+} target;
+
+typedef PRT_VEC(target) targets;
+typedef PRT_VEC(prt_value *) values;
+
+typedef struct parser {
+    prt_scan s;
+    values labels; /* %k at k */
+} parser;
+
+static poprt_status parse_graph(parser *p, prt_graph *graph, bool inner);
+
+/* ---- values by name and label */
+
+static bool is_visible(const prt_value *v, const prt_graph *from)
+{
+    for (; from != NULL; from = from->owner != NULL ? from->owner->graph : NULL)
+        if (v->graph == from)
+            return true;
+    return false;
+}
+
+static poprt_status parse_operand(parser *p, const prt_graph *graph, prt_value **out)
+{
+    prt_scan *s = &p->s;
+    const size_t before = s->at;
+    const prt_value *v = NULL;
+    prt_str name = { NULL, 0 };
+    if (prt_scan_accept_word(s, "_")) {
+        *out = NULL;
+        return POPRT_OK;
+    }
+    if (prt_scan_accept(s, '%')) {
+        uint32_t label;
+        PRT_TRY(prt_scan_u32(s, &label));
+        if (label < p->labels.count)
+            v = p->labels.data[label];
+    } else {
+        PRT_TRY(prt_scan_name(s, &name));
+        v = prt_map_find(&s->module->names, name);
+    }
+    if (v == NULL || !is_visible(v, graph)) {
+        s->at = before;
+        if (name.data == NULL)
+            return prt_scan_fail(s, POPRT_E_PARSE, "no value with this number is visible here");
+        return prt_scan_fail(s, POPRT_E_PARSE, "no value '%.*s' is visible here", PRT_STR_ARG(name));
+    }
+    *out = (prt_value *)(uintptr_t)v;
+    return POPRT_OK;
+}
+
+static poprt_status parse_target(parser *p, targets *to)
+{
+    prt_scan *s = &p->s;
+    target t = { 0 };
+    if (prt_scan_accept(s, '%')) {
+        PRT_TRY(prt_scan_u32(s, &t.label));
+        if (t.label >= MAX_LABEL)
+            return prt_scan_fail(s, POPRT_E_LIMIT, "number is above %d", MAX_LABEL);
+        t.label++;
+    } else if (!prt_scan_accept_word(s, "_")) {
+        PRT_TRY(prt_scan_name(s, &t.name));
+    }
+    if (to->count == MAX_SLOTS)
+        return prt_scan_fail(s, POPRT_E_LIMIT, "more than %d outputs", MAX_SLOTS);
+    return PRT_VEC_PUSH(s->arena, to, t) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* Gives a new value the name or label from its left-hand side. */
+static poprt_status name_value(parser *p, const target *t, prt_value *v)
+{
+    prt_scan *s = &p->s;
+    if (t->name.size != 0) {
+        const poprt_status status = prt_value_set_name(v, t->name);
+        return status == POPRT_OK || status == POPRT_E_NOMEM ? status : prt_scan_place(s, status);
+    }
+    if (t->label == 0)
+        return POPRT_OK;
+    while (p->labels.count < t->label)
+        if (!PRT_VEC_PUSH(s->arena, &p->labels, NULL))
+            return POPRT_E_NOMEM;
+    if (p->labels.data[t->label - 1] != NULL)
+        return prt_scan_fail(s, POPRT_E_PARSE, "two values have the number %u", t->label - 1);
+    p->labels.data[t->label - 1] = v;
+    return POPRT_OK;
+}
+
+/* ---- inputs and constants */
+
+static bool at_end_of_statement(prt_scan *s)
+{
+    const char c = prt_scan_peek(s);
+    return s->at >= s->size || c == '\n' || c == ';' || c == '}';
+}
+
+static poprt_status parse_input(parser *p, prt_graph *graph, const target *t)
+{
+    prt_scan *s = &p->s;
+    const prt_type *type;
+    PRT_TRY(prt_scan_type(s, &type));
+    prt_value *v = prt_graph_add_input(graph, PRT_STR(""), type);
+    if (v == NULL)
+        return POPRT_E_NOMEM;
+    if (!at_end_of_statement(s)) {
+        prt_blob *blob;
+        PRT_TRY(prt_scan_data(s, type, &blob));
+        PRT_TRY(prt_module_keep(s->module, blob));
+        v->constant = blob;
+    }
+    return name_value(p, t, v);
+}
+
+static poprt_status parse_const(parser *p, prt_graph *graph, const target *t)
+{
+    prt_scan *s = &p->s;
+    const prt_type *type;
+    prt_blob *blob;
+    PRT_TRY(prt_scan_type(s, &type));
+    PRT_TRY(prt_scan_data(s, type, &blob));
+    prt_value *v = prt_graph_add_constant(graph, PRT_STR(""), type, blob);
+    return v != NULL ? name_value(p, t, v) : POPRT_E_NOMEM;
+}
+
+/* ---- ops */
+
+static poprt_status parse_region(parser *p, prt_op *op, prt_str name)
+{
+    prt_scan *s = &p->s;
+    prt_arena *arena = s->module->arena;
+    if (op->def != NULL) {
+        const uint32_t index = prt_op_attr(op->def, name);
+        if (index == UINT32_MAX || op->def->attrs[index].kind != PRT_ATTR_graph)
+            return prt_scan_fail(s, POPRT_E_PARSE, "operator %s has no region '%.*s'", op->def->key,
+                PRT_STR_ARG(name));
+        if (prt_attr_given(op->attrs, index))
+            return prt_scan_fail(s, POPRT_E_PARSE, "region '%.*s' is given twice",
+                PRT_STR_ARG(name));
+        *(uint64_t *)op->attrs |= (uint64_t)1 << index;
+        *(uint32_t *)(void *)((char *)op->attrs + op->def->attrs[index].offset) = op->n_regions;
+    }
+    if (s->depth >= PRT_TEXT_DEPTH)
+        return prt_scan_fail(s, POPRT_E_LIMIT, "regions are more than %d levels deep",
+            PRT_TEXT_DEPTH);
+    prt_graph **grown = PRT_NEW_N(arena, prt_graph *, (size_t)op->n_regions + 1);
+    if (grown == NULL)
+        return POPRT_E_NOMEM;
+    if (op->n_regions != 0)
+        memcpy(grown, op->regions, op->n_regions * sizeof(prt_graph *));
+    prt_graph *region = prt_graph_create(s->module, op);
+    if (region == NULL)
+        return POPRT_E_NOMEM;
+    grown[op->n_regions] = region;
+    op->regions = grown;
+    op->n_regions++;
+    s->depth++;
+    PRT_TRY(parse_graph(p, region, true));
+    s->depth--;
+    return POPRT_OK;
+}
+
+static poprt_status parse_braces(parser *p, prt_op *op)
+{
+    prt_scan *s = &p->s;
+    for (;;) {
+        prt_scan_space(s, true);
+        while (prt_scan_accept(s, ','))
+            prt_scan_space(s, true);
+        if (prt_scan_accept(s, '}'))
+            return POPRT_OK;
+        prt_str name;
+        PRT_TRY(prt_scan_name(s, &name));
+        if (prt_scan_accept(s, '{')) {
+            PRT_TRY(parse_region(p, op, name));
+            continue;
+        }
+        if (op->def == NULL)
+            return prt_scan_fail(s, POPRT_E_UNSUPPORTED,
+                "attributes of operators outside the table cannot be given as text");
+        const uint32_t index = prt_op_attr(op->def, name);
+        if (index == UINT32_MAX)
+            return prt_scan_fail(s, POPRT_E_PARSE, "operator %s has no attribute '%.*s'",
+                op->def->key, PRT_STR_ARG(name));
+        PRT_TRY(prt_scan_expect(s, '='));
+        PRT_TRY(prt_scan_attr(s, op, index));
+    }
+}
+
+/* The operator: a key of the table, or a quoted name. */
+static poprt_status parse_op_name(parser *p, const prt_op_def **def, prt_str *domain, prt_str *name)
+{
+    prt_scan *s = &p->s;
+    const size_t before = s->at;
+    const bool quoted = prt_scan_peek(s) == '"';
+    prt_str text;
+    PRT_TRY(prt_scan_name(s, &text));
+    *def = quoted ? NULL : prt_op_by_key(text);
+    if (!quoted) {
+        if (*def != NULL)
+            return POPRT_OK;
+        s->at = before;
+        return prt_scan_fail(s, POPRT_E_PARSE, "no operator '%.*s'", PRT_STR_ARG(text));
+    }
+    uint32_t dot = text.size;
+    while (dot > 0 && text.data[dot - 1] != '.')
+        dot--;
+    *domain = prt_module_str(s->module, (prt_str){ text.data, dot > 0 ? dot - 1 : 0 });
+    *name = prt_module_str(s->module, (prt_str){ text.data + dot, text.size - dot });
+    return domain->data != NULL && name->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status parse_op_types(parser *p, prt_op *op)
+{
+    if (!prt_scan_accept(&p->s, ':'))
+        return POPRT_OK;
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        if (i != 0)
+            PRT_TRY(prt_scan_expect(&p->s, ','));
+        PRT_TRY(prt_scan_type(&p->s, &op->out[i].type));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status parse_op(parser *p, prt_graph *graph, const targets *outs)
+{
+    prt_scan *s = &p->s;
+    const prt_op_def *def;
+    prt_str domain, name;
+    values in = { 0 };
+    const size_t start = s->at;
+    PRT_TRY(parse_op_name(p, &def, &domain, &name));
+    for (char c; !at_end_of_statement(s) && (c = prt_scan_peek(s)) != '{' && c != '@' && c != ':';) {
+        prt_value *v;
+        PRT_TRY(parse_operand(p, graph, &v));
+        if (in.count == MAX_SLOTS)
+            return prt_scan_fail(s, POPRT_E_LIMIT, "more than %d operands", MAX_SLOTS);
+        if (!PRT_VEC_PUSH(s->arena, &in, v))
+            return POPRT_E_NOMEM;
+    }
+    prt_op *op = prt_graph_add_op(graph, NULL, def, (uint32_t)in.count, (uint32_t)outs->count, 0);
+    if (op == NULL)
+        return POPRT_E_NOMEM;
+    if (def == NULL) {
+        op->domain = domain;
+        op->name = name;
+    }
+    for (uint32_t i = 0; i < op->n_in; i++)
+        prt_op_set_input(op, i, in.data[i]);
+    if (prt_scan_accept(s, '{'))
+        PRT_TRY(parse_braces(p, op));
+    if (prt_scan_accept(s, '@')) {
+        PRT_TRY(prt_scan_name(s, &op->origin));
+        op->origin = prt_module_str(s->module, op->origin);
+        if (op->origin.data == NULL)
+            return POPRT_E_NOMEM;
+    }
+    PRT_TRY(parse_op_types(p, op));
+    for (uint32_t i = 0; i < op->n_out; i++)
+        PRT_TRY(name_value(p, &outs->data[i], &op->out[i]));
+    if (def == NULL)
+        return POPRT_OK;
+    const poprt_status status = prt_ir_infer_new_op(op);
+    if (status == POPRT_OK || status == POPRT_E_NOMEM)
+        return status;
+    s->at = start;
+    return prt_scan_place(s, status);
+}
+
+/* ---- graphs */
+
+static poprt_status parse_return(parser *p, prt_graph *graph)
+{
+    prt_scan *s = &p->s;
+    values outs = { 0 };
+    PRT_VEC(prt_str) names = { 0 };
+    while (!at_end_of_statement(s)) {
+        prt_value *v;
+        if (outs.count != 0)
+            PRT_TRY(prt_scan_expect(s, ','));
+        PRT_TRY(parse_operand(p, graph, &v));
+        prt_str name = v != NULL ? v->name : PRT_STR("");
+        if (prt_scan_accept_word(s, "as")) {
+            PRT_TRY(prt_scan_name(s, &name));
+            name = prt_module_str(s->module, name);
+            if (name.data == NULL)
+                return POPRT_E_NOMEM;
+        }
+        if (outs.count == MAX_SLOTS)
+            return prt_scan_fail(s, POPRT_E_LIMIT, "more than %d outputs", MAX_SLOTS);
+        if (!PRT_VEC_PUSH(s->arena, &outs, v) || !PRT_VEC_PUSH(s->arena, &names, name))
+            return POPRT_E_NOMEM;
+    }
+    return prt_graph_set_outputs(graph, (uint32_t)outs.count, outs.data, names.data);
+}
+
+static poprt_status parse_statement(parser *p, prt_graph *graph)
+{
+    prt_scan *s = &p->s;
+    targets outs = { 0 };
+    while (prt_scan_peek(s) != '=') {
+        if (outs.count != 0)
+            PRT_TRY(prt_scan_expect(s, ','));
+        PRT_TRY(parse_target(p, &outs));
+    }
+    PRT_TRY(prt_scan_expect(s, '='));
+    const bool input = prt_scan_accept_word(s, "input");
+    if (!input && !prt_scan_accept_word(s, "const"))
+        return parse_op(p, graph, &outs);
+    if (outs.count != 1)
+        return prt_scan_fail(s, POPRT_E_PARSE, "this makes one value");
+    return input ? parse_input(p, graph, outs.data) : parse_const(p, graph, outs.data);
+}
+
+/* Up to the end of the text, or the closing brace of a region. */
+static poprt_status parse_graph(parser *p, prt_graph *graph, bool inner)
+{
+    prt_scan *s = &p->s;
+    bool returned = false;
+    for (;;) {
+        prt_scan_space(s, true);
+        if (s->at >= s->size ? !inner : inner && s->text[s->at] == '}')
+            break;
+        if (s->at >= s->size)
+            return prt_scan_fail(s, POPRT_E_PARSE, "region has no closing brace");
+        if (returned)
+            return prt_scan_fail(s, POPRT_E_PARSE, "statement after return");
+        returned = prt_scan_accept_word(s, "return");
+        PRT_TRY(returned ? parse_return(p, graph) : parse_statement(p, graph));
+        const char c = prt_scan_peek(s);
+        if (s->at < s->size && c != '\n' && c != ';' && !(inner && c == '}'))
+            return prt_scan_fail(s, POPRT_E_PARSE, "expected the end of the statement");
+    }
+    if (!returned)
+        return prt_scan_fail(s, POPRT_E_PARSE, "graph has no return");
+    s->at += inner;
+    return POPRT_OK;
+}
+
+poprt_status prt_ir_parse(prt_module *module, prt_str text)
+{
+    if (module->main->first != NULL || module->main->n_values != 0)
+        return prt_fail(POPRT_E_STATE, NULL, "text is read into an empty module only");
+    prt_arena *arena = NULL;
+    PRT_TRY(prt_arena_create(module->allocator, 0, &arena));
+    parser p = { .s = { .text = text.data, .size = text.size, .module = module, .arena = arena } };
+    const poprt_status status = parse_graph(&p, module->main, false);
+    prt_arena_release(arena);
+    return status;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* content.c — partial contents read, computed element by element, and checked against types. */
+#include "op/content.h"
+
+enum { MAX_INPUTS = 8 };
+
+/* Largest integer up to which a type holds all, 0 for types that carry no contents. */
+static int64_t most_exact(int32_t dtype)
+{
+    switch (dtype) {
+    case PRT_DTYPE_bool:
+        return 1;
+    case PRT_DTYPE_i32:
+        return INT32_MAX;
+    case PRT_DTYPE_i64:
+        return -(PRT_DIM_EXPR + 1);
+    case PRT_DTYPE_f32:
+        return (int64_t)1 << 24;
+    case PRT_DTYPE_f64:
+        return (int64_t)1 << 53;
+    default:
+        return 0;
+    }
+}
+
+/* Element `k` of a whole tensor; numbers beyond `most` could be taken for expressions. */
+static int64_t element(const prt_tensor *t, size_t k, int64_t most)
+{
+    if (!prt_dtype_is_float(t->dtype)) {
+        const int64_t v = prt_load_i64(t->dtype, t->data, k);
+        return v < -most || v > most ? PRT_DIM_UNKNOWN : v;
+    }
+    const double v = prt_load_f64(t->dtype, t->data, k);
+    if (!(v >= (double)-most && v <= (double)most) || v != (double)(int64_t)v)
+        return PRT_DIM_UNKNOWN;
+    return (int64_t)v;
+}
+
+bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out)
+{
+    if (c->dims == NULL || !prt_infer_ranked(c, i) || c->in[i].rank > 1)
+        return false;
+    const int64_t most = most_exact(c->in[i].dtype);
+    const prt_tensor *t = c->value[i];
+    if (most == 0)
+        return false;
+    if (t == NULL || t->kind != PRT_VALUE_TENSOR) {
+        const prt_content *known = &c->content[i];
+        out->count = known->count;
+        if (known->count == 0 || known->count > PRT_CONTENT_MAX)
+            return false;
+        memcpy(out->values, known->values, known->count * sizeof(int64_t));
+        return true;
+    }
+    const size_t n = prt_tensor_count(t);
+    if (n == 0 || n > PRT_CONTENT_MAX)
+        return false;
+    out->count = (uint32_t)n;
+    for (size_t k = 0; k < n; k++)
+        out->values[k] = element(t, k, most);
+    return true;
+}
+
+poprt_status prt_known_set(prt_infer *c, prt_known *k)
+{
+    if (!prt_infer_wants(c, 0))
+        return POPRT_OK;
+    const prt_shape *out = &c->out[0];
+    const int64_t most = most_exact(out->dtype);
+    if (most == 0 || out->rank < 0 || out->rank > 1)
+        return POPRT_OK;
+    if (out->rank == 1 ? out->dims[0] != (int64_t)k->count : k->count != 1)
+        return POPRT_OK;
+    bool any = false;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const int64_t v = k->values[i];
+        if (prt_dim_is_number(v) ? v < -most || v > most : out->dtype == PRT_DTYPE_bool)
+            k->values[i] = PRT_DIM_UNKNOWN;
+        any |= k->values[i] != PRT_DIM_UNKNOWN;
+    }
+    return any ? prt_infer_set_content(c, 0, k->count, k->values) : POPRT_OK;
+}
+
+poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
+{
+    prt_known *in = NULL;
+    prt_known out = { .count = 1 };
+    if (c->dims == NULL || c->n_in == 0 || c->n_in > MAX_INPUTS || !prt_infer_wants(c, 0))
+        return POPRT_OK;
+    if (c->out[0].rank != 0 && c->out[0].rank != 1)
+        return POPRT_OK;
+    for (uint32_t i = 0; i < c->n_in; i++) /* cheap, before memory is taken */
+        if (c->value[i] == NULL && c->content[i].count == 0)
+            return POPRT_OK;
+    in = PRT_NEW_N(c->scratch, prt_known, c->n_in);
+    if (in == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        if (!prt_known_of(c, i, &in[i]))
+            return POPRT_OK;
+        if (in[i].count > out.count)
+            out.count = in[i].count;
+    }
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (in[i].count != 1 && in[i].count != out.count)
+            return POPRT_OK;
+    for (uint32_t k = 0; k < out.count; k++) {
+        int64_t element_of[MAX_INPUTS];
+        for (uint32_t i = 0; i < c->n_in; i++)
+            element_of[i] = in[i].values[in[i].count == 1 ? 0 : k];
+        out.values[k] = fn(c, c->n_in, element_of);
+    }
+    return prt_known_set(c, &out);
+}
+
+/* A bounded walk: what takes more steps is not shown to be anything. */
+bool prt_dim_never_negative(const prt_dims *dims, int64_t dim)
+{
+    enum { STACK = 32, STEPS = 128 };
+    int64_t stack[STACK] = { dim };
+    uint32_t depth = 1;
+    for (uint32_t step = 0; depth > 0; step++) {
+        const int64_t d = stack[--depth];
+        if (d == PRT_DIM_UNKNOWN || step == STEPS)
+            return false;
+        if (prt_dim_is_number(d)) {
+            if (d < 0)
+                return false;
+            continue;
+        }
+        const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(d));
+        if (node->op == PRT_DIM_SYMBOL)
+            continue;
+        if (node->op == PRT_DIM_SUB || depth + 2 > STACK)
+            return false;
+        if (node->op == PRT_DIM_MAX && ((prt_dim_is_number(node->a) && node->a >= 0) ||
+                (prt_dim_is_number(node->b) && node->b >= 0)))
+            continue;
+        stack[depth++] = node->a;
+        stack[depth++] = node->b;
+    }
+    return true;
+}

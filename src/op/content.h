@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * content.h — arithmetic on partial contents, for element-wise operators that shape computations
+ * go through (Shape → Gather → Mul → Concat → Reshape).
+ *
+ * Beside the int32 and int64 tensors of infer.h, bool tensors carry 0 and 1, and float32 and
+ * float64 tensors the whole numbers they hold: exports cast sizes to float and back. A float
+ * tensor's contents are only given where the type holds them exactly; expressions count as exact.
+ */
+#ifndef PRT_OP_CONTENT_H
+#define PRT_OP_CONTENT_H
+
+#include "op/op.h"
+
+typedef struct prt_known {
+    uint32_t count;
+    int64_t values[PRT_CONTENT_MAX]; /* numbers, expressions or PRT_DIM_UNKNOWN */
+} prt_known;
+
+/* What is known of input i; false when nothing is, or at run time, when nobody asks. */
+bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out);
+
+/* Gives output 0 these contents where its type (which must be set) can carry them. */
+poprt_status prt_known_set(prt_infer *c, prt_known *k);
+
+/* One element from broadcast elements of the inputs, of which there are `n`. */
+typedef int64_t (*prt_known_fn)(const prt_infer *c, uint32_t n, const int64_t *in);
+
+/* Contents of output 0, whose type must be set, from all inputs. Nothing where one is unknown. */
+poprt_status prt_known_map(prt_infer *c, prt_known_fn fn);
+
+/* True when an expression or number is certainly not negative, given that symbols are not. */
+bool prt_dim_never_negative(const prt_dims *dims, int64_t dim);
+
+#endif

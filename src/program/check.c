@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c — a program from a file is believed only after this: every index in range, every buffer
+ * where its space says, planned buffers inside the block's memory and apart from each other while
+ * both are alive, every body called once and from its parent.
+ */
+#include "op/op.h"
+#include "program/program.h"
+
+static poprt_status bad(const prt_block *block, const char *what)
+{
+    return prt_fail(POPRT_E_PARSE, block->name.data, "program is inconsistent: %s", what);
+}
+
+static poprt_status check_buffer(const prt_program *p, const prt_block *b, const prt_buffer *buffer)
+{
+    size_t size;
+    switch (buffer->space) {
+    case PRT_SPACE_PLANNED:
+        if (!prt_type_is_tensor(buffer->type) || buffer->type->rank < 0 ||
+            buffer->type->rank > PRT_MAX_RANK || buffer->type->dtype == PRT_DTYPE_string)
+            return bad(b, "a planned buffer has no plain tensor type");
+        if (buffer->first > buffer->last)
+            return bad(b, "a buffer ends before it begins");
+        if (!b->is_static)
+            return POPRT_OK;
+        if (!prt_type_size(buffer->type, &size) || buffer->offset % PRT_BUFFER_ALIGN != 0 ||
+            buffer->offset > b->plan_size || size > b->plan_size - buffer->offset)
+            return bad(b, "a planned buffer lies outside the plan");
+        return POPRT_OK;
+    case PRT_SPACE_CONSTANT:
+        if (buffer->ref >= p->n_constants || p->constants[buffer->ref].type != buffer->type)
+            return bad(b, "a buffer names no constant of its type");
+        return POPRT_OK;
+    case PRT_SPACE_INPUT:
+        return buffer->ref < b->n_inputs ? POPRT_OK : bad(b, "a buffer names no input");
+    case PRT_SPACE_OUTPUT:
+        return buffer->ref < b->n_outputs ? POPRT_OK : bad(b, "a buffer names no output");
+    case PRT_SPACE_CAPTURE:
+        if (b == &p->blocks[b->parent] || buffer->ref >= p->blocks[b->parent].n_buffers)
+            return bad(b, "a buffer names none of the enclosing block");
+        return POPRT_OK;
+    case PRT_SPACE_DYNAMIC:
+        return POPRT_OK;
+    default:
+        return bad(b, "a buffer is in no known memory space");
+    }
+}
+
+/* Planned buffers that are alive together must not overlap. Sorting is not worth it: files with
+ * many buffers are checked by step, against those alive only. */
+static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
+{
+    uint32_t *alive = PRT_NEW_N(scratch, uint32_t, b->n_buffers);
+    uint32_t *by_first = PRT_NEW_N(scratch, uint32_t, b->n_buffers);
+    uint32_t *heads = PRT_NEW_N(scratch, uint32_t, (size_t)b->n_steps + 2);
+    if (alive == NULL || by_first == NULL || heads == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < b->n_buffers; i++) { /* lists of buffers by first step, 1-based */
+        if (b->buffers[i].space != PRT_SPACE_PLANNED)
+            continue;
+        if (b->buffers[i].first > b->n_steps || b->buffers[i].last > b->n_steps)
+            return bad(b, "a buffer lives beyond the last step");
+        by_first[i] = heads[b->buffers[i].first];
+        heads[b->buffers[i].first] = i + 1;
+    }
+    uint32_t n = 0;
+    for (uint32_t step = 0; step <= b->n_steps; step++) {
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < n; k++)
+            if (b->buffers[alive[k]].last >= step)
+                alive[kept++] = alive[k];
+        n = kept;
+        for (uint32_t i = heads[step]; i != 0; i = by_first[i - 1]) {
+            const prt_buffer *x = &b->buffers[i - 1];
+            size_t x_size = 0, y_size = 0;
+            (void)prt_type_size(x->type, &x_size);
+            for (uint32_t k = 0; k < n; k++) {
+                const prt_buffer *y = &b->buffers[alive[k]];
+                (void)prt_type_size(y->type, &y_size);
+                if (x->offset < y->offset + y_size && y->offset < x->offset + x_size)
+                    return bad(b, "two buffers share memory while both are in use");
+            }
+            alive[n++] = i - 1;
+        }
+    }
+    return POPRT_OK;
+}
+
+static poprt_status check_step(const prt_program *p, uint32_t block, const prt_step *step,
+    uint32_t *calls)
+{
+    const prt_block *b = &p->blocks[block];
+    if (step->kernel >= PRT_KERNEL_COUNT || step->flags != 0 || step->params >= p->n_params)
+        return bad(b, "a step is of no known kind");
+    if (step->n_in > p->n_args || step->n_out > p->n_args - step->n_in ||
+        step->args > p->n_args - step->n_in - step->n_out)
+        return bad(b, "a step's arguments lie outside the list");
+    for (uint32_t i = 0; i < step->n_in + step->n_out; i++) {
+        const uint32_t arg = p->args[step->args + i];
+        if (arg == PRT_NO_BUFFER)
+            continue;
+        if (arg >= b->n_buffers)
+            return bad(b, "a step names a buffer that is not there");
+        const uint32_t space = b->buffers[arg].space;
+        if (i >= step->n_in && space != PRT_SPACE_PLANNED && space != PRT_SPACE_OUTPUT &&
+            space != PRT_SPACE_DYNAMIC)
+            return bad(b, "a step writes into an input or constant");
+    }
+    const prt_eval_params *params = &p->params[step->params];
+    for (uint32_t i = 0; i < params->n_regions; i++) {
+        const uint32_t body = params->regions[i];
+        if (body >= p->n_blocks || body <= block || p->blocks[body].parent != block ||
+            calls[body]++ != 0)
+            return bad(b, "a body belongs to another step");
+    }
+    return POPRT_OK;
+}
+
+static poprt_status check_block(const prt_program *p, uint32_t block, uint32_t *calls,
+    prt_arena *scratch)
+{
+    const prt_block *b = &p->blocks[block];
+    if (b->parent > block || (block == 0) != (b->parent == block))
+        return bad(b, "blocks are out of order");
+    for (uint32_t i = 0; i < b->n_inputs; i++)
+        if (b->inputs[i] >= b->n_buffers)
+            return bad(b, "an input names no buffer");
+    for (uint32_t i = 0; i < b->n_outputs; i++)
+        if (b->outputs[i] >= b->n_buffers)
+            return bad(b, "an output names no buffer");
+    for (uint32_t i = 0; i < b->n_buffers; i++)
+        PRT_TRY(check_buffer(p, b, &b->buffers[i]));
+    for (uint32_t i = 0; i < b->n_steps; i++)
+        PRT_TRY(check_step(p, block, &b->steps[i], calls));
+    return b->is_static ? check_overlaps(b, scratch) : POPRT_OK;
+}
+
+poprt_status prt_program_check(const prt_program *p)
+{
+    if (p->n_blocks == 0)
+        return prt_fail(POPRT_E_PARSE, NULL, "program has no main block");
+    if (p->n_inputs != p->blocks[0].n_inputs || p->n_outputs != p->blocks[0].n_outputs)
+        return bad(&p->blocks[0], "inputs and outputs differ from the main block's");
+    prt_arena *scratch = NULL;
+    PRT_TRY(prt_arena_create(p->allocator, 0, &scratch));
+    uint32_t *calls = PRT_NEW_N(scratch, uint32_t, p->n_blocks);
+    poprt_status status = calls != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
+        status = check_block(p, i, calls, scratch);
+    prt_arena_release(scratch);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * codec.h — the executable payload of a PopEF file: a program without its weights, as a plain
+ * little-endian stream. Lengths and counts are u32, sizes u64, strings length + bytes.
+ */
+#ifndef PRT_PROGRAM_CODEC_H
+#define PRT_PROGRAM_CODEC_H
+
+#include "program/program.h"
+
+enum { PRT_CODEC_VERSION = 1 };
+
+/* The payload, in `arena`. */
+poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, const void **bytes,
+    size_t *size);
+
+/* Fills an empty program; constants get names and types, no bytes yet. */
+poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* encode.c — a program to bytes. The inverse, field by field, is decode.c. */
+#include "op/op.h"
+#include "program/codec.h"
+
+typedef struct sink {
+    prt_arena *arena;
+    unsigned char *data;
+    size_t size, capacity;
+    bool failed;
+} sink;
+
+static void put(sink *s, const void *bytes, size_t size)
+{
+    if (s->failed)
+        return;
+    if (size > s->capacity - s->size) {
+        size_t more = s->capacity < 4096 ? 4096 : s->capacity;
+        while (more - s->size < size)
+            more *= 2;
+        unsigned char *grown = prt_arena_alloc(s->arena, more);
+        s->failed = grown == NULL;
+        if (s->failed)
+            return;
+        if (s->size != 0)
+            memcpy(grown, s->data, s->size);
+        s->data = grown;
+        s->capacity = more;
+    }
+    if (size != 0)
+        memcpy(s->data + s->size, bytes, size);
+    s->size += size;
+}
+
+static void put_u64(sink *s, uint64_t v)
+{
+    unsigned char b[8];
+    for (int i = 0; i < 8; i++)
+        b[i] = (unsigned char)(v >> (8 * i));
+    put(s, b, 8);
+}
+
+static void put_u32(sink *s, uint32_t v)
+{
+    unsigned char b[4];
+    for (int i = 0; i < 4; i++)
+        b[i] = (unsigned char)(v >> (8 * i));
+    put(s, b, 4);
+}
+
+static void put_i64(sink *s, int64_t v)
+{
+    put_u64(s, (uint64_t)v);
+}
+
+static void put_f32(sink *s, float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    put_u32(s, bits);
+}
+
+static void put_str(sink *s, prt_str text)
+{
+    put_u32(s, text.size);
+    put(s, text.data, text.size);
+}
+
+/* The kind ends the chain: nested types follow their wrapper. */
+static void put_type(sink *s, const prt_type *type)
+{
+    for (; type != NULL; type = type->elem) {
+        put_u32(s, (uint32_t)type->kind);
+        put_u32(s, (uint32_t)type->dtype);
+        put_u32(s, (uint32_t)type->rank);
+        for (int32_t i = 0; i < type->rank; i++)
+            put_i64(s, type->dims[i]);
+        if (type->kind != PRT_VALUE_TENSOR)
+            put_u32(s, type->elem != NULL);
+        if (type->kind == PRT_VALUE_TENSOR)
+            return;
+    }
+}
+
+static void put_tensor(sink *s, const prt_tensor *t)
+{
+    put_u32(s, t != NULL);
+    if (t == NULL)
+        return;
+    put_u32(s, (uint32_t)t->dtype);
+    put_u32(s, t->rank);
+    for (uint32_t i = 0; i < t->rank; i++)
+        put_i64(s, t->dims[i]);
+    if (t->dtype == PRT_DTYPE_string) {
+        const poprt_string *strings = t->data;
+        for (size_t i = 0; i < prt_tensor_count(t); i++)
+            put_str(s, (prt_str){ strings[i].data, (uint32_t)strings[i].size });
+        return;
+    }
+    put_u64(s, t->size);
+    put(s, t->data, t->size);
+}
+
+static void put_attr(sink *s, uint32_t kind, const void *at)
+{
+    switch (kind) {
+    case PRT_ATTR_i64:
+        put_i64(s, *(const int64_t *)at);
+        break;
+    case PRT_ATTR_f32:
+        put_f32(s, *(const float *)at);
+        break;
+    case PRT_ATTR_str:
+        put_str(s, *(const prt_str *)at);
+        break;
+    case PRT_ATTR_i64s: {
+        const prt_i64s *x = at;
+        put_u32(s, x->count);
+        for (uint32_t i = 0; i < x->count; i++)
+            put_i64(s, x->data[i]);
+        break;
+    }
+    case PRT_ATTR_f32s: {
+        const prt_f32s *x = at;
+        put_u32(s, x->count);
+        for (uint32_t i = 0; i < x->count; i++)
+            put_f32(s, x->data[i]);
+        break;
+    }
+    case PRT_ATTR_strs: {
+        const prt_strs *x = at;
+        put_u32(s, x->count);
+        for (uint32_t i = 0; i < x->count; i++)
+            put_str(s, x->data[i]);
+        break;
+    }
+    case PRT_ATTR_tensor:
+        put_tensor(s, *(const prt_tensor *const *)at);
+        break;
+    case PRT_ATTR_graph:
+        put_u32(s, *(const uint32_t *)at);
+        break;
+    default: {
+        const prt_type *type = *(const prt_type *const *)at;
+        put_u32(s, type != NULL);
+        if (type != NULL)
+            put_type(s, type);
+        break;
+    }
+    }
+}
+
+static void put_params(sink *s, const prt_eval_params *p)
+{
+    const prt_op_def *def = p->def;
+    put_str(s, prt_str_of(def->domain));
+    put_str(s, prt_str_of(def->name));
+    put_str(s, p->origin);
+    put_u32(s, def->n_attrs);
+    for (uint32_t i = 0; i < def->n_attrs; i++) {
+        put_str(s, prt_str_of(def->attrs[i].name));
+        put_u32(s, def->attrs[i].kind);
+        put_u32(s, prt_attr_given(p->attrs, i));
+        put_attr(s, def->attrs[i].kind, (const char *)p->attrs + def->attrs[i].offset);
+    }
+    put_u32(s, p->n_regions);
+    for (uint32_t i = 0; i < p->n_regions; i++)
+        put_u32(s, p->regions[i]);
+}
+
+static void put_block(sink *s, const prt_block *b)
+{
+    put_str(s, b->name);
+    put_u32(s, b->parent);
+    put_u32(s, b->is_static);
+    put_u64(s, b->plan_size);
+    put_u64(s, b->plan_peak);
+    put_u32(s, b->n_inputs);
+    for (uint32_t i = 0; i < b->n_inputs; i++)
+        put_u32(s, b->inputs[i]);
+    put_u32(s, b->n_outputs);
+    for (uint32_t i = 0; i < b->n_outputs; i++)
+        put_u32(s, b->outputs[i]);
+    put_u32(s, b->n_buffers);
+    for (uint32_t i = 0; i < b->n_buffers; i++) {
+        const prt_buffer *x = &b->buffers[i];
+        put_str(s, x->name);
+        put_type(s, x->type);
+        put_u32(s, x->space);
+        put_u32(s, x->ref);
+        put_u32(s, x->first);
+        put_u32(s, x->last);
+        put_u64(s, x->offset);
+    }
+    put_u32(s, b->n_steps);
+    for (uint32_t i = 0; i < b->n_steps; i++) {
+        const prt_step *x = &b->steps[i];
+        put_u32(s, x->kernel);
+        put_u32(s, x->args);
+        put_u32(s, x->n_in);
+        put_u32(s, x->n_out);
+        put_u32(s, x->params);
+    }
+}
+
+static void put_dims(sink *s, const prt_dims *dims)
+{
+    const size_t n = prt_dims_count(dims);
+    put_u32(s, (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        const prt_dim_node *node = prt_dims_at(dims, i);
+        put_u32(s, (uint32_t)node->op);
+        if (node->op == PRT_DIM_SYMBOL) {
+            put_str(s, node->symbol);
+        } else {
+            put_i64(s, node->a);
+            put_i64(s, node->b);
+        }
+    }
+}
+
+static void put_io(sink *s, const prt_io *io, uint32_t count)
+{
+    put_u32(s, count);
+    for (uint32_t i = 0; i < count; i++) {
+        put_str(s, io[i].name);
+        put_type(s, io[i].type);
+    }
+}
+
+poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, const void **bytes,
+    size_t *size)
+{
+    sink s = { .arena = arena };
+    put_u32(&s, PRT_CODEC_VERSION);
+    put_str(&s, program->source);
+    put_dims(&s, program->dims);
+    put_u32(&s, program->n_constants);
+    for (uint32_t i = 0; i < program->n_constants; i++) {
+        put_str(&s, program->constants[i].name);
+        put_type(&s, program->constants[i].type);
+    }
+    put_io(&s, program->inputs, program->n_inputs);
+    put_io(&s, program->outputs, program->n_outputs);
+    put_u32(&s, program->n_args);
+    for (uint32_t i = 0; i < program->n_args; i++)
+        put_u32(&s, program->args[i]);
+    put_u32(&s, program->n_params);
+    for (uint32_t i = 0; i < program->n_params; i++)
+        put_params(&s, &program->params[i]);
+    put_u32(&s, program->n_blocks);
+    for (uint32_t i = 0; i < program->n_blocks; i++)
+        put_block(&s, &program->blocks[i]);
+    if (s.failed)
+        return POPRT_E_NOMEM;
+    *bytes = s.data;
+    *size = s.size;
+    return POPRT_OK;
+}

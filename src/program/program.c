@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* program.c — life of a program, the memory plan of a block, totals. */
+#include "program/program.h"
+
+#include <stdatomic.h>
+
+#include "plan/plan.h"
+
+static const char *const kernel_names[] = {
+#define KERNEL(id, doc) #id,
+#include "program/kernels.def"
+#undef KERNEL
+};
+
+const char *prt_kernel_name(uint32_t kernel)
+{
+    return kernel < PRT_KERNEL_COUNT ? kernel_names[kernel] : "?";
+}
+
+poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, prt_program **out)
+{
+    prt_arena *arena = NULL;
+    PRT_TRY(prt_arena_create(allocator, limit, &arena));
+    prt_program *p = PRT_NEW(arena, prt_program);
+    if (p == NULL || prt_dims_create(arena, &p->dims) != POPRT_OK ||
+        prt_types_create(arena, &p->types) != POPRT_OK) {
+        prt_arena_release(arena);
+        return POPRT_E_NOMEM;
+    }
+    p->arena = arena;
+    p->allocator = allocator;
+    p->name = p->source = PRT_STR("");
+    atomic_init(&p->refs, 1);
+    *out = p;
+    return POPRT_OK;
+}
+
+prt_program *prt_program_retain(prt_program *program)
+{
+    if (program != NULL)
+        atomic_fetch_add_explicit(&program->refs, 1, memory_order_relaxed);
+    return program;
+}
+
+void prt_program_release(prt_program *program)
+{
+    if (program == NULL ||
+        atomic_fetch_sub_explicit(&program->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    for (uint32_t i = 0; i < program->n_constants; i++)
+        prt_blob_release(program->constants[i].blob);
+    prt_blob_release(program->file);
+    prt_arena_release(program->arena);
+}
+
+poprt_status prt_block_plan(const prt_block *block, const size_t *sizes, size_t *offsets,
+    size_t *total, size_t *peak, prt_arena *scratch)
+{
+    prt_plan_item *items = PRT_NEW_N(scratch, prt_plan_item, block->n_buffers);
+    if (items == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < block->n_buffers; i++)
+        items[i] = (prt_plan_item){ .size = sizes[i] == SIZE_MAX ? 0 : sizes[i],
+            .first = block->buffers[i].first,
+            .last = block->buffers[i].last };
+    PRT_TRY(prt_plan_pack(scratch, items, block->n_buffers, PRT_BUFFER_ALIGN, 1, total, peak));
+    for (uint32_t i = 0; i < block->n_buffers; i++)
+        offsets[i] = items[i].offset;
+    return POPRT_OK;
+}
+
+size_t prt_program_weight_bytes(const prt_program *program)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < program->n_constants; i++)
+        sum += program->constants[i].blob->size;
+    return sum;
+}
+
+size_t prt_program_plan_bytes(const prt_program *program)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < program->n_blocks; i++)
+        sum += program->blocks[i].plan_size;
+    return sum;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* frame.c — frames: bound to the program once, resolved whenever symbolic dims change. */
+#include "runtime/frame.h"
+
+#include <stdio.h>
+
+prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer)
+{
+    if (f->slots[buffer] == NULL)
+        (void)prt_arena_create(&f->session->memory.allocator, 0, &f->slots[buffer]);
+    return f->slots[buffer];
+}
+
+/* ---- binding ---- */
+
+static prt_tensor *value_of(prt_frame *f, uint32_t buffer)
+{
+    while (f->block->buffers[buffer].space == PRT_SPACE_CAPTURE) {
+        buffer = f->block->buffers[buffer].ref;
+        f = f->outer;
+    }
+    return &f->values[buffer];
+}
+
+static poprt_status bind_step(prt_frame *f, const prt_step *step, prt_frame_step *to)
+{
+    prt_session *s = f->session;
+    const uint32_t *args = s->program->args + step->args;
+    to->params = &s->program->params[step->params];
+    to->n_in = step->n_in;
+    to->n_out = step->n_out;
+    to->out_buffers = args + step->n_in;
+    to->in = PRT_NEW_N(s->arena, const prt_tensor *, step->n_in);
+    to->out = PRT_NEW_N(s->arena, prt_tensor *, step->n_out);
+    if (to->in == NULL || to->out == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < step->n_in; i++)
+        to->in[i] = args[i] != PRT_NO_BUFFER ? value_of(f, args[i]) : NULL;
+    for (uint32_t i = 0; i < step->n_out; i++)
+        to->out[i] = to->out_buffers[i] != PRT_NO_BUFFER ? &f->values[to->out_buffers[i]] : NULL;
+    return POPRT_OK;
+}
+
+static poprt_status bind_frame(prt_session *s, uint32_t index)
+{
+    prt_frame *f = &s->frames[index];
+    const prt_block *b = &s->program->blocks[index];
+    *f = (prt_frame){ .session = s, .block = b, .outer = index != 0 ? &s->frames[b->parent] : NULL };
+    f->values = PRT_NEW_N(s->arena, prt_tensor, b->n_buffers);
+    f->expected = PRT_NEW_N(s->arena, prt_tensor, b->n_buffers);
+    f->slots = PRT_NEW_N(s->arena, prt_arena *, b->n_buffers);
+    f->offsets = PRT_NEW_N(s->arena, size_t, b->n_buffers);
+    f->steps = PRT_NEW_N(s->arena, prt_frame_step, b->n_steps);
+    f->planned = PRT_NEW_N(s->arena, void *, b->n_buffers);
+    if (f->values == NULL || f->expected == NULL || f->slots == NULL || f->offsets == NULL ||
+        f->planned == NULL || f->steps == NULL)
+        return POPRT_E_NOMEM;
+    PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &f->scratch));
+    for (uint32_t i = 0; i < b->n_steps; i++)
+        PRT_TRY(bind_step(f, &b->steps[i], &f->steps[i]));
+    return POPRT_OK;
+}
+
+poprt_status prt_frames_create(prt_session *s)
+{
+    const prt_program *p = s->program;
+    uint32_t most = 0;
+    s->frames = PRT_NEW_N(s->arena, prt_frame, p->n_blocks);
+    if (s->frames == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t k = 0; k < p->n_blocks; k++) {
+        PRT_TRY(bind_frame(s, k));
+        for (uint32_t i = 0; i < p->blocks[k].n_steps; i++) {
+            const prt_step *step = &p->blocks[k].steps[i];
+            most = step->n_in + step->n_out > most ? step->n_in + step->n_out : most;
+        }
+    }
+    s->infer_shapes = PRT_NEW_N(s->arena, prt_shape, (size_t)most + 1);
+    s->infer_content = PRT_NEW_N(s->arena, prt_content, (size_t)most + 1);
+    if (s->infer_shapes == NULL || s->infer_content == NULL)
+        return POPRT_E_NOMEM;
+    return prt_arena_create(&s->memory.allocator, 0, &s->infer_scratch);
+}
+
+void prt_frames_release(prt_session *s)
+{
+    for (uint32_t k = 0; s->frames != NULL && k < s->program->n_blocks; k++) {
+        prt_frame *f = &s->frames[k];
+        if (f->slots != NULL)
+            for (uint32_t i = 0; i < f->block->n_buffers; i++)
+                prt_arena_release(f->slots[i]);
+        prt_arena_release(f->scratch);
+        prt_mem_free(&s->memory.allocator, f->memory);
+    }
+    prt_arena_release(s->infer_scratch);
+}
+
+/* ---- resolving ---- */
+
+/* Expressions have operands that come before them, so one walk evaluates all. */
+static void evaluate_dims(prt_session *s)
+{
+    const prt_dims *dims = s->program->dims;
+    const size_t n = prt_dims_count(dims);
+    for (size_t i = 0; i < n; i++) {
+        const prt_dim_node *node = prt_dims_at(dims, i);
+        if (node->op == PRT_DIM_SYMBOL) {
+            s->dim_values[i] = s->bound[i];
+            continue;
+        }
+        const int64_t a =
+            prt_dim_is_expr(node->a) ? s->dim_values[prt_dim_index(node->a)] : node->a;
+        const int64_t b =
+            prt_dim_is_expr(node->b) ? s->dim_values[prt_dim_index(node->b)] : node->b;
+        s->dim_values[i] = prt_dim_is_number(a) && prt_dim_is_number(b)
+            ? prt_dim_apply((prt_dim_op)node->op, a, b)
+            : PRT_DIM_UNKNOWN;
+    }
+}
+
+/* The header of a buffer as far as it is known. False when a known dim is negative. */
+static bool resolve_buffer(const prt_session *s, const prt_type *type, prt_tensor *to)
+{
+    *to = (prt_tensor){ .kind = type->kind, .dtype = type->dtype, .size = SIZE_MAX };
+    if (type->kind != PRT_VALUE_TENSOR || type->rank < 0) {
+        to->rank = UINT32_MAX;
+        return true;
+    }
+    int64_t dims[PRT_MAX_RANK] = { 0 };
+    bool known = true;
+    for (int32_t i = 0; i < type->rank; i++) {
+        dims[i] = prt_dim_is_expr(type->dims[i]) ? s->dim_values[prt_dim_index(type->dims[i])]
+                                                 : type->dims[i];
+        known = known && dims[i] != PRT_DIM_UNKNOWN;
+        if (prt_dim_is_number(dims[i]) && dims[i] < 0)
+            return false;
+    }
+    if (known && type->dtype != PRT_DTYPE_undefined)
+        return prt_tensor_init(to, type->dtype, (uint32_t)type->rank, dims, NULL);
+    to->rank = (uint32_t)type->rank;
+    memcpy(to->dims, dims, sizeof(dims));
+    return true;
+}
+
+bool prt_frame_is_final(const prt_tensor *expected)
+{
+    return expected->size != SIZE_MAX && expected->dtype != PRT_DTYPE_string;
+}
+
+static const prt_tensor *expected_of(const prt_frame *f, uint32_t buffer)
+{
+    while (f->block->buffers[buffer].space == PRT_SPACE_CAPTURE) {
+        buffer = f->block->buffers[buffer].ref;
+        f = f->outer;
+    }
+    return &f->expected[buffer];
+}
+
+static void resolve_steps(prt_frame *f)
+{
+    for (uint32_t i = 0; i < f->block->n_steps; i++) {
+        prt_frame_step *step = &f->steps[i];
+        const uint32_t *in = step->out_buffers - step->n_in;
+        step->is_static = true;
+        for (uint32_t k = 0; k < step->n_in; k++)
+            if (in[k] != PRT_NO_BUFFER && !prt_frame_is_final(expected_of(f, in[k])))
+                step->is_static = false;
+        for (uint32_t k = 0; k < step->n_out; k++)
+            if (step->out_buffers[k] != PRT_NO_BUFFER && !prt_frame_is_final(&f->expected[step->out_buffers[k]]))
+                step->is_static = false;
+    }
+}
+
+static poprt_status plan_frame(prt_frame *f)
+{
+    prt_session *s = f->session;
+    const prt_block *b = f->block;
+    size_t total = b->plan_size;
+    if (b->is_static) {
+        for (uint32_t i = 0; i < b->n_buffers; i++)
+            f->offsets[i] = b->buffers[i].offset;
+    } else {
+        prt_arena *scratch = s->infer_scratch;
+        size_t *sizes = PRT_NEW_N(scratch, size_t, b->n_buffers);
+        if (sizes == NULL)
+            return POPRT_E_NOMEM;
+        for (uint32_t i = 0; i < b->n_buffers; i++)
+            sizes[i] = b->buffers[i].space == PRT_SPACE_PLANNED ? f->expected[i].size : SIZE_MAX;
+        PRT_TRY(prt_block_plan(b, sizes, f->offsets, &total, NULL, scratch));
+        prt_arena_reset(scratch);
+    }
+    if (total > f->memory_size) {
+        prt_mem_free(&s->memory.allocator, f->memory);
+        f->memory_size = 0;
+        f->memory = prt_mem_alloc_raw(&s->memory.allocator, total);
+        if (f->memory == NULL)
+            return POPRT_E_NOMEM;
+        f->memory_size = total;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status resolve_frame(prt_frame *f)
+{
+    prt_session *s = f->session;
+    const prt_block *b = f->block;
+    for (uint32_t i = 0; i < b->n_buffers; i++)
+        if (!resolve_buffer(s, b->buffers[i].type, &f->expected[i]))
+            return prt_fail(POPRT_E_SHAPE, b->buffers[i].name.data,
+                "has no possible shape with the dimensions given");
+    PRT_TRY(plan_frame(f));
+    for (uint32_t i = 0; i < b->n_buffers; i++) {
+        f->values[i] = f->expected[i];
+        f->planned[i] = NULL;
+        if (b->buffers[i].space == PRT_SPACE_PLANNED && prt_frame_is_final(&f->expected[i]))
+            f->values[i].data = f->planned[i] = f->memory + f->offsets[i];
+        if (b->buffers[i].space != PRT_SPACE_CONSTANT)
+            continue;
+        f->values[i].data = (void *)(uintptr_t)s->constants[b->buffers[i].ref].blob->data;
+        /* Shapes may have been derived from the old contents: its readers infer theirs again. */
+        if (s->replaced[b->buffers[i].ref])
+            f->expected[i].size = SIZE_MAX;
+    }
+    resolve_steps(f);
+    return POPRT_OK;
+}
+
+poprt_status prt_frames_resolve(prt_session *s)
+{
+    s->resolved = false;
+    evaluate_dims(s);
+    for (uint32_t k = 0; k < s->program->n_blocks; k++)
+        PRT_TRY(resolve_frame(&s->frames[k]));
+    s->resolved = true;
+    return POPRT_OK;
+}
+
+/* ---- checking ---- */
+
+static void print_dims(char *to, size_t size, const prt_tensor *t)
+{
+    size_t at = 0;
+    to[0] = '\0';
+    for (uint32_t i = 0; i < t->rank && i < PRT_MAX_RANK && at < size; i++) {
+        const int n = t->dims[i] == PRT_DIM_UNKNOWN
+            ? snprintf(to + at, size - at, "%s?", i != 0 ? "," : "")
+            : snprintf(to + at, size - at, "%s%lld", i != 0 ? "," : "", (long long)t->dims[i]);
+        at += n > 0 ? (size_t)n : 0;
+    }
+}
+
+poprt_status prt_frame_check(const prt_tensor *t, const prt_tensor *expected, const char *name,
+    const char *what)
+{
+    if (expected->kind != PRT_VALUE_UNKNOWN && t->kind != expected->kind)
+        return prt_fail(POPRT_E_TYPE, name, "%s is of another kind (tensor, sequence, optional, map)",
+            what);
+    if (t->kind != PRT_VALUE_TENSOR)
+        return POPRT_OK;
+    if (expected->dtype != PRT_DTYPE_undefined && t->dtype != expected->dtype)
+        return prt_fail(POPRT_E_TYPE, name, "%s is %s, expected %s", what,
+            prt_dtype_of(t->dtype)->name, prt_dtype_of(expected->dtype)->name);
+    if (expected->kind == PRT_VALUE_UNKNOWN || expected->rank == UINT32_MAX)
+        return POPRT_OK;
+    bool fits = t->rank == expected->rank;
+    for (uint32_t i = 0; fits && i < t->rank; i++)
+        fits = expected->dims[i] == PRT_DIM_UNKNOWN || expected->dims[i] == t->dims[i];
+    if (fits)
+        return POPRT_OK;
+    char got[192], wanted[192];
+    print_dims(got, sizeof(got), t);
+    print_dims(wanted, sizeof(wanted), expected);
+    return prt_fail(POPRT_E_SHAPE, name, "%s has shape [%s], expected [%s]", what, got, wanted);
+}

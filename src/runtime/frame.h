@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame.h — the memory of one block while a session lives: a value header for every buffer, the
+ * planned memory, arenas for values whose size is known only when they are computed, and the
+ * steps with their arguments looked up. Made at session creation; a run only follows pointers.
+ */
+#ifndef PRT_RUNTIME_FRAME_H
+#define PRT_RUNTIME_FRAME_H
+
+#include <stdatomic.h>
+
+#include "op/op.h"
+#include "runtime/session.h"
+
+typedef struct prt_frame prt_frame;
+
+typedef struct prt_frame_step {
+    const prt_eval_params *params;
+    const prt_tensor **in; /* NULL where absent */
+    prt_tensor **out;
+    const uint32_t *out_buffers; /* PRT_NO_BUFFER where not wanted */
+    uint32_t n_in, n_out;
+    bool is_static; /* every input and output has its final shape before the run */
+} prt_frame_step;
+
+struct prt_frame {
+    prt_session *session;
+    const prt_block *block;
+    prt_frame *outer;
+    prt_tensor *values;   /* by buffer */
+    prt_tensor *expected; /* resolved types: dims are numbers or PRT_DIM_UNKNOWN; size or SIZE_MAX */
+    prt_arena **slots;    /* by buffer; made when first needed */
+    prt_frame_step *steps;
+    unsigned char *memory; /* planned buffers */
+    size_t memory_size;
+    size_t *offsets;
+    void **planned; /* by buffer: its memory where that is known before the run, else NULL */
+    prt_arena *scratch; /* of the step being run */
+};
+
+/* Allocator that counts and caps what a session holds. */
+typedef struct prt_counted {
+    prt_allocator allocator; /* to hand out; its user is this */
+    const prt_allocator *inner;
+    size_t limit;
+    size_t total; /* only the session's running thread allocates */
+} prt_counted;
+
+struct prt_session {
+    prt_program *program;
+    prt_counted memory;
+    prt_arena *arena; /* session: headers, steps, tables */
+    prt_frame *frames;
+    prt_constant *constants; /* as of this session: weights may have been replaced */
+    bool *replaced;          /* by constant: bytes are not the program's own */
+    int64_t *dim_values;     /* by expression index; PRT_DIM_UNKNOWN until bound */
+    int64_t *fixed;          /* symbols fixed at creation, by expression index; else UNKNOWN */
+    int64_t *bound;          /* symbols as the inputs of a run give them */
+    bool resolved;           /* frames fit dim_values */
+    prt_arena **staging;     /* copies of misaligned inputs, by input */
+    prt_arena **results;     /* memory of outputs that the caller gave none for, by output */
+    prt_shape *infer_shapes; /* room for one step's inference */
+    prt_content *infer_content;
+    prt_arena *infer_scratch;
+    const prt_par *par;
+    prt_par par_copy;
+    uint64_t seed, random_calls;
+    _Atomic bool cancel;
+};
+
+/* frame.c */
+poprt_status prt_frames_create(prt_session *s);
+void prt_frames_release(prt_session *s);
+/* Gives every buffer its shape under the current dim_values, plans and allocates. */
+poprt_status prt_frames_resolve(prt_session *s);
+/* An expected header that says everything: a numeric tensor with all dims and its size. */
+bool prt_frame_is_final(const prt_tensor *expected);
+/* The arena of a buffer, made on first use. */
+prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer);
+
+/* run.c */
+poprt_status prt_frame_run(prt_frame *f);
+
+/* `t` has the kind, type and known dims that are expected; else an error naming `name`. */
+poprt_status prt_frame_check(const prt_tensor *t, const prt_tensor *expected, const char *name,
+    const char *what);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c — one run: inputs bound, steps in order, outputs handed out.
+ *
+ * A static step has its output headers and memory already. Another one first infers its outputs'
+ * shapes from the real inputs; what that cannot tell, the kernel sets itself. Either way a value
+ * that turns out other than the program expects stops the run, because later steps rely on it.
+ */
+#include "runtime/frame.h"
+
+/* The step being run: what the host calls of its kernel refer to. */
+typedef struct running {
+    prt_frame *frame;
+    const prt_frame_step *step;
+} running;
+
+static void *host_alloc(prt_eval *c, uint32_t out, size_t size)
+{
+    prt_frame *f = ((const running *)c->user)->frame;
+    if (out == UINT32_MAX)
+        return prt_arena_alloc(f->scratch, size);
+    const uint32_t buffer = (uint32_t)(c->out[out] - f->values);
+    prt_arena *slot = prt_frame_slot(f, buffer);
+    return slot != NULL ? prt_arena_alloc(slot, size) : NULL;
+}
+
+static poprt_status host_check(prt_eval *c)
+{
+    const prt_frame *f = ((const running *)c->user)->frame;
+    if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
+        return prt_fail(POPRT_E_CANCELLED, c->origin.data, "run was cancelled");
+    return POPRT_OK;
+}
+
+static uint64_t host_seed(prt_eval *c)
+{
+    prt_session *s = ((const running *)c->user)->frame->session;
+    return prt_hash(&s->seed, sizeof(s->seed), s->random_calls++);
+}
+
+static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
+    const prt_tensor *const *in, uint32_t n_out, prt_tensor *out)
+{
+    prt_frame *f = ((const running *)c->user)->frame;
+    const prt_eval_params *params = ((const running *)c->user)->step->params;
+    if (region >= params->n_regions)
+        return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
+    prt_frame *body = &f->session->frames[params->regions[region]];
+    const prt_block *b = body->block;
+    if (n_in != b->n_inputs || n_out != b->n_outputs)
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "its body takes %u inputs and gives %u outputs; it is asked with %u and %u",
+            b->n_inputs, b->n_outputs, n_in, n_out);
+    for (uint32_t i = 0; i < n_in; i++) {
+        const uint32_t buffer = b->inputs[i];
+        if (in[i] == NULL)
+            return prt_eval_fail(c, POPRT_E_SHAPE, "body input %u has no value", i);
+        PRT_TRY(prt_frame_check(in[i], &body->expected[buffer], c->origin.data, "a body's input"));
+        body->values[buffer] = *in[i];
+    }
+    PRT_TRY(prt_frame_run(body));
+    for (uint32_t i = 0; i < n_out; i++) {
+        const prt_frame *at = body;
+        uint32_t buffer = b->outputs[i];
+        while (at->block->buffers[buffer].space == PRT_SPACE_CAPTURE) {
+            buffer = at->block->buffers[buffer].ref;
+            at = at->outer;
+        }
+        out[i] = at->values[buffer];
+    }
+    return POPRT_OK;
+}
+
+static const prt_eval_host host = { .alloc = host_alloc, .call = host_call, .check = host_check,
+    .seed = host_seed };
+
+static void shape_of_value(const prt_tensor *t, prt_shape *s)
+{
+    *s = (prt_shape){ .kind = PRT_VALUE_ABSENT };
+    if (t == NULL)
+        return;
+    s->kind = t->kind;
+    s->dtype = t->dtype;
+    s->rank = t->kind == PRT_VALUE_TENSOR ? (int32_t)t->rank : PRT_RANK_UNKNOWN;
+    memcpy(s->dims, t->dims, sizeof(s->dims));
+}
+
+/* Header and memory of an output whose shape is known only now. */
+static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape *s)
+{
+    prt_tensor *value = &f->values[buffer];
+    const prt_tensor *expected = &f->expected[buffer];
+    bool known = s->kind == PRT_VALUE_TENSOR && s->rank >= 0 && s->dtype != PRT_DTYPE_undefined;
+    for (int32_t i = 0; known && i < s->rank; i++)
+        known = prt_dim_is_number(s->dims[i]);
+    if (!known) {
+        *value = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
+        return POPRT_OK;
+    }
+    void *planned = f->planned[buffer];
+    if (!prt_tensor_init(value, s->dtype, (uint32_t)s->rank, s->dims, NULL))
+        return prt_fail(POPRT_E_LIMIT, f->block->buffers[buffer].name.data, "value is too large");
+    if (planned != NULL && expected->size == value->size && expected->dtype == value->dtype) {
+        value->data = planned;
+        return POPRT_OK;
+    }
+    prt_arena *slot = prt_frame_slot(f, buffer);
+    value->data = slot != NULL ? prt_arena_alloc(slot, value->size) : NULL;
+    return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status infer_step(prt_frame *f, prt_frame_step *step)
+{
+    prt_session *s = f->session;
+    prt_infer c = { .def = step->params->def, .attrs = step->params->attrs,
+        .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out,
+        .in = s->infer_shapes, .value = step->in, .content = s->infer_content,
+        .out = s->infer_shapes + step->n_in, .out_content = s->infer_content + step->n_in,
+        .scratch = s->infer_scratch };
+    prt_arena_reset(s->infer_scratch);
+    for (uint32_t i = 0; i < step->n_in; i++)
+        shape_of_value(step->in[i], &s->infer_shapes[i]);
+    for (uint32_t i = 0; i < step->n_out; i++)
+        c.out[i].kind = step->out[i] != NULL ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
+    memset(s->infer_content, 0, (step->n_in + step->n_out) * sizeof(prt_content));
+    PRT_TRY(prt_op_infer(&c));
+    for (uint32_t i = 0; i < step->n_out; i++) {
+        const uint32_t buffer = step->out_buffers[i];
+        if (buffer == PRT_NO_BUFFER)
+            continue;
+        if (f->slots[buffer] != NULL)
+            prt_arena_reset(f->slots[buffer]);
+        PRT_TRY(place_output(f, buffer, &c.out[i]));
+    }
+    return POPRT_OK;
+}
+
+/* Packed elements share bytes, so their memory starts out defined. */
+static void clear_packed(const prt_frame_step *step)
+{
+    for (uint32_t i = 0; i < step->n_out; i++)
+        if (step->out[i] != NULL && step->out[i]->kind == PRT_VALUE_TENSOR &&
+            step->out[i]->data != NULL && prt_dtype_bits(step->out[i]->dtype) < 8)
+            memset(step->out[i]->data, 0, step->out[i]->size);
+}
+
+static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step)
+{
+    for (uint32_t i = 0; i < step->n_out; i++) {
+        const uint32_t buffer = step->out_buffers[i];
+        if (buffer != PRT_NO_BUFFER)
+            PRT_TRY(prt_frame_check(&f->values[buffer], &f->expected[buffer],
+                step->params->origin.data, "its result"));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run_step(prt_frame *f, prt_frame_step *step)
+{
+    running now = { .frame = f, .step = step };
+    prt_eval c = { .def = step->params->def, .attrs = step->params->attrs,
+        .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out, .in = step->in,
+        .out = step->out, .host = &host, .user = &now };
+    prt_arena_reset(f->scratch);
+    if (!step->is_static)
+        PRT_TRY(infer_step(f, step));
+    clear_packed(step);
+    PRT_TRY(prt_op_eval(&c));
+    return check_outputs(f, step);
+}
+
+poprt_status prt_frame_run(prt_frame *f)
+{
+    for (uint32_t i = 0; i < f->block->n_steps; i++) {
+        if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
+            return prt_fail(POPRT_E_CANCELLED, f->steps[i].params->origin.data, "run was cancelled");
+        PRT_TRY(run_step(f, &f->steps[i]));
+    }
+    return POPRT_OK;
+}

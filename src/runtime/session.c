@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.c — a session's life, its inputs and outputs, its weights.
+ */
+#include "runtime/session.h"
+
+#include "runtime/frame.h"
+
+/* ---- counted memory ---- */
+
+/* In front of every piece: its size. 64 bytes keep the alignment the caller asked for. */
+enum { COUNT_HEADER = 64 };
+
+static void *counted_alloc(void *user, size_t size, size_t align)
+{
+    prt_counted *m = user;
+    size_t whole;
+    if (!prt_size_add(size, COUNT_HEADER, &whole) ||
+        (m->limit != 0 && (whole > m->limit || m->total > m->limit - whole)))
+        return NULL;
+    char *p = m->inner->alloc(m->inner->user, whole, align < COUNT_HEADER ? COUNT_HEADER : align);
+    if (p == NULL)
+        return NULL;
+    memcpy(p, &whole, sizeof(whole));
+    m->total += whole;
+    return p + COUNT_HEADER;
+}
+
+static void counted_release(void *user, void *ptr)
+{
+    prt_counted *m = user;
+    char *p = (char *)ptr - COUNT_HEADER;
+    size_t whole;
+    memcpy(&whole, p, sizeof(whole));
+    m->total -= whole;
+    m->inner->release(m->inner->user, p);
+}
+
+/* ---- life ---- */
+
+static poprt_status fix_dims(prt_session *s, const prt_session_options *o)
+{
+    const prt_dims *dims = s->program->dims;
+    const size_t n = prt_dims_count(dims);
+    s->dim_values = PRT_NEW_N(s->arena, int64_t, n);
+    s->fixed = PRT_NEW_N(s->arena, int64_t, n);
+    s->bound = PRT_NEW_N(s->arena, int64_t, n);
+    if (s->dim_values == NULL || s->fixed == NULL || s->bound == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        s->dim_values[i] = s->fixed[i] = s->bound[i] = PRT_DIM_UNKNOWN;
+    for (uint32_t k = 0; k < o->n_dims; k++) {
+        size_t i = 0;
+        while (i < n && (prt_dims_at(dims, i)->op != PRT_DIM_SYMBOL ||
+                            !prt_str_equal(prt_dims_at(dims, i)->symbol, o->dim_names[k])))
+            i++;
+        if (i == n)
+            return prt_fail(POPRT_E_NOT_FOUND, o->dim_names[k].data,
+                "the model has no symbolic dimension of this name");
+        if (o->dim_values[k] < 0 || !prt_dim_is_number(o->dim_values[k]))
+            return prt_fail(POPRT_E_ARG, o->dim_names[k].data, "a dimension cannot be %lld",
+                (long long)o->dim_values[k]);
+        s->fixed[i] = s->bound[i] = o->dim_values[k];
+    }
+    return POPRT_OK;
+}
+
+static poprt_status setup(prt_session *s, const prt_session_options *o)
+{
+    const prt_program *p = s->program;
+    PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->arena));
+    s->constants = prt_arena_copy(s->arena, p->constants, p->n_constants * sizeof(prt_constant));
+    s->replaced = PRT_NEW_N(s->arena, bool, p->n_constants);
+    s->staging = PRT_NEW_N(s->arena, prt_arena *, p->n_inputs);
+    s->results = PRT_NEW_N(s->arena, prt_arena *, p->n_outputs);
+    if (s->constants == NULL || s->replaced == NULL || s->staging == NULL || s->results == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < p->n_constants; i++)
+        prt_blob_retain(s->constants[i].blob);
+    PRT_TRY(fix_dims(s, o));
+    PRT_TRY(prt_frames_create(s));
+    /* Without open symbols everything is planned now; else with the first inputs. */
+    for (size_t i = 0; i < prt_dims_count(p->dims); i++)
+        if (prt_dims_at(p->dims, i)->op == PRT_DIM_SYMBOL && s->fixed[i] == PRT_DIM_UNKNOWN)
+            return POPRT_OK;
+    return prt_frames_resolve(s);
+}
+
+poprt_status prt_session_create(prt_program *program, const prt_session_options *options,
+    prt_session **out)
+{
+    const prt_allocator *inner = options->allocator != NULL ? options->allocator : &prt_mem_libc;
+    prt_session *s = prt_mem_alloc(inner, sizeof(*s));
+    if (s == NULL)
+        return POPRT_E_NOMEM;
+    s->memory = (prt_counted){ .allocator = { s, counted_alloc, counted_release }, .inner = inner,
+        .limit = options->memory_limit };
+    s->memory.allocator.user = &s->memory;
+    s->program = prt_program_retain(program);
+    s->seed = options->seed;
+    if (options->par != NULL) {
+        s->par_copy = *options->par;
+        s->par = &s->par_copy;
+    }
+    atomic_init(&s->cancel, false);
+    const poprt_status status = setup(s, options);
+    if (status != POPRT_OK) {
+        prt_session_release(s);
+        return prt_fail_at_stage(status, "session");
+    }
+    *out = s;
+    return POPRT_OK;
+}
+
+void prt_session_release(prt_session *session)
+{
+    if (session == NULL)
+        return;
+    prt_program *p = session->program;
+    prt_frames_release(session);
+    for (uint32_t i = 0; session->constants != NULL && i < p->n_constants; i++)
+        prt_blob_release(session->constants[i].blob);
+    for (uint32_t i = 0; session->staging != NULL && i < p->n_inputs; i++)
+        prt_arena_release(session->staging[i]);
+    for (uint32_t i = 0; session->results != NULL && i < p->n_outputs; i++)
+        prt_arena_release(session->results[i]);
+    prt_arena_release(session->arena);
+    const prt_allocator *inner = session->memory.inner;
+    prt_mem_free(inner, session);
+    prt_program_release(p);
+}
+
+const prt_program *prt_session_program(const prt_session *session)
+{
+    return session->program;
+}
+
+void prt_session_cancel(prt_session *session)
+{
+    atomic_store_explicit(&session->cancel, true, memory_order_relaxed);
+}
+
+size_t prt_session_memory(const prt_session *session)
+{
+    return session->memory.total + sizeof(*session);
+}
+
+/* ---- inputs ---- */
+
+/* Symbols take their values from the inputs that carry them. */
+static poprt_status bind_dims(prt_session *s, uint32_t index, const prt_tensor *t)
+{
+    const prt_io *io = &s->program->inputs[index];
+    const prt_dims *dims = s->program->dims;
+    for (int32_t i = 0; prt_type_is_tensor(io->type) && i < io->type->rank; i++) {
+        const int64_t d = io->type->dims[i];
+        if (!prt_dim_is_expr(d) || prt_dims_at(dims, prt_dim_index(d))->op != PRT_DIM_SYMBOL)
+            continue;
+        int64_t *bound = &s->bound[prt_dim_index(d)];
+        if (*bound != PRT_DIM_UNKNOWN && *bound != t->dims[i])
+            return prt_fail(POPRT_E_SHAPE, io->name.data,
+                "dimension %d ('%.100s') is %lld here, but %lld elsewhere", i,
+                prt_dims_at(dims, prt_dim_index(d))->symbol.data, (long long)t->dims[i],
+                (long long)*bound);
+        *bound = t->dims[i];
+    }
+    return POPRT_OK;
+}
+
+/* The input as the run uses it: in place, or copied to where its elements are aligned. */
+static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor *t, prt_tensor *to)
+{
+    const char *name = s->program->inputs[index].name.data;
+    *to = *t;
+    if (t->kind != PRT_VALUE_TENSOR)
+        return POPRT_OK;
+    if (t->rank > PRT_MAX_RANK || !prt_tensor_init(to, t->dtype, t->rank, t->dims, t->data))
+        return prt_fail(POPRT_E_SHAPE, name, "input has an impossible shape or type");
+    if (t->size < to->size || (t->data == NULL && to->size != 0))
+        return prt_fail(POPRT_E_ARG, name, "input has %zu bytes where its shape needs %zu", t->size,
+            to->size);
+    const size_t element = (prt_dtype_bits(t->dtype) + 7) / 8;
+    if ((uintptr_t)t->data % (element < 16 ? element : 8) == 0)
+        return POPRT_OK;
+    if (s->staging[index] == NULL)
+        PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->staging[index]));
+    prt_arena_reset(s->staging[index]);
+    to->data = prt_arena_copy(s->staging[index], t->data, to->size);
+    return to->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
+{
+    const prt_program *p = s->program;
+    const size_t n_dims = prt_dims_count(p->dims);
+    if (n_dims != 0)
+        memcpy(s->bound, s->fixed, n_dims * sizeof(int64_t));
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const prt_type *type = p->inputs[i].type;
+        if (prt_type_is_tensor(type) && type->rank >= 0 &&
+            (in[i].kind != PRT_VALUE_TENSOR || in[i].rank != (uint32_t)type->rank))
+            return prt_fail(POPRT_E_SHAPE, p->inputs[i].name.data,
+                in[i].kind == PRT_VALUE_ABSENT ? "input is not bound"
+                                               : "input has rank %u, expected %d", in[i].rank,
+                type->rank);
+        if (in[i].kind == PRT_VALUE_ABSENT)
+            return prt_fail(POPRT_E_STATE, p->inputs[i].name.data, "input is not bound");
+        PRT_TRY(bind_dims(s, i, &in[i]));
+    }
+    bool same = s->resolved;
+    for (size_t i = 0; same && i < n_dims; i++)
+        same = prt_dims_at(p->dims, i)->op != PRT_DIM_SYMBOL || s->dim_values[i] == s->bound[i];
+    if (!same)
+        PRT_TRY(prt_frames_resolve(s));
+    prt_frame *f = &s->frames[0];
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const uint32_t buffer = f->block->inputs[i];
+        prt_tensor staged;
+        PRT_TRY(stage_input(s, i, &in[i], &staged));
+        PRT_TRY(prt_frame_check(&staged, &f->expected[buffer], p->inputs[i].name.data, "input"));
+        f->values[buffer] = staged;
+    }
+    return POPRT_OK;
+}
+
+/* ---- outputs ---- */
+
+static bool lies_in(const prt_tensor *inner, const void *data, size_t size)
+{
+    const uintptr_t a = (uintptr_t)inner->data, b = (uintptr_t)data;
+    return inner->kind == PRT_VALUE_TENSOR && inner->size != 0 && size != 0 && a < b + size &&
+        b < a + inner->size;
+}
+
+/* Memory for output i, known before the run: the caller's where it can be used in place. */
+static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *in,
+    const prt_tensor *wanted)
+{
+    prt_frame *f = &s->frames[0];
+    const prt_program *p = s->program;
+    const uint32_t buffer = f->block->outputs[i];
+    const bool direct = f->block->buffers[buffer].space == PRT_SPACE_OUTPUT &&
+        f->block->buffers[buffer].ref == i && prt_frame_is_final(&f->expected[buffer]);
+    if (wanted->kind == PRT_VALUE_TENSOR)
+        for (uint32_t k = 0; k < p->n_inputs; k++)
+            if (lies_in(&in[k], wanted->data, wanted->size))
+                return prt_fail(POPRT_E_ARG, p->outputs[i].name.data,
+                    "output buffer overlaps input '%.100s'", p->inputs[k].name.data);
+    if (!direct)
+        return POPRT_OK;
+    prt_tensor *value = &f->values[buffer];
+    *value = f->expected[buffer];
+    const size_t element = (prt_dtype_bits(value->dtype) + 7) / 8;
+    if (wanted->kind == PRT_VALUE_TENSOR && wanted->size >= value->size && wanted->data != NULL &&
+        (uintptr_t)wanted->data % (element < 16 ? element : 8) == 0) {
+        value->data = f->planned[buffer] = wanted->data;
+        return POPRT_OK;
+    }
+    if (s->results[i] == NULL)
+        PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->results[i]));
+    prt_arena_reset(s->results[i]);
+    value->data = f->planned[buffer] = prt_arena_alloc(s->results[i], value->size);
+    return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* Hands out output i: by copy where the caller gave memory that was not used in place. */
+static poprt_status give_result(prt_session *s, uint32_t i, prt_tensor *out)
+{
+    const prt_frame *f = &s->frames[0];
+    const prt_tensor *value = &f->values[f->block->outputs[i]];
+    const prt_tensor wanted = *out;
+    const char *name = s->program->outputs[i].name.data;
+    if (wanted.kind != PRT_VALUE_TENSOR || wanted.data == value->data) {
+        *out = *value;
+        return POPRT_OK;
+    }
+    if (value->kind != PRT_VALUE_TENSOR || value->dtype == PRT_DTYPE_string)
+        return prt_fail(POPRT_E_ARG, name,
+            "strings, sequences and optionals cannot be written to a buffer; leave the output unbound");
+    if (wanted.dtype != value->dtype)
+        return prt_fail(POPRT_E_TYPE, name, "output is %s, the buffer is for %s",
+            prt_dtype_of(value->dtype)->name, prt_dtype_of(wanted.dtype)->name);
+    if (wanted.size < value->size)
+        return prt_fail(POPRT_E_ARG, name, "output needs %zu bytes, the buffer has %zu", value->size,
+            wanted.size);
+    if (value->size != 0)
+        memcpy(wanted.data, value->data, value->size);
+    *out = *value;
+    out->data = wanted.data;
+    return POPRT_OK;
+}
+
+/* Scratch that grew in several pieces becomes one, so that the next run finds it large enough.
+ * Values that outputs point to stay. */
+static poprt_status settle(prt_session *s)
+{
+    PRT_TRY(prt_arena_settle(s->infer_scratch));
+    for (uint32_t k = 0; k < s->program->n_blocks; k++) {
+        prt_frame *f = &s->frames[k];
+        PRT_TRY(prt_arena_settle(f->scratch));
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *out)
+{
+    const prt_program *p = s->program;
+    poprt_status status = bind_inputs(s, in);
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
+        status = place_result(s, i, in, &out[i]);
+    if (status == POPRT_OK)
+        status = prt_frame_run(&s->frames[0]);
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
+        status = give_result(s, i, &out[i]);
+    if (status == POPRT_OK)
+        status = settle(s);
+    atomic_store_explicit(&s->cancel, false, memory_order_relaxed);
+    return prt_fail_at_stage(status, "run");
+}
+
+/* ---- weights ---- */
+
+static prt_constant *find_weight(prt_session *s, prt_str name)
+{
+    for (uint32_t i = 0; i < s->program->n_constants; i++)
+        if (prt_str_equal(s->constants[i].name, name))
+            return &s->constants[i];
+    (void)prt_fail(POPRT_E_NOT_FOUND, name.data, "the model has no weight of this name");
+    return NULL;
+}
+
+poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
+{
+    const prt_constant *c = find_weight(s, name);
+    if (c == NULL)
+        return POPRT_E_NOT_FOUND;
+    if (!prt_tensor_init(out, c->type->dtype, (uint32_t)c->type->rank, c->type->dims,
+            (void *)(uintptr_t)c->blob->data))
+        return prt_fail(POPRT_E_INTERNAL, name.data, "weight has an impossible shape");
+    return POPRT_OK;
+}
+
+poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tensor *from)
+{
+    prt_constant *c = find_weight(s, name);
+    if (c == NULL)
+        return POPRT_E_NOT_FOUND;
+    prt_tensor own;
+    PRT_TRY(prt_session_weight(s, name, &own));
+    PRT_TRY(prt_frame_check(from, &own, name.data, "new weight"));
+    if (own.dtype == PRT_DTYPE_string)
+        return prt_fail(POPRT_E_UNSUPPORTED, name.data, "string weights cannot be replaced");
+    if (from->size != own.size)
+        return prt_fail(POPRT_E_ARG, name.data, "weight has %zu bytes, %zu were given", own.size,
+            from->size);
+    prt_blob *blob = NULL;
+    PRT_TRY(prt_blob_create(s->memory.inner, own.size, &blob));
+    if (own.size != 0)
+        memcpy(prt_blob_bytes(blob), from->data, own.size);
+    prt_blob_release(c->blob);
+    c->blob = blob;
+    s->replaced[c - s->constants] = true;
+    s->resolved = false; /* headers point to the old bytes */
+    return POPRT_OK;
+}
