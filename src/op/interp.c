@@ -55,7 +55,8 @@ static poprt_status shape_outputs(prt_infer *c, prt_tensor *out, prt_arena *aren
             continue;
         if (s->kind == PRT_VALUE_UNKNOWN && s->dtype == PRT_DTYPE_undefined)
             continue; /* what the caller declares stays */
-        out[i] = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
+        const int32_t dtype = s->dtype != PRT_DTYPE_undefined ? s->dtype : out[i].dtype;
+        out[i] = (prt_tensor){ .kind = s->kind, .dtype = dtype };
         if (!known)
             continue;
         if (!prt_tensor_init(&out[i], s->dtype, (uint32_t)s->rank, s->dims, NULL))
