@@ -3,6 +3,7 @@
  * cast.c — Cast and CastLike between all element types but complex ones. Integers wrap, floats
  * are cut off toward zero, text is read and written as number_text.h says.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -64,11 +65,14 @@ static void write_floats(const cast *k, prt_tensor *y, size_t first, size_t n, c
         prt_write_f64(k->to, y->data, first, n, x);
         return;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        /* Infinity saturates in all formats, also in those that would take it for NaN. */
+        const double v = k->saturate && isinf(x[i]) ? copysign(DBL_MAX, x[i]) : x[i];
         if (k->to == PRT_DTYPE_f8e8m0)
             ((uint8_t *)y->data)[first + i] = to_e8m0(x[i], k->saturate, k->mode);
         else
-            prt_store_f64_as(k->to, y->data, first + i, x[i], k->saturate);
+            prt_store_f64_as(k->to, y->data, first + i, v, k->saturate);
+    }
 }
 
 /*
