@@ -1,120 +1,119 @@
 /* SPDX-License-Identifier: MIT */
-/* op_check.c — operators in tests. */
+/* op_check.c — operators tested through IR text. */
 #include "support/op_check.h"
 
 #include <check.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "ir/interp.h"
 
-enum { TEXT_SIZE = 4096 };
-
-static char to[TEXT_SIZE]; /* what the last call has to say */
-
-static void must(poprt_status status, const char *text)
+static prt_module *parse(const char *text)
 {
-    if (status != POPRT_OK)
-        ck_abort_msg("%s: %s: %s\n%s", prt_status_name(status), prt_error_last()->subject,
-            prt_error_last()->message, text);
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    const poprt_status status = prt_ir_parse(m, prt_str_of(text));
+    ck_assert_msg(status == POPRT_OK, "%s: %s", text, prt_error_last()->message);
+    return m;
 }
 
-/* The graph of a new module, which the caller releases; NULL when the text has an error. */
-static prt_graph *read_text(const char *text, poprt_status *status)
+static prt_tensor run(prt_module *m, const char *text)
 {
-    prt_module *module = NULL;
-    must(prt_module_create(&prt_mem_libc, 0, &module), text);
-    *status = prt_ir_parse(module, prt_str_of(text));
-    if (*status == POPRT_OK) {
-        must(prt_ir_verify(module), text);
-        return module->main;
+    prt_tensor out = { .kind = PRT_VALUE_ABSENT };
+    const poprt_status status = prt_ir_run(m->main, 0, NULL, 1, &out, m->arena);
+    ck_assert_msg(status == POPRT_OK, "%s: %s: %s", text, prt_error_last()->subject,
+        prt_error_last()->message);
+    return out;
+}
+
+static bool same_element(const prt_tensor *a, const prt_tensor *b, size_t i, double tolerance)
+{
+    if (a->dtype == PRT_DTYPE_string) {
+        const poprt_string *s = a->data, *t = b->data;
+        return s[i].size == t[i].size && memcmp(s[i].data, t[i].data, s[i].size) == 0;
     }
-    prt_module_release(module);
-    return NULL;
+    if (!prt_dtype_is_float(a->dtype))
+        return prt_load_i64(a->dtype, a->data, i) == prt_load_i64(b->dtype, b->data, i);
+    const double x = prt_load_f64(a->dtype, a->data, i), y = prt_load_f64(b->dtype, b->data, i);
+    if (isnan(x) || isnan(y))
+        return isnan(x) && isnan(y);
+    if (x == y)
+        return signbit(x) == signbit(y) || tolerance > 0.0;
+    return fabs(x - y) <= tolerance * (1.0 + fabs(y));
 }
 
-static prt_graph *read_right_text(const char *text)
+void ck_result_near(const char *graph, const char *want, double tolerance)
 {
-    poprt_status status;
-    prt_graph *g = read_text(text, &status);
-    must(status, text);
-    return g;
+    char text[4096];
+    (void)snprintf(text, sizeof(text), "w = const %s\nreturn w\n", want);
+    prt_module *m = parse(graph), *n = parse(text);
+    const prt_tensor got = run(m, graph), expected = run(n, text);
+    ck_assert_int_eq(got.kind, PRT_VALUE_TENSOR);
+    ck_assert_msg(got.dtype == expected.dtype, "%s: is %s, not %s", graph,
+        prt_dtype_of(got.dtype)->name, want);
+    ck_assert_msg(got.rank == expected.rank, "%s: has rank %u, not %s", graph, got.rank, want);
+    for (uint32_t i = 0; i < got.rank; i++)
+        ck_assert_msg(got.dims[i] == expected.dims[i], "%s: dim %u is %lld, not %s", graph, i,
+            (long long)got.dims[i], want);
+    for (size_t i = 0; i < prt_tensor_count(&got); i++)
+        ck_assert_msg(same_element(&got, &expected, i, tolerance),
+            "%s: element %zu is %.17g, not as in %s", graph, i,
+            got.dtype == PRT_DTYPE_string ? 0.0 : prt_load_f64(got.dtype, got.data, i), want);
+    prt_module_release(m);
+    prt_module_release(n);
 }
 
-const char *op_type(const char *text)
+void ck_result(const char *graph, const char *want)
 {
-    prt_graph *g = read_right_text(text);
-    prt_type_print(g->module->dims, g->ret->in[0].value->type, to, TEXT_SIZE);
-    prt_module_release(g->module);
-    return to;
+    ck_result_near(graph, want, 0.0);
 }
 
-const char *op_content(const char *text)
+void ck_failure(const char *graph, poprt_status status, const char *part)
 {
-    prt_graph *g = read_right_text(text);
-    const prt_content *known = g->ret->in[0].value->content;
+    prt_module *m = NULL;
+    prt_tensor out = { .kind = PRT_VALUE_ABSENT };
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    poprt_status got = prt_ir_parse(m, prt_str_of(graph));
+    if (got == POPRT_OK)
+        got = prt_ir_infer(m->main);
+    if (got == POPRT_OK)
+        got = prt_ir_run(m->main, 0, NULL, 1, &out, m->arena);
+    ck_assert_msg(got == status, "%s: gives %s (%s)", graph, prt_status_name(got),
+        prt_error_last()->message);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s: says %s", graph,
+        prt_error_last()->message);
+    prt_module_release(m);
+}
+
+static prt_value *inferred(prt_module *m, const char *graph)
+{
+    const poprt_status status = prt_ir_infer(m->main);
+    ck_assert_msg(status == POPRT_OK, "%s: %s", graph, prt_error_last()->message);
+    prt_value *y = prt_map_find(&m->names, PRT_STR("y"));
+    ck_assert_ptr_nonnull(y);
+    return y;
+}
+
+void ck_type(const char *graph, const char *want)
+{
+    char text[256];
+    prt_module *m = parse(graph);
+    const prt_value *y = inferred(m, graph);
+    prt_type_print(m->dims, y->type, text, sizeof(text));
+    ck_assert_msg(strcmp(text, want) == 0, "%s: is %s, not %s", graph, text, want);
+    prt_module_release(m);
+}
+
+void ck_content(const char *graph, const char *want)
+{
+    char text[1024] = "", dim[128];
     size_t at = 0;
-    to[0] = '\0';
-    for (uint32_t i = 0; known != NULL && i < known->count; i++) {
-        char dim[256];
-        prt_dim_print(g->module->dims, known->values[i], dim, sizeof(dim));
-        at += (size_t)snprintf(to + at, TEXT_SIZE - at, "%s%s", i != 0 ? " " : "", dim);
-        ck_assert_uint_lt(at, TEXT_SIZE);
+    prt_module *m = parse(graph);
+    const prt_value *y = inferred(m, graph);
+    for (uint32_t i = 0; y->content != NULL && i < y->content->count; i++) {
+        prt_dim_print(m->dims, y->content->values[i], dim, sizeof(dim));
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i > 0 ? " " : "", dim);
     }
-    prt_module_release(g->module);
-    return to;
-}
-
-static void print_element(const prt_tensor *t, size_t i, char *word, size_t size)
-{
-    if (t->dtype == PRT_DTYPE_string) {
-        const poprt_string *s = (const poprt_string *)t->data + i;
-        (void)snprintf(word, size, "'%.*s'", (int)s->size, s->data);
-    } else if (prt_dtype_of(t->dtype)->kind == PRT_KIND_uint) {
-        (void)snprintf(word, size, "%" PRIu64, prt_load_u64(t->dtype, t->data, i));
-    } else if (prt_dtype_is_integer(t->dtype)) {
-        (void)snprintf(word, size, "%" PRId64, prt_load_i64(t->dtype, t->data, i));
-    } else {
-        (void)snprintf(word, size, "%.6g", prt_load_f64(t->dtype, t->data, i));
-    }
-}
-
-const char *op_value_of(const char *text, unsigned i)
-{
-    prt_graph *g = read_right_text(text);
-    prt_arena *arena = g->module->arena;
-    prt_tensor *out = PRT_NEW_N(arena, prt_tensor, g->ret->n_in);
-    must(prt_ir_run(g, 0, NULL, g->ret->n_in, out, arena), text);
-    const prt_tensor *t = &out[i];
-    ck_assert_int_eq(t->kind, PRT_VALUE_TENSOR);
-    prt_type_print(NULL, prt_type_tensor(g->module->types, t->dtype, (int32_t)t->rank, t->dims), to,
-        TEXT_SIZE);
-    size_t at = strlen(to);
-    to[at++] = ':';
-    to[at] = '\0';
-    for (size_t k = 0; k < prt_tensor_count(t); k++) {
-        char element[256];
-        print_element(t, k, element, sizeof(element));
-        at += (size_t)snprintf(to + at, TEXT_SIZE - at, " %s", element);
-        ck_assert_uint_lt(at, TEXT_SIZE);
-    }
-    prt_module_release(g->module);
-    return to;
-}
-
-const char *op_value(const char *text)
-{
-    return op_value_of(text, 0);
-}
-
-const char *op_status(const char *text)
-{
-    poprt_status status;
-    prt_graph *g = read_text(text, &status);
-    if (g != NULL) {
-        prt_tensor *out = PRT_NEW_N(g->module->arena, prt_tensor, g->ret->n_in);
-        status = prt_ir_run(g, 0, NULL, g->ret->n_in, out, g->module->arena);
-        prt_module_release(g->module);
-    }
-    return prt_status_name(status);
+    ck_assert_msg(strcmp(text, want) == 0, "%s: knows \"%s\", not \"%s\"", graph, text, want);
+    prt_module_release(m);
 }

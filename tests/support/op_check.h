@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op_check.h — operators in tests: a graph as text, and what is inferred or computed for its first
- * output as text, which stays until the next call.
+ * op_check.h — operators tested through IR text: graphs of constants are run by the reference
+ * evaluator, graphs with inputs are only inferred.
  */
 #ifndef PRT_TESTS_SUPPORT_OP_CHECK_H
 #define PRT_TESTS_SUPPORT_OP_CHECK_H
 
-/* Type that is inferred for output 0: "f32[2,seq]". */
-const char *op_type(const char *text);
+#include "ir/ir.h"
 
-/* What is known of the integers of output 0: "2 seq ?"; "" when nothing is. */
-const char *op_content(const char *text);
+/* The only output of a graph without inputs is `want` ("f32[2] {1,nan}"), to the bit; all NaNs are
+ * alike. */
+void ck_result(const char *graph, const char *want);
 
-/* Type and elements of output 0 of a graph without inputs: "i64[2]: 3 4". */
-const char *op_value(const char *text);
+/* The same within `tolerance` times (1 + |want|), for floats. */
+void ck_result_near(const char *graph, const char *want, double tolerance);
 
-/* The same for output `i`. */
-const char *op_value_of(const char *text, unsigned i);
+/* Inference or the run fails with this status, and the message has `part` in it. */
+void ck_failure(const char *graph, poprt_status status, const char *part);
 
-/* Name of the status of reading and running a graph without inputs. */
-const char *op_status(const char *text);
+/* Type of value "y" after inference, as prt_type_print has it ("f32[n,4]"). */
+void ck_type(const char *graph, const char *want);
+
+/* What inference knows of the contents of value "y": dims as prt_dim_print has them, set apart by
+ * blanks ("2 n ?"), or "" for nothing. */
+void ck_content(const char *graph, const char *want);
 
 #endif
