@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 #include "tools/tool.h"
 
 /* Files that values point into, kept until the command ends. */
