@@ -44,10 +44,12 @@ static int32_t kind_of(const prt_value *v)
     return kind == PRT_VALUE_UNKNOWN || kind == PRT_VALUE_ABSENT ? PRT_VALUE_TENSOR : kind;
 }
 
-/* False without a file of this name; a file that cannot be read ends the case. */
-static bool read_pb(prt_arena *arena, const char *folder, const char *stem, uint32_t i, int32_t kind,
-    prt_tensor *out)
+/* False without a file of this name; a file that cannot be read ends the case. Old data sets hold
+ * bfloat16 as uint16, for numpy's sake. */
+static bool read_pb(prt_arena *arena, const char *folder, const char *stem, uint32_t i,
+    const prt_value *value, prt_tensor *out)
 {
+    const int32_t kind = kind_of(value);
     char path[MAX_PATH_SIZE];
     prt_blob *bytes = NULL;
     (void)snprintf(path, sizeof(path), "%s/%s_%u.pb", folder, stem, i);
@@ -58,6 +60,9 @@ static bool read_pb(prt_arena *arena, const char *folder, const char *stem, uint
         say_error(path);
         exit(1);
     }
+    if (value != NULL && out->kind == PRT_VALUE_TENSOR && out->dtype == PRT_DTYPE_u16 &&
+        value->type->kind == PRT_VALUE_TENSOR && value->type->dtype == PRT_DTYPE_bf16)
+        out->dtype = PRT_DTYPE_bf16;
     return true; /* the map lives as long as this process */
 }
 
@@ -71,7 +76,7 @@ static bool run_set(const prt_module *m, const char *folder, tolerance within)
     prt_tensor *in = PRT_NEW_N(arena, prt_tensor, n_in), *out = PRT_NEW_N(arena, prt_tensor, n_out);
     const prt_tensor **refs = PRT_NEW_N(arena, const prt_tensor *, n_in);
     for (uint32_t i = 0; i < n_in; i++)
-        if (read_pb(arena, folder, "input", i, kind_of(g->inputs.data[i]), &in[i]))
+        if (read_pb(arena, folder, "input", i, g->inputs.data[i], &in[i]))
             refs[i] = &in[i];
     if (prt_ir_run(g, n_in, refs, n_out, out, arena) != POPRT_OK) {
         say_error("run");
@@ -80,7 +85,7 @@ static bool run_set(const prt_module *m, const char *folder, tolerance within)
     for (uint32_t i = 0; i < n_out; i++) {
         prt_tensor want;
         char why[512];
-        if (!read_pb(arena, folder, "output", i, kind_of(g->ret->in[i].value), &want))
+        if (!read_pb(arena, folder, "output", i, g->ret->in[i].value, &want))
             continue;
         if (!values_equal(&out[i], &want, within, why, sizeof(why))) {
             printf("output %u %s", i, why);
