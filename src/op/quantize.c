@@ -38,7 +38,8 @@ static poprt_status check_zero_point(const prt_infer *c)
         return prt_infer_merge(c, s->rank == 0 ? 1 : s->dims[0], z->rank == 0 ? 1 : z->dims[0],
             "the number of scales", &dim);
     if (s->rank != z->rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "scale has rank %d, zero point %d", s->rank, z->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "scale has rank %d, zero point %d", s->rank,
+            z->rank);
     for (int32_t k = 0; k < s->rank; k++)
         PRT_TRY(prt_infer_merge(c, s->dims[k], z->dims[k], "a dim of the scale", &dim));
     return POPRT_OK;
