@@ -36,4 +36,15 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
  */
 poprt_status prt_onnx_read_value(prt_arena *arena, prt_blob *bytes, int32_t kind, prt_tensor *out);
 
+/*
+ * Writes a module. Nodes that nobody changed, and that were in canonical form already, are written
+ * as the bytes they were read from; the opset grows to what the others' canonical forms ask for.
+ * What reading kept and did not understand comes back. More than 2 GiB is an error.
+ */
+poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void *user);
+
+/* The same to a file, complete or not at all. A model of more than `most` bytes (0: 2 GiB) has its
+ * constants from 1 KiB on in "<path>.data". */
+poprt_status prt_onnx_write_file(const prt_module *module, const char *path, size_t most);
+
 #endif

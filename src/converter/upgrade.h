@@ -26,6 +26,8 @@ typedef struct prt_node_attr {
     uint32_t graph;     /* index of the region it became */
     const void *bytes;  /* the AttributeProto */
     size_t size;
+    const void *field;  /* the same as a field of its node, with the tag */
+    size_t field_size;
     bool taken; /* by the op's row or an upgrade: not kept as an unknown attribute */
 } prt_node_attr;
 
@@ -44,7 +46,8 @@ typedef struct prt_upgrade_row {
     prt_upgrade_fn up;
 } prt_upgrade_row;
 
-/* Runs all rows for u->op in order. Afterwards u->op is the op that stands for the node, or NULL
+/* Runs all rows for u->op in order; an op that becomes another climbs on by the new one's rows.
+ * Afterwards u->op is the op that stands for the node, or NULL
  * when it was replaced by several and all are typed already. */
 poprt_status prt_upgrade_op(prt_upgrade *u);
 
@@ -58,7 +61,16 @@ float prt_upgrade_f32(prt_upgrade *u, const char *name, float absent);
 /* Attribute `name` (ints; may be missing) becomes input `slot` as an i64 constant of rank 1. */
 poprt_status prt_upgrade_ints_to_input(prt_upgrade *u, const char *name, uint32_t slot);
 
-/* The op becomes another row of the table with default attributes (inputs and outputs stay). */
+/* The op becomes another row of the table (inputs, outputs and regions stay). Attributes of the
+ * node that the new row has by name and kind are filled in unless somebody took them; the others
+ * have their defaults. */
 poprt_status prt_upgrade_become(prt_upgrade *u, uint32_t id);
+
+/*
+ * For the reader: fills in, upgrades and types the nodes of a model in order. A region's nodes
+ * stand before the op that holds it. All failures are collected into one report. Nodes of
+ * operators that neither the table nor a row knows stay as they are.
+ */
+poprt_status prt_upgrade_all(prt_upgrade *nodes, size_t count);
 
 #endif

@@ -6,17 +6,11 @@
  */
 #include "converter/upgrade.h"
 
+#include "converter/onnx_raw.h"
+
 #define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
 #include "converter/upgrade_math.def"
 #undef UP
-
-enum { KIND_FLOAT = 1, KIND_STRING = 3 }; /* of AttributeProto */
-
-poprt_status prt_up_consumed(prt_upgrade *u)
-{
-    (void)prt_upgrade_attr(u, "consumed_inputs");
-    return POPRT_OK;
-}
 
 /* The constants of opset 1 had fewer digits. */
 poprt_status prt_up_selu(prt_upgrade *u)
@@ -30,7 +24,7 @@ poprt_status prt_up_selu(prt_upgrade *u)
         a->gamma = 1.0507f;
     a->present |= (uint64_t)1 << alpha | (uint64_t)1 << gamma;
     prt_op_touch(u->op);
-    return prt_up_consumed(u);
+    return POPRT_OK;
 }
 
 /* Input `slot` gets `count` dims of 1 behind its own `rank` ones. */
@@ -72,7 +66,6 @@ poprt_status prt_up_broadcast(prt_upgrade *u)
     const int64_t broadcast = prt_upgrade_i64(u, "broadcast", 0);
     const prt_node_attr *given = prt_upgrade_attr(u, "axis");
     int64_t axis = prt_upgrade_i64(u, "axis", 0);
-    PRT_TRY(prt_up_consumed(u));
     if (broadcast == 0 || given == NULL || has_one_element(prt_op_input(op, 1)))
         return POPRT_OK;
     const int32_t a = rank_of(prt_op_input(op, 0)), b = rank_of(prt_op_input(op, 1));
@@ -91,7 +84,6 @@ poprt_status prt_up_prelu(prt_upgrade *u)
 {
     prt_op *op = u->op;
     const int32_t x = rank_of(prt_op_input(op, 0)), slope = rank_of(prt_op_input(op, 1));
-    PRT_TRY(prt_up_consumed(u));
     if (slope == 0 || slope > 1 || has_one_element(prt_op_input(op, 1)))
         return POPRT_OK;
     if (x < 0 || slope < 0)
@@ -130,7 +122,7 @@ poprt_status prt_up_cast(prt_upgrade *u)
 {
     prt_cast_attrs *a = u->op->attrs;
     const prt_node_attr *to = prt_upgrade_attr(u, "to");
-    if (to == NULL || to->kind != KIND_STRING)
+    if (to == NULL || to->kind != PRT_ONNX_STRING)
         return POPRT_OK;
     a->to = type_by_onnx_name(to->s);
     if (a->to == 0)
@@ -156,10 +148,12 @@ poprt_status prt_up_clip(prt_upgrade *u)
     prt_op *op = u->op;
     prt_value *bounds[2] = { NULL, NULL };
     const prt_node_attr *attrs[2] = { prt_upgrade_attr(u, "min"), prt_upgrade_attr(u, "max") };
-    PRT_TRY(prt_up_consumed(u));
     prt_build b = prt_build_before(op);
     for (uint32_t i = 0; i < 2; i++)
-        if (attrs[i] != NULL && attrs[i]->kind == KIND_FLOAT)
+        if (attrs[i] != NULL && attrs[i]->kind != PRT_ONNX_FLOAT)
+            return prt_fail(POPRT_E_PARSE, prt_op_label(op), "Clip: %s must be a float",
+                i == 0 ? "min" : "max");
+        else if (attrs[i] != NULL)
             bounds[i] = scalar_like(&b, (double)attrs[i]->f, prt_op_input(op, 0));
     PRT_TRY(prt_build_status(&b));
     const uint32_t count = bounds[1] != NULL ? 2 : bounds[0] != NULL ? 1 : 0;
@@ -200,7 +194,6 @@ poprt_status prt_up_dropout(prt_upgrade *u)
     prt_op *op = u->op;
     const float ratio = prt_upgrade_f32(u, "ratio", 0.5f);
     const bool training = prt_upgrade_i64(u, "is_test", 0) == 0 && u->version < 7;
-    PRT_TRY(prt_up_consumed(u));
     prt_build b = prt_build_before(op);
     prt_value *inputs[2] = { prt_build_scalar(&b, PRT_DTYPE_f32, (double)ratio), NULL };
     if (training)

@@ -7,9 +7,11 @@
  */
 #include "converter/wire.h"
 
+#include <stdio.h>
+
 enum { MAX_FIELDS = 32 };
 
-typedef enum kind { KIND_none, KIND_int, KIND_ints, KIND_f32, KIND_f32s, KIND_f64s, KIND_text, KIND_msg } kind;
+enum { KIND_none, KIND_int, KIND_ints, KIND_f32, KIND_f32s, KIND_f64s, KIND_text, KIND_msg };
 
 #define MESSAGE(message)
 #define FIELD(message, number, kind, name) [PRT_ONNX_##message][number] = KIND_##kind,

@@ -11,7 +11,7 @@
 #define PRT_DATA_NPY_H
 
 #include "base/blob.h"
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 /*
  * Reads a whole file in memory. `want` is the element type that is expected; it decides what raw

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * text.c — names, numbers and the buffer of the text form.
- *
- * Numbers go through the C library as digits and an exponent without a decimal point, so that the
- * host's locale has no say in them.
- */
+/* text.c — names, numbers and the buffer of the text form. */
 #include "ir/text.h"
 
 #include <ctype.h>
@@ -12,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "op/number_text.h"
 
 bool prt_text_name_char(char c)
 {
@@ -51,108 +48,24 @@ static bool set_bits(int32_t dtype, void *data, size_t index, uint64_t value)
     return true;
 }
 
-/* ---- floats */
-
-/* Digits of a "%.*e" text and its exponent, whatever the decimal point looks like. */
-static size_t split_digits(const char *text, char *digits, int *exponent)
-{
-    size_t n = 0;
-    const char *p = text;
-    for (; *p != '\0' && *p != 'e'; p++)
-        if (*p >= '0' && *p <= '9')
-            digits[n++] = *p;
-    digits[n] = '\0';
-    *exponent = *p == 'e' ? atoi(p + 1) : 0;
-    return n;
-}
-
-/* "12.5", "0.001", "1.5e-07" from digits d.ddd and an exponent. */
-static void lay_out(bool negative, const char *digits, size_t n, int e, char *to, size_t size)
-{
-    const char *sign = negative ? "-" : "";
-    const int count = (int)n;
-    if (e < -5 || e >= 17)
-        (void)snprintf(to, size, "%s%c%s%se%d", sign, digits[0], n > 1 ? "." : "", digits + 1, e);
-    else if (e < 0)
-        (void)snprintf(to, size, "%s0.%.*s%s", sign, -e - 1, "00000", digits);
-    else if (e >= count - 1)
-        (void)snprintf(to, size, "%s%s%.*s", sign, digits, e - count + 1, "00000000000000000");
-    else
-        (void)snprintf(to, size, "%s%.*s.%s", sign, e + 1, digits, digits + e + 1);
-}
-
-static bool to_double(prt_str text, double *out)
-{
-    char plain[96];
-    size_t n = 0;
-    uint32_t i = 0;
-    long scale = 0;
-    bool any = false, point = false;
-    if (text.size > 64)
-        return false;
-    if (i < text.size && (text.data[i] == '-' || text.data[i] == '+'))
-        plain[n++] = text.data[i++];
-    if (text.size - i == 3 && memcmp(text.data + i, "inf", 3) == 0) {
-        *out = n != 0 && plain[0] == '-' ? -(double)INFINITY : (double)INFINITY;
-        return true;
-    }
-    if (text.size - i == 3 && memcmp(text.data + i, "nan", 3) == 0) {
-        *out = n != 0 && plain[0] == '-' ? -(double)NAN : (double)NAN;
-        return true;
-    }
-    for (; i < text.size && (isdigit((unsigned char)text.data[i]) || text.data[i] == '.'); i++) {
-        if (text.data[i] == '.') {
-            if (point)
-                return false;
-            point = true;
-            continue;
-        }
-        plain[n++] = text.data[i];
-        any = true;
-        scale -= point;
-    }
-    if (i < text.size && (text.data[i] == 'e' || text.data[i] == 'E')) {
-        char power[16] = { 0 };
-        if (++i >= text.size || text.size - i >= sizeof(power))
-            return false;
-        memcpy(power, text.data + i, text.size - i);
-        char *end;
-        scale += strtol(power, &end, 10);
-        if (end == power || *end != '\0')
-            return false;
-        i = text.size;
-    }
-    if (!any || i != text.size)
-        return false;
-    (void)snprintf(plain + n, sizeof(plain) - n, "e%ld", scale);
-    *out = strtod(plain, NULL);
-    return true;
-}
-
+/* The shortest decimal; the bits where no decimal gives them back (payloads of NaN, say). */
 static void float_text(int32_t dtype, const void *data, size_t index, char *to, size_t size)
 {
     const double value = prt_load_f64(dtype, data, index);
     const uint64_t bits = get_bits(dtype, data, index);
-    for (int precision = 0; precision < 17; precision++) {
-        if (!isfinite(value)) {
-            (void)snprintf(to, size, "%s%s", signbit(value) ? "-" : "", isnan(value) ? "nan" : "inf");
-            precision = 17;
-        } else {
-            char text[64], digits[64];
-            int exponent;
-            (void)snprintf(text, sizeof(text), "%.*e", precision, fabs(value));
-            const size_t n = split_digits(text, digits, &exponent);
-            lay_out(signbit(value) != 0, digits, n, exponent, to, size);
-        }
-        double back;
-        uint64_t again[2] = { 0 };
-        if (to_double((prt_str){ to, (uint32_t)strlen(to) }, &back)) {
-            prt_store_f64_as(dtype, again, 0, back, false);
-            if (get_bits(dtype, again, 0) == bits)
-                return;
-        }
+    const char *sign = signbit(value) ? "-" : "";
+    char text[PRT_NUMBER_TEXT];
+    uint64_t again = 0;
+    if (isfinite(value)) {
+        size_t n = prt_print_f64(dtype, value, text);
+        if (n > 2 && memcmp(text + n - 2, ".0", 2) == 0)
+            text[n - 2] = '\0';
+        (void)snprintf(to, size, "%s", text);
+    } else {
+        (void)snprintf(to, size, "%s%s", sign, isnan(value) ? "nan" : "inf");
     }
-    (void)snprintf(to, size, "0x%llx", (unsigned long long)bits);
+    if (!prt_text_to_element(dtype, prt_str_of(to), &again, 0) || again != bits)
+        (void)snprintf(to, size, "0x%llx", (unsigned long long)bits);
 }
 
 void prt_text_of_element(int32_t dtype, const void *data, size_t index, char *to, size_t size)
@@ -235,7 +148,7 @@ bool prt_text_to_element(int32_t dtype, prt_str text, void *data, size_t index)
     case PRT_KIND_int:
         return to_integer(dtype, text, data, index);
     case PRT_KIND_float:
-        if (!to_double(text, &value))
+        if (!prt_parse_f64(text.data, text.size, &value))
             return false;
         prt_store_f64_as(dtype, data, index, value, false);
         return true;

@@ -5,7 +5,8 @@
 poprt_status prt_carry_take(prt_eval *c, prt_carry *to, const prt_tensor *first,
     const prt_tensor *from)
 {
-    if (from->kind != first->kind ||
+    const bool opened = first->kind == PRT_VALUE_OPTIONAL; /* may go on as what was in it */
+    if ((from->kind != first->kind && !opened) ||
         (from->kind == PRT_VALUE_TENSOR && from->dtype != first->dtype))
         return prt_eval_fail(c, POPRT_E_TYPE,
             "a carried value begins as %s and becomes another type",

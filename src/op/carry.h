@@ -18,7 +18,7 @@ typedef struct prt_carry {
 } prt_carry;
 
 /* Copies a result of the region. Its kind and element type must be those of `first`, the value
- * the loop began with. */
+ * the loop began with; only an optional may turn into what it holds. */
 poprt_status prt_carry_take(prt_eval *c, prt_carry *to, const prt_tensor *first,
     const prt_tensor *from);
 

@@ -78,7 +78,7 @@ static poprt_status dft_length(prt_infer *c, int64_t dim, int64_t *length)
     const prt_dft_attrs *a = c->attrs;
     if (prt_infer_has(c, 1))
         PRT_TRY(prt_infer_scalar(c, 1, length));
-    else if (a->inverse != 0 && a->onesided != 0) {
+    else if (a->inverse != 0 && a->onesided != 0)
         *length = prt_dim_mul(c->dims, 2, prt_dim_sub(c->dims, dim, 1));
     else
         *length = dim;

@@ -170,7 +170,8 @@ static size_t lay_out_plain(const char *digits, int64_t exponent, char *to)
 {
     size_t at = 0;
     const int64_t n = (int64_t)strlen(digits);
-    const int64_t first = exponent < 0 ? exponent : 0, last = n - 1 > exponent ? n - 1 : exponent + 1;
+    const int64_t first = exponent < 0 ? exponent : 0;
+    const int64_t last = n - 1 > exponent ? n - 1 : exponent + 1;
     for (int64_t i = first; i <= last; i++) {
         to[at++] = i >= 0 && i < n ? digits[i] : '0';
         if (i == (exponent < 0 ? first : exponent))

@@ -19,7 +19,7 @@ size_t prt_print_f64(int32_t dtype, double value, char *to);
 /* False when the text is no number. */
 bool prt_parse_f64(const char *text, size_t size, double *out);
 
-/* Only a sign and digits that fit 64 bits: what is above INT64_MAX comes as the bits of a uint64. */
+/* Only a sign and digits that fit 64 bits: above INT64_MAX come the bits of a uint64. */
 bool prt_parse_i64(const char *text, size_t size, int64_t *out);
 
 #endif

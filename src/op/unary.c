@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unary.c — functions of one element without parameters: Exp, Sqrt, Sin …, computed in double and
- * rounded once; Abs, Neg, Sign and Relu for integers too, where they wrap; Not and BitwiseNot.
+ * unary.c — functions of one element without parameters: Exp, Sqrt, Sin …, computed in double
+ * and rounded once; Abs, Neg, Sign and Relu for integers too, where they wrap; Not, BitwiseNot.
  */
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/blob.h"
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 #include "tools/tool.h"
 
 /* Files that values point into, kept until the command ends. */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * onnx_names.c — first the interface's names are given away, then each value's own where it is
+ * free, then generated ones.
+ */
+#include "converter/onnx_names.h"
+
+#include <stdio.h>
+
+static prt_str key_of(const prt_graph *const *graph)
+{
+    return (prt_str){ (const char *)graph, sizeof(*graph) };
+}
+
+const prt_graph_names *prt_names_graph(const prt_names *names, const prt_graph *graph)
+{
+    return prt_map_find(&names->graphs, key_of(&graph));
+}
+
+prt_str prt_names_value(const prt_names *names, const prt_value *value)
+{
+    if (value == NULL)
+        return PRT_STR("");
+    const prt_graph_names *g = prt_names_graph(names, value->graph);
+    return g != NULL ? g->values[value->id] : PRT_STR("");
+}
+
+static poprt_status take(prt_names *n, prt_str name)
+{
+    static char taken;
+    return prt_map_set(&n->taken, name, &taken);
+}
+
+static bool is_free(const prt_names *n, prt_str name)
+{
+    return prt_map_find(&n->taken, name) == NULL;
+}
+
+/* A name that neither the file nor the module has. */
+static poprt_status generate(prt_names *n, const char *base, prt_str *out)
+{
+    char text[160];
+    do {
+        const int size = snprintf(text, sizeof(text), "%.120s_%u", base, n->counter++);
+        *out = (prt_str){ text, (uint32_t)size };
+    } while (!is_free(n, *out) || prt_map_find(&n->module->names, *out) != NULL);
+    out->data = prt_arena_text(n->scratch, text, out->size);
+    return out->data != NULL ? take(n, *out) : POPRT_E_NOMEM;
+}
+
+static poprt_status add_graph(prt_names *n, const prt_graph *graph, prt_graph_names **out)
+{
+    prt_graph_names *g = PRT_NEW(n->scratch, prt_graph_names);
+    if (g == NULL)
+        return POPRT_E_NOMEM;
+    g->graph = graph;
+    g->values = PRT_NEW_N(n->scratch, prt_str, graph->n_values);
+    g->outputs = PRT_NEW_N(n->scratch, prt_str, graph->ret->n_in);
+    if (g->values == NULL || g->outputs == NULL)
+        return POPRT_E_NOMEM;
+    *out = g;
+    return prt_map_set(&n->graphs, key_of(&g->graph), g);
+}
+
+/* The main graph's outputs are called as its interface says; a value made in the graph takes the
+ * name of the first output it stands behind. */
+static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
+{
+    const prt_graph *graph = g->graph;
+    for (size_t i = 0; i < graph->inputs.count; i++) {
+        const prt_value *in = graph->inputs.data[i];
+        if (in->name.size == 0)
+            continue;
+        g->values[in->id] = in->name;
+        PRT_TRY(take(n, in->name));
+    }
+    for (uint32_t i = 0; i < graph->ret->n_in; i++) {
+        const prt_value *value = graph->ret->in[i].value;
+        const prt_str name = graph->output_names.data[i];
+        g->outputs[i] = name;
+        if (value->def != NULL && g->values[value->id].size == 0 && is_free(n, name))
+            g->values[value->id] = name;
+        PRT_TRY(take(n, name));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status name_value(prt_names *n, const prt_graph_names *g, const prt_value *value,
+    const char *base)
+{
+    prt_str *name = &g->values[value->id];
+    if (name->size != 0)
+        return POPRT_OK;
+    if (value->name.size != 0 && is_free(n, value->name)) {
+        *name = value->name;
+        return take(n, *name);
+    }
+    /* A constant may be an output of the same name. */
+    for (uint32_t i = 0; value->constant != NULL && i < g->graph->ret->n_in; i++)
+        if (g->graph->ret->in[i].value == value && prt_str_equal(g->outputs[i], value->name)) {
+            *name = value->name;
+            return POPRT_OK;
+        }
+    if (value->def != NULL && value->uses == NULL)
+        return POPRT_OK;
+    return generate(n, base, name);
+}
+
+/* A region gives its values by place, so its outputs are called what their values are; a value
+ * from outside or given twice needs an Identity. */
+static poprt_status name_region_outputs(prt_names *n, const prt_graph_names *g)
+{
+    const prt_op *ret = g->graph->ret;
+    for (uint32_t i = 0; i < ret->n_in; i++) {
+        const prt_value *value = ret->in[i].value;
+        bool again = value->graph != g->graph;
+        for (uint32_t k = 0; k < i && !again; k++)
+            again = ret->in[k].value == value;
+        if (!again)
+            g->outputs[i] = g->values[value->id];
+        else
+            PRT_TRY(generate(n, "out", &g->outputs[i]));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status name_graph(prt_names *n, const prt_graph_names *g)
+{
+    const prt_graph *graph = g->graph;
+    for (size_t i = 0; i < graph->inputs.count; i++)
+        PRT_TRY(name_value(n, g, graph->inputs.data[i], "in"));
+    for (size_t i = 0; i < graph->constants.count; i++)
+        PRT_TRY(name_value(n, g, graph->constants.data[i], "const"));
+    prt_for_each_op(op, graph)
+        for (uint32_t i = 0; i < op->n_out; i++)
+            PRT_TRY(name_value(n, g, &op->out[i], op->name.data));
+    if (graph->owner != NULL)
+        PRT_TRY(name_region_outputs(n, g));
+    prt_for_each_op(op, graph)
+        for (uint32_t i = 0; i < op->n_regions; i++) {
+            prt_graph_names *inner = NULL;
+            PRT_TRY(add_graph(n, op->regions[i], &inner));
+            PRT_TRY(name_graph(n, inner));
+        }
+    return POPRT_OK;
+}
+
+poprt_status prt_names_create(const prt_module *module, prt_arena *scratch, prt_names **out)
+{
+    prt_names *n = PRT_NEW(scratch, prt_names);
+    if (n == NULL)
+        return POPRT_E_NOMEM;
+    n->module = module;
+    n->scratch = scratch;
+    n->taken = prt_map_in(scratch);
+    n->graphs = prt_map_in(scratch);
+    prt_graph_names *main = NULL;
+    PRT_TRY(add_graph(n, module->main, &main));
+    PRT_TRY(name_interface(n, main));
+    PRT_TRY(name_graph(n, main));
+    *out = n;
+    return POPRT_OK;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* onnx_write.c — a module as a model: versions, metadata, the graph; to a sink or to files. */
+#include "converter/onnx_write.h"
+
+#include <stdio.h>
+
+#include "converter/onnx.h"
+
+enum { MOST_BYTES = 0x7fffffff }; /* what other readers of protobuf take */
+
+/* Operators are written in their canonical form, which asks for its opset. */
+static int64_t canonical_opset(const prt_graph *g, prt_str domain)
+{
+    int64_t most = 0;
+    prt_for_each_op(op, g) {
+        if (op->def != NULL && prt_str_equal(op->domain, domain) && op->def->since > most)
+            most = op->def->since;
+        for (uint32_t i = 0; i < op->n_regions; i++) {
+            const int64_t inner = canonical_opset(op->regions[i], domain);
+            most = inner > most ? inner : most;
+        }
+    }
+    return most;
+}
+
+/* Domains of ops that a pass made and no model imported. */
+static poprt_status collect_domains(const prt_graph *g, prt_map *domains)
+{
+    static char found;
+    prt_for_each_op(op, g) {
+        if (op->domain.data != NULL)
+            PRT_TRY(prt_map_set(domains, op->domain, &found));
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(collect_domains(op->regions[i], domains));
+    }
+    return POPRT_OK;
+}
+
+/* ONNX's own pairs of opset and format: the format that came with an opset or before. */
+static int64_t ir_of_opset(int64_t opset)
+{
+    static const unsigned char versions[] = { 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8,
+        8, 9, 9, 10, 10, 11, 12, 13 };
+    return opset < (int64_t)sizeof(versions) ? versions[opset] : 13;
+}
+
+static void put_opset(prt_onnx_writer *w, prt_str domain, int64_t version)
+{
+    const prt_put_mark opset = prt_put_open(&w->put, PRT_ONNX_Model_opset_import);
+    prt_put_str(&w->put, PRT_ONNX_OperatorSetId_domain, domain);
+    prt_put_int(&w->put, PRT_ONNX_OperatorSetId_version, version);
+    prt_put_close(&w->put, opset);
+}
+
+static void put_opsets(prt_onnx_writer *w)
+{
+    const prt_graph *g = w->m->main;
+    prt_map domains = prt_map_in(w->scratch);
+    prt_put_fail(&w->put, collect_domains(g, &domains));
+    for (const prt_opset *o = w->m->opsets; o != NULL; o = o->next) {
+        const bool onnx = o->domain.size == 0 || prt_str_is(o->domain, "ai.onnx");
+        const int64_t least = canonical_opset(g, onnx ? PRT_STR("") : o->domain);
+        if (onnx && least > o->version)
+            prt_onnx_need(w, ir_of_opset(least));
+        put_opset(w, o->domain, least > o->version ? least : o->version);
+    }
+    for (size_t i = 0; i < domains.capacity; i++) {
+        const prt_str domain = domains.entries[i].key;
+        if (domain.data == NULL || prt_module_opset(w->m, domain) != 0)
+            continue;
+        const int64_t least = canonical_opset(g, domain);
+        put_opset(w, domain, least > 0 ? least : 1);
+    }
+}
+
+static void put_model(prt_onnx_writer *w)
+{
+    prt_put_int(&w->put, PRT_ONNX_Model_ir_version, w->ir_version);
+    for (const prt_raw *raw = w->m->extra; raw != NULL; raw = raw->next)
+        prt_put_raw(&w->put, raw->bytes, raw->size);
+    put_opsets(w);
+    prt_onnx_put_graph(w, PRT_ONNX_Model_graph, w->m->main);
+}
+
+static poprt_status count(prt_onnx_writer *w, const prt_module *m, prt_arena *scratch,
+    prt_str data_name)
+{
+    *w = (prt_onnx_writer){ .m = m, .scratch = scratch, .data_name = data_name,
+        .ir_version = m->ir_version };
+    prt_onnx_need(w, 3); /* that opsets are imported */
+    prt_put_count(&w->put, scratch);
+    PRT_TRY(prt_names_create(m, scratch, &w->names));
+    put_model(w);
+    return prt_put_end(&w->put);
+}
+
+static poprt_status write(prt_onnx_writer *w, poprt_write_fn sink, void *user)
+{
+    w->data_size = 0;
+    prt_put_write(&w->put, sink, user);
+    put_model(w);
+    return prt_put_end(&w->put);
+}
+
+poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void *user)
+{
+    prt_arena *scratch = NULL;
+    prt_onnx_writer w;
+    PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
+    poprt_status status = count(&w, module, scratch, PRT_STR(""));
+    if (status == POPRT_OK && prt_put_size(&w.put) > MOST_BYTES)
+        status = prt_fail(POPRT_E_LIMIT, NULL, "the model has %zu bytes, and ONNX files at most 2 GiB: "
+            "save it to a file, which puts its weights beside it", prt_put_size(&w.put));
+    if (status == POPRT_OK)
+        status = write(&w, sink, user);
+    prt_arena_release(scratch);
+    return prt_fail_at_stage(status, "write");
+}
+
+/* The data file is in place before the model that speaks of it. */
+static poprt_status write_files(prt_onnx_writer *w, const char *path, const char *data_path)
+{
+    prt_file_writer *model = NULL;
+    const prt_allocator *allocator = w->m->allocator;
+    if (data_path != NULL)
+        PRT_TRY(prt_file_writer_create(allocator, data_path, &w->data));
+    poprt_status status = prt_file_writer_create(allocator, path, &model);
+    if (status == POPRT_OK)
+        status = write(w, prt_file_writer_sink, model);
+    if (w->data != NULL) {
+        if (status == POPRT_OK)
+            status = prt_file_writer_commit(w->data);
+        else
+            prt_file_writer_abandon(w->data);
+    }
+    if (status == POPRT_OK)
+        return prt_file_writer_commit(model);
+    if (model != NULL)
+        prt_file_writer_abandon(model);
+    return status;
+}
+
+poprt_status prt_onnx_write_file(const prt_module *module, const char *path, size_t most)
+{
+    prt_arena *scratch = NULL;
+    prt_onnx_writer w;
+    PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
+    poprt_status status = count(&w, module, scratch, PRT_STR(""));
+    char *data_path = NULL;
+    if (status == POPRT_OK && prt_put_size(&w.put) > (most != 0 ? most : MOST_BYTES)) {
+        const size_t size = strlen(path) + sizeof(".data");
+        data_path = PRT_NEW_N(scratch, char, size);
+        if (data_path == NULL) {
+            status = POPRT_E_NOMEM;
+        } else {
+            (void)snprintf(data_path, size, "%s.data", path);
+            const char *slash = strrchr(data_path, '/');
+            status = count(&w, module, scratch, prt_str_of(slash != NULL ? slash + 1 : data_path));
+        }
+    }
+    if (status == POPRT_OK)
+        status = write_files(&w, path, data_path);
+    prt_arena_release(scratch);
+    return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* onnx_write.h — a module as ONNX; shared by the files that write it. */
+#ifndef PRT_CONVERTER_ONNX_WRITE_H
+#define PRT_CONVERTER_ONNX_WRITE_H
+
+#include "base/file.h"
+#include "converter/onnx_names.h"
+#include "converter/put.h"
+
+/* Constants of this size go to the data file, where there is one, at multiples of the alignment. */
+enum { PRT_ONNX_EXTERNAL_SIZE = 1024, PRT_ONNX_EXTERNAL_ALIGN = 64 };
+
+typedef struct prt_onnx_writer {
+    prt_put put;
+    const prt_module *m;
+    prt_names *names;
+    prt_arena *scratch;
+    prt_str data_name;       /* location of external data; empty: everything is in the model */
+    prt_file_writer *data;   /* open in the writing pass */
+    uint64_t data_size;      /* so far in this pass */
+    int64_t opset;           /* of ai.onnx, as written */
+    int64_t ir_version;      /* found while counting */
+} prt_onnx_writer;
+
+/* onnx_write_graph.c */
+void prt_onnx_put_graph(prt_onnx_writer *w, uint32_t field, const prt_graph *graph);
+
+/* onnx_write_node.c */
+void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op);
+void prt_onnx_put_identity(prt_onnx_writer *w, prt_str from, prt_str to);
+
+/* onnx_write_value.c */
+void prt_onnx_put_tensor(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_tensor *t);
+void prt_onnx_put_type(prt_onnx_writer *w, uint32_t field, const prt_type *type);
+void prt_onnx_put_value_info(prt_onnx_writer *w, uint32_t field, prt_str name, const prt_type *type,
+    prt_str doc);
+
+/* The least version of the format that something needs. */
+static inline void prt_onnx_need(prt_onnx_writer *w, int64_t ir_version)
+{
+    if (w->ir_version < ir_version)
+        w->ir_version = ir_version;
+}
+
+#endif

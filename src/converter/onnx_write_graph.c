@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * onnx_write_graph.c — graphs out. A ValueInfoProto that was read and still says what is known is
+ * written as it came, with its doc string, denotations and metadata.
+ */
+#include "converter/onnx_raw.h"
+#include "converter/onnx_type.h"
+#include "converter/onnx_write.h"
+
+/* The name in a kept field that holds a ValueInfoProto; empty when it is none. */
+static prt_str info_name(const prt_raw *raw, prt_bytes *info)
+{
+    prt_str name = PRT_STR("");
+    prt_wire g = prt_wire_open((prt_bytes){ raw->bytes, raw->size }, PRT_ONNX_Graph, 1);
+    prt_field field, f;
+    if (!prt_wire_next(&g, &field))
+        return name;
+    *info = field.bytes;
+    prt_wire w = prt_wire_open(field.bytes, PRT_ONNX_ValueInfo, 2);
+    while (prt_wire_next(&w, &f))
+        if (f.number == PRT_ONNX_ValueInfo_name)
+            name = prt_wire_text(&w, &f);
+    return w.status == POPRT_OK ? name : PRT_STR("");
+}
+
+/* A declared dim, unless inference knows better; a declared name of an expression is kept. */
+static int64_t merge_dim(const prt_dims *dims, int64_t said, int64_t known)
+{
+    if (known == PRT_DIM_UNKNOWN)
+        return said;
+    if (prt_dim_is_number(known) || !prt_dim_is_expr(said))
+        return known;
+    return prt_dims_at(dims, prt_dim_index(said))->op == PRT_DIM_SYMBOL ? said : known;
+}
+
+/* What the file said of a value, where that goes beyond what is known and is not against it. */
+static const prt_type *merge_types(prt_module *m, const prt_type *said, const prt_type *known)
+{
+    if (known->kind == PRT_VALUE_UNKNOWN || said == known)
+        return said;
+    if (said->kind != known->kind)
+        return known;
+    if (known->kind != PRT_VALUE_TENSOR)
+        return said->elem != NULL ? said : known;
+    const int32_t dtype = known->dtype != PRT_DTYPE_undefined ? known->dtype : said->dtype;
+    if (known->rank < 0)
+        return prt_type_tensor(m->types, dtype, said->rank, said->dims);
+    if (said->rank != known->rank || known->rank > PRT_MAX_RANK)
+        return known;
+    int64_t dims[PRT_MAX_RANK];
+    for (int32_t i = 0; i < known->rank; i++)
+        dims[i] = merge_dim(m->dims, said->dims[i], known->dims[i]);
+    return prt_type_tensor(m->types, dtype, known->rank, dims);
+}
+
+/* Puts a kept description, or a new one where more is known. Types are compared by interning what
+ * the file said: the pool may grow, nothing else changes. */
+static void put_said(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
+{
+    prt_module *m = (prt_module *)(uintptr_t)w->m;
+    const prt_type *said = NULL, *merged = NULL;
+    prt_bytes info = { NULL, 0 };
+    prt_str doc;
+    (void)info_name(raw, &info);
+    const bool is_input = raw->field == PRT_ONNX_Graph_input && value->graph->owner == NULL;
+    if (prt_onnx_value_info(m, info, 1, is_input, &said, &doc) == POPRT_OK)
+        merged = merge_types(m, said, value->type);
+    if (merged == NULL)
+        prt_put_fail(&w->put, POPRT_E_NOMEM);
+    else if (merged == said)
+        prt_put_raw(&w->put, raw->bytes, raw->size);
+    else
+        prt_onnx_put_value_info(w, raw->field, name, merged, value->doc);
+}
+
+/* What was kept of one kind of description, by name. */
+static prt_map map_infos(prt_onnx_writer *w, const prt_graph *g, uint32_t field)
+{
+    prt_map map = prt_map_in(w->scratch);
+    for (const prt_raw *raw = g->extra; raw != NULL; raw = raw->next) {
+        prt_bytes info;
+        if (raw->field != field)
+            continue;
+        const prt_str name = info_name(raw, &info);
+        if (name.size != 0)
+            prt_put_fail(&w->put, prt_map_set(&map, name, (void *)(uintptr_t)raw));
+    }
+    return map;
+}
+
+static void put_info(prt_onnx_writer *w, const prt_map *infos, uint32_t field, prt_str name,
+    const prt_value *value)
+{
+    const prt_raw *raw = prt_map_find(infos, name);
+    if (raw != NULL)
+        put_said(w, raw, name, value);
+    else
+        prt_onnx_put_value_info(w, field, name, value->type, value->doc);
+}
+
+/* A constant of this graph with this name in the file. */
+static const prt_value *find_constant(const prt_onnx_writer *w, const prt_graph *g, prt_str name)
+{
+    const prt_value *value = prt_map_find(&w->m->names, name);
+    if (value == NULL || value->graph != g || !prt_value_is_constant(value) ||
+        !prt_str_equal(prt_names_value(w->names, value), name))
+        return NULL;
+    return value;
+}
+
+/* Inputs in order, with the constants among them that were listed as inputs too. */
+static void put_inputs(prt_onnx_writer *w, const prt_graph *g)
+{
+    size_t listed = 0, next = 0;
+    const prt_map infos = map_infos(w, g, PRT_ONNX_Graph_input);
+    for (const prt_raw *raw = g->extra; raw != NULL; raw = raw->next) {
+        prt_bytes info;
+        if (raw->field != PRT_ONNX_Graph_input)
+            continue;
+        const prt_str name = info_name(raw, &info);
+        const prt_value *constant = g->owner == NULL ? find_constant(w, g, name) : NULL;
+        if (constant != NULL) {
+            prt_put_raw(&w->put, raw->bytes, raw->size);
+            listed++;
+        } else if (next < g->inputs.count) {
+            const prt_value *in = g->inputs.data[next++];
+            put_info(w, &infos, PRT_ONNX_Graph_input, prt_names_value(w->names, in), in);
+        }
+    }
+    for (; next < g->inputs.count; next++)
+        put_info(w, &infos, PRT_ONNX_Graph_input, prt_names_value(w->names, g->inputs.data[next]),
+            g->inputs.data[next]);
+    /* Until version 3 every initializer had to be an input too. */
+    if (g->owner != NULL || listed < g->constants.count)
+        prt_onnx_need(w, 4);
+}
+
+static void put_constant(prt_onnx_writer *w, const prt_value *value)
+{
+    prt_tensor t;
+    if (value->uses == NULL && value->name.size == 0)
+        return;
+    if (!prt_value_tensor(value, &t)) {
+        prt_put_fail(&w->put, prt_fail(POPRT_E_UNSUPPORTED, value->name.data,
+            "a constant that is no tensor of at most 8 dimensions cannot be written"));
+        return;
+    }
+    prt_onnx_put_tensor(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t);
+}
+
+/* Declared types inside of the graph, of values that are still there. */
+static void put_infos(prt_onnx_writer *w, const prt_graph *g)
+{
+    for (const prt_raw *raw = g->extra; raw != NULL; raw = raw->next) {
+        prt_bytes info;
+        if (raw->field != PRT_ONNX_Graph_value_info)
+            continue;
+        const prt_str name = info_name(raw, &info);
+        const prt_value *value = prt_map_find(&w->m->names, name);
+        if (value == NULL || value->graph != g || (value->def != NULL && value->def->dead) ||
+            !prt_str_equal(prt_names_value(w->names, value), name))
+            continue;
+        put_said(w, raw, name, value);
+    }
+}
+
+static void put_outputs(prt_onnx_writer *w, const prt_graph *g, const prt_graph_names *names)
+{
+    const prt_map infos = map_infos(w, g, PRT_ONNX_Graph_output);
+    for (uint32_t i = 0; i < g->ret->n_in; i++) {
+        const prt_value *value = g->ret->in[i].value;
+        if (!prt_str_equal(prt_names_value(w->names, value), names->outputs[i]))
+            prt_onnx_put_identity(w, prt_names_value(w->names, value), names->outputs[i]);
+    }
+    for (uint32_t i = 0; i < g->ret->n_in; i++)
+        put_info(w, &infos, PRT_ONNX_Graph_output, names->outputs[i], g->ret->in[i].value);
+}
+
+void prt_onnx_put_graph(prt_onnx_writer *w, uint32_t field, const prt_graph *g)
+{
+    prt_put *p = &w->put;
+    const prt_graph_names *names = prt_names_graph(w->names, g);
+    const prt_put_mark graph = prt_put_open(p, field);
+    prt_for_each_op(op, g)
+        prt_onnx_put_node(w, op);
+    prt_put_str(p, PRT_ONNX_Graph_name, g->name.size != 0 ? g->name : PRT_STR("graph"));
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (g->inputs.data[i]->constant != NULL)
+            put_constant(w, g->inputs.data[i]);
+    for (size_t i = 0; i < g->constants.count; i++)
+        put_constant(w, g->constants.data[i]);
+    if (g->doc.size != 0)
+        prt_put_str(p, PRT_ONNX_Graph_doc_string, g->doc);
+    put_inputs(w, g);
+    put_outputs(w, g, names);
+    put_infos(w, g);
+    for (const prt_raw *raw = g->extra; raw != NULL; raw = raw->next)
+        if (raw->field != PRT_ONNX_Graph_input && raw->field != PRT_ONNX_Graph_output &&
+            raw->field != PRT_ONNX_Graph_value_info)
+            prt_put_raw(p, raw->bytes, raw->size);
+    prt_put_close(p, graph);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * onnx_write_node.c — ops as nodes: the bytes an op was read from where they still say what the op
+ * is, else bytes made from its attributes.
+ */
+#include "converter/onnx_raw.h"
+#include "converter/onnx_write.h"
+
+/* ---- may the source bytes be used? ---- */
+
+static bool is_inside(const prt_graph *graph, const prt_op *owner)
+{
+    for (; graph != NULL; graph = graph->owner != NULL ? graph->owner->graph : NULL)
+        if (graph->owner == owner)
+            return true;
+    return false;
+}
+
+/* Does the source of `op` name its values as they will be called in the file? What is inside of
+ * `root` is named by the root's bytes and needs no check; outputs of `root` itself do. */
+static bool same_names(const prt_onnx_writer *w, const prt_op *op, const prt_op *root)
+{
+    uint32_t in = 0, out = 0;
+    prt_wire r = prt_wire_open((prt_bytes){ op->source, op->source_size }, PRT_ONNX_Node, 1);
+    prt_field f;
+    while (prt_wire_next(&r, &f)) {
+        const prt_str name = prt_wire_text(&r, &f);
+        if (f.number == PRT_ONNX_Node_input) {
+            if (in >= op->n_in)
+                return false;
+            const prt_value *value = op->in[in++].value;
+            if (value != NULL && is_inside(value->graph, root))
+                continue;
+            if (!prt_str_equal(prt_names_value(w->names, value), name))
+                return false;
+        } else if (f.number == PRT_ONNX_Node_output) {
+            if (out >= op->n_out)
+                return false;
+            const prt_value *value = &op->out[out++];
+            if (op == root && !prt_str_equal(prt_names_value(w->names, value), name))
+                return false;
+        }
+    }
+    return r.status == POPRT_OK && in == op->n_in && out == op->n_out;
+}
+
+static bool source_holds(const prt_onnx_writer *w, const prt_op *op, const prt_op *root)
+{
+    if (op->source == NULL || (op->def != NULL && op->def->since > op->source_opset))
+        return false;
+    if (!same_names(w, op, root))
+        return false;
+    for (uint32_t i = 0; i < op->n_regions; i++) {
+        const prt_graph *g = op->regions[i];
+        prt_for_each_op(inner, g)
+            if (!source_holds(w, inner, root))
+                return false;
+        for (uint32_t k = 0; k < g->ret->n_in; k++)
+            if (!is_inside(g->ret->in[k].value->graph, root))
+                return false;
+    }
+    return true;
+}
+
+/* ---- attributes ---- */
+
+static const int32_t onnx_kinds[] = {
+    [PRT_ATTR_i64] = PRT_ONNX_INT,       [PRT_ATTR_f32] = PRT_ONNX_FLOAT,
+    [PRT_ATTR_str] = PRT_ONNX_STRING,    [PRT_ATTR_i64s] = PRT_ONNX_INTS,
+    [PRT_ATTR_f32s] = PRT_ONNX_FLOATS,   [PRT_ATTR_strs] = PRT_ONNX_STRINGS,
+    [PRT_ATTR_tensor] = PRT_ONNX_TENSOR, [PRT_ATTR_graph] = PRT_ONNX_GRAPH,
+    [PRT_ATTR_type] = PRT_ONNX_TYPE_PROTO,
+};
+
+/* The value alone. A tensor attribute stays in the model, whatever its size. */
+static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const void *field)
+{
+    prt_put *p = &w->put;
+    const prt_str data_name = w->data_name;
+    switch (kind) {
+    case PRT_ATTR_i64:
+        prt_put_int(p, PRT_ONNX_Attribute_i, *(const int64_t *)field);
+        break;
+    case PRT_ATTR_f32:
+        prt_put_float(p, PRT_ONNX_Attribute_f, *(const float *)field);
+        break;
+    case PRT_ATTR_str:
+        prt_put_str(p, PRT_ONNX_Attribute_s, *(const prt_str *)field);
+        break;
+    case PRT_ATTR_i64s:
+        for (uint32_t i = 0; i < ((const prt_i64s *)field)->count; i++)
+            prt_put_int(p, PRT_ONNX_Attribute_ints, ((const prt_i64s *)field)->data[i]);
+        break;
+    case PRT_ATTR_f32s:
+        for (uint32_t i = 0; i < ((const prt_f32s *)field)->count; i++)
+            prt_put_float(p, PRT_ONNX_Attribute_floats, ((const prt_f32s *)field)->data[i]);
+        break;
+    case PRT_ATTR_strs:
+        for (uint32_t i = 0; i < ((const prt_strs *)field)->count; i++)
+            prt_put_str(p, PRT_ONNX_Attribute_strings, ((const prt_strs *)field)->data[i]);
+        break;
+    case PRT_ATTR_tensor:
+        w->data_name = PRT_STR("");
+        prt_onnx_put_tensor(w, PRT_ONNX_Attribute_t, PRT_STR(""), *(const prt_tensor *const *)field);
+        w->data_name = data_name;
+        break;
+    case PRT_ATTR_graph:
+        prt_onnx_put_graph(w, PRT_ONNX_Attribute_g, op->regions[*(const uint32_t *)field]);
+        break;
+    default:
+        prt_onnx_put_type(w, PRT_ONNX_Attribute_tp, *(const prt_type *const *)field);
+        break;
+    }
+}
+
+static size_t size_of_kind(uint32_t kind)
+{
+    static const size_t sizes[] = { [PRT_ATTR_i64] = sizeof(int64_t), [PRT_ATTR_f32] = sizeof(float),
+        [PRT_ATTR_str] = sizeof(prt_str), [PRT_ATTR_i64s] = sizeof(prt_i64s),
+        [PRT_ATTR_f32s] = sizeof(prt_f32s), [PRT_ATTR_strs] = sizeof(prt_strs),
+        [PRT_ATTR_tensor] = sizeof(prt_tensor *), [PRT_ATTR_graph] = sizeof(uint32_t),
+        [PRT_ATTR_type] = sizeof(prt_type *) };
+    return sizes[kind];
+}
+
+/* Given ones, and those that a pass set without saying so. */
+static bool is_written(const prt_op *op, uint32_t k)
+{
+    const prt_attr_def *row = &op->def->attrs[k];
+    const char *field = (const char *)op->attrs + row->offset;
+    if (row->kind == PRT_ATTR_tensor || row->kind == PRT_ATTR_type)
+        return *(const void *const *)(const void *)field != NULL;
+    if (row->kind == PRT_ATTR_graph)
+        return *(const uint32_t *)(const void *)field < op->n_regions;
+    return prt_attr_given(op->attrs, k) ||
+        memcmp(field, (const char *)op->def->defaults + row->offset, size_of_kind(row->kind)) != 0;
+}
+
+static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *row)
+{
+    const prt_put_mark attr = prt_put_open(&w->put, PRT_ONNX_Node_attribute);
+    prt_put_str(&w->put, PRT_ONNX_Attribute_name, prt_str_of(row->name));
+    put_value(w, op, row->kind, (const char *)op->attrs + row->offset);
+    prt_put_int(&w->put, PRT_ONNX_Attribute_type, onnx_kinds[row->kind]);
+    prt_put_close(&w->put, attr);
+}
+
+/* Is region k the value of one of the row's attributes? */
+static bool is_claimed(const prt_op *op, uint32_t k)
+{
+    for (uint32_t i = 0; op->def != NULL && i < op->def->n_attrs; i++) {
+        const prt_attr_def *row = &op->def->attrs[i];
+        const void *field = (const char *)op->attrs + row->offset;
+        if (row->kind == PRT_ATTR_graph && *(const uint32_t *)field == k)
+            return true;
+    }
+    return false;
+}
+
+/* An attribute kept as it came. Graphs in it were read as regions, in order, and those count. */
+static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *raw,
+    uint32_t *region)
+{
+    prt_wire node = prt_wire_open((prt_bytes){ raw->bytes, raw->size }, PRT_ONNX_Node, 1);
+    prt_field field, f;
+    bool graphs = false;
+    if (!prt_wire_next(&node, &field))
+        return;
+    prt_wire attr = prt_wire_open(field.bytes, PRT_ONNX_Attribute, 2);
+    while (prt_wire_next(&attr, &f))
+        graphs = graphs || f.number == PRT_ONNX_Attribute_g || f.number == PRT_ONNX_Attribute_graphs;
+    if (!graphs) {
+        prt_put_raw(&w->put, raw->bytes, raw->size);
+        return;
+    }
+    const prt_put_mark mark = prt_put_open(&w->put, PRT_ONNX_Node_attribute);
+    attr = prt_wire_open(field.bytes, PRT_ONNX_Attribute, 2);
+    while (prt_wire_next(&attr, &f)) {
+        if (f.number != PRT_ONNX_Attribute_g && f.number != PRT_ONNX_Attribute_graphs) {
+            prt_put_raw(&w->put, f.whole.data, f.whole.size);
+            continue;
+        }
+        while (is_claimed(op, *region))
+            ++*region;
+        if (*region < op->n_regions)
+            prt_onnx_put_graph(w, f.number, op->regions[(*region)++]);
+    }
+    prt_put_close(&w->put, mark);
+}
+
+/* ---- nodes ---- */
+
+static uint32_t count_inputs(const prt_op *op)
+{
+    uint32_t n = op->n_in;
+    while (n > 0 && op->in[n - 1].value == NULL)
+        n--;
+    return n;
+}
+
+static uint32_t count_outputs(const prt_onnx_writer *w, const prt_op *op)
+{
+    uint32_t n = op->n_out;
+    while (n > 1 && prt_names_value(w->names, &op->out[n - 1]).size == 0)
+        n--;
+    return n;
+}
+
+void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
+{
+    prt_put *p = &w->put;
+    if (source_holds(w, op, op)) {
+        prt_put_bytes(p, PRT_ONNX_Graph_node, op->source, op->source_size);
+        return;
+    }
+    const prt_put_mark node = prt_put_open(p, PRT_ONNX_Graph_node);
+    const uint32_t n_in = count_inputs(op), n_out = count_outputs(w, op);
+    for (uint32_t i = 0; i < n_in; i++)
+        prt_put_str(p, PRT_ONNX_Node_input, prt_names_value(w->names, op->in[i].value));
+    for (uint32_t i = 0; i < n_out; i++)
+        prt_put_str(p, PRT_ONNX_Node_output, prt_names_value(w->names, &op->out[i]));
+    if (op->origin.size != 0)
+        prt_put_str(p, PRT_ONNX_Node_name, op->origin);
+    prt_put_str(p, PRT_ONNX_Node_op_type, op->name);
+    for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++)
+        if (is_written(op, k))
+            put_attr(w, op, &op->def->attrs[k]);
+    uint32_t region = 0;
+    for (const prt_raw *raw = op->extra; raw != NULL; raw = raw->next)
+        if (raw->field == PRT_ONNX_Node_attribute)
+            put_extra_attr(w, op, raw, &region);
+    if (op->domain.size != 0)
+        prt_put_str(p, PRT_ONNX_Node_domain, op->domain);
+    for (const prt_raw *raw = op->extra; raw != NULL; raw = raw->next)
+        if (raw->field != PRT_ONNX_Node_attribute)
+            prt_put_raw(p, raw->bytes, raw->size);
+    prt_put_close(p, node);
+}
+
+void prt_onnx_put_identity(prt_onnx_writer *w, prt_str from, prt_str to)
+{
+    const prt_put_mark node = prt_put_open(&w->put, PRT_ONNX_Graph_node);
+    prt_put_str(&w->put, PRT_ONNX_Node_input, from);
+    prt_put_str(&w->put, PRT_ONNX_Node_output, to);
+    prt_put_str(&w->put, PRT_ONNX_Node_op_type, PRT_STR("Identity"));
+    prt_put_close(&w->put, node);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* put.c — counting and writing passes of the encoder. */
+#include "converter/put.h"
+
+void prt_put_fail(prt_put *p, poprt_status status)
+{
+    if (p->status == POPRT_OK)
+        p->status = status;
+}
+
+static bool sink(pb_ostream_t *stream, const pb_byte_t *bytes, size_t size)
+{
+    prt_put *p = stream->state;
+    return size == 0 || p->write(p->user, bytes, size) == 0;
+}
+
+void prt_put_count(prt_put *p, prt_arena *scratch)
+{
+    *p = (prt_put){ .stream = PB_OSTREAM_SIZING, .scratch = scratch, .counting = true };
+}
+
+void prt_put_write(prt_put *p, poprt_write_fn write, void *user)
+{
+    p->stream = (pb_ostream_t){ .callback = sink, .state = p, .max_size = SIZE_MAX };
+    p->write = write;
+    p->user = user;
+    p->counting = false;
+    p->next = 0;
+}
+
+poprt_status prt_put_end(const prt_put *p)
+{
+    return p->status;
+}
+
+size_t prt_put_size(const prt_put *p)
+{
+    return p->stream.bytes_written;
+}
+
+/* Of nanopb's answers only the sink's can be false. */
+static void check(prt_put *p, bool done)
+{
+    if (!done && p->status == POPRT_OK)
+        p->status = prt_fail(POPRT_E_IO, NULL, "the receiver of the bytes refused them");
+}
+
+static void put_tag(prt_put *p, uint32_t wire, uint32_t field)
+{
+    if (p->status == POPRT_OK)
+        check(p, pb_encode_tag(&p->stream, (pb_wire_type_t)wire, field));
+}
+
+static void put_varint(prt_put *p, uint64_t value)
+{
+    if (p->status == POPRT_OK)
+        check(p, pb_encode_varint(&p->stream, value));
+}
+
+prt_put_mark prt_put_open(prt_put *p, uint32_t field)
+{
+    prt_put_mark mark = { 0, 0 };
+    put_tag(p, PRT_WIRE_BYTES, field);
+    if (p->status != POPRT_OK)
+        return mark;
+    if (p->counting) {
+        mark.index = p->sizes.count;
+        if (!PRT_VEC_PUSH(p->scratch, &p->sizes, 0))
+            p->status = POPRT_E_NOMEM;
+    } else {
+        PRT_ASSERT(p->next < p->sizes.count);
+        mark.index = p->next++;
+        put_varint(p, p->sizes.data[mark.index]);
+    }
+    mark.start = p->stream.bytes_written;
+    return mark;
+}
+
+void prt_put_close(prt_put *p, prt_put_mark mark)
+{
+    if (p->status != POPRT_OK)
+        return;
+    const size_t size = p->stream.bytes_written - mark.start;
+    if (p->counting) {
+        p->sizes.data[mark.index] = size;
+        put_varint(p, size);
+    } else if (size != p->sizes.data[mark.index]) {
+        p->status = prt_fail(POPRT_E_INTERNAL, NULL, "a message was counted with %zu bytes and "
+            "written with %zu", p->sizes.data[mark.index], size);
+    }
+}
+
+void prt_put_int(prt_put *p, uint32_t field, int64_t value)
+{
+    put_tag(p, PRT_WIRE_VARINT, field);
+    put_varint(p, (uint64_t)value);
+}
+
+void prt_put_float(prt_put *p, uint32_t field, float value)
+{
+    put_tag(p, PRT_WIRE_FIXED32, field);
+    if (p->status == POPRT_OK)
+        check(p, pb_encode_fixed32(&p->stream, &value));
+}
+
+void prt_put_raw(prt_put *p, const void *data, size_t size)
+{
+    if (p->status == POPRT_OK && size != 0)
+        check(p, pb_write(&p->stream, data, size));
+}
+
+void prt_put_bytes(prt_put *p, uint32_t field, const void *data, size_t size)
+{
+    put_tag(p, PRT_WIRE_BYTES, field);
+    put_varint(p, size);
+    prt_put_raw(p, data, size);
+}
+
+void prt_put_str(prt_put *p, uint32_t field, prt_str text)
+{
+    prt_put_bytes(p, field, text.data, text.size);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c — collects failures. What does not fit is counted. */
+#include "converter/report.h"
+
+#include <stdio.h>
+
+void prt_report_add(prt_report *report, poprt_status status)
+{
+    const poprt_error *e = prt_error_last();
+    const bool first = report->count++ == 0;
+    if (first) {
+        report->status = status;
+        (void)snprintf(report->subject, sizeof(report->subject), "%s", e->subject);
+    }
+    const size_t left = sizeof(report->text) - report->at;
+    const int n = snprintf(report->text + report->at, left, "%s%s%s%s", first ? "" : "\n",
+        first ? "" : e->subject, first ? "" : ": ", e->message);
+    if (n > 0 && (size_t)n < left) {
+        report->at += (size_t)n;
+        report->shown++;
+    } else {
+        report->text[report->at] = '\0';
+    }
+}
+
+poprt_status prt_report_end(const prt_report *report)
+{
+    if (report->count == 0)
+        return POPRT_OK;
+    if (report->count > report->shown)
+        return prt_fail(report->status, report->subject, "%s\nand %u more", report->text,
+            report->count - report->shown);
+    return prt_fail(report->status, report->subject, "%s", report->text);
+}

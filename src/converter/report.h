@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h — several failures in one: a line each, with the first one's status and node. */
+#ifndef PRT_CONVERTER_REPORT_H
+#define PRT_CONVERTER_REPORT_H
+
+#include "base/status.h"
+
+typedef struct prt_report {
+    poprt_status status;
+    uint32_t count, shown;
+    size_t at;
+    char subject[256];
+    char text[1800];
+} prt_report;
+
+/* Adds this thread's last failure. */
+void prt_report_add(prt_report *report, poprt_status status);
+
+/* POPRT_OK, or one failure that tells all. */
+poprt_status prt_report_end(const prt_report *report);
+
+#endif

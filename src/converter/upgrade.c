@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* upgrade.c — runs the rows of upgrade.def and turns a node's attributes into its op's. */
+#include "converter/upgrade.h"
+
+#include "converter/onnx_raw.h"
+#include "converter/report.h"
+
+#define UP(domain, name, from, to, function) poprt_status function(prt_upgrade *u);
+#include "converter/upgrade.def"
+#undef UP
+
+static const prt_upgrade_row rows[] = {
+#define UP(domain, name, from, to, function) { domain, name, from, to, function },
+#include "converter/upgrade.def"
+#undef UP
+    { NULL, NULL, 0, 0, NULL },
+};
+
+/* ---- attributes ---- */
+
+const prt_node_attr *prt_upgrade_attr(prt_upgrade *u, const char *name)
+{
+    for (uint32_t i = 0; i < u->n_attrs; i++)
+        if (prt_str_is(u->attrs[i].name, name)) {
+            u->attrs[i].taken = true;
+            return &u->attrs[i];
+        }
+    return NULL;
+}
+
+int64_t prt_upgrade_i64(prt_upgrade *u, const char *name, int64_t absent)
+{
+    const prt_node_attr *a = prt_upgrade_attr(u, name);
+    return a != NULL && a->kind == PRT_ONNX_INT ? a->i : absent;
+}
+
+float prt_upgrade_f32(prt_upgrade *u, const char *name, float absent)
+{
+    const prt_node_attr *a = prt_upgrade_attr(u, name);
+    return a != NULL && a->kind == PRT_ONNX_FLOAT ? a->f : absent;
+}
+
+/* An attribute without any value in it (kind 0) is an empty list, in files from before
+ * AttributeProto.type. */
+static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
+{
+    static const int32_t kinds[] = {
+        [PRT_ATTR_i64] = PRT_ONNX_INT,       [PRT_ATTR_f32] = PRT_ONNX_FLOAT,
+        [PRT_ATTR_str] = PRT_ONNX_STRING,    [PRT_ATTR_i64s] = PRT_ONNX_INTS,
+        [PRT_ATTR_f32s] = PRT_ONNX_FLOATS,   [PRT_ATTR_strs] = PRT_ONNX_STRINGS,
+        [PRT_ATTR_tensor] = PRT_ONNX_TENSOR, [PRT_ATTR_graph] = PRT_ONNX_GRAPH,
+        [PRT_ATTR_type] = PRT_ONNX_TYPE_PROTO,
+    };
+    const bool list =
+        row->kind == PRT_ATTR_i64s || row->kind == PRT_ATTR_f32s || row->kind == PRT_ATTR_strs;
+    if (a->kind != kinds[row->kind] && !(a->kind == 0 && list))
+        return false;
+    switch (row->kind) {
+    case PRT_ATTR_i64:
+        *(int64_t *)to = a->i;
+        break;
+    case PRT_ATTR_f32:
+        *(float *)to = a->f;
+        break;
+    case PRT_ATTR_str:
+        *(prt_str *)to = a->s;
+        break;
+    case PRT_ATTR_i64s:
+        *(prt_i64s *)to = a->ints;
+        break;
+    case PRT_ATTR_f32s:
+        *(prt_f32s *)to = a->floats;
+        break;
+    case PRT_ATTR_strs:
+        *(prt_strs *)to = a->strings;
+        break;
+    case PRT_ATTR_tensor:
+        *(const prt_tensor **)to = a->tensor;
+        break;
+    case PRT_ATTR_graph:
+        *(uint32_t *)to = a->graph;
+        break;
+    default:
+        *(const prt_type **)to = a->type;
+        break;
+    }
+    return true;
+}
+
+/* Typed attributes from the node's, by name and kind. */
+static void fill(prt_upgrade *u)
+{
+    const prt_op_def *def = u->op->def;
+    for (uint32_t i = 0; i < u->n_attrs; i++) {
+        prt_node_attr *a = &u->attrs[i];
+        const uint32_t k = a->taken ? UINT32_MAX : prt_op_attr(def, a->name);
+        if (k == UINT32_MAX || !set_field(&def->attrs[k], a, (char *)u->op->attrs + def->attrs[k].offset))
+            continue;
+        *(uint64_t *)u->op->attrs |= (uint64_t)1 << k;
+        a->taken = true;
+    }
+}
+
+poprt_status prt_upgrade_become(prt_upgrade *u, uint32_t id)
+{
+    prt_op *op = u->op;
+    const prt_op_def *def = prt_op_of(id);
+    void *attrs = prt_arena_copy(op->graph->module->arena, def->defaults, def->attrs_size);
+    if (attrs == NULL)
+        return POPRT_E_NOMEM;
+    op->def = def;
+    op->attrs = attrs;
+    op->domain = prt_str_of(def->domain);
+    op->name = prt_str_of(def->name);
+    prt_op_touch(op);
+    fill(u);
+    return POPRT_OK;
+}
+
+poprt_status prt_upgrade_ints_to_input(prt_upgrade *u, const char *name, uint32_t slot)
+{
+    const prt_node_attr *a = prt_upgrade_attr(u, name);
+    if (a == NULL)
+        return POPRT_OK;
+    if (a->kind != PRT_ONNX_INTS && a->kind != 0)
+        return prt_fail(POPRT_E_PARSE, prt_op_label(u->op),
+            "%.100s: attribute '%.100s' must be a list of integers", u->op->name.data, name);
+    prt_build b = prt_build_before(u->op);
+    prt_value *value = prt_build_i64s(&b, a->ints.count, a->ints.data);
+    PRT_TRY(prt_build_status(&b));
+    while (u->op->n_in <= slot)
+        PRT_TRY(prt_op_add_input(u->op, NULL));
+    prt_op_set_input(u->op, slot, value);
+    return POPRT_OK;
+}
+
+/* ---- rows ---- */
+
+static const prt_upgrade_row *next_row(const prt_op *op, int64_t version)
+{
+    for (const prt_upgrade_row *row = rows; row->up != NULL; row++)
+        if (row->from <= version && version < row->to && prt_str_is(op->name, row->name) &&
+            prt_str_is(op->domain, row->domain))
+            return row;
+    return NULL;
+}
+
+poprt_status prt_upgrade_op(prt_upgrade *u)
+{
+    int64_t version = u->version;
+    const prt_upgrade_row *row;
+    while (u->op != NULL && (row = next_row(u->op, version)) != NULL) {
+        prt_op_touch(u->op);
+        PRT_TRY(row->up(u));
+        version = row->to;
+    }
+    return POPRT_OK;
+}
+
+/* What is left of the attributes: of the wrong type, or unknown and kept as they came. */
+static poprt_status keep_attrs(prt_upgrade *u)
+{
+    prt_op *op = u->op;
+    prt_raw_list list = { NULL, NULL };
+    for (uint32_t i = 0; i < u->n_attrs; i++) {
+        const prt_node_attr *a = &u->attrs[i];
+        if (a->taken)
+            continue;
+        /* An optimisation hint of opset 1 that every operator could carry. */
+        if (u->version < 6 && prt_str_is(a->name, "consumed_inputs")) {
+            prt_op_touch(op);
+            continue;
+        }
+        if (op->def != NULL && prt_op_attr(op->def, a->name) != UINT32_MAX)
+            return prt_fail(POPRT_E_PARSE, prt_op_label(op),
+                "%.100s: attribute '%.*s' is of the wrong type (%d)", op->name.data,
+                PRT_SHOW(a->name), a->kind);
+        PRT_TRY(prt_raw_keep(op->graph->module->arena, &list, PRT_ONNX_Node_attribute,
+            (prt_bytes){ a->field, a->field_size }));
+    }
+    if (list.last != NULL) {
+        list.last->next = (prt_raw *)(uintptr_t)op->extra;
+        op->extra = list.first;
+    }
+    return POPRT_OK;
+}
+
+static bool has_foreign(const prt_op *op)
+{
+    for (uint32_t i = 0; i < op->n_regions; i++)
+        prt_for_each_op(inner, op->regions[i])
+            if (inner->def == NULL || has_foreign(inner))
+                return true;
+    return op->def == NULL;
+}
+
+static poprt_status upgrade_node(prt_upgrade *u)
+{
+    if (u->op->def != NULL)
+        fill(u);
+    PRT_TRY(prt_upgrade_op(u));
+    if (u->op == NULL)
+        return POPRT_OK;
+    PRT_TRY(keep_attrs(u));
+    const bool nested = u->op->graph->owner != NULL;
+    return nested || has_foreign(u->op) ? POPRT_OK : prt_ir_infer_op(u->op);
+}
+
+poprt_status prt_upgrade_all(prt_upgrade *nodes, size_t count)
+{
+    prt_report report = { .status = POPRT_OK };
+    for (size_t i = 0; i < count; i++) {
+        const poprt_status status = upgrade_node(&nodes[i]);
+        if (status == POPRT_E_NOMEM)
+            return status;
+        if (status != POPRT_OK)
+            prt_report_add(&report, status);
+    }
+    return prt_report_end(&report);
+}

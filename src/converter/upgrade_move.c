@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * upgrade_move.c — older operators that move or reduce elements: numbers that were attributes and
+ * became inputs, defaults that changed, names that changed.
+ */
+#include "converter/upgrade.h"
+
+#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#include "converter/upgrade_move.def"
+#undef UP
+
+enum { KIND_INT = 2 }; /* of AttributeProto */
+
+/* Sets input `slot`, with absent ones before it where there are none. */
+static poprt_status set_input(prt_op *op, uint32_t slot, prt_value *value)
+{
+    while (op->n_in <= slot)
+        PRT_TRY(prt_op_add_input(op, NULL));
+    prt_op_set_input(op, slot, value);
+    return POPRT_OK;
+}
+
+poprt_status prt_up_shape_to_input(prt_upgrade *u)
+{
+    return prt_upgrade_ints_to_input(u, "shape", 1);
+}
+
+poprt_status prt_up_axes_to_input(prt_upgrade *u)
+{
+    return prt_upgrade_ints_to_input(u, "axes", 1);
+}
+
+/* Without axes all are reduced, then and now. */
+poprt_status prt_up_reduce(prt_upgrade *u)
+{
+    return prt_upgrade_ints_to_input(u, "axes", 1);
+}
+
+poprt_status prt_up_slice(prt_upgrade *u)
+{
+    PRT_TRY(prt_upgrade_ints_to_input(u, "starts", 1));
+    PRT_TRY(prt_upgrade_ints_to_input(u, "ends", 2));
+    return prt_upgrade_ints_to_input(u, "axes", 3);
+}
+
+/* Opset 1 had an input for the sizes beside the attribute, of the data's type. */
+poprt_status prt_up_split_to_input(prt_upgrade *u)
+{
+    prt_value *sizes = prt_op_input(u->op, 1);
+    if (sizes == NULL)
+        return prt_upgrade_ints_to_input(u, "split", 1);
+    prt_cast_attrs attrs = *(const prt_cast_attrs *)prt_op_of(PRT_OP_cast)->defaults;
+    attrs.to = PRT_DTYPE_i64;
+    attrs.present = (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_cast), PRT_STR("to"));
+    prt_build b = prt_build_before(u->op);
+    prt_value *integers = prt_build_op(&b, PRT_OP_cast, &attrs, 1, &sizes);
+    PRT_TRY(prt_build_status(&b));
+    prt_op_set_input(u->op, 1, integers);
+    return POPRT_OK;
+}
+
+/* Equal parts were counted by the outputs alone. */
+poprt_status prt_up_split_equal(prt_upgrade *u)
+{
+    prt_split_attrs *a = u->op->attrs;
+    if (prt_op_input(u->op, 1) != NULL)
+        return POPRT_OK;
+    a->num_outputs = u->op->n_out;
+    a->present |= (uint64_t)1 << prt_op_attr(u->op->def, PRT_STR("num_outputs"));
+    return POPRT_OK;
+}
+
+poprt_status prt_up_concat(prt_upgrade *u)
+{
+    prt_concat_attrs *a = u->op->attrs;
+    const uint32_t axis = prt_op_attr(u->op->def, PRT_STR("axis"));
+    if (!prt_attr_given(a, axis))
+        a->axis = 1;
+    a->present |= (uint64_t)1 << axis;
+    return POPRT_OK;
+}
+
+/* `paddings` was the first name of `pads`. The value was a float of the data's type. */
+poprt_status prt_up_pad(prt_upgrade *u)
+{
+    prt_op *op = u->op;
+    const prt_value *x = prt_op_input(op, 0);
+    PRT_TRY(prt_upgrade_ints_to_input(u, "paddings", 1));
+    PRT_TRY(prt_upgrade_ints_to_input(u, "pads", 1));
+    const float value = prt_upgrade_f32(u, "value", 0.0f);
+    if (value == 0.0f)
+        return POPRT_OK;
+    const bool typed = x != NULL && prt_type_is_tensor(x->type) && prt_dtype_is_float(x->type->dtype);
+    prt_build b = prt_build_before(op);
+    prt_value *fill =
+        prt_build_scalar(&b, typed ? x->type->dtype : PRT_DTYPE_f32, (double)value);
+    PRT_TRY(prt_build_status(&b));
+    return set_input(op, 2, fill);
+}
+
+poprt_status prt_up_scatter(prt_upgrade *u)
+{
+    return prt_upgrade_become(u, PRT_OP_scatter_elements);
+}
+
+poprt_status prt_up_topk(prt_upgrade *u)
+{
+    const prt_node_attr *k = prt_upgrade_attr(u, "k");
+    if (k == NULL || k->kind != KIND_INT)
+        return prt_fail(POPRT_E_PARSE, prt_op_label(u->op), "TopK: attribute 'k' must be an integer");
+    prt_build b = prt_build_before(u->op);
+    prt_value *value = prt_build_i64s(&b, 1, &k->i);
+    PRT_TRY(prt_build_status(&b));
+    return set_input(u->op, 1, value);
+}
+
+/* The only number in a constant of any type, within a range that fits what it is for. */
+static bool read_number(const prt_value *v, int64_t most, int64_t *out)
+{
+    prt_tensor t;
+    if (v == NULL || !prt_value_tensor(v, &t) || prt_tensor_count(&t) != 1 ||
+        t.dtype == PRT_DTYPE_string)
+        return false;
+    *out = prt_load_i64(t.dtype, t.data, 0);
+    return *out >= -most && *out <= most;
+}
+
+/* Opset 1: how often, and along which axis, in two scalars of the data's type. */
+poprt_status prt_up_tile(prt_upgrade *u)
+{
+    prt_op *op = u->op;
+    const prt_value *x = prt_op_input(op, 0);
+    int64_t tiles, axis, repeats[PRT_MAX_RANK];
+    if (x == NULL || op->n_in != 3 || !prt_type_is_tensor(x->type) || x->type->rank < 0 ||
+        x->type->rank > PRT_MAX_RANK || !read_number(prt_op_input(op, 1), INT32_MAX, &tiles) ||
+        !read_number(prt_op_input(op, 2), PRT_MAX_RANK, &axis))
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "Tile of opset 1 is supported with constant tiles and axis, and data of known rank");
+    const int32_t rank = x->type->rank;
+    axis = axis < 0 ? axis + rank : axis;
+    if (axis < 0 || axis >= rank)
+        return prt_fail(POPRT_E_SHAPE, prt_op_label(op), "Tile: the axis is outside rank %d", rank);
+    for (int32_t i = 0; i < rank; i++)
+        repeats[i] = i == axis ? tiles : 1;
+    prt_build b = prt_build_before(op);
+    prt_value *list = prt_build_i64s(&b, (uint32_t)rank, repeats);
+    PRT_TRY(prt_build_status(&b));
+    prt_op_set_input(op, 1, list);
+    prt_op_set_input(op, 2, NULL);
+    op->n_in = 2;
+    return POPRT_OK;
+}

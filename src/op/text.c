@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* text.c — StringConcat, StringSplit and StringNormalizer. */
+#include "op/op.h"
+
+/* ---- StringConcat: element by element, with broadcasting ---- */
+
+static poprt_status concat_infer(prt_infer *c)
+{
+    prt_shape s = { .dtype = PRT_DTYPE_string };
+    PRT_TRY(prt_infer_broadcast(c, 0, 2, &s));
+    return prt_infer_set(c, 0, PRT_DTYPE_string, s.rank, s.dims);
+}
+
+/* Index of the element of `x` that belongs to element `i` of `y`. */
+static size_t broadcast_index(const prt_tensor *y, const prt_tensor *x, size_t i)
+{
+    size_t at = 0, step = 1;
+    for (uint32_t k = 1; k <= x->rank; k++) {
+        const size_t place = i % (size_t)y->dims[y->rank - k];
+        i /= (size_t)y->dims[y->rank - k];
+        if (x->dims[x->rank - k] != 1)
+            at += place * step;
+        step *= (size_t)x->dims[x->rank - k];
+    }
+    return at;
+}
+
+static poprt_status concat_eval(prt_eval *c)
+{
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    prt_tensor *z = c->out[0];
+    const poprt_string *x = c->in[0]->data, *y = c->in[1]->data;
+    poprt_string *out = z->data;
+    for (size_t i = 0; i < prt_tensor_count(z); i++) {
+        const poprt_string a = x[broadcast_index(z, c->in[0], i)];
+        const poprt_string b = y[broadcast_index(z, c->in[1], i)];
+        char *text = c->host->alloc(c, 0, a.size + b.size + 1);
+        if (text == NULL)
+            return POPRT_E_NOMEM;
+        if (a.size != 0)
+            memcpy(text, a.data, a.size);
+        if (b.size != 0)
+            memcpy(text + a.size, b.data, b.size);
+        out[i] = (poprt_string){ text, a.size + b.size };
+    }
+    return POPRT_OK;
+}
+
+/* ---- StringSplit ---- */
+
+static poprt_status split_infer(prt_infer *c)
+{
+    const prt_shape *x = &c->in[0];
+    int64_t dims[PRT_MAX_RANK] = { 0 };
+    PRT_TRY(prt_infer_like(c, 1, 0, PRT_DTYPE_i64));
+    if (x->rank < 0)
+        return prt_infer_unranked(c, 0, PRT_DTYPE_string, PRT_RANK_UNKNOWN);
+    if (x->rank == PRT_MAX_RANK)
+        return prt_infer_fail(c, POPRT_E_LIMIT, "the result would have rank %d", x->rank + 1);
+    memcpy(dims, x->dims, sizeof(dims));
+    dims[x->rank] = PRT_DIM_UNKNOWN;
+    return prt_infer_set(c, 0, PRT_DTYPE_string, x->rank + 1, dims);
+}
+
+static bool is_space(char ch)
+{
+    return ch == ' ' || (ch >= '\t' && ch <= '\r');
+}
+
+typedef struct splitter {
+    const char *at, *end; /* what is left; `at` NULL when nothing is */
+    prt_str delimiter;    /* empty: runs of white space */
+    int64_t left;         /* splits still allowed */
+} splitter;
+
+static const char *find_delimiter(const splitter *s)
+{
+    const size_t n = s->delimiter.size;
+    for (const char *p = s->at; (size_t)(s->end - p) >= n; p++)
+        if (memcmp(p, s->delimiter.data, n) == 0)
+            return p;
+    return NULL;
+}
+
+/* The next piece; false at the end. */
+static bool next_piece(splitter *s, poprt_string *piece)
+{
+    const bool spaces = s->delimiter.size == 0;
+    while (spaces && s->at != NULL && s->at < s->end && is_space(*s->at))
+        s->at++;
+    if (s->at == NULL || (spaces && s->at == s->end))
+        return false;
+    const char *stop = NULL;
+    if (s->left > 0 && spaces)
+        for (stop = s->at; stop < s->end && !is_space(*stop);)
+            stop++;
+    else if (s->left > 0)
+        stop = find_delimiter(s);
+    if (s->left > 0)
+        s->left--;
+    const char *from = s->at;
+    *piece = (poprt_string){ from, (size_t)((stop != NULL ? stop : s->end) - from) };
+    s->at = stop != NULL ? stop + s->delimiter.size : NULL;
+    return true;
+}
+
+static splitter split_text(const prt_string_split_attrs *a, poprt_string text)
+{
+    const char *from = text.data != NULL ? text.data : "";
+    const bool bounded = prt_attr_given(a, 1) && a->maxsplit >= 0;
+    return (splitter){ from, from + text.size, a->delimiter, bounded ? a->maxsplit : INT64_MAX };
+}
+
+static poprt_status split_eval(prt_eval *c)
+{
+    const prt_string_split_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    const poprt_string *text = x->data;
+    const size_t n = prt_tensor_count(x);
+    size_t most = 0;
+    poprt_string piece;
+    for (size_t i = 0; i < n; i++) {
+        splitter s = split_text(a, text[i]);
+        size_t count = 0;
+        while (next_piece(&s, &piece))
+            count++;
+        most = count > most ? count : most;
+        if (prt_eval_wants(c, 1))
+            ((int64_t *)c->out[1]->data)[i] = (int64_t)count;
+    }
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    int64_t dims[PRT_MAX_RANK] = { 0 };
+    memcpy(dims, x->dims, sizeof(dims));
+    dims[x->rank] = (int64_t)most;
+    PRT_TRY(prt_eval_shape(c, 0, PRT_DTYPE_string, x->rank + 1, dims));
+    poprt_string *out = c->out[0]->data;
+    for (size_t i = 0; i < n; i++) {
+        splitter s = split_text(a, text[i]);
+        for (size_t k = 0; k < most; k++) {
+            out[i * most + k] = (poprt_string){ "", 0 };
+            if (!next_piece(&s, &piece) || piece.size == 0)
+                continue;
+            char *copy = c->host->alloc(c, 0, piece.size + 1);
+            if (copy == NULL)
+                return POPRT_E_NOMEM;
+            memcpy(copy, piece.data, piece.size);
+            out[i * most + k] = (poprt_string){ copy, piece.size };
+        }
+    }
+    return POPRT_OK;
+}
+
+/* ---- StringNormalizer: [C] or [1, C]; stop words out, case changed ---- */
+
+typedef enum case_change { CASE_NONE, CASE_LOWER, CASE_UPPER } case_change;
+
+static bool case_of(prt_str text, case_change *out)
+{
+    if (prt_str_is(text, "NONE"))
+        *out = CASE_NONE;
+    else if (prt_str_is(text, "LOWER"))
+        *out = CASE_LOWER;
+    else if (prt_str_is(text, "UPPER"))
+        *out = CASE_UPPER;
+    else
+        return false;
+    return true;
+}
+
+/* Code points below 0x800 whose other case is as long in UTF-8: from [first, last] of upper case
+ * letters by a distance; distance 0: pairs, upper case first, from `first` on. */
+static const struct {
+    uint16_t first, last, distance;
+} cases[] = {
+    { 0x41, 0x5a, 32 }, { 0xc0, 0xd6, 32 }, { 0xd8, 0xde, 32 }, { 0x100, 0x12f, 0 },
+    { 0x132, 0x137, 0 }, { 0x139, 0x148, 0 }, { 0x14a, 0x177, 0 }, { 0x386, 0x386, 38 },
+    { 0x388, 0x38a, 37 }, { 0x38c, 0x38c, 64 }, { 0x38e, 0x38f, 63 }, { 0x391, 0x3a1, 32 },
+    { 0x3a3, 0x3ab, 32 }, { 0x400, 0x40f, 80 }, { 0x410, 0x42f, 32 }, { 0x460, 0x481, 0 },
+    { 0x48a, 0x4bf, 0 }, { 0x4d0, 0x52f, 0 }, { 0x531, 0x556, 48 },
+};
+
+static uint32_t change_code(uint32_t code, case_change to)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        const uint32_t first = cases[i].first, last = cases[i].last, by = cases[i].distance;
+        const bool in_pairs = by == 0 && code >= first && code <= last;
+        if (to == CASE_LOWER && by != 0 && code >= first && code <= last)
+            return code + by;
+        if (to == CASE_UPPER && by != 0 && code >= first + by && code <= last + by)
+            return code - by;
+        if (in_pairs && to == CASE_LOWER)
+            return code + ((code - first) % 2 == 0);
+        if (in_pairs)
+            return code - ((code - first) % 2 != 0);
+    }
+    return code;
+}
+
+/* In place. Bytes that are no code point below 0x800 stay. */
+static void change_case(char *text, size_t size, case_change to)
+{
+    for (size_t i = 0; to != CASE_NONE && i < size; i++) {
+        const unsigned char a = (unsigned char)text[i];
+        const unsigned char b = i + 1 < size ? (unsigned char)text[i + 1] : 0;
+        if (a < 0x80) {
+            text[i] = (char)change_code(a, to);
+        } else if (a >= 0xc2 && a < 0xe0 && (b & 0xc0) == 0x80) {
+            const uint32_t code = (a & 0x1fu) << 6 | (b & 0x3fu);
+            const uint32_t changed = change_code(code, to);
+            text[i++] = (char)(0xc0 | changed >> 6);
+            text[i] = (char)(0x80 | (changed & 0x3f));
+        }
+    }
+}
+
+static poprt_status normalizer_infer(prt_infer *c)
+{
+    const prt_string_normalizer_attrs *a = c->attrs;
+    const prt_shape *x = &c->in[0];
+    const int64_t dims[2] = { 1, PRT_DIM_UNKNOWN };
+    case_change change;
+    int64_t one;
+    if (!case_of(a->case_change_action, &change))
+        return prt_infer_fail(c, POPRT_E_ARG, "case_change_action is none of NONE, LOWER, UPPER");
+    if (x->rank < 0)
+        return prt_infer_unranked(c, 0, PRT_DTYPE_string, PRT_RANK_UNKNOWN);
+    if (x->rank != 1 && x->rank != 2)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 1 or 2 is needed", x->rank);
+    if (x->rank == 2)
+        PRT_TRY(prt_infer_merge(c, x->dims[0], 1, "the first dim", &one));
+    return prt_infer_set(c, 0, PRT_DTYPE_string, x->rank, dims + (2 - x->rank));
+}
+
+/* A copy in the memory of output 0 or of this call, with its case changed. */
+static poprt_status changed_copy(prt_eval *c, uint32_t out, const char *data, size_t size,
+    case_change to, poprt_string *copy)
+{
+    char *text = c->host->alloc(c, out, size + 1);
+    if (text == NULL)
+        return POPRT_E_NOMEM;
+    if (size != 0)
+        memcpy(text, data, size);
+    change_case(text, size, to);
+    *copy = (poprt_string){ text, size };
+    return POPRT_OK;
+}
+
+static bool is_listed(const poprt_string *list, uint32_t count, poprt_string text)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i].size == text.size && memcmp(list[i].data, text.data, text.size) == 0)
+            return true;
+    return false;
+}
+
+static poprt_status normalizer_eval(prt_eval *c)
+{
+    const prt_string_normalizer_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    const poprt_string *in = x->data;
+    const case_change fold = a->is_case_sensitive != 0 ? CASE_NONE : CASE_LOWER;
+    const size_t n = prt_tensor_count(x);
+    case_change change = CASE_NONE;
+    size_t kept = 0;
+    (void)case_of(a->case_change_action, &change);
+    poprt_string *stops = prt_eval_scratch(c, (size_t)a->stopwords.count + 1, sizeof(poprt_string));
+    poprt_string *words = prt_eval_scratch(c, n + 1, sizeof(poprt_string));
+    if (stops == NULL || words == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < a->stopwords.count; i++) {
+        const prt_str stop = a->stopwords.data[i];
+        PRT_TRY(changed_copy(c, UINT32_MAX, stop.data, stop.size, fold, &stops[i]));
+    }
+    for (size_t i = 0; i < n; i++) {
+        poprt_string folded;
+        PRT_TRY(changed_copy(c, UINT32_MAX, in[i].data, in[i].size, fold, &folded));
+        if (!is_listed(stops, a->stopwords.count, folded))
+            words[kept++] = in[i];
+    }
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    if (kept == 0) /* nothing left is one empty string */
+        words[kept++] = (poprt_string){ "", 0 };
+    const int64_t dims[2] = { 1, (int64_t)kept };
+    PRT_TRY(prt_eval_shape(c, 0, PRT_DTYPE_string, x->rank, dims + (2 - x->rank)));
+    poprt_string *out = c->out[0]->data;
+    for (size_t i = 0; i < kept; i++)
+        PRT_TRY(changed_copy(c, 0, words[i].data, words[i].size, change, &out[i]));
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_string_concat = { .infer = concat_infer, .eval = concat_eval };
+const prt_op_hooks prt_op_string_split = { .infer = split_infer, .eval = split_eval };
+const prt_op_hooks prt_op_string_normalizer = { .infer = normalizer_infer,
+    .eval = normalizer_eval };

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tfidf.c — TfIdfVectorizer: counts the n-grams of a pool in each row, gaps allowed.
+ *
+ * The pool's n-grams go to a hash table; a row's are hashed item by item as they grow.
+ */
+#include "op/op.h"
+
+static poprt_status check_pool(const prt_infer *c, uint32_t total, uint64_t *grams)
+{
+    const prt_tf_idf_vectorizer_attrs *a = c->attrs;
+    *grams = 0;
+    for (uint32_t i = 0; i < a->ngram_counts.count; i++) {
+        const int64_t from = a->ngram_counts.data[i];
+        const int64_t to = i + 1 < a->ngram_counts.count ? a->ngram_counts.data[i + 1] : total;
+        if (from < 0 || to < from || to > (int64_t)total || (to - from) % (i + 1) != 0)
+            return prt_infer_fail(c, POPRT_E_ARG, "ngram_counts[%u] is %lld of %u items", i,
+                (long long)from, total);
+        *grams += (uint64_t)(to - from) / (i + 1);
+    }
+    return POPRT_OK;
+}
+
+/* Size of a row of the output: one above the largest index. */
+static poprt_status check_indexes(const prt_infer *c, int64_t *size)
+{
+    const prt_tf_idf_vectorizer_attrs *a = c->attrs;
+    *size = 0;
+    for (uint32_t i = 0; i < a->ngram_indexes.count; i++) {
+        const int64_t at = a->ngram_indexes.data[i];
+        if (at < 0 || at >= INT32_MAX)
+            return prt_infer_fail(c, POPRT_E_ARG, "ngram_indexes[%u] is %lld", i, (long long)at);
+        *size = at >= *size ? at + 1 : *size;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status infer(prt_infer *c)
+{
+    const prt_tf_idf_vectorizer_attrs *a = c->attrs;
+    const bool strings = c->in[0].dtype == PRT_DTYPE_string;
+    int64_t dims[2] = { PRT_DIM_UNKNOWN, 0 };
+    uint64_t grams;
+    if (!prt_str_is(a->mode, "TF") && !prt_str_is(a->mode, "IDF") && !prt_str_is(a->mode, "TFIDF"))
+        return prt_infer_fail(c, POPRT_E_ARG, "mode is none of TF, IDF and TFIDF");
+    if (a->min_gram_length < 1 || a->max_gram_length < a->min_gram_length ||
+        a->max_gram_length > (int64_t)a->ngram_counts.count || a->max_skip_count < 0)
+        return prt_infer_fail(c, POPRT_E_ARG, "lengths %lld to %lld of %u, skips %lld",
+            (long long)a->min_gram_length, (long long)a->max_gram_length, a->ngram_counts.count,
+            (long long)a->max_skip_count);
+    const uint32_t total = strings ? a->pool_strings.count : a->pool_int64s.count;
+    PRT_TRY(check_pool(c, total, &grams));
+    PRT_TRY(check_indexes(c, &dims[1]));
+    if (grams > a->ngram_indexes.count || dims[1] == 0)
+        return prt_infer_fail(c, POPRT_E_ARG, "the pool has %llu n-grams and %u indexes",
+            (unsigned long long)grams, a->ngram_indexes.count);
+    if (a->weights.count != 0 && (int64_t)a->weights.count < dims[1])
+        return prt_infer_fail(c, POPRT_E_ARG, "there are %u weights for %lld results",
+            a->weights.count, (long long)dims[1]);
+    if (!prt_infer_ranked(c, 0))
+        return prt_infer_unranked(c, 0, PRT_DTYPE_f32, PRT_RANK_UNKNOWN);
+    if (c->in[0].rank > 2)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d", c->in[0].rank);
+    if (c->in[0].rank < 2)
+        return prt_infer_set(c, 0, PRT_DTYPE_f32, 1, &dims[1]);
+    dims[0] = c->in[0].dims[0];
+    return prt_infer_set(c, 0, PRT_DTYPE_f32, 2, dims);
+}
+
+typedef struct slot {
+    uint32_t length; /* items; 0: free */
+    uint32_t gram;   /* which n-gram of the pool */
+    size_t first;    /* its first item in the pool */
+} slot;
+
+typedef struct table {
+    const prt_tf_idf_vectorizer_attrs *a;
+    const prt_tensor *x;
+    bool strings;
+    slot *slots;
+    size_t mask;
+} table;
+
+static poprt_string pool_text(const table *t, size_t i)
+{
+    const prt_str s = t->a->pool_strings.data[i];
+    return (poprt_string){ s.data, s.size };
+}
+
+static uint64_t hash_text(poprt_string s, uint64_t h)
+{
+    return prt_hash(s.data != NULL ? s.data : "", s.size, h + 1);
+}
+
+static uint64_t hash_number(int64_t v, uint64_t h)
+{
+    return prt_hash(&v, sizeof(v), h + 1);
+}
+
+/* Item `i` of the pool against item `at` of the input, or of the pool itself. */
+static bool same_item(const table *t, size_t i, size_t at, bool in_pool)
+{
+    if (t->strings) {
+        const poprt_string p = pool_text(t, i);
+        const poprt_string q =
+            in_pool ? pool_text(t, at) : ((const poprt_string *)t->x->data)[at];
+        return p.size == q.size && (p.size == 0 || memcmp(p.data, q.data, p.size) == 0);
+    }
+    const int64_t q =
+        in_pool ? t->a->pool_int64s.data[at] : prt_load_i64(t->x->dtype, t->x->data, at);
+    return t->a->pool_int64s.data[i] == q;
+}
+
+/* The slot of an n-gram, or the free one where it belongs. */
+static slot *find(const table *t, uint64_t hash, uint32_t length, size_t at, size_t step,
+    bool in_pool)
+{
+    for (size_t i = hash & t->mask;; i = (i + 1) & t->mask) {
+        slot *s = &t->slots[i];
+        if (s->length == 0)
+            return s;
+        bool same = s->length == length;
+        for (uint32_t k = 0; same && k < length; k++)
+            same = same_item(t, s->first + k, at + k * step, in_pool);
+        if (same)
+            return s;
+    }
+}
+
+/* The pool's n-grams of the lengths asked for. Of equal ones the last counts. */
+static poprt_status fill_table(prt_eval *c, table *t)
+{
+    const prt_tf_idf_vectorizer_attrs *a = t->a;
+    const size_t total = t->strings ? a->pool_strings.count : a->pool_int64s.count;
+    size_t room = 16;
+    while (room < total * 2)
+        room *= 2;
+    t->slots = prt_eval_scratch(c, room, sizeof(slot));
+    if (t->slots == NULL)
+        return POPRT_E_NOMEM;
+    t->mask = room - 1;
+    uint32_t gram = 0;
+    for (uint32_t n = 1; n <= a->ngram_counts.count; n++) {
+        const size_t from = (size_t)a->ngram_counts.data[n - 1];
+        const size_t to = n < a->ngram_counts.count ? (size_t)a->ngram_counts.data[n] : total;
+        for (size_t at = from; at < to; at += n, gram++) {
+            uint64_t h = 0;
+            if (n < a->min_gram_length || n > a->max_gram_length)
+                continue;
+            for (size_t k = at; k < at + n; k++)
+                h = t->strings ? hash_text(pool_text(t, k), h)
+                               : hash_number(a->pool_int64s.data[k], h);
+            *find(t, h, n, at, 1, true) = (slot){ n, gram, at };
+        }
+    }
+    return POPRT_OK;
+}
+
+/* N-grams that start at item `at` and take every `step`-th item before `end`. */
+static void count_from(const table *t, size_t at, size_t end, size_t step, float *counts)
+{
+    const prt_tf_idf_vectorizer_attrs *a = t->a;
+    uint64_t h = 0;
+    size_t item = at;
+    for (uint32_t n = 1; n <= a->max_gram_length; n++) {
+        h = t->strings ? hash_text(((const poprt_string *)t->x->data)[item], h)
+                       : hash_number(prt_load_i64(t->x->dtype, t->x->data, item), h);
+        if (n >= a->min_gram_length && (n > 1 || step == 1)) {
+            const slot *s = find(t, h, n, at, step, false);
+            if (s->length != 0)
+                counts[a->ngram_indexes.data[s->gram]] += 1;
+        }
+        if (end - item <= step)
+            return;
+        item += step;
+    }
+}
+
+static void weigh(const prt_tf_idf_vectorizer_attrs *a, float *counts, size_t size)
+{
+    const bool once = prt_str_is(a->mode, "IDF"), plain = prt_str_is(a->mode, "TF");
+    for (size_t i = 0; i < size; i++) {
+        if (once && counts[i] > 1)
+            counts[i] = 1;
+        if (!plain && a->weights.count != 0)
+            counts[i] *= a->weights.data[i];
+    }
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    const prt_tf_idf_vectorizer_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    table t = { .a = a, .x = x, .strings = x->dtype == PRT_DTYPE_string };
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    PRT_TRY(fill_table(c, &t));
+    prt_tensor *y = c->out[0];
+    const size_t rows = x->rank == 2 ? (size_t)x->dims[0] : 1;
+    const size_t items = x->rank == 0 ? 1 : (size_t)x->dims[x->rank - 1];
+    const size_t size = (size_t)y->dims[y->rank - 1];
+    memset(y->data, 0, y->size);
+    for (size_t r = 0; r < rows; r++) {
+        float *counts = (float *)y->data + r * size;
+        PRT_TRY(c->host->check(c));
+        for (size_t step = 1; step <= items && step - 1 <= (size_t)a->max_skip_count; step++)
+            for (size_t i = 0; i < items; i++)
+                count_from(&t, r * items + i, (r + 1) * items, step, counts);
+        weigh(a, counts, size);
+    }
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_tf_idf_vectorizer = { .infer = infer, .eval = eval };

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * constant_folding.c — constant_folding: an operator whose inputs are constants is run by its
+ * reference kernel and becomes constants; so does an output whose integers shapes imply.
+ *
+ * One walk in order, because what is folded makes its readers foldable. What becomes an output of
+ * the graph stays computed, so that the output keeps its producer. An operator that fails on its
+ * constants stays too: it may never be reached. Bytes and time are bounded; see pass.h.
+ */
+#include <time.h>
+
+#include "op/interp.h"
+#include "pass/pass.h"
+
+enum { MAX_DEPTH = 256, SCRATCH_FACTOR = 4, SCRATCH_MORE = 1 << 20 };
+
+/* A constant made here and the name that is its own if it is still read in the end. */
+typedef struct made {
+    prt_value *value;
+    prt_str name;
+} made;
+
+typedef struct folder {
+    prt_pass *p;
+    prt_arena *scratch; /* of one op; reset after each */
+    uint64_t bytes_left;
+    uint64_t start_ns;
+    int64_t max_tensor; /* bytes; -1: no limit */
+    bool changed;
+    PRT_VEC(made) made;
+} folder;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t = { 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool is_wanted(const prt_value *v)
+{
+    return v->uses != NULL;
+}
+
+static bool is_pure(const prt_op *op)
+{
+    const uint32_t effects = PRT_RANDOM | PRT_STATEFUL | PRT_COLLECTIVE | PRT_CONTROL;
+    return op->def != NULL && op->n_regions == 0 && (op->def->traits & PRT_PURE) != 0 &&
+        (op->def->traits & effects) == 0;
+}
+
+static bool has_output_of_graph(const prt_op *op)
+{
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (prt_value_is_output(&op->out[i]))
+            return true;
+    return false;
+}
+
+static bool fits(const folder *f, uint64_t size)
+{
+    return size <= f->bytes_left && (f->max_tensor < 0 || size <= (uint64_t)f->max_tensor);
+}
+
+/* All inputs are constants, and the outputs are not known to be too large. */
+static bool is_foldable(const folder *f, const prt_op *op)
+{
+    if (!is_pure(op) || op->def->hooks->eval == NULL || has_output_of_graph(op))
+        return false;
+    bool wanted = false;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (op->in[i].value != NULL && !prt_value_is_constant(op->in[i].value))
+            return false;
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        size_t size;
+        if (!is_wanted(&op->out[i]))
+            continue;
+        wanted = true;
+        if (prt_type_size(op->out[i].type, &size) && !fits(f, size))
+            return false;
+    }
+    return wanted;
+}
+
+/* A constant in the place of an op's output; string elements get their characters along. */
+static poprt_status replace_by_constant(folder *f, prt_value *v, const prt_tensor *t)
+{
+    prt_module *m = f->p->module;
+    size_t size = t->size;
+    const poprt_string *strings = t->dtype == PRT_DTYPE_string ? t->data : NULL;
+    const size_t count = strings != NULL ? prt_tensor_count(t) : 0;
+    for (size_t i = 0; i < count; i++)
+        size += strings[i].size;
+    prt_blob *blob = NULL;
+    PRT_TRY(prt_blob_create(m->allocator, size, &blob));
+    unsigned char *bytes = prt_blob_bytes(blob);
+    if (t->size != 0)
+        memcpy(bytes, t->data, t->size);
+    size_t at = t->size;
+    for (size_t i = 0; i < count; i++) {
+        const poprt_string moved = { (const char *)bytes + at, strings[i].size };
+        if (moved.size != 0)
+            memcpy(bytes + at, strings[i].data, moved.size);
+        memcpy(bytes + i * sizeof(moved), &moved, sizeof(moved));
+        at += moved.size;
+    }
+    const prt_type *type = prt_type_tensor(m->types, t->dtype, (int32_t)t->rank, t->dims);
+    if (type == NULL) {
+        prt_blob_release(blob);
+        return POPRT_E_NOMEM;
+    }
+    prt_value *constant = prt_graph_add_constant(v->graph, PRT_STR(""), type, blob);
+    if (constant == NULL)
+        return POPRT_E_NOMEM;
+    constant->content = v->content;
+    prt_value_replace(v, constant);
+    const made item = { constant, v->name };
+    v->name = PRT_STR("");
+    f->bytes_left -= size < f->bytes_left ? size : f->bytes_left;
+    f->changed = true;
+    return PRT_VEC_PUSH(f->p->arena, &f->made, item) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status run_op(folder *f, const prt_op *op, prt_tensor *out)
+{
+    const prt_tensor **in = PRT_NEW_N(f->scratch, const prt_tensor *, op->n_in);
+    prt_tensor *tensors = PRT_NEW_N(f->scratch, prt_tensor, op->n_in);
+    if (in == NULL || tensors == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        if (op->in[i].value == NULL)
+            continue;
+        if (!prt_value_aligned(op->in[i].value, f->scratch, &tensors[i]))
+            return prt_fail(POPRT_E_LIMIT, prt_op_label(op), "constant is not at hand");
+        in[i] = &tensors[i];
+    }
+    for (uint32_t i = 0; i < op->n_out; i++)
+        out[i].kind = is_wanted(&op->out[i]) ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
+    return prt_interp_run(op->def, op->attrs, prt_str_of(prt_op_label(op)), op->n_in, in, op->n_out,
+        out, f->scratch, NULL, NULL);
+}
+
+static poprt_status fold_outputs(folder *f, prt_op *op, const prt_tensor *out)
+{
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        size_t size;
+        if (!is_wanted(&op->out[i]))
+            continue;
+        if (out[i].kind != PRT_VALUE_TENSOR || !prt_dtype_size(out[i].dtype,
+                prt_tensor_count(&out[i]), &size) || !fits(f, size))
+            return POPRT_OK;
+    }
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (is_wanted(&op->out[i]))
+            PRT_TRY(replace_by_constant(f, &op->out[i], &out[i]));
+    prt_op_erase(op);
+    return POPRT_OK;
+}
+
+/* Room for the outputs and for copies of the inputs, so that no kernel takes all memory. */
+static poprt_status make_scratch(folder *f, const prt_op *op)
+{
+    uint64_t limit = f->bytes_left < SIZE_MAX / 16 ? f->bytes_left : SIZE_MAX / 16;
+    if (f->max_tensor >= 0 && (uint64_t)f->max_tensor < limit)
+        limit = (uint64_t)f->max_tensor;
+    limit = limit * SCRATCH_FACTOR + SCRATCH_MORE;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (op->in[i].value != NULL)
+            limit += op->in[i].value->constant->size;
+    prt_arena_release(f->scratch);
+    f->scratch = NULL;
+    return prt_arena_create(f->p->module->allocator, (size_t)limit, &f->scratch);
+}
+
+static poprt_status fold_op(folder *f, prt_op *op)
+{
+    PRT_TRY(make_scratch(f, op));
+    prt_tensor *out = PRT_NEW_N(f->scratch, prt_tensor, op->n_out);
+    if (out == NULL)
+        return POPRT_E_NOMEM;
+    const poprt_status status = run_op(f, op, out);
+    if (status == POPRT_OK)
+        return fold_outputs(f, op, out);
+    if (status == POPRT_E_CANCELLED || status == POPRT_E_INTERNAL)
+        return status;
+    prt_pass_warn(f->p, prt_op_label(op), "not folded: %s", prt_error_last()->message);
+    return POPRT_OK;
+}
+
+/* ---- what shapes imply */
+
+static bool known_content(const prt_value *v)
+{
+    uint64_t count;
+    if (v->content == NULL || !is_wanted(v) || !prt_type_count(v->type, &count) ||
+        count != v->content->count ||
+        (v->type->dtype != PRT_DTYPE_i64 && v->type->dtype != PRT_DTYPE_i32))
+        return false;
+    for (uint32_t i = 0; i < v->content->count; i++)
+        if (!prt_dim_is_number(v->content->values[i]))
+            return false;
+    return true;
+}
+
+static poprt_status fold_contents(folder *f, prt_op *op)
+{
+    bool read = false;
+    if (!is_pure(op))
+        return POPRT_OK;
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        prt_value *v = &op->out[i];
+        prt_tensor t;
+        int64_t data[PRT_CONTENT_MAX];
+        read = read || is_wanted(v);
+        if (!known_content(v) || prt_value_is_output(v) ||
+            !prt_tensor_init(&t, v->type->dtype, (uint32_t)v->type->rank, v->type->dims, data) ||
+            !fits(f, t.size))
+            continue;
+        for (uint32_t k = 0; k < v->content->count; k++)
+            prt_store_i64(t.dtype, data, k, v->content->values[k]);
+        PRT_TRY(replace_by_constant(f, v, &t));
+    }
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (is_wanted(&op->out[i]))
+            return POPRT_OK;
+    if (read)
+        prt_op_erase(op);
+    return POPRT_OK;
+}
+
+/* ---- the walk */
+
+static poprt_status in_budget(const folder *f, bool *more)
+{
+    const uint64_t limit = f->p->limits.fold_ns;
+    *more = f->bytes_left != 0 && (limit == 0 || now_ns() - f->start_ns < limit);
+    return prt_pass_check(f->p);
+}
+
+/* New constants make shapes known further on. An op that cannot be inferred stays as it was. */
+static poprt_status refresh(folder *f, prt_op *op)
+{
+    if (!f->changed || op->def == NULL)
+        return POPRT_OK;
+    const poprt_status status = prt_ir_infer_op(op);
+    if (status == POPRT_E_NOMEM || status == POPRT_E_CANCELLED)
+        return status;
+    if (status != POPRT_OK && status != POPRT_E_UNSUPPORTED)
+        prt_pass_warn(f->p, prt_op_label(op), "%s", prt_error_last()->message);
+    return POPRT_OK;
+}
+
+static poprt_status fold_graph(folder *f, prt_graph *graph, uint32_t depth)
+{
+    if (depth > MAX_DEPTH)
+        return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
+    for (prt_op *op = graph->first, *next; op != NULL; op = next) {
+        bool more;
+        next = op->next;
+        PRT_TRY(in_budget(f, &more));
+        if (!more)
+            return POPRT_OK;
+        PRT_TRY(refresh(f, op));
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(fold_graph(f, op->regions[i], depth + 1));
+        if (is_foldable(f, op))
+            PRT_TRY(fold_op(f, op));
+        else
+            PRT_TRY(fold_contents(f, op));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    folder f = { .p = p, .max_tensor = prt_pass_i64(p, "max_tensor_size") };
+    f.bytes_left = p->limits.fold_bytes != 0 ? p->limits.fold_bytes : UINT64_MAX;
+    f.start_ns = now_ns();
+    poprt_status status = fold_graph(&f, graph, 0);
+    prt_arena_release(f.scratch);
+    /* Steps on the way between constants are nobody's any more; the others get their names. */
+    for (size_t i = 0; i < f.made.count && status == POPRT_OK; i++)
+        if (prt_value_used(f.made.data[i].value))
+            status = prt_value_set_name(f.made.data[i].value, f.made.data[i].name);
+    if (f.changed)
+        (void)prt_graph_drop_constants(graph, true);
+    *changed = *changed || f.changed;
+    return status;
+}
+
+const prt_pass_hooks prt_pass_constant_folding = { .run = run };

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* manager.c — runs passes in order: repeats groups, measures, reports, verifies in debug builds. */
+#include "pass/manager.h"
+
+#include <time.h>
+
+#include "pass/rewrite.h"
+
+enum { DEFAULT_FOLD_BYTES = 256 << 20 };
+
+typedef struct entry {
+    const prt_pass_def *def;
+    PRT_VEC(prt_pass_arg) args;
+    uint32_t loop, times; /* entries of one loop follow each other; 0: none */
+} entry;
+
+struct prt_pass_manager {
+    const prt_allocator *allocator;
+    prt_arena *arena;
+    PRT_VEC(entry) entries;
+    PRT_VEC(const prt_pass_def *) skipped;
+    uint32_t loops;
+    prt_pass_observer observer;
+    prt_pass_limits limits;
+};
+
+poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out)
+{
+    prt_arena *arena = NULL;
+    PRT_TRY(prt_arena_create(allocator, 0, &arena));
+    prt_pass_manager *pm = PRT_NEW(arena, prt_pass_manager);
+    if (pm == NULL) {
+        prt_arena_release(arena);
+        return POPRT_E_NOMEM;
+    }
+    pm->allocator = allocator;
+    pm->arena = arena;
+    pm->limits.fold_bytes = DEFAULT_FOLD_BYTES;
+    *out = pm;
+    return POPRT_OK;
+}
+
+void prt_pass_manager_release(prt_pass_manager *pm)
+{
+    if (pm != NULL)
+        prt_arena_release(pm->arena);
+}
+
+/* ---- the list */
+
+static poprt_status add_arg(prt_pass_manager *pm, entry *e, const prt_pass_arg *arg)
+{
+    const prt_pass_arg copy = { prt_arena_text(pm->arena, arg->key, strlen(arg->key)),
+        prt_arena_text(pm->arena, arg->value, strlen(arg->value)) };
+    if (copy.key == NULL || copy.value == NULL)
+        return POPRT_E_NOMEM;
+    return PRT_VEC_PUSH(pm->arena, &e->args, copy) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
+    const prt_pass_arg *args)
+{
+    entry e = { .def = prt_pass_find(pass), .times = 1 };
+    if (e.def == NULL)
+        return prt_pass_unknown(pass);
+    PRT_TRY(prt_pass_check_args(e.def, n_args, args));
+    for (uint32_t i = 0; i < n_args; i++)
+        PRT_TRY(add_arg(pm, &e, &args[i]));
+    return PRT_VEC_PUSH(pm->arena, &pm->entries, e) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static bool is_skipped(const prt_pass_manager *pm, const prt_pass_def *def)
+{
+    for (size_t i = 0; i < pm->skipped.count; i++)
+        if (pm->skipped.data[i] == def)
+            return true;
+    return false;
+}
+
+poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *name)
+{
+    const prt_pipeline *pipeline = prt_pipeline_find(name);
+    uint32_t most = pm->loops;
+    if (pipeline == NULL)
+        return prt_pipeline_unknown(name);
+    for (uint32_t i = 0; i < pipeline->n_steps; i++) {
+        const prt_pipeline_step *step = &pipeline->steps[i];
+        entry e = { .def = prt_pass_of(step->pass), .times = step->times };
+        if (is_skipped(pm, e.def))
+            continue;
+        e.loop = step->loop != 0 ? pm->loops + step->loop : 0;
+        most = e.loop > most ? e.loop : most;
+        if (!PRT_VEC_PUSH(pm->arena, &pm->entries, e))
+            return POPRT_E_NOMEM;
+    }
+    pm->loops = most;
+    return POPRT_OK;
+}
+
+poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass)
+{
+    const prt_pass_def *def = prt_pass_find(pass);
+    if (def == NULL)
+        return prt_pass_unknown(pass);
+    return PRT_VEC_PUSH(pm->arena, &pm->skipped, def) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+poprt_status prt_pass_manager_set(prt_pass_manager *pm, const char *key, const char *value)
+{
+    const prt_pass_arg arg = { key, value };
+    for (size_t i = 0; i < pm->entries.count; i++) {
+        entry *e = &pm->entries.data[i];
+        for (uint32_t k = 0; k < e->def->n_options; k++)
+            if (strcmp(e->def->options[k].name, key) == 0) {
+                PRT_TRY(prt_pass_check_args(e->def, 1, &arg));
+                PRT_TRY(add_arg(pm, e, &arg));
+            }
+    }
+    return POPRT_OK;
+}
+
+const prt_pass_def *prt_pass_manager_at(const prt_pass_manager *pm, size_t index)
+{
+    return index < pm->entries.count ? pm->entries.data[index].def : NULL;
+}
+
+void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *observer)
+{
+    pm->observer = *observer;
+}
+
+void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits)
+{
+    pm->limits = *limits;
+}
+
+/* ---- running */
+
+static double now_ms(void)
+{
+    struct timespec t = { 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static uint32_t count_ops(const prt_graph *graph)
+{
+    uint32_t n = 0;
+    for (const prt_op *op = graph->first; op != NULL; op = op->next) {
+        n++;
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            n += count_ops(op->regions[i]);
+    }
+    return n;
+}
+
+static poprt_status apply_rewrites(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    return prt_rewrite_graph(p, graph, p->def->hooks->rewrites, p->def->hooks->n_rewrites, changed);
+}
+
+static poprt_status run_hooks(prt_pass *p, bool *changed)
+{
+    prt_graph *graph = p->module->main;
+    switch (p->def->kind) {
+    case PRT_PASS_pattern:
+        return prt_pass_each_graph(p, graph, apply_rewrites, changed);
+    case PRT_PASS_graph:
+        return prt_pass_each_graph(p, graph, p->def->hooks->run, changed);
+    default:
+        return p->def->hooks->run(p, graph, changed);
+    }
+}
+
+static poprt_status print_if(const prt_pass_manager *pm, const prt_pass *p, prt_str *out)
+{
+    if (pm->observer.wants_text == NULL || pm->observer.done == NULL ||
+        !pm->observer.wants_text(pm->observer.user, p->def->name))
+        return POPRT_OK;
+    return prt_ir_print(p->module->main, p->arena, out);
+}
+
+static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, bool *changed)
+{
+    prt_str before = { NULL, 0 }, after = { NULL, 0 };
+    prt_pass_event event = { .pass = p->def->name, .ops_before = count_ops(p->module->main) };
+    PRT_TRY(prt_pass_check(p));
+    PRT_TRY(print_if(pm, p, &before));
+    const double start = now_ms();
+    PRT_TRY(run_hooks(p, &event.changed));
+    event.ms = now_ms() - start;
+#ifdef PRT_DEBUG
+    PRT_TRY(prt_ir_verify(p->module));
+#endif
+    PRT_ASSERT(p->def->kind != PRT_PASS_check || !event.changed);
+    *changed = *changed || event.changed;
+    if (pm->observer.done == NULL)
+        return POPRT_OK;
+    PRT_TRY(print_if(pm, p, &after));
+    event.ops_after = count_ops(p->module->main);
+    event.before = before.data;
+    event.after = after.data;
+    pm->observer.done(pm->observer.user, &event);
+    return POPRT_OK;
+}
+
+static poprt_status run_entry(const prt_pass_manager *pm, const entry *e, prt_module *module,
+    bool *changed)
+{
+    prt_pass p = { .def = e->def, .module = module, .limits = pm->limits,
+        .n_args = (uint32_t)e->args.count, .args = e->args.data,
+        .cancelled = pm->observer.cancelled, .cancel_user = pm->observer.user,
+        .warn = pm->observer.warn, .warn_user = pm->observer.user };
+    PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));
+    const poprt_status status = run_pass(pm, &p, changed);
+    prt_arena_release(p.arena);
+    return status;
+}
+
+/* Entries [first, last) of one loop, until nothing changes. */
+static poprt_status run_loop(const prt_pass_manager *pm, size_t first, size_t last,
+    prt_module *module, bool *changed)
+{
+    const uint32_t times = pm->entries.data[first].times;
+    bool again = true;
+    for (uint32_t round = 0; round < times && again; round++) {
+        again = false;
+        for (size_t i = first; i < last; i++)
+            PRT_TRY(run_entry(pm, &pm->entries.data[i], module, &again));
+        *changed = *changed || again;
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed)
+{
+    bool any = false;
+    for (size_t i = 0; i < pm->entries.count;) {
+        const uint32_t loop = pm->entries.data[i].loop;
+        size_t last = i + 1;
+        while (loop != 0 && last < pm->entries.count && pm->entries.data[last].loop == loop)
+            last++;
+        const poprt_status status = run_loop(pm, i, last, module, &any);
+        if (status != POPRT_OK)
+            return prt_fail_at_stage(status, "pass");
+        i = last;
+    }
+    if (changed != NULL)
+        *changed = any;
+    return POPRT_OK;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * manager.h — a list of passes with their options, run in order on a module.
+ */
+#ifndef PRT_PASS_MANAGER_H
+#define PRT_PASS_MANAGER_H
+
+#include "pass/pass.h"
+
+typedef struct prt_pass_manager prt_pass_manager;
+
+/* What a pass did. Texts are NULL unless they were asked for; all is valid during the call. */
+typedef struct prt_pass_event {
+    const char *pass;
+    double ms;
+    bool changed;
+    uint32_t ops_before, ops_after; /* regions included */
+    const char *before, *after;
+} prt_pass_event;
+
+typedef struct prt_pass_observer {
+    void *user;
+    void (*done)(void *user, const prt_pass_event *event); /* may be NULL */
+    /* Whether the graph's text before and after this pass is wanted; may be NULL. */
+    bool (*wants_text)(void *user, const char *pass);
+    void (*warn)(void *user, const char *pass, const char *subject, const char *message);
+    bool (*cancelled)(void *user);
+} prt_pass_observer;
+
+poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out);
+void prt_pass_manager_release(prt_pass_manager *pm); /* takes NULL */
+
+/* Appends a pass; arguments are copied and checked. POPRT_E_NOT_FOUND names the nearest passes. */
+poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
+    const prt_pass_arg *args);
+
+/* Appends a named list. Passes given to prt_pass_manager_skip before are left out. */
+poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *pipeline);
+poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass);
+
+/* An argument for every pass of the list so far that has this option. */
+poprt_status prt_pass_manager_set(prt_pass_manager *pm, const char *key, const char *value);
+
+/* The pass at `index` of the list; NULL past the end. */
+const prt_pass_def *prt_pass_manager_at(const prt_pass_manager *pm, size_t index);
+
+void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *observer); /* copied */
+void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits);
+
+/* Runs the list. `changed` may be NULL. After a failure the module is valid, but partly rewritten. */
+poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* pass.c — what passes share: their options, cancelling, walking regions, replacing values. */
+#include "pass/pass.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "ir/text.h"
+
+enum { MAX_DEPTH = 256 }; /* of regions */
+
+/* ---- options */
+
+static const prt_pass_option *find_option(const prt_pass_def *def, const char *name)
+{
+    for (uint32_t i = 0; i < def->n_options; i++)
+        if (strcmp(def->options[i].name, name) == 0)
+            return &def->options[i];
+    return NULL;
+}
+
+static bool to_i64(const char *text, int64_t *out)
+{
+    return prt_text_to_element(PRT_DTYPE_i64, prt_str_of(text), out, 0);
+}
+
+static bool to_f64(const char *text, double *out)
+{
+    return prt_text_to_element(PRT_DTYPE_f64, prt_str_of(text), out, 0);
+}
+
+static bool to_bool(const char *text, bool *out)
+{
+    *out = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    return *out || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+}
+
+static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *option,
+    const char *value)
+{
+    int64_t number;
+    double real;
+    bool on;
+    switch (option->kind) {
+    case PRT_OPTION_i64:
+        if (!to_i64(value, &number))
+            return prt_fail(POPRT_E_ARG, option->name, "option %s of pass %s is an integer, not '%.100s'",
+                option->name, def->name, value);
+        return POPRT_OK;
+    case PRT_OPTION_f64:
+        if (!to_f64(value, &real))
+            return prt_fail(POPRT_E_ARG, option->name, "option %s of pass %s is a number, not '%.100s'",
+                option->name, def->name, value);
+        return POPRT_OK;
+    case PRT_OPTION_bool:
+        if (!to_bool(value, &on))
+            return prt_fail(POPRT_E_ARG, option->name,
+                "option %s of pass %s is true or false, not '%.100s'", option->name, def->name, value);
+        return POPRT_OK;
+    default:
+        return POPRT_OK;
+    }
+}
+
+poprt_status prt_pass_check_args(const prt_pass_def *def, uint32_t n_args, const prt_pass_arg *args)
+{
+    for (uint32_t i = 0; i < n_args; i++) {
+        const prt_pass_option *option = find_option(def, args[i].key);
+        if (option == NULL)
+            return prt_fail(POPRT_E_ARG, args[i].key, "pass %s has no option '%.100s'", def->name,
+                args[i].key);
+        PRT_TRY(check_value(def, option, args[i].value));
+    }
+    return POPRT_OK;
+}
+
+const char *prt_pass_text(const prt_pass *p, const char *name)
+{
+    const prt_pass_option *option = find_option(p->def, name);
+    PRT_ASSERT(option != NULL);
+    const char *value = option != NULL ? option->initial : "";
+    for (uint32_t i = 0; i < p->n_args; i++)
+        if (strcmp(p->args[i].key, name) == 0)
+            value = p->args[i].value;
+    return value;
+}
+
+int64_t prt_pass_i64(const prt_pass *p, const char *name)
+{
+    int64_t value = 0;
+    return to_i64(prt_pass_text(p, name), &value) ? value : 0;
+}
+
+double prt_pass_f64(const prt_pass *p, const char *name)
+{
+    double value = 0;
+    return to_f64(prt_pass_text(p, name), &value) ? value : 0;
+}
+
+bool prt_pass_bool(const prt_pass *p, const char *name)
+{
+    bool value = false;
+    return to_bool(prt_pass_text(p, name), &value) && value;
+}
+
+bool prt_pass_lists(const prt_pass *p, const char *name, prt_str item)
+{
+    const char *at = prt_pass_text(p, name);
+    while (*at != '\0') {
+        at += strspn(at, " \t,");
+        size_t n = strcspn(at, ",");
+        const char *next = at + n;
+        while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t'))
+            n--;
+        if (n == item.size && n != 0 && memcmp(at, item.data, n) == 0)
+            return true;
+        at = next;
+    }
+    return false;
+}
+
+/* ---- the caller's wishes */
+
+poprt_status prt_pass_check(const prt_pass *p)
+{
+    if (p->cancelled != NULL && p->cancelled(p->cancel_user))
+        return prt_fail(POPRT_E_CANCELLED, p->def->name, "pass %s was stopped", p->def->name);
+    return POPRT_OK;
+}
+
+void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...)
+{
+    char text[512];
+    if (p->warn == NULL)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    if (vsnprintf(text, sizeof(text), fmt, args) < 0)
+        text[0] = '\0';
+    va_end(args);
+    p->warn(p->warn_user, p->def->name, subject, text);
+}
+
+/* ---- graphs */
+
+static poprt_status each_graph(prt_pass *p, prt_graph *graph, uint32_t depth,
+    poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed)
+{
+    if (depth > MAX_DEPTH)
+        return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
+    PRT_TRY(visit(p, graph, changed));
+    prt_for_each_op(op, graph)
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(each_graph(p, op->regions[i], depth + 1, visit, changed));
+    return POPRT_OK;
+}
+
+poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
+    poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed)
+{
+    return each_graph(p, graph, 0, visit, changed);
+}
+
+/* An output of a graph that `value` is not of counts too: regions may return what they capture. */
+bool prt_pass_may_replace(const prt_value *from, const prt_value *to)
+{
+    if (from == to)
+        return false;
+    if (!prt_value_is_output(from))
+        return true;
+    return to->def != NULL && to->graph == from->graph && !prt_value_is_output(to);
+}
+
+bool prt_pass_replace(prt_build *b, prt_value *from, prt_value *to)
+{
+    if (b->status != POPRT_OK || !prt_pass_may_replace(from, to))
+        return false;
+    b->status = prt_value_refine_type(to, from->type);
+    if (to->content == NULL)
+        to->content = from->content;
+    if (prt_value_is_output(from) && from->name.size != 0)
+        to->name = PRT_STR("");
+    prt_build_replace(b, from, to);
+    return b->status == POPRT_OK;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pass.h — what a pass is: a row of passes.def, one file with one exported struct of hooks, and a
+ * context that carries its options, limits and memory.
+ *
+ * General rules of rewriting, for all passes: inputs and outputs of the graph keep their names; an
+ * output is not rewired to a graph input, a constant or a value that is an output already
+ * (prt_pass_replace says no); ops stay in topological order; interior values of a pattern have one
+ * reader and are no outputs.
+ */
+#ifndef PRT_PASS_PASS_H
+#define PRT_PASS_PASS_H
+
+#include "ir/build.h"
+
+typedef struct prt_pass prt_pass;
+typedef struct prt_rewrite prt_rewrite;
+
+typedef enum prt_pass_kind {
+    PRT_PASS_graph,   /* `run` is called for the main graph and each region, outer ones first */
+    PRT_PASS_module,  /* `run` is called once, with the main graph */
+    PRT_PASS_pattern, /* `rewrites` run by worklist on the main graph and each region */
+    PRT_PASS_check    /* as module, but looks only */
+} prt_pass_kind;
+
+typedef enum prt_option_kind {
+    PRT_OPTION_i64,
+    PRT_OPTION_f64,
+    PRT_OPTION_bool, /* true, false, 1, 0 */
+    PRT_OPTION_text,
+    PRT_OPTION_list, /* texts set apart by commas; blanks around them do not count */
+    PRT_OPTION_json
+} prt_option_kind;
+
+typedef struct prt_pass_option {
+    const char *name;
+    uint32_t kind;       /* prt_option_kind */
+    const char *initial; /* the default as text */
+    const char *doc;
+} prt_pass_option;
+
+typedef struct prt_pass_hooks {
+    /* Sets *changed when the graph is another one afterwards; leaves it alone otherwise. */
+    poprt_status (*run)(prt_pass *p, prt_graph *graph, bool *changed);
+    const prt_rewrite *rewrites; /* of patterns */
+    uint32_t n_rewrites;
+} prt_pass_hooks;
+
+typedef struct prt_pass_def {
+    const char *name; /* the reference's, exactly */
+    uint32_t kind;    /* prt_pass_kind */
+    const char *doc;  /* one sentence */
+    uint32_t n_options;
+    const prt_pass_option *options;
+    const prt_pass_hooks *hooks;
+} prt_pass_def;
+
+typedef enum prt_pass_id {
+#define PASS_BEGIN(id, kind, doc) PRT_PASS_ID_##id,
+#define OPTION(id, kind, name, initial, doc)
+#define PASS_END(id)
+#include "pass/passes.def"
+#undef PASS_BEGIN
+#undef OPTION
+#undef PASS_END
+    PRT_PASS_COUNT
+} prt_pass_id;
+
+/* One argument: both are text. */
+typedef struct prt_pass_arg {
+    const char *key, *value;
+} prt_pass_arg;
+
+/* What evaluating constants may cost. 0: no limit. */
+typedef struct prt_pass_limits {
+    uint64_t fold_bytes; /* of all constants one run of a pass makes */
+    uint64_t fold_ns;    /* time a pass may evaluate; results then depend on the machine */
+} prt_pass_limits;
+
+struct prt_pass {
+    const prt_pass_def *def;
+    prt_module *module;
+    prt_arena *arena; /* dies after the pass */
+    prt_pass_limits limits;
+    uint32_t n_args;
+    const prt_pass_arg *args; /* checked against the row */
+    bool (*cancelled)(void *user);
+    void (*warn)(void *user, const char *pass, const char *subject, const char *message);
+    void *cancel_user, *warn_user;
+};
+
+/* ---- registry.c: in alphabetical order; NULL past the end or when there is no such name */
+const prt_pass_def *prt_pass_of(uint32_t index);
+const prt_pass_def *prt_pass_find(const char *name);
+
+/* A pass of a named list. Those of one `loop` (not 0) follow each other and are repeated until
+ * none changes anything, at most `times` times. */
+typedef struct prt_pipeline_step {
+    uint32_t pass; /* prt_pass_id */
+    uint32_t loop, times;
+} prt_pipeline_step;
+
+typedef struct prt_pipeline {
+    const char *name, *doc;
+    uint32_t n_steps;
+    const prt_pipeline_step *steps;
+} prt_pipeline;
+
+const prt_pipeline *prt_pipeline_of(uint32_t index);
+const prt_pipeline *prt_pipeline_find(const char *name);
+
+/* POPRT_E_NOT_FOUND for a pass or pipeline, naming the nearest ones. */
+poprt_status prt_pass_unknown(const char *name);
+poprt_status prt_pipeline_unknown(const char *name);
+
+/* ---- pass.c: for use inside passes */
+
+/* Arguments against the row: known keys, values of their kind. */
+poprt_status prt_pass_check_args(const prt_pass_def *def, uint32_t n_args, const prt_pass_arg *args);
+
+/* Options by name, defaults included; the row must have them with this kind. */
+const char *prt_pass_text(const prt_pass *p, const char *name);
+int64_t prt_pass_i64(const prt_pass *p, const char *name);
+double prt_pass_f64(const prt_pass *p, const char *name);
+bool prt_pass_bool(const prt_pass *p, const char *name);
+/* Whether a list option has this item. */
+bool prt_pass_lists(const prt_pass *p, const char *name, prt_str item);
+
+/* POPRT_E_CANCELLED when the caller wants to stop. To be asked once an op or so. */
+poprt_status prt_pass_check(const prt_pass *p);
+void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...) PRT_PRINTF(3, 4);
+
+/* Calls `visit` for a graph and its regions, outer ones first. The visited graph may be edited. */
+poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
+    poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed);
+
+/* May every use of `from` become one of `to`? Not when that would make an output of the graph out
+ * of an input, a constant, a value from outside, or an output of another name. */
+bool prt_pass_may_replace(const prt_value *from, const prt_value *to);
+
+/* Does it, if it may: `to` learns what is known of from's type, takes its name when `from` is an
+ * output, and ops that nobody reads any more are erased. False: nothing was done. */
+bool prt_pass_replace(prt_build *b, prt_value *from, prt_value *to);
+
+#endif

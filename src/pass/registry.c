@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* registry.c — the tables of passes and pipelines, and which names one in neither may have meant. */
+#include "base/nearest.h"
+#include "pass/pass.h"
+
+#define PASS_BEGIN(id, kind, doc) extern const prt_pass_hooks prt_pass_##id;
+#define OPTION(id, kind, name, initial, doc)
+#define PASS_END(id)
+#include "pass/passes.def"
+#undef PASS_BEGIN
+#undef OPTION
+#undef PASS_END
+
+/* Option rows; each array ends in an empty row, so that none has length zero. */
+#define PASS_BEGIN(id, kind, doc) static const prt_pass_option options_##id[] = {
+#define OPTION(id, kind, name, initial, doc) { #name, PRT_OPTION_##kind, initial, doc },
+#define PASS_END(id)                                                                               \
+    {                                                                                              \
+        NULL, 0, NULL, NULL                                                                        \
+    }                                                                                              \
+    }                                                                                              \
+    ;
+#include "pass/passes.def"
+#undef PASS_BEGIN
+#undef OPTION
+#undef PASS_END
+
+#define PASS_BEGIN(id_, kind_, doc_)                                                               \
+    [PRT_PASS_ID_##id_] = { .name = #id_,                                                          \
+        .kind = PRT_PASS_##kind_,                                                                  \
+        .doc = doc_,                                                                               \
+        .n_options = (uint32_t)(PRT_COUNT_OF(options_##id_) - 1),                                  \
+        .options = options_##id_,                                                                  \
+        .hooks = &prt_pass_##id_ },
+#define OPTION(id, kind, name, initial, doc)
+#define PASS_END(id)
+static const prt_pass_def passes[] = {
+#include "pass/passes.def"
+};
+#undef PASS_BEGIN
+#undef OPTION
+#undef PASS_END
+
+#define PIPELINE_BEGIN(id, doc) static const prt_pipeline_step steps_##id[] = {
+#define STEP(pass) { PRT_PASS_ID_##pass, 0, 1 },
+#define REPEAT(group, times, pass) { PRT_PASS_ID_##pass, group, times },
+#define PIPELINE_END(id)                                                                           \
+    }                                                                                              \
+    ;
+#include "pass/pipelines.def"
+#undef PIPELINE_BEGIN
+#undef PIPELINE_END
+#undef STEP
+#undef REPEAT
+
+#define PIPELINE_BEGIN(id, doc) { #id, doc, (uint32_t)PRT_COUNT_OF(steps_##id), steps_##id },
+#define STEP(pass)
+#define REPEAT(group, times, pass)
+#define PIPELINE_END(id)
+static const prt_pipeline pipelines[] = {
+#include "pass/pipelines.def"
+};
+#undef PIPELINE_BEGIN
+#undef PIPELINE_END
+#undef STEP
+#undef REPEAT
+
+const prt_pass_def *prt_pass_of(uint32_t index)
+{
+    return index < PRT_COUNT_OF(passes) ? &passes[index] : NULL;
+}
+
+const prt_pass_def *prt_pass_find(const char *name)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
+        if (strcmp(passes[i].name, name) == 0)
+            return &passes[i];
+    return NULL;
+}
+
+const prt_pipeline *prt_pipeline_of(uint32_t index)
+{
+    return index < PRT_COUNT_OF(pipelines) ? &pipelines[index] : NULL;
+}
+
+const prt_pipeline *prt_pipeline_find(const char *name)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(pipelines); i++)
+        if (strcmp(pipelines[i].name, name) == 0)
+            return &pipelines[i];
+    return NULL;
+}
+
+/* ---- near names */
+
+static const char *const pass_names[] = {
+#define PASS_BEGIN(id, kind, doc) #id,
+#define OPTION(id, kind, name, initial, doc)
+#define PASS_END(id)
+#include "pass/passes.def"
+#undef PASS_BEGIN
+#undef OPTION
+#undef PASS_END
+};
+
+static const char *const pipeline_names[] = {
+#define PIPELINE_BEGIN(id, doc) #id,
+#define STEP(pass)
+#define REPEAT(group, times, pass)
+#define PIPELINE_END(id)
+#include "pass/pipelines.def"
+#undef PIPELINE_BEGIN
+#undef PIPELINE_END
+#undef STEP
+#undef REPEAT
+};
+
+poprt_status prt_pass_unknown(const char *name)
+{
+    char near[256];
+    prt_nearest(name, pass_names, PRT_COUNT_OF(pass_names), near, sizeof(near));
+    return prt_fail(POPRT_E_NOT_FOUND, name, "no pass '%.100s'; near names: %s", name, near);
+}
+
+poprt_status prt_pipeline_unknown(const char *name)
+{
+    char near[256];
+    prt_nearest(name, pipeline_names, PRT_COUNT_OF(pipeline_names), near, sizeof(near));
+    return prt_fail(POPRT_E_NOT_FOUND, name, "no pipeline '%.100s'; near names: %s", name, near);
+}

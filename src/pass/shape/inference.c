@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inference.c — shape_inference: runs every operator's shape function in order, until types and
+ * known contents stay the same. What a foreign operator makes keeps the type the model gives it.
+ */
+#include "pass/pass.h"
+
+enum { MAX_ROUNDS = 16 };
+
+static uint64_t mark_value(const prt_value *v, uint64_t h)
+{
+    h = prt_hash(&v->type, sizeof(v->type), h);
+    if (v->content != NULL)
+        h = prt_hash(v->content->values, v->content->count * sizeof(int64_t), h);
+    return h;
+}
+
+/* Types are interned, so their addresses tell whether anything became known. */
+static uint64_t mark_graph(const prt_graph *g, uint64_t h)
+{
+    for (size_t i = 0; i < g->inputs.count; i++)
+        h = mark_value(g->inputs.data[i], h);
+    for (const prt_op *op = g->first; op != NULL; op = op->next) {
+        for (uint32_t i = 0; i < op->n_out; i++)
+            h = mark_value(&op->out[i], h);
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            h = mark_graph(op->regions[i], h);
+    }
+    return h;
+}
+
+static poprt_status infer_graph(prt_pass *p, prt_graph *graph)
+{
+    prt_for_each_op(op, graph) {
+        PRT_TRY(prt_pass_check(p));
+        if (op->def != NULL) {
+            const poprt_status status = prt_ir_infer_op(op);
+            if (status != POPRT_OK && status != POPRT_E_UNSUPPORTED)
+                return status;
+        }
+        /* Known operators infer their regions as far as they can; foreign ops within are left. */
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(infer_graph(p, op->regions[i]));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    uint64_t before = mark_graph(graph, 0);
+    for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
+        PRT_TRY(infer_graph(p, graph));
+        const uint64_t after = mark_graph(graph, 0);
+        if (after == before)
+            break;
+        *changed = true;
+        before = after;
+    }
+    return POPRT_OK;
+}
+
+const prt_pass_hooks prt_pass_shape_inference = { .run = run };

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* test_compile.c — from graph to program: buffers, captures, lifetimes, plan, errors. */
+#include "support/check_main.h"
+#include "support/program_text.h"
+
+static const prt_buffer *buffer_named(const prt_block *b, const char *name)
+{
+    for (uint32_t i = 0; i < b->n_buffers; i++)
+        if (prt_str_is(b->buffers[i].name, name))
+            return &b->buffers[i];
+    ck_abort_msg("no buffer %s", name);
+    return NULL;
+}
+
+START_TEST(a_chain_reuses_memory)
+{
+    prt_program *p = program_from_text("x = input f32[1024]\n"
+                                       "a = neg x\nb = neg a\nc = neg b\nd = neg c\ny = neg d\n"
+                                       "return y\n");
+    const prt_block *b = &p->blocks[0];
+    ck_assert(b->is_static);
+    ck_assert_uint_eq(b->plan_size, 2 * 4096);
+    ck_assert_uint_eq(b->plan_peak, 2 * 4096);
+    ck_assert_uint_eq(buffer_named(b, "y")->space, PRT_SPACE_OUTPUT);
+    ck_assert_uint_eq(buffer_named(b, "x")->space, PRT_SPACE_INPUT);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(symbols_are_planned_later)
+{
+    prt_program *p = program_from_text("x = input f32[n,4]\na = neg x\ny = neg a\nreturn y\n");
+    const prt_block *b = &p->blocks[0];
+    ck_assert(!b->is_static);
+    ck_assert_uint_eq(buffer_named(b, "a")->space, PRT_SPACE_PLANNED);
+    ck_assert_uint_eq(prt_dims_count(p->dims), 1);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(bodies_capture_what_they_read)
+{
+    prt_program *p = program_from_text("c = input bool[]\nx = input f32[4]\n"
+                                       "k = const f32[4] {1,2,3,4}\n"
+                                       "a = neg x\n"
+                                       "y = if c {\n"
+                                       "  then_branch {\n"
+                                       "    t = if c {\n"
+                                       "      then_branch {\n        u = add a k\n        return u\n      }\n"
+                                       "      else_branch {\n        return k\n      }\n"
+                                       "    }\n"
+                                       "    return t\n  }\n"
+                                       "  else_branch {\n    return a\n  }\n"
+                                       "}\nreturn y\n");
+    ck_assert_uint_eq(p->n_blocks, 5);
+    const prt_block *inner = &p->blocks[2];
+    ck_assert_uint_eq(inner->parent, 1);
+    ck_assert_uint_eq(buffer_named(inner, "a")->space, PRT_SPACE_CAPTURE);
+    ck_assert_uint_eq(buffer_named(inner, "k")->space, PRT_SPACE_CONSTANT);
+    ck_assert_uint_eq(buffer_named(&p->blocks[1], "a")->space, PRT_SPACE_CAPTURE);
+    /* `a` is alive in the main block until the step that runs the bodies. */
+    ck_assert_uint_eq(buffer_named(&p->blocks[0], "a")->last, 1);
+    ck_assert_uint_eq(p->n_constants, 1);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(unknown_operators_are_listed_together)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    prt_value *x = prt_graph_add_input(m->main, PRT_STR("x"),
+        prt_type_tensor(m->types, PRT_DTYPE_f32, 0, NULL));
+    for (int i = 0; i < 2; i++) {
+        prt_op *op = prt_graph_add_op(m->main, NULL, NULL, 1, 1, 0);
+        op->name = i == 0 ? PRT_STR("Frobnicate") : PRT_STR("Twiddle");
+        op->domain = PRT_STR("my.domain");
+        op->origin = i == 0 ? PRT_STR("node_a") : PRT_STR("node_b");
+        prt_op_set_input(op, 0, x);
+    }
+    const prt_compile_options options = { 0 };
+    prt_program *p = NULL;
+    ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "node_a: my.domain.Frobnicate"));
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "node_b: my.domain.Twiddle"));
+    prt_module_release(m);
+}
+END_TEST
+
+static int32_t refuse(void *user, const char *stage, uint64_t done, uint64_t total)
+{
+    (void)stage;
+    (void)total;
+    return done >= *(const uint64_t *)user;
+}
+
+START_TEST(progress_can_cancel)
+{
+    for (uint64_t stop = 0; stop < 6; stop++) {
+        prt_module *m = NULL;
+        ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+        ck_assert_int_eq(prt_ir_parse(m, PRT_STR("x = input f32[4]\ny = neg x\nreturn y\n")), POPRT_OK);
+        const prt_compile_options options = { .progress = refuse, .progress_user = &stop };
+        prt_program *p = NULL;
+        ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_CANCELLED);
+        ck_assert_ptr_null(p);
+        prt_module_release(m);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("compiler/compile", a_chain_reuses_memory, symbols_are_planned_later,
+    bodies_capture_what_they_read, unknown_operators_are_listed_together, progress_can_cancel)

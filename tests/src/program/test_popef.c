@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* test_popef.c — PopEF: what is written is read back, and nothing else is believed. */
+#include "base/crc.h"
+#include "support/check_main.h"
+#include "support/program_text.h"
+
+#define MODEL                                                                                      \
+    "x = input f32[2,n]\n"                                                                         \
+    "w = const f32[2,1] {1.5, -2}\n"                                                               \
+    "s = const string[2] {\"a\", \"bc\"}\n"                                                        \
+    "c = input bool[]\n"                                                                           \
+    "y = mul x w\n"                                                                                \
+    "z = if c {\n"                                                                                 \
+    "  then_branch {\n    t = add y w\n    return t\n  }\n"                                        \
+    "  else_branch {\n    u = transpose y {perm=[0,1]}\n    return u\n  }\n"                       \
+    "}\n"                                                                                          \
+    "q = identity s\n"                                                                             \
+    "return z, q\n"
+
+START_TEST(crc_has_the_known_value)
+{
+    ck_assert_uint_eq(prt_crc32c(0, "123456789", 9), 0xe3069283u);
+    unsigned char bytes[10000];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(i * 31 + 7);
+    const uint32_t whole = prt_crc32c(0, bytes, sizeof(bytes));
+    uint32_t parts = prt_crc32c(0, bytes, 17);
+    parts = prt_crc32c(parts, bytes + 17, 5000);
+    parts = prt_crc32c(parts, bytes + 5017, sizeof(bytes) - 5017);
+    ck_assert_uint_eq(whole, parts);
+}
+END_TEST
+
+START_TEST(a_program_survives_the_file)
+{
+    prt_program *p = program_from_text(MODEL);
+    const test_bytes a = popef_of(p), again = popef_of(p);
+    ck_assert_uint_eq(a.size, again.size);
+    ck_assert_mem_eq(a.data, again.data, a.size);
+    prt_program *q = NULL;
+    const poprt_status status = program_from_bytes(a.data, a.size, true, &q);
+    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    const test_bytes b = popef_of(q);
+    ck_assert_uint_eq(a.size, b.size);
+    ck_assert_mem_eq(a.data, b.data, a.size);
+    ck_assert_uint_eq(q->n_blocks, 3);
+    ck_assert_uint_eq(q->n_inputs, 2);
+    ck_assert_str_eq(q->inputs[0].name.data, "x");
+    prt_program_release(p);
+    prt_program_release(q);
+    free(a.data);
+    free(b.data);
+    free(again.data);
+}
+END_TEST
+
+START_TEST(weights_are_aligned_views_of_the_file)
+{
+    prt_program *p = program_from_text(MODEL);
+    const test_bytes a = popef_of(p);
+    prt_program *q = NULL;
+    ck_assert_int_eq(program_from_bytes(a.data, a.size, false, &q), POPRT_OK);
+    for (uint32_t i = 0; i < q->n_constants; i++) {
+        const prt_blob *w = q->constants[i].blob;
+        if (q->constants[i].type->dtype == PRT_DTYPE_string)
+            continue;
+        ck_assert_uint_eq((uintptr_t)w->data % 64, 0);
+        ck_assert(w->data > q->file->data && w->data < q->file->data + q->file->size);
+    }
+    prt_program_release(p);
+    prt_program_release(q);
+    free(a.data);
+}
+END_TEST
+
+START_TEST(every_prefix_is_refused)
+{
+    prt_program *p = program_from_text(MODEL);
+    const test_bytes a = popef_of(p);
+    size_t accepted = 0;
+    for (size_t n = 0; n < a.size; n++) {
+        prt_program *q = NULL;
+        if (program_from_bytes(a.data, n, true, &q) == POPRT_OK) {
+            accepted++;
+            prt_program_release(q);
+        }
+    }
+    ck_assert_uint_eq(accepted, 0);
+    prt_program_release(p);
+    free(a.data);
+}
+END_TEST
+
+/* With all checksums verified, a single flipped bit cannot go unseen; the version's minor digits
+ * and unused ends of the version string may differ by rule. */
+START_TEST(every_flipped_bit_is_seen)
+{
+    prt_program *p = program_from_text(MODEL);
+    const test_bytes a = popef_of(p);
+    size_t accepted = 0, in_version = 0;
+    for (size_t i = 0; i < a.size * 8; i++) {
+        prt_program *q = NULL;
+        a.data[i / 8] ^= (unsigned char)(1u << (i % 8));
+        if (program_from_bytes(a.data, a.size, true, &q) == POPRT_OK) {
+            const test_bytes b = popef_of(q);
+            a.data[i / 8] ^= (unsigned char)(1u << (i % 8));
+            const bool same = b.size == a.size && memcmp(a.data, b.data, a.size) == 0;
+            a.data[i / 8] ^= (unsigned char)(1u << (i % 8));
+            accepted += !same;
+            in_version += same;
+            free(b.data);
+            prt_program_release(q);
+        }
+        a.data[i / 8] ^= (unsigned char)(1u << (i % 8));
+    }
+    ck_assert_uint_eq(accepted, 0);
+    ck_assert_uint_gt(in_version, 0);
+    prt_program_release(p);
+    free(a.data);
+}
+END_TEST
+
+START_TEST(foreign_and_doubled_files_are_named)
+{
+    prt_program *p = program_from_text(MODEL), *q = NULL;
+    const test_bytes a = popef_of(p);
+    ck_assert_int_eq(program_from_bytes("PK\3\4 something else, surely longer than a header"
+                                        "........................................", 80, false, &q),
+        POPRT_E_PARSE);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "not a PopEF file"));
+    unsigned char *two = malloc(a.size * 2);
+    ck_assert_ptr_nonnull(two);
+    memcpy(two, a.data, a.size);
+    memcpy(two + a.size, a.data, a.size);
+    ck_assert_int_eq(program_from_bytes(two, a.size * 2, false, &q), POPRT_E_PARSE);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "several executables"));
+    memcpy(a.data + 8, "2.0.0", 5);
+    ck_assert_int_eq(program_from_bytes(a.data, a.size, false, &q), POPRT_E_VERSION);
+    free(two);
+    prt_program_release(p);
+    free(a.data);
+}
+END_TEST
+
+START_TEST(unknown_blobs_are_skipped)
+{
+    prt_program *p = program_from_text(MODEL), *q = NULL;
+    const test_bytes a = popef_of(p);
+    unsigned char *more = malloc(a.size + 72);
+    ck_assert_ptr_nonnull(more);
+    memcpy(more, a.data, a.size);
+    memcpy(more + a.size, a.data, 64);
+    memset(more + a.size + 64, 0, 8);
+    more[a.size + 24] = 9;                                /* a type of the future */
+    memcpy(more + a.size + 32, "\110\0\0\0\0\0\0\0", 8);  /* 72 bytes in all */
+    memcpy(more + a.size + 40, "\010\0\0\0\0\0\0\0", 8);  /* 8 of content */
+    ck_assert_int_eq(program_from_bytes(more, a.size + 72, false, &q), POPRT_OK);
+    prt_program_release(q);
+    prt_program_release(p);
+    free(more);
+    free(a.data);
+}
+END_TEST
+
+PRT_TEST_MAIN("program/popef", crc_has_the_known_value, a_program_survives_the_file,
+    weights_are_aligned_views_of_the_file, every_prefix_is_refused, every_flipped_bit_is_seen,
+    foreign_and_doubled_files_are_named, unknown_blobs_are_skipped)

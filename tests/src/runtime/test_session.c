@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* test_session.c — running programs: buffers in place, symbols, bodies, weights, refusals. */
+#include "runtime/session.h"
+
+#include "support/check_main.h"
+#include "support/program_text.h"
+
+static prt_session *session_of(prt_program *p)
+{
+    const prt_session_options options = { 0 };
+    prt_session *s = NULL;
+    const poprt_status status = prt_session_create(p, &options, &s);
+    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    return s;
+}
+
+static prt_tensor f32s(float *data, uint32_t rank, int64_t a, int64_t b)
+{
+    prt_tensor t;
+    const int64_t dims[2] = { a, b };
+    ck_assert(prt_tensor_init(&t, PRT_DTYPE_f32, rank, dims, data));
+    return t;
+}
+
+START_TEST(caller_memory_is_used_in_place)
+{
+    prt_program *p = program_from_text("x = input f32[4]\na = neg x\ny = neg a\nreturn y\n");
+    prt_session *s = session_of(p);
+    float x[4] = { 1, 2, 3, 4 }, y[4] = { 0 };
+    prt_tensor in = f32s(x, 1, 4, 0), out = f32s(y, 1, 4, 0);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    ck_assert_ptr_eq(out.data, y);
+    ck_f32(y[3], 4.0f);
+    out = (prt_tensor){ 0 };
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    ck_assert_ptr_ne(out.data, y);
+    ck_f32(((const float *)out.data)[2], 3.0f);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(misaligned_input_is_copied)
+{
+    prt_program *p = program_from_text("x = input f32[2]\ny = neg x\nreturn y\n");
+    prt_session *s = session_of(p);
+    unsigned char bytes[16] = { 0 };
+    const float v[2] = { 1, -2 };
+    memcpy(bytes + 1, v, sizeof(v));
+    prt_tensor in = f32s((float *)(void *)(bytes + 1), 1, 2, 0), out = { 0 };
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    ck_f32(((const float *)out.data)[1], 2.0f);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(symbols_follow_the_inputs)
+{
+    prt_program *p = program_from_text(
+        "x = input f32[n,2]\nz = input f32[n,1]\na = add x z\ny = neg a\nreturn y\n");
+    prt_session *s = session_of(p);
+    float x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, z[4] = { 10, 20, 30, 40 };
+    for (int64_t n = 4; n >= 0; n--) {
+        const prt_tensor in[2] = { f32s(x, 2, n, 2), f32s(z, 2, n, 1) };
+        prt_tensor out = { 0 };
+        ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+        ck_assert_int_eq(out.dims[0], n);
+        if (n > 0)
+            ck_f32(((const float *)out.data)[2 * n - 1],
+                -(x[2 * n - 1] + z[n - 1]));
+    }
+    const prt_tensor bad[2] = { f32s(x, 2, 3, 2), f32s(z, 2, 2, 1) };
+    prt_tensor out = { 0 };
+    ck_assert_int_eq(prt_session_run(s, bad, &out), POPRT_E_SHAPE);
+    ck_assert_str_eq(prt_error_last()->subject, "z");
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(wrong_inputs_are_refused)
+{
+    prt_program *p = program_from_text("x = input f32[2,3]\ny = neg x\nreturn y\n");
+    prt_session *s = session_of(p);
+    float x[6] = { 0 };
+    prt_tensor out = { 0 }, in = f32s(x, 2, 3, 2);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_E_SHAPE);
+    in = f32s(x, 1, 6, 0);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_E_SHAPE);
+    in = f32s(x, 2, 2, 3);
+    in.dtype = PRT_DTYPE_i32;
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_E_TYPE);
+    in = f32s(x, 2, 2, 3);
+    in.size = 20;
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_E_ARG);
+    in = (prt_tensor){ 0 };
+    ck_assert_int_ne(prt_session_run(s, &in, &out), POPRT_OK);
+    in = f32s(x, 2, 2, 3);
+    out = f32s(x, 2, 2, 3);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_E_ARG); /* overlaps the input */
+    out = (prt_tensor){ 0 };
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(outputs_may_be_inputs_constants_or_twins)
+{
+    prt_program *p = program_from_text(
+        "x = input f32[2]\nk = const f32[2] {5,6}\ny = neg x\nreturn x as a, k as b, y as c, y as d\n");
+    prt_session *s = session_of(p);
+    float x[2] = { 1, 2 }, a[2], b[2], c[2], d[2];
+    const prt_tensor in = f32s(x, 1, 2, 0);
+    prt_tensor out[4] = { f32s(a, 1, 2, 0), f32s(b, 1, 2, 0), f32s(c, 1, 2, 0), f32s(d, 1, 2, 0) };
+    ck_assert_int_eq(prt_session_run(s, &in, out), POPRT_OK);
+    ck_f32(a[1], 2);
+    ck_f32(b[1], 6);
+    ck_f32(c[1], -2);
+    ck_f32(d[1], -2);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(branches_run_with_captures)
+{
+    prt_program *p = program_from_text("c = input bool[]\nx = input f32[2]\na = neg x\n"
+                                       "y = if c {\n"
+                                       "  then_branch {\n    t = add a a\n    return t\n  }\n"
+                                       "  else_branch {\n    return a\n  }\n"
+                                       "}\nreturn y\n");
+    prt_session *s = session_of(p);
+    float x[2] = { 1, 2 };
+    unsigned char cond = 1;
+    prt_tensor c, out = { 0 };
+    ck_assert(prt_tensor_init(&c, PRT_DTYPE_bool, 0, NULL, &cond));
+    for (int i = 0; i < 3; i++) {
+        const prt_tensor in[2] = { c, f32s(x, 1, 2, 0) };
+        cond = i != 1;
+        out = (prt_tensor){ 0 };
+        ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+        ck_f32(((const float *)out.data)[1], i != 1 ? -4.0f : -2.0f);
+    }
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(weights_belong_to_the_session)
+{
+    prt_program *p = program_from_text(
+        "x = input f32[2]\nw = const f32[2] {1,2}\ny = mul x w\nreturn y\n");
+    prt_session *s = session_of(p), *other = session_of(p);
+    float x[2] = { 1, 1 }, w[2] = { 7, 8 };
+    const prt_tensor in = f32s(x, 1, 2, 0);
+    prt_tensor weight = f32s(w, 1, 2, 0), out = { 0 };
+    ck_assert_int_eq(prt_session_set_weight(s, PRT_STR("w"), &weight), POPRT_OK);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    ck_f32(((const float *)out.data)[1], 8.0f);
+    out = (prt_tensor){ 0 };
+    ck_assert_int_eq(prt_session_run(other, &in, &out), POPRT_OK);
+    ck_f32(((const float *)out.data)[1], 2.0f);
+    weight = f32s(w, 1, 1, 0);
+    ck_assert_int_eq(prt_session_set_weight(s, PRT_STR("w"), &weight), POPRT_E_SHAPE);
+    ck_assert_int_eq(prt_session_set_weight(s, PRT_STR("v"), &weight), POPRT_E_NOT_FOUND);
+    prt_session_release(s);
+    prt_session_release(other);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(a_replaced_shape_cannot_lead_astray)
+{
+    prt_program *p = program_from_text("x = input f32[2,3]\nk = const i64[2] {3,2}\n"
+                                       "a = reshape x k\ny = neg a\nreturn y\n");
+    prt_session *s = session_of(p);
+    float x[6] = { 0 };
+    int64_t k[2] = { 6, 1 };
+    const int64_t two = 2;
+    const prt_tensor in = f32s(x, 2, 2, 3);
+    prt_tensor weight, out = { 0 };
+    ck_assert(prt_tensor_init(&weight, PRT_DTYPE_i64, 1, &two, k));
+    ck_assert_int_eq(prt_session_set_weight(s, PRT_STR("k"), &weight), POPRT_OK);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_E_SHAPE);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(the_memory_cap_holds)
+{
+    prt_program *p = program_from_text("x = input f32[n]\na = neg x\nb = neg a\ny = neg b\nreturn y\n");
+    const prt_session_options options = { .memory_limit = 1 << 20 };
+    prt_session *s = NULL;
+    ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+    float *x = calloc(1 << 20, sizeof(float));
+    ck_assert_ptr_nonnull(x);
+    prt_tensor in = f32s(x, 1, 1 << 20, 0), out = { 0 };
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_E_NOMEM);
+    in = f32s(x, 1, 1 << 10, 0);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    ck_assert_uint_le(prt_session_memory(s), (1 << 20) + 4096);
+    free(x);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(fixed_symbols_are_kept)
+{
+    prt_program *p = program_from_text("x = input f32[n]\ny = neg x\nreturn y\n");
+    const prt_str name = PRT_STR("n"), wrong = PRT_STR("m");
+    const int64_t value = 2;
+    prt_session_options options = { .n_dims = 1, .dim_names = &wrong, .dim_values = &value };
+    prt_session *s = NULL;
+    ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_E_NOT_FOUND);
+    options.dim_names = &name;
+    ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+    float x[3] = { 1, 2, 3 };
+    prt_tensor in = f32s(x, 1, 3, 0), out = { 0 };
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_E_SHAPE);
+    in = f32s(x, 1, 2, 0);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+PRT_TEST_MAIN("runtime/session", caller_memory_is_used_in_place, misaligned_input_is_copied,
+    symbols_follow_the_inputs, wrong_inputs_are_refused, outputs_may_be_inputs_constants_or_twins,
+    branches_run_with_captures, weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray,
+    the_memory_cap_holds, fixed_symbols_are_kept)

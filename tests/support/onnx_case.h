@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* onnx_case.h — comparing run-time values, for tests that have expected outputs. */
+#ifndef PRT_TESTS_SUPPORT_ONNX_CASE_H
+#define PRT_TESTS_SUPPORT_ONNX_CASE_H
+
+#include "tensor/tensor.h"
+
+typedef struct tolerance {
+    double rtol, atol;
+} tolerance;
+
+/* True when `got` is `want` within the tolerance of floats (wider for types narrower than f32);
+ * all else is exact, NaN equals NaN. False writes the reason to `why`. */
+bool values_equal(const prt_tensor *got, const prt_tensor *want, tolerance within, char *why,
+    size_t size);
+
+#endif

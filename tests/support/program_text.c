@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* program_text.c — programs for tests. */
+#include "support/program_text.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+prt_program *program_from_text(const char *text)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    poprt_status status = prt_ir_parse(m, prt_str_of(text));
+    ck_assert_msg(status == POPRT_OK, "parse: %s", prt_error_last()->message);
+    const prt_compile_options options = { 0 };
+    prt_program *p = NULL;
+    status = prt_compile(m, &options, &p);
+    ck_assert_msg(status == POPRT_OK, "compile: %s", prt_error_last()->message);
+    prt_module_release(m);
+    return p;
+}
+
+static int32_t append(void *user, const void *bytes, size_t size)
+{
+    test_bytes *b = user;
+    b->data = realloc(b->data, b->size + size);
+    ck_assert_ptr_nonnull(b->data);
+    memcpy(b->data + b->size, bytes, size);
+    b->size += size;
+    return 0;
+}
+
+test_bytes popef_of(const prt_program *program)
+{
+    test_bytes b = { 0 };
+    ck_assert_int_eq(prt_popef_write(program, append, &b), POPRT_OK);
+    return b;
+}
+
+poprt_status program_from_bytes(const void *data, size_t size, bool full, prt_program **out)
+{
+    prt_blob *blob = NULL;
+    ck_assert_int_eq(prt_blob_create(NULL, size, &blob), POPRT_OK);
+    if (size != 0)
+        memcpy(prt_blob_bytes(blob), data, size);
+    const poprt_status status = prt_popef_read(NULL, 0, blob, full, out);
+    prt_blob_release(blob);
+    return status;
+}
