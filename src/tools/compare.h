@@ -11,7 +11,7 @@
 #ifndef PRT_TOOLS_COMPARE_H
 #define PRT_TOOLS_COMPARE_H
 
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 typedef struct prt_tolerance {
     double rtol, atol;
