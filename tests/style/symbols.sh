@@ -10,7 +10,7 @@ temp=$(mktemp -d) || exit 2
 trap 'rm -rf "$temp"' EXIT
 nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort >"$temp/exported"
 sed -n 's/^ *\(poprt_[a-z0-9_]*\);$/\1/p' "$root/src/api/poprt.map" | sort >"$temp/map"
-cat "$root"/include/poprt/*.h | tr '\n' ' ' | grep -o 'POPRT_API [^;]*' |
+grep -hv '^#' "$root"/include/poprt/*.h | tr '\n' ' ' | grep -o 'POPRT_API [^;]*' |
     sed 's/^[^(]*[ *]\(poprt_[a-z0-9_]*\)(.*/\1/' | sort >"$temp/declared"
 diff "$temp/map" "$temp/exported" || { echo "map (<) and exports (>) differ"; bad=1; }
 diff "$temp/map" "$temp/declared" || { echo "map (<) and headers (>) differ"; bad=1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # commands.sh POPRT ROOT — command lines, exit codes and files of the tool.
-poprt=$1
+poprt=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 data=$2/tests/data
 digits=$data/digits/model.onnx
 failed=0
