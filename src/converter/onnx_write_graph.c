@@ -23,14 +23,54 @@ static prt_str info_name(const prt_raw *raw, prt_bytes *info)
     return w.status == POPRT_OK ? name : PRT_STR("");
 }
 
-/* Types are compared by interning what the file says: the pool may grow, nothing else changes. */
-static bool says_type(const prt_onnx_writer *w, prt_bytes info, bool is_input, const prt_type *type)
+/* A declared dim, unless inference knows better; a declared name of an expression is kept. */
+static int64_t merge_dim(const prt_dims *dims, int64_t said, int64_t known)
 {
-    const prt_type *said = NULL;
+    if (known == PRT_DIM_UNKNOWN)
+        return said;
+    if (prt_dim_is_number(known) || !prt_dim_is_expr(said))
+        return known;
+    return prt_dims_at(dims, prt_dim_index(said))->op == PRT_DIM_SYMBOL ? said : known;
+}
+
+/* What the file said of a value, where that goes beyond what is known and is not against it. */
+static const prt_type *merge_types(prt_module *m, const prt_type *said, const prt_type *known)
+{
+    if (known->kind == PRT_VALUE_UNKNOWN || said == known)
+        return said;
+    if (said->kind != known->kind)
+        return known;
+    if (known->kind != PRT_VALUE_TENSOR)
+        return said->elem != NULL ? said : known;
+    const int32_t dtype = known->dtype != PRT_DTYPE_undefined ? known->dtype : said->dtype;
+    if (known->rank < 0)
+        return prt_type_tensor(m->types, dtype, said->rank, said->dims);
+    if (said->rank != known->rank || known->rank > PRT_MAX_RANK)
+        return known;
+    int64_t dims[PRT_MAX_RANK];
+    for (int32_t i = 0; i < known->rank; i++)
+        dims[i] = merge_dim(m->dims, said->dims[i], known->dims[i]);
+    return prt_type_tensor(m->types, dtype, known->rank, dims);
+}
+
+/* Puts a kept description, or a new one where more is known. Types are compared by interning what
+ * the file said: the pool may grow, nothing else changes. */
+static void put_said(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
+{
+    prt_module *m = (prt_module *)(uintptr_t)w->m;
+    const prt_type *said = NULL, *merged = NULL;
+    prt_bytes info = { NULL, 0 };
     prt_str doc;
-    return prt_onnx_value_info((prt_module *)(uintptr_t)w->m, info, 1, is_input, &said, &doc) ==
-        POPRT_OK &&
-        said == type;
+    (void)info_name(raw, &info);
+    const bool is_input = raw->field == PRT_ONNX_Graph_input && value->graph->owner == NULL;
+    if (prt_onnx_value_info(m, info, 1, is_input, &said, &doc) == POPRT_OK)
+        merged = merge_types(m, said, value->type);
+    if (merged == NULL)
+        prt_put_fail(&w->put, POPRT_E_NOMEM);
+    else if (merged == said)
+        prt_put_raw(&w->put, raw->bytes, raw->size);
+    else
+        prt_onnx_put_value_info(w, raw->field, name, merged, value->doc);
 }
 
 /* What was kept of one kind of description, by name. */
@@ -48,20 +88,12 @@ static prt_map map_infos(prt_onnx_writer *w, const prt_graph *g, uint32_t field)
     return map;
 }
 
-/* The description of a value: kept bytes where they fit, else new ones. */
 static void put_info(prt_onnx_writer *w, const prt_map *infos, uint32_t field, prt_str name,
     const prt_value *value)
 {
-    const bool is_input = field == PRT_ONNX_Graph_input && value->graph->owner == NULL;
     const prt_raw *raw = prt_map_find(infos, name);
-    prt_bytes info;
-    if (raw == NULL) {
-        prt_onnx_put_value_info(w, field, name, value->type, value->doc);
-        return;
-    }
-    (void)info_name(raw, &info);
-    if (says_type(w, info, is_input, value->type))
-        prt_put_raw(&w->put, raw->bytes, raw->size);
+    if (raw != NULL)
+        put_said(w, raw, name, value);
     else
         prt_onnx_put_value_info(w, field, name, value->type, value->doc);
 }
@@ -128,10 +160,7 @@ static void put_infos(prt_onnx_writer *w, const prt_graph *g)
         if (value == NULL || value->graph != g || (value->def != NULL && value->def->dead) ||
             !prt_str_equal(prt_names_value(w->names, value), name))
             continue;
-        if (says_type(w, info, false, value->type))
-            prt_put_raw(&w->put, raw->bytes, raw->size);
-        else
-            prt_onnx_put_value_info(w, PRT_ONNX_Graph_value_info, name, value->type, value->doc);
+        put_said(w, raw, name, value);
     }
 }
 

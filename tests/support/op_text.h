@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * op_text.h — operators in tests: a graph as text, and what is inferred or computed for its first
- * output as text. Everything is released with the test's process.
+ * output as text, which stays until the next call.
  */
 #ifndef PRT_TESTS_SUPPORT_OP_TEXT_H
 #define PRT_TESTS_SUPPORT_OP_TEXT_H
