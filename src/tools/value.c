@@ -159,8 +159,10 @@ poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t s
     size_t count = 0;
     int32_t present = 0;
     PRT_TRY(poprt_stepio_output_count(io, slot, &count, &present));
-    *out = (prt_tensor){ .kind = present != 0 ? info->value_kind : PRT_VALUE_ABSENT,
-        .dtype = info->dtype, .count = count };
+    /* What is there and has no items is an empty sequence, in an optional or not. */
+    const int32_t kind = count != 0 ? info->value_kind : PRT_VALUE_SEQUENCE;
+    *out = (prt_tensor){ .kind = present != 0 ? kind : PRT_VALUE_ABSENT, .dtype = info->dtype,
+        .count = count };
     out->items = PRT_NEW_N(arena, prt_tensor, count);
     if (out->items == NULL)
         return POPRT_E_NOMEM;
