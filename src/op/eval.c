@@ -153,5 +153,10 @@ poprt_status prt_op_eval(prt_eval *c)
 {
     if (c->def->hooks->eval == NULL)
         return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "has no evaluation");
+    bool wanted = c->n_out == 0 || (c->def->traits & PRT_PURE) == 0;
+    for (uint32_t i = 0; i < c->n_out; i++)
+        wanted = wanted || c->out[i] != NULL;
+    if (!wanted)
+        return POPRT_OK;
     return c->def->hooks->eval(c);
 }

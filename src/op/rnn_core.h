@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rnn_core.h — what RNN, GRU and LSTM share: shapes, directions, activation functions with their
+ * factors, and the walk over batch entries and time steps. An operator adds its cell.
+ */
+#ifndef PRT_OP_RNN_CORE_H
+#define PRT_OP_RNN_CORE_H
+
+#include "op/nn.h"
+
+enum { PRT_RNN_MAX_FUNCTIONS = 3 };
+
+/* The attributes that all three have, and what distinguishes the operators. */
+typedef struct prt_rnn_form {
+    uint32_t gates;     /* of W, R: rows are gates * hidden */
+    uint32_t functions; /* activations of one direction */
+    const char *usual[PRT_RNN_MAX_FUNCTIONS]; /* their defaults */
+    prt_str direction;
+    prt_strs activations;
+    prt_f32s alpha, beta;
+    int64_t hidden_size, layout;
+    double clip; /* 0: none */
+} prt_rnn_form;
+
+/* The fields of a form that come from an attribute struct. */
+#define PRT_RNN_COMMON(a)                                                                          \
+    .direction = (a)->direction, .activations = (a)->activations, .alpha = (a)->activation_alpha,  \
+    .beta = (a)->activation_beta, .hidden_size = (a)->hidden_size, .layout = (a)->layout,          \
+    .clip = (double)(a)->clip
+
+typedef struct prt_activation {
+    double (*fn)(double x, double alpha, double beta);
+    double alpha, beta, clip;
+} prt_activation;
+
+/* Value of a gate: clipped, then through its function. */
+static inline double prt_activate(const prt_activation *f, double x)
+{
+    if (f->clip > 0.0)
+        x = x > f->clip ? f->clip : x < -f->clip ? -f->clip : x;
+    return f->fn(x, f->alpha, f->beta);
+}
+
+typedef struct prt_rnn prt_rnn;
+struct prt_rnn {
+    const prt_rnn_form *form;
+    size_t seq, batch, input, hidden, directions, rows; /* rows: gates * hidden */
+    /* Of the direction at hand: weights, biases (NULL: none), peepholes (LSTM). */
+    const double *w, *r, *wb, *rb, *p;
+    prt_activation f[PRT_RNN_MAX_FUNCTIONS];
+    double *gate, *h, *c, *spare; /* rows; hidden; hidden; rows */
+    /* One step: x of `input` elements; h (and c) are read and replaced. */
+    void (*cell)(const prt_rnn *n, const double *x);
+    const void *user;
+};
+
+/* Checks and sets outputs 0 (Y), 1 (Y_h) and, with a cell state, 2 (Y_c). */
+poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form);
+
+/* Runs the whole operator. `initial_c` and `peephole` are input slots, UINT32_MAX for none. */
+poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
+    uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user);
+
+/* y[i] += row i of m · x */
+void prt_rnn_add_product(size_t rows, size_t n, const double *m, const double *x, double *y);
+
+#endif
