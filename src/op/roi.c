@@ -199,7 +199,7 @@ static poprt_status pool_region(prt_eval *c, size_t n, double *plane)
     if (!(box[0] >= 0.0 && box[0] < (double)x->dims[0]))
         return prt_eval_fail(c, POPRT_E_SHAPE, "region %zu names image %g", n, box[0]);
     for (size_t i = 0; i < 4; i++)
-        side[i] = round(box[i + 1] * (double)a->spatial_scale);
+        side[i] = (double)roundf((float)box[i + 1] * a->spatial_scale); /* ties as in float */
     const double width = fmax(side[2] - side[0] + 1.0, 1.0);
     const double height = fmax(side[3] - side[1] + 1.0, 1.0);
     for (size_t ch = 0; ch < channels; ch++) {
