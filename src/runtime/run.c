@@ -95,6 +95,12 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
         known = prt_dim_is_number(s->dims[i]);
     if (!known) {
         *value = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
+        if (s->dtype == PRT_DTYPE_undefined)
+            value->dtype = expected->dtype;
+        if (s->kind == PRT_VALUE_UNKNOWN) { /* what is declared, for loops that never run */
+            value->rank = expected->rank;
+            memcpy(value->dims, expected->dims, sizeof(value->dims));
+        }
         return POPRT_OK;
     }
     void *planned = f->planned[buffer];
