@@ -146,9 +146,8 @@ static bool i64_of_text(prt_str text, int64_t *out)
     int64_t value = 0;
     for (; i < text.size; i++) {
         const int digit = text.data[i] - '0';
-        if (digit < 0 || digit > 9)
-            return false;
-        if (!prt_i64_mul(value, 10, &value) || !prt_i64_add(value, negative ? -digit : digit, &value))
+        if (digit < 0 || digit > 9 || !prt_i64_mul(value, 10, &value) ||
+            !prt_i64_add(value, negative ? -digit : digit, &value))
             return false;
     }
     *out = value;

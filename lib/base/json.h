@@ -33,7 +33,7 @@ typedef struct prt_json {
  * errors name the offset. Zero characters and numbers no double can hold are refused. */
 poprt_status prt_json_parse(prt_arena *arena, const char *text, size_t size, prt_json **out);
 
-/* Member of an object (the last of that name), or NULL (also when `object` is NULL or no object). */
+/* Member of an object (the last so named), or NULL (also when `object` is NULL or no object). */
 const prt_json *prt_json_get(const prt_json *object, const char *key);
 
 /* Typed reads; false when absent or of another kind (`out` untouched). i64 is exact or false. */
@@ -44,7 +44,8 @@ bool prt_json_text(const prt_json *value, prt_str *out);
 
 /*
  * Writer: appends to a growing buffer in an arena. Sticky: after a failure every call is a no-op,
- * and `prt_json_out_finish` reports it. `key` is NULL inside arrays and at the root.
+ * and `prt_json_out_finish` reports it. `key` is NULL inside arrays and at the root. What is not
+ * UTF-8, and the zero character, which the reader refuses, become U+FFFD.
  */
 typedef struct prt_json_out {
     prt_arena *arena;
@@ -58,7 +59,7 @@ typedef struct prt_json_out {
 void prt_json_out_init(prt_json_out *out, prt_arena *arena, bool pretty);
 void prt_json_open(prt_json_out *out, const char *key, char bracket); /* '{' or '[' */
 void prt_json_close(prt_json_out *out, char bracket);                 /* '}' or ']' */
-void prt_json_put_text(prt_json_out *out, const char *key, prt_str text); /* bad UTF-8, NUL: U+FFFD */
+void prt_json_put_text(prt_json_out *out, const char *key, prt_str text); /* non-text: U+FFFD */
 void prt_json_put_i64(prt_json_out *out, const char *key, int64_t value);
 void prt_json_put_f64(prt_json_out *out, const char *key, double value); /* not finite: null */
 void prt_json_put_bool(prt_json_out *out, const char *key, bool value);

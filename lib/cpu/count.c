@@ -119,8 +119,8 @@ uint32_t prt_cpu_quota(const char *root)
         return UINT32_MAX;
     uint32_t least = UINT32_MAX;
     /* A line is "id:controllers:path"; v2 has no controllers. */
-    char *next = NULL;
-    for (char *line = strtok_r(text, "\n", &next); line != NULL; line = strtok_r(NULL, "\n", &next)) {
+    char *next = NULL, *line = strtok_r(text, "\n", &next);
+    for (; line != NULL; line = strtok_r(NULL, "\n", &next)) {
         char *list = strchr(line, ':');
         char *group = list != NULL ? strchr(list + 1, ':') : NULL;
         if (group == NULL)

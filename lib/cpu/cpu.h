@@ -23,8 +23,8 @@ uint64_t prt_cpu_level(const char *name);
 /* Processors this process may use: affinity mask and cgroup quota (v1 and v2); at least 1. */
 uint32_t prt_cpu_count(void);
 
-/* Processors the cgroup quota pays for, rounded up; UINT32_MAX without a quota. `root` stands before
- * /proc and /sys: "" for the system's, a folder in tests. */
+/* Processors the cgroup quota pays for, rounded up; UINT32_MAX without a quota. `root` stands
+ * before /proc and /sys: "" for the system's, a folder in tests. */
 uint32_t prt_cpu_quota(const char *root);
 
 #endif

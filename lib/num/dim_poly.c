@@ -136,14 +136,6 @@ bool prt_poly_divide(const prt_poly *p, const prt_poly *by, prt_poly *out)
     return true;
 }
 
-bool prt_poly_is_number(const prt_poly *p, int64_t *out)
-{
-    if (p->count > 1 || (p->count == 1 && p->terms[0].degree != 0))
-        return false;
-    *out = p->count != 0 ? p->terms[0].coef : 0;
-    return true;
-}
-
 void prt_poly_common(const prt_poly *p, prt_term *common)
 {
     *common = (prt_term){ .coef = 1 };

@@ -2,9 +2,9 @@
 /*
  * dim_poly.h — dimensions as polynomials, for folding. Private to num/dim*.c.
  *
- * A polynomial's variables are atoms: symbols, and whatever has no place in a polynomial (quotients,
- * remainders, minima, maxima). Two equal polynomials are equal member for member, which is what
- * makes equal expressions equal integers. Size is bounded; what does not fit is not folded.
+ * A polynomial's variables are atoms: symbols, and whatever has no place in a polynomial
+ * (quotients, remainders, minima, maxima). Two equal polynomials are equal member for member, which
+ * is what makes equal expressions equal integers. Size is bounded; what does not fit is not folded.
  */
 #ifndef PRT_NUM_DIM_POLY_H
 #define PRT_NUM_DIM_POLY_H
@@ -28,15 +28,14 @@ typedef struct prt_poly {
 /* All of these give false when a bound or 64 bits are exceeded; `out` is then rubbish. */
 bool prt_poly_of(const prt_dims *dims, int64_t dim, prt_poly *out);
 bool prt_poly_add_term(prt_poly *to, const prt_term *term);
-bool prt_poly_add(const prt_poly *a, const prt_poly *b, int64_t scale, prt_poly *out); /* a + scale*b */
 bool prt_poly_mul(const prt_poly *a, const prt_poly *b, prt_poly *out);
+
+/* a + scale * b */
+bool prt_poly_add(const prt_poly *a, const prt_poly *b, int64_t scale, prt_poly *out);
 
 /* The quotient where `by` divides `p` without remainder; false otherwise. */
 bool prt_poly_divide(const prt_poly *p, const prt_poly *by, prt_poly *out);
 bool prt_term_divide(const prt_term *t, const prt_term *by, prt_term *out);
-
-/* Whether it is a number, and which. */
-bool prt_poly_is_number(const prt_poly *p, int64_t *out);
 
 /* Leaves in `common` what divides every term of `p` (its coefficient positive). */
 void prt_poly_common(const prt_poly *p, prt_term *common);

@@ -73,7 +73,7 @@ static uint32_t encode_finite(const format *f, uint64_t bits)
     const int least = 1 - f->bias;            /* exponent of the smallest normal */
     const int at = exp > least ? exp : least; /* exponent this code will have */
     const int shift = 52 - f->mant_bits + (at - exp);
-    if (shift > 54) /* below half of the smallest subnormal; subnormal doubles too */
+    if (shift > 53) /* below half of the smallest subnormal; subnormal doubles too */
         return 0;
     const uint64_t rest = mant & ((UINT64_C(1) << shift) - 1);
     const uint64_t half = UINT64_C(1) << (shift - 1);

@@ -6,7 +6,7 @@
 #include "base/blob.h"
 #include "base/map.h"
 #include "converter/wire.h"
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 /* Where tensors come from and what they may cost. */
 typedef struct prt_onnx_source {

@@ -40,6 +40,19 @@ static poprt_status call_region(prt_eval *c, uint32_t region, uint32_t n_in,
     return run_graph(f->op->regions[region], f, n_in, in, n_out, out, f->arena);
 }
 
+/* What is declared for an output, for hooks whose results say nothing of it. */
+static void declare(const prt_type *type, prt_tensor *out)
+{
+    *out = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .dtype = type->dtype, .rank = UINT32_MAX };
+    for (const prt_type *t = type; t != NULL && t->kind != PRT_VALUE_TENSOR; t = t->elem)
+        out->dtype = t->elem != NULL ? t->elem->dtype : out->dtype;
+    if (type->kind != PRT_VALUE_TENSOR || type->rank < 0 || type->rank > PRT_MAX_RANK)
+        return;
+    out->rank = (uint32_t)type->rank;
+    for (uint32_t k = 0; k < out->rank; k++)
+        out->dims[k] = prt_dim_is_number(type->dims[k]) ? type->dims[k] : -1;
+}
+
 static poprt_status run_op(const prt_op *op, frame *f)
 {
     prt_arena *arena = f->arena;
@@ -57,8 +70,8 @@ static poprt_status run_op(const prt_op *op, frame *f)
                 return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "input %u has no value", i);
         }
     for (uint32_t i = 0; i < op->n_out; i++)
-        out[i].kind = op->out[i].name.size != 0 || op->out[i].uses != NULL ? PRT_VALUE_UNKNOWN
-                                                                             : PRT_VALUE_ABSENT;
+        if (op->out[i].name.size != 0 || op->out[i].uses != NULL)
+            declare(op->out[i].type, &out[i]);
     f->op = op;
     PRT_TRY(prt_interp_run(op->def, op->attrs, prt_str_of(prt_op_label(op)), op->n_in, in,
         op->n_out, out, arena, call_region, f));

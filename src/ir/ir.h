@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "op/op.h"
-#include "program/type.h"
+#include "tensor/type.h"
 
 typedef struct prt_module prt_module;
 typedef struct prt_graph prt_graph;

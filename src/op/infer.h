@@ -14,7 +14,7 @@
 #ifndef PRT_OP_INFER_H
 #define PRT_OP_INFER_H
 
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 /* A type under construction: like prt_type, with room for its dims. */
 typedef struct prt_shape {

@@ -53,7 +53,10 @@ static poprt_status shape_outputs(prt_infer *c, prt_tensor *out, prt_arena *aren
             known = prt_dim_is_number(s->dims[k]);
         if (s->kind == PRT_VALUE_ABSENT)
             continue;
-        out[i] = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
+        if (s->kind == PRT_VALUE_UNKNOWN && s->dtype == PRT_DTYPE_undefined)
+            continue; /* what the caller declares stays */
+        const int32_t dtype = s->dtype != PRT_DTYPE_undefined ? s->dtype : out[i].dtype;
+        out[i] = (prt_tensor){ .kind = s->kind, .dtype = dtype };
         if (!known)
             continue;
         if (!prt_tensor_init(&out[i], s->dtype, (uint32_t)s->rank, s->dims, NULL))

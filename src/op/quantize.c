@@ -27,7 +27,25 @@ typedef struct layout {
     size_t by_outer, by_block, by_inner; /* steps in the scale */
 } layout;
 
-/* Scale and zero point against the input, at infer time; `axis` matters unless the scale is one
+/* The zero point has the scale's shape; one number may be of rank 0 or 1 in either. */
+static poprt_status check_zero_point(const prt_infer *c)
+{
+    const prt_shape *s = &c->in[1], *z = &c->in[2];
+    int64_t dim;
+    if (!prt_infer_ranked(c, 1) || !prt_infer_ranked(c, 2))
+        return POPRT_OK;
+    if (s->rank <= 1 && z->rank <= 1)
+        return prt_infer_merge(c, s->rank == 0 ? 1 : s->dims[0], z->rank == 0 ? 1 : z->dims[0],
+            "the number of scales", &dim);
+    if (s->rank != z->rank)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "scale has rank %d, zero point %d", s->rank,
+            z->rank);
+    for (int32_t k = 0; k < s->rank; k++)
+        PRT_TRY(prt_infer_merge(c, s->dims[k], z->dims[k], "a dim of the scale", &dim));
+    return POPRT_OK;
+}
+
+/* Scale against the input, at infer time; `axis` matters unless the scale is one
  * number. */
 static poprt_status check_scale(prt_infer *c, int64_t axis_attr, int64_t block)
 {
@@ -36,13 +54,7 @@ static poprt_status check_scale(prt_infer *c, int64_t axis_attr, int64_t block)
     int64_t dim;
     if (block < 0)
         return prt_infer_fail(c, POPRT_E_ARG, "block_size is %lld", (long long)block);
-    if (prt_infer_has(c, 2) && prt_infer_ranked(c, 2) && prt_infer_ranked(c, 1)) {
-        if (c->in[2].rank != s->rank)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "scale has rank %d, zero point %d", s->rank,
-                c->in[2].rank);
-        for (int32_t k = 0; k < s->rank; k++)
-            PRT_TRY(prt_infer_merge(c, s->dims[k], c->in[2].dims[k], "a dim of the scale", &dim));
-    }
+    PRT_TRY(check_zero_point(c));
     if (!prt_infer_ranked(c, 1) || !prt_infer_ranked(c, 0) || s->rank == 0 ||
         (block == 0 && s->rank == 1 && (s->dims[0] == 1 || !prt_dim_is_number(s->dims[0]))))
         return POPRT_OK;

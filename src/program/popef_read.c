@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "program/codec.h"
 #include "program/popef.h"
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 static poprt_status find_executable(const prt_popef_index *index, const prt_popef_blob **out)
 {

@@ -19,7 +19,7 @@
 #include "program/codec.h"
 #include "program/popef.h"
 #include "poprt/base.h"
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 enum { HEADER_SIZE = 64, SMALL_ALIGN = 64, PAGE_ALIGN = 4096, PAGE_FROM = 1 << 20 };
 

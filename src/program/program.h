@@ -13,7 +13,7 @@
 
 #include "base/blob.h"
 #include "base/vec.h"
-#include "program/type.h"
+#include "tensor/type.h"
 
 #define PRT_NO_BUFFER UINT32_MAX /* an absent argument */
 

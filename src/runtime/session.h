@@ -9,7 +9,7 @@
 
 #include "par/pool.h"
 #include "program/program.h"
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 typedef struct prt_session prt_session;
 

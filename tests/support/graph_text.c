@@ -12,7 +12,7 @@
 static void must(poprt_status status, const char *what)
 {
     if (status != POPRT_OK)
-        ck_abort_msg("%s: %s: %s: %s", what, poprt_status_name(status), prt_error_last()->subject,
+        ck_abort_msg("%s: %s: %s: %s", what, prt_status_name(status), prt_error_last()->subject,
             prt_error_last()->message);
 }
 

@@ -3,7 +3,7 @@
 #ifndef PRT_TESTS_SUPPORT_ONNX_CASE_H
 #define PRT_TESTS_SUPPORT_ONNX_CASE_H
 
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 typedef struct tolerance {
     double rtol, atol;

@@ -99,8 +99,8 @@ END_TEST
 START_TEST(malformed_texts_are_refused)
 {
     static const char *const bad[] = { "", " ", "{", "[1,", "[1 2]", "{\"a\"}", "{\"a\":}", "nul",
-        "\"abc", "\"\\x\"", "\"\\ud800\"", "1 2", "[1]]", "{}x", "-", "'a'", "[1,]", "\"\\", "1e999",
-        "[\"k\", -1e999]" };
+        "\"abc", "\"\\x\"", "\"\\ud800\"", "1 2", "[1]]", "{}x", "-", "'a'", "[1,]", "\"\\",
+        "1e999", "[\"k\", -1e999]" };
     for (size_t k = 0; k < PRT_COUNT_OF(bad); k++)
         ck_assert_msg(refusal(bad[k], strlen(bad[k])) == POPRT_E_PARSE, "%s", bad[k]);
     ck_assert_int_eq(refusal("[1, x]", 6), POPRT_E_PARSE);

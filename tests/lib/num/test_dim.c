@@ -29,14 +29,45 @@ static const char *text(int64_t dim)
     return to;
 }
 
-static int64_t add(int64_t a, int64_t b) { return prt_dim_add(dims, a, b); }
-static int64_t sub(int64_t a, int64_t b) { return prt_dim_sub(dims, a, b); }
-static int64_t mul(int64_t a, int64_t b) { return prt_dim_mul(dims, a, b); }
-static int64_t quot(int64_t a, int64_t b) { return prt_dim_floordiv(dims, a, b); }
-static int64_t ceilq(int64_t a, int64_t b) { return prt_dim_ceildiv(dims, a, b); }
-static int64_t rem(int64_t a, int64_t b) { return prt_dim_make(dims, PRT_DIM_MOD, a, b); }
-static int64_t least(int64_t a, int64_t b) { return prt_dim_min(dims, a, b); }
-static int64_t most(int64_t a, int64_t b) { return prt_dim_max(dims, a, b); }
+static int64_t add(int64_t a, int64_t b)
+{
+    return prt_dim_add(dims, a, b);
+}
+
+static int64_t sub(int64_t a, int64_t b)
+{
+    return prt_dim_sub(dims, a, b);
+}
+
+static int64_t mul(int64_t a, int64_t b)
+{
+    return prt_dim_mul(dims, a, b);
+}
+
+static int64_t quot(int64_t a, int64_t b)
+{
+    return prt_dim_floordiv(dims, a, b);
+}
+
+static int64_t ceilq(int64_t a, int64_t b)
+{
+    return prt_dim_ceildiv(dims, a, b);
+}
+
+static int64_t rem(int64_t a, int64_t b)
+{
+    return prt_dim_make(dims, PRT_DIM_MOD, a, b);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return prt_dim_min(dims, a, b);
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return prt_dim_max(dims, a, b);
+}
 
 START_TEST(numbers_need_no_table)
 {

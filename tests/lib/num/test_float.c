@@ -22,20 +22,78 @@ typedef struct format {
     uint32_t (*encode)(double value, bool saturate);
 } format;
 
-static float get_f16(uint32_t c) { return prt_f16_to_f32((uint16_t)c); }
-static float get_bf16(uint32_t c) { return prt_bf16_to_f32((uint16_t)c); }
-static float get_e4m3fn(uint32_t c) { return prt_f8e4m3fn_to_f32((uint8_t)c); }
-static float get_e4m3fnuz(uint32_t c) { return prt_f8e4m3fnuz_to_f32((uint8_t)c); }
-static float get_e5m2(uint32_t c) { return prt_f8e5m2_to_f32((uint8_t)c); }
-static float get_e5m2fnuz(uint32_t c) { return prt_f8e5m2fnuz_to_f32((uint8_t)c); }
-static float get_e2m1(uint32_t c) { return prt_f4e2m1_to_f32((uint8_t)c); }
-static uint32_t put_e4m3fn(double v, bool s) { return prt_f64_to_f8e4m3fn(v, s); }
-static uint32_t put_e4m3fnuz(double v, bool s) { return prt_f64_to_f8e4m3fnuz(v, s); }
-static uint32_t put_e5m2(double v, bool s) { return prt_f64_to_f8e5m2(v, s); }
-static uint32_t put_e5m2fnuz(double v, bool s) { return prt_f64_to_f8e5m2fnuz(v, s); }
-static uint32_t put_f16(double v, bool s) { (void)s; return prt_f64_to_f16(v); }
-static uint32_t put_bf16(double v, bool s) { (void)s; return prt_f64_to_bf16(v); }
-static uint32_t put_e2m1(double v, bool s) { (void)s; return prt_f64_to_f4e2m1(v); }
+static float get_f16(uint32_t c)
+{
+    return prt_f16_to_f32((uint16_t)c);
+}
+
+static float get_bf16(uint32_t c)
+{
+    return prt_bf16_to_f32((uint16_t)c);
+}
+
+static float get_e4m3fn(uint32_t c)
+{
+    return prt_f8e4m3fn_to_f32((uint8_t)c);
+}
+
+static float get_e4m3fnuz(uint32_t c)
+{
+    return prt_f8e4m3fnuz_to_f32((uint8_t)c);
+}
+
+static float get_e5m2(uint32_t c)
+{
+    return prt_f8e5m2_to_f32((uint8_t)c);
+}
+
+static float get_e5m2fnuz(uint32_t c)
+{
+    return prt_f8e5m2fnuz_to_f32((uint8_t)c);
+}
+
+static float get_e2m1(uint32_t c)
+{
+    return prt_f4e2m1_to_f32((uint8_t)c);
+}
+
+static uint32_t put_e4m3fn(double v, bool s)
+{
+    return prt_f64_to_f8e4m3fn(v, s);
+}
+
+static uint32_t put_e4m3fnuz(double v, bool s)
+{
+    return prt_f64_to_f8e4m3fnuz(v, s);
+}
+
+static uint32_t put_e5m2(double v, bool s)
+{
+    return prt_f64_to_f8e5m2(v, s);
+}
+
+static uint32_t put_e5m2fnuz(double v, bool s)
+{
+    return prt_f64_to_f8e5m2fnuz(v, s);
+}
+
+static uint32_t put_f16(double v, bool s)
+{
+    (void)s;
+    return prt_f64_to_f16(v);
+}
+
+static uint32_t put_bf16(double v, bool s)
+{
+    (void)s;
+    return prt_f64_to_bf16(v);
+}
+
+static uint32_t put_e2m1(double v, bool s)
+{
+    (void)s;
+    return prt_f64_to_f4e2m1(v);
+}
 
 static const format formats[] = {
     { "f16", 16, 5, 10, 15, 0x7bff, 0x7c00, false, get_f16, put_f16 },
@@ -129,7 +187,7 @@ START_TEST(ties_go_to_even)
             const uint32_t below = (uint32_t)code, above = below + 1;
             ck_assert_uint_eq(f->encode(mid, false), even);
             ck_assert_uint_eq(f->encode(nextafter(mid, 0), false), below);
-            ck_assert_uint_eq(f->encode(nextafter(mid, INFINITY), false), above);
+            ck_assert_uint_eq(f->encode(nextafter(mid, (double)INFINITY), false), above);
             ck_assert_uint_eq(f->encode(-mid, true), even == 0 && f->fnuz ? 0 : even | sign);
         }
     }
@@ -154,7 +212,8 @@ static int nearest(const format *f, double magnitude)
     double least = magnitude;
     for (int code = 1; code <= f->largest + 1; code++) {
         const double step = value_of(f, f->largest) - value_of(f, f->largest - 1);
-        const double value = code <= f->largest ? value_of(f, code) : value_of(f, f->largest) + step;
+        const double end = value_of(f, f->largest);
+        const double value = code <= f->largest ? value_of(f, code) : end + step;
         const double distance = fabs(magnitude - value);
         const bool tie = !(distance < least) && !(distance > least);
         if (distance < least || (tie && (code & 1) == 0)) {
@@ -225,7 +284,8 @@ START_TEST(extremes_of_double)
         ck_assert_uint_eq(f->encode(5e-324, true), 0);
         ck_assert_uint_eq(f->encode(-5e-324, true), minus_zero);
         ck_assert_uint_eq(f->encode(-2.3e-308, true), minus_zero);
-        ck_assert_uint_eq(f->encode(1.7e308, true) & 0x7f00, f->bits == 16 ? f->infinity & 0x7f00 : 0);
+        const int most = f->bits == 16 ? f->infinity : f->largest;
+        ck_assert_int_eq((int)f->encode(1.7e308, true), most);
     }
 }
 END_TEST

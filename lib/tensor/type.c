@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* type.c — the pool of interned types, sizes, and their text. */
-#include "program/type.h"
+#include "tensor/type.h"
 
 #include <stdio.h>
 
 #include "base/size.h"
-#include "program/tensor.h"
+#include "tensor/tensor.h"
 
 typedef struct entry {
     prt_type type; /* first, so that a type pointer is an entry pointer */

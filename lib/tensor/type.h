@@ -6,8 +6,8 @@
  * element type (PRT_DTYPE_undefined), an unknown rank (PRT_RANK_UNKNOWN) and dims that are
  * expressions or unknown (see num/dim.h).
  */
-#ifndef PRT_PROGRAM_TYPE_H
-#define PRT_PROGRAM_TYPE_H
+#ifndef PRT_TENSOR_TYPE_H
+#define PRT_TENSOR_TYPE_H
 
 #include "num/dim.h"
 #include "num/dtype.h"

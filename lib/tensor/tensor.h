@@ -3,10 +3,10 @@
  * tensor.h — a value at run time: a tensor with plain dims, or a sequence, optional or map whose
  * items are values again. Says nothing about who owns the bytes.
  */
-#ifndef PRT_PROGRAM_TENSOR_H
-#define PRT_PROGRAM_TENSOR_H
+#ifndef PRT_TENSOR_TENSOR_H
+#define PRT_TENSOR_TENSOR_H
 
-#include "program/type.h"
+#include "tensor/type.h"
 
 typedef struct prt_tensor prt_tensor;
 struct prt_tensor {

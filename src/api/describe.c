@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* describe.c — summaries of models and executables: for people and as JSON. */
+#include "api/describe.h"
+
+#include "base/json.h"
+
+enum { LABEL_WIDTH = 14, NAME_WIDTH = 28 };
+
+poprt_status prt_describe_check(const void *object, int32_t format, poprt_write_fn write)
+{
+    if (object == NULL)
+        return prt_fail_null("object");
+    PRT_REQUIRE(write);
+    if (format < POPRT_FORMAT_SUMMARY || format > POPRT_FORMAT_DOT)
+        return prt_fail(POPRT_E_ARG, "format", "%d is not a POPRT_FORMAT_ value", format);
+    return POPRT_OK;
+}
+
+static prt_str qualify(prt_arena *arena, prt_str domain, prt_str name)
+{
+    if (domain.size == 0 || prt_str_is(domain, "ai.onnx"))
+        return name;
+    char *text = prt_arena_alloc(arena, (size_t)domain.size + name.size + 2);
+    if (text == NULL)
+        return (prt_str){ NULL, 0 };
+    memcpy(text, domain.data, domain.size);
+    text[domain.size] = '.';
+    memcpy(text + domain.size + 1, name.data, name.size);
+    return (prt_str){ text, domain.size + 1 + name.size };
+}
+
+poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name)
+{
+    const prt_str key = qualify(d->arena, domain, name);
+    if (key.data == NULL && name.size != 0)
+        return POPRT_E_NOMEM;
+    d->n_ops++;
+    prt_op_count *entry = prt_map_find(&d->ops, key);
+    if (entry != NULL) {
+        entry->count++;
+        return POPRT_OK;
+    }
+    entry = PRT_NEW(d->arena, prt_op_count);
+    if (entry == NULL)
+        return POPRT_E_NOMEM;
+    *entry = (prt_op_count){ .name = key, .count = 1 };
+    PRT_TRY(prt_map_set(&d->ops, key, entry));
+    return PRT_VEC_PUSH(d->arena, &d->op_list, entry) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+poprt_status prt_describe_add_fact(prt_description *d, const char *label, const char *key,
+    prt_str text, uint64_t number)
+{
+    const prt_fact fact = { .label = label, .key = key, .text = text, .number = number };
+    return PRT_VEC_PUSH(d->arena, &d->facts, fact) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* Most frequent first, then by name. */
+static bool comes_before(const prt_op_count *x, const prt_op_count *y)
+{
+    if (x->count != y->count)
+        return x->count > y->count;
+    const uint32_t n = x->name.size < y->name.size ? x->name.size : y->name.size;
+    const int order = n != 0 ? memcmp(x->name.data, y->name.data, n) : 0;
+    return order != 0 ? order < 0 : x->name.size < y->name.size;
+}
+
+/* Shell's sort: the C library's qsort may allocate. */
+static void sort_ops(prt_description *d)
+{
+    prt_op_count **list = d->op_list.data;
+    const size_t count = d->op_list.count;
+    for (size_t gap = count / 2; gap > 0; gap /= 2)
+        for (size_t i = gap; i < count; i++) {
+            prt_op_count *const item = list[i];
+            size_t at = i;
+            for (; at >= gap && comes_before(item, list[at - gap]); at -= gap)
+                list[at] = list[at - gap];
+            list[at] = item;
+        }
+}
+
+static const char *const kinds[] = { "", "tensor", "sequence", "optional", "map" };
+
+static void put_type(prt_sink *sink, const poprt_io_info *info)
+{
+    if (info->value_kind != POPRT_VALUE_TENSOR)
+        prt_sink_print(sink, "%s of ", kinds[info->value_kind]);
+    prt_sink_print(sink, "%s", info->dtype != 0 ? poprt_dtype_name(info->dtype) : "unknown type");
+    if (info->rank < 0) {
+        prt_sink_print(sink, " of unknown shape");
+        return;
+    }
+    prt_sink_print(sink, " [");
+    for (int32_t i = 0; i < info->rank; i++) {
+        prt_sink_print(sink, "%s", i > 0 ? ", " : "");
+        if (info->dims[i] >= 0)
+            prt_sink_print(sink, "%lld", (long long)info->dims[i]);
+        else
+            prt_sink_print(sink, "%s", info->dim_names[i]);
+    }
+    prt_sink_print(sink, "]");
+}
+
+static void put_io(prt_sink *sink, const prt_io_table *io, int32_t direction)
+{
+    prt_sink_print(sink, "%-*s %zu\n", LABEL_WIDTH,
+        direction == POPRT_INPUT ? "inputs" : "outputs", io->count[direction]);
+    for (size_t i = 0; i < io->count[direction]; i++) {
+        prt_sink_print(sink, "  %-*s ", NAME_WIDTH, io->info[direction][i].name);
+        put_type(sink, &io->info[direction][i]);
+        prt_sink_print(sink, "\n");
+    }
+}
+
+poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
+{
+    sort_ops(d);
+    if (d->file[0] != '\0')
+        prt_sink_print(sink, "%-*s %s\n", LABEL_WIDTH, "file", d->file);
+    put_io(sink, d->io, POPRT_INPUT);
+    put_io(sink, d->io, POPRT_OUTPUT);
+    prt_sink_print(sink, "%-*s ", LABEL_WIDTH, "operators");
+    prt_sink_count(sink, d->n_ops);
+    prt_sink_print(sink, " of %zu types\n", d->op_list.count);
+    for (size_t i = 0; i < d->op_list.count; i++) {
+        const prt_op_count *op = d->op_list.data[i];
+        prt_sink_print(sink, "  %-*.*s ", NAME_WIDTH, PRT_STR_ARG(op->name));
+        prt_sink_count(sink, op->count);
+        prt_sink_print(sink, "\n");
+    }
+    prt_sink_print(sink, "%-*s ", LABEL_WIDTH, "weights");
+    prt_sink_count(sink, d->n_weights);
+    prt_sink_print(sink, " tensors, ");
+    prt_sink_count(sink, d->weight_bytes);
+    prt_sink_print(sink, " bytes\n");
+    for (size_t i = 0; i < d->facts.count; i++) {
+        const prt_fact *fact = &d->facts.data[i];
+        prt_sink_print(sink, "%-*s ", LABEL_WIDTH, fact->label);
+        if (fact->text.data != NULL)
+            prt_sink_str(sink, fact->text);
+        else
+            prt_sink_count(sink, fact->number);
+        prt_sink_print(sink, "\n");
+    }
+    return prt_sink_finish(sink);
+}
+
+static void json_io(prt_json_out *json, const prt_io_table *io, int32_t direction)
+{
+    prt_json_open(json, direction == POPRT_INPUT ? "inputs" : "outputs", '[');
+    for (size_t i = 0; i < io->count[direction]; i++) {
+        const poprt_io_info *info = &io->info[direction][i];
+        prt_json_open(json, NULL, '{');
+        prt_json_put_text(json, "name", prt_str_of(info->name));
+        prt_json_put_text(json, "kind", prt_str_of(kinds[info->value_kind]));
+        prt_json_put_text(json, "dtype", prt_str_of(poprt_dtype_name(info->dtype)));
+        if (info->rank >= 0) {
+            prt_json_open(json, "shape", '[');
+            for (int32_t k = 0; k < info->rank; k++) {
+                if (info->dims[k] >= 0)
+                    prt_json_put_i64(json, NULL, info->dims[k]);
+                else
+                    prt_json_put_text(json, NULL, prt_str_of(info->dim_names[k]));
+            }
+            prt_json_close(json, ']');
+        }
+        prt_json_close(json, '}');
+    }
+    prt_json_close(json, ']');
+}
+
+poprt_status prt_describe_json(prt_description *d, prt_sink *sink)
+{
+    sort_ops(d);
+    prt_json_out json;
+    prt_json_out_init(&json, d->arena, true);
+    prt_json_open(&json, NULL, '{');
+    prt_json_put_text(&json, "kind", prt_str_of(d->kind));
+    prt_json_put_text(&json, "file", prt_str_of(d->file));
+    json_io(&json, d->io, POPRT_INPUT);
+    json_io(&json, d->io, POPRT_OUTPUT);
+    prt_json_put_i64(&json, "operator_count", (int64_t)d->n_ops);
+    prt_json_open(&json, "operators", '{');
+    for (size_t i = 0; i < d->op_list.count; i++) {
+        const prt_str name = d->op_list.data[i]->name;
+        const char *key = prt_arena_text(d->arena, name.data, name.size);
+        if (key == NULL)
+            return POPRT_E_NOMEM;
+        prt_json_put_i64(&json, key, (int64_t)d->op_list.data[i]->count);
+    }
+    prt_json_close(&json, '}');
+    prt_json_put_i64(&json, "weight_count", (int64_t)d->n_weights);
+    prt_json_put_i64(&json, "weight_bytes", (int64_t)d->weight_bytes);
+    for (size_t i = 0; i < d->facts.count; i++) {
+        const prt_fact *fact = &d->facts.data[i];
+        if (fact->text.data != NULL)
+            prt_json_put_text(&json, fact->key, fact->text);
+        else
+            prt_json_put_i64(&json, fact->key, (int64_t)fact->number);
+    }
+    prt_json_close(&json, '}');
+    prt_str text;
+    PRT_TRY(prt_json_out_finish(&json, &text));
+    prt_sink_str(sink, text);
+    prt_sink_print(sink, "\n");
+    return prt_sink_finish(sink);
+}
+
+void prt_sink_dot(prt_sink *sink, prt_str text)
+{
+    for (uint32_t i = 0; i < text.size; i++) {
+        const unsigned char ch = (unsigned char)text.data[i];
+        if (ch == '"' || ch == '\\')
+            prt_sink_put(sink, "\\", 1);
+        prt_sink_put(sink, ch < 0x20 ? "?" : &text.data[i], 1);
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* describe.h — what models and executables have in common when they are described. */
+#ifndef PRT_API_DESCRIBE_H
+#define PRT_API_DESCRIBE_H
+
+#include "api/handles.h"
+#include "api/sink.h"
+#include "base/map.h"
+
+/* How many operators of one type there are. */
+typedef struct prt_op_count {
+    prt_str name; /* "Conv", or "domain.Name" outside ONNX's own domain */
+    uint64_t count;
+} prt_op_count;
+
+/* One line "key  value" that only one of the two has; `number` when `text` is absent. */
+typedef struct prt_fact {
+    const char *label; /* in the summary for people */
+    const char *key;   /* in JSON */
+    prt_str text;
+    uint64_t number;
+} prt_fact;
+
+typedef struct prt_description {
+    prt_arena *arena;
+    const char *kind; /* "onnx" or "popef" */
+    const char *file;
+    const prt_io_table *io;
+    prt_map ops; /* name → prt_op_count */
+    PRT_VEC(prt_op_count *) op_list;
+    PRT_VEC(prt_fact) facts;
+    uint64_t n_ops, n_weights, weight_bytes;
+} prt_description;
+
+poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name);
+poprt_status prt_describe_add_fact(prt_description *d, const char *label, const char *key,
+    prt_str text, uint64_t number);
+
+/* The description for people, or as one JSON object. */
+poprt_status prt_describe_summary(prt_description *d, prt_sink *sink);
+poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
+
+/* Text inside a Graphviz string: quotes, backslashes and control characters made harmless. */
+void prt_sink_dot(prt_sink *sink, prt_str text);
+
+/* Checks the parameters of a describe call. */
+poprt_status prt_describe_check(const void *object, int32_t format, poprt_write_fn write);
+
+#endif

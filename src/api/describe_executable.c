@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* describe_executable.c — poprt_executable_describe: blocks, buffers, plan and steps. */
+#include "api/describe.h"
+#include "op/op.h"
+
+static const char *const spaces[] = {
+    [PRT_SPACE_PLANNED] = "planned",
+    [PRT_SPACE_CONSTANT] = "constant",
+    [PRT_SPACE_INPUT] = "input",
+    [PRT_SPACE_OUTPUT] = "output",
+    [PRT_SPACE_CAPTURE] = "capture",
+    [PRT_SPACE_DYNAMIC] = "dynamic",
+};
+
+static const prt_eval_params *params_of(const prt_program *p, const prt_step *step)
+{
+    return &p->params[step->params];
+}
+
+static poprt_status add_steps(prt_description *d, const prt_program *p, uint64_t *steps)
+{
+    for (uint32_t b = 0; b < p->n_blocks; b++) {
+        const prt_block *block = &p->blocks[b];
+        *steps += block->n_steps;
+        for (uint32_t s = 0; s < block->n_steps; s++) {
+            const prt_op_def *def = params_of(p, &block->steps[s])->def;
+            PRT_TRY(prt_describe_add_op(d, prt_str_of(def->domain), prt_str_of(def->name)));
+        }
+    }
+    return POPRT_OK;
+}
+
+/* What is known of the memory of a run: planned blocks, and buffers that are sized as they come. */
+static poprt_status add_plan(prt_description *d, const prt_program *p)
+{
+    uint64_t bytes = 0, peak = 0, planned = 0, dynamic = 0, open = 0;
+    for (uint32_t b = 0; b < p->n_blocks; b++) {
+        const prt_block *block = &p->blocks[b];
+        if (block->is_static) {
+            bytes += block->plan_size;
+            peak += block->plan_peak;
+        } else {
+            open++;
+        }
+        for (uint32_t i = 0; i < block->n_buffers; i++) {
+            planned += block->buffers[i].space == PRT_SPACE_PLANNED;
+            dynamic += block->buffers[i].space == PRT_SPACE_DYNAMIC;
+        }
+    }
+    const prt_str none = { NULL, 0 };
+    PRT_TRY(prt_describe_add_fact(d, "plan bytes", "plan_bytes", none, bytes));
+    PRT_TRY(prt_describe_add_fact(d, "most live", "plan_largest_live_set", none, peak));
+    PRT_TRY(prt_describe_add_fact(d, "planned", "planned_buffers", none, planned));
+    PRT_TRY(prt_describe_add_fact(d, "dynamic", "dynamic_buffers", none, dynamic));
+    return prt_describe_add_fact(d, "open blocks", "blocks_planned_at_run", none, open);
+}
+
+static poprt_status describe(const poprt_executable *exec, prt_arena *arena, bool json,
+    prt_sink *sink)
+{
+    const prt_program *p = exec->program;
+    const prt_str none = { NULL, 0 };
+    prt_description d = { .arena = arena, .kind = "popef", .io = &exec->io, .file = exec->file,
+        .ops = prt_map_in(arena) };
+    uint64_t steps = 0;
+    d.n_weights = p->n_constants;
+    d.weight_bytes = prt_program_weight_bytes(p);
+    PRT_TRY(add_steps(&d, p, &steps));
+    PRT_TRY(add_plan(&d, p));
+    PRT_TRY(prt_describe_add_fact(&d, "blocks", "blocks", none, p->n_blocks));
+    PRT_TRY(prt_describe_add_fact(&d, "steps", "steps", none, steps));
+    PRT_TRY(prt_describe_add_fact(&d, "program", "program",
+        p->name.data != NULL ? p->name : PRT_STR(""), 0));
+    PRT_TRY(prt_describe_add_fact(&d, "made by", "made_by",
+        p->source.data != NULL ? p->source : PRT_STR(""), 0));
+    return json ? prt_describe_json(&d, sink) : prt_describe_summary(&d, sink);
+}
+
+static void put_buffer(prt_sink *sink, const prt_program *p, const prt_block *block, uint32_t i)
+{
+    const prt_buffer *buffer = &block->buffers[i];
+    char type[PRT_SINK_LINE / 2];
+    prt_type_print(p->dims, buffer->type, type, sizeof(type));
+    prt_sink_print(sink, "  %%%u %s %s", i, type, spaces[buffer->space]);
+    if (buffer->space == PRT_SPACE_PLANNED && block->is_static)
+        prt_sink_print(sink, " at %zu", buffer->offset);
+    else if (buffer->space != PRT_SPACE_PLANNED && buffer->space != PRT_SPACE_DYNAMIC)
+        prt_sink_print(sink, " %u", buffer->ref);
+    if (buffer->space == PRT_SPACE_PLANNED || buffer->space == PRT_SPACE_DYNAMIC)
+        prt_sink_print(sink, " steps %u-%u", buffer->first, buffer->last);
+    prt_sink_print(sink, "  ");
+    prt_sink_str(sink, buffer->name);
+    prt_sink_print(sink, "\n");
+}
+
+static void put_args(prt_sink *sink, const uint32_t *args, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (args[i] == PRT_NO_BUFFER)
+            prt_sink_print(sink, " -");
+        else
+            prt_sink_print(sink, " %%%u", args[i]);
+    }
+}
+
+static void put_step(prt_sink *sink, const prt_program *p, const prt_block *block, uint32_t s)
+{
+    const prt_step *step = &block->steps[s];
+    const prt_eval_params *params = params_of(p, step);
+    const uint32_t *args = p->args + step->args;
+    prt_sink_print(sink, "  %u: %s %s", s, prt_kernel_name(step->kernel), params->def->key);
+    put_args(sink, args, step->n_in);
+    prt_sink_print(sink, " ->");
+    put_args(sink, args + step->n_in, step->n_out);
+    for (uint32_t r = 0; r < params->n_regions; r++)
+        prt_sink_print(sink, " block %u", params->regions[r]);
+    prt_sink_print(sink, "  ");
+    prt_sink_str(sink, params->origin);
+    prt_sink_print(sink, "\n");
+}
+
+static poprt_status print_text(const prt_program *p, prt_sink *sink)
+{
+    for (uint32_t b = 0; b < p->n_blocks; b++) {
+        const prt_block *block = &p->blocks[b];
+        prt_sink_print(sink, "block %u ", b);
+        prt_sink_str(sink, block->name);
+        if (block->is_static)
+            prt_sink_print(sink, " plan %zu bytes, most live %zu", block->plan_size,
+                block->plan_peak);
+        prt_sink_print(sink, "\n inputs");
+        put_args(sink, block->inputs, block->n_inputs);
+        prt_sink_print(sink, "\n outputs");
+        put_args(sink, block->outputs, block->n_outputs);
+        prt_sink_print(sink, "\n buffers\n");
+        for (uint32_t i = 0; i < block->n_buffers; i++)
+            put_buffer(sink, p, block, i);
+        prt_sink_print(sink, " steps\n");
+        for (uint32_t s = 0; s < block->n_steps; s++)
+            put_step(sink, p, block, s);
+    }
+    return prt_sink_finish(sink);
+}
+
+/* Steps and buffers are nodes; constants are left out. */
+static void put_block_dot(prt_sink *sink, const prt_program *p, uint32_t b)
+{
+    const prt_block *block = &p->blocks[b];
+    if (b != 0)
+        prt_sink_print(sink, "  subgraph cluster_b%u {\n", b);
+    for (uint32_t i = 0; i < block->n_buffers; i++) {
+        if (block->buffers[i].space == PRT_SPACE_CONSTANT)
+            continue;
+        prt_sink_print(sink, "  b%u_v%u [shape=ellipse, label=\"", b, i);
+        prt_sink_dot(sink, block->buffers[i].name);
+        prt_sink_print(sink, "\"];\n");
+    }
+    for (uint32_t s = 0; s < block->n_steps; s++) {
+        prt_sink_print(sink, "  b%u_s%u [label=\"", b, s);
+        prt_sink_dot(sink, prt_str_of(params_of(p, &block->steps[s])->def->name));
+        prt_sink_print(sink, "\"];\n");
+    }
+    if (b != 0)
+        prt_sink_print(sink, "  }\n");
+    for (uint32_t s = 0; s < block->n_steps; s++) {
+        const prt_step *step = &block->steps[s];
+        for (uint32_t i = 0; i < step->n_in + step->n_out; i++) {
+            const uint32_t arg = p->args[step->args + i];
+            if (arg == PRT_NO_BUFFER || block->buffers[arg].space == PRT_SPACE_CONSTANT)
+                continue;
+            if (i < step->n_in)
+                prt_sink_print(sink, "  b%u_v%u -> b%u_s%u;\n", b, arg, b, s);
+            else
+                prt_sink_print(sink, "  b%u_s%u -> b%u_v%u;\n", b, s, b, arg);
+        }
+    }
+}
+
+static poprt_status print_dot(const prt_program *p, prt_sink *sink)
+{
+    prt_sink_print(sink, "digraph program {\n  node [shape=box];\n");
+    for (uint32_t b = 0; b < p->n_blocks; b++)
+        put_block_dot(sink, p, b);
+    prt_sink_print(sink, "}\n");
+    return prt_sink_finish(sink);
+}
+
+poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
+    poprt_write_fn write, void *user)
+{
+    PRT_TRY(prt_describe_check(exec, format, write));
+    prt_arena *arena = NULL;
+    PRT_TRY(prt_arena_create(&exec->env->allocator, 0, &arena));
+    prt_sink sink;
+    prt_sink_init(&sink, write, user);
+    poprt_status status;
+    if (format == POPRT_FORMAT_TEXT)
+        status = print_text(exec->program, &sink);
+    else if (format == POPRT_FORMAT_DOT)
+        status = print_dot(exec->program, &sink);
+    else
+        status = describe(exec, arena, format == POPRT_FORMAT_JSON, &sink);
+    prt_arena_release(arena);
+    return prt_fail_at_stage(status, "describe");
+}

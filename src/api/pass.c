@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* pass.c — poprt/pass.h: a list of passes run on a model, observed and cancelled by the host. */
+#include "pass/manager.h"
+
+#include <stdio.h>
+
+#include "api/handles.h"
+
+struct poprt_pass_manager {
+    poprt_env *env;
+    prt_pass_manager *manager;
+    poprt_pass_fn fn;
+    void *user;
+    uint64_t done, total; /* passes of the run in progress */
+};
+
+poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
+{
+    PRT_REQUIRE(out);
+    const prt_pass_def *def = index < UINT32_MAX ? prt_pass_of((uint32_t)index) : NULL;
+    if (def == NULL)
+        return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass", index);
+    const poprt_pass_info info = { .struct_size = sizeof(info), .name = def->name,
+        .help = def->doc };
+    return prt_export(out, &info, sizeof(info), "out");
+}
+
+static void pass_done(void *user, const prt_pass_event *event)
+{
+    poprt_pass_manager *manager = user;
+    manager->done++;
+    if (manager->fn == NULL)
+        return;
+    const poprt_pass_event ours = { .struct_size = sizeof(ours), .pass = event->pass,
+        .ms = event->ms, .changed = event->changed, .nodes_before = event->ops_before,
+        .nodes_after = event->ops_after };
+    manager->fn(manager->user, &ours);
+}
+
+static void pass_warn(void *user, const char *pass, const char *subject, const char *message)
+{
+    const poprt_pass_manager *manager = user;
+    char text[1024];
+    (void)snprintf(text, sizeof(text), "%s: %s: %s", pass, subject != NULL ? subject : "",
+        message);
+    prt_env_log(manager->env, POPRT_LOG_WARNING, text);
+}
+
+static bool pass_cancelled(void *user)
+{
+    const poprt_pass_manager *manager = user;
+    const uint64_t done = manager->done < manager->total ? manager->done : manager->total;
+    return prt_env_progress(manager->env, "passes", done, manager->total) != POPRT_OK;
+}
+
+static poprt_status create(poprt_env *env, poprt_pass_manager **out)
+{
+    poprt_pass_manager *manager = prt_mem_alloc(&env->allocator, sizeof(*manager));
+    if (manager == NULL)
+        return POPRT_E_NOMEM;
+    (void)prt_env_take(env, &manager->env);
+    const poprt_status status = prt_pass_manager_create(&env->allocator, &manager->manager);
+    if (status != POPRT_OK) {
+        poprt_pass_manager_release(manager);
+        return status;
+    }
+    const prt_pass_observer observer = { .user = manager, .done = pass_done, .warn = pass_warn,
+        .cancelled = pass_cancelled };
+    prt_pass_manager_observe(manager->manager, &observer);
+    *out = manager;
+    return POPRT_OK;
+}
+
+poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_manager **out)
+{
+    PRT_REQUIRE(out);
+    poprt_env *owner = NULL;
+    PRT_TRY(prt_env_take(env, &owner));
+    const poprt_status status = create(owner, out);
+    poprt_env_release(owner);
+    return status;
+}
+
+/* Options of a pass that the config sets, by name. */
+static uint32_t list_args(const prt_pass_def *def, const poprt_config *config, prt_pass_arg *args)
+{
+    uint32_t count = 0;
+#define OPTION(id, type, default_value, min, max, help)                                            \
+    for (uint32_t i = 0; i < def->n_options; i++)                                                  \
+        if (config->text[PRT_OPTION_##id] != NULL && strcmp(def->options[i].name, #id) == 0)       \
+            args[count++] = (prt_pass_arg){ .key = #id, .value = config->text[PRT_OPTION_##id] };
+#include "api/options.def"
+#undef OPTION
+    return count;
+}
+
+poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pass,
+    const poprt_config *args)
+{
+    PRT_REQUIRE(manager);
+    PRT_REQUIRE(pass);
+    const prt_pass_def *def = prt_pass_find(pass);
+    if (def == NULL)
+        return prt_fail_at_stage(prt_pass_unknown(pass), "passes");
+    prt_pass_arg list[PRT_OPTION_COUNT];
+    const uint32_t count = args != NULL ? list_args(def, args, list) : 0;
+    return prt_fail_at_stage(prt_pass_manager_add(manager->manager, pass, count, list), "passes");
+}
+
+poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manager, const char *pipeline)
+{
+    PRT_REQUIRE(manager);
+    PRT_REQUIRE(pipeline);
+    return prt_fail_at_stage(prt_pass_manager_add_pipeline(manager->manager, pipeline), "passes");
+}
+
+void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn, void *user)
+{
+    if (manager == NULL)
+        return;
+    manager->fn = fn;
+    manager->user = user;
+}
+
+poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *model)
+{
+    PRT_REQUIRE(manager);
+    PRT_REQUIRE(model);
+    manager->done = 0;
+    manager->total = 0;
+    while (prt_pass_manager_at(manager->manager, (size_t)manager->total) != NULL)
+        manager->total++;
+    const poprt_status status = prt_pass_manager_run(manager->manager, model->module, NULL);
+    /* A model that failed half way is another one too: its table must not show what is gone. */
+    prt_error_copy error;
+    prt_error_save(&error);
+    const poprt_status refreshed = prt_model_refresh(model);
+    if (status == POPRT_OK)
+        return prt_fail_at_stage(refreshed, "passes");
+    prt_error_restore(&error);
+    return prt_fail_in_file(prt_fail_at_stage(status, "passes"), model->module->file.data);
+}
+
+void poprt_pass_manager_release(poprt_pass_manager *manager)
+{
+    if (manager == NULL)
+        return;
+    poprt_env *env = manager->env;
+    prt_pass_manager_release(manager->manager);
+    prt_mem_free(&env->allocator, manager);
+    poprt_env_release(env);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink.h — text on its way to a caller's poprt_write_fn, gathered into pieces. Sticky: after the
+ * caller refused a piece every call is a no-op, and prt_sink_finish reports it.
+ */
+#ifndef PRT_API_SINK_H
+#define PRT_API_SINK_H
+
+#include "base/str.h"
+
+enum { PRT_SINK_SIZE = 4096, PRT_SINK_LINE = 1024 };
+
+typedef struct prt_sink {
+    poprt_write_fn write;
+    void *user;
+    size_t used;
+    bool failed;
+    char data[PRT_SINK_SIZE];
+} prt_sink;
+
+void prt_sink_init(prt_sink *sink, poprt_write_fn write, void *user);
+void prt_sink_put(prt_sink *sink, const char *text, size_t size);
+void prt_sink_str(prt_sink *sink, prt_str text);
+/* Formatted text, cut at PRT_SINK_LINE bytes. No floating point: its text would follow the locale. */
+void prt_sink_print(prt_sink *sink, const char *fmt, ...) PRT_PRINTF(2, 3);
+/* A count with commas between thousands. */
+void prt_sink_count(prt_sink *sink, uint64_t count);
+poprt_status prt_sink_finish(prt_sink *sink);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* npy_write.c — tensors out as .npy, version 1.0, data at a multiple of 64 bytes. */
+#include <stdio.h>
+
+#include "data/npy.h"
+#include "num/dtype.h"
+
+enum { HEADER_ALIGN = 64, PREFIX = 10, MAX_HEADER = 512, CHUNK = 4096 };
+
+static poprt_status put(poprt_write_fn write, void *user, const void *bytes, size_t size)
+{
+    if (size != 0 && write(user, bytes, size) != 0)
+        return prt_fail(POPRT_E_IO, NULL, "the write function refused the data");
+    return POPRT_OK;
+}
+
+/* Next code point of UTF-8; what is no UTF-8 becomes U+FFFD, one byte at a time. */
+static uint32_t next_code(const char *text, size_t size, size_t *at)
+{
+    const unsigned char *p = (const unsigned char *)text + *at;
+    const size_t left = size - *at;
+    size_t n = 1;
+    uint32_t code = p[0];
+    if (p[0] >= 0xc2 && p[0] < 0xe0)
+        n = 2;
+    else if (p[0] >= 0xe0 && p[0] < 0xf0)
+        n = 3;
+    else if (p[0] >= 0xf0 && p[0] < 0xf5)
+        n = 4;
+    if (n > left || (n == 1 && p[0] >= 0x80)) {
+        *at += 1;
+        return 0xfffd;
+    }
+    if (n > 1)
+        code = p[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            *at += 1;
+            return 0xfffd;
+        }
+        code = code << 6 | (p[i] & 0x3f);
+    }
+    *at += n;
+    return code;
+}
+
+static size_t count_codes(const poprt_string *s)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < s->size; count++)
+        (void)next_code(s->data, s->size, &at);
+    return count;
+}
+
+/* Characters of the longest string; numpy has no strings of length 0. */
+static size_t string_width(const prt_tensor *t)
+{
+    const poprt_string *strings = t->data;
+    const size_t count = prt_tensor_count(t);
+    size_t width = 1;
+    for (size_t i = 0; i < count; i++) {
+        const size_t n = count_codes(&strings[i]);
+        width = n > width ? n : width;
+    }
+    return width;
+}
+
+static void describe(const prt_tensor *t, char *to, size_t size)
+{
+    const prt_dtype_info *info = prt_dtype_of(t->dtype);
+    const uint32_t bytes = info->bits < 8 ? 1 : info->bits / 8;
+    char kind = 'V';
+    switch (info->kind) {
+    case PRT_KIND_bool:
+        kind = 'b';
+        break;
+    case PRT_KIND_int:
+        kind = 'i';
+        break;
+    case PRT_KIND_uint:
+        kind = 'u';
+        break;
+    case PRT_KIND_complex:
+        kind = 'c';
+        break;
+    case PRT_KIND_float:
+        if (t->dtype == PRT_DTYPE_f16 || t->dtype == PRT_DTYPE_f32 || t->dtype == PRT_DTYPE_f64)
+            kind = 'f';
+        break;
+    default:
+        (void)snprintf(to, size, "<U%zu", string_width(t));
+        return;
+    }
+    (void)snprintf(to, size, "%c%c%u", bytes == 1 ? '|' : '<', kind, bytes);
+}
+
+static poprt_status put_header(const prt_tensor *t, poprt_write_fn write, void *user)
+{
+    char descr[32], text[MAX_HEADER];
+    describe(t, descr, sizeof(descr));
+    int n = snprintf(text + PREFIX, sizeof(text) - PREFIX,
+        "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    size_t used = PREFIX + (size_t)n;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        n = snprintf(text + used, sizeof(text) - used, "%lld,%s", (long long)t->dims[i],
+            i + 1 < t->rank ? " " : "");
+        used += (size_t)n;
+    }
+    n = snprintf(text + used, sizeof(text) - used, "), }");
+    used += (size_t)n;
+    const size_t whole = prt_size_align(used + 1, HEADER_ALIGN);
+    memset(text + used, ' ', whole - used);
+    text[whole - 1] = '\n';
+    memcpy(text, "\x93NUMPY\x01\x00", 8);
+    text[8] = (char)((whole - PREFIX) & 0xff);
+    text[9] = (char)((whole - PREFIX) >> 8);
+    return put(write, user, text, whole);
+}
+
+static poprt_status put_strings(prt_arena *arena, const prt_tensor *t, poprt_write_fn write,
+    void *user)
+{
+    const poprt_string *strings = t->data;
+    const size_t count = prt_tensor_count(t), width = string_width(t);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *codes = PRT_NEW_N(arena, uint32_t, width);
+        if (codes == NULL)
+            return POPRT_E_NOMEM;
+        size_t n = 0;
+        for (size_t at = 0; at < strings[i].size && n < width; n++)
+            codes[n] = next_code(strings[i].data, strings[i].size, &at);
+        PRT_TRY(put(write, user, codes, width * sizeof(*codes)));
+    }
+    return POPRT_OK;
+}
+
+/* Types below 8 bits: one byte each, signed ones with their sign. */
+static poprt_status put_packed(const prt_tensor *t, poprt_write_fn write, void *user)
+{
+    const prt_dtype_info *info = prt_dtype_of(t->dtype);
+    const unsigned char *from = t->data;
+    const size_t count = prt_tensor_count(t);
+    unsigned char chunk[CHUNK];
+    for (size_t start = 0; start < count; start += CHUNK) {
+        const size_t n = count - start < CHUNK ? count - start : CHUNK;
+        for (size_t i = 0; i < n; i++) {
+            const size_t bit = (start + i) * info->bits;
+            const uint32_t mask = (1u << info->bits) - 1;
+            uint32_t value = (uint32_t)from[bit / 8] >> bit % 8 & mask;
+            if (info->kind == PRT_KIND_int && value >> (info->bits - 1) != 0)
+                value |= ~mask;
+            chunk[i] = (unsigned char)value;
+        }
+        PRT_TRY(put(write, user, chunk, n));
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_npy_write(prt_arena *arena, const prt_tensor *tensor, poprt_write_fn write,
+    void *user)
+{
+    const uint32_t bits = prt_dtype_bits(tensor->dtype);
+    if (tensor->kind != PRT_VALUE_TENSOR || bits == 0)
+        return prt_fail(POPRT_E_UNSUPPORTED, NULL, "only tensors can be written as .npy");
+    PRT_TRY(put_header(tensor, write, user));
+    if (tensor->dtype == PRT_DTYPE_string)
+        return put_strings(arena, tensor, write, user);
+    if (bits < 8)
+        return put_packed(tensor, write, user);
+    return put(write, user, tensor->data, tensor->size);
+}

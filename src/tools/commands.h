@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.h — the commands of `poprt`. Each takes its own argv and gives the exit code. */
+#ifndef PRT_TOOLS_COMMANDS_H
+#define PRT_TOOLS_COMMANDS_H
+
+int prt_command_convert(int argc, char **argv); /* no sub-command: the reference's command line */
+int prt_command_run(int argc, char **argv);
+int prt_command_test(int argc, char **argv);
+int prt_command_bench(int argc, char **argv);
+int prt_command_inspect(int argc, char **argv);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* tool.c — environment, log lines and models for all commands. */
+#define _DEFAULT_SOURCE
+#include "tools/tool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "cpu/cpu.h"
+#include "program/popef.h"
+
+double prt_tool_now_ms(void)
+{
+    struct timespec t = { 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+double prt_tool_peak_mb(void)
+{
+    struct rusage usage = { 0 };
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024 / 1e6;
+}
+
+int32_t prt_tool_write(void *file, const void *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, file) == size ? 0 : 1;
+}
+
+void prt_tool_log(int32_t level, const char *file, int line, const char *fmt, ...)
+{
+    static const char *const names[] = { "", "ERROR", "WARNING", "INFO", "DEBUG" };
+    struct timespec now = { 0 };
+    struct tm parts;
+    char date[32] = "";
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (localtime_r(&now.tv_sec, &parts) != NULL)
+        (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts);
+    const char *slash = strrchr(file, '/');
+    (void)fprintf(stderr, "%s,%03d %s [poprt] %s:%d] ", date, (int)(now.tv_nsec / 1000000),
+        names[level >= 1 && level <= 4 ? level : 1], slash != NULL ? slash + 1 : file, line);
+    va_list args;
+    va_start(args, fmt);
+    (void)vfprintf(stderr, fmt, args);
+    va_end(args);
+    (void)fprintf(stderr, "\n");
+}
+
+void prt_tool_describe_error(char *to, size_t size)
+{
+    const poprt_error *e = poprt_last_error();
+    (void)snprintf(to, size, "%s%s%s%s%s%s%s%s: %s", poprt_status_name(e->status),
+        e->stage[0] != '\0' ? " (" : "", e->stage, e->stage[0] != '\0' ? ")" : "",
+        e->file[0] != '\0' ? ": " : "", e->file, e->subject[0] != '\0' ? ": " : "", e->subject,
+        e->message);
+}
+
+int prt_tool_report(const char *file, int line)
+{
+    char text[4096];
+    prt_tool_describe_error(text, sizeof(text));
+    prt_tool_log(POPRT_LOG_ERROR, file, line, "%s", text);
+    return PRT_EXIT_FAILED;
+}
+
+static void log_line(void *user, int32_t level, const char *text)
+{
+    prt_tool *tool = user;
+    prt_progress_clear(&tool->progress);
+    PRT_LOG(level, "%s", text);
+}
+
+/* Stages of the library as the bar names them. */
+static int32_t show_progress(void *user, const char *stage, uint64_t done, uint64_t total)
+{
+    prt_tool *tool = user;
+    const char *label = "PopRT conversion";
+    if (strcmp(stage, "read") != 0 && strcmp(stage, "passes") != 0) {
+        label = "Graph compilation";
+        done = total != 0 ? done * 100 / total : 0;
+        total = 100;
+    }
+    prt_progress_show(&tool->progress, label, done, total);
+    return 0;
+}
+
+poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
+{
+    *tool = (prt_tool){ 0 };
+    prt_progress_init(&tool->progress);
+    const poprt_env_options options = { .struct_size = sizeof(options),
+        .threads = threads != 0 ? threads : prt_cpu_count(),
+        .log = log_line,
+        .log_user = tool,
+        .progress = tool->progress.enabled ? show_progress : NULL,
+        .progress_user = tool };
+    PRT_TRY(prt_arena_create(NULL, 0, &tool->arena));
+    return poprt_env_create(&options, &tool->env);
+}
+
+void prt_tool_close(prt_tool *tool)
+{
+    prt_progress_clear(&tool->progress);
+    poprt_env_release(tool->env);
+    prt_arena_release(tool->arena);
+}
+
+const char *prt_tool_text(prt_arena *arena, const char *fmt, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, fmt);
+    const int n = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof(text)) {
+        (void)prt_fail(POPRT_E_LIMIT, NULL, "a path is longer than %zu bytes", sizeof(text) - 1);
+        return NULL;
+    }
+    return prt_arena_text(arena, text, (size_t)n);
+}
+
+const char *prt_tool_file_name(prt_arena *arena, const char *name)
+{
+    char *text = prt_arena_text(arena, name, strlen(name));
+    if (text == NULL)
+        return NULL;
+    for (char *p = text; *p != '\0'; p++) {
+        const bool fits = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                          (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' ||
+                          (*p == '.' && p != text);
+        if (!fits)
+            *p = '_';
+    }
+    return text[0] != '\0' ? text : "_";
+}
+
+poprt_status prt_tool_make_dir(const char *path)
+{
+    char text[4096];
+    if (strlen(path) >= sizeof(text))
+        return prt_fail(POPRT_E_LIMIT, path, "the path is too long");
+    (void)memcpy(text, path, strlen(path) + 1);
+    for (char *p = text + 1; *p != '\0'; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        if (mkdir(text, 0777) != 0 && errno != EEXIST)
+            return prt_fail(POPRT_E_IO, text, "cannot be made: %s", strerror(errno));
+        *p = '/';
+    }
+    if (text[0] != '\0' && mkdir(text, 0777) != 0 && errno != EEXIST)
+        return prt_fail(POPRT_E_IO, text, "cannot be made: %s", strerror(errno));
+    return POPRT_OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static poprt_status find_in_dir(prt_tool *tool, const char *path, const char **out)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL)
+        return prt_fail(POPRT_E_IO, path, "%s", strerror(errno));
+    uint32_t found = 0;
+    for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir))
+        if (ends_with(e->d_name, ".onnx") && found++ == 0)
+            *out = prt_tool_text(tool->arena, "%s/%s", path, e->d_name);
+    (void)closedir(dir);
+    if (found != 1)
+        return prt_fail(POPRT_E_NOT_FOUND, path,
+            "the directory holds %u .onnx files: name the one that is meant", found);
+    return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out, bool *is_popef)
+{
+    struct stat st;
+    *out = path;
+    *is_popef = false;
+    if (stat(path, &st) != 0)
+        return prt_fail(errno == ENOENT ? POPRT_E_NOT_FOUND : POPRT_E_IO, path, "%s",
+            strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        PRT_TRY(find_in_dir(tool, path, out));
+    FILE *file = fopen(*out, "rb");
+    if (file == NULL)
+        return prt_fail(POPRT_E_IO, *out, "%s", strerror(errno));
+    unsigned char start[64];
+    const size_t n = fread(start, 1, sizeof(start), file);
+    (void)fclose(file);
+    *is_popef = prt_popef_is(start, n) || ends_with(*out, ".popef");
+    return POPRT_OK;
+}
+
+/* Appends the passes of a comma list. */
+static poprt_status add_passes(prt_tool *tool, poprt_pass_manager *manager, const char *list)
+{
+    while (list != NULL && *list != '\0') {
+        const size_t n = strcspn(list, ",");
+        const char *name = prt_arena_text(tool->arena, list, n);
+        if (name == NULL)
+            return POPRT_E_NOMEM;
+        if (n != 0)
+            PRT_TRY(poprt_pass_manager_add(manager, name, NULL));
+        list += n + (list[n] == ',');
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char *passes)
+{
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_status status = poprt_pass_manager_add_pipeline(manager, "convert");
+    if (status == POPRT_OK)
+        status = add_passes(tool, manager, passes);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *times,
+    poprt_executable **out)
+{
+    poprt_model *model = NULL;
+    const double start = prt_tool_now_ms();
+    PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
+    const double loaded = prt_tool_now_ms();
+    poprt_status status = prt_tool_run_passes(tool, model, NULL);
+    if (status == POPRT_OK)
+        status = poprt_compile(model, NULL, out);
+    poprt_model_release(model);
+    times->load_ms = loaded - start;
+    times->compile_ms = prt_tool_now_ms() - loaded;
+    return status;
+}
+
+poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
+    poprt_executable **out)
+{
+    prt_tool_times unused = { 0 };
+    prt_tool_times *t = times != NULL ? times : &unused;
+    const char *file = NULL;
+    bool is_popef = false;
+    PRT_TRY(prt_tool_find_model(tool, path, &file, &is_popef));
+    if (!is_popef)
+        return compile(tool, file, t, out);
+    const double start = prt_tool_now_ms();
+    PRT_TRY(poprt_executable_load_file(tool->env, file, NULL, out));
+    *t = (prt_tool_times){ .load_ms = prt_tool_now_ms() - start };
+    return POPRT_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void prt_tool_sort(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), by_value);
+}

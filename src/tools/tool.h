@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tool.h — what the commands of `poprt` share: an environment with log lines and progress, error
+ * lines, opening models, and time.
+ */
+#ifndef PRT_TOOLS_TOOL_H
+#define PRT_TOOLS_TOOL_H
+
+#include "base/arena.h"
+#include "poprt/poprt.h"
+#include "tools/opt.h"
+#include "tools/progress.h"
+
+typedef struct prt_tool {
+    prt_arena *arena; /* lives as long as the command */
+    poprt_env *env;
+    prt_progress progress;
+} prt_tool;
+
+/* `threads` 0 stands for as many as there are processors to use. */
+poprt_status prt_tool_open(prt_tool *tool, uint32_t threads);
+void prt_tool_close(prt_tool *tool);
+
+/* One line on stderr: "YYYY-MM-DD hh:mm:ss,mmm LEVEL [poprt] file.c:line] text". */
+void prt_tool_log(int32_t level, const char *file, int line, const char *fmt, ...) PRT_PRINTF(4, 5);
+#define PRT_LOG(level, ...) prt_tool_log(level, __FILE__, __LINE__, __VA_ARGS__)
+
+/* Logs this thread's last failure; returns PRT_EXIT_FAILED. */
+int prt_tool_report(const char *file, int line);
+#define PRT_REPORT() prt_tool_report(__FILE__, __LINE__)
+
+/* The last failure as one text: status, stage, file, subject, message. */
+void prt_tool_describe_error(char *to, size_t size);
+
+/*
+ * The ONNX or PopEF file that `path` means: itself, or the only .onnx file of a directory.
+ * `*is_popef` comes from its first bytes.
+ */
+poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out,
+    bool *is_popef);
+
+/* What opening cost, in milliseconds. */
+typedef struct prt_tool_times {
+    double load_ms, compile_ms;
+} prt_tool_times;
+
+/* Opens PopEF, or reads ONNX, runs the passes of "convert" and compiles. `times` may be NULL. */
+poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
+    poprt_executable **out);
+
+/* The passes of "convert", then those of a comma list (may be NULL). */
+poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char *passes);
+
+/* `name` with every character that does not fit a file name as '_'. */
+const char *prt_tool_file_name(prt_arena *arena, const char *name);
+const char *prt_tool_text(prt_arena *arena, const char *fmt, ...) PRT_PRINTF(2, 3);
+/* Makes a directory and those above it. */
+poprt_status prt_tool_make_dir(const char *path);
+
+double prt_tool_now_ms(void);
+/* Most memory this process has had resident, in MB (10^6 bytes). */
+double prt_tool_peak_mb(void);
+/* A poprt_write_fn to a FILE. */
+int32_t prt_tool_write(void *file, const void *bytes, size_t size);
+
+/* Orders milliseconds for medians and percentiles. */
+void prt_tool_sort(double *values, size_t count);
+
+#endif

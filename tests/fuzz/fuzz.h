@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz.h — a fuzz target takes any bytes and returns. Built with clang's -fsanitize=fuzzer it is a
+ * libFuzzer program; otherwise mutate.c drives it with mutations of seed files.
+ */
+#ifndef PRT_TESTS_FUZZ_FUZZ_H
+#define PRT_TESTS_FUZZ_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What a target may hold at once; a library that wants more must fail, not die. */
+enum { FUZZ_MEMORY = 256 << 20 };
+
+struct prt_allocator;
+/* The C library's allocator, capped at FUZZ_MEMORY in all. */
+const struct prt_allocator *fuzz_allocator(void);
+
+/* Aborts when something is still allocated: a leak. */
+void fuzz_expect_empty(void);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_onnx.c — any bytes as an ONNX model: read, rewrite, compile, run. */
+#include <string.h>
+
+#include "compiler/compile.h"
+#include "converter/onnx.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/fuzz_run.h"
+#include "pass/manager.h"
+
+static void rewrite(prt_module *module)
+{
+    prt_pass_manager *pm = NULL;
+    if (prt_pass_manager_create(fuzz_allocator(), &pm) != POPRT_OK)
+        return;
+    if (prt_pass_manager_add_pipeline(pm, "convert") == POPRT_OK)
+        (void)prt_pass_manager_run(pm, module, NULL);
+    prt_pass_manager_release(pm);
+}
+
+static void compile_and_run(const prt_module *module)
+{
+    const prt_compile_options options = { .allocator = fuzz_allocator(),
+        .memory_limit = FUZZ_MEMORY / 4 };
+    prt_program *program = NULL;
+    if (prt_compile(module, &options, &program) != POPRT_OK)
+        return;
+    fuzz_run_program(program);
+    prt_program_release(program);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const prt_onnx_limits limits = { .arena = FUZZ_MEMORY / 4 };
+    prt_blob *blob = NULL;
+    prt_module *module = NULL;
+    if (prt_blob_create(fuzz_allocator(), size, &blob) != POPRT_OK)
+        return 0;
+    if (size != 0)
+        memcpy(prt_blob_bytes(blob), data, size);
+    if (prt_onnx_read_bytes(fuzz_allocator(), blob, "fuzz", NULL, &limits, &module) == POPRT_OK) {
+        compile_and_run(module);
+        rewrite(module);
+        compile_and_run(module);
+        prt_module_release(module);
+    }
+    prt_blob_release(blob);
+    fuzz_expect_empty();
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_popef.c — any bytes as a PopEF file. Checksums would stop nearly every mutation at the
+ * door, so they are put right first; then what is accepted is run.
+ */
+#include <string.h>
+
+#include "base/crc.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/fuzz_run.h"
+#include "program/popef.h"
+
+static uint64_t load(const unsigned char *p, int n)
+{
+    uint64_t v = 0;
+    for (int i = n - 1; i >= 0; i--)
+        v = v << 8 | p[i];
+    return v;
+}
+
+/* Descriptor checksums of all blobs that can be walked; payloads are marked as unchecked. */
+static void repair(unsigned char *d, size_t n)
+{
+    for (size_t at = 0; at + 68 <= n;) {
+        const uint64_t header = load(d + at + 28, 4), size = load(d + at + 32, 8);
+        if (header < 64 || size < header + 4 || size > n - at)
+            return;
+        const uint64_t length = load(d + at + header, 4);
+        if (length > size - header - 4)
+            return;
+        const uint32_t crc = prt_crc32c(0, d + at + header + 4, length);
+        for (int i = 0; i < 4; i++)
+            d[at + 52 + (size_t)i] = (unsigned char)(crc >> (8 * i));
+        d[at + 48] |= 2;
+        at += size;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    prt_blob *blob = NULL;
+    if (prt_blob_create(fuzz_allocator(), size, &blob) != POPRT_OK)
+        return 0;
+    if (size != 0)
+        memcpy(prt_blob_bytes(blob), data, size);
+    repair(prt_blob_bytes(blob), size);
+    prt_program *program = NULL;
+    if (prt_popef_read(fuzz_allocator(), FUZZ_MEMORY / 4, blob, false, &program) == POPRT_OK) {
+        fuzz_run_program(program);
+        prt_program_release(program);
+    }
+    prt_blob_release(blob);
+    fuzz_expect_empty();
+    return 0;
+}

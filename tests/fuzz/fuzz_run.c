@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_run.c — one bounded run of a program. */
+#define _GNU_SOURCE
+#include "fuzz/fuzz_run.h"
+
+#include <signal.h>
+#include <sys/time.h>
+
+#include "fuzz/fuzz.h"
+#include "runtime/session.h"
+
+enum { MAX_IO = 16, MAX_ELEMENTS = 4096, RUN_MS = 200 };
+
+static prt_session *volatile running;
+
+/* Cancelling is one atomic store, so a signal handler may do it. */
+static void on_timer(int signal_number)
+{
+    (void)signal_number;
+    if (running != NULL)
+        prt_session_cancel(running);
+}
+
+static void set_timer(int ms)
+{
+    const struct itimerval t = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
+    (void)signal(SIGVTALRM, on_timer);
+    (void)setitimer(ITIMER_VIRTUAL, &t, NULL);
+}
+
+static unsigned char zeros[MAX_ELEMENTS * 16];
+
+/* An input of zeros in the shape that is wanted, with 2 for symbols; false when it is too large. */
+static bool make_input(const prt_type *type, prt_tensor *t)
+{
+    int64_t dims[PRT_MAX_RANK] = { 0 };
+    size_t count = 1;
+    if (!prt_type_is_tensor(type) || type->rank > PRT_MAX_RANK || type->dtype == PRT_DTYPE_string)
+        return false;
+    for (int32_t i = 0; i < type->rank; i++) {
+        dims[i] = prt_dim_is_number(type->dims[i]) ? type->dims[i] : 2;
+        if (dims[i] != 0 && count > (size_t)MAX_ELEMENTS / (size_t)dims[i])
+            return false;
+        count *= (size_t)dims[i];
+    }
+    return prt_tensor_init(t, type->dtype, type->rank < 0 ? 1 : (uint32_t)type->rank, dims, zeros);
+}
+
+void fuzz_run_program(prt_program *program)
+{
+    const prt_session_options options = { .allocator = fuzz_allocator(),
+        .memory_limit = FUZZ_MEMORY / 2 };
+    prt_tensor in[MAX_IO] = { { 0 } }, out[MAX_IO] = { { 0 } };
+    prt_session *session = NULL;
+    if (program->n_inputs > MAX_IO || program->n_outputs > MAX_IO)
+        return;
+    for (uint32_t i = 0; i < program->n_inputs; i++)
+        if (!make_input(program->inputs[i].type, &in[i]))
+            return;
+    if (prt_session_create(program, &options, &session) != POPRT_OK)
+        return;
+    running = session;
+    set_timer(RUN_MS);
+    (void)prt_session_run(session, in, out);
+    set_timer(0);
+    running = NULL;
+    prt_session_release(session);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mutate.c — drives a fuzz target without a fuzzing engine: mutations of seed files, from a seed
+ * number, so that a find can be repeated.
+ *
+ *     fuzz_onnx [--runs N] [--seed N] [--keep FILE] SEED_FILE...
+ *
+ * Each run truncates, flips, overwrites, splices, repeats or renumbers bytes of one file. Before a
+ * run its input is written to FILE (when given), so that after a crash it is there. Batches run in
+ * processes of their own, which an alarm ends when one input takes too long. Closes with the line
+ * `N passed, N failed`.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz/fuzz.h"
+
+enum { BATCH = 500, SECONDS_PER_INPUT = 10, MAX_INPUT = 1 << 20 };
+
+typedef struct seed_file {
+    unsigned char *data;
+    size_t size;
+} seed_file;
+
+static uint64_t state;
+
+/* splitmix64 */
+static uint64_t next(void)
+{
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static size_t below(size_t n)
+{
+    return n != 0 ? (size_t)(next() % n) : 0;
+}
+
+static const uint64_t interesting[] = { 0, 1, 2, 7, 8, 9, 0x7f, 0x80, 0xff, 0x7fff, 0xffff,
+    0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX };
+
+/* A protobuf varint of an interesting number over what is there. */
+static size_t put_varint(unsigned char *to, size_t room)
+{
+    uint64_t v = interesting[below(sizeof(interesting) / sizeof(interesting[0]))];
+    size_t n = 0;
+    do {
+        if (n < room)
+            to[n] = (unsigned char)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+        v >>= 7;
+        n++;
+    } while (v != 0);
+    return n;
+}
+
+static size_t mutate_once(unsigned char *d, size_t n, const seed_file *other)
+{
+    const size_t at = below(n);
+    if (n == 0)
+        return n;
+    switch (next() % 8) {
+    case 0:
+        return at;
+    case 1:
+        d[at] ^= (unsigned char)(1u << below(8));
+        return n;
+    case 2:
+        d[at] = (unsigned char)next();
+        return n;
+    case 3:
+        (void)put_varint(d + at, n - at);
+        return n;
+    case 4: { /* remove a stretch */
+        const size_t k = below(n - at < 64 ? n - at : 64);
+        memmove(d + at, d + at + k, n - at - k);
+        return n - k;
+    }
+    case 5: { /* repeat a stretch */
+        const size_t k = below(n - at < 256 ? n - at : 256);
+        if (n + k > MAX_INPUT)
+            return n;
+        memmove(d + at + k, d + at, n - at);
+        return n + k;
+    }
+    case 6: { /* splice in another file's bytes */
+        const size_t from = below(other->size), k = below(other->size - from);
+        const size_t m = k < n - at ? k : n - at;
+        if (m != 0)
+            memcpy(d + at, other->data + from, m);
+        return n;
+    }
+    default: { /* swap two bytes */
+        const size_t b = below(n);
+        const unsigned char t = d[at];
+        d[at] = d[b];
+        d[b] = t;
+        return n;
+    }
+    }
+}
+
+static void run_batch(const seed_file *seeds, size_t n_seeds, size_t runs, const char *keep)
+{
+    static unsigned char input[MAX_INPUT];
+    for (size_t i = 0; i < runs; i++) {
+        const seed_file *s = &seeds[below(n_seeds)];
+        size_t n = s->size;
+        memcpy(input, s->data, n);
+        for (size_t k = 1 + below(4); k > 0; k--)
+            n = mutate_once(input, n, &seeds[below(n_seeds)]);
+        if (keep != NULL) {
+            FILE *f = fopen(keep, "wb");
+            if (f != NULL) {
+                (void)fwrite(input, 1, n, f);
+                (void)fclose(f);
+            }
+        }
+        (void)alarm(SECONDS_PER_INPUT);
+        (void)LLVMFuzzerTestOneInput(input, n);
+        (void)alarm(0);
+    }
+}
+
+/* One batch in a process of its own; false when that dies. */
+static int survives(const seed_file *seeds, size_t n_seeds, size_t runs, const char *keep)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        run_batch(seeds, n_seeds, runs, keep);
+        exit(0);
+    }
+    int how = 0;
+    return child > 0 && waitpid(child, &how, 0) == child && WIFEXITED(how) && WEXITSTATUS(how) == 0;
+}
+
+static int load(const char *path, seed_file *out)
+{
+    FILE *f = fopen(path, "rb");
+    out->data = malloc(MAX_INPUT / 2);
+    if (f == NULL || out->data == NULL)
+        return 0;
+    out->size = fread(out->data, 1, MAX_INPUT / 2, f);
+    (void)fclose(f);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    size_t runs = 2000, n_seeds = 0, passed = 0, failed = 0;
+    uint64_t seed = 1;
+    const char *keep = NULL;
+    seed_file *seeds = calloc((size_t)argc, sizeof(*seeds));
+    if (seeds == NULL)
+        return 2;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc)
+            runs = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+            seed = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--keep") == 0 && i + 1 < argc)
+            keep = argv[++i];
+        else if (load(argv[i], &seeds[n_seeds]))
+            n_seeds++;
+    }
+    if (n_seeds == 0) {
+        (void)fprintf(stderr, "usage: %s [--runs N] [--seed N] [--keep FILE] SEED_FILE...\n", argv[0]);
+        return 2;
+    }
+    for (size_t done = 0; done < runs; done += BATCH) {
+        const size_t n = runs - done < BATCH ? runs - done : BATCH;
+        state = seed * 1000003u + done;
+        if (survives(seeds, n_seeds, n, keep)) {
+            passed += n;
+            continue;
+        }
+        failed++;
+        (void)printf("FAIL a run of the batch of %zu with --seed %llu, from run %zu on\n", n,
+            (unsigned long long)seed, done);
+        if (keep != NULL) /* leave the input that did it */
+            break;
+    }
+    for (size_t i = 0; i < n_seeds; i++)
+        free(seeds[i].data);
+    free(seeds);
+    (void)printf("%zu passed, %zu failed\n", passed, failed);
+    return failed == 0 ? 0 : 1;
+}
