@@ -37,10 +37,12 @@ START_TEST(values)
                               "y = conv x w {group=2}\nreturn y\n"),
         "bf16[1,2,2]: 2 4 9 12");
     ck_assert_str_eq(op_value("x = const f32[1,1,2] {1,2}\nw = const f32[1,1,3] {1,10,100}\n"
-                              "y = conv_transpose x w {strides=[2], output_padding=[1]}\nreturn y\n"),
+                              "y = conv_transpose x w {strides=[2], output_padding=[1]}\n"
+                              "return y\n"),
         "f32[1,1,6]: 1 10 102 20 200 0");
     ck_assert_str_eq(op_value("x = const u8[1,1,3] {1,2,3}\nw = const i8[1,1,2] {-1,2}\n"
-                              "z = const u8[] {2}\ny = conv_integer x w z {pads=[1,1]}\nreturn y\n"),
+                              "z = const u8[] {2}\ny = conv_integer x w z {pads=[1,1]}\n"
+                              "return y\n"),
         "i32[1,1,4]: -2 1 2 -1");
     ck_assert_str_eq(op_value("x = const f32[0,1,4] {}\nw = const f32[2,1,2] zeros\n"
                               "y = conv x w\nreturn y\n"),

@@ -8,7 +8,8 @@
 START_TEST(layers)
 {
     ck_assert_str_eq(op_value("x = const f32[2,2] {1,3,4,2}\ns = const f32[2] {1,10}\n"
-                              "b = const f32[1] {0.5}\ny = layer_normalization x s b {epsilon=0.0, axis=-1}\nreturn y\n"),
+                              "b = const f32[1] {0.5}\n"
+                              "y = layer_normalization x s b {epsilon=0.0}\nreturn y\n"),
         "f32[2,2]: -0.5 10.5 1.5 -9.5");
     ck_assert_str_eq(op_value_of(ROW "s = const f32[2,1] {1,10}\n"
                                      "y, m, d = layer_normalization x s {epsilon=1.0}\n"
@@ -35,7 +36,8 @@ START_TEST(channels)
     ck_assert_str_eq(op_value(ROW "s = const f64[2] {1,2}\nm = const bf16[2] {0,1}\n"
                                   "y = batch_normalization x s s m m {epsilon=0.0}\nreturn y\n"),
         "f32[2,2]: inf 6 inf 4");
-    ck_assert_str_eq(op_value_of(ROW "s = const f32[2] {1,1}\ny, m, v = batch_normalization x s s s "
+    ck_assert_str_eq(op_value_of(ROW "s = const f32[2] {1,1}\n"
+                                     "y, m, v = batch_normalization x s s s "
                                      "s {training_mode=1, momentum=0.5}\nreturn y, m, v\n",
                          2),
         "f32[2]: 0.625 0.625");

@@ -32,7 +32,8 @@ END_TEST
 
 START_TEST(values)
 {
-    ck_assert_str_eq(op_value(LINE("string[2]", "\"a\",\"b\"", "2", "")), "string[4]: 'a' 'a' 'b' 'b'");
+    ck_assert_str_eq(op_value(LINE("string[2]", "\"a\",\"b\"", "2", "")),
+        "string[4]: 'a' 'a' 'b' 'b'");
     ck_assert_str_eq(op_value(LINE("u8[2]", "0,255", "2", "mode=linear")), "u8[4]: 0 64 191 255");
     ck_assert_str_eq(op_value(LINE("i4[2]", "-8,7", "2", "mode=cubic")), "i4[4]: -8 -5 4 7");
     ck_assert_str_eq(op_value(LINE("f16[3]", "1,2,3", "0.34", "mode=linear, antialias=1")),
@@ -93,8 +94,8 @@ START_TEST(grids)
 END_TEST
 
 #define ROI(op, box, attrs)                                                                        \
-    "x = const f32[1,1,2,2] {1,2,3,4}\nr = const f32[1,4] {" box "}\n" attrs "\ny = roi_align x r " \
-    "b {" op "}\nreturn y\n"
+    "x = const f32[1,1,2,2] {1,2,3,4}\nr = const f32[1,4] {" box "}\n" attrs               \
+    "\ny = roi_align x r b {" op "}\nreturn y\n"
 
 START_TEST(regions)
 {
@@ -109,7 +110,8 @@ START_TEST(regions)
     ck_assert_str_eq(op_value("x = const f32[1,1,2,2] {1,2,3,4}\nr = const f32[1,5] {0,0,0,inf,9}\n"
                               "y = max_roi_pool x r {pooled_shape=[1,1]}\nreturn y\n"),
         "f32[1,1,1,1]: 4");
-    ck_assert_str_eq(op_status("x = const f32[1,1,2,2] {1,2,3,4}\nr = const f32[1,5] {nan,0,0,1,9}\n"
+    ck_assert_str_eq(op_status("x = const f32[1,1,2,2] {1,2,3,4}\n"
+                               "r = const f32[1,5] {nan,0,0,1,9}\n"
                                "y = max_roi_pool x r {pooled_shape=[1,1]}\nreturn y\n"),
         "POPRT_E_SHAPE");
 }
