@@ -45,10 +45,16 @@ static poprt_status read_blob(prt_arena *arena, prt_blob *file, const poprt_io_i
     prt_tensor *out)
 {
     if (!is_npy(file))
-        return prt_onnx_read_value(arena, file, info->value_kind, out);
-    if (info->value_kind != POPRT_VALUE_TENSOR)
+        PRT_TRY(prt_onnx_read_value(arena, file, info->value_kind, out));
+    else if (info->value_kind == POPRT_VALUE_TENSOR)
+        PRT_TRY(prt_npy_read(arena, file, info->dtype, out));
+    else
         return prt_fail(POPRT_E_TYPE, info->name, "is not a tensor: give it as .pb");
-    return prt_npy_read(arena, file, info->dtype, out);
+    /* numpy has no bfloat16, so its bits are kept as uint16; ONNX's own data does that too. */
+    if (out->kind == PRT_VALUE_TENSOR && out->dtype == PRT_DTYPE_u16 &&
+        info->dtype == PRT_DTYPE_bf16)
+        out->dtype = PRT_DTYPE_bf16;
+    return POPRT_OK;
 }
 
 poprt_status prt_value_read(prt_tool *tool, prt_files *files, const char *path,
