@@ -25,13 +25,8 @@ poprt_status prt_up_shape_to_input(prt_upgrade *u)
     return prt_upgrade_ints_to_input(u, "shape", 1);
 }
 
+/* Without axes all are reduced, and all dims of 1 squeezed, then and now. */
 poprt_status prt_up_axes_to_input(prt_upgrade *u)
-{
-    return prt_upgrade_ints_to_input(u, "axes", 1);
-}
-
-/* Without axes all are reduced, then and now. */
-poprt_status prt_up_reduce(prt_upgrade *u)
 {
     return prt_upgrade_ints_to_input(u, "axes", 1);
 }

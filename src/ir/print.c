@@ -16,7 +16,8 @@
  * Names of characters other than [A-Za-z0-9_.:/-] are quoted. "%3" is a value without a name, "_"
  * an absent operand or an output that nobody reads. An input with data has it as its default. "@" gives the node's name, ":" the types of
  * the outputs (printed on request of the one who has no operator table for it: foreign operators;
- * accepted everywhere). "return x as y" is output "y" of the graph. Attributes are printed when
+ * accepted everywhere). "return x as y" is output "y" of the graph; those of regions go by their
+ * order, so their names are not printed. Attributes are printed when
  * they were given or are not the default; items in braces are set apart by commas or newlines.
  * Types and dimensions: scan_type.c; data: scan_data.c. "#" starts a comment.
  *
@@ -377,7 +378,7 @@ static void print_return(printer *p, const prt_graph *graph, frame *f)
         const prt_value *v = graph->ret->in[i].value;
         prt_text_put(&p->out, i == 0 ? " " : ", ", i == 0 ? 1 : 2);
         put_value(p, f, v);
-        if (i >= graph->output_names.count)
+        if (i >= graph->output_names.count || graph->owner != NULL)
             continue;
         const prt_str name = graph->output_names.data[i];
         if (name.size != 0 && (v == NULL || !prt_str_equal(name, v->name))) {

@@ -5,8 +5,14 @@
 poprt_status prt_carry_take(prt_eval *c, prt_carry *to, const prt_tensor *first,
     const prt_tensor *from)
 {
-    const bool opened = first->kind == PRT_VALUE_OPTIONAL; /* may go on as what was in it */
-    if ((from->kind != first->kind && !opened) ||
+    to->wrapped = first->kind == PRT_VALUE_OPTIONAL && from->kind != PRT_VALUE_OPTIONAL;
+    if (to->wrapped) {
+        PRT_TRY(prt_eval_copy_item(c, UINT32_MAX, from, &to->held));
+        to->value = (prt_tensor){ .kind = PRT_VALUE_OPTIONAL, .dtype = from->dtype, .count = 1,
+            .items = &to->held };
+        return POPRT_OK;
+    }
+    if (from->kind != first->kind ||
         (from->kind == PRT_VALUE_TENSOR && from->dtype != first->dtype))
         return prt_eval_fail(c, POPRT_E_TYPE,
             "a carried value begins as %s and becomes another type",
@@ -94,7 +100,7 @@ poprt_status prt_stack_push(prt_eval *c, uint32_t out, prt_stack *s, const prt_t
 
 poprt_status prt_carry_empty(prt_eval *c, uint32_t out, uint32_t axis)
 {
-    if (!prt_eval_wants(c, out) || c->out[out]->data != NULL)
+    if (!prt_eval_wants(c, out))
         return POPRT_OK;
     const prt_tensor *declared = c->out[out];
     int64_t dims[PRT_MAX_RANK] = { 0 };

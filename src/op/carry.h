@@ -12,6 +12,8 @@
  * written in turn. */
 typedef struct prt_carry {
     prt_tensor value; /* what the next run of the region gets */
+    prt_tensor held;  /* what `value`, an optional, holds */
+    bool wrapped;     /* the region gave the item of an optional; it gets an optional again */
     void *place[2];
     size_t room[2]; /* bytes */
     uint32_t turn;
@@ -21,6 +23,12 @@ typedef struct prt_carry {
  * the loop began with; only an optional may turn into what it holds. */
 poprt_status prt_carry_take(prt_eval *c, prt_carry *to, const prt_tensor *first,
     const prt_tensor *from);
+
+/* The value as the region gave it last. */
+static inline const prt_tensor *prt_carry_result(const prt_carry *carry)
+{
+    return carry->wrapped ? &carry->held : &carry->value;
+}
 
 /* Tensors of one shape, one after another. */
 typedef struct prt_stack {

@@ -163,24 +163,44 @@ static poprt_status dft_run(prt_eval *c, uint32_t axis, line *l)
     return POPRT_OK;
 }
 
+/* Axis and length are contents, which may be other than what infer saw. */
+static poprt_status read_axis(prt_eval *c, uint32_t *axis, int64_t *length)
+{
+    const prt_dft_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    int64_t at = -2;
+    if (prt_eval_has(c, 2))
+        at = prt_load_i64(c->in[2]->dtype, c->in[2]->data, 0);
+    if (at < -(int64_t)x->rank || at >= (int64_t)x->rank)
+        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %lld of rank %u", (long long)at, x->rank);
+    *axis = (uint32_t)(at < 0 ? at + (int64_t)x->rank : at);
+    if (*axis + 1 == x->rank)
+        return prt_eval_fail(c, POPRT_E_SHAPE, "the last axis holds the parts of numbers");
+    if (prt_eval_has(c, 1))
+        *length = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
+    else
+        *length = a->inverse != 0 && a->onesided != 0 ? 2 * (x->dims[*axis] - 1) : x->dims[*axis];
+    if (*length < 1)
+        return prt_eval_fail(c, POPRT_E_ARG, "the length is %lld", (long long)*length);
+    return POPRT_OK;
+}
+
 static poprt_status dft_eval(prt_eval *c)
 {
     const prt_dft_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    int64_t axis = -2, length;
+    int64_t length = 1, dims[PRT_MAX_RANK];
+    uint32_t axis = 0;
     line l;
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    if (prt_eval_has(c, 2))
-        axis = prt_load_i64(c->in[2]->dtype, c->in[2]->data, 0);
-    if (axis < 0)
-        axis += (int64_t)x->rank;
-    if (prt_eval_has(c, 1))
-        length = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
-    else
-        length = a->inverse != 0 && a->onesided != 0 ? 2 * (x->dims[axis] - 1) : x->dims[axis];
+    PRT_TRY(read_axis(c, &axis, &length));
+    memcpy(dims, x->dims, sizeof(dims));
+    dims[x->rank - 1] = a->inverse != 0 && a->onesided != 0 ? 1 : 2;
+    dims[axis] = a->inverse == 0 && a->onesided != 0 ? length / 2 + 1 : length;
+    PRT_TRY(prt_eval_shape(c, 0, x->dtype, x->rank, dims));
     PRT_TRY(make_line(c, (size_t)length, a->inverse != 0, &l));
-    return dft_run(c, (uint32_t)axis, &l);
+    return dft_run(c, axis, &l);
 }
 
 /* ---- STFT ---- */
@@ -230,26 +250,46 @@ static poprt_status stft_infer(prt_infer *c)
     return prt_infer_set(c, 0, x->dtype, 4, dims);
 }
 
+/* The output's dims from contents, which may be other than what infer saw. */
+static poprt_status read_frames(prt_eval *c, int64_t *step, int64_t *frame)
+{
+    const prt_stft_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    *step = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
+    *frame = x->dims[1];
+    if (prt_eval_has(c, 2))
+        *frame = c->in[2]->dims[0];
+    if (prt_eval_has(c, 3)) {
+        const int64_t asked = prt_load_i64(c->in[3]->dtype, c->in[3]->data, 0);
+        if (prt_eval_has(c, 2) && asked != *frame)
+            return prt_eval_fail(c, POPRT_E_SHAPE, "the window has %lld of %lld",
+                (long long)*frame, (long long)asked);
+        *frame = asked;
+    }
+    if (*step < 1 || *frame < 1 || *frame > x->dims[1])
+        return prt_eval_fail(c, POPRT_E_ARG, "frames of %lld by %lld in a signal of %lld",
+            (long long)*frame, (long long)*step, (long long)x->dims[1]);
+    const int64_t dims[4] = { x->dims[0], (x->dims[1] - *frame) / *step + 1,
+        a->onesided != 0 ? *frame / 2 + 1 : *frame, 2 };
+    return prt_eval_shape(c, 0, x->dtype, 4, dims);
+}
+
 static poprt_status stft_eval(prt_eval *c)
 {
     const prt_tensor *x = c->in[0], *w = prt_eval_has(c, 2) ? c->in[2] : NULL;
-    const size_t step = (size_t)prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
-    size_t n = (size_t)x->dims[1];
+    int64_t step = 1, frame = 1;
     line l;
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
+    PRT_TRY(read_frames(c, &step, &frame));
     prt_tensor *y = c->out[0];
-    if (w != NULL)
-        n = (size_t)w->dims[0];
-    else if (prt_eval_has(c, 3))
-        n = (size_t)prt_load_i64(c->in[3]->dtype, c->in[3]->data, 0);
-    PRT_TRY(make_line(c, n, false, &l));
+    PRT_TRY(make_line(c, (size_t)frame, false, &l));
     const size_t frames = (size_t)y->dims[1], bins = (size_t)y->dims[2];
     const size_t signal = (size_t)x->dims[1], parts = (size_t)x->dims[2];
     for (size_t f = 0; f < (size_t)y->dims[0] * frames; f++) {
         PRT_TRY(c->host->check(c));
-        const size_t at = f / frames * signal + f % frames * step;
-        for (size_t i = 0; i < n; i++) {
+        const size_t at = f / frames * signal + f % frames * (size_t)step;
+        for (size_t i = 0; i < l.n; i++) {
             const double weight = w != NULL ? prt_load_f64(w->dtype, w->data, i) : 1;
             load_number(x, at + i, parts, &l.re[i], &l.im[i]);
             l.re[i] *= weight;
@@ -257,7 +297,7 @@ static poprt_status stft_eval(prt_eval *c)
         }
         for (size_t k = 0; k < bins; k++) {
             double re, im;
-            if (n > CHECK_ABOVE)
+            if (l.n > CHECK_ABOVE)
                 PRT_TRY(c->host->check(c));
             sum_bin(&l, k, &re, &im);
             store_number(y, f * bins + k, 2, re, im);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* grid_sample.c — GridSample: reads images of any number of spatial dims at the grid's positions. */
+/* grid_sample.c — GridSample: reads images of any number of dims at the grid's positions. */
 #include <math.h>
 
 #include "op/sliding.h"

@@ -49,6 +49,8 @@ static poprt_status cum_prod_eval(prt_eval *c)
     int64_t axis = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
     if (!prt_eval_wants(c, 0) || prt_tensor_count(x) == 0)
         return POPRT_OK;
+    if (axis < -(int64_t)x->rank || axis >= (int64_t)x->rank)
+        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %lld of rank %u", (long long)axis, x->rank);
     axis += axis < 0 ? (int64_t)x->rank : 0;
     const size_t outer = prt_dims_product(x->dims, 0, (uint32_t)axis), n = (size_t)x->dims[axis];
     const size_t inner = prt_dims_product(x->dims, (uint32_t)axis + 1, x->rank);

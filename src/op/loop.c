@@ -139,7 +139,7 @@ static poprt_status eval(prt_eval *c)
     for (; r.iteration < trips && r.keep_on; r.iteration++)
         PRT_TRY(loop_step(c, &r));
     for (uint32_t i = 0; i < r.n_carried; i++)
-        PRT_TRY(prt_eval_copy(c, i, &r.carried[i].value));
+        PRT_TRY(prt_eval_copy(c, i, prt_carry_result(&r.carried[i])));
     for (uint32_t i = 0; i < r.n_stacked; i++)
         PRT_TRY(prt_stack_give(c, r.n_carried + i, &r.stacked[i]));
     return POPRT_OK;

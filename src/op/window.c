@@ -18,9 +18,13 @@ static poprt_status infer_window(prt_infer *c, int64_t dtype)
 /* a0 - a1 cos(t) + a2 cos(2t), t from 0 to 2 pi over the size or, when symmetric, over one less. */
 static poprt_status eval_window(prt_eval *c, bool periodic, double a0, double a1, double a2)
 {
+    const int64_t size = prt_load_i64(c->in[0]->dtype, c->in[0]->data, 0);
+    if (size < 0)
+        return prt_eval_fail(c, POPRT_E_SHAPE, "the size is %lld", (long long)size);
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     prt_tensor *y = c->out[0];
+    PRT_TRY(prt_eval_shape(c, 0, y->dtype, 1, &size));
     const size_t n = prt_tensor_count(y);
     const double steps = periodic || n < 2 ? (double)n : (double)(n - 1);
     for (size_t i = 0; i < n; i++) {
@@ -109,8 +113,14 @@ static poprt_status mel_eval(prt_eval *c)
         return prt_eval_fail(c, POPRT_E_ARG, "sample_rate is not positive");
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
+    const int64_t bins = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0) / 2 + 1;
+    const int64_t bands = prt_load_i64(c->in[0]->dtype, c->in[0]->data, 0);
+    const int64_t dims[2] = { bins, bands };
+    if (bins < 1 || bands < 0)
+        return prt_eval_fail(c, POPRT_E_ARG, "%lld bands over %lld bins", (long long)bands,
+            (long long)bins);
     prt_tensor *y = c->out[0];
-    const int64_t bins = y->dims[0], bands = y->dims[1];
+    PRT_TRY(prt_eval_shape(c, 0, y->dtype, 2, dims));
     const double low = mel_of(v[3]), step = (mel_of(v[4]) - low) / (v[0] + 2);
     for (size_t i = 0; i < prt_tensor_count(y); i++)
         prt_store_f64(y->dtype, y->data, i, 0);

@@ -216,7 +216,7 @@ static poprt_status resolve_frame(prt_frame *f)
             f->values[i].data = f->planned[i] = f->memory + f->offsets[i];
         if (b->buffers[i].space != PRT_SPACE_CONSTANT)
             continue;
-        f->values[i].data = (void *)(uintptr_t)s->constants[b->buffers[i].ref].blob->data;
+        f->values[i].data = (void *)(uintptr_t)s->weights[b->buffers[i].ref]->data;
         /* Shapes may have been derived from the old contents: its readers infer theirs again. */
         if (s->replaced[b->buffers[i].ref])
             f->expected[i].size = SIZE_MAX;

@@ -51,8 +51,8 @@ struct prt_session {
     prt_counted memory;
     prt_arena *arena; /* session: headers, steps, tables */
     prt_frame *frames;
-    prt_constant *constants; /* as of this session: weights may have been replaced */
-    bool *replaced;          /* by constant: bytes are not the program's own */
+    prt_blob **weights;      /* by constant: the program's bytes, or this session's own */
+    bool *replaced;          /* by constant: bytes are this session's own */
     int64_t *dim_values;     /* by expression index; PRT_DIM_UNKNOWN until bound */
     int64_t *fixed;          /* symbols fixed at creation, by expression index; else UNKNOWN */
     int64_t *bound;          /* symbols as the inputs of a run give them */

@@ -45,6 +45,15 @@ START_TEST(float_division_is_exact_or_unknown)
 }
 END_TEST
 
+/* Functions of floats that keep the shape do not keep the numbers. */
+START_TEST(other_functions_forget_floats)
+{
+    ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = softmax f\nreturn y\n",
+        "");
+    ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = exp f\nreturn y\n", "");
+}
+END_TEST
+
 /* Truncation is not the floor of a difference that may be negative. */
 START_TEST(negative_quotients_round_up)
 {
@@ -75,4 +84,5 @@ START_TEST(signs_are_shown)
 END_TEST
 
 PRT_TEST_MAIN("src/op/content", huge_numbers_are_unknown, types_have_limits,
-    float_division_is_exact_or_unknown, negative_quotients_round_up, signs_are_shown)
+    float_division_is_exact_or_unknown, other_functions_forget_floats, negative_quotients_round_up,
+    signs_are_shown)
