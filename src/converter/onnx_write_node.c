@@ -122,7 +122,9 @@ static bool is_default(uint32_t kind, const void *a, const void *b)
     case PRT_ATTR_f32:
         return memcmp(a, b, sizeof(float)) == 0;
     case PRT_ATTR_str:
-        return prt_str_equal(*(const prt_str *)a, *(const prt_str *)b);
+        return ((const prt_str *)a)->size == ((const prt_str *)b)->size &&
+            (((const prt_str *)a)->size == 0 ||
+                prt_str_equal(*(const prt_str *)a, *(const prt_str *)b));
     case PRT_ATTR_i64s:
         return ((const prt_i64s *)a)->count == 0 && ((const prt_i64s *)b)->count == 0;
     case PRT_ATTR_f32s:

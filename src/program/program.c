@@ -80,9 +80,10 @@ poprt_status prt_block_plan(const prt_block *block, const size_t *sizes, size_t 
     if (items == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < block->n_buffers; i++)
-        items[i] = (prt_plan_item){ .size = sizes[i] == SIZE_MAX ? 0 : sizes[i],
-            .first = block->buffers[i].first,
-            .last = block->buffers[i].last };
+        if (sizes[i] != SIZE_MAX)
+            items[i] = (prt_plan_item){ .size = sizes[i],
+                .first = block->buffers[i].first,
+                .last = block->buffers[i].last };
     PRT_TRY(prt_plan_pack(scratch, items, block->n_buffers, PRT_BUFFER_ALIGN, 1, total, peak));
     for (uint32_t i = 0; i < block->n_buffers; i++)
         offsets[i] = items[i].offset;
