@@ -32,7 +32,7 @@ build() {
 
 # unit DIR FACTOR: the unit tests of a build, with more time for slow ones.
 unit() {
-    meson test -C "$1" --no-rebuild --print-errorlogs --timeout-multiplier "$2" >"$1/unit.txt" 2>&1
+    meson test -C "$1" --print-errorlogs --timeout-multiplier "$2" >"$1/unit.txt" 2>&1
     status=$?
     grep -v ' OK ' "$1/unit.txt"
     ok=$(awk '/^Ok:/ { print $2 }' "$1/unit.txt")

@@ -16,7 +16,7 @@ static const char *nearest(const char *word, char *to, size_t size)
 START_TEST(the_nearest_come_first)
 {
     char text[64];
-    ck_assert_str_eq(nearest("inptu", text, sizeof(text)), "input, seed, threads");
+    ck_assert_str_eq(nearest("inptu", text, sizeof(text)), "input, input-dir, seed");
     ck_assert_int_eq(strncmp(nearest("thread", text, sizeof(text)), "threads", 7), 0);
     ck_assert_int_eq(strncmp(nearest("iteration", text, sizeof(text)), "iterations", 10), 0);
     ck_assert_int_eq(strncmp(nearest("dir", text, sizeof(text)), "input-dir", 9), 0);
