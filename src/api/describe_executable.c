@@ -69,8 +69,8 @@ static poprt_status describe(const poprt_executable *exec, prt_arena *arena, boo
     PRT_TRY(add_plan(&d, p));
     PRT_TRY(prt_describe_add_fact(&d, "blocks", "blocks", none, p->n_blocks));
     PRT_TRY(prt_describe_add_fact(&d, "steps", "steps", none, steps));
-    PRT_TRY(prt_describe_add_fact(&d, "program", "program",
-        p->name.data != NULL ? p->name : PRT_STR(""), 0));
+    if (p->name.size != 0)
+        PRT_TRY(prt_describe_add_fact(&d, "program", "program", p->name, 0));
     PRT_TRY(prt_describe_add_fact(&d, "made by", "made_by",
         p->source.data != NULL ? p->source : PRT_STR(""), 0));
     return json ? prt_describe_json(&d, sink) : prt_describe_summary(&d, sink);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * emit.c — the draft becomes a program that stands alone: types, dims, names and attributes are
- * copied into its arena, weights are shared with the model's file by reference. Weights that the
- * file holds at odd addresses are copied once, because kernels read them as elements.
+ * copied into its arena, weights are shared with the model's file by reference and not read.
  */
 #include <stdio.h>
 
@@ -120,18 +119,12 @@ static poprt_status emit_string_constant(emitter *e, const prt_value *v, prt_blo
     return POPRT_OK;
 }
 
+/* Bytes are shared as they lie in the model's file, at any address: sessions align what they need. */
 static poprt_status emit_bytes(emitter *e, const prt_value *v, prt_blob **out)
 {
     if (v->type->dtype == PRT_DTYPE_string)
         return emit_string_constant(e, v, out);
-    if ((uintptr_t)v->constant->data % 16 == 0) {
-        *out = prt_blob_retain(v->constant);
-        return POPRT_OK;
-    }
-    prt_blob *blob = NULL;
-    PRT_TRY(prt_blob_create(e->program->allocator, v->constant->size, &blob));
-    memcpy(prt_blob_bytes(blob), v->constant->data, v->constant->size);
-    *out = blob;
+    *out = prt_blob_retain(v->constant);
     return POPRT_OK;
 }
 

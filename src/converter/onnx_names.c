@@ -22,7 +22,9 @@ prt_str prt_names_value(const prt_names *names, const prt_value *value)
     if (value == NULL)
         return PRT_STR("");
     const prt_graph_names *g = prt_names_graph(names, value->graph);
-    return g != NULL ? g->values[value->id] : PRT_STR("");
+    if (g == NULL || g->values[value->id].data == NULL)
+        return PRT_STR("");
+    return g->values[value->id];
 }
 
 static poprt_status take(prt_names *n, prt_str name)

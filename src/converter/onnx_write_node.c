@@ -113,27 +113,40 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
     }
 }
 
-static size_t size_of_kind(uint32_t kind)
+/* Lists are equal when both are empty; otherwise only when they are the same. */
+static bool is_default(uint32_t kind, const void *a, const void *b)
 {
-    static const size_t sizes[] = { [PRT_ATTR_i64] = sizeof(int64_t), [PRT_ATTR_f32] = sizeof(float),
-        [PRT_ATTR_str] = sizeof(prt_str), [PRT_ATTR_i64s] = sizeof(prt_i64s),
-        [PRT_ATTR_f32s] = sizeof(prt_f32s), [PRT_ATTR_strs] = sizeof(prt_strs),
-        [PRT_ATTR_tensor] = sizeof(prt_tensor *), [PRT_ATTR_graph] = sizeof(uint32_t),
-        [PRT_ATTR_type] = sizeof(prt_type *) };
-    return sizes[kind];
+    switch (kind) {
+    case PRT_ATTR_i64:
+        return *(const int64_t *)a == *(const int64_t *)b;
+    case PRT_ATTR_f32:
+        return memcmp(a, b, sizeof(float)) == 0;
+    case PRT_ATTR_str:
+        return ((const prt_str *)a)->size == ((const prt_str *)b)->size &&
+            (((const prt_str *)a)->size == 0 ||
+                prt_str_equal(*(const prt_str *)a, *(const prt_str *)b));
+    case PRT_ATTR_i64s:
+        return ((const prt_i64s *)a)->count == 0 && ((const prt_i64s *)b)->count == 0;
+    case PRT_ATTR_f32s:
+        return ((const prt_f32s *)a)->count == 0 && ((const prt_f32s *)b)->count == 0;
+    case PRT_ATTR_strs:
+        return ((const prt_strs *)a)->count == 0 && ((const prt_strs *)b)->count == 0;
+    default:
+        return false;
+    }
 }
 
 /* Given ones, and those that a pass set without saying so. */
 static bool is_written(const prt_op *op, uint32_t k)
 {
     const prt_attr_def *row = &op->def->attrs[k];
-    const char *field = (const char *)op->attrs + row->offset;
+    const void *field = (const char *)op->attrs + row->offset;
     if (row->kind == PRT_ATTR_tensor || row->kind == PRT_ATTR_type)
-        return *(const void *const *)(const void *)field != NULL;
+        return *(const void *const *)field != NULL;
     if (row->kind == PRT_ATTR_graph)
-        return *(const uint32_t *)(const void *)field < op->n_regions;
+        return *(const uint32_t *)field < op->n_regions;
     return prt_attr_given(op->attrs, k) ||
-        memcmp(field, (const char *)op->def->defaults + row->offset, size_of_kind(row->kind)) != 0;
+        !is_default(row->kind, field, (const char *)op->def->defaults + row->offset);
 }
 
 static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *row)

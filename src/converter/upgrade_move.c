@@ -25,13 +25,8 @@ poprt_status prt_up_shape_to_input(prt_upgrade *u)
     return prt_upgrade_ints_to_input(u, "shape", 1);
 }
 
+/* Without axes all are reduced, and all dims of 1 squeezed, then and now. */
 poprt_status prt_up_axes_to_input(prt_upgrade *u)
-{
-    return prt_upgrade_ints_to_input(u, "axes", 1);
-}
-
-/* Without axes all are reduced, then and now. */
-poprt_status prt_up_reduce(prt_upgrade *u)
 {
     return prt_upgrade_ints_to_input(u, "axes", 1);
 }
@@ -43,12 +38,20 @@ poprt_status prt_up_slice(prt_upgrade *u)
     return prt_upgrade_ints_to_input(u, "axes", 3);
 }
 
-/* Opset 1 had an input for the sizes beside the attribute. */
+/* Opset 1 had an input for the sizes beside the attribute, of the data's type. */
 poprt_status prt_up_split_to_input(prt_upgrade *u)
 {
-    if (prt_op_input(u->op, 1) != NULL)
-        return POPRT_OK;
-    return prt_upgrade_ints_to_input(u, "split", 1);
+    prt_value *sizes = prt_op_input(u->op, 1);
+    if (sizes == NULL)
+        return prt_upgrade_ints_to_input(u, "split", 1);
+    prt_cast_attrs attrs = *(const prt_cast_attrs *)prt_op_of(PRT_OP_cast)->defaults;
+    attrs.to = PRT_DTYPE_i64;
+    attrs.present = (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_cast), PRT_STR("to"));
+    prt_build b = prt_build_before(u->op);
+    prt_value *integers = prt_build_op(&b, PRT_OP_cast, &attrs, 1, &sizes);
+    PRT_TRY(prt_build_status(&b));
+    prt_op_set_input(u->op, 1, integers);
+    return POPRT_OK;
 }
 
 /* Equal parts were counted by the outputs alone. */

@@ -220,10 +220,14 @@ poprt_status prt_up_roi_align(prt_upgrade *u)
 /* ---- Upsample and the first Resize ---- */
 
 /* Output i shows input i / scale, rounded down, or up where all dims shrink. */
-static poprt_status finish_resize(prt_upgrade *u, prt_value *scales)
+poprt_status prt_up_resize(prt_upgrade *u)
 {
+    const prt_resize_attrs *a = u->op->attrs;
+    prt_value *scales = prt_op_input(u->op, 1);
     prt_tensor known;
     bool shrinks = false, grows = true;
+    if (prt_str_is(a->mode, "bilinear"))
+        SET(u, resize, mode, "linear", 6);
     if (scales != NULL && prt_value_tensor(scales, &known) && known.dtype == PRT_DTYPE_f32) {
         const float *s = known.data;
         grows = false;
@@ -242,11 +246,6 @@ static poprt_status finish_resize(prt_upgrade *u, prt_value *scales)
     prt_op_set_input(u->op, 1, NULL);
     prt_op_set_input(u->op, 2, scales);
     return POPRT_OK;
-}
-
-poprt_status prt_up_resize(prt_upgrade *u)
-{
-    return finish_resize(u, prt_op_input(u->op, 1));
 }
 
 /* Scales from attributes: of height and width, or of all dims; the latter became an input. */
@@ -268,9 +267,9 @@ poprt_status prt_up_upsample(prt_upgrade *u)
     PRT_TRY(prt_build_status(&b));
     if (scales == NULL)
         return refuse(u, POPRT_E_PARSE, "scales are missing");
-    PRT_TRY(prt_upgrade_become(u, PRT_OP_resize));
-    prt_resize_attrs *a = u->op->attrs;
-    if (prt_str_is(a->mode, "bilinear"))
-        SET(u, resize, mode, "linear", 6);
-    return finish_resize(u, scales);
+    PRT_TRY(prt_upgrade_become(u, PRT_OP_resize)); /* whose first form the next row finishes */
+    if (u->op->n_in < 2)
+        PRT_TRY(prt_op_add_input(u->op, NULL));
+    prt_op_set_input(u->op, 1, scales);
+    return POPRT_OK;
 }

@@ -33,7 +33,7 @@ static uint64_t get_bits(int32_t dtype, const void *data, size_t index)
     const uint32_t bits = prt_dtype_bits(dtype);
     const unsigned char *p = data;
     if (bits < 8)
-        return p[index * bits / 8] >> (index * bits % 8) & ((1u << bits) - 1);
+        return (uint32_t)p[index * bits / 8] >> (index * bits % 8) & ((1u << bits) - 1);
     uint64_t value = 0;
     memcpy(&value, p + index * (bits / 8), bits / 8);
     return value;
@@ -56,7 +56,9 @@ static void float_text(int32_t dtype, const void *data, size_t index, char *to, 
     const char *sign = signbit(value) ? "-" : "";
     char text[PRT_NUMBER_TEXT];
     uint64_t again = 0;
-    if (isfinite(value)) {
+    if (fabs(value) < 1e15 && value == trunc(value)) { /* exact, where the shortest may be odd */
+        (void)snprintf(to, size, "%s%lld", sign, (long long)fabs(value));
+    } else if (isfinite(value)) {
         size_t n = prt_print_f64(dtype, value, text);
         if (n > 2 && memcmp(text + n - 2, ".0", 2) == 0)
             text[n - 2] = '\0';

@@ -58,21 +58,27 @@ static uint8_t to_e8m0(double x, bool saturate, rounding mode)
     return bits < 0 ? 0 : MOST;
 }
 
+/* Infinity saturates in all small formats, also in those that would take it for NaN; float4 has no
+ * NaN, it becomes zero. */
+static double for_small(const cast *k, double x)
+{
+    if (isinf(x) && k->saturate)
+        return copysign(DBL_MAX, x);
+    return isnan(x) && k->to == PRT_DTYPE_f4e2m1 ? 0.0 : x;
+}
+
 static void write_floats(const cast *k, prt_tensor *y, size_t first, size_t n, const double *x)
 {
-    const bool float8 = prt_dtype_is_float(k->to) && prt_dtype_bits(k->to) == 8;
-    if (!float8) {
+    const bool small = prt_dtype_is_float(k->to) && prt_dtype_bits(k->to) <= 8;
+    if (!small) {
         prt_write_f64(k->to, y->data, first, n, x);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        /* Infinity saturates in all formats, also in those that would take it for NaN. */
-        const double v = k->saturate && isinf(x[i]) ? copysign(DBL_MAX, x[i]) : x[i];
+    for (size_t i = 0; i < n; i++)
         if (k->to == PRT_DTYPE_f8e8m0)
             ((uint8_t *)y->data)[first + i] = to_e8m0(x[i], k->saturate, k->mode);
         else
-            prt_store_f64_as(k->to, y->data, first + i, v, k->saturate);
-    }
+            prt_store_f64_as(k->to, y->data, first + i, for_small(k, x[i]), k->saturate);
 }
 
 /*

@@ -28,7 +28,8 @@ struct prt_conv {
     /* Input index of an output position and tap; SIZE_MAX for none. */
     size_t (*source)(const prt_window *w, const int64_t *out, const int64_t *tap);
     /* Gathers the panel for `count` positions from `first` on; prt_conv_gather or one's own. */
-    void (*gather)(const prt_conv *v, size_t n, size_t g, size_t first, size_t count, double *panel);
+    void (*gather)(const prt_conv *v, size_t n, size_t g, size_t first, size_t count,
+        double *panel);
     /* Takes `count` sums of a filter; prt_conv_store or one's own. */
     void (*store)(const prt_conv *v, size_t n, size_t filter, size_t first, size_t count,
         double *sums);

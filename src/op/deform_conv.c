@@ -75,7 +75,8 @@ static void gather_point(const prt_conv *v, size_t n, size_t g, size_t group, si
 {
     const field *f = v->user;
     const prt_window *w = &v->window;
-    const size_t each = v->groups * v->channels / f->groups, row = (n * f->groups + group) * v->taps + t;
+    const size_t each = v->groups * v->channels / f->groups;
+    const size_t row = (n * f->groups + group) * v->taps + t;
     double point[PRT_MAX_SPATIAL], weight[1 << PRT_MAX_SPATIAL];
     size_t at[1 << PRT_MAX_SPATIAL];
     int64_t out[PRT_MAX_SPATIAL];

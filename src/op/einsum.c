@@ -285,7 +285,8 @@ static poprt_status run_products(prt_eval *c, const parts *p)
     const size_t *xm = offsets(c, &p->m, 0), *zm = offsets(c, &p->m, OUTPUT);
     const size_t *yn = offsets(c, &p->n, 1), *zn = offsets(c, &p->n, OUTPUT);
     const size_t *xk = offsets(c, &p->k, 0), *yk = offsets(c, &p->k, 1);
-    double *rows = prt_eval_scratch(c, m, depth * sizeof(double)), *panel = prt_tile_panel(c, depth);
+    double *rows = prt_eval_scratch(c, m, depth * sizeof(double));
+    double *panel = prt_tile_panel(c, depth);
     double sums[PRT_TILE_ROWS][PRT_TILE_COLS];
     if (xb == NULL || yb == NULL || zb == NULL || xm == NULL || zm == NULL || yn == NULL ||
         zn == NULL || xk == NULL || yk == NULL || rows == NULL || panel == NULL)
@@ -293,7 +294,8 @@ static poprt_status run_products(prt_eval *c, const parts *p)
     for (size_t b = 0; b < p->batch.count; b++) {
         for (size_t i = 0; i < m; i++)
             for (size_t k = 0; k < depth; k++)
-                prt_reals_load(x->dtype, x->data, xb[b] + xm[i] + xk[k], 1, 1, &rows[i * depth + k]);
+                prt_reals_load(x->dtype, x->data, xb[b] + xm[i] + xk[k], 1, 1,
+                    &rows[i * depth + k]);
         for (size_t first = 0; first < n; first += PRT_TILE_COLS) {
             const size_t cols = n - first < PRT_TILE_COLS ? n - first : PRT_TILE_COLS;
             PRT_TRY(c->host->check(c));

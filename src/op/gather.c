@@ -98,7 +98,8 @@ static poprt_status eval_elements(prt_eval *c)
     for (uint32_t i = 0; i < x->rank; i++) {
         stride[i] = prt_dims_product(x->dims, i + 1, x->rank);
         if (i != axis && index->dims[i] > x->dims[i])
-            return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u of the indices is above the data's", i);
+            return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u of the indices is above the data's",
+                i);
     }
     int64_t at[PRT_MAX_RANK] = { 0 };
     const size_t n = prt_tensor_count(index);

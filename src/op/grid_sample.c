@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* grid_sample.c — GridSample: reads images of any number of spatial dims at the grid's positions. */
+/* grid_sample.c — GridSample: reads images of any number of dims at the grid's positions. */
 #include <math.h>
 
 #include "op/sliding.h"
@@ -85,7 +85,7 @@ static double to_image(const sampler *s, uint32_t axis, double g, bool wide)
     if (x < least || x > most) {
         if (s->reflect)
             x = reflect(x, least, most);
-        else if (!s->zeros)
+        else if (!s->zeros && s->taps != 4) /* cubic filters look beyond the border as well */
             x = fmin(fmax(x, 0.0), size - 1.0);
     }
     return x;

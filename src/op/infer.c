@@ -57,7 +57,7 @@ poprt_status prt_infer_same(prt_infer *c)
     if (!prt_infer_wants(c, 0))
         return POPRT_OK;
     c->out[0] = c->in[0];
-    if (c->content[0].count != 0)
+    if (c->content[0].count != 0 && !prt_dtype_is_float(c->in[0].dtype))
         return prt_infer_set_content(c, 0, c->content[0].count, c->content[0].values);
     return POPRT_OK;
 }

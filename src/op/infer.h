@@ -26,7 +26,8 @@ typedef struct prt_shape {
 } prt_shape;
 
 /* What is known of the integers in a small int32 or int64 tensor of rank 0 or 1: each a number, an
- * expression or PRT_DIM_UNKNOWN. */
+ * expression or PRT_DIM_UNKNOWN. Element-wise operators (content.h) follow bool tensors, and the
+ * whole numbers in float32 and float64 ones, too. */
 typedef struct prt_content {
     uint32_t count;
     const int64_t *values;
@@ -81,7 +82,8 @@ poprt_status prt_infer_set(prt_infer *c, uint32_t i, int32_t dtype, int32_t rank
 /* Output i is a tensor of `rank` (or PRT_RANK_UNKNOWN) with no known dims. */
 poprt_status prt_infer_unranked(prt_infer *c, uint32_t i, int32_t dtype, int32_t rank);
 
-/* Output 0 gets input 0's type and contents: for element-wise unary operators. */
+/* Output 0 gets input 0's type: for operators that keep the shape. Contents too, but not those of
+ * floats, because float functions use this as well. */
 poprt_status prt_infer_same(prt_infer *c);
 
 /* Output i gets the shape of input j with its own element type. */

@@ -55,8 +55,10 @@ static void init_product(const prt_eval *c, uint32_t a, uint32_t b, const prt_ma
     sink *to, prt_product *p)
 {
     *p = (prt_product){ .m = mm->m, .n = mm->n, .k = mm->k, .user = to };
-    p->a = (prt_operand){ .dtype = c->in[a]->dtype, .data = c->in[a]->data, .row = mm->k, .col = 1 };
-    p->b = (prt_operand){ .dtype = c->in[b]->dtype, .data = c->in[b]->data, .row = mm->n, .col = 1 };
+    p->a = (prt_operand){ .dtype = c->in[a]->dtype, .data = c->in[a]->data, .row = mm->k,
+        .col = 1 };
+    p->b = (prt_operand){ .dtype = c->in[b]->dtype, .data = c->in[b]->data, .row = mm->n,
+        .col = 1 };
 }
 
 /* ---- MatMulInteger ---- */

@@ -21,7 +21,7 @@ static double centre(double *x, size_t n, double *mean)
     return squares / (double)n;
 }
 
-/* ---- LayerNormalization and RMSNormalization: rows from an axis on, scaled by broadcast factors */
+/* ---- LayerNormalization and RMSNormalization: rows from an axis on, factors broadcast ---- */
 
 /* Input i broadcasts to the shape of input 0. */
 static poprt_status check_factor(const prt_infer *c, uint32_t i)
@@ -45,7 +45,7 @@ static poprt_status infer_layer(prt_infer *c)
 {
     const prt_layer_normalization_attrs *a = c->attrs;
     const prt_shape *x = &c->in[0];
-    const int32_t stash = (int32_t)(a->stash_type == PRT_DTYPE_bf16 ? PRT_DTYPE_bf16 : PRT_DTYPE_f32);
+    const int32_t stash = a->stash_type == PRT_DTYPE_bf16 ? PRT_DTYPE_bf16 : PRT_DTYPE_f32;
     int64_t dims[PRT_MAX_RANK];
     if (a->stash_type != PRT_DTYPE_f32 && a->stash_type != PRT_DTYPE_bf16)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "stash_type is %lld; accepted: 1, 16",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c — comparing elements of any type; a merge sort that works its way up, without recursion. */
+/* order.c — comparing elements of any type; a merge sort from the bottom up, without recursion. */
 #include "op/order.h"
 
 #include <string.h>

@@ -100,7 +100,8 @@ static poprt_status dims_of_sizes(const prt_infer *c, const prt_resize_form *for
         return POPRT_OK;
     }
     if (n != count)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "sizes has %u values where %u are needed", n, count);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "sizes has %u values where %u are needed", n,
+            count);
     for (uint32_t i = 0; i < count; i++)
         if (prt_dim_is_number(sizes[i]) && sizes[i] < 0)
             return prt_infer_fail(c, POPRT_E_SHAPE, "sizes has %lld", (long long)sizes[i]);
@@ -180,7 +181,8 @@ static poprt_status fill_axes(prt_eval *c, const prt_resize_form *form, prt_resi
             prt_reals_load(PRT_DTYPE_f32, c->in[2]->data, i, 1, 1, &ax->scale);
             ax->width = ax->scale * (double)ax->in;
         } else if (form->policy != PRT_POLICY_stretch && ax->in > 0) {
-            const double s = (double)prt_load_i64(PRT_DTYPE_i64, c->in[3]->data, i) / (double)ax->in;
+            const int64_t size = prt_load_i64(PRT_DTYPE_i64, c->in[3]->data, i);
+            const double s = (double)size / (double)ax->in;
             if (i == 0 || (form->policy == PRT_POLICY_not_larger ? s < ratio : s > ratio))
                 ratio = s;
         }

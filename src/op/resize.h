@@ -8,7 +8,11 @@
 
 #include "op/nn.h"
 
-typedef enum prt_resize_mode { PRT_RESIZE_NEAREST, PRT_RESIZE_LINEAR, PRT_RESIZE_CUBIC } prt_resize_mode;
+typedef enum prt_resize_mode {
+    PRT_RESIZE_NEAREST,
+    PRT_RESIZE_LINEAR,
+    PRT_RESIZE_CUBIC
+} prt_resize_mode;
 
 typedef enum prt_resize_coords {
     PRT_COORDS_half_pixel,

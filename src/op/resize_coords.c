@@ -52,34 +52,51 @@ bool prt_resize_is_identity(const prt_resize_form *form, const prt_resize_axis *
         (form->coords != PRT_COORDS_tf_crop_and_resize || (axis->start == 0.0 && axis->end == 1.0));
 }
 
+/* In single precision where elements are selected, as elsewhere: ties depend on it. */
+static double half_pixel(const prt_resize_form *form, const prt_resize_axis *axis, double x)
+{
+    if (form->mode == PRT_RESIZE_NEAREST)
+        return (double)(((float)x + 0.5f) / (float)axis->scale - 0.5f);
+    return (x + 0.5) / axis->scale - 0.5;
+}
+
+static double crop(const prt_resize_form *form, const prt_resize_axis *axis, double x)
+{
+    const double last = (double)axis->in - 1.0, end = (double)axis->out - 1.0;
+    if (axis->out <= 1)
+        return 0.5 * (axis->start + axis->end) * last;
+    if (form->mode != PRT_RESIZE_NEAREST)
+        return axis->start * last + x * (axis->end - axis->start) * last / end;
+    const float a = (float)axis->start, b = (float)axis->end, in = (float)last;
+    return (double)(a * in + (float)x * (b - a) * in / (float)end);
+}
+
 bool prt_resize_coordinate(const prt_resize_form *form, const prt_resize_axis *axis, int64_t at,
     double *to)
 {
     const double x = (double)at, in = (double)axis->in, out = (double)axis->out;
-    const double half = (x + 0.5) / axis->scale - 0.5;
     switch (form->coords) {
     case PRT_COORDS_half_pixel_symmetric:
-        *to = in / 2.0 * (1.0 - out / axis->width) + half;
+        *to = in / 2.0 * (1.0 - out / axis->width) + half_pixel(form, axis, x);
         return true;
     case PRT_COORDS_pytorch_half_pixel:
-        *to = axis->out > 1 ? half : 0.0;
+        *to = axis->out > 1 ? half_pixel(form, axis, x) : 0.0;
         return true;
     case PRT_COORDS_align_corners:
         *to = axis->width == 1.0 || at == 0 ? 0.0 : x * (in - 1.0) / (axis->width - 1.0);
         return true;
     case PRT_COORDS_asymmetric:
-        *to = x / axis->scale;
+        *to = form->mode == PRT_RESIZE_NEAREST ? (double)((float)x / (float)axis->scale)
+                                               : x / axis->scale;
         return true;
     case PRT_COORDS_tf_half_pixel_for_nn:
-        *to = (x + 0.5) / axis->scale;
+        *to = (double)(((float)x + 0.5f) / (float)axis->scale);
         return true;
     case PRT_COORDS_tf_crop_and_resize:
-        *to = axis->out > 1
-            ? axis->start * (in - 1.0) + x * (axis->end - axis->start) * (in - 1.0) / (out - 1.0)
-            : 0.5 * (axis->start + axis->end) * (in - 1.0);
+        *to = crop(form, axis, x);
         return *to >= 0.0 && *to <= in - 1.0;
     default:
-        *to = half;
+        *to = half_pixel(form, axis, x);
         return true;
     }
 }

@@ -122,7 +122,8 @@ static void lstm_cell(const prt_rnn *n, const double *x)
         n->c[k] = f * before + i * prt_activate(&n->f[1], n->gate[3 * hidden + k]);
         if (p != NULL)
             o += p[hidden + k] * n->c[k];
-        n->h[k] = prt_activate(&n->f[0], o) * prt_activate(&n->f[2], n->c[k]);
+        /* The cell state is no gate: clipping leaves it alone. */
+        n->h[k] = prt_activate(&n->f[0], o) * n->f[2].fn(n->c[k], n->f[2].alpha, n->f[2].beta);
     }
 }
 

@@ -33,6 +33,7 @@ typedef struct prt_activation {
     double alpha, beta, clip;
 } prt_activation;
 
+/* Value of a gate: clipped, then through its function. */
 static inline double prt_activate(const prt_activation *f, double x)
 {
     if (f->clip > 0.0)

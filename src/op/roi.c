@@ -25,8 +25,9 @@ static poprt_status infer_align(prt_infer *c)
         &dims[0]));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 1, 1), 4, "columns of rois", &merged));
     if (!prt_str_is(coords, "half_pixel") && !prt_str_is(coords, "output_half_pixel"))
-        return prt_infer_fail(c, POPRT_E_ARG, "coordinate_transformation_mode is \"%.*s\"; accepted: "
-            "half_pixel, output_half_pixel", PRT_STR_ARG(coords));
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "coordinate_transformation_mode is \"%.*s\"; accepted: half_pixel, output_half_pixel",
+            PRT_STR_ARG(coords));
     if (!prt_str_is(a->mode, "avg") && !prt_str_is(a->mode, "max"))
         return prt_infer_fail(c, POPRT_E_ARG, "mode is \"%.*s\"; accepted: avg, max",
             PRT_STR_ARG(a->mode));
@@ -199,7 +200,7 @@ static poprt_status pool_region(prt_eval *c, size_t n, double *plane)
     if (!(box[0] >= 0.0 && box[0] < (double)x->dims[0]))
         return prt_eval_fail(c, POPRT_E_SHAPE, "region %zu names image %g", n, box[0]);
     for (size_t i = 0; i < 4; i++)
-        side[i] = round(box[i + 1] * (double)a->spatial_scale);
+        side[i] = (double)roundf((float)box[i + 1] * a->spatial_scale); /* ties as in float */
     const double width = fmax(side[2] - side[0] + 1.0, 1.0);
     const double height = fmax(side[3] - side[1] + 1.0, 1.0);
     for (size_t ch = 0; ch < channels; ch++) {
@@ -213,8 +214,8 @@ static poprt_status pool_region(prt_eval *c, size_t n, double *plane)
             for (int64_t h = top; h < bottom; h++)
                 for (int64_t w = left; w < right; w++)
                     value = fmax(value, plane[h * x->dims[3] + w]);
-            prt_reals_store(y->dtype, y->data, (n * channels + ch) * (size_t)(rows * cols) + (size_t)i,
-                1, 1, &value);
+            const size_t to = (n * channels + ch) * (size_t)(rows * cols) + (size_t)i;
+            prt_reals_store(y->dtype, y->data, to, 1, 1, &value);
         }
     }
     return POPRT_OK;

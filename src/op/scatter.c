@@ -110,8 +110,9 @@ static poprt_status infer_elements(prt_infer *c)
         PRT_TRY(prt_infer_merge(c, index->dims[i], update->dims[i], "a dim of the indices", &dim));
         if (x->rank >= 0 && (uint32_t)i != axis && prt_dim_is_number(dim) &&
             prt_dim_is_number(x->dims[i]) && dim > x->dims[i])
-            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %d of the indices is %lld, of the data %lld",
-                i, (long long)dim, (long long)x->dims[i]);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "dim %d of the indices is %lld, of the data %lld", i, (long long)dim,
+                (long long)x->dims[i]);
     }
     return prt_infer_like(c, 0, 0, x->dtype);
 }

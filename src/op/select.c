@@ -63,7 +63,8 @@ static poprt_status eval_compress(prt_eval *c)
         for (size_t i = 0; i < whole && i < listed; i++) {
             if (prt_load_u64(condition->dtype, condition->data, i) == 0)
                 continue;
-            prt_element_copy(x->dtype, c->out[0]->data, to, x->data, (o * whole + i) * inner, inner);
+            prt_element_copy(x->dtype, c->out[0]->data, to, x->data, (o * whole + i) * inner,
+                inner);
             to += inner;
         }
     return POPRT_OK;
@@ -89,7 +90,8 @@ static bool is_nonzero(const prt_tensor *x, size_t i)
 
 static poprt_status infer_nonzero(prt_infer *c)
 {
-    const int64_t dims[2] = { c->in[0].rank < 0 ? PRT_DIM_UNKNOWN : c->in[0].rank, PRT_DIM_UNKNOWN };
+    const int64_t rank = c->in[0].rank < 0 ? PRT_DIM_UNKNOWN : c->in[0].rank;
+    const int64_t dims[2] = { rank, PRT_DIM_UNKNOWN };
     return prt_infer_set(c, 0, PRT_DTYPE_i64, 2, dims);
 }
 

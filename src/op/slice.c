@@ -55,7 +55,7 @@ static bool is_never_negative(prt_dims *dims, int64_t v)
     return prt_dim_is_expr(v) && prt_dim_max(dims, v, 0) == v;
 }
 
-/* A bound counted from the front and inside [0, dim], stepping forward; unknown when its sign is. */
+/* A bound counted from the front, inside [0, dim], stepping forward; unknown when its sign is. */
 static int64_t bound_of(prt_dims *dims, int64_t bound, int64_t dim)
 {
     const int64_t far = (int64_t)1 << 31; /* no dim of a model; exporters write such to say "all" */
@@ -175,8 +175,8 @@ static poprt_status eval(prt_eval *c)
     const size_t n = prt_tensor_count(c->in[1]);
     for (uint32_t i = 2; i < 5; i++)
         if (prt_eval_has(c, i) && prt_tensor_count(c->in[i]) != n)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "starts has %zu elements, input %u has %zu", n, i,
-                prt_tensor_count(c->in[i]));
+            return prt_eval_fail(c, POPRT_E_SHAPE, "starts has %zu elements, input %u has %zu", n,
+                i, prt_tensor_count(c->in[i]));
     prt_view v = { .rank = x->rank };
     for (uint32_t i = 0; i < x->rank; i++) {
         v.dims[i] = x->dims[i];

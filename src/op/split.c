@@ -2,13 +2,17 @@
 /* split.c — Split: a tensor cut into parts along one axis. */
 #include "op/move.h"
 
-/* Size of part `i` of `n` where only the whole is given: all equal, the last one smaller. */
+/* Size of part `i` of `n` where only the whole is given: all equal, the last one smaller. Where
+ * that would leave less than nothing (5 in 4 parts of 2), parts stop when the whole is used up. */
 static int64_t equal_part(prt_dims *dims, int64_t whole, uint32_t i, uint32_t n)
 {
     const int64_t part = prt_dim_ceildiv(dims, whole, n);
-    if (i + 1 < n)
+    if (i == 0)
         return part;
-    return prt_dim_sub(dims, whole, prt_dim_mul(dims, part, (int64_t)n - 1));
+    const int64_t rest = prt_dim_sub(dims, whole, prt_dim_mul(dims, part, i));
+    if (n == 2) /* never negative, never above the first */
+        return rest;
+    return prt_dim_min(dims, part, prt_dim_max(dims, rest, 0));
 }
 
 /* Sizes of parts from input 1; `sizes` has room for every output. */
@@ -99,8 +103,8 @@ static poprt_status eval(prt_eval *c)
         const int64_t part = given ? prt_load_i64(c->in[1]->dtype, c->in[1]->data, i)
                                    : equal_part(NULL, whole, i, c->n_out);
         if (part < 0 || part > whole - at)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "part %u of size %lld is outside the dim %lld", i,
-                (long long)part, (long long)whole);
+            return prt_eval_fail(c, POPRT_E_SHAPE, "part %u of size %lld is outside the dim %lld",
+                i, (long long)part, (long long)whole);
         memcpy(dims, x->dims, sizeof(dims));
         dims[axis] = part;
         PRT_TRY(prt_move_shape(c, i, x->dtype, x->rank, dims));

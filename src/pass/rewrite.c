@@ -15,7 +15,7 @@ typedef struct engine {
     uint32_t count;
     PRT_VEC(prt_op *) list; /* a stack: the next one is the last */
     PRT_VEC(bool) listed;   /* by op id */
-    size_t edits;
+    size_t edits, most_edits;
 } engine;
 
 static poprt_status push(engine *e, prt_op *op)
@@ -76,7 +76,7 @@ static poprt_status apply_at(engine *e, const prt_rewrite *rewrite, prt_op *root
         return POPRT_OK;
     }
     *changed = true;
-    if (++e->edits > EDITS_PER_OP * (size_t)e->graph->n_ops + MORE_EDITS)
+    if (++e->edits > e->most_edits)
         return prt_fail(POPRT_E_INTERNAL, prt_op_label(root), "pass %s does not come to an end",
             e->p->def->name);
     PRT_TRY(push(e, root));
@@ -100,6 +100,7 @@ poprt_status prt_rewrite_graph(prt_pass *p, prt_graph *graph, const prt_rewrite 
     uint32_t count, bool *changed)
 {
     engine e = { .p = p, .graph = graph, .rewrites = rewrites, .count = count };
+    e.most_edits = EDITS_PER_OP * (size_t)graph->n_ops + MORE_EDITS;
     for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
         bool edited = false;
         for (prt_op *op = graph->last; op != NULL; op = op->prev)

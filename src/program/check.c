@@ -20,8 +20,8 @@ static poprt_status check_buffer(const prt_program *p, const prt_block *b, const
         if (!prt_type_is_tensor(buffer->type) || buffer->type->rank < 0 ||
             buffer->type->rank > PRT_MAX_RANK || buffer->type->dtype == PRT_DTYPE_string)
             return bad(b, "a planned buffer has no plain tensor type");
-        if (buffer->first > buffer->last)
-            return bad(b, "a buffer ends before it begins");
+        if (buffer->first > buffer->last || buffer->last > b->n_steps)
+            return bad(b, "a buffer ends before it begins, or after the last step");
         if (!b->is_static)
             return POPRT_OK;
         if (!prt_type_size(buffer->type, &size) || buffer->offset % PRT_BUFFER_ALIGN != 0 ||
@@ -59,8 +59,6 @@ static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
     for (uint32_t i = 0; i < b->n_buffers; i++) { /* lists of buffers by first step, 1-based */
         if (b->buffers[i].space != PRT_SPACE_PLANNED)
             continue;
-        if (b->buffers[i].first > b->n_steps || b->buffers[i].last > b->n_steps)
-            return bad(b, "a buffer lives beyond the last step");
         by_first[i] = heads[b->buffers[i].first];
         heads[b->buffers[i].first] = i + 1;
     }

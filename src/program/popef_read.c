@@ -81,12 +81,7 @@ static poprt_status attach(prt_program *p, prt_blob *file, const prt_popef_blob 
     if (b->payload_size != size)
         return prt_fail(POPRT_E_PARSE, c->name.data, "weight has %llu bytes where its shape needs %zu",
             (unsigned long long)b->payload_size, size);
-    const unsigned char *at = file->data + b->payload;
-    if ((uintptr_t)at % 16 == 0)
-        return prt_blob_view(file, (size_t)b->payload, size, &c->blob);
-    PRT_TRY(prt_blob_create(p->allocator, size, &c->blob)); /* bytes from a caller, not aligned */
-    memcpy(prt_blob_bytes(c->blob), at, size);
-    return POPRT_OK;
+    return prt_blob_view(file, (size_t)b->payload, size, &c->blob);
 }
 
 static poprt_status attach_all(prt_program *p, prt_blob *file, const prt_popef_index *index,

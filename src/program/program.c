@@ -47,10 +47,30 @@ void prt_program_release(prt_program *program)
     if (program == NULL ||
         atomic_fetch_sub_explicit(&program->refs, 1, memory_order_acq_rel) != 1)
         return;
-    for (uint32_t i = 0; i < program->n_constants; i++)
+    for (uint32_t i = 0; i < program->n_constants; i++) {
         prt_blob_release(program->constants[i].blob);
+        prt_blob_release(program->constants[i].aligned);
+    }
     prt_blob_release(program->file);
     prt_arena_release(program->arena);
+}
+
+prt_blob *prt_program_weight(const prt_program *program, uint32_t constant)
+{
+    prt_constant *c = &program->constants[constant];
+    if ((uintptr_t)c->blob->data % 16 == 0)
+        return c->blob;
+    prt_blob *known = atomic_load_explicit(&c->aligned, memory_order_acquire);
+    if (known != NULL)
+        return known;
+    prt_blob *copy = NULL;
+    if (prt_blob_create(program->allocator, c->blob->size, &copy) != POPRT_OK)
+        return NULL;
+    memcpy(prt_blob_bytes(copy), c->blob->data, c->blob->size);
+    if (atomic_compare_exchange_strong(&c->aligned, &known, copy))
+        return copy;
+    prt_blob_release(copy); /* another thread was first */
+    return known;
 }
 
 poprt_status prt_block_plan(const prt_block *block, const size_t *sizes, size_t *offsets,
@@ -60,9 +80,10 @@ poprt_status prt_block_plan(const prt_block *block, const size_t *sizes, size_t 
     if (items == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < block->n_buffers; i++)
-        items[i] = (prt_plan_item){ .size = sizes[i] == SIZE_MAX ? 0 : sizes[i],
-            .first = block->buffers[i].first,
-            .last = block->buffers[i].last };
+        if (sizes[i] != SIZE_MAX)
+            items[i] = (prt_plan_item){ .size = sizes[i],
+                .first = block->buffers[i].first,
+                .last = block->buffers[i].last };
     PRT_TRY(prt_plan_pack(scratch, items, block->n_buffers, PRT_BUFFER_ALIGN, 1, total, peak));
     for (uint32_t i = 0; i < block->n_buffers; i++)
         offsets[i] = items[i].offset;

@@ -38,7 +38,8 @@ typedef struct prt_buffer {
 typedef struct prt_constant {
     prt_str name;
     const prt_type *type;
-    prt_blob *blob; /* bytes; poprt_string[] for strings */
+    prt_blob *blob; /* bytes, at any address; poprt_string[] for strings */
+    _Atomic(prt_blob *) aligned; /* copy at an address fit for kernels, made when first needed */
 } prt_constant;
 
 struct prt_op_def;
@@ -107,6 +108,10 @@ typedef struct prt_program {
 poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, prt_program **out);
 prt_program *prt_program_retain(prt_program *program);
 void prt_program_release(prt_program *program);
+
+/* Bytes of a constant where kernels can read them as elements: its blob, or a copy that all
+ * sessions of the program share. Any thread. NULL without memory. */
+prt_blob *prt_program_weight(const prt_program *program, uint32_t constant);
 
 /* Alignment of planned buffers and PopEF payloads, in bytes. */
 enum { PRT_BUFFER_ALIGN = 64 };

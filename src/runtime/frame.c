@@ -77,7 +77,8 @@ poprt_status prt_frames_create(prt_session *s)
     }
     s->infer_shapes = PRT_NEW_N(s->arena, prt_shape, (size_t)most + 1);
     s->infer_content = PRT_NEW_N(s->arena, prt_content, (size_t)most + 1);
-    if (s->infer_shapes == NULL || s->infer_content == NULL)
+    s->infer_values = PRT_NEW_N(s->arena, const prt_tensor *, (size_t)most + 1);
+    if (s->infer_shapes == NULL || s->infer_content == NULL || s->infer_values == NULL)
         return POPRT_E_NOMEM;
     return prt_arena_create(&s->memory.allocator, 0, &s->infer_scratch);
 }
@@ -147,30 +148,6 @@ bool prt_frame_is_final(const prt_tensor *expected)
     return expected->size != SIZE_MAX && expected->dtype != PRT_DTYPE_string;
 }
 
-static const prt_tensor *expected_of(const prt_frame *f, uint32_t buffer)
-{
-    while (f->block->buffers[buffer].space == PRT_SPACE_CAPTURE) {
-        buffer = f->block->buffers[buffer].ref;
-        f = f->outer;
-    }
-    return &f->expected[buffer];
-}
-
-static void resolve_steps(prt_frame *f)
-{
-    for (uint32_t i = 0; i < f->block->n_steps; i++) {
-        prt_frame_step *step = &f->steps[i];
-        const uint32_t *in = step->out_buffers - step->n_in;
-        step->is_static = true;
-        for (uint32_t k = 0; k < step->n_in; k++)
-            if (in[k] != PRT_NO_BUFFER && !prt_frame_is_final(expected_of(f, in[k])))
-                step->is_static = false;
-        for (uint32_t k = 0; k < step->n_out; k++)
-            if (step->out_buffers[k] != PRT_NO_BUFFER && !prt_frame_is_final(&f->expected[step->out_buffers[k]]))
-                step->is_static = false;
-    }
-}
-
 static poprt_status plan_frame(prt_frame *f)
 {
     prt_session *s = f->session;
@@ -216,12 +193,11 @@ static poprt_status resolve_frame(prt_frame *f)
             f->values[i].data = f->planned[i] = f->memory + f->offsets[i];
         if (b->buffers[i].space != PRT_SPACE_CONSTANT)
             continue;
-        f->values[i].data = (void *)(uintptr_t)s->constants[b->buffers[i].ref].blob->data;
+        f->values[i].data = (void *)(uintptr_t)s->weights[b->buffers[i].ref]->data;
         /* Shapes may have been derived from the old contents: its readers infer theirs again. */
         if (s->replaced[b->buffers[i].ref])
             f->expected[i].size = SIZE_MAX;
     }
-    resolve_steps(f);
     return POPRT_OK;
 }
 
@@ -231,6 +207,7 @@ poprt_status prt_frames_resolve(prt_session *s)
     evaluate_dims(s);
     for (uint32_t k = 0; k < s->program->n_blocks; k++)
         PRT_TRY(resolve_frame(&s->frames[k]));
+    PRT_TRY(prt_frames_settle(s));
     s->resolved = true;
     return POPRT_OK;
 }

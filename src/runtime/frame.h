@@ -20,7 +20,7 @@ typedef struct prt_frame_step {
     prt_tensor **out;
     const uint32_t *out_buffers; /* PRT_NO_BUFFER where not wanted */
     uint32_t n_in, n_out;
-    bool is_static; /* every input and output has its final shape before the run */
+    bool is_static; /* every output's shape is known before the run, and was checked */
 } prt_frame_step;
 
 struct prt_frame {
@@ -51,8 +51,8 @@ struct prt_session {
     prt_counted memory;
     prt_arena *arena; /* session: headers, steps, tables */
     prt_frame *frames;
-    prt_constant *constants; /* as of this session: weights may have been replaced */
-    bool *replaced;          /* by constant: bytes are not the program's own */
+    prt_blob **weights;      /* by constant: the program's bytes, or this session's own */
+    bool *replaced;          /* by constant: bytes are this session's own */
     int64_t *dim_values;     /* by expression index; PRT_DIM_UNKNOWN until bound */
     int64_t *fixed;          /* symbols fixed at creation, by expression index; else UNKNOWN */
     int64_t *bound;          /* symbols as the inputs of a run give them */
@@ -61,6 +61,7 @@ struct prt_session {
     prt_arena **results;     /* memory of outputs that the caller gave none for, by output */
     prt_shape *infer_shapes; /* room for one step's inference */
     prt_content *infer_content;
+    const prt_tensor **infer_values;
     prt_arena *infer_scratch;
     const prt_par *par;
     prt_par par_copy;
@@ -77,6 +78,10 @@ poprt_status prt_frames_resolve(prt_session *s);
 bool prt_frame_is_final(const prt_tensor *expected);
 /* The arena of a buffer, made on first use. */
 prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer);
+
+/* settle.c: which steps of the resolved frames have final shapes; refuses steps whose shapes cannot
+ * be those of their operator. */
+poprt_status prt_frames_settle(prt_session *s);
 
 /* run.c */
 poprt_status prt_frame_run(prt_frame *f);

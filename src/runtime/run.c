@@ -154,9 +154,13 @@ static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step
 {
     for (uint32_t i = 0; i < step->n_out; i++) {
         const uint32_t buffer = step->out_buffers[i];
-        if (buffer != PRT_NO_BUFFER)
-            PRT_TRY(prt_frame_check(&f->values[buffer], &f->expected[buffer],
-                step->params->origin.data, "its result"));
+        if (buffer == PRT_NO_BUFFER)
+            continue;
+        if (f->values[buffer].kind == PRT_VALUE_UNKNOWN)
+            return prt_fail(POPRT_E_INTERNAL, step->params->origin.data, "%s left output %u unset",
+                step->params->def->name, i);
+        PRT_TRY(prt_frame_check(&f->values[buffer], &f->expected[buffer],
+            step->params->origin.data, "its result"));
     }
     return POPRT_OK;
 }

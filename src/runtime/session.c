@@ -69,14 +69,15 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
 {
     const prt_program *p = s->program;
     PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->arena));
-    s->constants = prt_arena_copy(s->arena, p->constants, p->n_constants * sizeof(prt_constant));
+    s->weights = PRT_NEW_N(s->arena, prt_blob *, p->n_constants);
     s->replaced = PRT_NEW_N(s->arena, bool, p->n_constants);
     s->staging = PRT_NEW_N(s->arena, prt_arena *, p->n_inputs);
     s->results = PRT_NEW_N(s->arena, prt_arena *, p->n_outputs);
-    if (s->constants == NULL || s->replaced == NULL || s->staging == NULL || s->results == NULL)
+    if (s->weights == NULL || s->replaced == NULL || s->staging == NULL || s->results == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < p->n_constants; i++)
-        prt_blob_retain(s->constants[i].blob);
+        if ((s->weights[i] = prt_blob_retain(prt_program_weight(p, i))) == NULL)
+            return POPRT_E_NOMEM;
     PRT_TRY(fix_dims(s, o));
     PRT_TRY(prt_frames_create(s));
     /* Without open symbols everything is planned now; else with the first inputs. */
@@ -118,8 +119,8 @@ void prt_session_release(prt_session *session)
         return;
     prt_program *p = session->program;
     prt_frames_release(session);
-    for (uint32_t i = 0; session->constants != NULL && i < p->n_constants; i++)
-        prt_blob_release(session->constants[i].blob);
+    for (uint32_t i = 0; session->weights != NULL && i < p->n_constants; i++)
+        prt_blob_release(session->weights[i]);
     for (uint32_t i = 0; session->staging != NULL && i < p->n_inputs; i++)
         prt_arena_release(session->staging[i]);
     for (uint32_t i = 0; session->results != NULL && i < p->n_outputs; i++)
@@ -320,31 +321,32 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
 
 /* ---- weights ---- */
 
-static prt_constant *find_weight(prt_session *s, prt_str name)
+/* Index of a weight; n_constants (failure recorded) when there is none. */
+static uint32_t find_weight(const prt_session *s, prt_str name)
 {
-    for (uint32_t i = 0; i < s->program->n_constants; i++)
-        if (prt_str_equal(s->constants[i].name, name))
-            return &s->constants[i];
-    (void)prt_fail(POPRT_E_NOT_FOUND, name.data, "the model has no weight of this name");
-    return NULL;
+    uint32_t i = 0;
+    while (i < s->program->n_constants && !prt_str_equal(s->program->constants[i].name, name))
+        i++;
+    if (i == s->program->n_constants)
+        (void)prt_fail(POPRT_E_NOT_FOUND, name.data, "the model has no weight of this name");
+    return i;
 }
 
 poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
 {
-    const prt_constant *c = find_weight(s, name);
-    if (c == NULL)
+    const uint32_t i = find_weight(s, name);
+    if (i == s->program->n_constants)
         return POPRT_E_NOT_FOUND;
-    if (!prt_tensor_init(out, c->type->dtype, (uint32_t)c->type->rank, c->type->dims,
-            (void *)(uintptr_t)c->blob->data))
+    const prt_type *type = s->program->constants[i].type;
+    if (!prt_tensor_init(out, type->dtype, (uint32_t)type->rank, type->dims,
+            (void *)(uintptr_t)s->weights[i]->data))
         return prt_fail(POPRT_E_INTERNAL, name.data, "weight has an impossible shape");
     return POPRT_OK;
 }
 
 poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tensor *from)
 {
-    prt_constant *c = find_weight(s, name);
-    if (c == NULL)
-        return POPRT_E_NOT_FOUND;
+    const uint32_t i = find_weight(s, name);
     prt_tensor own;
     PRT_TRY(prt_session_weight(s, name, &own));
     PRT_TRY(prt_frame_check(from, &own, name.data, "new weight"));
@@ -357,9 +359,9 @@ poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tens
     PRT_TRY(prt_blob_create(s->memory.inner, own.size, &blob));
     if (own.size != 0)
         memcpy(prt_blob_bytes(blob), from->data, own.size);
-    prt_blob_release(c->blob);
-    c->blob = blob;
-    s->replaced[c - s->constants] = true;
+    prt_blob_release(s->weights[i]);
+    s->weights[i] = blob;
+    s->replaced[i] = true;
     s->resolved = false; /* headers point to the old bytes */
     return POPRT_OK;
 }

@@ -36,13 +36,14 @@ static const int64_t *find_dim(const prt_feed *feed, const char *name)
     return NULL;
 }
 
-static poprt_status add_dim(prt_feed *feed, const char *name, int64_t value)
+static poprt_status add_dim(prt_feed *feed, const char *name, int64_t value, bool asked)
 {
     if (find_dim(feed, name) != NULL)
         return POPRT_OK;
     if (feed->n_dims == PRT_FEED_DIMS)
         return prt_fail(POPRT_E_LIMIT, name, "more than %d dimensions", PRT_FEED_DIMS);
     feed->dims[feed->n_dims].name = name;
+    feed->dims[feed->n_dims].asked = asked;
     feed->dims[feed->n_dims++].value = value;
     return POPRT_OK;
 }
@@ -54,7 +55,7 @@ poprt_status prt_feed_dim(prt_feed *feed, const char *text)
     if (equals == NULL || equals == text || !prt_opt_parse_number(equals + 1, &value) || value < 0)
         return prt_fail(POPRT_E_ARG, text, "a dimension is given as NAME=N");
     const char *name = prt_arena_text(feed->tool->arena, text, (size_t)(equals - text));
-    return name != NULL ? add_dim(feed, name, value) : POPRT_E_NOMEM;
+    return name != NULL ? add_dim(feed, name, value, true) : POPRT_E_NOMEM;
 }
 
 /* The dims of a given value say what the symbols are. */
@@ -64,7 +65,7 @@ static poprt_status learn_dims(prt_feed *feed, const poprt_io_info *info, const 
         return POPRT_OK;
     for (uint32_t i = 0; i < value->rank; i++)
         if (info->dims[i] < 0 && strcmp(info->dim_names[i], "?") != 0)
-            PRT_TRY(add_dim(feed, info->dim_names[i], value->dims[i]));
+            PRT_TRY(add_dim(feed, info->dim_names[i], value->dims[i], false));
     return POPRT_OK;
 }
 
@@ -183,6 +184,8 @@ poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
     PRT_TRY(poprt_config_create(feed->tool->env, &config));
     poprt_status status = POPRT_OK;
     for (uint32_t i = 0; i < feed->n_dims && status == POPRT_OK; i++) {
+        if (!feed->dims[i].asked)
+            continue;
         const char *key = prt_tool_text(feed->tool->arena, "dim.%s", feed->dims[i].name);
         const char *value =
             prt_tool_text(feed->tool->arena, "%lld", (long long)feed->dims[i].value);

@@ -22,6 +22,7 @@ typedef struct prt_feed {
     struct {
         const char *name;
         int64_t value;
+        bool asked; /* by the user, not read off a given value */
     } dims[PRT_FEED_DIMS];
 } prt_feed;
 

@@ -45,10 +45,16 @@ static poprt_status read_blob(prt_arena *arena, prt_blob *file, const poprt_io_i
     prt_tensor *out)
 {
     if (!is_npy(file))
-        return prt_onnx_read_value(arena, file, info->value_kind, out);
-    if (info->value_kind != POPRT_VALUE_TENSOR)
+        PRT_TRY(prt_onnx_read_value(arena, file, info->value_kind, out));
+    else if (info->value_kind == POPRT_VALUE_TENSOR)
+        PRT_TRY(prt_npy_read(arena, file, info->dtype, out));
+    else
         return prt_fail(POPRT_E_TYPE, info->name, "is not a tensor: give it as .pb");
-    return prt_npy_read(arena, file, info->dtype, out);
+    /* numpy has no bfloat16, so its bits are kept as uint16; ONNX's own data does that too. */
+    if (out->kind == PRT_VALUE_TENSOR && out->dtype == PRT_DTYPE_u16 &&
+        info->dtype == PRT_DTYPE_bf16)
+        out->dtype = PRT_DTYPE_bf16;
+    return POPRT_OK;
 }
 
 poprt_status prt_value_read(prt_tool *tool, prt_files *files, const char *path,
@@ -159,8 +165,10 @@ poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t s
     size_t count = 0;
     int32_t present = 0;
     PRT_TRY(poprt_stepio_output_count(io, slot, &count, &present));
-    *out = (prt_tensor){ .kind = present != 0 ? info->value_kind : PRT_VALUE_ABSENT,
-        .dtype = info->dtype, .count = count };
+    /* What is there and has no items is an empty sequence, in an optional or not. */
+    const int32_t kind = count != 0 ? info->value_kind : PRT_VALUE_SEQUENCE;
+    *out = (prt_tensor){ .kind = present != 0 ? kind : PRT_VALUE_ABSENT, .dtype = info->dtype,
+        .count = count };
     out->items = PRT_NEW_N(arena, prt_tensor, count);
     if (out->items == NULL)
         return POPRT_E_NOMEM;

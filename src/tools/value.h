@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/blob.h"
 #include "tensor/tensor.h"
 #include "tools/tool.h"
 

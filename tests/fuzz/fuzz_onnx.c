@@ -29,6 +29,14 @@ static void compile_and_run(const prt_module *module)
     prt_program_release(program);
 }
 
+static int32_t drop(void *user, const void *bytes, size_t size)
+{
+    (void)user;
+    (void)bytes;
+    (void)size;
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const prt_onnx_limits limits = { .arena = FUZZ_MEMORY / 4 };
@@ -40,7 +48,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(prt_blob_bytes(blob), data, size);
     if (prt_onnx_read_bytes(fuzz_allocator(), blob, "fuzz", NULL, &limits, &module) == POPRT_OK) {
         compile_and_run(module);
+        (void)prt_onnx_write(module, drop, NULL);
         rewrite(module);
+        (void)prt_onnx_write(module, drop, NULL);
         compile_and_run(module);
         prt_module_release(module);
     }

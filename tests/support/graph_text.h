@@ -23,8 +23,10 @@ const char *graph_text(const prt_graph *graph);
 #define ck_assert_graph(graph, expected)                                                           \
     do {                                                                                           \
         const prt_graph *graph_ = (graph);                                                         \
+        prt_graph *expected_ = graph_from_text(expected);                                          \
         ck_assert_int_eq(prt_ir_verify(graph_->module), POPRT_OK);                                 \
-        ck_assert_str_eq(graph_text(graph_), graph_text(graph_from_text(expected)));               \
+        ck_assert_str_eq(graph_text(graph_), graph_text(expected_));                               \
+        module_free(expected_);                                                                    \
     } while (0)
 
 /* Runs one pass with options "key=value, …" (or NULL) and verifies; tells whether it changed

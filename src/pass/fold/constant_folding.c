@@ -135,7 +135,8 @@ static poprt_status run_op(folder *f, const prt_op *op, prt_tensor *out)
         in[i] = &tensors[i];
     }
     for (uint32_t i = 0; i < op->n_out; i++)
-        out[i].kind = is_wanted(&op->out[i]) ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
+        if (is_wanted(&op->out[i]))
+            out[i] = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .rank = UINT32_MAX };
     return prt_interp_run(op->def, op->attrs, prt_str_of(prt_op_label(op)), op->n_in, in, op->n_out,
         out, f->scratch, NULL, NULL);
 }

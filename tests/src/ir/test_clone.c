@@ -81,11 +81,11 @@ START_TEST(editing_a_clone_leaves_the_model_alone)
     prt_graph *g = graph_from_text(model);
     char *before = strdup(graph_text(g));
     prt_module *copy = clone_of(g);
-    prt_op *y = copy->main->first;
-    prt_build b = prt_build_before(y->next);
+    prt_op *y = copy->main->first, *choice = y->next->next;
+    prt_build b = prt_build_before(choice);
     prt_value *neg = prt_build_unary(&b, PRT_OP_neg, &y->out[0]);
     ck_assert_int_eq(prt_build_status(&b), POPRT_OK);
-    prt_op_set_input(y->next->next->regions[1]->ret, 0, neg);
+    prt_op_set_input(choice->regions[1]->ret, 0, neg);
     ck_assert_int_eq(prt_value_set_name(neg, PRT_STR("new")), POPRT_OK);
     ck_assert_str_eq(graph_text(g), before);
     free(before);

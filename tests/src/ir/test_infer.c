@@ -36,14 +36,20 @@ START_TEST(contents_of_shapes_are_followed)
 }
 END_TEST
 
-START_TEST(declared_types_are_kept_where_they_know_more)
+START_TEST(declared_dims_are_not_believed)
 {
-    prt_graph *g = graph_from_text("x = input f32[?,3]\n"
-                                   "y = identity x : f32[n,3]\n"
-                                   "z = identity y : f32[?,?]\n"
-                                   "return z\n");
-    assert_type(g, "y", "f32[n,3]");
-    assert_type(g, "z", "f32[n,3]");
+    prt_graph *g = graph_from_text("x = input f32[?,3]\ny = identity x : f32[7,3]\nreturn y\n");
+    assert_type(g, "y", "f32[?,3]");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(declared_kinds_fill_gaps)
+{
+    prt_graph *g = graph_from_text("x = input ?\ny = identity x : f32[7,3]\nz = identity x : seq(i64[2])\n"
+                                   "return y, z\n");
+    assert_type(g, "y", "f32[*]");
+    assert_type(g, "z", "seq(i64[2])");
     module_free(g);
 }
 END_TEST
@@ -96,5 +102,5 @@ START_TEST(types_are_refined)
 END_TEST
 
 PRT_TEST_MAIN("src/ir/infer", symbols_pass_through, contents_of_shapes_are_followed,
-    declared_types_are_kept_where_they_know_more, branches_give_their_types,
+    declared_dims_are_not_believed, declared_kinds_fill_gaps, branches_give_their_types,
     a_report_collects_all_failures, unknown_operators_are_named, types_are_refined)

@@ -53,7 +53,7 @@ START_TEST(regions_round_trip)
                  "  else_branch {\n"
                  "    k = const f32[2] {1, 0.5}\n"
                  "    %0 = sub x k\n"
-                 "    return %0 as u\n"
+                 "    return %0\n"
                  "  }\n"
                  "}\n"
                  "return r\n");
@@ -95,7 +95,7 @@ START_TEST(types_round_trip)
                  "f = input optional(seq(string[n]))\n"
                  "g = input map(i64,f32[2])\n"
                  "h = input seq(?)\n"
-                 "i = input bf16[(2*n),max(n, m),ceildiv(n, 2)]\n"
+                 "i = input bf16[(2*n),max(n, m),(n/2)]\n"
                  "return\n");
 }
 END_TEST
@@ -187,12 +187,12 @@ START_TEST(foreign_operators_keep_their_types)
 }
 END_TEST
 
-START_TEST(declared_types_add_to_inferred_ones)
+START_TEST(types_of_known_operators_are_inferred_whatever_is_declared)
 {
     prt_graph *g = graph_from_text("x = input f32[?,3]\ny = identity x : f32[n,3]\nreturn y\n");
     char text[64];
     prt_type_print(g->module->dims, g->last->out[0].type, text, sizeof(text));
-    ck_assert_str_eq(text, "f32[n,3]");
+    ck_assert_str_eq(text, "f32[?,3]");
     module_free(g);
 }
 END_TEST
@@ -308,6 +308,6 @@ PRT_TEST_MAIN("src/ir/print_parse", values_ops_and_attributes_round_trip,
     values_without_names_are_numbered_in_order, odd_names_are_quoted, types_round_trip,
     elements_round_trip, every_half_value_round_trips, large_constants_are_filled_or_left_out,
     inputs_may_have_defaults, foreign_operators_keep_their_types,
-    declared_types_add_to_inferred_ones, errors_name_line_and_column,
+    types_of_known_operators_are_inferred_whatever_is_declared, errors_name_line_and_column,
     inference_errors_name_the_op, values_of_a_region_are_not_seen_outside, nesting_is_bounded,
     every_prefix_and_every_damaged_byte_is_survived)

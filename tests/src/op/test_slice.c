@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_slice.c — Slice, Split, Concat, Expand, Tile: symbolic dims, odd steps, errors. */
+#include "op/op.h"
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -75,9 +76,16 @@ START_TEST(split_sizes)
                                  "return y, z\n",
                          1),
         "i32[2]: 4 5");
-    ck_assert_str_eq(op_status("x = const f32[5] zeros\ny, z, u, v = split x {num_outputs=4}\n"
-                               "return y, z, u, v\n"),
-        "POPRT_E_SHAPE");
+    ck_assert_str_eq(op_value_of("x = const i32[5] {1,2,3,4,5}\n"
+                                 "y, z, u, v = split x {num_outputs=4}\nreturn y, z, u, v\n",
+                         2),
+        "i32[1]: 5");
+    ck_assert_str_eq(op_type("x = input f32[n,6]\nt = const i64[2] {1,3}\nw = tile x t\n"
+                             "y, z, u = split w {axis=1, num_outputs=3}\nreturn z\n"),
+        "f32[n,6]");
+    ck_assert_str_eq(op_type("x = input f32[n]\nw = concat x x x {axis=0}\n"
+                             "y, z, u = split w {num_outputs=3}\nreturn z\n"),
+        "f32[n]");
     ck_assert_str_eq(op_status("x = const f32[5] zeros\ns = const i64[2] {6,-1}\n"
                                "y, z = split x s\nreturn y, z\n"),
         "POPRT_E_SHAPE");
@@ -138,5 +146,31 @@ START_TEST(expand_and_tile)
 }
 END_TEST
 
+/* A model may declare a shape that contents then contradict: evaluation must not believe it. */
+START_TEST(declared_shapes_are_not_believed)
+{
+    float data[4] = { 1, 2, 3, 4 }, room[2];
+    int64_t numbers[3] = { 0, 4, 0 };
+    const int64_t four = 4, two = 2, one = 1;
+    prt_tensor x, y, in[4];
+    ck_assert(prt_tensor_init(&x, PRT_DTYPE_f32, 1, &four, data));
+    ck_assert(prt_tensor_init(&y, PRT_DTYPE_f32, 1, &two, room));
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert(prt_tensor_init(&in[i], PRT_DTYPE_i64, 1, &one, &numbers[i]));
+    ck_assert(prt_tensor_init(&in[3], PRT_DTYPE_i64, 1, &one, &numbers[1]));
+    const uint32_t ids[4] = { PRT_OP_slice, PRT_OP_tile, PRT_OP_expand, PRT_OP_reshape };
+    const prt_tensor *inputs[4][4] = { { &x, &in[0], &in[1], &in[2] }, { &x, &in[1] },
+        { &x, &in[1] }, { &x, &in[1] } };
+    prt_tensor *out = &y;
+    for (uint32_t i = 0; i < 4; i++) {
+        const prt_op_def *def = prt_op_of(ids[i]);
+        prt_eval c = { .def = def, .attrs = def->defaults, .origin = PRT_STR("node"),
+            .n_in = i == 0 ? 4 : 2, .n_out = 1, .in = inputs[i], .out = &out };
+        ck_assert_int_eq(prt_op_eval(&c), POPRT_E_SHAPE);
+    }
+}
+END_TEST
+
 PRT_TEST_MAIN("src/op/slice", sizes_are_symbolic, ends_and_steps_are_clamped,
-    contents_are_cut_and_joined, split_sizes, concat_dims, expand_and_tile)
+    contents_are_cut_and_joined, split_sizes, concat_dims, expand_and_tile,
+    declared_shapes_are_not_believed)

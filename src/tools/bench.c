@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* bench.c — `poprt bench`: what loading, compiling and running a model cost. */
+#include "base/json.h"
+#include "base/vec.h"
+#include "tools/commands.h"
+#include "tools/feed.h"
+
+enum { OPT_HELP, OPT_THREADS, OPT_DIM, OPT_MIN_TIME, OPT_JSON, OPT_COUNT };
+
+enum { MIN_RUNS = 5, MAX_RUNS = 1000000 };
+
+static const prt_opt_def options[OPT_COUNT] = {
+    [OPT_HELP] = { "help", 'h', PRT_OPT_FLAG, NULL, "print this and exit" },
+    [OPT_THREADS] = { "threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one a processor" },
+    [OPT_DIM] = { "dim", 0, PRT_OPT_EACH, "NAME=N",
+        "a symbolic dimension, 1 by default; may be repeated" },
+    [OPT_MIN_TIME] = { "min-time", 0, PRT_OPT_ONE, "S",
+        "seconds to go on for after the first run; 1 by default" },
+    [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line" },
+};
+
+static const prt_opt_command command = { .name = "poprt bench",
+    .args = "MODEL",
+    .summary = "Measures loading, compiling and running an ONNX or PopEF file on random inputs.",
+    .more = "The first run is told apart; median_ms, min_ms and p99_ms are of the runs after it, at\n"
+            "least 5. For PopEF compile_ms is 0. peak_rss_mb is the process's, in 10^6 bytes.\n",
+    .options = options,
+    .n_options = OPT_COUNT,
+    .min_args = 1,
+    .max_args = 1 };
+
+typedef struct result {
+    const char *model;
+    uint32_t threads;
+    prt_tool_times times;
+    double session_ms, first_run_ms, median_ms, min_ms, p99_ms, peak_rss_mb;
+    size_t runs;
+} result;
+
+/* Runs until the time is up; times go to a growing array. */
+static poprt_status measure(prt_tool *tool, poprt_session *session, poprt_stepio *io,
+    double min_time_s, result *r)
+{
+    PRT_VEC(double) ms = { 0 };
+    double start = prt_tool_now_ms();
+    PRT_TRY(poprt_session_run(session, io));
+    r->first_run_ms = prt_tool_now_ms() - start;
+    const double begin = prt_tool_now_ms(), end = begin + min_time_s * 1e3;
+    do {
+        start = prt_tool_now_ms();
+        PRT_TRY(poprt_session_run(session, io));
+        const double now = prt_tool_now_ms();
+        if (!PRT_VEC_PUSH(tool->arena, &ms, now - start))
+            return POPRT_E_NOMEM;
+        prt_progress_show(&tool->progress, "Running", (uint64_t)(now - begin),
+            (uint64_t)(min_time_s * 1e3));
+    } while (ms.count < MIN_RUNS || (prt_tool_now_ms() < end && ms.count < MAX_RUNS));
+    prt_progress_clear(&tool->progress);
+    prt_tool_sort(ms.data, ms.count);
+    r->runs = ms.count;
+    r->min_ms = ms.data[0];
+    r->median_ms = ms.count % 2 != 0 ? ms.data[ms.count / 2]
+                                     : (ms.data[ms.count / 2 - 1] + ms.data[ms.count / 2]) / 2;
+    r->p99_ms = ms.data[(ms.count - 1) * 99 / 100];
+    return POPRT_OK;
+}
+
+static poprt_status bench_session(prt_tool *tool, poprt_executable *exec, const prt_feed *feed,
+    double min_time_s, result *r)
+{
+    poprt_config *config = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    poprt_status status = prt_feed_config(feed, &config);
+    const double start = prt_tool_now_ms();
+    if (status == POPRT_OK)
+        status = poprt_session_create(exec, config, &session);
+    r->session_ms = prt_tool_now_ms() - start;
+    if (status == POPRT_OK)
+        status = poprt_stepio_create(session, &io);
+    if (status == POPRT_OK)
+        status = prt_feed_bind(feed, io);
+    if (status == POPRT_OK)
+        status = measure(tool, session, io, min_time_s, r);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_config_release(config);
+    return status;
+}
+
+static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_s, result *r)
+{
+    poprt_executable *exec = NULL;
+    prt_feed feed = { 0 };
+    r->model = opts->args[0];
+    r->threads = poprt_env_width(tool->env);
+    PRT_TRY(prt_tool_open_executable(tool, r->model, &r->times, &exec));
+    poprt_status status = prt_feed_init(&feed, tool, exec, 0);
+    uint32_t cursor = 0;
+    for (const char *v; status == POPRT_OK && (v = prt_opt_next(opts, OPT_DIM, &cursor)) != NULL;)
+        status = prt_feed_dim(&feed, v);
+    if (status == POPRT_OK)
+        status = prt_feed_random(&feed, false, false);
+    if (status == POPRT_OK)
+        status = bench_session(tool, exec, &feed, min_time_s, r);
+    prt_feed_deinit(&feed);
+    poprt_executable_release(exec);
+    r->peak_rss_mb = prt_tool_peak_mb();
+    return status;
+}
+
+/* The numbers in the order they are shown. */
+static void list_numbers(const result *r, const char **names, double *values)
+{
+    const struct {
+        const char *name;
+        double value;
+    } rows[] = { { "load_ms", r->times.load_ms }, { "compile_ms", r->times.compile_ms },
+        { "session_ms", r->session_ms }, { "first_run_ms", r->first_run_ms },
+        { "median_ms", r->median_ms }, { "min_ms", r->min_ms }, { "p99_ms", r->p99_ms } };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        names[i] = rows[i].name;
+        values[i] = rows[i].value;
+    }
+}
+
+enum { NUMBERS = 7 };
+
+static void put_line(const result *r)
+{
+    const char *names[NUMBERS];
+    double values[NUMBERS];
+    list_numbers(r, names, values);
+    (void)printf("model=%s threads=%u", r->model, r->threads);
+    for (size_t i = 0; i < NUMBERS; i++)
+        (void)printf(" %s=%.4f", names[i], values[i]);
+    (void)printf(" runs=%zu peak_rss_mb=%.1f version=%s\n", r->runs, r->peak_rss_mb,
+        poprt_version());
+}
+
+static poprt_status put_json(prt_arena *arena, const result *r)
+{
+    const char *names[NUMBERS];
+    double values[NUMBERS];
+    list_numbers(r, names, values);
+    prt_json_out json;
+    prt_json_out_init(&json, arena, false);
+    prt_json_open(&json, NULL, '{');
+    prt_json_put_text(&json, "model", prt_str_of(r->model));
+    prt_json_put_i64(&json, "threads", r->threads);
+    for (size_t i = 0; i < NUMBERS; i++)
+        prt_json_put_f64(&json, names[i], values[i]);
+    prt_json_put_i64(&json, "runs", (int64_t)r->runs);
+    prt_json_put_f64(&json, "peak_rss_mb", r->peak_rss_mb);
+    prt_json_put_text(&json, "version", prt_str_of(poprt_version()));
+    prt_json_close(&json, '}');
+    prt_str text;
+    PRT_TRY(prt_json_out_finish(&json, &text));
+    (void)printf("%.*s\n", PRT_STR_ARG(text));
+    return POPRT_OK;
+}
+
+int prt_command_bench(int argc, char **argv)
+{
+    prt_opts opts;
+    int exit_code = PRT_EXIT_FAILED;
+    int64_t threads = 0;
+    double min_time_s = 1;
+    prt_arena *arena = NULL;
+    if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
+        return PRT_REPORT();
+    if (prt_opt_parse(arena, &command, argc, argv, &opts, &exit_code) &&
+        prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code) &&
+        prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code)) {
+        prt_tool tool = { 0 };
+        result r = { 0 };
+        poprt_status status = prt_tool_open(&tool, (uint32_t)threads);
+        if (status == POPRT_OK)
+            status = bench(&tool, &opts, min_time_s, &r);
+        prt_progress_clear(&tool.progress);
+        if (status == POPRT_OK && prt_opt_has(&opts, OPT_JSON))
+            status = put_json(arena, &r);
+        else if (status == POPRT_OK)
+            put_line(&r);
+        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
+        prt_tool_close(&tool);
+    }
+    prt_arena_release(arena);
+    return exit_code;
+}

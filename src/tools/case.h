@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * case.h — one case of `poprt test`: DIR/model.onnx and DIR/test_data_set_K/{input,output}_I.pb.
+ */
+#ifndef PRT_TOOLS_CASE_H
+#define PRT_TOOLS_CASE_H
+
+#include "tools/compare.h"
+#include "tools/tool.h"
+
+typedef enum prt_verdict { PRT_CASE_PASSED, PRT_CASE_FAILED, PRT_CASE_SKIPPED } prt_verdict;
+
+typedef struct prt_case_options {
+    prt_tolerance tolerance;
+    bool via_popef; /* through a written and re-read file */
+} prt_case_options;
+
+/* Runs all data sets of a case. `why` gets the reason of a failure. */
+prt_verdict prt_case_run(const char *dir, const prt_case_options *options, char *why, size_t size);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* compare.c — values against expected ones. */
+#include "tools/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "num/dtype.h"
+
+/* What was found out about one tensor. */
+typedef struct difference {
+    size_t count, first;
+    double largest; /* absolute error */
+    double found, expected; /* at the largest error */
+} difference;
+
+static prt_tolerance for_dtype(prt_tolerance t, int32_t dtype)
+{
+    prt_tolerance least = { 0, 0 };
+    if (dtype == PRT_DTYPE_f16)
+        least = (prt_tolerance){ 1e-2, 1e-3 };
+    else if (dtype == PRT_DTYPE_bf16)
+        least = (prt_tolerance){ 4e-2, 1e-2 };
+    else if (prt_dtype_bits(dtype) <= 8)
+        least = (prt_tolerance){ 0.13, 0.02 };
+    return (prt_tolerance){ fmax(t.rtol, least.rtol), fmax(t.atol, least.atol) };
+}
+
+static void compare_real(difference *d, prt_tolerance t, size_t i, double a, double b)
+{
+    if (a == b || (isnan(a) && isnan(b)))
+        return;
+    const double error = fabs(a - b);
+    const bool agrees = isfinite(a) && isfinite(b) && error <= t.atol + t.rtol * fabs(b);
+    if (!agrees && d->count++ == 0)
+        d->first = i;
+    /* An error that is no number is larger than any. */
+    if (!agrees && (d->count == 1 || !(error <= d->largest))) {
+        d->largest = error;
+        d->found = a;
+        d->expected = b;
+    }
+}
+
+static void compare_floats(difference *d, prt_tolerance t, const prt_tensor *a, const prt_tensor *b)
+{
+    const bool complex = prt_dtype_of(a->dtype)->kind == PRT_KIND_complex;
+    const int32_t part = a->dtype == PRT_DTYPE_c64 ? PRT_DTYPE_f32 : PRT_DTYPE_f64;
+    const int32_t dtype = complex ? part : a->dtype;
+    const size_t count = prt_tensor_count(a) * (complex ? 2 : 1);
+    const prt_tolerance tolerance = for_dtype(t, dtype);
+    for (size_t i = 0; i < count; i++)
+        compare_real(d, tolerance, complex ? i / 2 : i, prt_load_f64(dtype, a->data, i),
+            prt_load_f64(dtype, b->data, i));
+}
+
+static void compare_integers(difference *d, const prt_tensor *a, const prt_tensor *b)
+{
+    const size_t count = prt_tensor_count(a);
+    const bool is_signed = prt_dtype_of(a->dtype)->kind == PRT_KIND_int;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t x = prt_load_i64(a->dtype, a->data, i), y = prt_load_i64(b->dtype, b->data, i);
+        if (x == y)
+            continue;
+        if (d->count++ == 0)
+            d->first = i;
+        const double p = is_signed ? (double)x : (double)(uint64_t)x;
+        const double q = is_signed ? (double)y : (double)(uint64_t)y;
+        if (fabs(p - q) > d->largest || d->count == 1) {
+            d->largest = fabs(p - q);
+            d->found = p;
+            d->expected = q;
+        }
+    }
+}
+
+static bool strings_differ(const prt_tensor *a, const prt_tensor *b, char *why, size_t size)
+{
+    const poprt_string *x = a->data, *y = b->data;
+    const size_t count = prt_tensor_count(a);
+    for (size_t i = 0; i < count; i++) {
+        if (x[i].size == y[i].size && (x[i].size == 0 || memcmp(x[i].data, y[i].data, x[i].size) == 0))
+            continue;
+        (void)snprintf(why, size, "element %zu is '%.*s', expected '%.*s'", i,
+            (int)(x[i].size < 60 ? x[i].size : 60), x[i].data,
+            (int)(y[i].size < 60 ? y[i].size : 60), y[i].data);
+        return true;
+    }
+    return false;
+}
+
+static bool shapes_differ(const prt_tensor *a, const prt_tensor *b, char *why, size_t size)
+{
+    bool same = a->rank == b->rank;
+    for (uint32_t i = 0; same && i < a->rank; i++)
+        same = a->dims[i] == b->dims[i];
+    if (same)
+        return false;
+    size_t used = 0;
+    const prt_tensor *both[2] = { a, b };
+    for (int k = 0; k < 2; k++) {
+        used += (size_t)snprintf(why + used, size - used, k == 0 ? "the shape is [" : ", expected [");
+        for (uint32_t i = 0; i < both[k]->rank && used < size; i++)
+            used += (size_t)snprintf(why + used, size - used, "%s%lld", i > 0 ? ", " : "",
+                (long long)both[k]->dims[i]);
+        if (used < size)
+            used += (size_t)snprintf(why + used, size - used, "]");
+        if (used >= size)
+            break;
+    }
+    return true;
+}
+
+static bool tensors_differ(const prt_tensor *a, const prt_tensor *b, prt_tolerance t, char *why,
+    size_t size)
+{
+    if (a->dtype != b->dtype) {
+        (void)snprintf(why, size, "the type is %s, expected %s", prt_dtype_of(a->dtype)->name,
+            prt_dtype_of(b->dtype)->name);
+        return true;
+    }
+    if (shapes_differ(a, b, why, size))
+        return true;
+    const prt_dtype_info *info = prt_dtype_of(a->dtype);
+    if (info->kind == PRT_KIND_string)
+        return strings_differ(a, b, why, size);
+    difference d = { 0 };
+    if (info->kind == PRT_KIND_float || info->kind == PRT_KIND_complex)
+        compare_floats(&d, t, a, b);
+    else
+        compare_integers(&d, a, b);
+    if (d.count == 0)
+        return false;
+    (void)snprintf(why, size,
+        "%zu of %zu elements differ, first at %zu; largest error %.6g (%.9g, expected %.9g)", d.count,
+        prt_tensor_count(a), d.first, d.largest, d.found, d.expected);
+    return true;
+}
+
+static const char *kind_name(int32_t kind)
+{
+    static const char *const names[] = { "nothing", "a tensor", "a sequence", "an optional",
+        "a map", "unknown" };
+    return kind >= 0 && kind <= PRT_VALUE_UNKNOWN ? names[kind] : "?";
+}
+
+/* An optional is what it holds: nothing, a tensor or a sequence. One tensor in an optional looks
+ * the same from here as a sequence of one in it. */
+static prt_tensor unwrap(const prt_tensor *t)
+{
+    if (t->kind != PRT_VALUE_OPTIONAL)
+        return *t;
+    if (t->count == 0 || t->items == NULL)
+        return (prt_tensor){ .kind = PRT_VALUE_ABSENT };
+    prt_tensor inner = *t;
+    if (t->items[0].kind == PRT_VALUE_SEQUENCE)
+        inner = t->items[0];
+    inner.kind = PRT_VALUE_SEQUENCE;
+    return inner;
+}
+
+bool prt_compare_differs(const prt_tensor *found, const prt_tensor *expected, prt_tolerance t,
+    char *why, size_t size)
+{
+    const prt_tensor a = unwrap(found), b = unwrap(expected);
+    if (a.kind != b.kind) {
+        (void)snprintf(why, size, "is %s, expected %s", kind_name(a.kind), kind_name(b.kind));
+        return true;
+    }
+    if (a.kind == PRT_VALUE_TENSOR)
+        return tensors_differ(&a, &b, t, why, size);
+    if (a.kind == PRT_VALUE_ABSENT)
+        return false;
+    if (a.count != b.count) {
+        (void)snprintf(why, size, "has %zu items, expected %zu", a.count, b.count);
+        return true;
+    }
+    for (size_t i = 0; i < a.count; i++) {
+        char inner[256];
+        if (!tensors_differ(&a.items[i], &b.items[i], t, inner, sizeof(inner)))
+            continue;
+        (void)snprintf(why, size, "item %zu: %s", i, inner);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* inspect.c — `poprt inspect`: what is in an ONNX or PopEF file, weights unread. */
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/tool.h"
+
+enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_COUNT };
+
+static const prt_opt_def options[OPT_COUNT] = {
+    [OPT_HELP] = { "help", 'h', PRT_OPT_FLAG, NULL, "print this and exit" },
+    [OPT_TEXT] = { "text", 0, PRT_OPT_FLAG, NULL, "the whole graph, or program, as text" },
+    [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "the summary as a JSON object" },
+    [OPT_DOT] = { "dot", 0, PRT_OPT_FLAG, NULL, "a Graphviz graph" },
+};
+
+static const prt_opt_command command = { .name = "poprt inspect",
+    .args = "MODEL",
+    .summary = "Shows inputs, outputs, operators, weights, memory plan and steps of a file.",
+    .more = "For an ONNX file the summary ends with the program it compiles to; in JSON that is the\n"
+            "member \"program\", null when it does not compile.\n",
+    .options = options,
+    .n_options = OPT_COUNT,
+    .min_args = 1,
+    .max_args = 1 };
+
+/* Text gathered in memory. */
+typedef struct text {
+    char *data;
+    size_t size;
+} text;
+
+static poprt_status gather_model(const poprt_model *model, int32_t format, text *out)
+{
+    FILE *file = open_memstream(&out->data, &out->size);
+    if (file == NULL)
+        return prt_fail_nomem(0);
+    const poprt_status status = poprt_model_describe(model, format, prt_tool_write, file);
+    (void)fclose(file);
+    return status;
+}
+
+static poprt_status gather_program(const poprt_executable *exec, int32_t format, text *out)
+{
+    FILE *file = open_memstream(&out->data, &out->size);
+    if (file == NULL)
+        return prt_fail_nomem(0);
+    const poprt_status status = poprt_executable_describe(exec, format, prt_tool_write, file);
+    (void)fclose(file);
+    return status;
+}
+
+/* Two JSON objects as one: the second is the last member of the first. */
+static void put_json(const text *model, const text *program)
+{
+    size_t end = model->size;
+    while (end > 0 && model->data[end - 1] != '}')
+        end--;
+    while (end > 1 && (model->data[end - 2] == '\n' || model->data[end - 2] == ' '))
+        end--;
+    (void)printf("%.*s,\n  \"program\": %s}\n", (int)end - 1, model->data,
+        program->data != NULL ? program->data : "null\n");
+}
+
+/* The memory part of a program's summary: lines from "plan bytes" on. */
+static void put_summary(const text *model, const text *program)
+{
+    (void)fwrite(model->data, 1, model->size, stdout);
+    const char *plan = program->data != NULL ? strstr(program->data, "\nplan bytes") : NULL;
+    if (plan != NULL)
+        (void)printf("compiled to%s", plan);
+}
+
+static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t format)
+{
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    text of_model = { 0 }, of_program = { 0 };
+    PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
+    poprt_status status = gather_model(model, format, &of_model);
+    if (status == POPRT_OK && (format == POPRT_FORMAT_TEXT || format == POPRT_FORMAT_DOT)) {
+        (void)fwrite(of_model.data, 1, of_model.size, stdout);
+    } else if (status == POPRT_OK) {
+        /* What does not compile is still worth a look. */
+        if (poprt_compile(model, NULL, &exec) == POPRT_OK)
+            status = gather_program(exec, format, &of_program);
+        else
+            (void)PRT_REPORT();
+        prt_progress_clear(&tool->progress);
+        if (format == POPRT_FORMAT_JSON)
+            put_json(&of_model, &of_program);
+        else
+            put_summary(&of_model, &of_program);
+    }
+    free(of_model.data);
+    free(of_program.data);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    return status;
+}
+
+static poprt_status inspect(prt_tool *tool, const char *path, int32_t format)
+{
+    const char *file = NULL;
+    bool is_popef = false;
+    PRT_TRY(prt_tool_find_model(tool, path, &file, &is_popef));
+    if (!is_popef)
+        return inspect_model(tool, file, format);
+    poprt_executable *exec = NULL;
+    PRT_TRY(poprt_executable_load_file(tool->env, file, NULL, &exec));
+    const poprt_status status = poprt_executable_describe(exec, format, prt_tool_write, stdout);
+    poprt_executable_release(exec);
+    return status;
+}
+
+int prt_command_inspect(int argc, char **argv)
+{
+    static const int32_t formats[OPT_COUNT] = { [OPT_TEXT] = POPRT_FORMAT_TEXT,
+        [OPT_JSON] = POPRT_FORMAT_JSON,
+        [OPT_DOT] = POPRT_FORMAT_DOT };
+    prt_opts opts;
+    int exit_code = PRT_EXIT_FAILED;
+    int32_t format = POPRT_FORMAT_SUMMARY;
+    prt_tool tool = { 0 };
+    if (prt_tool_open(&tool, 1) != POPRT_OK)
+        return PRT_REPORT();
+    if (prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code)) {
+        uint32_t chosen = 0;
+        for (uint32_t i = OPT_TEXT; i < OPT_COUNT; i++)
+            if (prt_opt_has(&opts, i)) {
+                format = formats[i];
+                chosen++;
+            }
+        if (chosen > 1)
+            exit_code = prt_opt_usage_error(&command, "--text, --json and --dot exclude each other");
+        else
+            exit_code = inspect(&tool, opts.args[0], format) == POPRT_OK ? PRT_EXIT_DONE
+                                                                         : PRT_REPORT();
+    }
+    prt_tool_close(&tool);
+    return exit_code;
+}

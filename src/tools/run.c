@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c — `poprt run`: a model once or several times on given or random inputs. */
+#include "tools/commands.h"
+#include "tools/feed.h"
+
+enum {
+    OPT_HELP,
+    OPT_INPUT,
+    OPT_INPUT_DIR,
+    OPT_DIM,
+    OPT_OUTPUT_DIR,
+    OPT_THREADS,
+    OPT_ITERATIONS,
+    OPT_SEED,
+    OPT_COUNT
+};
+
+static const prt_opt_def options[OPT_COUNT] = {
+    [OPT_HELP] = { "help", 'h', PRT_OPT_FLAG, NULL, "print this and exit" },
+    [OPT_INPUT] = { "input", 0, PRT_OPT_EACH, "NAME=FILE",
+        "an input from .npy, or from ONNX's .pb; may be repeated" },
+    [OPT_INPUT_DIR] = { "input-dir", 0, PRT_OPT_ONE, "DIR",
+        "other inputs from NAME.npy, NAME.pb or input_<i>.pb in DIR" },
+    [OPT_DIM] = { "dim", 0, PRT_OPT_EACH, "NAME=N", "a symbolic dimension; may be repeated" },
+    [OPT_OUTPUT_DIR] = { "output-dir", 0, PRT_OPT_ONE, "DIR",
+        "write outputs as NAME.npy instead of printing them" },
+    [OPT_THREADS] = { "threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one a processor" },
+    [OPT_ITERATIONS] = { "iterations", 0, PRT_OPT_ONE, "N", "runs; 1 by default" },
+    [OPT_SEED] = { "seed", 0, PRT_OPT_ONE, "N", "of random inputs and operators; 0 by default" },
+};
+
+static const prt_opt_command command = { .name = "poprt run",
+    .args = "MODEL",
+    .summary = "Runs an ONNX or PopEF file and shows or writes its outputs.",
+    .more = "Inputs that are not given are random: element i of input k comes from the i-th number\n"
+            "of SplitMix64 started at seed + k * 2^32. Floats lie in [-1, 1); integers, bools and\n"
+            "strings are 0 or 1. Dimensions that nothing sets are 1. Characters of NAME that do not\n"
+            "fit a file name become '_'; sequences are written as NAME_<i>.npy.\n",
+    .options = options,
+    .n_options = OPT_COUNT,
+    .min_args = 1,
+    .max_args = 1 };
+
+/* What the command line asks for. */
+typedef struct plan {
+    prt_opts opts;
+    int64_t threads, iterations, seed;
+} plan;
+
+static poprt_status feed_inputs(const plan *p, prt_feed *feed)
+{
+    uint32_t cursor = 0;
+    for (const char *v; (v = prt_opt_next(&p->opts, OPT_DIM, &cursor)) != NULL;)
+        PRT_TRY(prt_feed_dim(feed, v));
+    cursor = 0;
+    for (const char *v; (v = prt_opt_next(&p->opts, OPT_INPUT, &cursor)) != NULL;)
+        PRT_TRY(prt_feed_input(feed, v));
+    const char *dir = prt_opt_value(&p->opts, OPT_INPUT_DIR, NULL);
+    if (dir != NULL)
+        PRT_TRY(prt_feed_dir(feed, dir));
+    return prt_feed_random(feed, true, false);
+}
+
+static poprt_status show_outputs(prt_tool *tool, const plan *p, const poprt_executable *exec,
+    const poprt_stepio *io)
+{
+    const char *dir = prt_opt_value(&p->opts, OPT_OUTPUT_DIR, NULL);
+    if (dir != NULL)
+        PRT_TRY(prt_tool_make_dir(dir));
+    const size_t n_in = poprt_executable_io_count(exec, POPRT_INPUT);
+    for (size_t i = 0; i < poprt_executable_io_count(exec, POPRT_OUTPUT); i++) {
+        poprt_io_info info = { .struct_size = sizeof(info) };
+        prt_tensor value;
+        PRT_TRY(poprt_executable_io_at(exec, POPRT_OUTPUT, i, &info));
+        PRT_TRY(prt_value_output(tool->arena, io, n_in + i, &info, &value));
+        if (dir != NULL)
+            PRT_TRY(prt_value_write(tool->arena, dir, info.name, &value));
+        else
+            prt_value_print(stdout, info.name, &value);
+    }
+    return POPRT_OK;
+}
+
+static poprt_status iterate(prt_tool *tool, const plan *p, poprt_session *session,
+    poprt_stepio *io)
+{
+    double *ms = PRT_NEW_N(tool->arena, double, (size_t)p->iterations);
+    if (ms == NULL)
+        return POPRT_E_NOMEM;
+    for (int64_t i = 0; i < p->iterations; i++) {
+        const double start = prt_tool_now_ms();
+        PRT_TRY(poprt_session_run(session, io));
+        ms[i] = prt_tool_now_ms() - start;
+        prt_progress_show(&tool->progress, "Running", (uint64_t)i + 1, (uint64_t)p->iterations);
+    }
+    prt_progress_clear(&tool->progress);
+    if (p->iterations > 1) {
+        prt_tool_sort(ms, (size_t)p->iterations);
+        (void)fprintf(stderr, "%lld runs: median %.3f ms, fastest %.3f ms\n",
+            (long long)p->iterations, ms[p->iterations / 2], ms[0]);
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run_session(prt_tool *tool, const plan *p, poprt_executable *exec,
+    const prt_feed *feed)
+{
+    poprt_config *config = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    poprt_status status = prt_feed_config(feed, &config);
+    if (status == POPRT_OK)
+        status = poprt_session_create(exec, config, &session);
+    if (status == POPRT_OK)
+        status = poprt_stepio_create(session, &io);
+    if (status == POPRT_OK)
+        status = prt_feed_bind(feed, io);
+    if (status == POPRT_OK)
+        status = iterate(tool, p, session, io);
+    if (status == POPRT_OK)
+        status = show_outputs(tool, p, exec, io);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_config_release(config);
+    return status;
+}
+
+static poprt_status run(prt_tool *tool, const plan *p)
+{
+    poprt_executable *exec = NULL;
+    prt_feed feed = { 0 };
+    PRT_TRY(prt_tool_open_executable(tool, p->opts.args[0], NULL, &exec));
+    poprt_status status = prt_feed_init(&feed, tool, exec, (uint64_t)p->seed);
+    if (status == POPRT_OK)
+        status = feed_inputs(p, &feed);
+    if (status == POPRT_OK)
+        status = run_session(tool, p, exec, &feed);
+    prt_feed_deinit(&feed);
+    poprt_executable_release(exec);
+    return status;
+}
+
+int prt_command_run(int argc, char **argv)
+{
+    plan p = { .iterations = 1 };
+    int exit_code = PRT_EXIT_FAILED;
+    prt_arena *arena = NULL;
+    if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
+        return PRT_REPORT();
+    if (prt_opt_parse(arena, &command, argc, argv, &p.opts, &exit_code) &&
+        prt_opt_number(&p.opts, OPT_THREADS, 0, 1024, &p.threads, &exit_code) &&
+        prt_opt_number(&p.opts, OPT_ITERATIONS, 1, 1000000000, &p.iterations, &exit_code) &&
+        prt_opt_number(&p.opts, OPT_SEED, 0, INT64_MAX, &p.seed, &exit_code)) {
+        prt_tool tool = { 0 };
+        poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);
+        if (status == POPRT_OK)
+            status = run(&tool, &p);
+        prt_progress_clear(&tool.progress);
+        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
+        prt_tool_close(&tool);
+    }
+    prt_arena_release(arena);
+    return exit_code;
+}

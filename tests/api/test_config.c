@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* test_config.c — options by name, as text and as JSON; structs of other versions. */
+#include "api_test.h"
+
+START_TEST(options_have_defaults_and_bounds)
+{
+    poprt_config *config = NULL;
+    poprt_option_info info = { .struct_size = sizeof(info) };
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    for (size_t i = 0; poprt_config_option_at(i, &info) == POPRT_OK; i++) {
+        const char *value = NULL;
+        ck_assert_ok(poprt_config_get(config, info.key, &value));
+        ck_assert_str_eq(value, info.default_value);
+        ck_assert_ok(poprt_config_set(config, info.key, info.default_value));
+        ck_assert_str_ne(info.help, "");
+    }
+    ck_assert_fails(poprt_config_set(config, "memory_limit", "-1"), POPRT_E_ARG);
+    ck_assert_fails(poprt_config_set(config, "memory_limit", "12x"), POPRT_E_ARG);
+    ck_assert_fails(poprt_config_set(config, "memory_limit", "99999999999999999999"), POPRT_E_ARG);
+    ck_assert_fails(poprt_config_set(config, "external_data", "maybe"), POPRT_E_ARG);
+    ck_assert_fails(poprt_config_set(config, "verify", "half"), POPRT_E_ARG);
+    ck_assert_fails(poprt_config_set(config, "memory_limits", "1"), POPRT_E_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "memory_limit"));
+    poprt_config_release(config);
+}
+END_TEST
+
+START_TEST(dimensions_are_options_too)
+{
+    poprt_config *config = NULL;
+    const char *value = NULL;
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_fails(poprt_config_get(config, "dim.batch", &value), POPRT_E_NOT_FOUND);
+    ck_assert_ok(poprt_config_set(config, "dim.batch", "3"));
+    ck_assert_ok(poprt_config_set(config, "dim.batch", "4"));
+    ck_assert_ok(poprt_config_get(config, "dim.batch", &value));
+    ck_assert_str_eq(value, "4");
+    ck_assert_fails(poprt_config_set(config, "dim.batch", "-4"), POPRT_E_ARG);
+    ck_assert_fails(poprt_config_set(config, "dim.", "4"), POPRT_E_ARG);
+    poprt_config_release(config);
+}
+END_TEST
+
+START_TEST(json_is_all_or_nothing)
+{
+    static const char good[] = "{\"seed\": 7, \"verify\": \"full\", \"external_data\": false}";
+    static const char bad[] = "{\"seed\": 9, \"verify\": \"half\"}";
+    static const char torn[] = "{\"seed\": 9";
+    poprt_config *config = NULL;
+    const char *value = NULL;
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_ok(poprt_config_merge_json(config, good, sizeof(good) - 1));
+    ck_assert_int_ne(poprt_config_merge_json(config, bad, sizeof(bad) - 1), POPRT_OK);
+    ck_assert_int_ne(poprt_config_merge_json(config, torn, sizeof(torn) - 1), POPRT_OK);
+    ck_assert_ok(poprt_config_get(config, "seed", &value));
+    ck_assert_str_eq(value, "7");
+    ck_assert_ok(poprt_config_get(config, "external_data", &value));
+    ck_assert_str_eq(value, "false");
+    poprt_config_release(config);
+}
+END_TEST
+
+START_TEST(structs_of_other_versions)
+{
+    struct {
+        poprt_env_options known;
+        uint64_t later;
+    } newer = { .known = POPRT_ENV_OPTIONS_INIT };
+    poprt_env_options older = POPRT_ENV_OPTIONS_INIT;
+    poprt_env *env = NULL;
+    newer.known.struct_size = sizeof(newer);
+    ck_assert_ok(poprt_env_create(&newer.known, &env));
+    poprt_env_release(env);
+    newer.later = 1;
+    ck_assert_fails(poprt_env_create(&newer.known, &env), POPRT_E_VERSION);
+    older.struct_size = offsetof(poprt_env_options, log);
+    older.log_level = 1000; /* beyond what this caller knows: not read */
+    ck_assert_ok(poprt_env_create(&older, &env));
+    poprt_env_release(env);
+    older.struct_size = 0;
+    ck_assert_fails(poprt_env_create(&older, &env), POPRT_E_ARG);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/config", options_have_defaults_and_bounds, dimensions_are_options_too,
+    json_is_all_or_nothing, structs_of_other_versions)

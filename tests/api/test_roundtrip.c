@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* test_roundtrip.c — ONNX to program to PopEF and back, and what describes each of them. */
+#include <unistd.h>
+
+#include "api_test.h"
+#include "models.h"
+
+START_TEST(digits_survive_popef)
+{
+    poprt_executable *exec = compile_digits(NULL), *again = NULL;
+    buffer one = { 0 }, two = { 0 };
+    float expected[10], found[10];
+    ck_assert_ok(poprt_executable_save(exec, buffer_write, &one));
+    ck_assert_ok(poprt_executable_load_bytes(NULL, one.data, one.size, NULL, &again));
+    digit_expect(exec, 1, expected);
+    digit_expect(again, 1, found);
+    ck_assert_mem_eq(expected, found, sizeof(expected));
+    ck_assert_ok(poprt_executable_save(again, buffer_write, &two));
+    ck_assert_uint_eq(one.size, two.size);
+    ck_assert_mem_eq(one.data, two.data, one.size);
+    poprt_executable_release(again);
+    poprt_executable_release(exec);
+    free(one.data);
+    free(two.data);
+}
+END_TEST
+
+START_TEST(files_are_written_whole)
+{
+    char dir[] = "/tmp/poprt-api-XXXXXX", popef[64], onnx[64];
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    (void)snprintf(popef, sizeof(popef), "%s/d.popef", dir);
+    (void)snprintf(onnx, sizeof(onnx), "%s/d.onnx", dir);
+    poprt_model *model = NULL, *copy = NULL;
+    poprt_executable *exec = NULL, *again = NULL;
+    poprt_config *config = NULL;
+    float expected[10], found[10];
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_model_save_file(model, onnx));
+    ck_assert_ok(poprt_model_load_file(NULL, onnx, NULL, &copy));
+    ck_assert_ok(poprt_compile(copy, NULL, &exec));
+    ck_assert_ok(poprt_executable_save_file(exec, popef));
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_ok(poprt_config_set(config, "verify", "full"));
+    ck_assert_ok(poprt_executable_load_file(NULL, popef, config, &again));
+    digit_expect(exec, 2, expected);
+    digit_expect(again, 2, found);
+    ck_assert_mem_eq(expected, found, sizeof(expected));
+    poprt_config_release(config);
+    poprt_executable_release(again);
+    poprt_executable_release(exec);
+    poprt_model_release(copy);
+    poprt_model_release(model);
+    ck_assert_int_eq(unlink(popef), 0);
+    ck_assert_int_eq(unlink(onnx), 0);
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
+START_TEST(passes_do_not_change_results)
+{
+    poprt_model *model = NULL, *copy = NULL;
+    poprt_pass_manager *manager = NULL;
+    poprt_executable *plain = NULL, *better = NULL;
+    float expected[10], found[10];
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_model_clone(model, &copy));
+    ck_assert_ok(poprt_pass_manager_create(NULL, &manager));
+    ck_assert_ok(poprt_pass_manager_add_pipeline(manager, "convert"));
+    ck_assert_ok(poprt_pass_manager_run(manager, copy));
+    ck_assert_ok(poprt_compile(model, NULL, &plain));
+    ck_assert_ok(poprt_compile(copy, NULL, &better));
+    poprt_model_release(model);
+    poprt_model_release(copy);
+    poprt_pass_manager_release(manager);
+    digit_expect(plain, 3, expected);
+    digit_expect(better, 3, found);
+    for (int i = 0; i < 10; i++)
+        ck_assert_float_eq_tol(expected[i], found[i], 1e-4f);
+    poprt_executable_release(plain);
+    poprt_executable_release(better);
+}
+END_TEST
+
+static void count_pass(void *user, const poprt_pass_event *event)
+{
+    ck_assert_str_ne(event->pass, "");
+    ++*(int *)user;
+}
+
+START_TEST(passes_are_listed_and_observed)
+{
+    poprt_pass_info info = { .struct_size = sizeof(info) };
+    poprt_pass_manager *manager = NULL;
+    poprt_model *model = NULL;
+    int seen = 0;
+    size_t count = 0;
+    char before[64] = "";
+    while (poprt_pass_at(count, &info) == POPRT_OK) {
+        ck_assert_int_lt(strcmp(before, info.name), 0);
+        (void)snprintf(before, sizeof(before), "%s", info.name);
+        count++;
+    }
+    ck_assert_uint_ge(count, 4);
+    ck_assert_ok(poprt_pass_manager_create(NULL, &manager));
+    ck_assert_fails(poprt_pass_manager_add(manager, "eliminate_identitty", NULL),
+        POPRT_E_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "eliminate_identity"));
+    ck_assert_ok(poprt_pass_manager_add(manager, "eliminate_identity", NULL));
+    poprt_pass_manager_observe(manager, count_pass, &seen);
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_pass_manager_run(manager, model));
+    ck_assert_int_eq(seen, 1);
+    poprt_model_release(model);
+    poprt_pass_manager_release(manager);
+}
+END_TEST
+
+START_TEST(input_shapes_can_be_fixed)
+{
+    poprt_model *model = NULL;
+    poprt_io_info info = { .struct_size = sizeof(info) };
+    const int64_t four[] = { 4, -1, 8, 8 }, five[] = { 5, 1, 8, 8 }, flat[] = { 4 };
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_uint_eq(poprt_model_io_count(model, POPRT_INPUT), 1);
+    ck_assert_ok(poprt_model_io_at(model, POPRT_INPUT, 0, &info));
+    ck_assert_str_eq(info.name, "image");
+    ck_assert_int_eq(info.dims[0], -1);
+    ck_assert_str_eq(info.dim_names[0], "batch");
+    ck_assert_fails(poprt_model_set_input_shape(model, "image", flat, 1), POPRT_E_SHAPE);
+    ck_assert_fails(poprt_model_set_input_shape(model, "imag", four, 4), POPRT_E_NOT_FOUND);
+    ck_assert_ok(poprt_model_set_input_shape(model, "image", four, 4));
+    ck_assert_fails(poprt_model_set_input_shape(model, "image", five, 4), POPRT_E_SHAPE);
+    ck_assert_ok(poprt_model_io_at(model, POPRT_OUTPUT, 0, &info));
+    ck_assert_int_eq(info.dims[0], 4);
+    ck_assert_int_eq(info.dims[1], 10);
+    poprt_model_release(model);
+}
+END_TEST
+
+START_TEST(everything_can_be_described)
+{
+    static const char *const of_model[] = { "operators", "image = input f32[batch,1,8,8]",
+        "\"operators\"", "digraph" };
+    static const char *const of_program[] = { "plan bytes", "steps", "\"plan_bytes\"", "digraph" };
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_compile(model, NULL, &exec));
+    for (int32_t f = POPRT_FORMAT_SUMMARY; f <= POPRT_FORMAT_DOT; f++) {
+        buffer one = { 0 }, two = { 0 };
+        ck_assert_ok(poprt_model_describe(model, f, buffer_write, &one));
+        ck_assert_ptr_nonnull(strstr((char *)one.data, of_model[f]));
+        ck_assert_ok(poprt_executable_describe(exec, f, buffer_write, &two));
+        ck_assert_ptr_nonnull(strstr((char *)two.data, of_program[f]));
+        free(one.data);
+        free(two.data);
+    }
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+}
+END_TEST
+
+START_TEST(names_and_versions)
+{
+    ck_assert_uint_eq(poprt_abi_version(), POPRT_ABI_VERSION);
+    ck_assert_str_eq(poprt_version(), POPRT_VERSION_STRING);
+    ck_assert_str_eq(poprt_status_name(POPRT_E_SHAPE), "POPRT_E_SHAPE");
+    ck_assert_str_eq(poprt_status_name(99), "POPRT_E_?");
+    ck_assert_str_eq(poprt_dtype_name(POPRT_DTYPE_BFLOAT16), "bfloat16");
+    ck_assert_str_eq(poprt_dtype_name(-1), "?");
+    ck_assert_uint_eq(poprt_dtype_bits(POPRT_DTYPE_INT4), 4);
+    ck_assert_uint_eq(poprt_dtype_bits(POPRT_DTYPE_STRING), 128);
+    ck_assert_uint_eq(poprt_dtype_bits(1000), 0);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, files_are_written_whole,
+    passes_do_not_change_results, passes_are_listed_and_observed, input_shapes_can_be_fixed,
+    everything_can_be_described, names_and_versions)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stepio.c — callbacks, sequences, optionals, outputs in the session's memory, weights. */
+#include "api_test.h"
+#include "models.h"
+
+typedef struct talk {
+    float x[2], y[3];
+    int64_t dims[2];
+    char order[64];
+    poprt_status in_answer;
+} talk;
+
+static void note(talk *t, const char *word, const char *name)
+{
+    const size_t used = strlen(t->order);
+    (void)snprintf(t->order + used, sizeof(t->order) - used, "%s %s;", word, name);
+}
+
+static poprt_status give_in(void *user, const char *name, poprt_tensor *tensor)
+{
+    talk *t = user;
+    note(t, "in", name);
+    ck_assert_int_eq(tensor->dtype, POPRT_DTYPE_FLOAT32);
+    *tensor = (poprt_tensor){ .data = t->x, .size = sizeof(t->x), .dims = t->dims, .rank = 2,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    return t->in_answer;
+}
+
+static void in_done(void *user, const char *name)
+{
+    note(user, "in_complete", name);
+}
+
+static poprt_status give_out(void *user, const char *name, poprt_tensor *tensor)
+{
+    talk *t = user;
+    note(t, "out", name);
+    tensor->data = t->y;
+    tensor->size = sizeof(t->y);
+    return POPRT_OK;
+}
+
+static void out_done(void *user, const char *name)
+{
+    note(user, "out_complete", name);
+}
+
+START_TEST(callbacks_come_in_order)
+{
+    talk t = { .x = { 1, 1 }, .dims = { 1, 2 } };
+    const poprt_stepio_callbacks callbacks = { .struct_size = sizeof(callbacks), .user = &t,
+        .in = give_in, .in_complete = in_done, .out = give_out, .out_complete = out_done };
+    poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create_callbacks(session, &callbacks, &io));
+    ck_assert_ok(poprt_session_run(session, io));
+    ck_assert_str_eq(t.order, "in x;out y;in_complete x;out_complete y;");
+    ck_assert_float_eq(t.y[0], 5.5f);
+    ck_assert_float_eq(t.y[1], 0);
+    ck_assert_float_eq(t.y[2], 9);
+    t.order[0] = '\0';
+    t.in_answer = POPRT_E_CANCELLED;
+    ck_assert_fails(poprt_session_run(session, io), POPRT_E_CANCELLED);
+    ck_assert_str_eq(t.order, "in x;");
+    ck_assert_fails(poprt_stepio_bind(io, "x", NULL), POPRT_E_STATE);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+}
+END_TEST
+
+START_TEST(sequences_go_in_and_out)
+{
+    poprt_executable *exec = compile_bytes(NULL, sequence_model, sizeof(sequence_model));
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    float a[] = { 1, 2 }, b[] = { 3 }, c[] = { 4, 5, 6 };
+    const int64_t two = 2, one = 1, three = 3;
+    const poprt_tensor items[] = {
+        { .data = a, .size = sizeof(a), .dims = &two, .rank = 1, .dtype = POPRT_DTYPE_FLOAT32 },
+        { .data = b, .size = sizeof(b), .dims = &one, .rank = 1, .dtype = POPRT_DTYPE_FLOAT32 },
+    };
+    const poprt_tensor more = { .data = c, .size = sizeof(c), .dims = &three, .rank = 1,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    poprt_tensor found;
+    size_t count = 0;
+    int32_t present = 0;
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_fails(poprt_stepio_bind(io, "items", &more), POPRT_E_TYPE);
+    ck_assert_fails(poprt_stepio_bind_sequence(io, 1, items, 2, 1), POPRT_E_TYPE);
+    ck_assert_ok(poprt_stepio_bind_sequence(io, 0, items, 2, 1));
+    ck_assert_ok(poprt_stepio_bind(io, "more", &more));
+    for (int run = 0; run < 2; run++) {
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_fails(poprt_stepio_output(io, 2, &found), POPRT_E_TYPE);
+        ck_assert_ok(poprt_stepio_output_count(io, 2, &count, &present));
+        ck_assert_uint_eq(count, 3);
+        ck_assert_int_eq(present, 1);
+        ck_assert_ok(poprt_stepio_output_item(io, 2, 0, &found));
+        ck_assert_mem_eq(found.data, a, sizeof(a));
+        ck_assert_ok(poprt_stepio_output_item(io, 2, 2, &found));
+        ck_assert_int_eq(found.dims[0], 3);
+        ck_assert_mem_eq(found.data, c, sizeof(c));
+        ck_assert_fails(poprt_stepio_output_item(io, 2, 3, &found), POPRT_E_NOT_FOUND);
+    }
+    ck_assert_ok(poprt_stepio_bind_sequence(io, 0, NULL, 0, 1));
+    ck_assert_ok(poprt_session_run(session, io));
+    ck_assert_ok(poprt_stepio_output_count(io, 2, &count, NULL));
+    ck_assert_uint_eq(count, 1);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+}
+END_TEST
+
+START_TEST(optionals_hold_nothing_or_one)
+{
+    poprt_executable *exec = compile_bytes(NULL, optional_model, sizeof(optional_model));
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    float a[] = { 1, 2 };
+    const int64_t two = 2;
+    const poprt_tensor item = { .data = a, .size = sizeof(a), .dims = &two, .rank = 1,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    const poprt_tensor items[] = { item, item };
+    poprt_tensor found;
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_fails(poprt_stepio_bind_sequence(io, 0, items, 2, 1), POPRT_E_ARG);
+    ck_assert_ok(poprt_stepio_bind_sequence(io, 0, &item, 1, 1));
+    ck_assert_ok(poprt_session_run(session, io));
+    ck_assert_ok(poprt_stepio_output(io, 1, &found));
+    ck_assert_int_eq(*(unsigned char *)found.data, 1);
+    ck_assert_ok(poprt_stepio_bind_sequence(io, 0, NULL, 0, 0));
+    ck_assert_ok(poprt_session_run(session, io));
+    ck_assert_ok(poprt_stepio_output(io, 1, &found));
+    ck_assert_int_eq(*(unsigned char *)found.data, 0);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+}
+END_TEST
+
+static float first_y(poprt_session *session)
+{
+    float x[] = { 1, 1 }, y[3];
+    const int64_t dims[] = { 1, 2 };
+    const poprt_tensor in = { .data = x, .size = sizeof(x), .dims = dims, .rank = 2,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    const poprt_tensor out = { .data = y, .size = sizeof(y), .dtype = POPRT_DTYPE_FLOAT32 };
+    poprt_stepio *io = NULL;
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_ok(poprt_stepio_bind(io, "x", &in));
+    ck_assert_ok(poprt_stepio_bind(io, "y", &out));
+    ck_assert_ok(poprt_session_run(session, io));
+    poprt_stepio_release(io);
+    return y[0];
+}
+
+START_TEST(weights_are_the_sessions_own)
+{
+    poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
+    poprt_session *one = NULL, *two = NULL;
+    float w[6], small[2];
+    poprt_tensor t = { .data = w, .size = sizeof(w) };
+    poprt_tensor narrow = { .data = small, .size = sizeof(small) };
+    ck_assert_ok(poprt_session_create(exec, NULL, &one));
+    ck_assert_ok(poprt_session_create(exec, NULL, &two));
+    ck_assert_ok(poprt_session_read_weight(one, "weight", &t));
+    ck_assert_int_eq(t.dtype, POPRT_DTYPE_FLOAT32);
+    ck_assert_uint_eq(t.rank, 2);
+    ck_assert_int_eq(t.dims[1], 3);
+    ck_assert_float_eq(w[5], 6);
+    ck_assert_fails(poprt_session_read_weight(one, "weight", &narrow), POPRT_E_ARG);
+    ck_assert_fails(poprt_session_read_weight(one, "wait", &t), POPRT_E_NOT_FOUND);
+    for (int i = 0; i < 6; i++)
+        w[i] *= 10;
+    ck_assert_ok(poprt_session_write_weight(one, "weight", &t));
+    ck_assert_float_eq(first_y(one), 50.5f);
+    ck_assert_float_eq(first_y(two), 5.5f);
+    memset(w, 0, sizeof(w));
+    ck_assert_ok(poprt_session_read_weight(one, "weight", &t));
+    ck_assert_float_eq(w[0], 10);
+    t.dtype = POPRT_DTYPE_INT32;
+    ck_assert_int_ne(poprt_session_write_weight(one, "weight", &t), POPRT_OK);
+    poprt_session_release(one);
+    poprt_session_release(two);
+    poprt_executable_release(exec);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/stepio", callbacks_come_in_order, sequences_go_in_and_out,
+    optionals_hold_nothing_or_one, weights_are_the_sessions_own)
