@@ -23,7 +23,8 @@ static poprt_status infer(prt_infer *c)
     if (status == POPRT_E_NOMEM)
         return status;
     if (status != POPRT_OK)
-        return prt_infer_fail(c, status, "pattern \"%.*s\": %s", (int)(a->pattern.size < 100 ? a->pattern.size : 100),
+        return prt_infer_fail(c, status, "pattern \"%.*s\": %s",
+            a->pattern.size < 100 ? (int)a->pattern.size : 100,
             a->pattern.data != NULL ? a->pattern.data : "", why);
     return prt_infer_like(c, 0, 0, PRT_DTYPE_bool);
 }
