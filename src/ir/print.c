@@ -14,10 +14,10 @@
  *     braces    = "{" { attribute "=" attribute value | region "{" graph "}" } "}"
  *
  * Names of characters other than [A-Za-z0-9_.:/-] are quoted. "%3" is a value without a name, "_"
- * an absent operand or an output that nobody reads. An input with data has it as its default. "@" gives the node's name, ":" the types of
- * the outputs (printed on request of the one who has no operator table for it: foreign operators;
- * accepted everywhere). "return x as y" is output "y" of the graph; those of regions go by their
- * order, so their names are not printed. Attributes are printed when
+ * an absent operand or an output that nobody reads. An input with data has it as its default. "@"
+ * gives the node's name, ":" the types of the outputs: printed for operators outside the table, and
+ * for sequences and optionals; accepted everywhere. "return x as y" is output "y" of the graph;
+ * outputs of regions go by their order, so their names are not printed. Attributes are printed when
  * they were given or are not the default; items in braces are set apart by commas or newlines.
  * Types and dimensions: scan_type.c; data: scan_data.c. "#" starts a comment.
  *
@@ -310,6 +310,15 @@ static void print_op_name(printer *p, const prt_op *op)
         prt_text_quote(&p->out, full.data, full.size);
 }
 
+/* Types that reading the text again could not infer. */
+static bool has_declared_type(const prt_op *op)
+{
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (op->out[i].type->kind != PRT_VALUE_TENSOR && op->out[i].type->kind != PRT_VALUE_UNKNOWN)
+            return true;
+    return op->def == NULL;
+}
+
 static poprt_status print_op(printer *p, const prt_op *op, frame *f)
 {
     indent(p);
@@ -331,7 +340,7 @@ static poprt_status print_op(printer *p, const prt_op *op, frame *f)
         prt_text_put(&p->out, " @", 2);
         put_name(p, op->origin);
     }
-    for (uint32_t i = 0; op->def == NULL && i < op->n_out; i++) {
+    for (uint32_t i = 0; has_declared_type(op) && i < op->n_out; i++) {
         prt_text_put(&p->out, i == 0 ? " : " : ", ", i == 0 ? 3 : 2);
         put_type(p, op->out[i].type);
     }

@@ -6,6 +6,7 @@
 #ifndef PRT_TESTS_API_API_TEST_H
 #define PRT_TESTS_API_API_TEST_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -34,7 +34,7 @@ static bool match_norm(match *m, const prt_op *norm)
         if (prt_value_used(&norm->out[i]))
             return false;
     m->epsilon = (double)a->epsilon;
-    return a->training_mode == 0 && prt_match_constant(norm, 1, &m->scale) &&
+    return a->training_mode == 0 && prt_value_used(&norm->out[0]) && prt_match_constant(norm, 1, &m->scale) &&
         prt_match_constant(norm, 2, &m->bias) && prt_match_constant(norm, 3, &m->mean) &&
         prt_match_constant(norm, 4, &m->var);
 }
@@ -142,13 +142,15 @@ static bool apply(prt_pass *p, prt_build *builder, prt_op *root)
         builder->status = POPRT_E_NOMEM;
         return true;
     }
-    /* In place, so that what the model says of the node (place, raw attributes) stays. */
-    prt_op_set_input(m.conv, 1, weights);
-    if (m.conv->n_in > 2)
-        prt_op_set_input(m.conv, 2, bias);
-    else
-        builder->status = prt_op_add_input(m.conv, bias);
+    /* In place, so that what the model says of the node (place, raw attributes) stays. The new
+     * parameters go in exactly when the normalisation is out, whatever is refused on the way. */
+    if (m.conv->n_in < 3)
+        builder->status = prt_op_add_input(m.conv, NULL);
     (void)prt_pass_replace(builder, &root->out[0], &m.conv->out[0]);
+    if (!prt_value_used(&root->out[0])) {
+        prt_op_set_input(m.conv, 1, weights);
+        prt_op_set_input(m.conv, 2, bias);
+    }
     return true;
 }
 

@@ -187,6 +187,79 @@ START_TEST(lists_ignore_blanks)
 }
 END_TEST
 
+/* Counts what is alive and refuses the request number `fail_at`. */
+typedef struct stingy {
+    size_t requests, fail_at, alive;
+} stingy;
+
+static void *stingy_alloc(void *user, size_t size, size_t align)
+{
+    stingy *s = user;
+    if (s->requests++ == s->fail_at)
+        return NULL;
+    s->alive++;
+    return prt_mem_libc.alloc(prt_mem_libc.user, size, align);
+}
+
+static void stingy_release(void *user, void *ptr)
+{
+    ((stingy *)user)->alive--;
+    prt_mem_libc.release(prt_mem_libc.user, ptr);
+}
+
+static poprt_status convert(const prt_allocator *allocator, const char *text)
+{
+    prt_module *module = NULL, *copy = NULL;
+    prt_pass_manager *pm = NULL;
+    poprt_status status = prt_module_create(allocator, 0, &module);
+    if (status == POPRT_OK)
+        status = prt_ir_parse(module, prt_str_of(text));
+    if (status == POPRT_OK)
+        status = prt_ir_clone(module, &copy);
+    prt_module_release(module);
+    if (status == POPRT_OK)
+        status = prt_pass_manager_create(allocator, &pm);
+    if (status == POPRT_OK)
+        status = prt_pass_manager_add_pipeline(pm, "convert");
+    if (status == POPRT_OK) {
+        status = prt_pass_manager_run(pm, copy, NULL);
+        /* Whatever happened, the module is sound. */
+        ck_assert_int_ne(prt_ir_verify(copy), POPRT_E_INTERNAL);
+    }
+    prt_pass_manager_release(pm);
+    prt_module_release(copy);
+    return status;
+}
+
+START_TEST(every_refusal_of_memory_is_survived)
+{
+    static const char text[] =
+        "c = input bool[]\nx = input f32[1,2,n]\n"
+        "w = const f32[2,2,1] {1, 2, 3, 4}\n%9 = const f32[2] {1, 2}\n"
+        "s = const string[2] {\"a\", \"bc\"}\n"
+        "a = identity x\nk = conv a w\nb = batch_normalization k %9 %9 %9 %9\n"
+        "d = shape b {start=0, end=2}\n%6 = const i64[2] {1, 1}\nq = mul %6 %6\ne = min d q\n"
+        "r = if c { then_branch { t = exp b; u = identity t; v = neg u; return v }\n"
+        "          else_branch { %5 = neg %9; z = reduce_sum %5; y = add b z; return y } }\n"
+        "f = expand r e\nreturn f, s\n";
+    size_t k = 0;
+    for (;; k++) {
+        stingy s = { .fail_at = k };
+        const prt_allocator allocator = { &s, stingy_alloc, stingy_release };
+        const poprt_status status = convert(&allocator, text);
+        ck_assert_uint_eq(s.alive, 0);
+        if (s.requests <= k) {
+            ck_assert_int_eq(status, POPRT_OK);
+            break;
+        }
+        /* Folding gives up an op it has no memory for; everything else reports it. */
+        ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
+    }
+    ck_assert_uint_gt(k, 30);
+}
+END_TEST
+
 PRT_TEST_MAIN("src/pass/manager", the_registry_is_in_order_and_complete, pipelines_are_named,
     unknown_names_give_the_nearest, options_are_checked, a_pipeline_does_all_and_then_nothing,
-    passes_can_be_skipped, an_observer_hears_of_each_pass, lists_ignore_blanks)
+    passes_can_be_skipped, an_observer_hears_of_each_pass, lists_ignore_blanks,
+    every_refusal_of_memory_is_survived)

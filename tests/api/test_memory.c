@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_memory.c — an allocator that counts and refuses: everything comes from it and goes back, a
+ * run allocates nothing after the first, and any single refusal is an error that leaks nothing.
+ */
+#include "api_test.h"
+#include "models.h"
+
+typedef struct counter {
+    size_t calls, live;
+    size_t refuse_at;  /* call number that is refused, from 1; 0: none */
+    bool refuse_after; /* all later ones too */
+} counter;
+
+static void *count_alloc(void *user, size_t size, size_t align)
+{
+    counter *c = user;
+    void *ptr = NULL;
+    c->calls++;
+    if (c->refuse_at != 0 &&
+        (c->calls == c->refuse_at || (c->refuse_after && c->calls > c->refuse_at)))
+        return NULL;
+    if (posix_memalign(&ptr, align, size) != 0)
+        return NULL;
+    memset(ptr, 0xa5, size); /* nothing may rely on zeroed memory */
+    c->live++;
+    return ptr;
+}
+
+static void count_release(void *user, void *ptr)
+{
+    counter *c = user;
+    c->live--;
+    free(ptr);
+}
+
+static poprt_status make_env(counter *c, poprt_env **out)
+{
+    const poprt_allocator allocator = { .user = c, .alloc = count_alloc,
+        .release = count_release };
+    poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
+    options.allocator = &allocator;
+    return poprt_env_create(&options, out);
+}
+
+START_TEST(runs_allocate_nothing_after_the_first)
+{
+    counter c = { 0 };
+    poprt_env *env = NULL;
+    poprt_session *session = NULL;
+    digit d;
+    ck_assert_ok(make_env(&c, &env));
+    poprt_executable *exec = compile_digits(env);
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    digit_init(&d, 1);
+    poprt_stepio *io = digit_bind(&d, session);
+    ck_assert_ok(poprt_session_run(session, io));
+    const size_t before = c.calls;
+    for (int i = 0; i < 10; i++) {
+        ck_assert_ok(poprt_stepio_bind_at(io, 0, &d.in));
+        ck_assert_ok(poprt_session_run(session, io));
+    }
+    ck_assert_uint_eq(c.calls, before);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+    poprt_env_release(env);
+    ck_assert_uint_eq(c.live, 0);
+}
+END_TEST
+
+/* The whole life of a small model. */
+static poprt_status live(counter *c, const void *bytes, size_t size, float *result)
+{
+    poprt_env *env = NULL;
+    poprt_config *config = NULL;
+    poprt_model *model = NULL, *copy = NULL;
+    poprt_pass_manager *manager = NULL;
+    poprt_executable *exec = NULL, *again = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    buffer popef = { 0 };
+    float x[] = { 1, 1 };
+    const int64_t dims[] = { 1, 2 };
+    const poprt_tensor in = { .data = x, .size = sizeof(x), .dims = dims, .rank = 2,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    poprt_tensor out = { 0 };
+    poprt_status s = make_env(c, &env);
+    if (s == POPRT_OK)
+        s = poprt_config_create(env, &config);
+    if (s == POPRT_OK)
+        s = poprt_config_merge_json(config, "{\"seed\": 3}", 11);
+    if (s == POPRT_OK)
+        s = poprt_model_load_bytes(env, bytes, size, config, &model);
+    if (s == POPRT_OK)
+        s = poprt_model_clone(model, &copy);
+    if (s == POPRT_OK)
+        s = poprt_pass_manager_create(env, &manager);
+    if (s == POPRT_OK)
+        s = poprt_pass_manager_add_pipeline(manager, "convert");
+    if (s == POPRT_OK)
+        s = poprt_pass_manager_run(manager, copy);
+    if (s == POPRT_OK)
+        s = poprt_compile(copy, config, &exec);
+    if (s == POPRT_OK)
+        s = poprt_executable_save(exec, buffer_write, &popef);
+    if (s == POPRT_OK)
+        s = poprt_executable_load_bytes(env, popef.data, popef.size, config, &again);
+    if (s == POPRT_OK)
+        s = poprt_session_create(again, config, &session);
+    if (s == POPRT_OK)
+        s = poprt_stepio_create(session, &io);
+    if (s == POPRT_OK)
+        s = poprt_stepio_bind(io, "x", &in);
+    if (s == POPRT_OK)
+        s = poprt_session_run(session, io);
+    if (s == POPRT_OK)
+        s = poprt_session_submit(session, io, NULL, NULL);
+    if (s == POPRT_OK)
+        s = poprt_session_drain(session);
+    if (s == POPRT_OK)
+        s = poprt_stepio_output(io, 1, &out);
+    if (s == POPRT_OK)
+        *result = ((const float *)out.data)[0];
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(again);
+    poprt_executable_release(exec);
+    poprt_pass_manager_release(manager);
+    poprt_model_release(copy);
+    poprt_model_release(model);
+    poprt_config_release(config);
+    poprt_env_release(env);
+    free(popef.data);
+    return s;
+}
+
+static size_t sweep(bool refuse_after)
+{
+    size_t points = 0;
+    for (size_t k = 1;; k++) {
+        counter c = { .refuse_at = k, .refuse_after = refuse_after };
+        float result = 0;
+        const poprt_status s = live(&c, dense_model, sizeof(dense_model), &result);
+        ck_assert_msg(c.live == 0, "refusing allocation %zu leaks %zu pieces", k, c.live);
+        if (c.calls < k) {
+            ck_assert_ok(s);
+            ck_assert_float_eq(result, 5.5f);
+            return points;
+        }
+        /* A submitted run's own failure is told to its callback, so the whole may still be fine. */
+        if (s != POPRT_OK)
+            ck_assert_msg(s == POPRT_E_NOMEM || s == POPRT_E_STATE,
+                "refusing allocation %zu gives %s: %s", k, poprt_status_name(s),
+                poprt_last_error()->message);
+        points++;
+    }
+}
+
+START_TEST(any_allocation_may_fail_once)
+{
+    ck_assert_uint_gt(sweep(false), 50);
+}
+END_TEST
+
+START_TEST(all_allocations_may_fail_from_some_point)
+{
+    ck_assert_uint_gt(sweep(true), 50);
+}
+END_TEST
+
+START_TEST(limits_are_kept)
+{
+    poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
+    poprt_env *env = NULL;
+    poprt_model *model = NULL;
+    options.memory_limit = 1000;
+    ck_assert_ok(poprt_env_create(&options, &env));
+    ck_assert_int_ne(poprt_model_load_file(env, DIGITS, NULL, &model), POPRT_OK);
+    ck_assert_ptr_null(model);
+    poprt_env_release(env);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/memory", runs_allocate_nothing_after_the_first, any_allocation_may_fail_once,
+    all_allocations_may_fail_from_some_point, limits_are_kept)

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* test_unload.c — the library comes and goes many times in one process and leaves nothing. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "poprt/poprt.h"
+#include "support/check_main.h"
+
+enum { ROUNDS = 200, WARM_UP = 20 };
+
+/* Pages of this process that are resident. */
+static long resident_pages(void)
+{
+    long whole = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld %ld", &whole, &resident) != 2)
+        resident = 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return resident;
+}
+
+/* A function of the library under its own name and type. */
+#define FIND(library, name)                                                                        \
+    union {                                                                                        \
+        void *object;                                                                              \
+        __typeof__(&name) call;                                                                    \
+    } found_##name = { .object = dlsym(library, #name) };                                          \
+    ck_assert_ptr_nonnull(found_##name.object)
+
+static void one_round(void)
+{
+    void *library = dlopen(PRT_TEST_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(library != NULL, "%s", dlerror());
+    FIND(library, poprt_env_create);
+    FIND(library, poprt_env_release);
+    FIND(library, poprt_model_load_file);
+    FIND(library, poprt_model_release);
+    poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
+    poprt_env *env = NULL;
+    poprt_model *model = NULL;
+    options.threads = 2;
+    ck_assert_int_eq(found_poprt_env_create.call(&options, &env), POPRT_OK);
+    ck_assert_int_eq(found_poprt_model_load_file.call(env, PRT_TEST_DATA "/digits/model.onnx", NULL,
+                         &model),
+        POPRT_OK);
+    found_poprt_model_release.call(model);
+    ck_assert_int_ne(found_poprt_model_load_file.call(env, "/nonexistent", NULL, &model), POPRT_OK);
+    found_poprt_env_release.call(env);
+    ck_assert_int_eq(dlclose(library), 0);
+}
+
+START_TEST(the_library_can_be_unloaded)
+{
+    long before = resident_pages();
+    for (int i = 0; i < ROUNDS; i++) {
+        one_round();
+        if (i == WARM_UP)
+            before = resident_pages();
+    }
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory for a while */
+    ck_assert_int_lt(resident_pages() - before, 256);
+#endif
+}
+END_TEST
+
+PRT_TEST_MAIN("api/unload", the_library_can_be_unloaded)

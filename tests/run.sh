@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh — installs what the tests need (Debian), builds, and runs them all: unit tests as released
+# and under the sanitizers, ONNX's own cases directly and through PopEF. Ends with the line
+# "N passed, N failed".
+cd "$(dirname "$0")/.." || exit 1
+. tests/support/need.sh
+need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev check \
+    libonnx-testdata || exit 1
+
+onnx=/usr/share/libonnx-testdata/data
+passed=0
+failed=0
+
+# count PASSED FAILED WHAT
+count() {
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+    echo "== $3: $1 passed, $2 failed"
+}
+
+# build DIR OPTION...: sets up where needed; a build that fails counts as a failure.
+build() {
+    dir=$1
+    shift
+    if { [ -f "$dir/build.ninja" ] || meson setup "$dir" "$@"; } && ninja -C "$dir"; then
+        return 0
+    fi
+    count 0 1 "build of $dir"
+    return 1
+}
+
+# unit DIR FACTOR: the unit tests of a build, with more time for slow ones.
+unit() {
+    meson test -C "$1" --no-rebuild --print-errorlogs --timeout-multiplier "$2" >"$1/unit.txt" 2>&1
+    status=$?
+    grep -v ' OK ' "$1/unit.txt"
+    ok=$(awk '/^Ok:/ { print $2 }' "$1/unit.txt")
+    bad=$(awk '/^(Fail|Timeout|Unexpected Pass):/ { n += $NF } END { print n + 0 }' "$1/unit.txt")
+    [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    count "${ok:-0}" "$bad" "unit tests in $1"
+}
+
+# cases FLOOR NAME POPRT-TEST-WORDS...: at least FLOOR cases have to pass; what is above the floor
+# and fails is a known gap.
+cases() {
+    floor=$1
+    name=$2
+    shift 2
+    build/release/src/tools/poprt test "$@" >build/cases.txt 2>&1
+    cut -c1-300 build/cases.txt | grep -v 'passed, '
+    good=$(awk '/ passed, [0-9]+ failed/ { print $1 }' build/cases.txt)
+    good=${good:-0}
+    short=0
+    [ "$good" -ge "$floor" ] || short=$((floor - good))
+    echo "== $name: $(tail -1 build/cases.txt); at least $floor have to pass"
+    count "$good" "$short" "$name"
+}
+
+floor_of() {
+    awk -v name="$1" '$1 == name { print $2 }' tests/conformance.floor
+}
+
+if build build/release --werror; then
+    unit build/release 2
+    cases "$(floor_of pytorch)" "pytorch cases" "$onnx/pytorch-operator" "$onnx/pytorch-converted"
+    cases "$(floor_of pytorch)" "pytorch cases through PopEF" --via-popef \
+        "$onnx/pytorch-operator" "$onnx/pytorch-converted"
+    cases "$(floor_of node)" "node cases" "$onnx/node"
+    cases "$(floor_of node)" "node cases through PopEF" --via-popef "$onnx/node"
+    cases "$(floor_of data)" "models of tests/data" tests/data
+fi
+if build build/sanitize --werror -Db_sanitize=address,undefined -Db_lundef=false \
+    -Doptimization=1 -Ddebug=true -Dinvariants=true; then
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 unit build/sanitize 4
+fi
+if command -v clang >/dev/null && CC=clang build build/clang --werror -Dtests=false; then
+    count 1 0 "build with clang, warnings as errors"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

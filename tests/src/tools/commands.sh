@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# commands.sh POPRT ROOT — command lines, exit codes and files of the tool.
+poprt=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+data=$2/tests/data
+digits=$data/digits/model.onnx
+failed=0
+temp=$(mktemp -d) || exit 2
+trap 'rm -rf "$temp"' EXIT
+cd "$temp" || exit 2
+
+# expect CODE WORDS... : runs poprt with the words; its output goes to out and err.
+expect() {
+    want=$1
+    shift
+    "$poprt" "$@" >out 2>err
+    got=$?
+    [ "$got" -eq "$want" ] && return 0
+    echo "FAILED: poprt $* ended with $got, expected $want"
+    sed 's/^/    /' out err
+    failed=1
+}
+
+# has FILE PATTERN
+has() {
+    grep -q -e "$2" "$1" && return 0
+    echo "FAILED: no '$2' in $1:"
+    sed 's/^/    /' "$1"
+    failed=1
+}
+
+# there FILE...
+there() {
+    for f in "$@"; do
+        [ -s "$f" ] || { echo "FAILED: $f was not written"; failed=1; }
+    done
+}
+
+# The main command line.
+expect 0 --help
+has out '^usage: poprt'
+expect 0 -v
+has out '^PopRT version: 1\.0\.0$'
+has out '^Build with SDK: '
+has out '^Runtime SDK: '
+[ "$(wc -l <out)" -eq 3 ] || { echo "FAILED: -v does not print three lines"; failed=1; }
+expect 0 --version
+expect 0 --list_all_passes
+has out '^constant_folding$'
+has out '^eliminate_identity$'
+expect 0 --input_model "$digits" --show
+has out '^#'
+has out '^Input image: dtype - float32, shape - \[0, 1, 8, 8\]$'
+has out '^Output logits: dtype - float32, shape - \[0, 10\]$'
+[ -z "$(ls | grep -v -e out -e err)" ] || { echo "FAILED: --show writes files"; failed=1; }
+expect 0 -i "$digits" --output_dir a --export_popef
+there a/model.onnx.optimized.onnx a/executable.popef
+expect 0 --input_m="$digits" --output_model x.onnx --output_dir=b --input_shape image=2,1,8,8 --run
+there b/x.onnx
+has out '^Bs: 2$'
+has out '^Latency: [0-9.]*ms$'
+has out '^Tput: [0-9]*$'
+expect 0 -i b/x.onnx --show
+has out 'shape - \[2, 1, 8, 8\]$'
+mkdir c && cp "$digits" c/ && expect 0 -i c --output_dir d --passes constant_folding,eliminate_identity
+there d/model.onnx.optimized.onnx
+cp "$digits" c/second.onnx && expect 1 -i c --show
+expect 1 -i "$digits" --output_dir e --run
+has err 'batch'
+expect 1 -i nothing.onnx --show
+has err 'nothing.onnx'
+has err '^20[0-9-]* [0-9:]*,[0-9]* ERROR \[poprt\] [a-z]*\.c:[0-9]*\] '
+expect 1 -i "$digits" --passes no_such_pass --output_dir e
+has err 'no_such_pass'
+expect 1 -i "$digits" --input_shape image=2,2,8,8 --output_dir e
+expect 1 -i "$digits" --input_shape image=x --output_dir e
+expect 2
+has err 'input_model'
+expect 2 --no_such_option
+has err '^usage: poprt'
+expect 2 --precision fp16 -i "$digits"
+expect 2 --output -i "$digits"
+expect 2 -i
+expect 2 --show=yes -i "$digits"
+expect 2 surplus -i "$digits"
+
+# poprt run
+expect 0 run --help
+expect 0 run "$digits"
+has out '^logits .*float32 .*\[1, 10\]'
+has err 'random'
+expect 0 run a/executable.popef --dim batch=3 --threads 2 --iterations 2 --seed 4
+has out '\[3, 10\]'
+expect 0 run "$digits" --input image="$data/digits/images.npy" --output-dir f
+there f/logits.npy
+expect 0 run "$digits" --input-dir "$data/digits/test_data_set_1" --output-dir f
+expect 0 run "$digits" --input "image=$data/digits/test_data_set_1/input_0.pb"
+has out '\[16, 10\]'
+expect 1 run "$digits" --input wrong="$data/digits/images.npy"
+has err 'image'
+expect 1 run "$digits" --input image="$data/digits/labels.npy"
+expect 1 run "$digits" --dim nobody=3
+expect 1 run b/x.onnx --input image="$data/digits/images.npy"
+expect 2 run
+expect 2 run "$digits" "$digits"
+expect 2 run "$digits" --iterations 0
+expect 2 run "$digits" --threads many
+"$poprt" run "$digits" --seed 1 >one 2>err && "$poprt" run "$digits" --seed 1 --threads 1 >two 2>err
+cmp -s one two || { echo "FAILED: the same seed gives other outputs"; failed=1; }
+
+# poprt test
+expect 0 test "$data"
+has out '^3 passed, 0 failed$'
+expect 0 test "$data" --via-popef --jobs 2 --filter 'dig*'
+has out '^1 passed, 0 failed$'
+expect 1 test "$data" --filter 'dig*' --rtol 0 --atol 0
+has out '^FAILED .*digits: .*largest error'
+has out '^0 passed, 1 failed$'
+mkdir -p g/empty && cp "$digits" g/empty/
+expect 0 test g
+has out '^0 passed, 0 failed, 1 skipped$'
+mkdir -p g/torn/test_data_set_0 && head -c 1000 "$digits" >g/torn/model.onnx
+expect 1 test g
+has out '^0 passed, 1 failed, 1 skipped$'
+expect 1 test nowhere
+expect 2 test
+expect 2 test "$data" --jobs x
+
+# poprt bench
+expect 0 bench "$digits" --min-time 0.05 --threads 1
+for word in model threads load_ms compile_ms session_ms first_run_ms median_ms min_ms p99_ms runs \
+    peak_rss_mb version; do
+    has out "$word="
+done
+expect 0 bench a/executable.popef --min-time 0.05 --json --dim batch=2
+has out '^{"model":.*"version":"1\.0\.0"}$'
+expect 2 bench "$digits" --min-time -1
+
+# poprt inspect
+expect 0 inspect "$digits"
+has out '^operators *15'
+has out '^weights *22 tensors, 216,872 bytes'
+has out '^plan bytes'
+expect 0 inspect a/executable.popef
+has out '^steps '
+expect 0 inspect "$digits" --json
+has out '"program": {'
+expect 0 inspect "$digits" --dot
+has out '^digraph'
+expect 0 inspect a/executable.popef --text
+has out '^block 0'
+expect 2 inspect "$digits" --dot --json
+expect 1 inspect /dev/null
+printf 'nothing that is known' >foreign.popef
+expect 1 inspect foreign.popef
+has err 'foreign.popef'
+head -c 5000 a/executable.popef >torn.popef
+expect 1 run torn.popef
+
+[ "$failed" -eq 0 ] && echo "all command lines behave"
+exit "$failed"

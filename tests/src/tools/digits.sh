@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# digits.sh POPRT EXAMPLE ROOT — the README's demonstration: ONNX to PopEF, then a program of
+# another kind reads real digits with it.
+set -e
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+"$1" --input_model "$3/tests/data/digits/model.onnx" --export_popef --output_dir "$temp"
+"$2" "$temp/executable.popef" "$3/tests/data/digits/images.npy" "$3/tests/data/digits/labels.npy" \
+    >"$temp/out"
+tail -1 "$temp/out"
+grep -q '^35[0-9] of 360 held-back digits read right' "$temp/out"

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# headers.sh ROOT CC — each public header compiles alone, as C11 and as C++17 (where there is a C++
+# compiler), and uses standard headers only; each header of ours compiles alone too.
+root=$1
+cc=$2
+bad=0
+cd "$root" || exit 2
+w="-Wall -Wextra -Wpedantic -Werror -fsyntax-only"
+for h in include/poprt/*.h; do
+    echo "#include \"poprt/${h##*/}\"" | $cc -std=c11 $w -Iinclude -x c - || bad=1
+    if command -v c++ >/dev/null; then
+        echo "#include \"poprt/${h##*/}\"" | c++ -std=c++17 $w -Iinclude -x c++ - || bad=1
+    fi
+    grep -Hn '# *include <' "$h" | grep -v -e '<stddef.h>' -e '<stdint.h>' && bad=1
+done
+for h in $(find lib src -name '*.h' | sort); do
+    echo "#include \"${h#*/}\"" | $cc -std=gnu11 -Wall -Werror -fsyntax-only \
+        -Iinclude -Ilib -Isrc -x c - || { echo "$h does not stand alone"; bad=1; }
+    guard=PRT_$(echo "${h#*/}" | tr 'a-z/.' 'A-Z__')
+    grep -q "^#ifndef $guard\$" "$h" || { echo "$h: the guard is not $guard"; bad=1; }
+done
+exit $bad

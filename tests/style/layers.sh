@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# layers.sh ROOT — who includes whom: a room includes only rooms below it. Rooms on one line of the
+# table are neighbours and never include each other. Ends with 1 and the offending lines.
+root=$1
+cd "$root" || exit 2
+
+find lib src -name '*.[ch]' -o -name '*.def' | sort | xargs grep -Hn '^ *# *include "' |
+awk -F'[:"]' '
+BEGIN {
+    # room: rank. A room may include rooms of a smaller rank, and its own files.
+    # Ranks of the run half and the compile half overlap; `half` keeps them apart.
+    n = split("base num cpu tensor par plan kern op program ir converter pass train compiler " \
+        "device runtime data plugin api tools", rooms, " ")
+    rank["base"] = 1
+    rank["num"] = 2; rank["cpu"] = 2
+    rank["tensor"] = 3; rank["par"] = 3
+    rank["plan"] = 4
+    rank["kern"] = 5
+    rank["op"] = 6
+    rank["program"] = 7
+    rank["ir"] = 8;     half["ir"] = "compile"
+    rank["converter"] = 9; half["converter"] = "compile"
+    rank["pass"] = 9;   half["pass"] = "compile"
+    rank["train"] = 9;  half["train"] = "compile"
+    rank["compiler"] = 10; half["compiler"] = "compile"
+    rank["device"] = 8; half["device"] = "run"
+    rank["runtime"] = 9; half["runtime"] = "run"
+    rank["data"] = 10;  half["data"] = "run"
+    rank["plugin"] = 11
+    rank["api"] = 12
+    rank["tools"] = 13
+}
+{
+    split($1, path, "/")
+    from = path[2]
+    if (index($4, "/") == 0) { print "no room in: " $0; bad = 1; next }
+    split($4, target, "/")
+    to = target[1]
+    if (to == "poprt") {
+        # Status and versions are for all; the handles are for the top.
+        if ($4 != "poprt/base.h" && rank[from] < 11) { print "handles below api: " $0; bad = 1 }
+        next
+    }
+    if (!(from in rank)) { print "room without a rank: " $0; bad = 1; next }
+    if (!(to in rank)) { print "unknown room: " $0; bad = 1; next }
+    if (from == to) next
+    if (rank[to] >= rank[from]) { print "upwards or sideways: " $0; bad = 1; next }
+    if (half[from] != "" && half[to] != "" && half[from] != half[to]) {
+        print "the halves meet: " $0; bad = 1
+    }
+}
+END { exit bad }
+'
