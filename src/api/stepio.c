@@ -176,13 +176,49 @@ poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name, const poprt_t
     return prt_fail(POPRT_E_NOT_FOUND, name, "there is no input or output of this name");
 }
 
+/* The types of a binding that has items: the tensors' own, and whether an optional is round them. */
+typedef struct item_shape {
+    bool optional, sequence;
+    const prt_type *elem;
+} item_shape;
 
-static poprt_status import_items(const prt_slot *slot, const prt_type *elem,
-    const poprt_tensor *tensors, size_t count, prt_tensor *items)
+static poprt_status shape_of_items(const prt_slot *slot, size_t count, item_shape *out)
 {
-    for (size_t i = 0; i < count; i++)
-        PRT_TRY(import_tensor(slot, elem, &tensors[i], &items[i]));
+    out->optional = slot->type->kind == PRT_VALUE_OPTIONAL;
+    const prt_type *inner = out->optional ? slot->type->elem : slot->type;
+    out->sequence = inner->kind == PRT_VALUE_SEQUENCE;
+    if (!out->optional && !out->sequence)
+        return prt_fail(POPRT_E_TYPE, name_of(slot), "is neither a sequence nor an optional");
+    out->elem = out->sequence ? inner->elem : inner;
+    if (out->elem->kind != PRT_VALUE_TENSOR)
+        return prt_fail(POPRT_E_UNSUPPORTED, name_of(slot), "only tensors can be items here");
+    if (!out->sequence && count > 1)
+        return prt_fail(POPRT_E_ARG, name_of(slot), "an optional holds 0 or 1 tensors, not %zu",
+            count);
+    if (count > SIZE_MAX / sizeof(prt_tensor) - 1)
+        return prt_fail(POPRT_E_ARG, name_of(slot), "%zu items are too many", count);
     return POPRT_OK;
+}
+
+/*
+ * `items` has room for one more than `count`, at its start: what an optional holds, be it a tensor
+ * or the sequence of the others. It is what is freed; a bare sequence starts at its second element
+ * (see view_of).
+ */
+static prt_tensor wrap_items(const item_shape *shape, prt_tensor *items, size_t count, bool present)
+{
+    const prt_tensor sequence = { .kind = PRT_VALUE_SEQUENCE, .dtype = shape->elem->dtype,
+        .count = count, .items = items + 1 };
+    if (!shape->optional) {
+        prt_tensor value = sequence;
+        value.items = items;
+        return value;
+    }
+    const bool there = count != 0 || (shape->sequence && present);
+    if (there)
+        items[0] = shape->sequence ? sequence : items[1];
+    return (prt_tensor){ .kind = PRT_VALUE_OPTIONAL, .dtype = shape->elem->dtype, .count = there,
+        .items = items };
 }
 
 poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const poprt_tensor *tensors,
@@ -195,39 +231,22 @@ poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const pop
         return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not one of the %zu inputs", slot,
             io->n_in);
     prt_slot *s = &io->slots[slot];
+    item_shape shape;
     if (io->with_callbacks)
         return prt_fail(POPRT_E_STATE, name_of(s), "this StepIO gets its tensors from callbacks");
-    const bool optional = s->type->kind == PRT_VALUE_OPTIONAL;
-    const prt_type *inner = optional ? s->type->elem : s->type;
-    const bool sequence = inner->kind == PRT_VALUE_SEQUENCE;
-    if (!optional && !sequence)
-        return prt_fail(POPRT_E_TYPE, name_of(s), "is neither a sequence nor an optional");
-    const prt_type *elem = sequence ? inner->elem : inner;
-    if (elem->kind != PRT_VALUE_TENSOR)
-        return prt_fail(POPRT_E_UNSUPPORTED, name_of(s), "only tensors can be items here");
-    if (!sequence && count > 1)
-        return prt_fail(POPRT_E_ARG, name_of(s), "an optional holds 0 or 1 tensors, not %zu", count);
-    if (count > (SIZE_MAX / sizeof(prt_tensor)) - 1)
-        return prt_fail(POPRT_E_ARG, name_of(s), "%zu items are too many", count);
+    PRT_TRY(shape_of_items(s, count, &shape));
     prt_tensor *items = prt_mem_alloc(io->allocator, (count + 1) * sizeof(*items));
     if (items == NULL)
         return POPRT_E_NOMEM;
-    const poprt_status status = import_items(s, elem, tensors, count, items + 1);
-    if (status != POPRT_OK) {
-        prt_mem_free(io->allocator, items);
-        return status;
+    for (size_t i = 0; i < count; i++) {
+        const poprt_status status = import_tensor(s, shape.elem, &tensors[i], &items[i + 1]);
+        if (status != POPRT_OK) {
+            prt_mem_free(io->allocator, items);
+            return status;
+        }
     }
     free_items(io, s);
-    prt_tensor value = { .kind = inner->kind, .dtype = elem->dtype, .count = count,
-        .items = items + 1 };
-    if (optional) {
-        const bool there = count != 0 || (sequence && present != 0);
-        items[0] = sequence ? value : items[1];
-        value = (prt_tensor){ .kind = PRT_VALUE_OPTIONAL, .dtype = elem->dtype, .count = there };
-    }
-    /* `items` is what is freed; a sequence's run-time view starts at its second element. */
-    value.items = items;
-    s->value = value;
+    s->value = wrap_items(&shape, items, count, present != 0);
     s->bound = true;
     return POPRT_OK;
 }

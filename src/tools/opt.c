@@ -11,7 +11,9 @@
 
 #include "base/nearest.h"
 
-enum { HELP_COLUMN = 30, LINE = 96, NAMES = 64, NOT_FOUND = UINT32_MAX };
+enum { HELP_COLUMN = 30, LINE = 96, NAMES = 64 };
+
+#define NOT_FOUND UINT32_MAX
 
 /* The walk. */
 typedef struct parser {
