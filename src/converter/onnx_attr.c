@@ -58,8 +58,8 @@ static poprt_status keep_lists(prt_onnx_reader *r, const lists *l, prt_node_attr
     prt_arena *arena = r->m->arena;
     if (l->floats.count > UINT32_MAX || l->ints.count > UINT32_MAX || l->strings.count > UINT32_MAX)
         return prt_onnx_fail(POPRT_E_LIMIT, out->name, "attribute has too many items");
-    out->floats = (prt_f32s){ prt_arena_copy(arena, l->floats.data, l->floats.count * sizeof(float)),
-        (uint32_t)l->floats.count };
+    out->floats = (prt_f32s){prt_arena_copy(arena, l->floats.data, l->floats.count * sizeof(float)),
+        (uint32_t)l->floats.count};
     out->ints = (prt_i64s){ prt_arena_copy(arena, l->ints.data, l->ints.count * sizeof(int64_t)),
         (uint32_t)l->ints.count };
     out->strings = (prt_strs){ prt_arena_copy(arena, l->strings.data,

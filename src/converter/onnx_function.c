@@ -63,8 +63,8 @@ static poprt_status import_opsets(prt_onnx_reader *r, const prt_raw_function *fn
     return POPRT_OK;
 }
 
-static poprt_status bind_inputs(prt_onnx_reader *r, const prt_scope *scope, const prt_raw_node *node,
-    const prt_raw_function *fn, prt_scope *body)
+static poprt_status bind_inputs(prt_onnx_reader *r, const prt_scope *scope,
+    const prt_raw_node *node, const prt_raw_function *fn, prt_scope *body)
 {
     if (node->inputs.count > fn->body.inputs.count ||
         node->outputs.count > fn->body.outputs.count)
@@ -80,8 +80,8 @@ static poprt_status bind_inputs(prt_onnx_reader *r, const prt_scope *scope, cons
             return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
                 "%.*s: nothing makes input %zu, '%.*s'", PRT_SHOW(fn->name), i, PRT_SHOW(actual));
         if (formal.size == 0 || prt_map_find(&body->values, formal) != NULL)
-            return prt_onnx_fail(POPRT_E_PARSE, fn->name, "input %zu of the function has no name of "
-                "its own", i);
+            return prt_onnx_fail(POPRT_E_PARSE, fn->name,
+                "input %zu of the function has no name of its own", i);
         PRT_TRY(prt_map_set(&body->values, formal, value));
     }
     return POPRT_OK;
@@ -110,8 +110,8 @@ static poprt_status bind_outputs(prt_onnx_reader *r, prt_scope *scope, const prt
     return POPRT_OK;
 }
 
-static poprt_status make_prefix(prt_onnx_reader *r, const prt_scope *scope, const prt_raw_node *node,
-    prt_str *out)
+static poprt_status make_prefix(
+    prt_onnx_reader *r, const prt_scope *scope, const prt_raw_node *node, prt_str *out)
 {
     const prt_str outer = scope->frame != NULL ? scope->frame->prefix : PRT_STR("");
     const prt_str label = prt_raw_label(node);

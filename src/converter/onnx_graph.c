@@ -110,7 +110,8 @@ static poprt_status add_inputs(prt_onnx_reader *r, const prt_raw_graph *raw, prt
             continue;
         if (in->name.size == 0)
             return prt_fail(POPRT_E_PARSE, NULL, "graph input %zu has no name", i);
-        PRT_TRY(prt_onnx_value_info(r->m, in->bytes, raw->depth + 1, g->owner == NULL, &type, &doc));
+        PRT_TRY(
+            prt_onnx_value_info(r->m, in->bytes, raw->depth + 1, g->owner == NULL, &type, &doc));
         prt_value *value = prt_graph_add_input(g, PRT_STR(""), type);
         if (value == NULL || (value->doc = prt_module_str(r->m, doc)).data == NULL)
             return POPRT_E_NOMEM;

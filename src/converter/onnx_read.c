@@ -112,7 +112,8 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
         status = prt_module_create(allocator, bounds.arena, &m);
     if (status == POPRT_OK) {
         m->file = prt_module_str(m, prt_str_of(name));
-        status = m->file.data != NULL ? read_with(scratch, m, bytes, folder, &bounds) : POPRT_E_NOMEM;
+        status =
+            m->file.data != NULL ? read_with(scratch, m, bytes, folder, &bounds) : POPRT_E_NOMEM;
     }
     prt_arena_release(scratch);
     if (status == POPRT_OK) {

@@ -76,8 +76,8 @@ static poprt_status scatter(const sparse *sp, const int64_t *index, const void *
             at = at * (uint64_t)d->dims[i] + (uint64_t)x;
         }
         if (!inside || at >= d->count)
-            return prt_onnx_fail(POPRT_E_PARSE, d->name, "index %zu of the sparse tensor is outside",
-                k);
+            return prt_onnx_fail(
+                POPRT_E_PARSE, d->name, "index %zu of the sparse tensor is outside", k);
         prt_element_copy(d->dtype, to, (size_t)at, values, k, 1);
     }
     return POPRT_OK;

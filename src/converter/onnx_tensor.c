@@ -158,8 +158,8 @@ size_t prt_onnx_align(int32_t dtype)
 
 static poprt_status wrong_size(const prt_raw_tensor *t)
 {
-    return prt_onnx_fail(POPRT_E_PARSE, t->name, "tensor holds more or fewer bytes than the %zu its "
-        "dims and type ask for", t->size);
+    return prt_onnx_fail(POPRT_E_PARSE, t->name,
+        "tensor holds more or fewer bytes than the %zu its dims and type ask for", t->size);
 }
 
 static void put_word(unsigned char *to, size_t unit, uint64_t word)
@@ -286,7 +286,8 @@ static poprt_status view_external(prt_onnx_source *s, const prt_raw_tensor *t, p
 {
     prt_blob *file = NULL;
     if (t->location.size == 0 || t->dtype == PRT_DTYPE_string)
-        return prt_onnx_fail(POPRT_E_PARSE, t->name, "external data without a location, or strings");
+        return prt_onnx_fail(
+            POPRT_E_PARSE, t->name, "external data without a location, or strings");
     if (t->has_length && t->length != t->size)
         return wrong_size(t);
     PRT_TRY(map_external(s, t, &file));

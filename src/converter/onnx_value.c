@@ -92,7 +92,8 @@ static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, 
     if ((text ? strings : keys) != values.count || (!text && out->dtype != PRT_DTYPE_i64))
         return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a map's keys are no strings or int64, or are "
             "not as many as its values");
-    out->data = prt_arena_alloc_n(arena, values.count, text ? sizeof(poprt_string) : sizeof(int64_t));
+    out->data =
+        prt_arena_alloc_n(arena, values.count, text ? sizeof(poprt_string) : sizeof(int64_t));
     if (out->data == NULL)
         return POPRT_E_NOMEM;
     out->count = values.count;

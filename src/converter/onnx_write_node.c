@@ -101,7 +101,8 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
         break;
     case PRT_ATTR_tensor:
         w->data_name = PRT_STR("");
-        prt_onnx_put_tensor(w, PRT_ONNX_Attribute_t, PRT_STR(""), *(const prt_tensor *const *)field);
+        prt_onnx_put_tensor(
+            w, PRT_ONNX_Attribute_t, PRT_STR(""), *(const prt_tensor *const *)field);
         w->data_name = data_name;
         break;
     case PRT_ATTR_graph:
@@ -181,7 +182,8 @@ static void put_extra_attr(prt_onnx_writer *w, const prt_op *op, const prt_raw *
         return;
     prt_wire attr = prt_wire_open(field.bytes, PRT_ONNX_Attribute, 2);
     while (prt_wire_next(&attr, &f))
-        graphs = graphs || f.number == PRT_ONNX_Attribute_g || f.number == PRT_ONNX_Attribute_graphs;
+        graphs =
+            graphs || f.number == PRT_ONNX_Attribute_g || f.number == PRT_ONNX_Attribute_graphs;
     if (!graphs) {
         prt_put_raw(&w->put, raw->bytes, raw->size);
         return;

@@ -94,7 +94,8 @@ static void fill(prt_upgrade *u)
     for (uint32_t i = 0; i < u->n_attrs; i++) {
         prt_node_attr *a = &u->attrs[i];
         const uint32_t k = a->taken ? UINT32_MAX : prt_op_attr(def, a->name);
-        if (k == UINT32_MAX || !set_field(&def->attrs[k], a, (char *)u->op->attrs + def->attrs[k].offset))
+        if (k == UINT32_MAX ||
+            !set_field(&def->attrs[k], a, (char *)u->op->attrs + def->attrs[k].offset))
             continue;
         *(uint64_t *)u->op->attrs |= (uint64_t)1 << k;
         a->taken = true;

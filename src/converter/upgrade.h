@@ -14,7 +14,8 @@
 /* An attribute as the node carried it. `kind` is ONNX's AttributeProto.AttributeType. */
 typedef struct prt_node_attr {
     prt_str name;
-    int32_t kind; /* 1 FLOAT, 2 INT, 3 STRING, 4 TENSOR, 5 GRAPH, 6 FLOATS, 7 INTS, 8 STRINGS, 13 TYPE_PROTO, … */
+    int32_t kind; /* 1 FLOAT, 2 INT, 3 STRING, 4 TENSOR, 5 GRAPH, 6 FLOATS, 7 INTS, 8 STRINGS,
+                   * 13 TYPE_PROTO, …: PRT_ONNX_* in onnx_raw.h */
     float f;
     int64_t i;
     prt_str s;

@@ -115,7 +115,8 @@ bool prt_wire_next(prt_wire *wire, prt_field *field)
     const uint32_t kind = number < MAX_FIELDS ? kinds[wire->message][number] : KIND_none;
     field->known = kind != KIND_none;
     if (field->wire == 3 || field->wire == 4 || field->wire > PRT_WIRE_FIXED32)
-        return prt_wire_fail(wire, POPRT_E_PARSE, "groups and unknown wire types are refused"), false;
+        return prt_wire_fail(wire, POPRT_E_PARSE, "groups and unknown wire types are refused"),
+               false;
     if (!fits(kind, field->wire)) {
         char text[96];
         (void)snprintf(text, sizeof(text), "field %s has the wrong wire type",

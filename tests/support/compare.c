@@ -62,9 +62,9 @@ static bool floats_equal(const prt_tensor *got, const prt_tensor *want, toleranc
     }
     if (bad == 0)
         return true;
-    (void)snprintf(why, size, "%zu of %zu elements differ, by %.3g at most; [%zu] is %.9g, not %.9g",
-        bad, n, worst, first, real_of(got->dtype, got->data, first),
-        real_of(want->dtype, want->data, first));
+    (void)snprintf(why, size,
+        "%zu of %zu elements differ, by %.3g at most; [%zu] is %.9g, not %.9g", bad, n, worst,
+        first, real_of(got->dtype, got->data, first), real_of(want->dtype, want->data, first));
     return false;
 }
 
@@ -74,7 +74,8 @@ static bool exact_equal(const prt_tensor *got, const prt_tensor *want, char *why
     for (size_t i = 0; i < n; i++) {
         if (got->dtype == PRT_DTYPE_string) {
             const poprt_string *a = got->data, *b = want->data;
-            if (a[i].size == b[i].size && (a[i].size == 0 || memcmp(a[i].data, b[i].data, a[i].size) == 0))
+            if (a[i].size == b[i].size &&
+                (a[i].size == 0 || memcmp(a[i].data, b[i].data, a[i].size) == 0))
                 continue;
             (void)snprintf(why, size, "[%zu] is '%.*s', not '%.*s'", i, (int)a[i].size, a[i].data,
                 (int)b[i].size, b[i].data);
@@ -90,14 +91,14 @@ static bool exact_equal(const prt_tensor *got, const prt_tensor *want, char *why
     return true;
 }
 
-static bool tensors_equal(const prt_tensor *got, const prt_tensor *want, tolerance within, char *why,
-    size_t size)
+static bool tensors_equal(
+    const prt_tensor *got, const prt_tensor *want, tolerance within, char *why, size_t size)
 {
     char a[160] = "", b[160] = "";
     if (got->dtype != want->dtype || got->rank != want->rank ||
         (got->rank != 0 && memcmp(got->dims, want->dims, got->rank * sizeof(int64_t)) != 0)) {
         const prt_type ta = { PRT_VALUE_TENSOR, got->dtype, (int32_t)got->rank, got->dims, NULL };
-        const prt_type tb = { PRT_VALUE_TENSOR, want->dtype, (int32_t)want->rank, want->dims, NULL };
+        const prt_type tb = {PRT_VALUE_TENSOR, want->dtype, (int32_t)want->rank, want->dims, NULL};
         prt_type_print(NULL, &ta, a, sizeof(a));
         prt_type_print(NULL, &tb, b, sizeof(b));
         (void)snprintf(why, size, "is %s, not %s", a, b);

@@ -89,7 +89,8 @@ msg *onnx_node(const char *op, const char *inputs, const char *outputs)
 
 static msg *attr(const char *name, int32_t kind)
 {
-    return msg_int(msg_text(msg_new(), PRT_ONNX_Attribute_name, name), PRT_ONNX_Attribute_type, kind);
+    return msg_int(
+        msg_text(msg_new(), PRT_ONNX_Attribute_name, name), PRT_ONNX_Attribute_type, kind);
 }
 
 msg *onnx_attr_int(msg *node, const char *name, int64_t value)

@@ -268,7 +268,8 @@ START_TEST(external_data_is_mapped)
         { "none.bin", "0", "8", POPRT_E_NOT_FOUND },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
-        msg *t = msg_int(onnx_tensor("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_Tensor_data_location, 1);
+        msg *t =
+            msg_int(onnx_tensor("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_Tensor_data_location, 1);
         const char *keys[] = { "location", "offset", "length", "unknown" };
         const char *values[] = { cases[i].location, cases[i].offset, cases[i].length, "x" };
         for (size_t k = 0; k < 4; k++)
@@ -278,7 +279,8 @@ START_TEST(external_data_is_mapped)
         const msg *model = with_tensor(t);
         prt_blob *blob = NULL;
         prt_module *m = NULL;
-        ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob), 0);
+        ck_assert_int_eq(
+            prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob), 0);
         const poprt_status status =
             prt_onnx_read_bytes(&prt_mem_libc, blob, "test", folder, NULL, &m);
         if (cases[i].status == -1)
@@ -301,7 +303,8 @@ START_TEST(values_are_read)
 {
     const int64_t two = 2;
     const int32_t numbers[2] = { 3, 4 };
-    msg *t = msg_bytes(onnx_tensor("", PRT_DTYPE_i32, 1, &two), PRT_ONNX_Tensor_raw_data, numbers, 8);
+    msg *t =
+        msg_bytes(onnx_tensor("", PRT_DTYPE_i32, 1, &two), PRT_ONNX_Tensor_raw_data, numbers, 8);
     msg *seq = msg_msg(msg_msg(msg_new(), PRT_ONNX_Sequence_tensor_values, t),
         PRT_ONNX_Sequence_tensor_values, t);
     msg *opt = msg_msg(msg_new(), PRT_ONNX_Sequence_sequence_values, seq);
@@ -328,5 +331,6 @@ END_TEST
 
 PRT_TEST_MAIN("src/converter/onnx_read", nodes_come_in_any_order, sorted_nodes_keep_their_order,
     raw_data_is_a_view, typed_fields_are_decoded, float_and_small_fields_are_decoded,
-    constant_nodes_become_constants, sparse_tensors_become_dense, an_initialized_input_is_a_constant,
-    unnamed_input_dims_become_symbols, the_sample_is_read, external_data_is_mapped, values_are_read)
+    constant_nodes_become_constants, sparse_tensors_become_dense,
+    an_initialized_input_is_a_constant, unnamed_input_dims_become_symbols, the_sample_is_read,
+    external_data_is_mapped, values_are_read)

@@ -166,7 +166,8 @@ START_TEST(initialized_inputs_are_listed_again)
     const int64_t two = 2;
     const float w[2] = { 1, 2 };
     msg *nodes[] = { onnx_node("Add", "x,w", "y"), NULL };
-    msg *info = msg_text(onnx_info("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_ValueInfo_doc_string, "doc");
+    msg *info =
+        msg_text(onnx_info("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_ValueInfo_doc_string, "doc");
     msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, info);
     (void)msg_msg(onnx_xy(g), PRT_ONNX_Graph_initializer,
         msg_bytes(onnx_tensor("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_Tensor_raw_data, w, 8));
@@ -247,7 +248,8 @@ START_TEST(every_refused_allocation)
     const msg *sample = onnx_sample();
     prt_blob *blob = NULL;
     prt_module *m = NULL;
-    ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, sample->data, sample->size, NULL, NULL, &blob), 0);
+    ck_assert_int_eq(
+        prt_blob_borrow(&prt_mem_libc, sample->data, sample->size, NULL, NULL, &blob), 0);
     ck_assert_int_eq(prt_onnx_read_bytes(&allocator, blob, "test", NULL, NULL, &m), POPRT_OK);
     const size_t live = f.live;
     poprt_status status = POPRT_E_NOMEM;

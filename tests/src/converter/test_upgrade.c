@@ -74,7 +74,8 @@ START_TEST(failures_are_collected)
     msg *b = msg_text(onnx_node("Transpose", "a", "y"), PRT_ONNX_Node_name, "second");
     msg *nodes[] = { onnx_attr_ints(a, "perm", 2, two), onnx_attr_text(b, "perm", "x"), NULL };
     prt_module *m = NULL;
-    ck_assert_int_ne(onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21), NULL, &m), POPRT_OK);
+    ck_assert_int_ne(
+        onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21), NULL, &m), POPRT_OK);
     ck_assert_str_eq(prt_error_last()->subject, "first");
     ck_assert_ptr_nonnull(strstr(last_error(), "second: "));
 }

@@ -77,4 +77,34 @@ START_TEST(grams)
 }
 END_TEST
 
-PRT_TEST_MAIN("src/op/text", concat, split, normalizer, grams)
+#define MATCH(text, pattern)                                                                       \
+    "x = const string[1] {\"" text "\"}\ny = regex_full_match x {pattern=\"" pattern               \
+    "\"}\nreturn y\n"
+
+START_TEST(expressions)
+{
+    static const struct {
+        const char *graph, *value;
+    } cases[] = {
+        { MATCH("aab", "a*b"), "bool[1]: 1" },
+        { MATCH("aabc", "a*b"), "bool[1]: 0" },
+        { MATCH("", "(a|b|)*"), "bool[1]: 1" },
+        { MATCH("abab", "(?P<n>ab){2,3}"), "bool[1]: 1" },
+        { MATCH("ab", "(?:ab){2,3}?"), "bool[1]: 0" },
+        { MATCH("x-9", "[^a-c][-x][[:digit:]]"), "bool[1]: 1" },
+        { MATCH("\xc3\xa9", "."), "bool[1]: 1" },
+        { MATCH("a b", "^a$| a|a.+$"), "bool[1]: 1" },
+        { MATCH("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "(a+)+x"), "bool[1]: 0" },
+        { MATCH("a{", "a{"), "bool[1]: 1" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        ck_assert_str_eq(op_value(cases[i].graph), cases[i].value);
+    ck_assert_str_eq(op_status(MATCH("", "(a")), "POPRT_E_ARG");
+    ck_assert_str_eq(op_status(MATCH("", "a**")), "POPRT_E_ARG");
+    ck_assert_str_eq(op_status(MATCH("", "[b-a]")), "POPRT_E_ARG");
+    ck_assert_str_eq(op_status(MATCH("", "(?i)a")), "POPRT_E_UNSUPPORTED");
+    ck_assert_str_eq(op_status(MATCH("", "((a{1000}){1000}){1000}")), "POPRT_E_LIMIT");
+}
+END_TEST
+
+PRT_TEST_MAIN("src/op/text", concat, split, normalizer, grams, expressions)
