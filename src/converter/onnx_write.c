@@ -10,7 +10,7 @@ enum { MOST_BYTES = 0x7fffffff }; /* what other readers of protobuf take */
 
 /*
  * The opset an op's form asks for. A node that no upgrade changed means the same from its model's
- * opset on, one that was upgraded from the last row's; what a pass made is in canonical form.
+ * opset on; what an upgrade or a pass made is in canonical form.
  */
 static int64_t least_opset(const prt_op *op)
 {
