@@ -184,7 +184,8 @@ static poprt_status check_shape(const prt_value *v, const int64_t *dims, uint32_
     if (rank > PRT_MAX_RANK)
         return prt_fail(POPRT_E_LIMIT, name, "rank %u is above %d", rank, PRT_MAX_RANK);
     if (v->type->rank >= 0 && (uint32_t)v->type->rank != rank)
-        return prt_fail(POPRT_E_SHAPE, name, "has %d dimensions, %u are given", v->type->rank, rank);
+        return prt_fail(POPRT_E_SHAPE, name, "has %d dimensions, %u are given", v->type->rank,
+            rank);
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i] < -1 || dims[i] > INT32_MAX)
             return prt_fail(POPRT_E_ARG, name, "dimension %u: %lld is not from -1 to %d", i,

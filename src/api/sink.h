@@ -21,7 +21,7 @@ typedef struct prt_sink {
 void prt_sink_init(prt_sink *sink, poprt_write_fn write, void *user);
 void prt_sink_put(prt_sink *sink, const char *text, size_t size);
 void prt_sink_str(prt_sink *sink, prt_str text);
-/* Formatted text, cut at PRT_SINK_LINE bytes. No floating point: its text would follow the locale. */
+/* Formatted text, cut at PRT_SINK_LINE bytes. No floating point: it would follow the locale. */
 void prt_sink_print(prt_sink *sink, const char *fmt, ...) PRT_PRINTF(2, 3);
 /* A count with commas between thousands. */
 void prt_sink_count(prt_sink *sink, uint64_t count);

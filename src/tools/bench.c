@@ -22,8 +22,8 @@ static const prt_opt_def options[OPT_COUNT] = {
 static const prt_opt_command command = { .name = "poprt bench",
     .args = "MODEL",
     .summary = "Measures loading, compiling and running an ONNX or PopEF file on random inputs.",
-    .more = "The first run is told apart; median_ms, min_ms and p99_ms are of the runs after it, at\n"
-            "least 5. For PopEF compile_ms is 0. peak_rss_mb is the process's, in 10^6 bytes.\n",
+    .more = "The first run is told apart; median_ms, min_ms and p99_ms are of the runs after it,\n"
+            "at least 5. For PopEF compile_ms is 0. peak_rss_mb is the process's, in 10^6 bytes.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,

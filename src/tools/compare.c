@@ -59,7 +59,8 @@ static void compare_integers(difference *d, const prt_tensor *a, const prt_tenso
     const size_t count = prt_tensor_count(a);
     const bool is_signed = prt_dtype_of(a->dtype)->kind == PRT_KIND_int;
     for (size_t i = 0; i < count; i++) {
-        const int64_t x = prt_load_i64(a->dtype, a->data, i), y = prt_load_i64(b->dtype, b->data, i);
+        const int64_t x = prt_load_i64(a->dtype, a->data, i);
+        const int64_t y = prt_load_i64(b->dtype, b->data, i);
         if (x == y)
             continue;
         if (d->count++ == 0)
@@ -79,7 +80,8 @@ static bool strings_differ(const prt_tensor *a, const prt_tensor *b, char *why, 
     const poprt_string *x = a->data, *y = b->data;
     const size_t count = prt_tensor_count(a);
     for (size_t i = 0; i < count; i++) {
-        if (x[i].size == y[i].size && (x[i].size == 0 || memcmp(x[i].data, y[i].data, x[i].size) == 0))
+        const size_t n = x[i].size;
+        if (n == y[i].size && (n == 0 || memcmp(x[i].data, y[i].data, n) == 0))
             continue;
         (void)snprintf(why, size, "element %zu is '%.*s', expected '%.*s'", i,
             (int)(x[i].size < 60 ? x[i].size : 60), x[i].data,
@@ -99,7 +101,8 @@ static bool shapes_differ(const prt_tensor *a, const prt_tensor *b, char *why, s
     size_t used = 0;
     const prt_tensor *both[2] = { a, b };
     for (int k = 0; k < 2; k++) {
-        used += (size_t)snprintf(why + used, size - used, k == 0 ? "the shape is [" : ", expected [");
+        used += (size_t)snprintf(why + used, size - used, "%s[",
+            k == 0 ? "the shape is " : ", expected ");
         for (uint32_t i = 0; i < both[k]->rank && used < size; i++)
             used += (size_t)snprintf(why + used, size - used, "%s%lld", i > 0 ? ", " : "",
                 (long long)both[k]->dims[i]);
@@ -132,8 +135,8 @@ static bool tensors_differ(const prt_tensor *a, const prt_tensor *b, prt_toleran
     if (d.count == 0)
         return false;
     (void)snprintf(why, size,
-        "%zu of %zu elements differ, first at %zu; largest error %.6g (%.9g, expected %.9g)", d.count,
-        prt_tensor_count(a), d.first, d.largest, d.found, d.expected);
+        "%zu of %zu elements differ, first at %zu; largest error %.6g (%.9g, expected %.9g)",
+        d.count, prt_tensor_count(a), d.first, d.largest, d.found, d.expected);
     return true;
 }
 

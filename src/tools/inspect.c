@@ -20,8 +20,8 @@ static const prt_opt_def options[OPT_COUNT] = {
 static const prt_opt_command command = { .name = "poprt inspect",
     .args = "MODEL",
     .summary = "Shows inputs, outputs, operators, weights, memory plan and steps of a file.",
-    .more = "For an ONNX file the summary ends with the program it compiles to; in JSON that is the\n"
-            "member \"program\", null when it does not compile.\n",
+    .more = "For an ONNX file the summary ends with the program it compiles to; in JSON that is\n"
+            "the member \"program\", null when it does not compile.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,
@@ -135,7 +135,8 @@ int prt_command_inspect(int argc, char **argv)
                 chosen++;
             }
         if (chosen > 1)
-            exit_code = prt_opt_usage_error(&command, "--text, --json and --dot exclude each other");
+            exit_code =
+                prt_opt_usage_error(&command, "--text, --json and --dot exclude each other");
         else
             exit_code = inspect(&tool, opts.args[0], format) == POPRT_OK ? PRT_EXIT_DONE
                                                                          : PRT_REPORT();

@@ -259,7 +259,8 @@ bool prt_opt_number(const prt_opts *opts, uint32_t option, int64_t min, int64_t 
     if (text == NULL)
         return true;
     if (!prt_opt_parse_number(text, &value) || value < min || value > max) {
-        *exit_code = prt_opt_usage_error(opts->command, "--%s: '%s' is not a number from %lld to %lld",
+        *exit_code = prt_opt_usage_error(opts->command,
+            "--%s: '%s' is not a number from %lld to %lld",
             opts->command->options[option].name, text, (long long)min, (long long)max);
         return false;
     }

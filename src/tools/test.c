@@ -50,10 +50,10 @@ static const prt_opt_command command = { .name = "poprt test",
     .args = "DIR...",
     .summary = "Checks every model.onnx below DIR against its test_data_set_<k>/input_<i>.pb and "
                "output_<i>.pb.",
-    .more = "A float a agrees with an expected b when |a - b| <= atol + rtol * |b|. float16 is given\n"
-            "at least rtol 1e-2 and atol 1e-3, bfloat16 4e-2 and 1e-2, 8 bits and fewer 0.13 and\n"
-            "0.02; everything that is not a float is compared exactly. Each case is a process of its\n"
-            "own and has 300 seconds. Exit code 1 when a case failed or none was found.\n",
+    .more = "A float a agrees with an expected b when |a - b| <= atol + rtol * |b|. float16 is\n"
+            "given at least rtol 1e-2 and atol 1e-3, bfloat16 4e-2 and 1e-2, 8 bits and fewer\n"
+            "0.13 and 0.02; what is not a float is compared exactly. Each case is a process of\n"
+            "its own and has 300 seconds. Exit code 1 when a case failed or none was found.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,

@@ -110,7 +110,7 @@ poprt_status prt_value_random(prt_arena *arena, int32_t dtype, uint32_t rank, co
     uint64_t seed, uint32_t index, prt_tensor *out)
 {
     if (!prt_tensor_init(out, dtype, rank, dims, NULL))
-        return prt_fail(POPRT_E_LIMIT, NULL, "a random tensor of this shape does not fit in memory");
+        return prt_fail(POPRT_E_LIMIT, NULL, "a tensor of this shape does not fit in memory");
     out->data = prt_arena_alloc(arena, out->size);
     if (out->data == NULL)
         return POPRT_E_NOMEM;

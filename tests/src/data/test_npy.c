@@ -94,7 +94,9 @@ END_TEST
 START_TEST(strings_round_trip)
 {
     static bytes b;
-    const poprt_string strings[] = { { "one", 3 }, { "", 0 }, { "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 9 } };
+    /* The last one has letters of two, three and four bytes. */
+    const poprt_string strings[] = { { "one", 3 }, { "", 0 },
+        { "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 9 } };
     const int64_t dims[] = { 3 };
     prt_tensor t, found;
     setup();

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* stepio.h — between the two halves of StepIO: binding (stepio.c) and running (stepio_run.c). */
+#ifndef PRT_API_STEPIO_H
+#define PRT_API_STEPIO_H
+
+#include "api/handles.h"
+
+/* A caller's tensor, checked against a type: dtype, rank and dims that are numbers must fit, and
+ * the bytes must be there. */
+poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const poprt_tensor *from,
+    prt_tensor *out);
+
+/* Where an output shall go: any room; the run checks that it is enough. */
+poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from, prt_tensor *out);
+
+#endif
