@@ -146,9 +146,9 @@ poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out)
     return wrap(model->env, module, model->memory_limit, out);
 }
 
-static prt_value *find_input(const poprt_model *model, const char *name)
+static prt_value *find_input(const prt_module *module, const char *name)
 {
-    const prt_graph *graph = model->module->main;
+    const prt_graph *graph = module->main;
     for (size_t i = 0; i < graph->inputs.count; i++)
         if (prt_str_is(graph->inputs.data[i]->name, name))
             return graph->inputs.data[i];
@@ -199,9 +199,14 @@ static poprt_status check_shape(const prt_value *v, const int64_t *dims, uint32_
     return POPRT_OK;
 }
 
-static poprt_status set_shape(prt_module *module, prt_value *v, const int64_t *dims, uint32_t rank)
+static poprt_status set_shape(prt_module *module, const char *input, const int64_t *dims,
+    uint32_t rank)
 {
+    prt_value *v = find_input(module, input);
     int64_t now[PRT_MAX_RANK];
+    if (v == NULL)
+        return prt_fail(POPRT_E_NOT_FOUND, input, "the model has no input of this name");
+    PRT_TRY(check_shape(v, dims, rank));
     for (uint32_t i = 0; i < rank; i++) {
         now[i] = v->type->rank >= 0 ? v->type->dims[i] : PRT_DIM_UNKNOWN;
         if (dims[i] < 0)
@@ -216,6 +221,24 @@ static poprt_status set_shape(prt_module *module, prt_value *v, const int64_t *d
     return prt_ir_infer(module->main);
 }
 
+/* Types of a whole model change or none does: the work is done on a copy. */
+static poprt_status replace_module(poprt_model *model, const char *input, const int64_t *dims,
+    uint32_t rank)
+{
+    prt_module *const before = model->module;
+    PRT_TRY(prt_ir_clone(before, &model->module));
+    poprt_status status = set_shape(model->module, input, dims, rank);
+    if (status == POPRT_OK)
+        status = prt_model_refresh(model);
+    if (status != POPRT_OK) {
+        prt_module_release(model->module);
+        model->module = before;
+        return status;
+    }
+    prt_module_release(before);
+    return POPRT_OK;
+}
+
 poprt_status poprt_model_set_input_shape(poprt_model *model, const char *input,
     const int64_t *dims, uint32_t rank)
 {
@@ -223,13 +246,8 @@ poprt_status poprt_model_set_input_shape(poprt_model *model, const char *input,
     PRT_REQUIRE(input);
     if (rank != 0)
         PRT_REQUIRE(dims);
-    prt_value *v = find_input(model, input);
-    if (v == NULL)
-        return prt_fail(POPRT_E_NOT_FOUND, input, "the model has no input of this name");
-    PRT_TRY(check_shape(v, dims, rank));
-    const poprt_status status = set_shape(model->module, v, dims, rank);
-    PRT_TRY(prt_fail_in_file(prt_fail_at_stage(status, "infer"), model->module->file.data));
-    return prt_model_refresh(model);
+    const poprt_status status = replace_module(model, input, dims, rank);
+    return prt_fail_in_file(prt_fail_at_stage(status, "infer"), model->module->file.data);
 }
 
 size_t poprt_model_io_count(const poprt_model *model, int32_t direction)
