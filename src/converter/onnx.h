@@ -37,8 +37,8 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
 poprt_status prt_onnx_read_value(prt_arena *arena, prt_blob *bytes, int32_t kind, prt_tensor *out);
 
 /*
- * Writes a module. Nodes that nobody changed, and that were in canonical form already, are written
- * as the bytes they were read from; the opset grows to what the others' canonical forms ask for.
+ * Writes a module. Nodes that neither an upgrade nor a pass changed are written as the bytes they
+ * were read from; the opset grows to what the forms of the others ask for.
  * What reading kept and did not understand comes back. More than 2 GiB is an error.
  */
 poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void *user);

@@ -107,10 +107,10 @@ static poprt_status describe(prt_onnx_reader *r, const prt_scope *scope, const p
         PRT_TRY(intern(r->m, node->op_type, &op->name));
     }
     PRT_TRY(prt_onnx_keep_list(r, &node->extra, &op->extra));
+    op->source_opset = opset > 0 && opset < INT32_MAX ? (uint32_t)opset : 0;
     if (scope->frame == NULL) {
         op->source = node->bytes.data;
         op->source_size = node->bytes.size;
-        op->source_opset = opset > 0 && opset < INT32_MAX ? (uint32_t)opset : 0;
     }
     return POPRT_OK;
 }

@@ -8,13 +8,22 @@
 
 enum { MOST_BYTES = 0x7fffffff }; /* what other readers of protobuf take */
 
-/* Operators are written in their canonical form, which asks for its opset. */
+/*
+ * The opset an op's form asks for. A node that no upgrade changed means the same from its model's
+ * opset on; what an upgrade or a pass made is in canonical form.
+ */
+static int64_t least_opset(const prt_op *op)
+{
+    const uint32_t since = op->def->since, read = op->source_opset;
+    return read != 0 && read < since ? read : since;
+}
+
 static int64_t canonical_opset(const prt_graph *g, prt_str domain)
 {
     int64_t most = 0;
     prt_for_each_op(op, g) {
-        if (op->def != NULL && prt_str_equal(op->domain, domain) && op->def->since > most)
-            most = op->def->since;
+        if (op->def != NULL && prt_str_equal(op->domain, domain) && least_opset(op) > most)
+            most = least_opset(op);
         for (uint32_t i = 0; i < op->n_regions; i++) {
             const int64_t inner = canonical_opset(op->regions[i], domain);
             most = inner > most ? inner : most;

@@ -46,9 +46,7 @@ static bool same_names(const prt_onnx_writer *w, const prt_op *op, const prt_op 
 
 static bool source_holds(const prt_onnx_writer *w, const prt_op *op, const prt_op *root)
 {
-    if (op->source == NULL || (op->def != NULL && op->def->since > op->source_opset))
-        return false;
-    if (!same_names(w, op, root))
+    if (op->source == NULL || !same_names(w, op, root))
         return false;
     for (uint32_t i = 0; i < op->n_regions; i++) {
         const prt_graph *g = op->regions[i];

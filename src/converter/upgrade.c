@@ -154,6 +154,8 @@ poprt_status prt_upgrade_op(prt_upgrade *u)
         prt_op_touch(u->op);
         PRT_TRY(row->up(u));
         version = row->to;
+        if (u->op != NULL)
+            u->op->source_opset = 0; /* in canonical form, as if it had been made here */
     }
     return POPRT_OK;
 }

@@ -2,6 +2,8 @@
 /* conv_core.c — shape inference and the tiled product of convolutions. */
 #include "op/conv_core.h"
 
+#include "op/tiles.h"
+
 /* Channels against weights and groups. */
 static poprt_status check_channels(prt_infer *c, prt_conv_slots s, int64_t group, int64_t *filters)
 {
@@ -121,41 +123,53 @@ void prt_conv_store(const prt_conv *v, size_t n, size_t filter, size_t first, si
     prt_reals_store(v->y->dtype, v->y->data, prt_conv_at(v, n, filter, first), 1, count, sums);
 }
 
-/* One image and group: every tile of positions with all filters. */
-static poprt_status run_group(prt_eval *c, prt_conv *v, size_t n, size_t g, double *panel)
+/* One image and group. */
+typedef struct group_run {
+    const prt_conv *v;
+    size_t n, g;
+} group_run;
+
+/* A tile of positions with all filters. */
+static void run_tile(const void *user, size_t tile, double *panel)
 {
+    const group_run *r = user;
+    const prt_conv *v = r->v;
     double sums[PRT_TILE_ROWS][PRT_TILE_COLS];
+    const size_t first = tile * PRT_TILE_COLS, left = v->positions - first;
+    const size_t count = left < PRT_TILE_COLS ? left : PRT_TILE_COLS;
+    v->gather(v, r->n, r->g, first, count, panel);
+    for (size_t m = 0; m < v->filters; m += PRT_TILE_ROWS) {
+        const size_t rows = v->filters - m < PRT_TILE_ROWS ? v->filters - m : PRT_TILE_ROWS;
+        const size_t filter = r->g * v->filters + m;
+        prt_tile_product(rows, count, v->depth, v->weights + filter * v->depth, panel, sums);
+        for (size_t i = 0; i < rows; i++)
+            v->store(v, r->n, filter + i, first, count, sums[i]);
+    }
+}
+
+static poprt_status run_group(prt_eval *c, prt_conv *v, size_t n, size_t g, double *panels)
+{
     const size_t elements = v->channels * v->in_positions;
     prt_reals_load(v->x->dtype, v->x->data, (n * v->groups + g) * elements, 1, elements, v->plane);
     if (v->zero != 0.0)
         for (size_t i = 0; i < elements; i++)
             v->plane[i] -= v->zero;
-    for (size_t first = 0; first < v->positions; first += PRT_TILE_COLS) {
-        const size_t left = v->positions - first;
-        const size_t count = left < PRT_TILE_COLS ? left : PRT_TILE_COLS;
-        PRT_TRY(c->host->check(c));
-        v->gather(v, n, g, first, count, panel);
-        for (size_t m = 0; m < v->filters; m += PRT_TILE_ROWS) {
-            const size_t rows = v->filters - m < PRT_TILE_ROWS ? v->filters - m : PRT_TILE_ROWS;
-            const size_t filter = g * v->filters + m;
-            prt_tile_product(rows, count, v->depth, v->weights + filter * v->depth, panel, sums);
-            for (size_t r = 0; r < rows; r++)
-                v->store(v, n, filter + r, first, count, sums[r]);
-        }
-    }
-    return POPRT_OK;
+    const group_run run = { v, n, g };
+    const prt_tiles tiles = { .count = (v->positions + PRT_TILE_COLS - 1) / PRT_TILE_COLS,
+        .depth = v->depth, .run = run_tile, .user = &run };
+    return prt_tiles_run(c, &tiles, panels);
 }
 
 poprt_status prt_conv_run(prt_eval *c, prt_conv *v)
 {
     if (prt_tensor_count(v->y) == 0)
         return POPRT_OK;
-    double *panel = prt_tile_panel(c, v->depth);
+    double *panels = prt_tiles_panels(c, v->depth);
     v->plane = prt_eval_scratch(c, v->channels, v->in_positions * sizeof(double));
-    if (panel == NULL || v->plane == NULL)
+    if (panels == NULL || v->plane == NULL)
         return POPRT_E_NOMEM;
     for (size_t n = 0; n < v->batch; n++)
         for (size_t g = 0; g < v->groups; g++)
-            PRT_TRY(run_group(c, v, n, g, panel));
+            PRT_TRY(run_group(c, v, n, g, panels));
     return POPRT_OK;
 }

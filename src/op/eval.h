@@ -15,6 +15,7 @@
 #define PRT_OP_EVAL_H
 
 #include "op/infer.h"
+#include "par/pool.h"
 
 typedef struct prt_eval prt_eval;
 
@@ -39,6 +40,8 @@ struct prt_eval {
     const prt_tensor *const *in; /* NULL where absent */
     prt_tensor *const *out;      /* NULL where not wanted */
     const prt_eval_host *host;
+    const prt_par *par; /* threads that may help; NULL: none. `host` calls but `check` stay with
+                         * the calling thread. */
     void *user;
 };
 

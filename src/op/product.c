@@ -2,10 +2,12 @@
 /* product.c — tiled products of matrices, and the shapes and batches of matmul. */
 #include "op/product.h"
 
+#include "op/tiles.h"
+
 poprt_status prt_product_init(prt_eval *c, prt_product *p)
 {
     p->rows = prt_eval_scratch(c, p->m, p->k * sizeof(double));
-    p->panel = prt_tile_panel(c, p->k);
+    p->panel = prt_tiles_panels(c, p->k);
     return p->rows != NULL && p->panel != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -20,7 +22,7 @@ static void load_rows(const prt_product *p)
     }
 }
 
-static void load_panel(const prt_product *p, size_t first, size_t count)
+static void load_panel(const prt_product *p, size_t first, size_t count, double *panel)
 {
     const prt_operand *b = &p->b;
     double row[PRT_TILE_COLS];
@@ -30,28 +32,34 @@ static void load_panel(const prt_product *p, size_t first, size_t count)
         for (size_t j = 0; b->zeros != NULL && j < count; j++)
             row[j] -= b->zeros[first + j];
         for (size_t j = 0; j < count; j++)
-            p->panel[prt_tile_at(p->k, k, j)] = row[j];
+            panel[prt_tile_at(p->k, k, j)] = row[j];
+    }
+}
+
+/* A tile of columns with all rows. */
+static void run_tile(const void *user, size_t tile, double *panel)
+{
+    const prt_product *p = user;
+    double sums[PRT_TILE_ROWS][PRT_TILE_COLS];
+    const size_t j = tile * PRT_TILE_COLS;
+    const size_t cols = p->n - j < PRT_TILE_COLS ? p->n - j : PRT_TILE_COLS;
+    load_panel(p, j, cols, panel);
+    for (size_t i = 0; i < p->m; i += PRT_TILE_ROWS) {
+        const size_t rows = p->m - i < PRT_TILE_ROWS ? p->m - i : PRT_TILE_ROWS;
+        prt_tile_product(rows, cols, p->k, p->rows + i * p->k, panel, sums);
+        for (size_t r = 0; r < rows; r++)
+            p->store(p, i + r, j, cols, sums[r]);
     }
 }
 
 poprt_status prt_product_run(prt_eval *c, prt_product *p)
 {
-    double sums[PRT_TILE_ROWS][PRT_TILE_COLS];
     if (p->m == 0 || p->n == 0)
         return POPRT_OK;
     load_rows(p);
-    for (size_t j = 0; j < p->n; j += PRT_TILE_COLS) {
-        const size_t cols = p->n - j < PRT_TILE_COLS ? p->n - j : PRT_TILE_COLS;
-        PRT_TRY(c->host->check(c));
-        load_panel(p, j, cols);
-        for (size_t i = 0; i < p->m; i += PRT_TILE_ROWS) {
-            const size_t rows = p->m - i < PRT_TILE_ROWS ? p->m - i : PRT_TILE_ROWS;
-            prt_tile_product(rows, cols, p->k, p->rows + i * p->k, p->panel, sums);
-            for (size_t r = 0; r < rows; r++)
-                p->store(p, i + r, j, cols, sums[r]);
-        }
-    }
-    return POPRT_OK;
+    const prt_tiles tiles = { .count = (p->n + PRT_TILE_COLS - 1) / PRT_TILE_COLS, .depth = p->k,
+        .run = run_tile, .user = p };
+    return prt_tiles_run(c, &tiles, p->panel);
 }
 
 static uint64_t *load_words(prt_eval *c, const prt_operand *o, size_t rows, size_t cols)

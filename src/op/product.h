@@ -23,7 +23,7 @@ struct prt_product {
     /* Takes `count` sums of row i from column j on. */
     void (*store)(const prt_product *p, size_t i, size_t j, size_t count, double *sums);
     void *user;
-    double *rows, *panel; /* made by prt_product_init */
+    double *rows, *panel; /* made by prt_product_init: the left side, and panels for all threads */
 };
 
 /* Scratch for products of these sizes; the operands may then change from run to run. */

@@ -170,7 +170,7 @@ static poprt_status run_step(prt_frame *f, prt_frame_step *step)
     running now = { .frame = f, .step = step };
     prt_eval c = { .def = step->params->def, .attrs = step->params->attrs,
         .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out, .in = step->in,
-        .out = step->out, .host = &host, .user = &now };
+        .out = step->out, .host = &host, .par = f->session->par, .user = &now };
     prt_arena_reset(f->scratch);
     if (!step->is_static)
         PRT_TRY(infer_step(f, step));

@@ -26,7 +26,7 @@ static bool is_canonical(const prt_op *op)
         prt_for_each_op(inner, op->regions[i])
             if (!is_canonical(inner))
                 return false;
-    return op->source != NULL && (op->def == NULL || op->def->since <= op->source_opset);
+    return op->source != NULL;
 }
 
 /* Nodes that came out as they came in, of those that should: already in canonical form. */

@@ -228,7 +228,44 @@ START_TEST(fixed_symbols_are_kept)
 }
 END_TEST
 
-PRT_TEST_MAIN("runtime/session", caller_memory_is_used_in_place, misaligned_input_is_copied,
+/* A convolution and a product large enough for many tiles, at widths 1 and 7. */
+START_TEST(width_does_not_change_results)
+{
+    prt_program *p = program_from_text("x = input f32[2,3,40,40]\nw = input f32[16,3,3,3]\n"
+                                       "m = input f32[1600,70]\n"
+                                       "c = conv x w {pads=[1,1,1,1]}\n"
+                                       "k = const i64[2] {32,1600}\nr = reshape c k\n"
+                                       "y = matmul r m\nreturn y\n");
+    static float x[2 * 3 * 1600], w[16 * 27], m[1600 * 70], y[2][32 * 70];
+    for (size_t i = 0; i < PRT_COUNT_OF(x); i++)
+        x[i] = (float)(i * 7 % 23) - 11.3f;
+    for (size_t i = 0; i < PRT_COUNT_OF(w); i++)
+        w[i] = (float)(i * 5 % 17) - 8.7f;
+    for (size_t i = 0; i < PRT_COUNT_OF(m); i++)
+        m[i] = (float)(i * 3 % 31) - 15.1f;
+    const int64_t xd[4] = { 2, 3, 40, 40 }, wd[4] = { 16, 3, 3, 3 };
+    prt_tensor in[3];
+    ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_f32, 4, xd, x));
+    ck_assert(prt_tensor_init(&in[1], PRT_DTYPE_f32, 4, wd, w));
+    in[2] = f32s(m, 2, 1600, 70);
+    for (uint32_t k = 0; k < 2; k++) {
+        prt_pool *pool = NULL;
+        ck_assert_int_eq(prt_pool_create(NULL, k == 0 ? 1 : 7, 1000, &pool), POPRT_OK);
+        const prt_par par = prt_pool_par(pool);
+        const prt_session_options options = { .par = &par };
+        prt_session *s = NULL;
+        ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+        prt_tensor out = f32s(y[k], 2, 32, 70);
+        ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+        prt_session_release(s);
+        prt_pool_release(pool);
+    }
+    ck_assert_mem_eq(y[0], y[1], sizeof(y[0]));
+    prt_program_release(p);
+}
+END_TEST
+
+PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place, misaligned_input_is_copied,
     symbols_follow_the_inputs, wrong_inputs_are_refused, outputs_may_be_inputs_constants_or_twins,
     branches_run_with_captures, weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray,
     the_memory_cap_holds, fixed_symbols_are_kept)
