@@ -3,7 +3,7 @@
 #include "converter/upgrade.h"
 
 #include "converter/onnx_raw.h"
-#include "converter/report.h"
+#include "base/report.h"
 
 #define UP(domain, name, from, to, function) poprt_status function(prt_upgrade *u);
 #include "converter/upgrade.def"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* infer.c — types of graph values through the operators' infer hooks. */
-#include <stdio.h>
-
+#include "base/report.h"
 #include "ir/ir.h"
 
 /* Type of a region's input: what is better known in its declaration or in what is passed to it.
@@ -197,45 +196,16 @@ poprt_status prt_value_refine_type(prt_value *value, const prt_type *type)
     return POPRT_OK;
 }
 
-/* A report of several failures: one line each, the first one's status and node. */
-typedef struct report {
-    poprt_status status;
-    char subject[256];
-    char text[1800];
-    size_t at;
-    uint32_t count, shown;
-} report;
-
-static void add_failure(report *r, poprt_status status)
-{
-    const poprt_error *e = prt_error_last();
-    if (r->count++ == 0) {
-        r->status = status;
-        (void)snprintf(r->subject, sizeof(r->subject), "%s", e->subject);
-    }
-    const int n = snprintf(r->text + r->at, sizeof(r->text) - r->at, "%s%s%s%s",
-        r->at != 0 ? "\n" : "", r->count > 1 ? e->subject : "", r->count > 1 ? ": " : "", e->message);
-    if (n > 0 && (size_t)n < sizeof(r->text) - r->at) {
-        r->at += (size_t)n;
-        r->shown++;
-    } else {
-        r->text[r->at] = '\0';
-    }
-}
-
 poprt_status prt_ir_infer(prt_graph *graph)
 {
-    report r = { .status = POPRT_OK };
-    prt_for_each_op(op, graph) {
+    prt_report report = { .status = POPRT_OK };
+    prt_for_each_op(op, graph)
+    {
         const poprt_status status = prt_ir_infer_op(op);
         if (status == POPRT_E_NOMEM)
             return status;
         if (status != POPRT_OK)
-            add_failure(&r, status);
+            prt_report_add(&report, status);
     }
-    if (r.count == 0)
-        return POPRT_OK;
-    if (r.count > r.shown)
-        return prt_fail(r.status, r.subject, "%s\nand %u more", r.text, r.count - r.shown);
-    return prt_fail(r.status, r.subject, "%s", r.text);
+    return prt_report_end(&report);
 }

@@ -5,16 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/blobs.h"
 #include "tools/commands.h"
 #include "tools/tool.h"
 
-enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_COUNT };
+enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_COUNT };
+
+/* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
+enum { FORMAT_BLOBS = 100 };
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = { "help", 'h', PRT_OPT_FLAG, NULL, "print this and exit" },
     [OPT_TEXT] = { "text", 0, PRT_OPT_FLAG, NULL, "the whole graph, or program, as text" },
     [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "the summary as a JSON object" },
     [OPT_DOT] = { "dot", 0, PRT_OPT_FLAG, NULL, "a Graphviz graph" },
+    [OPT_BLOBS] = { "blobs", 0, PRT_OPT_FLAG, NULL, "the blobs of a PopEF file, a line each" },
+    [OPT_VERIFY] = { "verify", 0, PRT_OPT_FLAG, NULL,
+        "the same after checking every checksum, which reads the weights" },
 };
 
 static const prt_opt_command command = { .name = "poprt inspect",
@@ -102,11 +109,13 @@ static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t form
     return status;
 }
 
-static poprt_status inspect(prt_tool *tool, const char *path, int32_t format)
+static poprt_status inspect(prt_tool *tool, const char *path, int32_t format, bool verify)
 {
     const char *file = NULL;
     bool is_popef = false;
     PRT_TRY(prt_tool_find_model(tool, path, &file, &is_popef));
+    if (format == FORMAT_BLOBS)
+        return prt_blobs_print(tool, file, verify);
     if (!is_popef)
         return inspect_model(tool, file, format);
     poprt_executable *exec = NULL;
@@ -120,7 +129,9 @@ int prt_command_inspect(int argc, char **argv)
 {
     static const int32_t formats[OPT_COUNT] = { [OPT_TEXT] = POPRT_FORMAT_TEXT,
         [OPT_JSON] = POPRT_FORMAT_JSON,
-        [OPT_DOT] = POPRT_FORMAT_DOT };
+        [OPT_DOT] = POPRT_FORMAT_DOT,
+        [OPT_BLOBS] = FORMAT_BLOBS,
+        [OPT_VERIFY] = FORMAT_BLOBS };
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
     int32_t format = POPRT_FORMAT_SUMMARY;
@@ -136,9 +147,9 @@ int prt_command_inspect(int argc, char **argv)
             }
         if (chosen > 1)
             exit_code =
-                prt_opt_usage_error(&command, "--text, --json and --dot exclude each other");
+                prt_opt_usage_error(&command, "--text, --json, --dot, --blobs and --verify exclude each other");
         else
-            exit_code = inspect(&tool, opts.args[0], format) == POPRT_OK ? PRT_EXIT_DONE
+            exit_code = inspect(&tool, opts.args[0], format, prt_opt_has(&opts, OPT_VERIFY)) == POPRT_OK ? PRT_EXIT_DONE
                                                                          : PRT_REPORT();
     }
     prt_tool_close(&tool);

@@ -239,7 +239,7 @@ START_TEST(large_expressions_are_kept)
     begin();
     int64_t symbols[40], sum = 0, product = 1, deep = s;
     for (int i = 0; i < 40; i++) {
-        char name[8];
+        char name[16];
         (void)snprintf(name, sizeof(name), "x%d", i);
         symbols[i] = prt_dim_symbol(dims, prt_str_of(name));
     }

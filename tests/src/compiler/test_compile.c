@@ -83,7 +83,8 @@ START_TEST(unknown_operators_are_listed_together)
     const prt_compile_options options = { 0 };
     prt_program *p = NULL;
     ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "node_a: my.domain.Frobnicate"));
+    ck_assert_str_eq(prt_error_last()->subject, "node_a");
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "my.domain.Frobnicate"));
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "node_b: my.domain.Twiddle"));
     prt_module_release(m);
 }

@@ -149,6 +149,16 @@ expect 0 inspect "$digits" --dot
 has out '^digraph'
 expect 0 inspect a/executable.popef --text
 has out '^block 0'
+expect 0 inspect a/executable.popef --blobs
+has out 'POPLAR_EXECUTABLE'
+expect 0 inspect a/executable.popef --verify
+has out 'every checksum right'
+# A weight that changed: seen by --verify, not by opening.
+size=$(wc -c <a/executable.popef)
+{ head -c $((size - 40)) a/executable.popef; printf x; tail -c 39 a/executable.popef; } >changed.popef
+expect 0 inspect changed.popef
+expect 1 inspect changed.popef --verify
+has err 'fails its checksum'
 expect 2 inspect "$digits" --dot --json
 expect 1 inspect /dev/null
 printf 'nothing that is known' >foreign.popef

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report.h — several failures in one: a line each, with the first one's status and node. */
-#ifndef PRT_CONVERTER_REPORT_H
-#define PRT_CONVERTER_REPORT_H
+#ifndef PRT_BASE_REPORT_H
+#define PRT_BASE_REPORT_H
 
 #include "base/status.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c — collects failures. What does not fit is counted. */
-#include "converter/report.h"
+#include "base/report.h"
 
 #include <stdio.h>
 
