@@ -77,8 +77,8 @@ def page(rows, args, versions):
            f"{datetime.date.today()}, {machine()}, {args.threads} thread(s), libpoprt "
            f"{versions['poprt']} against ONNX Runtime {versions['ort']}.", "",
            "libpoprt runs every operator by its reference kernel (double accumulators) so far: the "
-           "run column says where the fast kernels have to start from. Loading, session and memory "
-           "columns are already what they are meant to be.", "",
+           "run columns say where fast kernels have to start from. Models are loaded from ONNX, where "
+           "weights lie at odd addresses and are copied once; from PopEF they are mapped.", "",
            "| model | load + session | ORT | first run | ORT | run | ORT | run ratio | memory | ORT |",
            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for name, ours, theirs in rows:
