@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nearest.c — optimal string alignment distance over three rows of a bounded table. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/nearest.h"
 
 #include <stdint.h>

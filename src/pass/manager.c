@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* manager.c — runs passes in order: repeats groups, measures, reports, verifies in debug builds. */
+#define _POSIX_C_SOURCE 200809L
 #include "pass/manager.h"
 
 #include <time.h>

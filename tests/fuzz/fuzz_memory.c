@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_memory.c — the capped allocator of fuzz targets. Single-threaded. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
  * the graph stays computed, so that the output keeps its producer. An operator that fails on its
  * constants stays too: it may never be reached. Bytes and time are bounded; see pass.h.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
 #include "op/interp.h"

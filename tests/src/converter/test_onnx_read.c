@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_onnx_read.c — what models mean: order, names, constants, functions, regions, values. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_bn_into_conv.c — fuse_bn_into_conv. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 
 #include "support/check_main.h"
