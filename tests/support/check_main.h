@@ -9,7 +9,7 @@
  *     }
  *     END_TEST
  *
- *     PRT_TEST_MAIN("lib/base/str", something_holds)
+ *     PRT_TEST_MAIN("base/str", something_holds)
  *
  * Every ck_assert writes to a pipe: loops of millions count what is wrong and assert once.
  */

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* test_file.c — file maps that stay where they should, and files written whole or not at all. */
+#define _DEFAULT_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/check_main.h"
+
+static char folder[64], path[512];
+
+static const char *at(const char *name)
+{
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+static void make_file(const char *name, const char *text)
+{
+    FILE *file = fopen(at(name), "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(text, 1, strlen(text), file), strlen(text));
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+/* A fresh folder for each test; it is small, and the system clears /tmp. */
+static void make_folder(void)
+{
+    (void)snprintf(folder, sizeof(folder), "/tmp/poprt-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    DIR *dir = opendir(folder);
+    for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            (void)remove(at(e->d_name));
+    (void)closedir(dir);
+    (void)rmdir(folder);
+}
+
+static size_t count_files(void)
+{
+    DIR *dir = opendir(folder);
+    size_t count = 0;
+    while (readdir(dir) != NULL)
+        count++;
+    (void)closedir(dir);
+    return count - 2;
+}
+
+static void expect(const char *name, const char *text)
+{
+    prt_blob *blob = NULL;
+    ck_assert_int_eq(prt_file_map(NULL, at(name), &blob), POPRT_OK);
+    ck_assert_uint_eq(blob->size, strlen(text));
+    ck_assert(blob->size == 0 || memcmp(blob->data, text, blob->size) == 0);
+    prt_blob_release(blob);
+}
+
+START_TEST(maps_regular_files)
+{
+    make_folder();
+    make_file("full", "some bytes");
+    make_file("empty", "");
+    expect("full", "some bytes");
+    expect("empty", "");
+    remove_folder();
+}
+END_TEST
+
+START_TEST(map_failures_name_file_and_cause)
+{
+    make_folder();
+    prt_blob *blob = NULL;
+    ck_assert_int_eq(prt_file_map(NULL, at("absent"), &blob), POPRT_E_NOT_FOUND);
+    ck_assert_str_eq(prt_error_last()->file, path);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "No such file"));
+    ck_assert_int_eq(prt_file_map(NULL, folder, &blob), POPRT_E_IO);
+    ck_assert_int_eq(mkfifo(at("fifo"), 0600), 0);
+    ck_assert_int_eq(prt_file_map(NULL, at("fifo"), &blob), POPRT_E_IO);
+    ck_assert_int_eq(prt_file_map(NULL, "/dev/zero", &blob), POPRT_E_IO);
+    ck_assert_int_eq(prt_file_map(NULL, "", &blob), POPRT_E_NOT_FOUND);
+    ck_assert_ptr_null(blob);
+    remove_folder();
+}
+END_TEST
+
+static poprt_status below(const char *relative)
+{
+    prt_blob *blob = NULL;
+    const poprt_status status = prt_file_map_below(NULL, folder, relative, "weight", &blob);
+    ck_assert_int_eq(status == POPRT_OK, blob != NULL);
+    prt_blob_release(blob);
+    return status;
+}
+
+static void check_below(void)
+{
+    make_folder();
+    make_file("data", "weights");
+    ck_assert_int_eq(mkdir(at("sub"), 0700), 0);
+    make_file("sub/data", "deep");
+    char target[128];
+    (void)snprintf(target, sizeof(target), "%s/data", folder);
+    ck_assert_int_eq(symlink("data", at("link")), 0);
+    ck_assert_int_eq(symlink("/etc/passwd", at("far")), 0);
+    ck_assert_int_eq(symlink("sub", at("sublink")), 0);
+
+    ck_assert_int_eq(below("data"), POPRT_OK);
+    ck_assert_int_eq(below("sub/data"), POPRT_OK);
+    ck_assert_int_eq(below("./sub//./data"), POPRT_OK);
+    ck_assert_int_eq(below(""), POPRT_E_PARSE);
+    ck_assert_int_eq(below(target), POPRT_E_PARSE);
+    ck_assert_int_eq(below(".."), POPRT_E_PARSE);
+    ck_assert_int_eq(below("sub/../data"), POPRT_E_PARSE);
+    ck_assert_int_eq(below("sub/.."), POPRT_E_PARSE);
+    ck_assert_str_eq(prt_error_last()->subject, "weight");
+    ck_assert_int_eq(below("..data"), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(below("absent"), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(below("absent/data"), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(below("data/x"), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(below("link"), POPRT_E_IO);
+    ck_assert_int_eq(below("far"), POPRT_E_IO);
+    ck_assert_int_ne(below("sublink/data"), POPRT_OK);
+    ck_assert_int_eq(below("sub"), POPRT_E_IO);
+    ck_assert_int_eq(below("."), POPRT_E_IO);
+    char from[128];
+    (void)snprintf(from, sizeof(from), "%s/data", folder);
+    ck_assert_int_eq(link(from, at("hard")), 0);
+    ck_assert_int_eq(below("hard"), POPRT_E_IO);
+    ck_assert_int_eq(below("data"), POPRT_E_IO);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "hard links"));
+    (void)remove(at("sub/data"));
+    remove_folder();
+}
+
+START_TEST(below_stays_below)
+{
+    check_below();
+}
+END_TEST
+
+/* The same where the kernel does not know openat2. */
+START_TEST(below_stays_below_without_openat2)
+{
+#ifdef SYS_openat2
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { 4, code };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+        (void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+#endif
+    check_below();
+}
+END_TEST
+
+START_TEST(descriptors_are_given_back)
+{
+    const int before = dup(0);
+    (void)close(before);
+    check_below();
+    const int after = dup(0);
+    (void)close(after);
+    ck_assert_int_eq(before, after);
+}
+END_TEST
+
+START_TEST(commit_replaces_and_abandon_does_not)
+{
+    make_folder();
+    make_file("out", "old");
+    prt_file_writer *writer = NULL;
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &writer), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_write(writer, "new", 3), POPRT_OK);
+    expect("out", "old");
+    prt_file_writer_abandon(writer);
+    expect("out", "old");
+    ck_assert_uint_eq(count_files(), 1);
+
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &writer), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_sink(writer, "new ", 4), 0);
+    ck_assert_int_eq(prt_file_writer_sink(writer, "text", 4), 0);
+    ck_assert_int_eq(prt_file_writer_sink(writer, NULL, 0), 0);
+    ck_assert_int_eq(prt_file_writer_commit(writer), POPRT_OK);
+    expect("out", "new text");
+    ck_assert_uint_eq(count_files(), 1);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(sizes_around_the_buffer_arrive_whole)
+{
+    make_folder();
+    static unsigned char bytes[300000];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(i * 7 + i / 251);
+    prt_file_writer *writer = NULL;
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &writer), POPRT_OK);
+    const size_t parts[] = { 1, 65535, 65536, 65537, 100, 0, 65436, 100 };
+    size_t sum = 0;
+    for (size_t i = 0; i < PRT_COUNT_OF(parts); i++) {
+        ck_assert_int_eq(prt_file_writer_write(writer, bytes + sum, parts[i]), POPRT_OK);
+        sum += parts[i];
+    }
+    ck_assert_int_eq(prt_file_writer_commit(writer), POPRT_OK);
+    prt_blob *blob = NULL;
+    ck_assert_int_eq(prt_file_map(NULL, at("out"), &blob), POPRT_OK);
+    ck_assert_uint_eq(blob->size, sum);
+    ck_assert_int_eq(memcmp(blob->data, bytes, sum), 0);
+    prt_blob_release(blob);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(two_writers_do_not_meet)
+{
+    make_folder();
+    prt_file_writer *a = NULL, *b = NULL;
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &a), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &b), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_write(a, "aaaa", 4), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_write(b, "bb", 2), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_commit(a), POPRT_OK);
+    expect("out", "aaaa");
+    ck_assert_int_eq(prt_file_writer_commit(b), POPRT_OK);
+    expect("out", "bb");
+    ck_assert_uint_eq(count_files(), 1);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(what_cannot_be_written_says_so)
+{
+    make_folder();
+    prt_file_writer *writer = NULL;
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("no/out"), &writer), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(prt_file_writer_create(NULL, "/dev/null", &writer), POPRT_E_IO);
+    ck_assert_int_eq(prt_file_writer_create(NULL, folder, &writer), POPRT_E_IO);
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("x/"), &writer), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(prt_file_writer_create(NULL, "", &writer), POPRT_E_IO);
+    ck_assert_ptr_null(writer);
+    ck_assert_uint_eq(count_files(), 0);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(full_disk_keeps_the_old_file)
+{
+    make_folder();
+    make_file("out", "old");
+    (void)signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit small = { 100000, 100000 };
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    static const char bytes[200000] = { 0 };
+    prt_file_writer *writer = NULL;
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &writer), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_write(writer, bytes, sizeof(bytes)), POPRT_E_IO);
+    ck_assert_str_eq(prt_error_last()->file, path);
+    ck_assert_int_eq(prt_file_writer_sink(writer, "x", 1), 1);
+    ck_assert_int_eq(prt_file_writer_commit(writer), POPRT_E_IO);
+    expect("out", "old");
+    ck_assert_uint_eq(count_files(), 1);
+    remove_folder();
+}
+END_TEST
+
+PRT_TEST_MAIN("base/file", maps_regular_files, map_failures_name_file_and_cause,
+    below_stays_below, below_stays_below_without_openat2, descriptors_are_given_back,
+    commit_replaces_and_abandon_does_not, sizes_around_the_buffer_arrive_whole,
+    two_writers_do_not_meet, what_cannot_be_written_says_so, full_disk_keeps_the_old_file)

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* test_onnx_write.c — modules out and in again: what is kept, what is made, what is refused. */
+#define _GNU_SOURCE
+#include "support/check_main.h"
+#include "support/onnx_bytes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/onnx_raw.h"
+#include "converter/onnx_write.h"
+#include "ir/build.h"
+
+static int32_t append(void *user, const void *bytes, size_t size)
+{
+    (void)msg_raw(user, bytes, size);
+    return 0;
+}
+
+static prt_module *loaded(const msg *model)
+{
+    prt_module *m = NULL;
+    const poprt_status status = onnx_load(model, NULL, &m);
+    ck_assert_msg(status == POPRT_OK, "%s: %s", prt_error_last()->subject, last_error());
+    ck_assert_int_eq(prt_ir_verify(m), POPRT_OK);
+    return m;
+}
+
+static msg *written(const prt_module *m)
+{
+    msg *out = msg_new();
+    const poprt_status status = prt_onnx_write(m, append, out);
+    ck_assert_msg(status == POPRT_OK, "%s", last_error());
+    return out;
+}
+
+static bool holds(const msg *m, const void *bytes, size_t size)
+{
+    return memmem(m->data, m->size, bytes, size) != NULL;
+}
+
+static const char *text_of(const prt_module *m)
+{
+    prt_str text;
+    ck_assert_int_eq(prt_ir_print(m->main, m->arena, &text), POPRT_OK);
+    return text.data;
+}
+
+static prt_value *value_of(const prt_module *m, const char *name)
+{
+    prt_value *v = prt_map_find(&m->names, prt_str_of(name));
+    ck_assert_msg(v != NULL, "no value '%s'", name);
+    return v;
+}
+
+START_TEST(untouched_nodes_keep_their_bytes)
+{
+    const int64_t zero = 0;
+    /* Fields in an order, and of a kind, that no writer of ours makes. */
+    msg *neg = msg_text(msg_text(msg_new(), PRT_ONNX_Node_op_type, "Neg"), 6, "a doc string");
+    (void)msg_text(msg_text(neg, PRT_ONNX_Node_output, "a"), PRT_ONNX_Node_input, "x");
+    msg *odd = msg_text(onnx_attr_ints(onnx_node("Odd", "a,,", "y"), "t", 1, &zero),
+        PRT_ONNX_Node_domain, "elsewhere");
+    msg *nodes[] = { neg, odd, NULL };
+    prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
+    const msg *out = written(m);
+    ck_assert(holds(out, neg->data, neg->size));
+    ck_assert(holds(out, odd->data, odd->size));
+    prt_module_release(m);
+}
+END_TEST
+
+START_TEST(changed_nodes_are_made_anew)
+{
+    const int64_t zero = 0;
+    msg *t = onnx_attr_text(onnx_node("Transpose", "x", "y"), "hint", "fast");
+    msg *nodes[] = { msg_text(onnx_attr_ints(t, "perm", 1, &zero), 6, "a doc string"), NULL };
+    prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
+    prt_op_touch(m->main->first);
+    const msg *out = written(m);
+    ck_assert(!holds(out, nodes[0]->data, nodes[0]->size));
+    ck_assert(holds(out, "a doc string", 12) && holds(out, "hint", 4));
+    prt_module *again = loaded(out);
+    const prt_transpose_attrs *a = again->main->first->attrs;
+    ck_assert_uint_eq(a->perm.count, 1);
+    ck_assert_ptr_nonnull(again->main->first->extra);
+    prt_module_release(m);
+    prt_module_release(again);
+}
+END_TEST
+
+START_TEST(the_sample_comes_back)
+{
+    prt_module *m = loaded(onnx_sample());
+    const msg *out = written(m);
+    prt_module *again = loaded(out);
+    ck_assert_str_eq(text_of(m), text_of(again));
+    ck_assert(holds(out, "a producer", 10));
+    ck_assert(!holds(out, "Turn", 4)); /* the function was inlined */
+    ck_assert_int_eq(prt_module_opset(again, PRT_STR("elsewhere")), 3);
+    prt_module_release(m);
+    prt_module_release(again);
+}
+END_TEST
+
+/* Old forms were made canonical, which a newer opset stands for. */
+START_TEST(the_opset_grows_as_needed)
+{
+    msg *nodes[] = { onnx_attr_f32(onnx_node("Clip", "x", "a"), "min", 1.5f),
+        onnx_node("Neg", "a", "y"), NULL };
+    msg *g = onnx_xy(onnx_graph("g", nodes));
+    prt_module *m = loaded(onnx_model(g, 6));
+    prt_module *again = loaded(written(m));
+    const prt_op *clip = again->main->first;
+    ck_assert_int_eq(prt_module_opset(again, PRT_STR("")), clip->def->since);
+    ck_assert_uint_eq(clip->n_in, 2);
+    ck_assert(holds(written(m), nodes[1]->data, nodes[1]->size));
+    prt_module_release(m);
+    prt_module_release(again);
+}
+END_TEST
+
+/* The interface keeps its names when other values stand behind it. */
+START_TEST(outputs_keep_their_names)
+{
+    msg *nodes[] = { onnx_node("Neg", "x", "a"), onnx_node("Abs", "a", "y"), NULL };
+    msg *g = onnx_xy(onnx_graph("g", nodes));
+    (void)msg_msg(g, PRT_ONNX_Graph_output, msg_text(msg_new(), 1, "a"));
+    prt_module *m = loaded(onnx_model(g, 21));
+    prt_value_replace(value_of(m, "y"), value_of(m, "x")); /* y = x */
+    prt_value_replace(value_of(m, "a"), value_of(m, "x")); /* a = x */
+    prt_op_erase(m->main->last);
+    prt_op_erase(m->main->last);
+    prt_module *again = loaded(written(m));
+    ck_assert_uint_eq(again->main->output_names.count, 2);
+    ck_assert(prt_str_is(again->main->output_names.data[0], "y"));
+    ck_assert(prt_str_is(again->main->output_names.data[1], "a"));
+    ck_assert_str_eq(again->main->first->name.data, "Identity");
+    prt_module_release(m);
+    prt_module_release(again);
+}
+END_TEST
+
+START_TEST(values_without_names_get_some)
+{
+    msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
+    prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
+    prt_build b = prt_build_before(m->main->first);
+    prt_value *sum = prt_build_binary(&b, PRT_OP_add, value_of(m, "x"),
+        prt_build_scalar(&b, PRT_DTYPE_f32, 3));
+    ck_assert_int_eq(prt_build_status(&b), POPRT_OK);
+    prt_op_set_input(m->main->first->next, 0, sum);
+    prt_module *again = loaded(written(m));
+    ck_assert_str_eq(again->main->first->name.data, "Add");
+    ck_assert_ptr_eq(again->main->last->in[0].value, &again->main->first->out[0]);
+    ck_assert_uint_eq(again->main->constants.count, 1);
+    prt_module_release(m);
+    prt_module_release(again);
+}
+END_TEST
+
+/* A constant that was listed as an input is so again, in its place. */
+START_TEST(initialized_inputs_are_listed_again)
+{
+    const int64_t two = 2;
+    const float w[2] = { 1, 2 };
+    msg *nodes[] = { onnx_node("Add", "x,w", "y"), NULL };
+    msg *info =
+        msg_text(onnx_info("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_ValueInfo_doc_string, "doc");
+    msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, info);
+    (void)msg_msg(onnx_xy(g), PRT_ONNX_Graph_initializer,
+        msg_bytes(onnx_tensor("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_Tensor_raw_data, w, 8));
+    prt_module *m = loaded(onnx_model(g, 13));
+    const msg *out = written(m);
+    const unsigned char *at = memmem(out->data, out->size, info->data, info->size);
+    ck_assert_ptr_nonnull(at);
+    const msg *x = onnx_info("x", PRT_DTYPE_f32, 1, &two);
+    const size_t behind = (size_t)(at - out->data) + info->size;
+    ck_assert_ptr_nonnull(memmem(at + info->size, out->size - behind, x->data, x->size));
+    prt_module_release(m);
+}
+END_TEST
+
+START_TEST(large_constants_go_to_a_file)
+{
+    static float w[1000];
+    const int64_t dim = 1000;
+    char path[] = "/tmp/prt_write_XXXXXX", data[64];
+    const int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    (void)close(fd);
+    (void)snprintf(data, sizeof(data), "%s.data", path);
+    for (size_t i = 0; i < 1000; i++)
+        w[i] = (float)i;
+    msg *nodes[] = { onnx_node("Add", "w,v", "y"), NULL };
+    msg *g = onnx_graph("g", nodes);
+    for (const char *name = "w"; name != NULL; name = *name == 'w' ? "v" : NULL)
+        (void)msg_msg(g, PRT_ONNX_Graph_initializer,
+            msg_bytes(onnx_tensor(name, PRT_DTYPE_f32, 1, &dim), PRT_ONNX_Tensor_raw_data, w,
+                sizeof(w)));
+    (void)msg_msg(g, PRT_ONNX_Graph_output, onnx_info("y", PRT_DTYPE_f32, 1, &dim));
+    prt_module *m = loaded(onnx_model(g, 21)), *again = NULL;
+    ck_assert_int_eq(prt_onnx_write_file(m, path, 100), POPRT_OK);
+    ck_assert_int_eq(prt_onnx_read_file(&prt_mem_libc, path, NULL, &again), POPRT_OK);
+    prt_tensor t;
+    ck_assert(prt_value_tensor(value_of(again, "v"), &t));
+    ck_assert_mem_eq(t.data, w, sizeof(w));
+    ck_assert_uint_eq((uintptr_t)t.data % PRT_ONNX_EXTERNAL_ALIGN, 0);
+    prt_module_release(again);
+    ck_assert_int_eq(unlink(data), 0);
+    ck_assert_int_eq(prt_onnx_write_file(m, path, 0), POPRT_OK);
+    ck_assert_int_ne(access(data, F_OK), 0);
+    ck_assert_int_eq(prt_onnx_read_file(&prt_mem_libc, path, NULL, &again), POPRT_OK);
+    prt_module_release(again);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_ne(prt_onnx_write_file(m, "/nonexistent/folder/m.onnx", 0), POPRT_OK);
+    prt_module_release(m);
+}
+END_TEST
+
+static int32_t refuse(void *user, const void *bytes, size_t size)
+{
+    size_t *left = user;
+    (void)bytes;
+    if (*left < size)
+        return 1;
+    *left -= size;
+    return 0;
+}
+
+START_TEST(a_refusing_sink_is_an_io_error)
+{
+    prt_module *m = loaded(onnx_sample());
+    const size_t whole = written(m)->size;
+    for (size_t n = 0; n <= whole; n++) {
+        size_t left = n;
+        ck_assert_int_eq(prt_onnx_write(m, refuse, &left), n < whole ? POPRT_E_IO : POPRT_OK);
+    }
+    prt_module_release(m);
+}
+END_TEST
+
+START_TEST(every_refused_allocation)
+{
+    failing f = { SIZE_MAX, 0 };
+    const prt_allocator allocator = failing_allocator(&f);
+    const msg *sample = onnx_sample();
+    prt_blob *blob = NULL;
+    prt_module *m = NULL;
+    ck_assert_int_eq(
+        prt_blob_borrow(&prt_mem_libc, sample->data, sample->size, NULL, NULL, &blob), 0);
+    ck_assert_int_eq(prt_onnx_read_bytes(&allocator, blob, "test", NULL, NULL, &m), POPRT_OK);
+    const size_t live = f.live;
+    poprt_status status = POPRT_E_NOMEM;
+    for (size_t n = 0; status != POPRT_OK; n++) {
+        ck_assert_uint_lt(n, 1000);
+        f.left = n;
+        status = prt_onnx_write(m, append, msg_new());
+        ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
+        ck_assert_uint_eq(f.live, live);
+    }
+    prt_module_release(m);
+    prt_blob_release(blob);
+    ck_assert_uint_eq(f.live, 0);
+}
+END_TEST
+
+PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
+    changed_nodes_are_made_anew, the_sample_comes_back, the_opset_grows_as_needed,
+    outputs_keep_their_names, values_without_names_get_some, initialized_inputs_are_listed_again,
+    large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)

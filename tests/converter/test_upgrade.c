@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* test_upgrade.c — attributes of nodes, rows of older opsets, and what is reported. */
+#define _GNU_SOURCE
+#include "support/check_main.h"
+#include "support/onnx_bytes.h"
+
+#include <string.h>
+
+#include "converter/onnx_raw.h"
+#include "converter/upgrade.h"
+
+static prt_module *loaded(msg *const *nodes, int64_t opset)
+{
+    prt_module *m = NULL;
+    const poprt_status status =
+        onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), opset), NULL, &m);
+    ck_assert_msg(status == POPRT_OK, "%s", last_error());
+    ck_assert_int_eq(prt_ir_verify(m), POPRT_OK);
+    return m;
+}
+
+START_TEST(unknown_attributes_are_kept)
+{
+    const int64_t zero = 0;
+    msg *t = onnx_attr_text(onnx_node("Transpose", "x", "y"), "hint", "fast");
+    msg *nodes[] = { onnx_attr_ints(t, "perm", 1, &zero), NULL };
+    prt_module *m = loaded(nodes, 21);
+    const prt_op *op = m->main->first;
+    const prt_transpose_attrs *a = op->attrs;
+    ck_assert(prt_attr_given(a, 0));
+    ck_assert_uint_eq(a->perm.count, 1);
+    ck_assert_ptr_nonnull(op->extra);
+    ck_assert_ptr_null(op->extra->next);
+    ck_assert_ptr_nonnull(memmem(op->extra->bytes, op->extra->size, "fast", 4));
+    prt_module_release(m);
+}
+END_TEST
+
+/* Opset 1 let every operator say which inputs it may overwrite. */
+START_TEST(a_hint_of_opset_1_goes)
+{
+    const int64_t one = 1;
+    msg *nodes[] = { onnx_attr_ints(onnx_node("Neg", "x", "y"), "consumed_inputs", 1, &one), NULL };
+    prt_module *m = loaded(nodes, 5);
+    ck_assert_ptr_null(m->main->first->extra);
+    ck_assert_ptr_null(m->main->first->source);
+    prt_module_release(m);
+}
+END_TEST
+
+START_TEST(rows_apply_to_their_versions)
+{
+    msg *nodes[] = { onnx_attr_f32(onnx_node("Clip", "x", "y"), "min", 1.5f), NULL };
+    prt_module *m = loaded(nodes, 6);
+    const prt_op *op = m->main->first;
+    ck_assert_str_eq(op->name.data, "Clip");
+    ck_assert_uint_ge(op->n_in, 2);
+    ck_assert_ptr_nonnull(op->in[1].value->constant);
+    ck_assert_ptr_null(op->source);
+    ck_assert_int_eq(op->out[0].type->rank, 1);
+    prt_module_release(m);
+    m = loaded(nodes, 13); /* there it is an attribute that Clip does not have */
+    ck_assert_uint_eq(m->main->first->n_in, 1);
+    ck_assert_ptr_nonnull(m->main->first->extra);
+    ck_assert_ptr_nonnull(m->main->first->source);
+    prt_module_release(m);
+}
+END_TEST
+
+START_TEST(failures_are_collected)
+{
+    const int64_t two[2] = { 0, 1 };
+    msg *a = msg_text(onnx_node("Transpose", "x", "a"), PRT_ONNX_Node_name, "first");
+    msg *b = msg_text(onnx_node("Transpose", "a", "y"), PRT_ONNX_Node_name, "second");
+    msg *nodes[] = { onnx_attr_ints(a, "perm", 2, two), onnx_attr_text(b, "perm", "x"), NULL };
+    prt_module *m = NULL;
+    ck_assert_int_ne(
+        onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21), NULL, &m), POPRT_OK);
+    ck_assert_str_eq(prt_error_last()->subject, "first");
+    ck_assert_ptr_nonnull(strstr(last_error(), "second: "));
+}
+END_TEST
+
+/* The helpers that rows are written with, on an op made by hand. */
+START_TEST(helpers_read_and_move_attributes)
+{
+    msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
+    prt_module *m = loaded(nodes, 21);
+    const int64_t axes[2] = { 3, 4 };
+    prt_node_attr attrs[] = {
+        { .name = PRT_STR("i"), .kind = PRT_ONNX_INT, .i = 7 },
+        { .name = PRT_STR("f"), .kind = PRT_ONNX_FLOAT, .f = 2.5f },
+        { .name = PRT_STR("axes"), .kind = PRT_ONNX_INTS, .ints = { axes, 2 } },
+        { .name = PRT_STR("perm"), .kind = PRT_ONNX_INTS, .ints = { axes, 1 } },
+    };
+    prt_upgrade u = { .op = m->main->first, .version = 1, .attrs = attrs, .n_attrs = 4 };
+    ck_assert_int_eq(prt_upgrade_i64(&u, "i", 1), 7);
+    ck_assert_int_eq(prt_upgrade_i64(&u, "absent", 1), 1);
+    ck_assert_int_eq(prt_upgrade_i64(&u, "f", 1), 1); /* of another type */
+    ck_assert(prt_upgrade_f32(&u, "f", 0) == 2.5f);
+    ck_assert_ptr_null(prt_upgrade_attr(&u, "absent"));
+    ck_assert(attrs[0].taken && attrs[1].taken && !attrs[2].taken);
+    ck_assert_int_eq(prt_upgrade_ints_to_input(&u, "axes", 2), POPRT_OK);
+    ck_assert_uint_eq(u.op->n_in, 3);
+    ck_assert_ptr_null(u.op->in[1].value);
+    prt_tensor t;
+    ck_assert(prt_value_tensor(u.op->in[2].value, &t));
+    ck_assert_mem_eq(t.data, axes, sizeof(axes));
+    ck_assert_int_eq(prt_upgrade_ints_to_input(&u, "i", 1), POPRT_E_PARSE);
+    ck_assert_int_eq(prt_upgrade_become(&u, PRT_OP_transpose), POPRT_OK);
+    ck_assert_str_eq(u.op->name.data, "Transpose");
+    ck_assert_uint_eq(((const prt_transpose_attrs *)u.op->attrs)->perm.count, 1);
+    prt_module_release(m);
+}
+END_TEST
+
+PRT_TEST_MAIN("converter/upgrade", unknown_attributes_are_kept, a_hint_of_opset_1_goes,
+    rows_apply_to_their_versions, failures_are_collected, helpers_read_and_move_attributes)

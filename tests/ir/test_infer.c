@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* test_infer.c — types of values in graphs: declared and inferred ones, regions, reports. */
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+static void assert_type(const prt_graph *g, const char *name, const char *expected)
+{
+    char text[128];
+    const prt_value *v = prt_map_find(&g->module->names, prt_str_of(name));
+    ck_assert_ptr_nonnull(v);
+    prt_type_print(g->module->dims, v->type, text, sizeof(text));
+    ck_assert_str_eq(text, expected);
+}
+
+START_TEST(symbols_pass_through)
+{
+    prt_graph *g = graph_from_text("x = input f32[n,3,?]\n"
+                                   "y = transpose x {perm=[2,0,1]}\n"
+                                   "z = add x x\n"
+                                   "return y, z\n");
+    assert_type(g, "y", "f32[?,n,3]");
+    assert_type(g, "z", "f32[n,3,?]");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(contents_of_shapes_are_followed)
+{
+    prt_graph *g = graph_from_text("x = input f32[n,3,4]\n"
+                                   "s = shape x\n"
+                                   "y = reshape x s\n"
+                                   "return y\n");
+    assert_type(g, "s", "i64[3]");
+    assert_type(g, "y", "f32[n,3,4]");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(declared_dims_are_not_believed)
+{
+    prt_graph *g = graph_from_text("x = input f32[?,3]\ny = identity x : f32[7,3]\nreturn y\n");
+    assert_type(g, "y", "f32[?,3]");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(declared_kinds_fill_gaps)
+{
+    prt_graph *g = graph_from_text("x = input ?\ny = identity x : f32[7,3]\nz = identity x : seq(i64[2])\n"
+                                   "return y, z\n");
+    assert_type(g, "y", "f32[*]");
+    assert_type(g, "z", "seq(i64[2])");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(branches_give_their_types)
+{
+    prt_graph *g = graph_from_text("c = input bool[]\nx = input f32[2]\n"
+                                   "r = if c {\n"
+                                   "  then_branch { t = add x x; return t }\n"
+                                   "  else_branch { u = neg x; return u }\n"
+                                   "}\nreturn r\n");
+    assert_type(g, "r", "f32[2]");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(a_report_collects_all_failures)
+{
+    prt_graph *g = graph_from_text("x = input f32[2]\ny = input f32[2]\n"
+                                   "a = add x y @first\nb = mul x y @second\nreturn a, b\n");
+    const int64_t dim = 5;
+    g->inputs.data[1]->type = prt_type_tensor(g->module->types, PRT_DTYPE_f32, 1, &dim);
+    ck_assert_int_eq(prt_ir_infer(g), POPRT_E_SHAPE);
+    ck_assert_str_eq(prt_error_last()->subject, "first");
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "second: "));
+    module_free(g);
+}
+END_TEST
+
+START_TEST(unknown_operators_are_named)
+{
+    prt_graph *g = graph_from_text("x = input f32[2]\ny = \"com.example.Twist\" x @n : f32[2]\nreturn y\n");
+    ck_assert_int_eq(prt_ir_infer(g), POPRT_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "com.example.Twist"));
+    module_free(g);
+}
+END_TEST
+
+START_TEST(types_are_refined)
+{
+    prt_graph *g = graph_from_text("x = input f32[?,3]\ny = input ?\nz = input f32[n,m]\n"
+                                   "return x, y\n");
+    prt_value *const *in = g->inputs.data;
+    ck_assert_int_eq(prt_value_refine_type(in[0], in[2]->type), POPRT_OK);
+    assert_type(g, "x", "f32[n,3]");
+    ck_assert_int_eq(prt_value_refine_type(in[1], in[2]->type), POPRT_OK);
+    assert_type(g, "y", "f32[n,m]");
+    module_free(g);
+}
+END_TEST
+
+PRT_TEST_MAIN("ir/infer", symbols_pass_through, contents_of_shapes_are_followed,
+    declared_dims_are_not_believed, declared_kinds_fill_gaps, branches_give_their_types,
+    a_report_collects_all_failures, unknown_operators_are_named, types_are_refined)

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_dim.c — symbolic dimensions: what folds, that equal expressions are equal integers, and, on
+ * random expressions, that folding changes no value.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "num/dim.h"
+#include "support/check_main.h"
+
+static prt_arena *arena;
+static prt_dims *dims;
+static int64_t s, t, h;
+
+static void begin(void)
+{
+    ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
+    ck_assert_int_eq(prt_dims_create(arena, &dims), POPRT_OK);
+    s = prt_dim_symbol(dims, PRT_STR("s"));
+    t = prt_dim_symbol(dims, PRT_STR("t"));
+    h = prt_dim_symbol(dims, PRT_STR("h"));
+}
+
+static const char *text(int64_t dim)
+{
+    static char to[256];
+    prt_dim_print(dims, dim, to, sizeof(to));
+    return to;
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    return prt_dim_add(dims, a, b);
+}
+
+static int64_t sub(int64_t a, int64_t b)
+{
+    return prt_dim_sub(dims, a, b);
+}
+
+static int64_t mul(int64_t a, int64_t b)
+{
+    return prt_dim_mul(dims, a, b);
+}
+
+static int64_t quot(int64_t a, int64_t b)
+{
+    return prt_dim_floordiv(dims, a, b);
+}
+
+static int64_t ceilq(int64_t a, int64_t b)
+{
+    return prt_dim_ceildiv(dims, a, b);
+}
+
+static int64_t rem(int64_t a, int64_t b)
+{
+    return prt_dim_make(dims, PRT_DIM_MOD, a, b);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return prt_dim_min(dims, a, b);
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return prt_dim_max(dims, a, b);
+}
+
+START_TEST(numbers_need_no_table)
+{
+    ck_assert_int_eq(prt_dim_add(NULL, 2, 3), 5);
+    ck_assert_int_eq(prt_dim_sub(NULL, 2, 3), -1);
+    ck_assert_int_eq(prt_dim_mul(NULL, -2, 3), -6);
+    ck_assert_int_eq(prt_dim_floordiv(NULL, -7, 2), -4);
+    ck_assert_int_eq(prt_dim_floordiv(NULL, 7, -2), -4);
+    ck_assert_int_eq(prt_dim_floordiv(NULL, -7, -2), 3);
+    ck_assert_int_eq(prt_dim_ceildiv(NULL, 7, 2), 4);
+    ck_assert_int_eq(prt_dim_ceildiv(NULL, -7, 2), -3);
+    ck_assert_int_eq(prt_dim_make(NULL, PRT_DIM_MOD, -7, 3), 2);
+    ck_assert_int_eq(prt_dim_make(NULL, PRT_DIM_MOD, 7, -3), -2);
+    ck_assert_int_eq(prt_dim_min(NULL, 7, -3), -3);
+    ck_assert_int_eq(prt_dim_max(NULL, 7, -3), 7);
+    char to[32];
+    prt_dim_print(NULL, 42, to, sizeof(to));
+    ck_assert_str_eq(to, "42");
+}
+END_TEST
+
+START_TEST(the_unknown_spreads)
+{
+    begin();
+    const int64_t u = PRT_DIM_UNKNOWN;
+    ck_assert_int_eq(prt_dim_add(NULL, u, 3), u);
+    ck_assert_int_eq(mul(s, u), u);
+    ck_assert_int_eq(quot(s, 0), u);
+    ck_assert_int_eq(quot(3, 0), u);
+    ck_assert_int_eq(rem(s, 0), u);
+    ck_assert_int_eq(ceilq(3, 0), u);
+    ck_assert_int_eq(mul(INT64_C(1) << 40, INT64_C(1) << 40), u);
+    ck_assert_int_eq(add(INT64_MAX, 1), u);
+    ck_assert_int_eq(sub(-(INT64_C(1) << 61), INT64_C(1) << 61), u);
+    ck_assert_int_eq(prt_dim_apply(PRT_DIM_ADD, s, 1), u);
+    ck_assert_str_eq(text(u), "?");
+}
+END_TEST
+
+START_TEST(symbols_are_interned)
+{
+    begin();
+    char name[] = "s";
+    ck_assert_int_eq(prt_dim_symbol(dims, prt_str_of(name)), s);
+    ck_assert_int_ne(s, t);
+    ck_assert(prt_dim_is_expr(s) && !prt_dim_is_number(s));
+    ck_assert_int_eq(prt_dim_of_index(prt_dim_index(t)), t);
+    ck_assert_int_eq(prt_dims_at(dims, prt_dim_index(h))->a, 2);
+    ck_assert_uint_eq(prt_dims_count(dims), 3);
+    ck_assert(prt_dim_is_expr(prt_dim_symbol(dims, (prt_str){ NULL, 0 })));
+    for (int i = 0; i < 3000; i++) {
+        char many[16];
+        (void)snprintf(many, sizeof(many), "d%d", i);
+        const int64_t dim = prt_dim_symbol(dims, prt_str_of(many));
+        ck_assert_int_eq(prt_dim_symbol(dims, prt_str_of(many)), dim);
+        ck_assert_str_eq(text(dim), many);
+    }
+}
+END_TEST
+
+START_TEST(identities_fold)
+{
+    begin();
+    ck_assert_int_eq(add(s, 0), s);
+    ck_assert_int_eq(add(0, s), s);
+    ck_assert_int_eq(sub(s, 0), s);
+    ck_assert_int_eq(mul(s, 1), s);
+    ck_assert_int_eq(mul(0, s), 0);
+    ck_assert_int_eq(sub(s, s), 0);
+    ck_assert_int_eq(quot(s, 1), s);
+    ck_assert_int_eq(quot(s, s), 1);
+    ck_assert_int_eq(ceilq(s, s), 1);
+    ck_assert_int_eq(quot(0, s), 0);
+    ck_assert_int_eq(rem(s, 1), 0);
+    ck_assert_int_eq(rem(s, s), 0);
+    ck_assert_int_eq(least(s, s), s);
+    ck_assert_int_eq(most(s, s), s);
+    ck_assert_int_eq(sub(0, sub(0, s)), s);
+}
+END_TEST
+
+START_TEST(sums_and_products_have_one_form)
+{
+    begin();
+    ck_assert_int_eq(add(add(s, 2), 3), add(5, s));
+    ck_assert_int_eq(mul(mul(s, 2), 3), mul(6, s));
+    ck_assert_int_eq(add(s, t), add(t, s));
+    ck_assert_int_eq(mul(s, t), mul(t, s));
+    ck_assert_int_eq(sub(add(s, t), t), s);
+    ck_assert_int_eq(add(sub(s, t), t), s);
+    ck_assert_int_eq(add(s, s), mul(2, s));
+    ck_assert_int_eq(mul(2, add(s, 1)), add(mul(s, 2), 2));
+    ck_assert_int_eq(add(add(s, t), h), add(s, add(h, t)));
+    ck_assert_int_eq(mul(mul(s, t), h), mul(s, mul(h, t)));
+    ck_assert_int_eq(mul(add(s, 1), sub(s, 1)), sub(mul(s, s), 1));
+    ck_assert_int_eq(sub(mul(add(s, t), h), mul(h, s)), mul(t, h));
+}
+END_TEST
+
+START_TEST(quotients_fold)
+{
+    begin();
+    ck_assert_int_eq(quot(mul(s, 4), 4), s);
+    ck_assert_int_eq(quot(mul(s, 4), 2), mul(s, 2));
+    ck_assert_int_eq(quot(mul(s, 2), 4), quot(s, 2));
+    ck_assert_int_eq(quot(mul(s, t), t), s);
+    ck_assert_int_eq(quot(mul(mul(s, t), 768), mul(t, 64)), mul(s, 12));
+    ck_assert_int_eq(quot(mul(add(s, 1), t), add(s, 1)), t);
+    ck_assert_int_eq(quot(mul(add(s, 1), add(t, h)), add(h, t)), add(s, 1));
+    ck_assert_int_eq(quot(mul(s, t), mul(s, h)), quot(t, h));
+    ck_assert_int_eq(quot(add(mul(s, 4), 3), 2), add(mul(s, 2), 1));
+    ck_assert_int_eq(quot(add(mul(s, t), h), t), add(s, quot(h, t)));
+    ck_assert_int_eq(quot(quot(s, 2), 3), quot(s, 6));
+    ck_assert_int_eq(ceilq(s, 2), quot(add(s, 1), 2));
+    ck_assert_int_eq(ceilq(ceilq(s, 2), 2), ceilq(s, 4));
+    ck_assert_int_eq(add(quot(sub(s, 1), 2), 1), quot(add(s, 1), 2));
+    ck_assert_int_eq(quot(sub(add(s, 6), 7), 2), sub(quot(add(s, 1), 2), 1));
+    ck_assert_int_eq(quot(mul(add(h, 1), s), mul(2, s)), quot(add(h, 1), 2));
+    ck_assert_int_eq(rem(mul(s, 6), 3), 0);
+    ck_assert_int_eq(rem(add(mul(s, 6), 5), 3), 2);
+    ck_assert_int_eq(rem(mul(s, t), t), 0);
+    ck_assert_int_eq(rem(add(mul(s, t), h), t), rem(h, t));
+}
+END_TEST
+
+START_TEST(extremes_fold_where_it_is_certain)
+{
+    begin();
+    ck_assert_int_eq(most(s, add(s, 3)), add(s, 3));
+    ck_assert_int_eq(least(s, add(s, 3)), s);
+    ck_assert_int_eq(most(s, 0), s);
+    ck_assert_int_eq(least(s, -1), -1);
+    ck_assert_int_eq(most(mul(s, 2), s), mul(s, 2));
+    ck_assert_int_eq(least(s, t), least(t, s));
+    ck_assert_int_eq(most(most(s, t), s), most(s, t));
+    ck_assert_int_eq(most(t, most(s, t)), most(s, t));
+    ck_assert(prt_dim_is_expr(most(s, 1)));
+    ck_assert_int_eq(most(s, 1), most(1, s));
+}
+END_TEST
+
+START_TEST(text_shows_structure)
+{
+    begin();
+    ck_assert_str_eq(text(3), "3");
+    ck_assert_str_eq(text(-3), "-3");
+    ck_assert_str_eq(text(add(s, 1)), "(s+1)");
+    ck_assert_str_eq(text(sub(s, 1)), "(s-1)");
+    ck_assert_str_eq(text(add(1, mul(s, 2))), "((2*s)+1)");
+    ck_assert_str_eq(text(sub(t, s)), "(t-s)");
+    ck_assert_str_eq(text(sub(5, s)), "(5-s)");
+    ck_assert_str_eq(text(mul(mul(s, t), h)), "((s*t)*h)");
+    ck_assert_str_eq(text(quot(s, t)), "(s/t)");
+    ck_assert_str_eq(text(ceilq(s, t)), "ceildiv(s, t)");
+    ck_assert_str_eq(text(rem(s, 2)), "(s%2)");
+    ck_assert_str_eq(text(least(s, 7)), "min(s, 7)");
+    char small[6];
+    prt_dim_print(dims, add(s, mul(t, h)), small, sizeof(small));
+    ck_assert_str_eq(small, "((t*h");
+    prt_dim_print(dims, s, small, 1);
+    ck_assert_str_eq(small, "");
+    prt_dim_print(dims, s, NULL, 0);
+}
+END_TEST
+
+/* More terms than a polynomial holds: nothing is folded wrongly, equal is still equal. */
+START_TEST(large_expressions_are_kept)
+{
+    begin();
+    int64_t symbols[40], sum = 0, product = 1, deep = s;
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "x%d", i);
+        symbols[i] = prt_dim_symbol(dims, prt_str_of(name));
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        int64_t again = 0, again_product = 1;
+        for (int i = 0; i < 40; i++) {
+            again = add(again, symbols[i]);
+            again_product = mul(again_product, add(symbols[i], 1));
+        }
+        ck_assert(turn == 0 || (again == sum && again_product == product));
+        sum = again;
+        product = again_product;
+    }
+    ck_assert(prt_dim_is_expr(sum) && prt_dim_is_expr(product));
+    ck_assert_int_eq(sub(sum, sum), 0);
+    ck_assert_int_eq(quot(product, product), 1);
+    ck_assert_int_eq(sub(add(sum, 3), 3), sum);
+    for (int i = 0; i < 100000; i++)
+        deep = most(add(deep, t), mul(h, i));
+    ck_assert(prt_dim_is_expr(deep));
+    (void)text(deep);
+}
+END_TEST
+
+/* Numbers at the edge stay exact or become unknown. */
+START_TEST(large_numbers_are_kept)
+{
+    begin();
+    const int64_t big = INT64_C(1) << 61;
+    const int64_t expr = add(mul(s, big), big);
+    ck_assert(prt_dim_is_expr(expr));
+    ck_assert(prt_dim_is_expr(mul(expr, 8)));
+    ck_assert(prt_dim_is_expr(add(expr, INT64_MAX)));
+    ck_assert(prt_dim_is_expr(sub(add(s, INT64_MAX), -5)));
+    ck_assert(prt_dim_is_expr(sub(0, add(s, INT64_MAX))));
+    ck_assert(prt_dim_is_expr(quot(add(s, INT64_MAX), INT64_MAX)));
+    ck_assert(prt_dim_is_expr(ceilq(add(s, 5), INT64_MAX)));
+    ck_assert(prt_dim_is_expr(quot(quot(s, big), big)));
+    ck_assert(prt_dim_is_expr(quot(s, -3)));
+    ck_assert(prt_dim_is_expr(rem(s, -3)));
+}
+END_TEST
+
+START_TEST(memory_limit_gives_unknown)
+{
+    ck_assert_int_eq(prt_arena_create(NULL, 20000, &arena), POPRT_OK);
+    ck_assert_int_eq(prt_dims_create(arena, &dims), POPRT_OK);
+    int64_t dim = prt_dim_symbol(dims, PRT_STR("s"));
+    for (int i = 1; i < 10000 && dim != PRT_DIM_UNKNOWN; i++)
+        dim = rem(add(dim, 1), 1000 + i);
+    ck_assert_int_eq(dim, PRT_DIM_UNKNOWN);
+    ck_assert_int_eq(prt_error_last()->status, POPRT_E_NOMEM);
+    prt_arena_release(arena);
+}
+END_TEST
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+enum { SYMBOLS = 4, POINTS = 12, POOL = 60, SMALL = 1 << 24 };
+
+static size_t place_of(int64_t dim)
+{
+    return prt_dim_is_number(dim) ? 0 : prt_dim_index(dim);
+}
+
+/* Values of a dim at a point, by evaluating every node in order. */
+static int64_t value_at(int64_t dim, const int64_t *symbols)
+{
+    static int64_t values[1 << 16];
+    if (prt_dim_is_number(dim))
+        return dim;
+    const size_t last = prt_dim_index(dim);
+    ck_assert_uint_lt(last, 1 << 16);
+    for (size_t i = 0; i <= last; i++) {
+        const prt_dim_node *n = prt_dims_at(dims, i);
+        if (n->op == PRT_DIM_SYMBOL) {
+            values[i] = symbols[n->a];
+            continue;
+        }
+        if (place_of(n->a) >= i || place_of(n->b) >= i)
+            ck_abort_msg("an operand comes after node %zu", i);
+        const int64_t a = prt_dim_is_number(n->a) ? n->a : values[prt_dim_index(n->a)];
+        const int64_t b = prt_dim_is_number(n->b) ? n->b : values[prt_dim_index(n->b)];
+        values[i] = prt_dim_apply((prt_dim_op)n->op, a, b);
+    }
+    return values[last];
+}
+
+typedef struct sample {
+    int64_t dim;
+    int64_t values[POINTS]; /* as computed without folding */
+} sample;
+
+static int64_t bounded(prt_dim_op op, int64_t a, int64_t b)
+{
+    const int64_t value = prt_dim_apply(op, a, b);
+    return value > SMALL || value < -SMALL ? PRT_DIM_UNKNOWN : value;
+}
+
+/* Random expressions: wherever the plain computation has a value, the folded one has the same. */
+START_TEST(folding_changes_no_value)
+{
+    static sample pool[POOL];
+    for (int round = 0; round < 400; round++) {
+        ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
+        ck_assert_int_eq(prt_dims_create(arena, &dims), POPRT_OK);
+        int64_t points[POINTS][SYMBOLS];
+        for (int p = 0; p < POINTS; p++)
+            for (int i = 0; i < SYMBOLS; i++)
+                points[p][i] = p == 0 ? 0 : p == 1 ? 1 : (int64_t)(draw() % 40);
+        for (int k = 0; k < POOL; k++) {
+            sample *to = &pool[k];
+            if (k < SYMBOLS) {
+                const char name[2] = { (char)('a' + k), 0 };
+                to->dim = prt_dim_symbol(dims, prt_str_of(name));
+            } else if (k < 12) {
+                to->dim = (int64_t)(draw() % 9) - 2;
+            }
+            if (k < 12) {
+                for (int p = 0; p < POINTS; p++)
+                    to->values[p] = k < SYMBOLS ? points[p][k] : to->dim;
+                continue;
+            }
+            const prt_dim_op op = (prt_dim_op)(PRT_DIM_ADD + draw() % 8);
+            const sample *a = &pool[draw() % (uint64_t)k], *b = &pool[draw() % (uint64_t)k];
+            to->dim = prt_dim_make(dims, op, a->dim, b->dim);
+            bool any = false;
+            for (int p = 0; p < POINTS; p++) {
+                to->values[p] = bounded(op, a->values[p], b->values[p]);
+                any = any || to->values[p] != PRT_DIM_UNKNOWN;
+            }
+            ck_assert_msg(!any || to->dim != PRT_DIM_UNKNOWN, "lost a value");
+            if (to->dim == PRT_DIM_UNKNOWN)
+                *to = pool[draw() % (uint64_t)k];
+            for (int p = 0; p < POINTS; p++)
+                if (to->values[p] != PRT_DIM_UNKNOWN &&
+                    value_at(to->dim, points[p]) != to->values[p])
+                    ck_abort_msg("%s is %lld, not %lld", text(to->dim),
+                        (long long)value_at(to->dim, points[p]), (long long)to->values[p]);
+        }
+        prt_arena_release(arena);
+    }
+}
+END_TEST
+
+/* A table written out and read back node by node gives the same expressions. */
+START_TEST(made_again_is_the_same)
+{
+    begin();
+    int64_t pool[200] = { s, t, h, 1, 2, 3 };
+    for (size_t k = 6; k < 200; k++) {
+        const prt_dim_op op = (prt_dim_op)(PRT_DIM_ADD + draw() % 8);
+        pool[k] = prt_dim_make(dims, op, pool[draw() % k], pool[draw() % k]);
+        if (pool[k] == PRT_DIM_UNKNOWN)
+            pool[k] = s;
+    }
+    const size_t count = prt_dims_count(dims);
+    for (size_t i = 0; i < count; i++) {
+        const prt_dim_node node = *prt_dims_at(dims, i);
+        if (node.op != PRT_DIM_SYMBOL)
+            ck_assert_int_eq(prt_dim_make(dims, (prt_dim_op)node.op, node.a, node.b),
+                prt_dim_of_index(i));
+    }
+    ck_assert_uint_eq(prt_dims_count(dims), count);
+}
+END_TEST
+
+PRT_TEST_MAIN("num/dim", numbers_need_no_table, the_unknown_spreads, symbols_are_interned,
+    identities_fold, sums_and_products_have_one_form, quotients_fold,
+    extremes_fold_where_it_is_certain, text_shows_structure, large_expressions_are_kept,
+    large_numbers_are_kept, memory_limit_gives_unknown, folding_changes_no_value,
+    made_again_is_the_same)

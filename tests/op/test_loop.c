@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* test_loop.c — If, Loop and Scan: bounds, swaps, zero iterations, what is inferred, errors. */
+#include "support/check_main.h"
+#include "support/op_text.h"
+
+#define COUNT(m, c)                                                                                \
+    "m = const i64[] {" m "}\nc = const bool[] {" c "}\nx = const i64[] {10}\n"                    \
+    "y, z = loop m c x {body {\ni = input i64[]\nk = input bool[]\nv = input i64[]\n"              \
+    "n = add v i\no = identity k\nreturn o, n, i\n}}\n"
+
+START_TEST(loop_bounds)
+{
+    ck_assert_str_eq(op_value(COUNT("4", "true") "return y, z\n"), "i64[]: 16");
+    ck_assert_str_eq(op_value_of(COUNT("4", "true") "return y, z\n", 1), "i64[4]: 0 1 2 3");
+    ck_assert_str_eq(op_value(COUNT("-1", "true") "return y, z\n"), "i64[]: 10");
+    ck_assert_str_eq(op_value_of(COUNT("0", "true") "return y, z\n", 1), "i64[0]:");
+    ck_assert_str_eq(op_value_of(COUNT("4", "false") "return y, z\n", 1), "i64[0]:");
+}
+END_TEST
+
+START_TEST(loop_ends_by_condition)
+{
+    ck_assert_str_eq(op_value("x = const i64[] {1}\nl = const i64[] {100}\n"
+                              "y = loop _ _ x {body {\ni = input i64[]\nk = input bool[]\n"
+                              "v = input i64[]\nn = add v v\no = less n l\nreturn o, n\n}}\n"
+                              "return y\n"),
+        "i64[]: 128");
+}
+END_TEST
+
+START_TEST(loop_swaps_carried_values)
+{
+    ck_assert_str_eq(op_value_of("m = const i64[] {3}\na = const f32[1] {1}\nb = const f32[1] {2}\n"
+                                 "y, z = loop m _ a b {body {\ni = input i64[]\nk = input bool[]\n"
+                                 "v = input f32[1]\nw = input f32[1]\nreturn k, w, v\n}}\n"
+                                 "return y, z\n",
+                         0),
+        "f32[1]: 2");
+    /* One that grows. */
+    ck_assert_str_eq(op_value("m = const i64[] {5}\na = const i32[1] {7}\n"
+                              "y = loop m _ a {body {\ni = input i64[]\nk = input bool[]\n"
+                              "v = input i32[*]\nw = concat v a {axis=0}\nreturn k, w\n}}\n"
+                              "return y\n"),
+        "i32[6]: 7 7 7 7 7 7");
+}
+END_TEST
+
+START_TEST(loop_strings)
+{
+    ck_assert_str_eq(op_value_of("m = const i64[] {3}\na = const string[1] {a}\n"
+                                 "y, z = loop m _ a {body {\ni = input i64[]\nk = input bool[]\n"
+                                 "v = input string[1]\nw = string_concat v a\n"
+                                 "return k, w, v\n}}\nreturn y, z\n",
+                         1),
+        "string[3,1]: 'a' 'aa' 'aaa'");
+}
+END_TEST
+
+START_TEST(loop_types)
+{
+    ck_assert_str_eq(op_type(COUNT("4", "true") "return z, y\n"), "i64[?]");
+    /* A value that may grow has no fixed size. */
+    ck_assert_str_eq(op_type("m = input i64[]\na = input f32[3]\ny = loop m _ a {body {\n"
+                             "i = input i64[]\nk = input bool[]\nv = input f32[*]\n"
+                             "w = concat v a {axis=0}\nreturn k, w\n}}\nreturn y\n"),
+        "f32[?]");
+}
+END_TEST
+
+START_TEST(loop_errors)
+{
+    ck_assert_str_eq(op_status("m = const i64[2] {1,2}\nx = const f32[] {1}\n"
+                               "y = loop m _ x {body {\ni = input i64[]\nk = input bool[]\n"
+                               "v = input f32[]\nreturn k, v\n}}\nreturn y\n"),
+        "POPRT_E_SHAPE");
+    ck_assert_str_eq(op_status("m = const i64[] {1}\ny = loop m _ {}\nreturn y\n"),
+        "POPRT_E_PARSE");
+    /* Collected shapes that differ. */
+    ck_assert_str_eq(op_status("m = const i64[] {3}\na = const i32[1] {7}\n"
+                               "y, z = loop m _ a {body {\ni = input i64[]\nk = input bool[]\n"
+                               "v = input i32[*]\nw = concat v a {axis=0}\nreturn k, w, w\n}}\n"
+                               "return y, z\n"),
+        "POPRT_E_SHAPE");
+    /* A condition of several elements. */
+    ck_assert_str_eq(op_status("m = const i64[] {3}\na = const bool[2] {true,true}\n"
+                               "y = loop m _ a {body {\ni = input i64[]\nk = input bool[]\n"
+                               "v = input bool[2]\nreturn v, v\n}}\nreturn y\n"),
+        "POPRT_E_SHAPE");
+}
+END_TEST
+
+#define CHOOSE(c, a, b)                                                                            \
+    "c = " c "\ny = if c {\nthen_branch {\nt = " a "\nreturn t\n}\nelse_branch {\ne = " b           \
+    "\nreturn e\n}\n}\nreturn y\n"
+
+START_TEST(if_chooses)
+{
+    ck_assert_str_eq(op_value(CHOOSE("const bool[] {true}", "const f32[1] {1}", "const f32[2] {2,3}")),
+        "f32[1]: 1");
+    ck_assert_str_eq(op_value(CHOOSE("const bool[1] {false}", "const f32[1] {1}",
+                         "const i64[2] {2,3}")),
+        "i64[2]: 2 3");
+    ck_assert_str_eq(op_type(CHOOSE("input bool[]", "const f32[1,2] {1,1}", "const f32[1,1] {2}")),
+        "f32[1,?]");
+    ck_assert_str_eq(op_type(CHOOSE("input bool[]", "const f32[1] {1}", "const f32[] {2}")),
+        "f32[*]");
+    ck_assert_str_eq(op_status(CHOOSE("const bool[0] {}", "const f32[1] {1}", "const f32[] {2}")),
+        "POPRT_E_SHAPE");
+    ck_assert_str_eq(op_status("c = const bool[] {true}\ny = if c {then_branch {\n"
+                               "t = const f32[] {1}\nreturn t\n}}\nreturn y\n"),
+        "POPRT_E_PARSE");
+}
+END_TEST
+
+#define SUM(x, more)                                                                               \
+    "s = const f32[2] {0,0}\nx = " x "\ny, z = scan s x {num_scan_inputs=1" more                   \
+    ", body {\na = input f32[2]\nb = input f32[2]\nc = add a b\nreturn c, c\n}}\n"
+
+START_TEST(scan_axes_and_directions)
+{
+    ck_assert_str_eq(op_value_of(SUM("const f32[3,2] {1,2,3,4,5,6}", "") "return y, z\n", 1),
+        "f32[3,2]: 1 2 4 6 9 12");
+    ck_assert_str_eq(op_value_of(SUM("const f32[2,3] {1,2,3,4,5,6}",
+                                     ", scan_input_axes=[-1], scan_output_axes=[1]") "return y, z\n",
+                         1),
+        "f32[2,3]: 1 3 6 4 9 15");
+    ck_assert_str_eq(op_value_of(SUM("const f32[3,2] {1,2,3,4,5,6}",
+                                     ", scan_input_directions=[1], scan_output_directions=[1]")
+                                     "return y, z\n",
+                         1),
+        "f32[3,2]: 9 12 8 10 5 6");
+    ck_assert_str_eq(op_value_of(SUM("const f32[0,2] {}", "") "return y, z\n", 1), "f32[0,2]:");
+    ck_assert_str_eq(op_type(SUM("input f32[seq,2]", "") "return z, y\n"), "f32[seq,2]");
+}
+END_TEST
+
+START_TEST(scan_errors)
+{
+    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_input_axes=[2]") "return y, z\n"),
+        "POPRT_E_SHAPE");
+    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_input_axes=[0,0]")
+                                   "return y, z\n"),
+        "POPRT_E_ARG");
+    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_output_axes=[2]")
+                                   "return y, z\n"),
+        "POPRT_E_SHAPE");
+    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_input_directions=[2]")
+                                   "return y, z\n"),
+        "POPRT_E_ARG");
+    ck_assert_str_eq(op_status("s = const f32[2] {0,0}\nx = const f32[2] {0,0}\n"
+                               "y = scan s x {num_scan_inputs=3, body {\na = input f32[2]\n"
+                               "b = input f32[]\nreturn a\n}}\nreturn y\n"),
+        "POPRT_E_ARG");
+}
+END_TEST
+
+PRT_TEST_MAIN("op/loop", loop_bounds, loop_ends_by_condition, loop_swaps_carried_values, loop_strings,
+    loop_types, loop_errors, if_chooses, scan_axes_and_directions, scan_errors)

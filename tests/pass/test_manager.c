@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* test_manager.c — the registry, options, pipelines, reports, stopping. */
+#include "pass/manager.h"
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+static const char *const model = "x = input f32[2]\n"
+                                 "%0 = const f32[2] {1, 2}\n%1 = neg %0\n"
+                                 "a = identity x\nb = add a %1\ny = exp b\nreturn y\n";
+
+static prt_pass_manager *new_manager(void)
+{
+    prt_pass_manager *pm = NULL;
+    ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
+    return pm;
+}
+
+START_TEST(the_registry_is_in_order_and_complete)
+{
+    const char *before = "";
+    uint32_t n = 0;
+    for (const prt_pass_def *def; (def = prt_pass_of(n)) != NULL; n++) {
+        ck_assert_int_lt(strcmp(before, def->name), 0);
+        ck_assert_ptr_eq(prt_pass_find(def->name), def);
+        ck_assert_uint_gt(strlen(def->doc), 10);
+        ck_assert((def->hooks->run != NULL) != (def->hooks->rewrites != NULL));
+        ck_assert((def->kind == PRT_PASS_pattern) == (def->hooks->rewrites != NULL));
+        ck_assert_int_eq(prt_pass_check_args(def, 0, NULL), POPRT_OK);
+        for (uint32_t i = 0; i < def->n_options; i++) {
+            const prt_pass_arg arg = { def->options[i].name, def->options[i].initial };
+            ck_assert_int_eq(prt_pass_check_args(def, 1, &arg), POPRT_OK);
+        }
+        before = def->name;
+    }
+    ck_assert_uint_eq(n, PRT_PASS_COUNT);
+    ck_assert_ptr_null(prt_pass_find("nothing"));
+}
+END_TEST
+
+START_TEST(pipelines_are_named)
+{
+    for (uint32_t i = 0; prt_pipeline_of(i) != NULL; i++) {
+        prt_pass_manager *pm = new_manager();
+        ck_assert_ptr_eq(prt_pipeline_find(prt_pipeline_of(i)->name), prt_pipeline_of(i));
+        ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, prt_pipeline_of(i)->name), POPRT_OK);
+        ck_assert_ptr_nonnull(prt_pass_manager_at(pm, 0));
+        prt_pass_manager_release(pm);
+    }
+    ck_assert_ptr_nonnull(prt_pipeline_find("convert"));
+}
+END_TEST
+
+START_TEST(unknown_names_give_the_nearest)
+{
+    prt_pass_manager *pm = new_manager();
+    ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_identty", 0, NULL), POPRT_E_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "eliminate_identity"));
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "conver"), POPRT_E_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "convert"));
+    ck_assert_int_eq(prt_pass_manager_skip(pm, "zzz"), POPRT_E_NOT_FOUND);
+    prt_pass_manager_release(pm);
+}
+END_TEST
+
+START_TEST(options_are_checked)
+{
+    prt_pass_manager *pm = new_manager();
+    const prt_pass_arg good = { "max_tensor_size", "-1" }, bad = { "max_tensor_size", "many" },
+                       unknown = { "size", "1" };
+    ck_assert_int_eq(prt_pass_manager_add(pm, "constant_folding", 1, &good), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "constant_folding", 1, &bad), POPRT_E_ARG);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "constant_folding", 1, &unknown), POPRT_E_ARG);
+    ck_assert_ptr_null(prt_pass_manager_at(pm, 1));
+    ck_assert_int_eq(prt_pass_manager_set(pm, "max_tensor_size", "x"), POPRT_E_ARG);
+    ck_assert_int_eq(prt_pass_manager_set(pm, "max_tensor_size", "4"), POPRT_OK);
+    prt_graph *g = graph_from_text(model);
+    bool changed = true;
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
+    ck_assert(!changed);
+    module_free(g);
+    prt_pass_manager_release(pm);
+}
+END_TEST
+
+START_TEST(a_pipeline_does_all_and_then_nothing)
+{
+    prt_graph *g = graph_from_text(model);
+    prt_pass_manager *pm = new_manager();
+    bool changed = false;
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert"), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
+    ck_assert(changed);
+    ck_assert_graph(g, "x = input f32[2]\n%0 = const f32[2] {-1, -2}\nb = add x %0\ny = exp b\nreturn y\n");
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
+    ck_assert(!changed);
+    prt_pass_manager_release(pm);
+    module_free(g);
+}
+END_TEST
+
+START_TEST(passes_can_be_skipped)
+{
+    prt_graph *g = graph_from_text(model);
+    prt_pass_manager *pm = new_manager();
+    ck_assert_int_eq(prt_pass_manager_skip(pm, "constant_folding"), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert"), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
+    ck_assert_graph(g, "x = input f32[2]\n%0 = const f32[2] {1, 2}\n%1 = neg %0\n"
+                       "b = add x %1\ny = exp b\nreturn y\n");
+    prt_pass_manager_release(pm);
+    module_free(g);
+}
+END_TEST
+
+typedef struct record {
+    char passes[512];
+    uint32_t before, after, changed;
+    bool text_seen, stop;
+} record;
+
+static void note(void *user, const prt_pass_event *event)
+{
+    record *r = user;
+    strcat(r->passes, event->pass);
+    strcat(r->passes, " ");
+    ck_assert_double_ge(event->ms, 0);
+    if (event->changed)
+        r->changed++;
+    if (strcmp(event->pass, "eliminate_identity") == 0 && r->changed == 1) {
+        r->before = event->ops_before;
+        r->after = event->ops_after;
+        ck_assert_ptr_nonnull(strstr(event->before, "identity"));
+        ck_assert_ptr_null(strstr(event->after, "identity"));
+        r->text_seen = true;
+    } else {
+        ck_assert((event->before != NULL) == (strcmp(event->pass, "eliminate_identity") == 0));
+    }
+}
+
+static bool wants(void *user, const char *pass)
+{
+    (void)user;
+    return strcmp(pass, "eliminate_identity") == 0;
+}
+
+static bool stop(void *user)
+{
+    return ((record *)user)->stop;
+}
+
+START_TEST(an_observer_hears_of_each_pass)
+{
+    prt_graph *g = graph_from_text(model);
+    prt_pass_manager *pm = new_manager();
+    record r = { .stop = false };
+    const prt_pass_observer observer = { .user = &r, .done = note, .wants_text = wants,
+        .cancelled = stop };
+    prt_pass_manager_observe(pm, &observer);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_identity", 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "constant_folding", 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
+    ck_assert_str_eq(r.passes, "eliminate_identity constant_folding ");
+    ck_assert_uint_eq(r.before, 4);
+    ck_assert_uint_eq(r.after, 3);
+    ck_assert_uint_eq(r.changed, 2);
+    ck_assert(r.text_seen);
+    r.stop = true;
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_E_CANCELLED);
+    ck_assert_str_eq(prt_error_last()->stage, "pass");
+    ck_assert_int_eq(prt_ir_verify(g->module), POPRT_OK);
+    prt_pass_manager_release(pm);
+    module_free(g);
+}
+END_TEST
+
+START_TEST(lists_ignore_blanks)
+{
+    static const prt_pass_option option = { "names", PRT_OPTION_list, "", "" };
+    static const prt_pass_def def = { .name = "d", .n_options = 1, .options = &option };
+    const prt_pass_arg arg = { "names", " a, b c ,,d" };
+    const prt_pass p = { .def = &def, .n_args = 1, .args = &arg };
+    ck_assert(prt_pass_lists(&p, "names", PRT_STR("a")));
+    ck_assert(prt_pass_lists(&p, "names", PRT_STR("b c")));
+    ck_assert(prt_pass_lists(&p, "names", PRT_STR("d")));
+    ck_assert(!prt_pass_lists(&p, "names", PRT_STR("")));
+    ck_assert(!prt_pass_lists(&p, "names", PRT_STR("b")));
+}
+END_TEST
+
+/* Counts what is alive and refuses the request number `fail_at`. */
+typedef struct stingy {
+    size_t requests, fail_at, alive;
+} stingy;
+
+static void *stingy_alloc(void *user, size_t size, size_t align)
+{
+    stingy *s = user;
+    if (s->requests++ == s->fail_at)
+        return NULL;
+    s->alive++;
+    return prt_mem_libc.alloc(prt_mem_libc.user, size, align);
+}
+
+static void stingy_release(void *user, void *ptr)
+{
+    ((stingy *)user)->alive--;
+    prt_mem_libc.release(prt_mem_libc.user, ptr);
+}
+
+static poprt_status convert(const prt_allocator *allocator, const char *text)
+{
+    prt_module *module = NULL, *copy = NULL;
+    prt_pass_manager *pm = NULL;
+    poprt_status status = prt_module_create(allocator, 0, &module);
+    if (status == POPRT_OK)
+        status = prt_ir_parse(module, prt_str_of(text));
+    if (status == POPRT_OK)
+        status = prt_ir_clone(module, &copy);
+    prt_module_release(module);
+    if (status == POPRT_OK)
+        status = prt_pass_manager_create(allocator, &pm);
+    if (status == POPRT_OK)
+        status = prt_pass_manager_add_pipeline(pm, "convert");
+    if (status == POPRT_OK) {
+        status = prt_pass_manager_run(pm, copy, NULL);
+        /* Whatever happened, the module is sound. */
+        ck_assert_int_ne(prt_ir_verify(copy), POPRT_E_INTERNAL);
+    }
+    prt_pass_manager_release(pm);
+    prt_module_release(copy);
+    return status;
+}
+
+START_TEST(every_refusal_of_memory_is_survived)
+{
+    static const char text[] =
+        "c = input bool[]\nx = input f32[1,2,n]\n"
+        "w = const f32[2,2,1] {1, 2, 3, 4}\n%9 = const f32[2] {1, 2}\n"
+        "s = const string[2] {\"a\", \"bc\"}\n"
+        "a = identity x\nk = conv a w\nb = batch_normalization k %9 %9 %9 %9\n"
+        "d = shape b {start=0, end=2}\n%6 = const i64[2] {1, 1}\nq = mul %6 %6\ne = min d q\n"
+        "r = if c { then_branch { t = exp b; u = identity t; v = neg u; return v }\n"
+        "          else_branch { %5 = neg %9; z = reduce_sum %5; y = add b z; return y } }\n"
+        "f = expand r e\nreturn f, s\n";
+    size_t k = 0;
+    for (;; k++) {
+        stingy s = { .fail_at = k };
+        const prt_allocator allocator = { &s, stingy_alloc, stingy_release };
+        const poprt_status status = convert(&allocator, text);
+        ck_assert_uint_eq(s.alive, 0);
+        if (s.requests <= k) {
+            ck_assert_int_eq(status, POPRT_OK);
+            break;
+        }
+        /* Folding gives up an op it has no memory for; everything else reports it. */
+        ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
+    }
+    ck_assert_uint_gt(k, 30);
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/manager", the_registry_is_in_order_and_complete, pipelines_are_named,
+    unknown_names_give_the_nearest, options_are_checked, a_pipeline_does_all_and_then_nothing,
+    passes_can_be_skipped, an_observer_hears_of_each_pass, lists_ignore_blanks,
+    every_refusal_of_memory_is_survived)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* test_plan.c — plans without overlap, no smaller than the peak, the same every time. */
+#include <string.h>
+
+#include "plan/plan.h"
+#include "support/check_main.h"
+
+enum { ALIGN = 64, MOST = 2000, SPACES = 3 };
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static prt_plan_item items[MOST];
+static size_t totals[SPACES], peaks[SPACES];
+
+static poprt_status pack(size_t count)
+{
+    prt_arena *arena = NULL;
+    ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
+    const poprt_status status =
+        prt_plan_pack(arena, items, count, ALIGN, SPACES, totals, peaks);
+    prt_arena_release(arena);
+    return status;
+}
+
+static bool alive_together(const prt_plan_item *a, const prt_plan_item *b)
+{
+    return a->space == b->space && a->first <= b->last && b->first <= a->last;
+}
+
+static void check_plan(size_t count)
+{
+    size_t ends[SPACES] = { 0 }, highest[SPACES] = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        const prt_plan_item *a = &items[i];
+        ck_assert_uint_eq(a->offset % ALIGN, 0);
+        if (a->size != 0 && a->offset + a->size > ends[a->space])
+            ends[a->space] = a->offset + a->size;
+        size_t live = 0; /* at the first step of a: the peak is at some first step */
+        for (size_t k = 0; k < count; k++) {
+            const prt_plan_item *b = &items[k];
+            if (b->space == a->space && b->first <= a->first && a->first <= b->last)
+                live += b->size;
+            if (k == i || a->size == 0 || b->size == 0 || !alive_together(a, b))
+                continue;
+            ck_assert(a->offset + a->size <= b->offset || b->offset + b->size <= a->offset);
+        }
+        if (live > highest[a->space])
+            highest[a->space] = live;
+    }
+    for (size_t s = 0; s < SPACES; s++) {
+        ck_assert_uint_eq(totals[s], ends[s]);
+        ck_assert_uint_eq(peaks[s], highest[s]);
+        ck_assert_uint_ge(totals[s], peaks[s]);
+    }
+}
+
+static void fill(size_t count, uint32_t steps, uint32_t longest)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t first = (uint32_t)(draw() % steps);
+        items[i] = (prt_plan_item){ .size = draw() % 8 == 0 ? 0 : draw() % 5000,
+            .first = first,
+            .last = first + (uint32_t)(draw() % longest),
+            .space = (uint32_t)(draw() % SPACES) };
+    }
+}
+
+START_TEST(random_plans_hold)
+{
+    for (int round = 0; round < 300; round++) {
+        const size_t count = draw() % 120;
+        fill(count, 1 + (uint32_t)(draw() % 60), 1 + (uint32_t)(draw() % 20));
+        ck_assert_int_eq(pack(count), POPRT_OK);
+        check_plan(count);
+    }
+    fill(MOST, 3000, 30);
+    ck_assert_int_eq(pack(MOST), POPRT_OK);
+    check_plan(MOST);
+}
+END_TEST
+
+START_TEST(plans_are_deterministic)
+{
+    static prt_plan_item before[500];
+    fill(500, 100, 20);
+    ck_assert_int_eq(pack(500), POPRT_OK);
+    memcpy(before, items, sizeof(before));
+    ck_assert_int_eq(pack(500), POPRT_OK);
+    ck_assert_int_eq(memcmp(before, items, sizeof(before)), 0);
+}
+END_TEST
+
+START_TEST(a_chain_reuses_two_buffers)
+{
+    for (uint32_t i = 0; i < 100; i++)
+        items[i] = (prt_plan_item){ .size = 4096, .first = i, .last = i + 1 };
+    ck_assert_int_eq(pack(100), POPRT_OK);
+    check_plan(100);
+    ck_assert_uint_eq(totals[0], 8192);
+    ck_assert_uint_eq(peaks[0], 8192);
+    ck_assert_uint_eq(totals[1], 0);
+}
+END_TEST
+
+START_TEST(the_tightest_gap_is_taken)
+{
+    /* Two long ones leave a gap each where short ones die; the small item fits the smaller. */
+    items[0] = (prt_plan_item){ .size = 640, .first = 0, .last = 0 };
+    items[1] = (prt_plan_item){ .size = 600, .first = 0, .last = 9 };
+    items[2] = (prt_plan_item){ .size = 256, .first = 0, .last = 0 };
+    items[3] = (prt_plan_item){ .size = 250, .first = 0, .last = 9 };
+    items[4] = (prt_plan_item){ .size = 200, .first = 5, .last = 6 };
+    ck_assert_int_eq(pack(5), POPRT_OK);
+    check_plan(5);
+    ck_assert_uint_eq(items[4].offset, items[2].offset);
+}
+END_TEST
+
+START_TEST(steps_may_be_far_apart)
+{
+    items[0] = (prt_plan_item){ .size = 100, .first = 0, .last = UINT32_MAX };
+    items[1] = (prt_plan_item){ .size = 100, .first = UINT32_MAX, .last = UINT32_MAX };
+    items[2] = (prt_plan_item){ .size = 100, .first = 1u << 31, .last = UINT32_MAX - 1 };
+    ck_assert_int_eq(pack(3), POPRT_OK);
+    check_plan(3);
+    ck_assert_uint_eq(items[1].offset, items[2].offset);
+}
+END_TEST
+
+START_TEST(sums_that_overflow_are_refused)
+{
+    items[0] = (prt_plan_item){ .size = SIZE_MAX / 2 + 1, .first = 0, .last = 1 };
+    items[1] = items[0];
+    ck_assert_int_eq(pack(2), POPRT_E_LIMIT);
+    items[0].size = SIZE_MAX;
+    ck_assert_int_eq(pack(2), POPRT_E_LIMIT);
+    items[1] = (prt_plan_item){ .size = SIZE_MAX, .first = 2, .last = 2 };
+    ck_assert_int_eq(pack(2), POPRT_OK);
+    ck_assert_uint_eq(totals[0], SIZE_MAX);
+}
+END_TEST
+
+START_TEST(nothing_takes_nothing)
+{
+    ck_assert_int_eq(pack(0), POPRT_OK);
+    ck_assert_uint_eq(totals[0] + totals[1] + totals[2], 0);
+    prt_arena *arena = NULL;
+    ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
+    items[0] = (prt_plan_item){ .size = 10 };
+    ck_assert_int_eq(prt_plan_pack(arena, items, 1, 1, 1, totals, NULL), POPRT_OK);
+    ck_assert_uint_eq(totals[0], 10);
+    prt_arena_release(arena);
+    ck_assert_int_eq(prt_arena_create(NULL, 4500, &arena), POPRT_OK);
+    fill(1000, 10, 10);
+    ck_assert_int_eq(
+        prt_plan_pack(arena, items, 1000, 1, SPACES, totals, NULL), POPRT_E_NOMEM);
+    prt_arena_release(arena);
+}
+END_TEST
+
+PRT_TEST_MAIN("plan", random_plans_hold, plans_are_deterministic, a_chain_reuses_two_buffers,
+    the_tightest_gap_is_taken, steps_may_be_far_apart, sums_that_overflow_are_refused,
+    nothing_takes_nothing)
