@@ -213,7 +213,8 @@ poprt_status prt_file_map_below(const prt_allocator *allocator, const char *fold
         return refuse(POPRT_E_IO, relative, subject,
             "a symbolic link is on the way; put the file itself below the model's folder");
     if (fd < 0)
-        return prt_file_fail(error, relative, "open the file below the model's folder");
+        return prt_fail_about(
+            prt_file_fail(error, relative, "open the file below the model's folder"), subject);
     struct stat info;
     poprt_status status;
     if (fstat(fd, &info) != 0)

@@ -63,6 +63,13 @@ poprt_status prt_fail_in_file(poprt_status status, const char *file)
     return status;
 }
 
+poprt_status prt_fail_about(poprt_status status, const char *subject)
+{
+    if (status != POPRT_OK && record.subject[0] == '\0')
+        copy_text(record.subject, sizeof(record.subject), subject);
+    return status;
+}
+
 const poprt_error *prt_error_last(void)
 {
     view = (poprt_error){ .struct_size = sizeof(poprt_error),

@@ -43,9 +43,11 @@ poprt_status prt_fail(poprt_status status, const char *subject, const char *fmt,
 /* Out of memory for `size` bytes. */
 poprt_status prt_fail_nomem(size_t size);
 
-/* Adds the stage or the file to the recorded failure unless one is there already; returns `status`. */
+/* Adds the stage, the file or the subject to the recorded failure unless one is there already;
+ * returns `status`. */
 poprt_status prt_fail_at_stage(poprt_status status, const char *stage);
 poprt_status prt_fail_in_file(poprt_status status, const char *file);
+poprt_status prt_fail_about(poprt_status status, const char *subject);
 
 /* The record of this thread, as poprt_last_error gives it. */
 const poprt_error *prt_error_last(void);

@@ -28,6 +28,9 @@ START_TEST(stage_and_file_are_added_once)
     ck_assert_int_eq(prt_fail_at_stage(POPRT_E_IO, "compile"), POPRT_E_IO);
     ck_assert_int_eq(prt_fail_in_file(POPRT_E_IO, "a.onnx"), POPRT_E_IO);
     ck_assert_int_eq(prt_fail_in_file(POPRT_E_IO, "b.onnx"), POPRT_E_IO);
+    ck_assert_int_eq(prt_fail_about(POPRT_E_IO, "w"), POPRT_E_IO);
+    ck_assert_int_eq(prt_fail_about(POPRT_E_IO, "v"), POPRT_E_IO);
+    ck_assert_str_eq(prt_error_last()->subject, "w");
     ck_assert_str_eq(prt_error_last()->stage, "read");
     ck_assert_str_eq(prt_error_last()->file, "a.onnx");
     ck_assert_int_eq(prt_fail_at_stage(POPRT_OK, "run"), POPRT_OK);
