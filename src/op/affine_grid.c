@@ -58,7 +58,7 @@ static poprt_status eval(prt_eval *c)
             }
         }
         prt_reals_store(y->dtype, y->data, p * spatial, 1, spatial, value);
-        (void)prt_step(y->rank - 1, y->dims, at);
+        (void)prt_at_next(y->rank - 1, y->dims, at);
     }
     return POPRT_OK;
 }

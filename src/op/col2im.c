@@ -107,7 +107,7 @@ static poprt_status eval(prt_eval *c)
         for (size_t t = 0; t < taps; t++) {
             const size_t b = block_of(&w, at + 2, k);
             double value = 0.0;
-            (void)prt_step(spatial, block, k);
+            (void)prt_at_next(spatial, block, k);
             if (b == SIZE_MAX)
                 continue;
             if (integer)
@@ -120,7 +120,7 @@ static poprt_status eval(prt_eval *c)
             prt_store_u64(y->dtype, y->data, to, words);
         else
             prt_reals_store(y->dtype, y->data, to, 1, 1, &sum);
-        (void)prt_step(y->rank, y->dims, at);
+        (void)prt_at_next(y->rank, y->dims, at);
     }
     return POPRT_OK;
 }

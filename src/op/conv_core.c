@@ -110,7 +110,7 @@ void prt_conv_gather(const prt_conv *v, size_t n, size_t g, size_t first, size_t
                 panel[prt_tile_at(v->depth, ch * v->taps + t, j)] =
                     from[j] == SIZE_MAX ? 0.0 : row[from[j]];
         }
-        (void)prt_step(v->window.rank, v->window.kernel, tap);
+        (void)prt_at_next(v->window.rank, v->window.kernel, tap);
     }
 }
 

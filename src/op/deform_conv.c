@@ -109,7 +109,7 @@ static void gather(const prt_conv *v, size_t n, size_t g, size_t first, size_t c
         for (size_t group = from; group <= to; group++)
             for (size_t j = 0; j < count; j++)
                 gather_point(v, n, g, group, first + j, tap, t, j, panel);
-        (void)prt_step(v->window.rank, v->window.kernel, tap);
+        (void)prt_at_next(v->window.rank, v->window.kernel, tap);
     }
 }
 

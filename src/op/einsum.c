@@ -269,7 +269,7 @@ static size_t *offsets(prt_eval *c, const walk *w, uint32_t i)
     for (size_t n = 0; to != NULL && n < w->count; n++) {
         for (uint32_t k = 0; k < w->rank; k++)
             to[n] += (size_t)at[k] * w->step[i][k];
-        (void)prt_step(w->rank, w->dims, at);
+        (void)prt_at_next(w->rank, w->dims, at);
     }
     return to;
 }
@@ -348,7 +348,7 @@ static poprt_status run_sums(prt_eval *c, const equation *e, const parts *p, con
             }
             sum += product;
             words += word;
-            (void)prt_step(p->k.rank, p->k.dims, k_at);
+            (void)prt_at_next(p->k.rank, p->k.dims, k_at);
         }
         for (uint32_t d = 0; d < outer->rank; d++)
             to += (size_t)at[d] * outer->step[OUTPUT][d];
@@ -356,7 +356,7 @@ static poprt_status run_sums(prt_eval *c, const equation *e, const parts *p, con
             prt_store_u64(z->dtype, z->data, to, words);
         else
             prt_reals_store(z->dtype, z->data, to, 1, 1, &sum);
-        (void)prt_step(outer->rank, outer->dims, at);
+        (void)prt_at_next(outer->rank, outer->dims, at);
     }
     return POPRT_OK;
 }

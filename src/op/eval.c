@@ -149,6 +149,16 @@ void prt_element_copy(int32_t dtype, void *to, size_t to_index, const void *from
     }
 }
 
+bool prt_at_next(uint32_t rank, const int64_t *dims, int64_t *at)
+{
+    for (uint32_t i = rank; i-- > 0;) {
+        if (++at[i] < dims[i])
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
 poprt_status prt_op_eval(prt_eval *c)
 {
     if (c->def->hooks->eval == NULL)

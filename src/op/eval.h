@@ -77,6 +77,9 @@ poprt_status prt_eval_sequence(prt_eval *c, uint32_t i, int32_t dtype, size_t co
 poprt_status prt_eval_ints(const prt_eval *c, uint32_t i, int64_t *to, uint32_t max,
     uint32_t *count);
 
+/* The next coordinates in row-major order; false after the last. */
+bool prt_at_next(uint32_t rank, const int64_t *dims, int64_t *at);
+
 /* Copies `count` elements starting at element indices, any type but packed ones whose bits do not
  * fill bytes are handled too. Strings are copied as references to the same characters. */
 void prt_element_copy(int32_t dtype, void *to, size_t to_index, const void *from,

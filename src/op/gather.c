@@ -111,11 +111,7 @@ static poprt_status eval_elements(prt_eval *c)
         for (uint32_t i = 0; i < x->rank; i++)
             from += stride[i] * (size_t)(i == axis ? picked : at[i]);
         prt_element_copy(x->dtype, y->data, to, x->data, from, 1);
-        for (uint32_t i = x->rank; i-- > 0;) {
-            if (++at[i] < index->dims[i])
-                break;
-            at[i] = 0;
-        }
+        (void)prt_at_next(x->rank, index->dims, at);
     }
     return POPRT_OK;
 }

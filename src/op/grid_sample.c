@@ -158,7 +158,7 @@ static double sample(const sampler *s, const taps *t, const double *plane, size_
         *nearest = inside ? at : SIZE_MAX;
         if (inside && plane != NULL)
             sum += weight * plane[at];
-    } while (prt_step(s->rank, counts, k));
+    } while (prt_at_next(s->rank, counts, k));
     return sum;
 }
 

@@ -93,16 +93,6 @@ void prt_unravel(size_t index, uint32_t rank, const int64_t *dims, int64_t *at)
     }
 }
 
-bool prt_step(uint32_t rank, const int64_t *dims, int64_t *at)
-{
-    for (uint32_t i = rank; i-- > 0;) {
-        if (++at[i] < dims[i])
-            return true;
-        at[i] = 0;
-    }
-    return false;
-}
-
 /* Two rows by one group of lanes; the sums stay in registers. */
 static void product_2(size_t depth, const double *a0, const double *a1, const double *p, double *c0,
     double *c1)

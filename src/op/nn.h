@@ -34,9 +34,6 @@ poprt_status prt_infer_vector(const prt_infer *c, uint32_t i, int64_t dim);
 /* Coordinates of element `index` of a row-major block with these dims. */
 void prt_unravel(size_t index, uint32_t rank, const int64_t *dims, int64_t *at);
 
-/* The next coordinates in row-major order; false after the last. */
-bool prt_step(uint32_t rank, const int64_t *dims, int64_t *at);
-
 /*
  * Matrix products go by tiles: PRT_TILE_COLS columns of the right-hand matrix, packed in groups of
  * PRT_TILE_LANES columns (element (k, j) of a panel of depth K is at prt_tile_at(K, k, j)), times

@@ -113,7 +113,7 @@ static void load_factor(factor *f, const prt_tensor *x, uint32_t axis, size_t ou
         for (uint32_t i = axis; i < x->rank; i++)
             from += (size_t)at[i] * f->step[i];
         prt_reals_load(f->t->dtype, f->t->data, from, 1, 1, &f->row[j]);
-        (void)prt_step(x->rank - axis, x->dims + axis, at + axis);
+        (void)prt_at_next(x->rank - axis, x->dims + axis, at + axis);
     }
 }
 

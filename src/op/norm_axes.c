@@ -45,7 +45,7 @@ static void accumulate(const prt_tensor *x, const double *values, const size_t *
             cell += (size_t)at[k] * step[k];
         const double d = mean != NULL ? values[i] - mean[cell] : values[i];
         cells[cell] += mean != NULL ? d * d : d;
-        (void)prt_step(x->rank, x->dims, at);
+        (void)prt_at_next(x->rank, x->dims, at);
     }
 }
 
@@ -81,7 +81,7 @@ static poprt_status eval_mvn(prt_eval *c)
         for (uint32_t k = 0; k < x->rank; k++)
             cell += (size_t)at[k] * step[k];
         values[i] = (values[i] - mean[cell]) / (sqrt(square[cell] / each) + 1e-9);
-        (void)prt_step(x->rank, x->dims, at);
+        (void)prt_at_next(x->rank, x->dims, at);
     }
     prt_reals_store(c->out[0]->dtype, c->out[0]->data, 0, 1, n, values);
     return POPRT_OK;

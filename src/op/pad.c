@@ -147,11 +147,7 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
         }
         if (inside)
             copy_row(x, y, to, from, map[last], y->dims[last]);
-        for (uint32_t i = last; i-- > 0;) {
-            if (++at[i] < y->dims[i])
-                break;
-            at[i] = 0;
-        }
+        (void)prt_at_next(last, y->dims, at);
     }
     return POPRT_OK;
 }

@@ -137,7 +137,7 @@ static poprt_status run(prt_eval *c, pool *p)
                 prt_reals_store(y->dtype, y->data, n * p->positions + i, 1, 1, &value);
             if (indices != NULL)
                 indices[n * p->positions + i] = (int64_t)(n * p->in_positions + index);
-            (void)prt_step(p->w.rank, p->w.out, out);
+            (void)prt_at_next(p->w.rank, p->w.out, out);
         }
     }
     return POPRT_OK;

@@ -131,9 +131,35 @@ typedef struct quantizer {
     double low, high;
 } quantizer;
 
-static void quantize_one(const quantizer *q, prt_tensor *y, size_t i, double x, double scale,
+/* One element with its scale and zero point. */
+typedef void (*element_fn)(const void *user, prt_tensor *y, size_t i, double x, double scale,
+    double zero);
+
+/* Every element of x in order; scale and zero point are looked up once for a stretch that shares
+ * them. */
+static void for_each(const layout *l, const prt_eval *c, element_fn fn, const void *user)
+{
+    const prt_tensor *x = c->in[0], *s = c->in[1], *z = prt_eval_has(c, 2) ? c->in[2] : NULL;
+    size_t i = 0;
+    for (size_t o = 0; o < l->outer && l->axis * l->inner != 0; o++)
+        for (size_t k = 0; k < l->axis; k++) {
+            size_t at = o * l->by_outer + k / l->block * l->by_block;
+            double scale = prt_load_f64(s->dtype, s->data, at);
+            double zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
+            for (size_t n = 0; n < l->inner; n++, at += l->by_inner, i++) {
+                if (l->by_inner != 0) {
+                    scale = prt_load_f64(s->dtype, s->data, at);
+                    zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
+                }
+                fn(user, c->out[0], i, prt_load_f64(x->dtype, x->data, i), scale, zero);
+            }
+        }
+}
+
+static void quantize_one(const void *user, prt_tensor *y, size_t i, double x, double scale,
     double zero)
 {
+    const quantizer *q = user;
     double v = divide(q->precision, x, scale);
     if (!q->integer) {
         prt_store_f64_as(y->dtype, y->data, i, v + zero, q->saturate);
@@ -161,27 +187,13 @@ static int32_t division_type(const prt_quantize_linear_attrs *a, const prt_tenso
 static poprt_status quantize_eval(prt_eval *c)
 {
     const prt_quantize_linear_attrs *a = c->attrs;
-    const prt_tensor *x = c->in[0], *s = c->in[1], *z = prt_eval_has(c, 2) ? c->in[2] : NULL;
+    const prt_tensor *x = c->in[0], *s = c->in[1];
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    prt_tensor *y = c->out[0];
     const layout l = layout_of(x, s, a->axis, a->block_size);
     quantizer q = { .precision = division_type(a, x, s), .saturate = a->saturate != 0 };
-    q.integer = integer_range(y->dtype, &q.low, &q.high);
-    size_t i = 0;
-    for (size_t o = 0; o < l.outer && l.axis * l.inner != 0; o++)
-        for (size_t k = 0; k < l.axis; k++) {
-            size_t at = o * l.by_outer + k / l.block * l.by_block;
-            double scale = prt_load_f64(s->dtype, s->data, at);
-            double zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
-            for (size_t n = 0; n < l.inner; n++, at += l.by_inner, i++) {
-                if (l.by_inner != 0) {
-                    scale = prt_load_f64(s->dtype, s->data, at);
-                    zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
-                }
-                quantize_one(&q, y, i, prt_load_f64(x->dtype, x->data, i), scale, zero);
-            }
-        }
+    q.integer = integer_range(c->out[0]->dtype, &q.low, &q.high);
+    for_each(&l, c, quantize_one, &q);
     return POPRT_OK;
 }
 
@@ -197,29 +209,20 @@ static poprt_status dequantize_infer(prt_infer *c)
     return prt_infer_like(c, 0, 0, (int32_t)dtype);
 }
 
+static void dequantize_one(const void *user, prt_tensor *y, size_t i, double x, double scale,
+    double zero)
+{
+    (void)user;
+    prt_store_f64(y->dtype, y->data, i, (x - zero) * scale);
+}
+
 static poprt_status dequantize_eval(prt_eval *c)
 {
     const prt_dequantize_linear_attrs *a = c->attrs;
-    const prt_tensor *x = c->in[0], *s = c->in[1], *z = prt_eval_has(c, 2) ? c->in[2] : NULL;
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    prt_tensor *y = c->out[0];
-    const layout l = layout_of(x, s, a->axis, a->block_size);
-    size_t i = 0;
-    for (size_t o = 0; o < l.outer && l.axis * l.inner != 0; o++)
-        for (size_t k = 0; k < l.axis; k++) {
-            size_t at = o * l.by_outer + k / l.block * l.by_block;
-            double scale = prt_load_f64(s->dtype, s->data, at);
-            double zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
-            for (size_t n = 0; n < l.inner; n++, at += l.by_inner, i++) {
-                if (l.by_inner != 0) {
-                    scale = prt_load_f64(s->dtype, s->data, at);
-                    zero = z != NULL ? prt_load_f64(z->dtype, z->data, at) : 0;
-                }
-                const double v = prt_load_f64(x->dtype, x->data, i);
-                prt_store_f64(y->dtype, y->data, i, (v - zero) * scale);
-            }
-        }
+    const layout l = layout_of(c->in[0], c->in[1], a->axis, a->block_size);
+    for_each(&l, c, dequantize_one, NULL);
     return POPRT_OK;
 }
 

@@ -250,7 +250,7 @@ static poprt_status run_nearest(prt_eval *c, const prt_resize_form *form,
             store_rounded(y, to, (double)a->extrapolation_value);
         else /* types without that value: false, an empty string, complex zero */
             memset((char *)y->data + to * size, 0, size);
-        (void)prt_step(x->rank, y->dims, at);
+        (void)prt_at_next(x->rank, y->dims, at);
     }
     return POPRT_OK;
 }

@@ -111,11 +111,7 @@ static poprt_status eval_nonzero(prt_eval *c)
                 prt_store_i64(PRT_DTYPE_i64, c->out[0]->data, k * (size_t)dims[1] + to, at[k]);
             to++;
         }
-        for (uint32_t k = x->rank; k-- > 0;) {
-            if (++at[k] < x->dims[k])
-                break;
-            at[k] = 0;
-        }
+        (void)prt_at_next(x->rank, x->dims, at);
     }
     return POPRT_OK;
 }
