@@ -18,7 +18,12 @@ typedef struct poprt_model poprt_model;
 enum { POPRT_INPUT = 0, POPRT_OUTPUT = 1 };
 
 /* What an input or output is. */
-enum { POPRT_VALUE_TENSOR = 1, POPRT_VALUE_SEQUENCE = 2, POPRT_VALUE_OPTIONAL = 3, POPRT_VALUE_MAP = 4 };
+enum {
+    POPRT_VALUE_TENSOR = 1,
+    POPRT_VALUE_SEQUENCE = 2,
+    POPRT_VALUE_OPTIONAL = 3,
+    POPRT_VALUE_MAP = 4
+};
 
 /*
  * An input or output of a model, executable or session. Strings and arrays belong to the object

@@ -49,7 +49,8 @@ POPRT_API poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manag
     const char *pipeline);
 
 /* `fn` may be NULL to stop observing. */
-POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn, void *user);
+POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn,
+    void *user);
 
 /*
  * Runs the passes in order, on the main graph and all sub-graphs. After a failure the model is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* size.h — arithmetic on sizes that come from files: false means overflow, `out` is then untouched. */
+/* size.h — arithmetic on sizes that come from files. False is overflow; `out` is then untouched. */
 #ifndef PRT_BASE_SIZE_H
 #define PRT_BASE_SIZE_H
 

@@ -176,7 +176,8 @@ void prt_type_print(const prt_dims *dims, const prt_type *type, char *to, size_t
         at = n_ < 0 || (size_t)n_ >= size - at ? size - 1 : at + (size_t)n_;                       \
     } while (0)
     to[0] = '\0';
-    for (; type != NULL && type->kind != PRT_VALUE_TENSOR && type->elem != NULL; type = type->elem) {
+    for (; type != NULL && type->kind != PRT_VALUE_TENSOR && type->elem != NULL;
+         type = type->elem) {
         EMIT("%s(", wraps[type->kind]);
         if (type->kind == PRT_VALUE_MAP)
             EMIT("%s,", prt_dtype_id(type->dtype));
@@ -207,7 +208,10 @@ bool prt_tensor_init(prt_tensor *t, int32_t dtype, uint32_t rank, const int64_t 
 {
     if (rank > PRT_MAX_RANK)
         return false;
-    prt_type type = { .kind = PRT_VALUE_TENSOR, .dtype = dtype, .rank = (int32_t)rank, .dims = dims };
+    prt_type type = { .kind = PRT_VALUE_TENSOR,
+        .dtype = dtype,
+        .rank = (int32_t)rank,
+        .dims = dims };
     size_t size;
     if (!prt_type_size(&type, &size))
         return false;

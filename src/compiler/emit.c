@@ -16,7 +16,8 @@ typedef struct emitter {
 
 static bool copy_str(emitter *e, prt_str from, prt_str *to)
 {
-    const char *text = prt_arena_text(e->program->arena, from.data != NULL ? from.data : "", from.size);
+    const char *text =
+        prt_arena_text(e->program->arena, from.data != NULL ? from.data : "", from.size);
     *to = (prt_str){ text, from.size };
     return text != NULL;
 }
@@ -119,7 +120,7 @@ static poprt_status emit_string_constant(emitter *e, const prt_value *v, prt_blo
     return POPRT_OK;
 }
 
-/* Bytes are shared as they lie in the model's file, at any address: sessions align what they need. */
+/* Bytes are shared as they lie in the model's file, at any address; sessions align them. */
 static poprt_status emit_bytes(emitter *e, const prt_value *v, prt_blob **out)
 {
     if (v->type->dtype == PRT_DTYPE_string)

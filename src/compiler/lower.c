@@ -75,7 +75,8 @@ static uint32_t buffer_for(prt_draft *d, prt_draft_block *b, const prt_value *v)
         return made;
     }
     const prt_str kept = prt_draft_key(d, v);
-    if (kept.data == NULL || prt_map_set(&b->captures, kept, (void *)((uintptr_t)made + 1)) != POPRT_OK)
+    if (kept.data == NULL ||
+        prt_map_set(&b->captures, kept, (void *)((uintptr_t)made + 1)) != POPRT_OK)
         return PRT_NO_BUFFER;
     return made;
 }

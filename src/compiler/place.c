@@ -10,8 +10,8 @@ static void refuse(prt_report *report, const prt_op *op, const char *why)
 {
     const long long opset = (long long)prt_module_opset(op->graph->module, op->domain);
     prt_report_add(report,
-        prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "%s%s%.100s (opset %lld) %s", op->domain.data,
-            op->domain.size != 0 ? "." : "", op->name.data, opset, why));
+        prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "%s%s%.100s (opset %lld) %s",
+            op->domain.data, op->domain.size != 0 ? "." : "", op->name.data, opset, why));
 }
 
 static void place_graph(const prt_graph *graph, prt_report *report)

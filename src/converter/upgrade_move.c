@@ -85,7 +85,8 @@ poprt_status prt_up_pad(prt_upgrade *u)
     const float value = prt_upgrade_f32(u, "value", 0.0f);
     if (value == 0.0f)
         return POPRT_OK;
-    const bool typed = x != NULL && prt_type_is_tensor(x->type) && prt_dtype_is_float(x->type->dtype);
+    const bool typed =
+        x != NULL && prt_type_is_tensor(x->type) && prt_dtype_is_float(x->type->dtype);
     prt_build b = prt_build_before(op);
     prt_value *fill =
         prt_build_scalar(&b, typed ? x->type->dtype : PRT_DTYPE_f32, (double)value);
@@ -102,7 +103,8 @@ poprt_status prt_up_topk(prt_upgrade *u)
 {
     const prt_node_attr *k = prt_upgrade_attr(u, "k");
     if (k == NULL || k->kind != KIND_INT)
-        return prt_fail(POPRT_E_PARSE, prt_op_label(u->op), "TopK: attribute 'k' must be an integer");
+        return prt_fail(POPRT_E_PARSE, prt_op_label(u->op),
+            "TopK: attribute 'k' must be an integer");
     prt_build b = prt_build_before(u->op);
     prt_value *value = prt_build_i64s(&b, 1, &k->i);
     PRT_TRY(prt_build_status(&b));

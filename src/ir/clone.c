@@ -261,7 +261,8 @@ static poprt_status copy_graph(cloner *c, const prt_graph *from, prt_graph *to, 
     if (f.depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, from->name.data, "regions are nested too deeply");
     f.values = PRT_NEW_N(c->scratch, prt_value *, (size_t)from->n_values + 1);
-    if (f.values == NULL || !copy_str(c, from->name, &to->name) || !copy_str(c, from->doc, &to->doc))
+    if (f.values == NULL || !copy_str(c, from->name, &to->name) ||
+        !copy_str(c, from->doc, &to->doc))
         return POPRT_E_NOMEM;
     PRT_TRY(copy_raws(c, from->extra, &to->extra));
     PRT_TRY(copy_leaves(c, &f, from, to));

@@ -8,7 +8,8 @@
 static const prt_type *merge_types(prt_module *m, const prt_type *old, const prt_type *now)
 {
     if (old->kind != PRT_VALUE_TENSOR || now->kind != PRT_VALUE_TENSOR || old == now)
-        return now->kind == PRT_VALUE_UNKNOWN || (now->elem == NULL && old->elem != NULL) ? old : now;
+        return now->kind == PRT_VALUE_UNKNOWN || (now->elem == NULL && old->elem != NULL) ? old
+                                                                                          : now;
     const int32_t dtype = now->dtype != PRT_DTYPE_undefined ? now->dtype : old->dtype;
     if (now->rank < 0 || (old->rank >= 0 && old->rank != now->rank))
         return now->rank < 0 ? prt_type_tensor(m->types, dtype, old->rank, old->dims) : now;
@@ -168,8 +169,9 @@ static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
 static poprt_status infer_op(prt_op *op, bool all)
 {
     if (op->def == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "operator %.100s%s%.100s is not known",
-            op->domain.data, op->domain.size != 0 ? "." : "", op->name.data);
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "operator %.100s%s%.100s is not known", op->domain.data,
+            op->domain.size != 0 ? "." : "", op->name.data);
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(op->graph->module->allocator, 0, &scratch));
     const poprt_status status = infer_with(op, all, scratch);

@@ -89,8 +89,8 @@ static poprt_status run_graph(const prt_graph *graph, frame *outer, uint32_t n_i
         return POPRT_E_NOMEM;
     if (n_in != graph->inputs.count || n_out != graph->ret->n_in)
         return prt_fail(POPRT_E_SHAPE, graph->name.data,
-            "graph takes %zu inputs and gives %u outputs; asked with %u and %u", graph->inputs.count,
-            graph->ret->n_in, n_in, n_out);
+            "graph takes %zu inputs and gives %u outputs; asked with %u and %u",
+            graph->inputs.count, graph->ret->n_in, n_in, n_out);
     for (uint32_t i = 0; i < n_in; i++)
         if (in[i] != NULL)
             f.values[graph->inputs.data[i]->id] = *in[i];

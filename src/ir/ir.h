@@ -138,7 +138,7 @@ void prt_op_set_input(prt_op *op, uint32_t slot, prt_value *value); /* value may
 poprt_status prt_op_add_input(prt_op *op, prt_value *value);
 /* Takes constants that nobody reads out of the graph (of its regions too): their names become free
  * and the module's references to their bytes are dropped. Returns how many went. With
- * `unnamed_only`, those that have a name stay: what a model brought along is not a pass's to drop. */
+ * `unnamed_only`, those that have a name stay: what a model brings is not a pass's to drop. */
 size_t prt_graph_drop_constants(prt_graph *graph, bool unnamed_only);
 /* Every use of `from` becomes a use of `to`. */
 void prt_value_replace(prt_value *from, prt_value *to);
@@ -195,7 +195,8 @@ static inline bool prt_value_is_constant(const prt_value *value)
 const char *prt_op_label(const prt_op *op);
 
 #define prt_for_each_op(op, graph) for (prt_op *op = (graph)->first; op != NULL; op = op->next)
-#define prt_for_each_use(use, value) for (prt_use *use = (value)->uses; use != NULL; use = use->next)
+#define prt_for_each_use(use, value)                                                               \
+    for (prt_use *use = (value)->uses; use != NULL; use = use->next)
 
 /* ---- infer.c: types of one op's outputs from its inputs, through op/infer.h */
 poprt_status prt_ir_infer_op(prt_op *op);

@@ -56,7 +56,8 @@ static poprt_status parse_operand(parser *p, const prt_graph *graph, prt_value *
         s->at = before;
         if (name.data == NULL)
             return prt_scan_fail(s, POPRT_E_PARSE, "no value with this number is visible here");
-        return prt_scan_fail(s, POPRT_E_PARSE, "no value '%.*s' is visible here", PRT_STR_ARG(name));
+        return prt_scan_fail(s, POPRT_E_PARSE, "no value '%.*s' is visible here",
+            PRT_STR_ARG(name));
     }
     *out = (prt_value *)(uintptr_t)v;
     return POPRT_OK;
@@ -241,7 +242,8 @@ static poprt_status parse_op(parser *p, prt_graph *graph, const targets *outs)
     values in = { 0 };
     const size_t start = s->at;
     PRT_TRY(parse_op_name(p, &def, &domain, &name));
-    for (char c; !at_end_of_statement(s) && (c = prt_scan_peek(s)) != '{' && c != '@' && c != ':';) {
+    for (char c;
+         !at_end_of_statement(s) && (c = prt_scan_peek(s)) != '{' && c != '@' && c != ':';) {
         prt_value *v;
         PRT_TRY(parse_operand(p, graph, &v));
         if (in.count == MAX_SLOTS)

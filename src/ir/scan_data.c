@@ -120,7 +120,8 @@ poprt_status prt_scan_data(prt_scan *s, const prt_type *type, prt_blob **out)
     if (!prt_type_count(type, &count) || !prt_type_size(type, &size))
         return prt_scan_fail(s, POPRT_E_PARSE, "contents need a type with numbers for dimensions");
     if (size > MAX_BYTES)
-        return prt_scan_fail(s, POPRT_E_LIMIT, "%zu bytes are too many for a constant in text", size);
+        return prt_scan_fail(s, POPRT_E_LIMIT, "%zu bytes are too many for a constant in text",
+            size);
     filler f = { .type = type, .count = (size_t)count };
     prt_blob *blob = NULL;
     if (type->dtype == PRT_DTYPE_string) {

@@ -85,7 +85,8 @@ static poprt_status scan_dim(prt_scan *s, int64_t *out)
             return scan_operands(s, PRT_DIM_MIN, out);
         if (prt_str_is(name, "max"))
             return scan_operands(s, PRT_DIM_MAX, out);
-        return prt_scan_fail(s, POPRT_E_PARSE, "no function '%.*s' of dimensions", PRT_STR_ARG(name));
+        return prt_scan_fail(s, POPRT_E_PARSE, "no function '%.*s' of dimensions",
+            PRT_STR_ARG(name));
     }
     *out = prt_dim_symbol(s->module->dims, name);
     return *out != PRT_DIM_UNKNOWN ? POPRT_OK : POPRT_E_NOMEM;

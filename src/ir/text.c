@@ -18,7 +18,8 @@ bool prt_text_name_char(char c)
 
 bool prt_text_is_plain(prt_str name)
 {
-    if (name.size == 0 || name.data[0] == ':' || prt_str_is(name, "_") || prt_str_is(name, "return"))
+    if (name.size == 0 || name.data[0] == ':' || prt_str_is(name, "_") ||
+        prt_str_is(name, "return"))
         return false;
     for (uint32_t i = 0; i < name.size; i++)
         if (!prt_text_name_char(name.data[i]))

@@ -17,7 +17,7 @@ static poprt_status broken(const prt_op *op, const char *what)
     return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "broken graph: %s", what);
 }
 
-/* Is `value`, of `op`'s graph or one around it, made before `op` (or before the op that holds it)? */
+/* Is `value`, of `op`'s graph or one around it, made before `op` or the op that holds it? */
 static bool comes_before(const prt_value *value, const prt_op *op, const frame *f)
 {
     for (const prt_op *at = op; f != NULL; at = f->graph->owner, f = f->outer) {

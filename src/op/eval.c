@@ -117,12 +117,14 @@ poprt_status prt_eval_sequence(prt_eval *c, uint32_t i, int32_t dtype, size_t co
     return POPRT_OK;
 }
 
-poprt_status prt_eval_ints(const prt_eval *c, uint32_t i, int64_t *to, uint32_t max, uint32_t *count)
+poprt_status prt_eval_ints(const prt_eval *c, uint32_t i, int64_t *to, uint32_t max,
+    uint32_t *count)
 {
     const prt_tensor *t = c->in[i];
     const size_t n = prt_tensor_count(t);
     if (n > max)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "input %u has %zu elements; at most %u fit", i, n, max);
+        return prt_eval_fail(c, POPRT_E_SHAPE, "input %u has %zu elements; at most %u fit", i, n,
+            max);
     for (size_t k = 0; k < n; k++)
         to[k] = prt_load_i64(t->dtype, t->data, k);
     *count = (uint32_t)n;

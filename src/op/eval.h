@@ -8,8 +8,9 @@
  * `data` and `size` set already, unless infer left the shape open; then the hook calls
  * prt_eval_shape first. An output of which infer knows nothing comes with kind UNKNOWN, data NULL
  * and what is declared for it: dtype (0: nothing), rank (UINT32_MAX: unknown) and dims (negative:
- * unknown). It matters to loops that never run. Outputs never overlap inputs. Contents of inputs are untrusted: indices
- * are checked by the hook, integer division by zero and overflow are its to avoid.
+ * unknown). It matters to loops that never run. Outputs never overlap inputs. Contents of inputs
+ * are untrusted: indices are checked by the hook, integer division by zero and overflow are its to
+ * avoid.
  */
 #ifndef PRT_OP_EVAL_H
 #define PRT_OP_EVAL_H
@@ -21,7 +22,7 @@ typedef struct prt_eval prt_eval;
 
 /* What the interpreter or the runtime does for a hook. */
 typedef struct prt_eval_host {
-    /* Zeroed memory that lives as long as the value of output `out` (UINT32_MAX: this call only). */
+    /* Zeroed memory that lives as long as the value of output `out`; UINT32_MAX: this call only. */
     void *(*alloc)(prt_eval *c, uint32_t out, size_t size);
     /* Runs region `region` of this op on formal inputs; `out` are views valid until the region's
      * next run. NULL where regions cannot run. */

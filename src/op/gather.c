@@ -118,7 +118,7 @@ static poprt_status eval_elements(prt_eval *c)
 
 /* ---- GatherND */
 
-/* Output: the dims of the indices without the last, then what one index tuple leaves of the data. */
+/* Output: the dims of the indices without the last, then what an index tuple leaves of the data. */
 static poprt_status infer_nd(prt_infer *c)
 {
     const prt_gather_nd_attrs *a = c->attrs;

@@ -24,8 +24,8 @@ poprt_status prt_infer_set(prt_infer *c, uint32_t i, int32_t dtype, int32_t rank
     if (!prt_infer_wants(c, i))
         return POPRT_OK;
     if (rank > PRT_MAX_RANK)
-        return prt_infer_fail(c, POPRT_E_LIMIT, "output %u would have rank %d; at most %d is possible",
-            i, rank, PRT_MAX_RANK);
+        return prt_infer_fail(c, POPRT_E_LIMIT,
+            "output %u would have rank %d; at most %d is possible", i, rank, PRT_MAX_RANK);
     prt_shape *out = &c->out[i];
     for (int32_t k = 0; k < rank; k++)
         if (prt_dim_is_number(dims[k]) && dims[k] < 0)
@@ -165,7 +165,8 @@ poprt_status prt_infer_set_content(prt_infer *c, uint32_t i, uint32_t count, con
     return POPRT_OK;
 }
 
-poprt_status prt_infer_merge(const prt_infer *c, int64_t a, int64_t b, const char *what, int64_t *out)
+poprt_status prt_infer_merge(const prt_infer *c, int64_t a, int64_t b, const char *what,
+    int64_t *out)
 {
     if (prt_dim_is_number(a) && prt_dim_is_number(b) && a != b)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%s is %lld in one place and %lld in another", what,

@@ -94,7 +94,8 @@ poprt_status prt_infer_like(prt_infer *c, uint32_t i, uint32_t j, int32_t dtype)
 poprt_status prt_infer_broadcast(prt_infer *c, uint32_t first, uint32_t last, prt_shape *out);
 
 /* `axis` in [-rank, rank) made non-negative; with `end`, rank itself is allowed. */
-poprt_status prt_infer_axis(const prt_infer *c, int64_t axis, int64_t rank, bool end, uint32_t *out);
+poprt_status prt_infer_axis(const prt_infer *c, int64_t axis, int64_t rank, bool end,
+    uint32_t *out);
 
 /* Integers in input i as dims (whole contents or partial ones), at most `max`; false when nothing
  * is known or the input is absent, not integer, or larger. */

@@ -80,7 +80,8 @@ poprt_status prt_interp_run(const prt_op_def *def, const void *attrs, prt_str or
     for (uint32_t i = 0; i < n_in; i++)
         shape_of(in[i], &shapes[i]);
     for (uint32_t i = 0; i < n_out; i++) {
-        shapes[n_in + i].kind = out[i].kind == PRT_VALUE_ABSENT ? PRT_VALUE_ABSENT : PRT_VALUE_UNKNOWN;
+        shapes[n_in + i].kind =
+            out[i].kind == PRT_VALUE_ABSENT ? PRT_VALUE_ABSENT : PRT_VALUE_UNKNOWN;
         wanted[i] = out[i].kind == PRT_VALUE_ABSENT ? NULL : &out[i];
     }
     prt_infer ci = { .def = def, .attrs = attrs, .origin = origin, .n_in = n_in, .n_out = n_out,

@@ -11,7 +11,7 @@
 
 /* Traits of a row. */
 enum {
-    PRT_PURE = 1 << 0,        /* same inputs, same outputs, no effect: may be folded, merged, dropped */
+    PRT_PURE = 1 << 0, /* same inputs, same outputs, no effect: may be folded, merged, dropped */
     PRT_ELEMENTWISE = 1 << 1, /* output element i depends on broadcast elements i only */
     PRT_COMMUTATIVE = 1 << 2,
     PRT_VIEW = 1 << 3, /* output has the elements of input 0 in the same order */
@@ -148,7 +148,8 @@ typedef struct prt_op_def {
     const char *key; /* the row's id as text: the name in IR text */
     const char *domain, *name;
     uint32_t id;
-    uint32_t since; /* opset from which the canonical form (inputs, attributes, meaning) is this one */
+    uint32_t
+        since; /* opset from which the canonical form (inputs, attributes, meaning) is this one */
     uint32_t traits;
     uint32_t n_types, n_in, n_out, n_attrs; /* rows */
     uint32_t min_in, max_in, min_out, max_out; /* counts; UINT32_MAX for variadic */

@@ -29,7 +29,8 @@ static poprt_status infer(prt_infer *c)
     const prt_transpose_attrs *a = c->attrs;
     const prt_shape *in = &c->in[0];
     if (in->rank < 0)
-        return prt_infer_unranked(c, 0, in->dtype, a->perm.count != 0 ? (int32_t)a->perm.count : -1);
+        return prt_infer_unranked(c, 0, in->dtype,
+            a->perm.count != 0 ? (int32_t)a->perm.count : -1);
     uint32_t perm[PRT_MAX_RANK];
     int64_t dims[PRT_MAX_RANK];
     PRT_TRY(read_perm(c, in->rank, perm));

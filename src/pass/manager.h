@@ -47,7 +47,7 @@ const prt_pass_def *prt_pass_manager_at(const prt_pass_manager *pm, size_t index
 void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *observer); /* copied */
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits);
 
-/* Runs the list. `changed` may be NULL. After a failure the module is valid, but partly rewritten. */
+/* Runs the list. `changed` may be NULL. After a failure the module is valid, partly rewritten. */
 poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed);
 
 #endif

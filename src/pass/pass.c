@@ -44,18 +44,19 @@ static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *
     switch (option->kind) {
     case PRT_OPTION_i64:
         if (!to_i64(value, &number))
-            return prt_fail(POPRT_E_ARG, option->name, "option %s of pass %s is an integer, not '%.100s'",
-                option->name, def->name, value);
+            return prt_fail(POPRT_E_ARG, option->name,
+                "option %s of pass %s is an integer, not '%.100s'", option->name, def->name, value);
         return POPRT_OK;
     case PRT_OPTION_f64:
         if (!to_f64(value, &real))
-            return prt_fail(POPRT_E_ARG, option->name, "option %s of pass %s is a number, not '%.100s'",
-                option->name, def->name, value);
+            return prt_fail(POPRT_E_ARG, option->name,
+                "option %s of pass %s is a number, not '%.100s'", option->name, def->name, value);
         return POPRT_OK;
     case PRT_OPTION_bool:
         if (!to_bool(value, &on))
             return prt_fail(POPRT_E_ARG, option->name,
-                "option %s of pass %s is true or false, not '%.100s'", option->name, def->name, value);
+                "option %s of pass %s is true or false, not '%.100s'", option->name, def->name,
+                value);
         return POPRT_OK;
     default:
         return POPRT_OK;

@@ -116,7 +116,8 @@ poprt_status prt_pipeline_unknown(const char *name);
 /* ---- pass.c: for use inside passes */
 
 /* Arguments against the row: known keys, values of their kind. */
-poprt_status prt_pass_check_args(const prt_pass_def *def, uint32_t n_args, const prt_pass_arg *args);
+poprt_status prt_pass_check_args(const prt_pass_def *def, uint32_t n_args,
+    const prt_pass_arg *args);
 
 /* Options by name, defaults included; the row must have them with this kind. */
 const char *prt_pass_text(const prt_pass *p, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.c — the tables of passes and pipelines, and which names one in neither may have meant. */
+/* registry.c — the tables of passes and pipelines, and which names a wrong one may have meant. */
 #include "base/nearest.h"
 #include "pass/pass.h"
 

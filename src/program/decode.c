@@ -332,7 +332,7 @@ static void get_block(source *s, prt_block *b)
     b->steps = steps;
 }
 
-/* Nodes are made again in the order they were made first, so that expressions keep their indices. */
+/* Nodes are made again in the order they were made first, so expressions keep their indices. */
 static void get_dims(source *s)
 {
     prt_dims *dims = s->program->dims;

@@ -42,13 +42,14 @@ static poprt_status read_header(const prt_blob *file, uint64_t at, prt_popef_blo
     const uint64_t left = file->size - at;
     const unsigned char *h = file->data + at;
     if (left < HEADER_SIZE)
-        return prt_fail(POPRT_E_PARSE, NULL, "PopEF file is cut off in a blob header at byte %" PRIu64,
-            at);
+        return prt_fail(POPRT_E_PARSE, NULL,
+            "PopEF file is cut off in a blob header at byte %" PRIu64, at);
     if (!prt_popef_is(h, (size_t)left))
         return prt_fail(POPRT_E_PARSE, NULL,
-            at == 0 ? "not a PopEF file of libpoprt's dialect: it must begin with POPEF-C (byte %" PRIu64
-                      "); files of Graphcore's own tools cannot be read"
-                    : "no PopEF blob at byte %" PRIu64 ": the file is damaged", at);
+            at == 0 ? "not a PopEF file of libpoprt's dialect: it must begin with POPEF-C (byte "
+                      "%" PRIu64 "); files of Graphcore's own tools cannot be read"
+                    : "no PopEF blob at byte %" PRIu64 ": the file is damaged",
+            at);
     for (int i = 0; i < 16; i++)
         b->version[i] = (char)(h[8 + i] >= 0x20 && h[8 + i] < 0x7f ? h[8 + i] : 0);
     PRT_TRY(check_version(b->version, at));
@@ -79,8 +80,8 @@ static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, u
 {
     const uint64_t length = load(file->data + content_at, 4);
     if (length > content - 4 || length > MAX_DESCRIPTOR)
-        return prt_fail(POPRT_E_PARSE, NULL, "descriptor of the blob at byte %" PRIu64 " is too long",
-            b->offset);
+        return prt_fail(POPRT_E_PARSE, NULL,
+            "descriptor of the blob at byte %" PRIu64 " is too long", b->offset);
     const char *text = (const char *)file->data + content_at + 4;
     if (prt_crc32c(0, text, length) != crc)
         return prt_fail(POPRT_E_PARSE, NULL,
@@ -90,8 +91,9 @@ static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, u
     PRT_TRY(prt_json_parse(arena, text, length, &json));
     b->descriptor = json;
     int64_t payload = -1;
-    if (json->kind != PRT_JSON_OBJECT || !prt_json_i64(prt_json_get(json, "payloadSize"), &payload) ||
-        payload < 0 || (uint64_t)payload > content - 4 - length)
+    if (json->kind != PRT_JSON_OBJECT ||
+        !prt_json_i64(prt_json_get(json, "payloadSize"), &payload) || payload < 0 ||
+        (uint64_t)payload > content - 4 - length)
         return prt_fail(POPRT_E_PARSE, NULL,
             "descriptor of the blob at byte %" PRIu64 " gives no possible payloadSize", b->offset);
     b->payload_size = (uint64_t)payload;

@@ -40,8 +40,8 @@ static poprt_status find_metadata(const prt_popef_index *index, prt_str name)
             found++;
     }
     if (found != 1)
-        return prt_fail(POPRT_E_PARSE, name.data, "%u metadata blobs describe this executable; one is needed",
-            found);
+        return prt_fail(POPRT_E_PARSE, name.data,
+            "%u metadata blobs describe this executable; one is needed", found);
     return POPRT_OK;
 }
 
@@ -64,7 +64,8 @@ static poprt_status read_strings(prt_program *p, const unsigned char *at, uint64
         at += n;
         size -= n;
     }
-    return size == 0 ? POPRT_OK : prt_fail(POPRT_E_PARSE, c->name.data, "string payload is too long");
+    return size == 0 ? POPRT_OK
+                     : prt_fail(POPRT_E_PARSE, c->name.data, "string payload is too long");
 }
 
 static poprt_status attach(prt_program *p, prt_blob *file, const prt_popef_blob *b, prt_constant *c)
@@ -79,8 +80,9 @@ static poprt_status attach(prt_program *p, prt_blob *file, const prt_popef_blob 
         return read_strings(p, file->data + b->payload, b->payload_size, count, c);
     }
     if (b->payload_size != size)
-        return prt_fail(POPRT_E_PARSE, c->name.data, "weight has %llu bytes where its shape needs %zu",
-            (unsigned long long)b->payload_size, size);
+        return prt_fail(POPRT_E_PARSE, c->name.data,
+            "weight has %llu bytes where its shape needs %zu", (unsigned long long)b->payload_size,
+            size);
     return prt_blob_view(file, (size_t)b->payload, size, &c->blob);
 }
 
@@ -91,13 +93,15 @@ static poprt_status attach_all(prt_program *p, prt_blob *file, const prt_popef_i
     for (uint32_t i = 0; i < index->count; i++)
         if (index->blobs[i].type == PRT_POPEF_TENSOR && index->blobs[i].name.data != NULL) {
             if (prt_map_find(&by_name, index->blobs[i].name) != NULL)
-                return prt_fail(POPRT_E_PARSE, index->blobs[i].name.data, "two weights have this name");
+                return prt_fail(POPRT_E_PARSE, index->blobs[i].name.data,
+                    "two weights have this name");
             PRT_TRY(prt_map_set(&by_name, index->blobs[i].name, &index->blobs[i]));
         }
     for (uint32_t i = 0; i < p->n_constants; i++) {
         const prt_popef_blob *b = prt_map_find(&by_name, p->constants[i].name);
         if (b == NULL)
-            return prt_fail(POPRT_E_PARSE, p->constants[i].name.data, "weight is missing from the file");
+            return prt_fail(POPRT_E_PARSE, p->constants[i].name.data,
+                "weight is missing from the file");
         PRT_TRY(attach(p, file, b, &p->constants[i]));
     }
     return POPRT_OK;
@@ -110,7 +114,8 @@ static poprt_status read_program(prt_program *p, prt_blob *file, bool full, prt_
     PRT_TRY(prt_popef_index_read(file, full, scratch, &index));
     PRT_TRY(find_executable(&index, &exec));
     PRT_TRY(find_metadata(&index, exec->name));
-    p->name = (prt_str){ prt_arena_text(p->arena, exec->name.data, exec->name.size), exec->name.size };
+    p->name =
+        (prt_str){ prt_arena_text(p->arena, exec->name.data, exec->name.size), exec->name.size };
     if (p->name.data == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_program_decode(p, file->data + exec->payload, (size_t)exec->payload_size));

@@ -65,7 +65,7 @@ typedef struct prt_eval_params {
 
 typedef struct prt_step {
     uint16_t kernel, flags; /* flags: 0 */
-    uint32_t args;          /* first argument in the program's argument list: inputs, then outputs */
+    uint32_t args; /* first argument in the program's argument list: inputs, then outputs */
     uint32_t n_in, n_out;
     uint32_t params; /* index among the program's parameters */
 } prt_step;

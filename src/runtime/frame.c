@@ -45,7 +45,8 @@ static poprt_status bind_frame(prt_session *s, uint32_t index)
 {
     prt_frame *f = &s->frames[index];
     const prt_block *b = &s->program->blocks[index];
-    *f = (prt_frame){ .session = s, .block = b, .outer = index != 0 ? &s->frames[b->parent] : NULL };
+    *f = (prt_frame){ .session = s, .block = b };
+    f->outer = index != 0 ? &s->frames[b->parent] : NULL;
     f->values = PRT_NEW_N(s->arena, prt_tensor, b->n_buffers);
     f->expected = PRT_NEW_N(s->arena, prt_tensor, b->n_buffers);
     f->slots = PRT_NEW_N(s->arena, prt_arena *, b->n_buffers);
@@ -230,8 +231,8 @@ poprt_status prt_frame_check(const prt_tensor *t, const prt_tensor *expected, co
     const char *what)
 {
     if (expected->kind != PRT_VALUE_UNKNOWN && t->kind != expected->kind)
-        return prt_fail(POPRT_E_TYPE, name, "%s is of another kind (tensor, sequence, optional, map)",
-            what);
+        return prt_fail(POPRT_E_TYPE, name,
+            "%s is of another kind (tensor, sequence, optional, map)", what);
     if (t->kind != PRT_VALUE_TENSOR)
         return POPRT_OK;
     if (expected->dtype != PRT_DTYPE_undefined && t->dtype != expected->dtype)

@@ -28,7 +28,8 @@ struct prt_frame {
     const prt_block *block;
     prt_frame *outer;
     prt_tensor *values;   /* by buffer */
-    prt_tensor *expected; /* resolved types: dims are numbers or PRT_DIM_UNKNOWN; size or SIZE_MAX */
+    prt_tensor
+        *expected; /* resolved types: dims are numbers or PRT_DIM_UNKNOWN; size or SIZE_MAX */
     prt_arena **slots;    /* by buffer; made when first needed */
     prt_frame_step *steps;
     unsigned char *memory; /* planned buffers */

@@ -183,7 +183,8 @@ poprt_status prt_frame_run(prt_frame *f)
 {
     for (uint32_t i = 0; i < f->block->n_steps; i++) {
         if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
-            return prt_fail(POPRT_E_CANCELLED, f->steps[i].params->origin.data, "run was cancelled");
+            return prt_fail(POPRT_E_CANCELLED, f->steps[i].params->origin.data,
+                "run was cancelled");
         PRT_TRY(run_step(f, &f->steps[i]));
     }
     return POPRT_OK;

@@ -277,13 +277,14 @@ static poprt_status give_result(prt_session *s, uint32_t i, prt_tensor *out)
     }
     if (value->kind != PRT_VALUE_TENSOR || value->dtype == PRT_DTYPE_string)
         return prt_fail(POPRT_E_ARG, name,
-            "strings, sequences and optionals cannot be written to a buffer; leave the output unbound");
+            "strings, sequences and optionals cannot be written to a buffer; leave the output "
+            "unbound");
     if (wanted.dtype != value->dtype)
         return prt_fail(POPRT_E_TYPE, name, "output is %s, the buffer is for %s",
             prt_dtype_of(value->dtype)->name, prt_dtype_of(wanted.dtype)->name);
     if (wanted.size < value->size)
-        return prt_fail(POPRT_E_ARG, name, "output needs %zu bytes, the buffer has %zu", value->size,
-            wanted.size);
+        return prt_fail(POPRT_E_ARG, name, "output needs %zu bytes, the buffer has %zu",
+            value->size, wanted.size);
     if (value->size != 0)
         memcpy(wanted.data, value->data, value->size);
     *out = *value;

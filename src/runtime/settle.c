@@ -73,10 +73,18 @@ static poprt_status settle_step(prt_frame *f, prt_frame_step *step, prt_dims *di
     step->is_static = false;
     if (!read_inputs(f, step))
         return POPRT_OK;
-    prt_infer c = { .def = step->params->def, .attrs = step->params->attrs,
-        .origin = step->params->origin, .dims = dims, .types = types, .n_in = step->n_in, .n_out = step->n_out,
-        .in = s->infer_shapes, .value = s->infer_values, .content = s->infer_content,
-        .out = s->infer_shapes + step->n_in, .out_content = s->infer_content + step->n_in,
+    prt_infer c = { .def = step->params->def,
+        .attrs = step->params->attrs,
+        .origin = step->params->origin,
+        .dims = dims,
+        .types = types,
+        .n_in = step->n_in,
+        .n_out = step->n_out,
+        .in = s->infer_shapes,
+        .value = s->infer_values,
+        .content = s->infer_content,
+        .out = s->infer_shapes + step->n_in,
+        .out_content = s->infer_content + step->n_in,
         .scratch = s->infer_scratch };
     prt_arena_reset(s->infer_scratch);
     for (uint32_t i = 0; i < step->n_out; i++)

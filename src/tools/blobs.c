@@ -38,8 +38,8 @@ static void put_index(const prt_popef_index *index)
         prt_str name = b->name;
         if (b->type == PRT_POPEF_METADATA)
             (void)prt_json_text(prt_json_get(b->descriptor, "executable"), &name);
-        (void)printf("%12" PRIu64 "  %-17s  %-7s  %12" PRIu64 "  %.*s", b->offset, type_name(b->type),
-            b->version, b->size, PRT_STR_ARG(name));
+        (void)printf("%12" PRIu64 "  %-17s  %-7s  %12" PRIu64 "  %.*s", b->offset,
+            type_name(b->type), b->version, b->size, PRT_STR_ARG(name));
         put_info(b->descriptor);
         (void)printf("\n");
     }

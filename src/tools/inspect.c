@@ -146,11 +146,13 @@ int prt_command_inspect(int argc, char **argv)
                 chosen++;
             }
         if (chosen > 1)
-            exit_code =
-                prt_opt_usage_error(&command, "--text, --json, --dot, --blobs and --verify exclude each other");
+            exit_code = prt_opt_usage_error(&command,
+                "--text, --json, --dot, --blobs and --verify exclude each other");
         else
-            exit_code = inspect(&tool, opts.args[0], format, prt_opt_has(&opts, OPT_VERIFY)) == POPRT_OK ? PRT_EXIT_DONE
-                                                                         : PRT_REPORT();
+            exit_code =
+                inspect(&tool, opts.args[0], format, prt_opt_has(&opts, OPT_VERIFY)) == POPRT_OK
+                ? PRT_EXIT_DONE
+                : PRT_REPORT();
     }
     prt_tool_close(&tool);
     return exit_code;

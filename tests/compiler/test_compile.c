@@ -41,18 +41,19 @@ END_TEST
 
 START_TEST(bodies_capture_what_they_read)
 {
-    prt_program *p = program_from_text("c = input bool[]\nx = input f32[4]\n"
-                                       "k = const f32[4] {1,2,3,4}\n"
-                                       "a = neg x\n"
-                                       "y = if c {\n"
-                                       "  then_branch {\n"
-                                       "    t = if c {\n"
-                                       "      then_branch {\n        u = add a k\n        return u\n      }\n"
-                                       "      else_branch {\n        return k\n      }\n"
-                                       "    }\n"
-                                       "    return t\n  }\n"
-                                       "  else_branch {\n    return a\n  }\n"
-                                       "}\nreturn y\n");
+    prt_program *p =
+        program_from_text("c = input bool[]\nx = input f32[4]\n"
+                          "k = const f32[4] {1,2,3,4}\n"
+                          "a = neg x\n"
+                          "y = if c {\n"
+                          "  then_branch {\n"
+                          "    t = if c {\n"
+                          "      then_branch {\n        u = add a k\n        return u\n      }\n"
+                          "      else_branch {\n        return k\n      }\n"
+                          "    }\n"
+                          "    return t\n  }\n"
+                          "  else_branch {\n    return a\n  }\n"
+                          "}\nreturn y\n");
     ck_assert_uint_eq(p->n_blocks, 5);
     const prt_block *inner = &p->blocks[2];
     ck_assert_uint_eq(inner->parent, 1);
@@ -102,7 +103,8 @@ START_TEST(progress_can_cancel)
     for (uint64_t stop = 0; stop < 6; stop++) {
         prt_module *m = NULL;
         ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
-        ck_assert_int_eq(prt_ir_parse(m, PRT_STR("x = input f32[4]\ny = neg x\nreturn y\n")), POPRT_OK);
+        ck_assert_int_eq(prt_ir_parse(m, PRT_STR("x = input f32[4]\ny = neg x\nreturn y\n")),
+            POPRT_OK);
         const prt_compile_options options = { .progress = refuse, .progress_user = &stop };
         prt_program *p = NULL;
         ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_CANCELLED);

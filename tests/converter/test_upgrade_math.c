@@ -63,8 +63,10 @@ START_TEST(axes_are_checked)
         prt_op *op = becomes(op_in("a = input f32[2,3,4]\nb = input f32[3]\n"
                                    "y = sequence_construct a b\nreturn y\n"),
             PRT_OP_mul);
-        prt_node_attr attrs[] = { { .name = PRT_STR_INIT("broadcast"), .kind = PRT_ONNX_INT, .i = 1 },
-            { .name = PRT_STR_INIT("axis"), .kind = PRT_ONNX_INT, .i = wrong[i] } };
+        prt_node_attr attrs[] = {
+            { .name = PRT_STR_INIT("broadcast"), .kind = PRT_ONNX_INT, .i = 1 },
+            { .name = PRT_STR_INIT("axis"), .kind = PRT_ONNX_INT, .i = wrong[i] }
+        };
         ck_assert_int_eq(upgrade(op, 1, 2, attrs), POPRT_E_SHAPE);
         prt_module_release(module);
     }

@@ -169,7 +169,8 @@ int main(int argc, char **argv)
             n_seeds++;
     }
     if (n_seeds == 0) {
-        (void)fprintf(stderr, "usage: %s [--runs N] [--seed N] [--keep FILE] SEED_FILE...\n", argv[0]);
+        (void)fprintf(stderr, "usage: %s [--runs N] [--seed N] [--keep FILE] SEED_FILE...\n",
+            argv[0]);
         return 2;
     }
     for (size_t done = 0; done < runs; done += BATCH) {

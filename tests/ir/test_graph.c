@@ -87,8 +87,10 @@ START_TEST(erasing_an_op_releases_its_regions)
     ck_assert_graph(g, "c = input bool[]\nx = input f32[2]\nreturn x as y\n");
     /* Names of what is gone are free again, those in regions too. */
     prt_build b = prt_build_at_end(g);
-    ck_assert_int_eq(prt_value_set_name(prt_build_unary(&b, PRT_OP_neg, x), PRT_STR("r")), POPRT_OK);
-    ck_assert_int_eq(prt_value_set_name(prt_build_unary(&b, PRT_OP_neg, x), PRT_STR("t")), POPRT_OK);
+    ck_assert_int_eq(prt_value_set_name(prt_build_unary(&b, PRT_OP_neg, x), PRT_STR("r")),
+        POPRT_OK);
+    ck_assert_int_eq(prt_value_set_name(prt_build_unary(&b, PRT_OP_neg, x), PRT_STR("t")),
+        POPRT_OK);
     ck_assert_int_eq(prt_value_set_name(prt_build_unary(&b, PRT_OP_neg, x), PRT_STR("x")),
         POPRT_E_PARSE);
     module_free(g);
@@ -97,7 +99,8 @@ END_TEST
 
 START_TEST(ops_move)
 {
-    prt_graph *g = graph_from_text("x = input f32[2]\na = neg x\nb = exp x\nc = abs x\nreturn a, b, c\n");
+    prt_graph *g =
+        graph_from_text("x = input f32[2]\na = neg x\nb = exp x\nc = abs x\nreturn a, b, c\n");
     prt_op_move_before(find(g, "c")->def, find(g, "a")->def);
     ck_assert_graph(g, "x = input f32[2]\nc = abs x\na = neg x\nb = exp x\nreturn a, b, c\n");
     prt_op_move_before(find(g, "c")->def, NULL);
@@ -125,7 +128,8 @@ START_TEST(the_builder_replaces_and_sweeps)
     prt_value *two = prt_build_scalar(&b, PRT_DTYPE_f32, 2);
     prt_build_replace(&b, y, prt_build_binary(&b, PRT_OP_mul, x, two));
     ck_assert_int_eq(prt_build_status(&b), POPRT_OK);
-    ck_assert_graph(g, "x = input f32[2]\n%0 = const f32[] {2}\ny = mul x %0\nz = mul y y\nreturn z\n");
+    ck_assert_graph(g,
+        "x = input f32[2]\n%0 = const f32[] {2}\ny = mul x %0\nz = mul y y\nreturn z\n");
     module_free(g);
 }
 END_TEST

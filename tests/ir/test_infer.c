@@ -46,8 +46,9 @@ END_TEST
 
 START_TEST(declared_kinds_fill_gaps)
 {
-    prt_graph *g = graph_from_text("x = input ?\ny = identity x : f32[7,3]\nz = identity x : seq(i64[2])\n"
-                                   "return y, z\n");
+    prt_graph *g =
+        graph_from_text("x = input ?\ny = identity x : f32[7,3]\nz = identity x : seq(i64[2])\n"
+                        "return y, z\n");
     assert_type(g, "y", "f32[*]");
     assert_type(g, "z", "seq(i64[2])");
     module_free(g);
@@ -81,7 +82,8 @@ END_TEST
 
 START_TEST(unknown_operators_are_named)
 {
-    prt_graph *g = graph_from_text("x = input f32[2]\ny = \"com.example.Twist\" x @n : f32[2]\nreturn y\n");
+    prt_graph *g =
+        graph_from_text("x = input f32[2]\ny = \"com.example.Twist\" x @n : f32[2]\nreturn y\n");
     ck_assert_int_eq(prt_ir_infer(g), POPRT_E_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "com.example.Twist"));
     module_free(g);

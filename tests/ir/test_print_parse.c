@@ -156,7 +156,8 @@ END_TEST
 
 START_TEST(large_constants_are_filled_or_left_out)
 {
-    assert_prints("a = const f32[100] zeros; b = const i64[70] fill -3; c = const bool[2] ones; return",
+    assert_prints(
+        "a = const f32[100] zeros; b = const i64[70] fill -3; c = const bool[2] ones; return",
         "a = const f32[100] fill 0\n"
         "b = const i64[70] fill -3\n"
         "c = const bool[2] {true, true}\n"
@@ -167,7 +168,8 @@ START_TEST(large_constants_are_filled_or_left_out)
     (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "}\nreturn\n");
     prt_graph *g = graph_from_text(text);
     ck_assert_ptr_nonnull(strstr(graph_text(g), "a = const i32[65] {... "));
-    ck_assert_ptr_nonnull(strstr(graph_error(graph_text(g)), "line 1, column 20: contents were left out"));
+    ck_assert_ptr_nonnull(
+        strstr(graph_error(graph_text(g)), "line 1, column 20: contents were left out"));
     module_free(g);
 }
 END_TEST
@@ -214,7 +216,8 @@ START_TEST(errors_name_line_and_column)
     assert_error("x = input f32[2]\n%1 = add x x; %1 = add x x\nreturn x", "number 1");
     assert_error("x = frobnicate\nreturn x", "line 1, column 5: no operator 'frobnicate'");
     assert_error("x = input f32[2]\ny = transpose x {prem=[0]}\nreturn y", "no attribute 'prem'");
-    assert_error("x = input f32[2]\ny = transpose x {perm=[a]}\nreturn y", "'a' is no element of type i64");
+    assert_error("x = input f32[2]\ny = transpose x {perm=[a]}\nreturn y",
+        "'a' is no element of type i64");
     assert_error("x = const i8[1] {128}\nreturn x", "no element of type i8");
     assert_error("x = const u8[1] {-1}\nreturn x", "no element of type u8");
     assert_error("x = const f32[2] {1}\nreturn x", "1 elements where 2 are needed");
@@ -223,19 +226,22 @@ START_TEST(errors_name_line_and_column)
     assert_error("x = const f32[4611686018427387904] zeros\nreturn x", "");
     assert_error("x = const f32[1000000000] zeros\nreturn x", "too many");
     assert_error("x = input f32[2]", "no return");
-    assert_error("x = input f32[2]\nreturn x\ny = add x x", "line 3, column 1: statement after return");
+    assert_error("x = input f32[2]\nreturn x\ny = add x x",
+        "line 3, column 1: statement after return");
     assert_error("x = input f32[2] }\nreturn x", "expected");
     assert_error("\"x = input f32[2]\nreturn x", "no end");
     assert_error("\"\\q\" = input f32[2]\nreturn x", "escape");
     assert_error("x = input seq(f32[2]\nreturn x", "expected ')'");
     assert_error("c = input bool[]\nr = if c { then_branch { return c", "no closing brace");
-    assert_error("c = input bool[]\nr = if c { a_branch { return c } }\nreturn r", "no region 'a_branch'");
+    assert_error("c = input bool[]\nr = if c { a_branch { return c } }\nreturn r",
+        "no region 'a_branch'");
 }
 END_TEST
 
 START_TEST(inference_errors_name_the_op)
 {
-    assert_error("x = input f32[2]\ny = input f32[3]\n  z = add x y\nreturn z", "line 3, column 7: ");
+    assert_error("x = input f32[2]\ny = input f32[3]\n  z = add x y\nreturn z",
+        "line 3, column 7: ");
     assert_error("x = input f32[2]\nz = add x\nreturn z", "missing");
 }
 END_TEST
@@ -243,7 +249,8 @@ END_TEST
 START_TEST(values_of_a_region_are_not_seen_outside)
 {
     assert_error("c = input bool[]\n"
-                 "r = if c {\n  then_branch { t = not c; return t }\n  else_branch { return t }\n}\nreturn r",
+                 "r = if c {\n  then_branch { t = not c; return t }\n  else_branch { return t "
+                 "}\n}\nreturn r",
         "line 4, column 24: no value 't'");
 }
 END_TEST
@@ -269,14 +276,15 @@ END_TEST
 
 START_TEST(every_prefix_and_every_damaged_byte_is_survived)
 {
-    const char *text = "x = input f32[2,(n+1)]\n"
-                       "w = const f32[2,1] {1, -2e3}\n"
-                       "s = const string[1] {\"a\\x41\"}\n"
-                       "%1 = add x w @\"q\" : f32[2,?]\n"
-                       "c = const bool[] {true}\n"
-                       "r = if c { then_branch { t = add %1 x; return t } else_branch { return x } }\n"
-                       "z = cast r {to=1}\n"
-                       "return z as \"o\"\n";
+    const char *text =
+        "x = input f32[2,(n+1)]\n"
+        "w = const f32[2,1] {1, -2e3}\n"
+        "s = const string[1] {\"a\\x41\"}\n"
+        "%1 = add x w @\"q\" : f32[2,?]\n"
+        "c = const bool[] {true}\n"
+        "r = if c { then_branch { t = add %1 x; return t } else_branch { return x } }\n"
+        "z = cast r {to=1}\n"
+        "return z as \"o\"\n";
     const size_t n = strlen(text);
     static const char bytes[] = "\0{}[]()\"%_=,:;@#\n 9x-\xff";
     for (size_t i = 0; i <= n; i++)

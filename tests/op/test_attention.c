@@ -73,15 +73,17 @@ START_TEST(optimisers)
                               "y, w = momentum r t x g v {alpha=0.9, beta=0.1, mode=standard, "
                               "norm_coefficient=0}\nreturn y, w\n"),
         "f32[2]: 0.5 1.5");
-    ck_assert_str_eq(op_status("r = const f32[] {0.5}\nt = const i64[] {0}\nx = const f32[2] {1,2}\n"
-                               "g = const f32[1] {1}\nv = const f32[2] {0,0}\n"
-                               "y, w = adagrad r t x g v\nreturn y, w\n"),
+    ck_assert_str_eq(op_status(
+                         "r = const f32[] {0.5}\nt = const i64[] {0}\nx = const f32[2] {1,2}\n"
+                         "g = const f32[1] {1}\nv = const f32[2] {0,0}\n"
+                         "y, w = adagrad r t x g v\nreturn y, w\n"),
         "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status("r = const f32[0] {}\nt = const i64[] {0}\nx = const f32[2] {1,2}\n"
                                "y, w = adagrad r t x x x\nreturn y, w\n"),
         "POPRT_E_SHAPE");
-    ck_assert_str_eq(op_status("r = const f32[] {0.5}\nt = const i64[] {0}\nx = const f32[2] {1,2}\n"
-                               "y = adam r t x x x\nreturn y\n"),
+    ck_assert_str_eq(op_status(
+                         "r = const f32[] {0.5}\nt = const i64[] {0}\nx = const f32[2] {1,2}\n"
+                         "y = adam r t x x x\nreturn y\n"),
         "POPRT_E_ARG");
 }
 END_TEST

@@ -69,7 +69,7 @@ START_TEST(gather_nd)
 END_TEST
 
 #define SCATTER(type, data, i, u, attrs)                                                           \
-    "x = const " type "[3] {" data "}\ni = const i64[2] {" i "}\nu = const " type "[2] {" u         \
+    "x = const " type "[3] {" data "}\ni = const i64[2] {" i "}\nu = const " type "[2] {" u        \
     "}\ny = scatter_elements x i u {" attrs "}\nreturn y\n"
 
 START_TEST(scatter_elements)

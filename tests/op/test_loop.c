@@ -90,12 +90,13 @@ START_TEST(loop_errors)
 END_TEST
 
 #define CHOOSE(c, a, b)                                                                            \
-    "c = " c "\ny = if c {\nthen_branch {\nt = " a "\nreturn t\n}\nelse_branch {\ne = " b           \
+    "c = " c "\ny = if c {\nthen_branch {\nt = " a "\nreturn t\n}\nelse_branch {\ne = " b          \
     "\nreturn e\n}\n}\nreturn y\n"
 
 START_TEST(if_chooses)
 {
-    ck_assert_str_eq(op_value(CHOOSE("const bool[] {true}", "const f32[1] {1}", "const f32[2] {2,3}")),
+    ck_assert_str_eq(op_value(
+                         CHOOSE("const bool[] {true}", "const f32[1] {1}", "const f32[2] {2,3}")),
         "f32[1]: 1");
     ck_assert_str_eq(op_value(CHOOSE("const bool[1] {false}", "const f32[1] {1}",
                          "const i64[2] {2,3}")),
@@ -120,9 +121,10 @@ START_TEST(scan_axes_and_directions)
 {
     ck_assert_str_eq(op_value_of(SUM("const f32[3,2] {1,2,3,4,5,6}", "") "return y, z\n", 1),
         "f32[3,2]: 1 2 4 6 9 12");
-    ck_assert_str_eq(op_value_of(SUM("const f32[2,3] {1,2,3,4,5,6}",
-                                     ", scan_input_axes=[-1], scan_output_axes=[1]") "return y, z\n",
-                         1),
+    ck_assert_str_eq(
+        op_value_of(SUM("const f32[2,3] {1,2,3,4,5,6}",
+                        ", scan_input_axes=[-1], scan_output_axes=[1]") "return y, z\n",
+            1),
         "f32[2,3]: 1 3 6 4 9 15");
     ck_assert_str_eq(op_value_of(SUM("const f32[3,2] {1,2,3,4,5,6}",
                                      ", scan_input_directions=[1], scan_output_directions=[1]")
@@ -136,7 +138,8 @@ END_TEST
 
 START_TEST(scan_errors)
 {
-    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_input_axes=[2]") "return y, z\n"),
+    ck_assert_str_eq(op_status(
+                         SUM("const f32[3,2] zeros", ", scan_input_axes=[2]") "return y, z\n"),
         "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_input_axes=[0,0]")
                                    "return y, z\n"),
@@ -154,5 +157,5 @@ START_TEST(scan_errors)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/loop", loop_bounds, loop_ends_by_condition, loop_swaps_carried_values, loop_strings,
-    loop_types, loop_errors, if_chooses, scan_axes_and_directions, scan_errors)
+PRT_TEST_MAIN("op/loop", loop_bounds, loop_ends_by_condition, loop_swaps_carried_values,
+    loop_strings, loop_types, loop_errors, if_chooses, scan_axes_and_directions, scan_errors)

@@ -55,8 +55,8 @@ END_TEST
 
 START_TEST(other_text_is_not)
 {
-    const char *texts[] = { "", " ", "x", "1x", "e5", "1e", "1e+", ".", "--1", "0x10", "1 2", "1.2.3",
-        "infinity", "+-1" };
+    const char *texts[] = { "", " ", "x", "1x", "e5", "1e", "1e+", ".", "--1", "0x10", "1 2",
+        "1.2.3", "infinity", "+-1" };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         double value;
         int64_t whole;

@@ -4,7 +4,7 @@
 #include "support/op_text.h"
 
 #define PAD(data, n, pads, attrs)                                                                  \
-    "x = const i32[" n "] {" data "}\np = const i64[2] {" pads "}\ny = pad x p {" attrs             \
+    "x = const i32[" n "] {" data "}\np = const i64[2] {" pads "}\ny = pad x p {" attrs            \
     "}\nreturn y\n"
 
 START_TEST(pads)
@@ -58,7 +58,8 @@ START_TEST(constant_of_shape)
         "bool[2,1]: 1 1");
     ck_assert_str_eq(op_value("s = const i64[0] {}\ny = constant_of_shape s\nreturn y\n"),
         "f32[]: 0");
-    ck_assert_str_eq(op_type("x = input f32[a,b]\ns = shape x\ny = constant_of_shape s\nreturn y\n"),
+    ck_assert_str_eq(op_type(
+                         "x = input f32[a,b]\ns = shape x\ny = constant_of_shape s\nreturn y\n"),
         "f32[a,b]");
     ck_assert_str_eq(op_content("s = const i64[1] {3}\n"
                                 "y = constant_of_shape s {value=i64[1] {7}}\nreturn y\n"),
@@ -76,7 +77,8 @@ END_TEST
 
 START_TEST(eye_like)
 {
-    ck_assert_str_eq(op_value("x = const f32[2,3] zeros\ny = eye_like x {k=1, dtype=7}\nreturn y\n"),
+    ck_assert_str_eq(op_value(
+                         "x = const f32[2,3] zeros\ny = eye_like x {k=1, dtype=7}\nreturn y\n"),
         "i64[2,3]: 0 1 0 0 0 1");
     ck_assert_str_eq(op_value("x = const f16[2,1] zeros\ny = eye_like x {k=-9223372036854775808}\n"
                               "return y\n"),
@@ -89,7 +91,7 @@ START_TEST(eye_like)
 END_TEST
 
 #define RANGE(type, start, limit, delta)                                                           \
-    "s = const " type "[] {" start "}\nl = const " type "[] {" limit "}\nd = const " type           \
+    "s = const " type "[] {" start "}\nl = const " type "[] {" limit "}\nd = const " type          \
     "[] {" delta "}\ny = range s l d\nreturn y\n"
 
 START_TEST(range)
@@ -120,11 +122,13 @@ START_TEST(one_hot)
     ck_assert_str_eq(op_type("i = input i64[b]\nd = const i64[1] {10}\nv = input f32[2]\n"
                              "y = one_hot i d v {axis=0}\nreturn y\n"),
         "f32[10,b]");
-    ck_assert_str_eq(op_status("i = const i64[1] {0}\nd = const i64[] {-1}\nv = const f32[2] zeros\n"
-                               "y = one_hot i d v\nreturn y\n"),
+    ck_assert_str_eq(op_status(
+                         "i = const i64[1] {0}\nd = const i64[] {-1}\nv = const f32[2] zeros\n"
+                         "y = one_hot i d v\nreturn y\n"),
         "POPRT_E_ARG");
-    ck_assert_str_eq(op_status("i = const i64[1] {0}\nd = const f32[] {nan}\nv = const f32[2] zeros\n"
-                               "y = one_hot i d v\nreturn y\n"),
+    ck_assert_str_eq(op_status(
+                         "i = const i64[1] {0}\nd = const f32[] {nan}\nv = const f32[2] zeros\n"
+                         "y = one_hot i d v\nreturn y\n"),
         "POPRT_E_ARG");
     ck_assert_str_eq(op_status("i = const i64[1,1,1,1,1,1,1,1] zeros\nd = const i64[] {1}\n"
                                "v = const f32[2] zeros\ny = one_hot i d v\nreturn y\n"),

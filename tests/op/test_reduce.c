@@ -11,7 +11,8 @@ START_TEST(empty_reductions)
     ck_assert_str_eq(op_value(REDUCE("reduce_sum", "f32", "0", "")), "f32[1]: 0");
     ck_assert_str_eq(op_value(REDUCE("reduce_prod", "i32", "0", "")), "i32[1]: 1");
     ck_assert_str_eq(op_value(REDUCE("reduce_max", "i8", "0", "")), "i8[1]: -128");
-    ck_assert_str_eq(op_value(REDUCE("reduce_min", "u64", "0", "")), "u64[1]: 18446744073709551615");
+    ck_assert_str_eq(op_value(REDUCE("reduce_min", "u64", "0", "")),
+        "u64[1]: 18446744073709551615");
     ck_assert_str_eq(op_value(REDUCE("reduce_min", "f16", "0", "")), "f16[1]: inf");
     ck_assert_str_eq(op_value(REDUCE("reduce_max", "bool", "0", "")), "bool[1]: 0");
     ck_assert_str_eq(op_value(REDUCE("reduce_log_sum", "f32", "0", "")), "f32[1]: -inf");
@@ -36,8 +37,9 @@ START_TEST(values_of_all_types)
     ck_assert_str_eq(op_value(REDUCE("reduce_log_sum_exp", "f32", "2", "1000,1000")),
         "f32[1]: 1000.69");
     ck_assert_str_eq(op_value(REDUCE("reduce_log_sum_exp", "f32", "2", "inf,0")), "f32[1]: inf");
-    ck_assert_str_eq(op_value("x = const i32[2,3,2] {1,2,3,4,5,6,7,8,9,10,11,12}\n"
-                              "a = const i64[2] {0,-1}\ny = reduce_sum x a {keepdims=0}\nreturn y\n"),
+    ck_assert_str_eq(op_value(
+                         "x = const i32[2,3,2] {1,2,3,4,5,6,7,8,9,10,11,12}\n"
+                         "a = const i64[2] {0,-1}\ny = reduce_sum x a {keepdims=0}\nreturn y\n"),
         "i32[3]: 18 26 34");
     ck_assert_str_eq(op_value("x = const f32[2] {2,3}\n"
                               "y = reduce_sum_square x {noop_with_empty_axes=1}\nreturn y\n"),
@@ -66,7 +68,8 @@ END_TEST
 
 START_TEST(places)
 {
-    ck_assert_str_eq(op_value("x = const f32[3] {1,nan,nan}\ny = argmin x\nreturn y\n"), "i64[1]: 1");
+    ck_assert_str_eq(op_value("x = const f32[3] {1,nan,nan}\ny = argmin x\nreturn y\n"),
+        "i64[1]: 1");
     ck_assert_str_eq(op_value("x = const u64[3] {0,18446744073709551615,0}\n"
                               "y = argmin x {select_last_index=1}\nreturn y\n"),
         "i64[1]: 2");
@@ -84,7 +87,8 @@ START_TEST(places)
     ck_assert_str_eq(op_status("x = const f32[3] zeros\nk = const i64[1] {-9223372036854775808}\n"
                                "v, i = topk x k\nreturn v, i\n"),
         "POPRT_E_SHAPE");
-    ck_assert_str_eq(op_type("x = input f32[b,n]\nk = const i64[1] {4}\nv, i = topk x k\nreturn v\n"),
+    ck_assert_str_eq(op_type(
+                         "x = input f32[b,n]\nk = const i64[1] {4}\nv, i = topk x k\nreturn v\n"),
         "f32[b,4]");
 }
 END_TEST
@@ -110,9 +114,11 @@ START_TEST(unique)
     ck_assert_str_eq(op_value_of(text, 1), "i64[3]: 1 3 0");
     ck_assert_str_eq(op_value_of(text, 2), "i64[4]: 2 0 2 1");
     ck_assert_str_eq(op_value_of(text, 3), "i64[3]: 1 1 2");
-    ck_assert_str_eq(op_value("x = const f32[4] {nan,-0,0,nan}\ny = unique x {sorted=0}\nreturn y\n"),
+    ck_assert_str_eq(op_value(
+                         "x = const f32[4] {nan,-0,0,nan}\ny = unique x {sorted=0}\nreturn y\n"),
         "f32[2]: nan -0");
-    ck_assert_str_eq(op_value("x = const i32[2,3] {1,0,1,2,0,2}\ny = unique x {axis=1}\nreturn y\n"),
+    ck_assert_str_eq(op_value(
+                         "x = const i32[2,3] {1,0,1,2,0,2}\ny = unique x {axis=1}\nreturn y\n"),
         "i32[2,2]: 0 1 0 2");
     ck_assert_str_eq(op_value("x = const i32[0] {}\ny = unique x\nreturn y\n"), "i32[0]:");
     ck_assert_str_eq(op_status("x = const i32[2] zeros\ny = unique x {axis=-2}\nreturn y\n"),
@@ -122,7 +128,8 @@ END_TEST
 
 START_TEST(selections)
 {
-    ck_assert_str_eq(op_value("x = const string[2] {\"\",a}\ny = nonzero x\nreturn y\n"), "i64[1,1]: 1");
+    ck_assert_str_eq(op_value("x = const string[2] {\"\",a}\ny = nonzero x\nreturn y\n"),
+        "i64[1,1]: 1");
     ck_assert_str_eq(op_value("x = const f32[] {3}\ny = nonzero x\nreturn y\n"), "i64[0,1]:");
     ck_assert_str_eq(op_value("x = const i32[2,2] {1,2,3,4}\nc = const bool[5] {1,0,0,1,1}\n"
                               "y = compress x c\nreturn y\n"),
@@ -138,8 +145,9 @@ START_TEST(triangles_and_blocks)
     ck_assert_str_eq(op_value("x = const i4[2,3] {1,2,3,4,5,6}\nk = const i64[] {1}\n"
                               "y = trilu x k {upper=0}\nreturn y\n"),
         "i4[2,3]: 1 2 0 4 5 6");
-    ck_assert_str_eq(op_value("x = const i32[2,2] {1,2,3,4}\nk = const i64[] {9223372036854775807}\n"
-                              "y = trilu x k\nreturn y\n"),
+    ck_assert_str_eq(op_value(
+                         "x = const i32[2,2] {1,2,3,4}\nk = const i64[] {9223372036854775807}\n"
+                         "y = trilu x k\nreturn y\n"),
         "i32[2,2]: 0 0 0 0");
     ck_assert_str_eq(op_status("x = const i32[2] zeros\ny = trilu x\nreturn y\n"), "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status("x = const i32[2,2] zeros\nn = const i64[2] {3,0}\n"

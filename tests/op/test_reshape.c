@@ -107,7 +107,8 @@ START_TEST(values_keep_their_order)
     ck_assert_str_eq(op_value("x = const f32[0,3] zeros\ns = const i64[2] {3,0}\n"
                               "y = reshape x s {allowzero=1}\nreturn y\n"),
         "f32[3,0]:");
-    ck_assert_str_eq(op_value("x = const i32[2,3] {1,2,3,4,5,6}\ny = flatten x {axis=0}\nreturn y\n"),
+    ck_assert_str_eq(op_value(
+                         "x = const i32[2,3] {1,2,3,4,5,6}\ny = flatten x {axis=0}\nreturn y\n"),
         "i32[1,6]: 1 2 3 4 5 6");
 }
 END_TEST

@@ -5,10 +5,10 @@
 #include "support/op_text.h"
 
 #define SLICE(type, start, end, step)                                                              \
-    "x = input " type "\ns = const i64[1] {" start "}\ne = const i64[1] {" end                      \
+    "x = input " type "\ns = const i64[1] {" start "}\ne = const i64[1] {" end                     \
     "}\na = const i64[1] {0}\np = const i64[1] {" step "}\ny = slice x s e a p\nreturn y\n"
 #define CUT(start, end, step)                                                                      \
-    "x = const i32[5] {1,2,3,4,5}\ns = const i64[1] {" start "}\ne = const i64[1] {" end            \
+    "x = const i32[5] {1,2,3,4,5}\ns = const i64[1] {" start "}\ne = const i64[1] {" end           \
     "}\na = const i64[1] {-1}\np = const i64[1] {" step "}\ny = slice x s e a p\nreturn y\n"
 
 START_TEST(sizes_are_symbolic)
@@ -132,7 +132,8 @@ START_TEST(expand_and_tile)
     ck_assert_str_eq(op_status("x = const f32[2] zeros\ns = const i64[1] {3}\ny = expand x s\n"
                                "return y\n"),
         "POPRT_E_SHAPE");
-    ck_assert_str_eq(op_type("x = input f32[a,2]\ns = const i64[2] {3,2}\ny = tile x s\nreturn y\n"),
+    ck_assert_str_eq(op_type(
+                         "x = input f32[a,2]\ns = const i64[2] {3,2}\ny = tile x s\nreturn y\n"),
         "f32[(3*a),4]");
     ck_assert_str_eq(op_value("x = const i32[2] {1,2}\ns = const i64[1] {0}\ny = tile x s\n"
                               "return y\n"),

@@ -90,7 +90,8 @@ START_TEST(a_pipeline_does_all_and_then_nothing)
     ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert"), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(changed);
-    ck_assert_graph(g, "x = input f32[2]\n%0 = const f32[2] {-1, -2}\nb = add x %0\ny = exp b\nreturn y\n");
+    ck_assert_graph(g,
+        "x = input f32[2]\n%0 = const f32[2] {-1, -2}\nb = add x %0\ny = exp b\nreturn y\n");
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(!changed);
     prt_pass_manager_release(pm);

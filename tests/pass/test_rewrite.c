@@ -52,8 +52,9 @@ static poprt_status run(prt_graph *g, uint32_t n, const prt_rewrite *rewrites, b
 START_TEST(rewrites_feed_each_other)
 {
     static const prt_rewrite both[] = { { PRT_OP_neg, double_neg }, { PRT_OP_sub, sub_to_add } };
-    prt_graph *g = graph_from_text("x = input f32[2]\ny = input f32[2]\n"
-                                   "a = neg y\nb = sub x a\nc = neg b\nd = neg c\ne = sub d y\nreturn e\n");
+    prt_graph *g =
+        graph_from_text("x = input f32[2]\ny = input f32[2]\n"
+                        "a = neg y\nb = sub x a\nc = neg b\nd = neg c\ne = sub d y\nreturn e\n");
     bool changed;
     ck_assert_int_eq(run(g, 2, both, &changed), POPRT_OK);
     ck_assert(changed);
@@ -105,8 +106,9 @@ END_TEST
 
 START_TEST(interior_values_have_one_reader)
 {
-    prt_graph *g = graph_from_text("x = input f32[2]\na = exp x\nb = neg a\nc = abs a\nd = exp c\ne = neg d\n"
-                                   "return b, e, d\n");
+    prt_graph *g =
+        graph_from_text("x = input f32[2]\na = exp x\nb = neg a\nc = abs a\nd = exp c\ne = neg d\n"
+                        "return b, e, d\n");
     const prt_op *b = g->first->next, *e = g->last;
     ck_assert_ptr_nonnull(prt_match_producer(b, 0, PRT_OP_exp));
     ck_assert_ptr_null(prt_match_interior(b, 0, PRT_OP_exp));

@@ -108,8 +108,8 @@ END_TEST
 
 START_TEST(outputs_may_be_inputs_constants_or_twins)
 {
-    prt_program *p = program_from_text(
-        "x = input f32[2]\nk = const f32[2] {5,6}\ny = neg x\nreturn x as a, k as b, y as c, y as d\n");
+    prt_program *p = program_from_text("x = input f32[2]\nk = const f32[2] {5,6}\ny = neg "
+                                       "x\nreturn x as a, k as b, y as c, y as d\n");
     prt_session *s = session_of(p);
     float x[2] = { 1, 2 }, a[2], b[2], c[2], d[2];
     const prt_tensor in = f32s(x, 1, 2, 0);
@@ -191,7 +191,8 @@ END_TEST
 
 START_TEST(the_memory_cap_holds)
 {
-    prt_program *p = program_from_text("x = input f32[n]\na = neg x\nb = neg a\ny = neg b\nreturn y\n");
+    prt_program *p =
+        program_from_text("x = input f32[n]\na = neg x\nb = neg a\ny = neg b\nreturn y\n");
     const prt_session_options options = { .memory_limit = 1 << 20 };
     prt_session *s = NULL;
     ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
@@ -265,7 +266,8 @@ START_TEST(width_does_not_change_results)
 }
 END_TEST
 
-PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place, misaligned_input_is_copied,
-    symbols_follow_the_inputs, wrong_inputs_are_refused, outputs_may_be_inputs_constants_or_twins,
-    branches_run_with_captures, weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray,
-    the_memory_cap_holds, fixed_symbols_are_kept)
+PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
+    misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
+    outputs_may_be_inputs_constants_or_twins, branches_run_with_captures,
+    weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray, the_memory_cap_holds,
+    fixed_symbols_are_kept)

@@ -48,7 +48,8 @@ const char *graph_text(const prt_graph *graph)
 }
 
 /* "key=value, key=value" into records; strings live in `arena`. */
-static uint32_t split_options(prt_arena *arena, const char *options, prt_pass_arg *args, uint32_t max)
+static uint32_t split_options(prt_arena *arena, const char *options, prt_pass_arg *args,
+    uint32_t max)
 {
     uint32_t n = 0;
     char *at = prt_arena_text(arena, options, strlen(options));
@@ -76,7 +77,8 @@ static poprt_status run_with(prt_pass_manager *pm, prt_graph *graph, const char 
     return prt_pass_manager_run(pm, graph->module, changed);
 }
 
-static poprt_status run_named(prt_graph *graph, const char *name, const char *options, bool *changed)
+static poprt_status run_named(prt_graph *graph, const char *name, const char *options,
+    bool *changed)
 {
     prt_pass_manager *pm = NULL;
     must(prt_pass_manager_create(NULL, &pm), "manager");
@@ -129,7 +131,8 @@ static void random_tensor(prt_arena *arena, const prt_type *type, uint64_t *stat
     }
 }
 
-static void assert_same_tensor(const prt_tensor *a, const prt_tensor *b, double tolerance, uint32_t k)
+static void assert_same_tensor(const prt_tensor *a, const prt_tensor *b, double tolerance,
+    uint32_t k)
 {
     ck_assert_int_eq(a->kind, b->kind);
     ck_assert_int_eq(a->dtype, b->dtype);
@@ -137,7 +140,8 @@ static void assert_same_tensor(const prt_tensor *a, const prt_tensor *b, double 
     for (uint32_t i = 0; i < a->rank; i++)
         ck_assert_int_eq(a->dims[i], b->dims[i]);
     if (tolerance == 0 || !prt_dtype_is_float(a->dtype)) {
-        ck_assert_msg(a->size == 0 || memcmp(a->data, b->data, a->size) == 0, "output %u differs", k);
+        ck_assert_msg(a->size == 0 || memcmp(a->data, b->data, a->size) == 0, "output %u differs",
+            k);
         return;
     }
     double largest = 0, worst = 0;

@@ -34,9 +34,9 @@ static bool match_norm(match *m, const prt_op *norm)
         if (prt_value_used(&norm->out[i]))
             return false;
     m->epsilon = (double)a->epsilon;
-    return a->training_mode == 0 && prt_value_used(&norm->out[0]) && prt_match_constant(norm, 1, &m->scale) &&
-        prt_match_constant(norm, 2, &m->bias) && prt_match_constant(norm, 3, &m->mean) &&
-        prt_match_constant(norm, 4, &m->var);
+    return a->training_mode == 0 && prt_value_used(&norm->out[0]) &&
+        prt_match_constant(norm, 1, &m->scale) && prt_match_constant(norm, 2, &m->bias) &&
+        prt_match_constant(norm, 3, &m->mean) && prt_match_constant(norm, 4, &m->var);
 }
 
 static bool match_conv(match *m)

@@ -34,7 +34,8 @@ END_TEST
 START_TEST(constants_of_the_model_stay)
 {
     assert_folds("x = input f32[2]\nw = const f32[2] {1, 2}\na = neg w\ny = add x a\nreturn y\n",
-        "x = input f32[2]\nw = const f32[2] {1, 2}\na = const f32[2] {-1, -2}\ny = add x a\nreturn y\n");
+        "x = input f32[2]\nw = const f32[2] {1, 2}\na = const f32[2] {-1, -2}\ny = add x a\nreturn "
+        "y\n");
 }
 END_TEST
 
@@ -59,7 +60,8 @@ START_TEST(new_constants_make_types_known)
                                    "a = add %0 %1\ny = reshape x a : f32[?,?]\nz = exp y : ?\n"
                                    "return z\n");
     ck_assert(run_pass(g, "constant_folding", NULL));
-    ck_assert_graph(g, "x = input f32[6]\na = const i64[2] {2, 3}\ny = reshape x a\nz = exp y\nreturn z\n");
+    ck_assert_graph(g,
+        "x = input f32[6]\na = const i64[2] {2, 3}\ny = reshape x a\nz = exp y\nreturn z\n");
     ck_assert(prt_type_is_static(g->ret->in[0].value->type));
     module_free(g);
 }
@@ -75,7 +77,8 @@ END_TEST
 
 START_TEST(inputs_with_defaults_are_no_constants)
 {
-    assert_left_alone("w = input f32[2] {1, 2}\nx = input f32[2]\na = neg w\ny = add x a\nreturn y\n", NULL);
+    assert_left_alone(
+        "w = input f32[2] {1, 2}\nx = input f32[2]\na = neg w\ny = add x a\nreturn y\n", NULL);
 }
 END_TEST
 

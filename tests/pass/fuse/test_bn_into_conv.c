@@ -12,12 +12,13 @@
     "m = const " type "[" #n "] {0.5, 0, -0.5, 1}\n"                                               \
     "v = const " type "[" #n "] {1, 4, 0.25, 2}\n"
 
-static const char *const plain = "x = input f32[2,3,5,5]\n"
-                                 "w = const f32[4,3,1,1] {1, 2, 3, 4, 5, 6, -1, -2, -3, 0.5, 1, 2}\n"
-                                 "b = const f32[4] {1, 2, 3, 4}\n" PARAMS("f32", 4)
-                                 "c = conv x w b {pads=[1,1,1,1], strides=[2,2]} @conv\n"
-                                 "n = batch_normalization c s t m v {epsilon=0.001} @bn\n"
-                                 "y = relu n\nreturn y\n";
+static const char *const plain =
+    "x = input f32[2,3,5,5]\n"
+    "w = const f32[4,3,1,1] {1, 2, 3, 4, 5, 6, -1, -2, -3, 0.5, 1, 2}\n"
+    "b = const f32[4] {1, 2, 3, 4}\n" PARAMS("f32",
+        4) "c = conv x w b {pads=[1,1,1,1], strides=[2,2]} @conv\n"
+           "n = batch_normalization c s t m v {epsilon=0.001} @bn\n"
+           "y = relu n\nreturn y\n";
 
 static void assert_left_alone(const char *text)
 {
@@ -62,8 +63,10 @@ END_TEST
 START_TEST(results_stay_close)
 {
     assert_pass_keeps_results(plain, "fuse_bn_into_conv", 1e-6);
-    assert_pass_keeps_results(with("c = conv x w b {", "c = conv x w _ {"), "fuse_bn_into_conv", 1e-6);
-    assert_pass_keeps_results(with("c = conv x w b {", "c = conv x w {"), "fuse_bn_into_conv", 1e-6);
+    assert_pass_keeps_results(with("c = conv x w b {", "c = conv x w _ {"), "fuse_bn_into_conv",
+        1e-6);
+    assert_pass_keeps_results(with("c = conv x w b {", "c = conv x w {"), "fuse_bn_into_conv",
+        1e-6);
     assert_pass_keeps_results("x = input f64[1,2,7]\n"
                               "w = const f64[4,1,2] {1, 2, 3, 4, 5, 6, 7, 8}\n" PARAMS("f64", 4)
                               "c = conv x w {group=2}\n"
@@ -79,18 +82,19 @@ END_TEST
 
 START_TEST(transposed_convolutions_count_channels_by_group)
 {
-    assert_pass_keeps_results("x = input f32[1,4,6]\n"
-                              "w = const f32[4,2,2] {1, 2, 3, 4, 5, 6, 7, 8, -1, 2, -3, 4, 5, -6, 7, 8}\n"
-                              PARAMS("f32", 4)
-                              "c = conv_transpose x w {group=2, strides=[2]}\n"
-                              "y = batch_normalization c s t m v\nreturn y\n",
+    assert_pass_keeps_results(
+        "x = input f32[1,4,6]\n"
+        "w = const f32[4,2,2] {1, 2, 3, 4, 5, 6, 7, 8, -1, 2, -3, 4, 5, -6, 7, 8}\n" PARAMS("f32",
+            4) "c = conv_transpose x w {group=2, strides=[2]}\n"
+               "y = batch_normalization c s t m v\nreturn y\n",
         "fuse_bn_into_conv", 1e-6);
 }
 END_TEST
 
 START_TEST(shared_weights_are_copied)
 {
-    prt_graph *g = graph_from_text(with("y = relu n\nreturn y\n", "d = conv x w\ny = relu n\nreturn y, d\n"));
+    prt_graph *g =
+        graph_from_text(with("y = relu n\nreturn y\n", "d = conv x w\ny = relu n\nreturn y, d\n"));
     prt_graph *before = graph_from_text(graph_text(g));
     ck_assert(run_pass(g, "fuse_bn_into_conv", NULL));
     assert_same_results(before, g, 1e-6, 9);
@@ -111,12 +115,13 @@ END_TEST
 
 START_TEST(regions_are_fused)
 {
-    assert_pass_keeps_results("q = input bool[]\nx = input f32[1,2,4]\n"
-                              "w = const f32[4,2,1] {1, 2, 3, 4, 5, 6, 7, 8}\n" PARAMS("f32", 4)
-                              "r = if q {\n"
-                              "  then_branch { c = conv x w; n = batch_normalization c s t m v; return n }\n"
-                              "  else_branch { d = conv x w; return d }\n"
-                              "}\nreturn r\n",
+    assert_pass_keeps_results(
+        "q = input bool[]\nx = input f32[1,2,4]\n"
+        "w = const f32[4,2,1] {1, 2, 3, 4, 5, 6, 7, 8}\n" PARAMS("f32",
+            4) "r = if q {\n"
+               "  then_branch { c = conv x w; n = batch_normalization c s t m v; return n }\n"
+               "  else_branch { d = conv x w; return d }\n"
+               "}\nreturn r\n",
         "fuse_bn_into_conv", 1e-6);
 }
 END_TEST
@@ -129,7 +134,8 @@ START_TEST(near_misses_are_left)
         "w = input f32[4,3,1,1]"));
     assert_left_alone(with("s = const f32[4] {2, 0.5, -1, 3}", "s = input f32[4] {2, 0.5, -1, 3}"));
     assert_left_alone(with("b = const f32[4] {1, 2, 3, 4}", "b = input f32[4]"));
-    assert_left_alone(with("c = conv x w b {pads=[1,1,1,1], strides=[2,2]} @conv", "c = conv x w b\nz = neg c\nc2 = neg z"));
+    assert_left_alone(with("c = conv x w b {pads=[1,1,1,1], strides=[2,2]} @conv",
+        "c = conv x w b\nz = neg c\nc2 = neg z"));
     assert_left_alone("x = input f32[2,4,3]\n" PARAMS("f32", 4)
                       "y = batch_normalization x s t m v\nreturn y\n");
 }

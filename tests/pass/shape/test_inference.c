@@ -49,8 +49,9 @@ END_TEST
 
 START_TEST(foreign_operators_are_passed_over)
 {
-    prt_graph *g = graph_from_text("x = input f32[n,3]\n"
-                                   "y = \"com.example.F\" x : f32[n,2]\nz = exp y\nw = exp x\nreturn z, w\n");
+    prt_graph *g =
+        graph_from_text("x = input f32[n,3]\n"
+                        "y = \"com.example.F\" x : f32[n,2]\nz = exp y\nw = exp x\nreturn z, w\n");
     set_input(g, 0, 4, 3);
     ck_assert(run_pass(g, "shape_inference", NULL));
     ck_assert_str_eq(type_of(g, "z"), "f32[n,2]");
