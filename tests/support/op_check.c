@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "ir/interp.h"
+#include "support/op_text.h"
 
 static prt_module *parse(const char *text)
 {
@@ -85,35 +86,12 @@ void ck_failure(const char *graph, poprt_status status, const char *part)
     prt_module_release(m);
 }
 
-static prt_value *inferred(prt_module *m, const char *graph)
-{
-    const poprt_status status = prt_ir_infer(m->main);
-    ck_assert_msg(status == POPRT_OK, "%s: %s", graph, prt_error_last()->message);
-    prt_value *y = prt_map_find(&m->names, PRT_STR("y"));
-    ck_assert_ptr_nonnull(y);
-    return y;
-}
-
 void ck_type(const char *graph, const char *want)
 {
-    char text[256];
-    prt_module *m = parse(graph);
-    const prt_value *y = inferred(m, graph);
-    prt_type_print(m->dims, y->type, text, sizeof(text));
-    ck_assert_msg(strcmp(text, want) == 0, "%s: is %s, not %s", graph, text, want);
-    prt_module_release(m);
+    ck_assert_str_eq(op_type(graph), want);
 }
 
 void ck_content(const char *graph, const char *want)
 {
-    char text[1024] = "", dim[128];
-    size_t at = 0;
-    prt_module *m = parse(graph);
-    const prt_value *y = inferred(m, graph);
-    for (uint32_t i = 0; y->content != NULL && i < y->content->count; i++) {
-        prt_dim_print(m->dims, y->content->values[i], dim, sizeof(dim));
-        at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i > 0 ? " " : "", dim);
-    }
-    ck_assert_msg(strcmp(text, want) == 0, "%s: knows \"%s\", not \"%s\"", graph, text, want);
-    prt_module_release(m);
+    ck_assert_str_eq(op_content(graph), want);
 }
