@@ -17,7 +17,7 @@ typedef struct running {
 static void *host_alloc(prt_eval *c, uint32_t out, size_t size)
 {
     prt_frame *f = ((const running *)c->user)->frame;
-    if (out == UINT32_MAX)
+    if (out == UINT32_MAX || c->out[out] == NULL) /* for this call, or for nobody */
         return prt_arena_alloc(f->scratch, size);
     const uint32_t buffer = (uint32_t)(c->out[out] - f->values);
     prt_arena *slot = prt_frame_slot(f, buffer);

@@ -148,6 +148,32 @@ START_TEST(branches_run_with_captures)
 }
 END_TEST
 
+START_TEST(loops_stack_what_is_wanted)
+{
+    prt_program *p = program_from_text("n = input i64[]\nx = input f32[2]\n"
+                                       "k = const bool[] {true}\n"
+                                       "_, y, _ = loop n k x {\n"
+                                       "  body {\n    i = input i64[]\n    c = input bool[]\n"
+                                       "    v = input f32[2]\n    a = add v v\n    b = neg a\n"
+                                       "    return c, a, a, b\n  }\n"
+                                       "}\nreturn y\n");
+    prt_session *s = session_of(p);
+    float x[2] = { 1, 3 };
+    for (int64_t n = 4; n >= 0; n--) {
+        prt_tensor trips, out = { 0 };
+        ck_assert(prt_tensor_init(&trips, PRT_DTYPE_i64, 0, NULL, &n));
+        const prt_tensor in[2] = { trips, f32s(x, 1, 2, 0) };
+        ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+        ck_assert_uint_eq(out.rank, 2);
+        ck_assert_int_eq(out.dims[0], n);
+        if (n > 0)
+            ck_f32(((const float *)out.data)[2 * n - 1], 3.0f * (float)(1 << n));
+    }
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
 START_TEST(weights_belong_to_the_session)
 {
     prt_program *p = program_from_text(
@@ -269,5 +295,5 @@ END_TEST
 PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
     misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
     outputs_may_be_inputs_constants_or_twins, branches_run_with_captures,
-    weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray, the_memory_cap_holds,
-    fixed_symbols_are_kept)
+    loops_stack_what_is_wanted, weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray,
+    the_memory_cap_holds, fixed_symbols_are_kept)
