@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/vec.h"
 
 #define MAX_EXACT INT64_C(9007199254740991)
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
@@ -28,18 +29,10 @@ static bool reserve(prt_json_out *out, size_t size)
         out->failed = true;
         return false;
     }
-    if (need < out->capacity)
-        return true;
-    const size_t capacity = need < 128 ? 256 : need * 2;
-    char *grown = prt_arena_alloc(out->arena, capacity);
-    if (grown == NULL) {
+    if (!prt_vec_reserve(out->arena, (void **)&out->data, &out->capacity, out->size, size + 1, 1)) {
         out->failed = true;
         return false;
     }
-    if (out->size != 0)
-        memcpy(grown, out->data, out->size);
-    out->data = grown;
-    out->capacity = capacity;
     return true;
 }
 

@@ -4,17 +4,26 @@
 
 #include <string.h>
 
-bool prt_vec_reserve(prt_arena *arena, void **data, size_t *capacity, size_t count, size_t size)
+bool prt_vec_reserve(prt_arena *arena, void **data, size_t *capacity, size_t count, size_t more,
+    size_t size)
 {
-    if (count < *capacity)
+    enum { FIRST = 8 };
+    size_t need;
+    if (!prt_size_add(count, more, &need)) {
+        (void)prt_fail_nomem(SIZE_MAX);
+        return false;
+    }
+    if (need <= *capacity)
         return true;
-    const size_t more = *capacity != 0 ? *capacity * 2 : 8;
-    void *grown = prt_arena_alloc_n(arena, more, size);
+    size_t room = need > FIRST ? need : FIRST;
+    if (*capacity <= SIZE_MAX / 2 && room < *capacity * 2)
+        room = *capacity * 2;
+    void *grown = prt_arena_alloc_n(arena, room, size);
     if (grown == NULL)
         return false;
     if (count != 0)
         memcpy(grown, *data, count * size);
     *data = grown;
-    *capacity = more;
+    *capacity = room;
     return true;
 }

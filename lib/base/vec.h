@@ -14,12 +14,14 @@
         size_t count, capacity;                                                                    \
     }
 
-/* Room for one more; false (failure recorded) when refused. */
-bool prt_vec_reserve(prt_arena *arena, void **data, size_t *capacity, size_t count, size_t size);
+/* Room for `more` items of `size` bytes behind the `count` there are; false (failure recorded) when
+ * refused. At least doubles what it makes larger. */
+bool prt_vec_reserve(prt_arena *arena, void **data, size_t *capacity, size_t count, size_t more,
+    size_t size);
 
 /* Appends; evaluates to true, or false (failure recorded) when refused. */
 #define PRT_VEC_PUSH(arena, vec, item)                                                             \
-    (prt_vec_reserve(arena, (void **)&(vec)->data, &(vec)->capacity, (vec)->count,                 \
+    (prt_vec_reserve(arena, (void **)&(vec)->data, &(vec)->capacity, (vec)->count, 1,              \
          sizeof(*(vec)->data))                                                                     \
             ? ((vec)->data[(vec)->count++] = (item), true)                                         \
             : false)

@@ -309,7 +309,6 @@ static poprt_status copy_module(cloner *c)
     prt_module *to = c->to;
     to->next_name = c->from->next_name;
     to->ir_version = c->from->ir_version;
-    to->observer = c->from->observer;
     if (!copy_str(c, c->from->file, &to->file))
         return POPRT_E_NOMEM;
     for (const prt_opset *o = c->from->opsets; o != NULL; o = o->next)

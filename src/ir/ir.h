@@ -102,7 +102,6 @@ struct prt_module {
     prt_opset *opsets; /* as imported */
     prt_str file;            /* where it was read from, for errors and external data */
     const prt_raw *extra;    /* model-level fields: producer, metadata, doc string, functions … */
-    void (*observer)(void *user, const char *text);
 };
 
 /* ---- module.c: life and constants */

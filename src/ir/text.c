@@ -166,20 +166,11 @@ static bool make_room(prt_text_out *out, size_t size)
 {
     if (out->failed)
         return false;
-    if (out->capacity - out->size > size)
-        return true;
-    size_t capacity = out->capacity != 0 ? out->capacity : 512;
-    while (capacity - out->size <= size)
-        capacity *= 2;
-    char *grown = prt_arena_alloc(out->arena, capacity);
-    if (grown == NULL) {
+    if (size == SIZE_MAX ||
+        !prt_vec_reserve(out->arena, (void **)&out->data, &out->capacity, out->size, size + 1, 1)) {
         out->failed = true;
         return false;
     }
-    if (out->size != 0)
-        memcpy(grown, out->data, out->size);
-    out->data = grown;
-    out->capacity = capacity;
     return true;
 }
 

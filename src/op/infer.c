@@ -18,6 +18,27 @@ poprt_status prt_infer_fail(const prt_infer *c, poprt_status status, const char 
     return prt_fail(status, c->origin.data, "%s: %s", c->def->name, text);
 }
 
+void prt_shape_of_tensor(const prt_tensor *t, prt_shape *shape)
+{
+    *shape = (prt_shape){ .kind = PRT_VALUE_ABSENT };
+    if (t == NULL || t->kind == PRT_VALUE_ABSENT)
+        return;
+    shape->kind = t->kind;
+    shape->dtype = t->dtype;
+    shape->rank = t->kind == PRT_VALUE_TENSOR ? (int32_t)t->rank : PRT_RANK_UNKNOWN;
+    memcpy(shape->dims, t->dims, sizeof(t->dims));
+}
+
+bool prt_shape_is_known(const prt_shape *shape)
+{
+    if (shape->kind != PRT_VALUE_TENSOR || shape->rank < 0 || shape->dtype == PRT_DTYPE_undefined)
+        return false;
+    for (int32_t i = 0; i < shape->rank; i++)
+        if (!prt_dim_is_number(shape->dims[i]))
+            return false;
+    return true;
+}
+
 poprt_status prt_infer_set(prt_infer *c, uint32_t i, int32_t dtype, int32_t rank,
     const int64_t *dims)
 {

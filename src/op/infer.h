@@ -25,6 +25,12 @@ typedef struct prt_shape {
     const prt_type *elem; /* of sequences and optionals, where known; NULL at run time */
 } prt_shape;
 
+/* The shape of a value at run time; ABSENT for NULL. */
+void prt_shape_of_tensor(const prt_tensor *t, prt_shape *shape);
+
+/* A tensor's element type, rank and every dim are known. */
+bool prt_shape_is_known(const prt_shape *shape);
+
 /* What is known of the integers in a small int32 or int64 tensor of rank 0 or 1: each a number, an
  * expression or PRT_DIM_UNKNOWN. Element-wise operators (content.h) follow bool tensors, and the
  * whole numbers in float32 and float64 ones, too. */

@@ -30,34 +30,19 @@ static uint64_t interp_seed(prt_eval *c)
     return 0;
 }
 
-
-static void shape_of(const prt_tensor *t, prt_shape *s)
-{
-    *s = (prt_shape){ .kind = PRT_VALUE_ABSENT };
-    if (t == NULL || t->kind == PRT_VALUE_ABSENT)
-        return;
-    s->kind = t->kind;
-    s->dtype = t->dtype;
-    s->rank = t->kind == PRT_VALUE_TENSOR ? (int32_t)t->rank : PRT_RANK_UNKNOWN;
-    memcpy(s->dims, t->dims, sizeof(t->dims));
-}
-
 /* Output shapes from real inputs; those that infer cannot tell stay without data. */
 static poprt_status shape_outputs(prt_infer *c, prt_tensor *out, prt_arena *arena)
 {
     PRT_TRY(prt_op_infer(c));
     for (uint32_t i = 0; i < c->n_out; i++) {
         const prt_shape *s = &c->out[i];
-        bool known = s->kind == PRT_VALUE_TENSOR && s->rank >= 0 && s->dtype != 0;
-        for (int32_t k = 0; known && k < s->rank; k++)
-            known = prt_dim_is_number(s->dims[k]);
         if (s->kind == PRT_VALUE_ABSENT)
             continue;
         if (s->kind == PRT_VALUE_UNKNOWN && s->dtype == PRT_DTYPE_undefined)
             continue; /* what the caller declares stays */
         const int32_t dtype = s->dtype != PRT_DTYPE_undefined ? s->dtype : out[i].dtype;
         out[i] = (prt_tensor){ .kind = s->kind, .dtype = dtype };
-        if (!known)
+        if (!prt_shape_is_known(s))
             continue;
         if (!prt_tensor_init(&out[i], s->dtype, (uint32_t)s->rank, s->dims, NULL))
             return prt_infer_fail(c, POPRT_E_LIMIT, "output %u is too large", i);
@@ -78,7 +63,7 @@ poprt_status prt_interp_run(const prt_op_def *def, const void *attrs, prt_str or
     if (shapes == NULL || content == NULL || wanted == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n_in; i++)
-        shape_of(in[i], &shapes[i]);
+        prt_shape_of_tensor(in[i], &shapes[i]);
     for (uint32_t i = 0; i < n_out; i++) {
         shapes[n_in + i].kind =
             out[i].kind == PRT_VALUE_ABSENT ? PRT_VALUE_ABSENT : PRT_VALUE_UNKNOWN;

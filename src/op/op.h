@@ -25,8 +25,7 @@ enum {
 enum {
     PRT_SLOT_OPTIONAL = 1 << 0,
     PRT_SLOT_VARIADIC = 1 << 1,      /* the last slot; stands for any number */
-    PRT_SLOT_HETEROGENEOUS = 1 << 2, /* variadic slots whose types differ */
-    PRT_SLOT_CONSTANT = 1 << 3       /* reserved for rows whose input is usually a constant */
+    PRT_SLOT_HETEROGENEOUS = 1 << 2  /* variadic slots whose types differ */
 };
 
 /* Sets of types for TYPE rows: bit n is element type n as a tensor, the high bits other kinds. */

@@ -12,20 +12,10 @@ typedef struct sink {
 
 static void put(sink *s, const void *bytes, size_t size)
 {
-    if (s->failed)
+    if (s->failed ||
+        !prt_vec_reserve(s->arena, (void **)&s->data, &s->capacity, s->size, size, 1)) {
+        s->failed = true;
         return;
-    if (size > s->capacity - s->size) {
-        size_t more = s->capacity < 4096 ? 4096 : s->capacity;
-        while (more - s->size < size)
-            more *= 2;
-        unsigned char *grown = prt_arena_alloc(s->arena, more);
-        s->failed = grown == NULL;
-        if (s->failed)
-            return;
-        if (s->size != 0)
-            memcpy(grown, s->data, s->size);
-        s->data = grown;
-        s->capacity = more;
     }
     if (size != 0)
         memcpy(s->data + s->size, bytes, size);

@@ -97,11 +97,3 @@ size_t prt_program_weight_bytes(const prt_program *program)
         sum += program->constants[i].blob->size;
     return sum;
 }
-
-size_t prt_program_plan_bytes(const prt_program *program)
-{
-    size_t sum = 0;
-    for (uint32_t i = 0; i < program->n_blocks; i++)
-        sum += program->blocks[i].plan_size;
-    return sum;
-}

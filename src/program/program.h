@@ -123,9 +123,8 @@ enum { PRT_BUFFER_ALIGN = 64 };
 poprt_status prt_block_plan(const prt_block *block, const size_t *sizes, size_t *offsets,
     size_t *total, size_t *peak, prt_arena *scratch);
 
-/* Bytes of all constants, and of planned memory in all static blocks. */
+/* Bytes of all constants. */
 size_t prt_program_weight_bytes(const prt_program *program);
-size_t prt_program_plan_bytes(const prt_program *program);
 
 /* Checks every index and relation, so that nothing after it needs to: for programs from files. */
 poprt_status prt_program_check(const prt_program *program);

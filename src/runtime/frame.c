@@ -213,7 +213,20 @@ poprt_status prt_frames_resolve(prt_session *s)
     return POPRT_OK;
 }
 
-/* ---- checking ---- */
+/* ---- inferring and checking ---- */
+
+prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step)
+{
+    prt_shape *out = s->infer_shapes + step->n_in;
+    for (uint32_t i = 0; i < step->n_out; i++)
+        out[i].kind = step->out[i] != NULL ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
+    memset(s->infer_content, 0, (step->n_in + step->n_out) * sizeof(prt_content));
+    prt_arena_reset(s->infer_scratch);
+    return (prt_infer){ .def = step->params->def, .attrs = step->params->attrs,
+        .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out,
+        .in = s->infer_shapes, .content = s->infer_content, .out = out,
+        .out_content = s->infer_content + step->n_in, .scratch = s->infer_scratch };
+}
 
 static void print_dims(char *to, size_t size, const prt_tensor *t)
 {

@@ -80,6 +80,9 @@ bool prt_frame_is_final(const prt_tensor *expected);
 /* The arena of a buffer, made on first use. */
 prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer);
 
+/* Context to infer a step in the session's scratch, input shapes filled in by the caller. */
+prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step);
+
 /* settle.c: which steps of the resolved frames have final shapes; refuses steps whose shapes cannot
  * be those of their operator. */
 poprt_status prt_frames_settle(prt_session *s);

@@ -74,26 +74,12 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
 static const prt_eval_host host = { .alloc = host_alloc, .call = host_call, .check = host_check,
     .seed = host_seed };
 
-static void shape_of_value(const prt_tensor *t, prt_shape *s)
-{
-    *s = (prt_shape){ .kind = PRT_VALUE_ABSENT };
-    if (t == NULL)
-        return;
-    s->kind = t->kind;
-    s->dtype = t->dtype;
-    s->rank = t->kind == PRT_VALUE_TENSOR ? (int32_t)t->rank : PRT_RANK_UNKNOWN;
-    memcpy(s->dims, t->dims, sizeof(s->dims));
-}
-
 /* Header and memory of an output whose shape is known only now. */
 static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape *s)
 {
     prt_tensor *value = &f->values[buffer];
     const prt_tensor *expected = &f->expected[buffer];
-    bool known = s->kind == PRT_VALUE_TENSOR && s->rank >= 0 && s->dtype != PRT_DTYPE_undefined;
-    for (int32_t i = 0; known && i < s->rank; i++)
-        known = prt_dim_is_number(s->dims[i]);
-    if (!known) {
+    if (!prt_shape_is_known(s)) {
         *value = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
         if (s->dtype == PRT_DTYPE_undefined)
             value->dtype = expected->dtype;
@@ -118,17 +104,10 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
 static poprt_status infer_step(prt_frame *f, prt_frame_step *step)
 {
     prt_session *s = f->session;
-    prt_infer c = { .def = step->params->def, .attrs = step->params->attrs,
-        .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out,
-        .in = s->infer_shapes, .value = step->in, .content = s->infer_content,
-        .out = s->infer_shapes + step->n_in, .out_content = s->infer_content + step->n_in,
-        .scratch = s->infer_scratch };
-    prt_arena_reset(s->infer_scratch);
     for (uint32_t i = 0; i < step->n_in; i++)
-        shape_of_value(step->in[i], &s->infer_shapes[i]);
-    for (uint32_t i = 0; i < step->n_out; i++)
-        c.out[i].kind = step->out[i] != NULL ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
-    memset(s->infer_content, 0, (step->n_in + step->n_out) * sizeof(prt_content));
+        prt_shape_of_tensor(step->in[i], &s->infer_shapes[i]);
+    prt_infer c = prt_frame_infer(s, step);
+    c.value = step->in;
     PRT_TRY(prt_op_infer(&c));
     for (uint32_t i = 0; i < step->n_out; i++) {
         const uint32_t buffer = step->out_buffers[i];

@@ -94,9 +94,9 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
     prt_session *s = prt_mem_alloc(inner, sizeof(*s));
     if (s == NULL)
         return POPRT_E_NOMEM;
-    s->memory = (prt_counted){ .allocator = { s, counted_alloc, counted_release }, .inner = inner,
+    s->memory = (prt_counted){ .allocator = { &s->memory, counted_alloc, counted_release },
+        .inner = inner,
         .limit = options->memory_limit };
-    s->memory.allocator.user = &s->memory;
     s->program = prt_program_retain(program);
     s->seed = options->seed;
     if (options->par != NULL) {
@@ -129,11 +129,6 @@ void prt_session_release(prt_session *session)
     const prt_allocator *inner = session->memory.inner;
     prt_mem_free(inner, session);
     prt_program_release(p);
-}
-
-const prt_program *prt_session_program(const prt_session *session)
-{
-    return session->program;
 }
 
 void prt_session_cancel(prt_session *session)

@@ -27,8 +27,6 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
     prt_session **out);
 void prt_session_release(prt_session *session);
 
-const prt_program *prt_session_program(const prt_session *session);
-
 /*
  * Runs once. `in[i]` is input i of the program (tensor, or sequence/optional with items); used in
  * place when aligned to its element size, else copied. `out[i]` on entry is either kind ABSENT (the

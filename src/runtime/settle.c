@@ -19,12 +19,6 @@ static const prt_frame *origin_of(const prt_frame *f, uint32_t *buffer)
     return f;
 }
 
-static void shape_of_expected(const prt_tensor *t, prt_shape *s)
-{
-    *s = (prt_shape){ .kind = t->kind, .dtype = t->dtype, .rank = (int32_t)t->rank };
-    memcpy(s->dims, t->dims, sizeof(s->dims));
-}
-
 /* Shapes of the step's inputs, and contents of those that are the program's own constants; false
  * when some input's shape is not final. */
 static bool read_inputs(const prt_frame *f, const prt_frame_step *step)
@@ -40,7 +34,7 @@ static bool read_inputs(const prt_frame *f, const prt_frame_step *step)
         const prt_frame *at = origin_of(f, &buffer);
         if (!prt_frame_is_final(&at->expected[buffer]))
             return false;
-        shape_of_expected(&at->expected[buffer], &s->infer_shapes[i]);
+        prt_shape_of_tensor(&at->expected[buffer], &s->infer_shapes[i]);
         if (at->block->buffers[buffer].space == PRT_SPACE_CONSTANT)
             s->infer_values[i] = &at->values[buffer];
     }
@@ -53,11 +47,8 @@ static poprt_status compare(const prt_frame *f, const prt_frame_step *step, uint
 {
     const prt_tensor *expected = &f->expected[step->out_buffers[i]];
     *same = false;
-    if (got->kind != PRT_VALUE_TENSOR || got->rank < 0 || got->dtype == PRT_DTYPE_undefined)
+    if (!prt_shape_is_known(got))
         return POPRT_OK;
-    for (int32_t k = 0; k < got->rank; k++)
-        if (!prt_dim_is_number(got->dims[k]))
-            return POPRT_OK;
     prt_tensor t;
     if (!prt_tensor_init(&t, got->dtype, (uint32_t)got->rank, got->dims, NULL))
         return prt_fail(POPRT_E_LIMIT, step->params->origin.data, "its result is too large");
@@ -73,23 +64,10 @@ static poprt_status settle_step(prt_frame *f, prt_frame_step *step, prt_dims *di
     step->is_static = false;
     if (!read_inputs(f, step))
         return POPRT_OK;
-    prt_infer c = { .def = step->params->def,
-        .attrs = step->params->attrs,
-        .origin = step->params->origin,
-        .dims = dims,
-        .types = types,
-        .n_in = step->n_in,
-        .n_out = step->n_out,
-        .in = s->infer_shapes,
-        .value = s->infer_values,
-        .content = s->infer_content,
-        .out = s->infer_shapes + step->n_in,
-        .out_content = s->infer_content + step->n_in,
-        .scratch = s->infer_scratch };
-    prt_arena_reset(s->infer_scratch);
-    for (uint32_t i = 0; i < step->n_out; i++)
-        c.out[i].kind = step->out[i] != NULL ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
-    memset(s->infer_content, 0, (step->n_in + step->n_out) * sizeof(prt_content));
+    prt_infer c = prt_frame_infer(s, step);
+    c.value = s->infer_values;
+    c.dims = dims;
+    c.types = types;
     PRT_TRY(prt_op_infer(&c));
     bool all = true;
     for (uint32_t i = 0; i < step->n_out; i++) {
