@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attrs.c — equality, hashing and copying of attribute structs through their reflection rows. */
+/* attrs.c — equality and copying of attribute structs through their reflection rows. */
 #include "op/op.h"
 
 static const void *field(const void *attrs, const prt_attr_def *row)
@@ -69,42 +69,6 @@ bool prt_attrs_equal(const prt_op_def *def, const void *a, const void *b)
         if (!field_equal(def->attrs[i].kind, field(a, &def->attrs[i]), field(b, &def->attrs[i])))
             return false;
     return true;
-}
-
-static uint64_t field_hash(uint32_t kind, const void *a, uint64_t h)
-{
-    switch (kind) {
-    case PRT_ATTR_i64:
-        return prt_hash(a, sizeof(int64_t), h);
-    case PRT_ATTR_f32:
-        return prt_hash(a, sizeof(float), h);
-    case PRT_ATTR_str:
-        return prt_hash(((const prt_str *)a)->data, ((const prt_str *)a)->size, h);
-    case PRT_ATTR_i64s:
-        return prt_hash(((const prt_i64s *)a)->data, ((const prt_i64s *)a)->count * 8, h);
-    case PRT_ATTR_f32s:
-        return prt_hash(((const prt_f32s *)a)->data, ((const prt_f32s *)a)->count * 4, h);
-    case PRT_ATTR_strs: {
-        const prt_strs *x = a;
-        for (uint32_t i = 0; i < x->count; i++)
-            h = prt_hash(x->data[i].data, x->data[i].size, h);
-        return h;
-    }
-    case PRT_ATTR_tensor: {
-        const prt_tensor *t = *(const prt_tensor *const *)a;
-        return t == NULL ? h : prt_hash(t->dims, t->rank * sizeof(int64_t), h + (uint64_t)t->dtype);
-    }
-    default:
-        return h;
-    }
-}
-
-uint64_t prt_attrs_hash(const prt_op_def *def, const void *attrs)
-{
-    uint64_t h = def->id + *(const uint64_t *)attrs;
-    for (uint32_t i = 0; i < def->n_attrs; i++)
-        h = field_hash(def->attrs[i].kind, field(attrs, &def->attrs[i]), h);
-    return h;
 }
 
 static bool clone_str(prt_arena *arena, prt_str *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * op.h — the operator table: one row per operator in ops_*.def, typed attributes made from the
- * rows, reflection for printing, hashing and ONNX in and out, and the hooks.
+ * rows, reflection for printing, storing and ONNX in and out, and the hooks.
  */
 #ifndef PRT_OP_OP_H
 #define PRT_OP_OP_H
@@ -186,9 +186,8 @@ poprt_status prt_op_infer(prt_infer *c);
 /* Runs the eval hook; an operator without one is POPRT_E_UNSUPPORTED. */
 poprt_status prt_op_eval(prt_eval *c);
 
-/* Hash and equality of typed attributes (regions and tensors by contents where possible). */
+/* Equality of typed attributes: tensors by contents, regions by index. */
 bool prt_attrs_equal(const prt_op_def *def, const void *a, const void *b);
-uint64_t prt_attrs_hash(const prt_op_def *def, const void *attrs);
 
 /* Deep copy of attributes into an arena. */
 void *prt_attrs_clone(const prt_op_def *def, prt_arena *arena, const void *attrs);
