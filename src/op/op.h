@@ -42,6 +42,7 @@ enum {
 #define PRT_T_NUM (PRT_T_INT | PRT_T_FB) /* every plain number */
 #define PRT_T_INDEX (PRT_T(i32) | PRT_T(i64))
 #define PRT_T_C (PRT_T(c64) | PRT_T(c128))
+#define PRT_T_F6 (PRT_T(f6e2m3) | PRT_T(f6e3m2))
 #define PRT_T_SMALL                                                                                \
     (PRT_T(u4) | PRT_T(i4) | PRT_T(u2) | PRT_T(i2) | PRT_T(f4e2m1) | PRT_T(f8e8m0))
 #define PRT_T_ALL                                                                                  \
