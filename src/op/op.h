@@ -25,7 +25,8 @@ enum {
 enum {
     PRT_SLOT_OPTIONAL = 1 << 0,
     PRT_SLOT_VARIADIC = 1 << 1,      /* the last slot; stands for any number */
-    PRT_SLOT_HETEROGENEOUS = 1 << 2  /* variadic slots whose types differ */
+    PRT_SLOT_HETEROGENEOUS = 1 << 2, /* variadic slots whose types differ */
+    PRT_SLOT_TYPE_ONLY = 1 << 3      /* an input of which only the element type matters */
 };
 
 /* Sets of types for TYPE rows: bit n is element type n as a tensor, the high bits other kinds. */
