@@ -160,6 +160,17 @@ expect 0 inspect changed.popef
 expect 1 inspect changed.popef --verify
 has err 'fails its checksum'
 expect 2 inspect "$digits" --dot --json
+expect 0 inspect --ops
+has out '^Conv  *[0-9]'
+has out '^Add .*T: .*bfloat16'
+expect 0 inspect --ops --text
+has out '^### Conv$'
+has out '`kernel_shape` (ints)'
+expect 0 inspect --ops --json
+has out '"name": "Conv"'
+expect 2 inspect --ops --dot
+expect 2 inspect --ops "$digits"
+expect 2 inspect
 expect 1 inspect /dev/null
 printf 'nothing that is known' >foreign.popef
 expect 1 inspect foreign.popef
