@@ -168,10 +168,11 @@ static void put_page(prt_sink *sink, const prt_op_def *const *rows)
     const char *domain = NULL;
     prt_sink_print(sink,
         "# Operators\n\n"
-        "Made from the operator table by `poprt inspect --ops --text`. Older versions of ONNX's own\n"
-        "operators are brought to the newest when a model is read. int8-int64 stands for int8,\n"
-        "int16, int32 and int64; uint8-uint64 likewise; float8* for float8_e4m3fn,\n"
-        "float8_e4m3fnuz, float8_e5m2 and float8_e5m2fnuz; complex* for complex64 and complex128.\n");
+        "Made from the operator table by `poprt inspect --ops --text`. Older versions of ONNX's\n"
+        "own operators are brought to the newest when a model is read. int8-int64 stands for\n"
+        "int8, int16, int32 and int64; uint8-uint64 likewise; float8* for float8_e4m3fn,\n"
+        "float8_e4m3fnuz, float8_e5m2 and float8_e5m2fnuz; complex* for complex64 and\n"
+        "complex128.\n");
     for (size_t i = 0; i < PRT_OP_COUNT; i++) {
         if (domain == NULL || strcmp(domain, rows[i]->domain) != 0) {
             domain = rows[i]->domain;
