@@ -26,7 +26,9 @@ typedef enum prt_dim_op {
     PRT_DIM_CEILDIV,
     PRT_DIM_MOD, /* sign of the divisor */
     PRT_DIM_MIN,
-    PRT_DIM_MAX
+    PRT_DIM_MAX,
+    PRT_DIM_BROADCAST, /* the other one where one is 1; unknown when they are unequal */
+    PRT_DIM_OPS
 } prt_dim_op;
 
 typedef struct prt_dim_node {
@@ -78,6 +80,11 @@ static inline int64_t prt_dim_min(prt_dims *d, int64_t a, int64_t b)
 static inline int64_t prt_dim_max(prt_dims *d, int64_t a, int64_t b)
 {
     return prt_dim_make(d, PRT_DIM_MAX, a, b);
+}
+
+static inline int64_t prt_dim_broadcast(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_BROADCAST, a, b);
 }
 
 /* Nodes in order of making: operands come before what uses them. */

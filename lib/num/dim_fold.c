@@ -16,7 +16,7 @@
 static int64_t as_written(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
     const bool commutes =
-        op == PRT_DIM_ADD || op == PRT_DIM_MUL || op == PRT_DIM_MIN || op == PRT_DIM_MAX;
+        op != PRT_DIM_SUB && op != PRT_DIM_FLOORDIV && op != PRT_DIM_CEILDIV && op != PRT_DIM_MOD;
     const bool late = prt_dim_is_number(a) ||
                       (prt_dim_is_expr(b) && prt_dim_index(a) > prt_dim_index(b));
     if (commutes && late)
@@ -236,6 +236,30 @@ static int64_t fold_extreme(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
     return as_written(dims, op, a, b);
 }
 
+/* For `dim` = min(other, k): with k above 0, the minimum is 1 only where `other` is (or k is, and
+ * then `other` wins), so what the two broadcast to is `other`. */
+static bool is_capped(const prt_dims *dims, int64_t dim, int64_t other)
+{
+    if (!has_operand(dims, PRT_DIM_MIN, dim, other))
+        return false;
+    const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(dim));
+    const int64_t cap = node->a == other ? node->b : node->a;
+    return prt_dim_is_number(cap) && cap > 0;
+}
+
+static int64_t fold_broadcast(prt_dims *dims, int64_t a, int64_t b)
+{
+    if (a == b || b == 1)
+        return a;
+    if (a == 1)
+        return b;
+    if (prt_dim_is_number(a) || is_capped(dims, b, a) || has_operand(dims, PRT_DIM_BROADCAST, a, b))
+        return a;
+    if (prt_dim_is_number(b) || is_capped(dims, a, b) || has_operand(dims, PRT_DIM_BROADCAST, b, a))
+        return b;
+    return as_written(dims, PRT_DIM_BROADCAST, a, b);
+}
+
 int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
     if (a == PRT_DIM_UNKNOWN || b == PRT_DIM_UNKNOWN)
@@ -258,6 +282,8 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
     case PRT_DIM_MIN:
     case PRT_DIM_MAX:
         return fold_extreme(dims, op, a, b);
+    case PRT_DIM_BROADCAST:
+        return fold_broadcast(dims, a, b);
     default:
         return PRT_DIM_UNKNOWN;
     }
