@@ -189,6 +189,10 @@ int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b)
         result = a == 1 ? b : a;
         fits = a == b || a == 1 || b == 1;
         break;
+    case PRT_DIM_BOUND:
+        fits = b >= 0 && (a >= 0 || prt_i64_add(a, b, &a));
+        result = a < 0 ? 0 : a < b ? a : b;
+        break;
     case PRT_DIM_SYMBOL:
     case PRT_DIM_OPS:
         break;
@@ -216,7 +220,8 @@ static void print(text *t, const prt_dims *dims, int64_t dim)
     static const char *const infix[] = { [PRT_DIM_ADD] = "+", [PRT_DIM_SUB] = "-",
         [PRT_DIM_MUL] = "*", [PRT_DIM_FLOORDIV] = "/", [PRT_DIM_MOD] = "%" };
     static const char *const prefix[PRT_DIM_OPS] = { [PRT_DIM_CEILDIV] = "ceildiv", [PRT_DIM_MIN] = "min",
-        [PRT_DIM_MAX] = "max", [PRT_DIM_BROADCAST] = "broadcast" };
+        [PRT_DIM_MAX] = "max", [PRT_DIM_BROADCAST] = "broadcast",
+        [PRT_DIM_BOUND] = "bound" };
     if (t->used + 1 >= t->size)
         return;
     if (dim == PRT_DIM_UNKNOWN || (prt_dim_is_expr(dim) && dims == NULL)) {

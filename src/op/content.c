@@ -85,7 +85,7 @@ poprt_status prt_known_give(prt_infer *c, uint32_t at, prt_known *k)
     bool any = false;
     for (uint32_t i = 0; i < k->count; i++) {
         const int64_t v = k->values[i];
-        if (prt_dim_is_number(v) ? v < -most || v > most : out->dtype == PRT_DTYPE_bool)
+        if (prt_dim_is_number(v) && (v < -most || v > most))
             k->values[i] = PRT_DIM_UNKNOWN;
         any |= k->values[i] != PRT_DIM_UNKNOWN;
     }
@@ -109,6 +109,14 @@ static void spread(const prt_shape *from, const prt_shape *to, uint16_t index[PR
             i += at[k] * stride[k];
         index[n++] = (uint16_t)i;
     } while (prt_at_next((uint32_t)to->rank, to->dims, at));
+}
+
+int64_t prt_known_is_true(prt_dims *dims, int64_t dim)
+{
+    const int64_t size = prt_dim_never_negative(dims, dim)
+        ? dim
+        : prt_dim_max(dims, dim, prt_dim_sub(dims, 0, dim));
+    return prt_dim_min(dims, size, 1);
 }
 
 poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
@@ -143,33 +151,4 @@ poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
         out.values[k] = fn(c, c->n_in, element_of);
     }
     return prt_known_set(c, &out);
-}
-
-/* A bounded walk: what takes more steps is not shown to be anything. */
-bool prt_dim_never_negative(const prt_dims *dims, int64_t dim)
-{
-    enum { STACK = 32, STEPS = 128 };
-    int64_t stack[STACK] = { dim };
-    uint32_t depth = 1;
-    for (uint32_t step = 0; depth > 0; step++) {
-        const int64_t d = stack[--depth];
-        if (d == PRT_DIM_UNKNOWN || step == STEPS)
-            return false;
-        if (prt_dim_is_number(d)) {
-            if (d < 0)
-                return false;
-            continue;
-        }
-        const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(d));
-        if (node->op == PRT_DIM_SYMBOL)
-            continue;
-        if (node->op == PRT_DIM_SUB || depth + 2 > STACK)
-            return false;
-        if (node->op == PRT_DIM_MAX && ((prt_dim_is_number(node->a) && node->a >= 0) ||
-                (prt_dim_is_number(node->b) && node->b >= 0)))
-            continue;
-        stack[depth++] = node->a;
-        stack[depth++] = node->b;
-    }
-    return true;
 }

@@ -3,7 +3,7 @@
  * content.h — arithmetic on partial contents, for element-wise operators that shape computations
  * go through (Shape → Gather → Mul → Concat → Reshape).
  *
- * Beside the int32 and int64 tensors of infer.h, bool tensors carry 0 and 1, and float32 and
+ * Beside the int32 and int64 tensors of infer.h, bool tensors carry 0, 1 and what is always one of the two, and float32 and
  * float64 tensors the whole numbers they hold: exports cast sizes to float and back. A float
  * tensor's contents are only given where the type holds them exactly; expressions count as exact.
  * Operators without a rule of their own are run on what is known (content_eval.c).
@@ -39,10 +39,10 @@ typedef int64_t (*prt_known_fn)(const prt_infer *c, uint32_t n, const int64_t *i
 /* Contents of output 0, whose type must be set, from all inputs. Nothing where one is unknown. */
 poprt_status prt_known_map(prt_infer *c, prt_known_fn fn);
 
+/* 1 where `dim` is not zero, else 0: a number as a bool. */
+int64_t prt_known_is_true(prt_dims *dims, int64_t dim);
+
 /* Contents that the infer hook left open, by running the kernel; see content_eval.c. */
 poprt_status prt_known_evaluate(prt_infer *c);
-
-/* True when an expression or number is certainly not negative, given that symbols are not. */
-bool prt_dim_never_negative(const prt_dims *dims, int64_t dim);
 
 #endif

@@ -29,6 +29,7 @@ typedef struct model {
     prt_module *m;
     PRT_VEC(prt_value *) values; /* of the main graph's ops */
     int64_t *numbers;            /* by index of a dim expression: its value in this run */
+    bool *known;                 /* the same: made of the inputs' symbols */
     size_t failures, open, dims;
 } model;
 
@@ -41,12 +42,9 @@ static void must(poprt_status status, const char *what)
     exit(1);
 }
 
-/* Whether any member of the expression is a symbol that no input has; `numbers` tells, after a run
- * of the nodes with made-up sizes. */
 static bool is_known(const model *t, int64_t dim)
 {
-    return prt_dim_is_number(dim) ||
-        (prt_dim_is_expr(dim) && t->numbers[prt_dim_index(dim)] != PRT_DIM_UNKNOWN);
+    return prt_dim_is_number(dim) || (prt_dim_is_expr(dim) && t->known[prt_dim_index(dim)]);
 }
 
 static bool is_open(const model *t, const prt_type *type)
@@ -59,7 +57,23 @@ static bool is_open(const model *t, const prt_type *type)
     return false;
 }
 
-/* Sizes of symbols from the inputs: `dims` NULL: any. Then every node from earlier ones. */
+static void find_known(model *t)
+{
+    const prt_dims *dims = t->m->dims;
+    for (size_t i = 0; i < t->m->main->inputs.count; i++) {
+        const prt_type *type = t->m->main->inputs.data[i]->type;
+        for (int32_t k = 0; type->kind == PRT_VALUE_TENSOR && k < type->rank; k++)
+            if (prt_dim_is_expr(type->dims[k]))
+                t->known[prt_dim_index(type->dims[k])] = true;
+    }
+    for (size_t i = 0; i < prt_dims_count(dims); i++) {
+        const prt_dim_node *n = prt_dims_at(dims, i);
+        if (n->op != PRT_DIM_SYMBOL)
+            t->known[i] = is_known(t, n->a) && is_known(t, n->b);
+    }
+}
+
+/* Sizes of symbols from the inputs, then every node from earlier ones. */
 static void bind(model *t, const prt_tensor *const *in)
 {
     const prt_dims *dims = t->m->dims;
@@ -69,7 +83,7 @@ static void bind(model *t, const prt_tensor *const *in)
         const prt_type *type = t->m->main->inputs.data[i]->type;
         for (int32_t k = 0; type->kind == PRT_VALUE_TENSOR && k < type->rank; k++)
             if (prt_dim_is_expr(type->dims[k]))
-                t->numbers[prt_dim_index(type->dims[k])] = in != NULL ? in[i]->dims[k] : 1009;
+                t->numbers[prt_dim_index(type->dims[k])] = in[i]->dims[k];
     }
     for (size_t i = 0; i < prt_dims_count(dims); i++) {
         const prt_dim_node *n = prt_dims_at(dims, i);
@@ -125,7 +139,7 @@ static void expect(model *t, const prt_value *v, const char *what, uint32_t i, i
     int64_t real)
 {
     char text[TEXT_SIZE];
-    if (!prt_dim_is_number(dim) && !is_known(t, dim))
+    if (!is_known(t, dim))
         return;
     const int64_t said = prt_dim_is_number(dim) ? dim : t->numbers[prt_dim_index(dim)];
     if (said == real)
@@ -203,9 +217,10 @@ static bool check(const char *folder, const options *o)
     (void)snprintf(path, sizeof(path), "%s/model.onnx", folder);
     must(prt_onnx_read_file(&prt_mem_libc, path, &limits, &t.m), path);
     t.numbers = PRT_NEW_N(t.m->arena, int64_t, prt_dims_count(t.m->dims) + 1);
-    if (t.numbers == NULL)
+    t.known = PRT_NEW_N(t.m->arena, bool, prt_dims_count(t.m->dims) + 1);
+    if (t.numbers == NULL || t.known == NULL)
         exit(1);
-    bind(&t, NULL);
+    find_known(&t);
     list_values(&t, o);
     give_all(&t);
     for (;; sets++) {
