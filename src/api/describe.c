@@ -136,6 +136,8 @@ poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
     prt_sink_print(sink, " bytes\n");
     for (size_t i = 0; i < d->facts.count; i++) {
         const prt_fact *fact = &d->facts.data[i];
+        if (fact->label == NULL)
+            continue;
         prt_sink_print(sink, "%-*s ", LABEL_WIDTH, fact->label);
         if (fact->text.data != NULL)
             prt_sink_str(sink, fact->text);
@@ -194,6 +196,8 @@ poprt_status prt_describe_json(prt_description *d, prt_sink *sink)
     prt_json_put_i64(&json, "weight_bytes", (int64_t)d->weight_bytes);
     for (size_t i = 0; i < d->facts.count; i++) {
         const prt_fact *fact = &d->facts.data[i];
+        if (fact->key == NULL)
+            continue;
         if (fact->text.data != NULL)
             prt_json_put_text(&json, fact->key, fact->text);
         else

@@ -140,11 +140,15 @@ expect 2 bench "$digits" --min-time -1
 expect 0 inspect "$digits"
 has out '^operators *15'
 has out '^weights *22 tensors, 216,872 bytes'
+has out '^dims *[0-9]* known, [0-9]* symbolic, 0 unknown'
+expect 0 inspect "$digits" --text
+has out '^# dims: [0-9]* known, [0-9]* symbolic, 0 unknown'
 has out '^plan bytes'
 expect 0 inspect a/executable.popef
 has out '^steps '
 expect 0 inspect "$digits" --json
 has out '"program": {'
+has out '"dims_unknown": 0'
 expect 0 inspect "$digits" --dot
 has out '^digraph'
 expect 0 inspect a/executable.popef --text
