@@ -214,6 +214,22 @@ class Draw:
             c.shapes.add('broadcast')
         return c
 
+    def items(self, parts, lines, results, tolerance='exact', out='y', more=()):
+        """A case of IR lines about a sequence `s` of `parts` and constants `more` (a, b …)."""
+        head, names = [], []
+        for i, p in enumerate(parts):
+            names.append('p%d' % i)
+            head.append('p%d = const %s' % (i, text(p)))
+        if parts:
+            head.append('s = sequence_construct ' + ' '.join(names))
+        for name, p in zip('abcdef', more):
+            head.append('%s = const %s' % (name, text(p)))
+        values = []
+        for r in results:
+            values += result_lines(r)
+        return self.text_case(head + lines + ['return ' + out], values, tolerance,
+                              list(parts) + list(more))
+
     def fails(self, inputs, status, attrs=None, outs=1):
         c = self.case(inputs, [None] * outs, attrs)
         c.results = ['! POPRT_E_' + status]

@@ -20,6 +20,7 @@ from registry import CLASSES, RECIPES
 
 HERE = pathlib.Path(__file__).resolve().parent
 TRIES = 12
+KINDS = ('seq', 'opt', 'map')  # of values that are no tensors
 
 
 def plan(row, classes, more):
@@ -29,7 +30,7 @@ def plan(row, classes, more):
     first = variables[0] if variables else None
     done = []
     for k, t in enumerate(row.types[first] if first else [None]):
-        for j, c in enumerate(['any'] + classes):
+        for j, c in enumerate(['any'] + (classes if t not in KINDS else [])):
             types = {v: row.types[v][(k + j) % len(row.types[v])] for v in variables}
             if first:
                 types[first] = t
@@ -91,12 +92,12 @@ def gaps(row, cases):
     missing = []
     for v, set_ in row.types.items():
         have = {c.types.get(v) for c in cases}
-        left = [t for t in set_ if t not in have and t not in ('seq', 'opt', 'map')]
+        left = [t for t in set_ if t not in have]
         if left:
             missing.append('%s: %s' % (v, ' '.join(left)))
     first = next(iter(row.types), None)
     for cls in CLASSES[row.key]:
-        left = [t for t in (row.types[first] if first else []) if not any(
+        left = [t for t in (row.types[first] if first else []) if t not in KINDS and not any(
             cls in c.shapes and c.types.get(first) == t for c in cases)]
         if left:
             missing.append('%s: %s' % (cls, ' '.join(left)))

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: MIT
 """recipes.py: all modules of recipes; a new one is imported here."""
+import move  # noqa: F401
 import pointwise  # noqa: F401

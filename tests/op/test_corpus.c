@@ -50,6 +50,7 @@ typedef struct outcome {
     prt_module *module;
     prt_arena *arena;
     prt_session *session;
+    prt_module *values; /* what the inputs point to, and so may strings in the outputs */
 } outcome;
 
 static void must(bool holds, const char *what)
@@ -83,6 +84,7 @@ static void close_outcome(outcome *o)
 {
     prt_session_release(o->session);
     prt_module_release(o->module);
+    prt_module_release(o->values);
     prt_arena_release(o->arena);
 }
 
@@ -198,7 +200,7 @@ static void run_form(const sample *s, form f, outcome *o)
     if (parse_into(o, text))
         compile_and_run(o, in);
     free((void *)(uintptr_t)text.data);
-    close_outcome(&values);
+    o->values = values.module;
 }
 
 /* ---- what was expected */
@@ -276,9 +278,8 @@ static bool check_outcome(const sample *s, const outcome *o, char *why)
         const prt_str status = { line.data + 2, line.size - 2 };
         if (prt_str_is(status, prt_status_name(o->status)))
             return true;
-        (void)snprintf(why, MAX_WHY, "gives %s, not %.*s", o->status == POPRT_OK ? "a result"
-                                                                                : o->message,
-            (int)status.size, status.data);
+        (void)snprintf(why, MAX_WHY, "gives %.300s, not %.*s",
+            o->status == POPRT_OK ? "a result" : o->message, (int)status.size, status.data);
         return false;
     }
     if (o->status != POPRT_OK) {
