@@ -78,9 +78,10 @@ def to(t, x):
             return rounded(x, t).astype(NP[t])
         if t in INT_BITS:
             bits = INT_BITS[t]
-            return wrap_ints(x, t) if x.dtype == object or bits >= 8 else \
-                (np.asarray(x).astype(np.int64) & (2**bits - 1)).astype(np.uint8).astype(
-                    NP['u' + str(bits)]).view(NP[t])
+            if bits >= 8:
+                return wrap_ints(x, t)
+            low = np.asarray(x).astype(np.int64) & (2**bits - 1)
+            return low.astype(np.uint8).astype(NP['u' + str(bits)]).view(NP[t])
     return x.astype(NP[t])
 
 
