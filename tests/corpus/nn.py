@@ -7,8 +7,8 @@ import numpy as np
 
 from pointwise import exact
 from move import i64
-from registry import recipe, reference
-from values import INT_BITS, NP, is_float, is_int, limits, to, wide
+from registry import recipe
+from values import FLOATS, NP, is_float, is_int, limits, to, wide
 
 
 class Window:
@@ -228,28 +228,45 @@ def conv_transpose(g):
     return g.case([x, w, b], [to(t, y)], a, 'sum')
 
 
+def bilinear(plane, y, x):
+    """Between the four neighbours; what is outside counts as zero."""
+    total, top, left = 0.0, math.floor(y), math.floor(x)
+    for i, j in itertools.product((top, top + 1), (left, left + 1)):
+        if 0 <= i < plane.shape[0] and 0 <= j < plane.shape[1]:
+            total += plane[i, j] * (1 - abs(y - i)) * (1 - abs(x - j))
+    return total
+
+
 @recipe('deform_conv', 'zero')
 def deform_conv(g):
-    """Two spatial axes; onnx.reference on doubles."""
+    """Two spatial axes."""
     t = g.t['T']
     win = Window(g, 2, auto=False)
     group, offset_group = g.pick([1, 2]), g.pick([1, 1, 2])
-    c, m, a = 2, 2, dict(win.a)
-    a.update({'kernel_shape': win.kernel, 'group': group, 'offset_group': offset_group})
-    n = batch(g)
-    x, w = g.plain(t, [n, c] + win.size), g.plain(t, [m, c // group] + win.kernel)
-    taps = int(np.prod(win.kernel))
+    a, taps, n = dict(win.a), int(np.prod(win.kernel)), batch(g)
+    for k, v in (('kernel_shape', win.kernel), ('group', group), ('offset_group', offset_group)):
+        if v not in (1, win.kernel) or g.chance(0.4):
+            a[k] = v
+    x, w = g.plain(t, [n, 2] + win.size), g.plain(t, [2, 2 // group] + win.kernel)
     offset = g.plain(t, [n, offset_group * taps * 2] + win.out, -2, 2)
-    b = g.plain(t, [m]) if g.chance(0.5) else None
+    b = g.plain(t, [2]) if g.chance(0.5) else None
     mask = g.plain(t, [n, offset_group * taps] + win.out, 0, 1) if g.chance(0.5) else None
-    if n == 0:
-        y = np.zeros([0, m] + win.out, NP[t])
-    else:
-        a.setdefault('strides', win.stride)
-        a.setdefault('dilations', win.dilation)
-        a.setdefault('pads', win.begin + win.end)
-        y = reference(g, [x, w, offset, b, mask], a)[0]
-    return g.case([x, w, offset, b, mask], [y], a, 'sum')
+    v, u, move = wide(x), wide(w), wide(offset).reshape([n, offset_group, taps, 2] + win.out)
+    weight = np.ones([n, offset_group, taps] + win.out) if mask is None else \
+        wide(mask).reshape([n, offset_group, taps] + win.out)
+    y = np.zeros([n, 2] + win.out)
+    for k, o, at in itertools.product(range(n), range(2), np.ndindex(*win.out)):
+        for c in range(2 // group):
+            ch = c + (o if group == 2 else 0)
+            og = ch * offset_group // 2
+            for i, tap in enumerate(np.ndindex(*win.kernel)):
+                p = [at[d] * win.stride[d] - win.begin[d] + tap[d] * win.dilation[d] +
+                     move[(k, og, i, d) + at] for d in range(2)]
+                y[(k, o) + at] += bilinear(v[k, ch], *p) * u[(o, c) + tap] * \
+                    weight[(k, og, i) + at]
+    if b is not None:
+        y = y + wide(b).reshape(-1, 1, 1)
+    return g.case([x, w, offset, b, mask], [to(t, y)], a, 'sum')
 
 
 @recipe('col2im', 'zero')
@@ -471,7 +488,6 @@ def qlinear_matmul(g):
     v = v * (float(sa) * float(sb) / float(sy))
     g.need(not near_half(v) or is_float(t3), 'ties')
     if is_float(t3):
-        from values import FLOATS
         y = to(t3, np.clip(v + float(yz), -FLOATS[t3][2], FLOATS[t3][2]))
     else:
         y = saturate(np.rint(v) + int(yz), t3)
@@ -490,7 +506,7 @@ def einsum(g):
     sizes = {c: g.int(1, 3) if 'h' not in equation else g.int(1, 2)
              for c in 'abcdefghijk'}
     if g.cls == 'zero':
-        sizes[g.pick('ijb')] = 0
+        sizes[g.pick([c for c in equation.partition('->')[0] if c.isalpha()])] = 0
     dots = [g.int(1, 2) for _ in range(g.int(0, 2))]
     xs = []
     for term in equation.replace(' ', '').split('->')[0].split(','):
@@ -528,5 +544,3 @@ def determinant(m):
     return sum((-1)**k * m[0][k] * determinant([r[:k] + r[k + 1:] for r in m[1:]])
                for k in range(len(m)))
 
-
-assert INT_BITS
