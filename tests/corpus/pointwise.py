@@ -10,6 +10,7 @@ from registry import recipe
 from values import FLOATS, INT_BITS, NP, is_float, is_int, limits, rounded, to, wide
 
 erf = np.vectorize(math.erf, otypes=[np.float64])
+erfc = np.vectorize(math.erfc, otypes=[np.float64])
 EVERY = 'zero scalar rank8'
 BROAD = EVERY + ' broadcast'
 
@@ -127,10 +128,9 @@ def with_attributes(g):
         elif key == 'gelu':
             if g.chance(0.5):
                 a['approximate'] = 'tanh'
-                y = v * (0.5 * (1 + np.tanh(
-                    np.sqrt(2 / np.pi) * (v + 0.044715 * v * v * v))))
+                y = v * sigmoid(2 * np.sqrt(2 / np.pi) * (v + 0.044715 * v * v * v))
             else:
-                y = 0.5 * v * (1 + erf(v / np.sqrt(2)))
+                y = 0.5 * v * erfc(-v / np.sqrt(2))
         else:
             lambd, bias = 0.5, 0.0
             if g.chance(0.8):
@@ -139,7 +139,7 @@ def with_attributes(g):
             if is_int(t):
                 return shrink_integers(g, x, lambd, bias, a)
             y = np.where(v < -lambd, v + bias, np.where(v > lambd, v - bias, 0.0))
-    return g.case([x], [to(t, y)], a, 'round')
+    return g.case([x], [to(t, y)], a, 'sum' if key == 'gelu' else 'round')
 
 
 def shrink_integers(g, x, lambd, bias, a):

@@ -4,4 +4,5 @@ import move  # noqa: F401
 import nn  # noqa: F401
 import norm  # noqa: F401
 import pointwise  # noqa: F401
+import quant  # noqa: F401
 import reduce  # noqa: F401
