@@ -6,6 +6,9 @@
  * a cache. Q, K and V may lie in one tensor [batch, rows, heads, 3, size] (or [batch, 1, 3 *
  * hidden] for the decoder), K and V in one [batch, rows, heads, 2, size].
  */
+#include <float.h>
+#include <math.h>
+
 #include "op/microsoft/attend.h"
 
 /* Where the two operators have their inputs; UINT32_MAX: nowhere. */
@@ -207,13 +210,17 @@ typedef struct state {
     prt_tensor *scores;
 } state;
 
+/* The scores that softmax sees; what a query must not see is the least number, not infinity. */
 static void give_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
     const double *scores)
 {
     const state *st = s->user;
-    if (st->scores != NULL && stage == PRT_SCORES_RAW)
-        prt_reals_store(st->scores->dtype, st->scores->data,
-            ((batch * s->q.heads + head) * s->q.rows + i) * s->total, 1, s->total, scores);
+    const size_t row = ((batch * s->q.heads + head) * s->q.rows + i) * s->total;
+    if (st->scores == NULL || stage != PRT_SCORES_BIASED)
+        return;
+    for (size_t j = 0; j < s->total; j++)
+        prt_store_f64(st->scores->dtype, st->scores->data, row + j,
+            fmax(scores[j], -(double)FLT_MAX));
 }
 
 /* One of `count` tensors whose heads lie side by side: [batch, rows, heads, count, size]. */
