@@ -3,8 +3,8 @@
  * rotary.c — RotaryEmbedding of com.microsoft, MRotaryEmbedding, whose tokens have three positions,
  * and GemmaRotaryEmbedding, which is given the angles themselves.
  *
- * X is [batch, heads, sequence, size] or [batch, sequence, heads * size]. The attribute `scale`
- * changes nothing, as in ONNX Runtime.
+ * X is [batch, heads, sequence, size] or [batch, sequence, heads * size]. RotaryEmbedding's
+ * attribute `scale` changes nothing, as in ONNX Runtime.
  */
 #include "op/rotary_core.h"
 
@@ -18,6 +18,7 @@ typedef struct form {
     int64_t heads, turned; /* attributes, 0 where absent */
     bool interleaved;
     prt_i64s sections; /* of MRotaryEmbedding: pairs by the first, second and third position */
+    double scale;      /* of what is turned */
     bool mixed;        /* every third pair rather than one range after another */
 } form;
 
@@ -25,7 +26,7 @@ static form plain_form(const void *attrs)
 {
     const prt_ms_rotary_embedding_attrs *a = attrs;
     return (form){ .heads = a->num_heads, .turned = a->rotary_embedding_dim,
-        .interleaved = a->interleaved != 0 };
+        .interleaved = a->interleaved != 0, .scale = 1 };
 }
 
 static form m_form(const void *attrs)
@@ -33,7 +34,7 @@ static form m_form(const void *attrs)
     const prt_ms_m_rotary_embedding_attrs *a = attrs;
     return (form){ .heads = a->num_heads, .turned = a->rotary_embedding_dim,
         .interleaved = a->interleaved != 0, .sections = a->mrope_section,
-        .mixed = a->mrope_layout != 0 };
+        .scale = a->scale != 0.0f ? (double)a->scale : 1, .mixed = a->mrope_layout != 0 };
 }
 
 /* Size of a head and elements of it that turn. Without them in attributes or in the shape of X, the
@@ -160,6 +161,8 @@ static poprt_status eval_form(prt_eval *c, const form *f)
                                    : (t * heads + h) * size;
             prt_reals_load(x->dtype, x->data, at, 1, size, row);
             prt_rotary_turn(half, f->interleaved, angles, angles + half, row);
+            for (size_t k = 0; k < 2 * half; k++)
+                row[k] *= f->scale;
             prt_reals_store(x->dtype, c->out[0]->data, at, 1, size, row);
         }
     }
