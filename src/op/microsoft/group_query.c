@@ -154,6 +154,7 @@ typedef struct state {
     prt_tensor *scores;
     const int64_t *length; /* by image: all keys so far */
     const int64_t *offset; /* by image: the position of key 0 of a run */
+    bool first;            /* no tokens came before these */
 } state;
 
 static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
@@ -210,8 +211,8 @@ static poprt_status count_rows(prt_eval *c, prt_attention *s, state *st)
         return POPRT_E_NOMEM;
     int64_t *offset = length + s->batch;
     size_t *leave = past + s->batch;
+    const bool first = st->first = queries >= total;
     for (size_t b = 0; b < s->batch; b++) {
-        const bool first = queries >= total; /* nothing before: a prompt, perhaps padded */
         const int64_t all = length[b] = (int64_t)lengths[b] + 1;
         const int64_t before = first ? 0 : all - queries;
         const int64_t kept = sliding ? resident(before > 0 ? before : 0, rows,
@@ -261,6 +262,15 @@ static void normalise(double *x, size_t n, const double *weight, double epsilon)
         x[d] *= by * weight[d];
 }
 
+/* In a prompt all images count on from the first position. */
+static int64_t place_of(const prt_tensor *positions, bool first, size_t image, size_t r)
+{
+    const int64_t *p = positions->data;
+    if (!first)
+        return p[image + r];
+    return p[0] > INT64_MAX - (int64_t)r ? -1 : p[0] + (int64_t)r;
+}
+
 static poprt_status shape_heads(prt_eval *c, const shaping *sh, const prt_attention *s,
     const state *st, prt_heads *h)
 {
@@ -277,7 +287,7 @@ static poprt_status shape_heads(prt_eval *c, const shaping *sh, const prt_attent
         for (size_t r = 0; r < h->rows; r++) {
             int64_t at = st->offset[b] + (int64_t)(s->past_rows[b] + r);
             if (sh->positions != NULL)
-                at = ((const int64_t *)sh->positions->data)[b * h->rows + r];
+                at = place_of(sh->positions, st->first, b * h->rows, r);
             else if (at >= st->length[b])
                 at = 0; /* padding: nobody looks at it */
             if (half != 0)
