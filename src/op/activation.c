@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "op/broadcast.h"
+#include "op/gelu.h"
 
 typedef double (*activation)(double x, const double *p);
 
@@ -63,18 +64,16 @@ static double swish(double x, const double *p)
     return x / (1.0 + exp(-p[0] * x));
 }
 
-/* erfc, because 1 + erf has few digits left where x is far below zero. */
 static double gelu(double x, const double *p)
 {
     (void)p;
-    return 0.5 * x * erfc(x * -0.70710678118654752440);
+    return prt_gelu(x);
 }
 
-/* (1 + tanh u) / 2 as 1 / (1 + exp(-2u)), for the same reason. */
 static double gelu_tanh(double x, const double *p)
 {
     (void)p;
-    return x / (1.0 + exp(-2.0 * 0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    return prt_gelu_tanh(x);
 }
 
 #define ACTIVATION(id, p0, p1)                                                                     \
