@@ -3,9 +3,8 @@
  * matmul_quantized.c — MatMulInteger and QLinearMatMul. Zero points and scales are one number, one
  * per row of A or column of B, or one of these per matrix of the batch.
  */
-#include <math.h>
-
 #include "op/product.h"
+#include "op/quant.h"
 
 /* A zero point or scale laid out for a batch. */
 typedef struct factors {
@@ -18,7 +17,6 @@ typedef struct factors {
 typedef struct sink {
     prt_tensor *y;
     size_t first;
-    double least, most;
     factors a_zero, b_zero, a_scale, b_scale, y_scale, y_zero;
 } sink;
 
@@ -120,12 +118,12 @@ static void store_qlinear(const prt_product *p, size_t i, size_t j, size_t count
     for (size_t k = 0; k < count; k++) {
         const double scale =
             to->a_scale.values[i] * to->b_scale.values[j + k] / to->y_scale.values[i];
-        double value = sums[k] * scale;
+        const double value = sums[k] * scale, zero = to->y_zero.values[i];
+        const size_t at = to->first + i * p->n + j + k;
         if (integer)
-            value = fmin(fmax(nearbyint(value) + to->y_zero.values[i], to->least), to->most);
+            prt_quant_store(to->y->dtype, to->y->data, at, value, zero);
         else
-            value += to->y_zero.values[i];
-        prt_store_f64(to->y->dtype, to->y->data, to->first + i * p->n + j + k, value);
+            prt_store_f64(to->y->dtype, to->y->data, at, value + zero);
     }
 }
 
@@ -147,8 +145,6 @@ static poprt_status eval_qlinear(prt_eval *c)
     prt_matmul_init(&mm, c->in[0], c->in[3]);
     if (prt_tensor_count(to.y) == 0)
         return POPRT_OK;
-    to.least = to.y->dtype == PRT_DTYPE_i8 ? -128.0 : 0.0;
-    to.most = to.y->dtype == PRT_DTYPE_i8 ? 127.0 : 255.0;
     init_product(c, 0, 3, &mm, &to, &p);
     p.store = store_qlinear;
     PRT_TRY(prt_product_init(c, &p));
