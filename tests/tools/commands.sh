@@ -141,9 +141,9 @@ expect 0 inspect "$digits"
 has out '^operators *15'
 has out '^weights *22 tensors, 216,872 bytes'
 has out '^dims *[0-9]* known, [0-9]* symbolic, 0 unknown'
+has out '^plan bytes'
 expect 0 inspect "$digits" --text
 has out '^# dims: [0-9]* known, [0-9]* symbolic, 0 unknown'
-has out '^plan bytes'
 expect 0 inspect a/executable.popef
 has out '^steps '
 expect 0 inspect "$digits" --json
