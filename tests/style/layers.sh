@@ -10,10 +10,10 @@ awk -F'[:"]' '
 BEGIN {
     # room: rank. A room may include rooms of a smaller rank, and its own files.
     # Ranks of the run half and the compile half overlap; `half` keeps them apart.
-    n = split("base num cpu tensor par plan kern op program ir train converter pass compiler " \
-        "device runtime data plugin api tools", rooms, " ")
+    n = split("base num cpu image tensor par plan kern op program ir train converter pass " \
+        "compiler device runtime data plugin api tools", rooms, " ")
     rank["base"] = 1
-    rank["num"] = 2; rank["cpu"] = 2
+    rank["num"] = 2; rank["cpu"] = 2; rank["image"] = 2
     rank["tensor"] = 3; rank["par"] = 3
     rank["plan"] = 4
     rank["kern"] = 5
