@@ -2,13 +2,13 @@
 /*
  * onnx_dims.c — what inference knows of a model's dimensions, and whether it is true.
  *
- *     onnx_dims [--known] [--types] DIR...
+ *     onnx_dims [--known] [--types] MODEL...
  *
- * Each DIR has a model.onnx and test_data_set_K/input_I.pb, as `poprt test` reads them. Every value
- * of the main graph is computed for each data set; each dimension and each known integer, evaluated
- * with the sizes of that data set's inputs, must be what the value really has. Prints the values
- * whose dims are not all numbers or expressions of the inputs', where all that made them are; with
- * --known any such value is a failure. With --types every value's type is printed.
+ * Each MODEL is a DIR or DIR/model.onnx with DIR/test_data_set_K/input_I.pb, as `poprt test` reads
+ * them. Every value of the main graph is computed for each data set; each dimension and each known
+ * integer, evaluated with the sizes of that data set's inputs, must be what the value really has.
+ * Prints the values whose dims are not all numbers or expressions of the inputs', where all that
+ * made them are; with --known any such value is a failure. With --types every type is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,9 +208,12 @@ static void give_all(model *t)
         t->folder);
 }
 
-static bool check(const char *folder, const options *o)
+static bool check(char *folder, const options *o)
 {
     char path[PATH_SIZE];
+    char *name = strrchr(folder, '/');
+    if (name != NULL && strcmp(name, "/model.onnx") == 0)
+        *name = '\0';
     const prt_onnx_limits limits = { .copy_below = SIZE_MAX };
     model t = { .folder = folder };
     uint32_t sets = 0;

@@ -110,7 +110,7 @@ cmp -s one two || { echo "FAILED: the same seed gives other outputs"; failed=1; 
 
 # poprt test
 expect 0 test "$data"
-has out '^4 passed, 0 failed$'
+has out '^[1-9][0-9]* passed, 0 failed$'
 expect 0 test "$data" --via-popef --jobs 2 --filter 'dig*'
 has out '^1 passed, 0 failed$'
 expect 1 test "$data" --filter 'dig*' --rtol 0 --atol 0
