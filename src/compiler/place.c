@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * place.c — where every op runs. There is one place, the CPU device, which runs everything that
- * has a reference kernel; what it cannot run is listed here in one report, before any work.
+ * has a reference kernel; what it cannot run is listed here in one report, before any work:
+ * POPRT_E_DEVICE for what exchanges data between devices, else POPRT_E_UNSUPPORTED.
  */
 #include "compiler/draft.h"
 #include "ir/report.h"
@@ -10,7 +11,11 @@ static void place_graph(const prt_graph *graph, prt_report *report)
 {
     prt_for_each_op(op, graph)
     {
-        if (op->def != NULL && op->def->hooks->eval == NULL)
+        const bool runs = op->def == NULL || op->def->hooks->eval != NULL;
+        if (!runs && (op->def->traits & PRT_COLLECTIVE) != 0)
+            prt_ir_report_refusal(report, op, POPRT_E_DEVICE,
+                "exchanges data with other devices or remote memory, and there is one device only");
+        else if (!runs)
             prt_ir_report_refusal(report, op, POPRT_E_UNSUPPORTED, "has types, but no kernel");
         for (uint32_t i = 0; i < op->n_regions; i++)
             place_graph(op->regions[i], report);
