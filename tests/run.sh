@@ -69,7 +69,7 @@ if build build/release --werror; then
         "$onnx/pytorch-operator" "$onnx/pytorch-converted"
     cases "$(floor_of node)" "node cases" "$onnx/node"
     cases "$(floor_of node)" "node cases through PopEF" --via-popef "$onnx/node"
-    cases "$(floor_of data)" "models of tests/data" tests/data
+    cases "$(find tests/data -name model.onnx | wc -l)" "models of tests/data" tests/data
 fi
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true; then
