@@ -110,7 +110,7 @@ cmp -s one two || { echo "FAILED: the same seed gives other outputs"; failed=1; 
 
 # poprt test
 expect 0 test "$data"
-has out '^3 passed, 0 failed$'
+has out '^6 passed, 0 failed$'
 expect 0 test "$data" --via-popef --jobs 2 --filter 'dig*'
 has out '^1 passed, 0 failed$'
 expect 1 test "$data" --filter 'dig*' --rtol 0 --atol 0
@@ -141,9 +141,9 @@ expect 0 inspect "$digits"
 has out '^operators *15'
 has out '^weights *22 tensors, 216,872 bytes'
 has out '^dims *[0-9]* known, [0-9]* symbolic, 0 unknown'
+has out '^plan bytes'
 expect 0 inspect "$digits" --text
 has out '^# dims: [0-9]* known, [0-9]* symbolic, 0 unknown'
-has out '^plan bytes'
 expect 0 inspect a/executable.popef
 has out '^steps '
 expect 0 inspect "$digits" --json
