@@ -9,7 +9,7 @@
 
 /* y is the weight before the run, and w grows by x. */
 #define COUNTER                                                                                    \
-    "x = input f32[2]\nc = input bool[]\nw = const f32[2] {1,2}\nn = add w x\n"                   \
+    "x = input f32[2]\nc = input bool[]\nw = const f32[2] {1,2}\nn = add w x\n"                    \
     "a = gc_copy_var_update w n\n= gc_abort c\ny = identity w\nreturn y, a\n"
 
 static prt_session *session_of(prt_program *p)
@@ -87,9 +87,10 @@ END_TEST
 /* Shapes that follow from an integer weight follow what is written to it. */
 START_TEST(written_integers_count)
 {
-    prt_program *p = program_from_text("x = input i32[2]\nw = const i32[2] {2,3}\n"
-        "a = gc_copy_var_update w x\nv = cast w {to=7}\nz = const i64[] {1}\n"
-        "y = expand z v\nreturn y\n");
+    prt_program *p =
+        program_from_text("x = input i32[2]\nw = const i32[2] {2,3}\n"
+                          "a = gc_copy_var_update w x\nv = cast w {to=7}\nz = const i64[] {1}\n"
+                          "y = expand z v\nreturn y\n");
     prt_session *s = session_of(p);
     int32_t x[2] = { 2, 3 };
     const int64_t two = 2;
@@ -109,7 +110,7 @@ END_TEST
 START_TEST(no_weight_no_state)
 {
     prt_program *p = program_from_text("x = input f32[2]\nw = neg x\n"
-        "a = gc_copy_var_update w x\nreturn a\n");
+                                       "a = gc_copy_var_update w x\nreturn a\n");
     prt_session *s = session_of(p);
     float x[2] = { 1, 2 };
     const int64_t two = 2;

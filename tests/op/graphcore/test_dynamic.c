@@ -17,8 +17,8 @@ START_TEST(slices)
     ck_result(X "o = const u32[2] {1,2}\n"
                 "y = gc_dynamic_slice x o {axes=[1,0],sizes=[1,2]}\nreturn y\n",
         "f32[2,1] {6,8}");
-    ck_result("x = const f32[0,2] {}\n" AT("5")
-              "y = gc_dynamic_slice x o {axes=[0],sizes=[0]}\nreturn y\n",
+    ck_result("x = const f32[0,2] {}\n" AT(
+                  "5") "y = gc_dynamic_slice x o {axes=[0],sizes=[0]}\nreturn y\n",
         "f32[0,2] {}");
     ck_type("x = input f32[n,4]\no = input u32[1]\n"
             "y = gc_dynamic_slice x o {axes=[0],sizes=[3]}\nreturn y\n",
@@ -34,8 +34,9 @@ START_TEST(changes)
     ck_result(X AT("1") "b = const f32[4,1] {10,20,30,40}\n"
                         "y = gc_dynamic_add x o b {axes=[1],sizes=[1]}\nreturn y\n",
         "f32[4,2] {1,12,3,24,5,36,7,48}");
-    ck_result("x = const u8[2] {250,1}\n" AT("0") "b = const u8[1] {10}\n"
-              "y = gc_dynamic_add x o b {axes=[0],sizes=[1]}\nreturn y\n",
+    ck_result("x = const u8[2] {250,1}\n" AT(
+                  "0") "b = const u8[1] {10}\n"
+                       "y = gc_dynamic_add x o b {axes=[0],sizes=[1]}\nreturn y\n",
         "u8[2] {4,1}");
     ck_result(X AT("2") "y = gc_dynamic_zero x o {axes=[0],sizes=[1]}\nreturn y\n",
         "f32[4,2] {1,2,3,4,0,0,7,8}");

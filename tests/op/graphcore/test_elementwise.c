@@ -22,8 +22,7 @@ START_TEST(functions)
     ck_result_near("x = const f32[2] {-1,3}\ny = gc_swish x\nreturn y\n",
         "f32[2] {-0.26894142,2.8577224}", 1e-6);
     ck_result("x = const f32[2,0] {}\ny = gc_scale x {scale=3}\nreturn y\n", "f32[2,0] {}");
-    ck_result("x = const f16[2] {1.5,-2}\ny = gc_scale x {scale=-2}\nreturn y\n",
-        "f16[2] {-3,4}");
+    ck_result("x = const f16[2] {1.5,-2}\ny = gc_scale x {scale=-2}\nreturn y\n", "f16[2] {-3,4}");
     ck_result("x = const i8[3] {-3,12,0}\ny = gc_square x\nreturn y\n", "i8[3] {9,-112,0}");
     ck_result("x = const f32[] {-3}\ny = gc_square x\nreturn y\n", "f32[] {9}");
 }
@@ -53,8 +52,10 @@ START_TEST(bits)
         { "xor", "u32[2] {6,4294967295}" }, { "xnor", "u32[2] {4294967289,0}" } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[256];
-        (void)snprintf(text, sizeof(text), "a = const u32[2] {12,0}\n"
-            "b = const u32[2] {10,4294967295}\ny = gc_bitwise_%s a b\nreturn y\n", cases[i].op);
+        (void)snprintf(text, sizeof(text),
+            "a = const u32[2] {12,0}\n"
+            "b = const u32[2] {10,4294967295}\ny = gc_bitwise_%s a b\nreturn y\n",
+            cases[i].op);
         ck_result(text, cases[i].want);
     }
     ck_result("a = const i32[2] {0,-1}\ny = gc_bitwise_not a\nreturn y\n", "i32[2] {-1,0}");
@@ -71,14 +72,20 @@ START_TEST(scaled_sums)
     (void)snprintf(text, sizeof(text),
         "%ss = const f32[] {3}\nz = gc_scaled_add x y s s {scale0=9}\nreturn z\n", in);
     ck_result(text, "f32[2,2] {33,36,63,66}");
-    (void)snprintf(text, sizeof(text), "%ss = const f32[1] {3}\nz = gc_scaled_add x y _ s\n"
-        "return z\n", in);
+    (void)snprintf(text, sizeof(text),
+        "%ss = const f32[1] {3}\nz = gc_scaled_add x y _ s\n"
+        "return z\n",
+        in);
     ck_result(text, "f32[2,2] {31,32,61,62}");
-    (void)snprintf(text, sizeof(text), "%ss = const f32[] {3}\nz = gc_scaled_add x y s\n"
-        "return z\n", in);
+    (void)snprintf(text, sizeof(text),
+        "%ss = const f32[] {3}\nz = gc_scaled_add x y s\n"
+        "return z\n",
+        in);
     ck_failure(text, POPRT_E_PARSE, "without scale1");
-    (void)snprintf(text, sizeof(text), "%ss = const f32[] {3}\n"
-        "z = gc_scaled_add x y _ s {scale0=2}\nreturn z\n", in);
+    (void)snprintf(text, sizeof(text),
+        "%ss = const f32[] {3}\n"
+        "z = gc_scaled_add x y _ s {scale0=2}\nreturn z\n",
+        in);
     ck_failure(text, POPRT_E_ARG, "scale0 1");
     (void)snprintf(text, sizeof(text), "%sz = gc_scaled_add x y x x\nreturn z\n", in);
     ck_failure(text, POPRT_E_SHAPE, "one number");
@@ -109,7 +116,8 @@ START_TEST(increments)
     ck_result("x = const i32[3] {3,4,-9}\ny = gc_increment_mod x {increment=1,modulus=5}\n"
               "return y\n",
         "i32[3] {4,0,-3}");
-    ck_result("x = const u8[2] {255,10}\ny = gc_increment_mod x {increment=2,modulus=7}\nreturn y\n",
+    ck_result(
+        "x = const u8[2] {255,10}\ny = gc_increment_mod x {increment=2,modulus=7}\nreturn y\n",
         "u8[2] {1,5}");
     ck_result("x = const f32[2] {1.5,-1}\ny = gc_increment_mod x {increment=1,modulus=2}\n"
               "return y\n",

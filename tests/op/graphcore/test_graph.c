@@ -24,8 +24,7 @@ END_TEST
     "y = gc_packed_data_block x o n t n {maxSequenceLengths=[2],resultSize=" size                  \
     ",callbackBatchSize=" each                                                                     \
     ",callback {\nr = input f32[*]\ns = neg r\nreturn s\n}}\nreturn y\n"
-#define DATA                                                                                       \
-    "x = const f32[4] {1,2,3,4}\no = const u32[3] {2,0,1}\nn = const u32[3] {2,1,1}\n"
+#define DATA "x = const f32[4] {1,2,3,4}\no = const u32[3] {2,0,1}\nn = const u32[3] {2,1,1}\n"
 
 START_TEST(packed_sequences)
 {
@@ -85,7 +84,8 @@ START_TEST(identities)
     ck_result("v = const f32[2] {1,2}\nu = const f32[2] {3,4}\ny = gc_copy_var_update v u\n"
               "return y\n",
         "f32[2] {3,4}");
-    ck_failure("v = const f32[2] {1,2}\nu = const f32[1] {3}\ny = gc_copy_var_update v u\nreturn y\n",
+    ck_failure(
+        "v = const f32[2] {1,2}\nu = const f32[1] {3}\ny = gc_copy_var_update v u\nreturn y\n",
         POPRT_E_SHAPE, "a dim");
 }
 END_TEST
@@ -94,8 +94,8 @@ START_TEST(aborts)
 {
     ck_result("x = const f32[1] {1}\nc = const bool[] {false}\n= gc_abort c\nreturn x\n",
         "f32[1] {1}");
-    ck_failure("x = const f32[1] {1}\nc = const i32[1] {-1}\n= gc_abort c\nreturn x\n", POPRT_E_STATE,
-        "its condition is true");
+    ck_failure("x = const f32[1] {1}\nc = const i32[1] {-1}\n= gc_abort c\nreturn x\n",
+        POPRT_E_STATE, "its condition is true");
     ck_failure("x = const f32[1] {1}\n= gc_abort\nreturn x\n", POPRT_E_STATE, "stops the run");
     ck_failure("x = const f32[2] {1,1}\n= gc_abort x\nreturn x\n", POPRT_E_SHAPE, "one element");
 }

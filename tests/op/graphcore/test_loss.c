@@ -34,7 +34,8 @@ START_TEST(surprise)
     ck_result_near(NLL "y = gc_nll p l {reduction=None}\nreturn y\n",
         "f32[3] {1.3862944,0,16.118096}", 1e-6);
     ck_result_near(NLL "y = gc_nll p l {ignoreIndex=7}\nreturn y\n", "f32[] {0.69314718}", 1e-6);
-    ck_result(NLL "y = gc_nll p l {ignoreIndex=0,inputIsLogProbability=1}\nreturn y\n", "f32[] {0}");
+    ck_result(NLL "y = gc_nll p l {ignoreIndex=0,inputIsLogProbability=1}\nreturn y\n",
+        "f32[] {0}");
     ck_result(NLL "y = gc_nll p l {inputIsLogProbability=1,reduction=Sum}\nreturn y\n",
         "f32[] {-1.25}");
     ck_result("p = const f32[0,2] {}\nl = const i32[0] {}\ny = gc_nll p l {ignoreIndex=1}\n"
@@ -47,7 +48,7 @@ END_TEST
 
 /* Two frames, blank and one label of probability 1/2 each: three of four paths give "1". */
 #define HALVES                                                                                     \
-    "p = const f32[2,1,2] {-0.69314718,-0.69314718,-0.69314718,-0.69314718}\n"                      \
+    "p = const f32[2,1,2] {-0.69314718,-0.69314718,-0.69314718,-0.69314718}\n"                     \
     "f = const i32[1] {2}\n"
 
 START_TEST(alignments)
@@ -105,7 +106,7 @@ END_TEST
 
 /* Two frames of 0.6 for the blank and 0.4 for a label: "" has 0.36, "1" 0.64. */
 #define FRAMES                                                                                     \
-    "p = const f32[2,1,2] {-0.51082562,-0.91629073,-0.51082562,-0.91629073}\n"                      \
+    "p = const f32[2,1,2] {-0.51082562,-0.91629073,-0.51082562,-0.91629073}\n"                     \
     "f = const u32[1] {2}\n"
 #define SEARCH(attrs, out)                                                                         \
     FRAMES "y,n,l = gc_ctc_beam_search_decoder p f {" attrs "}\nreturn " out "\n"
@@ -119,8 +120,8 @@ START_TEST(beams)
     ck_result_near(SEARCH("beam_width=1", "y"), "f32[1,1] {-1.0216513}", 1e-6);
     /* With the label as the blank, "0" is the likely one; there are two sequences in all. */
     ck_result(SEARCH("blank=1,top_paths=3", "l"), "u32[1,3,2] {0,1,1,1,1,1}");
-    ck_result_near(SEARCH("blank=1,top_paths=3", "y"),
-        "f32[1,3] {-0.17435339,-1.8325815,-inf}", 1e-6);
+    ck_result_near(SEARCH("blank=1,top_paths=3", "y"), "f32[1,3] {-0.17435339,-1.8325815,-inf}",
+        1e-6);
     ck_failure(SEARCH("beam_width=2,top_paths=3", "y"), POPRT_E_ARG, "top_paths");
     ck_failure(SEARCH("blank=2", "y"), POPRT_E_ARG, "blank 2");
     ck_failure("p = const f32[1,1,2] {0,0}\nf = const u32[1] {2}\n"

@@ -67,8 +67,7 @@ END_TEST
 START_TEST(zeros)
 {
     ck_result("y = gc_init {shape=[2],data_type=12}\nreturn y\n", "f16[2] {0,0}");
-    ck_result("y = gc_init {shape=[1],data_type=2,init_type=1}\nreturn y\n",
-        "f8e4m3fnuz[1] {0}");
+    ck_result("y = gc_init {shape=[1],data_type=2,init_type=1}\nreturn y\n", "f8e4m3fnuz[1] {0}");
     ck_failure("y = gc_init {shape=[2],data_type=18}\nreturn y\n", POPRT_E_TYPE, "18");
     ck_failure("y = gc_init {shape=[-2]}\nreturn y\n", POPRT_E_SHAPE, "-2");
     ck_failure("y = gc_init {shape=[2],init_type=2}\nreturn y\n", POPRT_E_ARG, "init_type");

@@ -5,7 +5,7 @@
 
 /* Weights of zero: every gate is 1/2, so c halves and h = tanh(c) / 2. */
 #define LSTM                                                                                       \
-    "x = const f32[2,1,1] {7,8}\nw = const f32[4,2,1] {0,0,0,0,0,0,0,0}\n"                          \
+    "x = const f32[2,1,1] {7,8}\nw = const f32[4,2,1] {0,0,0,0,0,0,0,0}\n"                         \
     "s = const f32[2,1,1] {9,2}\n"
 
 START_TEST(long_memory)
@@ -18,7 +18,8 @@ START_TEST(long_memory)
     ck_result_near(LSTM "n = const i32[1] {1}\n"
                         "y = gc_lstm x w _ s n {output_full_sequence=0}\nreturn y\n",
         "f32[1,1] {0.38079708}", 1e-6);
-    ck_result(LSTM "n = const i32[1] {0}\ny = gc_lstm x w _ s n {output_full_sequence=0}\nreturn y\n",
+    ck_result(LSTM
+        "n = const i32[1] {0}\ny = gc_lstm x w _ s n {output_full_sequence=0}\nreturn y\n",
         "f32[1,1] {9}");
     /* A bias opens the input and output gates wide and shuts the forget gate: c = tanh(bias). */
     ck_result_near(LSTM "b = const f32[4,1] {-99,99,1,99}\ny,c = gc_lstm x w b s\nreturn c\n",
@@ -35,7 +36,7 @@ START_TEST(long_memory)
 END_TEST
 
 #define CONVS                                                                                      \
-    "a = const f32[1,1,4] {1,2,3,4}\nb = const f32[1,1,2] {1,10}\nc = const f32[1] {100}\n"          \
+    "a = const f32[1,1,4] {1,2,3,4}\nb = const f32[1,1,2] {1,10}\nc = const f32[1] {100}\n"        \
     "d = const f32[1,2,2] {1,2,3,4}\ne = const f32[2,1,1] {2,3}\n"
 
 START_TEST(many_convolutions)

@@ -4,7 +4,7 @@
 #include "support/op_check.h"
 
 #define BATCH                                                                                      \
-    "x = const f32[2,1,2] {1,3,5,7}\ns = const f32[1] {2}\nb = const f32[1] {1}\n"                  \
+    "x = const f32[2,1,2] {1,3,5,7}\ns = const f32[1] {2}\nb = const f32[1] {1}\n"                 \
     "m = const f32[1] {3}\nv = const f32[1] {4}\n"
 #define TRAIN "y,a,c,d,e = gc_batch_normalization x s b m v {epsilon=0,momentum=0.5}\n"
 
@@ -28,8 +28,7 @@ START_TEST(batches)
 }
 END_TEST
 
-#define GROUPS                                                                                     \
-    "x = const f32[1,2,2] {1,3,5,9}\ns = const f32[2] {1,10}\nb = const f32[2] {0,1}\n"
+#define GROUPS "x = const f32[1,2,2] {1,3,5,9}\ns = const f32[2] {1,10}\nb = const f32[2] {0,1}\n"
 
 START_TEST(groups)
 {
@@ -53,8 +52,9 @@ END_TEST
 
 START_TEST(pictures)
 {
-    ck_result("x = const u8[1,3] {0,128,255}\no = const f16[3] {0,0.5,0}\n"
-              "s = const f16[3] {1,2,4}\ny = gc_normalize_image x o s {scale=0.0078125}\nreturn y\n",
+    ck_result(
+        "x = const u8[1,3] {0,128,255}\no = const f16[3] {0,0.5,0}\n"
+        "s = const f16[3] {1,2,4}\ny = gc_normalize_image x o s {scale=0.0078125}\nreturn y\n",
         "f16[1,4] {0,1,7.96875,0}");
     ck_failure("x = const f32[1,4] {0,0,0,0}\no = const f32[3] {0,0,0}\n"
                "y = gc_normalize_image x o o\nreturn y\n",

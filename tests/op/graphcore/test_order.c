@@ -10,7 +10,8 @@ START_TEST(sorted)
     ck_assert_str_eq(op_value_of(text, 0), "f32[2,3]: 1 3 nan -1 2 2");
     ck_assert_str_eq(op_value_of(text, 1), "i32[2,3]: 2 0 1 2 0 1");
     ck_assert_str_eq(op_value_of("x = const i8[2,2] {1,2,1,-2}\n"
-                                 "v, i = gc_sort x {axis=0,descending=1}\nreturn v, i\n", 1),
+                                 "v, i = gc_sort x {axis=0,descending=1}\nreturn v, i\n",
+                         1),
         "i32[2,2]: 0 0 1 1");
     ck_result("x = const f32[0] {}\nv = gc_sort x\nreturn v\n", "f32[0] {}");
     ck_failure("x = const f32[1] {1}\nv = gc_sort x {axis=1}\nreturn v\n", POPRT_E_SHAPE, "axis 1");
@@ -24,7 +25,8 @@ START_TEST(medians)
     ck_assert_str_eq(op_value_of(text, 0), "f32[2]: 2 5");
     ck_assert_str_eq(op_value_of(text, 1), "i32[2]: 3 3");
     ck_assert_str_eq(op_value_of("x = const i32[2,2] {4,1,3,2}\nv, i = gc_reduce_median x\n"
-                                 "return v, i\n", 1),
+                                 "return v, i\n",
+                         1),
         "i32[1,1]: 3");
     ck_result("x = const f32[2,2] {5,6,7,8}\nv = gc_reduce_median x {axes=[]}\nreturn v\n",
         "f32[2,2] {5,6,7,8}");

@@ -9,16 +9,22 @@ START_TEST(grouped_gather)
 {
     const char *in = "x = const f32[2,3] {1,2,3,4,5,6}\ni = const i32[2,2] {2,0,1,-1}\n";
     char text[256];
-    (void)snprintf(text, sizeof(text), "%sy = gc_grouped_gather x i {axis=1,group_size=2}\n"
-        "return y\n", in);
+    (void)snprintf(text, sizeof(text),
+        "%sy = gc_grouped_gather x i {axis=1,group_size=2}\n"
+        "return y\n",
+        in);
     ck_result(text, "f32[2,2] {3,1,5,6}");
     (void)snprintf(text, sizeof(text), "%sy = gc_grouped_gather x i {axis=1}\nreturn y\n", in);
     ck_result(text, "f32[2,2,2] {3,1,2,3,6,4,5,6}");
-    (void)snprintf(text, sizeof(text), "%sy = gc_grouped_gather x i {axis=0,group_size=2}\n"
-        "return y\n", in);
+    (void)snprintf(text, sizeof(text),
+        "%sy = gc_grouped_gather x i {axis=0,group_size=2}\n"
+        "return y\n",
+        in);
     ck_failure(text, POPRT_E_ARG, "axis 0");
-    (void)snprintf(text, sizeof(text), "%sy = gc_grouped_gather x i {axis=1,group_size=3}\n"
-        "return y\n", in);
+    (void)snprintf(text, sizeof(text),
+        "%sy = gc_grouped_gather x i {axis=1,group_size=3}\n"
+        "return y\n",
+        in);
     ck_failure(text, POPRT_E_SHAPE, "group_size 3");
     ck_failure("x = const f32[1] {1}\ni = const i32[1] {1}\ny = gc_grouped_gather x i\nreturn y\n",
         POPRT_E_ARG, "outside");
@@ -40,8 +46,10 @@ START_TEST(reductions)
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         char text[256];
-        (void)snprintf(text, sizeof(text), SRC "y = gc_scatter_reduce x i "
-            "{axis=0,axis_size=4,reduction=%s}\nreturn y\n", cases[k].how);
+        (void)snprintf(text, sizeof(text),
+            SRC "y = gc_scatter_reduce x i "
+                "{axis=0,axis_size=4,reduction=%s}\nreturn y\n",
+            cases[k].how);
         ck_result(text, cases[k].want);
     }
     /* Contributions below zero alone: the extreme is theirs, not the zero's. */
