@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "op/broadcast.h"
+#include "op/gelu.h"
 
 static double elu(double x, const double *p)
 {
@@ -47,13 +48,13 @@ static double swish(double x, const double *p)
 static double gelu(double x, const double *p)
 {
     (void)p;
-    return 0.5 * x * (1.0 + erf(x * 0.70710678118654752440));
+    return prt_gelu(x);
 }
 
 static double gelu_tanh(double x, const double *p)
 {
     (void)p;
-    return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    return prt_gelu_tanh(x);
 }
 
 #define ACTIVATION(id, p0, p1)                                                                     \

@@ -6,18 +6,24 @@
 #include <math.h>
 
 #include "op/norm.h"
+#include "op/norm_core.h"
 
-/* Subtracts the mean of `n` values; gives it and the population variance. */
-static double centre(double *x, size_t n, double *mean)
+double prt_norm_centre(double *x, size_t n, double *mean)
 {
-    double sum = 0.0, squares = 0.0;
+    double sum = 0.0;
     for (size_t i = 0; i < n; i++)
         sum += x[i];
     *mean = sum / (double)n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         x[i] -= *mean;
+    return prt_norm_square(x, n);
+}
+
+double prt_norm_square(const double *x, size_t n)
+{
+    double squares = 0.0;
+    for (size_t i = 0; i < n; i++)
         squares += x[i] * x[i];
-    }
     return squares / (double)n;
 }
 
@@ -131,17 +137,12 @@ static poprt_status run_rows(prt_eval *c, int64_t from, bool rms, double epsilon
     PRT_TRY(init_factor(c, &scale, 1, axis, inner));
     PRT_TRY(init_factor(c, &bias, 2, axis, inner));
     for (size_t r = 0; r < rows; r++) {
-        double mean = 0.0, square = 0.0;
+        double mean = 0.0;
         prt_reals_load(x->dtype, x->data, r * inner, 1, inner, row);
         load_factor(&scale, x, axis, r, inner);
         load_factor(&bias, x, axis, r, inner);
-        if (rms) {
-            for (size_t i = 0; i < inner; i++)
-                square += row[i] * row[i];
-            square /= (double)inner;
-        } else {
-            square = centre(row, inner, &mean);
-        }
+        const double square =
+            rms ? prt_norm_square(row, inner) : prt_norm_centre(row, inner, &mean);
         const double inverse = 1.0 / sqrt(square + epsilon);
         for (size_t i = 0; i < inner; i++)
             row[i] = row[i] * inverse * scale.row[i] + (bias.t != NULL ? bias.row[i] : 0.0);
@@ -203,7 +204,7 @@ poprt_status prt_group_norm_run(prt_eval *c, size_t groups, double epsilon)
     for (size_t r = 0; r < (size_t)x->dims[0] * groups; r++) {
         double mean;
         prt_reals_load(x->dtype, x->data, r * n, 1, n, row);
-        const double inverse = 1.0 / sqrt(centre(row, n, &mean) + epsilon);
+        const double inverse = 1.0 / sqrt(prt_norm_centre(row, n, &mean) + epsilon);
         if (prt_eval_wants(c, 1))
             prt_reals_store(c->out[1]->dtype, c->out[1]->data, r, 1, 1, &mean);
         if (prt_eval_wants(c, 2))
