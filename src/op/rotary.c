@@ -4,6 +4,7 @@
  * sine are given per position. X is [batch, heads, sequence, size] or [batch, sequence, heads *
  * size].
  */
+#include "op/heads.h"
 #include "op/nn.h"
 #include "op/rotary_core.h"
 
@@ -18,10 +19,7 @@ static poprt_status head_size(const prt_infer *c, int64_t *size, int64_t *turned
     if (x->rank == 3) {
         if (a->num_heads < 1)
             return prt_infer_fail(c, POPRT_E_ARG, "an input of rank 3 needs num_heads");
-        if (prt_dim_is_number(*size) && *size % a->num_heads != 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "%lld is not divisible by %lld heads",
-                (long long)*size, (long long)a->num_heads);
-        *size = prt_dim_floordiv(c->dims, *size, a->num_heads);
+        PRT_TRY(prt_infer_head_size(c, *size, a->num_heads, size));
     }
     *turned = a->rotary_embedding_dim != 0 ? a->rotary_embedding_dim : *size;
     if (prt_dim_is_number(*turned) && (*turned < 0 || *turned % 2 != 0 ||
