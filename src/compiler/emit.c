@@ -102,13 +102,17 @@ static const prt_type *emit_type(emitter *e, const prt_type *type)
 
 /* ---- constants ---- */
 
+/* A string constant's blob may hold its characters too, behind the strings. */
 static poprt_status emit_string_constant(emitter *e, const prt_value *v, prt_blob **out)
 {
     prt_blob *blob = NULL;
-    PRT_TRY(prt_blob_create(e->program->allocator, v->constant->size, &blob));
+    size_t size;
+    if (!prt_type_size(v->type, &size) || size > v->constant->size)
+        return prt_fail(POPRT_E_INTERNAL, v->name.data, "constant is shorter than its type");
+    PRT_TRY(prt_blob_create(e->program->allocator, size, &blob));
     poprt_string *to = (poprt_string *)(void *)prt_blob_bytes(blob);
     const poprt_string *from = (const poprt_string *)(const void *)v->constant->data;
-    for (size_t i = 0; i < v->constant->size / sizeof(poprt_string); i++) {
+    for (size_t i = 0; i < size / sizeof(poprt_string); i++) {
         to[i].size = from[i].size;
         to[i].data = prt_arena_text(e->program->arena, from[i].data, from[i].size);
         if (to[i].data == NULL) {

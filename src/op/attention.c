@@ -10,6 +10,7 @@
 
 #include "op/attention_core.h"
 #include "op/check.h"
+#include "op/heads.h"
 
 enum { IN_Q, IN_K, IN_V, IN_MASK, IN_PAST_KEY, IN_PAST_VALUE, IN_LENGTHS };
 enum { OUT_Y, OUT_KEY, OUT_VALUE, OUT_SCORES };
@@ -36,14 +37,10 @@ static poprt_status four_dims(const prt_infer *c, uint32_t i, int64_t heads, int
     }
     if (heads < 1)
         return prt_infer_fail(c, POPRT_E_ARG, "inputs of rank 3 need q_num_heads and kv_num_heads");
-    if (prt_dim_is_number(s->dims[2]) && s->dims[2] % heads != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld is not divisible by %lld heads",
-            (long long)s->dims[2], (long long)heads);
     to[BATCH] = s->dims[0];
     to[HEADS] = heads;
     to[SEQUENCE] = s->dims[1];
-    to[SIZE] = prt_dim_floordiv(c->dims, s->dims[2], heads);
-    return POPRT_OK;
+    return prt_infer_head_size(c, s->dims[2], heads, &to[SIZE]);
 }
 
 /* The mask broadcasts over all but its last dim, which may be too short. */
@@ -76,10 +73,7 @@ static poprt_status check_cache(prt_infer *c, const int64_t *q, int64_t *k, int6
     PRT_TRY(prt_infer_merge(c, k[HEADS], v[HEADS], "the number of heads", &k[HEADS]));
     PRT_TRY(prt_infer_merge(c, k[SEQUENCE], v[SEQUENCE], "the number of keys", &k[SEQUENCE]));
     PRT_TRY(prt_infer_merge(c, q[SIZE], k[SIZE], "the head size", &k[SIZE]));
-    if (prt_dim_is_number(q[HEADS]) && prt_dim_is_number(k[HEADS]) &&
-        (k[HEADS] < 1 || q[HEADS] % k[HEADS] != 0))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld query heads over %lld key heads",
-            (long long)q[HEADS], (long long)k[HEADS]);
+    PRT_TRY(prt_infer_head_groups(c, q[HEADS], k[HEADS]));
     *total = k[SEQUENCE];
     if (prt_infer_has(c, IN_PAST_KEY) != prt_infer_has(c, IN_PAST_VALUE))
         return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value come together");

@@ -35,14 +35,15 @@ static void join_rows(const prt_attention *s, const prt_heads *past, const prt_h
     const prt_heads *present, size_t batch, size_t head, double *to)
 {
     const size_t size = now->data != NULL ? now->size : past->size;
+    const size_t leave = s->leave != NULL ? s->leave[batch] : 0;
     for (size_t r = 0; r < s->total; r++) {
         const prt_heads *from = r < s->past ? past : now;
         double *row = to + r * size;
         prt_reals_load(from->dtype, from->data,
             prt_heads_at(from, batch, head, r < s->past ? r : r - s->past), 1, size, row);
-        if (present->data != NULL && r < present->rows)
-            prt_reals_store(present->dtype, present->data, prt_heads_at(present, batch, head, r),
-                1, size, row);
+        if (present->data != NULL && r >= leave && r - leave < present->rows)
+            prt_reals_store(present->dtype, present->data,
+                prt_heads_at(present, batch, head, r - leave), 1, size, row);
     }
 }
 

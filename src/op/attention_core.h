@@ -42,6 +42,7 @@ struct prt_attention {
     const double *sinks;     /* by query head: a logit without a value; NULL: none */
     const size_t *past_rows; /* by image: rows of the cache that count; NULL: all of them */
     const size_t *new_rows;  /* by image: rows of K and V that count; NULL: all of them */
+    const size_t *leave;     /* by image: first keys that present does not take; NULL: none */
     /* Fills what is added to the scores of query `i`, -HUGE_VAL for a key it must not see. */
     void (*bias)(const prt_attention *s, size_t batch, size_t head, size_t i, double *to);
     /* Looks at the scores of query `i`, one of PRT_SCORES_* at a time; may be NULL. */
