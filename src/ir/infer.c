@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* infer.c — types of graph values through the operators' infer hooks. */
-#include "base/report.h"
+#include "ir/report.h"
 #include "ir/ir.h"
 
 /* Type of a region's input: what is better known in its declaration or in what is passed to it.
@@ -93,6 +93,32 @@ static poprt_status infer_region(prt_infer *c, uint32_t region, uint32_t n_in, c
     return POPRT_OK;
 }
 
+/* Contents that are all numbers are a whole tensor: a run would find just these. */
+static bool whole_content(const prt_value *v, prt_arena *scratch, prt_tensor *out)
+{
+    const prt_type *type = v->type;
+    const prt_content *known = v->content;
+    if (known == NULL || type->kind != PRT_VALUE_TENSOR || type->rank < 0 ||
+        type->dtype == PRT_DTYPE_undefined || type->dtype == PRT_DTYPE_string)
+        return false;
+    for (int32_t i = 0; i < type->rank; i++)
+        if (!prt_dim_is_number(type->dims[i]))
+            return false;
+    for (uint32_t i = 0; i < known->count; i++)
+        if (!prt_dim_is_number(known->values[i]))
+            return false;
+    if (!prt_tensor_init(out, type->dtype, (uint32_t)type->rank, type->dims, NULL) ||
+        prt_tensor_count(out) != known->count)
+        return false;
+    out->data = prt_arena_alloc(scratch, out->size);
+    for (uint32_t i = 0; out->data != NULL && i < known->count; i++)
+        if (prt_dtype_is_float(type->dtype))
+            prt_store_f64(type->dtype, out->data, i, (double)known->values[i]);
+        else
+            prt_store_i64(type->dtype, out->data, i, known->values[i]);
+    return out->data != NULL;
+}
+
 /* Small integer constants are their own contents; `value` carries all constants whole. */
 static poprt_status read_inputs(const prt_op *op, bool all, prt_arena *scratch, prt_infer *c)
 {
@@ -108,7 +134,7 @@ static poprt_status read_inputs(const prt_op *op, bool all, prt_arena *scratch, 
         if (v == NULL)
             continue;
         shape_of_type(v->type, &in[i]);
-        if (prt_value_tensor(v, &tensors[i]))
+        if (prt_value_tensor(v, &tensors[i]) || whole_content(v, scratch, &tensors[i]))
             value[i] = &tensors[i];
         if (v->content != NULL)
             content[i] = *v->content;
@@ -168,10 +194,8 @@ static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
 
 static poprt_status infer_op(prt_op *op, bool all)
 {
-    if (op->def == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "operator %.100s%s%.100s is not known", op->domain.data,
-            op->domain.size != 0 ? "." : "", op->name.data);
+    if (op->def == NULL) /* not in the table: what is declared for its outputs stays */
+        return POPRT_OK;
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(op->graph->module->allocator, 0, &scratch));
     const poprt_status status = infer_with(op, all, scratch);
@@ -207,7 +231,7 @@ poprt_status prt_ir_infer(prt_graph *graph)
         if (status == POPRT_E_NOMEM)
             return status;
         if (status != POPRT_OK)
-            prt_report_add(&report, status);
+            prt_ir_report_failure(&report, op, status);
     }
     return prt_report_end(&report);
 }

@@ -191,8 +191,7 @@ static poprt_status eval_cast(prt_eval *c, int64_t saturate, prt_str round_mode)
     return POPRT_OK;
 }
 
-/* Whole numbers stay what they are, and prt_known_set drops what the type cannot hold. To bool,
- * only what is a number is known to be zero or not. */
+/* Whole numbers stay what they are, and prt_known_set drops what the type cannot hold. */
 static poprt_status infer_cast(prt_infer *c, int32_t to, prt_str round_mode)
 {
     rounding mode;
@@ -207,8 +206,7 @@ static poprt_status infer_cast(prt_infer *c, int32_t to, prt_str round_mode)
     if (!prt_known_of(c, 0, &k))
         return POPRT_OK;
     for (uint32_t i = 0; to == PRT_DTYPE_bool && i < k.count; i++)
-        if (prt_dim_is_number(k.values[i]))
-            k.values[i] = k.values[i] != 0;
+        k.values[i] = prt_known_is_true(c->dims, k.values[i]);
     return prt_known_set(c, &k);
 }
 

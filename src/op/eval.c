@@ -76,6 +76,19 @@ static poprt_status copy_tensor(prt_eval *c, uint32_t i, const prt_tensor *from,
     return POPRT_OK;
 }
 
+/* Keys and values of a map. */
+static poprt_status copy_map(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to)
+{
+    const int64_t count = (int64_t)from->count;
+    prt_tensor keys, copy;
+    if (!prt_tensor_init(&keys, from->dtype, 1, &count, from->data))
+        return prt_eval_fail(c, POPRT_E_LIMIT, "output %u is too large", i);
+    PRT_TRY(prt_eval_copy_item(c, i, &keys, &copy));
+    to->data = copy.data;
+    to->items = c->host->alloc(c, i, sizeof(prt_tensor));
+    return to->items != NULL ? prt_eval_copy_item(c, i, from->items, to->items) : POPRT_E_NOMEM;
+}
+
 /* Nesting is bounded by PRT_MAX_TYPE_DEPTH, because types are. */
 poprt_status prt_eval_copy_item(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to)
 {
@@ -86,6 +99,8 @@ poprt_status prt_eval_copy_item(prt_eval *c, uint32_t i, const prt_tensor *from,
     *to = *from;
     if (from->items == NULL)
         return POPRT_OK;
+    if (from->kind == PRT_VALUE_MAP)
+        return copy_map(c, i, from, to);
     to->items = c->host->alloc(c, i, from->count * sizeof(prt_tensor));
     if (to->items == NULL)
         return POPRT_E_NOMEM;

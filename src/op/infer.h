@@ -31,15 +31,15 @@ void prt_shape_of_tensor(const prt_tensor *t, prt_shape *shape);
 /* A tensor's element type, rank and every dim are known. */
 bool prt_shape_is_known(const prt_shape *shape);
 
-/* What is known of the integers in a small int32 or int64 tensor of rank 0 or 1: each a number, an
- * expression or PRT_DIM_UNKNOWN. Element-wise operators (content.h) follow bool tensors, and the
- * whole numbers in float32 and float64 ones, too. */
+/* What is known of the integers in a small int32 or int64 tensor, in row-major order: each a number,
+ * an expression or PRT_DIM_UNKNOWN. Operators that compute with sizes (content.h) follow bool
+ * tensors, and the whole numbers in float32 and float64 ones, too. */
 typedef struct prt_content {
     uint32_t count;
     const int64_t *values;
 } prt_content;
 
-enum { PRT_CONTENT_MAX = 64 }; /* tensors with more elements are not followed */
+enum { PRT_CONTENT_MAX = 256 }; /* tensors with more elements are not followed */
 
 struct prt_op_def;
 typedef struct prt_infer prt_infer;

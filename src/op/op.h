@@ -16,9 +16,15 @@ enum {
     PRT_COMMUTATIVE = 1 << 2,
     PRT_VIEW = 1 << 3, /* output has the elements of input 0 in the same order */
     PRT_RANDOM = 1 << 4,
-    PRT_STATEFUL = 1 << 5,
+    PRT_STATEFUL = 1 << 5,   /* writes input 0 where that is a weight */
     PRT_COLLECTIVE = 1 << 6,
-    PRT_CONTROL = 1 << 7 /* has regions */
+    PRT_CONTROL = 1 << 7, /* has regions */
+    /* Elements of inputs that share output 0's type variable are copied or replaced by zeros, and
+     * nothing else is done with them (but by an attribute "reduction" other than none). */
+    PRT_MOVES = 1 << 8,
+    /* Time and memory within a small multiple of the elements of inputs and outputs. Element-wise
+     * operators, views and those that move are so anyway. */
+    PRT_LIGHT = 1 << 9
 };
 
 /* Flags of an input or output slot. */

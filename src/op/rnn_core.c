@@ -99,6 +99,15 @@ static size_t find_function(prt_str name)
     return i;
 }
 
+bool prt_activation_find(prt_str name, prt_activation *to)
+{
+    const size_t i = find_function(name);
+    if (i == PRT_COUNT_OF(functions))
+        return false;
+    *to = (prt_activation){ functions[i].fn, functions[i].alpha, functions[i].beta, 0.0 };
+    return true;
+}
+
 static size_t directions(const prt_rnn_form *form)
 {
     return prt_str_is(form->direction, "bidirectional") ? 2 : 1;

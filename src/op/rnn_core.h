@@ -41,6 +41,10 @@ static inline double prt_activate(const prt_activation *f, double x)
     return f->fn(x, f->alpha, f->beta);
 }
 
+/* The function of this name, letter case aside, with its usual factors and no clip; false when
+ * there is none. */
+bool prt_activation_find(prt_str name, prt_activation *to);
+
 typedef struct prt_rnn prt_rnn;
 struct prt_rnn {
     const prt_rnn_form *form;

@@ -345,7 +345,7 @@ static void get_dims(source *s)
                 (void)prt_dim_symbol(dims, name);
         } else {
             const int64_t a = get_i64(s), b = get_i64(s);
-            if (op > PRT_DIM_MAX || (prt_dim_is_expr(a) && prt_dim_index(a) >= i) ||
+            if (op >= PRT_DIM_OPS || (prt_dim_is_expr(a) && prt_dim_index(a) >= i) ||
                 (prt_dim_is_expr(b) && prt_dim_index(b) >= i))
                 torn(s, "an expression is none");
             else

@@ -71,9 +71,12 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->arena));
     s->weights = PRT_NEW_N(s->arena, prt_blob *, p->n_constants);
     s->replaced = PRT_NEW_N(s->arena, bool, p->n_constants);
+    s->updates = PRT_NEW_N(s->arena, prt_blob *, p->n_constants);
+    s->updated = PRT_NEW_N(s->arena, bool, p->n_constants);
     s->staging = PRT_NEW_N(s->arena, prt_arena *, p->n_inputs);
     s->results = PRT_NEW_N(s->arena, prt_arena *, p->n_outputs);
-    if (s->weights == NULL || s->replaced == NULL || s->staging == NULL || s->results == NULL)
+    if (s->weights == NULL || s->replaced == NULL || s->updates == NULL || s->updated == NULL ||
+        s->staging == NULL || s->results == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < p->n_constants; i++)
         if ((s->weights[i] = prt_blob_retain(prt_program_weight(p, i))) == NULL)
@@ -99,6 +102,8 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
         .limit = options->memory_limit };
     s->program = prt_program_retain(program);
     s->seed = options->seed;
+    s->print = options->print;
+    s->print_user = options->print_user;
     if (options->par != NULL) {
         s->par_copy = *options->par;
         s->par = &s->par_copy;
@@ -121,6 +126,8 @@ void prt_session_release(prt_session *session)
     prt_frames_release(session);
     for (uint32_t i = 0; session->weights != NULL && i < p->n_constants; i++)
         prt_blob_release(session->weights[i]);
+    for (uint32_t i = 0; session->updates != NULL && i < p->n_constants; i++)
+        prt_blob_release(session->updates[i]);
     for (uint32_t i = 0; session->staging != NULL && i < p->n_inputs; i++)
         prt_arena_release(session->staging[i]);
     for (uint32_t i = 0; session->results != NULL && i < p->n_outputs; i++)
@@ -302,7 +309,9 @@ static poprt_status settle(prt_session *s)
 poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *out)
 {
     const prt_program *p = s->program;
-    poprt_status status = bind_inputs(s, in);
+    poprt_status status = prt_session_apply_updates(s);
+    if (status == POPRT_OK)
+        status = bind_inputs(s, in);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = place_result(s, i, in, &out[i]);
     if (status == POPRT_OK)
@@ -311,6 +320,8 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
         status = give_result(s, i, &out[i]);
     if (status == POPRT_OK)
         status = settle(s);
+    if (status != POPRT_OK)
+        prt_session_drop_updates(s);
     atomic_store_explicit(&s->cancel, false, memory_order_relaxed);
     return prt_fail_at_stage(status, "run");
 }
@@ -335,7 +346,7 @@ poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
         return POPRT_E_NOT_FOUND;
     const prt_type *type = s->program->constants[i].type;
     if (!prt_tensor_init(out, type->dtype, (uint32_t)type->rank, type->dims,
-            (void *)(uintptr_t)s->weights[i]->data))
+            (void *)(uintptr_t)(s->updated[i] ? s->updates[i] : s->weights[i])->data))
         return prt_fail(POPRT_E_INTERNAL, name.data, "weight has an impossible shape");
     return POPRT_OK;
 }
@@ -358,6 +369,7 @@ poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tens
     prt_blob_release(s->weights[i]);
     s->weights[i] = blob;
     s->replaced[i] = true;
+    s->updated[i] = false;
     s->resolved = false; /* headers point to the old bytes */
     return POPRT_OK;
 }

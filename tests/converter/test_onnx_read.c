@@ -300,6 +300,25 @@ START_TEST(external_data_is_mapped)
 END_TEST
 
 /* Values in files: tensors, sequences of them, optionals with something and with nothing. */
+START_TEST(all_that_is_wrong_is_in_one_report)
+{
+    msg *foo = onnx_node("Foo", "x", "a"), *bad = onnx_node("MatMul", "x,w", "b");
+    msg_text(foo, PRT_ONNX_Node_domain, "my.domain");
+    msg_text(foo, PRT_ONNX_Node_name, "foo");
+    msg_text(bad, PRT_ONNX_Node_name, "bad");
+    msg *graph = onnx_graph("g", (msg *[]){ foo, bad, onnx_node("Neg", "x", "y"), NULL });
+    onnx_xy(graph);
+    msg_msg(graph, PRT_ONNX_Graph_input,
+        onnx_info("w", PRT_DTYPE_f32, 2, (const int64_t[]){ 3, 4 }));
+    prt_module *m = NULL;
+    ck_assert_int_eq(onnx_load(onnx_model(graph, 17), NULL, &m), POPRT_E_SHAPE);
+    ck_assert_str_eq(prt_error_last()->subject, "bad");
+    ck_assert_ptr_nonnull(strstr(last_error(), "MatMul: "));
+    ck_assert_ptr_nonnull(strstr(last_error(), "(ai.onnx, opset 17)\nfoo: Foo: is no operator"));
+    ck_assert_ptr_nonnull(strstr(last_error(), "(my.domain, opset 0)"));
+}
+END_TEST
+
 START_TEST(values_are_read)
 {
     const int64_t two = 2;
@@ -334,4 +353,4 @@ PRT_TEST_MAIN("converter/onnx_read", nodes_come_in_any_order, sorted_nodes_keep_
     raw_data_is_a_view, typed_fields_are_decoded, float_and_small_fields_are_decoded,
     constant_nodes_become_constants, sparse_tensors_become_dense,
     an_initialized_input_is_a_constant, unnamed_input_dims_become_symbols, the_sample_is_read,
-    external_data_is_mapped, values_are_read)
+    external_data_is_mapped, all_that_is_wrong_is_in_one_report, values_are_read)
