@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""attend.py: recipes of attention and rotary embedding, by onnx.reference on doubles."""
+"""attend.py: recipes of attention and rotary embedding, by onnx.reference on doubles, and of their
+linear kin, step by step."""
 import numpy as np
 
 from registry import recipe, reference
-from values import to
+from values import to, wide
 
 
 @recipe('attention', 'zero')
@@ -98,3 +99,77 @@ def rotary(g):
     y = reference(g, [x, cos, sin, at], a)[0]
     return g.case([x, cos, sin, at], [y], a, 'sum')
 
+
+
+@recipe('linear_attention', 'zero')
+def linear_attention(g):
+    """The state may be of another type than the rest; without a past it is of the query's."""
+    t, state = g.t['T'], g.t['S']
+    batch, kv, group, length = g.int(1, 2), g.int(1, 2), g.int(1, 2), g.int(1, 3)
+    size, v_size = g.int(1, 3), g.int(1, 3)
+    if g.cls == 'zero':
+        batch = 0
+    rule = g.pick(['linear', 'gated', 'delta', 'gated_delta'])
+    a = {'q_num_heads': kv * group, 'kv_num_heads': kv}
+    if rule != 'gated_delta' or g.chance(0.5):
+        a['update_rule'] = rule
+    by = 1 / np.sqrt(size)
+    if g.chance(0.5):
+        by = a['scale'] = g.int(1, 6) / 4
+    q = g.plain(t, [batch, length, kv * group * size], -1, 1)
+    k = g.plain(t, [batch, length, kv * size], -1, 1)
+    v = g.plain(t, [batch, length, kv * v_size], -1, 1)
+    past = g.plain(state, [batch, kv, size, v_size], -1, 1) if g.chance(0.6) else None
+    if past is None:
+        state = g.t['S'] = t
+    decay = g.plain(t, [batch, length, kv * (size if g.chance(0.5) else 1)], -1, 0) \
+        if 'gated' in rule else None
+    beta = g.plain(t, [batch, length, kv if g.chance(0.5) else 1], 0, 1) \
+        if 'delta' in rule else None
+    y = np.zeros([batch, length, kv * group, v_size])
+    s = np.zeros([batch, kv, size, v_size]) if past is None else np.array(wide(past))
+    for b in range(batch):
+        for h in range(kv):
+            m = s[b, h]
+            for i in range(length):
+                kk = wide(k)[b, i].reshape(kv, size)[h]
+                vv = wide(v)[b, i].reshape(kv, v_size)[h]
+                if decay is not None:
+                    d = wide(decay)[b, i].reshape(kv, -1)[h]
+                    m = m * np.exp(d)[:, None]
+                if beta is not None:
+                    e = wide(beta)[b, i]
+                    vv = e[h if e.size == kv else 0] * (vv - m.T @ kk)
+                m = m + np.outer(kk, vv)
+                for j in range(group):
+                    qq = wide(q)[b, i].reshape(kv * group, size)[h * group + j]
+                    y[b, i, h * group + j] = by * (qq @ m)
+            s[b, h] = m
+    return g.case([q, k, v, past, decay, beta],
+                  [to(t, y.reshape(batch, length, kv * group * v_size)), to(state, s)], a,
+                  'chain')
+
+
+@recipe('causal_conv_with_state', 'zero')
+def causal_conv(g):
+    t = g.t['T']
+    batch, c, length, k = g.int(1, 2), g.int(1, 3), g.int(1, 5), g.int(1, 4)
+    if g.cls == 'zero':
+        batch = 0
+    x, w = g.plain(t, [batch, c, length]), g.plain(t, [c, 1, k])
+    bias = g.plain(t, [c]) if g.chance(0.5) else None
+    past = g.plain(t, [batch, c, k - 1]) if g.chance(0.5) else None
+    a = {}
+    if g.chance(0.6):
+        a['activation'] = g.pick(['none', 'silu', 'swish'])
+    head = np.zeros([batch, c, k - 1], x.dtype) if past is None else past
+    whole = np.concatenate([head, x], 2)
+    y = np.zeros(x.shape)
+    for i in range(length):
+        y[:, :, i] = np.sum(wide(whole)[:, :, i:i + k] * wide(w)[:, 0], 2)
+    if bias is not None:
+        y += wide(bias)[:, None]
+    if a.get('activation', 'none') != 'none':
+        y = y / (1 + np.exp(-y))
+    near = {'f16': 'f16', 'bf16': 'bf16'}.get(t, 'sum')  # the sum may be rounded before silu
+    return g.case([x, w, bias, past], [to(t, y), whole[:, :, length:]], a, near)
