@@ -8,6 +8,8 @@ import move  # noqa: F401
 import nn  # noqa: F401
 import norm  # noqa: F401
 import pointwise  # noqa: F401
+import popart  # noqa: F401
+import popart_more  # noqa: F401
 import quant  # noqa: F401
 import recurrent  # noqa: F401
 import reduce  # noqa: F401
