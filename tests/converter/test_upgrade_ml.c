@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(the_first_of_equal_keys_counts)
 {
-    static const int64_t keys[] = { 1, 2, 1 };
+    static const int64_t keys[] = { 1, 1, 2 };
     static const float values[] = { 5, 6, 7 };
     prt_op *op = encoder("i64[2]");
     prt_ml_label_encoder_attrs *a = op->attrs;
@@ -90,7 +90,7 @@ START_TEST(the_first_of_equal_keys_counts)
         (uint64_t)1 << prt_op_attr(op->def, PRT_STR("values_floats"));
     ck_assert_int_eq(upgrade(op, 3, 0, NULL), POPRT_OK);
     ck_graph("x = input i64[2]\n"
-             "y = ml_label_encoder x {keys_int64s=[1,2,1], values_floats=[7,6,5]}\nreturn y\n");
+             "y = ml_label_encoder x {keys_int64s=[2,1,1], values_floats=[7,6,5]}\nreturn y\n");
 }
 END_TEST
 
