@@ -48,6 +48,8 @@ START_TEST(vectorizer)
     ck_failure("a = const f32[1] {1}\ny = ml_feature_vectorizer a {inputdimensions=[1,1]}\n"
                "return y\n",
         POPRT_E_ARG, "2 numbers for 1 inputs");
+    ck_failure("a = const f32[1] {1}\ny = ml_feature_vectorizer a _\nreturn y\n", POPRT_E_PARSE,
+        "input 1 is missing");
     ck_failure("a = const f32[1] {1}\ny = ml_feature_vectorizer a {inputdimensions=[-1]}\n"
                "return y\n",
         POPRT_E_ARG, "inputdimensions[0] is -1");
