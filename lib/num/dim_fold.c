@@ -304,7 +304,8 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
     if (a == PRT_DIM_UNKNOWN || b == PRT_DIM_UNKNOWN)
         return PRT_DIM_UNKNOWN;
-    if (prt_dim_is_number(a) && prt_dim_is_number(b))
+    const bool numbers = prt_dim_is_number(a) && prt_dim_is_number(b);
+    if (numbers && (op != PRT_DIM_RATIO || dims == NULL)) /* a ratio keeps its remainder */
         return prt_dim_apply(op, a, b);
     PRT_ASSERT(dims != NULL);
     if (dims == NULL)
@@ -326,6 +327,8 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
         return fold_broadcast(dims, a, b);
     case PRT_DIM_BOUND:
         return fold_bound(dims, a, b);
+    case PRT_DIM_RATIO:
+        return prt_dim_fold_ratio(dims, a, b);
     default:
         return PRT_DIM_UNKNOWN;
     }

@@ -280,6 +280,28 @@ START_TEST(parts_become_whole)
 }
 END_TEST
 
+START_TEST(ratios_round)
+{
+    begin();
+    const int64_t half = prt_dim_make(dims, PRT_DIM_RATIO, s, 2);
+    ck_assert_str_eq(text(half), "ratio(s, 2)");
+    ck_assert_int_eq(prt_dim_make(dims, PRT_DIM_RATIO, mul(2, s), 4), half);
+    ck_assert_int_eq(prt_dim_make(dims, PRT_DIM_RATIO, mul(6, s), 2), mul(3, s));
+    ck_assert_int_eq(prt_dim_make(dims, PRT_DIM_RATIO, s, 0), PRT_DIM_UNKNOWN);
+    ck_assert_int_eq(prt_dim_make(NULL, PRT_DIM_RATIO, 6, 3), 2);
+    ck_assert_int_eq(prt_dim_make(NULL, PRT_DIM_RATIO, 7, 3), PRT_DIM_UNKNOWN);
+    ck_assert_int_eq(prt_dim_floor(dims, prt_dim_make(dims, PRT_DIM_RATIO, 7, 3)), 2);
+    ck_assert_int_eq(prt_dim_ceil(dims, prt_dim_make(dims, PRT_DIM_RATIO, 7, 3)), 3);
+    ck_assert_int_eq(prt_dim_floor(dims, half), quot(s, 2));
+    ck_assert_int_eq(prt_dim_ceil(dims, add(half, 1)), add(quot(add(s, 1), 2), 1));
+    const int64_t third = prt_dim_make(dims, PRT_DIM_RATIO, t, 3);
+    ck_assert_int_eq(prt_dim_floor(dims, add(half, third)),
+        quot(add(mul(3, s), mul(2, t)), 6));
+    ck_assert_int_eq(prt_dim_floor(dims, s), s);
+    ck_assert_int_eq(prt_dim_floor(dims, PRT_DIM_UNKNOWN), PRT_DIM_UNKNOWN);
+}
+END_TEST
+
 START_TEST(text_shows_structure)
 {
     begin();
@@ -492,8 +514,7 @@ END_TEST
 
 PRT_TEST_MAIN("num/dim", numbers_need_no_table, the_unknown_spreads, symbols_are_interned,
     identities_fold, sums_and_products_have_one_form, quotients_fold,
-    extremes_fold_where_it_is_certain,
-    broadcasts_fold_where_it_is_certain, bounds_fold_where_the_sign_is_certain,
-    signs_are_found_through_bounds, parts_become_whole, text_shows_structure, large_expressions_are_kept,
-    large_numbers_are_kept, memory_limit_gives_unknown, folding_changes_no_value,
-    made_again_is_the_same)
+    extremes_fold_where_it_is_certain, broadcasts_fold_where_it_is_certain,
+    bounds_fold_where_the_sign_is_certain, signs_are_found_through_bounds, parts_become_whole,
+    ratios_round, text_shows_structure, large_expressions_are_kept, large_numbers_are_kept,
+    memory_limit_gives_unknown, folding_changes_no_value, made_again_is_the_same)
