@@ -222,6 +222,9 @@ START_TEST(broadcasts_fold_where_it_is_certain)
     ck_assert_int_eq(prt_dim_broadcast(dims, t, s), both);
     ck_assert_int_eq(prt_dim_broadcast(dims, both, s), both);
     ck_assert_str_eq(text(both), "broadcast(s, t)");
+    ck_assert_int_eq(prt_dim_broadcast(dims, s, prt_dim_broadcast(dims, t, least(s, 24))), both);
+    ck_assert_int_eq(prt_dim_broadcast(dims, prt_dim_broadcast(dims, least(s, 24), h), s),
+        prt_dim_broadcast(dims, s, h));
     ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 1), 3);
     ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 3), 3);
     ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 2), PRT_DIM_UNKNOWN);
@@ -257,6 +260,7 @@ START_TEST(signs_are_found_through_bounds)
     ck_assert(prt_dim_never_negative(dims, sub(s, least(t, s))));
     ck_assert(prt_dim_never_negative(dims, sub(mul(s, t), mul(t, quot(s, 3)))));
     ck_assert(prt_dim_never_negative(dims, sub(most(s, t), t)));
+    ck_assert(prt_dim_never_negative(dims, sub(least(add(s, t), 24), least(t, 24))));
     ck_assert(prt_dim_never_negative(dims, rem(sub(0, s), 4)));
     ck_assert(prt_dim_never_negative(dims, sub(3, rem(s, 4))));
     ck_assert(!prt_dim_never_negative(dims, sub(2, rem(s, 4))));
