@@ -86,7 +86,13 @@ static void put_type(prt_sink *sink, const poprt_io_info *info)
 {
     if (info->value_kind != POPRT_VALUE_TENSOR)
         prt_sink_print(sink, "%s of ", kinds[info->value_kind]);
+    if (info->item_kind == POPRT_VALUE_MAP)
+        prt_sink_print(sink, "map of ");
+    if (info->key_dtype != 0)
+        prt_sink_print(sink, "%s to ", poprt_dtype_name(info->key_dtype));
     prt_sink_print(sink, "%s", info->dtype != 0 ? poprt_dtype_name(info->dtype) : "unknown type");
+    if (info->key_dtype != 0)
+        return;
     if (info->rank < 0) {
         prt_sink_print(sink, " of unknown shape");
         return;
@@ -156,6 +162,10 @@ static void json_io(prt_json_out *json, const prt_io_table *io, int32_t directio
         prt_json_open(json, NULL, '{');
         prt_json_put_text(json, "name", prt_str_of(info->name));
         prt_json_put_text(json, "kind", prt_str_of(kinds[info->value_kind]));
+        if (info->item_kind == POPRT_VALUE_MAP)
+            prt_json_put_text(json, "itemKind", prt_str_of(kinds[info->item_kind]));
+        if (info->key_dtype != 0)
+            prt_json_put_text(json, "keyDtype", prt_str_of(poprt_dtype_name(info->key_dtype)));
         prt_json_put_text(json, "dtype", prt_str_of(poprt_dtype_name(info->dtype)));
         if (info->rank >= 0) {
             prt_json_open(json, "shape", '[');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* infer.c — types of graph values through the operators' infer hooks. */
-#include "base/report.h"
+#include "ir/report.h"
 #include "ir/ir.h"
 #include "op/content.h"
 
@@ -296,10 +296,8 @@ static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
 
 static poprt_status infer_op(prt_op *op, bool all)
 {
-    if (op->def == NULL)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "operator %.100s%s%.100s is not known", op->domain.data,
-            op->domain.size != 0 ? "." : "", op->name.data);
+    if (op->def == NULL) /* not in the table: what is declared for its outputs stays */
+        return POPRT_OK;
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(op->graph->module->allocator, 0, &scratch));
     const poprt_status status = infer_with(op, all, scratch);
@@ -335,7 +333,7 @@ poprt_status prt_ir_infer(prt_graph *graph)
         if (status == POPRT_E_NOMEM)
             return status;
         if (status != POPRT_OK)
-            prt_report_add(&report, status);
+            prt_ir_report_failure(&report, op, status);
     }
     return prt_report_end(&report);
 }

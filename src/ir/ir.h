@@ -102,6 +102,7 @@ struct prt_module {
     prt_opset *opsets; /* as imported */
     prt_str file;            /* where it was read from, for errors and external data */
     const prt_raw *extra;    /* model-level fields: producer, metadata, doc string, functions … */
+    bool has_state;          /* some op was made that writes a weight */
 };
 
 /* ---- module.c: life and constants */
@@ -190,6 +191,8 @@ static inline bool prt_value_is_constant(const prt_value *value)
 {
     return value->constant != NULL && !prt_value_is_input(value);
 }
+/* The same, and no operator writes it either: what may be computed with before a run. */
+bool prt_value_is_fixed(const prt_value *value);
 /* Name of the node for errors: its own, else its first output's. */
 const char *prt_op_label(const prt_op *op);
 
