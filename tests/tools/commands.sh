@@ -126,6 +126,38 @@ expect 1 test nowhere
 expect 2 test
 expect 2 test "$data" --jobs x
 
+# Maps: {a: 1.5, x: 9} through DictVectorizer [b, a] and ZipMap [7, -7].
+mkdir -p maps/test_data_set_0
+base64 -d >maps/model.onnx <<'END'
+CAgSADqxAQpACgFtEgF2Ig5EaWN0VmVjdG9yaXplciocChFzdHJpbmdfdm9jYWJ1bGFyeUoBYkoB
+YaABCDoKYWkub25ueC5tbApACgF2EgF6IgZaaXBNYXAqJAoSY2xhc3NsYWJlbHNfaW50NjRzQAdA
++f//////////AaABBzoKYWkub25ueC5tbBIBZ1oRCgFtEgwqCggIEgYKBAgBEgBiFQoBehIQIg4K
+DCoKCAcSBgoECAESAEIOCgphaS5vbm54Lm1sEAE=
+END
+base64 -d >maps/test_data_set_0/input_0.pb <<'END'
+CgFtEAgiAWEiAXgqFhABGggQAUoEAADAPxoIEAFKBAAAEEE=
+END
+base64 -d >maps/test_data_set_0/output_0.pb <<'END'
+CgF6EAQyJxAHGAcY+f//////////ASoWEAEaCBABSgQAAAAAGggQAUoEAADAPw==
+END
+expect 0 test maps
+has out '^1 passed, 0 failed$'
+expect 0 test maps --via-popef
+expect 0 run maps/model.onnx --input-dir maps/test_data_set_0
+has out '^z  *sequence of 1$'
+has out '^  z\[0\]  *float32  *map of 2  *-7: 1.5 7: 0$'
+expect 0 run maps/model.onnx --input m=maps/test_data_set_0/input_0.pb --output-dir h
+there h/z_0_keys.npy h/z_0_values.npy
+expect 1 run maps/model.onnx
+expect 0 inspect maps/model.onnx
+has out 'm  *map of string to float32$'
+has out 'z  *sequence of map of int64 to float32$'
+expect 0 inspect maps/model.onnx --json
+has out '"itemKind": "map"'
+has out '"keyDtype": "string"'
+printf '\010\007\032\001\001' >maps/test_data_set_0/input_0.pb
+expect 1 test maps
+
 # poprt bench
 expect 0 bench "$digits" --min-time 0.05 --threads 1
 for word in model threads load_ms compile_ms session_ms first_run_ms median_ms min_ms p99_ms runs \

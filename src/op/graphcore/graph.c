@@ -65,7 +65,8 @@ static poprt_status check_packed(const prt_infer *c)
     if (n == 0 || a->maxSequenceLengths.count != n)
         return prt_infer_fail(c, POPRT_E_PARSE,
             "has %u inputs and %u maxSequenceLengths; (data, offsets, lengths) for each of these "
-            "and result offsets and lengths are needed", c->n_in, a->maxSequenceLengths.count);
+            "and result offsets and lengths are needed",
+            c->n_in, a->maxSequenceLengths.count);
     if (!prt_attr_given(a, 3) || a->callbackBatchSize < 1 || a->resultSize < 0)
         return prt_infer_fail(c, POPRT_E_ARG,
             "needs a callback, callbackBatchSize of at least 1, resultSize of at least 0");
