@@ -365,3 +365,39 @@ def group_query(g):
     give = [e if e is None or e.dtype.kind == 'i' else to(t, e) for e in ins]
     return g.case(give, [to(t, e) for e in y], a, 'peer' if t == 'f32' else near(t))
 
+
+
+@recipe('ms_conv_transpose_with_dynamic_pads', 'zero')
+def transpose_with_pads(g):
+    """The standard one with NOTSET, its pads as an input."""
+    t, spatial = g.t['T'], g.int(1, 2)
+    win = nn.Window(g, spatial, auto=False)
+    x, w = g.plain(t, [nn.batch(g), 2] + win.size), g.plain(t, [2, g.int(1, 2)] + win.kernel)
+    b = g.plain(t, w.shape[1:2]) if g.chance(0.5) else None
+    pads = win.begin + win.end
+    out = [s * (n - 1) + win.reach(k) - win.begin[k] - win.end[k]
+           for k, (s, n) in enumerate(zip(win.stride, win.size))]
+    g.need(all(o > 0 for o in out), 'nothing is left')
+    win.a.pop('pads', None)
+    y = np.zeros([x.shape[0], w.shape[1]] + out)
+    for n, c, o in np.ndindex(x.shape[0], 2, w.shape[1]):
+        for at in np.ndindex(*win.size):
+            for tap in np.ndindex(*win.kernel):
+                p = tuple(i * s + k * d - f for i, s, k, d, f in zip(
+                    at, win.stride, tap, win.dilation, win.begin))
+                if all(0 <= q < m for q, m in zip(p, out)):
+                    y[(n, o) + p] += wide(x)[(n, c) + at] * wide(w)[(c, o) + tap]
+    if b is not None:
+        y += wide(b).reshape([-1] + [1] * spatial)
+    return g.case([x, w, np.array(pads, np.int64), b], [to(t, y)], win.a, 'sum')
+
+
+@recipe('ms_gemma_rotary_embedding')
+def gemma(g):
+    """q cos(emb) + q_rot sin(emb), for keys as well; each product in half precision."""
+    n, s, d = g.int(1, 2), g.int(1, 3), g.int(1, 2) * 2
+    emb = g.plain('f32', [n, s, d])
+    q, qr, k, kr = (g.plain('f16', [n, 1, s, d]) for _ in range(4))
+    c, z = (wide(to('f16', f(wide(emb))))[:, None] for f in (np.cos, np.sin))
+    return g.case([emb, q, qr, k, kr], [to('f16', wide(q) * c + wide(qr) * z),
+                                        to('f16', wide(k) * c + wide(kr) * z)], None, 'f16')

@@ -5,7 +5,7 @@ import numpy as np
 
 import nn
 from registry import peer, recipe
-from values import NP, to, wide
+from values import NP, ONNX, to, wide
 
 
 def tensor(g, t, dims):
@@ -274,3 +274,15 @@ def fp8_weight(g):
     y = wide(x) @ real.T + (0 if b is None else wide(b))
     return g.case([x, w, s, None, b], [to(t, y)], {'block_size': block}, t)
 
+
+
+@recipe('ms_gemm_float8', '')
+def gemm_float8(g):
+    """Without scales: a Gemm whose result is cast to dtype."""
+    ta, tb, r = g.t['TA'], g.t['TB'], g.t['TR']
+    n, k, m = g.int(1, 3), g.int(1, 4), g.int(1, 3)
+    x, w = g.plain(ta, [n, k], -2, 2, 2), g.plain(tb, [m, k], -2, 2, 2)
+    by = g.int(1, 6) / 4
+    a = {'transB': 1, 'alpha': by, 'dtype': ONNX[r]}
+    y = by * (wide(x) @ wide(w).T)
+    return g.case([x, w], [to(r, y)], a, 'round')
