@@ -4,8 +4,7 @@ import random
 
 import numpy as np
 
-from values import (FLOATS, INT_BITS, NP, element, id_of, is_float, is_int, limits, text, to,
-                    quoted)
+from values import (FLOATS, INT_BITS, NP, element, is_float, is_int, limits, quoted, text, to)
 
 WORDS = ['', 'a', 'b', 'abc', 'Zed', 'x y', 'q"t', 'tab\there', 'ünï', 'long enough to be told',
          '0', '-1.5']

@@ -20,7 +20,7 @@ typedef struct tolerance_row {
 } tolerance_row;
 
 static const tolerance_row rows[] = {
-    { "exact", 0, 0, 0, 0 },        /* moved, compared, integer, or one correctly rounded operation */
+    { "exact", 0, 0, 0, 0 },        /* moved, compared, integer, or one rounded operation */
     { "round", 1, 8, 0, 0 },        /* a function of libm, rounded once */
     { "sum", 1, 64, 1e-14, 0 },     /* sums and products of many, in double, rounded once */
     { "chain", 2, 1024, 1e-12, 0 }, /* longer chains in double: recurrences, spectra, resampling */
