@@ -8,11 +8,12 @@
 
 #include "compiler/compile.h"
 #include "ir/interp.h"
+#include "support/program_text.h"
 
 enum { MAX_IN = 64 };
 
-const char *const graph_form_names[FORMS] = { "evaluator", "compiled", "inputs", "symbols",
-    "unranked" };
+const char *const graph_form_names[FORMS] = { "evaluator", "compiled", "stored", "inputs",
+    "symbols", "unranked" };
 
 void must(bool holds, const char *what)
 {
@@ -72,15 +73,29 @@ static void evaluate(prt_str graph, outcome *o)
             prt_ir_run(o->module->main, 0, NULL, o->n_out, o->out, o->module->arena));
 }
 
+/* Writes a program as PopEF and reads it back. */
+static bool store(outcome *o, prt_program **program)
+{
+    test_bytes bytes;
+    poprt_status status = popef_write(*program, &bytes);
+    prt_program_release(*program);
+    *program = NULL;
+    if (status == POPRT_OK)
+        status = program_from_bytes(bytes.data, bytes.size, true, program);
+    free(bytes.data);
+    return !fails(o, status);
+}
+
 /* Compiles what was parsed and runs it on `in`. */
-static void compile_and_run(outcome *o, const prt_tensor *in)
+static void compile_and_run(outcome *o, graph_form form, const prt_tensor *in)
 {
     const prt_compile_options how = { 0 };
     const prt_session_options options = { 0 };
     prt_program *program = NULL;
     if (fails(o, prt_compile(o->module, &how, &program)))
         return;
-    if (!fails(o, prt_session_create(program, &options, &o->session)))
+    if ((form != FORM_STORED || store(o, &program)) &&
+        !fails(o, prt_session_create(program, &options, &o->session)))
         (void)fails(o, prt_session_run(o->session, in, o->out));
     prt_program_release(program);
 }
@@ -147,9 +162,9 @@ void graph_run(prt_str graph, graph_form form, outcome *o)
         evaluate(graph, o);
         return;
     }
-    if (form == FORM_COMPILED) {
+    if (form == FORM_COMPILED || form == FORM_STORED) {
         if (parse_into(o, graph))
-            compile_and_run(o, NULL);
+            compile_and_run(o, form, NULL);
         return;
     }
     prt_tensor in[MAX_IN];
@@ -159,7 +174,7 @@ void graph_run(prt_str graph, graph_form form, outcome *o)
     (void)parse_into(&values, graph);
     const prt_str text = with_inputs(graph, values.module, form, in, &n_in, o->arena);
     if (parse_into(o, text))
-        compile_and_run(o, in);
+        compile_and_run(o, form, in);
     free((void *)(uintptr_t)text.data);
     o->values = values.module;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * graph_forms.h — a graph of constants, as text, run in every way there is: by the reference
- * evaluator, compiled as it stands, and compiled with the constants whose line begins with their
- * name made inputs, of the same shape, with a symbol for each dim, or of unknown rank.
+ * evaluator, compiled as it stands, from PopEF, and compiled with the constants whose line begins
+ * with their name made inputs, of the same shape, with a symbol for each dim, or of unknown rank.
  */
 #ifndef PRT_TESTS_SUPPORT_GRAPH_FORMS_H
 #define PRT_TESTS_SUPPORT_GRAPH_FORMS_H
@@ -13,6 +13,7 @@
 typedef enum graph_form {
     FORM_EVALUATOR,
     FORM_COMPILED,
+    FORM_STORED,
     FORM_INPUTS,
     FORM_SYMBOLS,
     FORM_UNRANKED,
