@@ -177,7 +177,7 @@ def zero_points(g, t, dims):
 def quantize_linear(g):
     t1, t2, t3 = g.t['T1'], g.t['T2'], g.t['T3']
     dims = g.shape()
-    x = g.value(t1, dims, -9, 9, special=0.05 if t3 in SMALL else 0, extreme=0)
+    x = g.value(t1, dims, -9, 9, special=0.15 if t3 in SMALL else 0, extreme=0)
     if t1 != 'i32' and t3 in SMALL:
         x = np.where(np.isnan(x), np.ones([], x.dtype), x).astype(x.dtype)
     shape, a, spread = layout(g, dims)
