@@ -284,6 +284,7 @@ poprt_status prt_image_tiff(prt_image_job *job)
         for (size_t top = 0; top < t.height; top += t.tile_height)
             for (size_t left = 0; left < t.width; left += t.tile_width) {
                 const size_t rest = t.height - top; /* the last strip may be short */
+                prt_image_check();
                 const bool is_short = t.strips && rest < t.tile_height;
                 PRT_TRY(unpack(&t, index++, is_short ? rest : t.tile_height));
                 put_tile(&t, job->out, left, top, plane);
