@@ -22,7 +22,7 @@ typedef struct folded {
     int32_t op; /* PRT_DIM_SYMBOL: a free place */
 } folded;
 
-enum { FOLDS_MAX = 1 << 18 };
+enum { FOLDS_MAX = 1 << 16 };
 
 struct prt_dims {
     prt_arena *arena;
