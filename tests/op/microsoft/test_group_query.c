@@ -424,7 +424,8 @@ START_TEST(group_query_errors)
         "p = const f32[1,1,1,2] ones\n"
         "l = const i32[1] {1}\n"
         "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, k_quant_type=PER_TENSOR}\n"
+        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
+        "k_quant_type=PER_TENSOR}\n"
         "return y\n",
         POPRT_E_UNSUPPORTED, "quantised");
     ck_failure(
@@ -451,7 +452,8 @@ START_TEST(group_query_errors)
         "p = const f32[1,1,1,2] ones\n"
         "l = const i32[1] {1}\n"
         "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, sliding_window_cache=1}\n"
+        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
+        "sliding_window_cache=1}\n"
         "return y\n",
         POPRT_E_ARG, "needs local_window_size");
     ck_failure(
@@ -460,7 +462,8 @@ START_TEST(group_query_errors)
         "p = const f32[1,1,1,2] ones\n"
         "l = const i32[1] {1}\n"
         "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, sliding_window_cache=1, local_window_size=2}\n"
+        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
+        "sliding_window_cache=1, local_window_size=2}\n"
         "return y\n",
         POPRT_E_SHAPE, "less than a window of 2");
     ck_failure(
@@ -470,7 +473,8 @@ START_TEST(group_query_errors)
         "l = const i32[1] {1}\n"
         "t = const i32[1] {2}\n"
         "c = const f32[1,1] ones\n"
-        "y = ms_group_query_attention q k k p p l t c c {num_heads=2, kv_num_heads=1, do_rotary=1}\n"
+        "y = ms_group_query_attention q k k p p l t c c {num_heads=2, kv_num_heads=1, "
+        "do_rotary=1}\n"
         "return y\n",
         POPRT_E_ARG, "position 1 of 1");
 }

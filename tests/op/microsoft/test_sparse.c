@@ -249,12 +249,14 @@ END_TEST
 /* Keys of block 0 are closed to block 1: what is left is the query's own value. */
 START_TEST(blocks)
 {
-    ck_result("q = const f32[1,1,1] {1}\np = const f32[1,1,3,1] {5,6,7}\nr = const i32[1,3] {0,1,2}\n"
+    ck_result("q = const f32[1,1,1] {1}\np = const f32[1,1,3,1] {5,6,7}\n"
+              "r = const i32[1,3] {0,1,2}\n"
               "c = const i32[1,2] {0,1}\nt = const i32[] {3}\nl = const i32[1] {3}\n"
               "y, k, v = ms_sparse_attention q q q p p r c t l {num_heads=1, kv_num_heads=1, "
               "sparse_block_size=2}\nreturn y\n",
         "f32[1,1,1] {1}");
-    ck_result("q = const f32[1,1,1] {1}\np = const f32[1,1,3,1] {5,6,7}\nr = const i32[1,3] {0,1,2}\n"
+    ck_result("q = const f32[1,1,1] {1}\np = const f32[1,1,3,1] {5,6,7}\n"
+              "r = const i32[1,3] {0,1,2}\n"
               "c = const i32[1,2] {0,1}\nt = const i32[] {2}\nl = const i32[1] {2}\n"
               "y, k, v = ms_sparse_attention q q q p p r c t l {num_heads=1, kv_num_heads=1, "
               "sparse_block_size=2}\nreturn k\n",
@@ -271,7 +273,8 @@ START_TEST(sparse_errors)
         "c = const i32[1,2] {0,1}\n"
         "t = const i32[] {4}\n"
         "l = const i32[1] {4}\n"
-        "y, k, v = ms_sparse_attention q q q p p r c t l {num_heads=1, kv_num_heads=1, sparse_block_size=2}\n"
+        "y, k, v = ms_sparse_attention q q q p p r c t l {num_heads=1, kv_num_heads=1, "
+        "sparse_block_size=2}\n"
         "return y\n",
         POPRT_E_ARG, "4 keys with 1 new");
     ck_failure(
