@@ -86,7 +86,7 @@ def cast_input(g, s, t):
         lo, hi = limits(t)
         return g.plain(s, dims, max(-100, lo), min(100, hi), 4)
     if t == 'string':
-        if s in SMALL or s in ('f8e8m0', 'f4e2m1', 'bf16'):  # numbers of one digit have one short text
+        if s in SMALL or s in ('f8e8m0', 'f4e2m1', 'bf16'):  # of one digit: one short text
             n = int(np.prod(dims, dtype=int))
             some = [1, 2, 4, 0.5] if s == 'f8e8m0' else [0, 1, -2, 0.5, -1.5, 4]
             return np.array([g.pick(some) for _ in range(n)], float).astype(NP[s]).reshape(dims)
