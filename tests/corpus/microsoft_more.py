@@ -226,3 +226,68 @@ def flex_attention(g):
     return g.case([q, key, v], [to(t, np.matmul(z, wide(v)))], a,
                   {'f16': 'f16', 'bf16': 'bf16', 'f32': 'f32'}.get(t, 'f32'))
 
+
+
+@recipe('ms_remove_padding ms_restore_padding', '')
+def padding(g):
+    """Tokens first, then padding, each in the order of the batch."""
+    t, n, s, h = g.t['T'], g.int(1, 3), g.int(1, 4), g.int(1, 3)
+    counts = [g.int(1, s) for _ in range(n)]
+    at = [b * s + k for b in range(n) for k in range(counts[b])]
+    rest = [k for k in range(n * s) if k not in at]
+    offset = np.array(at + rest, np.int32).reshape(n, s)
+    if g.row.key == 'ms_restore_padding':
+        x = g.plain(t, [len(at), h])
+        y = np.zeros([n * s, h], x.dtype)
+        y[at] = x
+        return g.case([x, offset], [y.reshape(n, s, h)])
+    x = g.plain(t, [n, s, h])
+    sums = np.cumsum([0] + counts).astype(np.int32)
+    return g.case([x, np.array(counts, np.int32)], [
+        x.reshape(n * s, h)[at], offset, sums, np.array([max(counts)], np.int32)])
+
+
+@recipe('ms_bifurcation_detector', '')
+def bifurcation(g):
+    """By ONNX Runtime."""
+    words = g.int(2, 4)
+
+    def tokens(lo, hi):
+        return np.array([g.int(0, words) for _ in range(g.int(lo, hi))], np.int64)
+    source, now = tokens(3, 8), tokens(2, 5)
+    at = g.int(0, len(source) - 1)
+    ahead = tokens(len(source) + 1 - at, len(source) + 1 - at) if g.chance(0.6) else None
+    a = {'min_ngram_size': g.int(1, 2), 'max_ngram_size': g.int(2, 3)}
+    ins = [source, now, np.array(at, np.int64), ahead]
+    return g.case(ins, peer(g, ins, a, 2), a)
+
+
+@recipe('ms_word_conv_embedding', '')
+def word_conv(g):
+    """By ONNX Runtime, which takes one sequence; words without a zero among their characters."""
+    w, chars, size = g.int(1, 3), g.int(3, 5), g.int(1, 3)
+    out, window = g.int(1, 3), g.int(1, 3)
+    x = np.array([g.int(1, 4) for _ in range(w * chars)], np.int32).reshape(w, chars)
+    weight, bias = g.plain('f32', [out, 1, window, size], -1, 1), g.plain('f32', [out], -1, 1)
+    table = g.plain('f32', [5, size], -1, 1)
+    a = {'embedding_size': out, 'conv_window_size': window, 'char_embedding_size': size}
+    ins = [x, weight, bias, table]
+    return g.case(ins, [peer(g, ins, a)[0]], a, 'peer')
+
+
+@recipe('ms_qembed_layer_normalization', '')
+def qembed(g):
+    """Dequantised, added and normalised; without a mask its index is zero."""
+    t, n, s, h = g.t['T2'], g.int(1, 2), g.int(1, 3), g.int(2, 4)
+    ids = np.array([[g.int(0, 4) for _ in range(s)] for _ in range(n)], np.int32)
+    words, places = g.value(t, [5, h], -20, 20), g.value(t, [4, h], -20, 20)
+    gamma, beta = g.value(t, [h], -20, 20), g.value(t, [h], -20, 20)
+    by = [np.array(g.pick([0.25, 0.125, 0.5]), np.float32) for _ in range(4)]
+    zero = [g.plain(t, [], -3, 9) for _ in range(4)]
+    w, p, c, b = ((e.astype(float) - float(z)) * float(k)
+                  for e, k, z in zip((words, places, gamma, beta), by, zero))
+    v = w[ids] + p[:s]
+    y = (v - v.mean(-1, keepdims=True)) / np.sqrt(v.var(-1, keepdims=True) + 0.125) * c + b
+    ins = [ids, None, words, places, None, gamma, beta, None, by[0], by[1], None, by[2], by[3],
+           zero[0], zero[1], None, zero[2], zero[3]]
+    return g.case(ins, [to('f32', y), np.zeros([n], np.int32)], {'epsilon': 0.125}, 'f32')
