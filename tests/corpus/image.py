@@ -106,7 +106,7 @@ def resize(g):
         if coords == 'align_corners' or mode == 'nearest':
             g.need(all(x.shape[k] * s == o for k, s, o in zip(axes, scales, out)), 'fractions')
         sizes, given = i64(out), None
-        if g.chance(0.3) and mode != 'nearest' and 0 not in x.shape:
+        if g.chance(0.3) and mode != 'nearest' and 0 not in x.shape and roi is None:
             a['keep_aspect_ratio_policy'] = g.pick(['not_larger', 'not_smaller'])
     else:
         given = np.array(scales, np.float32)
