@@ -9,16 +9,9 @@ need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnan
     libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libwebp-dev check \
     libonnx-testdata || exit 1
 
-onnx=/usr/share/libonnx-testdata/data
-passed=0
-failed=0
+. tests/support/cases.sh
 
-# count PASSED FAILED WHAT
-count() {
-    passed=$((passed + $1))
-    failed=$((failed + $2))
-    echo "== $3: $1 passed, $2 failed"
-}
+onnx=/usr/share/libonnx-testdata/data
 
 # build DIR OPTION...: sets up where needed; a build that fails counts as a failure.
 build() {
@@ -42,34 +35,14 @@ unit() {
     count "${ok:-0}" "$bad" "unit tests in $1"
 }
 
-# cases FLOOR NAME POPRT-TEST-WORDS...: at least FLOOR cases have to pass; what is above the floor
-# and fails is a known gap.
-cases() {
-    floor=$1
-    name=$2
-    shift 2
-    build/release/src/tools/poprt test "$@" >build/cases.txt 2>&1
-    cut -c1-300 build/cases.txt | grep -v 'passed, '
-    good=$(awk '/ passed, [0-9]+ failed/ { print $1 }' build/cases.txt)
-    good=${good:-0}
-    short=0
-    [ "$good" -ge "$floor" ] || short=$((floor - good))
-    echo "$name: $(tail -1 build/cases.txt); at least $floor have to pass"
-    count "$good" "$short" "$name"
-}
-
-floor_of() {
-    awk -v name="$1" '$1 == name { print $2 }' tests/conformance.floor
-}
-
 if build build/release --werror; then
     unit build/release 2
-    cases "$(floor_of pytorch)" "pytorch cases" "$onnx/pytorch-operator" "$onnx/pytorch-converted"
-    cases "$(floor_of pytorch)" "pytorch cases through PopEF" --via-popef \
+    cases pytorch "pytorch cases" "$onnx/pytorch-operator" "$onnx/pytorch-converted"
+    cases pytorch "pytorch cases through PopEF" --via-popef \
         "$onnx/pytorch-operator" "$onnx/pytorch-converted"
-    cases "$(floor_of node)" "node cases" "$onnx/node"
-    cases "$(floor_of node)" "node cases through PopEF" --via-popef "$onnx/node"
-    cases "$(find tests/data -name model.onnx | wc -l)" "models of tests/data" tests/data
+    cases node "node cases" "$onnx/node"
+    cases node "node cases through PopEF" --via-popef "$onnx/node"
+    cases data "models of tests/data" tests/data
 fi
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true; then
@@ -77,6 +50,15 @@ if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
 fi
 if command -v clang >/dev/null && CC=clang build build/clang --werror -Dtests=false; then
     count 1 0 "build with clang, warnings as errors"
+fi
+if [ -x build/release/src/tools/poprt ]; then
+    sh tests/newest.sh >build/newest.txt 2>&1
+    status=$?
+    cat build/newest.txt
+    ok=$(awk '/^[0-9]+ passed, [0-9]+ failed$/ { print $1 }' build/newest.txt)
+    bad=$(awk '/^[0-9]+ passed, [0-9]+ failed$/ { print $3 }' build/newest.txt)
+    [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
+    count "${ok:-0}" "${bad:-0}" "the newest ONNX"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -26,8 +26,8 @@ static bool only_moves(const prt_infer *c)
         return false;
     if (k == UINT32_MAX || c->def->attrs[k].kind != PRT_ATTR_str)
         return true;
-    const prt_str how = *(const prt_str *)((const char *)c->attrs + c->def->attrs[k].offset);
-    return prt_str_is(how, "none");
+    const void *how = (const char *)c->attrs + c->def->attrs[k].offset;
+    return prt_str_is(*(const prt_str *)how, "none");
 }
 
 /* Few elements; where there are none, the other dims are small still. */
@@ -144,7 +144,7 @@ static poprt_status give(prt_infer *c, const plan *p, uint32_t i)
     if (p->numbers && !prt_shape_is_known(&c->out[i]))
         PRT_TRY(prt_infer_set(c, i, c->out[i].dtype, (int32_t)t->rank, t->dims));
     if (p->numbers)
-        return prt_known_read(t, &known) ? prt_known_give(c, i, &known) : POPRT_OK;
+        return prt_known_read(c->dims, t, &known) ? prt_known_give(c, i, &known) : POPRT_OK;
     known.count = (uint32_t)prt_tensor_count(t);
     memcpy(known.values, t->data, known.count * sizeof(int64_t));
     return known.count != 0 ? prt_known_give(c, i, &known) : POPRT_OK;

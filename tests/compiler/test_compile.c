@@ -68,6 +68,44 @@ START_TEST(bodies_capture_what_they_read)
 }
 END_TEST
 
+/* What a changed file could claim: a step, a body or the caller gets what is never computed. */
+START_TEST(nothing_is_read_before_it_is_written)
+{
+    prt_program *p = program_from_text("x = input f32[4]\na = neg x\ny = abs a\nreturn y\n");
+    const prt_block *b = &p->blocks[0];
+    uint32_t *args = (uint32_t *)(uintptr_t)p->args, *outputs = (uint32_t *)(uintptr_t)b->outputs;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    const uint32_t x = args[b->steps[0].args], y = args[b->steps[1].args + 1];
+    args[b->steps[0].args] = y;
+    ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "what nothing has written"));
+    args[b->steps[0].args] = x;
+    args[b->steps[1].args + 1] = PRT_NO_BUFFER;
+    ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "an output is never written"));
+    args[b->steps[1].args + 1] = y;
+    outputs[0] = x;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(captures_are_computed_before_the_call)
+{
+    prt_program *p = program_from_text("c = input bool[]\nx = input f32[4]\na = neg x\n"
+                                       "y = if c {\n"
+                                       "  then_branch {\n    t = abs a\n    return t\n  }\n"
+                                       "  else_branch {\n    return a\n  }\n"
+                                       "}\nreturn y\n");
+    const prt_block *b = &p->blocks[0];
+    uint32_t *args = (uint32_t *)(uintptr_t)p->args;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    args[b->steps[0].args + 1] = PRT_NO_BUFFER;
+    ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
+    prt_program_release(p);
+}
+END_TEST
+
 START_TEST(unknown_operators_are_listed_together)
 {
     prt_module *m = NULL;
@@ -118,5 +156,27 @@ START_TEST(progress_can_cancel)
 }
 END_TEST
 
+/* Nodes for several devices load and have types; a compiler for one names them all. */
+START_TEST(one_device_is_not_enough)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    ck_assert_int_eq(prt_ir_parse(m, prt_str_of("x = input f32[2]\n"
+        "a = gc_replicated_all_reduce x @ first\nb = gc_replicated_reduce_scatter a @ second\n"
+        "= gc_host_store b @ third\nreturn a\n")), POPRT_OK);
+    const prt_compile_options options = { 0 };
+    prt_program *p = NULL;
+    ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_DEVICE);
+    const char *said = prt_error_last()->message;
+    ck_assert_ptr_nonnull(strstr(said, "ReplicatedAllReduce: exchanges data"));
+    ck_assert_ptr_nonnull(strstr(said, "second: ReplicatedReduceScatter: "));
+    ck_assert_ptr_nonnull(strstr(said, "third: HostStore: "));
+    ck_assert_ptr_nonnull(strstr(said, "there is one device only (ai.graphcore, opset 0)"));
+    prt_module_release(m);
+}
+END_TEST
+
 PRT_TEST_MAIN("compiler/compile", a_chain_reuses_memory, symbols_are_planned_later,
-    bodies_capture_what_they_read, unknown_operators_are_listed_together, progress_can_cancel)
+    bodies_capture_what_they_read, nothing_is_read_before_it_is_written,
+    captures_are_computed_before_the_call, unknown_operators_are_listed_together,
+    progress_can_cancel, one_device_is_not_enough)
