@@ -221,6 +221,31 @@ poprt_status prt_up_ms_unique(prt_upgrade *u)
     return POPRT_OK;
 }
 
+/* ---- operators with a state: theirs may hold a window of states, which ai.onnx's do not ---- */
+
+static poprt_status need_number(prt_upgrade *u, const char *name, int64_t number)
+{
+    if (prt_upgrade_i64(u, name, number) != number)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(u->op), "%.100s: %s must be %lld",
+            u->op->name.data, name, (long long)number);
+    return POPRT_OK;
+}
+
+poprt_status prt_up_ms_linear_attention(prt_upgrade *u)
+{
+    PRT_TRY(need_number(u, "state_window", 0));
+    return prt_upgrade_become(u, PRT_OP_linear_attention);
+}
+
+poprt_status prt_up_ms_causal_conv(prt_upgrade *u)
+{
+    PRT_TRY(need_number(u, "state_window", 0));
+    PRT_TRY(need_number(u, "channels_last", 0));
+    PRT_TRY(need_number(u, "dilation", 1));
+    PRT_TRY(need_number(u, "ndim", 1));
+    return prt_upgrade_become(u, PRT_OP_causal_conv_with_state);
+}
+
 /* ---- Fourier transforms ---- */
 
 /* DFT wants the parts of a number in a last dim, and gives them there. */

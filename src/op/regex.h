@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regex.h — regular expressions for RegexFullMatch: the common part of RE2's syntax, matched in
+ * regex.h — regular expressions for RegexFullMatch and Tokenizer: the common part of RE2's syntax, matched in
  * time proportional to text times pattern whatever either holds.
  *
  * Known: characters, `.`, classes with ranges, negation and [:names:], \d \w \s and their
@@ -33,5 +33,8 @@ poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_rege
 
 /* Whether all of the text (UTF-8; other bytes count as U+FFFD) matches. */
 bool prt_regex_matches(prt_regex *regex, const char *text, size_t size);
+
+/* Where the longest match that begins at byte `from` ends; SIZE_MAX when there is none. */
+size_t prt_regex_longest(prt_regex *regex, const char *text, size_t size, size_t from);
 
 #endif

@@ -94,15 +94,16 @@ static bool takes(const prt_regex *r, const prt_regex_code *c, uint32_t characte
     return c->negated;
 }
 
-bool prt_regex_matches(prt_regex *r, const char *text, size_t size)
+size_t prt_regex_longest(prt_regex *r, const char *text, size_t size, size_t from)
 {
-    const char *at = text, *end = text + size;
-    place here = { .start = true, .end = size == 0 };
+    const char *at = text + from, *end = text + size;
+    place here = { .start = from == 0, .end = from == size };
     int32_t n_now = 0;
     const char *peek = at;
-    here.word_after = size != 0 && prt_regex_is_word(prt_regex_decode(&peek, end));
+    here.word_before = from > 0 && prt_regex_is_word((unsigned char)text[from - 1]);
+    here.word_after = from < size && prt_regex_is_word(prt_regex_decode(&peek, end));
     r->turn++;
-    bool matched = follow(r, 0, &here, r->now, &n_now);
+    size_t longest = follow(r, 0, &here, r->now, &n_now) ? from : SIZE_MAX;
     while (at < end && n_now > 0) {
         const uint32_t c = prt_regex_decode(&at, end);
         int32_t n_next = 0;
@@ -110,14 +111,19 @@ bool prt_regex_matches(prt_regex *r, const char *text, size_t size)
         here = (place){ .end = at == end, .word_before = prt_regex_is_word(c) };
         here.word_after = at < end && prt_regex_is_word(prt_regex_decode(&peek, end));
         r->turn++;
-        matched = false;
         for (int32_t i = 0; i < n_now; i++)
-            if (takes(r, &r->code[r->now[i]], c))
-                matched = follow(r, r->now[i] + 1, &here, r->next, &n_next) || matched;
+            if (takes(r, &r->code[r->now[i]], c) &&
+                follow(r, r->now[i] + 1, &here, r->next, &n_next))
+                longest = (size_t)(at - text);
         int32_t *swap = r->now;
         r->now = r->next;
         r->next = swap;
         n_now = n_next;
     }
-    return at == end && matched;
+    return longest;
+}
+
+bool prt_regex_matches(prt_regex *r, const char *text, size_t size)
+{
+    return prt_regex_longest(r, text, size, 0) == size;
 }

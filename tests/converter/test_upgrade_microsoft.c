@@ -123,6 +123,20 @@ START_TEST(grids_and_spectra)
 }
 END_TEST
 
+START_TEST(states)
+{
+    static const input in[] = { { "x", F32, 3 }, { "w", F32, 3 } };
+    msg *node = onnx_attr_int(onnx_node("LinearAttention", "x,x,x", "y,s"), "q_num_heads", 2);
+    node = onnx_attr_text(onnx_attr_int(node, "kv_num_heads", 2), "update_rule", "linear");
+    ck_assert(prt_op_is(MADE(node, 1, in), PRT_OP_linear_attention));
+    prt_module *m = NULL;
+    node = onnx_attr_int(onnx_node("LinearAttention", "x,x,x", "y,s"), "state_window", 2);
+    ck_assert_int_eq(load_node(node, "com.microsoft", 1, in, &m), POPRT_E_UNSUPPORTED);
+    node = onnx_attr_int(onnx_node("CausalConvWithState", "x,w", "y,s"), "dilation", 2);
+    ck_assert_int_eq(load_node(node, "com.microsoft", 2, in, &m), POPRT_E_UNSUPPORTED);
+}
+END_TEST
+
 START_TEST(channels_last)
 {
     static const input in[] = { { "x", F32, 4 }, { "w", F32, 4 }, { "b", F32, 1 },
@@ -144,4 +158,4 @@ START_TEST(channels_last)
 END_TEST
 
 PRT_TEST_MAIN("converter/upgrade_microsoft", normalisations, functions, products, moves,
-    grids_and_spectra, channels_last)
+    grids_and_spectra, states, channels_last)
