@@ -5,16 +5,59 @@
 #include "converter/onnx_raw.h"
 #include "base/report.h"
 
-#define UP(domain, name, from, to, function) poprt_status function(prt_upgrade *u);
+#define FORM(domain, name, from, to, up, down)                                                     \
+    poprt_status up(prt_upgrade *u);                                                               \
+    poprt_status down(prt_downgrade *d);
+#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
+#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
+#define MEANING(domain, name, since)
 #include "converter/upgrade.def"
+#undef FORM
 #undef UP
+#undef DOWN
+#undef MEANING
 
-static const prt_upgrade_row rows[] = {
-#define UP(domain, name, from, to, function) { domain, name, from, to, function },
+static const prt_form forms[] = {
+#define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
+#define UP(domain, name, from, to, up) { domain, name, from, to, up, NULL },
+#define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
+#define MEANING(domain, name, since)
 #include "converter/upgrade.def"
+#undef FORM
 #undef UP
-    { NULL, NULL, 0, 0, NULL },
+#undef DOWN
+#undef MEANING
 };
+
+static const struct {
+    const char *name;
+    int32_t since;
+} meanings[] = {
+#define FORM(domain, name, from, to, up, down)
+#define UP(domain, name, from, to, up)
+#define DOWN(domain, name, from, to, down)
+#define MEANING(domain, name, since) { name, since },
+#include "converter/upgrade.def"
+#undef FORM
+#undef UP
+#undef DOWN
+#undef MEANING
+};
+
+const prt_form *prt_forms(size_t *count)
+{
+    *count = PRT_COUNT_OF(forms);
+    return forms;
+}
+
+int64_t prt_form_meaning(prt_str name)
+{
+    int64_t since = 1;
+    for (size_t i = 0; i < PRT_COUNT_OF(meanings); i++)
+        if (meanings[i].since > since && prt_str_is(name, meanings[i].name))
+            since = meanings[i].since;
+    return since;
+}
 
 /* ---- attributes ---- */
 
@@ -137,21 +180,23 @@ poprt_status prt_upgrade_ints_to_input(prt_upgrade *u, const char *name, uint32_
 
 /* ---- rows ---- */
 
-static const prt_upgrade_row *next_row(const prt_op *op, int64_t version)
+static const prt_form *next_row(const prt_op *op, int64_t version)
 {
-    for (const prt_upgrade_row *row = rows; row->up != NULL; row++)
-        if (row->from <= version && version < row->to && prt_str_is(op->name, row->name) &&
-            prt_str_is(op->domain, row->domain))
-            return row;
+    for (size_t i = 0; i < PRT_COUNT_OF(forms); i++)
+        if (forms[i].up != NULL && forms[i].from <= version && version < forms[i].to &&
+            prt_str_is(op->name, forms[i].name) && prt_str_is(op->domain, forms[i].domain))
+            return &forms[i];
     return NULL;
 }
 
 poprt_status prt_upgrade_op(prt_upgrade *u)
 {
     int64_t version = u->version;
-    const prt_upgrade_row *row;
+    const prt_form *row;
     while (u->op != NULL && (row = next_row(u->op, version)) != NULL) {
         prt_op_touch(u->op);
+        if (u->op->graph->module->form_runs != NULL)
+            u->op->graph->module->form_runs[2 * (row - forms)]++;
         PRT_TRY(row->up(u));
         version = row->to;
         if (u->op != NULL)

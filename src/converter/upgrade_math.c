@@ -8,9 +8,15 @@
 
 #include "converter/onnx_raw.h"
 
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
+#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
+#define DOWN(domain, name, from, to, down)
+#define MEANING(domain, name, since)
 #include "converter/upgrade_math.def"
+#undef FORM
 #undef UP
+#undef DOWN
+#undef MEANING
 
 /* The constants of opset 1 had fewer digits. */
 poprt_status prt_up_selu(prt_upgrade *u)
@@ -185,24 +191,30 @@ static poprt_status keep_mask_type(prt_op *op)
     return prt_value_set_name(as_data, name);
 }
 
-/*
- * Ratio and training mode were attributes. From opset 7 on there was no training; before it a node
- * said itself whether it trains, and does unless told otherwise.
- */
+/* Before opset 7 a node said itself whether it trains, and does unless told otherwise. */
+poprt_status prt_up_dropout_test(prt_upgrade *u)
+{
+    if (prt_upgrade_i64(u, "is_test", 0) != 0)
+        return POPRT_OK;
+    prt_build b = prt_build_before(u->op);
+    prt_value *yes = prt_build_scalar(&b, PRT_DTYPE_bool, 1.0);
+    PRT_TRY(prt_build_status(&b));
+    while (u->op->n_in <= 2)
+        PRT_TRY(prt_op_add_input(u->op, NULL));
+    prt_op_set_input(u->op, 2, yes);
+    return POPRT_OK;
+}
+
+/* The ratio was an attribute, and the mask had the type of the data. */
 poprt_status prt_up_dropout(prt_upgrade *u)
 {
     prt_op *op = u->op;
     const float ratio = prt_upgrade_f32(u, "ratio", 0.5f);
-    const bool training = prt_upgrade_i64(u, "is_test", 0) == 0 && u->version < 7;
     prt_build b = prt_build_before(op);
-    prt_value *inputs[2] = { prt_build_scalar(&b, PRT_DTYPE_f32, (double)ratio), NULL };
-    if (training)
-        inputs[1] = prt_build_scalar(&b, PRT_DTYPE_bool, 1.0);
+    prt_value *value = prt_build_scalar(&b, PRT_DTYPE_f32, (double)ratio);
     PRT_TRY(prt_build_status(&b));
-    for (uint32_t i = 0; i < (training ? 2u : 1u); i++)
-        if (op->n_in > i + 1)
-            prt_op_set_input(op, i + 1, inputs[i]);
-        else
-            PRT_TRY(prt_op_add_input(op, inputs[i]));
+    while (op->n_in <= 1)
+        PRT_TRY(prt_op_add_input(op, NULL));
+    prt_op_set_input(op, 1, value);
     return u->version < 10 ? keep_mask_type(op) : POPRT_OK;
 }

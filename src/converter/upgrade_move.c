@@ -5,9 +5,15 @@
  */
 #include "converter/upgrade.h"
 
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
+#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
+#define DOWN(domain, name, from, to, down)
+#define MEANING(domain, name, since)
 #include "converter/upgrade_move.def"
+#undef FORM
 #undef UP
+#undef DOWN
+#undef MEANING
 
 enum { KIND_INT = 2 }; /* of AttributeProto */
 
@@ -75,12 +81,17 @@ poprt_status prt_up_concat(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* `paddings` was the first name of `pads`. The value was a float of the data's type. */
+/* `paddings` was the first name of `pads`. */
+poprt_status prt_up_pad_name(prt_upgrade *u)
+{
+    return prt_upgrade_ints_to_input(u, "paddings", 1);
+}
+
+/* The value was a float of the data's type. */
 poprt_status prt_up_pad(prt_upgrade *u)
 {
     prt_op *op = u->op;
     const prt_value *x = prt_op_input(op, 0);
-    PRT_TRY(prt_upgrade_ints_to_input(u, "paddings", 1));
     PRT_TRY(prt_upgrade_ints_to_input(u, "pads", 1));
     const float value = prt_upgrade_f32(u, "value", 0.0f);
     if (value == 0.0f)

@@ -7,9 +7,15 @@
 
 #include "converter/upgrade.h"
 
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
+#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
+#define DOWN(domain, name, from, to, down)
+#define MEANING(domain, name, since)
 #include "converter/upgrade_nn.def"
+#undef FORM
 #undef UP
+#undef DOWN
+#undef MEANING
 
 enum { KIND_FLOATS = 6 }; /* of AttributeProto */
 
