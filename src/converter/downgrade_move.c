@@ -38,8 +38,9 @@ poprt_status prt_down_shape(prt_downgrade *d)
 }
 
 /*
- * A 0 of the shape copied a dim of the input. One that is known to be copied, or to be no 0, may
- * stay; a named dim is taken to be one of these.
+ * A 0 of the shape copied a dim of the input. That does no harm where there are elements, for then
+ * the shape has none, and where it is known to be no 0 or to copy one. Named dims are taken to be
+ * one of these.
  */
 poprt_status prt_down_allowzero(prt_downgrade *d)
 {
@@ -47,13 +48,17 @@ poprt_status prt_down_allowzero(prt_downgrade *d)
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0));
     int64_t dims[PRT_MAX_RANK];
     uint32_t count;
+    uint64_t elements = 1;
     if (((const prt_reshape_attrs *)op->attrs)->allowzero == 0)
         return POPRT_OK;
-    if (prt_down_integers(prt_op_input(op, 1), PRT_MAX_RANK, dims, &count))
-        for (uint32_t i = 0; i < count; i++)
-            if (dims[i] == 0 &&
-                (x == NULL || (int32_t)i >= x->rank || x->dims[i] != 0))
-                return prt_down_refuse(d, "a 0 in the shape copies a dimension there");
+    const bool known = prt_down_integers(prt_op_input(op, 1), PRT_MAX_RANK, dims, &count);
+    const bool counted = x != NULL && prt_type_count(x, &elements);
+    bool fits = known || !counted || elements > 0;
+    for (uint32_t i = 0; known && i < count; i++)
+        if (dims[i] == 0 && (x == NULL || (int32_t)i >= x->rank || x->dims[i] != 0))
+            fits = false;
+    if (!fits)
+        return prt_down_refuse(d, "a 0 in the shape copies a dimension there");
     prt_down_hide(op, "allowzero");
     return POPRT_OK;
 }

@@ -21,7 +21,8 @@ static prt_value *of_each(prt_build *b, uint32_t id, prt_value *x)
     }
 }
 
-/* A type that came later, in one that holds all its numbers. */
+/* A type that came later, in one that holds all its numbers. Over nothing the least or the greatest
+ * of them comes out, and so a truth is what is above 0. */
 static poprt_status in_type(prt_downgrade *d, int32_t wide)
 {
     prt_op *op = d->op;
@@ -29,13 +30,15 @@ static poprt_status in_type(prt_downgrade *d, int32_t wide)
     prt_build b = prt_build_before(op);
     prt_value *in[2] = { prt_down_cast(&b, prt_op_input(op, 0), wide), prt_op_input(op, 1) };
     prt_value *y = prt_build_op(&b, op->def->id, op->attrs, op->n_in < 2 ? op->n_in : 2, in);
-    return prt_down_replace(d, &b, prt_down_cast(&b, y, dtype));
+    y = dtype == PRT_DTYPE_bool
+        ? prt_build_binary(&b, PRT_OP_greater, y, prt_down_scalar(&b, 0, y))
+        : prt_down_cast(&b, y, dtype);
+    return prt_down_replace(d, &b, y);
 }
 
 poprt_status prt_down_reduce_type(prt_downgrade *d)
 {
-    prt_op *op = d->op;
-    const int32_t dtype = prt_down_dtype(prt_op_input(op, 0));
+    const int32_t dtype = prt_down_dtype(prt_op_input(d->op, 0));
     const bool small = dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8;
     if (dtype == PRT_DTYPE_bool || (small && d->target < 12))
         return in_type(d, PRT_DTYPE_i32);

@@ -55,6 +55,12 @@ has out '^Output logits: dtype - float32, shape - \[0, 10\]$'
 [ -z "$(ls | grep -v -e out -e err)" ] || { echo "FAILED: --show writes files"; failed=1; }
 expect 0 -i "$digits" --output_dir a --export_popef
 there a/model.onnx.optimized.onnx a/executable.popef
+expect 0 -i "$digits" --output_dir a --convert_version 9
+expect 1 -i "$digits" --output_dir refused --convert_version 99
+has err 'opset 99 is not from 1 to'
+expect 1 -i "$data/encoder/model.onnx" --output_dir refused --convert_version 3
+has err 'cannot go to opset 3'
+[ -z "$(ls refused 2>/dev/null)" ] || { echo "FAILED: a refused opset is written"; failed=1; }
 expect 0 --input_m="$digits" --output_model x.onnx --output_dir=b --input_shape image=2,1,8,8 --run
 there b/x.onnx
 has out '^Bs: 2$'
