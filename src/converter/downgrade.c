@@ -4,14 +4,16 @@
  * the result against the history of schemas.
  *
  * An operator that the target has climbs down row by row. One that it has not, and one that still
- * does not fit, is written by others where a row from 0 says how. What hooks build stands before
- * the op that they work on, and is visited after it.
+ * does not fit, is written by others where a row from 0 says how. Readers come before what they
+ * read, so that an op nobody reads any more goes without having to have a way; what hooks build
+ * around the op that they work on is visited next.
  */
 #include "converter/downgrade.h"
 
 #include <stdio.h>
 
 #include "base/report.h"
+#include "base/vec.h"
 #include "converter/history.h"
 #include "converter/onnx.h"
 #include "converter/onnx_raw.h"
@@ -22,10 +24,16 @@ enum { MOST_MADE = 1000 };
 /* Added to the opset that an op of no row was read at, until it is visited. */
 #define UNSEEN ((uint32_t)1 << 31)
 
+/* Something without a way down. */
+typedef struct failure {
+    const char *subject, *message;
+    poprt_status status;
+} failure;
+
 typedef struct walk {
     int64_t target;
     uint64_t visits, most_visits;
-    prt_report report;
+    PRT_VEC(failure) failures; /* the last node's first */
 } walk;
 
 /* Every op that is done is marked by the opset it was brought to. */
@@ -148,8 +156,40 @@ static poprt_status tell(const prt_op *op, prt_str name, int64_t newest, int64_t
 
 static poprt_status visit_graph(walk *w, prt_graph *g);
 
+static poprt_status note(walk *w, prt_arena *arena, poprt_status status)
+{
+    const poprt_error *e = prt_error_last();
+    const failure f = { prt_arena_text(arena, e->subject, strlen(e->subject)),
+        prt_arena_text(arena, e->message, strlen(e->message)), status };
+    return f.subject != NULL && f.message != NULL && PRT_VEC_PUSH(arena, &w->failures, f)
+        ? POPRT_OK
+        : POPRT_E_NOMEM;
+}
+
+static poprt_status report(const walk *w)
+{
+    prt_report all = { .status = POPRT_OK };
+    for (size_t i = w->failures.count; i > 0; i--) {
+        const failure *f = &w->failures.data[i - 1];
+        prt_report_add(&all, prt_fail(f->status, f->subject, "%s", f->message));
+    }
+    return prt_report_end(&all);
+}
+
+static bool is_unread(const prt_op *op)
+{
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (prt_value_used(&op->out[i]))
+            return false;
+    return op->def != NULL && (op->def->traits & PRT_PURE) != 0;
+}
+
 static poprt_status visit(walk *w, prt_op *op)
 {
+    if (is_unread(op)) {
+        prt_op_erase(op);
+        return POPRT_OK;
+    }
     for (uint32_t i = 0; i < op->n_regions; i++)
         PRT_TRY(visit_graph(w, op->regions[i]));
     if (!is_onnx(op->domain))
@@ -159,29 +199,27 @@ static poprt_status visit(walk *w, prt_op *op)
     prt_downgrade d = { .op = op, .target = w->target };
     const prt_str name = op->name;
     const int64_t newest = op->def != NULL ? (int64_t)op->def->since
-                                             : (int64_t)(op->source_opset & ~UNSEEN);
+                                           : (int64_t)(op->source_opset & ~UNSEEN);
     const poprt_status status = tell(op, name, newest, w->target, lower(&d));
     if (status == POPRT_E_NOMEM || status == POPRT_E_INTERNAL)
         return status;
-    if (status != POPRT_OK)
-        prt_report_add(&w->report, status);
-    return POPRT_OK;
+    return status == POPRT_OK ? POPRT_OK : note(w, op->graph->module->arena, status);
 }
 
 /* Nesting of graphs is bounded by the reader. */
 static poprt_status visit_graph(walk *w, prt_graph *g)
 {
-    prt_op *op = g->first;
+    prt_op *op = g->last;
     while (op != NULL) {
-        prt_op *const before = op->prev;
+        prt_op *const behind = op->next;
         if (is_done(op, w->target)) {
-            op = op->next;
+            op = op->prev;
             continue;
         }
         PRT_TRY(visit(w, op));
         if (!op->dead)
             op->source_opset = (uint32_t)w->target;
-        op = before != NULL ? before->next : g->first;
+        op = behind != NULL ? behind->prev : g->last;
     }
     return POPRT_OK;
 }
@@ -227,10 +265,10 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target)
     if (target < 1 || target > newest)
         return prt_fail(POPRT_E_ARG, "convert_version",
             "opset %lld is not from 1 to %lld", (long long)target, (long long)newest);
-    walk w = { .target = target, .report = { .status = POPRT_OK } };
+    walk w = { .target = target };
     w.most_visits = (unmark(module->main) + 1) * MOST_MADE;
     PRT_TRY(visit_graph(&w, module->main));
-    PRT_TRY(prt_report_end(&w.report));
+    PRT_TRY(report(&w));
     drop_functions(module);
     (void)prt_graph_drop_constants(module->main, false);
     module->form_opset = target;

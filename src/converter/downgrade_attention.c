@@ -115,16 +115,21 @@ static prt_value *shares(prt_build *b, const prt_op *op, prt_value *scores, prt_
 
 /* ---- Attention ---- */
 
-static poprt_status give(prt_build *b, prt_op *op, uint32_t i, prt_value *v)
+static void give(prt_build *b, prt_op *op, uint32_t i, prt_value *v)
 {
+    if (!is_used(op, i))
+        return;
     v = prt_down_cast(b, v, prt_down_dtype(&op->out[i]));
-    if (prt_build_status(b) == POPRT_OK && v->def == NULL)
+    if (v != NULL && (v->def == NULL || v->name.size != 0))
         v = prt_build_unary(b, PRT_OP_identity, v);
-    PRT_TRY(prt_build_status(b));
-    prt_value_replace(&op->out[i], v);
-    const prt_str name = op->out[i].name;
-    op->out[i].name = PRT_STR("");
-    return name.size != 0 && v->name.size == 0 ? prt_value_set_name(v, name) : POPRT_OK;
+    prt_build_hand_over(b, &op->out[i], v);
+}
+
+/* The scores at one of the points where they may be asked for. */
+static void give_scores(prt_build *b, prt_op *op, int64_t mode, prt_value *scores)
+{
+    if (((const prt_attention_attrs *)op->attrs)->qk_matmul_output_mode == mode)
+        give(b, op, OUT_SCORES, scores);
 }
 
 static poprt_status check(const prt_downgrade *d, const prt_type *q, const prt_type *k)
@@ -149,12 +154,20 @@ static poprt_status check(const prt_downgrade *d, const prt_type *q, const prt_t
     return POPRT_OK;
 }
 
-static prt_value *score(prt_build *b, const prt_op *op, prt_value *q, prt_value *k, double scale)
+/* scale · Q · K', and what is made of the scores that are too large. */
+static prt_value *score(prt_build *b, prt_op *op, prt_value *q, prt_value *k, double scale)
 {
     static const int64_t turn[4] = { 0, 1, 3, 2 };
+    const double softcap = (double)((const prt_attention_attrs *)op->attrs)->softcap;
     q = BINARY(mul, q, prt_down_scalar(b, scale, q));
-    (void)op;
-    return BINARY(matmul, q, prt_down_transpose(b, k, 4, turn));
+    prt_value *scores = BINARY(matmul, q, prt_down_transpose(b, k, 4, turn));
+    give_scores(b, op, 0, scores);
+    if (softcap > 0) {
+        prt_value *cap = prt_down_scalar(b, softcap, scores);
+        scores = BINARY(mul, prt_build_unary(b, PRT_OP_tanh, BINARY(div, scores, cap)), cap);
+    }
+    give_scores(b, op, 1, scores);
+    return scores;
 }
 
 poprt_status prt_down_attention(prt_downgrade *d)
@@ -179,23 +192,13 @@ poprt_status prt_down_attention(prt_downgrade *d)
     for (uint32_t i = 1; i < 3; i++) {
         if (past[i - 1] != NULL)
             in[i] = join(b, past[i - 1], in[i], 2);
-        if (is_used(op, i))
-            PRT_TRY(give(b, op, i, in[i]));
+        give(b, op, i, in[i]);
         in[i] = prt_down_cast(b, in[i], wide);
         in[i] = repeat_heads(b, in[i], groups, heads / groups);
     }
     prt_value *scores = score(b, op, prt_down_cast(b, in[0], wide), in[1], scale);
-    if (is_used(op, OUT_SCORES) && a->qk_matmul_output_mode == 0)
-        PRT_TRY(give(b, op, OUT_SCORES, scores));
-    if (a->softcap > 0) {
-        prt_value *cap = prt_down_scalar(b, (double)a->softcap, scores);
-        scores = BINARY(mul, prt_build_unary(b, PRT_OP_tanh, BINARY(div, scores, cap)), cap);
-    }
-    if (is_used(op, OUT_SCORES) && a->qk_matmul_output_mode == 1)
-        PRT_TRY(give(b, op, OUT_SCORES, scores));
     prt_value *part = shares(b, op, scores, past[0]);
-    if (is_used(op, OUT_SCORES) && a->qk_matmul_output_mode == 3)
-        PRT_TRY(give(b, op, OUT_SCORES, part));
+    give_scores(b, op, 3, part);
     prt_value *y = prt_down_cast(b, BINARY(matmul, part, in[2]), dtype);
     return prt_down_replace(d, b, flat ? merge_heads(b, y) : y);
 }

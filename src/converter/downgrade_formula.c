@@ -103,7 +103,7 @@ poprt_status prt_down_thresholded_relu(prt_downgrade *d)
 {
     prt_build b = prt_build_before(d->op);
     prt_value *x = prt_op_input(d->op, 0);
-    if (!prt_down_takes(d, "Where", x))
+    if (!prt_down_takes(d, "Where", NULL))
         return prt_down_refuse(d, "it is a Where, which is not there either");
     const double alpha = (double)((const prt_thresholded_relu_attrs *)d->op->attrs)->alpha;
     prt_value *above = BINARY(greater, x, NUMBER(x, alpha));

@@ -198,7 +198,7 @@ poprt_status prt_down_extreme(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const uint32_t test = prt_op_is(op, PRT_OP_max) ? PRT_OP_greater : PRT_OP_less;
-    if (takes(d, prt_op_input(op, 0)) || !prt_down_takes(d, "Where", prt_op_input(op, 0)))
+    if (takes(d, prt_op_input(op, 0)) || !prt_down_takes(d, "Where", NULL))
         return POPRT_OK;
     prt_build b = prt_build_before(op);
     prt_value *best = prt_op_input(op, 0);
@@ -281,15 +281,25 @@ poprt_status prt_down_cast_name(prt_downgrade *d)
     return prt_down_refuse(d, "there is no such element type there");
 }
 
-/* The mask had the type of the data. */
-static poprt_status mask_to_bool(prt_downgrade *d)
+/* Nothing is left out, which not all made of these versions say. */
+static poprt_status replace_mask(prt_downgrade *d)
 {
     prt_op *op = d->op;
-    if (op->n_out < 2 || (op->out[1].name.size == 0 && !prt_value_used(&op->out[1])))
+    if (op->n_out < 2)
         return POPRT_OK;
-    op->out[1].type = op->out[0].type;
-    prt_build b = prt_down_build_after(op);
-    return prt_down_wrap(&b, &op->out[1], prt_down_cast(&b, &op->out[1], PRT_DTYPE_bool));
+    prt_value *mask = &op->out[1];
+    prt_build b = prt_build_before(op);
+    if (prt_value_used(mask)) {
+        const prt_tensor yes = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool, .rank = 1,
+            .dims = { 1 }, .data = (unsigned char[]){ 1 }, .size = 1 };
+        const prt_constant_of_shape_attrs attrs = { .value = &yes };
+        prt_value *shape = prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 0));
+        prt_value *all = prt_build_op(&b, PRT_OP_constant_of_shape, &attrs, 1, &shape);
+        prt_build_hand_over(&b, mask, all);
+        PRT_TRY(prt_build_status(&b));
+    }
+    op->n_out = 1;
+    return POPRT_OK;
 }
 
 poprt_status prt_down_dropout(prt_downgrade *d)
@@ -304,7 +314,7 @@ poprt_status prt_down_dropout(prt_downgrade *d)
     prt_down_hide(op, "seed"); /* nothing is drawn */
     prt_down_keep_inputs(op, 1);
     PRT_TRY(prt_down_add_float(d, "ratio", (float)ratio));
-    return d->target < 10 ? mask_to_bool(d) : POPRT_OK;
+    return replace_mask(d);
 }
 
 poprt_status prt_down_dropout_test(prt_downgrade *d)

@@ -70,6 +70,60 @@ poprt_status prt_down_gemm_broadcast(prt_downgrade *d)
 
 /* ---- pooling ---- */
 
+typedef struct pool {
+    prt_i64s kernel, strides, pads, dilations;
+    prt_str auto_pad;
+    int64_t ceil_mode;
+} pool;
+
+static pool pool_of(const prt_op *op)
+{
+#define POOL(id)                                                                                   \
+    case PRT_OP_##id: {                                                                            \
+        const prt_##id##_attrs *a = op->attrs;                                                     \
+        return (pool){ a->kernel_shape, a->strides, a->pads, a->dilations, a->auto_pad,            \
+            a->ceil_mode };                                                                        \
+    }
+    switch (op->def->id) {
+        POOL(average_pool)
+        POOL(lp_pool)
+    default:
+        POOL(max_pool)
+    }
+#undef POOL
+}
+
+static int64_t entry(prt_i64s list, uint32_t i, int64_t absent)
+{
+    return i < list.count ? list.data[i] : absent;
+}
+
+/* Numbers from a model that has been inferred: none is below 0, and the products are small. */
+static bool is_rounded_down(const pool *p, const prt_type *x, const prt_type *y)
+{
+    const uint32_t n = p->kernel.count;
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t in = x->dims[i + 2] + entry(p->pads, i, 0) + entry(p->pads, n + i, 0);
+        const int64_t window = (p->kernel.data[i] - 1) * entry(p->dilations, i, 1) + 1;
+        if ((in - window) / entry(p->strides, i, 1) + 1 != y->dims[i + 2])
+            return false;
+    }
+    return true;
+}
+
+/* What a window in the padding counts for was not always the same, so where rounding up makes no
+ * difference it is not asked for. */
+poprt_status prt_down_ceil(prt_downgrade *d)
+{
+    const pool p = pool_of(d->op);
+    const prt_type *x = prt_down_static(prt_op_input(d->op, 0));
+    const prt_type *y = prt_down_static(&d->op->out[0]);
+    if (p.ceil_mode != 0 && prt_str_is(p.auto_pad, "NOTSET") && x != NULL && y != NULL &&
+        x->rank == (int32_t)p.kernel.count + 2 && y->rank == x->rank && is_rounded_down(&p, x, y))
+        prt_down_hide(d->op, "ceil_mode");
+    return POPRT_OK;
+}
+
 poprt_status prt_down_real_p(prt_downgrade *d)
 {
     const int64_t p = prt_op_is(d->op, PRT_OP_lp_pool)

@@ -50,15 +50,6 @@ static bool is_used(const prt_op *op, uint32_t i)
     return i < op->n_out && (op->out[i].name.size != 0 || prt_value_used(&op->out[i]));
 }
 
-static poprt_status replace_output(prt_build *b, prt_op *op, uint32_t i, prt_value *by)
-{
-    PRT_TRY(prt_build_status(b));
-    prt_value_replace(&op->out[i], by);
-    const prt_str name = op->out[i].name;
-    op->out[i].name = PRT_STR("");
-    return name.size != 0 ? prt_value_set_name(by, name) : POPRT_OK;
-}
-
 /* The type that a normalisation computes in: that of stash_type, or of the data. */
 static int32_t stash(int64_t stash_type, const prt_value *x)
 {
@@ -84,11 +75,9 @@ poprt_status prt_down_layer_norm(prt_downgrade *d)
     if (prt_op_input(op, 2) != NULL)
         y = BINARY(add, y, prt_op_input(op, 2));
     if (is_used(op, 1))
-        PRT_TRY(replace_output(&b, op, 1, mean));
-    if (is_used(op, 2)) {
-        prt_value *inverse = prt_build_unary(&b, PRT_OP_reciprocal, scale);
-        PRT_TRY(replace_output(&b, op, 2, inverse));
-    }
+        prt_build_hand_over(&b, &op->out[1], mean);
+    if (is_used(op, 2))
+        prt_build_hand_over(&b, &op->out[2], prt_build_unary(&b, PRT_OP_reciprocal, scale));
     return prt_down_replace(d, &b, y);
 }
 
@@ -191,8 +180,8 @@ static poprt_status train(prt_downgrade *d)
         if (!is_used(op, i))
             continue;
         prt_value *now = prt_down_reshape(&b, i == 1 ? mean : square, 1, &list);
-        PRT_TRY(replace_output(&b, op, i,
-            blend(&b, prt_op_input(op, i + 2), now, a->momentum)));
+        now = blend(&b, prt_op_input(op, i + 2), now, a->momentum);
+        prt_build_hand_over(&b, &op->out[i], now);
     }
     return prt_down_replace(d, &b, y);
 }

@@ -51,6 +51,22 @@ static poprt_status zeros(const prt_op *op, const prt_type *type, prt_arena *scr
         : prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "its input is too large");
 }
 
+/* Integers that inference knows. */
+static poprt_status content_of(const prt_op *op, const prt_value *v, prt_arena *scratch,
+    prt_tensor *to)
+{
+    uint32_t count;
+    int64_t *values = PRT_NEW_N(scratch, int64_t, v->content->count + 1);
+    if (values == NULL)
+        return POPRT_E_NOMEM;
+    const int64_t dim = v->content->count;
+    if (v->type->dtype != PRT_DTYPE_i64 || v->type->rank != 1 ||
+        !prt_down_integers(v, v->content->count, values, &count) ||
+        !prt_tensor_init(to, PRT_DTYPE_i64, 1, &dim, values))
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "its input is not known");
+    return POPRT_OK;
+}
+
 static poprt_status evaluate(const prt_op *op, prt_arena *scratch, prt_tensor *out)
 {
     const prt_tensor **in = PRT_NEW_N(scratch, const prt_tensor *, op->n_in);
@@ -62,7 +78,8 @@ static poprt_status evaluate(const prt_op *op, prt_arena *scratch, prt_tensor *o
         if (v == NULL)
             continue;
         if (!prt_value_aligned(v, scratch, &x[i]))
-            PRT_TRY(zeros(op, v->type, scratch, &x[i]));
+            PRT_TRY(v->content != NULL ? content_of(op, v, scratch, &x[i])
+                                       : zeros(op, v->type, scratch, &x[i]));
         in[i] = &x[i];
     }
     *out = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .rank = UINT32_MAX };
@@ -75,7 +92,8 @@ static bool is_known(const prt_op *op)
     if (prt_op_is(op, PRT_OP_eye_like))
         return prt_down_static(prt_op_input(op, 0)) != NULL;
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (prt_op_input(op, i) != NULL && !prt_value_is_constant(prt_op_input(op, i)))
+        if (prt_op_input(op, i) != NULL && !prt_value_is_constant(prt_op_input(op, i)) &&
+            prt_op_input(op, i)->content == NULL)
             return false;
     return true;
 }

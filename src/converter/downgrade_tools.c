@@ -272,13 +272,9 @@ poprt_status prt_down_wrap(prt_build *b, prt_value *inner, prt_value *outer)
     prt_op *reader = outer->def;
     while (reader->in[0].value != inner)
         reader = reader->in[0].value->def;
-    prt_value_replace(inner, outer);
+    prt_build_hand_over(b, inner, outer);
     prt_op_set_input(reader, 0, inner);
-    if (inner->name.size == 0)
-        return POPRT_OK;
-    const prt_str name = inner->name;
-    inner->name = PRT_STR("");
-    return prt_value_set_name(outer, name);
+    return prt_build_status(b);
 }
 
 int64_t prt_down_front_axis(int64_t axis, const prt_value *like)

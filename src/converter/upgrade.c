@@ -178,6 +178,42 @@ poprt_status prt_upgrade_ints_to_input(prt_upgrade *u, const char *name, uint32_
     return POPRT_OK;
 }
 
+poprt_status prt_upgrade_refuse(const prt_upgrade *u, poprt_status status, const char *what)
+{
+    return prt_fail(status, prt_op_label(u->op), "%.100s of opset %lld: %s", u->op->name.data,
+        (long long)u->version, what);
+}
+
+void prt_upgrade_set_attr(prt_upgrade *u, size_t offset, const void *value, size_t size)
+{
+    prt_op *op = u->op;
+    memcpy((char *)op->attrs + offset, value, size);
+    for (uint32_t i = 0; i < op->def->n_attrs; i++)
+        if (op->def->attrs[i].offset == offset)
+            *(uint64_t *)op->attrs |= (uint64_t)1 << i;
+}
+
+const prt_type *prt_upgrade_ranked(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && v->type->rank >= 0 ? v->type : NULL;
+}
+
+poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value *value, prt_value *like)
+{
+    prt_value *shape = prt_build_unary(b, PRT_OP_shape, like);
+    PRT_TRY(prt_build_status(b));
+    PRT_TRY(prt_upgrade_become(u, PRT_OP_reshape));
+    PRT_UPGRADE_SET(u, reshape, allowzero, 1);
+    for (uint32_t i = u->op->n_in; i < 2; i++)
+        PRT_TRY(prt_op_add_input(u->op, NULL));
+    prt_op_set_input(u->op, 0, value);
+    prt_op_set_input(u->op, 1, shape);
+    for (uint32_t i = 2; i < u->op->n_in; i++)
+        prt_op_set_input(u->op, i, NULL);
+    u->op->n_in = 2;
+    return POPRT_OK;
+}
+
 /* ---- rows ---- */
 
 static const prt_form *next_row(const prt_op *op, int64_t version)

@@ -78,6 +78,23 @@ float prt_upgrade_f32(prt_upgrade *u, const char *name, float absent);
 /* Attribute `name` (ints; may be missing) becomes input `slot` as an i64 constant of rank 1. */
 poprt_status prt_upgrade_ints_to_input(prt_upgrade *u, const char *name, uint32_t slot);
 
+/* A failure that names the operator and the opset. */
+poprt_status prt_upgrade_refuse(const prt_upgrade *u, poprt_status status, const char *what);
+
+/* Sets an attribute of the row and marks it as given. */
+#define PRT_UPGRADE_SET(u, id, field, ...)                                                         \
+    prt_upgrade_set_attr(u, offsetof(prt_##id##_attrs, field),                                     \
+        &(__typeof__(((prt_##id##_attrs *)0)->field)){ __VA_ARGS__ },                              \
+        sizeof(((prt_##id##_attrs *)0)->field))
+void prt_upgrade_set_attr(prt_upgrade *u, size_t offset, const void *value, size_t size);
+
+/* Type of a tensor of known rank, else NULL. */
+const prt_type *prt_upgrade_ranked(const prt_value *v);
+
+/* The op becomes Reshape of `value` to the shape of `like`; it keeps its output. */
+poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value *value,
+    prt_value *like);
+
 /* The op becomes another row of the table (inputs, outputs and regions stay). Attributes of the
  * node that the new row has by name and kind are filled in unless somebody took them; the others
  * have their defaults. */
