@@ -206,8 +206,8 @@ void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
         prt_put_str(p, PRT_ONNX_Node_input, prt_names_value(w->names, op->in[i].value));
     for (uint32_t i = 0; i < n_out; i++)
         prt_put_str(p, PRT_ONNX_Node_output, prt_names_value(w->names, &op->out[i]));
-    if (op->origin.size != 0)
-        prt_put_str(p, PRT_ONNX_Node_name, op->origin);
+    if (prt_names_node(w->names, op).size != 0)
+        prt_put_str(p, PRT_ONNX_Node_name, prt_names_node(w->names, op));
     prt_put_str(p, PRT_ONNX_Node_op_type, op->name);
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++)
         if (is_written(op, k))
