@@ -314,6 +314,24 @@ static void run_workers(work *w, size_t jobs)
     }
 }
 
+/* Ways that no model goes, because nothing is written in that form, and the test that has them. */
+static const struct {
+    const char *name, *test;
+    int32_t to;
+    size_t way; /* 0: up */
+} elsewhere[] = {
+    { "GroupNormalization", "test_upgrade_nn: group_norm_by_group", 21, 0 },
+};
+
+static bool is_elsewhere(const prt_form *row, size_t way)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(elsewhere); i++)
+        if (strcmp(elsewhere[i].name, row->name) == 0 && elsewhere[i].to == row->to &&
+            elsewhere[i].way == way)
+            return true;
+    return false;
+}
+
 /* Rows that nothing exercised; those of other domains have tests of their own. */
 static size_t count_idle(const work *w)
 {
@@ -326,7 +344,7 @@ static size_t count_idle(const work *w)
             if (w->all && has)
                 printf("%s %d-%d %s: %u\n", row->name, row->from, row->to,
                     way == 0 ? "up" : "down", w->s->runs[2 * i + way]);
-            if (!has || w->s->runs[2 * i + way] != 0)
+            if (!has || w->s->runs[2 * i + way] != 0 || is_elsewhere(row, way))
                 continue;
             printf("FAIL %s from %d to %d: nothing ran its way %s\n", row->name, row->from,
                 row->to, way == 0 ? "up" : "down");
