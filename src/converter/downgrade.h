@@ -74,6 +74,9 @@ prt_value *prt_down_transpose(prt_build *b, prt_value *x, uint32_t rank, const i
 prt_value *prt_down_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
 /* Reshape to a shape that may say 0 and means it. */
 prt_value *prt_down_reshape_to(prt_build *b, prt_value *x, prt_value *shape);
+/* `list` at the places `at` of `whole`, both of rank 1. */
+prt_value *prt_down_place(prt_build *b, prt_value *whole, uint32_t count, const int64_t *at,
+    prt_value *list);
 /* 0, 1, … below the length of an axis (counted from the back) of x, of rank 2: as a column or as
  * a row. */
 prt_value *prt_down_indices(prt_build *b, prt_value *x, int64_t axis, bool column);

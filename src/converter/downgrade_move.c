@@ -166,26 +166,28 @@ poprt_status prt_down_pad_wrap(prt_downgrade *d)
 poprt_status prt_down_pad_axes(prt_downgrade *d)
 {
     prt_op *op = d->op;
-    int64_t axes[PRT_MAX_RANK], few[2 * PRT_MAX_RANK], pads[2 * PRT_MAX_RANK] = { 0 };
-    uint32_t n_axes, n_pads;
+    int64_t at[2 * PRT_MAX_RANK], few[2 * PRT_MAX_RANK], pads[2 * PRT_MAX_RANK] = { 0 };
+    uint32_t n, n_pads;
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0));
     if (prt_op_input(op, 3) == NULL)
         return POPRT_OK;
-    if (x == NULL || !prt_down_integers(prt_op_input(op, 3), PRT_MAX_RANK, axes, &n_axes) ||
-        !prt_down_integers(prt_op_input(op, 1), 2 * PRT_MAX_RANK, few, &n_pads) ||
-        n_pads != 2 * n_axes)
+    if (x == NULL || !prt_down_integers(prt_op_input(op, 3), PRT_MAX_RANK, at, &n))
         return prt_down_refuse(d,
-            "there are pads for all axes there; that needs constant ones and a known rank");
-    for (uint32_t i = 0; i < n_axes; i++) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + x->rank : axes[i];
-        if (axis < 0 || axis >= x->rank)
-            return prt_down_refuse(d, "axis %lld is outside of rank %d", (long long)axes[i],
-                x->rank);
-        pads[axis] = few[i];
-        pads[x->rank + axis] = few[n_axes + i];
+            "there are pads for all axes there; that needs constant axes and a known rank");
+    for (uint32_t i = 0; i < n; i++) {
+        at[i] += at[i] < 0 ? x->rank : 0;
+        if (at[i] < 0 || at[i] >= x->rank)
+            return prt_down_refuse(d, "an axis is outside of rank %d", x->rank);
+        at[n + i] = x->rank + at[i];
     }
+    const bool known =
+        prt_down_integers(prt_op_input(op, 1), 2 * PRT_MAX_RANK, few, &n_pads) && n_pads == 2 * n;
+    for (uint32_t i = 0; known && i < 2 * n; i++)
+        pads[at[i]] = few[i];
     prt_build b = prt_build_before(op);
     prt_value *list = prt_build_i64s(&b, 2 * (uint32_t)x->rank, pads);
+    if (!known)
+        list = prt_down_place(&b, list, 2 * n, at, prt_op_input(op, 1));
     PRT_TRY(prt_build_status(&b));
     prt_op_set_input(op, 1, list);
     prt_down_keep_inputs(op, 3);

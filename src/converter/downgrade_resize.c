@@ -34,37 +34,54 @@ poprt_status prt_down_resize_modes(prt_downgrade *d)
     return POPRT_OK;
 }
 
-/* Scales or sizes of some axes become those of all. */
-static poprt_status spread(prt_downgrade *d, uint32_t slot, const prt_type *x)
+/* Scales or sizes of some axes become those of all: the others keep theirs. */
+static poprt_status spread(prt_downgrade *d, uint32_t slot, const int64_t *axes, const prt_type *x)
 {
     prt_op *op = d->op;
-    const prt_resize_attrs *a = op->attrs;
+    const uint32_t count = ((const prt_resize_attrs *)op->attrs)->axes.count;
+    const int64_t rank = x->rank;
+    float ones[PRT_MAX_RANK];
+    if (is_empty(prt_op_input(op, slot)))
+        return POPRT_OK;
+    for (int64_t i = 0; i < rank; i++)
+        ones[i] = 1.0f;
+    prt_build b = prt_build_before(op);
+    prt_value *whole = slot == 2 ? prt_build_tensor(&b, PRT_DTYPE_f32, 1, &rank, ones)
+                                 : prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 0));
+    prt_value *all = prt_down_place(&b, whole, count, axes, prt_op_input(op, slot));
+    PRT_TRY(prt_build_status(&b));
+    prt_op_set_input(op, slot, all);
+    return POPRT_OK;
+}
+
+/* The same where they are constant, so that older forms can have them as attributes. */
+static poprt_status spread_constant(prt_downgrade *d, uint32_t slot, const int64_t *axes,
+    const prt_type *x)
+{
+    prt_op *op = d->op;
+    const uint32_t count = ((const prt_resize_attrs *)op->attrs)->axes.count;
     prt_tensor t;
     float scales[PRT_MAX_RANK];
     int64_t sizes[PRT_MAX_RANK];
+    const int64_t rank = x->rank;
     const prt_value *v = prt_op_input(op, slot);
     if (is_empty(v))
         return POPRT_OK;
-    if (!prt_value_is_constant(v) || !prt_value_tensor(v, &t) ||
-        prt_tensor_count(&t) != a->axes.count)
-        return prt_down_refuse(d, "scales and sizes are of all axes there, and are not constant");
-    for (int32_t i = 0; i < x->rank; i++) {
+    bool known = prt_value_is_constant(v) && prt_value_tensor(v, &t) &&
+        prt_tensor_count(&t) == count;
+    for (int64_t i = 0; i < rank; i++) {
         scales[i] = 1.0f;
         sizes[i] = x->dims[i];
-        if (slot == 3 && !prt_dim_is_number(sizes[i]))
-            return prt_down_refuse(d, "sizes are of all axes there, and one is not known");
+        known = known && (slot == 2 || prt_dim_is_number(sizes[i]));
     }
-    for (uint32_t i = 0; i < a->axes.count; i++) {
-        const int64_t axis = a->axes.data[i] < 0 ? a->axes.data[i] + x->rank : a->axes.data[i];
-        if (axis < 0 || axis >= x->rank)
-            return prt_down_refuse(d, "an axis is outside of its rank");
+    if (!known)
+        return spread(d, slot, axes, x);
+    for (uint32_t i = 0; i < count; i++)
         if (slot == 2)
-            scales[axis] = (float)prt_load_f64(t.dtype, t.data, i);
+            scales[axes[i]] = (float)prt_load_f64(t.dtype, t.data, i);
         else
-            sizes[axis] = prt_load_i64(t.dtype, t.data, i);
-    }
+            sizes[axes[i]] = prt_load_i64(t.dtype, t.data, i);
     prt_build b = prt_build_before(op);
-    const int64_t rank = x->rank;
     prt_value *all = slot == 2 ? prt_build_tensor(&b, PRT_DTYPE_f32, 1, &rank, scales)
                                : prt_build_i64s(&b, (uint32_t)rank, sizes);
     PRT_TRY(prt_build_status(&b));
@@ -83,8 +100,16 @@ poprt_status prt_down_resize_axes(prt_downgrade *d)
         return prt_down_refuse(d, "scales and sizes are of all axes there; its rank is not known");
     if (!is_empty(prt_op_input(op, 1)))
         return prt_down_refuse(d, "the region of interest has all axes there");
-    PRT_TRY(spread(d, 2, x));
-    PRT_TRY(spread(d, 3, x));
+    int64_t axes[PRT_MAX_RANK];
+    if (a->axes.count > PRT_MAX_RANK)
+        return prt_down_refuse(d, "it has more axes than its rank");
+    for (uint32_t i = 0; i < a->axes.count; i++) {
+        axes[i] = a->axes.data[i] < 0 ? a->axes.data[i] + x->rank : a->axes.data[i];
+        if (axes[i] < 0 || axes[i] >= x->rank)
+            return prt_down_refuse(d, "an axis is outside of its rank");
+    }
+    PRT_TRY(spread_constant(d, 2, axes, x));
+    PRT_TRY(spread_constant(d, 3, axes, x));
     prt_down_hide(op, "axes");
     return POPRT_OK;
 }

@@ -330,6 +330,15 @@ prt_value *prt_down_reshape_to(prt_build *b, prt_value *x, prt_value *shape)
     return prt_build_op(b, PRT_OP_reshape, &attrs, 2, in);
 }
 
+prt_value *prt_down_place(prt_build *b, prt_value *whole, uint32_t count, const int64_t *at,
+    prt_value *list)
+{
+    prt_scatter_elements_attrs attrs =
+        *(const prt_scatter_elements_attrs *)prt_op_of(PRT_OP_scatter_elements)->defaults;
+    prt_value *in[3] = { whole, prt_build_i64s(b, count, at), list };
+    return prt_build_op(b, PRT_OP_scatter_elements, &attrs, 3, in);
+}
+
 /* Length of one axis at run time, as a scalar. */
 static prt_value *length(prt_build *b, prt_value *x, int64_t axis)
 {
