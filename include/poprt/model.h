@@ -34,10 +34,12 @@ typedef struct poprt_io_info {
     const char *name;
     int32_t direction;  /* POPRT_INPUT or POPRT_OUTPUT */
     int32_t value_kind; /* POPRT_VALUE_* */
-    int32_t dtype;      /* POPRT_DTYPE_*: of the tensor, or of a sequence's tensors */
+    int32_t dtype;      /* POPRT_DTYPE_*: of the tensor, of a sequence's tensors, of a map's values */
     int32_t rank;       /* -1 when unknown; the two arrays have `rank` entries */
     const int64_t *dims;          /* -1 where a dimension is symbolic or unknown */
     const char *const *dim_names; /* "" for a number; a name or expression; "?" when unknown */
+    int32_t item_kind; /* of sequences and optionals: POPRT_VALUE_* of what they hold; else 0 */
+    int32_t key_dtype; /* of maps and sequences of maps: POPRT_DTYPE_* of the keys; else undefined */
 } poprt_io_info;
 
 /*
@@ -92,6 +94,14 @@ POPRT_API poprt_status poprt_model_describe(const poprt_model *model, int32_t fo
     poprt_write_fn write, void *user);
 
 POPRT_API void poprt_model_release(poprt_model *model);
+
+/*
+ * Lists every operator there is: domain, name, version, inputs, outputs, element types and
+ * attributes. POPRT_FORMAT_SUMMARY is a line each, POPRT_FORMAT_TEXT a page in Markdown,
+ * POPRT_FORMAT_JSON an array. `env` may be NULL; any thread.
+ */
+POPRT_API poprt_status poprt_operators_describe(poprt_env *env, int32_t format,
+    poprt_write_fn write, void *user);
 
 #ifdef __cplusplus
 }

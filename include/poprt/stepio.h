@@ -39,7 +39,9 @@ POPRT_API poprt_status poprt_stepio_create_callbacks(const poprt_session *sessio
 
 /*
  * Binds a tensor to an input or output by name or slot. The descriptor is copied, its data is
- * borrowed until the binding is replaced or the StepIO released. dtype and known dims must fit.
+ * borrowed until the binding is replaced or the StepIO released. dtype and known dims must fit,
+ * but for an input of which the model reads nothing or only the element type (what CastLike takes
+ * for an example): it may have any shape.
  * A NULL tensor (or one without data and size, for an output) unbinds: the session then provides
  * memory for the output, to be read by poprt_stepio_output.
  */
@@ -54,17 +56,32 @@ POPRT_API poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot,
     const poprt_tensor *tensors, size_t count, int32_t present);
 
 /*
+ * Binds an input that is a map: `keys` (int64 or string) and `values` have rank 1 and as many
+ * elements, values[i] being the value under keys[i]; of equal keys the last counts. Their element
+ * types must be the map's. Descriptors are copied, data is borrowed as by poprt_stepio_bind; it
+ * must be aligned for its element type.
+ */
+POPRT_API poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot,
+    const poprt_tensor *keys, const poprt_tensor *values);
+
+/*
  * After a run: the output in `slot`, wherever it lies. Valid until the next run of the session or,
- * for bound buffers, as long as those. For sequences and optionals use the two calls below.
+ * for bound buffers, as long as those. For sequences, optionals and maps use the calls below.
  */
 POPRT_API poprt_status poprt_stepio_output(const poprt_stepio *io, size_t slot, poprt_tensor *out);
 
-/* Number of tensors in a sequence or optional output; `present` (may be NULL) is 0 for an empty
- * optional. */
+/* Number of tensors in a sequence or optional output, or of maps: 1, or those of a sequence of
+ * maps; `present` (may be NULL) is 0 for an empty optional. */
 POPRT_API poprt_status poprt_stepio_output_count(const poprt_stepio *io, size_t slot, size_t *count,
     int32_t *present);
 POPRT_API poprt_status poprt_stepio_output_item(const poprt_stepio *io, size_t slot, size_t index,
     poprt_tensor *out);
+
+/* Map `index` of an output that is a map (index 0) or a sequence of maps: keys and values as
+ * poprt_stepio_bind_map takes them, keys ascending where an operator made the map. They belong to
+ * the session and are valid as long as what poprt_stepio_output gives. */
+POPRT_API poprt_status poprt_stepio_output_map(const poprt_stepio *io, size_t slot, size_t index,
+    poprt_tensor *keys, poprt_tensor *values);
 
 POPRT_API void poprt_stepio_release(poprt_stepio *io);
 

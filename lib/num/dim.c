@@ -185,7 +185,16 @@ int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b)
     case PRT_DIM_MAX:
         result = a > b ? a : b;
         break;
+    case PRT_DIM_BROADCAST:
+        result = a == 1 ? b : a;
+        fits = a == b || a == 1 || b == 1;
+        break;
+    case PRT_DIM_BOUND:
+        fits = b >= 0 && (a >= 0 || prt_i64_add(a, b, &a));
+        result = a < 0 ? 0 : a < b ? a : b;
+        break;
     case PRT_DIM_SYMBOL:
+    case PRT_DIM_OPS:
         break;
     }
     return fits && prt_dim_is_number(result) ? result : PRT_DIM_UNKNOWN;
@@ -210,8 +219,9 @@ static void print(text *t, const prt_dims *dims, int64_t dim)
 {
     static const char *const infix[] = { [PRT_DIM_ADD] = "+", [PRT_DIM_SUB] = "-",
         [PRT_DIM_MUL] = "*", [PRT_DIM_FLOORDIV] = "/", [PRT_DIM_MOD] = "%" };
-    static const char *const prefix[] = { [PRT_DIM_CEILDIV] = "ceildiv", [PRT_DIM_MIN] = "min",
-        [PRT_DIM_MAX] = "max" };
+    static const char *const prefix[PRT_DIM_OPS] = { [PRT_DIM_CEILDIV] = "ceildiv", [PRT_DIM_MIN] = "min",
+        [PRT_DIM_MAX] = "max", [PRT_DIM_BROADCAST] = "broadcast",
+        [PRT_DIM_BOUND] = "bound" };
     if (t->used + 1 >= t->size)
         return;
     if (dim == PRT_DIM_UNKNOWN || (prt_dim_is_expr(dim) && dims == NULL)) {
@@ -229,8 +239,7 @@ static void print(text *t, const prt_dims *dims, int64_t dim)
         put(t, node->symbol.data, node->symbol.size);
         return;
     }
-    const bool named =
-        node->op == PRT_DIM_CEILDIV || node->op == PRT_DIM_MIN || node->op == PRT_DIM_MAX;
+    const bool named = prefix[node->op] != NULL;
     const char *word = named ? prefix[node->op] : infix[node->op];
     if (named)
         put(t, word, strlen(word));

@@ -26,7 +26,10 @@ typedef enum prt_dim_op {
     PRT_DIM_CEILDIV,
     PRT_DIM_MOD, /* sign of the divisor */
     PRT_DIM_MIN,
-    PRT_DIM_MAX
+    PRT_DIM_MAX,
+    PRT_DIM_BROADCAST, /* the other one where one is 1; unknown when they are unequal */
+    PRT_DIM_BOUND,     /* index a of size b: from the end when negative, kept in [0, b] */
+    PRT_DIM_OPS
 } prt_dim_op;
 
 typedef struct prt_dim_node {
@@ -79,6 +82,19 @@ static inline int64_t prt_dim_max(prt_dims *d, int64_t a, int64_t b)
 {
     return prt_dim_make(d, PRT_DIM_MAX, a, b);
 }
+
+static inline int64_t prt_dim_broadcast(prt_dims *d, int64_t a, int64_t b)
+{
+    return prt_dim_make(d, PRT_DIM_BROADCAST, a, b);
+}
+
+static inline int64_t prt_dim_bound(prt_dims *d, int64_t index, int64_t size)
+{
+    return prt_dim_make(d, PRT_DIM_BOUND, index, size);
+}
+
+/* True when an expression or number is certainly not negative, given that symbols are not. */
+bool prt_dim_never_negative(const prt_dims *dims, int64_t dim);
 
 /* Nodes in order of making: operands come before what uses them. */
 size_t prt_dims_count(const prt_dims *dims);

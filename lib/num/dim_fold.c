@@ -15,13 +15,52 @@
 /* The operands as they come, numbers last and earlier nodes first where order does not matter. */
 static int64_t as_written(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
-    const bool commutes =
-        op == PRT_DIM_ADD || op == PRT_DIM_MUL || op == PRT_DIM_MIN || op == PRT_DIM_MAX;
+    const bool commutes = op == PRT_DIM_ADD || op == PRT_DIM_MUL || op == PRT_DIM_MIN ||
+        op == PRT_DIM_MAX || op == PRT_DIM_BROADCAST;
     const bool late = prt_dim_is_number(a) ||
                       (prt_dim_is_expr(b) && prt_dim_index(a) > prt_dim_index(b));
     if (commutes && late)
         return prt_dim_intern(dims, op, b, a, true);
     return prt_dim_intern(dims, op, a, b, true);
+}
+
+/* x where term i is c*min(x, y) and term j is c*max(x-y, 0); else PRT_DIM_UNKNOWN. */
+static int64_t parted(const prt_dims *dims, const prt_term *i, const prt_term *j)
+{
+    if (i->degree != 1 || j->degree != 1 || i->coef != j->coef)
+        return PRT_DIM_UNKNOWN;
+    const prt_dim_node *least = prt_dims_at(dims, i->factors[0]);
+    const prt_dim_node *most = prt_dims_at(dims, j->factors[0]);
+    if (least->op != PRT_DIM_MIN || most->op != PRT_DIM_MAX || most->b != 0)
+        return PRT_DIM_UNKNOWN;
+    prt_poly x, y, more, rest;
+    if (!prt_poly_of(dims, least->a, &x) || !prt_poly_of(dims, least->b, &y) ||
+        !prt_poly_of(dims, most->a, &more) || !prt_poly_add(&x, &y, -1, &rest))
+        return PRT_DIM_UNKNOWN;
+    prt_poly none;
+    if (prt_poly_add(&rest, &more, -1, &none) && none.count == 0)
+        return least->a;
+    return prt_poly_add(&rest, &more, 1, &none) && none.count == 0 ? least->b : PRT_DIM_UNKNOWN;
+}
+
+/* Joins one such pair of terms; false when there is none. */
+static bool join_pair(const prt_dims *dims, prt_poly *p)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t j = 0; j < p->count; j++) {
+            const int64_t whole = parted(dims, &p->terms[i], &p->terms[j]);
+            prt_poly x, joined, others = { .count = 0 };
+            if (whole == PRT_DIM_UNKNOWN || !prt_poly_of(dims, whole, &x))
+                continue;
+            for (uint32_t k = 0; k < p->count; k++)
+                if (k != i && k != j)
+                    others.terms[others.count++] = p->terms[k];
+            if (prt_poly_add(&others, &x, p->terms[i].coef, &joined)) {
+                *p = joined;
+                return true;
+            }
+        }
+    return false;
 }
 
 static int64_t fold_polynomial(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
@@ -32,6 +71,9 @@ static int64_t fold_polynomial(prt_dims *dims, prt_dim_op op, int64_t a, int64_t
         fits = prt_poly_mul(&pa, &pb, &p);
     else if (fits)
         fits = prt_poly_add(&pa, &pb, op == PRT_DIM_ADD ? 1 : -1, &p);
+    /* What was cut in two somewhere and put together again is whole: min(x, y) + max(x-y, 0). */
+    for (uint32_t turn = 0; fits && turn < PRT_POLY_TERMS && join_pair(dims, &p);)
+        turn++;
     for (uint32_t i = 0; fits && i < p.count; i++)
         fits = prt_dim_is_number(p.terms[i].coef) && prt_dim_is_number(-p.terms[i].coef);
     return fits ? prt_poly_dim(dims, &p) : as_written(dims, op, a, b);
@@ -198,19 +240,6 @@ static int64_t fold_remainder(prt_dims *dims, int64_t a, int64_t b)
     return with_quotient(dims, PRT_DIM_MOD, &quotient, &p, b);
 }
 
-/* True when no choice of symbols makes it negative; false when we cannot tell. */
-static bool is_never_negative(const prt_dims *dims, const prt_poly *p)
-{
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (p->terms[i].coef < 0)
-            return false;
-        for (uint32_t k = 0; k < p->terms[i].degree; k++)
-            if (prt_dims_at(dims, p->terms[i].factors[k])->op != PRT_DIM_SYMBOL)
-                return false;
-    }
-    return true;
-}
-
 /* Whether `dim` is the same extreme and has `operand` as one of its two. */
 static bool has_operand(const prt_dims *dims, prt_dim_op op, int64_t dim, int64_t operand)
 {
@@ -228,12 +257,47 @@ static int64_t fold_extreme(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
         return b;
     prt_poly pa, pb, more;
     if (prt_poly_of(dims, a, &pa) && prt_poly_of(dims, b, &pb)) {
-        if (prt_poly_add(&pa, &pb, -1, &more) && is_never_negative(dims, &more))
+        if (prt_poly_add(&pa, &pb, -1, &more) && prt_poly_never_negative(dims, &more))
             return op == PRT_DIM_MAX ? a : b;
-        if (prt_poly_add(&pb, &pa, -1, &more) && is_never_negative(dims, &more))
+        if (prt_poly_add(&pb, &pa, -1, &more) && prt_poly_never_negative(dims, &more))
             return op == PRT_DIM_MAX ? b : a;
     }
     return as_written(dims, op, a, b);
+}
+
+/* For `dim` = min(other, k): with k above 0, the minimum is 1 only where `other` is (or k is, and
+ * then `other` wins), so what the two broadcast to is `other`. */
+static bool is_capped(const prt_dims *dims, int64_t dim, int64_t other)
+{
+    if (!has_operand(dims, PRT_DIM_MIN, dim, other))
+        return false;
+    const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(dim));
+    const int64_t cap = node->a == other ? node->b : node->a;
+    return prt_dim_is_number(cap) && cap > 0;
+}
+
+static int64_t fold_broadcast(prt_dims *dims, int64_t a, int64_t b)
+{
+    if (a == b || b == 1)
+        return a;
+    if (a == 1)
+        return b;
+    if (prt_dim_is_number(a) || is_capped(dims, b, a) || has_operand(dims, PRT_DIM_BROADCAST, a, b))
+        return a;
+    if (prt_dim_is_number(b) || is_capped(dims, a, b) || has_operand(dims, PRT_DIM_BROADCAST, b, a))
+        return b;
+    return as_written(dims, PRT_DIM_BROADCAST, a, b);
+}
+
+static int64_t fold_bound(prt_dims *dims, int64_t index, int64_t size)
+{
+    if (index == size || index == 0)
+        return index;
+    if (prt_dim_never_negative(dims, index))
+        return prt_dim_min(dims, size, index);
+    if (prt_dim_is_number(index))
+        return prt_dim_max(dims, prt_dim_add(dims, size, index), 0);
+    return as_written(dims, PRT_DIM_BOUND, index, size);
 }
 
 int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
@@ -258,6 +322,10 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
     case PRT_DIM_MIN:
     case PRT_DIM_MAX:
         return fold_extreme(dims, op, a, b);
+    case PRT_DIM_BROADCAST:
+        return fold_broadcast(dims, a, b);
+    case PRT_DIM_BOUND:
+        return fold_bound(dims, a, b);
     default:
         return PRT_DIM_UNKNOWN;
     }

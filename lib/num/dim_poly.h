@@ -44,6 +44,9 @@ void prt_poly_common(const prt_poly *p, prt_term *common);
  * coefficient is no plain number. */
 int64_t prt_poly_dim(prt_dims *dims, const prt_poly *p);
 
+/* From dim_sign.c: true when no choice of symbols makes it negative; false when nobody can tell. */
+bool prt_poly_never_negative(const prt_dims *dims, const prt_poly *p);
+
 int64_t prt_gcd(int64_t a, int64_t b);
 
 /* From dim.c: the node as written. An opaque sum or product is an atom to polynomials, because it

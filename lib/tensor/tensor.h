@@ -17,7 +17,8 @@ struct prt_tensor {
     void *data;   /* elements; poprt_string[] for strings */
     size_t size;  /* bytes at `data` for tensors */
     size_t count; /* items of a sequence; 0 or 1 for an optional; entries of a map */
-    prt_tensor *items;     /* sequences and optionals: the items; maps: values, keys in `data` */
+    prt_tensor *items; /* sequences and optionals: the items; maps: one tensor [count] of values,
+                        * with the keys in `data` */
 };
 
 /* Number of elements of a tensor. Dims were checked when it was made. */

@@ -86,7 +86,13 @@ static void put_type(prt_sink *sink, const poprt_io_info *info)
 {
     if (info->value_kind != POPRT_VALUE_TENSOR)
         prt_sink_print(sink, "%s of ", kinds[info->value_kind]);
+    if (info->item_kind == POPRT_VALUE_MAP)
+        prt_sink_print(sink, "map of ");
+    if (info->key_dtype != 0)
+        prt_sink_print(sink, "%s to ", poprt_dtype_name(info->key_dtype));
     prt_sink_print(sink, "%s", info->dtype != 0 ? poprt_dtype_name(info->dtype) : "unknown type");
+    if (info->key_dtype != 0)
+        return;
     if (info->rank < 0) {
         prt_sink_print(sink, " of unknown shape");
         return;
@@ -136,6 +142,8 @@ poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
     prt_sink_print(sink, " bytes\n");
     for (size_t i = 0; i < d->facts.count; i++) {
         const prt_fact *fact = &d->facts.data[i];
+        if (fact->label == NULL)
+            continue;
         prt_sink_print(sink, "%-*s ", LABEL_WIDTH, fact->label);
         if (fact->text.data != NULL)
             prt_sink_str(sink, fact->text);
@@ -154,6 +162,10 @@ static void json_io(prt_json_out *json, const prt_io_table *io, int32_t directio
         prt_json_open(json, NULL, '{');
         prt_json_put_text(json, "name", prt_str_of(info->name));
         prt_json_put_text(json, "kind", prt_str_of(kinds[info->value_kind]));
+        if (info->item_kind == POPRT_VALUE_MAP)
+            prt_json_put_text(json, "itemKind", prt_str_of(kinds[info->item_kind]));
+        if (info->key_dtype != 0)
+            prt_json_put_text(json, "keyDtype", prt_str_of(poprt_dtype_name(info->key_dtype)));
         prt_json_put_text(json, "dtype", prt_str_of(poprt_dtype_name(info->dtype)));
         if (info->rank >= 0) {
             prt_json_open(json, "shape", '[');
@@ -194,6 +206,8 @@ poprt_status prt_describe_json(prt_description *d, prt_sink *sink)
     prt_json_put_i64(&json, "weight_bytes", (int64_t)d->weight_bytes);
     for (size_t i = 0; i < d->facts.count; i++) {
         const prt_fact *fact = &d->facts.data[i];
+        if (fact->key == NULL)
+            continue;
         if (fact->text.data != NULL)
             prt_json_put_text(&json, fact->key, fact->text);
         else

@@ -15,8 +15,8 @@ typedef struct prt_op_count {
 
 /* One line "key  value" that only one of the two has; `number` when `text` is absent. */
 typedef struct prt_fact {
-    const char *label; /* in the summary for people */
-    const char *key;   /* in JSON */
+    const char *label; /* in the summary for people; NULL: not there */
+    const char *key;   /* in JSON; NULL: not there */
     prt_str text;
     uint64_t number;
 } prt_fact;
@@ -31,6 +31,17 @@ typedef struct prt_description {
     PRT_VEC(prt_fact) facts;
     uint64_t n_ops, n_weights, weight_bytes;
 } prt_description;
+
+/* Dims of the values that operators make, and the first operators that leave some unknown. */
+typedef struct prt_dim_counts {
+    uint64_t known, symbolic, unknown, origins;
+    size_t size;
+    char from[PRT_SINK_LINE - 64]; /* their names */
+} prt_dim_counts;
+
+void prt_describe_count_dims(const prt_graph *graph, prt_dim_counts *to);
+void prt_describe_put_dims(const prt_dim_counts *counts, char *to, size_t size);
+poprt_status prt_describe_add_dims(prt_description *d, const prt_dim_counts *counts);
 
 poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name);
 poprt_status prt_describe_add_fact(prt_description *d, const char *label, const char *key,

@@ -56,8 +56,12 @@ static poprt_status describe(const poprt_model *model, prt_arena *arena, const g
     const prt_module *module = model->module;
     prt_description d = { .arena = arena, .kind = "onnx", .io = &model->io,
         .file = module->file.data != NULL ? module->file.data : "", .ops = prt_map_in(arena) };
-    for (size_t i = 0; i < graphs->count; i++)
+    prt_dim_counts dims = { 0 };
+    for (size_t i = 0; i < graphs->count; i++) {
         PRT_TRY(add_graph(&d, graphs->data[i]));
+        prt_describe_count_dims(graphs->data[i], &dims);
+    }
+    PRT_TRY(prt_describe_add_dims(&d, &dims));
     PRT_TRY(add_opsets(&d, module));
     PRT_TRY(prt_describe_add_fact(&d, "ir version", "ir_version", (prt_str){ NULL, 0 },
         (uint64_t)module->ir_version));
@@ -67,11 +71,21 @@ static poprt_status describe(const poprt_model *model, prt_arena *arena, const g
     return json ? prt_describe_json(&d, sink) : prt_describe_summary(&d, sink);
 }
 
-static poprt_status print_text(const poprt_model *model, prt_arena *arena, prt_sink *sink)
+/* The graph, then a comment on what is known of its dims. */
+static poprt_status print_text(const poprt_model *model, prt_arena *arena, const graph_list *graphs,
+    prt_sink *sink)
 {
     prt_str text;
+    char line[128];
+    prt_dim_counts dims = { 0 };
     PRT_TRY(prt_ir_print(model->module->main, arena, &text));
     prt_sink_str(sink, text);
+    for (size_t i = 0; i < graphs->count; i++)
+        prt_describe_count_dims(graphs->data[i], &dims);
+    prt_describe_put_dims(&dims, line, sizeof(line));
+    prt_sink_print(sink, "# dims: %s\n", line);
+    if (dims.origins != 0)
+        prt_sink_print(sink, "# unknown from: %s\n", dims.from);
     return prt_sink_finish(sink);
 }
 
@@ -174,7 +188,7 @@ poprt_status poprt_model_describe(const poprt_model *model, int32_t format, popr
     poprt_status status = list_graphs(arena, model->module->main, &graphs);
     if (status == POPRT_OK) {
         if (format == POPRT_FORMAT_TEXT)
-            status = print_text(model, arena, &sink);
+            status = print_text(model, arena, &graphs, &sink);
         else if (format == POPRT_FORMAT_DOT)
             status = print_dot(&graphs, &sink);
         else

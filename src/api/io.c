@@ -52,11 +52,17 @@ static poprt_status fill(prt_arena *arena, const prt_dims *dims, const prt_io_en
     info->name = prt_arena_text(arena, entry->name.data, entry->name.size);
     if (info->name == NULL)
         return POPRT_E_NOMEM;
-    while (type->kind == PRT_VALUE_SEQUENCE || type->kind == PRT_VALUE_OPTIONAL) {
+    if ((type->kind == PRT_VALUE_SEQUENCE || type->kind == PRT_VALUE_OPTIONAL) &&
+        type->elem != NULL)
+        info->item_kind = kind_of(type->elem);
+    while (type->kind != PRT_VALUE_TENSOR && type->elem != NULL) {
+        if (type->kind == PRT_VALUE_MAP)
+            info->key_dtype = type->dtype;
         type = type->elem;
         info->dtype = type->dtype;
     }
-    if (type->kind != PRT_VALUE_TENSOR || type->rank < 0)
+    if (type->kind != PRT_VALUE_TENSOR || type->rank < 0 ||
+        info->key_dtype != PRT_DTYPE_undefined) /* a map's values have no shape of their own */
         return POPRT_OK;
     info->rank = type->rank;
     return fill_dims(arena, dims, type, info);

@@ -42,13 +42,21 @@ static poprt_status set_dims(const poprt_config *config, prt_arena *arena,
     return POPRT_OK;
 }
 
+/* What operators print, for the environment's log. */
+static void print_line(void *user, const char *line)
+{
+    prt_env_log(user, POPRT_LOG_INFO, line);
+}
+
 static poprt_status create_inner(poprt_session *session, const poprt_config *config)
 {
     poprt_env *env = session->env;
     prt_session_options options = { .allocator = &env->allocator,
         .par = &env->par,
         .memory_limit = prt_config_memory_limit(config, env),
-        .seed = (uint64_t)prt_config_number(config, PRT_OPTION_seed) };
+        .seed = (uint64_t)prt_config_number(config, PRT_OPTION_seed),
+        .print = print_line,
+        .print_user = env };
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(&env->allocator, 0, &scratch));
     poprt_status status = set_dims(config, scratch, &options);

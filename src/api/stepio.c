@@ -41,7 +41,7 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
     for (uint32_t i = 0; i < from->rank; i++)
         if (from->dims[i] < 0)
             return prt_fail(POPRT_E_ARG, name, "dimension %u is negative", i);
-    if (type->kind == PRT_VALUE_TENSOR)
+    if (type->kind == PRT_VALUE_TENSOR && !slot->any_shape)
         PRT_TRY(check_dims(slot, type, from->dims, from->rank));
     if (!prt_tensor_init(out, from->dtype, from->rank, from->dims, from->data))
         return prt_fail(POPRT_E_ARG, name, "%s elements in this shape do not fit in memory",
@@ -109,7 +109,8 @@ static poprt_status create(const poprt_session *session, poprt_stepio **out)
     io->out = io->in + io->n_in;
     for (size_t i = 0; i < n; i++) {
         const prt_io *from = i < io->n_in ? &p->inputs[i] : &p->outputs[i - io->n_in];
-        io->slots[i] = (prt_slot){ .name = from->name, .type = from->type };
+        io->slots[i] = (prt_slot){ .name = from->name, .type = from->type,
+            .any_shape = from->any_shape };
     }
     *out = io;
     return POPRT_OK;
@@ -154,9 +155,10 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
         return POPRT_OK;
     }
     if (s->type->kind != PRT_VALUE_TENSOR && s->type->kind != PRT_VALUE_UNKNOWN)
-        return prt_fail(POPRT_E_TYPE, name_of(s), is_input ?
-            "is not a tensor: use poprt_stepio_bind_sequence" :
-            "is not a tensor: leave it unbound and ask for its items");
+        return prt_fail(POPRT_E_TYPE, name_of(s), !is_input ?
+            "is not a tensor: leave it unbound and ask for its items" :
+            s->type->kind == PRT_VALUE_MAP ? "is a map: use poprt_stepio_bind_map" :
+            "is not a tensor: use poprt_stepio_bind_sequence");
     prt_tensor value = { .kind = PRT_VALUE_ABSENT };
     PRT_TRY(is_input ? prt_slot_import(s, s->type, tensor, &value)
                      : prt_slot_import_room(s, tensor, &value));
@@ -188,7 +190,8 @@ static poprt_status shape_of_items(const prt_slot *slot, size_t count, item_shap
     const prt_type *inner = out->optional ? slot->type->elem : slot->type;
     out->sequence = inner->kind == PRT_VALUE_SEQUENCE;
     if (!out->optional && !out->sequence)
-        return prt_fail(POPRT_E_TYPE, name_of(slot), "is neither a sequence nor an optional");
+        return prt_fail(POPRT_E_TYPE, name_of(slot), inner->kind == PRT_VALUE_MAP ?
+            "is a map: use poprt_stepio_bind_map" : "is neither a sequence nor an optional");
     out->elem = out->sequence ? inner->elem : inner;
     if (out->elem->kind != PRT_VALUE_TENSOR)
         return prt_fail(POPRT_E_UNSUPPORTED, name_of(slot), "only tensors can be items here");
@@ -247,6 +250,53 @@ poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const pop
     }
     free_items(io, s);
     s->value = wrap_items(&shape, items, count, present != 0);
+    s->bound = true;
+    return POPRT_OK;
+}
+
+/* A list of `dtype` (any, where that is undefined) whose elements can be read where they lie. */
+static poprt_status import_list(const prt_slot *slot, int32_t dtype, const poprt_tensor *from,
+    prt_tensor *out)
+{
+    const int64_t any = PRT_DIM_UNKNOWN;
+    const prt_type list = { .kind = PRT_VALUE_TENSOR, .dtype = dtype, .rank = 1, .dims = &any };
+    PRT_TRY(prt_slot_import(slot, &list, from, out));
+    const size_t element = (prt_dtype_bits(out->dtype) + 7) / 8;
+    if (element != 0 && (uintptr_t)out->data % (element < 16 ? element : 8) != 0)
+        return prt_fail(POPRT_E_ARG, name_of(slot), "data at %p is not aligned for %s",
+            out->data, poprt_dtype_name(out->dtype));
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot, const poprt_tensor *keys,
+    const poprt_tensor *values)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(keys);
+    PRT_REQUIRE(values);
+    if (slot >= io->n_in)
+        return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not one of the %zu inputs", slot,
+            io->n_in);
+    prt_slot *s = &io->slots[slot];
+    if (io->with_callbacks)
+        return prt_fail(POPRT_E_STATE, name_of(s), "this StepIO gets its tensors from callbacks");
+    if (s->type->kind != PRT_VALUE_MAP)
+        return prt_fail(POPRT_E_TYPE, name_of(s), "is not a map");
+    const int32_t dtype = prt_type_is_tensor(s->type->elem) ? s->type->elem->dtype
+                                                            : PRT_DTYPE_undefined;
+    prt_tensor key, value;
+    PRT_TRY(import_list(s, s->type->dtype, keys, &key));
+    PRT_TRY(import_list(s, dtype, values, &value));
+    if (key.dims[0] != value.dims[0])
+        return prt_fail(POPRT_E_SHAPE, name_of(s), "%lld keys are bound with %lld values",
+            (long long)key.dims[0], (long long)value.dims[0]);
+    prt_tensor *items = prt_mem_alloc(io->allocator, sizeof(*items));
+    if (items == NULL)
+        return POPRT_E_NOMEM;
+    *items = value;
+    free_items(io, s);
+    s->value = (prt_tensor){ .kind = PRT_VALUE_MAP, .dtype = key.dtype, .data = key.data,
+        .count = (size_t)key.dims[0], .items = items };
     s->bound = true;
     return POPRT_OK;
 }

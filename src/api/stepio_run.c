@@ -135,7 +135,7 @@ poprt_status poprt_stepio_output(const poprt_stepio *io, size_t slot, poprt_tens
     return POPRT_OK;
 }
 
-/* The tensors of a sequence, of an optional, or of a sequence in an optional. */
+/* The tensors of a sequence, of an optional, or of a sequence in an optional; or maps. */
 static poprt_status items_of(const poprt_stepio *io, size_t slot, const prt_tensor **items,
     size_t *count, int32_t *present)
 {
@@ -146,12 +146,10 @@ static poprt_status items_of(const poprt_stepio *io, size_t slot, const prt_tens
         *present = result->count != 0;
         if (*present != 0 && result->items[0].kind == PRT_VALUE_SEQUENCE)
             result = &result->items[0];
-    } else if (result->kind == PRT_VALUE_TENSOR) {
+    } else if (result->kind == PRT_VALUE_TENSOR || result->kind == PRT_VALUE_MAP) {
         *items = result;
         *count = 1;
         return POPRT_OK;
-    } else if (result->kind == PRT_VALUE_MAP) {
-        return prt_fail(POPRT_E_UNSUPPORTED, name_of(&io->slots[slot]), "is a map");
     }
     *items = result->items;
     *count = result->kind != PRT_VALUE_ABSENT ? result->count : 0;
@@ -171,11 +169,10 @@ poprt_status poprt_stepio_output_count(const poprt_stepio *io, size_t slot, size
     return POPRT_OK;
 }
 
-poprt_status poprt_stepio_output_item(const poprt_stepio *io, size_t slot, size_t index,
-    poprt_tensor *out)
+/* Item `index` of an output, which must be of `kind`; `hint` says what else to do. */
+static poprt_status item_at(const poprt_stepio *io, size_t slot, size_t index, int32_t kind,
+    const char *hint, const prt_tensor **out)
 {
-    PRT_REQUIRE(io);
-    PRT_REQUIRE(out);
     const prt_tensor *items = NULL;
     size_t count = 0;
     int32_t present = 0;
@@ -183,9 +180,37 @@ poprt_status poprt_stepio_output_item(const poprt_stepio *io, size_t slot, size_
     if (index >= count)
         return prt_fail(POPRT_E_NOT_FOUND, name_of(&io->slots[slot]),
             "item %zu is not below the %zu there are", index, count);
-    if (items[index].kind != PRT_VALUE_TENSOR)
-        return prt_fail(POPRT_E_UNSUPPORTED, name_of(&io->slots[slot]),
-            "item %zu is not a tensor", index);
-    export_tensor(&items[index], out);
+    if (items[index].kind != kind)
+        return prt_fail(POPRT_E_TYPE, name_of(&io->slots[slot]), "item %zu %s", index, hint);
+    *out = &items[index];
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output_item(const poprt_stepio *io, size_t slot, size_t index,
+    poprt_tensor *out)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(out);
+    const prt_tensor *item = NULL;
+    PRT_TRY(item_at(io, slot, index, PRT_VALUE_TENSOR,
+        "is not a tensor: for maps use poprt_stepio_output_map", &item));
+    export_tensor(item, out);
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output_map(const poprt_stepio *io, size_t slot, size_t index,
+    poprt_tensor *keys, poprt_tensor *values)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(keys);
+    PRT_REQUIRE(values);
+    const prt_tensor *map = NULL;
+    PRT_TRY(item_at(io, slot, index, PRT_VALUE_MAP,
+        "is not a map: use poprt_stepio_output_item", &map));
+    export_tensor(map->items, values);
+    *keys = (poprt_tensor){ .data = map->data, .dims = map->items->dims, .rank = 1,
+        .dtype = map->dtype };
+    if (!prt_dtype_size(map->dtype, map->count, &keys->size))
+        return prt_fail(POPRT_E_INTERNAL, name_of(&io->slots[slot]), "has impossible keys");
     return POPRT_OK;
 }

@@ -102,13 +102,17 @@ static const prt_type *emit_type(emitter *e, const prt_type *type)
 
 /* ---- constants ---- */
 
+/* A string constant's blob may hold its characters too, behind the strings. */
 static poprt_status emit_string_constant(emitter *e, const prt_value *v, prt_blob **out)
 {
     prt_blob *blob = NULL;
-    PRT_TRY(prt_blob_create(e->program->allocator, v->constant->size, &blob));
+    size_t size;
+    if (!prt_type_size(v->type, &size) || size > v->constant->size)
+        return prt_fail(POPRT_E_INTERNAL, v->name.data, "constant is shorter than its type");
+    PRT_TRY(prt_blob_create(e->program->allocator, size, &blob));
     poprt_string *to = (poprt_string *)(void *)prt_blob_bytes(blob);
     const poprt_string *from = (const poprt_string *)(const void *)v->constant->data;
-    for (size_t i = 0; i < v->constant->size / sizeof(poprt_string); i++) {
+    for (size_t i = 0; i < size / sizeof(poprt_string); i++) {
         to[i].size = from[i].size;
         to[i].data = prt_arena_text(e->program->arena, from[i].data, from[i].size);
         if (to[i].data == NULL) {
@@ -262,7 +266,8 @@ static poprt_status emit_io(emitter *e)
     if (in == NULL || out == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < b->n_inputs; i++)
-        in[i] = (prt_io){ b->buffers[b->inputs[i]].name, b->buffers[b->inputs[i]].type };
+        in[i] = (prt_io){ .name = b->buffers[b->inputs[i]].name,
+            .type = b->buffers[b->inputs[i]].type };
     for (uint32_t i = 0; i < b->n_outputs; i++) {
         out[i].type = b->buffers[b->outputs[i]].type;
         if (!copy_str(e, g->output_names.data[i], &out[i].name))
@@ -272,6 +277,7 @@ static poprt_status emit_io(emitter *e)
     p->n_inputs = b->n_inputs;
     p->outputs = out;
     p->n_outputs = b->n_outputs;
+    prt_program_mark_inputs(p);
     return copy_str(e, PRT_STR(POPRT_VERSION_STRING), &p->source) ? POPRT_OK : POPRT_E_NOMEM;
 }
 

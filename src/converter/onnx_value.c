@@ -68,7 +68,41 @@ static poprt_status read_items(prt_arena *arena, int32_t kind, prt_bytes bytes, 
     return w.status;
 }
 
-/* Keys become a tensor's worth of elements at `data`, values the items. */
+/* The values of `n` keys as one tensor. They are single elements; or already one tensor. */
+static poprt_status pack_values(prt_arena *arena, const prt_tensor *values, size_t n,
+    prt_tensor *out)
+{
+    const prt_tensor *item = values->items;
+    const int64_t count = (int64_t)n;
+    const int32_t dtype = values->count != 0 ? item[0].dtype : PRT_DTYPE_undefined;
+    *out = (prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = dtype, .rank = 1, .dims = { count } };
+    const bool whole = values->count == 1 && item[0].kind == PRT_VALUE_TENSOR &&
+        prt_tensor_count(&item[0]) == n;
+    if (!whole && values->count != n)
+        return prt_fail(POPRT_E_PARSE, NULL, "a map has %zu keys and %zu values", n,
+            values->count);
+    if (n == 0)
+        return POPRT_OK;
+    if (prt_dtype_bits(dtype) < 8 || !prt_tensor_init(out, dtype, 1, &count,
+                                         whole ? item[0].data : NULL))
+        return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a map's values are %s",
+            prt_dtype_of(dtype)->name);
+    if (whole)
+        return POPRT_OK;
+    out->data = prt_arena_alloc(arena, out->size);
+    if (out->data == NULL)
+        return POPRT_E_NOMEM;
+    const size_t size = out->size / n;
+    for (size_t i = 0; i < n; i++) {
+        if (item[i].kind != PRT_VALUE_TENSOR || item[i].dtype != dtype || item[i].size != size)
+            return prt_fail(POPRT_E_UNSUPPORTED, NULL,
+                "value %zu of a map is not one element of %s", i, prt_dtype_of(dtype)->name);
+        memcpy((char *)out->data + i * size, item[i].data, size);
+    }
+    return POPRT_OK;
+}
+
+/* Keys become a tensor's worth of elements at `data`, values the one item. */
 static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, prt_tensor *out)
 {
     prt_tensor values = { .kind = PRT_VALUE_SEQUENCE };
@@ -89,15 +123,15 @@ static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, 
     }
     PRT_TRY(w.status);
     const bool text = out->dtype == PRT_DTYPE_string;
-    if ((text ? strings : keys) != values.count || (!text && out->dtype != PRT_DTYPE_i64))
-        return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a map's keys are no strings or int64, or are "
-            "not as many as its values");
+    if (!text && out->dtype != PRT_DTYPE_i64)
+        return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a map's keys are neither strings nor int64");
+    out->count = text ? strings : keys;
     out->data =
-        prt_arena_alloc_n(arena, values.count, text ? sizeof(poprt_string) : sizeof(int64_t));
-    if (out->data == NULL)
+        prt_arena_alloc_n(arena, out->count, text ? sizeof(poprt_string) : sizeof(int64_t));
+    out->items = PRT_NEW(arena, prt_tensor);
+    if (out->data == NULL || out->items == NULL)
         return POPRT_E_NOMEM;
-    out->count = values.count;
-    out->items = values.items;
+    PRT_TRY(pack_values(arena, &values, out->count, out->items));
     w = prt_wire_open(bytes, PRT_ONNX_Map, depth);
     while (prt_wire_next(&w, &f)) {
         if (text && f.number == PRT_ONNX_Map_string_keys)

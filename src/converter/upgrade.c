@@ -3,7 +3,7 @@
 #include "converter/upgrade.h"
 
 #include "converter/onnx_raw.h"
-#include "base/report.h"
+#include "ir/report.h"
 
 #define FORM(domain, name, from, to, up, down)                                                     \
     poprt_status up(prt_upgrade *u);                                                               \
@@ -269,15 +269,6 @@ static poprt_status keep_attrs(prt_upgrade *u)
     return POPRT_OK;
 }
 
-static bool has_foreign(const prt_op *op)
-{
-    for (uint32_t i = 0; i < op->n_regions; i++)
-        prt_for_each_op(inner, op->regions[i])
-            if (inner->def == NULL || has_foreign(inner))
-                return true;
-    return op->def == NULL;
-}
-
 static poprt_status upgrade_node(prt_upgrade *u)
 {
     if (u->op->def != NULL)
@@ -287,18 +278,24 @@ static poprt_status upgrade_node(prt_upgrade *u)
         return POPRT_OK;
     PRT_TRY(keep_attrs(u));
     const bool nested = u->op->graph->owner != NULL;
-    return nested || has_foreign(u->op) ? POPRT_OK : prt_ir_infer_op(u->op);
+    return nested ? POPRT_OK : prt_ir_infer_op(u->op);
 }
 
 poprt_status prt_upgrade_all(prt_upgrade *nodes, size_t count)
 {
     prt_report report = { .status = POPRT_OK };
+    const prt_graph *main = NULL;
     for (size_t i = 0; i < count; i++) {
+        const prt_op *op = nodes[i].op;
         const poprt_status status = upgrade_node(&nodes[i]);
         if (status == POPRT_E_NOMEM)
             return status;
         if (status != POPRT_OK)
-            prt_report_add(&report, status);
+            prt_ir_report_failure(&report, op, status);
+        main = op->graph->module->main;
     }
+    /* Who has to mend the model wants to know all of it. */
+    if (report.count != 0)
+        prt_ir_report_unknown(&report, main);
     return prt_report_end(&report);
 }

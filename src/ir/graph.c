@@ -159,9 +159,21 @@ prt_op *prt_graph_add_op(prt_graph *graph, prt_op *before, const prt_op_def *def
         op->attrs = prt_arena_copy(m->arena, def->defaults, def->attrs_size);
         if (op->attrs == NULL)
             return NULL;
+        m->has_state = m->has_state || (def->traits & PRT_STATEFUL) != 0;
     }
     link_op(op, before);
     return op;
+}
+
+bool prt_value_is_fixed(const prt_value *value)
+{
+    if (!prt_value_is_constant(value))
+        return false;
+    for (const prt_use *u = value->graph->module->has_state ? value->uses : NULL; u != NULL;
+         u = u->next)
+        if (u->user->def != NULL && (u->user->def->traits & PRT_STATEFUL) != 0 && u == u->user->in)
+            return false;
+    return true;
 }
 
 static void drop_use(prt_use *use)

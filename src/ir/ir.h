@@ -106,6 +106,7 @@ struct prt_module {
                           * canonical can only be written. */
     uint32_t *form_runs; /* how often each row of upgrade.def ran, up and down by turns; may be
                           * NULL; belongs to whoever wants to know */
+    bool has_state;          /* some op was made that writes a weight */
 };
 
 /* ---- module.c: life and constants */
@@ -194,6 +195,8 @@ static inline bool prt_value_is_constant(const prt_value *value)
 {
     return value->constant != NULL && !prt_value_is_input(value);
 }
+/* The same, and no operator writes it either: what may be computed with before a run. */
+bool prt_value_is_fixed(const prt_value *value);
 /* Name of the node for errors: its own, else its first output's. */
 const char *prt_op_label(const prt_op *op);
 

@@ -85,6 +85,10 @@ static poprt_status scan_dim(prt_scan *s, int64_t *out)
             return scan_operands(s, PRT_DIM_MIN, out);
         if (prt_str_is(name, "max"))
             return scan_operands(s, PRT_DIM_MAX, out);
+        if (prt_str_is(name, "broadcast"))
+            return scan_operands(s, PRT_DIM_BROADCAST, out);
+        if (prt_str_is(name, "bound"))
+            return scan_operands(s, PRT_DIM_BOUND, out);
         return prt_scan_fail(s, POPRT_E_PARSE, "no function '%.*s' of dimensions",
             PRT_STR_ARG(name));
     }

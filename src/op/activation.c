@@ -7,25 +7,7 @@
 #include <math.h>
 
 #include "op/broadcast.h"
-
-typedef double (*activation)(double x, const double *p);
-
-static poprt_status eval_f64(prt_eval *c, activation f, double p0, double p1)
-{
-    if (!prt_eval_wants(c, 0))
-        return POPRT_OK;
-    const double p[2] = { p0, p1 };
-    double x[PRT_RUN];
-    prt_rows r;
-    prt_rows_init(&r, c->out[0], 1, c->in);
-    while (prt_rows_next(&r)) {
-        prt_read_f64(c->in[0]->dtype, c->in[0]->data, r.from[0], r.step[0], r.count, x);
-        for (size_t i = 0; i < r.count; i++)
-            x[i] = f(x[i], p);
-        prt_write_f64(c->out[0]->dtype, c->out[0]->data, r.to, r.count, x);
-    }
-    return POPRT_OK;
-}
+#include "op/gelu.h"
 
 static double elu(double x, const double *p)
 {
@@ -66,20 +48,21 @@ static double swish(double x, const double *p)
 static double gelu(double x, const double *p)
 {
     (void)p;
-    return 0.5 * x * (1.0 + erf(x * 0.70710678118654752440));
+    return prt_gelu(x);
 }
 
 static double gelu_tanh(double x, const double *p)
 {
     (void)p;
-    return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    return prt_gelu_tanh(x);
 }
 
 #define ACTIVATION(id, p0, p1)                                                                     \
     static poprt_status eval_##id(prt_eval *c)                                                     \
     {                                                                                              \
         const prt_##id##_attrs *a = c->attrs;                                                      \
-        return eval_f64(c, id, p0, p1);                                                            \
+        const double p[2] = { p0, p1 };                                                             \
+        return prt_eval_map(c, id, p);                                                            \
     }                                                                                              \
     const prt_op_hooks prt_op_##id = { .infer = prt_infer_unary, .eval = eval_##id };
 
@@ -103,7 +86,7 @@ static poprt_status infer_gelu(prt_infer *c)
 static poprt_status eval_gelu(prt_eval *c)
 {
     const prt_gelu_attrs *a = c->attrs;
-    return eval_f64(c, prt_str_is(a->approximate, "tanh") ? gelu_tanh : gelu, 0.0, 0.0);
+    return prt_eval_map(c, prt_str_is(a->approximate, "tanh") ? gelu_tanh : gelu, NULL);
 }
 
 const prt_op_hooks prt_op_gelu = { .infer = infer_gelu, .eval = eval_gelu };
@@ -147,7 +130,8 @@ static poprt_status eval_shrink(prt_eval *c)
         return POPRT_OK;
     if (!prt_dtype_is_float(c->in[0]->dtype))
         return shrink_ints(c, (double)a->lambd, (double)a->bias);
-    return eval_f64(c, shrink, (double)a->lambd, (double)a->bias);
+    const double p[2] = { (double)a->lambd, (double)a->bias };
+    return prt_eval_map(c, shrink, p);
 }
 
 const prt_op_hooks prt_op_shrink = { .infer = prt_infer_unary, .eval = eval_shrink };

@@ -8,8 +8,9 @@
  */
 #include <math.h>
 
+#include "op/attention_core.h"
 #include "op/check.h"
-#include "op/op.h"
+#include "op/heads.h"
 
 enum { IN_Q, IN_K, IN_V, IN_MASK, IN_PAST_KEY, IN_PAST_VALUE, IN_LENGTHS };
 enum { OUT_Y, OUT_KEY, OUT_VALUE, OUT_SCORES };
@@ -36,14 +37,10 @@ static poprt_status four_dims(const prt_infer *c, uint32_t i, int64_t heads, int
     }
     if (heads < 1)
         return prt_infer_fail(c, POPRT_E_ARG, "inputs of rank 3 need q_num_heads and kv_num_heads");
-    if (prt_dim_is_number(s->dims[2]) && s->dims[2] % heads != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld is not divisible by %lld heads",
-            (long long)s->dims[2], (long long)heads);
     to[BATCH] = s->dims[0];
     to[HEADS] = heads;
     to[SEQUENCE] = s->dims[1];
-    to[SIZE] = prt_dim_floordiv(c->dims, s->dims[2], heads);
-    return POPRT_OK;
+    return prt_infer_head_size(c, s->dims[2], heads, &to[SIZE]);
 }
 
 /* The mask broadcasts over all but its last dim, which may be too short. */
@@ -76,10 +73,7 @@ static poprt_status check_cache(prt_infer *c, const int64_t *q, int64_t *k, int6
     PRT_TRY(prt_infer_merge(c, k[HEADS], v[HEADS], "the number of heads", &k[HEADS]));
     PRT_TRY(prt_infer_merge(c, k[SEQUENCE], v[SEQUENCE], "the number of keys", &k[SEQUENCE]));
     PRT_TRY(prt_infer_merge(c, q[SIZE], k[SIZE], "the head size", &k[SIZE]));
-    if (prt_dim_is_number(q[HEADS]) && prt_dim_is_number(k[HEADS]) &&
-        (k[HEADS] < 1 || q[HEADS] % k[HEADS] != 0))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld query heads over %lld key heads",
-            (long long)q[HEADS], (long long)k[HEADS]);
+    PRT_TRY(prt_infer_head_groups(c, q[HEADS], k[HEADS]));
     *total = k[SEQUENCE];
     if (prt_infer_has(c, IN_PAST_KEY) != prt_infer_has(c, IN_PAST_VALUE))
         return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value come together");
@@ -147,57 +141,20 @@ static poprt_status infer(prt_infer *c)
 
 /* ---- values ---- */
 
-/* A tensor in either form: element (batch, head, at, i) by steps. */
-typedef struct view {
-    const prt_tensor *t;
-    size_t heads, rows, size; /* rows: the sequence */
-} view;
-
-static view view_of(const prt_tensor *t, int64_t heads)
-{
-    if (t->rank == 4)
-        return (view){ t, (size_t)t->dims[1], (size_t)t->dims[2], (size_t)t->dims[3] };
-    return (view){ t, (size_t)heads, (size_t)t->dims[1], (size_t)(t->dims[2] / heads) };
-}
-
-static size_t row_index(const view *v, size_t batch, size_t head, size_t at)
-{
-    if (v->t->rank == 4)
-        return ((batch * v->heads + head) * v->rows + at) * v->size;
-    return ((batch * v->rows + at) * v->heads + head) * v->size;
-}
-
-typedef struct attention {
+typedef struct state {
     const prt_attention_attrs *a;
-    view q, k, v, past_key, past_value;
     const prt_tensor *mask, *lengths;
-    size_t batch, total, past;
-    double scale;
-    double *keys, *values; /* [total, size] of one batch and head */
-    double *query, *scores, *bias, *result;
-} attention;
+    prt_tensor *scores;
+} state;
 
-/* Rows of the cache and then of the new tensor, for one batch and head; also as present. */
-static void join_rows(const view *past, const view *now, size_t batch, size_t head, double *to,
-    prt_tensor *present)
+static prt_heads view_of(const prt_tensor *t, int64_t heads)
 {
-    const size_t before = past->t != NULL ? past->rows : 0, total = before + now->rows;
-    for (size_t r = 0; r < total; r++) {
-        const view *from = r < before ? past : now;
-        const size_t at = row_index(from, batch, head, r < before ? r : r - before);
-        for (size_t i = 0; i < now->size; i++)
-            to[r * now->size + i] = prt_load_f64(from->t->dtype, from->t->data, at + i);
-        if (present != NULL)
-            prt_element_copy(present->dtype, present->data,
-                ((batch * now->heads + head) * total + r) * now->size, from->t->data, at,
-                now->size);
-    }
+    return t->rank == 4 ? prt_heads_split(t) : prt_heads_joined(t, (size_t)heads);
 }
 
 /* What the mask adds for key `j`; beyond its last dim nothing is allowed. */
-static double mask_at(const attention *s, size_t batch, size_t head, size_t i, size_t j)
+static double mask_at(const prt_tensor *m, size_t batch, size_t head, size_t i, size_t j)
 {
-    const prt_tensor *m = s->mask;
     const size_t at[4] = { batch, head, i, j };
     size_t index = 0;
     if (j >= (size_t)m->dims[m->rank - 1])
@@ -211,131 +168,55 @@ static double mask_at(const attention *s, size_t batch, size_t head, size_t i, s
     return prt_load_f64(m->dtype, m->data, index);
 }
 
-/* Bias of query `i` for every key; true when some key is allowed. */
-static bool fill_bias(attention *s, size_t batch, size_t head, size_t i)
+static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
 {
-    const prt_attention_attrs *a = s->a;
+    const state *st = s->user;
+    const prt_attention_attrs *a = st->a;
     const int64_t queries = (int64_t)s->q.rows;
     int64_t length = INT64_MAX, offset = (int64_t)s->past;
-    if (s->lengths != NULL) {
-        length = prt_load_i64(s->lengths->dtype, s->lengths->data, batch);
+    if (st->lengths != NULL) {
+        length = prt_load_i64(st->lengths->dtype, st->lengths->data, batch);
         offset = length < -queries ? -queries - queries : length - queries;
     }
     const int64_t place = (int64_t)i + (offset > INT64_MAX / 2 ? INT64_MAX / 2 : offset);
-    bool some = false;
     for (size_t j = 0; j < s->total; j++) {
         const int64_t by = (int64_t)j - place; /* keys ahead of the query */
         const bool open = (int64_t)j < length && (a->is_causal == 0 || by <= 0) &&
             (a->left_window_size < 0 || -by <= a->left_window_size) &&
             (a->right_window_size < 0 || by <= a->right_window_size);
-        s->bias[j] = !open ? -HUGE_VAL : s->mask != NULL ? mask_at(s, batch, head, i, j) : 0;
-        some = some || s->bias[j] != -HUGE_VAL;
+        to[j] = !open ? -HUGE_VAL : st->mask != NULL ? mask_at(st->mask, batch, head, i, j) : 0;
     }
-    return some;
 }
 
-/* Puts the scores out when `mode` is what was asked for. */
-static void give_scores(prt_eval *c, const attention *s, int64_t mode, size_t row)
+/* Puts the scores out when `stage` is what was asked for. */
+static void give_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
+    const double *scores)
 {
-    if (s->a->qk_matmul_output_mode != mode || !prt_eval_wants(c, OUT_SCORES))
-        return;
-    for (size_t j = 0; j < s->total; j++)
-        prt_store_f64(c->out[OUT_SCORES]->dtype, c->out[OUT_SCORES]->data, row * s->total + j,
-            s->scores[j]);
-}
-
-static void softmax(double *x, size_t n, bool some)
-{
-    double most = -HUGE_VAL, sum = 0;
-    for (size_t j = 0; j < n; j++)
-        most = fmax(most, x[j]);
-    for (size_t j = 0; j < n; j++)
-        sum += x[j] = some ? exp(x[j] - most) : 0;
-    for (size_t j = 0; some && j < n; j++)
-        x[j] /= sum;
-}
-
-/* One query: its scores, their softmax, and the mean of the values by it. */
-static void attend(prt_eval *c, attention *s, size_t batch, size_t head, size_t i)
-{
-    const size_t row = (batch * s->q.heads + head) * s->q.rows + i, size = s->q.size;
-    const size_t from = row_index(&s->q, batch, head, i);
-    const double cap = (double)s->a->softcap;
-    for (size_t d = 0; d < size; d++)
-        s->query[d] = prt_load_f64(s->q.t->dtype, s->q.t->data, from + d);
-    for (size_t j = 0; j < s->total; j++) {
-        double sum = 0;
-        for (size_t d = 0; d < size; d++)
-            sum += s->query[d] * s->keys[j * size + d];
-        s->scores[j] = sum * s->scale;
-    }
-    give_scores(c, s, 0, row);
-    for (size_t j = 0; cap > 0 && j < s->total; j++)
-        s->scores[j] = cap * tanh(s->scores[j] / cap);
-    give_scores(c, s, 1, row);
-    const bool some = fill_bias(s, batch, head, i);
-    for (size_t j = 0; j < s->total; j++)
-        s->scores[j] += s->bias[j];
-    give_scores(c, s, 2, row);
-    softmax(s->scores, s->total, some);
-    give_scores(c, s, 3, row);
-    if (!prt_eval_wants(c, OUT_Y))
-        return;
-    memset(s->result, 0, s->v.size * sizeof(double));
-    for (size_t j = 0; j < s->total; j++)
-        for (size_t d = 0; d < s->v.size && s->scores[j] != 0; d++)
-            s->result[d] += s->scores[j] * s->values[j * s->v.size + d];
-    const view y = { c->out[OUT_Y], s->q.heads, s->q.rows, s->v.size };
-    const size_t to = row_index(&y, batch, head, i);
-    for (size_t d = 0; d < y.size; d++)
-        prt_store_f64(c->out[OUT_Y]->dtype, c->out[OUT_Y]->data, to + d, s->result[d]);
-}
-
-static poprt_status begin(prt_eval *c, attention *s)
-{
-    const prt_attention_attrs *a = c->attrs;
-    s->a = a;
-    s->q = view_of(c->in[IN_Q], a->q_num_heads);
-    s->k = view_of(c->in[IN_K], a->kv_num_heads);
-    s->v = view_of(c->in[IN_V], a->kv_num_heads);
-    if (prt_eval_has(c, IN_PAST_KEY)) {
-        s->past_key = view_of(c->in[IN_PAST_KEY], 0);
-        s->past_value = view_of(c->in[IN_PAST_VALUE], 0);
-        s->past = s->past_key.rows;
-    }
-    s->mask = prt_eval_has(c, IN_MASK) ? c->in[IN_MASK] : NULL;
-    s->lengths = prt_eval_has(c, IN_LENGTHS) ? c->in[IN_LENGTHS] : NULL;
-    s->batch = (size_t)c->in[IN_Q]->dims[0];
-    s->total = s->past + s->k.rows;
-    s->scale = prt_attr_given(a, ATTR_SCALE) ? (double)a->scale : 1 / sqrt((double)s->q.size);
-    s->keys = prt_eval_scratch(c, s->total, s->k.size * sizeof(double));
-    s->values = prt_eval_scratch(c, s->total, s->v.size * sizeof(double));
-    s->query = prt_eval_scratch(c, s->q.size + s->v.size + 1, sizeof(double));
-    s->scores = prt_eval_scratch(c, s->total + 1, 2 * sizeof(double));
-    if (s->keys == NULL || s->values == NULL || s->query == NULL || s->scores == NULL)
-        return POPRT_E_NOMEM;
-    s->result = s->query + s->q.size;
-    s->bias = s->scores + s->total;
-    return POPRT_OK;
+    const state *st = s->user;
+    if (st->a->qk_matmul_output_mode == stage && st->scores != NULL)
+        prt_reals_store(st->scores->dtype, st->scores->data,
+            ((batch * s->q.heads + head) * s->q.rows + i) * s->total, 1, s->total, scores);
 }
 
 static poprt_status eval(prt_eval *c)
 {
-    attention s = { 0 };
-    PRT_TRY(begin(c, &s));
-    const size_t group = s.q.heads / s.k.heads;
-    prt_tensor *key = prt_eval_wants(c, OUT_KEY) ? c->out[OUT_KEY] : NULL;
-    prt_tensor *value = prt_eval_wants(c, OUT_VALUE) ? c->out[OUT_VALUE] : NULL;
-    for (size_t b = 0; b < s.batch; b++)
-        for (size_t h = 0; h < s.k.heads; h++) {
-            PRT_TRY(c->host->check(c));
-            join_rows(&s.past_key, &s.k, b, h, s.keys, key);
-            join_rows(&s.past_value, &s.v, b, h, s.values, value);
-            for (size_t g = 0; g < group; g++)
-                for (size_t i = 0; i < s.q.rows; i++)
-                    attend(c, &s, b, h * group + g, i);
-        }
-    return POPRT_OK;
+    const prt_attention_attrs *a = c->attrs;
+    const prt_tensor *y = prt_eval_wants(c, OUT_Y) ? c->out[OUT_Y] : NULL;
+    const state st = { .a = a, .mask = prt_eval_has(c, IN_MASK) ? c->in[IN_MASK] : NULL,
+        .lengths = prt_eval_has(c, IN_LENGTHS) ? c->in[IN_LENGTHS] : NULL,
+        .scores = prt_eval_wants(c, OUT_SCORES) ? c->out[OUT_SCORES] : NULL };
+    const bool past = prt_eval_has(c, IN_PAST_KEY);
+    prt_attention s = { .q = view_of(c->in[IN_Q], a->q_num_heads),
+        .k = view_of(c->in[IN_K], a->kv_num_heads), .v = view_of(c->in[IN_V], a->kv_num_heads),
+        .past_k = prt_heads_split(past ? c->in[IN_PAST_KEY] : NULL),
+        .past_v = prt_heads_split(past ? c->in[IN_PAST_VALUE] : NULL),
+        .present_k = prt_heads_split(prt_eval_wants(c, OUT_KEY) ? c->out[OUT_KEY] : NULL),
+        .present_v = prt_heads_split(prt_eval_wants(c, OUT_VALUE) ? c->out[OUT_VALUE] : NULL),
+        .batch = (size_t)c->in[IN_Q]->dims[0], .cap = (double)a->softcap, .bias = fill_bias,
+        .scores = give_scores, .user = &st };
+    s.y = y != NULL ? view_of(y, a->q_num_heads) : s.y;
+    s.scale = prt_attr_given(a, ATTR_SCALE) ? (double)a->scale : 1 / sqrt((double)s.q.size);
+    return prt_attention_run(c, &s);
 }
 
 const prt_op_hooks prt_op_attention = { .infer = infer, .eval = eval };

@@ -2,7 +2,7 @@
 /* batch_norm.c — BatchNormalization with given or, in training mode, the batch's own statistics. */
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/norm.h"
 
 static poprt_status infer(prt_infer *c)
 {
@@ -47,17 +47,28 @@ static void statistics(const prt_tensor *x, const layout *l, size_t channel, dou
     *variance = squares / count;
 }
 
-static void update(prt_eval *c, uint32_t out, size_t channel, double momentum, double given,
-    double now)
+static void give(prt_eval *c, uint32_t out, size_t channel, double value)
 {
-    const double value = given * momentum + now * (1.0 - momentum);
     if (prt_eval_wants(c, out))
         prt_reals_store(c->out[out]->dtype, c->out[out]->data, channel, 1, 1, &value);
 }
 
-static poprt_status eval(prt_eval *c)
+/* Outputs 1 and 2 are running statistics, 3 and 4 (where an operator has them) the batch's own. */
+static void give_statistics(prt_eval *c, const prt_batch_norm *form, const layout *l,
+    size_t channel, const double *given, double mean, double variance)
 {
-    const prt_batch_normalization_attrs *a = c->attrs;
+    const double n = (double)l->batch * (double)l->inner, old = form->momentum;
+    const double told = form->unbiased
+        ? (variance + form->epsilon) * n / (n - 1.0) - form->epsilon
+        : variance;
+    give(c, 1, channel, given[2] * old + mean * (1.0 - old));
+    give(c, 2, channel, given[3] * old + told * (1.0 - old));
+    give(c, 3, channel, mean);
+    give(c, 4, channel, told);
+}
+
+poprt_status prt_batch_norm_run(prt_eval *c, const prt_batch_norm *form)
+{
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];
     const layout l = { .batch = (size_t)x->dims[0],
@@ -72,12 +83,11 @@ static poprt_status eval(prt_eval *c)
             prt_reals_load(c->in[i + 1]->dtype, c->in[i + 1]->data, channel, 1, 1, &given[i]);
         mean = given[2];
         variance = given[3];
-        if (a->training_mode != 0) {
+        if (form->training) {
             statistics(x, &l, channel, row, &mean, &variance);
-            update(c, 1, channel, (double)a->momentum, given[2], mean);
-            update(c, 2, channel, (double)a->momentum, given[3], variance);
+            give_statistics(c, form, &l, channel, given, mean, variance);
         }
-        const double factor = given[0] / sqrt(variance + (double)a->epsilon);
+        const double factor = given[0] / sqrt(variance + form->epsilon);
         for (size_t n = 0; y != NULL && n < l.batch; n++) {
             const size_t first = (n * l.channels + channel) * l.inner;
             prt_reals_load(x->dtype, x->data, first, 1, l.inner, row);
@@ -87,6 +97,14 @@ static poprt_status eval(prt_eval *c)
         }
     }
     return POPRT_OK;
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    const prt_batch_normalization_attrs *a = c->attrs;
+    const prt_batch_norm form = { .training = a->training_mode != 0,
+        .epsilon = (double)a->epsilon, .momentum = (double)a->momentum };
+    return prt_batch_norm_run(c, &form);
 }
 
 const prt_op_hooks prt_op_batch_normalization = { .infer = infer, .eval = eval };

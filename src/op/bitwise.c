@@ -27,28 +27,33 @@ static bool numbers(const int64_t *in)
     return prt_dim_is_number(in[0]) && prt_dim_is_number(in[1]);
 }
 
-/* One zero decides, whatever the other one is. */
+/* One zero decides, whatever the other one is. Truth values that are expressions are 0 or 1. */
 static int64_t known_and(const prt_infer *c, uint32_t n, const int64_t *in)
 {
-    (void)c;
     (void)n;
     if (in[0] == 0 || in[1] == 0)
         return 0;
+    if (c->in[0].dtype == PRT_DTYPE_bool)
+        return prt_dim_min(c->dims, in[0], in[1]);
     return numbers(in) ? in[0] & in[1] : PRT_DIM_UNKNOWN;
 }
 
 static int64_t known_or(const prt_infer *c, uint32_t n, const int64_t *in)
 {
     (void)n;
-    if (c->in[0].dtype == PRT_DTYPE_bool && (in[0] == 1 || in[1] == 1))
+    const bool truth = c->in[0].dtype == PRT_DTYPE_bool;
+    if (truth && (in[0] == 1 || in[1] == 1))
         return 1;
+    if (truth)
+        return prt_dim_max(c->dims, in[0], in[1]);
     return numbers(in) ? in[0] | in[1] : PRT_DIM_UNKNOWN;
 }
 
 static int64_t known_xor(const prt_infer *c, uint32_t n, const int64_t *in)
 {
-    (void)c;
     (void)n;
+    if (c->in[0].dtype == PRT_DTYPE_bool)
+        return prt_known_is_true(c->dims, prt_dim_sub(c->dims, in[0], in[1]));
     return numbers(in) ? in[0] ^ in[1] : PRT_DIM_UNKNOWN;
 }
 

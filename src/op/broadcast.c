@@ -123,6 +123,22 @@ poprt_status prt_eval_binary(prt_eval *c, const prt_binary_fns *f)
     return POPRT_OK;
 }
 
+poprt_status prt_eval_map(prt_eval *c, double (*f)(double x, const double *p), const double *p)
+{
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    double x[PRT_RUN];
+    prt_rows r;
+    prt_rows_init(&r, c->out[0], 1, c->in);
+    while (prt_rows_next(&r)) {
+        prt_read_f64(c->in[0]->dtype, c->in[0]->data, r.from[0], r.step[0], r.count, x);
+        for (size_t i = 0; i < r.count; i++)
+            x[i] = f(x[i], p);
+        prt_write_f64(c->out[0]->dtype, c->out[0]->data, r.to, r.count, x);
+    }
+    return POPRT_OK;
+}
+
 poprt_status prt_infer_unary(prt_infer *c)
 {
     const int32_t dtype = c->out[0].dtype;

@@ -48,6 +48,9 @@ typedef struct prt_binary_fns {
 /* Output 0 = f(input 0, input 1), both of one type; the output may be of another (bool). */
 poprt_status prt_eval_binary(prt_eval *c, const prt_binary_fns *f);
 
+/* Output 0 = f(input 0) element by element, in double; `p` are the parameters of f. */
+poprt_status prt_eval_map(prt_eval *c, double (*f)(double x, const double *p), const double *p);
+
 /* Output 0 has input 0's shape and the element type preset by the row. No contents. */
 poprt_status prt_infer_unary(prt_infer *c);
 /* Output 0 has the shape all inputs broadcast to and the preset element type. No contents. */

@@ -58,13 +58,13 @@ static uint8_t to_e8m0(double x, bool saturate, rounding mode)
     return bits < 0 ? 0 : MOST;
 }
 
-/* Infinity saturates in all small formats, also in those that would take it for NaN; float4 has no
- * NaN, it becomes zero. */
+/* Infinity saturates in all small formats, also in those that would take it for NaN; float4 and
+ * float6 have no NaN, it becomes zero. */
 static double for_small(const cast *k, double x)
 {
     if (isinf(x) && k->saturate)
         return copysign(DBL_MAX, x);
-    return isnan(x) && k->to == PRT_DTYPE_f4e2m1 ? 0.0 : x;
+    return isnan(x) && prt_dtype_bits(k->to) < 8 ? 0.0 : x;
 }
 
 static void write_floats(const cast *k, prt_tensor *y, size_t first, size_t n, const double *x)
@@ -191,8 +191,7 @@ static poprt_status eval_cast(prt_eval *c, int64_t saturate, prt_str round_mode)
     return POPRT_OK;
 }
 
-/* Whole numbers stay what they are, and prt_known_set drops what the type cannot hold. To bool,
- * only what is a number is known to be zero or not. */
+/* Whole numbers stay what they are, and prt_known_set drops what the type cannot hold. */
 static poprt_status infer_cast(prt_infer *c, int32_t to, prt_str round_mode)
 {
     rounding mode;
@@ -207,8 +206,7 @@ static poprt_status infer_cast(prt_infer *c, int32_t to, prt_str round_mode)
     if (!prt_known_of(c, 0, &k))
         return POPRT_OK;
     for (uint32_t i = 0; to == PRT_DTYPE_bool && i < k.count; i++)
-        if (prt_dim_is_number(k.values[i]))
-            k.values[i] = k.values[i] != 0;
+        k.values[i] = prt_known_is_true(c->dims, k.values[i]);
     return prt_known_set(c, &k);
 }
 

@@ -52,19 +52,28 @@ static int64_t order(const prt_infer *c, int64_t a, int64_t b)
     return PRT_DIM_UNKNOWN;
 }
 
-#define KNOWN(id, expr)                                                                            \
+/* 1 where x is above zero, else 0. */
+static int64_t above_zero(prt_dims *dims, int64_t x)
+{
+    return prt_dim_min(dims, prt_dim_max(dims, x, 0), 1);
+}
+
+/* The answer as a number where the order is known, else as an expression of a and b. */
+#define KNOWN(id, number, expression)                                                              \
     static int64_t known_##id(const prt_infer *c, uint32_t n, const int64_t *in)                   \
     {                                                                                              \
         (void)n;                                                                                   \
-        const int64_t o = order(c, in[0], in[1]);                                                  \
-        return o == PRT_DIM_UNKNOWN ? o : (expr);                                                  \
+        prt_dims *d = c->dims;                                                                     \
+        const int64_t a = in[0], b = in[1], o = order(c, a, b);                                    \
+        return o != PRT_DIM_UNKNOWN ? (number) : (expression);                                     \
     }
+#define NOT(x) prt_dim_sub(d, 1, x)
 
-KNOWN(equal, o == 0)
-KNOWN(greater, o > 0)
-KNOWN(greater_or_equal, o >= 0)
-KNOWN(less, o < 0)
-KNOWN(less_or_equal, o <= 0)
+KNOWN(equal, o == 0, NOT(prt_known_is_true(d, prt_dim_sub(d, a, b))))
+KNOWN(greater, o > 0, above_zero(d, prt_dim_sub(d, a, b)))
+KNOWN(greater_or_equal, o >= 0, NOT(above_zero(d, prt_dim_sub(d, b, a))))
+KNOWN(less, o < 0, above_zero(d, prt_dim_sub(d, b, a)))
+KNOWN(less_or_equal, o <= 0, NOT(above_zero(d, prt_dim_sub(d, a, b))))
 
 #define INFER(id)                                                                                  \
     static poprt_status infer_##id(prt_infer *c)                                                   \

@@ -38,12 +38,9 @@ static int64_t element(const prt_tensor *t, size_t k, int64_t most)
 
 bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out)
 {
-    if (c->dims == NULL || !prt_infer_ranked(c, i) || c->in[i].rank > 1)
+    if (c->dims == NULL || !prt_infer_ranked(c, i) || most_exact(c->in[i].dtype) == 0)
         return false;
-    const int64_t most = most_exact(c->in[i].dtype);
     const prt_tensor *t = c->value[i];
-    if (most == 0)
-        return false;
     if (t == NULL || t->kind != PRT_VALUE_TENSOR) {
         const prt_content *known = &c->content[i];
         out->count = known->count;
@@ -52,8 +49,14 @@ bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out)
         memcpy(out->values, known->values, known->count * sizeof(int64_t));
         return true;
     }
+    return prt_known_read(t, out);
+}
+
+bool prt_known_read(const prt_tensor *t, prt_known *out)
+{
+    const int64_t most = most_exact(t->dtype);
     const size_t n = prt_tensor_count(t);
-    if (n == 0 || n > PRT_CONTENT_MAX)
+    if (most == 0 || n == 0 || n > PRT_CONTENT_MAX)
         return false;
     out->count = (uint32_t)n;
     for (size_t k = 0; k < n; k++)
@@ -61,24 +64,59 @@ bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out)
     return true;
 }
 
-poprt_status prt_known_set(prt_infer *c, prt_known *k)
+/* The output's elements are so many. */
+static bool has_count(const prt_shape *out, uint32_t count)
 {
-    if (!prt_infer_wants(c, 0))
+    int64_t n = 1;
+    for (int32_t i = 0; i < out->rank; i++)
+        if (!prt_dim_is_number(out->dims[i]) || !prt_i64_mul(n, out->dims[i], &n))
+            return false;
+    return out->rank >= 0 && n == (int64_t)count;
+}
+
+poprt_status prt_known_give(prt_infer *c, uint32_t at, prt_known *k)
+{
+    if (!prt_infer_wants(c, at))
         return POPRT_OK;
-    const prt_shape *out = &c->out[0];
+    const prt_shape *out = &c->out[at];
     const int64_t most = most_exact(out->dtype);
-    if (most == 0 || out->rank < 0 || out->rank > 1)
-        return POPRT_OK;
-    if (out->rank == 1 ? out->dims[0] != (int64_t)k->count : k->count != 1)
+    if (most == 0 || !has_count(out, k->count))
         return POPRT_OK;
     bool any = false;
     for (uint32_t i = 0; i < k->count; i++) {
         const int64_t v = k->values[i];
-        if (prt_dim_is_number(v) ? v < -most || v > most : out->dtype == PRT_DTYPE_bool)
+        if (prt_dim_is_number(v) && (v < -most || v > most))
             k->values[i] = PRT_DIM_UNKNOWN;
         any |= k->values[i] != PRT_DIM_UNKNOWN;
     }
-    return any ? prt_infer_set_content(c, 0, k->count, k->values) : POPRT_OK;
+    return any ? prt_infer_set_content(c, at, k->count, k->values) : POPRT_OK;
+}
+
+/* For each element of a shape that broadcasts to `to`, as many as `to` has: its index. */
+static void spread(const prt_shape *from, const prt_shape *to, uint16_t index[PRT_CONTENT_MAX])
+{
+    int64_t at[PRT_MAX_RANK] = { 0 }, stride[PRT_MAX_RANK] = { 0 };
+    int64_t size = 1;
+    for (int32_t k = 1; k <= from->rank; k++) {
+        const int64_t dim = from->dims[from->rank - k];
+        stride[to->rank - k] = dim != 1 ? size : 0;
+        size *= dim;
+    }
+    uint32_t n = 0;
+    do {
+        int64_t i = 0;
+        for (int32_t k = 0; k < to->rank; k++)
+            i += at[k] * stride[k];
+        index[n++] = (uint16_t)i;
+    } while (prt_at_next((uint32_t)to->rank, to->dims, at));
+}
+
+int64_t prt_known_is_true(prt_dims *dims, int64_t dim)
+{
+    const int64_t size = prt_dim_never_negative(dims, dim)
+        ? dim
+        : prt_dim_max(dims, dim, prt_dim_sub(dims, 0, dim));
+    return prt_dim_min(dims, size, 1);
 }
 
 poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
@@ -87,57 +125,30 @@ poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
     prt_known out = { .count = 1 };
     if (c->dims == NULL || c->n_in == 0 || c->n_in > MAX_INPUTS || !prt_infer_wants(c, 0))
         return POPRT_OK;
-    if (c->out[0].rank != 0 && c->out[0].rank != 1)
-        return POPRT_OK;
     for (uint32_t i = 0; i < c->n_in; i++) /* cheap, before memory is taken */
         if (c->value[i] == NULL && c->content[i].count == 0)
             return POPRT_OK;
+    for (int32_t k = 0; k < c->out[0].rank; k++) {
+        const int64_t dim = c->out[0].dims[k];
+        if (!prt_dim_is_number(dim) || dim <= 0 || dim > PRT_CONTENT_MAX / out.count)
+            return POPRT_OK;
+        out.count *= (uint32_t)dim;
+    }
     in = PRT_NEW_N(c->scratch, prt_known, c->n_in);
-    if (in == NULL)
+    uint16_t (*index)[PRT_CONTENT_MAX] =
+        prt_arena_alloc(c->scratch, c->n_in * sizeof(uint16_t[PRT_CONTENT_MAX]));
+    if (in == NULL || index == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < c->n_in; i++) {
-        if (!prt_known_of(c, i, &in[i]))
+        if (!prt_known_of(c, i, &in[i]) || !has_count(&c->in[i], in[i].count))
             return POPRT_OK;
-        if (in[i].count > out.count)
-            out.count = in[i].count;
+        spread(&c->in[i], &c->out[0], index[i]);
     }
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (in[i].count != 1 && in[i].count != out.count)
-            return POPRT_OK;
     for (uint32_t k = 0; k < out.count; k++) {
         int64_t element_of[MAX_INPUTS];
         for (uint32_t i = 0; i < c->n_in; i++)
-            element_of[i] = in[i].values[in[i].count == 1 ? 0 : k];
+            element_of[i] = in[i].values[index[i][k]];
         out.values[k] = fn(c, c->n_in, element_of);
     }
     return prt_known_set(c, &out);
-}
-
-/* A bounded walk: what takes more steps is not shown to be anything. */
-bool prt_dim_never_negative(const prt_dims *dims, int64_t dim)
-{
-    enum { STACK = 32, STEPS = 128 };
-    int64_t stack[STACK] = { dim };
-    uint32_t depth = 1;
-    for (uint32_t step = 0; depth > 0; step++) {
-        const int64_t d = stack[--depth];
-        if (d == PRT_DIM_UNKNOWN || step == STEPS)
-            return false;
-        if (prt_dim_is_number(d)) {
-            if (d < 0)
-                return false;
-            continue;
-        }
-        const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(d));
-        if (node->op == PRT_DIM_SYMBOL)
-            continue;
-        if (node->op == PRT_DIM_SUB || depth + 2 > STACK)
-            return false;
-        if (node->op == PRT_DIM_MAX && ((prt_dim_is_number(node->a) && node->a >= 0) ||
-                (prt_dim_is_number(node->b) && node->b >= 0)))
-            continue;
-        stack[depth++] = node->a;
-        stack[depth++] = node->b;
-    }
-    return true;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* conv.c — Conv, ConvInteger and QLinearConv: sums exact in doubles for the 8-bit forms. */
-#include <math.h>
-
 #include "op/conv_core.h"
+#include "op/quant.h"
 
 static const prt_conv_slots CONV_SLOTS = { 0, 1, 2 };
 static const prt_conv_slots INTEGER_SLOTS = { 0, 1, UINT32_MAX };
@@ -37,14 +36,6 @@ static poprt_status check_scale(const prt_infer *c, uint32_t i, bool each, uint3
     return prt_infer_vector(c, i, each ? prt_infer_dim(c, weights, 0) : 1);
 }
 
-static double first_of(const prt_eval *c, uint32_t i)
-{
-    double value = 0.0;
-    if (prt_eval_has(c, i))
-        prt_reals_load(c->in[i]->dtype, c->in[i]->data, 0, 1, 1, &value);
-    return value;
-}
-
 /* ---- ConvInteger ---- */
 
 static poprt_status infer_integer(prt_infer *c)
@@ -71,7 +62,7 @@ static poprt_status eval_integer(prt_eval *c)
     prt_conv v;
     PRT_TRY(prt_conv_init(c, &v, INTEGER_SLOTS, &spec, a->group,
         prt_eval_has(c, 3) ? c->in[3] : NULL));
-    v.zero = first_of(c, 2);
+    v.zero = prt_quant_number(c, 2, 0);
     v.store = store_integer;
     return prt_conv_run(c, &v);
 }
@@ -91,8 +82,8 @@ static poprt_status infer_qlinear(prt_infer *c)
 }
 
 typedef struct requantize {
-    double input, output, zero, least, most; /* scales, output zero point and range */
-    const prt_tensor *weights;               /* their scales */
+    double input, output, zero; /* scales, output zero point */
+    const prt_tensor *weights;  /* their scales */
 } requantize;
 
 static void store_qlinear(const prt_conv *v, size_t n, size_t filter, size_t first, size_t count,
@@ -105,9 +96,8 @@ static void store_qlinear(const prt_conv *v, size_t n, size_t filter, size_t fir
     scale = q->input * scale / q->output;
     for (size_t j = 0; j < count; j++) {
         const double sum = v->bias != NULL ? sums[j] + v->bias[filter] : sums[j];
-        const double value = nearbyint(sum * scale) + q->zero;
-        prt_store_f64(v->y->dtype, v->y->data, prt_conv_at(v, n, filter, first + j),
-            fmin(fmax(value, q->least), q->most));
+        prt_quant_store(v->y->dtype, v->y->data, prt_conv_at(v, n, filter, first + j),
+            sum * scale, q->zero);
     }
 }
 
@@ -115,13 +105,11 @@ static poprt_status eval_qlinear(prt_eval *c)
 {
     const prt_qlinear_conv_attrs *a = c->attrs;
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
-    const bool is_signed = c->out[0]->dtype == PRT_DTYPE_i8;
-    const requantize q = { .input = first_of(c, 1), .output = first_of(c, 6),
-        .zero = first_of(c, 7), .least = is_signed ? -128.0 : 0.0,
-        .most = is_signed ? 127.0 : 255.0, .weights = c->in[4] };
+    const requantize q = { .input = prt_quant_number(c, 1, 0), .output = prt_quant_number(c, 6, 0),
+        .zero = prt_quant_number(c, 7, 0), .weights = c->in[4] };
     prt_conv v;
     PRT_TRY(prt_conv_init(c, &v, QLINEAR_SLOTS, &spec, a->group, c->in[5]));
-    v.zero = first_of(c, 2);
+    v.zero = prt_quant_number(c, 2, 0);
     v.store = store_qlinear;
     v.user = &q;
     return prt_conv_run(c, &v);

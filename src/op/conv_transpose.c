@@ -2,11 +2,13 @@
 /*
  * conv_transpose.c — ConvTranspose: every input element spreads over a window of the output.
  * Computed from the output's side: position o collects tap k of input i where
- * o = i * stride - begin + k * dilation.
+ * o = i * stride - begin + k * dilation. ConvTransposeWithDynamicPads of com.microsoft has its pads
+ * in an input.
  */
 #include "op/conv_core.h"
 
 static const prt_conv_slots SLOTS = { 0, 1, 2 };
+static const prt_conv_slots DYNAMIC_SLOTS = { 0, 1, 3 };
 
 /* Output sizes and padding; w->in, out, begin and end are those of ConvTranspose itself. */
 static void fill(prt_dims *d, const prt_conv_transpose_attrs *a, uint32_t rank, const int64_t *in,
@@ -51,7 +53,8 @@ static poprt_status check_extra(const prt_infer *c, prt_i64s list, uint32_t rank
     return POPRT_OK;
 }
 
-static poprt_status check(prt_infer *c, const prt_conv_transpose_attrs *a, uint32_t rank)
+static poprt_status check(prt_infer *c, const prt_conv_transpose_attrs *a, uint32_t bias,
+    uint32_t rank)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     const int64_t channels = prt_infer_dim(c, 0, 1);
@@ -67,12 +70,12 @@ static poprt_status check(prt_infer *c, const prt_conv_transpose_attrs *a, uint3
     if (prt_dim_is_number(merged) && merged % a->group != 0)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld channels do not divide into %lld groups",
             (long long)merged, (long long)a->group);
-    return prt_infer_vector(c, 2, prt_dim_mul(c->dims, prt_infer_dim(c, 1, 1), a->group));
+    return prt_infer_vector(c, bias, prt_dim_mul(c->dims, prt_infer_dim(c, 1, 1), a->group));
 }
 
-static poprt_status infer(prt_infer *c)
+static poprt_status infer_form(prt_infer *c, const prt_conv_transpose_attrs *a,
+    prt_conv_slots slots)
 {
-    const prt_conv_transpose_attrs *a = c->attrs;
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     const int32_t dtype = c->in[0].dtype;
     int64_t dims[PRT_MAX_RANK], kernel[PRT_MAX_SPATIAL], in[PRT_MAX_SPATIAL];
@@ -85,7 +88,7 @@ static poprt_status infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_SHAPE, "images have rank %d; 3 to %d are possible", rank,
             PRT_MAX_RANK);
     const uint32_t spatial = (uint32_t)rank - 2;
-    PRT_TRY(check(c, a, spatial));
+    PRT_TRY(check(c, a, slots.bias, spatial));
     PRT_TRY(prt_window_kernel(c, 1, &spec, spatial, kernel));
     for (uint32_t i = 0; i < spatial; i++)
         in[i] = prt_infer_dim(c, 0, i + 2);
@@ -127,13 +130,13 @@ static poprt_status turn_weights(prt_eval *c, prt_conv *v)
     return POPRT_OK;
 }
 
-static poprt_status eval(prt_eval *c)
+static poprt_status eval_form(prt_eval *c, const prt_conv_transpose_attrs *a,
+    prt_conv_slots slots)
 {
-    const prt_conv_transpose_attrs *a = c->attrs;
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     const prt_tensor *x = c->in[0], *w = c->in[1];
     prt_conv v;
-    PRT_TRY(prt_conv_init(c, &v, SLOTS, &spec, 1, NULL));
+    PRT_TRY(prt_conv_init(c, &v, slots, &spec, 1, NULL));
     fill(NULL, a, x->rank - 2, x->dims + 2, w->dims + 2, &v.window);
     v.groups = (size_t)a->group;
     v.channels = (size_t)w->dims[0] / v.groups;
@@ -144,4 +147,57 @@ static poprt_status eval(prt_eval *c)
     return prt_conv_run(c, &v);
 }
 
+static poprt_status infer(prt_infer *c)
+{
+    return infer_form(c, c->attrs, SLOTS);
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    return eval_form(c, c->attrs, SLOTS);
+}
+
 const prt_op_hooks prt_op_conv_transpose = { .infer = infer, .eval = eval };
+
+/* ---- ConvTransposeWithDynamicPads ---- */
+
+static prt_conv_transpose_attrs usual(const void *attrs, const int64_t *pads, uint32_t count)
+{
+    const prt_ms_conv_transpose_with_dynamic_pads_attrs *a = attrs;
+    return (prt_conv_transpose_attrs){ .group = a->group, .auto_pad = a->auto_pad,
+        .strides = a->strides, .pads = { pads, count }, .output_padding = a->output_padding,
+        .dilations = a->dilations, .kernel_shape = a->kernel_shape };
+}
+
+static poprt_status infer_dynamic(prt_infer *c)
+{
+    int64_t pads[2 * PRT_MAX_SPATIAL];
+    uint32_t count = 0;
+    bool known = !prt_infer_has(c, 2) ||
+        prt_infer_ints(c, 2, pads, PRT_COUNT_OF(pads), &count);
+    for (uint32_t i = 0; i < count; i++)
+        known = known && prt_dim_is_number(pads[i]);
+    if (known) {
+        const prt_conv_transpose_attrs a = usual(c->attrs, pads, count);
+        return infer_form(c, &a, DYNAMIC_SLOTS);
+    }
+    if (c->dims == NULL)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "Pads is not a list of two numbers for each "
+            "spatial dim");
+    if (!prt_infer_ranked(c, 0))
+        return prt_infer_unranked(c, 0, c->in[0].dtype, PRT_RANK_UNKNOWN);
+    return prt_infer_unranked(c, 0, c->in[0].dtype, c->in[0].rank);
+}
+
+static poprt_status eval_dynamic(prt_eval *c)
+{
+    int64_t pads[2 * PRT_MAX_SPATIAL];
+    uint32_t count = 0;
+    if (prt_eval_has(c, 2))
+        PRT_TRY(prt_eval_ints(c, 2, pads, PRT_COUNT_OF(pads), &count));
+    const prt_conv_transpose_attrs a = usual(c->attrs, pads, count);
+    return eval_form(c, &a, DYNAMIC_SLOTS);
+}
+
+const prt_op_hooks prt_op_ms_conv_transpose_with_dynamic_pads = { .infer = infer_dynamic,
+    .eval = eval_dynamic };

@@ -76,6 +76,19 @@ static poprt_status copy_tensor(prt_eval *c, uint32_t i, const prt_tensor *from,
     return POPRT_OK;
 }
 
+/* Keys and values of a map. */
+static poprt_status copy_map(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to)
+{
+    const int64_t count = (int64_t)from->count;
+    prt_tensor keys, copy;
+    if (!prt_tensor_init(&keys, from->dtype, 1, &count, from->data))
+        return prt_eval_fail(c, POPRT_E_LIMIT, "output %u is too large", i);
+    PRT_TRY(prt_eval_copy_item(c, i, &keys, &copy));
+    to->data = copy.data;
+    to->items = c->host->alloc(c, i, sizeof(prt_tensor));
+    return to->items != NULL ? prt_eval_copy_item(c, i, from->items, to->items) : POPRT_E_NOMEM;
+}
+
 /* Nesting is bounded by PRT_MAX_TYPE_DEPTH, because types are. */
 poprt_status prt_eval_copy_item(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to)
 {
@@ -86,6 +99,8 @@ poprt_status prt_eval_copy_item(prt_eval *c, uint32_t i, const prt_tensor *from,
     *to = *from;
     if (from->items == NULL)
         return POPRT_OK;
+    if (from->kind == PRT_VALUE_MAP)
+        return copy_map(c, i, from, to);
     to->items = c->host->alloc(c, i, from->count * sizeof(prt_tensor));
     if (to->items == NULL)
         return POPRT_E_NOMEM;
@@ -142,13 +157,8 @@ void prt_element_copy(int32_t dtype, void *to, size_t to_index, const void *from
                 count * size);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        const size_t a = (from_index + i) * bits, b = (to_index + i) * bits;
-        const unsigned mask = (1u << bits) - 1;
-        const unsigned v = ((const unsigned char *)from)[a / 8] >> (a % 8) & mask;
-        unsigned char *d = (unsigned char *)to + b / 8;
-        *d = (unsigned char)((*d & ~(mask << (b % 8))) | v << (b % 8));
-    }
+    for (size_t i = 0; i < count; i++)
+        prt_packed_store(bits, to, to_index + i, prt_packed_load(bits, from, from_index + i));
 }
 
 bool prt_at_next(uint32_t rank, const int64_t *dims, int64_t *at)

@@ -31,6 +31,13 @@ typedef struct prt_eval_host {
     /* POPRT_E_CANCELLED when the caller wants to stop. Loops ask it once an iteration. */
     poprt_status (*check)(prt_eval *c);
     uint64_t (*seed)(prt_eval *c); /* next seed for random operators without one of their own */
+    /* Input `in`, if it is a weight of the main graph, has these contents from the next run on,
+     * should this one succeed. Does nothing for other values. NULL where nothing is kept. */
+    poprt_status (*update)(prt_eval *c, uint32_t in, const prt_tensor *value);
+    /* A line for whoever reads the log, without line break. NULL where nobody does. */
+    void (*print)(prt_eval *c, const char *line);
+    /* Name of the value at input `in`; may be empty. NULL where names are not kept. */
+    prt_str (*name)(prt_eval *c, uint32_t in);
 } prt_eval_host;
 
 struct prt_eval {

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "op/op.h"
+#include "op/content.h"
 
 poprt_status prt_infer_fail(const prt_infer *c, poprt_status status, const char *fmt, ...)
 {
@@ -83,8 +83,8 @@ poprt_status prt_infer_same(prt_infer *c)
     return POPRT_OK;
 }
 
-/* Two dims of a broadcast. Of two unequal expressions nothing can be said. */
-static bool broadcast_dim(int64_t a, int64_t b, int64_t *out)
+/* Two dims of a broadcast; false when they cannot go together. */
+static bool broadcast_dim(prt_dims *dims, int64_t a, int64_t b, int64_t *out)
 {
     const bool na = prt_dim_is_number(a), nb = prt_dim_is_number(b);
     if (a == b)
@@ -100,7 +100,7 @@ static bool broadcast_dim(int64_t a, int64_t b, int64_t *out)
     else if (nb)
         *out = b;
     else
-        *out = PRT_DIM_UNKNOWN;
+        *out = prt_dim_broadcast(dims, a, b);
     return true;
 }
 
@@ -121,7 +121,7 @@ poprt_status prt_infer_broadcast(prt_infer *c, uint32_t first, uint32_t last, pr
         for (int32_t k = 1; k <= merged.rank; k++) {
             const int64_t a = k <= out->rank ? out->dims[out->rank - k] : 1;
             const int64_t b = k <= in->rank ? in->dims[in->rank - k] : 1;
-            if (!broadcast_dim(a, b, &merged.dims[merged.rank - k]))
+            if (!broadcast_dim(c->dims, a, b, &merged.dims[merged.rank - k]))
                 return prt_infer_fail(c, POPRT_E_SHAPE,
                     "inputs do not broadcast: dim %d is %lld here and %lld in input %u",
                     merged.rank - k, (long long)a, (long long)b, i);
@@ -314,5 +314,6 @@ poprt_status prt_op_infer(prt_infer *c)
         c->out[i] = (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .dtype = dtype,
             .rank = PRT_RANK_UNKNOWN };
     }
-    return def->hooks->infer(c);
+    PRT_TRY(def->hooks->infer(c));
+    return prt_known_evaluate(c);
 }

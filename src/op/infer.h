@@ -31,15 +31,25 @@ void prt_shape_of_tensor(const prt_tensor *t, prt_shape *shape);
 /* A tensor's element type, rank and every dim are known. */
 bool prt_shape_is_known(const prt_shape *shape);
 
-/* What is known of the integers in a small int32 or int64 tensor of rank 0 or 1: each a number, an
- * expression or PRT_DIM_UNKNOWN. Element-wise operators (content.h) follow bool tensors, and the
- * whole numbers in float32 and float64 ones, too. */
+/* What is known of the integers in a small int32 or int64 tensor, in row-major order: each a number,
+ * an expression or PRT_DIM_UNKNOWN. Operators that compute with sizes (content.h) follow bool
+ * tensors, and the whole numbers in float32 and float64 ones, too. */
 typedef struct prt_content {
     uint32_t count;
     const int64_t *values;
 } prt_content;
 
-enum { PRT_CONTENT_MAX = 64 }; /* tensors with more elements are not followed */
+enum { PRT_CONTENT_MAX = 256 }; /* tensors with more elements are not followed */
+
+/* What a hook tells a region of its inputs, and learns of its outputs. */
+typedef struct prt_region {
+    uint32_t n_in, n_out;
+    const prt_shape *in;
+    prt_shape *out;                /* to be filled */
+    const prt_content *in_content; /* NULL: nothing known */
+    prt_content *out_content;      /* to be filled; NULL: not asked for */
+    bool trial; /* what if the inputs had these types: nothing is left of it for later */
+} prt_region;
 
 struct prt_op_def;
 typedef struct prt_infer prt_infer;
@@ -57,8 +67,8 @@ struct prt_infer {
     prt_content *out_content;       /* to fill through prt_infer_set_content */
     prt_arena *scratch;
     /* Types of a region's outputs given those of its inputs; NULL at run time. */
-    poprt_status (*region)(prt_infer *c, uint32_t region, uint32_t n_in, const prt_shape *in,
-        uint32_t n_out, prt_shape *out);
+    poprt_status (*region)(prt_infer *c, uint32_t region, const prt_region *r);
+    bool deep; /* within so many regions that there is no time for trials */
     void *user;
 };
 

@@ -3,62 +3,24 @@
  * matmul_quantized.c — MatMulInteger and QLinearMatMul. Zero points and scales are one number, one
  * per row of A or column of B, or one of these per matrix of the batch.
  */
-#include <math.h>
-
+#include "op/factors.h"
 #include "op/product.h"
-
-/* A zero point or scale laid out for a batch. */
-typedef struct factors {
-    const prt_tensor *t; /* NULL: `absent` everywhere */
-    double absent;
-    double *values; /* `count` of them, for the matrix at hand */
-    size_t count;
-} factors;
+#include "op/quant.h"
 
 typedef struct sink {
     prt_tensor *y;
     size_t first;
-    double least, most;
-    factors a_zero, b_zero, a_scale, b_scale, y_scale, y_zero;
+    prt_factors a_zero, b_zero, a_scale, b_scale, y_scale, y_zero;
 } sink;
 
-static poprt_status init_factors(prt_eval *c, factors *f, uint32_t i, size_t count, double absent)
-{
-    *f = (factors){ .t = prt_eval_has(c, i) ? c->in[i] : NULL, .absent = absent, .count = count };
-    f->values = prt_eval_scratch(c, count, sizeof(double));
-    return f->values != NULL ? POPRT_OK : POPRT_E_NOMEM;
-}
-
-/* The values for matrix `index` of `batches`. */
-static poprt_status load_factors(const prt_eval *c, factors *f, size_t index, size_t batches)
-{
-    if (f->t == NULL) {
-        for (size_t i = 0; i < f->count; i++)
-            f->values[i] = f->absent;
-        return POPRT_OK;
-    }
-    const size_t n = prt_tensor_count(f->t);
-    size_t first = 0, step = 1;
-    if (n == 1)
-        step = 0;
-    else if (n == f->count * batches)
-        first = index * f->count;
-    else if (n != f->count)
-        return prt_eval_fail(c, POPRT_E_SHAPE,
-            "scale or zero point has %zu elements; 1, %zu or %zu are possible", n, f->count,
-            f->count * batches);
-    prt_reals_load(f->t->dtype, f->t->data, first, step, f->count, f->values);
-    return POPRT_OK;
-}
-
-static void init_product(const prt_eval *c, uint32_t a, uint32_t b, const prt_matmul *mm,
-    sink *to, prt_product *p)
+static void init_product(const prt_eval *c, uint32_t a, uint32_t b, const prt_matmul *mm, sink *to,
+    prt_product *p)
 {
     *p = (prt_product){ .m = mm->m, .n = mm->n, .k = mm->k, .user = to };
-    p->a = (prt_operand){ .dtype = c->in[a]->dtype, .data = c->in[a]->data, .row = mm->k,
-        .col = 1 };
-    p->b = (prt_operand){ .dtype = c->in[b]->dtype, .data = c->in[b]->data, .row = mm->n,
-        .col = 1 };
+    p->a =
+        (prt_operand){ .dtype = c->in[a]->dtype, .data = c->in[a]->data, .row = mm->k, .col = 1 };
+    p->b =
+        (prt_operand){ .dtype = c->in[b]->dtype, .data = c->in[b]->data, .row = mm->n, .col = 1 };
 }
 
 /* ---- MatMulInteger ---- */
@@ -88,13 +50,13 @@ static poprt_status eval_integer(prt_eval *c)
     init_product(c, 0, 1, &mm, &to, &p);
     p.store = store_integer;
     PRT_TRY(prt_product_init(c, &p));
-    PRT_TRY(init_factors(c, &to.a_zero, 2, mm.m, 0.0));
-    PRT_TRY(init_factors(c, &to.b_zero, 3, mm.n, 0.0));
+    PRT_TRY(prt_factors_init(c, &to.a_zero, 2, mm.m, 0.0));
+    PRT_TRY(prt_factors_init(c, &to.b_zero, 3, mm.n, 0.0));
     p.a.zeros = to.a_zero.values;
     p.b.zeros = to.b_zero.values;
     for (size_t i = 0; i < mm.batches; i++) {
-        PRT_TRY(load_factors(c, &to.a_zero, i, mm.batches));
-        PRT_TRY(load_factors(c, &to.b_zero, i, mm.batches));
+        PRT_TRY(prt_factors_load(c, &to.a_zero, i, mm.batches));
+        PRT_TRY(prt_factors_load(c, &to.b_zero, i, mm.batches));
         prt_matmul_at(&mm, i, &p.a.first, &p.b.first);
         to.first = i * mm.m * mm.n;
         PRT_TRY(prt_product_run(c, &p));
@@ -120,23 +82,23 @@ static void store_qlinear(const prt_product *p, size_t i, size_t j, size_t count
     for (size_t k = 0; k < count; k++) {
         const double scale =
             to->a_scale.values[i] * to->b_scale.values[j + k] / to->y_scale.values[i];
-        double value = sums[k] * scale;
+        const double value = sums[k] * scale, zero = to->y_zero.values[i];
+        const size_t at = to->first + i * p->n + j + k;
         if (integer)
-            value = fmin(fmax(nearbyint(value) + to->y_zero.values[i], to->least), to->most);
+            prt_quant_store(to->y->dtype, to->y->data, at, value, zero);
         else
-            value += to->y_zero.values[i];
-        prt_store_f64(to->y->dtype, to->y->data, to->first + i * p->n + j + k, value);
+            prt_store_f64(to->y->dtype, to->y->data, at, value + zero);
     }
 }
 
 static poprt_status init_all(prt_eval *c, const prt_matmul *mm, sink *to)
 {
-    PRT_TRY(init_factors(c, &to->a_scale, 1, mm->m, 1.0));
-    PRT_TRY(init_factors(c, &to->a_zero, 2, mm->m, 0.0));
-    PRT_TRY(init_factors(c, &to->b_scale, 4, mm->n, 1.0));
-    PRT_TRY(init_factors(c, &to->b_zero, 5, mm->n, 0.0));
-    PRT_TRY(init_factors(c, &to->y_scale, 6, mm->m, 1.0));
-    return init_factors(c, &to->y_zero, 7, mm->m, 0.0);
+    PRT_TRY(prt_factors_init(c, &to->a_scale, 1, mm->m, 1.0));
+    PRT_TRY(prt_factors_init(c, &to->a_zero, 2, mm->m, 0.0));
+    PRT_TRY(prt_factors_init(c, &to->b_scale, 4, mm->n, 1.0));
+    PRT_TRY(prt_factors_init(c, &to->b_zero, 5, mm->n, 0.0));
+    PRT_TRY(prt_factors_init(c, &to->y_scale, 6, mm->m, 1.0));
+    return prt_factors_init(c, &to->y_zero, 7, mm->m, 0.0);
 }
 
 static poprt_status eval_qlinear(prt_eval *c)
@@ -147,8 +109,6 @@ static poprt_status eval_qlinear(prt_eval *c)
     prt_matmul_init(&mm, c->in[0], c->in[3]);
     if (prt_tensor_count(to.y) == 0)
         return POPRT_OK;
-    to.least = to.y->dtype == PRT_DTYPE_i8 ? -128.0 : 0.0;
-    to.most = to.y->dtype == PRT_DTYPE_i8 ? 127.0 : 255.0;
     init_product(c, 0, 3, &mm, &to, &p);
     p.store = store_qlinear;
     PRT_TRY(prt_product_init(c, &p));
@@ -156,10 +116,10 @@ static poprt_status eval_qlinear(prt_eval *c)
     p.a.zeros = to.a_zero.values;
     p.b.zeros = to.b_zero.values;
     for (size_t i = 0; i < mm.batches; i++) {
-        factors *all[] = { &to.a_zero, &to.b_zero, &to.a_scale, &to.b_scale, &to.y_scale,
+        prt_factors *all[] = { &to.a_zero, &to.b_zero, &to.a_scale, &to.b_scale, &to.y_scale,
             &to.y_zero };
         for (size_t k = 0; k < PRT_COUNT_OF(all); k++)
-            PRT_TRY(load_factors(c, all[k], i, mm.batches));
+            PRT_TRY(prt_factors_load(c, all[k], i, mm.batches));
         prt_matmul_at(&mm, i, &p.a.first, &p.b.first);
         to.first = i * mm.m * mm.n;
         PRT_TRY(prt_product_run(c, &p));

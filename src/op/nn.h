@@ -14,6 +14,14 @@ void prt_reals_load(int32_t dtype, const void *data, size_t first, size_t step, 
 void prt_reals_store(int32_t dtype, void *data, size_t first, size_t step, size_t count,
     const double *from);
 
+/* One element as a double. */
+static inline double prt_real_at(const prt_tensor *t, size_t at)
+{
+    double value;
+    prt_reals_load(t->dtype, t->data, at, 1, 1, &value);
+    return value;
+}
+
 /* All elements of a tensor as doubles, in scratch; NULL (failure recorded) when refused. */
 double *prt_eval_reals(prt_eval *c, const prt_tensor *t);
 

@@ -5,19 +5,25 @@
  */
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/norm.h"
+#include "op/norm_core.h"
 
-/* Subtracts the mean of `n` values; gives it and the population variance. */
-static double centre(double *x, size_t n, double *mean)
+double prt_norm_centre(double *x, size_t n, double *mean)
 {
-    double sum = 0.0, squares = 0.0;
+    double sum = 0.0;
     for (size_t i = 0; i < n; i++)
         sum += x[i];
     *mean = sum / (double)n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         x[i] -= *mean;
+    return prt_norm_square(x, n);
+}
+
+double prt_norm_square(const double *x, size_t n)
+{
+    double squares = 0.0;
+    for (size_t i = 0; i < n; i++)
         squares += x[i] * x[i];
-    }
     return squares / (double)n;
 }
 
@@ -131,17 +137,12 @@ static poprt_status run_rows(prt_eval *c, int64_t from, bool rms, double epsilon
     PRT_TRY(init_factor(c, &scale, 1, axis, inner));
     PRT_TRY(init_factor(c, &bias, 2, axis, inner));
     for (size_t r = 0; r < rows; r++) {
-        double mean = 0.0, square = 0.0;
+        double mean = 0.0;
         prt_reals_load(x->dtype, x->data, r * inner, 1, inner, row);
         load_factor(&scale, x, axis, r, inner);
         load_factor(&bias, x, axis, r, inner);
-        if (rms) {
-            for (size_t i = 0; i < inner; i++)
-                square += row[i] * row[i];
-            square /= (double)inner;
-        } else {
-            square = centre(row, inner, &mean);
-        }
+        const double square =
+            rms ? prt_norm_square(row, inner) : prt_norm_centre(row, inner, &mean);
         const double inverse = 1.0 / sqrt(square + epsilon);
         for (size_t i = 0; i < inner; i++)
             row[i] = row[i] * inverse * scale.row[i] + (bias.t != NULL ? bias.row[i] : 0.0);
@@ -172,7 +173,7 @@ const prt_op_hooks prt_op_rms_normalization = { .infer = infer_rms, .eval = eval
 
 /* ---- InstanceNormalization and GroupNormalization: groups of channels, factors by channel ---- */
 
-static poprt_status infer_groups(prt_infer *c, int64_t groups)
+poprt_status prt_group_norm_infer(prt_infer *c, int64_t groups)
 {
     const prt_shape *x = &c->in[0];
     const int64_t channels = prt_infer_dim(c, 0, 1);
@@ -188,7 +189,7 @@ static poprt_status infer_groups(prt_infer *c, int64_t groups)
     return prt_infer_like(c, 0, 0, x->dtype);
 }
 
-static poprt_status run_groups(prt_eval *c, size_t groups, double epsilon)
+poprt_status prt_group_norm_run(prt_eval *c, size_t groups, double epsilon)
 {
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];
@@ -203,37 +204,42 @@ static poprt_status run_groups(prt_eval *c, size_t groups, double epsilon)
     for (size_t r = 0; r < (size_t)x->dims[0] * groups; r++) {
         double mean;
         prt_reals_load(x->dtype, x->data, r * n, 1, n, row);
-        const double inverse = 1.0 / sqrt(centre(row, n, &mean) + epsilon);
-        for (size_t i = 0; i < n; i++) {
+        const double inverse = 1.0 / sqrt(prt_norm_centre(row, n, &mean) + epsilon);
+        if (prt_eval_wants(c, 1))
+            prt_reals_store(c->out[1]->dtype, c->out[1]->data, r, 1, 1, &mean);
+        if (prt_eval_wants(c, 2))
+            prt_reals_store(c->out[2]->dtype, c->out[2]->data, r, 1, 1, &inverse);
+        for (size_t i = 0; y != NULL && i < n; i++) {
             const size_t channel = r % groups * each + i / inner;
             row[i] = row[i] * inverse * scale[channel] + bias[channel];
         }
-        prt_reals_store(y->dtype, y->data, r * n, 1, n, row);
+        if (y != NULL)
+            prt_reals_store(y->dtype, y->data, r * n, 1, n, row);
     }
     return POPRT_OK;
 }
 
 static poprt_status infer_instance(prt_infer *c)
 {
-    return infer_groups(c, 1);
+    return prt_group_norm_infer(c, 1);
 }
 
 static poprt_status eval_instance(prt_eval *c)
 {
     const prt_instance_normalization_attrs *a = c->attrs;
-    return run_groups(c, (size_t)c->in[0]->dims[1], (double)a->epsilon);
+    return prt_group_norm_run(c, (size_t)c->in[0]->dims[1], (double)a->epsilon);
 }
 
 static poprt_status infer_group(prt_infer *c)
 {
     const prt_group_normalization_attrs *a = c->attrs;
-    return infer_groups(c, a->num_groups);
+    return prt_group_norm_infer(c, a->num_groups);
 }
 
 static poprt_status eval_group(prt_eval *c)
 {
     const prt_group_normalization_attrs *a = c->attrs;
-    return run_groups(c, (size_t)a->num_groups, (double)a->epsilon);
+    return prt_group_norm_run(c, (size_t)a->num_groups, (double)a->epsilon);
 }
 
 const prt_op_hooks prt_op_instance_normalization = { .infer = infer_instance,

@@ -16,16 +16,23 @@ enum {
     PRT_COMMUTATIVE = 1 << 2,
     PRT_VIEW = 1 << 3, /* output has the elements of input 0 in the same order */
     PRT_RANDOM = 1 << 4,
-    PRT_STATEFUL = 1 << 5,
+    PRT_STATEFUL = 1 << 5,   /* writes input 0 where that is a weight */
     PRT_COLLECTIVE = 1 << 6,
-    PRT_CONTROL = 1 << 7 /* has regions */
+    PRT_CONTROL = 1 << 7, /* has regions */
+    /* Elements of inputs that share output 0's type variable are copied or replaced by zeros, and
+     * nothing else is done with them (but by an attribute "reduction" other than none). */
+    PRT_MOVES = 1 << 8,
+    /* Time and memory within a small multiple of the elements of inputs and outputs. Element-wise
+     * operators, views and those that move are so anyway. */
+    PRT_LIGHT = 1 << 9
 };
 
 /* Flags of an input or output slot. */
 enum {
     PRT_SLOT_OPTIONAL = 1 << 0,
     PRT_SLOT_VARIADIC = 1 << 1,      /* the last slot; stands for any number */
-    PRT_SLOT_HETEROGENEOUS = 1 << 2  /* variadic slots whose types differ */
+    PRT_SLOT_HETEROGENEOUS = 1 << 2, /* variadic slots whose types differ */
+    PRT_SLOT_TYPE_ONLY = 1 << 3      /* an input of which only the element type matters */
 };
 
 /* Sets of types for TYPE rows: bit n is element type n as a tensor, the high bits other kinds. */
@@ -42,6 +49,7 @@ enum {
 #define PRT_T_NUM (PRT_T_INT | PRT_T_FB) /* every plain number */
 #define PRT_T_INDEX (PRT_T(i32) | PRT_T(i64))
 #define PRT_T_C (PRT_T(c64) | PRT_T(c128))
+#define PRT_T_F6 (PRT_T(f6e2m3) | PRT_T(f6e3m2))
 #define PRT_T_SMALL                                                                                \
     (PRT_T(u4) | PRT_T(i4) | PRT_T(u2) | PRT_T(i2) | PRT_T(f4e2m1) | PRT_T(f8e8m0))
 #define PRT_T_ALL                                                                                  \

@@ -26,7 +26,9 @@ static void load_panel(const prt_product *p, size_t first, size_t count, double 
 {
     const prt_operand *b = &p->b;
     double row[PRT_TILE_COLS];
-    for (size_t k = 0; k < p->k; k++) {
+    for (size_t j = 0; b->column != NULL && j < count; j++)
+        b->column(b->user, first + j, panel + prt_tile_at(p->k, 0, j), PRT_TILE_LANES);
+    for (size_t k = 0; b->column == NULL && k < p->k; k++) {
         prt_reals_load(b->dtype, b->data, b->first + k * b->row + first * b->col, b->col, count,
             row);
         for (size_t j = 0; b->zeros != NULL && j < count; j++)

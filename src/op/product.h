@@ -14,6 +14,10 @@ typedef struct prt_operand {
     const void *data;
     size_t first, row, col;
     const double *zeros; /* subtracted: by row of the left, by column of the right; NULL: nothing */
+    /* A right side in a form of its own: writes the elements of a column, `step` apart. NULL: the
+     * elements are found as above. Called from any thread. */
+    void (*column)(const void *user, size_t column, double *to, size_t step);
+    const void *user;
 } prt_operand;
 
 typedef struct prt_product prt_product;

@@ -6,18 +6,7 @@
 #include <math.h>
 
 #include "op/check.h"
-#include "op/op.h"
-
-/* Integer formats that numbers are quantised to; others are floats. */
-static bool integer_range(int32_t dtype, double *low, double *high)
-{
-    const prt_dtype_info *t = prt_dtype_of(dtype);
-    if (t->kind != PRT_KIND_int && t->kind != PRT_KIND_uint)
-        return false;
-    *low = t->kind == PRT_KIND_int ? -ldexp(1, t->bits - 1) : 0;
-    *high = ldexp(1, t->kind == PRT_KIND_int ? t->bits - 1 : t->bits) - 1;
-    return true;
-}
+#include "op/quant.h"
 
 /* ---- which scale belongs to an element ---- */
 
@@ -128,7 +117,6 @@ static double divide(int32_t precision, double x, double scale)
 typedef struct quantizer {
     int32_t precision;
     bool integer, saturate;
-    double low, high;
 } quantizer;
 
 /* One element with its scale and zero point. */
@@ -160,17 +148,12 @@ static void quantize_one(const void *user, prt_tensor *y, size_t i, double x, do
     double zero)
 {
     const quantizer *q = user;
-    double v = divide(q->precision, x, scale);
+    const double v = divide(q->precision, x, scale);
     if (!q->integer) {
         prt_store_f64_as(y->dtype, y->data, i, v + zero, q->saturate);
         return;
     }
-    v = nearbyint(v) + zero;
-    if (!(v > q->low)) /* NaN too */
-        v = q->low;
-    else if (v > q->high)
-        v = q->high;
-    prt_store_i64(y->dtype, y->data, i, (int64_t)v);
+    prt_quant_store(y->dtype, y->data, i, v, zero);
 }
 
 static int32_t division_type(const prt_quantize_linear_attrs *a, const prt_tensor *x,
@@ -192,7 +175,7 @@ static poprt_status quantize_eval(prt_eval *c)
         return POPRT_OK;
     const layout l = layout_of(x, s, a->axis, a->block_size);
     quantizer q = { .precision = division_type(a, x, s), .saturate = a->saturate != 0 };
-    q.integer = integer_range(c->out[0]->dtype, &q.low, &q.high);
+    q.integer = prt_dtype_is_integer(c->out[0]->dtype);
     for_each(&l, c, quantize_one, &q);
     return POPRT_OK;
 }
@@ -243,25 +226,30 @@ static float clamp_byte(float v)
 }
 
 /* The range always holds zero; a range of nothing has scale 1. */
-static poprt_status dynamic_eval(prt_eval *c)
+void prt_quant_dynamic_run(size_t n, const float *x, uint8_t *y, float *scale, uint8_t *zero)
 {
-    const prt_tensor *x = c->in[0];
-    const float *v = x->data;
-    const size_t n = prt_tensor_count(x);
     float low = 0, high = 0;
     for (size_t i = 0; i < n; i++) {
-        low = v[i] < low ? v[i] : low;
-        high = v[i] > high ? v[i] : high;
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
     }
-    const float scale = high == low ? 1.0f : (high - low) / 255.0f;
-    const float zero = nearbyintf(clamp_byte(-low / scale));
-    if (prt_eval_wants(c, 0))
-        for (size_t i = 0; i < n; i++)
-            ((uint8_t *)c->out[0]->data)[i] = (uint8_t)clamp_byte(nearbyintf(v[i] / scale) + zero);
+    *scale = high == low ? 1.0f : (high - low) / 255.0f;
+    const float middle = nearbyintf(clamp_byte(-low / *scale));
+    for (size_t i = 0; y != NULL && i < n; i++)
+        y[i] = (uint8_t)clamp_byte(nearbyintf(x[i] / *scale) + middle);
+    *zero = (uint8_t)middle;
+}
+
+static poprt_status dynamic_eval(prt_eval *c)
+{
+    float scale;
+    uint8_t zero;
+    prt_quant_dynamic_run(prt_tensor_count(c->in[0]), c->in[0]->data,
+        prt_eval_wants(c, 0) ? c->out[0]->data : NULL, &scale, &zero);
     if (prt_eval_wants(c, 1))
         *(float *)c->out[1]->data = scale;
     if (prt_eval_wants(c, 2))
-        *(uint8_t *)c->out[2]->data = (uint8_t)zero;
+        *(uint8_t *)c->out[2]->data = zero;
     return POPRT_OK;
 }
 

@@ -34,6 +34,20 @@ static bool given(const prt_infer *c, uint32_t i)
         c->in[i].dims[0] == 0);
 }
 
+/* floor(dim * scale) for a scale of few bits (0.5, 1.25), which float32 multiplies exactly; unknown
+ * for others. */
+static int64_t scale_expression(const prt_infer *c, int64_t dim, float scale)
+{
+    int64_t below = 1;
+    while (scale != floorf(scale) && below < 256) {
+        scale *= 2.0f;
+        below *= 2;
+    }
+    if (scale != floorf(scale) || scale >= 65536.0f || c->dims == NULL)
+        return PRT_DIM_UNKNOWN;
+    return prt_dim_floordiv(c->dims, prt_dim_mul(c->dims, dim, (int64_t)scale), below);
+}
+
 /* An input dim times a scale, in float32 as exporters count. */
 static poprt_status scale_dim(const prt_infer *c, int64_t dim, float scale, int64_t *out)
 {
@@ -42,8 +56,8 @@ static poprt_status scale_dim(const prt_infer *c, int64_t dim, float scale, int6
     *out = PRT_DIM_UNKNOWN;
     if (scale == 1.0f)
         *out = dim;
-    else if (!prt_dim_is_number(dim) && scale < 65536.0f && scale == floorf(scale))
-        *out = prt_dim_mul(c->dims, dim, (int64_t)scale);
+    else if (!prt_dim_is_number(dim))
+        *out = scale_expression(c, dim, scale);
     if (!prt_dim_is_number(dim) || scale == 1.0f)
         return POPRT_OK;
     const float size = floorf((float)dim * scale);

@@ -64,6 +64,7 @@ static double softplus(double x, double a, double b)
     return fmax(x, 0.0) + log1p(exp(-fabs(x)));
 }
 
+/* Factors that are not given are those of the operator of the same name, which are floats. */
 static const struct {
     const char *name;
     double (*fn)(double x, double alpha, double beta);
@@ -74,10 +75,10 @@ static const struct {
     { "tanh", hyperbolic, false, false, 0.0, 0.0 },
     { "sigmoid", sigmoid, false, false, 0.0, 0.0 },
     { "affine", affine, true, true, 1.0, 0.0 },
-    { "leakyrelu", leaky_relu, true, false, 0.01, 0.0 },
+    { "leakyrelu", leaky_relu, true, false, (double)0.01f, 0.0 },
     { "thresholdedrelu", thresholded_relu, true, false, 1.0, 0.0 },
     { "scaledtanh", scaled_tanh, true, true, 1.0, 1.0 },
-    { "hardsigmoid", hard_sigmoid, true, true, 0.2, 0.5 },
+    { "hardsigmoid", hard_sigmoid, true, true, (double)0.2f, 0.5 },
     { "elu", elu, true, false, 1.0, 0.0 },
     { "softsign", softsign, false, false, 0.0, 0.0 },
     { "softplus", softplus, false, false, 0.0, 0.0 },
@@ -96,6 +97,15 @@ static size_t find_function(prt_str name)
             break;
     }
     return i;
+}
+
+bool prt_activation_find(prt_str name, prt_activation *to)
+{
+    const size_t i = find_function(name);
+    if (i == PRT_COUNT_OF(functions))
+        return false;
+    *to = (prt_activation){ functions[i].fn, functions[i].alpha, functions[i].beta, 0.0 };
+    return true;
 }
 
 static size_t directions(const prt_rnn_form *form)

@@ -41,6 +41,10 @@ static inline double prt_activate(const prt_activation *f, double x)
     return f->fn(x, f->alpha, f->beta);
 }
 
+/* The function of this name, letter case aside, with its usual factors and no clip; false when
+ * there is none. */
+bool prt_activation_find(prt_str name, prt_activation *to);
+
 typedef struct prt_rnn prt_rnn;
 struct prt_rnn {
     const prt_rnn_form *form;
@@ -60,6 +64,9 @@ poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form);
 /* Runs the whole operator. `initial_c` and `peephole` are input slots, UINT32_MAX for none. */
 poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
     uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user);
+
+/* A step of an LSTM, whose weights R are multiplied with `h`. */
+void prt_lstm_step(const prt_rnn *n, const double *x, const double *h, bool input_forget);
 
 /* y[i] += row i of m · x */
 void prt_rnn_add_product(size_t rows, size_t n, const double *m, const double *x, double *y);

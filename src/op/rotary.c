@@ -4,7 +4,9 @@
  * sine are given per position. X is [batch, heads, sequence, size] or [batch, sequence, heads *
  * size].
  */
-#include "op/op.h"
+#include "op/heads.h"
+#include "op/nn.h"
+#include "op/rotary_core.h"
 
 enum { IN_X, IN_COS, IN_SIN, IN_POSITIONS };
 
@@ -17,10 +19,7 @@ static poprt_status head_size(const prt_infer *c, int64_t *size, int64_t *turned
     if (x->rank == 3) {
         if (a->num_heads < 1)
             return prt_infer_fail(c, POPRT_E_ARG, "an input of rank 3 needs num_heads");
-        if (prt_dim_is_number(*size) && *size % a->num_heads != 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "%lld is not divisible by %lld heads",
-                (long long)*size, (long long)a->num_heads);
-        *size = prt_dim_floordiv(c->dims, *size, a->num_heads);
+        PRT_TRY(prt_infer_head_size(c, *size, a->num_heads, size));
     }
     *turned = a->rotary_embedding_dim != 0 ? a->rotary_embedding_dim : *size;
     if (prt_dim_is_number(*turned) && (*turned < 0 || *turned % 2 != 0 ||
@@ -75,23 +74,19 @@ typedef struct rotary {
     const prt_tensor *x, *cosine, *sine;
     size_t batch, heads, rows, size, half;
     bool interleaved;
+    double *row; /* of a head, then its cosines and sines */
 } rotary;
 
 /* Turns the row at element `at` by the angles at `angle` in the caches. */
 static void turn_row(const rotary *r, prt_tensor *y, size_t at, size_t angle)
 {
     const int32_t t = r->x->dtype;
-    for (size_t k = 0; k < r->half; k++) {
-        const size_t i = at + (r->interleaved ? 2 * k : k);
-        const size_t j = at + (r->interleaved ? 2 * k + 1 : k + r->half);
-        const double a = prt_load_f64(t, r->x->data, i), b = prt_load_f64(t, r->x->data, j);
-        const double cosine = prt_load_f64(t, r->cosine->data, angle + k);
-        const double sine = prt_load_f64(t, r->sine->data, angle + k);
-        prt_store_f64(t, y->data, i, cosine * a - sine * b);
-        prt_store_f64(t, y->data, j, sine * a + cosine * b);
-    }
-    prt_element_copy(t, y->data, at + 2 * r->half, r->x->data, at + 2 * r->half,
-        r->size - 2 * r->half);
+    double *row = r->row, *cosine = row + r->size, *sine = cosine + r->half;
+    prt_reals_load(t, r->x->data, at, 1, r->size, row);
+    prt_reals_load(t, r->cosine->data, angle, 1, r->half, cosine);
+    prt_reals_load(t, r->sine->data, angle, 1, r->half, sine);
+    prt_rotary_turn(r->half, r->interleaved, cosine, sine, row);
+    prt_reals_store(t, y->data, at, 1, r->size, row);
 }
 
 static poprt_status eval(prt_eval *c)
@@ -107,6 +102,9 @@ static poprt_status eval(prt_eval *c)
         return POPRT_OK;
     r.size = four ? (size_t)x->dims[3] : (size_t)x->dims[2] / r.heads;
     r.half = (a->rotary_embedding_dim != 0 ? (size_t)a->rotary_embedding_dim : r.size) / 2;
+    r.row = prt_eval_scratch(c, r.size + 2 * r.half, sizeof(double));
+    if (r.row == NULL)
+        return POPRT_E_NOMEM;
     for (size_t b = 0; b < r.batch; b++)
         for (size_t i = 0; i < r.rows; i++) {
             size_t place = b * r.rows + i;

@@ -106,7 +106,8 @@ static poprt_status infer(prt_infer *c)
         prt_nested_give(c, i, &c->in[i]);
     if (c->region == NULL)
         return POPRT_OK;
-    PRT_TRY(c->region(c, a->body, c->n_in, in, c->n_out, out));
+    PRT_TRY(c->region(c, a->body,
+        &(prt_region){ .n_in = c->n_in, .in = in, .n_out = c->n_out, .out = out }));
     for (uint32_t i = n_states; i < c->n_out; i++)
         PRT_TRY(stacked_shape(c, i, &out[i], entry(a->scan_output_axes, i - n_states), steps));
     return POPRT_OK;
@@ -232,7 +233,10 @@ static poprt_status eval(prt_eval *c)
     for (uint32_t i = 0; i < r.n_states; i++)
         PRT_TRY(prt_eval_copy(c, i, &r.states[i].value));
     for (uint32_t i = 0; r.steps == 0 && i < r.n_stacked; i++) {
-        const int64_t axis = entry(a->scan_output_axes, i);
+        const prt_tensor *y = c->out[r.n_states + i];
+        int64_t axis = entry(a->scan_output_axes, i);
+        if (axis < 0 && y != NULL && y->rank <= PRT_MAX_RANK)
+            axis += y->rank;
         const bool usable = axis > 0 && axis < PRT_MAX_RANK;
         PRT_TRY(prt_carry_empty(c, r.n_states + i, usable ? (uint32_t)axis : 0));
     }

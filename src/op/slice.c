@@ -48,24 +48,15 @@ static bool read_bounds(const prt_infer *c, uint32_t i, int64_t *to, uint32_t *c
     return true;
 }
 
-static bool is_never_negative(prt_dims *dims, int64_t v)
-{
-    if (prt_dim_is_number(v))
-        return v >= 0;
-    return prt_dim_is_expr(v) && prt_dim_max(dims, v, 0) == v;
-}
-
-/* A bound counted from the front, inside [0, dim], stepping forward; unknown when its sign is. */
+/* A bound counted from the front, inside [0, dim], stepping forward. */
 static int64_t bound_of(prt_dims *dims, int64_t bound, int64_t dim)
 {
     const int64_t far = (int64_t)1 << 31; /* no dim of a model; exporters write such to say "all" */
     if (bound == dim || (prt_dim_is_number(bound) && bound >= far - 1))
         return dim;
-    if (is_never_negative(dims, bound))
-        return bound == 0 ? 0 : prt_dim_min(dims, dim, bound);
-    if (!prt_dim_is_number(bound))
-        return PRT_DIM_UNKNOWN;
-    return bound < -far ? 0 : prt_dim_max(dims, prt_dim_add(dims, dim, bound), 0);
+    if (prt_dim_is_number(bound) && bound < -far)
+        return 0;
+    return prt_dim_bound(dims, bound, dim);
 }
 
 /* Number of elements as a dim. */

@@ -54,9 +54,9 @@ static poprt_status infer(prt_infer *c)
     if (grams > a->ngram_indexes.count || dims[1] == 0)
         return prt_infer_fail(c, POPRT_E_ARG, "the pool has %llu n-grams and %u indexes",
             (unsigned long long)grams, a->ngram_indexes.count);
-    if (a->weights.count != 0 && (int64_t)a->weights.count < dims[1])
-        return prt_infer_fail(c, POPRT_E_ARG, "there are %u weights for %lld results",
-            a->weights.count, (long long)dims[1]);
+    if (a->weights.count != 0 && a->weights.count < grams)
+        return prt_infer_fail(c, POPRT_E_ARG, "there are %u weights for %llu n-grams",
+            a->weights.count, (unsigned long long)grams);
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, PRT_DTYPE_f32, PRT_RANK_UNKNOWN);
     if (c->in[0].rank > 2)
@@ -79,6 +79,8 @@ typedef struct table {
     bool strings;
     slot *slots;
     size_t mask;
+    uint32_t grams;
+    float *counts; /* of each n-gram in a row */
 } table;
 
 static poprt_string pool_text(const table *t, size_t i)
@@ -140,6 +142,9 @@ static poprt_status fill_table(prt_eval *c, table *t)
         return POPRT_E_NOMEM;
     t->mask = room - 1;
     uint32_t gram = 0;
+    t->counts = prt_eval_scratch(c, a->ngram_indexes.count, sizeof(float));
+    if (t->counts == NULL)
+        return POPRT_E_NOMEM;
     for (uint32_t n = 1; n <= a->ngram_counts.count; n++) {
         const size_t from = (size_t)a->ngram_counts.data[n - 1];
         const size_t to = n < a->ngram_counts.count ? (size_t)a->ngram_counts.data[n] : total;
@@ -153,11 +158,12 @@ static poprt_status fill_table(prt_eval *c, table *t)
             *find(t, h, n, at, 1, true) = (slot){ n, gram, at };
         }
     }
+    t->grams = gram;
     return POPRT_OK;
 }
 
 /* N-grams that start at item `at` and take every `step`-th item before `end`. */
-static void count_from(const table *t, size_t at, size_t end, size_t step, float *counts)
+static void count_from(const table *t, size_t at, size_t end, size_t step)
 {
     const prt_tf_idf_vectorizer_attrs *a = t->a;
     uint64_t h = 0;
@@ -168,7 +174,7 @@ static void count_from(const table *t, size_t at, size_t end, size_t step, float
         if (n >= a->min_gram_length && (n > 1 || step == 1)) {
             const slot *s = find(t, h, n, at, step, false);
             if (s->length != 0)
-                counts[a->ngram_indexes.data[s->gram]] += 1;
+                t->counts[s->gram] += 1;
         }
         if (end - item <= step)
             return;
@@ -176,14 +182,19 @@ static void count_from(const table *t, size_t at, size_t end, size_t step, float
     }
 }
 
-static void weigh(const prt_tf_idf_vectorizer_attrs *a, float *counts, size_t size)
+/* The counts of a row, cut to one and weighed as the mode says, to where their indexes say. */
+static void weigh(const table *t, float *row)
 {
+    const prt_tf_idf_vectorizer_attrs *a = t->a;
     const bool once = prt_str_is(a->mode, "IDF"), plain = prt_str_is(a->mode, "TF");
-    for (size_t i = 0; i < size; i++) {
-        if (once && counts[i] > 1)
-            counts[i] = 1;
+    for (uint32_t i = 0; i < t->grams; i++) {
+        float count = t->counts[i];
+        if (once && count > 1)
+            count = 1;
         if (!plain && a->weights.count != 0)
-            counts[i] *= a->weights.data[i];
+            count *= a->weights.data[i];
+        row[a->ngram_indexes.data[i]] += count;
+        t->counts[i] = 0;
     }
 }
 
@@ -201,12 +212,11 @@ static poprt_status eval(prt_eval *c)
     const size_t size = (size_t)y->dims[y->rank - 1];
     memset(y->data, 0, y->size);
     for (size_t r = 0; r < rows; r++) {
-        float *counts = (float *)y->data + r * size;
         PRT_TRY(c->host->check(c));
         for (size_t step = 1; step <= items && step - 1 <= (size_t)a->max_skip_count; step++)
             for (size_t i = 0; i < items; i++)
-                count_from(&t, r * items + i, (r + 1) * items, step, counts);
-        weigh(a, counts, size);
+                count_from(&t, r * items + i, (r + 1) * items, step);
+        weigh(&t, (float *)y->data + r * size);
     }
     return POPRT_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* topk.c — TopK: the greatest or least elements along an axis and where they were. Always sorted;
  * of equal ones the first comes first; NaN is above all numbers. */
+#include "op/topk.h"
+
 #include "op/move.h"
 #include "op/order.h"
 
@@ -42,8 +44,32 @@ static void write_line(const prt_eval *c, const int64_t *order, size_t k, size_t
         if (prt_eval_wants(c, 0))
             prt_element_copy(x->dtype, c->out[0]->data, to + i * step, x->data, picked, 1);
         if (prt_eval_wants(c, 1))
-            prt_store_i64(PRT_DTYPE_i64, c->out[1]->data, to + i * step, order[i]);
+            prt_store_i64(c->out[1]->dtype, c->out[1]->data, to + i * step, order[i]);
     }
+}
+
+poprt_status prt_topk_run(prt_eval *c, uint32_t axis, int64_t k, bool largest)
+{
+    const prt_tensor *x = c->in[0];
+    const size_t n = (size_t)x->dims[axis];
+    const size_t outer = prt_dims_product(x->dims, 0, axis);
+    const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
+    uint64_t *keys = prt_eval_scratch(c, n + 1, sizeof(uint64_t));
+    int64_t *order = prt_eval_scratch(c, n + 1, 2 * sizeof(int64_t));
+    if (keys == NULL || order == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t o = 0; o < outer; o++)
+        for (size_t i = 0; i < inner; i++) {
+            const size_t from = o * n * inner + i;
+            for (size_t j = 0; j < n; j++) {
+                const uint64_t key = prt_order_key(x->dtype, x->data, from + j * inner);
+                keys[j] = largest ? ~key : key;
+                order[j] = (int64_t)j;
+            }
+            prt_order_sort(order, order + n, n, compare, keys);
+            write_line(c, order, (size_t)k, from, o * (size_t)k * inner + i, inner);
+        }
+    return POPRT_OK;
 }
 
 static poprt_status eval(prt_eval *c)
@@ -61,25 +87,7 @@ static poprt_status eval(prt_eval *c)
     dims[axis] = k;
     PRT_TRY(prt_move_shape(c, 0, x->dtype, x->rank, dims));
     PRT_TRY(prt_move_shape(c, 1, PRT_DTYPE_i64, x->rank, dims));
-    const size_t n = (size_t)x->dims[axis];
-    const size_t outer = prt_dims_product(x->dims, 0, axis);
-    const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
-    uint64_t *keys = prt_eval_scratch(c, n + 1, sizeof(uint64_t));
-    int64_t *order = prt_eval_scratch(c, n + 1, 2 * sizeof(int64_t));
-    if (keys == NULL || order == NULL)
-        return POPRT_E_NOMEM;
-    for (size_t o = 0; o < outer; o++)
-        for (size_t i = 0; i < inner; i++) {
-            const size_t from = o * n * inner + i;
-            for (size_t j = 0; j < n; j++) {
-                const uint64_t key = prt_order_key(x->dtype, x->data, from + j * inner);
-                keys[j] = a->largest != 0 ? ~key : key;
-                order[j] = (int64_t)j;
-            }
-            prt_order_sort(order, order + n, n, compare, keys);
-            write_line(c, order, (size_t)k, from, o * (size_t)k * inner + i, inner);
-        }
-    return POPRT_OK;
+    return prt_topk_run(c, axis, k, a->largest != 0);
 }
 
 const prt_op_hooks prt_op_topk = { .infer = infer, .eval = eval };

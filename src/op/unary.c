@@ -213,9 +213,8 @@ static int64_t known_bitwise_not(const prt_infer *c, uint32_t n, const int64_t *
 
 static int64_t known_not(const prt_infer *c, uint32_t n, const int64_t *in)
 {
-    (void)c;
     (void)n;
-    return prt_dim_is_number(in[0]) ? not(in[0]) : PRT_DIM_UNKNOWN;
+    return prt_dim_sub(c->dims, 1, in[0]);
 }
 
 /* For an unsigned type the bits are the number already, and no sign changes them. */

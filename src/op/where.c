@@ -5,13 +5,14 @@
 
 static int64_t known(const prt_infer *c, uint32_t n, const int64_t *in)
 {
-    (void)c;
     (void)n;
     if (in[0] == 0)
         return in[2];
     if (in[0] == 1 || in[1] == in[2])
         return in[1];
-    return PRT_DIM_UNKNOWN;
+    /* y + c*(x-y): the condition is 0 or 1 */
+    return prt_dim_add(c->dims, in[2],
+        prt_dim_mul(c->dims, in[0], prt_dim_sub(c->dims, in[1], in[2])));
 }
 
 static poprt_status infer(prt_infer *c)

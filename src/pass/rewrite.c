@@ -128,5 +128,5 @@ prt_op *prt_match_interior(const prt_op *op, uint32_t slot, uint32_t id)
 bool prt_match_constant(const prt_op *op, uint32_t slot, prt_tensor *out)
 {
     const prt_value *v = prt_op_input(op, slot);
-    return v != NULL && prt_value_is_constant(v) && prt_value_tensor(v, out);
+    return v != NULL && prt_value_is_fixed(v) && prt_value_tensor(v, out);
 }

@@ -345,7 +345,7 @@ static void get_dims(source *s)
                 (void)prt_dim_symbol(dims, name);
         } else {
             const int64_t a = get_i64(s), b = get_i64(s);
-            if (op > PRT_DIM_MAX || (prt_dim_is_expr(a) && prt_dim_index(a) >= i) ||
+            if (op >= PRT_DIM_OPS || (prt_dim_is_expr(a) && prt_dim_index(a) >= i) ||
                 (prt_dim_is_expr(b) && prt_dim_index(b) >= i))
                 torn(s, "an expression is none");
             else
@@ -356,7 +356,7 @@ static void get_dims(source *s)
     }
 }
 
-static const prt_io *get_io(source *s, uint32_t *count)
+static prt_io *get_io(source *s, uint32_t *count)
 {
     *count = get_count(s, 16);
     prt_io *io = get_array(s, *count, sizeof(prt_io));

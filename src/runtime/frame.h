@@ -54,6 +54,9 @@ struct prt_session {
     prt_frame *frames;
     prt_blob **weights;      /* by constant: the program's bytes, or this session's own */
     bool *replaced;          /* by constant: bytes are this session's own */
+    prt_blob **updates;      /* by constant: room for what a run writes; made when first needed */
+    bool *updated;           /* by constant: that room holds the contents from the next run on */
+    bool any_updated;
     int64_t *dim_values;     /* by expression index; PRT_DIM_UNKNOWN until bound */
     int64_t *fixed;          /* symbols fixed at creation, by expression index; else UNKNOWN */
     int64_t *bound;          /* symbols as the inputs of a run give them */
@@ -66,6 +69,8 @@ struct prt_session {
     prt_arena *infer_scratch;
     const prt_par *par;
     prt_par par_copy;
+    prt_print_fn print;
+    void *print_user;
     uint64_t seed, random_calls;
     _Atomic bool cancel;
 };
@@ -89,6 +94,11 @@ poprt_status prt_frames_settle(prt_session *s);
 
 /* run.c */
 poprt_status prt_frame_run(prt_frame *f);
+
+/* update.c: operators that write weights. What they write becomes current before the next run. */
+poprt_status prt_session_update(prt_session *s, uint32_t constant, const prt_tensor *value);
+poprt_status prt_session_apply_updates(prt_session *s);
+void prt_session_drop_updates(prt_session *s);
 
 /* `t` has the kind, type and known dims that are expected; else an error naming `name`. */
 poprt_status prt_frame_check(const prt_tensor *t, const prt_tensor *expected, const char *name,

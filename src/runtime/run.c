@@ -71,8 +71,43 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
     return POPRT_OK;
 }
 
+/* Buffer of an input, through captures to the block that has it; NULL for an absent one. */
+static const prt_buffer *input_buffer(const prt_eval *c, uint32_t in)
+{
+    const running *r = c->user;
+    const prt_frame *f = r->frame;
+    const uint32_t *args = r->step->out_buffers - r->step->n_in;
+    uint32_t index = in < r->step->n_in ? args[in] : PRT_NO_BUFFER;
+    if (index == PRT_NO_BUFFER)
+        return NULL;
+    for (; f->block->buffers[index].space == PRT_SPACE_CAPTURE; f = f->outer)
+        index = f->block->buffers[index].ref;
+    return &f->block->buffers[index];
+}
+
+static poprt_status host_update(prt_eval *c, uint32_t in, const prt_tensor *value)
+{
+    const prt_buffer *buffer = input_buffer(c, in);
+    if (buffer == NULL || buffer->space != PRT_SPACE_CONSTANT)
+        return POPRT_OK;
+    return prt_session_update(((const running *)c->user)->frame->session, buffer->ref, value);
+}
+
+static void host_print(prt_eval *c, const char *line)
+{
+    const prt_session *s = ((const running *)c->user)->frame->session;
+    if (s->print != NULL)
+        s->print(s->print_user, line);
+}
+
+static prt_str host_name(prt_eval *c, uint32_t in)
+{
+    const prt_buffer *buffer = input_buffer(c, in);
+    return buffer != NULL ? buffer->name : PRT_STR("");
+}
+
 static const prt_eval_host host = { .alloc = host_alloc, .call = host_call, .check = host_check,
-    .seed = host_seed };
+    .seed = host_seed, .update = host_update, .print = host_print, .name = host_name };
 
 /* Header and memory of an output whose shape is known only now. */
 static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape *s)

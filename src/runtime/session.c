@@ -71,9 +71,12 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->arena));
     s->weights = PRT_NEW_N(s->arena, prt_blob *, p->n_constants);
     s->replaced = PRT_NEW_N(s->arena, bool, p->n_constants);
+    s->updates = PRT_NEW_N(s->arena, prt_blob *, p->n_constants);
+    s->updated = PRT_NEW_N(s->arena, bool, p->n_constants);
     s->staging = PRT_NEW_N(s->arena, prt_arena *, p->n_inputs);
     s->results = PRT_NEW_N(s->arena, prt_arena *, p->n_outputs);
-    if (s->weights == NULL || s->replaced == NULL || s->staging == NULL || s->results == NULL)
+    if (s->weights == NULL || s->replaced == NULL || s->updates == NULL || s->updated == NULL ||
+        s->staging == NULL || s->results == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < p->n_constants; i++)
         if ((s->weights[i] = prt_blob_retain(prt_program_weight(p, i))) == NULL)
@@ -99,6 +102,8 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
         .limit = options->memory_limit };
     s->program = prt_program_retain(program);
     s->seed = options->seed;
+    s->print = options->print;
+    s->print_user = options->print_user;
     if (options->par != NULL) {
         s->par_copy = *options->par;
         s->par = &s->par_copy;
@@ -121,6 +126,8 @@ void prt_session_release(prt_session *session)
     prt_frames_release(session);
     for (uint32_t i = 0; session->weights != NULL && i < p->n_constants; i++)
         prt_blob_release(session->weights[i]);
+    for (uint32_t i = 0; session->updates != NULL && i < p->n_constants; i++)
+        prt_blob_release(session->updates[i]);
     for (uint32_t i = 0; session->staging != NULL && i < p->n_inputs; i++)
         prt_arena_release(session->staging[i]);
     for (uint32_t i = 0; session->results != NULL && i < p->n_outputs; i++)
@@ -143,16 +150,21 @@ size_t prt_session_memory(const prt_session *session)
 
 /* ---- inputs ---- */
 
-/* Symbols take their values from the inputs that carry them. */
+/* Symbols take their values from the inputs that carry them. An input of any shape binds only what
+ * is still open, since no step asks whether it fits. */
 static poprt_status bind_dims(prt_session *s, uint32_t index, const prt_tensor *t)
 {
     const prt_io *io = &s->program->inputs[index];
     const prt_dims *dims = s->program->dims;
-    for (int32_t i = 0; prt_type_is_tensor(io->type) && i < io->type->rank; i++) {
+    if (!prt_type_is_tensor(io->type) || (io->any_shape && (int32_t)t->rank != io->type->rank))
+        return POPRT_OK;
+    for (int32_t i = 0; i < io->type->rank; i++) {
         const int64_t d = io->type->dims[i];
         if (!prt_dim_is_expr(d) || prt_dims_at(dims, prt_dim_index(d))->op != PRT_DIM_SYMBOL)
             continue;
         int64_t *bound = &s->bound[prt_dim_index(d)];
+        if (*bound != PRT_DIM_UNKNOWN && io->any_shape)
+            continue;
         if (*bound != PRT_DIM_UNKNOWN && *bound != t->dims[i])
             return prt_fail(POPRT_E_SHAPE, io->name.data,
                 "dimension %d ('%.100s') is %lld here, but %lld elsewhere", i,
@@ -192,17 +204,19 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
     if (n_dims != 0)
         memcpy(s->bound, s->fixed, n_dims * sizeof(int64_t));
     for (uint32_t i = 0; i < p->n_inputs; i++) {
-        const prt_type *type = p->inputs[i].type;
-        if (prt_type_is_tensor(type) && type->rank >= 0 &&
-            (in[i].kind != PRT_VALUE_TENSOR || in[i].rank != (uint32_t)type->rank))
-            return prt_fail(POPRT_E_SHAPE, p->inputs[i].name.data,
-                in[i].kind == PRT_VALUE_ABSENT ? "input is not bound"
-                                               : "input has rank %u, expected %d", in[i].rank,
-                type->rank);
+        const prt_io *io = &p->inputs[i];
         if (in[i].kind == PRT_VALUE_ABSENT)
-            return prt_fail(POPRT_E_STATE, p->inputs[i].name.data, "input is not bound");
-        PRT_TRY(bind_dims(s, i, &in[i]));
+            return prt_fail(POPRT_E_STATE, io->name.data, "input is not bound");
+        if (prt_type_is_tensor(io->type) && in[i].kind != PRT_VALUE_TENSOR)
+            return prt_fail(POPRT_E_TYPE, io->name.data, "input is no tensor");
+        if (prt_type_is_tensor(io->type) && io->type->rank >= 0 && !io->any_shape &&
+            in[i].rank != (uint32_t)io->type->rank)
+            return prt_fail(POPRT_E_SHAPE, io->name.data, "input has rank %u, expected %d",
+                in[i].rank, io->type->rank);
     }
+    for (uint32_t i = 0; i < 2 * p->n_inputs; i++) /* those of any shape come last */
+        if (p->inputs[i % p->n_inputs].any_shape == (i >= p->n_inputs))
+            PRT_TRY(bind_dims(s, i % p->n_inputs, &in[i % p->n_inputs]));
     bool same = s->resolved;
     for (size_t i = 0; same && i < n_dims; i++)
         same = prt_dims_at(p->dims, i)->op != PRT_DIM_SYMBOL || s->dim_values[i] == s->bound[i];
@@ -213,7 +227,10 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
         const uint32_t buffer = f->block->inputs[i];
         prt_tensor staged;
         PRT_TRY(stage_input(s, i, &in[i], &staged));
-        PRT_TRY(prt_frame_check(&staged, &f->expected[buffer], p->inputs[i].name.data, "input"));
+        prt_tensor expected = f->expected[buffer];
+        if (p->inputs[i].any_shape)
+            expected.rank = UINT32_MAX;
+        PRT_TRY(prt_frame_check(&staged, &expected, p->inputs[i].name.data, "input"));
         f->values[buffer] = staged;
     }
     return POPRT_OK;
@@ -302,7 +319,9 @@ static poprt_status settle(prt_session *s)
 poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *out)
 {
     const prt_program *p = s->program;
-    poprt_status status = bind_inputs(s, in);
+    poprt_status status = prt_session_apply_updates(s);
+    if (status == POPRT_OK)
+        status = bind_inputs(s, in);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = place_result(s, i, in, &out[i]);
     if (status == POPRT_OK)
@@ -311,6 +330,8 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
         status = give_result(s, i, &out[i]);
     if (status == POPRT_OK)
         status = settle(s);
+    if (status != POPRT_OK)
+        prt_session_drop_updates(s);
     atomic_store_explicit(&s->cancel, false, memory_order_relaxed);
     return prt_fail_at_stage(status, "run");
 }
@@ -335,7 +356,7 @@ poprt_status prt_session_weight(prt_session *s, prt_str name, prt_tensor *out)
         return POPRT_E_NOT_FOUND;
     const prt_type *type = s->program->constants[i].type;
     if (!prt_tensor_init(out, type->dtype, (uint32_t)type->rank, type->dims,
-            (void *)(uintptr_t)s->weights[i]->data))
+            (void *)(uintptr_t)(s->updated[i] ? s->updates[i] : s->weights[i])->data))
         return prt_fail(POPRT_E_INTERNAL, name.data, "weight has an impossible shape");
     return POPRT_OK;
 }
@@ -358,6 +379,7 @@ poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tens
     prt_blob_release(s->weights[i]);
     s->weights[i] = blob;
     s->replaced[i] = true;
+    s->updated[i] = false;
     s->resolved = false; /* headers point to the old bytes */
     return POPRT_OK;
 }

@@ -13,6 +13,9 @@
 
 typedef struct prt_session prt_session;
 
+/* A line that an operator prints, without line break. On the thread that runs. */
+typedef void (*prt_print_fn)(void *user, const char *line);
+
 typedef struct prt_session_options {
     const prt_allocator *allocator;
     const prt_par *par;  /* NULL: the caller's thread alone */
@@ -21,6 +24,8 @@ typedef struct prt_session_options {
     uint32_t n_dims;     /* symbolic dims fixed now */
     const prt_str *dim_names;
     const int64_t *dim_values;
+    prt_print_fn print; /* NULL: nothing is printed */
+    void *print_user;
 } prt_session_options;
 
 poprt_status prt_session_create(prt_program *program, const prt_session_options *options,
@@ -41,7 +46,8 @@ void prt_session_cancel(prt_session *session);
 /* Bytes held, weights excluded. */
 size_t prt_session_memory(const prt_session *session);
 
-/* Weights by name: a view of the current bytes, and replacement for this session alone. */
+/* Weights by name: a view of the current bytes, and replacement for this session alone. What the
+ * last run wrote to a weight is current when that run succeeded. */
 poprt_status prt_session_weight(prt_session *session, prt_str name, prt_tensor *out);
 poprt_status prt_session_set_weight(prt_session *session, prt_str name, const prt_tensor *from);
 

@@ -140,6 +140,65 @@ static bool tensors_differ(const prt_tensor *a, const prt_tensor *b, prt_toleran
     return true;
 }
 
+/* Element i of a list as a tensor of one. */
+static prt_tensor element_of(int32_t dtype, void *data, size_t i)
+{
+    prt_tensor one = { .kind = PRT_VALUE_ABSENT };
+    (void)prt_tensor_init(&one, dtype, 0, NULL, (char *)data + i * (prt_dtype_bits(dtype) / 8));
+    return one;
+}
+
+/* Where the key that stands at `i` in `b` stands in `a`, most likely there too; a->count if it does
+ * not. */
+static size_t find_key(const prt_tensor *a, const prt_tensor *b, size_t i)
+{
+    char why[256];
+    const prt_tolerance exact = { 0, 0 };
+    const prt_tensor key = element_of(b->dtype, b->data, i);
+    for (size_t k = 0; k < a->count; k++) {
+        const size_t at = (i + k) % a->count;
+        const prt_tensor other = element_of(a->dtype, a->data, at);
+        if (!tensors_differ(&other, &key, exact, why, sizeof(why)))
+            return at;
+    }
+    return a->count;
+}
+
+static bool maps_differ(const prt_tensor *a, const prt_tensor *b, prt_tolerance t, char *why,
+    size_t size)
+{
+    if (a->dtype != b->dtype || a->items->dtype != b->items->dtype || a->count != b->count) {
+        (void)snprintf(why, size, "is a map of %zu from %s to %s, expected %zu from %s to %s",
+            a->count, prt_dtype_of(a->dtype)->name, prt_dtype_of(a->items->dtype)->name, b->count,
+            prt_dtype_of(b->dtype)->name, prt_dtype_of(b->items->dtype)->name);
+        return true;
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        char inner[256];
+        const size_t at = find_key(a, b, i);
+        if (at == a->count) {
+            (void)snprintf(why, size, "expected key %zu is missing", i);
+            return true;
+        }
+        const prt_tensor x = element_of(a->items->dtype, a->items->data, at);
+        const prt_tensor y = element_of(b->items->dtype, b->items->data, i);
+        if (!tensors_differ(&x, &y, t, inner, sizeof(inner)))
+            continue;
+        (void)snprintf(why, size, "value of expected key %zu: %s", i, inner);
+        return true;
+    }
+    return false;
+}
+
+/* Items of the same kind, tensors or maps. */
+static bool items_differ(const prt_tensor *a, const prt_tensor *b, prt_tolerance t, char *why,
+    size_t size)
+{
+    return a->kind == PRT_VALUE_MAP && b->kind == PRT_VALUE_MAP
+        ? maps_differ(a, b, t, why, size)
+        : tensors_differ(a, b, t, why, size);
+}
+
 static const char *kind_name(int32_t kind)
 {
     static const char *const names[] = { "nothing", "a tensor", "a sequence", "an optional",
@@ -170,8 +229,8 @@ bool prt_compare_differs(const prt_tensor *found, const prt_tensor *expected, pr
         (void)snprintf(why, size, "is %s, expected %s", kind_name(a.kind), kind_name(b.kind));
         return true;
     }
-    if (a.kind == PRT_VALUE_TENSOR)
-        return tensors_differ(&a, &b, t, why, size);
+    if (a.kind == PRT_VALUE_TENSOR || a.kind == PRT_VALUE_MAP)
+        return items_differ(&a, &b, t, why, size);
     if (a.kind == PRT_VALUE_ABSENT)
         return false;
     if (a.count != b.count) {
@@ -180,7 +239,7 @@ bool prt_compare_differs(const prt_tensor *found, const prt_tensor *expected, pr
     }
     for (size_t i = 0; i < a.count; i++) {
         char inner[256];
-        if (!tensors_differ(&a.items[i], &b.items[i], t, inner, sizeof(inner)))
+        if (!items_differ(&a.items[i], &b.items[i], t, inner, sizeof(inner)))
             continue;
         (void)snprintf(why, size, "item %zu: %s", i, inner);
         return true;

@@ -6,7 +6,7 @@
  * agree with themselves. Complex numbers are compared part by part. The two tolerances are raised
  * for narrow types to what one rounding of theirs may change: float16 to 1e-2 and 1e-3, bfloat16 to
  * 4e-2 and 1e-2, 8 bits and fewer to 0.13 and 0.02. Everything else is exact: types, shapes,
- * integers, bools, strings, counts of sequences.
+ * integers, bools, strings, counts of sequences, keys of maps (in any order).
  */
 #ifndef PRT_TOOLS_COMPARE_H
 #define PRT_TOOLS_COMPARE_H

@@ -9,7 +9,7 @@
 #include "tools/commands.h"
 #include "tools/tool.h"
 
-enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_COUNT };
+enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_OPS, OPT_COUNT };
 
 /* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
 enum { FORMAT_BLOBS = 100 };
@@ -22,16 +22,19 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_BLOBS] = { "blobs", 0, PRT_OPT_FLAG, NULL, "the blobs of a PopEF file, a line each" },
     [OPT_VERIFY] = { "verify", 0, PRT_OPT_FLAG, NULL,
         "the same after checking every checksum, which reads the weights" },
+    [OPT_OPS] = { "ops", 0, PRT_OPT_FLAG, NULL,
+        "no file: every operator there is, with versions and types" },
 };
 
 static const prt_opt_command command = { .name = "poprt inspect",
-    .args = "MODEL",
+    .args = "MODEL | --ops",
     .summary = "Shows inputs, outputs, operators, weights, memory plan and steps of a file.",
     .more = "For an ONNX file the summary ends with the program it compiles to; in JSON that is\n"
-            "the member \"program\", null when it does not compile.\n",
+            "the member \"program\", null when it does not compile.\n"
+            "--ops --text prints the operators as a page in Markdown, --ops --json as an array.\n",
     .options = options,
     .n_options = OPT_COUNT,
-    .min_args = 1,
+    .min_args = 0,
     .max_args = 1 };
 
 /* Text gathered in memory. */
@@ -125,34 +128,46 @@ static poprt_status inspect(prt_tool *tool, const char *path, int32_t format, bo
     return status;
 }
 
-int prt_command_inspect(int argc, char **argv)
+/* The chosen format; false after a usage error, whose code goes to `exit_code`. */
+static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
 {
     static const int32_t formats[OPT_COUNT] = { [OPT_TEXT] = POPRT_FORMAT_TEXT,
         [OPT_JSON] = POPRT_FORMAT_JSON,
         [OPT_DOT] = POPRT_FORMAT_DOT,
         [OPT_BLOBS] = FORMAT_BLOBS,
         [OPT_VERIFY] = FORMAT_BLOBS };
+    const bool ops = prt_opt_has(opts, OPT_OPS);
+    uint32_t chosen = 0;
+    *format = POPRT_FORMAT_SUMMARY;
+    for (uint32_t i = OPT_TEXT; i <= OPT_VERIFY; i++)
+        if (prt_opt_has(opts, i)) {
+            *format = formats[i];
+            chosen++;
+        }
+    const char *wrong = chosen > 1 ? "--text, --json, --dot, --blobs and --verify exclude each other"
+        : ops && *format > POPRT_FORMAT_JSON ? "--ops goes with --text or --json only"
+        : ops && opts->n_args != 0           ? "--ops takes no MODEL"
+        : !ops && opts->n_args == 0          ? "a MODEL, or --ops, is missing"
+                                             : NULL;
+    if (wrong != NULL)
+        *exit_code = prt_opt_usage_error(&command, wrong);
+    return wrong == NULL;
+}
+
+int prt_command_inspect(int argc, char **argv)
+{
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
-    int32_t format = POPRT_FORMAT_SUMMARY;
+    int32_t format;
     prt_tool tool = { 0 };
     if (prt_tool_open(&tool, 1) != POPRT_OK)
         return PRT_REPORT();
-    if (prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code)) {
-        uint32_t chosen = 0;
-        for (uint32_t i = OPT_TEXT; i < OPT_COUNT; i++)
-            if (prt_opt_has(&opts, i)) {
-                format = formats[i];
-                chosen++;
-            }
-        if (chosen > 1)
-            exit_code = prt_opt_usage_error(&command,
-                "--text, --json, --dot, --blobs and --verify exclude each other");
-        else
-            exit_code =
-                inspect(&tool, opts.args[0], format, prt_opt_has(&opts, OPT_VERIFY)) == POPRT_OK
-                ? PRT_EXIT_DONE
-                : PRT_REPORT();
+    if (prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code) &&
+        choose_format(&opts, &format, &exit_code)) {
+        const poprt_status status = prt_opt_has(&opts, OPT_OPS)
+            ? poprt_operators_describe(tool.env, format, prt_tool_write, stdout)
+            : inspect(&tool, opts.args[0], format, prt_opt_has(&opts, OPT_VERIFY));
+        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
     }
     prt_tool_close(&tool);
     return exit_code;

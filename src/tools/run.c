@@ -35,7 +35,8 @@ static const prt_opt_command command = { .name = "poprt run",
     .more = "Inputs that are not given are random: element i of input k comes from the i-th\n"
             "number of SplitMix64 started at seed + k * 2^32. Floats lie in [-1, 1); integers,\n"
             "bools and strings are 0 or 1. Dimensions that nothing sets are 1. Characters of NAME\n"
-            "that do not fit a file name become '_'; sequences are written as NAME_<i>.npy.\n",
+            "that do not fit a file name become '_'; sequences are written as NAME_<i>.npy, maps\n"
+            "as NAME_keys.npy and NAME_values.npy.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,

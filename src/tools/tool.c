@@ -100,6 +100,7 @@ poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
         .threads = threads != 0 ? threads : prt_cpu_count(),
         .log = log_line,
         .log_user = tool,
+        .log_level = POPRT_LOG_INFO, /* what PrintTensor prints */
         .progress = tool->progress.enabled ? show_progress : NULL,
         .progress_user = tool };
     PRT_TRY(prt_arena_create(NULL, 0, &tool->arena));

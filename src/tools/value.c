@@ -50,6 +50,9 @@ static poprt_status read_blob(prt_arena *arena, prt_blob *file, const poprt_io_i
         PRT_TRY(prt_npy_read(arena, file, info->dtype, out));
     else
         return prt_fail(POPRT_E_TYPE, info->name, "is not a tensor: give it as .pb");
+    /* Without entries a file does not say what the values would be. */
+    if (out->kind == PRT_VALUE_MAP && out->count == 0)
+        out->items->dtype = info->dtype;
     /* numpy has no bfloat16, so its bits are kept as uint16; ONNX's own data does that too. */
     if (out->kind == PRT_VALUE_TENSOR && out->dtype == PRT_DTYPE_u16 &&
         info->dtype == PRT_DTYPE_bf16)
@@ -124,12 +127,25 @@ static poprt_tensor descriptor(const prt_tensor *t)
         .dtype = t->dtype };
 }
 
+/* The keys of a map as a tensor beside that of its values. */
+static prt_tensor keys_of(const prt_tensor *map)
+{
+    prt_tensor keys = { .kind = PRT_VALUE_ABSENT };
+    (void)prt_tensor_init(&keys, map->dtype, 1, map->items->dims, map->data);
+    return keys;
+}
+
 poprt_status prt_value_bind(prt_arena *arena, poprt_stepio *io, size_t slot,
     const prt_tensor *value)
 {
     if (value->kind == PRT_VALUE_TENSOR) {
         const poprt_tensor tensor = descriptor(value);
         return poprt_stepio_bind_at(io, slot, &tensor);
+    }
+    if (value->kind == PRT_VALUE_MAP) {
+        const prt_tensor list = keys_of(value);
+        const poprt_tensor keys = descriptor(&list), values = descriptor(value->items);
+        return poprt_stepio_bind_map(io, slot, &keys, &values);
     }
     const prt_tensor *items = value->items;
     size_t count = value->kind != PRT_VALUE_ABSENT ? value->count : 0;
@@ -154,6 +170,21 @@ static poprt_status import(const poprt_tensor *from, prt_tensor *to)
     return POPRT_OK;
 }
 
+/* A tensor or a map of an output with items. */
+static poprt_status import_item(prt_arena *arena, const poprt_stepio *io, size_t slot,
+    size_t index, bool map, prt_tensor *to)
+{
+    poprt_tensor keys, values;
+    if (!map) {
+        PRT_TRY(poprt_stepio_output_item(io, slot, index, &values));
+        return import(&values, to);
+    }
+    PRT_TRY(poprt_stepio_output_map(io, slot, index, &keys, &values));
+    *to = (prt_tensor){ .kind = PRT_VALUE_MAP, .dtype = keys.dtype, .data = keys.data,
+        .count = (size_t)keys.dims[0], .items = PRT_NEW(arena, prt_tensor) };
+    return to->items != NULL ? import(&values, to->items) : POPRT_E_NOMEM;
+}
+
 poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t slot,
     const poprt_io_info *info, prt_tensor *out)
 {
@@ -162,6 +193,8 @@ poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t s
         PRT_TRY(poprt_stepio_output(io, slot, &tensor));
         return import(&tensor, out);
     }
+    if (info->value_kind == POPRT_VALUE_MAP)
+        return import_item(arena, io, slot, 0, true, out);
     size_t count = 0;
     int32_t present = 0;
     PRT_TRY(poprt_stepio_output_count(io, slot, &count, &present));
@@ -172,10 +205,9 @@ poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t s
     out->items = PRT_NEW_N(arena, prt_tensor, count);
     if (out->items == NULL)
         return POPRT_E_NOMEM;
-    for (size_t i = 0; i < count; i++) {
-        PRT_TRY(poprt_stepio_output_item(io, slot, i, &tensor));
-        PRT_TRY(import(&tensor, &out->items[i]));
-    }
+    for (size_t i = 0; i < count; i++)
+        PRT_TRY(import_item(arena, io, slot, i, info->item_kind == POPRT_VALUE_MAP,
+            &out->items[i]));
     return POPRT_OK;
 }
 
@@ -222,10 +254,33 @@ static void print_tensor(FILE *to, const char *name, const prt_tensor *t)
     (void)fprintf(to, "%s\n", count > SHOWN ? " ..." : "");
 }
 
+/* "key:value" for the first entries. */
+static void print_map(FILE *to, const char *name, const prt_tensor *map)
+{
+    char size[64];
+    const prt_tensor keys = keys_of(map);
+    (void)snprintf(size, sizeof(size), "map of %zu", map->count);
+    (void)fprintf(to, "%-24s %-10s %-20s", name, prt_dtype_of(map->items->dtype)->name, size);
+    for (size_t i = 0; i < map->count && i < SHOWN; i++) {
+        print_element(to, &keys, i);
+        (void)fputs(":", to);
+        print_element(to, map->items, i);
+    }
+    (void)fprintf(to, "%s\n", map->count > SHOWN ? " ..." : "");
+}
+
+static void print_item(FILE *to, const char *name, const prt_tensor *item)
+{
+    if (item->kind == PRT_VALUE_MAP)
+        print_map(to, name, item);
+    else
+        print_tensor(to, name, item);
+}
+
 void prt_value_print(FILE *to, const char *name, const prt_tensor *value)
 {
-    if (value->kind == PRT_VALUE_TENSOR) {
-        print_tensor(to, name, value);
+    if (value->kind == PRT_VALUE_TENSOR || value->kind == PRT_VALUE_MAP) {
+        print_item(to, name, value);
         return;
     }
     if (value->kind == PRT_VALUE_ABSENT) {
@@ -237,7 +292,7 @@ void prt_value_print(FILE *to, const char *name, const prt_tensor *value)
     for (size_t i = 0; i < value->count; i++) {
         char item[256];
         (void)snprintf(item, sizeof(item), "  %.200s[%zu]", name, i);
-        print_tensor(to, item, &value->items[i]);
+        print_item(to, item, &value->items[i]);
     }
 }
 
@@ -255,16 +310,28 @@ static poprt_status write_tensor(prt_arena *arena, const char *path, const prt_t
     return prt_fail_in_file(prt_fail_at_stage(status, "output"), path);
 }
 
+/* A tensor, or the keys and values of a map, as PATH.npy or PATH_keys.npy and PATH_values.npy. */
+static poprt_status write_item(prt_arena *arena, const char *path, const prt_tensor *item)
+{
+    if (path == NULL)
+        return POPRT_E_NOMEM;
+    if (item->kind != PRT_VALUE_MAP)
+        return write_tensor(arena, prt_tool_text(arena, "%s.npy", path), item);
+    const prt_tensor keys = keys_of(item);
+    PRT_TRY(write_tensor(arena, prt_tool_text(arena, "%s_keys.npy", path), &keys));
+    return write_tensor(arena, prt_tool_text(arena, "%s_values.npy", path), item->items);
+}
+
 poprt_status prt_value_write(prt_arena *arena, const char *dir, const char *name,
     const prt_tensor *value)
 {
     const char *file = prt_tool_file_name(arena, name);
     if (file == NULL)
         return POPRT_E_NOMEM;
-    if (value->kind == PRT_VALUE_TENSOR)
-        return write_tensor(arena, prt_tool_text(arena, "%s/%s.npy", dir, file), value);
+    if (value->kind == PRT_VALUE_TENSOR || value->kind == PRT_VALUE_MAP)
+        return write_item(arena, prt_tool_text(arena, "%s/%s", dir, file), value);
     for (size_t i = 0; i < value->count && value->kind != PRT_VALUE_ABSENT; i++)
-        PRT_TRY(write_tensor(arena, prt_tool_text(arena, "%s/%s_%zu.npy", dir, file, i),
+        PRT_TRY(write_item(arena, prt_tool_text(arena, "%s/%s_%zu", dir, file, i),
             &value->items[i]));
     return POPRT_OK;
 }

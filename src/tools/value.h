@@ -33,14 +33,15 @@ poprt_status prt_value_random(prt_arena *arena, int32_t dtype, uint32_t rank, co
 poprt_status prt_value_bind(prt_arena *arena, poprt_stepio *io, size_t slot,
     const prt_tensor *value);
 
-/* The output in a slot as a value: tensors, sequences and optionals; views, not copies. */
+/* The output in a slot as a value: tensors, sequences, optionals, maps; views, not copies. */
 poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t slot,
     const poprt_io_info *info, prt_tensor *out);
 
 /* One line: name, type, shape, first elements. */
 void prt_value_print(FILE *to, const char *name, const prt_tensor *value);
 
-/* Writes NAME.npy below `dir`; items of a sequence or optional as NAME_<i>.npy. */
+/* Writes NAME.npy below `dir`; items of a sequence or optional as NAME_<i>.npy; a map as two
+ * files, NAME_keys.npy and NAME_values.npy. */
 poprt_status prt_value_write(prt_arena *arena, const char *dir, const char *name,
     const prt_tensor *value);
 

@@ -25,6 +25,22 @@ START_TEST(digits_survive_popef)
 }
 END_TEST
 
+START_TEST(operators_are_listed)
+{
+    buffer text = { 0 };
+    for (int32_t format = POPRT_FORMAT_SUMMARY; format <= POPRT_FORMAT_JSON; format++) {
+        text.size = 0;
+        ck_assert_ok(poprt_operators_describe(NULL, format, buffer_write, &text));
+        ck_assert_ok(buffer_write(&text, "", 1));
+        ck_assert_ptr_nonnull(strstr((const char *)text.data, "ConvTranspose"));
+    }
+    ck_assert_int_eq(poprt_operators_describe(NULL, POPRT_FORMAT_DOT, buffer_write, &text),
+        POPRT_E_ARG);
+    ck_assert_int_eq(poprt_operators_describe(NULL, POPRT_FORMAT_TEXT, NULL, NULL), POPRT_E_ARG);
+    free(text.data);
+}
+END_TEST
+
 START_TEST(files_are_written_whole)
 {
     char dir[] = "/tmp/poprt-api-XXXXXX", popef[64], onnx[64];
@@ -177,4 +193,4 @@ END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, files_are_written_whole,
     passes_do_not_change_results, passes_are_listed_and_observed, input_shapes_can_be_fixed,
-    everything_can_be_described, names_and_versions)
+    everything_can_be_described, operators_are_listed, names_and_versions)

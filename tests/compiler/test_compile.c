@@ -74,19 +74,23 @@ START_TEST(unknown_operators_are_listed_together)
     ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
     prt_value *x = prt_graph_add_input(m->main, PRT_STR("x"),
         prt_type_tensor(m->types, PRT_DTYPE_f32, 0, NULL));
-    for (int i = 0; i < 2; i++) {
+    static const char *const nodes[] = { "node_a", "node_b", "node_c", "node_d" };
+    ck_assert_int_eq(prt_module_set_opset(m, PRT_STR("my.domain"), 3), POPRT_OK);
+    for (int i = 0; i < 4; i++) {
         prt_op *op = prt_graph_add_op(m->main, NULL, NULL, 1, 1, 0);
-        op->name = i == 0 ? PRT_STR("Frobnicate") : PRT_STR("Twiddle");
+        op->name = i != 1 ? PRT_STR("Frobnicate") : PRT_STR("Twiddle");
         op->domain = PRT_STR("my.domain");
-        op->origin = i == 0 ? PRT_STR("node_a") : PRT_STR("node_b");
+        op->origin = prt_str_of(nodes[i]);
         prt_op_set_input(op, 0, x);
     }
     const prt_compile_options options = { 0 };
     prt_program *p = NULL;
     ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_UNSUPPORTED);
     ck_assert_str_eq(prt_error_last()->subject, "node_a");
-    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "my.domain.Frobnicate"));
-    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "node_b: my.domain.Twiddle"));
+    ck_assert_str_eq(prt_error_last()->message,
+        "Frobnicate: is no operator of this library, here and in 2 more: node_c, node_d "
+        "(my.domain, opset 3)\n"
+        "node_b: Twiddle: is no operator of this library (my.domain, opset 3)");
     prt_module_release(m);
 }
 END_TEST
@@ -114,5 +118,26 @@ START_TEST(progress_can_cancel)
 }
 END_TEST
 
+/* Nodes for several devices load and have types; a compiler for one names them all. */
+START_TEST(one_device_is_not_enough)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    ck_assert_int_eq(prt_ir_parse(m, prt_str_of("x = input f32[2]\n"
+        "a = gc_replicated_all_reduce x @ first\nb = gc_replicated_reduce_scatter a @ second\n"
+        "= gc_host_store b @ third\nreturn a\n")), POPRT_OK);
+    const prt_compile_options options = { 0 };
+    prt_program *p = NULL;
+    ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_DEVICE);
+    const char *said = prt_error_last()->message;
+    ck_assert_ptr_nonnull(strstr(said, "ReplicatedAllReduce: exchanges data"));
+    ck_assert_ptr_nonnull(strstr(said, "second: ReplicatedReduceScatter: "));
+    ck_assert_ptr_nonnull(strstr(said, "third: HostStore: "));
+    ck_assert_ptr_nonnull(strstr(said, "there is one device only (ai.graphcore, opset 0)"));
+    prt_module_release(m);
+}
+END_TEST
+
 PRT_TEST_MAIN("compiler/compile", a_chain_reuses_memory, symbols_are_planned_later,
-    bodies_capture_what_they_read, unknown_operators_are_listed_together, progress_can_cancel)
+    bodies_capture_what_they_read, unknown_operators_are_listed_together, progress_can_cancel,
+    one_device_is_not_enough)

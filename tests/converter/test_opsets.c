@@ -321,6 +321,7 @@ static const struct {
     size_t way; /* 0: up */
 } elsewhere[] = {
     { "GroupNormalization", "test_upgrade_nn: group_norm_by_group", 21, 0 },
+    { "SimplifiedLayerNormalization", "test_upgrade_values: a_name_of_another_tool", 1000, 0 },
 };
 
 static bool is_elsewhere(const prt_form *row, size_t way)

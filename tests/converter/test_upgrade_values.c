@@ -187,6 +187,18 @@ START_TEST(scans_of_several_lengths)
 }
 END_TEST
 
+/* What ONNX Runtime's optimiser calls RMSNormalization. The mean square is 12.5. */
+START_TEST(a_name_of_another_tool)
+{
+    const double r = sqrt(12.5);
+    const slot in[] = { { "x", PRT_DTYPE_f32, 2, { 1, 2 }, false, { 3, 4 } },
+        { "s", PRT_DTYPE_f32, 1, { 2 }, false, { 1, 2 } } };
+    const slot out = { "y", PRT_DTYPE_f32, 2, { 1, 2 }, false, { 3 / r, 8 / r } };
+    msg *node = onnx_node("SimplifiedLayerNormalization", "x,s", "y");
+    ck_node(onnx_attr_f32(node, "epsilon", 0.0f), 17, 2, in, 1, &out);
+}
+END_TEST
+
 PRT_TEST_MAIN("converter/upgrade_values", axes_of_unknown_ranks, slopes_of_unknown_ranks,
     tiles_of_the_run, norms_of_a_broken_power, statistics_of_training, statistics_of_elements,
-    scans_of_several_lengths)
+    scans_of_several_lengths, a_name_of_another_tool)

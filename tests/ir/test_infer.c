@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_infer.c — types of values in graphs: declared and inferred ones, regions, reports. */
 #include "support/check_main.h"
+#include "ir/report.h"
 #include "support/graph_text.h"
 
 static void assert_type(const prt_graph *g, const char *name, const char *expected)
@@ -80,12 +81,33 @@ START_TEST(a_report_collects_all_failures)
 }
 END_TEST
 
-START_TEST(unknown_operators_are_named)
+START_TEST(unknown_operators_keep_what_is_declared)
 {
-    prt_graph *g =
-        graph_from_text("x = input f32[2]\ny = \"com.example.Twist\" x @n : f32[2]\nreturn y\n");
-    ck_assert_int_eq(prt_ir_infer(g), POPRT_E_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "com.example.Twist"));
+    prt_graph *g = graph_from_text("x = input f32[2]\ny = \"com.example.Twist\" x @n : f32[2]\n"
+                                   "z = neg y\nreturn z\n");
+    ck_assert_int_eq(prt_ir_infer(g), POPRT_OK);
+    assert_type(g, "z", "f32[2]");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(ill_typed_and_unknown_nodes_are_in_one_report)
+{
+    prt_graph *g = graph_from_text("x = input f32[2]\ny = input f32[2]\n"
+                                   "a = add x y @first\nreturn a\n");
+    const int64_t dim = 5;
+    prt_report report = { .status = POPRT_OK };
+    ck_assert_int_eq(prt_module_set_opset(g->module, PRT_STR(""), 17), POPRT_OK);
+    prt_op *op = prt_graph_add_op(g, NULL, NULL, 0, 1, 0);
+    op->name = PRT_STR("Twist");
+    op->origin = PRT_STR("n");
+    g->inputs.data[1]->type = prt_type_tensor(g->module->types, PRT_DTYPE_f32, 1, &dim);
+    prt_ir_report_failure(&report, g->first, prt_ir_infer_op(g->first));
+    prt_ir_report_unknown(&report, g);
+    ck_assert_int_eq(prt_report_end(&report), POPRT_E_SHAPE);
+    ck_assert_str_eq(prt_error_last()->subject, "first");
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "Add: "));
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, " (ai.onnx, opset 17)\nn: Twist: is "));
     module_free(g);
 }
 END_TEST
@@ -105,4 +127,5 @@ END_TEST
 
 PRT_TEST_MAIN("ir/infer", symbols_pass_through, contents_of_shapes_are_followed,
     declared_dims_are_not_believed, declared_kinds_fill_gaps, branches_give_their_types,
-    a_report_collects_all_failures, unknown_operators_are_named, types_are_refined)
+    a_report_collects_all_failures, unknown_operators_keep_what_is_declared,
+    ill_typed_and_unknown_nodes_are_in_one_report, types_are_refined)

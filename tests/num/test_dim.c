@@ -209,6 +209,77 @@ START_TEST(extremes_fold_where_it_is_certain)
 }
 END_TEST
 
+START_TEST(broadcasts_fold_where_it_is_certain)
+{
+    begin();
+    const int64_t both = prt_dim_broadcast(dims, s, t);
+    ck_assert_int_eq(prt_dim_broadcast(dims, s, s), s);
+    ck_assert_int_eq(prt_dim_broadcast(dims, s, 1), s);
+    ck_assert_int_eq(prt_dim_broadcast(dims, 0, s), 0);
+    ck_assert_int_eq(prt_dim_broadcast(dims, s, 7), 7);
+    ck_assert_int_eq(prt_dim_broadcast(dims, s, least(s, 512)), s);
+    ck_assert_int_eq(prt_dim_broadcast(dims, least(512, s), s), s);
+    ck_assert_int_eq(prt_dim_broadcast(dims, t, s), both);
+    ck_assert_int_eq(prt_dim_broadcast(dims, both, s), both);
+    ck_assert_str_eq(text(both), "broadcast(s, t)");
+    ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 1), 3);
+    ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 3), 3);
+    ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 2), PRT_DIM_UNKNOWN);
+}
+END_TEST
+
+START_TEST(bounds_fold_where_the_sign_is_certain)
+{
+    begin();
+    const int64_t open = prt_dim_bound(dims, sub(s, 2), s);
+    ck_assert_int_eq(prt_dim_bound(dims, s, s), s);
+    ck_assert_int_eq(prt_dim_bound(dims, 0, s), 0);
+    ck_assert_int_eq(prt_dim_bound(dims, t, s), least(s, t));
+    ck_assert_int_eq(prt_dim_bound(dims, -2, s), most(sub(s, 2), 0));
+    ck_assert_str_eq(text(open), "bound((s-2), s)");
+    ck_assert(prt_dim_never_negative(dims, open));
+    ck_assert(prt_dim_never_negative(dims, sub(s, open)));
+    ck_assert_int_eq(prt_dim_bound(NULL, 5, 3), 3);
+    ck_assert_int_eq(prt_dim_bound(NULL, 2, 3), 2);
+    ck_assert_int_eq(prt_dim_bound(NULL, -2, 3), 1);
+    ck_assert_int_eq(prt_dim_bound(NULL, -4, 3), 0);
+    ck_assert_int_eq(prt_dim_bound(NULL, 0, -1), PRT_DIM_UNKNOWN);
+}
+END_TEST
+
+START_TEST(signs_are_found_through_bounds)
+{
+    begin();
+    const int64_t odd = sub(s, rem(s, 2));
+    ck_assert(prt_dim_never_negative(dims, sub(s, quot(s, 2))));
+    ck_assert(prt_dim_never_negative(dims, odd));
+    ck_assert(prt_dim_never_negative(dims, sub(s, least(s, 9))));
+    ck_assert(prt_dim_never_negative(dims, sub(s, least(t, s))));
+    ck_assert(prt_dim_never_negative(dims, sub(mul(s, t), mul(t, quot(s, 3)))));
+    ck_assert(prt_dim_never_negative(dims, sub(most(s, t), t)));
+    ck_assert(prt_dim_never_negative(dims, rem(sub(0, s), 4)));
+    ck_assert(prt_dim_never_negative(dims, sub(3, rem(s, 4))));
+    ck_assert(!prt_dim_never_negative(dims, sub(2, rem(s, 4))));
+    ck_assert(!prt_dim_never_negative(dims, sub(s, quot(t, 2))));
+    ck_assert(!prt_dim_never_negative(dims, quot(sub(s, 1), 2)));
+    ck_assert(!prt_dim_never_negative(dims, PRT_DIM_UNKNOWN));
+}
+END_TEST
+
+/* Cut in two at some place and put together again. */
+START_TEST(parts_become_whole)
+{
+    begin();
+    ck_assert_int_eq(add(least(s, 2), most(sub(s, 2), 0)), s);
+    ck_assert_int_eq(add(most(sub(s, t), 0), least(s, t)), s);
+    ck_assert_int_eq(add(most(sub(t, s), 0), least(s, t)), t);
+    ck_assert_int_eq(add(add(mul(3, least(s, 2)), h), mul(3, most(sub(s, 2), 0))),
+        add(mul(3, s), h));
+    ck_assert(add(least(s, 3), most(sub(s, 2), 0)) != s);
+    ck_assert(add(mul(2, least(s, 2)), most(sub(s, 2), 0)) != s);
+}
+END_TEST
+
 START_TEST(text_shows_structure)
 {
     begin();
@@ -371,7 +442,7 @@ START_TEST(folding_changes_no_value)
                     to->values[p] = k < SYMBOLS ? points[p][k] : to->dim;
                 continue;
             }
-            const prt_dim_op op = (prt_dim_op)(PRT_DIM_ADD + draw() % 8);
+            const prt_dim_op op = (prt_dim_op)(PRT_DIM_ADD + draw() % (PRT_DIM_OPS - PRT_DIM_ADD));
             const sample *a = &pool[draw() % (uint64_t)k], *b = &pool[draw() % (uint64_t)k];
             to->dim = prt_dim_make(dims, op, a->dim, b->dim);
             bool any = false;
@@ -380,6 +451,10 @@ START_TEST(folding_changes_no_value)
                 any = any || to->values[p] != PRT_DIM_UNKNOWN;
             }
             ck_assert_msg(!any || to->dim != PRT_DIM_UNKNOWN, "lost a value");
+            const bool above = prt_dim_never_negative(dims, to->dim);
+            for (int p = 0; p < POINTS; p++)
+                if (above && to->values[p] != PRT_DIM_UNKNOWN && to->values[p] < 0)
+                    ck_abort_msg("%s is %lld", text(to->dim), (long long)to->values[p]);
             if (to->dim == PRT_DIM_UNKNOWN)
                 *to = pool[draw() % (uint64_t)k];
             for (int p = 0; p < POINTS; p++)
@@ -399,7 +474,7 @@ START_TEST(made_again_is_the_same)
     begin();
     int64_t pool[200] = { s, t, h, 1, 2, 3 };
     for (size_t k = 6; k < 200; k++) {
-        const prt_dim_op op = (prt_dim_op)(PRT_DIM_ADD + draw() % 8);
+        const prt_dim_op op = (prt_dim_op)(PRT_DIM_ADD + draw() % (PRT_DIM_OPS - PRT_DIM_ADD));
         pool[k] = prt_dim_make(dims, op, pool[draw() % k], pool[draw() % k]);
         if (pool[k] == PRT_DIM_UNKNOWN)
             pool[k] = s;
@@ -417,6 +492,8 @@ END_TEST
 
 PRT_TEST_MAIN("num/dim", numbers_need_no_table, the_unknown_spreads, symbols_are_interned,
     identities_fold, sums_and_products_have_one_form, quotients_fold,
-    extremes_fold_where_it_is_certain, text_shows_structure, large_expressions_are_kept,
+    extremes_fold_where_it_is_certain,
+    broadcasts_fold_where_it_is_certain, bounds_fold_where_the_sign_is_certain,
+    signs_are_found_through_bounds, parts_become_whole, text_shows_structure, large_expressions_are_kept,
     large_numbers_are_kept, memory_limit_gives_unknown, folding_changes_no_value,
     made_again_is_the_same)

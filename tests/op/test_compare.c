@@ -46,7 +46,10 @@ START_TEST(contents_of_sizes)
     ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[] {-1}\ny = equal s k\nreturn y\n",
         "0 0");
     ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[] {0}\ny = equal s k\nreturn y\n",
-        "? 0");
+        "(1-min(n, 1)) 0");
+    ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[2] {3,7}\ny = less s k\n"
+               "return y\n",
+        "min(max((3-n), 0), 1) 1");
     ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[] {-1}\ny = greater s k\nreturn y\n",
         "1 1");
 }

@@ -30,7 +30,7 @@ START_TEST(types_have_limits)
     ck_content("x = input f32[16777217,6]\ns = shape x\ny = cast s {to=11}\nreturn y\n",
         "16777217 6");
     ck_content("x = input f32[3,6]\ns = shape x\ny = cast s {to=3}\nreturn y\n", "");
-    ck_content("x = input f32[n,6]\ns = shape x\ny = cast s {to=9}\nreturn y\n", "? 1");
+    ck_content("x = input f32[n,6]\ns = shape x\ny = cast s {to=9}\nreturn y\n", "min(n, 1) 1");
 }
 END_TEST
 
@@ -41,7 +41,61 @@ START_TEST(float_division_is_exact_or_unknown)
         "? 3");
     ck_content("x = input f32[7,6]\ns = shape x\nf = cast s {to=1}\nk = const f32[] {0.5}\n"
                "y = mul f k\nreturn y\n",
+        "? 3");
+}
+END_TEST
+
+/* How torch exports pads: pairs for each axis from the last, turned over and dealt out. */
+START_TEST(matrices_of_sizes_are_moved)
+{
+    ck_content("x = input f32[n,6]\ns = shape x\nz = const i64[2] {0,1}\n"
+               "c = concat s z {axis=0}\nt = const i64[2] {-1,2}\nm = reshape c t\n"
+               "b = const i64[1] {-1}\ne = const i64[1] {-9223372036854775807}\n"
+               "a = const i64[1] {0}\nr = slice m b e a b\np = transpose r {perm=[1,0]}\n"
+               "f = const i64[1] {-1}\ny = reshape p f\nreturn y\n",
+        "0 n 1 6");
+    ck_content("x = input f32[n,6]\ns = shape x\np = const i64[2] {1,2}\nv = const i64[] {7}\n"
+               "y = pad s p v\nreturn y\n",
+        "7 n 6 7 7");
+    ck_content("x = input f32[n,m]\ns = shape x\ni = const i64[1,1] {1}\nu = const i64[1] {5}\n"
+               "y = scatter_nd s i u\nreturn y\n",
+        "n 5");
+    ck_content("x = input f32[n,m]\ns = shape x\ni = const i64[1,1] {1}\nu = const i64[1] {5}\n"
+               "y = scatter_nd s i u {reduction=add}\nreturn y\n",
         "");
+    ck_content("x = input f32[n,m]\ns = shape x\nk = const i64[2,1] {1,2}\ny = mul s k\n"
+               "return y\n",
+        "n m (2*n) (2*m)");
+}
+END_TEST
+
+/* All that is needed is there, so the kernel tells. */
+START_TEST(known_numbers_are_computed)
+{
+    ck_content("x = input f32[3,n,0]\ns = shape x {start=0,end=1}\nz = const i64[] {0}\n"
+               "y = cumsum s z\nreturn y\n",
+        "3");
+    ck_type("x = input f32[3,0,2]\ns = shape x\ny = nonzero s\nreturn y\n", "i64[1,2]");
+    ck_content("x = input f32[3,0,2]\ns = shape x\ny = nonzero s\nreturn y\n", "0 2");
+    ck_content("x = input f32[3,0,2]\ns = shape x\nk = const i64[1] {2}\n"
+               "v, i = topk s k\nreturn i\n",
+        "0 2");
+    ck_type("x = input f32[n,0,2]\ns = shape x\ny = nonzero s\nreturn y\n", "i64[1,?]");
+}
+END_TEST
+
+/* Answers are 0 or 1, and a choice by one is a formula. */
+START_TEST(truths_are_expressions)
+{
+    ck_content("x = input f32[n,6]\ns = shape x\nk = const i64[] {4}\nc = greater s k\n"
+               "y = where c k s\nreturn y\n",
+        "((n+(4*min(max((n-4), 0), 1)))-(n*min(max((n-4), 0), 1))) 4");
+    ck_content("x = input f32[n,m]\ns = shape x\nz = const i64[] {0}\nc = equal s z\n"
+               "y = not c\nreturn y\n",
+        "min(n, 1) min(m, 1)");
+    ck_content("x = input f32[n,6]\ns = shape x\nz = const i64[] {0}\nb = cast s {to=9}\n"
+               "t = const bool[2] {1,1}\ny = and b t\nreturn y\n",
+        "min(n, 1) 1");
 }
 END_TEST
 
@@ -84,5 +138,6 @@ START_TEST(signs_are_shown)
 END_TEST
 
 PRT_TEST_MAIN("op/content", huge_numbers_are_unknown, types_have_limits,
-    float_division_is_exact_or_unknown, other_functions_forget_floats, negative_quotients_round_up,
+    float_division_is_exact_or_unknown, other_functions_forget_floats,
+    matrices_of_sizes_are_moved, known_numbers_are_computed, truths_are_expressions, negative_quotients_round_up,
     signs_are_shown)

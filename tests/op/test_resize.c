@@ -16,7 +16,9 @@ START_TEST(sizes)
 {
     ck_assert_str_eq(op_type(SCALED("f32[n,h]", "1,2", "")), "f32[n,(2*h)]");
     ck_assert_str_eq(op_type(SCALED("f32[4,3]", "0.5,1.6666666", "")), "f32[2,5]");
-    ck_assert_str_eq(op_type(SCALED("f32[2,h]", "0.5,0.5", "")), "f32[1,?]");
+    ck_assert_str_eq(op_type(SCALED("f32[2,h]", "0.5,0.5", "")), "f32[1,(h/2)]");
+    ck_assert_str_eq(op_type(SCALED("f32[2,h]", "1,1.25", "")), "f32[2,((5*h)/4)]");
+    ck_assert_str_eq(op_type(SCALED("f32[2,h]", "1,0.3", "")), "f32[2,?]");
     ck_assert_str_eq(op_type("x = input f32[a,b]\nm = input f32[c,d]\nz = shape m\n"
                              "y = resize x _ _ z\nreturn y\n"),
         "f32[c,d]");

@@ -25,6 +25,15 @@ START_TEST(sizes_are_symbolic)
                              "i = const i64[] {1}\nz = const i64[1] {0}\nn = gather sh i\n"
                              "e = unsqueeze n z\ny = slice x z e z\nreturn y\n"),
         "f32[min(seq, 1024),8]");
+    /* An end of unknown sign, and what the two parts of a rotation come to. */
+    ck_assert_str_eq(op_type("x = input f32[n,8]\nsh = shape x\nz = const i64[1] {0}\n"
+                             "o = const i64[1] {1}\nw = const i64[1] {2}\nn = slice sh z o\n"
+                             "e = sub n w\ny = slice x z e z\nreturn y\n"),
+        "f32[bound((n-2), n),8]");
+    ck_assert_str_eq(op_type("x = input f32[n,8]\nz = const i64[1] {0}\nk = const i64[1] {-2}\n"
+                             "m = const i64[1] {9223372036854775807}\na = slice x k m z\n"
+                             "b = slice x z k z\ny = concat a b {axis=0}\nreturn y\n"),
+        "f32[n,8]");
 }
 END_TEST
 

@@ -10,19 +10,19 @@ awk -F'[:"]' '
 BEGIN {
     # room: rank. A room may include rooms of a smaller rank, and its own files.
     # Ranks of the run half and the compile half overlap; `half` keeps them apart.
-    n = split("base num cpu tensor par plan kern op program ir converter pass train compiler " \
-        "device runtime data plugin api tools", rooms, " ")
+    n = split("base num cpu image tensor par plan kern op program ir train converter pass " \
+        "compiler device runtime data plugin api tools", rooms, " ")
     rank["base"] = 1
-    rank["num"] = 2; rank["cpu"] = 2
+    rank["num"] = 2; rank["cpu"] = 2; rank["image"] = 2
     rank["tensor"] = 3; rank["par"] = 3
     rank["plan"] = 4
     rank["kern"] = 5
     rank["op"] = 6
     rank["program"] = 7
     rank["ir"] = 8;     half["ir"] = "compile"
+    rank["train"] = 8.5; half["train"] = "compile"
     rank["converter"] = 9; half["converter"] = "compile"
     rank["pass"] = 9;   half["pass"] = "compile"
-    rank["train"] = 9;  half["train"] = "compile"
     rank["compiler"] = 10; half["compiler"] = "compile"
     rank["device"] = 8; half["device"] = "run"
     rank["runtime"] = 9; half["runtime"] = "run"

@@ -27,7 +27,7 @@ for name in abort exit _exit quick_exit atexit __cxa_atexit __assert_fail printf
     grep -qx "$name" "$temp/undefined" && { echo "$name is used"; bad=1; }
 done
 readelf -d "$library" | awk '/NEEDED/ { gsub(/[][]/, "", $5); print $5 }' |
-    grep -v -e '^libc\.so' -e '^libm\.so' -e '^libcjson\.so' -e '^ld-linux' -e '^libpthread\.so' &&
+    grep -v -e '^libc\.so' -e '^libm\.so' -e '^libcjson\.so' -e '^libz\.so' -e '^ld-linux' -e '^libpthread\.so' &&
     { echo "is needed at run time"; bad=1; }
 readelf -d "$library" | grep -q 'SONAME.*libpoprt\.so\.1' || { echo "soname"; bad=1; }
 exit $bad

@@ -70,7 +70,7 @@ static bool is_foldable(const folder *f, const prt_op *op)
         return false;
     bool wanted = false;
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (op->in[i].value != NULL && !prt_value_is_constant(op->in[i].value))
+        if (op->in[i].value != NULL && !prt_value_is_fixed(op->in[i].value))
             return false;
     for (uint32_t i = 0; i < op->n_out; i++) {
         size_t size;

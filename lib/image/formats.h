@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* formats.h — the decoders; those of foreign libraries exist where the build found them. */
+#ifndef PRT_IMAGE_FORMATS_H
+#define PRT_IMAGE_FORMATS_H
+
+#include "image/heap.h"
+
+poprt_status prt_image_bmp(prt_image_job *job);
+poprt_status prt_image_jp2(prt_image_job *job);
+poprt_status prt_image_jpeg(prt_image_job *job);
+poprt_status prt_image_png(prt_image_job *job);
+poprt_status prt_image_pnm(prt_image_job *job);
+poprt_status prt_image_tiff(prt_image_job *job);
+poprt_status prt_image_webp(prt_image_job *job);
+
+/* Decompression of TIFF's strips. Fills `to`, with zeros where the strip ends early but tidily. */
+poprt_status prt_image_packbits(const unsigned char *from, size_t size, unsigned char *to,
+    size_t room);
+poprt_status prt_image_lzw(const unsigned char *from, size_t size, unsigned char *to, size_t room);
+poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned char *to,
+    size_t room);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guest.c — what foreign decoders find where they look for the C library's ways to end a process,
+ * to print and to read the environment (names.txt). An assertion or a call of exit, which broken
+ * files have been known to reach, ends the decoding and nothing more.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "image/heap.h"
+
+_Noreturn void prt_image_exit(int status);
+_Noreturn void prt_image_abort(void);
+_Noreturn void prt_image_assert_fail(const char *what, const char *file, unsigned line,
+    const char *function);
+char *prt_image_getenv(const char *name);
+int prt_image_fprintf(FILE *to, const char *format, ...);
+int prt_image_fprintf_chk(FILE *to, int flag, const char *format, ...);
+int prt_image_fputc(int c, FILE *to);
+size_t prt_image_fwrite(const void *from, size_t size, size_t count, FILE *to);
+
+/* Nobody reads or writes through these. */
+extern FILE *const prt_image_stderr, *const prt_image_stdout;
+FILE *const prt_image_stderr = NULL;
+FILE *const prt_image_stdout = NULL;
+
+void prt_image_exit(int status)
+{
+    (void)status;
+    prt_image_abort();
+}
+
+void prt_image_abort(void)
+{
+    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder gave up"));
+}
+
+void prt_image_assert_fail(const char *what, const char *file, unsigned line, const char *function)
+{
+    (void)file;
+    (void)line;
+    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder gave up: %s in %s", what,
+        function != NULL ? function : "?"));
+}
+
+char *prt_image_getenv(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+int prt_image_fprintf(FILE *to, const char *format, ...)
+{
+    (void)to;
+    (void)format;
+    return 0;
+}
+
+int prt_image_fprintf_chk(FILE *to, int flag, const char *format, ...)
+{
+    (void)to;
+    (void)flag;
+    (void)format;
+    return 0;
+}
+
+int prt_image_fputc(int c, FILE *to)
+{
+    (void)to;
+    return c;
+}
+
+size_t prt_image_fwrite(const void *from, size_t size, size_t count, FILE *to)
+{
+    (void)from;
+    (void)size;
+    (void)to;
+    return count;
+}

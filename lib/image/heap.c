@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.c — memory and the way out. Blocks come in sizes 2^k and 3 * 2^k and go back to a list per
+ * size; what the caller gave is only given back when all is.
+ */
+#include "image/heap.h"
+
+#include <string.h>
+
+#include "base/size.h"
+
+/* Memory that the headers of a file may take, and more for each pixel it then has: coefficients of
+ * three components and a copy of them. */
+enum { BASE_LIMIT = 64 << 20, PIXEL_LIMIT = 64 };
+
+/* Just before the memory that is handed out. */
+typedef struct header {
+    void *block; /* where the memory begins that the caller gave */
+    size_t size; /* as asked for */
+    uint32_t bucket;
+} header;
+
+/* The decoder that runs on this thread: foreign ones do not say whom they work for. */
+static _Thread_local prt_image_job *current;
+
+poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode)
+{
+    prt_image_job *const outer = current;
+    poprt_status status;
+    current = job;
+    job->limit = BASE_LIMIT;
+    if (setjmp(job->way_out) == 0)
+        status = decode(job);
+    else
+        status = job->status;
+    current = outer;
+    return status;
+}
+
+void prt_image_escape(poprt_status status)
+{
+    if (current == NULL)
+        __builtin_trap(); /* only decoders escape, and they run guarded */
+    current->status = status;
+    longjmp(current->way_out, 1);
+}
+
+poprt_status prt_image_begin(prt_image_job *job, size_t width, size_t height, size_t channels)
+{
+    size_t count;
+    if (width == 0 || height == 0)
+        return prt_fail(POPRT_E_PARSE, NULL, "the picture has no pixels");
+    if (!prt_size_mul(width, height, &count) || count > PRT_IMAGE_PIXELS_MAX)
+        return prt_fail(POPRT_E_LIMIT, NULL, "a picture of %zu x %zu pixels; at most %d are read",
+            width, height, (int)PRT_IMAGE_PIXELS_MAX);
+    job->limit = BASE_LIMIT + count * PIXEL_LIMIT;
+    *job->out = (prt_image){ width, height, channels, job->memory->alloc(job->memory->user,
+        count * channels) };
+    return job->out->pixels != NULL ? POPRT_OK : prt_fail_nomem(count * channels);
+}
+
+/* Size class of `size`: 2^k has number 2 k, 3 * 2^(k-1) the one after it. */
+static uint32_t bucket_of(size_t size, size_t *rounded)
+{
+    uint32_t k = 6;
+    while (k < 62 && (size_t)1 << k < size)
+        k++;
+    const size_t less = (size_t)3 << (k - 2);
+    const bool between = size <= less;
+    *rounded = between ? less : (size_t)1 << k;
+    return 2 * k - between;
+}
+
+static _Noreturn void refuse(size_t size)
+{
+    prt_image_escape(prt_fail(POPRT_E_LIMIT, NULL, "the file asks for %zu bytes more than a "
+        "picture of its size may have", size));
+}
+
+/* Recycled memory is not zero. A refusal ends the decoding: not all of the foreign decoders' own
+ * ways out of one are safe. */
+static void *take(size_t align, size_t size)
+{
+    size_t whole, rounded;
+    prt_image_job *job = current;
+    if (job == NULL)
+        __builtin_trap(); /* only decoders, which run guarded, come here */
+    if (!prt_size_add(size, align + sizeof(header), &whole) || whole > job->limit)
+        refuse(size);
+    const uint32_t bucket = bucket_of(whole, &rounded);
+    void *block = job->idle[bucket];
+    if (block != NULL) {
+        memcpy(&job->idle[bucket], block, sizeof(void *));
+    } else {
+        if (rounded > job->limit - job->used)
+            refuse(size);
+        block = job->memory->alloc(job->memory->user, rounded);
+        if (block == NULL)
+            prt_image_escape(prt_fail_nomem(size));
+        job->used += rounded;
+    }
+    const uintptr_t at = ((uintptr_t)block + sizeof(header) + align - 1) & ~(uintptr_t)(align - 1);
+    unsigned char *p = (unsigned char *)block + (at - (uintptr_t)block);
+    const header h = { block, size, bucket };
+    memcpy(p - sizeof(header), &h, sizeof(h));
+    return p;
+}
+
+static header header_of(const void *ptr)
+{
+    header h;
+    memcpy(&h, (const unsigned char *)ptr - sizeof(h), sizeof(h));
+    return h;
+}
+
+void *prt_image_malloc(size_t size)
+{
+    return take(16, size);
+}
+
+void *prt_image_calloc(size_t count, size_t size)
+{
+    size_t whole;
+    if (!prt_size_mul(count, size, &whole))
+        refuse(SIZE_MAX);
+    return memset(take(16, whole), 0, whole);
+}
+
+void prt_image_free(void *ptr)
+{
+    if (ptr == NULL || current == NULL)
+        return;
+    const header h = header_of(ptr);
+    memcpy(h.block, &current->idle[h.bucket], sizeof(void *));
+    current->idle[h.bucket] = h.block;
+}
+
+void *prt_image_realloc(void *ptr, size_t size)
+{
+    if (ptr == NULL)
+        return prt_image_malloc(size);
+    const size_t have = header_of(ptr).size;
+    void *p = take(16, size);
+    memcpy(p, ptr, have < size ? have : size);
+    prt_image_free(ptr);
+    return p;
+}
+
+int prt_image_posix_memalign(void **out, size_t align, size_t size)
+{
+    *out = take(align < 16 ? 16 : align, size);
+    return 0;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dim_sign.c — whether an expression can be negative, given that symbols are not.
+ *
+ * A polynomial with positive coefficients of what is not negative is not. Where a term is in the
+ * way, it is replaced by a bound from below: floor(x/k) is at most x/k, min(x, y) at most x, and so
+ * on. The search is bounded in depth and steps: what takes more is not shown to be anything.
+ */
+#include "num/dim_poly.h"
+
+enum { DEPTH = 6, STEPS = 96 };
+
+typedef struct search {
+    const prt_dims *dims;
+    uint32_t steps;
+} search;
+
+static bool poly_never_negative(search *s, const prt_poly *p, uint32_t depth);
+
+static bool dim_never_negative(search *s, int64_t dim, uint32_t depth)
+{
+    prt_poly p;
+    if (prt_dim_is_number(dim))
+        return dim >= 0;
+    return prt_dim_is_expr(dim) && prt_poly_of(s->dims, dim, &p) &&
+        poly_never_negative(s, &p, depth);
+}
+
+static bool atom_never_negative(search *s, uint32_t atom, uint32_t depth)
+{
+    const prt_dim_node *n = prt_dims_at(s->dims, atom);
+    if (n->op == PRT_DIM_SYMBOL || n->op == PRT_DIM_BOUND)
+        return true;
+    if (depth == 0 || s->steps == 0)
+        return false;
+    s->steps--;
+    depth--;
+    switch (n->op) {
+    case PRT_DIM_SUB:
+        return false;
+    case PRT_DIM_MOD:
+        return dim_never_negative(s, n->b, depth);
+    case PRT_DIM_MAX:
+        return dim_never_negative(s, n->a, depth) || dim_never_negative(s, n->b, depth);
+    default:
+        return dim_never_negative(s, n->a, depth) && dim_never_negative(s, n->b, depth);
+    }
+}
+
+/* A bound on an atom: `by` times the atom is at most (or with `below` at least) the polynomial.
+ * `choice` counts the bounds there are; false beyond the last. */
+static bool bound_of(search *s, uint32_t atom, bool below, uint32_t choice, uint32_t depth,
+    prt_poly *out, int64_t *by)
+{
+    const prt_dim_node *n = prt_dims_at(s->dims, atom);
+    const int64_t k = prt_dim_is_number(n->b) ? n->b : 0;
+    *by = 1;
+    switch (n->op) {
+    case PRT_DIM_FLOORDIV: /* x-k+1 <= k*floor(x/k) <= x */
+    case PRT_DIM_CEILDIV:  /* x <= k*ceil(x/k) <= x+k-1 */
+        *by = k;
+        if (choice != 0 || k <= 0 || !prt_poly_of(s->dims, n->a, out))
+            return false;
+        if (below == (n->op == PRT_DIM_CEILDIV))
+            return true;
+        return prt_poly_add_term(out, &(prt_term){ .coef = below ? 1 - k : k - 1 });
+    case PRT_DIM_MOD: /* x%k <= k-1, and <= x where neither is negative */
+        if (choice == 0)
+            return !below && k > 0 && prt_poly_of(s->dims, k - 1, out);
+        return !below && dim_never_negative(s, n->a, depth) &&
+            dim_never_negative(s, n->b, depth) && prt_poly_of(s->dims, n->a, out);
+    case PRT_DIM_MIN:
+    case PRT_DIM_MAX:
+        return below == (n->op == PRT_DIM_MAX) && choice < 2 &&
+            prt_poly_of(s->dims, choice == 0 ? n->a : n->b, out);
+    case PRT_DIM_BOUND:
+        return !below && choice == 0 && prt_poly_of(s->dims, n->b, out);
+    default:
+        return false;
+    }
+}
+
+/* p with factor `f` of term `t` replaced by bound/by, all times `by`. */
+static bool replace(const prt_poly *p, uint32_t t, uint32_t f, const prt_poly *bound, int64_t by,
+    prt_poly *out)
+{
+    const prt_term *old = &p->terms[t];
+    prt_poly rest = { .count = 1, .terms = { { .coef = old->coef } } }, part, others = *p;
+    for (uint32_t i = 0; i < old->degree; i++)
+        if (i != f)
+            rest.terms[0].factors[rest.terms[0].degree++] = old->factors[i];
+    others.count--;
+    memmove(&others.terms[t], &others.terms[t + 1], (others.count - t) * sizeof(prt_term));
+    return prt_poly_mul(&rest, bound, &part) && prt_poly_add(&part, &others, by, out);
+}
+
+/* Tries the bounds on factor `f` of term `t`; the other factors must not be negative. */
+static bool try_factor(search *s, const prt_poly *p, uint32_t t, uint32_t f, uint32_t depth)
+{
+    const prt_term *term = &p->terms[t];
+    prt_poly bound, next;
+    int64_t by;
+    for (uint32_t i = 0; i < term->degree; i++)
+        if (i != f && !atom_never_negative(s, term->factors[i], depth))
+            return false;
+    for (uint32_t choice = 0; choice < 2; choice++)
+        if (bound_of(s, term->factors[f], term->coef > 0, choice, depth, &bound, &by) &&
+            replace(p, t, f, &bound, by, &next) && poly_never_negative(s, &next, depth))
+            return true;
+    return false;
+}
+
+static bool poly_never_negative(search *s, const prt_poly *p, uint32_t depth)
+{
+    if (s->steps == 0)
+        return false;
+    s->steps--;
+    bool good = true;
+    for (uint32_t t = 0; good && t < p->count; t++) {
+        good = p->terms[t].coef > 0;
+        for (uint32_t f = 0; good && f < p->terms[t].degree; f++)
+            good = atom_never_negative(s, p->terms[t].factors[f], depth);
+    }
+    for (uint32_t t = 0; !good && depth > 0 && t < p->count; t++)
+        for (uint32_t f = 0; !good && f < p->terms[t].degree; f++)
+            good = try_factor(s, p, t, f, depth - 1);
+    return good;
+}
+
+bool prt_poly_never_negative(const prt_dims *dims, const prt_poly *p)
+{
+    search s = { dims, STEPS };
+    return poly_never_negative(&s, p, DEPTH);
+}
+
+bool prt_dim_never_negative(const prt_dims *dims, int64_t dim)
+{
+    search s = { dims, STEPS };
+    return dim_never_negative(&s, dim, DEPTH);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * describe_ops.c — poprt_operators_describe: the operator table as a list for people, as a page in
+ * Markdown and as JSON, all from the rows that everything else is made from.
+ */
+#include <stdio.h>
+
+#include "api/describe.h"
+#include "base/json.h"
+#include "op/number_text.h"
+
+enum { NAME_WIDTH = 44, SET_TEXT = 512 };
+
+/* Sets with a name of their own, larger ones first; what is left is spelled out. */
+static const struct {
+    uint64_t set;
+    const char *name;
+} groups[] = {
+    { PRT_T_ANY, "any value" },
+    { PRT_T_ALL, "any tensor" },
+    { PRT_T_F, "float16 float32 float64" },
+    { PRT_T_SINT, "int8-int64" },
+    { PRT_T_UINT, "uint8-uint64" },
+    { PRT_T_F8, "float8*" },
+    { PRT_T_C, "complex*" },
+    { PRT_T_SEQ, "sequence" },
+    { PRT_T_OPT, "optional" },
+    { PRT_T_MAP, "map" },
+};
+
+static void add_word(char *to, size_t *used, const char *word)
+{
+    const int n = snprintf(to + *used, SET_TEXT - *used, "%s%s", *used != 0 ? " " : "", word);
+    if (n > 0 && *used + (size_t)n < SET_TEXT)
+        *used += (size_t)n;
+}
+
+static void print_set(uint64_t set, char *to)
+{
+    size_t used = 0;
+    to[0] = '\0';
+    for (size_t i = 0; i < PRT_COUNT_OF(groups); i++)
+        if ((set & groups[i].set) == groups[i].set) {
+            add_word(to, &used, groups[i].name);
+            set &= ~groups[i].set;
+        }
+    for (int32_t dtype = 1; dtype < 60; dtype++)
+        if ((set >> dtype & 1) != 0)
+            add_word(to, &used, poprt_dtype_name(dtype));
+}
+
+static const char *domain_of(const prt_op_def *def)
+{
+    return def->domain[0] != '\0' ? def->domain : "ai.onnx";
+}
+
+/* By domain, ONNX's own first, then by name. */
+static bool comes_before(const prt_op_def *x, const prt_op_def *y)
+{
+    const int domain = strcmp(x->domain, y->domain);
+    return domain != 0 ? domain < 0 : strcmp(x->name, y->name) < 0;
+}
+
+static void sort_rows(const prt_op_def **rows)
+{
+    for (size_t i = 0; i < PRT_OP_COUNT; i++) {
+        const prt_op_def *const row = prt_op_of((uint32_t)i);
+        size_t at = i;
+        for (; at > 0 && comes_before(row, rows[at - 1]); at--)
+            rows[at] = rows[at - 1];
+        rows[at] = row;
+    }
+}
+
+/* ---- for people: a line each ---- */
+
+static void put_line(prt_sink *sink, const prt_op_def *def)
+{
+    char text[SET_TEXT];
+    const bool onnx = def->domain[0] == '\0';
+    const int n = snprintf(text, sizeof(text), "%s%s%s", def->domain, onnx ? "" : ".", def->name);
+    prt_sink_print(sink, "%-*s %2u ", n > NAME_WIDTH ? n : NAME_WIDTH, text, def->since);
+    bool first = true;
+    for (uint32_t i = 0; i < def->n_types; i++) {
+        if (strchr(def->types[i].var, '(') != NULL)
+            continue; /* a slot with one type of its own */
+        print_set(def->types[i].set, text);
+        prt_sink_print(sink, "%s %s: %s", first ? "" : ";", def->types[i].var, text);
+        first = false;
+    }
+    prt_sink_print(sink, "\n");
+}
+
+/* ---- Markdown ---- */
+
+static const prt_type_def *type_of(const prt_op_def *def, const char *var)
+{
+    for (uint32_t i = 0; i < def->n_types; i++)
+        if (strcmp(def->types[i].var, var) == 0)
+            return &def->types[i];
+    return NULL;
+}
+
+static void put_slots(prt_sink *sink, const prt_op_def *def, const char *title, uint32_t count,
+    const prt_slot_def *slots)
+{
+    if (count == 0)
+        return;
+    prt_sink_print(sink, "- %s:", title);
+    for (uint32_t i = 0; i < count; i++) {
+        const prt_slot_def *slot = &slots[i];
+        const prt_type_def *type = type_of(def, slot->var);
+        char text[SET_TEXT];
+        if (type != NULL && strchr(slot->var, '(') != NULL)
+            print_set(type->set, text);
+        else
+            (void)snprintf(text, sizeof(text), "%s", slot->var);
+        prt_sink_print(sink, "%s `%s` (%s%s%s)", i > 0 ? "," : "", slot->name, text,
+            (slot->flags & PRT_SLOT_OPTIONAL) != 0 ? ", optional" : "",
+            (slot->flags & PRT_SLOT_VARIADIC) != 0 ? ", any number" : "");
+    }
+    prt_sink_print(sink, "\n");
+}
+
+static const char *const kind_names[] = {
+    [PRT_ATTR_i64] = "int",     [PRT_ATTR_f32] = "float",     [PRT_ATTR_str] = "string",
+    [PRT_ATTR_i64s] = "ints",   [PRT_ATTR_f32s] = "floats",   [PRT_ATTR_strs] = "strings",
+    [PRT_ATTR_tensor] = "tensor", [PRT_ATTR_graph] = "graph", [PRT_ATTR_type] = "type",
+};
+
+/* The default as text; empty for kinds whose default is nothing. */
+static void print_default(const prt_op_def *def, const prt_attr_def *attr, char *to)
+{
+    const char *at = (const char *)def->defaults + attr->offset;
+    to[0] = '\0';
+    if (attr->kind == PRT_ATTR_i64)
+        (void)snprintf(to, SET_TEXT, "%lld", (long long)*(const int64_t *)(const void *)at);
+    else if (attr->kind == PRT_ATTR_f32)
+        (void)prt_print_f64(PRT_DTYPE_f32, (double)*(const float *)(const void *)at, to);
+    else if (attr->kind == PRT_ATTR_str && ((const prt_str *)(const void *)at)->size != 0)
+        (void)snprintf(to, SET_TEXT, "\"%.*s\"", PRT_STR_ARG(*(const prt_str *)(const void *)at));
+}
+
+static void put_section(prt_sink *sink, const prt_op_def *def)
+{
+    char text[SET_TEXT];
+    prt_sink_print(sink, "\n### %s\n\n- Version: %u\n", def->name, def->since);
+    put_slots(sink, def, "Inputs", def->n_in, def->in);
+    put_slots(sink, def, "Outputs", def->n_out, def->out);
+    for (uint32_t i = 0; i < def->n_types; i++) {
+        if (strchr(def->types[i].var, '(') != NULL)
+            continue;
+        print_set(def->types[i].set, text);
+        prt_sink_print(sink, "- %s: %s\n", def->types[i].var, text);
+    }
+    for (uint32_t i = 0; i < def->n_attrs; i++) {
+        print_default(def, &def->attrs[i], text);
+        prt_sink_print(sink, "%s`%s` (%s%s%s)%s", i > 0 ? ", " : "- Attributes: ",
+            def->attrs[i].name, kind_names[def->attrs[i].kind], text[0] != '\0' ? ", " : "", text,
+            i + 1 == def->n_attrs ? "\n" : "");
+    }
+    if (def->hooks->eval == NULL)
+        prt_sink_print(sink, "- Read and typed, but not run on one CPU device.\n");
+}
+
+static void put_page(prt_sink *sink, const prt_op_def *const *rows)
+{
+    const char *domain = NULL;
+    prt_sink_print(sink,
+        "# Operators\n\n"
+        "Made from the operator table by `poprt inspect --ops --text`. Older versions of ONNX's\n"
+        "own operators are brought to the newest when a model is read. int8-int64 stands for\n"
+        "int8, int16, int32 and int64; uint8-uint64 likewise; float8* for float8_e4m3fn,\n"
+        "float8_e4m3fnuz, float8_e5m2 and float8_e5m2fnuz; complex* for complex64 and\n"
+        "complex128.\n");
+    for (size_t i = 0; i < PRT_OP_COUNT; i++) {
+        if (domain == NULL || strcmp(domain, rows[i]->domain) != 0) {
+            domain = rows[i]->domain;
+            prt_sink_print(sink, "\n## %s\n", domain_of(rows[i]));
+        }
+        put_section(sink, rows[i]);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_set(prt_json_out *json, const char *key, uint64_t set)
+{
+    prt_json_open(json, key, '[');
+    for (int32_t dtype = 1; dtype < 60; dtype++)
+        if ((set >> dtype & 1) != 0)
+            prt_json_put_text(json, NULL, prt_str_of(poprt_dtype_name(dtype)));
+    if ((set & PRT_T_SEQ) != 0)
+        prt_json_put_text(json, NULL, PRT_STR("sequence"));
+    if ((set & PRT_T_OPT) != 0)
+        prt_json_put_text(json, NULL, PRT_STR("optional"));
+    if ((set & PRT_T_MAP) != 0)
+        prt_json_put_text(json, NULL, PRT_STR("map"));
+    prt_json_close(json, ']');
+}
+
+static void json_slots(prt_json_out *json, const char *key, uint32_t count,
+    const prt_slot_def *slots)
+{
+    prt_json_open(json, key, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        prt_json_open(json, NULL, '{');
+        prt_json_put_text(json, "name", prt_str_of(slots[i].name));
+        prt_json_put_text(json, "type", prt_str_of(slots[i].var));
+        prt_json_put_bool(json, "optional", (slots[i].flags & PRT_SLOT_OPTIONAL) != 0);
+        prt_json_put_bool(json, "variadic", (slots[i].flags & PRT_SLOT_VARIADIC) != 0);
+        prt_json_close(json, '}');
+    }
+    prt_json_close(json, ']');
+}
+
+static void json_attr(prt_json_out *json, const prt_op_def *def, const prt_attr_def *attr)
+{
+    const char *at = (const char *)def->defaults + attr->offset;
+    prt_json_open(json, NULL, '{');
+    prt_json_put_text(json, "name", prt_str_of(attr->name));
+    prt_json_put_text(json, "kind", prt_str_of(kind_names[attr->kind]));
+    if (attr->kind == PRT_ATTR_i64)
+        prt_json_put_i64(json, "default", *(const int64_t *)(const void *)at);
+    else if (attr->kind == PRT_ATTR_f32)
+        prt_json_put_f64(json, "default", (double)*(const float *)(const void *)at);
+    else if (attr->kind == PRT_ATTR_str)
+        prt_json_put_text(json, "default", *(const prt_str *)(const void *)at);
+    prt_json_close(json, '}');
+}
+
+static poprt_status put_json(prt_sink *sink, prt_arena *arena, const prt_op_def *const *rows)
+{
+    prt_json_out json;
+    prt_json_out_init(&json, arena, true);
+    prt_json_open(&json, NULL, '[');
+    for (size_t i = 0; i < PRT_OP_COUNT; i++) {
+        const prt_op_def *def = rows[i];
+        prt_json_open(&json, NULL, '{');
+        prt_json_put_text(&json, "domain", prt_str_of(domain_of(def)));
+        prt_json_put_text(&json, "name", prt_str_of(def->name));
+        prt_json_put_text(&json, "id", prt_str_of(def->key));
+        prt_json_put_i64(&json, "since", def->since);
+        prt_json_put_bool(&json, "runs", def->hooks->eval != NULL);
+        json_slots(&json, "inputs", def->n_in, def->in);
+        json_slots(&json, "outputs", def->n_out, def->out);
+        prt_json_open(&json, "types", '{');
+        for (uint32_t k = 0; k < def->n_types; k++)
+            json_set(&json, def->types[k].var, def->types[k].set);
+        prt_json_close(&json, '}');
+        prt_json_open(&json, "attributes", '[');
+        for (uint32_t k = 0; k < def->n_attrs; k++)
+            json_attr(&json, def, &def->attrs[k]);
+        prt_json_close(&json, ']');
+        prt_json_close(&json, '}');
+    }
+    prt_json_close(&json, ']');
+    prt_str text;
+    PRT_TRY(prt_json_out_finish(&json, &text));
+    prt_sink_str(sink, text);
+    prt_sink_print(sink, "\n");
+    return POPRT_OK;
+}
+
+poprt_status poprt_operators_describe(poprt_env *env, int32_t format, poprt_write_fn write,
+    void *user)
+{
+    const prt_op_def *rows[PRT_OP_COUNT];
+    poprt_env *owner = NULL;
+    prt_arena *arena = NULL;
+    prt_sink sink;
+    PRT_REQUIRE(write);
+    if (format < POPRT_FORMAT_SUMMARY || format > POPRT_FORMAT_JSON)
+        return prt_fail(POPRT_E_ARG, "format",
+            "%d is none of POPRT_FORMAT_SUMMARY, _TEXT and _JSON", format);
+    PRT_TRY(prt_env_take(env, &owner));
+    poprt_status status = prt_arena_create(&owner->allocator, 0, &arena);
+    sort_rows(rows);
+    prt_sink_init(&sink, write, user);
+    if (status == POPRT_OK && format == POPRT_FORMAT_JSON)
+        status = put_json(&sink, arena, rows);
+    else if (status == POPRT_OK && format == POPRT_FORMAT_TEXT)
+        put_page(&sink, rows);
+    else if (status == POPRT_OK)
+        for (size_t i = 0; i < PRT_OP_COUNT; i++)
+            put_line(&sink, rows[i]);
+    if (status == POPRT_OK)
+        status = prt_sink_finish(&sink);
+    prt_arena_release(arena);
+    poprt_env_release(owner);
+    return prt_fail_at_stage(status, "describe");
+}

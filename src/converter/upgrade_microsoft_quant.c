@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* upgrade_microsoft_quant.c — com.microsoft's operators on quantised numbers as standard ones. */
+#include "converter/upgrade.h"
+
+#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#include "converter/upgrade_microsoft_quant.def"
+#undef UP
+
+/* Without `axis` the scale is one number, which the standard form reads the same for any axis. */
+poprt_status prt_up_ms_quantize(prt_upgrade *u)
+{
+    return prt_upgrade_become(u, PRT_OP_quantize_linear);
+}
+
+poprt_status prt_up_ms_dequantize(prt_upgrade *u)
+{
+    return prt_upgrade_become(u, PRT_OP_dequantize_linear);
+}
+
+/* With its channels second it is the standard operator, attribute by attribute. */
+poprt_status prt_up_ms_qlinear_conv(prt_upgrade *u)
+{
+    const prt_ms_qlinear_conv_attrs *a = u->op->attrs;
+    if (a->channels_last != 0)
+        return POPRT_OK;
+    for (uint32_t i = 0; i < u->n_attrs; i++)
+        u->attrs[i].taken = prt_str_is(u->attrs[i].name, "channels_last");
+    return prt_upgrade_become(u, PRT_OP_qlinear_conv);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* upgrade_ml.c — older LabelEncoders: classes by their index, and keys of which the first counts. */
+#include "converter/upgrade.h"
+
+#include "converter/onnx_raw.h"
+
+#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#include "converter/upgrade_ml.def"
+#undef UP
+
+static void mark(prt_ml_label_encoder_attrs *a, const prt_op_def *def, const char *name)
+{
+    a->present |= (uint64_t)1 << prt_op_attr(def, prt_str_of(name));
+}
+
+/* Strings become integers or integers strings, as the input is; where its type is not known, as
+ * the default says that is given. */
+static poprt_status direction(prt_upgrade *u, bool *to_ints)
+{
+    const prt_op *op = u->op;
+    const prt_value *x = prt_op_input(op, 0);
+    const int32_t dtype = x != NULL && prt_type_is_tensor(x->type) ? x->type->dtype
+                                                                  : PRT_DTYPE_undefined;
+    const bool ints = prt_attr_given(op->attrs, prt_op_attr(op->def, PRT_STR("default_int64")));
+    const bool text = prt_attr_given(op->attrs, prt_op_attr(op->def, PRT_STR("default_string")));
+    *to_ints = dtype != PRT_DTYPE_undefined ? dtype == PRT_DTYPE_string : ints;
+    if (dtype == PRT_DTYPE_undefined && ints == text)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "LabelEncoder: without the type of its input, one of default_int64 and "
+            "default_string must say what it gives");
+    return POPRT_OK;
+}
+
+/* classes_strings is keys or values to the numbers from 0 on. */
+poprt_status prt_up_label_encoder_classes(prt_upgrade *u)
+{
+    const prt_node_attr *classes = prt_upgrade_attr(u, "classes_strings");
+    prt_ml_label_encoder_attrs *a = u->op->attrs;
+    bool to_ints = false;
+    if (classes == NULL || classes->kind != PRT_ONNX_STRINGS)
+        return prt_fail(POPRT_E_PARSE, prt_op_label(u->op),
+            "LabelEncoder: classes_strings must be a list of strings");
+    PRT_TRY(direction(u, &to_ints));
+    const uint32_t n = classes->strings.count;
+    int64_t *index = PRT_NEW_N(u->op->graph->module->arena, int64_t, n);
+    if (index == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        index[i] = i;
+    *(to_ints ? &a->keys_strings : &a->values_strings) = classes->strings;
+    *(to_ints ? &a->values_int64s : &a->keys_int64s) = (prt_i64s){ index, n };
+    mark(a, u->op->def, to_ints ? "keys_strings" : "values_strings");
+    mark(a, u->op->def, to_ints ? "values_int64s" : "keys_int64s");
+    return POPRT_OK;
+}
+
+/* A list backwards, in the module's memory. False without memory. */
+#define BACKWARDS(arena, list)                                                                     \
+    (backwards(arena, (list)->data, (list)->count, sizeof(*(list)->data), (void *)&(list)->data))
+
+static bool backwards(prt_arena *arena, const void *data, uint32_t count, size_t size, void *to)
+{
+    char *copy = prt_arena_alloc_n(arena, count, size);
+    if (copy == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        memcpy(copy + i * size, (const char *)data + (count - 1 - i) * size, size);
+    memcpy(to, &copy, sizeof(copy));
+    return true;
+}
+
+/* Of a key that is there twice the first counted; now the last does: the lists are turned round. */
+poprt_status prt_up_label_encoder_first(prt_upgrade *u)
+{
+    prt_ml_label_encoder_attrs *a = u->op->attrs;
+    prt_arena *arena = u->op->graph->module->arena;
+    if (u->version < 2) /* there are no lists of keys in the model itself */
+        return POPRT_OK;
+    const bool done = BACKWARDS(arena, &a->keys_strings) && BACKWARDS(arena, &a->keys_int64s) &&
+        BACKWARDS(arena, &a->keys_floats) && BACKWARDS(arena, &a->values_strings) &&
+        BACKWARDS(arena, &a->values_int64s) && BACKWARDS(arena, &a->values_floats);
+    return done ? POPRT_OK : POPRT_E_NOMEM;
+}

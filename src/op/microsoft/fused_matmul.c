@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fused_matmul.c — FusedMatMul: alpha times the product of matrices of which each may be
+ * transposed, in its last two dims or in those of the batch; and FusedMatMulActivation, with a
+ * function behind it.
+ */
+#include "op/microsoft/activation.h"
+#include "op/product.h"
+
+/* How an operand is read. `batch`: dims [m, batch…, k] stand for [batch…, m, k]. */
+typedef struct side {
+    bool last, batch;
+} side;
+
+typedef struct form {
+    side a, b;
+    float alpha;
+    prt_ms_activation activation;
+} form;
+
+static form plain_form(const void *attrs)
+{
+    const prt_ms_fused_matmul_attrs *a = attrs;
+    return (form){ { a->transA != 0, a->transBatchA != 0 }, { a->transB != 0,
+        a->transBatchB != 0 }, a->alpha, { PRT_STR(""), { 0 }, 0 } };
+}
+
+static form activation_form(const void *attrs)
+{
+    const prt_ms_fused_matmul_activation_attrs *a = attrs;
+    const prt_str name = a->activation;
+    const bool given = prt_attr_given(a, 1) || prt_attr_given(a, 3);
+    const uint32_t params = !given ? 0 : prt_attr_given(a, 3) ? 2 : 1;
+    return (form){ { a->transA != 0, a->transBatchA != 0 }, { a->transB != 0,
+        a->transBatchB != 0 }, a->alpha, { name, { a->activation_alpha,
+        prt_str_is(name, "Selu") ? a->activation_gamma : a->activation_beta }, params } };
+}
+
+/* Dims of the matrices that are multiplied. */
+static void turn_dims(side s, uint32_t rank, const int64_t *from, int64_t *to)
+{
+    memcpy(to, from, rank * sizeof(int64_t));
+    if (rank < 2)
+        return;
+    if (s.batch) {
+        memcpy(to, from + 1, (rank - 2) * sizeof(int64_t));
+        to[rank - 2] = from[0];
+    }
+    if (s.last) {
+        const int64_t swap = to[rank - 1];
+        to[rank - 1] = to[rank - 2];
+        to[rank - 2] = swap;
+    }
+}
+
+static poprt_status infer_form(prt_infer *c, const form *f)
+{
+    prt_shape in[2] = { c->in[0], c->in[1] }, out;
+    prt_infer turned = *c;
+    PRT_TRY(prt_ms_activation_check(c, &f->activation));
+    for (uint32_t i = 0; i < 2; i++)
+        if (prt_infer_ranked(c, i))
+            turn_dims(i == 0 ? f->a : f->b, (uint32_t)in[i].rank, c->in[i].dims, in[i].dims);
+    turned.in = in;
+    PRT_TRY(prt_matmul_infer(&turned, 0, 1, &out));
+    return prt_infer_exact(c, 0, c->in[0].dtype, out.rank, out.dims);
+}
+
+/* A tensor whose rows [m, batch…, k] become [batch…, m, k], as doubles. */
+static poprt_status turn_batch(prt_eval *c, prt_tensor *t)
+{
+    const size_t m = (size_t)t->dims[0], k = (size_t)t->dims[t->rank - 1];
+    const size_t batches = prt_dims_product(t->dims, 1, t->rank - 1);
+    double *to = prt_eval_scratch(c, prt_tensor_count(t), sizeof(double));
+    if (to == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t b = 0; b < batches; b++)
+        for (size_t i = 0; i < m; i++)
+            prt_reals_load(t->dtype, t->data, (i * batches + b) * k, 1, k, to + (b * m + i) * k);
+    t->dtype = PRT_DTYPE_f64;
+    t->data = to;
+    return POPRT_OK;
+}
+
+/* The operand as matmul pairs it (dims), and where its elements are. */
+static poprt_status open_side(prt_eval *c, side s, prt_tensor *t, prt_operand *o)
+{
+    int64_t dims[PRT_MAX_RANK];
+    if (s.batch && t->rank > 2)
+        PRT_TRY(turn_batch(c, t));
+    turn_dims(s, t->rank, t->dims, dims);
+    memcpy(t->dims, dims, t->rank * sizeof(int64_t));
+    const bool turned = s.last && t->rank > 1;
+    const size_t cols = (size_t)t->dims[t->rank - 1];
+    const size_t rows = t->rank > 1 ? (size_t)t->dims[t->rank - 2] : 1;
+    *o = (prt_operand){ .dtype = t->dtype, .data = t->data, .row = turned ? 1 : cols,
+        .col = turned ? rows : 1 };
+    return POPRT_OK;
+}
+
+typedef struct sink {
+    prt_tensor *y;
+    size_t first;
+    double alpha;
+} sink;
+
+static void store(const prt_product *p, size_t i, size_t j, size_t count, double *sums)
+{
+    const sink *to = p->user;
+    for (size_t k = 0; k < count; k++)
+        sums[k] *= to->alpha;
+    prt_reals_store(to->y->dtype, to->y->data, to->first + i * p->n + j, 1, count, sums);
+}
+
+static poprt_status eval_form(prt_eval *c, const form *f)
+{
+    prt_tensor a = *c->in[0], b = *c->in[1];
+    sink to = { .y = c->out[0], .alpha = (double)f->alpha };
+    prt_product p = { .store = store, .user = &to };
+    prt_matmul mm;
+    if (!prt_eval_wants(c, 0) || prt_tensor_count(to.y) == 0)
+        return POPRT_OK;
+    PRT_TRY(open_side(c, f->a, &a, &p.a));
+    PRT_TRY(open_side(c, f->b, &b, &p.b));
+    if (b.rank == 1)
+        p.b.row = 1;
+    prt_matmul_init(&mm, &a, &b);
+    if (b.rank <= 2 && !f->a.last) { /* one right-hand matrix: the batch is more rows */
+        mm.m *= mm.batches;
+        mm.batches = 1;
+    }
+    p.m = mm.m;
+    p.n = mm.n;
+    p.k = mm.k;
+    PRT_TRY(prt_product_init(c, &p));
+    for (size_t i = 0; i < mm.batches; i++) {
+        prt_matmul_at(&mm, i, &p.a.first, &p.b.first);
+        to.first = i * p.m * p.n;
+        PRT_TRY(prt_product_run(c, &p));
+    }
+    return prt_ms_activation_run(c, &f->activation, NULL);
+}
+
+#define FORM(id, form_of)                                                                          \
+    static poprt_status infer_##id(prt_infer *c)                                                   \
+    {                                                                                              \
+        const form f = form_of(c->attrs);                                                          \
+        return infer_form(c, &f);                                                                  \
+    }                                                                                              \
+    static poprt_status eval_##id(prt_eval *c)                                                     \
+    {                                                                                              \
+        const form f = form_of(c->attrs);                                                          \
+        return eval_form(c, &f);                                                                   \
+    }                                                                                              \
+    const prt_op_hooks prt_op_ms_##id = { .infer = infer_##id, .eval = eval_##id };
+
+FORM(fused_matmul, plain_form)
+FORM(fused_matmul_activation, activation_form)

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gather_blocks.c — GatherBlockQuantized: slices of a quantised tensor picked by indices and
+ * brought back to floats, with a scale for each block along one axis.
+ *
+ * Bytes (uint8) hold 8 / bits numbers each, packed along the last axis from the low bits up. An
+ * index outside the axis gives zeros.
+ */
+#include "op/microsoft/n_bits.h"
+
+enum { IN_DATA, IN_INDICES, IN_SCALES, IN_ZEROS };
+
+static bool is_float(int32_t dtype)
+{
+    return prt_dtype_is_float(dtype);
+}
+
+/* Numbers in an element of the data: more than one in bytes. */
+static int64_t packing(const prt_ms_gather_block_quantized_attrs *a, int32_t dtype)
+{
+    return dtype == PRT_DTYPE_u8 ? 8 / a->bits : 1;
+}
+
+static poprt_status check_attrs(const prt_infer *c)
+{
+    const prt_ms_gather_block_quantized_attrs *a = c->attrs;
+    const int32_t dtype = c->in[IN_DATA].dtype;
+    const int64_t block = a->block_size;
+    if (a->bits != 2 && a->bits != 4 && a->bits != 8)
+        return prt_infer_fail(c, POPRT_E_ARG, "bits is %lld; accepted: 2, 4, 8",
+            (long long)a->bits);
+    if (block == 0 && is_float(dtype))
+        return POPRT_OK;
+    if (block < 16 || block > INT32_MAX || (block & (block - 1)) != 0)
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "block_size is %lld; a power of two from 16 on is needed", (long long)block);
+    return POPRT_OK;
+}
+
+/* Dims of the data as numbers, packed ones counted. */
+static void logical(const prt_infer *c, int64_t *dims)
+{
+    const prt_shape *x = &c->in[IN_DATA];
+    memcpy(dims, x->dims, sizeof(x->dims));
+    if (x->rank > 0)
+        dims[x->rank - 1] =
+            prt_dim_mul(c->dims, dims[x->rank - 1], packing(c->attrs, x->dtype));
+}
+
+static poprt_status check_scales(const prt_infer *c, const int64_t *dims, uint32_t axis)
+{
+    const prt_ms_gather_block_quantized_attrs *a = c->attrs;
+    const prt_shape *s = &c->in[IN_SCALES], *z = &c->in[IN_ZEROS];
+    const int32_t rank = c->in[IN_DATA].rank, dtype = c->in[IN_DATA].dtype;
+    int64_t merged;
+    PRT_TRY(prt_infer_rank(c, IN_SCALES, rank));
+    PRT_TRY(prt_infer_rank(c, IN_ZEROS, rank));
+    for (int32_t k = 0; k < rank && prt_infer_ranked(c, IN_SCALES); k++) {
+        const bool shared = is_float(dtype) && k != (int32_t)axis && s->dims[k] == 1;
+        const int64_t want = k != (int32_t)axis ? dims[k]
+            : a->block_size == 0                ? 1
+                               : prt_dim_ceildiv(c->dims, dims[k], a->block_size);
+        if (!shared)
+            PRT_TRY(prt_infer_merge(c, want, s->dims[k], "a dim of the scales", &merged));
+        if (!prt_infer_ranked(c, IN_ZEROS))
+            continue;
+        const int64_t zeros = k == rank - 1
+            ? prt_dim_ceildiv(c->dims, s->dims[k], packing(a, dtype))
+            : s->dims[k];
+        PRT_TRY(prt_infer_merge(c, zeros, z->dims[k], "a dim of the zero points", &merged));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status infer(prt_infer *c)
+{
+    const prt_ms_gather_block_quantized_attrs *a = c->attrs;
+    const prt_shape *x = &c->in[IN_DATA], *index = &c->in[IN_INDICES];
+    int64_t dims[PRT_MAX_RANK], out[2 * PRT_MAX_RANK];
+    uint32_t axis, gather;
+    int32_t rank = 0;
+    PRT_TRY(check_attrs(c));
+    if (prt_infer_has(c, IN_ZEROS) && is_float(x->dtype))
+        return prt_infer_fail(c, POPRT_E_ARG, "floats of few bits have no zero points");
+    if (x->rank < 0)
+        return prt_infer_unranked(c, 0, c->in[IN_SCALES].dtype, PRT_RANK_UNKNOWN);
+    PRT_TRY(prt_infer_axis(c, a->quantize_axis, x->rank, false, &axis));
+    PRT_TRY(prt_infer_axis(c, a->gather_axis, x->rank, false, &gather));
+    if (x->dtype == PRT_DTYPE_u8 && (gather != 0 || (a->bits != 8 && axis == gather)))
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "bytes are gathered along axis 0 and quantised along another one");
+    logical(c, dims);
+    PRT_TRY(check_scales(c, dims, axis));
+    if (index->rank < 0)
+        return prt_infer_unranked(c, 0, c->in[IN_SCALES].dtype, PRT_RANK_UNKNOWN);
+    for (uint32_t i = 0; i < gather; i++)
+        out[rank++] = dims[i];
+    for (int32_t i = 0; i < index->rank; i++)
+        out[rank++] = index->dims[i];
+    for (int32_t i = (int32_t)gather + 1; i < x->rank; i++)
+        out[rank++] = dims[i];
+    return prt_infer_set(c, 0, c->in[IN_SCALES].dtype, rank, out);
+}
+
+typedef struct blocks {
+    const prt_tensor *x, *scales, *zeros; /* zeros NULL: `middle` */
+    uint32_t rank, axis, bits; /* bits: of packed numbers, 0 for other types */
+    int64_t dims[PRT_MAX_RANK];
+    size_t block;
+    double middle;
+} blocks;
+
+/* Number `index` of a row-major tensor whose last dim is `last` numbers. */
+static double number_at(const blocks *b, const prt_tensor *t, size_t index, size_t last)
+{
+    if (b->bits == 0)
+        return prt_load_f64(t->dtype, t->data, index);
+    const size_t bytes = (last * b->bits + 7) / 8;
+    return (double)prt_n_bits_at((const uint8_t *)t->data + index / last * bytes, b->bits,
+        index % last);
+}
+
+/* The float at coordinates `at` of the data. */
+static double value_at(const blocks *b, const int64_t *at)
+{
+    const prt_tensor *s = b->scales;
+    size_t index = 0, scale = 0;
+    for (uint32_t k = 0; k < b->rank; k++) {
+        const size_t place = k == b->axis ? (size_t)at[k] / b->block : (size_t)at[k];
+        index = index * (size_t)b->dims[k] + (size_t)at[k];
+        scale = scale * (size_t)s->dims[k] + (s->dims[k] == 1 ? 0 : place);
+    }
+    const double zero = b->zeros != NULL
+        ? number_at(b, b->zeros, scale, (size_t)s->dims[b->rank - 1])
+        : b->middle;
+    return (number_at(b, b->x, index, (size_t)b->dims[b->rank - 1]) - zero) *
+        prt_load_f64(s->dtype, s->data, scale);
+}
+
+static void init(const prt_eval *c, blocks *b)
+{
+    const prt_ms_gather_block_quantized_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[IN_DATA];
+    const bool bytes = x->dtype == PRT_DTYPE_u8;
+    *b = (blocks){ .x = x, .scales = c->in[IN_SCALES], .rank = x->rank,
+        .zeros = prt_eval_has(c, IN_ZEROS) ? c->in[IN_ZEROS] : NULL,
+        .axis = (uint32_t)(a->quantize_axis < 0 ? a->quantize_axis + x->rank : a->quantize_axis),
+        .bits = bytes ? (uint32_t)a->bits : 0, .block = (size_t)a->block_size,
+        .middle = bytes ? (double)(1u << (a->bits - 1)) : 0 };
+    memcpy(b->dims, x->dims, sizeof(x->dims));
+    b->dims[x->rank - 1] *= packing(a, x->dtype);
+    if (b->block == 0)
+        b->block = b->dims[b->axis] != 0 ? (size_t)b->dims[b->axis] : 1;
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    const prt_ms_gather_block_quantized_attrs *a = c->attrs;
+    const prt_tensor *index = c->in[IN_INDICES];
+    prt_tensor *y = c->out[0];
+    blocks b;
+    init(c, &b);
+    const uint32_t gather =
+        (uint32_t)(a->gather_axis < 0 ? a->gather_axis + b.rank : a->gather_axis);
+    const size_t n = prt_tensor_count(index), total = prt_tensor_count(y);
+    const size_t inner = prt_dims_product(b.dims, gather + 1, b.rank);
+    for (size_t i = 0; i < total; i++) {
+        int64_t at[PRT_MAX_RANK] = { 0 };
+        const size_t pick = i / inner % n;
+        int64_t place = prt_load_i64(index->dtype, index->data, pick);
+        if (place < 0)
+            place += b.dims[gather];
+        prt_unravel(i % inner, b.rank - gather - 1, b.dims + gather + 1, at + gather + 1);
+        prt_unravel(i / inner / n, gather, b.dims, at);
+        at[gather] = place;
+        prt_store_f64(y->dtype, y->data, i,
+            place < 0 || place >= b.dims[gather] ? 0 : value_at(&b, at));
+    }
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_ms_gather_block_quantized = { .infer = infer, .eval = eval };

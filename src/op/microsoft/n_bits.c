@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* n_bits.c — packed weights of a few bits, and MatMulNBits. */
+#include "op/microsoft/n_bits.h"
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static poprt_status check_attrs(const prt_infer *c, const prt_n_bits_form *f)
+{
+    if (f->n < 1 || f->n > INT32_MAX || f->k < 1 || f->k > INT32_MAX)
+        return prt_infer_fail(c, POPRT_E_ARG, "weights of %lld by %lld; sizes are 1 to %d",
+            (long long)f->n, (long long)f->k, INT32_MAX);
+    if (f->bits != 2 && f->bits != 4 && f->bits != 8)
+        return prt_infer_fail(c, POPRT_E_ARG, "bits is %lld; accepted: 2, 4, 8",
+            (long long)f->bits);
+    if (f->block < 16 || f->block > INT32_MAX || (f->block & (f->block - 1)) != 0)
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "block_size is %lld; a power of two from 16 on is needed", (long long)f->block);
+    return POPRT_OK;
+}
+
+poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f)
+{
+    PRT_TRY(check_attrs(c, f));
+    const int64_t blocks = ceil_div(f->k, f->block);
+    PRT_TRY(prt_weights_count(c, f->weights, f->n * blocks * (f->block * f->bits / 8)));
+    PRT_TRY(prt_weights_count(c, f->scales, f->n * blocks));
+    if (prt_infer_has(c, f->zeros) && c->in[f->zeros].dtype != PRT_DTYPE_undefined) {
+        const bool packed = c->in[f->zeros].dtype == PRT_DTYPE_u8;
+        PRT_TRY(prt_weights_count(c, f->zeros,
+            f->n * (packed ? ceil_div(blocks * f->bits, 8) : blocks)));
+    }
+    if (prt_infer_ranked(c, f->groups) && c->in[f->groups].rank != 1)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "g_idx has rank %d", c->in[f->groups].rank);
+    const int64_t groups = prt_infer_dim(c, f->groups, 0);
+    if (prt_dim_is_number(groups) && groups != f->k && groups != blocks * f->block)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "g_idx has %lld elements; %lld are needed",
+            (long long)groups, (long long)f->k);
+    return prt_infer_vector(c, f->bias, f->n);
+}
+
+poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_form *f, prt_n_bits *w)
+{
+    *w = (prt_n_bits){ .k = (size_t)f->k, .block = (size_t)f->block, .bits = (uint32_t)f->bits,
+        .blocks = (size_t)ceil_div(f->k, f->block), .data = c->in[f->weights]->data,
+        .scales = c->in[f->scales], .zeros = prt_eval_has(c, f->zeros) ? c->in[f->zeros] : NULL,
+        .groups = prt_eval_has(c, f->groups) ? c->in[f->groups] : NULL };
+    w->row = w->blocks * (w->block * w->bits / 8);
+    for (size_t i = 0; w->groups != NULL && i < w->k; i++) {
+        const int64_t group = prt_load_i64(w->groups->dtype, w->groups->data, i);
+        if (group < 0 || (size_t)group >= w->blocks)
+            return prt_eval_fail(c, POPRT_E_ARG, "g_idx has %lld; there are %zu blocks",
+                (long long)group, w->blocks);
+    }
+    return POPRT_OK;
+}
+
+static double zero_of(const prt_n_bits *w, size_t row, size_t block)
+{
+    const prt_tensor *z = w->zeros;
+    if (z == NULL)
+        return (double)(1u << (w->bits - 1));
+    if (z->dtype != PRT_DTYPE_u8)
+        return prt_load_f64(z->dtype, z->data, row * w->blocks + block);
+    const size_t bytes = (w->blocks * w->bits + 7) / 8;
+    return prt_n_bits_at((const uint8_t *)z->data + row * bytes, w->bits, block);
+}
+
+void prt_n_bits_column(const void *user, size_t column, double *to, size_t step)
+{
+    const prt_n_bits *w = user;
+    const uint8_t *data = w->data + column * w->row;
+    const size_t row = w->first + column;
+    size_t last = SIZE_MAX;
+    double scale = 0, zero = 0;
+    for (size_t k = 0; k < w->k; k++) {
+        const size_t block = w->groups != NULL
+            ? (size_t)prt_load_i64(w->groups->dtype, w->groups->data, k)
+            : k / w->block;
+        if (block != last) {
+            scale = prt_load_f64(w->scales->dtype, w->scales->data, row * w->blocks + block);
+            zero = zero_of(w, w->first_zero + column, block);
+            last = block;
+        }
+        to[k * step] = ((double)prt_n_bits_at(data, w->bits, k) - zero) * scale;
+    }
+}
+
+/* ---- MatMulNBits ---- */
+
+static prt_n_bits_form form_of(const prt_ms_matmul_n_bits_attrs *a)
+{
+    return (prt_n_bits_form){ .n = a->N, .k = a->K, .bits = a->bits, .block = a->block_size,
+        .weights = 1, .scales = 2, .zeros = 3, .groups = 4, .bias = 5 };
+}
+
+static poprt_status infer(prt_infer *c)
+{
+    const prt_ms_matmul_n_bits_attrs *a = c->attrs;
+    const prt_n_bits_form form = form_of(a);
+    if (a->weight_prepacked != 0)
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
+            "weight_prepacked is %lld: weights laid out for one kind of device cannot be read",
+            (long long)a->weight_prepacked);
+    PRT_TRY(prt_n_bits_check(c, &form));
+    return prt_weights_infer(c, 0, a->N, a->K);
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    const prt_n_bits_form form = form_of(c->attrs);
+    const double *bias;
+    prt_n_bits bits;
+    PRT_TRY(prt_n_bits_init(c, &form, &bits));
+    if (!prt_weights_reals(c, form.bias, &bias))
+        return POPRT_E_NOMEM;
+    const prt_weights w = { .n = (size_t)form.n, .k = (size_t)form.k,
+        .column = prt_n_bits_column, .user = &bits };
+    return prt_weights_apply(c, &w, c->in[0], bias, c->out[0]);
+}
+
+const prt_op_hooks prt_op_ms_matmul_n_bits = { .infer = infer, .eval = eval };

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * grad_reduce.c — gradients of reductions: the gradient with the reduced axes back as ones, which
+ * then broadcasts over the input. All elements equal to an extremum get the whole gradient, as in
+ * PopART; ReduceL2's is 0 where the norm is 0.
+ */
+#include "train/rule.h"
+
+#define GRAD(id, function) poprt_status function(prt_grad *g);
+#include "train/grads.def"
+#undef GRAD
+
+/* All reductions have the same attributes, in the same places. */
+static bool keeps_dims(const prt_op *op)
+{
+    const prt_attr_def *attr = &op->def->attrs[prt_op_attr(op->def, PRT_STR("keepdims"))];
+    int64_t keep;
+    memcpy(&keep, (const char *)op->attrs + attr->offset, sizeof(keep));
+    return keep != 0;
+}
+
+/* `v`, of the shape of the output, with a 1 for each reduced axis. */
+static prt_value *unreduced(prt_grad *g, prt_value *v)
+{
+    prt_value *axes = prt_grad_x(g, 1);
+    const int32_t rank = prt_grad_rank(prt_grad_x(g, 0));
+    if (keeps_dims(g->op) || rank == prt_grad_rank(v))
+        return v;
+    if (axes != NULL && prt_type_is_tensor(axes->type) && axes->type->rank == 1 &&
+        axes->type->dims[0] != 0)
+        return prt_build_binary(g->b, PRT_OP_unsqueeze, v, axes);
+    return v; /* all axes: a scalar broadcasts */
+}
+
+static poprt_status spread(prt_grad *g, prt_value *v)
+{
+    return prt_grad_give(g, 0, prt_grad_expand(g, v, prt_grad_x(g, 0)));
+}
+
+poprt_status prt_grad_reduce_sum(prt_grad *g)
+{
+    return spread(g, unreduced(g, g->out[0]));
+}
+
+poprt_status prt_grad_reduce_mean(prt_grad *g)
+{
+    prt_value *count = prt_grad_ratio(g, prt_grad_x(g, 0), prt_grad_y(g));
+    return spread(g, prt_grad_div(g, unreduced(g, g->out[0]), count));
+}
+
+poprt_status prt_grad_reduce_extremum(prt_grad *g)
+{
+    prt_value *dy = unreduced(g, g->out[0]), *y = unreduced(g, prt_grad_y(g));
+    return prt_grad_give(g, 0, prt_grad_masked(g, PRT_OP_equal, prt_grad_x(g, 0), y, dy));
+}
+
+poprt_status prt_grad_reduce_l1(prt_grad *g)
+{
+    prt_value *sign = prt_grad_call(g, PRT_OP_sign, prt_grad_x(g, 0));
+    return prt_grad_give(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), sign));
+}
+
+poprt_status prt_grad_reduce_l2(prt_grad *g)
+{
+    prt_value *x = prt_grad_x(g, 0), *y = unreduced(g, prt_grad_y(g));
+    prt_value *zero = prt_grad_number(g, x, 0.0), *one = prt_grad_number(g, x, 1.0);
+    prt_value *is_zero = prt_build_binary(g->b, PRT_OP_equal, y, zero);
+    prt_value *scaled =
+        prt_grad_div(g, unreduced(g, g->out[0]), prt_grad_where(g, is_zero, one, y));
+    return prt_grad_give(g, 0, prt_grad_mul(g, scaled, x));
+}
+
+poprt_status prt_grad_reduce_sum_square(prt_grad *g)
+{
+    prt_value *x = prt_grad_x(g, 0);
+    prt_value *twice = prt_grad_mul(g, x, prt_grad_number(g, x, 2.0));
+    return prt_grad_give(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), twice));
+}
+
+poprt_status prt_grad_reduce_log_sum(prt_grad *g)
+{
+    prt_value *sum = prt_grad_call(g, PRT_OP_exp, prt_grad_y(g));
+    return spread(g, unreduced(g, prt_grad_div(g, g->out[0], sum)));
+}
+
+poprt_status prt_grad_reduce_log_sum_exp(prt_grad *g)
+{
+    prt_value *x = prt_grad_x(g, 0);
+    prt_value *share =
+        prt_grad_call(g, PRT_OP_exp, prt_grad_sub(g, x, unreduced(g, prt_grad_y(g))));
+    return prt_grad_give(g, 0, prt_grad_mul(g, unreduced(g, g->out[0]), share));
+}
+
+/* The sum from the other end. */
+poprt_status prt_grad_cumsum(prt_grad *g)
+{
+    prt_cumsum_attrs attrs = *(const prt_cumsum_attrs *)g->op->attrs;
+    PRT_GRAD_SET(attrs, cumsum, reverse, attrs.reverse == 0);
+    prt_value *in[2] = { g->out[0], prt_grad_x(g, 1) };
+    return prt_grad_give(g, 0, prt_build_op(g->b, PRT_OP_cumsum, &attrs, 2, in));
+}

@@ -1,0 +1,1 @@
+BBinaryConstScalar_21_0Jwl@ø\a?jÄ@ù•?PO´=EJì?

@@ -1,0 +1,1 @@
+BBinaryConstScalar_22_0JÂÄ›À£¬³?6ýt¼³Ô6?‰¨ß@Go;

@@ -1,0 +1,1 @@
+BAutoLossScaleProxy_27_0JîØ¿„Q?šF|¾Ôd?»ô?Ù­>

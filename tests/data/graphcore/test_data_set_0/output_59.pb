@@ -1,0 +1,1 @@
+BReduceMedian_57_0J4 ?

@@ -1,0 +1,2 @@
+BBatchNormalization_63_1JcÁ>
+°¾þÓ?jè2>

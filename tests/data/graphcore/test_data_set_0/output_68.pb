@@ -1,0 +1,1 @@
+BBatchNormalization_63_2JS?éŸ›?RJÆ?Ÿ¾?

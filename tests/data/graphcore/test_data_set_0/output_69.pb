@@ -1,0 +1,1 @@
+BBatchNormalization_63_3J˜z¾f?˜#9¿Æ?>

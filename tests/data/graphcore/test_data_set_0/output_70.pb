@@ -1,0 +1,1 @@
+BBatchNormalization_63_4JÙופ?qף=•4b?	sֳ?

@@ -1,0 +1,1 @@
+BGroupNormalization_64_1Jî?K.æ¾ÉqÃ=z×°½

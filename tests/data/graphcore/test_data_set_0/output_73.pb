@@ -1,0 +1,1 @@
+BGroupNormalization_64_2J@.W?;`h?Çç?/jo?

@@ -1,0 +1,1 @@
+BIdentityLoss_76_0Jè:¾=

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_corpus.c — runs the cases of tests/corpus, whose README.md describes their files.
+ *
+ *     test_corpus [--trace] [--only FORM] [--part K/N] [--rows] FILE-OR-FOLDER …
+ *
+ * Each case is run in several forms: by the reference evaluator, compiled as it stands, compiled
+ * with its constants made inputs of the same shape, with inputs whose dims are symbols, and with
+ * inputs of any rank. With
+ * --part, of the files in folders only each Nth, from the Kth on. With --rows, every operator of
+ * ai.onnx needs a file. The last line counts.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "compiler/compile.h"
+#include "ir/interp.h"
+#include "runtime/session.h"
+#include "support/tolerance.h"
+
+enum { MAX_PATH_SIZE = 1024, MAX_WHY = 400, MAX_OUT = 64, MAX_IN = 64, MAX_SHOWN = 20 };
+
+typedef enum form {
+    FORM_EVALUATOR,
+    FORM_COMPILED,
+    FORM_INPUTS,
+    FORM_SYMBOLS,
+    FORM_UNRANKED,
+    FORMS
+} form;
+static const char *const form_names[FORMS] = { "evaluator", "compiled", "inputs", "symbols",
+    "unranked" };
+
+typedef struct runner {
+    size_t passed, failed, cases, skipped;
+    int only; /* form, or FORMS for all */
+    bool trace, rows;
+    uint32_t part, parts;
+} runner;
+
+/* A case as it stands in its file. */
+typedef struct sample {
+    const char *file;
+    unsigned line;
+    prt_str title;   /* what follows "case" */
+    prt_str graph;   /* IR text */
+    prt_str results; /* lines "= …", or one line "! STATUS" */
+} sample;
+
+/* What a form gave: a status, or tensors whose memory the rest holds. */
+typedef struct outcome {
+    poprt_status status;
+    char message[MAX_WHY];
+    uint32_t n_out;
+    prt_tensor out[MAX_OUT];
+    prt_module *module;
+    prt_arena *arena;
+    prt_session *session;
+    prt_module *values; /* what the inputs point to, and so may strings in the outputs */
+} outcome;
+
+static void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    (void)fprintf(stderr, "%s: %s\n", what, prt_error_last()->message);
+    exit(EXIT_FAILURE);
+}
+
+/* The next line of `text` without its end, which is dropped from `text`. */
+static prt_str next_line(prt_str *text)
+{
+    const char *end = text->size != 0 ? memchr(text->data, '\n', text->size) : NULL;
+    const uint32_t size = end != NULL ? (uint32_t)(end - text->data) : text->size;
+    const prt_str line = { text->data, size };
+    text->data += size + (end != NULL);
+    text->size -= size + (end != NULL);
+    return line;
+}
+
+static bool starts_with(prt_str text, const char *with)
+{
+    const size_t n = strlen(with);
+    return text.size >= n && memcmp(text.data, with, n) == 0;
+}
+
+/* ---- one form of a case */
+
+static void close_outcome(outcome *o)
+{
+    prt_session_release(o->session);
+    prt_module_release(o->module);
+    prt_module_release(o->values);
+    prt_arena_release(o->arena);
+}
+
+static bool fails(outcome *o, poprt_status status)
+{
+    o->status = status;
+    if (status != POPRT_OK)
+        (void)snprintf(o->message, sizeof(o->message), "%s: %s", prt_status_name(status),
+            prt_error_last()->message);
+    return status != POPRT_OK;
+}
+
+static bool parse_into(outcome *o, prt_str text)
+{
+    must(prt_module_create(NULL, 0, &o->module) == POPRT_OK, "module");
+    if (fails(o, prt_ir_parse(o->module, text)) || fails(o, prt_ir_verify(o->module)))
+        return false;
+    o->n_out = o->module->main->ret->n_in;
+    must(o->n_out <= MAX_OUT, "too many outputs");
+    return true;
+}
+
+static void evaluate(prt_str graph, outcome *o)
+{
+    if (parse_into(o, graph))
+        (void)fails(o,
+            prt_ir_run(o->module->main, 0, NULL, o->n_out, o->out, o->module->arena));
+}
+
+/* Compiles what was parsed and runs it on `in`. */
+static void compile_and_run(outcome *o, const prt_tensor *in)
+{
+    const prt_compile_options how = { 0 };
+    const prt_session_options options = { 0 };
+    prt_program *program = NULL;
+    if (fails(o, prt_compile(o->module, &how, &program)))
+        return;
+    if (!fails(o, prt_session_create(program, &options, &o->session)))
+        (void)fails(o, prt_session_run(o->session, in, o->out));
+    prt_program_release(program);
+}
+
+/* "x = const i8[2] {1,2}" as "x = input i8[2]", with a symbol for each dim, or of any rank. */
+static void put_input(FILE *to, prt_str line, size_t name_size, form f)
+{
+    const size_t type = name_size + strlen(" = const ");
+    (void)fprintf(to, "%.*s = input ", (int)name_size, line.data);
+    unsigned k = 0;
+    bool digit = false, dims = false;
+    for (size_t i = type; i < line.size && line.data[i] != ' '; i++) {
+        const char c = line.data[i];
+        if (c == '[' && f == FORM_UNRANKED) {
+            (void)fputs("[*]", to);
+            break;
+        }
+        dims |= c == '[';
+        const bool number = dims && c >= '0' && c <= '9';
+        if (!number || f != FORM_SYMBOLS)
+            (void)fputc(c, to);
+        else if (!digit)
+            (void)fprintf(to, "%.*s_%u", (int)name_size, line.data, k++);
+        digit = number;
+    }
+    (void)fputc('\n', to);
+}
+
+/* The graph with constants made inputs; their values from the evaluator's module into `in`. */
+static prt_str with_inputs(prt_str graph, const prt_module *values, form f, prt_tensor *in,
+    uint32_t *n_in, prt_arena *arena)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    must(to != NULL, "memory");
+    *n_in = 0;
+    while (graph.size != 0) {
+        const prt_str line = next_line(&graph);
+        size_t n = 0;
+        while (n < line.size && line.data[n] != ' ')
+            n++;
+        const prt_str rest = { line.data + n, line.size - (uint32_t)n };
+        const prt_str name = { line.data, (uint32_t)n };
+        const prt_value *v = n != 0 && starts_with(rest, " = const ")
+            ? prt_map_find(&values->names, name)
+            : NULL;
+        if (v != NULL && *n_in < MAX_IN && prt_value_aligned(v, arena, &in[*n_in])) {
+            put_input(to, line, n, f);
+            (*n_in)++;
+        } else {
+            (void)fprintf(to, "%.*s\n", (int)line.size, line.data);
+        }
+    }
+    (void)fclose(to);
+    must(size <= UINT32_MAX, "text");
+    return (prt_str){ text, (uint32_t)size };
+}
+
+static void run_form(const sample *s, form f, outcome *o)
+{
+    *o = (outcome){ 0 };
+    if (f == FORM_EVALUATOR) {
+        evaluate(s->graph, o);
+        return;
+    }
+    if (f == FORM_COMPILED) {
+        if (parse_into(o, s->graph))
+            compile_and_run(o, NULL);
+        return;
+    }
+    prt_tensor in[MAX_IN];
+    uint32_t n_in;
+    outcome values = { 0 };
+    must(prt_arena_create(NULL, 0, &o->arena) == POPRT_OK, "arena");
+    (void)parse_into(&values, s->graph);
+    const prt_str text = with_inputs(s->graph, values.module, f, in, &n_in, o->arena);
+    if (parse_into(o, text))
+        compile_and_run(o, in);
+    free((void *)(uintptr_t)text.data);
+    o->values = values.module;
+}
+
+/* ---- what was expected */
+
+/* The value that a line "= …" describes; its memory is `o`'s, which is new for each. */
+static void expected_value(prt_str line, outcome *o)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    must(to != NULL, "memory");
+    (void)fprintf(to, "w = const %.*s\nreturn w\n", (int)line.size, line.data);
+    (void)fclose(to);
+    *o = (outcome){ 0 };
+    evaluate((prt_str){ text, (uint32_t)size }, o);
+    must(o->status == POPRT_OK, text);
+    free(text);
+}
+
+static bool check_tensor(prt_str line, uint32_t tolerance, const prt_tensor *got, char *why)
+{
+    outcome want;
+    expected_value(line, &want);
+    const bool same = prt_tolerance_equal(tolerance, got, &want.out[0], why, MAX_WHY);
+    close_outcome(&want);
+    return same;
+}
+
+/* "= f32[2] {1,2}", "= none", or "= seq 2" and that many lines for the items. */
+static bool check_value(prt_str *results, uint32_t tolerance, const prt_tensor *got, char *why)
+{
+    prt_str line = next_line(results);
+    line.data += 2;
+    line.size -= 2;
+    if (got->kind == PRT_VALUE_OPTIONAL && got->count == 1)
+        got = &got->items[0];
+    if (prt_str_is(line, "none")) {
+        (void)snprintf(why, MAX_WHY, "is there, not none");
+        return got->kind == PRT_VALUE_OPTIONAL && got->count == 0;
+    }
+    if (!starts_with(line, "seq "))
+        return check_tensor(line, tolerance, got, why);
+    const size_t count = (size_t)strtoul(line.data + 4, NULL, 10);
+    if (got->kind != PRT_VALUE_SEQUENCE || got->count != count) {
+        (void)snprintf(why, MAX_WHY, "is of kind %d with %zu items, not a sequence of %zu",
+            got->kind, got->count, count);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!check_value(results, tolerance, &got->items[i], why))
+            return false;
+    return true;
+}
+
+/* The class is the word after "~" in the title. */
+static uint32_t tolerance_of(const sample *s)
+{
+    uint32_t index = 0, at = 0, end;
+    while (at < s->title.size && s->title.data[at] != '~')
+        at++;
+    if (at == s->title.size)
+        return 0;
+    for (end = ++at; end < s->title.size && s->title.data[end] != ' ';)
+        end++;
+    const prt_str name = { s->title.data + at, end - at };
+    must(prt_tolerance_find(name, &index), "class of tolerance");
+    return index;
+}
+
+static bool check_outcome(const sample *s, const outcome *o, char *why)
+{
+    prt_str results = s->results;
+    if (starts_with(results, "! ")) {
+        const prt_str line = next_line(&results);
+        const prt_str status = { line.data + 2, line.size - 2 };
+        if (prt_str_is(status, prt_status_name(o->status)))
+            return true;
+        (void)snprintf(why, MAX_WHY, "gives %.300s, not %.*s",
+            o->status == POPRT_OK ? "a result" : o->message, (int)status.size, status.data);
+        return false;
+    }
+    if (o->status != POPRT_OK) {
+        (void)snprintf(why, MAX_WHY, "%.380s", o->message);
+        return false;
+    }
+    const uint32_t tolerance = tolerance_of(s);
+    for (uint32_t i = 0; i < o->n_out; i++) {
+        char what[MAX_WHY] = "";
+        if (results.size == 0) {
+            (void)snprintf(why, MAX_WHY, "has %u outputs, but fewer are expected", o->n_out);
+            return false;
+        }
+        if (!check_value(&results, tolerance, &o->out[i], what)) {
+            (void)snprintf(why, MAX_WHY, "output %u %.360s", i, what);
+            return false;
+        }
+    }
+    (void)snprintf(why, MAX_WHY, "has %u outputs, but more are expected", o->n_out);
+    return results.size == 0;
+}
+
+/* ---- files */
+
+static void run_case(runner *r, const sample *s)
+{
+    r->cases++;
+    for (int f = 0; f < FORMS; f++) {
+        if (r->only != FORMS && r->only != f)
+            continue;
+        if (r->trace) {
+            printf("%s:%u: %s\n", s->file, s->line, form_names[f]);
+            (void)fflush(stdout);
+        }
+        outcome o;
+        char why[MAX_WHY] = "";
+        run_form(s, (form)f, &o);
+        if (check_outcome(s, &o, why)) {
+            r->passed++;
+        } else if (r->failed++ < MAX_SHOWN || r->only != FORMS) {
+            printf("%s:%u: %.*s (%s): %s\n", s->file, s->line, (int)s->title.size, s->title.data,
+                form_names[f], why);
+        }
+        close_outcome(&o);
+    }
+}
+
+/* Cases are set apart by blank lines; lines that start with "#" are comments. */
+static void run_file(runner *r, const char *path)
+{
+    prt_blob *blob = NULL;
+    must(prt_file_map(NULL, path, &blob) == POPRT_OK, path);
+    prt_str text = { (const char *)blob->data, (uint32_t)blob->size };
+    const size_t failed = r->failed;
+    for (unsigned at = 1; text.size != 0; at++) {
+        prt_str line = next_line(&text);
+        if (line.size == 0 || line.data[0] == '#')
+            continue;
+        must(starts_with(line, "case "), path);
+        sample s = { .file = path, .line = at };
+        s.title = (prt_str){ line.data + 5, line.size - 5 };
+        s.graph = (prt_str){ text.data, 0 };
+        for (bool results = false; text.size != 0; at++) {
+            line = next_line(&text);
+            if (line.size == 0)
+                break;
+            if (!results && (line.data[0] == '=' || line.data[0] == '!')) {
+                results = true;
+                s.results = (prt_str){ line.data, 0 };
+            }
+            *(results ? &s.results.size : &s.graph.size) += line.size + 1;
+        }
+        at++;
+        s.results.size -= s.results.size != 0;
+        run_case(r, &s);
+    }
+    if (r->failed - failed > MAX_SHOWN)
+        printf("%s: %zu differences in all\n", path, r->failed - failed);
+    prt_blob_release(blob);
+}
+
+static void run_folder(runner *r, const char *folder)
+{
+    struct dirent **entries = NULL;
+    const int n = scandir(folder, &entries, NULL, alphasort);
+    uint32_t k = 0;
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name, *end = strrchr(name, '.');
+        char path[MAX_PATH_SIZE];
+        if (end != NULL && strcmp(end, ".txt") == 0 && k++ % r->parts == r->part) {
+            (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+            run_file(r, path);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    for (uint32_t i = 0; r->rows && i < PRT_OP_COUNT; i++) {
+        char path[MAX_PATH_SIZE];
+        const prt_op_def *row = prt_op_of(i);
+        (void)snprintf(path, sizeof(path), "%s/%s.txt", folder, row->key);
+        FILE *file = row->domain[0] == '\0' ? fopen(path, "rb") : stdout;
+        if (file == NULL)
+            printf("%s: operator %s has no cases\n", path, row->name);
+        r->failed += file == NULL;
+        if (file != NULL && file != stdout)
+            (void)fclose(file);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    runner r = { .only = FORMS, .parts = 1 };
+    for (int i = 1; i < argc; i++) {
+        const char *end = strrchr(argv[i], '.');
+        if (strcmp(argv[i], "--trace") == 0) {
+            r.trace = true;
+        } else if (strcmp(argv[i], "--rows") == 0) {
+            r.rows = true;
+        } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+            i++;
+            for (r.only = 0; r.only < FORMS && strcmp(form_names[r.only], argv[i]) != 0;)
+                r.only++;
+        } else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc) {
+            char *rest;
+            r.part = (uint32_t)strtoul(argv[++i], &rest, 10);
+            r.parts = *rest == '/' ? (uint32_t)strtoul(rest + 1, NULL, 10) : 0;
+            must(r.parts != 0 && r.part < r.parts, "--part takes K/N");
+        } else if (end != NULL && strcmp(end, ".txt") == 0) {
+            run_file(&r, argv[i]);
+        } else {
+            run_folder(&r, argv[i]);
+        }
+    }
+    printf("%zu cases, %zu runs as expected, %zu not\n", r.cases, r.passed, r.failed);
+    return r.failed == 0 && r.cases != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

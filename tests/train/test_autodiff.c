@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_autodiff.c — every rule against differences: y is run in double at x + h and x - h, for each
+ * element of each floating-point input.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "ir/interp.h"
+#include "support/check_main.h"
+#include "support/graph_text.h"
+#include "train/autodiff.h"
+
+enum { MOST_INPUTS = 4, MOST_ELEMENTS = 256 };
+
+typedef struct point {
+    double data[MOST_INPUTS][MOST_ELEMENTS];
+    prt_tensor tensors[MOST_INPUTS];
+    const prt_tensor *in[MOST_INPUTS];
+    uint32_t n;
+} point;
+
+static void must(poprt_status status, const char *text)
+{
+    if (status != POPRT_OK)
+        ck_abort_msg("%s: %s: %s\n%s", prt_status_name(status), prt_error_last()->subject,
+            prt_error_last()->message, text);
+}
+
+/* Distinct values in (low, high), none of them near a multiple of 1/8, where kinks are. */
+static void fill(point *p, const prt_graph *g, double low, double high)
+{
+    uint32_t state = 12345;
+    p->n = (uint32_t)g->inputs.count;
+    ck_assert_uint_le(p->n, MOST_INPUTS);
+    for (uint32_t i = 0; i < p->n; i++) {
+        const prt_type *type = g->inputs.data[i]->type;
+        uint64_t count;
+        ck_assert(prt_type_count(type, &count) && count <= MOST_ELEMENTS);
+        ck_assert_int_eq(type->dtype, PRT_DTYPE_f64);
+        for (uint64_t k = 0; k < count; k++) {
+            state = state * 1664525u + 1013904223u;
+            const double share = (double)(state >> 8) / 16777216.0;
+            const double rough = low + (high - low) * share;
+            p->data[i][k] = floor(rough * 8.0) / 8.0 + 0.03 + 0.05 * share;
+        }
+        ck_assert(prt_tensor_init(&p->tensors[i], type->dtype, (uint32_t)type->rank, type->dims,
+            p->data[i]));
+        p->in[i] = &p->tensors[i];
+    }
+}
+
+static double weight(size_t i)
+{
+    return 0.5 + (double)(i % 5) * 0.25;
+}
+
+/* Weighted sum of the first output's elements. */
+static double loss(const prt_graph *g, const point *p, const char *text)
+{
+    prt_arena *arena = NULL;
+    prt_tensor out[1 + MOST_INPUTS];
+    double sum = 0.0;
+    must(prt_arena_create(&prt_mem_libc, 0, &arena), text);
+    must(prt_ir_run(g, p->n, p->in, g->ret->n_in, out, arena), text);
+    for (size_t i = 0; i < prt_tensor_count(&out[0]); i++)
+        sum += weight(i) * prt_load_f64(out[0].dtype, out[0].data, i);
+    prt_arena_release(arena);
+    return sum;
+}
+
+/* The graph's outputs become y and the gradients of `y` for all inputs. */
+static void differentiate(prt_graph *g, const char *text)
+{
+    prt_value *y = g->ret->in[0].value, *outs[1 + MOST_INPUTS];
+    const prt_str names[1 + MOST_INPUTS] = { PRT_STR("y"), PRT_STR("d0"), PRT_STR("d1"),
+        PRT_STR("d2"), PRT_STR("d3") };
+    double weights[MOST_ELEMENTS];
+    uint64_t count;
+    ck_assert(prt_type_count(y->type, &count) && count <= MOST_ELEMENTS);
+    for (size_t i = 0; i < count; i++)
+        weights[i] = weight(i);
+    prt_build b = prt_build_at_end(g);
+    prt_value *dy = prt_build_tensor(&b, PRT_DTYPE_f64, (uint32_t)y->type->rank, y->type->dims,
+        weights);
+    outs[0] = y;
+    must(prt_autodiff(&b, y, dy, (uint32_t)g->inputs.count, g->inputs.data, 0, NULL, outs + 1),
+        text);
+    must(prt_graph_set_outputs(g, 1 + (uint32_t)g->inputs.count, outs, names), text);
+    must(prt_ir_verify(g->module), text);
+}
+
+static void check(const char *text, double low, double high)
+{
+    prt_graph *g = graph_from_text(text);
+    point p;
+    prt_arena *arena = NULL;
+    prt_tensor out[1 + MOST_INPUTS];
+    const double h = 1e-5;
+    fill(&p, g, low, high);
+    differentiate(g, text);
+    must(prt_arena_create(&prt_mem_libc, 0, &arena), text);
+    must(prt_ir_run(g, p.n, p.in, g->ret->n_in, out, arena), text);
+    for (uint32_t i = 0; i < p.n; i++) {
+        ck_assert_uint_eq(prt_tensor_count(&out[1 + i]), prt_tensor_count(&p.tensors[i]));
+        for (size_t k = 0; k < prt_tensor_count(&p.tensors[i]); k++) {
+            const double at = p.data[i][k];
+            p.data[i][k] = at + h;
+            const double above = loss(g, &p, text);
+            p.data[i][k] = at - h;
+            const double below = loss(g, &p, text);
+            p.data[i][k] = at;
+            const double want = (above - below) / (2.0 * h);
+            const double found = prt_load_f64(PRT_DTYPE_f64, out[1 + i].data, k);
+            if (!(fabs(found - want) <= 1e-5 * (1.0 + fabs(want))))
+                ck_abort_msg("input %u, element %zu: %.9g, by differences %.9g\n%s", i, k, found,
+                    want, text);
+        }
+    }
+    prt_arena_release(arena);
+    module_free(g);
+}
+
+#define X "x = input f64[2,3]\n"
+#define XZ "x = input f64[2,3]\nz = input f64[3]\n"
+#define IMAGE "x = input f64[2,4,5,5]\n"
+
+START_TEST(functions_of_one_element)
+{
+    static const struct {
+        const char *op;
+        double low, high;
+    } ops[] = {
+        { "abs x", -2, 2 }, { "acos x", -0.9, 0.8 }, { "acosh x", 1.2, 3 }, { "asin x", -0.9, 0.8 },
+        { "asinh x", -2, 2 }, { "atan x", -2, 2 }, { "atanh x", -0.9, 0.8 }, { "ceil x", -2, 2 },
+        { "celu x {alpha=0.7}", -2, 2 }, { "cos x", -2, 2 }, { "cosh x", -2, 2 },
+        { "elu x {alpha=0.5}", -2, 2 }, { "erf x", -2, 2 }, { "exp x", -2, 2 },
+        { "floor x", -2, 2 }, { "gelu x", -2, 2 }, { "gelu x {approximate=\"tanh\"}", -2, 2 },
+        { "hard_sigmoid x", -4, 4 }, { "hard_swish x", -4, 4 }, { "identity x", -2, 2 },
+        { "leaky_relu x {alpha=0.1}", -2, 2 }, { "log x", 0.2, 3 }, { "mish x", -2, 2 },
+        { "neg x", -2, 2 }, { "reciprocal x", 0.3, 2 }, { "relu x", -2, 2 }, { "round x", -2, 2 },
+        { "selu x", -2, 2 }, { "shrink x {lambd=0.5,bias=0.1}", -2, 2 }, { "sigmoid x", -2, 2 },
+        { "sign x", -2, 2 }, { "sin x", -2, 2 }, { "sinh x", -2, 2 }, { "softplus x", -2, 2 },
+        { "softsign x", -2, 2 }, { "sqrt x", 0.2, 3 }, { "swish x {alpha=1.5}", -2, 2 },
+        { "tan x", -1, 1 }, { "tanh x", -2, 2 }, { "thresholded_relu x {alpha=0.5}", -2, 2 },
+        { "cast x {to=11}", -2, 2 }, { "dropout x", -2, 2 },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(ops); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), X "y = %s\nreturn y\n", ops[i].op);
+        check(text, ops[i].low, ops[i].high);
+    }
+}
+END_TEST
+
+START_TEST(several_inputs_broadcast)
+{
+    static const char *const ops[] = { "add x z", "sub x z", "mul x z", "div x z", "pow x z",
+        "max x z", "min x z", "sum x z x", "mean x z x", "prelu x z", "sub z x", "div z x" };
+    for (size_t i = 0; i < PRT_COUNT_OF(ops); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), XZ "y = %s\nreturn y\n", ops[i]);
+        check(text, 0.3, 2);
+    }
+    check(XZ "y = prelu x z\nreturn y\n", -2, 2);
+    check("x = input f64[2,1,3]\nz = input f64[4,1]\ny = mul x z\nreturn y\n", -2, 2);
+    check("x = input f64[]\nz = input f64[2]\ny = div z x\nreturn y\n", 0.3, 2);
+    check(XZ "c = const bool[2,1] {1,0}\ny = where c x z\nreturn y\n", -2, 2);
+    check(X "lo = const f64[] {-1}\nhi = const f64[] {1}\ny = clip x lo hi\nreturn y\n", -2, 2);
+    check(X "m = const f64[] {0.75}\ny = mod x m {fmod=1}\nreturn y\n", 0.1, 2);
+}
+END_TEST
+
+START_TEST(products)
+{
+    check("a = input f64[2,3]\nb = input f64[3,4]\ny = matmul a b\nreturn y\n", -2, 2);
+    check("a = input f64[5,2,3]\nb = input f64[3,4]\ny = matmul a b\nreturn y\n", -2, 2);
+    check("a = input f64[2,1,2,3]\nb = input f64[4,3,2]\ny = matmul a b\nreturn y\n", -2, 2);
+    check("a = input f64[3]\nb = input f64[2,3,4]\ny = matmul a b\nreturn y\n", -2, 2);
+    check("a = input f64[2,3]\nb = input f64[3]\ny = matmul a b\nreturn y\n", -2, 2);
+    check("a = input f64[3]\nb = input f64[3]\ny = matmul a b\nreturn y\n", -2, 2);
+    check("a = input f64[3,2]\nb = input f64[4,3]\nc = input f64[4]\n"
+          "y = gemm a b c {transA=1,transB=1,alpha=0.5,beta=2}\nreturn y\n", -2, 2);
+    check("a = input f64[2,3]\nb = input f64[3,4]\ny = gemm a b\nreturn y\n", -2, 2);
+}
+END_TEST
+
+START_TEST(reductions)
+{
+    static const char *const ops[] = { "reduce_sum", "reduce_mean", "reduce_max", "reduce_min",
+        "reduce_l1", "reduce_l2", "reduce_sum_square", "reduce_log_sum", "reduce_log_sum_exp" };
+    for (size_t i = 0; i < PRT_COUNT_OF(ops); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), X "y = %s x {keepdims=0}\nreturn y\n", ops[i]);
+        check(text, 0.3, 2);
+        (void)snprintf(text, sizeof(text),
+            X "a = const i64[1] {-2}\ny = %s x a {keepdims=0}\nreturn y\n", ops[i]);
+        check(text, 0.3, 2);
+        (void)snprintf(text, sizeof(text), X "a = const i64[1] {1}\ny = %s x a\nreturn y\n",
+            ops[i]);
+        check(text, 0.3, 2);
+    }
+    check(X "a = const i64[] {1}\ny = cumsum x a {exclusive=1}\nreturn y\n", -2, 2);
+}
+END_TEST
+
+START_TEST(moves)
+{
+    static const char *const graphs[] = {
+        "s = const i64[2] {3,-1}\ny = reshape x s\n",
+        "y = flatten x {axis=0}\n",
+        "y = transpose x {perm=[1,0]}\n",
+        "a = const i64[1] {1}\ny = unsqueeze x a\n",
+        "y = concat x x x {axis=-1}\n",
+        "p, y = split x {num_outputs=2,axis=1}\n",
+        "i = const i64[4] {2,-1,0,2}\ny = gather x i {axis=1}\n",
+        "i = const i64[2,2] {2,0,1,1}\ny = gather_elements x i {axis=1}\n",
+        "i = const i64[2,2] {0,1,1,1}\ny = gather_nd x i\n",
+        "s = const i64[2] {3,-3}\ne = const i64[2] {-9,9}\na = const i64[2] {1,0}\n"
+        "t = const i64[2] {-2,1}\ny = slice x s e a t\n",
+        "s = const i64[3] {2,1,3}\ny = expand x s\n",
+        "s = const i64[2] {2,2}\ny = tile x s\n",
+        "p = const i64[4] {1,0,0,2}\ny = pad x p\n",
+        "p = const i64[4] {0,2,1,2}\ny = pad x p {mode=\"reflect\"}\n",
+        "k = const i64[1] {2}\ny, i = topk x k\n",
+        "y = trilu x\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text), X "%sreturn y\n", graphs[i]);
+        check(text, -2, 2);
+    }
+    check("x = input f64[1,4,2,2]\ny = depth_to_space x {blocksize=2}\nreturn y\n", -2, 2);
+    check("x = input f64[1,1,4,2]\ny = space_to_depth x {blocksize=2}\nreturn y\n", -2, 2);
+    check("x = input f64[1,3,1]\ny = squeeze x\nreturn y\n", -2, 2);
+}
+END_TEST
+
+START_TEST(convolutions_and_pools)
+{
+    check(IMAGE "w = input f64[3,4,3,2]\nb = input f64[3]\n"
+                "y = conv x w b {strides=[2,1],pads=[1,0,0,1]}\nreturn y\n", -1, 1);
+    check(IMAGE "w = input f64[4,2,2,2]\n"
+                "y = conv x w {group=2,dilations=[2,1],auto_pad=\"SAME_LOWER\"}\nreturn y\n",
+        -1, 1);
+    check("x = input f64[1,2,7]\nw = input f64[2,2,2]\ny = conv x w {strides=[3]}\nreturn y\n",
+        -1, 1);
+    check(IMAGE "y = max_pool x {kernel_shape=[2,3],strides=[2,2],pads=[0,1,1,0]}\nreturn y\n",
+        -9, 9);
+    check(IMAGE "y = average_pool x {kernel_shape=[2,3],strides=[2,2],pads=[0,1,1,0]}\n"
+                "return y\n", -1, 1);
+    check(IMAGE "y = average_pool x {kernel_shape=[3,3],strides=[2,2],count_include_pad=1,"
+                "pads=[1,1,1,1]}\nreturn y\n", -1, 1);
+    check("x = input f64[1,1,6]\ny = average_pool x {kernel_shape=[3],strides=[2],ceil_mode=1}\n"
+          "return y\n", -1, 1);
+    check(IMAGE "y = global_average_pool x\nreturn y\n", -1, 1);
+    check(IMAGE "y = global_max_pool x\nreturn y\n", -9, 9);
+}
+END_TEST
+
+START_TEST(normalisations)
+{
+    check(X "y = softmax x\nreturn y\n", -2, 2);
+    check(X "y = log_softmax x {axis=0}\nreturn y\n", -2, 2);
+    check("x = input f64[2,3,2]\ns = input f64[3,2]\nb = input f64[3,2]\n"
+          "y = layer_normalization x s b {axis=1}\nreturn y\n", -2, 2);
+    check("x = input f64[2,4]\ns = input f64[4]\ny = rms_normalization x s\n"
+          "return y\n", -2, 2);
+    check("x = input f64[2,2,3]\ns = input f64[2]\nb = input f64[2]\n"
+          "y = instance_normalization x s b\nreturn y\n", -2, 2);
+    check("x = input f64[2,4,3]\ns = input f64[4]\nb = input f64[4]\n"
+          "y = group_normalization x s b {num_groups=2}\nreturn y\n", -2, 2);
+    check("x = input f64[2,3,2]\ns = input f64[3]\nb = input f64[3]\nm = const f64[3] {1,0,-1}\n"
+          "v = const f64[3] {1,2,3}\ny = batch_normalization x s b m v\nreturn y\n", -2, 2);
+    check("x = input f64[2,3,2]\ns = input f64[3]\nb = input f64[3]\nm = const f64[3] {1,0,-1}\n"
+          "v = const f64[3] {1,2,3}\n"
+          "y, p, q = batch_normalization x s b m v {training_mode=1}\nreturn y\n", -2, 2);
+}
+END_TEST
+
+START_TEST(gradients_of_several_users_add_up)
+{
+    check(X "a = exp x\nb = mul a x\nc = sin a\ny = add b c\nreturn y\n", -1, 1);
+    check("x = input f64[2,3]\nu = input f64[2]\ny = tanh x\nreturn y\n", -1, 1);
+}
+END_TEST
+
+START_TEST(symbolic_shapes_stay_symbolic)
+{
+    prt_graph *g = graph_from_text("x = input f32[n,3]\nw = input f32[3,m]\nb = input f32[m]\n"
+                                   "p = matmul x w\nq = add p b\nr = relu q\n"
+                                   "y = reduce_mean r {keepdims=0}\nreturn y\n");
+    static const char *const types[3] = { "f32[n,3]", "f32[3,m]", "f32[m]" };
+    prt_build b = prt_build_at_end(g);
+    prt_value *dx[3];
+    must(prt_autodiff(&b, g->ret->in[0].value, NULL, 3, g->inputs.data, 0, NULL, dx), "symbols");
+    for (uint32_t i = 0; i < 3; i++) {
+        char text[64];
+        prt_type_print(g->module->dims, dx[i]->type, text, sizeof(text));
+        ck_assert_str_eq(text, types[i]);
+    }
+    module_free(g);
+}
+END_TEST
+
+START_TEST(an_operator_without_a_rule_is_named)
+{
+    prt_graph *g = graph_from_text("x = input f64[3,3]\nd = det x @here\ny = exp d\nreturn y\n");
+    prt_build b = prt_build_at_end(g);
+    prt_value *dx[1];
+    ck_assert_int_eq(prt_autodiff(&b, g->ret->in[0].value, NULL, 1, g->inputs.data, 0, NULL, dx),
+        POPRT_E_UNSUPPORTED);
+    ck_assert_str_eq(prt_error_last()->subject, "here");
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "Det has no gradient"));
+    module_free(g);
+}
+END_TEST
+
+PRT_TEST_MAIN("train/autodiff", functions_of_one_element, several_inputs_broadcast, products,
+    reductions, moves, convolutions_and_pools, normalisations, gradients_of_several_users_add_up,
+    symbolic_shapes_stay_symbolic, an_operator_without_a_rule_is_named)
