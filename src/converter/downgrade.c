@@ -115,11 +115,26 @@ static poprt_status check_foreign(const prt_downgrade *d)
                                         : "there is no way for this operator");
 }
 
+/* Inputs and outputs that no operator of the name goes without. Inference asks for them too, but
+ * what stands beside operators of no row has not been inferred. */
+static bool is_whole(const prt_op *op)
+{
+    const prt_op_def *def = op->def;
+    bool whole = op->n_in >= def->min_in && op->n_in <= def->max_in &&
+        op->n_out >= def->min_out && op->n_out <= def->max_out;
+    for (uint32_t i = 0; whole && i < op->n_in; i++)
+        whole = op->in[i].value != NULL ||
+            (prt_op_in_slot(def, i)->flags & (PRT_SLOT_OPTIONAL | PRT_SLOT_VARIADIC)) != 0;
+    return whole;
+}
+
 static poprt_status lower(prt_downgrade *d)
 {
     char why[256];
     if (d->op->def == NULL)
         return check_foreign(d);
+    if (!is_whole(d->op))
+        return prt_down_refuse(d, "inputs or outputs are missing, or too many");
     const prt_form *without = row_down(d->op->name, 0, d->target);
     if (without != NULL && prt_history_version(d->op->name, d->target) == 0)
         return run_row(d, without);

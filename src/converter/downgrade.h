@@ -5,7 +5,8 @@
  *
  * A hook gets an op whose types are known as far as inference knows them, in the form of the row's
  * `to`, and leaves that of the opset before: in place, or by building other ops and replacing the
- * outputs. What it builds is canonical and goes down by rows of its own. Attributes that only older
+ * outputs. Required inputs and outputs are there; what attributes say may be out of all bounds,
+ * because not every op of a model could be inferred. What it builds is canonical and goes down by rows of its own. Attributes that only older
  * forms have are added as ONNX bytes; an op that has some cannot be inferred any more.
  */
 #ifndef PRT_CONVERTER_DOWNGRADE_H
@@ -43,6 +44,8 @@ const prt_type *prt_down_ranked(const prt_value *v);
 /* The same where all dims are numbers. */
 const prt_type *prt_down_static(const prt_value *v);
 int32_t prt_down_dtype(const prt_value *v);
+/* An axis from either end, counted from the front; false when it is not one of `rank`. */
+bool prt_down_axis_of(int64_t axis, int32_t rank, int64_t *out);
 /* Has it an element type for which the operator exists at the target, as input 0? */
 bool prt_down_takes(const prt_downgrade *d, const char *name, const prt_value *v);
 

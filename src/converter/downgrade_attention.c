@@ -137,17 +137,21 @@ static poprt_status check(const prt_downgrade *d, const prt_type *q, const prt_t
     const prt_op *op = d->op;
     const prt_attention_attrs *a = op->attrs;
     const prt_type *mask = prt_down_ranked(prt_op_input(op, IN_MASK));
-    if (q == NULL || k == NULL || prt_down_ranked(prt_op_input(op, IN_V)) == NULL ||
-        !prt_dim_is_number(q->dims[q->rank - 1]) ||
-        (q->rank == 4 && (!prt_dim_is_number(q->dims[1]) || !prt_dim_is_number(k->dims[1]))))
+    const prt_type *v = prt_down_ranked(prt_op_input(op, IN_V));
+    if (q == NULL || k == NULL || v == NULL || (q->rank != 3 && q->rank != 4) ||
+        k->rank != q->rank || v->rank != q->rank || !prt_dim_is_number(q->dims[q->rank - 1]) ||
+        !prt_dim_is_number(k->dims[q->rank - 1]) || !prt_dim_is_number(v->dims[q->rank - 1]) ||
+        (q->rank == 4 && (!prt_dim_is_number(q->dims[1]) || !prt_dim_is_number(k->dims[1]))) ||
+        (q->rank == 3 && (a->q_num_heads < 1 || a->kv_num_heads < 1)) ||
+        (q->rank == 4 && (q->dims[1] < 1 || k->dims[1] < 1)))
         return prt_down_refuse(d, "the numbers and sizes of its heads are not known");
     if (prt_op_input(op, IN_LENGTHS) != NULL || a->left_window_size >= 0 ||
         a->right_window_size >= 0 ||
         (is_used(op, OUT_SCORES) && a->qk_matmul_output_mode == 2))
         return prt_down_refuse(d, "it has lengths, a window, or gives out masked scores");
-    if (prt_op_input(op, IN_MASK) != NULL && mask == NULL)
+    if (prt_op_input(op, IN_MASK) != NULL && (mask == NULL || mask->rank == 0))
         return prt_down_refuse(d, "the rank of the mask is not known");
-    if (mask != NULL && op->n_out > 0 && mask->dims[mask->rank - 1] != 1 &&
+    if (mask != NULL && mask->dims[mask->rank - 1] != 1 &&
         k->rank == 4 && prt_op_input(op, IN_PAST_KEY) == NULL &&
         mask->dims[mask->rank - 1] != k->dims[2])
         return prt_down_refuse(d, "the mask does not have all keys");
@@ -229,8 +233,8 @@ poprt_status prt_down_rotary(prt_downgrade *d)
     const prt_rotary_embedding_attrs *a = op->attrs;
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     const int64_t by_heads = 2;
-    if (type == NULL || !prt_dim_is_number(type->dims[type->rank - 1]) ||
-        (type->rank == 3 && a->num_heads < 1))
+    if (type == NULL || (type->rank != 3 && type->rank != 4) ||
+        !prt_dim_is_number(type->dims[type->rank - 1]) || (type->rank == 3 && a->num_heads < 1))
         return prt_down_refuse(d, "the size of its heads is not known");
     prt_build builder = prt_build_before(op), *b = &builder;
     prt_value *x = prt_op_input(op, 0), *angle[2];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* downgrade_formula.c — element-wise operators that came late, by their formula. */
-#include <math.h>
-
 #include "converter/downgrade.h"
 
 #define FORM(domain, name, from, to, up, down)

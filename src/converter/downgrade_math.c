@@ -3,11 +3,7 @@
  * downgrade_math.c — element-wise operators on the way down: broadcasting by attributes, types
  * that came later by wider ones, bounds and ratios as attributes, and element types as text.
  */
-#include <ctype.h>
-#include <math.h>
-
 #include "converter/downgrade.h"
-#include "converter/history.h"
 
 #define FORM(domain, name, from, to, up, down) poprt_status down(prt_downgrade *d);
 #define UP(domain, name, from, to, up)
@@ -70,7 +66,7 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
     if (a != NULL && a == b)
         return POPRT_OK;
     if (a == NULL || b == NULL)
-        return prt_down_refuse(d, "it broadcasts there where it is told to, and ranks are not known");
+        return prt_down_refuse(d, "it broadcasts where it is told to there; ranks are not known");
     if (!is_part(a, b, &first, &last, &axis) && is_commutative(op->def->id) &&
         is_part(b, a, &first, &last, &axis)) {
         prt_value *left = prt_op_input(op, 0);
@@ -150,7 +146,7 @@ poprt_status prt_down_variadic(prt_downgrade *d)
 
 static bool takes(const prt_downgrade *d, const prt_value *v)
 {
-    return v == NULL || prt_history_takes(d->op->name, d->target, 0, v->type);
+    return prt_down_takes(d, d->op->def->name, v);
 }
 
 static bool is_small_integer(int32_t dtype)

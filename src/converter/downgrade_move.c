@@ -130,14 +130,15 @@ poprt_status prt_down_split_equal(prt_downgrade *d)
     if (prt_op_input(op, 1) != NULL)
         return POPRT_OK;
     prt_down_hide(op, "num_outputs");
-    if (x == NULL || a->axis < -x->rank || a->axis >= x->rank)
+    int64_t axis;
+    if (x == NULL || !prt_down_axis_of(a->axis, x->rank, &axis))
         return POPRT_OK;
-    const int64_t size = x->dims[a->axis < 0 ? a->axis + x->rank : a->axis], n = op->n_out;
+    const int64_t size = x->dims[axis], n = op->n_out;
     if (!prt_dim_is_number(size) || size % n == 0)
         return POPRT_OK;
     if (n > (int64_t)PRT_COUNT_OF(sizes))
         return prt_down_refuse(d, "more than %zu unequal parts", PRT_COUNT_OF(sizes));
-    const int64_t part = (size + n - 1) / n;
+    const int64_t part = size / n + 1; /* rounded up: it does not come out even */
     for (int64_t i = 0, left = size; i < n; i++, left -= sizes[i - 1])
         sizes[i] = left < part ? left : part;
     prt_build b = prt_build_before(op);
@@ -175,8 +176,7 @@ poprt_status prt_down_pad_axes(prt_downgrade *d)
         return prt_down_refuse(d,
             "there are pads for all axes there; that needs constant axes and a known rank");
     for (uint32_t i = 0; i < n; i++) {
-        at[i] += at[i] < 0 ? x->rank : 0;
-        if (at[i] < 0 || at[i] >= x->rank)
+        if (!prt_down_axis_of(at[i], x->rank, &at[i]))
             return prt_down_refuse(d, "an axis is outside of rank %d", x->rank);
         at[n + i] = x->rank + at[i];
     }

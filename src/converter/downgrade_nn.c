@@ -24,11 +24,11 @@ poprt_status prt_down_flat_softmax(prt_downgrade *d)
     prt_op *op = d->op;
     prt_softmax_attrs *a = op->attrs; /* the three structs are alike */
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
-    int64_t perm[PRT_MAX_RANK];
-    if (type == NULL)
+    int64_t perm[PRT_MAX_RANK], axis;
+    if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
         return prt_down_refuse(d, "all dimensions from the axis on are one there, and its rank is "
                                   "not known");
-    const int64_t axis = a->axis < 0 ? a->axis + type->rank : a->axis, last = type->rank - 1;
+    const int64_t last = type->rank - 1;
     a->axis = axis;
     prt_down_show(op, "axis");
     bool flat = true;
@@ -98,14 +98,23 @@ static int64_t entry(prt_i64s list, uint32_t i, int64_t absent)
     return i < list.count ? list.data[i] : absent;
 }
 
-/* Numbers from a model that has been inferred: none is below 0, and the products are small. */
+static bool is_small(int64_t number, int64_t least)
+{
+    return number >= least && number <= 1 << 28;
+}
+
 static bool is_rounded_down(const pool *p, const prt_type *x, const prt_type *y)
 {
     const uint32_t n = p->kernel.count;
     for (uint32_t i = 0; i < n; i++) {
-        const int64_t in = x->dims[i + 2] + entry(p->pads, i, 0) + entry(p->pads, n + i, 0);
-        const int64_t window = (p->kernel.data[i] - 1) * entry(p->dilations, i, 1) + 1;
-        if ((in - window) / entry(p->strides, i, 1) + 1 != y->dims[i + 2])
+        const int64_t before = entry(p->pads, i, 0), behind = entry(p->pads, n + i, 0);
+        const int64_t stride = entry(p->strides, i, 1), step = entry(p->dilations, i, 1);
+        if (!is_small(x->dims[i + 2], 0) || !is_small(before, 0) || !is_small(behind, 0) ||
+            !is_small(stride, 1) || !is_small(step, 1) || !is_small(p->kernel.data[i], 1))
+            return false;
+        const int64_t in = x->dims[i + 2] + before + behind;
+        const int64_t window = (p->kernel.data[i] - 1) * step + 1;
+        if (in < window || (in - window) / stride + 1 != y->dims[i + 2])
             return false;
     }
     return true;

@@ -61,13 +61,14 @@ poprt_status prt_down_layer_norm(prt_downgrade *d)
     prt_op *op = d->op;
     const prt_layer_normalization_attrs *a = op->attrs;
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
-    if (type == NULL)
+    int64_t axis;
+    if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
         return prt_down_refuse(d, "its rank is not known");
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0), *mean;
     const int32_t dtype = prt_down_dtype(x);
     prt_value *wide = prt_down_cast(&b, x, stash(a->stash_type, x));
-    prt_value *axes = axes_from(&b, a->axis < 0 ? a->axis + type->rank : a->axis, type->rank, -1);
+    prt_value *axes = axes_from(&b, axis, type->rank, -1);
     prt_value *left = centre(&b, wide, axes, &mean);
     prt_value *scale = deviation(&b, mean_square(&b, left, axes), a->epsilon);
     prt_value *y = prt_down_cast(&b, BINARY(div, left, scale), dtype);
@@ -86,12 +87,13 @@ poprt_status prt_down_rms_norm(prt_downgrade *d)
     prt_op *op = d->op;
     const prt_rms_normalization_attrs *a = op->attrs;
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
-    if (type == NULL)
+    int64_t axis;
+    if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
         return prt_down_refuse(d, "its rank is not known");
     prt_build b = prt_build_before(op);
     prt_value *x = prt_op_input(op, 0);
     prt_value *wide = prt_down_cast(&b, x, stash(a->stash_type, x));
-    prt_value *axes = axes_from(&b, a->axis < 0 ? a->axis + type->rank : a->axis, type->rank, -1);
+    prt_value *axes = axes_from(&b, axis, type->rank, -1);
     prt_value *y = BINARY(div, wide, deviation(&b, mean_square(&b, wide, axes), a->epsilon));
     y = prt_down_cast(&b, y, prt_down_dtype(prt_op_input(op, 1)));
     return prt_down_replace(d, &b, BINARY(mul, y, prt_op_input(op, 1)));

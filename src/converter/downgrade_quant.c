@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "converter/downgrade.h"
-#include "converter/history.h"
 
 #define FORM(domain, name, from, to, up, down) poprt_status down(prt_downgrade *d);
 #define UP(domain, name, from, to, up)
@@ -36,9 +35,10 @@ static prt_value *along(prt_build *build, const prt_op *op, prt_value *v)
     prt_build b = *build;
     const prt_type *x = prt_down_ranked(prt_op_input(op, 0)), *type = prt_down_ranked(v);
     int64_t dims[PRT_MAX_RANK];
-    if (type == NULL || type->rank != 1 || x == NULL || is_one(v))
+    int64_t axis;
+    if (type == NULL || type->rank != 1 || x == NULL || is_one(v) ||
+        !prt_down_axis_of(axis_of(op), x->rank, &axis))
         return v;
-    const int64_t axis = axis_of(op) < 0 ? axis_of(op) + x->rank : axis_of(op);
     uint32_t rank = 1;
     dims[0] = -1;
     for (int64_t i = axis + 1; i < x->rank; i++)

@@ -104,8 +104,7 @@ poprt_status prt_down_resize_axes(prt_downgrade *d)
     if (a->axes.count > PRT_MAX_RANK)
         return prt_down_refuse(d, "it has more axes than its rank");
     for (uint32_t i = 0; i < a->axes.count; i++) {
-        axes[i] = a->axes.data[i] < 0 ? a->axes.data[i] + x->rank : a->axes.data[i];
-        if (axes[i] < 0 || axes[i] >= x->rank)
+        if (!prt_down_axis_of(a->axes.data[i], x->rank, &axes[i]))
             return prt_down_refuse(d, "an axis is outside of its rank");
     }
     PRT_TRY(spread_constant(d, 2, axes, x));
@@ -149,7 +148,7 @@ static bool find_scales(const prt_op *op, uint32_t rank, float *scales)
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         scales[i] = x->dims[i] > 0 ? (float)y->dims[i] / (float)x->dims[i] : 1.0f;
-        if ((int64_t)floorf((float)x->dims[i] * scales[i]) != y->dims[i])
+        if (floorf((float)x->dims[i] * scales[i]) != (float)y->dims[i])
             return false;
     }
     return true;

@@ -176,17 +176,22 @@ static poprt_status shuffle(prt_downgrade *d, const int64_t split[6], const int6
     return prt_down_replace(d, &b, prt_down_reshape(&b, y, 4, merged));
 }
 
+static bool is_block(int64_t size)
+{
+    return size >= 1 && size <= 1 << 15;
+}
+
 poprt_status prt_down_depth_to_space(prt_downgrade *d)
 {
     static const int64_t perm[6] = { 0, 1, 4, 2, 5, 3 };
     const prt_depth_to_space_attrs *a = d->op->attrs;
     const prt_type *x = prt_down_static(prt_op_input(d->op, 0));
     const int64_t s = a->blocksize;
-    if (!prt_str_is(a->mode, "CRD") || x == NULL || x->rank != 4 || s < 1)
+    if (!prt_str_is(a->mode, "CRD") || x == NULL || x->rank != 4 || !is_block(s))
         return prt_down_refuse(d, "there is no mode there, and its shape is not known");
     const int64_t c = x->dims[1] / (s * s);
     const int64_t split[6] = { x->dims[0], c, s, s, x->dims[2], x->dims[3] };
-    const int64_t merged[4] = { x->dims[0], c, x->dims[2] * s, x->dims[3] * s };
+    const int64_t merged[4] = { x->dims[0], c, -1, x->dims[3] < INT32_MAX ? x->dims[3] * s : -1 };
     return shuffle(d, split, perm, merged);
 }
 
@@ -196,11 +201,11 @@ poprt_status prt_down_space_to_depth(prt_downgrade *d)
     const prt_space_to_depth_attrs *a = d->op->attrs;
     const prt_type *x = prt_down_static(prt_op_input(d->op, 0));
     const int64_t s = a->blocksize;
-    if (!prt_str_is(a->mode, "CRD") || x == NULL || x->rank != 4 || s < 1)
+    if (!prt_str_is(a->mode, "CRD") || x == NULL || x->rank != 4 || !is_block(s))
         return prt_down_refuse(d, "there is no mode there, and its shape is not known");
     const int64_t h = x->dims[2] / s, w = x->dims[3] / s;
     const int64_t split[6] = { x->dims[0], x->dims[1], h, s, w, s };
-    const int64_t merged[4] = { x->dims[0], x->dims[1] * s * s, h, w };
+    const int64_t merged[4] = { x->dims[0], -1, h, w };
     return shuffle(d, split, perm, merged);
 }
 

@@ -208,6 +208,14 @@ int32_t prt_down_dtype(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) ? v->type->dtype : PRT_DTYPE_undefined;
 }
 
+bool prt_down_axis_of(int64_t axis, int32_t rank, int64_t *out)
+{
+    if (axis < -(int64_t)rank || axis >= rank)
+        return false;
+    *out = axis < 0 ? axis + rank : axis;
+    return true;
+}
+
 bool prt_down_takes(const prt_downgrade *d, const char *name, const prt_value *v)
 {
     return prt_history_version(prt_str_of(name), d->target) != 0 &&

@@ -198,7 +198,8 @@ const prt_type *prt_upgrade_ranked(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) && v->type->rank >= 0 ? v->type : NULL;
 }
 
-poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value *value, prt_value *like)
+poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value *value,
+    prt_value *like)
 {
     prt_value *shape = prt_build_unary(b, PRT_OP_shape, like);
     PRT_TRY(prt_build_status(b));

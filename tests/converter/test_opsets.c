@@ -30,7 +30,7 @@
 #include "support/onnx_data.h"
 #include "test_opsets_models.h"
 
-enum { MAX_PATH_SIZE = 4096, MOST_ROWS = 1024, MOST_CASES = 4096, MOST_JOBS = 64, MOST_OPSETS = 64 };
+enum { MAX_PATH_SIZE = 4096, MOST_ROWS = 1024, MOST_CASES = 4096, MOST_JOBS = 64 };
 enum { MAX_SECONDS = 300, SEEN = 8 };
 
 /* What all workers write to. */
@@ -376,7 +376,8 @@ int main(int argc, char **argv)
     w.n_cases = w.n_folders + hand_made_count;
     run_workers(&w, jobs < 1 ? 1 : jobs > MOST_JOBS ? MOST_JOBS : jobs);
     const size_t idle = count_idle(&w), failed = w.s->failed;
-    printf("%zu models, %zu forms written, %zu graphs run, %zu refused, %zu failed, %zu ways idle\n",
+    printf("%zu models, %zu forms written, %zu graphs run, %zu refused, %zu failed, "
+           "%zu ways idle\n",
         w.n_cases, (size_t)w.s->lowered, (size_t)w.s->run, (size_t)w.s->refused, failed, idle);
     return failed + idle != 0;
 }

@@ -35,7 +35,8 @@ const hand_made hand_made_models[] = {
     { "pow_i32",
         "x = const i32[3] {-2,0,3}\nz = const f32[] {2}\ny = pow x z\nreturn y\n" },
     { "broadcast_column",
-        X234 "z = const f32[3,1] {1,2,3}\na = sub x z\nb = add z x\nc = mul x x\nreturn a, b, c\n" },
+        X234 "z = const f32[3,1] {1,2,3}\na = sub x z\nb = add z x\nc = mul x x\n"
+             "return a, b, c\n" },
     { "sum_broadcasts",
         X234 "z = const f32[4] {1,2,3,4}\na = sum x z x\nb = mean x z\nreturn a, b\n" },
     { "dropout_mask", "x = const f32[3] {1,2,3}\ny, m = dropout x\nn = not m\nreturn y, m, n\n" },
