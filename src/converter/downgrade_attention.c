@@ -3,7 +3,6 @@
  * downgrade_attention.c — Attention and RotaryEmbedding by products, softmax and slices. What is
  * computed in between has 32 bits where the data has fewer.
  */
-#include <float.h>
 #include <math.h>
 
 #include "converter/downgrade.h"
@@ -77,7 +76,7 @@ static prt_value *allowed(prt_build *b, const prt_op *op, prt_value *scores, prt
         open = mask;
     } else if (mask != NULL) {
         *bias = prt_down_cast(b, mask, prt_down_dtype(scores));
-        open = BINARY(greater, *bias, prt_down_scalar(b, -FLT_MAX, *bias));
+        open = BINARY(greater, *bias, prt_down_scalar(b, -HUGE_VAL, *bias));
     }
     if (a->is_causal != 0) {
         prt_value *row = prt_down_indices(b, scores, -2, true);
@@ -108,7 +107,7 @@ static prt_value *shares(prt_build *b, const prt_op *op, prt_value *scores, prt_
     if (bias != NULL)
         scores = BINARY(add, scores, bias);
     if (open != NULL)
-        scores = choose(b, open, scores, prt_down_scalar(b, -FLT_MAX, scores));
+        scores = choose(b, open, scores, prt_down_scalar(b, -HUGE_VAL, scores));
     prt_value *y = prt_build_op(b, PRT_OP_softmax, &last, 1, &scores);
     return open != NULL ? choose(b, open, y, prt_down_scalar(b, 0, y)) : y;
 }

@@ -305,9 +305,9 @@ poprt_status prt_down_dropout(prt_downgrade *d)
     if (prt_op_input(op, 2) != NULL &&
         (!prt_down_number(prt_op_input(op, 2), &training) || training != 0))
         return prt_down_refuse(d, "it does not train there");
-    if (prt_op_input(op, 1) != NULL && !prt_down_number(prt_op_input(op, 1), &ratio))
-        return prt_down_refuse(d, "the ratio is an attribute there, and is not constant");
-    prt_down_hide(op, "seed"); /* nothing is drawn */
+    /* Nothing is drawn: what the ratio and the seed are does not matter. */
+    (void)prt_down_number(prt_op_input(op, 1), &ratio);
+    prt_down_hide(op, "seed");
     prt_down_keep_inputs(op, 1);
     PRT_TRY(prt_down_add_float(d, "ratio", (float)ratio));
     return replace_mask(d);
