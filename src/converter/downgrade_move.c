@@ -204,13 +204,6 @@ poprt_status prt_down_pad(prt_downgrade *d)
     return value != 0 ? prt_down_add_float(d, "value", (float)value) : POPRT_OK;
 }
 
-/* The row above wrote the name already. */
-poprt_status prt_down_pad_name(prt_downgrade *d)
-{
-    (void)d;
-    return POPRT_OK;
-}
-
 /* ---- Scatter, Tile, TopK ---- */
 
 poprt_status prt_down_scatter_reduction(prt_downgrade *d)
