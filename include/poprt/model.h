@@ -96,7 +96,7 @@ POPRT_API poprt_status poprt_model_describe(const poprt_model *model, int32_t fo
 POPRT_API void poprt_model_release(poprt_model *model);
 
 /*
- * Lists every operator there is: domain, name, version, inputs, outputs, element types and
+ * Lists every operator there is: domain, name, versions, inputs, outputs, element types and
  * attributes. POPRT_FORMAT_SUMMARY is a line each, POPRT_FORMAT_TEXT a page in Markdown,
  * POPRT_FORMAT_JSON an array. `env` may be NULL; any thread.
  */

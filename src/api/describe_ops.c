@@ -7,9 +7,11 @@
 
 #include "api/describe.h"
 #include "base/json.h"
+#include "converter/history.h"
+#include "converter/upgrade.h"
 #include "op/number_text.h"
 
-enum { NAME_WIDTH = 44, SET_TEXT = 512 };
+enum { NAME_WIDTH = 44, VERSION_WIDTH = 18, SET_TEXT = 512 };
 
 /* Sets with a name of their own, larger ones first; what is left is spelled out. */
 static const struct {
@@ -49,9 +51,67 @@ static void print_set(uint64_t set, char *to)
             add_word(to, &used, poprt_dtype_name(dtype));
 }
 
-static const char *domain_of(const prt_op_def *def)
+static const char *domain_of(const char *domain)
 {
-    return def->domain[0] != '\0' ? def->domain : "ai.onnx";
+    return domain[0] != '\0' ? domain : "ai.onnx";
+}
+
+enum { VERSIONS = 40 };
+
+/* Versions of an operator's schema, oldest first; `since` is the newest, 0 where it has no row. */
+static uint32_t find_versions(const char *domain, const char *name, uint32_t since,
+    int64_t versions[VERSIONS])
+{
+    uint32_t n = 0;
+    if (domain[0] == '\0')
+        for (int64_t opset = 1; opset <= prt_history_newest(); opset++) {
+            const int64_t v = prt_history_version(prt_str_of(name), opset);
+            if (v != 0 && (n == 0 || versions[n - 1] != v) && n < VERSIONS)
+                versions[n++] = v;
+        }
+    size_t count;
+    const prt_form *forms = prt_forms(&count);
+    const bool told = n != 0; /* by the history */
+    for (size_t i = 0; !told && i < count && n < VERSIONS; i++)
+        if (strcmp(forms[i].domain, domain) == 0 && strcmp(forms[i].name, name) == 0 &&
+            forms[i].up != NULL && (n == 0 || versions[n - 1] < forms[i].from))
+            versions[n++] = forms[i].from;
+    if (since != 0 && (n == 0 || versions[n - 1] != since) && n < VERSIONS)
+        versions[n++] = since;
+    return n;
+}
+
+static void print_versions(const char *domain, const char *name, uint32_t since, char *to)
+{
+    int64_t versions[VERSIONS];
+    const uint32_t n = find_versions(domain, name, since, versions);
+    size_t used = 0;
+    to[0] = '\0';
+    for (uint32_t i = 0; i < n; i++) {
+        char word[16];
+        (void)snprintf(word, sizeof(word), "%lld", (long long)versions[i]);
+        add_word(to, &used, word);
+    }
+}
+
+/*
+ * Operators without a row of their own: on reading, a row of upgrade.def turns them into others.
+ * The next one at or after `*at`; NULL at the end.
+ */
+static const prt_form *next_alias(size_t *at)
+{
+    size_t count;
+    const prt_form *forms = prt_forms(&count);
+    for (; *at < count; ++*at) {
+        const prt_form *f = &forms[*at];
+        bool seen = f->up == NULL ||
+            prt_op_find(prt_str_of(f->domain), prt_str_of(f->name)) != NULL;
+        for (size_t k = 0; k < *at && !seen; k++)
+            seen = strcmp(forms[k].domain, f->domain) == 0 && strcmp(forms[k].name, f->name) == 0;
+        if (!seen)
+            return &forms[(*at)++];
+    }
+    return NULL;
 }
 
 /* By domain, ONNX's own first, then by name. */
@@ -74,12 +134,18 @@ static void sort_rows(const prt_op_def **rows)
 
 /* ---- for people: a line each ---- */
 
+static void put_name(prt_sink *sink, const char *domain, const char *name, uint32_t since)
+{
+    char text[SET_TEXT], versions[SET_TEXT];
+    (void)snprintf(text, sizeof(text), "%s%s%s", domain, domain[0] != '\0' ? "." : "", name);
+    print_versions(domain, name, since, versions);
+    prt_sink_print(sink, "%-*s %-*s ", NAME_WIDTH, text, VERSION_WIDTH, versions);
+}
+
 static void put_line(prt_sink *sink, const prt_op_def *def)
 {
     char text[SET_TEXT];
-    const bool onnx = def->domain[0] == '\0';
-    const int n = snprintf(text, sizeof(text), "%s%s%s", def->domain, onnx ? "" : ".", def->name);
-    prt_sink_print(sink, "%-*s %2u ", n > NAME_WIDTH ? n : NAME_WIDTH, text, def->since);
+    put_name(sink, def->domain, def->name, def->since);
     bool first = true;
     for (uint32_t i = 0; i < def->n_types; i++) {
         if (strchr(def->types[i].var, '(') != NULL)
@@ -89,6 +155,17 @@ static void put_line(prt_sink *sink, const prt_op_def *def)
         first = false;
     }
     prt_sink_print(sink, "\n");
+}
+
+static void put_list(prt_sink *sink, const prt_op_def *const *rows)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < PRT_OP_COUNT; i++)
+        put_line(sink, rows[i]);
+    for (const prt_form *f; (f = next_alias(&at)) != NULL;) {
+        put_name(sink, f->domain, f->name, 0);
+        prt_sink_print(sink, " read as other operators\n");
+    }
 }
 
 /* ---- Markdown ---- */
@@ -144,7 +221,8 @@ static void print_default(const prt_op_def *def, const prt_attr_def *attr, char 
 static void put_section(prt_sink *sink, const prt_op_def *def)
 {
     char text[SET_TEXT];
-    prt_sink_print(sink, "\n### %s\n\n- Version: %u\n", def->name, def->since);
+    print_versions(def->domain, def->name, def->since, text);
+    prt_sink_print(sink, "\n### %s\n\n- Versions: %s\n", def->name, text);
     put_slots(sink, def, "Inputs", def->n_in, def->in);
     put_slots(sink, def, "Outputs", def->n_out, def->out);
     for (uint32_t i = 0; i < def->n_types; i++) {
@@ -176,9 +254,16 @@ static void put_page(prt_sink *sink, const prt_op_def *const *rows)
     for (size_t i = 0; i < PRT_OP_COUNT; i++) {
         if (domain == NULL || strcmp(domain, rows[i]->domain) != 0) {
             domain = rows[i]->domain;
-            prt_sink_print(sink, "\n## %s\n", domain_of(rows[i]));
+            prt_sink_print(sink, "\n## %s\n", domain_of(domain));
         }
         put_section(sink, rows[i]);
+    }
+    prt_sink_print(sink, "\n## Read as other operators\n\n");
+    size_t at = 0;
+    for (const prt_form *f; (f = next_alias(&at)) != NULL;) {
+        char versions[SET_TEXT];
+        print_versions(f->domain, f->name, 0, versions);
+        prt_sink_print(sink, "- %s `%s`, versions: %s\n", domain_of(f->domain), f->name, versions);
     }
 }
 
@@ -237,10 +322,15 @@ static poprt_status put_json(prt_sink *sink, prt_arena *arena, const prt_op_def 
     for (size_t i = 0; i < PRT_OP_COUNT; i++) {
         const prt_op_def *def = rows[i];
         prt_json_open(&json, NULL, '{');
-        prt_json_put_text(&json, "domain", prt_str_of(domain_of(def)));
+        prt_json_put_text(&json, "domain", prt_str_of(domain_of(def->domain)));
         prt_json_put_text(&json, "name", prt_str_of(def->name));
         prt_json_put_text(&json, "id", prt_str_of(def->key));
-        prt_json_put_i64(&json, "since", def->since);
+        int64_t versions[VERSIONS];
+        const uint32_t n = find_versions(def->domain, def->name, def->since, versions);
+        prt_json_open(&json, "versions", '[');
+        for (uint32_t k = 0; k < n; k++)
+            prt_json_put_i64(&json, NULL, versions[k]);
+        prt_json_close(&json, ']');
         prt_json_put_bool(&json, "runs", def->hooks->eval != NULL);
         json_slots(&json, "inputs", def->n_in, def->in);
         json_slots(&json, "outputs", def->n_out, def->out);
@@ -282,8 +372,7 @@ poprt_status poprt_operators_describe(poprt_env *env, int32_t format, poprt_writ
     else if (status == POPRT_OK && format == POPRT_FORMAT_TEXT)
         put_page(&sink, rows);
     else if (status == POPRT_OK)
-        for (size_t i = 0; i < PRT_OP_COUNT; i++)
-            put_line(&sink, rows[i]);
+        put_list(&sink, rows);
     if (status == POPRT_OK)
         status = prt_sink_finish(&sink);
     prt_arena_release(arena);

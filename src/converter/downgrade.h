@@ -6,8 +6,9 @@
  * A hook gets an op whose types are known as far as inference knows them, in the form of the row's
  * `to`, and leaves that of the opset before: in place, or by building other ops and replacing the
  * outputs. Required inputs and outputs are there; what attributes say may be out of all bounds,
- * because not every op of a model could be inferred. What it builds is canonical and goes down by rows of its own. Attributes that only older
- * forms have are added as ONNX bytes; an op that has some cannot be inferred any more.
+ * because not every op of a model could be inferred. What it builds is canonical and goes down by
+ * rows of its own. Attributes that only older forms have are added as ONNX bytes; an op that has
+ * some cannot be inferred any more.
  */
 #ifndef PRT_CONVERTER_DOWNGRADE_H
 #define PRT_CONVERTER_DOWNGRADE_H

@@ -61,7 +61,7 @@ static double gelu_tanh(double x, const double *p)
     static poprt_status eval_##id(prt_eval *c)                                                     \
     {                                                                                              \
         const prt_##id##_attrs *a = c->attrs;                                                      \
-        const double p[2] = { p0, p1 };                                                             \
+        const double p[2] = { p0, p1 };                                                            \
         return prt_eval_map(c, id, p);                                                            \
     }                                                                                              \
     const prt_op_hooks prt_op_##id = { .infer = prt_infer_unary, .eval = eval_##id };

@@ -32,8 +32,8 @@ void prt_shape_of_tensor(const prt_tensor *t, prt_shape *shape);
 bool prt_shape_is_known(const prt_shape *shape);
 
 /* What is known of the integers in a small int32 or int64 tensor, in row-major order: each a
- * number, an expression or PRT_DIM_UNKNOWN. Operators that compute with sizes (content.h) follow bool
- * tensors, and the whole numbers in float32 and float64 ones, too. */
+ * number, an expression or PRT_DIM_UNKNOWN. Operators that compute with sizes (content.h) follow
+ * bool tensors, and the whole numbers in float32 and float64 ones, too. */
 typedef struct prt_content {
     uint32_t count;
     const int64_t *values;

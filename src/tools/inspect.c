@@ -144,7 +144,8 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
             *format = formats[i];
             chosen++;
         }
-    const char *wrong = chosen > 1 ? "--text, --json, --dot, --blobs and --verify exclude each other"
+    const char *wrong = chosen > 1
+        ? "--text, --json, --dot, --blobs and --verify exclude each other"
         : ops && *format > POPRT_FORMAT_JSON ? "--ops goes with --text or --json only"
         : ops && opts->n_args != 0           ? "--ops takes no MODEL"
         : !ops && opts->n_args == 0          ? "a MODEL, or --ops, is missing"

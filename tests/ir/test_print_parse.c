@@ -204,6 +204,7 @@ END_TEST
 static void assert_error(const char *text, const char *message)
 {
     const char *got = graph_error(text);
+    ck_assert_ptr_nonnull(got);
     ck_assert_msg(strstr(got, message) != NULL, "'%s' is not in '%s'", message, got);
 }
 

@@ -535,5 +535,6 @@ PRT_TEST_MAIN("num/dim", numbers_need_no_table, the_unknown_spreads, symbols_are
     identities_fold, sums_and_products_have_one_form, quotients_fold,
     extremes_fold_where_it_is_certain, broadcasts_fold_where_it_is_certain,
     bounds_fold_where_the_sign_is_certain, signs_are_found_through_bounds, parts_become_whole,
-    so_much_is_folded, ratios_round, text_shows_structure, large_expressions_are_kept, large_numbers_are_kept,
+    so_much_is_folded, ratios_round, text_shows_structure,
+    large_expressions_are_kept, large_numbers_are_kept,
     memory_limit_gives_unknown, folding_changes_no_value, made_again_is_the_same)

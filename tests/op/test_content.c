@@ -36,7 +36,7 @@ END_TEST
 
 /* y = ROUND(sizes as floats OP constant) as integers again */
 #define ROUNDED(type, op, constant, round)                                                         \
-    "x = input f32[" type "]\ns = shape x\nf = cast s {to=1}\n"                                     \
+    "x = input f32[" type "]\ns = shape x\nf = cast s {to=1}\n"                                    \
     "k = const f32[] {" constant "}\ng = " op " f k\nh = " round " g\ny = cast h {to=7}\nreturn y\n"
 
 START_TEST(ratios_are_rounded)
