@@ -123,6 +123,22 @@ START_TEST(grids_and_spectra)
 }
 END_TEST
 
+START_TEST(decoders)
+{
+    static const input in[] = { { "x", F32, 3 }, { "w", F32, 2 }, { "n", I32, 1 } };
+    msg *node = onnx_attr_int(onnx_node("DecoderMaskedSelfAttention", "x,w,,,,,n", "y,p"),
+        "num_heads", 1);
+    prt_module *m = NULL;
+    ck_assert_int_eq(load_node(node, "com.microsoft", 3, in, &m), POPRT_E_SHAPE); /* 4 for 3 */
+    ck_assert_ptr_nonnull(strstr(last_error(), "Q, K and V"));
+    node = onnx_attr_int(onnx_node("DecoderMaskedSelfAttention", "x,w,,,,,n", "y,p"),
+        "past_present_share_buffer", 1);
+    ck_assert_int_eq(load_node(node, "com.microsoft", 3, in, &m), POPRT_E_UNSUPPORTED);
+    node = onnx_node("DecoderMaskedSelfAttention", "x,w,,,,,n,n,n", "y,p");
+    ck_assert_int_eq(load_node(node, "com.microsoft", 3, in, &m), POPRT_E_UNSUPPORTED);
+}
+END_TEST
+
 START_TEST(states)
 {
     static const input in[] = { { "x", F32, 3 }, { "w", F32, 3 } };
@@ -158,4 +174,4 @@ START_TEST(channels_last)
 END_TEST
 
 PRT_TEST_MAIN("converter/upgrade_microsoft", normalisations, functions, products, moves,
-    grids_and_spectra, states, channels_last)
+    grids_and_spectra, decoders, states, channels_last)
