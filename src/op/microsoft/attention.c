@@ -94,7 +94,8 @@ static poprt_status eval(prt_eval *c)
     if (in.data == NULL)
         return POPRT_E_NOMEM;
     prt_attention s = { .q = in, .k = in, .v = in, .past_k = prt_ms_half(past, 0),
-        .past_v = prt_ms_half(past, 1), .present_k = prt_ms_half(present, 0), .present_v = prt_ms_half(present, 1),
+        .past_v = prt_ms_half(past, 1), .present_k = prt_ms_half(present, 0),
+        .present_v = prt_ms_half(present, 1),
         .batch = (size_t)x->dims[0], .scale = prt_ms_scale(a->scale, in.size),
         .bias = prt_ms_fill_bias, .user = &mask };
     s.k.first = q;
