@@ -37,11 +37,8 @@ unit() {
 
 if build build/release --werror; then
     unit build/release 2
-    cases pytorch "pytorch cases" "$onnx/pytorch-operator" "$onnx/pytorch-converted"
-    cases pytorch "pytorch cases through PopEF" --via-popef \
-        "$onnx/pytorch-operator" "$onnx/pytorch-converted"
-    cases node "node cases" "$onnx/node"
-    cases node "node cases through PopEF" --via-popef "$onnx/node"
+    cases debian "ONNX's cases" "$onnx"
+    cases debian "ONNX's cases through PopEF" --via-popef "$onnx"
     cases data "models of tests/data" tests/data
 fi
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \

@@ -72,6 +72,15 @@ POPRT_API poprt_status poprt_model_io_at(const poprt_model *model, int32_t direc
 /* Writes ONNX, complete or not at all. What nothing here understands is written as it was read. */
 POPRT_API poprt_status poprt_model_save_file(const poprt_model *model, const char *path);
 
+/*
+ * The same as the options say (see config.h): `convert_version` writes the model for an opset of
+ * ai.onnx, whatever it was read from. Operators that came later are written by older ones. Where
+ * that cannot be done the file is not written, and POPRT_E_UNSUPPORTED names each operator, its
+ * node, the versions and the reason. The model stays as it is. `config` may be NULL.
+ */
+POPRT_API poprt_status poprt_model_save_file_as(const poprt_model *model, const char *path,
+    const poprt_config *config);
+
 /* Forms of a description. */
 enum {
     POPRT_FORMAT_SUMMARY = 0, /* for people: inputs, outputs, operators by type, weights */

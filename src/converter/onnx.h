@@ -19,6 +19,7 @@ typedef struct prt_onnx_limits {
     size_t copy_below; /* misaligned raw data up to this size is copied: 16 KiB */
     uint64_t nodes;    /* after functions are inlined: 1,000,000 */
     uint32_t subgraphs; /* nesting: 64 */
+    uint32_t *form_runs; /* see prt_module */
 } prt_onnx_limits;
 
 /* Reads, upgrades and types a model. Operators that are not in the table are kept (def NULL). */
@@ -35,6 +36,13 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
  * (prt_value_kind). Tensors are views into `bytes` where they are aligned, else copies in `arena`.
  */
 poprt_status prt_onnx_read_value(prt_arena *arena, prt_blob *bytes, int32_t kind, prt_tensor *out);
+
+/*
+ * Brings the ops of ai.onnx to the forms of opset `target`, which the module then imports: the rows
+ * of upgrade.def in reverse. All that has no way there is named in one report, and then the module
+ * is of no use any more. Afterwards it can be written and nothing else: work on a clone.
+ */
+poprt_status prt_onnx_downgrade(prt_module *module, int64_t target);
 
 /*
  * Writes a module. Nodes that neither an upgrade nor a pass changed are written as the bytes they

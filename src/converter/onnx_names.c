@@ -27,6 +27,11 @@ prt_str prt_names_value(const prt_names *names, const prt_value *value)
     return g->values[value->id];
 }
 
+prt_str prt_names_node(const prt_names *names, const prt_op *op)
+{
+    return prt_names_graph(names, op->graph)->nodes[op->id];
+}
+
 static poprt_status take(prt_names *n, prt_str name)
 {
     static char taken;
@@ -58,7 +63,8 @@ static poprt_status add_graph(prt_names *n, const prt_graph *graph, prt_graph_na
     g->graph = graph;
     g->values = PRT_NEW_N(n->scratch, prt_str, graph->n_values);
     g->outputs = PRT_NEW_N(n->scratch, prt_str, graph->ret->n_in);
-    if (g->values == NULL || g->outputs == NULL)
+    g->nodes = PRT_NEW_N(n->scratch, prt_str, graph->n_ops);
+    if (g->values == NULL || g->outputs == NULL || g->nodes == NULL)
         return POPRT_E_NOMEM;
     *out = g;
     return prt_map_set(&n->graphs, key_of(&g->graph), g);
@@ -147,6 +153,44 @@ static poprt_status name_graph(prt_names *n, const prt_graph_names *g)
     return POPRT_OK;
 }
 
+/* ---- nodes ---- */
+
+/* The name of the node it was made for, with a number where another op has that. */
+static poprt_status name_node(prt_names *n, const prt_op *op, prt_str *out)
+{
+    *out = op->origin;
+    if (op->origin.size == 0)
+        return POPRT_OK;
+    const size_t size = (size_t)op->origin.size + 12;
+    while (prt_map_find(&n->nodes, *out) != NULL) {
+        char *text = PRT_NEW_N(n->scratch, char, size);
+        if (text == NULL)
+            return POPRT_E_NOMEM;
+        const int length = snprintf(text, size, "%.*s_%u", PRT_STR_ARG(op->origin),
+            ++n->node_counter);
+        *out = (prt_str){ text, (uint32_t)length };
+    }
+    return prt_map_set(&n->nodes, *out, (void *)(uintptr_t)op);
+}
+
+/* First the ops that may be written as they were read, then the others. */
+static poprt_status name_nodes(prt_names *n, const prt_graph *graph, bool read)
+{
+    const prt_graph_names *g = prt_names_graph(n, graph);
+    prt_for_each_op(op, graph) {
+        if (read && op->source != NULL) {
+            g->nodes[op->id] = op->origin;
+            if (op->origin.size != 0)
+                PRT_TRY(prt_map_set(&n->nodes, op->origin, op));
+        } else if (!read && op->source == NULL) {
+            PRT_TRY(name_node(n, op, &g->nodes[op->id]));
+        }
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(name_nodes(n, op->regions[i], read));
+    }
+    return POPRT_OK;
+}
+
 poprt_status prt_names_create(const prt_module *module, prt_arena *scratch, prt_names **out)
 {
     prt_names *n = PRT_NEW(scratch, prt_names);
@@ -155,11 +199,14 @@ poprt_status prt_names_create(const prt_module *module, prt_arena *scratch, prt_
     n->module = module;
     n->scratch = scratch;
     n->taken = prt_map_in(scratch);
+    n->nodes = prt_map_in(scratch);
     n->graphs = prt_map_in(scratch);
     prt_graph_names *main = NULL;
     PRT_TRY(add_graph(n, module->main, &main));
     PRT_TRY(name_interface(n, main));
     PRT_TRY(name_graph(n, main));
+    PRT_TRY(name_nodes(n, module->main, true));
+    PRT_TRY(name_nodes(n, module->main, false));
     *out = n;
     return POPRT_OK;
 }

@@ -92,6 +92,7 @@ static poprt_status read_with(prt_arena *scratch, prt_module *m, prt_blob *bytes
     r->scratch = scratch;
     r->functions = prt_map_in(scratch);
     r->node_limit = limits->nodes;
+    m->form_runs = limits->form_runs;
     r->source = (prt_onnx_source){ .allocator = m->allocator, .arena = scratch, .file = bytes,
         .folder = folder, .externals = prt_map_in(scratch), .owned_limit = limits->owned,
         .dense_limit = limits->dense, .copy_below = limits->copy_below };

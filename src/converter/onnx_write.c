@@ -4,17 +4,23 @@
 
 #include <stdio.h>
 
+#include "converter/history.h"
 #include "converter/onnx.h"
+#include "converter/upgrade.h"
 
 enum { MOST_BYTES = 0x7fffffff }; /* what other readers of protobuf take */
 
 /*
- * The opset an op's form asks for. A node that no upgrade changed means the same from its model's
- * opset on; what an upgrade or a pass made is in canonical form.
+ * The opset an op's form asks for. A node that is still what was read means the same from its
+ * model's opset on; for the others, of ai.onnx, the history of schemas knows.
  */
 static int64_t least_opset(const prt_op *op)
 {
     const uint32_t since = op->def->since, read = op->source_opset;
+    if (op->def->domain[0] == '\0')
+        return op->source != NULL && read != 0
+            ? (int64_t)read
+            : prt_history_least(op, prt_form_meaning(op->name));
     return read != 0 && read < since ? read : since;
 }
 
@@ -68,8 +74,10 @@ static void put_opsets(prt_onnx_writer *w)
     prt_put_fail(&w->put, collect_domains(g, &domains));
     for (const prt_opset *o = w->m->opsets; o != NULL; o = o->next) {
         const bool onnx = o->domain.size == 0 || prt_str_is(o->domain, "ai.onnx");
-        const int64_t least = canonical_opset(g, onnx ? PRT_STR("") : o->domain);
-        if (onnx && least > o->version)
+        const int64_t least = onnx && w->m->form_opset != 0
+            ? w->m->form_opset
+            : canonical_opset(g, onnx ? PRT_STR("") : o->domain);
+        if (onnx && (least > o->version || w->m->form_opset != 0))
             prt_onnx_need(w, ir_of_opset(least));
         put_opset(w, o->domain, least > o->version ? least : o->version);
     }

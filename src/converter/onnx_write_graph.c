@@ -164,6 +164,17 @@ static void put_infos(prt_onnx_writer *w, const prt_graph *g)
     }
 }
 
+/* Schemas of Cast before opset 6 did not say what type it gives, so the graph has to. */
+static void put_cast_infos(prt_onnx_writer *w, const prt_graph *g)
+{
+    if (w->m->form_opset == 0 || w->m->form_opset >= 6)
+        return;
+    prt_for_each_op(op, g)
+        if (prt_op_is(op, PRT_OP_cast) && !prt_value_is_output(&op->out[0]))
+            prt_onnx_put_value_info(w, PRT_ONNX_Graph_value_info,
+                prt_names_value(w->names, &op->out[0]), op->out[0].type, PRT_STR(""));
+}
+
 static void put_outputs(prt_onnx_writer *w, const prt_graph *g, const prt_graph_names *names)
 {
     const prt_map infos = map_infos(w, g, PRT_ONNX_Graph_output);
@@ -194,6 +205,7 @@ void prt_onnx_put_graph(prt_onnx_writer *w, uint32_t field, const prt_graph *g)
     put_inputs(w, g);
     put_outputs(w, g, names);
     put_infos(w, g);
+    put_cast_infos(w, g);
     for (const prt_raw *raw = g->extra; raw != NULL; raw = raw->next)
         if (raw->field != PRT_ONNX_Graph_input && raw->field != PRT_ONNX_Graph_output &&
             raw->field != PRT_ONNX_Graph_value_info)

@@ -3,6 +3,7 @@
  * onnx_write_node.c — ops as nodes: the bytes an op was read from where they still say what the op
  * is, else bytes made from its attributes.
  */
+#include "converter/history.h"
 #include "converter/onnx_raw.h"
 #include "converter/onnx_write.h"
 
@@ -112,40 +113,13 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
     }
 }
 
-/* Lists are equal when both are empty; otherwise only when they are the same. */
-static bool is_default(uint32_t kind, const void *a, const void *b)
-{
-    switch (kind) {
-    case PRT_ATTR_i64:
-        return *(const int64_t *)a == *(const int64_t *)b;
-    case PRT_ATTR_f32:
-        return memcmp(a, b, sizeof(float)) == 0;
-    case PRT_ATTR_str:
-        return ((const prt_str *)a)->size == ((const prt_str *)b)->size &&
-            (((const prt_str *)a)->size == 0 ||
-                prt_str_equal(*(const prt_str *)a, *(const prt_str *)b));
-    case PRT_ATTR_i64s:
-        return ((const prt_i64s *)a)->count == 0 && ((const prt_i64s *)b)->count == 0;
-    case PRT_ATTR_f32s:
-        return ((const prt_f32s *)a)->count == 0 && ((const prt_f32s *)b)->count == 0;
-    case PRT_ATTR_strs:
-        return ((const prt_strs *)a)->count == 0 && ((const prt_strs *)b)->count == 0;
-    default:
-        return false;
-    }
-}
-
 /* Given ones, and those that a pass set without saying so. */
 static bool is_written(const prt_op *op, uint32_t k)
 {
     const prt_attr_def *row = &op->def->attrs[k];
-    const void *field = (const char *)op->attrs + row->offset;
-    if (row->kind == PRT_ATTR_tensor || row->kind == PRT_ATTR_type)
-        return *(const void *const *)field != NULL;
-    if (row->kind == PRT_ATTR_graph)
-        return *(const uint32_t *)field < op->n_regions;
-    return prt_attr_given(op->attrs, k) ||
-        !is_default(row->kind, field, (const char *)op->def->defaults + row->offset);
+    const bool pointer =
+        row->kind == PRT_ATTR_tensor || row->kind == PRT_ATTR_type || row->kind == PRT_ATTR_graph;
+    return (!pointer && prt_attr_given(op->attrs, k)) || prt_history_says(op, k);
 }
 
 static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *row)
@@ -232,8 +206,8 @@ void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
         prt_put_str(p, PRT_ONNX_Node_input, prt_names_value(w->names, op->in[i].value));
     for (uint32_t i = 0; i < n_out; i++)
         prt_put_str(p, PRT_ONNX_Node_output, prt_names_value(w->names, &op->out[i]));
-    if (op->origin.size != 0)
-        prt_put_str(p, PRT_ONNX_Node_name, op->origin);
+    if (prt_names_node(w->names, op).size != 0)
+        prt_put_str(p, PRT_ONNX_Node_name, prt_names_node(w->names, op));
     prt_put_str(p, PRT_ONNX_Node_op_type, op->name);
     for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++)
         if (is_written(op, k))

@@ -5,16 +5,59 @@
 #include "converter/onnx_raw.h"
 #include "ir/report.h"
 
-#define UP(domain, name, from, to, function) poprt_status function(prt_upgrade *u);
+#define FORM(domain, name, from, to, up, down)                                                     \
+    poprt_status up(prt_upgrade *u);                                                               \
+    poprt_status down(prt_downgrade *d);
+#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
+#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
+#define MEANING(domain, name, since)
 #include "converter/upgrade.def"
+#undef FORM
 #undef UP
+#undef DOWN
+#undef MEANING
 
-static const prt_upgrade_row rows[] = {
-#define UP(domain, name, from, to, function) { domain, name, from, to, function },
+static const prt_form forms[] = {
+#define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
+#define UP(domain, name, from, to, up) { domain, name, from, to, up, NULL },
+#define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
+#define MEANING(domain, name, since)
 #include "converter/upgrade.def"
+#undef FORM
 #undef UP
-    { NULL, NULL, 0, 0, NULL },
+#undef DOWN
+#undef MEANING
 };
+
+static const struct {
+    const char *name;
+    int32_t since;
+} meanings[] = {
+#define FORM(domain, name, from, to, up, down)
+#define UP(domain, name, from, to, up)
+#define DOWN(domain, name, from, to, down)
+#define MEANING(domain, name, since) { name, since },
+#include "converter/upgrade.def"
+#undef FORM
+#undef UP
+#undef DOWN
+#undef MEANING
+};
+
+const prt_form *prt_forms(size_t *count)
+{
+    *count = PRT_COUNT_OF(forms);
+    return forms;
+}
+
+int64_t prt_form_meaning(prt_str name)
+{
+    int64_t since = 1;
+    for (size_t i = 0; i < PRT_COUNT_OF(meanings); i++)
+        if (meanings[i].since > since && prt_str_is(name, meanings[i].name))
+            since = meanings[i].since;
+    return since;
+}
 
 /* ---- attributes ---- */
 
@@ -135,23 +178,62 @@ poprt_status prt_upgrade_ints_to_input(prt_upgrade *u, const char *name, uint32_
     return POPRT_OK;
 }
 
+poprt_status prt_upgrade_refuse(const prt_upgrade *u, poprt_status status, const char *what)
+{
+    return prt_fail(status, prt_op_label(u->op), "%.100s of opset %lld: %s", u->op->name.data,
+        (long long)u->version, what);
+}
+
+void prt_upgrade_set_attr(prt_upgrade *u, size_t offset, const void *value, size_t size)
+{
+    prt_op *op = u->op;
+    memcpy((char *)op->attrs + offset, value, size);
+    for (uint32_t i = 0; i < op->def->n_attrs; i++)
+        if (op->def->attrs[i].offset == offset)
+            *(uint64_t *)op->attrs |= (uint64_t)1 << i;
+}
+
+const prt_type *prt_upgrade_ranked(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && v->type->rank >= 0 ? v->type : NULL;
+}
+
+poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value *value,
+    prt_value *like)
+{
+    prt_value *shape = prt_build_unary(b, PRT_OP_shape, like);
+    PRT_TRY(prt_build_status(b));
+    PRT_TRY(prt_upgrade_become(u, PRT_OP_reshape));
+    PRT_UPGRADE_SET(u, reshape, allowzero, 1);
+    for (uint32_t i = u->op->n_in; i < 2; i++)
+        PRT_TRY(prt_op_add_input(u->op, NULL));
+    prt_op_set_input(u->op, 0, value);
+    prt_op_set_input(u->op, 1, shape);
+    for (uint32_t i = 2; i < u->op->n_in; i++)
+        prt_op_set_input(u->op, i, NULL);
+    u->op->n_in = 2;
+    return POPRT_OK;
+}
+
 /* ---- rows ---- */
 
-static const prt_upgrade_row *next_row(const prt_op *op, int64_t version)
+static const prt_form *next_row(const prt_op *op, int64_t version)
 {
-    for (const prt_upgrade_row *row = rows; row->up != NULL; row++)
-        if (row->from <= version && version < row->to && prt_str_is(op->name, row->name) &&
-            prt_str_is(op->domain, row->domain))
-            return row;
+    for (size_t i = 0; i < PRT_COUNT_OF(forms); i++)
+        if (forms[i].up != NULL && forms[i].from <= version && version < forms[i].to &&
+            prt_str_is(op->name, forms[i].name) && prt_str_is(op->domain, forms[i].domain))
+            return &forms[i];
     return NULL;
 }
 
 poprt_status prt_upgrade_op(prt_upgrade *u)
 {
     int64_t version = u->version;
-    const prt_upgrade_row *row;
+    const prt_form *row;
     while (u->op != NULL && (row = next_row(u->op, version)) != NULL) {
         prt_op_touch(u->op);
+        if (u->op->graph->module->form_runs != NULL)
+            u->op->graph->module->form_runs[2 * (row - forms)]++;
         PRT_TRY(row->up(u));
         version = row->to;
         if (u->op != NULL)

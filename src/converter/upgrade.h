@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * upgrade.h — from any opset to canonical operators: rows of upgrade.def rewrite one node each.
+ * The way back is downgrade.h.
  *
  * The reader builds every node as an op whose known attributes are filled in, then runs the rows
  * whose operator and version range fit, oldest first, then infers the op's type, so an upgrade
@@ -39,13 +40,28 @@ typedef struct prt_upgrade {
     uint32_t n_attrs;
 } prt_upgrade;
 
-typedef poprt_status (*prt_upgrade_fn)(prt_upgrade *u);
+/* An op on its way down; see downgrade.h. */
+typedef struct prt_downgrade {
+    prt_op *op;     /* a hook changes it in place, or replaces its outputs and sets this to NULL */
+    int64_t target; /* opset it is to be written for */
+} prt_downgrade;
 
-typedef struct prt_upgrade_row {
-    const char *domain, *name; /* ONNX operator as written in the model */
-    int32_t from, to;          /* applies to models of opset >= from and < to */
-    prt_upgrade_fn up;
-} prt_upgrade_row;
+typedef poprt_status (*prt_upgrade_fn)(prt_upgrade *u);
+typedef poprt_status (*prt_downgrade_fn)(prt_downgrade *d);
+
+/* A row of upgrade.def. */
+typedef struct prt_form {
+    const char *domain, *name; /* ONNX operator */
+    int32_t from, to;          /* the older form: opsets >= from and < to; from 0: there was none */
+    prt_upgrade_fn up;         /* NULL: nothing to do on this way, or no way */
+    prt_downgrade_fn down;
+} prt_form;
+
+/* All rows, in the order of the table. */
+const prt_form *prt_forms(size_t *count);
+
+/* Opset from which on the present form of an operator of ai.onnx means what it means now. */
+int64_t prt_form_meaning(prt_str name);
 
 /* Runs all rows for u->op in order; an op that becomes another climbs on by the new one's rows.
  * Afterwards u->op is the op that stands for the node, or NULL
@@ -61,6 +77,23 @@ float prt_upgrade_f32(prt_upgrade *u, const char *name, float absent);
 
 /* Attribute `name` (ints; may be missing) becomes input `slot` as an i64 constant of rank 1. */
 poprt_status prt_upgrade_ints_to_input(prt_upgrade *u, const char *name, uint32_t slot);
+
+/* A failure that names the operator and the opset. */
+poprt_status prt_upgrade_refuse(const prt_upgrade *u, poprt_status status, const char *what);
+
+/* Sets an attribute of the row and marks it as given. */
+#define PRT_UPGRADE_SET(u, id, field, ...)                                                         \
+    prt_upgrade_set_attr(u, offsetof(prt_##id##_attrs, field),                                     \
+        &(__typeof__(((prt_##id##_attrs *)0)->field)){ __VA_ARGS__ },                              \
+        sizeof(((prt_##id##_attrs *)0)->field))
+void prt_upgrade_set_attr(prt_upgrade *u, size_t offset, const void *value, size_t size);
+
+/* Type of a tensor of known rank, else NULL. */
+const prt_type *prt_upgrade_ranked(const prt_value *v);
+
+/* The op becomes Reshape of `value` to the shape of `like`; it keeps its output. */
+poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value *value,
+    prt_value *like);
 
 /* The op becomes another row of the table (inputs, outputs and regions stay). Attributes of the
  * node that the new row has by name and kind are filled in unless somebody took them; the others

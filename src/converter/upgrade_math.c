@@ -8,9 +8,15 @@
 
 #include "converter/onnx_raw.h"
 
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
+#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
+#define DOWN(domain, name, from, to, down)
+#define MEANING(domain, name, since)
 #include "converter/upgrade_math.def"
+#undef FORM
 #undef UP
+#undef DOWN
+#undef MEANING
 
 /* The constants of opset 1 had fewer digits. */
 poprt_status prt_up_selu(prt_upgrade *u)
@@ -46,6 +52,35 @@ static poprt_status append_ones(prt_op *op, uint32_t slot, int32_t rank, int64_t
     return prt_build_status(&b);
 }
 
+/*
+ * The same where ranks are known at run time only: up to the rank of input 0 less `from`, or up to
+ * `-from` when it is below 0. Counts of less than none are none.
+ */
+static poprt_status append_ones_at_run(prt_op *op, int64_t from)
+{
+    const prt_reshape_attrs exact = { .allowzero = 1 };
+    const int64_t one = 1, zero = 0;
+    const prt_tensor fill = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_i64, .rank = 1,
+        .dims = { 1 }, .data = (void *)(uintptr_t)&one, .size = sizeof(one) };
+    const prt_constant_of_shape_attrs ones = { .value = &fill };
+    prt_build b = prt_build_before(op);
+    prt_value *a_shape = prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 0));
+    prt_value *shape[2] = { prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 1)), NULL };
+    prt_value *rank = from < 0 ? prt_build_i64s(&b, 1, &zero)
+                               : prt_build_unary(&b, PRT_OP_shape, a_shape);
+    prt_value *count = prt_build_binary(&b, PRT_OP_sub, rank, prt_build_i64s(&b, 1, &from));
+    count = prt_build_binary(&b, PRT_OP_sub, count, prt_build_unary(&b, PRT_OP_shape, shape[0]));
+    count = prt_build_binary(&b, PRT_OP_max, count, prt_build_i64s(&b, 1, &zero));
+    shape[1] = prt_build_op(&b, PRT_OP_constant_of_shape, &ones, 1, &count);
+    const prt_concat_attrs front = { .axis = 0 };
+    prt_value *in[2] = { prt_op_input(op, 1),
+        prt_build_op(&b, PRT_OP_concat, &front, 2, shape) };
+    prt_value *wider = prt_build_op(&b, PRT_OP_reshape, &exact, 2, in);
+    if (wider != NULL)
+        prt_op_set_input(op, 1, wider);
+    return prt_build_status(&b);
+}
+
 /* Rank of a value's type, or PRT_RANK_UNKNOWN. */
 static int32_t rank_of(const prt_value *v)
 {
@@ -70,8 +105,7 @@ poprt_status prt_up_broadcast(prt_upgrade *u)
         return POPRT_OK;
     const int32_t a = rank_of(prt_op_input(op, 0)), b = rank_of(prt_op_input(op, 1));
     if (a < 0 || b < 0)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "%s: `axis` needs inputs of known rank", op->def->name);
+        return append_ones_at_run(op, axis);
     if (axis < -a || axis > a)
         return prt_fail(POPRT_E_SHAPE, prt_op_label(op), "%s: axis %lld is outside [%d, %d]",
             op->def->name, (long long)axis, -a, a);
@@ -87,8 +121,7 @@ poprt_status prt_up_prelu(prt_upgrade *u)
     if (slope == 0 || slope > 1 || has_one_element(prt_op_input(op, 1)))
         return POPRT_OK;
     if (x < 0 || slope < 0)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "PRelu: before opset 7 it needs inputs of known rank");
+        return append_ones_at_run(op, 1);
     return x > 2 ? append_ones(op, 1, 1, x - 2) : POPRT_OK;
 }
 
@@ -176,33 +209,35 @@ static poprt_status keep_mask_type(prt_op *op)
     b.origin = op->origin;
     as_data = prt_build_binary(&b, PRT_OP_cast_like, mask, prt_op_input(op, 0));
     PRT_TRY(prt_build_status(&b));
-    prt_value_replace(mask, as_data);
+    prt_build_hand_over(&b, mask, as_data);
     prt_op_set_input(as_data->def, 0, mask);
-    if (mask->name.size == 0)
-        return POPRT_OK;
-    const prt_str name = mask->name;
-    mask->name = PRT_STR("");
-    return prt_value_set_name(as_data, name);
+    return prt_build_status(&b);
 }
 
-/*
- * Ratio and training mode were attributes. From opset 7 on there was no training; before it a node
- * said itself whether it trains, and does unless told otherwise.
- */
+/* Before opset 7 a node said itself whether it trains, and does unless told otherwise. */
+poprt_status prt_up_dropout_test(prt_upgrade *u)
+{
+    if (prt_upgrade_i64(u, "is_test", 0) != 0)
+        return POPRT_OK;
+    prt_build b = prt_build_before(u->op);
+    prt_value *yes = prt_build_scalar(&b, PRT_DTYPE_bool, 1.0);
+    PRT_TRY(prt_build_status(&b));
+    while (u->op->n_in <= 2)
+        PRT_TRY(prt_op_add_input(u->op, NULL));
+    prt_op_set_input(u->op, 2, yes);
+    return POPRT_OK;
+}
+
+/* The ratio was an attribute, and the mask had the type of the data. */
 poprt_status prt_up_dropout(prt_upgrade *u)
 {
     prt_op *op = u->op;
     const float ratio = prt_upgrade_f32(u, "ratio", 0.5f);
-    const bool training = prt_upgrade_i64(u, "is_test", 0) == 0 && u->version < 7;
     prt_build b = prt_build_before(op);
-    prt_value *inputs[2] = { prt_build_scalar(&b, PRT_DTYPE_f32, (double)ratio), NULL };
-    if (training)
-        inputs[1] = prt_build_scalar(&b, PRT_DTYPE_bool, 1.0);
+    prt_value *value = prt_build_scalar(&b, PRT_DTYPE_f32, (double)ratio);
     PRT_TRY(prt_build_status(&b));
-    for (uint32_t i = 0; i < (training ? 2u : 1u); i++)
-        if (op->n_in > i + 1)
-            prt_op_set_input(op, i + 1, inputs[i]);
-        else
-            PRT_TRY(prt_op_add_input(op, inputs[i]));
+    while (op->n_in <= 1)
+        PRT_TRY(prt_op_add_input(op, NULL));
+    prt_op_set_input(op, 1, value);
     return u->version < 10 ? keep_mask_type(op) : POPRT_OK;
 }

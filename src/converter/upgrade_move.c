@@ -5,9 +5,15 @@
  */
 #include "converter/upgrade.h"
 
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
+#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
+#define DOWN(domain, name, from, to, down)
+#define MEANING(domain, name, since)
 #include "converter/upgrade_move.def"
+#undef FORM
 #undef UP
+#undef DOWN
+#undef MEANING
 
 enum { KIND_INT = 2 }; /* of AttributeProto */
 
@@ -75,12 +81,17 @@ poprt_status prt_up_concat(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* `paddings` was the first name of `pads`. The value was a float of the data's type. */
+/* `paddings` was the first name of `pads`. */
+poprt_status prt_up_pad_name(prt_upgrade *u)
+{
+    return prt_upgrade_ints_to_input(u, "paddings", 1);
+}
+
+/* The value was a float of the data's type. */
 poprt_status prt_up_pad(prt_upgrade *u)
 {
     prt_op *op = u->op;
     const prt_value *x = prt_op_input(op, 0);
-    PRT_TRY(prt_upgrade_ints_to_input(u, "paddings", 1));
     PRT_TRY(prt_upgrade_ints_to_input(u, "pads", 1));
     const float value = prt_upgrade_f32(u, "value", 0.0f);
     if (value == 0.0f)
@@ -122,25 +133,51 @@ static bool read_number(const prt_value *v, int64_t most, int64_t *out)
     return *out >= -most && *out <= most;
 }
 
+/* Tiles and axis of the run: repeats are ones but for the tiles at the axis. */
+static prt_value *tiles_at_run(prt_build *b, const prt_op *op)
+{
+    const int64_t one = 1;
+    prt_cast_attrs to = *(const prt_cast_attrs *)prt_op_of(PRT_OP_cast)->defaults;
+    to.to = PRT_DTYPE_i64;
+    prt_value *tiles = prt_op_input(op, 1), *axis = prt_op_input(op, 2);
+    prt_value *shape = prt_build_unary(b, PRT_OP_shape, prt_op_input(op, 0));
+    const int64_t list = -1;
+    tiles = prt_build_op(b, PRT_OP_cast, &to, 1, &tiles);
+    tiles = prt_build_binary(b, PRT_OP_reshape, tiles, prt_build_i64s(b, 1, &list));
+    axis = prt_build_op(b, PRT_OP_cast, &to, 1, &axis);
+    axis = prt_build_binary(b, PRT_OP_reshape, axis, prt_build_i64s(b, 0, &list));
+    const prt_concat_attrs front = { .axis = 0 };
+    prt_value *both[2] = { prt_build_i64s(b, 1, &one), tiles };
+    const prt_one_hot_attrs last = { .axis = -1 };
+    prt_value *in[3] = { axis, prt_build_unary(b, PRT_OP_shape, shape),
+        prt_build_op(b, PRT_OP_concat, &front, 2, both) };
+    return prt_build_op(b, PRT_OP_one_hot, &last, 3, in);
+}
+
 /* Opset 1: how often, and along which axis, in two scalars of the data's type. */
 poprt_status prt_up_tile(prt_upgrade *u)
 {
     prt_op *op = u->op;
     const prt_value *x = prt_op_input(op, 0);
     int64_t tiles, axis, repeats[PRT_MAX_RANK];
-    if (x == NULL || op->n_in != 3 || !prt_type_is_tensor(x->type) || x->type->rank < 0 ||
-        x->type->rank > PRT_MAX_RANK || !read_number(prt_op_input(op, 1), INT32_MAX, &tiles) ||
-        !read_number(prt_op_input(op, 2), PRT_MAX_RANK, &axis))
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
-            "Tile of opset 1 is supported with constant tiles and axis, and data of known rank");
-    const int32_t rank = x->type->rank;
-    axis = axis < 0 ? axis + rank : axis;
-    if (axis < 0 || axis >= rank)
-        return prt_fail(POPRT_E_SHAPE, prt_op_label(op), "Tile: the axis is outside rank %d", rank);
-    for (int32_t i = 0; i < rank; i++)
-        repeats[i] = i == axis ? tiles : 1;
     prt_build b = prt_build_before(op);
-    prt_value *list = prt_build_i64s(&b, (uint32_t)rank, repeats);
+    prt_value *list;
+    if (x == NULL || prt_op_input(op, 1) == NULL || prt_op_input(op, 2) == NULL || op->n_in != 3)
+        return prt_fail(POPRT_E_PARSE, prt_op_label(op), "Tile: must have three inputs");
+    if (!prt_type_is_tensor(x->type) || x->type->rank < 0 || x->type->rank > PRT_MAX_RANK ||
+        !read_number(prt_op_input(op, 1), INT32_MAX, &tiles) ||
+        !read_number(prt_op_input(op, 2), PRT_MAX_RANK, &axis)) {
+        list = tiles_at_run(&b, op);
+    } else {
+        const int32_t rank = x->type->rank;
+        axis = axis < 0 ? axis + rank : axis;
+        if (axis < 0 || axis >= rank)
+            return prt_fail(POPRT_E_SHAPE, prt_op_label(op), "Tile: the axis is outside rank %d",
+                rank);
+        for (int32_t i = 0; i < rank; i++)
+            repeats[i] = i == axis ? tiles : 1;
+        list = prt_build_i64s(&b, (uint32_t)rank, repeats);
+    }
     PRT_TRY(prt_build_status(&b));
     prt_op_set_input(op, 1, list);
     prt_op_set_input(op, 2, NULL);

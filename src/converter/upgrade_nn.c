@@ -1,65 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade_nn.c — older neural-network operators: softmax over several dims, normalisation with
- * flags of training frameworks, resampling before it had coordinates, and names that changed.
+ * upgrade_nn.c — older neural-network operators: softmax over several dims, powers of any size,
+ * resampling before it had coordinates, and names that changed.
  */
 #include <math.h>
 
 #include "converter/upgrade.h"
 
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
+#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
+#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
+#define DOWN(domain, name, from, to, down)
+#define MEANING(domain, name, since)
 #include "converter/upgrade_nn.def"
+#undef FORM
 #undef UP
+#undef DOWN
+#undef MEANING
 
 enum { KIND_FLOATS = 6 }; /* of AttributeProto */
-
-static poprt_status refuse(const prt_upgrade *u, poprt_status status, const char *what)
-{
-    return prt_fail(status, prt_op_label(u->op), "%.100s of opset %lld: %s", u->op->name.data,
-        (long long)u->version, what);
-}
-
-/* Sets an attribute of the row and marks it as given. */
-#define SET(u, id, field, ...)                                                                     \
-    set_attr(u, offsetof(prt_##id##_attrs, field), &(PRT_TYPE_OF(id, field)){ __VA_ARGS__ },      \
-        sizeof(PRT_TYPE_OF(id, field)))
-#define PRT_TYPE_OF(id, field) __typeof__(((prt_##id##_attrs *)0)->field)
-
-static void set_attr(prt_upgrade *u, size_t offset, const void *value, size_t size)
-{
-    prt_op *op = u->op;
-    memcpy((char *)op->attrs + offset, value, size);
-    for (uint32_t i = 0; i < op->def->n_attrs; i++)
-        if (op->def->attrs[i].offset == offset)
-            *(uint64_t *)op->attrs |= (uint64_t)1 << i;
-}
 
 static bool given(const prt_upgrade *u, const char *name)
 {
     const uint32_t i = prt_op_attr(u->op->def, prt_str_of(name));
     return i != UINT32_MAX && prt_attr_given(u->op->attrs, i);
-}
-
-static const prt_type *tensor_type(const prt_value *v)
-{
-    return v != NULL && prt_type_is_tensor(v->type) && v->type->rank >= 0 ? v->type : NULL;
-}
-
-/* The op becomes Reshape of `value` to the shape of `like`; it keeps its output. */
-static poprt_status become_reshape(prt_upgrade *u, prt_build *b, prt_value *value, prt_value *like)
-{
-    prt_value *shape = prt_build_unary(b, PRT_OP_shape, like);
-    PRT_TRY(prt_build_status(b));
-    PRT_TRY(prt_upgrade_become(u, PRT_OP_reshape));
-    SET(u, reshape, allowzero, 1);
-    for (uint32_t i = u->op->n_in; i < 2; i++)
-        PRT_TRY(prt_op_add_input(u->op, NULL));
-    prt_op_set_input(u->op, 0, value);
-    prt_op_set_input(u->op, 1, shape);
-    for (uint32_t i = 2; i < u->op->n_in; i++)
-        prt_op_set_input(u->op, i, NULL);
-    u->op->n_in = 2;
-    return POPRT_OK;
 }
 
 poprt_status prt_up_consumed_input(prt_upgrade *u)
@@ -84,7 +47,7 @@ poprt_status prt_up_flat_softmax(prt_upgrade *u)
     prt_softmax_attrs *a = op->attrs; /* the three structs are alike */
     const int64_t axis = given(u, "axis") ? a->axis : 1;
     prt_value *x = prt_op_input(op, 0);
-    const prt_type *type = tensor_type(x);
+    const prt_type *type = prt_upgrade_ranked(x);
     a->axis = -1;
     a->present |= 1;
     if (type != NULL && is_last(type, axis))
@@ -93,83 +56,7 @@ poprt_status prt_up_flat_softmax(prt_upgrade *u)
     const prt_flatten_attrs flat = { .axis = axis };
     prt_value *rows = prt_build_op(&b, PRT_OP_flatten, &flat, 1, &x);
     prt_value *y = prt_build_op(&b, op->def->id, a, 1, &rows);
-    return become_reshape(u, &b, y, x);
-}
-
-/* ---- normalisations ---- */
-
-/* Statistics for every element rather than every channel: elements become channels. */
-static poprt_status flatten_batch_norm(prt_upgrade *u)
-{
-    prt_op *op = u->op;
-    static const int64_t all = -1;
-    prt_build b = prt_build_before(op);
-    prt_value *x = prt_op_input(op, 0), *in[5];
-    const prt_flatten_attrs flat = { .axis = 1 };
-    in[0] = prt_build_op(&b, PRT_OP_flatten, &flat, 1, &x);
-    for (uint32_t i = 1; i < 5; i++)
-        in[i] = prt_build_binary(&b, PRT_OP_reshape, prt_op_input(op, i),
-            prt_build_i64s(&b, 1, &all));
-    prt_value *y = prt_build_op(&b, PRT_OP_batch_normalization, op->attrs, 5, in);
-    return become_reshape(u, &b, y, x);
-}
-
-poprt_status prt_up_batch_norm(prt_upgrade *u)
-{
-    prt_op *op = u->op;
-    uint32_t used = 1;
-    (void)prt_upgrade_attr(u, "consumed_inputs");
-    (void)prt_upgrade_attr(u, "is_test"); /* the outputs say it too */
-    for (uint32_t i = 1; i < op->n_out; i++)
-        if (prt_value_used(&op->out[i]))
-            used = i + 1;
-    if (used > 3)
-        return refuse(u, POPRT_E_UNSUPPORTED, "saved statistics are not computed");
-    op->n_out = used; /* outputs that only have names are left out */
-    if (op->n_in < 5)
-        return refuse(u, POPRT_E_PARSE, "has fewer than five inputs");
-    if (used > 1)
-        SET(u, batch_normalization, training_mode, 1);
-    if (prt_upgrade_i64(u, "spatial", 1) != 0)
-        return POPRT_OK;
-    const prt_type *type = tensor_type(prt_op_input(op, 0));
-    if (type != NULL && type->rank == 2)
-        return POPRT_OK;
-    if (used > 1)
-        return refuse(u, POPRT_E_UNSUPPORTED, "training with spatial 0 is not possible");
-    return flatten_batch_norm(u);
-}
-
-/* Factors by group: repeated for its channels, or applied to groups as instances' channels. */
-poprt_status prt_up_group_norm(prt_upgrade *u)
-{
-    prt_op *op = u->op;
-    const prt_group_normalization_attrs *a = op->attrs;
-    const int64_t groups = a->num_groups;
-    prt_value *x = prt_op_input(op, 0);
-    const prt_type *type = tensor_type(x);
-    prt_build b = prt_build_before(op);
-    if (groups < 1 || op->n_in < 3)
-        return refuse(u, POPRT_E_ARG, "num_groups or an input is missing");
-    const int64_t channels = type != NULL && type->rank > 1 ? type->dims[1] : PRT_DIM_UNKNOWN;
-    if (!prt_dim_is_number(channels) || channels % groups != 0) {
-        const int64_t dims[3] = { 0, groups, -1 };
-        const prt_instance_normalization_attrs norm = { .epsilon = a->epsilon };
-        prt_value *in[3] = { prt_build_binary(&b, PRT_OP_reshape, x, prt_build_i64s(&b, 3, dims)),
-            prt_op_input(op, 1), prt_op_input(op, 2) };
-        prt_value *y = prt_build_op(&b, PRT_OP_instance_normalization, &norm, 3, in);
-        return become_reshape(u, &b, y, x);
-    }
-    const int64_t column[2] = { groups, 1 }, table[2] = { groups, channels / groups };
-    for (uint32_t i = 1; i < 3; i++) {
-        prt_value *v = prt_build_binary(&b, PRT_OP_reshape, prt_op_input(op, i),
-            prt_build_i64s(&b, 2, column));
-        v = prt_build_binary(&b, PRT_OP_expand, v, prt_build_i64s(&b, 2, table));
-        v = prt_build_binary(&b, PRT_OP_reshape, v, prt_build_i64s(&b, 1, &channels));
-        PRT_TRY(prt_build_status(&b));
-        prt_op_set_input(op, i, v);
-    }
-    return POPRT_OK;
+    return prt_upgrade_become_reshape(u, &b, y, x);
 }
 
 /* ---- attributes that went or changed their type ---- */
@@ -187,17 +74,53 @@ poprt_status prt_up_output_sequence(prt_upgrade *u)
     return POPRT_OK;
 }
 
+/* Mean by window of x raised to p, times the number of elements, to the power of 1 / p. */
+static poprt_status any_power(prt_upgrade *u, float p)
+{
+    prt_op *op = u->op;
+    prt_value *x = prt_op_input(op, 0), *sum;
+    const prt_type *type = prt_upgrade_ranked(x);
+    int64_t axes[PRT_MAX_RANK];
+    double count = 1;
+    if (type == NULL || type->rank > PRT_MAX_RANK)
+        return prt_upgrade_refuse(u, POPRT_E_UNSUPPORTED, "a broken p needs a known rank");
+    prt_build b = prt_build_before(op);
+    prt_value *power = prt_build_scalar(&b, type->dtype, (double)p);
+    x = prt_build_binary(&b, PRT_OP_pow, prt_build_unary(&b, PRT_OP_abs, x), power);
+    if (prt_op_is(op, PRT_OP_lp_pool)) {
+        const prt_lp_pool_attrs *a = op->attrs;
+        const prt_average_pool_attrs mean = { .count_include_pad = 1, .pads = a->pads,
+            .auto_pad = a->auto_pad, .strides = a->strides, .kernel_shape = a->kernel_shape };
+        for (uint32_t i = 0; i < a->kernel_shape.count; i++)
+            count *= (double)a->kernel_shape.data[i];
+        sum = prt_build_op(&b, PRT_OP_average_pool, &mean, 1, &x);
+        sum = prt_build_binary(&b, PRT_OP_mul, sum, prt_build_scalar(&b, type->dtype, count));
+    } else {
+        for (int32_t i = 2; i < type->rank; i++)
+            axes[i - 2] = i;
+        const uint32_t n = type->rank > 2 ? (uint32_t)type->rank - 2 : 0;
+        sum = prt_build_binary(&b, PRT_OP_reduce_sum, x, prt_build_i64s(&b, n, axes));
+    }
+    prt_value *root = prt_build_scalar(&b, type->dtype, 1.0 / (double)p);
+    PRT_TRY(prt_build_status(&b));
+    PRT_TRY(prt_upgrade_become(u, PRT_OP_pow));
+    prt_op_set_input(op, 0, sum);
+    return prt_op_add_input(op, root);
+}
+
 poprt_status prt_up_real_p(prt_upgrade *u)
 {
     if (given(u, "p"))
         return POPRT_OK;
     const float p = prt_upgrade_f32(u, "p", 2.0f);
-    if (!(p >= 1.0f && p <= 1e6f && p == floorf(p)))
-        return refuse(u, POPRT_E_UNSUPPORTED, "p must be a positive integer");
+    if (!(p > 0.0f && p <= 1e6f))
+        return prt_upgrade_refuse(u, POPRT_E_ARG, "p must be positive");
+    if (p != floorf(p))
+        return any_power(u, p);
     if (prt_op_is(u->op, PRT_OP_lp_pool))
-        SET(u, lp_pool, p, (int64_t)p);
+        PRT_UPGRADE_SET(u, lp_pool, p, (int64_t)p);
     else
-        SET(u, global_lp_pool, p, (int64_t)p);
+        PRT_UPGRADE_SET(u, global_lp_pool, p, (int64_t)p);
     return POPRT_OK;
 }
 
@@ -205,15 +128,15 @@ poprt_status prt_up_grid_sample(prt_upgrade *u)
 {
     const prt_grid_sample_attrs *a = u->op->attrs;
     if (prt_str_is(a->mode, "bilinear"))
-        SET(u, grid_sample, mode, "linear", 6);
+        PRT_UPGRADE_SET(u, grid_sample, mode, "linear", 6);
     else if (prt_str_is(a->mode, "bicubic"))
-        SET(u, grid_sample, mode, "cubic", 5);
+        PRT_UPGRADE_SET(u, grid_sample, mode, "cubic", 5);
     return POPRT_OK;
 }
 
 poprt_status prt_up_roi_align(prt_upgrade *u)
 {
-    SET(u, roi_align, coordinate_transformation_mode, "output_half_pixel", 17);
+    PRT_UPGRADE_SET(u, roi_align, coordinate_transformation_mode, "output_half_pixel", 17);
     return POPRT_OK;
 }
 
@@ -227,7 +150,7 @@ poprt_status prt_up_resize(prt_upgrade *u)
     prt_tensor known;
     bool shrinks = false, grows = true;
     if (prt_str_is(a->mode, "bilinear"))
-        SET(u, resize, mode, "linear", 6);
+        PRT_UPGRADE_SET(u, resize, mode, "linear", 6);
     if (scales != NULL && prt_value_tensor(scales, &known) && known.dtype == PRT_DTYPE_f32) {
         const float *s = known.data;
         grows = false;
@@ -236,11 +159,11 @@ poprt_status prt_up_resize(prt_upgrade *u)
             shrinks = shrinks || s[i] < 1.0f;
         }
     }
-    SET(u, resize, coordinate_transformation_mode, "asymmetric", 10);
+    PRT_UPGRADE_SET(u, resize, coordinate_transformation_mode, "asymmetric", 10);
     if (shrinks && !grows)
-        SET(u, resize, nearest_mode, "ceil", 4);
+        PRT_UPGRADE_SET(u, resize, nearest_mode, "ceil", 4);
     else
-        SET(u, resize, nearest_mode, "floor", 5);
+        PRT_UPGRADE_SET(u, resize, nearest_mode, "floor", 5);
     while (u->op->n_in < 3)
         PRT_TRY(prt_op_add_input(u->op, NULL));
     prt_op_set_input(u->op, 1, NULL);
@@ -266,7 +189,7 @@ poprt_status prt_up_upsample(prt_upgrade *u)
     }
     PRT_TRY(prt_build_status(&b));
     if (scales == NULL)
-        return refuse(u, POPRT_E_PARSE, "scales are missing");
+        return prt_upgrade_refuse(u, POPRT_E_PARSE, "scales are missing");
     PRT_TRY(prt_upgrade_become(u, PRT_OP_resize)); /* whose first form the next row finishes */
     if (u->op->n_in < 2)
         PRT_TRY(prt_op_add_input(u->op, NULL));

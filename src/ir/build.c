@@ -134,7 +134,7 @@ static poprt_status sweep(prt_op *op)
     }
 }
 
-void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
+void prt_build_hand_over(prt_build *b, prt_value *from, prt_value *to)
 {
     if (b->status != POPRT_OK || from == to)
         return;
@@ -144,6 +144,11 @@ void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
         from->name = PRT_STR("");
         b->status = prt_value_set_name(to, name);
     }
-    if (b->status == POPRT_OK && from->def != NULL)
+}
+
+void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
+{
+    prt_build_hand_over(b, from, to);
+    if (b->status == POPRT_OK && from != to && from->def != NULL)
         b->status = sweep(from->def);
 }

@@ -37,7 +37,9 @@ prt_value *prt_build_i64(prt_build *b, int64_t value);                          
 prt_value *prt_build_scalar(prt_build *b, int32_t dtype, double value); /* of any numeric type */
 
 /* Every use of `from` becomes a use of `to`; `to` takes over the name where `from` had one that
- * an unnamed `to` can carry. Ops left without users are erased. */
+ * an unnamed `to` can carry. */
+void prt_build_hand_over(prt_build *b, prt_value *from, prt_value *to);
+/* The same, and ops left without users are erased. */
 void prt_build_replace(prt_build *b, prt_value *from, prt_value *to);
 
 poprt_status prt_build_status(const prt_build *b);

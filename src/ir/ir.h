@@ -102,6 +102,10 @@ struct prt_module {
     prt_opset *opsets; /* as imported */
     prt_str file;            /* where it was read from, for errors and external data */
     const prt_raw *extra;    /* model-level fields: producer, metadata, doc string, functions … */
+    int64_t form_opset;  /* opset whose forms the ops of ai.onnx have; 0: canonical. What is not
+                          * canonical can only be written. */
+    uint32_t *form_runs; /* how often each row of upgrade.def ran, up and down by turns; may be
+                          * NULL; belongs to whoever wants to know */
     bool has_state;          /* some op was made that writes a weight */
 };
 

@@ -155,8 +155,7 @@ typedef struct prt_op_def {
     const char *key; /* the row's id as text: the name in IR text */
     const char *domain, *name;
     uint32_t id;
-    uint32_t
-        since; /* opset from which the canonical form (inputs, attributes, meaning) is this one */
+    uint32_t since; /* version of the newest schema, which the row describes */
     uint32_t traits;
     uint32_t n_types, n_in, n_out, n_attrs; /* rows */
     uint32_t min_in, max_in, min_out, max_out; /* counts; UINT32_MAX for variadic */

@@ -8,6 +8,7 @@
 
 enum {
     OPT_HELP,
+    OPT_CONVERT_VERSION,
     OPT_EXPORT_POPEF,
     OPT_INPUT_MODEL,
     OPT_INPUT_SHAPE,
@@ -23,6 +24,9 @@ enum {
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = { "help", 'h', PRT_OPT_FLAG, NULL, "print this and exit" },
+    [OPT_CONVERT_VERSION] = { "convert_version", 0, PRT_OPT_ONE, "N",
+        "opset of the ONNX domain to write, 0 for the model's own; 11 by default, or the next that "
+        "has all that the model needs" },
     [OPT_EXPORT_POPEF] = { "export_popef", 0, PRT_OPT_FLAG, NULL,
         "compile and write executable.popef into the output directory" },
     [OPT_INPUT_MODEL] = { "input_model", 'i', PRT_OPT_ONE, "PATH",
@@ -56,7 +60,7 @@ static const prt_opt_command command = { .name = "poprt",
     .min_args = 0,
     .max_args = 0 };
 
-enum { STAGES = 5, WARM_UPS = 2, RUNS = 20 };
+enum { STAGES = 5, WARM_UPS = 2, RUNS = 20, USUAL_OPSET = 11 };
 
 static void put_version(void)
 {
@@ -134,6 +138,49 @@ static const char *below(prt_tool *tool, const char *dir, const char *name)
     return prt_tool_text(tool->arena, "%s%s%s", dir, slash ? "" : "/", name);
 }
 
+static poprt_status save_for(const prt_tool *tool, const poprt_model *model, const char *path,
+    const char *opset)
+{
+    poprt_config *config = NULL;
+    PRT_TRY(poprt_config_create(tool->env, &config));
+    poprt_status status = poprt_config_set(config, "convert_version", opset);
+    if (status == POPRT_OK)
+        status = poprt_model_save_file_as(model, path, config);
+    poprt_config_release(config);
+    return status;
+}
+
+/*
+ * An opset that was asked for is written or fails. Without one it is the usual one, or else the
+ * least that has all the model needs, and a warning says why.
+ */
+static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_model *model,
+    const char *path)
+{
+    char opset[32], why[2048];
+    if (asked != NULL)
+        return save_for(tool, model, path, asked);
+    (void)snprintf(opset, sizeof(opset), "%d", USUAL_OPSET);
+    poprt_status status = save_for(tool, model, path, opset);
+    if (status != POPRT_E_UNSUPPORTED)
+        return status;
+    const poprt_error *e = poprt_last_error();
+    (void)snprintf(why, sizeof(why), "%s: %s", e->subject, e->message);
+    for (int i = USUAL_OPSET + 1; status == POPRT_E_UNSUPPORTED; i++) {
+        (void)snprintf(opset, sizeof(opset), "%d", i);
+        status = save_for(tool, model, path, opset);
+    }
+    if (status == POPRT_E_ARG) { /* past the newest: what nobody knows is written as it is */
+        (void)snprintf(opset, sizeof(opset), "that of the model");
+        status = poprt_model_save_file(model, path);
+    }
+    prt_progress_clear(&tool->progress);
+    if (status == POPRT_OK)
+        PRT_LOG(POPRT_LOG_WARNING, "the model is written for opset %s instead of %d: %s", opset,
+            USUAL_OPSET, why);
+    return status;
+}
+
 static poprt_status save_onnx(prt_tool *tool, const prt_opts *opts, const char *input,
     const poprt_model *model)
 {
@@ -144,7 +191,9 @@ static poprt_status save_onnx(prt_tool *tool, const prt_opts *opts, const char *
         name = prt_tool_text(tool->arena, "%s.optimized.onnx", slash != NULL ? slash + 1 : input);
     const char *path = below(tool, dir, name);
     PRT_TRY(prt_tool_make_dir(dir));
-    return path != NULL ? poprt_model_save_file(model, path) : POPRT_E_NOMEM;
+    return path != NULL
+        ? save_opset(tool, prt_opt_value(opts, OPT_CONVERT_VERSION, NULL), model, path)
+        : POPRT_E_NOMEM;
 }
 
 static void put_figures(const prt_feed *feed, double *ms)

@@ -23,6 +23,7 @@ START_TEST(null_is_an_argument_error)
     ck_assert_fails(poprt_model_load_bytes(NULL, NULL, 1, NULL, &model), POPRT_E_ARG);
     ck_assert_fails(poprt_model_clone(NULL, &model), POPRT_E_ARG);
     ck_assert_fails(poprt_model_save_file(NULL, "x"), POPRT_E_ARG);
+    ck_assert_fails(poprt_model_save_file_as(NULL, "x", NULL), POPRT_E_ARG);
     ck_assert_fails(poprt_model_describe(NULL, 0, buffer_write, NULL), POPRT_E_ARG);
     ck_assert_fails(poprt_pass_manager_add(NULL, "x", NULL), POPRT_E_ARG);
     ck_assert_fails(poprt_pass_manager_run(NULL, NULL), POPRT_E_ARG);

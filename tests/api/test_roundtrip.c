@@ -41,6 +41,45 @@ START_TEST(operators_are_listed)
 }
 END_TEST
 
+/* The model itself stays what it was, and a refused opset leaves no file. */
+START_TEST(models_are_written_for_an_opset)
+{
+    char dir[] = "/tmp/poprt-api-XXXXXX", onnx[64];
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    (void)snprintf(onnx, sizeof(onnx), "%s/d.onnx", dir);
+    poprt_model *model = NULL, *copy = NULL, *encoder = NULL;
+    poprt_executable *exec = NULL, *again = NULL;
+    poprt_config *config = NULL;
+    float expected[10], found[10];
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_ok(poprt_model_load_file(NULL, PRT_TEST_DATA "/encoder/model.onnx", NULL, &encoder));
+    ck_assert_ok(poprt_config_set(config, "convert_version", "3"));
+    ck_assert_fails(poprt_model_save_file_as(encoder, onnx, config), POPRT_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "cannot go to opset 3"));
+    poprt_model_release(encoder);
+    ck_assert_int_ne(unlink(onnx), 0);
+    ck_assert_ok(poprt_config_set(config, "convert_version", "999"));
+    ck_assert_fails(poprt_model_save_file_as(model, onnx, config), POPRT_E_ARG);
+    ck_assert_ok(poprt_config_set(config, "convert_version", "9"));
+    ck_assert_ok(poprt_model_save_file_as(model, onnx, config));
+    ck_assert_ok(poprt_model_load_file(NULL, onnx, NULL, &copy));
+    ck_assert_ok(poprt_compile(model, NULL, &exec));
+    ck_assert_ok(poprt_compile(copy, NULL, &again));
+    digit_expect(exec, 2, expected);
+    digit_expect(again, 2, found);
+    for (size_t i = 0; i < 10; i++)
+        ck_assert_float_eq_tol(found[i], expected[i], 1e-4f);
+    poprt_config_release(config);
+    poprt_executable_release(again);
+    poprt_executable_release(exec);
+    poprt_model_release(copy);
+    poprt_model_release(model);
+    ck_assert_int_eq(unlink(onnx), 0);
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
 START_TEST(files_are_written_whole)
 {
     char dir[] = "/tmp/poprt-api-XXXXXX", popef[64], onnx[64];
@@ -191,6 +230,7 @@ START_TEST(names_and_versions)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, files_are_written_whole,
-    passes_do_not_change_results, passes_are_listed_and_observed, input_shapes_can_be_fixed,
-    everything_can_be_described, operators_are_listed, names_and_versions)
+PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, models_are_written_for_an_opset,
+    files_are_written_whole, passes_do_not_change_results, passes_are_listed_and_observed,
+    input_shapes_can_be_fixed, everything_can_be_described, operators_are_listed,
+    names_and_versions)

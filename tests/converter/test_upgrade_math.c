@@ -103,8 +103,8 @@ START_TEST(dropout_trained_by_itself)
     prt_node_attr attr = { .name = PRT_STR_INIT("is_test"), .kind = PRT_ONNX_INT, .i = 0 };
     prt_op *op = op_in("x = input f32[2]\ny = dropout x\nreturn y\n");
     ck_assert_int_eq(upgrade(op, 6, 1, &attr), POPRT_OK);
-    ck_graph("x = input f32[2]\n%0 = const f32[] {0.5}\n%1 = const bool[] {true}\n"
-             "y = dropout x %0 %1\nreturn y\n");
+    ck_graph("x = input f32[2]\n%0 = const bool[] {true}\n%1 = const f32[] {0.5}\n"
+             "y = dropout x %1 %0\nreturn y\n");
     attr.i = 1;
     op = op_in("x = input f32[2]\ny = dropout x\nreturn y\n");
     ck_assert_int_eq(upgrade(op, 1, 1, &attr), POPRT_OK);

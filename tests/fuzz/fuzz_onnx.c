@@ -37,6 +37,17 @@ static int32_t drop(void *user, const void *bytes, size_t size)
     return 0;
 }
 
+/* For some opset, by the input's size. */
+static void convert(const prt_module *module, size_t size)
+{
+    prt_module *copy = NULL;
+    if (prt_ir_clone(module, &copy) != POPRT_OK)
+        return;
+    if (prt_onnx_downgrade(copy, 1 + (int64_t)(size % 28)) == POPRT_OK)
+        (void)prt_onnx_write(copy, drop, NULL);
+    prt_module_release(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const prt_onnx_limits limits = { .arena = FUZZ_MEMORY / 4 };
@@ -49,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (prt_onnx_read_bytes(fuzz_allocator(), blob, "fuzz", NULL, &limits, &module) == POPRT_OK) {
         compile_and_run(module);
         (void)prt_onnx_write(module, drop, NULL);
+        convert(module, size);
         rewrite(module);
         (void)prt_onnx_write(module, drop, NULL);
         compile_and_run(module);

@@ -51,6 +51,7 @@ static poprt_status name_all(const prt_names *names, const prt_graph *g)
             prt_names_value(names, g->constants.data[i])));
     prt_for_each_op(op, g)
     {
+        op->origin = prt_names_node(names, op);
         for (uint32_t i = 0; i < op->n_out; i++)
             PRT_TRY(prt_value_set_name(&op->out[i], prt_names_value(names, &op->out[i])));
         for (uint32_t i = 0; i < op->n_regions; i++)

@@ -9,7 +9,7 @@
  * any other. Prints a line for each failure, then the counts.
  */
 #define _GNU_SOURCE
-#include "onnx_case.h"
+#include "onnx_data.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -19,9 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "converter/onnx.h"
-#include "ir/interp.h"
 
 enum { MAX_PATH_SIZE = 4096, MAX_SECONDS = 120 };
 
@@ -31,98 +29,25 @@ typedef struct totals {
     bool quiet;
 } totals;
 
-static void say_error(const char *what)
-{
-    const poprt_error *e = prt_error_last();
-    printf("%s: %s: %s: %s", what, prt_status_name(e->status), e->subject, e->message);
-}
-
-/* Kind of a graph's input or output; what has no known type is a tensor. */
-static int32_t kind_of(const prt_value *v)
-{
-    const int32_t kind = v != NULL ? v->type->kind : PRT_VALUE_TENSOR;
-    return kind == PRT_VALUE_UNKNOWN || kind == PRT_VALUE_ABSENT ? PRT_VALUE_TENSOR : kind;
-}
-
-/* False without a file of this name; a file that cannot be read ends the case. Old data sets hold
- * bfloat16 as uint16, for numpy's sake. */
-static bool read_pb(prt_arena *arena, const char *folder, const char *stem, uint32_t i,
-    const prt_value *value, prt_tensor *out)
-{
-    const int32_t kind = kind_of(value);
-    char path[MAX_PATH_SIZE];
-    prt_blob *bytes = NULL;
-    (void)snprintf(path, sizeof(path), "%s/%s_%u.pb", folder, stem, i);
-    if (access(path, F_OK) != 0)
-        return false;
-    if (prt_file_map(&prt_mem_libc, path, &bytes) != POPRT_OK ||
-        prt_onnx_read_value(arena, bytes, kind, out) != POPRT_OK) {
-        say_error(path);
-        exit(1);
-    }
-    if (value != NULL && out->kind == PRT_VALUE_TENSOR && out->dtype == PRT_DTYPE_u16 &&
-        value->type->kind == PRT_VALUE_TENSOR && value->type->dtype == PRT_DTYPE_bf16)
-        out->dtype = PRT_DTYPE_bf16;
-    return true; /* the map lives as long as this process */
-}
-
-static bool run_set(const prt_module *m, const char *folder, tolerance within)
-{
-    const prt_graph *g = m->main;
-    const uint32_t n_in = (uint32_t)g->inputs.count, n_out = g->ret->n_in;
-    prt_arena *arena = NULL;
-    if (prt_arena_create(&prt_mem_libc, 0, &arena) != POPRT_OK)
-        return false;
-    prt_tensor *in = PRT_NEW_N(arena, prt_tensor, n_in), *out = PRT_NEW_N(arena, prt_tensor, n_out);
-    const prt_tensor **refs = PRT_NEW_N(arena, const prt_tensor *, n_in);
-    for (uint32_t i = 0; i < n_in; i++)
-        if (read_pb(arena, folder, "input", i, g->inputs.data[i], &in[i]))
-            refs[i] = &in[i];
-    if (prt_ir_run(g, n_in, refs, n_out, out, arena) != POPRT_OK) {
-        say_error("run");
-        return false;
-    }
-    for (uint32_t i = 0; i < n_out; i++) {
-        prt_tensor want;
-        char why[512];
-        if (!read_pb(arena, folder, "output", i, g->ret->in[i].value, &want))
-            continue;
-        if (!values_equal(&out[i], &want, within, why, sizeof(why))) {
-            printf("output %u %s", i, why);
-            return false;
-        }
-    }
-    prt_arena_release(arena);
-    return true;
-}
-
 /* In the child: 0 passed, 1 failed with the reason printed. */
 static int run_case(const char *folder, tolerance within)
 {
-    char path[MAX_PATH_SIZE];
+    char path[MAX_PATH_SIZE], why[1024] = "no data";
     const prt_onnx_limits limits = { .copy_below = SIZE_MAX };
     prt_module *m = NULL;
-    (void)snprintf(path, sizeof(path), "%s/model.onnx", folder);
-    if (prt_onnx_read_file(&prt_mem_libc, path, &limits, &m) != POPRT_OK) {
-        say_error("read");
-        return 1;
-    }
-    if (prt_ir_verify(m) != POPRT_OK) {
-        say_error("verify");
-        return 1;
-    }
     uint32_t sets = 0;
-    for (;; sets++) {
-        (void)snprintf(path, sizeof(path), "%s/test_data_set_%u", folder, sets);
-        if (access(path, F_OK) != 0)
-            break;
-        if (!run_set(m, path, within))
-            return 1;
-    }
+    bool passed = false;
+    (void)snprintf(path, sizeof(path), "%s/model.onnx", folder);
+    if (prt_onnx_read_file(&prt_mem_libc, path, &limits, &m) != POPRT_OK)
+        onnx_data_error("read", why, sizeof(why));
+    else if (prt_ir_verify(m) != POPRT_OK)
+        onnx_data_error("verify", why, sizeof(why));
+    else
+        passed = onnx_data_run(m, folder, within, &sets, why, sizeof(why)) && sets > 0;
+    if (!passed)
+        printf("%s", why);
     prt_module_release(m);
-    if (sets == 0)
-        printf("no data");
-    return sets == 0;
+    return !passed;
 }
 
 /* Runs a case in a child; its output is the reason of a failure. */

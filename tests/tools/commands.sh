@@ -55,6 +55,22 @@ has out '^Output logits: dtype - float32, shape - \[0, 10\]$'
 [ -z "$(ls | grep -v -e out -e err)" ] || { echo "FAILED: --show writes files"; failed=1; }
 expect 0 -i "$digits" --output_dir a --export_popef
 there a/model.onnx.optimized.onnx a/executable.popef
+expect 0 -i "$digits" --output_dir a --convert_version 9
+expect 1 -i "$digits" --output_dir refused --convert_version 99
+has err 'opset 99 is not from 1 to'
+expect 1 -i "$data/encoder/model.onnx" --output_dir refused --convert_version 3
+has err 'cannot go to opset 3'
+[ -z "$(ls refused 2>/dev/null)" ] || { echo "FAILED: a refused opset is written"; failed=1; }
+# BitwiseNot of opset 18 has no way down to the usual opset.
+{
+    printf '\010\010\102\002\020\022\072\071\012\022\012\001\170\022\001\171\042\012\102\151'
+    printf '\164\167\151\163\145\116\157\164\022\001\147\132\017\012\001\170\022\012\012\010'
+    printf '\010\002\022\004\012\002\010\002\142\017\012\001\171\022\012\012\010\010\002\022'
+    printf '\004\012\002\010\002'
+} >late.onnx
+expect 0 -i late.onnx --output_dir late
+has err 'is written for opset 18 instead of 11: y: BitwiseNot-18 cannot go to opset 11'
+expect 1 -i late.onnx --output_dir refused --convert_version 11
 expect 0 --input_m="$digits" --output_model x.onnx --output_dir=b --input_shape image=2,1,8,8 --run
 there b/x.onnx
 has out '^Bs: 2$'

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * downgrade.c — takes every op of a module down the rows of upgrade.def, newest first, and holds
+ * the result against the history of schemas.
+ *
+ * An operator that the target has climbs down row by row. One that it has not, and one that still
+ * does not fit, is written by others where a row from 0 says how. Readers come before what they
+ * read, so that an op nobody reads any more goes without having to have a way; what hooks build
+ * around the op that they work on is visited next.
+ */
+#include "converter/downgrade.h"
+
+#include <stdio.h>
+
+#include "base/report.h"
+#include "base/vec.h"
+#include "converter/history.h"
+#include "converter/onnx.h"
+#include "converter/onnx_raw.h"
+
+/* Ops that stand for one, at most: rows that chase each other end. */
+enum { MOST_MADE = 1000 };
+
+/* Added to the opset that an op of no row was read at, until it is visited. */
+#define UNSEEN ((uint32_t)1 << 31)
+
+/* Something without a way down. */
+typedef struct failure {
+    const char *subject, *message;
+    poprt_status status;
+} failure;
+
+typedef struct walk {
+    int64_t target;
+    uint64_t visits, most_visits;
+    PRT_VEC(failure) failures; /* the last node's first */
+} walk;
+
+/* Every op that is done is marked by the opset it was brought to. */
+static bool is_done(const prt_op *op, int64_t target)
+{
+    return op->source_opset == (uint32_t)target;
+}
+
+static bool is_onnx(prt_str domain)
+{
+    return domain.size == 0 || prt_str_is(domain, "ai.onnx");
+}
+
+/* ---- rows ---- */
+
+/* The row that leads down from the form of opset `from`; with `from` 0, the one that does without
+ * the operator. */
+static const prt_form *row_down(prt_str name, int64_t from, int64_t target)
+{
+    size_t count;
+    const prt_form *rows = prt_forms(&count), *found = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const prt_form *row = &rows[i];
+        if (row->down == NULL || !prt_str_is(name, row->name) || row->domain[0] != '\0')
+            continue;
+        if (from == 0 ? row->from == 0
+                      : row->from > 0 && row->to <= from && row->to > target &&
+                    (found == NULL || row->to > found->to))
+            found = row;
+    }
+    return found;
+}
+
+static poprt_status run_row(prt_downgrade *d, const prt_form *row)
+{
+    size_t count;
+    uint32_t *runs = d->op->graph->module->form_runs;
+    const prt_form *rows = prt_forms(&count);
+    prt_op_touch(d->op);
+    const poprt_status status = row->down(d);
+    if (runs != NULL && status == POPRT_OK)
+        runs[2 * (row - rows) + 1]++;
+    return status;
+}
+
+static poprt_status climb_down(prt_downgrade *d)
+{
+    const prt_op_def *def = d->op->def;
+    int64_t from = INT32_MAX;
+    const prt_form *row;
+    while (d->op != NULL && d->op->def == def &&
+        (row = row_down(d->op->name, from, d->target)) != NULL) {
+        PRT_TRY(run_row(d, row));
+        from = (int64_t)row->to - 1;
+    }
+    return POPRT_OK;
+}
+
+/* Attributes with their default that the older schema does not have are not written. */
+static void hide_defaults(prt_op *op, int64_t target)
+{
+    for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
+        if (!prt_attr_given(op->attrs, k) || prt_history_says(op, k) ||
+            prt_history_has_attr(op->name, target, op->def->attrs[k].name))
+            continue;
+        *(uint64_t *)op->attrs &= ~((uint64_t)1 << k);
+        prt_op_touch(op);
+    }
+}
+
+/* An operator that only its bytes say anything of stays where its schema is the same. */
+static poprt_status check_foreign(const prt_downgrade *d)
+{
+    const prt_op *op = d->op;
+    const int64_t here = prt_history_version(op->name, op->source_opset & ~UNSEEN);
+    if (here != 0 && here == prt_history_version(op->name, d->target))
+        return POPRT_OK;
+    return prt_down_refuse(d, here == 0 ? "nothing is known of this operator"
+                                        : "there is no way for this operator");
+}
+
+/* Inputs and outputs that no operator of the name goes without. Inference asks for them too, but
+ * what stands beside operators of no row has not been inferred. */
+static bool is_whole(const prt_op *op)
+{
+    const prt_op_def *def = op->def;
+    bool whole = op->n_in >= def->min_in && op->n_in <= def->max_in &&
+        op->n_out >= def->min_out && op->n_out <= def->max_out;
+    for (uint32_t i = 0; whole && i < op->n_in; i++)
+        whole = op->in[i].value != NULL ||
+            (prt_op_in_slot(def, i)->flags & (PRT_SLOT_OPTIONAL | PRT_SLOT_VARIADIC)) != 0;
+    return whole;
+}
+
+static poprt_status lower(prt_downgrade *d)
+{
+    char why[256];
+    if (d->op->def == NULL)
+        return check_foreign(d);
+    if (!is_whole(d->op))
+        return prt_down_refuse(d, "inputs or outputs are missing, or too many");
+    const prt_form *without = row_down(d->op->name, 0, d->target);
+    if (without != NULL && prt_history_version(d->op->name, d->target) == 0)
+        return run_row(d, without);
+    poprt_status status = climb_down(d);
+    if (status != POPRT_OK || d->op == NULL)
+        return status;
+    if (prt_history_fits(d->op, d->target, why, sizeof(why))) {
+        hide_defaults(d->op, d->target);
+        return POPRT_OK;
+    }
+    if (without != NULL && d->op->def != NULL)
+        return run_row(d, without);
+    return prt_down_refuse(d, "%s", why);
+}
+
+/* What a hook said, with the names of all that it is about. */
+static poprt_status tell(const prt_op *op, prt_str name, int64_t newest, int64_t target,
+    poprt_status status)
+{
+    char why[512];
+    if (status != POPRT_E_UNSUPPORTED)
+        return status;
+    (void)snprintf(why, sizeof(why), "%s", prt_error_last()->message);
+    const int64_t there = prt_history_version(name, target);
+    if (there == 0)
+        return prt_fail(status, prt_op_label(op), "%.*s-%lld cannot go to opset %lld: %s",
+            PRT_SHOW(name), (long long)newest, (long long)target, why);
+    return prt_fail(status, prt_op_label(op), "%.*s-%lld cannot go to opset %lld (%.*s-%lld): %s",
+        PRT_SHOW(name), (long long)newest, (long long)target, PRT_SHOW(name), (long long)there,
+        why);
+}
+
+/* ---- the walk ---- */
+
+static poprt_status visit_graph(walk *w, prt_graph *g);
+
+static poprt_status note(walk *w, prt_arena *arena, poprt_status status)
+{
+    const poprt_error *e = prt_error_last();
+    const failure f = { prt_arena_text(arena, e->subject, strlen(e->subject)),
+        prt_arena_text(arena, e->message, strlen(e->message)), status };
+    return f.subject != NULL && f.message != NULL && PRT_VEC_PUSH(arena, &w->failures, f)
+        ? POPRT_OK
+        : POPRT_E_NOMEM;
+}
+
+static poprt_status report(const walk *w)
+{
+    prt_report all = { .status = POPRT_OK };
+    for (size_t i = w->failures.count; i > 0; i--) {
+        const failure *f = &w->failures.data[i - 1];
+        prt_report_add(&all, prt_fail(f->status, f->subject, "%s", f->message));
+    }
+    return prt_report_end(&all);
+}
+
+static bool is_unread(const prt_op *op)
+{
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (prt_value_used(&op->out[i]))
+            return false;
+    return op->def != NULL && (op->def->traits & PRT_PURE) != 0;
+}
+
+static poprt_status visit(walk *w, prt_op *op)
+{
+    if (is_unread(op)) {
+        prt_op_erase(op);
+        return POPRT_OK;
+    }
+    for (uint32_t i = 0; i < op->n_regions; i++)
+        PRT_TRY(visit_graph(w, op->regions[i]));
+    if (!is_onnx(op->domain))
+        return POPRT_OK;
+    if (++w->visits > w->most_visits)
+        return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "forms lead to each other");
+    prt_downgrade d = { .op = op, .target = w->target };
+    const prt_str name = op->name;
+    const int64_t newest = op->def != NULL ? (int64_t)op->def->since
+                                           : (int64_t)(op->source_opset & ~UNSEEN);
+    const poprt_status status = tell(op, name, newest, w->target, lower(&d));
+    if (status == POPRT_E_NOMEM || status == POPRT_E_INTERNAL)
+        return status;
+    return status == POPRT_OK ? POPRT_OK : note(w, op->graph->module->arena, status);
+}
+
+/* Nesting of graphs is bounded by the reader. */
+static poprt_status visit_graph(walk *w, prt_graph *g)
+{
+    prt_op *op = g->last;
+    while (op != NULL) {
+        prt_op *const behind = op->next;
+        if (is_done(op, w->target)) {
+            op = op->prev;
+            continue;
+        }
+        PRT_TRY(visit(w, op));
+        if (!op->dead)
+            op->source_opset = (uint32_t)w->target;
+        op = behind != NULL ? behind->prev : g->last;
+    }
+    return POPRT_OK;
+}
+
+static uint64_t unmark(prt_graph *g)
+{
+    uint64_t count = 0;
+    prt_for_each_op(op, g)
+    {
+        count++;
+        op->source_opset = op->def != NULL ? 0 : op->source_opset | UNSEEN;
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            count += unmark(op->regions[i]);
+    }
+    return count;
+}
+
+/* Functions that nobody called would have to go down as well. */
+static void drop_functions(prt_module *m)
+{
+    const prt_raw **at = &m->extra;
+    while (*at != NULL)
+        if ((*at)->field == PRT_ONNX_Model_functions)
+            *at = (*at)->next;
+        else
+            at = (const prt_raw **)(uintptr_t)&(*at)->next;
+}
+
+static poprt_status set_opset(prt_module *m, int64_t target)
+{
+    bool found = false;
+    for (prt_opset *o = m->opsets; o != NULL; o = o->next)
+        if (is_onnx(o->domain)) {
+            o->version = target;
+            found = true;
+        }
+    return found ? POPRT_OK : prt_module_set_opset(m, PRT_STR(""), target);
+}
+
+poprt_status prt_onnx_downgrade(prt_module *module, int64_t target)
+{
+    const int64_t newest = prt_history_newest();
+    if (target < 1 || target > newest)
+        return prt_fail(POPRT_E_ARG, "convert_version",
+            "opset %lld is not from 1 to %lld", (long long)target, (long long)newest);
+    walk w = { .target = target };
+    w.most_visits = (unmark(module->main) + 1) * MOST_MADE;
+    PRT_TRY(visit_graph(&w, module->main));
+    PRT_TRY(report(&w));
+    drop_functions(module);
+    (void)prt_graph_drop_constants(module->main, false);
+    module->form_opset = target;
+    module->ir_version = 0; /* the writer finds what is needed */
+    return set_opset(module, target);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* history.c — looks up schemas by name and opset, and holds ops against them. */
+#include "converter/history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+
+#define MANY UINT32_MAX
+
+static const uint64_t type_sets[] = {
+#define TYPES(n, ...) [n] = __VA_ARGS__,
+#define SCHEMA(...)
+#define GONE(name, since)
+#include "converter/history.def"
+#undef TYPES
+#undef SCHEMA
+#undef GONE
+};
+
+static const prt_schema schemas[] = {
+#define TYPES(n, ...)
+#define SCHEMA(name, since, min_in, max_in, max_out, attrs, ...)                                   \
+    { name, since, min_in, max_in, max_out, attrs, (const unsigned char[]){ __VA_ARGS__ },         \
+        sizeof((const unsigned char[]){ __VA_ARGS__ }) },
+#define GONE(name, since) { name, since, 0, 0, 0, NULL, NULL, 0 },
+#include "converter/history.def"
+#undef TYPES
+#undef SCHEMA
+#undef GONE
+};
+
+/* ---- look-up ---- */
+
+static int compare(prt_str name, const char *with)
+{
+    const size_t size = strlen(with);
+    const int order = memcmp(name.data, with, name.size < size ? name.size : size);
+    return order != 0 ? order : name.size < size ? -1 : name.size > size;
+}
+
+/* The first of the older schemas of a name; their number in `count`. */
+static const prt_schema *find(prt_str name, size_t *count)
+{
+    size_t low = 0, high = PRT_COUNT_OF(schemas);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare(name, schemas[middle].name) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *count = 0;
+    while (low + *count < PRT_COUNT_OF(schemas) && prt_str_is(name, schemas[low + *count].name))
+        ++*count;
+    return &schemas[low < PRT_COUNT_OF(schemas) ? low : 0];
+}
+
+/* The older schema in force; NULL before the first one. */
+static const prt_schema *find_at(prt_str name, int64_t opset)
+{
+    size_t count;
+    const prt_schema *all = find(name, &count), *found = NULL;
+    for (size_t i = 0; i < count && (int64_t)all[i].since <= opset; i++)
+        found = &all[i];
+    return found;
+}
+
+static const prt_op_def *row_of(prt_str name)
+{
+    return prt_op_find(PRT_STR(""), name);
+}
+
+int64_t prt_history_newest(void)
+{
+    int64_t newest = 0;
+    for (uint32_t id = 0; id < PRT_OP_COUNT; id++) {
+        const prt_op_def *def = prt_op_of(id);
+        if (def->domain[0] == '\0' && (int64_t)def->since > newest)
+            newest = def->since;
+    }
+    return newest;
+}
+
+int64_t prt_history_first(prt_str name)
+{
+    size_t count;
+    const prt_schema *all = find(name, &count);
+    const prt_op_def *row = row_of(name);
+    return count > 0 ? all->since : row != NULL ? row->since : 0;
+}
+
+int64_t prt_history_version(prt_str name, int64_t opset)
+{
+    const prt_op_def *row = row_of(name);
+    if (row != NULL && opset >= (int64_t)row->since)
+        return row->since;
+    const prt_schema *s = find_at(name, opset);
+    return s != NULL && s->attrs != NULL ? s->since : 0;
+}
+
+/* ---- types ---- */
+
+/* Bit of a type in PRT_T_* sets; 0 when it is not known. */
+static uint64_t bit_of(const prt_type *type)
+{
+    if (type == NULL)
+        return 0;
+    switch (type->kind) {
+    case PRT_VALUE_TENSOR:
+        return type->dtype != PRT_DTYPE_undefined ? (uint64_t)1 << type->dtype : 0;
+    case PRT_VALUE_SEQUENCE:
+        return PRT_T_SEQ;
+    case PRT_VALUE_OPTIONAL:
+        return PRT_T_OPT;
+    case PRT_VALUE_MAP:
+        return PRT_T_MAP;
+    default:
+        return 0;
+    }
+}
+
+/* Slots of inputs; one that repeats counts once, and is the last. */
+static uint32_t in_slots(const prt_schema *s)
+{
+    return s->n_types - (s->max_out == MANY ? 1 : s->max_out);
+}
+
+static uint64_t in_set(const prt_schema *s, uint32_t slot)
+{
+    const uint32_t slots = in_slots(s);
+    return slots == 0 ? 0 : type_sets[s->types[slot < slots ? slot : slots - 1]];
+}
+
+static uint64_t out_set(const prt_schema *s, uint32_t slot)
+{
+    return type_sets[s->types[in_slots(s) + (s->max_out == MANY ? 0 : slot)]];
+}
+
+bool prt_history_takes(prt_str name, int64_t opset, uint32_t input, const prt_type *type)
+{
+    const prt_op_def *row = row_of(name);
+    const uint64_t bit = bit_of(type);
+    if (bit == 0 || (row != NULL && opset >= (int64_t)row->since))
+        return true;
+    const prt_schema *s = find_at(name, opset);
+    return s != NULL && s->attrs != NULL && (in_set(s, input) & bit) != 0;
+}
+
+/* ---- attributes ---- */
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t size = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += size)
+        if ((at == words || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
+            return true;
+    return false;
+}
+
+bool prt_history_has_attr(prt_str name, int64_t opset, const char *attr)
+{
+    const prt_op_def *row = row_of(name);
+    if (row != NULL && opset >= (int64_t)row->since)
+        return prt_op_attr(row, prt_str_of(attr)) != UINT32_MAX;
+    const prt_schema *s = find_at(name, opset);
+    return s != NULL && s->attrs != NULL && has_word(s->attrs, attr);
+}
+
+bool prt_history_says(const prt_op *op, uint32_t k)
+{
+    const prt_attr_def *row = &op->def->attrs[k];
+    const void *a = (const char *)op->attrs + row->offset;
+    const void *b = (const char *)op->def->defaults + row->offset;
+    switch (row->kind) {
+    case PRT_ATTR_i64:
+        return *(const int64_t *)a != *(const int64_t *)b;
+    case PRT_ATTR_f32:
+        return memcmp(a, b, sizeof(float)) != 0;
+    case PRT_ATTR_str:
+        return ((const prt_str *)a)->size != ((const prt_str *)b)->size ||
+            (((const prt_str *)a)->size != 0 &&
+                !prt_str_equal(*(const prt_str *)a, *(const prt_str *)b));
+    case PRT_ATTR_i64s:
+        return ((const prt_i64s *)a)->count != 0 || ((const prt_i64s *)b)->count != 0;
+    case PRT_ATTR_f32s:
+        return ((const prt_f32s *)a)->count != 0 || ((const prt_f32s *)b)->count != 0;
+    case PRT_ATTR_strs:
+        return ((const prt_strs *)a)->count != 0 || ((const prt_strs *)b)->count != 0;
+    case PRT_ATTR_graph:
+        return *(const uint32_t *)a < op->n_regions;
+    default:
+        return *(const void *const *)a != NULL;
+    }
+}
+
+/* ---- does an op fit? ---- */
+
+static uint32_t used_inputs(const prt_op *op)
+{
+    uint32_t n = op->n_in;
+    while (n > 0 && op->in[n - 1].value == NULL)
+        n--;
+    return n;
+}
+
+static uint32_t used_outputs(const prt_op *op)
+{
+    uint32_t n = op->n_out;
+    while (n > 0 && op->out[n - 1].name.size == 0 && !prt_value_used(&op->out[n - 1]))
+        n--;
+    return n;
+}
+
+static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t size)
+{
+    const uint32_t n_in = used_inputs(op), n_out = used_outputs(op);
+    if (n_in < s->min_in || n_in > s->max_in)
+        (void)snprintf(why, size, "it has %" PRIu32 " inputs, and there it takes %s%" PRIu32, n_in,
+            n_in < s->min_in ? "at least " : "at most ",
+            n_in < s->min_in ? s->min_in : s->max_in);
+    else if (n_out > s->max_out)
+        (void)snprintf(why, size, "it has %" PRIu32 " outputs, and there it gives %" PRIu32, n_out,
+            s->max_out);
+    else
+        return true;
+    return false;
+}
+
+static bool fits_attrs(const prt_op *op, const prt_schema *s, char *why, size_t size)
+{
+    for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++) {
+        if (!prt_history_says(op, k) || has_word(s->attrs, op->def->attrs[k].name))
+            continue;
+        (void)snprintf(why, size, "there is no attribute '%s' there", op->def->attrs[k].name);
+        return false;
+    }
+    return true;
+}
+
+static bool fits_type(const prt_type *type, uint64_t set, const char *what, uint32_t slot,
+    char *why, size_t size)
+{
+    const uint64_t bit = bit_of(type);
+    if (bit == 0 || (bit & set) != 0)
+        return true;
+    (void)snprintf(why, size, "%s %" PRIu32 " cannot be %s there", what, slot,
+        type->kind == PRT_VALUE_TENSOR      ? prt_dtype_id(type->dtype)
+            : type->kind == PRT_VALUE_SEQUENCE ? "a sequence"
+            : type->kind == PRT_VALUE_OPTIONAL ? "an optional"
+                                               : "a map");
+    return false;
+}
+
+static bool fits_types(const prt_op *op, const prt_schema *s, char *why, size_t size)
+{
+    const uint32_t n_in = used_inputs(op), n_out = used_outputs(op);
+    for (uint32_t i = 0; i < n_in; i++)
+        if (op->in[i].value != NULL &&
+            !fits_type(op->in[i].value->type, in_set(s, i), "input", i, why, size))
+            return false;
+    for (uint32_t i = 0; i < n_out; i++)
+        if (!fits_type(op->out[i].type, out_set(s, i), "output", i, why, size))
+            return false;
+    return true;
+}
+
+bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
+{
+    const prt_op_def *row = row_of(op->name);
+    if (row != NULL && opset >= (int64_t)row->since)
+        return true; /* inference has seen to it */
+    const prt_schema *s = find_at(op->name, opset);
+    if (s == NULL || s->attrs == NULL) {
+        const int64_t first = prt_history_first(op->name);
+        if (first == 0)
+            (void)snprintf(why, size, "nothing is known of this operator");
+        else if (s != NULL)
+            (void)snprintf(why, size, "it is gone from opset %" PRIu32 " on", s->since);
+        else
+            (void)snprintf(why, size, "there is no such operator before opset %" PRId64, first);
+        return false;
+    }
+    return fits_counts(op, s, why, size) && fits_attrs(op, s, why, size) &&
+        fits_types(op, s, why, size);
+}
+
+int64_t prt_history_least(const prt_op *op, int64_t from)
+{
+    char why[256];
+    size_t count;
+    const prt_schema *all = find(op->name, &count);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t until = i + 1 < count ? (int64_t)all[i + 1].since
+            : op->def != NULL               ? (int64_t)op->def->since
+                                            : INT64_MAX;
+        const int64_t opset = (int64_t)all[i].since > from ? (int64_t)all[i].since : from;
+        if (opset < until && prt_history_fits(op, opset, why, sizeof(why)))
+            return opset;
+    }
+    return op->def == NULL ? 0 : (int64_t)op->def->since > from ? (int64_t)op->def->since : from;
+}

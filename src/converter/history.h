@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history.h — what the operators of ai.onnx could take at each opset: the rows of ops.def, which
+ * describe the newest schemas, and history.def with the older ones.
+ */
+#ifndef PRT_CONVERTER_HISTORY_H
+#define PRT_CONVERTER_HISTORY_H
+
+#include "ir/ir.h"
+
+typedef struct prt_schema {
+    const char *name;
+    uint32_t since;
+    uint32_t min_in, max_in, max_out; /* UINT32_MAX: any number */
+    const char *attrs;                /* names with blanks between; NULL: the operator is gone */
+    const unsigned char *types;       /* numbers of TYPES rows, inputs first */
+    uint32_t n_types;
+} prt_schema;
+
+/* The opset of the newest schema known here. */
+int64_t prt_history_newest(void);
+
+/* First opset that has an operator of this name; 0 when nothing is known of it. */
+int64_t prt_history_first(prt_str name);
+
+/* Version of the schema that is in force at an opset; 0 where the operator does not exist. */
+int64_t prt_history_version(prt_str name, int64_t opset);
+
+/*
+ * Whether an op may stand in a model of this opset as it is: number of inputs and outputs,
+ * attributes that are given and not their default, element types where they are known. Otherwise
+ * `why` (of `size` bytes) gets a sentence about it. What an attribute that is allowed says is not
+ * looked at.
+ */
+bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size);
+
+/* Does the schema in force at `opset` take this element type, or kind of value, there? */
+bool prt_history_takes(prt_str name, int64_t opset, uint32_t input, const prt_type *type);
+
+/* Has the schema an attribute of this name? An operator that is not there has none. */
+bool prt_history_has_attr(prt_str name, int64_t opset, const char *attr);
+
+/* Is attribute k one that has to be written, rather than left to its default? */
+bool prt_history_says(const prt_op *op, uint32_t k);
+
+/* The least opset from `from` on that an op of ai.onnx fits; 0 when none does. */
+int64_t prt_history_least(const prt_op *op, int64_t from);
+
+#endif

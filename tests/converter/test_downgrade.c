@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* test_downgrade.c — models on their way to an older opset: what comes out, and what is said where
+ * there is no way. Values: test_opsets. */
+#include "support/check_main.h"
+#include "support/onnx_bytes.h"
+
+#include "converter/history.h"
+
+static prt_module *parsed(const char *text)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(&prt_mem_libc, 0, &m), POPRT_OK);
+    ck_assert_msg(prt_ir_parse(m, prt_str_of(text)) == POPRT_OK, "%s", last_error());
+    ck_assert_msg(prt_ir_infer(m->main) == POPRT_OK, "%s", last_error());
+    return m;
+}
+
+static int32_t collect(void *user, const void *bytes, size_t size)
+{
+    (void)msg_raw(user, bytes, size);
+    return 0;
+}
+
+static msg *written(const prt_module *m)
+{
+    msg *out = msg_new();
+    ck_assert_msg(prt_onnx_write(m, collect, out) == POPRT_OK, "%s", last_error());
+    return out;
+}
+
+/* Down to an opset, written, and read as what it says. */
+static prt_module *there_and_back(const char *text, int64_t opset)
+{
+    prt_module *m = parsed(text), *again = NULL;
+    ck_assert_msg(prt_onnx_downgrade(m, opset) == POPRT_OK, "%s", last_error());
+    const msg *out = written(m);
+    prt_module_release(m);
+    ck_assert_msg(onnx_load(out, NULL, &again) == POPRT_OK, "%s", last_error());
+    ck_assert_int_eq(prt_module_opset(again, PRT_STR("")), opset);
+    return again;
+}
+
+static void ck_refused(const char *text, int64_t opset, const char *part)
+{
+    prt_module *m = parsed(text);
+    ck_assert_int_eq(prt_onnx_downgrade(m, opset), POPRT_E_UNSUPPORTED);
+    ck_assert_msg(strstr(last_error(), part) != NULL, "%s", last_error());
+    prt_module_release(m);
+}
+
+static uint32_t count(const prt_module *m, const char *name)
+{
+    uint32_t n = 0;
+    prt_for_each_op(op, m->main)
+        n += prt_str_is(op->name, name);
+    return n;
+}
+
+START_TEST(the_format_follows_the_opset)
+{
+    prt_module *m = there_and_back("x = input f32[2]\ny = gelu x\nreturn y\n", 11);
+    ck_assert_int_eq(m->ir_version, 6);
+    ck_assert_uint_eq(count(m, "Gelu"), 0);
+    ck_assert_uint_eq(count(m, "Erf"), 1);
+    prt_module_release(m);
+    m = there_and_back("x = input f32[2]\ny = gelu x\nreturn y\n", 20);
+    ck_assert_int_eq(m->ir_version, 9);
+    ck_assert_uint_eq(count(m, "Gelu"), 1);
+    prt_module_release(m);
+}
+END_TEST
+
+START_TEST(all_that_is_in_the_way_is_named)
+{
+    prt_module *m = parsed("x = input u8[2]\nz = input f32[2,2]\na = bitwise_not x @first\n"
+                           "b = bitwise_and a x @second\nc = det z @third\nreturn b, c\n");
+    ck_assert_int_eq(prt_onnx_downgrade(m, 10), POPRT_E_UNSUPPORTED);
+    const char *said = last_error();
+    ck_assert_str_eq(prt_error_last()->subject, "first");
+    ck_assert_msg(strstr(said, "BitwiseNot-18 cannot go to opset 10: there is no such operator "
+                               "before opset 18") != NULL, "%s", said);
+    ck_assert_ptr_nonnull(strstr(said, "second: BitwiseAnd-18 cannot go to opset 10"));
+    ck_assert_ptr_nonnull(strstr(said, "third: Det-22 cannot go to opset 10"));
+    prt_module_release(m);
+}
+END_TEST
+
+START_TEST(reasons)
+{
+    ck_refused("x = input f32[2,3]\na = input i64[1]\ny = reduce_sum x a\nreturn y\n", 11,
+        "ReduceSum-13 cannot go to opset 11 (ReduceSum-11): the axes are an attribute there");
+    ck_refused("x = input f32[2,3]\np = input i64[4]\ny = pad x p {mode=wrap}\nreturn y\n", 18,
+        "there is no mode 'wrap' there");
+    ck_refused("x = input f32[0,3]\ns = const i64[2] {3,0}\ny = reshape x s {allowzero=1}\n"
+               "return y\n",
+        13, "a 0 in the shape copies a dimension there");
+    ck_refused("x = input f32[2,3]\nt = const bool[] {true}\nr = const f32[] {0.5}\n"
+               "y = dropout x r t\nreturn y\n",
+        11, "it does not train there");
+    ck_refused("x = input f32[1,1,2,2]\ns = const f32[4] {1,1,2,2}\n"
+               "y = resize x _ s {mode=linear}\nreturn y\n",
+        10, "output i shows input i / scale there");
+    ck_refused("x = input f32[2]\nc = input bool[2]\ny = where c x x\nreturn y\n", 8,
+        "there is no such operator before opset 9");
+}
+END_TEST
+
+START_TEST(opsets_that_are_not)
+{
+    prt_module *m = parsed("x = input f32[2]\ny = neg x\nreturn y\n");
+    ck_assert_int_eq(prt_onnx_downgrade(m, 0), POPRT_E_ARG);
+    ck_assert_int_eq(prt_onnx_downgrade(m, prt_history_newest() + 1), POPRT_E_ARG);
+    ck_assert_int_eq(prt_onnx_downgrade(m, prt_history_newest()), POPRT_OK);
+    prt_module_release(m);
+}
+END_TEST
+
+/* Ops of no row stay where their schema is the same, and other domains are left alone. */
+START_TEST(foreign_operators)
+{
+    prt_module *m = NULL;
+    msg *thing[] = { msg_text(onnx_node("Thing", "x", "y"), PRT_ONNX_Node_domain, "elsewhere"),
+        NULL };
+    ck_assert_int_eq(onnx_load(onnx_model(onnx_xy(onnx_graph("g", thing)), 13), NULL, &m),
+        POPRT_OK);
+    ck_assert_int_eq(prt_onnx_downgrade(m, 7), POPRT_OK);
+    ck_assert_uint_eq(count(m, "Thing"), 1);
+    prt_module_release(m);
+    msg *nodes[] = { onnx_node("NoSuchOperator", "x", "y"), NULL };
+    ck_assert_int_eq(onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), 13), NULL, &m),
+        POPRT_OK);
+    ck_assert_int_eq(prt_onnx_downgrade(m, 12), POPRT_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(last_error(), "nothing is known of this operator"));
+    prt_module_release(m);
+}
+END_TEST
+
+/* An op that only made a shape goes when the shape becomes an attribute, with or without a way. */
+START_TEST(what_nobody_reads_goes)
+{
+    prt_module *m = there_and_back("x = input f32[2,3]\ns = shape x\n"
+                                   "z = const i64[1] {1}\nt = concat s z\n"
+                                   "y = reshape x t {allowzero=0}\nreturn y\n",
+        3);
+    ck_assert_uint_eq(count(m, "Shape"), 0);
+    ck_assert_uint_eq(count(m, "Concat"), 0);
+    ck_assert_uint_eq(count(m, "Reshape"), 1);
+    prt_module_release(m);
+}
+END_TEST
+
+/* Regions go down with what holds them. */
+START_TEST(regions)
+{
+    prt_module *m = there_and_back("c = input bool[]\nx = input f32[2]\n"
+                                   "y = if c { then_branch { a = gelu x; return a }\n"
+                                   "else_branch { b = mish x; return b } }\nreturn y\n",
+        11);
+    const prt_op *op = m->main->first;
+    ck_assert_uint_eq(op->n_regions, 2);
+    prt_for_each_op(inner, op->regions[0])
+        ck_assert(!prt_op_is(inner, PRT_OP_gelu));
+    prt_module_release(m);
+    ck_refused("c = input bool[]\nx = input f32[2]\ny = if c { then_branch { a = round x @deep\n"
+               "return a }\nelse_branch { return x } }\nreturn y\n",
+        10, "Round-22 cannot go to opset 10");
+}
+END_TEST
+
+/* Names of nodes are told apart: several ops may stand for one. */
+START_TEST(nodes_have_names_of_their_own)
+{
+    prt_module *m = there_and_back("x = input f32[2]\ny = gelu x @node\nreturn y\n", 11);
+    for (const prt_op *a = m->main->first; a != NULL; a = a->next)
+        for (const prt_op *b = a->next; b != NULL; b = b->next)
+            ck_assert(!prt_str_equal(a->origin, b->origin));
+    prt_module_release(m);
+}
+END_TEST
+
+/* With each request for memory failing: an error, and nothing is left behind. */
+START_TEST(without_memory)
+{
+    const char *text = "x = input f32[2,3,4]\ns = const f32[4] {1,2,3,4}\n"
+                       "a = layer_normalization x s\nb = softmax a {axis=1}\n"
+                       "k = const i64[1] {2}\ny, i = topk b k {largest=0}\nreturn y, i\n";
+    size_t n = 0;
+    for (bool done = false; !done; n++) {
+        failing f = { .left = n };
+        const prt_allocator allocator = failing_allocator(&f);
+        prt_module *m = NULL;
+        poprt_status status = prt_module_create(&allocator, 0, &m);
+        if (status == POPRT_OK)
+            status = prt_ir_parse(m, prt_str_of(text));
+        if (status == POPRT_OK)
+            status = prt_ir_infer(m->main);
+        if (status == POPRT_OK)
+            status = prt_onnx_downgrade(m, 10);
+        done = status == POPRT_OK;
+        ck_assert_msg(done || status == POPRT_E_NOMEM, "%s", last_error());
+        prt_module_release(m);
+        ck_assert_uint_eq(f.live, 0);
+    }
+    ck_assert_uint_gt(n, 5);
+}
+END_TEST
+
+PRT_TEST_MAIN("converter/downgrade", the_format_follows_the_opset,
+    all_that_is_in_the_way_is_named, reasons, opsets_that_are_not, foreign_operators,
+    what_nobody_reads_goes, regions, nodes_have_names_of_their_own, without_memory)
