@@ -70,8 +70,9 @@ typedef struct poprt_error {
 } poprt_error;
 
 /*
- * Element types. The values are those of ONNX's TensorProto.DataType, and 4-bit and 2-bit types
- * are packed as ONNX packs them (first element in the low bits, rows not aligned).
+ * Element types. The values are those of ONNX's TensorProto.DataType, and types of
+ * 6, 4 and 2 bits are packed as ONNX packs them (first element in the low bits, neither rows nor
+ * 6-bit elements aligned).
  */
 enum {
     POPRT_DTYPE_UNDEFINED = 0,
@@ -100,7 +101,9 @@ enum {
     POPRT_DTYPE_FLOAT4E2M1 = 23,
     POPRT_DTYPE_FLOAT8E8M0 = 24,
     POPRT_DTYPE_UINT2 = 25,
-    POPRT_DTYPE_INT2 = 26
+    POPRT_DTYPE_INT2 = 26,
+    POPRT_DTYPE_FLOAT6E2M3 = 27,
+    POPRT_DTYPE_FLOAT6E3M2 = 28
 };
 
 /* Element of a string tensor: `size` bytes at `data`, not necessarily ended by a zero byte. */

@@ -39,6 +39,8 @@ bool prt_dtype_size(int32_t dtype, uint64_t count, size_t *out)
         return false;
     if (bits >= 8)
         return !__builtin_mul_overflow(count, bits / 8, out);
-    const uint64_t per_byte = 8 / bits;
-    return !__builtin_add_overflow(count / per_byte, (uint64_t)(count % per_byte != 0), out);
+    /* Eight elements fill `bits` bytes. */
+    size_t whole;
+    return !__builtin_mul_overflow(count / 8, bits, &whole) &&
+        !__builtin_add_overflow(whole, (count % 8 * bits + 7) / 8, out);
 }

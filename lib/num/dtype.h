@@ -25,7 +25,7 @@ enum {
 #define DTYPE(id, onnx, bits, kind, name, popef) PRT_DTYPE_##id = (onnx),
 #include "num/dtypes.def"
 #undef DTYPE
-    PRT_DTYPE_COUNT = 27
+    PRT_DTYPE_COUNT = 29
 };
 
 typedef struct prt_dtype_info {
@@ -56,6 +56,25 @@ static inline bool prt_dtype_is_integer(int32_t dtype)
 
 /* Bytes of `count` packed elements; false when that overflows or the type is unknown. */
 bool prt_dtype_size(int32_t dtype, uint64_t count, size_t *out);
+
+/* Element `index` of elements of fewer than 8 bits each, packed without gaps, low bits first: a
+ * 6-bit one may lie in two bytes. */
+static inline uint32_t prt_packed_load(uint32_t bits, const void *data, size_t index)
+{
+    const unsigned char *p = (const unsigned char *)data + index * bits / 8;
+    const uint32_t shift = (uint32_t)(index * bits % 8);
+    const uint32_t word = p[0] | (shift + bits > 8 ? (uint32_t)p[1] << 8 : 0);
+    return word >> shift & ((1u << bits) - 1);
+}
+static inline void prt_packed_store(uint32_t bits, void *data, size_t index, uint32_t value)
+{
+    unsigned char *p = (unsigned char *)data + index * bits / 8;
+    const uint32_t shift = (uint32_t)(index * bits % 8);
+    const uint32_t mask = ((1u << bits) - 1) << shift, word = value << shift & mask;
+    p[0] = (unsigned char)((p[0] & ~mask) | word);
+    if (shift + bits > 8)
+        p[1] = (unsigned char)((p[1] & ~(mask >> 8)) | word >> 8);
+}
 
 /*
  * One element by index, any numeric or bool type, packed ones too. Loads widen exactly (f64 holds

@@ -21,9 +21,9 @@ static uint64_t fetch(uint32_t bits, const void *data, size_t index)
     uint64_t w64;
     switch (bits) {
     case 2:
-        return (uint32_t)p[index / 4] >> (index % 4 * 2) & 3u;
     case 4:
-        return (uint32_t)p[index / 2] >> (index % 2 * 4) & 15u;
+    case 6:
+        return prt_packed_load(bits, data, index);
     case 8:
         return p[index];
     case 16:
@@ -46,11 +46,7 @@ static void put(uint32_t bits, void *data, size_t index, uint64_t word)
     const uint16_t w16 = (uint16_t)word;
     const uint32_t w32 = (uint32_t)word;
     if (bits < 8) {
-        const size_t per_byte = 8 / bits;
-        const uint32_t shift = (uint32_t)(index % per_byte) * bits;
-        const uint32_t mask = ((1u << bits) - 1) << shift;
-        unsigned char *byte = &p[index / per_byte];
-        *byte = (unsigned char)((*byte & ~mask) | ((w32 << shift) & mask));
+        prt_packed_store(bits, data, index, w32);
     } else if (bits == 8) {
         p[index] = (unsigned char)word;
     } else if (bits == 16) {
@@ -90,6 +86,10 @@ static double f64_of_bits(int32_t dtype, uint64_t word)
         return (double)prt_f8e8m0_to_f32((uint8_t)word);
     case PRT_DTYPE_f4e2m1:
         return (double)prt_f4e2m1_to_f32((uint8_t)word);
+    case PRT_DTYPE_f6e2m3:
+        return (double)prt_f6e2m3_to_f32((uint8_t)word);
+    case PRT_DTYPE_f6e3m2:
+        return (double)prt_f6e3m2_to_f32((uint8_t)word);
     default:
         return 0;
     }
@@ -123,6 +123,10 @@ static uint64_t bits_of_f64(int32_t dtype, double value, bool saturate)
         return prt_f64_to_f8e8m0(value, saturate);
     case PRT_DTYPE_f4e2m1:
         return prt_f64_to_f4e2m1(value);
+    case PRT_DTYPE_f6e2m3:
+        return prt_f64_to_f6e2m3(value);
+    case PRT_DTYPE_f6e3m2:
+        return prt_f64_to_f6e3m2(value);
     default:
         return 0;
     }

@@ -28,6 +28,8 @@ static const format e4m3fnuz = { 3, 8, 0x80, 0x7f, 0x80, 0x80 };
 static const format e5m2 = { 2, 15, 0x80, 0x7b, 0x7c, 0x7f };
 static const format e5m2fnuz = { 2, 16, 0x80, 0x7f, 0x80, 0x80 };
 static const format e2m1 = { 1, 1, 0x8, 0x7, 0x7, 0x7 };
+static const format e2m3 = { 3, 1, 0x20, 0x1f, 0x1f, 0x1f };
+static const format e3m2 = { 2, 3, 0x20, 0x1f, 0x1f, 0x1f };
 
 static uint64_t bits_of_f64(double value)
 {
@@ -185,6 +187,16 @@ float prt_f4e2m1_to_f32(uint8_t bits)
     return decode(&e2m1, bits & 0xfu);
 }
 
+float prt_f6e2m3_to_f32(uint8_t bits)
+{
+    return decode(&e2m3, bits & 0x3fu);
+}
+
+float prt_f6e3m2_to_f32(uint8_t bits)
+{
+    return decode(&e3m2, bits & 0x3fu);
+}
+
 uint8_t prt_f64_to_f8e4m3fn(double value, bool saturate)
 {
     return (uint8_t)encode(&e4m3fn, value, saturate);
@@ -217,7 +229,22 @@ uint8_t prt_f64_to_f8e8m0(double value, bool saturate)
     return code < 0 ? 0 : (uint8_t)code;
 }
 
+static uint8_t encode_finite_only(const format *f, double value)
+{
+    return isnan(value) ? (uint8_t)f->nan : (uint8_t)encode(f, value, true);
+}
+
 uint8_t prt_f64_to_f4e2m1(double value)
 {
-    return isnan(value) ? (uint8_t)e2m1.nan : (uint8_t)encode(&e2m1, value, true);
+    return encode_finite_only(&e2m1, value);
+}
+
+uint8_t prt_f64_to_f6e2m3(double value)
+{
+    return encode_finite_only(&e2m3, value);
+}
+
+uint8_t prt_f64_to_f6e3m2(double value)
+{
+    return encode_finite_only(&e3m2, value);
 }

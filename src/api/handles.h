@@ -120,6 +120,7 @@ struct poprt_session {
 typedef struct prt_slot {
     prt_str name;
     const prt_type *type;
+    bool any_shape; /* an input of which no step reads more than the element type */
     bool bound;
     prt_tensor value; /* what was bound; outputs: where the result shall go */
 } prt_slot;

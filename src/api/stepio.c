@@ -41,7 +41,7 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
     for (uint32_t i = 0; i < from->rank; i++)
         if (from->dims[i] < 0)
             return prt_fail(POPRT_E_ARG, name, "dimension %u is negative", i);
-    if (type->kind == PRT_VALUE_TENSOR)
+    if (type->kind == PRT_VALUE_TENSOR && !slot->any_shape)
         PRT_TRY(check_dims(slot, type, from->dims, from->rank));
     if (!prt_tensor_init(out, from->dtype, from->rank, from->dims, from->data))
         return prt_fail(POPRT_E_ARG, name, "%s elements in this shape do not fit in memory",
@@ -109,7 +109,8 @@ static poprt_status create(const poprt_session *session, poprt_stepio **out)
     io->out = io->in + io->n_in;
     for (size_t i = 0; i < n; i++) {
         const prt_io *from = i < io->n_in ? &p->inputs[i] : &p->outputs[i - io->n_in];
-        io->slots[i] = (prt_slot){ .name = from->name, .type = from->type };
+        io->slots[i] = (prt_slot){ .name = from->name, .type = from->type,
+            .any_shape = from->any_shape };
     }
     *out = io;
     return POPRT_OK;

@@ -5,8 +5,8 @@
 
 #include "api/handles.h"
 
-/* A caller's tensor, checked against a type: dtype, rank and dims that are numbers must fit, and
- * the bytes must be there. */
+/* A caller's tensor, checked against a type: dtype, rank and dims that are numbers must fit (for
+ * an input of any shape, dtype alone), and the bytes must be there. */
 poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const poprt_tensor *from,
     prt_tensor *out);
 

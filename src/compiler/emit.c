@@ -266,7 +266,8 @@ static poprt_status emit_io(emitter *e)
     if (in == NULL || out == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < b->n_inputs; i++)
-        in[i] = (prt_io){ b->buffers[b->inputs[i]].name, b->buffers[b->inputs[i]].type };
+        in[i] = (prt_io){ .name = b->buffers[b->inputs[i]].name,
+            .type = b->buffers[b->inputs[i]].type };
     for (uint32_t i = 0; i < b->n_outputs; i++) {
         out[i].type = b->buffers[b->outputs[i]].type;
         if (!copy_str(e, g->output_names.data[i], &out[i].name))
@@ -276,6 +277,7 @@ static poprt_status emit_io(emitter *e)
     p->n_inputs = b->n_inputs;
     p->outputs = out;
     p->n_outputs = b->n_outputs;
+    prt_program_mark_inputs(p);
     return copy_str(e, PRT_STR(POPRT_VERSION_STRING), &p->source) ? POPRT_OK : POPRT_E_NOMEM;
 }
 

@@ -121,7 +121,8 @@ poprt_status prt_raw_tensor_open(prt_bytes bytes, uint32_t depth, prt_raw_tensor
 }
 
 /* How the typed fields carry an element type: the field, and bytes of memory per entry. Types of
- * less than a byte come as whole bytes, complex ones as two entries. */
+ * less than a byte come as whole bytes, but those of 6 bits one element an entry; complex ones as
+ * two entries. */
 static uint32_t typed_field(int32_t dtype, size_t *unit)
 {
     const uint32_t bits = prt_dtype_bits(dtype);
@@ -194,6 +195,27 @@ static bool whole_copy(const prt_raw_tensor *t, const prt_field *f, unsigned cha
     return true;
 }
 
+/* Elements of 6 bits, each an entry of its own. */
+static poprt_status decode_sixes(const prt_raw_tensor *t, unsigned char *to)
+{
+    size_t at = 0;
+    prt_wire w = prt_wire_open(t->bytes, PRT_ONNX_Tensor, t->depth);
+    prt_field f;
+    uint64_t word;
+    memset(to, 0, t->size);
+    while (prt_wire_next(&w, &f)) {
+        if (f.number != PRT_ONNX_Tensor_int32_data)
+            continue;
+        while (prt_wire_item(&w, &f, &word)) {
+            if (at == t->count)
+                return wrong_size(t);
+            prt_packed_store(6, to, at++, (uint32_t)word);
+        }
+    }
+    PRT_TRY(w.status);
+    return at == t->count ? POPRT_OK : wrong_size(t);
+}
+
 static poprt_status decode_numbers(const prt_raw_tensor *t, unsigned char *to)
 {
     size_t unit, at = 0;
@@ -241,7 +263,7 @@ poprt_status prt_raw_tensor_decode(const prt_raw_tensor *t, void *to, char *char
     if (t->dtype == PRT_DTYPE_string)
         return t->has_raw ? wrong_size(t) : decode_strings(t, to, chars);
     if (!t->has_raw)
-        return decode_numbers(t, to);
+        return prt_dtype_bits(t->dtype) == 6 ? decode_sixes(t, to) : decode_numbers(t, to);
     if (t->raw.size != t->size)
         return wrong_size(t);
     if (t->size != 0)

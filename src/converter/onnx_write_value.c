@@ -30,6 +30,10 @@ static void need_dtype(prt_onnx_writer *w, int32_t dtype)
     case PRT_DTYPE_i2:
         prt_onnx_need(w, 13);
         break;
+    case PRT_DTYPE_f6e2m3:
+    case PRT_DTYPE_f6e3m2:
+        prt_onnx_need(w, 14);
+        break;
     default:
         break;
     }

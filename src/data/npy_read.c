@@ -325,9 +325,7 @@ static poprt_status copy_elements(prt_arena *arena, const header *h, const layou
             poprt_string *strings = out->data;
             PRT_TRY(read_string(arena, l, item, &strings[i]));
         } else if (is_packed(l->dtype)) {
-            const uint32_t bits = prt_dtype_bits(l->dtype);
-            const size_t bit = i * bits;
-            to[bit / 8] |= (unsigned char)((*item & ((1u << bits) - 1)) << bit % 8);
+            prt_packed_store(prt_dtype_bits(l->dtype), to, i, *item);
         } else {
             copy_item(l, item, to + i * l->item);
         }

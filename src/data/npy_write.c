@@ -138,17 +138,14 @@ static poprt_status put_strings(prt_arena *arena, const prt_tensor *t, poprt_wri
 static poprt_status put_packed(const prt_tensor *t, poprt_write_fn write, void *user)
 {
     const prt_dtype_info *info = prt_dtype_of(t->dtype);
-    const unsigned char *from = t->data;
     const size_t count = prt_tensor_count(t);
     unsigned char chunk[CHUNK];
     for (size_t start = 0; start < count; start += CHUNK) {
         const size_t n = count - start < CHUNK ? count - start : CHUNK;
         for (size_t i = 0; i < n; i++) {
-            const size_t bit = (start + i) * info->bits;
-            const uint32_t mask = (1u << info->bits) - 1;
-            uint32_t value = (uint32_t)from[bit / 8] >> bit % 8 & mask;
+            uint32_t value = prt_packed_load(info->bits, t->data, start + i);
             if (info->kind == PRT_KIND_int && value >> (info->bits - 1) != 0)
-                value |= ~mask;
+                value |= ~((1u << info->bits) - 1);
             chunk[i] = (unsigned char)value;
         }
         PRT_TRY(put(write, user, chunk, n));

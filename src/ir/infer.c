@@ -2,6 +2,7 @@
 /* infer.c — types of graph values through the operators' infer hooks. */
 #include "ir/report.h"
 #include "ir/ir.h"
+#include "op/content.h"
 
 /* Type of a region's input: what is better known in its declaration or in what is passed to it.
  * Declared dims are checked against the real ones when the region runs. */
@@ -68,29 +69,139 @@ static const prt_type *type_of_shape(prt_module *m, const prt_shape *s)
     }
 }
 
-/* Gives a region's inputs their types, infers it, and reads the types of its outputs. */
-static poprt_status infer_region(prt_infer *c, uint32_t region, uint32_t n_in, const prt_shape *in,
-    uint32_t n_out, prt_shape *out)
+/* Copies contents into the module. */
+static poprt_status keep_content(prt_module *m, const prt_content *known, const prt_content **out)
+{
+    *out = NULL;
+    if (known == NULL || known->count == 0)
+        return POPRT_OK;
+    prt_content *content = PRT_NEW(m->arena, prt_content);
+    const int64_t *values = prt_arena_copy(m->arena, known->values, known->count * sizeof(int64_t));
+    if (content == NULL || values == NULL)
+        return POPRT_E_NOMEM;
+    *content = (prt_content){ .count = known->count, .values = values };
+    *out = content;
+    return POPRT_OK;
+}
+
+/* Same count and same elements; both may be NULL. */
+static bool same_content(const prt_content *a, const prt_content *b)
+{
+    const uint32_t n = a != NULL ? a->count : 0;
+    return n == (b != NULL ? b->count : 0) &&
+        (n == 0 || memcmp(a->values, b->values, n * sizeof(int64_t)) == 0);
+}
+
+static poprt_status set_region_input(prt_graph *g, uint32_t i, const prt_region *r)
+{
+    prt_module *m = g->module;
+    prt_value *v = g->inputs.data[i];
+    const prt_content *known = r->in_content != NULL ? &r->in_content[i] : NULL;
+    const prt_type *type = type_of_shape(m, &r->in[i]);
+    if (type == NULL)
+        return POPRT_E_NOMEM;
+    if (r->trial && type->kind != PRT_VALUE_UNKNOWN)
+        v->type = type;
+    else if (r->in[i].kind != PRT_VALUE_ABSENT)
+        v->type = merge_types(m, v->type, type);
+    return same_content(v->content, known) ? POPRT_OK : keep_content(m, known, &v->content);
+}
+
+/* What is known of a region's output, constants too. */
+static poprt_status read_region_output(prt_infer *c, const prt_value *v, uint32_t i,
+    const prt_region *r)
+{
+    prt_tensor t;
+    prt_known known;
+    shape_of_type(v->type, &r->out[i]);
+    if (r->out_content == NULL)
+        return POPRT_OK;
+    if (v->content != NULL) {
+        r->out_content[i] = *v->content;
+    } else if (prt_value_tensor(v, &t) && prt_value_is_constant(v) && prt_known_read(&t, &known)) {
+        const int64_t *values =
+            prt_arena_copy(c->scratch, known.values, known.count * sizeof(int64_t));
+        if (values == NULL)
+            return POPRT_E_NOMEM;
+        r->out_content[i] = (prt_content){ .count = known.count, .values = values };
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run_region(prt_infer *c, prt_graph *g, const prt_region *r)
+{
+    for (uint32_t i = 0; i < r->n_in && i < g->inputs.count; i++)
+        PRT_TRY(set_region_input(g, i, r));
+    PRT_TRY(prt_ir_infer(g));
+    for (uint32_t i = 0; i < r->n_out; i++) {
+        r->out[i] = (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .rank = PRT_RANK_UNKNOWN };
+        if (r->out_content != NULL)
+            r->out_content[i] = (prt_content){ 0 };
+        if (i < g->ret->n_in && g->ret->in[i].value != NULL)
+            PRT_TRY(read_region_output(c, g->ret->in[i].value, i, r));
+    }
+    return POPRT_OK;
+}
+
+/* What was known of a value before a trial. */
+typedef struct saved {
+    prt_value *value;
+    const prt_type *type;
+    const prt_content *content;
+} saved;
+
+typedef PRT_VEC(saved) saved_list;
+
+static poprt_status save_value(prt_arena *arena, prt_value *v, saved_list *to)
+{
+    const saved s = { v, v->type, v->content };
+    return PRT_VEC_PUSH(arena, to, s) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* Regions nest no deeper than what reads them allows. */
+static poprt_status save_graph(prt_arena *arena, const prt_graph *g, saved_list *to)
+{
+    for (size_t i = 0; i < g->inputs.count; i++)
+        PRT_TRY(save_value(arena, g->inputs.data[i], to));
+    prt_for_each_op(op, g) {
+        for (uint32_t i = 0; i < op->n_out; i++)
+            PRT_TRY(save_value(arena, &op->out[i], to));
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(save_graph(arena, op->regions[i], to));
+    }
+    return POPRT_OK;
+}
+
+/* Gives a region's inputs their types, infers it, and reads the types of its outputs. After a
+ * trial all values within are what they were, for types only get better known. */
+static poprt_status infer_region(prt_infer *c, uint32_t region, const prt_region *r)
 {
     prt_op *op = c->user;
-    prt_module *m = op->graph->module;
     if (region >= op->n_regions)
         return prt_infer_fail(c, POPRT_E_PARSE, "has no region %u", region);
     prt_graph *g = op->regions[region];
-    for (uint32_t i = 0; i < n_in && i < g->inputs.count; i++) {
-        const prt_type *type = type_of_shape(m, &in[i]);
-        if (type == NULL)
-            return POPRT_E_NOMEM;
-        if (in[i].kind != PRT_VALUE_ABSENT)
-            g->inputs.data[i]->type = merge_types(m, g->inputs.data[i]->type, type);
+    if (!r->trial)
+        return run_region(c, g, r);
+    saved_list before = { 0 };
+    PRT_TRY(save_graph(c->scratch, g, &before));
+    const poprt_status status = run_region(c, g, r);
+    for (size_t i = 0; i < before.count; i++) {
+        before.data[i].value->type = before.data[i].type;
+        before.data[i].value->content = before.data[i].content;
     }
-    PRT_TRY(prt_ir_infer(g));
-    for (uint32_t i = 0; i < n_out; i++) {
-        out[i] = (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .rank = PRT_RANK_UNKNOWN };
-        if (i < g->ret->n_in && g->ret->in[i].value != NULL)
-            shape_of_type(g->ret->in[i].value->type, &out[i]);
+    return status;
+}
+
+/* Trials cost a factor for each level, so there are some in outer regions only. */
+static bool is_deep(const prt_graph *g)
+{
+    enum { LEVELS = 2 };
+    uint32_t level = 0;
+    while (g->owner != NULL && level < LEVELS) {
+        g = g->owner->graph;
+        level++;
     }
-    return POPRT_OK;
+    return level == LEVELS;
 }
 
 /* Contents that are all numbers are a whole tensor: a run would find just these. */
@@ -164,19 +275,8 @@ static poprt_status write_outputs(prt_op *op, const prt_infer *c)
             return POPRT_E_NOMEM;
         v->type = type;
         const prt_content *known = &c->out_content[i];
-        if (v->content != NULL && v->content->count == known->count &&
-            memcmp(v->content->values, known->values, known->count * sizeof(int64_t)) == 0)
-            continue;
-        v->content = NULL;
-        if (known->count == 0)
-            continue;
-        prt_content *content = PRT_NEW(m->arena, prt_content);
-        const int64_t *values =
-            prt_arena_copy(m->arena, known->values, known->count * sizeof(int64_t));
-        if (content == NULL || values == NULL)
-            return POPRT_E_NOMEM;
-        *content = (prt_content){ .count = known->count, .values = values };
-        v->content = content;
+        if (!same_content(v->content, known))
+            PRT_TRY(keep_content(m, known, &v->content));
     }
     return POPRT_OK;
 }
@@ -186,7 +286,8 @@ static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
     prt_module *m = op->graph->module;
     prt_infer c = { .def = op->def, .attrs = op->attrs, .origin = prt_str_of(prt_op_label(op)),
         .dims = m->dims, .types = m->types, .n_in = op->n_in, .n_out = op->n_out,
-        .scratch = scratch, .region = infer_region, .user = op };
+        .scratch = scratch, .region = infer_region, .user = op,
+        .deep = is_deep(op->graph) };
     PRT_TRY(read_inputs(op, all, scratch, &c));
     PRT_TRY(prt_op_infer(&c));
     return write_outputs(op, &c);

@@ -34,7 +34,7 @@ static uint64_t get_bits(int32_t dtype, const void *data, size_t index)
     const uint32_t bits = prt_dtype_bits(dtype);
     const unsigned char *p = data;
     if (bits < 8)
-        return (uint32_t)p[index * bits / 8] >> (index * bits % 8) & ((1u << bits) - 1);
+        return prt_packed_load(bits, data, index);
     uint64_t value = 0;
     memcpy(&value, p + index * (bits / 8), bits / 8);
     return value;

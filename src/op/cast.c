@@ -58,13 +58,13 @@ static uint8_t to_e8m0(double x, bool saturate, rounding mode)
     return bits < 0 ? 0 : MOST;
 }
 
-/* Infinity saturates in all small formats, also in those that would take it for NaN; float4 has no
- * NaN, it becomes zero. */
+/* Infinity saturates in all small formats, also in those that would take it for NaN; float4 and
+ * float6 have no NaN, it becomes zero. */
 static double for_small(const cast *k, double x)
 {
     if (isinf(x) && k->saturate)
         return copysign(DBL_MAX, x);
-    return isnan(x) && k->to == PRT_DTYPE_f4e2m1 ? 0.0 : x;
+    return isnan(x) && prt_dtype_bits(k->to) < 8 ? 0.0 : x;
 }
 
 static void write_floats(const cast *k, prt_tensor *y, size_t first, size_t n, const double *x)

@@ -157,13 +157,8 @@ void prt_element_copy(int32_t dtype, void *to, size_t to_index, const void *from
                 count * size);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        const size_t a = (from_index + i) * bits, b = (to_index + i) * bits;
-        const unsigned mask = (1u << bits) - 1;
-        const unsigned v = ((const unsigned char *)from)[a / 8] >> (a % 8) & mask;
-        unsigned char *d = (unsigned char *)to + b / 8;
-        *d = (unsigned char)((*d & ~(mask << (b % 8))) | v << (b % 8));
-    }
+    for (size_t i = 0; i < count; i++)
+        prt_packed_store(bits, to, to_index + i, prt_packed_load(bits, from, from_index + i));
 }
 
 bool prt_at_next(uint32_t rank, const int64_t *dims, int64_t *at)

@@ -29,7 +29,8 @@ static poprt_status check_region(prt_infer *c, uint32_t attr, uint32_t region,
     int64_t dim;
     if (!prt_attr_given(c->attrs, attr) || c->region == NULL)
         return POPRT_OK;
-    PRT_TRY(c->region(c, region, 1, scores, 1, &out));
+    PRT_TRY(c->region(c, region,
+        &(prt_region){ .n_in = 1, .in = scores, .n_out = 1, .out = &out }));
     if (out.kind == PRT_VALUE_UNKNOWN)
         return POPRT_OK;
     const char *name = c->def->attrs[attr].name;

@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* if.c — If: one of two regions runs, and its results are the outputs. */
 #include "op/carry.h"
+#include "op/content.h"
 #include "op/nested.h"
 
+/* What a branch gives, in memory of this call. */
+static poprt_status run_branch(prt_infer *c, uint32_t branch, prt_region *r)
+{
+    r->out = prt_nested_shapes(c, c->n_out);
+    r->out_content = PRT_NEW_N(c->scratch, prt_content, (size_t)c->n_out + 1);
+    if (r->out == NULL || r->out_content == NULL)
+        return POPRT_E_NOMEM;
+    return c->region(c, branch, r);
+}
+
+/* Where the condition is known from sizes, only the branch it takes counts. */
 static poprt_status infer(prt_infer *c)
 {
     const prt_if_attrs *a = c->attrs;
@@ -10,14 +22,22 @@ static poprt_status infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_PARSE, "needs then_branch and else_branch");
     if (c->region == NULL)
         return POPRT_OK;
-    prt_shape *then = prt_nested_shapes(c, c->n_out), *other = prt_nested_shapes(c, c->n_out);
-    if (then == NULL || other == NULL)
-        return POPRT_E_NOMEM;
-    PRT_TRY(c->region(c, a->then_branch, 0, NULL, c->n_out, then));
-    PRT_TRY(c->region(c, a->else_branch, 0, NULL, c->n_out, other));
+    prt_region then = { .n_out = c->n_out }, other = { .n_out = c->n_out };
+    PRT_TRY(run_branch(c, a->then_branch, &then));
+    PRT_TRY(run_branch(c, a->else_branch, &other));
+    prt_known condition;
+    const prt_region *taken = NULL;
+    if (prt_known_of(c, 0, &condition) && prt_dim_is_number(condition.values[0]))
+        taken = condition.values[0] != 0 ? &then : &other;
     for (uint32_t i = 0; i < c->n_out; i++) {
-        prt_nested_join(c, &then[i], &other[i]);
-        prt_nested_give(c, i, &then[i]);
+        if (taken == NULL) {
+            prt_nested_join(c, &then.out[i], &other.out[i]);
+            prt_nested_give(c, i, &then.out[i]);
+            continue;
+        }
+        prt_nested_give(c, i, &taken->out[i]);
+        PRT_TRY(prt_infer_set_content(c, i, taken->out_content[i].count,
+            taken->out_content[i].values));
     }
     return POPRT_OK;
 }

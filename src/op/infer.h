@@ -41,6 +41,16 @@ typedef struct prt_content {
 
 enum { PRT_CONTENT_MAX = 256 }; /* tensors with more elements are not followed */
 
+/* What a hook tells a region of its inputs, and learns of its outputs. */
+typedef struct prt_region {
+    uint32_t n_in, n_out;
+    const prt_shape *in;
+    prt_shape *out;                /* to be filled */
+    const prt_content *in_content; /* NULL: nothing known */
+    prt_content *out_content;      /* to be filled; NULL: not asked for */
+    bool trial; /* what if the inputs had these types: nothing is left of it for later */
+} prt_region;
+
 struct prt_op_def;
 typedef struct prt_infer prt_infer;
 struct prt_infer {
@@ -57,8 +67,8 @@ struct prt_infer {
     prt_content *out_content;       /* to fill through prt_infer_set_content */
     prt_arena *scratch;
     /* Types of a region's outputs given those of its inputs; NULL at run time. */
-    poprt_status (*region)(prt_infer *c, uint32_t region, uint32_t n_in, const prt_shape *in,
-        uint32_t n_out, prt_shape *out);
+    poprt_status (*region)(prt_infer *c, uint32_t region, const prt_region *r);
+    bool deep; /* within so many regions that there is no time for trials */
     void *user;
 };
 

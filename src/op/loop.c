@@ -5,56 +5,132 @@
  * Region: (iteration i64[], condition bool[], carried …) → (condition, carried …, collected …).
  */
 #include "op/carry.h"
+#include "op/content.h"
 #include "op/nested.h"
 
-/* A carried value may change its dims from one iteration to the next, not its type, so that is
- * all the region is told. */
-static poprt_status carried_shape(prt_infer *c, const prt_shape *in, prt_shape *out)
+/* What inference works with: types of the region's inputs and of what it gives. */
+typedef struct body {
+    uint32_t n_carried;
+    prt_shape *in, *out;
+    prt_content *in_content, *out_content;
+} body;
+
+/* A carried value may change its dims from one iteration to the next, not its type. */
+static poprt_status weaken(prt_infer *c, prt_shape *s)
 {
-    *out = *in;
-    if (in->kind == PRT_VALUE_TENSOR)
-        out->rank = PRT_RANK_UNKNOWN;
-    if (in->kind == PRT_VALUE_SEQUENCE && in->elem != NULL && in->elem->kind == PRT_VALUE_TENSOR) {
-        out->elem = prt_type_tensor(c->types, in->elem->dtype, PRT_RANK_UNKNOWN, NULL);
-        if (out->elem == NULL)
+    if (s->kind == PRT_VALUE_TENSOR)
+        s->rank = PRT_RANK_UNKNOWN;
+    if (s->kind == PRT_VALUE_SEQUENCE && s->elem != NULL && s->elem->kind == PRT_VALUE_TENSOR) {
+        s->elem = prt_type_tensor(c->types, s->elem->dtype, PRT_RANK_UNKNOWN, NULL);
+        if (s->elem == NULL)
             return POPRT_E_NOMEM;
     }
     return POPRT_OK;
 }
 
-static poprt_status infer(prt_infer *c)
+static poprt_status run_body(prt_infer *c, const body *b, bool trial)
 {
     const prt_loop_attrs *a = c->attrs;
-    const uint32_t n_carried = c->n_in > 2 ? c->n_in - 2 : 0;
+    return c->region(c, a->body,
+        &(prt_region){ .n_in = b->n_carried + 2, .in = b->in, .in_content = b->in_content,
+            .n_out = c->n_out + 1, .out = b->out, .out_content = b->out_content, .trial = trial });
+}
+
+/* Makes `in` true of what an iteration gave as well; tells whether it had to change. */
+static bool join_carried(prt_infer *c, body *b)
+{
+    bool changed = false;
+    for (uint32_t i = 2; i < b->n_carried + 2; i++) {
+        const prt_shape before = b->in[i];
+        if (before.kind != PRT_VALUE_TENSOR)
+            continue;
+        prt_nested_join(c, &b->in[i], &b->out[i - 1]);
+        const prt_shape *s = &b->in[i];
+        changed = changed || s->kind != before.kind || s->dtype != before.dtype ||
+            s->rank != before.rank ||
+            (s->rank > 0 && memcmp(s->dims, before.dims, (size_t)s->rank * sizeof(int64_t)) != 0);
+    }
+    return changed;
+}
+
+/* Types of the carried values that hold before and after each iteration: the initial ones, less
+ * what iterations change. Where that is not found, no dims are known. */
+static poprt_status settle_carried(prt_infer *c, body *b)
+{
+    enum { ROUNDS = 3 };
+    bool settled = false;
+    for (uint32_t i = 0; i < b->n_carried; i++) {
+        b->in[i + 2] = c->in[i + 2];
+        if (b->in[i + 2].kind != PRT_VALUE_TENSOR)
+            PRT_TRY(weaken(c, &b->in[i + 2]));
+    }
+    for (uint32_t round = 0; !settled && !c->deep && round < ROUNDS; round++) {
+        const poprt_status status = run_body(c, b, true);
+        if (status == POPRT_E_NOMEM)
+            return status;
+        if (status != POPRT_OK)
+            break;
+        settled = !join_carried(c, b);
+    }
+    for (uint32_t i = 0; !settled && i < b->n_carried; i++)
+        PRT_TRY(weaken(c, &b->in[i + 2]));
+    return POPRT_OK;
+}
+
+/* How often the body runs: the count given, when nothing ends the loop before. */
+static int64_t count_trips(prt_infer *c, const body *b)
+{
+    const prt_content *again = &b->out_content[0];
+    prt_known trips, first = { .count = 1, .values = { 1 } };
+    if ((prt_infer_has(c, 1) && !prt_known_of(c, 1, &first)) || first.values[0] != 1 ||
+        again->count != 1 || again->values[0] != 1 || !prt_known_of(c, 0, &trips) ||
+        (prt_dim_is_number(trips.values[0]) && trips.values[0] > INT32_MAX))
+        return PRT_DIM_UNKNOWN;
+    return prt_dim_max(c->dims, trips.values[0], 0);
+}
+
+static poprt_status infer_collected(prt_infer *c, uint32_t i, const prt_shape *s, int64_t trips)
+{
+    if (s->kind != PRT_VALUE_TENSOR || s->rank < 0 || s->rank >= PRT_MAX_RANK)
+        return prt_infer_unranked(c, i, s->dtype, PRT_RANK_UNKNOWN);
+    int64_t dims[PRT_MAX_RANK] = { trips };
+    for (int32_t k = 0; k < s->rank; k++)
+        dims[k + 1] = s->dims[k];
+    return prt_infer_set(c, i, s->dtype, s->rank + 1, dims);
+}
+
+static poprt_status infer(prt_infer *c)
+{
+    static const int64_t one = 1;
+    const prt_loop_attrs *a = c->attrs;
+    body b = { .n_carried = c->n_in > 2 ? c->n_in - 2 : 0 };
     if (!prt_attr_given(a, 0))
         return prt_infer_fail(c, POPRT_E_PARSE, "needs a body");
-    if (n_carried > c->n_out)
-        return prt_infer_fail(c, POPRT_E_PARSE, "carries %u values and has %u outputs", n_carried,
-            c->n_out);
+    if (b.n_carried > c->n_out)
+        return prt_infer_fail(c, POPRT_E_PARSE, "carries %u values and has %u outputs",
+            b.n_carried, c->n_out);
     if (c->region == NULL)
         return POPRT_OK;
-    prt_shape *in = prt_nested_shapes(c, (size_t)n_carried + 2);
-    prt_shape *out = prt_nested_shapes(c, (size_t)c->n_out + 1);
-    if (in == NULL || out == NULL)
+    b.in = prt_nested_shapes(c, (size_t)b.n_carried + 2);
+    b.out = prt_nested_shapes(c, (size_t)c->n_out + 1);
+    b.in_content = PRT_NEW_N(c->scratch, prt_content, (size_t)b.n_carried + 2);
+    b.out_content = PRT_NEW_N(c->scratch, prt_content, (size_t)c->n_out + 1);
+    if (b.in == NULL || b.out == NULL || b.in_content == NULL || b.out_content == NULL)
         return POPRT_E_NOMEM;
-    in[0] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_i64 };
-    in[1] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool };
-    for (uint32_t i = 0; i < n_carried; i++)
-        PRT_TRY(carried_shape(c, &c->in[i + 2], &in[i + 2]));
-    PRT_TRY(c->region(c, a->body, n_carried + 2, in, c->n_out + 1, out));
+    b.in[0] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_i64 };
+    b.in[1] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool };
+    b.in_content[1] = (prt_content){ 1, &one }; /* the body runs only while it holds */
+    PRT_TRY(settle_carried(c, &b));
+    PRT_TRY(run_body(c, &b, false));
+    const int64_t trips = count_trips(c, &b);
     for (uint32_t i = 0; i < c->n_out; i++) {
-        prt_shape *s = &out[i + 1];
-        if (i < n_carried) {
-            prt_nested_join(c, s, &c->in[i + 2]);
-            prt_nested_give(c, i, s);
-        } else if (s->kind == PRT_VALUE_TENSOR && s->rank >= 0 && s->rank < PRT_MAX_RANK) {
-            int64_t dims[PRT_MAX_RANK] = { PRT_DIM_UNKNOWN };
-            for (int32_t k = 0; k < s->rank; k++)
-                dims[k + 1] = s->dims[k];
-            PRT_TRY(prt_infer_set(c, i, s->dtype, s->rank + 1, dims));
-        } else {
-            PRT_TRY(prt_infer_unranked(c, i, s->dtype, PRT_RANK_UNKNOWN));
+        prt_shape *s = &b.out[i + 1];
+        if (i >= b.n_carried) {
+            PRT_TRY(infer_collected(c, i, s, trips));
+            continue;
         }
+        prt_nested_join(c, s, &c->in[i + 2]);
+        prt_nested_give(c, i, s);
     }
     return POPRT_OK;
 }

@@ -153,7 +153,8 @@ static int64_t round_digits(double value, int precision, char *digits)
     return e != NULL ? strtol(e + 1, NULL, 10) : 0;
 }
 
-/* Whether the digits read back as the element. Finite values of the type never overflow it. */
+/* Whether the digits read back as the element. Finite values of the type never overflow it, but for
+ * types below 8 bits, where "8" would read back as 7.5: their few values are printed in full. */
 static bool reads_back(int32_t dtype, double value, const char *digits, int64_t exponent)
 {
     char text[PRT_NUMBER_TEXT + 24];
@@ -161,6 +162,8 @@ static bool reads_back(int32_t dtype, double value, const char *digits, int64_t 
     const size_t n = strlen(digits);
     memcpy(text, digits, n);
     const double back = compose(text, n, exponent - (int64_t)n + 1);
+    if (prt_dtype_bits(dtype) < 8)
+        return back == value;
     prt_store_f64_as(dtype, element, 0, back, false);
     return prt_load_f64(dtype, element, 0) == value;
 }

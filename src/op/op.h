@@ -31,7 +31,8 @@ enum {
 enum {
     PRT_SLOT_OPTIONAL = 1 << 0,
     PRT_SLOT_VARIADIC = 1 << 1,      /* the last slot; stands for any number */
-    PRT_SLOT_HETEROGENEOUS = 1 << 2  /* variadic slots whose types differ */
+    PRT_SLOT_HETEROGENEOUS = 1 << 2, /* variadic slots whose types differ */
+    PRT_SLOT_TYPE_ONLY = 1 << 3      /* an input of which only the element type matters */
 };
 
 /* Sets of types for TYPE rows: bit n is element type n as a tensor, the high bits other kinds. */
@@ -48,6 +49,7 @@ enum {
 #define PRT_T_NUM (PRT_T_INT | PRT_T_FB) /* every plain number */
 #define PRT_T_INDEX (PRT_T(i32) | PRT_T(i64))
 #define PRT_T_C (PRT_T(c64) | PRT_T(c128))
+#define PRT_T_F6 (PRT_T(f6e2m3) | PRT_T(f6e3m2))
 #define PRT_T_SMALL                                                                                \
     (PRT_T(u4) | PRT_T(i4) | PRT_T(u2) | PRT_T(i2) | PRT_T(f4e2m1) | PRT_T(f8e8m0))
 #define PRT_T_ALL                                                                                  \

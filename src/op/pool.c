@@ -3,6 +3,7 @@
  * pool.c — MaxPool, AveragePool, LpPool and their Global forms: one value for each window of each
  * channel. The global forms are one window over everything.
  */
+#include <float.h>
 #include <math.h>
 
 #include "op/sliding.h"
@@ -16,6 +17,9 @@ struct pool {
     bool column_major;    /* numbering of MaxPool's indices */
     double least;         /* MaxPool of nothing */
     const double *plane;
+    const prt_tensor *masks; /* of MaxpoolWithMask; their planes repeat */
+    size_t mask_planes;
+    const int32_t *mask; /* of this plane */
     /* Value of a window: offsets first[i] ≤ k < last[i] are inside the input. */
     double (*value)(const pool *p, const int64_t *out, const int64_t *first, const int64_t *last,
         size_t *index);
@@ -128,6 +132,8 @@ static poprt_status run(prt_eval *c, pool *p)
         int64_t last[PRT_MAX_SPATIAL] = { 0 };
         PRT_TRY(c->host->check(c));
         prt_reals_load(x->dtype, x->data, n * p->in_positions, 1, p->in_positions, plane);
+        if (p->masks != NULL)
+            p->mask = (const int32_t *)p->masks->data + n % p->mask_planes * p->in_positions;
         for (size_t i = 0; i < p->positions; i++) {
             size_t index = 0;
             const double value = inside(&p->w, out, first, last)
@@ -141,6 +147,27 @@ static poprt_status run(prt_eval *c, pool *p)
         }
     }
     return POPRT_OK;
+}
+
+/* A row of the window ends at the first element that the mask closes. The first element of a
+ * picture (not of a line) counts as open, as in ONNX Runtime. */
+static double masked_value(const pool *p, const int64_t *out, const int64_t *first,
+    const int64_t *last, size_t *index)
+{
+    int64_t tap[PRT_MAX_SPATIAL];
+    const uint32_t end = p->w.rank - 1;
+    double most = p->least;
+    (void)index;
+    memcpy(tap, first, p->w.rank * sizeof(int64_t));
+    do {
+        const size_t at = prt_window_source(&p->w, out, tap);
+        if ((at > 0 || p->w.rank == 1) && p->mask[at] == 0) {
+            tap[end] = last[end] - 1;
+            continue;
+        }
+        most = p->plane[at] > most ? p->plane[at] : most;
+    } while (next_tap(p->w.rank, first, last, tap));
+    return most;
 }
 
 /* ---- windows ---- */
@@ -199,6 +226,42 @@ static poprt_status eval_max(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_max_pool = { .infer = infer_max, .eval = eval_max };
+
+/* ---- MaxpoolWithMask of com.microsoft ---- */
+
+static prt_window_spec masked_spec(const prt_ms_maxpool_with_mask_attrs *a)
+{
+    return (prt_window_spec){ .kernel = a->kernel_shape, .strides = a->strides, .pads = a->pads,
+        .auto_pad = a->auto_pad };
+}
+
+static poprt_status infer_masked(prt_infer *c)
+{
+    const prt_window_spec spec = masked_spec(c->attrs);
+    PRT_TRY(infer_pool(c, &spec));
+    if (!prt_infer_ranked(c, 0) || !prt_infer_ranked(c, 1))
+        return POPRT_OK;
+    const prt_shape *x = &c->in[0], *m = &c->in[1];
+    int64_t dim;
+    PRT_TRY(prt_infer_rank(c, 1, x->rank));
+    for (int32_t k = 2; k < x->rank; k++)
+        PRT_TRY(prt_infer_merge(c, x->dims[k], m->dims[k], "a dim of the mask", &dim));
+    for (int32_t k = 0; k < 2; k++)
+        if (prt_dim_is_number(m->dims[k]) && m->dims[k] < 1)
+            return prt_infer_fail(c, POPRT_E_SHAPE, "the mask is empty");
+    return POPRT_OK;
+}
+
+static poprt_status eval_masked(prt_eval *c)
+{
+    const prt_ms_maxpool_with_mask_attrs *a = c->attrs;
+    const prt_window_spec spec = masked_spec(a);
+    pool p = { .value = masked_value, .least = (double)-FLT_MAX, .masks = c->in[1] };
+    p.mask_planes = (size_t)c->in[1]->dims[0] * (size_t)c->in[1]->dims[1];
+    return run_pool(c, &p, &spec);
+}
+
+const prt_op_hooks prt_op_ms_maxpool_with_mask = { .infer = infer_masked, .eval = eval_masked };
 
 static prt_window_spec average_spec(const prt_average_pool_attrs *a)
 {

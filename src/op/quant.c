@@ -75,14 +75,10 @@ void prt_quant_close(prt_eval *c, const prt_tensor *from, uint32_t scale)
 
 poprt_status prt_quant_dynamic(prt_eval *c, const prt_tensor *x, prt_tensor *to, prt_quant *q)
 {
-    float scale = 1;
-    uint8_t zero = 0;
-    prt_tensor scale_out, zero_out;
-    prt_tensor *const out[] = { to, &scale_out, &zero_out };
+    float scale;
+    uint8_t zero;
     PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_u8, x->rank, x->dims, to));
-    (void)prt_tensor_init(&scale_out, PRT_DTYPE_f32, 0, NULL, &scale);
-    (void)prt_tensor_init(&zero_out, PRT_DTYPE_u8, 0, NULL, &zero);
-    PRT_TRY(prt_inner_eval(c, PRT_OP_dynamic_quantize_linear, NULL, 1, &x, 3, out));
+    prt_quant_dynamic_run(prt_tensor_count(x), x->data, to->data, &scale, &zero);
     *q = (prt_quant){ (double)scale, (double)zero };
     return POPRT_OK;
 }

@@ -35,6 +35,9 @@ poprt_status prt_quant_open(prt_eval *c, uint32_t data, prt_tensor *to);
 /* Writes doubles to output 0 with the scale and zero point in inputs `scale` and scale + 1. */
 void prt_quant_close(prt_eval *c, const prt_tensor *from, uint32_t scale);
 
+/* DynamicQuantizeLinear of `n` numbers; y may be NULL. */
+void prt_quant_dynamic_run(size_t n, const float *x, uint8_t *y, float *scale, uint8_t *zero);
+
 /* A float tensor as DynamicQuantizeLinear has it: uint8 in scratch, one scale and zero point. */
 poprt_status prt_quant_dynamic(prt_eval *c, const prt_tensor *x, prt_tensor *to, prt_quant *q);
 

@@ -226,25 +226,30 @@ static float clamp_byte(float v)
 }
 
 /* The range always holds zero; a range of nothing has scale 1. */
-static poprt_status dynamic_eval(prt_eval *c)
+void prt_quant_dynamic_run(size_t n, const float *x, uint8_t *y, float *scale, uint8_t *zero)
 {
-    const prt_tensor *x = c->in[0];
-    const float *v = x->data;
-    const size_t n = prt_tensor_count(x);
     float low = 0, high = 0;
     for (size_t i = 0; i < n; i++) {
-        low = v[i] < low ? v[i] : low;
-        high = v[i] > high ? v[i] : high;
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
     }
-    const float scale = high == low ? 1.0f : (high - low) / 255.0f;
-    const float zero = nearbyintf(clamp_byte(-low / scale));
-    if (prt_eval_wants(c, 0))
-        for (size_t i = 0; i < n; i++)
-            ((uint8_t *)c->out[0]->data)[i] = (uint8_t)clamp_byte(nearbyintf(v[i] / scale) + zero);
+    *scale = high == low ? 1.0f : (high - low) / 255.0f;
+    const float middle = nearbyintf(clamp_byte(-low / *scale));
+    for (size_t i = 0; y != NULL && i < n; i++)
+        y[i] = (uint8_t)clamp_byte(nearbyintf(x[i] / *scale) + middle);
+    *zero = (uint8_t)middle;
+}
+
+static poprt_status dynamic_eval(prt_eval *c)
+{
+    float scale;
+    uint8_t zero;
+    prt_quant_dynamic_run(prt_tensor_count(c->in[0]), c->in[0]->data,
+        prt_eval_wants(c, 0) ? c->out[0]->data : NULL, &scale, &zero);
     if (prt_eval_wants(c, 1))
         *(float *)c->out[1]->data = scale;
     if (prt_eval_wants(c, 2))
-        *(uint8_t *)c->out[2]->data = (uint8_t)zero;
+        *(uint8_t *)c->out[2]->data = zero;
     return POPRT_OK;
 }
 

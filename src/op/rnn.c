@@ -3,12 +3,12 @@
 #include "op/rnn_core.h"
 
 /* gate = W x + R h + biases, for rows [first, last). */
-static void gates(const prt_rnn *n, const double *x, size_t first, size_t last)
+static void gates(const prt_rnn *n, const double *x, const double *h, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++)
         n->gate[i] = n->wb != NULL ? n->wb[i] + n->rb[i] : 0.0;
     prt_rnn_add_product(last - first, n->input, n->w + first * n->input, x, n->gate + first);
-    prt_rnn_add_product(last - first, n->hidden, n->r + first * n->hidden, n->h, n->gate + first);
+    prt_rnn_add_product(last - first, n->hidden, n->r + first * n->hidden, h, n->gate + first);
 }
 
 /* ---- RNN ---- */
@@ -26,7 +26,7 @@ static poprt_status infer_rnn(prt_infer *c)
 
 static void rnn_cell(const prt_rnn *n, const double *x)
 {
-    gates(n, x, 0, n->hidden);
+    gates(n, x, n->h, 0, n->hidden);
     for (size_t i = 0; i < n->hidden; i++)
         n->h[i] = prt_activate(&n->f[0], n->gate[i]);
 }
@@ -59,7 +59,7 @@ static void gru_cell(const prt_rnn *n, const double *x)
     const size_t hidden = n->hidden;
     double *z = n->gate, *r = z + hidden, *h = r + hidden, *recurrent = n->spare;
     const double *weights = n->r + 2 * hidden * hidden;
-    gates(n, x, 0, 2 * hidden);
+    gates(n, x, n->h, 0, 2 * hidden);
     for (size_t i = 0; i < hidden; i++) {
         z[i] = prt_activate(&n->f[0], z[i]);
         r[i] = prt_activate(&n->f[0], r[i]);
@@ -104,12 +104,11 @@ static poprt_status infer_lstm(prt_infer *c)
     return prt_rnn_infer(c, &form);
 }
 
-static void lstm_cell(const prt_rnn *n, const double *x)
+void prt_lstm_step(const prt_rnn *n, const double *x, const double *h, bool input_forget)
 {
-    const prt_lstm_attrs *a = n->user;
     const size_t hidden = n->hidden;
     const double *p = n->p;
-    gates(n, x, 0, 4 * hidden);
+    gates(n, x, h, 0, 4 * hidden);
     for (size_t k = 0; k < hidden; k++) {
         const double before = n->c[k];
         double i = n->gate[k], o = n->gate[hidden + k], f = n->gate[2 * hidden + k];
@@ -118,13 +117,19 @@ static void lstm_cell(const prt_rnn *n, const double *x)
             f += p[2 * hidden + k] * before;
         }
         i = prt_activate(&n->f[0], i);
-        f = a->input_forget != 0 ? 1.0 - i : prt_activate(&n->f[0], f);
+        f = input_forget ? 1.0 - i : prt_activate(&n->f[0], f);
         n->c[k] = f * before + i * prt_activate(&n->f[1], n->gate[3 * hidden + k]);
         if (p != NULL)
             o += p[hidden + k] * n->c[k];
         /* The cell state is no gate: clipping leaves it alone. */
         n->h[k] = prt_activate(&n->f[0], o) * n->f[2].fn(n->c[k], n->f[2].alpha, n->f[2].beta);
     }
+}
+
+static void lstm_cell(const prt_rnn *n, const double *x)
+{
+    const prt_lstm_attrs *a = n->user;
+    prt_lstm_step(n, x, n->h, a->input_forget != 0);
 }
 
 static poprt_status eval_lstm(prt_eval *c)

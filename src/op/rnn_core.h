@@ -65,6 +65,9 @@ poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form);
 poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
     uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user);
 
+/* A step of an LSTM, whose weights R are multiplied with `h`. */
+void prt_lstm_step(const prt_rnn *n, const double *x, const double *h, bool input_forget);
+
 /* y[i] += row i of m · x */
 void prt_rnn_add_product(size_t rows, size_t n, const double *m, const double *x, double *y);
 

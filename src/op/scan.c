@@ -106,7 +106,8 @@ static poprt_status infer(prt_infer *c)
         prt_nested_give(c, i, &c->in[i]);
     if (c->region == NULL)
         return POPRT_OK;
-    PRT_TRY(c->region(c, a->body, c->n_in, in, c->n_out, out));
+    PRT_TRY(c->region(c, a->body,
+        &(prt_region){ .n_in = c->n_in, .in = in, .n_out = c->n_out, .out = out }));
     for (uint32_t i = n_states; i < c->n_out; i++)
         PRT_TRY(stacked_shape(c, i, &out[i], entry(a->scan_output_axes, i - n_states), steps));
     return POPRT_OK;

@@ -20,7 +20,8 @@ static poprt_status infer(prt_infer *c)
     for (uint32_t i = 0; i < c->n_out; i++)
         out[i] = open;
     if (c->region != NULL)
-        PRT_TRY(c->region(c, a->body, c->n_in, in, c->n_out, out));
+        PRT_TRY(c->region(c, a->body,
+            &(prt_region){ .n_in = c->n_in, .in = in, .n_out = c->n_out, .out = out }));
     for (uint32_t i = 0; i < c->n_out; i++)
         PRT_TRY(prt_nested_set(c, i, PRT_VALUE_SEQUENCE, &out[i]));
     return POPRT_OK;

@@ -356,7 +356,7 @@ static void get_dims(source *s)
     }
 }
 
-static const prt_io *get_io(source *s, uint32_t *count)
+static prt_io *get_io(source *s, uint32_t *count)
 {
     *count = get_count(s, 16);
     prt_io *io = get_array(s, *count, sizeof(prt_io));

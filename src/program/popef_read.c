@@ -120,7 +120,9 @@ static poprt_status read_program(prt_program *p, prt_blob *file, bool full, prt_
         return POPRT_E_NOMEM;
     PRT_TRY(prt_program_decode(p, file->data + exec->payload, (size_t)exec->payload_size));
     PRT_TRY(attach_all(p, file, &index, scratch));
-    return prt_program_check(p);
+    PRT_TRY(prt_program_check(p));
+    prt_program_mark_inputs(p);
+    return POPRT_OK;
 }
 
 poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_blob *file, bool full,

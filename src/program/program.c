@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "op/op.h"
 #include "plan/plan.h"
 
 static const char *const kernel_names[] = {
@@ -96,4 +97,36 @@ size_t prt_program_weight_bytes(const prt_program *program)
     for (uint32_t i = 0; i < program->n_constants; i++)
         sum += program->constants[i].blob->size;
     return sum;
+}
+
+/* The main block's `buffer` is read for its shape and contents. */
+static void mark_read(prt_program *program, uint32_t buffer)
+{
+    const prt_buffer *b = &program->blocks[0].buffers[buffer];
+    if (b->space == PRT_SPACE_INPUT)
+        program->inputs[b->ref].any_shape = false;
+}
+
+void prt_program_mark_inputs(prt_program *program)
+{
+    const prt_block *main = &program->blocks[0];
+    for (uint32_t i = 0; i < program->n_inputs; i++)
+        program->inputs[i].any_shape = true;
+    for (uint32_t i = 0; i < main->n_outputs; i++)
+        mark_read(program, main->outputs[i]);
+    for (uint32_t k = 0; k < main->n_steps; k++) {
+        const prt_step *step = &main->steps[k];
+        const prt_op_def *def = program->params[step->params].def;
+        for (uint32_t i = 0; i < step->n_in; i++) {
+            const uint32_t buffer = program->args[step->args + i];
+            if (buffer != PRT_NO_BUFFER &&
+                (prt_op_in_slot(def, i)->flags & PRT_SLOT_TYPE_ONLY) == 0)
+                mark_read(program, buffer);
+        }
+    }
+    for (uint32_t k = 1; k < program->n_blocks; k++)
+        for (uint32_t i = 0; i < program->blocks[k].n_buffers; i++)
+            if (program->blocks[k].parent == 0 &&
+                program->blocks[k].buffers[i].space == PRT_SPACE_CAPTURE)
+                mark_read(program, program->blocks[k].buffers[i].ref);
 }

@@ -85,6 +85,7 @@ typedef struct prt_block {
 typedef struct prt_io {
     prt_str name;
     const prt_type *type;
+    bool any_shape; /* an input: no step reads more than its element type */
 } prt_io;
 
 typedef struct prt_program {
@@ -101,7 +102,8 @@ typedef struct prt_program {
     prt_constant *constants;
     const uint32_t *args;
     prt_eval_params *params;
-    const prt_io *inputs, *outputs; /* of the main block, by name */
+    prt_io *inputs;
+    const prt_io *outputs; /* of the main block, by name */
 } prt_program;
 
 /* An empty program with pools. */
@@ -125,6 +127,10 @@ poprt_status prt_block_plan(const prt_block *block, const size_t *sizes, size_t 
 
 /* Bytes of all constants. */
 size_t prt_program_weight_bytes(const prt_program *program);
+
+/* Finds the inputs whose shape matters to no step: nobody reads them, or only for their element
+ * type. Of a program that is whole. */
+void prt_program_mark_inputs(prt_program *program);
 
 /* Checks every index and relation, so that nothing after it needs to: for programs from files. */
 poprt_status prt_program_check(const prt_program *program);

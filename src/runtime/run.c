@@ -76,7 +76,8 @@ static const prt_buffer *input_buffer(const prt_eval *c, uint32_t in)
 {
     const running *r = c->user;
     const prt_frame *f = r->frame;
-    uint32_t index = in < r->step->n_in ? (r->step->out_buffers - r->step->n_in)[in] : PRT_NO_BUFFER;
+    const uint32_t *args = r->step->out_buffers - r->step->n_in;
+    uint32_t index = in < r->step->n_in ? args[in] : PRT_NO_BUFFER;
     if (index == PRT_NO_BUFFER)
         return NULL;
     for (; f->block->buffers[index].space == PRT_SPACE_CAPTURE; f = f->outer)

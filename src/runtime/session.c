@@ -150,16 +150,21 @@ size_t prt_session_memory(const prt_session *session)
 
 /* ---- inputs ---- */
 
-/* Symbols take their values from the inputs that carry them. */
+/* Symbols take their values from the inputs that carry them. An input of any shape binds only what
+ * is still open, since no step asks whether it fits. */
 static poprt_status bind_dims(prt_session *s, uint32_t index, const prt_tensor *t)
 {
     const prt_io *io = &s->program->inputs[index];
     const prt_dims *dims = s->program->dims;
-    for (int32_t i = 0; prt_type_is_tensor(io->type) && i < io->type->rank; i++) {
+    if (!prt_type_is_tensor(io->type) || (io->any_shape && (int32_t)t->rank != io->type->rank))
+        return POPRT_OK;
+    for (int32_t i = 0; i < io->type->rank; i++) {
         const int64_t d = io->type->dims[i];
         if (!prt_dim_is_expr(d) || prt_dims_at(dims, prt_dim_index(d))->op != PRT_DIM_SYMBOL)
             continue;
         int64_t *bound = &s->bound[prt_dim_index(d)];
+        if (*bound != PRT_DIM_UNKNOWN && io->any_shape)
+            continue;
         if (*bound != PRT_DIM_UNKNOWN && *bound != t->dims[i])
             return prt_fail(POPRT_E_SHAPE, io->name.data,
                 "dimension %d ('%.100s') is %lld here, but %lld elsewhere", i,
@@ -199,17 +204,19 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
     if (n_dims != 0)
         memcpy(s->bound, s->fixed, n_dims * sizeof(int64_t));
     for (uint32_t i = 0; i < p->n_inputs; i++) {
-        const prt_type *type = p->inputs[i].type;
-        if (prt_type_is_tensor(type) && type->rank >= 0 &&
-            (in[i].kind != PRT_VALUE_TENSOR || in[i].rank != (uint32_t)type->rank))
-            return prt_fail(POPRT_E_SHAPE, p->inputs[i].name.data,
-                in[i].kind == PRT_VALUE_ABSENT ? "input is not bound"
-                                               : "input has rank %u, expected %d", in[i].rank,
-                type->rank);
+        const prt_io *io = &p->inputs[i];
         if (in[i].kind == PRT_VALUE_ABSENT)
-            return prt_fail(POPRT_E_STATE, p->inputs[i].name.data, "input is not bound");
-        PRT_TRY(bind_dims(s, i, &in[i]));
+            return prt_fail(POPRT_E_STATE, io->name.data, "input is not bound");
+        if (prt_type_is_tensor(io->type) && in[i].kind != PRT_VALUE_TENSOR)
+            return prt_fail(POPRT_E_TYPE, io->name.data, "input is no tensor");
+        if (prt_type_is_tensor(io->type) && io->type->rank >= 0 && !io->any_shape &&
+            in[i].rank != (uint32_t)io->type->rank)
+            return prt_fail(POPRT_E_SHAPE, io->name.data, "input has rank %u, expected %d",
+                in[i].rank, io->type->rank);
     }
+    for (uint32_t i = 0; i < 2 * p->n_inputs; i++) /* those of any shape come last */
+        if (p->inputs[i % p->n_inputs].any_shape == (i >= p->n_inputs))
+            PRT_TRY(bind_dims(s, i % p->n_inputs, &in[i % p->n_inputs]));
     bool same = s->resolved;
     for (size_t i = 0; same && i < n_dims; i++)
         same = prt_dims_at(p->dims, i)->op != PRT_DIM_SYMBOL || s->dim_values[i] == s->bound[i];
@@ -220,7 +227,10 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
         const uint32_t buffer = f->block->inputs[i];
         prt_tensor staged;
         PRT_TRY(stage_input(s, i, &in[i], &staged));
-        PRT_TRY(prt_frame_check(&staged, &f->expected[buffer], p->inputs[i].name.data, "input"));
+        prt_tensor expected = f->expected[buffer];
+        if (p->inputs[i].any_shape)
+            expected.rank = UINT32_MAX;
+        PRT_TRY(prt_frame_check(&staged, &expected, p->inputs[i].name.data, "input"));
         f->values[buffer] = staged;
     }
     return POPRT_OK;

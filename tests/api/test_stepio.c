@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stepio.c — callbacks, sequences, optionals, outputs in the session's memory, weights. */
+/* test_stepio.c — callbacks, sequences, optionals, maps, outputs in the session's memory, weights. */
 #include "api_test.h"
 #include "models.h"
 
@@ -144,6 +144,109 @@ START_TEST(optionals_hold_nothing_or_one)
 }
 END_TEST
 
+START_TEST(maps_go_in_and_out)
+{
+    poprt_executable *exec = compile_bytes(NULL, map_model, sizeof(map_model));
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    poprt_string words[] = { { "a", 1 }, { "x", 1 }, { "a", 1 } };
+    float numbers[] = { 1, 9, 1.5f };
+    const int64_t three = 3, none = 0;
+    const poprt_tensor keys = { .data = words, .size = sizeof(words), .dims = &three, .rank = 1,
+        .dtype = POPRT_DTYPE_STRING };
+    const poprt_tensor values = { .data = numbers, .size = sizeof(numbers), .dims = &three,
+        .rank = 1, .dtype = POPRT_DTYPE_FLOAT32 };
+    poprt_tensor empty_keys = keys, empty_values = values, k, v;
+    size_t count = 0;
+    empty_keys.dims = empty_values.dims = &none;
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_ok(poprt_stepio_bind_map(io, 0, &keys, &values));
+    for (int run = 0; run < 2; run++) {
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_ok(poprt_stepio_output_count(io, 1, &count, NULL));
+        ck_assert_uint_eq(count, 1);
+        ck_assert_ok(poprt_stepio_output_map(io, 1, 0, &k, &v));
+        ck_assert_int_eq(k.dtype, POPRT_DTYPE_INT64);
+        ck_assert_uint_eq(k.rank, 1);
+        ck_assert_int_eq(k.dims[0], 2);
+        ck_assert_uint_eq(k.size, 16);
+        ck_assert_int_eq(((const int64_t *)k.data)[0], -7);
+        ck_assert_int_eq(((const int64_t *)k.data)[1], 7);
+        ck_assert_int_eq(v.dtype, POPRT_DTYPE_FLOAT32);
+        ck_assert_int_eq(v.dims[0], 2);
+        ck_assert_float_eq(((const float *)v.data)[0], 1.5f); /* of equal keys the last counts */
+        ck_assert_float_eq(((const float *)v.data)[1], 0);
+    }
+    ck_assert_ok(poprt_stepio_bind_map(io, 0, &empty_keys, &empty_values));
+    ck_assert_ok(poprt_session_run(session, io));
+    ck_assert_ok(poprt_stepio_output_map(io, 1, 0, &k, &v));
+    ck_assert_float_eq(((const float *)v.data)[0], 0);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+}
+END_TEST
+
+START_TEST(maps_are_checked)
+{
+    poprt_executable *exec = compile_bytes(NULL, map_model, sizeof(map_model));
+    poprt_executable *other = compile_bytes(NULL, dense_model, sizeof(dense_model));
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    poprt_io_info info = { .struct_size = sizeof(info) };
+    poprt_string words[] = { { "a", 1 }, { "b", 1 } };
+    float numbers[3] = { 1, 2, 3 };
+    const int64_t two = 2, one = 1, square[] = { 2, 1 };
+    const poprt_tensor keys = { .data = words, .size = sizeof(words), .dims = &two, .rank = 1,
+        .dtype = POPRT_DTYPE_STRING };
+    const poprt_tensor values = { .data = numbers, .size = 8, .dims = &two, .rank = 1,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    poprt_tensor bad = values, k, v;
+    ck_assert_ok(poprt_executable_io_at(exec, POPRT_INPUT, 0, &info));
+    ck_assert_int_eq(info.value_kind, POPRT_VALUE_MAP);
+    ck_assert_int_eq(info.key_dtype, POPRT_DTYPE_STRING);
+    ck_assert_int_eq(info.dtype, POPRT_DTYPE_FLOAT32);
+    ck_assert_ok(poprt_executable_io_at(exec, POPRT_OUTPUT, 0, &info));
+    ck_assert_int_eq(info.value_kind, POPRT_VALUE_SEQUENCE);
+    ck_assert_int_eq(info.item_kind, POPRT_VALUE_MAP);
+    ck_assert_int_eq(info.key_dtype, POPRT_DTYPE_INT64);
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_fails(poprt_session_run(session, io), POPRT_E_STATE);
+    ck_assert_fails(poprt_stepio_bind_at(io, 0, &values), POPRT_E_TYPE);
+    ck_assert_fails(poprt_stepio_bind_sequence(io, 0, &values, 1, 1), POPRT_E_TYPE);
+    ck_assert_fails(poprt_stepio_bind_map(io, 1, &keys, &values), POPRT_E_NOT_FOUND);
+    ck_assert_fails(poprt_stepio_bind_map(io, 0, &values, &values), POPRT_E_TYPE);
+    ck_assert_fails(poprt_stepio_bind_map(io, 0, &keys, &keys), POPRT_E_TYPE);
+    ck_assert_fails(poprt_stepio_bind_map(io, 0, &keys, NULL), POPRT_E_ARG);
+    bad.dims = &one;
+    ck_assert_fails(poprt_stepio_bind_map(io, 0, &keys, &bad), POPRT_E_SHAPE);
+    bad = values;
+    bad.dims = square;
+    bad.rank = 2;
+    ck_assert_fails(poprt_stepio_bind_map(io, 0, &keys, &bad), POPRT_E_SHAPE);
+    bad = values;
+    bad.data = (char *)numbers + 1;
+    ck_assert_fails(poprt_stepio_bind_map(io, 0, &keys, &bad), POPRT_E_ARG);
+    ck_assert_ok(poprt_stepio_bind_map(io, 0, &keys, &values));
+    ck_assert_fails(poprt_stepio_output_map(io, 1, 0, &k, &v), POPRT_E_STATE);
+    ck_assert_ok(poprt_session_run(session, io));
+    ck_assert_fails(poprt_stepio_output_map(io, 1, 1, &k, &v), POPRT_E_NOT_FOUND);
+    ck_assert_fails(poprt_stepio_output_item(io, 1, 0, &v), POPRT_E_TYPE);
+    ck_assert_fails(poprt_stepio_output(io, 1, &v), POPRT_E_TYPE);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    ck_assert_ok(poprt_session_create(other, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_fails(poprt_stepio_bind_map(io, 0, &keys, &values), POPRT_E_TYPE);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(other);
+    poprt_executable_release(exec);
+}
+END_TEST
+
 static float first_y(poprt_session *session)
 {
     float x[] = { 1, 1 }, y[3];
@@ -193,4 +296,5 @@ START_TEST(weights_are_the_sessions_own)
 END_TEST
 
 PRT_TEST_MAIN("api/stepio", callbacks_come_in_order, sequences_go_in_and_out,
-    optionals_hold_nothing_or_one, weights_are_the_sessions_own)
+    optionals_hold_nothing_or_one, maps_go_in_and_out, maps_are_checked,
+    weights_are_the_sessions_own)

@@ -118,5 +118,26 @@ START_TEST(progress_can_cancel)
 }
 END_TEST
 
+/* Nodes for several devices load and have types; a compiler for one names them all. */
+START_TEST(one_device_is_not_enough)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    ck_assert_int_eq(prt_ir_parse(m, prt_str_of("x = input f32[2]\n"
+        "a = gc_replicated_all_reduce x @ first\nb = gc_replicated_reduce_scatter a @ second\n"
+        "= gc_host_store b @ third\nreturn a\n")), POPRT_OK);
+    const prt_compile_options options = { 0 };
+    prt_program *p = NULL;
+    ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_DEVICE);
+    const char *said = prt_error_last()->message;
+    ck_assert_ptr_nonnull(strstr(said, "ReplicatedAllReduce: exchanges data"));
+    ck_assert_ptr_nonnull(strstr(said, "second: ReplicatedReduceScatter: "));
+    ck_assert_ptr_nonnull(strstr(said, "third: HostStore: "));
+    ck_assert_ptr_nonnull(strstr(said, "there is one device only (ai.graphcore, opset 0)"));
+    prt_module_release(m);
+}
+END_TEST
+
 PRT_TEST_MAIN("compiler/compile", a_chain_reuses_memory, symbols_are_planned_later,
-    bodies_capture_what_they_read, unknown_operators_are_listed_together, progress_can_cancel)
+    bodies_capture_what_they_read, unknown_operators_are_listed_together, progress_can_cancel,
+    one_device_is_not_enough)

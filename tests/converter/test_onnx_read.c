@@ -41,6 +41,14 @@ static msg *with_tensor(const msg *tensor)
     return onnx_model(msg_msg(g, PRT_ONNX_Graph_output, msg_text(msg_new(), 1, "y")), 21);
 }
 
+/* The same, and w is the output: for types that Identity does not know. */
+static msg *tensor_out(const msg *tensor)
+{
+    msg *nodes[] = { NULL };
+    msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_initializer, tensor);
+    return onnx_model(msg_msg(g, PRT_ONNX_Graph_output, msg_text(msg_new(), 1, "w")), 28);
+}
+
 START_TEST(nodes_come_in_any_order)
 {
     msg *nodes[] = { onnx_node("Neg", "b", "y"), onnx_node("Abs", "a", "b"),
@@ -143,6 +151,16 @@ START_TEST(float_and_small_fields_are_decoded)
         PRT_ONNX_Tensor_int32_data, 0x03)));
     for (size_t i = 0; i < 3; i++)
         ck_assert_int_eq(prt_load_i64(PRT_DTYPE_u4, tensor_of(m, "w").data, i), (int64_t)i + 1);
+    prt_module_release(m);
+    /* 6-bit ones come one an entry, and packed as raw data. */
+    static const unsigned char codes[3] = { 0x08, 0x32, 0x01 }, raw[3] = { 0x88, 0x1c, 0x00 };
+    t = onnx_tensor("w", PRT_DTYPE_f6e2m3, 1, &three);
+    m = loaded(tensor_out(msg_bytes(t, PRT_ONNX_Tensor_int32_data, codes, sizeof(codes))));
+    ck_assert_mem_eq(tensor_of(m, "w").data, raw, sizeof(raw));
+    prt_module_release(m);
+    t = onnx_tensor("w", PRT_DTYPE_f6e2m3, 1, &three);
+    m = loaded(tensor_out(msg_bytes(t, PRT_ONNX_Tensor_raw_data, raw, sizeof(raw))));
+    ck_assert(prt_load_f64(PRT_DTYPE_f6e2m3, tensor_of(m, "w").data, 1) == -2.5);
     prt_module_release(m);
 }
 END_TEST
@@ -349,8 +367,68 @@ START_TEST(values_are_read)
 }
 END_TEST
 
+/* A MapProto: keys of one type, a sequence of as many values. */
+static poprt_status read_map(msg *map, prt_arena *arena, prt_tensor *v)
+{
+    prt_blob *blob = NULL;
+    ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, map->data, map->size, NULL, NULL, &blob), 0);
+    const poprt_status status = prt_onnx_read_value(arena, blob, PRT_VALUE_MAP, v);
+    prt_blob_release(blob);
+    return status;
+}
+
+static msg *map_of(const int64_t *keys, size_t n, msg *values)
+{
+    msg *map = msg_int(msg_new(), PRT_ONNX_Map_key_type, PRT_DTYPE_i64);
+    for (size_t i = 0; i < n; i++)
+        msg_int(map, PRT_ONNX_Map_keys, keys[i]);
+    return msg_msg(map, PRT_ONNX_Map_values, values);
+}
+
+static msg *scalar(int32_t dtype, const void *data, size_t size)
+{
+    return msg_bytes(onnx_tensor("", dtype, 0, NULL), PRT_ONNX_Tensor_raw_data, data, size);
+}
+
+START_TEST(maps_are_read)
+{
+    const int64_t keys[2] = { -3, 4 }, two = 2;
+    const float numbers[2] = { 1.5f, -2 };
+    const int32_t whole = 1;
+    msg *each = msg_msg(msg_msg(msg_new(), PRT_ONNX_Sequence_tensor_values,
+                            scalar(PRT_DTYPE_f32, &numbers[0], 4)),
+        PRT_ONNX_Sequence_tensor_values, scalar(PRT_DTYPE_f32, &numbers[1], 4));
+    msg *mixed = msg_msg(msg_msg(msg_new(), PRT_ONNX_Sequence_tensor_values,
+                             scalar(PRT_DTYPE_f32, &numbers[0], 4)),
+        PRT_ONNX_Sequence_tensor_values, scalar(PRT_DTYPE_i32, &whole, 4));
+    msg *list = msg_msg(msg_new(), PRT_ONNX_Sequence_tensor_values,
+        msg_bytes(onnx_tensor("", PRT_DTYPE_f32, 1, &two), PRT_ONNX_Tensor_raw_data, numbers, 8));
+    prt_arena *arena = NULL;
+    prt_tensor v;
+    ck_assert_int_eq(prt_arena_create(&prt_mem_libc, 0, &arena), POPRT_OK);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(read_map(map_of(keys, 2, i == 0 ? each : list), arena, &v), POPRT_OK);
+        ck_assert_int_eq(v.kind, PRT_VALUE_MAP);
+        ck_assert_int_eq(v.dtype, PRT_DTYPE_i64);
+        ck_assert_uint_eq(v.count, 2);
+        ck_assert_mem_eq(v.data, keys, sizeof(keys));
+        ck_assert_int_eq(v.items->dtype, PRT_DTYPE_f32);
+        ck_assert_uint_eq(prt_tensor_count(v.items), 2);
+        ck_assert_mem_eq(v.items->data, numbers, sizeof(numbers));
+    }
+    ck_assert_int_eq(read_map(map_of(keys, 0, msg_new()), arena, &v), POPRT_OK);
+    ck_assert_uint_eq(v.count, 0);
+    ck_assert_int_eq(read_map(map_of(keys, 1, each), arena, &v), POPRT_E_PARSE);
+    ck_assert_int_eq(read_map(map_of(keys, 2, msg_new()), arena, &v), POPRT_E_PARSE);
+    ck_assert_int_eq(read_map(map_of(keys, 2, mixed), arena, &v), POPRT_E_UNSUPPORTED);
+    ck_assert_int_eq(read_map(msg_int(msg_new(), PRT_ONNX_Map_key_type, PRT_DTYPE_f32), arena, &v),
+        POPRT_E_UNSUPPORTED);
+    prt_arena_release(arena);
+}
+END_TEST
+
 PRT_TEST_MAIN("converter/onnx_read", nodes_come_in_any_order, sorted_nodes_keep_their_order,
     raw_data_is_a_view, typed_fields_are_decoded, float_and_small_fields_are_decoded,
     constant_nodes_become_constants, sparse_tensors_become_dense,
     an_initialized_input_is_a_constant, unnamed_input_dims_become_symbols, the_sample_is_read,
-    external_data_is_mapped, all_that_is_wrong_is_in_one_report, values_are_read)
+    external_data_is_mapped, all_that_is_wrong_is_in_one_report, maps_are_read, values_are_read)

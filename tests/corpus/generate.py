@@ -56,9 +56,11 @@ def make(row, seed, more):
             g.t = types or draw_types(row, fixed, g.rng)
             g.cls = cls or g.pick(['any'] * 3 + classes)
             try:
-                cases.append(RECIPES[row.key](g))
-                cases[-1].types = dict(g.t)
-                break
+                case = RECIPES[row.key](g)
+                case.types = dict(g.t)
+                if cls in (None, 'any') or cls in case.shapes or attempt == TRIES - 1:
+                    cases.append(case)
+                    break
             except Skip as reason:
                 skipped[str(reason)] += 1
                 if types and attempt > 2:  # other variables may be in the way

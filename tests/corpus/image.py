@@ -3,6 +3,7 @@
 does what the specification says, else from the text."""
 import itertools
 import math
+import struct
 
 import numpy as np
 
@@ -295,3 +296,36 @@ def corners(box, center):
     x, y, w, h = box
     return [y - h / 2, x - w / 2, y + h / 2, x + w / 2]
 
+
+
+def bitmap(pixels):
+    """A BMP file of 24 bits, rows from below and filled up to words."""
+    h, w = pixels.shape[:2]
+    rows = b''.join(r[:, ::-1].tobytes() + b'\0' * (-3 * w % 4) for r in pixels[::-1])
+    return b'BM' + struct.pack('<IHHI', 54 + len(rows), 0, 0, 54) + struct.pack(
+        '<IiiHHIIiiII', 40, w, h, 1, 24, 0, len(rows), 2835, 2835, 0, 0) + rows
+
+
+@recipe('image_decoder')
+def image_decoder(g):
+    """Formats that every build reads; a stream that is no picture gives no pixels."""
+    h, w, grey = g.int(1, 4), g.int(1, 4), g.chance(0.3)
+    pixels = np.array([g.int(0, 255) for _ in range(h * w * 3)], np.uint8).reshape(h, w, 3)
+    if grey:
+        pixels[:] = pixels[..., :1]
+    how = g.pick(['bmp', 'ppm', 'text', 'none'] + (['pgm'] * 2 if grey else []))
+    if how == 'bmp':
+        data = bitmap(pixels)
+    elif how == 'ppm':
+        data = b'P6\n%d %d\n255\n' % (w, h) + pixels.tobytes()
+    elif how == 'pgm':
+        data = b'P5 %d %d 255\n' % (w, h) + pixels[..., 0].tobytes()
+    elif how == 'text':
+        data = b'P3\n# three\n%d %d 255\n' % (w, h) + b' '.join(b'%d' % v for v in
+                                                              pixels.reshape(-1)) + b'\n'
+    else:
+        data, pixels = bytes(g.int(0, 255) for _ in range(g.int(0, 9))), pixels[:0, :0]
+    form = g.pick(['RGB', 'BGR', 'Grayscale']) if grey or how == 'none' else g.pick(['RGB', 'BGR'])
+    a = {'pixel_format': form} if form != 'RGB' or g.chance(0.3) else {}
+    y = pixels[..., ::-1] if form == 'BGR' else pixels[..., :1] if form == 'Grayscale' else pixels
+    return g.case([np.frombuffer(data, np.uint8)], [np.ascontiguousarray(y)], a)

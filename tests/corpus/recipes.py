@@ -3,10 +3,13 @@
 import attend  # noqa: F401
 import control  # noqa: F401
 import image  # noqa: F401
+import learnt  # noqa: F401
 import move  # noqa: F401
 import nn  # noqa: F401
 import norm  # noqa: F401
 import pointwise  # noqa: F401
+import popart  # noqa: F401
+import popart_more  # noqa: F401
 import quant  # noqa: F401
 import recurrent  # noqa: F401
 import reduce  # noqa: F401

@@ -95,9 +95,9 @@ WEIGHTS = {'hann_window': (0.5, 0.5, 0), 'hamming_window': (25 / 46, 21 / 46, 0)
 
 @recipe('hann_window hamming_window blackman_window', 'zero')
 def window(g):
-    """A symmetric window of one element is undefined by the formula, a periodic one all but zero."""
+    """Windows of less than three elements are undefined by the formula, or all but zero."""
     t, periodic = g.t['T2'], g.int(0, 1)
-    n = 0 if g.cls == 'zero' else g.int(2, 9)
+    n = 0 if g.cls == 'zero' else g.int(3, 9)
     a = {}
     if t != 'f32' or g.chance(0.3):
         a['output_datatype'] = ONNX[t]
@@ -118,7 +118,7 @@ def mel(g):
     k, t, edge = g.t['T1'], g.t['T3'], g.t['T2']
     g.need(limit(k) >= 8192, 'type')
     bands, length, rate = g.int(1, 6), g.int(4, 16), 8192
-    low, high = g.pick([0.0, 128.0, 512.0]), g.pick([2048.0, 3072.0, 4096.0])
+    low, high = g.pick([0.0, 100.0, 500.0]), g.pick([2000.0, 3000.0, 4000.0])
     given = [bands, length, rate]
     a = {'output_datatype': ONNX[t]} if t != 'f32' or g.chance(0.3) else {}
     ins = [scalar(k, v) for v in given] + [to(edge, np.array(v)) for v in (low, high)]

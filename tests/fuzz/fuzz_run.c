@@ -46,16 +46,32 @@ static bool make_input(const prt_type *type, prt_tensor *t)
     return prt_tensor_init(t, type->dtype, type->rank < 0 ? 1 : (uint32_t)type->rank, dims, zeros);
 }
 
+/* A map of two keys to zeros; `values` is its one item. */
+static bool make_map(const prt_type *type, prt_tensor *values, prt_tensor *t)
+{
+    static int64_t numbers[2] = { 0, 1 };
+    static poprt_string words[2] = { { "a", 1 }, { "", 0 } };
+    const int64_t two = 2;
+    if (!prt_type_is_tensor(type->elem) || type->elem->dtype == PRT_DTYPE_string ||
+        (type->dtype != PRT_DTYPE_i64 && type->dtype != PRT_DTYPE_string))
+        return false;
+    *t = (prt_tensor){ .kind = PRT_VALUE_MAP, .dtype = type->dtype, .count = 2, .items = values,
+        .data = type->dtype == PRT_DTYPE_i64 ? (void *)numbers : (void *)words };
+    return prt_tensor_init(values, type->elem->dtype, 1, &two, zeros);
+}
+
 void fuzz_run_program(prt_program *program)
 {
     const prt_session_options options = { .allocator = fuzz_allocator(),
         .memory_limit = FUZZ_MEMORY / 2 };
-    prt_tensor in[MAX_IO] = { { 0 } }, out[MAX_IO] = { { 0 } };
+    prt_tensor in[MAX_IO] = { { 0 } }, out[MAX_IO] = { { 0 } }, values[MAX_IO];
     prt_session *session = NULL;
     if (program->n_inputs > MAX_IO || program->n_outputs > MAX_IO)
         return;
     for (uint32_t i = 0; i < program->n_inputs; i++)
-        if (!make_input(program->inputs[i].type, &in[i]))
+        if (program->inputs[i].type->kind == PRT_VALUE_MAP
+                ? !make_map(program->inputs[i].type, &values[i], &in[i])
+                : !make_input(program->inputs[i].type, &in[i]))
             return;
     if (prt_session_create(program, &options, &session) != POPRT_OK)
         return;

@@ -117,6 +117,8 @@ START_TEST(elements_round_trip)
                  "m = const f8e5m2[2] {inf, 57344}\n"
                  "n = const f32[1] {0x7fc00001}\n"
                  "o = const u4[2] {15, 1}\n"
+                 "o6 = const f6e2m3[5] {1, -2.5, 0.125, 7.5, -0.375}\n"
+                 "p6 = const f6e3m2[2] {28, -0.0625}\n"
                  "p = const f32[0,3] {}\n"
                  "q = const f32[] {2}\n"
                  "return\n");

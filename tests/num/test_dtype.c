@@ -13,7 +13,9 @@ START_TEST(table_agrees_with_the_public_values)
     ck_assert_int_eq(PRT_DTYPE_bf16, POPRT_DTYPE_BFLOAT16);
     ck_assert_int_eq(PRT_DTYPE_f8e8m0, POPRT_DTYPE_FLOAT8E8M0);
     ck_assert_int_eq(PRT_DTYPE_i2, POPRT_DTYPE_INT2);
-    ck_assert_int_eq(PRT_DTYPE_COUNT, POPRT_DTYPE_INT2 + 1);
+    ck_assert_int_eq(PRT_DTYPE_f6e2m3, POPRT_DTYPE_FLOAT6E2M3);
+    ck_assert_int_eq(PRT_DTYPE_f6e3m2, POPRT_DTYPE_FLOAT6E3M2);
+    ck_assert_int_eq(PRT_DTYPE_COUNT, POPRT_DTYPE_FLOAT6E3M2 + 1);
     ck_assert_uint_eq(prt_dtype_bits(PRT_DTYPE_string), sizeof(poprt_string) * 8);
     ck_assert_uint_eq(prt_dtype_bits(PRT_DTYPE_u2), 2);
     ck_assert(prt_dtype_is_float(PRT_DTYPE_f4e2m1) && !prt_dtype_is_float(PRT_DTYPE_c64));
@@ -57,6 +59,9 @@ START_TEST(sizes_round_up_and_do_not_overflow)
     ck_assert(prt_dtype_size(PRT_DTYPE_u4, 3, &size) && size == 2);
     ck_assert(prt_dtype_size(PRT_DTYPE_i4, 4, &size) && size == 2);
     ck_assert(prt_dtype_size(PRT_DTYPE_i2, 5, &size) && size == 2);
+    ck_assert(prt_dtype_size(PRT_DTYPE_f6e2m3, 3, &size) && size == 3);
+    ck_assert(prt_dtype_size(PRT_DTYPE_f6e2m3, 4, &size) && size == 3);
+    ck_assert(prt_dtype_size(PRT_DTYPE_f6e3m2, 9, &size) && size == 7);
     ck_assert(prt_dtype_size(PRT_DTYPE_i2, 0, &size) && size == 0);
     ck_assert(prt_dtype_size(PRT_DTYPE_f32, 5, &size) && size == 20);
     ck_assert(prt_dtype_size(PRT_DTYPE_c128, 2, &size) && size == 32);

@@ -72,6 +72,15 @@ START_TEST(packing_is_low_bits_first)
     prt_store_f64(PRT_DTYPE_f4e2m1, data, 0, 0.5);
     ck_assert_uint_eq(data[0], 0xf1);
     ck_assert(same(prt_load_f64(PRT_DTYPE_f4e2m1, data, 1), -6));
+    /* Four elements of 6 bits in three bytes, whatever the order of stores; the neighbours stay. */
+    static const double sixes[] = { 1, -2.5, 0.125, 7.5, -0.375 };
+    static const unsigned char packed[] = { 0x88, 0x1c, 0x7c, 0x23, 0xff };
+    unsigned char six[5] = { 0, 0xff, 0, 0, 0xff };
+    for (size_t i = 5; i-- > 0;)
+        prt_store_f64(PRT_DTYPE_f6e2m3, six, i, sixes[i]);
+    ck_assert_mem_eq(six, packed, sizeof(six));
+    for (size_t i = 0; i < 5; i++)
+        ck_assert(same(prt_load_f64(PRT_DTYPE_f6e2m3, six, i), sixes[i]));
 }
 END_TEST
 
@@ -123,7 +132,7 @@ START_TEST(floats_round_trip)
 {
     static const int32_t types[] = { PRT_DTYPE_f32, PRT_DTYPE_f64, PRT_DTYPE_f16, PRT_DTYPE_bf16,
         PRT_DTYPE_f8e4m3fn, PRT_DTYPE_f8e4m3fnuz, PRT_DTYPE_f8e5m2, PRT_DTYPE_f8e5m2fnuz,
-        PRT_DTYPE_f4e2m1, PRT_DTYPE_c64, PRT_DTYPE_c128 };
+        PRT_DTYPE_f4e2m1, PRT_DTYPE_f6e2m3, PRT_DTYPE_f6e3m2, PRT_DTYPE_c64, PRT_DTYPE_c128 };
     static const double values[] = { 0, 1, -1, 0.5, 6, -1.5, 4 };
     enum { COUNT = sizeof(values) / sizeof(values[0]) };
     for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++) {

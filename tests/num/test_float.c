@@ -57,6 +57,16 @@ static float get_e2m1(uint32_t c)
     return prt_f4e2m1_to_f32((uint8_t)c);
 }
 
+static float get_e2m3(uint32_t c)
+{
+    return prt_f6e2m3_to_f32((uint8_t)c);
+}
+
+static float get_e3m2(uint32_t c)
+{
+    return prt_f6e3m2_to_f32((uint8_t)c);
+}
+
 static uint32_t put_e4m3fn(double v, bool s)
 {
     return prt_f64_to_f8e4m3fn(v, s);
@@ -95,6 +105,18 @@ static uint32_t put_e2m1(double v, bool s)
     return prt_f64_to_f4e2m1(v);
 }
 
+static uint32_t put_e2m3(double v, bool s)
+{
+    (void)s;
+    return prt_f64_to_f6e2m3(v);
+}
+
+static uint32_t put_e3m2(double v, bool s)
+{
+    (void)s;
+    return prt_f64_to_f6e3m2(v);
+}
+
 static const format formats[] = {
     { "f16", 16, 5, 10, 15, 0x7bff, 0x7c00, false, get_f16, put_f16 },
     { "bf16", 16, 8, 7, 127, 0x7f7f, 0x7f80, false, get_bf16, put_bf16 },
@@ -103,6 +125,8 @@ static const format formats[] = {
     { "e5m2", 8, 5, 2, 15, 0x7b, 0x7c, false, get_e5m2, put_e5m2 },
     { "e5m2fnuz", 8, 5, 2, 16, 0x7f, NO_INFINITY, true, get_e5m2fnuz, put_e5m2fnuz },
     { "e2m1", 4, 2, 1, 1, 7, NO_INFINITY, false, get_e2m1, put_e2m1 },
+    { "e2m3", 6, 2, 3, 1, 31, NO_INFINITY, false, get_e2m3, put_e2m3 },
+    { "e3m2", 6, 3, 2, 3, 31, NO_INFINITY, false, get_e3m2, put_e3m2 },
 };
 enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -247,7 +271,7 @@ START_TEST(random_values_go_to_the_nearest)
                 ck_assert_uint_eq(f->encode(value, false), wanted);
             else if (f->infinity != NO_INFINITY)
                 ck_assert(isinf(back));
-            else if (f->bits > 4)
+            else if (f->bits > 6)
                 ck_assert(isnan(back));
             else
                 ck_assert_uint_eq(f->encode(value, false), wanted);
@@ -316,6 +340,28 @@ START_TEST(overflow_follows_onnx_cast)
 }
 END_TEST
 
+/* Codes that Python's ml_dtypes gives. */
+START_TEST(float6_vectors)
+{
+    static const struct {
+        double value;
+        uint8_t e2m3, e3m2;
+    } rows[] = {
+        { 0.0624, 0, 1 }, { 0.0625, 0, 1 }, { 0.06251, 1, 1 }, { 0.19, 2, 3 }, { 1.0625, 8, 12 },
+        { 1.1875, 10, 13 }, { -3.3, 53, 51 }, { 7.74, 31, 24 }, { 100, 31, 31 },
+        { 0.1875, 2, 3 }, { -0.1875, 34, 35 }, { 29.9, 31, 31 }, { -1e30, 63, 63 },
+        { (double)INFINITY, 31, 31 }, { -(double)INFINITY, 63, 63 }, { -0.0, 32, 32 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ck_assert_uint_eq(prt_f64_to_f6e2m3(rows[i].value), rows[i].e2m3);
+        ck_assert_uint_eq(prt_f64_to_f6e3m2(rows[i].value), rows[i].e3m2);
+    }
+    ck_assert_uint_eq(prt_f64_to_f6e2m3((double)NAN), 31);
+    ck_assert(prt_f6e2m3_to_f32(0x1f) == 7.5f && prt_f6e2m3_to_f32(0x21) == -0.125f);
+    ck_assert(prt_f6e3m2_to_f32(0x1f) == 28.0f && prt_f6e3m2_to_f32(0x21) == -0.0625f);
+}
+END_TEST
+
 /* Vectors of PopRT's float8: F143 is E4M3FNUZ, F152 is E5M2FNUZ. */
 START_TEST(f143_and_f152_vectors)
 {
@@ -359,4 +405,4 @@ END_TEST
 PRT_TEST_MAIN("num/float", every_code_decodes_by_the_definition,
     every_code_survives_the_round_trip, sixteen_bit_nans_keep_their_payload, ties_go_to_even,
     random_values_go_to_the_nearest, float_and_double_agree_where_both_can, extremes_of_double,
-    overflow_follows_onnx_cast, f143_and_f152_vectors, e8m0_is_powers_of_two)
+    overflow_follows_onnx_cast, float6_vectors, f143_and_f152_vectors, e8m0_is_powers_of_two)

@@ -54,6 +54,12 @@ START_TEST(small_floats_saturate)
     ck_cast(x, PRT_DTYPE_f8e4m3fn, ",saturate=0", "f8e4m3fn[4] {nan,nan,nan,nan}");
     ck_cast(x, PRT_DTYPE_f8e5m2, ",saturate=0", "f8e5m2[4] {inf,-inf,inf,nan}");
     ck_cast(x, PRT_DTYPE_f4e2m1, "", "f4e2m1[4] {6,-6,6,0}");
+    ck_cast(x, PRT_DTYPE_f6e2m3, "", "f6e2m3[4] {7.5,-7.5,7.5,0}");
+    ck_cast(x, PRT_DTYPE_f6e3m2, "", "f6e3m2[4] {28,-28,28,0}");
+    ck_cast("f6e2m3[5] {1.125,-0.125,7.5,0,-3.25}", PRT_DTYPE_f6e3m2, "",
+        "f6e3m2[5] {1,-0.125,8,0,-3}");
+    ck_cast("f6e3m2[5] {28,-0.0625,1.75,0,-5}", PRT_DTYPE_i8, "", "i8[5] {28,0,1,0,-5}");
+    ck_cast("f6e3m2[1] {-0.0625}", PRT_DTYPE_string, "", "string[1] {\"-0.0625\"}");
 }
 END_TEST
 

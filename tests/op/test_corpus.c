@@ -5,7 +5,8 @@
  *     test_corpus [--trace] [--only FORM] [--part K/N] [--rows] FILE-OR-FOLDER …
  *
  * Each case is run in several forms: by the reference evaluator, compiled as it stands, compiled
- * with its constants made inputs of the same shape, and with inputs whose dims are symbols. With
+ * with its constants made inputs of the same shape, with inputs whose dims are symbols, and with
+ * inputs of any rank. With
  * --part, of the files in folders only each Nth, from the Kth on. With --rows, every operator of
  * ai.onnx needs a file. The last line counts.
  */
@@ -22,8 +23,16 @@
 
 enum { MAX_PATH_SIZE = 1024, MAX_WHY = 400, MAX_OUT = 64, MAX_IN = 64, MAX_SHOWN = 20 };
 
-typedef enum form { FORM_EVALUATOR, FORM_COMPILED, FORM_INPUTS, FORM_SYMBOLS, FORMS } form;
-static const char *const form_names[FORMS] = { "evaluator", "compiled", "inputs", "symbols" };
+typedef enum form {
+    FORM_EVALUATOR,
+    FORM_COMPILED,
+    FORM_INPUTS,
+    FORM_SYMBOLS,
+    FORM_UNRANKED,
+    FORMS
+} form;
+static const char *const form_names[FORMS] = { "evaluator", "compiled", "inputs", "symbols",
+    "unranked" };
 
 typedef struct runner {
     size_t passed, failed, cases, skipped;
@@ -127,8 +136,8 @@ static void compile_and_run(outcome *o, const prt_tensor *in)
     prt_program_release(program);
 }
 
-/* "x = const i8[2] {1,2}" as "x = input i8[2]", or with a symbol for each dim. */
-static void put_input(FILE *to, prt_str line, size_t name_size, bool symbols)
+/* "x = const i8[2] {1,2}" as "x = input i8[2]", with a symbol for each dim, or of any rank. */
+static void put_input(FILE *to, prt_str line, size_t name_size, form f)
 {
     const size_t type = name_size + strlen(" = const ");
     (void)fprintf(to, "%.*s = input ", (int)name_size, line.data);
@@ -136,9 +145,13 @@ static void put_input(FILE *to, prt_str line, size_t name_size, bool symbols)
     bool digit = false, dims = false;
     for (size_t i = type; i < line.size && line.data[i] != ' '; i++) {
         const char c = line.data[i];
+        if (c == '[' && f == FORM_UNRANKED) {
+            (void)fputs("[*]", to);
+            break;
+        }
         dims |= c == '[';
         const bool number = dims && c >= '0' && c <= '9';
-        if (!number || !symbols)
+        if (!number || f != FORM_SYMBOLS)
             (void)fputc(c, to);
         else if (!digit)
             (void)fprintf(to, "%.*s_%u", (int)name_size, line.data, k++);
@@ -148,7 +161,7 @@ static void put_input(FILE *to, prt_str line, size_t name_size, bool symbols)
 }
 
 /* The graph with constants made inputs; their values from the evaluator's module into `in`. */
-static prt_str with_inputs(prt_str graph, const prt_module *values, bool symbols, prt_tensor *in,
+static prt_str with_inputs(prt_str graph, const prt_module *values, form f, prt_tensor *in,
     uint32_t *n_in, prt_arena *arena)
 {
     char *text = NULL;
@@ -167,7 +180,7 @@ static prt_str with_inputs(prt_str graph, const prt_module *values, bool symbols
             ? prt_map_find(&values->names, name)
             : NULL;
         if (v != NULL && *n_in < MAX_IN && prt_value_aligned(v, arena, &in[*n_in])) {
-            put_input(to, line, n, symbols);
+            put_input(to, line, n, f);
             (*n_in)++;
         } else {
             (void)fprintf(to, "%.*s\n", (int)line.size, line.data);
@@ -195,8 +208,7 @@ static void run_form(const sample *s, form f, outcome *o)
     outcome values = { 0 };
     must(prt_arena_create(NULL, 0, &o->arena) == POPRT_OK, "arena");
     (void)parse_into(&values, s->graph);
-    const prt_str text = with_inputs(s->graph, values.module, f == FORM_SYMBOLS, in, &n_in,
-        o->arena);
+    const prt_str text = with_inputs(s->graph, values.module, f, in, &n_in, o->arena);
     if (parse_into(o, text))
         compile_and_run(o, in);
     free((void *)(uintptr_t)text.data);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_loop.c — If, Loop and Scan: bounds, swaps, zero iterations, what is inferred, errors. */
 #include "support/check_main.h"
+#include "support/graph_text.h"
 #include "support/op_text.h"
 
 #define COUNT(m, c)                                                                                \
@@ -58,12 +59,47 @@ END_TEST
 
 START_TEST(loop_types)
 {
-    ck_assert_str_eq(op_type(COUNT("4", "true") "return z, y\n"), "i64[?]");
+    ck_assert_str_eq(op_type(COUNT("4", "true") "return z, y\n"), "i64[4]");
     /* A value that may grow has no fixed size. */
     ck_assert_str_eq(op_type("m = input i64[]\na = input f32[3]\ny = loop m _ a {body {\n"
                              "i = input i64[]\nk = input bool[]\nv = input f32[*]\n"
                              "w = concat v a {axis=0}\nreturn k, w\n}}\nreturn y\n"),
         "f32[?]");
+}
+END_TEST
+
+/* In: m trips, x f32[b,n,2]. Carried: a value that keeps its shape and one that grows. */
+#define WALK(trips, condition, results)                                                            \
+    "x = input f32[b,n,2]\nq = input i64[]\nd = input bool[]\ns = shape x\n"                         \
+    "j = const i64[] {1}\nt = gather s j\nh = const f32[1,2] zeros\ng = const f32[0,2] {}\n"      \
+    "y, w, z = loop " trips " _ h g {body {\ni = input i64[]\nk = input bool[]\n"                 \
+    "v = input f32[*]\nu = input f32[*]\no = const f32[] {1}\np = add v o\n"                      \
+    "r = concat u p {axis=0}\nreturn " condition ", p, r, p\n}}\nreturn " results "\n"
+
+START_TEST(loop_keeps_what_it_can)
+{
+    ck_assert_str_eq(op_type(WALK("t", "k", "y")), "f32[1,2]");
+    ck_assert_str_eq(op_type(WALK("t", "k", "w")), "f32[?,2]");
+    ck_assert_str_eq(op_type(WALK("t", "k", "z")), "f32[n,1,2]");
+    ck_assert_str_eq(op_type(WALK("q", "k", "z")), "f32[?,1,2]");
+    /* It may end early. */
+    ck_assert_str_eq(op_type(WALK("t", "d", "z")), "f32[?,1,2]");
+}
+END_TEST
+
+/* What a trial with better types found is not left in the loop within the loop. */
+START_TEST(trials_leave_nothing)
+{
+    prt_graph *g = graph_from_text(
+        "m = input i64[]\na = input f32[1]\ny = loop m _ a {body {\ni = input i64[]\n"
+        "k = input bool[]\nv = input f32[*]\nw = loop m _ v {body {\ne = input i64[]\n"
+        "f = input bool[]\nu = input f32[*]\np = neg u\nreturn f, p\n}}\n"
+        "c = concat w a {axis=0}\nreturn k, c\n}}\nreturn y\n");
+    const prt_value *inner = prt_map_find(&g->module->names, PRT_STR("p"));
+    ck_assert_ptr_nonnull(inner);
+    ck_assert_int_eq(inner->type->rank, 1);
+    ck_assert_int_eq(inner->type->dims[0], PRT_DIM_UNKNOWN);
+    module_free(g);
 }
 END_TEST
 
@@ -105,6 +141,12 @@ START_TEST(if_chooses)
         "f32[1,?]");
     ck_assert_str_eq(op_type(CHOOSE("input bool[]", "const f32[1] {1}", "const f32[] {2}")),
         "f32[*]");
+    ck_assert_str_eq(op_type(CHOOSE("const bool[] {false}", "const f32[1] {1}",
+                         "const f32[3] {2,3,4}")),
+        "f32[3]");
+    ck_assert_str_eq(op_content(CHOOSE("const bool[] {true}", "const i64[1] {4}",
+                         "const i64[2] {2,3}")),
+        "4");
     ck_assert_str_eq(op_status(CHOOSE("const bool[0] {}", "const f32[1] {1}", "const f32[] {2}")),
         "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status("c = const bool[] {true}\ny = if c {then_branch {\n"
@@ -158,4 +200,5 @@ START_TEST(scan_errors)
 END_TEST
 
 PRT_TEST_MAIN("op/loop", loop_bounds, loop_ends_by_condition, loop_swaps_carried_values,
-    loop_strings, loop_types, loop_errors, if_chooses, scan_axes_and_directions, scan_errors)
+    loop_strings, loop_types, loop_keeps_what_it_can, trials_leave_nothing, loop_errors,
+    if_chooses, scan_axes_and_directions, scan_errors)

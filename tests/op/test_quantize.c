@@ -21,6 +21,15 @@ START_TEST(rounding_and_range)
     ck_assert_str_eq(op_value("x = const f32[2] {1000,-1.1}\ns = const f32[] {1}\n"
                               "y = quantize_linear x s {output_dtype=17, saturate=1}\nreturn y\n"),
         "f8e4m3fn[2]: 448 -1.125");
+    ck_assert_str_eq(op_value("x = const f32[5] {1.3,-2.6,100,-0.04,5.2}\ns = const f32[] {0.5}\n"
+                              "y = quantize_linear x s {output_dtype=27}\nreturn y\n"),
+        "f6e2m3[5]: 2.5 -5 7.5 -0.125 7.5");
+    ck_assert_str_eq(op_value("x = const f32[5] {1.3,-2.6,100,-0.04,5.2}\ns = const f32[] {0.5}\n"
+                              "z = const f6e3m2[] {0}\ny = quantize_linear x s z\nreturn y\n"),
+        "f6e3m2[5]: 2.5 -5 28 -0.0625 10");
+    ck_assert_str_eq(op_value("x = const f6e3m2[3] {28,-0.0625,1.5}\ns = const f32[] {2}\n"
+                              "y = dequantize_linear x s\nreturn y\n"),
+        "f32[3]: 56 -0.125 3");
 }
 END_TEST
 

@@ -106,6 +106,54 @@ START_TEST(wrong_inputs_are_refused)
 }
 END_TEST
 
+/* What the cast is like has only an element type to give, and "u" not even that. */
+START_TEST(examples_of_a_type_may_have_any_shape)
+{
+    prt_program *p = program_from_text("x = input i32[n]\nl = input f32[n,2]\nu = input f32[3]\n"
+                                       "y = cast_like x l\nreturn y\n");
+    const test_bytes file = popef_of(p);
+    prt_program_release(p);
+    ck_assert_int_eq(program_from_bytes(file.data, file.size, true, &p), POPRT_OK);
+    prt_session *s = session_of(p);
+    float f[8] = { 0 };
+    int32_t x[4] = { 1, -2, 3, 4 };
+    prt_tensor in[3], out = { 0 };
+    const int64_t four = 4;
+    ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_i32, 1, &four, x));
+    in[1] = f32s(f, 1, 1, 0);
+    in[2] = f32s(f, 2, 2, 2);
+    ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+    ck_assert_int_eq(out.dims[0], 4);
+    ck_f32(((const float *)out.data)[1], -2);
+    in[1] = f32s(f, 2, 3, 2); /* the same rank, and another n than x has */
+    ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+    ck_assert_int_eq(out.dims[0], 4);
+    in[1].dtype = PRT_DTYPE_i32;
+    ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_E_TYPE);
+    prt_session_release(s);
+    prt_program_release(p);
+    free(file.data);
+    /* One that is read somewhere else too has to fit. */
+    static const char *const strict[] = {
+        "x = input f32[2]\nl = input f32[3]\ny = cast_like x l\nreturn y, l\n",
+        "x = input f32[2]\nl = input f32[3]\ny = cast_like x l\nz = neg l\nreturn y, z\n",
+        "x = input f32[2]\nl = input f32[3]\nz = shape l\nreturn x, z\n",
+        "x = input f32[2]\nl = input f32[3]\nc = const bool[] {true}\nk = input bool[]\n"
+        "y = if k {\n  then_branch { t = neg l; return t }\n  else_branch { return x }\n}\n"
+        "return y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(strict); i++) {
+        p = program_from_text(strict[i]);
+        s = session_of(p);
+        prt_tensor two[3] = { f32s(f, 1, 2, 0), f32s(f + 2, 1, 2, 0) }, some[2] = { 0 };
+        ck_assert(prt_tensor_init(&two[2], PRT_DTYPE_bool, 0, NULL, &(unsigned char){ 1 }));
+        ck_assert_int_eq(prt_session_run(s, two, some), POPRT_E_SHAPE);
+        prt_session_release(s);
+        prt_program_release(p);
+    }
+}
+END_TEST
+
 START_TEST(outputs_may_be_inputs_constants_or_twins)
 {
     prt_program *p = program_from_text("x = input f32[2]\nk = const f32[2] {5,6}\ny = neg "
@@ -294,6 +342,6 @@ END_TEST
 
 PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
     misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
-    outputs_may_be_inputs_constants_or_twins, branches_run_with_captures,
+    examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_twins, branches_run_with_captures,
     loops_stack_what_is_wanted, weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray,
     the_memory_cap_holds, fixed_symbols_are_kept)

@@ -111,9 +111,9 @@ cmp -s one two || { echo "FAILED: the same seed gives other outputs"; failed=1; 
 # poprt test
 expect 0 test "$data"
 has out '^[1-9][0-9]* passed, 0 failed$'
-expect 0 test "$data" --via-popef --jobs 2 --filter 'dig*'
+expect 0 test "$data" --via-popef --jobs 2 --filter '*digits'
 has out '^1 passed, 0 failed$'
-expect 1 test "$data" --filter 'dig*' --rtol 0 --atol 0
+expect 1 test "$data" --filter '*digits' --rtol 0 --atol 0
 has out '^FAILED .*digits: .*largest error'
 has out '^0 passed, 1 failed$'
 mkdir -p g/empty && cp "$digits" g/empty/
@@ -125,6 +125,38 @@ has out '^0 passed, 1 failed, 1 skipped$'
 expect 1 test nowhere
 expect 2 test
 expect 2 test "$data" --jobs x
+
+# Maps: {a: 1.5, x: 9} through DictVectorizer [b, a] and ZipMap [7, -7].
+mkdir -p maps/test_data_set_0
+base64 -d >maps/model.onnx <<'END'
+CAgSADqxAQpACgFtEgF2Ig5EaWN0VmVjdG9yaXplciocChFzdHJpbmdfdm9jYWJ1bGFyeUoBYkoB
+YaABCDoKYWkub25ueC5tbApACgF2EgF6IgZaaXBNYXAqJAoSY2xhc3NsYWJlbHNfaW50NjRzQAdA
++f//////////AaABBzoKYWkub25ueC5tbBIBZ1oRCgFtEgwqCggIEgYKBAgBEgBiFQoBehIQIg4K
+DCoKCAcSBgoECAESAEIOCgphaS5vbm54Lm1sEAE=
+END
+base64 -d >maps/test_data_set_0/input_0.pb <<'END'
+CgFtEAgiAWEiAXgqFhABGggQAUoEAADAPxoIEAFKBAAAEEE=
+END
+base64 -d >maps/test_data_set_0/output_0.pb <<'END'
+CgF6EAQyJxAHGAcY+f//////////ASoWEAEaCBABSgQAAAAAGggQAUoEAADAPw==
+END
+expect 0 test maps
+has out '^1 passed, 0 failed$'
+expect 0 test maps --via-popef
+expect 0 run maps/model.onnx --input-dir maps/test_data_set_0
+has out '^z  *sequence of 1$'
+has out '^  z\[0\]  *float32  *map of 2  *-7: 1.5 7: 0$'
+expect 0 run maps/model.onnx --input m=maps/test_data_set_0/input_0.pb --output-dir h
+there h/z_0_keys.npy h/z_0_values.npy
+expect 1 run maps/model.onnx
+expect 0 inspect maps/model.onnx
+has out 'm  *map of string to float32$'
+has out 'z  *sequence of map of int64 to float32$'
+expect 0 inspect maps/model.onnx --json
+has out '"itemKind": "map"'
+has out '"keyDtype": "string"'
+printf '\010\007\032\001\001' >maps/test_data_set_0/input_0.pb
+expect 1 test maps
 
 # poprt bench
 expect 0 bench "$digits" --min-time 0.05 --threads 1

@@ -163,8 +163,10 @@ static poprt_status begin(prt_eval *c, entry *e, size_t n, int64_t *target, doub
     for (size_t i = 0; i < e->labels; i++) {
         target[i] = prt_load_i64(targets->dtype, targets->data, n * most + i);
         if (target[i] < 0 || (uint64_t)target[i] >= e->classes || target[i] == e->blank)
-            return prt_eval_fail(c, POPRT_E_ARG, "target %zu of entry %zu is %lld; accepted: "
-                "classes below %zu but the blank", i, n, (long long)target[i], e->classes);
+            return prt_eval_fail(c, POPRT_E_ARG,
+                "target %zu of entry %zu is %lld; accepted: "
+                "classes below %zu but the blank",
+                i, n, (long long)target[i], e->classes);
     }
     for (size_t t = 0; t < e->frames; t++)
         for (size_t k = 0; k < e->classes; k++)
@@ -191,7 +193,9 @@ static poprt_status eval(prt_eval *c)
     const prt_gc_ctc_attrs *a = c->attrs;
     const prt_tensor *x = c->in[PROBS];
     const prt_gc_reduction r = prt_gc_reduction_again(a->reduction);
-    entry e = { .x = x, .batch = (size_t)x->dims[1], .classes = (size_t)x->dims[2],
+    entry e = { .x = x,
+        .batch = (size_t)x->dims[1],
+        .classes = (size_t)x->dims[2],
         .blank = a->blank };
     const size_t frames = (size_t)x->dims[0], states = 2 * (size_t)c->in[TARGETS]->dims[1] + 1;
     double sum = 0.0;
@@ -199,7 +203,8 @@ static poprt_status eval(prt_eval *c)
     double *lp = prt_eval_scratch(c, frames * e.classes + 1, sizeof(double));
     int64_t *target = prt_eval_scratch(c, states, sizeof(int64_t));
     e.alpha = e.rows <= SIZE_MAX / sizeof(double) / states
-        ? prt_eval_scratch(c, e.rows * states, sizeof(double)) : NULL;
+        ? prt_eval_scratch(c, e.rows * states, sizeof(double))
+        : NULL;
     e.beta = prt_eval_scratch(c, states, sizeof(double));
     e.next = prt_eval_scratch(c, states, sizeof(double));
     e.posterior = prt_eval_scratch(c, e.classes + 1, sizeof(double));

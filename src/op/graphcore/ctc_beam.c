@@ -172,8 +172,8 @@ static void adopt(search *s)
     for (; s->n_heap > 0; s->n_heap--) {
         const candidate c = s->heap[0];
         const uint32_t at = s->beams[c.from].node;
-        s->next[s->n_heap - 1] = (beam){ c.label == NOWHERE ? at : child_of(s, at, c.label),
-            c.blank_end, c.label_end };
+        s->next[s->n_heap - 1] =
+            (beam){ c.label == NOWHERE ? at : child_of(s, at, c.label), c.blank_end, c.label_end };
         s->heap[0] = s->heap[s->n_heap - 1];
         sift_down(s->heap, s->n_heap - 1);
     }
@@ -249,8 +249,10 @@ static poprt_status eval(prt_eval *c)
 {
     const prt_gc_ctc_beam_search_decoder_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    search s = { .frames = (size_t)x->dims[0], .batch = (size_t)x->dims[1],
-        .classes = (size_t)x->dims[2], .blank = (uint32_t)a->blank };
+    search s = { .frames = (size_t)x->dims[0],
+        .batch = (size_t)x->dims[1],
+        .classes = (size_t)x->dims[2],
+        .blank = (uint32_t)a->blank };
     s.width = width_of(&s, a->beam_width);
     if (s.frames != 0 && s.width > (UINT32_MAX - 2) / s.frames)
         return prt_eval_fail(c, POPRT_E_LIMIT, "%zu beams for %zu frames are too many", s.width,
@@ -261,8 +263,8 @@ static poprt_status eval(prt_eval *c)
     s.heap = prt_eval_scratch(c, s.width, sizeof(candidate));
     s.taken = prt_eval_scratch(c, s.classes, sizeof(uint32_t));
     s.lp = prt_eval_scratch(c, s.classes, sizeof(double));
-    if (s.nodes == NULL || s.beams == NULL || s.next == NULL || s.heap == NULL ||
-        s.taken == NULL || s.lp == NULL)
+    if (s.nodes == NULL || s.beams == NULL || s.next == NULL || s.heap == NULL || s.taken == NULL ||
+        s.lp == NULL)
         return POPRT_E_NOMEM;
     for (size_t n = 0; n < s.batch; n++) {
         PRT_TRY(decode(c, &s, n));

@@ -29,8 +29,8 @@ static poprt_status infer_block(prt_infer *c, int64_t *dims)
     for (uint32_t i = 0; i < a->axes.count; i++) {
         const int64_t axis = a->axes.data[i], size = a->sizes.data[i];
         if (axis < 0 || axis >= x->rank || (set >> axis & 1) != 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE,
-                "axis %lld is outside [0, %d) or stands twice", (long long)axis, x->rank);
+            return prt_infer_fail(c, POPRT_E_SHAPE, "axis %lld is outside [0, %d) or stands twice",
+                (long long)axis, x->rank);
         if (size < 0 || (prt_dim_is_number(x->dims[axis]) && size > x->dims[axis]))
             return prt_infer_fail(c, POPRT_E_SHAPE, "size %lld on axis %lld of %lld elements",
                 (long long)size, (long long)axis, (long long)x->dims[axis]);
@@ -95,8 +95,7 @@ static poprt_status walk(prt_eval *c, touch fn)
         size_t whole = 0;
         for (uint32_t k = 0; k < x->rank; k++) {
             const int64_t i = start[k] + at[k];
-            whole = whole * (size_t)x->dims[k] +
-                (size_t)(i < x->dims[k] ? i : i - x->dims[k]);
+            whole = whole * (size_t)x->dims[k] + (size_t)(i < x->dims[k] ? i : i - x->dims[k]);
         }
         fn(c, whole, block);
         (void)prt_at_next(x->rank, dims, at);
@@ -125,7 +124,8 @@ static void add(const prt_eval *c, size_t whole, size_t block)
 {
     const int32_t dtype = c->in[0]->dtype;
     if (prt_dtype_is_float(dtype))
-        prt_store_f64(dtype, c->out[0]->data, whole, prt_load_f64(dtype, c->in[0]->data, whole) +
+        prt_store_f64(dtype, c->out[0]->data, whole,
+            prt_load_f64(dtype, c->in[0]->data, whole) +
                 prt_load_f64(dtype, c->in[2]->data, block));
     else
         prt_store_u64(dtype, c->out[0]->data, whole,

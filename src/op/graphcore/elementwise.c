@@ -179,8 +179,8 @@ static poprt_status infer_const_scalar(prt_infer *c)
 {
     const prt_gc_binary_const_scalar_attrs *a = c->attrs;
     if (hooks_of(a->op) == NULL)
-        return prt_infer_fail(c, POPRT_E_ARG,
-            "op is \"%.*s\"; accepted: Add, Sub, Mul, Div, Pow", PRT_STR_ARG(a->op));
+        return prt_infer_fail(c, POPRT_E_ARG, "op is \"%.*s\"; accepted: Add, Sub, Mul, Div, Pow",
+            PRT_STR_ARG(a->op));
     if (a->scalar_in_index != 0 && a->scalar_in_index != 1)
         return prt_infer_fail(c, POPRT_E_ARG, "scalar_in_index is %lld; accepted: 0, 1",
             (long long)a->scalar_in_index);

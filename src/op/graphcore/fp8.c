@@ -30,8 +30,8 @@ static poprt_status infer_to(prt_infer *c)
     const int32_t dtype = target_of(a->to);
     int64_t scale;
     if (dtype == PRT_DTYPE_undefined)
-        return prt_infer_fail(c, POPRT_E_TYPE,
-            "to is \"%.*s\"; accepted: FLOAT8_143, FLOAT8_152", PRT_STR_ARG(a->to));
+        return prt_infer_fail(c, POPRT_E_TYPE, "to is \"%.*s\"; accepted: FLOAT8_143, FLOAT8_152",
+            PRT_STR_ARG(a->to));
     PRT_TRY(prt_infer_scalar(c, 1, &scale));
     return prt_infer_like(c, 0, 0, dtype);
 }

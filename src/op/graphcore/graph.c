@@ -22,7 +22,9 @@ static poprt_status infer_call(prt_infer *c)
     prt_shape *out = prt_nested_shapes(c, c->n_out);
     if (out == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(c->region(c, a->callee, c->n_in, c->in, c->n_out, out));
+    PRT_TRY(c->region(c, a->callee,
+        &(prt_region){ .n_in = c->n_in, .in = c->in, .n_out = c->n_out, .out = out,
+            .in_content = c->content }));
     for (uint32_t i = 0; i < c->n_out; i++)
         prt_nested_give(c, i, &out[i]);
     return POPRT_OK;
@@ -65,7 +67,8 @@ static poprt_status check_packed(const prt_infer *c)
     if (n == 0 || a->maxSequenceLengths.count != n)
         return prt_infer_fail(c, POPRT_E_PARSE,
             "has %u inputs and %u maxSequenceLengths; (data, offsets, lengths) for each of these "
-            "and result offsets and lengths are needed", c->n_in, a->maxSequenceLengths.count);
+            "and result offsets and lengths are needed",
+            c->n_in, a->maxSequenceLengths.count);
     if (!prt_attr_given(a, 3) || a->callbackBatchSize < 1 || a->resultSize < 0)
         return prt_infer_fail(c, POPRT_E_ARG,
             "needs a callback, callbackBatchSize of at least 1, resultSize of at least 0");
@@ -117,7 +120,8 @@ static poprt_status infer_packed(prt_infer *c)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++)
         in[i] = batch_shape(a, i, &c->in[3 * i]);
-    PRT_TRY(c->region(c, a->callback, n, in, 1, &out));
+    PRT_TRY(c->region(c, a->callback,
+        &(prt_region){ .n_in = n, .in = in, .n_out = 1, .out = &out }));
     if (out.kind != PRT_VALUE_TENSOR || out.rank < 0)
         return prt_infer_unranked(c, 0, out.dtype, PRT_RANK_UNKNOWN);
     if (out.rank < 2)

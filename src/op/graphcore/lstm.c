@@ -103,14 +103,16 @@ static poprt_status load(prt_eval *c, uint32_t i, const double **to)
 {
     *to = NULL;
     return !prt_eval_has(c, i) || (*to = prt_eval_reals(c, c->in[i])) != NULL ? POPRT_OK
-                                                                             : POPRT_E_NOMEM;
+                                                                              : POPRT_E_NOMEM;
 }
 
 static poprt_status eval(prt_eval *c)
 {
     const prt_gc_lstm_attrs *a = c->attrs;
-    lstm l = { .seq = (size_t)c->in[X]->dims[0], .batch = (size_t)c->in[X]->dims[1],
-        .input = (size_t)c->in[X]->dims[2], .hidden = (size_t)c->in[WEIGHTS]->dims[2] };
+    lstm l = { .seq = (size_t)c->in[X]->dims[0],
+        .batch = (size_t)c->in[X]->dims[1],
+        .input = (size_t)c->in[X]->dims[2],
+        .hidden = (size_t)c->in[WEIGHTS]->dims[2] };
     PRT_TRY(load(c, X, &l.x));
     PRT_TRY(load(c, WEIGHTS, &l.weights));
     PRT_TRY(load(c, BIAS, &l.bias));

@@ -94,15 +94,15 @@ static poprt_status infer_part(prt_infer *c, uint32_t k, const part *p)
     other.n_out = 1;
     other.in = in;
     other.out = c->out + k;
-    PRT_TRY(prt_conv_infer(&other, SLOTS, &p->spec, each != 0 && channels != 0 ? channels / each : 1,
-        x->dtype));
+    PRT_TRY(prt_conv_infer(&other, SLOTS, &p->spec,
+        each != 0 && channels != 0 ? channels / each : 1, x->dtype));
     if (!prt_infer_wants(c, k) || c->out[k].rank < 0)
         return POPRT_OK;
     int64_t dims[PRT_MAX_RANK];
     memcpy(dims, c->out[k].dims, sizeof(dims));
     for (uint32_t i = 0; i < p->spatial; i++)
-        dims[i + 2] = prt_dim_add(c->dims, dims[i + 2], prt_i64s_at(p->out_pads, i, 0) +
-                prt_i64s_at(p->out_pads, p->spatial + i, 0));
+        dims[i + 2] = prt_dim_add(c->dims, dims[i + 2],
+            prt_i64s_at(p->out_pads, i, 0) + prt_i64s_at(p->out_pads, p->spatial + i, 0));
     return prt_infer_exact(c, k, x->dtype, c->out[k].rank, dims);
 }
 
@@ -122,8 +122,8 @@ static poprt_status infer(prt_infer *c)
             if (in->kind == PRT_VALUE_ABSENT)
                 return prt_infer_fail(c, POPRT_E_PARSE, "required input %u is missing", 3 * k + i);
             if (prt_infer_ranked(c, 3 * k + i) && in->rank < 3)
-                return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has rank %d; at least 3 is needed",
-                    3 * k + i, in->rank);
+                return prt_infer_fail(c, POPRT_E_SHAPE,
+                    "input %u has rank %d; at least 3 is needed", 3 * k + i, in->rank);
             open = open || !prt_infer_ranked(c, 3 * k);
         }
     for (uint32_t k = 0; !open && k < n; k++)
@@ -250,7 +250,8 @@ static poprt_status eval_bias(prt_eval *c)
     const prt_tensor *x = c->in[0], *b = c->in[1];
     const size_t inner = prt_dims_product(x->dims, 2, x->rank), n = prt_tensor_count(x);
     for (size_t i = 0; prt_eval_wants(c, 0) && i < n; i++)
-        prt_store_f64(x->dtype, c->out[0]->data, i, prt_load_f64(x->dtype, x->data, i) +
+        prt_store_f64(x->dtype, c->out[0]->data, i,
+            prt_load_f64(x->dtype, x->data, i) +
                 prt_load_f64(b->dtype, b->data, i / inner % (size_t)x->dims[1]));
     return POPRT_OK;
 }

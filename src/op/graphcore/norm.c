@@ -22,8 +22,8 @@ static poprt_status infer_batch(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_SHAPE, "input has rank %d; at least 3 is needed", x->rank);
     for (uint32_t i = 1; i < 5; i++) {
         PRT_TRY(prt_infer_vector(c, i, channels));
-        PRT_TRY(prt_infer_merge(c, channels, prt_infer_dim(c, i, 0), "number of channels",
-            &channels));
+        PRT_TRY(
+            prt_infer_merge(c, channels, prt_infer_dim(c, i, 0), "number of channels", &channels));
     }
     for (uint32_t i = 1; i < 5; i++)
         PRT_TRY(prt_infer_set(c, i, c->in[3].dtype, 1, &channels));
@@ -33,8 +33,10 @@ static poprt_status infer_batch(prt_infer *c)
 static poprt_status eval_batch(prt_eval *c)
 {
     const prt_gc_batch_normalization_attrs *a = c->attrs;
-    const prt_batch_norm form = { .training = trains(c->n_out), .unbiased = true,
-        .epsilon = (double)a->epsilon, .momentum = (double)a->momentum };
+    const prt_batch_norm form = { .training = trains(c->n_out),
+        .unbiased = true,
+        .epsilon = (double)a->epsilon,
+        .momentum = (double)a->momentum };
     return prt_batch_norm_run(c, &form);
 }
 
@@ -82,8 +84,7 @@ static poprt_status infer_image(prt_infer *c)
             x->rank);
     const int64_t channels = x->dims[x->rank - 1];
     if (prt_dim_is_number(channels) && channels != 3)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the last dim is %lld, not 3",
-            (long long)channels);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the last dim is %lld, not 3", (long long)channels);
     memcpy(dims, x->dims, sizeof(dims));
     dims[x->rank - 1] = 4;
     return prt_infer_set(c, 0, dtype, x->rank, dims);

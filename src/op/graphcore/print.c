@@ -30,7 +30,8 @@ static poprt_status infer(prt_infer *c)
             (long long)a->floatFormat);
     if (a->edgeItems < 0 || a->summariseThreshold < 0 || a->maxLineWidth < 1 || a->digits < 0)
         return prt_infer_fail(c, POPRT_E_ARG,
-            "edgeItems, summariseThreshold and digits may not be below 0, maxLineWidth not below 1");
+            "edgeItems, summariseThreshold and digits may not be below 0, maxLineWidth not below "
+            "1");
     return prt_infer_same(c);
 }
 
@@ -83,8 +84,8 @@ static size_t clean(const char *text, char *to)
     size_t n = 0;
     bool point = false;
     for (; *text != '\0'; text++) {
-        const bool kept = (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' ||
-            *text == 'e';
+        const bool kept =
+            (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' || *text == 'e';
         if (kept || !point)
             to[n++] = kept ? *text : '.';
         point = point || !kept;

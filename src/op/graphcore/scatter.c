@@ -137,8 +137,7 @@ static poprt_status infer_scatter(prt_infer *c)
     uint32_t axis;
     if (!find_reduction(a->reduction, &r))
         return prt_infer_fail(c, POPRT_E_ARG,
-            "reduction is \"%.*s\"; accepted: sum, max, min, mul, none",
-            PRT_STR_ARG(a->reduction));
+            "reduction is \"%.*s\"; accepted: sum, max, min, mul, none", PRT_STR_ARG(a->reduction));
     if (a->axis_size < 1 || a->group_size < 1)
         return prt_infer_fail(c, POPRT_E_ARG, "axis_size is %lld, group_size %lld; at least 1",
             (long long)a->axis_size, (long long)a->group_size);

@@ -102,7 +102,8 @@ static poprt_status eval_basis(prt_eval *c)
                 PRT_TRY(locate(c, e, d, &size, &cell, &v));
                 const int64_t at = (cell + k % (a->degree + 1)) % size;
                 if (step > INT32_MAX / size)
-                    return prt_eval_fail(c, POPRT_E_LIMIT, "the kernel has more than 2^31 elements");
+                    return prt_eval_fail(c, POPRT_E_LIMIT,
+                        "the kernel has more than 2^31 elements");
                 index += (at < 0 ? at + size : at) * step;
                 step *= size;
                 product *= basis_at(a->degree, k % (a->degree + 1), v);

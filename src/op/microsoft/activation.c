@@ -31,6 +31,10 @@ static double swish(double x, double alpha, double b)
     (void)b;
     return x / (1 + exp(-alpha * x));
 }
+static double parametric_softplus(double x, double alpha, double beta)
+{
+    return alpha * (fmax(beta * x, 0) + log1p(exp(-fabs(beta * x))));
+}
 static double identity(double x, double a, double b)
 {
     (void)a;
@@ -49,6 +53,7 @@ static const struct {
     { "HardSwish", { hard_swish, 0, 0, 0 } },
     { "Gelu", { gelu, 0, 0, 0 } },
     { "Swish", { swish, 1, 0, 0 } },
+    { "ParametricSoftplus", { parametric_softplus, 1, 1, 0 } },
     { "QuickGelu", { swish, 1.7020000219345092, 0, 0 } },
 };
 

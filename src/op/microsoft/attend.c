@@ -114,6 +114,35 @@ poprt_status prt_ms_check_heads(const prt_infer *c, int64_t heads, int64_t size)
     return POPRT_OK;
 }
 
+poprt_status prt_ms_hidden_sizes(const prt_infer *c, prt_i64s given, int64_t *sizes)
+{
+    const int64_t all = prt_infer_dim(c, 1, 1);
+    if (given.count == 0) {
+        if (prt_dim_is_number(all) && all % 3 != 0)
+            return prt_infer_fail(c, POPRT_E_SHAPE, "weights with %lld columns are not for Q, K "
+                "and V alike", (long long)all);
+        for (uint32_t i = 0; i < 3; i++)
+            sizes[i] = prt_dim_floordiv(c->dims, all, 3);
+        return POPRT_OK;
+    }
+    if (given.count != 3)
+        return prt_infer_fail(c, POPRT_E_ARG, "qkv_hidden_sizes has %u numbers where 3 are needed",
+            given.count);
+    for (uint32_t i = 0; i < 3; i++) {
+        sizes[i] = given.data[i];
+        if (sizes[i] < 1 || sizes[i] > INT32_MAX)
+            return prt_infer_fail(c, POPRT_E_ARG, "a size in qkv_hidden_sizes is %lld",
+                (long long)sizes[i]);
+    }
+    if (sizes[0] != sizes[1])
+        return prt_infer_fail(c, POPRT_E_ARG, "Q and K have different sizes, %lld and %lld",
+            (long long)sizes[0], (long long)sizes[1]);
+    if (prt_dim_is_number(all) && all != sizes[0] + sizes[1] + sizes[2])
+        return prt_infer_fail(c, POPRT_E_SHAPE, "weights have %lld columns; qkv_hidden_sizes "
+            "promises %lld", (long long)all, (long long)(sizes[0] + sizes[1] + sizes[2]));
+    return POPRT_OK;
+}
+
 double prt_ms_scale(float scale, size_t size)
 {
     return scale != 0.0f ? (double)scale : 1 / sqrt((double)size);

@@ -33,6 +33,10 @@ poprt_status prt_ms_check_bias(const prt_infer *c, uint32_t bias, const int64_t 
 /* num_heads and friends: positive, and dividing `size` where that is known. */
 poprt_status prt_ms_check_heads(const prt_infer *c, int64_t heads, int64_t size);
 
+/* Sizes of all heads of Q, K and V together, unknown where they are: `given`, or thirds of the
+ * columns of the weights, input 1. */
+poprt_status prt_ms_hidden_sizes(const prt_infer *c, prt_i64s given, int64_t *sizes);
+
 /* `scale`, or one over the root of the head size where it is 0. */
 double prt_ms_scale(float scale, size_t size);
 

@@ -8,36 +8,6 @@
 enum { IN_X, IN_WEIGHTS, IN_BIAS, IN_MASK, IN_PAST, IN_ADDED, IN_PAST_LENGTH };
 enum { OUT_Y, OUT_PRESENT };
 
-/* Sizes of all heads of Q, K and V together; unknown where they are. */
-static poprt_status hidden_sizes(const prt_infer *c, prt_i64s given, int64_t *sizes)
-{
-    const int64_t all = prt_infer_dim(c, IN_WEIGHTS, 1);
-    if (given.count == 0) {
-        if (prt_dim_is_number(all) && all % 3 != 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "weights with %lld columns are not for Q, K "
-                "and V alike", (long long)all);
-        for (uint32_t i = 0; i < 3; i++)
-            sizes[i] = prt_dim_floordiv(c->dims, all, 3);
-        return POPRT_OK;
-    }
-    if (given.count != 3)
-        return prt_infer_fail(c, POPRT_E_ARG, "qkv_hidden_sizes has %u numbers where 3 are needed",
-            given.count);
-    for (uint32_t i = 0; i < 3; i++) {
-        sizes[i] = given.data[i];
-        if (sizes[i] < 1 || sizes[i] > INT32_MAX)
-            return prt_infer_fail(c, POPRT_E_ARG, "a size in qkv_hidden_sizes is %lld",
-                (long long)sizes[i]);
-    }
-    if (sizes[0] != sizes[1])
-        return prt_infer_fail(c, POPRT_E_ARG, "Q and K have different sizes, %lld and %lld",
-            (long long)sizes[0], (long long)sizes[1]);
-    if (prt_dim_is_number(all) && all != sizes[0] + sizes[1] + sizes[2])
-        return prt_infer_fail(c, POPRT_E_SHAPE, "weights have %lld columns; qkv_hidden_sizes "
-            "promises %lld", (long long)all, (long long)(sizes[0] + sizes[1] + sizes[2]));
-    return POPRT_OK;
-}
-
 /* [2, batch, heads, rows, size]; gives its rows. */
 static poprt_status check_past(const prt_infer *c, const int64_t *want, int64_t *rows)
 {
@@ -64,7 +34,7 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_X, 2), prt_infer_dim(c, IN_WEIGHTS, 0),
         "the input's size", &dim));
     PRT_TRY(prt_infer_vector(c, IN_BIAS, prt_infer_dim(c, IN_WEIGHTS, 1)));
-    PRT_TRY(hidden_sizes(c, a->qkv_hidden_sizes, sizes));
+    PRT_TRY(prt_ms_hidden_sizes(c, a->qkv_hidden_sizes, sizes));
     PRT_TRY(prt_ms_check_heads(c, a->num_heads, sizes[0]));
     PRT_TRY(prt_ms_check_heads(c, a->num_heads, sizes[2]));
     const int64_t batch = prt_infer_dim(c, IN_X, 0), queries = prt_infer_dim(c, IN_X, 1);

@@ -81,7 +81,7 @@ void prt_n_bits_column(const void *user, size_t column, double *to, size_t step)
             : k / w->block;
         if (block != last) {
             scale = prt_load_f64(w->scales->dtype, w->scales->data, row * w->blocks + block);
-            zero = zero_of(w, row, block);
+            zero = zero_of(w, w->first_zero + column, block);
             last = block;
         }
         to[k * step] = ((double)prt_n_bits_at(data, w->bits, k) - zero) * scale;

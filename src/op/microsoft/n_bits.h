@@ -24,7 +24,7 @@ typedef struct prt_n_bits {
     const prt_tensor *scales;
     const prt_tensor *zeros;  /* NULL: none */
     const prt_tensor *groups; /* block of each k; NULL: in order */
-    size_t first;             /* row of scales and zeros that row 0 has */
+    size_t first, first_zero; /* rows of the scales and zero points that row 0 has */
 } prt_n_bits;
 
 /* Number `index` of packed ones. */

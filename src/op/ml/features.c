@@ -70,6 +70,8 @@ static poprt_status vectorize_infer(prt_infer *c)
             widths.count, c->n_in);
     for (uint32_t i = 0; i < c->n_in; i++) {
         int64_t rows, features;
+        if (!prt_infer_has(c, i))
+            return prt_infer_fail(c, POPRT_E_PARSE, "input %u is missing", i);
         size_of_input(c, i, &rows, &features);
         PRT_TRY(prt_infer_merge(c, dims[0], rows, "the number of rows", &dims[0]));
         if (widths.count != 0)

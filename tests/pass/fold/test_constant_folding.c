@@ -185,9 +185,18 @@ START_TEST(results_are_the_same)
 }
 END_TEST
 
+/* A weight that the model writes has another value in every run. */
+START_TEST(written_weights_are_left)
+{
+    assert_left_alone("x = input f32[2]\nw = const f32[2] {1, 2}\na = neg w\n"
+                      "b = gc_copy_var_update w x\ny = add b a\nreturn y\n", NULL);
+}
+END_TEST
+
 PRT_TEST_MAIN("pass/fold/constant_folding", chains_of_constants_become_one,
     constants_of_the_model_stay, shapes_of_static_inputs_are_known, shapes_of_symbols_are_left,
     new_constants_make_types_known, outputs_of_the_graph_keep_their_producer,
     inputs_with_defaults_are_no_constants, random_and_unread_ops_are_left, ops_that_fail_are_left,
     large_tensors_are_left, all_that_is_made_is_bounded, a_tiny_graph_cannot_ask_for_all_memory,
-    regions_are_folded_too, strings_and_several_outputs_are_folded, results_are_the_same)
+    regions_are_folded_too, strings_and_several_outputs_are_folded, written_weights_are_left,
+    results_are_the_same)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* test_update.c — weights that a model writes: seen by the next run, by the caller, by no other
+ * session; a run that fails writes nothing. */
+#include "compiler/compile.h"
+#include "ir/ir.h"
+#include "runtime/session.h"
+#include "support/check_main.h"
+#include "support/program_text.h"
+
+/* y is the weight before the run, and w grows by x. */
+#define COUNTER                                                                                    \
+    "x = input f32[2]\nc = input bool[]\nw = const f32[2] {1,2}\nn = add w x\n"                    \
+    "a = gc_copy_var_update w n\n= gc_abort c\ny = identity w\nreturn y, a\n"
+
+static prt_session *session_of(prt_program *p)
+{
+    const prt_session_options options = { 0 };
+    prt_session *s = NULL;
+    ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+    return s;
+}
+
+/* Runs with x = {1, 10}; `was` and `now` are the first elements of y and of the alias. */
+static poprt_status count(prt_session *s, bool stop, float *was, float *now)
+{
+    float x[2] = { 1, 10 };
+    const int64_t two = 2;
+    prt_tensor in[2], out[2] = { { 0 }, { 0 } };
+    ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_f32, 1, &two, x));
+    ck_assert(prt_tensor_init(&in[1], PRT_DTYPE_bool, 0, NULL, &stop));
+    PRT_TRY(prt_session_run(s, in, out));
+    *was = *(const float *)out[0].data;
+    *now = *(const float *)out[1].data;
+    return POPRT_OK;
+}
+
+static float second_of_weight(prt_session *s)
+{
+    prt_tensor w;
+    ck_assert_int_eq(prt_session_weight(s, PRT_STR("w"), &w), POPRT_OK);
+    return ((const float *)w.data)[1];
+}
+
+START_TEST(runs_follow_each_other)
+{
+    prt_program *p = program_from_text(COUNTER);
+    prt_session *s = session_of(p), *other = session_of(p);
+    float was, now;
+    for (int run = 0; run < 3; run++) {
+        ck_assert_int_eq(count(s, false, &was, &now), POPRT_OK);
+        ck_f32(was, 1 + run);
+        ck_f32(now, 2 + run);
+        ck_f32(second_of_weight(s), 12 + 10 * run);
+    }
+    ck_f32(second_of_weight(other), 2);
+    float w[2] = { 100, 200 };
+    const int64_t two = 2;
+    prt_tensor given;
+    ck_assert(prt_tensor_init(&given, PRT_DTYPE_f32, 1, &two, w));
+    ck_assert_int_eq(prt_session_set_weight(s, PRT_STR("w"), &given), POPRT_OK);
+    ck_f32(second_of_weight(s), 200);
+    ck_assert_int_eq(count(s, false, &was, &now), POPRT_OK);
+    ck_f32(was, 100);
+    ck_f32(now, 101);
+    prt_session_release(s);
+    prt_session_release(other);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(a_failed_run_writes_nothing)
+{
+    prt_program *p = program_from_text(COUNTER);
+    prt_session *s = session_of(p);
+    float was, now;
+    ck_assert_int_eq(count(s, true, &was, &now), POPRT_E_STATE);
+    ck_f32(second_of_weight(s), 2);
+    ck_assert_int_eq(count(s, false, &was, &now), POPRT_OK);
+    ck_f32(was, 1);
+    ck_assert_int_eq(count(s, true, &was, &now), POPRT_E_STATE);
+    ck_f32(second_of_weight(s), 12);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+/* Shapes that follow from an integer weight follow what is written to it. */
+START_TEST(written_integers_count)
+{
+    prt_program *p =
+        program_from_text("x = input i32[2]\nw = const i32[2] {2,3}\n"
+                          "a = gc_copy_var_update w x\nv = cast w {to=7}\nz = const i64[] {1}\n"
+                          "y = expand z v\nreturn y\n");
+    prt_session *s = session_of(p);
+    int32_t x[2] = { 2, 3 };
+    const int64_t two = 2;
+    prt_tensor in, out = { 0 };
+    ck_assert(prt_tensor_init(&in, PRT_DTYPE_i32, 1, &two, x));
+    for (int run = 0; run < 3; run++) {
+        out = (prt_tensor){ 0 };
+        ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+        ck_assert_int_eq(out.dims[1], 3);
+    }
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+/* Other values than weights of the main graph are given on, and that is all. */
+START_TEST(no_weight_no_state)
+{
+    prt_program *p = program_from_text("x = input f32[2]\nw = neg x\n"
+                                       "a = gc_copy_var_update w x\nreturn a\n");
+    prt_session *s = session_of(p);
+    float x[2] = { 1, 2 };
+    const int64_t two = 2;
+    prt_tensor in, out = { 0 };
+    ck_assert(prt_tensor_init(&in, PRT_DTYPE_f32, 1, &two, x));
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    ck_f32(((const float *)out.data)[1], 2);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+PRT_TEST_MAIN("runtime/update", runs_follow_each_other, a_failed_run_writes_nothing,
+    written_integers_count, no_weight_no_state)
