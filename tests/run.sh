@@ -9,16 +9,9 @@ need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnan
     libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libwebp-dev check \
     libonnx-testdata || exit 1
 
-onnx=/usr/share/libonnx-testdata/data
-passed=0
-failed=0
+. tests/support/cases.sh
 
-# count PASSED FAILED WHAT
-count() {
-    passed=$((passed + $1))
-    failed=$((failed + $2))
-    echo "== $3: $1 passed, $2 failed"
-}
+onnx=/usr/share/libonnx-testdata/data
 
 # build DIR OPTION...: sets up where needed; a build that fails counts as a failure.
 build() {
@@ -42,34 +35,18 @@ unit() {
     count "${ok:-0}" "$bad" "unit tests in $1"
 }
 
-# cases FLOOR NAME POPRT-TEST-WORDS...: at least FLOOR cases have to pass; what is above the floor
-# and fails is a known gap.
-cases() {
-    floor=$1
-    name=$2
-    shift 2
-    build/release/src/tools/poprt test "$@" >build/cases.txt 2>&1
-    cut -c1-300 build/cases.txt | grep -v 'passed, '
-    good=$(awk '/ passed, [0-9]+ failed/ { print $1 }' build/cases.txt)
-    good=${good:-0}
-    short=0
-    [ "$good" -ge "$floor" ] || short=$((floor - good))
-    echo "$name: $(tail -1 build/cases.txt); at least $floor have to pass"
-    count "$good" "$short" "$name"
-}
-
-floor_of() {
-    awk -v name="$1" '$1 == name { print $2 }' tests/conformance.floor
-}
-
 if build build/release --werror; then
     unit build/release 2
-    cases "$(floor_of pytorch)" "pytorch cases" "$onnx/pytorch-operator" "$onnx/pytorch-converted"
-    cases "$(floor_of pytorch)" "pytorch cases through PopEF" --via-popef \
+    cases pytorch "pytorch cases" "$onnx/pytorch-operator" "$onnx/pytorch-converted"
+    cases pytorch "pytorch cases through PopEF" --via-popef \
         "$onnx/pytorch-operator" "$onnx/pytorch-converted"
-    cases "$(floor_of node)" "node cases" "$onnx/node"
-    cases "$(floor_of node)" "node cases through PopEF" --via-popef "$onnx/node"
-    cases "$(find tests/data -name model.onnx | wc -l)" "models of tests/data" tests/data
+    cases node "node cases" "$onnx/node"
+    cases node "node cases through PopEF" --via-popef "$onnx/node"
+    cases data "models of tests/data" tests/data
+    sh tests/newest.sh >build/newest.txt 2>&1
+    cat build/newest.txt
+    count $(awk '/^[0-9]+ passed, [0-9]+ failed$/ { ok = $1; bad = $3 } END { print ok + 0, bad + 0 }' \
+        build/newest.txt) "cases and schemas of the newest ONNX"
 fi
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true; then

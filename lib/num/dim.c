@@ -155,7 +155,8 @@ int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b)
     int64_t result = PRT_DIM_UNKNOWN, rest = 0;
     if (!prt_dim_is_number(a) || !prt_dim_is_number(b))
         return PRT_DIM_UNKNOWN;
-    const bool divides = op == PRT_DIM_FLOORDIV || op == PRT_DIM_CEILDIV || op == PRT_DIM_MOD;
+    const bool divides = op == PRT_DIM_FLOORDIV || op == PRT_DIM_CEILDIV || op == PRT_DIM_MOD ||
+        op == PRT_DIM_RATIO;
     if (divides && b == 0)
         return PRT_DIM_UNKNOWN;
     bool fits = true;
@@ -193,6 +194,10 @@ int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b)
         fits = b >= 0 && (a >= 0 || prt_i64_add(a, b, &a));
         result = a < 0 ? 0 : a < b ? a : b;
         break;
+    case PRT_DIM_RATIO:
+        result = floor_div(a, b, &rest);
+        fits = rest == 0;
+        break;
     case PRT_DIM_SYMBOL:
     case PRT_DIM_OPS:
         break;
@@ -219,9 +224,10 @@ static void print(text *t, const prt_dims *dims, int64_t dim)
 {
     static const char *const infix[] = { [PRT_DIM_ADD] = "+", [PRT_DIM_SUB] = "-",
         [PRT_DIM_MUL] = "*", [PRT_DIM_FLOORDIV] = "/", [PRT_DIM_MOD] = "%" };
-    static const char *const prefix[PRT_DIM_OPS] = { [PRT_DIM_CEILDIV] = "ceildiv", [PRT_DIM_MIN] = "min",
+    static const char *const prefix[PRT_DIM_OPS] = { [PRT_DIM_CEILDIV] = "ceildiv",
+        [PRT_DIM_MIN] = "min",
         [PRT_DIM_MAX] = "max", [PRT_DIM_BROADCAST] = "broadcast",
-        [PRT_DIM_BOUND] = "bound" };
+        [PRT_DIM_BOUND] = "bound", [PRT_DIM_RATIO] = "ratio" };
     if (t->used + 1 >= t->size)
         return;
     if (dim == PRT_DIM_UNKNOWN || (prt_dim_is_expr(dim) && dims == NULL)) {

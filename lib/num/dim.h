@@ -29,6 +29,7 @@ typedef enum prt_dim_op {
     PRT_DIM_MAX,
     PRT_DIM_BROADCAST, /* the other one where one is 1; unknown when they are unequal */
     PRT_DIM_BOUND,     /* index a of size b: from the end when negative, kept in [0, b] */
+    PRT_DIM_RATIO,     /* a/b; unknown where that leaves a remainder */
     PRT_DIM_OPS
 } prt_dim_op;
 
@@ -92,6 +93,12 @@ static inline int64_t prt_dim_bound(prt_dims *d, int64_t index, int64_t size)
 {
     return prt_dim_make(d, PRT_DIM_BOUND, index, size);
 }
+
+/* Whole numbers next to what may have ratios in it: floor(ratio(s, 2)) is (s/2). */
+int64_t prt_dim_floor(prt_dims *dims, int64_t dim);
+int64_t prt_dim_ceil(prt_dims *dims, int64_t dim);
+/* Whether there is a ratio in it; true also when it is too large to tell. */
+bool prt_dim_has_ratio(const prt_dims *dims, int64_t dim);
 
 /* True when an expression or number is certainly not negative, given that symbols are not. */
 bool prt_dim_never_negative(const prt_dims *dims, int64_t dim);

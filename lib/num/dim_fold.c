@@ -276,7 +276,8 @@ static bool is_capped(const prt_dims *dims, int64_t dim, int64_t other)
     return prt_dim_is_number(cap) && cap > 0;
 }
 
-static int64_t fold_broadcast(prt_dims *dims, int64_t a, int64_t b)
+/* Which of the two the broadcast is; unknown where it is an expression of both. */
+static int64_t absorb(const prt_dims *dims, int64_t a, int64_t b)
 {
     if (a == b || b == 1)
         return a;
@@ -286,6 +287,28 @@ static int64_t fold_broadcast(prt_dims *dims, int64_t a, int64_t b)
         return a;
     if (prt_dim_is_number(b) || is_capped(dims, a, b) || has_operand(dims, PRT_DIM_BROADCAST, b, a))
         return b;
+    return PRT_DIM_UNKNOWN;
+}
+
+static int64_t fold_broadcast(prt_dims *dims, int64_t a, int64_t b)
+{
+    const int64_t one = absorb(dims, a, b);
+    if (one != PRT_DIM_UNKNOWN)
+        return one;
+    /* Three that broadcast in any order: two of them may be one. */
+    for (uint32_t turn = 0; turn < 4; turn++) {
+        const int64_t other = turn < 2 ? a : b, pair = turn < 2 ? b : a;
+        const prt_dim_node *n =
+            prt_dim_is_expr(pair) ? prt_dims_at(dims, prt_dim_index(pair)) : NULL;
+        if (n == NULL || n->op != PRT_DIM_BROADCAST)
+            continue;
+        const int64_t first = turn % 2 == 0 ? n->a : n->b, second = turn % 2 == 0 ? n->b : n->a;
+        const int64_t both = absorb(dims, other, first);
+        if (both == PRT_DIM_UNKNOWN)
+            continue;
+        const int64_t all = absorb(dims, both, second);
+        return all != PRT_DIM_UNKNOWN ? all : as_written(dims, PRT_DIM_BROADCAST, both, second);
+    }
     return as_written(dims, PRT_DIM_BROADCAST, a, b);
 }
 
@@ -304,7 +327,8 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
     if (a == PRT_DIM_UNKNOWN || b == PRT_DIM_UNKNOWN)
         return PRT_DIM_UNKNOWN;
-    if (prt_dim_is_number(a) && prt_dim_is_number(b))
+    const bool numbers = prt_dim_is_number(a) && prt_dim_is_number(b);
+    if (numbers && (op != PRT_DIM_RATIO || dims == NULL)) /* a ratio keeps its remainder */
         return prt_dim_apply(op, a, b);
     PRT_ASSERT(dims != NULL);
     if (dims == NULL)
@@ -326,6 +350,8 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
         return fold_broadcast(dims, a, b);
     case PRT_DIM_BOUND:
         return fold_bound(dims, a, b);
+    case PRT_DIM_RATIO:
+        return prt_dim_fold_ratio(dims, a, b);
     default:
         return PRT_DIM_UNKNOWN;
     }

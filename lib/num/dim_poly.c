@@ -158,6 +158,19 @@ void prt_poly_common(const prt_poly *p, prt_term *common)
     }
 }
 
+bool prt_poly_replace(const prt_poly *p, uint32_t t, uint32_t f, const prt_poly *value, int64_t by,
+    prt_poly *out)
+{
+    const prt_term *old = &p->terms[t];
+    prt_poly rest = { .count = 1, .terms = { { .coef = old->coef } } }, part, others = *p;
+    for (uint32_t i = 0; i < old->degree; i++)
+        if (i != f)
+            rest.terms[0].factors[rest.terms[0].degree++] = old->factors[i];
+    others.count--;
+    memmove(&others.terms[t], &others.terms[t + 1], (others.count - t) * sizeof(prt_term));
+    return prt_poly_mul(&rest, value, &part) && prt_poly_add(&part, &others, by, out);
+}
+
 /* Depth is bounded: folded sums and products are left-leaning chains of at most PRT_POLY_TERMS and
  * PRT_POLY_DEGREE links, and everything else is an atom. */
 bool prt_poly_of(const prt_dims *dims, int64_t dim, prt_poly *out)

@@ -44,10 +44,17 @@ void prt_poly_common(const prt_poly *p, prt_term *common);
  * coefficient is no plain number. */
 int64_t prt_poly_dim(prt_dims *dims, const prt_poly *p);
 
+/* p with factor `f` of term `t` replaced by value/by, all times `by`. */
+bool prt_poly_replace(const prt_poly *p, uint32_t t, uint32_t f, const prt_poly *value, int64_t by,
+    prt_poly *out);
+
 /* From dim_sign.c: true when no choice of symbols makes it negative; false when nobody can tell. */
 bool prt_poly_never_negative(const prt_dims *dims, const prt_poly *p);
 
 int64_t prt_gcd(int64_t a, int64_t b);
+
+/* From dim_ratio.c: a/b, with what both share divided out. */
+int64_t prt_dim_fold_ratio(prt_dims *dims, int64_t a, int64_t b);
 
 /* From dim.c: the node as written. An opaque sum or product is an atom to polynomials, because it
  * did not fit into one. */

@@ -64,6 +64,9 @@ static bool bound_of(search *s, uint32_t atom, bool below, uint32_t choice, uint
         if (below == (n->op == PRT_DIM_CEILDIV))
             return true;
         return prt_poly_add_term(out, &(prt_term){ .coef = below ? 1 - k : k - 1 });
+    case PRT_DIM_RATIO:
+        *by = k;
+        return choice == 0 && k > 0 && prt_poly_of(s->dims, n->a, out);
     case PRT_DIM_MOD: /* x%k <= k-1, and <= x where neither is negative */
         if (choice == 0)
             return !below && k > 0 && prt_poly_of(s->dims, k - 1, out);
@@ -80,20 +83,6 @@ static bool bound_of(search *s, uint32_t atom, bool below, uint32_t choice, uint
     }
 }
 
-/* p with factor `f` of term `t` replaced by bound/by, all times `by`. */
-static bool replace(const prt_poly *p, uint32_t t, uint32_t f, const prt_poly *bound, int64_t by,
-    prt_poly *out)
-{
-    const prt_term *old = &p->terms[t];
-    prt_poly rest = { .count = 1, .terms = { { .coef = old->coef } } }, part, others = *p;
-    for (uint32_t i = 0; i < old->degree; i++)
-        if (i != f)
-            rest.terms[0].factors[rest.terms[0].degree++] = old->factors[i];
-    others.count--;
-    memmove(&others.terms[t], &others.terms[t + 1], (others.count - t) * sizeof(prt_term));
-    return prt_poly_mul(&rest, bound, &part) && prt_poly_add(&part, &others, by, out);
-}
-
 /* Tries the bounds on factor `f` of term `t`; the other factors must not be negative. */
 static bool try_factor(search *s, const prt_poly *p, uint32_t t, uint32_t f, uint32_t depth)
 {
@@ -103,9 +92,18 @@ static bool try_factor(search *s, const prt_poly *p, uint32_t t, uint32_t f, uin
     for (uint32_t i = 0; i < term->degree; i++)
         if (i != f && !atom_never_negative(s, term->factors[i], depth))
             return false;
+    const prt_dim_node *n = prt_dims_at(s->dims, term->factors[f]);
+    if (n->op == (term->coef > 0 ? PRT_DIM_MIN : PRT_DIM_MAX)) { /* it is one of the two */
+        for (uint32_t choice = 0; choice < 2; choice++)
+            if (!prt_poly_of(s->dims, choice == 0 ? n->a : n->b, &bound) ||
+                !prt_poly_replace(p, t, f, &bound, 1, &next) ||
+                !poly_never_negative(s, &next, depth))
+                return false;
+        return true;
+    }
     for (uint32_t choice = 0; choice < 2; choice++)
         if (bound_of(s, term->factors[f], term->coef > 0, choice, depth, &bound, &by) &&
-            replace(p, t, f, &bound, by, &next) && poly_never_negative(s, &next, depth))
+            prt_poly_replace(p, t, f, &bound, by, &next) && poly_never_negative(s, &next, depth))
             return true;
     return false;
 }

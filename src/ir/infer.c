@@ -118,7 +118,8 @@ static poprt_status read_region_output(prt_infer *c, const prt_value *v, uint32_
         return POPRT_OK;
     if (v->content != NULL) {
         r->out_content[i] = *v->content;
-    } else if (prt_value_tensor(v, &t) && prt_value_is_constant(v) && prt_known_read(&t, &known)) {
+    } else if (prt_value_is_constant(v) && prt_value_tensor(v, &t) &&
+               prt_known_read(c->dims, &t, &known)) {
         const int64_t *values =
             prt_arena_copy(c->scratch, known.values, known.count * sizeof(int64_t));
         if (values == NULL)

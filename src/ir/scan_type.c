@@ -89,6 +89,8 @@ static poprt_status scan_dim(prt_scan *s, int64_t *out)
             return scan_operands(s, PRT_DIM_BROADCAST, out);
         if (prt_str_is(name, "bound"))
             return scan_operands(s, PRT_DIM_BOUND, out);
+        if (prt_str_is(name, "ratio"))
+            return scan_operands(s, PRT_DIM_RATIO, out);
         return prt_scan_fail(s, POPRT_E_PARSE, "no function '%.*s' of dimensions",
             PRT_STR_ARG(name));
     }

@@ -104,9 +104,22 @@ static int64_t known_sub(const prt_infer *c, uint32_t n, const int64_t *in)
     return prt_dim_sub(c->dims, in[0], in[1]);
 }
 
+static bool is_ratio(const prt_infer *c, int64_t a, prt_dim_node *out)
+{
+    if (!prt_dim_is_expr(a))
+        return false;
+    *out = *prt_dims_at(c->dims, prt_dim_index(a));
+    return out->op == PRT_DIM_RATIO;
+}
+
 static int64_t known_mul(const prt_infer *c, uint32_t n, const int64_t *in)
 {
     (void)n;
+    prt_dim_node of; /* over its divisor again, so that numbers become numbers */
+    for (uint32_t i = 0; i < 2; i++)
+        if (is_ratio(c, in[i], &of))
+            return prt_dim_make(c->dims, PRT_DIM_RATIO, prt_dim_mul(c->dims, of.a, in[1 - i]),
+                of.b);
     return prt_dim_mul(c->dims, in[0], in[1]);
 }
 
@@ -123,7 +136,7 @@ static int64_t truncating_div(const prt_infer *c, int64_t a, int64_t b)
     return prt_dim_max(c->dims, floor_of, below);
 }
 
-/* Floats stay whole only where the division leaves nothing. */
+/* A quotient of floats is a ratio, which is for rounding only (see content.h). */
 static int64_t known_div(const prt_infer *c, uint32_t n, const int64_t *in)
 {
     (void)n;
@@ -132,9 +145,12 @@ static int64_t known_div(const prt_infer *c, uint32_t n, const int64_t *in)
         return a;
     if (a == PRT_DIM_UNKNOWN || b == PRT_DIM_UNKNOWN || b == 0)
         return PRT_DIM_UNKNOWN;
+    if (prt_dtype_is_float(c->in[0].dtype))
+        return prt_dim_is_number(b) && b > 0 ? prt_dim_make(c->dims, PRT_DIM_RATIO, a, b)
+                                             : PRT_DIM_UNKNOWN;
     if (prt_dim_is_number(a) && prt_dim_is_number(b))
-        return prt_dtype_is_float(c->in[0].dtype) && a % b != 0 ? PRT_DIM_UNKNOWN : a / b;
-    return prt_dtype_is_float(c->in[0].dtype) ? PRT_DIM_UNKNOWN : truncating_div(c, a, b);
+        return a / b;
+    return truncating_div(c, a, b);
 }
 
 static int64_t known_mod(const prt_infer *c, uint32_t n, const int64_t *in)
@@ -146,6 +162,8 @@ static int64_t known_mod(const prt_infer *c, uint32_t n, const int64_t *in)
         return PRT_DIM_UNKNOWN;
     if (prt_dim_is_number(a) && prt_dim_is_number(b))
         return attrs->fmod != 0 ? a % b : floor_mod_int(a, b);
+    if (prt_dtype_is_float(c->in[0].dtype))
+        return PRT_DIM_UNKNOWN; /* an operand may be a ratio */
     if (attrs->fmod != 0 &&
         (!prt_dim_never_negative(c->dims, a) || !prt_dim_never_negative(c->dims, b)))
         return PRT_DIM_UNKNOWN;

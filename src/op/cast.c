@@ -191,7 +191,8 @@ static poprt_status eval_cast(prt_eval *c, int64_t saturate, prt_str round_mode)
     return POPRT_OK;
 }
 
-/* Whole numbers stay what they are, and prt_known_set drops what the type cannot hold. */
+/* Whole numbers stay what they are, ratios are truncated, and prt_known_set drops what the type
+ * cannot hold. */
 static poprt_status infer_cast(prt_infer *c, int32_t to, prt_str round_mode)
 {
     rounding mode;
@@ -205,8 +206,15 @@ static poprt_status infer_cast(prt_infer *c, int32_t to, prt_str round_mode)
     prt_known k;
     if (!prt_known_of(c, 0, &k))
         return POPRT_OK;
-    for (uint32_t i = 0; to == PRT_DTYPE_bool && i < k.count; i++)
-        k.values[i] = prt_known_is_true(c->dims, k.values[i]);
+    for (uint32_t i = 0; i < k.count; i++) {
+        int64_t *v = &k.values[i];
+        if (to == PRT_DTYPE_bool)
+            *v = prt_known_is_true(c->dims, *v);
+        else if (!prt_dtype_is_float(to) && prt_dim_never_negative(c->dims, *v))
+            *v = prt_dim_floor(c->dims, *v);
+        if (!prt_dtype_is_float(to) && prt_dim_has_ratio(c->dims, *v))
+            *v = PRT_DIM_UNKNOWN;
+    }
     return prt_known_set(c, &k);
 }
 

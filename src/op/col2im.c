@@ -96,30 +96,36 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(prt_eval_ints(c, 2, block, PRT_MAX_SPATIAL, &spatial));
     prt_window_fill(NULL, &spec, spatial, y->dims + 2, block, &w);
     const bool integer = prt_dtype_is_integer(y->dtype);
+    /* A complex number is two reals; of truth values, one makes the sum true. */
+    const int32_t part = y->dtype == PRT_DTYPE_c64 ? PRT_DTYPE_f32
+        : y->dtype == PRT_DTYPE_c128               ? PRT_DTYPE_f64
+                                                   : y->dtype;
+    const size_t parts = part != y->dtype ? 2 : 1;
     const size_t taps = prt_dims_product(block, 0, spatial), blocks = (size_t)x->dims[2];
     const size_t n = prt_tensor_count(y), size = prt_dims_product(y->dims, 2, y->rank);
     for (size_t to = 0; to < n; to++) {
         const size_t plane = to / size * taps * blocks;
         int64_t k[PRT_MAX_SPATIAL] = { 0 };
-        double sum = 0.0;
+        double sum[2] = { 0 };
         uint64_t words = 0;
         PRT_TRY(c->host->check(c));
         for (size_t t = 0; t < taps; t++) {
             const size_t b = block_of(&w, at + 2, k);
-            double value = 0.0;
+            double value[2] = { 0 };
             (void)prt_at_next(spatial, block, k);
             if (b == SIZE_MAX)
                 continue;
             if (integer)
                 words += (uint64_t)prt_load_i64(x->dtype, x->data, plane + t * blocks + b);
             else
-                prt_reals_load(x->dtype, x->data, plane + t * blocks + b, 1, 1, &value);
-            sum += value;
+                prt_reals_load(part, x->data, (plane + t * blocks + b) * parts, 1, parts, value);
+            sum[0] += value[0];
+            sum[1] += value[1];
         }
         if (integer)
             prt_store_u64(y->dtype, y->data, to, words);
         else
-            prt_reals_store(y->dtype, y->data, to, 1, 1, &sum);
+            prt_reals_store(part, y->data, to * parts, 1, parts, sum);
         (void)prt_at_next(y->rank, y->dims, at);
     }
     return POPRT_OK;

@@ -2,7 +2,12 @@
 /* content.c — partial contents read, computed element by element, and checked against types. */
 #include "op/content.h"
 
-enum { MAX_INPUTS = 8 };
+#include <math.h>
+
+enum {
+    MAX_INPUTS = 8,
+    MOST_OVER = 256 /* of a fraction such as 0.75 */
+};
 
 /* Largest integer up to which a type holds all, 0 for types that carry no contents. */
 static int64_t most_exact(int32_t dtype)
@@ -24,16 +29,19 @@ static int64_t most_exact(int32_t dtype)
 }
 
 /* Element `k` of a whole tensor; numbers beyond `most` could be taken for expressions. */
-static int64_t element(const prt_tensor *t, size_t k, int64_t most)
+static int64_t element(prt_dims *dims, const prt_tensor *t, size_t k, int64_t most)
 {
     if (!prt_dtype_is_float(t->dtype)) {
         const int64_t v = prt_load_i64(t->dtype, t->data, k);
         return v < -most || v > most ? PRT_DIM_UNKNOWN : v;
     }
-    const double v = prt_load_f64(t->dtype, t->data, k);
+    double v = prt_load_f64(t->dtype, t->data, k);
+    int64_t by = 1;
+    for (; dims != NULL && v != trunc(v) && by < MOST_OVER; by *= 2)
+        v *= 2;
     if (!(v >= (double)-most && v <= (double)most) || v != (double)(int64_t)v)
         return PRT_DIM_UNKNOWN;
-    return (int64_t)v;
+    return by == 1 ? (int64_t)v : prt_dim_make(dims, PRT_DIM_RATIO, (int64_t)v, by);
 }
 
 bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out)
@@ -49,10 +57,10 @@ bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out)
         memcpy(out->values, known->values, known->count * sizeof(int64_t));
         return true;
     }
-    return prt_known_read(t, out);
+    return prt_known_read(c->dims, t, out);
 }
 
-bool prt_known_read(const prt_tensor *t, prt_known *out)
+bool prt_known_read(prt_dims *dims, const prt_tensor *t, prt_known *out)
 {
     const int64_t most = most_exact(t->dtype);
     const size_t n = prt_tensor_count(t);
@@ -60,7 +68,7 @@ bool prt_known_read(const prt_tensor *t, prt_known *out)
         return false;
     out->count = (uint32_t)n;
     for (size_t k = 0; k < n; k++)
-        out->values[k] = element(t, k, most);
+        out->values[k] = element(dims, t, k, most);
     return true;
 }
 
@@ -85,7 +93,8 @@ poprt_status prt_known_give(prt_infer *c, uint32_t at, prt_known *k)
     bool any = false;
     for (uint32_t i = 0; i < k->count; i++) {
         const int64_t v = k->values[i];
-        if (prt_dim_is_number(v) && (v < -most || v > most))
+        const bool above = prt_dim_is_number(v) && (v < -most || v > most);
+        if (above || (!prt_dtype_is_float(out->dtype) && prt_dim_has_ratio(c->dims, v)))
             k->values[i] = PRT_DIM_UNKNOWN;
         any |= k->values[i] != PRT_DIM_UNKNOWN;
     }
@@ -119,6 +128,18 @@ int64_t prt_known_is_true(prt_dims *dims, int64_t dim)
     return prt_dim_min(dims, size, 1);
 }
 
+/* Ratios that floats only come near are no operands. */
+static void drop_rounded(const prt_dims *dims, uint32_t n, int64_t *values)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!prt_dim_is_expr(values[i]))
+            continue;
+        const prt_dim_node *node = prt_dims_at(dims, prt_dim_index(values[i]));
+        if (node->op == PRT_DIM_RATIO && (node->b & (node->b - 1)) != 0)
+            values[i] = PRT_DIM_UNKNOWN;
+    }
+}
+
 poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
 {
     prt_known *in = NULL;
@@ -148,6 +169,8 @@ poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
         int64_t element_of[MAX_INPUTS];
         for (uint32_t i = 0; i < c->n_in; i++)
             element_of[i] = in[i].values[index[i][k]];
+        if (prt_dtype_is_float(c->in[c->n_in - 1].dtype))
+            drop_rounded(c->dims, c->n_in, element_of);
         out.values[k] = fn(c, c->n_in, element_of);
     }
     return prt_known_set(c, &out);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * content.h — arithmetic on partial contents, for element-wise operators that shape computations
- * go through (Shape → Gather → Mul → Concat → Reshape).
+ * content.h — arithmetic on partial contents, for operators that shape computations go through
+ * (Shape → Gather → Mul → Concat → Reshape).
  *
- * Beside the int32 and int64 tensors of infer.h, bool tensors carry 0, 1 and what is always one of the two, and float32 and
- * float64 tensors the whole numbers they hold: exports cast sizes to float and back. A float
- * tensor's contents are only given where the type holds them exactly; expressions count as exact.
+ * Beside the int32 and int64 tensors of infer.h, bool tensors carry 0, 1 and what is always one of
+ * the two, and float32 and float64 tensors the whole numbers they hold: exports cast sizes to float
+ * and back. A float tensor's contents are only given where the type holds them exactly; expressions
+ * count as exact.
+ * What a float division leaves is a ratio, exact in float32 for numerators below 2^24. Sums and
+ * products of ratios are only followed where the divisor is a power of two; floor, ceiling and
+ * casts to integers make expressions of any.
  * Operators without a rule of their own are run on what is known (content_eval.c).
  */
 #ifndef PRT_OP_CONTENT_H
@@ -22,9 +26,9 @@ typedef struct prt_known {
 /* What is known of input i; false when nothing is, or at run time, when nobody asks. */
 bool prt_known_of(const prt_infer *c, uint32_t i, prt_known *out);
 
-/* Whole numbers in a tensor; false when it has no or too many elements, or none of a type that
- * carries contents. */
-bool prt_known_read(const prt_tensor *t, prt_known *out);
+/* Numbers in a tensor (ratios need `dims`); false when it has no or too many elements, or none of a
+ * type that carries contents. */
+bool prt_known_read(prt_dims *dims, const prt_tensor *t, prt_known *out);
 
 /* Gives output i (or 0) these contents where its type (which must be set) can carry them. */
 poprt_status prt_known_give(prt_infer *c, uint32_t i, prt_known *k);

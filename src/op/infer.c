@@ -192,7 +192,10 @@ poprt_status prt_infer_merge(const prt_infer *c, int64_t a, int64_t b, const cha
     if (prt_dim_is_number(a) && prt_dim_is_number(b) && a != b)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%s is %lld in one place and %lld in another", what,
             (long long)a, (long long)b);
-    if (prt_dim_is_number(a) || b == PRT_DIM_UNKNOWN)
+    /* Of two expressions for one dim, the one made earlier is the simpler one. */
+    const bool both = prt_dim_is_expr(a) && prt_dim_is_expr(b);
+    if (prt_dim_is_number(a) || b == PRT_DIM_UNKNOWN ||
+        (both && prt_dim_index(a) < prt_dim_index(b)))
         *out = a;
     else
         *out = b;

@@ -31,8 +31,8 @@ void prt_shape_of_tensor(const prt_tensor *t, prt_shape *shape);
 /* A tensor's element type, rank and every dim are known. */
 bool prt_shape_is_known(const prt_shape *shape);
 
-/* What is known of the integers in a small int32 or int64 tensor, in row-major order: each a number,
- * an expression or PRT_DIM_UNKNOWN. Operators that compute with sizes (content.h) follow bool
+/* What is known of the integers in a small int32 or int64 tensor, in row-major order: each a
+ * number, an expression or PRT_DIM_UNKNOWN. Operators that compute with sizes (content.h) follow bool
  * tensors, and the whole numbers in float32 and float64 ones, too. */
 typedef struct prt_content {
     uint32_t count;

@@ -3,6 +3,7 @@
  * quantize.c — QuantizeLinear, DequantizeLinear (per tensor, per axis, in blocks) and
  * DynamicQuantizeLinear.
  */
+#include <float.h>
 #include <math.h>
 
 #include "op/check.h"
@@ -148,8 +149,10 @@ static void quantize_one(const void *user, prt_tensor *y, size_t i, double x, do
     double zero)
 {
     const quantizer *q = user;
-    const double v = divide(q->precision, x, scale);
+    double v = divide(q->precision, x, scale);
     if (!q->integer) {
+        if (isinf(v) && q->saturate) /* in all small formats, as Cast has it */
+            v = copysign(DBL_MAX, v);
         prt_store_f64_as(y->dtype, y->data, i, v + zero, q->saturate);
         return;
     }

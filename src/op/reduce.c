@@ -321,6 +321,8 @@ static poprt_status eval(prt_eval *c, kind k)
     int64_t dims[PRT_MAX_RANK];
     uint32_t set, rank = 0;
     PRT_TRY(read_axes(c, &set));
+    if (set == 0 && (k == SUM || k == PROD || k == MEAN || k == MAX || k == MIN))
+        return prt_eval_copy(c, 0, x); /* of one element each: -0 stays what it is */
     for (uint32_t i = 0; i < x->rank; i++) {
         if ((set >> i & 1) == 0)
             dims[rank++] = x->dims[i];

@@ -17,16 +17,15 @@ static poprt_status read_target(const prt_infer *c, target *t)
 {
     const prt_reshape_attrs *a = c->attrs;
     const prt_shape *in = &c->in[0];
-    bool zero = false;
     t->rest = -1;
     t->copied = 0;
     for (uint32_t i = 0; i < t->rank; i++) {
         int64_t *d = &t->dims[i];
         if (!prt_dim_is_number(*d) || *d > 0)
             continue;
-        if (*d == 0 && a->allowzero != 0) {
-            zero = true;
-        } else if (*d == 0) {
+        if (*d == 0 && a->allowzero != 0)
+            continue;
+        if (*d == 0) {
             if (in->rank >= 0 && i >= (uint32_t)in->rank)
                 return prt_infer_fail(c, POPRT_E_SHAPE,
                     "shape has 0 at %u, the input has rank %d", i, in->rank);
@@ -39,14 +38,14 @@ static poprt_status read_target(const prt_infer *c, target *t)
                 "shape has %lld at %u; only one dim may be -1, none below", (long long)*d, i);
         }
     }
-    if (zero && t->rest >= 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "shape has both 0 and -1, with allowzero set");
     return POPRT_OK;
 }
 
 /*
  * Products of the dims of input and target (without -1) that do not cancel. A dim that was copied
- * cancels even when it is not known; so do equal numbers and expressions.
+ * cancels even when it is not known; so do equal numbers and expressions. Zeros do so as well: what
+ * -1 stands for is then what it would be for any other number in their place, which is how models
+ * with a symbol there mean it.
  */
 static void cancel(const prt_infer *c, const target *t, int64_t *in, int64_t *out)
 {
@@ -58,7 +57,7 @@ static void cancel(const prt_infer *c, const target *t, int64_t *in, int64_t *ou
             continue;
         uint32_t k = 0;
         while (k < (uint32_t)x->rank && ((used >> k & 1) != 0 || x->dims[k] != t->dims[i] ||
-                                            x->dims[k] == PRT_DIM_UNKNOWN || x->dims[k] == 0))
+                                            x->dims[k] == PRT_DIM_UNKNOWN))
             k++;
         if (k < (uint32_t)x->rank)
             used |= 1u << k;
@@ -90,10 +89,9 @@ static poprt_status settle(const prt_infer *c, target *t)
                 (long long)out);
         return POPRT_OK;
     }
-    for (uint32_t i = 0; i < t->rank; i++)
-        if ((t->copied >> i & 1) != 0 && t->dims[i] == 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "-1 stands for any number beside a dim of 0");
-    if (numbers && (out == 0 || in % out != 0))
+    if (out == 0)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "-1 stands for any number beside a dim of 0");
+    if (numbers && in % out != 0)
         return prt_infer_fail(c, POPRT_E_SHAPE,
             "%lld elements cannot be divided by %lld for -1 (common dims left out)", (long long)in,
             (long long)out);

@@ -104,29 +104,38 @@ UNARY(tanh, tanh)
 
 /* ---- for floats only, but with contents: sizes are rounded as floats */
 
-static int64_t known_itself(const prt_infer *c, uint32_t n, const int64_t *in)
+/* To halves there is no such formula: of ratios, nothing is known. */
+static int64_t known_round(prt_dims *dims, int64_t x)
 {
-    (void)c;
-    (void)n;
-    return in[0];
+    return prt_dim_floor(dims, x) == x ? x : PRT_DIM_UNKNOWN;
 }
 
-static poprt_status infer_rounding(prt_infer *c)
+static poprt_status round_known(prt_infer *c, int64_t (*to_whole)(prt_dims *dims, int64_t x))
 {
+    prt_known k;
     PRT_TRY(prt_infer_unary(c));
-    return prt_known_map(c, known_itself);
+    if (!prt_known_of(c, 0, &k))
+        return POPRT_OK;
+    for (uint32_t i = 0; i < k.count; i++)
+        k.values[i] = to_whole(c->dims, k.values[i]);
+    return prt_known_set(c, &k);
 }
 
-#define ROUNDING(id, f)                                                                            \
+#define ROUNDING(id, f, to_whole)                                                                  \
+    static poprt_status infer_##id(prt_infer *c)                                                   \
+    {                                                                                              \
+        return round_known(c, to_whole);                                                           \
+    }                                                                                              \
     static poprt_status eval_##id(prt_eval *c)                                                     \
     {                                                                                              \
         return unary_f64(c, f);                                                                    \
     }                                                                                              \
-    const prt_op_hooks prt_op_##id = { .infer = infer_rounding, .eval = eval_##id };
+    const prt_op_hooks prt_op_##id = { .infer = infer_##id, .eval = eval_##id };
 
-ROUNDING(ceil, ceil)
-ROUNDING(floor, floor)
-ROUNDING(round, rint) /* halves to even, the rounding mode of every host that does not change it */
+ROUNDING(ceil, ceil, prt_dim_ceil)
+ROUNDING(floor, floor, prt_dim_floor)
+/* Halves to even, the rounding mode of every host that does not change it. */
+ROUNDING(round, rint, known_round)
 
 /* ---- integers too */
 

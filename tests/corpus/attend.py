@@ -14,7 +14,8 @@ def attention(g):
     batch, kv, group = g.int(1, 2), g.int(1, 2), g.int(1, 2)
     if g.cls == 'zero':
         batch = 0
-    heads, size, v_size, q_len, k_len = kv * group, g.int(1, 3), g.int(1, 3), g.int(1, 3), g.int(1, 4)
+    heads, size, v_size = kv * group, g.int(1, 3), g.int(1, 3)
+    q_len, k_len = g.int(1, 3), g.int(1, 4)
     flat, a = g.chance(0.4), {}
     cache = g.pick(['none', 'none', 'inside', 'outside'])
     past = g.int(0, 2) if cache == 'inside' else 0

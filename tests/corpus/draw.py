@@ -4,8 +4,7 @@ import random
 
 import numpy as np
 
-from values import (FLOATS, INT_BITS, NP, element, id_of, is_float, is_int, limits, text, to,
-                    quoted)
+from values import (FLOATS, INT_BITS, NP, element, is_float, is_int, limits, quoted, text, to)
 
 WORDS = ['', 'a', 'b', 'abc', 'Zed', 'x y', 'q"t', 'tab\there', 'ünï', 'long enough to be told',
          '0', '-1.5']
@@ -85,7 +84,7 @@ class Draw:
         self.need(self.cls == 'any' or self.cls in classes, 'shape')
 
     # ---- shapes
-    def shape(self, least=0, most=4, largest=24):
+    def shape(self, least=0, most=4, largest=16):
         """A shape of the class asked for, of rank least to most (8 when that is the class)."""
         if self.cls == 'scalar':
             self.need(least == 0, 'needs a rank of %d' % least)

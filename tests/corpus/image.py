@@ -45,7 +45,8 @@ def resize(g):
     if rank and g.chance(0.3):
         axes = g.rng.sample(axes, g.int(1, rank))
         a['axes'] = axes
-    few = [0.5, 1.0, 1.0, 2.0, 4.0] if mode == 'nearest' or is_int(t) else [0.5, 1.0, 1.5, 2.0, 0.75, 1.25]
+    few = [0.5, 1.0, 1.0, 2.0, 4.0] if mode == 'nearest' or is_int(t) else \
+        [0.5, 1.0, 1.5, 2.0, 0.75, 1.25]
     if g.cls == 'rank8':
         few = [0.5, 1.0, 1.0, 2.0]
     scales = [g.pick(few) for _ in axes]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from registry import recipe
-from values import NP, ID, ONNX, is_float, is_int, to
+from values import NP, ONNX, is_float, is_int, to
 
 EVERY = 'zero scalar rank8'
 RANKED = 'zero rank8'
@@ -511,4 +511,3 @@ def bit_cast(g):
 
 BITS = {k: 8 * t.itemsize for k, t in NP.items()}
 BITS.update({'u4': 4, 'i4': 4, 'f4e2m1': 4, 'u2': 2, 'i2': 2})
-assert ID

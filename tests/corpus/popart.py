@@ -155,7 +155,8 @@ def shaped_dropout(g):
 
 @recipe('gc_conv_flip_weights')
 def flip_weights(g):
-    group, m, c, k = g.int(1, 2), g.int(1, 2), g.int(1, 2), [g.int(1, 3) for _ in range(g.int(1, 2))]
+    group, m, c = g.int(1, 2), g.int(1, 2), g.int(1, 2)
+    k = [g.int(1, 3) for _ in range(g.int(1, 2))]
     x = g.value(g.t['T'], [group * m, c] + k)
     y = x.reshape([group, m, c] + k).swapaxes(1, 2).reshape([group * c, m] + k)
     y = np.flip(y, tuple(range(2, y.ndim)))
@@ -220,8 +221,8 @@ def zeros(g):
 
 
 # PopART's own numbers of types.
-POPART = {'u8': 0, 'i8': 1, 'f8e4m3fnuz': 2, 'f8e5m2fnuz': 3, 'u16': 4, 'i16': 5, 'i32': 6, 'i64': 7,
-          'u32': 8, 'u64': 9, 'bool': 10, 'f32': 11, 'f16': 12, 'bf16': 13, 'f64': 14}
+POPART = {'u8': 0, 'i8': 1, 'f8e4m3fnuz': 2, 'f8e5m2fnuz': 3, 'u16': 4, 'i16': 5, 'i32': 6,
+          'i64': 7, 'u32': 8, 'u64': 9, 'bool': 10, 'f32': 11, 'f16': 12, 'bf16': 13, 'f64': 14}
 
 
 @recipe('gc_init', EVERY)

@@ -244,3 +244,58 @@ def call(g):
               'return y, z']
     return g.text_case(lines, ['= ' + text(x), '= i64[] {%d}' % x.size], 'exact', [x])
 
+
+
+@recipe('gc_batch_normalization', RANKED)
+def batch_norm(g):
+    """With one output; more of them mean training, for which there is tests/op/graphcore."""
+    t, a = g.t['T'], {}
+    x = g.plain(t, g.shape(3, 4))
+    n = x.shape[1]
+    s, b = g.plain(g.t['T1'], [n]), g.plain(g.t['T1'], [n])
+    m, v = g.plain(g.t['T2'], [n], -1, 1), g.plain(g.t['T2'], [n], 0, 4)
+    e = epsilon(g, a)
+    ss, bb, mm, vv = (channels(wide(k), x.ndim) for k in (s, b, m, v))
+    return g.case([x, s, b, m, v], [to(t, (wide(x) - mm) / np.sqrt(vv + e) * ss + bb)], a, 'sum')
+
+
+@recipe('gc_sequence_slice')
+def sequence_slice(g):
+    """Rows of the source into the destination, one stretch after another."""
+    t, u = g.t['T'], g.t['U']
+    rows, columns, n = g.int(3, 6), g.int(1, 3), g.int(1, 3)
+    x, y = g.plain(t, [rows, columns]), g.plain(t, [rows, columns])
+    counts = [g.int(1, 2) for _ in range(n)]
+    source = [g.int(0, rows - c) for c in counts]
+    target = [g.int(0, rows - c) for c in counts]
+    clear = g.chance(0.4)
+    z = np.zeros(y.shape, y.dtype) if clear else y.copy()
+    for c, p, q in zip(counts, source, target):
+        z[q:q + c] = x[p:p + c]
+    k = [np.array(v, NP[u]) for v in (counts, source, target)]
+    return g.case([x, y] + k, [z], {'zeroUnused': 1} if clear else {})
+
+
+REDUCE = {'sum': lambda p, q: p + q, 'max': max, 'min': min, 'mul': lambda p, q: p * q,
+          'none': lambda p, q: q}
+
+
+@recipe('gc_scatter_reduce')
+def scatter_reduce(g):
+    """Onto initial values; places that get nothing keep theirs."""
+    t = g.t['T']
+    n, m, size = g.int(1, 4), g.int(1, 3), g.int(1, 4)
+    x = g.plain(t, [n, m], -3, 3, 2)
+    i = np.array([[g.int(0, size - 1) for _ in range(m)] for _ in range(n)], NP[g.t['I']])
+    start = g.plain(t, [size, m], -3, 3, 2)
+    how = g.pick(REDUCE)
+    v, u = exact(start).copy(), exact(x)
+    for p in np.ndindex(n, m):
+        at = (int(i[p]), p[1])
+        v[at] = REDUCE[how](v[at], u[p])
+        if is_float(t):
+            v[at] = float(wide(to(t, v[at])))
+    a = {'axis': 0, 'axis_size': size}
+    if how != 'sum' or g.chance(0.3):
+        a['reduction'] = how
+    return g.case([x, i, start], [to(t, v)], a, 'exact' if is_int(t) else 'round')

@@ -85,10 +85,3 @@ def peer(g, inputs, attrs=None, n_out=1, wanted=None):
             g.need(False, 'ONNX Runtime has no kernel for the type')
         raise
     return [next(got) if k < len(outs) and outs[k] else None for k in range(n_out)]
-
-
-def onnx_type(t):
-    return ONNX[t]
-
-
-assert onnx.__version__

@@ -222,6 +222,9 @@ START_TEST(broadcasts_fold_where_it_is_certain)
     ck_assert_int_eq(prt_dim_broadcast(dims, t, s), both);
     ck_assert_int_eq(prt_dim_broadcast(dims, both, s), both);
     ck_assert_str_eq(text(both), "broadcast(s, t)");
+    ck_assert_int_eq(prt_dim_broadcast(dims, s, prt_dim_broadcast(dims, t, least(s, 24))), both);
+    ck_assert_int_eq(prt_dim_broadcast(dims, prt_dim_broadcast(dims, least(s, 24), h), s),
+        prt_dim_broadcast(dims, s, h));
     ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 1), 3);
     ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 3), 3);
     ck_assert_int_eq(prt_dim_broadcast(NULL, 3, 2), PRT_DIM_UNKNOWN);
@@ -257,6 +260,7 @@ START_TEST(signs_are_found_through_bounds)
     ck_assert(prt_dim_never_negative(dims, sub(s, least(t, s))));
     ck_assert(prt_dim_never_negative(dims, sub(mul(s, t), mul(t, quot(s, 3)))));
     ck_assert(prt_dim_never_negative(dims, sub(most(s, t), t)));
+    ck_assert(prt_dim_never_negative(dims, sub(least(add(s, t), 24), least(t, 24))));
     ck_assert(prt_dim_never_negative(dims, rem(sub(0, s), 4)));
     ck_assert(prt_dim_never_negative(dims, sub(3, rem(s, 4))));
     ck_assert(!prt_dim_never_negative(dims, sub(2, rem(s, 4))));
@@ -277,6 +281,28 @@ START_TEST(parts_become_whole)
         add(mul(3, s), h));
     ck_assert(add(least(s, 3), most(sub(s, 2), 0)) != s);
     ck_assert(add(mul(2, least(s, 2)), most(sub(s, 2), 0)) != s);
+}
+END_TEST
+
+START_TEST(ratios_round)
+{
+    begin();
+    const int64_t half = prt_dim_make(dims, PRT_DIM_RATIO, s, 2);
+    ck_assert_str_eq(text(half), "ratio(s, 2)");
+    ck_assert_int_eq(prt_dim_make(dims, PRT_DIM_RATIO, mul(2, s), 4), half);
+    ck_assert_int_eq(prt_dim_make(dims, PRT_DIM_RATIO, mul(6, s), 2), mul(3, s));
+    ck_assert_int_eq(prt_dim_make(dims, PRT_DIM_RATIO, s, 0), PRT_DIM_UNKNOWN);
+    ck_assert_int_eq(prt_dim_make(NULL, PRT_DIM_RATIO, 6, 3), 2);
+    ck_assert_int_eq(prt_dim_make(NULL, PRT_DIM_RATIO, 7, 3), PRT_DIM_UNKNOWN);
+    ck_assert_int_eq(prt_dim_floor(dims, prt_dim_make(dims, PRT_DIM_RATIO, 7, 3)), 2);
+    ck_assert_int_eq(prt_dim_ceil(dims, prt_dim_make(dims, PRT_DIM_RATIO, 7, 3)), 3);
+    ck_assert_int_eq(prt_dim_floor(dims, half), quot(s, 2));
+    ck_assert_int_eq(prt_dim_ceil(dims, add(half, 1)), add(quot(add(s, 1), 2), 1));
+    const int64_t third = prt_dim_make(dims, PRT_DIM_RATIO, t, 3);
+    ck_assert_int_eq(prt_dim_floor(dims, add(half, third)),
+        quot(add(mul(3, s), mul(2, t)), 6));
+    ck_assert_int_eq(prt_dim_floor(dims, s), s);
+    ck_assert_int_eq(prt_dim_floor(dims, PRT_DIM_UNKNOWN), PRT_DIM_UNKNOWN);
 }
 END_TEST
 
@@ -492,8 +518,7 @@ END_TEST
 
 PRT_TEST_MAIN("num/dim", numbers_need_no_table, the_unknown_spreads, symbols_are_interned,
     identities_fold, sums_and_products_have_one_form, quotients_fold,
-    extremes_fold_where_it_is_certain,
-    broadcasts_fold_where_it_is_certain, bounds_fold_where_the_sign_is_certain,
-    signs_are_found_through_bounds, parts_become_whole, text_shows_structure, large_expressions_are_kept,
-    large_numbers_are_kept, memory_limit_gives_unknown, folding_changes_no_value,
-    made_again_is_the_same)
+    extremes_fold_where_it_is_certain, broadcasts_fold_where_it_is_certain,
+    bounds_fold_where_the_sign_is_certain, signs_are_found_through_bounds, parts_become_whole,
+    ratios_round, text_shows_structure, large_expressions_are_kept, large_numbers_are_kept,
+    memory_limit_gives_unknown, folding_changes_no_value, made_again_is_the_same)

@@ -34,14 +34,39 @@ START_TEST(types_have_limits)
 }
 END_TEST
 
-START_TEST(float_division_is_exact_or_unknown)
+/* y = ROUND(sizes as floats OP constant) as integers again */
+#define ROUNDED(type, op, constant, round)                                                         \
+    "x = input f32[" type "]\ns = shape x\nf = cast s {to=1}\n"                                     \
+    "k = const f32[] {" constant "}\ng = " op " f k\nh = " round " g\ny = cast h {to=7}\nreturn y\n"
+
+START_TEST(ratios_are_rounded)
+{
+    ck_content(ROUNDED("n,7", "div", "2", "ceil"), "((n+1)/2) 4");
+    ck_content(ROUNDED("n,7", "div", "3", "floor"), "(n/3) 2");
+    ck_content(ROUNDED("n,7", "div", "3", "identity"), "(n/3) 2");
+    ck_content(ROUNDED("n,7", "mul", "0.75", "floor"), "((3*n)/4) 5");
+    ck_content(ROUNDED("n,7", "mul", "0.3", "floor"), "");
+    ck_content(ROUNDED("n,7", "add", "0.5", "floor"), "n 7");
+    ck_content(ROUNDED("n,7", "div", "2", "round"), "");
+    ck_content(ROUNDED("n,7", "sub", "2.5", "identity"), "? 4");
+    /* What a float third comes to when it is multiplied again is not known. */
+    ck_content("x = input f32[n]\ns = shape x\nf = cast s {to=1}\nk = const f32[] {3}\n"
+               "g = div f k\nh = mul g k\ni = floor h\ny = cast i {to=7}\nreturn y\n",
+        "");
+    ck_content("x = input f32[n]\ns = shape x\nf = cast s {to=1}\nk = const f32[] {4}\n"
+               "g = div f k\nh = mul g k\ni = floor h\ny = cast i {to=7}\nreturn y\n",
+        "n");
+}
+END_TEST
+
+START_TEST(float_division_is_exact_or_a_ratio)
 {
     ck_content("x = input f32[7,6]\ns = shape x\nf = cast s {to=1}\nk = const f32[] {2}\n"
                "y = div f k\nreturn y\n",
-        "? 3");
+        "ratio(7, 2) 3");
     ck_content("x = input f32[7,6]\ns = shape x\nf = cast s {to=1}\nk = const f32[] {0.5}\n"
                "y = mul f k\nreturn y\n",
-        "? 3");
+        "ratio(7, 2) 3");
 }
 END_TEST
 
@@ -138,6 +163,6 @@ START_TEST(signs_are_shown)
 END_TEST
 
 PRT_TEST_MAIN("op/content", huge_numbers_are_unknown, types_have_limits,
-    float_division_is_exact_or_unknown, other_functions_forget_floats,
-    matrices_of_sizes_are_moved, known_numbers_are_computed, truths_are_expressions, negative_quotients_round_up,
-    signs_are_shown)
+    ratios_are_rounded, float_division_is_exact_or_a_ratio, other_functions_forget_floats,
+    matrices_of_sizes_are_moved, known_numbers_are_computed, truths_are_expressions,
+    negative_quotients_round_up, signs_are_shown)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_conv.c — Conv and its relatives: symbolic sizes, padding, odd types, refused attributes. */
 #include "support/check_main.h"
+#include "support/op_check.h"
 #include "support/op_text.h"
 
 #define TYPE(op, x, w, attrs)                                                                      \
@@ -99,6 +100,14 @@ START_TEST(col2im_counts_blocks)
     ck_assert_str_eq(op_status("x = const f32[1,2,3] zeros\ni = const i64[1] {4}\n"
                                "b = const i64[1] {0}\ny = col2im x i b\nreturn y\n"),
         "POPRT_E_SHAPE");
+    /* Blocks of two that overlap by one, of complex numbers and of truth values. */
+    ck_result("x = const c64[1,2,2] {(1,2), (3,4), (5,6), (7,8)}\ni = const i64[1] {3}\n"
+              "b = const i64[1] {2}\ny = col2im x i b\nreturn y\n",
+        "c64[1,1,3] {(1,2), (8,10), (7,8)}");
+    ck_assert_str_eq(op_value("x = const bool[1,2,2] {true,false,false,false}\n"
+                              "i = const i64[1] {3}\nb = const i64[1] {2}\n"
+                              "y = col2im x i b\nreturn y\n"),
+        "bool[1,1,3]: 1 0 0");
 }
 END_TEST
 

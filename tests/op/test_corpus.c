@@ -4,11 +4,9 @@
  *
  *     test_corpus [--trace] [--only FORM] [--part K/N] [--rows] FILE-OR-FOLDER …
  *
- * Each case is run in several forms: by the reference evaluator, compiled as it stands, compiled
- * with its constants made inputs of the same shape, with inputs whose dims are symbols, and with
- * inputs of any rank. With
- * --part, of the files in folders only each Nth, from the Kth on. With --rows, every operator of
- * ai.onnx needs a file. The last line counts.
+ * Each case is run in the forms of support/graph_forms.h, or in the one named. With --part, of the
+ * files in folders only each Nth, from the Kth on. With --rows, every operator of ai.onnx needs a
+ * file. The last line counts.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
@@ -16,26 +14,13 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "compiler/compile.h"
-#include "ir/interp.h"
-#include "runtime/session.h"
+#include "support/graph_forms.h"
 #include "support/tolerance.h"
 
-enum { MAX_PATH_SIZE = 1024, MAX_WHY = 400, MAX_OUT = 64, MAX_IN = 64, MAX_SHOWN = 20 };
-
-typedef enum form {
-    FORM_EVALUATOR,
-    FORM_COMPILED,
-    FORM_INPUTS,
-    FORM_SYMBOLS,
-    FORM_UNRANKED,
-    FORMS
-} form;
-static const char *const form_names[FORMS] = { "evaluator", "compiled", "inputs", "symbols",
-    "unranked" };
+enum { MAX_PATH_SIZE = 1024, MAX_SHOWN = 20 };
 
 typedef struct runner {
-    size_t passed, failed, cases, skipped;
+    size_t passed, failed, cases;
     int only; /* form, or FORMS for all */
     bool trace, rows;
     uint32_t part, parts;
@@ -50,171 +35,6 @@ typedef struct sample {
     prt_str results; /* lines "= …", or one line "! STATUS" */
 } sample;
 
-/* What a form gave: a status, or tensors whose memory the rest holds. */
-typedef struct outcome {
-    poprt_status status;
-    char message[MAX_WHY];
-    uint32_t n_out;
-    prt_tensor out[MAX_OUT];
-    prt_module *module;
-    prt_arena *arena;
-    prt_session *session;
-    prt_module *values; /* what the inputs point to, and so may strings in the outputs */
-} outcome;
-
-static void must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    (void)fprintf(stderr, "%s: %s\n", what, prt_error_last()->message);
-    exit(EXIT_FAILURE);
-}
-
-/* The next line of `text` without its end, which is dropped from `text`. */
-static prt_str next_line(prt_str *text)
-{
-    const char *end = text->size != 0 ? memchr(text->data, '\n', text->size) : NULL;
-    const uint32_t size = end != NULL ? (uint32_t)(end - text->data) : text->size;
-    const prt_str line = { text->data, size };
-    text->data += size + (end != NULL);
-    text->size -= size + (end != NULL);
-    return line;
-}
-
-static bool starts_with(prt_str text, const char *with)
-{
-    const size_t n = strlen(with);
-    return text.size >= n && memcmp(text.data, with, n) == 0;
-}
-
-/* ---- one form of a case */
-
-static void close_outcome(outcome *o)
-{
-    prt_session_release(o->session);
-    prt_module_release(o->module);
-    prt_module_release(o->values);
-    prt_arena_release(o->arena);
-}
-
-static bool fails(outcome *o, poprt_status status)
-{
-    o->status = status;
-    if (status != POPRT_OK)
-        (void)snprintf(o->message, sizeof(o->message), "%s: %s", prt_status_name(status),
-            prt_error_last()->message);
-    return status != POPRT_OK;
-}
-
-static bool parse_into(outcome *o, prt_str text)
-{
-    must(prt_module_create(NULL, 0, &o->module) == POPRT_OK, "module");
-    if (fails(o, prt_ir_parse(o->module, text)) || fails(o, prt_ir_verify(o->module)))
-        return false;
-    o->n_out = o->module->main->ret->n_in;
-    must(o->n_out <= MAX_OUT, "too many outputs");
-    return true;
-}
-
-static void evaluate(prt_str graph, outcome *o)
-{
-    if (parse_into(o, graph))
-        (void)fails(o,
-            prt_ir_run(o->module->main, 0, NULL, o->n_out, o->out, o->module->arena));
-}
-
-/* Compiles what was parsed and runs it on `in`. */
-static void compile_and_run(outcome *o, const prt_tensor *in)
-{
-    const prt_compile_options how = { 0 };
-    const prt_session_options options = { 0 };
-    prt_program *program = NULL;
-    if (fails(o, prt_compile(o->module, &how, &program)))
-        return;
-    if (!fails(o, prt_session_create(program, &options, &o->session)))
-        (void)fails(o, prt_session_run(o->session, in, o->out));
-    prt_program_release(program);
-}
-
-/* "x = const i8[2] {1,2}" as "x = input i8[2]", with a symbol for each dim, or of any rank. */
-static void put_input(FILE *to, prt_str line, size_t name_size, form f)
-{
-    const size_t type = name_size + strlen(" = const ");
-    (void)fprintf(to, "%.*s = input ", (int)name_size, line.data);
-    unsigned k = 0;
-    bool digit = false, dims = false;
-    for (size_t i = type; i < line.size && line.data[i] != ' '; i++) {
-        const char c = line.data[i];
-        if (c == '[' && f == FORM_UNRANKED) {
-            (void)fputs("[*]", to);
-            break;
-        }
-        dims |= c == '[';
-        const bool number = dims && c >= '0' && c <= '9';
-        if (!number || f != FORM_SYMBOLS)
-            (void)fputc(c, to);
-        else if (!digit)
-            (void)fprintf(to, "%.*s_%u", (int)name_size, line.data, k++);
-        digit = number;
-    }
-    (void)fputc('\n', to);
-}
-
-/* The graph with constants made inputs; their values from the evaluator's module into `in`. */
-static prt_str with_inputs(prt_str graph, const prt_module *values, form f, prt_tensor *in,
-    uint32_t *n_in, prt_arena *arena)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    must(to != NULL, "memory");
-    *n_in = 0;
-    while (graph.size != 0) {
-        const prt_str line = next_line(&graph);
-        size_t n = 0;
-        while (n < line.size && line.data[n] != ' ')
-            n++;
-        const prt_str rest = { line.data + n, line.size - (uint32_t)n };
-        const prt_str name = { line.data, (uint32_t)n };
-        const prt_value *v = n != 0 && starts_with(rest, " = const ")
-            ? prt_map_find(&values->names, name)
-            : NULL;
-        if (v != NULL && *n_in < MAX_IN && prt_value_aligned(v, arena, &in[*n_in])) {
-            put_input(to, line, n, f);
-            (*n_in)++;
-        } else {
-            (void)fprintf(to, "%.*s\n", (int)line.size, line.data);
-        }
-    }
-    (void)fclose(to);
-    must(size <= UINT32_MAX, "text");
-    return (prt_str){ text, (uint32_t)size };
-}
-
-static void run_form(const sample *s, form f, outcome *o)
-{
-    *o = (outcome){ 0 };
-    if (f == FORM_EVALUATOR) {
-        evaluate(s->graph, o);
-        return;
-    }
-    if (f == FORM_COMPILED) {
-        if (parse_into(o, s->graph))
-            compile_and_run(o, NULL);
-        return;
-    }
-    prt_tensor in[MAX_IN];
-    uint32_t n_in;
-    outcome values = { 0 };
-    must(prt_arena_create(NULL, 0, &o->arena) == POPRT_OK, "arena");
-    (void)parse_into(&values, s->graph);
-    const prt_str text = with_inputs(s->graph, values.module, f, in, &n_in, o->arena);
-    if (parse_into(o, text))
-        compile_and_run(o, in);
-    free((void *)(uintptr_t)text.data);
-    o->values = values.module;
-}
-
 /* ---- what was expected */
 
 /* The value that a line "= …" describes; its memory is `o`'s, which is new for each. */
@@ -226,8 +46,7 @@ static void expected_value(prt_str line, outcome *o)
     must(to != NULL, "memory");
     (void)fprintf(to, "w = const %.*s\nreturn w\n", (int)line.size, line.data);
     (void)fclose(to);
-    *o = (outcome){ 0 };
-    evaluate((prt_str){ text, (uint32_t)size }, o);
+    graph_run((prt_str){ text, (uint32_t)size }, FORM_EVALUATOR, o);
     must(o->status == POPRT_OK, text);
     free(text);
 }
@@ -237,7 +56,7 @@ static bool check_tensor(prt_str line, uint32_t tolerance, const prt_tensor *got
     outcome want;
     expected_value(line, &want);
     const bool same = prt_tolerance_equal(tolerance, got, &want.out[0], why, MAX_WHY);
-    close_outcome(&want);
+    outcome_close(&want);
     return same;
 }
 
@@ -323,19 +142,19 @@ static void run_case(runner *r, const sample *s)
         if (r->only != FORMS && r->only != f)
             continue;
         if (r->trace) {
-            printf("%s:%u: %s\n", s->file, s->line, form_names[f]);
+            printf("%s:%u: %s\n", s->file, s->line, graph_form_names[f]);
             (void)fflush(stdout);
         }
         outcome o;
         char why[MAX_WHY] = "";
-        run_form(s, (form)f, &o);
+        graph_run(s->graph, (graph_form)f, &o);
         if (check_outcome(s, &o, why)) {
             r->passed++;
         } else if (r->failed++ < MAX_SHOWN || r->only != FORMS) {
             printf("%s:%u: %.*s (%s): %s\n", s->file, s->line, (int)s->title.size, s->title.data,
-                form_names[f], why);
+                graph_form_names[f], why);
         }
-        close_outcome(&o);
+        outcome_close(&o);
     }
 }
 
@@ -412,7 +231,7 @@ int main(int argc, char **argv)
             r.rows = true;
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
             i++;
-            for (r.only = 0; r.only < FORMS && strcmp(form_names[r.only], argv[i]) != 0;)
+            for (r.only = 0; r.only < FORMS && strcmp(graph_form_names[r.only], argv[i]) != 0;)
                 r.only++;
         } else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc) {
             char *rest;

@@ -70,7 +70,7 @@ END_TEST
 
 /* In: m trips, x f32[b,n,2]. Carried: a value that keeps its shape and one that grows. */
 #define WALK(trips, condition, results)                                                            \
-    "x = input f32[b,n,2]\nq = input i64[]\nd = input bool[]\ns = shape x\n"                         \
+    "x = input f32[b,n,2]\nq = input i64[]\nd = input bool[]\ns = shape x\n"                      \
     "j = const i64[] {1}\nt = gather s j\nh = const f32[1,2] zeros\ng = const f32[0,2] {}\n"      \
     "y, w, z = loop " trips " _ h g {body {\ni = input i64[]\nk = input bool[]\n"                 \
     "v = input f32[*]\nu = input f32[*]\no = const f32[] {1}\np = add v o\n"                      \

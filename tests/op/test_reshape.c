@@ -77,10 +77,11 @@ START_TEST(bad_shapes_are_errors)
     ck_assert_str_eq(op_status("x = const f32[2,3] zeros\ns = const i64[2] {5,0}\n"
                                "y = reshape x s\nreturn y\n"),
         "POPRT_E_SHAPE");
-    ck_assert_str_eq(op_status("x = const f32[0,3] zeros\ns = const i64[2] {0,-1}\n"
-                               "y = reshape x s\nreturn y\n"),
+    /* A zero that no zero of the input stands for leaves -1 open. */
+    ck_assert_str_eq(op_status("x = const f32[2,3] zeros\ns = const i64[2] {-1,0}\n"
+                               "y = reshape x s {allowzero=1}\nreturn y\n"),
         "POPRT_E_SHAPE");
-    ck_assert_str_eq(op_status("x = const f32[0,3] zeros\ns = const i64[2] {-1,0}\n"
+    ck_assert_str_eq(op_status("x = const f32[0,3] zeros\ns = const i64[3] {-1,0,0}\n"
                                "y = reshape x s {allowzero=1}\nreturn y\n"),
         "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status("x = const f32[2] zeros\n"
@@ -93,6 +94,21 @@ START_TEST(bad_shapes_are_errors)
     ck_assert_str_eq(op_status("x = const f32[2] zeros\ns = const i64[9] {1,1,1,1,1,1,1,1,2}\n"
                                "y = reshape x s\nreturn y\n"),
         "POPRT_E_LIMIT");
+}
+END_TEST
+
+/* As for any other number in the place of the zeros. */
+START_TEST(zeros_cancel)
+{
+    ck_assert_str_eq(op_value("x = const f32[0,3] zeros\ns = const i64[2] {0,-1}\n"
+                              "y = reshape x s\nreturn y\n"),
+        "f32[0,3]:");
+    ck_assert_str_eq(op_value("x = const f32[0,6,4] zeros\ns = const i64[4] {0,-1,2,4}\n"
+                              "y = reshape x s {allowzero=1}\nreturn y\n"),
+        "f32[0,3,2,4]:");
+    ck_assert_str_eq(op_value("x = const f32[0,6,4] zeros\ns = const i64[2] {-1,8}\n"
+                              "y = reshape x s\nreturn y\n"),
+        "f32[0,8]:");
 }
 END_TEST
 
@@ -138,4 +154,4 @@ START_TEST(axes_are_checked)
 END_TEST
 
 PRT_TEST_MAIN("op/reshape", rest_is_symbolic, shapes_are_followed, shape_and_size_know_symbols,
-    bad_shapes_are_errors, values_keep_their_order, axes_are_checked)
+    bad_shapes_are_errors, zeros_cancel, values_keep_their_order, axes_are_checked)

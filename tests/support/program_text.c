@@ -22,24 +22,32 @@ prt_program *program_from_text(const char *text)
 static int32_t append(void *user, const void *bytes, size_t size)
 {
     test_bytes *b = user;
-    b->data = realloc(b->data, b->size + size);
-    ck_assert_ptr_nonnull(b->data);
-    memcpy(b->data + b->size, bytes, size);
+    unsigned char *grown = realloc(b->data, b->size + size);
+    if (grown == NULL)
+        return -1;
+    memcpy(grown + b->size, bytes, size);
+    b->data = grown;
     b->size += size;
     return 0;
 }
 
+poprt_status popef_write(const prt_program *program, test_bytes *out)
+{
+    *out = (test_bytes){ 0 };
+    return prt_popef_write(program, append, out);
+}
+
 test_bytes popef_of(const prt_program *program)
 {
-    test_bytes b = { 0 };
-    ck_assert_int_eq(prt_popef_write(program, append, &b), POPRT_OK);
+    test_bytes b;
+    ck_assert_int_eq(popef_write(program, &b), POPRT_OK);
     return b;
 }
 
 poprt_status program_from_bytes(const void *data, size_t size, bool full, prt_program **out)
 {
     prt_blob *blob = NULL;
-    ck_assert_int_eq(prt_blob_create(NULL, size, &blob), POPRT_OK);
+    PRT_TRY(prt_blob_create(NULL, size, &blob));
     if (size != 0)
         memcpy(prt_blob_bytes(blob), data, size);
     const poprt_status status = prt_popef_read(NULL, 0, blob, full, out);

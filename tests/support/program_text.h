@@ -17,7 +17,8 @@ typedef struct test_bytes {
 /* Compiles IR text; fails the test when that fails. The module is gone afterwards. */
 prt_program *program_from_text(const char *text);
 
-/* The program as PopEF; free(data). */
+/* The program as PopEF; free(data), on failure too. popef_of fails the test. */
+poprt_status popef_write(const prt_program *program, test_bytes *out);
 test_bytes popef_of(const prt_program *program);
 
 /* Reads PopEF from a copy of the bytes that is aligned as a mapping would be. */

@@ -12,7 +12,7 @@
 
 #include "op/op.h"
 
-enum { NOWHERE = UINT32_MAX };
+#define NOWHERE UINT32_MAX
 
 typedef struct node {
     uint32_t parent, label, child, sibling;

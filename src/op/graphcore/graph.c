@@ -19,14 +19,19 @@ static poprt_status infer_call(prt_infer *c)
                 (long long)a->modifiedInputs.data[i], c->n_in);
     if (c->region == NULL)
         return POPRT_OK;
-    prt_shape *out = prt_nested_shapes(c, c->n_out);
-    if (out == NULL)
+    prt_region r = { .n_in = c->n_in,
+        .n_out = c->n_out,
+        .in = c->in,
+        .out = prt_nested_shapes(c, c->n_out),
+        .in_content = c->content,
+        .out_content = PRT_NEW_N(c->scratch, prt_content, (size_t)c->n_out + 1) };
+    if (r.out == NULL || r.out_content == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(c->region(c, a->callee,
-        &(prt_region){ .n_in = c->n_in, .in = c->in, .n_out = c->n_out, .out = out,
-            .in_content = c->content }));
-    for (uint32_t i = 0; i < c->n_out; i++)
-        prt_nested_give(c, i, &out[i]);
+    PRT_TRY(c->region(c, a->callee, &r));
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        prt_nested_give(c, i, &r.out[i]);
+        PRT_TRY(prt_infer_set_content(c, i, r.out_content[i].count, r.out_content[i].values));
+    }
     return POPRT_OK;
 }
 

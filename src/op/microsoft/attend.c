@@ -148,6 +148,22 @@ double prt_ms_scale(float scale, size_t size)
     return scale != 0.0f ? (double)scale : 1 / sqrt((double)size);
 }
 
+/* ---- caches ---- */
+
+prt_heads prt_ms_half(const prt_tensor *t, size_t which)
+{
+    prt_heads h = { 0 };
+    if (t == NULL)
+        return h;
+    h = (prt_heads){ .dtype = t->dtype, .data = t->data, .heads = (size_t)t->dims[2],
+        .rows = (size_t)t->dims[3], .size = (size_t)t->dims[4] };
+    h.row = h.size;
+    h.head = h.rows * h.size;
+    h.batch = h.heads * h.head;
+    h.first = which * (size_t)t->dims[1] * h.batch;
+    return h;
+}
+
 /* ---- projections ---- */
 
 typedef struct sink {

@@ -40,6 +40,9 @@ poprt_status prt_ms_hidden_sizes(const prt_infer *c, prt_i64s given, int64_t *si
 /* `scale`, or one over the root of the head size where it is 0. */
 double prt_ms_scale(float scale, size_t size);
 
+/* The keys (0) or values (1) of a cache [2, batch, heads, rows, size]; absent ones of NULL. */
+prt_heads prt_ms_half(const prt_tensor *t, size_t which);
+
 /* x [rows, in] times w [in, cols] plus bias [cols] (may be NULL), in double scratch; NULL (failure
  * recorded) when refused. `rows` counts all dims of x but the last. */
 double *prt_ms_project(prt_eval *c, const prt_tensor *x, const prt_tensor *w,

@@ -58,21 +58,6 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, OUT_PRESENT, c->in[IN_X].dtype, 5, present);
 }
 
-/* The keys (0) or values (1) of a cache [2, batch, heads, rows, size]. */
-static prt_heads half(const prt_tensor *t, size_t which)
-{
-    prt_heads h = { 0 };
-    if (t == NULL)
-        return h;
-    h = (prt_heads){ .dtype = t->dtype, .data = t->data, .heads = (size_t)t->dims[2],
-        .rows = (size_t)t->dims[3], .size = (size_t)t->dims[4] };
-    h.row = h.size;
-    h.head = h.rows * h.size;
-    h.batch = h.heads * h.head;
-    h.first = which * (size_t)t->dims[1] * h.batch;
-    return h;
-}
-
 /* Rows of a shared buffer that count: the same for all images. */
 static poprt_status shared_rows(prt_eval *c, size_t batch, size_t queries, const prt_tensor *past,
     const prt_tensor *present, const size_t **rows)
@@ -108,8 +93,8 @@ static poprt_status eval(prt_eval *c)
     in.data = prt_ms_project(c, x, w, prt_ms_in(c, IN_BIAS));
     if (in.data == NULL)
         return POPRT_E_NOMEM;
-    prt_attention s = { .q = in, .k = in, .v = in, .past_k = half(past, 0),
-        .past_v = half(past, 1), .present_k = half(present, 0), .present_v = half(present, 1),
+    prt_attention s = { .q = in, .k = in, .v = in, .past_k = prt_ms_half(past, 0),
+        .past_v = prt_ms_half(past, 1), .present_k = prt_ms_half(present, 0), .present_v = prt_ms_half(present, 1),
         .batch = (size_t)x->dims[0], .scale = prt_ms_scale(a->scale, in.size),
         .bias = prt_ms_fill_bias, .user = &mask };
     s.k.first = q;

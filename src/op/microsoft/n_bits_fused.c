@@ -111,6 +111,8 @@ static poprt_status eval_mlp(prt_eval *c)
     const fused f = mlp_of(c->attrs);
     prt_tensor x, gate, up, *y = c->out[0];
     PRT_TRY(normalise(c, &f, &x));
+    if (y == NULL)
+        return POPRT_OK;
     PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &gate));
     PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, y->rank, y->dims, &up));
     PRT_TRY(multiply(c, &f, 0, &x, &gate));

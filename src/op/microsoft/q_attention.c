@@ -3,11 +3,9 @@
  * q_attention.c — QAttention: queries, keys and values are one product of the quantised input with
  * packed weights; attention itself works on real numbers.
  */
-#include <math.h>
-
-#include "op/attention_core.h"
 #include "op/check.h"
 #include "op/inner.h"
+#include "op/microsoft/attend.h"
 
 enum {
     IN_X,
@@ -26,35 +24,11 @@ enum {
 static poprt_status check_attrs(const prt_infer *c)
 {
     const prt_ms_qattention_attrs *a = c->attrs;
-    if (a->num_heads < 1 || a->num_heads > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "num_heads is %lld", (long long)a->num_heads);
+    PRT_TRY(prt_ms_check_heads(c, a->num_heads, PRT_DIM_UNKNOWN));
     if (a->do_rotary != 0 || a->past_present_share_buffer != 0)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
             "do_rotary and past_present_share_buffer must be 0");
     return POPRT_OK;
-}
-
-/* One number per batch entry (an end), two (then also the starts), or 0 and 1 for each key. */
-static poprt_status check_mask(const prt_infer *c, int64_t batch, int64_t queries, int64_t total)
-{
-    const prt_shape *m = &c->in[IN_MASK];
-    int64_t merged;
-    if (!prt_infer_ranked(c, IN_MASK))
-        return POPRT_OK;
-    if (m->rank < 1 || m->rank > 3)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "mask_index has rank %d; 1 to 3 are possible",
-            m->rank);
-    if (m->rank == 1) {
-        if (prt_dim_is_number(m->dims[0]) && prt_dim_is_number(batch) && m->dims[0] != batch &&
-            m->dims[0] != 2 * batch)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "mask_index has %lld numbers for %lld images",
-                (long long)m->dims[0], (long long)batch);
-        return POPRT_OK;
-    }
-    PRT_TRY(prt_infer_merge(c, batch, m->dims[0], "the batch", &merged));
-    if (m->rank == 3)
-        PRT_TRY(prt_infer_merge(c, queries, m->dims[1], "the number of queries", &merged));
-    return prt_infer_merge(c, total, m->dims[m->rank - 1], "the number of keys", &merged);
 }
 
 static poprt_status check_past(prt_infer *c, int64_t batch, int64_t size, int64_t *past)
@@ -93,7 +67,8 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_infer_vector(c, IN_BIAS, packed));
     PRT_TRY(check_past(c, batch, size, &past));
     const int64_t total = prt_dim_add(c->dims, past, queries);
-    PRT_TRY(check_mask(c, batch, queries, total));
+    const int64_t want[4] = { batch, a->num_heads, queries, total };
+    PRT_TRY(prt_ms_check_mask(c, IN_MASK, want));
     const int64_t y[3] = { batch, queries, hidden };
     const int64_t present[5] = { 2, batch, a->num_heads, total, size };
     PRT_TRY(prt_infer_exact(c, 0, c->in[IN_BIAS].dtype, 3, y));
@@ -101,52 +76,6 @@ static poprt_status infer(prt_infer *c)
 }
 
 /* ---- values ---- */
-
-typedef struct masking {
-    const prt_tensor *mask; /* NULL: none */
-    double filter;
-    bool causal;
-    size_t batch;
-} masking;
-
-static bool is_masked(const masking *m, size_t batch, size_t i, size_t key, size_t queries,
-    size_t total)
-{
-    const prt_tensor *t = m->mask;
-    if (t->rank == 1) {
-        const int64_t end = prt_load_i64(t->dtype, t->data, batch);
-        const int64_t start = (size_t)t->dims[0] == m->batch
-            ? 0
-            : prt_load_i64(t->dtype, t->data, m->batch + batch);
-        return (int64_t)key >= end || (int64_t)key < start;
-    }
-    const size_t row = t->rank == 2 ? batch : batch * queries + i;
-    return prt_load_i64(t->dtype, t->data, row * total + key) == 0;
-}
-
-static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
-{
-    const masking *m = s->user;
-    (void)head;
-    for (size_t key = 0; key < s->total; key++) {
-        to[key] = 0;
-        if (m->mask != NULL && is_masked(m, batch, i, key, s->q.rows, s->total))
-            to[key] = m->filter;
-        if (m->causal && key > i + s->past)
-            to[key] = -HUGE_VAL;
-    }
-}
-
-/* Part `part` of [2, batch, heads, rows, size]: keys, or values. */
-static prt_heads half_of(const prt_tensor *t, size_t part)
-{
-    prt_tensor one = *t;
-    one.rank = 4;
-    memmove(one.dims, t->dims + 1, 4 * sizeof(int64_t));
-    prt_heads h = prt_heads_split(&one);
-    h.first += part * prt_dims_product(t->dims, 1, 5);
-    return h;
-}
 
 /* Part `part` of [batch, rows, 3 * hidden]: queries, keys or values. */
 static prt_heads third_of(const prt_tensor *t, size_t part, size_t heads)
@@ -161,8 +90,7 @@ static prt_heads third_of(const prt_tensor *t, size_t part, size_t heads)
 static poprt_status project(prt_eval *c, prt_tensor *to)
 {
     const prt_tensor *in[] = { c->in[IN_X], c->in[IN_W], c->in[IN_X_SCALE], c->in[IN_W_SCALE],
-        prt_eval_has(c, IN_X_ZERO) ? c->in[IN_X_ZERO] : NULL,
-        prt_eval_has(c, IN_W_ZERO) ? c->in[IN_W_ZERO] : NULL, c->in[IN_BIAS] };
+        prt_ms_in(c, IN_X_ZERO), prt_ms_in(c, IN_W_ZERO), c->in[IN_BIAS] };
     const int64_t dims[] = { c->in[IN_X]->dims[0], c->in[IN_X]->dims[1], c->in[IN_W]->dims[1] };
     prt_tensor *out[] = { to };
     PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f64, 3, dims, to));
@@ -172,29 +100,20 @@ static poprt_status project(prt_eval *c, prt_tensor *to)
 static poprt_status eval(prt_eval *c)
 {
     const prt_ms_qattention_attrs *a = c->attrs;
-    const prt_op_def *def = c->def;
     const size_t heads = (size_t)a->num_heads;
-    const bool filter = prt_attr_given(a, prt_op_attr(def, PRT_STR("mask_filter_value")));
     prt_tensor packed;
     PRT_TRY(project(c, &packed));
-    const masking m = { .mask = prt_eval_has(c, IN_MASK) ? c->in[IN_MASK] : NULL,
-        .filter = filter ? (double)a->mask_filter_value : -10000,
-        .causal = a->unidirectional != 0, .batch = (size_t)packed.dims[0] };
+    const prt_ms_mask mask = { .mask = prt_ms_in(c, IN_MASK),
+        .filter = (double)a->mask_filter_value, .causal = a->unidirectional != 0 };
+    const prt_tensor *past = prt_ms_in(c, IN_PAST), *present = prt_ms_out(c, 1);
     prt_attention s = { .q = third_of(&packed, 0, heads), .k = third_of(&packed, 1, heads),
-        .v = third_of(&packed, 2, heads), .batch = m.batch, .bias = fill_bias, .user = &m };
-    s.scale = prt_attr_given(a, prt_op_attr(def, PRT_STR("scale"))) && a->scale != 0.0f
-        ? (double)a->scale
-        : 1 / sqrt((double)s.q.size);
-    if (prt_eval_has(c, IN_PAST)) {
-        s.past_k = half_of(c->in[IN_PAST], 0);
-        s.past_v = half_of(c->in[IN_PAST], 1);
-    }
+        .v = third_of(&packed, 2, heads), .past_k = prt_ms_half(past, 0),
+        .past_v = prt_ms_half(past, 1), .present_k = prt_ms_half(present, 0),
+        .present_v = prt_ms_half(present, 1), .batch = (size_t)packed.dims[0],
+        .bias = prt_ms_fill_bias, .user = &mask };
+    s.scale = prt_ms_scale(a->scale, s.q.size);
     if (prt_eval_wants(c, 0))
         s.y = prt_heads_joined(c->out[0], heads);
-    if (prt_eval_wants(c, 1)) {
-        s.present_k = half_of(c->out[1], 0);
-        s.present_v = half_of(c->out[1], 1);
-    }
     return prt_attention_run(c, &s);
 }
 

@@ -13,6 +13,9 @@ START_TEST(calls)
     ck_type("x = input f32[n]\n"
             "y = gc_call x {callee {\na = input f32[*]\nb = shape a\nreturn b\n}}\nreturn y\n",
         "i64[1]");
+    ck_content("x = input f32[n,2]\ns = shape x\n"
+               "y = gc_call s {callee {\na = input i64[2]\nb = add a a\nreturn b\n}}\nreturn y\n",
+        "(2*n) 4");
     ck_failure("x = const f32[2] {1,2}\ny = gc_call x\nreturn y\n", POPRT_E_PARSE, "callee");
     ck_failure("x = const f32[2] {1,2}\ny = gc_call x {modifiedInputs=[1],callee {\n"
                "a = input f32[*]\nb = neg a\nreturn b\n}}\nreturn y\n",

@@ -314,7 +314,7 @@ START_TEST(errors)
         "e = const f32[] {0.01}\n"
         "y = ms_qattention a b c d e\n"
         "return y\n",
-        POPRT_E_ARG, "num_heads");
+        POPRT_E_ARG, "at least one");
     ck_failure(
         "a = const u8[2,3,4] {121,131,193,243,8,36,210,242,63,79,222,108,69,211,65,104,164,"
         "140,21,7,221,192,214,137}\n"
@@ -351,7 +351,7 @@ START_TEST(errors)
         "f = const i32[3] {1,2,3}\n"
         "y = ms_qattention a b c d e f {num_heads=2}\n"
         "return y\n",
-        POPRT_E_SHAPE, "mask_index has 3");
+        POPRT_E_SHAPE, "does not fit");
     ck_failure(
         "a = const u8[2,3,4] {121,131,193,243,8,36,210,242,63,79,222,108,69,211,65,104,164,"
         "140,21,7,221,192,214,137}\n"
@@ -364,7 +364,7 @@ START_TEST(errors)
         "f = const i32[2,2] {1,1,1,1}\n"
         "y = ms_qattention a b c d e f {num_heads=2}\n"
         "return y\n",
-        POPRT_E_SHAPE, "number of keys");
+        POPRT_E_SHAPE, "does not fit");
     ck_failure(
         "a = const u8[2,3,4] {121,131,193,243,8,36,210,242,63,79,222,108,69,211,65,104,164,"
         "140,21,7,221,192,214,137}\n"

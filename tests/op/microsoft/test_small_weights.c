@@ -116,7 +116,7 @@ START_TEST(errors)
         "-0.56,-0.43,0.15,-0.84,-0.84}\n"
         "b = const u8[24] {110,142,21,235,80,201,184,252,9,245,9,39,11,56,222,245,85,175,81,"
         "228,203,128,81,35}\n"
-        "c = const f32[3] {1.11,0.31,-0.81}\n"
+        "c = const f32[3] {1.68,-0.19,-0.35}\n"
         "y = ms_matmul_bnb4 a b c {K=16, N=3, block_size=16, quant_type=2}\n"
         "return y\n",
         POPRT_E_ARG, "quant_type");
@@ -126,7 +126,7 @@ START_TEST(errors)
         "-0.56,-0.43,0.15,-0.84,-0.84}\n"
         "b = const u8[24] {110,142,21,235,80,201,184,252,9,245,9,39,11,56,222,245,85,175,81,"
         "228,203,128,81,35}\n"
-        "c = const f32[3] {0.22,1.3,-0.19}\n"
+        "c = const f32[3] {0.42,0.1,0.3}\n"
         "y = ms_matmul_bnb4 a b c {K=16, N=3, block_size=8, quant_type=0}\n"
         "return y\n",
         POPRT_E_ARG, "power of two");
@@ -136,7 +136,7 @@ START_TEST(errors)
         "-0.56,-0.43,0.15,-0.84,-0.84}\n"
         "b = const u8[23] {110,142,21,235,80,201,184,252,9,245,9,39,11,56,222,245,85,175,81,"
         "228,203,128,81}\n"
-        "c = const f32[3] {-1.06,-0.66,-0.81}\n"
+        "c = const f32[3] {1.3,-0.43,0.22}\n"
         "y = ms_matmul_bnb4 a b c {K=16, N=3, block_size=16, quant_type=0}\n"
         "return y\n",
         POPRT_E_SHAPE, "B is 24");
@@ -146,7 +146,7 @@ START_TEST(errors)
         "-0.56,-0.43,0.15,-0.84,-0.84}\n"
         "b = const u8[24] {110,142,21,235,80,201,184,252,9,245,9,39,11,56,222,245,85,175,81,"
         "228,203,128,81,35}\n"
-        "c = const f32[2] {-1.18,-1.29}\n"
+        "c = const f32[2] {-0.98,-0.16}\n"
         "y = ms_matmul_bnb4 a b c {K=16, N=3, block_size=16, quant_type=0}\n"
         "return y\n",
         POPRT_E_SHAPE, "absmax is 3");

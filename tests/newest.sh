@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# newest.sh — the node cases of the newest `onnx` on PyPI, directly and through PopEF, and our table
+# of operators against its schemas. Needs build/release. Ends with the line "N passed, N failed", or
+# says that it is skipped where there is no PyPI or venv. A release later than the one in
+# tests/conformance.floor brings cases nobody has seen: those that fail are shown, not counted.
+cd "$(dirname "$0")/.." || exit 1
+. tests/support/cases.sh
+
+skip() {
+    echo "newest ONNX: skipped, $1"
+    exit 0
+}
+
+python=build/newest/venv/bin/python
+mkdir -p build/newest
+[ -x build/release/src/tools/poprt ] || { echo "newest ONNX: build/release is missing"; exit 1; }
+if [ ! -x $python ]; then
+    rm -rf build/newest/venv
+    python3 -m venv build/newest/venv >build/newest/venv.txt 2>&1 || {
+        rm -rf build/newest/venv
+        skip "python3 has no venv"
+    }
+fi
+$python -m pip install -q --disable-pip-version-check --timeout 10 --retries 1 --upgrade onnx \
+    >build/newest/pip.txt 2>&1
+answer=$?
+version=$($python -c 'import onnx; print(onnx.__version__)' 2>/dev/null)
+[ -n "$version" ] || skip "there is no onnx from PyPI"
+[ $answer -eq 0 ] || echo "newest ONNX: PyPI does not answer, $version is there"
+
+cases=build/newest/cases-$version
+if [ ! -f "$cases/complete" ]; then
+    rm -rf "$cases"
+    $python tests/newest/node_cases.py "$cases" && touch "$cases/complete" || exit 1
+fi
+cases newest "node cases of onnx $version" "$cases"
+cases newest "node cases of onnx $version through PopEF" --via-popef "$cases"
+if $python tests/newest/schema_rows.py build/release/src/tools/poprt; then
+    count 1 0 "rows against schemas of onnx $version"
+else
+    count 0 1 "rows against schemas of onnx $version"
+fi
+
+known=$(awk '$1 == "newest" { print $3 }' tests/conformance.floor)
+latest=$(printf '%s\n%s\n' "$known" "$version" | sort -V | tail -1)
+if [ "$failed" -gt 0 ] && [ "$latest" != "$known" ]; then
+    echo "onnx $version is newer than $known: $failed failures are shown and not counted"
+    failed=0
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph_forms.h — a graph of constants, as text, run in every way there is: by the reference
+ * evaluator, compiled as it stands, from PopEF, and compiled with the constants whose line begins
+ * with their name made inputs, of the same shape, with a symbol for each dim, or of unknown rank.
+ */
+#ifndef PRT_TESTS_SUPPORT_GRAPH_FORMS_H
+#define PRT_TESTS_SUPPORT_GRAPH_FORMS_H
+
+#include "ir/ir.h"
+#include "runtime/session.h"
+
+typedef enum graph_form {
+    FORM_EVALUATOR,
+    FORM_COMPILED,
+    FORM_STORED,
+    FORM_INPUTS,
+    FORM_SYMBOLS,
+    FORM_UNRANKED,
+    FORMS
+} graph_form;
+
+extern const char *const graph_form_names[FORMS];
+
+enum { MAX_WHY = 400, MAX_OUT = 64 };
+
+/* What a run gave: a status, or tensors whose memory the rest holds. */
+typedef struct outcome {
+    poprt_status status;
+    char message[MAX_WHY];
+    uint32_t n_out;
+    prt_tensor out[MAX_OUT];
+    prt_module *module;
+    prt_arena *arena;
+    prt_session *session;
+    prt_module *values; /* what the inputs point to, and so may strings in the outputs */
+} outcome;
+
+void graph_run(prt_str graph, graph_form form, outcome *out);
+void outcome_close(outcome *out);
+
+/* Ends the program with the last error unless this holds. */
+void must(bool holds, const char *what);
+
+/* The next line of `text` without its end, which is dropped from `text`. */
+prt_str next_line(prt_str *text);
+
+bool starts_with(prt_str text, const char *with);
+
+#endif
