@@ -2,28 +2,48 @@
 /* gemm.c — packing, which is the same at every level. */
 #include "kern/gemm.h"
 
-#include <stdint.h>
+#include <string.h>
 
-size_t prt_gemm_packed(size_t k, size_t n)
+/* Rows of B are contiguous. */
+static void pack_rows(size_t k, size_t columns, const float *b, size_t row, float *to)
 {
-    if (n > SIZE_MAX - PRT_GEMM_SLICE)
-        return SIZE_MAX;
-    const size_t width = (n + PRT_GEMM_SLICE - 1) / PRT_GEMM_SLICE * PRT_GEMM_SLICE;
-    return k != 0 && width > SIZE_MAX / k ? SIZE_MAX : width * k;
+    const size_t width = prt_gemm_width(columns);
+    for (size_t i = 0; i < k; i++) {
+        memcpy(to, b + i * row, columns * sizeof(float));
+        memset(to + columns, 0, (width - columns) * sizeof(float));
+        to += width;
+    }
 }
 
-void prt_gemm_pack(size_t k, size_t n, const float *b, size_t row, size_t column, float *packed)
+/* Columns of B are contiguous: squares that stay in the cache. */
+static void pack_columns(size_t k, size_t columns, const float *b, size_t column, float *to)
 {
-    for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
-        const size_t left = n - first, used = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        const size_t width = (used + PRT_GEMM_SLICE - 1) / PRT_GEMM_SLICE * PRT_GEMM_SLICE;
-        for (size_t i = 0; i < k; i++) {
-            const float *from = b + i * row + first * column;
-            for (size_t j = 0; j < used; j++)
-                packed[j] = from[j * column];
-            for (size_t j = used; j < width; j++)
-                packed[j] = 0.0f;
-            packed += width;
-        }
+    enum { SQUARE = 16 };
+    const size_t width = prt_gemm_width(columns);
+    for (size_t i = 0; i < k; i += SQUARE) {
+        const size_t end = k - i < SQUARE ? k : i + SQUARE;
+        for (size_t j = 0; j < columns; j++)
+            for (size_t p = i; p < end; p++)
+                to[p * width + j] = b[j * column + p];
+        for (size_t p = i; p < end; p++)
+            memset(to + p * width + columns, 0, (width - columns) * sizeof(float));
+    }
+}
+
+void prt_gemm_pack(size_t k, size_t columns, const float *b, size_t row, size_t column, float *to)
+{
+    const size_t width = prt_gemm_width(columns);
+    if (column == 1) {
+        pack_rows(k, columns, b, row, to);
+        return;
+    }
+    if (row == 1) {
+        pack_columns(k, columns, b, column, to);
+        return;
+    }
+    for (size_t i = 0; i < k; i++) {
+        for (size_t j = 0; j < width; j++)
+            to[j] = j < columns ? b[i * row + j * column] : 0.0f;
+        to += width;
     }
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm_impl.h — the product of a few rows of A with a slice of a packed panel, all of C's tile in
- * registers, and the loops around it. K is cut into blocks so that a panel's block (64 columns by
- * BLOCK_K) stays in the first two cache levels while rows pass by; partial sums wait in C.
+ * gemm_impl.h — the product of a few rows of A with a slice of a packed panel, C's tile in
+ * registers, and the loops around it.
  */
 #include "kern/act_impl.h"
 #include "kern/gemm.h"
-
-enum { BLOCK_K = 384 };
 
 /* One call of a micro-kernel: `k` steps; `width` is the panel's, between rows of B. */
 typedef struct tile {
@@ -126,54 +123,41 @@ static size_t group_size(size_t rows, size_t most)
     return (rows + groups - 1) / groups;
 }
 
-/* Bias, residual and activation over finished rows, while they are in the first cache level. */
-static void finish(const prt_gemm *g, size_t row, size_t rows, size_t column, size_t columns)
+/* Over finished rows, while they are in the first cache level. */
+static void finish(const prt_gemm_block *g, size_t row, size_t rows)
 {
-    const vf a = v_set(g->act.a), b = v_set(g->act.b);
+    const prt_gemm_end *e = g->end;
+    const vf a = v_set(e->act.a), b = v_set(e->act.b);
     for (size_t i = row; i < row + rows; i++) {
-        float *c = g->c + i * g->ldc + column;
-        const float *r = g->residual != NULL ? g->residual + i * g->ldr + column : NULL;
-        for (size_t j = 0; j < columns; j += VL) {
-            vf v = load_some(c, j, columns);
-            if (g->bias != NULL)
-                v = v_add(v, load_some(g->bias + column, j, columns));
+        float *c = g->c + i * g->ldc;
+        const float *r = e->residual != NULL ? e->residual + i * e->ldr : NULL;
+        const vf whole = v_set(e->row_bias != NULL ? e->row_bias[i] : 0.0f);
+        for (size_t j = 0; j < g->columns; j += VL) {
+            vf v = v_add(load_some(c, j, g->columns), whole);
+            if (e->bias != NULL)
+                v = v_add(v, load_some(e->bias, j, g->columns));
             if (r != NULL)
-                v = v_add(v, load_some(r, j, columns));
-            store_some(c, j, columns, v_act(v, g->act.kind, a, b));
+                v = v_add(v, load_some(r, j, g->columns));
+            store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
         }
     }
 }
 
-void PRT_LEVEL(prt_gemm_panel)(const prt_gemm *g, size_t row, size_t rows, size_t panel);
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 
-void PRT_LEVEL(prt_gemm_panel)(const prt_gemm *g, size_t row, size_t rows, size_t panel)
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 {
-    const size_t column = panel * PRT_GEMM_PANEL, left = g->n - column;
-    const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-    const size_t width = (columns + PRT_GEMM_SLICE - 1) / PRT_GEMM_SLICE * PRT_GEMM_SLICE;
-    const float *b = g->b + column * g->k;
-    const size_t w = choose_width(rows, width), most = most_rows[w - 1];
-    const size_t group = group_size(rows, most);
-    const bool plain = g->bias == NULL && g->residual == NULL && g->act.kind == PRT_ACT_none;
-    size_t k = 0;
-    do {
-        const size_t rest = g->k - k;
-        const size_t block = rest <= BLOCK_K ? rest
-            : rest < 2 * BLOCK_K             ? (rest + 1) / 2
-                                             : BLOCK_K;
-        for (size_t i = row; i < row + rows; i += group) {
-            const size_t end = row + rows - i, r = end < group ? end : group;
-            for (size_t j = 0; j < width; j += w * VL) {
-                const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
-                const tile t = { .a = g->a + i * g->lda + k, .lda = g->lda,
-                    .b = b + k * width + j, .width = width, .k = block,
-                    .c = g->c + i * g->ldc + column + j, .ldc = g->ldc,
-                    .columns = columns > j ? columns - j : 0, .add = k != 0 };
-                micro[vectors - 1][r - 1](&t);
-            }
-            if (k + block == g->k && !plain)
-                finish(g, i, r, column, columns);
+    const size_t w = choose_width(g->rows, g->width), group = group_size(g->rows, most_rows[w - 1]);
+    for (size_t i = 0; i < g->rows; i += group) {
+        const size_t left = g->rows - i, r = left < group ? left : group;
+        for (size_t j = 0; j < g->columns; j += w * VL) {
+            const size_t vectors = (g->width - j) / VL < w ? (g->width - j) / VL : w;
+            const tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j,
+                .width = g->width, .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc,
+                .columns = g->columns - j, .add = g->add };
+            micro[vectors - 1][r - 1](&t);
         }
-        k += block;
-    } while (k < g->k);
+        if (g->end != NULL)
+            finish(g, i, r);
+    }
 }

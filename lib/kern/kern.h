@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 #include "kern/gemm.h"
+#include "kern/rows.h"
 
 typedef struct prt_kern {
     const char *level; /* "portable", "avx2", "avx512" */
-    prt_gemm_fn gemm_panel;
-    void (*act)(const prt_act *act, size_t n, const float *x, float *y); /* y may be x */
+    prt_gemm_fn gemm;
+    prt_kern_rows rows;
 } prt_kern;
 
 /* The best level that `features` (PRT_CPU_*, which this processor must have) allow. Any thread. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* level_impl.h — every family at the level of the including file, and their table. */
-#include <stdbool.h>
-
 #include "kern/kern.h"
 
-#include "kern/act_run_impl.h"
 #include "kern/gemm_impl.h"
+#include "kern/rows_impl.h"
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
-    .gemm_panel = PRT_LEVEL(prt_gemm_panel),
-    .act = PRT_LEVEL(prt_act_run),
+    .gemm = PRT_LEVEL(prt_gemm_run),
+    .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
+        .largest = run_largest, .softmax = run_softmax, .sum = run_sum,
+        .layer_norm = run_layer_norm },
 };

@@ -99,6 +99,14 @@ static inline vm v_less(vf a, vf b)
 {
     return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
 }
+static inline vm v_equal(vf a, vf b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
+}
+static inline vf v_neg(vf a)
+{
+    return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f));
+}
 static inline vf v_select(vm m, vf a, vf b)
 {
     return _mm512_mask_blend_ps(m, b, a);
@@ -200,6 +208,14 @@ static inline vm v_less(vf a, vf b)
 {
     return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
 }
+static inline vm v_equal(vf a, vf b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
+}
+static inline vf v_neg(vf a)
+{
+    return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f));
+}
 static inline vf v_select(vm m, vf a, vf b)
 {
     return _mm256_blendv_ps(b, a, m);
@@ -287,6 +303,14 @@ static inline vf v_fma(vf a, vf b, vf c)
 static inline vm v_less(vf a, vf b)
 {
     return a < b;
+}
+static inline vm v_equal(vf a, vf b)
+{
+    return a == b;
+}
+static inline vf v_neg(vf a)
+{
+    return -a;
 }
 static inline vf v_select(vm m, vf a, vf b)
 {

@@ -65,7 +65,7 @@ static void check(const prt_kern *kern, size_t which, double *worst)
             x[i] = (float)(block % 2 == 0 ? t * 12.0 : t * t * t * 100.0);
         }
         y[N] = 7.0f;
-        kern->act(&act, N, x, y);
+        kern->rows.act(&act, N, x, y);
         ck_assert(y[N] == 7.0f);
         for (int i = 0; i < N; i++) {
             const double want = truth(act.kind, (double)x[i], 0.25, 0.5);
@@ -103,7 +103,7 @@ START_TEST(edges_are_kept)
     float x[5] = { INFINITY, -INFINITY, NAN, 0.0f, -0.0f }, y[5];
     for (size_t i = 0; i < PRT_COUNT_OF(kinds); i++) {
         const prt_act act = { kinds[i], 0.0f, 0.0f };
-        kern->act(&act, 5, x, y);
+        kern->rows.act(&act, 5, x, y);
         ck_assert(isnan(y[2]));
         ck_assert_double_eq((double)y[0], truth(kinds[i], (double)INFINITY, 0, 0));
         ck_assert_double_eq((double)y[1], truth(kinds[i], -(double)INFINITY, 0, 0));
