@@ -45,6 +45,14 @@ void prt_image_escape(poprt_status status)
     longjmp(current->way_out, 1);
 }
 
+void prt_image_check(void)
+{
+    const prt_image_memory *memory = current->memory;
+    const poprt_status status = memory->check != NULL ? memory->check(memory->user) : POPRT_OK;
+    if (status != POPRT_OK)
+        prt_image_escape(status);
+}
+
 poprt_status prt_image_begin(prt_image_job *job, size_t width, size_t height, size_t channels)
 {
     size_t count;
@@ -85,6 +93,7 @@ static void *take(size_t align, size_t size)
     prt_image_job *job = current;
     if (job == NULL)
         __builtin_trap(); /* only decoders, which run guarded, come here */
+    prt_image_check();
     if (!prt_size_add(size, align + sizeof(header), &whole) || whole > job->limit)
         refuse(size);
     const uint32_t bucket = bucket_of(whole, &rounded);

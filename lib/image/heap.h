@@ -33,6 +33,9 @@ poprt_status prt_image_guard(prt_image_job *job, prt_image_decoder decode);
 /* Leaves the decoder that runs on this thread. The failure has been recorded. */
 _Noreturn void prt_image_escape(poprt_status status);
 
+/* Leaves it when the caller wants to stop. For every row, tile or scan. */
+void prt_image_check(void);
+
 /* Says the size of the picture, which is checked, and makes room for its pixels in job->out. */
 poprt_status prt_image_begin(prt_image_job *job, size_t width, size_t height, size_t channels);
 

@@ -16,10 +16,11 @@
 /* Larger pictures are refused. */
 enum { PRT_IMAGE_PIXELS_MAX = 1 << 27 };
 
-/* Zeroed memory aligned to 16 bytes, valid until the caller drops it; NULL when refused. */
+/* Memory is zeroed, aligned to 16 bytes and valid until the caller drops it; NULL when refused. */
 typedef struct prt_image_memory {
     void *user;
     void *(*alloc)(void *user, size_t size);
+    poprt_status (*check)(void *user); /* asked now and then; ends it unless OK. May be NULL. */
 } prt_image_memory;
 
 /* Rows from the top, pixels from the left, without gaps; one channel is grey, three are red, green
@@ -32,7 +33,8 @@ typedef struct prt_image {
 /*
  * POPRT_E_PARSE: these bytes are no picture, or a broken one. POPRT_E_UNSUPPORTED: a format or a
  * kind of it that this build does not read; the message says what would. POPRT_E_LIMIT: too many
- * pixels, or a file that asks for far more memory than its pixels need. POPRT_E_NOMEM.
+ * pixels, or a file that asks for far more memory than its pixels need. POPRT_E_NOMEM. What the
+ * caller's check gave.
  */
 poprt_status prt_image_decode(const prt_image_memory *memory, const void *bytes, size_t size,
     prt_image *out);

@@ -32,6 +32,7 @@ static boolean at_end(j_decompress_ptr d)
 
 static void on_progress(j_common_ptr c)
 {
+    prt_image_check();
     if (c->is_decompressor && ((j_decompress_ptr)c)->input_scan_number > SCANS_MAX)
         prt_image_escape(prt_fail(POPRT_E_LIMIT, "JPEG", "more than %d scans", SCANS_MAX));
 }

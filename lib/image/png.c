@@ -62,8 +62,10 @@ poprt_status prt_image_png(prt_image_job *job)
         return prt_fail(POPRT_E_UNSUPPORTED, "PNG", "rows of %zu bytes where %zu are expected",
             png_get_rowbytes(png, info), step);
     for (int pass = 0; pass < passes; pass++)
-        for (size_t y = 0; y < job->out->height; y++)
+        for (size_t y = 0; y < job->out->height; y++) {
+            prt_image_check();
             png_read_row(png, job->out->pixels + y * step, NULL);
+        }
     png_destroy_read_struct(&png, &info, NULL);
     return POPRT_OK;
 }

@@ -176,8 +176,8 @@ static poprt_status unpack(const tiff *t, size_t index, size_t rows)
 {
     const size_t room = rows * t->step;
     uint32_t at, size;
-    if (!value(t, &t->tile_at, index, &at) || !value(t, &t->tile_size, index, &size) || at > t->size ||
-        t->size - at < size)
+    if (!value(t, &t->tile_at, index, &at) || !value(t, &t->tile_size, index, &size) ||
+        at > t->size || t->size - at < size)
         return broken("a strip or tile is outside the file");
     const unsigned char *from = t->bytes + at;
     if (t->packing == PLAIN) {
@@ -284,7 +284,9 @@ poprt_status prt_image_tiff(prt_image_job *job)
         for (size_t top = 0; top < t.height; top += t.tile_height)
             for (size_t left = 0; left < t.width; left += t.tile_width) {
                 const size_t rest = t.height - top; /* the last strip may be short */
-                PRT_TRY(unpack(&t, index++, t.strips && rest < t.tile_height ? rest : t.tile_height));
+                prt_image_check();
+                const bool is_short = t.strips && rest < t.tile_height;
+                PRT_TRY(unpack(&t, index++, is_short ? rest : t.tile_height));
                 put_tile(&t, job->out, left, top, plane);
             }
     return POPRT_OK;

@@ -16,8 +16,18 @@ typedef struct entry {
     bool opaque;
 } entry;
 
+/* What an operation on two dims folded to. */
+typedef struct folded {
+    int64_t a, b, result;
+    int32_t op; /* PRT_DIM_SYMBOL: a free place */
+} folded;
+
+enum { FOLDS_MAX = 1 << 16 };
+
 struct prt_dims {
     prt_arena *arena;
+    folded *folds; /* by hash of operation and operands */
+    size_t n_folds, fold_capacity;
     PRT_VEC(entry) entries;
     uint32_t *slots; /* index of an entry plus 1; 0 is free */
     size_t capacity; /* of slots, a power of two */
@@ -109,6 +119,55 @@ int64_t prt_dim_symbol(prt_dims *dims, prt_str name)
 int64_t prt_dim_intern(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, bool opaque)
 {
     return find_or_add(dims, (prt_dim_node){ .op = (int32_t)op, .a = a, .b = b }, opaque);
+}
+
+static folded *fold_of(folded *folds, size_t capacity, prt_dim_op op, int64_t a, int64_t b)
+{
+    const int64_t words[3] = { op, a, b };
+    size_t i = (size_t)prt_hash(words, sizeof(words), 3) & (capacity - 1);
+    while (folds[i].op != PRT_DIM_SYMBOL &&
+           (folds[i].op != (int32_t)op || folds[i].a != a || folds[i].b != b))
+        i = (i + 1) & (capacity - 1);
+    return &folds[i];
+}
+
+static bool grow_folds(prt_dims *dims)
+{
+    const size_t capacity = dims->fold_capacity != 0 ? dims->fold_capacity * 2 : 256;
+    folded *folds = PRT_NEW_N(dims->arena, folded, capacity);
+    if (folds == NULL)
+        return false;
+    for (size_t i = 0; i < dims->fold_capacity; i++) {
+        const folded *f = &dims->folds[i];
+        if (f->op != PRT_DIM_SYMBOL)
+            *fold_of(folds, capacity, (prt_dim_op)f->op, f->a, f->b) = *f;
+    }
+    dims->folds = folds;
+    dims->fold_capacity = capacity;
+    return true;
+}
+
+bool prt_dims_recall(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t *result)
+{
+    *result = PRT_DIM_UNKNOWN;
+    if (dims->fold_capacity != 0) {
+        const folded *f = fold_of(dims->folds, dims->fold_capacity, op, a, b);
+        if (f->op != PRT_DIM_SYMBOL) {
+            *result = f->result;
+            return true;
+        }
+    }
+    return dims->n_folds >= FOLDS_MAX;
+}
+
+int64_t prt_dims_remember(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t result)
+{
+    if (dims->n_folds * 4 >= dims->fold_capacity * 3 && !grow_folds(dims))
+        return PRT_DIM_UNKNOWN;
+    folded *f = fold_of(dims->folds, dims->fold_capacity, op, a, b);
+    dims->n_folds += f->op == PRT_DIM_SYMBOL;
+    *f = (folded){ .a = a, .b = b, .result = result, .op = (int32_t)op };
+    return result;
 }
 
 bool prt_dim_is_opaque(const prt_dims *dims, size_t index)

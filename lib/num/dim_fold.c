@@ -323,16 +323,8 @@ static int64_t fold_bound(prt_dims *dims, int64_t index, int64_t size)
     return as_written(dims, PRT_DIM_BOUND, index, size);
 }
 
-int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
+static int64_t fold(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
-    if (a == PRT_DIM_UNKNOWN || b == PRT_DIM_UNKNOWN)
-        return PRT_DIM_UNKNOWN;
-    const bool numbers = prt_dim_is_number(a) && prt_dim_is_number(b);
-    if (numbers && (op != PRT_DIM_RATIO || dims == NULL)) /* a ratio keeps its remainder */
-        return prt_dim_apply(op, a, b);
-    PRT_ASSERT(dims != NULL);
-    if (dims == NULL)
-        return PRT_DIM_UNKNOWN;
     switch (op) {
     case PRT_DIM_ADD:
     case PRT_DIM_SUB:
@@ -355,4 +347,20 @@ int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
     default:
         return PRT_DIM_UNKNOWN;
     }
+}
+
+int64_t prt_dim_make(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
+{
+    int64_t result;
+    if (a == PRT_DIM_UNKNOWN || b == PRT_DIM_UNKNOWN)
+        return PRT_DIM_UNKNOWN;
+    const bool numbers = prt_dim_is_number(a) && prt_dim_is_number(b);
+    if (numbers && (op != PRT_DIM_RATIO || dims == NULL)) /* a ratio keeps its remainder */
+        return prt_dim_apply(op, a, b);
+    PRT_ASSERT(dims != NULL);
+    if (dims == NULL)
+        return PRT_DIM_UNKNOWN;
+    if (prt_dims_recall(dims, op, a, b, &result))
+        return result;
+    return prt_dims_remember(dims, op, a, b, fold(dims, op, a, b));
 }

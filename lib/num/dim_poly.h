@@ -56,6 +56,11 @@ int64_t prt_gcd(int64_t a, int64_t b);
 /* From dim_ratio.c: a/b, with what both share divided out. */
 int64_t prt_dim_fold_ratio(prt_dims *dims, int64_t a, int64_t b);
 
+/* From dim.c: what was folded once is not folded again. After so many different operations as no
+ * real model asks for, recall says that anything new is unknown: the time for all is bounded. */
+bool prt_dims_recall(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t *result);
+int64_t prt_dims_remember(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, int64_t result);
+
 /* From dim.c: the node as written. An opaque sum or product is an atom to polynomials, because it
  * did not fit into one. */
 int64_t prt_dim_intern(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b, bool opaque);

@@ -2,7 +2,8 @@
 /*
  * float.h — the small float formats, bit patterns to float and back, rounding to nearest even.
  * Formats: IEEE binary16; bfloat16; the float8 family of ONNX (E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ,
- * E8M0), float6 E2M3 and E3M2, and float4 E2M1. PopRT's F143 and F152 are the FNUZ pair (bias 8 and 16, 0x80 is NaN).
+ * E8M0), float6 E2M3 and E3M2, and float4 E2M1. PopRT's F143 and F152 are the FNUZ pair (bias 8
+ * and 16, 0x80 is NaN).
  */
 #ifndef PRT_NUM_FLOAT_H
 #define PRT_NUM_FLOAT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* upgrade_ml.c — older LabelEncoders: classes by their index, and keys of which the first counts. */
+/* upgrade_ml.c — older LabelEncoders: classes by index, and keys of which the first counts. */
 #include "converter/upgrade.h"
 
 #include "converter/onnx_raw.h"

@@ -26,8 +26,8 @@ static bool only_moves(const prt_infer *c)
         return false;
     if (k == UINT32_MAX || c->def->attrs[k].kind != PRT_ATTR_str)
         return true;
-    const prt_str how = *(const prt_str *)((const char *)c->attrs + c->def->attrs[k].offset);
-    return prt_str_is(how, "none");
+    const void *how = (const char *)c->attrs + c->def->attrs[k].offset;
+    return prt_str_is(*(const prt_str *)how, "none");
 }
 
 /* Few elements; where there are none, the other dims are small still. */

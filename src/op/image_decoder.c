@@ -27,6 +27,12 @@ static void *alloc_scratch(void *user, size_t size)
     return prt_eval_scratch(user, size, 1);
 }
 
+static poprt_status check(void *user)
+{
+    prt_eval *c = user;
+    return c->host->check(c);
+}
+
 /* ITU-R 601's luma in 16 bits, to nearest. */
 static unsigned char grey_of(const unsigned char *p)
 {
@@ -52,12 +58,11 @@ static void give_pixels(const prt_image *image, const prt_image_decoder_attrs *a
 static poprt_status eval(prt_eval *c)
 {
     const prt_image_decoder_attrs *a = c->attrs;
-    const prt_image_memory memory = { c, alloc_scratch };
+    const prt_image_memory memory = { c, alloc_scratch, check };
     const prt_tensor *x = c->in[0];
     prt_image image = { 0 };
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    PRT_TRY(c->host->check(c));
     const poprt_status status = prt_image_decode(&memory, x->data, x->size, &image);
     if (status != POPRT_OK && status != POPRT_E_PARSE)
         return prt_fail_about(status, c->origin.data);

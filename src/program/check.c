@@ -2,7 +2,8 @@
 /*
  * check.c — a program from a file is believed only after this: every index in range, every buffer
  * where its space says, planned buffers inside the block's memory and apart from each other while
- * both are alive, every body called once and from its parent.
+ * both are alive, every body called once and from its parent, and no step reads what nothing has
+ * written.
  */
 #include "op/op.h"
 #include "program/program.h"
@@ -85,6 +86,51 @@ static poprt_status check_overlaps(const prt_block *b, prt_arena *scratch)
     return POPRT_OK;
 }
 
+/* When things happen, by block. */
+typedef struct timeline {
+    uint32_t *calls;  /* how many steps call the block */
+    uint32_t *caller; /* the step of its parent that does */
+    uint32_t **ready; /* by buffer: the first step that may read it; UINT32_MAX: none */
+} timeline;
+
+/* Buffers that can be read from the start, and what each step adds. Parents come before their
+ * bodies, so `ready` of the parent is there. */
+static poprt_status check_reads(const prt_program *p, uint32_t block, timeline *t,
+    prt_arena *scratch)
+{
+    const prt_block *b = &p->blocks[block];
+    uint32_t *ready = PRT_NEW_N(scratch, uint32_t, b->n_buffers);
+    if (ready == NULL)
+        return POPRT_E_NOMEM;
+    t->ready[block] = ready;
+    for (uint32_t i = 0; i < b->n_buffers; i++) {
+        const prt_buffer *buffer = &b->buffers[i];
+        ready[i] = buffer->space == PRT_SPACE_CONSTANT ? 0 : UINT32_MAX;
+        if (buffer->space == PRT_SPACE_CAPTURE &&
+            t->ready[b->parent][buffer->ref] <= t->caller[block])
+            ready[i] = 0;
+    }
+    for (uint32_t i = 0; i < b->n_inputs; i++)
+        ready[b->inputs[i]] = 0;
+    for (uint32_t k = 0; k < b->n_steps; k++) {
+        const prt_step *step = &b->steps[k];
+        const uint32_t *args = &p->args[step->args];
+        for (uint32_t i = 0; i < step->n_in; i++)
+            if (args[i] != PRT_NO_BUFFER && ready[args[i]] > k)
+                return bad(b, "a step reads what nothing has written");
+        for (uint32_t i = step->n_in; i < step->n_in + step->n_out; i++)
+            if (args[i] != PRT_NO_BUFFER && ready[args[i]] > k + 1)
+                ready[args[i]] = k + 1;
+        const prt_eval_params *params = &p->params[step->params];
+        for (uint32_t i = 0; i < params->n_regions; i++)
+            t->caller[params->regions[i]] = k;
+    }
+    for (uint32_t i = 0; i < b->n_outputs; i++)
+        if (ready[b->outputs[i]] > b->n_steps)
+            return bad(b, "an output is never written");
+    return POPRT_OK;
+}
+
 static poprt_status check_step(const prt_program *p, uint32_t block, const prt_step *step,
     uint32_t *calls)
 {
@@ -115,7 +161,7 @@ static poprt_status check_step(const prt_program *p, uint32_t block, const prt_s
     return POPRT_OK;
 }
 
-static poprt_status check_block(const prt_program *p, uint32_t block, uint32_t *calls,
+static poprt_status check_block(const prt_program *p, uint32_t block, timeline *t,
     prt_arena *scratch)
 {
     const prt_block *b = &p->blocks[block];
@@ -130,7 +176,8 @@ static poprt_status check_block(const prt_program *p, uint32_t block, uint32_t *
     for (uint32_t i = 0; i < b->n_buffers; i++)
         PRT_TRY(check_buffer(p, b, &b->buffers[i]));
     for (uint32_t i = 0; i < b->n_steps; i++)
-        PRT_TRY(check_step(p, block, &b->steps[i], calls));
+        PRT_TRY(check_step(p, block, &b->steps[i], t->calls));
+    PRT_TRY(check_reads(p, block, t, scratch));
     return b->is_static ? check_overlaps(b, scratch) : POPRT_OK;
 }
 
@@ -142,10 +189,13 @@ poprt_status prt_program_check(const prt_program *p)
         return bad(&p->blocks[0], "inputs and outputs differ from the main block's");
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(p->allocator, 0, &scratch));
-    uint32_t *calls = PRT_NEW_N(scratch, uint32_t, p->n_blocks);
-    poprt_status status = calls != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    timeline t = { .calls = PRT_NEW_N(scratch, uint32_t, p->n_blocks),
+        .caller = PRT_NEW_N(scratch, uint32_t, p->n_blocks),
+        .ready = PRT_NEW_N(scratch, uint32_t *, p->n_blocks) };
+    poprt_status status =
+        t.calls != NULL && t.caller != NULL && t.ready != NULL ? POPRT_OK : POPRT_E_NOMEM;
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
-        status = check_block(p, i, calls, scratch);
+        status = check_block(p, i, &t, scratch);
     prt_arena_release(scratch);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stepio.c — callbacks, sequences, optionals, maps, outputs in the session's memory, weights. */
+/* test_stepio.c — callbacks, sequences, optionals, maps, the session's memory for outputs,
+ * weights. */
 #include "api_test.h"
 #include "models.h"
 

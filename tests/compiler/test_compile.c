@@ -68,6 +68,44 @@ START_TEST(bodies_capture_what_they_read)
 }
 END_TEST
 
+/* What a changed file could claim: a step, a body or the caller gets what is never computed. */
+START_TEST(nothing_is_read_before_it_is_written)
+{
+    prt_program *p = program_from_text("x = input f32[4]\na = neg x\ny = abs a\nreturn y\n");
+    const prt_block *b = &p->blocks[0];
+    uint32_t *args = (uint32_t *)(uintptr_t)p->args, *outputs = (uint32_t *)(uintptr_t)b->outputs;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    const uint32_t x = args[b->steps[0].args], y = args[b->steps[1].args + 1];
+    args[b->steps[0].args] = y;
+    ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "what nothing has written"));
+    args[b->steps[0].args] = x;
+    args[b->steps[1].args + 1] = PRT_NO_BUFFER;
+    ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "an output is never written"));
+    args[b->steps[1].args + 1] = y;
+    outputs[0] = x;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(captures_are_computed_before_the_call)
+{
+    prt_program *p = program_from_text("c = input bool[]\nx = input f32[4]\na = neg x\n"
+                                       "y = if c {\n"
+                                       "  then_branch {\n    t = abs a\n    return t\n  }\n"
+                                       "  else_branch {\n    return a\n  }\n"
+                                       "}\nreturn y\n");
+    const prt_block *b = &p->blocks[0];
+    uint32_t *args = (uint32_t *)(uintptr_t)p->args;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    args[b->steps[0].args + 1] = PRT_NO_BUFFER;
+    ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
+    prt_program_release(p);
+}
+END_TEST
+
 START_TEST(unknown_operators_are_listed_together)
 {
     prt_module *m = NULL;
@@ -139,5 +177,6 @@ START_TEST(one_device_is_not_enough)
 END_TEST
 
 PRT_TEST_MAIN("compiler/compile", a_chain_reuses_memory, symbols_are_planned_later,
-    bodies_capture_what_they_read, unknown_operators_are_listed_together, progress_can_cancel,
-    one_device_is_not_enough)
+    bodies_capture_what_they_read, nothing_is_read_before_it_is_written,
+    captures_are_computed_before_the_call, unknown_operators_are_listed_together,
+    progress_can_cancel, one_device_is_not_enough)

@@ -84,7 +84,7 @@ class Draw:
         self.need(self.cls == 'any' or self.cls in classes, 'shape')
 
     # ---- shapes
-    def shape(self, least=0, most=4, largest=16):
+    def shape(self, least=0, most=4, largest=12):
         """A shape of the class asked for, of rank least to most (8 when that is the class)."""
         if self.cls == 'scalar':
             self.need(least == 0, 'needs a rank of %d' % least)

@@ -15,6 +15,45 @@ COORDS = ['half_pixel', 'half_pixel_symmetric', 'pytorch_half_pixel', 'align_cor
           'asymmetric', 'tf_crop_and_resize']
 
 
+def source(coords, k, n, out, scale):
+    """Coordinate in the input of output `k`, as the specification's table has it."""
+    width = scale * n
+    if coords == 'align_corners':
+        return 0.0 if width == 1 else k * (n - 1) / (width - 1)
+    if coords == 'asymmetric':
+        return k / scale
+    if coords == 'pytorch_half_pixel' and out <= 1:
+        return 0.0
+    shift = n / 2 * (1 - out / width) if coords == 'half_pixel_symmetric' else 0.0
+    return shift + (k + 0.5) / scale - 0.5
+
+
+def along(axis, x, out, scale, a):
+    """Linear or cubic along one axis: neighbours beyond the ends are the end itself, or weigh
+    nothing; with antialias the filter is as wide as what an output covers."""
+    n, f = x.shape[axis], a.get('cubic_coeff_a', -0.75)
+    coords = a.get('coordinate_transformation_mode', 'half_pixel')
+    by = min(scale, 1.0) if a.get('antialias') else 1.0
+
+    def weigh(d):
+        d = abs(d)
+        if a['mode'] == 'linear':
+            return max(0.0, 1 - d)
+        return ((f + 2) * d - (f + 3)) * d * d + 1 if d <= 1 else \
+            ((f * d - 5 * f) * d + 8 * f) * d - 4 * f if d < 2 else 0.0
+    m = np.zeros([out, n])
+    for k in range(out):
+        at = source(coords, k, n, out, scale)
+        reach = int(np.ceil(2 / by)) + 1
+        w = {i: weigh((i - at) * by) for i in range(math.floor(at) - reach,
+                                                    math.floor(at) + reach + 1)}
+        if a.get('exclude_outside'):
+            w = {i: v for i, v in w.items() if 0 <= i < n}
+        for i, v in w.items():
+            m[k, min(max(i, 0), n - 1)] += v / sum(w.values())
+    return np.moveaxis(np.tensordot(m, x, (1, axis)), 0, axis)
+
+
 @recipe('resize', 'zero rank8')
 def resize(g):
     """Sizes and scales whose quotients are exact in binary where elements are selected, so that no
@@ -67,7 +106,7 @@ def resize(g):
         if coords == 'align_corners' or mode == 'nearest':
             g.need(all(x.shape[k] * s == o for k, s, o in zip(axes, scales, out)), 'fractions')
         sizes, given = i64(out), None
-        if g.chance(0.3) and mode != 'nearest' and 0 not in x.shape:
+        if g.chance(0.3) and mode != 'nearest' and 0 not in x.shape and roi is None:
             a['keep_aspect_ratio_policy'] = g.pick(['not_larger', 'not_smaller'])
     else:
         given = np.array(scales, np.float32)
@@ -79,20 +118,26 @@ def resize(g):
             out[k] = int(math.floor(x.shape[k] * s))
         g.need(sizes is None or 'keep_aspect_ratio_policy' not in a, 'sizes')
         return g.case([x, roi, given, sizes], [x.reshape(out)], a)
-    more = [None if roi is None else wide(roi), given, sizes]
+    more = [None if roi is None else wide(roi), None if given is None else wide(given), sizes]
     if mode == 'nearest':  # select places, then elements
         places = np.arange(x.size, dtype=np.float64).reshape(x.shape)
         at = reference(g, [places] + more, dict(a, extrapolation_value=-1.0), round_to=False)[0]
         y = x.reshape(-1)[np.maximum(np.rint(at).astype(np.int64), 0)]
         if roi is not None:
             y = np.where(at < 0, np.asarray(a['extrapolation_value']).astype(x.dtype), y)
-    else:
-        y = reference(g, [wide(x)] + more, a, round_to=False)[0]
-    if coords == 'pytorch_half_pixel':  # for one element onnx.reference takes -0.5, not 0
-        g.need(all(n > 1 or n == m for n, m in zip(y.shape, x.shape)), 'onnx.reference is wrong')
-    # onnx.reference keeps its coefficients in f32.
-    return g.case([x, roi, given, sizes], [y if mode == 'nearest' else to(t, y)], a,
-                  'exact' if mode == 'nearest' or is_int(t) else 'f32')
+        if coords == 'pytorch_half_pixel':  # for one element onnx.reference takes -0.5, not 0
+            g.need(all(n > 1 or n == m for n, m in zip(y.shape, x.shape)), 'a known difference')
+        return g.case([x, roi, given, sizes], [y], a)
+    if roi is not None or 'keep_aspect_ratio_policy' in a or is_int(t):
+        y = reference(g, [wide(x)] + more, a, round_to=False)[0]  # its ratios are not exact
+        return g.case([x, roi, given, sizes], [to(t, y)], a, 'exact' if is_int(t) else 'peer')
+    y = wide(x)
+    for n, k in enumerate(axes):
+        out = int(sizes[n]) if sizes is not None else int(math.floor(x.shape[k] * scales[n]))
+        scale = out / x.shape[k] if sizes is not None else scales[n]
+        if out != x.shape[k] or scale != 1:
+            y = along(k, y, out, scale, a)
+    return g.case([x, roi, given, sizes], [to(t, y)], a, 'chain')
 
 
 @recipe('grid_sample', 'zero')

@@ -258,7 +258,7 @@ def fused_conv(g):
 @recipe('ms_gemm_fast_gelu', 'zero')
 def gemm_fast_gelu(g):
     t = g.t['T']
-    x, w = g.plain(t, [nn.batch(g), 2, 3]), g.plain(t, [3, g.int(1, 3)])
+    x, w = g.plain(t, [nn.batch(g), 2, 3], -1, 1), g.plain(t, [3, g.int(1, 3)], -1, 1)
     b = g.plain(t, w.shape[1:]) if g.chance(0.6) else None
     v = wide(x) @ wide(w) + (0 if b is None else wide(b))
     return g.case([x, w, b], [to(t, tanh_gelu(v))], None, near(t))

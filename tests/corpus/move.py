@@ -510,4 +510,4 @@ def bit_cast(g):
 
 
 BITS = {k: 8 * t.itemsize for k, t in NP.items()}
-BITS.update({'u4': 4, 'i4': 4, 'f4e2m1': 4, 'u2': 2, 'i2': 2})
+BITS.update({'u4': 4, 'i4': 4, 'f4e2m1': 4, 'u2': 2, 'i2': 2, 'f6e2m3': 6, 'f6e3m2': 6})

@@ -9,6 +9,7 @@ from values import FLOATS, NP, ONNX, is_float, is_int, limits, rounded, to, wide
 EVERY = 'zero scalar rank8'
 FNUZ = ('f8e4m3fnuz', 'f8e5m2fnuz')
 SMALL = ('f8e4m3fn', 'f8e5m2') + FNUZ
+FINITE = ('f4e2m1', 'f6e2m3', 'f6e3m2')  # have neither infinity nor NaN
 
 
 def to_small(v, t, saturate):
@@ -56,8 +57,8 @@ def cast(x, t, saturate, mode):
         return to_small(np.asarray(v, np.float64), t, saturate)
     if t == 'f8e8m0':
         return to_e8m0(np.asarray(v, np.float64), saturate, mode)
-    if t == 'f4e2m1':
-        return np.clip(rounded(v, t), -6, 6).astype(NP[t])
+    if t in FINITE:
+        return np.clip(rounded(v, t), -FLOATS[t][2], FLOATS[t][2]).astype(NP[t])
     if is_float(t):
         return to(t, v)
     if is_float(s):
@@ -67,7 +68,9 @@ def cast(x, t, saturate, mode):
 
 # Texts that a type can hold, where its kind does not tell.
 TEXTS = {'bool': ['1', '0'], 'f8e8m0': ['2', '1', '8', '4'], 'u2': ['0', '1', '3'],
-         'u4': ['0', '1', '3', '15'], 'f4e2m1': ['1.5', '-2', '6', '-inf', '.5', '4.']}
+         'u4': ['0', '1', '3', '15'], 'f4e2m1': ['1.5', '-2', '6', '-inf', '.5', '4.'],
+         'f6e2m3': ['1.5', '-7', '99', '.25'],
+         'f6e3m2': ['1.5', '-28', '99', '.25']}
 
 
 def cast_input(g, s, t):
@@ -86,14 +89,14 @@ def cast_input(g, s, t):
         lo, hi = limits(t)
         return g.plain(s, dims, max(-100, lo), min(100, hi), 4)
     if t == 'string':
-        if s in SMALL or s in ('f8e8m0', 'f4e2m1'):  # numbers of one digit have one short text
+        if s in SMALL + FINITE + ('f8e8m0', 'bf16'):  # of one digit: one short text
             n = int(np.prod(dims, dtype=int))
             some = [1, 2, 4, 0.5] if s == 'f8e8m0' else [0, 1, -2, 0.5, -1.5, 4]
             return np.array([g.pick(some) for _ in range(n)], float).astype(NP[s]).reshape(dims)
         return g.plain(s, dims, -9, 9)
     lo, hi = g.pick([(-4, 4), (-20, 20), (-600, 600), (-70000, 70000)])
     x = g.value(s, dims, lo, hi)
-    if t == 'f4e2m1' and is_float(s):
+    if t in FINITE and is_float(s):
         x = np.where(np.isnan(x), np.ones([], x.dtype), x).astype(x.dtype)
     return x
 
@@ -111,7 +114,7 @@ def strings(x, t):
             y[at] = v != 0 if t == 'bool' else np.asarray(
                 to_small(np.array(v), t, True) if t in SMALL else
                 to_e8m0(np.array(v), True, 'up') if t == 'f8e8m0' else
-                np.clip(v, -6, 6).astype(NP[t]) if t == 'f4e2m1' and v == v else
+                cast(np.array(v), t, True, 'up') if t in FINITE else
                 to(t, np.array(v if is_float(t) else int(v))))[()]
     return y
 
@@ -201,8 +204,8 @@ def quantize_linear(g):
     zz = 0 if z is None else spread(np.asarray(wide(z), np.float64))
     if t3 in SMALL:
         y = to_small(v + zz, t3, saturate)
-    elif t3 == 'f4e2m1':
-        y = np.clip(rounded(v + zz, t3), -6, 6).astype(NP[t3])
+    elif t3 in FINITE:
+        y = np.clip(rounded(v + zz, t3), -FLOATS[t3][2], FLOATS[t3][2]).astype(NP[t3])
     else:
         lo, hi = limits(t3)
         y = to(t3, np.clip(np.rint(v) + zz, lo, hi).astype(np.int64))

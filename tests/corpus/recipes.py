@@ -5,6 +5,7 @@ import control  # noqa: F401
 import image  # noqa: F401
 import learnt  # noqa: F401
 import microsoft  # noqa: F401
+import microsoft_more  # noqa: F401
 import microsoft_quant  # noqa: F401
 import move  # noqa: F401
 import nn  # noqa: F401

@@ -7,6 +7,7 @@ from registry import recipe
 from values import NP, ONNX, text
 
 RANKED = 'zero rank8'
+ITEMS = [t for t in NP if not t.startswith('f6')]  # types that sequences can have
 EVERY = 'zero scalar rank8'
 
 
@@ -38,7 +39,7 @@ def case(g, items, t, lines, results, more=(), out='y'):
 
 def element_type(g):
     """Type of a sequence's elements where no variable of the row tells."""
-    return g.t['T'] if 'T' in g.t else g.pick(NP)
+    return g.t['T'] if 'T' in g.t else g.pick(ITEMS)
 
 
 @recipe('sequence_construct', EVERY)
@@ -49,7 +50,7 @@ def construct(g):
 
 @recipe('sequence_empty')
 def empty(g):
-    t = g.pick(NP)
+    t = g.pick(ITEMS)
     lines = ['s = sequence_empty' + (' {dtype=%d}' % ONNX[t] if t != 'f32' else ''),
              'y = sequence_length s']
     return g.text_case(lines + ['return s, y'], ['= seq 0', '= i64[] {0}'])
@@ -187,7 +188,7 @@ def optional(g):
 def element(g):
     """Of tensors, of sequences, and of optionals that hold something or nothing."""
     o, has = g.t['O'], g.row.key == 'optional_has_element'
-    t = o if o not in ('seq', 'opt') else g.pick(NP)
+    t = o if o not in ('seq', 'opt') else g.pick(ITEMS)
     if not has and g.t['V'] != 'seq' and o == 'opt':
         t = g.t['V']
     x = g.value(t, g.shape())

@@ -116,6 +116,7 @@ def mel(g):
     low, high = g.pick([0.0, 100.0, 500.0]), g.pick([2000.0, 3000.0, 4000.0])
     given = [bands, length, rate]
     a = {'output_datatype': ONNX[t]} if t != 'f32' or g.chance(0.3) else {}
+    low, high = (float(to(edge, np.array(v))) for v in (low, high))
     ins = [scalar(k, v) for v in given] + [to(edge, np.array(v)) for v in (low, high)]
     y = reference(g, [np.array(v, np.int64) for v in given] + [np.array(low), np.array(high)],
                   {'output_datatype': 11}, round_to=False)[0]

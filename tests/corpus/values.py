@@ -13,7 +13,7 @@ TYPES = {
     'f8e4m3fnuz': (ml.float8_e4m3fnuz, 18), 'f8e5m2': (ml.float8_e5m2, 19),
     'f8e5m2fnuz': (ml.float8_e5m2fnuz, 20), 'u4': (ml.uint4, 21), 'i4': (ml.int4, 22),
     'f4e2m1': (ml.float4_e2m1fn, 23), 'f8e8m0': (ml.float8_e8m0fnu, 24), 'u2': (ml.uint2, 25),
-    'i2': (ml.int2, 26),
+    'i2': (ml.int2, 26), 'f6e2m3': (ml.float6_e2m3fn, 27), 'f6e3m2': (ml.float6_e3m2fn, 28),
 }
 NP = {key: np.dtype(t) for key, (t, _) in TYPES.items()}
 ID = {t: key for key, t in NP.items()}
@@ -28,7 +28,8 @@ FLOATS = {
     'f16': (10, -14, 65504.0, True), 'bf16': (7, -126, float(ml.finfo(ml.bfloat16).max), True),
     'f8e4m3fn': (3, -6, 448.0, False), 'f8e4m3fnuz': (3, -7, 240.0, False),
     'f8e5m2': (2, -14, 57344.0, True), 'f8e5m2fnuz': (2, -15, 57344.0, False),
-    'f4e2m1': (1, 0, 6.0, False), 'f8e8m0': (0, -127, 2.0**127, False),
+    'f4e2m1': (1, 0, 6.0, False), 'f6e2m3': (3, 0, 7.5, False), 'f6e3m2': (2, -2, 28.0, False),
+    'f8e8m0': (0, -127, 2.0**127, False),
 }
 
 

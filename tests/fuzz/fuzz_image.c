@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     prt_arena *arena = NULL;
     prt_image image = { 0 };
     if (prt_arena_create(fuzz_allocator(), FUZZ_MEMORY / 4, &arena) == POPRT_OK &&
-        prt_image_decode(&(prt_image_memory){ arena, alloc }, data, size, &image) == POPRT_OK) {
+        prt_image_decode(&(prt_image_memory){ .user = arena, .alloc = alloc }, data, size, &image) == POPRT_OK) {
         const volatile unsigned char *pixels = image.pixels;
         for (size_t i = 0; i < image.width * image.height * image.channels; i++)
             (void)pixels[i];

@@ -124,10 +124,11 @@ static contents contents_of(const char *name)
     return c;
 }
 
-/* Memory from an arena; `left` requests are granted, all when negative. */
+/* Memory from an arena; `left` requests are granted and `checks` questions whether to go on are
+ * answered with yes, all when negative. */
 typedef struct grant {
     prt_arena *arena;
-    long left;
+    long left, checks;
 } grant;
 
 static void *granted(void *user, size_t size)
@@ -139,16 +140,25 @@ static void *granted(void *user, size_t size)
     return prt_arena_alloc(g->arena, size);
 }
 
+static poprt_status asked(void *user)
+{
+    grant *g = user;
+    if (g->checks == 0)
+        return prt_fail(POPRT_E_CANCELLED, NULL, "enough");
+    g->checks -= g->checks > 0;
+    return POPRT_OK;
+}
+
 static grant grant_new(void)
 {
-    grant g = { NULL, -1 };
+    grant g = { NULL, -1, -1 };
     ck_assert_int_eq(prt_arena_create(&prt_mem_libc, (size_t)1 << 28, &g.arena), POPRT_OK);
     return g;
 }
 
 static poprt_status decode(grant *g, const void *bytes, size_t size, prt_image *out)
 {
-    return prt_image_decode(&(prt_image_memory){ g, granted }, bytes, size, out);
+    return prt_image_decode(&(prt_image_memory){ g, granted, asked }, bytes, size, out);
 }
 
 static int difference(const prt_image *a, const prt_image *b)
@@ -278,6 +288,30 @@ START_TEST(refused_memory)
 }
 END_TEST
 
+/* Decoders that take long ask whether to go on, and end where they are told to. */
+START_TEST(cancelled)
+{
+    static const char *const names[] = { "big.tif", "predictor.tif", "rgb.png", "interlaced.png",
+        "progressive.jpg", "rgb.jp2", "lossless.webp" };
+    const int built[] = { 1, 1, HAS_PNG, HAS_PNG, HAS_JPEG, HAS_JP2, HAS_WEBP };
+    for (size_t i = 0; i < PRT_COUNT_OF(names); i++) {
+        const contents file = contents_of(names[i]);
+        poprt_status status = POPRT_E_CANCELLED;
+        long k = 0;
+        for (; built[i] && status != POPRT_OK; k++) {
+            grant g = grant_new();
+            prt_image have = { 0 };
+            g.checks = k;
+            status = decode(&g, file.bytes, file.size, &have);
+            ck_assert(k < 10000 && (status == POPRT_OK || status == POPRT_E_CANCELLED));
+            prt_arena_release(g.arena);
+        }
+        ck_assert_msg(!built[i] || k > 2, "%s asks %ld times", names[i], k - 1);
+        free(file.bytes);
+    }
+}
+END_TEST
+
 static void ck_refused(const char *bytes, size_t size, poprt_status status, const char *part)
 {
     grant g = grant_new();
@@ -313,4 +347,4 @@ START_TEST(no_pictures_and_large_ones)
 END_TEST
 
 PRT_TEST_MAIN("image", files_show_what_they_show, long_lzw, cut_off_files, flipped_files,
-    refused_memory, no_pictures_and_large_ones)
+    refused_memory, cancelled, no_pictures_and_large_ones)

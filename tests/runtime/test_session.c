@@ -342,6 +342,6 @@ END_TEST
 
 PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
     misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
-    examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_twins, branches_run_with_captures,
-    loops_stack_what_is_wanted, weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray,
-    the_memory_cap_holds, fixed_symbols_are_kept)
+    examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_twins,
+    branches_run_with_captures, loops_stack_what_is_wanted, weights_belong_to_the_session,
+    a_replaced_shape_cannot_lead_astray, the_memory_cap_holds, fixed_symbols_are_kept)

@@ -181,18 +181,22 @@ static void run_set(model *t, const char *folder)
     must(prt_arena_create(&prt_mem_libc, 0, &arena), folder);
     prt_tensor *in = PRT_NEW_N(arena, prt_tensor, n_in), *out = PRT_NEW_N(arena, prt_tensor, n_out);
     const prt_tensor **refs = PRT_NEW_N(arena, const prt_tensor *, n_in);
+    prt_blob **files = PRT_NEW_N(arena, prt_blob *, n_in + 1);
+    if (in == NULL || out == NULL || refs == NULL || files == NULL)
+        exit(1);
     for (uint32_t i = 0; i < n_in; i++) {
         char path[PATH_SIZE + 64];
-        prt_blob *bytes = NULL;
         (void)snprintf(path, sizeof(path), "%s/input_%u.pb", folder, i);
-        must(prt_file_map(&prt_mem_libc, path, &bytes), path);
-        must(prt_onnx_read_value(arena, bytes, PRT_VALUE_TENSOR, &in[i]), path);
-        refs[i] = &in[i]; /* the map lives as long as this process */
+        must(prt_file_map(&prt_mem_libc, path, &files[i]), path);
+        must(prt_onnx_read_value(arena, files[i], PRT_VALUE_TENSOR, &in[i]), path);
+        refs[i] = &in[i];
     }
     bind(t, refs);
     must(prt_ir_run(g, n_in, refs, n_out, out, arena), folder);
     for (uint32_t i = 0; i < n_out; i++)
         compare(t, t->values.data[i], &out[i]);
+    for (uint32_t i = 0; i < n_in; i++)
+        prt_blob_release(files[i]);
     prt_arena_release(arena);
 }
 

@@ -64,7 +64,8 @@ static poprt_status eval_add(prt_eval *c)
     const prt_tensor *x = c->in[0];
     const size_t last = prt_tensor_count(c->in[1]);
     for (size_t i = 0; i < prt_tensor_count(x) && prt_eval_wants(c, 0); i++) {
-        const double y = prt_real_at(x, i) + prt_real_at(c->in[1], i % last) + prt_real_at(c->in[2], i);
+        const double y =
+            prt_real_at(x, i) + prt_real_at(c->in[1], i % last) + prt_real_at(c->in[2], i);
         prt_reals_store(x->dtype, c->out[0]->data, i, 1, 1, &y);
     }
     return POPRT_OK;

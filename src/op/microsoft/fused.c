@@ -101,8 +101,12 @@ static poprt_status infer_fast(prt_infer *c)
 {
     PRT_TRY(prt_op_of(PRT_OP_matmul)->hooks->infer(c));
     const prt_shape *w = &c->in[1];
-    return prt_infer_vector(c, 2, prt_infer_ranked(c, 1) && w->rank > 1 ? w->dims[w->rank - 1]
-                                                                        : PRT_DIM_UNKNOWN);
+    if (!prt_infer_ranked(c, 1))
+        return POPRT_OK;
+    if (w->rank < 2)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "the weights have rank %d; at least 2 is needed",
+            w->rank);
+    return prt_infer_vector(c, 2, w->dims[w->rank - 1]);
 }
 
 static poprt_status eval_fast(prt_eval *c)

@@ -71,7 +71,8 @@ static poprt_status eval_gated_norm(prt_eval *c)
         const double inverse = 1 / sqrt(prt_norm_square(row, n) + (double)a->epsilon);
         for (size_t i = 0; i < n; i++) {
             const double z = prt_real_at(gate, at + i);
-            row[i] *= inverse * prt_real_at(c->in[1], i) * (sigmoid ? 1 / (1 + exp(-z)) : prt_silu(z));
+            const double by = sigmoid ? 1 / (1 + exp(-z)) : prt_silu(z);
+            row[i] *= inverse * prt_real_at(c->in[1], i) * by;
         }
         prt_reals_store(x->dtype, c->out[0]->data, at, 1, n, row);
     }

@@ -92,8 +92,8 @@ static poprt_status check_cache(const prt_infer *c, const attrs *a, int64_t size
         PRT_TRY(prt_infer_merge(c, *rows, prt_infer_dim(c, i, 2), "the rows of the cache", rows));
     }
     if (a->sliding_window_cache != 0 && prt_dim_is_number(*rows) && *rows < a->local_window_size)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "a cache of %lld rows is less than a window of %lld",
-            (long long)*rows, (long long)a->local_window_size);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "a cache of %lld rows is less than a window of "
+            "%lld", (long long)*rows, (long long)a->local_window_size);
     return POPRT_OK;
 }
 

@@ -47,6 +47,9 @@ static poprt_status head_size(const prt_infer *c, const form *f, int64_t *size, 
         return prt_infer_fail(c, POPRT_E_ARG, "%lld heads of which %lld elements turn",
             (long long)f->heads, (long long)f->turned);
     *size = x->dims[x->rank - 1];
+    if (x->rank == 3 && f->heads > 0 && prt_dim_is_number(*size) && *size % f->heads != 0)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements do not divide into %lld heads",
+            (long long)*size, (long long)f->heads);
     if (x->rank == 3 && f->heads > 0)
         *size = prt_dim_floordiv(c->dims, *size, f->heads);
     else if (x->rank == 3)

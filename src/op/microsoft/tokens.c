@@ -44,10 +44,9 @@ static poprt_status eval_murmur(prt_eval *c)
     const prt_tensor *x = c->in[0];
     const size_t n = prt_tensor_count(x);
     for (size_t i = 0; i < n && prt_eval_wants(c, 0); i++) {
-        const poprt_string text =
-            x->dtype == PRT_DTYPE_string ? ((const poprt_string *)x->data)[i]
-                                         : (poprt_string){ (const char *)x->data + i * (x->size / n),
-                                               x->size / n };
+        poprt_string text = { (const char *)x->data + i * (x->size / n), x->size / n };
+        if (x->dtype == PRT_DTYPE_string)
+            text = ((const poprt_string *)x->data)[i];
         ((uint32_t *)c->out[0]->data)[i] =
             murmur((const unsigned char *)text.data, text.size, (uint32_t)a->seed);
     }
@@ -253,7 +252,7 @@ static poprt_status eval_warping(prt_eval *c)
 const prt_op_hooks prt_op_ms_dynamic_time_warping = { .infer = infer_warping,
     .eval = eval_warping };
 
-/* ---- WordConvEmbedding: characters of a word, convolved, through tanh, the largest of each ---- */
+/* ---- WordConvEmbedding: characters of a word convolved, through tanh, the largest ---- */
 
 enum { IN_WORDS, IN_W, IN_B, IN_CHARS };
 

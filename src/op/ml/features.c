@@ -97,7 +97,8 @@ static poprt_status vectorize_eval(prt_eval *c)
     for (uint32_t i = 0; i < c->n_in; i++) {
         const prt_tensor *x = c->in[i];
         const size_t has = prt_dims_product(x->dims, x->rank < 2 ? 0 : 1, x->rank);
-        const size_t gets = a->inputdimensions.count != 0 ? (size_t)a->inputdimensions.data[i] : has;
+        const prt_i64s widths = a->inputdimensions;
+        const size_t gets = widths.count != 0 ? (size_t)widths.data[i] : has;
         for (size_t r = 0; r < rows; r++)
             for (size_t k = 0; k < has && k < gets; k++)
                 prt_store_f64(PRT_DTYPE_f32, y->data, r * width + first + k,

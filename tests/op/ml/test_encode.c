@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_encode.c — OneHotEncoder, CategoryMapper, LabelEncoder: both ways, absent keys, bad lists. */
+/* test_encode.c — OneHotEncoder, CategoryMapper, LabelEncoder: absent keys, bad lists. */
 #include "support/check_main.h"
 #include "support/op_check.h"
 #include "support/op_text.h"

@@ -95,7 +95,8 @@ START_TEST(regressor)
               "y = ml_linear_regressor x {coefficients=[1], post_transform=SOFTMAX}\nreturn y\n",
         "f32[1,1] {3}");
     ck_result_near("x = const f64[1] {0.7}\n"
-                   "y = ml_linear_regressor x {coefficients=[1], post_transform=PROBIT}\nreturn y\n",
+                   "y = ml_linear_regressor x {coefficients=[1], post_transform=PROBIT}\n"
+                   "return y\n",
         "f32[1,1] {0.52444589}", 1e-5);
     ck_failure("x = const f32[1] {1}\ny = ml_linear_regressor x {coefficients=[1], targets=0}\n"
                "return y\n",
