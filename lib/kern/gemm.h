@@ -30,8 +30,8 @@ typedef struct prt_gemm_block {
     size_t rows, columns, k;
     const float *a;
     size_t lda;
-    const float *b; /* packed, of `width` */
-    size_t width;
+    const float *b; /* packed, or any rows `stride` apart that may be read up to the next 16 */
+    size_t stride;
     float *c;
     size_t ldc;
     bool add;                /* to what is in C: all blocks of K but the first */

@@ -150,13 +150,14 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 {
-    const size_t w = choose_width(g->rows, g->width), group = group_size(g->rows, most_rows[w - 1]);
+    const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
+    const size_t group = group_size(g->rows, most_rows[w - 1]);
     for (size_t i = 0; i < g->rows; i += group) {
         const size_t left = g->rows - i, r = left < group ? left : group;
         for (size_t j = 0; j < g->columns; j += w * VL) {
-            const size_t vectors = (g->width - j) / VL < w ? (g->width - j) / VL : w;
+            const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
             const tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j,
-                .width = g->width, .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc,
+                .width = g->stride, .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc,
                 .columns = g->columns - j, .add = g->add };
             micro[vectors - 1][r - 1](&t);
         }

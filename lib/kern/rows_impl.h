@@ -183,6 +183,28 @@ static double run_sum(size_t n, const float *x)
     return total;
 }
 
+static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y)
+{
+    for (size_t j = 0; j < m; j += 4) {
+        const size_t rows = m - j < 4 ? m - j : 4;
+        const float *row[4];
+        for (size_t r = 0; r < 4; r++)
+            row[r] = b + (j + (r < rows ? r : 0)) * stride;
+        vf s[4] = { v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f) };
+        size_t i = 0;
+        for (; i + VL <= n; i += VL) {
+            const vf x = LOAD(a);
+            for (size_t r = 0; r < 4; r++)
+                s[r] = v_fma(x, LOAD(row[r]), s[r]);
+        }
+        if (i < n)
+            for (size_t r = 0; r < 4; r++)
+                s[r] = v_fma(LOAD_REST(a), LOAD_REST(row[r]), s[r]);
+        for (size_t r = 0; r < rows; r++)
+            y[j + r] = v_sum(s[r]);
+    }
+}
+
 /* exp(x - max) / sum. A NaN makes all of them NaN: the first pass may lose it, the second not. */
 static void run_softmax(size_t n, const float *x, float *y)
 {

@@ -77,6 +77,15 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
     }
 }
 
+/* Where outputs are inputs, one by one, their planes are the rows. */
+static const float *direct(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const gather *g = p->user;
+    *stride = g->in_plane;
+    return g->v->x + (batch * g->v->channels + k) * g->in_plane + first;
+}
+
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *row_bias)
 {
     const gather *g = p->user;
@@ -132,6 +141,7 @@ poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     const prt_product_spec p = { .batches = v.batch * v.groups, .m = v.filters, .n = g.out_plane,
         .k = depth, .a = v.w, .lda = depth, .c = v.y, .ldc = g.out_plane,
-        .end = { .row_bias = v.bias, .act = v.act }, .at = find, .pack = pack, .user = &g };
+        .end = { .row_bias = v.bias, .act = v.act }, .at = find, .pack = pack,
+        .direct = g.pointwise ? direct : NULL, .user = &g };
     return prt_product_fast(c, k, &p);
 }

@@ -23,12 +23,19 @@ bool prt_planes_init(prt_planes *p, const prt_window *w)
         columns <= p->in_w;
     if (p->direct)
         p->group = p->in_w;
+    p->columns = p->stride_w * p->group;
+    p->taps = p->kernel_h * p->kernel_w;
+    for (size_t i = 0; i < p->taps; i++) {
+        const size_t at = i % p->kernel_w * p->dilation_w;
+        p->offset[i] = i / p->kernel_w * p->dilation_h * p->columns +
+            at % p->stride_w * p->group + at / p->stride_w;
+    }
     return true;
 }
 
 static void arrange_row(const prt_planes *p, const float *x, float fill, float *to)
 {
-    const size_t columns = p->stride_w * p->group;
+    const size_t columns = p->columns;
     if (p->stride_w == 1) {
         const size_t before = p->left > 0 ? (size_t)p->left : 0;
         const size_t lead = before < columns ? before : columns;
@@ -40,38 +47,35 @@ static void arrange_row(const prt_planes *p, const float *x, float fill, float *
             to[i] = fill;
         return;
     }
-    for (size_t phase = 0; phase < p->stride_w; phase++)
-        for (size_t i = 0; i < p->group; i++) {
-            const int64_t at = (int64_t)(i * p->stride_w + phase) - p->left;
-            to[phase * p->group + i] = at >= 0 && at < (int64_t)p->in_w ? x[at] : fill;
-        }
+    for (size_t phase = 0; phase < p->stride_w; phase++, to += p->group) {
+        const int64_t shift = (int64_t)phase - p->left, step = (int64_t)p->stride_w;
+        const int64_t in = (int64_t)p->in_w, group = (int64_t)p->group;
+        /* Elements [low, high) of the group lie inside the row. */
+        int64_t low = shift >= 0 ? 0 : (-shift + step - 1) / step;
+        int64_t high = shift >= in ? 0 : (in - shift + step - 1) / step;
+        low = low < group ? low : group;
+        high = high < low ? low : high < group ? high : group;
+        for (int64_t i = 0; i < low; i++)
+            to[i] = fill;
+        for (int64_t i = low; i < high; i++)
+            to[i] = x[i * step + shift];
+        for (int64_t i = high; i < group; i++)
+            to[i] = fill;
+    }
 }
 
 const float *prt_planes_arrange(const prt_planes *p, const float *x, float fill, float *scratch)
 {
     if (p->direct)
         return x;
-    const size_t columns = p->stride_w * p->group;
     for (size_t r = 0; r < p->rows; r++) {
         const int64_t at = (int64_t)r - p->top;
-        float *to = scratch + r * columns;
+        float *to = scratch + r * p->columns;
         if (at >= 0 && at < (int64_t)p->in_h)
             arrange_row(p, x + (size_t)at * p->in_w, fill, to);
         else
-            for (size_t i = 0; i < columns; i++)
+            for (size_t i = 0; i < p->columns; i++)
                 to[i] = fill;
     }
     return scratch;
-}
-
-void prt_planes_taps(const prt_planes *p, const float *plane, size_t y, const float **taps)
-{
-    const size_t columns = p->stride_w * p->group;
-    for (size_t kh = 0; kh < p->kernel_h; kh++) {
-        const float *row = plane + (y * p->stride_h + kh * p->dilation_h) * columns;
-        for (size_t kw = 0; kw < p->kernel_w; kw++) {
-            const size_t x = kw * p->dilation_w;
-            *taps++ = row + x % p->stride_w * p->group + x / p->stride_w;
-        }
-    }
 }

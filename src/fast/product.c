@@ -35,10 +35,15 @@ static void run_item(const void *user, size_t item, float *packed)
     const size_t parts = (p->k + BLOCK_K - 1) / BLOCK_K, depth = (p->k + parts - 1) / parts;
     for (size_t k = 0; k < p->k; k += depth) {
         const size_t some = p->k - k < depth ? p->k - k : depth;
-        p->pack(p, batch, first, columns, k, some, packed);
+        size_t width = prt_gemm_width(columns);
+        const float *b = packed;
+        if (p->direct != NULL && width == columns)
+            b = p->direct(p, batch, first, k, &width);
+        else
+            p->pack(p, batch, first, columns, k, some, packed);
         const prt_gemm_block g = { .rows = next - row, .columns = columns, .k = some,
-            .a = p->a + a + row * p->lda + k, .lda = p->lda, .b = packed,
-            .width = prt_gemm_width(columns), .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
+            .a = p->a + a + row * p->lda + k, .lda = p->lda, .b = b, .stride = width,
+            .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
             .add = k != 0, .end = k + some == p->k && !plain ? &end : NULL };
         j->kern->gemm(&g);
     }

@@ -21,6 +21,10 @@ struct prt_product_spec {
     /* Packs rows [k, k + depth) of columns [first, first + columns) of B. Any thread. */
     void (*pack)(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
         size_t depth, float *to);
+    /* Where those columns lie in rows `*stride` apart, when nothing needs packing; else NULL. Asked
+     * for whole slices of columns only. */
+    const float *(*direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+        size_t *stride);
     const void *user;
 };
 

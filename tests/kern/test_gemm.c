@@ -84,7 +84,7 @@ static void run(const prt_kern *kern, const problem *p, size_t rows)
                     .act = { .kind = PRT_ACT_relu } };
                 const prt_gemm_block g = { .rows = p->m - i < rows ? p->m - i : rows,
                     .columns = columns, .k = depth, .a = p->a + i * p->lda + q, .lda = p->lda,
-                    .b = p->packed, .width = prt_gemm_width(columns), .c = p->c + i * p->ldc + j,
+                    .b = p->packed, .stride = prt_gemm_width(columns), .c = p->c + i * p->ldc + j,
                     .ldc = p->ldc, .add = q != 0,
                     .end = p->ends && q + depth == p->k ? &end : NULL };
                 kern->gemm(&g);
