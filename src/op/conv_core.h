@@ -57,6 +57,11 @@ void prt_conv_gather(const prt_conv *v, size_t n, size_t g, size_t first, size_t
 void prt_conv_store(const prt_conv *v, size_t n, size_t filter, size_t first, size_t count,
     double *sums);
 
+/* ConvTranspose: output sizes and padding; w->in, out, begin and end are those of the operator
+ * itself. As prt_window_fill otherwise. */
+void prt_conv_transpose_fill(prt_dims *d, const prt_conv_transpose_attrs *a, uint32_t rank,
+    const int64_t *in, const int64_t *kernel, prt_window *w);
+
 /* Element index of a filter's position in the output. */
 static inline size_t prt_conv_at(const prt_conv *v, size_t n, size_t filter, size_t position)
 {

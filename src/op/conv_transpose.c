@@ -10,9 +10,8 @@
 static const prt_conv_slots SLOTS = { 0, 1, 2 };
 static const prt_conv_slots DYNAMIC_SLOTS = { 0, 1, 3 };
 
-/* Output sizes and padding; w->in, out, begin and end are those of ConvTranspose itself. */
-static void fill(prt_dims *d, const prt_conv_transpose_attrs *a, uint32_t rank, const int64_t *in,
-    const int64_t *kernel, prt_window *w)
+void prt_conv_transpose_fill(prt_dims *d, const prt_conv_transpose_attrs *a, uint32_t rank,
+    const int64_t *in, const int64_t *kernel, prt_window *w)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     const uint32_t skip = a->output_shape.count > rank ? 2 : 0; /* of old models: all dims */
@@ -93,7 +92,7 @@ static poprt_status infer_form(prt_infer *c, const prt_conv_transpose_attrs *a,
     for (uint32_t i = 0; i < spatial; i++)
         in[i] = prt_infer_dim(c, 0, i + 2);
     prt_window w;
-    fill(c->dims, a, spatial, in, kernel, &w);
+    prt_conv_transpose_fill(c->dims, a, spatial, in, kernel, &w);
     dims[0] = prt_infer_dim(c, 0, 0);
     dims[1] = prt_dim_mul(c->dims, prt_infer_dim(c, 1, 1), a->group);
     memcpy(dims + 2, w.out, spatial * sizeof(int64_t));
@@ -137,7 +136,7 @@ static poprt_status eval_form(prt_eval *c, const prt_conv_transpose_attrs *a,
     const prt_tensor *x = c->in[0], *w = c->in[1];
     prt_conv v;
     PRT_TRY(prt_conv_init(c, &v, slots, &spec, 1, NULL));
-    fill(NULL, a, x->rank - 2, x->dims + 2, w->dims + 2, &v.window);
+    prt_conv_transpose_fill(NULL, a, x->rank - 2, x->dims + 2, w->dims + 2, &v.window);
     v.groups = (size_t)a->group;
     v.channels = (size_t)w->dims[0] / v.groups;
     v.filters = (size_t)w->dims[1];

@@ -3,98 +3,11 @@
  * test_fast.c — fast forms against the reference kernels: sizes around every tile, at every level,
  * the same bits for one thread and for three. Bounds are in units of the largest element.
  */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "cpu/cpu.h"
-#include "runtime/session.h"
+#include "base/status.h"
 #include "support/check_main.h"
-#include "support/program_text.h"
-
-enum { MOST_IN = 6 };
-
-typedef struct inputs {
-    prt_tensor t[MOST_IN];
-} inputs;
-
-static void fill(const prt_program *p, inputs *in, double low, double high)
-{
-    uint32_t state = 99;
-    ck_assert_uint_le(p->n_inputs, MOST_IN);
-    for (uint32_t i = 0; i < p->n_inputs; i++) {
-        const prt_type *type = p->inputs[i].type;
-        uint64_t count;
-        ck_assert(prt_type_count(type, &count));
-        float *data = malloc((count + 1) * sizeof(float));
-        for (uint64_t k = 0; k < count; k++) {
-            state = state * 1664525u + 1013904223u;
-            data[k] = (float)(low + (high - low) * (double)(state >> 8) / 16777216.0);
-        }
-        ck_assert(prt_tensor_init(&in->t[i], type->dtype, (uint32_t)type->rank, type->dims, data));
-    }
-}
-
-static float *run(prt_program *p, const inputs *in, const prt_kern *kern, const prt_par *par,
-    size_t *count)
-{
-    const prt_session_options options = { .kern = kern, .par = par };
-    prt_session *s = NULL;
-    prt_tensor out = { 0 };
-    ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
-    const poprt_status status = prt_session_run(s, in->t, &out);
-    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
-    *count = prt_tensor_count(&out);
-    float *copy = malloc(out.size + 1);
-    if (out.size != 0)
-        memcpy(copy, out.data, out.size);
-    prt_session_release(s);
-    return copy;
-}
-
-static void check_level(prt_program *p, const inputs *in, const prt_kern *kern, const prt_par *par,
-    double bound, const char *text)
-{
-    size_t n, m;
-    float *want = run(p, in, NULL, NULL, &n), *found = run(p, in, kern, NULL, &m);
-    float *again = run(p, in, kern, par, &m);
-    double most = 0.0;
-    ck_assert_uint_eq(n, m);
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, isfinite(want[i]) ? fabs((double)want[i]) : 0.0);
-    for (size_t i = 0; i < n; i++) {
-        const bool same = want[i] == found[i] || (isnan(want[i]) && isnan(found[i])) ||
-            fabs((double)want[i] - (double)found[i]) <= bound * most;
-        if (!same)
-            ck_abort_msg("%s: element %zu is %.9g, not %.9g (largest %g)\n%s", kern->level, i,
-                (double)found[i], (double)want[i], most, text);
-    }
-    if (n != 0 && memcmp(found, again, n * sizeof(float)) != 0)
-        ck_abort_msg("%s: other bits with three threads\n%s", kern->level, text);
-    free(want);
-    free(found);
-    free(again);
-}
-
-static void check(const char *text, double low, double high, double bound)
-{
-    static const char *const levels[] = { "portable", "avx2", "avx512" };
-    prt_program *p = program_from_text(text);
-    prt_pool *pool = NULL;
-    inputs in;
-    ck_assert_int_eq(prt_pool_create(&prt_mem_libc, 3, 1000, &pool), POPRT_OK);
-    const prt_par par = prt_pool_par(pool);
-    fill(p, &in, low, high);
-    for (size_t i = 0; i < PRT_COUNT_OF(levels); i++) {
-        const uint64_t want = prt_cpu_level(levels[i]);
-        if ((want & prt_cpu_features()) == want)
-            check_level(p, &in, prt_kern_of(want), &par, bound, text);
-    }
-    for (uint32_t i = 0; i < p->n_inputs; i++)
-        free(in.t[i].data);
-    prt_pool_release(pool);
-    prt_program_release(p);
-}
+#include "support/fast_check.h"
 
 START_TEST(products)
 {
@@ -105,18 +18,18 @@ START_TEST(products)
         char text[512];
         (void)snprintf(text, sizeof(text),
             "a = input f32[%d,%d]\nb = input f32[%d,%d]\ny = matmul a b\nreturn y\n", m, k, k, n);
-        check(text, -1, 1, 1e-5);
+        fast_check(text, -1, 1, 1e-5);
         (void)snprintf(text, sizeof(text),
             "a = input f32[%d,%d]\nb = input f32[%d,%d]\nc = input f32[%d]\n"
             "y = gemm a b c {transB=1}\nreturn y\n", m, k, n, k, n);
-        check(text, -1, 1, 1e-5);
+        fast_check(text, -1, 1, 1e-5);
     }
-    check("a = input f32[2,3,20,9]\nb = input f32[3,9,17]\ny = matmul a b\nreturn y\n", -1, 1,
+    fast_check("a = input f32[2,3,20,9]\nb = input f32[3,9,17]\ny = matmul a b\nreturn y\n", -1, 1,
         1e-5);
-    check("a = input f32[9]\nb = input f32[4,9,17]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
-    check("a = input f32[5,3,9]\nb = input f32[9]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
-    check("a = input f32[8,9]\nb = input f32[8,5]\ny = gemm a b {transA=1,alpha=2}\nreturn y\n",
-        -1, 1, 1e-5);
+    fast_check("a = input f32[9]\nb = input f32[4,9,17]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
+    fast_check("a = input f32[5,3,9]\nb = input f32[9]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
+    fast_check("a = input f32[8,9]\nb = input f32[8,5]\ny = gemm a b {transA=1,alpha=2}\n"
+        "return y\n", -1, 1, 1e-5);
 }
 END_TEST
 
@@ -144,7 +57,7 @@ START_TEST(convolutions)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         char text[512];
         (void)snprintf(text, sizeof(text), "%sreturn y\n", graphs[i]);
-        check(text, -1, 1, 1e-5);
+        fast_check(text, -1, 1, 1e-5);
     }
 }
 END_TEST
@@ -167,7 +80,7 @@ START_TEST(pools)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         char text[512];
         (void)snprintf(text, sizeof(text), "%sreturn y\n", graphs[i]);
-        check(text, -1, 1, 1e-6);
+        fast_check(text, -1, 1, 1e-6);
     }
 }
 END_TEST
@@ -183,39 +96,39 @@ START_TEST(elements)
     char text[256];
     for (size_t i = 0; i < PRT_COUNT_OF(ones); i++) {
         (void)snprintf(text, sizeof(text), "x = input f32[3,70001]\ny = %s x\nreturn y\n", ones[i]);
-        check(text, -6, 6, 1e-6);
+        fast_check(text, -6, 6, 1e-6);
         (void)snprintf(text, sizeof(text), "x = input f32[19]\ny = %s x\nreturn y\n", ones[i]);
-        check(text, -6, 6, 1e-6);
+        fast_check(text, -6, 6, 1e-6);
     }
-    check("x = input f32[3,7]\ny = sqrt x\nreturn y\n", 0, 9, 1e-6);
-    check("x = input f32[3,7]\ny = reciprocal x\nreturn y\n", 0.1, 9, 1e-6);
-    check("x = input f32[77]\nlo = const f32[] {-1}\nhi = const f32[] {2}\ny = clip x lo hi\n"
-          "return y\n", -6, 6, 0);
+    fast_check("x = input f32[3,7]\ny = sqrt x\nreturn y\n", 0, 9, 1e-6);
+    fast_check("x = input f32[3,7]\ny = reciprocal x\nreturn y\n", 0.1, 9, 1e-6);
+    fast_check("x = input f32[77]\nlo = const f32[] {-1}\nhi = const f32[] {2}\ny = clip x lo hi\n"
+        "return y\n", -6, 6, 0);
     for (size_t i = 0; i < PRT_COUNT_OF(twos); i++)
         for (size_t k = 0; k < PRT_COUNT_OF(shapes); k++) {
             (void)snprintf(text, sizeof(text),
                 "a = input f32[%s]\nb = input f32[%s]\ny = %s a b\nreturn y\n", shapes[k][0],
                 shapes[k][1], twos[i]);
-            check(text, 0.5, 2, 1e-6);
+            fast_check(text, 0.5, 2, 1e-6);
         }
 }
 END_TEST
 
 START_TEST(rows)
 {
-    check("x = input f32[5,7,33]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
-    check("x = input f32[5,1]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
-    check("x = input f32[5,7,33]\ny = softmax x {axis=1}\nreturn y\n", -5, 5, 1e-6);
-    check("x = input f32[3,5,67]\ns = input f32[67]\nb = input f32[67]\n"
-          "y = layer_normalization x s b\nreturn y\n", -5, 5, 1e-5);
-    check("x = input f32[3,5,67]\ns = input f32[5,67]\ny = layer_normalization x s {axis=1}\n"
-          "return y\n", -5, 5, 1e-5);
-    check("x = input f32[2,5,6,7]\ns = input f32[5]\nb = input f32[5]\nm = input f32[5]\n"
-          "v = input f32[5]\ny = batch_normalization x s b m v\nreturn y\n", 0.5, 2, 1e-5);
-    check("x = input f32[2,5,1500]\na = const i64[1] {-1}\ny = reduce_mean x a\nreturn y\n", -1, 2,
-        1e-6);
-    check("x = input f32[2,5,15]\na = const i64[1] {1}\ny = reduce_mean x a\nreturn y\n", -1, 2,
-        1e-6);
+    fast_check("x = input f32[5,7,33]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
+    fast_check("x = input f32[5,1]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
+    fast_check("x = input f32[5,7,33]\ny = softmax x {axis=1}\nreturn y\n", -5, 5, 1e-6);
+    fast_check("x = input f32[3,5,67]\ns = input f32[67]\nb = input f32[67]\n"
+        "y = layer_normalization x s b\nreturn y\n", -5, 5, 1e-5);
+    fast_check("x = input f32[3,5,67]\ns = input f32[5,67]\ny = layer_normalization x s {axis=1}\n"
+        "return y\n", -5, 5, 1e-5);
+    fast_check("x = input f32[2,5,6,7]\ns = input f32[5]\nb = input f32[5]\nm = input f32[5]\n"
+        "v = input f32[5]\ny = batch_normalization x s b m v\nreturn y\n", 0.5, 2, 1e-5);
+    fast_check("x = input f32[2,5,1500]\na = const i64[1] {-1}\ny = reduce_mean x a\n"
+        "return y\n", -1, 2, 1e-6);
+    fast_check("x = input f32[2,5,15]\na = const i64[1] {1}\ny = reduce_mean x a\n"
+        "return y\n", -1, 2, 1e-6);
 }
 END_TEST
 
@@ -228,7 +141,7 @@ START_TEST(special_values_come_through)
         char text[256];
         (void)snprintf(text, sizeof(text), "%sz = input f32[]\ny = %s\nreturn y\n", specials,
             ops[i]);
-        check(text, 0.25, 0.5, 1e-6);
+        fast_check(text, 0.25, 0.5, 1e-6);
     }
 }
 END_TEST

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_conv.c — convolutions that do not go the plain way of test_fast.c: transposed ones. Bounds
+ * are in units of the largest element.
+ */
+#include <stdio.h>
+
+#include "base/status.h"
+#include "support/check_main.h"
+#include "support/fast_check.h"
+
+static void check_all(const char *const *graphs, size_t count, double bound)
+{
+    for (size_t i = 0; i < count; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text), "%sreturn y\n", graphs[i]);
+        fast_check(text, -1, 1, bound);
+    }
+}
+
+START_TEST(windows_side_by_side)
+{
+    static const char *const graphs[] = {
+        "x = input f32[1,5,9,11]\nw = input f32[5,7,2,2]\nb = input f32[7]\n"
+        "y = conv_transpose x w b {strides=[2,2]}\n",
+        "x = input f32[2,6,40,33]\nw = input f32[6,65,2,3]\ny = conv_transpose x w "
+        "{strides=[2,3],group=2}\n",
+        "x = input f32[1,3,1,200]\nw = input f32[3,2,4,1]\nb = input f32[2]\n"
+        "y = conv_transpose x w b {strides=[4,1]}\n",
+        "x = input f32[2,600,5]\nw = input f32[600,3,2]\nb = input f32[3]\n"
+        "y = conv_transpose x w b {strides=[2]}\n",
+        "x = input f32[1,4,7,7]\nw = input f32[4,3,1,1]\ny = conv_transpose x w\n",
+    };
+    check_all(graphs, PRT_COUNT_OF(graphs), 1e-5);
+}
+END_TEST
+
+START_TEST(windows_that_overlap_or_leave_gaps)
+{
+    static const char *const graphs[] = {
+        "x = input f32[1,5,9,11]\nw = input f32[5,7,3,3]\nb = input f32[7]\n"
+        "y = conv_transpose x w b\n",
+        "x = input f32[2,8,70,9]\nw = input f32[8,30,4,4]\nb = input f32[30]\n"
+        "y = conv_transpose x w b {strides=[2,2],pads=[1,1,1,1]}\n",
+        "x = input f32[1,6,20,20]\nw = input f32[6,4,3,2]\nb = input f32[8]\n"
+        "y = conv_transpose x w b {group=2,strides=[2,3],pads=[2,0,1,3],dilations=[2,1],"
+        "output_padding=[1,2]}\n",
+        "x = input f32[1,2,5,6]\nw = input f32[2,3,2,2]\nb = input f32[3]\n"
+        "y = conv_transpose x w b {strides=[3,4]}\n",
+        "x = input f32[1,2,5,6]\nw = input f32[2,3,2,2]\ny = conv_transpose x w "
+        "{strides=[2,2],pads=[1,0,0,3]}\n",
+        "x = input f32[1,2,5,6]\nw = input f32[2,3,2,2]\nb = input f32[3]\ny = conv_transpose x w "
+        "b {strides=[2,2],output_padding=[1,1]}\n",
+        "x = input f32[1,2,5,6]\nw = input f32[2,3,3,3]\nb = input f32[3]\ny = conv_transpose x w "
+        "b {strides=[2,2],output_shape=[14,9]}\n",
+        "x = input f32[1,2,5,6]\nw = input f32[2,3,3,3]\ny = conv_transpose x w {strides=[2,2],"
+        "auto_pad=\"SAME_UPPER\"}\n",
+        "x = input f32[1,3,50]\nw = input f32[3,5,7]\ny = conv_transpose x w {strides=[2],"
+        "pads=[3,3]}\n",
+        "x = input f32[1,600,6]\nw = input f32[600,2,5]\nb = input f32[2]\n"
+        "y = conv_transpose x w b {dilations=[3]}\n",
+        "x = input f32[1,2,3,4]\nw = input f32[2,2,30,31]\ny = conv_transpose x w\n",
+    };
+    check_all(graphs, PRT_COUNT_OF(graphs), 1e-5);
+}
+END_TEST
+
+START_TEST(transposed_without_elements_or_elsewhere)
+{
+    static const char *const graphs[] = {
+        "x = input f32[0,3,7,7]\nw = input f32[3,2,3,3]\ny = conv_transpose x w\n",
+        "x = input f32[1,0,7,7]\nw = input f32[0,2,3,3]\nb = input f32[2]\n"
+        "y = conv_transpose x w b\n",
+        "x = input f32[1,2,2,2]\nw = input f32[2,2,3,3]\ny = conv_transpose x w {pads=[2,2,2,2]}\n",
+        "x = input f32[1,2,2,2]\nw = input f32[2,2,40,40]\ny = conv_transpose x w\n",
+        "x = input f32[1,2,3,3,3]\nw = input f32[2,2,2,2,2]\ny = conv_transpose x w\n",
+    };
+    check_all(graphs, PRT_COUNT_OF(graphs), 1e-5);
+    fast_check("x = const f32[1,1,3] {nan,1,inf}\nw = input f32[1,2,3]\nz = input f32[1,1,7]\n"
+               "y = conv_transpose x w {strides=[2]}\nreturn y\n", 0.5, 1, 1e-6);
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/conv", windows_side_by_side, windows_that_overlap_or_leave_gaps,
+    transposed_without_elements_or_elsewhere)
