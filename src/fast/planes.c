@@ -2,6 +2,8 @@
 /* planes.c — padded planes. */
 #include "fast/planes.h"
 
+#include "kern/zip.h"
+
 bool prt_planes_init(prt_planes *p, const prt_window *w)
 {
     if (w->rank < 1 || w->rank > 2)
@@ -33,46 +35,44 @@ bool prt_planes_init(prt_planes *p, const prt_window *w)
     return true;
 }
 
-static void arrange_row(const prt_planes *p, const float *x, float fill, float *to)
+/* A row with its padding. */
+static void pad_row(const prt_planes *p, const float *x, float fill, float *to)
 {
     const size_t columns = p->columns;
-    if (p->stride_w == 1) {
-        const size_t before = p->left > 0 ? (size_t)p->left : 0;
-        const size_t lead = before < columns ? before : columns;
-        const size_t room = columns - lead, some = p->in_w < room ? p->in_w : room;
-        for (size_t i = 0; i < lead; i++)
-            to[i] = fill;
-        memcpy(to + lead, x, some * sizeof(float));
-        for (size_t i = lead + some; i < columns; i++)
-            to[i] = fill;
-        return;
-    }
-    for (size_t phase = 0; phase < p->stride_w; phase++, to += p->group) {
-        const int64_t shift = (int64_t)phase - p->left, step = (int64_t)p->stride_w;
-        const int64_t in = (int64_t)p->in_w, group = (int64_t)p->group;
-        /* Elements [low, high) of the group lie inside the row. */
-        int64_t low = shift >= 0 ? 0 : (-shift + step - 1) / step;
-        int64_t high = shift >= in ? 0 : (in - shift + step - 1) / step;
-        low = low < group ? low : group;
-        high = high < low ? low : high < group ? high : group;
-        for (int64_t i = 0; i < low; i++)
-            to[i] = fill;
-        for (int64_t i = low; i < high; i++)
-            to[i] = x[i * step + shift];
-        for (int64_t i = high; i < group; i++)
-            to[i] = fill;
-    }
+    const size_t before = p->left > 0 ? (size_t)p->left : 0;
+    const size_t lead = before < columns ? before : columns;
+    const size_t room = columns - lead, some = p->in_w < room ? p->in_w : room;
+    for (size_t i = 0; i < lead; i++)
+        to[i] = fill;
+    memcpy(to + lead, x, some * sizeof(float));
+    for (size_t i = lead + some; i < columns; i++)
+        to[i] = fill;
+}
+
+static void arrange_row(const prt_planes *p, const float *x, float fill, float *spare, float *to)
+{
+    const size_t n = p->group, ways = p->stride_w;
+    pad_row(p, x, fill, ways == 1 ? to : spare);
+    if (ways == 2)
+        prt_unzip2(n, spare, to, n);
+    else if (ways == 4)
+        prt_unzip4(n, spare, to, n);
+    else
+        for (size_t k = 0; k < ways && ways != 1; k++)
+            for (size_t i = 0; i < n; i++)
+                to[k * n + i] = spare[i * ways + k];
 }
 
 const float *prt_planes_arrange(const prt_planes *p, const float *x, float fill, float *scratch)
 {
     if (p->direct)
         return x;
+    float *spare = scratch + p->rows * p->columns;
     for (size_t r = 0; r < p->rows; r++) {
         const int64_t at = (int64_t)r - p->top;
         float *to = scratch + r * p->columns;
         if (at >= 0 && at < (int64_t)p->in_h)
-            arrange_row(p, x + (size_t)at * p->in_w, fill, to);
+            arrange_row(p, x + (size_t)at * p->in_w, fill, spare, to);
         else
             for (size_t i = 0; i < p->columns; i++)
                 to[i] = fill;

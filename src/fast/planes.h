@@ -25,10 +25,10 @@ typedef struct prt_planes {
 /* False when the window is not of one or two dims, or has too many taps. */
 bool prt_planes_init(prt_planes *p, const prt_window *w);
 
-/* Floats of an arranged plane. */
+/* Floats of an arranged plane, and of a row on its way there. */
 static inline size_t prt_planes_size(const prt_planes *p)
 {
-    return p->direct ? 0 : p->rows * p->columns;
+    return p->direct ? 0 : (p->rows + (p->stride_w != 1)) * p->columns;
 }
 
 /* Arranges a plane; `fill` stands for the padding. Returns where it is: `scratch` or `x`. */
