@@ -10,11 +10,13 @@
 
 #include "kern/gemm.h"
 #include "kern/rows.h"
+#include "kern/winograd.h"
 
 typedef struct prt_kern {
     const char *level; /* "portable", "avx2", "avx512" */
     prt_gemm_fn gemm;
     prt_kern_rows rows;
+    prt_kern_winograd winograd;
 } prt_kern;
 
 /* The best level that `features` (PRT_CPU_*, which this processor must have) allow. Any thread. */

@@ -6,6 +6,7 @@
 #include "kern/gemm_impl.h"
 #include "kern/kern.h"
 #include "kern/rows_impl.h"
+#include "kern/winograd_impl.h"
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 
@@ -15,6 +16,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
         .largest = run_largest, .softmax = run_softmax, .sum = run_sum, .dots = run_dots,
         .layer_norm = run_layer_norm },
+    .winograd = { .weights = run_weights, .input = run_input, .output = run_output },
 };
 
 #endif

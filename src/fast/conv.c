@@ -134,6 +134,10 @@ poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done)
             return POPRT_OK;
         *done = true;
     }
+    PRT_TRY(prt_fast_winograd(c, &v, done));
+    if (*done)
+        return POPRT_OK;
+    *done = true;
     gather g;
     init_gather(&g, &v);
     const size_t depth = v.channels * g.taps;

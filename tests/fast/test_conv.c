@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_conv.c — convolutions that do not go the plain way of test_fast.c: transposed ones. Bounds
- * are in units of the largest element.
+ * test_conv.c — convolutions that do not go the plain way of test_fast.c: transposed ones, and
+ * those by Winograd's tiles. Bounds are in units of the largest element.
  */
 #include <stdio.h>
 
@@ -81,5 +81,28 @@ START_TEST(transposed_without_elements_or_elsewhere)
 }
 END_TEST
 
+/* F(4x4, 3x3): 1e-4 is what winograd.c promises. */
+START_TEST(tiles)
+{
+    static const char *const graphs[] = {
+        /* weights ahead, panels one by one; rows of tiles cut anywhere */
+        "x = input f32[1,8,131,77]\nw = input f32[9,8,3,3]\nb = input f32[9]\n"
+        "y = conv x w b {pads=[1,1,1,1]}\n",
+        "x = input f32[2,17,70,71]\nw = input f32[50,17,3,3]\ny = conv x w {pads=[0,2,1,0]}\n",
+        "x = input f32[1,130,30,31]\nw = input f32[140,130,3,3]\nb = input f32[140]\n"
+        "y = conv x w b {auto_pad=\"SAME_LOWER\"}\n",
+        "x = input f32[2,8,20,300]\nw = input f32[25,8,3,3]\ny = conv x w {pads=[3,3,3,3]}\n",
+        "x = input f32[1,9,150,12]\nw = input f32[8,9,3,3]\ny = conv x w\n",
+        /* inputs ahead, filters block by block */
+        "x = input f32[2,64,14,13]\nw = input f32[165,64,3,3]\nb = input f32[165]\n"
+        "y = conv x w b {pads=[1,1,1,1]}\n",
+        "x = input f32[1,300,20,21]\nw = input f32[140,300,3,3]\ny = conv x w {pads=[1,0,0,1]}\n",
+        "x = input f32[3,40,16,16]\nw = input f32[400,40,3,3]\nb = input f32[400]\n"
+        "y = conv x w b\n",
+    };
+    check_all(graphs, PRT_COUNT_OF(graphs), 1e-4);
+}
+END_TEST
+
 PRT_TEST_MAIN("fast/conv", windows_side_by_side, windows_that_overlap_or_leave_gaps,
-    transposed_without_elements_or_elsewhere)
+    transposed_without_elements_or_elsewhere, tiles)
