@@ -56,5 +56,6 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
     const job j = { .p = p, .kern = kern, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS };
     const size_t depth = p->k < BLOCK_K ? p->k : BLOCK_K;
-    return prt_share_run(c, j.panels * j.blocks * p->batches, depth * PRT_GEMM_PANEL, run_item, &j);
+    return prt_share_run(c, j.panels * j.blocks * p->batches, depth * PRT_GEMM_PANEL + p->spare,
+        run_item, &j);
 }

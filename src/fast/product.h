@@ -18,13 +18,15 @@ struct prt_product_spec {
     prt_gemm_end end; /* pointers to row 0, column 0 of batch 0 */
     /* Offsets of a batch in A, C, the residual and the row bias; NULL: one batch. */
     void (*at)(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *row_bias);
-    /* Packs rows [k, k + depth) of columns [first, first + columns) of B. Any thread. */
+    /* Packs rows [k, k + depth) of columns [first, first + columns) of B, and may use `spare`
+     * floats behind them. Any thread. */
     void (*pack)(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
         size_t depth, float *to);
     /* Where those columns lie in rows `*stride` apart, when nothing needs packing; else NULL. Asked
      * for whole slices of columns only. */
     const float *(*direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k,
         size_t *stride);
+    size_t spare;
     const void *user;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_conv.c — convolutions that do not go the plain way of test_fast.c: transposed ones, and
- * those by Winograd's tiles. Bounds are in units of the largest element.
+ * those by Winograd's tiles; and the panels of the plain way. Bounds are in units of the largest
+ * element.
  */
 #include <stdio.h>
 
@@ -104,5 +105,32 @@ START_TEST(tiles)
 }
 END_TEST
 
+/* Panels of 64 outputs that begin and end anywhere in rows of all widths. */
+START_TEST(gathered_panels)
+{
+    static const int sizes[][5] = { /* height, width, kernel, stride, padding */
+        { 7, 7, 3, 1, 1 }, { 14, 15, 3, 2, 1 }, { 9, 1, 3, 1, 1 }, { 3, 64, 3, 1, 1 },
+        { 4, 65, 3, 1, 1 }, { 5, 200, 3, 1, 2 }, { 9, 301, 7, 2, 3 }, { 31, 33, 5, 3, 0 },
+        { 40, 41, 4, 4, 0 }, { 17, 300, 4, 4, 3 }, { 30, 31, 1, 2, 0 }, { 9, 150, 1, 2, 1 },
+        { 20, 21, 1, 3, 2 }, { 26, 27, 12, 3, 5 }, { 2, 2, 3, 1, 60 } };
+    for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++) {
+        const int *s = sizes[i];
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,6,%d,%d]\nw = input f32[8,3,%d,%d]\nb = input f32[8]\n"
+            "y = conv x w b {group=2,strides=[%d,%d],pads=[%d,%d,%d,%d]}\nreturn y\n", s[0], s[1],
+            s[2], s[2], s[3], s[3], s[4], s[4], s[4], s[4]);
+        fast_check(text, -1, 1, 1e-5);
+    }
+    static const char *const graphs[] = {
+        "x = input f32[1,100,13,14]\nw = input f32[7,100,3,3]\n"
+        "y = conv x w {strides=[2,1],dilations=[1,2]}\n",
+        "x = input f32[2,3,500]\nw = input f32[4,3,10]\ny = conv x w {strides=[5]}\n",
+        "x = input f32[2,3,90]\nw = input f32[4,3,5]\ny = conv x w {pads=[2,2],dilations=[7]}\n",
+    };
+    check_all(graphs, PRT_COUNT_OF(graphs), 1e-5);
+}
+END_TEST
+
 PRT_TEST_MAIN("fast/conv", windows_side_by_side, windows_that_overlap_or_leave_gaps,
-    transposed_without_elements_or_elsewhere, tiles)
+    transposed_without_elements_or_elsewhere, gathered_panels, tiles)
