@@ -170,8 +170,7 @@ static poprt_status infer(prt_infer *c)
 
 /* ---- evaluation ---- */
 
-/* Everything about each axis of the input. */
-static poprt_status fill_axes(prt_eval *c, const prt_resize_form *form, prt_resize_axis *axis)
+poprt_status prt_resize_axes(prt_eval *c, const prt_resize_form *form, prt_resize_axis *axis)
 {
     const prt_resize_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0], *y = c->out[0];
@@ -343,7 +342,7 @@ static poprt_status eval(prt_eval *c)
     if (prt_tensor_count(c->in[0]) == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE, "the input has no elements");
     (void)prt_resize_read(c->attrs, &form, &bad);
-    PRT_TRY(fill_axes(c, &form, axis));
+    PRT_TRY(prt_resize_axes(c, &form, axis));
     return form.mode == PRT_RESIZE_NEAREST ? run_nearest(c, &form, axis)
                                            : run_filter(c, &form, axis);
 }

@@ -55,6 +55,9 @@ typedef struct prt_resize_axis {
 /* Words of the attributes as numbers; false when one is not known, its name in `bad`. */
 bool prt_resize_read(const prt_resize_attrs *a, prt_resize_form *form, prt_str *bad);
 
+/* Everything about each axis of the input, at run time. */
+poprt_status prt_resize_axes(prt_eval *c, const prt_resize_form *form, prt_resize_axis *axis);
+
 /* Nothing changes along this axis. */
 bool prt_resize_is_identity(const prt_resize_form *form, const prt_resize_axis *axis);
 
