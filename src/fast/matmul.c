@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* matmul.c — MatMul and Gemm of float32. */
 #include "fast/product.h"
-#include "fast/share.h"
 #include "op/product.h"
-
 
 enum { FEW_ROWS = 4 }; /* packing B pays from here on */
 
@@ -58,28 +56,6 @@ poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
     return prt_product_fast(c, k, &p);
 }
 
-/* Few rows of A, and rows of B as columns: each element is a sum along two rows. */
-typedef struct dots {
-    const prt_kern *kern;
-    size_t m, n, k, pieces;
-    const float *a, *b, *bias;
-    float *y;
-} dots;
-
-static void run_dots(const void *user, size_t item, float *scratch)
-{
-    const dots *d = user;
-    const size_t from = prt_share_cut(d->n, d->pieces, item);
-    const size_t n = prt_share_cut(d->n, d->pieces, item + 1) - from;
-    (void)scratch;
-    for (size_t i = 0; i < d->m; i++) {
-        float *y = d->y + i * d->n + from;
-        d->kern->rows.dots(d->k, n, d->a + i * d->k, d->b + from * d->k, d->k, y);
-        if (d->bias != NULL)
-            d->kern->rows.two(PRT_TWO_add, n, y, 1, d->bias + from, 1, y);
-    }
-}
-
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
@@ -97,10 +73,9 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     const bool turned = attrs->transB != 0;
     if (turned && m < FEW_ROWS) {
-        const dots d = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
-            .bias = bias != NULL ? bias->data : NULL, .y = y->data,
-            .pieces = prt_share_pieces(n, 64) };
-        return prt_share_run(c, d.pieces, 0, run_dots, &d);
+        const prt_dots_spec d = { .m = m, .n = n, .k = depth, .a = a->data, .lda = depth,
+            .b = b->data, .bias = bias != NULL ? bias->data : NULL, .y = y->data, .ldy = n };
+        return prt_product_dots(c, k, &d);
     }
     const right from = { .data = b->data, .row = turned ? 1 : n, .column = turned ? depth : 1 };
     const prt_product_spec p = { .batches = 1, .m = m, .n = n, .k = depth, .a = a->data,
