@@ -2,6 +2,7 @@
 /* matmul.c — MatMul and Gemm of float32. */
 #include "fast/product.h"
 #include "fast/share.h"
+#include "op/fused.h"
 #include "op/product.h"
 
 
@@ -78,6 +79,30 @@ static void run_dots(const void *user, size_t item, float *scratch)
         if (d->bias != NULL)
             d->kern->rows.two(PRT_TWO_add, n, y, 1, d->bias + from, 1, y);
     }
+}
+
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_fused_linear_attrs *attrs = c->attrs;
+    prt_act act;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
+        return prt_fast_pass(done);
+    const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
+    const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
+    const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
+    const bool turned = attrs->transB != 0;
+    if (depth == 0)
+        return prt_fast_pass(done);
+    const right from = { .data = b->data, .row = turned ? 1 : n, .column = turned ? depth : 1 };
+    const prt_product_spec p = { .batches = 1, .m = m, .n = n, .k = depth, .a = a->data,
+        .lda = depth, .c = y->data, .ldc = n,
+        .end = { .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
+            .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .ldr = n, .act = act },
+        .pack = pack, .user = &from };
+    return prt_product_fast(c, k, &p);
 }
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
