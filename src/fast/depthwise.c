@@ -20,8 +20,10 @@ static void run_filter(const void *user, size_t item, float *scratch)
     const float *x = v->x + (n * v->groups + channel) * p->in_h * p->in_w;
     const float *plane = prt_planes_arrange(p, x, 0.0f, scratch);
     const float *from[PRT_PLANE_TAPS];
+    const prt_act none = { PRT_ACT_none, 0, 0 };
     prt_taps t = { .n = p->out_w, .taps = taps, .from = from, .w = v->w + filter * taps,
-        .bias = v->bias != NULL ? v->bias[filter] : 0.0f, .act = v->residual == NULL ? v->act : (prt_act){ PRT_ACT_none, 0, 0 } };
+        .bias = v->bias != NULL ? v->bias[filter] : 0.0f,
+        .act = v->residual == NULL ? v->act : none };
     for (size_t y = 0; y < p->out_h; y++) {
         prt_planes_taps(p, plane, y, from);
         t.y = v->y + (item * p->out_h + y) * p->out_w;
