@@ -4,7 +4,7 @@
 #define PRT_KERN_CELL_IMPL_H
 
 #include "kern/cell.h"
-#include "kern/gemm_impl.h"
+#include "kern/act_impl.h"
 
 /* A function with its factors and the clip before it, spread over vectors. */
 typedef struct gate_fn {
@@ -32,21 +32,21 @@ static inline void lstm_row(const prt_lstm_cell *l, const int kind_f, const int 
     const size_t n = l->n;
     const float *p = l->peepholes;
     for (size_t k = 0; k < n; k += VL) {
-        const vf before = load_some(l->c, k, n);
-        vf in = load_some(l->gates, k, n), out = load_some(l->gates + n, k, n);
-        vf forget = load_some(l->gates + 2 * n, k, n);
+        const vf before = v_load_some(l->c, k, n);
+        vf in = v_load_some(l->gates, k, n), out = v_load_some(l->gates + n, k, n);
+        vf forget = v_load_some(l->gates + 2 * n, k, n);
         if (p != NULL) {
-            in = v_fma(load_some(p, k, n), before, in);
-            forget = v_fma(load_some(p + 2 * n, k, n), before, forget);
+            in = v_fma(v_load_some(p, k, n), before, in);
+            forget = v_fma(v_load_some(p + 2 * n, k, n), before, forget);
         }
         in = v_gate(&f, in);
         forget = l->coupled ? v_sub(v_set(1.0f), in) : v_gate(&f, forget);
-        const vf fresh = v_gate(&g, load_some(l->gates + 3 * n, k, n));
+        const vf fresh = v_gate(&g, v_load_some(l->gates + 3 * n, k, n));
         const vf c = v_fma(forget, before, v_mul(in, fresh));
         if (p != NULL)
-            out = v_fma(load_some(p + n, k, n), c, out);
-        store_some(l->c, k, n, c);
-        store_some(l->h, k, n, v_mul(v_gate(&f, out), v_act(c, h.kind, h.a, h.b)));
+            out = v_fma(v_load_some(p + n, k, n), c, out);
+        v_store_some(l->c, k, n, c);
+        v_store_some(l->h, k, n, v_mul(v_gate(&f, out), v_act(c, h.kind, h.a, h.b)));
     }
 }
 
@@ -65,12 +65,12 @@ static void run_gru_reset(const prt_gru_cell *u)
     const gate_fn f = gate_of(u->acts, 0, u->acts->act[0].kind);
     const size_t n = u->n;
     for (size_t k = 0; k < n; k += VL) {
-        vf with = load_some(u->with, k, n);
+        vf with = v_load_some(u->with, k, n);
         if (u->bias != NULL)
-            with = v_add(with, load_some(u->bias, k, n));
-        const vf r = v_gate(&f, load_some(u->gates + n, k, n));
-        store_some(u->gates, k, n, v_gate(&f, load_some(u->gates, k, n)));
-        store_some(u->reset, k, n, v_mul(r, with));
+            with = v_add(with, v_load_some(u->bias, k, n));
+        const vf r = v_gate(&f, v_load_some(u->gates + n, k, n));
+        v_store_some(u->gates, k, n, v_gate(&f, v_load_some(u->gates, k, n)));
+        v_store_some(u->reset, k, n, v_mul(r, with));
     }
 }
 
@@ -79,12 +79,12 @@ static void run_gru_state(const prt_gru_cell *u)
     const gate_fn g = gate_of(u->acts, 1, u->acts->act[1].kind);
     const size_t n = u->n;
     for (size_t k = 0; k < n; k += VL) {
-        const vf z = load_some(u->gates, k, n), before = load_some(u->h, k, n);
-        vf x = load_some(u->gates + 2 * n, k, n);
+        const vf z = v_load_some(u->gates, k, n), before = v_load_some(u->h, k, n);
+        vf x = v_load_some(u->gates + 2 * n, k, n);
         if (u->add)
-            x = v_add(x, load_some(u->reset, k, n));
+            x = v_add(x, v_load_some(u->reset, k, n));
         const vf kept = v_mul(z, before);
-        store_some(u->h, k, n, v_fma(v_sub(v_set(1.0f), z), v_gate(&g, x), kept));
+        v_store_some(u->h, k, n, v_fma(v_sub(v_set(1.0f), z), v_gate(&g, x), kept));
     }
 }
 

@@ -15,6 +15,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .gemm = PRT_LEVEL(prt_gemm_run),
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
         .largest = run_largest, .softmax = run_softmax, .sum = run_sum, .dots = run_dots,
+        .sums = run_sums,
         .layer_norm = run_layer_norm },
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
 };

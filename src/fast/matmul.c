@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* matmul.c — MatMul and Gemm of float32. */
 #include "fast/product.h"
+#include "fast/share.h"
+#include "op/fused.h"
 #include "op/product.h"
+
 
 enum { FEW_ROWS = 4 }; /* packing B pays from here on */
 
@@ -33,6 +36,56 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
     *bias = 0;
 }
 
+/* Few rows of A: B is read once as it lies, and not packed. */
+typedef struct few {
+    const prt_kern *kern;
+    size_t m, n, k, pieces;
+    const float *a, *b;
+    bool turned; /* columns of B lie side by side */
+    const float *bias, *residual;
+    float *y;
+    prt_act act;
+} few;
+
+static void run_few(const void *user, size_t item, float *scratch)
+{
+    const few *f = user;
+    const prt_kern_rows *rows = &f->kern->rows;
+    const size_t from = prt_share_cut(f->n, f->pieces, item);
+    const size_t n = prt_share_cut(f->n, f->pieces, item + 1) - from;
+    (void)scratch;
+    for (size_t i = 0; i < f->m; i++) {
+        float *y = f->y + i * f->n + from;
+        if (f->turned)
+            rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, y);
+        else
+            rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, y);
+        if (f->bias != NULL)
+            rows->two(PRT_TWO_add, n, y, 1, f->bias + from, 1, y);
+        if (f->residual != NULL)
+            rows->two(PRT_TWO_add, n, y, 1, f->residual + i * f->n + from, 1, y);
+        if (f->act.kind != PRT_ACT_none)
+            rows->act(&f->act, n, y, y);
+    }
+}
+
+/* One product with whole operands, by the way that fits its rows. */
+static poprt_status run_linear(prt_eval *c, const few *f)
+{
+    if (f->m < FEW_ROWS) {
+        few cut = *f;
+        cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
+        return prt_share_run(c, cut.pieces, 0, run_few, &cut);
+    }
+    const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
+        .column = f->turned ? f->k : 1 };
+    const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
+        .lda = f->k, .c = f->y, .ldc = f->n,
+        .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
+        .pack = pack, .user = &from };
+    return prt_product_fast(c, f->kern, &p);
+}
+
 poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
@@ -45,8 +98,9 @@ poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
     if (mm.k == 0)
         return prt_fast_pass(done);
     if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
-        mm.m *= mm.batches;
-        mm.batches = 1;
+        const few f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k, .a = a->data,
+            .b = b->data, .y = c->out[0]->data };
+        return run_linear(c, &f);
     }
     const right from = { .data = b->data, .row = mm.n, .column = 1, .mm = &mm,
         .c_step = mm.m * mm.n };
@@ -54,6 +108,26 @@ poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
         .a = a->data, .lda = mm.k, .c = c->out[0]->data, .ldc = mm.n,
         .at = mm.batches > 1 ? find : NULL, .pack = pack, .user = &from };
     return prt_product_fast(c, k, &p);
+}
+
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_fused_linear_attrs *attrs = c->attrs;
+    prt_act act;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
+        return prt_fast_pass(done);
+    const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
+    const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
+    const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
+    if (depth == 0)
+        return prt_fast_pass(done);
+    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+        .turned = attrs->transB != 0, .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
+        .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
+    return run_linear(c, &f);
 }
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
@@ -71,15 +145,7 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         (size_t)bias->dims[bias->rank - 1] == n;
     if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
         return prt_fast_pass(done);
-    const bool turned = attrs->transB != 0;
-    if (turned && m < FEW_ROWS) {
-        const prt_dots_spec d = { .m = m, .n = n, .k = depth, .a = a->data, .lda = depth,
-            .b = b->data, .bias = bias != NULL ? bias->data : NULL, .y = y->data, .ldy = n };
-        return prt_product_dots(c, k, &d);
-    }
-    const right from = { .data = b->data, .row = turned ? 1 : n, .column = turned ? depth : 1 };
-    const prt_product_spec p = { .batches = 1, .m = m, .n = n, .k = depth, .a = a->data,
-        .lda = depth, .c = y->data, .ldc = n,
-        .end = { .bias = bias != NULL ? bias->data : NULL }, .pack = pack, .user = &from };
-    return prt_product_fast(c, k, &p);
+    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+        .turned = attrs->transB != 0, .bias = bias != NULL ? bias->data : NULL, .y = y->data };
+    return run_linear(c, &f);
 }

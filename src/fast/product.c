@@ -58,30 +58,3 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
     const size_t depth = p->k < BLOCK_K ? p->k : BLOCK_K;
     return prt_share_run(c, j.panels * j.blocks * p->batches, depth * PRT_GEMM_PANEL, run_item, &j);
 }
-
-typedef struct dots_job {
-    const prt_dots_spec *d;
-    const prt_kern *kern;
-    size_t pieces;
-} dots_job;
-
-static void run_dots(const void *user, size_t item, float *scratch)
-{
-    const dots_job *j = user;
-    const prt_dots_spec *d = j->d;
-    const size_t from = prt_share_cut(d->n, j->pieces, item);
-    const size_t n = prt_share_cut(d->n, j->pieces, item + 1) - from;
-    (void)scratch;
-    for (size_t i = 0; i < d->m; i++) {
-        float *y = d->y + i * d->ldy + from;
-        j->kern->rows.dots(d->k, n, d->a + i * d->lda, d->b + from * d->k, d->k, y);
-        if (d->bias != NULL)
-            j->kern->rows.two(PRT_TWO_add, n, y, 1, d->bias + from, 1, y);
-    }
-}
-
-poprt_status prt_product_dots(prt_eval *c, const prt_kern *kern, const prt_dots_spec *d)
-{
-    const dots_job j = { .d = d, .kern = kern, .pieces = prt_share_pieces(d->n, 64) };
-    return prt_share_run(c, j.pieces, 0, run_dots, &j);
-}

@@ -30,18 +30,4 @@ struct prt_product_spec {
 
 poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_product_spec *p);
 
-/* Few rows of A, and rows of B as columns, nothing packed: each element is a sum along two
- * rows. */
-typedef struct prt_dots_spec {
-    size_t m, n, k;
-    const float *a; /* [m, k] */
-    size_t lda;
-    const float *b;    /* [n, k] */
-    const float *bias; /* [n]; NULL: none */
-    float *y;          /* [m, n] */
-    size_t ldy;
-} prt_dots_spec;
-
-poprt_status prt_product_dots(prt_eval *c, const prt_kern *kern, const prt_dots_spec *d);
-
 #endif

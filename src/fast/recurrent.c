@@ -127,7 +127,8 @@ static poprt_status read_side(prt_recurrent *n, size_t d)
     side->w = data_of(n->eval, 1) + d * n->rows * n->input;
     side->peepholes = p != NULL ? p + d * 3 * n->hidden : NULL;
     side->backward = prt_rnn_backward(&n->form, d);
-    side->part[0] = (prt_recurrent_part){ .rows = n->rows - late, .r = r + d * n->rows * n->hidden };
+    side->part[0] = (prt_recurrent_part){ .rows = n->rows - late,
+        .r = r + d * n->rows * n->hidden };
     side->part[1] = (prt_recurrent_part){ .rows = late,
         .r = side->part[0].r + side->part[0].rows * n->hidden };
     for (size_t i = 0; i < n->parts && n->seq * n->batch >= FEW_USES; i++) {
@@ -182,7 +183,8 @@ void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, 
     const prt_recurrent_part *p = &s->side->part[part];
     const size_t hidden = n->hidden;
     for (size_t first = 0; p->packed != NULL && first < p->rows; first += PRT_GEMM_PANEL) {
-        const size_t left = p->rows - first, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        const size_t left = p->rows - first;
+        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
         const prt_gemm_block g = { .rows = s->count, .columns = columns, .k = hidden, .a = x,
             .lda = hidden, .b = p->packed + first * hidden, .stride = prt_gemm_width(columns),
             .c = y + first, .ldc = stride, .add = add };
@@ -205,29 +207,12 @@ static void pack_w(const prt_product_spec *p, size_t batch, size_t first, size_t
     prt_gemm_pack(depth, columns, w + first * p->k + k, 1, p->k, to);
 }
 
-/* A step at a time, so that entries of both layouts are equally far apart. */
-static poprt_status few_rows(const prt_recurrent *n, const prt_recurrent_side *side, const float *x,
-    size_t steps)
-{
-    const bool turned = n->form.layout != 0;
-    for (size_t t = 0; t < steps; t++) {
-        const prt_dots_spec d = { .m = n->batch, .n = n->rows, .k = n->input,
-            .a = x + t * (turned ? 1 : n->batch) * n->input,
-            .lda = (turned ? n->seq : 1) * n->input, .b = side->w, .bias = side->bias,
-            .y = side->gates + t * n->batch * n->rows, .ldy = n->rows };
-        PRT_TRY(prt_product_dots(n->eval, n->kern, &d));
-    }
-    return POPRT_OK;
-}
-
 /* The gates of the stretch at hand, as far as they hang on X. */
 static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side *side)
 {
     const bool turned = n->form.layout != 0;
     const size_t steps = n->steps, step = (turned ? 1 : n->batch) * n->input;
     const float *x = (const float *)n->eval->in[0]->data + side->first * step;
-    if (steps * n->batch < FEW_ROWS)
-        return few_rows(n, side, x, steps);
     prt_product_spec p = { .batches = 1, .m = steps * n->batch, .n = n->rows, .k = n->input,
         .a = x, .lda = n->input, .c = side->gates, .ldc = n->rows, .end = { .bias = side->bias },
         .pack = pack_w, .user = side->w };
@@ -245,6 +230,20 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
         PRT_TRY(prt_product_fast(n->eval, n->kern, &p));
     }
     return POPRT_OK;
+}
+
+/* The same for the entries of a step: few rows in all, and W as it is. */
+static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s)
+{
+    const bool turned = n->form.layout != 0;
+    const float *x = n->eval->in[0]->data, *bias = s->side->bias;
+    float *y = s->gates;
+    for (size_t b = s->entry; b < s->entry + s->count; b++, y += n->rows) {
+        const size_t row = turned ? b * n->seq + s->at : s->at * n->batch + b;
+        n->kern->rows.dots(n->input, n->rows, x + row * n->input, s->side->w, n->input, y);
+        if (bias != NULL)
+            n->kern->rows.two(PRT_TWO_add, n->rows, y, 1, bias, 1, y);
+    }
 }
 
 /* ---- time ---- */
@@ -278,6 +277,8 @@ static void run_item(const void *user, size_t item, float *scratch)
             return;
         s.at = side->first + t;
         s.gates = side->gates + (t * n->batch + s.entry) * n->rows;
+        if (n->steps * n->batch < FEW_ROWS)
+            multiply_entries(n, &s);
         n->step(n, &s);
         write_step(n, &s, d);
     }
@@ -294,7 +295,8 @@ static poprt_status run_time(prt_recurrent *n)
         for (size_t d = 0; d < n->directions; d++) {
             prt_recurrent_side *side = &n->side[d];
             side->first = side->backward ? n->seq - from - n->steps : from;
-            PRT_TRY(multiply_w(n, side));
+            if (n->steps * n->batch >= FEW_ROWS)
+                PRT_TRY(multiply_w(n, side));
         }
         PRT_TRY(prt_share_run(n->eval, n->directions * n->pieces, floats, run_item, n));
         PRT_TRY(n->eval->host->check(n->eval)); /* an item may have been left for it */
