@@ -42,21 +42,36 @@ typedef struct few {
     size_t m, n, k, pieces;
     const float *a, *b;
     bool turned; /* columns of B lie side by side */
+    bool packed; /* B is panels, see kern/gemm.h */
     const float *bias, *residual;
     float *y;
     prt_act act;
 } few;
 
+/* Row i of C from column `from` on, panel by panel. */
+static void sums_of_panels(const few *f, size_t i, size_t from, size_t n)
+{
+    for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
+        const size_t left = f->n - at, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        f->kern->rows.sums(f->k, columns, f->a + i * f->k, f->b + at * f->k,
+            prt_gemm_width(columns), f->y + i * f->n + at);
+    }
+}
+
 static void run_few(const void *user, size_t item, float *scratch)
 {
     const few *f = user;
     const prt_kern_rows *rows = &f->kern->rows;
-    const size_t from = prt_share_cut(f->n, f->pieces, item);
-    const size_t n = prt_share_cut(f->n, f->pieces, item + 1) - from;
+    const size_t unit = f->packed ? PRT_GEMM_PANEL : 1, units = (f->n + unit - 1) / unit;
+    const size_t from = prt_share_cut(units, f->pieces, item) * unit;
+    const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
+    const size_t n = (end < f->n ? end : f->n) - from;
     (void)scratch;
     for (size_t i = 0; i < f->m; i++) {
         float *y = f->y + i * f->n + from;
-        if (f->turned)
+        if (f->packed)
+            sums_of_panels(f, i, from, n);
+        else if (f->turned)
             rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, y);
         else
             rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, y);
@@ -69,12 +84,24 @@ static void run_few(const void *user, size_t item, float *scratch)
     }
 }
 
+static const float *panel_at(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const right *b = p->user;
+    const size_t left = p->n - first;
+    (void)batch;
+    *stride = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    return b->data + first * p->k + k * *stride;
+}
+
 /* One product with whole operands, by the way that fits its rows. */
 static poprt_status run_linear(prt_eval *c, const few *f)
 {
     if (f->m < FEW_ROWS) {
         few cut = *f;
+        const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
+        cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
         return prt_share_run(c, cut.pieces, 0, run_few, &cut);
     }
     const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
@@ -82,7 +109,7 @@ static poprt_status run_linear(prt_eval *c, const few *f)
     const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
         .lda = f->k, .c = f->y, .ldc = f->n,
         .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
-        .pack = pack, .user = &from };
+        .pack = pack, .direct = f->packed ? panel_at : NULL, .padded = f->packed, .user = &from };
     return prt_product_fast(c, f->kern, &p);
 }
 
@@ -125,7 +152,8 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     if (depth == 0)
         return prt_fast_pass(done);
     const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
-        .turned = attrs->transB != 0, .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
+        .turned = attrs->transB != 0, .packed = attrs->columns != 0,
+        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
         .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
     return run_linear(c, &f);
 }

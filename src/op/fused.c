@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "kern/gemm.h"
 #include "op/gelu.h"
 #include "op/inner.h"
 #include "op/nn.h"
@@ -157,23 +158,60 @@ const prt_op_hooks prt_op_fused_conv = { .infer = infer_conv, .eval = eval_conv 
 
 /* ---- fused_linear ---- */
 
+/* Columns and depth of B. A packed one is a vector of K rows, as wide as its panels. */
+static poprt_status infer_right(prt_infer *c, int64_t columns, bool turned, int64_t *n, int64_t *k)
+{
+    if (columns == 0) {
+        PRT_TRY(prt_infer_rank(c, 1, 2));
+        *n = prt_infer_dim(c, 1, !turned);
+        *k = prt_infer_dim(c, 1, turned);
+        return POPRT_OK;
+    }
+    if (columns < 0 || columns > INT32_MAX || turned)
+        return prt_infer_fail(c, POPRT_E_ARG, "a packed B of %lld columns", (long long)columns);
+    PRT_TRY(prt_infer_rank(c, 1, 1));
+    const int64_t width = (int64_t)prt_gemm_width((size_t)columns);
+    const int64_t size = prt_infer_dim(c, 1, 0);
+    *n = columns;
+    *k = prt_dim_is_number(size) ? size / width : PRT_DIM_UNKNOWN;
+    if (prt_dim_is_number(size) && size % width != 0)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are no panels of %lld columns",
+            (long long)size, (long long)columns);
+    return POPRT_OK;
+}
+
 static poprt_status infer_linear(prt_infer *c)
 {
     const prt_fused_linear_attrs *a = c->attrs;
+    int64_t n = PRT_DIM_UNKNOWN, k = PRT_DIM_UNKNOWN, inner;
     PRT_TRY(check_act(c, a->activation));
-    PRT_TRY(prt_infer_rank(c, 1, 2));
-    const int64_t n = prt_infer_dim(c, 1, a->transB == 0), k = prt_infer_dim(c, 1, a->transB != 0);
+    PRT_TRY(infer_right(c, a->columns, a->transB != 0, &n, &k));
     PRT_TRY(prt_infer_vector(c, 2, n));
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, c->in[0].dtype, PRT_RANK_UNKNOWN);
     prt_shape y = c->in[0];
-    int64_t inner;
     if (y.rank < 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "A has rank 0; at least 1 is needed");
     PRT_TRY(prt_infer_merge(c, y.dims[y.rank - 1], k, "inner dim", &inner));
     y.dims[y.rank - 1] = n;
     PRT_TRY(check_residual(c, 3, &y));
     return prt_infer_exact(c, 0, y.dtype, y.rank, y.dims);
+}
+
+/* The matrix that was packed. */
+static poprt_status unpack(prt_eval *c, int64_t k, int64_t n, prt_tensor *to)
+{
+    const int64_t dims[2] = { k, n };
+    const float *from = c->in[1]->data;
+    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, 2, dims, to));
+    float *data = to->data;
+    for (int64_t first = 0; first < n; first += PRT_GEMM_PANEL) {
+        const size_t left = (size_t)(n - first);
+        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        for (int64_t i = 0; i < k; i++, from += prt_gemm_width(columns))
+            memcpy(data + i * n + first, from, columns * sizeof(float));
+    }
+    return POPRT_OK;
 }
 
 static poprt_status eval_linear(prt_eval *c)
@@ -183,13 +221,15 @@ static poprt_status eval_linear(prt_eval *c)
     prt_act act;
     if (!prt_eval_wants(c, 0) || !prt_fused_act(a->activation, a->alpha, a->beta, &act))
         return POPRT_OK;
-    prt_tensor x = *c->in[0], y = *c->out[0];
+    prt_tensor x = *c->in[0], y = *c->out[0], w = *c->in[1];
     const int64_t k = x.dims[x.rank - 1], n = y.dims[y.rank - 1];
     x.dims[0] = y.dims[0] = (int64_t)prt_dims_product(x.dims, 0, x.rank - 1);
     x.dims[1] = k;
     y.dims[1] = n;
     x.rank = y.rank = 2;
-    const prt_tensor *in[2] = { &x, c->in[1] };
+    if (a->columns != 0)
+        PRT_TRY(unpack(c, k, n, &w));
+    const prt_tensor *in[2] = { &x, &w };
     prt_tensor *out[1] = { &y };
     PRT_TRY(prt_inner_eval(c, PRT_OP_gemm, &gemm, 2, in, 1, out));
     finish(c, input(c, 2), input(c, 3), &act);
