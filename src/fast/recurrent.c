@@ -150,6 +150,11 @@ static poprt_status read_side(prt_recurrent *n, size_t d)
 
 /* ---- R ---- */
 
+static size_t panels_of(const prt_recurrent_part *p)
+{
+    return (p->rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+}
+
 /* An item is a panel of one part of one direction. */
 static void pack_panel(const void *user, size_t item, float *scratch)
 {
@@ -157,7 +162,7 @@ static void pack_panel(const void *user, size_t item, float *scratch)
     const prt_recurrent_part *part = n->side[item % n->directions].part;
     size_t first = item / n->directions * PRT_GEMM_PANEL;
     (void)scratch;
-    const size_t panels = (part->rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const size_t panels = panels_of(part);
     if (first >= panels * PRT_GEMM_PANEL) {
         first -= panels * PRT_GEMM_PANEL;
         part++;
@@ -173,8 +178,25 @@ static poprt_status pack(const prt_recurrent *n)
     if (n->side[0].part[0].packed == NULL)
         return POPRT_OK;
     for (size_t i = 0; i < n->parts; i++)
-        panels += (n->side[0].part[i].rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+        panels += panels_of(&n->side[0].part[i]);
     return prt_share_run(n->eval, n->directions * panels, 0, pack_panel, n);
+}
+
+/* Every other step goes through the panels backwards: where they just fill a cache level, a step
+ * begins with what the one before has left there. */
+static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
+    const prt_recurrent_part *p, const float *x, bool add, float *y, size_t stride)
+{
+    const size_t panels = panels_of(p);
+    for (size_t i = 0; i < panels; i++) {
+        const size_t first = (s->at % 2 == 0 ? i : panels - 1 - i) * PRT_GEMM_PANEL;
+        const size_t left = p->rows - first;
+        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        const prt_gemm_block g = { .rows = s->count, .columns = columns, .k = n->hidden, .a = x,
+            .lda = n->hidden, .b = p->packed + first * n->hidden,
+            .stride = prt_gemm_width(columns), .c = y + first, .ldc = stride, .add = add };
+        n->kern->gemm(&g);
+    }
 }
 
 void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, size_t part,
@@ -182,15 +204,11 @@ void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, 
 {
     const prt_recurrent_part *p = &s->side->part[part];
     const size_t hidden = n->hidden;
-    for (size_t first = 0; p->packed != NULL && first < p->rows; first += PRT_GEMM_PANEL) {
-        const size_t left = p->rows - first;
-        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        const prt_gemm_block g = { .rows = s->count, .columns = columns, .k = hidden, .a = x,
-            .lda = hidden, .b = p->packed + first * hidden, .stride = prt_gemm_width(columns),
-            .c = y + first, .ldc = stride, .add = add };
-        n->kern->gemm(&g);
+    if (p->packed != NULL) {
+        multiply_panels(n, s, p, x, add, y, stride);
+        return;
     }
-    for (size_t i = 0; p->packed == NULL && i < s->count; i++, x += hidden, y += stride) {
+    for (size_t i = 0; i < s->count; i++, x += hidden, y += stride) {
         n->kern->rows.dots(hidden, p->rows, x, p->r, hidden, add ? s->sums : y);
         if (add)
             n->kern->rows.two(PRT_TWO_add, p->rows, y, 1, s->sums, 1, y);
