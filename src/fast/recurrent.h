@@ -53,7 +53,7 @@ struct prt_recurrent {
     size_t late_rows;   /* in units of `hidden`: R's last gates that are a part of their own */
     void (*step)(const prt_recurrent *n, const prt_recurrent_step *s);
     const void *attrs;
-    /* The rest is found by prt_recurrent_run: */
+    /* The rest is found by prt_recurrent_read: */
     prt_eval *eval;
     const prt_kern *kern;
     size_t seq, batch, input, hidden, directions, rows, parts;
@@ -62,6 +62,13 @@ struct prt_recurrent {
     const size_t *lengths; /* by entry; NULL: all are `seq` */
     prt_recurrent_side side[2];
 };
+
+/* Finds the rest but `eval` and `kern`, with room for all that is computed; or that the operator
+ * is not `ours`. */
+poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours);
+
+/* Last states to Y_h and Y_c. */
+void prt_recurrent_write(const prt_recurrent *n);
 
 /* Fills in the rest and runs the whole operator. */
 poprt_status prt_recurrent_run(prt_recurrent *n, prt_eval *c, const prt_kern *k, bool *done);
