@@ -5,9 +5,10 @@
  */
 #include <stdio.h>
 
-#include "base/status.h"
+#include "runtime/session.h"
 #include "support/check_main.h"
 #include "support/fast_check.h"
+#include "support/program_text.h"
 
 static const char *const operators[] = { "rnn", "gru", "lstm" };
 static const int gates[] = { 1, 3, 4 };
@@ -119,5 +120,29 @@ START_TEST(special_values_stay_with_their_entry)
 }
 END_TEST
 
+START_TEST(lengths_are_checked)
+{
+    static const struct {
+        const char *length;
+        poprt_status status;
+    } all[] = { { "0", POPRT_OK }, { "2", POPRT_OK }, { "3", POPRT_E_SHAPE },
+        { "-1", POPRT_E_SHAPE } };
+    for (size_t i = 0; i < PRT_COUNT_OF(all); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text),
+            "x = const f32[2,1,1] {1,2}\nw = const f32[1,1,1] {1}\nr = const f32[1,1,1] {3}\n"
+            "l = const i32[1] {%s}\ny = rnn x w r _ l\nreturn y\n", all[i].length);
+        const prt_session_options options = { .kern = prt_kern_of(0) };
+        prt_program *p = program_from_text(text);
+        prt_session *session = NULL;
+        prt_tensor y = { 0 };
+        ck_assert_int_eq(prt_session_create(p, &options, &session), POPRT_OK);
+        ck_assert_int_eq(prt_session_run(session, NULL, &y), all[i].status);
+        prt_session_release(session);
+        prt_program_release(p);
+    }
+}
+END_TEST
+
 PRT_TEST_MAIN("fast/rnn", sizes, entries_end_on_their_own, attributes, outputs_are_optional,
-    special_values_stay_with_their_entry)
+    special_values_stay_with_their_entry, lengths_are_checked)
