@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "fuzz/fuzz.h"
 #include "cpu/cpu.h"
+#include "fuzz/fuzz.h"
 #include "runtime/session.h"
 
 enum { MAX_IO = 16, MAX_ELEMENTS = 4096, RUN_MS = 200 };
