@@ -21,21 +21,6 @@ typedef struct tile {
     bool add;       /* to what is in C */
 } tile;
 
-static inline vf load_some(const float *p, size_t at, size_t columns)
-{
-    return at + VL <= columns ? v_load(p + at)
-        : at < columns        ? v_load_n(p + at, columns - at)
-                              : v_set(0.0f);
-}
-
-static inline void store_some(float *p, size_t at, size_t columns, vf v)
-{
-    if (at + VL <= columns)
-        v_store(p + at, v);
-    else if (at < columns)
-        v_store_n(p + at, v, columns - at);
-}
-
 /* R rows by W vectors. */
 #define MICRO(R, W)                                                                                \
     static void micro_##R##x##W(const tile *t)                                                     \
@@ -45,19 +30,19 @@ static inline void store_some(float *p, size_t at, size_t columns, vf v)
         const size_t lda = t->lda, width = t->width;                                               \
         PRT_UNROLL(24)                                                                             \
         for (size_t i = 0; i < R; i++)                                                             \
-            PRT_UNROLL(4)                                                                          \
+            PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
-                sum[i][j] = t->add ? load_some(t->c + i * t->ldc, j * VL, t->columns)              \
+                sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)            \
                                    : v_set(0.0f);                                                  \
         for (size_t p = t->k; p != 0; p--) {                                                       \
             vf row[W];                                                                             \
-            PRT_UNROLL(4)                                                                          \
+            PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 row[j] = v_load(b + j * VL);                                                       \
             PRT_UNROLL(24)                                                                         \
             for (size_t i = 0; i < R; i++) {                                                       \
                 const vf x = v_set(a[i * lda]);                                                    \
-                PRT_UNROLL(4)                                                                      \
+                PRT_UNROLL(8)                                                                      \
                 for (size_t j = 0; j < W; j++)                                                     \
                     sum[i][j] = v_fma(x, row[j], sum[i][j]);                                       \
             }                                                                                      \
@@ -66,9 +51,9 @@ static inline void store_some(float *p, size_t at, size_t columns, vf v)
         }                                                                                          \
         PRT_UNROLL(24)                                                                             \
         for (size_t i = 0; i < R; i++)                                                             \
-            PRT_UNROLL(4)                                                                          \
+            PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
-                store_some(t->c + i * t->ldc, j * VL, t->columns, sum[i][j]);                      \
+                v_store_some(t->c + i * t->ldc, j * VL, t->columns, sum[i][j]);                    \
     }
 
 typedef void (*micro_fn)(const tile *t);
@@ -93,12 +78,14 @@ static const micro_fn micro[MAX_W][MAX_R] = {
 static const size_t most_rows[MAX_W] = { 12, 12, 8, 6 };
 #elif defined(__AVX2__) && defined(__FMA__)
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
-enum { MAX_W = 2, MAX_R = 6 };
+MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
+enum { MAX_W = 8, MAX_R = 6 };
 static const micro_fn micro[MAX_W][MAX_R] = {
-    { NULL },
-    { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
+    [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
+    [3] = { micro_1x4, micro_2x4 },
+    [7] = { micro_1x8 },
 };
-static const size_t most_rows[MAX_W] = { 0, 6 };
+static const size_t most_rows[MAX_W] = { [1] = 6, [3] = 2, [7] = 1 };
 #else
 MICRO(1, 4) MICRO(2, 4)
 enum { MAX_W = 4, MAX_R = 2 };
@@ -108,12 +95,15 @@ static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
 #endif
 
 /* Vectors side by side for `rows` rows of a panel `width` wide. With AVX-512 few rows leave
- * registers free in the 6x64 tile: 12x32 and 8x48 have more products for each load. */
+ * registers free in the 6x64 tile: 12x32 and 8x48 have more products for each load. With AVX2 one
+ * or two rows of two vectors would wait for their own sums. */
 static size_t choose_width(size_t rows, size_t width)
 {
     const size_t vectors = width / VL;
-    if (MAX_W < 4 || VL < 16)
-        return MAX_W < vectors ? MAX_W : vectors;
+    if (VL == 8)
+        return rows == 1 && vectors >= 8 ? 8 : rows <= 2 && vectors >= 4 ? 4 : 2;
+    if (VL < 16)
+        return MAX_W;
     if (vectors < 4)
         return vectors;
     return rows > 6 && rows <= 12 ? 2 : 4;
@@ -136,12 +126,12 @@ static void finish(const prt_gemm_block *g, size_t row, size_t rows)
         const float *r = e->residual != NULL ? e->residual + i * e->ldr : NULL;
         const vf whole = v_set(e->row_bias != NULL ? e->row_bias[i] : 0.0f);
         for (size_t j = 0; j < g->columns; j += VL) {
-            vf v = v_add(load_some(c, j, g->columns), whole);
+            vf v = v_add(v_load_some(c, j, g->columns), whole);
             if (e->bias != NULL)
-                v = v_add(v, load_some(e->bias, j, g->columns));
+                v = v_add(v, v_load_some(e->bias, j, g->columns));
             if (r != NULL)
-                v = v_add(v, load_some(r, j, g->columns));
-            store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
+                v = v_add(v, v_load_some(r, j, g->columns));
+            v_store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
         }
     }
 }

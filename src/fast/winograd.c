@@ -128,18 +128,25 @@ static void input_item(const void *user, size_t item, float *scratch)
 
 /* ---- outputs ---- */
 
-/* Tiles of one row, from [y][x][tile] to rows of the output, less what lies beyond it. */
+/* Tiles of one row, from [y][x][tile] to rows of the output, less what lies beyond it; with what is
+ * added there (`residual`: NULL or such a plane) the activation is still to come. */
 static void lay_tiles(const job *j, const float *restrict tile, size_t row, size_t column, size_t n,
-    float *plane)
+    const float *residual, float *plane)
 {
+    const prt_kern_rows *rows = &j->v->kern->rows;
     const size_t out_h = (size_t)j->v->window->out[0], out_w = (size_t)j->v->window->out[1];
     const size_t rest = out_w - column * OUT, whole = rest / OUT < n ? rest / OUT : n;
     for (size_t y = 0; y < OUT && row * OUT + y < out_h; y++) {
         const float *restrict from = tile + y * OUT * j->width;
-        float *restrict to = plane + (row * OUT + y) * out_w + column * OUT;
+        float *to = plane + (row * OUT + y) * out_w + column * OUT;
         prt_zip4(whole, from, j->width, to);
         for (size_t x = 0; whole < n && x < rest - whole * OUT; x++)
             to[whole * OUT + x] = from[x * j->width + whole];
+        if (residual == NULL)
+            continue;
+        const size_t some = rest < n * OUT ? rest : n * OUT;
+        rows->two(PRT_TWO_add, some, to, 1, residual + (to - plane), 1, to);
+        rows->act(&j->v->act, some, to, to);
     }
 }
 
@@ -149,12 +156,14 @@ static void turn_output(const piece *p, size_t filter, const float *products, fl
     const prt_conv_fast *v = j->v;
     const size_t positions = (size_t)(v->window->out[0] * v->window->out[1]);
     const float bias = v->bias != NULL ? v->bias[filter] : 0.0f;
-    float *plane = v->y + (p->n * v->filters + filter) * positions;
+    const size_t first = (p->n * v->filters + filter) * positions;
+    const float *residual = v->residual != NULL ? v->residual + first : NULL;
+    const prt_act none = { PRT_ACT_none, 0, 0 }, *act = residual != NULL ? &none : &v->act;
     size_t row, column, n;
-    v->kern->winograd.output(p->columns, products, j->product_step, bias, &v->act, tile, j->width);
+    v->kern->winograd.output(p->columns, products, j->product_step, bias, act, tile, j->width);
     for (size_t at = 0; at < p->columns; at += n) {
         n = stretch(p, at, &row, &column);
-        lay_tiles(j, tile + at, row, column, n, plane);
+        lay_tiles(j, tile + at, row, column, n, residual, v->y + first);
     }
 }
 

@@ -100,6 +100,12 @@ START_TEST(tiles)
         "x = input f32[1,300,20,21]\nw = input f32[140,300,3,3]\ny = conv x w {pads=[1,0,0,1]}\n",
         "x = input f32[3,40,16,16]\nw = input f32[400,40,3,3]\nb = input f32[400]\n"
         "y = conv x w b\n",
+        /* more at the end of it: what is added comes before the activation */
+        "x = input f32[2,9,50,51]\nw = input f32[8,9,3,3]\nb = input f32[8]\n"
+        "r = input f32[2,8,50,51]\n"
+        "y = fused_conv x w b r {activation=\"Relu\",pads=[1,1,1,1]}\n",
+        "x = input f32[1,64,14,14]\nw = input f32[160,64,3,3]\nb = input f32[160]\n"
+        "y = fused_conv x w b {activation=\"LeakyRelu\",alpha=0.25,pads=[1,1,1,1]}\n",
     };
     check_all(graphs, PRT_COUNT_OF(graphs), 1e-4);
 }
