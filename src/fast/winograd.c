@@ -85,22 +85,26 @@ static void filter_item(const void *user, size_t filter, float *scratch)
 
 /* ---- inputs ---- */
 
-/* The window of 6 by 6 inputs, 4 apart, over `rows` rows of tiles from `first` on. */
-static prt_window tiles_window(const job *j, size_t first, size_t rows)
+/* The window of 6 by 6 inputs, 4 apart, over `rows` by `columns` tiles. */
+static prt_window tiles_window(const job *j, size_t row, size_t rows, size_t column, size_t columns)
 {
     const prt_window *w = j->v->window;
     return (prt_window){ .rank = 2, .in = { w->in[0], w->in[1] },
-        .out = { (int64_t)rows, (int64_t)j->wide }, .kernel = { IN, IN }, .stride = { OUT, OUT },
-        .dilation = { 1, 1 }, .begin = { w->begin[0] - (int64_t)first * OUT, w->begin[1] } };
+        .out = { (int64_t)rows, (int64_t)columns }, .kernel = { IN, IN }, .stride = { OUT, OUT },
+        .dilation = { 1, 1 },
+        .begin = { w->begin[0] - (int64_t)row * OUT, w->begin[1] - (int64_t)column * OUT } };
 }
 
-/* Channels [channel, end) of the panel. */
-static void turn_input(const piece *p, size_t channel, size_t end, float *spare)
+/* Channels [channel, end) of tiles [tile, last] of the panel: those of one row, or all. */
+static void turn_tiles(const piece *p, size_t tile, size_t last, size_t channel, size_t end,
+    float *spare)
 {
     const job *j = p->j;
     const prt_conv_fast *v = j->v;
-    const size_t low = p->first / j->wide, high = (p->first + p->columns - 1) / j->wide + 1;
-    const prt_window window = tiles_window(j, low, high - low);
+    const size_t low = (p->first + tile) / j->wide, high = (p->first + last) / j->wide;
+    const size_t left = low == high ? (p->first + tile) % j->wide : 0;
+    const prt_window window = tiles_window(j, low, high - low + 1, left,
+        low == high ? last - tile + 1 : j->wide);
     prt_planes planes;
     if (!prt_planes_init(&planes, &window))
         return;
@@ -109,11 +113,27 @@ static void turn_input(const piece *p, size_t channel, size_t end, float *spare)
         const float *x = v->x + (p->n * v->channels + k) * image, *from[MATRICES];
         const float *plane = prt_planes_arrange(&planes, x, 0.0f, spare);
         size_t row, column, n;
-        for (size_t at = 0; at < p->columns; at += n) {
+        for (size_t at = tile; at <= last; at += n) {
             n = stretch(p, at, &row, &column);
-            prt_planes_taps(&planes, plane + column, row - low, from);
+            prt_planes_taps(&planes, plane + column - left, row - low, from);
             v->kern->winograd.input(n, from, p->input + k * j->width + at, j->input_step);
         }
+    }
+}
+
+/* Rows of many tiles go one by one: a panel does not see all of them. */
+static bool by_rows(const job *j)
+{
+    return 2 * j->wide >= j->width;
+}
+
+static void turn_input(const piece *p, size_t channel, size_t end, float *spare)
+{
+    size_t row, column, n = p->columns;
+    for (size_t at = 0; at < p->columns; at += n) {
+        if (by_rows(p->j))
+            n = stretch(p, at, &row, &column);
+        turn_tiles(p, at, at + n - 1, channel, end, spare);
     }
 }
 
@@ -264,9 +284,10 @@ static void init_items(job *j)
     j->weight_step = j->block * v->channels + SLICE;
     j->input_step = v->channels * j->width + SLICE;
     j->product_step = j->block * j->width + SLICE;
-    const size_t rows = (j->width + j->wide - 2) / j->wide + 1;
+    const size_t rows = by_rows(j) ? 1 : (j->width + j->wide - 2) / j->wide + 1;
+    const size_t columns = j->wide < j->width ? j->wide : j->width;
     const size_t span = (rows < j->high ? rows : j->high) * OUT + IN - OUT + 1;
-    j->plane = span * (j->wide + (IN - 1) / OUT) * OUT;
+    j->plane = span * (columns + (IN - 1) / OUT) * OUT;
 }
 
 static poprt_status run_blocks(prt_eval *c, job *j, size_t inputs)
