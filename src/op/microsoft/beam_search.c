@@ -17,8 +17,7 @@ enum { IN_PROMPT, IN_MOST, IN_LEAST, IN_BEAMS, IN_RETURNED, IN_LENGTH_PENALTY, I
 enum { OUT_TOKENS, OUT_LIKELIHOOD, OUT_SCORES };
 
 static const prt_gen_inputs slots = { .least = IN_LEAST, .repetition = IN_REPETITION,
-    .words = IN_WORDS, .first_words = IN_FIRST_WORDS, .attention = IN_ATTENTION,
-    .first_tokens = IN_FIRST_TOKENS };
+    .words = IN_WORDS, .first_words = IN_FIRST_WORDS, .attention = IN_ATTENTION };
 
 /* ---- shapes ---- */
 
@@ -35,6 +34,9 @@ static poprt_status infer(prt_infer *c)
     if (c->in[IN_PROMPT].dtype != PRT_DTYPE_i32 && c->in[IN_PROMPT].dtype != PRT_DTYPE_undefined)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "a prompt of numbers is not possible; one "
             "of words, int32, is");
+    if (prt_infer_has(c, IN_FIRST_TOKENS))
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "decoder_input_ids is not possible; "
+            "decoder_start_token_id is");
     if (prt_infer_number(c, IN_PROCESSOR, &which) && prt_dim_is_number(which) && which != 0)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "logits_processor is %lld; 0 is possible",
             (long long)which);

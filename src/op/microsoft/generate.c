@@ -53,12 +53,11 @@ poprt_status prt_gen_check(prt_infer *c, const prt_gen_attrs *a, const prt_gen_i
     PRT_TRY(prt_infer_rank(c, IN_PROMPT, 2));
     PRT_TRY(prt_infer_rank(c, in->words, 1));
     PRT_TRY(prt_infer_rank(c, in->first_words, 2));
-    const uint32_t alike[] = { in->first_words, in->attention, in->first_tokens };
-    for (size_t i = 0; i < sizeof(alike) / sizeof(alike[0]); i++) {
-        PRT_TRY(prt_infer_rank(c, alike[i], 2));
-        PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_PROMPT, 0), prt_infer_dim(c, alike[i], 0),
-            "the batch", &dim));
-    }
+    PRT_TRY(prt_infer_rank(c, in->attention, 2));
+    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_PROMPT, 0),
+        prt_infer_dim(c, in->first_words, 0), "the batch", &dim));
+    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_PROMPT, 0), prt_infer_dim(c, in->attention, 0),
+        "the batch", &dim));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_PROMPT, 1), prt_infer_dim(c, in->attention, 1),
         "the prompt's length", &dim));
     return check_regions(c, a);
@@ -75,7 +74,7 @@ static poprt_status read_sizes(prt_eval *c, prt_gen *g)
         PRT_TRY(prt_eval_ints(c, g->in.least, &least, 1, &none));
     if (count != 1 || none != 1)
         return prt_eval_fail(c, POPRT_E_SHAPE, "a length is not one number");
-    if (g->prompt == 0 || g->batch == 0)
+    if (g->batch == 0 || prt_tensor_count(c->in[IN_PROMPT]) == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE, "the prompt is empty");
     if (most <= (int64_t)g->prompt || most > PRT_GEN_MOST_TOKENS)
         return prt_eval_fail(c, POPRT_E_ARG, "max_length is %lld; more than the %zu tokens there "
@@ -106,13 +105,11 @@ static poprt_status read_repetition(prt_eval *c, prt_gen *g)
 /* The tokens that are there at the beginning: of the prompt, or what the decoder begins with. */
 static void first_tokens(const prt_eval *c, prt_gen *g)
 {
-    const prt_tensor *t = c->in[IN_PROMPT];
-    if (g->a.model == PRT_GEN_ENCODER_DECODER)
-        t = prt_eval_has(c, g->in.first_tokens) ? c->in[g->in.first_tokens] : NULL;
+    const int32_t *prompt = c->in[IN_PROMPT]->data;
     for (size_t r = 0; r < g->rows; r++)
         for (size_t i = 0; i < g->prompt; i++)
-            g->tokens[r * g->most + i] = t == NULL ? (int32_t)g->a.start
-                : ((const int32_t *)t->data)[r / g->beams * g->prompt + i];
+            g->tokens[r * g->most + i] = g->encoded != 0
+                ? (int32_t)g->a.start : prompt[r / g->beams * g->prompt + i];
     g->length = g->prompt;
 }
 
@@ -126,8 +123,7 @@ poprt_status prt_gen_begin(prt_eval *c, prt_gen *g, size_t beams)
     g->prompt = (size_t)prompt->dims[1];
     if (g->a.model == PRT_GEN_ENCODER_DECODER) {
         g->encoded = g->prompt;
-        g->prompt = prt_eval_has(c, g->in.first_tokens)
-            ? (size_t)c->in[g->in.first_tokens]->dims[1] : 1;
+        g->prompt = 1;
     }
     if (!prt_size_mul(g->batch, beams, &g->rows) || g->rows > INT32_MAX)
         return prt_eval_fail(c, POPRT_E_LIMIT, "%zu prompts are too many", g->batch);

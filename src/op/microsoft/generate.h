@@ -40,7 +40,7 @@ enum { PRT_GEN_DECODER_ONLY, PRT_GEN_ENCODER_DECODER };
 
 /* Which inputs are what; 0 is the prompt and 1 the length. UINT32_MAX: the operator has none. */
 typedef struct prt_gen_inputs {
-    uint32_t least, repetition, words, first_words, attention, first_tokens;
+    uint32_t least, repetition, words, first_words, attention;
 } prt_gen_inputs;
 
 /* Infer: attributes, ranks of the inputs, and the regions' own types. */

@@ -21,16 +21,20 @@ static poprt_status set_ints(prt_eval *c, prt_tensor *t, size_t rows, size_t n, 
     return POPRT_OK;
 }
 
-/* What is seen of the prompt, `each` rows for each one. */
+/* What is seen of the prompt, `each` rows for each one; without a mask, all but the padding it
+ * begins with. */
 static poprt_status fill_mask(prt_eval *c, prt_gen *g, size_t each)
 {
     const bool given = prt_eval_has(c, g->in.attention);
     const int32_t *from = c->in[given ? g->in.attention : IN_PROMPT]->data;
-    for (size_t r = 0; r < g->batch * each; r++)
+    for (size_t r = 0; r < g->batch * each; r++) {
+        bool begun = false;
         for (size_t i = 0; i < g->encoded; i++) {
             const int32_t x = from[r / each * g->encoded + i];
-            g->mask[r * g->encoded + i] = given ? x : x != g->a.pad;
+            begun = begun || x != g->a.pad;
+            g->mask[r * g->encoded + i] = given ? x : begun;
         }
+    }
     return set_ints(c, &g->mask_tensor, g->batch * each, g->encoded, g->mask);
 }
 

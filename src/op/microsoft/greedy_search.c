@@ -6,7 +6,7 @@
 typedef prt_ms_greedy_search_attrs attrs;
 
 static const prt_gen_inputs slots = { .least = 2, .repetition = 3, .words = 4, .first_words = 5,
-    .attention = 6, .first_tokens = UINT32_MAX };
+    .attention = 6 };
 
 static poprt_status infer(prt_infer *c)
 {
