@@ -101,7 +101,7 @@ static poprt_status begin(prt_eval *c, search *s)
     prt_gen *g = &s->g;
     const prt_tensor *penalty = prt_eval_has(c, IN_LENGTH_PENALTY) ? c->in[IN_LENGTH_PENALTY]
                                                                    : NULL;
-    size_t beams;
+    size_t beams = 0;
     PRT_TRY(read_count(c, IN_BEAMS, "num_beams", PRT_GEN_MOST_BEAMS, &beams));
     PRT_TRY(read_count(c, IN_RETURNED, "num_return_sequences", (int64_t)beams, &s->returned));
     if (penalty != NULL && prt_tensor_count(penalty) != 1)

@@ -57,8 +57,8 @@ static poprt_status match_regions(prt_eval *c, const prt_gen *g, uint32_t *own, 
 
 poprt_status prt_gen_encode(prt_eval *c, prt_gen *g)
 {
-    uint32_t own;
-    bool hidden;
+    uint32_t own = 0;
+    bool hidden = false;
     PRT_TRY(c->host->check(c));
     PRT_TRY(match_regions(c, g, &own, &hidden));
     /* what was encoded is a state that never changes; it comes last of those kept */
