@@ -130,8 +130,8 @@ static poprt_status sampling_begin(prt_eval *c, picker *p, const prt_gen *g)
     uint32_t count;
     if (prt_eval_has(c, IN_SEED)) {
         PRT_TRY(prt_eval_ints(c, IN_SEED, &seed, 1, &count));
-        if (count != 1)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "the seed is not one number");
+        if (count != 1 || seed < 0)
+            return prt_eval_fail(c, POPRT_E_ARG, "the seed is not one number of at least 0");
         p->state = (uint32_t)seed % INT32_MAX;
     } else {
         p->state = (uint32_t)(c->host->seed(c) % INT32_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_generate.c — GreedySearch and BeamSearch over tiny decoders.
+/* test_generate.c — GreedySearch, Sampling and BeamSearch over tiny decoders.
  * Values are those of onnxruntime 1.31.1, which has the same decoders in ONNX. */
 #include <stdio.h>
 
@@ -245,6 +245,58 @@ START_TEST(first_decoder)
 }
 END_TEST
 
+START_TEST(sampling)
+{
+    ck_result(TINY
+        "input_ids = const i32[2,2] {1,2,0,4}\n"
+        "max_length = const i32[1] {9}\n"
+        "min_length = const i32[1] {0}\n"
+        "repetition_penalty = const f32[1] {1}\n"
+        "seed = const i32[1] {7}\n"
+        "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ seed {"
+        DECODER
+        ", eos_token_id=9, pad_token_id=0, top_p=0.9, temperature=2.0}\n"
+        "return out\n",
+        "i32[2,9] {1,2,5,1,3,1,0,4,3,0,4,1,4,2,3,1,1,2}");
+    ck_result(TINY
+        "input_ids = const i32[1,2] {3,2}\n"
+        "max_length = const i32[1] {9}\n"
+        "min_length = const i32[1] {0}\n"
+        "repetition_penalty = const f32[1] {1}\n"
+        "seed = const i32[1] {0}\n"
+        "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ seed {"
+        DECODER
+        ", eos_token_id=9, pad_token_id=0, top_p=0.6, temperature=4.0, custom=1}\n"
+        "return out\n",
+        "i32[1,9] {3,2,1,3,1,3,4,2,1}");
+    ck_result(TINY
+        "input_ids = const i32[1,2] {3,2}\n"
+        "max_length = const i32[1] {9}\n"
+        "min_length = const i32[1] {0}\n"
+        "repetition_penalty = const f32[1] {1}\n"
+        "seed = const i32[1] {3}\n"
+        "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ seed {"
+        DECODER
+        ", eos_token_id=9, pad_token_id=0, top_p=0.0, min_tokens_to_keep=2, temperature=4.0}\n"
+        "return out\n",
+        "i32[1,9] {3,2,1,3,4,1,4,1,1}");
+}
+END_TEST
+
+/* Words that are out of the question never come, whatever is drawn. */
+START_TEST(sampling_without_a_seed)
+{
+    ck_result(TINY
+        "some = const i32[6] {0,0,0,1,0,0}\n"
+        "ids = const i32[1,2] {1,2}\n"
+        "max = const i32[1] {5}\n"
+        "out = ms_sampling ids max _ _ some {" DECODER
+        ", eos_token_id=9, pad_token_id=0, top_p=0.9}\n"
+        "return out\n",
+        "i32[1,5] {1,2,3,3,3}");
+}
+END_TEST
+
 START_TEST(generate_types)
 {
     ck_type(TINY
@@ -306,6 +358,21 @@ START_TEST(generate_errors)
 }
 END_TEST
 
+START_TEST(sampling_errors)
+{
+    static const char some[] = "sampling ids max";
+    fails(some, IDS7, DECODER ENDS ", top_p=1.5", POPRT_E_ARG, "top_p 1.5");
+    fails(some, IDS7, DECODER ENDS ", top_p=nan", POPRT_E_ARG, "top_p nan");
+    fails(some, IDS7, DECODER ENDS ", temperature=-1.0", POPRT_E_ARG, "temperature is -1");
+    fails(some, IDS7, DECODER ENDS ", min_tokens_to_keep=-1", POPRT_E_ARG,
+        "min_tokens_to_keep is -1");
+    fails("sampling ids max _ _ _ _ _ ids", IDS7, DECODER ENDS, POPRT_E_UNSUPPORTED,
+        "presence_mask");
+    fails("sampling ids max _ _ _ _ _ _ by", IDS7 "by = const i32[1] {-1}\n", DECODER ENDS,
+        POPRT_E_ARG, "the seed is not");
+}
+END_TEST
+
 START_TEST(beam_errors)
 {
     static const char some[] = "beam_search ids max _ n k";
@@ -332,4 +399,5 @@ START_TEST(beam_errors)
 END_TEST
 
 PRT_TEST_MAIN("op/microsoft/generate", greedy, greedy_rules, beams, beam_scores, beams_that_end,
-    greedy_that_ends, first_decoder, generate_types, generate_errors, beam_errors)
+    greedy_that_ends, first_decoder, sampling, sampling_without_a_seed, generate_types,
+    generate_errors, sampling_errors, beam_errors)
