@@ -8,6 +8,7 @@
 #include "api/handles.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "cpu/cpu.h"
 
 #define DIM_PREFIX "dim."
 
@@ -76,6 +77,10 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
     if (option == &table[PRT_OPTION_verify] && strcmp(text, "off") != 0 &&
         strcmp(text, "full") != 0)
         return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is neither 'off' nor 'full'", text);
+    if (option == &table[PRT_OPTION_cpu] && strcmp(text, "reference") != 0 &&
+        prt_cpu_level(text) == UINT64_MAX)
+        return prt_fail(POPRT_E_ARG, option->key,
+            "'%.100s' is none of native, avx512, avx2, portable and reference", text);
     return POPRT_OK;
 }
 

@@ -35,6 +35,15 @@ static void drop_inputs(prt_op *op, uint32_t count)
     op->n_in = op->n_in < count ? op->n_in : count;
 }
 
+/* An attribute that can have one value only. */
+static poprt_status need_number(prt_upgrade *u, const char *name, int64_t number)
+{
+    if (prt_upgrade_i64(u, name, number) != number)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(u->op), "%.100s: %s must be %lld",
+            u->op->name.data, name, (long long)number);
+    return POPRT_OK;
+}
+
 /* ---- normalisations ---- */
 
 /* RMSNormalization does not give the inverse deviation, which only training reads. */
@@ -221,15 +230,23 @@ poprt_status prt_up_ms_unique(prt_upgrade *u)
     return POPRT_OK;
 }
 
-/* ---- operators with a state: theirs may hold a window of states, which ai.onnx's do not ---- */
+/* ---- attention ---- */
 
-static poprt_status need_number(prt_upgrade *u, const char *name, int64_t number)
+/* Attention of one query. A buffer that past and present share has its keys in an order of its
+ * own, which Attention does not know. */
+poprt_status prt_up_ms_decoder_self_attention(prt_upgrade *u)
 {
-    if (prt_upgrade_i64(u, name, number) != number)
-        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(u->op), "%.100s: %s must be %lld",
-            u->op->name.data, name, (long long)number);
-    return POPRT_OK;
+    prt_op *op = u->op;
+    PRT_TRY(need_inputs(op, 2));
+    PRT_TRY(need_number(u, "past_present_share_buffer", 0));
+    if (op->n_in > 8 && op->in[8].value != NULL)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "DecoderMaskedSelfAttention: cache_indirection is not followed");
+    drop_inputs(op, 6);
+    return prt_upgrade_become(u, PRT_OP_ms_attention);
 }
+
+/* ---- operators with a state: theirs may hold a window of states, which ai.onnx's do not ---- */
 
 poprt_status prt_up_ms_linear_attention(prt_upgrade *u)
 {

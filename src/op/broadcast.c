@@ -52,20 +52,28 @@ void prt_rows_init(prt_rows *r, const prt_tensor *out, uint32_t n_in, const prt_
         r->dims[r->rank++] = 1;
 }
 
+void prt_rows_part(prt_rows *r, size_t first, size_t end)
+{
+    r->next = first;
+    r->total = end;
+    r->count = 0;
+    for (uint32_t i = r->rank; i-- > 0 && first < end; first /= (size_t)r->dims[i])
+        r->at[i] = (int64_t)(first % (size_t)r->dims[i]);
+}
+
 /* Positions of the next run: whatever `next` says in mixed radix. The last axis moves most. */
 bool prt_rows_next(prt_rows *r)
 {
     if (r->next >= r->total)
         return false;
     const uint32_t last = r->rank - 1;
-    if (r->next > 0) {
-        r->at[last] += (int64_t)r->count;
-        for (uint32_t i = last; i > 0 && r->at[i] == r->dims[i]; i--) {
-            r->at[i] = 0;
-            r->at[i - 1]++;
-        }
+    r->at[last] += (int64_t)r->count;
+    for (uint32_t i = last; i > 0 && r->at[i] == r->dims[i]; i--) {
+        r->at[i] = 0;
+        r->at[i - 1]++;
     }
-    const size_t left = (size_t)(r->dims[last] - r->at[last]);
+    const size_t row = (size_t)(r->dims[last] - r->at[last]), rest = r->total - r->next;
+    const size_t left = row < rest ? row : rest;
     r->count = left < r->most ? left : r->most;
     r->to = r->next;
     r->next += r->count;

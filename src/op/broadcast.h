@@ -26,16 +26,19 @@ typedef struct prt_rows {
     size_t count, to;
     size_t from[PRT_ROWS_MAX], step[PRT_ROWS_MAX];
     size_t most; /* may be changed after prt_rows_init */
+    size_t total; /* elements of the output */
     /* private */
     uint32_t rank;
     int64_t dims[PRT_MAX_RANK], at[PRT_MAX_RANK];
     size_t stride[PRT_ROWS_MAX][PRT_MAX_RANK]; /* in elements, 0 on broadcast axes */
-    size_t total, next;
+    size_t next;
 } prt_rows;
 
 /* Inputs must broadcast to `out`, as infer has checked; a NULL input counts as a scalar. */
 void prt_rows_init(prt_rows *r, const prt_tensor *out, uint32_t n_in, const prt_tensor *const *in);
 bool prt_rows_next(prt_rows *r);
+/* Only output elements [first, end), both within `total`: for a part of the work. */
+void prt_rows_part(prt_rows *r, size_t first, size_t end);
 
 /* Scalar functions, run by run. Integer ones return false for a division by zero. A function that
  * is NULL stands for a type the operator's row does not allow. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regex.h — regular expressions for RegexFullMatch and Tokenizer: the common part of RE2's
- * syntax, matched in time proportional to text times pattern whatever either holds.
+ * regex.h — regular expressions for RegexFullMatch and Tokenizer: the common part of RE2's syntax,
+ * matched in time proportional to text times pattern whatever either holds.
  *
  * Known: characters, `.`, classes with ranges, negation and [:names:], \d \w \s and their
  * opposites, \n \t \r \f \v \a, \xHH, \x{H…}, anchors ^ $ \A \z, \b \B, groups ( ), (?: ),

@@ -27,6 +27,7 @@ static poprt_status bind_step(prt_frame *f, const prt_step *step, prt_frame_step
     prt_session *s = f->session;
     const uint32_t *args = s->program->args + step->args;
     to->params = &s->program->params[step->params];
+    to->fast = s->kern != NULL ? prt_fast_of(to->params->def->id) : NULL;
     to->n_in = step->n_in;
     to->n_out = step->n_out;
     to->out_buffers = args + step->n_in;

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "fast/fast.h"
 #include "op/op.h"
 #include "runtime/session.h"
 
@@ -20,6 +21,7 @@ typedef struct prt_frame_step {
     prt_tensor **out;
     const uint32_t *out_buffers; /* PRT_NO_BUFFER where not wanted */
     uint32_t n_in, n_out;
+    prt_fast_fn fast; /* runs in place of the reference kernel where it can; NULL: none */
     bool is_static; /* every output's shape is known before the run, and was checked */
 } prt_frame_step;
 
@@ -67,6 +69,7 @@ struct prt_session {
     prt_content *infer_content;
     const prt_tensor **infer_values;
     prt_arena *infer_scratch;
+    const prt_kern *kern;
     const prt_par *par;
     prt_par par_copy;
     prt_print_fn print;

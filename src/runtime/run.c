@@ -204,7 +204,11 @@ static poprt_status run_step(prt_frame *f, prt_frame_step *step)
     if (!step->is_static)
         PRT_TRY(infer_step(f, step));
     clear_packed(step);
-    PRT_TRY(prt_op_eval(&c));
+    bool done = step->fast != NULL;
+    if (done)
+        PRT_TRY(step->fast(&c, f->session->kern, &done));
+    if (!done)
+        PRT_TRY(prt_op_eval(&c));
     return check_outputs(f, step);
 }
 

@@ -102,6 +102,7 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
         .limit = options->memory_limit };
     s->program = prt_program_retain(program);
     s->seed = options->seed;
+    s->kern = options->kern;
     s->print = options->print;
     s->print_user = options->print_user;
     if (options->par != NULL) {

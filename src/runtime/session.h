@@ -7,6 +7,7 @@
 #ifndef PRT_RUNTIME_SESSION_H
 #define PRT_RUNTIME_SESSION_H
 
+#include "kern/kern.h"
 #include "par/pool.h"
 #include "program/program.h"
 #include "tensor/tensor.h"
@@ -24,6 +25,7 @@ typedef struct prt_session_options {
     uint32_t n_dims;     /* symbolic dims fixed now */
     const prt_str *dim_names;
     const int64_t *dim_values;
+    const prt_kern *kern; /* of fast forms; NULL: reference kernels only */
     prt_print_fn print; /* NULL: nothing is printed */
     void *print_user;
 } prt_session_options;

@@ -151,7 +151,7 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
         : !ops && opts->n_args == 0          ? "a MODEL, or --ops, is missing"
                                              : NULL;
     if (wrong != NULL)
-        *exit_code = prt_opt_usage_error(&command, wrong);
+        *exit_code = prt_opt_usage_error(&command, "%s", wrong);
     return wrong == NULL;
 }
 

@@ -60,7 +60,7 @@ START_TEST(the_library_can_be_unloaded)
             before = resident_pages();
     }
 #ifdef __SANITIZE_ADDRESS__ /* which keeps freed memory for a while */
-    const long most = 65536;
+    const long most = 131072;
 #else
     const long most = 256;
 #endif

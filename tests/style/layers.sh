@@ -10,7 +10,7 @@ awk -F'[:"]' '
 BEGIN {
     # room: rank. A room may include rooms of a smaller rank, and its own files.
     # Ranks of the run half and the compile half overlap; `half` keeps them apart.
-    n = split("base num cpu image tensor par plan kern op program ir train converter pass " \
+    n = split("base num cpu image tensor par plan kern op program fast ir train converter pass " \
         "compiler device runtime data plugin api tools", rooms, " ")
     rank["base"] = 1
     rank["num"] = 2; rank["cpu"] = 2; rank["image"] = 2
@@ -18,7 +18,7 @@ BEGIN {
     rank["plan"] = 4
     rank["kern"] = 5
     rank["op"] = 6
-    rank["program"] = 7
+    rank["program"] = 7; rank["fast"] = 7
     rank["ir"] = 8;     half["ir"] = "compile"
     rank["train"] = 8.5; half["train"] = "compile"
     rank["converter"] = 9; half["converter"] = "compile"

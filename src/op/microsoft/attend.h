@@ -62,4 +62,11 @@ static inline prt_tensor *prt_ms_out(const prt_eval *c, uint32_t i)
     return prt_eval_wants(c, i) ? c->out[i] : NULL;
 }
 
+/* Zeros output i. */
+static inline void prt_ms_clear(const prt_eval *c, uint32_t i)
+{
+    if (prt_eval_wants(c, i) && c->out[i]->size != 0)
+        memset(c->out[i]->data, 0, c->out[i]->size);
+}
+
 #endif

@@ -385,6 +385,8 @@ static poprt_status eval(prt_eval *c)
         .present_k = prt_heads_split(prt_ms_out(c, OUT_KEY)),
         .present_v = prt_heads_split(prt_ms_out(c, OUT_VALUE)), .bias = fill_bias,
         .scores = give_scores, .user = &st };
+    for (uint32_t i = OUT_KEY; i <= OUT_SCORES; i++) /* rows that nobody writes are zero */
+        prt_ms_clear(c, i);
     load_operands(c, a, &s);
     s.scale = prt_ms_scale(a->scale, s.q.size);
     if (prt_eval_wants(c, OUT_Y))

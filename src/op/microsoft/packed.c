@@ -123,6 +123,7 @@ static poprt_status run_packed(prt_eval *c, const prt_attention *all, uint32_t s
 {
     const int32_t *sum = c->in[sums]->data;
     const size_t images = (size_t)c->in[sums]->dims[0];
+    prt_ms_clear(c, 0); /* tokens of no image are zero */
     for (size_t b = 0; b + 1 < images; b++) {
         const prt_ms_mask mask = { .bias = bias, .first = b };
         prt_attention s = *all;

@@ -203,10 +203,10 @@ static poprt_status warp(prt_eval *c, size_t m, size_t n, uint8_t *step)
     if (cost == NULL)
         return POPRT_E_NOMEM;
     for (size_t j = 0; j <= n; j++)
-        last[j] = j == 0 ? 0 : INFINITY;
+        last[j] = j == 0 ? 0 : HUGE_VAL;
     for (size_t i = 0; i < m; i++) {
         PRT_TRY(c->host->check(c));
-        cost[0] = INFINITY;
+        cost[0] = HUGE_VAL;
         for (size_t j = 1; j <= n; j++) {
             const double both = last[j - 1], row = last[j], col = cost[j - 1];
             const bool diagonal = both < row && both < col, up = row < both && row < col;
@@ -306,7 +306,7 @@ static poprt_status eval_words(prt_eval *c)
                 return prt_eval_fail(c, POPRT_E_ARG, "character %d of %lld", (int)word[i],
                     (long long)chars->dims[0]);
         for (size_t f = 0; f < filters; f++) {
-            double best = length == 0 ? 0 : -INFINITY;
+            double best = length == 0 ? 0 : -HUGE_VAL;
             for (size_t i = 0; i + window <= length; i++) {
                 double sum = (double)bias[f];
                 for (size_t d = 0; d < window * size; d++)

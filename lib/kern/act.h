@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* act.h — activations that kernels apply to what they have just computed. */
+#ifndef PRT_KERN_ACT_H
+#define PRT_KERN_ACT_H
+
+#include <stddef.h>
+
+typedef enum prt_act_kind {
+    PRT_ACT_none,
+    PRT_ACT_relu,
+    PRT_ACT_clip,       /* to [a, b] */
+    PRT_ACT_leaky_relu, /* a: slope below 0 */
+    PRT_ACT_sigmoid,
+    PRT_ACT_tanh,
+    PRT_ACT_silu,
+    PRT_ACT_hard_sigmoid, /* clip(a x + b, 0, 1) */
+    PRT_ACT_hard_swish,
+    PRT_ACT_gelu,
+    PRT_ACT_gelu_tanh,
+    PRT_ACT_COUNT
+} prt_act_kind;
+
+typedef struct prt_act {
+    int kind;
+    float a, b;
+} prt_act;
+
+#endif

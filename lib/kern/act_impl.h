@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* act_impl.h — one vector through an activation. */
+#ifndef PRT_KERN_ACT_IMPL_H
+#define PRT_KERN_ACT_IMPL_H
+
+#include "kern/act.h"
+#include "kern/vmath.h"
+
+static inline vf v_act(vf x, int kind, vf a, vf b)
+{
+    const vf zero = v_set(0.0f), one = v_set(1.0f);
+    switch (kind) {
+    case PRT_ACT_relu:
+        return v_max(zero, x);
+    case PRT_ACT_clip:
+        return v_min(b, v_max(a, x));
+    case PRT_ACT_leaky_relu:
+        return v_select(v_less(x, zero), v_mul(a, x), x);
+    case PRT_ACT_sigmoid:
+        return v_sigmoid(x);
+    case PRT_ACT_tanh:
+        return v_tanh(x);
+    case PRT_ACT_silu:
+        return v_mul(x, v_sigmoid(x));
+    case PRT_ACT_hard_sigmoid:
+        return v_min(one, v_max(zero, v_fma(a, x, b)));
+    case PRT_ACT_hard_swish:
+        return v_mul(x, v_min(one, v_max(zero, v_fma(v_set(1.0f / 6.0f), x, v_set(0.5f)))));
+    case PRT_ACT_gelu: {
+        const vf e = v_erf(v_mul(x, v_set(0.707106781f)));
+        return v_mul(v_mul(v_set(0.5f), x), v_add(one, e));
+    }
+    case PRT_ACT_gelu_tanh: {
+        const vf cubic = v_fma(v_mul(v_set(0.044715f), v_mul(x, x)), x, x);
+        return v_mul(x, v_sigmoid(v_mul(v_set(1.59576912f), cubic)));
+    }
+    default:
+        return x;
+    }
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gemm.h — products of float32 matrices, a block of C at a time: some rows, one panel of up to 64
+ * columns, some of K. A and C are row-major; B's panel is packed:
+ *
+ *     element (k, j) of a panel is at k * width + j,   width = columns rounded up to 16
+ *
+ * with anything finite in the columns beyond. Panels of a whole matrix packed beforehand follow
+ * each other, all but the last 64 wide (the program format; the same at every level).
+ */
+#ifndef PRT_KERN_GEMM_H
+#define PRT_KERN_GEMM_H
+
+#include <stdbool.h>
+
+#include "kern/act.h"
+
+enum { PRT_GEMM_PANEL = 64, PRT_GEMM_SLICE = 16 };
+
+/* What happens to finished elements: x, then + row_bias, + bias, + residual, then activation. */
+typedef struct prt_gemm_end {
+    const float *row_bias; /* by row of the block; NULL: none */
+    const float *bias;     /* by column of the panel; NULL: none */
+    const float *residual; /* like the block of C, rows `ldr` apart; NULL: none; may be C itself */
+    size_t ldr;
+    prt_act act;
+} prt_gemm_end;
+
+typedef struct prt_gemm_block {
+    size_t rows, columns, k;
+    const float *a;
+    size_t lda;
+    const float *b; /* packed, or any rows `stride` apart that may be read up to the next 16 */
+    size_t stride;
+    float *c;
+    size_t ldc;
+    bool add;                /* to what is in C: all blocks of K but the first */
+    const prt_gemm_end *end; /* with the last block of K; NULL: nothing to do */
+} prt_gemm_block;
+
+/* What an element gets depends on its row of A, its column of B and the blocks of K alone: results
+ * are the same bits however rows and columns are cut. */
+typedef void (*prt_gemm_fn)(const prt_gemm_block *g);
+
+static inline size_t prt_gemm_width(size_t columns)
+{
+    return (columns + PRT_GEMM_SLICE - 1) / PRT_GEMM_SLICE * PRT_GEMM_SLICE;
+}
+
+/* Packs `columns` columns of B, whose element (k, j) is at b[k * row + j * column]. */
+void prt_gemm_pack(size_t k, size_t columns, const float *b, size_t row, size_t column, float *to);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gemm_impl.h — the product of a few rows of A with a slice of a packed panel, C's tile in
+ * registers, and the loops around it.
+ */
+#ifndef PRT_KERN_GEMM_IMPL_H
+#define PRT_KERN_GEMM_IMPL_H
+
+#include "kern/act_impl.h"
+#include "kern/gemm.h"
+
+/* One call of a micro-kernel: `k` steps; `width` is the panel's, between rows of B. */
+typedef struct tile {
+    const float *a;
+    size_t lda;
+    const float *b;
+    size_t width, k;
+    float *c;
+    size_t ldc;
+    size_t columns; /* of C; columns beyond are computed and dropped */
+    bool add;       /* to what is in C */
+} tile;
+
+/* R rows by W vectors. */
+#define MICRO(R, W)                                                                                \
+    static void micro_##R##x##W(const tile *t)                                                     \
+    {                                                                                              \
+        vf sum[R][W];                                                                              \
+        const float *a = t->a, *b = t->b;                                                          \
+        const size_t lda = t->lda, width = t->width;                                               \
+        PRT_UNROLL(24)                                                                             \
+        for (size_t i = 0; i < R; i++)                                                             \
+            PRT_UNROLL(4)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)            \
+                                   : v_set(0.0f);                                                  \
+        for (size_t p = t->k; p != 0; p--) {                                                       \
+            vf row[W];                                                                             \
+            PRT_UNROLL(4)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                row[j] = v_load(b + j * VL);                                                       \
+            PRT_UNROLL(24)                                                                         \
+            for (size_t i = 0; i < R; i++) {                                                       \
+                const vf x = v_set(a[i * lda]);                                                    \
+                PRT_UNROLL(4)                                                                      \
+                for (size_t j = 0; j < W; j++)                                                     \
+                    sum[i][j] = v_fma(x, row[j], sum[i][j]);                                       \
+            }                                                                                      \
+            b += width;                                                                            \
+            a++;                                                                                   \
+        }                                                                                          \
+        PRT_UNROLL(24)                                                                             \
+        for (size_t i = 0; i < R; i++)                                                             \
+            PRT_UNROLL(4)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                v_store_some(t->c + i * t->ldc, j * VL, t->columns, sum[i][j]);                    \
+    }
+
+typedef void (*micro_fn)(const tile *t);
+
+/* Tiles by width: how many rows fit in the registers, and kernels for 1 to that many. */
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+MICRO(1, 4) MICRO(2, 4) MICRO(3, 4) MICRO(4, 4) MICRO(5, 4) MICRO(6, 4)
+MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3) MICRO(5, 3) MICRO(6, 3) MICRO(7, 3) MICRO(8, 3)
+MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2) MICRO(7, 2) MICRO(8, 2)
+MICRO(9, 2) MICRO(10, 2) MICRO(11, 2) MICRO(12, 2)
+MICRO(1, 1) MICRO(2, 1) MICRO(3, 1) MICRO(4, 1) MICRO(5, 1) MICRO(6, 1) MICRO(7, 1) MICRO(8, 1)
+MICRO(9, 1) MICRO(10, 1) MICRO(11, 1) MICRO(12, 1)
+enum { MAX_W = 4, MAX_R = 12 };
+static const micro_fn micro[MAX_W][MAX_R] = {
+    { micro_1x1, micro_2x1, micro_3x1, micro_4x1, micro_5x1, micro_6x1, micro_7x1, micro_8x1,
+        micro_9x1, micro_10x1, micro_11x1, micro_12x1 },
+    { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2, micro_7x2, micro_8x2,
+        micro_9x2, micro_10x2, micro_11x2, micro_12x2 },
+    { micro_1x3, micro_2x3, micro_3x3, micro_4x3, micro_5x3, micro_6x3, micro_7x3, micro_8x3 },
+    { micro_1x4, micro_2x4, micro_3x4, micro_4x4, micro_5x4, micro_6x4 },
+};
+static const size_t most_rows[MAX_W] = { 12, 12, 8, 6 };
+#elif defined(__AVX2__) && defined(__FMA__)
+MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
+enum { MAX_W = 2, MAX_R = 6 };
+static const micro_fn micro[MAX_W][MAX_R] = {
+    { NULL },
+    { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
+};
+static const size_t most_rows[MAX_W] = { 0, 6 };
+#else
+MICRO(1, 4) MICRO(2, 4)
+enum { MAX_W = 4, MAX_R = 2 };
+static const micro_fn micro[MAX_W][MAX_R] = { { NULL }, { NULL }, { NULL },
+    { micro_1x4, micro_2x4 } };
+static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
+#endif
+
+/* Vectors side by side for `rows` rows of a panel `width` wide. With AVX-512 few rows leave
+ * registers free in the 6x64 tile: 12x32 and 8x48 have more products for each load. */
+static size_t choose_width(size_t rows, size_t width)
+{
+    const size_t vectors = width / VL;
+    if (MAX_W < 4 || VL < 16)
+        return MAX_W < vectors ? MAX_W : vectors;
+    if (vectors < 4)
+        return vectors;
+    return rows > 6 && rows <= 12 ? 2 : 4;
+}
+
+/* Rows in groups as equal as they can be: 13 rows of at most 12 are 7 and 6. */
+static size_t group_size(size_t rows, size_t most)
+{
+    const size_t groups = (rows + most - 1) / most;
+    return (rows + groups - 1) / groups;
+}
+
+/* Over finished rows, while they are in the first cache level. */
+static void finish(const prt_gemm_block *g, size_t row, size_t rows)
+{
+    const prt_gemm_end *e = g->end;
+    const vf a = v_set(e->act.a), b = v_set(e->act.b);
+    for (size_t i = row; i < row + rows; i++) {
+        float *c = g->c + i * g->ldc;
+        const float *r = e->residual != NULL ? e->residual + i * e->ldr : NULL;
+        const vf whole = v_set(e->row_bias != NULL ? e->row_bias[i] : 0.0f);
+        for (size_t j = 0; j < g->columns; j += VL) {
+            vf v = v_add(v_load_some(c, j, g->columns), whole);
+            if (e->bias != NULL)
+                v = v_add(v, v_load_some(e->bias, j, g->columns));
+            if (r != NULL)
+                v = v_add(v, v_load_some(r, j, g->columns));
+            v_store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
+        }
+    }
+}
+
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
+
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
+{
+    const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
+    const size_t group = group_size(g->rows, most_rows[w - 1]);
+    for (size_t i = 0; i < g->rows; i += group) {
+        const size_t left = g->rows - i, r = left < group ? left : group;
+        for (size_t j = 0; j < g->columns; j += w * VL) {
+            const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
+            const tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j,
+                .width = g->stride, .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc,
+                .columns = g->columns - j, .add = g->add };
+            micro[vectors - 1][r - 1](&t);
+        }
+        if (g->end != NULL)
+            finish(g, i, r);
+    }
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kern.h — the kernels of one instruction-set level, family by family. Kernels are pure: pointers
+ * in, pointers out, no memory of their own, no threads, no knowledge of models.
+ */
+#ifndef PRT_KERN_KERN_H
+#define PRT_KERN_KERN_H
+
+#include <stdint.h>
+
+#include "kern/gemm.h"
+#include "kern/rows.h"
+
+typedef struct prt_kern {
+    const char *level; /* "portable", "avx2", "avx512" */
+    prt_gemm_fn gemm;
+    prt_kern_rows rows;
+} prt_kern;
+
+/* The best level that `features` (PRT_CPU_*, which this processor must have) allow. Any thread. */
+const prt_kern *prt_kern_of(uint64_t features);
+
+#endif

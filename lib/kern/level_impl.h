@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* level_impl.h — every family at the level of the including file, and their table. */
+#ifndef PRT_KERN_LEVEL_IMPL_H
+#define PRT_KERN_LEVEL_IMPL_H
+
+#include "kern/gemm_impl.h"
+#include "kern/kern.h"
+#include "kern/rows_impl.h"
+
+extern const prt_kern PRT_LEVEL(prt_kern_level);
+
+const prt_kern PRT_LEVEL(prt_kern_level) = {
+    .level = PRT_LEVEL_NAME,
+    .gemm = PRT_LEVEL(prt_gemm_run),
+    .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
+        .largest = run_largest, .softmax = run_softmax, .sum = run_sum, .dots = run_dots,
+        .sums = run_sums,
+        .layer_norm = run_layer_norm },
+};
+
+#endif

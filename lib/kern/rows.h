@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h — kernels over rows of float32: element by element, sums of shifted rows, statistics.
+ * Lengths may be anything, 0 included; pointers need the alignment of a float only. Outputs may be
+ * the same as an input, not overlap one otherwise.
+ */
+#ifndef PRT_KERN_ROWS_H
+#define PRT_KERN_ROWS_H
+
+#include "kern/act.h"
+
+typedef enum prt_two_kind {
+    PRT_TWO_add,
+    PRT_TWO_sub,
+    PRT_TWO_mul,
+    PRT_TWO_div,
+    PRT_TWO_max, /* NaN where either is */
+    PRT_TWO_min,
+    PRT_TWO_COUNT
+} prt_two_kind;
+
+typedef enum prt_one_kind {
+    PRT_ONE_abs,
+    PRT_ONE_neg,
+    PRT_ONE_sqrt,
+    PRT_ONE_reciprocal,
+    PRT_ONE_exp,
+    PRT_ONE_erf,
+    PRT_ONE_COUNT
+} prt_one_kind;
+
+/* Shifted rows: y[i] = act(bias + sum over t of w[t] * from[t][i]). */
+typedef struct prt_taps {
+    size_t n, taps;
+    const float *const *from;
+    const float *w;
+    float bias;
+    float *y;
+    prt_act act;
+} prt_taps;
+
+typedef struct prt_kern_rows {
+    /* `step_a` and `step_b` are 1, or 0 for one element that stands for all. */
+    void (*two)(int kind, size_t n, const float *a, size_t step_a, const float *b, size_t step_b,
+        float *y);
+    void (*one)(int kind, size_t n, const float *x, float *y);
+    void (*act)(const prt_act *act, size_t n, const float *x, float *y);
+    /* y = x * scale + shift */
+    void (*scale)(size_t n, const float *x, float scale, float shift, float *y);
+    void (*taps)(const prt_taps *t);
+    /* y[i] = the largest from[t][i]; NaN where one of them is */
+    void (*largest)(size_t n, size_t taps, const float *const *from, float *y);
+    void (*softmax)(size_t n, const float *x, float *y);
+    double (*sum)(size_t n, const float *x);
+    /* y[j] = sum over i of a[i] * b[j * stride + i], for j < m: a vector by rows of a matrix */
+    void (*dots)(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y);
+    /* y[j] = sum over i of a[i] * b[i * stride + j], for j < m: a vector by columns of a matrix */
+    void (*sums)(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y);
+    /* y = (x - mean) / sqrt(variance + epsilon) * gamma + beta; beta may be NULL */
+    void (*layer_norm)(size_t n, const float *x, float epsilon, const float *gamma,
+        const float *beta, float *y);
+} prt_kern_rows;
+
+#endif

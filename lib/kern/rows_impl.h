@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_impl.h — rows.h at one level. Sums go in a fixed order that depends on the level alone. */
+#ifndef PRT_KERN_ROWS_IMPL_H
+#define PRT_KERN_ROWS_IMPL_H
+
+#include "kern/act_impl.h"
+#include "kern/rows.h"
+
+/* Elements i and following: a whole vector, and what is left of n. */
+#define LOAD(p) v_load((p) + i)
+#define LOAD_REST(p) v_load_n((p) + i, n - i)
+
+static inline vf two(int kind, vf a, vf b)
+{
+    switch (kind) {
+    case PRT_TWO_add:
+        return v_add(a, b);
+    case PRT_TWO_sub:
+        return v_sub(a, b);
+    case PRT_TWO_mul:
+        return v_mul(a, b);
+    case PRT_TWO_div:
+        return v_div(a, b);
+    case PRT_TWO_max: /* NaN in b comes out of max; NaN in a out of the sum */
+        return v_select(v_equal(a, a), v_max(a, b), a);
+    default:
+        return v_select(v_equal(a, a), v_min(a, b), a);
+    }
+}
+
+static inline void two_rows(const int kind, size_t n, const float *a, size_t step_a, const float *b,
+    size_t step_b, float *y)
+{
+    const vf all_a = v_set(step_a == 0 && n != 0 ? *a : 0.0f);
+    const vf all_b = v_set(step_b == 0 && n != 0 ? *b : 0.0f);
+    size_t i = 0;
+    for (; i + VL <= n; i += VL)
+        v_store(y + i, two(kind, step_a != 0 ? LOAD(a) : all_a, step_b != 0 ? LOAD(b) : all_b));
+    if (i < n)
+        v_store_n(y + i, two(kind, step_a != 0 ? LOAD_REST(a) : all_a,
+                             step_b != 0 ? LOAD_REST(b) : all_b), n - i);
+}
+
+static void run_two(int kind, size_t n, const float *a, size_t step_a, const float *b,
+    size_t step_b, float *y)
+{
+    switch (kind) {
+    case PRT_TWO_add:
+        two_rows(PRT_TWO_add, n, a, step_a, b, step_b, y);
+        break;
+    case PRT_TWO_sub:
+        two_rows(PRT_TWO_sub, n, a, step_a, b, step_b, y);
+        break;
+    case PRT_TWO_mul:
+        two_rows(PRT_TWO_mul, n, a, step_a, b, step_b, y);
+        break;
+    case PRT_TWO_div:
+        two_rows(PRT_TWO_div, n, a, step_a, b, step_b, y);
+        break;
+    case PRT_TWO_max:
+        two_rows(PRT_TWO_max, n, a, step_a, b, step_b, y);
+        break;
+    default:
+        two_rows(PRT_TWO_min, n, a, step_a, b, step_b, y);
+        break;
+    }
+}
+
+static inline vf one(int kind, vf x)
+{
+    switch (kind) {
+    case PRT_ONE_abs:
+        return v_abs(x);
+    case PRT_ONE_neg:
+        return v_neg(x);
+    case PRT_ONE_sqrt:
+        return v_sqrt(x);
+    case PRT_ONE_reciprocal:
+        return v_div(v_set(1.0f), x);
+    case PRT_ONE_exp:
+        return v_exp(x);
+    default:
+        return v_erf(x);
+    }
+}
+
+static void run_one(int kind, size_t n, const float *x, float *y)
+{
+    size_t i = 0;
+    for (; i + VL <= n; i += VL)
+        v_store(y + i, one(kind, LOAD(x)));
+    if (i < n)
+        v_store_n(y + i, one(kind, LOAD_REST(x)), n - i);
+}
+
+static void run_act(const prt_act *act, size_t n, const float *x, float *y)
+{
+    const vf a = v_set(act->a), b = v_set(act->b);
+    size_t i = 0;
+    for (; i + VL <= n; i += VL)
+        v_store(y + i, v_act(LOAD(x), act->kind, a, b));
+    if (i < n)
+        v_store_n(y + i, v_act(LOAD_REST(x), act->kind, a, b), n - i);
+}
+
+static void run_scale(size_t n, const float *x, float scale, float shift, float *y)
+{
+    const vf a = v_set(scale), b = v_set(shift);
+    size_t i = 0;
+    for (; i + VL <= n; i += VL)
+        v_store(y + i, v_fma(LOAD(x), a, b));
+    if (i < n)
+        v_store_n(y + i, v_fma(LOAD_REST(x), a, b), n - i);
+}
+
+static void run_taps(const prt_taps *t)
+{
+    const vf a = v_set(t->act.a), b = v_set(t->act.b);
+    const size_t n = t->n;
+    size_t i = 0;
+    for (; i + 4 * VL <= n; i += 4 * VL) {
+        vf s0 = v_set(t->bias), s1 = s0, s2 = s0, s3 = s0;
+        for (size_t p = 0; p < t->taps; p++) {
+            const vf w = v_set(t->w[p]);
+            const float *x = t->from[p] + i;
+            s0 = v_fma(w, v_load(x), s0);
+            s1 = v_fma(w, v_load(x + VL), s1);
+            s2 = v_fma(w, v_load(x + 2 * VL), s2);
+            s3 = v_fma(w, v_load(x + 3 * VL), s3);
+        }
+        v_store(t->y + i, v_act(s0, t->act.kind, a, b));
+        v_store(t->y + i + VL, v_act(s1, t->act.kind, a, b));
+        v_store(t->y + i + 2 * VL, v_act(s2, t->act.kind, a, b));
+        v_store(t->y + i + 3 * VL, v_act(s3, t->act.kind, a, b));
+    }
+    for (; i < n; i += VL) {
+        const size_t some = n - i < VL ? n - i : VL;
+        vf s = v_set(t->bias);
+        for (size_t p = 0; p < t->taps; p++)
+            s = v_fma(v_set(t->w[p]), some == VL ? v_load(t->from[p] + i)
+                                                 : v_load_n(t->from[p] + i, some), s);
+        s = v_act(s, t->act.kind, a, b);
+        if (some == VL)
+            v_store(t->y + i, s);
+        else
+            v_store_n(t->y + i, s, some);
+    }
+}
+
+static void run_largest(size_t n, size_t taps, const float *const *from, float *y)
+{
+    for (size_t i = 0; i < n; i += VL) {
+        const size_t some = n - i < VL ? n - i : VL;
+        vf s = some == VL ? v_load(from[0] + i) : v_load_n(from[0] + i, some);
+        for (size_t p = 1; p < taps; p++)
+            s = two(PRT_TWO_max, s, some == VL ? v_load(from[p] + i) : v_load_n(from[p] + i, some));
+        if (some == VL)
+            v_store(y + i, s);
+        else
+            v_store_n(y + i, s, some);
+    }
+}
+
+static double run_sum(size_t n, const float *x)
+{
+    double total = 0.0;
+    for (size_t first = 0; first < n; first += 1024) {
+        const size_t end = n - first < 1024 ? n : first + 1024;
+        vf s0 = v_set(0.0f), s1 = s0, s2 = s0, s3 = s0;
+        size_t i = first;
+        for (; i + 4 * VL <= end; i += 4 * VL) {
+            s0 = v_add(s0, v_load(x + i));
+            s1 = v_add(s1, v_load(x + i + VL));
+            s2 = v_add(s2, v_load(x + i + 2 * VL));
+            s3 = v_add(s3, v_load(x + i + 3 * VL));
+        }
+        for (; i + VL <= end; i += VL)
+            s0 = v_add(s0, v_load(x + i));
+        if (i < end)
+            s1 = v_add(s1, v_load_n(x + i, end - i));
+        total += (double)v_sum(v_add(v_add(s0, s1), v_add(s2, s3)));
+    }
+    return total;
+}
+
+static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y)
+{
+    for (size_t j = 0; j < m; j += 4) {
+        const size_t rows = m - j < 4 ? m - j : 4;
+        const float *row[4];
+        for (size_t r = 0; r < 4; r++)
+            row[r] = b + (j + (r < rows ? r : 0)) * stride;
+        vf s[4] = { v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f) };
+        size_t i = 0;
+        for (; i + VL <= n; i += VL) {
+            const vf x = LOAD(a);
+            for (size_t r = 0; r < 4; r++)
+                s[r] = v_fma(x, LOAD(row[r]), s[r]);
+        }
+        if (i < n)
+            for (size_t r = 0; r < 4; r++)
+                s[r] = v_fma(LOAD_REST(a), LOAD_REST(row[r]), s[r]);
+        for (size_t r = 0; r < rows; r++)
+            y[j + r] = v_sum(s[r]);
+    }
+}
+
+/* Four rows of b at a time pass over y, which stays in the first cache level. */
+static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y)
+{
+    memset(y, 0, m * sizeof(float));
+    for (size_t k = 0; k < n; k += 4) {
+        const size_t rows = n - k < 4 ? n - k : 4;
+        const float *row[4];
+        vf x[4];
+        for (size_t r = 0; r < 4; r++) {
+            row[r] = b + (k + (r < rows ? r : 0)) * stride;
+            x[r] = v_set(r < rows ? a[k + r] : 0.0f);
+        }
+        if (rows < 4) { /* what stands in for the missing rows may not be finite */
+            for (size_t r = 0; r < rows; r++)
+                for (size_t i = 0; i < m; i += VL)
+                    v_store_some(y, i, m,
+                        v_fma(x[r], v_load_some(row[r], i, m), v_load_some(y, i, m)));
+            return;
+        }
+        size_t i = 0;
+        for (; i + VL <= m; i += VL) {
+            vf v = v_fma(x[0], LOAD(row[0]), LOAD(y));
+            v = v_fma(x[1], LOAD(row[1]), v);
+            v = v_fma(x[2], LOAD(row[2]), v);
+            v_store(y + i, v_fma(x[3], LOAD(row[3]), v));
+        }
+        if (i < m) {
+            const size_t rest = m - i;
+            vf v = v_fma(x[0], v_load_n(row[0] + i, rest), v_load_n(y + i, rest));
+            v = v_fma(x[1], v_load_n(row[1] + i, rest), v);
+            v = v_fma(x[2], v_load_n(row[2] + i, rest), v);
+            v_store_n(y + i, v_fma(x[3], v_load_n(row[3] + i, rest), v), rest);
+        }
+    }
+}
+
+/* exp(x - max) / sum. A NaN makes all of them NaN: the first pass may lose it, the second not. */
+static void run_softmax(size_t n, const float *x, float *y)
+{
+    vf most = v_set(-INFINITY);
+    size_t i = 0;
+    for (; i + VL <= n; i += VL)
+        most = v_max(most, LOAD(x));
+    float largest = v_largest(most);
+    for (; i < n; i++)
+        largest = x[i] > largest ? x[i] : largest;
+    const vf all = v_set(largest);
+    for (i = 0; i + VL <= n; i += VL)
+        v_store(y + i, v_exp(v_sub(LOAD(x), all)));
+    if (i < n)
+        v_store_n(y + i, v_exp(v_sub(LOAD_REST(x), all)), n - i);
+    run_scale(n, y, (float)(1.0 / run_sum(n, y)), 0.0f, y);
+}
+
+static void run_layer_norm(size_t n, const float *x, float epsilon, const float *gamma,
+    const float *beta, float *y)
+{
+    const float mean = (float)(run_sum(n, x) / (double)n);
+    const vf all = v_set(mean);
+    double squares = 0.0;
+    for (size_t first = 0; first < n; first += 1024) {
+        const size_t end = n - first < 1024 ? n : first + 1024;
+        vf s = v_set(0.0f);
+        size_t i = first;
+        for (; i + VL <= end; i += VL) {
+            const vf d = v_sub(LOAD(x), all);
+            s = v_fma(d, d, s);
+        }
+        double rest = 0.0;
+        for (; i < end; i++)
+            rest += (double)(x[i] - mean) * (double)(x[i] - mean);
+        squares += (double)v_sum(s) + rest;
+    }
+    const vf inverse = v_set((float)(1.0 / sqrt(squares / (double)n + (double)epsilon)));
+    size_t i = 0;
+    for (; i + VL <= n; i += VL) {
+        const vf v = v_mul(v_mul(v_sub(LOAD(x), all), inverse), LOAD(gamma));
+        v_store(y + i, beta != NULL ? v_add(v, LOAD(beta)) : v);
+    }
+    if (i < n) {
+        const vf v = v_mul(v_mul(v_sub(LOAD_REST(x), all), inverse), LOAD_REST(gamma));
+        v_store_n(y + i, beta != NULL ? v_add(v, LOAD_REST(beta)) : v, n - i);
+    }
+}
+
+#endif

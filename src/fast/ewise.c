@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* ewise.c — operators of one or two inputs, element by element, in pieces for the threads. */
+#include <math.h>
+
+#include "fast/fast.h"
+#include "fast/share.h"
+#include "op/broadcast.h"
+
+enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
+
+/* ---- one input ---- */
+
+typedef struct map {
+    const prt_kern *kern;
+    const float *x;
+    float *y;
+    size_t count, pieces;
+    int one;      /* prt_one_kind, or -1: act */
+    prt_act act;
+} map;
+
+static void map_piece(const void *user, size_t item, float *scratch)
+{
+    const map *m = user;
+    const size_t from = prt_share_cut(m->count, m->pieces, item);
+    const size_t n = prt_share_cut(m->count, m->pieces, item + 1) - from;
+    (void)scratch;
+    if (m->one >= 0)
+        m->kern->rows.one(m->one, n, m->x + from, m->y + from);
+    else
+        m->kern->rows.act(&m->act, n, m->x + from, m->y + from);
+}
+
+static poprt_status run_map(prt_eval *c, map *m, bool *done)
+{
+    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0))
+        return prt_fast_pass(done);
+    m->x = c->in[0]->data;
+    m->y = c->out[0]->data;
+    m->count = prt_tensor_count(c->in[0]);
+    m->pieces = prt_share_pieces(m->count, PIECE);
+    return prt_share_run(c, m->pieces, 0, map_piece, m);
+}
+
+poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done)
+{
+    static const int kinds[PRT_OP_COUNT] = { [PRT_OP_abs] = PRT_ONE_abs + 1,
+        [PRT_OP_neg] = PRT_ONE_neg + 1, [PRT_OP_sqrt] = PRT_ONE_sqrt + 1,
+        [PRT_OP_reciprocal] = PRT_ONE_reciprocal + 1, [PRT_OP_exp] = PRT_ONE_exp + 1,
+        [PRT_OP_erf] = PRT_ONE_erf + 1 };
+    map m = { .kern = k, .one = kinds[c->def->id] - 1 };
+    return run_map(c, &m, done);
+}
+
+/* The activation that an operator is; false when it is none for these attributes. */
+static bool act_of(const prt_eval *c, prt_act *act)
+{
+    switch (c->def->id) {
+    case PRT_OP_relu:
+        act->kind = PRT_ACT_relu;
+        return true;
+    case PRT_OP_sigmoid:
+        act->kind = PRT_ACT_sigmoid;
+        return true;
+    case PRT_OP_tanh:
+        act->kind = PRT_ACT_tanh;
+        return true;
+    case PRT_OP_hard_swish:
+        act->kind = PRT_ACT_hard_swish;
+        return true;
+    case PRT_OP_leaky_relu:
+        *act = (prt_act){ PRT_ACT_leaky_relu, ((const prt_leaky_relu_attrs *)c->attrs)->alpha, 0 };
+        return true;
+    case PRT_OP_hard_sigmoid: {
+        const prt_hard_sigmoid_attrs *a = c->attrs;
+        *act = (prt_act){ PRT_ACT_hard_sigmoid, a->alpha, a->beta };
+        return true;
+    }
+    case PRT_OP_gelu: {
+        const prt_gelu_attrs *a = c->attrs;
+        act->kind = prt_str_is(a->approximate, "tanh") ? PRT_ACT_gelu_tanh : PRT_ACT_gelu;
+        return true;
+    }
+    case PRT_OP_swish:
+        act->kind = PRT_ACT_silu;
+        return ((const prt_swish_attrs *)c->attrs)->alpha == 1.0f;
+    default:
+        return false;
+    }
+}
+
+poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done)
+{
+    map m = { .kern = k, .one = -1 };
+    return act_of(c, &m.act) ? run_map(c, &m, done) : prt_fast_pass(done);
+}
+
+poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done)
+{
+    map m = { .kern = k, .one = -1, .act = { PRT_ACT_clip, -INFINITY, INFINITY } };
+    if (prt_fast_has(c, 1))
+        m.act.a = *(const float *)c->in[1]->data;
+    if (prt_fast_has(c, 2))
+        m.act.b = *(const float *)c->in[2]->data;
+    return run_map(c, &m, done);
+}
+
+/* ---- two inputs ---- */
+
+typedef struct pair {
+    const prt_kern *kern;
+    prt_eval *c;
+    int kind;
+    size_t pieces;
+} pair;
+
+static void pair_piece(const void *user, size_t item, float *scratch)
+{
+    const pair *p = user;
+    const float *a = p->c->in[0]->data, *b = p->c->in[1]->data;
+    float *y = p->c->out[0]->data;
+    prt_rows r;
+    (void)scratch;
+    prt_rows_init(&r, p->c->out[0], 2, p->c->in);
+    r.most = SIZE_MAX;
+    prt_rows_part(&r, prt_share_cut(r.total, p->pieces, item),
+        prt_share_cut(r.total, p->pieces, item + 1));
+    while (prt_rows_next(&r))
+        p->kern->rows.two(p->kind, r.count, a + r.from[0], r.step[0], b + r.from[1], r.step[1],
+            y + r.to);
+}
+
+poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
+{
+    static const int kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_TWO_add, [PRT_OP_sub] = PRT_TWO_sub,
+        [PRT_OP_mul] = PRT_TWO_mul, [PRT_OP_div] = PRT_TWO_div, [PRT_OP_max] = PRT_TWO_max,
+        [PRT_OP_min] = PRT_TWO_min };
+    if (c->n_in != 2 || !prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
+        return prt_fast_pass(done);
+    const pair p = { .kern = k, .c = c, .kind = kinds[c->def->id],
+        .pieces = prt_share_pieces(prt_tensor_count(c->out[0]), PIECE) };
+    return prt_share_run(c, p.pieces, 0, pair_piece, &p);
+}

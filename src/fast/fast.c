@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* fast.c — the table of fast forms. */
+#include "fast/fast.h"
+
+#define FAST(id, function) poprt_status function(prt_eval *c, const prt_kern *k, bool *done);
+#include "fast/fast.def"
+#undef FAST
+
+prt_fast_fn prt_fast_of(uint32_t op)
+{
+    static const prt_fast_fn rows[PRT_OP_COUNT] = {
+#define FAST(id, function) [PRT_OP_##id] = function,
+#include "fast/fast.def"
+#undef FAST
+    };
+    return op < PRT_OP_COUNT ? rows[op] : NULL;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* matmul.c — MatMul and Gemm of float32. */
+#include "fast/product.h"
+#include "fast/share.h"
+#include "op/fused.h"
+#include "op/product.h"
+
+
+enum { FEW_ROWS = 4 }; /* packing B pays from here on */
+
+/* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
+typedef struct right {
+    const float *data;
+    size_t row, column;
+    const prt_matmul *mm;
+    size_t c_step; /* elements of C in a batch */
+} right;
+
+static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
+    size_t depth, float *to)
+{
+    const right *b = p->user;
+    size_t a_at = 0, b_at = 0;
+    if (b->mm != NULL)
+        prt_matmul_at(b->mm, batch, &a_at, &b_at);
+    prt_gemm_pack(depth, columns, b->data + b_at + k * b->row + first * b->column, b->row,
+        b->column, to);
+}
+
+static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
+{
+    const right *b = p->user;
+    size_t b_at;
+    prt_matmul_at(b->mm, batch, a, &b_at);
+    *c = batch * b->c_step;
+    *bias = 0;
+}
+
+/* Few rows of A: B is read once as it lies, and not packed. */
+typedef struct few {
+    const prt_kern *kern;
+    size_t m, n, k, pieces;
+    const float *a, *b;
+    bool turned; /* columns of B lie side by side */
+    bool packed; /* B is panels, see kern/gemm.h */
+    const float *bias, *residual;
+    float *y;
+    prt_act act;
+} few;
+
+/* Row i of C from column `from` on, panel by panel. */
+static void sums_of_panels(const few *f, size_t i, size_t from, size_t n)
+{
+    for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
+        const size_t left = f->n - at, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        f->kern->rows.sums(f->k, columns, f->a + i * f->k, f->b + at * f->k,
+            prt_gemm_width(columns), f->y + i * f->n + at);
+    }
+}
+
+static void run_few(const void *user, size_t item, float *scratch)
+{
+    const few *f = user;
+    const prt_kern_rows *rows = &f->kern->rows;
+    const size_t unit = f->packed ? PRT_GEMM_PANEL : 1, units = (f->n + unit - 1) / unit;
+    const size_t from = prt_share_cut(units, f->pieces, item) * unit;
+    const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
+    const size_t n = (end < f->n ? end : f->n) - from;
+    (void)scratch;
+    for (size_t i = 0; i < f->m; i++) {
+        float *y = f->y + i * f->n + from;
+        if (f->packed)
+            sums_of_panels(f, i, from, n);
+        else if (f->turned)
+            rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, y);
+        else
+            rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, y);
+        if (f->bias != NULL)
+            rows->two(PRT_TWO_add, n, y, 1, f->bias + from, 1, y);
+        if (f->residual != NULL)
+            rows->two(PRT_TWO_add, n, y, 1, f->residual + i * f->n + from, 1, y);
+        if (f->act.kind != PRT_ACT_none)
+            rows->act(&f->act, n, y, y);
+    }
+}
+
+static const float *panel_at(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const right *b = p->user;
+    const size_t left = p->n - first;
+    (void)batch;
+    *stride = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    return b->data + first * p->k + k * *stride;
+}
+
+/* One product with whole operands, by the way that fits its rows. */
+static poprt_status run_linear(prt_eval *c, const few *f)
+{
+    if (f->m < FEW_ROWS) {
+        few cut = *f;
+        const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+        cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
+        cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
+        return prt_share_run(c, cut.pieces, 0, run_few, &cut);
+    }
+    const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
+        .column = f->turned ? f->k : 1 };
+    const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
+        .lda = f->k, .c = f->y, .ldc = f->n,
+        .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
+        .pack = pack, .direct = f->packed ? panel_at : NULL, .padded = f->packed, .user = &from };
+    return prt_product_fast(c, f->kern, &p);
+}
+
+poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
+{
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
+        return prt_fast_pass(done);
+    const prt_tensor *a = c->in[0], *b = c->in[1];
+    prt_matmul mm;
+    prt_matmul_init(&mm, a, b);
+    if (mm.k == 0)
+        return prt_fast_pass(done);
+    if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
+        const few f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k, .a = a->data,
+            .b = b->data, .y = c->out[0]->data };
+        return run_linear(c, &f);
+    }
+    const right from = { .data = b->data, .row = mm.n, .column = 1, .mm = &mm,
+        .c_step = mm.m * mm.n };
+    const prt_product_spec p = { .batches = mm.batches, .m = mm.m, .n = mm.n, .k = mm.k,
+        .a = a->data, .lda = mm.k, .c = c->out[0]->data, .ldc = mm.n,
+        .at = mm.batches > 1 ? find : NULL, .pack = pack, .user = &from };
+    return prt_product_fast(c, k, &p);
+}
+
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_fused_linear_attrs *attrs = c->attrs;
+    prt_act act;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
+        return prt_fast_pass(done);
+    const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
+    const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
+    const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
+    if (depth == 0)
+        return prt_fast_pass(done);
+    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+        .turned = attrs->transB != 0, .packed = attrs->columns != 0,
+        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
+        .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
+    return run_linear(c, &f);
+}
+
+poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_gemm_attrs *attrs = c->attrs;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+        attrs->alpha != 1.0f || attrs->transA != 0)
+        return prt_fast_pass(done);
+    const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
+    const prt_tensor *bias = prt_eval_has(c, 2) ? c->in[2] : NULL;
+    const size_t m = (size_t)y->dims[0], n = (size_t)y->dims[1], depth = (size_t)a->dims[1];
+    const bool by_column = bias != NULL && prt_tensor_count(bias) == n && bias->rank > 0 &&
+        (size_t)bias->dims[bias->rank - 1] == n;
+    if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
+        return prt_fast_pass(done);
+    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+        .turned = attrs->transB != 0, .bias = bias != NULL ? bias->data : NULL, .y = y->data };
+    return run_linear(c, &f);
+}

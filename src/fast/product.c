@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* product.c — cuts products into items: a panel of one batch and some rows. */
+#include "fast/product.h"
+
+#include "fast/share.h"
+
+/* A block of A and the packed block of B stay in the second cache level together. */
+enum { BLOCK_K = 512, BLOCK_ROWS = 240 };
+
+typedef struct job {
+    const prt_product_spec *p;
+    const prt_kern *kern;
+    size_t panels, blocks; /* of rows */
+} job;
+
+static void run_item(const void *user, size_t item, float *packed)
+{
+    const job *j = user;
+    const prt_product_spec *p = j->p;
+    const size_t panel = item % j->panels, block = item / j->panels % j->blocks;
+    const size_t batch = item / j->panels / j->blocks;
+    const size_t first = panel * PRT_GEMM_PANEL, left = p->n - first;
+    const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+    const size_t row = prt_share_cut(p->m, j->blocks, block);
+    const size_t next = prt_share_cut(p->m, j->blocks, block + 1);
+    size_t a = 0, c = 0, bias = 0;
+    if (p->at != NULL)
+        p->at(p, batch, &a, &c, &bias);
+    prt_gemm_end end = p->end;
+    end.bias = end.bias != NULL ? end.bias + first : NULL;
+    end.row_bias = end.row_bias != NULL ? end.row_bias + bias + row : NULL;
+    end.residual = end.residual != NULL ? end.residual + c + row * end.ldr + first : NULL;
+    const bool plain = end.bias == NULL && end.row_bias == NULL && end.residual == NULL &&
+        end.act.kind == PRT_ACT_none;
+    const size_t parts = (p->k + BLOCK_K - 1) / BLOCK_K, depth = (p->k + parts - 1) / parts;
+    for (size_t k = 0; k < p->k; k += depth) {
+        const size_t some = p->k - k < depth ? p->k - k : depth;
+        size_t width = prt_gemm_width(columns);
+        const float *b = packed;
+        if (p->direct != NULL && (width == columns || p->padded))
+            b = p->direct(p, batch, first, k, &width);
+        else
+            p->pack(p, batch, first, columns, k, some, packed);
+        const prt_gemm_block g = { .rows = next - row, .columns = columns, .k = some,
+            .a = p->a + a + row * p->lda + k, .lda = p->lda, .b = b, .stride = width,
+            .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
+            .add = k != 0, .end = k + some == p->k && !plain ? &end : NULL };
+        j->kern->gemm(&g);
+    }
+}
+
+poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_product_spec *p)
+{
+    if (p->batches == 0 || p->m == 0 || p->n == 0)
+        return POPRT_OK;
+    const job j = { .p = p, .kern = kern, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
+        .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS };
+    const size_t depth = p->k < BLOCK_K ? p->k : BLOCK_K;
+    const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL;
+    return prt_share_run(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * share.h — items of work over the threads that the host lends. Items are taken one by one by
+ * whoever is free, each participant with scratch of its own.
+ */
+#ifndef PRT_FAST_SHARE_H
+#define PRT_FAST_SHARE_H
+
+#include "op/op.h"
+
+typedef void (*prt_share_body)(const void *user, size_t item, float *scratch);
+
+/* Runs body(user, i, scratch) once for each i below `count`; `scratch` has `floats` elements, not
+ * cleared between items. Fails when the host cancels or memory is refused. */
+poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
+    const void *user);
+
+/* Pieces of `total` elements that are worth a thread's while: how many of `least` or more. */
+static inline size_t prt_share_pieces(size_t total, size_t least)
+{
+    const size_t pieces = total / least;
+    return pieces < 1 ? 1 : pieces > 64 ? 64 : pieces;
+}
+
+/* First element of piece i of n. */
+static inline size_t prt_share_cut(size_t total, size_t n, size_t i)
+{
+    return total / n * i + (total % n < i ? total % n : i);
+}
+
+#endif

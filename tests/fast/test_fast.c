@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fast.c — fast forms against the reference kernels: sizes around every tile, at every level,
+ * the same bits for one thread and for three. Bounds are in units of the largest element.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cpu/cpu.h"
+#include "runtime/session.h"
+#include "support/check_main.h"
+#include "support/program_text.h"
+
+enum { MOST_IN = 6 };
+
+typedef struct inputs {
+    prt_tensor t[MOST_IN];
+} inputs;
+
+static void fill(const prt_program *p, inputs *in, double low, double high)
+{
+    uint32_t state = 99;
+    ck_assert_uint_le(p->n_inputs, MOST_IN);
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const prt_type *type = p->inputs[i].type;
+        uint64_t count;
+        ck_assert(prt_type_count(type, &count));
+        float *data = malloc((count + 1) * sizeof(float));
+        for (uint64_t k = 0; k < count; k++) {
+            state = state * 1664525u + 1013904223u;
+            data[k] = (float)(low + (high - low) * (double)(state >> 8) / 16777216.0);
+        }
+        ck_assert(prt_tensor_init(&in->t[i], type->dtype, (uint32_t)type->rank, type->dims, data));
+    }
+}
+
+static float *run(prt_program *p, const inputs *in, const prt_kern *kern, const prt_par *par,
+    size_t *count)
+{
+    const prt_session_options options = { .kern = kern, .par = par };
+    prt_session *s = NULL;
+    prt_tensor out = { 0 };
+    ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+    const poprt_status status = prt_session_run(s, in->t, &out);
+    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    *count = prt_tensor_count(&out);
+    float *copy = malloc(out.size + 1);
+    if (out.size != 0)
+        memcpy(copy, out.data, out.size);
+    prt_session_release(s);
+    return copy;
+}
+
+static void check_level(prt_program *p, const inputs *in, const prt_kern *kern, const prt_par *par,
+    double bound, const char *text)
+{
+    size_t n, m;
+    float *want = run(p, in, NULL, NULL, &n), *found = run(p, in, kern, NULL, &m);
+    float *again = run(p, in, kern, par, &m);
+    double most = 0.0;
+    ck_assert_uint_eq(n, m);
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, isfinite(want[i]) ? fabs((double)want[i]) : 0.0);
+    for (size_t i = 0; i < n; i++) {
+        const bool same = want[i] == found[i] || (isnan(want[i]) && isnan(found[i])) ||
+            fabs((double)want[i] - (double)found[i]) <= bound * most;
+        if (!same)
+            ck_abort_msg("%s: element %zu is %.9g, not %.9g (largest %g)\n%s", kern->level, i,
+                (double)found[i], (double)want[i], most, text);
+    }
+    if (n != 0 && memcmp(found, again, n * sizeof(float)) != 0)
+        ck_abort_msg("%s: other bits with three threads\n%s", kern->level, text);
+    free(want);
+    free(found);
+    free(again);
+}
+
+static void check(const char *text, double low, double high, double bound)
+{
+    static const char *const levels[] = { "portable", "avx2", "avx512" };
+    prt_program *p = program_from_text(text);
+    prt_pool *pool = NULL;
+    inputs in;
+    ck_assert_int_eq(prt_pool_create(&prt_mem_libc, 3, 1000, &pool), POPRT_OK);
+    const prt_par par = prt_pool_par(pool);
+    fill(p, &in, low, high);
+    for (size_t i = 0; i < PRT_COUNT_OF(levels); i++) {
+        const uint64_t want = prt_cpu_level(levels[i]);
+        if ((want & prt_cpu_features()) == want)
+            check_level(p, &in, prt_kern_of(want), &par, bound, text);
+    }
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        free(in.t[i].data);
+    prt_pool_release(pool);
+    prt_program_release(p);
+}
+
+START_TEST(products)
+{
+    static const int sizes[][3] = { { 1, 1, 1 }, { 1, 100, 33 }, { 7, 65, 130 }, { 13, 16, 600 },
+        { 250, 70, 40 }, { 6, 63, 1100 }, { 0, 5, 3 }, { 3, 0, 3 }, { 3, 5, 0 } };
+    for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++) {
+        const int m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[%d,%d]\nb = input f32[%d,%d]\ny = matmul a b\nreturn y\n", m, k, k, n);
+        check(text, -1, 1, 1e-5);
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[%d,%d]\nb = input f32[%d,%d]\nc = input f32[%d]\n"
+            "y = gemm a b c {transB=1}\nreturn y\n", m, k, n, k, n);
+        check(text, -1, 1, 1e-5);
+    }
+    check("a = input f32[2,3,20,9]\nb = input f32[3,9,17]\ny = matmul a b\nreturn y\n", -1, 1,
+        1e-5);
+    check("a = input f32[9]\nb = input f32[4,9,17]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
+    check("a = input f32[5,3,9]\nb = input f32[9]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
+    check("a = input f32[8,9]\nb = input f32[8,5]\ny = gemm a b {transA=1,alpha=2}\nreturn y\n",
+        -1, 1, 1e-5);
+}
+END_TEST
+
+START_TEST(convolutions)
+{
+    static const char *const graphs[] = {
+        "x = input f32[1,3,17,19]\nw = input f32[8,3,3,3]\nb = input f32[8]\n"
+        "y = conv x w b {pads=[1,1,1,1]}\n",
+        "x = input f32[2,5,9,11]\nw = input f32[7,5,1,1]\ny = conv x w\n",
+        "x = input f32[1,6,20,20]\nw = input f32[8,3,3,2]\nb = input f32[8]\n"
+        "y = conv x w b {group=2,strides=[2,3],pads=[2,0,1,3],dilations=[2,1]}\n",
+        "x = input f32[1,70,8,8]\nw = input f32[65,70,3,3]\n"
+        "y = conv x w {auto_pad=\"SAME_UPPER\"}\n",
+        "x = input f32[1,8,30,31]\nw = input f32[8,1,3,3]\nb = input f32[8]\n"
+        "y = conv x w b {group=8,pads=[1,1,1,1]}\n",
+        "x = input f32[2,4,15,70]\nw = input f32[8,1,5,5]\n"
+        "y = conv x w {group=4,strides=[2,2],pads=[2,2,2,2]}\n",
+        "x = input f32[1,4,9,9]\nw = input f32[4,1,3,3]\ny = conv x w {group=4,dilations=[2,3]}\n",
+        "x = input f32[1,3,50]\nw = input f32[5,3,7]\ny = conv x w {strides=[2],pads=[3,3]}\n",
+        "x = input f32[1,3,40]\nw = input f32[3,1,4]\ny = conv x w {group=3,pads=[0,5]}\n",
+        "x = input f32[1,2,5,6,7]\nw = input f32[3,2,2,3,2]\ny = conv x w\n",
+        "x = input f32[0,3,7,7]\nw = input f32[2,3,3,3]\ny = conv x w\n",
+        "x = input f32[1,2,3,3]\nw = input f32[2,2,3,3]\ny = conv x w {pads=[4,4,4,4]}\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text), "%sreturn y\n", graphs[i]);
+        check(text, -1, 1, 1e-5);
+    }
+}
+END_TEST
+
+START_TEST(fused_products)
+{
+    static const char *const acts[] = { "", "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "Silu",
+        "HardSigmoid", "HardSwish", "Gelu", "GeluTanh" };
+    for (size_t i = 0; i < PRT_COUNT_OF(acts); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,5,9,11]\nw = input f32[7,5,3,3]\nb = input f32[7]\n"
+            "r = input f32[2,7,7,9]\ny = fused_conv x w b r {activation=\"%s\",alpha=0.25,beta=0.5}"
+            "\nreturn y\n", acts[i]);
+        check(text, -1, 1, 1e-5);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[1,5,9,11]\nw = input f32[5,1,3,3]\nr = input f32[1,5,7,9]\n"
+            "y = fused_conv x w _ r {group=5,activation=\"%s\",alpha=0.25,beta=0.5}\nreturn y\n",
+            acts[i]);
+        check(text, -1, 1, 1e-5);
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[3,5,19]\nb = input f32[70,19]\nc = input f32[70]\n"
+            "r = input f32[3,5,70]\ny = fused_linear a b c r {transB=1,activation=\"%s\","
+            "alpha=0.25,beta=0.5}\nreturn y\n", acts[i]);
+        check(text, -1, 1, 1e-5);
+    }
+    check("a = input f32[9,19]\nb = input f32[19,33]\ny = fused_linear a b\nreturn y\n", -1, 1,
+        1e-5);
+}
+END_TEST
+
+START_TEST(pools)
+{
+    static const char *const graphs[] = {
+        "x = input f32[2,3,17,19]\ny = max_pool x {kernel_shape=[3,3],strides=[2,2],"
+        "pads=[1,1,1,1]}\n",
+        "x = input f32[1,3,14,15]\ny = max_pool x {kernel_shape=[2,2],strides=[2,2],ceil_mode=1}\n",
+        "x = input f32[1,3,20,90]\ny = max_pool x {kernel_shape=[3,2],dilations=[2,3]}\n",
+        "x = input f32[1,3,17,19]\ny = average_pool x {kernel_shape=[3,3],pads=[1,1,1,1]}\n",
+        "x = input f32[1,3,17,19]\ny = average_pool x {kernel_shape=[3,3],strides=[2,2],"
+        "pads=[1,1,1,1],count_include_pad=1}\n",
+        "x = input f32[1,3,7,7]\ny = average_pool x {kernel_shape=[3,2],strides=[2,2],"
+        "ceil_mode=1}\n",
+        "x = input f32[1,3,30]\ny = average_pool x {kernel_shape=[4],strides=[3]}\n",
+        "x = input f32[2,3,7,9]\ny = global_average_pool x\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text), "%sreturn y\n", graphs[i]);
+        check(text, -1, 1, 1e-6);
+    }
+}
+END_TEST
+
+START_TEST(elements)
+{
+    static const char *const ones[] = { "abs", "neg", "exp", "erf", "relu", "sigmoid", "tanh",
+        "gelu", "hard_swish", "leaky_relu", "hard_sigmoid", "swish" };
+    static const char *const twos[] = { "add", "sub", "mul", "div", "max", "min" };
+    static const char *const shapes[][2] = { { "3,4,50", "3,4,50" }, { "3,4,50", "" },
+        { "", "7" }, { "2,5,1,1", "2,5,7,7" }, { "4,1", "1,33" }, { "70000", "70000" },
+        { "3,40000", "40000" }, { "0,4", "4" } };
+    char text[256];
+    for (size_t i = 0; i < PRT_COUNT_OF(ones); i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[3,70001]\ny = %s x\nreturn y\n", ones[i]);
+        check(text, -6, 6, 1e-6);
+        (void)snprintf(text, sizeof(text), "x = input f32[19]\ny = %s x\nreturn y\n", ones[i]);
+        check(text, -6, 6, 1e-6);
+    }
+    check("x = input f32[3,7]\ny = sqrt x\nreturn y\n", 0, 9, 1e-6);
+    check("x = input f32[3,7]\ny = reciprocal x\nreturn y\n", 0.1, 9, 1e-6);
+    check("x = input f32[77]\nlo = const f32[] {-1}\nhi = const f32[] {2}\ny = clip x lo hi\n"
+          "return y\n", -6, 6, 0);
+    for (size_t i = 0; i < PRT_COUNT_OF(twos); i++)
+        for (size_t k = 0; k < PRT_COUNT_OF(shapes); k++) {
+            (void)snprintf(text, sizeof(text),
+                "a = input f32[%s]\nb = input f32[%s]\ny = %s a b\nreturn y\n", shapes[k][0],
+                shapes[k][1], twos[i]);
+            check(text, 0.5, 2, 1e-6);
+        }
+}
+END_TEST
+
+START_TEST(rows)
+{
+    check("x = input f32[5,7,33]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
+    check("x = input f32[5,1]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
+    check("x = input f32[5,7,33]\ny = softmax x {axis=1}\nreturn y\n", -5, 5, 1e-6);
+    check("x = input f32[3,5,67]\ns = input f32[67]\nb = input f32[67]\n"
+          "y = layer_normalization x s b\nreturn y\n", -5, 5, 1e-5);
+    check("x = input f32[3,5,67]\ns = input f32[5,67]\ny = layer_normalization x s {axis=1}\n"
+          "return y\n", -5, 5, 1e-5);
+    check("x = input f32[2,5,6,7]\ns = input f32[5]\nb = input f32[5]\nm = input f32[5]\n"
+          "v = input f32[5]\ny = batch_normalization x s b m v\nreturn y\n", 0.5, 2, 1e-5);
+    check("x = input f32[2,5,1500]\na = const i64[1] {-1}\ny = reduce_mean x a\nreturn y\n", -1, 2,
+        1e-6);
+    check("x = input f32[2,5,15]\na = const i64[1] {1}\ny = reduce_mean x a\nreturn y\n", -1, 2,
+        1e-6);
+}
+END_TEST
+
+START_TEST(special_values_come_through)
+{
+    const char *const specials = "x = const f32[5] {nan,inf,-inf,-0,1}\n";
+    static const char *const ops[] = { "relu x", "sigmoid x", "tanh x", "exp x", "abs x", "max x z",
+        "min z x", "add x z", "clip x z" };
+    for (size_t i = 0; i < PRT_COUNT_OF(ops); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), "%sz = input f32[]\ny = %s\nreturn y\n", specials,
+            ops[i]);
+        check(text, 0.25, 0.5, 1e-6);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/fast", products, convolutions, fused_products, pools, elements, rows,
+    special_values_come_through)
