@@ -56,6 +56,7 @@ struct prt_rnn {
     /* One step: x of `input` elements; h (and c) are read and replaced. */
     void (*cell)(const prt_rnn *n, const double *x);
     const void *user;
+    size_t direction, entry, step; /* of the step at hand; steps count from 0 both ways */
 };
 
 /* Checks and sets outputs 0 (Y), 1 (Y_h) and, with a cell state, 2 (Y_c). */

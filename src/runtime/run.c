@@ -122,7 +122,8 @@ static prt_str host_name(prt_eval *c, uint32_t in)
 }
 
 static const prt_eval_host host = { .alloc = host_alloc, .call = host_call, .form = host_form,
-    .check = host_check, .seed = host_seed, .update = host_update, .print = host_print, .name = host_name };
+    .check = host_check, .seed = host_seed, .update = host_update, .print = host_print,
+    .name = host_name };
 
 /* Header and memory of an output whose shape is known only now. */
 static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape *s)

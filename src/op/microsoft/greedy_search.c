@@ -38,7 +38,8 @@ typedef struct picker {
     uint32_t *order; /* words, the likeliest first */
 } picker;
 
-/* Chooses a word for each row. A row that has ended goes on with padding; tells whether all have. */
+/* Chooses a word for each row. A row that has ended goes on with padding; tells whether all
+ * have. */
 static bool choose(prt_eval *c, picker *p, const prt_gen *g, bool *ended, int32_t *token)
 {
     bool all = true;
