@@ -3,6 +3,7 @@
 #ifndef PRT_KERN_LEVEL_IMPL_H
 #define PRT_KERN_LEVEL_IMPL_H
 
+#include "kern/cell_impl.h"
 #include "kern/gemm_impl.h"
 #include "kern/kern.h"
 #include "kern/rows_impl.h"
@@ -16,6 +17,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
         .largest = run_largest, .softmax = run_softmax, .sum = run_sum, .dots = run_dots,
         .sums = run_sums,
         .layer_norm = run_layer_norm },
+    .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
 };
 
 #endif
