@@ -56,6 +56,12 @@ static poprt_status eval_gather(prt_eval *c)
     for (size_t i = 0; i < n; i++) {
         int64_t at;
         PRT_TRY(prt_move_index(c, prt_load_i64(index->dtype, index->data, i), dim, &at));
+        if (n == 1) {
+            const int64_t row = (int64_t)inner;
+            prt_view_eval(c, &(prt_view){ .rank = 2, .dims = { (int64_t)outer, row },
+                                 .stride = { dim * row, 1 }, .first = at * row });
+            break;
+        }
         for (size_t o = 0; o < outer; o++)
             prt_element_copy(x->dtype, y->data, (o * n + i) * inner, x->data,
                 (o * (size_t)dim + (size_t)at) * inner, inner);
