@@ -9,12 +9,14 @@
 #include <stdint.h>
 
 #include "kern/gemm.h"
+#include "kern/plain.h"
 #include "kern/rows.h"
 
 typedef struct prt_kern {
     const char *level; /* "portable", "avx2", "avx512" */
     prt_gemm_fn gemm;
     prt_kern_rows rows;
+    prt_kern_plain plain;
 } prt_kern;
 
 /* The best level that `features` (PRT_CPU_*, which this processor must have) allow. Any thread. */

@@ -5,7 +5,8 @@
 
 #include "kern/gemm_impl.h"
 #include "kern/kern.h"
-#include "kern/rows_impl.h"
+#include "kern/plain_impl.h"
+#include "kern/stats_impl.h"
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 
@@ -13,8 +14,12 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
     .gemm = PRT_LEVEL(prt_gemm_run),
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
-        .largest = run_largest, .softmax = run_softmax, .sum = run_sum, .dots = run_dots,
+        .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax, .sum = run_sum,
+        .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,
+        .moments = run_moments, .centre = run_centre, .dots = run_dots,
         .layer_norm = run_layer_norm },
+    .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,
+        .cast = run_cast },
 };
 
 #endif

@@ -339,11 +339,11 @@ static inline vf v_copysign(vf a, vf b)
 {
     return (vf)(((vm)a & INT32_MAX) | ((vm)b & INT32_MIN));
 }
-/* Adding 1.5 * 2^23 leaves no bits behind the point; larger numbers have none. */
+/* Adding 2^23 leaves no bits behind the point; what is not less has none. */
 static inline vf v_round(vf a)
 {
-    const vf magic = v_set(12582912.0f), whole = a + magic - magic;
-    return v_copysign(v_select(v_abs(a) < v_set(4194304.0f), whole, a), a);
+    const vf magic = v_set(8388608.0f), size = v_abs(a), whole = size + magic - magic;
+    return v_copysign(v_select(size < magic, whole, size), a);
 }
 static inline vf v_power2(vm n)
 {

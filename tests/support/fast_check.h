@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fast_check.h — fast forms of operators against the reference kernels, at every level that the
+ * processor has.
+ */
+#ifndef PRT_TESTS_SUPPORT_FAST_CHECK_H
+#define PRT_TESTS_SUPPORT_FAST_CHECK_H
+
+/* Runs a graph of float32 inputs, which get numbers in [low, high), and compares output 0: within
+ * `bound` times its largest element, NaN where the reference has it; the same bits with three
+ * threads as with one. */
+void fast_check(const char *text, double low, double high, double bound);
+
+#endif
