@@ -21,21 +21,6 @@ typedef struct tile {
     bool add;       /* to what is in C */
 } tile;
 
-static inline vf load_some(const float *p, size_t at, size_t columns)
-{
-    return at + VL <= columns ? v_load(p + at)
-        : at < columns        ? v_load_n(p + at, columns - at)
-                              : v_set(0.0f);
-}
-
-static inline void store_some(float *p, size_t at, size_t columns, vf v)
-{
-    if (at + VL <= columns)
-        v_store(p + at, v);
-    else if (at < columns)
-        v_store_n(p + at, v, columns - at);
-}
-
 /* R rows by W vectors. */
 #define MICRO(R, W)                                                                                \
     static void micro_##R##x##W(const tile *t)                                                     \
@@ -47,7 +32,7 @@ static inline void store_some(float *p, size_t at, size_t columns, vf v)
         for (size_t i = 0; i < R; i++)                                                             \
             PRT_UNROLL(4)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
-                sum[i][j] = t->add ? load_some(t->c + i * t->ldc, j * VL, t->columns)              \
+                sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)            \
                                    : v_set(0.0f);                                                  \
         for (size_t p = t->k; p != 0; p--) {                                                       \
             vf row[W];                                                                             \
@@ -68,7 +53,7 @@ static inline void store_some(float *p, size_t at, size_t columns, vf v)
         for (size_t i = 0; i < R; i++)                                                             \
             PRT_UNROLL(4)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
-                store_some(t->c + i * t->ldc, j * VL, t->columns, sum[i][j]);                      \
+                v_store_some(t->c + i * t->ldc, j * VL, t->columns, sum[i][j]);                    \
     }
 
 typedef void (*micro_fn)(const tile *t);
@@ -136,12 +121,12 @@ static void finish(const prt_gemm_block *g, size_t row, size_t rows)
         const float *r = e->residual != NULL ? e->residual + i * e->ldr : NULL;
         const vf whole = v_set(e->row_bias != NULL ? e->row_bias[i] : 0.0f);
         for (size_t j = 0; j < g->columns; j += VL) {
-            vf v = v_add(load_some(c, j, g->columns), whole);
+            vf v = v_add(v_load_some(c, j, g->columns), whole);
             if (e->bias != NULL)
-                v = v_add(v, load_some(e->bias, j, g->columns));
+                v = v_add(v, v_load_some(e->bias, j, g->columns));
             if (r != NULL)
-                v = v_add(v, load_some(r, j, g->columns));
-            store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
+                v = v_add(v, v_load_some(r, j, g->columns));
+            v_store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
         }
     }
 }

@@ -213,4 +213,40 @@ static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t 
     }
 }
 
+/* Four rows of b at a time pass over y, which stays in the first cache level. */
+static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y)
+{
+    memset(y, 0, m * sizeof(float));
+    for (size_t k = 0; k < n; k += 4) {
+        const size_t rows = n - k < 4 ? n - k : 4;
+        const float *row[4];
+        vf x[4];
+        for (size_t r = 0; r < 4; r++) {
+            row[r] = b + (k + (r < rows ? r : 0)) * stride;
+            x[r] = v_set(r < rows ? a[k + r] : 0.0f);
+        }
+        if (rows < 4) { /* what stands in for the missing rows may not be finite */
+            for (size_t r = 0; r < rows; r++)
+                for (size_t i = 0; i < m; i += VL)
+                    v_store_some(y, i, m,
+                        v_fma(x[r], v_load_some(row[r], i, m), v_load_some(y, i, m)));
+            return;
+        }
+        size_t i = 0;
+        for (; i + VL <= m; i += VL) {
+            vf v = v_fma(x[0], LOAD(row[0]), LOAD(y));
+            v = v_fma(x[1], LOAD(row[1]), v);
+            v = v_fma(x[2], LOAD(row[2]), v);
+            v_store(y + i, v_fma(x[3], LOAD(row[3]), v));
+        }
+        if (i < m) {
+            const size_t rest = m - i;
+            vf v = v_fma(x[0], v_load_n(row[0] + i, rest), v_load_n(y + i, rest));
+            v = v_fma(x[1], v_load_n(row[1] + i, rest), v);
+            v = v_fma(x[2], v_load_n(row[2] + i, rest), v);
+            v_store_n(y + i, v_fma(x[3], v_load_n(row[3] + i, rest), v), rest);
+        }
+    }
+}
+
 #endif

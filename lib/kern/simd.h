@@ -365,4 +365,20 @@ static inline float v_largest(vf a)
 }
 #endif
 
+/* Elements [at, at + VL) of `columns`: those beyond read as 0 and are not written. */
+static inline vf v_load_some(const float *p, size_t at, size_t columns)
+{
+    return at + VL <= columns ? v_load(p + at)
+        : at < columns        ? v_load_n(p + at, columns - at)
+                              : v_set(0.0f);
+}
+
+static inline void v_store_some(float *p, size_t at, size_t columns, vf v)
+{
+    if (at + VL <= columns)
+        v_store(p + at, v);
+    else if (at < columns)
+        v_store_n(p + at, v, columns - at);
+}
+
 #endif

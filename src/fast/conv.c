@@ -7,6 +7,7 @@
 #include "fast/conv.h"
 
 #include "fast/product.h"
+#include "op/fused.h"
 
 typedef struct gather {
     const prt_conv_fast *v;
@@ -112,11 +113,9 @@ static void init_gather(gather *g, const prt_conv_fast *v)
         g->in_plane == g->out_plane && g->top == 0 && g->left == 0;
 }
 
-poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done);
-
-poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done)
+static poprt_status run_conv(prt_eval *c, const prt_kern *k, const prt_conv_attrs *attrs,
+    const float *residual, const prt_act *act, bool *done)
 {
-    const prt_conv_attrs *attrs = c->attrs;
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
         c->in[0]->rank < 3 || c->in[0]->rank > 4)
         return prt_fast_pass(done);
@@ -127,7 +126,8 @@ poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done)
     const prt_conv_fast v = { .kern = k, .window = &window, .batch = (size_t)x->dims[0],
         .groups = (size_t)attrs->group, .channels = (size_t)w->dims[1],
         .filters = (size_t)(w->dims[0] / attrs->group), .x = x->data, .w = w->data,
-        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL, .y = c->out[0]->data };
+        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL, .y = c->out[0]->data,
+        .residual = residual, .act = *act };
     if (v.channels == 1 && v.groups > 1) {
         PRT_TRY(prt_fast_depthwise(c, &v, done));
         if (*done)
@@ -141,7 +141,27 @@ poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     const prt_product_spec p = { .batches = v.batch * v.groups, .m = v.filters, .n = g.out_plane,
         .k = depth, .a = v.w, .lda = depth, .c = v.y, .ldc = g.out_plane,
-        .end = { .row_bias = v.bias, .act = v.act }, .at = find, .pack = pack,
-        .direct = g.pointwise ? direct : NULL, .user = &g };
+        .end = { .row_bias = v.bias, .residual = v.residual, .ldr = g.out_plane, .act = v.act },
+        .at = find, .pack = pack, .direct = g.pointwise ? direct : NULL, .user = &g };
     return prt_product_fast(c, k, &p);
+}
+
+poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_conv(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_act none = { PRT_ACT_none, 0, 0 };
+    return run_conv(c, k, c->attrs, NULL, &none, done);
+}
+
+poprt_status prt_fast_fused_conv(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_fused_conv(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_fused_conv_attrs *a = c->attrs;
+    const prt_conv_attrs attrs = prt_fused_conv_of(a);
+    prt_act act;
+    if (!prt_fused_act(a->activation, a->alpha, a->beta, &act))
+        return prt_fast_pass(done);
+    return run_conv(c, k, &attrs, prt_eval_has(c, 3) ? c->in[3]->data : NULL, &act, done);
 }

@@ -12,6 +12,7 @@ typedef struct prt_conv_fast {
     size_t batch, groups, channels, filters; /* of one group */
     const float *x, *w, *bias;               /* bias may be NULL */
     float *y;
+    const float *residual; /* like y; NULL: none */
     prt_act act;
 } prt_conv_fast;
 

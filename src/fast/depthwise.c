@@ -20,12 +20,19 @@ static void run_filter(const void *user, size_t item, float *scratch)
     const float *x = v->x + (n * v->groups + channel) * p->in_h * p->in_w;
     const float *plane = prt_planes_arrange(p, x, 0.0f, scratch);
     const float *from[PRT_PLANE_TAPS];
+    const prt_act none = { PRT_ACT_none, 0, 0 };
     prt_taps t = { .n = p->out_w, .taps = taps, .from = from, .w = v->w + filter * taps,
-        .bias = v->bias != NULL ? v->bias[filter] : 0.0f, .act = v->act };
+        .bias = v->bias != NULL ? v->bias[filter] : 0.0f,
+        .act = v->residual == NULL ? v->act : none };
     for (size_t y = 0; y < p->out_h; y++) {
         prt_planes_taps(p, plane, y, from);
         t.y = v->y + (item * p->out_h + y) * p->out_w;
         v->kern->rows.taps(&t);
+        if (v->residual == NULL)
+            continue;
+        v->kern->rows.two(PRT_TWO_add, p->out_w, t.y, 1,
+            v->residual + (item * p->out_h + y) * p->out_w, 1, t.y);
+        v->kern->rows.act(&v->act, p->out_w, t.y, t.y);
     }
 }
 

@@ -2,6 +2,7 @@
 /* matmul.c — MatMul and Gemm of float32. */
 #include "fast/product.h"
 #include "fast/share.h"
+#include "op/fused.h"
 #include "op/product.h"
 
 
@@ -35,6 +36,83 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
     *bias = 0;
 }
 
+/* Few rows of A: B is read once as it lies, and not packed. */
+typedef struct few {
+    const prt_kern *kern;
+    size_t m, n, k, pieces;
+    const float *a, *b;
+    bool turned; /* columns of B lie side by side */
+    bool packed; /* B is panels, see kern/gemm.h */
+    const float *bias, *residual;
+    float *y;
+    prt_act act;
+} few;
+
+/* Row i of C from column `from` on, panel by panel. */
+static void sums_of_panels(const few *f, size_t i, size_t from, size_t n)
+{
+    for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
+        const size_t left = f->n - at, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        f->kern->rows.sums(f->k, columns, f->a + i * f->k, f->b + at * f->k,
+            prt_gemm_width(columns), f->y + i * f->n + at);
+    }
+}
+
+static void run_few(const void *user, size_t item, float *scratch)
+{
+    const few *f = user;
+    const prt_kern_rows *rows = &f->kern->rows;
+    const size_t unit = f->packed ? PRT_GEMM_PANEL : 1, units = (f->n + unit - 1) / unit;
+    const size_t from = prt_share_cut(units, f->pieces, item) * unit;
+    const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
+    const size_t n = (end < f->n ? end : f->n) - from;
+    (void)scratch;
+    for (size_t i = 0; i < f->m; i++) {
+        float *y = f->y + i * f->n + from;
+        if (f->packed)
+            sums_of_panels(f, i, from, n);
+        else if (f->turned)
+            rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, y);
+        else
+            rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, y);
+        if (f->bias != NULL)
+            rows->two(PRT_TWO_add, n, y, 1, f->bias + from, 1, y);
+        if (f->residual != NULL)
+            rows->two(PRT_TWO_add, n, y, 1, f->residual + i * f->n + from, 1, y);
+        if (f->act.kind != PRT_ACT_none)
+            rows->act(&f->act, n, y, y);
+    }
+}
+
+static const float *panel_at(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const right *b = p->user;
+    const size_t left = p->n - first;
+    (void)batch;
+    *stride = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    return b->data + first * p->k + k * *stride;
+}
+
+/* One product with whole operands, by the way that fits its rows. */
+static poprt_status run_linear(prt_eval *c, const few *f)
+{
+    if (f->m < FEW_ROWS) {
+        few cut = *f;
+        const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+        cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
+        cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
+        return prt_share_run(c, cut.pieces, 0, run_few, &cut);
+    }
+    const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
+        .column = f->turned ? f->k : 1 };
+    const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
+        .lda = f->k, .c = f->y, .ldc = f->n,
+        .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
+        .pack = pack, .direct = f->packed ? panel_at : NULL, .padded = f->packed, .user = &from };
+    return prt_product_fast(c, f->kern, &p);
+}
+
 poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
@@ -47,8 +125,9 @@ poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
     if (mm.k == 0)
         return prt_fast_pass(done);
     if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
-        mm.m *= mm.batches;
-        mm.batches = 1;
+        const few f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k, .a = a->data,
+            .b = b->data, .y = c->out[0]->data };
+        return run_linear(c, &f);
     }
     const right from = { .data = b->data, .row = mm.n, .column = 1, .mm = &mm,
         .c_step = mm.m * mm.n };
@@ -58,26 +137,25 @@ poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
     return prt_product_fast(c, k, &p);
 }
 
-/* Few rows of A, and rows of B as columns: each element is a sum along two rows. */
-typedef struct dots {
-    const prt_kern *kern;
-    size_t m, n, k, pieces;
-    const float *a, *b, *bias;
-    float *y;
-} dots;
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done);
 
-static void run_dots(const void *user, size_t item, float *scratch)
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
 {
-    const dots *d = user;
-    const size_t from = prt_share_cut(d->n, d->pieces, item);
-    const size_t n = prt_share_cut(d->n, d->pieces, item + 1) - from;
-    (void)scratch;
-    for (size_t i = 0; i < d->m; i++) {
-        float *y = d->y + i * d->n + from;
-        d->kern->rows.dots(d->k, n, d->a + i * d->k, d->b + from * d->k, d->k, y);
-        if (d->bias != NULL)
-            d->kern->rows.two(PRT_TWO_add, n, y, 1, d->bias + from, 1, y);
-    }
+    const prt_fused_linear_attrs *attrs = c->attrs;
+    prt_act act;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
+        return prt_fast_pass(done);
+    const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
+    const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
+    const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
+    if (depth == 0)
+        return prt_fast_pass(done);
+    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+        .turned = attrs->transB != 0, .packed = attrs->columns != 0,
+        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
+        .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
+    return run_linear(c, &f);
 }
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
@@ -95,16 +173,7 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         (size_t)bias->dims[bias->rank - 1] == n;
     if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
         return prt_fast_pass(done);
-    const bool turned = attrs->transB != 0;
-    if (turned && m < FEW_ROWS) {
-        const dots d = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
-            .bias = bias != NULL ? bias->data : NULL, .y = y->data,
-            .pieces = prt_share_pieces(n, 64) };
-        return prt_share_run(c, d.pieces, 0, run_dots, &d);
-    }
-    const right from = { .data = b->data, .row = turned ? 1 : n, .column = turned ? depth : 1 };
-    const prt_product_spec p = { .batches = 1, .m = m, .n = n, .k = depth, .a = a->data,
-        .lda = depth, .c = y->data, .ldc = n,
-        .end = { .bias = bias != NULL ? bias->data : NULL }, .pack = pack, .user = &from };
-    return prt_product_fast(c, k, &p);
+    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+        .turned = attrs->transB != 0, .bias = bias != NULL ? bias->data : NULL, .y = y->data };
+    return run_linear(c, &f);
 }

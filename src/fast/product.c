@@ -37,7 +37,7 @@ static void run_item(const void *user, size_t item, float *packed)
         const size_t some = p->k - k < depth ? p->k - k : depth;
         size_t width = prt_gemm_width(columns);
         const float *b = packed;
-        if (p->direct != NULL && width == columns)
+        if (p->direct != NULL && (width == columns || p->padded))
             b = p->direct(p, batch, first, k, &width);
         else
             p->pack(p, batch, first, columns, k, some, packed);
@@ -56,5 +56,6 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
     const job j = { .p = p, .kern = kern, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS };
     const size_t depth = p->k < BLOCK_K ? p->k : BLOCK_K;
-    return prt_share_run(c, j.panels * j.blocks * p->batches, depth * PRT_GEMM_PANEL, run_item, &j);
+    const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL;
+    return prt_share_run(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
 }

@@ -22,9 +22,10 @@ struct prt_product_spec {
     void (*pack)(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
         size_t depth, float *to);
     /* Where those columns lie in rows `*stride` apart, when nothing needs packing; else NULL. Asked
-     * for whole slices of columns only. */
+     * for whole slices of columns only, or for all where the rows are `padded` to whole slices. */
     const float *(*direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k,
         size_t *stride);
+    bool padded;
     const void *user;
 };
 

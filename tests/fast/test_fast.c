@@ -149,6 +149,33 @@ START_TEST(convolutions)
 }
 END_TEST
 
+START_TEST(fused_products)
+{
+    static const char *const acts[] = { "", "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "Silu",
+        "HardSigmoid", "HardSwish", "Gelu", "GeluTanh" };
+    for (size_t i = 0; i < PRT_COUNT_OF(acts); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,5,9,11]\nw = input f32[7,5,3,3]\nb = input f32[7]\n"
+            "r = input f32[2,7,7,9]\ny = fused_conv x w b r {activation=\"%s\",alpha=0.25,beta=0.5}"
+            "\nreturn y\n", acts[i]);
+        check(text, -1, 1, 1e-5);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[1,5,9,11]\nw = input f32[5,1,3,3]\nr = input f32[1,5,7,9]\n"
+            "y = fused_conv x w _ r {group=5,activation=\"%s\",alpha=0.25,beta=0.5}\nreturn y\n",
+            acts[i]);
+        check(text, -1, 1, 1e-5);
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[3,5,19]\nb = input f32[70,19]\nc = input f32[70]\n"
+            "r = input f32[3,5,70]\ny = fused_linear a b c r {transB=1,activation=\"%s\","
+            "alpha=0.25,beta=0.5}\nreturn y\n", acts[i]);
+        check(text, -1, 1, 1e-5);
+    }
+    check("a = input f32[9,19]\nb = input f32[19,33]\ny = fused_linear a b\nreturn y\n", -1, 1,
+        1e-5);
+}
+END_TEST
+
 START_TEST(pools)
 {
     static const char *const graphs[] = {
@@ -233,5 +260,5 @@ START_TEST(special_values_come_through)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/fast", products, convolutions, pools, elements, rows,
+PRT_TEST_MAIN("fast/fast", products, convolutions, fused_products, pools, elements, rows,
     special_values_come_through)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* fused.h — activations by name, for the operators of ops_fused.def. */
+#ifndef PRT_OP_FUSED_H
+#define PRT_OP_FUSED_H
+
+#include "kern/act.h"
+#include "op/op.h"
+
+/* False for a name that is none. */
+bool prt_fused_act(prt_str name, float alpha, float beta, prt_act *out);
+/* The name of a kind. */
+const char *prt_fused_act_name(int kind);
+
+/* The conv attributes within those of fused_conv. */
+prt_conv_attrs prt_fused_conv_of(const prt_fused_conv_attrs *a);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * epilogue.c — fuse_epilogue: what follows a convolution or a product becomes part of it, so that
+ * elements are finished while they are at hand:
+ *
+ *     Conv, fused_conv            then Add of a value of the same shape, then an activation
+ *     MatMul with a matrix, Gemm  then Add of a bias by column, then the same
+ *
+ * Expects float32 and, for residuals, types that are equal; the inner results have one reader.
+ */
+#include <math.h>
+
+#include "op/fused.h"
+#include "pass/rewrite.h"
+
+static bool is_f32(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32 &&
+        v->type->rank >= 0;
+}
+
+/* ---- the product, as one of the fused operators ---- */
+
+typedef struct fused {
+    prt_op *op; /* what is taken in */
+    uint32_t id;
+    prt_value *in[4]; /* data, weights, bias, residual */
+    prt_fused_conv_attrs conv;
+    prt_fused_linear_attrs linear;
+    prt_act act;
+} fused;
+
+#define GIVE(attrs, id, field)                                                                     \
+    (attrs).present |= (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_##id), PRT_STR(#field))
+
+static bool from_conv(fused *f, const prt_op *op)
+{
+    const prt_conv_attrs *a = op->attrs;
+    f->conv = *(const prt_fused_conv_attrs *)prt_op_of(PRT_OP_fused_conv)->defaults;
+    f->conv.group = a->group;
+    f->conv.pads = a->pads;
+    f->conv.auto_pad = a->auto_pad;
+    f->conv.strides = a->strides;
+    f->conv.dilations = a->dilations;
+    f->conv.kernel_shape = a->kernel_shape;
+    f->conv.present = a->present; /* the rows begin alike */
+    f->id = PRT_OP_fused_conv;
+    return true;
+}
+
+static bool from_linear(fused *f, const prt_op *op)
+{
+    const prt_value *w = prt_op_input(op, 1);
+    f->linear = *(const prt_fused_linear_attrs *)prt_op_of(PRT_OP_fused_linear)->defaults;
+    f->id = PRT_OP_fused_linear;
+    if (prt_op_is(op, PRT_OP_matmul))
+        return is_f32(w) && w->type->rank == 2 && is_f32(prt_op_input(op, 0)) &&
+            prt_op_input(op, 0)->type->rank >= 2;
+    const prt_gemm_attrs *a = op->attrs;
+    const prt_value *c = prt_op_input(op, 2);
+    if (a->transA != 0 || a->alpha != 1.0f || a->beta != 1.0f || !is_f32(w) ||
+        (c != NULL && (!is_f32(c) || c->type->rank != 1 ||
+                          c->type->dims[0] != w->type->dims[a->transB != 0 ? 0 : 1])))
+        return false;
+    f->linear.transB = a->transB;
+    if (a->transB != 0)
+        GIVE(f->linear, fused_linear, transB);
+    return true;
+}
+
+/* Takes in the op that makes input `slot` of `user`; false when it is no product of its own. */
+static bool take(fused *f, const prt_op *user, uint32_t slot)
+{
+    static const uint32_t ids[] = { PRT_OP_fused_conv, PRT_OP_fused_linear, PRT_OP_conv,
+        PRT_OP_matmul, PRT_OP_gemm };
+    *f = (fused){ .op = NULL };
+    for (size_t i = 0; i < PRT_COUNT_OF(ids) && f->op == NULL; i++)
+        f->op = prt_match_interior(user, slot, ids[i]);
+    if (f->op == NULL || !is_f32(&f->op->out[0]))
+        return false;
+    for (uint32_t i = 0; i < 4; i++)
+        f->in[i] = prt_op_input(f->op, i);
+    if (prt_op_is(f->op, PRT_OP_conv))
+        return from_conv(f, f->op);
+    if (!prt_op_is(f->op, PRT_OP_fused_conv) && !prt_op_is(f->op, PRT_OP_fused_linear))
+        return from_linear(f, f->op);
+    f->id = f->op->def->id;
+    if (f->id == PRT_OP_fused_conv)
+        f->conv = *(const prt_fused_conv_attrs *)f->op->attrs;
+    else
+        f->linear = *(const prt_fused_linear_attrs *)f->op->attrs;
+    /* Nothing comes behind an activation. */
+    return (f->id == PRT_OP_fused_conv ? f->conv.activation : f->linear.activation).size == 0;
+}
+
+static bool put(fused *f, prt_build *b, prt_op *root)
+{
+    const prt_str name = prt_str_of(prt_fused_act_name(f->act.kind));
+    const void *attrs = &f->linear;
+    if (f->id == PRT_OP_fused_conv) {
+        f->conv.activation = name;
+        f->conv.alpha = f->act.a;
+        f->conv.beta = f->act.b;
+        GIVE(f->conv, fused_conv, activation);
+        GIVE(f->conv, fused_conv, alpha);
+        GIVE(f->conv, fused_conv, beta);
+        attrs = &f->conv;
+    } else {
+        f->linear.activation = name;
+        f->linear.alpha = f->act.a;
+        f->linear.beta = f->act.b;
+        GIVE(f->linear, fused_linear, activation);
+        GIVE(f->linear, fused_linear, alpha);
+        GIVE(f->linear, fused_linear, beta);
+    }
+    uint32_t n = 4;
+    while (n > 2 && f->in[n - 1] == NULL)
+        n--;
+    b->origin = f->op->origin;
+    prt_value *y = prt_build_op(b, f->id, attrs, n, f->in);
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+/* ---- activations ---- */
+
+static bool scalar(const prt_op *op, uint32_t slot, float absent, float *out)
+{
+    prt_tensor t;
+    *out = absent;
+    if (prt_op_input(op, slot) == NULL)
+        return true;
+    if (!prt_match_constant(op, slot, &t) || t.dtype != PRT_DTYPE_f32 || prt_tensor_count(&t) != 1)
+        return false;
+    *out = (float)prt_load_f64(t.dtype, t.data, 0);
+    return true;
+}
+
+static bool act_of(const prt_op *op, prt_act *act)
+{
+    *act = (prt_act){ PRT_ACT_none, 0, 0 };
+    switch (op->def->id) {
+    case PRT_OP_relu:
+        act->kind = PRT_ACT_relu;
+        return true;
+    case PRT_OP_sigmoid:
+        act->kind = PRT_ACT_sigmoid;
+        return true;
+    case PRT_OP_tanh:
+        act->kind = PRT_ACT_tanh;
+        return true;
+    case PRT_OP_hard_swish:
+        act->kind = PRT_ACT_hard_swish;
+        return true;
+    case PRT_OP_clip:
+        act->kind = PRT_ACT_clip;
+        return scalar(op, 1, -INFINITY, &act->a) && scalar(op, 2, INFINITY, &act->b);
+    case PRT_OP_leaky_relu:
+        act->kind = PRT_ACT_leaky_relu;
+        act->a = ((const prt_leaky_relu_attrs *)op->attrs)->alpha;
+        return true;
+    case PRT_OP_hard_sigmoid:
+        act->kind = PRT_ACT_hard_sigmoid;
+        act->a = ((const prt_hard_sigmoid_attrs *)op->attrs)->alpha;
+        act->b = ((const prt_hard_sigmoid_attrs *)op->attrs)->beta;
+        return true;
+    case PRT_OP_swish:
+        act->kind = PRT_ACT_silu;
+        return ((const prt_swish_attrs *)op->attrs)->alpha == 1.0f;
+    default:
+        act->kind = prt_str_is(((const prt_gelu_attrs *)op->attrs)->approximate, "tanh")
+            ? PRT_ACT_gelu_tanh
+            : PRT_ACT_gelu;
+        return true;
+    }
+}
+
+static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
+{
+    fused f;
+    prt_act act;
+    (void)p;
+    if (!take(&f, root, 0) || !act_of(root, &act))
+        return false;
+    f.act = act;
+    return put(&f, b, root);
+}
+
+/* ---- sums ---- */
+
+/* A vector by the columns of the product. */
+static bool is_bias(const prt_value *v, const prt_type *y)
+{
+    return is_f32(v) && v->type->rank == 1 && y->rank >= 1 &&
+        v->type->dims[0] == y->dims[y->rank - 1] && prt_dim_is_number(v->type->dims[0]);
+}
+
+static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        fused f;
+        prt_value *other = prt_op_input(root, 1 - slot);
+        if (!is_f32(other) || !take(&f, root, slot) || f.in[3] != NULL)
+            continue;
+        const prt_type *y = f.op->out[0].type;
+        if (f.id == PRT_OP_fused_linear && f.in[2] == NULL && is_bias(other, y))
+            f.in[2] = other;
+        else if (other->type == y && other != &f.op->out[0])
+            f.in[3] = other;
+        else
+            continue;
+        return put(&f, b, root);
+    }
+    return false;
+}
+
+static const prt_rewrite rewrites[] = {
+    { PRT_OP_add, apply_add },        { PRT_OP_relu, apply_act },
+    { PRT_OP_clip, apply_act },       { PRT_OP_leaky_relu, apply_act },
+    { PRT_OP_sigmoid, apply_act },    { PRT_OP_tanh, apply_act },
+    { PRT_OP_swish, apply_act },      { PRT_OP_hard_sigmoid, apply_act },
+    { PRT_OP_hard_swish, apply_act }, { PRT_OP_gelu, apply_act },
+};
+
+const prt_pass_hooks prt_pass_fuse_epilogue = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};

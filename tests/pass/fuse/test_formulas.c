@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* test_formulas.c — formulas as exporters write them, and near misses. */
+#include <stdio.h>
+
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+#define X "x = input f32[2,3,8]\n"
+#define NUMBERS                                                                                    \
+    "half = const f32[] {0.5}\none = const f32[] {1}\ntwo = const f32[] {2}\n"                     \
+    "root = const f32[] {1.4142135}\nover = const f32[] {0.70710677}\n"
+#define NORM                                                                                       \
+    X "s = input f32[8]\nb = input f32[8]\nax = const i64[1] {-1}\ntwo = const f32[] {2}\n"        \
+      "e = const f32[] {0.001}\n"
+
+static void becomes(const char *text, const char *op)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert_msg(run_pass(g, "fuse_formulas", NULL), "%s", text);
+    ck_assert_msg(strstr(graph_text(g), op) != NULL, "%s", graph_text(g));
+    ck_assert_ptr_eq(g->first, g->last);
+    module_free(g);
+    assert_pass_keeps_results(text, "fuse_formulas", 1e-6);
+}
+
+START_TEST(swish_is_found)
+{
+    becomes(X "s = sigmoid x\ny = mul x s\nreturn y\n", "swish x");
+    becomes(X "s = sigmoid x\ny = mul s x\nreturn y\n", "swish x");
+}
+END_TEST
+
+START_TEST(gelu_is_found)
+{
+    static const char *const forms[] = {
+        "d = div x root\nf = erf d\ng = add f one\nm = mul x g\ny = mul m half\n",
+        "d = mul x over\nf = erf d\ng = add one f\nm = mul g x\ny = mul half m\n",
+        "d = div x root\nf = erf d\ng = add f one\nm = mul x half\ny = mul m g\n",
+        "d = div x root\nf = erf d\ng = add f one\nm = mul half g\ny = mul x m\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(forms); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text), X NUMBERS "%sreturn y\n", forms[i]);
+        becomes(text, "gelu x");
+    }
+}
+END_TEST
+
+START_TEST(layer_normalization_is_found)
+{
+    static const char *const squares[] = { "pow d two", "mul d d" };
+    for (size_t i = 0; i < PRT_COUNT_OF(squares); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+            NORM "m = reduce_mean x ax\nd = sub x m\nq = %s\nv = reduce_mean q ax\nw = add v e\n"
+                 "r = sqrt w\nn = div d r\nz = mul n s\ny = add z b\nreturn y\n", squares[i]);
+        becomes(text, "layer_normalization x s b {epsilon=0.001");
+    }
+}
+END_TEST
+
+START_TEST(near_misses_stay)
+{
+    static const char *const graphs[] = {
+        X "z = input f32[2,3,8]\ns = sigmoid z\ny = mul x s\nreturn y\n",
+        X "s = sigmoid x\ny = mul x s\nz = neg s\nreturn y, z\n",
+        X NUMBERS "d = div x root\nf = erf d\ng = add f half\nm = mul x g\ny = mul m half\n"
+                  "return y\n",
+        X NUMBERS "d = div x two\nf = erf d\ng = add f one\nm = mul x g\ny = mul m half\n"
+                  "return y\n",
+        NORM "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax {keepdims=0}\n"
+             "ax2 = const i64[1] {-1}\nk = unsqueeze v ax2\nw = add k e\nr = sqrt w\nn = div d r\n"
+             "z = mul n s\ny = add z b\nreturn y\n",
+        X "s = input f32[1]\nb = input f32[8]\nax = const i64[1] {-1}\ne = const f32[] {0.001}\n"
+          "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n"
+          "r = sqrt w\nn = div d r\nz = mul n s\ny = add z b\nreturn y\n",
+        X "s = input f32[8]\nb = input f32[8]\nax = const i64[1] {1}\ne = const f32[] {0.001}\n"
+          "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n"
+          "r = sqrt w\nn = div d r\nz = mul n s\ny = add z b\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        prt_graph *g = graph_from_text(graphs[i]);
+        ck_assert_msg(!run_pass(g, "fuse_formulas", NULL), "%s", graphs[i]);
+        module_free(g);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, gelu_is_found, layer_normalization_is_found,
+    near_misses_stay)
