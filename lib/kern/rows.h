@@ -18,6 +18,7 @@ typedef enum prt_two_kind {
     PRT_TWO_div,
     PRT_TWO_max, /* NaN where either is */
     PRT_TWO_min,
+    PRT_TWO_prelu, /* a * b where a is below 0 */
     PRT_TWO_COUNT
 } prt_two_kind;
 
@@ -28,6 +29,9 @@ typedef enum prt_one_kind {
     PRT_ONE_reciprocal,
     PRT_ONE_exp,
     PRT_ONE_erf,
+    PRT_ONE_log,
+    PRT_ONE_sin,
+    PRT_ONE_cos,
     PRT_ONE_floor,
     PRT_ONE_ceil,
     PRT_ONE_round, /* halves to even */

@@ -23,8 +23,10 @@ static inline vf two(int kind, vf a, vf b)
         return v_div(a, b);
     case PRT_TWO_max: /* NaN in b comes out of max; NaN in a out of the sum */
         return v_select(v_equal(a, a), v_max(a, b), a);
-    default:
+    case PRT_TWO_min:
         return v_select(v_equal(a, a), v_min(a, b), a);
+    default:
+        return v_select(v_less(a, v_set(0.0f)), v_mul(a, b), a);
     }
 }
 
@@ -60,8 +62,11 @@ static void run_two(int kind, size_t n, const float *a, size_t step_a, const flo
     case PRT_TWO_max:
         two_rows(PRT_TWO_max, n, a, step_a, b, step_b, y);
         break;
-    default:
+    case PRT_TWO_min:
         two_rows(PRT_TWO_min, n, a, step_a, b, step_b, y);
+        break;
+    default:
+        two_rows(PRT_TWO_prelu, n, a, step_a, b, step_b, y);
         break;
     }
 }
@@ -95,6 +100,12 @@ static inline vf one(int kind, vf x)
         return v_div(v_set(1.0f), x);
     case PRT_ONE_exp:
         return v_exp(x);
+    case PRT_ONE_log:
+        return v_log(x);
+    case PRT_ONE_sin:
+        return v_sine(x, 0.0f);
+    case PRT_ONE_cos:
+        return v_sine(x, 1.0f);
     case PRT_ONE_floor:
         return next_whole(x, false);
     case PRT_ONE_ceil:

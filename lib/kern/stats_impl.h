@@ -67,24 +67,22 @@ static void run_moments(size_t n, const float *x, float *mean, double *variance)
     *variance = squares_from(n, x, *mean) / (double)n;
 }
 
-/* NaN wins: `two` sees to that by vectors, the comparisons after it by elements. */
+/* NaN wins. The last vector may overlap the one before it. */
 static inline float extreme_row(const int kind, size_t n, const float *x)
 {
-    float lane[VL], r = x[0];
-    size_t i = 0;
-    if (n >= VL) {
-        vf s = v_load(x);
-        for (i = VL; i + VL <= n; i += VL)
-            s = two(kind, s, LOAD(x));
-        v_store(lane, s);
-        r = lane[0];
-        for (size_t k = 1; k < VL; k++)
-            r = (kind == PRT_TWO_max ? lane[k] > r : lane[k] < r) || lane[k] != lane[k] ? lane[k]
-                                                                                       : r;
+    float r = x[0];
+    if (n < VL) {
+        for (size_t i = 1; i < n; i++)
+            r = (kind == PRT_TWO_max ? x[i] > r : x[i] < r) || x[i] != x[i] ? x[i] : r;
+        return r;
     }
-    for (; i < n; i++)
-        r = (kind == PRT_TWO_max ? x[i] > r : x[i] < r) || x[i] != x[i] ? x[i] : r;
-    return r;
+    vf s = v_load(x);
+    for (size_t i = VL; i + VL <= n; i += VL)
+        s = two(kind, s, LOAD(x));
+    s = two(kind, s, v_load(x + n - VL));
+    if (v_largest(v_select(v_equal(s, s), v_set(0.0f), v_set(1.0f))) > 0.0f)
+        return NAN;
+    return kind == PRT_TWO_max ? v_largest(s) : -v_largest(v_neg(s));
 }
 
 static float run_extreme(int kind, size_t n, const float *x)

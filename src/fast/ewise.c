@@ -50,7 +50,9 @@ poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done)
         [PRT_OP_neg] = PRT_ONE_neg + 1, [PRT_OP_sqrt] = PRT_ONE_sqrt + 1,
         [PRT_OP_reciprocal] = PRT_ONE_reciprocal + 1, [PRT_OP_exp] = PRT_ONE_exp + 1,
         [PRT_OP_erf] = PRT_ONE_erf + 1, [PRT_OP_floor] = PRT_ONE_floor + 1,
-        [PRT_OP_ceil] = PRT_ONE_ceil + 1, [PRT_OP_round] = PRT_ONE_round + 1 };
+        [PRT_OP_ceil] = PRT_ONE_ceil + 1, [PRT_OP_round] = PRT_ONE_round + 1,
+        [PRT_OP_log] = PRT_ONE_log + 1, [PRT_OP_sin] = PRT_ONE_sin + 1,
+        [PRT_OP_cos] = PRT_ONE_cos + 1 };
     map m = { .kern = k, .one = kinds[c->def->id] - 1 };
     return run_map(c, &m, done);
 }
@@ -165,7 +167,8 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const int kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_TWO_add, [PRT_OP_sub] = PRT_TWO_sub,
         [PRT_OP_mul] = PRT_TWO_mul, [PRT_OP_div] = PRT_TWO_div, [PRT_OP_max] = PRT_TWO_max,
-        [PRT_OP_min] = PRT_TWO_min, [PRT_OP_sum] = PRT_TWO_add };
+        [PRT_OP_min] = PRT_TWO_min, [PRT_OP_sum] = PRT_TWO_add,
+        [PRT_OP_prelu] = PRT_TWO_prelu };
     if (c->n_in < 2 || !prt_eval_wants(c, 0))
         return prt_fast_pass(done);
     for (uint32_t i = 0; i < c->n_in; i++)

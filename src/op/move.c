@@ -116,6 +116,27 @@ poprt_status prt_move_index(const prt_eval *c, int64_t index, int64_t dim, int64
 
 enum { FILLED = 1 << 14 }; /* bytes that are copied at once when filling */
 
+/* Element size known to the compiler: vectors of it. */
+#define FILL(size)                                                                                 \
+    do {                                                                                           \
+        char one[size];                                                                            \
+        memcpy(one, s, size);                                                                      \
+        for (size_t i = 0; i < count; i++)                                                         \
+            memcpy(d + i * (size), one, size);                                                     \
+    } while (0)
+
+/* What is there is doubled, up to what the nearest cache holds. */
+static void fill_wide(char *d, const char *s, size_t size, size_t count)
+{
+    const size_t total = count * size;
+    memcpy(d, s, size);
+    for (size_t done = size, more; done < total; done += more) {
+        more = done < FILLED ? done : FILLED / size * size;
+        more = more < total - done ? more : total - done;
+        memcpy(d + done, d, more);
+    }
+}
+
 void prt_move_fill(int32_t dtype, void *to, size_t to_index, const void *from, size_t from_index,
     size_t count)
 {
@@ -125,16 +146,23 @@ void prt_move_fill(int32_t dtype, void *to, size_t to_index, const void *from, s
             prt_element_copy(dtype, to, to_index + i, from, from_index, 1);
         return;
     }
-    const size_t size = bits / 8, total = count * size;
-    char *d = (char *)to + to_index * size;
-    if (count == 0)
-        return;
-    memcpy(d, (const char *)from + from_index * size, size);
-    /* What is there is doubled, up to what the nearest cache holds. */
-    for (size_t done = size, more; done < total; done += more) {
-        more = done < FILLED ? done : FILLED / size * size;
-        more = more < total - done ? more : total - done;
-        memcpy(d + done, d, more);
+    char *d = (char *)to + to_index * (bits / 8);
+    const char *s = (const char *)from + from_index * (bits / 8);
+    switch (count != 0 ? bits : 0) {
+    case 0:
+        break;
+    case 8:
+        memset(d, *s, count);
+        break;
+    case 32:
+        FILL(4);
+        break;
+    case 64:
+        FILL(8);
+        break;
+    default:
+        fill_wide(d, s, bits / 8, count);
+        break;
     }
 }
 

@@ -137,6 +137,34 @@ START_TEST(roundings)
 }
 END_TEST
 
+START_TEST(curves)
+{
+    static const char *const ops[] = { "log", "sin", "cos" };
+    static const double ranges[][2] = { { -9, 9 }, { 0.01, 2 }, { -8100, 8100 }, { -1e6, 1e6 },
+        { 0, 1e-38 }, { 1e30, 3e38 }, { 0.9999, 1.0001 } };
+    char text[512];
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[3,677]\ny = %s x\nreturn y\n", ops[i]);
+        for (size_t k = 0; k < sizeof(ranges) / sizeof(ranges[0]); k++)
+            fast_check(text, ranges[k][0], ranges[k][1], 1e-6);
+        (void)snprintf(text, sizeof(text),
+            "x = const f32[8] {nan,inf,-inf,-0,0,1,-1,1e-40}\ny = %s x\nz = reciprocal y\n"
+            "w = sub y z\nreturn w\n", ops[i]);
+        fast_check(text, 0, 1, 1e-6);
+    }
+}
+END_TEST
+
+START_TEST(slopes)
+{
+    fast_check("x = input f32[2,5,7,7]\ns = input f32[5,1,1]\ny = prelu x s\nreturn y\n", -3, 3,
+        1e-6);
+    fast_check("x = input f32[3,40000]\ns = input f32[1]\ny = prelu x s\nreturn y\n", -3, 3, 1e-6);
+    fast_check("x = const f32[5] {nan,inf,-inf,-0,0}\ns = input f32[1]\ny = prelu x s\nreturn y\n",
+        0.5, 1, 1e-6);
+}
+END_TEST
+
 START_TEST(many_inputs)
 {
     static const char *const ops[] = { "sum", "max", "min" };
@@ -154,4 +182,5 @@ START_TEST(many_inputs)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/plain", comparisons, logic, choices, casts, powers, roundings, many_inputs)
+PRT_TEST_MAIN("fast/plain", comparisons, logic, choices, casts, powers, roundings, curves,
+    slopes, many_inputs)

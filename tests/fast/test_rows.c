@@ -131,4 +131,24 @@ START_TEST(biases)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/rows", reductions, reductions_of_specials, softmaxes, normalisations, biases)
+START_TEST(fused_products)
+{
+    static const char *const graphs[] = {
+        "a = input f32[2,3,20,9]\nb = input f32[3,9,17]\ny = ms_fused_matmul a b {alpha=0.5}\n",
+        "a = input f32[2,3,20,9]\nb = input f32[3,17,9]\ny = ms_fused_matmul a b {transB=1}\n",
+        "a = input f32[20,9]\nb = input f32[17,9]\ny = ms_fused_matmul a b {transB=1,alpha=2}\n",
+        "a = input f32[2,9]\nb = input f32[17,9]\ny = ms_fused_matmul a b {transB=1}\n",
+        "a = input f32[2,9]\nb = input f32[9]\ny = ms_fused_matmul a b {transB=1}\n",
+        "a = input f32[9,2]\nb = input f32[9,17]\ny = ms_fused_matmul a b {transA=1}\n",
+        "a = input f32[2,0]\nb = input f32[0,17]\ny = ms_fused_matmul a b {alpha=3}\n",
+    };
+    char text[256];
+    for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++) {
+        (void)snprintf(text, sizeof(text), "%sreturn y\n", graphs[i]);
+        fast_check(text, -2, 3, 1e-5);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/rows", reductions, reductions_of_specials, softmaxes, normalisations, biases,
+    fused_products)
