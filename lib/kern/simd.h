@@ -374,11 +374,12 @@ static inline vf v_scale2(vf a, vf n)
 }
 static inline vf v_split(vf a, vf *n)
 {
-    const vm small = v_less(a, v_set(1.17549435e-38f));
-    const vm bits = (vm)v_select(small, a * v_set(8388608.0f), a);
+    const vf size = v_abs(a);
+    const vm small = v_less(size, v_set(1.17549435e-38f));
+    const vm bits = (vm)v_select(small, size * v_set(8388608.0f), size);
     const vm e = (bits - 0x3f400000) >> 23;
     *n = __builtin_convertvector(e, vf) - v_select(small, v_set(23.0f), v_set(0.0f));
-    return (vf)(bits - (e << 23));
+    return (vf)(bits - e * (1 << 23));
 }
 static inline float v_sum(vf a)
 {
