@@ -2,6 +2,7 @@
 /* gemm.c — packing, which is the same at every level. */
 #include "kern/gemm.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* Rows of B are contiguous. */
@@ -15,18 +16,48 @@ static void pack_rows(size_t k, size_t columns, const float *b, size_t row, floa
     }
 }
 
-/* Columns of B are contiguous: squares that stay in the cache. */
+typedef float four __attribute__((vector_size(16)));
+
+#if defined(__clang__) || __GNUC__ >= 12
+#define CHOOSE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+typedef int32_t places __attribute__((vector_size(16)));
+#define CHOOSE(a, b, i, j, k, l) __builtin_shuffle(a, b, (places){ i, j, k, l })
+#endif
+
+static inline four load_four(const float *p)
+{
+    four v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+/* A square of 4 by 4: rows `column` apart become columns of rows `width` apart. */
+static inline void turn_square(const float *b, size_t column, float *to, size_t width)
+{
+    const four r0 = load_four(b), r1 = load_four(b + column), r2 = load_four(b + 2 * column);
+    const four r3 = load_four(b + 3 * column);
+    const four a = CHOOSE(r0, r1, 0, 4, 1, 5), c = CHOOSE(r2, r3, 0, 4, 1, 5);
+    const four d = CHOOSE(r0, r1, 2, 6, 3, 7), e = CHOOSE(r2, r3, 2, 6, 3, 7);
+    const four turned[4] = { CHOOSE(a, c, 0, 1, 4, 5), CHOOSE(a, c, 2, 3, 6, 7),
+        CHOOSE(d, e, 0, 1, 4, 5), CHOOSE(d, e, 2, 3, 6, 7) };
+    for (size_t i = 0; i < 4; i++)
+        memcpy(to + i * width, &turned[i], sizeof(four));
+}
+
+/* Columns of B are contiguous: as many are read side by side as fill a cache line of `to`. */
 static void pack_columns(size_t k, size_t columns, const float *b, size_t column, float *to)
 {
-    enum { SQUARE = 16 };
     const size_t width = prt_gemm_width(columns);
-    for (size_t i = 0; i < k; i += SQUARE) {
-        const size_t end = k - i < SQUARE ? k : i + SQUARE;
-        for (size_t j = 0; j < columns; j++)
-            for (size_t p = i; p < end; p++)
-                to[p * width + j] = b[j * column + p];
-        for (size_t p = i; p < end; p++)
-            memset(to + p * width + columns, 0, (width - columns) * sizeof(float));
+    for (size_t j = 0; j < width; j += PRT_GEMM_SLICE) {
+        const size_t left = columns - j, some = left < PRT_GEMM_SLICE ? left : PRT_GEMM_SLICE;
+        size_t i = 0;
+        for (; some == PRT_GEMM_SLICE && i + 4 <= k; i += 4)
+            for (size_t c = j; c < j + PRT_GEMM_SLICE; c += 4)
+                turn_square(b + c * column + i, column, to + i * width + c, width);
+        for (; i < k; i++)
+            for (size_t c = j; c < j + PRT_GEMM_SLICE; c++)
+                to[i * width + c] = c < columns ? b[c * column + i] : 0.0f;
     }
 }
 

@@ -30,19 +30,19 @@ typedef struct tile {
         const size_t lda = t->lda, width = t->width;                                               \
         PRT_UNROLL(24)                                                                             \
         for (size_t i = 0; i < R; i++)                                                             \
-            PRT_UNROLL(4)                                                                          \
+            PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)            \
                                    : v_set(0.0f);                                                  \
         for (size_t p = t->k; p != 0; p--) {                                                       \
             vf row[W];                                                                             \
-            PRT_UNROLL(4)                                                                          \
+            PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 row[j] = v_load(b + j * VL);                                                       \
             PRT_UNROLL(24)                                                                         \
             for (size_t i = 0; i < R; i++) {                                                       \
                 const vf x = v_set(a[i * lda]);                                                    \
-                PRT_UNROLL(4)                                                                      \
+                PRT_UNROLL(8)                                                                      \
                 for (size_t j = 0; j < W; j++)                                                     \
                     sum[i][j] = v_fma(x, row[j], sum[i][j]);                                       \
             }                                                                                      \
@@ -51,7 +51,7 @@ typedef struct tile {
         }                                                                                          \
         PRT_UNROLL(24)                                                                             \
         for (size_t i = 0; i < R; i++)                                                             \
-            PRT_UNROLL(4)                                                                          \
+            PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 v_store_some(t->c + i * t->ldc, j * VL, t->columns, sum[i][j]);                    \
     }
@@ -78,12 +78,14 @@ static const micro_fn micro[MAX_W][MAX_R] = {
 static const size_t most_rows[MAX_W] = { 12, 12, 8, 6 };
 #elif defined(__AVX2__) && defined(__FMA__)
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
-enum { MAX_W = 2, MAX_R = 6 };
+MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
+enum { MAX_W = 8, MAX_R = 6 };
 static const micro_fn micro[MAX_W][MAX_R] = {
-    { NULL },
-    { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
+    [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
+    [3] = { micro_1x4, micro_2x4 },
+    [7] = { micro_1x8 },
 };
-static const size_t most_rows[MAX_W] = { 0, 6 };
+static const size_t most_rows[MAX_W] = { [1] = 6, [3] = 2, [7] = 1 };
 #else
 MICRO(1, 4) MICRO(2, 4)
 enum { MAX_W = 4, MAX_R = 2 };
@@ -93,12 +95,15 @@ static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
 #endif
 
 /* Vectors side by side for `rows` rows of a panel `width` wide. With AVX-512 few rows leave
- * registers free in the 6x64 tile: 12x32 and 8x48 have more products for each load. */
+ * registers free in the 6x64 tile: 12x32 and 8x48 have more products for each load. With AVX2 one
+ * or two rows of two vectors would wait for their own sums. */
 static size_t choose_width(size_t rows, size_t width)
 {
     const size_t vectors = width / VL;
-    if (MAX_W < 4 || VL < 16)
-        return MAX_W < vectors ? MAX_W : vectors;
+    if (VL == 8)
+        return rows == 1 && vectors >= 8 ? 8 : rows <= 2 && vectors >= 4 ? 4 : 2;
+    if (VL < 16)
+        return MAX_W;
     if (vectors < 4)
         return vectors;
     return rows > 6 && rows <= 12 ? 2 : 4;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "kern/cell.h"
 #include "kern/gemm.h"
 #include "kern/plain.h"
 #include "kern/rows.h"
@@ -17,6 +18,7 @@ typedef struct prt_kern {
     prt_gemm_fn gemm;
     prt_kern_rows rows;
     prt_kern_plain plain;
+    prt_kern_cells cells;
 } prt_kern;
 
 /* The best level that `features` (PRT_CPU_*, which this processor must have) allow. Any thread. */

@@ -3,6 +3,7 @@
 #ifndef PRT_KERN_LEVEL_IMPL_H
 #define PRT_KERN_LEVEL_IMPL_H
 
+#include "kern/cell_impl.h"
 #include "kern/gemm_impl.h"
 #include "kern/kern.h"
 #include "kern/plain_impl.h"
@@ -20,6 +21,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
         .layer_norm = run_layer_norm },
     .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,
         .cast = run_cast },
+    .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
 };
 
 #endif

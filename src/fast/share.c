@@ -29,6 +29,20 @@ static void take(void *arg, uint32_t index)
     }
 }
 
+float *prt_share_floats(prt_eval *c, size_t rows, size_t columns)
+{
+    size_t bytes;
+    if (!prt_size_mul(rows, columns, &bytes) || !prt_size_mul(bytes, sizeof(float), &bytes) ||
+        !prt_size_add(bytes, 64, &bytes)) {
+        (void)prt_fail_nomem(SIZE_MAX);
+        return NULL;
+    }
+    char *memory = prt_eval_scratch(c, 1, bytes);
+    if (memory == NULL)
+        return NULL;
+    return (float *)(void *)(memory + (64 - (uintptr_t)memory % 64) % 64);
+}
+
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
     const void *user)
 {
@@ -39,13 +53,9 @@ poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_b
     if (count == 0)
         return POPRT_OK;
     if (floats != 0) {
-        size_t bytes;
-        if (!prt_size_mul(j.floats, sizeof(float), &bytes) || bytes > SIZE_MAX - 64)
-            return prt_fail_nomem(SIZE_MAX);
-        char *memory = prt_eval_scratch(c, threads, bytes + 64);
-        if (memory == NULL)
+        j.scratch = prt_share_floats(c, threads, j.floats);
+        if (j.scratch == NULL)
             return POPRT_E_NOMEM;
-        j.scratch = (float *)(void *)(memory + (64 - (uintptr_t)memory % 64) % 64);
     }
     prt_par_for(c->par, (uint32_t)threads, take, &j);
     /* The record of a refusal is the thread's that saw it: ask again on this one. */

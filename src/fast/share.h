@@ -8,6 +8,10 @@
 
 #include "op/op.h"
 
+/* rows * columns floats of scratch at the start of a cache line; NULL (failure recorded) when
+ * refused. */
+float *prt_share_floats(prt_eval *c, size_t rows, size_t columns);
+
 typedef void (*prt_share_body)(const void *user, size_t item, float *scratch);
 
 /* Runs body(user, i, scratch) once for each i below `count`; `scratch` has `floats` elements, not

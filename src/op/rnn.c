@@ -13,14 +13,14 @@ static void gates(const prt_rnn *n, const double *x, const double *h, size_t fir
 
 /* ---- RNN ---- */
 
-static prt_rnn_form rnn_form(const prt_rnn_attrs *a)
+prt_rnn_form prt_rnn_form_of_rnn(const prt_rnn_attrs *a)
 {
     return (prt_rnn_form){ .gates = 1, .functions = 1, .usual = { "Tanh" }, PRT_RNN_COMMON(a) };
 }
 
 static poprt_status infer_rnn(prt_infer *c)
 {
-    const prt_rnn_form form = rnn_form(c->attrs);
+    const prt_rnn_form form = prt_rnn_form_of_rnn(c->attrs);
     return prt_rnn_infer(c, &form);
 }
 
@@ -33,7 +33,7 @@ static void rnn_cell(const prt_rnn *n, const double *x)
 
 static poprt_status eval_rnn(prt_eval *c)
 {
-    const prt_rnn_form form = rnn_form(c->attrs);
+    const prt_rnn_form form = prt_rnn_form_of_rnn(c->attrs);
     return prt_rnn_run(c, &form, UINT32_MAX, UINT32_MAX, rnn_cell, NULL);
 }
 
@@ -41,7 +41,7 @@ const prt_op_hooks prt_op_rnn = { .infer = infer_rnn, .eval = eval_rnn };
 
 /* ---- GRU: gates z, r, h ---- */
 
-static prt_rnn_form gru_form(const prt_gru_attrs *a)
+prt_rnn_form prt_rnn_form_of_gru(const prt_gru_attrs *a)
 {
     return (prt_rnn_form){ .gates = 3, .functions = 2, .usual = { "Sigmoid", "Tanh" },
         PRT_RNN_COMMON(a) };
@@ -49,7 +49,7 @@ static prt_rnn_form gru_form(const prt_gru_attrs *a)
 
 static poprt_status infer_gru(prt_infer *c)
 {
-    const prt_rnn_form form = gru_form(c->attrs);
+    const prt_rnn_form form = prt_rnn_form_of_gru(c->attrs);
     return prt_rnn_infer(c, &form);
 }
 
@@ -84,7 +84,7 @@ static void gru_cell(const prt_rnn *n, const double *x)
 
 static poprt_status eval_gru(prt_eval *c)
 {
-    const prt_rnn_form form = gru_form(c->attrs);
+    const prt_rnn_form form = prt_rnn_form_of_gru(c->attrs);
     return prt_rnn_run(c, &form, UINT32_MAX, UINT32_MAX, gru_cell, c->attrs);
 }
 
@@ -92,7 +92,7 @@ const prt_op_hooks prt_op_gru = { .infer = infer_gru, .eval = eval_gru };
 
 /* ---- LSTM: gates i, o, f, c; peepholes i, o, f ---- */
 
-static prt_rnn_form lstm_form(const prt_lstm_attrs *a)
+prt_rnn_form prt_rnn_form_of_lstm(const prt_lstm_attrs *a)
 {
     return (prt_rnn_form){ .gates = 4, .functions = 3, .usual = { "Sigmoid", "Tanh", "Tanh" },
         PRT_RNN_COMMON(a) };
@@ -100,7 +100,7 @@ static prt_rnn_form lstm_form(const prt_lstm_attrs *a)
 
 static poprt_status infer_lstm(prt_infer *c)
 {
-    const prt_rnn_form form = lstm_form(c->attrs);
+    const prt_rnn_form form = prt_rnn_form_of_lstm(c->attrs);
     return prt_rnn_infer(c, &form);
 }
 
@@ -134,7 +134,7 @@ static void lstm_cell(const prt_rnn *n, const double *x)
 
 static poprt_status eval_lstm(prt_eval *c)
 {
-    const prt_rnn_form form = lstm_form(c->attrs);
+    const prt_rnn_form form = prt_rnn_form_of_lstm(c->attrs);
     return prt_rnn_run(c, &form, 6, 7, lstm_cell, c->attrs);
 }
 

@@ -44,7 +44,8 @@ static double scaled_tanh(double x, double a, double b)
 }
 static double hard_sigmoid(double x, double a, double b)
 {
-    return fmin(fmax(a * x + b, 0.0), 1.0);
+    const double y = a * x + b;
+    return y < 0.0 ? 0.0 : y > 1.0 ? 1.0 : y;
 }
 static double elu(double x, double a, double b)
 {
@@ -108,13 +109,25 @@ bool prt_activation_find(prt_str name, prt_activation *to)
     return true;
 }
 
-static size_t directions(const prt_rnn_form *form)
+const char *prt_activation_name(const prt_activation *f)
+{
+    size_t i = 0;
+    while (functions[i].fn != f->fn)
+        i++;
+    return functions[i].name;
+}
+
+size_t prt_rnn_directions(const prt_rnn_form *form)
 {
     return prt_str_is(form->direction, "bidirectional") ? 2 : 1;
 }
 
-/* The functions of one direction. Factors are used up by the functions that have them, in order. */
-static void read_functions(const prt_rnn_form *form, size_t direction, prt_activation *to)
+bool prt_rnn_backward(const prt_rnn_form *form, size_t direction)
+{
+    return direction == 1 || prt_str_is(form->direction, "reverse");
+}
+
+void prt_rnn_functions(const prt_rnn_form *form, size_t direction, prt_activation *to)
 {
     uint32_t alpha = 0, beta = 0;
     for (size_t i = 0; i < (direction + 1) * form->functions; i++) {
@@ -136,7 +149,7 @@ static void read_functions(const prt_rnn_form *form, size_t direction, prt_activ
 
 static poprt_status check_form(const prt_infer *c, const prt_rnn_form *form)
 {
-    const size_t count = directions(form) * form->functions;
+    const size_t count = prt_rnn_directions(form) * form->functions;
     if (count == form->functions && !prt_str_is(form->direction, "forward") &&
         !prt_str_is(form->direction, "reverse"))
         return prt_infer_fail(c, POPRT_E_ARG,
@@ -173,7 +186,7 @@ static poprt_status check_dims(const prt_infer *c, uint32_t i, int32_t rank, con
 static poprt_status check_inputs(prt_infer *c, const prt_rnn_form *form, int64_t batch,
     int64_t hidden)
 {
-    const int64_t dirs = (int64_t)directions(form);
+    const int64_t dirs = (int64_t)prt_rnn_directions(form);
     const int64_t rows = prt_dim_mul(c->dims, hidden, form->gates);
     const int64_t w[3] = { dirs, rows, prt_infer_dim(c, 0, 2) }, r[3] = { dirs, rows, hidden };
     const int64_t b[2] = { dirs, prt_dim_mul(c->dims, rows, 2) };
@@ -194,7 +207,7 @@ poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form)
     PRT_TRY(check_form(c, form));
     const bool turned = form->layout != 0;
     const int64_t seq = prt_infer_dim(c, 0, turned), batch = prt_infer_dim(c, 0, !turned);
-    const int64_t dirs = (int64_t)directions(form);
+    const int64_t dirs = (int64_t)prt_rnn_directions(form);
     int64_t hidden;
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 2, 2),
         form->hidden_size != 0 ? form->hidden_size : PRT_DIM_UNKNOWN, "hidden_size", &hidden));
@@ -263,7 +276,7 @@ static void run_entry(prt_eval *c, prt_rnn *n, const operands *o, size_t directi
     size_t length)
 {
     const bool turned = n->form->layout != 0;
-    const bool backward = direction == 1 || prt_str_is(n->form->direction, "reverse");
+    const bool backward = prt_rnn_backward(n->form, direction);
     const size_t state = state_at(n, direction, b);
     for (size_t i = 0; i < n->hidden; i++) {
         n->h[i] = o->h != NULL ? o->h[state + i] : 0.0;
@@ -281,15 +294,15 @@ static void run_entry(prt_eval *c, prt_rnn *n, const operands *o, size_t directi
     put_state(c, 2, n, direction, b, n->c);
 }
 
-static poprt_status length_of(const prt_eval *c, const prt_rnn *n, size_t b, size_t *length)
+poprt_status prt_rnn_length(const prt_eval *c, size_t seq, size_t b, size_t *length)
 {
-    *length = n->seq;
+    *length = seq;
     if (!prt_eval_has(c, 4))
         return POPRT_OK;
     const int64_t given = prt_load_i64(c->in[4]->dtype, c->in[4]->data, b);
-    if (given < 0 || (size_t)given > n->seq)
+    if (given < 0 || (size_t)given > seq)
         return prt_eval_fail(c, POPRT_E_SHAPE, "sequence_lens has %lld, outside [0, %zu]",
-            (long long)given, n->seq);
+            (long long)given, seq);
     *length = (size_t)given;
     return POPRT_OK;
 }
@@ -301,7 +314,7 @@ static void choose_direction(prt_rnn *n, const operands *o, size_t direction)
     n->wb = o->b != NULL ? o->b + direction * 2 * n->rows : NULL;
     n->rb = o->b != NULL ? n->wb + n->rows : NULL;
     n->p = o->p != NULL ? o->p + direction * 3 * n->hidden : NULL;
-    read_functions(n->form, direction, n->f);
+    prt_rnn_functions(n->form, direction, n->f);
 }
 
 poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
@@ -311,7 +324,7 @@ poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial
     const bool turned = form->layout != 0;
     prt_rnn n = { .form = form, .seq = (size_t)x->dims[turned], .batch = (size_t)x->dims[!turned],
         .input = (size_t)x->dims[2], .hidden = (size_t)c->in[2]->dims[2],
-        .directions = directions(form), .cell = cell, .user = user };
+        .directions = prt_rnn_directions(form), .cell = cell, .user = user };
     operands o;
     n.rows = form->gates * n.hidden;
     n.gate = prt_eval_scratch(c, n.rows, sizeof(double));
@@ -329,7 +342,7 @@ poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial
         for (size_t b = 0; b < n.batch; b++) {
             size_t length;
             PRT_TRY(c->host->check(c));
-            PRT_TRY(length_of(c, &n, b, &length));
+            PRT_TRY(prt_rnn_length(c, n.seq, b, &length));
             run_entry(c, &n, &o, direction, b, length);
         }
     }

@@ -45,6 +45,9 @@ static inline double prt_activate(const prt_activation *f, double x)
  * there is none. */
 bool prt_activation_find(prt_str name, prt_activation *to);
 
+/* The name, in lower case, of a function that came from one. */
+const char *prt_activation_name(const prt_activation *f);
+
 typedef struct prt_rnn prt_rnn;
 struct prt_rnn {
     const prt_rnn_form *form;
@@ -57,6 +60,24 @@ struct prt_rnn {
     void (*cell)(const prt_rnn *n, const double *x);
     const void *user;
 };
+
+/* The forms of the three operators. */
+prt_rnn_form prt_rnn_form_of_rnn(const prt_rnn_attrs *a);
+prt_rnn_form prt_rnn_form_of_gru(const prt_gru_attrs *a);
+prt_rnn_form prt_rnn_form_of_lstm(const prt_lstm_attrs *a);
+
+/* 1 or 2 */
+size_t prt_rnn_directions(const prt_rnn_form *form);
+
+/* Direction `direction` goes from the last step to the first. */
+bool prt_rnn_backward(const prt_rnn_form *form, size_t direction);
+
+/* The functions of one direction, whose names infer has checked. Factors are used up by the
+ * functions that have them, in order. */
+void prt_rnn_functions(const prt_rnn_form *form, size_t direction, prt_activation *to);
+
+/* Steps of batch entry b, out of `seq`: input 4 (sequence_lens) says. */
+poprt_status prt_rnn_length(const prt_eval *c, size_t seq, size_t b, size_t *length);
 
 /* Checks and sets outputs 0 (Y), 1 (Y_h) and, with a cell state, 2 (Y_c). */
 poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
+#include "cpu/cpu.h"
 #include "fuzz/fuzz.h"
 #include "runtime/session.h"
 
@@ -60,19 +61,12 @@ static bool make_map(const prt_type *type, prt_tensor *values, prt_tensor *t)
     return prt_tensor_init(values, type->elem->dtype, 1, &two, zeros);
 }
 
-void fuzz_run_program(prt_program *program)
+static void run_session(prt_program *program, const prt_kern *kern, const prt_tensor *in)
 {
     const prt_session_options options = { .allocator = fuzz_allocator(),
-        .memory_limit = FUZZ_MEMORY / 2 };
-    prt_tensor in[MAX_IO] = { { 0 } }, out[MAX_IO] = { { 0 } }, values[MAX_IO];
+        .memory_limit = FUZZ_MEMORY / 2, .kern = kern };
+    prt_tensor out[MAX_IO] = { { 0 } };
     prt_session *session = NULL;
-    if (program->n_inputs > MAX_IO || program->n_outputs > MAX_IO)
-        return;
-    for (uint32_t i = 0; i < program->n_inputs; i++)
-        if (program->inputs[i].type->kind == PRT_VALUE_MAP
-                ? !make_map(program->inputs[i].type, &values[i], &in[i])
-                : !make_input(program->inputs[i].type, &in[i]))
-            return;
     if (prt_session_create(program, &options, &session) != POPRT_OK)
         return;
     running = session;
@@ -81,4 +75,19 @@ void fuzz_run_program(prt_program *program)
     set_timer(0);
     running = NULL;
     prt_session_release(session);
+}
+
+/* With the reference kernels, then with the fast forms. */
+void fuzz_run_program(prt_program *program)
+{
+    prt_tensor in[MAX_IO] = { { 0 } }, values[MAX_IO];
+    if (program->n_inputs > MAX_IO || program->n_outputs > MAX_IO)
+        return;
+    for (uint32_t i = 0; i < program->n_inputs; i++)
+        if (program->inputs[i].type->kind == PRT_VALUE_MAP
+                ? !make_map(program->inputs[i].type, &values[i], &in[i])
+                : !make_input(program->inputs[i].type, &in[i]))
+            return;
+    run_session(program, NULL, in);
+    run_session(program, prt_kern_of(prt_cpu_features()), in);
 }

@@ -35,6 +35,10 @@ START_TEST(values)
     ck_assert_str_eq(op_value(SMALL "y = rnn x w r {" LINEAR ", activation_alpha=[2.0], "
                                     "activation_beta=[0.5]}\nreturn y\n"),
         "f32[2,1,1,1]: 2.5 54.5");
+    ck_assert_str_eq(op_value("x = const f32[3,1,1] {1,9,nan}\nw = const f32[1,1,1] {1}\n"
+                              "r = const f32[1,1,1] {0}\ny = rnn x w r {activations=[HardSigmoid],"
+                              "activation_alpha=[0.25]}\nreturn y\n"),
+        "f32[3,1,1,1]: 0.75 1 nan");
     ck_assert_str_eq(op_value_of(SMALL "_, h = rnn x w r {" LINEAR "}\nreturn h\n", 0),
         "f32[1,1,1]: 12");
 }

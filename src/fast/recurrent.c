@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* recurrent.c — products of a recurrent operator, and its walk over time. */
+#include "fast/recurrent.h"
+
+#include "fast/product.h"
+#include "fast/share.h"
+
+enum { FEW_ROWS = 4 }; /* packing W pays from here on */
+
+/* ---- R ---- */
+
+static size_t panels_of(const prt_recurrent_part *p)
+{
+    return (p->rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+}
+
+/* An item is a panel of one part of one direction. */
+static void pack_panel(const void *user, size_t item, float *scratch)
+{
+    const prt_recurrent *n = user;
+    const prt_recurrent_part *part = n->side[item % n->directions].part;
+    size_t first = item / n->directions * PRT_GEMM_PANEL;
+    (void)scratch;
+    const size_t panels = panels_of(part);
+    if (first >= panels * PRT_GEMM_PANEL) {
+        first -= panels * PRT_GEMM_PANEL;
+        part++;
+    }
+    const size_t left = part->rows - first;
+    prt_gemm_pack(n->hidden, left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
+        part->r + first * n->hidden, 1, n->hidden, part->packed + first * n->hidden);
+}
+
+static poprt_status pack(const prt_recurrent *n)
+{
+    size_t panels = 0;
+    if (n->side[0].part[0].packed == NULL)
+        return POPRT_OK;
+    for (size_t i = 0; i < n->parts; i++)
+        panels += panels_of(&n->side[0].part[i]);
+    return prt_share_run(n->eval, n->directions * panels, 0, pack_panel, n);
+}
+
+/* Every other step goes through the panels backwards: where they just fill a cache level, a step
+ * begins with what the one before has left there. */
+static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
+    const prt_recurrent_part *p, const float *x, bool add, float *y, size_t stride)
+{
+    const size_t panels = panels_of(p);
+    for (size_t i = 0; i < panels; i++) {
+        const size_t first = (s->at % 2 == 0 ? i : panels - 1 - i) * PRT_GEMM_PANEL;
+        const size_t left = p->rows - first;
+        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        const prt_gemm_block g = { .rows = s->count, .columns = columns, .k = n->hidden, .a = x,
+            .lda = n->hidden, .b = p->packed + first * n->hidden,
+            .stride = prt_gemm_width(columns), .c = y + first, .ldc = stride, .add = add };
+        n->kern->gemm(&g);
+    }
+}
+
+void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, size_t part,
+    const float *x, bool add, float *y, size_t stride)
+{
+    const prt_recurrent_part *p = &s->side->part[part];
+    const size_t hidden = n->hidden;
+    if (p->packed != NULL) {
+        multiply_panels(n, s, p, x, add, y, stride);
+        return;
+    }
+    for (size_t i = 0; i < s->count; i++, x += hidden, y += stride) {
+        n->kern->rows.dots(hidden, p->rows, x, p->r, hidden, add ? s->sums : y);
+        if (add)
+            n->kern->rows.two(PRT_TWO_add, p->rows, y, 1, s->sums, 1, y);
+    }
+}
+
+/* ---- W ---- */
+
+static void pack_w(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
+    size_t depth, float *to)
+{
+    const float *w = p->user;
+    (void)batch;
+    prt_gemm_pack(depth, columns, w + first * p->k + k, 1, p->k, to);
+}
+
+/* The gates of the stretch at hand, as far as they hang on X. */
+static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side *side)
+{
+    const bool turned = n->form.layout != 0;
+    const size_t steps = n->steps, step = (turned ? 1 : n->batch) * n->input;
+    const float *x = (const float *)n->eval->in[0]->data + side->first * step;
+    prt_product_spec p = { .batches = 1, .m = steps * n->batch, .n = n->rows, .k = n->input,
+        .a = x, .lda = n->input, .c = side->gates, .ldc = n->rows, .end = { .bias = side->bias },
+        .pack = pack_w, .user = side->w };
+    if (!turned)
+        return prt_product_fast(n->eval, n->kern, &p);
+    /* Rows of X that follow each other are those of an entry, or of a step. */
+    const bool by_step = steps < n->batch;
+    const size_t products = by_step ? steps : n->batch;
+    p.m = by_step ? n->batch : steps;
+    p.lda = by_step ? n->seq * n->input : n->input;
+    p.ldc = by_step ? n->rows : n->batch * n->rows;
+    for (size_t i = 0; i < products; i++) {
+        p.a = x + i * (by_step ? 1 : n->seq) * n->input;
+        p.c = side->gates + i * (by_step ? n->batch : 1) * n->rows;
+        PRT_TRY(prt_product_fast(n->eval, n->kern, &p));
+    }
+    return POPRT_OK;
+}
+
+/* The same for the entries of a step: few rows in all, and W as it is. */
+static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s)
+{
+    const bool turned = n->form.layout != 0;
+    const float *x = n->eval->in[0]->data, *bias = s->side->bias;
+    float *y = s->gates;
+    for (size_t b = s->entry; b < s->entry + s->count; b++, y += n->rows) {
+        const size_t row = turned ? b * n->seq + s->at : s->at * n->batch + b;
+        n->kern->rows.dots(n->input, n->rows, x + row * n->input, s->side->w, n->input, y);
+        if (bias != NULL)
+            n->kern->rows.two(PRT_TWO_add, n->rows, y, 1, bias, 1, y);
+    }
+}
+
+/* ---- time ---- */
+
+static void write_step(const prt_recurrent *n, const prt_recurrent_step *s, size_t d)
+{
+    const bool turned = n->form.layout != 0;
+    if (!prt_eval_wants(n->eval, 0))
+        return;
+    float *y = n->eval->out[0]->data;
+    for (size_t b = s->entry; b < s->entry + s->count; b++) {
+        const size_t row = turned ? (b * n->seq + s->at) * n->directions + d
+                                  : (s->at * n->directions + d) * n->batch + b;
+        if (prt_recurrent_active(n, s, b))
+            memcpy(y + row * n->hidden, s->side->h + b * n->hidden, n->hidden * sizeof(float));
+    }
+}
+
+/* An item is some entries in one direction, through the stretch at hand. */
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const prt_recurrent *n = user;
+    const size_t d = item % n->directions, piece = item / n->directions;
+    const prt_recurrent_side *side = &n->side[d];
+    prt_recurrent_step s = { .side = side, .sums = scratch, .spare = scratch + n->rows,
+        .entry = prt_share_cut(n->batch, n->pieces, piece) };
+    s.count = prt_share_cut(n->batch, n->pieces, piece + 1) - s.entry;
+    for (size_t i = 0; i < n->steps; i++) {
+        const size_t t = side->backward ? n->steps - 1 - i : i;
+        if (n->eval->host->check(n->eval) != POPRT_OK)
+            return;
+        s.at = side->first + t;
+        s.gates = side->gates + (t * n->batch + s.entry) * n->rows;
+        if (n->steps * n->batch < FEW_ROWS)
+            multiply_entries(n, &s);
+        n->step(n, &s);
+        write_step(n, &s, d);
+    }
+}
+
+static poprt_status run_time(prt_recurrent *n)
+{
+    const size_t largest = (n->batch + n->pieces - 1) / n->pieces;
+    size_t floats;
+    if (!prt_size_mul(largest, n->hidden, &floats) || !prt_size_add(floats, n->rows, &floats))
+        return prt_fail_nomem(SIZE_MAX);
+    for (size_t from = 0; from < n->seq; from += n->steps) {
+        n->steps = n->seq - from < n->most ? n->seq - from : n->most;
+        for (size_t d = 0; d < n->directions; d++) {
+            prt_recurrent_side *side = &n->side[d];
+            side->first = side->backward ? n->seq - from - n->steps : from;
+            if (n->steps * n->batch >= FEW_ROWS)
+                PRT_TRY(multiply_w(n, side));
+        }
+        PRT_TRY(prt_share_run(n->eval, n->directions * n->pieces, floats, run_item, n));
+        PRT_TRY(n->eval->host->check(n->eval)); /* an item may have been left for it */
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_recurrent_run(prt_recurrent *n, prt_eval *c, const prt_kern *k, bool *done)
+{
+    n->eval = c;
+    n->kern = k;
+    PRT_TRY(prt_recurrent_read(n, done));
+    if (!*done)
+        return POPRT_OK;
+    PRT_TRY(pack(n));
+    if (n->lengths != NULL && prt_eval_wants(c, 0))
+        memset(c->out[0]->data, 0, c->out[0]->size);
+    PRT_TRY(run_time(n));
+    prt_recurrent_write(n);
+    return POPRT_OK;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_rnn.c — recurrent operators against the reference kernels: Y, Y_h and Y_c in one row.
+ * Bounds are in units of the largest element.
+ */
+#include <stdio.h>
+
+#include "runtime/session.h"
+#include "support/check_main.h"
+#include "support/fast_check.h"
+#include "support/program_text.h"
+
+static const char *const operators[] = { "rnn", "gru", "lstm" };
+static const int gates[] = { 1, 3, 4 };
+
+/* `lengths` is the line of constant `l`, or "". The first letter of `attrs` is f for forward or r
+ * for reverse. */
+static void check(size_t op, const int *size, int dirs, int layout, const char *lengths,
+    const char *attrs)
+{
+    const int seq = size[0], batch = size[1], input = size[2], hidden = size[3];
+    const int rows = gates[op] * hidden;
+    const bool lstm = op == 2;
+    char text[2048];
+    (void)snprintf(text, sizeof(text),
+        "x = input f32[%d,%d,%d]\nw = input f32[%d,%d,%d]\nr = input f32[%d,%d,%d]\n"
+        "b = input f32[%d,%d]\nh0 = input f32[%d,%d,%d]\n%s"
+        "zero = const i64[1] {0}\nthree = const i64[1] {%d}\none = const i64[1] {1}\n%s"
+        "y, h%s = %s x w r b %s h0%s {layout=%d,direction=%s,%s}\n"
+        "flat = const i64[1] {-1}\ny1 = reshape y flat\nh1 = reshape h flat\n%s"
+        "all = concat y1 h1%s {axis=0}\nreturn all\n",
+        layout != 0 ? batch : seq, layout != 0 ? seq : batch, input, dirs, rows, input, dirs, rows,
+        hidden, dirs, 2 * rows, layout != 0 ? batch : dirs, layout != 0 ? dirs : batch, hidden,
+        lengths, 3 * hidden, lstm ? "c0 = neg h0\np = slice b zero three one\n" : "",
+        lstm ? ", c" : "", operators[op], lengths[0] != '\0' ? "l" : "_", lstm ? " c0 p" : "",
+        layout, dirs == 2 ? "bidirectional" : attrs[0] == 'r' ? "reverse" : "forward",
+        attrs + 1, lstm ? "c1 = reshape c flat\n" : "", lstm ? " c1" : "");
+    fast_check(text, -0.25, 0.25, 1e-5); /* larger weights let small errors grow with time */
+}
+
+START_TEST(sizes)
+{
+    static const int all[][4] = { { 1, 1, 1, 1 }, { 1, 1, 24, 33 }, { 2, 3, 5, 16 },
+        { 7, 1, 3, 17 }, { 5, 2, 70, 21 }, { 100, 1, 8, 40 }, { 3, 19, 7, 23 }, { 30, 17, 2, 5 },
+        { 2, 250, 2, 3 }, { 9, 4, 3, 70 } };
+    for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
+        for (size_t i = 0; i < PRT_COUNT_OF(all); i++)
+            for (int layout = 0; layout < 2; layout++) {
+                check(op, all[i], 2, layout, "", "fclip=0");
+                check(op, all[i], 1, layout, "", i % 2 == 0 ? "rclip=0" : "fclip=0.25");
+            }
+}
+END_TEST
+
+START_TEST(entries_end_on_their_own)
+{
+    static const int size[4] = { 6, 4, 3, 18 }, long_one[4] = { 500, 2, 2, 3 };
+    for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
+        for (int layout = 0; layout < 2; layout++) {
+            check(op, size, 2, layout, "l = const i32[4] {3,6,0,1}\n", "fclip=0");
+            check(op, size, 1, layout, "l = const i32[4] {6,1,2,5}\n", "rclip=0");
+            check(op, long_one, 2, layout, "l = const i32[2] {499,130}\n", "fclip=0");
+        }
+}
+END_TEST
+
+START_TEST(attributes)
+{
+    static const int size[4] = { 6, 3, 5, 18 };
+    check(0, size, 2, 0, "", "factivations=[Relu,Sigmoid]");
+    check(0, size, 1, 0, "", "factivations=[LeakyRelu],activation_alpha=[0.25]");
+    check(0, size, 1, 0, "", "factivations=[Softsign]");
+    check(1, size, 2, 0, "", "flinear_before_reset=1");
+    check(1, size, 1, 1, "", "rlinear_before_reset=1,clip=0.25");
+    check(1, size, 1, 0, "", "factivations=[HardSigmoid,Relu],activation_alpha=[0.3]");
+    check(2, size, 2, 0, "", "finput_forget=1,clip=0.25");
+    check(2, size, 2, 1, "", "factivations=[Sigmoid,Relu,Tanh,HardSigmoid,Tanh,Relu],"
+        "activation_alpha=[0.3],activation_beta=[0.4]");
+    check(2, size, 1, 0, "", "factivations=[Sigmoid,Tanh,Elu]");
+}
+END_TEST
+
+/* Without biases, states and peepholes; outputs by themselves. */
+static const char *const wanted[] = { "y = ", "_, y = ", "_, _, y = " };
+
+static size_t outputs(size_t op)
+{
+    return op == 2 ? 3 : 2;
+}
+
+START_TEST(outputs_are_optional)
+{
+    static const int all[][4] = { { 4, 2, 3, 19 }, { 0, 2, 3, 4 }, { 2, 0, 3, 4 }, { 2, 3, 0, 4 },
+        { 2, 3, 4, 0 } };
+    for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
+        for (size_t i = 0; i < PRT_COUNT_OF(all) * outputs(op); i++) {
+            const int *size = all[i / outputs(op)], rows = gates[op] * size[3];
+            char text[512];
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[%d,%d,%d]\nw = input f32[1,%d,%d]\nr = input f32[1,%d,%d]\n"
+                "%s%s x w r\nreturn y\n", size[0], size[1], size[2], rows, size[2], rows, size[3],
+                wanted[i % outputs(op)], operators[op]);
+            fast_check(text, -1, 1, 1e-5);
+        }
+}
+END_TEST
+
+START_TEST(special_values_stay_with_their_entry)
+{
+    for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
+        for (size_t i = 0; i < 2 * outputs(op); i++) {
+            char text[512];
+            (void)snprintf(text, sizeof(text),
+                "x = const f32[2,4,1] {nan,inf,-inf,1,0,0,0,0}\nw = input f32[1,%d,1]\n"
+                "r = input f32[1,%d,19]\nb = input f32[1,%d]\n%s%s x w r b {%s}\nreturn y\n",
+                gates[op] * 19, gates[op] * 19, gates[op] * 38, wanted[i / 2], operators[op],
+                i % 2 == 0 ? "clip=2" : "direction=reverse");
+            fast_check(text, -1, 1, 1e-5);
+        }
+}
+END_TEST
+
+START_TEST(lengths_are_checked)
+{
+    static const struct {
+        const char *length;
+        poprt_status status;
+    } all[] = { { "0", POPRT_OK }, { "2", POPRT_OK }, { "3", POPRT_E_SHAPE },
+        { "-1", POPRT_E_SHAPE } };
+    for (size_t i = 0; i < PRT_COUNT_OF(all); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text),
+            "x = const f32[2,1,1] {1,2}\nw = const f32[1,1,1] {1}\nr = const f32[1,1,1] {3}\n"
+            "l = const i32[1] {%s}\ny = rnn x w r _ l\nreturn y\n", all[i].length);
+        const prt_session_options options = { .kern = prt_kern_of(0) };
+        prt_program *p = program_from_text(text);
+        prt_session *session = NULL;
+        prt_tensor y = { 0 };
+        ck_assert_int_eq(prt_session_create(p, &options, &session), POPRT_OK);
+        ck_assert_int_eq(prt_session_run(session, NULL, &y), all[i].status);
+        prt_session_release(session);
+        prt_program_release(p);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/rnn", sizes, entries_end_on_their_own, attributes, outputs_are_optional,
+    special_values_stay_with_their_entry, lengths_are_checked)
