@@ -131,6 +131,38 @@ START_TEST(biases)
 }
 END_TEST
 
+START_TEST(places_of_extremes)
+{
+    static const char *const shapes[] = { "5,7,33", "1", "9,1", "3,2,2", "2,21,300", "2,15000",
+        "0,3", "4,40,6" };
+    static const char *const specials[] = { "1,nan,-inf,inf, nan,3,-inf,5, 1,inf,-inf,nan",
+        "2,2,2,2, 1,2,2,1, -0,0,-0,0", "-inf,-inf,-inf,-inf, inf,inf,inf,inf, 0,-0,-1,1" };
+    char text[512];
+    for (int least = 0; least < 2; least++)
+        for (int last = 0; last < 2; last++) {
+            const char *op = least != 0 ? "argmin" : "argmax";
+            for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
+                int rank = 1;
+                for (const char *p = shapes[k]; *p != '\0'; p++)
+                    rank += *p == ',';
+                for (int axis = rank > 1 && shapes[k][0] == '0' ? 1 : 0; axis < rank; axis++) {
+                    (void)snprintf(text, sizeof(text),
+                        "x = input f32[%s]\nr = round x\ni = %s r {axis=%d,select_last_index=%d}\n"
+                        "y = cast i {to=1}\nreturn y\n", shapes[k], op, axis, last);
+                    fast_check(text, -9, 9, 0);
+                }
+            }
+            for (size_t k = 0; k < sizeof(specials) / sizeof(specials[0]); k++)
+                for (int axis = 0; axis < 2; axis++) {
+                    (void)snprintf(text, sizeof(text), "x = const f32[3,4] {%s}\n"
+                        "i = %s x {axis=%d,select_last_index=%d}\ny = cast i {to=1}\nreturn y\n",
+                        specials[k], op, axis, last);
+                    fast_check(text, 0, 1, 0);
+                }
+        }
+}
+END_TEST
+
 START_TEST(fused_products)
 {
     static const char *const graphs[] = {
@@ -151,4 +183,4 @@ START_TEST(fused_products)
 END_TEST
 
 PRT_TEST_MAIN("fast/rows", reductions, reductions_of_specials, softmaxes, normalisations, biases,
-    fused_products)
+    places_of_extremes, fused_products)
