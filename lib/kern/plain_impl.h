@@ -73,9 +73,9 @@ typedef uint64_t any_8 __attribute__((may_alias));
         if (step_which != 0)                                                                       \
             LOOPS(type, type, y, which[i] != 0 ? p : q);                                           \
         else if (which[0] != 0)                                                                    \
-            LOOPS(type, type, y, ((void)q, p));                                                               \
+            LOOPS(type, type, y, ((void)q, p));                                                    \
         else                                                                                       \
-            LOOPS(type, type, y, ((void)p, q));                                                               \
+            LOOPS(type, type, y, ((void)p, q));                                                    \
     }
 
 CHOOSE(any_1)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vmath.h — exp, sigmoid, tanh, erf, log, sine and cosine of a vector, branch-free. Polynomials are our own
- * weighted minimax fits. Bounds against the true value over all finite inputs, measured by
- * tests/kern/test_act.c.
+ * vmath.h — exp, sigmoid, tanh, erf, log, sine and cosine of a vector, without branches but for
+ * sines of large arguments. Polynomials are our own weighted minimax fits. Bounds against the true
+ * value over all finite inputs are measured by tests/kern/test_act.c for activations, by
+ * tests/fast/test_plain.c for the rest.
  */
 #ifndef PRT_KERN_VMATH_H
 #define PRT_KERN_VMATH_H

@@ -32,8 +32,8 @@ END_TEST
 
 START_TEST(reductions_of_specials)
 {
-    static const char *const values[] = { "nan,1,2,3,inf", "1,2,3,inf,nan", "-inf,-inf,-inf,-1,-inf",
-        "-inf,-inf,-inf,-inf,-inf", "inf,-inf,1,2,3" };
+    static const char *const values[] = { "nan,1,2,3,inf", "1,2,3,inf,nan",
+        "-inf,-inf,-inf,-1,-inf", "-inf,-inf,-inf,-inf,-inf", "inf,-inf,1,2,3" };
     static const char *const ops[] = { "sum", "mean", "max", "min", "l2" };
     char text[256];
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
