@@ -129,8 +129,30 @@ static poprt_status read_region_output(prt_infer *c, const prt_value *v, uint32_
     return POPRT_OK;
 }
 
+/* The inputs of a region, and of those in it, keep only the dims that are numbers. What its ops
+ * give follows from them. Regions nest no deeper than what reads them allows. */
+static poprt_status drop_names(prt_graph *g)
+{
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        prt_value *v = g->inputs.data[i];
+        prt_shape s;
+        shape_of_type(v->type, &s);
+        for (int32_t k = 0; k < s.rank; k++)
+            if (!prt_dim_is_number(s.dims[k]))
+                s.dims[k] = PRT_DIM_UNKNOWN;
+        if (s.kind == PRT_VALUE_TENSOR && (v->type = type_of_shape(g->module, &s)) == NULL)
+            return POPRT_E_NOMEM;
+    }
+    prt_for_each_op(op, g)
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(drop_names(op->regions[i]));
+    return POPRT_OK;
+}
+
 static poprt_status run_region(prt_infer *c, prt_graph *g, const prt_region *r)
 {
+    if (r->apart)
+        PRT_TRY(drop_names(g));
     for (uint32_t i = 0; i < r->n_in && i < g->inputs.count; i++)
         PRT_TRY(set_region_input(g, i, r));
     PRT_TRY(prt_ir_infer(g));

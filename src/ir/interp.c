@@ -31,16 +31,7 @@ static const prt_tensor *look_up(const frame *f, const prt_value *v)
 static poprt_status run_graph(const prt_graph *graph, frame *outer, uint32_t n_in,
     const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena);
 
-static poprt_status call_region(prt_eval *c, uint32_t region, uint32_t n_in,
-    const prt_tensor *const *in, uint32_t n_out, prt_tensor *out)
-{
-    frame *f = prt_interp_user(c);
-    if (region >= f->op->n_regions)
-        return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
-    return run_graph(f->op->regions[region], f, n_in, in, n_out, out, f->arena);
-}
-
-/* What is declared for an output, for hooks whose results say nothing of it. */
+/* What is declared for a value. */
 static void declare(const prt_type *type, prt_tensor *out)
 {
     *out = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN, .dtype = type->dtype, .rank = UINT32_MAX };
@@ -52,6 +43,32 @@ static void declare(const prt_type *type, prt_tensor *out)
     for (uint32_t k = 0; k < out->rank; k++)
         out->dims[k] = prt_dim_is_number(type->dims[k]) ? type->dims[k] : -1;
 }
+
+static poprt_status call_region(prt_eval *c, uint32_t region, uint32_t n_in,
+    const prt_tensor *const *in, uint32_t n_out, prt_tensor *out)
+{
+    frame *f = prt_interp_user(c);
+    if (region >= f->op->n_regions)
+        return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
+    return run_graph(f->op->regions[region], f, n_in, in, n_out, out, f->arena);
+}
+
+static poprt_status form_of_region(prt_eval *c, uint32_t region, uint32_t in, prt_region_form *form)
+{
+    const frame *f = prt_interp_user(c);
+    if (region >= f->op->n_regions)
+        return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
+    const prt_graph *g = f->op->regions[region];
+    *form = (prt_region_form){ .n_in = (uint32_t)g->inputs.count, .n_out = g->ret->n_in,
+        .in = { .kind = PRT_VALUE_UNKNOWN } };
+    if (in >= form->n_in)
+        return POPRT_OK;
+    declare(g->inputs.data[in]->type, &form->in);
+    form->in.kind = g->inputs.data[in]->type->kind;
+    return POPRT_OK;
+}
+
+static const prt_interp_regions regions = { .call = call_region, .form = form_of_region };
 
 static poprt_status run_op(const prt_op *op, frame *f)
 {
@@ -74,7 +91,7 @@ static poprt_status run_op(const prt_op *op, frame *f)
             declare(op->out[i].type, &out[i]);
     f->op = op;
     PRT_TRY(prt_interp_run(op->def, op->attrs, prt_str_of(prt_op_label(op)), op->n_in, in,
-        op->n_out, out, arena, call_region, f));
+        op->n_out, out, arena, &regions, f));
     for (uint32_t i = 0; i < op->n_out; i++)
         f->values[op->out[i].id] = out[i];
     return POPRT_OK;

@@ -20,6 +20,13 @@
 
 typedef struct prt_eval prt_eval;
 
+/* What a region declares: how many inputs and outputs it has, and the type of one input, with
+ * negative dims where they are open (kind UNKNOWN where nothing is declared). */
+typedef struct prt_region_form {
+    uint32_t n_in, n_out;
+    prt_tensor in;
+} prt_region_form;
+
 /* What the interpreter or the runtime does for a hook. */
 typedef struct prt_eval_host {
     /* Zeroed memory that lives as long as the value of output `out`; UINT32_MAX: this call only. */
@@ -28,6 +35,8 @@ typedef struct prt_eval_host {
      * next run. NULL where regions cannot run. */
     poprt_status (*call)(prt_eval *c, uint32_t region, uint32_t n_in, const prt_tensor *const *in,
         uint32_t n_out, prt_tensor *out);
+    /* The form of region `region`, with its input `in` where it has one. NULL where `call` is. */
+    poprt_status (*form)(prt_eval *c, uint32_t region, uint32_t in, prt_region_form *form);
     /* POPRT_E_CANCELLED when the caller wants to stop. Loops ask it once an iteration. */
     poprt_status (*check)(prt_eval *c);
     uint64_t (*seed)(prt_eval *c); /* next seed for random operators without one of their own */

@@ -55,7 +55,7 @@ static poprt_status shape_outputs(prt_infer *c, prt_tensor *out, prt_arena *aren
 
 poprt_status prt_interp_run(const prt_op_def *def, const void *attrs, prt_str origin, uint32_t n_in,
     const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena,
-    prt_interp_call call, void *user)
+    const prt_interp_regions *regions, void *user)
 {
     prt_shape *shapes = PRT_NEW_N(arena, prt_shape, (size_t)n_in + n_out + 1);
     prt_content *content = PRT_NEW_N(arena, prt_content, (size_t)n_in + n_out + 1);
@@ -73,8 +73,11 @@ poprt_status prt_interp_run(const prt_op_def *def, const void *attrs, prt_str or
         .in = shapes, .value = in, .content = content, .out = shapes + n_in,
         .out_content = content + n_in, .scratch = arena };
     PRT_TRY(shape_outputs(&ci, out, arena));
-    const prt_eval_host host = { .alloc = interp_alloc, .call = call, .check = interp_check,
-        .seed = interp_seed };
+    prt_eval_host host = { .alloc = interp_alloc, .check = interp_check, .seed = interp_seed };
+    if (regions != NULL) {
+        host.call = regions->call;
+        host.form = regions->form;
+    }
     interp state = { .arena = arena, .user = user };
     prt_eval ce = { .def = def, .attrs = attrs, .origin = origin, .n_in = n_in, .n_out = n_out,
         .in = in, .out = wanted, .host = &host, .user = &state };

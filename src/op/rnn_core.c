@@ -278,12 +278,15 @@ static void run_entry(prt_eval *c, prt_rnn *n, const operands *o, size_t directi
     const bool turned = n->form->layout != 0;
     const bool backward = prt_rnn_backward(n->form, direction);
     const size_t state = state_at(n, direction, b);
+    n->direction = direction;
+    n->entry = b;
     for (size_t i = 0; i < n->hidden; i++) {
         n->h[i] = o->h != NULL ? o->h[state + i] : 0.0;
         n->c[i] = o->c != NULL ? o->c[state + i] : 0.0;
     }
     for (size_t t = 0; t < length; t++) {
         const size_t at = backward ? length - 1 - t : t;
+        n->step = t;
         n->cell(n, o->x + (turned ? b * n->seq + at : at * n->batch + b) * n->input);
         const size_t to = turned ? (b * n->seq + at) * n->directions + direction
                                  : (at * n->directions + direction) * n->batch + b;

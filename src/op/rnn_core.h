@@ -59,6 +59,7 @@ struct prt_rnn {
     /* One step: x of `input` elements; h (and c) are read and replaced. */
     void (*cell)(const prt_rnn *n, const double *x);
     const void *user;
+    size_t direction, entry, step; /* of the step at hand; steps count from 0 both ways */
 };
 
 /* The forms of the three operators. */

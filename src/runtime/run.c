@@ -71,6 +71,21 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
     return POPRT_OK;
 }
 
+static poprt_status host_form(prt_eval *c, uint32_t region, uint32_t in, prt_region_form *form)
+{
+    const prt_frame *f = ((const running *)c->user)->frame;
+    const prt_eval_params *params = ((const running *)c->user)->step->params;
+    if (region >= params->n_regions)
+        return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
+    const prt_frame *body = &f->session->frames[params->regions[region]];
+    *form = (prt_region_form){ .n_in = body->block->n_inputs, .n_out = body->block->n_outputs,
+        .in = { .kind = PRT_VALUE_UNKNOWN } };
+    if (in < form->n_in)
+        form->in = body->expected[body->block->inputs[in]];
+    form->in.data = NULL;
+    return POPRT_OK;
+}
+
 /* Buffer of an input, through captures to the block that has it; NULL for an absent one. */
 static const prt_buffer *input_buffer(const prt_eval *c, uint32_t in)
 {
@@ -106,8 +121,9 @@ static prt_str host_name(prt_eval *c, uint32_t in)
     return buffer != NULL ? buffer->name : PRT_STR("");
 }
 
-static const prt_eval_host host = { .alloc = host_alloc, .call = host_call, .check = host_check,
-    .seed = host_seed, .update = host_update, .print = host_print, .name = host_name };
+static const prt_eval_host host = { .alloc = host_alloc, .call = host_call, .form = host_form,
+    .check = host_check, .seed = host_seed, .update = host_update, .print = host_print,
+    .name = host_name };
 
 /* Header and memory of an output whose shape is known only now. */
 static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape *s)

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "op/microsoft/attend.h"
+#include "op/microsoft/coded_cache.h"
 #include "op/rotary_core.h"
 
 enum {
@@ -22,16 +23,20 @@ typedef prt_ms_group_query_attention_attrs attrs;
 
 /* ---- shapes ---- */
 
+/* Keys and values are quantised both or neither. */
+static bool is_coded(const attrs *a)
+{
+    return !prt_str_is(a->k_quant_type, "NONE") || !prt_str_is(a->v_quant_type, "NONE");
+}
+
 static poprt_status check_attrs(const prt_infer *c, const attrs *a)
 {
     if (a->kv_num_heads < 1 || a->num_heads < 1 || a->num_heads > INT32_MAX ||
         a->num_heads % a->kv_num_heads != 0)
         return prt_infer_fail(c, POPRT_E_ARG, "%lld query heads over %lld key heads",
             (long long)a->num_heads, (long long)a->kv_num_heads);
-    if (!prt_str_is(a->k_quant_type, "NONE") || !prt_str_is(a->v_quant_type, "NONE") ||
-        prt_infer_has(c, IN_K_SCALE) || prt_infer_has(c, IN_V_SCALE))
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "caches of quantised numbers are not "
-            "possible; k_quant_type and v_quant_type NONE is");
+    if (!is_coded(a) && (prt_infer_has(c, IN_K_SCALE) || prt_infer_has(c, IN_V_SCALE)))
+        return prt_infer_fail(c, POPRT_E_ARG, "k_scale and v_scale go with quantised caches");
     if (a->qk_output < SCORES_NONE || a->qk_output > SCORES_AFTER)
         return prt_infer_fail(c, POPRT_E_ARG, "qk_output is %lld; accepted: 0, 1, 2",
             (long long)a->qk_output);
@@ -76,13 +81,29 @@ static poprt_status head_size(const prt_infer *c, const attrs *a, int64_t *size)
     return POPRT_OK;
 }
 
-static poprt_status check_cache(const prt_infer *c, const attrs *a, int64_t size, int64_t *rows)
+/* `width` is the last dim of the cache. */
+static poprt_status check_codes(const prt_infer *c, const attrs *a, int64_t size, int64_t *width)
 {
-    const int64_t want[4] = { prt_infer_dim(c, IN_Q, 0), a->kv_num_heads, 0, size };
+    prt_ms_coded_form f = { .past = IN_PAST_KEY, .scale = IN_K_SCALE, .kind = a->k_quant_type,
+        .bits = a->kv_cache_bit_width, .heads = a->kv_num_heads, .size = size };
+    *width = size;
+    if (!is_coded(a))
+        return POPRT_OK;
+    PRT_TRY(prt_ms_coded_check(c, &f, width));
+    f.past = IN_PAST_VALUE;
+    f.scale = IN_V_SCALE;
+    f.kind = a->v_quant_type;
+    return prt_ms_coded_check(c, &f, width);
+}
+
+static poprt_status check_cache(const prt_infer *c, const attrs *a, int64_t width, int64_t *rows)
+{
+    const int64_t want[4] = { prt_infer_dim(c, IN_Q, 0), a->kv_num_heads, 0, width };
     int64_t dim;
     *rows = prt_infer_has(c, IN_PAST_KEY) ? PRT_DIM_UNKNOWN : 0;
     for (uint32_t i = IN_PAST_KEY; i <= IN_PAST_VALUE && prt_infer_has(c, i); i++) {
-        if (c->in[i].dtype != c->in[IN_Q].dtype && c->in[i].dtype != PRT_DTYPE_undefined)
+        if (!is_coded(a) && c->in[i].dtype != c->in[IN_Q].dtype &&
+            c->in[i].dtype != PRT_DTYPE_undefined)
             return prt_infer_fail(c, POPRT_E_TYPE, "the cache is not of the query's type");
         PRT_TRY(prt_infer_rank(c, i, 4));
         for (uint32_t k = 0; k < 4; k++)
@@ -124,10 +145,11 @@ static poprt_status check_extras(const prt_infer *c, const attrs *a, int64_t siz
 static poprt_status infer(prt_infer *c)
 {
     const attrs *a = c->attrs;
-    int64_t size, rows, total;
+    int64_t size, width, rows, total;
     PRT_TRY(check_attrs(c, a));
     PRT_TRY(head_size(c, a, &size));
-    PRT_TRY(check_cache(c, a, size, &rows));
+    PRT_TRY(check_codes(c, a, size, &width));
+    PRT_TRY(check_cache(c, a, width, &rows));
     PRT_TRY(check_extras(c, a, size));
     if (!prt_infer_number(c, IN_TOTAL, &total))
         total = PRT_DIM_UNKNOWN;
@@ -139,10 +161,11 @@ static poprt_status infer(prt_infer *c)
     const int32_t dtype = c->in[IN_Q].dtype;
     const int64_t y[3] = { batch, queries, prt_dim_mul(c->dims, size, a->num_heads) };
     const int64_t present[4] = { batch, a->kv_num_heads,
-        a->sliding_window_cache != 0 ? rows : prt_dim_max(c->dims, rows, total), size };
+        a->sliding_window_cache != 0 ? rows : prt_dim_max(c->dims, rows, total), width };
+    const int32_t cache = is_coded(a) ? c->in[IN_PAST_KEY].dtype : dtype;
     PRT_TRY(prt_infer_exact(c, OUT_Y, dtype, 3, y));
-    PRT_TRY(prt_infer_exact(c, OUT_KEY, dtype, 4, present));
-    PRT_TRY(prt_infer_exact(c, OUT_VALUE, dtype, 4, present));
+    PRT_TRY(prt_infer_exact(c, OUT_KEY, cache, 4, present));
+    PRT_TRY(prt_infer_exact(c, OUT_VALUE, cache, 4, present));
     return prt_infer_exact(c, OUT_SCORES, dtype, 4, want);
 }
 
@@ -324,6 +347,33 @@ static void load_operands(const prt_eval *c, const attrs *a, prt_attention *s)
     s->v.first += groups * s->q.size;
 }
 
+/* Doubles in place of the quantised operands `k` (or values), its past and its present. */
+static poprt_status open_codes(prt_eval *c, uint32_t past, prt_ms_coded *code, prt_heads *now,
+    prt_heads *before, prt_heads *present)
+{
+    const bool key = past == IN_PAST_KEY;
+    const prt_tensor *t = prt_ms_out(c, key ? OUT_KEY : OUT_VALUE);
+    const size_t size = now->size;
+    *code = prt_ms_coded_of(c->in[past], c->in[key ? IN_K_SCALE : IN_V_SCALE]);
+    PRT_TRY(prt_ms_coded_open(c, code, c->in[past], size, before));
+    PRT_TRY(prt_ms_coded_round(c, code, (size_t)c->in[past]->dims[0], now));
+    return t != NULL ? prt_ms_coded_blank(c, t, size, present) : POPRT_OK;
+}
+
+/* Attention over caches that are kept as codes. */
+static poprt_status run_coded(prt_eval *c, prt_attention *s)
+{
+    prt_ms_coded k, v;
+    PRT_TRY(open_codes(c, IN_PAST_KEY, &k, &s->k, &s->past_k, &s->present_k));
+    PRT_TRY(open_codes(c, IN_PAST_VALUE, &v, &s->v, &s->past_v, &s->present_v));
+    PRT_TRY(prt_attention_run(c, s));
+    if (prt_eval_wants(c, OUT_KEY))
+        prt_ms_coded_close(&k, &s->present_k, c->out[OUT_KEY]);
+    if (prt_eval_wants(c, OUT_VALUE))
+        prt_ms_coded_close(&v, &s->present_v, c->out[OUT_VALUE]);
+    return POPRT_OK;
+}
+
 static poprt_status eval(prt_eval *c)
 {
     const attrs *a = c->attrs;
@@ -361,7 +411,7 @@ static poprt_status eval(prt_eval *c)
         s.sinks = prt_eval_scratch(c, s.q.heads, sizeof(double));
     if ((sink != NULL || a->smooth_softmax > 0) && s.sinks == NULL)
         return POPRT_E_NOMEM;
-    return prt_attention_run(c, &s);
+    return is_coded(a) ? run_coded(c, &s) : prt_attention_run(c, &s);
 }
 
 const prt_op_hooks prt_op_ms_group_query_attention = { .infer = infer, .eval = eval };

@@ -427,7 +427,7 @@ START_TEST(group_query_errors)
         "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
         "k_quant_type=PER_TENSOR}\n"
         "return y\n",
-        POPRT_E_UNSUPPORTED, "quantised");
+        POPRT_E_ARG, "needs its past and its scale");
     ck_failure(
         "q = const f32[1,1,4] ones\n"
         "k = const f32[1,1,2] ones\n"
