@@ -6,7 +6,9 @@
 #include "kern/cell_impl.h"
 #include "kern/gemm_impl.h"
 #include "kern/kern.h"
+#include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
+#include "kern/stats_impl.h"
 #include "kern/winograd_impl.h"
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
@@ -15,9 +17,12 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
     .gemm = PRT_LEVEL(prt_gemm_run),
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
-        .largest = run_largest, .softmax = run_softmax, .sum = run_sum, .dots = run_dots,
-        .sums = run_sums,
+        .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,
+        .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,
+        .moments = run_moments, .centre = run_centre, .dots = run_dots, .sums = run_sums,
         .layer_norm = run_layer_norm },
+    .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,
+        .cast = run_cast },
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
     .winograd = { .weights = run_weights, .input = run_input, .output = run_output },
 };

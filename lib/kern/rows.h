@@ -7,6 +7,8 @@
 #ifndef PRT_KERN_ROWS_H
 #define PRT_KERN_ROWS_H
 
+#include <stdbool.h>
+
 #include "kern/act.h"
 
 typedef enum prt_two_kind {
@@ -16,6 +18,7 @@ typedef enum prt_two_kind {
     PRT_TWO_div,
     PRT_TWO_max, /* NaN where either is */
     PRT_TWO_min,
+    PRT_TWO_prelu, /* a * b where a is below 0 */
     PRT_TWO_COUNT
 } prt_two_kind;
 
@@ -26,6 +29,16 @@ typedef enum prt_one_kind {
     PRT_ONE_reciprocal,
     PRT_ONE_exp,
     PRT_ONE_erf,
+    PRT_ONE_log,
+    PRT_ONE_sin,
+    PRT_ONE_cos,
+    PRT_ONE_floor,
+    PRT_ONE_ceil,
+    PRT_ONE_round, /* halves to even */
+    PRT_ONE_square,
+    PRT_ONE_cube,
+    PRT_ONE_root,         /* pow(x, 0.5): of -0 and -infinity not what sqrt gives */
+    PRT_ONE_inverse_root, /* pow(x, -0.5) */
     PRT_ONE_COUNT
 } prt_one_kind;
 
@@ -51,7 +64,17 @@ typedef struct prt_kern_rows {
     /* y[i] = the largest from[t][i]; NaN where one of them is */
     void (*largest)(size_t n, size_t taps, const float *const *from, float *y);
     void (*softmax)(size_t n, const float *x, float *y);
+    void (*log_softmax)(size_t n, const float *x, float *y);
     double (*sum)(size_t n, const float *x);
+    double (*squares)(size_t n, const float *x); /* their sum */
+    /* PRT_TWO_max or PRT_TWO_min over a row; n is not 0 */
+    float (*extreme)(int kind, size_t n, const float *x);
+    /* sums[i] += x[i], or its square */
+    void (*add_to)(size_t n, const float *x, bool square, double *sums);
+    /* the mean, and the mean of the squares of what differs from it */
+    void (*moments)(size_t n, const float *x, float *mean, double *variance);
+    /* y = (x - mean) * scale + shift */
+    void (*centre)(size_t n, const float *x, float mean, float scale, float shift, float *y);
     /* y[j] = sum over i of a[i] * b[j * stride + i], for j < m: a vector by rows of a matrix */
     void (*dots)(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y);
     /* y[j] = sum over i of a[i] * b[i * stride + j], for j < m: a vector by columns of a matrix */

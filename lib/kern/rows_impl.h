@@ -23,8 +23,10 @@ static inline vf two(int kind, vf a, vf b)
         return v_div(a, b);
     case PRT_TWO_max: /* NaN in b comes out of max; NaN in a out of the sum */
         return v_select(v_equal(a, a), v_max(a, b), a);
-    default:
+    case PRT_TWO_min:
         return v_select(v_equal(a, a), v_min(a, b), a);
+    default:
+        return v_select(v_less(a, v_set(0.0f)), v_mul(a, b), a);
     }
 }
 
@@ -60,10 +62,29 @@ static void run_two(int kind, size_t n, const float *a, size_t step_a, const flo
     case PRT_TWO_max:
         two_rows(PRT_TWO_max, n, a, step_a, b, step_b, y);
         break;
-    default:
+    case PRT_TWO_min:
         two_rows(PRT_TWO_min, n, a, step_a, b, step_b, y);
         break;
+    default:
+        two_rows(PRT_TWO_prelu, n, a, step_a, b, step_b, y);
+        break;
     }
+}
+
+/* The nearest whole number that is not below x (`up`), or not above; zeros keep x's sign. */
+static inline vf next_whole(vf x, bool up)
+{
+    const vf near = v_round(x), one = v_set(1.0f);
+    const vf r = up ? v_select(v_less(near, x), v_add(near, one), near)
+                    : v_select(v_less(x, near), v_sub(near, one), near);
+    return v_copysign(r, x);
+}
+
+/* Adding 0 makes -0 the other zero. */
+static inline vf pow_half(vf x)
+{
+    const vf infinity = v_set(INFINITY);
+    return v_select(v_equal(x, v_neg(infinity)), infinity, v_sqrt(v_add(x, v_set(0.0f))));
 }
 
 static inline vf one(int kind, vf x)
@@ -79,6 +100,26 @@ static inline vf one(int kind, vf x)
         return v_div(v_set(1.0f), x);
     case PRT_ONE_exp:
         return v_exp(x);
+    case PRT_ONE_log:
+        return v_log(x);
+    case PRT_ONE_sin:
+        return v_sine(x, 0.0f);
+    case PRT_ONE_cos:
+        return v_sine(x, 1.0f);
+    case PRT_ONE_floor:
+        return next_whole(x, false);
+    case PRT_ONE_ceil:
+        return next_whole(x, true);
+    case PRT_ONE_round:
+        return v_round(x);
+    case PRT_ONE_square:
+        return v_mul(x, x);
+    case PRT_ONE_cube:
+        return v_mul(v_mul(x, x), x);
+    case PRT_ONE_root:
+        return pow_half(x);
+    case PRT_ONE_inverse_root:
+        return v_div(v_set(1.0f), pow_half(x));
     default:
         return v_erf(x);
     }
@@ -161,28 +202,6 @@ static void run_largest(size_t n, size_t taps, const float *const *from, float *
     }
 }
 
-static double run_sum(size_t n, const float *x)
-{
-    double total = 0.0;
-    for (size_t first = 0; first < n; first += 1024) {
-        const size_t end = n - first < 1024 ? n : first + 1024;
-        vf s0 = v_set(0.0f), s1 = s0, s2 = s0, s3 = s0;
-        size_t i = first;
-        for (; i + 4 * VL <= end; i += 4 * VL) {
-            s0 = v_add(s0, v_load(x + i));
-            s1 = v_add(s1, v_load(x + i + VL));
-            s2 = v_add(s2, v_load(x + i + 2 * VL));
-            s3 = v_add(s3, v_load(x + i + 3 * VL));
-        }
-        for (; i + VL <= end; i += VL)
-            s0 = v_add(s0, v_load(x + i));
-        if (i < end)
-            s1 = v_add(s1, v_load_n(x + i, end - i));
-        total += (double)v_sum(v_add(v_add(s0, s1), v_add(s2, s3)));
-    }
-    return total;
-}
-
 static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y)
 {
     for (size_t j = 0; j < m; j += 4) {
@@ -238,55 +257,6 @@ static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t 
             v = v_fma(x[2], v_load_n(row[2] + i, rest), v);
             v_store_n(y + i, v_fma(x[3], v_load_n(row[3] + i, rest), v), rest);
         }
-    }
-}
-
-/* exp(x - max) / sum. A NaN makes all of them NaN: the first pass may lose it, the second not. */
-static void run_softmax(size_t n, const float *x, float *y)
-{
-    vf most = v_set(-INFINITY);
-    size_t i = 0;
-    for (; i + VL <= n; i += VL)
-        most = v_max(most, LOAD(x));
-    float largest = v_largest(most);
-    for (; i < n; i++)
-        largest = x[i] > largest ? x[i] : largest;
-    const vf all = v_set(largest);
-    for (i = 0; i + VL <= n; i += VL)
-        v_store(y + i, v_exp(v_sub(LOAD(x), all)));
-    if (i < n)
-        v_store_n(y + i, v_exp(v_sub(LOAD_REST(x), all)), n - i);
-    run_scale(n, y, (float)(1.0 / run_sum(n, y)), 0.0f, y);
-}
-
-static void run_layer_norm(size_t n, const float *x, float epsilon, const float *gamma,
-    const float *beta, float *y)
-{
-    const float mean = (float)(run_sum(n, x) / (double)n);
-    const vf all = v_set(mean);
-    double squares = 0.0;
-    for (size_t first = 0; first < n; first += 1024) {
-        const size_t end = n - first < 1024 ? n : first + 1024;
-        vf s = v_set(0.0f);
-        size_t i = first;
-        for (; i + VL <= end; i += VL) {
-            const vf d = v_sub(LOAD(x), all);
-            s = v_fma(d, d, s);
-        }
-        double rest = 0.0;
-        for (; i < end; i++)
-            rest += (double)(x[i] - mean) * (double)(x[i] - mean);
-        squares += (double)v_sum(s) + rest;
-    }
-    const vf inverse = v_set((float)(1.0 / sqrt(squares / (double)n + (double)epsilon)));
-    size_t i = 0;
-    for (; i + VL <= n; i += VL) {
-        const vf v = v_mul(v_mul(v_sub(LOAD(x), all), inverse), LOAD(gamma));
-        v_store(y + i, beta != NULL ? v_add(v, LOAD(beta)) : v);
-    }
-    if (i < n) {
-        const vf v = v_mul(v_mul(v_sub(LOAD_REST(x), all), inverse), LOAD_REST(gamma));
-        v_store_n(y + i, beta != NULL ? v_add(v, LOAD_REST(beta)) : v, n - i);
     }
 }
 

@@ -123,6 +123,13 @@ static inline vf v_scale2(vf a, vf n)
 {
     return _mm512_scalef_ps(a, n);
 }
+/* a is the result, in [0.75, 1.5), times 2 to the whole number *n; for finite a above 0. */
+static inline vf v_split(vf a, vf *n)
+{
+    const vf m = _mm512_getmant_ps(a, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_src);
+    *n = _mm512_sub_ps(_mm512_getexp_ps(a), _mm512_getexp_ps(m));
+    return m;
+}
 static inline float v_sum(vf a)
 {
     return _mm512_reduce_add_ps(a);
@@ -238,6 +245,17 @@ static inline vf v_scale2(vf a, vf n)
     return _mm256_mul_ps(_mm256_mul_ps(a, v_power2(half)),
         v_power2(_mm256_sub_epi32(whole, half)));
 }
+/* What is below the normal numbers is made larger first. Taking 0.75 off the bits of a moves the
+ * border between exponents to where the mantissa's range begins. */
+static inline vf v_split(vf a, vf *n)
+{
+    const vm small = v_less(a, v_set(1.17549435e-38f));
+    const __m256i bits = _mm256_castps_si256(v_select(small, v_mul(a, v_set(8388608.0f)), a));
+    const __m256i low = _mm256_set1_epi32(0x3f400000);
+    const __m256i e = _mm256_srai_epi32(_mm256_sub_epi32(bits, low), 23);
+    *n = v_sub(_mm256_cvtepi32_ps(e), v_select(small, v_set(23.0f), v_set(0.0f)));
+    return _mm256_castsi256_ps(_mm256_sub_epi32(bits, _mm256_slli_epi32(e, 23)));
+}
 static inline float v_sum(vf a)
 {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
@@ -339,11 +357,11 @@ static inline vf v_copysign(vf a, vf b)
 {
     return (vf)(((vm)a & INT32_MAX) | ((vm)b & INT32_MIN));
 }
-/* Adding 1.5 * 2^23 leaves no bits behind the point; larger numbers have none. */
+/* Adding 2^23 leaves no bits behind the point; what is not less has none. */
 static inline vf v_round(vf a)
 {
-    const vf magic = v_set(12582912.0f), whole = a + magic - magic;
-    return v_copysign(v_select(v_abs(a) < v_set(4194304.0f), whole, a), a);
+    const vf magic = v_set(8388608.0f), size = v_abs(a), whole = size + magic - magic;
+    return v_copysign(v_select(size < magic, whole, size), a);
 }
 static inline vf v_power2(vm n)
 {
@@ -353,6 +371,15 @@ static inline vf v_scale2(vf a, vf n)
 {
     const vm whole = __builtin_convertvector(n, vm), half = whole >> 1;
     return a * v_power2(half) * v_power2(whole - half);
+}
+static inline vf v_split(vf a, vf *n)
+{
+    const vf size = v_abs(a);
+    const vm small = v_less(size, v_set(1.17549435e-38f));
+    const vm bits = (vm)v_select(small, size * v_set(8388608.0f), size);
+    const vm e = (bits - 0x3f400000) >> 23;
+    *n = __builtin_convertvector(e, vf) - v_select(small, v_set(23.0f), v_set(0.0f));
+    return (vf)(bits - e * (1 << 23));
 }
 static inline float v_sum(vf a)
 {

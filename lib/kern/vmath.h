@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vmath.h — exp, sigmoid, tanh and erf of a vector, branch-free. Polynomials are our own
- * weighted minimax fits. Bounds against the true value over all finite inputs, measured by
- * tests/kern/test_act.c.
+ * vmath.h — exp, sigmoid, tanh, erf, log, sine and cosine of a vector, without branches but for
+ * sines of large arguments. Polynomials are our own weighted minimax fits. Bounds against the true
+ * value over all finite inputs are measured by tests/kern/test_act.c for activations, by
+ * tests/fast/test_plain.c for the rest.
  */
 #ifndef PRT_KERN_VMATH_H
 #define PRT_KERN_VMATH_H
@@ -66,6 +67,64 @@ static inline vf v_erf(vf x)
     q = v_fma(q, t, v_set(1.12864852f));
     const vf far = v_sub(v_set(1.0f), v_exp(v_mul(v_sub(v_set(0.0f), t), q)));
     return v_select(v_less(v_abs(x), v_set(0.92f)), near, v_copysign(far, x));
+}
+
+/* x = 2^n (1 + f), log(x) = n log 2 + f - f^2 / 2 + f^3 P(f). */
+static inline vf v_log(vf x)
+{
+    const vf zero = v_set(0.0f), infinity = v_set(INFINITY);
+    vf n;
+    const vf f = v_sub(v_split(x, &n), v_set(1.0f)), s = v_mul(f, f);
+    vf p = v_set(-0.0450747833f);
+    p = v_fma(p, f, v_set(0.10463021f));
+    p = v_fma(p, f, v_set(-0.131611943f));
+    p = v_fma(p, f, v_set(0.144783959f));
+    p = v_fma(p, f, v_set(-0.16647312f));
+    p = v_fma(p, f, v_set(0.199908614f));
+    p = v_fma(p, f, v_set(-0.250000954f));
+    p = v_fma(p, f, v_set(0.333334506f));
+    vf y = v_fma(v_mul(p, f), s, v_mul(v_set(-0.5f), s));
+    y = v_add(f, v_fma(n, v_set(-2.12194440e-4f), y));
+    y = v_fma(n, v_set(0.693359375f), y);
+    y = v_select(v_less(x, infinity), y, x); /* NaN too */
+    y = v_select(v_equal(x, zero), v_neg(infinity), y);
+    return v_select(v_less(x, zero), v_set(NAN), y);
+}
+
+/* x = q pi/2 + r, the parts of pi/2 short enough for q times the first two to be exact. */
+static inline vf v_sine_near(vf x, float ahead)
+{
+    const vf q = v_round(v_mul(x, v_set(0.636619772f)));
+    vf r = v_fma(q, v_set(-1.5703125f), x);
+    r = v_fma(q, v_set(-4.837512969970703125e-4f), r);
+    r = v_fma(q, v_set(-7.54978995489188216e-8f), r);
+    const vf s = v_mul(r, r);
+    vf sine = v_fma(v_set(-1.95152825e-4f), s, v_set(0.0083321603f));
+    sine = v_fma(sine, s, v_set(-0.166666552f));
+    sine = v_fma(v_mul(sine, s), r, r);
+    vf cosine = v_fma(v_set(2.44331568e-5f), s, v_set(-0.00138873165f));
+    cosine = v_fma(cosine, s, v_set(0.0416666456f));
+    cosine = v_fma(v_mul(cosine, s), s, v_fma(v_set(-0.5f), s, v_set(1.0f)));
+    /* The quarter of the circle: 0, 1, 2 or -2, -1. */
+    const vf at = v_add(q, v_set(ahead));
+    const vf quarter = v_fma(v_round(v_mul(at, v_set(0.25f))), v_set(-4.0f), at);
+    const vf y = v_select(v_equal(v_abs(quarter), v_set(1.0f)), cosine, sine);
+    const vf sign = v_select(v_equal(quarter, v_set(2.0f)), v_set(-1.0f), quarter);
+    return v_select(v_less(sign, v_set(0.0f)), v_neg(y), y);
+}
+
+/* The sine of x + ahead pi/2, ahead 0 or 1; what is far out goes one by one. */
+static inline vf v_sine(vf x, float ahead)
+{
+    float lane[VL];
+    if (!(v_largest(v_abs(x)) > 8192.0f)) {
+        const vf y = v_sine_near(x, ahead);
+        return ahead == 0.0f ? v_select(v_equal(x, v_set(0.0f)), x, y) : y;
+    }
+    v_store(lane, x);
+    for (size_t i = 0; i < VL; i++)
+        lane[i] = (float)(ahead == 0.0f ? sin((double)lane[i]) : cos((double)lane[i]));
+    return v_load(lane);
 }
 
 #endif

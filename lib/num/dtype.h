@@ -83,6 +83,14 @@ static inline void prt_packed_store(uint32_t bits, void *data, size_t index, uin
  * format allows. Stores to integers wrap, from floats truncate toward zero first (NaN gives 0,
  * what is out of range saturates to int64 or uint64 before wrapping).
  */
+static inline int64_t prt_f64_to_i64(double value)
+{
+    if (value >= 0x1p63)
+        return INT64_MAX;
+    if (value <= -0x1p63)
+        return INT64_MIN;
+    return value == value ? (int64_t)value : 0;
+}
 double prt_load_f64(int32_t dtype, const void *data, size_t index);
 int64_t prt_load_i64(int32_t dtype, const void *data, size_t index);
 uint64_t prt_load_u64(int32_t dtype, const void *data, size_t index);

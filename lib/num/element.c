@@ -162,20 +162,11 @@ static uint64_t load_integer(const prt_dtype_info *info, const void *data, size_
     return info->kind == PRT_KIND_int ? (word ^ sign) - sign : word;
 }
 
-static int64_t i64_of_f64(double value)
-{
-    if (isnan(value))
-        return 0;
-    if (value >= 0x1p63)
-        return INT64_MAX;
-    return value <= -0x1p63 ? INT64_MIN : (int64_t)value;
-}
-
 /* Negative values go by way of int64, so that -1 is all ones. */
 static uint64_t u64_of_f64(double value)
 {
     if (!(value >= 0x1p63))
-        return (uint64_t)i64_of_f64(value);
+        return (uint64_t)prt_f64_to_i64(value);
     return value >= 0x1p64 ? UINT64_MAX : (uint64_t)value;
 }
 
@@ -209,7 +200,7 @@ int64_t prt_load_i64(int32_t dtype, const void *data, size_t index)
 {
     const prt_dtype_info *info = prt_dtype_of(dtype);
     if (info->kind == PRT_KIND_float || info->kind == PRT_KIND_complex)
-        return i64_of_f64(load_float(dtype, data, index));
+        return prt_f64_to_i64(load_float(dtype, data, index));
     return (int64_t)prt_load_u64(dtype, data, index);
 }
 
@@ -245,7 +236,7 @@ void prt_store_f64_as(int32_t dtype, void *data, size_t index, double value, boo
         put(info->bits, data, index, u64_of_f64(value));
         break;
     case PRT_KIND_int:
-        put(info->bits, data, index, (uint64_t)i64_of_f64(value));
+        put(info->bits, data, index, (uint64_t)prt_f64_to_i64(value));
         break;
     case PRT_KIND_float:
     case PRT_KIND_complex:

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/half.h"
+
 /* Codes are without sign bit; the sign sits just above `exp_bits + mant_bits`. */
 typedef struct format {
     int mant_bits, bias;
@@ -116,16 +118,12 @@ static uint16_t encode16(const format *f, double value)
 
 float prt_f16_to_f32(uint16_t bits)
 {
-    if ((bits & f16.inf) != f16.inf)
-        return decode(&f16, bits);
-    const uint32_t payload = bits & 0x3ffu;
-    const uint32_t quiet = payload != 0 ? 0x400000u : 0;
-    return f32_of_bits((bits & 0x8000u) << 16 | 0x7f800000u | quiet | payload << 13);
+    return prt_half_to_f32(bits);
 }
 
 uint16_t prt_f32_to_f16(float value)
 {
-    return encode16(&f16, (double)value);
+    return prt_f32_to_half(value);
 }
 
 uint16_t prt_f64_to_f16(double value)

@@ -49,9 +49,33 @@ poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done)
     static const int kinds[PRT_OP_COUNT] = { [PRT_OP_abs] = PRT_ONE_abs + 1,
         [PRT_OP_neg] = PRT_ONE_neg + 1, [PRT_OP_sqrt] = PRT_ONE_sqrt + 1,
         [PRT_OP_reciprocal] = PRT_ONE_reciprocal + 1, [PRT_OP_exp] = PRT_ONE_exp + 1,
-        [PRT_OP_erf] = PRT_ONE_erf + 1 };
+        [PRT_OP_erf] = PRT_ONE_erf + 1, [PRT_OP_floor] = PRT_ONE_floor + 1,
+        [PRT_OP_ceil] = PRT_ONE_ceil + 1, [PRT_OP_round] = PRT_ONE_round + 1,
+        [PRT_OP_log] = PRT_ONE_log + 1, [PRT_OP_sin] = PRT_ONE_sin + 1,
+        [PRT_OP_cos] = PRT_ONE_cos + 1 };
     map m = { .kern = k, .one = kinds[c->def->id] - 1 };
     return run_map(c, &m, done);
+}
+
+/* Pow by a constant that is a product, a root or a quotient; a list of bases keeps its shape. */
+poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
+{
+    static const struct {
+        double exponent;
+        prt_one_kind kind;
+    } rows[] = { { 2.0, PRT_ONE_square }, { 3.0, PRT_ONE_cube }, { 0.5, PRT_ONE_root },
+        { -0.5, PRT_ONE_inverse_root }, { -1.0, PRT_ONE_reciprocal } };
+    map m = { .kern = k, .one = -1 };
+    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) || prt_tensor_count(c->in[1]) != 1 ||
+        prt_tensor_count(c->in[0]) != prt_tensor_count(c->out[0]))
+        return prt_fast_pass(done);
+    const double exponent = prt_load_f64(c->in[1]->dtype, c->in[1]->data, 0);
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
+        if (rows[i].exponent == exponent)
+            m.one = (int)rows[i].kind;
+    return m.one >= 0 ? run_map(c, &m, done) : prt_fast_pass(done);
 }
 
 /* The activation that an operator is; false when it is none for these attributes. */
@@ -111,11 +135,12 @@ poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done)
     return run_map(c, &m, done);
 }
 
-/* ---- two inputs ---- */
+/* ---- two inputs, or one after another ---- */
 
 typedef struct pair {
     const prt_kern *kern;
-    prt_eval *c;
+    const prt_tensor *in[2];
+    prt_tensor *out;
     int kind;
     size_t pieces;
 } pair;
@@ -123,11 +148,11 @@ typedef struct pair {
 static void pair_piece(const void *user, size_t item, float *scratch)
 {
     const pair *p = user;
-    const float *a = p->c->in[0]->data, *b = p->c->in[1]->data;
-    float *y = p->c->out[0]->data;
+    const float *a = p->in[0]->data, *b = p->in[1]->data;
+    float *y = p->out->data;
     prt_rows r;
     (void)scratch;
-    prt_rows_init(&r, p->c->out[0], 2, p->c->in);
+    prt_rows_init(&r, p->out, 2, p->in);
     r.most = SIZE_MAX;
     prt_rows_part(&r, prt_share_cut(r.total, p->pieces, item),
         prt_share_cut(r.total, p->pieces, item + 1));
@@ -142,10 +167,21 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const int kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_TWO_add, [PRT_OP_sub] = PRT_TWO_sub,
         [PRT_OP_mul] = PRT_TWO_mul, [PRT_OP_div] = PRT_TWO_div, [PRT_OP_max] = PRT_TWO_max,
-        [PRT_OP_min] = PRT_TWO_min };
-    if (c->n_in != 2 || !prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
+        [PRT_OP_min] = PRT_TWO_min, [PRT_OP_sum] = PRT_TWO_add,
+        [PRT_OP_prelu] = PRT_TWO_prelu };
+    if (c->n_in < 2 || !prt_eval_wants(c, 0))
         return prt_fast_pass(done);
-    const pair p = { .kern = k, .c = c, .kind = kinds[c->def->id],
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (!prt_fast_has(c, i))
+            return prt_fast_pass(done);
+    pair p = { .kern = k, .in = { c->in[0], c->in[1] }, .out = c->out[0],
+        .kind = kinds[c->def->id],
         .pieces = prt_share_pieces(prt_tensor_count(c->out[0]), PIECE) };
-    return prt_share_run(c, p.pieces, 0, pair_piece, &p);
+    PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
+    for (uint32_t i = 2; i < c->n_in; i++) { /* the output so far, in place, and one more */
+        p.in[0] = c->out[0];
+        p.in[1] = c->in[i];
+        PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
+    }
+    return POPRT_OK;
 }

@@ -26,6 +26,12 @@ static inline bool prt_fast_has(const prt_eval *c, uint32_t i)
         c->in[i]->dtype == PRT_DTYPE_f32;
 }
 
+/* Output 0 is wanted and has its memory: its shape does not depend on contents. */
+static inline bool prt_fast_wants(const prt_eval *c)
+{
+    return prt_eval_wants(c, 0) && c->out[0]->kind == PRT_VALUE_TENSOR && c->out[0]->data != NULL;
+}
+
 /* "Not mine." */
 static inline poprt_status prt_fast_pass(bool *done)
 {

@@ -113,28 +113,55 @@ static poprt_status run_linear(prt_eval *c, const few *f)
     return prt_product_fast(c, f->kern, &p);
 }
 
-poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done);
-
-poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
+/* Products as matmul pairs them; with `turned`, the last two dims of b are so already. */
+static poprt_status run_matmul(prt_eval *c, const prt_kern *k, const prt_tensor *a,
+    const prt_tensor *b, bool turned, bool *done)
 {
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
-        return prt_fast_pass(done);
-    const prt_tensor *a = c->in[0], *b = c->in[1];
     prt_matmul mm;
     prt_matmul_init(&mm, a, b);
     if (mm.k == 0)
         return prt_fast_pass(done);
     if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
         const few f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k, .a = a->data,
-            .b = b->data, .y = c->out[0]->data };
+            .b = b->data, .turned = turned, .y = c->out[0]->data };
         return run_linear(c, &f);
     }
-    const right from = { .data = b->data, .row = mm.n, .column = 1, .mm = &mm,
-        .c_step = mm.m * mm.n };
+    const right from = { .data = b->data, .row = turned ? 1 : mm.n, .column = turned ? mm.k : 1,
+        .mm = &mm, .c_step = mm.m * mm.n };
     const prt_product_spec p = { .batches = mm.batches, .m = mm.m, .n = mm.n, .k = mm.k,
         .a = a->data, .lda = mm.k, .c = c->out[0]->data, .ldc = mm.n,
         .at = mm.batches > 1 ? find : NULL, .pack = pack, .user = &from };
     return prt_product_fast(c, k, &p);
+}
+
+poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
+{
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
+        return prt_fast_pass(done);
+    return run_matmul(c, k, c->in[0], c->in[1], false, done);
+}
+
+/* The right side may be turned; the factor comes last, as it does where it is written. */
+poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_ms_fused_matmul_attrs *attrs = c->attrs;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+        attrs->transA != 0 || attrs->transBatchA != 0 || attrs->transBatchB != 0)
+        return prt_fast_pass(done);
+    prt_tensor b = *c->in[1], *y = c->out[0];
+    const bool turned = attrs->transB != 0 && b.rank > 1;
+    if (turned) {
+        b.dims[b.rank - 1] = c->in[1]->dims[b.rank - 2];
+        b.dims[b.rank - 2] = c->in[1]->dims[b.rank - 1];
+    }
+    PRT_TRY(run_matmul(c, k, c->in[0], &b, turned, done));
+    if (*done && attrs->alpha != 1.0f)
+        k->rows.scale(prt_tensor_count(y), y->data, attrs->alpha, 0.0f, y->data);
+    return POPRT_OK;
 }
 
 poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done);

@@ -68,7 +68,7 @@ static poprt_status eval_to_space(prt_eval *c)
     const prt_view v = { .rank = 6,
         .dims = { x->dims[0], rest, h, b, w, b },
         .stride = { x->dims[1] * plane, dcr ? plane : b * b * plane, w, row, 1, column } };
-    prt_view_copy(&v, x->dtype, c->out[0]->data, x->data);
+    prt_view_eval(c, &v);
     return POPRT_OK;
 }
 
@@ -85,7 +85,7 @@ static poprt_status eval_to_depth(prt_eval *c)
     const prt_view crd = { .rank = 6,
         .dims = { x->dims[0], rest, b, b, h, w },
         .stride = { rest * plane, plane, line, 1, b * line, b } };
-    prt_view_copy(prt_str_is(a->mode, "DCR") ? &dcr : &crd, x->dtype, c->out[0]->data, x->data);
+    prt_view_eval(c, prt_str_is(a->mode, "DCR") ? &dcr : &crd);
     return POPRT_OK;
 }
 

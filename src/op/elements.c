@@ -112,6 +112,12 @@ void prt_write_f64(int32_t dtype, void *data, size_t first, size_t count, const 
     case PRT_DTYPE_bool:
         WRITE(uint8_t, from[i] != 0.0);
         break;
+    case PRT_DTYPE_i64:
+        WRITE(int64_t, prt_f64_to_i64(from[i]));
+        break;
+    case PRT_DTYPE_i32:
+        WRITE(int32_t, prt_f64_to_i64(from[i]));
+        break;
     default:
         for (size_t i = 0; i < count; i++)
             prt_store_f64(dtype, data, first + i, from[i]);

@@ -65,7 +65,7 @@ static poprt_status eval_expand(prt_eval *c)
         v.stride[i] = in == 1 ? 0 : (int64_t)prt_dims_product(x->dims, x->rank - k + 1, x->rank);
     }
     PRT_TRY(prt_move_shape(c, 0, x->dtype, v.rank, dims));
-    prt_view_copy(&v, x->dtype, c->out[0]->data, x->data);
+    prt_view_eval(c, &v);
     return POPRT_OK;
 }
 
@@ -113,7 +113,7 @@ static poprt_status eval_tile(prt_eval *c)
                 (long long)repeats[i]);
     }
     PRT_TRY(prt_move_shape(c, 0, x->dtype, count, dims));
-    prt_view_copy(&v, x->dtype, c->out[0]->data, x->data);
+    prt_view_eval(c, &v);
     return POPRT_OK;
 }
 

@@ -56,6 +56,12 @@ static poprt_status eval_gather(prt_eval *c)
     for (size_t i = 0; i < n; i++) {
         int64_t at;
         PRT_TRY(prt_move_index(c, prt_load_i64(index->dtype, index->data, i), dim, &at));
+        if (n == 1) {
+            const int64_t row = (int64_t)inner;
+            prt_view_eval(c, &(prt_view){ .rank = 2, .dims = { (int64_t)outer, row },
+                                 .stride = { dim * row, 1 }, .first = at * row });
+            break;
+        }
         for (size_t o = 0; o < outer; o++)
             prt_element_copy(x->dtype, y->data, (o * n + i) * inner, x->data,
                 (o * (size_t)dim + (size_t)at) * inner, inner);
@@ -87,11 +93,32 @@ static poprt_status infer_elements(prt_infer *c)
     return prt_infer_like(c, 0, 1, x->dtype);
 }
 
+/* Elements from `to` on of the last dim of the indices: element i comes from row + i * step, and
+ * `stride` times what its index is. */
+static poprt_status pick_row(prt_eval *c, size_t to, size_t row, size_t step, size_t stride,
+    int64_t dim)
+{
+    const prt_tensor *x = c->in[0], *index = c->in[1];
+    const size_t n = (size_t)index->dims[index->rank - 1];
+    const bool wide = index->dtype == PRT_DTYPE_i64, words = prt_dtype_bits(x->dtype) == 32;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t given = wide ? ((const int64_t *)index->data)[to + i]
+                                   : prt_load_i64(index->dtype, index->data, to + i);
+        int64_t picked;
+        PRT_TRY(prt_move_index(c, given, dim, &picked));
+        const size_t from = row + i * step + (size_t)picked * stride;
+        if (words)
+            memcpy((char *)c->out[0]->data + (to + i) * 4, (const char *)x->data + from * 4, 4);
+        else
+            prt_element_copy(x->dtype, c->out[0]->data, to + i, x->data, from, 1);
+    }
+    return POPRT_OK;
+}
+
 static poprt_status eval_elements(prt_eval *c)
 {
     const prt_gather_elements_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0], *index = c->in[1];
-    prt_tensor *y = c->out[0];
     uint32_t axis;
     PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
     size_t stride[PRT_MAX_RANK];
@@ -101,17 +128,15 @@ static poprt_status eval_elements(prt_eval *c)
             return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u of the indices is above the data's",
                 i);
     }
-    int64_t at[PRT_MAX_RANK] = { 0 };
     const size_t n = prt_tensor_count(index);
-    for (size_t to = 0; to < n; to++) {
-        int64_t picked;
-        size_t from = 0;
-        PRT_TRY(prt_move_index(c, prt_load_i64(index->dtype, index->data, to), x->dims[axis],
-            &picked));
-        for (uint32_t i = 0; i < x->rank; i++)
-            from += stride[i] * (size_t)(i == axis ? picked : at[i]);
-        prt_element_copy(x->dtype, y->data, to, x->data, from, 1);
-        (void)prt_at_next(x->rank, index->dims, at);
+    const uint32_t last = x->rank - 1;
+    int64_t at[PRT_MAX_RANK] = { 0 };
+    for (size_t to = 0; to < n; to += (size_t)index->dims[last]) {
+        size_t row = 0;
+        for (uint32_t i = 0; i < last; i++)
+            row += i == axis ? 0 : stride[i] * (size_t)at[i];
+        PRT_TRY(pick_row(c, to, row, axis == last ? 0 : 1, stride[axis], x->dims[axis]));
+        (void)prt_at_next(last, index->dims, at);
     }
     return POPRT_OK;
 }

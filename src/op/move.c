@@ -114,6 +114,29 @@ poprt_status prt_move_index(const prt_eval *c, int64_t index, int64_t dim, int64
     return POPRT_OK;
 }
 
+enum { FILLED = 1 << 14 }; /* bytes that are copied at once when filling */
+
+/* Element size known to the compiler: vectors of it. */
+#define FILL(size)                                                                                 \
+    do {                                                                                           \
+        char one[size];                                                                            \
+        memcpy(one, s, size);                                                                      \
+        for (size_t i = 0; i < count; i++)                                                         \
+            memcpy(d + i * (size), one, size);                                                     \
+    } while (0)
+
+/* What is there is doubled, up to what the nearest cache holds. */
+static void fill_wide(char *d, const char *s, size_t size, size_t count)
+{
+    const size_t total = count * size;
+    memcpy(d, s, size);
+    for (size_t done = size, more; done < total; done += more) {
+        more = done < FILLED ? done : FILLED / size * size;
+        more = more < total - done ? more : total - done;
+        memcpy(d + done, d, more);
+    }
+}
+
 void prt_move_fill(int32_t dtype, void *to, size_t to_index, const void *from, size_t from_index,
     size_t count)
 {
@@ -123,11 +146,24 @@ void prt_move_fill(int32_t dtype, void *to, size_t to_index, const void *from, s
             prt_element_copy(dtype, to, to_index + i, from, from_index, 1);
         return;
     }
-    const size_t size = bits / 8;
-    char *d = (char *)to + to_index * size;
-    const char *s = (const char *)from + from_index * size;
-    for (size_t i = 0; i < count; i++)
-        memcpy(d + i * size, s, size);
+    char *d = (char *)to + to_index * (bits / 8);
+    const char *s = (const char *)from + from_index * (bits / 8);
+    switch (count != 0 ? bits : 0) {
+    case 0:
+        break;
+    case 8:
+        memset(d, *s, count);
+        break;
+    case 32:
+        FILL(4);
+        break;
+    case 64:
+        FILL(8);
+        break;
+    default:
+        fill_wide(d, s, bits / 8, count);
+        break;
+    }
 }
 
 void prt_move_zero(int32_t dtype, void *to, size_t to_index, size_t count)
@@ -136,91 +172,4 @@ void prt_move_zero(int32_t dtype, void *to, size_t to_index, size_t count)
     static const poprt_string empty = { "", 0 };
     prt_move_fill(dtype, to, to_index, dtype == PRT_DTYPE_string ? (const void *)&empty : zero, 0,
         count);
-}
-
-/* ---- views */
-
-/* Drops dims of 1 and joins dims that follow on each other; leaves at least one. */
-static prt_view simplify(const prt_view *from)
-{
-    prt_view v = { .first = from->first };
-    for (uint32_t i = 0; i < from->rank; i++) {
-        const int64_t dim = from->dims[i], stride = from->stride[i];
-        if (dim == 1)
-            continue;
-        if (v.rank > 0 && v.stride[v.rank - 1] == stride * dim) {
-            v.dims[v.rank - 1] *= dim;
-            v.stride[v.rank - 1] = stride;
-            continue;
-        }
-        v.dims[v.rank] = dim;
-        v.stride[v.rank++] = stride;
-    }
-    if (v.rank == 0) {
-        v.dims[v.rank] = 1;
-        v.stride[v.rank++] = 1;
-    }
-    return v;
-}
-
-/* Element size known to the compiler: a move instead of a call. */
-#define PICK(size)                                                                                 \
-    for (int64_t i = 0; i < count; i++)                                                            \
-        memcpy(d + (size_t)i * (size), s + (index + i * stride) * (size), size)
-
-static void copy_run(int32_t dtype, void *to, size_t at, const void *from, int64_t index,
-    int64_t stride, int64_t count)
-{
-    const uint32_t bits = prt_dtype_bits(dtype);
-    if (stride == 1) {
-        prt_element_copy(dtype, to, at, from, (size_t)index, (size_t)count);
-        return;
-    }
-    char *d = (char *)to + at * (bits / 8);
-    const char *s = from;
-    switch (bits) {
-    case 8:
-        PICK(1);
-        break;
-    case 16:
-        PICK(2);
-        break;
-    case 32:
-        PICK(4);
-        break;
-    case 64:
-        PICK(8);
-        break;
-    case 128:
-        PICK(16);
-        break;
-    default:
-        for (int64_t i = 0; i < count; i++)
-            prt_element_copy(dtype, to, at + (size_t)i, from, (size_t)(index + i * stride), 1);
-        break;
-    }
-}
-
-void prt_view_copy(const prt_view *view, int32_t dtype, void *to, const void *from)
-{
-    for (uint32_t i = 0; i < view->rank; i++)
-        if (view->dims[i] == 0)
-            return;
-    const prt_view v = simplify(view);
-    const uint32_t last = v.rank - 1;
-    int64_t at[PRT_VIEW_RANK] = { 0 };
-    int64_t index = v.first;
-    for (size_t done = 0;; done += (size_t)v.dims[last]) {
-        copy_run(dtype, to, done, from, index, v.stride[last], v.dims[last]);
-        uint32_t i = last;
-        for (; i-- > 0;) {
-            index += v.stride[i];
-            if (++at[i] < v.dims[i])
-                break;
-            index -= v.stride[i] * v.dims[i];
-            at[i] = 0;
-        }
-        if (i == UINT32_MAX)
-            return;
-    }
 }

@@ -70,4 +70,7 @@ typedef struct prt_view {
 /* Writes the elements of a view in order. */
 void prt_view_copy(const prt_view *view, int32_t dtype, void *to, const void *from);
 
+/* Output 0, which has its shape, from a view of input 0; all threads lent take part. */
+void prt_view_eval(prt_eval *c, const prt_view *view);
+
 #endif

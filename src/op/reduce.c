@@ -6,6 +6,8 @@
  * integers truncates toward zero. NaN stays NaN. Nothing to reduce gives the neutral element
  * (a mean of floats: NaN, of integers: an error).
  */
+#include "op/reduce.h"
+
 #include <math.h>
 
 #include "op/move.h"
@@ -299,7 +301,7 @@ static void add_all(reducer *r, const walk *w, const void *data, size_t base)
     }
 }
 
-static poprt_status read_axes(const prt_eval *c, uint32_t *set)
+poprt_status prt_reduce_axes(const prt_eval *c, uint32_t *set)
 {
     const attrs *a = c->attrs;
     int64_t axes[PRT_MAX_RANK];
@@ -320,7 +322,7 @@ static poprt_status eval(prt_eval *c, kind k)
     const prt_tensor *x = c->in[0];
     int64_t dims[PRT_MAX_RANK];
     uint32_t set, rank = 0;
-    PRT_TRY(read_axes(c, &set));
+    PRT_TRY(prt_reduce_axes(c, &set));
     if (set == 0 && (k == SUM || k == PROD || k == MEAN || k == MAX || k == MIN))
         return prt_eval_copy(c, 0, x); /* of one element each: -0 stays what it is */
     for (uint32_t i = 0; i < x->rank; i++) {

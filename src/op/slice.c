@@ -190,7 +190,7 @@ static poprt_status eval(prt_eval *c)
         v.stride[axis] = v.dims[axis] > 1 ? stride * r.step : stride;
     }
     PRT_TRY(prt_move_shape(c, 0, x->dtype, x->rank, v.dims));
-    prt_view_copy(&v, x->dtype, c->out[0]->data, x->data);
+    prt_view_eval(c, &v);
     return POPRT_OK;
 }
 

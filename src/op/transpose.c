@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* transpose.c — Transpose: permutes dimensions; without `perm` reverses them. */
-#include "op/op.h"
+#include "op/move.h"
 
 /* The permutation of `rank` axes into `perm`; an error when the attribute is none. */
 static poprt_status read_perm(const prt_infer *c, int32_t rank, uint32_t *perm)
@@ -43,27 +43,14 @@ static poprt_status eval(prt_eval *c)
 {
     const prt_transpose_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
-    prt_tensor *y = c->out[0];
-    const uint32_t rank = x->rank;
-    size_t stride[PRT_MAX_RANK] = { 0 }; /* of the input, in the output's order of axes */
-    for (uint32_t i = 0; i < rank; i++) {
-        const uint32_t axis = a->perm.count == 0 ? rank - 1 - i
-            : (uint32_t)(a->perm.data[i] < 0 ? a->perm.data[i] + rank : a->perm.data[i]);
-        stride[i] = prt_dims_product(x->dims, axis + 1, rank);
+    prt_view v = { .rank = x->rank };
+    for (uint32_t i = 0; i < x->rank; i++) {
+        const uint32_t axis = a->perm.count == 0 ? x->rank - 1 - i
+            : (uint32_t)(a->perm.data[i] < 0 ? a->perm.data[i] + x->rank : a->perm.data[i]);
+        v.dims[i] = x->dims[axis];
+        v.stride[i] = (int64_t)prt_dims_product(x->dims, axis + 1, x->rank);
     }
-    int64_t at[PRT_MAX_RANK] = { 0 };
-    size_t from = 0;
-    const size_t n = prt_tensor_count(y);
-    for (size_t to = 0; to < n; to++) {
-        prt_element_copy(y->dtype, y->data, to, x->data, from, 1);
-        for (uint32_t i = rank; i-- > 0;) {
-            from += stride[i];
-            if (++at[i] < y->dims[i])
-                break;
-            from -= stride[i] * (size_t)y->dims[i];
-            at[i] = 0;
-        }
-    }
+    prt_view_eval(c, &v);
     return POPRT_OK;
 }
 

@@ -105,7 +105,7 @@ static poprt_status eval_subsample(prt_eval *c)
         v.stride[i] = v.dims[i] > 1 ? v.stride[i] * by : v.stride[i];
     }
     PRT_TRY(prt_move_shape(c, 0, x->dtype, v.rank, v.dims));
-    prt_view_copy(&v, x->dtype, c->out[0]->data, x->data);
+    prt_view_eval(c, &v);
     return POPRT_OK;
 }
 
@@ -135,7 +135,7 @@ static poprt_status eval_reverse(prt_eval *c)
     prt_view v = whole(x);
     for (uint32_t i = 0; i < a->dimensions.count; i++)
         backward(&v, (uint32_t)a->dimensions.data[i]);
-    prt_view_copy(&v, x->dtype, c->out[0]->data, x->data);
+    prt_view_eval(c, &v);
     return POPRT_OK;
 }
 
@@ -178,7 +178,7 @@ static poprt_status eval_flip(prt_eval *c)
         v.stride[i + 1] = (int64_t)prt_dims_product(w->dims, i + 1, w->rank);
         backward(&v, i + 1);
     }
-    prt_view_copy(&v, w->dtype, c->out[0]->data, w->data);
+    prt_view_eval(c, &v);
     return POPRT_OK;
 }
 

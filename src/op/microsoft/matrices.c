@@ -234,7 +234,7 @@ static poprt_status eval_unfold(prt_eval *c)
         view.stride[k] = (int64_t)prt_dims_product(x->dims, (k < x->rank ? k : axis) + 1, x->rank);
     }
     view.stride[axis] *= a->step;
-    prt_view_copy(&view, x->dtype, c->out[0]->data, x->data);
+    prt_view_eval(c, &view);
     return POPRT_OK;
 }
 

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* plain_impl.h — plain.h at one level: loops that the compiler turns into vectors. */
+#ifndef PRT_KERN_PLAIN_IMPL_H
+#define PRT_KERN_PLAIN_IMPL_H
+
+#include "kern/plain.h"
+#include "num/half.h"
+
+/* A loop for each way of stepping, so that none asks inside. `p` and `q` are the elements. */
+#define LOOPS(type, out, to, expr)                                                                 \
+    do {                                                                                           \
+        const type *x = a, *z = b;                                                                 \
+        out *d = to;                                                                               \
+        if (step_a != 0 && step_b != 0)                                                            \
+            for (size_t i = 0; i < n; i++) {                                                       \
+                const type p = x[i], q = z[i];                                                     \
+                d[i] = (out)(expr);                                                                \
+            }                                                                                      \
+        else if (step_a != 0)                                                                      \
+            for (size_t i = 0; i < n; i++) {                                                       \
+                const type p = x[i], q = z[0];                                                     \
+                d[i] = (out)(expr);                                                                \
+            }                                                                                      \
+        else                                                                                       \
+            for (size_t i = 0; i < n; i++) {                                                       \
+                const type p = x[0], q = z[i * step_b];                                            \
+                d[i] = (out)(expr);                                                                \
+            }                                                                                      \
+    } while (0)
+
+#define COMPARE(type)                                                                              \
+    do {                                                                                           \
+        if (kind == PRT_COMPARE_equal)                                                             \
+            LOOPS(type, uint8_t, y, p == q);                                                       \
+        else if (kind == PRT_COMPARE_less)                                                         \
+            LOOPS(type, uint8_t, y, p < q);                                                        \
+        else                                                                                       \
+            LOOPS(type, uint8_t, y, p <= q);                                                       \
+    } while (0)
+
+static void run_compare(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
+    size_t step_b, uint8_t *restrict y)
+{
+    if (type == PRT_PLAIN_f32)
+        COMPARE(float);
+    else if (type == PRT_PLAIN_i32)
+        COMPARE(int32_t);
+    else
+        COMPARE(int64_t);
+}
+
+static void run_logic(int kind, size_t n, const uint8_t *a, size_t step_a, const uint8_t *b,
+    size_t step_b, uint8_t *restrict y)
+{
+    if (kind == PRT_LOGIC_and)
+        LOOPS(uint8_t, uint8_t, y, (p != 0) & (q != 0));
+    else if (kind == PRT_LOGIC_or)
+        LOOPS(uint8_t, uint8_t, y, (p | q) != 0);
+    else
+        LOOPS(uint8_t, uint8_t, y, (p != 0) ^ (q != 0));
+}
+
+/* Elements of a size, whatever they are. */
+typedef uint8_t any_1 __attribute__((may_alias));
+typedef uint16_t any_2 __attribute__((may_alias));
+typedef uint32_t any_4 __attribute__((may_alias));
+typedef uint64_t any_8 __attribute__((may_alias));
+
+#define CHOOSE(type)                                                                               \
+    static void choose_##type(size_t n, const uint8_t *which, size_t step_which, const void *a,    \
+        size_t step_a, const void *b, size_t step_b, void *y)                                      \
+    {                                                                                              \
+        if (step_which != 0)                                                                       \
+            LOOPS(type, type, y, which[i] != 0 ? p : q);                                           \
+        else if (which[0] != 0)                                                                    \
+            LOOPS(type, type, y, ((void)q, p));                                                    \
+        else                                                                                       \
+            LOOPS(type, type, y, ((void)p, q));                                                    \
+    }
+
+CHOOSE(any_1)
+CHOOSE(any_2)
+CHOOSE(any_4)
+CHOOSE(any_8)
+
+static void run_choose(size_t size, size_t n, const uint8_t *which, size_t step_which,
+    const void *a, size_t step_a, const void *b, size_t step_b, void *y)
+{
+    switch (size) {
+    case 1:
+        choose_any_1(n, which, step_which, a, step_a, b, step_b, y);
+        break;
+    case 2:
+        choose_any_2(n, which, step_which, a, step_a, b, step_b, y);
+        break;
+    case 4:
+        choose_any_4(n, which, step_which, a, step_a, b, step_b, y);
+        break;
+    default:
+        choose_any_8(n, which, step_which, a, step_a, b, step_b, y);
+        break;
+    }
+}
+
+/* Toward 0; NaN gives 0, what is out of range the nearest number. */
+static inline int64_t whole_of(float x)
+{
+    const float inside = x > -0x1p63f ? x < 0x1p63f ? x : 0.0f : 0.0f;
+    const int64_t whole = (int64_t)inside;
+    return x >= 0x1p63f ? INT64_MAX : x <= -0x1p63f ? INT64_MIN : whole;
+}
+
+/* A cast: `x` is an element, `y` what it becomes. */
+#define CAST(from, in, to, out, expr)                                                              \
+    static void cast_##from##_##to(size_t n, const void *from_data, void *to_data)                 \
+    {                                                                                              \
+        const in *s = from_data;                                                                   \
+        out *d = to_data;                                                                          \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            const in x = s[i];                                                                     \
+            d[i] = (out)(expr);                                                                    \
+        }                                                                                          \
+    }
+
+CAST(f32, float, f16, uint16_t, prt_f32_to_half(x))
+CAST(f32, float, i32, int32_t, whole_of(x))
+CAST(f32, float, i64, int64_t, whole_of(x))
+CAST(f32, float, bool, uint8_t, x != 0.0f)
+CAST(f16, uint16_t, f32, float, prt_half_to_f32(x))
+CAST(f16, uint16_t, i32, int32_t, whole_of(prt_half_to_f32(x)))
+CAST(f16, uint16_t, i64, int64_t, whole_of(prt_half_to_f32(x)))
+CAST(f16, uint16_t, bool, uint8_t, (x & 0x7fff) != 0)
+/* By way of float32: it holds every integer that a float16 can hold, and more. */
+CAST(i32, int32_t, f16, uint16_t, prt_f32_to_half((float)x))
+CAST(i32, int32_t, f32, float, x)
+CAST(i32, int32_t, i64, int64_t, x)
+CAST(i32, int32_t, bool, uint8_t, x != 0)
+CAST(i64, int64_t, f16, uint16_t, prt_f32_to_half((float)x))
+CAST(i64, int64_t, f32, float, x)
+CAST(i64, int64_t, i32, int32_t, x)
+CAST(i64, int64_t, bool, uint8_t, x != 0)
+CAST(bool, uint8_t, f32, float, x != 0)
+CAST(bool, uint8_t, f16, uint16_t, x != 0 ? 0x3c00 : 0)
+CAST(bool, uint8_t, i32, int32_t, x != 0)
+CAST(bool, uint8_t, i64, int64_t, x != 0)
+
+static void run_cast(int from, int to, size_t n, const void *x, void *y)
+{
+    static void (*const casts[PRT_PLAIN_COUNT][PRT_PLAIN_COUNT])(size_t, const void *, void *) = {
+        { NULL, cast_f32_f16, cast_f32_i32, cast_f32_i64, cast_f32_bool },
+        { cast_f16_f32, NULL, cast_f16_i32, cast_f16_i64, cast_f16_bool },
+        { cast_i32_f32, cast_i32_f16, NULL, cast_i32_i64, cast_i32_bool },
+        { cast_i64_f32, cast_i64_f16, cast_i64_i32, NULL, cast_i64_bool },
+        { cast_bool_f32, cast_bool_f16, cast_bool_i32, cast_bool_i64, NULL },
+    };
+    casts[from][to](n, x, y);
+}
+
+#endif
