@@ -3,7 +3,7 @@
 """Measures `poprt bench` against ONNX Runtime on a folder of models and writes the results page.
 
     python3 bench/peers.py --poprt build/release/src/tools/poprt --models DIR
-        [--only NAME,...] [--threads 1] [--rounds 3] [--min-time 1] [--out bench/RESULTS.md]
+        [--only NAME,...] [--threads 1,2] [--rounds 3] [--min-time 1] [--out bench/RESULTS.md]
 
 Development only: needs onnxruntime and numpy from PyPI. Every round visits every model with both
 engines, one after the other, each in a process of its own, so that a drift of the machine meets
@@ -69,26 +69,33 @@ def machine():
     return f"{model}, {os.cpu_count()} cores, Linux {platform.release().split('-')[0]}"
 
 
-def page(rows, args, versions):
+def page(tables, args, versions):
     out = ["# Results", "",
            "Written by `bench/peers.py`; see there for the method. Times in milliseconds, medians of "
            f"{args.rounds} interleaved rounds, memory in MB at its peak (the process's, interpreter "
            "included for ONNX Runtime).", "",
-           f"{datetime.date.today()}, {machine()}, {args.threads} thread(s), libpoprt "
-           f"{versions['poprt']} against ONNX Runtime {versions['ort']}.", "",
-           "libpoprt runs every operator by its reference kernel (double accumulators) so far: the "
-           "run columns say where fast kernels have to start from. Models are loaded from ONNX, where "
-           "weights lie at odd addresses and are copied once; from PopEF they are mapped.", "",
-           "| model | load + session | ORT | first run | ORT | run | ORT | run ratio | memory | ORT |",
+           f"{datetime.date.today()}, {machine()}, libpoprt {versions['poprt']} against ONNX Runtime "
+           f"{versions['ort']}; float32. A run ratio below 1 means that libpoprt is faster.", "",
+           "Models are loaded from ONNX and compiled in the same process; from PopEF, weights are "
+           "mapped."]
+    for threads, rows in tables:
+        out += ["", f"## {threads} thread{'s' if threads != 1 else ''}", ""] + table(rows)
+    return "\n".join(out) + "\n"
+
+
+def table(rows):
+    out = ["| model | load + session | ORT | first run | ORT | run | ORT | run ratio | memory | ORT |",
            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for name, ours, theirs in rows:
         start = ours["load_ms"] + ours["compile_ms"] + ours["session_ms"]
         out.append(
             f"| {name} | {start:.1f} | {theirs['load_ms']:.1f} | {ours['first_run_ms']:.2f} | "
             f"{theirs['first_run_ms']:.2f} | {ours['median_ms']:.3f} | {theirs['median_ms']:.3f} | "
-            f"{ours['median_ms'] / theirs['median_ms']:.1f} | {ours['peak_rss_mb']:.0f} | "
+            f"{ours['median_ms'] / theirs['median_ms']:.2f} | {ours['peak_rss_mb']:.0f} | "
             f"{theirs['peak_rss_mb']:.0f} |")
-    return "\n".join(out) + "\n"
+    ratios = [ours["median_ms"] / theirs["median_ms"] for _, ours, theirs in rows]
+    out += ["", f"Geometric mean of the run ratios: {statistics.geometric_mean(ratios):.2f}."]
+    return out
 
 
 def middle(samples):
@@ -96,41 +103,49 @@ def middle(samples):
     return {k: statistics.median(s[k] for s in samples) for k in keys}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--poprt")
-    parser.add_argument("--models")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--min-time", type=float, default=1.0)
-    parser.add_argument("--out", default="bench/RESULTS.md")
-    parser.add_argument("--ort", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.ort:
-        print(json.dumps(run_ort(args.ort, args.threads, args.min_time)))
-        return
-    if not args.poprt or not args.models:
-        parser.error("--poprt and --models are needed")
-    only = set(filter(None, args.only.split(",")))
-    names = sorted(n[:-5] for n in os.listdir(args.models) if n.endswith(".onnx"))
-    names = [n for n in names if not only or n in only]
+def measure_all(args, names, threads):
+    """Rows (name, ours, theirs) of medians over interleaved rounds, and the versions."""
     samples = {n: ([], []) for n in names}
     versions = {}
     for turn in range(args.rounds):
         for name in names:
             path = os.path.join(args.models, name + ".onnx")
-            common = ["--threads", str(args.threads), "--min-time", str(args.min_time)]
+            common = ["--threads", str(threads), "--min-time", str(args.min_time)]
             ours = measure([args.poprt, "bench", path, "--json"] + common)
             theirs = measure([sys.executable, __file__, "--ort", path] + common)
             versions = {"poprt": ours["version"], "ort": theirs["version"]}
             samples[name][0].append(ours)
             samples[name][1].append(theirs)
             if sys.stderr.isatty():
-                print(f"round {turn + 1}: {name}", file=sys.stderr)
-    rows = [(n, middle(a), middle(b)) for n, (a, b) in samples.items()]
+                print(f"{threads} threads, round {turn + 1}: {name}", file=sys.stderr)
+    return [(n, middle(a), middle(b)) for n, (a, b) in samples.items()], versions
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--poprt")
+    parser.add_argument("--models")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--min-time", type=float, default=1.0)
+    parser.add_argument("--out", default="bench/RESULTS.md")
+    parser.add_argument("--ort", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.ort:
+        print(json.dumps(run_ort(args.ort, int(args.threads), args.min_time)))
+        return
+    if not args.poprt or not args.models:
+        parser.error("--poprt and --models are needed")
+    only = set(filter(None, args.only.split(",")))
+    names = sorted(n[:-5] for n in os.listdir(args.models) if n.endswith(".onnx"))
+    names = [n for n in names if not only or n in only]
+    tables, versions = [], {}
+    for threads in map(int, args.threads.split(",")):
+        rows, versions = measure_all(args, names, threads)
+        tables.append((threads, rows))
     with open(args.out, "w") as f:
-        f.write(page(rows, args, versions))
+        f.write(page(tables, args, versions))
     print(args.out)
 
 
