@@ -19,7 +19,25 @@ typedef struct tile {
     size_t ldc;
     size_t columns; /* of C; columns beyond are computed and dropped */
     bool add;       /* to what is in C */
+    /* What is cheap is done on the way to C: sums, then bounds. `low` NULL: nothing. */
+    const float *low, *high, *row_bias, *bias, *residual;
+    size_t ldr;
 } tile;
+
+/* NaN comes through: min and max give their second operand. */
+static inline void put(const tile *t, size_t row, size_t column, vf v)
+{
+    if (t->low != NULL) {
+        if (t->row_bias != NULL)
+            v = v_add(v, v_set(t->row_bias[row]));
+        if (t->bias != NULL)
+            v = v_add(v, v_load_some(t->bias, column, t->columns));
+        if (t->residual != NULL)
+            v = v_add(v, v_load_some(t->residual + row * t->ldr, column, t->columns));
+        v = v_min(v_set(*t->high), v_max(v_set(*t->low), v));
+    }
+    v_store_some(t->c + row * t->ldc, column, t->columns, v);
+}
 
 /* R rows by W vectors. */
 #define MICRO(R, W)                                                                                \
@@ -53,7 +71,7 @@ typedef struct tile {
         for (size_t i = 0; i < R; i++)                                                             \
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
-                v_store_some(t->c + i * t->ldc, j * VL, t->columns, sum[i][j]);                    \
+                put(t, i, j * VL, sum[i][j]);                                                      \
     }
 
 typedef void (*micro_fn)(const tile *t);
@@ -136,22 +154,41 @@ static void finish(const prt_gemm_block *g, size_t row, size_t rows)
     }
 }
 
+/* The bounds of an activation that is nothing else; false for the others. */
+static bool bounds_of(const prt_act *act, float *low, float *high)
+{
+    *low = act->kind == PRT_ACT_clip ? act->a : act->kind == PRT_ACT_relu ? 0.0f : -INFINITY;
+    *high = act->kind == PRT_ACT_clip ? act->b : INFINITY;
+    return act->kind == PRT_ACT_none || act->kind == PRT_ACT_relu || act->kind == PRT_ACT_clip;
+}
+
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 {
     const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
     const size_t group = group_size(g->rows, most_rows[w - 1]);
+    const prt_gemm_end *e = g->end;
+    float low, high;
+    const bool cheap = e != NULL && bounds_of(&e->act, &low, &high);
     for (size_t i = 0; i < g->rows; i += group) {
         const size_t left = g->rows - i, r = left < group ? left : group;
         for (size_t j = 0; j < g->columns; j += w * VL) {
             const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
-            const tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j,
-                .width = g->stride, .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc,
-                .columns = g->columns - j, .add = g->add };
+            tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j, .width = g->stride,
+                .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc, .columns = g->columns - j,
+                .add = g->add };
+            if (cheap) {
+                t.low = &low;
+                t.high = &high;
+                t.row_bias = e->row_bias != NULL ? e->row_bias + i : NULL;
+                t.bias = e->bias != NULL ? e->bias + j : NULL;
+                t.residual = e->residual != NULL ? e->residual + i * e->ldr + j : NULL;
+                t.ldr = e->ldr;
+            }
             micro[vectors - 1][r - 1](&t);
         }
-        if (g->end != NULL)
+        if (e != NULL && !cheap)
             finish(g, i, r);
     }
 }
