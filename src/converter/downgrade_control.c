@@ -2,16 +2,7 @@
 /* downgrade_control.c — Scan with a batch of one, DFT's axis as an attribute, and what is constant
  * where its inputs are. */
 #include "converter/downgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status down(prt_downgrade *d);
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#include "converter/upgrade_control.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 poprt_status prt_down_dft(prt_downgrade *d)
 {

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* downgrade_formula.c — element-wise operators that came late, by their formula. */
 #include "converter/downgrade.h"
-
-#define FORM(domain, name, from, to, up, down)
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#include "converter/upgrade_math.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 /* In the hooks below: b is their builder, and these put ops into it. */
 #define NUMBER(like, v) prt_down_scalar(&b, v, like)

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* downgrade_loss.c — losses by gathering what belongs to each target. */
 #include "converter/downgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status down(prt_downgrade *d);
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#include "converter/upgrade_nn.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 #define BINARY(id, x, y) prt_build_binary(b, PRT_OP_##id, x, y)
 

@@ -4,16 +4,7 @@
  * that came later by wider ones, bounds and ratios as attributes, and element types as text.
  */
 #include "converter/downgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status down(prt_downgrade *d);
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#include "converter/upgrade_math.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 poprt_status prt_down_selu(prt_downgrade *d)
 {

@@ -4,16 +4,7 @@
  * axes that were counted from the front, orders that were not there.
  */
 #include "converter/downgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status down(prt_downgrade *d);
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#include "converter/upgrade_move.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 /* Axes of input `slot` as an attribute; before opset 11 they did not count from the back. */
 static poprt_status axes_to_attr(prt_downgrade *d, uint32_t slot, const prt_value *like)

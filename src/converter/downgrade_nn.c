@@ -4,16 +4,7 @@
  * that went or changed their type, the order of axes of recurrent ones.
  */
 #include "converter/downgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status down(prt_downgrade *d);
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#include "converter/upgrade_nn.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 /* ---- Softmax, LogSoftmax, Hardmax ---- */
 

@@ -4,17 +4,8 @@
  * triangles, blocks, crops, and what is constant where shapes are.
  */
 #include "converter/downgrade.h"
+#include "converter/forms.h"
 #include "op/interp.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status down(prt_downgrade *d);
-#define UP(domain, name, from, to, up)
-#define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
-#define MEANING(domain, name, since)
-#include "converter/upgrade_move.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
 
 enum { MOST_BYTES = 1 << 26 }; /* of a constant that stands for an operator */
 

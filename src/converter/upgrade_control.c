@@ -3,17 +3,7 @@
  * upgrade_control.c — Scan of opset 8, which has a batch axis, and DFT's axis that was an
  * attribute.
  */
-#include "converter/upgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
-#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
-#define DOWN(domain, name, from, to, down)
-#define MEANING(domain, name, since)
-#include "converter/upgrade_control.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 enum { KIND_INTS = 7 }; /* of AttributeProto */
 

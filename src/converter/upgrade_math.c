@@ -4,19 +4,9 @@
  * opset 7), slopes by channel (PRelu), bounds and ratios that were attributes (Clip, Dropout), and
  * element types as text (Cast).
  */
-#include "converter/upgrade.h"
+#include "converter/forms.h"
 
 #include "converter/onnx_raw.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
-#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
-#define DOWN(domain, name, from, to, down)
-#define MEANING(domain, name, since)
-#include "converter/upgrade_math.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
 
 /* The constants of opset 1 had fewer digits. */
 poprt_status prt_up_selu(prt_upgrade *u)

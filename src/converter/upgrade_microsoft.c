@@ -3,11 +3,7 @@
  * upgrade_microsoft.c — operators of com.microsoft that are operators of ai.onnx by another name,
  * with an input of another type, or with channels last.
  */
-#include "converter/upgrade.h"
-
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
-#include "converter/upgrade_microsoft.def"
-#undef UP
+#include "converter/forms.h"
 
 /* Input `slot`, added when the op has fewer, becomes `value`. */
 static poprt_status set_input(prt_op *op, uint32_t slot, prt_value *value)

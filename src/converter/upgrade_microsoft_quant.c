@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* upgrade_microsoft_quant.c — com.microsoft's operators on quantised numbers as standard ones. */
-#include "converter/upgrade.h"
-
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
-#include "converter/upgrade_microsoft_quant.def"
-#undef UP
+#include "converter/forms.h"
 
 /* Without `axis` the scale is one number, which the standard form reads the same for any axis. */
 poprt_status prt_up_ms_quantize(prt_upgrade *u)

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* upgrade_ml.c — older LabelEncoders: classes by index, and keys of which the first counts. */
-#include "converter/upgrade.h"
+#include "converter/forms.h"
 
 #include "converter/onnx_raw.h"
-
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
-#include "converter/upgrade_ml.def"
-#undef UP
 
 static void mark(prt_ml_label_encoder_attrs *a, const prt_op_def *def, const char *name)
 {

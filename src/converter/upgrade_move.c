@@ -3,17 +3,7 @@
  * upgrade_move.c — older operators that move or reduce elements: numbers that were attributes and
  * became inputs, defaults that changed, names that changed.
  */
-#include "converter/upgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
-#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
-#define DOWN(domain, name, from, to, down)
-#define MEANING(domain, name, since)
-#include "converter/upgrade_move.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 enum { KIND_INT = 2 }; /* of AttributeProto */
 

@@ -5,17 +5,7 @@
  */
 #include <math.h>
 
-#include "converter/upgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
-#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
-#define DOWN(domain, name, from, to, down)
-#define MEANING(domain, name, since)
-#include "converter/upgrade_nn.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 enum { KIND_FLOATS = 6 }; /* of AttributeProto */
 

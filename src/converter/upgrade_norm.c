@@ -3,17 +3,7 @@
  * upgrade_norm.c — older normalisations: flags of training frameworks, statistics that were saved,
  * and factors by group.
  */
-#include "converter/upgrade.h"
-
-#define FORM(domain, name, from, to, up, down) poprt_status up(prt_upgrade *u);
-#define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
-#define DOWN(domain, name, from, to, down)
-#define MEANING(domain, name, since)
-#include "converter/upgrade_nn.def"
-#undef FORM
-#undef UP
-#undef DOWN
-#undef MEANING
+#include "converter/forms.h"
 
 /* Mean and mean square about it over all but the channels, or over the batch alone: what training
  * once gave out as outputs 3 and 4. */

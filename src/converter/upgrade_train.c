@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* upgrade_train.c — Gradient becomes the operators that compute it. */
-#include "converter/upgrade.h"
+#include "converter/forms.h"
 #include "converter/onnx_raw.h"
 #include "train/gradient.h"
-
-#define UP(domain, name, from, to, fn) poprt_status fn(prt_upgrade *u);
-#include "converter/upgrade_train.def"
-#undef UP
 
 poprt_status prt_up_gradient(prt_upgrade *u)
 {

@@ -5,6 +5,7 @@
 #include "fast/fast.h"
 #include "fast/share.h"
 #include "op/broadcast.h"
+#include "op/fused.h"
 
 enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
 
@@ -78,49 +79,13 @@ poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
     return m.one >= 0 ? run_map(c, &m, done) : prt_fast_pass(done);
 }
 
-/* The activation that an operator is; false when it is none for these attributes. */
-static bool act_of(const prt_eval *c, prt_act *act)
-{
-    switch (c->def->id) {
-    case PRT_OP_relu:
-        act->kind = PRT_ACT_relu;
-        return true;
-    case PRT_OP_sigmoid:
-        act->kind = PRT_ACT_sigmoid;
-        return true;
-    case PRT_OP_tanh:
-        act->kind = PRT_ACT_tanh;
-        return true;
-    case PRT_OP_hard_swish:
-        act->kind = PRT_ACT_hard_swish;
-        return true;
-    case PRT_OP_leaky_relu:
-        *act = (prt_act){ PRT_ACT_leaky_relu, ((const prt_leaky_relu_attrs *)c->attrs)->alpha, 0 };
-        return true;
-    case PRT_OP_hard_sigmoid: {
-        const prt_hard_sigmoid_attrs *a = c->attrs;
-        *act = (prt_act){ PRT_ACT_hard_sigmoid, a->alpha, a->beta };
-        return true;
-    }
-    case PRT_OP_gelu: {
-        const prt_gelu_attrs *a = c->attrs;
-        act->kind = prt_str_is(a->approximate, "tanh") ? PRT_ACT_gelu_tanh : PRT_ACT_gelu;
-        return true;
-    }
-    case PRT_OP_swish:
-        act->kind = PRT_ACT_silu;
-        return ((const prt_swish_attrs *)c->attrs)->alpha == 1.0f;
-    default:
-        return false;
-    }
-}
-
 poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done)
 {
     map m = { .kern = k, .one = -1 };
-    return act_of(c, &m.act) ? run_map(c, &m, done) : prt_fast_pass(done);
+    return prt_fused_act_of(c->def->id, c->attrs, &m.act) ? run_map(c, &m, done)
+                                                          : prt_fast_pass(done);
 }
 
 poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done);

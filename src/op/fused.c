@@ -43,6 +43,26 @@ bool prt_fused_act(prt_str name, float alpha, float beta, prt_act *out)
     return false;
 }
 
+bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out)
+{
+    static const int plain[PRT_OP_COUNT] = { [PRT_OP_relu] = PRT_ACT_relu,
+        [PRT_OP_sigmoid] = PRT_ACT_sigmoid, [PRT_OP_tanh] = PRT_ACT_tanh,
+        [PRT_OP_hard_swish] = PRT_ACT_hard_swish };
+    *out = (prt_act){ plain[op], 0, 0 };
+    if (op == PRT_OP_leaky_relu) {
+        *out = (prt_act){ PRT_ACT_leaky_relu, ((const prt_leaky_relu_attrs *)attrs)->alpha, 0 };
+    } else if (op == PRT_OP_hard_sigmoid) {
+        const prt_hard_sigmoid_attrs *a = attrs;
+        *out = (prt_act){ PRT_ACT_hard_sigmoid, a->alpha, a->beta };
+    } else if (op == PRT_OP_gelu) {
+        const prt_gelu_attrs *a = attrs;
+        out->kind = prt_str_is(a->approximate, "tanh") ? PRT_ACT_gelu_tanh : PRT_ACT_gelu;
+    } else if (op == PRT_OP_swish && ((const prt_swish_attrs *)attrs)->alpha == 1.0f) {
+        out->kind = PRT_ACT_silu;
+    }
+    return out->kind != PRT_ACT_none;
+}
+
 static double clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;

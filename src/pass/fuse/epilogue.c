@@ -139,41 +139,10 @@ static bool scalar(const prt_op *op, uint32_t slot, float absent, float *out)
 
 static bool act_of(const prt_op *op, prt_act *act)
 {
-    *act = (prt_act){ PRT_ACT_none, 0, 0 };
-    switch (op->def->id) {
-    case PRT_OP_relu:
-        act->kind = PRT_ACT_relu;
-        return true;
-    case PRT_OP_sigmoid:
-        act->kind = PRT_ACT_sigmoid;
-        return true;
-    case PRT_OP_tanh:
-        act->kind = PRT_ACT_tanh;
-        return true;
-    case PRT_OP_hard_swish:
-        act->kind = PRT_ACT_hard_swish;
-        return true;
-    case PRT_OP_clip:
-        act->kind = PRT_ACT_clip;
-        return scalar(op, 1, -INFINITY, &act->a) && scalar(op, 2, INFINITY, &act->b);
-    case PRT_OP_leaky_relu:
-        act->kind = PRT_ACT_leaky_relu;
-        act->a = ((const prt_leaky_relu_attrs *)op->attrs)->alpha;
-        return true;
-    case PRT_OP_hard_sigmoid:
-        act->kind = PRT_ACT_hard_sigmoid;
-        act->a = ((const prt_hard_sigmoid_attrs *)op->attrs)->alpha;
-        act->b = ((const prt_hard_sigmoid_attrs *)op->attrs)->beta;
-        return true;
-    case PRT_OP_swish:
-        act->kind = PRT_ACT_silu;
-        return ((const prt_swish_attrs *)op->attrs)->alpha == 1.0f;
-    default:
-        act->kind = prt_str_is(((const prt_gelu_attrs *)op->attrs)->approximate, "tanh")
-            ? PRT_ACT_gelu_tanh
-            : PRT_ACT_gelu;
-        return true;
-    }
+    if (!prt_op_is(op, PRT_OP_clip))
+        return prt_fused_act_of(op->def->id, op->attrs, act);
+    *act = (prt_act){ PRT_ACT_clip, 0, 0 };
+    return scalar(op, 1, -INFINITY, &act->a) && scalar(op, 2, INFINITY, &act->b);
 }
 
 static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
