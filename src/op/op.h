@@ -193,6 +193,14 @@ poprt_status prt_op_infer(prt_infer *c);
 /* Runs the eval hook; an operator without one is POPRT_E_UNSUPPORTED. */
 poprt_status prt_op_eval(prt_eval *c);
 
+/* A row's attributes with their defaults, and one of them given in an lvalue of that type. */
+#define PRT_ATTRS_OF(id) (*(const prt_##id##_attrs *)prt_op_of(PRT_OP_##id)->defaults)
+#define PRT_ATTR_GIVE(attrs, id, field, value)                                                     \
+    do {                                                                                           \
+        (attrs).field = (value);                                                                   \
+        (attrs).present |= (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_##id), PRT_STR(#field));    \
+    } while (0)
+
 /* Equality of typed attributes: tensors by contents, regions by index. */
 bool prt_attrs_equal(const prt_op_def *def, const void *a, const void *b);
 

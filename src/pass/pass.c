@@ -163,6 +163,14 @@ poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
 }
 
 /* An output of a graph that `value` is not of counts too: regions may return what they capture. */
+prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_type *type,
+    prt_blob *blob)
+{
+    const prt_str name =
+        old->name.size != 0 ? prt_module_fresh_name(graph->module, old->name.data) : PRT_STR("");
+    return prt_graph_add_constant(graph, name.data != NULL ? name : PRT_STR(""), type, blob);
+}
+
 bool prt_pass_may_replace(const prt_value *from, const prt_value *to)
 {
     if (from == to)

@@ -135,6 +135,10 @@ void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...)
 poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
     poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed);
 
+/* A constant made from `old`, with a name that tells so; takes over the blob. NULL: refused. */
+prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_type *type,
+    prt_blob *blob);
+
 /* May every use of `from` become one of `to`? Not when that would make an output of the graph out
  * of an input, a constant, a value from outside, or an output of another name. */
 bool prt_pass_may_replace(const prt_value *from, const prt_value *to);

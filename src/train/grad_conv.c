@@ -65,13 +65,13 @@ static poprt_status find_windows(const prt_grad *g, prt_i64s kernel, prt_i64s st
 static prt_value *convolve(prt_grad *g, const windows *w, prt_value *x, prt_value *weights,
     bool exchanged)
 {
-    prt_conv_attrs attrs = PRT_GRAD_ATTRS(conv);
+    prt_conv_attrs attrs = PRT_ATTRS_OF(conv);
     const prt_i64s stride = { exchanged ? w->dilation : w->stride, w->n };
     const prt_i64s dilation = { exchanged ? w->stride : w->dilation, w->n };
     const prt_i64s pads = { w->pads, 2 * w->n };
-    PRT_GRAD_SET(attrs, conv, strides, stride);
-    PRT_GRAD_SET(attrs, conv, dilations, dilation);
-    PRT_GRAD_SET(attrs, conv, pads, pads);
+    PRT_ATTR_GIVE(attrs, conv, strides, stride);
+    PRT_ATTR_GIVE(attrs, conv, dilations, dilation);
+    PRT_ATTR_GIVE(attrs, conv, pads, pads);
     prt_value *in[2] = { x, weights };
     return prt_build_op(g->b, PRT_OP_conv, &attrs, 2, in);
 }
@@ -79,14 +79,14 @@ static prt_value *convolve(prt_grad *g, const windows *w, prt_value *x, prt_valu
 static prt_value *convolve_back(prt_grad *g, const windows *w, prt_value *dy, prt_value *weights,
     int64_t group)
 {
-    prt_conv_transpose_attrs attrs = PRT_GRAD_ATTRS(conv_transpose);
+    prt_conv_transpose_attrs attrs = PRT_ATTRS_OF(conv_transpose);
     const prt_i64s stride = { w->stride, w->n }, dilation = { w->dilation, w->n };
     const prt_i64s pads = { w->pads, 2 * w->n }, more = { w->unused, w->n };
-    PRT_GRAD_SET(attrs, conv_transpose, strides, stride);
-    PRT_GRAD_SET(attrs, conv_transpose, dilations, dilation);
-    PRT_GRAD_SET(attrs, conv_transpose, pads, pads);
-    PRT_GRAD_SET(attrs, conv_transpose, output_padding, more);
-    PRT_GRAD_SET(attrs, conv_transpose, group, group);
+    PRT_ATTR_GIVE(attrs, conv_transpose, strides, stride);
+    PRT_ATTR_GIVE(attrs, conv_transpose, dilations, dilation);
+    PRT_ATTR_GIVE(attrs, conv_transpose, pads, pads);
+    PRT_ATTR_GIVE(attrs, conv_transpose, output_padding, more);
+    PRT_ATTR_GIVE(attrs, conv_transpose, group, group);
     prt_value *in[2] = { dy, weights };
     return prt_build_op(g->b, PRT_OP_conv_transpose, &attrs, 2, in);
 }
@@ -115,9 +115,9 @@ static prt_value *weight_gradient(prt_grad *g, const windows *w, prt_value *x, p
 
 static const prt_op *split_channels(prt_grad *g, prt_value *v, uint32_t groups)
 {
-    prt_split_attrs attrs = PRT_GRAD_ATTRS(split);
-    PRT_GRAD_SET(attrs, split, axis, 1);
-    PRT_GRAD_SET(attrs, split, num_outputs, groups);
+    prt_split_attrs attrs = PRT_ATTRS_OF(split);
+    PRT_ATTR_GIVE(attrs, split, axis, 1);
+    PRT_ATTR_GIVE(attrs, split, num_outputs, groups);
     return prt_build_op_n(g->b, PRT_OP_split, &attrs, 1, &v, groups);
 }
 
@@ -132,8 +132,8 @@ static prt_value *all_weight_gradients(prt_grad *g, const windows *w, uint32_t g
         return NULL;
     for (uint32_t i = 0; i < groups; i++)
         parts[i] = weight_gradient(g, w, &x->out[i], &dy->out[i]);
-    prt_concat_attrs attrs = PRT_GRAD_ATTRS(concat);
-    PRT_GRAD_SET(attrs, concat, axis, 0);
+    prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
+    PRT_ATTR_GIVE(attrs, concat, axis, 0);
     return prt_build_op(g->b, PRT_OP_concat, &attrs, groups, parts);
 }
 

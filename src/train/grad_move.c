@@ -27,8 +27,8 @@ static prt_value *numbered(prt_grad *g, prt_value *like)
 static prt_value *collect(prt_grad *g, prt_value *at, prt_value *gradient, prt_value *like)
 {
     static const int64_t column[2] = { -1, 1 }, row[1] = { -1 };
-    prt_scatter_nd_attrs attrs = PRT_GRAD_ATTRS(scatter_nd);
-    PRT_GRAD_SET(attrs, scatter_nd, reduction, PRT_STR("add"));
+    prt_scatter_nd_attrs attrs = PRT_ATTRS_OF(scatter_nd);
+    PRT_ATTR_GIVE(attrs, scatter_nd, reduction, PRT_STR("add"));
     prt_value *size = prt_build_binary(g->b, PRT_OP_reshape, prt_grad_call(g, PRT_OP_size, like),
         prt_build_i64s(g->b, 1, row));
     prt_value *in[3] = {
@@ -74,9 +74,9 @@ poprt_status prt_grad_trilu(prt_grad *g)
 
 static prt_value *one_dim(prt_grad *g, prt_value *x, int64_t axis)
 {
-    prt_shape_attrs attrs = PRT_GRAD_ATTRS(shape);
-    PRT_GRAD_SET(attrs, shape, start, axis);
-    PRT_GRAD_SET(attrs, shape, end, axis + 1);
+    prt_shape_attrs attrs = PRT_ATTRS_OF(shape);
+    PRT_ATTR_GIVE(attrs, shape, start, axis);
+    PRT_ATTR_GIVE(attrs, shape, end, axis + 1);
     return prt_build_op(g->b, PRT_OP_shape, &attrs, 1, &x);
 }
 
@@ -94,10 +94,10 @@ poprt_status prt_grad_concat(prt_grad *g)
     const int64_t axis = a->axis < 0 ? a->axis + rank : a->axis;
     for (uint32_t i = 0; i < n; i++)
         sizes[i] = one_dim(g, prt_grad_x(g, i), axis);
-    prt_concat_attrs flat = PRT_GRAD_ATTRS(concat);
-    prt_split_attrs split = PRT_GRAD_ATTRS(split);
-    PRT_GRAD_SET(flat, concat, axis, 0);
-    PRT_GRAD_SET(split, split, axis, axis);
+    prt_concat_attrs flat = PRT_ATTRS_OF(concat);
+    prt_split_attrs split = PRT_ATTRS_OF(split);
+    PRT_ATTR_GIVE(flat, concat, axis, 0);
+    PRT_ATTR_GIVE(split, split, axis, axis);
     prt_value *in[2] = { g->out[0], prt_build_op(g->b, PRT_OP_concat, &flat, n, sizes) };
     const prt_op *parts = prt_build_op_n(g->b, PRT_OP_split, &split, 2, in, n);
     for (uint32_t i = 0; i < n && parts != NULL; i++)
@@ -117,8 +117,8 @@ poprt_status prt_grad_split(prt_grad *g)
         parts[i] = g->out[i] != NULL
             ? g->out[i]
             : prt_grad_expand(g, prt_grad_number(g, prt_grad_x(g, 0), 0.0), &g->op->out[i]);
-    prt_concat_attrs attrs = PRT_GRAD_ATTRS(concat);
-    PRT_GRAD_SET(attrs, concat, axis, a->axis);
+    prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
+    PRT_ATTR_GIVE(attrs, concat, axis, a->axis);
     return prt_grad_give(g, 0, prt_build_op(g->b, PRT_OP_concat, &attrs, n, parts));
 }
 
@@ -146,8 +146,8 @@ poprt_status prt_grad_topk(prt_grad *g)
 {
     const prt_topk_attrs *a = g->op->attrs;
     prt_value *x = prt_grad_x(g, 0);
-    prt_gather_elements_attrs attrs = PRT_GRAD_ATTRS(gather_elements);
-    PRT_GRAD_SET(attrs, gather_elements, axis, a->axis);
+    prt_gather_elements_attrs attrs = PRT_ATTRS_OF(gather_elements);
+    PRT_ATTR_GIVE(attrs, gather_elements, axis, a->axis);
     if (g->out[0] == NULL || g->op->n_out < 2)
         return g->out[0] == NULL ? POPRT_OK : prt_grad_refuse(g, "needs the indices as an output");
     prt_value *in[2] = { numbered(g, x), &g->op->out[1] };
@@ -160,7 +160,7 @@ poprt_status prt_grad_max_pool(prt_grad *g)
     const prt_max_pool_attrs *a = g->op->attrs;
     prt_value *x = prt_grad_x(g, 0);
     prt_max_pool_attrs attrs = *a;
-    PRT_GRAD_SET(attrs, max_pool, storage_order, 0);
+    PRT_ATTR_GIVE(attrs, max_pool, storage_order, 0);
     const prt_op *pool = prt_build_op_n(g->b, PRT_OP_max_pool, &attrs, 1, &x, 2);
     return pool != NULL ? prt_grad_give(g, 0, collect(g, &pool->out[1], g->out[0], x))
                         : g->b->status;

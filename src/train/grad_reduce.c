@@ -95,7 +95,7 @@ poprt_status prt_grad_reduce_log_sum_exp(prt_grad *g)
 poprt_status prt_grad_cumsum(prt_grad *g)
 {
     prt_cumsum_attrs attrs = *(const prt_cumsum_attrs *)g->op->attrs;
-    PRT_GRAD_SET(attrs, cumsum, reverse, attrs.reverse == 0);
+    PRT_ATTR_GIVE(attrs, cumsum, reverse, attrs.reverse == 0);
     prt_value *in[2] = { g->out[0], prt_grad_x(g, 1) };
     return prt_grad_give(g, 0, prt_build_op(g->b, PRT_OP_cumsum, &attrs, 2, in));
 }

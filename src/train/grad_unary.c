@@ -134,10 +134,10 @@ poprt_status prt_grad_mish(prt_grad *g)
 
 poprt_status prt_grad_hard_swish(prt_grad *g)
 {
-    prt_hard_sigmoid_attrs attrs = PRT_GRAD_ATTRS(hard_sigmoid);
+    prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
     prt_value *x = X;
-    PRT_GRAD_SET(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
-    PRT_GRAD_SET(attrs, hard_sigmoid, beta, 0.5f);
+    PRT_ATTR_GIVE(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
+    PRT_ATTR_GIVE(attrs, hard_sigmoid, beta, 0.5f);
     return prt_grad_by(g, MUL(X, prt_build_op(g->b, PRT_OP_hard_sigmoid, &attrs, 1, &x)));
 }
 

@@ -46,8 +46,8 @@ prt_value *prt_grad_shape(prt_grad *g, prt_value *x)
 
 prt_value *prt_grad_reshape(prt_grad *g, prt_value *v, prt_value *like)
 {
-    prt_reshape_attrs attrs = PRT_GRAD_ATTRS(reshape);
-    PRT_GRAD_SET(attrs, reshape, allowzero, 1);
+    prt_reshape_attrs attrs = PRT_ATTRS_OF(reshape);
+    PRT_ATTR_GIVE(attrs, reshape, allowzero, 1);
     prt_value *in[2] = { v, prt_grad_shape(g, like) };
     return prt_build_op(g->b, PRT_OP_reshape, &attrs, 2, in);
 }
@@ -59,8 +59,8 @@ prt_value *prt_grad_expand(prt_grad *g, prt_value *v, prt_value *like)
 
 prt_value *prt_grad_sum(prt_grad *g, prt_value *v, uint32_t count, const int64_t *axes, bool keep)
 {
-    prt_reduce_sum_attrs attrs = PRT_GRAD_ATTRS(reduce_sum);
-    PRT_GRAD_SET(attrs, reduce_sum, keepdims, keep);
+    prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum);
+    PRT_ATTR_GIVE(attrs, reduce_sum, keepdims, keep);
     prt_value *in[2] = { v, prt_build_i64s(g->b, count, axes) };
     return count != 0 ? prt_build_op(g->b, PRT_OP_reduce_sum, &attrs, 2, in) : v;
 }
@@ -74,9 +74,9 @@ prt_value *prt_grad_mean(prt_grad *g, prt_value *v, uint32_t count, const int64_
 
 prt_value *prt_grad_permute(prt_grad *g, prt_value *v, uint32_t rank, const int64_t *perm)
 {
-    prt_transpose_attrs attrs = PRT_GRAD_ATTRS(transpose);
+    prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     const prt_i64s list = { perm, rank };
-    PRT_GRAD_SET(attrs, transpose, perm, list);
+    PRT_ATTR_GIVE(attrs, transpose, perm, list);
     return prt_build_op(g->b, PRT_OP_transpose, &attrs, 1, &v);
 }
 

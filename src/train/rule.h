@@ -21,14 +21,6 @@ typedef struct prt_grad {
 
 typedef poprt_status (*prt_grad_fn)(prt_grad *g);
 
-/* A row's attributes with their defaults, and one of them set. */
-#define PRT_GRAD_ATTRS(id) (*(const prt_##id##_attrs *)prt_op_of(PRT_OP_##id)->defaults)
-#define PRT_GRAD_SET(attrs, id, field, value)                                                      \
-    do {                                                                                           \
-        (attrs).field = (value);                                                                   \
-        (attrs).present |= (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_##id), PRT_STR(#field));    \
-    } while (0)
-
 static inline prt_value *prt_grad_x(const prt_grad *g, uint32_t i)
 {
     return prt_op_input(g->op, i);

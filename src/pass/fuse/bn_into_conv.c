@@ -128,22 +128,16 @@ static bool fold(const match *m, prt_pass *p, prt_blob **w, prt_blob **b)
     return false;
 }
 
-/* A parameter of the type of `old`, and of a name that tells where it comes from. */
-static prt_value *add_parameter(prt_graph *graph, const prt_value *old, prt_blob *bytes)
-{
-    const prt_str name =
-        old->name.size != 0 ? prt_module_fresh_name(graph->module, old->name.data) : PRT_STR("");
-    return prt_graph_add_constant(graph, name.data != NULL ? name : PRT_STR(""), old->type, bytes);
-}
-
 static bool apply(prt_pass *p, prt_build *builder, prt_op *root)
 {
     match m = { .norm = root };
     prt_blob *w, *b;
     if (!is_match(&m) || !fold(&m, p, &w, &b))
         return false;
-    prt_value *weights = add_parameter(root->graph, prt_op_input(m.conv, 1), w);
-    prt_value *bias = add_parameter(root->graph, prt_op_input(root, 2), b);
+    prt_value *weights = prt_pass_derive(root->graph, prt_op_input(m.conv, 1),
+        prt_op_input(m.conv, 1)->type, w);
+    prt_value *bias = prt_pass_derive(root->graph, prt_op_input(root, 2),
+        prt_op_input(root, 2)->type, b);
     if (weights == NULL || bias == NULL) {
         builder->status = POPRT_E_NOMEM;
         return true;

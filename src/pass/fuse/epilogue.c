@@ -30,13 +30,10 @@ typedef struct fused {
     prt_act act;
 } fused;
 
-#define GIVE(attrs, id, field)                                                                     \
-    (attrs).present |= (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_##id), PRT_STR(#field))
-
 static bool from_conv(fused *f, const prt_op *op)
 {
     const prt_conv_attrs *a = op->attrs;
-    f->conv = *(const prt_fused_conv_attrs *)prt_op_of(PRT_OP_fused_conv)->defaults;
+    f->conv = PRT_ATTRS_OF(fused_conv);
     f->conv.group = a->group;
     f->conv.pads = a->pads;
     f->conv.auto_pad = a->auto_pad;
@@ -51,7 +48,7 @@ static bool from_conv(fused *f, const prt_op *op)
 static bool from_linear(fused *f, const prt_op *op)
 {
     const prt_value *w = prt_op_input(op, 1);
-    f->linear = *(const prt_fused_linear_attrs *)prt_op_of(PRT_OP_fused_linear)->defaults;
+    f->linear = PRT_ATTRS_OF(fused_linear);
     f->id = PRT_OP_fused_linear;
     if (prt_op_is(op, PRT_OP_matmul))
         return is_f32(w) && w->type->rank == 2 && is_f32(prt_op_input(op, 0)) &&
@@ -62,9 +59,8 @@ static bool from_linear(fused *f, const prt_op *op)
         (c != NULL && (!is_f32(c) || c->type->rank != 1 ||
                           c->type->dims[0] != w->type->dims[a->transB != 0 ? 0 : 1])))
         return false;
-    f->linear.transB = a->transB;
     if (a->transB != 0)
-        GIVE(f->linear, fused_linear, transB);
+        PRT_ATTR_GIVE(f->linear, fused_linear, transB, a->transB);
     return true;
 }
 
@@ -98,20 +94,14 @@ static bool put(fused *f, prt_build *b, prt_op *root)
     const prt_str name = prt_str_of(prt_fused_act_name(f->act.kind));
     const void *attrs = &f->linear;
     if (f->id == PRT_OP_fused_conv) {
-        f->conv.activation = name;
-        f->conv.alpha = f->act.a;
-        f->conv.beta = f->act.b;
-        GIVE(f->conv, fused_conv, activation);
-        GIVE(f->conv, fused_conv, alpha);
-        GIVE(f->conv, fused_conv, beta);
+        PRT_ATTR_GIVE(f->conv, fused_conv, activation, name);
+        PRT_ATTR_GIVE(f->conv, fused_conv, alpha, f->act.a);
+        PRT_ATTR_GIVE(f->conv, fused_conv, beta, f->act.b);
         attrs = &f->conv;
     } else {
-        f->linear.activation = name;
-        f->linear.alpha = f->act.a;
-        f->linear.beta = f->act.b;
-        GIVE(f->linear, fused_linear, activation);
-        GIVE(f->linear, fused_linear, alpha);
-        GIVE(f->linear, fused_linear, beta);
+        PRT_ATTR_GIVE(f->linear, fused_linear, activation, name);
+        PRT_ATTR_GIVE(f->linear, fused_linear, alpha, f->act.a);
+        PRT_ATTR_GIVE(f->linear, fused_linear, beta, f->act.b);
     }
     uint32_t n = 4;
     while (n > 2 && f->in[n - 1] == NULL)

@@ -185,11 +185,8 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
                 x->type->dtype != PRT_DTYPE_f32 || !is_row(in[1], x->type) ||
                 !is_row(in[2], x->type))
                 continue;
-            prt_layer_normalization_attrs attrs = *(const prt_layer_normalization_attrs *)
-                prt_op_of(PRT_OP_layer_normalization)->defaults;
-            attrs.epsilon = (float)epsilon;
-            attrs.present |= (uint64_t)1 << prt_op_attr(prt_op_of(PRT_OP_layer_normalization),
-                PRT_STR("epsilon"));
+            prt_layer_normalization_attrs attrs = PRT_ATTRS_OF(layer_normalization);
+            PRT_ATTR_GIVE(attrs, layer_normalization, epsilon, (float)epsilon);
             return put(b, root, PRT_OP_layer_normalization, &attrs, 3, in);
         }
     }

@@ -9,23 +9,29 @@
 
 enum { LEAST = 1 << 10 }; /* elements; smaller ones are packed as fast as they are read */
 
-static void pack_into(const prt_tensor *w, bool turned, size_t k, size_t n, float *to)
+static void pack_panels(const float *w, bool turned, size_t k, size_t n, float *to)
 {
-    /* The constant may lie at any address. */
+    const size_t row = turned ? 1 : n, column = turned ? k : 1;
     for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
         const size_t left = n - first, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        const size_t width = prt_gemm_width(columns);
-        for (size_t i = 0; i < k; i++, to += width) {
-            const char *from = w->data;
-            if (!turned) {
-                memcpy(to, from + (i * n + first) * sizeof(float), columns * sizeof(float));
-            } else {
-                for (size_t j = 0; j < columns; j++)
-                    memcpy(to + j, from + ((first + j) * k + i) * sizeof(float), sizeof(float));
-            }
-            memset(to + columns, 0, (width - columns) * sizeof(float));
-        }
+        prt_gemm_pack(k, columns, w + first * column, row, column, to);
+        to += k * prt_gemm_width(columns);
     }
+}
+
+/* The same from a constant that may lie at any address. */
+static bool pack_into(const prt_pass *p, const prt_tensor *w, bool turned, size_t k, size_t n,
+    float *to)
+{
+    prt_blob *copy = NULL;
+    const bool aligned = (uintptr_t)w->data % _Alignof(float) == 0;
+    if (!aligned && prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK)
+        return false;
+    if (!aligned)
+        memcpy(prt_blob_bytes(copy), w->data, w->size);
+    pack_panels(aligned ? w->data : (const void *)copy->data, turned, k, n, to);
+    prt_blob_release(copy);
+    return true;
 }
 
 /* The panels of a constant matrix as a new constant; NULL when it is none worth it. */
@@ -43,13 +49,13 @@ static prt_value *packed(prt_pass *p, prt_op *op, bool turned, int64_t *columns)
     if (!prt_size_mul(k, width * sizeof(float), &size) ||
         prt_blob_create(p->module->allocator, size, &blob) != POPRT_OK)
         return NULL;
-    pack_into(&w, turned, k, n, (float *)(void *)prt_blob_bytes(blob));
+    if (!pack_into(p, &w, turned, k, n, (float *)(void *)prt_blob_bytes(blob))) {
+        prt_blob_release(blob);
+        return NULL;
+    }
     const int64_t dim = (int64_t)(k * width);
-    const prt_value *old = prt_op_input(op, 1);
-    const prt_str name = old->name.size != 0 ? prt_module_fresh_name(p->module, old->name.data)
-                                             : PRT_STR("");
     *columns = (int64_t)n;
-    return prt_graph_add_constant(op->graph, name.data != NULL ? name : PRT_STR(""),
+    return prt_pass_derive(op->graph, prt_op_input(op, 1),
         prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
 }
 
@@ -65,9 +71,8 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs 
     in[1] = w;
     const prt_op_def *def = prt_op_of(PRT_OP_fused_linear);
     attrs->transB = 0;
-    attrs->columns = columns;
     attrs->present &= ~((uint64_t)1 << prt_op_attr(def, PRT_STR("transB")));
-    attrs->present |= (uint64_t)1 << prt_op_attr(def, PRT_STR("columns"));
+    PRT_ATTR_GIVE(*attrs, fused_linear, columns, columns);
     uint32_t n = 4;
     while (n > 2 && in[n - 1] == NULL)
         n--;
@@ -83,14 +88,9 @@ static bool apply_linear(prt_pass *p, prt_build *b, prt_op *root)
     return attrs.columns == 0 && put(p, b, root, &attrs);
 }
 
-static prt_fused_linear_attrs plain(void)
-{
-    return *(const prt_fused_linear_attrs *)prt_op_of(PRT_OP_fused_linear)->defaults;
-}
-
 static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
 {
-    prt_fused_linear_attrs attrs = plain();
+    prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
     const prt_value *a = prt_op_input(root, 0);
     return prt_type_is_tensor(a->type) && a->type->rank >= 2 && put(p, b, root, &attrs);
 }
@@ -99,7 +99,7 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_gemm_attrs *g = root->attrs;
     const prt_value *c = prt_op_input(root, 2), *w = prt_op_input(root, 1);
-    prt_fused_linear_attrs attrs = plain();
+    prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
     if (g->transA != 0 || g->alpha != 1.0f || g->beta != 1.0f || !prt_type_is_tensor(w->type) ||
         w->type->rank != 2 ||
         (c != NULL && (!prt_type_is_tensor(c->type) || c->type->rank != 1 ||
