@@ -152,14 +152,6 @@ static void finish(const prt_gemm_block *g, size_t row, size_t rows)
     }
 }
 
-/* The bounds of an activation that is nothing else; false for the others. */
-static bool bounds_of(const prt_act *act, float *low, float *high)
-{
-    *low = act->kind == PRT_ACT_clip ? act->a : act->kind == PRT_ACT_relu ? 0.0f : -INFINITY;
-    *high = act->kind == PRT_ACT_clip ? act->b : INFINITY;
-    return act->kind == PRT_ACT_none || act->kind == PRT_ACT_relu || act->kind == PRT_ACT_clip;
-}
-
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
@@ -169,7 +161,7 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     const prt_gemm_end *e = g->end;
     const float *own[MAX_R];
     float low, high;
-    const bool cheap = e != NULL && bounds_of(&e->act, &low, &high);
+    const bool cheap = e != NULL && prt_act_bounds(&e->act, &low, &high);
     /* Groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
     for (size_t i = 0, n = 0, r = 0; n < groups; n++, i += r) {
         r = g->rows / groups + (n < g->rows % groups);
