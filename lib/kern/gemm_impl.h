@@ -96,7 +96,7 @@ static inline bool is_plain(const tile *t)
             EACH(R, W)                                                                             \
             {                                                                                      \
                 const vf v = v_min(high, v_max(low, sum[i][j]));                                   \
-                if (whole || (VL == PRT_GEMM_SLICE && j + 1 < W))                                  \
+                if (whole || ((int)VL == (int)PRT_GEMM_SLICE && j + 1 < W))                        \
                     v_store(c + i * ldc + j * VL, v);                                              \
                 else                                                                               \
                     v_store_some(c + i * ldc, j * VL, columns, v);                                 \
