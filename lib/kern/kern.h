@@ -24,6 +24,7 @@ typedef struct prt_kern {
     prt_kern_cells cells;
     prt_depthwise_fn depthwise;
     prt_interleave_fn interleave;
+    prt_zip_fn zip;
     prt_kern_winograd winograd;
 } prt_kern;
 

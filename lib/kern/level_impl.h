@@ -28,6 +28,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
     .depthwise = run_depthwise,
     .interleave = run_interleave,
+    .zip = run_zip,
     .winograd = { .input = run_input, .output = run_output },
 };
 

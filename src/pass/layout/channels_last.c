@@ -40,7 +40,7 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
     case PRT_OP_global_max_pool:
         return prt_turn_global(b, root);
     case PRT_OP_reshape:
-        return prt_turn_shuffle(b, root);
+        return prt_turn_shuffle(b, root) || prt_turn_join_shuffle(b, root);
     case PRT_OP_transpose:
         return prt_turn_flatten(b, root);
     default:
