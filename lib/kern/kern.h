@@ -11,6 +11,7 @@
 #include "kern/cell.h"
 #include "kern/gemm.h"
 #include "kern/interleave.h"
+#include "kern/move.h"
 #include "kern/plain.h"
 #include "kern/rows.h"
 #include "kern/windows.h"
@@ -24,6 +25,7 @@ typedef struct prt_kern {
     prt_kern_cells cells;
     prt_kern_windows windows;
     prt_interleave_fn interleave;
+    prt_kern_moves moves;
     prt_zip_fn zip;
     prt_kern_winograd winograd;
 } prt_kern;

@@ -7,6 +7,7 @@
 #include "kern/gemm_impl.h"
 #include "kern/interleave_impl.h"
 #include "kern/kern.h"
+#include "kern/move_impl.h"
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
 #include "kern/stats_impl.h"
@@ -29,6 +30,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .windows = { .depthwise = run_depthwise, .largest = run_pool_largest,
         .mean = run_pool_mean },
     .interleave = run_interleave,
+    .moves = { .transpose = run_transpose, .copy = run_copy },
     .zip = run_zip,
     .winograd = { .input = run_input, .output = run_output },
 };

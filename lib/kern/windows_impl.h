@@ -10,8 +10,8 @@
 
 /* ---- outputs whose taps are the inputs' neighbours: each input is loaded once a row of taps */
 
-/* N outputs of each line, of the vectors of channels before `end`, K taps a row. Lines go innermost:
- * what the next one needs as well is still in the first cache level. */
+/* N outputs of each line, of the vectors of channels before `end`, K taps a row. Lines go
+ * innermost: what the next one needs as well is still in the first cache level. */
 #define NEIGHBOURS(N, K)                                                                           \
     static void neighbours_##N##x##K(const prt_windows *d, size_t at, size_t end)                \
     {                                                                                              \

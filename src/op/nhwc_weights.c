@@ -31,7 +31,8 @@ size_t prt_nhwc_panels_width(size_t filters)
 
 size_t prt_nhwc_weights_step(const prt_nhwc_weights *w)
 {
-    return (w->form == PRT_NHWC_panels ? w->taps : 1) * w->channels * prt_nhwc_panels_width(w->filters);
+    const size_t depth = (w->form == PRT_NHWC_panels ? w->taps : 1) * w->channels;
+    return depth * prt_nhwc_panels_width(w->filters);
 }
 
 bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
