@@ -44,6 +44,10 @@ bool prt_nhwc_spread_size(const prt_nhwc_spread_attrs *a, size_t channels, size_
 void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to);
 void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to);
 
+/* The NhwcConv that part 0, 1 or 2 of NhwcSeparable is; `channels`: of its X. */
+prt_nhwc_conv_attrs prt_nhwc_separable_part(const prt_nhwc_separable_attrs *a, int part,
+    int64_t channels);
+
 /* The window over the spatial dims of X (`images`: channels first), numbers only. */
 void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_window *w);
 
