@@ -7,7 +7,8 @@
 Needs numpy and onnx from PyPI. Shapes are fixed, the batch is 1 unless the name says otherwise.
 Each model is checked by onnx, and its parameters and floating-point operations (twice the
 multiply-adds of convolutions, products and LSTM cells) by what its architecture is published
-with; more than 2 % off is a failure. OUTDIR/models.json says what the inputs are.
+with; more than 2 % off is a failure. OUTDIR/models.json says what the inputs and
+outputs are.
 """
 import json
 import os
@@ -48,7 +49,8 @@ def describe(graph):
     return {"params": graph.params, "flops": graph.flops, "nodes": len(graph.nodes),
             "inputs": [{"name": v.name, "shape": list(v.shape), "dtype": str(v.dtype),
                         "limit": graph.limits[v.name]} for v in graph.inputs],
-            "outputs": [v.name for v in graph.outputs]}
+            "outputs": [{"name": v.name, "shape": list(v.shape), "dtype": str(v.dtype)}
+                        for v in graph.outputs]}
 
 
 def write(graph, name, folder):
