@@ -9,10 +9,10 @@
 #include "kern/act_impl.h"
 #include "kern/gemm.h"
 
-/* One call of a micro-kernel: `k` steps; `width` is the panel's, between rows of B. */
+/* One call of a micro-kernel: `taps` times `k` steps; `width` is the panel's, between rows of B. */
 typedef struct tile {
-    const float *a;
-    size_t lda;
+    const float *const *from; /* rows of A: those of a tap follow each other, taps `step` apart */
+    size_t taps, step, skip;
     const float *b;
     size_t width, k;
     float *c;
@@ -44,28 +44,33 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
     static void micro_##R##x##W(const tile *t)                                                     \
     {                                                                                              \
         vf sum[R][W];                                                                              \
-        const float *a = t->a, *b = t->b;                                                          \
-        const size_t lda = t->lda, width = t->width;                                               \
+        const float *const *from = t->from, *b = t->b;                                             \
+        const size_t k = t->k, width = t->width;                                                   \
         PRT_UNROLL(24)                                                                             \
         for (size_t i = 0; i < R; i++)                                                             \
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)            \
                                    : v_set(0.0f);                                                  \
-        for (size_t p = t->k; p != 0; p--) {                                                       \
-            vf row[W];                                                                             \
-            PRT_UNROLL(8)                                                                          \
-            for (size_t j = 0; j < W; j++)                                                         \
-                row[j] = v_load(b + j * VL);                                                       \
+        for (size_t tap = t->taps; tap != 0; tap--, from += t->step) {                             \
+            const float *a[R];                                                                     \
             PRT_UNROLL(24)                                                                         \
-            for (size_t i = 0; i < R; i++) {                                                       \
-                const vf x = v_set(a[i * lda]);                                                    \
+            for (size_t i = 0; i < R; i++)                                                         \
+                a[i] = from[i] + t->skip;                                                          \
+            for (size_t p = 0; p < k; p++) {                                                       \
+                vf row[W];                                                                         \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t j = 0; j < W; j++)                                                     \
-                    sum[i][j] = v_fma(x, row[j], sum[i][j]);                                       \
+                    row[j] = v_load(b + j * VL);                                                   \
+                PRT_UNROLL(24)                                                                     \
+                for (size_t i = 0; i < R; i++) {                                                   \
+                    const vf x = v_set(a[i][p]);                                                   \
+                    PRT_UNROLL(8)                                                                  \
+                    for (size_t j = 0; j < W; j++)                                                 \
+                        sum[i][j] = v_fma(x, row[j], sum[i][j]);                                   \
+                }                                                                                  \
+                b += width;                                                                        \
             }                                                                                      \
-            b += width;                                                                            \
-            a++;                                                                                   \
         }                                                                                          \
         PRT_UNROLL(24)                                                                             \
         for (size_t i = 0; i < R; i++)                                                             \
@@ -127,13 +132,6 @@ static size_t choose_width(size_t rows, size_t width)
     return rows > 6 && rows <= 12 ? 2 : 4;
 }
 
-/* Rows in groups as equal as they can be: 13 rows of at most 12 are 7 and 6. */
-static size_t group_size(size_t rows, size_t most)
-{
-    const size_t groups = (rows + most - 1) / most;
-    return (rows + groups - 1) / groups;
-}
-
 /* Over finished rows, while they are in the first cache level. */
 static void finish(const prt_gemm_block *g, size_t row, size_t rows)
 {
@@ -167,17 +165,22 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 {
     const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
-    const size_t group = group_size(g->rows, most_rows[w - 1]);
+    const size_t most = most_rows[w - 1], groups = (g->rows + most - 1) / most;
     const prt_gemm_end *e = g->end;
+    const float *own[MAX_R];
     float low, high;
     const bool cheap = e != NULL && bounds_of(&e->act, &low, &high);
-    for (size_t i = 0; i < g->rows; i += group) {
-        const size_t left = g->rows - i, r = left < group ? left : group;
+    /* Groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
+    for (size_t i = 0, n = 0, r = 0; n < groups; n++, i += r) {
+        r = g->rows / groups + (n < g->rows % groups);
+        for (size_t row = 0; g->from == NULL && row < r; row++)
+            own[row] = g->a + (i + row) * g->lda;
         for (size_t j = 0; j < g->columns; j += w * VL) {
             const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
-            tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j, .width = g->stride,
-                .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc, .columns = g->columns - j,
-                .add = g->add };
+            tile t = { .from = g->from != NULL ? g->from + i : own,
+                .taps = g->from != NULL ? g->taps : 1, .step = g->rows, .skip = g->skip,
+                .b = g->b + j, .width = g->stride, .k = g->k, .c = g->c + i * g->ldc + j,
+                .ldc = g->ldc, .columns = g->columns - j, .add = g->add };
             if (cheap) {
                 t.low = &low;
                 t.high = &high;
