@@ -36,8 +36,8 @@ static handle open_request(const char *path, const char *threads)
     CALL("ov_core_create", (handle *), &core);
     CALL("ov_core_read_model", (handle, const char *, const char *, handle *), core, path, NULL,
         &model);
-    CALL("ov_core_compile_model", (handle, handle, const char *, size_t, handle *, ...), core, model,
-        "CPU", (size_t)6, &compiled, "INFERENCE_NUM_THREADS", threads, "NUM_STREAMS", "1",
+    CALL("ov_core_compile_model", (handle, handle, const char *, size_t, handle *, ...), core,
+        model, "CPU", (size_t)6, &compiled, "INFERENCE_NUM_THREADS", threads, "NUM_STREAMS", "1",
         "INFERENCE_PRECISION_HINT", "f32");
     CALL("ov_compiled_model_create_infer_request", (handle, handle *), compiled, &request);
     return request;

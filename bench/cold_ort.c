@@ -40,13 +40,20 @@ static void *const *table;
 
 static void need(handle status)
 {
-    if (status != NULL) {
-        (void)fprintf(stderr, "%s\n", ((const char *(*)(handle))table[ERROR_MESSAGE])(status));
-        exit(1);
-    }
+    if (status == NULL)
+        return;
+    const char *(*message)(handle);
+    memcpy(&message, &table[ERROR_MESSAGE], sizeof message);
+    (void)fprintf(stderr, "%s\n", message(status));
+    exit(1);
 }
 
-#define CALL(place, types, ...) need(((handle(*) types)table[place])(__VA_ARGS__))
+#define CALL(place, types, ...)                                                                    \
+    do {                                                                                           \
+        handle(*function) types;                                                                   \
+        memcpy(&function, &table[place], sizeof function);                                         \
+        need(function(__VA_ARGS__));                                                               \
+    } while (0)
 
 static handle open_session(const char *model, int threads)
 {
@@ -71,8 +78,8 @@ static void run(handle session, int n, char **texts)
     for (int i = 0; i < n; i++) {
         const cold_input x = cold_read_input(texts[i]);
         in_names[i] = x.name;
-        CALL(CREATE_TENSOR, (handle, void *, size_t, const int64_t *, size_t, int, handle *), memory,
-            x.data, x.size, x.dims, x.rank, x.is_float ? TYPE_FLOAT : TYPE_INT64, &in[i]);
+        CALL(CREATE_TENSOR, (handle, void *, size_t, const int64_t *, size_t, int, handle *),
+            memory, x.data, x.size, x.dims, x.rank, x.is_float ? TYPE_FLOAT : TYPE_INT64, &in[i]);
     }
     CALL(OUTPUT_COUNT, (handle, size_t *), session, &n_out);
     cold_need(n_out <= MAX_TENSORS, "counting outputs");

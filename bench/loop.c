@@ -9,23 +9,23 @@ enum { LOOP_POPRT, LOOP_ORT, LOOP_OPENVINO };
 /* One run: a C function of the engine and what it takes. */
 typedef struct loop_call {
     int32_t kind; /* LOOP_* */
-    void *function;
+    union {
+        int32_t (*poprt)(void *session, void *io);
+        void *(*ort)(void *session, const void *options, const void *binding);
+        int32_t (*openvino)(void *request);
+    } run;
     void *a, *b, *c;
 } loop_call;
-
-typedef int32_t (*poprt_run)(void *session, void *io);
-typedef void *(*ort_run)(void *session, const void *options, const void *binding);
-typedef int32_t (*openvino_run)(void *request);
 
 static int run(const loop_call *call)
 {
     switch (call->kind) {
     case LOOP_POPRT:
-        return ((poprt_run)call->function)(call->a, call->b) == 0;
+        return call->run.poprt(call->a, call->b) == 0;
     case LOOP_ORT:
-        return ((ort_run)call->function)(call->a, call->b, call->c) == NULL;
+        return call->run.ort(call->a, call->b, call->c) == NULL;
     default:
-        return ((openvino_run)call->function)(call->a) == 0;
+        return call->run.openvino(call->a) == 0;
     }
 }
 

@@ -7,13 +7,15 @@
 Needs numpy and onnx from PyPI. Shapes are fixed, the batch is 1 unless the name says otherwise.
 Each model is checked by onnx, and its parameters and floating-point operations (twice the
 multiply-adds of convolutions, products and LSTM cells) by what its architecture is published
-with; more than 2 % off is a failure. OUTDIR/models.json says what the inputs and
-outputs are.
+with; more than 2 % off is a failure. OUTDIR/models.json says what the inputs and outputs are.
+`--layers` instead of names writes the chains of single layers (layers.py), which have no published
+figures.
 """
 import json
 import os
 import sys
 import time
+import zlib
 
 import build
 import image_attention
@@ -21,6 +23,7 @@ import image_classic
 import image_dense
 import image_mobile
 import language
+import layers
 import small
 
 # Parameters in millions and operations in 10^9: of the published architecture (no auxiliary heads,
@@ -43,10 +46,21 @@ EXPECTED = {
 }
 GROUPS = (small, image_classic, image_mobile, image_dense, image_attention, language)
 MODELS = {f.__name__: f for group in GROUPS for f in group.MODELS}
+LAYERS = {f.__name__: f for f in layers.MODELS}
+
+
+def made_by():
+    """A number of these programs: files with another are from other programs."""
+    folder, sums = os.path.dirname(os.path.abspath(__file__)), 0
+    for name in sorted(n for n in os.listdir(folder) if n.endswith(".py")):
+        with open(os.path.join(folder, name), "rb") as f:
+            sums = zlib.crc32(f.read(), sums)
+    return sums
 
 
 def describe(graph):
-    return {"params": graph.params, "flops": graph.flops, "nodes": len(graph.nodes),
+    return {"made_by": made_by(), "params": graph.params, "flops": graph.flops,
+            "nodes": len(graph.nodes),
             "inputs": [{"name": v.name, "shape": list(v.shape), "dtype": str(v.dtype),
                         "limit": graph.limits[v.name]} for v in graph.inputs],
             "outputs": [{"name": v.name, "shape": list(v.shape), "dtype": str(v.dtype)}
@@ -71,17 +85,17 @@ def generate(folder, names):
     if os.path.exists(index):
         with open(index) as f:
             known = json.load(f)
-    print(f"{'model':20s} {'M params':>9s} {'published':>9s} {'GFLOP':>10s} {'published':>10s} nodes")
+    print(f"{'model':24s} {'M params':>9s} {'published':>9s} {'GFLOP':>10s} {'published':>10s} nodes")
     for name in names:
         begin = time.perf_counter()
-        graph = MODELS[name]()
-        params, flops = EXPECTED[name]
+        graph = (MODELS.get(name) or LAYERS[name])()
+        params, flops = EXPECTED.get(name, (graph.params / 1e6, graph.flops / 1e9))
         off = max(abs(graph.params / 1e6 / params - 1), abs(graph.flops / 1e9 / flops - 1))
         if off > 0.02:
             wrong.append(name)
         write(graph, name, folder)
         known[name] = describe(graph)
-        print(f"{name:20s} {graph.params / 1e6:9.4f} {params:9.4f} {graph.flops / 1e9:10.6f} "
+        print(f"{name:24s} {graph.params / 1e6:9.4f} {params:9.4f} {graph.flops / 1e9:10.6f} "
               f"{flops:10.6f} {len(graph.nodes):5d}  {time.perf_counter() - begin:.1f} s"
               f"{'  MORE THAN 2 % OFF' if off > 0.02 else ''}", flush=True)
     with open(index, "w") as f:
@@ -90,13 +104,13 @@ def generate(folder, names):
 
 
 def main():
-    names = sys.argv[2:] or list(MODELS)
+    names = list(LAYERS) if sys.argv[2:] == ["--layers"] else sys.argv[2:] or list(MODELS)
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         sys.exit(__doc__)
     if sys.argv[1] == "--list":
         print("\n".join(MODELS))
         return
-    unknown = [n for n in names if n not in MODELS]
+    unknown = [n for n in names if n not in MODELS and n not in LAYERS]
     if unknown:
         sys.exit("no such model: " + ", ".join(unknown))
     wrong = generate(sys.argv[1], names)
