@@ -278,9 +278,11 @@ class Ncnn(Engine):
         self.run()
 
     def mat(self, x):
-        if x.dtype == np.int64:
-            x = x.astype(np.int32)
-        return self.module.Mat(np.ascontiguousarray(x[0] if x.ndim > 1 else x)).clone()
+        """Without the batch, the first dimension of 1: ncnn has one thing at a time."""
+        x = x.astype(np.int32) if x.dtype == np.int64 else x
+        if 1 in x.shape and x.ndim > 1:
+            x = x.squeeze(x.shape.index(1))
+        return self.module.Mat(np.ascontiguousarray(x)).clone()
 
     def run(self):
         extractor = self.net.create_extractor()

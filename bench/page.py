@@ -128,11 +128,11 @@ def scaling(data):
 
 
 def models(section, results, folder):
-    out = ["Milliseconds of one run: median over rounds of each round's median, and libpoprt's best "
-           "round. libpoprt runs from a mapped PopEF file; \"compiled here\" from ONNX, compiled in "
-           "the same process. \"Against\" says how many times faster libpoprt is; below 1 it is "
-           "slower. \"Difference\" is the largest of libpoprt's outputs from ONNX Runtime's, by the "
-           f"largest output of that name; bold above {FLAG:g}.", "",
+    out = ["Milliseconds of one run: median over rounds of each round's median, and libpoprt's "
+           "best round. libpoprt runs from a mapped PopEF file; \"compiled here\" from ONNX, "
+           "compiled in the same process. \"Against\" says how many times faster libpoprt is; below 1 "
+           "it is slower. \"Difference\" is the largest of libpoprt's outputs from ONNX Runtime's, by "
+           f"the largest output of that name; bold above {FLAG:g}.", "",
            f"{section['rounds']} rounds of {section['seconds']} s."]
     for threads, rows in section["data"].items():
         peers = present(rows, PEERS)
@@ -168,8 +168,8 @@ def kernels(section, results, folder):
     out = ["Peak of independent multiply-adds in registers, measured just before: "
            + ", ".join(f"{f['gflops']:.0f} GFLOP/s ({f['level']})" for f in kinds["peak"])
            + f". Kernels: {kinds['level'][0]['level']}, 1 thread.", "",
-           "Products with B packed and everything warm; then 72 of them in order, each with weights "
-           "of its own, 340 MB in all:", ""]
+           "Products with B packed and everything warm; then 72 of them in order, each with "
+           "weights of its own, 340 MB in all:", ""]
     products = [(f"{f['m']}, {f['n']}, {f['k']}", f) for f in kinds["product"]] + [
         (f["name"], f) for f in kinds["chain"]]
     out += table(["M, N, K", "GFLOP/s", "% of peak"],
@@ -199,10 +199,10 @@ def cold(section, results, folder):
     rows = {n: data["rows"][n] for n in COLD_MODELS if n in data["rows"]}
     engines = [e for e in ("popef", "ort", "openvino")
                if any("wall_ms" in r.get(e, {}) for r in data["rows"].values())]
-    out = ["A small C program over each engine's C interface: start, load, run once, end; 1 thread, "
-           "files in the page cache. libpoprt reads PopEF, the others ONNX. Milliseconds: the whole "
-           f"process (an empty one takes {data['empty_ms']:.1f}), in it until the session is ready, "
-           "and the first run.", ""]
+    out = ["A small C program over each engine's C interface: start, load, run once, end; 1 "
+           "thread, files in the page cache. libpoprt reads PopEF, the others ONNX. Milliseconds: "
+           f"the whole process (an empty one takes {data['empty_ms']:.1f}), in it until the "
+           "session is ready, and the first run.", ""]
     out += table(["model"] + [w for e in engines for w in (NAMES[e], "ready", "first run")], [
         [n] + [short(value(r, e, k)) for e in engines for k in ("wall_ms", "ready_ms", "first_ms")]
         for n, r in rows.items()])
@@ -243,8 +243,8 @@ def overhead(section, results, folder):
 
 def disturbed(section, results, folder):
     out = ["Two threads; then the same while another process keeps one of their two processors "
-           "busy. Milliseconds of the median run and of the 99th in 100, and how many times as long "
-           "as when it was quiet. With half of one processor taken away, 1.33 is the least.", ""]
+           "busy. Milliseconds of the median run and of the 99th in 100, and how many times as "
+           "long as when it was quiet. With half a processor taken away, 1.33 is the least.", ""]
     lines = []
     for name, row in section["data"].items():
         for e, f in row.items():
@@ -265,10 +265,11 @@ HEAD = """# Results
 
 Written by `bench/run.py`, plots and all; figures in `results.json`. Everything is float32. Each
 engine has a process of its own, pinned to the same processors, and gets the same inputs; all are
-loaded beside each other and run in turn, a different one first in each round, so that a drift of the
-machine meets them all. Models are made by `bench/models/generate.py` with seeded random weights. The
-engines are called through their C interfaces from a C loop (ncnn from Python). OpenVINO is told to
-compute in float32, ncnn to keep from float16 and bfloat16; its files come from its converter, pnnx.
+loaded beside each other and run in turn, another first in each round, so that a drift of the
+machine meets them all. Models are made by `bench/models/generate.py` with seeded random weights.
+The engines are called through their C interfaces from a C loop (ncnn from Python). OpenVINO is told
+to compute in float32, ncnn to keep from float16 and bfloat16; its files come from its converter,
+pnnx.
 """
 
 

@@ -23,7 +23,7 @@ class Axis:
         else:
             low, high = math.floor(low), math.ceil(high)
             self.origin = 10 ** low
-        room = 0.03 * (high - low)
+        room = (0.08 if kind == "ratio" else 0.03) * (high - low)
         self.low, self.high = low - room * (kind == "ratio"), high + room
         steps = (1, 2, 5) if high - low > 0.7 else (1, 1.2, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
         all_ticks = [s * 10.0 ** e for e in range(math.floor(low) - 1, math.ceil(high) + 1)

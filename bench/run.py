@@ -72,8 +72,8 @@ class Bench:
         for name in names:
             job = {"engine": "compile", "tools": self.tools, "files": self.files(name),
                    "cpus": list(self.cpus)}
-            said = subprocess.run([sys.executable, os.path.join(HERE, "worker.py"), json.dumps(job)],
-                                  capture_output=True, text=True).stdout
+            command = [sys.executable, os.path.join(HERE, "worker.py"), json.dumps(job)]
+            said = subprocess.run(command, capture_output=True, text=True).stdout
             if '"done"' not in said:
                 say(f"{name} does not compile: {said.strip()}")
             if with_ncnn and name in generate.MODELS:

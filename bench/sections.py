@@ -69,7 +69,8 @@ def cold_commands(bench, name):
     out = {"popef": [bench.tools["cold_poprt"], files["popef"]]}
     for engine, kind in (("ort", Ort), ("openvino", OpenVino)):
         try:
-            out[engine] = [bench.tools["cold_" + engine], package_file(*kind.LIBRARY), files["onnx"]]
+            library = package_file(*kind.LIBRARY)
+            out[engine] = [bench.tools["cold_" + engine], library, files["onnx"]]
         except RuntimeError as e:
             say(f"{engine}: {e}")
     return {e: command + tail for e, command in out.items()}

@@ -70,7 +70,8 @@ class Graph:
 
     def near(self, shape, centre, spread=0.1):
         """Parameters evenly spread about a value, as norms and biases have them."""
-        return self.weight((centre + spread * (2 * self.rng.random(shape, np.float32) - 1)).astype(F32))
+        even = 2 * self.rng.random(shape, np.float32) - 1
+        return self.weight((centre + spread * even).astype(F32))
 
     def const(self, value, dtype=F32):
         array = np.asarray(value, dtype)

@@ -85,7 +85,8 @@ def generate(folder, names):
     if os.path.exists(index):
         with open(index) as f:
             known = json.load(f)
-    print(f"{'model':24s} {'M params':>9s} {'published':>9s} {'GFLOP':>10s} {'published':>10s} nodes")
+    print(f"{'model':24s} {'M params':>9s} {'published':>9s} {'GFLOP':>10s} {'published':>10s} "
+          "nodes")
     for name in names:
         begin = time.perf_counter()
         graph = (MODELS.get(name) or LAYERS[name])()

@@ -57,7 +57,7 @@ def window_mask(size, shift):
 
 def position_bias(g, heads):
     """A bias for each pair of places in a window, looked up by their distance."""
-    place = np.stack(np.meshgrid(np.arange(WINDOW), np.arange(WINDOW), indexing="ij")).reshape(2, -1)
+    place = np.indices((WINDOW, WINDOW)).reshape(2, -1)
     distance = place[:, :, None] - place[:, None] + WINDOW - 1
     index = distance[0] * (2 * WINDOW - 1) + distance[1]
     table = g.normal(((2 * WINDOW - 1) ** 2, heads), 0.2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Chains of one kind of layer, each with weights of its own: kernels as a whole model meets them."""
+"""Chains of one kind of layer, each with its own weights: kernels as a whole model meets them."""
 from build import Graph
 
 DEPTHWISE_DEPTH = 8
