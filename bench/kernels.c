@@ -139,7 +139,7 @@ static void put_chain(const prt_kern *kern, double peak)
     }
     limit_s = limit_s < 0.4 ? 0.4 : limit_s;
     const double rate = flops / best_s(run_chain, kern, chain);
-    (void)printf("{\"kind\":\"chain\",\"name\":\"72 products of BERT base, 128 words\","
+    (void)printf("{\"kind\":\"chain\",\"name\":\"72 of BERT base, cold\","
                  "\"gflops\":%.2f,\"percent\":%.1f}\n", rate / 1e9, 100 * rate / peak);
     for (size_t i = 0; i < CHAIN; i++)
         drop_product(&chain[i]);
@@ -216,6 +216,8 @@ static double put_peaks(uint64_t features)
         { 0, &peak_portable }
     };
     double best = 0;
+    const double given_s = limit_s;
+    limit_s *= 3; /* all else is measured by it */
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
         if ((features & levels[i].needs) != levels[i].needs)
             continue;
@@ -224,6 +226,7 @@ static double put_peaks(uint64_t features)
             levels[i].level->name, peak / 1e9);
         best = best > 0 ? best : peak;
     }
+    limit_s = given_s;
     return best;
 }
 

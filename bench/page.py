@@ -226,7 +226,7 @@ def cold(section, results, folder):
             resident = [" + ".join(f"{f[f'{when}_{k}'] / MB:.0f}" for k in ("anon", "file"))
                         for when in ("ready", "end")]
             lines.append([f"{name}, {NAMES[e]}", f"{f['weights'] / MB:.1f}", f"{plan / MB:.1f}",
-                          *resident, f"{f['end_peak'] / MB:.0f}", short(f["end_peak"] / need)])
+                          *resident, f"{f['end_peak'] / MB:.0f}", short(f["end_peak"] / need) if need > MB else "-"])
     return out + table(["model", "weights", "planned", "ready", "after a run", "peak",
                         "peak by need"], lines)
 

@@ -82,8 +82,12 @@ class Bench:
     def convert(self, name):
         """What pnnx makes of a model stays beside it; nothing where it fails."""
         files = self.files(name)
-        if os.path.exists(files["ncnn"] + ".param") or os.path.exists(files["ncnn"] + ".no"):
+        old = [files["ncnn"] + end for end in (".no", ".param", ".bin")
+               if os.path.exists(files["ncnn"] + end)]
+        if old and os.path.getmtime(old[0]) >= os.path.getmtime(files["onnx"]):
             return
+        for path in old:
+            os.remove(path)
         os.makedirs(os.path.dirname(files["ncnn"]), exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             copy = os.path.join(folder, name + ".onnx")

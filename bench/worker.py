@@ -17,13 +17,6 @@ import numpy as np
 from engines import ENGINES, Poprt
 
 
-def memory():
-    """Bytes of this process: at its peak, anonymous, mapped from files."""
-    with open("/proc/self/status") as f:
-        lines = dict(line.split(":", 1) for line in f)
-    return {key: int(lines[key].split()[0]) * 1024 for key in ("VmHWM", "RssAnon", "RssFile")}
-
-
 def say(**fields):
     sys.stdout.write(json.dumps(fields) + "\n")
     sys.stdout.flush()
@@ -38,13 +31,12 @@ def measure(engine, order):
 
 def serve(engine, job):
     inputs = [np.load(path) for path in job["inputs"]]
-    before, begin = memory(), time.perf_counter()
+    begin = time.perf_counter()
     engine.load(job["files"], inputs, job["outputs"])
     ready = time.perf_counter()
     engine.loop(0, least=1)
     first = time.perf_counter()
-    say(load_ms=(ready - begin) * 1e3, first_ms=(first - ready) * 1e3, before=before,
-        after=memory())
+    say(load_ms=(ready - begin) * 1e3, first_ms=(first - ready) * 1e3)
     for line in sys.stdin:
         order = json.loads(line)
         if order["do"] == "run":

@@ -172,7 +172,7 @@ class Graph:
     # ------------------------------------------------------------ layers
     def fan(self, fan_in, act, gain):
         """The spread of weights that keeps activations at their scale."""
-        after = {"relu": 2, "relu6": 2, "silu": 2.8, "hard_swish": 2.8, "gelu": 2.4}.get(act, 1)
+        after = {None: 1, "sigmoid": 1, "tanh": 1, "silu": 2.8}.get(act, 2)
         return gain * math.sqrt(after / fan_in)
 
     def conv(self, x, channels, kernel=1, stride=1, pad=None, group=1, act=None, gain=1, bias=True):

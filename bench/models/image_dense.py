@@ -36,7 +36,7 @@ class Detector:
         self.g = Graph()
 
     def conv(self, x, channels, kernel=1, stride=1, pad=None):
-        return self.g.conv(x, channels, kernel, stride, pad, act="silu")
+        return self.g.conv(x, channels, kernel, stride, pad, act="silu", gain=0.9)
 
     def cross(self, x, channels, depth, residual=True):
         half = channels // 2
