@@ -6,6 +6,7 @@
 #include "kern/cell_impl.h"
 #include "kern/depthwise_impl.h"
 #include "kern/gemm_impl.h"
+#include "kern/interleave_impl.h"
 #include "kern/kern.h"
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
@@ -26,6 +27,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
         .cast = run_cast },
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
     .depthwise = run_depthwise,
+    .interleave = run_interleave,
     .winograd = { .input = run_input, .output = run_output },
 };
 

@@ -83,9 +83,8 @@ static void lay_band(const job *j, size_t n, size_t row, size_t rows, float *to)
         memset(to, 0, (size_t)from * channels * sizeof(float));
         memset(to + (size_t)end * channels, 0, (size_t)(wide - end) * channels * sizeof(float));
         const float *x = v->x + n * channels * plane + (size_t)y * v->in_w;
-        for (size_t c = 0; c < channels; c++, x += plane)
-            for (int64_t k = from; k < end; k++)
-                to[(size_t)k * channels + c] = x[k - v->left];
+        v->kern->interleave((size_t)(end - from), channels, x + (from - v->left), plane,
+            to + (size_t)from * channels);
     }
 }
 
