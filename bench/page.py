@@ -130,9 +130,9 @@ def scaling(data):
 def models(section, results, folder):
     out = ["Milliseconds of one run: median over rounds of each round's median, and libpoprt's "
            "best round. libpoprt runs from a mapped PopEF file; \"compiled here\" from ONNX, "
-           "compiled in the same process. \"Against\" says how many times faster libpoprt is; below 1 "
-           "it is slower. \"Difference\" is the largest of libpoprt's outputs from ONNX Runtime's, by "
-           f"the largest output of that name; bold above {FLAG:g}.", "",
+           "compiled in the same process. \"Against\" says how many times faster libpoprt is; "
+           "below 1 it is slower. \"Difference\" is the largest of libpoprt's outputs from ONNX "
+           f"Runtime's, by the largest output of that name; bold above {FLAG:g}.", "",
            f"{section['rounds']} rounds of {section['seconds']} s."]
     for threads, rows in section["data"].items():
         peers = present(rows, PEERS)
@@ -225,8 +225,9 @@ def cold(section, results, folder):
             need = f["weights"] + plan
             resident = [" + ".join(f"{f[f'{when}_{k}'] / MB:.0f}" for k in ("anon", "file"))
                         for when in ("ready", "end")]
+            times = short(f["end_peak"] / need) if need > MB else "-"
             lines.append([f"{name}, {NAMES[e]}", f"{f['weights'] / MB:.1f}", f"{plan / MB:.1f}",
-                          *resident, f"{f['end_peak'] / MB:.0f}", short(f["end_peak"] / need) if need > MB else "-"])
+                          *resident, f"{f['end_peak'] / MB:.0f}", times])
     return out + table(["model", "weights", "planned", "ready", "after a run", "peak",
                         "peak by need"], lines)
 

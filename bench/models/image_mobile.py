@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Small classifiers: depthwise convolutions, squeeze-and-excite, channel shuffles."""
-from build import Graph
 from image_classic import finish, start
 
 

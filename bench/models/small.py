@@ -2,7 +2,7 @@
 """Speech, recommendation and plain dense networks: many steps or few bytes, little arithmetic."""
 import numpy as np
 
-from build import F32, I64, Graph
+from build import I64, Graph
 
 
 def dense(inputs, *units):
