@@ -22,6 +22,8 @@ typedef struct tile {
     /* What is cheap is done on the way to C: sums, then bounds. `low` NULL: nothing. */
     const float *low, *high, *row_bias, *bias, *residual;
     size_t ldr;
+    const char *next; /* every step fetches a line of what comes later, `stride` bytes on */
+    size_t stride;    /* 0: nothing comes */
 } tile;
 
 /* NaN comes through: min and max give their second operand. */
@@ -45,7 +47,8 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
     {                                                                                              \
         vf sum[R][W];                                                                              \
         const float *a = t->a, *b = t->b;                                                          \
-        const size_t lda = t->lda, width = t->width;                                               \
+        const size_t lda = t->lda, width = t->width, stride = t->stride;                           \
+        const char *next = stride != 0 ? t->next : (const char *)a;                                \
         PRT_UNROLL(24)                                                                             \
         for (size_t i = 0; i < R; i++)                                                             \
             PRT_UNROLL(8)                                                                          \
@@ -54,6 +57,8 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
                                    : v_set(0.0f);                                                  \
         for (size_t p = t->k; p != 0; p--) {                                                       \
             vf row[W];                                                                             \
+            __builtin_prefetch(next, 0, 2);                                                        \
+            next += stride;                                                                        \
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 row[j] = v_load(b + j * VL);                                                       \
@@ -73,6 +78,8 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
             for (size_t j = 0; j < W; j++)                                                         \
                 put(t, i, j * VL, sum[i][j]);                                                      \
     }
+
+enum { LINE = 64 }; /* bytes of a cache line */
 
 typedef void (*micro_fn)(const tile *t);
 
@@ -127,11 +134,11 @@ static size_t choose_width(size_t rows, size_t width)
     return rows > 6 && rows <= 12 ? 2 : 4;
 }
 
-/* Rows in groups as equal as they can be: 13 rows of at most 12 are 7 and 6. */
-static size_t group_size(size_t rows, size_t most)
+/* How many lines to fetch ahead, one a step; 0 where so few steps would not keep up. */
+static size_t lines_ahead(const prt_gemm_block *g, size_t steps)
 {
-    const size_t groups = (rows + most - 1) / most;
-    return (rows + groups - 1) / groups;
+    const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
+    return lines <= steps ? lines : 0;
 }
 
 /* Over finished rows, while they are in the first cache level. */
@@ -167,17 +174,19 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 {
     const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
-    const size_t group = group_size(g->rows, most_rows[w - 1]);
+    const size_t most = most_rows[w - 1], groups = (g->rows + most - 1) / most;
+    const char *next = (const char *)g->next;
+    size_t lines = lines_ahead(g, groups * ((g->columns + w * VL - 1) / (w * VL)) * g->k);
     const prt_gemm_end *e = g->end;
     float low, high;
     const bool cheap = e != NULL && bounds_of(&e->act, &low, &high);
-    for (size_t i = 0; i < g->rows; i += group) {
-        const size_t left = g->rows - i, r = left < group ? left : group;
+    for (size_t n = 0; n < groups; n++) { /* as equal as they can be: 13 rows are 7 and 6 */
+        const size_t i = g->rows * n / groups, r = g->rows * (n + 1) / groups - i;
         for (size_t j = 0; j < g->columns; j += w * VL) {
             const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
             tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j, .width = g->stride,
                 .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc, .columns = g->columns - j,
-                .add = g->add };
+                .add = g->add, .next = next, .stride = lines != 0 ? LINE : 0 };
             if (cheap) {
                 t.low = &low;
                 t.high = &high;
@@ -187,6 +196,8 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
                 t.ldr = e->ldr;
             }
             micro[vectors - 1][r - 1](&t);
+            next += t.stride * g->k;
+            lines -= lines < g->k ? lines : g->k;
         }
         if (e != NULL && !cheap)
             finish(g, i, r);
