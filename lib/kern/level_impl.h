@@ -3,6 +3,7 @@
 #ifndef PRT_KERN_LEVEL_IMPL_H
 #define PRT_KERN_LEVEL_IMPL_H
 
+#include "kern/attend_impl.h"
 #include "kern/cell_impl.h"
 #include "kern/gemm_impl.h"
 #include "kern/kern.h"
@@ -16,6 +17,7 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
     .gemm = PRT_LEVEL(prt_gemm_run),
+    .attend = { .weigh = run_weigh },
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,
         .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* attend.h — what attention does with a row of scores. */
+#ifndef PRT_KERN_ATTEND_H
+#define PRT_KERN_ATTEND_H
+
+#include <stddef.h>
+
+typedef struct prt_kern_attend {
+    /* x = exp(x - the largest x); gives 1 / their sum. What is NaN, or infinite throughout, makes
+     * all of it NaN. */
+    float (*weigh)(size_t n, float *x);
+} prt_kern_attend;
+
+#endif
