@@ -26,6 +26,8 @@ typedef struct tile {
     size_t stride;    /* 0: nothing comes */
 } tile;
 
+enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
+
 /* NaN comes through: min and max give their second operand. */
 static inline void put(const tile *t, size_t row, size_t column, vf v)
 {
@@ -41,9 +43,9 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
     v_store_some(t->c + row * t->ldc, column, t->columns, v);
 }
 
-/* R rows by W vectors. */
-#define MICRO(R, W)                                                                                \
-    static void micro_##R##x##W(const tile *t)                                                     \
+/* R rows by W vectors; FETCH fetches what is wanted later, once a step. */
+#define TILE(NAME, R, W, FETCH)                                                                    \
+    static void NAME(const tile *t)                                                                \
     {                                                                                              \
         vf sum[R][W];                                                                              \
         const float *a = t->a, *b = t->b;                                                          \
@@ -57,8 +59,7 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
                                    : v_set(0.0f);                                                  \
         for (size_t p = t->k; p != 0; p--) {                                                       \
             vf row[W];                                                                             \
-            __builtin_prefetch(next, 0, 2);                                                        \
-            next += stride;                                                                        \
+            FETCH(W)                                                                               \
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 row[j] = v_load(b + j * VL);                                                       \
@@ -69,6 +70,7 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
                 for (size_t j = 0; j < W; j++)                                                     \
                     sum[i][j] = v_fma(x, row[j], sum[i][j]);                                       \
             }                                                                                      \
+            next += stride;                                                                        \
             b += width;                                                                            \
             a++;                                                                                   \
         }                                                                                          \
@@ -79,11 +81,20 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
                 put(t, i, j * VL, sum[i][j]);                                                      \
     }
 
-enum { LINE = 64 }; /* bytes of a cache line */
+#define FETCH_NEXT(W) __builtin_prefetch(next, 0, 2);
+/* B itself, where it is read once: as far ahead as memory is slow. */
+#define FETCH_FAR(W)                                                                               \
+    PRT_UNROLL(8)                                                                                  \
+    for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float))                                    \
+        __builtin_prefetch(b + FAR + j, 0, 3);
+
+#define MICRO(R, W) TILE(micro_##R##x##W, R, W, FETCH_NEXT)
+#define STREAM(R, W) TILE(stream_##R##x##W, R, W, FETCH_FAR)
 
 typedef void (*micro_fn)(const tile *t);
 
-/* Tiles by width: how many rows fit in the registers, and kernels for 1 to that many. */
+/* Tiles by width: how many rows fit in the registers, and kernels for 1 to that many. Of the
+ * widest there are streams for the rows that leave B without a second reader. */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 MICRO(1, 4) MICRO(2, 4) MICRO(3, 4) MICRO(4, 4) MICRO(5, 4) MICRO(6, 4)
 MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3) MICRO(5, 3) MICRO(6, 3) MICRO(7, 3) MICRO(8, 3)
@@ -91,6 +102,7 @@ MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2) MICRO(7,
 MICRO(9, 2) MICRO(10, 2) MICRO(11, 2) MICRO(12, 2)
 MICRO(1, 1) MICRO(2, 1) MICRO(3, 1) MICRO(4, 1) MICRO(5, 1) MICRO(6, 1) MICRO(7, 1) MICRO(8, 1)
 MICRO(9, 1) MICRO(10, 1) MICRO(11, 1) MICRO(12, 1)
+STREAM(1, 4) STREAM(2, 4) STREAM(3, 4) STREAM(4, 4) STREAM(5, 4) STREAM(6, 4)
 enum { MAX_W = 4, MAX_R = 12 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     { micro_1x1, micro_2x1, micro_3x1, micro_4x1, micro_5x1, micro_6x1, micro_7x1, micro_8x1,
@@ -100,22 +112,27 @@ static const micro_fn micro[MAX_W][MAX_R] = {
     { micro_1x3, micro_2x3, micro_3x3, micro_4x3, micro_5x3, micro_6x3, micro_7x3, micro_8x3 },
     { micro_1x4, micro_2x4, micro_3x4, micro_4x4, micro_5x4, micro_6x4 },
 };
+static const micro_fn stream[MAX_W][MAX_R] = { [3] = { stream_1x4, stream_2x4, stream_3x4,
+    stream_4x4, stream_5x4, stream_6x4 } };
 static const size_t most_rows[MAX_W] = { 12, 12, 8, 6 };
 #elif defined(__AVX2__) && defined(__FMA__)
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
 MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
+STREAM(1, 8) STREAM(2, 4)
 enum { MAX_W = 8, MAX_R = 6 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
     [3] = { micro_1x4, micro_2x4 },
     [7] = { micro_1x8 },
 };
+static const micro_fn stream[MAX_W][MAX_R] = { [3] = { NULL, stream_2x4 }, [7] = { stream_1x8 } };
 static const size_t most_rows[MAX_W] = { [1] = 6, [3] = 2, [7] = 1 };
 #else
 MICRO(1, 4) MICRO(2, 4)
 enum { MAX_W = 4, MAX_R = 2 };
 static const micro_fn micro[MAX_W][MAX_R] = { { NULL }, { NULL }, { NULL },
     { micro_1x4, micro_2x4 } };
+static const micro_fn stream[MAX_W][MAX_R] = { { NULL } };
 static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
 #endif
 
@@ -195,7 +212,8 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
                 t.residual = e->residual != NULL ? e->residual + i * e->ldr + j : NULL;
                 t.ldr = e->ldr;
             }
-            micro[vectors - 1][r - 1](&t);
+            const micro_fn far = groups == 1 ? stream[vectors - 1][r - 1] : NULL;
+            (far != NULL ? far : micro[vectors - 1][r - 1])(&t);
             next += t.stride * g->k;
             lines -= lines < g->k ? lines : g->k;
         }
