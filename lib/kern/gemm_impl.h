@@ -19,7 +19,7 @@ typedef struct tile {
     size_t ldc;
     size_t columns; /* of C; columns beyond are computed and dropped */
     bool add;       /* to what is in C */
-    /* What is cheap is done on the way to C: sums, then bounds. `low` NULL: nothing. */
+    /* What is cheap is done on the way to C: sums, then bounds; NULL: none. */
     const float *low, *high, *row_bias, *bias, *residual;
     size_t ldr;
     const char *next; /* every step fetches a line of what comes later, `stride` bytes on */
@@ -29,19 +29,33 @@ typedef struct tile {
 enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
 
 /* NaN comes through: min and max give their second operand. */
+static inline vf bounded(const tile *t, vf v)
+{
+    return v_min(v_set(*t->high), v_max(v_set(*t->low), v));
+}
+
+/* One vector of a tile that goes beyond the columns of C. */
 static inline void put(const tile *t, size_t row, size_t column, vf v)
 {
-    if (t->low != NULL) {
-        if (t->row_bias != NULL)
-            v = v_add(v, v_set(t->row_bias[row]));
-        if (t->bias != NULL)
-            v = v_add(v, v_load_some(t->bias, column, t->columns));
-        if (t->residual != NULL)
-            v = v_add(v, v_load_some(t->residual + row * t->ldr, column, t->columns));
-        v = v_min(v_set(*t->high), v_max(v_set(*t->low), v));
-    }
+    if (t->row_bias != NULL)
+        v = v_add(v, v_set(t->row_bias[row]));
+    if (t->bias != NULL)
+        v = v_add(v, v_load_some(t->bias, column, t->columns));
+    if (t->residual != NULL)
+        v = v_add(v, v_load_some(t->residual + row * t->ldr, column, t->columns));
+    if (t->low != NULL)
+        v = bounded(t, v);
     v_store_some(t->c + row * t->ldc, column, t->columns, v);
 }
+
+/* For each vector of a tile of R by W. */
+#define EACH(R, W, WHAT)                                                                           \
+    PRT_UNROLL(24)                                                                                 \
+    for (size_t i = 0; i < (R); i++)                                                               \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t j = 0; j < (W); j++) {                                                         \
+            WHAT;                                                                                  \
+        }
 
 /* R rows by W vectors; FETCH fetches what is wanted later, once a step. */
 #define TILE(NAME, R, W, FETCH)                                                                    \
@@ -51,12 +65,8 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
         const float *a = t->a, *b = t->b;                                                          \
         const size_t lda = t->lda, width = t->width, stride = t->stride;                           \
         const char *next = stride != 0 ? t->next : (const char *)a;                                \
-        PRT_UNROLL(24)                                                                             \
-        for (size_t i = 0; i < R; i++)                                                             \
-            PRT_UNROLL(8)                                                                          \
-            for (size_t j = 0; j < W; j++)                                                         \
-                sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)            \
-                                   : v_set(0.0f);                                                  \
+        EACH(R, W, sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)         \
+                                      : v_set(0.0f))                                               \
         for (size_t p = t->k; p != 0; p--) {                                                       \
             vf row[W];                                                                             \
             FETCH(W)                                                                               \
@@ -74,11 +84,19 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
             b += width;                                                                            \
             a++;                                                                                   \
         }                                                                                          \
-        PRT_UNROLL(24)                                                                             \
-        for (size_t i = 0; i < R; i++)                                                             \
-            PRT_UNROLL(8)                                                                          \
-            for (size_t j = 0; j < W; j++)                                                         \
-                put(t, i, j * VL, sum[i][j]);                                                      \
+        if (t->columns < (W) * VL) {                                                               \
+            EACH(R, W, put(t, i, j * VL, sum[i][j]))                                               \
+            return;                                                                                \
+        }                                                                                          \
+        if (t->row_bias != NULL)                                                                   \
+            EACH(R, W, sum[i][j] = v_add(sum[i][j], v_set(t->row_bias[i])))                        \
+        if (t->bias != NULL)                                                                       \
+            EACH(R, W, sum[i][j] = v_add(sum[i][j], v_load(t->bias + j * VL)))                     \
+        if (t->residual != NULL)                                                                   \
+            EACH(R, W, sum[i][j] = v_add(sum[i][j], v_load(t->residual + i * t->ldr + j * VL)))    \
+        if (t->low != NULL)                                                                        \
+            EACH(R, W, sum[i][j] = bounded(t, sum[i][j]))                                          \
+        EACH(R, W, v_store(t->c + i * t->ldc + j * VL, sum[i][j]))                                 \
     }
 
 #define FETCH_NEXT(W) __builtin_prefetch(next, 0, 2);
@@ -205,7 +223,7 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
                 .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc, .columns = g->columns - j,
                 .add = g->add, .next = next, .stride = lines != 0 ? LINE : 0 };
             if (cheap) {
-                t.low = &low;
+                t.low = e->act.kind != PRT_ACT_none ? &low : NULL;
                 t.high = &high;
                 t.row_bias = e->row_bias != NULL ? e->row_bias + i : NULL;
                 t.bias = e->bias != NULL ? e->bias + j : NULL;

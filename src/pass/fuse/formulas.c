@@ -3,34 +3,14 @@
  * formulas.c — fuse_formulas: what exporters write out becomes the operator that it is:
  *
  *     x * Sigmoid(x)                                          Swish
- *     x * 0.5 * (1 + Erf(x / sqrt(2))), in any order          Gelu
+ *     x * 0.5 * (1 + Erf(x / sqrt(2))), and with Tanh          Gelu, see gelu.c
  *     (x - mean) / Sqrt(mean((x - mean)^2) + e) * s + b       LayerNormalization, last axis
  *
  * Constants are within a few units of single precision of what the formula says.
  */
 #include <math.h>
 
-#include "pass/rewrite.h"
-
-static bool is_float(const prt_value *v)
-{
-    return v != NULL && prt_type_is_tensor(v->type) && prt_dtype_is_float(v->type->dtype);
-}
-
-/* Input `slot` is a constant with one element near `value`. */
-static bool is_number(const prt_op *op, uint32_t slot, double value)
-{
-    prt_tensor t;
-    return prt_match_constant(op, slot, &t) && prt_dtype_is_float(t.dtype) &&
-        prt_tensor_count(&t) == 1 &&
-        fabs(prt_load_f64(t.dtype, t.data, 0) - value) <= 1e-3 * fabs(value);
-}
-
-/* The other slot of a binary op whose slot holds that number; UINT32_MAX for none. */
-static uint32_t beside_number(const prt_op *op, double value)
-{
-    return is_number(op, 1, value) ? 0 : is_number(op, 0, value) ? 1 : UINT32_MAX;
-}
+#include "pass/fuse/formulas.h"
 
 static bool put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n,
     prt_value *const *in)
@@ -41,68 +21,18 @@ static bool put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint
     return true;
 }
 
-/* ---- x * Sigmoid(x) ---- */
+/* ---- x * Sigmoid(x), Gelu ---- */
 
 static bool apply_silu(prt_build *b, prt_op *root)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
         const prt_op *gate = prt_match_interior(root, slot, PRT_OP_sigmoid);
         prt_value *x = prt_op_input(root, 1 - slot);
-        if (gate == NULL || prt_op_input(gate, 0) != x || !is_float(x))
+        if (gate == NULL || prt_op_input(gate, 0) != x || !prt_formula_is_float(x))
             continue;
         return put(b, root, PRT_OP_swish, NULL, 1, &x);
     }
     return false;
-}
-
-/* ---- Gelu: factors x, 0.5 and 1 + Erf(x / sqrt(2)) ---- */
-
-/* 1 + Erf(x / sqrt(2)) at input `slot`: gives x. */
-static prt_value *gate_at(const prt_op *op, uint32_t slot)
-{
-    const prt_op *sum = prt_match_interior(op, slot, PRT_OP_add);
-    const uint32_t side = sum != NULL ? beside_number(sum, 1.0) : UINT32_MAX;
-    const prt_op *erf = side != UINT32_MAX ? prt_match_interior(sum, side, PRT_OP_erf) : NULL;
-    if (erf == NULL)
-        return NULL;
-    const prt_op *div = prt_match_interior(erf, 0, PRT_OP_div);
-    if (div != NULL)
-        return is_number(div, 1, sqrt(2.0)) ? prt_op_input(div, 0) : NULL;
-    const prt_op *mul = prt_match_interior(erf, 0, PRT_OP_mul);
-    const uint32_t at = mul != NULL ? beside_number(mul, sqrt(0.5)) : UINT32_MAX;
-    return at != UINT32_MAX ? prt_op_input(mul, at) : NULL;
-}
-
-/* Input `slot` is 0.5 x. */
-static bool is_half_of(const prt_op *op, uint32_t slot, const prt_value *x)
-{
-    const prt_op *mul = prt_match_interior(op, slot, PRT_OP_mul);
-    const uint32_t at = mul != NULL ? beside_number(mul, 0.5) : UINT32_MAX;
-    return at != UINT32_MAX && prt_op_input(mul, at) == x;
-}
-
-static prt_value *find_gelu(const prt_op *root)
-{
-    /* (x * gate) * 0.5 */
-    const uint32_t at = beside_number(root, 0.5);
-    const prt_op *inner = at != UINT32_MAX ? prt_match_interior(root, at, PRT_OP_mul) : NULL;
-    for (uint32_t slot = 0; inner != NULL && slot < 2; slot++) {
-        prt_value *x = gate_at(inner, slot);
-        if (x != NULL && prt_op_input(inner, 1 - slot) == x)
-            return x;
-    }
-    /* (0.5 x) * gate, x * (0.5 gate) */
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        prt_value *x = gate_at(root, slot);
-        if (x != NULL && is_half_of(root, 1 - slot, x))
-            return x;
-        const prt_op *half = prt_match_interior(root, slot, PRT_OP_mul);
-        const uint32_t side = half != NULL ? beside_number(half, 0.5) : UINT32_MAX;
-        x = side != UINT32_MAX ? gate_at(half, side) : NULL;
-        if (x != NULL && prt_op_input(root, 1 - slot) == x)
-            return x;
-    }
-    return NULL;
 }
 
 static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
@@ -110,10 +40,14 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     if (apply_silu(b, root))
         return true;
-    prt_value *x = find_gelu(root);
-    if (x == NULL || !is_float(x) || x->type != root->out[0].type)
+    bool tanh = false;
+    prt_value *x = prt_formula_gelu(root, &tanh);
+    if (x == NULL || !prt_formula_is_float(x) || x->type != root->out[0].type)
         return false;
-    return put(b, root, PRT_OP_gelu, NULL, 1, &x);
+    prt_gelu_attrs attrs = PRT_ATTRS_OF(gelu);
+    if (tanh)
+        PRT_ATTR_GIVE(attrs, gelu, approximate, PRT_STR("tanh"));
+    return put(b, root, PRT_OP_gelu, &attrs, 1, &x);
 }
 
 /* ---- LayerNormalization ---- */
@@ -139,7 +73,7 @@ static bool is_square_of(const prt_op *op, uint32_t slot, const prt_value *d)
 {
     const prt_op *pow = prt_match_interior(op, slot, PRT_OP_pow);
     if (pow != NULL)
-        return prt_op_input(pow, 0) == d && is_number(pow, 1, 2.0);
+        return prt_op_input(pow, 0) == d && prt_formula_is_number(pow, 1, 2.0);
     const prt_op *mul = prt_match_interior(op, slot, PRT_OP_mul);
     return mul != NULL && prt_op_input(mul, 0) == d && prt_op_input(mul, 1) == d;
 }
