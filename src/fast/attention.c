@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention.c — fused_attention of float32. An item is a head of an image, or some of its queries
+ * attention.c — attention of float32, of fused_attention and of the operators that end in
+ * op/attention_core.h, which run as they are but for its loops. An item is a head of an image, or some of its queries
  * where there are few heads: keys are packed into panels, then blocks of queries pass by, whose
  * scores stay in the second cache level until they have been multiplied with the values, which are
  * read where they are. Few queries read keys and values as they lie, and pack nothing.
@@ -31,16 +32,20 @@ typedef struct part {
 typedef struct job {
     const prt_kern *kern;
     const prt_mha *m;
-    size_t total, rows, pieces; /* keys; queries of a block; items of a head */
-    size_t stride;              /* of scores */
-    bool pack_values;           /* rows of values do not fill whole slices */
+    const prt_attention *s; /* whose masks are asked for; NULL: those of `m` */
+    size_t most;            /* keys */
+    size_t rows, pieces;    /* queries of a block; items of a head */
+    size_t stride;          /* of scores */
+    bool pack_values;       /* rows of values do not fill whole slices */
 } job;
 
 typedef struct item {
     const job *j;
     size_t batch, head;
     part parts[2];
+    size_t total; /* keys */
     float *query, *scores; /* of a block of queries */
+    double *added;         /* to a query's scores */
 } item;
 
 static size_t size_of(const job *j, prt_mha_size which)
@@ -59,16 +64,21 @@ static void find_parts(item *it)
 {
     const prt_mha *m = it->j->m;
     const size_t group = it->head / (m->q.heads / m->k.heads);
-    it->parts[0] = (part){ .rows = size_of(it->j, PRT_MHA_past) };
+    const prt_attention *s = it->j->s;
+    const bool shorter = s != NULL && s->past_rows != NULL, fewer = s != NULL && s->new_rows != NULL;
+    it->parts[0] =
+        (part){ .rows = shorter ? s->past_rows[it->batch] : size_of(it->j, PRT_MHA_past) };
     if (it->parts[0].rows != 0) {
         it->parts[0].k = row_of(&m->past_k, it->batch, group, 0);
         it->parts[0].v = row_of(&m->past_v, it->batch, group, 0);
         it->parts[0].k_row = m->past_k.row;
         it->parts[0].v_row = m->past_v.row;
     }
-    it->parts[1] = (part){ .rows = size_of(it->j, PRT_MHA_keys), .first = it->parts[0].rows,
+    it->parts[1] = (part){ .first = it->parts[0].rows,
+        .rows = fewer ? s->new_rows[it->batch] : size_of(it->j, PRT_MHA_keys),
         .k = row_of(&m->k, it->batch, group, 0), .v = row_of(&m->v, it->batch, group, 0),
         .k_row = m->k.row, .v_row = m->v.row };
+    it->total = it->parts[0].rows + it->parts[1].rows;
 }
 
 static void join(const part *parts, bool values, size_t size, float *to)
@@ -134,6 +144,22 @@ static void add_to_row(const item *it, const prt_scores_view *v, size_t i, size_
             x[k] += from[k * v->key];
 }
 
+/* By the hook of the operator. False: the query sees nothing. */
+static bool ask_for_row(const item *it, size_t i, size_t n, float *x)
+{
+    prt_attention s = *it->j->s;
+    bool some = false;
+    s.total = it->total;
+    s.past = it->parts[0].rows;
+    s.bias(&s, it->batch, it->head, i, it->added);
+    for (size_t k = 0; k < n; k++) {
+        const bool closed = it->added[k] == -HUGE_VAL;
+        x[k] = closed ? -INFINITY : x[k] + (float)it->added[k];
+        some = some || x[k] != -INFINITY;
+    }
+    return some;
+}
+
 /* Scores of query i as they go into the exponents. The bias may be in them already. */
 static void mask_row(const item *it, size_t i, size_t n, bool biased, float *x)
 {
@@ -150,12 +176,24 @@ static void mask_row(const item *it, size_t i, size_t n, bool biased, float *x)
 }
 
 /* How many keys query i sees. */
-static size_t seen_by(const job *j, size_t i)
+static size_t seen_by(const item *it, size_t i)
 {
-    const size_t queries = size_of(j, PRT_MHA_queries);
-    if (!j->m->causal)
-        return j->total;
-    return j->total + i + 1 > queries ? j->total + i + 1 - queries : 0;
+    const size_t queries = size_of(it->j, PRT_MHA_queries);
+    if (!it->j->m->causal)
+        return it->total;
+    return it->total + i + 1 > queries ? it->total + i + 1 - queries : 0;
+}
+
+/* Scores of query i become weights; gives what their sums are to be multiplied with. */
+static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
+{
+    if (it->j->s == NULL) {
+        mask_row(it, i, n, biased, x);
+    } else if (!ask_for_row(it, i, n, x)) {
+        memset(x, 0, n * sizeof(float));
+        return 0.0f;
+    }
+    return n != 0 ? it->j->kern->attend.weigh(n, x) : NAN;
 }
 
 /* ---- few queries ---- */
@@ -163,14 +201,14 @@ static size_t seen_by(const job *j, size_t i)
 static void nothing_seen(const item *it, float *y)
 {
     for (size_t d = 0; d < it->j->m->v.size; d++)
-        y[d] = NAN;
+        y[d] = it->j->s != NULL ? 0.0f : NAN;
 }
 
 static void attend_one(const item *it, size_t i)
 {
     const prt_mha *m = it->j->m;
     const prt_kern_rows *rows = &it->j->kern->rows;
-    const size_t seen = seen_by(it->j, i), wide = m->v.size;
+    const size_t seen = seen_by(it, i), wide = m->v.size;
     float *y = (float *)m->y.data + prt_heads_at(&m->y, it->batch, it->head, i);
     if (seen == 0) {
         nothing_seen(it, y);
@@ -183,8 +221,7 @@ static void attend_one(const item *it, size_t i)
         rows->dots(m->q.size, left < from->rows ? left : from->rows, it->query, from->k,
             from->k_row, it->scores + from->first);
     }
-    mask_row(it, i, seen, false, it->scores);
-    const float weight = it->j->kern->attend.weigh(seen, it->scores);
+    const float weight = weigh(it, i, seen, false, it->scores);
     for (uint32_t p = 0; p < 2; p++) {
         const part *from = &it->parts[p];
         const size_t left = seen > from->first ? seen - from->first : 0;
@@ -245,7 +282,7 @@ static void attend_block(const item *it, size_t i, size_t rows)
 {
     const prt_mha *m = it->j->m;
     const prt_kern_rows *k = &it->j->kern->rows;
-    const size_t seen = seen_by(it->j, i + rows - 1), stride = it->j->stride;
+    const size_t seen = seen_by(it, i + rows - 1), stride = it->j->stride;
     const bool biased = m->bias.data != NULL && m->bias.key == 1;
     float *y = (float *)m->y.data + prt_heads_at(&m->y, it->batch, it->head, i);
     float weights[MOST_ROWS];
@@ -255,10 +292,9 @@ static void attend_block(const item *it, size_t i, size_t rows)
     for (uint32_t p = 0; p < 2; p++)
         multiply_keys(it, &it->parts[p], i, rows, seen, biased);
     for (size_t r = 0; r < rows; r++) {
-        const size_t own = seen_by(it->j, i + r);
+        const size_t own = seen_by(it, i + r);
         float *x = it->scores + r * stride;
-        mask_row(it, i + r, own, biased, x);
-        weights[r] = own != 0 ? it->j->kern->attend.weigh(own, x) : NAN;
+        weights[r] = weigh(it, i + r, own, biased, x);
         memset(x + own, 0, (seen - own) * sizeof(float));
     }
     for (uint32_t p = 0; p < 2; p++)
@@ -286,7 +322,8 @@ static void run_item(const void *user, size_t index, float *scratch)
         write_present(&it);
     if (m->y.data == NULL)
         return;
-    it.query = scratch;
+    it.added = (double *)(void *)scratch;
+    it.query = scratch + (j->s != NULL ? 2 * j->stride : 0);
     it.scores = it.query + j->rows * (m->q.size > m->v.size ? m->q.size : m->v.size);
     float *room = it.scores + j->rows * j->stride;
     const size_t first = prt_share_cut(queries, j->pieces, piece);
@@ -315,24 +352,110 @@ static size_t room_of(const job *j)
     return rows * j->m->q.size + (j->pack_values ? rows * prt_gemm_width(j->m->v.size) : 0);
 }
 
+static poprt_status run(prt_eval *c, job *j, bool *done)
+{
+    const prt_mha *m = j->m;
+    const size_t *s = m->sizes, heads = s[PRT_MHA_batch] * s[PRT_MHA_heads];
+    j->most = s[PRT_MHA_past] + s[PRT_MHA_keys];
+    j->pack_values = s[PRT_MHA_wide] % PRT_GEMM_SLICE != 0;
+    if (j->most == 0 || s[PRT_MHA_size] == 0 || s[PRT_MHA_keys] == 0)
+        return prt_fast_pass(done);
+    if (heads == 0)
+        return POPRT_OK;
+    const size_t fit = BLOCK / j->most, queries = s[PRT_MHA_queries];
+    j->rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : fit;
+    j->rows = queries < FEW ? 1 : j->rows < queries ? j->rows : queries;
+    j->pieces = heads >= MANY_HEADS || queries < 2 * PIECE ? 1 : queries / PIECE;
+    j->stride = prt_gemm_width(j->most);
+    const size_t wide = m->q.size > m->v.size ? m->q.size : m->v.size;
+    const size_t scratch = j->rows * (wide + j->stride) + (j->s != NULL ? 2 * j->stride : 0);
+    return prt_share_run(c, heads * j->pieces, scratch + room_of(j), run_item, j);
+}
+
 poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_mha m = prt_mha_of(c);
-    const size_t *s = m.sizes, heads = s[PRT_MHA_batch] * s[PRT_MHA_heads];
-    job j = { .kern = k, .m = &m, .total = s[PRT_MHA_past] + s[PRT_MHA_keys],
-        .pack_values = s[PRT_MHA_wide] % PRT_GEMM_SLICE != 0 };
-    if (j.total == 0 || s[PRT_MHA_size] == 0 || s[PRT_MHA_keys] == 0)
-        return prt_fast_pass(done);
-    if (heads == 0)
+    job j = { .kern = k, .m = &m };
+    return run(c, &j, done);
+}
+
+/* ---- operators that end in the shared loops ---- */
+
+/* Inputs that the operator has computed in double come as floats of their own. */
+static poprt_status as_floats(prt_eval *c, size_t batch, prt_heads *h, bool *done)
+{
+    if (h->data == NULL || h->dtype == PRT_DTYPE_f32)
         return POPRT_OK;
-    const size_t fit = BLOCK / j.total, queries = s[PRT_MHA_queries];
-    j.rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : fit;
-    j.rows = queries < FEW ? 1 : j.rows < queries ? j.rows : queries;
-    j.pieces = heads >= MANY_HEADS || queries < 2 * PIECE ? 1 : queries / PIECE;
-    j.stride = prt_gemm_width(j.total);
-    const size_t wide = m.q.size > m.v.size ? m.q.size : m.v.size;
-    return prt_share_run(c, heads * j.pieces, j.rows * (wide + j.stride) + room_of(&j), run_item,
-        &j);
+    if (h->dtype != PRT_DTYPE_f64)
+        return prt_fast_pass(done);
+    prt_heads to = { .dtype = PRT_DTYPE_f32, .heads = h->heads, .rows = h->rows, .size = h->size,
+        .row = h->size, .head = h->rows * h->size, .batch = h->heads * h->rows * h->size };
+    float *data = prt_share_floats(c, batch, to.batch);
+    if (data == NULL)
+        return POPRT_E_NOMEM;
+    to.data = data;
+    for (size_t i = 0; i < batch * h->heads * h->rows; i++) {
+        const size_t row = i % h->rows, head = i / h->rows % h->heads;
+        const double *from = (const double *)h->data +
+            prt_heads_at(h, i / h->rows / h->heads, head, row);
+        for (size_t d = 0; d < h->size; d++)
+            *data++ = (float)from[d];
+    }
+    *h = to;
+    return POPRT_OK;
+}
+
+static bool is_plain(const prt_heads *h)
+{
+    return h->data == NULL || h->dtype == PRT_DTYPE_f32;
+}
+
+/* Every image's keys fit into what is written for the next run. */
+static bool fits(const prt_attention *s, const prt_heads *present, size_t size)
+{
+    for (size_t b = 0; present->data != NULL && b < s->batch; b++) {
+        const size_t past = s->past_rows != NULL ? s->past_rows[b] : s->past_k.rows;
+        const size_t rows = past + (s->new_rows != NULL ? s->new_rows[b] : s->k.rows);
+        if (rows > present->rows || present->row != size)
+            return false;
+    }
+    return true;
+}
+
+static poprt_status attend(prt_eval *c, const void *with, prt_attention *s, bool *done)
+{
+    const prt_heads *const plain[] = { &s->y, &s->past_k, &s->past_v, &s->present_k,
+        &s->present_v };
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+        if (!is_plain(plain[i]))
+            return prt_fast_pass(done);
+    if (s->cap > 0 || s->sinks != NULL || s->leave != NULL || s->scores != NULL ||
+        s->q.data == NULL || s->k.data == NULL || s->v.data == NULL || s->k.heads == 0 ||
+        !fits(s, &s->present_k, s->k.size) || !fits(s, &s->present_v, s->v.size))
+        return prt_fast_pass(done);
+    prt_mha m = { .q = s->q, .k = s->k, .v = s->v, .y = s->y, .past_k = s->past_k,
+        .past_v = s->past_v, .present_k = s->present_k, .present_v = s->present_v,
+        .scale = (float)s->scale, .sizes = { [PRT_MHA_batch] = s->batch,
+            [PRT_MHA_heads] = s->q.heads, [PRT_MHA_groups] = s->k.heads,
+            [PRT_MHA_queries] = s->q.rows, [PRT_MHA_past] = s->past_k.rows,
+            [PRT_MHA_keys] = s->k.rows, [PRT_MHA_size] = s->q.size, [PRT_MHA_wide] = s->v.size } };
+    PRT_TRY(as_floats(c, s->batch, &m.q, done));
+    PRT_TRY(as_floats(c, s->batch, &m.k, done));
+    PRT_TRY(as_floats(c, s->batch, &m.v, done));
+    job j = { .kern = with, .m = &m, .s = s };
+    return *done ? run(c, &j, done) : POPRT_OK;
+}
+
+poprt_status prt_fast_attend(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_attend(prt_eval *c, const prt_kern *k, bool *done)
+{
+    (void)done;
+    c->attend = attend;
+    c->attend_with = k;
+    const poprt_status status = prt_op_eval(c);
+    c->attend = NULL;
+    return status;
 }

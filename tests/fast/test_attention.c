@@ -97,4 +97,47 @@ START_TEST(places)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/attention", sizes, masks, special_values, places)
+/* Operators that share the loops; what their loops cannot do runs as it did. */
+START_TEST(other_attentions)
+{
+    static const char *const graphs[] = {
+        "q = input f32[2,4,20,16]\nk = input f32[2,2,70,16]\nv = input f32[2,2,70,9]\n"
+        "y = attention q k v {is_causal=1}\n",
+        "q = input f32[2,20,48]\nk = input f32[2,20,48]\nv = input f32[2,20,48]\n"
+        "m = input f32[20,20]\ny = attention q k v m {q_num_heads=3,kv_num_heads=3,scale=0.3}\n",
+        "q = input f32[2,1,48]\nk = input f32[2,1,48]\nv = input f32[2,1,48]\n"
+        "p = input f32[2,3,67,16]\nr = input f32[2,3,67,16]\n"
+        "_, y, _ = attention q k v _ p r {q_num_heads=3,kv_num_heads=3,is_causal=1}\n",
+        "q = input f32[2,5,48]\nk = input f32[2,5,48]\nv = input f32[2,5,48]\n"
+        "p = input f32[2,3,67,16]\nr = input f32[2,3,67,16]\n"
+        "y, _, _ = attention q k v _ p r {q_num_heads=3,kv_num_heads=3,is_causal=1}\n",
+        "q = input f32[2,4,5,16]\nk = input f32[2,2,7,16]\nv = input f32[2,2,7,16]\n"
+        "m = const bool[5,7] {0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,1,0,1,0,1,0,1,1,1,1,1,1,1,0,0,0,0,0,0,"
+        "1}\ny = attention q k v m\n",
+        "q = input f32[2,4,5,16]\nk = input f32[2,2,7,16]\nv = input f32[2,2,7,16]\n"
+        "y = attention q k v {softcap=0.5,left_window_size=2}\n",
+        "q = input f32[2,4,5,16]\nk = input f32[2,2,7,16]\nv = input f32[2,2,7,16]\n"
+        "_, _, _, y = attention q k v\n",
+        "q = input f32[2,20,48]\nk = input f32[2,30,48]\nv = input f32[2,30,48]\n"
+        "y = ms_multi_head_attention q k v {num_heads=3}\n",
+        "q = input f32[2,20,48]\nk = input f32[2,30,48]\nv = input f32[2,30,48]\n"
+        "b = input f32[144]\ny = ms_multi_head_attention q k v b {num_heads=3}\n",
+        "x = input f32[2,20,40]\nw = input f32[40,144]\nb = input f32[144]\n"
+        "y = ms_attention x w b {num_heads=3,unidirectional=1}\n",
+        "q = input f32[2,1,64]\nk = input f32[2,1,32]\nv = input f32[2,1,32]\n"
+        "p = input f32[2,2,10,16]\nr = input f32[2,2,10,16]\nn = const i32[2] {10,7}\n"
+        "t = const i32[] {11}\n"
+        "y, _, _ = ms_group_query_attention q k v p r n t {num_heads=4,kv_num_heads=2}\n",
+        "q = input f32[2,9,64]\nk = input f32[2,9,32]\nv = input f32[2,9,32]\n"
+        "n = const i32[2] {8,6}\nt = const i32[] {9}\n"
+        "_, y, _ = ms_group_query_attention q k v _ _ n t {num_heads=4,kv_num_heads=2}\n",
+    };
+    char text[1024];
+    for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++) {
+        (void)snprintf(text, sizeof(text), "%sreturn y\n", graphs[i]);
+        fast_check(text, -1, 1, 1e-5);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/attention", sizes, masks, special_values, places, other_attentions)
