@@ -9,19 +9,20 @@
 #include "kern/act_impl.h"
 #include "kern/gemm.h"
 
-/* One call of a micro-kernel: `k` steps; `width` is the panel's, between rows of B. */
+/* One call of a micro-kernel: `taps` times `k` steps; `width` is the panel's, between rows of B. */
 typedef struct tile {
-    const float *a;
-    size_t lda;
+    const float *const *from; /* rows of A: those of a tap follow each other, taps `step` apart */
+    size_t taps, step, skip;
     const float *b;
     size_t width, k;
     float *c;
     size_t ldc;
     size_t columns; /* of C; columns beyond are computed and dropped */
     bool add;       /* to what is in C */
-    /* What is cheap is done on the way to C: sums, then bounds; NULL: none. */
-    const float *low, *high, *row_bias, *bias, *residual;
+    /* What is cheap is done on the way to C: sums, then bounds. NULL: no sum. */
+    const float *row_bias, *bias, *residual;
     size_t ldr;
+    float low, high;
     const char *next; /* every step fetches a line of what comes later, `stride` bytes on */
     size_t stride;    /* 0: nothing comes */
 } tile;
@@ -29,74 +30,93 @@ typedef struct tile {
 enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
 
 /* NaN comes through: min and max give their second operand. */
-static inline vf bounded(const tile *t, vf v)
-{
-    return v_min(v_set(*t->high), v_max(v_set(*t->low), v));
-}
-
-/* One vector of a tile that goes beyond the columns of C. */
 static inline void put(const tile *t, size_t row, size_t column, vf v)
 {
     if (t->row_bias != NULL)
         v = v_add(v, v_set(t->row_bias[row]));
-    if (t->bias != NULL)
+    if (t->bias != NULL && t->add)
         v = v_add(v, v_load_some(t->bias, column, t->columns));
     if (t->residual != NULL)
         v = v_add(v, v_load_some(t->residual + row * t->ldr, column, t->columns));
-    if (t->low != NULL)
-        v = bounded(t, v);
+    v = v_min(v_set(t->high), v_max(v_set(t->low), v));
     v_store_some(t->c + row * t->ldc, column, t->columns, v);
 }
 
-/* For each vector of a tile of R by W. */
-#define EACH(R, W, WHAT)                                                                           \
+/* Sums get nothing but their bounds. */
+static inline bool is_plain(const tile *t)
+{
+    return t->row_bias == NULL && t->residual == NULL && (t->bias == NULL || !t->add);
+}
+
+#define EACH(R, W)                                                                                 \
     PRT_UNROLL(24)                                                                                 \
-    for (size_t i = 0; i < (R); i++)                                                               \
+    for (size_t i = 0; i < R; i++)                                                                 \
         PRT_UNROLL(8)                                                                              \
-        for (size_t j = 0; j < (W); j++) {                                                         \
-            WHAT;                                                                                  \
-        }
+        for (size_t j = 0; j < W; j++)
 
 /* R rows by W vectors; FETCH fetches what is wanted later, once a step. */
 #define TILE(NAME, R, W, FETCH)                                                                    \
     static void NAME(const tile *t)                                                                \
     {                                                                                              \
         vf sum[R][W];                                                                              \
-        const float *a = t->a, *b = t->b;                                                          \
-        const size_t lda = t->lda, width = t->width, stride = t->stride;                           \
-        const char *next = stride != 0 ? t->next : (const char *)a;                                \
-        EACH(R, W, sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)         \
-                                      : v_set(0.0f))                                               \
-        for (size_t p = t->k; p != 0; p--) {                                                       \
-            vf row[W];                                                                             \
-            FETCH(W)                                                                               \
+        const float *const *from = t->from, *b = t->b;                                             \
+        const size_t k = t->k, width = t->width, stride = t->stride;                               \
+        const bool whole = t->columns >= (W) * VL;                                                 \
+        const char *next = stride != 0 ? t->next : (const char *)b;                                \
+        if (t->add) {                                                                              \
+            EACH(R, W) sum[i][j] = v_load_some(t->c + i * t->ldc, j * VL, t->columns);             \
+        } else if (t->bias != NULL) {                                                              \
+            vf bias[W];                                                                            \
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
-                row[j] = v_load(b + j * VL);                                                       \
+                bias[j] = v_load_some(t->bias, j * VL, t->columns);                                \
+            EACH(R, W) sum[i][j] = bias[j];                                                        \
+        } else {                                                                                   \
+            EACH(R, W) sum[i][j] = v_set(0.0f);                                                    \
+        }                                                                                          \
+        for (size_t tap = t->taps; tap != 0; tap--, from += t->step) {                             \
+            const float *a[R];                                                                     \
             PRT_UNROLL(24)                                                                         \
-            for (size_t i = 0; i < R; i++) {                                                       \
-                const vf x = v_set(a[i * lda]);                                                    \
+            for (size_t i = 0; i < R; i++)                                                         \
+                a[i] = from[i] + t->skip;                                                          \
+            for (size_t p = 0; p < k; p++) {                                                       \
+                vf row[W];                                                                         \
+                FETCH(W)                                                                           \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t j = 0; j < W; j++)                                                     \
-                    sum[i][j] = v_fma(x, row[j], sum[i][j]);                                       \
+                    row[j] = v_load(b + j * VL);                                                   \
+                PRT_UNROLL(24)                                                                     \
+                for (size_t i = 0; i < R; i++) {                                                   \
+                    const vf x = v_set(a[i][p]);                                                   \
+                    PRT_UNROLL(8)                                                                  \
+                    for (size_t j = 0; j < W; j++)                                                 \
+                        sum[i][j] = v_fma(x, row[j], sum[i][j]);                                   \
+                }                                                                                  \
+                next += stride;                                                                    \
+                b += width;                                                                        \
             }                                                                                      \
-            next += stride;                                                                        \
-            b += width;                                                                            \
-            a++;                                                                                   \
         }                                                                                          \
-        if (t->columns < (W) * VL) {                                                               \
-            EACH(R, W, put(t, i, j * VL, sum[i][j]))                                               \
-            return;                                                                                \
+        if (whole && t->row_bias != NULL)                                                          \
+            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_set(t->row_bias[i]));                        \
+        if (whole && t->bias != NULL && t->add)                                                    \
+            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_load(t->bias + j * VL));                     \
+        if (whole && t->residual != NULL)                                                          \
+            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_load(t->residual + i * t->ldr + j * VL));    \
+        if (whole || is_plain(t)) {                                                                \
+            const vf low = v_set(t->low), high = v_set(t->high);                                   \
+            const size_t ldc = t->ldc, columns = t->columns;                                       \
+            float *c = t->c;                                                                       \
+            EACH(R, W)                                                                             \
+            {                                                                                      \
+                const vf v = v_min(high, v_max(low, sum[i][j]));                                   \
+                if (whole || ((int)VL == (int)PRT_GEMM_SLICE && j + 1 < W))                        \
+                    v_store(c + i * ldc + j * VL, v);                                              \
+                else                                                                               \
+                    v_store_some(c + i * ldc, j * VL, columns, v);                                 \
+            }                                                                                      \
+        } else {                                                                                   \
+            EACH(R, W) put(t, i, j * VL, sum[i][j]);                                               \
         }                                                                                          \
-        if (t->row_bias != NULL)                                                                   \
-            EACH(R, W, sum[i][j] = v_add(sum[i][j], v_set(t->row_bias[i])))                        \
-        if (t->bias != NULL)                                                                       \
-            EACH(R, W, sum[i][j] = v_add(sum[i][j], v_load(t->bias + j * VL)))                     \
-        if (t->residual != NULL)                                                                   \
-            EACH(R, W, sum[i][j] = v_add(sum[i][j], v_load(t->residual + i * t->ldr + j * VL)))    \
-        if (t->low != NULL)                                                                        \
-            EACH(R, W, sum[i][j] = bounded(t, sum[i][j]))                                          \
-        EACH(R, W, v_store(t->c + i * t->ldc + j * VL, sum[i][j]))                                 \
     }
 
 #define FETCH_NEXT(W) __builtin_prefetch(next, 0, 2);
@@ -136,7 +156,7 @@ static const size_t most_rows[MAX_W] = { 12, 12, 8, 6 };
 #elif defined(__AVX2__) && defined(__FMA__)
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
 MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
-STREAM(1, 8) STREAM(2, 4)
+STREAM(2, 4) STREAM(1, 8)
 enum { MAX_W = 8, MAX_R = 6 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
@@ -196,44 +216,48 @@ static void finish(const prt_gemm_block *g, size_t row, size_t rows)
     }
 }
 
-/* The bounds of an activation that is nothing else; false for the others. */
-static bool bounds_of(const prt_act *act, float *low, float *high)
-{
-    *low = act->kind == PRT_ACT_clip ? act->a : act->kind == PRT_ACT_relu ? 0.0f : -INFINITY;
-    *high = act->kind == PRT_ACT_clip ? act->b : INFINITY;
-    return act->kind == PRT_ACT_none || act->kind == PRT_ACT_relu || act->kind == PRT_ACT_clip;
-}
-
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 {
     const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
     const size_t most = most_rows[w - 1], groups = (g->rows + most - 1) / most;
-    const char *next = (const char *)g->next;
-    size_t lines = lines_ahead(g, groups * ((g->columns + w * VL - 1) / (w * VL)) * g->k);
     const prt_gemm_end *e = g->end;
-    float low, high;
-    const bool cheap = e != NULL && bounds_of(&e->act, &low, &high);
-    for (size_t n = 0; n < groups; n++) { /* as equal as they can be: 13 rows are 7 and 6 */
-        const size_t i = g->rows * n / groups, r = g->rows * (n + 1) / groups - i;
+    const float *own[MAX_R];
+    float low = -INFINITY, high = INFINITY;
+    const bool cheap = e != NULL && prt_act_bounds(&e->act, &low, &high);
+    tile t = { .from = own, .taps = 1, .step = g->rows, .skip = g->skip, .width = g->stride,
+        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = cheap ? e->ldr : 0,
+        .low = low, .high = high };
+    if (g->from != NULL)
+        t.taps = g->taps;
+    const size_t steps = g->k * t.taps;
+    size_t lines = lines_ahead(g, groups * ((g->columns + w * VL - 1) / (w * VL)) * steps);
+    t.next = (const char *)g->next;
+    /* Groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
+    for (size_t i = 0, n = 0, r = 0; n < groups; n++, i += r) {
+        r = g->rows / groups + (n < g->rows % groups);
+        for (size_t row = 0; g->from == NULL && row < r; row++)
+            own[row] = g->a + (i + row) * g->lda;
+        if (g->from != NULL)
+            t.from = g->from + i;
+        if (cheap && e->row_bias != NULL)
+            t.row_bias = e->row_bias + i;
         for (size_t j = 0; j < g->columns; j += w * VL) {
             const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
-            tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j, .width = g->stride,
-                .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc, .columns = g->columns - j,
-                .add = g->add, .next = next, .stride = lines != 0 ? LINE : 0 };
-            if (cheap) {
-                t.low = e->act.kind != PRT_ACT_none ? &low : NULL;
-                t.high = &high;
-                t.row_bias = e->row_bias != NULL ? e->row_bias + i : NULL;
-                t.bias = e->bias != NULL ? e->bias + j : NULL;
-                t.residual = e->residual != NULL ? e->residual + i * e->ldr + j : NULL;
-                t.ldr = e->ldr;
-            }
+            t.b = g->b + j;
+            t.c = g->c + i * g->ldc + j;
+            t.columns = g->columns - j;
+            if (cheap && e->bias != NULL)
+                t.bias = e->bias + j;
+            if (cheap && e->residual != NULL)
+                t.residual = e->residual + i * e->ldr + j;
+            t.stride = lines != 0 ? LINE : 0;
             const micro_fn far = groups == 1 ? stream[vectors - 1][r - 1] : NULL;
             (far != NULL ? far : micro[vectors - 1][r - 1])(&t);
-            next += t.stride * g->k;
-            lines -= lines < g->k ? lines : g->k;
+            if (lines != 0)
+                t.next += LINE * steps;
+            lines -= lines < steps ? lines : steps;
         }
         if (e != NULL && !cheap)
             finish(g, i, r);

@@ -10,7 +10,9 @@
 
 #include "kern/attend.h"
 #include "kern/cell.h"
+#include "kern/depthwise.h"
 #include "kern/gemm.h"
+#include "kern/interleave.h"
 #include "kern/plain.h"
 #include "kern/rows.h"
 #include "kern/winograd.h"
@@ -22,6 +24,9 @@ typedef struct prt_kern {
     prt_kern_rows rows;
     prt_kern_plain plain;
     prt_kern_cells cells;
+    prt_depthwise_fn depthwise;
+    prt_interleave_fn interleave;
+    prt_zip_fn zip;
     prt_kern_winograd winograd;
 } prt_kern;
 

@@ -3,13 +3,15 @@
 #ifndef PRT_KERN_LEVEL_IMPL_H
 #define PRT_KERN_LEVEL_IMPL_H
 
-#include "kern/attend_impl.h"
 #include "kern/cell_impl.h"
+#include "kern/depthwise_impl.h"
 #include "kern/gemm_impl.h"
+#include "kern/interleave_impl.h"
 #include "kern/kern.h"
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
 #include "kern/stats_impl.h"
+#include "kern/attend_impl.h" /* after what it is made of */
 #include "kern/winograd_impl.h"
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
@@ -26,7 +28,10 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,
         .cast = run_cast },
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
-    .winograd = { .weights = run_weights, .input = run_input, .output = run_output },
+    .depthwise = run_depthwise,
+    .interleave = run_interleave,
+    .zip = run_zip,
+    .winograd = { .input = run_input, .output = run_output },
 };
 
 #endif

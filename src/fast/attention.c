@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attention.c — attention of float32, of fused_attention and of the operators that end in
- * op/attention_core.h, which run as they are but for its loops. An item is a head of an image, or some of its queries
- * where there are few heads: keys are packed into panels, then blocks of queries pass by, whose
- * scores stay in the second cache level until they have been multiplied with the values, which are
- * read where they are. Few queries read keys and values as they lie, and pack nothing.
+ * attention.c — attention of float32. An item is a head of an image, or some of its queries where
+ * there are few heads: keys are packed into panels, then blocks of queries pass by, whose scores
+ * stay in the second cache level until they have been multiplied with the values, which are read
+ * where they are. Few queries read keys and values as they lie, and pack nothing.
  */
 #include <math.h>
 
-#include "fast/fast.h"
+#include "fast/attention.h"
 #include "fast/share.h"
-#include "op/fused_attention.h"
 
 enum {
     FEW = 4,            /* queries that do not pay for packing */
@@ -65,7 +63,8 @@ static void find_parts(item *it)
     const prt_mha *m = it->j->m;
     const size_t group = it->head / (m->q.heads / m->k.heads);
     const prt_attention *s = it->j->s;
-    const bool shorter = s != NULL && s->past_rows != NULL, fewer = s != NULL && s->new_rows != NULL;
+    const bool shorter = s != NULL && s->past_rows != NULL;
+    const bool fewer = s != NULL && s->new_rows != NULL;
     it->parts[0] =
         (part){ .rows = shorter ? s->past_rows[it->batch] : size_of(it->j, PRT_MHA_past) };
     if (it->parts[0].rows != 0) {
@@ -94,19 +93,22 @@ static void join(const part *parts, bool values, size_t size, float *to)
     }
 }
 
+static float *present_at(const item *it, const prt_heads *present, size_t group)
+{
+    return (float *)present->data + prt_heads_at(present, it->batch, group, 0);
+}
+
 /* What the next run gets as its cache; the first head of a group writes it. */
 static void write_present(const item *it)
 {
     const prt_mha *m = it->j->m;
-    const size_t each = m->q.heads / m->k.heads;
+    const size_t each = m->q.heads / m->k.heads, group = it->head / each;
     if (it->head % each != 0)
         return;
     if (m->present_k.data != NULL)
-        join(it->parts, false, m->k.size,
-            (float *)m->present_k.data + prt_heads_at(&m->present_k, it->batch, it->head / each, 0));
+        join(it->parts, false, m->k.size, present_at(it, &m->present_k, group));
     if (m->present_v.data != NULL)
-        join(it->parts, true, m->v.size,
-            (float *)m->present_v.data + prt_heads_at(&m->present_v, it->batch, it->head / each, 0));
+        join(it->parts, true, m->v.size, present_at(it, &m->present_v, group));
 }
 
 /* Panels of 64 keys, and values where their rows cannot be read up to the next slice. */
@@ -352,24 +354,24 @@ static size_t room_of(const job *j)
     return rows * j->m->q.size + (j->pack_values ? rows * prt_gemm_width(j->m->v.size) : 0);
 }
 
-static poprt_status run(prt_eval *c, job *j, bool *done)
+poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
+    const prt_attention *with, bool *done)
 {
-    const prt_mha *m = j->m;
     const size_t *s = m->sizes, heads = s[PRT_MHA_batch] * s[PRT_MHA_heads];
-    j->most = s[PRT_MHA_past] + s[PRT_MHA_keys];
-    j->pack_values = s[PRT_MHA_wide] % PRT_GEMM_SLICE != 0;
-    if (j->most == 0 || s[PRT_MHA_size] == 0 || s[PRT_MHA_keys] == 0)
+    job j = { .kern = k, .m = m, .s = with, .most = s[PRT_MHA_past] + s[PRT_MHA_keys],
+        .pack_values = s[PRT_MHA_wide] % PRT_GEMM_SLICE != 0 };
+    if (j.most == 0 || s[PRT_MHA_size] == 0 || s[PRT_MHA_keys] == 0)
         return prt_fast_pass(done);
     if (heads == 0)
         return POPRT_OK;
-    const size_t fit = BLOCK / j->most, queries = s[PRT_MHA_queries];
-    j->rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : fit;
-    j->rows = queries < FEW ? 1 : j->rows < queries ? j->rows : queries;
-    j->pieces = heads >= MANY_HEADS || queries < 2 * PIECE ? 1 : queries / PIECE;
-    j->stride = prt_gemm_width(j->most);
+    const size_t fit = BLOCK / j.most, queries = s[PRT_MHA_queries];
+    j.rows = fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : fit;
+    j.rows = queries < FEW ? 1 : j.rows < queries ? j.rows : queries;
+    j.pieces = heads >= MANY_HEADS || queries < 2 * PIECE ? 1 : queries / PIECE;
+    j.stride = prt_gemm_width(j.most);
     const size_t wide = m->q.size > m->v.size ? m->q.size : m->v.size;
-    const size_t scratch = j->rows * (wide + j->stride) + (j->s != NULL ? 2 * j->stride : 0);
-    return prt_share_run(c, heads * j->pieces, scratch + room_of(j), run_item, j);
+    const size_t scratch = j.rows * (wide + j.stride) + (with != NULL ? 2 * j.stride : 0);
+    return prt_share_run(c, heads * j.pieces, scratch + room_of(&j), run_item, &j);
 }
 
 poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done);
@@ -377,85 +379,5 @@ poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done);
 poprt_status prt_fast_attention(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_mha m = prt_mha_of(c);
-    job j = { .kern = k, .m = &m };
-    return run(c, &j, done);
-}
-
-/* ---- operators that end in the shared loops ---- */
-
-/* Inputs that the operator has computed in double come as floats of their own. */
-static poprt_status as_floats(prt_eval *c, size_t batch, prt_heads *h, bool *done)
-{
-    if (h->data == NULL || h->dtype == PRT_DTYPE_f32)
-        return POPRT_OK;
-    if (h->dtype != PRT_DTYPE_f64)
-        return prt_fast_pass(done);
-    prt_heads to = { .dtype = PRT_DTYPE_f32, .heads = h->heads, .rows = h->rows, .size = h->size,
-        .row = h->size, .head = h->rows * h->size, .batch = h->heads * h->rows * h->size };
-    float *data = prt_share_floats(c, batch, to.batch);
-    if (data == NULL)
-        return POPRT_E_NOMEM;
-    to.data = data;
-    for (size_t i = 0; i < batch * h->heads * h->rows; i++) {
-        const size_t row = i % h->rows, head = i / h->rows % h->heads;
-        const double *from = (const double *)h->data +
-            prt_heads_at(h, i / h->rows / h->heads, head, row);
-        for (size_t d = 0; d < h->size; d++)
-            *data++ = (float)from[d];
-    }
-    *h = to;
-    return POPRT_OK;
-}
-
-static bool is_plain(const prt_heads *h)
-{
-    return h->data == NULL || h->dtype == PRT_DTYPE_f32;
-}
-
-/* Every image's keys fit into what is written for the next run. */
-static bool fits(const prt_attention *s, const prt_heads *present, size_t size)
-{
-    for (size_t b = 0; present->data != NULL && b < s->batch; b++) {
-        const size_t past = s->past_rows != NULL ? s->past_rows[b] : s->past_k.rows;
-        const size_t rows = past + (s->new_rows != NULL ? s->new_rows[b] : s->k.rows);
-        if (rows > present->rows || present->row != size)
-            return false;
-    }
-    return true;
-}
-
-static poprt_status attend(prt_eval *c, const void *with, prt_attention *s, bool *done)
-{
-    const prt_heads *const plain[] = { &s->y, &s->past_k, &s->past_v, &s->present_k,
-        &s->present_v };
-    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-        if (!is_plain(plain[i]))
-            return prt_fast_pass(done);
-    if (s->cap > 0 || s->sinks != NULL || s->leave != NULL || s->scores != NULL ||
-        s->q.data == NULL || s->k.data == NULL || s->v.data == NULL || s->k.heads == 0 ||
-        !fits(s, &s->present_k, s->k.size) || !fits(s, &s->present_v, s->v.size))
-        return prt_fast_pass(done);
-    prt_mha m = { .q = s->q, .k = s->k, .v = s->v, .y = s->y, .past_k = s->past_k,
-        .past_v = s->past_v, .present_k = s->present_k, .present_v = s->present_v,
-        .scale = (float)s->scale, .sizes = { [PRT_MHA_batch] = s->batch,
-            [PRT_MHA_heads] = s->q.heads, [PRT_MHA_groups] = s->k.heads,
-            [PRT_MHA_queries] = s->q.rows, [PRT_MHA_past] = s->past_k.rows,
-            [PRT_MHA_keys] = s->k.rows, [PRT_MHA_size] = s->q.size, [PRT_MHA_wide] = s->v.size } };
-    PRT_TRY(as_floats(c, s->batch, &m.q, done));
-    PRT_TRY(as_floats(c, s->batch, &m.k, done));
-    PRT_TRY(as_floats(c, s->batch, &m.v, done));
-    job j = { .kern = with, .m = &m, .s = s };
-    return *done ? run(c, &j, done) : POPRT_OK;
-}
-
-poprt_status prt_fast_attend(prt_eval *c, const prt_kern *k, bool *done);
-
-poprt_status prt_fast_attend(prt_eval *c, const prt_kern *k, bool *done)
-{
-    (void)done;
-    c->attend = attend;
-    c->attend_with = k;
-    const poprt_status status = prt_op_eval(c);
-    c->attend = NULL;
-    return status;
+    return prt_fast_mha(c, k, &m, NULL, done);
 }

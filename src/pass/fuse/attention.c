@@ -19,9 +19,9 @@ enum { BATCH, HEADS, ROWS, SIZE };
 typedef struct match {
     prt_op *root; /* the product with V */
     prt_scores scores;
-    prt_view q, k, v;                   /* of four dims: images, heads, rows, elements */
-    prt_value *past[2], *joined[2];     /* of K and V; NULL where there is no cache */
-    prt_value *result;                  /* that is replaced */
+    prt_view q, k, v;               /* of four dims: images, heads, rows, elements */
+    prt_value *past[2], *joined[2]; /* of K and V; NULL where there is no cache */
+    prt_value *result;              /* that is replaced */
     int64_t order[3];
 } match;
 
@@ -30,24 +30,25 @@ static bool is_f32(const prt_value *v)
     return prt_view_is_static(v) && v->type->dtype == PRT_DTYPE_f32;
 }
 
-/* Dims in front up to four; nothing is empty. */
+/* Four dims: of three, the first are images of one head; of two, there is one image. Nothing is
+ * empty. */
 static bool as_four(prt_view *v)
 {
-    if (v->rank < 2 || v->rank > 4)
+    const prt_view from = *v;
+    if (from.rank < 2 || from.rank > 4)
         return false;
-    prt_view four = *v;
-    four.rank = 4;
-    for (uint32_t i = 0; i < 4; i++) { /* of three dims, the first are images of one head */
-        const uint32_t from = i >= ROWS ? v->rank - 4 + i : v->rank == 2 ? UINT32_MAX
-            : i == BATCH                                                ? 0
-            : v->rank == 4                                              ? 1
-                                                                        : UINT32_MAX;
-        four.dims[i] = from != UINT32_MAX ? v->dims[from] : 1;
-        four.steps[i] = from != UINT32_MAX ? v->steps[from] : 0;
-        if (four.dims[i] < 1)
+    v->rank = 4;
+    for (uint32_t i = 0; i < 4; i++) {
+        v->dims[i] = 1;
+        v->steps[i] = 0;
+    }
+    for (uint32_t i = 0; i < from.rank; i++) {
+        const uint32_t to = i + 2 >= from.rank ? i + 4 - from.rank : i;
+        v->dims[to] = from.dims[i];
+        v->steps[to] = from.steps[i];
+        if (from.dims[i] < 1)
             return false;
     }
-    *v = four;
     return true;
 }
 

@@ -153,11 +153,14 @@ START_TEST(other_things_stay)
         "m = matmul q k\nw = softmax m\ny = matmul w v\nreturn y\n",
         /* other types, open shapes, operands that repeat */
         "q = input f64[3,5,4]\nk = input f64[3,5,4]\nv = input f64[3,5,4]\n"
-        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\nreturn y\n",
+        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\n"
+        "return y\n",
         "q = input f32[n,5,4]\nk = input f32[n,5,4]\nv = input f32[n,5,4]\n"
-        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\nreturn y\n",
+        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\n"
+        "return y\n",
         "q = input f32[3,5,4]\nk = input f32[1,5,4]\nv = input f32[3,5,4]\n"
-        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\nreturn y\n",
+        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\n"
+        "return y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
