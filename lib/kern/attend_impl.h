@@ -38,4 +38,16 @@ static float run_weigh(size_t n, float *x)
     return (float)(1.0 / total);
 }
 
+static void run_put_away(size_t n, const float *x, float *y)
+{
+    const size_t off = (uintptr_t)y / sizeof(float) % VL, ahead = (VL - off) % VL;
+    size_t i = n < ahead ? n : ahead;
+    memcpy(y, x, i * sizeof(float));
+    for (; i + 4 * VL <= n; i += 4 * VL)
+        for (size_t k = 0; k < 4; k++)
+            v_stream(y + i + k * VL, v_load(x + i + k * VL));
+    memcpy(y + i, x + i, (n - i) * sizeof(float));
+    v_fence();
+}
+
 #endif

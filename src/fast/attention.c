@@ -16,7 +16,8 @@ enum {
     MOST_ROWS = 96,
     LEAST_ROWS = 12,
     MANY_HEADS = 8,     /* enough of them for any number of threads */
-    PIECE = 256         /* queries of an item where heads are few */
+    PIECE = 256,        /* queries of an item where heads are few */
+    LARGE = 1 << 18     /* elements of a cache that will not be in a cache level when it is read */
 };
 
 /* Keys and values: those of the cache, then new ones. */
@@ -80,16 +81,21 @@ static void find_parts(item *it)
     it->total = it->parts[0].rows + it->parts[1].rows;
 }
 
-static void join(const part *parts, bool values, size_t size, float *to)
+/* Rows of both parts behind each other. What is large goes past the caches. */
+static void join(const item *it, bool values, size_t size, float *to)
 {
+    const size_t all = it->j->m->k.heads * it->total * size;
     for (uint32_t p = 0; p < 2; p++) {
-        const float *from = values ? parts[p].v : parts[p].k;
-        const size_t row = values ? parts[p].v_row : parts[p].k_row;
-        if (row == size && parts[p].rows != 0)
-            memcpy(to, from, parts[p].rows * size * sizeof(float));
-        for (size_t i = 0; row != size && i < parts[p].rows; i++)
+        const part *one = &it->parts[p];
+        const float *from = values ? one->v : one->k;
+        const size_t row = values ? one->v_row : one->k_row, count = one->rows * size;
+        if (row == size && all >= LARGE)
+            it->j->kern->attend.put_away(count, from, to);
+        else if (row == size && count != 0)
+            memcpy(to, from, count * sizeof(float));
+        for (size_t i = 0; row != size && i < one->rows; i++)
             memcpy(to + i * size, from + i * row, size * sizeof(float));
-        to += parts[p].rows * size;
+        to += count;
     }
 }
 
@@ -106,9 +112,9 @@ static void write_present(const item *it)
     if (it->head % each != 0)
         return;
     if (m->present_k.data != NULL)
-        join(it->parts, false, m->k.size, present_at(it, &m->present_k, group));
+        join(it, false, m->k.size, present_at(it, &m->present_k, group));
     if (m->present_v.data != NULL)
-        join(it->parts, true, m->v.size, present_at(it, &m->present_v, group));
+        join(it, true, m->v.size, present_at(it, &m->present_v, group));
 }
 
 /* Panels of 64 keys, and values where their rows cannot be read up to the next slice. */

@@ -97,6 +97,22 @@ START_TEST(places)
 }
 END_TEST
 
+/* A cache that is too large to be read from a cache level again. */
+START_TEST(large_cache)
+{
+    static const char *const results[] = { "y, _, _", "_, y, _", "_, _, y" };
+    char text[1024];
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[1,2,3,2,65]\np = input f32[1,2,2100,65]\nr = input f32[1,2,2100,65]\n"
+            "%s = fused_attention x x x _ _ _ p r {sizes=[1,2,2,2,2100,2,65,65],"
+            "query=[0,780,65,390],key=[130,780,65,390],value=[260,780,65,390],order=[0,2,1],"
+            "shape=[1,2,130]}\nreturn y\n", results[i]);
+        fast_check(text, -1, 1, 1e-5);
+    }
+}
+END_TEST
+
 /* Operators that share the loops; what their loops cannot do runs as it did. */
 START_TEST(other_attentions)
 {
@@ -140,4 +156,5 @@ START_TEST(other_attentions)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/attention", sizes, masks, special_values, places, other_attentions)
+PRT_TEST_MAIN("fast/attention", sizes, masks, special_values, places, large_cache,
+    other_attentions)
