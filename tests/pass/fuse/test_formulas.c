@@ -83,6 +83,30 @@ START_TEST(layer_normalization_is_found)
 }
 END_TEST
 
+/* Quotients by a root, in the ways they are written. */
+static const char *const quotients[] = { "r = sqrt w\nn = div d r\n",
+    "r = sqrt w\ni = reciprocal r\nn = mul d i\n",
+    "r = sqrt w\ni = div one r\nn = mul i d\n", "i = pow w minus\nn = mul d i\n" };
+
+START_TEST(quotients_are_found)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(quotients); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+            NORM "one = const f32[] {1}\nminus = const f32[] {-0.5}\nm = reduce_mean x ax\n"
+                 "d = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n%s"
+                 "z = mul s n\ny = add b z\nreturn y\n", quotients[i]);
+        becomes(text, "layer_normalization x s b {epsilon=0.001");
+        (void)snprintf(text, sizeof(text),
+            "d = input f32[2,3,8]\ns = input f32[8]\nax = const i64[1] {-1}\n"
+            "two = const f32[] {2}\ne = const f32[] {0.001}\none = const f32[] {1}\n"
+            "minus = const f32[] {-0.5}\nq = pow d two\nv = reduce_mean q ax\nw = add v e\n%s"
+            "y = mul n s\nreturn y\n", quotients[i]);
+        becomes(text, "rms_normalization d s {epsilon=0.001");
+    }
+}
+END_TEST
+
 START_TEST(near_misses_stay)
 {
     static const char *const graphs[] = {
@@ -115,4 +139,4 @@ END_TEST
 
 PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, gelu_is_found, gelu_by_tanh_is_found,
     layer_normalization_is_found,
-    near_misses_stay)
+    quotients_are_found, near_misses_stay)
