@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* interleave_impl.h — loops that the compiler turns into shuffles, for numbers of planes it knows. */
+/* interleave_impl.h — loops that the compiler turns into shuffles, for few planes. */
 #ifndef PRT_KERN_INTERLEAVE_IMPL_H
 #define PRT_KERN_INTERLEAVE_IMPL_H
 

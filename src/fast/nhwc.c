@@ -23,6 +23,7 @@ typedef struct job {
     bool bare;                     /* no bias, no residual, no activation */
     size_t wide;                   /* floats in a row of a band */
     size_t table;                  /* floats of scratch that hold addresses */
+    size_t image_w;                /* floats from one image's weights to the next one's */
 } job;
 
 /* Some pixels with one panel of filters. */
@@ -118,7 +119,7 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
         .a = v->x + pixel * v->in_c + b->group * w->channels + skip, .lda = v->in_c,
         .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
         .skip = b->from != NULL ? skip : 0,
-        .b = v->w + b->group * prt_nhwc_weights_step(w) + b->first * whole +
+        .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + b->first * whole +
             (tap * b->depth + skip) * width,
         .stride = width, .c = v->y + at, .ldc = v->out_c, .add = tap != 0 || skip != 0,
         .end = last && !j->bare ? &end : NULL };
@@ -171,6 +172,28 @@ static void run_item(const void *user, size_t item, float *scratch)
     run_block(&b);
 }
 
+void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
+    const float *a, float *c, const float *residual)
+{
+    const size_t parts = (p->k + DEPTH - 1) / DEPTH;
+    const bool bare = p->bias == NULL && residual == NULL && p->act.kind == PRT_ACT_none;
+    for (size_t first = 0; first < p->n && rows != 0; first += PRT_GEMM_PANEL) {
+        const size_t left = p->n - first;
+        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        const size_t width = prt_gemm_width(columns);
+        const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
+            .residual = residual != NULL ? residual + first : NULL, .ldr = p->n, .act = p->act };
+        for (size_t i = 0; i < parts; i++) {
+            const size_t k = prt_share_cut(p->k, parts, i);
+            const prt_gemm_block g = { .rows = rows, .columns = columns,
+                .k = prt_share_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->k,
+                .b = p->w + first * p->k + k * width, .stride = width, .c = c + first,
+                .ldc = p->n, .add = k != 0, .end = i + 1 == parts && !bare ? &end : NULL };
+            kern->gemm(&g);
+        }
+    }
+}
+
 /* ---- sizes ---- */
 
 static size_t clamp(size_t x, size_t low, size_t high)
@@ -178,8 +201,28 @@ static size_t clamp(size_t x, size_t low, size_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-static poprt_status run_panels(prt_eval *c, const prt_nhwc *v)
+/* Weights with the gate of each image in them: fewer than the pixels that it would go to. */
+static const float *gated(prt_eval *c, const prt_nhwc *v, const float *gate)
 {
+    const prt_nhwc_weights *w = &v->form;
+    const size_t size = prt_nhwc_weights_step(w), depth = w->taps * w->channels;
+    float *all = prt_share_floats(c, v->batch, size);
+    for (size_t n = 0; all != NULL && n < v->batch; n++)
+        for (size_t first = 0; first < w->filters; first += PRT_GEMM_PANEL) {
+            const size_t left = w->filters - first;
+            const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+            for (size_t k = 0; k < depth; k++)
+                v->kern->rows.scale(width, v->w + first * depth + k * width,
+                    gate[n * w->channels + k % w->channels], 0.0f,
+                    all + n * size + first * depth + k * width);
+        }
+    return all;
+}
+
+static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
+{
+    if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
+        return POPRT_E_NOMEM;
     job j = { .v = v, .panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .pixels = v->out_h * v->out_w,
         .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none };
@@ -209,7 +252,7 @@ static poprt_status run_panels(prt_eval *c, const prt_nhwc *v)
     return prt_share_run(c, some * j.blocks, scratch, run_item, &j);
 }
 
-static void take_window(prt_nhwc *v, const prt_window *w)
+void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
 {
     const bool two = w->rank == 2;
     const uint32_t x = w->rank - 1;
@@ -240,7 +283,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
         !prt_fused_act(a->activation, a->alpha, a->beta, &v.act) || prt_tensor_count(y) == 0)
         return prt_fast_pass(done);
     prt_nhwc_window(a, x, &w);
-    take_window(&v, &w);
+    prt_nhwc_take_window(&v, &w);
     v.batch = (size_t)x->dims[0];
     v.in_c = v.form.group * v.form.channels;
     v.out_c = v.form.group * v.form.filters;
@@ -256,5 +299,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.zeros = prt_eval_scratch(c, v.in_c, sizeof(float));
     if (v.zeros == NULL)
         return POPRT_E_NOMEM;
-    return v.form.form == PRT_NHWC_winograd ? prt_nhwc_winograd(c, &v) : run_panels(c, &v);
+    return v.form.form == PRT_NHWC_winograd
+        ? prt_nhwc_winograd(c, &v)
+        : run_panels(c, &v, prt_eval_has(c, 4) ? c->in[4]->data : NULL);
 }

@@ -31,6 +31,39 @@ static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, i
     *first = low < (int64_t)*last ? (size_t)low : *last;
 }
 
+/* Spatial sizes, of rank 1 or 2. */
+void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
+
+/* Windows over each channel by itself. */
+typedef struct prt_nhwc_windows prt_nhwc_windows;
+struct prt_nhwc_windows {
+    const prt_nhwc *v;
+    size_t inner, outer; /* outputs [inner, outer) of a row see no padding at its ends */
+    size_t upper, lower; /* rows that see none above and below */
+    bool bounded;        /* what is left to be done are bounds, and they are in `d` */
+    prt_windows d;       /* what all blocks share */
+    void (*run)(const prt_nhwc_windows *w, const prt_windows *d);
+};
+
+/* Of a depthwise convolution; others set `run`. */
+void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v);
+
+/* Rows [row, end) of the output of one image, to `y` and behind. `x` is row `x_row` of its input,
+ * and all rows that these need follow it. */
+void prt_nhwc_windows_run(const prt_nhwc_windows *w, size_t row, size_t end, const float *x,
+    size_t x_row, float *y);
+
+/* C = end(A B) for `rows` rows of A, with B packed: [k, n]. */
+typedef struct prt_nhwc_product {
+    size_t k, n;
+    const float *w;
+    const float *bias; /* NULL: none */
+    prt_act act;
+} prt_nhwc_product;
+
+void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
+    const float *a, float *c, const float *residual);
+
 poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v);
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v);
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc_separable.c — NhwcSeparable by strips of rows: hidden channels of some rows are computed,
+ * used and forgotten in the second cache level, but for the rows that the next strip sees again.
+ */
+#include "fast/nhwc.h"
+
+#include "fast/share.h"
+#include "op/fused.h"
+
+enum {
+    HIDDEN = 96 << 10, /* floats of a strip's hidden channels */
+    BAND = 14,         /* rows of the output in an item, at least */
+    ITEMS = 64
+};
+
+typedef struct job {
+    const prt_kern *kern;
+    prt_nhwc v; /* the convolution of each channel by itself; x and y are set for each strip */
+    prt_nhwc_windows windows;
+    bool expands, projects;
+    prt_nhwc_product expand, project;
+    size_t bands, strip, hidden_rows; /* of an image; rows of the output, and of its input */
+    size_t middle;                    /* floats of a strip's result before the projection */
+    const float *x, *residual;
+    float *y;
+    size_t out_c;
+    double *sums; /* [item][hidden]; NULL: no mean */
+    const float *ones;
+} job;
+
+/* One item's strips. */
+typedef struct band {
+    const job *j;
+    size_t n, item;
+    float *hidden, *middle, *sum;
+    size_t low, high; /* rows of the hidden image that are there */
+} band;
+
+/* Rows [low, high) of the hidden image, those that are there already being kept. */
+static const float *expand(band *b, size_t low, size_t high)
+{
+    const job *j = b->j;
+    const size_t wide = j->v.in_w, row = wide * j->v.in_c;
+    const float *x = j->x + b->n * j->v.in_h * wide * j->expand.k;
+    if (b->high > low)
+        memmove(b->hidden, b->hidden + (low - b->low) * row, (b->high - low) * row * sizeof(float));
+    else
+        b->high = low;
+    prt_nhwc_multiply(j->kern, &j->expand, (high - b->high) * wide,
+        x + b->high * wide * j->expand.k, b->hidden + (b->high - low) * row, NULL);
+    b->low = low;
+    b->high = high;
+    return b->hidden;
+}
+
+/* Sums by channel, of single precision within a row. */
+static void add_rows(const band *b, const float *x, size_t rows)
+{
+    const job *j = b->j;
+    const size_t channels = j->v.in_c, wide = j->v.out_w;
+    for (size_t i = 0; i < rows; i++) {
+        j->kern->rows.sums(wide, channels, j->ones, x + i * wide * channels, channels, b->sum);
+        j->kern->rows.add_to(channels, b->sum, false, j->sums + b->item * channels);
+    }
+}
+
+static void run_strip(band *b, size_t row, size_t end)
+{
+    const job *j = b->j;
+    const prt_nhwc *v = &j->v;
+    const size_t out_row = v->out_w * v->in_c;
+    const int64_t top = (int64_t)(row * v->stride_h) - v->top;
+    const int64_t last = (int64_t)((end - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h) -
+        v->top;
+    const size_t low = top < 0 ? 0 : top < (int64_t)v->in_h ? (size_t)top : v->in_h;
+    const size_t high = last < 0 ? 0 : last < (int64_t)v->in_h ? (size_t)last + 1 : v->in_h;
+    const float *x = j->x + (b->n * v->in_h + low) * v->in_w * v->in_c;
+    const size_t at = (b->n * v->out_h + row) * v->out_w;
+    float *y = j->projects ? b->middle : j->y + at * v->in_c;
+    if (j->expands)
+        x = expand(b, low, high > low ? high : low);
+    prt_nhwc_windows_run(&j->windows, row, end, x, low, y);
+    if (!j->windows.bounded)
+        j->kern->rows.act(&v->act, (end - row) * out_row, y, y);
+    if (j->sums != NULL)
+        add_rows(b, y, end - row);
+    if (j->projects)
+        prt_nhwc_multiply(j->kern, &j->project, (end - row) * v->out_w, y, j->y + at * j->out_c,
+            j->residual != NULL ? j->residual + at * j->out_c : NULL);
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const size_t i = item % j->bands, out_h = j->v.out_h;
+    const size_t end = prt_share_cut(out_h, j->bands, i + 1);
+    const size_t hidden = j->expands ? j->hidden_rows * j->v.in_w * j->v.in_c : 0;
+    band b = { .j = j, .n = item / j->bands, .item = item, .hidden = scratch,
+        .middle = scratch + hidden, .sum = scratch + hidden + j->middle };
+    for (size_t row = prt_share_cut(out_h, j->bands, i), some; row < end; row += some) {
+        some = end - row < j->strip ? end - row : j->strip;
+        run_strip(&b, row, row + some);
+    }
+}
+
+/* ---- sizes ---- */
+
+static void cut(job *j)
+{
+    const prt_nhwc *v = &j->v;
+    const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
+    size_t rows = HIDDEN / (row != 0 ? row : 1);
+    rows = rows < reach + v->stride_h ? reach + v->stride_h : rows;
+    j->bands = v->out_h / BAND;
+    j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
+    j->strip = (rows - reach) / v->stride_h + 1;
+    j->strip = j->strip < v->out_h ? j->strip : v->out_h;
+    j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
+    j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
+}
+
+/* The means of all images from the sums of their items, in order. */
+static void store_mean(const job *j, float *mean)
+{
+    const size_t channels = j->v.in_c;
+    const double pixels = (double)(j->v.out_h * j->v.out_w);
+    for (size_t n = 0; n < j->v.batch; n++)
+        for (size_t i = 0; i < channels; i++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < j->bands; k++)
+                sum += j->sums[(n * j->bands + k) * channels + i];
+            mean[n * channels + i] = (float)(sum / pixels);
+        }
+}
+
+static const float *input(const prt_eval *c, uint32_t i)
+{
+    return prt_eval_has(c, i) ? c->in[i]->data : NULL;
+}
+
+/* What the parts are; false when an activation is not known. */
+static bool read_parts(const prt_eval *c, job *j)
+{
+    const prt_nhwc_separable_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    const prt_nhwc_conv_attrs part = prt_nhwc_separable_part(a, 1, 1);
+    prt_tensor hidden = *x;
+    prt_window w;
+    hidden.dims[3] = a->hidden;
+    prt_nhwc_window(&part, &hidden, &w);
+    prt_nhwc_take_window(&j->v, &w);
+    j->v.kern = j->kern;
+    j->v.batch = (size_t)x->dims[0];
+    j->v.in_c = j->v.out_c = (size_t)a->hidden;
+    j->v.w = c->in[1]->data;
+    j->v.bias = input(c, 2);
+    j->expands = prt_eval_has(c, 3);
+    j->projects = prt_eval_has(c, 5);
+    j->expand = (prt_nhwc_product){ .k = (size_t)x->dims[3], .n = (size_t)a->hidden,
+        .w = input(c, 3), .bias = input(c, 4) };
+    j->project = (prt_nhwc_product){ .k = (size_t)a->hidden, .n = (size_t)a->filters,
+        .w = input(c, 5), .bias = input(c, 6) };
+    j->out_c = j->projects ? (size_t)a->filters : (size_t)a->hidden;
+    j->x = x->data;
+    j->residual = input(c, 7);
+    j->y = c->out[0]->data;
+    return prt_fused_act(a->activation0, a->alpha0, a->beta0, &j->expand.act) &&
+        prt_fused_act(a->activation1, a->alpha1, a->beta1, &j->v.act) &&
+        prt_fused_act(a->activation2, a->alpha2, a->beta2, &j->project.act);
+}
+
+poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
+{
+    job j = { .kern = k };
+    const bool mean = prt_eval_wants(c, 1);
+    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 ||
+        c->in[0]->dims[3] == 0 || !read_parts(c, &j))
+        return prt_fast_pass(done);
+    prt_nhwc_windows_init(&j.windows, &j.v);
+    cut(&j);
+    const size_t items = j.v.batch * j.bands;
+    if (mean) {
+        float *ones = prt_share_floats(c, 1, j.v.out_w);
+        j.sums = prt_eval_scratch(c, items * j.v.in_c, sizeof(double));
+        if (ones == NULL || j.sums == NULL)
+            return POPRT_E_NOMEM;
+        for (size_t i = 0; i < items * j.v.in_c; i++)
+            j.sums[i] = 0.0;
+        for (size_t i = 0; i < j.v.out_w; i++)
+            ones[i] = 1.0f;
+        j.ones = ones;
+    }
+    const size_t hidden = j.expands ? j.hidden_rows * j.v.in_w * j.v.in_c : 0;
+    PRT_TRY(prt_share_run(c, items, hidden + j.middle + (mean ? j.v.in_c : 0), run_item, &j));
+    if (mean)
+        store_mean(&j, c->out[1]->data);
+    return POPRT_OK;
+}

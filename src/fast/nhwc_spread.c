@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc_spread.c — NhwcSpread as products: a row of pixels with the weights of one row of the kernel
+ * is a row of the output, as it lies there.
+ */
+#include "fast/nhwc.h"
+
+#include "fast/share.h"
+#include "op/fused.h"
+
+typedef struct job {
+    const prt_kern *kern;
+    size_t wide, high; /* pixels of a row of the input; rows of the kernel */
+    prt_nhwc_product product;
+    const float *x;
+    float *y;
+} job;
+
+static void run_row(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    prt_nhwc_product p = j->product;
+    (void)scratch;
+    p.w += item % j->high * p.k * prt_nhwc_panels_width(p.n);
+    prt_nhwc_multiply(j->kern, &p, j->wide, j->x + item / j->high * j->wide * p.k,
+        j->y + item * j->wide * p.n, NULL);
+}
+
+poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_nhwc_spread_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    prt_act act;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank != 4 ||
+        x->dims[3] == 0 || prt_tensor_count(c->out[0]) == 0 ||
+        !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+        return prt_fast_pass(done);
+    job j = { .kern = k, .wide = (size_t)x->dims[2], .high = (size_t)a->kernel_shape.data[0],
+        .x = x->data, .y = c->out[0]->data,
+        .product = { .k = (size_t)x->dims[3], .w = c->in[1]->data, .act = act,
+            .n = (size_t)(a->kernel_shape.data[1] * a->filters) } };
+    if (prt_eval_has(c, 2)) { /* once for each column of the kernel */
+        float *bias = prt_share_floats(c, 1, j.product.n);
+        if (bias == NULL)
+            return POPRT_E_NOMEM;
+        for (size_t i = 0; i < j.product.n; i++)
+            bias[i] = ((const float *)c->in[2]->data)[i % (size_t)a->filters];
+        j.product.bias = bias;
+    }
+    return prt_share_run(c, (size_t)(x->dims[0] * x->dims[1]) * j.high, 0, run_row, &j);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc_windows.c — sliding windows over channels by themselves: depthwise NhwcConv, NhwcMaxPool and
+ * NhwcAveragePool. Outputs that see padding go apart from the blocks of those that do not.
+ */
+#include "fast/nhwc.h"
+
+#include "fast/share.h"
+
+enum {
+    LEAST = 1 << 16, /* taps of an item */
+    LINES = 8        /* of a block: their inputs are still in the first cache level for the next */
+};
+
+typedef struct job {
+    prt_nhwc_windows w;
+    size_t bands; /* of an image */
+    bool finish;  /* rows are to be finished */
+} job;
+
+/* Outputs [at, at + n) of the lines, from the taps [first, last) of each row of the kernel; `d` is
+ * the lines', from their first input on. */
+static void run_columns(const prt_nhwc_windows *w, prt_windows d, size_t at, size_t n,
+    size_t first, size_t last)
+{
+    const prt_nhwc *v = w->v;
+    const size_t start = at * v->stride_w + first * v->dilation_w;
+    if (first == last)
+        d.rows = 0;
+    else
+        d.x += (size_t)((int64_t)start - v->left) * v->in_c;
+    d.n = n;
+    d.columns = last - first;
+    if (d.w != NULL)
+        d.w += first * v->in_c;
+    d.y += at * v->in_c;
+    w->run(w, &d);
+}
+
+/* Rows [row, row + lines), which see the same rows of taps. */
+static void run_lines(const prt_nhwc_windows *w, size_t row, size_t lines, const float *x,
+    size_t x_row, float *y)
+{
+    const prt_nhwc *v = w->v;
+    prt_windows d = w->d;
+    size_t first, last;
+    prt_nhwc_inside(row, v->stride_h, v->dilation_h, v->top, v->kernel_h, v->in_h, &first, &last);
+    const int64_t top = (int64_t)(row * v->stride_h + first * v->dilation_h) - v->top;
+    d.lines = lines;
+    d.rows = last - first;
+    if (d.w != NULL)
+        d.w += first * d.w_row;
+    d.x = first < last ? x + ((size_t)top - x_row) * v->in_w * v->in_c : x;
+    d.y = y;
+    for (size_t at = 0; at < v->out_w; at++) {
+        if (at == w->inner && w->outer > w->inner) {
+            run_columns(w, d, at, w->outer - at, 0, v->kernel_w);
+            at = w->outer - 1;
+            continue;
+        }
+        prt_nhwc_inside(at, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &first,
+            &last);
+        run_columns(w, d, at, 1, first, last);
+    }
+}
+
+void prt_nhwc_windows_run(const prt_nhwc_windows *w, size_t row, size_t end, const float *x,
+    size_t x_row, float *y)
+{
+    for (size_t lines; row < end; row += lines, y += lines * w->d.y_line) {
+        lines = 1;
+        if (row >= w->upper && row < w->lower)
+            lines = (end < w->lower ? end : w->lower) - row;
+        lines = lines < LINES ? lines : LINES;
+        run_lines(w, row, lines, x, x_row, y);
+    }
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = j->w.v;
+    const size_t n = item / j->bands, band = item % j->bands;
+    const size_t row = prt_share_cut(v->out_h, j->bands, band);
+    const size_t end = prt_share_cut(v->out_h, j->bands, band + 1);
+    const size_t size = v->out_w * v->in_c, at = (n * v->out_h + row) * size;
+    (void)scratch;
+    prt_nhwc_windows_run(&j->w, row, end, v->x + n * v->in_h * v->in_w * v->in_c, 0, v->y + at);
+    if (j->finish)
+        prt_nhwc_finish(v, v->residual != NULL, at, (end - row) * size);
+}
+
+/* Outputs along an axis that see no padding: [*from, *to), empty when none does. */
+static void find_inner(size_t out, size_t stride, size_t dilation, int64_t begin, size_t kernel,
+    size_t in, size_t *from, size_t *to)
+{
+    *from = out;
+    *to = 0;
+    for (size_t at = 0; at < out; at++) {
+        size_t first, last;
+        prt_nhwc_inside(at, stride, dilation, begin, kernel, in, &first, &last);
+        if (last - first != kernel)
+            continue;
+        *from = at < *from ? at : *from;
+        *to = at + 1;
+    }
+}
+
+static void run_depthwise(const prt_nhwc_windows *w, const prt_windows *d)
+{
+    w->v->kern->windows.depthwise(d);
+}
+
+void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
+{
+    prt_windows *d = &w->d;
+    *w = (prt_nhwc_windows){ .v = v, .run = run_depthwise,
+        .d = { .w = v->w, .w_row = v->kernel_w * v->in_c, .bias = v->bias } };
+    d->channels = v->in_c;
+    d->x_step = v->stride_w * v->in_c;
+    d->x_line = v->stride_h * v->in_w * v->in_c;
+    d->x_row = v->dilation_h * v->in_w * v->in_c;
+    d->x_column = v->dilation_w * v->in_c;
+    d->y_line = v->out_w * v->in_c;
+    w->bounded = prt_act_bounds(&v->act, &d->low, &d->high) && v->residual == NULL;
+    if (!w->bounded) {
+        d->low = -INFINITY;
+        d->high = INFINITY;
+    }
+    find_inner(v->out_w, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &w->inner,
+        &w->outer);
+    find_inner(v->out_h, v->stride_h, v->dilation_h, v->top, v->kernel_h, v->in_h, &w->upper,
+        &w->lower);
+}
+
+static poprt_status run_bands(prt_eval *c, job *j)
+{
+    const prt_nhwc *v = j->w.v;
+    const size_t row = v->out_w * v->in_c * v->kernel_h * v->kernel_w;
+    j->bands = prt_share_pieces(row * v->out_h, LEAST);
+    j->bands = j->bands < v->out_h ? j->bands : v->out_h;
+    return prt_share_run(c, v->batch * j->bands, 0, run_item, j);
+}
+
+poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
+{
+    job j;
+    prt_nhwc_windows_init(&j.w, v);
+    j.finish = !j.w.bounded;
+    return run_bands(c, &j);
+}
+
+/* ---- pools */
+
+static void run_largest(const prt_nhwc_windows *w, const prt_windows *d)
+{
+    w->v->kern->windows.largest(d);
+}
+
+static void mean_of(const prt_nhwc_windows *w, const prt_windows *d, size_t count)
+{
+    prt_windows block = *d;
+    block.scale = count != 0 ? 1.0f / (float)count : 0.0f;
+    w->v->kern->windows.mean(&block);
+}
+
+static void run_mean(const prt_nhwc_windows *w, const prt_windows *d)
+{
+    mean_of(w, d, d->rows * d->columns);
+}
+
+/* The padding counts. */
+static void run_mean_of_all(const prt_nhwc_windows *w, const prt_windows *d)
+{
+    mean_of(w, d, w->v->kernel_h * w->v->kernel_w);
+}
+
+poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const bool mean = c->def->id == PRT_OP_nhwc_average_pool;
+    const prt_nhwc_max_pool_attrs *m = c->attrs;
+    const prt_nhwc_average_pool_attrs *a = c->attrs;
+    prt_window_spec spec = PRT_WINDOW_SPEC(m);
+    if (mean)
+        spec = (prt_window_spec)PRT_WINDOW_SPEC(a);
+    spec.ceil_mode = (mean ? a->ceil_mode : m->ceil_mode) != 0;
+    const prt_tensor *x = c->in[0];
+    const bool with_padding = mean && a->count_include_pad != 0;
+    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || x->rank != 4 ||
+        prt_tensor_count(c->out[0]) == 0 || (with_padding && spec.ceil_mode))
+        return prt_fast_pass(done);
+    prt_window w;
+    prt_window_fill(NULL, &spec, 2, x->dims + 1, NULL, &w);
+    prt_nhwc v = { .kern = k, .batch = (size_t)x->dims[0], .in_c = (size_t)x->dims[3],
+        .x = x->data, .y = c->out[0]->data };
+    prt_nhwc_take_window(&v, &w);
+    job j = { .finish = false };
+    prt_nhwc_windows_init(&j.w, &v);
+    j.w.run = with_padding ? run_mean_of_all : mean ? run_mean : run_largest;
+    return run_bands(c, &j);
+}

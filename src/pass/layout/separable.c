@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * separable.c — fuse_separable: a depthwise NhwcConv with the convolutions of 1 by 1 around it, or
+ * one of them, where what lies between is larger than the second cache level keeps. Where the mean
+ * of its result is wanted (squeeze and excite), that comes along.
+ */
+#include "op/nhwc.h"
+#include "pass/rewrite.h"
+
+enum { LEAST_HIDDEN = 160 << 10 }; /* floats of an image between two convolutions */
+
+/* Elements of an image (not of the batch); 0 when not known. */
+static int64_t image_size(const prt_value *v)
+{
+    int64_t size = 1;
+    if (!prt_type_is_tensor(v->type) || v->type->rank != 4)
+        return 0;
+    for (uint32_t i = 1; i < 4; i++)
+        size *= prt_dim_is_number(v->type->dims[i]) && v->type->dims[i] < 1 << 16
+            ? v->type->dims[i]
+            : 0;
+    return size;
+}
+
+static bool is_form(const prt_op *op, const char *form)
+{
+    return op != NULL && prt_op_is(op, PRT_OP_nhwc_conv) && image_size(&op->out[0]) != 0 &&
+        prt_str_is(((const prt_nhwc_conv_attrs *)op->attrs)->form, form);
+}
+
+/* A product of pixels with a matrix. */
+static bool is_pointwise(const prt_op *op)
+{
+    if (!is_form(op, "panels"))
+        return false;
+    const prt_nhwc_conv_attrs *a = op->attrs;
+    const prt_i64s *lists[3] = { &a->kernel_shape, &a->strides, &a->dilations };
+    for (uint32_t k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < lists[k]->count; i++)
+            if (lists[k]->data[i] != 1)
+                return false;
+    for (uint32_t i = 0; i < a->pads.count; i++)
+        if (a->pads.data[i] != 0)
+            return false;
+    return a->group == 1 && a->images == 0 && prt_op_input(op, 4) == NULL;
+}
+
+/* The ReduceMean over all pixels of `v`, the dims kept; NULL: none. */
+static prt_op *mean_of(const prt_value *v)
+{
+    prt_for_each_use(use, v)
+    {
+        prt_tensor axes;
+        prt_op *op = use->user;
+        if (prt_op_is(op, PRT_OP_reduce_mean) && prt_match_constant(op, 1, &axes) &&
+            ((const prt_reduce_mean_attrs *)op->attrs)->keepdims != 0 &&
+            prt_tensor_count(&axes) == 2 && prt_load_f64(axes.dtype, axes.data, 0) == 1.0 &&
+            prt_load_f64(axes.dtype, axes.data, 1) == 2.0)
+            return op;
+    }
+    return NULL;
+}
+
+/* The one operator that reads it, where it is no output. */
+static prt_op *only_reader(const prt_value *v)
+{
+    prt_op *reader = NULL;
+    prt_for_each_use(use, v)
+    {
+        if (reader != NULL || use->user == v->graph->ret)
+            return NULL;
+        reader = use->user;
+    }
+    return reader;
+}
+
+static void take_windows(prt_nhwc_separable_attrs *to, const prt_nhwc_conv_attrs *a)
+{
+    PRT_ATTR_GIVE(*to, nhwc_separable, hidden, a->group);
+    PRT_ATTR_GIVE(*to, nhwc_separable, kernel_shape, a->kernel_shape);
+    PRT_ATTR_GIVE(*to, nhwc_separable, pads, a->pads);
+    PRT_ATTR_GIVE(*to, nhwc_separable, strides, a->strides);
+    PRT_ATTR_GIVE(*to, nhwc_separable, dilations, a->dilations);
+    PRT_ATTR_GIVE(*to, nhwc_separable, activation1, a->activation);
+    PRT_ATTR_GIVE(*to, nhwc_separable, alpha1, a->alpha);
+    PRT_ATTR_GIVE(*to, nhwc_separable, beta1, a->beta);
+}
+
+/* `wise` is the depthwise one, `last` the projection or NULL; new ops go before the root. */
+static bool put(prt_build *b, prt_op *wise, prt_op *last)
+{
+    prt_nhwc_separable_attrs attrs = PRT_ATTRS_OF(nhwc_separable);
+    prt_op *first = prt_match_interior(wise, 0, PRT_OP_nhwc_conv);
+    prt_op *mean = last == NULL ? mean_of(&wise->out[0]) : NULL;
+    if (!is_pointwise(first) || prt_op_input(first, 3) != NULL ||
+        image_size(&first->out[0]) < LEAST_HIDDEN)
+        first = NULL;
+    if (first == NULL && image_size(&wise->out[0]) < LEAST_HIDDEN)
+        return false;
+    if (prt_op_input(wise, 3) != NULL || (first == NULL && last == NULL && mean == NULL))
+        return false;
+    take_windows(&attrs, wise->attrs);
+    prt_value *in[8] = { prt_op_input(wise, 0), prt_op_input(wise, 1), prt_op_input(wise, 2) };
+    if (first != NULL) {
+        const prt_nhwc_conv_attrs *a = first->attrs;
+        PRT_ATTR_GIVE(attrs, nhwc_separable, activation0, a->activation);
+        PRT_ATTR_GIVE(attrs, nhwc_separable, alpha0, a->alpha);
+        PRT_ATTR_GIVE(attrs, nhwc_separable, beta0, a->beta);
+        in[0] = prt_op_input(first, 0);
+        in[3] = prt_op_input(first, 1);
+        in[4] = prt_op_input(first, 2);
+    }
+    if (last != NULL) {
+        const prt_nhwc_conv_attrs *a = last->attrs;
+        PRT_ATTR_GIVE(attrs, nhwc_separable, filters, a->filters);
+        PRT_ATTR_GIVE(attrs, nhwc_separable, activation2, a->activation);
+        PRT_ATTR_GIVE(attrs, nhwc_separable, alpha2, a->alpha);
+        PRT_ATTR_GIVE(attrs, nhwc_separable, beta2, a->beta);
+        in[5] = prt_op_input(last, 1);
+        in[6] = prt_op_input(last, 2);
+        in[7] = prt_op_input(last, 3);
+    }
+    uint32_t n = 8;
+    while (in[n - 1] == NULL)
+        n--;
+    prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_separable, &attrs, n, in, mean != NULL ? 2 : 1);
+    if (op == NULL)
+        return true;
+    if (mean != NULL)
+        (void)prt_pass_replace(b, &mean->out[0], &op->out[1]);
+    (void)prt_pass_replace(b, last != NULL ? &last->out[0] : &wise->out[0], &op->out[0]);
+    return true;
+}
+
+static bool apply(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    if (is_pointwise(root)) {
+        prt_op *wise = prt_match_interior(root, 0, PRT_OP_nhwc_conv);
+        return is_form(wise, "taps") && put(b, wise, root);
+    }
+    if (!is_form(root, "taps"))
+        return false;
+    const prt_op *reader = only_reader(&root->out[0]);
+    if (reader != NULL && is_pointwise(reader) && prt_op_input(reader, 0) == &root->out[0])
+        return false; /* which takes it in */
+    return put(b, root, NULL);
+}
+
+static const prt_rewrite rewrites[] = { { PRT_OP_nhwc_conv, apply } };
+
+const prt_pass_hooks prt_pass_fuse_separable = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};
