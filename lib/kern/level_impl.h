@@ -11,8 +11,8 @@
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
 #include "kern/stats_impl.h"
-#include "kern/windows_impl.h"
 #include "kern/attend_impl.h" /* after what it is made of */
+#include "kern/windows_impl.h"
 #include "kern/winograd_impl.h"
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
