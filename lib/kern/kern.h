@@ -13,6 +13,7 @@
 #include "kern/gemm.h"
 #include "kern/interleave.h"
 #include "kern/move.h"
+#include "kern/narrow.h"
 #include "kern/plain.h"
 #include "kern/rows.h"
 #include "kern/windows.h"
@@ -21,6 +22,7 @@
 typedef struct prt_kern {
     const char *level; /* "portable", "avx2", "avx512" */
     prt_gemm_fn gemm;
+    prt_kern_narrow narrow;
     prt_kern_attend attend;
     prt_kern_rows rows;
     prt_kern_plain plain;

@@ -8,6 +8,7 @@
 #include "kern/interleave_impl.h"
 #include "kern/kern.h"
 #include "kern/move_impl.h"
+#include "kern/narrow_impl.h"
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
 #include "kern/stats_impl.h"
@@ -20,6 +21,7 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
     .gemm = PRT_LEVEL(prt_gemm_run),
+    .narrow = { .few = run_few, .widen = run_widen },
     .attend = { .weigh = run_weigh, .put_away = run_put_away },
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,

@@ -58,8 +58,21 @@ static bool is_cancelled(void *user)
 /* Most bytes of constants that compiling may make. */
 enum { FOLD_BYTES = 256 << 20 };
 
+/* What weights are stored as and products computed in. */
+static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config)
+{
+    const char *weights = prt_config_text(config, PRT_OPTION_weights);
+    const char *compute = prt_config_text(config, PRT_OPTION_compute);
+    if (strcmp(compute, "bf16") == 0 && strcmp(weights, "f32") != 0 && strcmp(weights, "bf16") != 0)
+        return prt_fail(POPRT_E_ARG, "weights", "'%s' with compute=bf16, which stores bf16",
+            weights);
+    PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
+    return prt_pass_manager_set(manager, "compute", compute);
+}
+
 /* A copy of the model that has gone through the pipeline "inference". */
-static poprt_status optimize(poprt_env *env, const prt_module *module, prt_module **out)
+static poprt_status optimize(poprt_env *env, const prt_module *module, const poprt_config *config,
+    prt_module **out)
 {
     prt_pass_manager *manager = NULL;
     const prt_pass_limits limits = { .fold_bytes = FOLD_BYTES };
@@ -69,6 +82,8 @@ static poprt_status optimize(poprt_env *env, const prt_module *module, prt_modul
     poprt_status status = prt_pass_manager_create(&env->allocator, &manager);
     if (status == POPRT_OK)
         status = prt_pass_manager_add_pipeline(manager, "inference");
+    if (status == POPRT_OK)
+        status = set_precision(manager, config);
     if (status == POPRT_OK) {
         prt_pass_manager_limit(manager, &limits);
         prt_pass_manager_observe(manager, &observer);
@@ -92,7 +107,7 @@ static poprt_status compile(poprt_env *env, const prt_module *module, const popr
         .progress_user = env->progress_user };
     prt_module *better = NULL;
     if (prt_config_number(config, PRT_OPTION_optimize) != 0)
-        PRT_TRY(optimize(env, module, &better));
+        PRT_TRY(optimize(env, module, config, &better));
     const poprt_status status = prt_compile(better != NULL ? better : module, &options, out);
     prt_module_release(better);
     return status;

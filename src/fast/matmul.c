@@ -3,10 +3,11 @@
 #include "fast/product.h"
 #include "fast/share.h"
 #include "op/fused.h"
+#include "op/narrow.h"
 #include "op/product.h"
 
-
-enum { FEW_ROWS = 4 }; /* packing B pays from here on */
+/* Packing B pays from FEW_ROWS on; widening it by panels, where it is narrow, after NARROW_ROWS. */
+enum { FEW_ROWS = 4, NARROW_ROWS = 8 };
 
 /* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
 typedef struct right {
@@ -14,6 +15,10 @@ typedef struct right {
     size_t row, column;
     const prt_matmul *mm;
     size_t c_step; /* elements of C in a batch */
+    int narrow;    /* kind of panels that are widened; with `panels`, `scale` and `kern` */
+    const void *panels;
+    const float *scale;
+    const prt_kern *kern;
 } right;
 
 static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
@@ -25,6 +30,17 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
         prt_matmul_at(b->mm, batch, &a_at, &b_at);
     prt_gemm_pack(depth, columns, b->data + b_at + k * b->row + first * b->column, b->row,
         b->column, to);
+}
+
+static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
+    size_t depth, float *to)
+{
+    const right *b = p->user;
+    const size_t rows = prt_narrow_rows(b->narrow, p->k);
+    (void)batch;
+    b->kern->narrow.widen(b->narrow, columns, k, depth,
+        (const char *)b->panels + first * rows * prt_narrow_size(b->narrow),
+        b->scale != NULL ? b->scale + first : NULL, to);
 }
 
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
@@ -43,7 +59,9 @@ typedef struct few {
     const float *a, *b;
     bool turned; /* columns of B lie side by side */
     bool packed; /* B is panels, see kern/gemm.h */
-    const float *bias, *residual;
+    int narrow;  /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */
+    const void *panels;
+    const float *bias, *residual, *scale;
     float *y;
     prt_act act;
 } few;
@@ -56,6 +74,16 @@ static void run_panels(const few *f, size_t from, size_t n)
         const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + at : NULL,
             .residual = f->residual != NULL ? f->residual + at : NULL, .ldr = f->n,
             .act = f->act };
+        if (f->narrow < PRT_NARROW_COUNT) {
+            const size_t rows = prt_narrow_rows(f->narrow, f->k);
+            const prt_narrow_block g = { .kind = f->narrow, .rows = f->m, .columns = columns,
+                .k = f->k, .a = f->a, .lda = f->k,
+                .b = (const char *)f->panels + at * rows * prt_narrow_size(f->narrow),
+                .scale = f->scale != NULL ? f->scale + at : NULL, .c = f->y + at, .ldc = f->n,
+                .end = &end };
+            f->kern->narrow.few(&g);
+            continue;
+        }
         const prt_gemm_block g = { .rows = f->m, .columns = columns, .k = f->k, .a = f->a,
             .lda = f->k, .b = f->b + at * f->k, .stride = prt_gemm_width(columns), .c = f->y + at,
             .ldc = f->n, .end = &end };
@@ -104,7 +132,8 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
 /* One product with whole operands, by the way that fits its rows. */
 static poprt_status run_linear(prt_eval *c, const few *f)
 {
-    if (f->m < FEW_ROWS) {
+    const bool is_narrow = f->narrow < PRT_NARROW_COUNT;
+    if (f->m < FEW_ROWS || (is_narrow && f->m <= NARROW_ROWS)) {
         few cut = *f;
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
@@ -112,11 +141,13 @@ static poprt_status run_linear(prt_eval *c, const few *f)
         return prt_share_run(c, cut.pieces, 0, run_few, &cut);
     }
     const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
-        .column = f->turned ? f->k : 1 };
+        .column = f->turned ? f->k : 1, .narrow = f->narrow, .panels = f->panels,
+        .scale = f->scale, .kern = f->kern };
     const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
         .lda = f->k, .c = f->y, .ldc = f->n,
         .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
-        .pack = pack, .direct = f->packed ? panel_at : NULL, .padded = f->packed, .user = &from };
+        .pack = is_narrow ? widen : pack, .direct = f->packed && !is_narrow ? panel_at : NULL,
+        .padded = f->packed && !is_narrow, .user = &from };
     return prt_product_fast(c, f->kern, &p);
 }
 
@@ -130,7 +161,7 @@ static poprt_status run_matmul(prt_eval *c, const prt_kern *k, const prt_tensor 
         return prt_fast_pass(done);
     if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
         const few f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k, .a = a->data,
-            .b = b->data, .turned = turned, .y = c->out[0]->data };
+            .b = b->data, .turned = turned, .narrow = PRT_NARROW_COUNT, .y = c->out[0]->data };
         return run_linear(c, &f);
     }
     const right from = { .data = b->data, .row = turned ? 1 : mm.n, .column = turned ? mm.k : 1,
@@ -177,16 +208,20 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_fused_linear_attrs *attrs = c->attrs;
     prt_act act;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) ||
         !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
         return prt_fast_pass(done);
     const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
     const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
     const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
-    if (depth == 0)
+    const int narrow = prt_narrow_of(b->dtype);
+    const bool scaled = prt_eval_has(c, 4);
+    if (depth == 0 || attrs->compute.size != 0 || (narrow == PRT_NARROW_COUNT && scaled))
         return prt_fast_pass(done);
-    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
-        .turned = attrs->transB != 0, .packed = attrs->columns != 0,
+    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
+        .b = narrow == PRT_NARROW_COUNT ? b->data : NULL, .turned = attrs->transB != 0,
+        .packed = attrs->columns != 0, .narrow = narrow, .panels = b->data,
+        .scale = scaled ? c->in[4]->data : NULL,
         .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
         .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
     return run_linear(c, &f);
@@ -208,6 +243,7 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
     if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
         return prt_fast_pass(done);
     const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
-        .turned = attrs->transB != 0, .bias = bias != NULL ? bias->data : NULL, .y = y->data };
+        .turned = attrs->transB != 0, .narrow = PRT_NARROW_COUNT,
+        .bias = bias != NULL ? bias->data : NULL, .y = y->data };
     return run_linear(c, &f);
 }

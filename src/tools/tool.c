@@ -110,6 +110,7 @@ poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
 void prt_tool_close(prt_tool *tool)
 {
     prt_progress_clear(&tool->progress);
+    poprt_config_release(tool->config);
     poprt_env_release(tool->env);
     prt_arena_release(tool->arena);
 }
@@ -232,6 +233,27 @@ poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char 
     return status;
 }
 
+poprt_status prt_tool_set(prt_tool *tool, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL)
+        return prt_fail(POPRT_E_ARG, text, "an option is given as KEY=VALUE");
+    const char *key = prt_arena_text(tool->arena, text, (size_t)(equals - text));
+    if (key == NULL)
+        return POPRT_E_NOMEM;
+    if (tool->config == NULL)
+        PRT_TRY(poprt_config_create(tool->env, &tool->config));
+    return poprt_config_set(tool->config, key, equals + 1);
+}
+
+poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option)
+{
+    uint32_t cursor = 0;
+    for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;)
+        PRT_TRY(prt_tool_set(tool, v));
+    return POPRT_OK;
+}
+
 static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out)
 {
@@ -241,7 +263,7 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
     const double loaded = prt_tool_now_ms();
     poprt_status status = prt_tool_run_passes(tool, model, NULL);
     if (status == POPRT_OK)
-        status = poprt_compile(model, NULL, out);
+        status = poprt_compile(model, tool->config, out);
     poprt_model_release(model);
     times->load_ms = loaded - start;
     times->compile_ms = prt_tool_now_ms() - loaded;

@@ -14,6 +14,7 @@
 typedef struct prt_tool {
     prt_arena *arena; /* lives as long as the command */
     poprt_env *env;
+    poprt_config *config; /* for compiling; NULL: defaults */
     prt_progress progress;
 } prt_tool;
 
@@ -47,6 +48,11 @@ typedef struct prt_tool_times {
 /* Opens PopEF, or reads ONNX, runs the passes of "convert" and compiles. `times` may be NULL. */
 poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out);
+
+/* An option for compiling, as "KEY=VALUE". */
+poprt_status prt_tool_set(prt_tool *tool, const char *text);
+/* All values of a command-line option of that kind. */
+poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option);
 
 /* The passes of "convert", then those of a comma list (may be NULL). */
 poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char *passes);
