@@ -10,6 +10,7 @@
 
 #include "kern/attend.h"
 #include "kern/cell.h"
+#include "kern/dot.h"
 #include "kern/gemm.h"
 #include "kern/interleave.h"
 #include "kern/move.h"
@@ -20,9 +21,10 @@
 #include "kern/winograd.h"
 
 typedef struct prt_kern {
-    const char *level; /* "portable", "avx2", "avx512" */
+    const char *level; /* a name that prt_cpu_level knows */
     prt_gemm_fn gemm;
     prt_kern_narrow narrow;
+    prt_kern_dot dot;
     prt_kern_attend attend;
     prt_kern_rows rows;
     prt_kern_plain plain;

@@ -65,6 +65,9 @@ typedef struct prt_kern_narrow {
     /* Rows [k, k + depth) of a panel of `columns` columns as gemm.h has them, times `scale`. */
     void (*widen)(int kind, size_t columns, size_t k, size_t depth, const void *b,
         const float *scale, float *to);
+    /* n elements as bfloat16 holds them, to nearest even; in pairs, a zero behind an odd end. */
+    void (*round)(size_t n, const float *x, float *y);
+    void (*pairs)(size_t n, const float *x, uint32_t *y);
 } prt_kern_narrow;
 
 /* One panel of float32 with `columns` columns to narrow elements, each divided by its column's

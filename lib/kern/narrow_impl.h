@@ -300,4 +300,31 @@ static void run_widen(int kind, size_t columns, size_t k, size_t depth, const vo
     }
 }
 
+/* ---- bfloat16 */
+
+/* The upper half is what bfloat16 keeps; NaN stays one. */
+static inline uint32_t bf16_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    const uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1u);
+    return (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : rounded;
+}
+
+static void run_round(size_t n, const float *x, float *y)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = bf16_of(x[i]) & 0xffff0000u;
+        memcpy(y + i, &bits, sizeof(bits));
+    }
+}
+
+static void run_round_pairs(size_t n, const float *x, uint32_t *y)
+{
+    for (size_t i = 0; i < n / 2; i++)
+        y[i] = bf16_of(x[2 * i]) >> 16 | (bf16_of(x[2 * i + 1]) & 0xffff0000u);
+    if (n % 2 != 0)
+        y[n / 2] = bf16_of(x[n - 1]) >> 16;
+}
+
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* matmul.c — MatMul and Gemm of float32. */
+#include "fast/linear.h"
 #include "fast/product.h"
 #include "fast/share.h"
 #include "op/fused.h"
 #include "op/narrow.h"
 #include "op/product.h"
-
-/* Packing B pays from FEW_ROWS on; widening it by panels, where it is narrow, after NARROW_ROWS. */
-enum { FEW_ROWS = 4, NARROW_ROWS = 8 };
 
 /* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
 typedef struct right {
@@ -52,22 +50,8 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
     *bias = 0;
 }
 
-/* Few rows of A: B is read once as it lies, and not packed. */
-typedef struct few {
-    const prt_kern *kern;
-    size_t m, n, k, pieces;
-    const float *a, *b;
-    bool turned; /* columns of B lie side by side */
-    bool packed; /* B is panels, see kern/gemm.h */
-    int narrow;  /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */
-    const void *panels;
-    const float *bias, *residual, *scale;
-    float *y;
-    prt_act act;
-} few;
-
 /* Panels from column `from` on, each of them read once for all rows. */
-static void run_panels(const few *f, size_t from, size_t n)
+static void run_panels(const prt_linear *f, size_t from, size_t n)
 {
     for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
         const size_t left = f->n - at, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
@@ -93,7 +77,7 @@ static void run_panels(const few *f, size_t from, size_t n)
 
 static void run_few(const void *user, size_t item, float *scratch)
 {
-    const few *f = user;
+    const prt_linear *f = user;
     const prt_kern_rows *rows = &f->kern->rows;
     const size_t unit = f->packed ? PRT_GEMM_PANEL : 1, units = (f->n + unit - 1) / unit;
     const size_t from = prt_share_cut(units, f->pieces, item) * unit;
@@ -129,12 +113,11 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
     return b->data + first * p->k + k * *stride;
 }
 
-/* One product with whole operands, by the way that fits its rows. */
-static poprt_status run_linear(prt_eval *c, const few *f)
+poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
 {
     const bool is_narrow = f->narrow < PRT_NARROW_COUNT;
-    if (f->m < FEW_ROWS || (is_narrow && f->m <= NARROW_ROWS)) {
-        few cut = *f;
+    if (f->m < PRT_LINEAR_FEW || (is_narrow && f->m <= PRT_LINEAR_NARROW)) {
+        prt_linear cut = *f;
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
         cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
@@ -160,9 +143,10 @@ static poprt_status run_matmul(prt_eval *c, const prt_kern *k, const prt_tensor 
     if (mm.k == 0)
         return prt_fast_pass(done);
     if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
-        const few f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k, .a = a->data,
+        const prt_linear f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k,
+            .a = a->data,
             .b = b->data, .turned = turned, .narrow = PRT_NARROW_COUNT, .y = c->out[0]->data };
-        return run_linear(c, &f);
+        return prt_linear_run(c, &f);
     }
     const right from = { .data = b->data, .row = turned ? 1 : mm.n, .column = turned ? mm.k : 1,
         .mm = &mm, .c_step = mm.m * mm.n };
@@ -216,15 +200,15 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
     const int narrow = prt_narrow_of(b->dtype);
     const bool scaled = prt_eval_has(c, 4);
-    if (depth == 0 || attrs->compute.size != 0 || (narrow == PRT_NARROW_COUNT && scaled))
+    if (depth == 0 || (narrow == PRT_NARROW_COUNT && scaled))
         return prt_fast_pass(done);
-    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
+    const prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
         .b = narrow == PRT_NARROW_COUNT ? b->data : NULL, .turned = attrs->transB != 0,
         .packed = attrs->columns != 0, .narrow = narrow, .panels = b->data,
         .scale = scaled ? c->in[4]->data : NULL,
         .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
         .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
-    return run_linear(c, &f);
+    return attrs->compute.size != 0 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);
 }
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
@@ -242,8 +226,8 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         (size_t)bias->dims[bias->rank - 1] == n;
     if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
         return prt_fast_pass(done);
-    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+    const prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
         .turned = attrs->transB != 0, .narrow = PRT_NARROW_COUNT,
         .bias = bias != NULL ? bias->data : NULL, .y = y->data };
-    return run_linear(c, &f);
+    return prt_linear_run(c, &f);
 }

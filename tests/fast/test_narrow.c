@@ -57,6 +57,21 @@ START_TEST(every_type_and_tile)
 }
 END_TEST
 
+START_TEST(both_sides_rounded)
+{
+    static const int rows[] = { 1, 8, 9, 14, 23, 250 };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        check_product(PRT_NARROW_bf16, rows[i], 70, 33, ",compute=\"bf16\"", 0);
+        check_product(PRT_NARROW_bf16, rows[i], 130, 64,
+            ",activation=\"Gelu\",compute=\"bf16\"", 0);
+        check_product(PRT_NARROW_bf16, rows[i], 16, 1, ",compute=\"bf16\"", 1);
+        check_product(PRT_NARROW_i8, rows[i], 20, 9, ",compute=\"bf16\"", 1);
+    }
+    fast_check("a = input f32[9,40]\nb = input f32[40,33]\n"
+        "y = fused_linear a b {compute=\"bf16\"}\nreturn y\n", -1, 1, 1e-5);
+}
+END_TEST
+
 /* All 256 bytes of the 8-bit types, those that have no number in them included. */
 START_TEST(every_byte)
 {
@@ -78,4 +93,5 @@ START_TEST(every_byte)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/narrow", every_type_and_tile, every_byte)
+PRT_TEST_MAIN("fast/narrow", every_type_and_tile, both_sides_rounded,
+    every_byte)

@@ -76,7 +76,8 @@ static void check_level(prt_program *p, const inputs *in, const prt_kern *kern, 
 
 void fast_check(const char *text, double low, double high, double bound)
 {
-    static const char *const levels[] = { "portable", "avx2", "avx512" };
+    static const char *const levels[] = { "portable", "avx2", "avx512", "avx512_vnni",
+        "avx512_bf16" };
     prt_program *p = program_from_text(text);
     prt_pool *pool = NULL;
     inputs in;
