@@ -34,6 +34,8 @@ typedef struct prt_kern_dot {
     void (*pairs)(const prt_dot_block *g);
     /* Sums of fours, A unsigned and B signed, exact but for what int32 cannot hold: that wraps. */
     void (*fours)(const prt_dot_block *g);
+    /* The same, A signed and B unsigned. */
+    void (*turned_fours)(const prt_dot_block *g);
 } prt_kern_dot;
 
 #endif

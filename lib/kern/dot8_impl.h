@@ -11,79 +11,103 @@
 #include "kern/dot.h"
 #include "kern/simd.h"
 
-#define DOT_PUT put_sums
-
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, __m512i v)
+typedef __m512i dot_words;
+#define DOT8_LANES 16
+
+static inline dot_words zero_words(void)
 {
-    int32_t *to = (int32_t *)g->c + row * g->ldc + column;
-    if (column + 16 <= g->columns)
-        _mm512_storeu_si512(to, v);
-    else if (column < g->columns)
-        _mm512_mask_storeu_epi32(to, v_first(g->columns - column), v);
+    return _mm512_setzero_si512();
 }
-#define DOT_SUM __m512i
-#define DOT_ZERO _mm512_setzero_si512()
-#define DOT_WORD __m512i
-#define DOT_LOAD(p) _mm512_loadu_si512(p)
-#define DOT_SET(x) _mm512_set1_epi32((int)(x))
-#define DOT_LANES 16
+static inline dot_words load_words(const uint32_t *p)
+{
+    return _mm512_loadu_si512(p);
+}
+static inline dot_words set_words(uint32_t x)
+{
+    return _mm512_set1_epi32((int)x);
+}
+static inline void put_words(int32_t *to, size_t n, dot_words v)
+{
+    if (n >= 16)
+        _mm512_storeu_si512(to, v);
+    else
+        _mm512_mask_storeu_epi32(to, v_first(n), v);
+}
+/* a's bytes are unsigned, b's signed. */
 #if defined(__AVX512VNNI__)
-#define DOT_NAME prt_dot_fours_vnni
-#define DOT_STEP(sum, a, b) _mm512_dpbusd_epi32(sum, a, b)
+static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
+{
+    return _mm512_dpbusd_epi32(sum, a, b);
+}
+#define DOT8_NAME(name) prt_dot_##name##_vnni
 #else
-static inline __m512i step_fours(__m512i sum, __m512i a, __m512i b)
+static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
     const __m512i a0 = _mm512_and_si512(a, _mm512_set1_epi16(255)), a1 = _mm512_srli_epi16(a, 8);
     const __m512i b0 = _mm512_srai_epi16(_mm512_slli_epi16(b, 8), 8), b1 = _mm512_srai_epi16(b, 8);
     return _mm512_add_epi32(sum,
         _mm512_add_epi32(_mm512_madd_epi16(a0, b0), _mm512_madd_epi16(a1, b1)));
 }
-#define DOT_NAME prt_dot_fours_avx512
-#define DOT_STEP(sum, a, b) step_fours(sum, a, b)
+#define DOT8_NAME(name) prt_dot_##name##_avx512
 #endif
 
 #elif defined(__AVX2__) && defined(__FMA__)
-static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, __m256i v)
+typedef __m256i dot_words;
+#define DOT8_LANES 8
+#define DOT8_NAME(name) prt_dot_##name##_avx2
+
+static inline dot_words zero_words(void)
 {
-    int32_t *to = (int32_t *)g->c + row * g->ldc + column;
-    if (column + 8 <= g->columns)
-        _mm256_storeu_si256((void *)to, v);
-    else if (column < g->columns)
-        _mm256_maskstore_epi32(to, v_first(g->columns - column), v);
+    return _mm256_setzero_si256();
 }
-static inline __m256i step_fours(__m256i sum, __m256i a, __m256i b)
+static inline dot_words load_words(const uint32_t *p)
+{
+    return _mm256_loadu_si256((const void *)p);
+}
+static inline dot_words set_words(uint32_t x)
+{
+    return _mm256_set1_epi32((int)x);
+}
+static inline void put_words(int32_t *to, size_t n, dot_words v)
+{
+    if (n >= 8)
+        _mm256_storeu_si256((void *)to, v);
+    else
+        _mm256_maskstore_epi32(to, v_first(n), v);
+}
+static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
     const __m256i a0 = _mm256_and_si256(a, _mm256_set1_epi16(255)), a1 = _mm256_srli_epi16(a, 8);
     const __m256i b0 = _mm256_srai_epi16(_mm256_slli_epi16(b, 8), 8), b1 = _mm256_srai_epi16(b, 8);
     return _mm256_add_epi32(sum,
         _mm256_add_epi32(_mm256_madd_epi16(a0, b0), _mm256_madd_epi16(a1, b1)));
 }
-#define DOT_SUM __m256i
-#define DOT_ZERO _mm256_setzero_si256()
-#define DOT_WORD __m256i
-#define DOT_LOAD(p) _mm256_loadu_si256((const void *)(p))
-#define DOT_SET(x) _mm256_set1_epi32((int)(x))
-#define DOT_LANES 8
-#define DOT_NAME prt_dot_fours_avx2
-#define DOT_STEP(sum, a, b) step_fours(sum, a, b)
 
 #else
 typedef uint32_t dot_words __attribute__((vector_size(16)));
+#define DOT8_LANES 4
+#define DOT8_NAME(name) prt_dot_##name##_portable
 
+static inline dot_words zero_words(void)
+{
+    return (dot_words){ 0 };
+}
 static inline dot_words load_words(const uint32_t *p)
 {
     dot_words v;
     memcpy(&v, p, sizeof(v));
     return v;
 }
-static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, dot_words v)
+static inline dot_words set_words(uint32_t x)
 {
-    uint32_t *to = (uint32_t *)g->c + row * g->ldc + column;
-    for (size_t i = 0; i < 4 && column + i < g->columns; i++)
-        to[i] = v[i];
+    return (dot_words){ x, x, x, x };
 }
-/* Sums wrap, so they are unsigned; bytes of B are moved up and down again to get their sign. */
+static inline void put_words(int32_t *to, size_t n, dot_words v)
+{
+    memcpy(to, &v, (n < 4 ? n : 4) * sizeof(*to));
+}
+/* Sums wrap, so they are unsigned; bytes of b are moved up and down again to get their sign. */
 static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
     sum += (a & 255u) * (dot_words)((vm)(b << 24) >> 24);
@@ -91,16 +115,34 @@ static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
     sum += (a >> 16 & 255u) * (dot_words)((vm)(b << 8) >> 24);
     return sum + (a >> 24) * (dot_words)((vm)b >> 24);
 }
-#define DOT_SUM dot_words
-#define DOT_ZERO (dot_words){ 0 }
-#define DOT_WORD dot_words
-#define DOT_LOAD(p) load_words(p)
-#define DOT_SET(x) (dot_words){ x, x, x, x }
-#define DOT_LANES 4
-#define DOT_NAME prt_dot_fours_portable
-#define DOT_STEP(sum, a, b) step_fours(sum, a, b)
 #endif
 
+static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, dot_words v)
+{
+    if (column < g->columns)
+        put_words((int32_t *)g->c + row * g->ldc + column, g->columns - column, v);
+}
+
+#define DOT_NAME DOT8_NAME(fours)
+#define DOT_STEP(sum, a, b) step_fours(sum, a, b)
+#define DOT_SUM dot_words
+#define DOT_ZERO zero_words()
+#define DOT_WORD dot_words
+#define DOT_LOAD(p) load_words(p)
+#define DOT_SET(x) set_words(x)
+#define DOT_PUT put_sums
+#define DOT_LANES DOT8_LANES
+#include "kern/dot_impl.h"
+
+#define DOT_NAME DOT8_NAME(turned_fours)
+#define DOT_STEP(sum, a, b) step_fours(sum, b, a)
+#define DOT_SUM dot_words
+#define DOT_ZERO zero_words()
+#define DOT_WORD dot_words
+#define DOT_LOAD(p) load_words(p)
+#define DOT_SET(x) set_words(x)
+#define DOT_PUT put_sums
+#define DOT_LANES DOT8_LANES
 #include "kern/dot_impl.h"
 
 #endif

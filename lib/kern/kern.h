@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "kern/attend.h"
+#include "kern/bytes.h"
 #include "kern/cell.h"
 #include "kern/dot.h"
 #include "kern/gemm.h"
@@ -25,6 +26,7 @@ typedef struct prt_kern {
     prt_gemm_fn gemm;
     prt_kern_narrow narrow;
     prt_kern_dot dot;
+    prt_kern_bytes bytes;
     prt_kern_attend attend;
     prt_kern_rows rows;
     prt_kern_plain plain;

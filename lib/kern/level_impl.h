@@ -3,6 +3,7 @@
 #ifndef PRT_KERN_LEVEL_IMPL_H
 #define PRT_KERN_LEVEL_IMPL_H
 
+#include "kern/bytes_impl.h"
 #include "kern/cell_impl.h"
 #include "kern/dot8_impl.h"
 #include "kern/gemm_impl.h"
@@ -22,6 +23,9 @@
     .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
     .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
         .pairs = run_round_pairs },                                                                \
+    .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
+        .requantize = run_requantize, .quantize = run_quantize, .dequantize = run_dequantize,      \
+        .dequantize_i32 = run_dequantize_i32 },                                                    \
     .attend = { .weigh = run_weigh, .put_away = run_put_away },                                    \
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,\
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,            \
@@ -42,25 +46,27 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
-    .dot = { .fours = PRT_LEVEL(prt_dot_fours) },
+    .dot = { .fours = PRT_LEVEL(prt_dot_fours), .turned_fours = PRT_LEVEL(prt_dot_turned_fours) },
     LEVEL_COMMON
 };
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 void prt_dot_fours_vnni(const prt_dot_block *g);
+void prt_dot_turned_fours_vnni(const prt_dot_block *g);
 void prt_dot_pairs_avx512(const prt_dot_block *g);
 
 extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16;
 
 const prt_kern prt_kern_level_vnni = {
     .level = "avx512_vnni",
-    .dot = { .fours = prt_dot_fours_vnni },
+    .dot = { .fours = prt_dot_fours_vnni, .turned_fours = prt_dot_turned_fours_vnni },
     LEVEL_COMMON
 };
 
 const prt_kern prt_kern_level_bf16 = {
     .level = "avx512_bf16",
-    .dot = { .fours = prt_dot_fours_vnni, .pairs = prt_dot_pairs_avx512 },
+    .dot = { .fours = prt_dot_fours_vnni, .turned_fours = prt_dot_turned_fours_vnni,
+        .pairs = prt_dot_pairs_avx512 },
     LEVEL_COMMON
 };
 #endif
