@@ -12,75 +12,79 @@
 #include "kern/simd.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-typedef __m512i dot_words;
+typedef int32_t dot_words __attribute__((vector_size(64)));
 #define DOT8_LANES 16
 
 static inline dot_words zero_words(void)
 {
-    return _mm512_setzero_si512();
+    return (dot_words)_mm512_setzero_si512();
 }
 static inline dot_words load_words(const uint32_t *p)
 {
-    return _mm512_loadu_si512(p);
+    return (dot_words)_mm512_loadu_si512(p);
 }
 static inline dot_words set_words(uint32_t x)
 {
-    return _mm512_set1_epi32((int)x);
+    return (dot_words)_mm512_set1_epi32((int)x);
 }
 static inline void put_words(int32_t *to, size_t n, dot_words v)
 {
     if (n >= 16)
-        _mm512_storeu_si512(to, v);
+        _mm512_storeu_si512(to, (__m512i)v);
     else
-        _mm512_mask_storeu_epi32(to, v_first(n), v);
+        _mm512_mask_storeu_epi32(to, v_first(n), (__m512i)v);
 }
 /* a's bytes are unsigned, b's signed. */
 #if defined(__AVX512VNNI__)
 static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
-    return _mm512_dpbusd_epi32(sum, a, b);
+    return (dot_words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
 #define DOT8_NAME(name) prt_dot_##name##_vnni
 #else
 static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
-    const __m512i a0 = _mm512_and_si512(a, _mm512_set1_epi16(255)), a1 = _mm512_srli_epi16(a, 8);
-    const __m512i b0 = _mm512_srai_epi16(_mm512_slli_epi16(b, 8), 8), b1 = _mm512_srai_epi16(b, 8);
-    return _mm512_add_epi32(sum,
+    const __m512i a0 = _mm512_and_si512((__m512i)a, _mm512_set1_epi16(255));
+    const __m512i a1 = _mm512_srli_epi16((__m512i)a, 8);
+    const __m512i b0 = _mm512_srai_epi16(_mm512_slli_epi16((__m512i)b, 8), 8);
+    const __m512i b1 = _mm512_srai_epi16((__m512i)b, 8);
+    return (dot_words)_mm512_add_epi32((__m512i)sum,
         _mm512_add_epi32(_mm512_madd_epi16(a0, b0), _mm512_madd_epi16(a1, b1)));
 }
 #define DOT8_NAME(name) prt_dot_##name##_avx512
 #endif
 
 #elif defined(__AVX2__) && defined(__FMA__)
-typedef __m256i dot_words;
+typedef int32_t dot_words __attribute__((vector_size(32)));
 #define DOT8_LANES 8
 #define DOT8_NAME(name) prt_dot_##name##_avx2
 
 static inline dot_words zero_words(void)
 {
-    return _mm256_setzero_si256();
+    return (dot_words)_mm256_setzero_si256();
 }
 static inline dot_words load_words(const uint32_t *p)
 {
-    return _mm256_loadu_si256((const void *)p);
+    return (dot_words)_mm256_loadu_si256((const void *)p);
 }
 static inline dot_words set_words(uint32_t x)
 {
-    return _mm256_set1_epi32((int)x);
+    return (dot_words)_mm256_set1_epi32((int)x);
 }
 static inline void put_words(int32_t *to, size_t n, dot_words v)
 {
     if (n >= 8)
-        _mm256_storeu_si256((void *)to, v);
+        _mm256_storeu_si256((void *)to, (__m256i)v);
     else
-        _mm256_maskstore_epi32(to, v_first(n), v);
+        _mm256_maskstore_epi32(to, v_first(n), (__m256i)v);
 }
 static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
-    const __m256i a0 = _mm256_and_si256(a, _mm256_set1_epi16(255)), a1 = _mm256_srli_epi16(a, 8);
-    const __m256i b0 = _mm256_srai_epi16(_mm256_slli_epi16(b, 8), 8), b1 = _mm256_srai_epi16(b, 8);
-    return _mm256_add_epi32(sum,
+    const __m256i a0 = _mm256_and_si256((__m256i)a, _mm256_set1_epi16(255));
+    const __m256i a1 = _mm256_srli_epi16((__m256i)a, 8);
+    const __m256i b0 = _mm256_srai_epi16(_mm256_slli_epi16((__m256i)b, 8), 8);
+    const __m256i b1 = _mm256_srai_epi16((__m256i)b, 8);
+    return (dot_words)_mm256_add_epi32((__m256i)sum,
         _mm256_add_epi32(_mm256_madd_epi16(a0, b0), _mm256_madd_epi16(a1, b1)));
 }
 

@@ -22,6 +22,7 @@ typedef struct conv {
     size_t in_h, in_w, out_h, out_w, stride_h, stride_w, dilation_h, dilation_w;
     int64_t top, left;
     size_t height, width, plane; /* of one plane; bytes of all planes of a channel */
+    size_t *offset;              /* where a tap reads for the first position */
     uint8_t fill;
     void *y;
     /* QLinearConv */
@@ -34,13 +35,11 @@ static const uint8_t *right(const prt_integer *p, size_t batch, size_t k, size_t
     size_t columns, uint8_t *spare)
 {
     const conv *v = p->user;
-    const size_t channel = batch * v->channels + k / v->taps, tap = k % v->taps;
-    const size_t y = tap / v->kernel_w * v->dilation_h, x = tap % v->kernel_w * v->dilation_w;
-    const size_t phase = y % v->stride_h * v->stride_w + x % v->stride_w;
+    const size_t channel = k / v->taps;
     (void)columns;
     (void)spare;
-    return (v->planes != NULL ? v->planes : v->x) + channel * v->plane +
-        (phase * v->height + y / v->stride_h) * v->width + x / v->stride_w + first;
+    return (v->planes != NULL ? v->planes : v->x) + (batch * v->channels + channel) * v->plane +
+        v->offset[k - channel * v->taps] + first;
 }
 
 /* One row of a plane: every stride_w-th pixel of a row of the image from column `x` on. */
@@ -139,13 +138,21 @@ static void fill_window(conv *v, const prt_window *w)
     v->width = v->out_w + (v->kernel_w - 1) * v->dilation_w / v->stride_w;
 }
 
-/* Planes in scratch, unless x is what they would be. False: too large, or memory is refused. */
+/* Where taps read, and planes in scratch unless x is what they would be. */
 static poprt_status make_planes(prt_eval *c, const prt_kern *k, conv *v, size_t channels)
 {
     const size_t phases = v->stride_h * v->stride_w;
     size_t size;
     v->kern = k;
     v->plane = phases * v->height * v->width;
+    v->offset = prt_eval_scratch(c, v->taps, sizeof(size_t));
+    if (v->offset == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < v->taps; i++) {
+        const size_t y = i / v->kernel_w * v->dilation_h, x = i % v->kernel_w * v->dilation_w;
+        const size_t phase = y % v->stride_h * v->stride_w + x % v->stride_w;
+        v->offset[i] = (phase * v->height + y / v->stride_h) * v->width + x / v->stride_w;
+    }
     if (phases == 1 && v->top == 0 && v->left == 0 && v->height == v->in_h && v->width == v->in_w)
         return POPRT_OK;
     if (!prt_size_mul(channels, v->plane, &size))
