@@ -19,7 +19,7 @@ typedef struct tile {
     size_t ldc;
     size_t columns; /* of C; columns beyond are computed and dropped */
     bool add;       /* to what is in C */
-    /* What is cheap is done on the way to C: sums, then bounds. NULL: no sum. */
+    /* Done on the way to C: sums, then bounds. NULL: no sum. */
     const float *row_bias, *bias, *residual;
     size_t ldr;
     float low, high;
@@ -196,26 +196,6 @@ static size_t lines_ahead(const prt_gemm_block *g, size_t steps)
     return lines <= steps ? lines : 0;
 }
 
-/* Over finished rows, while they are in the first cache level. */
-static void finish(const prt_gemm_block *g, size_t row, size_t rows)
-{
-    const prt_gemm_end *e = g->end;
-    const vf a = v_set(e->act.a), b = v_set(e->act.b);
-    for (size_t i = row; i < row + rows; i++) {
-        float *c = g->c + i * g->ldc;
-        const float *r = e->residual != NULL ? e->residual + i * e->ldr : NULL;
-        const vf whole = v_set(e->row_bias != NULL ? e->row_bias[i] : 0.0f);
-        for (size_t j = 0; j < g->columns; j += VL) {
-            vf v = v_add(v_load_some(c, j, g->columns), whole);
-            if (e->bias != NULL)
-                v = v_add(v, v_load_some(e->bias, j, g->columns));
-            if (r != NULL)
-                v = v_add(v, v_load_some(r, j, g->columns));
-            v_store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
-        }
-    }
-}
-
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
@@ -225,9 +205,9 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     const prt_gemm_end *e = g->end;
     const float *own[MAX_R];
     float low = -INFINITY, high = INFINITY;
-    const bool cheap = e != NULL && prt_act_bounds(&e->act, &low, &high);
+    const bool bounded = e == NULL || prt_act_bounds(&e->act, &low, &high);
     tile t = { .from = own, .taps = 1, .step = g->rows, .skip = g->skip, .width = g->stride,
-        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = cheap ? e->ldr : 0,
+        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = e != NULL ? e->ldr : 0,
         .low = low, .high = high };
     if (g->from != NULL)
         t.taps = g->taps;
@@ -241,16 +221,16 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
             own[row] = g->a + (i + row) * g->lda;
         if (g->from != NULL)
             t.from = g->from + i;
-        if (cheap && e->row_bias != NULL)
+        if (e != NULL && e->row_bias != NULL)
             t.row_bias = e->row_bias + i;
         for (size_t j = 0; j < g->columns; j += w * VL) {
             const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
             t.b = g->b + j;
             t.c = g->c + i * g->ldc + j;
             t.columns = g->columns - j;
-            if (cheap && e->bias != NULL)
+            if (e != NULL && e->bias != NULL)
                 t.bias = e->bias + j;
-            if (cheap && e->residual != NULL)
+            if (e != NULL && e->residual != NULL)
                 t.residual = e->residual + i * e->ldr + j;
             t.stride = lines != 0 ? LINE : 0;
             const micro_fn far = groups == 1 ? stream[vectors - 1][r - 1] : NULL;
@@ -259,8 +239,8 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
                 t.next += LINE * steps;
             lines -= lines < steps ? lines : steps;
         }
-        if (e != NULL && !cheap)
-            finish(g, i, r);
+        for (size_t row = i; row < i + r && !bounded; row++) /* while it is in the first cache */
+            run_act(&e->act, g->columns, g->c + row * g->ldc, g->c + row * g->ldc);
     }
 }
 
