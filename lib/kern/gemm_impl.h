@@ -193,7 +193,7 @@ static size_t choose_width(size_t rows, size_t width)
 static size_t lines_ahead(const prt_gemm_block *g, size_t steps)
 {
     const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
-    return lines <= steps ? lines : 0;
+    return lines <= steps ? lines : steps;
 }
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
