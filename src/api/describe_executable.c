@@ -10,6 +10,8 @@ static const char *const spaces[] = {
     [PRT_SPACE_OUTPUT] = "output",
     [PRT_SPACE_CAPTURE] = "capture",
     [PRT_SPACE_DYNAMIC] = "dynamic",
+    [PRT_SPACE_VIEW] = "view of",
+    [PRT_SPACE_PART] = "part of",
 };
 
 static const prt_eval_params *params_of(const prt_program *p, const prt_step *step)
@@ -84,9 +86,13 @@ static void put_buffer(prt_sink *sink, const prt_program *p, const prt_block *bl
     prt_sink_print(sink, "  %%%u %s %s", i, type, spaces[buffer->space]);
     if (buffer->space == PRT_SPACE_PLANNED && block->is_static)
         prt_sink_print(sink, " at %zu", buffer->offset);
+    else if (buffer->space == PRT_SPACE_VIEW || buffer->space == PRT_SPACE_PART)
+        prt_sink_print(sink, " %%%u", buffer->ref);
     else if (buffer->space != PRT_SPACE_PLANNED && buffer->space != PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " %u", buffer->ref);
-    if (buffer->space == PRT_SPACE_PLANNED || buffer->space == PRT_SPACE_DYNAMIC)
+    if (buffer->space == PRT_SPACE_PART)
+        prt_sink_print(sink, " at %zu", buffer->offset);
+    if (buffer->space == PRT_SPACE_PLANNED || buffer->space >= PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " steps %u-%u", buffer->first, buffer->last);
     prt_sink_print(sink, "  ");
     prt_sink_str(sink, buffer->name);

@@ -8,9 +8,9 @@
  * `data` and `size` set already, unless infer left the shape open; then the hook calls
  * prt_eval_shape first. An output of which infer knows nothing comes with kind UNKNOWN, data NULL
  * and what is declared for it: dtype (0: nothing), rank (UINT32_MAX: unknown) and dims (negative:
- * unknown). It matters to loops that never run. Outputs never overlap inputs. Contents of inputs
- * are untrusted: indices are checked by the hook, integer division by zero and overflow are its to
- * avoid.
+ * unknown). It matters to loops that never run. Outputs never overlap inputs, but for output 0 of
+ * what op/alias.h allows in place, which may be exactly an input. Contents of inputs are untrusted:
+ * indices are checked by the hook, integer division by zero and overflow are its to avoid.
  */
 #ifndef PRT_OP_EVAL_H
 #define PRT_OP_EVAL_H

@@ -387,10 +387,10 @@ poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t 
     source s = { .program = program, .arena = program->arena, .at = bytes,
         .end = (const unsigned char *)bytes + size, .status = POPRT_OK };
     const uint32_t version = get_u32(&s);
-    if (s.status == POPRT_OK && version != PRT_CODEC_VERSION)
+    if (s.status == POPRT_OK && (version < PRT_CODEC_OLDEST || version > PRT_CODEC_VERSION))
         return prt_fail(POPRT_E_VERSION, NULL,
-            "executable has format %u, this library reads %u: compile the model again", version,
-            PRT_CODEC_VERSION);
+            "executable has format %u, this library reads %u to %u: compile the model again",
+            version, PRT_CODEC_OLDEST, PRT_CODEC_VERSION);
     program->source = get_str(&s);
     get_dims(&s);
     get_constants(&s);

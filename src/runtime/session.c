@@ -325,6 +325,7 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
         status = bind_inputs(s, in);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = place_result(s, i, in, &out[i]);
+    prt_frame_place_parts(&s->frames[0]);
     if (status == POPRT_OK)
         status = prt_frame_run(&s->frames[0]);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
