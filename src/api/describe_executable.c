@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* describe_executable.c — poprt_executable_describe: blocks, buffers, plan and steps. */
 #include "api/describe.h"
+
+#include <stdio.h>
+
 #include "op/op.h"
 
 static const char *const spaces[] = {
@@ -52,6 +55,9 @@ static poprt_status add_plan(prt_description *d, const prt_program *p)
     const prt_str none = { NULL, 0 };
     PRT_TRY(prt_describe_add_fact(d, "plan bytes", "plan_bytes", none, bytes));
     PRT_TRY(prt_describe_add_fact(d, "most live", "plan_largest_live_set", none, peak));
+    char ratio[32];
+    (void)snprintf(ratio, sizeof(ratio), "%.3f", peak != 0 ? (double)bytes / (double)peak : 1.0);
+    PRT_TRY(prt_describe_add_fact(d, "plan ratio", "plan_ratio", prt_str_of(ratio), 0));
     PRT_TRY(prt_describe_add_fact(d, "planned", "planned_buffers", none, planned));
     PRT_TRY(prt_describe_add_fact(d, "dynamic", "dynamic_buffers", none, dynamic));
     return prt_describe_add_fact(d, "open blocks", "blocks_planned_at_run", none, open);
