@@ -288,7 +288,7 @@ static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t p
     size_t left = p->count != 0 ? MOST_PLACEMENTS / p->count : 0;
     bool found = false;
     *total = 0;
-    for (size_t i = 0; i < PRT_COUNT_OF(orders) && (!found || (*total > peak && left > 0)); i++) {
+    for (size_t i = 0; i < PRT_COUNT_OF(orders); i++) {
         for (size_t k = 0; k < p->count; k++)
             p->boxes[k].lift = 0;
         for (uint32_t turn = 1; turn <= MOST_TURNS && (!found || (*total > peak && left > 0));

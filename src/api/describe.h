@@ -54,7 +54,12 @@ poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
 /* Text inside a Graphviz string: quotes, backslashes and control characters made harmless. */
 void prt_sink_dot(prt_sink *sink, prt_str text);
 
-/* Checks the parameters of a describe call. */
-poprt_status prt_describe_check(const void *object, int32_t format, poprt_write_fn write);
+/* What becomes of each node and what each step does, as lines and as one JSON object. */
+poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink);
+poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt_sink *sink);
+
+/* Checks the parameters of a describe call; `last` is the last format there is for the object. */
+poprt_status prt_describe_check(const void *object, int32_t format, int32_t last,
+    poprt_write_fn write);
 
 #endif

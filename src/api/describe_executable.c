@@ -2,6 +2,7 @@
 /* describe_executable.c — poprt_executable_describe: blocks, buffers, plan and steps. */
 #include "api/describe.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "op/op.h"
@@ -56,7 +57,10 @@ static poprt_status add_plan(prt_description *d, const prt_program *p)
     PRT_TRY(prt_describe_add_fact(d, "plan bytes", "plan_bytes", none, bytes));
     PRT_TRY(prt_describe_add_fact(d, "most live", "plan_largest_live_set", none, peak));
     char ratio[32];
-    (void)snprintf(ratio, sizeof(ratio), "%.3f", peak != 0 ? (double)bytes / (double)peak : 1.0);
+    const uint64_t thousandths =
+        peak != 0 ? (uint64_t)((double)bytes / (double)peak * 1000.0 + 0.5) : 1000;
+    (void)snprintf(ratio, sizeof(ratio), "%" PRIu64 ".%03" PRIu64, thousandths / 1000,
+        thousandths % 1000);
     PRT_TRY(prt_describe_add_fact(d, "plan ratio", "plan_ratio", prt_str_of(ratio), 0));
     PRT_TRY(prt_describe_add_fact(d, "planned", "planned_buffers", none, planned));
     PRT_TRY(prt_describe_add_fact(d, "dynamic", "dynamic_buffers", none, dynamic));
@@ -200,7 +204,7 @@ static poprt_status print_dot(const prt_program *p, prt_sink *sink)
 poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
     poprt_write_fn write, void *user)
 {
-    PRT_TRY(prt_describe_check(exec, format, write));
+    PRT_TRY(prt_describe_check(exec, format, POPRT_FORMAT_STEPS_JSON, write));
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&exec->env->allocator, 0, &arena));
     prt_sink sink;
@@ -210,6 +214,10 @@ poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t for
         status = print_text(exec->program, &sink);
     else if (format == POPRT_FORMAT_DOT)
         status = print_dot(exec->program, &sink);
+    else if (format == POPRT_FORMAT_STEPS)
+        status = prt_describe_steps(exec->program, &sink);
+    else if (format == POPRT_FORMAT_STEPS_JSON)
+        status = prt_describe_steps_json(exec->program, arena, &sink);
     else
         status = describe(exec, arena, format == POPRT_FORMAT_JSON, &sink);
     prt_arena_release(arena);

@@ -179,7 +179,7 @@ static poprt_status print_dot(const graph_list *graphs, prt_sink *sink)
 poprt_status poprt_model_describe(const poprt_model *model, int32_t format, poprt_write_fn write,
     void *user)
 {
-    PRT_TRY(prt_describe_check(model, format, write));
+    PRT_TRY(prt_describe_check(model, format, POPRT_FORMAT_DOT, write));
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &arena));
     prt_sink sink;

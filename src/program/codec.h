@@ -8,7 +8,8 @@
 
 #include "program/program.h"
 
-/* 2 has views and parts (prt_space). Earlier formats are read; the current one is written. */
+/* 2 has views and parts (prt_space), and says what became of the model's nodes. Earlier formats are
+ * read; the current one is written. */
 enum { PRT_CODEC_OLDEST = 1, PRT_CODEC_VERSION = 2 };
 
 /* The payload, in `arena`. */

@@ -31,7 +31,7 @@ typedef enum prt_space {
     PRT_SPACE_OUTPUT,   /* `ref` = index of a block output: likewise */
     PRT_SPACE_CAPTURE,  /* `ref` = buffer of the parent block */
     PRT_SPACE_DYNAMIC,  /* sized when it is computed: unknown dims, strings, sequences */
-    PRT_SPACE_VIEW,     /* in the memory of buffer `ref`, an input of the step that makes this one */
+    PRT_SPACE_VIEW,     /* in the memory of buffer `ref`, an input of the step that makes it */
     PRT_SPACE_PART      /* in the memory of buffer `ref`, planned or output, from `offset` on */
 } prt_space;
 
@@ -69,6 +69,7 @@ typedef struct prt_eval_params {
     const struct prt_op_def *def;
     const void *attrs;
     prt_str origin; /* node name in the model */
+    prt_str merged; /* other nodes that became part of it, '+' between */
     uint32_t n_regions;
     const uint32_t *regions; /* blocks, in the order of the operator's regions */
 } prt_eval_params;
@@ -98,6 +99,12 @@ typedef struct prt_io {
     bool any_shape; /* an input: no step reads more than its element type */
 } prt_io;
 
+/* A node of the model that no step stands for. */
+typedef struct prt_gone {
+    prt_str node, op; /* its name, or that of its first output; its operator */
+    prt_str pass;     /* after which it was not there any more */
+} prt_gone;
+
 typedef struct prt_program {
     _Atomic uint32_t refs;
     prt_arena *arena;
@@ -114,6 +121,8 @@ typedef struct prt_program {
     prt_eval_params *params;
     prt_io *inputs;
     const prt_io *outputs; /* of the main block, by name */
+    uint32_t n_gone;
+    const prt_gone *gone; /* for inspection */
 } prt_program;
 
 /* An empty program with pools. */

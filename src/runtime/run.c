@@ -156,7 +156,8 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
     return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-/* A view's memory, where its step makes none: the input that it may be written over, else its own. */
+/* A view's memory, where its step makes none: the input that it may be written over, or some of its
+ * own. */
 static poprt_status place_view(prt_frame *f, const prt_frame_step *step, uint32_t i)
 {
     prt_tensor *y = step->out[i];
