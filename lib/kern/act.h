@@ -3,6 +3,8 @@
 #ifndef PRT_KERN_ACT_H
 #define PRT_KERN_ACT_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum prt_act_kind {
@@ -24,5 +26,13 @@ typedef struct prt_act {
     int kind;
     float a, b;
 } prt_act;
+
+/* The bounds of an activation that is nothing else; false, and none, for the others. */
+static inline bool prt_act_bounds(const prt_act *act, float *low, float *high)
+{
+    *low = act->kind == PRT_ACT_clip ? act->a : act->kind == PRT_ACT_relu ? 0.0f : -INFINITY;
+    *high = act->kind == PRT_ACT_clip ? act->b : INFINITY;
+    return act->kind == PRT_ACT_none || act->kind == PRT_ACT_relu || act->kind == PRT_ACT_clip;
+}
 
 #endif

@@ -30,6 +30,10 @@ typedef struct prt_gemm_block {
     size_t rows, columns, k;
     const float *a;
     size_t lda;
+    /* Instead of `a`, where it is not NULL: rows of A in `taps` pieces of k elements each, with B's
+     * taps * k rows. Piece t of row i is at from[t * rows + i] + skip. */
+    const float *const *from;
+    size_t taps, skip;
     const float *b; /* packed, or any rows `stride` apart that may be read up to the next 16 */
     size_t stride;
     float *c;

@@ -9,69 +9,99 @@
 #include "kern/act_impl.h"
 #include "kern/gemm.h"
 
-/* One call of a micro-kernel: `k` steps; `width` is the panel's, between rows of B. */
+/* One call of a micro-kernel: `taps` times `k` steps; `width` is the panel's, between rows of B. */
 typedef struct tile {
-    const float *a;
-    size_t lda;
+    const float *const *from; /* rows of A: those of a tap follow each other, taps `step` apart */
+    size_t taps, step, skip;
     const float *b;
     size_t width, k;
     float *c;
     size_t ldc;
     size_t columns; /* of C; columns beyond are computed and dropped */
     bool add;       /* to what is in C */
-    /* What is cheap is done on the way to C: sums, then bounds. `low` NULL: nothing. */
-    const float *low, *high, *row_bias, *bias, *residual;
+    /* What is cheap is done on the way to C: sums, then bounds. NULL: no sum. */
+    const float *row_bias, *bias, *residual;
     size_t ldr;
+    float low, high;
 } tile;
+
+/* What a sum starts from. */
+static inline vf start(const tile *t, size_t row, size_t column)
+{
+    if (t->add)
+        return v_load_some(t->c + row * t->ldc, column, t->columns);
+    return t->bias != NULL ? v_load_some(t->bias, column, t->columns) : v_set(0.0f);
+}
 
 /* NaN comes through: min and max give their second operand. */
 static inline void put(const tile *t, size_t row, size_t column, vf v)
 {
-    if (t->low != NULL) {
-        if (t->row_bias != NULL)
-            v = v_add(v, v_set(t->row_bias[row]));
-        if (t->bias != NULL)
-            v = v_add(v, v_load_some(t->bias, column, t->columns));
-        if (t->residual != NULL)
-            v = v_add(v, v_load_some(t->residual + row * t->ldr, column, t->columns));
-        v = v_min(v_set(*t->high), v_max(v_set(*t->low), v));
-    }
+    if (t->row_bias != NULL)
+        v = v_add(v, v_set(t->row_bias[row]));
+    if (t->bias != NULL && t->add)
+        v = v_add(v, v_load_some(t->bias, column, t->columns));
+    if (t->residual != NULL)
+        v = v_add(v, v_load_some(t->residual + row * t->ldr, column, t->columns));
+    v = v_min(v_set(t->high), v_max(v_set(t->low), v));
     v_store_some(t->c + row * t->ldc, column, t->columns, v);
 }
+
+/* The same where whole vectors get nothing but their bounds. */
+static inline bool is_plain(const tile *t, size_t columns)
+{
+    return t->columns >= columns && t->row_bias == NULL && t->residual == NULL &&
+        (t->bias == NULL || !t->add);
+}
+
+#define EACH(R, W)                                                                                 \
+    PRT_UNROLL(24)                                                                                 \
+    for (size_t i = 0; i < R; i++)                                                                 \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t j = 0; j < W; j++)
 
 /* R rows by W vectors. */
 #define MICRO(R, W)                                                                                \
     static void micro_##R##x##W(const tile *t)                                                     \
     {                                                                                              \
         vf sum[R][W];                                                                              \
-        const float *a = t->a, *b = t->b;                                                          \
-        const size_t lda = t->lda, width = t->width;                                               \
-        PRT_UNROLL(24)                                                                             \
-        for (size_t i = 0; i < R; i++)                                                             \
-            PRT_UNROLL(8)                                                                          \
-            for (size_t j = 0; j < W; j++)                                                         \
-                sum[i][j] = t->add ? v_load_some(t->c + i * t->ldc, j * VL, t->columns)            \
-                                   : v_set(0.0f);                                                  \
-        for (size_t p = t->k; p != 0; p--) {                                                       \
-            vf row[W];                                                                             \
-            PRT_UNROLL(8)                                                                          \
-            for (size_t j = 0; j < W; j++)                                                         \
-                row[j] = v_load(b + j * VL);                                                       \
+        const float *const *from = t->from, *b = t->b;                                             \
+        const size_t k = t->k, width = t->width;                                                   \
+        const bool whole = t->columns >= (W) * VL;                                                 \
+        if (t->add || !whole) {                                                                    \
+            EACH(R, W) sum[i][j] = start(t, i, j * VL);                                            \
+        } else if (t->bias != NULL) {                                                              \
+            EACH(R, W) sum[i][j] = v_load(t->bias + j * VL);                                       \
+        } else {                                                                                   \
+            EACH(R, W) sum[i][j] = v_set(0.0f);                                                    \
+        }                                                                                          \
+        for (size_t tap = t->taps; tap != 0; tap--, from += t->step) {                             \
+            const float *a[R];                                                                     \
             PRT_UNROLL(24)                                                                         \
-            for (size_t i = 0; i < R; i++) {                                                       \
-                const vf x = v_set(a[i * lda]);                                                    \
+            for (size_t i = 0; i < R; i++)                                                         \
+                a[i] = from[i] + t->skip;                                                          \
+            for (size_t p = 0; p < k; p++) {                                                       \
+                vf row[W];                                                                         \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t j = 0; j < W; j++)                                                     \
-                    sum[i][j] = v_fma(x, row[j], sum[i][j]);                                       \
+                    row[j] = v_load(b + j * VL);                                                   \
+                PRT_UNROLL(24)                                                                     \
+                for (size_t i = 0; i < R; i++) {                                                   \
+                    const vf x = v_set(a[i][p]);                                                   \
+                    PRT_UNROLL(8)                                                                  \
+                    for (size_t j = 0; j < W; j++)                                                 \
+                        sum[i][j] = v_fma(x, row[j], sum[i][j]);                                   \
+                }                                                                                  \
+                b += width;                                                                        \
             }                                                                                      \
-            b += width;                                                                            \
-            a++;                                                                                   \
         }                                                                                          \
-        PRT_UNROLL(24)                                                                             \
-        for (size_t i = 0; i < R; i++)                                                             \
-            PRT_UNROLL(8)                                                                          \
-            for (size_t j = 0; j < W; j++)                                                         \
-                put(t, i, j * VL, sum[i][j]);                                                      \
+        if (is_plain(t, (W) * VL)) {                                                               \
+            const vf low = v_set(t->low), high = v_set(t->high);                                   \
+            float *c = t->c;                                                                       \
+            const size_t ldc = t->ldc;                                                             \
+            EACH(R, W) v_store(c + i * ldc + j * VL, v_min(high, v_max(low, sum[i][j])));          \
+        } else {                                                                                   \
+            EACH(R, W) put(t, i, j * VL, sum[i][j]);                                               \
+        }                                                                                          \
     }
 
 typedef void (*micro_fn)(const tile *t);
@@ -127,13 +157,6 @@ static size_t choose_width(size_t rows, size_t width)
     return rows > 6 && rows <= 12 ? 2 : 4;
 }
 
-/* Rows in groups as equal as they can be: 13 rows of at most 12 are 7 and 6. */
-static size_t group_size(size_t rows, size_t most)
-{
-    const size_t groups = (rows + most - 1) / most;
-    return (rows + groups - 1) / groups;
-}
-
 /* Over finished rows, while they are in the first cache level. */
 static void finish(const prt_gemm_block *g, size_t row, size_t rows)
 {
@@ -154,38 +177,39 @@ static void finish(const prt_gemm_block *g, size_t row, size_t rows)
     }
 }
 
-/* The bounds of an activation that is nothing else; false for the others. */
-static bool bounds_of(const prt_act *act, float *low, float *high)
-{
-    *low = act->kind == PRT_ACT_clip ? act->a : act->kind == PRT_ACT_relu ? 0.0f : -INFINITY;
-    *high = act->kind == PRT_ACT_clip ? act->b : INFINITY;
-    return act->kind == PRT_ACT_none || act->kind == PRT_ACT_relu || act->kind == PRT_ACT_clip;
-}
-
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 {
     const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
-    const size_t group = group_size(g->rows, most_rows[w - 1]);
+    const size_t most = most_rows[w - 1], groups = (g->rows + most - 1) / most;
     const prt_gemm_end *e = g->end;
-    float low, high;
-    const bool cheap = e != NULL && bounds_of(&e->act, &low, &high);
-    for (size_t i = 0; i < g->rows; i += group) {
-        const size_t left = g->rows - i, r = left < group ? left : group;
+    const float *own[MAX_R];
+    float low = -INFINITY, high = INFINITY;
+    const bool cheap = e != NULL && prt_act_bounds(&e->act, &low, &high);
+    tile t = { .from = own, .taps = 1, .step = g->rows, .skip = g->skip, .width = g->stride,
+        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = cheap ? e->ldr : 0,
+        .low = low, .high = high };
+    if (g->from != NULL)
+        t.taps = g->taps;
+    /* Groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
+    for (size_t i = 0, n = 0, r = 0; n < groups; n++, i += r) {
+        r = g->rows / groups + (n < g->rows % groups);
+        for (size_t row = 0; g->from == NULL && row < r; row++)
+            own[row] = g->a + (i + row) * g->lda;
+        if (g->from != NULL)
+            t.from = g->from + i;
+        if (cheap && e->row_bias != NULL)
+            t.row_bias = e->row_bias + i;
         for (size_t j = 0; j < g->columns; j += w * VL) {
             const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
-            tile t = { .a = g->a + i * g->lda, .lda = g->lda, .b = g->b + j, .width = g->stride,
-                .k = g->k, .c = g->c + i * g->ldc + j, .ldc = g->ldc, .columns = g->columns - j,
-                .add = g->add };
-            if (cheap) {
-                t.low = &low;
-                t.high = &high;
-                t.row_bias = e->row_bias != NULL ? e->row_bias + i : NULL;
-                t.bias = e->bias != NULL ? e->bias + j : NULL;
-                t.residual = e->residual != NULL ? e->residual + i * e->ldr + j : NULL;
-                t.ldr = e->ldr;
-            }
+            t.b = g->b + j;
+            t.c = g->c + i * g->ldc + j;
+            t.columns = g->columns - j;
+            if (cheap && e->bias != NULL)
+                t.bias = e->bias + j;
+            if (cheap && e->residual != NULL)
+                t.residual = e->residual + i * e->ldr + j;
             micro[vectors - 1][r - 1](&t);
         }
         if (e != NULL && !cheap)

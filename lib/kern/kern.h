@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "kern/cell.h"
+#include "kern/depthwise.h"
 #include "kern/gemm.h"
 #include "kern/plain.h"
 #include "kern/rows.h"
@@ -20,6 +21,7 @@ typedef struct prt_kern {
     prt_kern_rows rows;
     prt_kern_plain plain;
     prt_kern_cells cells;
+    prt_depthwise_fn depthwise;
     prt_kern_winograd winograd;
 } prt_kern;
 

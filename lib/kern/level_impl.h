@@ -4,6 +4,7 @@
 #define PRT_KERN_LEVEL_IMPL_H
 
 #include "kern/cell_impl.h"
+#include "kern/depthwise_impl.h"
 #include "kern/gemm_impl.h"
 #include "kern/kern.h"
 #include "kern/plain_impl.h"
@@ -24,7 +25,8 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,
         .cast = run_cast },
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
-    .winograd = { .weights = run_weights, .input = run_input, .output = run_output },
+    .depthwise = run_depthwise,
+    .winograd = { .input = run_input, .output = run_output },
 };
 
 #endif

@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winograd.h — the three transforms of F(4x4, 3x3), by which a convolution with 3 by 3 kernels
- * becomes 36 products of matrices: tiles of 6 by 6 inputs, 4 apart, give 4 by 4 outputs each.
- * Interpolation points are 0, 1, -1, 2, -2 and infinity.
+ * winograd.h — two of the three transforms of F(4x4, 3x3), by which a convolution with 3 by 3
+ * kernels becomes 36 products of matrices: tiles of 6 by 6 inputs, 4 apart, give 4 by 4 outputs
+ * each (Lavin and Gray, 2016). Weights are transformed when a model is compiled. Interpolation
+ * points are 0, 1, -1, 2, -2 and infinity. Channels lie side by side.
  */
 #ifndef PRT_KERN_WINOGRAD_H
 #define PRT_KERN_WINOGRAD_H
 
-#include "kern/act.h"
+#include <stddef.h>
 
 enum { PRT_WINOGRAD_OUT = 4, PRT_WINOGRAD_IN = 6, PRT_WINOGRAD_MATRICES = 36 };
 
+/* One tile of outputs, its channels [0, n). */
+typedef struct prt_winograd_out {
+    size_t n;
+    const float *from; /* products: channel i of matrix m is at from[m * matrix + i] */
+    size_t matrix;
+    const float *bias; /* by channel; NULL: none */
+    size_t high, wide; /* outputs that there are, of 4 by 4 */
+    const float *residual; /* laid out like y; NULL: none; may be y itself */
+    float least, most; /* bounds of the results; NaN comes through */
+    float *y;          /* output (0, 0) */
+    size_t y_row, y_column;
+} prt_winograd_out;
+
 typedef struct prt_kern_winograd {
-    /* n kernels of 9 taps, one after another; element i of matrix m goes to to[m * matrix + i]. */
-    void (*weights)(size_t n, const float *w, float *to, size_t matrix);
-    /* n tiles; from[y * 6 + x][i] is element (y, x) of tile i. */
+    /* from[y * 6 + x][i] is channel i of element (y, x) of a tile; its value in matrix m goes to
+     * to[m * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
-    /* n tiles of products, as `input` leaves them; element (y, x) of tile i, plus the bias and
-     * through the activation, goes to to[(y * 4 + x) * row + i]. */
-    void (*output)(size_t n, const float *from, size_t matrix, float bias, const prt_act *act,
-        float *to, size_t row);
+    void (*output)(const prt_winograd_out *o);
 } prt_kern_winograd;
 
 #endif

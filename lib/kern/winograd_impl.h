@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* winograd_impl.h — winograd.h at one level: a vector holds the same element of VL tiles. */
+/* winograd_impl.h — winograd.h at one level: a vector holds the same element of VL channels. */
 #ifndef PRT_KERN_WINOGRAD_IMPL_H
 #define PRT_KERN_WINOGRAD_IMPL_H
 
-#include "kern/act_impl.h"
+#include "kern/simd.h"
 #include "kern/winograd.h"
-
-static inline vf load_tiles(const float *p, size_t n)
-{
-    return n < VL ? v_load_n(p, n) : v_load(p);
-}
-
-static inline void store_tiles(float *p, vf v, size_t n)
-{
-    if (n < VL)
-        v_store_n(p, v, n);
-    else
-        v_store(p, v);
-}
-
-/* Three taps at the six points. */
-static inline void turn_weights(vf a, vf b, vf c, vf to[6])
-{
-    const vf sixth = v_set(1.0f / 6.0f);
-    const vf even = v_mul(v_set(-1.0f / 6.0f), v_add(a, c)), odd = v_mul(sixth, b);
-    const vf even2 = v_fma(v_set(1.0f / 24.0f), a, v_mul(sixth, c));
-    const vf odd2 = v_mul(v_set(1.0f / 12.0f), b);
-    to[0] = v_mul(v_set(0.25f), a);
-    to[1] = v_sub(even, odd);
-    to[2] = v_add(even, odd);
-    to[3] = v_add(even2, odd2);
-    to[4] = v_sub(even2, odd2);
-    to[5] = c;
-}
 
 /* Six inputs to the six points. */
 static inline void turn_input(const vf d[6], vf to[6])
@@ -59,38 +31,14 @@ static inline void turn_output(const vf m[6], vf to[4])
     to[3] = v_add(m[5], v_fma(v_set(8.0f), difference2, difference));
 }
 
-static void run_weights(size_t n, const float *w, float *to, size_t matrix)
-{
-    for (size_t i = 0; i < n; i += VL) {
-        const size_t some = n - i < VL ? n - i : VL;
-        float taps[9][VL];
-        vf rows[3][6], column[6];
-        for (size_t k = 0; k < some; k++)
-            for (size_t t = 0; t < 9; t++)
-                taps[t][k] = w[(i + k) * 9 + t];
-        for (size_t k = some; k < VL; k++)
-            for (size_t t = 0; t < 9; t++)
-                taps[t][k] = 0.0f;
-        for (size_t y = 0; y < 3; y++)
-            turn_weights(v_load(taps[3 * y]), v_load(taps[3 * y + 1]), v_load(taps[3 * y + 2]),
-                rows[y]);
-        for (size_t x = 0; x < 6; x++) {
-            turn_weights(rows[0][x], rows[1][x], rows[2][x], column);
-            for (size_t y = 0; y < 6; y++)
-                store_tiles(to + (y * 6 + x) * matrix + i, column[y], some);
-        }
-    }
-}
-
 static void run_input(size_t n, const float *const *from, float *to, size_t matrix)
 {
     for (size_t i = 0; i < n; i += VL) {
-        const size_t some = n - i < VL ? n - i : VL;
         vf rows[6][6], column[6], turned[6];
         for (size_t y = 0; y < 6; y++) {
             PRT_UNROLL(6)
             for (size_t x = 0; x < 6; x++)
-                column[x] = load_tiles(from[y * 6 + x] + i, some);
+                column[x] = v_load_some(from[y * 6 + x], i, n);
             turn_input(column, rows[y]);
         }
         for (size_t x = 0; x < 6; x++) {
@@ -100,33 +48,44 @@ static void run_input(size_t n, const float *const *from, float *to, size_t matr
             turn_input(column, turned);
             PRT_UNROLL(6)
             for (size_t y = 0; y < 6; y++)
-                store_tiles(to + (y * 6 + x) * matrix + i, turned[y], some);
+                v_store_some(to + (y * 6 + x) * matrix, i, n, turned[y]);
         }
     }
 }
 
-static void run_output(size_t n, const float *from, size_t matrix, float bias, const prt_act *act,
-    float *to, size_t row)
+/* What is there of four outputs of column x. */
+static inline void put_column(const prt_winograd_out *o, size_t x, size_t i, const vf v[4])
 {
-    const vf a = v_set(act->a), b = v_set(act->b), all = v_set(bias);
-    for (size_t i = 0; i < n; i += VL) {
-        const size_t some = n - i < VL ? n - i : VL;
+    const vf low = v_set(o->least), high = v_set(o->most);
+    const vf bias = o->bias != NULL ? v_load_some(o->bias, i, o->n) : v_set(0.0f);
+    PRT_UNROLL(4)
+    for (size_t y = 0; y < 4; y++) {
+        const size_t at = y * o->y_row + x * o->y_column;
+        if (y >= o->high)
+            continue;
+        vf sum = v_add(v[y], bias);
+        if (o->residual != NULL)
+            sum = v_add(sum, v_load_some(o->residual + at, i, o->n));
+        v_store_some(o->y + at, i, o->n, v_min(high, v_max(low, sum)));
+    }
+}
+
+static void run_output(const prt_winograd_out *o)
+{
+    for (size_t i = 0; i < o->n; i += VL) {
         vf rows[6][4], column[6], turned[4];
         for (size_t y = 0; y < 6; y++) {
             PRT_UNROLL(6)
             for (size_t x = 0; x < 6; x++)
-                column[x] = load_tiles(from + (y * 6 + x) * matrix + i, some);
+                column[x] = v_load_some(o->from + (y * 6 + x) * o->matrix, i, o->n);
             turn_output(column, rows[y]);
         }
-        for (size_t x = 0; x < 4; x++) {
+        for (size_t x = 0; x < o->wide; x++) {
             PRT_UNROLL(6)
             for (size_t y = 0; y < 6; y++)
                 column[y] = rows[y][x];
             turn_output(column, turned);
-            PRT_UNROLL(4)
-            for (size_t y = 0; y < 4; y++)
-                store_tiles(to + (y * 4 + x) * row + i,
-                    v_act(v_add(turned[y], all), act->kind, a, b), some);
+            put_column(o, x, i, turned);
         }
     }
 }

@@ -52,10 +52,6 @@ static poprt_status run_conv(prt_eval *c, const prt_kern *k, const prt_conv_attr
             return POPRT_OK;
         *done = true;
     }
-    PRT_TRY(prt_fast_winograd(c, &v, done));
-    if (*done)
-        return POPRT_OK;
-    *done = true;
     prt_gather g;
     prt_gather_init(&g, &v);
     const size_t depth = v.channels * g.taps;

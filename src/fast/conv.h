@@ -16,9 +16,6 @@ typedef struct prt_conv_fast {
     prt_act act;
 } prt_conv_fast;
 
-/* Kernels of 3 by 3, one apart, where that takes less; clears `*done` elsewhere. */
-poprt_status prt_fast_winograd(prt_eval *c, const prt_conv_fast *v, bool *done);
-
 /* One channel in each group. */
 poprt_status prt_fast_depthwise(prt_eval *c, const prt_conv_fast *v, bool *done);
 

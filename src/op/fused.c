@@ -108,8 +108,7 @@ static poprt_status check_act(const prt_infer *c, prt_str name)
 
 /* ---- what both share ---- */
 
-/* Output 0 = act(output 0 + bias by the last dim + residual). */
-static void finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *residual,
+void prt_fused_finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *residual,
     const prt_act *act)
 {
     prt_tensor *y = c->out[0];
@@ -170,7 +169,7 @@ static poprt_status eval_conv(prt_eval *c)
     if (!prt_eval_wants(c, 0) || !prt_fused_act(a->activation, a->alpha, a->beta, &act))
         return POPRT_OK;
     PRT_TRY(prt_inner_eval(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, 1, c->out));
-    finish(c, NULL, input(c, 3), &act);
+    prt_fused_finish(c, NULL, input(c, 3), &act);
     return POPRT_OK;
 }
 
@@ -252,7 +251,7 @@ static poprt_status eval_linear(prt_eval *c)
     const prt_tensor *in[2] = { &x, &w };
     prt_tensor *out[1] = { &y };
     PRT_TRY(prt_inner_eval(c, PRT_OP_gemm, &gemm, 2, in, 1, out));
-    finish(c, input(c, 2), input(c, 3), &act);
+    prt_fused_finish(c, input(c, 2), input(c, 3), &act);
     return POPRT_OK;
 }
 

@@ -13,6 +13,10 @@ bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out);
 /* The name of a kind. */
 const char *prt_fused_act_name(int kind);
 
+/* Output 0 = act(output 0 + bias by the last dim + residual); NULL: without. */
+void prt_fused_finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *residual,
+    const prt_act *act);
+
 /* The conv attributes within those of fused_conv. */
 prt_conv_attrs prt_fused_conv_of(const prt_fused_conv_attrs *a);
 

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc.c — NhwcConv as products of matrices: pixels of the output by depth (taps, then channels)
+ * times packed weights. Nothing is gathered: kernels get the address of each piece of a row, and
+ * those of the padding are a pixel of zeros.
+ *
+ * Images with channels first (few of them) are laid out with padding, a band of rows for each
+ * item; then all taps of a row of the kernel are one piece.
+ */
+#include "fast/nhwc.h"
+
+#include "fast/share.h"
+#include "op/fused.h"
+
+/* Floats: of a piece of B and of A that stay in the second cache level together; of A at least. */
+enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8 };
+
+typedef struct job {
+    const prt_nhwc *v;
+    size_t panels, blocks, pixels; /* pixels of an image's output */
+    size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
+    bool plain;                    /* outputs are inputs, one by one */
+    bool bare;                     /* no bias, no residual, no activation */
+    size_t wide;                   /* floats in a row of a band */
+    size_t table;                  /* floats of scratch that hold addresses */
+} job;
+
+/* Some pixels with one panel of filters. */
+typedef struct block {
+    const job *j;
+    size_t n, group, first, columns; /* image; filters of the group */
+    size_t row, rows;                /* pixels */
+    const float **from;              /* [tap][pixel]; NULL: plain */
+    size_t taps, depth;              /* pieces of a row, and floats of one */
+} block;
+
+/* ---- addresses ---- */
+
+static void find_taps(const block *b)
+{
+    const prt_nhwc *v = b->j->v;
+    const float *x = v->x + b->n * v->in_h * v->in_w * v->in_c + b->group * v->form.channels;
+    size_t row = b->row / v->out_w, column = b->row % v->out_w;
+    for (size_t i = 0; i < b->rows; i++) {
+        const int64_t y = (int64_t)(row * v->stride_h) - v->top;
+        const int64_t left = (int64_t)(column * v->stride_w) - v->left;
+        const float **to = b->from + i;
+        for (size_t ky = 0; ky < v->kernel_h; ky++) {
+            const int64_t at_y = y + (int64_t)(ky * v->dilation_h);
+            const bool in = at_y >= 0 && at_y < (int64_t)v->in_h;
+            for (size_t kx = 0; kx < v->kernel_w; kx++, to += b->rows) {
+                const int64_t at = left + (int64_t)(kx * v->dilation_w);
+                *to = in && at >= 0 && at < (int64_t)v->in_w
+                    ? x + ((size_t)at_y * v->in_w + (size_t)at) * v->in_c
+                    : v->zeros;
+            }
+        }
+        column++;
+        if (column == v->out_w) {
+            column = 0;
+            row++;
+        }
+    }
+}
+
+/* ---- images ---- */
+
+/* Rows of the padded image that whole rows [row, row + rows) of the output read. */
+static void lay_band(const job *j, size_t n, size_t row, size_t rows, float *to)
+{
+    const prt_nhwc *v = j->v;
+    const size_t high = (rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
+    const size_t channels = v->in_c, plane = v->in_h * v->in_w;
+    const int64_t wide = (int64_t)(j->wide / channels);
+    for (size_t i = 0; i < high; i++, to += j->wide) {
+        const int64_t y = (int64_t)(row * v->stride_h + i) - v->top;
+        const int64_t end = v->left + (int64_t)v->in_w < wide ? v->left + (int64_t)v->in_w : wide;
+        const int64_t from = v->left > 0 ? v->left : 0;
+        if (y < 0 || y >= (int64_t)v->in_h || from >= end) {
+            memset(to, 0, j->wide * sizeof(float));
+            continue;
+        }
+        memset(to, 0, (size_t)from * channels * sizeof(float));
+        memset(to + (size_t)end * channels, 0, (size_t)(wide - end) * channels * sizeof(float));
+        const float *x = v->x + n * channels * plane + (size_t)y * v->in_w;
+        for (size_t c = 0; c < channels; c++, x += plane)
+            for (int64_t k = from; k < end; k++)
+                to[(size_t)k * channels + c] = x[k - v->left];
+    }
+}
+
+/* One piece for each row of the kernel. */
+static void find_band(const block *b, const float *band)
+{
+    const prt_nhwc *v = b->j->v;
+    const size_t step = v->stride_w * v->in_c;
+    for (size_t ky = 0; ky < v->kernel_h; ky++)
+        for (size_t i = 0; i < b->rows; i++)
+            b->from[ky * b->rows + i] = band + i % v->out_w * step +
+                (i / v->out_w * v->stride_h + ky * v->dilation_h) * b->j->wide;
+}
+
+/* ---- products ---- */
+
+/* Taps [tap, tap + taps), elements [skip, skip + k) of each. */
+static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_t k)
+{
+    const job *j = b->j;
+    const prt_nhwc *v = j->v;
+    const prt_nhwc_weights *w = &v->form;
+    const size_t width = prt_gemm_width(b->columns), whole = b->taps * b->depth;
+    const size_t column = b->group * w->filters + b->first;
+    const size_t pixel = b->n * j->pixels + b->row, at = pixel * v->out_c + column;
+    const prt_gemm_end end = { .bias = v->bias != NULL ? v->bias + column : NULL,
+        .residual = v->residual != NULL ? v->residual + at : NULL, .ldr = v->out_c,
+        .act = v->act };
+    const bool last = tap + taps == b->taps && skip + k == b->depth;
+    const prt_gemm_block g = { .rows = b->rows, .columns = b->columns, .k = k,
+        .a = v->x + pixel * v->in_c + b->group * w->channels + skip, .lda = v->in_c,
+        .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
+        .skip = b->from != NULL ? skip : 0,
+        .b = v->w + b->group * prt_nhwc_weights_step(w) + b->first * whole +
+            (tap * b->depth + skip) * width,
+        .stride = width, .c = v->y + at, .ldc = v->out_c, .add = tap != 0 || skip != 0,
+        .end = last && !j->bare ? &end : NULL };
+    v->kern->gemm(&g);
+}
+
+static void run_block(const block *b)
+{
+    if (b->depth < DEPTH) {
+        const size_t most = DEPTH / b->depth, parts = (b->taps + most - 1) / most;
+        for (size_t i = 0; i < parts; i++) {
+            const size_t tap = prt_share_cut(b->taps, parts, i);
+            multiply(b, tap, prt_share_cut(b->taps, parts, i + 1) - tap, 0, b->depth);
+        }
+        return;
+    }
+    const size_t parts = (b->depth + DEPTH - 1) / DEPTH;
+    for (size_t tap = 0; tap < b->taps; tap++)
+        for (size_t i = 0; i < parts; i++) {
+            const size_t skip = prt_share_cut(b->depth, parts, i);
+            multiply(b, tap, 1, skip, prt_share_cut(b->depth, parts, i + 1) - skip);
+        }
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = j->v;
+    const size_t panel = item % j->panels, group = item / j->panels % v->form.group;
+    const size_t rest = item / j->panels / v->form.group, piece = rest % j->blocks;
+    const size_t left = v->form.filters - panel * PRT_GEMM_PANEL;
+    block b = { .j = j, .n = rest / j->blocks, .group = group, .first = panel * PRT_GEMM_PANEL,
+        .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
+        .taps = v->kernel_h * v->kernel_w, .depth = v->form.channels };
+    const size_t all = v->images ? v->out_h : j->pixels;
+    const size_t first = prt_share_cut(all, j->blocks, piece);
+    const size_t rows = prt_share_cut(all, j->blocks, piece + 1) - first;
+    b.row = v->images ? first * v->out_w : first;
+    b.rows = v->images ? rows * v->out_w : rows;
+    if (!j->plain)
+        b.from = (const float **)(void *)scratch;
+    if (v->images) {
+        lay_band(j, b.n, first, rows, scratch + j->table);
+        b.taps = v->kernel_h;
+        b.depth = v->kernel_w * v->in_c;
+        find_band(&b, scratch + j->table);
+    } else if (!j->plain) {
+        find_taps(&b);
+    }
+    run_block(&b);
+}
+
+/* ---- sizes ---- */
+
+static size_t clamp(size_t x, size_t low, size_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+static poprt_status run_panels(prt_eval *c, const prt_nhwc *v)
+{
+    job j = { .v = v, .panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
+        .pixels = v->out_h * v->out_w,
+        .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none };
+    const size_t taps = v->kernel_h * v->kernel_w;
+    j.plain = !v->images && taps == 1 && v->stride_h == 1 && v->stride_w == 1 && v->top == 0 &&
+        v->left == 0 && v->in_h == v->out_h && v->in_w == v->out_w;
+    j.rows = clamp(BLOCK / v->form.channels, LEAST_ROWS, MOST_ROWS);
+    const size_t some = v->batch * v->form.group * j.panels;
+    if (some < ITEMS && j.pixels / j.rows * some < ITEMS)
+        j.rows = clamp(j.pixels * some / ITEMS, LEAST_ROWS, j.rows);
+    size_t scratch = 0, all = j.pixels;
+    if (v->images) {
+        j.rows = clamp(j.rows / v->out_w, 1, v->out_h);
+        all = v->out_h;
+    }
+    j.blocks = (all + j.rows - 1) / j.rows;
+    const size_t most = (all + j.blocks - 1) / j.blocks;
+    if (!j.plain) {
+        const size_t entries = v->images ? most * v->out_w * v->kernel_h : most * taps;
+        j.table = (entries * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
+        scratch = j.table;
+    }
+    if (v->images) {
+        j.wide = ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
+        scratch += j.wide * ((most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1);
+    }
+    return prt_share_run(c, some * j.blocks, scratch, run_item, &j);
+}
+
+static void take_window(prt_nhwc *v, const prt_window *w)
+{
+    const bool two = w->rank == 2;
+    const uint32_t x = w->rank - 1;
+    v->in_h = two ? (size_t)w->in[0] : 1;
+    v->out_h = two ? (size_t)w->out[0] : 1;
+    v->kernel_h = two ? (size_t)w->kernel[0] : 1;
+    v->stride_h = two ? (size_t)w->stride[0] : 1;
+    v->dilation_h = two ? (size_t)w->dilation[0] : 1;
+    v->top = two ? w->begin[0] : 0;
+    v->in_w = (size_t)w->in[x];
+    v->out_w = (size_t)w->out[x];
+    v->kernel_w = (size_t)w->kernel[x];
+    v->stride_w = (size_t)w->stride[x];
+    v->dilation_w = (size_t)w->dilation[x];
+    v->left = w->begin[x];
+}
+
+poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_nhwc_conv_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    prt_nhwc v = { .kern = k, .images = a->images != 0 };
+    prt_window w;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank < 3 ||
+        x->rank > 4 || !prt_nhwc_weights_of(a, &v.form) ||
+        !prt_fused_act(a->activation, a->alpha, a->beta, &v.act) || prt_tensor_count(y) == 0)
+        return prt_fast_pass(done);
+    prt_nhwc_window(a, x, &w);
+    take_window(&v, &w);
+    v.batch = (size_t)x->dims[0];
+    v.in_c = v.form.group * v.form.channels;
+    v.out_c = v.form.group * v.form.filters;
+    v.x = x->data;
+    v.w = c->in[1]->data;
+    v.bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL;
+    v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
+    v.y = c->out[0]->data;
+    if (v.images && (v.form.group != 1 || v.form.form != PRT_NHWC_panels || v.dilation_w != 1))
+        return prt_fast_pass(done);
+    if (v.form.form == PRT_NHWC_taps)
+        return prt_nhwc_depthwise(c, &v);
+    v.zeros = prt_eval_scratch(c, v.in_c, sizeof(float));
+    if (v.zeros == NULL)
+        return POPRT_E_NOMEM;
+    return v.form.form == PRT_NHWC_winograd ? prt_nhwc_winograd(c, &v) : run_panels(c, &v);
+}

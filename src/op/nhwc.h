@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* nhwc.h — convolutions whose channels come last: how their weights are laid out. */
+#ifndef PRT_OP_NHWC_H
+#define PRT_OP_NHWC_H
+
+#include "op/sliding.h"
+
+typedef enum prt_nhwc_form { /* see ops_nhwc.def */
+    PRT_NHWC_panels,
+    PRT_NHWC_taps,
+    PRT_NHWC_winograd,
+    PRT_NHWC_FORMS
+} prt_nhwc_form;
+
+enum { PRT_NHWC_MATRICES = 36 }; /* of the form winograd */
+
+/* Channels and filters are those of one group. */
+typedef struct prt_nhwc_weights {
+    prt_nhwc_form form;
+    size_t group, channels, filters, taps;
+} prt_nhwc_weights;
+
+const char *prt_nhwc_form_name(prt_nhwc_form form);
+
+/* From checked attributes (at infer: see nhwc.c); false for a form that is none. */
+bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);
+
+/* Floats that they take; false when more than memory can hold, or when the form does not fit. */
+bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count);
+
+/* Floats from the start of one group's panels, or of one of the 36 matrices, to the next. */
+size_t prt_nhwc_weights_step(const prt_nhwc_weights *w);
+
+/* From the order of Conv, [group * filters, channels, taps], and back. Winograd's way back is true
+ * to a few units of single precision. */
+void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to);
+void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to);
+
+/* The window over the spatial dims of X (`images`: channels first), numbers only. */
+void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_window *w);
+
+#endif

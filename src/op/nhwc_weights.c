@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* nhwc_weights.c — laying out weights; the transform of F(4x4, 3x3) in double. */
+#include "kern/gemm.h"
+#include "op/nhwc.h"
+
+static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd" };
+
+const char *prt_nhwc_form_name(prt_nhwc_form form)
+{
+    return names[form];
+}
+
+bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
+{
+    int form = 0;
+    while (form < PRT_NHWC_FORMS && !prt_str_is(a->form, names[form]))
+        form++;
+    *out = (prt_nhwc_weights){ .form = (prt_nhwc_form)form, .group = (size_t)a->group,
+        .channels = (size_t)a->channels, .filters = (size_t)a->filters, .taps = 1 };
+    for (uint32_t i = 0; i < a->kernel_shape.count; i++)
+        if (!prt_size_mul(out->taps, (size_t)a->kernel_shape.data[i], &out->taps))
+            return false;
+    return form < PRT_NHWC_FORMS;
+}
+
+/* Columns of a matrix of so many filters, all its panels together. */
+static size_t width_of(size_t filters)
+{
+    const size_t whole = filters / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    return whole + prt_gemm_width(filters - whole);
+}
+
+size_t prt_nhwc_weights_step(const prt_nhwc_weights *w)
+{
+    return (w->form == PRT_NHWC_panels ? w->taps : 1) * w->channels * width_of(w->filters);
+}
+
+bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
+{
+    size_t bytes;
+    if (w->form == PRT_NHWC_taps)
+        return w->channels == 1 && w->filters == 1 && prt_size_mul(w->taps, w->group, count);
+    if (w->form == PRT_NHWC_winograd && (w->taps != 9 || w->group != 1))
+        return false;
+    const size_t rows = w->form == PRT_NHWC_panels ? w->taps : PRT_NHWC_MATRICES;
+    return w->filters < SIZE_MAX - PRT_GEMM_PANEL &&
+        prt_size_mul(w->channels, width_of(w->filters), count) &&
+        prt_size_mul(*count, rows, count) && prt_size_mul(*count, w->group, count) &&
+        prt_size_mul(*count, sizeof(float), &bytes);
+}
+
+/* Three taps at the points 0, 1, -1, 2, -2 and infinity. */
+static void turn(const double g[3], double to[6])
+{
+    const double even = -(g[0] + g[2]) / 6, odd = g[1] / 6;
+    const double even2 = g[0] / 24 + g[2] / 6, odd2 = g[1] / 12;
+    to[0] = g[0] / 4;
+    to[1] = even - odd;
+    to[2] = even + odd;
+    to[3] = even2 + odd2;
+    to[4] = even2 - odd2;
+    to[5] = g[2];
+}
+
+/* The taps from their values at 0, 1, -1 and infinity. */
+static void turn_back(const double u[6], double g[3])
+{
+    g[0] = 4 * u[0];
+    g[1] = 3 * (u[2] - u[1]);
+    g[2] = u[5];
+}
+
+/* ---- an element's place: filter f of a matrix with `depth` rows, row k */
+
+static size_t panel_at(size_t filters, size_t depth, size_t k, size_t f)
+{
+    const size_t first = f / PRT_GEMM_PANEL * PRT_GEMM_PANEL, left = filters - first;
+    const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    return first * depth + k * width + f - first;
+}
+
+/* Calls `visit` with the places of the taps of every filter and channel. */
+static void each_kernel(const prt_nhwc_weights *w, void (*visit)(const prt_nhwc_weights *w,
+    size_t group, size_t filter, size_t channel, void *user), void *user)
+{
+    for (size_t g = 0; g < w->group; g++)
+        for (size_t f = 0; f < w->filters; f++)
+            for (size_t c = 0; c < w->channels; c++)
+                visit(w, g, f, c, user);
+}
+
+typedef struct sides {
+    const float *from;
+    float *to;
+} sides;
+
+static size_t plain_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel)
+{
+    return ((group * w->filters + filter) * w->channels + channel) * w->taps;
+}
+
+/* Where tap t of a kernel goes, in the forms panels and taps. */
+static size_t tap_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
+    size_t t)
+{
+    if (w->form == PRT_NHWC_taps)
+        return t * w->group + group;
+    return group * prt_nhwc_weights_step(w) +
+        panel_at(w->filters, w->taps * w->channels, t * w->channels + channel, filter);
+}
+
+static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c, void *user)
+{
+    const sides *s = user;
+    const float *from = s->from + plain_at(w, g, f, c);
+    if (w->form != PRT_NHWC_winograd) {
+        for (size_t t = 0; t < w->taps; t++)
+            s->to[tap_at(w, g, f, c, t)] = from[t];
+        return;
+    }
+    double rows[3][6], column[6];
+    for (size_t y = 0; y < 3; y++)
+        turn((const double[3]){ (double)from[3 * y], (double)from[3 * y + 1],
+            (double)from[3 * y + 2] }, rows[y]);
+    float *to = s->to + panel_at(w->filters, w->channels, c, f);
+    for (size_t x = 0; x < 6; x++) {
+        turn((const double[3]){ rows[0][x], rows[1][x], rows[2][x] }, column);
+        for (size_t y = 0; y < 6; y++)
+            to[(y * 6 + x) * prt_nhwc_weights_step(w)] = (float)column[y];
+    }
+}
+
+static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c, void *user)
+{
+    const sides *s = user;
+    float *to = s->to + plain_at(w, g, f, c);
+    if (w->form != PRT_NHWC_winograd) {
+        for (size_t t = 0; t < w->taps; t++)
+            to[t] = s->from[tap_at(w, g, f, c, t)];
+        return;
+    }
+    const float *from = s->from + panel_at(w->filters, w->channels, c, f);
+    double columns[6][3], row[3];
+    for (size_t x = 0; x < 6; x++) {
+        double u[6];
+        for (size_t y = 0; y < 6; y++)
+            u[y] = (double)from[(y * 6 + x) * prt_nhwc_weights_step(w)];
+        turn_back(u, columns[x]);
+    }
+    for (size_t y = 0; y < 3; y++) {
+        turn_back((const double[6]){ columns[0][y], columns[1][y], columns[2][y], columns[3][y],
+            columns[4][y], columns[5][y] }, row);
+        for (size_t x = 0; x < 3; x++)
+            to[3 * y + x] = (float)row[x];
+    }
+}
+
+void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to)
+{
+    sides s = { from, to };
+    each_kernel(w, pack_kernel, &s);
+}
+
+void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to)
+{
+    sides s = { from, to };
+    each_kernel(w, unpack_kernel, &s);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * channels_last.c — channels_last: convolutions of images get their channels last, between turns
+ * of the data (turn.h); turns move behind what does not care about the order, until they meet and
+ * cancel each other or come to the border of the convolutional part.
+ *
+ * Channels last, because there a pixel is a vector: products read pixels in place and packed
+ * weights as they lie in the file, and depthwise kernels, pools and Winograd's transforms work on
+ * whole vectors of channels.
+ */
+#include "pass/layout/turn.h"
+
+static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
+{
+    return prt_turn_conv(p, b, root);
+}
+
+static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    switch (root->def->id) {
+    case PRT_OP_concat:
+        return prt_turn_concat(b, root);
+    case PRT_OP_split:
+        return prt_turn_split(b, root);
+    case PRT_OP_pad:
+        return prt_turn_pad(b, root);
+    case PRT_OP_slice:
+        return prt_turn_slice(b, root);
+    case PRT_OP_resize:
+        return prt_turn_resize(b, root);
+    case PRT_OP_max_pool:
+    case PRT_OP_average_pool:
+        return prt_turn_pool(b, root);
+    case PRT_OP_reduce_mean:
+    case PRT_OP_reduce_sum:
+    case PRT_OP_reduce_max:
+        return prt_turn_reduce(b, root);
+    case PRT_OP_global_average_pool:
+    case PRT_OP_global_max_pool:
+        return prt_turn_global(b, root);
+    case PRT_OP_reshape:
+        return prt_turn_shuffle(b, root);
+    case PRT_OP_transpose:
+        return prt_turn_flatten(b, root);
+    default:
+        return prt_turn_elementwise(b, root);
+    }
+}
+
+static const prt_rewrite rewrites[] = {
+    { PRT_OP_conv, apply_conv },
+    { PRT_OP_fused_conv, apply_conv },
+    { PRT_OP_concat, apply_other },
+    { PRT_OP_split, apply_other },
+    { PRT_OP_pad, apply_other },
+    { PRT_OP_slice, apply_other },
+    { PRT_OP_resize, apply_other },
+    { PRT_OP_max_pool, apply_other },
+    { PRT_OP_average_pool, apply_other },
+    { PRT_OP_reduce_mean, apply_other },
+    { PRT_OP_reduce_sum, apply_other },
+    { PRT_OP_reduce_max, apply_other },
+    { PRT_OP_global_average_pool, apply_other },
+    { PRT_OP_global_max_pool, apply_other },
+    { PRT_OP_reshape, apply_other },
+    { PRT_OP_transpose, apply_other },
+    /* element by element */
+    { PRT_OP_add, apply_other },
+    { PRT_OP_sub, apply_other },
+    { PRT_OP_mul, apply_other },
+    { PRT_OP_div, apply_other },
+    { PRT_OP_max, apply_other },
+    { PRT_OP_min, apply_other },
+    { PRT_OP_pow, apply_other },
+    { PRT_OP_sqrt, apply_other },
+    { PRT_OP_exp, apply_other },
+    { PRT_OP_neg, apply_other },
+    { PRT_OP_abs, apply_other },
+    { PRT_OP_relu, apply_other },
+    { PRT_OP_prelu, apply_other },
+    { PRT_OP_leaky_relu, apply_other },
+    { PRT_OP_clip, apply_other },
+    { PRT_OP_sigmoid, apply_other },
+    { PRT_OP_tanh, apply_other },
+    { PRT_OP_swish, apply_other },
+    { PRT_OP_hard_sigmoid, apply_other },
+    { PRT_OP_hard_swish, apply_other },
+    { PRT_OP_elu, apply_other },
+    { PRT_OP_softplus, apply_other },
+    { PRT_OP_gelu, apply_other },
+    { PRT_OP_erf, apply_other },
+};
+
+const prt_pass_hooks prt_pass_channels_last = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* conv.c — convolutions with constant weights become NhwcConv, their weights laid out for it. */
+#include "op/fused.h"
+#include "op/nhwc.h"
+#include "pass/layout/turn.h"
+
+enum {
+    IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
+    LEAST_WINOGRAD = 32,   /* channels and filters */
+    LEAST_PIXELS = 100,    /* of an output that gains by it */
+    LEAST_FILTERS = 8      /* of a group */
+};
+
+typedef struct conv {
+    prt_nhwc_conv_attrs attrs;
+    prt_nhwc_weights form;
+    prt_value *x, *w, *bias, *residual;
+    const prt_type *y;
+    int64_t pads[2 * PRT_MAX_SPATIAL], kernel[PRT_MAX_SPATIAL];
+} conv;
+
+static bool read_window(conv *v, const prt_window_spec *spec, prt_window *w)
+{
+    const uint32_t spatial = (uint32_t)v->x->type->rank - 2;
+    const int64_t *in = v->x->type->dims + 2;
+    const bool explicit = spec->auto_pad.size == 0 || prt_str_is(spec->auto_pad, "NOTSET") ||
+        prt_str_is(spec->auto_pad, "VALID");
+    int64_t sizes[PRT_MAX_SPATIAL];
+    for (uint32_t i = 0; i < spatial; i++) {
+        if (!prt_dim_is_number(in[i]) && !explicit)
+            return false;
+        sizes[i] = prt_dim_is_number(in[i]) ? in[i] : INT32_MAX; /* padding does not ask */
+        v->kernel[i] = v->w->type->dims[i + 2];
+    }
+    prt_window_fill(NULL, spec, spatial, sizes, v->kernel, w);
+    for (uint32_t i = 0; i < spatial; i++) {
+        v->pads[i] = w->begin[i];
+        v->pads[spatial + i] = w->end[i];
+    }
+    return true;
+}
+
+static bool gains_by_winograd(const conv *v, const prt_window *w)
+{
+    int64_t pixels = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (w->rank != 2 || v->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1)
+            return false;
+        if (prt_dim_is_number(v->y->dims[i + 2]))
+            pixels *= v->y->dims[i + 2];
+        else
+            pixels *= LEAST_PIXELS;
+    }
+    return v->form.group == 1 && v->form.channels >= LEAST_WINOGRAD &&
+        v->form.filters >= LEAST_WINOGRAD && pixels >= LEAST_PIXELS;
+}
+
+/* Which way; false for none. */
+static bool choose(conv *v, const prt_window *w)
+{
+    prt_nhwc_weights *f = &v->form;
+    if (f->group > 1 && f->channels == 1 && f->filters == 1)
+        f->form = PRT_NHWC_taps;
+    else if (gains_by_winograd(v, w))
+        f->form = PRT_NHWC_winograd;
+    else
+        f->form = PRT_NHWC_panels;
+    return f->form == PRT_NHWC_taps || f->group == 1 || f->filters >= LEAST_FILTERS;
+}
+
+/* The constant W in its form; NULL when it is none or memory is short. */
+static prt_value *pack(prt_pass *p, const prt_op *root, const conv *v)
+{
+    prt_tensor w;
+    prt_blob *blob = NULL, *copy = NULL;
+    size_t count;
+    if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(&v->form, &count) ||
+        prt_blob_create(p->module->allocator, count * sizeof(float), &blob) != POPRT_OK)
+        return NULL;
+    /* Contents may lie at any address. */
+    if (prt_blob_create(p->module->allocator, w.size, &copy) != POPRT_OK) {
+        prt_blob_release(blob);
+        return NULL;
+    }
+    memcpy(prt_blob_bytes(copy), w.data, w.size);
+    memset(prt_blob_bytes(blob), 0, count * sizeof(float));
+    prt_nhwc_weights_pack(&v->form, (const float *)(const void *)copy->data,
+        (float *)(void *)prt_blob_bytes(blob));
+    prt_blob_release(copy);
+    const int64_t dim = (int64_t)count;
+    return prt_pass_derive(root->graph, v->w,
+        prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
+}
+
+static bool is_f32(const prt_value *v)
+{
+    return v == NULL || (prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32);
+}
+
+/* Everything but the activation, from attributes of Conv. */
+static bool match(conv *v, const prt_op *root, const prt_conv_attrs *a)
+{
+    const prt_window_spec spec = PRT_WINDOW_SPEC(a);
+    prt_tensor w;
+    prt_window window;
+    v->x = prt_op_input(root, 0);
+    v->w = prt_op_input(root, 1);
+    v->bias = prt_op_input(root, 2);
+    v->y = root->out[0].type;
+    if (!prt_turn_is_image(v->x) || !is_f32(v->x) || !is_f32(v->bias) || !is_f32(v->residual) ||
+        !prt_match_constant(root, 1, &w) || w.dtype != PRT_DTYPE_f32 ||
+        !prt_turn_is_image(&root->out[0]) || (int32_t)w.rank != v->x->type->rank ||
+        a->group < 1 || prt_tensor_count(&w) == 0)
+        return false;
+    v->form = (prt_nhwc_weights){ .group = (size_t)a->group, .channels = (size_t)w.dims[1],
+        .filters = (size_t)(w.dims[0] / a->group), .taps = 1 };
+    for (uint32_t i = 2; i < w.rank; i++)
+        v->form.taps *= (size_t)w.dims[i];
+    if (!read_window(v, &spec, &window) || !choose(v, &window))
+        return false;
+    v->attrs = PRT_ATTRS_OF(nhwc_conv);
+    const prt_i64s kernel = { .data = v->kernel, .count = w.rank - 2 };
+    const prt_i64s pads = { .data = v->pads, .count = 2 * (w.rank - 2) };
+    const prt_str form = prt_str_of(prt_nhwc_form_name(v->form.form));
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, form);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, group, a->group);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, channels, (int64_t)v->form.channels);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, filters, (int64_t)v->form.filters);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, kernel_shape, kernel);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, pads, pads);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, strides, a->strides);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, dilations, a->dilations);
+    return true;
+}
+
+/* Images of few channels are laid out by the convolution. */
+static bool takes_images(const conv *v)
+{
+    const prt_i64s *d = &v->attrs.dilations;
+    return v->form.channels <= IMAGE_CHANNELS && v->form.form == PRT_NHWC_panels &&
+        v->form.group == 1 && prt_turn_source(v->x) == NULL &&
+        (d->count == 0 || d->data[d->count - 1] == 1);
+}
+
+static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
+{
+    const bool images = takes_images(v);
+    prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
+    if (in[1] == NULL)
+        return false;
+    if (images)
+        PRT_ATTR_GIVE(v->attrs, nhwc_conv, images, 1);
+    else
+        in[0] = prt_turn_last(b, v->x);
+    if (v->residual != NULL)
+        in[3] = prt_turn_last(b, v->residual);
+    const uint32_t n = v->residual != NULL ? 4 : v->bias != NULL ? 3 : 2;
+    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_nhwc_conv, &v->attrs, n, in));
+    return true;
+}
+
+bool prt_turn_conv(prt_pass *p, prt_build *b, prt_op *root)
+{
+    conv v = { .residual = NULL };
+    if (prt_op_is(root, PRT_OP_conv))
+        return match(&v, root, root->attrs) && put(p, b, root, &v);
+    const prt_fused_conv_attrs *f = root->attrs;
+    const prt_conv_attrs a = prt_fused_conv_of(f);
+    v.residual = prt_op_input(root, 3);
+    if (!match(&v, root, &a))
+        return false;
+    PRT_ATTR_GIVE(v.attrs, nhwc_conv, activation, f->activation);
+    PRT_ATTR_GIVE(v.attrs, nhwc_conv, alpha, f->alpha);
+    PRT_ATTR_GIVE(v.attrs, nhwc_conv, beta, f->beta);
+    return put(p, b, root, &v);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * movers.c — operators that a turn to channels first may come after instead of before: each gets
+ * its input as it lies, with axes renamed, and its output is turned.
+ */
+#include "op/move.h"
+#include "pass/layout/turn.h"
+
+/* A constant list of integers at input `slot`. */
+static bool ints_at(const prt_op *op, uint32_t slot, uint32_t count, int64_t *to)
+{
+    prt_tensor t;
+    if (!prt_match_constant(op, slot, &t) || (t.dtype != PRT_DTYPE_i64 && t.dtype != PRT_DTYPE_i32)
+        || prt_tensor_count(&t) != count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = (int64_t)prt_load_f64(t.dtype, t.data, i);
+    return true;
+}
+
+static uint32_t count_at(const prt_op *op, uint32_t slot)
+{
+    prt_tensor t;
+    return prt_match_constant(op, slot, &t) && prt_tensor_count(&t) <= PRT_MAX_RANK
+        ? (uint32_t)prt_tensor_count(&t)
+        : UINT32_MAX;
+}
+
+/* ---- element by element ---- */
+
+/* A value that broadcasts: a single element (1), a constant that differs by channel alone (their
+ * number); 0 for others. */
+static int64_t small(const prt_value *v, uint32_t rank)
+{
+    const prt_type *t = v->type;
+    int64_t count = 1, channels = 1;
+    if (!prt_type_is_tensor(t) || t->rank < 0 || (uint32_t)t->rank > rank)
+        return 0;
+    for (int32_t i = 0; i < t->rank; i++) {
+        if (!prt_dim_is_number(t->dims[i]))
+            return 0;
+        count *= t->dims[i];
+        if (rank - (uint32_t)t->rank + (uint32_t)i == 1)
+            channels = t->dims[i];
+    }
+    return count == 1 || (count == channels && v->constant != NULL) ? count : 0;
+}
+
+bool prt_turn_elementwise(prt_build *b, prt_op *root)
+{
+    prt_value *in[PRT_MAX_RANK];
+    const uint32_t rank = (uint32_t)root->out[0].type->rank;
+    bool some = false, turn[PRT_MAX_RANK] = { false };
+    if (root->n_out != 1 || root->n_in > PRT_MAX_RANK || !prt_turn_is_image(&root->out[0]))
+        return false;
+    for (uint32_t i = 0; i < root->n_in; i++) {
+        prt_value *v = prt_op_input(root, i);
+        const bool whole = prt_turn_is_image(v) && (uint32_t)v->type->rank == rank;
+        in[i] = v;
+        some = some || (whole && prt_turn_source(v) != NULL);
+        turn[i] = whole && (prt_turn_source(v) != NULL || v->constant == NULL);
+        if (v != NULL && !turn[i] && small(v, rank) == 0)
+            return false;
+    }
+    if (!some)
+        return false;
+    for (uint32_t i = 0; i < root->n_in; i++) {
+        if (in[i] == NULL)
+            continue;
+        const int64_t count = small(in[i], rank);
+        if (turn[i])
+            in[i] = prt_turn_last(b, in[i]);
+        else if (in[i]->type->rank > 1)
+            in[i] = prt_turn_reshape(b, in[i], 1, &count);
+    }
+    prt_turn_replace(b, root, 0, prt_build_op(b, root->def->id, root->attrs, root->n_in, in));
+    return true;
+}
+
+/* ---- along an axis ---- */
+
+static int64_t axis_of(int64_t axis, int32_t rank)
+{
+    return (int64_t)prt_turn_axis((uint32_t)(axis < 0 ? axis + rank : axis), (uint32_t)rank);
+}
+
+enum { MOST_PARTS = 64 };
+
+bool prt_turn_concat(prt_build *b, prt_op *root)
+{
+    const prt_concat_attrs *a = root->attrs;
+    prt_concat_attrs attrs = *a;
+    prt_value *in[MOST_PARTS];
+    uint32_t turned = 0;
+    if (root->n_in > MOST_PARTS || !prt_turn_is_image(&root->out[0]))
+        return false;
+    for (uint32_t i = 0; i < root->n_in; i++) {
+        in[i] = prt_op_input(root, i);
+        if (!prt_turn_is_image(in[i]))
+            return false;
+        turned += prt_turn_source(in[i]) != NULL;
+    }
+    if (turned == 0 || 2 * turned < root->n_in)
+        return false;
+    for (uint32_t i = 0; i < root->n_in; i++)
+        if ((in[i] = prt_turn_last(b, in[i])) == NULL)
+            return true;
+    PRT_ATTR_GIVE(attrs, concat, axis, axis_of(a->axis, root->out[0].type->rank));
+    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_concat, &attrs, root->n_in, in));
+    return true;
+}
+
+bool prt_turn_split(prt_build *b, prt_op *root)
+{
+    const prt_split_attrs *a = root->attrs;
+    prt_split_attrs attrs = *a;
+    prt_value *in[2] = { prt_turn_source(prt_op_input(root, 0)), prt_op_input(root, 1) };
+    if (in[0] == NULL)
+        return false;
+    for (uint32_t i = 0; i < root->n_out; i++)
+        if (!prt_turn_is_image(&root->out[i]))
+            return false;
+    PRT_ATTR_GIVE(attrs, split, axis, axis_of(a->axis, in[0]->type->rank));
+    prt_op *op = prt_build_op_n(b, PRT_OP_split, &attrs, in[1] != NULL ? 2 : 1, in, root->n_out);
+    for (uint32_t i = 0; op != NULL && i < root->n_out; i++)
+        if (prt_value_used(&root->out[i]))
+            prt_turn_replace(b, root, i, &op->out[i]);
+    return true;
+}
+
+/* One edge of each axis, in the other order. */
+static void turn_list(const int64_t *from, uint32_t rank, int64_t *to)
+{
+    for (uint32_t i = 0; i < rank; i++)
+        to[prt_turn_axis(i, rank)] = from[i];
+}
+
+bool prt_turn_pad(prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    int64_t pads[8], turned[8];
+    if (x == NULL || root->n_in > 3)
+        return false;
+    const uint32_t rank = (uint32_t)x->type->rank;
+    if (!ints_at(root, 1, 2 * rank, pads))
+        return false;
+    turn_list(pads, rank, turned);
+    turn_list(pads + rank, rank, turned + rank);
+    prt_value *in[3] = { x, prt_build_i64s(b, 2 * rank, turned), prt_op_input(root, 2) };
+    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_pad, root->attrs, root->n_in, in));
+    return true;
+}
+
+bool prt_turn_slice(prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    int64_t axes[PRT_MAX_RANK];
+    const uint32_t count = count_at(root, 3);
+    if (x == NULL || root->n_in < 4 || count > 4 || !ints_at(root, 3, count, axes) ||
+        prt_op_input(root, 1)->type->dtype != PRT_DTYPE_i64)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        axes[i] = axis_of(axes[i], x->type->rank);
+    prt_value *in[5] = { x, prt_op_input(root, 1), prt_op_input(root, 2),
+        prt_build_i64s(b, count, axes), prt_op_input(root, 4) };
+    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_slice, root->attrs, root->n_in, in));
+    return true;
+}
+
+/* ---- images ---- */
+
+bool prt_turn_resize(prt_build *b, prt_op *root)
+{
+    const prt_resize_attrs *a = root->attrs;
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    const uint32_t slot = prt_op_input(root, 3) != NULL ? 3 : 2;
+    prt_tensor t;
+    if (x == NULL || a->axes.count != 0 || prt_str_is(a->coordinate_transformation_mode,
+            "tf_crop_and_resize") || !prt_match_constant(root, slot, &t))
+        return false;
+    const uint32_t rank = (uint32_t)x->type->rank;
+    if (prt_tensor_count(&t) != rank)
+        return false;
+    int64_t sizes[4];
+    float scales[4];
+    for (uint32_t i = 0; i < rank; i++) {
+        const double v = prt_load_f64(t.dtype, t.data, i);
+        sizes[prt_turn_axis(i, rank)] = (int64_t)v;
+        scales[prt_turn_axis(i, rank)] = (float)v;
+    }
+    const int64_t dim = rank;
+    prt_value *in[4] = { x, NULL, NULL, NULL };
+    in[slot] = slot == 3 ? prt_build_i64s(b, rank, sizes)
+                         : prt_build_tensor(b, PRT_DTYPE_f32, 1, &dim, scales);
+    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_resize, a, slot + 1, in));
+    return true;
+}
+
+bool prt_turn_pool(prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    const bool max = prt_op_is(root, PRT_OP_max_pool);
+    if (x == NULL || x->type->rank != 4 || x->type->dtype != PRT_DTYPE_f32 ||
+        (root->n_out > 1 && prt_value_used(&root->out[1])))
+        return false;
+    /* The rows have the same attributes in the same order. */
+    const uint32_t id = max ? PRT_OP_nhwc_max_pool : PRT_OP_nhwc_average_pool;
+    prt_turn_replace(b, root, 0, prt_build_op(b, id, root->attrs, 1, &x));
+    return true;
+}
+
+bool prt_turn_reduce(prt_build *b, prt_op *root)
+{
+    const prt_reduce_mean_attrs *a = root->attrs;
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    int64_t axes[PRT_MAX_RANK];
+    const uint32_t count = count_at(root, 1);
+    bool channels = false;
+    if (x == NULL || root->n_in < 2 || count == 0 || count > 4 || !ints_at(root, 1, count, axes))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        axes[i] = axis_of(axes[i], x->type->rank);
+        channels = channels || axes[i] == x->type->rank - 1;
+    }
+    /* Without the dims, what is left must have the same order: all but the channels are gone. */
+    if (a->keepdims == 0 && (channels || (int32_t)count != x->type->rank - 2))
+        return false;
+    prt_value *in[2] = { x, prt_build_i64s(b, count, axes) };
+    prt_value *y = prt_build_op(b, root->def->id, root->attrs, 2, in);
+    if (a->keepdims != 0)
+        prt_turn_replace(b, root, 0, y);
+    else if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+bool prt_turn_global(prt_build *b, prt_op *root)
+{
+    static const int64_t axes[2] = { 1, 2 };
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    if (x == NULL)
+        return false;
+    prt_value *in[2] = { x, prt_build_i64s(b, (uint32_t)x->type->rank - 2, axes) };
+    const uint32_t id = prt_op_is(root, PRT_OP_global_max_pool) ? PRT_OP_reduce_max
+                                                                : PRT_OP_reduce_mean;
+    prt_turn_replace(b, root, 0, prt_build_op(b, id, NULL, 2, in));
+    return true;
+}

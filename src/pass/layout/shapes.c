@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shapes.c — turns that meet reshaping: channel shuffles, images that become rows of pixels, and
+ * turns that move dims of 1 only and are therefore reshapes.
+ */
+#include "pass/layout/turn.h"
+
+static bool is_perm(const prt_op *op, uint32_t rank, const int64_t *perm)
+{
+    const prt_transpose_attrs *a = op->attrs;
+    return a->perm.count == rank && memcmp(a->perm.data, perm, rank * sizeof(int64_t)) == 0;
+}
+
+/* [N, C, H, W] as [N, groups, C / groups, H, W], the two turned, and back to rank 4: the same on
+ * the last axis of [N, H, W, C]. `root` is the last reshape. */
+bool prt_turn_shuffle(prt_build *b, prt_op *root)
+{
+    static const int64_t five[5] = { 0, 2, 1, 3, 4 }, last[5] = { 0, 1, 2, 4, 3 };
+    const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
+    const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
+    prt_value *x = first != NULL ? prt_turn_source(prt_op_input(first, 0)) : NULL;
+    if (x == NULL || x->type->rank != 4 || !is_perm(turn, 5, five) ||
+        root->out[0].type->rank != 4)
+        return false;
+    const int64_t *d = x->type->dims, *split = first->out[0].type->dims;
+    const int64_t *y = root->out[0].type->dims;
+    for (uint32_t i = 1; i < 4; i++)
+        if (!prt_dim_is_number(d[i]) || !prt_dim_is_number(y[i]))
+            return false;
+    if (first->out[0].type->rank != 5 || split[0] != d[0] || split[3] != d[1] || split[4] != d[2] ||
+        y[0] != d[0] || y[1] != d[3] || y[2] != d[1] || y[3] != d[2] ||
+        !prt_dim_is_number(split[1]) || !prt_dim_is_number(split[2]))
+        return false;
+    const int64_t parts[5] = { d[0], d[1], d[2], split[1], split[2] };
+    prt_value *v = prt_turn_reshape(b, x, 5, parts);
+    v = v != NULL ? prt_turn_transpose(b, v, 5, last) : NULL;
+    v = v != NULL ? prt_turn_reshape(b, v, 4, d) : NULL;
+    prt_turn_replace(b, root, 0, v);
+    return true;
+}
+
+/* A turn of dims of which all but one are 1, or of one that keep their order, moves nothing. */
+static bool moves_nothing(const prt_value *x, const prt_transpose_attrs *a)
+{
+    int64_t before = -1;
+    for (uint32_t i = 0; i < a->perm.count; i++) {
+        const int64_t axis = a->perm.data[i];
+        if (axis < 0 || axis >= x->type->rank)
+            return false;
+        if (x->type->dims[axis] == 1)
+            continue;
+        if (axis < before)
+            return false;
+        before = axis;
+    }
+    return a->perm.count != 0;
+}
+
+/* Two turns are one; one that moves nothing is a reshape, or not there. */
+static bool join(prt_build *b, prt_op *root)
+{
+    const prt_transpose_attrs *a = root->attrs;
+    prt_value *x = prt_op_input(root, 0);
+    const prt_op *inner = prt_match_producer(root, 0, PRT_OP_transpose);
+    const prt_transpose_attrs *i = inner != NULL ? inner->attrs : NULL;
+    int64_t perm[PRT_MAX_RANK];
+    if (!prt_type_is_tensor(x->type) || x->type->rank < 1 || a->perm.count > PRT_MAX_RANK)
+        return false;
+    if (i != NULL && i->perm.count == a->perm.count && a->perm.count != 0) {
+        bool same = true;
+        for (uint32_t k = 0; k < a->perm.count; k++) {
+            const int64_t at = a->perm.data[k] < 0 ? a->perm.data[k] + a->perm.count
+                                                   : a->perm.data[k];
+            perm[k] = i->perm.data[at] < 0 ? i->perm.data[at] + a->perm.count : i->perm.data[at];
+            same = same && perm[k] == k;
+        }
+        prt_value *source = prt_op_input(inner, 0);
+        if (same && prt_pass_may_replace(&root->out[0], source))
+            return prt_pass_replace(b, &root->out[0], source);
+        prt_value *y = prt_turn_transpose(b, source, a->perm.count, perm);
+        if (y != NULL)
+            (void)prt_pass_replace(b, &root->out[0], y);
+        return true;
+    }
+    if (!moves_nothing(x, a))
+        return false;
+    prt_value *y = prt_turn_reshape(b, x, a->perm.count, root->out[0].type->dims);
+    if (y == NULL)
+        return false;
+    (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+/* [N, C, H, W] as [N, C, H W], turned to [N, H W, C]: the image itself, reshaped. */
+bool prt_turn_flatten(prt_build *b, prt_op *root)
+{
+    static const int64_t rows[3] = { 0, 2, 1 };
+    const prt_op *flat = prt_match_interior(root, 0, PRT_OP_reshape);
+    prt_value *x = flat != NULL ? prt_turn_source(prt_op_input(flat, 0)) : NULL;
+    if (x == NULL || x->type->rank != 4 || !is_perm(root, 3, rows) ||
+        flat->out[0].type->rank != 3)
+        return join(b, root);
+    const int64_t *d = x->type->dims, *y = flat->out[0].type->dims;
+    if (y[0] != d[0] || y[1] != d[3] || !prt_dim_is_number(d[3]) || !prt_dim_is_number(y[2]))
+        return join(b, root);
+    const int64_t dims[3] = { d[0], y[2], d[3] };
+    prt_value *v = prt_turn_reshape(b, x, 3, dims);
+    if (v == NULL)
+        return join(b, root);
+    (void)prt_pass_replace(b, &root->out[0], v);
+    return true;
+}

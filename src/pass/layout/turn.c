@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* turn.c — making and finding the Transposes between the two orders. */
+#include "pass/layout/turn.h"
+
+static const int64_t to_first[2][4] = { { 0, 2, 1 }, { 0, 3, 1, 2 } };
+static const int64_t to_last[2][4] = { { 0, 2, 1 }, { 0, 2, 3, 1 } };
+
+bool prt_turn_is_image(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && (v->type->rank == 3 || v->type->rank == 4);
+}
+
+static bool has_perm(const prt_op *op, const int64_t *perm, uint32_t rank)
+{
+    const prt_transpose_attrs *a = op->attrs;
+    return a->perm.count == rank && memcmp(a->perm.data, perm, rank * sizeof(int64_t)) == 0;
+}
+
+prt_value *prt_turn_source(const prt_value *v)
+{
+    if (!prt_turn_is_image(v) || v->def == NULL || !prt_op_is(v->def, PRT_OP_transpose))
+        return NULL;
+    const uint32_t rank = (uint32_t)v->type->rank;
+    return has_perm(v->def, to_first[rank - 3], rank) ? prt_op_input(v->def, 0) : NULL;
+}
+
+prt_value *prt_turn_transpose(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm)
+{
+    prt_transpose_attrs a = PRT_ATTRS_OF(transpose);
+    const prt_i64s list = { .data = perm, .count = rank };
+    PRT_ATTR_GIVE(a, transpose, perm, list);
+    return prt_build_op(b, PRT_OP_transpose, &a, 1, &x);
+}
+
+prt_value *prt_turn_last(prt_build *b, prt_value *v)
+{
+    prt_value *source = prt_turn_source(v);
+    const uint32_t rank = (uint32_t)v->type->rank;
+    return source != NULL ? source : prt_turn_transpose(b, v, rank, to_last[rank - 3]);
+}
+
+void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
+{
+    if (y == NULL)
+        return;
+    const uint32_t rank = (uint32_t)y->type->rank;
+    prt_value *turned = prt_turn_transpose(b, y, rank, to_first[rank - 3]);
+    if (turned != NULL)
+        (void)prt_pass_replace(b, &root->out[i], turned);
+}
+
+prt_value *prt_turn_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
+{
+    int64_t shape[PRT_MAX_RANK];
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        shape[i] = prt_dim_is_number(dims[i]) ? dims[i] : -1;
+        open += shape[i] < 0;
+        if (shape[i] == 0)
+            return NULL;
+    }
+    if (open > 1)
+        return NULL;
+    prt_value *in[2] = { x, prt_build_i64s(b, rank, shape) };
+    return prt_build_op(b, PRT_OP_reshape, NULL, 2, in);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * turn.h — the two Transposes between channels first, [N, C, spatial...], and channels last,
+ * [N, spatial..., C]: of ranks 3 and 4.
+ */
+#ifndef PRT_PASS_LAYOUT_TURN_H
+#define PRT_PASS_LAYOUT_TURN_H
+
+#include "pass/rewrite.h"
+
+/* Axis of channels last that axis i of channels first is. */
+static inline uint32_t prt_turn_axis(uint32_t i, uint32_t rank)
+{
+    return i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
+}
+
+/* A tensor of rank 3 or 4. */
+bool prt_turn_is_image(const prt_value *v);
+
+/* `v` is made by a Transpose from channels last to first: what it turns; else NULL. */
+prt_value *prt_turn_source(const prt_value *v);
+
+/* `v`, channels first, as channels last: what a turn made it from, or a new Transpose. */
+prt_value *prt_turn_last(prt_build *b, prt_value *v);
+
+/* Replaces output `i` of `root`, channels first, by `y`, which has its channels last. */
+void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y);
+
+/* The same elements in dims `dims`; NULL when more than one is unknown, or on failure. */
+prt_value *prt_turn_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
+
+prt_value *prt_turn_transpose(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm);
+
+/* ---- rewrites, by file: see channels_last.c */
+bool prt_turn_elementwise(prt_build *b, prt_op *root);
+bool prt_turn_concat(prt_build *b, prt_op *root);
+bool prt_turn_split(prt_build *b, prt_op *root);
+bool prt_turn_pad(prt_build *b, prt_op *root);
+bool prt_turn_slice(prt_build *b, prt_op *root);
+bool prt_turn_resize(prt_build *b, prt_op *root);
+bool prt_turn_pool(prt_build *b, prt_op *root);
+bool prt_turn_reduce(prt_build *b, prt_op *root);
+bool prt_turn_global(prt_build *b, prt_op *root);
+bool prt_turn_shuffle(prt_build *b, prt_op *root);
+bool prt_turn_flatten(prt_build *b, prt_op *root);
+bool prt_turn_conv(prt_pass *p, prt_build *b, prt_op *root);
+
+#endif
