@@ -11,8 +11,8 @@
  * Which order is best nobody knows beforehand, so a few are tried, and the smallest plan is kept:
  * largest first, largest product of size and life, longest life, first come. From each of them,
  * whatever sticks out at the top is placed before everything else in the next plan, and so on,
- * until a plan reaches the bound that none can beat or the work allowed is done. Items in, plan out: no
- * clock has a say.
+ * until a plan reaches the bound that none can beat or the work allowed is done. Items in, plan
+ * out: no clock has a say.
  */
 #include "plan/plan.h"
 
@@ -221,8 +221,8 @@ static size_t best_offset(range *taken, size_t n, size_t size, size_t align)
     return best != SIZE_MAX ? best : end;
 }
 
-/* Largest sum of sizes alive at once; SIZE_MAX when it is beyond the address space. Lives are walked
- * in the order of steps, and what ends is taken off before what begins is added. */
+/* Largest sum of sizes alive at once; SIZE_MAX when it is beyond the address space. Lives are
+ * walked in the order of steps, and what ends is taken off before what begins is added. */
 static size_t peak_of(const plan *p)
 {
     size_t live = 0, peak = 0;

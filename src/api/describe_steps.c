@@ -43,13 +43,31 @@ static look look_at(const prt_program *p, uint32_t block, uint32_t step)
     return l;
 }
 
+static uint64_t bytes_of(const prt_buffer *b)
+{
+    size_t size;
+    return prt_type_is_tensor(b->type) && prt_type_size(b->type, &size) ? size : 0;
+}
+
+/* The result was made by the step before, in its place. */
+static bool is_made(const look *l)
+{
+    const prt_buffer *x = &l->block->buffers[l->in[0]], *y = &l->block->buffers[l->out[0]];
+    const bool part = y->space == PRT_SPACE_PART;
+    return l->step->n_out == 1 && x->space == PRT_SPACE_PART &&
+        x->ref == (part ? y->ref : l->out[0]) && x->offset == (part ? y->offset : 0) &&
+        bytes_of(x) == bytes_of(y);
+}
+
 /* Every result is a view of input 0, or everything that is joined is made where it belongs. */
 static bool does_nothing(const look *l)
 {
     const prt_op_def *def = l->params->def;
     const bool views = prt_alias_may_view(def);
-    if (!views && !prt_alias_may_join(def))
+    if ((!views && !prt_alias_may_join(def)) || l->step->n_in == 0 || l->step->n_out == 0)
         return false;
+    if (views && l->in[0] != PRT_NO_BUFFER && l->out[0] != PRT_NO_BUFFER && is_made(l))
+        return true;
     for (uint32_t i = 0; views && i < l->step->n_out; i++)
         if (l->out[i] != PRT_NO_BUFFER && l->block->buffers[l->out[i]].space != PRT_SPACE_VIEW)
             return false;
@@ -89,12 +107,6 @@ static void place_of(const look *l, uint32_t buffer, char *to, size_t size)
         (void)snprintf(to, size, "view of %%%u", b->ref);
     else
         (void)snprintf(to, size, "%s", spaces[b->space]);
-}
-
-static uint64_t bytes_of(const prt_buffer *b)
-{
-    size_t size;
-    return prt_type_is_tensor(b->type) && prt_type_size(b->type, &size) ? size : 0;
 }
 
 static void put_result(prt_sink *sink, const look *l, uint32_t buffer)

@@ -26,6 +26,19 @@ static void *host_alloc(prt_eval *c, uint32_t out, size_t size)
     return slot != NULL ? prt_arena_alloc(slot, size) : NULL;
 }
 
+/* In debug builds, nobody gets away with reading what it did not write. */
+static void *host_scratch(prt_eval *c, size_t size)
+{
+    prt_frame *f = ((const running *)c->user)->frame;
+    f->scratch_used = true;
+    void *memory = prt_arena_alloc_raw(f->scratch, size);
+#ifdef PRT_DEBUG
+    if (memory != NULL)
+        memset(memory, 0xff, size);
+#endif
+    return memory;
+}
+
 static poprt_status host_check(prt_eval *c)
 {
     const prt_frame *f = ((const running *)c->user)->frame;
@@ -123,8 +136,14 @@ static prt_str host_name(prt_eval *c, uint32_t in)
     return buffer != NULL ? buffer->name : PRT_STR("");
 }
 
-static const prt_eval_host host = { .alloc = host_alloc, .call = host_call, .form = host_form,
-    .check = host_check, .seed = host_seed, .update = host_update, .print = host_print,
+static const prt_eval_host host = { .alloc = host_alloc,
+    .scratch = host_scratch,
+    .call = host_call,
+    .form = host_form,
+    .check = host_check,
+    .seed = host_seed,
+    .update = host_update,
+    .print = host_print,
     .name = host_name };
 
 /* Header and memory of an output whose shape is known only now. */
@@ -220,11 +239,19 @@ static void clear_packed(const prt_frame_step *step)
             memset(step->out[i]->data, 0, step->out[i]->size);
 }
 
+/* What nearly every step gives: a tensor whose header says all that is expected. */
+static inline bool is_alike(const prt_tensor *x, const prt_tensor *expected)
+{
+    return x->kind == PRT_VALUE_TENSOR && expected->kind == PRT_VALUE_TENSOR &&
+        x->dtype == expected->dtype && x->rank == expected->rank &&
+        memcmp(x->dims, expected->dims, x->rank * sizeof(x->dims[0])) == 0;
+}
+
 static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step)
 {
     for (uint32_t i = 0; i < step->n_out; i++) {
         const uint32_t buffer = step->out_buffers[i];
-        if (buffer == PRT_NO_BUFFER)
+        if (buffer == PRT_NO_BUFFER || is_alike(&f->values[buffer], &f->expected[buffer]))
             continue;
         if (f->values[buffer].kind == PRT_VALUE_UNKNOWN)
             return prt_fail(POPRT_E_INTERNAL, step->params->origin.data, "%s left output %u unset",
