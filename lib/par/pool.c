@@ -307,11 +307,19 @@ static void run_in_place(uint32_t n, prt_par_body body, void *arg)
         body(arg, i);
 }
 
+/* With the turn taken: calls from the bodies must not ask for it again. */
+static void run_alone(uint32_t n, prt_par_body body, void *arg)
+{
+    inside = true;
+    run_in_place(n, body, arg);
+    inside = false;
+}
+
 static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
 {
     const uint64_t start = now_ns();
     if (start < pool->alone_until) {
-        run_in_place(n, body, arg);
+        run_alone(n, body, arg);
         return;
     }
     const uint32_t threads = pool->started + 1;
@@ -341,7 +349,7 @@ static void pool_run(void *user, uint32_t n, prt_par_body body, void *arg)
     if (pool->started != 0)
         run_job(pool, n, body, arg);
     else
-        run_in_place(n, body, arg);
+        run_alone(n, body, arg);
     (void)pthread_mutex_unlock(&pool->turn);
 }
 

@@ -39,7 +39,8 @@ typedef struct prt_dim_counts {
     char from[PRT_SINK_LINE - 64]; /* their names */
 } prt_dim_counts;
 
-void prt_describe_count_dims(const prt_graph *graph, prt_dim_counts *to);
+struct prt_graph;
+void prt_describe_count_dims(const struct prt_graph *graph, prt_dim_counts *to);
 void prt_describe_put_dims(const prt_dim_counts *counts, char *to, size_t size);
 poprt_status prt_describe_add_dims(prt_description *d, const prt_dim_counts *counts);
 

@@ -84,12 +84,7 @@ static const char *kernel_of(const look *l)
         return "nothing to run";
     if (prt_fast_of(l->params->def->id) == NULL)
         return "reference";
-    const uint64_t features = prt_cpu_features();
-    static const char *const levels[] = { "avx512", "avx2" };
-    for (size_t i = 0; i < PRT_COUNT_OF(levels); i++)
-        if ((prt_cpu_level(levels[i]) & features) == prt_cpu_level(levels[i]))
-            return levels[i];
-    return "portable";
+    return prt_kern_of(prt_cpu_features())->level;
 }
 
 /* Where a result lies. */

@@ -8,8 +8,8 @@
 
 #include "op/op.h"
 
-/* rows * columns zeroed floats of scratch at the start of a cache line; NULL (failure recorded) when
- * refused. */
+/* rows * columns zeroed floats of scratch at the start of a cache line; NULL (failure recorded)
+ * when refused. */
 float *prt_share_floats(prt_eval *c, size_t rows, size_t columns);
 
 typedef void (*prt_share_body)(const void *user, size_t item, float *scratch);
