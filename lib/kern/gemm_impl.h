@@ -25,14 +25,6 @@ typedef struct tile {
     float low, high;
 } tile;
 
-/* What a sum starts from. */
-static inline vf start(const tile *t, size_t row, size_t column)
-{
-    if (t->add)
-        return v_load_some(t->c + row * t->ldc, column, t->columns);
-    return t->bias != NULL ? v_load_some(t->bias, column, t->columns) : v_set(0.0f);
-}
-
 /* NaN comes through: min and max give their second operand. */
 static inline void put(const tile *t, size_t row, size_t column, vf v)
 {
@@ -46,11 +38,10 @@ static inline void put(const tile *t, size_t row, size_t column, vf v)
     v_store_some(t->c + row * t->ldc, column, t->columns, v);
 }
 
-/* The same where whole vectors get nothing but their bounds. */
-static inline bool is_plain(const tile *t, size_t columns)
+/* Sums get nothing but their bounds. */
+static inline bool is_plain(const tile *t)
 {
-    return t->columns >= columns && t->row_bias == NULL && t->residual == NULL &&
-        (t->bias == NULL || !t->add);
+    return t->row_bias == NULL && t->residual == NULL && (t->bias == NULL || !t->add);
 }
 
 #define EACH(R, W)                                                                                 \
@@ -66,11 +57,14 @@ static inline bool is_plain(const tile *t, size_t columns)
         vf sum[R][W];                                                                              \
         const float *const *from = t->from, *b = t->b;                                             \
         const size_t k = t->k, width = t->width;                                                   \
-        const bool whole = t->columns >= (W) * VL;                                                 \
-        if (t->add || !whole) {                                                                    \
-            EACH(R, W) sum[i][j] = start(t, i, j * VL);                                            \
+        if (t->add) {                                                                              \
+            EACH(R, W) sum[i][j] = v_load_some(t->c + i * t->ldc, j * VL, t->columns);             \
         } else if (t->bias != NULL) {                                                              \
-            EACH(R, W) sum[i][j] = v_load(t->bias + j * VL);                                       \
+            vf bias[W];                                                                            \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                bias[j] = v_load_some(t->bias, j * VL, t->columns);                                \
+            EACH(R, W) sum[i][j] = bias[j];                                                        \
         } else {                                                                                   \
             EACH(R, W) sum[i][j] = v_set(0.0f);                                                    \
         }                                                                                          \
@@ -94,11 +88,19 @@ static inline bool is_plain(const tile *t, size_t columns)
                 b += width;                                                                        \
             }                                                                                      \
         }                                                                                          \
-        if (is_plain(t, (W) * VL)) {                                                               \
+        if (is_plain(t)) {                                                                         \
             const vf low = v_set(t->low), high = v_set(t->high);                                   \
+            const size_t ldc = t->ldc, columns = t->columns;                                       \
+            const bool whole = columns >= (W) * VL;                                                \
             float *c = t->c;                                                                       \
-            const size_t ldc = t->ldc;                                                             \
-            EACH(R, W) v_store(c + i * ldc + j * VL, v_min(high, v_max(low, sum[i][j])));          \
+            EACH(R, W)                                                                             \
+            {                                                                                      \
+                const vf v = v_min(high, v_max(low, sum[i][j]));                                   \
+                if (whole || ((int)VL == (int)PRT_GEMM_SLICE && j + 1 < W))                        \
+                    v_store(c + i * ldc + j * VL, v);                                              \
+                else                                                                               \
+                    v_store_some(c + i * ldc, j * VL, columns, v);                                 \
+            }                                                                                      \
         } else {                                                                                   \
             EACH(R, W) put(t, i, j * VL, sum[i][j]);                                               \
         }                                                                                          \

@@ -9,10 +9,12 @@
 #include <stdint.h>
 
 #include "kern/cell.h"
-#include "kern/depthwise.h"
 #include "kern/gemm.h"
+#include "kern/interleave.h"
+#include "kern/move.h"
 #include "kern/plain.h"
 #include "kern/rows.h"
+#include "kern/windows.h"
 #include "kern/winograd.h"
 
 typedef struct prt_kern {
@@ -21,7 +23,10 @@ typedef struct prt_kern {
     prt_kern_rows rows;
     prt_kern_plain plain;
     prt_kern_cells cells;
-    prt_depthwise_fn depthwise;
+    prt_kern_windows windows;
+    prt_interleave_fn interleave;
+    prt_kern_moves moves;
+    prt_zip_fn zip;
     prt_kern_winograd winograd;
 } prt_kern;
 

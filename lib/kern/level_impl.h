@@ -4,12 +4,14 @@
 #define PRT_KERN_LEVEL_IMPL_H
 
 #include "kern/cell_impl.h"
-#include "kern/depthwise_impl.h"
 #include "kern/gemm_impl.h"
+#include "kern/interleave_impl.h"
 #include "kern/kern.h"
+#include "kern/move_impl.h"
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
 #include "kern/stats_impl.h"
+#include "kern/windows_impl.h"
 #include "kern/winograd_impl.h"
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
@@ -25,7 +27,11 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,
         .cast = run_cast },
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
-    .depthwise = run_depthwise,
+    .windows = { .depthwise = run_depthwise, .largest = run_pool_largest,
+        .mean = run_pool_mean },
+    .interleave = run_interleave,
+    .moves = { .transpose = run_transpose, .copy = run_copy },
+    .zip = run_zip,
     .winograd = { .input = run_input, .output = run_output },
 };
 

@@ -130,6 +130,15 @@ static inline vf v_split(vf a, vf *n)
     *n = _mm512_sub_ps(_mm512_getexp_ps(a), _mm512_getexp_ps(m));
     return m;
 }
+/* Elements of a and b by turns: the first VL of them and the others. */
+static inline void v_zip(vf a, vf b, vf *low, vf *high)
+{
+    const __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i other =
+        _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    *low = _mm512_permutex2var_ps(a, first, b);
+    *high = _mm512_permutex2var_ps(a, other, b);
+}
 static inline float v_sum(vf a)
 {
     return _mm512_reduce_add_ps(a);
@@ -256,6 +265,12 @@ static inline vf v_split(vf a, vf *n)
     *n = v_sub(_mm256_cvtepi32_ps(e), v_select(small, v_set(23.0f), v_set(0.0f)));
     return _mm256_castsi256_ps(_mm256_sub_epi32(bits, _mm256_slli_epi32(e, 23)));
 }
+static inline void v_zip(vf a, vf b, vf *low, vf *high)
+{
+    const vf even = _mm256_unpacklo_ps(a, b), odd = _mm256_unpackhi_ps(a, b);
+    *low = _mm256_permute2f128_ps(even, odd, 0x20);
+    *high = _mm256_permute2f128_ps(even, odd, 0x31);
+}
 static inline float v_sum(vf a)
 {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
@@ -380,6 +395,11 @@ static inline vf v_split(vf a, vf *n)
     const vm e = (bits - 0x3f400000) >> 23;
     *n = __builtin_convertvector(e, vf) - v_select(small, v_set(23.0f), v_set(0.0f));
     return (vf)(bits - e * (1 << 23));
+}
+static inline void v_zip(vf a, vf b, vf *low, vf *high)
+{
+    *low = (vf){ a[0], b[0], a[1], b[1] };
+    *high = (vf){ a[2], b[2], a[3], b[3] };
 }
 static inline float v_sum(vf a)
 {

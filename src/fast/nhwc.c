@@ -83,9 +83,8 @@ static void lay_band(const job *j, size_t n, size_t row, size_t rows, float *to)
         memset(to, 0, (size_t)from * channels * sizeof(float));
         memset(to + (size_t)end * channels, 0, (size_t)(wide - end) * channels * sizeof(float));
         const float *x = v->x + n * channels * plane + (size_t)y * v->in_w;
-        for (size_t c = 0; c < channels; c++, x += plane)
-            for (int64_t k = from; k < end; k++)
-                to[(size_t)k * channels + c] = x[k - v->left];
+        v->kern->interleave((size_t)(end - from), channels, x + (from - v->left), plane,
+            to + (size_t)from * channels);
     }
 }
 
@@ -210,7 +209,7 @@ static poprt_status run_panels(prt_eval *c, const prt_nhwc *v)
     return prt_share_run(c, some * j.blocks, scratch, run_item, &j);
 }
 
-static void take_window(prt_nhwc *v, const prt_window *w)
+void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
 {
     const bool two = w->rank == 2;
     const uint32_t x = w->rank - 1;
@@ -241,7 +240,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
         !prt_fused_act(a->activation, a->alpha, a->beta, &v.act) || prt_tensor_count(y) == 0)
         return prt_fast_pass(done);
     prt_nhwc_window(a, x, &w);
-    take_window(&v, &w);
+    prt_nhwc_take_window(&v, &w);
     v.batch = (size_t)x->dims[0];
     v.in_c = v.form.group * v.form.channels;
     v.out_c = v.form.group * v.form.filters;

@@ -31,6 +31,9 @@ static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, i
     *first = low < (int64_t)*last ? (size_t)low : *last;
 }
 
+/* Spatial sizes, of rank 1 or 2. */
+void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
+
 poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v);
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resize.c — Resize of float32 images along their last two dims, nearest and linear: where columns
- * come from is worked out once, rows are widened once and blended by vectors.
+ * resize.c — Resize of float32 images, nearest and linear, along their last two dims or, where
+ * channels come last, the two before: where columns come from is worked out once, rows are widened
+ * once and blended by vectors.
  */
 #include "op/resize.h"
 
@@ -22,7 +23,8 @@ typedef struct job {
     const prt_kern *kern;
     bool nearest;
     axis_map rows, columns;
-    size_t bands; /* of an output plane */
+    size_t channels; /* side by side; 1: planes */
+    size_t bands;    /* of an output plane */
     const float *x;
     float *y;
 } job;
@@ -79,30 +81,42 @@ static poprt_status fill_map(prt_eval *c, const prt_resize_form *form, const prt
     return POPRT_OK;
 }
 
-static void widen_nearest(const axis_map *m, const float *x, float *y)
+static void widen_nearest(const job *j, const float *x, float *y)
 {
-    const size_t *at = m->at[0];
-    for (size_t i = 0; i < m->out; i++)
-        y[i] = x[at[i]];
+    const size_t *at = j->columns.at[0], n = j->channels;
+    if (n > 1)
+        for (size_t i = 0; i < j->columns.out; i++)
+            j->kern->moves.copy(1, n, x + at[i] * n, n, y + i * n, n);
+    else
+        for (size_t i = 0; i < j->columns.out; i++)
+            y[i] = x[at[i]];
 }
 
-static void widen_linear(const axis_map *m, const float *x, float *y)
+static void widen_linear(const job *j, const float *x, float *y)
 {
-    const size_t *a = m->at[0], *b = m->at[1];
+    const axis_map *m = &j->columns;
+    const size_t *a = m->at[0], *b = m->at[1], n = j->channels;
     const float *u = m->weight[0], *v = m->weight[1];
-    for (size_t i = 0; i < m->out; i++)
+    for (size_t i = 0; i < m->out && n > 1; i++) {
+        const float *from[TAPS] = { x + a[i] * n, x + b[i] * n };
+        const float weights[TAPS] = { u[i], v[i] };
+        const prt_taps taps = { .n = n, .taps = TAPS, .from = from, .w = weights,
+            .y = y + i * n };
+        j->kern->rows.taps(&taps);
+    }
+    for (size_t i = 0; i < m->out && n == 1; i++)
         y[i] = u[i] * x[a[i]] + v[i] * x[b[i]];
 }
 
 /* Rows that repeat are copied. */
 static void run_nearest(const job *j, const float *x, float *y, size_t first, size_t end)
 {
-    const size_t *at = j->rows.at[0], wide = j->columns.out;
+    const size_t *at = j->rows.at[0], wide = j->columns.out * j->channels;
     for (size_t k = first; k < end; k++) {
         if (k != first && at[k] == at[k - 1])
             memcpy(y + k * wide, y + (k - 1) * wide, wide * sizeof(float));
         else
-            widen_nearest(&j->columns, x + at[k] * j->columns.in, y + k * wide);
+            widen_nearest(j, x + at[k] * j->columns.in * j->channels, y + k * wide);
     }
 }
 
@@ -110,7 +124,7 @@ static void run_nearest(const job *j, const float *x, float *y, size_t first, si
 static void run_linear(const job *j, const float *x, float *y, size_t first, size_t end,
     float *scratch)
 {
-    const size_t wide = j->columns.out;
+    const size_t wide = j->columns.out * j->channels;
     size_t kept[TAPS] = { SIZE_MAX, SIZE_MAX };
     for (size_t k = first; k < end; k++) {
         const size_t want[TAPS] = { j->rows.at[0][k], j->rows.at[1][k] };
@@ -121,7 +135,8 @@ static void run_linear(const job *j, const float *x, float *y, size_t first, siz
                 : kept[0] == want[1 - t]                                     ? 1
                                                                              : 0;
             if (kept[slot] != want[t])
-                widen_linear(&j->columns, x + want[t] * j->columns.in, scratch + slot * wide);
+                widen_linear(j, x + want[t] * j->columns.in * j->channels,
+                    scratch + slot * wide);
             kept[slot] = want[t];
             from[t] = scratch + slot * wide;
         }
@@ -136,8 +151,8 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const size_t plane = item / j->bands, band = item % j->bands;
-    const float *x = j->x + plane * j->rows.in * j->columns.in;
-    float *y = j->y + plane * j->rows.out * j->columns.out;
+    const float *x = j->x + plane * j->rows.in * j->columns.in * j->channels;
+    float *y = j->y + plane * j->rows.out * j->columns.out * j->channels;
     const size_t first = prt_share_cut(j->rows.out, j->bands, band);
     const size_t end = prt_share_cut(j->rows.out, j->bands, band + 1);
     if (j->nearest)
@@ -156,9 +171,12 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) || c->in[0]->rank < 2 ||
         prt_tensor_count(c->in[0]) == 0 || prt_tensor_count(c->out[0]) == 0)
         return prt_fast_pass(done);
-    const uint32_t last = c->in[0]->rank - 2;
+    const uint32_t rank = c->in[0]->rank;
     (void)prt_resize_read(c->attrs, &form, &bad);
     PRT_TRY(prt_resize_axes(c, &form, axis));
+    const bool turned = rank == 4 && prt_resize_is_identity(&form, &axis[3]) &&
+        !prt_resize_is_identity(&form, &axis[1]);
+    const uint32_t last = rank - (turned ? 3 : 2);
     bool mine = form.mode != PRT_RESIZE_CUBIC && form.coords != PRT_COORDS_tf_crop_and_resize;
     for (uint32_t i = 0; i < last; i++)
         mine = mine && prt_resize_is_identity(&form, &axis[i]);
@@ -167,11 +185,11 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
     if (!mine)
         return prt_fast_pass(done);
     job j = { .kern = k, .nearest = form.mode == PRT_RESIZE_NEAREST, .x = c->in[0]->data,
-        .y = c->out[0]->data };
+        .y = c->out[0]->data, .channels = turned ? (size_t)c->in[0]->dims[3] : 1 };
     PRT_TRY(fill_map(c, &form, &axis[last], &j.rows));
     PRT_TRY(fill_map(c, &form, &axis[last + 1], &j.columns));
-    const size_t wanted = prt_share_pieces(j.rows.out * j.columns.out, LEAST);
+    const size_t wanted = prt_share_pieces(j.rows.out * j.columns.out * j.channels, LEAST);
     j.bands = wanted < j.rows.out ? wanted : j.rows.out;
     return prt_share_run(c, prt_dims_product(c->in[0]->dims, 0, last) * j.bands,
-        j.nearest ? 0 : TAPS * j.columns.out, run_item, &j);
+        j.nearest ? 0 : TAPS * j.columns.out * j.channels, run_item, &j);
 }

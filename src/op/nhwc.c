@@ -61,7 +61,7 @@ static poprt_status eval_turned(prt_eval *c, uint32_t id, const void *attrs, boo
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
     if (!images) {
-        PRT_TRY(turned(c, c->in[0], true, &x));
+        PRT_TRY(turned(c, in[0], true, &x));
         in[0] = &x;
     }
     PRT_TRY(turned(c, c->out[0], false, &y));
@@ -167,6 +167,22 @@ static poprt_status infer_weights(prt_infer *c, prt_shape *to)
     return prt_infer_merge(c, prt_infer_dim(c, 1, 0), (int64_t)count, "size of W", &all);
 }
 
+static poprt_status check_gate(prt_infer *c)
+{
+    const prt_nhwc_conv_attrs *a = c->attrs;
+    int64_t dim;
+    if (!prt_infer_has(c, 4))
+        return POPRT_OK;
+    if (a->group != 1 || a->images != 0 || !prt_str_is(a->form, "panels"))
+        return prt_infer_fail(c, POPRT_E_ARG, "a gate is for panels of one group");
+    PRT_TRY(prt_infer_rank(c, 4, (int32_t)a->kernel_shape.count + 2));
+    for (uint32_t i = 1; i <= a->kernel_shape.count; i++)
+        PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 4, i), 1, "a dim of the gate", &dim));
+    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 4, 0), prt_infer_dim(c, 0, 0), "images", &dim));
+    return prt_infer_merge(c, prt_infer_dim(c, 4, a->kernel_shape.count + 1), a->channels,
+        "channels of the gate", &dim);
+}
+
 static poprt_status infer_conv(prt_infer *c)
 {
     const prt_nhwc_conv_attrs *a = c->attrs;
@@ -178,12 +194,28 @@ static poprt_status infer_conv(prt_infer *c)
     if (n_in == 3)
         in[2] = c->in[2];
     PRT_TRY(infer_turned(c, PRT_OP_conv, &conv, a->images != 0, n_in, in));
+    PRT_TRY(check_gate(c));
     if (!prt_infer_ranked(c, 3) || !prt_infer_wants(c, 0) || c->out[0].rank < 0)
         return POPRT_OK;
     PRT_TRY(prt_infer_rank(c, 3, c->out[0].rank));
     for (int32_t k = 0; k < c->out[0].rank; k++)
         PRT_TRY(prt_infer_merge(c, c->out[0].dims[k], c->in[3].dims[k], "a dim of the residual",
             &dim));
+    return POPRT_OK;
+}
+
+/* X with its channels multiplied by the gate. */
+static poprt_status gated(prt_eval *c, prt_tensor *to)
+{
+    const prt_tensor *x = c->in[0], *gate = c->in[4];
+    PRT_TRY(prt_inner_tensor(c, x->dtype, x->rank, x->dims, to));
+    const size_t channels = (size_t)x->dims[x->rank - 1];
+    const size_t image = prt_dims_product(x->dims, 1, x->rank);
+    for (size_t i = 0; i < prt_tensor_count(x); i++) {
+        const double v = prt_real_at(x, i) *
+            prt_real_at(gate, i / image * channels + i % channels);
+        prt_reals_store(to->dtype, to->data, i, 1, 1, &v);
+    }
     return POPRT_OK;
 }
 
@@ -202,7 +234,10 @@ static poprt_status eval_conv(prt_eval *c)
         return POPRT_OK;
     PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, spatial + 2, dims, &w));
     prt_nhwc_weights_unpack(&form, c->in[1]->data, w.data);
-    const prt_tensor *in[3] = { c->in[0], &w, prt_eval_has(c, 2) ? c->in[2] : NULL };
+    prt_tensor x = *c->in[0];
+    if (prt_eval_has(c, 4))
+        PRT_TRY(gated(c, &x));
+    const prt_tensor *in[3] = { &x, &w, prt_eval_has(c, 2) ? c->in[2] : NULL };
     PRT_TRY(eval_turned(c, PRT_OP_conv, &conv, a->images != 0, 3, in));
     prt_fused_finish(c, NULL, prt_eval_has(c, 3) ? c->in[3] : NULL, &act);
     return POPRT_OK;

@@ -31,10 +31,22 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count);
 /* Floats from the start of one group's panels, or of one of the 36 matrices, to the next. */
 size_t prt_nhwc_weights_step(const prt_nhwc_weights *w);
 
+/* Columns of a packed matrix with so many filters, all its panels together, and where element
+ * (k, filter) of one with `depth` rows is. */
+size_t prt_nhwc_panels_width(size_t filters);
+size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t filter);
+
+/* Floats of the weights of NhwcSpread; false for impossible sizes. */
+bool prt_nhwc_spread_size(const prt_nhwc_spread_attrs *a, size_t channels, size_t *count);
+
 /* From the order of Conv, [group * filters, channels, taps], and back. Winograd's way back is true
  * to a few units of single precision. */
 void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to);
 void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to);
+
+/* The NhwcConv that part 0, 1 or 2 of NhwcSeparable is; `channels`: of its X. */
+prt_nhwc_conv_attrs prt_nhwc_separable_part(const prt_nhwc_separable_attrs *a, int part,
+    int64_t channels);
 
 /* The window over the spatial dims of X (`images`: channels first), numbers only. */
 void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_window *w);

@@ -23,8 +23,7 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
     return form < PRT_NHWC_FORMS;
 }
 
-/* Columns of a matrix of so many filters, all its panels together. */
-static size_t width_of(size_t filters)
+size_t prt_nhwc_panels_width(size_t filters)
 {
     const size_t whole = filters / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
     return whole + prt_gemm_width(filters - whole);
@@ -32,7 +31,8 @@ static size_t width_of(size_t filters)
 
 size_t prt_nhwc_weights_step(const prt_nhwc_weights *w)
 {
-    return (w->form == PRT_NHWC_panels ? w->taps : 1) * w->channels * width_of(w->filters);
+    const size_t depth = (w->form == PRT_NHWC_panels ? w->taps : 1) * w->channels;
+    return depth * prt_nhwc_panels_width(w->filters);
 }
 
 bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
@@ -44,7 +44,7 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
         return false;
     const size_t rows = w->form == PRT_NHWC_panels ? w->taps : PRT_NHWC_MATRICES;
     return w->filters < SIZE_MAX - PRT_GEMM_PANEL &&
-        prt_size_mul(w->channels, width_of(w->filters), count) &&
+        prt_size_mul(w->channels, prt_nhwc_panels_width(w->filters), count) &&
         prt_size_mul(*count, rows, count) && prt_size_mul(*count, w->group, count) &&
         prt_size_mul(*count, sizeof(float), &bytes);
 }
@@ -70,9 +70,7 @@ static void turn_back(const double u[6], double g[3])
     g[2] = u[5];
 }
 
-/* ---- an element's place: filter f of a matrix with `depth` rows, row k */
-
-static size_t panel_at(size_t filters, size_t depth, size_t k, size_t f)
+size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t f)
 {
     const size_t first = f / PRT_GEMM_PANEL * PRT_GEMM_PANEL, left = filters - first;
     const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
@@ -106,7 +104,7 @@ static size_t tap_at(const prt_nhwc_weights *w, size_t group, size_t filter, siz
     if (w->form == PRT_NHWC_taps)
         return t * w->group + group;
     return group * prt_nhwc_weights_step(w) +
-        panel_at(w->filters, w->taps * w->channels, t * w->channels + channel, filter);
+        prt_nhwc_panel_at(w->filters, w->taps * w->channels, t * w->channels + channel, filter);
 }
 
 static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c, void *user)
@@ -122,7 +120,7 @@ static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c,
     for (size_t y = 0; y < 3; y++)
         turn((const double[3]){ (double)from[3 * y], (double)from[3 * y + 1],
             (double)from[3 * y + 2] }, rows[y]);
-    float *to = s->to + panel_at(w->filters, w->channels, c, f);
+    float *to = s->to + prt_nhwc_panel_at(w->filters, w->channels, c, f);
     for (size_t x = 0; x < 6; x++) {
         turn((const double[3]){ rows[0][x], rows[1][x], rows[2][x] }, column);
         for (size_t y = 0; y < 6; y++)
@@ -139,7 +137,7 @@ static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t 
             to[t] = s->from[tap_at(w, g, f, c, t)];
         return;
     }
-    const float *from = s->from + panel_at(w->filters, w->channels, c, f);
+    const float *from = s->from + prt_nhwc_panel_at(w->filters, w->channels, c, f);
     double columns[6][3], row[3];
     for (size_t x = 0; x < 6; x++) {
         double u[6];

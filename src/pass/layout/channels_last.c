@@ -10,11 +10,6 @@
  */
 #include "pass/layout/turn.h"
 
-static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
-{
-    return prt_turn_conv(p, b, root);
-}
-
 static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
 {
     (void)p;
@@ -40,7 +35,7 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
     case PRT_OP_global_max_pool:
         return prt_turn_global(b, root);
     case PRT_OP_reshape:
-        return prt_turn_shuffle(b, root);
+        return prt_turn_shuffle(b, root) || prt_turn_join_shuffle(b, root);
     case PRT_OP_transpose:
         return prt_turn_flatten(b, root);
     default:
@@ -49,8 +44,9 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = {
-    { PRT_OP_conv, apply_conv },
-    { PRT_OP_fused_conv, apply_conv },
+    { PRT_OP_conv, prt_turn_conv },
+    { PRT_OP_fused_conv, prt_turn_conv },
+    { PRT_OP_conv_transpose, prt_turn_spread },
     { PRT_OP_concat, apply_other },
     { PRT_OP_split, apply_other },
     { PRT_OP_pad, apply_other },

@@ -39,6 +39,79 @@ bool prt_turn_shuffle(prt_build *b, prt_op *root)
     return true;
 }
 
+/* ---- [N, H, W, C] of two images, joined, shuffled and cut: NhwcShuffle */
+
+/* Constant lists of one number at the inputs of a Slice along the last axis: [first, end). */
+static bool is_slice(const prt_op *op, int64_t first, int64_t end)
+{
+    const int64_t rank = op->out[0].type->rank;
+    int64_t v[4] = { 0, 0, 0, 1 };
+    if (!prt_op_is(op, PRT_OP_slice))
+        return false;
+    for (uint32_t i = 0; i < 4; i++) {
+        prt_tensor t;
+        if (prt_op_input(op, i + 1) == NULL && i == 3)
+            continue;
+        if (!prt_match_constant(op, i + 1, &t) || prt_tensor_count(&t) != 1)
+            return false;
+        v[i] = (int64_t)prt_load_f64(t.dtype, t.data, 0);
+    }
+    return (v[2] == rank - 1 || v[2] == -1) && v[3] == 1 && v[0] == first &&
+        (v[1] == end || (v[1] > end && end == 2 * first));
+}
+
+/* The halves of `v`, when its readers are two slices that make them or one split that does. */
+static bool halves_of(const prt_value *v, int64_t channels, prt_value *half[2])
+{
+    uint32_t n = 0;
+    half[0] = half[1] = NULL;
+    prt_for_each_use(use, v)
+    {
+        prt_op *op = use->user;
+        n++;
+        if (prt_op_is(op, PRT_OP_split) && op->n_out == 2 && op->out[0].type == op->out[1].type &&
+            prt_type_is_tensor(op->out[0].type) && op->out[0].type->rank == v->type->rank &&
+            op->out[0].type->dims[v->type->rank - 1] == channels / 2) {
+            half[0] = &op->out[0];
+            half[1] = &op->out[1];
+            n++;
+        } else if (is_slice(op, 0, channels / 2)) {
+            half[0] = &op->out[0];
+        } else if (is_slice(op, channels / 2, channels)) {
+            half[1] = &op->out[0];
+        }
+    }
+    return n == 2 && half[0] != NULL && half[1] != NULL;
+}
+
+bool prt_turn_join_shuffle(prt_build *b, prt_op *root)
+{
+    static const int64_t last[5] = { 0, 1, 2, 4, 3 };
+    const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
+    const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
+    const prt_op *join = first != NULL ? prt_match_interior(first, 0, PRT_OP_concat) : NULL;
+    if (join == NULL || join->n_in != 2 || !is_perm(turn, 5, last) ||
+        first->out[0].type->rank != 5 || root->out[0].type->rank != 4)
+        return false;
+    prt_value *in[2] = { prt_op_input(join, 0), prt_op_input(join, 1) };
+    const int64_t *d = join->out[0].type->dims, *split = first->out[0].type->dims;
+    if (in[0]->type != in[1]->type || in[0]->type->dtype != PRT_DTYPE_f32 ||
+        !prt_dim_is_number(d[3]) || in[0]->type->dims[3] * 2 != d[3] || split[3] != 2 ||
+        memcmp(d, split, 3 * sizeof(int64_t)) != 0 || join->out[0].type != root->out[0].type)
+        return false;
+    prt_value *half[2];
+    if (!halves_of(&root->out[0], d[3], half)) {
+        prt_value *y = prt_build_op(b, PRT_OP_nhwc_shuffle, NULL, 2, in);
+        if (y != NULL)
+            (void)prt_pass_replace(b, &root->out[0], y);
+        return true;
+    }
+    prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_shuffle, NULL, 2, in, 2);
+    for (uint32_t i = 0; op != NULL && i < 2; i++)
+        (void)prt_pass_replace(b, half[i], &op->out[i]);
+    return true;
+}
+
 /* A turn of dims of which all but one are 1, or of one that keep their order, moves nothing. */
 static bool moves_nothing(const prt_value *x, const prt_transpose_attrs *a)
 {

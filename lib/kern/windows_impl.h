@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depthwise_impl.h — tiles of some outputs of a row by some vectors of channels, sums in registers.
+ * windows_impl.h — tiles of some outputs of a row by some vectors of channels, in registers.
  */
-#ifndef PRT_KERN_DEPTHWISE_IMPL_H
-#define PRT_KERN_DEPTHWISE_IMPL_H
+#ifndef PRT_KERN_WINDOWS_IMPL_H
+#define PRT_KERN_WINDOWS_IMPL_H
 
-#include "kern/depthwise.h"
+#include "kern/windows.h"
 #include "kern/simd.h"
 
 /* ---- outputs whose taps are the inputs' neighbours: each input is loaded once a row of taps */
 
-/* N outputs of each line, of the vectors of channels before `end`, K taps a row. Lines go innermost:
- * what the next one needs as well is still in the first cache level. */
+/* N outputs of each line, of the vectors of channels before `end`, K taps a row. Lines go
+ * innermost: what the next one needs as well is still in the first cache level. */
 #define NEIGHBOURS(N, K)                                                                           \
-    static void neighbours_##N##x##K(const prt_depthwise *d, size_t at, size_t end)                \
+    static void neighbours_##N##x##K(const prt_windows *d, size_t at, size_t end)                \
     {                                                                                              \
         const size_t all = d->channels, rows = d->rows, x_row = d->x_row, w_row = d->w_row;        \
         const size_t lines = d->lines, x_line = d->x_line, y_line = d->y_line;                     \
@@ -54,7 +54,7 @@
 
 /* N outputs of each line, of B vectors of channels; a single vector may be a part of one. */
 #define DEPTHWISE(N, B)                                                                            \
-    static void depthwise_##N##x##B(const prt_depthwise *d, size_t at, size_t channel)             \
+    static void depthwise_##N##x##B(const prt_windows *d, size_t at, size_t channel)             \
     {                                                                                              \
         const size_t all = d->channels, left = all - channel, step = d->x_step;                    \
         const size_t columns = d->columns, x_column = d->x_column;                                 \
@@ -65,19 +65,19 @@
             vf sum[N][B];                                                                          \
             EACH_OUTPUT(N, B) sum[i][j] = d->bias == NULL                                          \
                 ? v_set(0.0f)                                                                      \
-                : LOAD(B, d->bias + channel, j * VL);                                              \
+                : TAKE(B, d->bias + channel, j * VL);                                              \
             for (size_t r = d->rows; r != 0; r--, x += x_row, w += w_row)                          \
                 for (size_t k = columns; k != 0; k--, x += x_column, w += all) {                   \
                     vf tap[B];                                                                     \
                     PRT_UNROLL(8)                                                                  \
                     for (size_t j = 0; j < B; j++)                                                 \
-                        tap[j] = LOAD(B, w, j * VL);                                               \
+                        tap[j] = TAKE(B, w, j * VL);                                               \
                     EACH_OUTPUT(N, B)                                                              \
-                    sum[i][j] = v_fma(LOAD(B, x + i * step, j * VL), tap[j], sum[i][j]);           \
+                    sum[i][j] = v_fma(TAKE(B, x + i * step, j * VL), tap[j], sum[i][j]);           \
                 }                                                                                  \
             float *y = d->y + line * d->y_line + at * all + channel;                               \
             EACH_OUTPUT(N, B)                                                                      \
-            STORE(B, y + i * all, j * VL, v_min(high, v_max(low, sum[i][j])));                     \
+            GIVE(B, y + i * all, j * VL, v_min(high, v_max(low, sum[i][j])));                     \
         }                                                                                          \
     }
 #define EACH_OUTPUT(N, B)                                                                          \
@@ -85,8 +85,8 @@
     for (size_t i = 0; i < N; i++)                                                                 \
         PRT_UNROLL(8)                                                                              \
         for (size_t j = 0; j < B; j++)
-#define STORE(B, p, at, v) ((B) == 1 ? v_store_some(p, 0, left, v) : v_store((p) + (at), v))
-#define LOAD(B, p, at) ((B) == 1 ? v_load_some(p, 0, left) : v_load((p) + (at)))
+#define GIVE(B, p, at, v) ((B) == 1 ? v_store_some(p, 0, left, v) : v_store((p) + (at), v))
+#define TAKE(B, p, at) ((B) == 1 ? v_load_some(p, 0, left) : v_load((p) + (at)))
 
 #define ONE_TO_SIX(macro, second)                                                                  \
     macro(1, second) macro(2, second) macro(3, second) macro(4, second) macro(5, second)           \
@@ -99,12 +99,12 @@ ONE_TO_SIX(NEIGHBOURS, 3) SEVEN_TO_TWELVE(NEIGHBOURS, 3)
 ONE_TO_SIX(NEIGHBOURS, 5) SEVEN_TO_TWELVE(NEIGHBOURS, 5)
 ONE_TO_SIX(DEPTHWISE, 1) ONE_TO_SIX(DEPTHWISE, 2)
 DEPTHWISE(1, 4)
-#undef LOAD
-#undef STORE
+#undef TAKE
+#undef GIVE
 
 enum { DEPTHWISE_MOST = 6, NEIGHBOURS_MOST = 12 };
 
-typedef void (*depthwise_part)(const prt_depthwise *d, size_t at, size_t channel);
+typedef void (*depthwise_part)(const prt_windows *d, size_t at, size_t channel);
 
 #define NEIGHBOURS_OF(K)                                                                           \
     {                                                                                              \
@@ -114,7 +114,7 @@ typedef void (*depthwise_part)(const prt_depthwise *d, size_t at, size_t channel
     }
 
 /* Outputs [at, at + n) of the channels from `channel` on. */
-static void depthwise_any(const prt_depthwise *d, size_t at, size_t n, size_t channel)
+static void depthwise_any(const prt_windows *d, size_t at, size_t n, size_t channel)
 {
     static const depthwise_part one[DEPTHWISE_MOST] = { depthwise_1x1, depthwise_2x1,
         depthwise_3x1, depthwise_4x1, depthwise_5x1, depthwise_6x1 };
@@ -134,7 +134,7 @@ static void depthwise_any(const prt_depthwise *d, size_t at, size_t n, size_t ch
     }
 }
 
-static void run_depthwise(const prt_depthwise *d)
+static void run_depthwise(const prt_windows *d)
 {
     static const depthwise_part three[NEIGHBOURS_MOST] = NEIGHBOURS_OF(3);
     static const depthwise_part five[NEIGHBOURS_MOST] = NEIGHBOURS_OF(5);
@@ -152,5 +152,50 @@ static void run_depthwise(const prt_depthwise *d)
         at += n;
     }
 }
+
+/* ---- pools: four vectors of one output at a time */
+
+#define POOL(name, first, step, last)                                                              \
+    static void name(const prt_windows *d)                                                         \
+    {                                                                                              \
+        const size_t all = d->channels, x_row = d->x_row, x_column = d->x_column;                  \
+        const vf scale = v_set(d->scale);                                                          \
+        (void)scale;                                                                               \
+        for (size_t i = 0; i < d->lines * d->n; i++) {                                             \
+            const float *x = d->x + i / d->n * d->x_line + i % d->n * d->x_step;                   \
+            float *y = d->y + i / d->n * d->y_line + i % d->n * all;                               \
+            size_t c = 0;                                                                          \
+            for (; c + 4 * VL <= all; c += 4 * VL) {                                               \
+                vf v[4] = { first, first, first, first };                                          \
+                for (size_t r = 0; r < d->rows; r++)                                               \
+                    for (size_t k = 0; k < d->columns; k++) {                                      \
+                        const float *from = x + r * x_row + k * x_column + c;                      \
+                        PRT_UNROLL(4)                                                              \
+                        for (size_t j = 0; j < 4; j++)                                             \
+                            v[j] = step(v[j], v_load(from + j * VL));                              \
+                    }                                                                              \
+                PRT_UNROLL(4)                                                                      \
+                for (size_t j = 0; j < 4; j++)                                                     \
+                    v_store(y + c + j * VL, last(v[j]));                                           \
+            }                                                                                      \
+            for (; c < all; c += VL) {                                                             \
+                vf v = first;                                                                      \
+                for (size_t r = 0; r < d->rows; r++)                                               \
+                    for (size_t k = 0; k < d->columns; k++)                                        \
+                        v = step(v, v_load_some(x + r * x_row + k * x_column, c, all));            \
+                v_store_some(y, c, all, last(v));                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* NaN stays: max gives its second operand, and what was NaN is put back. */
+static inline vf pool_larger(vf a, vf x)
+{
+    return v_select(v_equal(a, a), v_max(a, x), a);
+}
+#define POOL_SAME(v) (v)
+#define POOL_SCALED(v) v_mul(v, scale)
+POOL(run_pool_largest, v_set(-INFINITY), pool_larger, POOL_SAME)
+POOL(run_pool_mean, v_set(0.0f), v_add, POOL_SCALED)
 
 #endif

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures libpoprt against its peers and writes the results page with its plots.
+
+    python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
+                         [--names MODEL,...] [--out bench/RESULTS.md]
+
+Sections: models, kernels, cold, overhead, disturbed. Needs numpy, onnx and onnxruntime from PyPI;
+openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured where they are installed.
+Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
+results.json; with --only, those of the other sections stay as they were, each with its own date.
+"""
+import argparse
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "models"))
+
+import generate
+import page
+from engines import package_file
+from measure import Noise, processors
+from sections import MEMORY_MODELS, SECTIONS, say
+
+TOOLS = {"loop": "bench/bench_loop.so", "kernels": "bench/kernels",
+         "cold_poprt": "bench/cold_poprt", "cold_ort": "bench/cold_ort",
+         "cold_openvino": "bench/cold_openvino"}
+
+
+class Bench:
+    """What all sections share: models and their files, tools, how long to measure."""
+
+    def __init__(self, args, work):
+        self.quick, self.work, self.folder = args.quick, work, args.models
+        self.rounds, self.seconds = (2, 0.1) if args.quick else (7, 0.4)
+        self.cpus = os.sched_getaffinity(0)
+        self.tools = {k: os.path.join(args.build, v) for k, v in TOOLS.items()}
+        self.tools["poprt"] = os.path.join(args.build, "src/api/libpoprt.so")
+        self.names = [n for n in generate.MODELS if not args.names or n in args.names]
+        self.layer_names = list(generate.LAYERS)
+        self.entries = {}
+
+    def files(self, name):
+        return {"onnx": os.path.join(self.folder, name + ".onnx"),
+                "popef": os.path.join(self.work, name + ".popef"),
+                "ncnn": os.path.join(self.folder, "ncnn", name + ".ncnn")}
+
+    def build(self, build):
+        subprocess.run(["ninja", "-C", build, "src/api/libpoprt.so.1.0.0", *TOOLS.values()],
+                       check=True, stdout=subprocess.DEVNULL)
+
+    def prepare(self, names, with_ncnn):
+        """Writes models that are not there, compiles each to PopEF, converts each for ncnn."""
+        index = os.path.join(self.folder, "models.json")
+        known = {}
+        if os.path.exists(index):
+            with open(index) as f:
+                known = json.load(f)
+        lacking = [n for n in names if known.get(n, {}).get("made_by") != generate.made_by()
+                   or not os.path.exists(self.files(n)["onnx"])]
+        if lacking and generate.generate(self.folder, lacking):
+            sys.exit("a model is not the published architecture")
+        with open(index) as f:
+            self.entries = json.load(f)
+        for name in names:
+            job = {"engine": "compile", "tools": self.tools, "files": self.files(name),
+                   "cpus": list(self.cpus)}
+            command = [sys.executable, os.path.join(HERE, "worker.py"), json.dumps(job)]
+            said = subprocess.run(command, capture_output=True, text=True).stdout
+            if '"done"' not in said:
+                say(f"{name} does not compile: {said.strip()}")
+            if with_ncnn and name in generate.MODELS:
+                self.convert(name)
+
+    def convert(self, name):
+        """What pnnx makes of a model stays beside it; nothing where it fails."""
+        files = self.files(name)
+        old = [files["ncnn"] + end for end in (".no", ".param", ".bin")
+               if os.path.exists(files["ncnn"] + end)]
+        if old and os.path.getmtime(old[0]) >= os.path.getmtime(files["onnx"]):
+            return
+        for path in old:
+            os.remove(path)
+        os.makedirs(os.path.dirname(files["ncnn"]), exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            copy = os.path.join(folder, name + ".onnx")
+            os.link(files["onnx"], copy)
+            try:
+                subprocess.run([package_file("pnnx", "pnnx"), copy, "fp16=0"], cwd=folder,
+                               capture_output=True, timeout=300)
+            except (RuntimeError, subprocess.TimeoutExpired) as e:
+                say(f"{name}, conversion for ncnn: {e}")
+            made = os.path.join(folder, name + ".ncnn")
+            if os.path.exists(made + ".param") and os.path.exists(made + ".bin"):
+                for end in (".bin", ".param"):
+                    os.replace(made + end, files["ncnn"] + end)
+            else:
+                open(files["ncnn"] + ".no", "w").close()
+
+
+def rounded(x):
+    """The same with five digits, which is more than any clock here is good for."""
+    if isinstance(x, dict):
+        return {k: rounded(v) for k, v in x.items()}
+    if isinstance(x, list):
+        return [rounded(v) for v in x]
+    return float(f"{x:.5g}") if isinstance(x, float) else x
+
+
+def machine():
+    model = "unknown processor"
+    with open("/proc/cpuinfo") as f:
+        for line in f:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return f"{model}, {len(processors(1024))} cores, Linux {platform.release().split('-')[0]}"
+
+
+def versions(build):
+    out = {}
+    for package in ("onnxruntime", "openvino", "ncnn"):
+        try:
+            out[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            out[package] = None
+    said = subprocess.run(["meson", "introspect", "--projectinfo", build], capture_output=True,
+                          text=True)
+    out["libpoprt"] = json.loads(said.stdout)["version"] if said.returncode == 0 else "?"
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True,
+                            text=True)
+    out["commit"] = commit.stdout.strip() or "?"
+    return out
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    listed = lambda text: [t for t in text.split(",") if t]
+    parser.add_argument("--models", default=os.path.join(tempfile.gettempdir(), "poprt-bench"))
+    parser.add_argument("--build", default=os.path.join(HERE, "..", "build", "release"))
+    parser.add_argument("--quick", action="store_true", help="short runs, for a look only")
+    parser.add_argument("--only", type=listed, default=list(SECTIONS))
+    parser.add_argument("--names", type=listed, default=[], help="of models; the default is all")
+    parser.add_argument("--out", default=os.path.join(HERE, "RESULTS.md"))
+    args = parser.parse_args()
+    if unknown := [s for s in args.only if s not in SECTIONS]:
+        parser.error("no such section: " + ", ".join(unknown))
+    args.build, args.models = os.path.abspath(args.build), os.path.abspath(args.models)
+    return args
+
+
+def main():
+    args = arguments()
+    store = os.path.join(os.path.dirname(os.path.abspath(args.out)), "results.json")
+    results = {"sections": {}}
+    if set(args.only) != set(SECTIONS) and os.path.exists(store):
+        with open(store) as f:
+            results = json.load(f)
+    with tempfile.TemporaryDirectory() as work:
+        bench = Bench(args, work)
+        bench.build(args.build)
+        names = list(bench.names) if "models" in args.only else []
+        names += [n for n in MEMORY_MODELS if n not in names]
+        bench.prepare(names + bench.layer_names, "models" in args.only)
+        for section in args.only:
+            noise = Noise()
+            data = SECTIONS[section](bench)
+            results["sections"][section] = {
+                "data": data, "noise": noise.shares(), "quick": args.quick,
+                "date": str(datetime.date.today()), "machine": machine(),
+                "versions": versions(args.build), "rounds": bench.rounds,
+                "seconds": bench.seconds}
+        results["flops"] = {n: e["flops"] for n, e in bench.entries.items()}
+    with open(store, "w") as f:
+        json.dump(rounded(results), f, indent=1, sort_keys=True)
+    page.write(args.out, results)
+    print(args.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* join.c — Concat and Split of elements of 32 bits: columns of matrices, copied by rows. */
+#include "fast/share.h"
+
+#include "fast/fast.h"
+
+enum { PARTS = 64, LEAST = 1 << 15 }; /* elements of an item */
+
+typedef struct part {
+    float *data;
+    size_t columns, first; /* in the whole */
+} part;
+
+typedef struct job {
+    const prt_kern *kern;
+    bool join; /* parts to the whole, or back */
+    float *whole;
+    size_t rows, columns, bands;
+    uint32_t n;
+    part part[PARTS];
+} job;
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const part *p = &j->part[item / j->bands];
+    const size_t band = item % j->bands, row = prt_share_cut(j->rows, j->bands, band);
+    const size_t rows = prt_share_cut(j->rows, j->bands, band + 1) - row;
+    float *whole = j->whole + row * j->columns + p->first, *data = p->data + row * p->columns;
+    (void)scratch;
+    if (j->join)
+        j->kern->moves.copy(rows, p->columns, data, p->columns, whole, j->columns);
+    else
+        j->kern->moves.copy(rows, p->columns, whole, j->columns, data, p->columns);
+}
+
+/* Parts in order, or "not mine". */
+static bool add_part(job *j, const prt_tensor *t, uint32_t axis)
+{
+    if (prt_dtype_bits(t->dtype) != 32 || t->kind != PRT_VALUE_TENSOR || t->data == NULL ||
+        j->n == PARTS)
+        return false;
+    part *p = &j->part[j->n++];
+    p->columns = prt_dims_product(t->dims, axis, t->rank);
+    p->data = t->data;
+    p->first = j->columns;
+    j->columns += p->columns;
+    return true;
+}
+
+static poprt_status run(prt_eval *c, job *j)
+{
+    j->bands = prt_share_pieces(j->rows * j->columns / j->n, LEAST);
+    j->bands = j->bands < j->rows ? j->bands : j->rows;
+    return prt_share_run(c, j->n * j->bands, 0, run_item, j);
+}
+
+poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_concat_attrs *a = c->attrs;
+    if (!prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0)
+        return prt_fast_pass(done);
+    const prt_tensor *y = c->out[0];
+    const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + y->rank : a->axis);
+    job j = { .kern = k, .join = true, .whole = y->data,
+        .rows = prt_dims_product(y->dims, 0, axis) };
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (prt_tensor_count(c->in[i]) != 0 && !add_part(&j, c->in[i], axis))
+            return prt_fast_pass(done);
+    return j.n != 0 ? run(c, &j) : prt_fast_pass(done);
+}
+
+poprt_status prt_fast_split(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_split(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_split_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    if (prt_tensor_count(x) == 0)
+        return prt_fast_pass(done);
+    const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + x->rank : a->axis);
+    job j = { .kern = k, .whole = x->data, .rows = prt_dims_product(x->dims, 0, axis) };
+    for (uint32_t i = 0; i < c->n_out; i++)
+        if (!prt_eval_wants(c, i) || !add_part(&j, c->out[i], axis))
+            return prt_fast_pass(done);
+    if (j.columns != prt_dims_product(x->dims, axis, x->rank))
+        return prt_fast_pass(done);
+    return run(c, &j);
+}

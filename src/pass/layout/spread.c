@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* spread.c — ConvTranspose whose kernel is its stride becomes NhwcSpread. */
+#include "op/nhwc.h"
+#include "pass/layout/turn.h"
+
+/* Nothing but the stride, which is the kernel. */
+static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *x)
+{
+    const prt_conv_transpose_attrs *a = root->attrs;
+    if (a->group != 1 || a->output_shape.count != 0 || a->strides.count != 2 || w->rank != 4 ||
+        w->dtype != PRT_DTYPE_f32 || !prt_turn_is_image(x) || x->type->rank != 4 ||
+        x->type->dtype != PRT_DTYPE_f32 || prt_tensor_count(w) == 0 ||
+        (a->auto_pad.size != 0 && !prt_str_is(a->auto_pad, "NOTSET") &&
+            !prt_str_is(a->auto_pad, "VALID")))
+        return false;
+    for (uint32_t i = 0; i < a->pads.count; i++)
+        if (a->pads.data[i] != 0)
+            return false;
+    for (uint32_t i = 0; i < a->output_padding.count; i++)
+        if (a->output_padding.data[i] != 0)
+            return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (a->strides.data[i] != w->dims[i + 2] ||
+            (i < a->dilations.count && a->dilations.data[i] != 1))
+            return false;
+    return true;
+}
+
+/* From [channels, filters, rows, columns]. */
+static void lay(const prt_tensor *w, const float *from, float *to)
+{
+    const size_t channels = (size_t)w->dims[0], filters = (size_t)w->dims[1];
+    const size_t high = (size_t)w->dims[2], wide = (size_t)w->dims[3], columns = wide * filters;
+    const size_t step = channels * prt_nhwc_panels_width(columns);
+    for (size_t c = 0; c < channels; c++)
+        for (size_t f = 0; f < filters; f++)
+            for (size_t t = 0; t < high * wide; t++)
+                to[t / wide * step +
+                    prt_nhwc_panel_at(columns, channels, c, t % wide * filters + f)] = *from++;
+}
+
+static prt_value *pack(prt_pass *p, const prt_op *root, const prt_nhwc_spread_attrs *a,
+    const prt_tensor *w)
+{
+    prt_blob *blob = NULL, *copy = NULL;
+    size_t count, bytes;
+    if (!prt_nhwc_spread_size(a, (size_t)w->dims[0], &count) ||
+        !prt_size_mul(count, sizeof(float), &bytes) ||
+        prt_blob_create(p->module->allocator, bytes, &blob) != POPRT_OK)
+        return NULL;
+    if (prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK) {
+        prt_blob_release(blob);
+        return NULL;
+    }
+    memcpy(prt_blob_bytes(copy), w->data, w->size); /* from any address */
+    memset(prt_blob_bytes(blob), 0, bytes);
+    lay(w, (const float *)(const void *)copy->data, (float *)(void *)prt_blob_bytes(blob));
+    prt_blob_release(copy);
+    const int64_t dim = (int64_t)count;
+    return prt_pass_derive(root->graph, prt_op_input(root, 1),
+        prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
+}
+
+bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_tensor w;
+    prt_value *x = prt_op_input(root, 0);
+    if (!prt_match_constant(root, 1, &w) || !is_spread(root, &w, x))
+        return false;
+    prt_nhwc_spread_attrs attrs = PRT_ATTRS_OF(nhwc_spread);
+    const int64_t sizes[2] = { w.dims[2], w.dims[3] };
+    const prt_i64s kernel = { .data = sizes, .count = 2 };
+    PRT_ATTR_GIVE(attrs, nhwc_spread, filters, w.dims[1]);
+    PRT_ATTR_GIVE(attrs, nhwc_spread, kernel_shape, kernel);
+    prt_value *in[3] = { NULL, pack(p, root, &attrs, &w), prt_op_input(root, 2) };
+    if (in[1] == NULL)
+        return false;
+    in[0] = prt_turn_last(b, x);
+    prt_turn_replace(b, root, 0,
+        prt_build_op(b, PRT_OP_nhwc_spread, &attrs, in[2] != NULL ? 3 : 2, in));
+    return true;
+}
