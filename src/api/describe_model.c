@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "api/describe.h"
+#include "ir/ir.h"
 
 typedef PRT_VEC(const prt_graph *) graph_list;
 

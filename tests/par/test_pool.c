@@ -152,7 +152,7 @@ static void *call_often(void *arg)
     return NULL;
 }
 
-static pthread_t caller;
+static pthread_t asker;
 static _Atomic bool taken;
 
 /* The caller is done as soon as a worker has begun; the worker is kept for long. */
@@ -160,7 +160,7 @@ static void be_late(void *arg, uint32_t index)
 {
     (void)arg;
     (void)index;
-    if (pthread_equal(pthread_self(), caller) == 0) {
+    if (pthread_equal(pthread_self(), asker) == 0) {
         atomic_store(&taken, true);
         (void)usleep(20000);
         return;
@@ -173,7 +173,7 @@ static void be_late(void *arg, uint32_t index)
 START_TEST(late_workers_are_left_alone)
 {
     prt_pool *pool = NULL;
-    caller = pthread_self();
+    asker = pthread_self();
     ck_assert_int_eq(prt_pool_create(NULL, 2, SPIN_NS, &pool), POPRT_OK);
     prt_par par = prt_pool_par(pool);
     for (int turn = 0; turn < 5; turn++) {
