@@ -186,7 +186,6 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
     for (uint32_t i = 0; i < b->n_steps; i++)
         PRT_TRY(check_step(p, block, &b->steps[i], t->calls));
     PRT_TRY(check_reads(p, block, t, scratch));
-    PRT_TRY(prt_sharing_check(p, block, scratch));
     return b->is_static ? check_overlaps(b, scratch) : POPRT_OK;
 }
 
@@ -205,6 +204,8 @@ poprt_status prt_program_check(const prt_program *p)
         t.calls != NULL && t.caller != NULL && t.ready != NULL ? POPRT_OK : POPRT_E_NOMEM;
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
         status = check_block(p, i, &t, scratch);
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
+        status = prt_sharing_check(p, i, scratch); /* which looks into bodies, too */
     prt_arena_release(scratch);
     return status;
 }

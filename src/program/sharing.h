@@ -15,10 +15,10 @@ bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b);
 poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *buffer);
 
 /*
- * The steps of a block whose indices are checked: memory is alive when it is read or written, views
- * are made by steps that can make them, and no step writes what it or a neighbour reads, but where
- * op/alias.h allows it. What depends on shapes is left to the session: that a step with views or
- * joined parts really has them.
+ * The steps of a block of a program whose indices are all checked: memory is alive when it is read
+ * or written, views are made by steps that can make them, and no step writes what it or a neighbour
+ * reads, but where op/alias.h allows it. What depends on shapes is left to the session: that a step
+ * with views or joined parts really has them.
  */
 poprt_status prt_sharing_check(const prt_program *program, uint32_t block, prt_arena *scratch);
 

@@ -3,6 +3,8 @@
  * by the wrong step, or by both sides of one. */
 #include "program/sharing.h"
 
+#include <stdlib.h>
+
 #include "runtime/session.h"
 #include "support/check_main.h"
 #include "support/program_text.h"
@@ -87,6 +89,35 @@ START_TEST(nothing_is_written_over_inputs)
     named(p, "c")->space = PRT_SPACE_VIEW;
     named(p, "c")->ref = index_of(p, "k");
     ck_bad(p, "cannot make the view");
+}
+END_TEST
+
+START_TEST(captures_name_buffers)
+{
+    prt_program *p = program_from_text("x = input f32[16]\nt = input bool[]\na = softmax x\n"
+                                       "y = if t {\n  then_branch { u = neg a; return u }\n"
+                                       "  else_branch { return a }\n}\nreturn y\n");
+    for (uint32_t i = 0; i < p->blocks[1].n_buffers; i++)
+        if (p->blocks[1].buffers[i].space == PRT_SPACE_CAPTURE)
+            p->blocks[1].buffers[i].ref = 1u << 30;
+    ck_bad(p, "names none of the enclosing block");
+}
+END_TEST
+
+/* More inputs than the operator has are refused when a session looks at the shapes. */
+START_TEST(operators_have_so_many_inputs)
+{
+    prt_program *p = program_from_text("x = input f32[4]\na = neg x\ny = add a x\nreturn y\n");
+    const prt_block *b = &p->blocks[0];
+    p->params[b->steps[1].params] = p->params[b->steps[0].params];
+    const test_bytes file = popef_of(p);
+    prt_program *read = NULL;
+    prt_session *s = NULL;
+    ck_assert_int_eq(program_from_bytes(file.data, file.size, true, &read), POPRT_OK);
+    ck_assert_int_ne(prt_session_create(read, &(prt_session_options){ 0 }, &s), POPRT_OK);
+    prt_program_release(p);
+    prt_program_release(read);
+    free(file.data);
 }
 END_TEST
 
@@ -180,5 +211,6 @@ START_TEST(a_smaller_input_is_not_written_over)
 END_TEST
 
 PRT_TEST_MAIN("program/sharing", memory_is_used_in_its_time, views_are_of_inputs,
-    nothing_is_written_over_inputs, parts_lie_inside, a_join_from_elsewhere_moves,
+    nothing_is_written_over_inputs, captures_name_buffers,
+    operators_have_so_many_inputs, parts_lie_inside, a_join_from_elsewhere_moves,
     a_strided_join_is_refused, a_smaller_input_is_not_written_over)
