@@ -28,7 +28,7 @@ static poprt_status eval(prt_eval *c)
     const size_t channels = (size_t)a->dims[a->rank - 1];
     const size_t pixels = prt_dims_product(a->dims, 0, a->rank - 1);
     const size_t size = prt_eval_wants(c, 1) ? channels : 2 * channels;
-    for (size_t p = 0; p < pixels; p++)
+    for (size_t p = 0; channels != 0 && p < pixels; p++)
         for (size_t i = 0; i < 2 * channels; i++) {
             const prt_tensor *to = i < size ? c->out[0] : c->out[1];
             if (to != NULL)
