@@ -58,7 +58,9 @@
     {                                                                                              \
         const size_t all = d->channels, left = all - channel, step = d->x_step;                    \
         const size_t columns = d->columns, x_column = d->x_column;                                 \
-        const size_t x_row = d->x_row - columns * x_column, w_row = d->w_row - columns * all;      \
+        const size_t w_row = d->w_row - columns * all;                                             \
+        /* Back, where the taps of a row reach further than their rows are apart. */               \
+        const ptrdiff_t x_row = (ptrdiff_t)d->x_row - (ptrdiff_t)(columns * x_column);             \
         const vf low = v_set(d->low), high = v_set(d->high);                                       \
         for (size_t line = 0; line < d->lines; line++) {                                           \
             const float *x = d->x + line * d->x_line + at * step + channel, *w = d->w + channel;   \

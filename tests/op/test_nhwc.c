@@ -81,7 +81,8 @@ START_TEST(winograd_is_a_convolution)
     uint32_t state = 9;
     for (uint32_t i = 0; i < 12; i++) {
         nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i % 2), .form = "winograd", .group = 1,
-            .channels = 1 + (int)nhwc_random(&state, 5), .filters = 1 + (int)nhwc_random(&state, 70),
+            .channels = 1 + (int)nhwc_random(&state, 5),
+            .filters = 1 + (int)nhwc_random(&state, 70),
             .activation = activations[i % PRT_COUNT_OF(activations)], .bias = i % 2 == 0,
             .residual = i % 3 == 0,
             .w = { .in = { 3 + (int)nhwc_random(&state, 6), 3 + (int)nhwc_random(&state, 6) },
@@ -149,9 +150,11 @@ START_TEST(separable_parts)
 {
     uint32_t state = 11;
     for (uint32_t i = 0; i < 64; i++) {
-        nhwc_separable_case c = { .n = 1 + (int)(i % 3 == 2), .hidden = 1 + (int)nhwc_random(&state, 9),
-            .w = nhwc_random_window(&state, 4, 5, 3), .bias = (i & 4) != 0,
-            .activation = { activations[i % 11], activations[i / 2 % 11], activations[i / 3 % 11] } };
+        nhwc_separable_case c = { .n = 1 + (int)(i % 3 == 2),
+            .hidden = 1 + (int)nhwc_random(&state, 9), .w = nhwc_random_window(&state, 4, 5, 3),
+            .bias = (i & 4) != 0,
+            .activation = { activations[i % 11], activations[i / 2 % 11],
+                activations[i / 3 % 11] } };
         c.channels = (i & 1) != 0 ? 1 + (int)nhwc_random(&state, 5) : 0;
         c.filters = (i & 2) != 0 ? 1 + (int)nhwc_random(&state, 5) : 0;
         c.mean = c.filters == 0 && (i & 8) != 0;
@@ -193,7 +196,8 @@ START_TEST(spreads)
     ck_result("x = const f32[1,1,2,2] {1,2, 3,4}\nb = const f32[1] {0.5}\n"
               "w = const f32[64] {1,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0, 10,20,0,0,0,0,0,0,0,0,0,0,0,0,0,"
               "0, 3,4,0,0,0,0,0,0,0,0,0,0,0,0,0,0, -30,-40,0,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
-              "y = nhwc_spread x w b {filters=1,kernel_shape=[2,2],activation=\"Relu\"}\nreturn y\n",
+              "y = nhwc_spread x w b {filters=1,kernel_shape=[2,2],activation=\"Relu\"}\n"
+              "return y\n",
         "f32[1,2,4,1] {21.5,42.5,43.5,86.5, 0,0,0,0}");
     ck_type("x = input f32[n,h,5,2]\nw = input f32[?]\n"
             "y = nhwc_spread x w {filters=3,kernel_shape=[2,4]}\nreturn y\n", "f32[n,(2*h),20,3]");
@@ -248,13 +252,17 @@ START_TEST(shuffles)
               "y = nhwc_shuffle a b\nreturn y\n",
         "f32[1,2,6] {1,10,2,20,3,30,4,40,5,50,6,60}");
     const char *odd = "a = const f32[2,3] {1,2,3,4,5,6}\nb = const f32[2,3] {10,20,30,40,50,60}\n"
-                      "y, h = nhwc_shuffle a b\ns = concat y h {axis=0}\nreturn s\n";
+                      "y, h = nhwc_shuffle a b {halves=1}\ns = concat y h {axis=0}\nreturn s\n";
     ck_result(odd, "f32[4,3] {1,10,2,4,40,5, 20,3,30,50,6,60}");
     const char *even = "a = const f32[2,2] {1,2,3,4}\nb = const f32[2,2] {10,20,30,40}\n"
-                       "y, h = nhwc_shuffle a b\ns = concat y h {axis=0}\nreturn s\n";
+                       "y, h = nhwc_shuffle a b {halves=1}\ns = concat y h {axis=0}\nreturn s\n";
     ck_result(even, "f32[4,2] {1,10,3,30, 2,20,4,40}");
-    ck_result("a = const f32[1] {1}\nb = const f32[1] {2}\n_, h = nhwc_shuffle a b\nreturn h\n",
-        "f32[1] {2}");
+    ck_result("a = const f32[1] {1}\nb = const f32[1] {2}\n_, h = nhwc_shuffle a b {halves=1}\n"
+              "return h\n", "f32[1] {2}");
+    ck_result("a = const f32[1] {1}\nb = const f32[1] {2}\ny, h = nhwc_shuffle a b {halves=1}\n"
+              "return y\n", "f32[1] {1}");
+    ck_failure("a = const f32[1] {1}\nb = const f32[1] {2}\ny, h = nhwc_shuffle a b\nreturn h\n",
+        POPRT_E_ARG, "halves=1");
     ck_result("a = const f32[2,0] {}\nb = const f32[2,0] {}\ny = nhwc_shuffle a b\nreturn y\n",
         "f32[2,0] {}");
     ck_type("a = input f32[n,c]\nb = input f32[n,c]\ny = nhwc_shuffle a b\nreturn y\n",

@@ -113,15 +113,18 @@ START_TEST(separables)
     ck_separable(X, "w1", TWO ",filters=-1", false, POPRT_E_ARG, "two sizes");
     ck_separable(X, "w1", TWO ",filters=1", false, POPRT_E_ARG, "filters are for W2");
     ck_separable(X, "w1 _ _ _ w", TWO, false, POPRT_E_ARG, "filters are for W2");
-    ck_separable(X, "w1 _ _ _ w", TWO ",filters=3", true, POPRT_E_ARG, "without it there is a mean");
+    ck_separable(X, "w1 _ _ _ w", TWO ",filters=3", true, POPRT_E_ARG,
+        "without it there is a mean");
     ck_separable(X, "w1 _ _ _ _ _ r", TWO, false, POPRT_E_ARG, "residual");
     ck_separable("[2,2,2] zeros", "w1", TWO, false, POPRT_E_SHAPE, "rank 3");
     ck_separable("[1,2,2,3] zeros", "w1", TWO, false, POPRT_E_SHAPE, "number of channels");
     ck_separable(X, "w", TWO, false, POPRT_E_SHAPE, "size of W");
     ck_separable(X, "w1 _ w1", TWO, false, POPRT_E_SHAPE, "size of W");
-    ck_separable(X, "w1", "hidden=9223372036854775807,kernel_shape=[3,3]", false, POPRT_E_ARG, "positive");
+    ck_separable(X, "w1", "hidden=9223372036854775807,kernel_shape=[3,3]", false, POPRT_E_ARG,
+        "positive");
     ck_separable(X, "w1", TWO ",activation1=\"no\"", false, POPRT_E_ARG, "activation 'no'");
-    ck_separable("[1,1,2,2] zeros", "w1", "hidden=2,kernel_shape=[3,3]", false, POPRT_E_SHAPE, "dim 2");
+    ck_separable("[1,1,2,2] zeros", "w1", "hidden=2,kernel_shape=[3,3]", false, POPRT_E_SHAPE,
+        "dim 2");
 }
 END_TEST
 

@@ -228,7 +228,8 @@ char *nhwc_separable_text(const nhwc_separable_case *c, uint32_t seed, bool plai
     const int x[4] = { c->n, c->w.in[0], c->w.in[1], c->channels != 0 ? c->channels : c->hidden };
     const int y[4] = { c->n, out_size(&c->w, 4, 0), out_size(&c->w, 4, 1), c->filters };
     const int taps[4] = { c->hidden, 1, c->w.kernel[0], c->w.kernel[1] };
-    const int first[4] = { c->hidden, c->channels, 1, 1 }, last[4] = { c->filters, c->hidden, 1, 1 };
+    const int first[4] = { c->hidden, c->channels, 1, 1 };
+    const int last[4] = { c->filters, c->hidden, 1, 1 };
     const prt_nhwc_weights form[3] = { weights("panels", 1, c->channels, c->hidden, 1),
         weights("taps", c->hidden, 1, 1, taps[2] * taps[3]),
         weights("panels", 1, c->hidden, c->filters, 1) };

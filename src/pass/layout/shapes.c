@@ -106,7 +106,9 @@ bool prt_turn_join_shuffle(prt_build *b, prt_op *root)
             (void)prt_pass_replace(b, &root->out[0], y);
         return true;
     }
-    prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_shuffle, NULL, 2, in, 2);
+    prt_nhwc_shuffle_attrs attrs = PRT_ATTRS_OF(nhwc_shuffle);
+    PRT_ATTR_GIVE(attrs, nhwc_shuffle, halves, 1);
+    prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_shuffle, &attrs, 2, in, 2);
     for (uint32_t i = 0; op != NULL && i < 2; i++)
         (void)prt_pass_replace(b, half[i], &op->out[i]);
     return true;
