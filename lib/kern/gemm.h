@@ -40,6 +40,8 @@ typedef struct prt_gemm_block {
     size_t ldc;
     bool add;                /* to what is in C: all blocks of K but the first */
     const prt_gemm_end *end; /* with the last block of K; NULL: nothing to do */
+    const float *next;       /* what will be read after this, fetched on the way; NULL: unknown */
+    size_t next_count;       /* elements of it */
 } prt_gemm_block;
 
 /* What an element gets depends on its row of A, its column of B and the blocks of K alone: results

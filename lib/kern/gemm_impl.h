@@ -19,11 +19,15 @@ typedef struct tile {
     size_t ldc;
     size_t columns; /* of C; columns beyond are computed and dropped */
     bool add;       /* to what is in C */
-    /* What is cheap is done on the way to C: sums, then bounds. NULL: no sum. */
+    /* Done on the way to C: sums, then bounds. NULL: no sum. */
     const float *row_bias, *bias, *residual;
     size_t ldr;
     float low, high;
+    const char *next; /* every step fetches a line of what comes later, `stride` bytes on */
+    size_t stride;    /* 0: nothing comes */
 } tile;
+
+enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
 
 /* NaN comes through: min and max give their second operand. */
 static inline void put(const tile *t, size_t row, size_t column, vf v)
@@ -50,13 +54,15 @@ static inline bool is_plain(const tile *t)
         PRT_UNROLL(8)                                                                              \
         for (size_t j = 0; j < W; j++)
 
-/* R rows by W vectors. */
-#define MICRO(R, W)                                                                                \
-    static void micro_##R##x##W(const tile *t)                                                     \
+/* R rows by W vectors; FETCH fetches what is wanted later, once a step. */
+#define TILE(NAME, R, W, FETCH)                                                                    \
+    static void NAME(const tile *t)                                                                \
     {                                                                                              \
         vf sum[R][W];                                                                              \
         const float *const *from = t->from, *b = t->b;                                             \
-        const size_t k = t->k, width = t->width;                                                   \
+        const size_t k = t->k, width = t->width, stride = t->stride;                               \
+        const bool whole = t->columns >= (W) * VL;                                                 \
+        const char *next = stride != 0 ? t->next : (const char *)b;                                \
         if (t->add) {                                                                              \
             EACH(R, W) sum[i][j] = v_load_some(t->c + i * t->ldc, j * VL, t->columns);             \
         } else if (t->bias != NULL) {                                                              \
@@ -75,6 +81,7 @@ static inline bool is_plain(const tile *t)
                 a[i] = from[i] + t->skip;                                                          \
             for (size_t p = 0; p < k; p++) {                                                       \
                 vf row[W];                                                                         \
+                FETCH(W)                                                                           \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t j = 0; j < W; j++)                                                     \
                     row[j] = v_load(b + j * VL);                                                   \
@@ -85,13 +92,19 @@ static inline bool is_plain(const tile *t)
                     for (size_t j = 0; j < W; j++)                                                 \
                         sum[i][j] = v_fma(x, row[j], sum[i][j]);                                   \
                 }                                                                                  \
+                next += stride;                                                                    \
                 b += width;                                                                        \
             }                                                                                      \
         }                                                                                          \
-        if (is_plain(t)) {                                                                         \
+        if (whole && t->row_bias != NULL)                                                          \
+            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_set(t->row_bias[i]));                        \
+        if (whole && t->bias != NULL && t->add)                                                    \
+            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_load(t->bias + j * VL));                     \
+        if (whole && t->residual != NULL)                                                          \
+            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_load(t->residual + i * t->ldr + j * VL));    \
+        if (whole || is_plain(t)) {                                                                \
             const vf low = v_set(t->low), high = v_set(t->high);                                   \
             const size_t ldc = t->ldc, columns = t->columns;                                       \
-            const bool whole = columns >= (W) * VL;                                                \
             float *c = t->c;                                                                       \
             EACH(R, W)                                                                             \
             {                                                                                      \
@@ -106,9 +119,20 @@ static inline bool is_plain(const tile *t)
         }                                                                                          \
     }
 
+#define FETCH_NEXT(W) __builtin_prefetch(next, 0, 2);
+/* B itself, where it is read once: as far ahead as memory is slow. */
+#define FETCH_FAR(W)                                                                               \
+    PRT_UNROLL(8)                                                                                  \
+    for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float))                                    \
+        __builtin_prefetch(b + FAR + j, 0, 3);
+
+#define MICRO(R, W) TILE(micro_##R##x##W, R, W, FETCH_NEXT)
+#define STREAM(R, W) TILE(stream_##R##x##W, R, W, FETCH_FAR)
+
 typedef void (*micro_fn)(const tile *t);
 
-/* Tiles by width: how many rows fit in the registers, and kernels for 1 to that many. */
+/* Tiles by width: how many rows fit in the registers, and kernels for 1 to that many. Of the
+ * widest there are streams for the rows that leave B without a second reader. */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 MICRO(1, 4) MICRO(2, 4) MICRO(3, 4) MICRO(4, 4) MICRO(5, 4) MICRO(6, 4)
 MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3) MICRO(5, 3) MICRO(6, 3) MICRO(7, 3) MICRO(8, 3)
@@ -116,6 +140,7 @@ MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2) MICRO(7,
 MICRO(9, 2) MICRO(10, 2) MICRO(11, 2) MICRO(12, 2)
 MICRO(1, 1) MICRO(2, 1) MICRO(3, 1) MICRO(4, 1) MICRO(5, 1) MICRO(6, 1) MICRO(7, 1) MICRO(8, 1)
 MICRO(9, 1) MICRO(10, 1) MICRO(11, 1) MICRO(12, 1)
+STREAM(1, 4) STREAM(2, 4) STREAM(3, 4) STREAM(4, 4) STREAM(5, 4) STREAM(6, 4)
 enum { MAX_W = 4, MAX_R = 12 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     { micro_1x1, micro_2x1, micro_3x1, micro_4x1, micro_5x1, micro_6x1, micro_7x1, micro_8x1,
@@ -125,22 +150,27 @@ static const micro_fn micro[MAX_W][MAX_R] = {
     { micro_1x3, micro_2x3, micro_3x3, micro_4x3, micro_5x3, micro_6x3, micro_7x3, micro_8x3 },
     { micro_1x4, micro_2x4, micro_3x4, micro_4x4, micro_5x4, micro_6x4 },
 };
+static const micro_fn stream[MAX_W][MAX_R] = { [3] = { stream_1x4, stream_2x4, stream_3x4,
+    stream_4x4, stream_5x4, stream_6x4 } };
 static const size_t most_rows[MAX_W] = { 12, 12, 8, 6 };
 #elif defined(__AVX2__) && defined(__FMA__)
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
 MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
+STREAM(2, 4) STREAM(1, 8)
 enum { MAX_W = 8, MAX_R = 6 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
     [3] = { micro_1x4, micro_2x4 },
     [7] = { micro_1x8 },
 };
+static const micro_fn stream[MAX_W][MAX_R] = { [3] = { NULL, stream_2x4 }, [7] = { stream_1x8 } };
 static const size_t most_rows[MAX_W] = { [1] = 6, [3] = 2, [7] = 1 };
 #else
 MICRO(1, 4) MICRO(2, 4)
 enum { MAX_W = 4, MAX_R = 2 };
 static const micro_fn micro[MAX_W][MAX_R] = { { NULL }, { NULL }, { NULL },
     { micro_1x4, micro_2x4 } };
+static const micro_fn stream[MAX_W][MAX_R] = { { NULL } };
 static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
 #endif
 
@@ -159,24 +189,11 @@ static size_t choose_width(size_t rows, size_t width)
     return rows > 6 && rows <= 12 ? 2 : 4;
 }
 
-/* Over finished rows, while they are in the first cache level. */
-static void finish(const prt_gemm_block *g, size_t row, size_t rows)
+/* How many lines to fetch ahead, one a step; 0 where so few steps would not keep up. */
+static size_t lines_ahead(const prt_gemm_block *g, size_t steps)
 {
-    const prt_gemm_end *e = g->end;
-    const vf a = v_set(e->act.a), b = v_set(e->act.b);
-    for (size_t i = row; i < row + rows; i++) {
-        float *c = g->c + i * g->ldc;
-        const float *r = e->residual != NULL ? e->residual + i * e->ldr : NULL;
-        const vf whole = v_set(e->row_bias != NULL ? e->row_bias[i] : 0.0f);
-        for (size_t j = 0; j < g->columns; j += VL) {
-            vf v = v_add(v_load_some(c, j, g->columns), whole);
-            if (e->bias != NULL)
-                v = v_add(v, v_load_some(e->bias, j, g->columns));
-            if (r != NULL)
-                v = v_add(v, v_load_some(r, j, g->columns));
-            v_store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
-        }
-    }
+    const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
+    return lines <= steps ? lines : 0;
 }
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
@@ -188,12 +205,15 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     const prt_gemm_end *e = g->end;
     const float *own[MAX_R];
     float low = -INFINITY, high = INFINITY;
-    const bool cheap = e != NULL && prt_act_bounds(&e->act, &low, &high);
+    const bool bounded = e == NULL || prt_act_bounds(&e->act, &low, &high);
     tile t = { .from = own, .taps = 1, .step = g->rows, .skip = g->skip, .width = g->stride,
-        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = cheap ? e->ldr : 0,
+        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = e != NULL ? e->ldr : 0,
         .low = low, .high = high };
     if (g->from != NULL)
         t.taps = g->taps;
+    const size_t steps = g->k * t.taps;
+    size_t lines = lines_ahead(g, groups * ((g->columns + w * VL - 1) / (w * VL)) * steps);
+    t.next = (const char *)g->next;
     /* Groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
     for (size_t i = 0, n = 0, r = 0; n < groups; n++, i += r) {
         r = g->rows / groups + (n < g->rows % groups);
@@ -201,21 +221,26 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
             own[row] = g->a + (i + row) * g->lda;
         if (g->from != NULL)
             t.from = g->from + i;
-        if (cheap && e->row_bias != NULL)
+        if (e != NULL && e->row_bias != NULL)
             t.row_bias = e->row_bias + i;
         for (size_t j = 0; j < g->columns; j += w * VL) {
             const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
             t.b = g->b + j;
             t.c = g->c + i * g->ldc + j;
             t.columns = g->columns - j;
-            if (cheap && e->bias != NULL)
+            if (e != NULL && e->bias != NULL)
                 t.bias = e->bias + j;
-            if (cheap && e->residual != NULL)
+            if (e != NULL && e->residual != NULL)
                 t.residual = e->residual + i * e->ldr + j;
-            micro[vectors - 1][r - 1](&t);
+            t.stride = lines != 0 ? LINE : 0;
+            const micro_fn far = groups == 1 ? stream[vectors - 1][r - 1] : NULL;
+            (far != NULL ? far : micro[vectors - 1][r - 1])(&t);
+            if (lines != 0)
+                t.next += LINE * steps;
+            lines -= lines < steps ? lines : steps;
         }
-        if (e != NULL && !cheap)
-            finish(g, i, r);
+        for (size_t row = i; row < i + r && !bounded; row++) /* while it is in the first cache */
+            run_act(&e->act, g->columns, g->c + row * g->ldc, g->c + row * g->ldc);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "kern/attend.h"
 #include "kern/cell.h"
 #include "kern/gemm.h"
 #include "kern/interleave.h"
@@ -20,6 +21,7 @@
 typedef struct prt_kern {
     const char *level; /* "portable", "avx2", "avx512" */
     prt_gemm_fn gemm;
+    prt_kern_attend attend;
     prt_kern_rows rows;
     prt_kern_plain plain;
     prt_kern_cells cells;

@@ -11,6 +11,7 @@
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
 #include "kern/stats_impl.h"
+#include "kern/attend_impl.h" /* after what it is made of */
 #include "kern/windows_impl.h"
 #include "kern/winograd_impl.h"
 
@@ -19,6 +20,7 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
     .gemm = PRT_LEVEL(prt_gemm_run),
+    .attend = { .weigh = run_weigh, .put_away = run_put_away },
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,
         .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,

@@ -41,6 +41,15 @@ static inline void v_store(float *p, vf v)
 {
     _mm512_storeu_ps(p, v);
 }
+/* Past the caches, to an address that is a multiple of a vector; v_fence ends a run of them. */
+static inline void v_stream(float *p, vf v)
+{
+    _mm512_stream_ps(p, v);
+}
+static inline void v_fence(void)
+{
+    _mm_sfence();
+}
 /* The first n (below VL) elements; the others read as 0 and are not written. */
 static inline vf v_load_n(const float *p, size_t n)
 {
@@ -169,6 +178,14 @@ static inline vf v_load(const float *p)
 static inline void v_store(float *p, vf v)
 {
     _mm256_storeu_ps(p, v);
+}
+static inline void v_stream(float *p, vf v)
+{
+    _mm256_stream_ps(p, v);
+}
+static inline void v_fence(void)
+{
+    _mm_sfence();
 }
 static inline vf v_load_n(const float *p, size_t n)
 {
@@ -301,6 +318,13 @@ static inline vf v_load(const float *p)
 static inline void v_store(float *p, vf v)
 {
     memcpy(p, &v, sizeof(v));
+}
+static inline void v_stream(float *p, vf v)
+{
+    v_store(p, v);
+}
+static inline void v_fence(void)
+{
 }
 static inline vf v_load_n(const float *p, size_t n)
 {

@@ -48,13 +48,18 @@ typedef struct few {
     prt_act act;
 } few;
 
-/* Row i of C from column `from` on, panel by panel. */
-static void sums_of_panels(const few *f, size_t i, size_t from, size_t n)
+/* Panels from column `from` on, each of them read once for all rows. */
+static void run_panels(const few *f, size_t from, size_t n)
 {
     for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
         const size_t left = f->n - at, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        f->kern->rows.sums(f->k, columns, f->a + i * f->k, f->b + at * f->k,
-            prt_gemm_width(columns), f->y + i * f->n + at);
+        const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + at : NULL,
+            .residual = f->residual != NULL ? f->residual + at : NULL, .ldr = f->n,
+            .act = f->act };
+        const prt_gemm_block g = { .rows = f->m, .columns = columns, .k = f->k, .a = f->a,
+            .lda = f->k, .b = f->b + at * f->k, .stride = prt_gemm_width(columns), .c = f->y + at,
+            .ldc = f->n, .end = &end };
+        f->kern->gemm(&g);
     }
 }
 
@@ -67,11 +72,13 @@ static void run_few(const void *user, size_t item, float *scratch)
     const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
     const size_t n = (end < f->n ? end : f->n) - from;
     (void)scratch;
+    if (f->packed) {
+        run_panels(f, from, n);
+        return;
+    }
     for (size_t i = 0; i < f->m; i++) {
         float *y = f->y + i * f->n + from;
-        if (f->packed)
-            sums_of_panels(f, i, from, n);
-        else if (f->turned)
+        if (f->turned)
             rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, y);
         else
             rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, y);

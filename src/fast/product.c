@@ -4,14 +4,36 @@
 
 #include "fast/share.h"
 
-/* A block of A and the packed block of B stay in the second cache level together. */
-enum { BLOCK_K = 512, BLOCK_ROWS = 240 };
+/* A block of A and the packed blocks of B, this one and the next, stay in the second cache level
+ * together. Few rows leave room for longer blocks. */
+enum { BLOCK_K = 512, BLOCK_ROWS = 240, LONG_K = 768, LONG_ROWS = 160 };
 
 typedef struct job {
     const prt_product_spec *p;
     const prt_kern *kern;
     size_t panels, blocks; /* of rows */
+    size_t depth;          /* of a block of K, about */
+    size_t threads;
 } job;
+
+static size_t columns_at(const prt_product_spec *p, size_t panel)
+{
+    const size_t left = p->n - panel * PRT_GEMM_PANEL;
+    return left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+}
+
+/* What this thread reads of B after a block that ends at `k`, when it lies there already: the rest
+ * of its panel, or the panel that it is likely to get next. */
+static void look_ahead(const job *j, size_t batch, size_t panel, size_t k, prt_gemm_block *g)
+{
+    const prt_product_spec *p = j->p;
+    const size_t after = k < p->k ? panel : panel + j->threads;
+    size_t stride;
+    if (after >= j->panels)
+        return;
+    g->next = p->direct(p, batch, after * PRT_GEMM_PANEL, k < p->k ? k : 0, &stride);
+    g->next_count = stride == prt_gemm_width(columns_at(p, after)) ? stride * g->k : 0;
+}
 
 static void run_item(const void *user, size_t item, float *packed)
 {
@@ -19,8 +41,7 @@ static void run_item(const void *user, size_t item, float *packed)
     const prt_product_spec *p = j->p;
     const size_t panel = item % j->panels, block = item / j->panels % j->blocks;
     const size_t batch = item / j->panels / j->blocks;
-    const size_t first = panel * PRT_GEMM_PANEL, left = p->n - first;
-    const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+    const size_t first = panel * PRT_GEMM_PANEL, columns = columns_at(p, panel);
     const size_t row = prt_share_cut(p->m, j->blocks, block);
     const size_t next = prt_share_cut(p->m, j->blocks, block + 1);
     size_t a = 0, c = 0, bias = 0;
@@ -32,19 +53,22 @@ static void run_item(const void *user, size_t item, float *packed)
     end.residual = end.residual != NULL ? end.residual + c + row * end.ldr + first : NULL;
     const bool plain = end.bias == NULL && end.row_bias == NULL && end.residual == NULL &&
         end.act.kind == PRT_ACT_none;
-    const size_t parts = (p->k + BLOCK_K - 1) / BLOCK_K, depth = (p->k + parts - 1) / parts;
+    const size_t parts = (p->k + j->depth - 1) / j->depth, depth = (p->k + parts - 1) / parts;
     for (size_t k = 0; k < p->k; k += depth) {
         const size_t some = p->k - k < depth ? p->k - k : depth;
         size_t width = prt_gemm_width(columns);
+        const bool ready = p->direct != NULL && (width == columns || p->padded);
         const float *b = packed;
-        if (p->direct != NULL && (width == columns || p->padded))
+        if (ready)
             b = p->direct(p, batch, first, k, &width);
         else
             p->pack(p, batch, first, columns, k, some, packed);
-        const prt_gemm_block g = { .rows = next - row, .columns = columns, .k = some,
+        prt_gemm_block g = { .rows = next - row, .columns = columns, .k = some,
             .a = p->a + a + row * p->lda + k, .lda = p->lda, .b = b, .stride = width,
             .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
             .add = k != 0, .end = k + some == p->k && !plain ? &end : NULL };
+        if (ready && p->padded)
+            look_ahead(j, batch, panel, k + some, &g);
         j->kern->gemm(&g);
     }
 }
@@ -54,8 +78,10 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
     const job j = { .p = p, .kern = kern, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
-        .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS };
-    const size_t depth = p->k < BLOCK_K ? p->k : BLOCK_K;
+        .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
+        .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K,
+        .threads = c->par != NULL && c->par->width > 1 ? c->par->width : 1 };
+    const size_t depth = p->k < j.depth ? p->k : j.depth;
     const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL + p->spare;
     return prt_share_run(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
 }

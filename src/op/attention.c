@@ -213,7 +213,7 @@ static poprt_status eval(prt_eval *c)
         .present_k = prt_heads_split(prt_eval_wants(c, OUT_KEY) ? c->out[OUT_KEY] : NULL),
         .present_v = prt_heads_split(prt_eval_wants(c, OUT_VALUE) ? c->out[OUT_VALUE] : NULL),
         .batch = (size_t)c->in[IN_Q]->dims[0], .cap = (double)a->softcap, .bias = fill_bias,
-        .scores = give_scores, .user = &st };
+        .scores = st.scores != NULL ? give_scores : NULL, .user = &st };
     s.y = y != NULL ? view_of(y, a->q_num_heads) : s.y;
     s.scale = prt_attr_given(a, ATTR_SCALE) ? (double)a->scale : 1 / sqrt((double)s.q.size);
     return prt_attention_run(c, &s);

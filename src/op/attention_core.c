@@ -100,6 +100,11 @@ static void attend(const prt_attention *s, size_t batch, size_t head, size_t i)
 
 poprt_status prt_attention_run(prt_eval *c, prt_attention *s)
 {
+    bool done = c->attend != NULL;
+    if (done)
+        PRT_TRY(c->attend(c, c->attend_with, s, &done));
+    if (done)
+        return POPRT_OK;
     const prt_heads *k = s->k.data != NULL ? &s->k : &s->past_k;
     const prt_heads *v = s->v.data != NULL ? &s->v : &s->past_v;
     const size_t most = s->past_k.rows + s->k.rows, group = k->heads ? s->q.heads / k->heads : 0;

@@ -19,6 +19,7 @@
 #include "par/pool.h"
 
 typedef struct prt_eval prt_eval;
+struct prt_attention;
 
 /* What a region declares: how many inputs and outputs it has, and the type of one input, with
  * negative dims where they are open (kind UNKNOWN where nothing is declared). */
@@ -57,6 +58,11 @@ struct prt_eval {
     const prt_tensor *const *in; /* NULL where absent */
     prt_tensor *const *out;      /* NULL where not wanted */
     const prt_eval_host *host;
+    /* A faster way through the loops of attention_core.h, for operators that end in them; NULL:
+     * none. Clears `*done` where it has nothing for these tensors. */
+    poprt_status (*attend)(struct prt_eval *c, const void *with, struct prt_attention *s,
+        bool *done);
+    const void *attend_with;
     const prt_par *par; /* threads that may help; NULL: none. `host` calls but `check` stay with
                          * the calling thread. */
     void *user;

@@ -343,8 +343,7 @@ static void append_rows(const prt_heads *now, prt_tensor *present, size_t batch,
 static poprt_status eval_form(prt_eval *c, const options *o)
 {
     const prt_tensor *bias = prt_ms_in(c, o->in.bias), *q = c->in[IN_Q];
-    prt_attention s = { .batch = (size_t)q->dims[0], .bias = prt_ms_fill_bias,
-        .scores = give_scores };
+    prt_attention s = { .batch = (size_t)q->dims[0], .bias = prt_ms_fill_bias };
     load_operands(c, o, &s);
     const size_t hidden = s.q.heads * s.q.size;
     const prt_tensor *k = prt_ms_in(c, IN_K);
@@ -368,6 +367,7 @@ static poprt_status eval_form(prt_eval *c, const options *o)
                            .bias = prt_ms_in(c, o->in.added), .filter = (double)o->filter,
                            .causal = o->causal },
         .scores = prt_ms_out(c, OUT_SCORES) };
+    s.scores = st.scores != NULL ? give_scores : NULL;
     s.user = &st;
     PRT_TRY(prt_attention_run(c, &s));
     if (s.past_rows != NULL && s.batch != 0 && s.present_k.data == NULL) {

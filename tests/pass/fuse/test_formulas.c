@@ -46,6 +46,30 @@ START_TEST(gelu_is_found)
 }
 END_TEST
 
+START_TEST(gelu_by_tanh_is_found)
+{
+    static const char *const gates[] = {
+        "p = pow x three\nq = mul p k\nr = add x q\nu = mul r c\n",
+        "p = pow x three\nq = mul k p\nr = add q x\nu = mul c r\n",
+        "a = mul x x\np = mul a x\nq = mul p k\nr = add x q\nu = mul r c\n",
+        "a = mul x x\np = mul x a\nq = mul k p\nr = add x q\nu = mul r c\n",
+        "xc = mul x c\nkx = mul k x\nq = mul kx x\nr = add q one\nu = mul xc r\n",
+        "xc = mul c x\na = pow x two\nq = mul a k\nr = add one q\nu = mul r xc\n",
+    };
+    static const char *const ends[] = { "h = mul x half\ny = mul h g\n",
+        "h = mul half g\ny = mul x h\n", "h = mul x g\ny = mul h half\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(gates); i++)
+        for (size_t k = 0; k < PRT_COUNT_OF(ends); k++) {
+            char text[1024];
+            (void)snprintf(text, sizeof(text),
+                X NUMBERS "three = const f32[] {3}\nk = const f32[] {0.044715}\n"
+                "c = const f32[] {0.7978846}\n%st = tanh u\ng = add t one\n%sreturn y\n",
+                gates[i], ends[k]);
+            becomes(text, "gelu x {approximate=tanh}");
+        }
+}
+END_TEST
+
 START_TEST(layer_normalization_is_found)
 {
     static const char *const squares[] = { "pow d two", "mul d d" };
@@ -59,6 +83,30 @@ START_TEST(layer_normalization_is_found)
 }
 END_TEST
 
+/* Quotients by a root, in the ways they are written. */
+static const char *const quotients[] = { "r = sqrt w\nn = div d r\n",
+    "r = sqrt w\ni = reciprocal r\nn = mul d i\n",
+    "r = sqrt w\ni = div one r\nn = mul i d\n", "i = pow w minus\nn = mul d i\n" };
+
+START_TEST(quotients_are_found)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(quotients); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+            NORM "one = const f32[] {1}\nminus = const f32[] {-0.5}\nm = reduce_mean x ax\n"
+                 "d = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n%s"
+                 "z = mul s n\ny = add b z\nreturn y\n", quotients[i]);
+        becomes(text, "layer_normalization x s b {epsilon=0.001");
+        (void)snprintf(text, sizeof(text),
+            "d = input f32[2,3,8]\ns = input f32[8]\nax = const i64[1] {-1}\n"
+            "two = const f32[] {2}\ne = const f32[] {0.001}\none = const f32[] {1}\n"
+            "minus = const f32[] {-0.5}\nq = pow d two\nv = reduce_mean q ax\nw = add v e\n%s"
+            "y = mul n s\nreturn y\n", quotients[i]);
+        becomes(text, "rms_normalization d s {epsilon=0.001");
+    }
+}
+END_TEST
+
 START_TEST(near_misses_stay)
 {
     static const char *const graphs[] = {
@@ -68,6 +116,9 @@ START_TEST(near_misses_stay)
                   "return y\n",
         X NUMBERS "d = div x two\nf = erf d\ng = add f one\nm = mul x g\ny = mul m half\n"
                   "return y\n",
+        X NUMBERS "k = const f32[] {0.044715}\nc = const f32[] {0.7978846}\np = pow x two\n"
+                  "q = mul p k\nr = add x q\nu = mul r c\nt = tanh u\ng = add t one\n"
+                  "h = mul x half\ny = mul h g\nreturn y\n",
         NORM "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax {keepdims=0}\n"
              "ax2 = const i64[1] {-1}\nk = unsqueeze v ax2\nw = add k e\nr = sqrt w\nn = div d r\n"
              "z = mul n s\ny = add z b\nreturn y\n",
@@ -86,5 +137,6 @@ START_TEST(near_misses_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, gelu_is_found, layer_normalization_is_found,
-    near_misses_stay)
+PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, gelu_is_found, gelu_by_tanh_is_found,
+    layer_normalization_is_found,
+    quotients_are_found, near_misses_stay)

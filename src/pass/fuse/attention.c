@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attention.c — fuse_attention: what exporters write out for attention becomes one operator that
+ * reads Q, K and V where they are:
+ *
+ *     MatMul(Softmax(MatMul(Q, K') · s + masks), V), each of Q, K, V a view (view.h) of a value
+ *
+ * Factors may be on Q, on K, on the scores, in parts; masks are added, or put in place by Where; K
+ * and V may be Concat(past, new) along the rows, which are then written once, as the operator's
+ * outputs; Transpose and Reshape of the result go into where it writes. scores.c knows what may
+ * stand between the products.
+ *
+ * Expects float32, static shapes, and scores that nobody else reads.
+ */
+#include "pass/fuse/scores.h"
+
+enum { BATCH, HEADS, ROWS, SIZE };
+
+typedef struct match {
+    prt_op *root; /* the product with V */
+    prt_scores scores;
+    prt_view q, k, v;               /* of four dims: images, heads, rows, elements */
+    prt_value *past[2], *joined[2]; /* of K and V; NULL where there is no cache */
+    prt_value *result;              /* that is replaced */
+    int64_t order[3];
+} match;
+
+static bool is_f32(const prt_value *v)
+{
+    return prt_view_is_static(v) && v->type->dtype == PRT_DTYPE_f32;
+}
+
+/* Four dims: of three, the first are images of one head; of two, there is one image. Nothing is
+ * empty. */
+static bool as_four(prt_view *v)
+{
+    const prt_view from = *v;
+    if (from.rank < 2 || from.rank > 4)
+        return false;
+    v->rank = 4;
+    for (uint32_t i = 0; i < 4; i++) {
+        v->dims[i] = 1;
+        v->steps[i] = 0;
+    }
+    for (uint32_t i = 0; i < from.rank; i++) {
+        const uint32_t to = i + 2 >= from.rank ? i + 4 - from.rank : i;
+        v->dims[to] = from.dims[i];
+        v->steps[to] = from.steps[i];
+        if (from.dims[i] < 1)
+            return false;
+    }
+    return true;
+}
+
+static void swap_last(prt_view *v)
+{
+    const int64_t dim = v->dims[SIZE], step = v->steps[SIZE];
+    v->dims[SIZE] = v->dims[ROWS];
+    v->steps[SIZE] = v->steps[ROWS];
+    v->dims[ROWS] = dim;
+    v->steps[ROWS] = step;
+}
+
+/* Input `slot` as rows whose elements lie side by side. */
+static bool rows_at(const prt_op *op, uint32_t slot, bool turned, bool scaled, prt_view *v)
+{
+    prt_value *value = prt_op_input(op, slot);
+    for (int whole = 0; whole < 2; whole++) {
+        if (!is_f32(value) || !(whole != 0 ? prt_view_whole(value, v) : prt_view_trace(value, v)) ||
+            !as_four(v))
+            return false;
+        if (turned)
+            swap_last(v);
+        if (v->value->type->dtype == PRT_DTYPE_f32 && (v->steps[SIZE] == 1 || v->dims[SIZE] == 1) &&
+            (scaled || v->scale == 1.0))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the cache ---- */
+
+/* How many operators of the graph read a value. */
+static uint32_t readers(const prt_value *value)
+{
+    uint32_t n = 0;
+    prt_for_each_use(use, value)
+        n += use->user != value->graph->ret || use->user->graph != value->graph;
+    return n;
+}
+
+/* Concat(past, new) along the rows, all of it, read here and as an output at most. */
+static bool split_cache(const prt_view *all, prt_value **past, prt_view *now)
+{
+    const prt_value *joined = all->value;
+    const prt_op *op = joined->def;
+    if (!prt_op_is(op, PRT_OP_concat) || op->n_in != 2 || joined->type->rank != 4 ||
+        !prt_view_is_plain(all) || readers(joined) != 1)
+        return false;
+    const int64_t axis = ((const prt_concat_attrs *)op->attrs)->axis;
+    prt_value *from = prt_op_input(op, 0);
+    if ((axis != ROWS && axis != ROWS - 4) || !is_f32(from) || from->type->dims[ROWS] < 1 ||
+        !rows_at(op, 1, false, false, now))
+        return false;
+    for (uint32_t i = 0; i < 4; i++)
+        if (joined->type->dims[i] != all->dims[i])
+            return false;
+    *past = from;
+    return true;
+}
+
+static void match_cache(match *m)
+{
+    prt_view k, v;
+    prt_value *past[2];
+    if (!split_cache(&m->k, &past[0], &k) || !split_cache(&m->v, &past[1], &v) ||
+        k.dims[ROWS] != v.dims[ROWS])
+        return;
+    k.scale = m->k.scale;
+    m->joined[0] = m->k.value;
+    m->joined[1] = m->v.value;
+    m->past[0] = past[0];
+    m->past[1] = past[1];
+    m->k = k;
+    m->v = v;
+}
+
+/* ---- the result: what follows moves whole rows only ---- */
+
+static bool follow_transpose(match *m, const prt_op *op, uint32_t rank)
+{
+    const prt_transpose_attrs *a = op->attrs;
+    const uint32_t lead = 4 - rank; /* axes that the value does not have */
+    if (a->perm.count != rank || a->perm.data[rank - 1] != (int64_t)rank - 1 || rank < 3)
+        return false;
+    int64_t order[3] = { m->order[0], m->order[1], m->order[2] };
+    for (uint32_t i = 0; i + 1 < rank; i++) {
+        const int64_t from = a->perm.data[i];
+        /* Of three dims, the first are images; heads, of which there is one, stay behind them. */
+        order[lead + i] = m->order[rank == 4 ? from : from == 0 ? 1 : 2];
+    }
+    memcpy(m->order, order, sizeof(order));
+    return true;
+}
+
+static void match_result(match *m)
+{
+    const prt_type *type = m->root->out[0].type;
+    bool moves = true;
+    m->result = &m->root->out[0];
+    m->order[0] = type->rank == 3 ? 1 : 0;
+    m->order[1] = type->rank == 3 ? 0 : 1;
+    m->order[2] = 2;
+    for (;;) {
+        prt_use *use = m->result->uses;
+        if (use == NULL || use->next != NULL || use->user == m->result->graph->ret ||
+            use->user->graph != m->result->graph || use->user->n_out == 0)
+            return;
+        prt_op *op = use->user;
+        const bool turn = prt_op_is(op, PRT_OP_transpose) && moves;
+        const bool view = (prt_op_is(op, PRT_OP_reshape) || prt_op_is(op, PRT_OP_squeeze) ||
+                              prt_op_is(op, PRT_OP_unsqueeze) || prt_op_is(op, PRT_OP_flatten)) &&
+            prt_op_input(op, 0) == m->result;
+        if ((!turn && !view) || !is_f32(&op->out[0]) || op->out[0].type->rank > PRT_MAX_RANK ||
+            (turn && !follow_transpose(m, op, (uint32_t)m->result->type->rank)))
+            return;
+        moves = moves && !view;
+        m->result = &op->out[0];
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool match_operands(match *m)
+{
+    prt_op *inner = m->scores.product;
+    if (!rows_at(inner, 0, false, true, &m->q) || !rows_at(inner, 1, true, true, &m->k) ||
+        !rows_at(m->root, 1, false, false, &m->v) ||
+        prt_op_input(inner, 0)->type->rank != prt_op_input(inner, 1)->type->rank ||
+        prt_op_input(m->root, 1)->type->rank != m->root->out[0].type->rank ||
+        inner->out[0].type->rank != m->root->out[0].type->rank)
+        return false;
+    for (uint32_t i = BATCH; i <= HEADS; i++)
+        if (m->q.dims[i] != m->k.dims[i] || m->q.dims[i] != m->v.dims[i])
+            return false;
+    return m->q.dims[SIZE] == m->k.dims[SIZE] && m->k.dims[ROWS] == m->v.dims[ROWS];
+}
+
+static bool find(match *m)
+{
+    const prt_op *softmax = prt_match_interior(m->root, 0, PRT_OP_softmax);
+    if (softmax == NULL || !is_f32(&m->root->out[0]) || m->root->out[0].type->rank < 2)
+        return false;
+    if (!prt_scores_match(softmax, &m->scores) || !match_operands(m))
+        return false;
+    match_cache(m);
+    match_result(m);
+    return prt_pass_may_replace(m->result, &m->root->out[0]) || m->result == &m->root->out[0];
+}
+
+typedef struct lists {
+    int64_t sizes[8], rows[3][4], scores[3][4];
+} lists;
+
+static void give_lists(const match *m, prt_fused_attention_attrs *a, lists *l)
+{
+    const prt_view *const rows[3] = { &m->q, &m->k, &m->v };
+    const int64_t sizes[8] = { m->q.dims[BATCH], m->q.dims[HEADS], m->k.dims[HEADS],
+        m->q.dims[ROWS], m->past[0] != NULL ? m->past[0]->type->dims[ROWS] : 0, m->k.dims[ROWS],
+        m->q.dims[SIZE], m->v.dims[SIZE] };
+    prt_i64s given[3] = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
+    memcpy(l->sizes, sizes, sizeof(sizes));
+    for (uint32_t i = 0; i < 3; i++) {
+        l->rows[i][0] = rows[i]->first;
+        memcpy(l->rows[i] + 1, rows[i]->steps, 3 * sizeof(int64_t));
+        if (m->scores.views[i].value == NULL)
+            continue;
+        memcpy(l->scores[i], m->scores.views[i].steps, 4 * sizeof(int64_t));
+        given[i] = (prt_i64s){ l->scores[i], 4 };
+    }
+    PRT_ATTR_GIVE(*a, fused_attention, sizes, ((prt_i64s){ l->sizes, 8 }));
+    PRT_ATTR_GIVE(*a, fused_attention, query, ((prt_i64s){ l->rows[0], 4 }));
+    PRT_ATTR_GIVE(*a, fused_attention, key, ((prt_i64s){ l->rows[1], 4 }));
+    PRT_ATTR_GIVE(*a, fused_attention, value, ((prt_i64s){ l->rows[2], 4 }));
+    if (given[PRT_SCORES_BIAS].count != 0)
+        PRT_ATTR_GIVE(*a, fused_attention, bias, given[PRT_SCORES_BIAS]);
+    if (given[PRT_SCORES_MASK].count != 0)
+        PRT_ATTR_GIVE(*a, fused_attention, mask, given[PRT_SCORES_MASK]);
+    if (given[PRT_SCORES_KEEP].count != 0) {
+        PRT_ATTR_GIVE(*a, fused_attention, keep, given[PRT_SCORES_KEEP]);
+        PRT_ATTR_GIVE(*a, fused_attention, fill, (float)m->scores.fill);
+        PRT_ATTR_GIVE(*a, fused_attention, inverted, m->scores.inverted);
+    }
+}
+
+static bool apply(prt_pass *p, prt_build *b, prt_op *root)
+{
+    match m = { .root = root };
+    lists l;
+    (void)p;
+    if (!find(&m))
+        return false;
+    prt_fused_attention_attrs a = PRT_ATTRS_OF(fused_attention);
+    const prt_type *type = m.result->type;
+    give_lists(&m, &a, &l);
+    PRT_ATTR_GIVE(a, fused_attention, order, ((prt_i64s){ m.order, 3 }));
+    PRT_ATTR_GIVE(a, fused_attention, shape, ((prt_i64s){ type->dims, (uint32_t)type->rank }));
+    PRT_ATTR_GIVE(a, fused_attention, scale, (float)(m.scores.scale * m.q.scale * m.k.scale));
+    if (m.scores.causal)
+        PRT_ATTR_GIVE(a, fused_attention, causal, 1);
+    prt_value *in[8] = { m.q.value, m.k.value, m.v.value, m.scores.views[PRT_SCORES_BIAS].value,
+        m.scores.views[PRT_SCORES_MASK].value, m.scores.views[PRT_SCORES_KEEP].value, m.past[0],
+        m.past[1] };
+    uint32_t n = 8;
+    while (in[n - 1] == NULL)
+        n--;
+    const bool present = m.past[0] != NULL &&
+        (prt_value_is_output(m.joined[0]) || prt_value_is_output(m.joined[1]));
+    prt_op *op = prt_build_op_n(b, PRT_OP_fused_attention, &a, n, in, present ? 3 : 1);
+    if (op == NULL)
+        return true;
+    for (uint32_t i = 0; present && i < 2; i++)
+        if (prt_value_is_output(m.joined[i]))
+            (void)prt_pass_replace(b, m.joined[i], &op->out[1 + i]);
+    (void)prt_pass_replace(b, m.result, &op->out[0]);
+    return true;
+}
+
+static const prt_rewrite rewrites[] = { { PRT_OP_matmul, apply } };
+
+const prt_pass_hooks prt_pass_fuse_attention = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};

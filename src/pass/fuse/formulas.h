@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* formulas.h — formulas that fill a file of their own, and what their matchers share. */
+#ifndef PRT_PASS_FUSE_FORMULAS_H
+#define PRT_PASS_FUSE_FORMULAS_H
+
+#include <math.h>
+
+#include "pass/rewrite.h"
+
+static inline bool prt_formula_is_float(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && prt_dtype_is_float(v->type->dtype);
+}
+
+/* Input `slot` is a constant with one element near `value`. */
+static inline bool prt_formula_is_number(const prt_op *op, uint32_t slot, double value)
+{
+    prt_tensor t;
+    return prt_match_constant(op, slot, &t) && prt_dtype_is_float(t.dtype) &&
+        prt_tensor_count(&t) == 1 &&
+        fabs(prt_load_f64(t.dtype, t.data, 0) - value) <= 1e-3 * fabs(value);
+}
+
+/* The other slot of a binary op whose slot holds that number; UINT32_MAX for none. */
+static inline uint32_t prt_formula_beside(const prt_op *op, double value)
+{
+    return prt_formula_is_number(op, 1, value) ? 0
+        : prt_formula_is_number(op, 0, value)  ? 1
+                                               : UINT32_MAX;
+}
+
+/* The x of which a Mul is Gelu, by Erf or (`*tanh`) by Tanh; NULL when it is something else. */
+prt_value *prt_formula_gelu(const prt_op *mul, bool *tanh);
+
+#endif

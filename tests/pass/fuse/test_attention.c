@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* test_attention.c — the ways in which attention is written, and what is not attention. */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+/* 2 images, 5 places, 3 heads of 4. */
+#define INPUTS "q = input f32[2,5,12]\nk = input f32[2,5,12]\nv = input f32[2,5,12]\n"
+#define HEADS                                                                                      \
+    "d = const i64[4] {2,5,3,4}\nqr = reshape q d\nkr = reshape k d\nvr = reshape v d\n"           \
+    "qt = transpose qr {perm=[0,2,1,3]}\nvt = transpose vr {perm=[0,2,1,3]}\n"
+#define KEYS "kt = transpose kr {perm=[0,2,3,1]}\n"
+#define RESULT                                                                                     \
+    "w = softmax m\no = matmul w vt\not = transpose o {perm=[0,2,1,3]}\n"                          \
+    "e = const i64[3] {2,5,12}\ny = reshape ot e\nreturn y\n"
+
+static bool has(const prt_graph *g, const char *op)
+{
+    return strstr(graph_text(g), op) != NULL;
+}
+
+START_TEST(heads_stay_where_they_are)
+{
+    prt_graph *g = graph_from_text(INPUTS HEADS KEYS "s = matmul qt kt\nc = const f32[] {2}\n"
+                                                     "m = div s c\n" RESULT);
+    ck_assert(run_pass(g, "fuse_attention", NULL));
+    ck_assert_graph(g, INPUTS "d = const i64[4] {2,5,3,4}\nc = const f32[] {2}\n"
+        "e = const i64[3] {2,5,12}\n"
+        "y = fused_attention q k v {sizes=[2,3,3,5,0,5,4,4],query=[0,60,4,12],key=[0,60,4,12],"
+        "value=[0,60,4,12],order=[0,2,1],shape=[2,5,12],scale=0.5}\nreturn y\n");
+    ck_assert(!run_pass(g, "fuse_attention", NULL));
+    module_free(g);
+}
+END_TEST
+
+/* Every form becomes one operator, with the same results. */
+START_TEST(forms)
+{
+    static const char *const graphs[] = {
+        /* factors everywhere; keys turned twice; a mask by keys */
+        INPUTS HEADS "a = input f32[2,1,1,5]\nc = const f32[] {0.5}\nqs = mul qt c\n"
+        "k1 = transpose kr {perm=[0,2,1,3]}\nks = mul c k1\nkt = transpose ks {perm=[0,1,3,2]}\n"
+        "s = matmul qs kt\nsc = mul s c\nm = add a sc\n" RESULT,
+        /* two masks, one of them behind a reshape */
+        INPUTS HEADS KEYS "a = input f32[3,5,5]\nb = input f32[2,1,5,5]\ns = matmul qt kt\n"
+        "s1 = add s a\nf = const i64[5] {1,2,3,5,5}\ng = const i64[4] {2,3,5,5}\n"
+        "u = const i64[5] {1,2,1,5,5}\nbr = reshape b u\n"
+        "s2 = reshape s1 f\ns3 = add s2 br\nm = reshape s3 g\n" RESULT,
+        /* Where with something that stays, either way round */
+        INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
+        "n = const f32[] {-10}\ns = matmul qt kt\nm = where b s n\n" RESULT,
+        INPUTS HEADS KEYS "a = input f32[2,1,1,5]\nz = const f32[] {0}\nb = greater a z\n"
+        "n = const f32[] {-0.5}\ns = matmul qt kt\nm = where b n s\n" RESULT,
+        /* what is ahead of a query, as a constant */
+        INPUTS HEADS KEYS "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
+        "1,1,1,1,1}\nn = const f32[] {-inf}\ns = matmul qt kt\nm = where b s n\n" RESULT,
+        INPUTS HEADS KEYS "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
+        "0,0,0,-inf,-inf,0,0,0,0,-inf,0,0,0,0,0}\ns = matmul qt kt\nm = add s b\n" RESULT,
+        /* one product for all three, cut by slices */
+        "x = input f32[2,5,36]\nb0 = const i64[1] {0}\nb1 = const i64[1] {12}\n"
+        "b2 = const i64[1] {24}\nb3 = const i64[1] {36}\nax = const i64[1] {2}\n"
+        "q = slice x b0 b1 ax\nk = slice x b1 b2 ax\nv = slice x b2 b3 ax\n"
+        HEADS KEYS "m = matmul qt kt\n" RESULT,
+        /* the same, cut by split, and by gather from a turned tensor */
+        "x = input f32[2,5,36]\nq, k, v = split x {axis=-1,num_outputs=3}\n" HEADS KEYS
+        "m = matmul qt kt\n" RESULT,
+        "x = input f32[2,5,36]\nd = const i64[5] {2,5,3,3,4}\nxr = reshape x d\n"
+        "xt = transpose xr {perm=[2,0,3,1,4]}\ni0 = const i64[] {0}\ni1 = const i64[] {1}\n"
+        "i2 = const i64[] {-1}\nqt = gather xt i0\nk1 = gather xt i1\nvt = gather xt i2\n"
+        "kt = transpose k1 {perm=[0,1,3,2]}\nm = matmul qt kt\n" RESULT,
+        /* three dims: images and heads are one */
+        "q = input f32[6,5,4]\nk = input f32[6,7,4]\nv = input f32[6,7,9]\n"
+        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\no = matmul w v\n"
+        "y = transpose o {perm=[1,0,2]}\nreturn y\n",
+        "q = input f32[5,4]\nk = input f32[7,4]\nv = input f32[7,9]\n"
+        "kt = transpose k {perm=[1,0]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\nreturn y\n",
+        /* a cache that nobody wants back */
+        INPUTS HEADS "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"
+        "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=2}\nvj = concat r vt {axis=2}\n"
+        "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\no = matmul w vj\n"
+        "y = transpose o {perm=[0,2,1,3]}\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        prt_graph *g = graph_from_text(graphs[i]);
+        ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
+        ck_assert_msg(has(g, "fused_attention") && !has(g, "softmax") && !has(g, "transpose") &&
+                !has(g, "concat"), "%s", graph_text(g));
+        module_free(g);
+        assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
+    }
+}
+END_TEST
+
+#define CACHE                                                                                      \
+    INPUTS HEADS "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"                                \
+    "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=-2}\nvj = concat r vt {axis=2}\n"  \
+    "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\no = matmul w vj\n"       \
+    "y = transpose o {perm=[0,2,1,3]}\n"
+
+START_TEST(the_cache_is_written_once)
+{
+    prt_graph *g = graph_from_text(CACHE "return y, kj, vj\n");
+    ck_assert(run_pass(g, "fuse_attention", NULL));
+    ck_assert_graph(g, INPUTS "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"
+        "d = const i64[4] {2,5,3,4}\n"
+        "y, kj, vj = fused_attention q k v _ _ _ p r {sizes=[2,3,3,5,2,5,4,4],query=[0,60,4,12],"
+        "key=[0,60,4,12],value=[0,60,4,12],order=[0,2,1],shape=[2,5,3,4],scale=1}\n"
+        "return y, kj, vj\n");
+    module_free(g);
+    assert_pass_keeps_results(CACHE "return y, kj, vj\n", "fuse_attention", 1e-6);
+    assert_pass_keeps_results(CACHE "return y, vj\n", "fuse_attention", 1e-6);
+    /* With another reader it is a tensor like others. */
+    g = graph_from_text(CACHE "z = neg kj\nreturn y, z\n");
+    ck_assert(run_pass(g, "fuse_attention", NULL));
+    ck_assert(has(g, "concat"));
+    module_free(g);
+    assert_pass_keeps_results(CACHE "z = neg kj\nreturn y, z\n", "fuse_attention", 1e-6);
+}
+END_TEST
+
+START_TEST(an_open_mask_is_none)
+{
+    prt_graph *g = graph_from_text(INPUTS HEADS KEYS
+        "b = const bool[1,5] {1,1,1,1,1}\nn = const f32[] {-1}\ns = matmul qt kt\n"
+        "m = where b s n\n" RESULT);
+    ck_assert(run_pass(g, "fuse_attention", NULL));
+    ck_assert(!has(g, "where") && !has(g, "keep"));
+    module_free(g);
+}
+END_TEST
+
+START_TEST(other_things_stay)
+{
+    static const char *const graphs[] = {
+        /* scores with another reader, or as an output */
+        INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m\no = matmul w vt\nz = neg w\n"
+                          "return o, z\n",
+        INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m\no = matmul w vt\nreturn o, m\n",
+        /* a softmax along the queries */
+        INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m {axis=2}\no = matmul w vt\nreturn o\n",
+        /* a factor behind a mask; a sum behind Where */
+        INPUTS HEADS KEYS "a = input f32[5]\nc = const f32[] {2}\ns = matmul qt kt\nt = add s a\n"
+                          "m = mul t c\n" RESULT,
+        INPUTS HEADS KEYS "a = input f32[5]\nb = const bool[5] {1,0,1,1,0}\nn = const f32[] {-1}\n"
+                          "s = matmul qt kt\nt = where b s n\nm = add t a\n" RESULT,
+        /* a mask that makes the scores larger */
+        "q = input f32[1,5,4]\nk = input f32[1,4,5]\nv = input f32[3,5,4]\na = input f32[3,5,5]\n"
+        "s = matmul q k\nm = add s a\nw = softmax m\ny = matmul w v\nreturn y\n",
+        /* keys that lie the other way */
+        "q = input f32[3,5,4]\nk = input f32[3,4,5]\nv = input f32[3,5,4]\n"
+        "m = matmul q k\nw = softmax m\ny = matmul w v\nreturn y\n",
+        /* other types, open shapes, operands that repeat */
+        "q = input f64[3,5,4]\nk = input f64[3,5,4]\nv = input f64[3,5,4]\n"
+        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\n"
+        "return y\n",
+        "q = input f32[n,5,4]\nk = input f32[n,5,4]\nv = input f32[n,5,4]\n"
+        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\n"
+        "return y\n",
+        "q = input f32[3,5,4]\nk = input f32[1,5,4]\nv = input f32[3,5,4]\n"
+        "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\n"
+        "return y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        prt_graph *g = graph_from_text(graphs[i]);
+        ck_assert_msg(!run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
+        module_free(g);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, forms, the_cache_is_written_once,
+    an_open_mask_is_none, other_things_stay)
