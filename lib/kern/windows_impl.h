@@ -146,7 +146,7 @@ static void run_depthwise(const prt_windows *d)
     const size_t groups = (d->n + NEIGHBOURS_MOST - 1) / NEIGHBOURS_MOST;
     for (size_t i = 0, at = 0; i < groups; i++) {
         const size_t n = d->n / groups + (i < d->n % groups);
-        const depthwise_part part = (d->columns == 3 ? three : five)[n - 1];
+        const depthwise_part part = d->columns == 3 ? three[n - 1] : five[n - 1];
         if (whole != 0)
             part(d, at, whole);
         if (whole < d->channels)
