@@ -133,8 +133,8 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
         .act = v->act };
     const bool last = tap + taps == b->taps && skip + k == b->depth;
     prt_gemm_block g = { .rows = b->rows, .columns = b->columns, .k = k,
-        .a = v->x + pixel * v->in_c + b->group * w->channels + skip, .lda = v->in_c,
-        .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
+        .a = b->from == NULL ? v->x + pixel * v->in_c + b->group * w->channels + skip : NULL,
+        .lda = v->in_c, .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
         .skip = b->from != NULL ? skip : 0,
         .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + b->first * whole +
             (tap * b->depth + skip) * width,
@@ -244,7 +244,9 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         return POPRT_E_NOMEM;
     job j = { .v = v, .panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .pixels = v->out_h * v->out_w,
-        .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none };
+        .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
+        .threads = c->par != NULL && c->par->width > 1 ? c->par->width : 1,
+        .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->kernel_h * v->kernel_w;
     j.plain = !v->images && taps == 1 && v->stride_h == 1 && v->stride_w == 1 && v->top == 0 &&
         v->left == 0 && v->in_h == v->out_h && v->in_w == v->out_w;
@@ -289,6 +291,18 @@ void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
     v->left = w->begin[x];
 }
 
+/* Images with padding are laid out whole, so it has to be in proportion: in doubles, because sizes
+ * of padding are anything. */
+static bool takes_images(const prt_nhwc *v)
+{
+    const double high = (double)(v->out_h - 1) * (double)v->stride_h +
+        (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
+    const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
+    const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
+    return v->form.group == 1 && v->form.form == PRT_NHWC_panels && v->dilation_w == 1 &&
+        high * wide <= 16.0 * (pixels + 4096.0);
+}
+
 poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
@@ -311,7 +325,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL;
     v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
     v.y = c->out[0]->data;
-    if (v.images && (v.form.group != 1 || v.form.form != PRT_NHWC_panels || v.dilation_w != 1))
+    if (v.images && !takes_images(&v))
         return prt_fast_pass(done);
     if (v.form.form == PRT_NHWC_taps)
         return prt_nhwc_depthwise(c, &v);

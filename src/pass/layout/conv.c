@@ -46,7 +46,7 @@ static bool gains_by_winograd(const conv *v, const prt_window *w)
     for (uint32_t i = 0; i < 2; i++) {
         if (w->rank != 2 || v->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1)
             return false;
-        if (prt_dim_is_number(v->y->dims[i + 2]))
+        if (prt_dim_is_number(v->y->dims[i + 2]) && v->y->dims[i + 2] < LEAST_PIXELS)
             pixels *= v->y->dims[i + 2];
         else
             pixels *= LEAST_PIXELS;
@@ -107,6 +107,8 @@ static bool match(conv *v, const prt_op *root, const prt_conv_attrs *a)
     v->w = prt_op_input(root, 1);
     v->bias = prt_op_input(root, 2);
     v->y = root->out[0].type;
+    if (v->residual != NULL && !prt_turn_is_image(v->residual))
+        return false;
     if (!prt_turn_is_image(v->x) || !is_f32(v->x) || !is_f32(v->bias) || !is_f32(v->residual) ||
         !prt_match_constant(root, 1, &w) || w.dtype != PRT_DTYPE_f32 ||
         !prt_turn_is_image(&root->out[0]) || (int32_t)w.rank != v->x->type->rank ||

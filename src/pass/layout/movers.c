@@ -215,15 +215,15 @@ bool prt_turn_reduce(prt_build *b, prt_op *root)
     prt_value *x = prt_turn_source(prt_op_input(root, 0));
     int64_t axes[PRT_MAX_RANK];
     const uint32_t count = count_at(root, 1);
-    bool channels = false;
+    bool kept = true; /* images and channels */
     if (x == NULL || root->n_in < 2 || count == 0 || count > 4 || !ints_at(root, 1, count, axes))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         axes[i] = axis_of(axes[i], x->type->rank);
-        channels = channels || axes[i] == x->type->rank - 1;
+        kept = kept && axes[i] != 0 && axes[i] != x->type->rank - 1;
     }
-    /* Without the dims, what is left must have the same order: all but the channels are gone. */
-    if (a->keepdims == 0 && (channels || (int32_t)count != x->type->rank - 2))
+    /* Without the dims, what is left must have the same order: all between those two are gone. */
+    if (a->keepdims == 0 && (!kept || (int32_t)count != x->type->rank - 2))
         return false;
     prt_value *in[2] = { x, prt_build_i64s(b, count, axes) };
     prt_value *y = prt_build_op(b, root->def->id, root->attrs, 2, in);
