@@ -48,6 +48,9 @@ if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true; then
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 unit build/sanitize 4
 fi
+if build build/run_only -Dcompiler=disabled -Dimages=disabled; then
+    unit build/run_only 2
+fi
 if command -v clang >/dev/null && CC=clang build build/clang --werror -Dtests=false; then
     count 1 0 "build with clang, warnings as errors"
 fi

@@ -5,15 +5,20 @@
 #include "cpu/cpu.h"
 
 extern const prt_kern prt_kern_level_portable;
-#if defined(__x86_64__)
-extern const prt_kern prt_kern_level_avx2, prt_kern_level_avx512;
+#ifdef PRT_KERN_AVX2
+extern const prt_kern prt_kern_level_avx2;
+#endif
+#ifdef PRT_KERN_AVX512
+extern const prt_kern prt_kern_level_avx512;
 #endif
 
 const prt_kern *prt_kern_of(uint64_t features)
 {
-#if defined(__x86_64__)
+#ifdef PRT_KERN_AVX512
     if ((features & PRT_CPU_AVX512) != 0)
         return &prt_kern_level_avx512;
+#endif
+#ifdef PRT_KERN_AVX2
     if ((features & PRT_CPU_AVX2) != 0)
         return &prt_kern_level_avx2;
 #endif

@@ -20,6 +20,7 @@ typedef struct job {
     size_t panels, blocks, pixels; /* pixels of an image's output */
     size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
     bool plain;                    /* outputs are inputs, one by one */
+    size_t threads;
     bool bare;                     /* no bias, no residual, no activation */
     size_t wide;                   /* floats in a row of a band */
     size_t table;                  /* floats of scratch that hold addresses */
@@ -102,6 +103,22 @@ static void find_band(const block *b, const float *band)
 
 /* ---- products ---- */
 
+/* What is multiplied after this: more of the panel or the one that this thread may get next. */
+static void fetch_next(const block *b, bool last, prt_gemm_block *g)
+{
+    const job *j = b->j;
+    const size_t whole = b->taps * b->depth, taps = g->from != NULL ? g->taps : 1;
+    const size_t count = taps * g->k * g->stride;
+    const size_t ahead = b->first + j->threads * PRT_GEMM_PANEL;
+    if (!last) {
+        g->next = g->b + count;
+        g->next_count = count;
+    } else if (ahead + PRT_GEMM_PANEL <= j->v->form.filters) {
+        g->next = j->v->w + b->group * prt_nhwc_weights_step(&j->v->form) + ahead * whole;
+        g->next_count = count < PRT_GEMM_PANEL * whole ? count : PRT_GEMM_PANEL * whole;
+    }
+}
+
 /* Taps [tap, tap + taps), elements [skip, skip + k) of each. */
 static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_t k)
 {
@@ -115,7 +132,7 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
         .residual = v->residual != NULL ? v->residual + at : NULL, .ldr = v->out_c,
         .act = v->act };
     const bool last = tap + taps == b->taps && skip + k == b->depth;
-    const prt_gemm_block g = { .rows = b->rows, .columns = b->columns, .k = k,
+    prt_gemm_block g = { .rows = b->rows, .columns = b->columns, .k = k,
         .a = b->from == NULL ? v->x + pixel * v->in_c + b->group * w->channels + skip : NULL,
         .lda = v->in_c, .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
         .skip = b->from != NULL ? skip : 0,
@@ -123,6 +140,8 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
             (tap * b->depth + skip) * width,
         .stride = width, .c = v->y + at, .ldc = v->out_c, .add = tap != 0 || skip != 0,
         .end = last && !j->bare ? &end : NULL };
+    if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
+        fetch_next(b, last, &g);
     v->kern->gemm(&g);
 }
 
@@ -224,8 +243,10 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
         return POPRT_E_NOMEM;
     job j = { .v = v, .panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
-        .pixels = v->out_h * v->out_w, .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0,
-        .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none };
+        .pixels = v->out_h * v->out_w,
+        .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
+        .threads = c->par != NULL && c->par->width > 1 ? c->par->width : 1,
+        .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->kernel_h * v->kernel_w;
     j.plain = !v->images && taps == 1 && v->stride_h == 1 && v->stride_w == 1 && v->top == 0 &&
         v->left == 0 && v->in_h == v->out_h && v->in_w == v->out_w;

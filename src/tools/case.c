@@ -132,6 +132,7 @@ static poprt_status run_case(state *s, bool *differs)
     const char *model = prt_tool_text(s->tool.arena, "%s/model.onnx", s->dir);
     if (model == NULL)
         return POPRT_E_NOMEM;
+    PRT_TRY(prt_tool_disable(&s->tool, s->options->disable_passes));
     PRT_TRY(prt_tool_open_executable(&s->tool, model, NULL, &s->exec));
     if (s->options->via_popef)
         PRT_TRY(pass_through_popef(s));

@@ -30,6 +30,7 @@ enum {
     OPT_FILTER,
     OPT_JOBS,
     OPT_VIA_POPEF,
+    OPT_NO_PASSES,
     OPT_CPU,
     OPT_COUNT
 };
@@ -43,6 +44,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_FILTER] = { "filter", 0, PRT_OPT_ONE, "GLOB", "only cases whose directory name fits" },
     [OPT_JOBS] = { "jobs", 0, PRT_OPT_ONE, "N",
         "cases at a time; 0, the default: one a processor" },
+    [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
+        "compile without these passes" },
     [OPT_VIA_POPEF] = { "via-popef", 0, PRT_OPT_FLAG, NULL,
         "write each program as PopEF, read it again and run that" },
     [OPT_CPU] = { "cpu", 0, PRT_OPT_ONE, "LEVEL",
@@ -289,6 +292,7 @@ int prt_command_test(int argc, char **argv)
         prt_opt_number(&opts, OPT_JOBS, 0, MAX_JOBS, &jobs, &exit_code)) {
         s.filter = prt_opt_value(&opts, OPT_FILTER, NULL);
         s.options.via_popef = prt_opt_has(&opts, OPT_VIA_POPEF);
+        s.options.disable_passes = prt_opt_value(&opts, OPT_NO_PASSES, NULL);
         s.n_jobs = jobs != 0 ? (uint32_t)jobs : prt_cpu_count();
         s.n_jobs = s.n_jobs < MAX_JOBS ? s.n_jobs : MAX_JOBS;
         s.options.cpu = prt_opt_value(&opts, OPT_CPU, NULL);

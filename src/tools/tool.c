@@ -110,6 +110,7 @@ poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
 void prt_tool_close(prt_tool *tool)
 {
     prt_progress_clear(&tool->progress);
+    poprt_config_release(tool->config);
     poprt_env_release(tool->env);
     prt_arena_release(tool->arena);
 }
@@ -232,6 +233,15 @@ poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char 
     return status;
 }
 
+poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
+{
+    if (passes == NULL)
+        return POPRT_OK;
+    if (tool->config == NULL)
+        PRT_TRY(poprt_config_create(tool->env, &tool->config));
+    return poprt_config_set(tool->config, "disable_passes", passes);
+}
+
 static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out)
 {
@@ -239,9 +249,10 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
     const double start = prt_tool_now_ms();
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
     const double loaded = prt_tool_now_ms();
-    poprt_status status = prt_tool_run_passes(tool, model, NULL);
+    poprt_status status =
+        tool->config == NULL ? prt_tool_run_passes(tool, model, NULL) : POPRT_OK;
     if (status == POPRT_OK)
-        status = poprt_compile(model, NULL, out);
+        status = poprt_compile(model, tool->config, out);
     poprt_model_release(model);
     times->load_ms = loaded - start;
     times->compile_ms = prt_tool_now_ms() - loaded;

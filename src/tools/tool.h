@@ -14,6 +14,7 @@
 typedef struct prt_tool {
     prt_arena *arena; /* lives as long as the command */
     poprt_env *env;
+    poprt_config *config; /* for compiling; NULL: defaults */
     prt_progress progress;
 } prt_tool;
 
@@ -47,6 +48,9 @@ typedef struct prt_tool_times {
 /* Opens PopEF, or reads ONNX, runs the passes of "convert" and compiles. `times` may be NULL. */
 poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out);
+
+/* Compiling leaves these passes (a comma list; may be NULL) out, and nothing runs before it. */
+poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 
 /* The passes of "convert", then those of a comma list (may be NULL). */
 poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char *passes);
