@@ -105,19 +105,31 @@ bool prt_turn_join_shuffle(prt_build *b, prt_op *root)
     prt_value *in[2] = { prt_op_input(join, 0), prt_op_input(join, 1) };
     const int64_t *d = join->out[0].type->dims, *split = first->out[0].type->dims;
     if (in[0]->type != in[1]->type || in[0]->type->dtype != PRT_DTYPE_f32 ||
+<<<<<<< HEAD
         !prt_dim_is_number(d[3]) || in[0]->type->dims[3] * 2 != d[3] ||
         split[3] != 2 || split[4] * 2 != d[3] ||
         !prt_dim_is_number(d[1]) || !prt_dim_is_number(d[2]) ||
+=======
+        !prt_dim_is_number(d[3]) || in[0]->type->dims[3] * 2 != d[3] || split[3] != 2 ||
+        split[4] * 2 != d[3] || !prt_dim_is_number(d[1]) || !prt_dim_is_number(d[2]) ||
+>>>>>>> nt
         memcmp(d, split, 3 * sizeof(int64_t)) != 0 || join->out[0].type != root->out[0].type)
         return false;
-    prt_value *half[2];
-    if (!halves_of(&root->out[0], d[3], half)) {
-        prt_value *y = prt_build_op(b, PRT_OP_nhwc_shuffle, NULL, 2, in);
-        if (y != NULL)
-            (void)prt_pass_replace(b, &root->out[0], y);
-        return true;
-    }
+    prt_value *y = prt_build_op(b, PRT_OP_nhwc_shuffle, NULL, 2, in);
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+/* A shuffle whose result is only read by halves. */
+bool prt_turn_halves(prt_build *b, prt_op *root)
+{
     prt_nhwc_shuffle_attrs attrs = PRT_ATTRS_OF(nhwc_shuffle);
+    prt_value *in[2] = { prt_op_input(root, 0), prt_op_input(root, 1) }, *half[2];
+    const prt_type *t = root->out[0].type;
+    if (((const prt_nhwc_shuffle_attrs *)root->attrs)->halves != 0 || t->rank != 4 ||
+        !prt_dim_is_number(t->dims[3]) || !halves_of(&root->out[0], t->dims[3], half))
+        return false;
     PRT_ATTR_GIVE(attrs, nhwc_shuffle, halves, 1);
     prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_shuffle, &attrs, 2, in, 2);
     for (uint32_t i = 0; op != NULL && i < 2; i++)

@@ -45,6 +45,7 @@ bool prt_turn_reduce(prt_build *b, prt_op *root);
 bool prt_turn_global(prt_build *b, prt_op *root);
 bool prt_turn_shuffle(prt_build *b, prt_op *root);
 bool prt_turn_join_shuffle(prt_build *b, prt_op *root);
+bool prt_turn_halves(prt_build *b, prt_op *root);
 bool prt_turn_flatten(prt_build *b, prt_op *root);
 bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_turn_conv(prt_pass *p, prt_build *b, prt_op *root);
