@@ -39,11 +39,17 @@ if build build/release --werror; then
     unit build/release 2
     cases debian "ONNX's cases" "$onnx"
     cases debian "ONNX's cases through PopEF" --via-popef "$onnx"
+    for level in reference portable avx2; do
+        cases debian "ONNX's cases, $level" --cpu "$level" "$onnx"
+    done
     cases data "models of tests/data" tests/data
 fi
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true; then
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 unit build/sanitize 4
+fi
+if build build/run_only -Dcompiler=disabled -Dimages=disabled; then
+    unit build/run_only 2
 fi
 if command -v clang >/dev/null && CC=clang build build/clang --werror -Dtests=false; then
     count 1 0 "build with clang, warnings as errors"

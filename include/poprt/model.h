@@ -86,7 +86,11 @@ enum {
     POPRT_FORMAT_SUMMARY = 0, /* for people: inputs, outputs, operators by type, weights */
     POPRT_FORMAT_TEXT = 1,    /* the whole graph, or program, as text */
     POPRT_FORMAT_JSON = 2,    /* the summary as one JSON object */
-    POPRT_FORMAT_DOT = 3      /* a Graphviz graph */
+    POPRT_FORMAT_DOT = 3,     /* a Graphviz graph */
+    /* Of executables only: every step with the nodes it stands for, its kernel, and where its
+     * results lie; then the nodes that are gone, with the pass that took them out. */
+    POPRT_FORMAT_STEPS = 4,
+    POPRT_FORMAT_STEPS_JSON = 5
 };
 
 /* Describes the model; reads no weights. */

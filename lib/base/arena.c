@@ -69,7 +69,7 @@ static block *add_block(prt_arena *arena, size_t need)
     return b;
 }
 
-void *prt_arena_alloc(prt_arena *arena, size_t size)
+void *prt_arena_alloc_raw(prt_arena *arena, size_t size)
 {
     if (size > PTRDIFF_MAX) {
         (void)prt_fail_nomem(size);
@@ -84,7 +84,14 @@ void *prt_arena_alloc(prt_arena *arena, size_t size)
     }
     void *ptr = (char *)(b + 1) + b->used;
     b->used += need;
-    memset(ptr, 0, need);
+    return ptr;
+}
+
+void *prt_arena_alloc(prt_arena *arena, size_t size)
+{
+    void *ptr = prt_arena_alloc_raw(arena, size);
+    if (ptr != NULL)
+        memset(ptr, 0, prt_size_align(size != 0 ? size : 1, 16));
     return ptr;
 }
 

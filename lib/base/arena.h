@@ -18,7 +18,10 @@ void prt_arena_release(prt_arena *arena);
 /* Zeroed memory aligned to 16 bytes; NULL (failure recorded) when refused. */
 void *prt_arena_alloc(prt_arena *arena, size_t size);
 
-/* The same for `count` items; a product that overflows is a refusal. */
+/* The same, with whatever was there before. */
+void *prt_arena_alloc_raw(prt_arena *arena, size_t size);
+
+/* Zeroed memory for `count` items; a product that overflows is a refusal. */
 void *prt_arena_alloc_n(prt_arena *arena, size_t count, size_t size);
 
 /* A copy of `size` bytes; with `text`, followed by a zero byte. */

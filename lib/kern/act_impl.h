@@ -39,4 +39,38 @@ static inline vf v_act(vf x, int kind, vf a, vf b)
     }
 }
 
+/* A row through an activation: the loops know which one it is. */
+#define ACT_CASE(kind_)                                                                            \
+    case kind_:                                                                                    \
+        for (i = 0; i + 2 * VL <= n; i += 2 * VL) {                                                \
+            const vf first = v_act(v_load(x + i), kind_, a, b);                                    \
+            const vf second = v_act(v_load(x + i + VL), kind_, a, b);                              \
+            v_store(y + i, first);                                                                 \
+            v_store(y + i + VL, second);                                                           \
+        }                                                                                          \
+        for (; i < n; i += VL)                                                                     \
+            v_store_some(y, i, n, v_act(v_load_some(x, i, n), kind_, a, b));                       \
+        break;
+
+static inline void run_act(const prt_act *act, size_t n, const float *x, float *y)
+{
+    const vf a = v_set(act->a), b = v_set(act->b);
+    size_t i;
+    switch (act->kind) {
+        ACT_CASE(PRT_ACT_relu)
+        ACT_CASE(PRT_ACT_clip)
+        ACT_CASE(PRT_ACT_leaky_relu)
+        ACT_CASE(PRT_ACT_sigmoid)
+        ACT_CASE(PRT_ACT_tanh)
+        ACT_CASE(PRT_ACT_silu)
+        ACT_CASE(PRT_ACT_hard_sigmoid)
+        ACT_CASE(PRT_ACT_hard_swish)
+        ACT_CASE(PRT_ACT_gelu)
+        ACT_CASE(PRT_ACT_gelu_tanh)
+    default:
+        if (x != y)
+            memcpy(y, x, n * sizeof(float));
+    }
+}
+
 #endif

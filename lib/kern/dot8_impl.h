@@ -136,7 +136,7 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
 #define DOT_SET(x) set_words(x)
 #define DOT_PUT put_sums
 #define DOT_LANES DOT8_LANES
-#include "kern/dot_impl.h"
+#include "kern/dot_tiles.def"
 
 #define DOT_NAME DOT8_NAME(turned_fours)
 #define DOT_STEP(sum, a, b) step_fours(sum, b, a)
@@ -147,6 +147,6 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
 #define DOT_SET(x) set_words(x)
 #define DOT_PUT put_sums
 #define DOT_LANES DOT8_LANES
-#include "kern/dot_impl.h"
+#include "kern/dot_tiles.def"
 
 #endif

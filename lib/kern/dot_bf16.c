@@ -27,4 +27,4 @@ static inline void put(const prt_dot_block *g, size_t row, size_t column, vf v)
 #define DOT_STEP(sum, a, b) _mm512_dpbf16_ps(sum, (__m512bh)(a), (__m512bh)(b))
 #define DOT_PUT put
 #define DOT_LANES 16
-#include "kern/dot_impl.h"
+#include "kern/dot_tiles.def"

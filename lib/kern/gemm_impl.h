@@ -19,7 +19,7 @@ typedef struct tile {
     size_t ldc;
     size_t columns; /* of C; columns beyond are computed and dropped */
     bool add;       /* to what is in C */
-    /* What is cheap is done on the way to C: sums, then bounds. NULL: no sum. */
+    /* Done on the way to C: sums, then bounds. NULL: no sum. */
     const float *row_bias, *bias, *residual;
     size_t ldr;
     float low, high;
@@ -29,17 +29,22 @@ typedef struct tile {
 
 enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
 
-/* NaN comes through: min and max give their second operand. */
-static inline void put(const tile *t, size_t row, size_t column, vf v)
+/* Tiles of which columns are missing, and that get more than bounds: `sum` is [rows][vectors * VL].
+ * NaN comes through: min and max give their second operand. */
+static void put_part(const tile *t, size_t rows, size_t vectors, const float *sum)
 {
-    if (t->row_bias != NULL)
-        v = v_add(v, v_set(t->row_bias[row]));
-    if (t->bias != NULL && t->add)
-        v = v_add(v, v_load_some(t->bias, column, t->columns));
-    if (t->residual != NULL)
-        v = v_add(v, v_load_some(t->residual + row * t->ldr, column, t->columns));
-    v = v_min(v_set(t->high), v_max(v_set(t->low), v));
-    v_store_some(t->c + row * t->ldc, column, t->columns, v);
+    for (size_t row = 0; row < rows; row++)
+        for (size_t at = 0; at < vectors * VL; at += VL, sum += VL) {
+            vf v = v_load(sum);
+            if (t->row_bias != NULL)
+                v = v_add(v, v_set(t->row_bias[row]));
+            if (t->bias != NULL && t->add)
+                v = v_add(v, v_load_some(t->bias, at, t->columns));
+            if (t->residual != NULL)
+                v = v_add(v, v_load_some(t->residual + row * t->ldr, at, t->columns));
+            v = v_min(v_set(t->high), v_max(v_set(t->low), v));
+            v_store_some(t->c + row * t->ldc, at, t->columns, v);
+        }
 }
 
 /* Sums get nothing but their bounds. */
@@ -54,6 +59,9 @@ static inline bool is_plain(const tile *t)
         PRT_UNROLL(8)                                                                              \
         for (size_t j = 0; j < W; j++)
 
+/* Vector j of W is there as a whole: with one vector a slice, all but the last are. */
+#define IS_WHOLE(j, W) (whole || ((int)VL == (int)PRT_GEMM_SLICE && (j) + 1 < (W)))
+
 /* R rows by W vectors; FETCH fetches what is wanted later, once a step. */
 #define TILE(NAME, R, W, FETCH)                                                                    \
     static void NAME(const tile *t)                                                                \
@@ -64,7 +72,12 @@ static inline bool is_plain(const tile *t)
         const bool whole = t->columns >= (W) * VL;                                                 \
         const char *next = stride != 0 ? t->next : (const char *)b;                                \
         if (t->add) {                                                                              \
-            EACH(R, W) sum[i][j] = v_load_some(t->c + i * t->ldc, j * VL, t->columns);             \
+            EACH(R, W)                                                                             \
+            {                                                                                      \
+                const float *c = t->c + i * t->ldc;                                                \
+                sum[i][j] = IS_WHOLE(j, W) ? v_load(c + j * VL)                                    \
+                                           : v_load_some(c, j * VL, t->columns);                   \
+            }                                                                                      \
         } else if (t->bias != NULL) {                                                              \
             vf bias[W];                                                                            \
             PRT_UNROLL(8)                                                                          \
@@ -109,13 +122,15 @@ static inline bool is_plain(const tile *t)
             EACH(R, W)                                                                             \
             {                                                                                      \
                 const vf v = v_min(high, v_max(low, sum[i][j]));                                   \
-                if (whole || ((int)VL == (int)PRT_GEMM_SLICE && j + 1 < W))                        \
+                if (IS_WHOLE(j, W))                                                                \
                     v_store(c + i * ldc + j * VL, v);                                              \
                 else                                                                               \
                     v_store_some(c + i * ldc, j * VL, columns, v);                                 \
             }                                                                                      \
         } else {                                                                                   \
-            EACH(R, W) put(t, i, j * VL, sum[i][j]);                                               \
+            float part[R * W * VL];                                                                \
+            EACH(R, W) v_store(part + (i * W + j) * VL, sum[i][j]);                                \
+            put_part(t, R, W, part);                                                               \
         }                                                                                          \
     }
 
@@ -193,27 +208,7 @@ static size_t choose_width(size_t rows, size_t width)
 static size_t lines_ahead(const prt_gemm_block *g, size_t steps)
 {
     const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
-    return lines <= steps ? lines : 0;
-}
-
-/* Over finished rows, while they are in the first cache level. */
-static void finish(const prt_gemm_block *g, size_t row, size_t rows)
-{
-    const prt_gemm_end *e = g->end;
-    const vf a = v_set(e->act.a), b = v_set(e->act.b);
-    for (size_t i = row; i < row + rows; i++) {
-        float *c = g->c + i * g->ldc;
-        const float *r = e->residual != NULL ? e->residual + i * e->ldr : NULL;
-        const vf whole = v_set(e->row_bias != NULL ? e->row_bias[i] : 0.0f);
-        for (size_t j = 0; j < g->columns; j += VL) {
-            vf v = v_add(v_load_some(c, j, g->columns), whole);
-            if (e->bias != NULL)
-                v = v_add(v, v_load_some(e->bias, j, g->columns));
-            if (r != NULL)
-                v = v_add(v, v_load_some(r, j, g->columns));
-            v_store_some(c, j, g->columns, v_act(v, e->act.kind, a, b));
-        }
-    }
+    return lines <= steps ? lines : steps;
 }
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
@@ -225,9 +220,9 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     const prt_gemm_end *e = g->end;
     const float *own[MAX_R];
     float low = -INFINITY, high = INFINITY;
-    const bool cheap = e != NULL && prt_act_bounds(&e->act, &low, &high);
+    const bool bounded = e == NULL || prt_act_bounds(&e->act, &low, &high);
     tile t = { .from = own, .taps = 1, .step = g->rows, .skip = g->skip, .width = g->stride,
-        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = cheap ? e->ldr : 0,
+        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = e != NULL ? e->ldr : 0,
         .low = low, .high = high };
     if (g->from != NULL)
         t.taps = g->taps;
@@ -241,16 +236,16 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
             own[row] = g->a + (i + row) * g->lda;
         if (g->from != NULL)
             t.from = g->from + i;
-        if (cheap && e->row_bias != NULL)
+        if (e != NULL && e->row_bias != NULL)
             t.row_bias = e->row_bias + i;
         for (size_t j = 0; j < g->columns; j += w * VL) {
             const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
             t.b = g->b + j;
             t.c = g->c + i * g->ldc + j;
             t.columns = g->columns - j;
-            if (cheap && e->bias != NULL)
+            if (e != NULL && e->bias != NULL)
                 t.bias = e->bias + j;
-            if (cheap && e->residual != NULL)
+            if (e != NULL && e->residual != NULL)
                 t.residual = e->residual + i * e->ldr + j;
             t.stride = lines != 0 ? LINE : 0;
             const micro_fn far = groups == 1 ? stream[vectors - 1][r - 1] : NULL;
@@ -259,8 +254,8 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
                 t.next += LINE * steps;
             lines -= lines < steps ? lines : steps;
         }
-        if (e != NULL && !cheap)
-            finish(g, i, r);
+        for (size_t row = i; row < i + r && !bounded; row++) /* while it is in the first cache */
+            run_act(&e->act, g->columns, g->c + row * g->ldc, g->c + row * g->ldc);
     }
 }
 

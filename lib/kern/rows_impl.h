@@ -134,16 +134,6 @@ static void run_one(int kind, size_t n, const float *x, float *y)
         v_store_n(y + i, one(kind, LOAD_REST(x)), n - i);
 }
 
-static void run_act(const prt_act *act, size_t n, const float *x, float *y)
-{
-    const vf a = v_set(act->a), b = v_set(act->b);
-    size_t i = 0;
-    for (; i + VL <= n; i += VL)
-        v_store(y + i, v_act(LOAD(x), act->kind, a, b));
-    if (i < n)
-        v_store_n(y + i, v_act(LOAD_REST(x), act->kind, a, b), n - i);
-}
-
 static void run_scale(size_t n, const float *x, float scale, float shift, float *y)
 {
     const vf a = v_set(scale), b = v_set(shift);
@@ -156,7 +146,6 @@ static void run_scale(size_t n, const float *x, float scale, float shift, float 
 
 static void run_taps(const prt_taps *t)
 {
-    const vf a = v_set(t->act.a), b = v_set(t->act.b);
     const size_t n = t->n;
     size_t i = 0;
     for (; i + 4 * VL <= n; i += 4 * VL) {
@@ -169,10 +158,10 @@ static void run_taps(const prt_taps *t)
             s2 = v_fma(w, v_load(x + 2 * VL), s2);
             s3 = v_fma(w, v_load(x + 3 * VL), s3);
         }
-        v_store(t->y + i, v_act(s0, t->act.kind, a, b));
-        v_store(t->y + i + VL, v_act(s1, t->act.kind, a, b));
-        v_store(t->y + i + 2 * VL, v_act(s2, t->act.kind, a, b));
-        v_store(t->y + i + 3 * VL, v_act(s3, t->act.kind, a, b));
+        v_store(t->y + i, s0);
+        v_store(t->y + i + VL, s1);
+        v_store(t->y + i + 2 * VL, s2);
+        v_store(t->y + i + 3 * VL, s3);
     }
     for (; i < n; i += VL) {
         const size_t some = n - i < VL ? n - i : VL;
@@ -180,12 +169,13 @@ static void run_taps(const prt_taps *t)
         for (size_t p = 0; p < t->taps; p++)
             s = v_fma(v_set(t->w[p]), some == VL ? v_load(t->from[p] + i)
                                                  : v_load_n(t->from[p] + i, some), s);
-        s = v_act(s, t->act.kind, a, b);
         if (some == VL)
             v_store(t->y + i, s);
         else
             v_store_n(t->y + i, s, some);
     }
+    if (t->act.kind != PRT_ACT_none)
+        run_act(&t->act, n, t->y, t->y);
 }
 
 static void run_largest(size_t n, size_t taps, const float *const *from, float *y)

@@ -11,6 +11,14 @@
  * without that worker, so a worker that slept through a job, or is suspended anywhere in here,
  * neither holds anybody up nor sees a stale job.
  *
+ * A worker that another program keeps off its processor in the middle of a chunk holds up the
+ * caller all the same, for a time slice of the scheduler. One such wait, many times what the
+ * caller's own part took, and the pool lets the caller alone for a while, longer each time; a
+ * width that does not help costs little then.
+ *
+ * How long workers spin before they sleep follows what it is good for: twice as long after a job
+ * came in time, half as long after none did, between an eighth of `spin_ns` and all of it.
+ *
  * Sleeping: workers on `epoch`, which counts jobs; the caller on `pending`. Either side announces
  * itself before it looks a last time, and the other changes the word before it looks for sleepers
  * (sequentially consistent on both), so no wake-up is lost.
@@ -28,13 +36,26 @@
 #include <unistd.h>
 
 #include "cpu/cpu.h"
+#include "par/place.h"
 
 enum {
     MAX_WIDTH = 1024,
     CHUNKS_PER_THREAD = 8,
     PAUSE_NS = 4000, /* spinning keeps the core to itself this long, then yields */
-    PAUSES = 32      /* between two looks at the clock */
+    PAUSES = 32,     /* between two looks at the clock */
+    LEAST_SPIN = 8,  /* part of spin_ns that is always spun */
+    LATE_NS = 100000, /* a wait beyond this and LATE_TIMES the caller's own work is a bad one */
+    LATE_TIMES = 4,
+    GOOD_JOBS = 256, /* after so many without a bad wait the next one costs half */
+    ALONE_NS = 2000000,     /* without workers after a bad wait, at first */
+    MOST_ALONE_NS = 256000000
 };
+
+typedef struct worker {
+    struct prt_pool *pool;
+    uint32_t index;
+    pthread_t thread;
+} worker;
 
 struct prt_pool {
     const prt_allocator *allocator;
@@ -43,7 +64,10 @@ struct prt_pool {
     bool tried;           /* threads were asked for; guarded by `turn` */
     _Atomic int64_t owner; /* process whose workers these are; 0 while a forked child cleans up */
     pthread_mutex_t turn; /* held by the caller whose job runs */
-    pthread_t *threads;
+    worker *workers;
+    /* guarded by `turn`: no workers before, and for how long; jobs without a bad wait */
+    uint64_t alone_until, alone_ns;
+    uint32_t good;
 
     /* the job */
     prt_par_body body;
@@ -55,6 +79,8 @@ struct prt_pool {
     _Atomic uint32_t caller_sleeps;
     _Alignas(64) _Atomic uint32_t epoch;
     _Atomic uint32_t sleepers;
+    _Atomic uint32_t spin_now; /* of workers, in ns */
+    _Atomic int32_t caller_cpu;
     _Atomic bool stop;
 };
 
@@ -87,10 +113,10 @@ static void pause_core(void)
 #endif
 }
 
-/* Spins while *word is `value`, at most spin_ns; true when it changed. */
-static bool spin(const prt_pool *pool, const _Atomic uint32_t *word, uint32_t value)
+/* Spins while *word is `value`, at most `most_ns`; true when it changed. */
+static bool spin(const _Atomic uint32_t *word, uint32_t value, uint32_t most_ns)
 {
-    if (pool->spin_ns == 0)
+    if (most_ns == 0)
         return atomic_load_explicit(word, memory_order_acquire) != value;
     const uint64_t start = now_ns();
     for (;;) {
@@ -100,7 +126,7 @@ static bool spin(const prt_pool *pool, const _Atomic uint32_t *word, uint32_t va
             pause_core();
         }
         const uint64_t spent = now_ns() - start;
-        if (spent >= pool->spin_ns)
+        if (spent >= most_ns)
             return false;
         if (spent >= PAUSE_NS)
             (void)sched_yield();
@@ -133,20 +159,46 @@ static void run_chunks(prt_pool *pool)
     inside = false;
 }
 
+/* Waits for a job; the budget learns from whether one came. */
+static bool spin_for_job(prt_pool *pool, uint32_t seen)
+{
+    const uint32_t least = pool->spin_ns / LEAST_SPIN;
+    const uint32_t now = atomic_load_explicit(&pool->spin_now, memory_order_relaxed);
+    const bool came = spin(&pool->epoch, seen, now);
+    uint32_t next = came ? (now < pool->spin_ns / 2 ? now * 2 : pool->spin_ns) : now / 2;
+    if (next < least)
+        next = least;
+    if (next != now)
+        atomic_store_explicit(&pool->spin_now, next, memory_order_relaxed);
+    return came;
+}
+
+/* On one processor with the caller a worker is no help. */
+static void move_off(prt_pool *pool, uint32_t index)
+{
+    const int32_t caller = atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed);
+    if (prt_place_cpu() == caller)
+        prt_place_move(index, caller);
+}
+
 static void *work(void *arg)
 {
-    prt_pool *pool = arg;
+    const worker *self = arg;
+    prt_pool *pool = self->pool;
+    prt_place_move(self->index,
+        atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed));
     for (;;) {
         const uint32_t seen = atomic_load(&pool->epoch);
         if (atomic_load(&pool->stop))
             return NULL;
         run_chunks(pool);
-        if (spin(pool, &pool->epoch, seen))
+        if (spin_for_job(pool, seen))
             continue;
         atomic_fetch_add(&pool->sleepers, 1);
         while (atomic_load(&pool->epoch) == seen)
             futex_wait(&pool->epoch, seen);
         atomic_fetch_sub(&pool->sleepers, 1);
+        move_off(pool, self->index);
     }
 }
 
@@ -159,13 +211,35 @@ static void announce(prt_pool *pool, uint32_t wanted)
         futex_wake(&pool->epoch, wanted < sleepers ? wanted : sleepers);
 }
 
-static void wait_for_chunks(prt_pool *pool)
+/* Judges a wait that was no short one. */
+static void judge_wait(prt_pool *pool, uint64_t own, uint64_t begin)
 {
+    const uint64_t now = now_ns(), waited = now - begin;
+    if (waited < LATE_NS + LATE_TIMES * own) {
+        if (++pool->good % GOOD_JOBS == 0)
+            pool->alone_ns /= 2;
+        return;
+    }
+    pool->good = 0;
+    pool->alone_ns = pool->alone_ns < ALONE_NS ? ALONE_NS : pool->alone_ns * 2;
+    if (pool->alone_ns > MOST_ALONE_NS)
+        pool->alone_ns = MOST_ALONE_NS;
+    pool->alone_until = now + pool->alone_ns;
+}
+
+/* `start`: when the caller began with its own part. */
+static void wait_for_chunks(prt_pool *pool, uint64_t start)
+{
+    if (atomic_load(&pool->pending) == 0)
+        return;
+    const uint64_t begin = now_ns();
     for (;;) {
         const uint32_t left = atomic_load(&pool->pending);
-        if (left == 0)
+        if (left == 0) {
+            judge_wait(pool, begin - start, begin);
             return;
-        if (spin(pool, &pool->pending, left))
+        }
+        if (spin(&pool->pending, left, pool->spin_ns))
             continue;
         atomic_store(&pool->caller_sleeps, 1);
         if (atomic_load(&pool->pending) == left)
@@ -183,9 +257,14 @@ static void start_threads(prt_pool *pool)
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return;
-    while (pool->started + 1 < pool->width &&
-           pthread_create(&pool->threads[pool->started], NULL, work, pool) == 0)
+    atomic_store_explicit(&pool->caller_cpu, prt_place_cpu(), memory_order_relaxed);
+    while (pool->started + 1 < pool->width) {
+        worker *w = &pool->workers[pool->started];
+        *w = (worker){ .pool = pool, .index = pool->started };
+        if (pthread_create(&w->thread, NULL, work, w) != 0)
+            break;
         pool->started++;
+    }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -197,6 +276,7 @@ static void reset(prt_pool *pool)
     atomic_store(&pool->pending, 0);
     atomic_store(&pool->caller_sleeps, 0);
     atomic_store(&pool->sleepers, 0);
+    pool->alone_until = pool->alone_ns = 0;
 }
 
 /*
@@ -227,8 +307,21 @@ static void run_in_place(uint32_t n, prt_par_body body, void *arg)
         body(arg, i);
 }
 
+/* With the turn taken: calls from the bodies must not ask for it again. */
+static void run_alone(uint32_t n, prt_par_body body, void *arg)
+{
+    inside = true;
+    run_in_place(n, body, arg);
+    inside = false;
+}
+
 static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
 {
+    const uint64_t start = now_ns();
+    if (start < pool->alone_until) {
+        run_alone(n, body, arg);
+        return;
+    }
     const uint32_t threads = pool->started + 1;
     const uint32_t most = threads * CHUNKS_PER_THREAD;
     pool->body = body;
@@ -238,9 +331,10 @@ static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
     pool->chunks = n / pool->chunk + (n % pool->chunk != 0);
     atomic_store_explicit(&pool->pending, pool->chunks, memory_order_relaxed);
     atomic_store_explicit(&pool->remaining, pool->chunks, memory_order_release);
+    atomic_store_explicit(&pool->caller_cpu, prt_place_cpu(), memory_order_relaxed);
     announce(pool, pool->chunks - 1);
     run_chunks(pool);
-    wait_for_chunks(pool);
+    wait_for_chunks(pool, start);
 }
 
 static void pool_run(void *user, uint32_t n, prt_par_body body, void *arg)
@@ -255,7 +349,7 @@ static void pool_run(void *user, uint32_t n, prt_par_body body, void *arg)
     if (pool->started != 0)
         run_job(pool, n, body, arg);
     else
-        run_in_place(n, body, arg);
+        run_alone(n, body, arg);
     (void)pthread_mutex_unlock(&pool->turn);
 }
 
@@ -273,9 +367,11 @@ poprt_status prt_pool_create(const prt_allocator *allocator, uint32_t width, uin
     pool->width = width;
     pool->spin_ns = spin_ns;
     atomic_init(&pool->owner, (int64_t)getpid());
-    pool->threads = prt_mem_alloc(allocator, width * sizeof(*pool->threads));
-    if (pool->threads == NULL || pthread_mutex_init(&pool->turn, NULL) != 0) {
-        prt_mem_free(allocator, pool->threads);
+    atomic_init(&pool->spin_now, spin_ns);
+    atomic_init(&pool->caller_cpu, -1);
+    pool->workers = prt_mem_alloc(allocator, width * sizeof(*pool->workers));
+    if (pool->workers == NULL || pthread_mutex_init(&pool->turn, NULL) != 0) {
+        prt_mem_free(allocator, pool->workers);
         prt_mem_free(allocator, pool);
         return prt_fail_nomem(sizeof(*pool));
     }
@@ -292,10 +388,10 @@ void prt_pool_release(prt_pool *pool)
         atomic_store(&pool->stop, true);
         announce(pool, UINT32_MAX);
         for (uint32_t i = 0; i < pool->started; i++)
-            (void)pthread_join(pool->threads[i], NULL);
+            (void)pthread_join(pool->workers[i].thread, NULL);
         (void)pthread_mutex_destroy(&pool->turn);
     }
-    prt_mem_free(pool->allocator, pool->threads);
+    prt_mem_free(pool->allocator, pool->workers);
     prt_mem_free(pool->allocator, pool);
 }
 

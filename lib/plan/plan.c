@@ -2,11 +2,17 @@
 /*
  * plan.c — interval packing.
  *
- * Largest first, each item goes into the tightest gap that the items alive with it leave, or
+ * In some order, each item goes into the tightest gap that the items alive with it leave, or
  * behind them. Which items those are is asked of an interval tree over the steps: a node has a
  * step in its middle and holds the items alive then; items that end before are below to the left,
  * items that start after are below to the right. Steps are first replaced by their rank among all
  * first and last steps, so the tree has one node per step that matters.
+ *
+ * Which order is best nobody knows beforehand, so a few are tried, and the smallest plan is kept:
+ * largest first, largest product of size and life, longest life, first come. From each of them,
+ * whatever sticks out at the top is placed before everything else in the next plan, and so on,
+ * until a plan reaches the bound that none can beat or the work allowed is done. Items in, plan
+ * out: no clock has a say.
  */
 #include "plan/plan.h"
 
@@ -15,12 +21,16 @@
 
 #define NONE UINT32_MAX
 
+/* Bounds of the search: boxes placed in all, plans from one order on. */
+enum { MOST_PLACEMENTS = 1 << 17, MOST_TURNS = 32 };
+
 /* An item as the planner sees it: steps are ranks. */
 typedef struct box {
     size_t size, offset;
     uint32_t first, last;
     uint32_t index; /* in the caller's array */
     uint32_t next;  /* in the list of a tree node */
+    uint32_t lift;  /* placed before those with less */
 } box;
 
 typedef struct node {
@@ -40,7 +50,7 @@ typedef struct plan {
     uint32_t n_steps;
     node *tree;     /* by the rank in a node's middle */
     range *taken;   /* scratch: where the neighbours of one box lie */
-    size_t *change; /* scratch: bytes that begin or end to live at a rank, modulo 2^64 */
+    size_t *change; /* scratch: bytes that begin to live at each rank, and end to */
 } plan;
 
 static int compare_steps(const void *a, const void *b)
@@ -49,16 +59,57 @@ static int compare_steps(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Larger first; of equals the longer-lived, then the caller's order. */
-static int compare_boxes(const void *a, const void *b)
+/* Ways to order boxes; lifted ones come first in each. Of equals the longer-lived, then the
+ * caller's order. */
+static int compare_rest(const box *x, const box *y)
 {
-    const box *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
     const uint32_t live_x = x->last - x->first, live_y = y->last - y->first;
     if (live_x != live_y)
         return live_x > live_y ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const box *x = a, *y = b;
+    if (x->lift != y->lift)
+        return x->lift > y->lift ? -1 : 1;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return compare_rest(x, y);
+}
+
+static int by_area(const void *a, const void *b)
+{
+    const box *x = a, *y = b;
+    const double area_x = (double)x->size * ((double)(x->last - x->first) + 1.0);
+    const double area_y = (double)y->size * ((double)(y->last - y->first) + 1.0);
+    if (x->lift != y->lift)
+        return x->lift > y->lift ? -1 : 1;
+    if (area_x < area_y || area_x > area_y)
+        return area_x > area_y ? -1 : 1;
+    return compare_rest(x, y);
+}
+
+static int by_life(const void *a, const void *b)
+{
+    const box *x = a, *y = b;
+    const uint32_t live_x = x->last - x->first, live_y = y->last - y->first;
+    if (x->lift != y->lift)
+        return x->lift > y->lift ? -1 : 1;
+    if (live_x != live_y)
+        return live_x > live_y ? -1 : 1;
+    return by_size(a, b);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const box *x = a, *y = b;
+    if (x->lift != y->lift)
+        return x->lift > y->lift ? -1 : 1;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return by_size(a, b);
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -107,8 +158,6 @@ static void gather(plan *p, const prt_plan_item *items, size_t count, uint32_t s
         p->boxes[i].first = rank_of(p, p->boxes[i].first);
         p->boxes[i].last = rank_of(p, p->boxes[i].last);
     }
-    for (uint32_t i = 0; i < p->n_steps; i++)
-        p->tree[i] = (node){ .boxes = NONE };
 }
 
 /* Puts a placed box at the highest node whose middle it is alive at. */
@@ -172,38 +221,93 @@ static size_t best_offset(range *taken, size_t n, size_t size, size_t align)
     return best != SIZE_MAX ? best : end;
 }
 
-static poprt_status place(plan *p, size_t align, prt_plan_item *items, size_t *total)
+/* Largest sum of sizes alive at once; SIZE_MAX when it is beyond the address space. Lives are
+ * walked in the order of steps, and what ends is taken off before what begins is added. */
+static size_t peak_of(const plan *p)
 {
-    qsort(p->boxes, p->count, sizeof(*p->boxes), compare_boxes);
+    size_t live = 0, peak = 0;
+    memset(p->change, 0, ((size_t)p->n_steps + 1) * 2 * sizeof(*p->change));
+    for (size_t i = 0; i < p->count; i++) {
+        size_t *begin = &p->change[2 * (size_t)p->boxes[i].first];
+        size_t *end = &p->change[2 * ((size_t)p->boxes[i].last + 1) + 1];
+        if (!prt_size_add(*begin, p->boxes[i].size, begin) ||
+            !prt_size_add(*end, p->boxes[i].size, end))
+            return SIZE_MAX;
+    }
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        live -= p->change[2 * (size_t)i + 1];
+        if (!prt_size_add(live, p->change[2 * (size_t)i], &live))
+            return SIZE_MAX;
+        peak = live > peak ? live : peak;
+    }
+    return peak;
+}
+
+typedef int (*order)(const void *a, const void *b);
+
+/* Places all boxes in an order. False when they do not fit into the address space. */
+static bool place(plan *p, order by, size_t align, size_t *total)
+{
     *total = 0;
+    for (uint32_t i = 0; i < p->n_steps; i++)
+        p->tree[i] = (node){ .boxes = NONE };
+    qsort(p->boxes, p->count, sizeof(*p->boxes), by);
     for (size_t i = 0; i < p->count; i++) {
         box *b = &p->boxes[i];
         const size_t n = collect(p, b, 0, p->n_steps, 0);
         b->offset = best_offset(p->taken, n, b->size, align);
         size_t end;
         if (b->offset == SIZE_MAX || !prt_size_add(b->offset, b->size, &end))
-            return prt_fail(POPRT_E_LIMIT, NULL, "the buffers need more than the address space");
+            return false;
         *total = end > *total ? end : *total;
-        items[b->index].offset = b->offset;
         insert(p, (uint32_t)i);
     }
-    return POPRT_OK;
+    return true;
 }
 
-/* Largest sum of sizes alive at once. Comes after placing, which has shown that sums fit. */
-static size_t peak_of(const plan *p)
+/* Keeps the plan that was made. */
+static void keep(const plan *p, prt_plan_item *items)
 {
-    memset(p->change, 0, ((size_t)p->n_steps + 1) * sizeof(*p->change));
-    for (size_t i = 0; i < p->count; i++) {
-        p->change[p->boxes[i].first] += p->boxes[i].size;
-        p->change[p->boxes[i].last + 1] -= p->boxes[i].size;
+    for (size_t i = 0; i < p->count; i++)
+        items[p->boxes[i].index].offset = p->boxes[i].offset;
+}
+
+/* Lifts the boxes that keep the plan just made from being smaller than `best`. */
+static void lift(const plan *p, size_t best, uint32_t turn)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->boxes[i].offset + p->boxes[i].size >= best)
+            p->boxes[i].lift = turn;
+}
+
+/* The best of several plans; `peak` is what none can beat. From each order on, what sticks out is
+ * lifted, turn by turn. */
+static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t peak, size_t *total)
+{
+    static const order orders[] = { by_size, by_area, by_life, by_start };
+    size_t left = p->count != 0 ? MOST_PLACEMENTS / p->count : 0;
+    bool found = false;
+    *total = 0;
+    for (size_t i = 0; i < PRT_COUNT_OF(orders); i++) {
+        for (size_t k = 0; k < p->count; k++)
+            p->boxes[k].lift = 0;
+        for (uint32_t turn = 1; turn <= MOST_TURNS && (!found || (*total > peak && left > 0));
+             turn++) {
+            size_t size;
+            left -= left > 0;
+            if (!place(p, orders[i], align, &size))
+                break;
+            if (!found || size < *total) {
+                keep(p, items);
+                *total = size;
+                found = true;
+            }
+            lift(p, *total, turn);
+        }
     }
-    size_t live = 0, peak = 0;
-    for (uint32_t i = 0; i < p->n_steps; i++) {
-        live += p->change[i];
-        peak = live > peak ? live : peak;
-    }
-    return peak;
+    return found
+        ? POPRT_OK
+        : prt_fail(POPRT_E_LIMIT, NULL, "the buffers need more than the address space");
 }
 
 poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count, size_t align,
@@ -217,7 +321,7 @@ poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count,
     p.steps = PRT_NEW_N(arena, uint32_t, count * 2);
     p.tree = PRT_NEW_N(arena, node, count * 2);
     p.taken = PRT_NEW_N(arena, range, count);
-    p.change = PRT_NEW_N(arena, size_t, count * 2 + 1);
+    p.change = PRT_NEW_N(arena, size_t, count * 4 + 2);
     if (p.boxes == NULL || p.steps == NULL || p.tree == NULL || p.taken == NULL || p.change == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -226,9 +330,10 @@ poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count,
     }
     for (uint32_t space = 0; space < n_spaces; space++) {
         gather(&p, items, count, space);
-        PRT_TRY(place(&p, align, items, &totals[space]));
+        const size_t peak = peak_of(&p);
+        PRT_TRY(search(&p, align, items, peak, &totals[space]));
         if (peaks != NULL)
-            peaks[space] = peak_of(&p);
+            peaks[space] = peak;
     }
     return POPRT_OK;
 }

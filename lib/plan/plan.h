@@ -17,8 +17,8 @@ typedef struct prt_plan_item {
 
 /*
  * Fills the offsets; `totals[s]` is the size of space s (`n_spaces` of them) and `peaks[s]` (may be
- * NULL) the largest sum of sizes alive at once, which no plan can beat. Greedy by size, best fit
- * into gaps. Scratch comes from `arena`.
+ * NULL) the largest sum of sizes alive at once, which no plan can beat. The best of
+ * several greedy plans, in bounded time. Scratch comes from `arena`.
  */
 poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count, size_t align,
     uint32_t n_spaces, size_t *totals, size_t *peaks);

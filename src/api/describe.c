@@ -6,13 +6,15 @@
 
 enum { LABEL_WIDTH = 14, NAME_WIDTH = 28 };
 
-poprt_status prt_describe_check(const void *object, int32_t format, poprt_write_fn write)
+poprt_status prt_describe_check(const void *object, int32_t format, int32_t last,
+    poprt_write_fn write)
 {
     if (object == NULL)
         return prt_fail_null("object");
     PRT_REQUIRE(write);
-    if (format < POPRT_FORMAT_SUMMARY || format > POPRT_FORMAT_DOT)
-        return prt_fail(POPRT_E_ARG, "format", "%d is not a POPRT_FORMAT_ value", format);
+    if (format < POPRT_FORMAT_SUMMARY || format > last)
+        return prt_fail(POPRT_E_ARG, "format", "%d is not a POPRT_FORMAT_ value that fits here",
+            format);
     return POPRT_OK;
 }
 

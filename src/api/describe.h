@@ -39,7 +39,8 @@ typedef struct prt_dim_counts {
     char from[PRT_SINK_LINE - 64]; /* their names */
 } prt_dim_counts;
 
-void prt_describe_count_dims(const prt_graph *graph, prt_dim_counts *to);
+struct prt_graph;
+void prt_describe_count_dims(const struct prt_graph *graph, prt_dim_counts *to);
 void prt_describe_put_dims(const prt_dim_counts *counts, char *to, size_t size);
 poprt_status prt_describe_add_dims(prt_description *d, const prt_dim_counts *counts);
 
@@ -54,7 +55,12 @@ poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
 /* Text inside a Graphviz string: quotes, backslashes and control characters made harmless. */
 void prt_sink_dot(prt_sink *sink, prt_str text);
 
-/* Checks the parameters of a describe call. */
-poprt_status prt_describe_check(const void *object, int32_t format, poprt_write_fn write);
+/* What becomes of each node and what each step does, as lines and as one JSON object. */
+poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink);
+poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt_sink *sink);
+
+/* Checks the parameters of a describe call; `last` is the last format there is for the object. */
+poprt_status prt_describe_check(const void *object, int32_t format, int32_t last,
+    poprt_write_fn write);
 
 #endif

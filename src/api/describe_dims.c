@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "api/describe.h"
+#include "ir/ir.h"
 
 enum { NAMED = 8, NAME_SIZE = 100 };
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* describe_executable.c — poprt_executable_describe: blocks, buffers, plan and steps. */
 #include "api/describe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "op/op.h"
 
 static const char *const spaces[] = {
@@ -10,6 +14,8 @@ static const char *const spaces[] = {
     [PRT_SPACE_OUTPUT] = "output",
     [PRT_SPACE_CAPTURE] = "capture",
     [PRT_SPACE_DYNAMIC] = "dynamic",
+    [PRT_SPACE_VIEW] = "view of",
+    [PRT_SPACE_PART] = "part of",
 };
 
 static const prt_eval_params *params_of(const prt_program *p, const prt_step *step)
@@ -50,6 +56,12 @@ static poprt_status add_plan(prt_description *d, const prt_program *p)
     const prt_str none = { NULL, 0 };
     PRT_TRY(prt_describe_add_fact(d, "plan bytes", "plan_bytes", none, bytes));
     PRT_TRY(prt_describe_add_fact(d, "most live", "plan_largest_live_set", none, peak));
+    char ratio[32];
+    const uint64_t thousandths =
+        peak != 0 ? (uint64_t)((double)bytes / (double)peak * 1000.0 + 0.5) : 1000;
+    (void)snprintf(ratio, sizeof(ratio), "%" PRIu64 ".%03" PRIu64, thousandths / 1000,
+        thousandths % 1000);
+    PRT_TRY(prt_describe_add_fact(d, "plan ratio", "plan_ratio", prt_str_of(ratio), 0));
     PRT_TRY(prt_describe_add_fact(d, "planned", "planned_buffers", none, planned));
     PRT_TRY(prt_describe_add_fact(d, "dynamic", "dynamic_buffers", none, dynamic));
     return prt_describe_add_fact(d, "open blocks", "blocks_planned_at_run", none, open);
@@ -84,9 +96,13 @@ static void put_buffer(prt_sink *sink, const prt_program *p, const prt_block *bl
     prt_sink_print(sink, "  %%%u %s %s", i, type, spaces[buffer->space]);
     if (buffer->space == PRT_SPACE_PLANNED && block->is_static)
         prt_sink_print(sink, " at %zu", buffer->offset);
+    else if (buffer->space == PRT_SPACE_VIEW || buffer->space == PRT_SPACE_PART)
+        prt_sink_print(sink, " %%%u", buffer->ref);
     else if (buffer->space != PRT_SPACE_PLANNED && buffer->space != PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " %u", buffer->ref);
-    if (buffer->space == PRT_SPACE_PLANNED || buffer->space == PRT_SPACE_DYNAMIC)
+    if (buffer->space == PRT_SPACE_PART)
+        prt_sink_print(sink, " at %zu", buffer->offset);
+    if (buffer->space == PRT_SPACE_PLANNED || buffer->space >= PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " steps %u-%u", buffer->first, buffer->last);
     prt_sink_print(sink, "  ");
     prt_sink_str(sink, buffer->name);
@@ -188,7 +204,7 @@ static poprt_status print_dot(const prt_program *p, prt_sink *sink)
 poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
     poprt_write_fn write, void *user)
 {
-    PRT_TRY(prt_describe_check(exec, format, write));
+    PRT_TRY(prt_describe_check(exec, format, POPRT_FORMAT_STEPS_JSON, write));
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&exec->env->allocator, 0, &arena));
     prt_sink sink;
@@ -198,6 +214,10 @@ poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t for
         status = print_text(exec->program, &sink);
     else if (format == POPRT_FORMAT_DOT)
         status = print_dot(exec->program, &sink);
+    else if (format == POPRT_FORMAT_STEPS)
+        status = prt_describe_steps(exec->program, &sink);
+    else if (format == POPRT_FORMAT_STEPS_JSON)
+        status = prt_describe_steps_json(exec->program, arena, &sink);
     else
         status = describe(exec, arena, format == POPRT_FORMAT_JSON, &sink);
     prt_arena_release(arena);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "api/describe.h"
+#include "ir/ir.h"
 
 typedef PRT_VEC(const prt_graph *) graph_list;
 
@@ -179,7 +180,7 @@ static poprt_status print_dot(const graph_list *graphs, prt_sink *sink)
 poprt_status poprt_model_describe(const poprt_model *model, int32_t format, poprt_write_fn write,
     void *user)
 {
-    PRT_TRY(prt_describe_check(model, format, write));
+    PRT_TRY(prt_describe_check(model, format, POPRT_FORMAT_DOT, write));
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &arena));
     prt_sink sink;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* executable.c — poprt/executable.h: a program, its owners, and PopEF in and out. */
+/* executable.c — poprt/executable.h but for poprt_compile: a program, its owners, PopEF in and
+ * out. */
 #include "api/handles.h"
 #include "base/file.h"
-#include "compiler/compile.h"
-#include "pass/manager.h"
 #include "program/popef.h"
 
 static poprt_status list_io(const prt_allocator *allocator, const prt_program *p, prt_io_table *out)
@@ -26,8 +25,7 @@ static poprt_status list_io(const prt_allocator *allocator, const prt_program *p
     return status;
 }
 
-/* An executable around a program, which it takes over, also when this fails. */
-static poprt_status wrap(poprt_env *env, prt_program *program, const char *file,
+poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const char *file,
     poprt_executable **out)
 {
     const size_t size = strlen(file) + 1;
@@ -50,83 +48,6 @@ static poprt_status wrap(poprt_env *env, prt_program *program, const char *file,
     return POPRT_OK;
 }
 
-static bool is_cancelled(void *user)
-{
-    return prt_env_progress(user, "optimize", 0, 1) != POPRT_OK;
-}
-
-/* Most bytes of constants that compiling may make. */
-enum { FOLD_BYTES = 256 << 20 };
-
-/* What weights are stored as and products computed in. */
-static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config)
-{
-    const char *weights = prt_config_text(config, PRT_OPTION_weights);
-    const char *compute = prt_config_text(config, PRT_OPTION_compute);
-    if (strcmp(compute, "bf16") == 0 && strcmp(weights, "f32") != 0 && strcmp(weights, "bf16") != 0)
-        return prt_fail(POPRT_E_ARG, "weights", "'%s' with compute=bf16, which stores bf16",
-            weights);
-    PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
-    return prt_pass_manager_set(manager, "compute", compute);
-}
-
-/* A copy of the model that has gone through the pipeline "inference". */
-static poprt_status optimize(poprt_env *env, const prt_module *module, const poprt_config *config,
-    prt_module **out)
-{
-    prt_pass_manager *manager = NULL;
-    const prt_pass_limits limits = { .fold_bytes = FOLD_BYTES };
-    const prt_pass_observer observer = { .user = env, .cancelled = is_cancelled };
-    prt_module *copy = NULL;
-    PRT_TRY(prt_ir_clone(module, &copy));
-    poprt_status status = prt_pass_manager_create(&env->allocator, &manager);
-    if (status == POPRT_OK)
-        status = prt_pass_manager_add_pipeline(manager, "inference");
-    if (status == POPRT_OK)
-        status = set_precision(manager, config);
-    if (status == POPRT_OK) {
-        prt_pass_manager_limit(manager, &limits);
-        prt_pass_manager_observe(manager, &observer);
-        status = prt_pass_manager_run(manager, copy, NULL);
-    }
-    prt_pass_manager_release(manager);
-    if (status != POPRT_OK) {
-        prt_module_release(copy);
-        return status;
-    }
-    *out = copy;
-    return POPRT_OK;
-}
-
-static poprt_status compile(poprt_env *env, const prt_module *module, const poprt_config *config,
-    prt_program **out)
-{
-    const prt_compile_options options = { .allocator = &env->allocator,
-        .memory_limit = prt_config_memory_limit(config, env),
-        .progress = env->progress,
-        .progress_user = env->progress_user };
-    prt_module *better = NULL;
-    if (prt_config_number(config, PRT_OPTION_optimize) != 0)
-        PRT_TRY(optimize(env, module, config, &better));
-    const poprt_status status = prt_compile(better != NULL ? better : module, &options, out);
-    prt_module_release(better);
-    return status;
-}
-
-poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
-    poprt_executable **out)
-{
-    PRT_REQUIRE(model);
-    PRT_REQUIRE(out);
-    poprt_env *env = model->env;
-    const char *file = model->module->file.data != NULL ? model->module->file.data : "";
-    prt_program *program = NULL;
-    poprt_status status = compile(env, model->module, config, &program);
-    if (status == POPRT_OK)
-        status = wrap(env, program, file, out);
-    return prt_fail_in_file(prt_fail_at_stage(status, "compile"), file);
-}
-
 static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path,
     const poprt_config *config, poprt_executable **out)
 {
@@ -134,7 +55,7 @@ static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path,
     prt_program *program = NULL;
     PRT_TRY(prt_popef_read(&env->allocator, prt_config_memory_limit(config, env), bytes, full,
         &program));
-    return wrap(env, program, path, out);
+    return prt_executable_wrap(env, program, path, out);
 }
 
 poprt_status poprt_executable_load_file(poprt_env *env, const char *path,

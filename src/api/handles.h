@@ -11,7 +11,6 @@
 #include <stdatomic.h>
 
 #include "base/str.h"
-#include "ir/ir.h"
 #include "par/pool.h"
 #include "poprt/poprt.h"
 #include "program/program.h"
@@ -90,9 +89,11 @@ poprt_status prt_io_table_at(const prt_io_table *table, int32_t direction, size_
     poprt_io_info *out);
 size_t prt_io_table_count(const prt_io_table *table, int32_t direction);
 
+struct prt_module;
+
 struct poprt_model {
     poprt_env *env;
-    prt_module *module;
+    struct prt_module *module;
     prt_io_table io;
     size_t memory_limit;
 };
@@ -107,6 +108,10 @@ struct poprt_executable {
     prt_io_table io;
     char *file; /* where it was read from, for errors; "" otherwise */
 };
+
+/* An executable around a program, which it takes over, also when this fails. */
+poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const char *file,
+    poprt_executable **out);
 
 struct poprt_session {
     poprt_env *env;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* model.c — poprt/model.h: a module and its table of inputs and outputs. */
 #include "api/handles.h"
+#include "ir/ir.h"
 #include "base/file.h"
 #include "converter/onnx.h"
 

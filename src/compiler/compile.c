@@ -23,7 +23,8 @@ static poprt_status run_steps(prt_draft *d, prt_program **out)
         const char *name;
         poprt_status (*run)(prt_draft *d);
     } steps[] = { { "place", prt_compile_place }, { "lower", prt_compile_lower },
-        { "schedule", prt_compile_schedule }, { "plan", prt_compile_plan } };
+        { "schedule", prt_compile_schedule }, { "alias", prt_compile_alias },
+        { "plan", prt_compile_plan } };
     const uint64_t total = PRT_COUNT_OF(steps) + 1;
     for (size_t i = 0; i < PRT_COUNT_OF(steps); i++) {
         PRT_TRY(report(d, steps[i].name, i, total));

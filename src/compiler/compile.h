@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compile.h — a typed module becomes a program: place, lower, schedule, plan, emit. */
+/* compile.h — a typed module becomes a program: place, lower, schedule, alias, plan, emit. */
 #ifndef PRT_COMPILER_COMPILE_H
 #define PRT_COMPILER_COMPILE_H
 
@@ -12,6 +12,9 @@ typedef struct prt_compile_options {
     /* Progress: nonzero return cancels. May be NULL. */
     int32_t (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
     void *progress_user;
+    const prt_gone *gone; /* nodes that passes took out before; for inspection */
+    uint32_t n_gone;
+    bool apart; /* every value has memory of its own: no views, nothing in place */
 } prt_compile_options;
 
 /* The module is only read. All operators that nothing can run are listed in one failure. */

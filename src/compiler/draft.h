@@ -42,6 +42,7 @@ typedef struct prt_draft {
 poprt_status prt_compile_place(prt_draft *d);
 poprt_status prt_compile_lower(prt_draft *d);
 poprt_status prt_compile_schedule(prt_draft *d);
+poprt_status prt_compile_alias(prt_draft *d);
 poprt_status prt_compile_plan(prt_draft *d);
 poprt_status prt_compile_emit(prt_draft *d, prt_program **out);
 

@@ -196,7 +196,8 @@ static poprt_status emit_step(emitter *e, const prt_draft_step *s, prt_step *ste
     p->def = op->def;
     p->n_regions = op->n_regions;
     p->regions = prt_arena_copy(arena, s->regions, op->n_regions * sizeof(uint32_t));
-    if (p->regions == NULL || !copy_str(e, prt_str_of(prt_op_label(op)), &p->origin))
+    if (p->regions == NULL || !copy_str(e, prt_str_of(prt_op_label(op)), &p->origin) ||
+        !copy_str(e, op->merged, &p->merged))
         return POPRT_E_NOMEM;
     return emit_attrs(e, op, &p->attrs);
 }
@@ -281,8 +282,25 @@ static poprt_status emit_io(emitter *e)
     return copy_str(e, PRT_STR(POPRT_VERSION_STRING), &p->source) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
+static poprt_status emit_gone(emitter *e)
+{
+    const prt_compile_options *o = e->draft->options;
+    prt_gone *gone = PRT_NEW_N(e->program->arena, prt_gone, o->n_gone);
+    if (gone == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < o->n_gone; i++)
+        if (!copy_str(e, o->gone[i].node, &gone[i].node) ||
+            !copy_str(e, o->gone[i].op, &gone[i].op) ||
+            !copy_str(e, o->gone[i].pass, &gone[i].pass))
+            return POPRT_E_NOMEM;
+    e->program->n_gone = o->n_gone;
+    e->program->gone = gone;
+    return POPRT_OK;
+}
+
 static poprt_status emit_all(emitter *e)
 {
+    PRT_TRY(emit_gone(e));
     PRT_TRY(emit_dims(e));
     PRT_TRY(emit_constants(e));
     PRT_TRY(emit_blocks(e));

@@ -77,7 +77,9 @@ static void run_panel(const job *j, size_t n, size_t panel, size_t tile, size_t 
         const prt_gemm_block g = { .rows = tiles, .columns = columns, .k = v->in_c,
             .a = inputs + m * j->in_step, .lda = v->in_c,
             .b = v->w + m * j->step + first * v->in_c, .stride = prt_gemm_width(columns),
-            .c = products + m * j->out_step, .ldc = PRT_GEMM_PANEL };
+            .c = products + m * j->out_step, .ldc = PRT_GEMM_PANEL,
+            .next = m + 1 < MATRICES ? v->w + (m + 1) * j->step + first * v->in_c : NULL,
+            .next_count = prt_gemm_width(columns) * v->in_c };
         v->kern->gemm(&g);
     }
     for (size_t i = 0; i < tiles; i++)

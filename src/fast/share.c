@@ -29,7 +29,8 @@ static void take(void *arg, uint32_t index)
     }
 }
 
-float *prt_share_floats(prt_eval *c, size_t rows, size_t columns)
+static float *floats_of(prt_eval *c, size_t rows, size_t columns,
+    void *(*scratch)(prt_eval *c, size_t count, size_t size))
 {
     size_t bytes;
     if (!prt_size_mul(rows, columns, &bytes) || !prt_size_mul(bytes, sizeof(float), &bytes) ||
@@ -37,26 +38,60 @@ float *prt_share_floats(prt_eval *c, size_t rows, size_t columns)
         (void)prt_fail_nomem(SIZE_MAX);
         return NULL;
     }
-    char *memory = prt_eval_scratch(c, 1, bytes);
+    char *memory = scratch(c, 1, bytes);
     if (memory == NULL)
         return NULL;
     return (float *)(void *)(memory + (64 - (uintptr_t)memory % 64) % 64);
 }
 
+float *prt_share_floats(prt_eval *c, size_t rows, size_t columns)
+{
+    return floats_of(c, rows, columns, prt_eval_scratch);
+}
+
+/* Bytes that are read and written, below which another thread costs more than it gives. */
+enum { TINY = 1 << 13 };
+
+static bool is_tiny(const prt_eval *c)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < c->n_in && bytes < TINY; i++)
+        bytes += c->in[i] != NULL ? c->in[i]->size : 0;
+    for (uint32_t i = 0; i < c->n_out && bytes < TINY; i++)
+        bytes += c->out[i] != NULL ? c->out[i]->size : 0;
+    return bytes < TINY;
+}
+
+/* On this thread alone. */
+static poprt_status run_here(prt_eval *c, size_t count, prt_share_body body, const void *user,
+    float *scratch)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i != 0)
+            PRT_TRY(c->host->check(c));
+        body(user, i, scratch);
+    }
+    return POPRT_OK;
+}
+
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
     const void *user)
 {
-    const size_t width = c->par != NULL && c->par->width > 1 ? c->par->width : 1;
+    const size_t width = c->par != NULL && c->par->width > 1 && count > 1 && !is_tiny(c)
+        ? c->par->width
+        : 1;
     const size_t threads = count < width ? count : width;
-    job j = { .c = c, .body = body, .user = user, .count = count,
-        .floats = (floats + 15) / 16 * 16 };
     if (count == 0)
         return POPRT_OK;
+    job j = { .c = c, .body = body, .user = user, .count = count,
+        .floats = (floats + 15) / 16 * 16 };
     if (floats != 0) {
-        j.scratch = prt_share_floats(c, threads, j.floats);
+        j.scratch = floats_of(c, threads, j.floats, prt_eval_scratch_raw);
         if (j.scratch == NULL)
             return POPRT_E_NOMEM;
     }
+    if (threads == 1)
+        return run_here(c, count, body, user, j.scratch);
     prt_par_for(c->par, (uint32_t)threads, take, &j);
     /* The record of a refusal is the thread's that saw it: ask again on this one. */
     return atomic_load(&j.stop) ? c->host->check(c) : POPRT_OK;

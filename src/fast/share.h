@@ -8,14 +8,15 @@
 
 #include "op/op.h"
 
-/* rows * columns floats of scratch at the start of a cache line; NULL (failure recorded) when
- * refused. */
+/* rows * columns zeroed floats of scratch at the start of a cache line; NULL (failure recorded)
+ * when refused. */
 float *prt_share_floats(prt_eval *c, size_t rows, size_t columns);
 
 typedef void (*prt_share_body)(const void *user, size_t item, float *scratch);
 
-/* Runs body(user, i, scratch) once for each i below `count`; `scratch` has `floats` elements, not
- * cleared between items. Fails when the host cancels or memory is refused. */
+/* Runs body(user, i, scratch) once for each i below `count`; `scratch` has `floats` elements with
+ * any contents. Fails when the host cancels or memory is refused. What reads and writes next to
+ * nothing stays on the calling thread. */
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
     const void *user);
 

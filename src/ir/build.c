@@ -5,12 +5,13 @@
 prt_build prt_build_before(prt_op *op)
 {
     return (prt_build){ .graph = op->graph, .before = op, .origin = op->origin,
-        .status = POPRT_OK };
+        .first = op->graph->n_ops, .status = POPRT_OK };
 }
 
 prt_build prt_build_at_end(prt_graph *graph)
 {
-    return (prt_build){ .graph = graph, .origin = PRT_STR(""), .status = POPRT_OK };
+    return (prt_build){ .graph = graph, .origin = PRT_STR(""), .first = graph->n_ops,
+        .status = POPRT_OK };
 }
 
 poprt_status prt_build_status(const prt_build *b)
@@ -108,9 +109,35 @@ static bool is_unread(const prt_op *op)
     return true;
 }
 
+enum { MOST_MERGED = 240 }; /* characters */
+
+/* A node's name joins those that `into` (NULL: nobody) stands for; beyond the bound, dots do. */
+static poprt_status merge_name(prt_op *into, prt_str name)
+{
+    static const char dots[] = "...";
+    if (into == NULL || name.size == 0 || prt_str_equal(name, into->origin))
+        return POPRT_OK;
+    const prt_str old = into->merged;
+    if (old.size >= sizeof(dots) - 1 &&
+        memcmp(old.data + old.size - (sizeof(dots) - 1), dots, sizeof(dots) - 1) == 0)
+        return POPRT_OK;
+    if (old.size + name.size > MOST_MERGED)
+        name = PRT_STR("...");
+    const uint32_t between = old.size != 0;
+    char *text = prt_arena_alloc(into->graph->module->arena, (size_t)old.size + name.size + 2);
+    if (text == NULL)
+        return POPRT_E_NOMEM;
+    if (old.size != 0)
+        memcpy(text, old.data, old.size);
+    text[old.size] = '+';
+    memcpy(text + old.size + between, name.data, name.size);
+    into->merged = (prt_str){ text, old.size + between + name.size };
+    return POPRT_OK;
+}
+
 /* An op that nobody reads goes, and with it what only it read. The list of ops still to look at
  * is needed where inputs part; along a chain there is one at a time. */
-static poprt_status sweep(prt_op *op)
+static poprt_status sweep(prt_op *op, prt_op *into)
 {
     prt_arena *arena = op->graph->module->arena;
     PRT_VEC(prt_op *) more = { 0 };
@@ -126,6 +153,9 @@ static poprt_status sweep(prt_op *op)
                 if (next == NULL)
                     next = def;
             }
+            if (op->origin.size != 0)
+                PRT_TRY(merge_name(into, op->origin));
+            PRT_TRY(merge_name(into, op->merged));
             prt_op_erase(op);
         }
         if (next == NULL && more.count == 0)
@@ -148,7 +178,11 @@ void prt_build_hand_over(prt_build *b, prt_value *from, prt_value *to)
 
 void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
 {
+    prt_op *into = b->status == POPRT_OK && to->def != NULL && to->graph == b->graph &&
+            to->def->id >= b->first
+        ? to->def
+        : NULL;
     prt_build_hand_over(b, from, to);
     if (b->status == POPRT_OK && from != to && from->def != NULL)
-        b->status = sweep(from->def);
+        b->status = sweep(from->def, into);
 }

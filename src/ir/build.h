@@ -12,6 +12,7 @@ typedef struct prt_build {
     prt_graph *graph;
     prt_op *before; /* new ops go before this one; NULL: at the end */
     prt_str origin; /* node name that new ops report in errors */
+    uint32_t first; /* ops of the graph with this id or a higher one are new */
     poprt_status status;
 } prt_build;
 
@@ -39,7 +40,8 @@ prt_value *prt_build_scalar(prt_build *b, int32_t dtype, double value); /* of an
 /* Every use of `from` becomes a use of `to`; `to` takes over the name where `from` had one that
  * an unnamed `to` can carry. */
 void prt_build_hand_over(prt_build *b, prt_value *from, prt_value *to);
-/* The same, and ops left without users are erased. */
+/* The same, and ops left without users are erased. When `to` is made by a new op, that one
+ * remembers whom it stands for. */
 void prt_build_replace(prt_build *b, prt_value *from, prt_value *to);
 
 poprt_status prt_build_status(const prt_build *b);

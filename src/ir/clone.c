@@ -191,6 +191,7 @@ static poprt_status copy_op(cloner *c, frame *f, const prt_op *from, prt_graph *
 {
     prt_op *to = prt_graph_add_op(graph, NULL, from->def, from->n_in, from->n_out, from->n_regions);
     if (to == NULL || !copy_str(c, from->origin, &to->origin) ||
+        !copy_str(c, from->merged, &to->merged) ||
         !copy_str(c, from->domain, &to->domain) || !copy_str(c, from->name, &to->name))
         return POPRT_E_NOMEM;
     if (from->def != NULL)

@@ -150,7 +150,7 @@ prt_op *prt_graph_add_op(prt_graph *graph, prt_op *before, const prt_op_def *def
     op->graph = graph;
     op->def = def;
     op->id = graph->n_ops++;
-    op->origin = op->domain = op->name = PRT_STR("");
+    op->origin = op->merged = op->domain = op->name = PRT_STR("");
     if (!alloc_op(op, n_in, n_out, n_regions))
         return NULL;
     if (def != NULL) {

@@ -60,6 +60,7 @@ struct prt_op {
     prt_graph **regions;
     prt_graph *graph;
     prt_str origin;       /* node name in the model, for errors and for writing */
+    prt_str merged;       /* other nodes that became part of it, '+' between; for inspection */
     prt_str domain, name; /* ONNX domain and operator, also for ops not in the table */
     const prt_raw *extra; /* unknown attributes of a known op; all fields of an unknown one */
     const void *source;   /* the NodeProto bytes it was read from, NULL once changed */

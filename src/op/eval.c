@@ -51,6 +51,18 @@ void *prt_eval_scratch(prt_eval *c, size_t count, size_t size)
     return c->host->alloc(c, UINT32_MAX, bytes);
 }
 
+void *prt_eval_scratch_raw(prt_eval *c, size_t count, size_t size)
+{
+    size_t bytes;
+    if (c->host->scratch == NULL)
+        return prt_eval_scratch(c, count, size);
+    if (!prt_size_mul(count, size, &bytes)) {
+        (void)prt_fail_nomem(SIZE_MAX);
+        return NULL;
+    }
+    return c->host->scratch(c, bytes);
+}
+
 /* Strings' characters are copied too, because the source may be overwritten. */
 static poprt_status copy_strings(prt_eval *c, uint32_t i, const prt_tensor *from, prt_tensor *to)
 {

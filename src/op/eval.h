@@ -8,9 +8,9 @@
  * `data` and `size` set already, unless infer left the shape open; then the hook calls
  * prt_eval_shape first. An output of which infer knows nothing comes with kind UNKNOWN, data NULL
  * and what is declared for it: dtype (0: nothing), rank (UINT32_MAX: unknown) and dims (negative:
- * unknown). It matters to loops that never run. Outputs never overlap inputs. Contents of inputs
- * are untrusted: indices are checked by the hook, integer division by zero and overflow are its to
- * avoid.
+ * unknown). It matters to loops that never run. Outputs never overlap inputs, but for output 0 of
+ * what op/alias.h allows in place, which may be exactly an input. Contents of inputs are untrusted:
+ * indices are checked by the hook, integer division by zero and overflow are its to avoid.
  */
 #ifndef PRT_OP_EVAL_H
 #define PRT_OP_EVAL_H
@@ -32,6 +32,8 @@ typedef struct prt_region_form {
 typedef struct prt_eval_host {
     /* Zeroed memory that lives as long as the value of output `out`; UINT32_MAX: this call only. */
     void *(*alloc)(prt_eval *c, uint32_t out, size_t size);
+    /* The same for this call only, with any contents. NULL: `alloc` does it. */
+    void *(*scratch)(prt_eval *c, size_t size);
     /* Runs region `region` of this op on formal inputs; `out` are views valid until the region's
      * next run. NULL where regions cannot run. */
     poprt_status (*call)(prt_eval *c, uint32_t region, uint32_t n_in, const prt_tensor *const *in,
@@ -86,6 +88,9 @@ poprt_status prt_eval_shape(prt_eval *c, uint32_t i, int32_t dtype, uint32_t ran
 
 /* Zeroed scratch for this call; NULL (failure recorded) when refused. Checked product. */
 void *prt_eval_scratch(prt_eval *c, size_t count, size_t size);
+
+/* The same with any contents. */
+void *prt_eval_scratch_raw(prt_eval *c, size_t count, size_t size);
 
 /* Makes output i a deep copy of `from`, of any kind. */
 poprt_status prt_eval_copy(prt_eval *c, uint32_t i, const prt_tensor *from);

@@ -3,10 +3,10 @@
  * check.c — a program from a file is believed only after this: every index in range, every buffer
  * where its space says, planned buffers inside the block's memory and apart from each other while
  * both are alive, every body called once and from its parent, and no step reads what nothing has
- * written.
+ * written. How buffers share memory is sharing.c's.
  */
 #include "op/op.h"
-#include "program/program.h"
+#include "program/sharing.h"
 
 static poprt_status bad(const prt_block *block, const char *what)
 {
@@ -36,13 +36,19 @@ static poprt_status check_buffer(const prt_program *p, const prt_block *b, const
     case PRT_SPACE_INPUT:
         return buffer->ref < b->n_inputs ? POPRT_OK : bad(b, "a buffer names no input");
     case PRT_SPACE_OUTPUT:
-        return buffer->ref < b->n_outputs ? POPRT_OK : bad(b, "a buffer names no output");
+        if (b != p->blocks || buffer->ref >= b->n_outputs ||
+            &b->buffers[b->outputs[buffer->ref]] != buffer)
+            return bad(b, "a buffer names no output");
+        return POPRT_OK;
     case PRT_SPACE_CAPTURE:
         if (b == &p->blocks[b->parent] || buffer->ref >= p->blocks[b->parent].n_buffers)
             return bad(b, "a buffer names none of the enclosing block");
         return POPRT_OK;
     case PRT_SPACE_DYNAMIC:
         return POPRT_OK;
+    case PRT_SPACE_VIEW:
+    case PRT_SPACE_PART:
+        return prt_sharing_check_buffer(b, buffer);
     default:
         return bad(b, "a buffer is in no known memory space");
     }
@@ -147,8 +153,8 @@ static poprt_status check_step(const prt_program *p, uint32_t block, const prt_s
         if (arg >= b->n_buffers)
             return bad(b, "a step names a buffer that is not there");
         const uint32_t space = b->buffers[arg].space;
-        if (i >= step->n_in && space != PRT_SPACE_PLANNED && space != PRT_SPACE_OUTPUT &&
-            space != PRT_SPACE_DYNAMIC)
+        if (i >= step->n_in && (space == PRT_SPACE_CONSTANT || space == PRT_SPACE_INPUT ||
+                                   space == PRT_SPACE_CAPTURE))
             return bad(b, "a step writes into an input or constant");
     }
     const prt_eval_params *params = &p->params[step->params];
@@ -168,7 +174,9 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
     if (b->parent > block || (block == 0) != (b->parent == block))
         return bad(b, "blocks are out of order");
     for (uint32_t i = 0; i < b->n_inputs; i++)
-        if (b->inputs[i] >= b->n_buffers)
+        if (b->inputs[i] >= b->n_buffers ||
+            b->buffers[b->inputs[i]].space != PRT_SPACE_INPUT ||
+            b->buffers[b->inputs[i]].ref != i)
             return bad(b, "an input names no buffer");
     for (uint32_t i = 0; i < b->n_outputs; i++)
         if (b->outputs[i] >= b->n_buffers)
@@ -196,6 +204,8 @@ poprt_status prt_program_check(const prt_program *p)
         t.calls != NULL && t.caller != NULL && t.ready != NULL ? POPRT_OK : POPRT_E_NOMEM;
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
         status = check_block(p, i, &t, scratch);
+    for (uint32_t i = 0; status == POPRT_OK && i < p->n_blocks; i++)
+        status = prt_sharing_check(p, i, scratch); /* which looks into bodies, too */
     prt_arena_release(scratch);
     return status;
 }

@@ -8,7 +8,9 @@
 
 #include "program/program.h"
 
-enum { PRT_CODEC_VERSION = 1 };
+/* 2 has views and parts (prt_space), and says what became of the model's nodes. Earlier formats are
+ * read; the current one is written. */
+enum { PRT_CODEC_OLDEST = 1, PRT_CODEC_VERSION = 2 };
 
 /* The payload, in `arena`. */
 poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, const void **bytes,

@@ -10,6 +10,7 @@ typedef struct source {
     prt_program *program;
     prt_arena *arena;
     const unsigned char *at, *end;
+    uint32_t version;
     poprt_status status;
 } source;
 
@@ -255,6 +256,7 @@ static void get_params(source *s, prt_eval_params *p)
 {
     const prt_str domain = get_str(s), name = get_str(s);
     p->origin = get_str(s);
+    p->merged = s->version >= 2 ? get_str(s) : PRT_STR("");
     if (s->status != POPRT_OK)
         return;
     p->def = prt_op_find(domain, name);
@@ -382,15 +384,27 @@ static void get_constants(source *s)
     p->n_constants = s->status == POPRT_OK ? n : 0;
 }
 
+static void get_gone(source *s)
+{
+    s->program->n_gone = get_count(s, 12);
+    prt_gone *gone = get_array(s, s->program->n_gone, sizeof(prt_gone));
+    for (uint32_t i = 0; s->status == POPRT_OK && i < s->program->n_gone; i++) {
+        gone[i].node = get_str(s);
+        gone[i].op = get_str(s);
+        gone[i].pass = get_str(s);
+    }
+    s->program->gone = gone;
+}
+
 poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t size)
 {
     source s = { .program = program, .arena = program->arena, .at = bytes,
         .end = (const unsigned char *)bytes + size, .status = POPRT_OK };
-    const uint32_t version = get_u32(&s);
-    if (s.status == POPRT_OK && version != PRT_CODEC_VERSION)
+    const uint32_t version = s.version = get_u32(&s);
+    if (s.status == POPRT_OK && (version < PRT_CODEC_OLDEST || version > PRT_CODEC_VERSION))
         return prt_fail(POPRT_E_VERSION, NULL,
-            "executable has format %u, this library reads %u: compile the model again", version,
-            PRT_CODEC_VERSION);
+            "executable has format %u, this library reads %u to %u: compile the model again",
+            version, PRT_CODEC_OLDEST, PRT_CODEC_VERSION);
     program->source = get_str(&s);
     get_dims(&s);
     get_constants(&s);
@@ -405,6 +419,8 @@ poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t 
     program->blocks = get_array(&s, program->n_blocks, sizeof(prt_block));
     for (uint32_t i = 0; s.status == POPRT_OK && i < program->n_blocks; i++)
         get_block(&s, &program->blocks[i]);
+    if (s.version >= 2)
+        get_gone(&s);
     if (s.status == POPRT_OK && s.at != s.end)
         torn(&s, "bytes are left over");
     return s.status;

@@ -146,6 +146,7 @@ static void put_params(sink *s, const prt_eval_params *p)
     put_str(s, prt_str_of(def->domain));
     put_str(s, prt_str_of(def->name));
     put_str(s, p->origin);
+    put_str(s, p->merged);
     put_u32(s, def->n_attrs);
     for (uint32_t i = 0; i < def->n_attrs; i++) {
         put_str(s, prt_str_of(def->attrs[i].name));
@@ -241,6 +242,12 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
     put_u32(&s, program->n_blocks);
     for (uint32_t i = 0; i < program->n_blocks; i++)
         put_block(&s, &program->blocks[i]);
+    put_u32(&s, program->n_gone);
+    for (uint32_t i = 0; i < program->n_gone; i++) {
+        put_str(&s, program->gone[i].node);
+        put_str(&s, program->gone[i].op);
+        put_str(&s, program->gone[i].pass);
+    }
     if (s.failed)
         return POPRT_E_NOMEM;
     *bytes = s.data;

@@ -119,8 +119,9 @@ void prt_program_mark_inputs(prt_program *program)
         const prt_op_def *def = program->params[step->params].def;
         for (uint32_t i = 0; i < step->n_in; i++) {
             const uint32_t buffer = program->args[step->args + i];
+            const prt_slot_def *slot = prt_op_in_slot(def, i); /* NULL: refused when it is bound */
             if (buffer != PRT_NO_BUFFER &&
-                (prt_op_in_slot(def, i)->flags & PRT_SLOT_TYPE_ONLY) == 0)
+                (slot == NULL || (slot->flags & PRT_SLOT_TYPE_ONLY) == 0))
                 mark_read(program, buffer);
         }
     }

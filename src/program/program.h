@@ -7,6 +7,13 @@
  * A program is a list of blocks. Block 0 is the main program; the others are bodies of control
  * operators, each called by exactly one step of its parent. A block has its own buffers; a step
  * names them by index. Buffers of a body may stand for buffers of its parent (captures).
+ *
+ * Buffers share memory in two ways. A view is what its step finds in an input: part of the bytes
+ * as they are (Reshape, Split …), so that there is nothing to run, or a result that is written over
+ * an input which nobody reads any more. Where in the input it lies is for the step to say, when the
+ * shapes are known. A part is the other way round: what a later step will put together (Concat),
+ * or make a view of for the caller, is made where that step wants it. The buffer at the end of such
+ * a chain lives as long as all that lies in it.
  */
 #ifndef PRT_PROGRAM_PROGRAM_H
 #define PRT_PROGRAM_PROGRAM_H
@@ -23,7 +30,9 @@ typedef enum prt_space {
     PRT_SPACE_INPUT,    /* `ref` = index of a block input: the caller's memory where possible */
     PRT_SPACE_OUTPUT,   /* `ref` = index of a block output: likewise */
     PRT_SPACE_CAPTURE,  /* `ref` = buffer of the parent block */
-    PRT_SPACE_DYNAMIC   /* sized when it is computed: unknown dims, strings, sequences */
+    PRT_SPACE_DYNAMIC,  /* sized when it is computed: unknown dims, strings, sequences */
+    PRT_SPACE_VIEW,     /* in the memory of buffer `ref`, an input of the step that makes it */
+    PRT_SPACE_PART      /* in the memory of buffer `ref`, planned or output, from `offset` on */
 } prt_space;
 
 typedef struct prt_buffer {
@@ -31,8 +40,9 @@ typedef struct prt_buffer {
     prt_str name;         /* the value's name in the model, for errors and inspection */
     uint32_t space;
     uint32_t ref;
-    uint32_t first, last; /* steps of its block between which it holds something */
-    size_t offset;        /* of planned buffers, when the block is static */
+    uint32_t first, last; /* steps of its block between which it, or what lies in it, holds
+                           * something */
+    size_t offset;        /* of planned buffers and parts, when the block is static */
 } prt_buffer;
 
 typedef struct prt_constant {
@@ -59,6 +69,7 @@ typedef struct prt_eval_params {
     const struct prt_op_def *def;
     const void *attrs;
     prt_str origin; /* node name in the model */
+    prt_str merged; /* other nodes that became part of it, '+' between */
     uint32_t n_regions;
     const uint32_t *regions; /* blocks, in the order of the operator's regions */
 } prt_eval_params;
@@ -88,6 +99,12 @@ typedef struct prt_io {
     bool any_shape; /* an input: no step reads more than its element type */
 } prt_io;
 
+/* A node of the model that no step stands for. */
+typedef struct prt_gone {
+    prt_str node, op; /* its name, or that of its first output; its operator */
+    prt_str pass;     /* after which it was not there any more */
+} prt_gone;
+
 typedef struct prt_program {
     _Atomic uint32_t refs;
     prt_arena *arena;
@@ -104,6 +121,8 @@ typedef struct prt_program {
     prt_eval_params *params;
     prt_io *inputs;
     const prt_io *outputs; /* of the main block, by name */
+    uint32_t n_gone;
+    const prt_gone *gone; /* for inspection */
 } prt_program;
 
 /* An empty program with pools. */

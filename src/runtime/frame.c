@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 
+#include "op/alias.h"
+#include "program/sharing.h"
+
 prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer)
 {
     if (f->slots[buffer] == NULL)
@@ -20,6 +23,25 @@ static prt_tensor *value_of(prt_frame *f, uint32_t buffer)
         f = f->outer;
     }
     return &f->values[buffer];
+}
+
+/* Whether an output that has memory of its own shares it with an input; the input that output 0 is
+ * a view of. */
+static void find_sharing(const prt_block *b, const uint32_t *args, prt_frame_step *to)
+{
+    for (uint32_t i = 0; i < to->n_in; i++) {
+        if (args[i] == PRT_NO_BUFFER)
+            continue;
+        for (uint32_t o = 0; o < to->n_out; o++) {
+            const uint32_t out = to->out_buffers[o];
+            if (out == PRT_NO_BUFFER)
+                continue;
+            const bool view = b->buffers[out].space == PRT_SPACE_VIEW;
+            to->tangled = to->tangled || (!view && prt_sharing_overlap(b, out, args[i]));
+            if (view && o == 0 && i < UINT8_MAX && to->over == 0 && b->buffers[out].ref == args[i])
+                to->over = (uint8_t)(i + 1);
+        }
+    }
 }
 
 static poprt_status bind_step(prt_frame *f, const prt_step *step, prt_frame_step *to)
@@ -39,6 +61,11 @@ static poprt_status bind_step(prt_frame *f, const prt_step *step, prt_frame_step
         to->in[i] = args[i] != PRT_NO_BUFFER ? value_of(f, args[i]) : NULL;
     for (uint32_t i = 0; i < step->n_out; i++)
         to->out[i] = to->out_buffers[i] != PRT_NO_BUFFER ? &f->values[to->out_buffers[i]] : NULL;
+    find_sharing(f->block, args, to);
+    if (prt_alias_may_view(to->params->def)) {
+        to->offsets = PRT_NEW_N(s->arena, size_t, step->n_out);
+        return to->offsets != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    }
     return POPRT_OK;
 }
 
@@ -54,6 +81,15 @@ static poprt_status bind_frame(prt_session *s, uint32_t index)
     f->offsets = PRT_NEW_N(s->arena, size_t, b->n_buffers);
     f->steps = PRT_NEW_N(s->arena, prt_frame_step, b->n_steps);
     f->planned = PRT_NEW_N(s->arena, void *, b->n_buffers);
+    f->settled = PRT_NEW_N(s->arena, bool, b->n_buffers);
+    f->todo = PRT_NEW_N(s->arena, uint32_t, b->n_steps);
+    f->parts = PRT_NEW_N(s->arena, uint32_t, b->n_buffers);
+    if (f->settled == NULL || f->todo == NULL || f->parts == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < b->n_buffers; i++)
+        if (b->buffers[i].space == PRT_SPACE_PART &&
+            b->buffers[b->buffers[i].ref].space == PRT_SPACE_OUTPUT)
+            f->parts[f->n_parts++] = i;
     if (f->values == NULL || f->expected == NULL || f->slots == NULL || f->offsets == NULL ||
         f->planned == NULL || f->steps == NULL)
         return POPRT_E_NOMEM;
@@ -61,6 +97,17 @@ static poprt_status bind_frame(prt_session *s, uint32_t index)
     for (uint32_t i = 0; i < b->n_steps; i++)
         PRT_TRY(bind_step(f, &b->steps[i], &f->steps[i]));
     return POPRT_OK;
+}
+
+void prt_frame_place_parts(prt_frame *f)
+{
+    for (uint32_t i = 0; i < f->n_parts; i++) {
+        const uint32_t part = f->parts[i];
+        const prt_buffer *buffer = &f->block->buffers[part];
+        char *memory = f->planned[buffer->ref];
+        f->values[part].data = f->planned[part] =
+            memory != NULL ? memory + buffer->offset : NULL;
+    }
 }
 
 poprt_status prt_frames_create(prt_session *s)
@@ -189,11 +236,18 @@ static poprt_status resolve_frame(prt_frame *f)
                 "has no possible shape with the dimensions given");
     PRT_TRY(plan_frame(f));
     for (uint32_t i = 0; i < b->n_buffers; i++) {
+        const prt_buffer *buffer = &b->buffers[i];
         f->values[i] = f->expected[i];
         f->planned[i] = NULL;
-        if (b->buffers[i].space == PRT_SPACE_PLANNED && prt_frame_is_final(&f->expected[i]))
-            f->values[i].data = f->planned[i] = f->memory + f->offsets[i];
-        if (b->buffers[i].space != PRT_SPACE_CONSTANT)
+        const bool part = buffer->space == PRT_SPACE_PART;
+        const uint32_t root = part ? buffer->ref : i;
+        const bool planned = b->buffers[root].space == PRT_SPACE_PLANNED &&
+            prt_frame_is_final(&f->expected[i]);
+        if (planned && f->memory != NULL)
+            f->planned[i] = f->memory + f->offsets[root] + (part ? buffer->offset : 0);
+        f->values[i].data = f->planned[i];
+        f->settled[i] = planned || buffer->space == PRT_SPACE_CONSTANT;
+        if (buffer->space != PRT_SPACE_CONSTANT)
             continue;
         f->values[i].data = (void *)(uintptr_t)s->weights[b->buffers[i].ref]->data;
         /* Shapes may have been derived from the old contents: its readers infer theirs again. */

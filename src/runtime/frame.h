@@ -22,8 +22,21 @@ typedef struct prt_frame_step {
     const uint32_t *out_buffers; /* PRT_NO_BUFFER where not wanted */
     uint32_t n_in, n_out;
     prt_fast_fn fast; /* runs in place of the reference kernel where it can; NULL: none */
+    size_t *offsets;  /* by output: where in input 0 it is, when `mode` says views; else NULL */
+    uint8_t mode;     /* prt_step_mode, known with the shapes */
     bool is_static; /* every output's shape is known before the run, and was checked */
+    bool tangled;   /* some output that is no view lies in the memory of an input */
+    bool packed;    /* some output has elements smaller than a byte */
+    uint8_t over;   /* output 0 is written over this input, counted from 1; 0: it is not */
 } prt_frame_step;
+
+/* What a run does for a step. */
+typedef enum prt_step_mode {
+    PRT_STEP_eval,  /* its kernel */
+    PRT_STEP_views, /* outputs are bytes of input 0: says where they are, or moves them */
+    PRT_STEP_join,  /* output 0 is the inputs in a row: moves those that are not there already */
+    PRT_STEP_none   /* nothing: all is where it has to be */
+} prt_step_mode;
 
 struct prt_frame {
     prt_session *session;
@@ -38,7 +51,13 @@ struct prt_frame {
     size_t memory_size;
     size_t *offsets;
     void **planned; /* by buffer: its memory where that is known before the run, else NULL */
+    bool *settled;  /* by buffer: the header and its data are what they will be in every run */
+    uint32_t *todo; /* steps that a run has to look at, in order */
+    uint32_t n_todo;
     prt_arena *scratch; /* of the step being run */
+    bool scratch_used;
+    uint32_t *parts;    /* buffers that are parts of outputs, whose memory is the caller's */
+    uint32_t n_parts;
 };
 
 /* Allocator that counts and caps what a session holds. */
@@ -85,6 +104,8 @@ void prt_frames_release(prt_session *s);
 poprt_status prt_frames_resolve(prt_session *s);
 /* An expected header that says everything: a numeric tensor with all dims and its size. */
 bool prt_frame_is_final(const prt_tensor *expected);
+/* Parts of outputs follow these, once their memory for a run is known. */
+void prt_frame_place_parts(prt_frame *f);
 /* The arena of a buffer, made on first use. */
 prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer);
 
@@ -94,6 +115,20 @@ prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step);
 /* settle.c: which steps of the resolved frames have final shapes; refuses steps whose shapes cannot
  * be those of their operator. */
 poprt_status prt_frames_settle(prt_session *s);
+
+/* move.c: views and joins, which move bytes at most. */
+/* Outputs of a step whose shapes are known, by input 0. False, and nothing done, when some output
+ * is no view. */
+bool prt_frame_views(const prt_frame_step *step, size_t *offsets);
+void prt_frame_give_views(prt_frame *f, const prt_frame_step *step, const size_t *offsets);
+/* Inputs one after another in output 0; false when they are not what it is made of. */
+bool prt_frame_may_join(const prt_frame_step *step);
+void prt_frame_join(const prt_frame_step *step);
+/* Output 0, a view, may be written over the input that it is said to: they have one header. */
+bool prt_frame_is_over(const prt_frame_step *step);
+/* A step that is neither of these and whose kernel has to run reads nothing that it writes; false
+ * with a failure recorded. */
+bool prt_frame_may_eval(const prt_frame_step *step);
 
 /* run.c */
 poprt_status prt_frame_run(prt_frame *f);

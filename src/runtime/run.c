@@ -17,11 +17,26 @@ typedef struct running {
 static void *host_alloc(prt_eval *c, uint32_t out, size_t size)
 {
     prt_frame *f = ((const running *)c->user)->frame;
-    if (out == UINT32_MAX || c->out[out] == NULL) /* for this call, or for nobody */
+    if (out == UINT32_MAX || c->out[out] == NULL) { /* for this call, or for nobody */
+        f->scratch_used = true;
         return prt_arena_alloc(f->scratch, size);
+    }
     const uint32_t buffer = (uint32_t)(c->out[out] - f->values);
     prt_arena *slot = prt_frame_slot(f, buffer);
     return slot != NULL ? prt_arena_alloc(slot, size) : NULL;
+}
+
+/* In debug builds, nobody gets away with reading what it did not write. */
+static void *host_scratch(prt_eval *c, size_t size)
+{
+    prt_frame *f = ((const running *)c->user)->frame;
+    f->scratch_used = true;
+    void *memory = prt_arena_alloc_raw(f->scratch, size);
+#ifdef PRT_DEBUG
+    if (memory != NULL)
+        memset(memory, 0xff, size);
+#endif
+    return memory;
 }
 
 static poprt_status host_check(prt_eval *c)
@@ -121,8 +136,14 @@ static prt_str host_name(prt_eval *c, uint32_t in)
     return buffer != NULL ? buffer->name : PRT_STR("");
 }
 
-static const prt_eval_host host = { .alloc = host_alloc, .call = host_call, .form = host_form,
-    .check = host_check, .seed = host_seed, .update = host_update, .print = host_print,
+static const prt_eval_host host = { .alloc = host_alloc,
+    .scratch = host_scratch,
+    .call = host_call,
+    .form = host_form,
+    .check = host_check,
+    .seed = host_seed,
+    .update = host_update,
+    .print = host_print,
     .name = host_name };
 
 /* Header and memory of an output whose shape is known only now. */
@@ -143,6 +164,8 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
     void *planned = f->planned[buffer];
     if (!prt_tensor_init(value, s->dtype, (uint32_t)s->rank, s->dims, NULL))
         return prt_fail(POPRT_E_LIMIT, f->block->buffers[buffer].name.data, "value is too large");
+    if (f->block->buffers[buffer].space == PRT_SPACE_VIEW) /* find_mode */
+        return POPRT_OK;
     if (planned != NULL && expected->size == value->size && expected->dtype == value->dtype) {
         value->data = planned;
         return POPRT_OK;
@@ -150,6 +173,39 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
     prt_arena *slot = prt_frame_slot(f, buffer);
     value->data = slot != NULL ? prt_arena_alloc(slot, value->size) : NULL;
     return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* A view's memory, where its step makes none: the input that it may be written over, or some of its
+ * own. */
+static poprt_status place_view(prt_frame *f, const prt_frame_step *step, uint32_t i)
+{
+    prt_tensor *y = step->out[i];
+    if (i == 0 && prt_frame_is_over(step)) {
+        y->data = step->in[step->over - 1]->data;
+        return POPRT_OK;
+    }
+    prt_arena *slot = prt_frame_slot(f, step->out_buffers[i]);
+    y->data = slot != NULL ? prt_arena_alloc(slot, y->size) : NULL;
+    return y->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* What the step has to do, now that its shapes are known; memory for views that are none. */
+static poprt_status find_mode(prt_frame *f, prt_frame_step *step, bool known)
+{
+    step->mode = PRT_STEP_eval;
+    if (known && prt_frame_views(step, step->offsets))
+        step->mode = PRT_STEP_views;
+    else if (known && prt_frame_may_join(step))
+        step->mode = PRT_STEP_join;
+    if (step->mode != PRT_STEP_eval)
+        return POPRT_OK;
+    if (!prt_frame_may_eval(step))
+        return POPRT_E_PARSE;
+    for (uint32_t i = 0; i < step->n_out; i++)
+        if (known && step->out[i] != NULL &&
+            f->block->buffers[step->out_buffers[i]].space == PRT_SPACE_VIEW)
+            PRT_TRY(place_view(f, step, i));
+    return POPRT_OK;
 }
 
 static poprt_status infer_step(prt_frame *f, prt_frame_step *step)
@@ -160,15 +216,18 @@ static poprt_status infer_step(prt_frame *f, prt_frame_step *step)
     prt_infer c = prt_frame_infer(s, step);
     c.value = step->in;
     PRT_TRY(prt_op_infer(&c));
+    bool known = true;
+    step->packed = true; /* may be */
     for (uint32_t i = 0; i < step->n_out; i++) {
         const uint32_t buffer = step->out_buffers[i];
         if (buffer == PRT_NO_BUFFER)
             continue;
+        known = known && prt_shape_is_known(&c.out[i]);
         if (f->slots[buffer] != NULL)
             prt_arena_reset(f->slots[buffer]);
         PRT_TRY(place_output(f, buffer, &c.out[i]));
     }
-    return POPRT_OK;
+    return find_mode(f, step, known);
 }
 
 /* Packed elements share bytes, so their memory starts out defined. */
@@ -180,11 +239,19 @@ static void clear_packed(const prt_frame_step *step)
             memset(step->out[i]->data, 0, step->out[i]->size);
 }
 
+/* What nearly every step gives: a tensor whose header says all that is expected. */
+static inline bool is_alike(const prt_tensor *x, const prt_tensor *expected)
+{
+    return x->kind == PRT_VALUE_TENSOR && expected->kind == PRT_VALUE_TENSOR &&
+        x->dtype == expected->dtype && x->rank == expected->rank &&
+        memcmp(x->dims, expected->dims, x->rank * sizeof(x->dims[0])) == 0;
+}
+
 static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step)
 {
     for (uint32_t i = 0; i < step->n_out; i++) {
         const uint32_t buffer = step->out_buffers[i];
-        if (buffer == PRT_NO_BUFFER)
+        if (buffer == PRT_NO_BUFFER || is_alike(&f->values[buffer], &f->expected[buffer]))
             continue;
         if (f->values[buffer].kind == PRT_VALUE_UNKNOWN)
             return prt_fail(POPRT_E_INTERNAL, step->params->origin.data, "%s left output %u unset",
@@ -195,16 +262,15 @@ static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step
     return POPRT_OK;
 }
 
-static poprt_status run_step(prt_frame *f, prt_frame_step *step)
+/* The kernel, fast or reference. */
+static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 {
     running now = { .frame = f, .step = step };
     prt_eval c = { .def = step->params->def, .attrs = step->params->attrs,
         .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out, .in = step->in,
         .out = step->out, .host = &host, .par = f->session->par, .user = &now };
-    prt_arena_reset(f->scratch);
-    if (!step->is_static)
-        PRT_TRY(infer_step(f, step));
-    clear_packed(step);
+    if (step->packed)
+        clear_packed(step);
     bool done = step->fast != NULL;
     if (done)
         PRT_TRY(step->fast(&c, f->session->kern, &done));
@@ -213,13 +279,35 @@ static poprt_status run_step(prt_frame *f, prt_frame_step *step)
     return check_outputs(f, step);
 }
 
+static poprt_status run_step(prt_frame *f, prt_frame_step *step)
+{
+    if (f->scratch_used) {
+        prt_arena_reset(f->scratch);
+        f->scratch_used = false;
+    }
+    if (!step->is_static)
+        PRT_TRY(infer_step(f, step));
+    else if (step->over != 0 && step->mode == PRT_STEP_eval)
+        step->out[0]->data = step->in[step->over - 1]->data;
+    switch (step->mode) {
+    case PRT_STEP_views:
+        prt_frame_give_views(f, step, step->offsets);
+        return step->is_static ? POPRT_OK : check_outputs(f, step);
+    case PRT_STEP_join:
+        prt_frame_join(step);
+        return step->is_static ? POPRT_OK : check_outputs(f, step);
+    default:
+        return eval_step(f, step);
+    }
+}
+
 poprt_status prt_frame_run(prt_frame *f)
 {
-    for (uint32_t i = 0; i < f->block->n_steps; i++) {
+    for (uint32_t i = 0; i < f->n_todo; i++) {
+        prt_frame_step *step = &f->steps[f->todo[i]];
         if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
-            return prt_fail(POPRT_E_CANCELLED, f->steps[i].params->origin.data,
-                "run was cancelled");
-        PRT_TRY(run_step(f, &f->steps[i]));
+            return prt_fail(POPRT_E_CANCELLED, step->params->origin.data, "run was cancelled");
+        PRT_TRY(run_step(f, step));
     }
     return POPRT_OK;
 }

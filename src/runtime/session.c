@@ -176,6 +176,21 @@ static poprt_status bind_dims(prt_session *s, uint32_t index, const prt_tensor *
     return POPRT_OK;
 }
 
+static bool is_aligned(const prt_tensor *t)
+{
+    const size_t element = (prt_dtype_bits(t->dtype) + 7) / 8;
+    return (uintptr_t)t->data % (element < 16 ? element : 8) == 0;
+}
+
+/* Just what is expected, where a run can use it. */
+static bool is_ready(const prt_tensor *t, const prt_tensor *expected)
+{
+    return t->kind == PRT_VALUE_TENSOR && prt_frame_is_final(expected) &&
+        t->dtype == expected->dtype && t->rank == expected->rank && t->size >= expected->size &&
+        t->data != NULL && memcmp(t->dims, expected->dims, t->rank * sizeof(t->dims[0])) == 0 &&
+        is_aligned(t);
+}
+
 /* The input as the run uses it: in place, or copied to where its elements are aligned. */
 static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor *t, prt_tensor *to)
 {
@@ -188,8 +203,7 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
     if (t->size < to->size || (t->data == NULL && to->size != 0))
         return prt_fail(POPRT_E_ARG, name, "input has %zu bytes where its shape needs %zu", t->size,
             to->size);
-    const size_t element = (prt_dtype_bits(t->dtype) + 7) / 8;
-    if ((uintptr_t)t->data % (element < 16 ? element : 8) == 0)
+    if (is_aligned(t))
         return POPRT_OK;
     if (s->staging[index] == NULL)
         PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->staging[index]));
@@ -215,7 +229,7 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
             return prt_fail(POPRT_E_SHAPE, io->name.data, "input has rank %u, expected %d",
                 in[i].rank, io->type->rank);
     }
-    for (uint32_t i = 0; i < 2 * p->n_inputs; i++) /* those of any shape come last */
+    for (uint32_t i = 0; n_dims != 0 && i < 2 * p->n_inputs; i++) /* those of any shape come last */
         if (p->inputs[i % p->n_inputs].any_shape == (i >= p->n_inputs))
             PRT_TRY(bind_dims(s, i % p->n_inputs, &in[i % p->n_inputs]));
     bool same = s->resolved;
@@ -227,6 +241,11 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
     for (uint32_t i = 0; i < p->n_inputs; i++) {
         const uint32_t buffer = f->block->inputs[i];
         prt_tensor staged;
+        if (is_ready(&in[i], &f->expected[buffer])) {
+            f->values[buffer] = f->expected[buffer];
+            f->values[buffer].data = in[i].data;
+            continue;
+        }
         PRT_TRY(stage_input(s, i, &in[i], &staged));
         prt_tensor expected = f->expected[buffer];
         if (p->inputs[i].any_shape)
@@ -310,10 +329,9 @@ static poprt_status give_result(prt_session *s, uint32_t i, prt_tensor *out)
 static poprt_status settle(prt_session *s)
 {
     PRT_TRY(prt_arena_settle(s->infer_scratch));
-    for (uint32_t k = 0; k < s->program->n_blocks; k++) {
-        prt_frame *f = &s->frames[k];
-        PRT_TRY(prt_arena_settle(f->scratch));
-    }
+    for (uint32_t k = 0; k < s->program->n_blocks; k++)
+        if (s->frames[k].scratch_used)
+            PRT_TRY(prt_arena_settle(s->frames[k].scratch));
     return POPRT_OK;
 }
 
@@ -325,6 +343,7 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
         status = bind_inputs(s, in);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = place_result(s, i, in, &out[i]);
+    prt_frame_place_parts(&s->frames[0]);
     if (status == POPRT_OK)
         status = prt_frame_run(&s->frames[0]);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)

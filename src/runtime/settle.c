@@ -6,7 +6,11 @@
  * that the program claims. Where inference needs data that only a run has, the step infers in
  * each run instead. Contents of other inputs are not known here, as while a model is compiled, so
  * inference gets pools of its own for expressions and types, which end with it.
+ *
+ * With the shapes it is known which steps are views or joins, and with the addresses which of these
+ * have nothing left to do; a run skips them.
  */
+#include "op/alias.h"
 #include "runtime/frame.h"
 
 /* Block and buffer that a captured buffer stands for. */
@@ -57,11 +61,86 @@ static poprt_status compare(const prt_frame *f, const prt_frame_step *step, uint
     return POPRT_OK;
 }
 
+/* The buffer of an argument has its final address, here or in the block it is captured from. */
+static bool is_settled(const prt_frame *f, uint32_t buffer)
+{
+    const prt_frame *at = origin_of(f, &buffer);
+    return at == f && at->settled[buffer];
+}
+
+/* Views of an input whose address is known are known themselves. */
+static void settle_views(prt_frame *f, prt_frame_step *step)
+{
+    step->mode = PRT_STEP_views;
+    if (!is_settled(f, (step->out_buffers - step->n_in)[0]))
+        return;
+    bool moves = false;
+    for (uint32_t i = 0; i < step->n_out; i++) {
+        const uint32_t buffer = step->out_buffers[i];
+        if (buffer == PRT_NO_BUFFER)
+            continue;
+        char *at = step->in[0]->data;
+        at = at != NULL ? at + step->offsets[i] : NULL;
+        if (f->block->buffers[buffer].space == PRT_SPACE_VIEW) {
+            step->out[i]->data = at;
+            f->settled[buffer] = true;
+        }
+        moves = moves || !f->settled[buffer] || step->out[i]->data != at;
+    }
+    if (!moves)
+        step->mode = PRT_STEP_none;
+}
+
+/* Inputs that are parts of the result from where the result has them on. */
+static bool is_joined(const prt_frame *f, const prt_frame_step *step)
+{
+    const uint32_t *in = step->out_buffers - step->n_in;
+    const prt_buffer *y = &f->block->buffers[step->out_buffers[0]];
+    const bool part = y->space == PRT_SPACE_PART;
+    size_t offset = part ? y->offset : 0;
+    for (uint32_t i = 0; i < step->n_in; i++) {
+        const prt_buffer *x = &f->block->buffers[in[i]];
+        if (step->in[i]->size != 0 && (x->space != PRT_SPACE_PART || x->offset != offset ||
+                                          x->ref != (part ? y->ref : step->out_buffers[0])))
+            return false;
+        offset += step->in[i]->size;
+    }
+    return true;
+}
+
+/* What a step of known shapes has to do. One whose views are none gets memory in each run. */
+static poprt_status settle_mode(prt_frame *f, prt_frame_step *step)
+{
+    bool views = false;
+    for (uint32_t i = 0; i < step->n_out; i++) {
+        views = views ||
+            (step->out[i] != NULL &&
+                f->block->buffers[step->out_buffers[i]].space == PRT_SPACE_VIEW);
+        step->packed = step->packed ||
+            (step->out[i] != NULL && prt_dtype_bits(step->out[i]->dtype) < 8);
+    }
+    if (prt_frame_views(step, step->offsets)) {
+        settle_views(f, step);
+    } else if (prt_frame_may_join(step)) {
+        step->mode = is_joined(f, step) ? PRT_STEP_none : PRT_STEP_join;
+    } else if (!prt_frame_may_eval(step)) {
+        return POPRT_E_PARSE;
+    } else if (views) {
+        step->is_static = prt_frame_is_over(step);
+        if (step->is_static && is_settled(f, (step->out_buffers - step->n_in)[step->over - 1])) {
+            step->out[0]->data = step->in[step->over - 1]->data;
+            f->settled[step->out_buffers[0]] = true;
+        }
+    }
+    return POPRT_OK;
+}
+
 static poprt_status settle_step(prt_frame *f, prt_frame_step *step, prt_dims *dims,
     prt_types *types)
 {
     prt_session *s = f->session;
-    step->is_static = false;
+    step->is_static = step->packed = false;
+    step->mode = PRT_STEP_eval;
     if (!read_inputs(f, step))
         return POPRT_OK;
     prt_infer c = prt_frame_infer(s, step);
@@ -77,7 +156,7 @@ static poprt_status settle_step(prt_frame *f, prt_frame_step *step, prt_dims *di
         all = all && same;
     }
     step->is_static = all;
-    return POPRT_OK;
+    return all ? settle_mode(f, step) : POPRT_OK;
 }
 
 static poprt_status settle_frames(prt_session *s, prt_arena *arena)
@@ -86,9 +165,15 @@ static poprt_status settle_frames(prt_session *s, prt_arena *arena)
     prt_types *types = NULL;
     PRT_TRY(prt_dims_create(arena, &dims));
     PRT_TRY(prt_types_create(arena, &types));
-    for (uint32_t k = 0; k < s->program->n_blocks; k++)
-        for (uint32_t i = 0; i < s->frames[k].block->n_steps; i++)
-            PRT_TRY(settle_step(&s->frames[k], &s->frames[k].steps[i], dims, types));
+    for (uint32_t k = 0; k < s->program->n_blocks; k++) {
+        prt_frame *f = &s->frames[k];
+        f->n_todo = 0;
+        for (uint32_t i = 0; i < f->block->n_steps; i++) {
+            PRT_TRY(settle_step(f, &f->steps[i], dims, types));
+            if (f->steps[i].mode != PRT_STEP_none)
+                f->todo[f->n_todo++] = i;
+        }
+    }
     return POPRT_OK;
 }
 

@@ -5,7 +5,16 @@
 #include "tools/commands.h"
 #include "tools/feed.h"
 
-enum { OPT_HELP, OPT_THREADS, OPT_DIM, OPT_MIN_TIME, OPT_JSON, OPT_SET, OPT_COUNT };
+enum {
+    OPT_HELP,
+    OPT_THREADS,
+    OPT_DIM,
+    OPT_MIN_TIME,
+    OPT_JSON,
+    OPT_NO_PASSES,
+    OPT_SET,
+    OPT_COUNT
+};
 
 enum { MIN_RUNS = 5, MAX_RUNS = 1000000 };
 
@@ -16,6 +25,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "a symbolic dimension, 1 by default; may be repeated" },
     [OPT_MIN_TIME] = { "min-time", 0, PRT_OPT_ONE, "S",
         "seconds to go on for after the first run; 1 by default" },
+    [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
+        "compile an ONNX file without these passes" },
     [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
         "an option for compiling an ONNX file; may be repeated" },
     [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line" },
@@ -96,6 +107,7 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
     prt_feed feed = { 0 };
     r->model = opts->args[0];
     r->threads = poprt_env_width(tool->env);
+    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
     PRT_TRY(prt_tool_open_executable(tool, r->model, &r->times, &exec));
     poprt_status status = prt_feed_init(&feed, tool, exec, 0);

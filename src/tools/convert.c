@@ -9,6 +9,7 @@
 enum {
     OPT_HELP,
     OPT_CONVERT_VERSION,
+    OPT_DISABLE_PASSES,
     OPT_EXPORT_POPEF,
     OPT_INPUT_MODEL,
     OPT_INPUT_SHAPE,
@@ -28,6 +29,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_CONVERT_VERSION] = { "convert_version", 0, PRT_OPT_ONE, "N",
         "opset of the ONNX domain to write, 0 for the model's own; 11 by default, or the next that "
         "has all that the model needs" },
+    [OPT_DISABLE_PASSES] = { "disable_passes", 0, PRT_OPT_ONE, "A,B,...",
+        "passes to leave out when the model is compiled" },
     [OPT_EXPORT_POPEF] = { "export_popef", 0, PRT_OPT_FLAG, NULL,
         "compile and write executable.popef into the output directory" },
     [OPT_INPUT_MODEL] = { "input_model", 'i', PRT_OPT_ONE, "PATH",
@@ -248,6 +251,7 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
 {
     poprt_executable *exec = NULL;
     const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
+    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
     PRT_TRY(poprt_compile(model, tool->config, &exec));
     poprt_status status = POPRT_OK;

@@ -9,7 +9,8 @@
 #include "tools/commands.h"
 #include "tools/tool.h"
 
-enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_OPS, OPT_COUNT };
+enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_STEPS, OPT_OPS,
+    OPT_NO_PASSES, OPT_COUNT };
 
 /* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
 enum { FORMAT_BLOBS = 100 };
@@ -22,6 +23,10 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_BLOBS] = { "blobs", 0, PRT_OPT_FLAG, NULL, "the blobs of a PopEF file, a line each" },
     [OPT_VERIFY] = { "verify", 0, PRT_OPT_FLAG, NULL,
         "the same after checking every checksum, which reads the weights" },
+    [OPT_STEPS] = { "steps", 0, PRT_OPT_FLAG, NULL,
+        "every step: its nodes, kernel and memory; then nodes that are gone; also with --json" },
+    [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
+        "compile an ONNX file without these passes" },
     [OPT_OPS] = { "ops", 0, PRT_OPT_FLAG, NULL,
         "no file: every operator there is, with versions and types" },
 };
@@ -90,12 +95,19 @@ static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t form
     poprt_executable *exec = NULL;
     text of_model = { 0 }, of_program = { 0 };
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
-    poprt_status status = gather_model(model, format, &of_model);
+    poprt_status status =
+        format < POPRT_FORMAT_STEPS ? gather_model(model, format, &of_model) : POPRT_OK;
+    const bool steps = format >= POPRT_FORMAT_STEPS;
     if (status == POPRT_OK && (format == POPRT_FORMAT_TEXT || format == POPRT_FORMAT_DOT)) {
         (void)fwrite(of_model.data, 1, of_model.size, stdout);
+    } else if (steps) {
+        status = poprt_compile(model, tool->config, &exec);
+        prt_progress_clear(&tool->progress);
+        if (status == POPRT_OK)
+            status = poprt_executable_describe(exec, format, prt_tool_write, stdout);
     } else if (status == POPRT_OK) {
         /* What does not compile is still worth a look. */
-        if (poprt_compile(model, NULL, &exec) == POPRT_OK)
+        if (poprt_compile(model, tool->config, &exec) == POPRT_OK)
             status = gather_program(exec, format, &of_program);
         else
             (void)PRT_REPORT();
@@ -139,6 +151,7 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
     const bool ops = prt_opt_has(opts, OPT_OPS);
     uint32_t chosen = 0;
     *format = POPRT_FORMAT_SUMMARY;
+    const bool steps = prt_opt_has(opts, OPT_STEPS);
     for (uint32_t i = OPT_TEXT; i <= OPT_VERIFY; i++)
         if (prt_opt_has(opts, i)) {
             *format = formats[i];
@@ -146,10 +159,14 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
         }
     const char *wrong = chosen > 1
         ? "--text, --json, --dot, --blobs and --verify exclude each other"
+        : steps && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
+        ? "--steps goes with --json or alone"
         : ops && *format > POPRT_FORMAT_JSON ? "--ops goes with --text or --json only"
         : ops && opts->n_args != 0           ? "--ops takes no MODEL"
         : !ops && opts->n_args == 0          ? "a MODEL, or --ops, is missing"
                                              : NULL;
+    if (steps)
+        *format = *format == POPRT_FORMAT_JSON ? POPRT_FORMAT_STEPS_JSON : POPRT_FORMAT_STEPS;
     if (wrong != NULL)
         *exit_code = prt_opt_usage_error(&command, "%s", wrong);
     return wrong == NULL;
@@ -165,7 +182,9 @@ int prt_command_inspect(int argc, char **argv)
         return PRT_REPORT();
     if (prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code) &&
         choose_format(&opts, &format, &exit_code)) {
-        const poprt_status status = prt_opt_has(&opts, OPT_OPS)
+        poprt_status status = prt_tool_disable(&tool, prt_opt_value(&opts, OPT_NO_PASSES, NULL));
+        if (status == POPRT_OK)
+            status = prt_opt_has(&opts, OPT_OPS)
             ? poprt_operators_describe(tool.env, format, prt_tool_write, stdout)
             : inspect(&tool, opts.args[0], format, prt_opt_has(&opts, OPT_VERIFY));
         exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();

@@ -12,6 +12,7 @@ enum {
     OPT_THREADS,
     OPT_ITERATIONS,
     OPT_SEED,
+    OPT_NO_PASSES,
     OPT_SET,
     OPT_COUNT
 };
@@ -28,6 +29,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_THREADS] = { "threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one a processor" },
     [OPT_ITERATIONS] = { "iterations", 0, PRT_OPT_ONE, "N", "runs; 1 by default" },
     [OPT_SEED] = { "seed", 0, PRT_OPT_ONE, "N", "of random inputs and operators; 0 by default" },
+    [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
+        "compile an ONNX file without these passes" },
     [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
         "an option for compiling an ONNX file; may be repeated" },
 };
@@ -157,6 +160,8 @@ int prt_command_run(int argc, char **argv)
         prt_opt_number(&p.opts, OPT_SEED, 0, INT64_MAX, &p.seed, &exit_code)) {
         prt_tool tool = { 0 };
         poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);
+        if (status == POPRT_OK)
+            status = prt_tool_disable(&tool, prt_opt_value(&p.opts, OPT_NO_PASSES, NULL));
         if (status == POPRT_OK)
             status = prt_tool_set_each(&tool, &p.opts, OPT_SET);
         if (status == POPRT_OK)

@@ -254,6 +254,15 @@ poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t op
     return POPRT_OK;
 }
 
+poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
+{
+    if (passes == NULL)
+        return POPRT_OK;
+    if (tool->config == NULL)
+        PRT_TRY(poprt_config_create(tool->env, &tool->config));
+    return poprt_config_set(tool->config, "disable_passes", passes);
+}
+
 static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out)
 {
@@ -261,7 +270,8 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
     const double start = prt_tool_now_ms();
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
     const double loaded = prt_tool_now_ms();
-    poprt_status status = prt_tool_run_passes(tool, model, NULL);
+    poprt_status status =
+        tool->config == NULL ? prt_tool_run_passes(tool, model, NULL) : POPRT_OK;
     if (status == POPRT_OK)
         status = poprt_compile(model, tool->config, out);
     poprt_model_release(model);

@@ -49,6 +49,8 @@ typedef struct prt_tool_times {
 poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out);
 
+/* Compiling leaves these passes (a comma list; may be NULL) out, and nothing runs before it. */
+poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 /* An option for compiling, as "KEY=VALUE". */
 poprt_status prt_tool_set(prt_tool *tool, const char *text);
 /* All values of a command-line option of that kind. */

@@ -152,6 +152,44 @@ static void *call_often(void *arg)
     return NULL;
 }
 
+static pthread_t asker;
+static _Atomic bool taken;
+
+/* The caller is done as soon as a worker has begun; the worker is kept for long. */
+static void be_late(void *arg, uint32_t index)
+{
+    (void)arg;
+    (void)index;
+    if (pthread_equal(pthread_self(), asker) == 0) {
+        atomic_store(&taken, true);
+        (void)usleep(20000);
+        return;
+    }
+    for (int i = 0; i < 5000 && !atomic_load(&taken); i++)
+        (void)usleep(1);
+}
+
+/* After a bad wait the caller works alone for a while, and nested calls are still in place. */
+START_TEST(late_workers_are_left_alone)
+{
+    prt_pool *pool = NULL;
+    asker = pthread_self();
+    ck_assert_int_eq(prt_pool_create(NULL, 2, SPIN_NS, &pool), POPRT_OK);
+    prt_par par = prt_pool_par(pool);
+    for (int turn = 0; turn < 5; turn++) {
+        atomic_store(&taken, false);
+        prt_par_for(&par, 2, be_late, NULL);
+        for (int k = 0; k < 10; k++) {
+            memset((void *)seen, 0, sizeof(seen));
+            prt_par_for(&par, 40, outer, &par);
+            for (uint32_t i = 0; i < 50; i++)
+                ck_assert_uint_eq(seen[i], 40);
+        }
+    }
+    prt_pool_release(pool);
+}
+END_TEST
+
 START_TEST(several_callers_are_served)
 {
     prt_pool *pool = NULL;
@@ -300,5 +338,6 @@ END_TEST
 
 PRT_TEST_MAIN("par/pool", every_index_is_visited_once, no_pool_runs_in_place,
     sums_are_the_same_bits_for_every_width, many_small_jobs, nested_calls_run_in_place,
-    several_callers_are_served, child_after_fork_has_its_own_workers, fork_in_the_middle_of_a_job,
+    late_workers_are_left_alone, several_callers_are_served, child_after_fork_has_its_own_workers,
+    fork_in_the_middle_of_a_job,
     pools_come_and_go, no_threads_no_harm, width_has_a_default_and_a_bound)

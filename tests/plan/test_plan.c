@@ -148,6 +148,25 @@ START_TEST(sums_that_overflow_are_refused)
 }
 END_TEST
 
+/* The buffers of an attention block, twice over: two pairs have to lie side by side for what comes
+ * after them, which no plain order of size or time finds. */
+START_TEST(the_bound_is_reached)
+{
+    static const uint32_t block[][3] = { /* size, first, last */
+        { 1, 0, 17 }, { 1, 1, 3 }, { 1, 3, 10 }, { 1, 4, 9 }, { 1, 6, 8 }, { 1, 8, 14 },
+        { 1, 9, 10 }, { 2, 10, 13 }, { 2, 13, 14 }, { 1, 14, 15 }, { 1, 15, 17 }, { 1, 17, 18 },
+        { 1, 18, 20 }, { 4, 19, 20 }, { 1, 20, 21 } };
+    size_t count = 0;
+    for (uint32_t k = 0; k < 6; k++)
+        for (size_t i = 0; i < sizeof(block) / sizeof(block[0]); i++)
+            items[count++] = (prt_plan_item){ .size = block[i][0] * 6400,
+                .first = block[i][1] + 21 * k, .last = block[i][2] + 21 * k };
+    ck_assert_int_eq(pack(count), POPRT_OK);
+    check_plan(count);
+    ck_assert_uint_eq(totals[0], peaks[0]);
+}
+END_TEST
+
 START_TEST(nothing_takes_nothing)
 {
     ck_assert_int_eq(pack(0), POPRT_OK);
@@ -168,4 +187,4 @@ END_TEST
 
 PRT_TEST_MAIN("plan", random_plans_hold, plans_are_deterministic, a_chain_reuses_two_buffers,
     the_tightest_gap_is_taken, steps_may_be_far_apart, sums_that_overflow_are_refused,
-    nothing_takes_nothing)
+    the_bound_is_reached, nothing_takes_nothing)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_popef.c — PopEF: what is written is read back, and nothing else is believed. */
 #include "base/crc.h"
+#include "base/file.h"
+#include "runtime/session.h"
 #include "support/check_main.h"
 #include "support/program_text.h"
 
@@ -120,6 +122,33 @@ START_TEST(every_flipped_bit_is_seen)
 }
 END_TEST
 
+/* A file that the library wrote before buffers could share memory. */
+START_TEST(format_1_is_read)
+{
+    prt_blob *file = NULL;
+    prt_program *p = NULL;
+    prt_session *s = NULL;
+    ck_assert_int_eq(prt_file_map(NULL, PRT_TEST_DATA "/popef/format_1.popef", &file), POPRT_OK);
+    const poprt_status status = prt_popef_read(NULL, 0, file, true, &p);
+    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    ck_assert_int_eq(prt_session_create(p, &(prt_session_options){ 0 }, &s), POPRT_OK);
+    float x[6] = { 1, 2, 3, 4, 5, 6 }, v[2] = { 0, 0 };
+    bool yes = true;
+    prt_tensor in[3], out[3] = { { 0 } };
+    ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_f32, 2, (const int64_t[]){ 2, 3 }, x));
+    ck_assert(prt_tensor_init(&in[1], PRT_DTYPE_f32, 1, (const int64_t[]){ 2 }, v));
+    ck_assert(prt_tensor_init(&in[2], PRT_DTYPE_bool, 0, NULL, &yes));
+    ck_assert_int_eq(prt_session_run(s, in, out), POPRT_OK);
+    ck_f32(((const float *)out[0].data)[5], -14); /* 6 * -2 + -2 */
+    ck_assert_int_eq(out[1].dims[0], 12);
+    ck_f32(((const float *)out[1].data)[11], 12); /* -(6 * -2) */
+    ck_f32(((const float *)out[2].data)[1], -1);  /* -exp(0) */
+    prt_session_release(s);
+    prt_program_release(p);
+    prt_blob_release(file);
+}
+END_TEST
+
 START_TEST(foreign_and_doubled_files_are_named)
 {
     prt_program *p = program_from_text(MODEL), *q = NULL;
@@ -164,4 +193,4 @@ END_TEST
 
 PRT_TEST_MAIN("program/popef", crc_has_the_known_value, a_program_survives_the_file,
     weights_are_aligned_views_of_the_file, every_prefix_is_refused, every_flipped_bit_is_seen,
-    foreign_and_doubled_files_are_named, unknown_blobs_are_skipped)
+    format_1_is_read, foreign_and_doubled_files_are_named, unknown_blobs_are_skipped)

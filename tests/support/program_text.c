@@ -5,18 +5,28 @@
 #include <check.h>
 #include <stdlib.h>
 
-prt_program *program_from_text(const char *text)
+static prt_program *compile_text(const char *text, bool apart)
 {
     prt_module *m = NULL;
     ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
     poprt_status status = prt_ir_parse(m, prt_str_of(text));
     ck_assert_msg(status == POPRT_OK, "parse: %s", prt_error_last()->message);
-    const prt_compile_options options = { 0 };
+    const prt_compile_options options = { .apart = apart };
     prt_program *p = NULL;
     status = prt_compile(m, &options, &p);
     ck_assert_msg(status == POPRT_OK, "compile: %s", prt_error_last()->message);
     prt_module_release(m);
     return p;
+}
+
+prt_program *program_from_text(const char *text)
+{
+    return compile_text(text, false);
+}
+
+prt_program *program_apart(const char *text)
+{
+    return compile_text(text, true);
 }
 
 static int32_t append(void *user, const void *bytes, size_t size)

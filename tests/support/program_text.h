@@ -16,6 +16,8 @@ typedef struct test_bytes {
 
 /* Compiles IR text; fails the test when that fails. The module is gone afterwards. */
 prt_program *program_from_text(const char *text);
+/* The same, with memory of its own for every value. */
+prt_program *program_apart(const char *text);
 
 /* The program as PopEF; free(data), on failure too. popef_of fails the test. */
 poprt_status popef_write(const prt_program *program, test_bytes *out);

@@ -129,6 +129,9 @@ expect 0 test "$data"
 has out '^[1-9][0-9]* passed, 0 failed$'
 expect 0 test "$data" --via-popef --jobs 2 --filter '*digits'
 has out '^1 passed, 0 failed$'
+expect 0 test "$data" --cpu reference --filter '*digits'
+has out '^1 passed, 0 failed$'
+expect 1 test "$data" --cpu 68000
 expect 1 test "$data" --filter '*digits' --rtol 0 --atol 0
 has out '^FAILED .*digits: .*largest error'
 has out '^0 passed, 1 failed$'
@@ -229,6 +232,34 @@ expect 1 inspect foreign.popef
 has err 'foreign.popef'
 head -c 5000 a/executable.popef >torn.popef
 expect 1 run torn.popef
+
+# What became of the nodes.
+expect 0 inspect --steps "$digits"
+has out 'from .* + '
+has out 'nodes are gone'
+expect 0 inspect --steps --json "$digits"
+has out '"kernel": "nothing to run"'
+expect 0 inspect --steps a/executable.popef
+has out 'view of %'
+expect 2 inspect --steps --dot "$digits"
+expect 0 inspect --steps --disable-passes fuse_epilogue "$digits"
+has out '  relu '
+expect 1 inspect --steps --disable-passes fuse_epilog "$digits"
+has err "no pass 'fuse_epilog'; near names: fuse_epilogue"
+expect 0 inspect "$digits"
+has out '^plan ratio  *1\.0'
+
+# Any pass, and all of them, can be left out.
+all=
+for pass in $("$poprt" --list_all_passes); do
+    expect 0 test --disable-passes "$pass" "$data"
+    all=$all${all:+,}$pass
+done
+expect 0 test --disable-passes "$all" "$data"
+expect 0 run --disable-passes "$all" --dim batch=1 "$digits"
+expect 0 bench --disable-passes "$all" --dim batch=1 --min-time 0.01 "$digits"
+expect 0 --disable_passes pack_weights --export_popef -i "$digits" --output_dir p
+there p/executable.popef
 
 [ "$failed" -eq 0 ] && echo "all command lines behave"
 exit "$failed"

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place.c — a thread moves when its mask has one processor only; then it gets its mask back, and
+ * stays as long as the scheduler finds nothing wrong with that.
+ */
+#define _GNU_SOURCE
+#include "par/place.h"
+
+#include <sched.h>
+#include <stddef.h>
+
+int32_t prt_place_cpu(void)
+{
+    return sched_getcpu();
+}
+
+static size_t next_cpu(const cpu_set_t *set, size_t cpu)
+{
+    do
+        cpu = cpu + 1 < CPU_SETSIZE ? cpu + 1 : 0;
+    while (!CPU_ISSET(cpu, set));
+    return cpu;
+}
+
+void prt_place_move(uint32_t index, int32_t avoid)
+{
+    cpu_set_t all, one;
+    if (avoid < 0 || avoid >= CPU_SETSIZE || sched_getaffinity(0, sizeof(all), &all) != 0)
+        return;
+    const size_t taken = (size_t)avoid;
+    const uint32_t others = (uint32_t)CPU_COUNT(&all) - (CPU_ISSET(taken, &all) ? 1 : 0);
+    if (others == 0)
+        return;
+    size_t cpu = taken;
+    for (uint32_t steps = index % others + 1; steps > 0; steps--) {
+        cpu = next_cpu(&all, cpu);
+        if (cpu == taken)
+            cpu = next_cpu(&all, cpu);
+    }
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof(one), &one) == 0)
+        (void)sched_setaffinity(0, sizeof(all), &all);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alias.c — which buffers lie in the memory of others, so that steps have nothing to copy.
+ *
+ * Against the order of steps first: what a Concat joins is made inside its result, and what becomes
+ * an output by a view or in place is made in the caller's memory (parts). Then along the order:
+ * views stay in their input, results that may overwrite a dying input do (views too). In the end
+ * a buffer that others lie in lives as long as all of them.
+ *
+ * In place needs that nobody reads the memory any more: every buffer of the same memory is dead
+ * after the step, and the input is the only one still alive at it. Against the order, where readers
+ * are not known yet, each part remembers the step that overwrites it, and what is put into its
+ * memory later on has to be done with by then.
+ */
+#include "compiler/draft.h"
+#include "op/alias.h"
+
+/* Buffers of one memory. */
+typedef struct group {
+    uint32_t first, last; /* steps it is needed in */
+    uint32_t at_last;     /* members that are alive until `last` */
+} group;
+
+typedef struct aliaser {
+    prt_draft *d;
+    prt_draft_block *b;
+    bool is_static;    /* all sizes are known now */
+    uint32_t *root;    /* by buffer: where its memory is */
+    group *groups;     /* by root */
+    uint32_t *until;   /* by buffer: the step that overwrites its memory, if one does */
+    prt_tensor *heads; /* by input of the step at hand: header, contents of constants */
+    const prt_tensor **in;
+} aliaser;
+
+static prt_buffer *at(const aliaser *a, uint32_t buffer)
+{
+    return &a->b->buffers.data[buffer];
+}
+
+static uint32_t output_of(const prt_draft_step *s, uint32_t i)
+{
+    return i < s->op->n_out ? s->args[s->op->n_in + i] : PRT_NO_BUFFER;
+}
+
+/* The header of a type whose dims are numbers. */
+static bool header_of(const prt_type *type, prt_tensor *t)
+{
+    return prt_type_is_tensor(type) && type->rank >= 0 && type->rank <= PRT_MAX_RANK &&
+        prt_type_is_static(type) && type->dtype != PRT_DTYPE_undefined &&
+        prt_tensor_init(t, type->dtype, (uint32_t)type->rank, type->dims, NULL);
+}
+
+/* Headers of a step's inputs into `in`; one without a header has no contents either. */
+static void read_inputs(const aliaser *a, const prt_draft_step *s)
+{
+    for (uint32_t i = 0; i < s->op->n_in; i++) {
+        const prt_value *v = s->op->in[i].value;
+        prt_tensor *t = &a->heads[i];
+        a->in[i] = NULL;
+        if (v == NULL)
+            continue;
+        *t = (prt_tensor){ .kind = PRT_VALUE_UNKNOWN };
+        a->in[i] = t;
+        if (header_of(v->type, t) && i > 0 && prt_alias_may_view(s->op->def) &&
+            prt_value_is_fixed(v) && !prt_value_aligned(v, a->d->arena, t))
+            t->data = NULL;
+    }
+}
+
+/* With sizes that are not known yet: operators whose results are all of input 0 in any case. */
+static bool is_whole(const prt_draft_step *s)
+{
+    const uint32_t views = PRT_VIEW | PRT_PURE;
+    return (s->op->def->traits & views) == views && s->op->in[0].value != NULL &&
+        s->op->in[0].value->type->dtype == s->op->out[0].type->dtype &&
+        prt_dtype_bits(s->op->out[0].type->dtype) >= 8;
+}
+
+static bool is_view(const aliaser *a, const prt_draft_step *s, uint32_t i, size_t *offset)
+{
+    prt_tensor y;
+    bool others = false;
+    for (uint32_t k = 1; k < s->op->n_out; k++)
+        others = others || output_of(s, k) != PRT_NO_BUFFER;
+    if (!prt_alias_may_view(s->op->def) || s->op->n_in == 0 || s->args[0] == PRT_NO_BUFFER)
+        return false;
+    *offset = 0;
+    if (!header_of(s->op->out[i].type, &y) || a->in[0] == NULL ||
+        a->in[0]->kind != PRT_VALUE_TENSOR)
+        return i == 0 && is_whole(s);
+    return prt_alias_view(s->op->def, s->op->attrs, s->op->n_in, a->in, s->op->n_out, others, i,
+        &y, offset);
+}
+
+/* Input k is of the very type of output 0 and may be overwritten with it. Small elements are left
+ * out: their kernels share bytes. */
+static bool fits_in_place(const prt_draft_step *s, uint32_t k)
+{
+    const prt_value *x = s->op->in[k].value;
+    const prt_type *type = s->op->out[0].type;
+    return x != NULL && x->type == type && prt_alias_in_place(s->op->def, s->op->n_in, k) &&
+        prt_type_is_tensor(type) && prt_dtype_is_float(type->dtype) &&
+        prt_dtype_bits(type->dtype) >= 16;
+}
+
+/* ---- against the order: parts ---- */
+
+/* What lies in `into` must be done with before that is overwritten. */
+static bool may_share(const aliaser *a, uint32_t buffer, uint32_t into)
+{
+    return at(a, buffer)->space == PRT_SPACE_PLANNED && at(a, buffer)->last < a->until[into];
+}
+
+static void make_part(aliaser *a, uint32_t buffer, uint32_t into, size_t offset)
+{
+    const prt_buffer *to = at(a, into);
+    a->until[buffer] = a->until[into];
+    const bool part = to->space == PRT_SPACE_PART;
+    at(a, buffer)->space = PRT_SPACE_PART;
+    at(a, buffer)->ref = part ? to->ref : into;
+    at(a, buffer)->offset = part ? to->offset + offset : offset;
+}
+
+static void join_inputs(aliaser *a, const prt_draft_step *s, uint32_t out)
+{
+    prt_tensor y;
+    size_t offset = 0;
+    if (!header_of(s->op->out[0].type, &y) || !prt_alias_join(s->op->def, s->op->attrs, &y))
+        return;
+    for (uint32_t i = 0; i < s->op->n_in; i++) {
+        const uint32_t x = s->args[i];
+        if (x == PRT_NO_BUFFER || a->in[i]->kind != PRT_VALUE_TENSOR)
+            return;
+        if (may_share(a, x, out) && a->in[i]->size != 0)
+            make_part(a, x, out, offset);
+        offset += a->in[i]->size;
+    }
+}
+
+static void part_step(aliaser *a, uint32_t step)
+{
+    const prt_draft_step *s = &a->b->steps.data[step];
+    const uint32_t out = output_of(s, 0);
+    size_t offset;
+    if (out == PRT_NO_BUFFER)
+        return;
+    const uint32_t space = at(a, out)->space;
+    const bool fixed = space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PART;
+    if (prt_alias_may_join(s->op->def) && (fixed || space == PRT_SPACE_PLANNED)) {
+        join_inputs(a, s, out);
+        return;
+    }
+    if (!fixed || s->op->n_in == 0)
+        return;
+    const uint32_t whole = s->args[0];
+    prt_tensor y;
+    if (is_view(a, s, 0, &offset)) {
+        if (may_share(a, whole, out) && offset == 0 &&
+            header_of(s->op->out[0].type, &y) && y.size == a->in[0]->size)
+            make_part(a, whole, out, 0);
+        return;
+    }
+    for (uint32_t k = 0; k < s->op->n_in; k++) {
+        const uint32_t x = s->args[k];
+        if (x == PRT_NO_BUFFER || !may_share(a, x, out) || at(a, x)->last != step ||
+            !fits_in_place(s, k))
+            continue;
+        make_part(a, x, out, 0);
+        a->until[x] = step;
+        return;
+    }
+}
+
+/* ---- along the order: views ---- */
+
+static void add_to_group(aliaser *a, uint32_t buffer)
+{
+    const prt_buffer *x = at(a, buffer);
+    group *g = &a->groups[a->root[buffer]];
+    g->first = x->first < g->first ? x->first : g->first;
+    if (x->last == g->last)
+        g->at_last++;
+    if (x->last > g->last || g->at_last == 0) {
+        g->last = x->last;
+        g->at_last = 1;
+    }
+}
+
+static void make_view(aliaser *a, uint32_t buffer, uint32_t of)
+{
+    at(a, buffer)->space = PRT_SPACE_VIEW;
+    at(a, buffer)->ref = of;
+    a->until[buffer] = a->until[of];
+    a->root[buffer] = a->root[of];
+    add_to_group(a, buffer);
+}
+
+static void view_step(aliaser *a, uint32_t step)
+{
+    const prt_draft_step *s = &a->b->steps.data[step];
+    size_t offset;
+    if (s->op->n_in == 0)
+        return;
+    for (uint32_t i = 0; i < s->op->n_out; i++) {
+        const uint32_t out = output_of(s, i);
+        if (out == PRT_NO_BUFFER || !is_view(a, s, i, &offset) ||
+            !may_share(a, out, s->args[0]) ||
+            at(a, a->root[s->args[0]])->space == PRT_SPACE_DYNAMIC)
+            continue;
+        make_view(a, out, s->args[0]);
+    }
+    const uint32_t out = output_of(s, 0);
+    if (out == PRT_NO_BUFFER || at(a, out)->space != PRT_SPACE_PLANNED)
+        return;
+    for (uint32_t k = 0; k < s->op->n_in; k++) {
+        const uint32_t x = s->args[k];
+        if (x == PRT_NO_BUFFER || at(a, a->root[x])->space != PRT_SPACE_PLANNED ||
+            at(a, x)->last != step || !fits_in_place(s, k))
+            continue;
+        const group *g = &a->groups[a->root[x]];
+        if (g->last != step || g->at_last != 1)
+            continue;
+        make_view(a, out, x);
+        return;
+    }
+}
+
+/* ---- a block ---- */
+
+static bool sizes_known(const prt_draft_block *b)
+{
+    size_t size;
+    for (size_t i = 0; i < b->buffers.count; i++)
+        if (b->buffers.data[i].space == PRT_SPACE_PLANNED &&
+            !prt_type_size(b->buffers.data[i].type, &size))
+            return false;
+    return true;
+}
+
+/* A buffer that nothing was put into is a root, alone in its group. A planned one that is still to
+ * become a view has nothing in it yet, and joins its group then. */
+static void find_groups(aliaser *a)
+{
+    const uint32_t n = (uint32_t)a->b->buffers.count;
+    for (uint32_t i = 0; i < n; i++) {
+        a->root[i] = at(a, i)->space == PRT_SPACE_PART ? at(a, i)->ref : i;
+        a->groups[i] = (group){ .first = UINT32_MAX };
+    }
+    for (uint32_t i = 0; i < n; i++)
+        add_to_group(a, i);
+}
+
+static poprt_status alias_block(prt_draft *d, prt_draft_block *b)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < b->steps.count; i++)
+        most = b->steps.data[i].op->n_in > most ? b->steps.data[i].op->n_in : most;
+    aliaser a = { .d = d, .b = b, .is_static = sizes_known(b) };
+    a.root = PRT_NEW_N(d->arena, uint32_t, b->buffers.count);
+    a.groups = PRT_NEW_N(d->arena, group, b->buffers.count);
+    a.until = PRT_NEW_N(d->arena, uint32_t, b->buffers.count);
+    a.heads = PRT_NEW_N(d->arena, prt_tensor, most);
+    a.in = PRT_NEW_N(d->arena, const prt_tensor *, most);
+    if (a.root == NULL || a.groups == NULL || a.until == NULL || a.heads == NULL || a.in == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < b->buffers.count; i++)
+        a.until[i] = UINT32_MAX;
+    for (uint32_t i = (uint32_t)b->steps.count; a.is_static && i-- > 0;) {
+        read_inputs(&a, &b->steps.data[i]);
+        part_step(&a, i);
+    }
+    find_groups(&a);
+    for (uint32_t i = 0; i < b->steps.count; i++) {
+        read_inputs(&a, &b->steps.data[i]);
+        view_step(&a, i);
+    }
+    for (uint32_t i = 0; i < b->buffers.count; i++) {
+        prt_buffer *x = at(&a, i);
+        const group *g = &a.groups[a.root[i]];
+        if (x->space != PRT_SPACE_PLANNED && x->space != PRT_SPACE_OUTPUT)
+            continue;
+        x->first = g->first;
+        x->last = g->last;
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_compile_alias(prt_draft *d)
+{
+    for (size_t k = 0; k < d->blocks.count && !d->options->apart; k++)
+        PRT_TRY(alias_block(d, d->blocks.data[k]));
+    return POPRT_OK;
+}

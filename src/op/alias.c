@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* alias.c — views, joins and results in place, by operator. */
+#include "op/alias.h"
+
+#include "op/move.h"
+
+/* Operators that copy when nothing else is asked of them, beside those with PRT_VIEW. */
+static bool is_mover(uint32_t id)
+{
+    return id == PRT_OP_slice || id == PRT_OP_split || id == PRT_OP_transpose ||
+        id == PRT_OP_expand || id == PRT_OP_dropout || id == PRT_OP_cast ||
+        id == PRT_OP_cast_like;
+}
+
+bool prt_alias_may_view(const prt_op_def *def)
+{
+    const uint32_t views = PRT_VIEW | PRT_PURE;
+    return (def->traits & views) == views || is_mover(def->id);
+}
+
+static bool has(uint32_t n_in, const prt_tensor *const *in, uint32_t i)
+{
+    return i < n_in && in[i] != NULL && in[i]->kind != PRT_VALUE_ABSENT;
+}
+
+/* Input i is absent, or a list of integers whose contents are known. */
+static bool is_open(uint32_t n_in, const prt_tensor *const *in, uint32_t i)
+{
+    return has(n_in, in, i) && (in[i]->kind != PRT_VALUE_TENSOR || in[i]->data == NULL);
+}
+
+static int64_t number(uint32_t n_in, const prt_tensor *const *in, uint32_t i, size_t k,
+    int64_t absent)
+{
+    return has(n_in, in, i) ? prt_load_i64(in[i]->dtype, in[i]->data, k) : absent;
+}
+
+/* First element, by axis, of what Slice takes; false when a step is not 1. */
+static bool slice_firsts(uint32_t n_in, const prt_tensor *const *in, int64_t *first)
+{
+    const prt_tensor *x = in[0];
+    if (!has(n_in, in, 1) || !has(n_in, in, 2))
+        return false;
+    const size_t n = prt_tensor_count(in[1]);
+    for (uint32_t i = 1; i < 5; i++)
+        if (is_open(n_in, in, i) || (has(n_in, in, i) && prt_tensor_count(in[i]) != n))
+            return false;
+    for (size_t k = 0; k < n; k++) {
+        int64_t axis = number(n_in, in, 3, k, (int64_t)k), start = number(n_in, in, 1, k, 0);
+        axis += axis < 0 ? x->rank : 0;
+        if (axis < 0 || axis >= (int64_t)x->rank || number(n_in, in, 4, k, 1) != 1)
+            return false;
+        const int64_t dim = x->dims[axis];
+        start = start < -dim ? 0 : start < 0 ? start + dim : start > dim ? dim : start;
+        first[axis] = start;
+    }
+    return true;
+}
+
+/* A box of the input that starts at `first` and has y's dims: its rows follow on each other when
+ * only one element is taken of every axis before the cut one, and all of those behind it. */
+static bool box_offset(const prt_tensor *x, const prt_tensor *y, const int64_t *first,
+    size_t *elements)
+{
+    bool cut = false;
+    *elements = 0;
+    if (x->rank != y->rank)
+        return false;
+    for (uint32_t i = x->rank; i-- > 0;) {
+        if (first[i] < 0 || y->dims[i] < 0 || first[i] > x->dims[i] - y->dims[i] ||
+            (cut && y->dims[i] != 1))
+            return false;
+        cut = cut || y->dims[i] != x->dims[i];
+        *elements += (size_t)first[i] * prt_dims_product(x->dims, i + 1, x->rank);
+    }
+    return true;
+}
+
+static bool split_firsts(const prt_split_attrs *a, uint32_t n_in, const prt_tensor *const *in,
+    uint32_t n_out, uint32_t i, int64_t *first)
+{
+    const prt_tensor *x = in[0];
+    const int64_t axis = a->axis < 0 ? a->axis + x->rank : a->axis;
+    if (axis < 0 || axis >= (int64_t)x->rank || is_open(n_in, in, 1))
+        return false;
+    const int64_t whole = x->dims[axis], part = whole / n_out + (whole % n_out != 0);
+    if (has(n_in, in, 1) && prt_tensor_count(in[1]) != n_out)
+        return false;
+    for (uint32_t k = 0; k < i; k++) {
+        const int64_t size = number(n_in, in, 1, k, part);
+        if (size < 0)
+            return false;
+        first[axis] = size < whole - first[axis] ? first[axis] + size : whole;
+    }
+    return true;
+}
+
+/* A permutation that leaves the axes longer than 1 in their order. */
+static bool keeps_order(const prt_transpose_attrs *a, const prt_tensor *x)
+{
+    int64_t last = -1;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        int64_t axis = (int64_t)(x->rank - 1 - i);
+        if (i < a->perm.count)
+            axis = a->perm.data[i] < 0 ? a->perm.data[i] + x->rank : a->perm.data[i];
+        if (axis < 0 || axis >= (int64_t)x->rank)
+            return false;
+        if (x->dims[axis] == 1)
+            continue;
+        if (axis < last)
+            return false;
+        last = axis;
+    }
+    return true;
+}
+
+/* Neither trains nor is asked what it dropped. */
+static bool drops_nothing(uint32_t n_in, const prt_tensor *const *in, bool others)
+{
+    return !others && !is_open(n_in, in, 2) && number(n_in, in, 2, 0, 0) == 0;
+}
+
+bool prt_alias_view(const prt_op_def *def, const void *attrs, uint32_t n_in,
+    const prt_tensor *const *in, uint32_t n_out, bool others, uint32_t i, const prt_tensor *y,
+    size_t *offset)
+{
+    int64_t first[PRT_MAX_RANK] = { 0 };
+    size_t elements = 0;
+    *offset = 0;
+    if (!prt_alias_may_view(def) || !has(n_in, in, 0) || in[0]->kind != PRT_VALUE_TENSOR ||
+        y->kind != PRT_VALUE_TENSOR || in[0]->dtype != y->dtype || prt_dtype_bits(y->dtype) < 8 ||
+        y->dtype == PRT_DTYPE_string)
+        return false;
+    bool same = i == 0 && in[0]->size == y->size;
+    if (def->id == PRT_OP_slice)
+        same = slice_firsts(n_in, in, first) && box_offset(in[0], y, first, &elements);
+    else if (def->id == PRT_OP_split)
+        same = split_firsts(attrs, n_in, in, n_out, i, first) &&
+            box_offset(in[0], y, first, &elements);
+    else if (def->id == PRT_OP_transpose)
+        same = same && keeps_order(attrs, in[0]);
+    else if (def->id == PRT_OP_dropout)
+        same = same && drops_nothing(n_in, in, others);
+    if (!same)
+        return false;
+    *offset = elements * (prt_dtype_bits(y->dtype) / 8);
+    return *offset <= in[0]->size && y->size <= in[0]->size - *offset;
+}
+
+bool prt_alias_may_join(const prt_op_def *def)
+{
+    return def->id == PRT_OP_concat;
+}
+
+bool prt_alias_join(const prt_op_def *def, const void *attrs, const prt_tensor *y)
+{
+    if (!prt_alias_may_join(def) || y->kind != PRT_VALUE_TENSOR || prt_dtype_bits(y->dtype) < 8 ||
+        y->dtype == PRT_DTYPE_string)
+        return false;
+    const int64_t given = ((const prt_concat_attrs *)attrs)->axis;
+    const int64_t axis = given < 0 ? given + y->rank : given;
+    return axis >= 0 && axis < (int64_t)y->rank &&
+        prt_dims_product(y->dims, 0, (uint32_t)axis) == 1;
+}
+
+bool prt_alias_in_place(const prt_op_def *def, uint32_t n_in, uint32_t in)
+{
+    const uint32_t needed = PRT_PURE | PRT_ELEMENTWISE;
+    if ((def->traits & needed) != needed || def->domain[0] != '\0' || def->id == PRT_OP_where)
+        return false;
+    return n_in <= 2 ? in < n_in : in == 0 && def->id == PRT_OP_clip;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sharing.c — soundness of views and parts.
+ *
+ * Contents are never trusted, so what a wrong plan could overwrite between steps is harmless. What
+ * must not happen is that a step writes to memory it reads from at the same time, or to memory that
+ * is not a session's. Different roots that are alive at a step are apart (check.c); here every
+ * argument's root is found and must be alive, and arguments of one root are compared.
+ */
+#include "program/sharing.h"
+
+#include "op/alias.h"
+
+/* Where a buffer's memory is: all of buffer `root`, or some bytes of it. */
+typedef struct place {
+    uint32_t root; /* PRT_NO_BUFFER: not made yet */
+    size_t from, size; /* SIZE_MAX: not known; a view counts as all of what it is in */
+} place;
+
+typedef struct checker {
+    const prt_program *program;
+    const prt_block *block;
+    place *places; /* by buffer */
+} checker;
+
+static poprt_status bad(const prt_block *block, const char *what)
+{
+    return prt_fail(POPRT_E_PARSE, block->name.data, "program is inconsistent: %s", what);
+}
+
+poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *buffer)
+{
+    const prt_type *type = buffer->type;
+    size_t size, whole;
+    if (!prt_type_is_tensor(type) || type->rank < 0 || type->rank > PRT_MAX_RANK ||
+        type->dtype == PRT_DTYPE_string || type->dtype == PRT_DTYPE_undefined ||
+        prt_dtype_bits(type->dtype) < 8)
+        return bad(block, "a buffer that shares memory has no plain tensor type");
+    if (buffer->ref >= block->n_buffers)
+        return bad(block, "a buffer shares memory with none");
+    if (buffer->space == PRT_SPACE_VIEW)
+        return POPRT_OK;
+    const prt_buffer *in = &block->buffers[buffer->ref];
+    if (!block->is_static ||
+        (in->space != PRT_SPACE_PLANNED && in->space != PRT_SPACE_OUTPUT) ||
+        !prt_type_is_tensor(in->type) || in->type->dtype == PRT_DTYPE_string ||
+        !prt_type_size(type, &size) || !prt_type_size(in->type, &whole) ||
+        buffer->offset > whole || size > whole - buffer->offset ||
+        buffer->offset % (prt_dtype_bits(type->dtype) / 8) != 0)
+        return bad(block, "a part lies outside of what it is part of");
+    return POPRT_OK;
+}
+
+static place place_of(const prt_block *b, uint32_t buffer)
+{
+    const prt_buffer *x = &b->buffers[buffer];
+    place p = { .root = buffer, .from = 0, .size = SIZE_MAX };
+    if (!prt_type_is_tensor(x->type) || !prt_type_size(x->type, &p.size))
+        p.size = SIZE_MAX;
+    if (x->space == PRT_SPACE_VIEW)
+        p.root = PRT_NO_BUFFER;
+    if (x->space == PRT_SPACE_PART) {
+        p.root = x->ref;
+        p.from = x->offset;
+    }
+    return p;
+}
+
+static bool is_apart(const place *a, const place *b)
+{
+    return a->root != b->root ||
+        (a->size != SIZE_MAX && b->size != SIZE_MAX &&
+            (a->from + a->size <= b->from || b->from + b->size <= a->from));
+}
+
+static bool is_same(const place *a, const place *b)
+{
+    return a->root == b->root && a->from == b->from && a->size == b->size;
+}
+
+bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b)
+{
+    while (block->buffers[a].space == PRT_SPACE_VIEW)
+        a = block->buffers[a].ref;
+    while (block->buffers[b].space == PRT_SPACE_VIEW)
+        b = block->buffers[b].ref;
+    const place x = place_of(block, a), y = place_of(block, b);
+    return !is_apart(&x, &y);
+}
+
+static poprt_status check_alive(const checker *c, uint32_t buffer, uint32_t step)
+{
+    const uint32_t root = c->places[buffer].root;
+    if (root == PRT_NO_BUFFER)
+        return bad(c->block, "a step reads a view that nothing has made");
+    const prt_buffer *x = &c->block->buffers[root];
+    if (x->space == PRT_SPACE_PLANNED && (x->first > step || x->last < step))
+        return bad(c->block, "memory is used by a step outside of its time");
+    return POPRT_OK;
+}
+
+/* A view is made by one step, from an input of it: bytes of input 0, or in place, where the memory
+ * is the block's own. */
+static poprt_status make_view(const checker *c, const prt_step *step, uint32_t out)
+{
+    const prt_buffer *x = &c->block->buffers[out];
+    const uint32_t *args = &c->program->args[step->args];
+    const prt_op_def *def = c->program->params[step->params].def;
+    if (c->places[out].root != PRT_NO_BUFFER)
+        return bad(c->block, "a view is made twice");
+    for (uint32_t i = 0; i < step->n_in; i++) {
+        if (args[i] != x->ref)
+            continue;
+        const place *of = &c->places[x->ref];
+        const uint32_t space = c->block->buffers[of->root].space;
+        const bool view = i == 0 && prt_alias_may_view(def) && space != PRT_SPACE_DYNAMIC;
+        if (!view && (out != args[step->n_in] || space != PRT_SPACE_PLANNED ||
+                         !prt_alias_in_place(def, step->n_in, i)))
+            return bad(c->block, "a step cannot make the view that it is said to");
+        c->places[out] = *of;
+        return POPRT_OK;
+    }
+    return bad(c->block, "a view is of no input of its step");
+}
+
+/* Output `o` against the inputs and the outputs before it. A step that makes views of its input, or
+ * joins its inputs, only moves bytes: the session sees to it, and so they may be where they like.
+ * In place, an input that is another view of the same memory gives wrong values at worst. */
+static poprt_status check_output(const checker *c, const prt_step *step, uint32_t o)
+{
+    const prt_op_def *def = c->program->params[step->params].def;
+    const uint32_t *args = &c->program->args[step->args];
+    const place *out = &c->places[args[step->n_in + o]];
+    const bool moves = prt_alias_may_view(def) || (prt_alias_may_join(def) && o == 0);
+    for (uint32_t i = 0; i < step->n_in + o; i++) {
+        if (args[i] == PRT_NO_BUFFER || is_apart(&c->places[args[i]], out) || moves)
+            continue;
+        const bool in_place = i < step->n_in && o == 0 && is_same(&c->places[args[i]], out) &&
+            prt_alias_in_place(def, step->n_in, i);
+        if (!in_place)
+            return bad(c->block, "a step writes what it reads");
+    }
+    return POPRT_OK;
+}
+
+static poprt_status check_step(const checker *c, uint32_t index)
+{
+    const prt_step *step = &c->block->steps[index];
+    const uint32_t *args = &c->program->args[step->args];
+    const prt_eval_params *params = &c->program->params[step->params];
+    for (uint32_t i = 0; i < step->n_in; i++)
+        if (args[i] != PRT_NO_BUFFER)
+            PRT_TRY(check_alive(c, args[i], index));
+    for (uint32_t r = 0; r < params->n_regions; r++) {
+        const prt_block *body = &c->program->blocks[params->regions[r]];
+        for (uint32_t i = 0; i < body->n_buffers; i++)
+            if (body->buffers[i].space == PRT_SPACE_CAPTURE)
+                PRT_TRY(check_alive(c, body->buffers[i].ref, index));
+    }
+    for (uint32_t o = 0; o < step->n_out; o++) {
+        const uint32_t out = args[step->n_in + o];
+        if (out == PRT_NO_BUFFER)
+            continue;
+        if (c->block->buffers[out].space == PRT_SPACE_VIEW)
+            PRT_TRY(make_view(c, step, out));
+        PRT_TRY(check_alive(c, out, index));
+        PRT_TRY(check_output(c, step, o));
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_sharing_check(const prt_program *program, uint32_t block, prt_arena *scratch)
+{
+    const prt_block *b = &program->blocks[block];
+    checker c = { .program = program, .block = b };
+    c.places = PRT_NEW_N(scratch, place, b->n_buffers);
+    if (c.places == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < b->n_buffers; i++)
+        c.places[i] = place_of(b, i);
+    for (uint32_t i = 0; i < b->n_steps; i++)
+        PRT_TRY(check_step(&c, i));
+    for (uint32_t i = 0; i < b->n_outputs; i++)
+        PRT_TRY(check_alive(&c, b->outputs[i], b->n_steps));
+    return POPRT_OK;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sharing.h — buffers in the memory of others (views and parts): whether a program's are sound.
+ */
+#ifndef PRT_PROGRAM_SHARING_H
+#define PRT_PROGRAM_SHARING_H
+
+#include "program/program.h"
+
+/* Whether two buffers of a block that was checked may have bytes in common; a view counts as all of
+ * what it is a view of. */
+bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b);
+
+/* A view or part by itself: names a buffer of the block, and a part lies inside of it. */
+poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *buffer);
+
+/*
+ * The steps of a block of a program whose indices are all checked: memory is alive when it is read
+ * or written, views are made by steps that can make them, and no step writes what it or a neighbour
+ * reads, but where op/alias.h allows it. What depends on shapes is left to the session: that a step
+ * with views or joined parts really has them.
+ */
+poprt_status prt_sharing_check(const prt_program *program, uint32_t block, prt_arena *scratch);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * move.c — steps without arithmetic: views, and inputs put in a row. What lies where it has to be
+ * is left alone; the rest is moved, also where a file has put both into the same memory.
+ */
+#include "op/alias.h"
+#include "runtime/frame.h"
+
+bool prt_frame_is_over(const prt_frame_step *step)
+{
+    if (step->over == 0 ||
+        !prt_alias_in_place(step->params->def, step->n_in, step->over - 1u))
+        return false;
+    const prt_tensor *x = step->in[step->over - 1], *y = step->out[0];
+    return x->kind == PRT_VALUE_TENSOR && y->kind == PRT_VALUE_TENSOR && x->dtype == y->dtype &&
+        x->rank == y->rank && x->size == y->size &&
+        memcmp(x->dims, y->dims, x->rank * sizeof(x->dims[0])) == 0;
+}
+
+bool prt_frame_may_eval(const prt_frame_step *step)
+{
+    const prt_op_def *def = step->params->def;
+    if (!step->tangled || prt_alias_in_place(def, step->n_in, 0) ||
+        prt_alias_in_place(def, step->n_in, 1))
+        return true;
+    (void)prt_fail(POPRT_E_PARSE, step->params->origin.data,
+        "program is inconsistent: a result lies in the memory of an input");
+    return false;
+}
+
+bool prt_frame_views(const prt_frame_step *step, size_t *offsets)
+{
+    const prt_eval_params *p = step->params;
+    bool others = false;
+    if (!prt_alias_may_view(p->def) || step->n_in == 0 || step->in[0] == NULL)
+        return false;
+    for (uint32_t i = 1; i < step->n_out; i++)
+        others = others || step->out[i] != NULL;
+    for (uint32_t i = 0; i < step->n_out; i++)
+        if (step->out[i] != NULL && !prt_alias_view(p->def, p->attrs, step->n_in, step->in,
+                                        step->n_out, others, i, step->out[i], &offsets[i]))
+            return false;
+    return true;
+}
+
+void prt_frame_give_views(prt_frame *f, const prt_frame_step *step, const size_t *offsets)
+{
+    char *from = step->in[0]->data;
+    for (uint32_t i = 0; i < step->n_out; i++) {
+        prt_tensor *y = step->out[i];
+        if (y == NULL)
+            continue;
+        void *at = from != NULL ? from + offsets[i] : NULL;
+        if (f->block->buffers[step->out_buffers[i]].space == PRT_SPACE_VIEW)
+            y->data = at;
+        else if (y->data != at && y->size != 0)
+            memmove(y->data, at, y->size);
+    }
+}
+
+bool prt_frame_may_join(const prt_frame_step *step)
+{
+    const prt_eval_params *p = step->params;
+    size_t size = 0;
+    if (!prt_alias_may_join(p->def) || step->n_out != 1 || step->out[0] == NULL ||
+        !prt_alias_join(p->def, p->attrs, step->out[0]))
+        return false;
+    for (uint32_t i = 0; i < step->n_in; i++) {
+        const prt_tensor *x = step->in[i];
+        if (x == NULL || x->kind != PRT_VALUE_TENSOR || x->dtype != step->out[0]->dtype ||
+            !prt_size_add(size, x->size, &size))
+            return false;
+    }
+    return size == step->out[0]->size;
+}
+
+void prt_frame_join(const prt_frame_step *step)
+{
+    char *to = step->out[0]->data;
+    for (uint32_t i = 0; i < step->n_in; i++) {
+        const prt_tensor *x = step->in[i];
+        if (x->data != to && x->size != 0)
+            memmove(to, x->data, x->size);
+        if (x->size != 0)
+            to += x->size;
+    }
+}

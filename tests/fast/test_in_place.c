@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* test_in_place.c — every operator whose result may be written over an input gives the same bits
+ * then: by the reference kernel, and by its fast form at each level the processor has. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cpu/cpu.h"
+#include "op/alias.h"
+#include "runtime/session.h"
+#include "support/check_main.h"
+#include "support/program_text.h"
+
+enum { ROWS = 3, COLUMNS = 30011, COUNT = ROWS * COLUMNS };
+
+static float x[COUNT], z[COUNT];
+
+static void *run(prt_program *p, const prt_kern *kern)
+{
+    const prt_session_options options = { .kern = kern };
+    const int64_t dims[2] = { ROWS, COLUMNS };
+    prt_session *s = NULL;
+    prt_tensor in[2], out = { 0 };
+    ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_f32, 2, dims, x));
+    ck_assert(prt_tensor_init(&in[1], PRT_DTYPE_f32, 2, dims, z));
+    ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+    const poprt_status status = prt_session_run(s, in, &out);
+    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    ck_assert_uint_eq(out.size, sizeof(x));
+    void *copy = malloc(sizeof(x));
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, out.data, sizeof(x));
+    prt_session_release(s);
+    return copy;
+}
+
+static bool shares(const prt_program *p)
+{
+    for (uint32_t i = 0; i < p->blocks[0].n_buffers; i++)
+        if (p->blocks[0].buffers[i].space == PRT_SPACE_VIEW)
+            return true;
+    return false;
+}
+
+static void ck_in_place(const char *op, const char *text)
+{
+    static const char *const levels[] = { "portable", "avx2", "avx512" };
+    prt_program *apart = program_apart(text), *shared = program_from_text(text);
+    ck_assert_msg(!shares(apart) && shares(shared), "%s", op);
+    for (size_t i = 0; i <= PRT_COUNT_OF(levels); i++) {
+        const uint64_t want = i > 0 ? prt_cpu_level(levels[i - 1]) : 0;
+        if ((want & prt_cpu_features()) != want)
+            continue;
+        const prt_kern *kern = i > 0 ? prt_kern_of(want) : NULL;
+        void *a = run(apart, kern), *b = run(shared, kern);
+        ck_assert_msg(memcmp(a, b, sizeof(x)) == 0, "%s, level %zu", op, i);
+        free(a);
+        free(b);
+    }
+    prt_program_release(apart);
+    prt_program_release(shared);
+}
+
+/* The row takes float32 at every input, and gives it. */
+static bool is_float(const prt_op_def *def)
+{
+    const prt_slot_def *out = prt_op_out_slot(def, 0);
+    bool any = false;
+    for (uint32_t i = 0; i < def->n_types; i++) {
+        if ((def->types[i].set & PRT_T(f32)) == 0)
+            return false;
+        any = any || strcmp(def->types[i].var, out->var) == 0;
+    }
+    return any;
+}
+
+START_TEST(in_place_is_the_same)
+{
+    uint32_t one = 0, two = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        x[i] = (float)(i % 1013) / 90.0f - 5.5f;
+        z[i] = (float)(i % 211) / 40.0f + 0.25f;
+    }
+    for (uint32_t id = 0; id < PRT_OP_COUNT; id++) {
+        const prt_op_def *def = prt_op_of(id);
+        char text[512];
+        if (!prt_alias_in_place(def, 1, 0) || !is_float(def))
+            continue;
+        if (def->min_in <= 1) {
+            (void)snprintf(text, sizeof(text), "x = input f32[%d,%d]\nz = input f32[%d,%d]\n"
+                "a = sigmoid x\nb = softmax a\nc = mul b z\ny = %s c%s\nw = softmax y\n"
+                "v = cast w {to=11}\nu = cast v {to=1}\nreturn u\n", ROWS, COLUMNS, ROWS, COLUMNS,
+                def->key, id == PRT_OP_cast ? " {to=1}" : "");
+            ck_in_place(def->key, text);
+            one++;
+        }
+        for (uint32_t k = 0; k < 6 && def->min_in <= 2 && def->max_in >= 2; k++) {
+            static const char *const other[3] = { "z", "r", "s" };
+            const bool left = k < 3;
+            if (!prt_alias_in_place(def, 2, !left) || (!left && id == PRT_OP_prelu && k > 3) ||
+                id == PRT_OP_clip)
+                continue;
+            (void)snprintf(text, sizeof(text), "x = input f32[%d,%d]\nz = input f32[%d,%d]\n"
+                "r = const f32[%d,1] {1.5,2,0.25}\ns = const f32[] {2}\na = softmax x\n"
+                "c = softmax a\ny = %s %s %s%s\nw = softmax y\nv = cast w {to=11}\n"
+                "u = cast v {to=1}\nreturn u\n", ROWS, COLUMNS, ROWS, COLUMNS, ROWS, def->key,
+                left ? "c" : other[k % 3], left ? other[k % 3] : "c",
+                id == PRT_OP_mod ? " {fmod=1}" : "");
+            ck_in_place(def->key, text);
+            two++;
+        }
+    }
+    ck_assert_uint_gt(one, 25);
+    ck_assert_uint_gt(two, 30);
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/in_place", in_place_is_the_same)

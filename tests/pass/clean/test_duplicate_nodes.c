@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* test_duplicate_nodes.c — eliminate_duplicate_nodes. */
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+static void assert_rewrites(const char *before, const char *after)
+{
+    prt_graph *g = graph_from_text(before);
+    ck_assert(run_pass(g, "eliminate_duplicate_nodes", NULL));
+    ck_assert_graph(g, after);
+    ck_assert(!run_pass(g, "eliminate_duplicate_nodes", NULL));
+    module_free(g);
+}
+
+static void assert_left_alone(const char *text)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert(!run_pass(g, "eliminate_duplicate_nodes", NULL));
+    ck_assert_graph(g, text);
+    module_free(g);
+}
+
+START_TEST(twins_are_merged_and_so_are_their_readers)
+{
+    assert_rewrites("x = input f32[2]\na = exp x\nb = exp x\nc = neg a\nd = neg b\ny = add c d\n"
+                    "return y\n",
+        "x = input f32[2]\na = exp x\nc = neg a\ny = add c c\nreturn y\n");
+}
+END_TEST
+
+START_TEST(attributes_tell_them_apart)
+{
+    assert_rewrites("x = input f32[2,3]\na = softmax x {axis=0}\nb = softmax x {axis=1}\n"
+                    "c = softmax x {axis=0}\ny = sum a b c\nreturn y\n",
+        "x = input f32[2,3]\na = softmax x {axis=0}\nb = softmax x {axis=1}\ny = sum a b a\n"
+        "return y\n");
+}
+END_TEST
+
+START_TEST(several_results_go_together)
+{
+    assert_rewrites("x = input f32[4]\na, b = split x {axis=0}\nc, d = split x {axis=0}\n"
+                    "y = sum a b c d\nreturn y\n",
+        "x = input f32[4]\na, b = split x {axis=0}\ny = sum a b a b\nreturn y\n");
+}
+END_TEST
+
+START_TEST(chance_is_not_repeated)
+{
+    assert_left_alone("x = input f32[4]\na = random_uniform_like x\nb = random_uniform_like x\n"
+                      "y = add a b\nreturn y\n");
+}
+END_TEST
+
+START_TEST(two_outputs_stay_two)
+{
+    assert_left_alone("x = input f32[4]\na = exp x\nb = exp x\nreturn a, b\n");
+    assert_rewrites("x = input f32[4]\na = exp x\nb = exp x\nc = neg a\nreturn b, c\n",
+        "x = input f32[4]\nb = exp x\nc = neg b\nreturn b, c\n");
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/clean/duplicate_nodes", twins_are_merged_and_so_are_their_readers,
+    attributes_tell_them_apart, several_results_go_together, chance_is_not_repeated,
+    two_outputs_stay_two)

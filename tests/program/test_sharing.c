@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sharing.c — programs that a changed file could hold: memory that is used at the wrong time,
+ * by the wrong step, or by both sides of one. */
+#include "program/sharing.h"
+
+#include <stdlib.h>
+
+#include "runtime/session.h"
+#include "support/check_main.h"
+#include "support/program_text.h"
+
+static uint32_t index_of(const prt_program *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->blocks[0].n_buffers; i++)
+        if (prt_str_is(p->blocks[0].buffers[i].name, name))
+            return i;
+    ck_abort_msg("no buffer %s", name);
+    return 0;
+}
+
+static prt_buffer *named(prt_program *p, const char *name)
+{
+    return &p->blocks[0].buffers[index_of(p, name)];
+}
+
+static void ck_bad(prt_program *p, const char *said)
+{
+    ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
+    ck_assert_msg(strstr(prt_error_last()->message, said) != NULL, "%s",
+        prt_error_last()->message);
+    prt_program_release(p);
+}
+
+START_TEST(memory_is_used_in_its_time)
+{
+    static const char text[] = "x = input f32[16]\na = softmax x\nb = softmax a\nc = softmax b\n"
+                               "d = add a c\nreturn d\n";
+    prt_program *p = program_from_text(text);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    named(p, "b")->last = 1;
+    ck_bad(p, "outside of its time");
+    p = program_from_text(text);
+    named(p, "b")->first = 2;
+    ck_bad(p, "outside of its time");
+    p = program_from_text("x = input f32[16]\nt = input bool[]\na = softmax x\nb = softmax a\n"
+                          "y = if t {\n  then_branch {\n    u = neg a\n    return u\n  }\n"
+                          "  else_branch {\n    w = neg b\n    return w\n  }\n}\nreturn y\n");
+    named(p, "a")->last = 1;
+    ck_bad(p, "outside of its time");
+}
+END_TEST
+
+START_TEST(views_are_of_inputs)
+{
+    static const char text[] = "x = input f32[16]\nk = const i64[2] {4,4}\na = softmax x\n"
+                               "c = softmax a\nb = reshape a k\ny = softmax b\nz = neg c\n"
+                               "o = softmax z\nreturn y, o\n";
+    prt_program *p = program_from_text(text);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    named(p, "b")->ref = index_of(p, "x");
+    ck_bad(p, "a view is of no input of its step");
+    p = program_from_text(text);
+    named(p, "b")->ref = index_of(p, "k"); /* an input, but not what Reshape has its bytes from */
+    ck_bad(p, "cannot make the view");
+    p = program_from_text(text);
+    named(p, "b")->ref = 1000;
+    ck_bad(p, "shares memory with none");
+    p = program_from_text(text);
+    named(p, "b")->ref = index_of(p, "b");
+    ck_bad(p, "a view is of no input of its step");
+    p = program_from_text(text); /* Softmax reads its input more than once */
+    named(p, "c")->space = PRT_SPACE_VIEW;
+    named(p, "c")->ref = index_of(p, "a");
+    ck_bad(p, "cannot make the view");
+}
+END_TEST
+
+/* The caller's inputs and the file's weights are read only. */
+START_TEST(nothing_is_written_over_inputs)
+{
+    static const char text[] = "x = input f32[4]\nk = const f32[4] {1,2,3,4}\na = identity x\n"
+                               "b = neg a\nc = neg k\nd = add b c\ny = softmax d\nreturn y\n";
+    prt_program *p = program_from_text(text);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    named(p, "b")->space = PRT_SPACE_VIEW;
+    named(p, "b")->ref = index_of(p, "a");
+    ck_bad(p, "cannot make the view");
+    p = program_from_text(text);
+    named(p, "c")->space = PRT_SPACE_VIEW;
+    named(p, "c")->ref = index_of(p, "k");
+    ck_bad(p, "cannot make the view");
+}
+END_TEST
+
+START_TEST(captures_name_buffers)
+{
+    prt_program *p = program_from_text("x = input f32[16]\nt = input bool[]\na = softmax x\n"
+                                       "y = if t {\n  then_branch { u = neg a; return u }\n"
+                                       "  else_branch { return a }\n}\nreturn y\n");
+    for (uint32_t i = 0; i < p->blocks[1].n_buffers; i++)
+        if (p->blocks[1].buffers[i].space == PRT_SPACE_CAPTURE)
+            p->blocks[1].buffers[i].ref = 1u << 30;
+    ck_bad(p, "names none of the enclosing block");
+}
+END_TEST
+
+/* More inputs than the operator has are refused when a session looks at the shapes. */
+START_TEST(operators_have_so_many_inputs)
+{
+    prt_program *p = program_from_text("x = input f32[4]\na = neg x\ny = add a x\nreturn y\n");
+    const prt_block *b = &p->blocks[0];
+    p->params[b->steps[1].params] = p->params[b->steps[0].params];
+    const test_bytes file = popef_of(p);
+    prt_program *read = NULL;
+    prt_session *s = NULL;
+    ck_assert_int_eq(program_from_bytes(file.data, file.size, true, &read), POPRT_OK);
+    ck_assert_int_ne(prt_session_create(read, &(prt_session_options){ 0 }, &s), POPRT_OK);
+    prt_program_release(p);
+    prt_program_release(read);
+    free(file.data);
+}
+END_TEST
+
+#define JOIN                                                                                       \
+    "x = input f32[2,8]\na = softmax x\nb = softmax a\nc = concat a b {axis=0}\ny = softmax c\n"   \
+    "return y\n"
+
+START_TEST(parts_lie_inside)
+{
+    prt_program *p = program_from_text(JOIN);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    named(p, "b")->offset = 68;
+    ck_bad(p, "outside of what it is part of");
+    p = program_from_text(JOIN);
+    named(p, "b")->offset = 2;
+    ck_bad(p, "outside of what it is part of");
+    p = program_from_text(JOIN);
+    named(p, "b")->offset = SIZE_MAX - 3;
+    ck_bad(p, "outside of what it is part of");
+    p = program_from_text(JOIN);
+    named(p, "b")->ref = index_of(p, "a");
+    ck_bad(p, "outside of what it is part of");
+    p = program_from_text(JOIN); /* Softmax would write what it reads */
+    named(p, "b")->offset = 4;
+    ck_bad(p, "writes what it reads");
+}
+END_TEST
+
+/* Where a part lies in what is joined is nobody's harm but the model's. */
+START_TEST(a_join_from_elsewhere_moves)
+{
+    prt_program *p = program_from_text("x = input f32[2,8]\na = neg x\nb = abs x\n"
+                                       "c = concat a b {axis=0}\ny = softmax c\nreturn y\n");
+    named(p, "a")->offset = 64;
+    named(p, "b")->offset = 0;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_session *s = NULL;
+    float x[16] = { 1, 2, 3 };
+    prt_tensor in, out = { 0 };
+    ck_assert(prt_tensor_init(&in, PRT_DTYPE_f32, 2, (const int64_t[]){ 2, 8 }, x));
+    ck_assert_int_eq(prt_session_create(p, &(prt_session_options){ 0 }, &s), POPRT_OK);
+    ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+    ck_assert_uint_eq(out.size, 128);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+/* What only shapes tell is refused by the session. */
+START_TEST(a_strided_join_is_refused)
+{
+    prt_program *p = program_from_text("x = input f32[2,8]\na = softmax x\nb = softmax a\n"
+                                       "c = concat a b {axis=1}\ny = softmax c\nreturn y\n");
+    prt_buffer *a = named(p, "a"), *c = named(p, "c");
+    a->space = PRT_SPACE_PART;
+    a->ref = index_of(p, "c");
+    a->offset = 0;
+    c->first = 0;
+    c->offset = 256;
+    p->blocks[0].plan_size = 512;
+    const poprt_status status = prt_program_check(p);
+    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    prt_session *s = NULL;
+    ck_assert_int_eq(prt_session_create(p, &(prt_session_options){ 0 }, &s), POPRT_E_PARSE);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "in the memory of an input"));
+    prt_program_release(p);
+}
+END_TEST
+
+/* Only what has the shape of the result is written over: the sum has one of its own. */
+START_TEST(a_smaller_input_is_not_written_over)
+{
+    prt_program *p = program_from_text("x = input f32[2,8]\nz = input f32[8]\na = softmax z\n"
+                                       "b = add x a\ny = softmax b\nreturn y\n");
+    prt_buffer *b = named(p, "b");
+    b->space = PRT_SPACE_VIEW;
+    b->ref = index_of(p, "a");
+    named(p, "a")->last = b->last;
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_session *s = NULL;
+    float x[16] = { 1, 2, 3 };
+    prt_tensor in[2], out = { 0 };
+    ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_f32, 2, (const int64_t[]){ 2, 8 }, x));
+    ck_assert(prt_tensor_init(&in[1], PRT_DTYPE_f32, 1, (const int64_t[]){ 8 }, x));
+    ck_assert_int_eq(prt_session_create(p, &(prt_session_options){ 0 }, &s), POPRT_OK);
+    ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+    ck_assert_uint_eq(out.size, 64);
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
+PRT_TEST_MAIN("program/sharing", memory_is_used_in_its_time, views_are_of_inputs,
+    nothing_is_written_over_inputs, captures_name_buffers,
+    operators_have_so_many_inputs, parts_lie_inside, a_join_from_elsewhere_moves,
+    a_strided_join_is_refused, a_smaller_input_is_not_written_over)
