@@ -183,8 +183,9 @@ START_TEST(joining_and_cutting)
         "axis=3 !axis=1");
     ck_turns(IMAGE CONV("a", "x") "s = const i64[2] {2,4}\nb, c = split a s {axis=2}\n"
              "d = concat c b {axis=-2}\n" CONV("y", "d") "return y\n", 2, "");
-    ck_turns(IMAGE "z = input f32[2,5,6,7]\n" CONV("a", "x") "c = concat a z x {axis=1}\n"
-             "return c\n", 2, "axis=1");
+    ck_turns(IMAGE "z = input f32[2,5,6,7]\n" CONV("a", "x")
+                 "c = concat a z x {axis=1}\nreturn c\n",
+        2, "axis=1");
     ck_turns(IMAGE CONV("a", "x") "s = const i64[2] {1,0}\ne = const i64[2] {4,9}\n"
              "k = const i64[2] {-3,3}\nt = const i64[2] {1,2}\nb = slice a s e k t\n"
              "y = relu b\nreturn y\n", 2, "slice");
@@ -327,12 +328,25 @@ START_TEST(regions)
 }
 END_TEST
 
+START_TEST(volumes_are_turned_as_images_are)
+{
+    assert_pass_keeps_results(
+        "x = input f32[2,3,5,6,7]\nw = const f32[4,3,2,3,3] fill 0.125\n"
+        "v = const f32[4,4,1,1,1] {1, 2, 3, 4, 5, 6, 7, 8, -1, -2, -3, -4, 0.5, 0.25, 2, 1}\n"
+        "b = const f32[4] {1, -2, 3, -4}\n"
+        "a = conv x w b {pads=[1,1,1,0,1,1], strides=[2,1,2]}\nr = relu a\n"
+        "c = conv r v\ns = add c r\ng = global_average_pool s\nreturn s, g\n",
+        PASS, 1e-5);
+}
+END_TEST
+
 START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         "x = input f32[1,5,4,4]\nw = input f32[5,5,1,1]\ny = conv x w\nreturn y\n",
         "x = input f64[1,5,4,4]\nw = const f64[5,5,1,1] fill 1\ny = conv x w\nreturn y\n",
-        "x = input f32[1,5,4,4,4]\nw = const f32[5,5,1,1,1] fill 1\ny = conv x w\nreturn y\n",
+        "x = input f32[1,5,4,4,4]\nw = const f32[5,1,1,1,1] fill 1\n"
+        "y = conv x w {group=5}\nreturn y\n",
         "x = input f32[*]\nw = const f32[5,5,1,1] fill 1\ny = conv x w\nreturn y\n",
         "x = input f32[1,6,4,4]\nw = const f32[6,2,1,1] fill 1\ny = conv x w {group=3}\nreturn y\n",
         "x = input f32[1,5,4,4]\nw = const f32[0,5,1,1] zeros\ny = conv x w\nreturn y\n",
@@ -356,4 +370,5 @@ PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
     chains_have_turns_at_their_ends, residuals_and_activations, padding_by_name,
     sizes_may_be_symbols, transposed_convolutions, elementwise, joining_and_cutting,
     images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
-    rows_of_pixels, other_readers_get_their_order, regions, near_misses_are_left)
+    rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
+    near_misses_are_left)
