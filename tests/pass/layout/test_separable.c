@@ -74,11 +74,13 @@ END_TEST
 
 /* ---- separable convolutions: of 50 by 50 by 70, which is large enough */
 
-#define IN "x = input f32[1,50,50,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n" \
-           "v = const f32[1120] fill 0.125\n"
+#define IN                                                                                        \
+    "x = input f32[1,50,50,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n"         \
+    "v = const f32[1120] fill 0.125\n"
 #define FIRST "a = nhwc_conv x u {channels=2,filters=70,kernel_shape=[1,1],activation=\"Relu\"}\n"
-#define WISE "d = nhwc_conv a w {form=\"taps\",group=70,kernel_shape=[1,1],activation=\"Clip\"," \
-             "alpha=-1,beta=0.5}\n"
+#define WISE                                                                                       \
+    "d = nhwc_conv a w {form=\"taps\",group=70,kernel_shape=[1,1],activation=\"Clip\","            \
+    "alpha=-1,beta=0.5}\n"
 #define LAST "y = nhwc_conv d v {channels=70,filters=1,kernel_shape=[1,1]}\n"
 
 START_TEST(parts_become_one)
