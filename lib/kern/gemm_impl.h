@@ -137,6 +137,7 @@ static inline bool is_plain(const tile *t)
 #define FETCH_NEXT(W) __builtin_prefetch(next, 0, 2);
 /* B itself, where it is read once: as far ahead as memory is slow. */
 #define FETCH_FAR(W)                                                                               \
+    (void)next;                                                                                    \
     PRT_UNROLL(8)                                                                                  \
     for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float))                                    \
         __builtin_prefetch(b + FAR + j, 0, 3);
