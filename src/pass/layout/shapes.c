@@ -105,14 +105,8 @@ bool prt_turn_join_shuffle(prt_build *b, prt_op *root)
     prt_value *in[2] = { prt_op_input(join, 0), prt_op_input(join, 1) };
     const int64_t *d = join->out[0].type->dims, *split = first->out[0].type->dims;
     if (in[0]->type != in[1]->type || in[0]->type->dtype != PRT_DTYPE_f32 ||
-<<<<<<< HEAD
-        !prt_dim_is_number(d[3]) || in[0]->type->dims[3] * 2 != d[3] ||
-        split[3] != 2 || split[4] * 2 != d[3] ||
-        !prt_dim_is_number(d[1]) || !prt_dim_is_number(d[2]) ||
-=======
         !prt_dim_is_number(d[3]) || in[0]->type->dims[3] * 2 != d[3] || split[3] != 2 ||
         split[4] * 2 != d[3] || !prt_dim_is_number(d[1]) || !prt_dim_is_number(d[2]) ||
->>>>>>> nt
         memcmp(d, split, 3 * sizeof(int64_t)) != 0 || join->out[0].type != root->out[0].type)
         return false;
     prt_value *y = prt_build_op(b, PRT_OP_nhwc_shuffle, NULL, 2, in);

@@ -183,14 +183,8 @@ START_TEST(joining_and_cutting)
         "axis=3 !axis=1");
     ck_turns(IMAGE CONV("a", "x") "s = const i64[2] {2,4}\nb, c = split a s {axis=2}\n"
              "d = concat c b {axis=-2}\n" CONV("y", "d") "return y\n", 2, "");
-<<<<<<< HEAD
-    ck_turns(IMAGE "z = input f32[2,5,6,7]\n" CONV("a", "x")
-                 "c = concat a z x {axis=1}\nreturn c\n",
-        2, "axis=1");
-=======
     ck_turns(IMAGE "z = input f32[2,5,6,7]\n" CONV("a", "x") "c = concat a z x {axis=1}\n"
              "return c\n", 2, "axis=1");
->>>>>>> nt
     ck_turns(IMAGE CONV("a", "x") "s = const i64[2] {1,0}\ne = const i64[2] {4,9}\n"
              "k = const i64[2] {-3,3}\nt = const i64[2] {1,2}\nb = slice a s e k t\n"
              "y = relu b\nreturn y\n", 2, "slice");
