@@ -71,6 +71,7 @@ static inline bool is_plain(const tile *t)
         const size_t k = t->k, width = t->width, stride = t->stride;                               \
         const bool whole = t->columns >= (W) * VL;                                                 \
         const char *next = stride != 0 ? t->next : (const char *)b;                                \
+        (void)next; /* not every FETCH reads it */                                                 \
         if (t->add) {                                                                              \
             EACH(R, W)                                                                             \
             {                                                                                      \
