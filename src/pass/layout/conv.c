@@ -7,7 +7,12 @@
 enum {
     IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
     LEAST_WINOGRAD = 32,   /* channels and filters */
-    LEAST_PIXELS = 100,    /* of an output that gains by it */
+    MEDIUM = 64,           /* of them that gain by small tiles where pixels are few, */
+    LARGE = 200,           /* or where they are some: these wait for weights, but */
+    HUGE = 400,            /* those are long enough to fetch them meanwhile */
+    LEAST_PIXELS = 36,     /* of an output that gains by it */
+    SOME_PIXELS = 100,
+    MANY_PIXELS = 400,
     LEAST_FILTERS = 8      /* of a group */
 };
 
@@ -40,19 +45,33 @@ static bool read_window(conv *v, const prt_window_spec *spec, prt_window *w)
     return true;
 }
 
-static bool gains_by_winograd(const conv *v, const prt_window *w)
+/* Pixels of an output, at most MANY_PIXELS along an axis; what is not known is many. */
+static int64_t pixels_of(const conv *v)
 {
     int64_t pixels = 1;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 2; i < 4; i++)
+        pixels *= prt_dim_is_number(v->y->dims[i]) && v->y->dims[i] < MANY_PIXELS ? v->y->dims[i]
+                                                                                  : MANY_PIXELS;
+    return pixels;
+}
+
+/* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
+ * when they are many; panels where neither does. */
+static prt_nhwc_form winograd_of(const conv *v, const prt_window *w)
+{
+    const prt_nhwc_weights *f = &v->form;
+    for (uint32_t i = 0; i < 2; i++)
         if (w->rank != 2 || v->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1)
-            return false;
-        if (prt_dim_is_number(v->y->dims[i + 2]) && v->y->dims[i + 2] < LEAST_PIXELS)
-            pixels *= v->y->dims[i + 2];
-        else
-            pixels *= LEAST_PIXELS;
-    }
-    return v->form.group == 1 && v->form.channels >= LEAST_WINOGRAD &&
-        v->form.filters >= LEAST_WINOGRAD && pixels >= LEAST_PIXELS;
+            return PRT_NHWC_panels;
+    const size_t least = f->channels < f->filters ? f->channels : f->filters;
+    const int64_t pixels = pixels_of(v);
+    if (f->group != 1 || least < LEAST_WINOGRAD || pixels < LEAST_PIXELS)
+        return PRT_NHWC_panels;
+    if (pixels >= MANY_PIXELS)
+        return PRT_NHWC_winograd;
+    if (pixels >= SOME_PIXELS)
+        return least >= LARGE && least < HUGE ? PRT_NHWC_winograd2 : PRT_NHWC_winograd;
+    return least >= MEDIUM ? PRT_NHWC_winograd2 : PRT_NHWC_panels;
 }
 
 /* Which way; false for none. */
@@ -63,7 +82,7 @@ static bool choose(conv *v, const prt_window *w)
         f->form = PRT_NHWC_taps;
         return w->rank < 3;
     }
-    f->form = gains_by_winograd(v, w) ? PRT_NHWC_winograd : PRT_NHWC_panels;
+    f->form = winograd_of(v, w);
     return f->group == 1 || f->filters >= LEAST_FILTERS;
 }
 
