@@ -3,12 +3,14 @@
 #include "op/fused.h"
 #include "op/nhwc.h"
 #include "pass/layout/turn.h"
+#include "pass/layout/ways.h"
 
 enum {
     IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
     LEAST_WINOGRAD = 32,   /* channels and filters */
     LEAST_PIXELS = 100,    /* of an output that gains by it */
-    LEAST_FILTERS = 8      /* of a group */
+    LEAST_FILTERS = 8,     /* of a group */
+    CLOSE = 4              /* within such a factor the border is near */
 };
 
 typedef struct conv {
@@ -40,22 +42,35 @@ static bool read_window(conv *v, const prt_window_spec *spec, prt_window *w)
     return true;
 }
 
-static bool gains_by_winograd(const conv *v, const prt_window *w)
+static double count_pixels(const conv *v)
 {
-    int64_t pixels = 1;
-    for (uint32_t i = 0; i < 2; i++) {
-        if (w->rank != 2 || v->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1)
-            return false;
-        if (prt_dim_is_number(v->y->dims[i + 2]))
-            pixels *= v->y->dims[i + 2];
-        else
-            pixels *= LEAST_PIXELS;
-    }
-    return v->form.group == 1 && v->form.channels >= LEAST_WINOGRAD &&
-        v->form.filters >= LEAST_WINOGRAD && pixels >= LEAST_PIXELS;
+    double pixels = 1;
+    for (int32_t i = 2; i < v->y->rank; i++)
+        pixels *= prt_dim_is_number(v->y->dims[i]) ? (double)v->y->dims[i] : LEAST_PIXELS;
+    return pixels;
 }
 
-/* Which way; false for none. */
+static bool gains_by_winograd(const conv *v, const prt_window *w)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        if (w->rank != 2 || v->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1)
+            return false;
+    return v->form.group == 1 && v->form.channels >= LEAST_WINOGRAD &&
+        v->form.filters >= LEAST_WINOGRAD && count_pixels(v) >= LEAST_PIXELS;
+}
+
+/* Channels, filters or pixels, whatever decides, are within a factor of where the rule turns. */
+static bool is_close(const conv *v)
+{
+    const double ratios[3] = { (double)v->form.channels / LEAST_WINOGRAD,
+        (double)v->form.filters / LEAST_WINOGRAD, count_pixels(v) / LEAST_PIXELS };
+    double least = ratios[0];
+    for (uint32_t i = 1; i < 3; i++)
+        least = ratios[i] < least ? ratios[i] : least;
+    return least * CLOSE >= 1 && least <= CLOSE;
+}
+
+/* Which way by rule; false for none. */
 static bool choose(conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
@@ -144,6 +159,8 @@ static bool takes_images(const conv *v)
 
 static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
+    v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
+    v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
     const bool images = takes_images(v);
     prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
     if (in[1] == NULL)
