@@ -159,7 +159,8 @@ static bool takes_images(const conv *v)
 
 static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
-    v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
+    if (v->form.channels > IMAGE_CHANNELS)
+        v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
     v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
     const bool images = takes_images(v);
     prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
