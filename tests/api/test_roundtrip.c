@@ -274,6 +274,6 @@ START_TEST(names_and_versions)
 END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
-    models_are_written_for_an_opset, files_are_written_whole, passes_do_not_change_results, passes_are_listed_and_observed,
-    input_shapes_can_be_fixed, everything_can_be_described, operators_are_listed,
-    names_and_versions)
+    models_are_written_for_an_opset, files_are_written_whole, passes_do_not_change_results,
+    passes_are_listed_and_observed, input_shapes_can_be_fixed, everything_can_be_described,
+    operators_are_listed, names_and_versions)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tune.c — which way is taken, with a watch that says what the test wants; and the true one. */
+/* test_tune.c — which way is taken, with a watch that says what the test wants; the true watch. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <unistd.h>

@@ -69,9 +69,11 @@ static void put_conv(prt_choice *c, const prt_nhwc_conv_attrs *a, const prt_way_
     put_list(c, ":s", &a->strides);
     put_list(c, ":p", &a->pads);
     put_list(c, ":d", &a->dilations);
-    (void)snprintf(text, sizeof(text), ":%.40s%s%s", a->activation.size != 0
-            ? a->activation.data : "-", s->n_in > 2 && s->in[2].kind != PRT_VALUE_ABSENT ? ":b" : "",
-        s->n_in > 3 && s->in[3].kind != PRT_VALUE_ABSENT ? ":r" : "");
+    const prt_str act = a->activation.size != 0 ? a->activation : PRT_STR("-");
+    const bool bias = s->n_in > 2 && s->in[2].kind != PRT_VALUE_ABSENT;
+    const bool residual = s->n_in > 3 && s->in[3].kind != PRT_VALUE_ABSENT;
+    (void)snprintf(text, sizeof(text), ":%.*s%s%s", act.size < 40 ? (int)act.size : 40, act.data,
+        bias ? ":b" : "", residual ? ":r" : "");
     put(c, text);
 }
 
@@ -121,8 +123,9 @@ prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_
     if (p->chooser == NULL || !fits_winograd(attrs) || !take_inputs(op, &common) ||
         !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
-    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .n_ways = 2, .close = close,
-        .work = (double)prt_tensor_count(&y) * (double)weights->taps * (double)weights->channels };
+    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .n_ways = 2,
+        .close = close,
+        .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
     put_numbers(&c, ":", 4, common.in[0].dims);
     put_conv(&c, attrs, &common);
     for (uint32_t i = 0; i < 2; i++) {
