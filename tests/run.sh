@@ -39,6 +39,9 @@ if build build/release --werror; then
     unit build/release 2
     cases debian "ONNX's cases" "$onnx"
     cases debian "ONNX's cases through PopEF" --via-popef "$onnx"
+    for level in reference portable avx2; do
+        cases debian "ONNX's cases, $level" --cpu "$level" "$onnx"
+    done
     cases data "models of tests/data" tests/data
 fi
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \

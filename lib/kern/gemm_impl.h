@@ -29,17 +29,22 @@ typedef struct tile {
 
 enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
 
-/* NaN comes through: min and max give their second operand. */
-static inline void put(const tile *t, size_t row, size_t column, vf v)
+/* Tiles of which columns are missing, and that get more than bounds: `sum` is [rows][vectors * VL].
+ * NaN comes through: min and max give their second operand. */
+static void put_part(const tile *t, size_t rows, size_t vectors, const float *sum)
 {
-    if (t->row_bias != NULL)
-        v = v_add(v, v_set(t->row_bias[row]));
-    if (t->bias != NULL && t->add)
-        v = v_add(v, v_load_some(t->bias, column, t->columns));
-    if (t->residual != NULL)
-        v = v_add(v, v_load_some(t->residual + row * t->ldr, column, t->columns));
-    v = v_min(v_set(t->high), v_max(v_set(t->low), v));
-    v_store_some(t->c + row * t->ldc, column, t->columns, v);
+    for (size_t row = 0; row < rows; row++)
+        for (size_t at = 0; at < vectors * VL; at += VL, sum += VL) {
+            vf v = v_load(sum);
+            if (t->row_bias != NULL)
+                v = v_add(v, v_set(t->row_bias[row]));
+            if (t->bias != NULL && t->add)
+                v = v_add(v, v_load_some(t->bias, at, t->columns));
+            if (t->residual != NULL)
+                v = v_add(v, v_load_some(t->residual + row * t->ldr, at, t->columns));
+            v = v_min(v_set(t->high), v_max(v_set(t->low), v));
+            v_store_some(t->c + row * t->ldc, at, t->columns, v);
+        }
 }
 
 /* Sums get nothing but their bounds. */
@@ -54,6 +59,9 @@ static inline bool is_plain(const tile *t)
         PRT_UNROLL(8)                                                                              \
         for (size_t j = 0; j < W; j++)
 
+/* Vector j of W is there as a whole: with one vector a slice, all but the last are. */
+#define IS_WHOLE(j, W) (whole || ((int)VL == (int)PRT_GEMM_SLICE && (j) + 1 < (W)))
+
 /* R rows by W vectors; FETCH fetches what is wanted later, once a step. */
 #define TILE(NAME, R, W, FETCH)                                                                    \
     static void NAME(const tile *t)                                                                \
@@ -64,7 +72,12 @@ static inline bool is_plain(const tile *t)
         const bool whole = t->columns >= (W) * VL;                                                 \
         const char *next = stride != 0 ? t->next : (const char *)b;                                \
         if (t->add) {                                                                              \
-            EACH(R, W) sum[i][j] = v_load_some(t->c + i * t->ldc, j * VL, t->columns);             \
+            EACH(R, W)                                                                             \
+            {                                                                                      \
+                const float *c = t->c + i * t->ldc;                                                \
+                sum[i][j] = IS_WHOLE(j, W) ? v_load(c + j * VL)                                    \
+                                           : v_load_some(c, j * VL, t->columns);                   \
+            }                                                                                      \
         } else if (t->bias != NULL) {                                                              \
             vf bias[W];                                                                            \
             PRT_UNROLL(8)                                                                          \
@@ -109,13 +122,15 @@ static inline bool is_plain(const tile *t)
             EACH(R, W)                                                                             \
             {                                                                                      \
                 const vf v = v_min(high, v_max(low, sum[i][j]));                                   \
-                if (whole || ((int)VL == (int)PRT_GEMM_SLICE && j + 1 < W))                        \
+                if (IS_WHOLE(j, W))                                                                \
                     v_store(c + i * ldc + j * VL, v);                                              \
                 else                                                                               \
                     v_store_some(c + i * ldc, j * VL, columns, v);                                 \
             }                                                                                      \
         } else {                                                                                   \
-            EACH(R, W) put(t, i, j * VL, sum[i][j]);                                               \
+            float part[R * W * VL];                                                                \
+            EACH(R, W) v_store(part + (i * W + j) * VL, sum[i][j]);                                \
+            put_part(t, R, W, part);                                                               \
         }                                                                                          \
     }
 

@@ -58,7 +58,9 @@
     {                                                                                              \
         const size_t all = d->channels, left = all - channel, step = d->x_step;                    \
         const size_t columns = d->columns, x_column = d->x_column;                                 \
-        const size_t x_row = d->x_row - columns * x_column, w_row = d->w_row - columns * all;      \
+        const size_t w_row = d->w_row - columns * all;                                             \
+        /* Back, where the taps of a row reach further than their rows are apart. */               \
+        const ptrdiff_t x_row = (ptrdiff_t)d->x_row - (ptrdiff_t)(columns * x_column);             \
         const vf low = v_set(d->low), high = v_set(d->high);                                       \
         for (size_t line = 0; line < d->lines; line++) {                                           \
             const float *x = d->x + line * d->x_line + at * step + channel, *w = d->w + channel;   \
@@ -136,17 +138,15 @@ static void depthwise_any(const prt_windows *d, size_t at, size_t n, size_t chan
 
 static void run_depthwise(const prt_windows *d)
 {
-    static const depthwise_part three[NEIGHBOURS_MOST] = NEIGHBOURS_OF(3);
-    static const depthwise_part five[NEIGHBOURS_MOST] = NEIGHBOURS_OF(5);
+    static const depthwise_part parts[2][NEIGHBOURS_MOST] = { NEIGHBOURS_OF(3), NEIGHBOURS_OF(5) };
     const bool near = d->x_step == d->channels && d->x_column == d->channels && d->n > 1 &&
         (d->columns == 3 || d->columns == 5);
     const size_t whole = near ? d->channels / VL * VL : 0;
     const size_t groups = (d->n + NEIGHBOURS_MOST - 1) / NEIGHBOURS_MOST;
     for (size_t i = 0, at = 0; i < groups; i++) {
         const size_t n = d->n / groups + (i < d->n % groups);
-        const depthwise_part part = (d->columns == 3 ? three : five)[n - 1];
         if (whole != 0)
-            part(d, at, whole);
+            parts[d->columns == 5][n - 1](d, at, whole);
         if (whole < d->channels)
             depthwise_any(d, at, n, whole);
         at += n;

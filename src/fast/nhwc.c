@@ -38,25 +38,41 @@ typedef struct block {
 
 /* ---- addresses ---- */
 
+/* Where `v` reads at tap k of an axis; false in the padding. */
+static bool find_at(size_t out, size_t stride, size_t k, size_t dilation, int64_t begin, size_t in,
+    size_t *at)
+{
+    const int64_t i = (int64_t)(out * stride + k * dilation) - begin;
+    *at = (size_t)i;
+    return i >= 0 && i < (int64_t)in;
+}
+
+/* The addresses of one pixel's taps, `step` apart. */
+static void find_pixel(const prt_nhwc *v, const float *x, size_t plane, size_t row, size_t column,
+    const float **to, size_t step)
+{
+    size_t z, y, at;
+    for (size_t kz = 0; kz < v->kernel_d; kz++) {
+        const bool in_z = find_at(plane, v->stride_d, kz, v->dilation_d, v->front, v->in_d, &z);
+        for (size_t ky = 0; ky < v->kernel_h; ky++) {
+            const bool in =
+                find_at(row, v->stride_h, ky, v->dilation_h, v->top, v->in_h, &y) && in_z;
+            for (size_t kx = 0; kx < v->kernel_w; kx++, to += step)
+                *to = find_at(column, v->stride_w, kx, v->dilation_w, v->left, v->in_w, &at) && in
+                    ? x + ((z * v->in_h + y) * v->in_w + at) * v->in_c
+                    : v->zeros;
+        }
+    }
+}
+
 static void find_taps(const block *b)
 {
     const prt_nhwc *v = b->j->v;
-    const float *x = v->x + b->n * v->in_h * v->in_w * v->in_c + b->group * v->form.channels;
+    const float *x = v->x + b->n * v->in_d * v->in_h * v->in_w * v->in_c +
+        b->group * v->form.channels;
     size_t row = b->row / v->out_w, column = b->row % v->out_w;
     for (size_t i = 0; i < b->rows; i++) {
-        const int64_t y = (int64_t)(row * v->stride_h) - v->top;
-        const int64_t left = (int64_t)(column * v->stride_w) - v->left;
-        const float **to = b->from + i;
-        for (size_t ky = 0; ky < v->kernel_h; ky++) {
-            const int64_t at_y = y + (int64_t)(ky * v->dilation_h);
-            const bool in = at_y >= 0 && at_y < (int64_t)v->in_h;
-            for (size_t kx = 0; kx < v->kernel_w; kx++, to += b->rows) {
-                const int64_t at = left + (int64_t)(kx * v->dilation_w);
-                *to = in && at >= 0 && at < (int64_t)v->in_w
-                    ? x + ((size_t)at_y * v->in_w + (size_t)at) * v->in_c
-                    : v->zeros;
-            }
-        }
+        find_pixel(v, x, row / v->out_h, row % v->out_h, column, b->from + i, b->rows);
         column++;
         if (column == v->out_w) {
             column = 0;
@@ -133,8 +149,8 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
         .act = v->act };
     const bool last = tap + taps == b->taps && skip + k == b->depth;
     prt_gemm_block g = { .rows = b->rows, .columns = b->columns, .k = k,
-        .a = v->x + pixel * v->in_c + b->group * w->channels + skip, .lda = v->in_c,
-        .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
+        .a = b->from == NULL ? v->x + pixel * v->in_c + b->group * w->channels + skip : NULL,
+        .lda = v->in_c, .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
         .skip = b->from != NULL ? skip : 0,
         .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + b->first * whole +
             (tap * b->depth + skip) * width,
@@ -172,7 +188,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t left = v->form.filters - panel * PRT_GEMM_PANEL;
     block b = { .j = j, .n = rest / j->blocks, .group = group, .first = panel * PRT_GEMM_PANEL,
         .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
-        .taps = v->kernel_h * v->kernel_w, .depth = v->form.channels };
+        .taps = v->form.taps, .depth = v->form.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
     const size_t first = prt_share_cut(all, j->blocks, piece);
     const size_t rows = prt_share_cut(all, j->blocks, piece + 1) - first;
@@ -243,11 +259,14 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
         return POPRT_E_NOMEM;
     job j = { .v = v, .panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
-        .pixels = v->out_h * v->out_w,
-        .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none };
-    const size_t taps = v->kernel_h * v->kernel_w;
-    j.plain = !v->images && taps == 1 && v->stride_h == 1 && v->stride_w == 1 && v->top == 0 &&
-        v->left == 0 && v->in_h == v->out_h && v->in_w == v->out_w;
+        .pixels = v->out_d * v->out_h * v->out_w,
+        .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
+        .threads = c->par != NULL && c->par->width > 1 ? c->par->width : 1,
+        .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0 };
+    const size_t taps = v->form.taps;
+    j.plain = !v->images && taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
+        v->stride_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
+        v->in_h == v->out_h && v->in_w == v->out_w;
     j.rows = clamp(BLOCK / v->form.channels, LEAST_ROWS, MOST_ROWS);
     const size_t some = v->batch * v->form.group * j.panels;
     if (some < ITEMS && j.pixels / j.rows * some < ITEMS)
@@ -273,20 +292,39 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
 
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
 {
-    const bool two = w->rank == 2;
-    const uint32_t x = w->rank - 1;
-    v->in_h = two ? (size_t)w->in[0] : 1;
-    v->out_h = two ? (size_t)w->out[0] : 1;
-    v->kernel_h = two ? (size_t)w->kernel[0] : 1;
-    v->stride_h = two ? (size_t)w->stride[0] : 1;
-    v->dilation_h = two ? (size_t)w->dilation[0] : 1;
-    v->top = two ? w->begin[0] : 0;
+    const bool two = w->rank >= 2, three = w->rank == 3;
+    const uint32_t x = w->rank - 1, y = two ? x - 1 : 0;
+    v->in_d = three ? (size_t)w->in[0] : 1;
+    v->out_d = three ? (size_t)w->out[0] : 1;
+    v->kernel_d = three ? (size_t)w->kernel[0] : 1;
+    v->stride_d = three ? (size_t)w->stride[0] : 1;
+    v->dilation_d = three ? (size_t)w->dilation[0] : 1;
+    v->front = three ? w->begin[0] : 0;
+    v->in_h = two ? (size_t)w->in[y] : 1;
+    v->out_h = two ? (size_t)w->out[y] : 1;
+    v->kernel_h = two ? (size_t)w->kernel[y] : 1;
+    v->stride_h = two ? (size_t)w->stride[y] : 1;
+    v->dilation_h = two ? (size_t)w->dilation[y] : 1;
+    v->top = two ? w->begin[y] : 0;
     v->in_w = (size_t)w->in[x];
     v->out_w = (size_t)w->out[x];
     v->kernel_w = (size_t)w->kernel[x];
     v->stride_w = (size_t)w->stride[x];
     v->dilation_w = (size_t)w->dilation[x];
     v->left = w->begin[x];
+}
+
+/* Images with padding are laid out whole, so it has to be in proportion: in doubles, because sizes
+ * of padding are anything. */
+static bool takes_images(const prt_nhwc *v)
+{
+    const double high = (double)(v->out_h - 1) * (double)v->stride_h +
+        (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
+    const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
+    const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
+    return v->in_d == 1 && v->kernel_d == 1 && v->form.group == 1 &&
+        v->form.form == PRT_NHWC_panels && v->dilation_w == 1 &&
+        high * wide <= 16.0 * (pixels + 4096.0);
 }
 
 poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done);
@@ -298,7 +336,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     prt_nhwc v = { .kern = k, .images = a->images != 0 };
     prt_window w;
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank < 3 ||
-        x->rank > 4 || !prt_nhwc_weights_of(a, &v.form) ||
+        x->rank > 5 || !prt_nhwc_weights_of(a, &v.form) ||
         !prt_fused_act(a->activation, a->alpha, a->beta, &v.act) || prt_tensor_count(y) == 0)
         return prt_fast_pass(done);
     prt_nhwc_window(a, x, &w);
@@ -311,7 +349,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL;
     v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
     v.y = c->out[0]->data;
-    if (v.images && (v.form.group != 1 || v.form.form != PRT_NHWC_panels || v.dilation_w != 1))
+    if ((v.images && !takes_images(&v)) || (x->rank == 5 && v.form.form != PRT_NHWC_panels))
         return prt_fast_pass(done);
     if (v.form.form == PRT_NHWC_taps)
         return prt_nhwc_depthwise(c, &v);

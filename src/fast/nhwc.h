@@ -9,10 +9,11 @@
 typedef struct prt_nhwc {
     const prt_kern *kern;
     prt_nhwc_weights form;
-    size_t batch, in_h, in_w, out_h, out_w;
+    size_t batch, in_d, in_h, in_w, out_d, out_h, out_w; /* d: of volumes, else 1 */
     size_t in_c, out_c; /* of all groups */
-    size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
-    int64_t top, left; /* padding */
+    size_t kernel_d, kernel_h, kernel_w, stride_d, stride_h, stride_w;
+    size_t dilation_d, dilation_h, dilation_w;
+    int64_t front, top, left; /* padding */
     bool images;       /* x has its channels first */
     const float *x, *w, *bias, *residual; /* bias and residual (like y) may be NULL */
     float *y;
@@ -31,7 +32,7 @@ static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, i
     *first = low < (int64_t)*last ? (size_t)low : *last;
 }
 
-/* Spatial sizes, of rank 1 or 2. */
+/* Spatial sizes, of rank 1 to 3. */
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
 
 /* Windows over each channel by itself. */

@@ -117,6 +117,7 @@ static void cut(job *j)
     j->strip = (rows - reach) / v->stride_h + 1;
     j->strip = j->strip < v->out_h ? j->strip : v->out_h;
     j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
+    j->hidden_rows = j->hidden_rows < v->in_h ? j->hidden_rows : v->in_h; /* no padding */
     j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
 }
 

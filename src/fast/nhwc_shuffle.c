@@ -38,8 +38,10 @@ poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done);
 poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_tensor *a = c->in[0];
-    const bool halves = prt_eval_wants(c, 1);
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c))
+    const prt_nhwc_shuffle_attrs *attrs = c->attrs;
+    const bool halves = attrs->halves != 0;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) ||
+        prt_tensor_count(a) == 0 || prt_eval_wants(c, 1) != halves)
         return prt_fast_pass(done);
     job j = { .kern = k, .channels = (size_t)a->dims[a->rank - 1],
         .pixels = prt_dims_product(a->dims, 0, a->rank - 1), .a = a->data, .b = c->in[1]->data,

@@ -135,6 +135,22 @@ void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_wind
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + (a->images != 0 ? 2 : 1), NULL, w);
 }
 
+static bool all_are(prt_i64s list, int64_t value)
+{
+    for (uint32_t i = 0; i < list.count; i++)
+        if (list.data[i] != value)
+            return false;
+    return true;
+}
+
+/* Winograd's tiles are of one kernel, whose outputs lie side by side. */
+static bool form_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
+{
+    return w->form != PRT_NHWC_winograd ||
+        (a->kernel_shape.count == 2 && all_are(a->kernel_shape, 3) && all_are(a->strides, 1) &&
+            all_are(a->dilations, 1));
+}
+
 /* The shape of W as Conv has it, from the attributes; W itself must have that many elements. */
 static poprt_status infer_weights(prt_infer *c, prt_shape *to)
 {
@@ -160,7 +176,8 @@ static poprt_status infer_weights(prt_infer *c, prt_shape *to)
             return prt_infer_fail(c, POPRT_E_ARG, "kernel has size %lld",
                 (long long)a->kernel_shape.data[i]);
     }
-    if (!prt_nhwc_weights_of(a, &w) || !prt_nhwc_weights_size(&w, &count) || count > INT64_MAX)
+    if (!prt_nhwc_weights_of(a, &w) || !form_fits(a, &w) || !prt_nhwc_weights_size(&w, &count) ||
+        count > INT64_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "weights do not have the form '%.*s'",
             PRT_STR_ARG(a->form));
     PRT_TRY(prt_infer_rank(c, 1, 1));

@@ -31,8 +31,8 @@ static poprt_status infer_part(prt_infer *c, int part, const prt_shape *x, uint3
     prt_shape *y)
 {
     const prt_nhwc_separable_attrs *a = c->attrs;
-    const int64_t channels = x->rank == 4 && prt_dim_is_number(x->dims[3]) ? x->dims[3] : 1;
-    const prt_nhwc_conv_attrs attrs = prt_nhwc_separable_part(a, part, channels);
+    const prt_nhwc_conv_attrs attrs =
+        prt_nhwc_separable_part(a, part, part == 0 ? x->dims[3] : 0);
     const prt_shape absent = { .kind = PRT_VALUE_ABSENT };
     const uint32_t r = part == 2 ? RESIDUAL : UINT32_MAX;
     const prt_shape in[4] = { *x, c->in[w], prt_infer_has(c, w + 1) ? c->in[w + 1] : absent,
@@ -48,8 +48,15 @@ static poprt_status infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_ARG, "hidden channels and two sizes of the kernel");
     if (prt_infer_has(c, W2) != (a->filters > 0) || (prt_infer_has(c, W2) && prt_infer_wants(c, 1)))
         return prt_infer_fail(c, POPRT_E_ARG, "filters are for W2, and without it there is a mean");
+    if (prt_infer_has(c, RESIDUAL) && !prt_infer_has(c, W2))
+        return prt_infer_fail(c, POPRT_E_ARG, "a residual is added behind W2, which is absent");
     if (prt_infer_ranked(c, X))
         PRT_TRY(prt_infer_rank(c, X, 4));
+    if (prt_infer_has(c, W0) && !prt_dim_is_number(prt_infer_dim(c, X, 3))) {
+        /* The size of W0 hangs on it. */
+        PRT_TRY(prt_infer_unranked(c, 1, c->in[X].dtype, 4));
+        return prt_infer_unranked(c, 0, c->in[X].dtype, 4);
+    }
     if (prt_infer_has(c, W0)) {
         PRT_TRY(infer_part(c, 0, &x, W0, &y));
         x = y;
@@ -84,7 +91,7 @@ static poprt_status run_part(prt_eval *c, int part, const prt_tensor *x, uint32_
 
 static void store_mean(const prt_tensor *x, prt_tensor *y)
 {
-    const size_t channels = (size_t)x->dims[3], pixels = (size_t)(x->dims[1] * x->dims[2]);
+    const size_t channels = (size_t)x->dims[3], pixels = prt_dims_product(x->dims, 1, 3);
     for (size_t i = 0; i < prt_tensor_count(y); i++) {
         double sum = 0.0;
         for (size_t p = 0; p < pixels; p++)

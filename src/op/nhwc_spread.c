@@ -67,6 +67,8 @@ static poprt_status eval(prt_eval *c)
         return POPRT_OK;
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];
+    if (prt_tensor_count(y) == 0)
+        return POPRT_OK;
     const size_t high = (size_t)a->kernel_shape.data[0], wide = (size_t)a->kernel_shape.data[1];
     const size_t filters = (size_t)a->filters, out_w = (size_t)y->dims[2];
     const size_t rows = (size_t)(y->dims[0] * y->dims[1]), channels = (size_t)x->dims[3];

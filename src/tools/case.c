@@ -114,6 +114,19 @@ static bool has_set(state *s, uint32_t set)
     return path != NULL && access(path, F_OK) == 0;
 }
 
+static poprt_status open_session(state *s)
+{
+    poprt_config *config = NULL;
+    PRT_TRY(poprt_config_create(s->tool.env, &config));
+    poprt_status status = POPRT_OK;
+    if (s->options->cpu != NULL)
+        status = poprt_config_set(config, "cpu", s->options->cpu);
+    if (status == POPRT_OK)
+        status = poprt_session_create(s->exec, config, &s->session);
+    poprt_config_release(config);
+    return status;
+}
+
 static poprt_status run_case(state *s, bool *differs)
 {
     const char *model = prt_tool_text(s->tool.arena, "%s/model.onnx", s->dir);
@@ -123,7 +136,7 @@ static poprt_status run_case(state *s, bool *differs)
     PRT_TRY(prt_tool_open_executable(&s->tool, model, NULL, &s->exec));
     if (s->options->via_popef)
         PRT_TRY(pass_through_popef(s));
-    PRT_TRY(poprt_session_create(s->exec, NULL, &s->session));
+    PRT_TRY(open_session(s));
     for (uint32_t set = 0; set < MAX_SETS && has_set(s, set) && !*differs; set++)
         PRT_TRY(run_set(s, set, differs));
     return POPRT_OK;

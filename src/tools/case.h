@@ -12,7 +12,8 @@ typedef enum prt_verdict { PRT_CASE_PASSED, PRT_CASE_FAILED, PRT_CASE_SKIPPED } 
 
 typedef struct prt_case_options {
     prt_tolerance tolerance;
-    bool via_popef; /* through a written and re-read file */
+    bool via_popef;             /* through a written and re-read file */
+    const char *cpu;            /* the session's option of that name; NULL: its default */
     const char *disable_passes; /* NULL: none */
 } prt_case_options;
 

@@ -31,6 +31,7 @@ enum {
     OPT_JOBS,
     OPT_VIA_POPEF,
     OPT_NO_PASSES,
+    OPT_CPU,
     OPT_COUNT
 };
 
@@ -47,6 +48,9 @@ static const prt_opt_def options[OPT_COUNT] = {
         "compile without these passes" },
     [OPT_VIA_POPEF] = { "via-popef", 0, PRT_OPT_FLAG, NULL,
         "write each program as PopEF, read it again and run that" },
+    [OPT_CPU] = { "cpu", 0, PRT_OPT_ONE, "LEVEL",
+        "kernels of this level at most: native, the default, avx512, avx2 or portable; reference: "
+        "the slow ones" },
 };
 
 static const prt_opt_command command = { .name = "poprt test",
@@ -262,6 +266,17 @@ static int test(suite *s, const prt_opts *opts)
     return s->counts[PRT_CASE_FAILED] == 0 ? PRT_EXIT_DONE : PRT_EXIT_FAILED;
 }
 
+/* Says no to a level that is none before any case does. */
+static poprt_status check_level(const suite *s)
+{
+    poprt_config *config = NULL;
+    PRT_TRY(poprt_config_create(s->tool.env, &config));
+    const poprt_status status =
+        s->options.cpu != NULL ? poprt_config_set(config, "cpu", s->options.cpu) : POPRT_OK;
+    poprt_config_release(config);
+    return status;
+}
+
 int prt_command_test(int argc, char **argv)
 {
     static suite s;
@@ -280,7 +295,8 @@ int prt_command_test(int argc, char **argv)
         s.options.disable_passes = prt_opt_value(&opts, OPT_NO_PASSES, NULL);
         s.n_jobs = jobs != 0 ? (uint32_t)jobs : prt_cpu_count();
         s.n_jobs = s.n_jobs < MAX_JOBS ? s.n_jobs : MAX_JOBS;
-        exit_code = test(&s, &opts);
+        s.options.cpu = prt_opt_value(&opts, OPT_CPU, NULL);
+        exit_code = check_level(&s) == POPRT_OK ? test(&s, &opts) : PRT_REPORT();
     }
     prt_tool_close(&s.tool);
     return exit_code;

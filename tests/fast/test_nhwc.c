@@ -1,63 +1,242 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nhwc.c — both forms of 3 by 3, of any number of channels, against the reference. */
+/*
+ * test_nhwc.c — operators with channels last, and those that move such images, by their fast forms
+ * against the reference. Bounds are in units of the largest element.
+ */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "op/nhwc.h"
+#include "base/status.h"
 #include "support/check_main.h"
 #include "support/fast_check.h"
+#include "support/nhwc_text.h"
 
-/* Channels, filters, height, width. */
-typedef struct sizes {
-    int c, f, h, w;
-} sizes;
+static const struct {
+    const char *of;
+    double bound;
+} bounds[] = {
+    { "panels", 1e-5 },
+    { "taps", 1e-6 },
+    { "winograd", 1e-4 }, /* what nhwc_winograd.c promises */
+    { "separable", 1e-5 },
+    { "moved", 0 }, /* compared */
+};
 
-/* `w = const …` in a form. */
-static char *weights_text(const sizes *s, prt_nhwc_form form)
+static double bound_of(const char *name)
 {
-    const prt_nhwc_weights w = { .form = form, .group = 1, .channels = (size_t)s->c,
-        .filters = (size_t)s->f, .taps = 9 };
-    const size_t plain = w.channels * w.filters * 9;
-    size_t count, at;
-    ck_assert(prt_nhwc_weights_size(&w, &count));
-    float *from = malloc(plain * sizeof(float)), *to = calloc(count, sizeof(float));
-    char *text = malloc(count * 20 + 64);
-    for (size_t i = 0; i < plain; i++)
-        from[i] = (float)((int)(i * 7 % 19) - 9) / 9.0f;
-    prt_nhwc_weights_pack(&w, from, to);
-    at = (size_t)sprintf(text, "w = const f32[%zu] {", count);
-    for (size_t i = 0; i < count; i++)
-        at += (size_t)sprintf(text + at, "%s%.9g", i != 0 ? "," : "", (double)to[i]);
-    (void)sprintf(text + at, "}\n");
-    free(from);
-    free(to);
-    return text;
+    for (size_t i = 0; i < PRT_COUNT_OF(bounds); i++)
+        if (strcmp(bounds[i].of, name) == 0)
+            return bounds[i].bound;
+    ck_abort_msg("no bound for %s", name);
 }
 
-static void check(const sizes *s, prt_nhwc_form form)
+static const char *const activations[] = { "", "Relu\"", "Clip\",alpha=-0.5,beta=0.75",
+    "LeakyRelu\",alpha=0.125", "Sigmoid\"", "Tanh\"", "Silu\"", "HardSigmoid\",alpha=0.5,beta=0.25",
+    "HardSwish\"", "Gelu\"", "GeluTanh\"" };
+
+/* None, or bounds, more often than the rest. */
+static const char *random_activation(uint32_t *state)
 {
-    char *weights = weights_text(s, form);
-    const size_t size = strlen(weights) + 512;
-    char *text = malloc(size);
-    (void)snprintf(text, size, "x = input f32[2,%d,%d,%d]\n%sb = input f32[%d]\n"
-        "r = input f32[2,%d,%d,%d]\n"
-        "y = nhwc_conv x w b r {form=%s,channels=%d,filters=%d,kernel_shape=[3,3],"
-        "pads=[1,1,1,1],activation=\"Relu\"}\nreturn y\n", s->h, s->w, s->c, weights, s->f, s->h,
-        s->w, s->f, prt_nhwc_form_name(form), s->c, s->f);
-    fast_check(text, -1, 1, form == PRT_NHWC_winograd ? 1e-4 : 1e-5);
+    const uint32_t i = nhwc_random(state, 2 * PRT_COUNT_OF(activations));
+    return activations[i < PRT_COUNT_OF(activations) ? i : i % 3];
+}
+
+static void check_conv(const nhwc_conv_case *c, uint32_t seed)
+{
+    char *text = nhwc_conv_text(c, seed, false);
+    fast_check(text, -1, 1, bound_of(c->form));
     free(text);
-    free(weights);
 }
 
-START_TEST(three_by_three)
+static int below(uint32_t *state, uint32_t n)
 {
-    static const sizes all[] = { { 5, 3, 7, 9 }, { 8, 64, 4, 4 }, { 16, 16, 13, 5 },
-        { 17, 65, 6, 6 }, { 33, 20, 1, 11 }, { 24, 70, 9, 2 } };
-    for (size_t i = 0; i < PRT_COUNT_OF(all); i++) {
-        check(&all[i], PRT_NHWC_panels);
-        check(&all[i], PRT_NHWC_winograd);
+    return (int)nhwc_random(state, n);
+}
+
+static nhwc_conv_case random_conv(uint32_t *state, uint32_t i)
+{
+    const int rank = below(state, 5) == 0 ? 3 : 4;
+    nhwc_conv_case c = { .rank = rank, .n = 1 + below(state, 3), .form = "panels", .group = 1,
+        .channels = 1, .filters = 1, .activation = random_activation(state),
+        .bias = below(state, 3) != 0, .residual = below(state, 3) == 0,
+        .w = nhwc_random_window(state, rank, i % 8 == 0 ? 40 : 12, i % 8 == 1 ? 7 : 4) };
+    if (i % 3 == 0) {
+        c.form = "taps";
+        c.group = 1 + below(state, 70);
+        return c;
+    }
+    c.group = below(state, 4) == 0 ? 1 + below(state, 4) : 1;
+    c.channels = 1 + below(state, 30);
+    c.filters = 1 + below(state, i % 6 == 1 ? 150 : 30);
+    c.gate = c.group == 1 && below(state, 4) == 0;
+    c.images = c.group == 1 && !c.gate && below(state, 3) == 0;
+    if (c.images)
+        c.channels = 1 + below(state, 5);
+    return c;
+}
+
+START_TEST(convolutions)
+{
+    uint32_t state = 2027;
+    for (uint32_t i = 0; i < 260; i++) {
+        const nhwc_conv_case c = random_conv(&state, i);
+        check_conv(&c, i);
     }
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/nhwc", three_by_three)
+/* Depth in pieces of 512, many pixels with one panel of filters. */
+START_TEST(deep_and_long_ones)
+{
+    nhwc_conv_case c = { .rank = 4, .n = 1, .form = "panels", .group = 1, .channels = 1100,
+        .filters = 5, .activation = "Relu\"", .residual = true,
+        .w = { .in = { 3, 4 }, .kernel = { 1, 1 }, .stride = { 1, 1 }, .dilation = { 1, 1 } } };
+    check_conv(&c, 1);
+    c.bias = c.gate = true;
+    check_conv(&c, 2);
+    c.w.kernel[1] = 2;
+    c.w.pads[1] = 1;
+    check_conv(&c, 3);
+    c.channels = 100;
+    c.w.kernel[0] = 3;
+    c.activation = "Gelu\"";
+    check_conv(&c, 4);
+    c = (nhwc_conv_case){ .rank = 4, .n = 2, .form = "panels", .group = 1, .channels = 3,
+        .filters = 20, .images = true, .activation = "",
+        .w = { .in = { 70, 63 }, .kernel = { 7, 7 }, .stride = { 2, 2 }, .dilation = { 1, 1 },
+            .pads = { 3, 3, 2, 2 } } };
+    check_conv(&c, 5);
+    c.images = false;
+    check_conv(&c, 6);
+    c = (nhwc_conv_case){ .rank = 4, .n = 1, .form = "taps", .group = 33, .channels = 1,
+        .filters = 1, .activation = "",
+        .w = { .in = { 60, 61 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+            .pads = { 1, 1, 1, 1 } } };
+    check_conv(&c, 7);
+}
+END_TEST
+
+START_TEST(winograd)
+{
+    uint32_t state = 99;
+    for (uint32_t i = 0; i < 40; i++) {
+        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .form = "winograd", .group = 1,
+            .channels = 1 + below(&state, 20), .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
+            .activation = random_activation(&state), .bias = below(&state, 2) != 0,
+            .residual = below(&state, 3) == 0,
+            .w = { .in = { 3 + below(&state, 20), 3 + below(&state, i % 5 == 0 ? 60 : 20) },
+                .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+                .pads = { below(&state, 4), below(&state, 4), below(&state, 4),
+                    below(&state, 4) } } };
+        check_conv(&c, i);
+    }
+}
+END_TEST
+
+START_TEST(separable)
+{
+    uint32_t state = 5;
+    for (uint32_t i = 0; i < 120; i++) {
+        nhwc_separable_case c = { .n = 1 + below(&state, 3), .hidden = 1 + below(&state, 70),
+            .w = nhwc_random_window(&state, 4, i % 10 == 0 ? 60 : 12, 5),
+            .bias = below(&state, 3) != 0,
+            .activation = { random_activation(&state), random_activation(&state),
+                random_activation(&state) } };
+        c.channels = (i & 1) != 0 ? 1 + below(&state, 20) : 0;
+        c.filters = (i & 2) != 0 ? 1 + below(&state, 20) : 0;
+        c.mean = c.filters == 0 && (i & 4) != 0;
+        c.residual = c.filters != 0 && (i & 4) != 0;
+        char *text = nhwc_separable_text(&c, i, false);
+        fast_check(text, -1, 1, bound_of("separable"));
+        free(text);
+    }
+}
+END_TEST
+
+/* ---- what is left of numbers that are none, and of sizes of 0 */
+
+START_TEST(specials_come_through)
+{
+    static const char *const specials[] = { "nan", "inf", "-inf" };
+    uint32_t state = 17;
+    for (uint32_t i = 0; i < 60; i++) {
+        nhwc_conv_case c = random_conv(&state, i);
+        /* By gates an infinity meets the weights' zeros instead of its own. */
+        c.gate = false;
+        c.activation = activations[i % 4];
+        c.special = specials[i % 3];
+        check_conv(&c, i);
+    }
+}
+END_TEST
+
+START_TEST(without_elements)
+{
+    nhwc_conv_case c = { .rank = 4, .n = 0, .form = "panels", .group = 1, .channels = 3,
+        .filters = 5, .activation = "", .bias = true, .gate = true,
+        .w = { .in = { 3, 4 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 } } };
+    check_conv(&c, 1);
+    c.n = 2;
+    c.w.in[0] = 2; /* no outputs */
+    check_conv(&c, 1);
+    for (int images = 0; images < 2; images++) {
+        c.gate = false;
+        c.images = images != 0;
+        c.w.in[0] = 0; /* nothing but padding */
+        c.w.pads[0] = 2;
+        c.w.pads[2] = 1;
+        check_conv(&c, 1);
+        c.w.in[0] = 4;
+        c.w.pads[0] = c.w.pads[2] = 9;
+        c.w.pads[1] = c.w.pads[3] = 9;
+        check_conv(&c, 1);
+    }
+    c.form = "taps";
+    c.images = false;
+    c.group = 20;
+    c.channels = c.filters = 1;
+    check_conv(&c, 1);
+    c.w.in[1] = 0;
+    check_conv(&c, 1);
+    nhwc_separable_case s = { .n = 0, .hidden = 4, .channels = 3, .filters = 2, .w = c.w,
+        .activation = { "", "", "" } };
+    for (int n = 0; n < 2; n++) {
+        s.n = n;
+        char *text = nhwc_separable_text(&s, 1, false);
+        fast_check(text, -1, 1, bound_of("separable"));
+        free(text);
+    }
+}
+END_TEST
+
+/* Padding and strides that are nothing but hostile take no memory. */
+START_TEST(enormous_padding)
+{
+    fast_check("x = input f32[1,1,1,1]\nw = input f32[16]\n"
+               "y = nhwc_conv x w {images=1,channels=1,filters=1,kernel_shape=[1,1],"
+               "pads=[2147483647,2147483647,2147483647,2147483647],"
+               "strides=[2147483647,2147483647]}\nreturn y\n", -1, 1, bound_of("panels"));
+    fast_check("x = input f32[1,1,1,1]\nw = input f32[16]\n"
+               "y = nhwc_conv x w {channels=1,filters=1,kernel_shape=[1,1],"
+               "pads=[2147483647,2147483647,2147483647,2147483647],"
+               "strides=[2147483647,2147483647]}\nreturn y\n", -1, 1, bound_of("panels"));
+    fast_check("x = input f32[1,1,1,2]\nw = input f32[8]\nb = input f32[2]\n"
+               "y = nhwc_conv x w b {form=\"taps\",group=2,kernel_shape=[2,2],"
+               "dilations=[2147483647,2147483647],strides=[2147483647,2147483647],"
+               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
+        bound_of("taps"));
+    fast_check("x = input f32[1,3,3,1]\nw = input f32[8]\nv = input f32[16]\n"
+               "y = nhwc_separable x w _ v {hidden=2,kernel_shape=[2,2],"
+               "dilations=[2147483647,2147483647],strides=[2147483647,2147483647],"
+               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
+        bound_of("separable"));
+    fast_check("x = input f32[1,2,2,3]\ny = nhwc_max_pool x {kernel_shape=[2,2],"
+               "dilations=[2147483647,2147483647],strides=[2147483647,2147483647],"
+               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
+        bound_of("moved"));
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/nhwc", convolutions, deep_and_long_ones, winograd, separable,
+    specials_come_through, without_elements, enormous_padding)

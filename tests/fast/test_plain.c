@@ -165,6 +165,24 @@ START_TEST(slopes)
 }
 END_TEST
 
+START_TEST(picks)
+{
+    static const char *const graphs[] = {
+        "x = input f32[3,40,5]\ni = const i64[2,3] {0,-1,7,39,3,-40}\n"
+        "y = gather x i {axis=1}\nreturn y\n",
+        "x = input f32[70,300]\ni = const i32[4] {299,-300,1,1}\n"
+        "y = gather x i {axis=-1}\nreturn y\n",
+        "x = input f32[400,129]\ni = const i64[] {-7}\ny = gather x i\nreturn y\n",
+        "x = input f32[0,5]\ni = const i64[1] {2}\ny = gather x i {axis=1}\nreturn y\n",
+        "x = input f32[600,64]\n"
+        "s = const i64[] {600}\nz = const i64[] {0}\nd = const i64[] {1}\ni = range z s d\n"
+        "y = gather x i\nreturn y\n",
+    };
+    for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++)
+        fast_check(graphs[i], -3, 3, 0);
+}
+END_TEST
+
 START_TEST(many_inputs)
 {
     static const char *const ops[] = { "sum", "max", "min" };
@@ -183,4 +201,4 @@ START_TEST(many_inputs)
 END_TEST
 
 PRT_TEST_MAIN("fast/plain", comparisons, logic, choices, casts, powers, roundings, curves,
-    slopes, many_inputs)
+    slopes, picks, many_inputs)

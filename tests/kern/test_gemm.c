@@ -5,31 +5,10 @@
  */
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-#include "cpu/cpu.h"
-#include "kern/kern.h"
 #include "base/status.h"
+#include "kern/levels.h"
 #include "support/check_main.h"
-
-static const char *const levels[] = { "portable", "avx2", "avx512" };
-
-static const prt_kern *level(int i)
-{
-    const uint64_t want = prt_cpu_level(levels[i]);
-    return (want & prt_cpu_features()) == want ? prt_kern_of(want) : NULL;
-}
-
-static float *random_floats(size_t n, uint32_t seed)
-{
-    float *p = malloc((n + 1) * sizeof(float));
-    uint32_t state = seed * 2654435761u + 1;
-    for (size_t i = 0; i < n; i++) {
-        state = state * 1664525u + 1013904223u;
-        p[i] = (float)(state >> 8) / 8388608.0f - 1.0f;
-    }
-    return p;
-}
 
 /* C [m, n] = A B + …, rows of A and C `pad` apart from each other. */
 typedef struct problem {
@@ -124,7 +103,7 @@ START_TEST(products_are_right)
     static const size_t ms[] = { 1, 2, 5, 6, 7, 8, 12, 13, 25 };
     static const size_t ns[] = { 1, 15, 16, 17, 48, 63, 64, 65, 130 };
     static const size_t ks[] = { 1, 2, 33, 400, 900 };
-    for (int l = 0; l < 3; l++) {
+    for (int l = 0; l < LEVELS; l++) {
         const prt_kern *kern = level(l);
         for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(ms); i++)
             for (size_t j = 0; j < PRT_COUNT_OF(ns); j++)
@@ -132,7 +111,7 @@ START_TEST(products_are_right)
                     problem p = make(ms[i], ns[j], ks[q], (i + q) % 3, (i + j + q) % 2 == 0);
                     p.ends = (i + j) % 2 == 0;
                     run(kern, &p, ms[i]);
-                    ck_product(&p, levels[l]);
+                    ck_product(&p, kern->level);
                     drop(&p);
                 }
     }
@@ -141,7 +120,7 @@ END_TEST
 
 START_TEST(cuts_do_not_change_bits)
 {
-    for (int l = 0; l < 3; l++) {
+    for (int l = 0; l < LEVELS; l++) {
         const prt_kern *kern = level(l);
         if (kern == NULL)
             continue;
@@ -161,4 +140,80 @@ START_TEST(cuts_do_not_change_bits)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/gemm", products_are_right, cuts_do_not_change_bits)
+/* ---- rows of A in pieces, anywhere: what convolutions read */
+
+static const prt_act acts[] = { { PRT_ACT_none, 0, 0 }, { PRT_ACT_relu, 0, 0 },
+    { PRT_ACT_clip, -0.5f, 0.75f }, { PRT_ACT_leaky_relu, 0.25f, 0 } };
+
+static double act_of(const prt_act *act, double x)
+{
+    return act->kind == PRT_ACT_relu ? fmax(0.0, x)
+        : act->kind == PRT_ACT_clip  ? fmin(0.75, fmax(-0.5, x))
+        : act->kind == PRT_ACT_none  ? x
+                                     : x < 0.0 ? 0.25 * x : x;
+}
+
+/* `with`: bits for bias, row_bias, residual, the residual being C itself, add, and no end. */
+static void check_pieces(const prt_kern *kern, size_t rows, size_t columns, size_t taps, size_t k,
+    unsigned with)
+{
+    const size_t skip = with % 3, ldc = columns + with % 2, width = prt_gemm_width(columns);
+    const bool ends = (with & 32) == 0;
+    float *data = random_floats(taps * rows + k + skip + 3, 1);
+    float *b = random_floats(taps * k * width, 2), *bias = random_floats(columns, 3);
+    float *row_bias = random_floats(rows, 4), *residual = random_floats(rows * columns, 5);
+    float *c = random_floats(rows * ldc, 6), *before = random_floats(rows * ldc, 6);
+    const float **from = malloc(taps * rows * sizeof(float *));
+    const prt_act *act = &acts[(with + rows) % PRT_COUNT_OF(acts)];
+    size_t wrong = 0;
+    for (size_t i = 0; i < taps * rows; i++)
+        from[i] = data + i * 7 % (taps * rows + 1);
+    const prt_gemm_end end = { .bias = (with & 1) != 0 ? bias : NULL,
+        .row_bias = (with & 2) != 0 ? row_bias : NULL,
+        .residual = (with & 8) != 0 ? c : (with & 4) != 0 ? residual : NULL,
+        .ldr = (with & 8) != 0 ? ldc : columns, .act = *act };
+    const prt_gemm_block g = { .rows = rows, .columns = columns, .k = k, .from = from,
+        .taps = taps, .skip = skip, .b = b, .stride = width, .c = c, .ldc = ldc,
+        /* What is added to cannot be the residual as well. */
+        .add = (with & 16) != 0 && (with & 8) == 0, .end = ends ? &end : NULL };
+    kern->gemm(&g);
+    for (size_t i = 0; i < rows * ldc; i++) {
+        const size_t row = i / ldc, j = i % ldc;
+        double sum = g.add ? (double)before[i] : 0.0;
+        for (size_t t = 0; t < taps * k; t++)
+            sum += (double)from[t / k * rows + row][skip + t % k] * (double)b[t * width + j];
+        if (ends) {
+            sum += end.bias != NULL && j < columns ? (double)bias[j] : 0.0;
+            sum += end.row_bias != NULL ? (double)row_bias[row] : 0.0;
+            sum += end.residual == c ? (double)before[i]
+                : end.residual != NULL && j < columns ? (double)residual[row * columns + j] : 0.0;
+            sum = act_of(act, sum);
+        }
+        wrong += j < columns ? !(fabs((double)c[i] - sum) <= 1e-5 * (1.0 + fabs(sum)))
+                             : c[i] != before[i];
+    }
+    ck_assert_msg(wrong == 0, "%s: %zu wrong of %zux%zu, %zu taps of %zu, with %u", kern->level,
+        wrong, rows, columns, taps, k, with);
+    free(data);
+    free(b);
+    free(bias);
+    free(row_bias);
+    free(residual);
+    free(c);
+    free(before);
+    free(from);
+}
+
+START_TEST(rows_in_pieces)
+{
+    static const size_t columns[] = { 1, 7, 16, 31, 40, 63, 64 };
+    for (int l = 0; l < LEVELS; l++)
+        for (size_t rows = 1; level(l) != NULL && rows <= 26; rows++)
+            for (size_t j = 0; j < PRT_COUNT_OF(columns); j++)
+                for (unsigned with = 0; with < 64; with += 1 + (unsigned)(rows + j) % 5)
+                    check_pieces(level(l), rows, columns[j], 1 + (rows + with) % 9,
+                        1 + (rows * 3 + with) % 21, with);
+}
+END_TEST
+
+PRT_TEST_MAIN("kern/gemm", products_are_right, cuts_do_not_change_bits, rows_in_pieces)

@@ -129,6 +129,9 @@ expect 0 test "$data"
 has out '^[1-9][0-9]* passed, 0 failed$'
 expect 0 test "$data" --via-popef --jobs 2 --filter '*digits'
 has out '^1 passed, 0 failed$'
+expect 0 test "$data" --cpu reference --filter '*digits'
+has out '^1 passed, 0 failed$'
+expect 1 test "$data" --cpu 68000
 expect 1 test "$data" --filter '*digits' --rtol 0 --atol 0
 has out '^FAILED .*digits: .*largest error'
 has out '^0 passed, 1 failed$'

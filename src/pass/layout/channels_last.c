@@ -36,6 +36,8 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
         return prt_turn_global(b, root);
     case PRT_OP_reshape:
         return prt_turn_shuffle(b, root) || prt_turn_join_shuffle(b, root);
+    case PRT_OP_nhwc_shuffle:
+        return prt_turn_halves(b, root);
     case PRT_OP_transpose:
         return prt_turn_flatten(b, root);
     default:
@@ -60,6 +62,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_global_average_pool, apply_other },
     { PRT_OP_global_max_pool, apply_other },
     { PRT_OP_reshape, apply_other },
+    { PRT_OP_nhwc_shuffle, apply_other },
     { PRT_OP_transpose, apply_other },
     /* element by element */
     { PRT_OP_add, apply_other },

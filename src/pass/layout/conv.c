@@ -74,13 +74,12 @@ static bool is_close(const conv *v)
 static bool choose(conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
-    if (f->group > 1 && f->channels == 1 && f->filters == 1)
+    if (f->group > 1 && f->channels == 1 && f->filters == 1) {
         f->form = PRT_NHWC_taps;
-    else if (gains_by_winograd(v, w))
-        f->form = PRT_NHWC_winograd;
-    else
-        f->form = PRT_NHWC_panels;
-    return f->form == PRT_NHWC_taps || f->group == 1 || f->filters >= LEAST_FILTERS;
+        return w->rank < 3;
+    }
+    f->form = gains_by_winograd(v, w) ? PRT_NHWC_winograd : PRT_NHWC_panels;
+    return f->group == 1 || f->filters >= LEAST_FILTERS;
 }
 
 /* The constant W in its form; NULL when it is none or memory is short. */
@@ -122,6 +121,8 @@ static bool match(conv *v, const prt_op *root, const prt_conv_attrs *a)
     v->w = prt_op_input(root, 1);
     v->bias = prt_op_input(root, 2);
     v->y = root->out[0].type;
+    if (v->residual != NULL && !prt_turn_is_image(v->residual))
+        return false;
     if (!prt_turn_is_image(v->x) || !is_f32(v->x) || !is_f32(v->bias) || !is_f32(v->residual) ||
         !prt_match_constant(root, 1, &w) || w.dtype != PRT_DTYPE_f32 ||
         !prt_turn_is_image(&root->out[0]) || (int32_t)w.rank != v->x->type->rank ||
@@ -153,7 +154,7 @@ static bool takes_images(const conv *v)
 {
     const prt_i64s *d = &v->attrs.dilations;
     return v->form.channels <= IMAGE_CHANNELS && v->form.form == PRT_NHWC_panels &&
-        v->form.group == 1 && prt_turn_source(v->x) == NULL &&
+        v->form.group == 1 && v->x->type->rank < 5 && prt_turn_source(v->x) == NULL &&
         (d->count == 0 || d->data[d->count - 1] == 1);
 }
 

@@ -14,6 +14,12 @@ static bool is_gate(const prt_value *v, const prt_value *x)
     return prt_dim_is_number(t->dims[1]) && prt_dim_is_number(t->dims[2]);
 }
 
+/* As many pixels, or more. */
+static bool has_pixels(const prt_type *t, int64_t count)
+{
+    return t->dims[1] != 0 && t->dims[2] >= (count + t->dims[1] - 1) / t->dims[1];
+}
+
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_nhwc_conv_attrs *a = root->attrs;
@@ -27,7 +33,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         x = prt_op_input(mul, 1);
         gate = prt_op_input(mul, 0);
     }
-    if (!is_gate(gate, x) || x->type->dims[1] * x->type->dims[2] < a->filters)
+    if (!is_gate(gate, x) || !has_pixels(x->type, a->filters))
         return false;
     prt_value *in[5] = { x, prt_op_input(root, 1), prt_op_input(root, 2), prt_op_input(root, 3),
         gate };

@@ -138,7 +138,7 @@ static void turn_list(const int64_t *from, uint32_t rank, int64_t *to)
 bool prt_turn_pad(prt_build *b, prt_op *root)
 {
     prt_value *x = prt_turn_source(prt_op_input(root, 0));
-    int64_t pads[8], turned[8];
+    int64_t pads[2 * PRT_TURN_RANK], turned[2 * PRT_TURN_RANK];
     if (x == NULL || root->n_in > 3)
         return false;
     const uint32_t rank = (uint32_t)x->type->rank;
@@ -156,7 +156,7 @@ bool prt_turn_slice(prt_build *b, prt_op *root)
     prt_value *x = prt_turn_source(prt_op_input(root, 0));
     int64_t axes[PRT_MAX_RANK];
     const uint32_t count = count_at(root, 3);
-    if (x == NULL || root->n_in < 4 || count > 4 || !ints_at(root, 3, count, axes) ||
+    if (x == NULL || root->n_in < 4 || count > PRT_TURN_RANK || !ints_at(root, 3, count, axes) ||
         prt_op_input(root, 1)->type->dtype != PRT_DTYPE_i64)
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -181,8 +181,8 @@ bool prt_turn_resize(prt_build *b, prt_op *root)
     const uint32_t rank = (uint32_t)x->type->rank;
     if (prt_tensor_count(&t) != rank)
         return false;
-    int64_t sizes[4];
-    float scales[4];
+    int64_t sizes[PRT_TURN_RANK];
+    float scales[PRT_TURN_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         const double v = prt_load_f64(t.dtype, t.data, i);
         sizes[prt_turn_axis(i, rank)] = (int64_t)v;
@@ -215,15 +215,16 @@ bool prt_turn_reduce(prt_build *b, prt_op *root)
     prt_value *x = prt_turn_source(prt_op_input(root, 0));
     int64_t axes[PRT_MAX_RANK];
     const uint32_t count = count_at(root, 1);
-    bool channels = false;
-    if (x == NULL || root->n_in < 2 || count == 0 || count > 4 || !ints_at(root, 1, count, axes))
+    bool kept = true; /* images and channels */
+    if (x == NULL || root->n_in < 2 || count == 0 || count > PRT_TURN_RANK ||
+        !ints_at(root, 1, count, axes))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         axes[i] = axis_of(axes[i], x->type->rank);
-        channels = channels || axes[i] == x->type->rank - 1;
+        kept = kept && axes[i] != 0 && axes[i] != x->type->rank - 1;
     }
-    /* Without the dims, what is left must have the same order: all but the channels are gone. */
-    if (a->keepdims == 0 && (channels || (int32_t)count != x->type->rank - 2))
+    /* Without the dims, what is left must have the same order: all between those two are gone. */
+    if (a->keepdims == 0 && (!kept || (int32_t)count != x->type->rank - 2))
         return false;
     prt_value *in[2] = { x, prt_build_i64s(b, count, axes) };
     prt_value *y = prt_build_op(b, root->def->id, root->attrs, 2, in);
@@ -236,7 +237,7 @@ bool prt_turn_reduce(prt_build *b, prt_op *root)
 
 bool prt_turn_global(prt_build *b, prt_op *root)
 {
-    static const int64_t axes[2] = { 1, 2 };
+    static const int64_t axes[3] = { 1, 2, 3 };
     prt_value *x = prt_turn_source(prt_op_input(root, 0));
     if (x == NULL)
         return false;

@@ -11,8 +11,16 @@ static bool is_perm(const prt_op *op, uint32_t rank, const int64_t *perm)
     return a->perm.count == rank && memcmp(a->perm.data, perm, rank * sizeof(int64_t)) == 0;
 }
 
+/* Numbers only. */
+static bool is_product(int64_t product, int64_t a, int64_t b)
+{
+    return prt_dim_is_number(a) && prt_dim_is_number(b) && a != 0 && product % a == 0 &&
+        product / a == b;
+}
+
 /* [N, C, H, W] as [N, groups, C / groups, H, W], the two turned, and back to rank 4: the same on
- * the last axis of [N, H, W, C]. `root` is the last reshape. */
+ * the last axis of [N, H, W, C]. `root` is the last reshape. N may be unknown, on both sides: it is
+ * the same where all others are. */
 bool prt_turn_shuffle(prt_build *b, prt_op *root)
 {
     static const int64_t five[5] = { 0, 2, 1, 3, 4 }, last[5] = { 0, 1, 2, 4, 3 };
@@ -29,7 +37,8 @@ bool prt_turn_shuffle(prt_build *b, prt_op *root)
             return false;
     if (first->out[0].type->rank != 5 || split[0] != d[0] || split[3] != d[1] || split[4] != d[2] ||
         y[0] != d[0] || y[1] != d[3] || y[2] != d[1] || y[3] != d[2] ||
-        !prt_dim_is_number(split[1]) || !prt_dim_is_number(split[2]))
+        !prt_dim_is_number(split[1]) || !prt_dim_is_number(split[2]) ||
+        !is_product(d[3], split[1], split[2]))
         return false;
     const int64_t parts[5] = { d[0], d[1], d[2], split[1], split[2] };
     prt_value *v = prt_turn_reshape(b, x, 5, parts);
@@ -97,16 +106,26 @@ bool prt_turn_join_shuffle(prt_build *b, prt_op *root)
     const int64_t *d = join->out[0].type->dims, *split = first->out[0].type->dims;
     if (in[0]->type != in[1]->type || in[0]->type->dtype != PRT_DTYPE_f32 ||
         !prt_dim_is_number(d[3]) || in[0]->type->dims[3] * 2 != d[3] || split[3] != 2 ||
+        split[4] * 2 != d[3] || !prt_dim_is_number(d[1]) || !prt_dim_is_number(d[2]) ||
         memcmp(d, split, 3 * sizeof(int64_t)) != 0 || join->out[0].type != root->out[0].type)
         return false;
-    prt_value *half[2];
-    if (!halves_of(&root->out[0], d[3], half)) {
-        prt_value *y = prt_build_op(b, PRT_OP_nhwc_shuffle, NULL, 2, in);
-        if (y != NULL)
-            (void)prt_pass_replace(b, &root->out[0], y);
-        return true;
-    }
-    prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_shuffle, NULL, 2, in, 2);
+    prt_value *y = prt_build_op(b, PRT_OP_nhwc_shuffle, NULL, 2, in);
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+/* A shuffle whose result is only read by halves. */
+bool prt_turn_halves(prt_build *b, prt_op *root)
+{
+    prt_nhwc_shuffle_attrs attrs = PRT_ATTRS_OF(nhwc_shuffle);
+    prt_value *in[2] = { prt_op_input(root, 0), prt_op_input(root, 1) }, *half[2];
+    const prt_type *t = root->out[0].type;
+    if (((const prt_nhwc_shuffle_attrs *)root->attrs)->halves != 0 || t->rank != 4 ||
+        !prt_dim_is_number(t->dims[3]) || !halves_of(&root->out[0], t->dims[3], half))
+        return false;
+    PRT_ATTR_GIVE(attrs, nhwc_shuffle, halves, 1);
+    prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_shuffle, &attrs, 2, in, 2);
     for (uint32_t i = 0; op != NULL && i < 2; i++)
         (void)prt_pass_replace(b, half[i], &op->out[i]);
     return true;
@@ -174,7 +193,8 @@ bool prt_turn_flatten(prt_build *b, prt_op *root)
         flat->out[0].type->rank != 3)
         return join(b, root);
     const int64_t *d = x->type->dims, *y = flat->out[0].type->dims;
-    if (y[0] != d[0] || y[1] != d[3] || !prt_dim_is_number(d[3]) || !prt_dim_is_number(y[2]))
+    if (y[0] != d[0] || y[1] != d[3] || !prt_dim_is_number(d[3]) || !prt_dim_is_number(y[2]) ||
+        (!prt_dim_is_number(d[0]) && !is_product(y[2], d[1], d[2])))
         return join(b, root);
     const int64_t dims[3] = { d[0], y[2], d[3] };
     prt_value *v = prt_turn_reshape(b, x, 3, dims);

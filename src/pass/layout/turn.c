@@ -2,12 +2,13 @@
 /* turn.c — making and finding the Transposes between the two orders. */
 #include "pass/layout/turn.h"
 
-static const int64_t to_first[2][4] = { { 0, 2, 1 }, { 0, 3, 1, 2 } };
-static const int64_t to_last[2][4] = { { 0, 2, 1 }, { 0, 2, 3, 1 } };
+static const int64_t to_first[3][5] = { { 0, 2, 1 }, { 0, 3, 1, 2 }, { 0, 4, 1, 2, 3 } };
+static const int64_t to_last[3][5] = { { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
 
 bool prt_turn_is_image(const prt_value *v)
 {
-    return v != NULL && prt_type_is_tensor(v->type) && (v->type->rank == 3 || v->type->rank == 4);
+    return v != NULL && prt_type_is_tensor(v->type) && v->type->rank >= 3 &&
+        v->type->rank <= PRT_TURN_RANK;
 }
 
 static bool has_perm(const prt_op *op, const int64_t *perm, uint32_t rank)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * turn.h — the two Transposes between channels first, [N, C, spatial...], and channels last,
- * [N, spatial..., C]: of ranks 3 and 4.
+ * [N, spatial..., C]: of ranks 3 to 5.
  */
 #ifndef PRT_PASS_LAYOUT_TURN_H
 #define PRT_PASS_LAYOUT_TURN_H
@@ -14,7 +14,9 @@ static inline uint32_t prt_turn_axis(uint32_t i, uint32_t rank)
     return i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
 }
 
-/* A tensor of rank 3 or 4. */
+enum { PRT_TURN_RANK = 5 };
+
+/* A tensor of rank 3 to 5. */
 bool prt_turn_is_image(const prt_value *v);
 
 /* `v` is made by a Transpose from channels last to first: what it turns; else NULL. */
@@ -43,6 +45,7 @@ bool prt_turn_reduce(prt_build *b, prt_op *root);
 bool prt_turn_global(prt_build *b, prt_op *root);
 bool prt_turn_shuffle(prt_build *b, prt_op *root);
 bool prt_turn_join_shuffle(prt_build *b, prt_op *root);
+bool prt_turn_halves(prt_build *b, prt_op *root);
 bool prt_turn_flatten(prt_build *b, prt_op *root);
 bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_turn_conv(prt_pass *p, prt_build *b, prt_op *root);

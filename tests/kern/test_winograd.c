@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_winograd.c — the transforms of F(4x4, 3x3) at every level against the matrices that define
+ * them, in double; and bounds, residuals and tiles cut at the border.
+ */
+#include <math.h>
+
+#include "base/status.h"
+#include "kern/levels.h"
+#include "support/check_main.h"
+
+enum { IN = PRT_WINOGRAD_IN, OUT = PRT_WINOGRAD_OUT, ALL = PRT_WINOGRAD_MATRICES };
+
+/* Points 0, 1, -1, 2, -2 and infinity: what a polynomial's division by the others' zeros gives. */
+static const double input_matrix[IN][IN] = { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 },
+    { 0, 4, -4, -1, 1, 0 }, { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } };
+static const double output_matrix[OUT][IN] = { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 },
+    { 0, 1, 1, 4, 4, 0 }, { 0, 1, -1, 8, -8, 1 } };
+
+/* Element (y, x) of M D transposed(M) for the 6 by 6 values `step` apart. */
+static double turned(const double (*m)[IN], size_t y, size_t x, const float *d, size_t step)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < IN; i++)
+        for (size_t j = 0; j < IN; j++)
+            sum += m[y][i] * m[x][j] * (double)d[(i * IN + j) * step];
+    return sum;
+}
+
+static void check_input(const prt_kern *kern, size_t n)
+{
+    const size_t matrix = n + 5;
+    float *d = random_floats(ALL * n, 1), *to = malloc(ALL * matrix * sizeof(float));
+    const float *from[ALL];
+    size_t wrong = 0;
+    for (size_t i = 0; i < ALL * matrix; i++)
+        to[i] = 12345.0f;
+    for (size_t i = 0; i < ALL; i++)
+        from[i] = d + i * n;
+    kern->winograd.input(n, from, to, matrix);
+    for (size_t m = 0; m < ALL; m++)
+        for (size_t i = 0; i < matrix; i++) {
+            const double got = (double)to[m * matrix + i];
+            wrong += i < n ? fabs(got - turned(input_matrix, m / IN, m % IN, d + i, n)) > 2e-5
+                           : got != 12345.0;
+        }
+    ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu channels", kern->level, wrong, n);
+    free(d);
+    free(to);
+}
+
+START_TEST(inputs)
+{
+    for (int l = 0; l < LEVELS; l++)
+        for (size_t n = 1; level(l) != NULL && n <= 70; n++)
+            check_input(level(l), n);
+}
+END_TEST
+
+/* `with`: bits for bias, residual, bounds, and the residual being the output itself. */
+static void check_output(const prt_kern *kern, size_t n, size_t high, size_t wide, unsigned with)
+{
+    const size_t matrix = n + 3, column = n + 2, row = 5 * column, size = OUT * row;
+    float *from = random_floats(ALL * matrix, 1), *bias = random_floats(n, 2);
+    float *residual = random_floats(size, 3), *y = random_floats(size, 4);
+    float *before = random_floats(size, 4);
+    size_t wrong = 0;
+    const prt_winograd_out o = { .n = n, .from = from, .matrix = matrix,
+        .bias = (with & 1) != 0 ? bias : NULL, .high = high, .wide = wide,
+        .residual = (with & 8) != 0 ? y : (with & 2) != 0 ? residual : NULL,
+        .least = (with & 4) != 0 ? -3.0f : -INFINITY, .most = (with & 4) != 0 ? 2.0f : INFINITY,
+        .y = y, .y_row = row, .y_column = column };
+    kern->winograd.output(&o);
+    for (size_t i = 0; i < size; i++) {
+        const size_t at_y = i / row, at_x = i % row / column, c = i % column;
+        if (at_y >= high || at_x >= wide || c >= n) {
+            wrong += y[i] != before[i];
+            continue;
+        }
+        double want = turned(output_matrix, at_y, at_x, from + c, matrix);
+        want += (with & 1) != 0 ? (double)bias[c] : 0.0;
+        want += (with & 8) != 0 ? (double)before[i] : (with & 2) != 0 ? (double)residual[i] : 0.0;
+        want = fmin((double)o.most, fmax((double)o.least, want));
+        wrong += !(fabs((double)y[i] - want) <= 1e-4);
+    }
+    ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu channels, %zux%zu, with %u", kern->level, wrong,
+        n, high, wide, with);
+    free(from);
+    free(bias);
+    free(residual);
+    free(y);
+    free(before);
+}
+
+START_TEST(outputs)
+{
+    for (int l = 0; l < LEVELS; l++)
+        for (size_t n = 1; level(l) != NULL && n <= 70; n++)
+            for (unsigned with = 0; with < 16; with++)
+                check_output(level(l), n, 1 + (n + with) % 4, 1 + (n + with / 4) % 4, with);
+}
+END_TEST
+
+START_TEST(nan_comes_through)
+{
+    for (int l = 0; l < LEVELS && level(l) != NULL; l++) {
+        float from[ALL * 3], y[OUT * OUT * 3];
+        for (size_t i = 0; i < ALL * 3; i++)
+            from[i] = i == 21 * 3 + 1 ? NAN : 1.0f;
+        const prt_winograd_out o = { .n = 3, .from = from, .matrix = 3, .high = 4, .wide = 4,
+            .least = 0.0f, .most = 1.0f, .y = y, .y_row = 12, .y_column = 3 };
+        level(l)->winograd.output(&o);
+        for (size_t i = 0; i < OUT * OUT * 3; i++)
+            ck_assert(isnan(y[i]) == (i % 3 == 1));
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("kern/winograd", inputs, outputs, nan_comes_through)

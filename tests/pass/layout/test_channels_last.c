@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_channels_last.c — where turns to channels last go, that results stay, and what is left
+ * alone.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+#define PASS "channels_last"
+/* Four channels in, four out: no image that a convolution lays out by itself. */
+#define CONV(y, x) y " = conv " x " w {pads=[1,1,1,1]}\n"
+#define WEIGHTS                                                                                    \
+    "w = const f32[5,5,3,3] fill 0.125\nv = const f32[5,1,3,3] {1,2,3,4,5,6,7,8,9,"               \
+    "1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,9,8,7,6,5,4,3,2,1,0,0,0,0,1,0,0,0,0}\n"
+#define IMAGE "x = input f32[2,5,6,7]\n" WEIGHTS
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+        n++;
+    return n;
+}
+
+/* The pass keeps results; afterwards there are so many turns, and all of `parts` (set apart by
+ * blanks), and nothing is left for it to do. */
+static void ck_turns(const char *text, size_t turns, const char *parts)
+{
+    prt_graph *g = graph_from_text(text);
+    char part[64];
+    int used;
+    assert_pass_keeps_results(text, PASS, 1e-5);
+    ck_assert(run_pass(g, PASS, NULL));
+    const char *after = graph_text(g);
+    ck_assert_msg(count(after, "= transpose") == turns, "%zu turns, not %zu:\n%s",
+        count(after, "= transpose"), turns, after);
+    for (; sscanf(parts, " %63s%n", part, &used) == 1; parts += used)
+        ck_assert_msg(part[0] == '!' ? strstr(after, part + 1) == NULL
+                                     : strstr(after, part) != NULL, "%s:\n%s", part, after);
+    ck_assert(!run_pass(g, PASS, NULL));
+    module_free(g);
+}
+
+static void ck_left_alone(const char *text)
+{
+    prt_graph *g = graph_from_text(text);
+    char *before = strdup(graph_text(g));
+    ck_assert_msg(!run_pass(g, PASS, NULL), "%s", graph_text(g));
+    ck_assert_str_eq(graph_text(g), before);
+    free(before);
+    module_free(g);
+}
+
+/* ---- convolutions */
+
+START_TEST(a_convolution_between_turns)
+{
+    prt_graph *g = graph_from_text("x = input f32[1,5,4,4]\nb = input f32[5]\n"
+                                   "%0 = const f32[5,1,1,1] {1,2,3,4,5}\n"
+                                   "y = conv x %0 b {group=5} @n\nreturn y\n");
+    ck_assert(run_pass(g, PASS, NULL));
+    ck_assert_graph(g, "x = input f32[1,5,4,4]\nb = input f32[5]\n%0 = const f32[5] {1,2,3,4,5}\n"
+        "%1 = transpose x {perm=[0,2,3,1]} @n\n"
+        "%2 = nhwc_conv %1 %0 b {form=\"taps\",group=5,channels=1,filters=1,kernel_shape=[1,1],"
+        "pads=[0,0,0,0],strides=[],dilations=[]} @n\n"
+        "y = transpose %2 {perm=[0,3,1,2]} @n\nreturn y\n");
+    module_free(g);
+}
+END_TEST
+
+START_TEST(chains_have_turns_at_their_ends)
+{
+    ck_turns(IMAGE CONV("a", "x") "b = relu a\nc = conv b v {group=5,strides=[2,2]}\n"
+             CONV("y", "c") "return y\n", 2, "form=panels form=taps !=conv");
+    ck_turns("x = input f32[2,5,9]\nw = const f32[5,5,3] fill 0.5\na = conv x w {pads=[1,1]}\n"
+             "b = sigmoid a\ny = conv b w {dilations=[2]}\nreturn y\n", 2, "kernel_shape=[3]");
+    ck_turns("x = input f32[2,3,9,8]\nw = const f32[5,3,3,3] fill 0.5\n" "v = const f32[2,5,1,1] "
+             "fill 0.25\na = conv x w\ny = conv a v\nreturn y\n", 1, "images=1");
+    ck_turns("x = input f32[1,40,10,11]\nw = const f32[33,40,3,3] fill 0.01\n"
+             "y = conv x w {pads=[1,1,1,1]}\nreturn y\n", 2, "form=winograd");
+    ck_turns("x = input f32[1,40,10,10]\nw = const f32[33,40,3,3] fill 0.01\n"
+             "y = conv x w {pads=[1,1,1,1],strides=[1,2]}\nreturn y\n", 2, "form=panels");
+    ck_turns("x = input f32[1,32,10,10]\nw = const f32[16,16,3,3] fill 0.01\n"
+             "y = conv x w {group=2}\nreturn y\n", 2, "group=2");
+}
+END_TEST
+
+START_TEST(residuals_and_activations)
+{
+    ck_turns(IMAGE CONV("a", "x") CONV("b", "a") "s = add b a\nt = relu s\n" CONV("y", "t")
+             "return y\n", 2, "add relu");
+    ck_turns(IMAGE "r = input f32[2,5,6,7]\n"
+             "y = fused_conv x w _ r {pads=[1,1,1,1],activation=\"Clip\",alpha=-1,beta=2}\n"
+             "return y\n", 3, "activation=Clip alpha=-1");
+    ck_turns(IMAGE "b = const f32[5] {1,2,3,4,5}\n"
+             "a = fused_conv x w b {pads=[1,1,1,1],activation=\"Relu\"}\n"
+             "y = fused_conv a w b a {pads=[1,1,1,1],activation=\"Gelu\"}\nreturn y\n", 2, "");
+}
+END_TEST
+
+START_TEST(padding_by_name)
+{
+    ck_turns(IMAGE "y = conv x w {auto_pad=\"SAME_UPPER\",strides=[2,2]}\nreturn y\n", 2,
+        "pads=[0,1,1,1]");
+    ck_turns(IMAGE "y = conv x w {auto_pad=\"SAME_LOWER\",strides=[2,2]}\nreturn y\n", 2,
+        "pads=[1,1,0,1]");
+    ck_turns("x = input f32[n,5,h,7]\n" WEIGHTS "y = conv x w {auto_pad=\"VALID\"}\nreturn y\n", 2,
+        "pads=[0,0,0,0]");
+    ck_left_alone("x = input f32[n,5,h,7]\n" WEIGHTS "y = conv x w {auto_pad=\"SAME_UPPER\"}\n"
+                  "return y\n");
+}
+END_TEST
+
+START_TEST(sizes_may_be_symbols)
+{
+    ck_turns("x = input f32[n,5,6,7]\n" WEIGHTS CONV("a", "x") CONV("y", "a") "return y\n", 2, "");
+    ck_turns("x = input f32[n,5,h,w]\n" "w = const f32[5,5,3,3] fill 0.125\n" CONV("a", "x")
+             "b = relu a\n" CONV("y", "b") "return y\n", 2, "");
+    ck_turns("x = input f32[n,40,h,w]\nw = const f32[33,40,3,3] fill 0.01\n"
+             "y = conv x w {pads=[1,1,1,1]}\nreturn y\n", 2, "form=winograd");
+}
+END_TEST
+
+START_TEST(transposed_convolutions)
+{
+    ck_turns(IMAGE CONV("a", "x") "k = const f32[5,2,2,3] fill 0.5\nb = const f32[2] {1,-1}\n"
+             "y = conv_transpose a k b {strides=[2,3]}\nreturn y\n", 2,
+        "nhwc_spread filters=2 kernel_shape=[2,3]");
+    ck_turns("x = input f32[n,2,h,4]\nk = const f32[2,1,1,2] {1,2,3,4}\n"
+             "y = conv_transpose x k {strides=[1,2]}\nreturn y\n", 2, "nhwc_spread");
+    static const char *const attrs[] = { "strides=[2,2]", "strides=[2,3],pads=[0,0,1,0]",
+        "strides=[2,3],dilations=[2,1]", "strides=[2,3],output_padding=[0,1]",
+        "strides=[2,3],group=5", "strides=[2,3],output_shape=[12,21]",
+        "strides=[2,3],auto_pad=\"SAME_UPPER\"", "" };
+    for (size_t i = 0; i < PRT_COUNT_OF(attrs); i++) {
+        char text[300];
+        (void)snprintf(text, sizeof(text), "x = input f32[1,5,6,7]\nk = const f32[5,2,2,3] fill 1\n"
+            "y = conv_transpose x k {%s}\nreturn y\n", attrs[i]);
+        ck_left_alone(text);
+    }
+}
+END_TEST
+
+/* ---- what turns move behind */
+
+START_TEST(elementwise)
+{
+    static const char *const lines[] = { "b = mul a h\n", "b = add a c\n", "b = sub c a\n",
+        "b = div c1 a\n", "b = add a a\n", "b = clip a lo hi\n", "b = prelu a c\n",
+        "b = max a h one\n", "b = pow a two\n", "b = mul a gate\n", "b = mul one4 a\n",
+        "b = elu a\n", "b = erf a\n", "b = clip a _ hi\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
+        char text[2000];
+        (void)snprintf(text, sizeof(text),
+            IMAGE "h = const f32[] {0.5}\nc = const f32[5,1,1] {1,2,3,4,5}\n"
+            "c1 = const f32[1,5,1,1] {1,2,3,4,5}\nlo = const f32[] {-1}\nhi = const f32[] {1}\n"
+            "one = const f32[1,1] {0.25}\none4 = const f32[1,1,1,1] {0.25}\ntwo = const i64[] {2}\n"
+            "gate = input f32[2,5,1,1]\n" CONV("a", "x") "%s" CONV("y", "b") "return y\n",
+            lines[i]);
+        ck_turns(text, 2, "");
+    }
+    /* A constant as large as the image, or that differs along a row, is not worth it. */
+    static const char *const others[] = { "k = const f32[1,5,6,7] fill 2\n",
+        "k = const f32[7] fill 2\n", "k = const f32[6,1] fill 2\n", "k = input f32[5,1,1]\n",
+        "k = input f32[5,6,7]\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(others); i++) {
+        char text[2000];
+        (void)snprintf(text, sizeof(text), IMAGE "%s" CONV("a", "x") "b = mul a k\n" CONV("y", "b")
+            "return y\n", others[i]);
+        ck_turns(text, 4, "");
+    }
+}
+END_TEST
+
+START_TEST(joining_and_cutting)
+{
+    ck_turns(IMAGE CONV("a", "x") CONV("b", "a") "c = concat a b {axis=1}\nd = relu c\n"
+             "e, f = split d {axis=-3,num_outputs=2}\ng = mul e f\n" CONV("y", "g") "return y\n", 2,
+        "axis=3 !axis=1");
+    ck_turns(IMAGE CONV("a", "x") "s = const i64[2] {2,4}\nb, c = split a s {axis=2}\n"
+             "d = concat c b {axis=-2}\n" CONV("y", "d") "return y\n", 2, "");
+    ck_turns(IMAGE "z = input f32[2,5,6,7]\n" CONV("a", "x") "c = concat a z x {axis=1}\n"
+             "return c\n", 2, "axis=1");
+    ck_turns(IMAGE CONV("a", "x") "s = const i64[2] {1,0}\ne = const i64[2] {4,9}\n"
+             "k = const i64[2] {-3,3}\nt = const i64[2] {1,2}\nb = slice a s e k t\n"
+             "y = relu b\nreturn y\n", 2, "slice");
+    ck_turns(IMAGE CONV("a", "x") "p = const i64[8] {0,1,2,3,1,0,2,0}\nb = pad a p\n"
+             "y = relu b\nreturn y\n", 2, "pad");
+    ck_turns(IMAGE CONV("a", "x") "p = const i64[4] {1,2,0,1}\nk = const i64[2] {2,3}\n"
+             "b = pad a p _ k\ny = relu b\nreturn y\n", 2, "pad");
+}
+END_TEST
+
+START_TEST(images_get_other_sizes)
+{
+    static const char *const lines[] = {
+        "s = const f32[4] {1,1,2,1.5}\ny = resize a _ s {mode=\"linear\"}\n",
+        "s = const i64[4] {2,5,3,9}\ny = resize a _ _ s\n",
+        "y = max_pool a {kernel_shape=[2,3],strides=[2,1],pads=[1,0,0,1]}\n",
+        "y = average_pool a {kernel_shape=[2,3],count_include_pad=1,ceil_mode=1}\n",
+        "y = global_average_pool a\n", "y = global_max_pool a\n",
+        "k = const i64[2] {2,3}\ny = reduce_mean a k\n",
+        "k = const i64[2] {-1,1}\ny = reduce_max a k\n",
+        "k = const i64[1] {0}\ny = reduce_sum a k\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
+        char text[1500];
+        (void)snprintf(text, sizeof(text), IMAGE CONV("a", "x") "%sz = relu y\nreturn z\n",
+            lines[i]);
+        prt_graph *g = graph_from_text(text);
+        assert_pass_keeps_results(text, PASS, 1e-5);
+        ck_assert(run_pass(g, PASS, NULL));
+        /* The second turn is the last thing, or moves nothing and is a reshape. */
+        ck_assert_uint_le(count(graph_text(g), "= transpose"), 2);
+        module_free(g);
+    }
+    ck_turns(IMAGE CONV("a", "x") "y, i = max_pool a {kernel_shape=[2,2]}\nreturn y, i\n", 2,
+        "max_pool !nhwc_max_pool");
+    ck_turns("x = input f32[2,5,9]\nw = const f32[5,5,3] fill 0.5\na = conv x w\n"
+             "y = max_pool a {kernel_shape=[2]}\nreturn y\n", 2, "!nhwc_max_pool");
+}
+END_TEST
+
+/* Which axes go changes the order of what is left. */
+START_TEST(reductions_without_dims)
+{
+    static const char *const axes[] = { "[2] {2,3}", "[2] {0,2}", "[2] {0,3}", "[2] {1,2}",
+        "[2] {0,1}", "[1] {1}", "[1] {0}", "[1] {3}", "[3] {0,2,3}", "[3] {1,2,3}",
+        "[4] {0,1,2,3}", "[2] {-1,-2}" };
+    static const char *const ops[] = { "reduce_mean", "reduce_sum", "reduce_max" };
+    for (size_t i = 0; i < PRT_COUNT_OF(axes); i++) {
+        char text[1500];
+        (void)snprintf(text, sizeof(text), IMAGE CONV("a", "x") "k = const i64%s\n"
+            "y = %s a k {keepdims=0}\nz = neg y\nreturn z\n", axes[i], ops[i % 3]);
+        assert_pass_keeps_results(text, PASS, 1e-5);
+    }
+    static const char *const lines[] = { "[1] {2}", "[1] {0}", "[1] {1}", "[2] {0,2}" };
+    for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
+        char text[600];
+        (void)snprintf(text, sizeof(text), "x = input f32[2,5,9]\nw = const f32[5,5,3] fill 0.5\n"
+            "a = conv x w\nk = const i64%s\ny = reduce_mean a k {keepdims=0}\nreturn y\n",
+            lines[i]);
+        assert_pass_keeps_results(text, PASS, 1e-5);
+    }
+    ck_turns(IMAGE CONV("a", "x") "k = const i64[2] {2,3}\ny = reduce_mean a k {keepdims=0}\n"
+             "return y\n", 1, "");
+}
+END_TEST
+
+/* ---- reshaping */
+
+#define SHUFFLE(n, c)                                                                              \
+    "s5 = const i64[5] {" n ",2," c ",6,7}\nt = reshape a s5\n"                                    \
+    "u = transpose t {perm=[0,2,1,3,4]}\ns4 = const i64[4] {" n ",4,6,7}\nb = reshape u s4\n"
+#define FOUR "w = const f32[4,4,1,1] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}\n"
+
+START_TEST(shuffles)
+{
+    ck_turns("x = input f32[2,4,6,7]\n" FOUR "a = conv x w {strides=[1,1]}\n" SHUFFLE("2", "2")
+             "y = conv b w\nreturn y\n", 2, "perm=[0,1,2,4,3]");
+    ck_turns("x = input f32[n,4,6,7]\n" FOUR "a = conv x w\n" SHUFFLE("-1", "2")
+             "y = conv b w\nreturn y\n", 2, "perm=[0,1,2,4,3]");
+    ck_turns("x = input f32[2,4,6,7]\nz = input f32[2,4,6,7]\n" FOUR
+             "p = conv x w\nq = conv z w\nj = concat p q {axis=1}\n"
+             "s5 = const i64[5] {2,2,4,6,7}\nt = reshape j s5\n"
+             "u = transpose t {perm=[0,2,1,3,4]}\ns4 = const i64[4] {2,8,6,7}\nb = reshape u s4\n"
+             "y = relu b\nreturn y\n", 1, "nhwc_shuffle !reshape");
+    ck_turns("x = input f32[2,4,6,7]\nz = input f32[2,4,6,7]\n" FOUR
+             "p = conv x w\nq = conv z w\nj = concat p q {axis=1}\n"
+             "s5 = const i64[5] {2,2,4,6,7}\nt = reshape j s5\n"
+             "u = transpose t {perm=[0,2,1,3,4]}\ns4 = const i64[4] {2,8,6,7}\nb = reshape u s4\n"
+             "l, h = split b {axis=1,num_outputs=2}\ny = conv l w\nv = conv h w\n"
+             "return y, v\n", 2, "halves=1 !split");
+}
+END_TEST
+
+/* Groups of images, not of channels: dims of unknown size must not hide that. */
+START_TEST(shuffles_that_are_none)
+{
+    ck_turns("x = input f32[?,4,6,7]\n" FOUR "a = conv x w\n"
+             "s5 = const i64[5] {-1,2,3,6,7}\nt = reshape a s5\n"
+             "u = transpose t {perm=[0,2,1,3,4]}\ns4 = const i64[4] {-1,4,6,7}\nb = reshape u s4\n"
+             "y = neg b\nreturn y\n", 2, "perm=[0,2,1,3,4]");
+    ck_turns("x = input f32[2,4,6,7]\n" FOUR "a = conv x w\n"
+             "s5 = const i64[5] {1,2,4,6,7}\nt = reshape a s5\n"
+             "u = transpose t {perm=[0,2,1,3,4]}\ns4 = const i64[4] {2,4,6,7}\nb = reshape u s4\n"
+             "y = conv b w\nreturn y\n", 3, "perm=[0,2,1,3,4]");
+}
+END_TEST
+
+START_TEST(rows_of_pixels)
+{
+    ck_turns(IMAGE CONV("a", "x") "s = const i64[3] {2,5,42}\nf = reshape a s\n"
+             "y = transpose f {perm=[0,2,1]}\nreturn y\n", 1, "reshape");
+    ck_turns("x = input f32[n,5,6,7]\n" WEIGHTS CONV("a", "x") "s = const i64[3] {0,5,-1}\n"
+             "f = reshape a s\ny = transpose f {perm=[0,2,1]}\nreturn y\n", 1, "reshape");
+    /* Two images in one row are not an image. */
+    ck_turns("x = input f32[?,4,6,7]\n" FOUR "a = conv x w\n"
+             "s = const i64[3] {-1,4,126}\nf = reshape a s\n"
+             "y = transpose f {perm=[0,2,1]}\nreturn y\n", 2, "");
+    ck_turns(IMAGE CONV("a", "x") "g = global_average_pool a\ny = flatten g\nreturn y\n", 1, "");
+}
+END_TEST
+
+/* ---- beside convolutions */
+
+START_TEST(other_readers_get_their_order)
+{
+    ck_turns(IMAGE CONV("a", "x") CONV("y", "a") "s = const i64[2] {2,-1}\nz = reshape a s\n"
+             "return y, z\n", 3, "");
+    ck_turns(IMAGE CONV("a", "x") "b = relu a\n" CONV("y", "b") "return y, a\n", 3, "");
+}
+END_TEST
+
+START_TEST(regions)
+{
+    ck_turns("q = input bool[]\n" IMAGE CONV("a", "x")
+             "r = if q {\n  then_branch { b = relu a; c = conv b w; return c }\n"
+             "  else_branch { d = conv a w {strides=[1,1]}; return d }\n}\nreturn r\n", 3,
+        "nhwc_conv !=conv");
+    ck_turns("q = input bool[]\nx = input f32[1,2,4]\nw = const f32[4,2,1] {1,2,3,4,5,6,7,8}\n"
+             "r = if q {\n  then_branch { b = conv x w; return b }\n"
+             "  else_branch { c = conv x w; d = neg c; return d }\n}\nreturn r\n", 2, "images=1");
+}
+END_TEST
+
+START_TEST(volumes_are_turned_as_images_are)
+{
+    assert_pass_keeps_results(
+        "x = input f32[2,3,5,6,7]\nw = const f32[4,3,2,3,3] fill 0.125\n"
+        "v = const f32[4,4,1,1,1] {1, 2, 3, 4, 5, 6, 7, 8, -1, -2, -3, -4, 0.5, 0.25, 2, 1}\n"
+        "b = const f32[4] {1, -2, 3, -4}\n"
+        "a = conv x w b {pads=[1,1,1,0,1,1], strides=[2,1,2]}\nr = relu a\n"
+        "c = conv r v\ns = add c r\ng = global_average_pool s\nreturn s, g\n",
+        PASS, 1e-5);
+}
+END_TEST
+
+START_TEST(near_misses_are_left)
+{
+    static const char *const graphs[] = {
+        "x = input f32[1,5,4,4]\nw = input f32[5,5,1,1]\ny = conv x w\nreturn y\n",
+        "x = input f64[1,5,4,4]\nw = const f64[5,5,1,1] fill 1\ny = conv x w\nreturn y\n",
+        "x = input f32[1,5,4,4,4]\nw = const f32[5,1,1,1,1] fill 1\n"
+        "y = conv x w {group=5}\nreturn y\n",
+        "x = input f32[*]\nw = const f32[5,5,1,1] fill 1\ny = conv x w\nreturn y\n",
+        "x = input f32[1,6,4,4]\nw = const f32[6,2,1,1] fill 1\ny = conv x w {group=3}\nreturn y\n",
+        "x = input f32[1,5,4,4]\nw = const f32[0,5,1,1] zeros\ny = conv x w\nreturn y\n",
+        "x = input f32[1,5,4,4]\nw = const f32[5,5,1,1] fill 1\nr = input f32[*]\n"
+        "y = fused_conv x w _ r\nreturn y\n",
+        "x = input f32[1,5,4,4]\ny = relu x\nz = max_pool y {kernel_shape=[2,2]}\nreturn z\n",
+        "x = input f32[2,3,4]\ny = transpose x {perm=[2,1,0]}\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
+        ck_left_alone(graphs[i]);
+    /* Sizes that no memory has. */
+    ck_turns("x = input f32[0,5,6,7]\n" WEIGHTS CONV("y", "x") "return y\n", 2, "");
+    prt_graph *g = graph_from_text("x = input f32[1,40,4611686018427387,4611686018427387]\n"
+                                   "w = const f32[33,40,3,3] fill 1\ny = conv x w\nreturn y\n");
+    ck_assert(run_pass(g, PASS, NULL));
+    module_free(g);
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
+    chains_have_turns_at_their_ends, residuals_and_activations, padding_by_name,
+    sizes_may_be_symbols, transposed_convolutions, elementwise, joining_and_cutting,
+    images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
+    rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
+    near_misses_are_left)

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* nhwc_text.c — texts of graphs with channels last. */
+#define _POSIX_C_SOURCE 200809L
+#include "support/nhwc_text.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "op/nhwc.h"
+
+uint32_t nhwc_random(uint32_t *state, uint32_t n)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (uint32_t)(((uint64_t)(*state >> 4) * n) >> 28);
+}
+
+/* In [-1, 1), with few digits. */
+static float *random_floats(uint32_t *state, size_t n)
+{
+    float *p = malloc((n + 1) * sizeof(float));
+    for (size_t i = 0; i < n; i++)
+        p[i] = (float)((int)nhwc_random(state, 512) - 256) / 256.0f;
+    return p;
+}
+
+nhwc_window nhwc_random_window(uint32_t *state, int rank, int most_in, int most_kernel)
+{
+    nhwc_window w = { .in = { 1, 1 }, .kernel = { 1, 1 }, .stride = { 1, 1 },
+        .dilation = { 1, 1 } };
+    for (int i = 0; i < rank - 2; i++) {
+        w.kernel[i] = 1 + (int)nhwc_random(state, (uint32_t)most_kernel);
+        w.stride[i] = 1 + (int)nhwc_random(state, 3);
+        w.dilation[i] = nhwc_random(state, 4) == 0 ? 2 : 1;
+        const int span = (w.kernel[i] - 1) * w.dilation[i] + 1;
+        w.pads[i] = (int)nhwc_random(state, (uint32_t)span + 1);
+        w.pads[rank - 2 + i] = (int)nhwc_random(state, (uint32_t)span + 1);
+        const int padded = w.pads[i] + w.pads[rank - 2 + i];
+        const int least = span > padded ? span - padded : 1;
+        w.in[i] = least + (int)nhwc_random(state, (uint32_t)most_in);
+    }
+    return w;
+}
+
+static void put_list(FILE *to, const char *name, int count, const int *values)
+{
+    (void)fprintf(to, "%s=[", name);
+    for (int i = 0; i < count; i++)
+        (void)fprintf(to, "%s%d", i != 0 ? "," : "", values[i]);
+    (void)fprintf(to, "]");
+}
+
+static void put_window(FILE *to, const nhwc_window *w, int rank)
+{
+    put_list(to, "kernel_shape", rank - 2, w->kernel);
+    put_list(to, ",pads", 2 * (rank - 2), w->pads);
+    put_list(to, ",strides", rank - 2, w->stride);
+    put_list(to, ",dilations", rank - 2, w->dilation);
+}
+
+static size_t product(int rank, const int *dims)
+{
+    size_t n = 1;
+    for (int i = 0; i < rank; i++)
+        n *= (size_t)dims[i];
+    return n;
+}
+
+static void put_floats(FILE *to, const char *name, int rank, const int *dims, const float *values,
+    const char *special)
+{
+    const size_t n = product(rank, dims);
+    (void)fprintf(to, "%s = const f32[", name);
+    for (int i = 0; i < rank; i++)
+        (void)fprintf(to, "%s%d", i != 0 ? "," : "", dims[i]);
+    (void)fprintf(to, "] {");
+    for (size_t i = 0; i < n; i++)
+        if (special != NULL && i == n / 2)
+            (void)fprintf(to, "%s%s", i != 0 ? "," : "", special);
+        else
+            (void)fprintf(to, "%s%.9g", i != 0 ? "," : "", (double)values[i]);
+    (void)fprintf(to, "}\n");
+}
+
+/* A constant of random numbers. */
+static void put(FILE *to, uint32_t *state, const char *name, int rank, const int *dims,
+    const char *special)
+{
+    float *values = random_floats(state, product(rank, dims));
+    put_floats(to, name, rank, dims, values, special);
+    free(values);
+}
+
+static prt_nhwc_weights weights(const char *form, int group, int channels, int filters, int taps)
+{
+    prt_nhwc_weights w = { .group = (size_t)group, .channels = (size_t)channels,
+        .filters = (size_t)filters, .taps = (size_t)taps };
+    while (w.form < PRT_NHWC_FORMS && strcmp(form, prt_nhwc_form_name(w.form)) != 0)
+        w.form++;
+    ck_assert_int_lt(w.form, PRT_NHWC_FORMS);
+    return w;
+}
+
+size_t nhwc_weights_count(const char *form, int group, int channels, int filters, int taps)
+{
+    const prt_nhwc_weights w = weights(form, group, channels, filters, taps);
+    size_t count;
+    ck_assert(prt_nhwc_weights_size(&w, &count));
+    return count;
+}
+
+/* Weights as `name` in their form and, with `plain`, as Conv has them with "c" behind the name. */
+static void put_weights(FILE *to, uint32_t *state, const char *name, const prt_nhwc_weights *w,
+    int rank, const int *dims, bool plain)
+{
+    size_t count;
+    char other[16];
+    ck_assert(prt_nhwc_weights_size(w, &count));
+    float *values = random_floats(state, product(rank, dims));
+    float *packed = calloc(count + 1, sizeof(float));
+    const int size = (int)count;
+    prt_nhwc_weights_pack(w, values, packed);
+    put_floats(to, name, 1, &size, packed, NULL);
+    (void)snprintf(other, sizeof(other), "%sc", name);
+    if (plain)
+        put_floats(to, other, rank, dims, values, NULL);
+    free(values);
+    free(packed);
+}
+
+static int out_size(const nhwc_window *w, int rank, int i)
+{
+    const int padded = w->in[i] + w->pads[i] + w->pads[rank - 2 + i];
+    return (padded - ((w->kernel[i] - 1) * w->dilation[i] + 1)) / w->stride[i] + 1;
+}
+
+static const char *turn(int rank, bool to_last)
+{
+    return rank == 3 ? "{perm=[0,2,1]}" : to_last ? "{perm=[0,2,3,1]}" : "{perm=[0,3,1,2]}";
+}
+
+char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
+{
+    const int spatial = c->rank - 2, channels = c->group * c->channels;
+    const int filters = c->group * c->filters;
+    const prt_nhwc_weights form = weights(c->form, c->group, c->channels, c->filters,
+        (int)product(spatial, c->w.kernel));
+    int x[4] = { c->n }, y[4] = { c->n }, w[4] = { filters, c->channels };
+    int gate[4] = { c->n, 1, 1, 1 };
+    uint32_t state = seed;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    for (int i = 0; i < spatial; i++) {
+        x[i + (c->images ? 2 : 1)] = c->w.in[i];
+        y[i + 1] = out_size(&c->w, c->rank, i);
+        w[i + 2] = c->w.kernel[i];
+    }
+    x[c->images ? 1 : c->rank - 1] = gate[c->rank - 1] = channels;
+    y[c->rank - 1] = filters;
+    put(to, &state, "x", c->rank, x, c->special);
+    put_weights(to, &state, "w", &form, c->rank, w, plain);
+    if (c->bias)
+        put(to, &state, "b", 1, &filters, NULL);
+    if (c->residual)
+        put(to, &state, "r", c->rank, y, c->special);
+    if (c->gate)
+        put(to, &state, "g", c->rank, gate, NULL);
+    (void)fprintf(to, "y = nhwc_conv x w %s %s %s {form=\"%s\",group=%d,channels=%d,filters=%d,"
+        "images=%d,activation=\"%s,", c->bias ? "b" : "_", c->residual ? "r" : "_",
+        c->gate ? "g" : "_", c->form, c->group, c->channels, c->filters, c->images,
+        c->activation[0] != '\0' ? c->activation : "\"");
+    put_window(to, &c->w, c->rank);
+    (void)fprintf(to, "}\n");
+    if (plain) {
+        (void)fprintf(to, "xg = %s x %s\n", c->gate ? "mul" : "identity", c->gate ? "g" : "");
+        (void)fprintf(to, c->images ? "xc = identity xg\n" : "xc = transpose xg %s\n",
+            turn(c->rank, false));
+        if (c->residual)
+            (void)fprintf(to, "rc = transpose r %s\n", turn(c->rank, false));
+        (void)fprintf(to, "yc = fused_conv xc wc %s %s {group=%d,activation=\"%s,",
+            c->bias ? "b" : "_", c->residual ? "rc" : "_", c->group,
+            c->activation[0] != '\0' ? c->activation : "\"");
+        put_window(to, &c->w, c->rank);
+        (void)fprintf(to, "}\nz = transpose yc %s\n", turn(c->rank, true));
+    }
+    (void)fprintf(to, plain ? "return y, z\n" : "return y\n");
+    (void)fclose(to);
+    return text;
+}
+
+/* The convolutions one by one: `part` of x, to `name`. */
+static void put_part(FILE *to, const nhwc_separable_case *c, int part, const char *name,
+    const char *x)
+{
+    static const nhwc_window one = { .kernel = { 1, 1 }, .stride = { 1, 1 },
+        .dilation = { 1, 1 } };
+    const char *activation = c->activation[part];
+    (void)fprintf(to, "%s = nhwc_conv %s w%d ", name, x, part);
+    if (c->bias)
+        (void)fprintf(to, "b%d ", part);
+    else
+        (void)fprintf(to, "_ ");
+    (void)fprintf(to, "%s {form=\"%s\",group=%d,channels=%d,filters=%d,activation=\"%s,",
+        part == 2 && c->residual ? "r" : "_", part == 1 ? "taps" : "panels",
+        part == 1 ? c->hidden : 1, part == 0 ? c->channels : part == 1 ? 1 : c->hidden,
+        part == 0 ? c->hidden : part == 1 ? 1 : c->filters,
+        activation[0] != '\0' ? activation : "\"");
+    put_window(to, part == 1 ? &c->w : &one, 4);
+    (void)fprintf(to, "}\n");
+}
+
+static void put_chain(FILE *to, const nhwc_separable_case *c)
+{
+    if (c->channels != 0)
+        put_part(to, c, 0, "h", "x");
+    put_part(to, c, 1, "d", c->channels != 0 ? "h" : "x");
+    if (c->filters != 0)
+        put_part(to, c, 2, "z", "d");
+    else
+        (void)fprintf(to, "z = identity d\n");
+    if (c->mean)
+        (void)fprintf(to, "axes = const i64[2] {1,2}\nmz = reduce_mean d axes\n");
+}
+
+char *nhwc_separable_text(const nhwc_separable_case *c, uint32_t seed, bool plain)
+{
+    const int x[4] = { c->n, c->w.in[0], c->w.in[1], c->channels != 0 ? c->channels : c->hidden };
+    const int y[4] = { c->n, out_size(&c->w, 4, 0), out_size(&c->w, 4, 1), c->filters };
+    const int taps[4] = { c->hidden, 1, c->w.kernel[0], c->w.kernel[1] };
+    const int first[4] = { c->hidden, c->channels, 1, 1 };
+    const int last[4] = { c->filters, c->hidden, 1, 1 };
+    const prt_nhwc_weights form[3] = { weights("panels", 1, c->channels, c->hidden, 1),
+        weights("taps", c->hidden, 1, 1, taps[2] * taps[3]),
+        weights("panels", 1, c->hidden, c->filters, 1) };
+    static const char *const attrs[3] = { "activation0=\"", ",activation1=\"", ",activation2=\"" };
+    uint32_t state = seed;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    put(to, &state, "x", 4, x, NULL);
+    put_weights(to, &state, "w1", &form[1], 4, taps, false);
+    if (c->channels != 0)
+        put_weights(to, &state, "w0", &form[0], 4, first, false);
+    if (c->filters != 0)
+        put_weights(to, &state, "w2", &form[2], 4, last, false);
+    if (c->bias) {
+        put(to, &state, "b0", 1, &c->hidden, NULL);
+        put(to, &state, "b1", 1, &c->hidden, NULL);
+        put(to, &state, "b2", 1, &c->filters, NULL);
+    }
+    if (c->residual)
+        put(to, &state, "r", 4, y, NULL);
+    (void)fprintf(to, "y%s = nhwc_separable x w1 %s %s %s %s %s %s {", c->mean ? ", m" : "",
+        c->bias ? "b1" : "_", c->channels != 0 ? "w0" : "_",
+        c->bias && c->channels != 0 ? "b0" : "_", c->filters != 0 ? "w2" : "_",
+        c->bias && c->filters != 0 ? "b2" : "_", c->residual ? "r" : "_");
+    for (int i = 0; i < 3; i++) {
+        /* "Clip\",alpha=1": each part has attributes of its own */
+        const char *at = c->activation[i];
+        (void)fprintf(to, "%s", attrs[i]);
+        for (; *at != '\0'; at++)
+            if (*at == '=')
+                (void)fprintf(to, "%d=", i);
+            else
+                (void)fputc(*at, to);
+        if (c->activation[i][0] == '\0')
+            (void)fputc('"', to);
+    }
+    (void)fprintf(to, ",hidden=%d,filters=%d,", c->hidden, c->filters);
+    put_window(to, &c->w, 4);
+    (void)fprintf(to, "}\n");
+    if (plain)
+        put_chain(to, c);
+    if (plain)
+        (void)fprintf(to, "return y, z%s\n", c->mean ? ", m, mz" : "");
+    else
+        (void)fprintf(to, c->mean ? "s = add y m\nreturn s\n" : "return y\n");
+    (void)fclose(to);
+    return text;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc_text.h — graphs of the operators of ops_nhwc.def as text, with constants from a seeded
+ * generator, beside the same on channels first by the operators of ONNX.
+ */
+#ifndef PRT_TESTS_SUPPORT_NHWC_TEXT_H
+#define PRT_TESTS_SUPPORT_NHWC_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct nhwc_window { /* of two dims, or of the first alone where the rank is 3 */
+    int in[2], kernel[2], stride[2], dilation[2], pads[4];
+} nhwc_window;
+
+typedef struct nhwc_conv_case {
+    int rank; /* 3 or 4 */
+    int n;
+    nhwc_window w;
+    int group, channels, filters; /* channels and filters of one group */
+    const char *form, *activation; /* activation: "" or its name, then its attributes */
+    bool images, gate, bias, residual;
+    const char *special; /* NULL, or an element of X and one of the residual: "nan", "inf" */
+} nhwc_conv_case;
+
+typedef struct nhwc_separable_case {
+    int n;
+    nhwc_window w;
+    int channels, hidden, filters; /* filters 0: no last part; channels 0: no first one */
+    bool bias, residual, mean;
+    const char *activation[3];
+} nhwc_separable_case;
+
+/* Numbers below `n` and choices, the same for the same seed. */
+uint32_t nhwc_random(uint32_t *state, uint32_t n);
+
+/* A window whose output has elements. */
+nhwc_window nhwc_random_window(uint32_t *state, int rank, int most_in, int most_kernel);
+
+/* Graphs to be freed; value `y` is by the operator itself, `z` (with `plain`) by others. */
+char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain);
+char *nhwc_separable_text(const nhwc_separable_case *c, uint32_t seed, bool plain);
+
+/* Elements of the packed weights of a form. */
+size_t nhwc_weights_count(const char *form, int group, int channels, int filters, int taps);
+
+#endif
