@@ -34,7 +34,8 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
     .interleave = run_interleave,
     .moves = { .transpose = run_transpose, .copy = run_copy },
     .zip = run_zip,
-    .winograd = { .input = run_input, .output = run_output },
+    .winograd = { { .out = 4, .in = 6, .input = run_input6, .output = run_output6 },
+        { .out = 2, .in = 4, .input = run_input4, .output = run_output4 } },
 };
 
 #endif

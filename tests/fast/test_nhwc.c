@@ -19,6 +19,7 @@ static const struct {
     { "panels", 1e-5 },
     { "taps", 1e-6 },
     { "winograd", 1e-4 }, /* what nhwc_winograd.c promises */
+    { "winograd2", 1e-5 },
     { "separable", 1e-5 },
     { "moved", 0 }, /* compared */
 };
@@ -121,7 +122,8 @@ START_TEST(winograd)
 {
     uint32_t state = 99;
     for (uint32_t i = 0; i < 40; i++) {
-        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .form = "winograd", .group = 1,
+        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .group = 1,
+            .form = i % 4 < 2 ? "winograd" : "winograd2",
             .channels = 1 + below(&state, 20), .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
             .activation = random_activation(&state), .bias = below(&state, 2) != 0,
             .residual = below(&state, 3) == 0,

@@ -80,7 +80,8 @@ START_TEST(winograd_is_a_convolution)
 {
     uint32_t state = 9;
     for (uint32_t i = 0; i < 12; i++) {
-        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i % 2), .form = "winograd", .group = 1,
+        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i % 2), .group = 1,
+            .form = i % 4 < 2 ? "winograd" : "winograd2",
             .channels = 1 + (int)nhwc_random(&state, 5),
             .filters = 1 + (int)nhwc_random(&state, 70),
             .activation = activations[i % PRT_COUNT_OF(activations)], .bias = i % 2 == 0,

@@ -116,19 +116,20 @@ static bool take_inputs(const prt_op *op, prt_way_step *s)
 prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
     const prt_nhwc_weights *weights, bool close)
 {
-    static const prt_nhwc_form forms[2] = { PRT_NHWC_panels, PRT_NHWC_winograd };
-    prt_nhwc_conv_attrs of_way[2];
+    static const prt_nhwc_form forms[PRT_CHOICE_WAYS] = { PRT_NHWC_panels, PRT_NHWC_winograd,
+        PRT_NHWC_winograd2 };
+    prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
     prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
     if (p->chooser == NULL || !fits_winograd(attrs) || !take_inputs(op, &common) ||
         !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
-    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .n_ways = 2,
+    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .n_ways = PRT_CHOICE_WAYS,
         .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
     put_numbers(&c, ":", 4, common.in[0].dims);
     put_conv(&c, attrs, &common);
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < c.n_ways; i++) {
         prt_nhwc_weights w = *weights;
         prt_way_step *step = &c.ways[i].steps[0];
         size_t count;

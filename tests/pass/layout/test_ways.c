@@ -8,9 +8,9 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-/* Takes another way than the rule's, where `other`. */
+/* Takes another way than the rule's: so many behind it. */
 typedef struct asked {
-    bool other;
+    uint32_t other;
     uint32_t n;
     prt_choice last; /* attributes are gone */
 } asked;
@@ -18,7 +18,7 @@ typedef struct asked {
 static uint32_t choose(void *user, const prt_choice *c)
 {
     asked *a = user;
-    ck_assert_uint_eq(c->n_ways, 2);
+    ck_assert_uint_ge(c->n_ways, 2);
     ck_assert_uint_lt(c->rule, c->n_ways);
     ck_assert_ptr_null(strchr(c->key, ' '));
     for (uint32_t i = 0; i < c->n_ways; i++) {
@@ -27,7 +27,7 @@ static uint32_t choose(void *user, const prt_choice *c)
     }
     a->n++;
     a->last = *c;
-    return a->other ? 1 - c->rule : c->rule;
+    return (c->rule + a->other) % c->n_ways;
 }
 
 /* A graph with constants w0, w1, ... of the given dims before `rest`. */
@@ -75,10 +75,11 @@ static bool has(const prt_graph *g, const char *what)
     return strstr(graph_text(g), what) != NULL;
 }
 
-/* `what` is in the text of what rules give, or else of the other way; all give the same values. */
-static asked check(const char *text, const char *what, bool ruled)
+/* `what` is in the text of what rules give, or else of the way so many behind; both give the same
+ * values. */
+static asked check(const char *text, const char *what, bool ruled, uint32_t other)
 {
-    asked rule = { .other = false }, turned = { .other = true };
+    asked rule = { .other = 0 }, turned = { .other = other };
     prt_graph *before = graph_from_text(text), *alone = run(text, NULL);
     prt_graph *same = run(text, &rule), *another = run(text, &turned);
     ck_assert_str_eq(graph_text(alone), graph_text(same));
@@ -94,12 +95,14 @@ static asked check(const char *text, const char *what, bool ruled)
     return turned;
 }
 
-START_TEST(three_by_three_has_two_forms)
+START_TEST(three_by_three_has_three_forms)
 {
     const weights w = { { 10, 8, 3, 3 } };
     char *text = with_weights("x = input f32[2,8,9,7]\nb = input f32[10]\n", 1, &w,
         "y = fused_conv x w0 b {pads=[1,1,1,1],activation=\"Relu\"}\nreturn y\n");
-    const asked a = check(text, "form=winograd", false);
+    (void)check(text, "form=winograd2", false, 2);
+    const asked a = check(text, "form=winograd,", false, 1);
+    ck_assert_uint_eq(a.last.n_ways, 3);
     ck_assert_str_eq(a.last.key, "conv:2x9x7x8:1x8x10:k3x3:p1x1x1x1:Relu:b");
     ck_assert(a.last.close);
     ck_assert_uint_eq(a.last.rule, 0);
@@ -114,7 +117,7 @@ START_TEST(the_rule_may_be_either)
     const weights w = { { 32, 32, 3, 3 } };
     char *text = with_weights("x = input f32[n,32,12,12]\nr = input f32[n,32,10,10]\n", 1, &w,
         "y = fused_conv x w0 _ r\nreturn y\n");
-    const asked a = check(text, "form=winograd", true);
+    const asked a = check(text, "form=winograd,", true, 2);
     ck_assert_str_eq(a.last.key, "conv:1x12x12x32:1x32x32:k3x3:p0x0x0x0:-:r");
     ck_assert_uint_eq(a.last.rule, 1);
     free(text);
@@ -126,7 +129,7 @@ START_TEST(far_is_not_close)
 {
     const weights w = { { 5, 5, 3, 3 } };
     char *text = with_weights("x = input f32[1,5,9,9]\n", 1, &w, "y = conv x w0\nreturn y\n");
-    asked a = { .other = false };
+    asked a = { .other = 0 };
     module_free(run(text, &a));
     ck_assert_uint_eq(a.n, 1);
     ck_assert(!a.last.close);
@@ -141,7 +144,7 @@ START_TEST(other_windows_have_one_form)
     const weights w[2] = { { { 8, 8, 3, 3 } }, { { 8, 8, 3, 2 } } };
     for (size_t i = 0; i < PRT_COUNT_OF(rests); i++) {
         char *text = with_weights("x = input f32[1,8,9,9]\n", 2, w, rests[i]);
-        asked a = { .other = true };
+        asked a = { .other = 1 };
         prt_graph *g = run(text, &a);
         ck_assert_uint_eq(a.n, 0);
         ck_assert(has(g, "nhwc_conv"));
@@ -149,7 +152,7 @@ START_TEST(other_windows_have_one_form)
         free(text);
     }
     char *text = with_weights("x = input f32[1,8,h,9]\n", 1, w, "y = conv x w0\nreturn y\n");
-    asked a = { .other = true };
+    asked a = { .other = 1 };
     module_free(run(text, &a)); /* a size that nobody knows cannot be timed */
     ck_assert_uint_eq(a.n, 0);
     free(text);
@@ -162,7 +165,7 @@ START_TEST(separable_parts_are_one_or_apart)
     char *text = with_weights("x = input f32[1,6,10,10]\n", 3, w,
         "a = conv x w0\nb = fused_conv a w1 {group=24,pads=[1,1,1,1],activation=\"Relu\"}\n"
         "c = conv b w2\nreturn c\n");
-    const asked a = check(text, "nhwc_separable", false);
+    const asked a = check(text, "nhwc_separable", false, 1);
     ck_assert_uint_eq(a.last.ways[0].n_steps, 3);
     ck_assert_uint_eq(a.last.ways[1].n_steps, 1);
     ck_assert(!a.last.close);
@@ -170,5 +173,5 @@ START_TEST(separable_parts_are_one_or_apart)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", three_by_three_has_two_forms, the_rule_may_be_either,
+PRT_TEST_MAIN("pass/layout/ways", three_by_three_has_three_forms, the_rule_may_be_either,
     far_is_not_close, other_windows_have_one_form, separable_parts_are_one_or_apart)
