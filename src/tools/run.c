@@ -13,6 +13,8 @@ enum {
     OPT_ITERATIONS,
     OPT_SEED,
     OPT_NO_PASSES,
+    OPT_TUNE,
+    OPT_TUNE_CACHE,
     OPT_COUNT
 };
 
@@ -30,6 +32,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_SEED] = { "seed", 0, PRT_OPT_ONE, "N", "of random inputs and operators; 0 by default" },
     [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
         "compile an ONNX file without these passes" },
+    [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
+    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
 };
 
 static const prt_opt_command command = { .name = "poprt run",
@@ -159,6 +163,9 @@ int prt_command_run(int argc, char **argv)
         poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);
         if (status == POPRT_OK)
             status = prt_tool_disable(&tool, prt_opt_value(&p.opts, OPT_NO_PASSES, NULL));
+        if (status == POPRT_OK)
+            status = prt_tool_tune(&tool, prt_opt_value(&p.opts, OPT_TUNE, NULL),
+                prt_opt_value(&p.opts, OPT_TUNE_CACHE, NULL));
         if (status == POPRT_OK)
             status = run(&tool, &p);
         prt_progress_clear(&tool.progress);

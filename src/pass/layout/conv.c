@@ -3,6 +3,7 @@
 #include "op/fused.h"
 #include "op/nhwc.h"
 #include "pass/layout/turn.h"
+#include "pass/layout/ways.h"
 
 enum {
     IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
@@ -13,7 +14,8 @@ enum {
     LEAST_PIXELS = 36,     /* of an output that gains by it */
     SOME_PIXELS = 100,
     MANY_PIXELS = 400,
-    LEAST_FILTERS = 8      /* of a group */
+    LEAST_FILTERS = 8,     /* of a group */
+    CLOSE = 4              /* within such a factor a border is near */
 };
 
 typedef struct conv {
@@ -74,7 +76,19 @@ static prt_nhwc_form winograd_of(const conv *v, const prt_window *w)
     return least >= MEDIUM ? PRT_NHWC_winograd2 : PRT_NHWC_panels;
 }
 
-/* Which way; false for none. */
+/* Not so few channels or pixels that it must be panels, nor so many that it must be large tiles. */
+static bool is_close(const conv *v)
+{
+    const prt_nhwc_weights *f = &v->form;
+    const size_t least = f->channels < f->filters ? f->channels : f->filters;
+    if (v->y->rank != 4)
+        return false;
+    const int64_t pixels = pixels_of(v);
+    return least >= LEAST_WINOGRAD / CLOSE && pixels >= LEAST_PIXELS / CLOSE &&
+        (least < LEAST_WINOGRAD * CLOSE || pixels < MANY_PIXELS * CLOSE);
+}
+
+/* Which way by rule; false for none. */
 static bool choose(conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
@@ -164,6 +178,9 @@ static bool takes_images(const conv *v)
 
 static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
+    if (v->form.channels > IMAGE_CHANNELS)
+        v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
+    v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
     const bool images = takes_images(v);
     prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
     if (in[1] == NULL)
