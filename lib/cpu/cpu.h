@@ -3,6 +3,7 @@
 #ifndef PRT_CPU_CPU_H
 #define PRT_CPU_CPU_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -20,6 +21,13 @@ uint64_t prt_cpu_features(void);
  * "native"; UINT64_MAX for another word. Only "native" looks at this processor: mask the others
  * with prt_cpu_features() before running them. */
 uint64_t prt_cpu_level(const char *name);
+
+/* Bytes of the cache of level 2 or 3; 0: not known. */
+uint64_t prt_cpu_cache(int level);
+
+/* Model, features and caches as one word: machines of one word run the same code alike. */
+enum { PRT_CPU_IDENTITY = 128 };
+void prt_cpu_identity(char *to, size_t size);
 
 /* Processors this process may use: affinity mask and cgroup quota (v1 and v2); at least 1. */
 uint32_t prt_cpu_count(void);

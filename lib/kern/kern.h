@@ -24,6 +24,7 @@
 typedef struct prt_kern {
     const char *level; /* a name that prt_cpu_level knows */
     prt_gemm_fn gemm;
+    prt_gemm_row_fn gemm_row;
     prt_kern_narrow narrow;
     prt_kern_dot dot;
     prt_kern_bytes bytes;
@@ -35,7 +36,7 @@ typedef struct prt_kern {
     prt_interleave_fn interleave;
     prt_kern_moves moves;
     prt_zip_fn zip;
-    prt_kern_winograd winograd;
+    prt_kern_winograd winograd[2]; /* F(4x4, 3x3), F(2x2, 3x3) */
 } prt_kern;
 
 /* The best level that `features` (PRT_CPU_*, which this processor must have) allow. Any thread. */

@@ -21,6 +21,7 @@
 /* The table, of all families but those that the level's best processors have better ones for. */
 #define LEVEL_COMMON                                                                               \
     .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
+    .gemm_row = run_gemm_row,                                                                      \
     .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
         .pairs = run_round_pairs },                                                                \
     .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
@@ -40,7 +41,8 @@
     .interleave = run_interleave,                                                                  \
     .moves = { .transpose = run_transpose, .copy = run_copy },                                     \
     .zip = run_zip,                                                                                \
-    .winograd = { .input = run_input, .output = run_output },
+    .winograd = { { .out = 4, .in = 6, .input = run_input6, .output = run_output6 },               \
+        { .out = 2, .in = 4, .input = run_input4, .output = run_output4 } },
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 

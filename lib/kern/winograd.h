@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winograd.h — two of the three transforms of F(4x4, 3x3), by which a convolution with 3 by 3
- * kernels becomes 36 products of matrices: tiles of 6 by 6 inputs, 4 apart, give 4 by 4 outputs
- * each (Lavin and Gray, 2016). Weights are transformed when a model is compiled. Interpolation
- * points are 0, 1, -1, 2, -2 and infinity. Channels lie side by side.
+ * winograd.h — two of the three transforms of F(4x4, 3x3) and F(2x2, 3x3), by which a convolution
+ * with 3 by 3 kernels becomes 36 or 16 products of matrices: tiles of 6 by 6 inputs, 4 apart, give
+ * 4 by 4 outputs each, those of 4 by 4 inputs, 2 apart, 2 by 2 (Lavin and Gray, 2016). Weights are
+ * transformed when a model is compiled. Interpolation points are 0, 1, -1, (2, -2,) and infinity.
+ * Channels lie side by side.
  */
 #ifndef PRT_KERN_WINOGRAD_H
 #define PRT_KERN_WINOGRAD_H
 
 #include <stddef.h>
 
-enum { PRT_WINOGRAD_OUT = 4, PRT_WINOGRAD_IN = 6, PRT_WINOGRAD_MATRICES = 36 };
+enum { PRT_WINOGRAD_MOST = 36 }; /* matrices */
 
 /* One tile of outputs, its channels [0, n). */
 typedef struct prt_winograd_out {
@@ -18,7 +19,7 @@ typedef struct prt_winograd_out {
     const float *from; /* products: channel i of matrix m is at from[m * matrix + i] */
     size_t matrix;
     const float *bias; /* by channel; NULL: none */
-    size_t high, wide; /* outputs that there are, of 4 by 4 */
+    size_t high, wide; /* outputs that there are, of a tile */
     const float *residual; /* laid out like y; NULL: none; may be y itself */
     float least, most; /* bounds of the results; NaN comes through */
     float *y;          /* output (0, 0) */
@@ -26,7 +27,8 @@ typedef struct prt_winograd_out {
 } prt_winograd_out;
 
 typedef struct prt_kern_winograd {
-    /* from[y * 6 + x][i] is channel i of element (y, x) of a tile; its value in matrix m goes to
+    size_t out, in; /* outputs and inputs of a tile, each way */
+    /* from[y * in + x][i] is channel i of element (y, x) of a tile; its value in matrix m goes to
      * to[m * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
     void (*output)(const prt_winograd_out *o);

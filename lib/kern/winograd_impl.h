@@ -7,7 +7,7 @@
 #include "kern/winograd.h"
 
 /* Six inputs to the six points. */
-static inline void turn_input(const vf d[6], vf to[6])
+static inline void turn_input6(const vf d[6], vf to[6])
 {
     const vf two = v_set(2.0f), four = v_set(4.0f), five = v_set(5.0f);
     const vf even = v_sub(d[4], v_mul(four, d[2])), odd = v_sub(d[3], v_mul(four, d[1]));
@@ -21,7 +21,7 @@ static inline void turn_input(const vf d[6], vf to[6])
 }
 
 /* Six points to four outputs. */
-static inline void turn_output(const vf m[6], vf to[4])
+static inline void turn_output6(const vf m[6], vf to[4])
 {
     const vf sum = v_add(m[1], m[2]), difference = v_sub(m[1], m[2]);
     const vf sum2 = v_add(m[3], m[4]), difference2 = v_sub(m[3], m[4]);
@@ -31,63 +31,81 @@ static inline void turn_output(const vf m[6], vf to[4])
     to[3] = v_add(m[5], v_fma(v_set(8.0f), difference2, difference));
 }
 
-static void run_input(size_t n, const float *const *from, float *to, size_t matrix)
+/* Four inputs to the points 0, 1, -1 and infinity, and back to two outputs. */
+static inline void turn_input4(const vf d[4], vf to[4])
 {
-    for (size_t i = 0; i < n; i += VL) {
-        vf rows[6][6], column[6], turned[6];
-        for (size_t y = 0; y < 6; y++) {
-            PRT_UNROLL(6)
-            for (size_t x = 0; x < 6; x++)
-                column[x] = v_load_some(from[y * 6 + x], i, n);
-            turn_input(column, rows[y]);
-        }
-        for (size_t x = 0; x < 6; x++) {
-            PRT_UNROLL(6)
-            for (size_t y = 0; y < 6; y++)
-                column[y] = rows[y][x];
-            turn_input(column, turned);
-            PRT_UNROLL(6)
-            for (size_t y = 0; y < 6; y++)
-                v_store_some(to + (y * 6 + x) * matrix, i, n, turned[y]);
-        }
-    }
+    to[0] = v_sub(d[0], d[2]);
+    to[1] = v_add(d[1], d[2]);
+    to[2] = v_sub(d[2], d[1]);
+    to[3] = v_sub(d[3], d[1]);
 }
 
-/* What is there of four outputs of column x. */
-static inline void put_column(const prt_winograd_out *o, size_t x, size_t i, const vf v[4])
+static inline void turn_output4(const vf m[4], vf to[2])
 {
-    const vf low = v_set(o->least), high = v_set(o->most);
-    const vf bias = o->bias != NULL ? v_load_some(o->bias, i, o->n) : v_set(0.0f);
-    PRT_UNROLL(4)
-    for (size_t y = 0; y < 4; y++) {
-        const size_t at = y * o->y_row + x * o->y_column;
-        if (y >= o->high)
-            continue;
-        vf sum = v_add(v[y], bias);
-        if (o->residual != NULL)
-            sum = v_add(sum, v_load_some(o->residual + at, i, o->n));
-        v_store_some(o->y + at, i, o->n, v_min(high, v_max(low, sum)));
-    }
+    to[0] = v_add(m[0], v_add(m[1], m[2]));
+    to[1] = v_add(m[3], v_sub(m[1], m[2]));
 }
 
-static void run_output(const prt_winograd_out *o)
+/* An output of the tile, where it is there. */
+static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, size_t i, vf v)
 {
-    for (size_t i = 0; i < o->n; i += VL) {
-        vf rows[6][4], column[6], turned[4];
-        for (size_t y = 0; y < 6; y++) {
-            PRT_UNROLL(6)
-            for (size_t x = 0; x < 6; x++)
-                column[x] = v_load_some(o->from + (y * 6 + x) * o->matrix, i, o->n);
-            turn_output(column, rows[y]);
-        }
-        for (size_t x = 0; x < o->wide; x++) {
-            PRT_UNROLL(6)
-            for (size_t y = 0; y < 6; y++)
-                column[y] = rows[y][x];
-            turn_output(column, turned);
-            put_column(o, x, i, turned);
-        }
-    }
+    const size_t at = y * o->y_row + x * o->y_column;
+    if (y >= o->high)
+        return;
+    if (o->bias != NULL)
+        v = v_add(v, v_load_some(o->bias, i, o->n));
+    if (o->residual != NULL)
+        v = v_add(v, v_load_some(o->residual + at, i, o->n));
+    v_store_some(o->y + at, i, o->n, v_min(v_set(o->most), v_max(v_set(o->least), v)));
 }
+
+/* Tiles of N by N inputs that give M by M outputs: along rows, then along columns. */
+#define WINOGRAD(N, M)                                                                             \
+    static void run_input##N(size_t n, const float *const *from, float *to, size_t matrix)         \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += VL) {                                                       \
+            vf rows[N][N], column[N], turned[N];                                                   \
+            for (size_t y = 0; y < N; y++) {                                                       \
+                PRT_UNROLL(6)                                                                      \
+                for (size_t x = 0; x < N; x++)                                                     \
+                    column[x] = v_load_some(from[y * N + x], i, n);                                \
+                turn_input##N(column, rows[y]);                                                    \
+            }                                                                                      \
+            for (size_t x = 0; x < N; x++) {                                                       \
+                PRT_UNROLL(6)                                                                      \
+                for (size_t y = 0; y < N; y++)                                                     \
+                    column[y] = rows[y][x];                                                        \
+                turn_input##N(column, turned);                                                     \
+                PRT_UNROLL(6)                                                                      \
+                for (size_t y = 0; y < N; y++)                                                     \
+                    v_store_some(to + (y * N + x) * matrix, i, n, turned[y]);                      \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void run_output##N(const prt_winograd_out *o)                                           \
+    {                                                                                              \
+        for (size_t i = 0; i < o->n; i += VL) {                                                    \
+            vf rows[N][M], column[N], turned[M];                                                   \
+            for (size_t y = 0; y < N; y++) {                                                       \
+                PRT_UNROLL(6)                                                                      \
+                for (size_t x = 0; x < N; x++)                                                     \
+                    column[x] = v_load_some(o->from + (y * N + x) * o->matrix, i, o->n);           \
+                turn_output##N(column, rows[y]);                                                   \
+            }                                                                                      \
+            for (size_t x = 0; x < o->wide; x++) {                                                 \
+                PRT_UNROLL(6)                                                                      \
+                for (size_t y = 0; y < N; y++)                                                     \
+                    column[y] = rows[y][x];                                                        \
+                turn_output##N(column, turned);                                                    \
+                PRT_UNROLL(4)                                                                      \
+                for (size_t y = 0; y < M; y++)                                                     \
+                    put_output(o, y, x, i, turned[y]);                                             \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+WINOGRAD(6, 4)
+WINOGRAD(4, 2)
 
 #endif

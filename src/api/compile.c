@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* compile.c — poprt_compile: a copy of the model goes through the pipeline "inference" and becomes
  * a program. */
+#include <stdio.h>
+
 #include "api/handles.h"
 #include "compiler/compile.h"
+#include "compiler/tune.h"
+#include "cpu/cpu.h"
 #include "pass/manager.h"
 #include "pass/trace.h"
 
@@ -10,12 +14,53 @@
 typedef struct optimizer {
     poprt_env *env;
     prt_trace trace;
+    bool cancelled; /* once is enough */
+    prt_tune *tune; /* NULL: rules decide */
+    prt_tune_watch *watch;
 } optimizer;
 
 static bool is_cancelled(void *user)
 {
-    const optimizer *o = user;
-    return prt_env_progress(o->env, "optimize", 0, 1) != POPRT_OK;
+    optimizer *o = user;
+    o->cancelled = o->cancelled || prt_env_progress(o->env, "optimize", 0, 1) != POPRT_OK;
+    return o->cancelled;
+}
+
+static void log_tuning(void *user, bool warning, const char *text)
+{
+    prt_env_log(((const optimizer *)user)->env, warning ? POPRT_LOG_WARNING : POPRT_LOG_INFO, text);
+}
+
+/* What times forms, where the config asks for that. */
+static poprt_status begin_tuning(optimizer *o, const poprt_config *config)
+{
+    const char *mode = prt_config_text(config, PRT_OPTION_tune);
+    char machine[PRT_CPU_IDENTITY + 16], cpu[PRT_CPU_IDENTITY];
+    if (strcmp(mode, "off") == 0)
+        return POPRT_OK;
+    prt_cpu_identity(cpu, sizeof(cpu));
+    (void)snprintf(machine, sizeof(machine), "%s-t%u", cpu, o->env->par.width);
+    PRT_TRY(prt_tune_watch_create(&o->env->allocator, prt_config_memory_limit(config, o->env),
+        &o->env->par, &o->watch));
+    const prt_tune_options options = { .allocator = &o->env->allocator,
+        .mode = strcmp(mode, "full") == 0 ? PRT_TUNE_full : PRT_TUNE_fast,
+        .machine = machine,
+        .cache = prt_config_text(config, PRT_OPTION_tune_cache),
+        .watch = o->watch,
+        .cancelled = is_cancelled,
+        .log = log_tuning,
+        .user = o };
+    return prt_tune_create(&options, &o->tune);
+}
+
+static void end_tuning(optimizer *o)
+{
+    if (o->tune != NULL)
+        prt_tune_save(o->tune);
+    prt_tune_release(o->tune);
+    prt_tune_watch_release(o->watch);
+    o->tune = NULL;
+    o->watch = NULL;
 }
 
 static void pass_done(void *user, const prt_pass_event *event)
@@ -70,6 +115,7 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_mod
     if (status == POPRT_OK)
         status = set_precision(manager, config);
     if (status == POPRT_OK) {
+        prt_pass_manager_choose(manager, o->tune != NULL ? prt_tune_chooser(o->tune) : NULL);
         prt_pass_manager_limit(manager, &limits);
         prt_pass_manager_observe(manager, &observer);
         status = prt_pass_manager_run(manager, module, NULL);
@@ -105,8 +151,14 @@ static poprt_status compile_better(poprt_env *env, const prt_module *module,
     poprt_status status = prt_ir_clone(module, &copy);
     if (status == POPRT_OK) {
         prt_trace_begin(&o.trace, copy, arena);
-        status = run_passes(&o, config, copy);
+        status = begin_tuning(&o, config);
     }
+    if (status == POPRT_OK)
+        status = run_passes(&o, config, copy);
+    prt_error_copy error;
+    prt_error_save(&error);
+    end_tuning(&o);
+    prt_error_restore(&error);
     if (status == POPRT_OK)
         status = list_gone(&o.trace, options);
     if (status == POPRT_OK)

@@ -92,6 +92,9 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
     if (option == &table[PRT_OPTION_verify] && strcmp(text, "off") != 0 &&
         strcmp(text, "full") != 0)
         return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is neither 'off' nor 'full'", text);
+    if (option == &table[PRT_OPTION_tune] && strcmp(text, "off") != 0 &&
+        strcmp(text, "fast") != 0 && strcmp(text, "full") != 0)
+        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is none of off, fast and full", text);
     if (option == &table[PRT_OPTION_cpu] && strcmp(text, "reference") != 0 &&
         prt_cpu_level(text) == UINT64_MAX)
         return prt_fail(POPRT_E_ARG, option->key,

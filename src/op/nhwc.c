@@ -146,7 +146,7 @@ static bool all_are(prt_i64s list, int64_t value)
 /* Winograd's tiles are of one kernel, whose outputs lie side by side. */
 static bool form_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
 {
-    return w->form != PRT_NHWC_winograd ||
+    return prt_nhwc_points(w->form) == 0 ||
         (a->kernel_shape.count == 2 && all_are(a->kernel_shape, 3) && all_are(a->strides, 1) &&
             all_are(a->dilations, 1));
 }

@@ -9,10 +9,9 @@ typedef enum prt_nhwc_form { /* see ops_nhwc.def */
     PRT_NHWC_panels,
     PRT_NHWC_taps,
     PRT_NHWC_winograd,
+    PRT_NHWC_winograd2,
     PRT_NHWC_FORMS
 } prt_nhwc_form;
-
-enum { PRT_NHWC_MATRICES = 36 }; /* of the form winograd */
 
 /* Channels and filters are those of one group. */
 typedef struct prt_nhwc_weights {
@@ -21,6 +20,12 @@ typedef struct prt_nhwc_weights {
 } prt_nhwc_weights;
 
 const char *prt_nhwc_form_name(prt_nhwc_form form);
+
+/* Points of a Winograd form each way, as many as inputs of a tile; 0 for the other forms. */
+static inline size_t prt_nhwc_points(prt_nhwc_form form)
+{
+    return form == PRT_NHWC_winograd ? 6 : form == PRT_NHWC_winograd2 ? 4 : 0;
+}
 
 /* From checked attributes (at infer: see nhwc.c); false for a form that is none. */
 bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);

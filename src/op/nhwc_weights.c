@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* nhwc_weights.c — laying out weights; the transform of F(4x4, 3x3) in double. */
+/* nhwc_weights.c — laying out weights; Winograd's transforms in double. */
 #include "kern/gemm.h"
 #include "op/nhwc.h"
 
-static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd" };
+static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd", "winograd2" };
 
 const char *prt_nhwc_form_name(prt_nhwc_form form)
 {
@@ -40,18 +40,28 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
     size_t bytes;
     if (w->form == PRT_NHWC_taps)
         return w->channels == 1 && w->filters == 1 && prt_size_mul(w->taps, w->group, count);
-    if (w->form == PRT_NHWC_winograd && (w->taps != 9 || w->group != 1))
+    const size_t points = prt_nhwc_points(w->form);
+    if (points != 0 && (w->taps != 9 || w->group != 1))
         return false;
-    const size_t rows = w->form == PRT_NHWC_panels ? w->taps : PRT_NHWC_MATRICES;
+    const size_t rows = points == 0 ? w->taps : points * points;
     return w->filters < SIZE_MAX - PRT_GEMM_PANEL &&
         prt_size_mul(w->channels, prt_nhwc_panels_width(w->filters), count) &&
         prt_size_mul(*count, rows, count) && prt_size_mul(*count, w->group, count) &&
         prt_size_mul(*count, sizeof(float), &bytes);
 }
 
-/* Three taps at the points 0, 1, -1, 2, -2 and infinity. */
-static void turn(const double g[3], double to[6])
+enum { POINTS = 6 }; /* at most */
+
+/* Three taps at the points 0, 1, -1, 2, -2 and infinity, or at the points 0, 1, -1 and infinity. */
+static void turn(size_t points, const double g[3], double to[POINTS])
 {
+    if (points == 4) {
+        to[0] = g[0];
+        to[1] = (g[0] + g[1] + g[2]) / 2;
+        to[2] = (g[0] - g[1] + g[2]) / 2;
+        to[3] = g[2];
+        return;
+    }
     const double even = -(g[0] + g[2]) / 6, odd = g[1] / 6;
     const double even2 = g[0] / 24 + g[2] / 6, odd2 = g[1] / 12;
     to[0] = g[0] / 4;
@@ -63,11 +73,11 @@ static void turn(const double g[3], double to[6])
 }
 
 /* The taps from their values at 0, 1, -1 and infinity. */
-static void turn_back(const double u[6], double g[3])
+static void turn_back(size_t points, const double u[POINTS], double g[3])
 {
-    g[0] = 4 * u[0];
-    g[1] = 3 * (u[2] - u[1]);
-    g[2] = u[5];
+    g[0] = points == 4 ? u[0] : 4 * u[0];
+    g[1] = points == 4 ? u[1] - u[2] : 3 * (u[2] - u[1]);
+    g[2] = u[points - 1];
 }
 
 size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t f)
@@ -111,20 +121,21 @@ static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c,
 {
     const sides *s = user;
     const float *from = s->from + plain_at(w, g, f, c);
-    if (w->form != PRT_NHWC_winograd) {
+    const size_t points = prt_nhwc_points(w->form);
+    if (points == 0) {
         for (size_t t = 0; t < w->taps; t++)
             s->to[tap_at(w, g, f, c, t)] = from[t];
         return;
     }
-    double rows[3][6], column[6];
+    double rows[3][POINTS], column[POINTS];
     for (size_t y = 0; y < 3; y++)
-        turn((const double[3]){ (double)from[3 * y], (double)from[3 * y + 1],
+        turn(points, (const double[3]){ (double)from[3 * y], (double)from[3 * y + 1],
             (double)from[3 * y + 2] }, rows[y]);
     float *to = s->to + prt_nhwc_panel_at(w->filters, w->channels, c, f);
-    for (size_t x = 0; x < 6; x++) {
-        turn((const double[3]){ rows[0][x], rows[1][x], rows[2][x] }, column);
-        for (size_t y = 0; y < 6; y++)
-            to[(y * 6 + x) * prt_nhwc_weights_step(w)] = (float)column[y];
+    for (size_t x = 0; x < points; x++) {
+        turn(points, (const double[3]){ rows[0][x], rows[1][x], rows[2][x] }, column);
+        for (size_t y = 0; y < points; y++)
+            to[(y * points + x) * prt_nhwc_weights_step(w)] = (float)column[y];
     }
 }
 
@@ -132,22 +143,23 @@ static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t 
 {
     const sides *s = user;
     float *to = s->to + plain_at(w, g, f, c);
-    if (w->form != PRT_NHWC_winograd) {
+    const size_t points = prt_nhwc_points(w->form);
+    if (points == 0) {
         for (size_t t = 0; t < w->taps; t++)
             to[t] = s->from[tap_at(w, g, f, c, t)];
         return;
     }
     const float *from = s->from + prt_nhwc_panel_at(w->filters, w->channels, c, f);
-    double columns[6][3], row[3];
-    for (size_t x = 0; x < 6; x++) {
-        double u[6];
-        for (size_t y = 0; y < 6; y++)
-            u[y] = (double)from[(y * 6 + x) * prt_nhwc_weights_step(w)];
-        turn_back(u, columns[x]);
+    double columns[POINTS][3], row[3], u[POINTS];
+    for (size_t x = 0; x < points; x++) {
+        for (size_t y = 0; y < points; y++)
+            u[y] = (double)from[(y * points + x) * prt_nhwc_weights_step(w)];
+        turn_back(points, u, columns[x]);
     }
     for (size_t y = 0; y < 3; y++) {
-        turn_back((const double[6]){ columns[0][y], columns[1][y], columns[2][y], columns[3][y],
-            columns[4][y], columns[5][y] }, row);
+        for (size_t x = 0; x < points; x++)
+            u[x] = columns[x][y];
+        turn_back(points, u, row);
         for (size_t x = 0; x < 3; x++)
             to[3 * y + x] = (float)row[x];
     }

@@ -23,6 +23,7 @@ struct prt_pass_manager {
     uint32_t loops;
     prt_pass_observer observer;
     prt_pass_limits limits;
+    const struct prt_chooser *chooser;
 };
 
 poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out)
@@ -130,6 +131,11 @@ void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *obs
     pm->observer = *observer;
 }
 
+void prt_pass_manager_choose(prt_pass_manager *pm, const struct prt_chooser *chooser)
+{
+    pm->chooser = chooser;
+}
+
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits)
 {
     pm->limits = *limits;
@@ -209,7 +215,7 @@ static poprt_status run_entry(const prt_pass_manager *pm, const entry *e, prt_mo
     bool *changed)
 {
     prt_pass p = { .def = e->def, .module = module, .limits = pm->limits,
-        .n_args = (uint32_t)e->args.count, .args = e->args.data,
+        .n_args = (uint32_t)e->args.count, .args = e->args.data, .chooser = pm->chooser,
         .cancelled = pm->observer.cancelled, .cancel_user = pm->observer.user,
         .warn = pm->observer.warn, .warn_user = pm->observer.user };
     PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));

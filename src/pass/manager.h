@@ -45,6 +45,9 @@ poprt_status prt_pass_manager_set(prt_pass_manager *pm, const char *key, const c
 const prt_pass_def *prt_pass_manager_at(const prt_pass_manager *pm, size_t index);
 
 void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *observer); /* copied */
+/* Asked where a pass has several ways to compute the same; it outlives the manager. NULL, the
+ * default: rules decide, and the same model gives the same result on every machine. */
+void prt_pass_manager_choose(prt_pass_manager *pm, const struct prt_chooser *chooser);
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits);
 
 /* Runs the list. `changed` may be NULL. After a failure the module is valid, partly rewritten. */

@@ -14,6 +14,7 @@
 #include "ir/build.h"
 
 typedef struct prt_pass prt_pass;
+struct prt_chooser;
 typedef struct prt_rewrite prt_rewrite;
 
 typedef enum prt_pass_kind {
@@ -84,6 +85,7 @@ struct prt_pass {
     prt_pass_limits limits;
     uint32_t n_args;
     const prt_pass_arg *args; /* checked against the row */
+    const struct prt_chooser *chooser; /* choice.h; NULL: rules decide */
     bool (*cancelled)(void *user);
     void (*warn)(void *user, const char *pass, const char *subject, const char *message);
     void *cancel_user, *warn_user;

@@ -13,6 +13,8 @@ enum {
     OPT_JSON,
     OPT_NO_PASSES,
     OPT_SET,
+    OPT_TUNE,
+    OPT_TUNE_CACHE,
     OPT_COUNT
 };
 
@@ -29,6 +31,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "compile an ONNX file without these passes" },
     [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
         "an option for compiling an ONNX file; may be repeated" },
+    [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
+    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line" },
 };
 
@@ -109,6 +113,8 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
     r->threads = poprt_env_width(tool->env);
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
+    PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
+        prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(prt_tool_open_executable(tool, r->model, &r->times, &exec));
     poprt_status status = prt_feed_init(&feed, tool, exec, 0);
     uint32_t cursor = 0;

@@ -20,6 +20,8 @@ enum {
     OPT_RUN,
     OPT_SET,
     OPT_SHOW,
+    OPT_TUNE,
+    OPT_TUNE_CACHE,
     OPT_VERSION,
     OPT_COUNT
 };
@@ -49,6 +51,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "an option for compiling; may be repeated" },
     [OPT_SHOW] = { "show", 0, PRT_OPT_FLAG, NULL,
         "only print the model's inputs and outputs" },
+    [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
+    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune_cache"),
     [OPT_VERSION] = { "version", 'v', PRT_OPT_FLAG, NULL, "print versions and exit" },
 };
 
@@ -253,6 +257,8 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
     const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
+    PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
+        prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(poprt_compile(model, tool->config, &exec));
     poprt_status status = POPRT_OK;
     if (prt_opt_has(opts, OPT_EXPORT_POPEF)) {

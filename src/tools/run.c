@@ -14,6 +14,8 @@ enum {
     OPT_SEED,
     OPT_NO_PASSES,
     OPT_SET,
+    OPT_TUNE,
+    OPT_TUNE_CACHE,
     OPT_COUNT
 };
 
@@ -33,6 +35,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "compile an ONNX file without these passes" },
     [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
         "an option for compiling an ONNX file; may be repeated" },
+    [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
+    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
 };
 
 static const prt_opt_command command = { .name = "poprt run",
@@ -164,6 +168,9 @@ int prt_command_run(int argc, char **argv)
             status = prt_tool_disable(&tool, prt_opt_value(&p.opts, OPT_NO_PASSES, NULL));
         if (status == POPRT_OK)
             status = prt_tool_set_each(&tool, &p.opts, OPT_SET);
+        if (status == POPRT_OK)
+            status = prt_tool_tune(&tool, prt_opt_value(&p.opts, OPT_TUNE, NULL),
+                prt_opt_value(&p.opts, OPT_TUNE_CACHE, NULL));
         if (status == POPRT_OK)
             status = run(&tool, &p);
         prt_progress_clear(&tool.progress);

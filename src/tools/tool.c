@@ -233,6 +233,16 @@ poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char 
     return status;
 }
 
+/* An option of compiling; NULL: as it is. */
+static poprt_status set_option(prt_tool *tool, const char *key, const char *value)
+{
+    if (value == NULL)
+        return POPRT_OK;
+    if (tool->config == NULL)
+        PRT_TRY(poprt_config_create(tool->env, &tool->config));
+    return poprt_config_set(tool->config, key, value);
+}
+
 poprt_status prt_tool_set(prt_tool *tool, const char *text)
 {
     const char *equals = strchr(text, '=');
@@ -241,9 +251,7 @@ poprt_status prt_tool_set(prt_tool *tool, const char *text)
     const char *key = prt_arena_text(tool->arena, text, (size_t)(equals - text));
     if (key == NULL)
         return POPRT_E_NOMEM;
-    if (tool->config == NULL)
-        PRT_TRY(poprt_config_create(tool->env, &tool->config));
-    return poprt_config_set(tool->config, key, equals + 1);
+    return set_option(tool, key, equals + 1);
 }
 
 poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option)
@@ -256,11 +264,14 @@ poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t op
 
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
 {
-    if (passes == NULL)
-        return POPRT_OK;
-    if (tool->config == NULL)
-        PRT_TRY(poprt_config_create(tool->env, &tool->config));
-    return poprt_config_set(tool->config, "disable_passes", passes);
+    tool->bare = passes != NULL;
+    return set_option(tool, "disable_passes", passes);
+}
+
+poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache)
+{
+    PRT_TRY(set_option(tool, "tune", mode));
+    return set_option(tool, "tune_cache", cache);
 }
 
 static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *times,
@@ -270,8 +281,7 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
     const double start = prt_tool_now_ms();
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
     const double loaded = prt_tool_now_ms();
-    poprt_status status =
-        tool->config == NULL ? prt_tool_run_passes(tool, model, NULL) : POPRT_OK;
+    poprt_status status = tool->bare ? POPRT_OK : prt_tool_run_passes(tool, model, NULL);
     if (status == POPRT_OK)
         status = poprt_compile(model, tool->config, out);
     poprt_model_release(model);

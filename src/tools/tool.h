@@ -15,6 +15,7 @@ typedef struct prt_tool {
     prt_arena *arena; /* lives as long as the command */
     poprt_env *env;
     poprt_config *config; /* for compiling; NULL: defaults */
+    bool bare; /* nothing runs before compiling */
     prt_progress progress;
 } prt_tool;
 
@@ -55,6 +56,16 @@ poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 poprt_status prt_tool_set(prt_tool *tool, const char *text);
 /* All values of a command-line option of that kind. */
 poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option);
+
+/* Compiling times forms: the options "tune" and "tune_cache"; NULL: as they are. */
+poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
+
+/* The rows of those options, for every command that compiles. */
+#define PRT_TOOL_TUNE(name)                                                                        \
+    { name, 0, PRT_OPT_ONE, "MODE",                                                                \
+        "how an ONNX file's convolutions get their forms: 'off', by rule; 'fast', 'full': timed" }
+#define PRT_TOOL_TUNE_CACHE(name)                                                                  \
+    { name, 0, PRT_OPT_ONE, "FILE", "keep what tuning finds in FILE, by processor" }
 
 /* The passes of "convert", then those of a comma list (may be NULL). */
 poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char *passes);

@@ -219,6 +219,46 @@ static size_t sweep(bool refuse_after, poprt_status (*life)(counter *c, float *r
     }
 }
 
+static poprt_status tune_digits(counter *c)
+{
+    poprt_env *env = NULL;
+    poprt_config *config = NULL;
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    poprt_status s = make_env(c, &env);
+    if (s == POPRT_OK)
+        s = poprt_config_create(env, &config);
+    if (s == POPRT_OK)
+        s = poprt_config_set(config, "tune", "full");
+    if (s == POPRT_OK)
+        s = poprt_model_load_file(env, DIGITS, NULL, &model);
+    if (s == POPRT_OK)
+        s = poprt_compile(model, config, &exec);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    poprt_config_release(config);
+    poprt_env_release(env);
+    return s;
+}
+
+/* Timing that gets no memory leaves it to rules; anything else is an error. Some points of many:
+ * emptying caches takes its time. */
+START_TEST(tuning_may_be_refused_memory)
+{
+    enum { POINTS = 12 };
+    counter all = { 0 };
+    ck_assert_ok(tune_digits(&all));
+    ck_assert_uint_eq(all.live, 0);
+    ck_assert_uint_gt(all.calls, POINTS);
+    for (size_t i = 0; i < POINTS; i++) {
+        counter c = { .refuse_at = 1 + i * all.calls / POINTS, .refuse_after = i % 2 != 0 };
+        const poprt_status s = tune_digits(&c);
+        ck_assert_uint_eq(c.live, 0);
+        ck_assert(s == POPRT_OK || s == POPRT_E_NOMEM);
+    }
+}
+END_TEST
+
 START_TEST(any_allocation_may_fail_once)
 {
     ck_assert_uint_gt(sweep(false, live), 50);
@@ -247,5 +287,5 @@ START_TEST(limits_are_kept)
 END_TEST
 
 PRT_TEST_MAIN("api/memory", runs_allocate_nothing_after_the_first, any_allocation_may_fail_once,
-    all_allocations_may_fail_from_some_point, limits_are_kept,
+    tuning_may_be_refused_memory, all_allocations_may_fail_from_some_point, limits_are_kept,
     maps_need_no_memory_after_the_first_runs)

@@ -57,6 +57,21 @@ START_TEST(levels_nest)
 }
 END_TEST
 
+START_TEST(identities_are_words)
+{
+    char one[PRT_CPU_IDENTITY], two[PRT_CPU_IDENTITY], cut[4];
+    prt_cpu_identity(one, sizeof(one));
+    prt_cpu_identity(two, sizeof(two));
+    ck_assert_str_eq(one, two);
+    ck_assert_uint_gt(strlen(one), 8);
+    for (const char *p = one; *p != '\0'; p++)
+        ck_assert(*p > ' ' && *p <= '~');
+    prt_cpu_identity(cut, sizeof(cut));
+    ck_assert_uint_eq(strlen(cut), 3);
+    ck_assert_uint_eq(prt_cpu_cache(7), 0);
+}
+END_TEST
+
 START_TEST(features_agree_with_the_compiler)
 {
     const uint64_t features = prt_cpu_features();
@@ -159,7 +174,7 @@ START_TEST(overlong_paths_are_skipped)
 }
 END_TEST
 
-PRT_TEST_MAIN("cpu", levels_nest, features_agree_with_the_compiler,
+PRT_TEST_MAIN("cpu", levels_nest, identities_are_words, features_agree_with_the_compiler,
     count_follows_the_affinity_mask, no_quota_without_files,
     version_two_takes_the_least_of_all_levels, version_one_reads_quota_and_period,
     overlong_paths_are_skipped)

@@ -19,6 +19,7 @@ static const struct {
     { "panels", 1e-5 },
     { "taps", 1e-6 },
     { "winograd", 1e-4 }, /* what nhwc_winograd.c promises */
+    { "winograd2", 1e-5 },
     { "separable", 1e-5 },
     { "moved", 0 }, /* compared */
 };
@@ -56,11 +57,12 @@ static int below(uint32_t *state, uint32_t n)
 
 static nhwc_conv_case random_conv(uint32_t *state, uint32_t i)
 {
-    const int rank = below(state, 5) == 0 ? 3 : 4;
+    const int rank = below(state, 5) == 0 ? 3 : below(state, 5) == 0 ? 5 : 4;
     nhwc_conv_case c = { .rank = rank, .n = 1 + below(state, 3), .form = "panels", .group = 1,
         .channels = 1, .filters = 1, .activation = random_activation(state),
         .bias = below(state, 3) != 0, .residual = below(state, 3) == 0,
-        .w = nhwc_random_window(state, rank, i % 8 == 0 ? 40 : 12, i % 8 == 1 ? 7 : 4) };
+        .w = nhwc_random_window(state, rank, rank == 5 ? 6 : i % 8 == 0 ? 40 : 12,
+            i % 8 == 1 && rank != 5 ? 7 : 4) };
     if (i % 3 == 0) {
         c.form = "taps";
         c.group = 1 + below(state, 70);
@@ -114,6 +116,16 @@ START_TEST(deep_and_long_ones)
         .w = { .in = { 60, 61 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
             .pads = { 1, 1, 1, 1 } } };
     check_conv(&c, 7);
+    /* A volume of one plane is no image where its padding adds planes. */
+    c = (nhwc_conv_case){ .rank = 5, .n = 2, .form = "panels", .group = 1, .channels = 3,
+        .filters = 4, .images = true, .bias = true, .activation = "",
+        .w = { .in = { 1, 6, 7 }, .kernel = { 1, 3, 3 }, .stride = { 1, 1, 1 },
+            .dilation = { 1, 1, 1 }, .pads = { 1, 1, 1, 1, 1, 1 } } };
+    check_conv(&c, 8);
+    c.w.stride[0] = 3;
+    check_conv(&c, 9);
+    c.w.pads[0] = c.w.pads[3] = 0;
+    check_conv(&c, 10);
 }
 END_TEST
 
@@ -121,7 +133,8 @@ START_TEST(winograd)
 {
     uint32_t state = 99;
     for (uint32_t i = 0; i < 40; i++) {
-        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .form = "winograd", .group = 1,
+        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .group = 1,
+            .form = i % 4 < 2 ? "winograd" : "winograd2",
             .channels = 1 + below(&state, 20), .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
             .activation = random_activation(&state), .bias = below(&state, 2) != 0,
             .residual = below(&state, 3) == 0,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_winograd.c — the transforms of F(4x4, 3x3) at every level against the matrices that define
+ * test_winograd.c — the transforms of F(4x4, 3x3) and F(2x2, 3x3) at every level against the
+ * matrices that define
  * them, in double; and bounds, residuals and tiles cut at the border.
  */
 #include <math.h>
@@ -9,40 +10,54 @@
 #include "kern/levels.h"
 #include "support/check_main.h"
 
-enum { IN = PRT_WINOGRAD_IN, OUT = PRT_WINOGRAD_OUT, ALL = PRT_WINOGRAD_MATRICES };
+enum { IN = 6, OUT = 4, ALL = PRT_WINOGRAD_MOST };
 
-/* Points 0, 1, -1, 2, -2 and infinity: what a polynomial's division by the others' zeros gives. */
-static const double input_matrix[IN][IN] = { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 },
-    { 0, 4, -4, -1, 1, 0 }, { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } };
-static const double output_matrix[OUT][IN] = { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 },
-    { 0, 1, 1, 4, 4, 0 }, { 0, 1, -1, 8, -8, 1 } };
+/* Points 0, 1, -1, 2, -2 and infinity, or 0, 1, -1 and infinity: what a polynomial's division by
+ * the others' zeros gives. */
+typedef struct form {
+    size_t in, out;
+    double input[IN][IN], output[OUT][IN];
+} form;
 
-/* Element (y, x) of M D transposed(M) for the 6 by 6 values `step` apart. */
-static double turned(const double (*m)[IN], size_t y, size_t x, const float *d, size_t step)
+static const form forms[2] = {
+    { IN, OUT,
+        { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 }, { 0, 4, -4, -1, 1, 0 },
+            { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } },
+        { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 }, { 0, 1, 1, 4, 4, 0 },
+            { 0, 1, -1, 8, -8, 1 } } },
+    { 4, 2, { { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, -1, 0, 1 } },
+        { { 1, 1, 1, 0 }, { 0, 1, -1, 1 } } },
+};
+
+/* Element (y, x) of M D transposed(M) for the `in` by `in` values `step` apart. */
+static double turned(const double (*m)[IN], size_t in, size_t y, size_t x, const float *d,
+    size_t step)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < IN; i++)
-        for (size_t j = 0; j < IN; j++)
-            sum += m[y][i] * m[x][j] * (double)d[(i * IN + j) * step];
+    for (size_t i = 0; i < in; i++)
+        for (size_t j = 0; j < in; j++)
+            sum += m[y][i] * m[x][j] * (double)d[(i * in + j) * step];
     return sum;
 }
 
-static void check_input(const prt_kern *kern, size_t n)
+static void check_input(const prt_kern *kern, int which, size_t n)
 {
-    const size_t matrix = n + 5;
-    float *d = random_floats(ALL * n, 1), *to = malloc(ALL * matrix * sizeof(float));
-    const float *from[ALL];
+    const form *f = &forms[which];
+    const size_t matrix = n + 5, in = f->in, all = in * in;
+    float *d = random_floats(all * n, 1), *to = malloc(all * matrix * sizeof(float));
+    const float *from[ALL] = { NULL };
     size_t wrong = 0;
-    for (size_t i = 0; i < ALL * matrix; i++)
+    for (size_t i = 0; i < all * matrix; i++)
         to[i] = 12345.0f;
-    for (size_t i = 0; i < ALL; i++)
+    for (size_t i = 0; i < all; i++)
         from[i] = d + i * n;
-    kern->winograd.input(n, from, to, matrix);
-    for (size_t m = 0; m < ALL; m++)
+    kern->winograd[which].input(n, from, to, matrix);
+    for (size_t m = 0; m < all; m++)
         for (size_t i = 0; i < matrix; i++) {
             const double got = (double)to[m * matrix + i];
-            wrong += i < n ? fabs(got - turned(input_matrix, m / IN, m % IN, d + i, n)) > 2e-5
-                           : got != 12345.0;
+            wrong += i < n
+                ? fabs(got - turned(f->input, in, m / in, m % in, d + i, n)) > 2e-5
+                : got != 12345.0;
         }
     ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu channels", kern->level, wrong, n);
     free(d);
@@ -53,13 +68,16 @@ START_TEST(inputs)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 1; level(l) != NULL && n <= 70; n++)
-            check_input(level(l), n);
+            for (int which = 0; which < 2; which++)
+                check_input(level(l), which, n);
 }
 END_TEST
 
 /* `with`: bits for bias, residual, bounds, and the residual being the output itself. */
-static void check_output(const prt_kern *kern, size_t n, size_t high, size_t wide, unsigned with)
+static void check_output(const prt_kern *kern, int which, size_t n, size_t high, size_t wide,
+    unsigned with)
 {
+    const form *f = &forms[which];
     const size_t matrix = n + 3, column = n + 2, row = 5 * column, size = OUT * row;
     float *from = random_floats(ALL * matrix, 1), *bias = random_floats(n, 2);
     float *residual = random_floats(size, 3), *y = random_floats(size, 4);
@@ -70,14 +88,14 @@ static void check_output(const prt_kern *kern, size_t n, size_t high, size_t wid
         .residual = (with & 8) != 0 ? y : (with & 2) != 0 ? residual : NULL,
         .least = (with & 4) != 0 ? -3.0f : -INFINITY, .most = (with & 4) != 0 ? 2.0f : INFINITY,
         .y = y, .y_row = row, .y_column = column };
-    kern->winograd.output(&o);
+    kern->winograd[which].output(&o);
     for (size_t i = 0; i < size; i++) {
         const size_t at_y = i / row, at_x = i % row / column, c = i % column;
         if (at_y >= high || at_x >= wide || c >= n) {
             wrong += y[i] != before[i];
             continue;
         }
-        double want = turned(output_matrix, at_y, at_x, from + c, matrix);
+        double want = turned(f->output, f->in, at_y, at_x, from + c, matrix);
         want += (with & 1) != 0 ? (double)bias[c] : 0.0;
         want += (with & 8) != 0 ? (double)before[i] : (with & 2) != 0 ? (double)residual[i] : 0.0;
         want = fmin((double)o.most, fmax((double)o.least, want));
@@ -97,7 +115,11 @@ START_TEST(outputs)
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 1; level(l) != NULL && n <= 70; n++)
             for (unsigned with = 0; with < 16; with++)
-                check_output(level(l), n, 1 + (n + with) % 4, 1 + (n + with / 4) % 4, with);
+                for (int which = 0; which < 2; which++) {
+                    const size_t out = forms[which].out;
+                    check_output(level(l), which, n, 1 + (n + with) % out,
+                        1 + (n + with / 4) % out, with);
+                }
 }
 END_TEST
 
@@ -109,7 +131,7 @@ START_TEST(nan_comes_through)
             from[i] = i == 21 * 3 + 1 ? NAN : 1.0f;
         const prt_winograd_out o = { .n = 3, .from = from, .matrix = 3, .high = 4, .wide = 4,
             .least = 0.0f, .most = 1.0f, .y = y, .y_row = 12, .y_column = 3 };
-        level(l)->winograd.output(&o);
+        level(l)->winograd[0].output(&o);
         for (size_t i = 0; i < OUT * OUT * 3; i++)
             ck_assert(isnan(y[i]) == (i % 3 == 1));
     }

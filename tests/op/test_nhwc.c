@@ -56,7 +56,7 @@ START_TEST(panels_and_taps_are_convolutions)
 {
     uint32_t state = 7;
     for (uint32_t i = 0; i < 120; i++) {
-        const int rank = i % 4 == 3 ? 3 : 4;
+        const int rank = i % 4 == 3 ? 3 : i % 9 == 8 ? 5 : 4;
         nhwc_conv_case c = { .rank = rank, .n = (int)nhwc_random(&state, 3) + 1,
             .w = nhwc_random_window(&state, rank, 5, 3), .group = 1, .channels = 1, .filters = 1,
             .activation = activations[i % PRT_COUNT_OF(activations)], .bias = i % 3 != 0,
@@ -80,7 +80,8 @@ START_TEST(winograd_is_a_convolution)
 {
     uint32_t state = 9;
     for (uint32_t i = 0; i < 12; i++) {
-        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i % 2), .form = "winograd", .group = 1,
+        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i % 2), .group = 1,
+            .form = i % 4 < 2 ? "winograd" : "winograd2",
             .channels = 1 + (int)nhwc_random(&state, 5),
             .filters = 1 + (int)nhwc_random(&state, 70),
             .activation = activations[i % PRT_COUNT_OF(activations)], .bias = i % 2 == 0,

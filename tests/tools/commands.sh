@@ -249,6 +249,23 @@ has err "no pass 'fuse_epilog'; near names: fuse_epilogue"
 expect 0 inspect "$digits"
 has out '^plan ratio  *1\.0'
 
+# Forms by time: what was found goes to a file and is found again.
+expect 0 bench --tune full --tune-cache tuned --dim batch=1 --min-time 0.01 "$digits"
+has err 'tune: .*panels .* ms, winograd .* ms'
+there tuned
+expect 0 inspect --steps --tune full --tune-cache tuned "$digits"
+has out 'nhwc_conv as '
+expect 0 inspect --steps --json --tune fast --tune-cache tuned "$digits"
+has out '"form": "'
+expect 0 run --tune fast --dim batch=1 "$digits"
+expect 0 --tune full --tune_cache tuned --export_popef -i "$digits" --output_dir p
+cp "$digits" letter
+expect 0 bench --tune full --tune-cache letter --dim batch=1 --min-time 0.01 "$digits"
+has err 'letter is no tune cache'
+cmp -s "$digits" letter || { echo "the tune cache went over another file"; failed=1; }
+expect 1 bench --tune slow "$digits"
+has err "'slow' is none of off, fast and full"
+
 # Any pass, and all of them, can be left out.
 all=
 for pass in $("$poprt" --list_all_passes); do

@@ -3,12 +3,19 @@
 #include "op/fused.h"
 #include "op/nhwc.h"
 #include "pass/layout/turn.h"
+#include "pass/layout/ways.h"
 
 enum {
     IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
     LEAST_WINOGRAD = 32,   /* channels and filters */
-    LEAST_PIXELS = 100,    /* of an output that gains by it */
-    LEAST_FILTERS = 8      /* of a group */
+    MEDIUM = 64,           /* of them that gain by small tiles where pixels are few, */
+    LARGE = 200,           /* or where they are some: these wait for weights, but */
+    HUGE = 400,            /* those are long enough to fetch them meanwhile */
+    LEAST_PIXELS = 36,     /* of an output that gains by it */
+    SOME_PIXELS = 100,
+    MANY_PIXELS = 400,
+    LEAST_FILTERS = 8,     /* of a group */
+    CLOSE = 4              /* within such a factor a border is near */
 };
 
 typedef struct conv {
@@ -40,22 +47,48 @@ static bool read_window(conv *v, const prt_window_spec *spec, prt_window *w)
     return true;
 }
 
-static bool gains_by_winograd(const conv *v, const prt_window *w)
+/* Pixels of an output, at most MANY_PIXELS along an axis; what is not known is many. */
+static int64_t pixels_of(const conv *v)
 {
     int64_t pixels = 1;
-    for (uint32_t i = 0; i < 2; i++) {
-        if (w->rank != 2 || v->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1)
-            return false;
-        if (prt_dim_is_number(v->y->dims[i + 2]) && v->y->dims[i + 2] < LEAST_PIXELS)
-            pixels *= v->y->dims[i + 2];
-        else
-            pixels *= LEAST_PIXELS;
-    }
-    return v->form.group == 1 && v->form.channels >= LEAST_WINOGRAD &&
-        v->form.filters >= LEAST_WINOGRAD && pixels >= LEAST_PIXELS;
+    for (uint32_t i = 2; i < 4; i++)
+        pixels *= prt_dim_is_number(v->y->dims[i]) && v->y->dims[i] < MANY_PIXELS ? v->y->dims[i]
+                                                                                  : MANY_PIXELS;
+    return pixels;
 }
 
-/* Which way; false for none. */
+/* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
+ * when they are many; panels where neither does. */
+static prt_nhwc_form winograd_of(const conv *v, const prt_window *w)
+{
+    const prt_nhwc_weights *f = &v->form;
+    for (uint32_t i = 0; i < 2; i++)
+        if (w->rank != 2 || v->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1)
+            return PRT_NHWC_panels;
+    const size_t least = f->channels < f->filters ? f->channels : f->filters;
+    const int64_t pixels = pixels_of(v);
+    if (f->group != 1 || least < LEAST_WINOGRAD || pixels < LEAST_PIXELS)
+        return PRT_NHWC_panels;
+    if (pixels >= MANY_PIXELS)
+        return PRT_NHWC_winograd;
+    if (pixels >= SOME_PIXELS)
+        return least >= LARGE && least < HUGE ? PRT_NHWC_winograd2 : PRT_NHWC_winograd;
+    return least >= MEDIUM ? PRT_NHWC_winograd2 : PRT_NHWC_panels;
+}
+
+/* Not so few channels or pixels that it must be panels, nor so many that it must be large tiles. */
+static bool is_close(const conv *v)
+{
+    const prt_nhwc_weights *f = &v->form;
+    const size_t least = f->channels < f->filters ? f->channels : f->filters;
+    if (v->y->rank != 4)
+        return false;
+    const int64_t pixels = pixels_of(v);
+    return least >= LEAST_WINOGRAD / CLOSE && pixels >= LEAST_PIXELS / CLOSE &&
+        (least < LEAST_WINOGRAD * CLOSE || pixels < MANY_PIXELS * CLOSE);
+}
+
+/* Which way by rule; false for none. */
 static bool choose(conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
@@ -63,7 +96,7 @@ static bool choose(conv *v, const prt_window *w)
         f->form = PRT_NHWC_taps;
         return w->rank < 3;
     }
-    f->form = gains_by_winograd(v, w) ? PRT_NHWC_winograd : PRT_NHWC_panels;
+    f->form = winograd_of(v, w);
     return f->group == 1 || f->filters >= LEAST_FILTERS;
 }
 
@@ -145,6 +178,9 @@ static bool takes_images(const conv *v)
 
 static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
+    if (v->form.channels > IMAGE_CHANNELS)
+        v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
+    v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
     const bool images = takes_images(v);
     prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
     if (in[1] == NULL)

@@ -5,9 +5,13 @@
  * of its result is wanted (squeeze and excite), that comes along.
  */
 #include "op/nhwc.h"
+#include "pass/layout/ways.h"
 #include "pass/rewrite.h"
 
-enum { LEAST_HIDDEN = 160 << 10 }; /* floats of an image between two convolutions */
+enum {
+    LEAST_HIDDEN = 160 << 10, /* floats of an image between two convolutions */
+    CLOSE = 4                 /* within such a factor the border is near */
+};
 
 /* Elements of an image (not of the batch); 0 when not known. */
 static int64_t image_size(const prt_value *v)
@@ -86,43 +90,65 @@ static void take_windows(prt_nhwc_separable_attrs *to, const prt_nhwc_conv_attrs
     PRT_ATTR_GIVE(*to, nhwc_separable, beta1, a->beta);
 }
 
+/* `op` or NULL as the part before, or behind, the windows: attributes and inputs. */
+static void take_first(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value **in)
+{
+    if (op == NULL)
+        return;
+    const prt_nhwc_conv_attrs *a = op->attrs;
+    PRT_ATTR_GIVE(*to, nhwc_separable, activation0, a->activation);
+    PRT_ATTR_GIVE(*to, nhwc_separable, alpha0, a->alpha);
+    PRT_ATTR_GIVE(*to, nhwc_separable, beta0, a->beta);
+    in[0] = prt_op_input(op, 0);
+    in[3] = prt_op_input(op, 1);
+    in[4] = prt_op_input(op, 2);
+}
+
+static void take_last(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value **in)
+{
+    if (op == NULL)
+        return;
+    const prt_nhwc_conv_attrs *a = op->attrs;
+    PRT_ATTR_GIVE(*to, nhwc_separable, filters, a->filters);
+    PRT_ATTR_GIVE(*to, nhwc_separable, activation2, a->activation);
+    PRT_ATTR_GIVE(*to, nhwc_separable, alpha2, a->alpha);
+    PRT_ATTR_GIVE(*to, nhwc_separable, beta2, a->beta);
+    in[5] = prt_op_input(op, 1);
+    in[6] = prt_op_input(op, 2);
+    in[7] = prt_op_input(op, 3);
+}
+
+static bool is_close(int64_t size)
+{
+    return size >= LEAST_HIDDEN / CLOSE && size <= LEAST_HIDDEN * CLOSE;
+}
+
 /* `wise` is the depthwise one, `last` the projection or NULL; new ops go before the root. */
-static bool put(prt_build *b, prt_op *wise, prt_op *last)
+static bool put(const prt_pass *p, prt_build *b, prt_op *wise, prt_op *last)
 {
     prt_nhwc_separable_attrs attrs = PRT_ATTRS_OF(nhwc_separable);
     prt_op *first = prt_match_interior(wise, 0, PRT_OP_nhwc_conv);
     prt_op *mean = last == NULL ? mean_of(&wise->out[0]) : NULL;
-    if (!is_pointwise(first) || prt_op_input(first, 3) != NULL ||
-        image_size(&first->out[0]) < LEAST_HIDDEN)
+    if (!is_pointwise(first) || prt_op_input(first, 3) != NULL)
         first = NULL;
-    if (first == NULL && image_size(&wise->out[0]) < LEAST_HIDDEN)
-        return false;
+    const int64_t before = first != NULL ? image_size(&first->out[0]) : 0;
+    const int64_t behind = image_size(&wise->out[0]);
+    const bool rule = before >= LEAST_HIDDEN || behind >= LEAST_HIDDEN;
+    if (rule && before < LEAST_HIDDEN)
+        first = NULL;
     if (prt_op_input(wise, 3) != NULL || (first == NULL && last == NULL && mean == NULL))
         return false;
-    take_windows(&attrs, wise->attrs);
     prt_value *in[8] = { prt_op_input(wise, 0), prt_op_input(wise, 1), prt_op_input(wise, 2) };
-    if (first != NULL) {
-        const prt_nhwc_conv_attrs *a = first->attrs;
-        PRT_ATTR_GIVE(attrs, nhwc_separable, activation0, a->activation);
-        PRT_ATTR_GIVE(attrs, nhwc_separable, alpha0, a->alpha);
-        PRT_ATTR_GIVE(attrs, nhwc_separable, beta0, a->beta);
-        in[0] = prt_op_input(first, 0);
-        in[3] = prt_op_input(first, 1);
-        in[4] = prt_op_input(first, 2);
-    }
-    if (last != NULL) {
-        const prt_nhwc_conv_attrs *a = last->attrs;
-        PRT_ATTR_GIVE(attrs, nhwc_separable, filters, a->filters);
-        PRT_ATTR_GIVE(attrs, nhwc_separable, activation2, a->activation);
-        PRT_ATTR_GIVE(attrs, nhwc_separable, alpha2, a->alpha);
-        PRT_ATTR_GIVE(attrs, nhwc_separable, beta2, a->beta);
-        in[5] = prt_op_input(last, 1);
-        in[6] = prt_op_input(last, 2);
-        in[7] = prt_op_input(last, 3);
-    }
+    take_windows(&attrs, wise->attrs);
+    take_first(&attrs, first, in);
+    take_last(&attrs, last, in);
     uint32_t n = 8;
     while (in[n - 1] == NULL)
         n--;
+    const prt_op *const parts[3] = { first, wise, last };
+    const bool close = is_close(before > behind ? before : behind);
+    if (mean != NULL ? !rule : !prt_ways_separable(p, parts, &attrs, n, in, rule, close))
+        return false;
     prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_separable, &attrs, n, in, mean != NULL ? 2 : 1);
     if (op == NULL)
         return true;
@@ -134,17 +160,16 @@ static bool put(prt_build *b, prt_op *wise, prt_op *last)
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
-    (void)p;
     if (is_pointwise(root)) {
         prt_op *wise = prt_match_interior(root, 0, PRT_OP_nhwc_conv);
-        return is_form(wise, "taps") && put(b, wise, root);
+        return is_form(wise, "taps") && put(p, b, wise, root);
     }
     if (!is_form(root, "taps"))
         return false;
     const prt_op *reader = only_reader(&root->out[0]);
     if (reader != NULL && is_pointwise(reader) && prt_op_input(reader, 0) == &root->out[0])
         return false; /* which takes it in */
-    return put(b, root, NULL);
+    return put(p, b, root, NULL);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_nhwc_conv, apply } };

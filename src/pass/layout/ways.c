@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* ways.c — the choices between forms of convolutions, made ready for timing. */
+#include "pass/layout/ways.h"
+
+#include <stdio.h>
+
+#include "pass/choice.h"
+
+/* A type whose sizes are numbers; an unknown number of images counts as one. */
+static bool take_type(const prt_value *v, prt_tensor *to)
+{
+    *to = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
+    if (v == NULL)
+        return true;
+    if (!prt_type_is_tensor(v->type) || v->type->rank < 0 || v->type->rank > PRT_MAX_RANK)
+        return false;
+    int64_t dims[PRT_MAX_RANK];
+    for (int32_t i = 0; i < v->type->rank; i++) {
+        dims[i] = v->type->dims[i];
+        if (i == 0 && !prt_dim_is_number(dims[i]))
+            dims[i] = 1;
+        if (!prt_dim_is_number(dims[i]))
+            return false;
+    }
+    return prt_tensor_init(to, v->type->dtype, (uint32_t)v->type->rank, dims, NULL);
+}
+
+/* Channels from second to last. */
+static void turn(prt_tensor *t)
+{
+    if (t->kind == PRT_VALUE_ABSENT)
+        return;
+    const int64_t channels = t->dims[1];
+    for (uint32_t i = 2; i < t->rank; i++)
+        t->dims[i - 1] = t->dims[i];
+    t->dims[t->rank - 1] = channels;
+}
+
+/* Text appended to the key; one that is full stays so. */
+static void put(prt_choice *c, const char *text)
+{
+    const size_t used = strlen(c->key);
+    (void)snprintf(c->key + used, sizeof(c->key) - used, "%s", text);
+}
+
+static void put_numbers(prt_choice *c, const char *before, uint32_t n, const int64_t *numbers)
+{
+    char text[32];
+    put(c, before);
+    for (uint32_t i = 0; i < n; i++) {
+        (void)snprintf(text, sizeof(text), i != 0 ? "x%lld" : "%lld", (long long)numbers[i]);
+        put(c, text);
+    }
+}
+
+static void put_list(prt_choice *c, const char *before, const prt_i64s *list)
+{
+    if (list->count != 0)
+        put_numbers(c, before, list->count, list->data);
+}
+
+/* What a convolution is, but for its form. */
+static void put_conv(prt_choice *c, const prt_nhwc_conv_attrs *a, const prt_way_step *s)
+{
+    const int64_t sizes[3] = { a->group, a->channels, a->filters };
+    char text[64];
+    put_numbers(c, ":", 3, sizes);
+    put_list(c, ":k", &a->kernel_shape);
+    put_list(c, ":s", &a->strides);
+    put_list(c, ":p", &a->pads);
+    put_list(c, ":d", &a->dilations);
+    const prt_str act = a->activation.size != 0 ? a->activation : PRT_STR("-");
+    const bool bias = s->n_in > 2 && s->in[2].kind != PRT_VALUE_ABSENT;
+    const bool residual = s->n_in > 3 && s->in[3].kind != PRT_VALUE_ABSENT;
+    (void)snprintf(text, sizeof(text), ":%.*s%s%s", act.size < 40 ? (int)act.size : 40, act.data,
+        bias ? ":b" : "", residual ? ":r" : "");
+    put(c, text);
+}
+
+static uint32_t ask(const prt_pass *p, const prt_choice *c)
+{
+    const uint32_t way = p->chooser->choose(p->chooser->user, c);
+    PRT_ASSERT(way < c->n_ways);
+    return way;
+}
+
+static bool are_all(const prt_i64s *list, int64_t value)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->data[i] != value)
+            return false;
+    return true;
+}
+
+static bool fits_winograd(const prt_nhwc_conv_attrs *a)
+{
+    return a->kernel_shape.count == 2 && a->group == 1 && are_all(&a->kernel_shape, 3) &&
+        are_all(&a->strides, 1) && are_all(&a->dilations, 1);
+}
+
+static bool take_inputs(const prt_op *op, prt_way_step *s)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        if (i == 1)
+            continue;
+        if (!take_type(prt_op_input(op, i), &s->in[i]))
+            return false;
+        if (s->in[i].kind != PRT_VALUE_ABSENT)
+            s->n_in = i + 1;
+        if (i != 2)
+            turn(&s->in[i]);
+    }
+    return true;
+}
+
+prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
+    const prt_nhwc_weights *weights, bool close)
+{
+    static const prt_nhwc_form forms[PRT_CHOICE_WAYS] = { PRT_NHWC_panels, PRT_NHWC_winograd,
+        PRT_NHWC_winograd2 };
+    prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
+    prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
+    prt_tensor y;
+    if (p->chooser == NULL || !fits_winograd(attrs) || !take_inputs(op, &common) ||
+        !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
+        return weights->form;
+    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .n_ways = PRT_CHOICE_WAYS,
+        .close = close,
+        .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
+    put_numbers(&c, ":", 4, common.in[0].dims);
+    put_conv(&c, attrs, &common);
+    for (uint32_t i = 0; i < c.n_ways; i++) {
+        prt_nhwc_weights w = *weights;
+        prt_way_step *step = &c.ways[i].steps[0];
+        size_t count;
+        w.form = forms[i];
+        of_way[i] = *attrs;
+        of_way[i].form = prt_str_of(prt_nhwc_form_name(forms[i]));
+        if (!prt_nhwc_weights_size(&w, &count))
+            return weights->form;
+        *step = common;
+        step->attrs = &of_way[i];
+        const int64_t dim = (int64_t)count;
+        (void)prt_tensor_init(&step->in[1], PRT_DTYPE_f32, 1, &dim, NULL);
+        c.ways[i].name = prt_nhwc_form_name(forms[i]);
+        c.ways[i].n_steps = 1;
+        if (forms[i] == weights->form)
+            c.rule = i;
+    }
+    return forms[ask(p, &c)];
+}
+
+/* An NhwcConv as a step. */
+static bool take_part(const prt_op *op, prt_way_step *s)
+{
+    *s = (prt_way_step){ .op = op->def->id, .attrs = op->attrs, .n_in = op->n_in };
+    if (op->n_in > PRT_WAY_INPUTS)
+        return false;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (!take_type(prt_op_input(op, i), &s->in[i]))
+            return false;
+    return true;
+}
+
+bool prt_ways_separable(const prt_pass *p, const prt_op *const parts[3],
+    const prt_nhwc_separable_attrs *attrs, uint32_t n_in, prt_value *const *in, bool rule,
+    bool close)
+{
+    prt_choice c = { .key = "separable", .label = prt_str_of(prt_op_label(parts[1])), .n_ways = 2,
+        .close = close, .rule = rule ? 1 : 0 };
+    prt_way *apart = &c.ways[0], *fused = &c.ways[1];
+    prt_way_step *whole = &fused->steps[0];
+    if (p->chooser == NULL)
+        return rule;
+    apart->name = "apart";
+    for (uint32_t i = 0; i < 3; i++) {
+        prt_way_step *step = &apart->steps[apart->n_steps];
+        prt_tensor y;
+        if (parts[i] == NULL)
+            continue;
+        if (!take_part(parts[i], step) || !take_type(&parts[i]->out[0], &y))
+            return rule;
+        const prt_nhwc_conv_attrs *a = parts[i]->attrs;
+        if (apart->n_steps++ == 0)
+            put_numbers(&c, ":", 4, step->in[0].dims);
+        put_conv(&c, a, step);
+        c.work += (double)prt_tensor_count(&y) * (double)a->channels *
+            (double)prt_dims_product(a->kernel_shape.data, 0, a->kernel_shape.count);
+    }
+    fused->name = "fused";
+    fused->n_steps = 1;
+    *whole = (prt_way_step){ .op = PRT_OP_nhwc_separable, .attrs = attrs, .n_in = n_in };
+    for (uint32_t i = 0; i < n_in; i++)
+        if (!take_type(in[i], &whole->in[i]))
+            return rule;
+    return ask(p, &c) == 1;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* ways.h — what the passes of this folder ask, where more than one form of a convolution fits. */
+#ifndef PRT_PASS_LAYOUT_WAYS_H
+#define PRT_PASS_LAYOUT_WAYS_H
+
+#include "op/nhwc.h"
+#include "pass/pass.h"
+
+/* The form of `op`, Conv or FusedConv, that will be an NhwcConv with these attributes, whose form
+ * is the rule's. `close`: the rule is near its border. */
+prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
+    const prt_nhwc_weights *weights, bool close);
+
+/* Shall the NhwcConvs first (or NULL), wise, last (or NULL) become `attrs`, an NhwcSeparable with
+ * the inputs `in`? */
+bool prt_ways_separable(const prt_pass *p, const prt_op *const parts[3],
+    const prt_nhwc_separable_attrs *attrs, uint32_t n_in, prt_value *const *in, bool rule,
+    bool close);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ways.c — what passes offer to whoever times, and that any answer gives the same values. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pass/choice.h"
+#include "pass/manager.h"
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+/* Takes another way than the rule's: so many behind it. */
+typedef struct asked {
+    uint32_t other;
+    uint32_t n;
+    prt_choice last; /* attributes are gone */
+} asked;
+
+static uint32_t choose(void *user, const prt_choice *c)
+{
+    asked *a = user;
+    ck_assert_uint_ge(c->n_ways, 2);
+    ck_assert_uint_lt(c->rule, c->n_ways);
+    ck_assert_ptr_null(strchr(c->key, ' '));
+    for (uint32_t i = 0; i < c->n_ways; i++) {
+        ck_assert_uint_ge(c->ways[i].n_steps, 1);
+        ck_assert_int_eq(c->ways[i].steps[0].in[0].kind, PRT_VALUE_TENSOR);
+    }
+    a->n++;
+    a->last = *c;
+    return (c->rule + a->other) % c->n_ways;
+}
+
+/* A graph with constants w0, w1, ... of the given dims before `rest`. */
+typedef struct weights {
+    int dims[4];
+} weights;
+
+static char *with_weights(const char *inputs, uint32_t n, const weights *w, const char *rest)
+{
+    size_t size = strlen(inputs) + strlen(rest) + 64;
+    for (uint32_t i = 0; i < n; i++)
+        size += 64 +
+            8 * (size_t)(w[i].dims[0] * w[i].dims[1] * w[i].dims[2] * w[i].dims[3]);
+    char *text = malloc(size);
+    size_t at = (size_t)snprintf(text, size, "%s", inputs);
+    for (uint32_t i = 0; i < n; i++) {
+        const int *d = w[i].dims;
+        at += (size_t)snprintf(text + at, size - at, "w%u = const f32[%d,%d,%d,%d] {", i, d[0],
+            d[1], d[2], d[3]);
+        for (int k = 0; k < d[0] * d[1] * d[2] * d[3]; k++)
+            at += (size_t)snprintf(text + at, size - at, "%s%d", k != 0 ? "," : "",
+                k * 7 % 19 - 9);
+        at += (size_t)snprintf(text + at, size - at, "}\n");
+    }
+    (void)snprintf(text + at, size - at, "%s", rest);
+    return text;
+}
+
+static prt_graph *run(const char *text, asked *a)
+{
+    prt_graph *g = graph_from_text(text);
+    prt_pass_manager *pm = NULL;
+    const prt_chooser chooser = { .user = a, .choose = choose };
+    ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "fuse_separable", 0, NULL), POPRT_OK);
+    prt_pass_manager_choose(pm, a != NULL ? &chooser : NULL);
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
+    prt_pass_manager_release(pm);
+    return g;
+}
+
+static bool has(const prt_graph *g, const char *what)
+{
+    return strstr(graph_text(g), what) != NULL;
+}
+
+/* `what` is in the text of what rules give, or else of the way so many behind; both give the same
+ * values. */
+static asked check(const char *text, const char *what, bool ruled, uint32_t other)
+{
+    asked rule = { .other = 0 }, turned = { .other = other };
+    prt_graph *before = graph_from_text(text), *alone = run(text, NULL);
+    prt_graph *same = run(text, &rule), *another = run(text, &turned);
+    ck_assert_str_eq(graph_text(alone), graph_text(same));
+    ck_assert_int_eq(has(same, what), ruled);
+    ck_assert_int_eq(has(another, what), !ruled);
+    ck_assert_uint_ge(rule.n, 1);
+    assert_same_results(before, same, 1e-4, 5);
+    assert_same_results(before, another, 1e-4, 5);
+    module_free(before);
+    module_free(alone);
+    module_free(same);
+    module_free(another);
+    return turned;
+}
+
+START_TEST(three_by_three_has_three_forms)
+{
+    const weights w = { { 10, 8, 3, 3 } };
+    char *text = with_weights("x = input f32[2,8,9,7]\nb = input f32[10]\n", 1, &w,
+        "y = fused_conv x w0 b {pads=[1,1,1,1],activation=\"Relu\"}\nreturn y\n");
+    (void)check(text, "form=winograd2", false, 2);
+    const asked a = check(text, "form=winograd,", false, 1);
+    ck_assert_uint_eq(a.last.n_ways, 3);
+    ck_assert_str_eq(a.last.key, "conv:2x9x7x8:1x8x10:k3x3:p1x1x1x1:Relu:b");
+    ck_assert(a.last.close);
+    ck_assert_uint_eq(a.last.rule, 0);
+    ck_assert_uint_eq((uint32_t)a.last.work, 2 * 9 * 7 * 10 * 9 * 8);
+    ck_assert_int_eq(a.last.ways[0].steps[0].in[0].dims[3], 8);
+    free(text);
+}
+END_TEST
+
+START_TEST(the_rule_may_be_either)
+{
+    const weights w = { { 32, 32, 3, 3 } };
+    char *text = with_weights("x = input f32[n,32,12,12]\nr = input f32[n,32,10,10]\n", 1, &w,
+        "y = fused_conv x w0 _ r\nreturn y\n");
+    const asked a = check(text, "form=winograd,", true, 2);
+    ck_assert_str_eq(a.last.key, "conv:1x12x12x32:1x32x32:k3x3:p0x0x0x0:-:r");
+    ck_assert_uint_eq(a.last.rule, 1);
+    free(text);
+}
+END_TEST
+
+/* Few channels and few pixels: far from where the rule turns. */
+START_TEST(far_is_not_close)
+{
+    const weights w = { { 5, 5, 3, 3 } };
+    char *text = with_weights("x = input f32[1,5,9,9]\n", 1, &w, "y = conv x w0\nreturn y\n");
+    asked a = { .other = 0 };
+    module_free(run(text, &a));
+    ck_assert_uint_eq(a.n, 1);
+    ck_assert(!a.last.close);
+    free(text);
+}
+END_TEST
+
+START_TEST(other_windows_have_one_form)
+{
+    static const char *const rests[] = { "y = conv x w0 {strides=[2,2]}\nreturn y\n",
+        "y = conv x w0 {dilations=[2,2]}\nreturn y\n", "y = conv x w1\nreturn y\n" };
+    const weights w[2] = { { { 8, 8, 3, 3 } }, { { 8, 8, 3, 2 } } };
+    for (size_t i = 0; i < PRT_COUNT_OF(rests); i++) {
+        char *text = with_weights("x = input f32[1,8,9,9]\n", 2, w, rests[i]);
+        asked a = { .other = 1 };
+        prt_graph *g = run(text, &a);
+        ck_assert_uint_eq(a.n, 0);
+        ck_assert(has(g, "nhwc_conv"));
+        module_free(g);
+        free(text);
+    }
+    char *text = with_weights("x = input f32[1,8,h,9]\n", 1, w, "y = conv x w0\nreturn y\n");
+    asked a = { .other = 1 };
+    module_free(run(text, &a)); /* a size that nobody knows cannot be timed */
+    ck_assert_uint_eq(a.n, 0);
+    free(text);
+}
+END_TEST
+
+START_TEST(separable_parts_are_one_or_apart)
+{
+    const weights w[3] = { { { 24, 6, 1, 1 } }, { { 24, 1, 3, 3 } }, { { 6, 24, 1, 1 } } };
+    char *text = with_weights("x = input f32[1,6,10,10]\n", 3, w,
+        "a = conv x w0\nb = fused_conv a w1 {group=24,pads=[1,1,1,1],activation=\"Relu\"}\n"
+        "c = conv b w2\nreturn c\n");
+    const asked a = check(text, "nhwc_separable", false, 1);
+    ck_assert_uint_eq(a.last.ways[0].n_steps, 3);
+    ck_assert_uint_eq(a.last.ways[1].n_steps, 1);
+    ck_assert(!a.last.close);
+    free(text);
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/layout/ways", three_by_three_has_three_forms, the_rule_may_be_either,
+    far_is_not_close, other_windows_have_one_form, separable_parts_are_one_or_apart)
