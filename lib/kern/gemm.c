@@ -78,3 +78,24 @@ void prt_gemm_pack(size_t k, size_t columns, const float *b, size_t row, size_t 
         to += width;
     }
 }
+
+void prt_gemm_pack_all(size_t k, size_t columns, const float *b, size_t row, size_t column,
+    float *to)
+{
+    for (size_t first = 0; first < columns; first += PRT_GEMM_PANEL) {
+        const size_t left = columns - first;
+        prt_gemm_pack(k, left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL, b + first * column, row,
+            column, to + first * k);
+    }
+}
+
+void prt_gemm_unpack_all(size_t k, size_t columns, const float *from, float *b, size_t row,
+    size_t column)
+{
+    for (size_t first = 0; first < columns; first += PRT_GEMM_PANEL) {
+        const size_t left = columns - first, some = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        for (size_t i = 0; i < k; i++, from += prt_gemm_width(some))
+            for (size_t j = 0; j < some; j++)
+                b[i * row + (first + j) * column] = from[j];
+    }
+}

@@ -48,6 +48,19 @@ typedef struct prt_gemm_block {
  * are the same bits however rows and columns are cut. */
 typedef void (*prt_gemm_fn)(const prt_gemm_block *g);
 
+/* y = add + x B, with one row x of k (not 0) elements and all panels of B. */
+typedef struct prt_gemm_row {
+    size_t k, columns;
+    const float *x, *b;
+    const float *add; /* may be y; NULL: nothing */
+    float *y;
+    bool back; /* panels last to first: what a walk the other way has left in a cache comes first */
+    const float *next; /* `add` of the call that will follow, the other way; NULL: unknown */
+} prt_gemm_row;
+
+/* The same bits as prt_gemm_fn's. */
+typedef void (*prt_gemm_row_fn)(const prt_gemm_row *r);
+
 static inline size_t prt_gemm_width(size_t columns)
 {
     return (columns + PRT_GEMM_SLICE - 1) / PRT_GEMM_SLICE * PRT_GEMM_SLICE;
@@ -55,5 +68,11 @@ static inline size_t prt_gemm_width(size_t columns)
 
 /* Packs `columns` columns of B, whose element (k, j) is at b[k * row + j * column]. */
 void prt_gemm_pack(size_t k, size_t columns, const float *b, size_t row, size_t column, float *to);
+
+/* All panels of B, k * prt_gemm_width(columns) elements; and B from them. */
+void prt_gemm_pack_all(size_t k, size_t columns, const float *b, size_t row, size_t column,
+    float *to);
+void prt_gemm_unpack_all(size_t k, size_t columns, const float *from, float *b, size_t row,
+    size_t column);
 
 #endif

@@ -71,6 +71,7 @@ static inline bool is_plain(const tile *t)
         const size_t k = t->k, width = t->width, stride = t->stride;                               \
         const bool whole = t->columns >= (W) * VL;                                                 \
         const char *next = stride != 0 ? t->next : (const char *)b;                                \
+        (void)next; /* not every FETCH reads it */                                                 \
         if (t->add) {                                                                              \
             EACH(R, W)                                                                             \
             {                                                                                      \
@@ -137,12 +138,17 @@ static inline bool is_plain(const tile *t)
 #define FETCH_NEXT(W) __builtin_prefetch(next, 0, 2);
 /* B itself, where it is read once: as far ahead as memory is slow. */
 #define FETCH_FAR(W)                                                                               \
+    (void)next;                                                                                    \
     PRT_UNROLL(8)                                                                                  \
     for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float))                                    \
         __builtin_prefetch(b + FAR + j, 0, 3);
 
+/* B comes from a near cache: fetches would take the place of loads. */
+#define FETCH_NOTHING(W)
+
 #define MICRO(R, W) TILE(micro_##R##x##W, R, W, FETCH_NEXT)
 #define STREAM(R, W) TILE(stream_##R##x##W, R, W, FETCH_FAR)
+#define LOCAL(W) TILE(local_1x##W, 1, W, FETCH_NOTHING)
 
 typedef void (*micro_fn)(const tile *t);
 
@@ -156,6 +162,7 @@ MICRO(9, 2) MICRO(10, 2) MICRO(11, 2) MICRO(12, 2)
 MICRO(1, 1) MICRO(2, 1) MICRO(3, 1) MICRO(4, 1) MICRO(5, 1) MICRO(6, 1) MICRO(7, 1) MICRO(8, 1)
 MICRO(9, 1) MICRO(10, 1) MICRO(11, 1) MICRO(12, 1)
 STREAM(1, 4) STREAM(2, 4) STREAM(3, 4) STREAM(4, 4) STREAM(5, 4) STREAM(6, 4)
+LOCAL(4)
 enum { MAX_W = 4, MAX_R = 12 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     { micro_1x1, micro_2x1, micro_3x1, micro_4x1, micro_5x1, micro_6x1, micro_7x1, micro_8x1,
@@ -168,10 +175,12 @@ static const micro_fn micro[MAX_W][MAX_R] = {
 static const micro_fn stream[MAX_W][MAX_R] = { [3] = { stream_1x4, stream_2x4, stream_3x4,
     stream_4x4, stream_5x4, stream_6x4 } };
 static const size_t most_rows[MAX_W] = { 12, 12, 8, 6 };
+static const micro_fn local[MAX_W] = { micro_1x1, micro_1x2, micro_1x3, local_1x4 };
 #elif defined(__AVX2__) && defined(__FMA__)
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
 MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
 STREAM(2, 4) STREAM(1, 8)
+LOCAL(8)
 enum { MAX_W = 8, MAX_R = 6 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
@@ -180,6 +189,7 @@ static const micro_fn micro[MAX_W][MAX_R] = {
 };
 static const micro_fn stream[MAX_W][MAX_R] = { [3] = { NULL, stream_2x4 }, [7] = { stream_1x8 } };
 static const size_t most_rows[MAX_W] = { [1] = 6, [3] = 2, [7] = 1 };
+static const micro_fn local[MAX_W] = { [1] = micro_1x2, [3] = micro_1x4, [7] = local_1x8 };
 #else
 MICRO(1, 4) MICRO(2, 4)
 enum { MAX_W = 4, MAX_R = 2 };
@@ -187,6 +197,7 @@ static const micro_fn micro[MAX_W][MAX_R] = { { NULL }, { NULL }, { NULL },
     { micro_1x4, micro_2x4 } };
 static const micro_fn stream[MAX_W][MAX_R] = { { NULL } };
 static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
+static const micro_fn local[MAX_W] = { [3] = micro_1x4 };
 #endif
 
 /* Vectors side by side for `rows` rows of a panel `width` wide. With AVX-512 few rows leave
@@ -256,6 +267,45 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
         }
         for (size_t row = i; row < i + r && !bounded; row++) /* while it is in the first cache */
             run_act(&e->act, g->columns, g->c + row * g->ldc, g->c + row * g->ldc);
+    }
+}
+
+enum { NEAR_B = 1 << 19 }; /* elements of a B that does not leave the second cache level */
+
+/* A panel's part of a vector, which may end early. */
+static inline void fetch_panel(const float *v, size_t first, size_t count)
+{
+    for (size_t j = 0; v != NULL && j < PRT_GEMM_PANEL && first + j < count; j += PRT_GEMM_SLICE)
+        __builtin_prefetch(v + first + j, 1, 3);
+}
+
+/* What sums begin with is fetched a panel ahead: a tile that waits for it multiplies nothing. */
+static void run_gemm_row(const prt_gemm_row *r)
+{
+    const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const bool is_near = r->columns <= NEAR_B / r->k;
+    tile t = { .from = &r->x, .taps = 1, .step = 1, .k = r->k, .low = -INFINITY,
+        .high = INFINITY };
+    for (size_t i = 0; i < panels; i++) {
+        const size_t first = (r->back ? panels - 1 - i : i) * PRT_GEMM_PANEL;
+        const size_t left = r->columns - first;
+        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        if (i + 1 == panels)
+            fetch_panel(r->next, first, r->columns);
+        else
+            fetch_panel(r->add, r->back ? first - PRT_GEMM_PANEL : first + PRT_GEMM_PANEL,
+                r->columns);
+        t.width = prt_gemm_width(columns);
+        const size_t w = choose_width(1, t.width);
+        for (size_t j = 0; j < columns; j += w * VL) {
+            const size_t vectors = (t.width - j) / VL < w ? (t.width - j) / VL : w;
+            const micro_fn far = is_near ? NULL : stream[vectors - 1][0];
+            t.b = r->b + first * r->k + j;
+            t.c = r->y + first + j;
+            t.bias = r->add != NULL ? r->add + first + j : NULL;
+            t.columns = columns - j;
+            (far != NULL ? far : local[vectors - 1])(&t);
+        }
     }
 }
 

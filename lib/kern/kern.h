@@ -21,6 +21,7 @@
 typedef struct prt_kern {
     const char *level; /* "portable", "avx2", "avx512" */
     prt_gemm_fn gemm;
+    prt_gemm_row_fn gemm_row;
     prt_kern_attend attend;
     prt_kern_rows rows;
     prt_kern_plain plain;

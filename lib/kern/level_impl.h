@@ -20,6 +20,7 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
     .gemm = PRT_LEVEL(prt_gemm_run),
+    .gemm_row = run_gemm_row,
     .attend = { .weigh = run_weigh, .put_away = run_put_away },
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,

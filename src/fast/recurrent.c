@@ -41,20 +41,27 @@ static poprt_status pack(const prt_recurrent *n)
     return prt_share_run(n->eval, n->directions * panels, 0, pack_panel, n);
 }
 
-/* Every other step goes through the panels backwards: where they just fill a cache level, a step
- * begins with what the one before has left there. */
-static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
-    const prt_recurrent_part *p, const float *x, bool add, float *y, size_t stride)
+/* Rows of X, or states, times all panels; `add` as in prt_gemm_row. Every other step goes through
+ * the panels backwards: where they just fill a cache level, a step begins with what the one before
+ * has left there. */
+static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s, size_t rows,
+    prt_gemm_row g, size_t ldx, size_t ldy)
 {
-    const size_t panels = panels_of(p);
-    for (size_t i = 0; i < panels; i++) {
-        const size_t first = (s->at % 2 == 0 ? i : panels - 1 - i) * PRT_GEMM_PANEL;
-        const size_t left = p->rows - first;
+    const float *b = g.b;
+    if (rows == 1) {
+        g.back = s->at % 2 != 0;
+        n->kern->gemm_row(&g);
+        return;
+    }
+    for (size_t first = 0; first < g.columns; first += PRT_GEMM_PANEL) {
+        const size_t left = g.columns - first;
         const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        const prt_gemm_block g = { .rows = s->count, .columns = columns, .k = n->hidden, .a = x,
-            .lda = n->hidden, .b = p->packed + first * n->hidden,
-            .stride = prt_gemm_width(columns), .c = y + first, .ldc = stride, .add = add };
-        n->kern->gemm(&g);
+        const prt_gemm_end end = { .bias = g.add != NULL ? g.add + first : NULL };
+        const bool add = g.add == g.y;
+        const prt_gemm_block block = { .rows = rows, .columns = columns, .k = g.k, .a = g.x,
+            .lda = ldx, .b = b + first * g.k, .stride = prt_gemm_width(columns),
+            .c = g.y + first, .ldc = ldy, .add = add, .end = add ? NULL : &end };
+        n->kern->gemm(&block);
     }
 }
 
@@ -63,8 +70,11 @@ void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, 
 {
     const prt_recurrent_part *p = &s->side->part[part];
     const size_t hidden = n->hidden;
-    if (p->packed != NULL) {
-        multiply_panels(n, s, p, x, add, y, stride);
+    if (p->panels != NULL) {
+        const prt_gemm_row g = { .k = hidden, .columns = p->rows, .x = x, .b = p->panels,
+            .add = add ? y : NULL, .y = y,
+            .next = add && s->next != NULL ? s->next + (y - s->gates) : NULL };
+        multiply_panels(n, s, s->count, g, hidden, stride);
         return;
     }
     for (size_t i = 0; i < s->count; i++, x += hidden, y += stride) {
@@ -84,6 +94,16 @@ static void pack_w(const prt_product_spec *p, size_t batch, size_t first, size_t
     prt_gemm_pack(depth, columns, w + first * p->k + k, 1, p->k, to);
 }
 
+static const float *w_panel(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const float *w = p->user;
+    const size_t left = p->n - first;
+    (void)batch;
+    *stride = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    return w + first * p->k + k * *stride;
+}
+
 /* The gates of the stretch at hand, as far as they hang on X. */
 static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side *side)
 {
@@ -92,7 +112,8 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
     const float *x = (const float *)n->eval->in[0]->data + side->first * step;
     prt_product_spec p = { .batches = 1, .m = steps * n->batch, .n = n->rows, .k = n->input,
         .a = x, .lda = n->input, .c = side->gates, .ldc = n->rows, .end = { .bias = side->bias },
-        .pack = pack_w, .user = side->w };
+        .pack = pack_w, .direct = n->ready != NULL ? w_panel : NULL, .padded = n->ready != NULL,
+        .user = side->w };
     if (!turned)
         return prt_product_fast(n->eval, n->kern, &p);
     /* Rows of X that follow each other are those of an entry, or of a step. */
@@ -109,12 +130,19 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
     return POPRT_OK;
 }
 
-/* The same for the entries of a step: few rows in all, and W as it is. */
+/* The same for the entries of a step: few rows in all. */
 static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s)
 {
     const bool turned = n->form.layout != 0;
     const float *x = n->eval->in[0]->data, *bias = s->side->bias;
     float *y = s->gates;
+    if (n->ready != NULL) {
+        const size_t row = turned ? s->entry * n->seq + s->at : s->at * n->batch + s->entry;
+        const prt_gemm_row g = { .k = n->input, .columns = n->rows, .x = x + row * n->input,
+            .b = s->side->w, .add = bias, .y = y };
+        multiply_panels(n, s, s->count, g, (turned ? n->seq : 1) * n->input, n->rows);
+        return;
+    }
     for (size_t b = s->entry; b < s->entry + s->count; b++, y += n->rows) {
         const size_t row = turned ? b * n->seq + s->at : s->at * n->batch + b;
         n->kern->rows.dots(n->input, n->rows, x + row * n->input, s->side->w, n->input, y);
@@ -154,6 +182,8 @@ static void run_item(const void *user, size_t item, float *scratch)
             return;
         s.at = side->first + t;
         s.gates = side->gates + (t * n->batch + s.entry) * n->rows;
+        const size_t after = side->backward ? t - 1 : t + 1;
+        s.next = i + 1 < n->steps ? side->gates + (after * n->batch + s.entry) * n->rows : NULL;
         if (n->steps * n->batch < FEW_ROWS)
             multiply_entries(n, &s);
         n->step(n, &s);

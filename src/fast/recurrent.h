@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recurrent.h — what the fast forms of RNN, GRU and LSTM share: the products of W with all steps
- * of a stretch of time, R packed once for all steps, and the walk over time. An operator adds what
- * happens in a step.
+ * of a stretch of time, R packed once for all steps unless it came so (ops_recurrent.def), and the
+ * walk over time. An operator adds what happens in a step.
  *
  * Time goes by absolute positions in both directions: a position beyond an entry's length leaves
  * its states alone.
@@ -11,18 +11,19 @@
 #define PRT_FAST_RECURRENT_H
 
 #include "fast/fast.h"
-#include "op/rnn_core.h"
+#include "op/packed_rnn.h"
 
 /* Rows of R that are multiplied with the same vector: GRU has two groups. */
 typedef struct prt_recurrent_part {
     size_t rows;
-    const float *r; /* [rows, hidden] */
-    float *packed;  /* panels of 64 rows; NULL: `r` itself is used */
+    const float *r;      /* [rows, hidden]; NULL: came as panels */
+    const float *panels; /* as kern/gemm.h has them; NULL: `r` itself is used */
+    float *packed;       /* room for them; NULL: not needed */
 } prt_recurrent_part;
 
 /* One direction. */
 typedef struct prt_recurrent_side {
-    const float *w;    /* [rows, input] */
+    const float *w;    /* [rows, input], or panels of that */
     float *bias;       /* [rows], of W's products; NULL: none */
     const float *late; /* [hidden], of R's product for gate h of a GRU that resets after it */
     const float *peepholes;
@@ -41,6 +42,7 @@ typedef struct prt_recurrent_step {
     const prt_recurrent_side *side;
     size_t at, entry, count;
     float *gates;   /* [count, rows]: products of W, with biases */
+    const float *next; /* the gates of the step after this; NULL: none, or not yet */
     float *spare;   /* [count, hidden] */
     float *sums;    /* [rows], for prt_recurrent_product */
 } prt_recurrent_step;
@@ -53,6 +55,7 @@ struct prt_recurrent {
     size_t late_rows;   /* in units of `hidden`: R's last gates that are a part of their own */
     void (*step)(const prt_recurrent *n, const prt_recurrent_step *s);
     const void *attrs;
+    const prt_packed_rnn *ready; /* W and R came as panels; NULL: as ONNX has them */
     /* The rest is found by prt_recurrent_read: */
     prt_eval *eval;
     const prt_kern *kern;

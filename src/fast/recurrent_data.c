@@ -115,28 +115,44 @@ static poprt_status read_lengths(prt_recurrent *n)
     return POPRT_OK;
 }
 
+static poprt_status read_weights(prt_recurrent *n, size_t d)
+{
+    prt_recurrent_side *side = &n->side[d];
+    const float *w = data_of(n->eval, 1), *r = data_of(n->eval, 2);
+    const size_t late = n->late_rows * n->hidden;
+    side->part[0].rows = n->rows - late;
+    side->part[1].rows = late;
+    if (n->ready != NULL) {
+        side->w = w + d * (n->ready->w / n->directions);
+        side->part[0].panels = r + d * (n->ready->r / n->directions);
+        side->part[1].panels = side->part[0].panels +
+            n->hidden * prt_gemm_width(side->part[0].rows);
+        return POPRT_OK;
+    }
+    side->w = w + d * n->rows * n->input;
+    side->part[0].r = r + d * n->rows * n->hidden;
+    side->part[1].r = side->part[0].r + side->part[0].rows * n->hidden;
+    for (size_t i = 0; i < n->parts && n->seq * n->batch >= FEW_USES; i++) {
+        prt_recurrent_part *part = &side->part[i];
+        part->packed = prt_share_raw(n->eval, n->hidden, prt_gemm_width(part->rows));
+        if (part->packed == NULL)
+            return POPRT_E_NOMEM;
+        part->panels = part->packed;
+    }
+    return POPRT_OK;
+}
+
 static poprt_status read_side(prt_recurrent *n, size_t d)
 {
     prt_recurrent_side *side = &n->side[d];
-    const float *p = data_of(n->eval, n->peepholes), *r = data_of(n->eval, 2);
-    const size_t late = n->late_rows * n->hidden;
-    side->w = data_of(n->eval, 1) + d * n->rows * n->input;
+    const float *p = data_of(n->eval, n->peepholes);
     side->peepholes = p != NULL ? p + d * 3 * n->hidden : NULL;
     side->backward = prt_rnn_backward(&n->form, d);
-    side->part[0] = (prt_recurrent_part){ .rows = n->rows - late,
-        .r = r + d * n->rows * n->hidden };
-    side->part[1] = (prt_recurrent_part){ .rows = late,
-        .r = side->part[0].r + side->part[0].rows * n->hidden };
-    for (size_t i = 0; i < n->parts && n->seq * n->batch >= FEW_USES; i++) {
-        prt_recurrent_part *part = &side->part[i];
-        part->packed = prt_share_floats(n->eval, n->hidden, prt_gemm_width(part->rows));
-        if (part->packed == NULL)
-            return POPRT_E_NOMEM;
-    }
+    PRT_TRY(read_weights(n, d));
     size_t most;
     if (!prt_size_mul(n->most, n->batch, &most))
         return prt_fail_nomem(SIZE_MAX);
-    side->gates = prt_share_floats(n->eval, most, n->rows);
+    side->gates = prt_share_raw(n->eval, most, n->rows);
     if (side->gates == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(read_bias(n, d));
@@ -152,7 +168,7 @@ poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
     n->seq = (size_t)x[turned];
     n->batch = (size_t)x[!turned];
     n->input = (size_t)x[2];
-    n->hidden = (size_t)c->in[2]->dims[2];
+    n->hidden = n->ready != NULL ? n->ready->hidden : (size_t)c->in[2]->dims[2];
     n->directions = prt_rnn_directions(&n->form);
     n->rows = n->form.gates * n->hidden;
     n->parts = n->late_rows != 0 ? 2 : 1;

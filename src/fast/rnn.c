@@ -19,10 +19,21 @@ static void rnn_step(const prt_recurrent *n, const prt_recurrent_step *s)
         }
 }
 
+/* The attributes of the ONNX operator; `ready` is filled where this is a packed one. */
+static const void *attrs_of(const prt_eval *c, prt_packed_rnn *ready, prt_recurrent *n)
+{
+    if (!prt_packed_rnn_is(c->def->id) || !prt_packed_rnn_of(c->def->id, c->attrs, ready))
+        return c->attrs;
+    n->ready = ready;
+    return &ready->attrs;
+}
+
 poprt_status prt_fast_rnn(prt_eval *c, const prt_kern *k, bool *done)
 {
-    prt_recurrent n = { .form = prt_rnn_form_of_rnn(c->attrs), .initial_c = UINT32_MAX,
-        .peepholes = UINT32_MAX, .step = rnn_step, .attrs = c->attrs };
+    prt_packed_rnn ready;
+    prt_recurrent n = { .initial_c = UINT32_MAX, .peepholes = UINT32_MAX, .step = rnn_step };
+    n.attrs = attrs_of(c, &ready, &n);
+    n.form = prt_rnn_form_of_rnn(n.attrs);
     return prt_recurrent_run(&n, c, k, done);
 }
 
@@ -57,10 +68,12 @@ static void gru_step(const prt_recurrent *n, const prt_recurrent_step *s)
 
 poprt_status prt_fast_gru(prt_eval *c, const prt_kern *k, bool *done)
 {
-    const prt_gru_attrs *a = c->attrs;
-    prt_recurrent n = { .form = prt_rnn_form_of_gru(a), .initial_c = UINT32_MAX,
-        .peepholes = UINT32_MAX, .late = a->linear_before_reset != 0, .late_rows = 1,
-        .step = gru_step, .attrs = a };
+    prt_packed_rnn ready;
+    prt_recurrent n = { .initial_c = UINT32_MAX, .peepholes = UINT32_MAX, .late_rows = 1,
+        .step = gru_step };
+    const prt_gru_attrs *a = n.attrs = attrs_of(c, &ready, &n);
+    n.form = prt_rnn_form_of_gru(a);
+    n.late = a->linear_before_reset != 0;
     return prt_recurrent_run(&n, c, k, done);
 }
 
@@ -82,7 +95,9 @@ static void lstm_step(const prt_recurrent *n, const prt_recurrent_step *s)
 
 poprt_status prt_fast_lstm(prt_eval *c, const prt_kern *k, bool *done)
 {
-    prt_recurrent n = { .form = prt_rnn_form_of_lstm(c->attrs), .initial_c = 6, .peepholes = 7,
-        .step = lstm_step, .attrs = c->attrs };
+    prt_packed_rnn ready;
+    prt_recurrent n = { .initial_c = 6, .peepholes = 7, .step = lstm_step };
+    n.attrs = attrs_of(c, &ready, &n);
+    n.form = prt_rnn_form_of_lstm(n.attrs);
     return prt_recurrent_run(&n, c, k, done);
 }

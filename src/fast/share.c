@@ -49,6 +49,11 @@ float *prt_share_floats(prt_eval *c, size_t rows, size_t columns)
     return floats_of(c, rows, columns, prt_eval_scratch);
 }
 
+float *prt_share_raw(prt_eval *c, size_t rows, size_t columns)
+{
+    return floats_of(c, rows, columns, prt_eval_scratch_raw);
+}
+
 /* Bytes that are read and written, below which another thread costs more than it gives. */
 enum { TINY = 1 << 13 };
 

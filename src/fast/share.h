@@ -12,6 +12,9 @@
  * when refused. */
 float *prt_share_floats(prt_eval *c, size_t rows, size_t columns);
 
+/* The same with any contents. */
+float *prt_share_raw(prt_eval *c, size_t rows, size_t columns);
+
 typedef void (*prt_share_body)(const void *user, size_t item, float *scratch);
 
 /* Runs body(user, i, scratch) once for each i below `count`; `scratch` has `floats` elements with

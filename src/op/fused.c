@@ -221,15 +221,8 @@ static poprt_status infer_linear(prt_infer *c)
 static poprt_status unpack(prt_eval *c, int64_t k, int64_t n, prt_tensor *to)
 {
     const int64_t dims[2] = { k, n };
-    const float *from = c->in[1]->data;
     PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, 2, dims, to));
-    float *data = to->data;
-    for (int64_t first = 0; first < n; first += PRT_GEMM_PANEL) {
-        const size_t left = (size_t)(n - first);
-        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        for (int64_t i = 0; i < k; i++, from += prt_gemm_width(columns))
-            memcpy(data + i * n + first, from, columns * sizeof(float));
-    }
+    prt_gemm_unpack_all((size_t)k, (size_t)n, c->in[1]->data, to->data, (size_t)n, 1);
     return POPRT_OK;
 }
 

@@ -57,11 +57,12 @@ static int below(uint32_t *state, uint32_t n)
 
 static nhwc_conv_case random_conv(uint32_t *state, uint32_t i)
 {
-    const int rank = below(state, 5) == 0 ? 3 : 4;
+    const int rank = below(state, 5) == 0 ? 3 : below(state, 5) == 0 ? 5 : 4;
     nhwc_conv_case c = { .rank = rank, .n = 1 + below(state, 3), .form = "panels", .group = 1,
         .channels = 1, .filters = 1, .activation = random_activation(state),
         .bias = below(state, 3) != 0, .residual = below(state, 3) == 0,
-        .w = nhwc_random_window(state, rank, i % 8 == 0 ? 40 : 12, i % 8 == 1 ? 7 : 4) };
+        .w = nhwc_random_window(state, rank, rank == 5 ? 6 : i % 8 == 0 ? 40 : 12,
+            i % 8 == 1 && rank != 5 ? 7 : 4) };
     if (i % 3 == 0) {
         c.form = "taps";
         c.group = 1 + below(state, 70);
@@ -115,6 +116,16 @@ START_TEST(deep_and_long_ones)
         .w = { .in = { 60, 61 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
             .pads = { 1, 1, 1, 1 } } };
     check_conv(&c, 7);
+    /* A volume of one plane is no image where its padding adds planes. */
+    c = (nhwc_conv_case){ .rank = 5, .n = 2, .form = "panels", .group = 1, .channels = 3,
+        .filters = 4, .images = true, .bias = true, .activation = "",
+        .w = { .in = { 1, 6, 7 }, .kernel = { 1, 3, 3 }, .stride = { 1, 1, 1 },
+            .dilation = { 1, 1, 1 }, .pads = { 1, 1, 1, 1, 1, 1 } } };
+    check_conv(&c, 8);
+    c.w.stride[0] = 3;
+    check_conv(&c, 9);
+    c.w.pads[0] = c.w.pads[3] = 0;
+    check_conv(&c, 10);
 }
 END_TEST
 

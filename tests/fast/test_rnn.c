@@ -13,29 +13,58 @@
 static const char *const operators[] = { "rnn", "gru", "lstm" };
 static const int gates[] = { 1, 3, 4 };
 
+static int width_of(int rows)
+{
+    return (rows + 15) / 16 * 16;
+}
+
+/* W and R as ONNX has them, or as vectors of panels. */
+static void weights(char *text, size_t size, size_t op, int dirs, int input, int hidden,
+    bool packed)
+{
+    const int rows = gates[op] * hidden, late = op == 1 ? hidden : 0;
+    if (packed)
+        (void)snprintf(text, size, "w = input f32[%d]\nr = input f32[%d]\n",
+            dirs * input * width_of(rows),
+            dirs * hidden * (width_of(rows - late) + width_of(late)));
+    else
+        (void)snprintf(text, size, "w = input f32[%d,%d,%d]\nr = input f32[%d,%d,%d]\n", dirs,
+            rows, input, dirs, rows, hidden);
+}
+
+static void check_form(size_t op, const int *size, int dirs, int layout, const char *lengths,
+    const char *attrs, bool packed)
+{
+    const int seq = size[0], batch = size[1], input = size[2], hidden = size[3];
+    const int rows = gates[op] * hidden;
+    const bool lstm = op == 2;
+    char text[2048], w[128], sizes[64] = "";
+    weights(w, sizeof(w), op, dirs, input, hidden, packed);
+    if (packed)
+        (void)snprintf(sizes, sizeof(sizes), "hidden_size=%d,input_size=%d,", hidden, input);
+    (void)snprintf(text, sizeof(text),
+        "x = input f32[%d,%d,%d]\n%sb = input f32[%d,%d]\nh0 = input f32[%d,%d,%d]\n%s"
+        "zero = const i64[1] {0}\nthree = const i64[1] {%d}\none = const i64[1] {1}\n%s"
+        "y, h%s = %s%s x w r b %s h0%s {%slayout=%d,direction=%s,%s}\n"
+        "flat = const i64[1] {-1}\ny1 = reshape y flat\nh1 = reshape h flat\n%s"
+        "all = concat y1 h1%s {axis=0}\nreturn all\n",
+        layout != 0 ? batch : seq, layout != 0 ? seq : batch, input, w, dirs, 2 * rows,
+        layout != 0 ? batch : dirs, layout != 0 ? dirs : batch, hidden,
+        lengths, 3 * hidden, lstm ? "c0 = neg h0\np = slice b zero three one\n" : "",
+        lstm ? ", c" : "", packed ? "packed_" : "", operators[op],
+        lengths[0] != '\0' ? "l" : "_", lstm ? " c0 p" : "", sizes, layout,
+        dirs == 2 ? "bidirectional" : attrs[0] == 'r' ? "reverse" : "forward", attrs + 1,
+        lstm ? "c1 = reshape c flat\n" : "", lstm ? " c1" : "");
+    fast_check(text, -0.25, 0.25, 1e-5); /* larger weights let small errors grow with time */
+}
+
 /* `lengths` is the line of constant `l`, or "". The first letter of `attrs` is f for forward or r
  * for reverse. */
 static void check(size_t op, const int *size, int dirs, int layout, const char *lengths,
     const char *attrs)
 {
-    const int seq = size[0], batch = size[1], input = size[2], hidden = size[3];
-    const int rows = gates[op] * hidden;
-    const bool lstm = op == 2;
-    char text[2048];
-    (void)snprintf(text, sizeof(text),
-        "x = input f32[%d,%d,%d]\nw = input f32[%d,%d,%d]\nr = input f32[%d,%d,%d]\n"
-        "b = input f32[%d,%d]\nh0 = input f32[%d,%d,%d]\n%s"
-        "zero = const i64[1] {0}\nthree = const i64[1] {%d}\none = const i64[1] {1}\n%s"
-        "y, h%s = %s x w r b %s h0%s {layout=%d,direction=%s,%s}\n"
-        "flat = const i64[1] {-1}\ny1 = reshape y flat\nh1 = reshape h flat\n%s"
-        "all = concat y1 h1%s {axis=0}\nreturn all\n",
-        layout != 0 ? batch : seq, layout != 0 ? seq : batch, input, dirs, rows, input, dirs, rows,
-        hidden, dirs, 2 * rows, layout != 0 ? batch : dirs, layout != 0 ? dirs : batch, hidden,
-        lengths, 3 * hidden, lstm ? "c0 = neg h0\np = slice b zero three one\n" : "",
-        lstm ? ", c" : "", operators[op], lengths[0] != '\0' ? "l" : "_", lstm ? " c0 p" : "",
-        layout, dirs == 2 ? "bidirectional" : attrs[0] == 'r' ? "reverse" : "forward",
-        attrs + 1, lstm ? "c1 = reshape c flat\n" : "", lstm ? " c1" : "");
-    fast_check(text, -0.25, 0.25, 1e-5); /* larger weights let small errors grow with time */
+    check_form(op, size, dirs, layout, lengths, attrs, false);
+    check_form(op, size, dirs, layout, lengths, attrs, true);
 }
 
 START_TEST(sizes)
@@ -93,15 +122,31 @@ START_TEST(outputs_are_optional)
     static const int all[][4] = { { 4, 2, 3, 19 }, { 0, 2, 3, 4 }, { 2, 0, 3, 4 }, { 2, 3, 0, 4 },
         { 2, 3, 4, 0 } };
     for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
-        for (size_t i = 0; i < PRT_COUNT_OF(all) * outputs(op); i++) {
-            const int *size = all[i / outputs(op)], rows = gates[op] * size[3];
-            char text[512];
-            (void)snprintf(text, sizeof(text),
-                "x = input f32[%d,%d,%d]\nw = input f32[1,%d,%d]\nr = input f32[1,%d,%d]\n"
-                "%s%s x w r\nreturn y\n", size[0], size[1], size[2], rows, size[2], rows, size[3],
-                wanted[i % outputs(op)], operators[op]);
+        for (size_t i = 0; i < 2 * PRT_COUNT_OF(all) * outputs(op); i++) {
+            const int *size = all[i / 2 / outputs(op)];
+            const bool packed = i / outputs(op) % 2 != 0;
+            char text[512], w[128], attrs[64] = "";
+            if (packed && (size[2] == 0 || size[3] == 0))
+                continue;
+            if (packed)
+                (void)snprintf(attrs, sizeof(attrs), "{hidden_size=%d,input_size=%d}", size[3],
+                    size[2]);
+            weights(w, sizeof(w), op, 1, size[2], size[3], packed);
+            (void)snprintf(text, sizeof(text), "x = input f32[%d,%d,%d]\n%s%s%s%s x w r %s\n"
+                "return y\n", size[0], size[1], size[2], w, wanted[i % outputs(op)],
+                packed ? "packed_" : "", operators[op], attrs);
             fast_check(text, -1, 1, 1e-5);
         }
+}
+END_TEST
+
+/* As many panels as go back and forth, and more than stay in a cache. */
+START_TEST(panels_from_both_ends)
+{
+    static const int all[][4] = { { 9, 1, 4, 100 }, { 8, 2, 130, 65 }, { 3, 1, 2, 390 } };
+    for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
+        for (size_t i = 0; i < PRT_COUNT_OF(all); i++)
+            check(op, all[i], 2, 0, "", "fclip=0");
 }
 END_TEST
 
@@ -145,4 +190,4 @@ START_TEST(lengths_are_checked)
 END_TEST
 
 PRT_TEST_MAIN("fast/rnn", sizes, entries_end_on_their_own, attributes, outputs_are_optional,
-    special_values_stay_with_their_entry, lengths_are_checked)
+    panels_from_both_ends, special_values_stay_with_their_entry, lengths_are_checked)

@@ -56,6 +56,40 @@ START_TEST(a_program_survives_the_file)
 }
 END_TEST
 
+#define ZEROS "0,0,0,0,0,0,0,0,0,0,0,0,0"
+
+/* z = 0 and r = 1 throughout: h = 5 x, then 5 x + 10 h. */
+START_TEST(panels_are_used_where_the_file_has_them)
+{
+    prt_program *p = program_from_text("x = input f32[2,1,1]\nw = const f32[16] {0,0,5," ZEROS "}\n"
+                                       "r = const f32[32] {0,0,0," ZEROS ",10,0,0," ZEROS "}\n"
+                                       "b = const f32[1,6] {0,1,0,0,0,0}\n"
+                                       "y = packed_gru x w r b {hidden_size=1,input_size=1,"
+                                       "activations=[Affine,Affine]}\nreturn y\n");
+    const test_bytes a = popef_of(p);
+    prt_program *q = NULL;
+    ck_assert_int_eq(program_from_bytes(a.data, a.size, true, &q), POPRT_OK);
+    const test_bytes b = popef_of(q);
+    ck_assert_uint_eq(a.size, b.size);
+    ck_assert_mem_eq(a.data, b.data, a.size);
+    float x[2] = { 1, 2 };
+    const int64_t dims[3] = { 2, 1, 1 };
+    prt_tensor in, y = { 0 };
+    prt_session *s = NULL;
+    const prt_session_options options = { .kern = NULL };
+    ck_assert(prt_tensor_init(&in, PRT_DTYPE_f32, 3, dims, x));
+    ck_assert_int_eq(prt_session_create(q, &options, &s), POPRT_OK);
+    ck_assert_int_eq(prt_session_run(s, &in, &y), POPRT_OK);
+    ck_f32(((const float *)y.data)[0], 5.0f);
+    ck_f32(((const float *)y.data)[1], 60.0f);
+    prt_session_release(s);
+    prt_program_release(p);
+    prt_program_release(q);
+    free(a.data);
+    free(b.data);
+}
+END_TEST
+
 START_TEST(weights_are_aligned_views_of_the_file)
 {
     prt_program *p = program_from_text(MODEL);
@@ -192,5 +226,6 @@ START_TEST(unknown_blobs_are_skipped)
 END_TEST
 
 PRT_TEST_MAIN("program/popef", crc_has_the_known_value, a_program_survives_the_file,
-    weights_are_aligned_views_of_the_file, every_prefix_is_refused, every_flipped_bit_is_seen,
-    format_1_is_read, foreign_and_doubled_files_are_named, unknown_blobs_are_skipped)
+    panels_are_used_where_the_file_has_them, weights_are_aligned_views_of_the_file,
+    every_prefix_is_refused, every_flipped_bit_is_seen, format_1_is_read,
+    foreign_and_doubled_files_are_named, unknown_blobs_are_skipped)

@@ -26,8 +26,8 @@ static float *random_floats(uint32_t *state, size_t n)
 
 nhwc_window nhwc_random_window(uint32_t *state, int rank, int most_in, int most_kernel)
 {
-    nhwc_window w = { .in = { 1, 1 }, .kernel = { 1, 1 }, .stride = { 1, 1 },
-        .dilation = { 1, 1 } };
+    nhwc_window w = { .in = { 1, 1, 1 }, .kernel = { 1, 1, 1 }, .stride = { 1, 1, 1 },
+        .dilation = { 1, 1, 1 } };
     for (int i = 0; i < rank - 2; i++) {
         w.kernel[i] = 1 + (int)nhwc_random(state, (uint32_t)most_kernel);
         w.stride[i] = 1 + (int)nhwc_random(state, 3);
@@ -136,7 +136,11 @@ static int out_size(const nhwc_window *w, int rank, int i)
 
 static const char *turn(int rank, bool to_last)
 {
-    return rank == 3 ? "{perm=[0,2,1]}" : to_last ? "{perm=[0,2,3,1]}" : "{perm=[0,3,1,2]}";
+    if (rank == 3)
+        return "{perm=[0,2,1]}";
+    if (rank == 5)
+        return to_last ? "{perm=[0,2,3,4,1]}" : "{perm=[0,4,1,2,3]}";
+    return to_last ? "{perm=[0,2,3,1]}" : "{perm=[0,3,1,2]}";
 }
 
 char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
@@ -145,8 +149,8 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
     const int filters = c->group * c->filters;
     const prt_nhwc_weights form = weights(c->form, c->group, c->channels, c->filters,
         (int)product(spatial, c->w.kernel));
-    int x[4] = { c->n }, y[4] = { c->n }, w[4] = { filters, c->channels };
-    int gate[4] = { c->n, 1, 1, 1 };
+    int x[5] = { c->n }, y[5] = { c->n }, w[5] = { filters, c->channels };
+    int gate[5] = { c->n, 1, 1, 1, 1 };
     uint32_t state = seed;
     char *text = NULL;
     size_t size = 0;

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct nhwc_window { /* of two dims, or of the first alone where the rank is 3 */
-    int in[2], kernel[2], stride[2], dilation[2], pads[4];
+typedef struct nhwc_window { /* of as many dims as the rank says, from the first on */
+    int in[3], kernel[3], stride[3], dilation[3], pads[6];
 } nhwc_window;
 
 typedef struct nhwc_conv_case {
-    int rank; /* 3 or 4 */
+    int rank; /* 3 to 5 */
     int n;
     nhwc_window w;
     int group, channels, filters; /* channels and filters of one group */

@@ -9,7 +9,8 @@ enum {
     IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
     LEAST_WINOGRAD = 32,   /* channels and filters */
     MEDIUM = 64,           /* of them that gain by small tiles where pixels are few, */
-    LARGE = 200,           /* or where they are some */
+    LARGE = 200,           /* or where they are some: these wait for weights, but */
+    HUGE = 400,            /* those are long enough to fetch them meanwhile */
     LEAST_PIXELS = 36,     /* of an output that gains by it */
     SOME_PIXELS = 100,
     MANY_PIXELS = 400,
@@ -71,7 +72,7 @@ static prt_nhwc_form winograd_of(const conv *v, const prt_window *w)
     if (pixels >= MANY_PIXELS)
         return PRT_NHWC_winograd;
     if (pixels >= SOME_PIXELS)
-        return least >= LARGE ? PRT_NHWC_winograd2 : PRT_NHWC_winograd;
+        return least >= LARGE && least < HUGE ? PRT_NHWC_winograd2 : PRT_NHWC_winograd;
     return least >= MEDIUM ? PRT_NHWC_winograd2 : PRT_NHWC_panels;
 }
 

@@ -2,61 +2,61 @@
 /*
  * weights.c — pack_weights: constant matrices of products become panels as kernels read them
  * (kern/gemm.h), once, when a model is compiled. MatMul, Gemm and fused_linear become fused_linear
- * with `columns`. A matrix with other readers stays for them.
+ * with `columns`; RNN, GRU and LSTM those of ops_recurrent.def (recurrent.c). A matrix with other
+ * readers stays for them.
  */
 #include "kern/gemm.h"
-#include "pass/rewrite.h"
+#include "pass/pack/pack.h"
 
-enum { LEAST = 1 << 10 }; /* elements; smaller ones are packed as fast as they are read */
-
-static void pack_panels(const float *w, bool turned, size_t k, size_t n, float *to)
+prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_tensor *w,
+    size_t count, void (*lay)(const void *user, const float *from, float *to), const void *user)
 {
-    const size_t row = turned ? 1 : n, column = turned ? k : 1;
-    for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
-        const size_t left = n - first, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        prt_gemm_pack(k, columns, w + first * column, row, column, to);
-        to += k * prt_gemm_width(columns);
+    prt_blob *blob = NULL, *copy = NULL;
+    size_t size;
+    const bool aligned = (uintptr_t)w->data % _Alignof(float) == 0; /* it may lie anywhere */
+    if (!prt_size_mul(count, sizeof(float), &size) ||
+        (!aligned && prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK))
+        return NULL;
+    if (prt_blob_create(p->module->allocator, size, &blob) != POPRT_OK) {
+        prt_blob_release(copy);
+        return NULL;
     }
-}
-
-/* The same from a constant that may lie at any address. */
-static bool pack_into(const prt_pass *p, const prt_tensor *w, bool turned, size_t k, size_t n,
-    float *to)
-{
-    prt_blob *copy = NULL;
-    const bool aligned = (uintptr_t)w->data % _Alignof(float) == 0;
-    if (!aligned && prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK)
-        return false;
     if (!aligned)
         memcpy(prt_blob_bytes(copy), w->data, w->size);
-    pack_panels(aligned ? w->data : (const void *)copy->data, turned, k, n, to);
+    lay(user, aligned ? w->data : (const void *)copy->data,
+        (float *)(void *)prt_blob_bytes(blob));
     prt_blob_release(copy);
-    return true;
+    const int64_t dim = (int64_t)count;
+    return prt_pass_derive(op->graph, prt_op_input(op, slot),
+        prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
+}
+
+/* The right side of a product. */
+typedef struct right {
+    size_t k, n;
+    bool turned;
+} right;
+
+static void lay_right(const void *user, const float *from, float *to)
+{
+    const right *m = user;
+    prt_gemm_pack_all(m->k, m->n, from, m->turned ? 1 : m->n, m->turned ? m->k : 1, to);
 }
 
 /* The panels of a constant matrix as a new constant; NULL when it is none worth it. */
 static prt_value *packed(prt_pass *p, prt_op *op, bool turned, int64_t *columns)
 {
     prt_tensor w;
-    prt_blob *blob = NULL;
-    size_t size;
+    size_t count;
     if (!prt_match_constant(op, 1, &w) || w.dtype != PRT_DTYPE_f32 || w.rank != 2 ||
-        prt_tensor_count(&w) < LEAST)
+        prt_tensor_count(&w) < PRT_PACK_LEAST)
         return NULL;
-    const size_t k = (size_t)w.dims[turned], n = (size_t)w.dims[!turned];
-    const size_t panels = n / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
-    const size_t width = panels + prt_gemm_width(n - panels);
-    if (!prt_size_mul(k, width * sizeof(float), &size) ||
-        prt_blob_create(p->module->allocator, size, &blob) != POPRT_OK)
-        return NULL;
-    if (!pack_into(p, &w, turned, k, n, (float *)(void *)prt_blob_bytes(blob))) {
-        prt_blob_release(blob);
-        return NULL;
-    }
-    const int64_t dim = (int64_t)(k * width);
-    *columns = (int64_t)n;
-    return prt_pass_derive(op->graph, prt_op_input(op, 1),
-        prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
+    const right m = { .k = (size_t)w.dims[turned], .n = (size_t)w.dims[!turned],
+        .turned = turned };
+    *columns = (int64_t)m.n;
+    return prt_size_mul(m.k, prt_gemm_width(m.n), &count)
+        ? prt_pack_constant(p, op, 1, &w, count, lay_right, &m)
+        : NULL;
 }
 
 static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
@@ -110,7 +110,9 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_fused_linear, apply_linear },
-    { PRT_OP_matmul, apply_matmul }, { PRT_OP_gemm, apply_gemm } };
+    { PRT_OP_matmul, apply_matmul }, { PRT_OP_gemm, apply_gemm },
+    { PRT_OP_lstm, prt_pack_recurrent }, { PRT_OP_gru, prt_pack_recurrent },
+    { PRT_OP_rnn, prt_pack_recurrent } };
 
 const prt_pass_hooks prt_pass_pack_weights = {
     .rewrites = rewrites,

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* pack.h — what the parts of pack_weights share. */
+#ifndef PRT_PASS_PACK_PACK_H
+#define PRT_PASS_PACK_PACK_H
+
+#include "pass/rewrite.h"
+
+enum { PRT_PACK_LEAST = 1 << 10 }; /* elements; fewer are packed as fast as they are read */
+
+/* A constant of `count` float32 elements in place of input `slot`, which is `w`: `lay` writes them.
+ * NULL: no memory. */
+prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_tensor *w,
+    size_t count, void (*lay)(const void *user, const float *from, float *to), const void *user);
+
+/* RNN, GRU and LSTM with constant weights. */
+bool prt_pack_recurrent(prt_pass *p, prt_build *b, prt_op *root);
+
+#endif
