@@ -124,8 +124,8 @@ prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_
     if (p->chooser == NULL || !fits_winograd(attrs) || !take_inputs(op, &common) ||
         !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
-    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .n_ways = PRT_CHOICE_WAYS,
-        .close = close,
+    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)),
+        .n_ways = PRT_CHOICE_WAYS, .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
     put_numbers(&c, ":", 4, common.in[0].dims);
     put_conv(&c, attrs, &common);
