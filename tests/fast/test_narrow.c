@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kern/narrow.h"
+#include "cpu/cpu.h"
+#include "runtime/session.h"
 #include "support/check_main.h"
 #include "support/fast_check.h"
-#include "support/graph_text.h"
+#include "support/program_text.h"
 
 static const struct {
     const char *weights, *type;
@@ -93,5 +94,33 @@ START_TEST(every_byte)
 }
 END_TEST
 
+/* A depth that is open until the session runs is checked then. */
+START_TEST(open_depths)
+{
+    static const char *const weights[] = { "bf16[64]", "i8[48]" };
+    for (size_t i = 0; i < 2; i++)
+        for (int64_t n = 3; n < 200; n += 98) {
+            char text[256];
+            (void)snprintf(text, sizeof(text), "x = input f32[2,n]\nw = input %s\n"
+                "y = fused_linear x w {columns=16}\nreturn y\n", weights[i]);
+            prt_program *p = program_from_text(text);
+            const prt_session_options options = { .kern = prt_kern_of(prt_cpu_features()) };
+            prt_session *session = NULL;
+            prt_tensor in[2], out = { 0 };
+            void *x = calloc(2 * (size_t)n, sizeof(float)), *w = calloc(64, 2);
+            ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_f32, 2, (const int64_t[]){ 2, n }, x));
+            ck_assert(prt_tensor_init(&in[1], i == 0 ? PRT_DTYPE_bf16 : PRT_DTYPE_i8, 1,
+                (const int64_t[]){ i == 0 ? 64 : 48 }, w));
+            ck_assert_int_eq(prt_session_create(p, &options, &session), POPRT_OK);
+            const poprt_status status = prt_session_run(session, in, &out);
+            ck_assert_msg((status == POPRT_OK) == (n == 3), "depth %d", (int)n);
+            prt_session_release(session);
+            prt_program_release(p);
+            free(x);
+            free(w);
+        }
+}
+END_TEST
+
 PRT_TEST_MAIN("fast/narrow", every_type_and_tile, both_sides_rounded,
-    every_byte)
+    every_byte, open_depths)
