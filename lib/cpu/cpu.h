@@ -17,8 +17,9 @@ enum {
 /* Features that the processor has and the operating system saves. Cheap; pure. */
 uint64_t prt_cpu_features(void);
 
-/* Features of a level: "portable", "avx2", "avx512", "native"; UINT64_MAX for another word. Only
- * "native" looks at this processor: mask the others with prt_cpu_features() before running them. */
+/* Features of a level: "portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16" (with VNNI),
+ * "native"; UINT64_MAX for another word. Only "native" looks at this processor: mask the others
+ * with prt_cpu_features() before running them. */
 uint64_t prt_cpu_level(const char *name);
 
 /* Bytes of the cache of level 2 or 3; 0: not known. */

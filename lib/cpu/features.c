@@ -78,6 +78,10 @@ uint64_t prt_cpu_level(const char *name)
         return PRT_CPU_AVX2;
     if (strcmp(name, "avx512") == 0)
         return PRT_CPU_AVX2 | PRT_CPU_AVX512;
+    if (strcmp(name, "avx512_vnni") == 0)
+        return PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI;
+    if (strcmp(name, "avx512_bf16") == 0)
+        return PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI | PRT_CPU_BF16;
     if (strcmp(name, "native") == 0)
         return prt_cpu_features();
     return UINT64_MAX;

@@ -52,7 +52,7 @@ static inline vf v_act(vf x, int kind, vf a, vf b)
             v_store_some(y, i, n, v_act(v_load_some(x, i, n), kind_, a, b));                       \
         break;
 
-static void run_act(const prt_act *act, size_t n, const float *x, float *y)
+static inline void run_act(const prt_act *act, size_t n, const float *x, float *y)
 {
     const vf a = v_set(act->a), b = v_set(act->b);
     size_t i;

@@ -9,12 +9,17 @@ extern const prt_kern prt_kern_level_portable;
 extern const prt_kern prt_kern_level_avx2;
 #endif
 #ifdef PRT_KERN_AVX512
-extern const prt_kern prt_kern_level_avx512;
+extern const prt_kern prt_kern_level_avx512, prt_kern_level_vnni, prt_kern_level_bf16;
 #endif
 
 const prt_kern *prt_kern_of(uint64_t features)
 {
 #ifdef PRT_KERN_AVX512
+    const uint64_t vnni = PRT_CPU_AVX512 | PRT_CPU_VNNI, bf16 = vnni | PRT_CPU_BF16;
+    if ((features & bf16) == bf16)
+        return &prt_kern_level_bf16;
+    if ((features & vnni) == vnni)
+        return &prt_kern_level_vnni;
     if ((features & PRT_CPU_AVX512) != 0)
         return &prt_kern_level_avx512;
 #endif

@@ -9,19 +9,25 @@
 #include <stdint.h>
 
 #include "kern/attend.h"
+#include "kern/bytes.h"
 #include "kern/cell.h"
+#include "kern/dot.h"
 #include "kern/gemm.h"
 #include "kern/interleave.h"
 #include "kern/move.h"
+#include "kern/narrow.h"
 #include "kern/plain.h"
 #include "kern/rows.h"
 #include "kern/windows.h"
 #include "kern/winograd.h"
 
 typedef struct prt_kern {
-    const char *level; /* "portable", "avx2", "avx512" */
+    const char *level; /* a name that prt_cpu_level knows */
     prt_gemm_fn gemm;
     prt_gemm_row_fn gemm_row;
+    prt_kern_narrow narrow;
+    prt_kern_dot dot;
+    prt_kern_bytes bytes;
     prt_kern_attend attend;
     prt_kern_rows rows;
     prt_kern_plain plain;

@@ -3,11 +3,14 @@
 #ifndef PRT_KERN_LEVEL_IMPL_H
 #define PRT_KERN_LEVEL_IMPL_H
 
+#include "kern/bytes_impl.h"
 #include "kern/cell_impl.h"
+#include "kern/dot8_impl.h"
 #include "kern/gemm_impl.h"
 #include "kern/interleave_impl.h"
 #include "kern/kern.h"
 #include "kern/move_impl.h"
+#include "kern/narrow_impl.h"
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
 #include "kern/stats_impl.h"
@@ -15,28 +18,59 @@
 #include "kern/windows_impl.h"
 #include "kern/winograd_impl.h"
 
+/* The table, of all families but those that the level's best processors have better ones for. */
+#define LEVEL_COMMON                                                                               \
+    .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
+    .gemm_row = run_gemm_row,                                                                      \
+    .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
+        .pairs = run_round_pairs },                                                                \
+    .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
+        .requantize = run_requantize, .quantize = run_quantize, .dequantize = run_dequantize,      \
+        .dequantize_i32 = run_dequantize_i32 },                                                    \
+    .attend = { .weigh = run_weigh, .put_away = run_put_away },                                    \
+    .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,\
+        .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,            \
+        .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,      \
+        .moments = run_moments, .centre = run_centre, .dots = run_dots, .sums = run_sums,          \
+        .layer_norm = run_layer_norm },                                                            \
+    .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,                   \
+        .cast = run_cast },                                                                        \
+    .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },         \
+    .windows = { .depthwise = run_depthwise, .largest = run_pool_largest,                          \
+        .mean = run_pool_mean },                                                                   \
+    .interleave = run_interleave,                                                                  \
+    .moves = { .transpose = run_transpose, .copy = run_copy },                                     \
+    .zip = run_zip,                                                                                \
+    .winograd = { { .out = 4, .in = 6, .input = run_input6, .output = run_output6 },               \
+        { .out = 2, .in = 4, .input = run_input4, .output = run_output4 } },
+
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
-    .gemm = PRT_LEVEL(prt_gemm_run),
-    .gemm_row = run_gemm_row,
-    .attend = { .weigh = run_weigh, .put_away = run_put_away },
-    .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,
-        .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,
-        .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,
-        .moments = run_moments, .centre = run_centre, .dots = run_dots, .sums = run_sums,
-        .layer_norm = run_layer_norm },
-    .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,
-        .cast = run_cast },
-    .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },
-    .windows = { .depthwise = run_depthwise, .largest = run_pool_largest,
-        .mean = run_pool_mean },
-    .interleave = run_interleave,
-    .moves = { .transpose = run_transpose, .copy = run_copy },
-    .zip = run_zip,
-    .winograd = { { .out = 4, .in = 6, .input = run_input6, .output = run_output6 },
-        { .out = 2, .in = 4, .input = run_input4, .output = run_output4 } },
+    .dot = { .fours = PRT_LEVEL(prt_dot_fours), .turned_fours = PRT_LEVEL(prt_dot_turned_fours) },
+    LEVEL_COMMON
 };
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+void prt_dot_fours_vnni(const prt_dot_block *g);
+void prt_dot_turned_fours_vnni(const prt_dot_block *g);
+void prt_dot_pairs_avx512(const prt_dot_block *g);
+
+extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16;
+
+const prt_kern prt_kern_level_vnni = {
+    .level = "avx512_vnni",
+    .dot = { .fours = prt_dot_fours_vnni, .turned_fours = prt_dot_turned_fours_vnni },
+    LEVEL_COMMON
+};
+
+const prt_kern prt_kern_level_bf16 = {
+    .level = "avx512_bf16",
+    .dot = { .fours = prt_dot_fours_vnni, .turned_fours = prt_dot_turned_fours_vnni,
+        .pairs = prt_dot_pairs_avx512 },
+    LEVEL_COMMON
+};
+#endif
 
 #endif

@@ -91,6 +91,18 @@ static poprt_status skip_passes(prt_pass_manager *manager, const char *list)
     return POPRT_OK;
 }
 
+/* What weights are stored as and products computed in. */
+static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config)
+{
+    const char *weights = prt_config_text(config, PRT_OPTION_weights);
+    const char *compute = prt_config_text(config, PRT_OPTION_compute);
+    if (strcmp(compute, "bf16") == 0 && strcmp(weights, "f32") != 0 && strcmp(weights, "bf16") != 0)
+        return prt_fail(POPRT_E_ARG, "weights", "'%s' with compute=bf16, which stores bf16",
+            weights);
+    PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
+    return prt_pass_manager_set(manager, "compute", compute);
+}
+
 static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_module *module)
 {
     prt_pass_manager *manager = NULL;
@@ -100,6 +112,8 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_mod
     poprt_status status = skip_passes(manager, prt_config_text(config, PRT_OPTION_disable_passes));
     if (status == POPRT_OK)
         status = prt_pass_manager_add_pipeline(manager, "inference");
+    if (status == POPRT_OK)
+        status = set_precision(manager, config);
     if (status == POPRT_OK) {
         prt_pass_manager_choose(manager, o->tune != NULL ? prt_tune_chooser(o->tune) : NULL);
         prt_pass_manager_limit(manager, &limits);

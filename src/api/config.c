@@ -63,6 +63,15 @@ static bool parse_bool(const char *text, int64_t *out)
     return true;
 }
 
+/* Words end with a zero each, the list with another. */
+static bool is_one_of(const char *text, const char *words)
+{
+    for (; *words != '\0'; words += strlen(words) + 1)
+        if (strcmp(text, words) == 0)
+            return true;
+    return false;
+}
+
 static poprt_status parse_value(const poprt_option_info *option, const char *text, int64_t *out)
 {
     *out = 0;
@@ -74,6 +83,12 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
         (!parse_i64(text, out) || *out < option->min || *out > option->max))
         return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is not a number from %lld to %lld",
             text, (long long)option->min, (long long)option->max);
+    if (option == &table[PRT_OPTION_weights] &&
+        !is_one_of(text, "f32\0f16\0bf16\0f8e4m3\0f8e5m2\0i8\0"))
+        return prt_fail(POPRT_E_ARG, option->key,
+            "'%.100s' is none of f32, f16, bf16, f8e4m3, f8e5m2 and i8", text);
+    if (option == &table[PRT_OPTION_compute] && !is_one_of(text, "f32\0bf16\0"))
+        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is neither f32 nor bf16", text);
     if (option == &table[PRT_OPTION_verify] && strcmp(text, "off") != 0 &&
         strcmp(text, "full") != 0)
         return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is neither 'off' nor 'full'", text);
@@ -83,7 +98,8 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
     if (option == &table[PRT_OPTION_cpu] && strcmp(text, "reference") != 0 &&
         prt_cpu_level(text) == UINT64_MAX)
         return prt_fail(POPRT_E_ARG, option->key,
-            "'%.100s' is none of native, avx512, avx2, portable and reference", text);
+            "'%.100s' is none of native, avx512_bf16, avx512_vnni, avx512, avx2, portable and "
+            "reference", text);
     return POPRT_OK;
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* matmul.c — MatMul and Gemm of float32. */
+#include "fast/linear.h"
 #include "fast/product.h"
 #include "fast/share.h"
 #include "op/fused.h"
+#include "op/narrow.h"
 #include "op/product.h"
-
-
-enum { FEW_ROWS = 4 }; /* packing B pays from here on */
 
 /* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
 typedef struct right {
@@ -14,6 +13,10 @@ typedef struct right {
     size_t row, column;
     const prt_matmul *mm;
     size_t c_step; /* elements of C in a batch */
+    int narrow;    /* kind of panels that are widened; with `panels`, `scale` and `kern` */
+    const void *panels;
+    const float *scale;
+    const prt_kern *kern;
 } right;
 
 static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
@@ -27,6 +30,17 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
         b->column, to);
 }
 
+static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
+    size_t depth, float *to)
+{
+    const right *b = p->user;
+    const size_t rows = prt_narrow_rows(b->narrow, p->k);
+    (void)batch;
+    b->kern->narrow.widen(b->narrow, columns, k, depth,
+        (const char *)b->panels + first * rows * prt_narrow_size(b->narrow),
+        b->scale != NULL ? b->scale + first : NULL, to);
+}
+
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
 {
     const right *b = p->user;
@@ -36,26 +50,24 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
     *bias = 0;
 }
 
-/* Few rows of A: B is read once as it lies, and not packed. */
-typedef struct few {
-    const prt_kern *kern;
-    size_t m, n, k, pieces;
-    const float *a, *b;
-    bool turned; /* columns of B lie side by side */
-    bool packed; /* B is panels, see kern/gemm.h */
-    const float *bias, *residual;
-    float *y;
-    prt_act act;
-} few;
-
 /* Panels from column `from` on, each of them read once for all rows. */
-static void run_panels(const few *f, size_t from, size_t n)
+static void run_panels(const prt_linear *f, size_t from, size_t n)
 {
     for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
         const size_t left = f->n - at, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
         const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + at : NULL,
             .residual = f->residual != NULL ? f->residual + at : NULL, .ldr = f->n,
             .act = f->act };
+        if (f->narrow < PRT_NARROW_COUNT) {
+            const size_t rows = prt_narrow_rows(f->narrow, f->k);
+            const prt_narrow_block g = { .kind = f->narrow, .rows = f->m, .columns = columns,
+                .k = f->k, .a = f->a, .lda = f->k,
+                .b = (const char *)f->panels + at * rows * prt_narrow_size(f->narrow),
+                .scale = f->scale != NULL ? f->scale + at : NULL, .c = f->y + at, .ldc = f->n,
+                .end = &end };
+            f->kern->narrow.few(&g);
+            continue;
+        }
         const prt_gemm_block g = { .rows = f->m, .columns = columns, .k = f->k, .a = f->a,
             .lda = f->k, .b = f->b + at * f->k, .stride = prt_gemm_width(columns), .c = f->y + at,
             .ldc = f->n, .end = &end };
@@ -65,7 +77,7 @@ static void run_panels(const few *f, size_t from, size_t n)
 
 static void run_few(const void *user, size_t item, float *scratch)
 {
-    const few *f = user;
+    const prt_linear *f = user;
     const prt_kern_rows *rows = &f->kern->rows;
     const size_t unit = f->packed ? PRT_GEMM_PANEL : 1, units = (f->n + unit - 1) / unit;
     const size_t from = prt_share_cut(units, f->pieces, item) * unit;
@@ -101,22 +113,24 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
     return b->data + first * p->k + k * *stride;
 }
 
-/* One product with whole operands, by the way that fits its rows. */
-static poprt_status run_linear(prt_eval *c, const few *f)
+poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
 {
-    if (f->m < FEW_ROWS) {
-        few cut = *f;
+    const bool is_narrow = f->narrow < PRT_NARROW_COUNT;
+    if (f->m < PRT_LINEAR_FEW || (is_narrow && f->m <= PRT_LINEAR_NARROW)) {
+        prt_linear cut = *f;
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
         cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
         return prt_share_run(c, cut.pieces, 0, run_few, &cut);
     }
     const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
-        .column = f->turned ? f->k : 1 };
+        .column = f->turned ? f->k : 1, .narrow = f->narrow, .panels = f->panels,
+        .scale = f->scale, .kern = f->kern };
     const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
         .lda = f->k, .c = f->y, .ldc = f->n,
         .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
-        .pack = pack, .direct = f->packed ? panel_at : NULL, .padded = f->packed, .user = &from };
+        .pack = is_narrow ? widen : pack, .direct = f->packed && !is_narrow ? panel_at : NULL,
+        .padded = f->packed && !is_narrow, .user = &from };
     return prt_product_fast(c, f->kern, &p);
 }
 
@@ -129,9 +143,10 @@ static poprt_status run_matmul(prt_eval *c, const prt_kern *k, const prt_tensor 
     if (mm.k == 0)
         return prt_fast_pass(done);
     if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
-        const few f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k, .a = a->data,
-            .b = b->data, .turned = turned, .y = c->out[0]->data };
-        return run_linear(c, &f);
+        const prt_linear f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k,
+            .a = a->data,
+            .b = b->data, .turned = turned, .narrow = PRT_NARROW_COUNT, .y = c->out[0]->data };
+        return prt_linear_run(c, &f);
     }
     const right from = { .data = b->data, .row = turned ? 1 : mm.n, .column = turned ? mm.k : 1,
         .mm = &mm, .c_step = mm.m * mm.n };
@@ -177,19 +192,23 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_fused_linear_attrs *attrs = c->attrs;
     prt_act act;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) ||
         !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
         return prt_fast_pass(done);
     const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
     const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
     const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
-    if (depth == 0)
+    const int narrow = prt_narrow_of(b->dtype);
+    const bool scaled = prt_eval_has(c, 4);
+    if (depth == 0 || (narrow == PRT_NARROW_COUNT && scaled))
         return prt_fast_pass(done);
-    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
-        .turned = attrs->transB != 0, .packed = attrs->columns != 0,
+    const prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
+        .b = narrow == PRT_NARROW_COUNT ? b->data : NULL, .turned = attrs->transB != 0,
+        .packed = attrs->columns != 0, .narrow = narrow, .panels = b->data,
+        .scale = scaled ? c->in[4]->data : NULL,
         .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
         .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
-    return run_linear(c, &f);
+    return attrs->compute.size != 0 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);
 }
 
 poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
@@ -207,7 +226,8 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         (size_t)bias->dims[bias->rank - 1] == n;
     if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
         return prt_fast_pass(done);
-    const few f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
-        .turned = attrs->transB != 0, .bias = bias != NULL ? bias->data : NULL, .y = y->data };
-    return run_linear(c, &f);
+    const prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+        .turned = attrs->transB != 0, .narrow = PRT_NARROW_COUNT,
+        .bias = bias != NULL ? bias->data : NULL, .y = y->data };
+    return prt_linear_run(c, &f);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fused.c — fused_conv and fused_linear: Conv, or MatMul with one matrix on the right and a bias;
- * then a residual of the shape of the result is added, then an activation applied in double.
+ * fused.c — what fused operators share, and fused_conv: Conv, then a residual of the shape of the
+ * result is added, then an activation applied in double.
  */
 #include "op/fused.h"
 
 #include <math.h>
 
-#include "kern/gemm.h"
 #include "op/gelu.h"
 #include "op/inner.h"
 #include "op/nn.h"
@@ -97,7 +96,7 @@ static double value_of(const prt_act *act, double x)
     }
 }
 
-static poprt_status check_act(const prt_infer *c, prt_str name)
+poprt_status prt_fused_check_act(const prt_infer *c, prt_str name)
 {
     prt_act act;
     if (!prt_fused_act(name, 0, 0, &act))
@@ -108,13 +107,16 @@ static poprt_status check_act(const prt_infer *c, prt_str name)
 
 /* ---- what both share ---- */
 
-void prt_fused_finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *residual,
-    const prt_act *act)
+void prt_fused_finish_scaled(prt_eval *c, const prt_tensor *scale, const prt_tensor *bias,
+    const prt_tensor *residual, const prt_act *act)
 {
     prt_tensor *y = c->out[0];
     const size_t n = bias != NULL ? prt_tensor_count(bias) : 1;
+    const size_t n_scales = scale != NULL ? prt_tensor_count(scale) : 1;
     for (size_t i = 0; i < prt_tensor_count(y); i++) {
         double x = prt_real_at(y, i);
+        if (scale != NULL)
+            x *= prt_real_at(scale, i % n_scales);
         if (bias != NULL)
             x += prt_real_at(bias, i % n);
         if (residual != NULL)
@@ -124,8 +126,13 @@ void prt_fused_finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *res
     }
 }
 
-/* The residual has the shape of the result. */
-static poprt_status check_residual(prt_infer *c, uint32_t i, const prt_shape *y)
+void prt_fused_finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *residual,
+    const prt_act *act)
+{
+    prt_fused_finish_scaled(c, NULL, bias, residual, act);
+}
+
+poprt_status prt_fused_check_residual(prt_infer *c, uint32_t i, const prt_shape *y)
 {
     int64_t dim;
     if (!prt_infer_ranked(c, i) || y->rank < 0)
@@ -154,10 +161,10 @@ static poprt_status infer_conv(prt_infer *c)
     const prt_fused_conv_attrs *a = c->attrs;
     const prt_conv_attrs inner = prt_fused_conv_of(a);
     prt_shape y;
-    PRT_TRY(check_act(c, a->activation));
+    PRT_TRY(prt_fused_check_act(c, a->activation));
     PRT_TRY(prt_inner_infer(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, c->value, 1,
         &y));
-    PRT_TRY(check_residual(c, 3, &y));
+    PRT_TRY(prt_fused_check_residual(c, 3, &y));
     return prt_infer_set(c, 0, c->in[0].dtype, y.rank, y.dims);
 }
 
@@ -174,78 +181,3 @@ static poprt_status eval_conv(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_fused_conv = { .infer = infer_conv, .eval = eval_conv };
-
-/* ---- fused_linear ---- */
-
-/* Columns and depth of B. A packed one is a vector of K rows, as wide as its panels. */
-static poprt_status infer_right(prt_infer *c, int64_t columns, bool turned, int64_t *n, int64_t *k)
-{
-    if (columns == 0) {
-        PRT_TRY(prt_infer_rank(c, 1, 2));
-        *n = prt_infer_dim(c, 1, !turned);
-        *k = prt_infer_dim(c, 1, turned);
-        return POPRT_OK;
-    }
-    if (columns < 0 || columns > INT32_MAX || turned)
-        return prt_infer_fail(c, POPRT_E_ARG, "a packed B of %lld columns", (long long)columns);
-    PRT_TRY(prt_infer_rank(c, 1, 1));
-    const int64_t width = (int64_t)prt_gemm_width((size_t)columns);
-    const int64_t size = prt_infer_dim(c, 1, 0);
-    *n = columns;
-    *k = prt_dim_is_number(size) ? size / width : PRT_DIM_UNKNOWN;
-    if (prt_dim_is_number(size) && size % width != 0)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are no panels of %lld columns",
-            (long long)size, (long long)columns);
-    return POPRT_OK;
-}
-
-static poprt_status infer_linear(prt_infer *c)
-{
-    const prt_fused_linear_attrs *a = c->attrs;
-    int64_t n = PRT_DIM_UNKNOWN, k = PRT_DIM_UNKNOWN, inner;
-    PRT_TRY(check_act(c, a->activation));
-    PRT_TRY(infer_right(c, a->columns, a->transB != 0, &n, &k));
-    PRT_TRY(prt_infer_vector(c, 2, n));
-    if (!prt_infer_ranked(c, 0))
-        return prt_infer_unranked(c, 0, c->in[0].dtype, PRT_RANK_UNKNOWN);
-    prt_shape y = c->in[0];
-    if (y.rank < 1)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "A has rank 0; at least 1 is needed");
-    PRT_TRY(prt_infer_merge(c, y.dims[y.rank - 1], k, "inner dim", &inner));
-    y.dims[y.rank - 1] = n;
-    PRT_TRY(check_residual(c, 3, &y));
-    return prt_infer_exact(c, 0, y.dtype, y.rank, y.dims);
-}
-
-/* The matrix that was packed. */
-static poprt_status unpack(prt_eval *c, int64_t k, int64_t n, prt_tensor *to)
-{
-    const int64_t dims[2] = { k, n };
-    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, 2, dims, to));
-    prt_gemm_unpack_all((size_t)k, (size_t)n, c->in[1]->data, to->data, (size_t)n, 1);
-    return POPRT_OK;
-}
-
-static poprt_status eval_linear(prt_eval *c)
-{
-    const prt_fused_linear_attrs *a = c->attrs;
-    const prt_gemm_attrs gemm = { .alpha = 1.0f, .beta = 1.0f, .transB = a->transB };
-    prt_act act;
-    if (!prt_eval_wants(c, 0) || !prt_fused_act(a->activation, a->alpha, a->beta, &act))
-        return POPRT_OK;
-    prt_tensor x = *c->in[0], y = *c->out[0], w = *c->in[1];
-    const int64_t k = x.dims[x.rank - 1], n = y.dims[y.rank - 1];
-    x.dims[0] = y.dims[0] = (int64_t)prt_dims_product(x.dims, 0, x.rank - 1);
-    x.dims[1] = k;
-    y.dims[1] = n;
-    x.rank = y.rank = 2;
-    if (a->columns != 0)
-        PRT_TRY(unpack(c, k, n, &w));
-    const prt_tensor *in[2] = { &x, &w };
-    prt_tensor *out[1] = { &y };
-    PRT_TRY(prt_inner_eval(c, PRT_OP_gemm, &gemm, 2, in, 1, out));
-    prt_fused_finish(c, input(c, 2), input(c, 3), &act);
-    return POPRT_OK;
-}
-
-const prt_op_hooks prt_op_fused_linear = { .infer = infer_linear, .eval = eval_linear };

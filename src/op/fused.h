@@ -17,6 +17,15 @@ const char *prt_fused_act_name(int kind);
 void prt_fused_finish(prt_eval *c, const prt_tensor *bias, const prt_tensor *residual,
     const prt_act *act);
 
+/* The same of output 0 times a scale by the last dim. */
+void prt_fused_finish_scaled(prt_eval *c, const prt_tensor *scale, const prt_tensor *bias,
+    const prt_tensor *residual, const prt_act *act);
+
+/* The name of an activation is known. */
+poprt_status prt_fused_check_act(const prt_infer *c, prt_str name);
+/* Input i, a residual, has the shape of the result. */
+poprt_status prt_fused_check_residual(prt_infer *c, uint32_t i, const prt_shape *y);
+
 /* The conv attributes within those of fused_conv. */
 prt_conv_attrs prt_fused_conv_of(const prt_fused_conv_attrs *a);
 

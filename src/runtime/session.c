@@ -292,7 +292,10 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
     if (s->results[i] == NULL)
         PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->results[i]));
     prt_arena_reset(s->results[i]);
-    value->data = f->planned[buffer] = prt_arena_alloc(s->results[i], value->size);
+    /* As the caller's memory would be: not cleared. Strings start out empty. */
+    value->data = f->planned[buffer] = value->dtype == PRT_DTYPE_string
+        ? prt_arena_alloc(s->results[i], value->size)
+        : prt_arena_alloc_raw(s->results[i], value->size);
     return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 

@@ -5,8 +5,18 @@
 #include "tools/commands.h"
 #include "tools/feed.h"
 
-enum { OPT_HELP, OPT_THREADS, OPT_DIM, OPT_MIN_TIME, OPT_JSON, OPT_NO_PASSES,
-    OPT_TUNE, OPT_TUNE_CACHE, OPT_COUNT };
+enum {
+    OPT_HELP,
+    OPT_THREADS,
+    OPT_DIM,
+    OPT_MIN_TIME,
+    OPT_JSON,
+    OPT_NO_PASSES,
+    OPT_SET,
+    OPT_TUNE,
+    OPT_TUNE_CACHE,
+    OPT_COUNT
+};
 
 enum { MIN_RUNS = 5, MAX_RUNS = 1000000 };
 
@@ -19,6 +29,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "seconds to go on for after the first run; 1 by default" },
     [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
         "compile an ONNX file without these passes" },
+    [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
+        "an option for compiling an ONNX file; may be repeated" },
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line" },
@@ -100,6 +112,7 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
     r->model = opts->args[0];
     r->threads = poprt_env_width(tool->env);
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
+    PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
     PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
         prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(prt_tool_open_executable(tool, r->model, &r->times, &exec));

@@ -18,6 +18,7 @@ enum {
     OPT_OUTPUT_MODEL,
     OPT_PASSES,
     OPT_RUN,
+    OPT_SET,
     OPT_SHOW,
     OPT_TUNE,
     OPT_TUNE_CACHE,
@@ -46,6 +47,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_PASSES] = { "passes", 0, PRT_OPT_ONE, "A,B,...",
         "more passes, run in this order after the usual ones" },
     [OPT_RUN] = { "run", 0, PRT_OPT_FLAG, NULL, "compile and run with random data" },
+    [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
+        "an option for compiling; may be repeated" },
     [OPT_SHOW] = { "show", 0, PRT_OPT_FLAG, NULL,
         "only print the model's inputs and outputs" },
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
@@ -253,6 +256,7 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
     poprt_executable *exec = NULL;
     const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
+    PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
     PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
         prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(poprt_compile(model, tool->config, &exec));

@@ -13,6 +13,7 @@ enum {
     OPT_ITERATIONS,
     OPT_SEED,
     OPT_NO_PASSES,
+    OPT_SET,
     OPT_TUNE,
     OPT_TUNE_CACHE,
     OPT_COUNT
@@ -32,6 +33,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_SEED] = { "seed", 0, PRT_OPT_ONE, "N", "of random inputs and operators; 0 by default" },
     [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
         "compile an ONNX file without these passes" },
+    [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
+        "an option for compiling an ONNX file; may be repeated" },
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
 };
@@ -163,6 +166,8 @@ int prt_command_run(int argc, char **argv)
         poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);
         if (status == POPRT_OK)
             status = prt_tool_disable(&tool, prt_opt_value(&p.opts, OPT_NO_PASSES, NULL));
+        if (status == POPRT_OK)
+            status = prt_tool_set_each(&tool, &p.opts, OPT_SET);
         if (status == POPRT_OK)
             status = prt_tool_tune(&tool, prt_opt_value(&p.opts, OPT_TUNE, NULL),
                 prt_opt_value(&p.opts, OPT_TUNE_CACHE, NULL));

@@ -243,6 +243,25 @@ static poprt_status set_option(prt_tool *tool, const char *key, const char *valu
     return poprt_config_set(tool->config, key, value);
 }
 
+poprt_status prt_tool_set(prt_tool *tool, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL)
+        return prt_fail(POPRT_E_ARG, text, "an option is given as KEY=VALUE");
+    const char *key = prt_arena_text(tool->arena, text, (size_t)(equals - text));
+    if (key == NULL)
+        return POPRT_E_NOMEM;
+    return set_option(tool, key, equals + 1);
+}
+
+poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option)
+{
+    uint32_t cursor = 0;
+    for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;)
+        PRT_TRY(prt_tool_set(tool, v));
+    return POPRT_OK;
+}
+
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
 {
     tool->bare = passes != NULL;

@@ -52,6 +52,10 @@ poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool
 
 /* Compiling leaves these passes (a comma list; may be NULL) out, and nothing runs before it. */
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
+/* An option for compiling, as "KEY=VALUE". */
+poprt_status prt_tool_set(prt_tool *tool, const char *text);
+/* All values of a command-line option of that kind. */
+poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option);
 
 /* Compiling times forms: the options "tune" and "tune_cache"; NULL: as they are. */
 poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);

@@ -21,6 +21,9 @@ START_TEST(options_have_defaults_and_bounds)
     ck_assert_fails(poprt_config_set(config, "verify", "half"), POPRT_E_ARG);
     ck_assert_fails(poprt_config_set(config, "cpu", "fastest"), POPRT_E_ARG);
     ck_assert_fails(poprt_config_set(config, "tune", "best"), POPRT_E_ARG);
+    ck_assert_fails(poprt_config_set(config, "weights", "f1"), POPRT_E_ARG);
+    ck_assert_fails(poprt_config_set(config, "compute", "f16"), POPRT_E_ARG);
+    ck_assert_ok(poprt_config_set(config, "weights", "i8"));
     ck_assert_ok(poprt_config_set(config, "tune", "full"));
     ck_assert_ok(poprt_config_set(config, "cpu", "portable"));
     ck_assert_fails(poprt_config_set(config, "memory_limits", "1"), POPRT_E_NOT_FOUND);

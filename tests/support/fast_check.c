@@ -64,11 +64,11 @@ static void check_level(prt_program *p, const inputs *in, const prt_kern *kern, 
         const bool same = want[i] == found[i] || (isnan(want[i]) && isnan(found[i])) ||
             fabs((double)want[i] - (double)found[i]) <= bound * most;
         if (!same)
-            ck_abort_msg("%s: element %zu is %.9g, not %.9g (largest %g)\n%s", kern->level, i,
+            ck_abort_msg("%s: element %zu is %.9g, not %.9g (largest %g)\n%.1000s", kern->level, i,
                 (double)found[i], (double)want[i], most, text);
     }
     if (n != 0 && memcmp(found, again, n * sizeof(float)) != 0)
-        ck_abort_msg("%s: other bits with three threads\n%s", kern->level, text);
+        ck_abort_msg("%s: other bits with three threads\n%.1000s", kern->level, text);
     free(want);
     free(found);
     free(again);
@@ -91,7 +91,8 @@ static const char *short_text(const char *text)
 
 void fast_check(const char *text, double low, double high, double bound)
 {
-    static const char *const levels[] = { "portable", "avx2", "avx512" };
+    static const char *const levels[] = { "portable", "avx2", "avx512", "avx512_vnni",
+        "avx512_bf16" };
     prt_program *p = program_from_text(text);
     prt_pool *pool = NULL;
     inputs in;

@@ -278,5 +278,23 @@ expect 0 bench --disable-passes "$all" --dim batch=1 --min-time 0.01 "$digits"
 expect 0 --disable_passes pack_weights --export_popef -i "$digits" --output_dir p
 there p/executable.popef
 
+# Fewer bits: the same results from ONNX and from PopEF, where the file is smaller.
+expect 0 --export_popef -i "$digits" --output_dir w32
+for kind in weights=f16 weights=bf16 weights=f8e4m3 weights=f8e5m2 weights=i8 compute=bf16; do
+    expect 0 --export_popef --set "$kind" -i "$digits" --output_dir narrow
+    expect 0 run --set "$kind" --dim batch=2 --output-dir from_onnx "$digits"
+    expect 0 run --dim batch=2 --output-dir from_popef narrow/executable.popef
+    cmp -s from_onnx/logits.npy from_popef/logits.npy ||
+        { echo "FAILED: $kind: PopEF has other results"; failed=1; }
+    [ "$(wc -c < narrow/executable.popef)" -lt "$(wc -c < w32/executable.popef)" ] ||
+        { echo "FAILED: $kind: the file is no smaller"; failed=1; }
+done
+expect 1 run --set weights=i3 --dim batch=1 "$digits"
+has err "'i3' is none of f32"
+expect 1 run --set weights=i8 --set compute=bf16 --dim batch=1 "$digits"
+has err "compute=bf16, which stores bf16"
+expect 1 run --set weights --dim batch=1 "$digits"
+has err 'KEY=VALUE'
+
 [ "$failed" -eq 0 ] && echo "all command lines behave"
 exit "$failed"

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bytes.h — rows of 8-bit integers: into panels, and from and to float32. Integers are exact;
+ * floats are rounded to even where they become integers, and NaN becomes the lowest one.
+ */
+#ifndef PRT_KERN_BYTES_H
+#define PRT_KERN_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a row of sums becomes: (sum + bias) * scale, rounded, + zero, within [low, high]. */
+typedef struct prt_requantize {
+    double bias, scale;
+    const double *scales; /* by column, instead of `scale`; NULL: none */
+    double zero, low, high;
+} prt_requantize;
+
+typedef struct prt_kern_bytes {
+    /* Four rows of `columns` bytes, bits flipped, to words of a panel (dot.h); zeros behind. */
+    void (*fours)(size_t columns, const uint8_t *const *rows, uint32_t flip, uint32_t *to);
+    /* n bytes, bits flipped, followed by zeros to a whole word. */
+    void (*row)(size_t n, const uint8_t *x, uint8_t flip, uint8_t *to);
+    /* Their sum, modulo 2^32. */
+    uint32_t (*sum)(size_t n, const uint8_t *x, bool sign);
+    /* sums[j] -= zeros[j] * row + zero * columns[j] */
+    void (*settle)(size_t n, int32_t *sums, int32_t zero, int32_t row, const int32_t *zeros,
+        const int32_t *columns);
+    void (*requantize)(size_t n, const int32_t *sums, const prt_requantize *q, uint8_t *y);
+    /* x / scale, rounded, + zero, within the range of a byte with a sign or without */
+    void (*quantize)(size_t n, const float *x, float scale, float zero, bool sign, uint8_t *y);
+    /* (x - zero) * scale */
+    void (*dequantize)(size_t n, const uint8_t *x, bool sign, float zero, float scale, float *y);
+    void (*dequantize_i32)(size_t n, const int32_t *x, double zero, double scale, float *y);
+} prt_kern_bytes;
+
+#endif

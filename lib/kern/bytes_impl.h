@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* bytes_impl.h — loops over bytes, which compilers turn into vectors. */
+#ifndef PRT_KERN_BYTES_IMPL_H
+#define PRT_KERN_BYTES_IMPL_H
+
+#include "kern/bytes.h"
+#include "kern/gemm.h"
+#include "kern/simd.h"
+
+static void run_fours(size_t columns, const uint8_t *const *rows, uint32_t flip,
+    uint32_t *restrict to)
+{
+    const uint8_t *restrict a = rows[0], *restrict b = rows[1];
+    const uint8_t *restrict c = rows[2], *restrict d = rows[3];
+    const size_t width = prt_gemm_width(columns);
+    if (columns == PRT_GEMM_PANEL) { /* a length that is known */
+        for (size_t j = 0; j < PRT_GEMM_PANEL; j++)
+            to[j] = ((uint32_t)a[j] | (uint32_t)b[j] << 8 | (uint32_t)c[j] << 16 |
+                        (uint32_t)d[j] << 24) ^ flip;
+        return;
+    }
+    for (size_t j = 0; j < columns; j++)
+        to[j] = ((uint32_t)a[j] | (uint32_t)b[j] << 8 | (uint32_t)c[j] << 16 |
+                    (uint32_t)d[j] << 24) ^ flip;
+    for (size_t j = columns; j < width; j++)
+        to[j] = 0;
+}
+
+static void run_row(size_t n, const uint8_t *restrict x, uint8_t flip, uint8_t *restrict to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = x[i] ^ flip;
+    for (size_t i = n; i % 4 != 0; i++)
+        to[i] = 0;
+}
+
+static uint32_t sum_bytes(size_t n, const uint8_t *x, bool sign)
+{
+    const uint32_t flip = sign ? 0x80 : 0; /* makes a signed byte one that is 128 more */
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] ^ flip;
+    return sum - flip * (uint32_t)n;
+}
+
+/* Unsigned, so that sums wrap. */
+static void run_settle(size_t n, int32_t *restrict sums, int32_t zero, int32_t row,
+    const int32_t *restrict zeros, const int32_t *restrict columns)
+{
+    for (size_t j = 0; j < n; j++)
+        sums[j] = (int32_t)((uint32_t)sums[j] - (uint32_t)zeros[j] * (uint32_t)row -
+            (uint32_t)zero * (uint32_t)columns[j]);
+}
+
+/* Adding and taking 3 * 2^51 leaves no bits behind the point. Far out, where that would not hold,
+ * any number will do: it is beyond the bounds. */
+static inline double round_even(double x)
+{
+    const double magic = 6755399441055744.0, far = 0x1p40;
+    x = x > -far ? x : -far; /* NaN too */
+    x = x < far ? x : far;
+    return x + magic - magic;
+}
+
+static void run_requantize(size_t n, const int32_t *restrict sums, const prt_requantize *q,
+    uint8_t *restrict y)
+{
+    const double bias = q->bias, one = q->scale, zero = q->zero, low = q->low, high = q->high;
+    const double *restrict scales = q->scales;
+    for (size_t j = 0; j < n; j++) {
+        double v = round_even(((double)sums[j] + bias) * (scales != NULL ? scales[j] : one)) + zero;
+        v = v > low ? v : low;
+        v = v < high ? v : high;
+        y[j] = (uint8_t)(int32_t)v;
+    }
+}
+
+enum { BYTES_AT_ONCE = 64 };
+
+static void run_quantize(size_t n, const float *x, float scale, float zero, bool sign, uint8_t *y)
+{
+    const vf s = v_set(scale), z = v_set(zero);
+    const vf low = v_set(sign ? -128.0f : 0.0f), high = v_set(sign ? 127.0f : 255.0f);
+    float some[BYTES_AT_ONCE];
+    for (size_t i = 0; i < n; i += BYTES_AT_ONCE) {
+        const size_t left = n - i, count = left < BYTES_AT_ONCE ? left : BYTES_AT_ONCE;
+        for (size_t j = 0; j < count; j += VL) {
+            const vf v = v_add(v_round(v_div(v_load_some(x + i, j, count), s)), z);
+            v_store(some + j, v_min(high, v_max(v, low)));
+        }
+        if (count == BYTES_AT_ONCE)
+            for (size_t j = 0; j < BYTES_AT_ONCE; j++)
+                y[i + j] = (uint8_t)(int32_t)some[j];
+        for (size_t j = 0; count != BYTES_AT_ONCE && j < count; j++)
+            y[i + j] = (uint8_t)(int32_t)some[j];
+    }
+}
+
+static void run_dequantize(size_t n, const uint8_t *restrict x, bool sign, float zero, float scale,
+    float *restrict y)
+{
+    if (sign)
+        for (size_t i = 0; i < n; i++)
+            y[i] = ((float)(int8_t)x[i] - zero) * scale;
+    else
+        for (size_t i = 0; i < n; i++)
+            y[i] = ((float)x[i] - zero) * scale;
+}
+
+static void run_dequantize_i32(size_t n, const int32_t *restrict x, double zero, double scale,
+    float *restrict y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)(((double)x[i] - zero) * scale);
+}
+
+#endif

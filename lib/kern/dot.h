@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dot.h — products whose elements are multiplied in groups along K: pairs of bfloat16 with sums in
+ * float32, fours of 8 bits with sums in int32. A's rows are groups in words of 32 bits, zeros
+ * behind an odd end; B is panels as gemm.h has them, of words:
+ *
+ *     element (k, j) of a panel is in word k / GROUP * width + j, at place k % GROUP
+ */
+#ifndef PRT_KERN_DOT_H
+#define PRT_KERN_DOT_H
+
+#include <stdint.h>
+
+#include "kern/gemm.h"
+
+enum { PRT_DOT_PAIR = 2, PRT_DOT_FOUR = 4 };
+
+/* Some rows times one panel; all of K. */
+typedef struct prt_dot_block {
+    size_t rows, columns, words; /* words: of K */
+    const uint32_t *a;
+    size_t lda; /* words */
+    const uint32_t *b;
+    const char *next; /* read after this, fetched on the way; NULL: unknown */
+    size_t next_lines;
+    void *c; /* float for pairs, int32_t for fours */
+    size_t ldc;
+    const prt_gemm_end *end; /* of pairs; may be NULL */
+} prt_dot_block;
+
+typedef struct prt_kern_dot {
+    /* Sums of pairs; NULL where the processor has no instruction for it. What is below the normal
+     * numbers counts as 0. */
+    void (*pairs)(const prt_dot_block *g);
+    /* Sums of fours, A unsigned and B signed, exact but for what int32 cannot hold: that wraps. */
+    void (*fours)(const prt_dot_block *g);
+    /* The same, A signed and B unsigned. */
+    void (*turned_fours)(const prt_dot_block *g);
+} prt_kern_dot;
+
+#endif

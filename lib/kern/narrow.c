@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* narrow.c — storing panels in narrow elements, which is the same at every level. */
+#include "kern/narrow.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "num/float.h"
+
+static void store(int kind, void *to, size_t at, float x)
+{
+    static const float most[PRT_NARROW_COUNT] = PRT_NARROW_MOST;
+    x = x > most[kind] ? most[kind] : x < -most[kind] ? -most[kind] : x;
+    uint8_t *bytes = to;
+    uint16_t *words = to;
+    switch (kind) {
+    case PRT_NARROW_f16:
+        words[at] = prt_f32_to_f16(x);
+        break;
+    case PRT_NARROW_bf16:
+        words[at] = prt_f32_to_bf16(x);
+        break;
+    case PRT_NARROW_e4m3:
+        bytes[at] = prt_f64_to_f8e4m3fnuz((double)x, true);
+        break;
+    case PRT_NARROW_e5m2:
+        bytes[at] = prt_f64_to_f8e5m2fnuz((double)x, true);
+        break;
+    default:
+        bytes[at] = (uint8_t)(int8_t)lrintf(x);
+        break;
+    }
+}
+
+void prt_narrow_pack(int kind, size_t k, size_t columns, const float *panel, const float *scale,
+    void *to)
+{
+    const size_t width = prt_gemm_width(columns);
+    memset(to, 0, prt_narrow_rows(kind, k) * width * prt_narrow_size(kind));
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < columns; j++) {
+            const float x = panel[i * width + j], s = scale != NULL ? scale[j] : 1.0f;
+            store(kind, to, prt_narrow_at(kind, width, i, j), s != 1.0f ? x / s : x);
+        }
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* narrow_impl.h — panels of narrow elements, widened as they are read. */
+#ifndef PRT_KERN_NARROW_IMPL_H
+#define PRT_KERN_NARROW_IMPL_H
+
+#include "kern/act_impl.h"
+#include "kern/narrow.h"
+#include "num/half.h"
+
+/* ---- VL elements from element `at` on; the 8-bit floats come out smaller, see narrow_factor */
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+static inline vf widen_f16(const void *b, size_t at)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)((const uint16_t *)b + at)));
+}
+static inline vf widen_e4m3(const void *b, size_t at)
+{
+    const __m256i x = _mm256_cvtepi8_epi16(_mm_loadu_si128((const void *)((const char *)b + at)));
+    return _mm512_cvtph_ps(
+        _mm256_and_si256(_mm256_slli_epi16(x, 7), _mm256_set1_epi16((short)0xbf80)));
+}
+static inline vf widen_e5m2(const void *b, size_t at)
+{
+    const __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)((const char *)b + at)));
+    return _mm512_cvtph_ps(_mm256_slli_epi16(x, 8));
+}
+static inline vf widen_i8(const void *b, size_t at)
+{
+    return _mm512_cvtepi32_ps(
+        _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)((const char *)b + at))));
+}
+/* Two rows: VL pairs from pair `at` on. */
+static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
+{
+    const __m512i x = _mm512_loadu_si512((const uint32_t *)b + at);
+    *even = _mm512_castsi512_ps(_mm512_slli_epi32(x, 16));
+    *odd = _mm512_castsi512_ps(_mm512_and_si512(x, _mm512_set1_epi32((int)0xffff0000)));
+}
+#elif defined(__AVX2__) && defined(__FMA__)
+static inline vf widen_f16(const void *b, size_t at)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128((const void *)((const uint16_t *)b + at)));
+}
+static inline vf widen_e4m3(const void *b, size_t at)
+{
+    const __m128i x = _mm_cvtepi8_epi16(_mm_loadl_epi64((const void *)((const char *)b + at)));
+    return _mm256_cvtph_ps(_mm_and_si128(_mm_slli_epi16(x, 7), _mm_set1_epi16((short)0xbf80)));
+}
+static inline vf widen_e5m2(const void *b, size_t at)
+{
+    const __m128i x = _mm_cvtepu8_epi16(_mm_loadl_epi64((const void *)((const char *)b + at)));
+    return _mm256_cvtph_ps(_mm_slli_epi16(x, 8));
+}
+static inline vf widen_i8(const void *b, size_t at)
+{
+    return _mm256_cvtepi32_ps(
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)((const char *)b + at))));
+}
+static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
+{
+    const __m256i x = _mm256_loadu_si256((const void *)((const uint32_t *)b + at));
+    *even = _mm256_castsi256_ps(_mm256_slli_epi32(x, 16));
+    *odd = _mm256_castsi256_ps(_mm256_and_si256(x, _mm256_set1_epi32((int)0xffff0000)));
+}
+#else
+static inline vf widen_four(const uint16_t *h)
+{
+    return (vf){ prt_half_to_f32(h[0]), prt_half_to_f32(h[1]), prt_half_to_f32(h[2]),
+        prt_half_to_f32(h[3]) };
+}
+static inline vf widen_f16(const void *b, size_t at)
+{
+    return widen_four((const uint16_t *)b + at);
+}
+static inline vf widen_e4m3(const void *b, size_t at)
+{
+    const uint8_t *p = (const uint8_t *)b + at;
+    uint16_t h[4];
+    for (size_t i = 0; i < 4; i++)
+        h[i] = (uint16_t)((p[i] & 0x80u) << 8 | (p[i] & 0x7fu) << 7);
+    return widen_four(h);
+}
+static inline vf widen_e5m2(const void *b, size_t at)
+{
+    const uint8_t *p = (const uint8_t *)b + at;
+    uint16_t h[4];
+    for (size_t i = 0; i < 4; i++)
+        h[i] = (uint16_t)(p[i] << 8);
+    return widen_four(h);
+}
+static inline vf widen_i8(const void *b, size_t at)
+{
+    const int8_t *p = (const int8_t *)b + at;
+    return (vf){ (float)p[0], (float)p[1], (float)p[2], (float)p[3] };
+}
+static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
+{
+    vm x;
+    memcpy(&x, (const uint32_t *)b + at, sizeof(x));
+    *even = (vf)(x << 16);
+    *odd = (vf)(x & (vm){ INT32_MIN >> 15, INT32_MIN >> 15, INT32_MIN >> 15, INT32_MIN >> 15 });
+}
+#endif
+
+/* What widened elements have to be multiplied with. */
+static const float narrow_factor[PRT_NARROW_COUNT] = { 1.0f, 1.0f, 128.0f, 0.5f, 1.0f };
+
+/* ---- a few rows */
+
+typedef struct narrow_tile {
+    const prt_narrow_block *g;
+    size_t width, row, column;
+} narrow_tile;
+
+static inline void narrow_put(const narrow_tile *t, size_t i, size_t j, vf v)
+{
+    const prt_narrow_block *g = t->g;
+    const prt_gemm_end *e = g->end;
+    const size_t at = t->column + j, row = t->row + i, n = g->columns;
+    const vf factor = v_set(narrow_factor[g->kind]);
+    v = v_mul(v, g->scale != NULL ? v_mul(v_load_some(g->scale, at, n), factor) : factor);
+    if (e->bias != NULL)
+        v = v_add(v, v_load_some(e->bias, at, n));
+    if (e->residual != NULL)
+        v = v_add(v, v_load_some(e->residual + row * e->ldr, at, n));
+    v_store_some(g->c + row * g->ldc, at, n,
+        v_act(v, e->act.kind, v_set(e->act.a), v_set(e->act.b)));
+}
+
+enum { NARROW_LINE = 64, NARROW_FAR = 4096 }; /* bytes of a cache line; ahead in the stream */
+
+#define NARROW_EACH(R, W)                                                                          \
+    PRT_UNROLL(8)                                                                                  \
+    for (size_t i = 0; i < R; i++)                                                                 \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t j = 0; j < W; j++)
+
+#define NARROW_BEGIN(R, W)                                                                         \
+    const prt_narrow_block *g = t->g;                                                              \
+    const size_t k = g->k, width = t->width;                                                       \
+    vf sum[R][W];                                                                                  \
+    const float *a[R];                                                                             \
+    NARROW_EACH(R, W) sum[i][j] = v_set(0.0f);                                                     \
+    PRT_UNROLL(8)                                                                                  \
+    for (size_t i = 0; i < R; i++)                                                                 \
+        a[i] = g->a + (t->row + i) * g->lda;                                                       \
+    const char *b = (const char *)g->b + t->column * sizeof(ELEMENT) * GROUP;
+
+#define NARROW_FETCH(W)                                                                            \
+    PRT_UNROLL(8)                                                                                  \
+    for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT) * GROUP; j += NARROW_LINE)                   \
+        __builtin_prefetch(b + NARROW_FAR + j, 0, 3);
+
+#define NARROW_STEP(R, W, P)                                                                       \
+    PRT_UNROLL(8)                                                                                  \
+    for (size_t i = 0; i < R; i++) {                                                               \
+        const vf x = v_set(a[i][P]);                                                               \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t j = 0; j < W; j++)                                                             \
+            sum[i][j] = v_fma(x, w[j], sum[i][j]);                                                 \
+    }
+
+/* R rows by W vectors. */
+#define NARROW(KIND, R, W)                                                                         \
+    static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
+    {                                                                                              \
+        NARROW_BEGIN(R, W)                                                                         \
+        for (size_t p = 0; p < k; p++) {                                                           \
+            vf w[W];                                                                               \
+            NARROW_FETCH(W)                                                                        \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                w[j] = widen_##KIND(b, j * VL);                                                    \
+            NARROW_STEP(R, W, p)                                                                   \
+            b += width * sizeof(ELEMENT);                                                          \
+        }                                                                                          \
+        NARROW_EACH(R, W) narrow_put(t, i, j * VL, sum[i][j]);                                     \
+    }
+
+/* The same by pairs of rows of B. */
+#define NARROW_PAIRS(KIND, R, W)                                                                   \
+    static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
+    {                                                                                              \
+        NARROW_BEGIN(R, W)                                                                         \
+        for (size_t p = 0; p < k; p += 2) {                                                        \
+            vf w[W], odd[W];                                                                       \
+            NARROW_FETCH(W)                                                                        \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                widen_pairs(b, j * VL, &w[j], &odd[j]);                                            \
+            NARROW_STEP(R, W, p)                                                                   \
+            if (p + 1 == k)                                                                        \
+                break;                                                                             \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                w[j] = odd[j];                                                                     \
+            NARROW_STEP(R, W, p + 1)                                                               \
+            b += width * sizeof(ELEMENT) * GROUP;                                                  \
+        }                                                                                          \
+        NARROW_EACH(R, W) narrow_put(t, i, j * VL, sum[i][j]);                                     \
+    }
+
+/* By rows: how many vectors side by side, and the kernels for that many and for one slice. */
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#define NARROW_ALL(ONE, KIND)                                                                      \
+    ONE(KIND, 1, 4) ONE(KIND, 2, 4) ONE(KIND, 3, 4) ONE(KIND, 4, 4)                                \
+    ONE(KIND, 1, 1) ONE(KIND, 2, 1) ONE(KIND, 3, 1) ONE(KIND, 4, 1)
+#define NARROW_ROW(KIND)                                                                           \
+    { { narrow_##KIND##_1x4, narrow_##KIND##_2x4, narrow_##KIND##_3x4, narrow_##KIND##_4x4 },      \
+        { narrow_##KIND##_1x1, narrow_##KIND##_2x1, narrow_##KIND##_3x1, narrow_##KIND##_4x1 } }
+static const size_t narrow_wide[] = { 4, 4, 4, 4 };
+#elif defined(__AVX2__) && defined(__FMA__)
+#define NARROW_ALL(ONE, KIND)                                                                      \
+    ONE(KIND, 1, 8) ONE(KIND, 2, 4) ONE(KIND, 1, 2) ONE(KIND, 2, 2) ONE(KIND, 3, 2) ONE(KIND, 4, 2)
+#define NARROW_ROW(KIND)                                                                           \
+    { { narrow_##KIND##_1x8, narrow_##KIND##_2x4, narrow_##KIND##_3x2, narrow_##KIND##_4x2 },      \
+        { narrow_##KIND##_1x2, narrow_##KIND##_2x2, narrow_##KIND##_3x2, narrow_##KIND##_4x2 } }
+static const size_t narrow_wide[] = { 8, 4, 2, 2 };
+#else
+#define NARROW_ALL(ONE, KIND) ONE(KIND, 1, 4) ONE(KIND, 2, 4)
+#define NARROW_ROW(KIND)                                                                           \
+    { { narrow_##KIND##_1x4, narrow_##KIND##_2x4 }, { narrow_##KIND##_1x4, narrow_##KIND##_2x4 } }
+static const size_t narrow_wide[] = { 4, 4 };
+#endif
+
+#define ELEMENT uint16_t
+#define GROUP 1
+NARROW_ALL(NARROW, f16)
+#undef GROUP
+#define GROUP 2
+NARROW_ALL(NARROW_PAIRS, bf16)
+#undef GROUP
+#undef ELEMENT
+#define ELEMENT uint8_t
+#define GROUP 1
+NARROW_ALL(NARROW, e4m3)
+NARROW_ALL(NARROW, e5m2)
+NARROW_ALL(NARROW, i8)
+#undef GROUP
+#undef ELEMENT
+
+enum { NARROW_ROWS = sizeof(narrow_wide) / sizeof(narrow_wide[0]) };
+
+static void run_few(const prt_narrow_block *g)
+{
+    static void (*const kernels[PRT_NARROW_COUNT][2][NARROW_ROWS])(const narrow_tile *t) = {
+        NARROW_ROW(f16), NARROW_ROW(bf16), NARROW_ROW(e4m3), NARROW_ROW(e5m2), NARROW_ROW(i8) };
+    const size_t groups = (g->rows + NARROW_ROWS - 1) / NARROW_ROWS;
+    narrow_tile t = { .g = g, .width = prt_gemm_width(g->columns) };
+    for (size_t n = 0; n < groups; n++) {
+        const size_t rows = g->rows / groups + (n < g->rows % groups);
+        const size_t wide = narrow_wide[rows - 1] * VL;
+        for (t.column = 0; t.column < t.width;) {
+            const bool whole = t.width - t.column >= wide;
+            kernels[g->kind][whole ? 0 : 1][rows - 1](&t);
+            t.column += whole ? wide : PRT_GEMM_SLICE;
+        }
+        t.row += rows;
+    }
+}
+
+/* ---- widening */
+
+#define WIDEN(KIND)                                                                                \
+    static inline vf widen_row_##KIND(const void *b, size_t width, size_t k, size_t j)             \
+    {                                                                                              \
+        return widen_##KIND(b, k * width + j);                                                     \
+    }
+
+WIDEN(f16) WIDEN(e4m3) WIDEN(e5m2) WIDEN(i8)
+
+static inline vf widen_row_bf16(const void *b, size_t width, size_t k, size_t j)
+{
+    vf even, odd;
+    widen_pairs(b, k / 2 * width + j, &even, &odd);
+    return k % 2 != 0 ? odd : even;
+}
+
+#define WIDEN_CASE(KIND)                                                                           \
+    case PRT_NARROW_##KIND:                                                                        \
+        for (size_t i = k; i < k + depth; i++, to += width)                                        \
+            for (size_t j = 0; j < width; j += VL)                                                 \
+                v_store(to + j, v_mul(widen_row_##KIND(b, width, i, j), v_load(factor + j)));      \
+        break;
+
+static void run_widen(int kind, size_t columns, size_t k, size_t depth, const void *b,
+    const float *scale, float *to)
+{
+    const size_t width = prt_gemm_width(columns);
+    float factor[PRT_GEMM_PANEL];
+    for (size_t j = 0; j < PRT_GEMM_PANEL; j++)
+        factor[j] = narrow_factor[kind] * (scale != NULL && j < columns ? scale[j] : 1.0f);
+    switch (kind) {
+        WIDEN_CASE(f16)
+        WIDEN_CASE(bf16)
+        WIDEN_CASE(e4m3)
+        WIDEN_CASE(e5m2)
+        WIDEN_CASE(i8)
+    }
+}
+
+/* ---- bfloat16 */
+
+/* The upper half is what bfloat16 keeps; NaN stays one. */
+static inline uint32_t bf16_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    const uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1u);
+    return (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : rounded;
+}
+
+static void run_round(size_t n, const float *x, float *y)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = bf16_of(x[i]) & 0xffff0000u;
+        memcpy(y + i, &bits, sizeof(bits));
+    }
+}
+
+static void run_round_pairs(size_t n, const float *x, uint32_t *y)
+{
+    for (size_t i = 0; i < n / 2; i++)
+        y[i] = bf16_of(x[2 * i]) >> 16 | (bf16_of(x[2 * i + 1]) & 0xffff0000u);
+    if (n % 2 != 0)
+        y[n / 2] = bf16_of(x[n - 1]) >> 16;
+}
+
+#endif

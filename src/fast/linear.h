@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* linear.h — one product with whole operands: rows of A, one matrix B on the right. */
+#ifndef PRT_FAST_LINEAR_H
+#define PRT_FAST_LINEAR_H
+
+#include "fast/fast.h"
+
+typedef struct prt_linear {
+    const prt_kern *kern;
+    size_t m, n, k, pieces; /* pieces: set where the work is cut */
+    const float *a, *b;
+    bool turned; /* columns of B lie side by side */
+    bool packed; /* B is panels, see kern/gemm.h */
+    int narrow;  /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */
+    const void *panels;
+    const float *bias, *residual, *scale;
+    float *y;
+    prt_act act;
+} prt_linear;
+
+/* Few rows of A: B is read once as it lies, and not packed. Widening B by panels, where it is
+ * narrow, pays after PRT_LINEAR_NARROW. */
+enum { PRT_LINEAR_FEW = 4, PRT_LINEAR_NARROW = 8 };
+
+/* By the way that fits the rows. */
+poprt_status prt_linear_run(prt_eval *c, const prt_linear *f);
+
+/* With A rounded to bfloat16 on the way. */
+poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f);
+
+#endif

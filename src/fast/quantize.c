@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quantize.c — QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit
+ * integers, with scales by tensor or by axis.
+ */
+#include "fast/fast.h"
+#include "fast/integer.h"
+#include "fast/share.h"
+#include "op/quant.h"
+
+enum { QUANTIZE_LEAST = 1 << 14 };
+
+typedef struct stretch {
+    const prt_kern *kern;
+    const prt_tensor *x, *scale, *zero;
+    prt_tensor *y;
+    size_t axis, inner; /* elements that share a scale follow each other, `inner` of them */
+    size_t total, pieces;
+} stretch;
+
+static void run_part(const stretch *s, size_t from, size_t count, size_t at)
+{
+    const float scale = ((const float *)s->scale->data)[at];
+    const float zero =
+        s->zero != NULL ? (float)prt_load_i64(s->zero->dtype, s->zero->data, at) : 0.0f;
+    const prt_kern_bytes *k = &s->kern->bytes;
+    if (s->x->dtype == PRT_DTYPE_f32)
+        k->quantize(count, (const float *)s->x->data + from, scale, zero,
+            s->y->dtype == PRT_DTYPE_i8, (uint8_t *)s->y->data + from);
+    else if (s->x->dtype == PRT_DTYPE_i32)
+        k->dequantize_i32(count, (const int32_t *)s->x->data + from, (double)zero, (double)scale,
+            (float *)s->y->data + from);
+    else
+        k->dequantize(count, (const uint8_t *)s->x->data + from, s->x->dtype == PRT_DTYPE_i8, zero,
+            scale, (float *)s->y->data + from);
+}
+
+static void run_piece(const void *user, size_t item, float *scratch)
+{
+    const stretch *s = user;
+    const size_t end = prt_share_cut(s->total, s->pieces, item + 1);
+    (void)scratch;
+    for (size_t i = prt_share_cut(s->total, s->pieces, item); i < end;) {
+        const size_t row = i / s->inner, left = (row + 1) * s->inner - i;
+        const size_t count = left < end - i ? left : end - i;
+        run_part(s, i, count, row % s->axis);
+        i += count;
+    }
+}
+
+static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis_attr)
+{
+    const prt_tensor *x = c->in[0];
+    stretch s = { .kern = k, .x = x, .scale = c->in[1],
+        .zero = prt_eval_has(c, 2) ? c->in[2] : NULL, .y = c->out[0], .axis = 1,
+        .total = prt_tensor_count(x) };
+    s.inner = s.total;
+    if (s.total == 0)
+        return POPRT_OK;
+    if (s.scale->rank != 0 && s.scale->dims[0] != 1) {
+        const uint32_t axis = (uint32_t)(axis_attr < 0 ? axis_attr + (int64_t)x->rank : axis_attr);
+        s.axis = (size_t)x->dims[axis];
+        s.inner = prt_dims_product(x->dims, axis + 1, x->rank);
+    }
+    s.pieces = prt_share_pieces(s.total, QUANTIZE_LEAST);
+    return prt_share_run(c, s.pieces, 0, run_piece, &s);
+}
+
+static bool is_byte(int32_t dtype)
+{
+    return dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8;
+}
+
+poprt_status prt_fast_quantize(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_quantize(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_quantize_linear_attrs *a = c->attrs;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || a->block_size != 0 ||
+        (a->precision != 0 && a->precision != PRT_DTYPE_f32) || !is_byte(c->out[0]->dtype))
+        return prt_fast_pass(done);
+    return run(c, k, a->axis);
+}
+
+poprt_status prt_fast_dequantize(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_dequantize(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_dequantize_linear_attrs *a = c->attrs;
+    if (!prt_eval_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || a->block_size != 0 ||
+        c->out[0]->dtype != PRT_DTYPE_f32 ||
+        (!is_byte(c->in[0]->dtype) && c->in[0]->dtype != PRT_DTYPE_i32))
+        return prt_fast_pass(done);
+    return run(c, k, a->axis);
+}
+
+/* ---- DynamicQuantizeLinear ---- */
+
+typedef struct range {
+    const prt_kern *kern;
+    const float *x;
+    size_t n, pieces;
+    float *low, *high; /* of each piece */
+} range;
+
+static void run_range(const void *user, size_t item, float *scratch)
+{
+    const range *r = user;
+    const size_t from = prt_share_cut(r->n, r->pieces, item);
+    const size_t count = prt_share_cut(r->n, r->pieces, item + 1) - from;
+    (void)scratch;
+    r->low[item] = r->kern->rows.extreme(PRT_TWO_min, count, r->x + from);
+    r->high[item] = r->kern->rows.extreme(PRT_TWO_max, count, r->x + from);
+}
+
+poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *done)
+{
+    enum { MOST_PIECES = 64 };
+    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(c->in[0]) == 0)
+        return prt_fast_pass(done);
+    const prt_tensor *x = c->in[0];
+    float ends[2 * MOST_PIECES], scale;
+    uint8_t zero;
+    const range r = { .kern = k, .x = x->data, .n = prt_tensor_count(x),
+        .pieces = prt_share_pieces(prt_tensor_count(x), QUANTIZE_LEAST), .low = ends,
+        .high = ends + MOST_PIECES };
+    PRT_TRY(prt_share_run(c, r.pieces, 0, run_range, &r));
+    const float low = k->rows.extreme(PRT_TWO_min, r.pieces, r.low);
+    const float high = k->rows.extreme(PRT_TWO_max, r.pieces, r.high);
+    if (!isfinite(low) || !isfinite(high))
+        return prt_fast_pass(done);
+    /* The two ends have the scale and zero point of all. */
+    prt_quant_dynamic_run(2, (const float[]){ low, high }, NULL, &scale, &zero);
+    const prt_tensor scales = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_f32, .data = &scale };
+    const prt_tensor zeros = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_u8, .data = &zero };
+    const stretch s = { .kern = k, .x = x, .scale = &scales, .zero = &zeros, .y = c->out[0],
+        .axis = 1, .inner = r.n, .total = r.n, .pieces = r.pieces };
+    if (prt_eval_wants(c, 1))
+        *(float *)c->out[1]->data = scale;
+    if (prt_eval_wants(c, 2))
+        *(uint8_t *)c->out[2]->data = zero;
+    return prt_share_run(c, s.pieces, 0, run_piece, &s);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fused_linear.c — fused_linear: a product with one matrix on the right, which may be packed and
+ * stored in a narrow type, then scale, bias, residual and activation in double.
+ */
+#include "kern/narrow.h"
+#include "num/float.h"
+#include "op/fused.h"
+#include "op/inner.h"
+#include "op/narrow.h"
+#include "op/nn.h"
+
+int prt_narrow_of(int32_t dtype)
+{
+    switch (dtype) {
+    case PRT_DTYPE_f16:
+        return PRT_NARROW_f16;
+    case PRT_DTYPE_bf16:
+        return PRT_NARROW_bf16;
+    case PRT_DTYPE_f8e4m3fnuz:
+        return PRT_NARROW_e4m3;
+    case PRT_DTYPE_f8e5m2fnuz:
+        return PRT_NARROW_e5m2;
+    case PRT_DTYPE_i8:
+        return PRT_NARROW_i8;
+    default:
+        return PRT_NARROW_COUNT;
+    }
+}
+
+static bool known_compute(prt_str name)
+{
+    return name.size == 0 || prt_str_is(name, "bf16");
+}
+
+/* Columns of B, and the depths that it may have. A packed one is a vector of K rows, as wide as its
+ * panels; in pairs of rows, the last one may be half. */
+static poprt_status infer_right(prt_infer *c, int64_t columns, bool turned, int64_t *n, int64_t *k)
+{
+    const int32_t dtype = c->in[1].dtype;
+    if (columns == 0) {
+        if (dtype != PRT_DTYPE_f32 && dtype != PRT_DTYPE_undefined)
+            return prt_infer_fail(c, POPRT_E_TYPE, "a B of %s that is not packed",
+                prt_dtype_of(dtype)->name);
+        PRT_TRY(prt_infer_rank(c, 1, 2));
+        *n = prt_infer_dim(c, 1, !turned);
+        *k = prt_infer_dim(c, 1, turned);
+        return POPRT_OK;
+    }
+    if (columns < 0 || columns > INT32_MAX || turned)
+        return prt_infer_fail(c, POPRT_E_ARG, "a packed B of %lld columns", (long long)columns);
+    PRT_TRY(prt_infer_rank(c, 1, 1));
+    const int64_t group = dtype == PRT_DTYPE_bf16 ? 2 : 1;
+    const int64_t width = (int64_t)prt_gemm_width((size_t)columns);
+    const int64_t size = prt_infer_dim(c, 1, 0);
+    *n = columns;
+    *k = prt_dim_is_number(size) ? size / width : PRT_DIM_UNKNOWN;
+    if (prt_dim_is_number(size) && size % (width * group) != 0)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements are no panels of %lld columns",
+            (long long)size, (long long)columns);
+    const int64_t depth = prt_infer_ranked(c, 0) && c->in[0].rank > 0
+        ? c->in[0].dims[c->in[0].rank - 1]
+        : PRT_DIM_UNKNOWN;
+    if (group == 2 && !prt_dim_is_number(depth))
+        *k = PRT_DIM_UNKNOWN;
+    else if (group == 2 && *k == depth + 1 && depth % 2 != 0)
+        *k = depth;
+    return POPRT_OK;
+}
+
+static poprt_status infer(prt_infer *c)
+{
+    const prt_fused_linear_attrs *a = c->attrs;
+    int64_t n = PRT_DIM_UNKNOWN, k = PRT_DIM_UNKNOWN, inner;
+    PRT_TRY(prt_fused_check_act(c, a->activation));
+    if (!known_compute(a->compute))
+        return prt_infer_fail(c, POPRT_E_ARG, "compute '%.*s' is neither '' nor 'bf16'",
+            PRT_STR_ARG(a->compute));
+    PRT_TRY(infer_right(c, a->columns, a->transB != 0, &n, &k));
+    PRT_TRY(prt_infer_vector(c, 2, n));
+    PRT_TRY(prt_infer_vector(c, 4, n));
+    if (!prt_infer_ranked(c, 0))
+        return prt_infer_unranked(c, 0, c->in[0].dtype, PRT_RANK_UNKNOWN);
+    prt_shape y = c->in[0];
+    if (y.rank < 1)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "A has rank 0; at least 1 is needed");
+    PRT_TRY(prt_infer_merge(c, y.dims[y.rank - 1], k, "inner dim", &inner));
+    y.dims[y.rank - 1] = n;
+    PRT_TRY(prt_fused_check_residual(c, 3, &y));
+    return prt_infer_exact(c, 0, y.dtype, y.rank, y.dims);
+}
+
+/* What an element stands for: see kern/narrow.h for the two exceptions. */
+static float element(const prt_tensor *b, size_t at)
+{
+    const uint8_t *bytes = b->data;
+    const bool f143 = b->dtype == PRT_DTYPE_f8e4m3fnuz, f152 = b->dtype == PRT_DTYPE_f8e5m2fnuz;
+    if ((f143 || f152) && bytes[at] == 0x80)
+        return 0.0f;
+    if (f152 && (bytes[at] & 0x7c) == 0x7c)
+        return prt_f16_to_f32((uint16_t)(bytes[at] << 8));
+    return (float)prt_load_f64(b->dtype, b->data, at);
+}
+
+/* The matrix that was packed, in float32, which holds all that narrow elements can be. */
+static poprt_status unpack(prt_eval *c, size_t k, size_t n, prt_tensor *to)
+{
+    const int64_t dims[2] = { (int64_t)k, (int64_t)n };
+    const prt_tensor *b = c->in[1];
+    const int kind = prt_narrow_of(b->dtype);
+    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, 2, dims, to));
+    float *data = to->data;
+    size_t start = 0;
+    for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
+        const size_t columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL;
+        const size_t width = prt_gemm_width(columns);
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j < columns; j++)
+                data[i * n + first + j] = element(b, start + prt_narrow_at(kind, width, i, j));
+        start += prt_narrow_rows(kind, k) * width;
+    }
+    return POPRT_OK;
+}
+
+/* The elements of A as bfloat16 holds them. */
+static poprt_status round_left(prt_eval *c, prt_tensor *a)
+{
+    prt_tensor to;
+    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, a->rank, a->dims, &to));
+    const float *from = a->data;
+    float *data = to.data;
+    for (size_t i = 0; i < prt_tensor_count(a); i++)
+        data[i] = prt_bf16_to_f32(prt_f32_to_bf16(from[i]));
+    *a = to;
+    return POPRT_OK;
+}
+
+static const prt_tensor *input(const prt_eval *c, uint32_t i)
+{
+    return prt_eval_has(c, i) ? c->in[i] : NULL;
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    const prt_fused_linear_attrs *a = c->attrs;
+    const prt_gemm_attrs gemm = { .alpha = 1.0f, .beta = 1.0f, .transB = a->transB };
+    prt_act act;
+    if (!prt_eval_wants(c, 0) || !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+        return POPRT_OK;
+    prt_tensor x = *c->in[0], y = *c->out[0], w = *c->in[1];
+    const int64_t k = x.dims[x.rank - 1], n = y.dims[y.rank - 1];
+    x.dims[0] = y.dims[0] = (int64_t)prt_dims_product(x.dims, 0, x.rank - 1);
+    x.dims[1] = k;
+    y.dims[1] = n;
+    x.rank = y.rank = 2;
+    if (a->columns != 0)
+        PRT_TRY(unpack(c, (size_t)k, (size_t)n, &w));
+    if (a->compute.size != 0)
+        PRT_TRY(round_left(c, &x));
+    const prt_tensor *in[2] = { &x, &w };
+    prt_tensor *out[1] = { &y };
+    PRT_TRY(prt_inner_eval(c, PRT_OP_gemm, &gemm, 2, in, 1, out));
+    prt_fused_finish_scaled(c, input(c, 4), input(c, 2), input(c, 3), &act);
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_fused_linear = { .infer = infer, .eval = eval };

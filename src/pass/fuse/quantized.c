@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quantized.c — fuse_quantized: DequantizeLinear of both sides, Conv or MatMul, QuantizeLinear
+ * become QLinearConv or QLinearMatMul, which sum integers exactly.
+ *
+ * Expects 8-bit integers, one scale for data and result, one or one by filter (column) for weights,
+ * and a bias in units of data times weights. The floats in between have one reader. Rounding may
+ * differ by one unit where the float form was half way between two. Comes before constants are
+ * folded, which would make floats of quantised weights.
+ */
+#include <math.h>
+
+#include "pass/rewrite.h"
+
+static bool is_byte(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) &&
+        (v->type->dtype == PRT_DTYPE_u8 || v->type->dtype == PRT_DTYPE_i8);
+}
+
+static bool is_f32(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32;
+}
+
+static bool is_one(const prt_value *v)
+{
+    return v->type->rank == 0 || (v->type->rank == 1 && v->type->dims[0] == 1);
+}
+
+/* The DequantizeLinear behind input `slot`, with a zero point; `axis`: that of several scales, or
+ * -1 for one only. */
+static prt_op *opened(const prt_op *op, uint32_t slot, int64_t axis)
+{
+    prt_op *d = prt_match_producer(op, slot, PRT_OP_dequantize_linear);
+    if (d == NULL || !is_byte(prt_op_input(d, 0)) || !is_byte(prt_op_input(d, 2)) ||
+        !is_f32(prt_op_input(d, 1)) || !is_f32(&d->out[0]) || !is_f32(prt_op_input(d, 1)))
+        return NULL;
+    const prt_dequantize_linear_attrs *a = d->attrs;
+    const prt_value *x = prt_op_input(d, 0), *scale = prt_op_input(d, 1);
+    if (a->block_size != 0)
+        return NULL;
+    if (is_one(scale))
+        return d;
+    const int64_t at = a->axis < 0 ? a->axis + x->type->rank : a->axis;
+    return axis >= 0 && x->type->rank > 0 && scale->type->rank == 1 && at == axis ? d : NULL;
+}
+
+static double number(const prt_tensor *t, size_t i)
+{
+    return prt_load_f64(t->dtype, t->data, prt_tensor_count(t) != 1 ? i : 0);
+}
+
+/* The int32 bias of a convolution; false when it is counted in other units. */
+static bool find_bias(const prt_op *conv, const prt_op *x, const prt_op *w, prt_value **bias)
+{
+    prt_tensor units, x_scale, w_scale, values, zero;
+    *bias = NULL;
+    if (prt_op_input(conv, 2) == NULL)
+        return true;
+    prt_op *d = prt_match_producer(conv, 2, PRT_OP_dequantize_linear);
+    if (d == NULL || !prt_match_constant(d, 0, &values) || values.dtype != PRT_DTYPE_i32 ||
+        values.rank != 1 || !prt_match_constant(d, 1, &units) ||
+        !prt_match_constant(x, 1, &x_scale) || !prt_match_constant(w, 1, &w_scale))
+        return false;
+    const size_t n = prt_tensor_count(&values);
+    const bool shifted = prt_op_input(d, 2) != NULL;
+    if ((prt_tensor_count(&units) != 1 && prt_tensor_count(&units) != n) ||
+        (prt_tensor_count(&w_scale) != 1 && prt_tensor_count(&w_scale) != n) ||
+        (shifted && (!prt_match_constant(d, 2, &zero) ||
+                        (prt_tensor_count(&zero) != 1 && prt_tensor_count(&zero) != n))))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const double want = number(&x_scale, 0) * number(&w_scale, i);
+        if (!(fabs(number(&units, i) - want) <= 1e-6 * want) ||
+            (shifted && number(&zero, i) != 0.0))
+            return false;
+    }
+    *bias = prt_op_input(d, 0);
+    return true;
+}
+
+static void copy_attrs(const prt_conv_attrs *from, prt_qlinear_conv_attrs *to)
+{
+    *to = PRT_ATTRS_OF(qlinear_conv);
+    if (from->group != 1)
+        PRT_ATTR_GIVE(*to, qlinear_conv, group, from->group);
+    if (from->pads.count != 0)
+        PRT_ATTR_GIVE(*to, qlinear_conv, pads, from->pads);
+    if (from->strides.count != 0)
+        PRT_ATTR_GIVE(*to, qlinear_conv, strides, from->strides);
+    if (from->dilations.count != 0)
+        PRT_ATTR_GIVE(*to, qlinear_conv, dilations, from->dilations);
+    if (from->kernel_shape.count != 0)
+        PRT_ATTR_GIVE(*to, qlinear_conv, kernel_shape, from->kernel_shape);
+    if (!prt_str_is(from->auto_pad, "NOTSET"))
+        PRT_ATTR_GIVE(*to, qlinear_conv, auto_pad, from->auto_pad);
+}
+
+static bool apply(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_quantize_linear_attrs *q = root->attrs;
+    prt_op *conv = prt_match_interior(root, 0, PRT_OP_conv);
+    prt_op *op = conv != NULL ? conv : prt_match_interior(root, 0, PRT_OP_matmul);
+    prt_value *bias = NULL;
+    (void)p;
+    if (op == NULL || q->block_size != 0 || q->precision != 0 || !is_byte(prt_op_input(root, 2)) ||
+        !is_f32(prt_op_input(root, 1)) || !is_one(prt_op_input(root, 1)))
+        return false;
+    const prt_value *right = prt_op_input(op, 1);
+    if (!prt_type_is_tensor(right->type) || right->type->rank < 2)
+        return false;
+    const int64_t by = conv != NULL ? 0 : right->type->rank == 2 ? 1 : -1;
+    const prt_op *x = opened(op, 0, -1), *w = opened(op, 1, by);
+    if (x == NULL || w == NULL || (conv != NULL && !find_bias(conv, x, w, &bias)))
+        return false;
+    prt_value *in[9] = { prt_op_input(x, 0), prt_op_input(x, 1), prt_op_input(x, 2),
+        prt_op_input(w, 0), prt_op_input(w, 1), prt_op_input(w, 2), prt_op_input(root, 1),
+        prt_op_input(root, 2), bias };
+    prt_qlinear_conv_attrs attrs;
+    if (conv != NULL)
+        copy_attrs(conv->attrs, &attrs);
+    prt_value *y = conv != NULL
+        ? prt_build_op(b, PRT_OP_qlinear_conv, &attrs, bias != NULL ? 9 : 8, in)
+        : prt_build_op(b, PRT_OP_qlinear_matmul, NULL, 8, in);
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+static const prt_rewrite rewrites[] = { { PRT_OP_quantize_linear, apply } };
+
+const prt_pass_hooks prt_pass_fuse_quantized = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};

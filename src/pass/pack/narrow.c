@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * narrow.c — narrow_weights: packed matrices are stored in fewer bits (kern/narrow.h), where a
+ * session widens them as it reads them. fused_linear keeps its place; nhwc_conv of 1 by 1 becomes
+ * fused_linear. Asked for by the options only: results change.
+ */
+#include <math.h>
+
+#include "kern/narrow.h"
+#include "pass/rewrite.h"
+
+typedef struct target {
+    int kind;
+    int32_t dtype;
+    bool scaled;
+} target;
+
+static bool target_of(const prt_pass *p, target *to)
+{
+    static const struct {
+        const char *name;
+        target target;
+    } rows[] = { { "f16", { PRT_NARROW_f16, PRT_DTYPE_f16, false } },
+        { "bf16", { PRT_NARROW_bf16, PRT_DTYPE_bf16, false } },
+        { "f8e4m3", { PRT_NARROW_e4m3, PRT_DTYPE_f8e4m3fnuz, true } },
+        { "f8e5m2", { PRT_NARROW_e5m2, PRT_DTYPE_f8e5m2fnuz, true } },
+        { "i8", { PRT_NARROW_i8, PRT_DTYPE_i8, true } } };
+    const char *weights = prt_pass_text(p, "weights");
+    if (strcmp(prt_pass_text(p, "compute"), "bf16") == 0)
+        weights = "bf16";
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
+        if (strcmp(weights, rows[i].name) == 0) {
+            *to = rows[i].target;
+            return true;
+        }
+    return false;
+}
+
+/* Scales that make each column's largest element the largest that can be stored; without scales,
+ * false when an element is beyond that. False for what is not finite. */
+static bool find_scales(const target *t, size_t k, size_t columns, const float *panel, float *scale)
+{
+    static const float most[PRT_NARROW_COUNT] = PRT_NARROW_MOST;
+    const size_t width = prt_gemm_width(columns);
+    for (size_t j = 0; j < columns; j++) {
+        float largest = 0.0f;
+        for (size_t i = 0; i < k; i++) {
+            const float x = fabsf(panel[i * width + j]);
+            if (!isfinite(x))
+                return false;
+            largest = x > largest ? x : largest;
+        }
+        const float s = largest / most[t->kind];
+        if (!t->scaled && s > 1.0f)
+            return false;
+        scale[j] = s >= 0x1p-100f ? s : 1.0f;
+    }
+    return true;
+}
+
+static bool narrow_all(const target *t, size_t k, size_t n, const float *w, void *to, float *scale)
+{
+    char *out = to;
+    for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
+        const size_t columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL;
+        const size_t width = prt_gemm_width(columns);
+        if (!find_scales(t, k, columns, w, scale + first))
+            return false;
+        prt_narrow_pack(t->kind, k, columns, w, t->scaled ? scale + first : NULL, out);
+        w += k * width;
+        out += prt_narrow_rows(t->kind, k) * width * prt_narrow_size(t->kind);
+    }
+    return true;
+}
+
+/* The same from a constant that may lie at any address. */
+static bool narrow_into(const prt_pass *p, const target *t, const prt_tensor *w, size_t k, size_t n,
+    void *to, float *scale)
+{
+    prt_blob *copy = NULL;
+    if ((uintptr_t)w->data % _Alignof(float) == 0)
+        return narrow_all(t, k, n, w->data, to, scale);
+    if (prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK)
+        return false;
+    memcpy(prt_blob_bytes(copy), w->data, w->size);
+    const bool ok = narrow_all(t, k, n, (const void *)copy->data, to, scale);
+    prt_blob_release(copy);
+    return ok;
+}
+
+/* Panels of n columns, and their scales (NULL without). */
+static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value **panels,
+    prt_value **scales)
+{
+    prt_tensor w;
+    prt_blob *blob = NULL, *scale = NULL;
+    size_t size;
+    if (n == 0 || !prt_match_constant(op, 1, &w) || w.dtype != PRT_DTYPE_f32 || w.rank != 1)
+        return false;
+    const size_t width = n / PRT_GEMM_PANEL * PRT_GEMM_PANEL + prt_gemm_width(n % PRT_GEMM_PANEL);
+    const size_t k = (size_t)w.dims[0] / width, rows = prt_narrow_rows(t->kind, k);
+    if (k == 0 || k * width != (size_t)w.dims[0] ||
+        !prt_size_mul(rows * prt_narrow_size(t->kind), width, &size))
+        return false;
+    bool ok = prt_blob_create(p->module->allocator, size, &blob) == POPRT_OK &&
+        prt_blob_create(p->module->allocator, n * sizeof(float), &scale) == POPRT_OK &&
+        narrow_into(p, t, &w, k, n, prt_blob_bytes(blob), (void *)prt_blob_bytes(scale));
+    if (!ok) {
+        prt_blob_release(blob);
+        prt_blob_release(scale);
+        return false;
+    }
+    const int64_t dim = (int64_t)(rows * width), columns = (int64_t)n;
+    *panels = prt_pass_derive(op->graph, prt_op_input(op, 1),
+        prt_type_tensor(p->module->types, t->dtype, 1, &dim), blob);
+    *scales = NULL;
+    if (t->scaled)
+        *scales = prt_pass_derive(op->graph, prt_op_input(op, 1),
+            prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &columns), scale);
+    else
+        prt_blob_release(scale);
+    return *panels != NULL && (!t->scaled || *scales != NULL);
+}
+
+static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
+{
+    target t;
+    prt_value *in[5];
+    if (!target_of(p, &t) || !narrow(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
+        return false;
+    in[0] = prt_op_input(root, 0);
+    in[2] = prt_op_input(root, 2);
+    in[3] = prt_op_input(root, 3);
+    if (strcmp(prt_pass_text(p, "compute"), "bf16") == 0)
+        PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("bf16"));
+    uint32_t n = 5;
+    while (n > 2 && in[n - 1] == NULL)
+        n--;
+    prt_value *y = prt_build_op(b, PRT_OP_fused_linear, attrs, n, in);
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+static bool apply_linear(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_fused_linear_attrs attrs = *(const prt_fused_linear_attrs *)root->attrs;
+    return attrs.columns > 0 && put(p, b, root, &attrs);
+}
+
+static bool all_are(prt_i64s list, int64_t value)
+{
+    for (uint32_t i = 0; i < list.count; i++)
+        if (list.data[i] != value)
+            return false;
+    return true;
+}
+
+/* A convolution of 1 by 1 over all pixels is a product of their channels. */
+static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_nhwc_conv_attrs *a = root->attrs;
+    const prt_value *x = prt_op_input(root, 0);
+    prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
+    if (!prt_str_is(a->form, "panels") || a->group != 1 || a->images != 0 ||
+        prt_op_input(root, 4) != NULL || !prt_type_is_tensor(x->type) || x->type->rank < 2 ||
+        !all_are(a->kernel_shape, 1) || !all_are(a->pads, 0) || !all_are(a->strides, 1) ||
+        a->filters < 1)
+        return false;
+    PRT_ATTR_GIVE(attrs, fused_linear, columns, a->filters);
+    if (a->activation.size != 0) {
+        PRT_ATTR_GIVE(attrs, fused_linear, activation, a->activation);
+        PRT_ATTR_GIVE(attrs, fused_linear, alpha, a->alpha);
+        PRT_ATTR_GIVE(attrs, fused_linear, beta, a->beta);
+    }
+    return put(p, b, root, &attrs);
+}
+
+static const prt_rewrite rewrites[] = { { PRT_OP_fused_linear, apply_linear },
+    { PRT_OP_nhwc_conv, apply_conv } };
+
+const prt_pass_hooks prt_pass_narrow_weights = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};

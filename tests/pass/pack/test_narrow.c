@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* test_narrow.c — what narrow_weights stores, how close that stays, and what it leaves alone. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kern/narrow.h"
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+static const struct {
+    const char *options;
+    int32_t dtype;
+    double error; /* of results, of the largest one */
+} types[] = { { "weights=f16", PRT_DTYPE_f16, 1e-3 },
+    { "weights=bf16", PRT_DTYPE_bf16, 8e-3 },
+    { "weights=f8e4m3", PRT_DTYPE_f8e4m3fnuz, 0.06 },
+    { "weights=f8e5m2", PRT_DTYPE_f8e5m2fnuz, 0.12 },
+    { "weights=i8", PRT_DTYPE_i8, 0.01 } };
+
+/* x w + c with a packed constant w of k rows and n columns. */
+static char *product(int k, int n, const char *line)
+{
+    const size_t width = (size_t)n / PRT_GEMM_PANEL * PRT_GEMM_PANEL +
+        prt_gemm_width((size_t)n % PRT_GEMM_PANEL), count = (size_t)k * width;
+    const size_t size = count * 12 + 1024;
+    char *text = malloc(size);
+    size_t at = (size_t)snprintf(text, size,
+        "x = input f32[3,%d]\nc = input f32[%d]\nw = const f32[%zu] {", k, n, count);
+    for (size_t i = 0; i < count; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%.4f", i != 0 ? "," : "",
+            (double)(i * 7 % 191) / 64.0 - 1.5);
+    (void)snprintf(text + at, size - at, "}\n%s\nreturn y\n", line);
+    return text;
+}
+
+START_TEST(panels_are_stored_in_fewer_bits)
+{
+    static const int sizes[][2] = { { 40, 26 }, { 33, 64 }, { 17, 130 } };
+    for (size_t t = 0; t < PRT_COUNT_OF(types); t++)
+        for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++) {
+            char line[128];
+            (void)snprintf(line, sizeof(line), "y = fused_linear x w c {columns=%d}", sizes[i][1]);
+            char *text = product(sizes[i][0], sizes[i][1], line);
+            prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
+            ck_assert(run_pass(after, "narrow_weights", types[t].options));
+            ck_assert_int_eq(prt_op_input(after->first, 1)->type->dtype, types[t].dtype);
+            ck_assert(!run_pass(after, "narrow_weights", types[t].options));
+            assert_same_results(before, after, types[t].error, 3);
+            module_free(before);
+            module_free(after);
+            free(text);
+        }
+}
+END_TEST
+
+START_TEST(convolutions_of_one_by_one_become_products)
+{
+    char *text = product(24, 40, "i = input f32[2,5,3,24]\nr = input f32[2,5,3,40]\n"
+        "y = nhwc_conv i w c r {channels=24,filters=40,kernel_shape=[1,1],activation=\"Relu\"}");
+    prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
+    ck_assert(run_pass(after, "narrow_weights", "weights=f16"));
+    ck_assert(prt_op_is(after->first, PRT_OP_fused_linear));
+    assert_same_results(before, after, 1e-3, 3);
+    module_free(before);
+    module_free(after);
+    free(text);
+}
+END_TEST
+
+START_TEST(others_stay)
+{
+    char *text = product(40, 26, "y = fused_linear x w c {columns=26}");
+    prt_graph *g = graph_from_text(text);
+    ck_assert(!run_pass(g, "narrow_weights", NULL));
+    ck_assert(!run_pass(g, "narrow_weights", "weights=f32"));
+    module_free(g);
+    free(text);
+    static const char *const graphs[] = {
+        /* beyond the largest float16 */
+        "x = input f32[1,1]\nw = const f32[16] {70000,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
+        "y = fused_linear x w {columns=1}\nreturn y\n",
+        "x = input f32[1,1]\nw = const f32[16] {inf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
+        "y = fused_linear x w {columns=1}\nreturn y\n",
+        "x = input f32[1,1]\nw = input f32[16]\ny = fused_linear x w {columns=1}\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        g = graph_from_text(graphs[i]);
+        ck_assert(!run_pass(g, "narrow_weights", "weights=f16"));
+        module_free(g);
+    }
+    text = product(24, 40, "i = input f32[2,5,3,24]\n"
+        "y = nhwc_conv i w c {channels=24,filters=40,kernel_shape=[1,1],strides=[2,2]}");
+    g = graph_from_text(text);
+    ck_assert(!run_pass(g, "narrow_weights", "weights=f16"));
+    module_free(g);
+    free(text);
+}
+END_TEST
+
+/* What packing stores, at the borders of each type. */
+START_TEST(elements_are_rounded_to_nearest)
+{
+    float panel[16] = { 1.0f, -1.0f, 0.5f, 1e9f, -1e9f, 0.0f, 0.3f };
+    uint16_t words[32];
+    uint8_t bytes[16];
+    prt_narrow_pack(PRT_NARROW_f16, 1, 7, panel, NULL, words);
+    ck_assert_uint_eq(words[0], 0x3c00);
+    ck_assert_uint_eq(words[3], 0x7bff);
+    ck_assert_uint_eq(words[4], 0xfbff);
+    ck_assert_uint_eq(words[6], 0x34cd);
+    prt_narrow_pack(PRT_NARROW_bf16, 1, 7, panel, NULL, words);
+    ck_assert_uint_eq(words[0], 0x3f80);
+    ck_assert_uint_eq(words[1], 0); /* the row beside the last */
+    ck_assert_uint_eq(words[2], 0xbf80);
+    prt_narrow_pack(PRT_NARROW_e4m3, 1, 7, panel, NULL, bytes);
+    ck_assert_uint_eq(bytes[0], 0x40);
+    ck_assert_uint_eq(bytes[3], 0x7f);
+    ck_assert_uint_eq(bytes[4], 0xff);
+    prt_narrow_pack(PRT_NARROW_e5m2, 1, 7, panel, NULL, bytes);
+    ck_assert_uint_eq(bytes[0], 0x40);
+    ck_assert_uint_eq(bytes[3], 0x7b);
+    const float scale[7] = { 0.5f, 0.5f, 0.5f, 1e8f, 1e8f, 1.0f, 0.1f };
+    prt_narrow_pack(PRT_NARROW_i8, 1, 7, panel, scale, bytes);
+    const int8_t want[7] = { 2, -2, 1, 10, -10, 0, 3 };
+    ck_assert_mem_eq(bytes, want, 7);
+}
+END_TEST
+
+/* A file may say anything of its weights. */
+START_TEST(sizes_that_do_not_fit_are_refused)
+{
+    static const struct {
+        const char *graph, *part;
+    } cases[] = {
+        { "w = input bf16[48]\ny = fused_linear x w {columns=16}", "no panels of 16" },
+        { "w = input bf16[96]\ny = fused_linear x w {columns=16}", "inner dim" },
+        { "w = input i8[40]\ny = fused_linear x w {columns=16}", "no panels of 16" },
+        { "w = input i8[64]\ny = fused_linear x w {columns=16}", "inner dim" },
+        { "w = input i8[3,16]\ny = fused_linear x w", "not packed" },
+        { "w = input i8[48]\ny = fused_linear x w {columns=-1}", "-1 columns" },
+        { "w = input i8[48]\ns = input f32[4]\ny = fused_linear x w _ _ s {columns=16}", "" },
+        { "w = input i8[48]\ny = fused_linear x w {columns=16,compute=\"f64\"}", "compute 'f64'" },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), "x = input f32[1,3]\n%s\nreturn y\n", cases[i].graph);
+        const char *message = graph_error(text);
+        ck_assert_msg(strstr(message, cases[i].part) != NULL, "%s: %s", text, message);
+    }
+    prt_graph *g = graph_from_text("x = input f32[1,3]\nw = input bf16[64]\n"
+        "y = fused_linear x w {columns=16}\nreturn y\n");
+    module_free(g);
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/pack/narrow", panels_are_stored_in_fewer_bits,
+    convolutions_of_one_by_one_become_products, others_stay, elements_are_rounded_to_nearest,
+    sizes_that_do_not_fit_are_refused)
