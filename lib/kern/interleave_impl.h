@@ -11,6 +11,7 @@
         float *restrict to)                                                                        \
     {                                                                                              \
         for (size_t i = 0; i < n; i++)                                                             \
+            PRT_UNROLL(4)                                                                          \
             for (size_t p = 0; p < P; p++)                                                         \
                 to[i * P + p] = from[p * plane + i];                                               \
     }

@@ -7,9 +7,9 @@
 
 enum {
     IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
-    LEAST_WINOGRAD = 32,   /* channels and filters */
+    LEAST_WINOGRAD = 16,   /* channels and filters */
     MEDIUM = 64,           /* of them that gain by small tiles where pixels are few, */
-    LARGE = 200,           /* or where they are some: these wait for weights, but */
+    LARGE = 48,            /* or where they are some: these wait for weights, but */
     HUGE = 400,            /* those are long enough to fetch them meanwhile */
     LEAST_PIXELS = 36,     /* of an output that gains by it */
     SOME_PIXELS = 100,
