@@ -62,17 +62,23 @@ static inline double round_even(double x)
     return x + magic - magic;
 }
 
+static inline double requantized(double sum, double scale, const prt_requantize *q)
+{
+    double v = round_even((sum + q->bias) * scale) + q->zero;
+    v = v > q->low ? v : q->low;
+    return v < q->high ? v : q->high;
+}
+
 static void run_requantize(size_t n, const int32_t *restrict sums, const prt_requantize *q,
     uint8_t *restrict y)
 {
-    const double bias = q->bias, one = q->scale, zero = q->zero, low = q->low, high = q->high;
-    const double *restrict scales = q->scales;
-    for (size_t j = 0; j < n; j++) {
-        double v = round_even(((double)sums[j] + bias) * (scales != NULL ? scales[j] : one)) + zero;
-        v = v > low ? v : low;
-        v = v < high ? v : high;
-        y[j] = (uint8_t)(int32_t)v;
-    }
+    const prt_requantize own = *q; /* nothing that y could change */
+    if (own.scales != NULL)
+        for (size_t j = 0; j < n; j++)
+            y[j] = (uint8_t)(int32_t)requantized((double)sums[j], own.scales[j], &own);
+    else
+        for (size_t j = 0; j < n; j++)
+            y[j] = (uint8_t)(int32_t)requantized((double)sums[j], own.scale, &own);
 }
 
 enum { BYTES_AT_ONCE = 64 };
