@@ -113,19 +113,23 @@ typedef struct narrow_tile {
     size_t width, row, column;
 } narrow_tile;
 
-static inline void narrow_put(const narrow_tile *t, size_t i, size_t j, vf v)
+/* What becomes of a tile's sums, [rows][vectors * VL]. */
+static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, const float *sum)
 {
     const prt_narrow_block *g = t->g;
     const prt_gemm_end *e = g->end;
-    const size_t at = t->column + j, row = t->row + i, n = g->columns;
-    const vf factor = v_set(narrow_factor[g->kind]);
-    v = v_mul(v, g->scale != NULL ? v_mul(v_load_some(g->scale, at, n), factor) : factor);
-    if (e->bias != NULL)
-        v = v_add(v, v_load_some(e->bias, at, n));
-    if (e->residual != NULL)
-        v = v_add(v, v_load_some(e->residual + row * e->ldr, at, n));
-    v_store_some(g->c + row * g->ldc, at, n,
-        v_act(v, e->act.kind, v_set(e->act.a), v_set(e->act.b)));
+    const size_t n = g->columns;
+    const vf factor = v_set(narrow_factor[g->kind]), low = v_set(e->act.a), high = v_set(e->act.b);
+    for (size_t row = t->row; row < t->row + rows; row++)
+        for (size_t at = t->column; at < t->column + vectors * VL; at += VL, sum += VL) {
+            vf v = v_load(sum);
+            v = v_mul(v, g->scale != NULL ? v_mul(v_load_some(g->scale, at, n), factor) : factor);
+            if (e->bias != NULL)
+                v = v_add(v, v_load_some(e->bias, at, n));
+            if (e->residual != NULL)
+                v = v_add(v, v_load_some(e->residual + row * e->ldr, at, n));
+            v_store_some(g->c + row * g->ldc, at, n, v_act(v, e->act.kind, low, high));
+        }
 }
 
 enum { NARROW_LINE = 64, NARROW_FAR = 4096 }; /* bytes of a cache line; ahead in the stream */
@@ -175,7 +179,9 @@ enum { NARROW_LINE = 64, NARROW_FAR = 4096 }; /* bytes of a cache line; ahead in
             NARROW_STEP(R, W, p)                                                                   \
             b += width * sizeof(ELEMENT);                                                          \
         }                                                                                          \
-        NARROW_EACH(R, W) narrow_put(t, i, j * VL, sum[i][j]);                                     \
+        float part[(R) * (W) * VL];                                                                \
+        NARROW_EACH(R, W) v_store(part + (i * (W) + j) * VL, sum[i][j]);                           \
+        narrow_finish(t, R, W, part);                                                              \
     }
 
 /* The same by pairs of rows of B. */
@@ -198,7 +204,9 @@ enum { NARROW_LINE = 64, NARROW_FAR = 4096 }; /* bytes of a cache line; ahead in
             NARROW_STEP(R, W, p + 1)                                                               \
             b += width * sizeof(ELEMENT) * GROUP;                                                  \
         }                                                                                          \
-        NARROW_EACH(R, W) narrow_put(t, i, j * VL, sum[i][j]);                                     \
+        float part[(R) * (W) * VL];                                                                \
+        NARROW_EACH(R, W) v_store(part + (i * (W) + j) * VL, sum[i][j]);                           \
+        narrow_finish(t, R, W, part);                                                              \
     }
 
 /* By rows: how many vectors side by side, and the kernels for that many and for one slice. */
