@@ -61,7 +61,10 @@ static poprt_status add_plan(prt_description *d, const prt_program *p)
         peak != 0 ? (uint64_t)((double)bytes / (double)peak * 1000.0 + 0.5) : 1000;
     (void)snprintf(ratio, sizeof(ratio), "%" PRIu64 ".%03" PRIu64, thousandths / 1000,
         thousandths % 1000);
-    PRT_TRY(prt_describe_add_fact(d, "plan ratio", "plan_ratio", prt_str_of(ratio), 0));
+    const char *kept = prt_arena_copy(d->arena, ratio, strlen(ratio) + 1);
+    if (kept == NULL)
+        return POPRT_E_NOMEM;
+    PRT_TRY(prt_describe_add_fact(d, "plan ratio", "plan_ratio", prt_str_of(kept), 0));
     PRT_TRY(prt_describe_add_fact(d, "planned", "planned_buffers", none, planned));
     PRT_TRY(prt_describe_add_fact(d, "dynamic", "dynamic_buffers", none, dynamic));
     return prt_describe_add_fact(d, "open blocks", "blocks_planned_at_run", none, open);

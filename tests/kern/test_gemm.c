@@ -180,7 +180,7 @@ static void check_pieces(const prt_kern *kern, size_t rows, size_t columns, size
     for (size_t i = 0; i < rows * ldc; i++) {
         const size_t row = i / ldc, j = i % ldc;
         double sum = g.add ? (double)before[i] : 0.0;
-        for (size_t t = 0; t < taps * k; t++)
+        for (size_t t = 0; t < taps * k && j < columns; t++)
             sum += (double)from[t / k * rows + row][skip + t % k] * (double)b[t * width + j];
         if (ends) {
             sum += end.bias != NULL && j < columns ? (double)bias[j] : 0.0;
