@@ -4,6 +4,7 @@
 #include "op/nhwc.h"
 #include "pass/layout/turn.h"
 #include "pass/layout/ways.h"
+#include "pass/pack/pack.h"
 
 enum {
     IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
@@ -100,28 +101,19 @@ static bool choose(conv *v, const prt_window *w)
     return f->group == 1 || f->filters >= LEAST_FILTERS;
 }
 
+static void lay(const void *user, const float *from, float *to)
+{
+    prt_nhwc_weights_pack(user, from, to);
+}
+
 /* The constant W in its form; NULL when it is none or memory is short. */
-static prt_value *pack(prt_pass *p, const prt_op *root, const conv *v)
+static prt_value *pack(prt_pass *p, prt_op *root, const conv *v)
 {
     prt_tensor w;
-    prt_blob *blob = NULL, *copy = NULL;
     size_t count;
-    if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(&v->form, &count) ||
-        prt_blob_create(p->module->allocator, count * sizeof(float), &blob) != POPRT_OK)
+    if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(&v->form, &count))
         return NULL;
-    /* Contents may lie at any address. */
-    if (prt_blob_create(p->module->allocator, w.size, &copy) != POPRT_OK) {
-        prt_blob_release(blob);
-        return NULL;
-    }
-    memcpy(prt_blob_bytes(copy), w.data, w.size);
-    memset(prt_blob_bytes(blob), 0, count * sizeof(float));
-    prt_nhwc_weights_pack(&v->form, (const float *)(const void *)copy->data,
-        (float *)(void *)prt_blob_bytes(blob));
-    prt_blob_release(copy);
-    const int64_t dim = (int64_t)count;
-    return prt_pass_derive(root->graph, v->w,
-        prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
+    return prt_pack_constant(p, root, 1, &w, count, lay, &v->form);
 }
 
 static bool is_f32(const prt_value *v)

@@ -2,6 +2,7 @@
 /* spread.c — ConvTranspose whose kernel is its stride becomes NhwcSpread. */
 #include "op/nhwc.h"
 #include "pass/layout/turn.h"
+#include "pass/pack/pack.h"
 
 /* Nothing but the stride, which is the kernel. */
 static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *x)
@@ -27,8 +28,9 @@ static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *
 }
 
 /* From [channels, filters, rows, columns]. */
-static void lay(const prt_tensor *w, const float *from, float *to)
+static void lay(const void *user, const float *from, float *to)
 {
+    const prt_tensor *w = user;
     const size_t channels = (size_t)w->dims[0], filters = (size_t)w->dims[1];
     const size_t high = (size_t)w->dims[2], wide = (size_t)w->dims[3], columns = wide * filters;
     const size_t step = channels * prt_nhwc_panels_width(columns);
@@ -37,28 +39,6 @@ static void lay(const prt_tensor *w, const float *from, float *to)
             for (size_t t = 0; t < high * wide; t++)
                 to[t / wide * step +
                     prt_nhwc_panel_at(columns, channels, c, t % wide * filters + f)] = *from++;
-}
-
-static prt_value *pack(prt_pass *p, const prt_op *root, const prt_nhwc_spread_attrs *a,
-    const prt_tensor *w)
-{
-    prt_blob *blob = NULL, *copy = NULL;
-    size_t count, bytes;
-    if (!prt_nhwc_spread_size(a, (size_t)w->dims[0], &count) ||
-        !prt_size_mul(count, sizeof(float), &bytes) ||
-        prt_blob_create(p->module->allocator, bytes, &blob) != POPRT_OK)
-        return NULL;
-    if (prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK) {
-        prt_blob_release(blob);
-        return NULL;
-    }
-    memcpy(prt_blob_bytes(copy), w->data, w->size); /* from any address */
-    memset(prt_blob_bytes(blob), 0, bytes);
-    lay(w, (const float *)(const void *)copy->data, (float *)(void *)prt_blob_bytes(blob));
-    prt_blob_release(copy);
-    const int64_t dim = (int64_t)count;
-    return prt_pass_derive(root->graph, prt_op_input(root, 1),
-        prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &dim), blob);
 }
 
 bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root)
@@ -72,7 +52,11 @@ bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root)
     const prt_i64s kernel = { .data = sizes, .count = 2 };
     PRT_ATTR_GIVE(attrs, nhwc_spread, filters, w.dims[1]);
     PRT_ATTR_GIVE(attrs, nhwc_spread, kernel_shape, kernel);
-    prt_value *in[3] = { NULL, pack(p, root, &attrs, &w), prt_op_input(root, 2) };
+    size_t count;
+    if (!prt_nhwc_spread_size(&attrs, (size_t)w.dims[0], &count))
+        return false;
+    prt_value *in[3] = { NULL, prt_pack_constant(p, root, 1, &w, count, lay, &w),
+        prt_op_input(root, 2) };
     if (in[1] == NULL)
         return false;
     in[0] = prt_turn_last(b, x);
