@@ -19,17 +19,20 @@
 
 #include "base/size.h"
 
-enum { BUFFER_SIZE = 1 << 16, NAME_TRIES = 100 };
+/* A file of more than SMALL bytes is written PIECE by PIECE, each at a multiple of its size. So a
+ * file system that can (ext4 of Linux 6.16) caches it in folios as large as huge pages, which a map
+ * of the file then shows by one fault each: 0.05 ms for 64 MiB, not 3 ms. */
+enum { SMALL = 1 << 16, PIECE = 1 << 21, NAME_TRIES = 100 };
 
 struct prt_file_writer {
     const prt_allocator *allocator;
     int fd, folder;
     int error; /* the errno that broke it, 0 while sound */
-    size_t used;
+    size_t used, room; /* of the buffer, which starts where the file ends so far */
+    unsigned char *buffer;
     char *path;       /* the target, as given */
     const char *base; /* its last component, within `path` */
     char temporary[48];
-    unsigned char buffer[BUFFER_SIZE];
 };
 
 /* A name no other writer is likely to take; O_EXCL settles the rest. Independent of the target's
@@ -93,6 +96,7 @@ static void end(prt_file_writer *writer)
         (void)close(writer->fd);
     if (writer->folder >= 0)
         (void)close(writer->folder);
+    prt_mem_free(writer->allocator, writer->buffer);
     prt_mem_free(writer->allocator, writer->path);
     prt_mem_free(writer->allocator, writer);
 }
@@ -100,15 +104,17 @@ static void end(prt_file_writer *writer)
 poprt_status prt_file_writer_create(const prt_allocator *allocator, const char *path,
     prt_file_writer **out)
 {
-    prt_file_writer *writer = prt_mem_alloc_raw(allocator, sizeof(*writer));
+    prt_file_writer *writer = prt_mem_alloc(allocator, sizeof(*writer));
     if (writer == NULL)
         return POPRT_E_NOMEM;
-    memset(writer, 0, offsetof(prt_file_writer, buffer));
     writer->allocator = allocator;
     writer->fd = writer->folder = -1;
     const size_t size = strlen(path) + 1;
     writer->path = prt_mem_alloc(allocator, size);
-    poprt_status status = writer->path != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    writer->buffer = prt_mem_alloc_raw(allocator, SMALL);
+    writer->room = SMALL;
+    poprt_status status =
+        writer->path != NULL && writer->buffer != NULL ? POPRT_OK : POPRT_E_NOMEM;
     if (status == POPRT_OK) {
         memcpy(writer->path, path, size);
         const char *slash = strrchr(writer->path, '/');
@@ -152,17 +158,43 @@ static poprt_status flush(prt_file_writer *writer)
     return write_all(writer, writer->buffer, used);
 }
 
+/* The file turns out not to be small. */
+static poprt_status grow(prt_file_writer *writer)
+{
+    unsigned char *buffer = prt_mem_alloc_raw(writer->allocator, PIECE);
+    if (buffer == NULL) {
+        writer->error = ENOMEM;
+        return POPRT_E_NOMEM;
+    }
+    memcpy(buffer, writer->buffer, writer->used);
+    prt_mem_free(writer->allocator, writer->buffer);
+    writer->buffer = buffer;
+    writer->room = PIECE;
+    return POPRT_OK;
+}
+
 poprt_status prt_file_writer_write(prt_file_writer *writer, const void *bytes, size_t size)
 {
     if (writer->error != 0)
         return broken(writer, "write the file");
-    if (size > BUFFER_SIZE - writer->used)
-        PRT_TRY(flush(writer));
-    if (size > BUFFER_SIZE)
-        return write_all(writer, bytes, size);
-    if (size != 0)
-        memcpy(writer->buffer + writer->used, bytes, size);
-    writer->used += size;
+    if (writer->room == SMALL && size > SMALL - writer->used)
+        PRT_TRY(grow(writer));
+    const unsigned char *from = bytes;
+    while (size != 0) {
+        size_t n = writer->room - writer->used;
+        if (writer->used == 0 && size >= n) {
+            n = size / n * n;
+            PRT_TRY(write_all(writer, from, n));
+        } else {
+            n = size < n ? size : n;
+            memcpy(writer->buffer + writer->used, from, n);
+            writer->used += n;
+            if (writer->used == writer->room)
+                PRT_TRY(flush(writer));
+        }
+        from += n;
+        size -= n;
+    }
     return POPRT_OK;
 }
 

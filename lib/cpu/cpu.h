@@ -11,15 +11,17 @@ enum {
     PRT_CPU_AVX512 = 1 << 1, /* F, BW, DQ, VL, CD */
     PRT_CPU_VNNI = 1 << 2,   /* AVX512-VNNI */
     PRT_CPU_BF16 = 1 << 3,   /* AVX512-BF16 */
-    PRT_CPU_NEON = 1 << 4
+    PRT_CPU_NEON = 1 << 4,
+    PRT_CPU_ALL = (1 << 5) - 1
 };
 
-/* Features that the processor has and the operating system saves. Cheap; pure. */
+/* Features that the processor has and the operating system saves. Pure; a virtual machine may take
+ * 0.1 ms for it, so what is asked for often is kept. */
 uint64_t prt_cpu_features(void);
 
 /* Features of a level: "portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16" (with VNNI),
- * "native"; UINT64_MAX for another word. Only "native" looks at this processor: mask the others
- * with prt_cpu_features() before running them. */
+ * "native" (all there are); UINT64_MAX for another word. Mask them with prt_cpu_features() before
+ * running anything. */
 uint64_t prt_cpu_level(const char *name);
 
 /* Bytes of the cache of level 2 or 3; 0: not known. */

@@ -82,7 +82,5 @@ uint64_t prt_cpu_level(const char *name)
         return PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI;
     if (strcmp(name, "avx512_bf16") == 0)
         return PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI | PRT_CPU_BF16;
-    if (strcmp(name, "native") == 0)
-        return prt_cpu_features();
-    return UINT64_MAX;
+    return strcmp(name, "native") == 0 ? PRT_CPU_ALL : UINT64_MAX;
 }

@@ -4,7 +4,9 @@
 
 #include "cpu/cpu.h"
 
+#ifdef PRT_KERN_PORTABLE
 extern const prt_kern prt_kern_level_portable;
+#endif
 #ifdef PRT_KERN_AVX2
 extern const prt_kern prt_kern_level_avx2;
 #endif
@@ -28,5 +30,9 @@ const prt_kern *prt_kern_of(uint64_t features)
         return &prt_kern_level_avx2;
 #endif
     (void)features;
+#ifdef PRT_KERN_PORTABLE
     return &prt_kern_level_portable;
+#else
+    return NULL;
+#endif
 }

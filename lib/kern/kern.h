@@ -39,7 +39,8 @@ typedef struct prt_kern {
     prt_kern_winograd winograd[2]; /* F(4x4, 3x3), F(2x2, 3x3) */
 } prt_kern;
 
-/* The best level that `features` (PRT_CPU_*, which this processor must have) allow. Any thread. */
+/* The best level that `features` (PRT_CPU_*, which this processor must have) allow; NULL where this
+ * build has none of them. Any thread. */
 const prt_kern *prt_kern_of(uint64_t features);
 
 #endif

@@ -3,39 +3,45 @@
 #ifndef PRT_KERN_PLAIN_IMPL_H
 #define PRT_KERN_PLAIN_IMPL_H
 
+#include <string.h>
+
 #include "kern/plain.h"
 #include "num/half.h"
 
-/* A loop for each way of stepping, so that none asks inside. `p` and `q` are the elements. */
-#define LOOPS(type, out, to, expr)                                                                 \
+/* Elements at a time: so many copies of an operand that is one element let one loop do for all ways
+ * of stepping. */
+enum { PLAIN_BLOCK = 64 };
+
+/* y[i] = expr of the elements `p` and `q`. */
+#define LOOP(type, out, expr)                                                                      \
     do {                                                                                           \
-        const type *x = a, *z = b;                                                                 \
-        out *d = to;                                                                               \
-        if (step_a != 0 && step_b != 0)                                                            \
-            for (size_t i = 0; i < n; i++) {                                                       \
+        type one_a[PLAIN_BLOCK], one_b[PLAIN_BLOCK];                                               \
+        if (step_a == 0)                                                                           \
+            for (size_t i = 0; i < PLAIN_BLOCK; i++)                                               \
+                one_a[i] = *(const type *)a;                                                       \
+        if (step_b == 0)                                                                           \
+            for (size_t i = 0; i < PLAIN_BLOCK; i++)                                               \
+                one_b[i] = *(const type *)b;                                                       \
+        for (size_t at = 0; at < n; at += PLAIN_BLOCK) {                                           \
+            const type *x = step_a != 0 ? (const type *)a + at : one_a;                            \
+            const type *z = step_b != 0 ? (const type *)b + at : one_b;                            \
+            const size_t count = n - at < PLAIN_BLOCK ? n - at : PLAIN_BLOCK;                      \
+            out *restrict d = (out *)y + at;                                                       \
+            for (size_t i = 0; i < count; i++) {                                                   \
                 const type p = x[i], q = z[i];                                                     \
                 d[i] = (out)(expr);                                                                \
             }                                                                                      \
-        else if (step_a != 0)                                                                      \
-            for (size_t i = 0; i < n; i++) {                                                       \
-                const type p = x[i], q = z[0];                                                     \
-                d[i] = (out)(expr);                                                                \
-            }                                                                                      \
-        else                                                                                       \
-            for (size_t i = 0; i < n; i++) {                                                       \
-                const type p = x[0], q = z[i * step_b];                                            \
-                d[i] = (out)(expr);                                                                \
-            }                                                                                      \
+        }                                                                                          \
     } while (0)
 
 #define COMPARE(type)                                                                              \
     do {                                                                                           \
         if (kind == PRT_COMPARE_equal)                                                             \
-            LOOPS(type, uint8_t, y, p == q);                                                       \
+            LOOP(type, uint8_t, p == q);                                                           \
         else if (kind == PRT_COMPARE_less)                                                         \
-            LOOPS(type, uint8_t, y, p < q);                                                        \
+            LOOP(type, uint8_t, p < q);                                                            \
         else                                                                                       \
-            LOOPS(type, uint8_t, y, p <= q);                                                       \
+            LOOP(type, uint8_t, p <= q);                                                           \
     } while (0)
 
 static void run_compare(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
@@ -53,11 +59,11 @@ static void run_logic(int kind, size_t n, const uint8_t *a, size_t step_a, const
     size_t step_b, uint8_t *restrict y)
 {
     if (kind == PRT_LOGIC_and)
-        LOOPS(uint8_t, uint8_t, y, (p != 0) & (q != 0));
+        LOOP(uint8_t, uint8_t, (p != 0) & (q != 0));
     else if (kind == PRT_LOGIC_or)
-        LOOPS(uint8_t, uint8_t, y, (p | q) != 0);
+        LOOP(uint8_t, uint8_t, (p | q) != 0);
     else
-        LOOPS(uint8_t, uint8_t, y, (p != 0) ^ (q != 0));
+        LOOP(uint8_t, uint8_t, (p != 0) ^ (q != 0));
 }
 
 /* Elements of a size, whatever they are. */
@@ -70,12 +76,10 @@ typedef uint64_t any_8 __attribute__((may_alias));
     static void choose_##type(size_t n, const uint8_t *which, size_t step_which, const void *a,    \
         size_t step_a, const void *b, size_t step_b, void *y)                                      \
     {                                                                                              \
-        if (step_which != 0)                                                                       \
-            LOOPS(type, type, y, which[i] != 0 ? p : q);                                           \
-        else if (which[0] != 0)                                                                    \
-            LOOPS(type, type, y, ((void)q, p));                                                    \
-        else                                                                                       \
-            LOOPS(type, type, y, ((void)p, q));                                                    \
+        uint8_t one[PLAIN_BLOCK];                                                                  \
+        if (step_which == 0)                                                                       \
+            memset(one, which[0], PLAIN_BLOCK);                                                    \
+        LOOP(type, type, (step_which != 0 ? which + at : one)[i] != 0 ? p : q);                    \
     }
 
 CHOOSE(any_1)

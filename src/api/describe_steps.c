@@ -82,9 +82,10 @@ static const char *kernel_of(const look *l)
 {
     if (does_nothing(l))
         return "nothing to run";
-    if (prt_fast_of(l->params->def->id) == NULL)
+    const prt_kern *kern = prt_kern_of(prt_cpu_features());
+    if (kern == NULL || prt_fast_of(l->params->def->id) == NULL)
         return "reference";
-    return prt_kern_of(prt_cpu_features())->level;
+    return kern->level;
 }
 
 /* Which form of the operator: its attribute of that name; empty where it has none. */

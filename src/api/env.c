@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* env.c — poprt/env.h: where memory, threads, log lines and progress go. */
 #include "api/handles.h"
+#include "cpu/cpu.h"
 
 enum { DEFAULT_SPIN_US = 50, MAX_SPIN_US = 1000000 };
 
@@ -57,6 +58,7 @@ static poprt_status create(const poprt_env_options *o, poprt_env **out)
     env->progress = o->progress;
     env->progress_user = o->progress_user;
     env->memory_limit = o->memory_limit;
+    env->features = prt_cpu_features();
     const poprt_status status = set_threads(env, o);
     if (status != POPRT_OK) {
         poprt_env_release(env);

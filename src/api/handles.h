@@ -28,6 +28,7 @@ struct poprt_env {
     poprt_progress_fn progress;
     void *progress_user;
     size_t memory_limit;
+    uint64_t features; /* PRT_CPU_* of this processor */
 };
 
 /* `env` with one more owner, or a new environment of defaults for NULL. */

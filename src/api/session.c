@@ -50,12 +50,12 @@ static void print_line(void *user, const char *line)
 }
 
 /* The kernels that option `cpu` allows on this processor; NULL for the reference ones. */
-static const prt_kern *kernels(const poprt_config *config)
+static const prt_kern *kernels(const poprt_env *env, const poprt_config *config)
 {
     const char *level = prt_config_text(config, PRT_OPTION_cpu);
     if (strcmp(level, "reference") == 0)
         return NULL;
-    return prt_kern_of(prt_cpu_level(level) & prt_cpu_features());
+    return prt_kern_of(prt_cpu_level(level) & env->features);
 }
 
 static poprt_status create_inner(poprt_session *session, const poprt_config *config)
@@ -65,7 +65,7 @@ static poprt_status create_inner(poprt_session *session, const poprt_config *con
         .par = &env->par,
         .memory_limit = prt_config_memory_limit(config, env),
         .seed = (uint64_t)prt_config_number(config, PRT_OPTION_seed),
-        .kern = kernels(config),
+        .kern = kernels(env, config),
         .print = print_line,
         .print_user = env };
     prt_arena *scratch = NULL;

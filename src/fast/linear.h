@@ -25,6 +25,10 @@ enum { PRT_LINEAR_FEW = 4, PRT_LINEAR_NARROW = 8 };
 /* By the way that fits the rows. */
 poprt_status prt_linear_run(prt_eval *c, const prt_linear *f);
 
+/* Products as matmul pairs them; with `turned`, the last two dims of b are so already. */
+poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
+    const prt_tensor *b, bool turned, bool *done);
+
 /* With A rounded to bfloat16 on the way. */
 poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f);
 

@@ -134,8 +134,7 @@ poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
     return prt_product_fast(c, f->kern, &p);
 }
 
-/* Products as matmul pairs them; with `turned`, the last two dims of b are so already. */
-static poprt_status run_matmul(prt_eval *c, const prt_kern *k, const prt_tensor *a,
+poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
     const prt_tensor *b, bool turned, bool *done)
 {
     prt_matmul mm;
@@ -162,28 +161,7 @@ poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
 {
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
         return prt_fast_pass(done);
-    return run_matmul(c, k, c->in[0], c->in[1], false, done);
-}
-
-/* The right side may be turned; the factor comes last, as it does where it is written. */
-poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done);
-
-poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
-{
-    const prt_ms_fused_matmul_attrs *attrs = c->attrs;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
-        attrs->transA != 0 || attrs->transBatchA != 0 || attrs->transBatchB != 0)
-        return prt_fast_pass(done);
-    prt_tensor b = *c->in[1], *y = c->out[0];
-    const bool turned = attrs->transB != 0 && b.rank > 1;
-    if (turned) {
-        b.dims[b.rank - 1] = c->in[1]->dims[b.rank - 2];
-        b.dims[b.rank - 2] = c->in[1]->dims[b.rank - 1];
-    }
-    PRT_TRY(run_matmul(c, k, c->in[0], &b, turned, done));
-    if (*done && attrs->alpha != 1.0f)
-        k->rows.scale(prt_tensor_count(y), y->data, attrs->alpha, 0.0f, y->data);
-    return POPRT_OK;
+    return prt_matmul_run(c, k, c->in[0], c->in[1], false, done);
 }
 
 poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done);

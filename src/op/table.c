@@ -156,8 +156,10 @@ const prt_op_def *prt_op_find(prt_str domain, prt_str name)
 {
     if (prt_str_is(domain, "ai.onnx"))
         domain = PRT_STR("");
+    const char first = name.size != 0 ? name.data[0] : '\0'; /* spares most comparisons */
     for (size_t i = 0; i < PRT_OP_COUNT; i++)
-        if (prt_str_is(name, table[i].name) && prt_str_is(domain, table[i].domain))
+        if (table[i].name[0] == first && prt_str_is(name, table[i].name) &&
+            prt_str_is(domain, table[i].domain))
             return &table[i];
     return NULL;
 }

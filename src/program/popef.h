@@ -34,9 +34,16 @@ typedef struct prt_popef_index {
     uint32_t count;
 } prt_popef_index;
 
+/* How far a file is read before anything is done with it. */
+typedef enum prt_popef_depth {
+    PRT_POPEF_RUN, /* what running needs: METADATA, which is for other readers, is only summed up */
+    PRT_POPEF_LIST, /* every descriptor */
+    PRT_POPEF_VERIFY /* and the checksums of tensors and feeds */
+} prt_popef_depth;
+
 /* Walks the blobs of a file: checks headers, sizes, descriptor checksums, and payload checksums of
- * all but tensors and feeds (of those too with `full`). Descriptors live in `arena`. */
-poprt_status prt_popef_index_read(const prt_blob *file, bool full, prt_arena *arena,
+ * all but tensors and feeds. Descriptors live in `arena`; one that was not read is NULL. */
+poprt_status prt_popef_index_read(const prt_blob *file, prt_popef_depth depth, prt_arena *arena,
     prt_popef_index *out);
 
 /* True when the bytes begin like a PopEF blob of ours. */
@@ -46,7 +53,7 @@ bool prt_popef_is(const void *bytes, size_t size);
 poprt_status prt_popef_write(const prt_program *program, poprt_write_fn write, void *user);
 
 /* The inverse. The program retains `file` (whose reference stays the caller's). */
-poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_blob *file, bool full,
-    prt_program **out);
+poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_blob *file,
+    prt_popef_depth depth, prt_program **out);
 
 #endif

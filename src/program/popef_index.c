@@ -76,7 +76,7 @@ static poprt_status read_header(const prt_blob *file, uint64_t at, prt_popef_blo
 }
 
 static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, uint64_t content,
-    uint32_t crc, prt_arena *arena, prt_popef_blob *b)
+    uint32_t crc, prt_popef_depth depth, prt_arena *arena, prt_popef_blob *b)
 {
     const uint64_t length = load(file->data + content_at, 4);
     if (length > content - 4 || length > MAX_DESCRIPTOR)
@@ -87,6 +87,9 @@ static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, u
         return prt_fail(POPRT_E_PARSE, NULL,
             "descriptor of the blob at byte %" PRIu64 " fails its checksum: the file is damaged",
             b->offset);
+    b->name = PRT_STR("");
+    if (b->type == PRT_POPEF_METADATA && depth == PRT_POPEF_RUN)
+        return POPRT_OK;
     prt_json *json = NULL;
     PRT_TRY(prt_json_parse(arena, text, length, &json));
     b->descriptor = json;
@@ -98,7 +101,6 @@ static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, u
             "descriptor of the blob at byte %" PRIu64 " gives no possible payloadSize", b->offset);
     b->payload_size = (uint64_t)payload;
     b->payload = content_at + content - b->payload_size;
-    b->name = PRT_STR("");
     (void)prt_json_text(prt_json_get(json, "name"), &b->name);
     /* What lies between must be zero, so that no byte of a file goes unchecked. */
     for (uint64_t i = content_at + 4 + length; i < b->payload; i++)
@@ -112,7 +114,7 @@ static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, u
 
 static poprt_status check_payload(const prt_blob *file, const prt_popef_blob *b)
 {
-    if ((b->flags & FLAG_NO_CRC) != 0)
+    if ((b->flags & FLAG_NO_CRC) != 0 || b->descriptor == NULL)
         return POPRT_OK;
     int64_t crc = -1;
     if (!prt_json_i64(prt_json_get(b->descriptor, "crc"), &crc))
@@ -125,7 +127,7 @@ static poprt_status check_payload(const prt_blob *file, const prt_popef_blob *b)
     return POPRT_OK;
 }
 
-poprt_status prt_popef_index_read(const prt_blob *file, bool full, prt_arena *arena,
+poprt_status prt_popef_index_read(const prt_blob *file, prt_popef_depth depth, prt_arena *arena,
     prt_popef_index *out)
 {
     PRT_VEC(prt_popef_blob) blobs = { 0 };
@@ -141,8 +143,8 @@ poprt_status prt_popef_index_read(const prt_blob *file, bool full, prt_arena *ar
         at += b.size;
         if (b.type > PRT_POPEF_OPAQUE)
             continue; /* of a later version: skipped */
-        PRT_TRY(read_descriptor(file, content_at, content, crc, arena, &b));
-        if (full || (b.type != PRT_POPEF_TENSOR && b.type != PRT_POPEF_FEED))
+        PRT_TRY(read_descriptor(file, content_at, content, crc, depth, arena, &b));
+        if (depth == PRT_POPEF_VERIFY || (b.type != PRT_POPEF_TENSOR && b.type != PRT_POPEF_FEED))
             PRT_TRY(check_payload(file, &b));
         if (!PRT_VEC_PUSH(arena, &blobs, b))
             return POPRT_E_NOMEM;

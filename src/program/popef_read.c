@@ -28,15 +28,17 @@ static poprt_status find_executable(const prt_popef_index *index, const prt_pope
     return POPRT_OK;
 }
 
-/* The metadata that names the executable: exactly one. */
+/* The metadata that names the executable: exactly one. One that was not read may be it. */
 static poprt_status find_metadata(const prt_popef_index *index, prt_str name)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < index->count; i++) {
+        const prt_popef_blob *b = &index->blobs[i];
         prt_str link;
-        if (index->blobs[i].type == PRT_POPEF_METADATA &&
-            prt_json_text(prt_json_get(index->blobs[i].descriptor, "executable"), &link) &&
-            prt_str_equal(link, name))
+        if (b->type == PRT_POPEF_METADATA &&
+            (b->descriptor == NULL ||
+                (prt_json_text(prt_json_get(b->descriptor, "executable"), &link) &&
+                    prt_str_equal(link, name))))
             found++;
     }
     if (found != 1)
@@ -107,11 +109,12 @@ static poprt_status attach_all(prt_program *p, prt_blob *file, const prt_popef_i
     return POPRT_OK;
 }
 
-static poprt_status read_program(prt_program *p, prt_blob *file, bool full, prt_arena *scratch)
+static poprt_status read_program(prt_program *p, prt_blob *file, prt_popef_depth depth,
+    prt_arena *scratch)
 {
     prt_popef_index index = { 0 };
     const prt_popef_blob *exec = NULL;
-    PRT_TRY(prt_popef_index_read(file, full, scratch, &index));
+    PRT_TRY(prt_popef_index_read(file, depth, scratch, &index));
     PRT_TRY(find_executable(&index, &exec));
     PRT_TRY(find_metadata(&index, exec->name));
     p->name =
@@ -125,8 +128,8 @@ static poprt_status read_program(prt_program *p, prt_blob *file, bool full, prt_
     return POPRT_OK;
 }
 
-poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_blob *file, bool full,
-    prt_program **out)
+poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_blob *file,
+    prt_popef_depth depth, prt_program **out)
 {
     prt_program *p = NULL;
     PRT_TRY(prt_program_create(allocator, limit, &p));
@@ -134,7 +137,7 @@ poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_bl
     prt_arena *scratch = NULL;
     poprt_status status = prt_arena_create(allocator, limit, &scratch);
     if (status == POPRT_OK)
-        status = read_program(p, file, full, scratch);
+        status = read_program(p, file, depth, scratch);
     prt_arena_release(scratch);
     if (status != POPRT_OK) {
         prt_program_release(p);

@@ -269,7 +269,7 @@ START_TEST(full_disk_keeps_the_old_file)
     (void)signal(SIGXFSZ, SIG_IGN);
     const struct rlimit small = { 100000, 100000 };
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-    static const char bytes[200000] = { 0 };
+    static const char bytes[3 << 20] = { 0 };
     prt_file_writer *writer = NULL;
     ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &writer), POPRT_OK);
     ck_assert_int_eq(prt_file_writer_write(writer, bytes, sizeof(bytes)), POPRT_E_IO);

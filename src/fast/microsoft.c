@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bias.c — com.microsoft: Gelu of a sum with a bias, normalisations of a sum with a residual. */
+/*
+ * microsoft.c — com.microsoft: Gelu of a sum with a bias, normalisations of a sum with a residual,
+ * products with a side that is turned.
+ */
 #include <math.h>
 
+#include "fast/linear.h"
 #include "fast/rows.h"
 
 /* ---- BiasGelu and FastGelu ---- */
@@ -86,4 +90,27 @@ poprt_status prt_fast_skip_norm(prt_eval *c, const prt_kern *k, bool *done)
         : ((const prt_ms_skip_layer_normalization_attrs *)c->attrs)->epsilon;
     s.rows.run = skip_row;
     return prt_fast_rows_run(c, &s.rows);
+}
+
+/* ---- FusedMatMul ---- */
+
+/* The right side may be turned; the factor comes last, as it does where it is written. */
+poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_ms_fused_matmul_attrs *attrs = c->attrs;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+        attrs->transA != 0 || attrs->transBatchA != 0 || attrs->transBatchB != 0)
+        return prt_fast_pass(done);
+    prt_tensor b = *c->in[1], *y = c->out[0];
+    const bool turned = attrs->transB != 0 && b.rank > 1;
+    if (turned) {
+        b.dims[b.rank - 1] = c->in[1]->dims[b.rank - 2];
+        b.dims[b.rank - 2] = c->in[1]->dims[b.rank - 1];
+    }
+    PRT_TRY(prt_matmul_run(c, k, c->in[0], &b, turned, done));
+    if (*done && attrs->alpha != 1.0f)
+        k->rows.scale(prt_tensor_count(y), y->data, attrs->alpha, 0.0f, y->data);
+    return POPRT_OK;
 }
