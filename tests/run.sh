@@ -51,6 +51,10 @@ fi
 if build build/run_only -Dcompiler=disabled -Dimages=disabled; then
     unit build/run_only 2
 fi
+if build build/run_small --werror -Dcompiler=disabled -Dimages=disabled -Ddomains=[] \
+    -Dkernels=avx2,avx512; then
+    unit build/run_small 2
+fi
 if command -v clang >/dev/null && CC=clang build build/clang --werror -Dtests=false; then
     count 1 0 "build with clang, warnings as errors"
 fi

@@ -3,7 +3,7 @@
 #include "kern/act_impl.h"
 #include "kern/dot.h"
 
-static inline void put(const prt_dot_block *g, size_t row, size_t column, vf v)
+static __attribute__((noinline)) void put(const prt_dot_block *g, size_t row, size_t column, vf v)
 {
     const prt_gemm_end *e = g->end;
     const size_t n = g->columns;

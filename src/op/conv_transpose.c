@@ -8,7 +8,6 @@
 #include "op/conv_core.h"
 
 static const prt_conv_slots SLOTS = { 0, 1, 2 };
-static const prt_conv_slots DYNAMIC_SLOTS = { 0, 1, 3 };
 
 void prt_conv_transpose_fill(prt_dims *d, const prt_conv_transpose_attrs *a, uint32_t rank,
     const int64_t *in, const int64_t *kernel, prt_window *w)
@@ -158,7 +157,11 @@ static poprt_status eval(prt_eval *c)
 
 const prt_op_hooks prt_op_conv_transpose = { .infer = infer, .eval = eval };
 
+#ifndef PRT_NO_MICROSOFT
+
 /* ---- ConvTransposeWithDynamicPads ---- */
+
+static const prt_conv_slots DYNAMIC_SLOTS = { 0, 1, 3 };
 
 static prt_conv_transpose_attrs usual(const void *attrs, const int64_t *pads, uint32_t count)
 {
@@ -200,3 +203,5 @@ static poprt_status eval_dynamic(prt_eval *c)
 
 const prt_op_hooks prt_op_ms_conv_transpose_with_dynamic_pads = { .infer = infer_dynamic,
     .eval = eval_dynamic };
+
+#endif

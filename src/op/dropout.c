@@ -178,6 +178,8 @@ static poprt_status eval_form(prt_eval *c, const form *f)
     const prt_op_hooks prt_op_##id = { .infer = infer_##id, .eval = eval_##id };
 
 MEMBER(dropout, UINT32_MAX, UINT32_MAX, 1, 2, false)
+#ifndef PRT_NO_MICROSOFT
 MEMBER(ms_bitmask_dropout, UINT32_MAX, UINT32_MAX, 1, 2, true)
 MEMBER(ms_bias_dropout, 1, 2, 3, 4, false)
 MEMBER(ms_bitmask_bias_dropout, 1, 2, 3, 4, true)
+#endif

@@ -149,27 +149,6 @@ static poprt_status run(prt_eval *c, pool *p)
     return POPRT_OK;
 }
 
-/* A row of the window ends at the first element that the mask closes. The first element of a
- * picture (not of a line) counts as open, as in ONNX Runtime. */
-static double masked_value(const pool *p, const int64_t *out, const int64_t *first,
-    const int64_t *last, size_t *index)
-{
-    int64_t tap[PRT_MAX_SPATIAL];
-    const uint32_t end = p->w.rank - 1;
-    double most = p->least;
-    (void)index;
-    memcpy(tap, first, p->w.rank * sizeof(int64_t));
-    do {
-        const size_t at = prt_window_source(&p->w, out, tap);
-        if ((at > 0 || p->w.rank == 1) && p->mask[at] == 0) {
-            tap[end] = last[end] - 1;
-            continue;
-        }
-        most = p->plane[at] > most ? p->plane[at] : most;
-    } while (next_tap(p->w.rank, first, last, tap));
-    return most;
-}
-
 /* ---- windows ---- */
 
 static poprt_status infer_pool(prt_infer *c, const prt_window_spec *spec)
@@ -227,7 +206,30 @@ static poprt_status eval_max(prt_eval *c)
 
 const prt_op_hooks prt_op_max_pool = { .infer = infer_max, .eval = eval_max };
 
+#ifndef PRT_NO_MICROSOFT
+
 /* ---- MaxpoolWithMask of com.microsoft ---- */
+
+/* A row of the window ends at the first element that the mask closes. The first element of a
+ * picture (not of a line) counts as open, as in ONNX Runtime. */
+static double masked_value(const pool *p, const int64_t *out, const int64_t *first,
+    const int64_t *last, size_t *index)
+{
+    int64_t tap[PRT_MAX_SPATIAL];
+    const uint32_t end = p->w.rank - 1;
+    double most = p->least;
+    (void)index;
+    memcpy(tap, first, p->w.rank * sizeof(int64_t));
+    do {
+        const size_t at = prt_window_source(&p->w, out, tap);
+        if ((at > 0 || p->w.rank == 1) && p->mask[at] == 0) {
+            tap[end] = last[end] - 1;
+            continue;
+        }
+        most = p->plane[at] > most ? p->plane[at] : most;
+    } while (next_tap(p->w.rank, first, last, tap));
+    return most;
+}
 
 static prt_window_spec masked_spec(const prt_ms_maxpool_with_mask_attrs *a)
 {
@@ -262,6 +264,8 @@ static poprt_status eval_masked(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_ms_maxpool_with_mask = { .infer = infer_masked, .eval = eval_masked };
+
+#endif
 
 static prt_window_spec average_spec(const prt_average_pool_attrs *a)
 {

@@ -27,54 +27,93 @@
 #undef OP_END
 #undef ATTR
 
-/* Reflection rows; each array ends in an empty row, so that none has length zero. */
-#define OP_BEGIN(id, domain, name, since, traits) static const prt_attr_def attrs_##id[] = {
-#define ATTR(id, kind, name, def) { #name, PRT_ATTR_##kind, offsetof(prt_##id##_attrs, name) },
-#define OP_END(id)                                                                                 \
-    {                                                                                              \
-        NULL, 0, 0                                                                                 \
-    }                                                                                              \
-    }                                                                                              \
-    ;
+/* Reflection rows: one array of each kind for all operators, one behind the other. Enumerators
+ * count the rows before an operator's first and its end; those of rows have no other use. */
+#define ROW(kind, id, line) ROW_(kind, id, line)
+#define ROW_(kind, id, line) kind##_##id##_##line
+#define AT_BEGIN(kind, id) kind##_at_##id, kind##_before_##id = kind##_at_##id - 1,
+#define AT_END(kind, id) kind##_end_##id, kind##_last_##id = kind##_end_##id - 1,
+
+#define OP_BEGIN(id, domain, name, since, traits) AT_BEGIN(attrs, id)
+#define ATTR(id, kind, name, def) ROW(attrs, id, __LINE__),
+#define OP_END(id) AT_END(attrs, id)
+enum {
 #include "op/ops.def"
+};
 #undef OP_BEGIN
 #undef ATTR
+#undef OP_END
+#define OP_BEGIN(id, domain, name, since, traits)
+#define ATTR(id, kind, name, def) { #name, PRT_ATTR_##kind, offsetof(prt_##id##_attrs, name) },
+#define OP_END(id)
+static const prt_attr_def attrs[] = {
+#include "op/ops.def"
+};
+#undef OP_BEGIN
+#undef ATTR
+#undef OP_END
 #define ATTR(id, kind, name, def)
 
 #undef TYPE
-#define OP_BEGIN(id, domain, name, since, traits) static const prt_type_def types_##id[] = {
-#define TYPE(id, var, set) { var, set },
-#undef OP_END
-#define OP_END(id)                                                                                 \
-    {                                                                                              \
-        NULL, 0                                                                                    \
-    }                                                                                              \
-    }                                                                                              \
-    ;
+#define OP_BEGIN(id, domain, name, since, traits) AT_BEGIN(types, id)
+#define TYPE(id, var, set) ROW(types, id, __LINE__),
+#define OP_END(id) AT_END(types, id)
+enum {
 #include "op/ops.def"
+};
 #undef OP_BEGIN
 #undef TYPE
+#undef OP_END
+#define OP_BEGIN(id, domain, name, since, traits)
+#define TYPE(id, var, set) { var, set },
+#define OP_END(id)
+static const prt_type_def types[] = {
+#include "op/ops.def"
+};
+#undef OP_BEGIN
+#undef TYPE
+#undef OP_END
 #define TYPE(id, var, set)
 
 #undef IN
-#undef OP_END
-#define OP_BEGIN(id, domain, name, since, traits) static const prt_slot_def in_##id[] = {
-#define IN(id, name, var, flags) { name, var, flags },
-#define OP_END(id)                                                                                 \
-    {                                                                                              \
-        NULL, NULL, 0                                                                              \
-    }                                                                                              \
-    }                                                                                              \
-    ;
+#undef OUT
+#define OP_BEGIN(id, domain, name, since, traits) AT_BEGIN(in, id)
+#define IN(id, name, var, flags) ROW(in, id, __LINE__),
+#define OUT(id, name, var, flags)
+#define OP_END(id) AT_END(in, id)
+enum {
 #include "op/ops.def"
+};
 #undef OP_BEGIN
 #undef IN
+#undef OP_END
+#define OP_BEGIN(id, domain, name, since, traits)
+#define IN(id, name, var, flags) { name, var, flags },
+#define OP_END(id)
+static const prt_slot_def inputs[] = {
+#include "op/ops.def"
+};
+#undef OP_BEGIN
+#undef IN
+#undef OUT
+#undef OP_END
 #define IN(id, name, var, flags)
 
-#undef OUT
-#define OP_BEGIN(id, domain, name, since, traits) static const prt_slot_def out_##id[] = {
-#define OUT(id, name, var, flags) { name, var, flags },
+#define OP_BEGIN(id, domain, name, since, traits) AT_BEGIN(out, id)
+#define OUT(id, name, var, flags) ROW(out, id, __LINE__),
+#define OP_END(id) AT_END(out, id)
+enum {
 #include "op/ops.def"
+};
+#undef OP_BEGIN
+#undef OUT
+#undef OP_END
+#define OP_BEGIN(id, domain, name, since, traits)
+#define OUT(id, name, var, flags) { name, var, flags },
+#define OP_END(id)
+static const prt_slot_def outputs[] = {
+#include "op/ops.def"
+};
 #undef OP_BEGIN
 #undef OUT
 #undef OP_END
@@ -110,7 +149,7 @@
 #undef OP_END
 #define OUT(id, name, var, flags)
 
-#define ROWS(array) (uint32_t)(PRT_COUNT_OF(array) - 1)
+#define ROWS(kind, id) (uint32_t)((int)kind##_end_##id - (int)kind##_at_##id)
 #define OP_END(id)
 #define OP_BEGIN(id_, domain_, name_, since_, traits_)                                             \
     [PRT_OP_##id_] = { .key = #id_,                                                                \
@@ -119,19 +158,19 @@
         .id = PRT_OP_##id_,                                                                        \
         .since = since_,                                                                           \
         .traits = traits_,                                                                         \
-        .n_types = ROWS(types_##id_),                                                              \
-        .n_in = ROWS(in_##id_),                                                                    \
-        .n_out = ROWS(out_##id_),                                                                  \
-        .n_attrs = ROWS(attrs_##id_),                                                              \
+        .n_types = ROWS(types, id_),                                                               \
+        .n_in = ROWS(in, id_),                                                                     \
+        .n_out = ROWS(out, id_),                                                                   \
+        .n_attrs = ROWS(attrs, id_),                                                               \
         .min_in = min_in_##id_,                                                                    \
-        .max_in = open_in_##id_ ? UINT32_MAX : ROWS(in_##id_),                                     \
+        .max_in = open_in_##id_ ? UINT32_MAX : ROWS(in, id_),                                      \
         .min_out = min_out_##id_,                                                                  \
-        .max_out = open_out_##id_ ? UINT32_MAX : ROWS(out_##id_),                                  \
+        .max_out = open_out_##id_ ? UINT32_MAX : ROWS(out, id_),                                   \
         .attrs_size = sizeof(prt_##id_##_attrs),                                                   \
-        .types = types_##id_,                                                                      \
-        .in = in_##id_,                                                                            \
-        .out = out_##id_,                                                                          \
-        .attrs = attrs_##id_,                                                                      \
+        .types = types + types_at_##id_,                                                           \
+        .in = inputs + in_at_##id_,                                                                \
+        .out = outputs + out_at_##id_,                                                             \
+        .attrs = attrs + attrs_at_##id_,                                                           \
         .defaults = &defaults_##id_,                                                               \
         .hooks = &prt_op_##id_ },
 
