@@ -21,18 +21,16 @@ static inline vf v_act(vf x, int kind, vf a, vf b)
     case PRT_ACT_tanh:
         return v_tanh(x);
     case PRT_ACT_silu:
-        return v_mul(x, v_sigmoid(x));
+        return v_div(x, v_one_and_exp_minus(x));
     case PRT_ACT_hard_sigmoid:
         return v_min(one, v_max(zero, v_fma(a, x, b)));
     case PRT_ACT_hard_swish:
         return v_mul(x, v_min(one, v_max(zero, v_fma(v_set(1.0f / 6.0f), x, v_set(0.5f)))));
-    case PRT_ACT_gelu: {
-        const vf e = v_erf(v_mul(x, v_set(0.707106781f)));
-        return v_mul(v_mul(v_set(0.5f), x), v_add(one, e));
-    }
+    case PRT_ACT_gelu:
+        return v_gelu(x);
     case PRT_ACT_gelu_tanh: {
         const vf cubic = v_fma(v_mul(v_set(0.044715f), v_mul(x, x)), x, x);
-        return v_mul(x, v_sigmoid(v_mul(v_set(1.59576912f), cubic)));
+        return v_div(x, v_one_and_exp_minus(v_mul(v_set(1.59576912f), cubic)));
     }
     default:
         return x;

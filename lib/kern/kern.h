@@ -18,6 +18,7 @@
 #include "kern/narrow.h"
 #include "kern/plain.h"
 #include "kern/rows.h"
+#include "kern/slide.h"
 #include "kern/windows.h"
 #include "kern/winograd.h"
 
@@ -33,6 +34,7 @@ typedef struct prt_kern {
     prt_kern_plain plain;
     prt_kern_cells cells;
     prt_kern_windows windows;
+    prt_slide_fn slide;
     prt_interleave_fn interleave;
     prt_kern_moves moves;
     prt_zip_fn zip;

@@ -13,6 +13,7 @@
 #include "kern/narrow_impl.h"
 #include "kern/plain_impl.h"
 #include "kern/rows_impl.h"
+#include "kern/slide_impl.h"
 #include "kern/stats_impl.h"
 #include "kern/attend_impl.h" /* after what it is made of */
 #include "kern/windows_impl.h"
@@ -38,6 +39,7 @@
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },         \
     .windows = { .depthwise = run_depthwise, .largest = run_pool_largest,                          \
         .mean = run_pool_mean },                                                                   \
+    .slide = run_slide,                                                                            \
     .interleave = run_interleave,                                                                  \
     .moves = { .transpose = run_transpose, .copy = run_copy },                                     \
     .zip = run_zip,                                                                                \

@@ -26,10 +26,43 @@ static inline vf v_exp(vf x)
     return v_scale2(v_add(p, v_set(1.0f)), n);
 }
 
+/* 1 + exp(-x): the same with the signs turned, and a last place less exact, which the sum hides. */
+static inline vf v_one_and_exp_minus(vf x)
+{
+    const vf one = v_set(1.0f), y = v_min(v_set(104.0f), v_max(v_set(-89.0f), x));
+    const vf n = v_round(v_mul(y, v_set(-1.44269504f)));
+    vf r = v_fma(n, v_set(0.693359375f), y);
+    r = v_fma(n, v_set(-2.12194440e-4f), r);
+    vf p = v_set(0.00138146104f);
+    p = v_fma(p, r, v_set(-0.00836871099f));
+    p = v_fma(p, r, v_set(0.0416683890f));
+    p = v_fma(p, r, v_set(-0.166665211f));
+    p = v_fma(p, r, v_set(0.49999994f));
+    p = v_fma(p, r, v_set(-1.0f));
+    return v_add(one, v_scale2(v_fma(p, r, one), n));
+}
+
 static inline vf v_sigmoid(vf x)
 {
-    const vf one = v_set(1.0f);
-    return v_div(one, v_add(one, v_exp(v_sub(v_set(0.0f), x))));
+    return v_div(v_set(1.0f), v_one_and_exp_minus(x));
+}
+
+/* x Phi(x), Phi(x) = 1/2 + x P(x^2) / Q(x^2) up to 5.6; beyond it is 0 or 1. */
+static inline vf v_gelu(vf x)
+{
+    const vf above = v_max(v_set(-5.6f), x), t = v_min(v_set(5.6f), above), s = v_mul(t, t);
+    vf p = v_set(2.21453398e-8f), q = v_set(1.18021228e-6f);
+    p = v_fma(p, s, v_set(6.35652441e-6f));
+    q = v_fma(q, s, v_set(7.51017069e-5f));
+    p = v_fma(p, s, v_set(1.73850101e-4f));
+    q = v_fma(q, s, v_set(0.00191297464f));
+    p = v_fma(p, s, v_set(0.0047072554f));
+    q = v_fma(q, s, v_set(0.0289400537f));
+    p = v_fma(p, s, v_set(0.0343760476f));
+    q = v_fma(q, s, v_set(0.252833694f));
+    p = v_fma(p, s, v_set(0.398942232f));
+    q = v_fma(q, s, v_set(1.0f));
+    return v_mul(above, v_add(v_set(0.5f), v_div(v_mul(t, p), q)));
 }
 
 /* Near 0 an odd polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1). */

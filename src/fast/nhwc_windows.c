@@ -9,6 +9,7 @@
 
 enum {
     LEAST = 1 << 16, /* taps of an item */
+    USUAL = 1 << 20, /* where there are enough of them for every thread */
     LINES = 8        /* of a block: their inputs are still in the first cache level for the next */
 };
 
@@ -64,9 +65,29 @@ static void run_lines(const prt_nhwc_windows *w, size_t row, size_t lines, const
     }
 }
 
+/* All rows at once, by the kernel that knows what padding is. */
+static void slide_rows(const prt_nhwc_windows *w, size_t row, size_t end, const float *x,
+    size_t x_row, float *y)
+{
+    const prt_nhwc *v = w->v;
+    prt_slide s = w->slide;
+    const int64_t top = (int64_t)(row * v->stride_h) - v->top;
+    const size_t first = top > 0 ? (size_t)top : 0;
+    s.lines = end - row;
+    s.above = top < 0 ? (size_t)-top : 0;
+    s.in_h = v->in_h > first ? v->in_h - first : 0;
+    s.x = s.in_h != 0 ? x + (first - x_row) * v->in_w * v->in_c : x;
+    s.y = y;
+    v->kern->slide(&s);
+}
+
 void prt_nhwc_windows_run(const prt_nhwc_windows *w, size_t row, size_t end, const float *x,
     size_t x_row, float *y)
 {
+    if (w->slides) {
+        slide_rows(w, row, end, x, x_row, y);
+        return;
+    }
     for (size_t lines; row < end; row += lines, y += lines * w->d.y_line) {
         lines = 1;
         if (row >= w->upper && row < w->lower)
@@ -127,6 +148,12 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         d->low = -INFINITY;
         d->high = INFINITY;
     }
+    w->slide = (prt_slide){ .n = v->out_w, .channels = v->in_c, .rows = v->kernel_h,
+        .columns = v->kernel_w, .stride_h = v->stride_h, .stride_w = v->stride_w,
+        .left = v->left > 0 ? (size_t)v->left : 0, .in_w = v->in_w, .w = v->w, .bias = v->bias,
+        .low = d->low, .high = d->high };
+    w->slides = v->w != NULL && v->left >= 0 && v->dilation_h == 1 && v->dilation_w == 1 &&
+        prt_slide_fits(&w->slide);
     find_inner(v->out_w, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &w->inner,
         &w->outer);
     find_inner(v->out_h, v->stride_h, v->dilation_h, v->top, v->kernel_h, v->in_h, &w->upper,
@@ -137,7 +164,10 @@ static poprt_status run_bands(prt_eval *c, job *j)
 {
     const prt_nhwc *v = j->w.v;
     const size_t row = v->out_w * v->in_c * v->kernel_h * v->kernel_w;
-    j->bands = prt_share_pieces(row * v->out_h, LEAST);
+    const size_t all = row * v->out_h, usual = prt_share_pieces(all, USUAL);
+    const size_t width = c->par != NULL ? c->par->width : 1;
+    const size_t least = prt_share_pieces(all, LEAST), fair = 2 * width;
+    j->bands = width == 1 || usual > fair ? usual : least < fair ? least : fair;
     j->bands = j->bands < v->out_h ? j->bands : v->out_h;
     return prt_share_run(c, v->batch * j->bands, 0, run_item, j);
 }

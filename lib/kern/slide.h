@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slide.h — depthwise convolutions of whole rows of outputs, padding and all: what a tap reads
+ * outside the image is left out.
+ */
+#ifndef PRT_KERN_SLIDE_H
+#define PRT_KERN_SLIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct prt_slide {
+    size_t lines, n;           /* rows of outputs, and outputs of each */
+    size_t channels;           /* side by side in memory */
+    size_t rows, columns;      /* taps, `channels` apart, then their rows */
+    size_t stride_h, stride_w; /* inputs between outputs */
+    size_t above, left;        /* rows and columns before `x` that output 0 reaches to */
+    size_t in_h, in_w;         /* of the image from `x` on */
+    const float *x, *w;
+    const float *bias; /* by channel; NULL: none */
+    float low, high;   /* bounds of the results; NaN comes through */
+    float *y;
+} prt_slide;
+
+enum { PRT_SLIDE_CHANNELS = 16 };
+
+/* Whether the kernels do it: rows of 3, 5 or 7 taps, strides of 1 or 2 along them, at least
+ * PRT_SLIDE_CHANNELS, and no more than half a row of taps outside the image at either end. */
+bool prt_slide_fits(const prt_slide *s);
+
+typedef void (*prt_slide_fn)(const prt_slide *s);
+
+#endif
