@@ -110,11 +110,14 @@ static void lay_band(const job *j, size_t n, size_t row, size_t rows, float *to)
 static void find_band(const block *b, const float *band)
 {
     const prt_nhwc *v = b->j->v;
-    const size_t step = v->stride_w * v->in_c;
+    const size_t step = v->stride_w * v->in_c, wide = b->j->wide;
+    const float **to = b->from;
     for (size_t ky = 0; ky < v->kernel_h; ky++)
-        for (size_t i = 0; i < b->rows; i++)
-            b->from[ky * b->rows + i] = band + i % v->out_w * step +
-                (i / v->out_w * v->stride_h + ky * v->dilation_h) * b->j->wide;
+        for (size_t row = 0; row < b->rows / v->out_w; row++) {
+            const float *x = band + (row * v->stride_h + ky * v->dilation_h) * wide;
+            for (size_t i = 0; i < v->out_w; i++, x += step)
+                *to++ = x;
+        }
 }
 
 /* ---- products ---- */
