@@ -203,6 +203,31 @@ static void put_rows(const prt_kern *kern)
     free(r.gamma);
 }
 
+/* ---- memory */
+
+enum { STREAM = 128 << 20 }; /* floats: far more than any cache holds */
+
+typedef struct stream {
+    float *x;
+} stream;
+
+static void run_stream(const prt_kern *kern, const void *what)
+{
+    const stream *s = what;
+    double sum = 0;
+    for (size_t i = 0; i < STREAM; i += 1 << 16)
+        sum += kern->rows.sum(1 << 16, s->x + i);
+    sink = (float)sum;
+}
+
+static void put_stream(const prt_kern *kern)
+{
+    stream s = { .x = take(STREAM) };
+    const double rate = (double)STREAM * sizeof(float) / best_s(run_stream, kern, &s);
+    (void)printf("{\"kind\":\"stream\",\"gbytes\":%.2f}\n", rate / 1e9);
+    free(s.x);
+}
+
 /* The peak of every level this processor has; that of the best one. */
 static double put_peaks(uint64_t features)
 {
@@ -246,5 +271,6 @@ int main(int argc, char **argv)
         put_product(kern, peak, shapes[i][0], shapes[i][1], shapes[i][2]);
     put_chain(kern, peak);
     put_rows(kern);
+    put_stream(kern);
     return 0;
 }

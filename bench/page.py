@@ -160,6 +160,17 @@ def models(section, results, folder):
                       ["model"] + [w for e in engines for w in (NAMES[e], "first run")], lines)
 
 
+def decode(results, rate):
+    """How near a word of GPT-2 comes to what memory gives."""
+    rows = results["sections"].get("models", {}).get("data", {}).get("1", {})
+    ms = value(rows.get("gpt2_decode_512", {}), "popef")
+    if ms is None or "decode_bytes" not in results:
+        return ""
+    moved = results["decode_bytes"]
+    return (f" gpt2_decode_512 moves {moved / 1e6:.0f} MB a word (weights, cache, new cache): "
+            f"{moved / ms / 1e6:.1f} GB/s, {moved / ms / 1e4 / rate:.0f} % of that.")
+
+
 def kernels(section, results, folder):
     data = section["data"]
     kinds = {}
@@ -177,6 +188,9 @@ def kernels(section, results, folder):
     out += ["", "Rows, 128 of 768 elements; GB/s read and written, and % of what memcpy moves:", ""]
     out += table(["kernel", "GB/s", "% of memcpy"], [
         [f["name"], f"{f['gbytes']:.0f}", f"{f['percent']:.0f}"] for f in kinds["rows"]])
+    if "stream" in kinds:
+        rate = kinds["stream"][0]["gbytes"]
+        out += ["", f"Reading 512 MiB once: {rate:.1f} GB/s." + decode(results, rate)]
     engines = present(data["chains"], ("popef", "ort", "openvino"))
     percents = [(n, {NAMES[e]: value(r, e, "percent") for e in engines})
                 for n, r in data["chains"].items()]
@@ -200,7 +214,8 @@ def cold(section, results, folder):
     engines = [e for e in ("popef", "ort", "openvino")
                if any("wall_ms" in r.get(e, {}) for r in data["rows"].values())]
     out = ["A small C program over each engine's C interface: start, load, run once, end; 1 "
-           "thread, files in the page cache. libpoprt reads PopEF, the others ONNX. Milliseconds: "
+           "thread, files in the page cache (a PopEF file as writing it leaves it there). libpoprt "
+           "reads PopEF, the others ONNX. Milliseconds: "
            f"the whole process (an empty one takes {data['empty_ms']:.1f}), in it until the "
            "session is ready, and the first run.", ""]
     out += table(["model"] + [w for e in engines for w in (NAMES[e], "ready", "first run")], [

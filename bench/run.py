@@ -14,6 +14,7 @@ import argparse
 import datetime
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import subprocess
@@ -105,6 +106,12 @@ class Bench:
                 open(files["ncnn"] + ".no", "w").close()
 
 
+def decode_bytes(entry):
+    """What one word of a language model moves: weights and the cache, of which each element takes
+    part in one multiply-add, and what it writes."""
+    return 2 * entry["flops"] + 4 * sum(math.prod(e["shape"]) for e in entry["outputs"])
+
+
 def rounded(x):
     """The same with five digits, which is more than any clock here is good for."""
     if isinstance(x, dict):
@@ -178,6 +185,7 @@ def main():
                 "versions": versions(args.build), "rounds": bench.rounds,
                 "seconds": bench.seconds}
         results["flops"] = {n: e["flops"] for n, e in bench.entries.items()}
+        results["decode_bytes"] = decode_bytes(bench.entries["gpt2_decode_512"])
     with open(store, "w") as f:
         json.dump(rounded(results), f, indent=1, sort_keys=True)
     page.write(args.out, results)
