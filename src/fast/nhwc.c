@@ -47,20 +47,46 @@ static bool find_at(size_t out, size_t stride, size_t k, size_t dilation, int64_
     return i >= 0 && i < (int64_t)in;
 }
 
-/* The addresses of one pixel's taps, `step` apart. */
-static void find_pixel(const prt_nhwc *v, const float *x, size_t plane, size_t row, size_t column,
-    const float **to, size_t step)
+/* Outputs [*from, *to) of [first, end) of a row have their tap kx inside the image. */
+static void inside(const prt_nhwc *v, size_t kx, size_t first, size_t end, size_t *from, size_t *to)
 {
-    size_t z, y, at;
+    const int64_t begin = v->left - (int64_t)(kx * v->dilation_w), step = (int64_t)v->stride_w;
+    const int64_t low = begin > 0 ? (begin + step - 1) / step : 0;
+    const int64_t past = begin + (int64_t)v->in_w; /* the first output at or beyond it is outside */
+    const int64_t high = past > 0 ? (past + step - 1) / step : 0;
+    *to = high < (int64_t)end ? (size_t)high : end;
+    *to = *to > first ? *to : first;
+    *from = low < (int64_t)*to ? (size_t)low : *to;
+    *from = *from > first ? *from : first;
+}
+
+/* The addresses of the taps of outputs [first, end) of a row, each tap's `step` from the last's. */
+static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row, size_t first,
+    size_t end, const float **to, size_t step)
+{
+    const size_t far = v->stride_w * v->in_c;
+    size_t z, y;
     for (size_t kz = 0; kz < v->kernel_d; kz++) {
         const bool in_z = find_at(plane, v->stride_d, kz, v->dilation_d, v->front, v->in_d, &z);
         for (size_t ky = 0; ky < v->kernel_h; ky++) {
             const bool in =
                 find_at(row, v->stride_h, ky, v->dilation_h, v->top, v->in_h, &y) && in_z;
-            for (size_t kx = 0; kx < v->kernel_w; kx++, to += step)
-                *to = find_at(column, v->stride_w, kx, v->dilation_w, v->left, v->in_w, &at) && in
-                    ? x + ((z * v->in_h + y) * v->in_w + at) * v->in_c
-                    : v->zeros;
+            for (size_t kx = 0; kx < v->kernel_w; kx++, to += step) {
+                size_t from = end, until = end, i = first;
+                if (in)
+                    inside(v, kx, first, end, &from, &until);
+                for (; i < from; i++)
+                    to[i - first] = v->zeros;
+                if (i < until) {
+                    const int64_t at =
+                        (int64_t)(i * v->stride_w + kx * v->dilation_w) - v->left;
+                    const float *p = x + ((z * v->in_h + y) * v->in_w + (size_t)at) * v->in_c;
+                    for (; i < until; i++, p += far)
+                        to[i - first] = p;
+                }
+                for (; i < end; i++)
+                    to[i - first] = v->zeros;
+            }
         }
     }
 }
@@ -71,13 +97,10 @@ static void find_taps(const block *b)
     const float *x = v->x + b->n * v->in_d * v->in_h * v->in_w * v->in_c +
         b->group * v->form.channels;
     size_t row = b->row / v->out_w, column = b->row % v->out_w;
-    for (size_t i = 0; i < b->rows; i++) {
-        find_pixel(v, x, row / v->out_h, row % v->out_h, column, b->from + i, b->rows);
-        column++;
-        if (column == v->out_w) {
-            column = 0;
-            row++;
-        }
+    for (size_t i = 0, some; i < b->rows; i += some, column = 0, row++) {
+        some = v->out_w - column < b->rows - i ? v->out_w - column : b->rows - i;
+        find_row(v, x, row / v->out_h, row % v->out_h, column, column + some, b->from + i,
+            b->rows);
     }
 }
 
@@ -138,6 +161,23 @@ static void fetch_next(const block *b, bool last, prt_gemm_block *g)
     }
 }
 
+/* The inputs of the block that this thread may get next, but for those that this one reads too. */
+static void fetch_inputs(const block *b, prt_gemm_block *g)
+{
+    const job *j = b->j;
+    const prt_nhwc *v = j->v;
+    const size_t row_size = v->in_w * v->in_c, each = row_size * v->stride_h;
+    const size_t ahead = b->rows * (j->threads - 1), end = b->row + b->rows;
+    const int64_t last = (int64_t)((end - 1) / v->out_w * v->stride_h +
+        (v->kernel_h - 1) * v->dilation_h) - v->top;
+    const size_t at = (last < 0 ? 0 : (size_t)last) * row_size + ahead * each / v->out_w;
+    const size_t count = b->rows * each / v->out_w, size = v->in_h * row_size;
+    if (end == j->pixels || at >= size)
+        return;
+    g->next = v->x + b->n * size + at;
+    g->next_count = count < size - at ? count : size - at;
+}
+
 /* Taps [tap, tap + taps), elements [skip, skip + k) of each. */
 static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_t k)
 {
@@ -161,6 +201,9 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
         .end = last && !j->bare ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
         fetch_next(b, last, &g);
+    else if (last && b->from != NULL && !v->images && v->in_d == 1 &&
+        b->first + PRT_GEMM_PANEL >= w->filters)
+        fetch_inputs(b, &g);
     v->kern->gemm(&g);
 }
 
@@ -270,7 +313,8 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     j.plain = !v->images && taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
         v->stride_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
         v->in_h == v->out_h && v->in_w == v->out_w;
-    j.rows = clamp(BLOCK / v->form.channels, LEAST_ROWS, MOST_ROWS);
+    const size_t each = taps > 1 ? v->stride_d * v->stride_h * v->stride_w : 1; /* inputs */
+    j.rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);
     const size_t some = v->batch * v->form.group * j.panels;
     if (some < ITEMS && j.pixels / j.rows * some < ITEMS)
         j.rows = clamp(j.pixels * some / ITEMS, LEAST_ROWS, j.rows);
