@@ -15,6 +15,7 @@ enum {
     OPT_SET,
     OPT_TUNE,
     OPT_TUNE_CACHE,
+    OPT_CPU,
     OPT_COUNT
 };
 
@@ -33,6 +34,7 @@ static const prt_opt_def options[OPT_COUNT] = {
         "an option for compiling an ONNX file; may be repeated" },
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
+    [OPT_CPU] = PRT_TOOL_CPU,
     [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line" },
 };
 
@@ -117,6 +119,7 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
         prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(prt_tool_open_executable(tool, r->model, &r->times, &exec));
     poprt_status status = prt_feed_init(&feed, tool, exec, 0);
+    feed.cpu = prt_opt_value(opts, OPT_CPU, NULL);
     uint32_t cursor = 0;
     for (const char *v; status == POPRT_OK && (v = prt_opt_next(opts, OPT_DIM, &cursor)) != NULL;)
         status = prt_feed_dim(&feed, v);

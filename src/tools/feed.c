@@ -196,6 +196,8 @@ poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
     (void)snprintf(seed, sizeof(seed), "%llu", (unsigned long long)feed->seed);
     if (status == POPRT_OK)
         status = poprt_config_set(config, "seed", seed);
+    if (status == POPRT_OK && feed->cpu != NULL)
+        status = poprt_config_set(config, "cpu", feed->cpu);
     if (status != POPRT_OK) {
         poprt_config_release(config);
         return status;

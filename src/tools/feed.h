@@ -15,6 +15,7 @@ typedef struct prt_feed {
     const poprt_executable *exec;
     prt_files files;
     uint64_t seed;
+    const char *cpu;    /* level of kernels; NULL: the default */
     size_t count;       /* inputs */
     prt_tensor *values; /* kind ABSENT: not given yet */
     bool *given;

@@ -16,6 +16,7 @@ enum {
     OPT_SET,
     OPT_TUNE,
     OPT_TUNE_CACHE,
+    OPT_CPU,
     OPT_COUNT
 };
 
@@ -37,6 +38,7 @@ static const prt_opt_def options[OPT_COUNT] = {
         "an option for compiling an ONNX file; may be repeated" },
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
+    [OPT_CPU] = PRT_TOOL_CPU,
 };
 
 static const prt_opt_command command = { .name = "poprt run",
@@ -142,6 +144,7 @@ static poprt_status run(prt_tool *tool, const plan *p)
     prt_feed feed = { 0 };
     PRT_TRY(prt_tool_open_executable(tool, p->opts.args[0], NULL, &exec));
     poprt_status status = prt_feed_init(&feed, tool, exec, (uint64_t)p->seed);
+    feed.cpu = prt_opt_value(&p->opts, OPT_CPU, NULL);
     if (status == POPRT_OK)
         status = feed_inputs(p, &feed);
     if (status == POPRT_OK)

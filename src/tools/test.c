@@ -48,9 +48,7 @@ static const prt_opt_def options[OPT_COUNT] = {
         "compile without these passes" },
     [OPT_VIA_POPEF] = { "via-popef", 0, PRT_OPT_FLAG, NULL,
         "write each program as PopEF, read it again and run that" },
-    [OPT_CPU] = { "cpu", 0, PRT_OPT_ONE, "LEVEL",
-        "kernels of this level at most: native, the default, avx512, avx2 or portable; reference: "
-        "the slow ones" },
+    [OPT_CPU] = PRT_TOOL_CPU,
 };
 
 static const prt_opt_command command = { .name = "poprt test",

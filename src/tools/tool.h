@@ -67,6 +67,12 @@ poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
 #define PRT_TOOL_TUNE_CACHE(name)                                                                  \
     { name, 0, PRT_OPT_ONE, "FILE", "keep what tuning finds in FILE, by processor" }
 
+/* The row of the option that every command that runs has. */
+#define PRT_TOOL_CPU                                                                               \
+    { "cpu", 0, PRT_OPT_ONE, "LEVEL",                                                              \
+        "kernels of this level at most: native, the default, avx512, avx2 or portable; "           \
+        "reference: the slow ones" }
+
 /* The passes of "convert", then those of a comma list (may be NULL). */
 poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char *passes);
 

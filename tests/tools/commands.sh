@@ -124,6 +124,12 @@ expect 2 run "$digits" --threads many
 "$poprt" run "$digits" --seed 1 >one 2>err && "$poprt" run "$digits" --seed 1 --threads 1 >two 2>err
 cmp -s one two || { echo "FAILED: the same seed gives other outputs"; failed=1; }
 
+expect 0 run "$digits" --cpu reference
+expect 1 run "$digits" --cpu 68000
+has err "'68000' is none of native"
+expect 0 bench "$digits" --cpu portable --min-time 0.01
+expect 1 bench "$digits" --cpu 68000
+
 # poprt test
 expect 0 test "$data"
 has out '^[1-9][0-9]* passed, 0 failed$'
