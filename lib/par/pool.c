@@ -46,7 +46,7 @@ enum {
     LEAST_SPIN = 8,  /* part of spin_ns that is always spun */
     LATE_NS = 100000, /* a wait beyond this and LATE_TIMES the caller's own work is a bad one */
     LATE_TIMES = 4,
-    GOOD_JOBS = 256, /* after so many without a bad wait the next one costs half */
+    CALM_NS = 32000000, /* after each so long without a bad wait the next one costs half */
     ALONE_NS = 2000000,     /* without workers after a bad wait, at first */
     MOST_ALONE_NS = 256000000
 };
@@ -65,9 +65,8 @@ struct prt_pool {
     _Atomic int64_t owner; /* process whose workers these are; 0 while a forked child cleans up */
     pthread_mutex_t turn; /* held by the caller whose job runs */
     worker *workers;
-    /* guarded by `turn`: no workers before, and for how long; jobs without a bad wait */
-    uint64_t alone_until, alone_ns;
-    uint32_t good;
+    /* guarded by `turn`: no workers before, and for how long; since when no bad wait was counted */
+    uint64_t alone_until, alone_ns, calm;
 
     /* the job */
     prt_par_body body;
@@ -216,15 +215,14 @@ static void judge_wait(prt_pool *pool, uint64_t own, uint64_t begin)
 {
     const uint64_t now = now_ns(), waited = now - begin;
     if (waited < LATE_NS + LATE_TIMES * own) {
-        if (++pool->good % GOOD_JOBS == 0)
+        for (; now >= pool->calm + CALM_NS && pool->alone_ns != 0; pool->calm += CALM_NS)
             pool->alone_ns /= 2;
         return;
     }
-    pool->good = 0;
     pool->alone_ns = pool->alone_ns < ALONE_NS ? ALONE_NS : pool->alone_ns * 2;
     if (pool->alone_ns > MOST_ALONE_NS)
         pool->alone_ns = MOST_ALONE_NS;
-    pool->alone_until = now + pool->alone_ns;
+    pool->calm = pool->alone_until = now + pool->alone_ns;
 }
 
 /* `start`: when the caller began with its own part. */
