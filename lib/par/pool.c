@@ -2,11 +2,13 @@
 /*
  * pool.c — worker threads around two counters.
  *
- *   remaining  chunks of the current job nobody has taken; who takes one counts it down
+ *   remaining  chunks of the current job nobody has taken, as the first of them and the end; the
+ *              caller takes the first, workers the last, so that chunk 0 is the caller's and what
+ *              it finds in its caches is often what it left there
  *   pending    chunks not finished; who finishes one counts it down
  *
  * The caller writes the job, then `pending`, then `remaining`, and takes chunks like everybody
- * else. When `remaining` is 0 it waits for `pending`, that is, only for chunks somebody is really
+ * else. When none remains it waits for `pending`, that is, only for chunks somebody is really
  * at. A worker reads the job only after it has taken a chunk of it; from then on the job cannot end
  * without that worker, so a worker that slept through a job, or is suspended anywhere in here,
  * neither holds anybody up nor sees a stale job.
@@ -46,9 +48,9 @@ enum {
     LEAST_SPIN = 8,  /* part of spin_ns that is always spun */
     LATE_NS = 100000, /* a wait beyond this and LATE_TIMES the caller's own work is a bad one */
     LATE_TIMES = 4,
-    CALM_NS = 32000000, /* after each so long without a bad wait the next one costs half */
-    ALONE_NS = 2000000,     /* without workers after a bad wait, at first */
-    MOST_ALONE_NS = 256000000
+    CALM_NS = 8000000,   /* after each so long without a bad wait the next one costs half */
+    ALONE_NS = 1000000,  /* without workers after a bad wait, at first */
+    MOST_ALONE_NS = 32000000 /* some time slices, of which the next bad wait takes one */
 };
 
 typedef struct worker {
@@ -73,7 +75,7 @@ struct prt_pool {
     void *arg;
     uint32_t n, chunk, chunks;
 
-    _Alignas(64) _Atomic uint32_t remaining;
+    _Alignas(64) _Atomic uint64_t remaining; /* first chunk, end << 32 */
     _Alignas(64) _Atomic uint32_t pending;
     _Atomic uint32_t caller_sleeps;
     _Alignas(64) _Atomic uint32_t epoch;
@@ -132,22 +134,27 @@ static bool spin(const _Atomic uint32_t *word, uint32_t value, uint32_t most_ns)
     }
 }
 
-/* Takes a chunk of whatever job is current; gives the count before, 0 for none. That the job may
- * have changed between load and exchange is fine: what is taken belongs to the new one. */
-static uint32_t take(prt_pool *pool)
+/* Takes a chunk of whatever job is current; false when there is none. That the job may have changed
+ * between load and exchange is fine: what is taken belongs to the new one. */
+static bool take(prt_pool *pool, bool caller, uint32_t *chunk)
 {
-    uint32_t left = atomic_load_explicit(&pool->remaining, memory_order_relaxed);
-    while (left != 0 && !atomic_compare_exchange_weak_explicit(&pool->remaining, &left, left - 1,
-                            memory_order_acquire, memory_order_relaxed))
-        continue;
-    return left;
+    uint64_t left = atomic_load_explicit(&pool->remaining, memory_order_relaxed), then;
+    do {
+        const uint32_t first = (uint32_t)left, end = (uint32_t)(left >> 32);
+        if (first >= end)
+            return false;
+        *chunk = caller ? first : end - 1;
+        then = caller ? left + 1 : left - (UINT64_C(1) << 32);
+    } while (!atomic_compare_exchange_weak_explicit(&pool->remaining, &left, then,
+        memory_order_acquire, memory_order_relaxed));
+    return true;
 }
 
-static void run_chunks(prt_pool *pool)
+static void run_chunks(prt_pool *pool, bool caller)
 {
     inside = true;
-    for (uint32_t left = take(pool); left != 0; left = take(pool)) {
-        const uint64_t first = (uint64_t)(pool->chunks - left) * pool->chunk;
+    for (uint32_t chunk; take(pool, caller, &chunk);) {
+        const uint64_t first = (uint64_t)chunk * pool->chunk;
         const uint64_t end = first + pool->chunk < pool->n ? first + pool->chunk : pool->n;
         for (uint64_t i = first; i < end; i++)
             pool->body(pool->arg, (uint32_t)i);
@@ -190,7 +197,7 @@ static void *work(void *arg)
         const uint32_t seen = atomic_load(&pool->epoch);
         if (atomic_load(&pool->stop))
             return NULL;
-        run_chunks(pool);
+        run_chunks(pool, false);
         if (spin_for_job(pool, seen))
             continue;
         atomic_fetch_add(&pool->sleepers, 1);
@@ -328,10 +335,10 @@ static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
     pool->chunk = n / most + (n % most != 0);
     pool->chunks = n / pool->chunk + (n % pool->chunk != 0);
     atomic_store_explicit(&pool->pending, pool->chunks, memory_order_relaxed);
-    atomic_store_explicit(&pool->remaining, pool->chunks, memory_order_release);
+    atomic_store_explicit(&pool->remaining, (uint64_t)pool->chunks << 32, memory_order_release);
     atomic_store_explicit(&pool->caller_cpu, prt_place_cpu(), memory_order_relaxed);
     announce(pool, pool->chunks - 1);
-    run_chunks(pool);
+    run_chunks(pool, true);
     wait_for_chunks(pool, start);
 }
 

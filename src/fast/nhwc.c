@@ -20,7 +20,6 @@ typedef struct job {
     size_t panels, blocks, pixels; /* pixels of an image's output */
     size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
     bool plain;                    /* outputs are inputs, one by one */
-    size_t threads;
     bool bare;                     /* no bias, no residual, no activation */
     size_t wide;                   /* floats in a row of a band */
     size_t table;                  /* floats of scratch that hold addresses */
@@ -151,7 +150,7 @@ static void fetch_next(const block *b, bool last, prt_gemm_block *g)
     const job *j = b->j;
     const size_t whole = b->taps * b->depth, taps = g->from != NULL ? g->taps : 1;
     const size_t count = taps * g->k * g->stride;
-    const size_t ahead = b->first + j->threads * PRT_GEMM_PANEL;
+    const size_t ahead = b->first + PRT_GEMM_PANEL;
     if (!last) {
         g->next = g->b + count;
         g->next_count = count;
@@ -167,10 +166,10 @@ static void fetch_inputs(const block *b, prt_gemm_block *g)
     const job *j = b->j;
     const prt_nhwc *v = j->v;
     const size_t row_size = v->in_w * v->in_c, each = row_size * v->stride_h;
-    const size_t ahead = b->rows * (j->threads - 1), end = b->row + b->rows;
+    const size_t end = b->row + b->rows;
     const int64_t last = (int64_t)((end - 1) / v->out_w * v->stride_h +
         (v->kernel_h - 1) * v->dilation_h) - v->top;
-    const size_t at = (last < 0 ? 0 : (size_t)last) * row_size + ahead * each / v->out_w;
+    const size_t at = (last < 0 ? 0 : (size_t)last) * row_size;
     const size_t count = b->rows * each / v->out_w, size = v->in_h * row_size;
     if (end == j->pixels || at >= size)
         return;
@@ -307,7 +306,6 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     job j = { .v = v, .panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .pixels = v->out_d * v->out_h * v->out_w,
         .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
-        .threads = c->par != NULL && c->par->width > 1 ? c->par->width : 1,
         .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->form.taps;
     j.plain = !v->images && taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&

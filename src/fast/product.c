@@ -13,7 +13,6 @@ typedef struct job {
     const prt_kern *kern;
     size_t panels, blocks; /* of rows */
     size_t depth;          /* of a block of K, about */
-    size_t threads;
 } job;
 
 static size_t columns_at(const prt_product_spec *p, size_t panel)
@@ -27,7 +26,7 @@ static size_t columns_at(const prt_product_spec *p, size_t panel)
 static void look_ahead(const job *j, size_t batch, size_t panel, size_t k, prt_gemm_block *g)
 {
     const prt_product_spec *p = j->p;
-    const size_t after = k < p->k ? panel : panel + j->threads;
+    const size_t after = k < p->k ? panel : panel + 1;
     size_t stride;
     if (after >= j->panels)
         return;
@@ -79,8 +78,7 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
         return POPRT_OK;
     const job j = { .p = p, .kern = kern, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
-        .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K,
-        .threads = c->par != NULL && c->par->width > 1 ? c->par->width : 1 };
+        .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };
     const size_t depth = p->k < j.depth ? p->k : j.depth;
     const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL + p->spare;
     return prt_share_run(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);

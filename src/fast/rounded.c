@@ -43,7 +43,7 @@ static poprt_status round_rows(prt_eval *c, rounding *r, float **to)
 typedef struct product {
     const prt_linear *f;
     const uint32_t *a;
-    size_t words, panels, blocks, threads;
+    size_t words, panels, blocks;
 } product;
 
 static size_t columns_at(const prt_linear *f, size_t panel)
@@ -66,7 +66,7 @@ static void run_product(const void *user, size_t item, float *scratch)
     prt_dot_block g = { .rows = rows, .columns = columns_at(f, panel), .words = p->words,
         .a = p->a + row * p->words, .lda = p->words, .b = b + first * p->words,
         .c = f->y + row * f->n + first, .ldc = f->n, .end = &end };
-    const size_t after = panel + p->threads;
+    const size_t after = panel + 1;
     if (after < p->panels) {
         g.next = (const char *)(b + after * PRT_GEMM_PANEL * p->words);
         g.next_lines = prt_gemm_width(columns_at(f, after)) * p->words / 16;
@@ -84,8 +84,7 @@ static poprt_status run_pairs(prt_eval *c, const prt_linear *f)
     PRT_TRY(prt_share_run(c, r.pieces, 0, run_rounding, &r));
     const product p = { .f = f, .a = r.pairs, .words = r.step,
         .panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
-        .blocks = (f->m + ROW_BLOCK - 1) / ROW_BLOCK,
-        .threads = c->par != NULL && c->par->width > 1 ? c->par->width : 1 };
+        .blocks = (f->m + ROW_BLOCK - 1) / ROW_BLOCK };
     return prt_share_run(c, p.panels * p.blocks, 0, run_product, &p);
 }
 

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* share.c — items handed out by a counter. */
+/*
+ * share.c — items handed out. Each participant has a range of them, from whose front it takes, and
+ * goes on with the ends of the others' when that is empty: so a thread mostly works on what it, and
+ * not another, has in its caches from the step before.
+ */
 #include "fast/share.h"
 
 #include <stdatomic.h>
+
+enum { RANGES = 32 }; /* more participants share them */
+
+typedef struct range {
+    _Alignas(64) _Atomic uint64_t left; /* first item, end << 32 */
+} range;
 
 typedef struct job {
     prt_eval *c;
@@ -10,17 +20,39 @@ typedef struct job {
     const void *user;
     size_t count, floats;
     float *scratch;
-    _Atomic size_t next;
+    uint32_t n_ranges;
+    range *ranges;
     _Atomic bool stop;
 } job;
+
+static bool take_of(range *r, bool front, uint32_t *item)
+{
+    uint64_t left = atomic_load_explicit(&r->left, memory_order_relaxed), then;
+    do {
+        const uint32_t first = (uint32_t)left, end = (uint32_t)(left >> 32);
+        if (first >= end)
+            return false;
+        *item = front ? first : end - 1;
+        then = front ? left + 1 : left - (UINT64_C(1) << 32);
+    } while (!atomic_compare_exchange_weak_explicit(&r->left, &left, then, memory_order_relaxed,
+        memory_order_relaxed));
+    return true;
+}
+
+static bool take_next(const job *j, uint32_t own, uint32_t *item)
+{
+    bool some = take_of(&j->ranges[own], true, item);
+    for (uint32_t k = 1; !some && k < j->n_ranges; k++)
+        some = take_of(&j->ranges[(own + k) % j->n_ranges], false, item);
+    return some;
+}
 
 static void take(void *arg, uint32_t index)
 {
     job *j = arg;
     float *scratch = j->floats != 0 ? j->scratch + index * j->floats : NULL;
-    for (;;) {
-        const size_t item = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed);
-        if (item >= j->count || atomic_load_explicit(&j->stop, memory_order_relaxed))
+    for (uint32_t item; take_next(j, index % j->n_ranges, &item);) {
+        if (atomic_load_explicit(&j->stop, memory_order_relaxed))
             return;
         if (j->c->host->check(j->c) != POPRT_OK)
             atomic_store_explicit(&j->stop, true, memory_order_relaxed);
@@ -82,9 +114,8 @@ static poprt_status run_here(prt_eval *c, size_t count, prt_share_body body, con
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
     const void *user)
 {
-    const size_t width = c->par != NULL && c->par->width > 1 && count > 1 && !is_tiny(c)
-        ? c->par->width
-        : 1;
+    const bool alone = c->par == NULL || count < 2 || count > UINT32_MAX || is_tiny(c);
+    const size_t width = alone ? 1 : c->par->width;
     const size_t threads = count < width ? count : width;
     if (count == 0)
         return POPRT_OK;
@@ -97,6 +128,12 @@ poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_b
     }
     if (threads == 1)
         return run_here(c, count, body, user, j.scratch);
+    range ranges[RANGES];
+    j.ranges = ranges;
+    j.n_ranges = threads < RANGES ? (uint32_t)threads : RANGES;
+    for (uint32_t i = 0; i < j.n_ranges; i++)
+        atomic_init(&ranges[i].left, (uint64_t)prt_share_cut(count, j.n_ranges, i) |
+            (uint64_t)prt_share_cut(count, j.n_ranges, i + 1) << 32);
     prt_par_for(c->par, (uint32_t)threads, take, &j);
     /* The record of a refusal is the thread's that saw it: ask again on this one. */
     return atomic_load(&j.stop) ? c->host->check(c) : POPRT_OK;
