@@ -39,6 +39,7 @@
 
 #include "cpu/cpu.h"
 #include "par/place.h"
+#include "par/range.h"
 
 enum {
     MAX_WIDTH = 1024,
@@ -75,7 +76,7 @@ struct prt_pool {
     void *arg;
     uint32_t n, chunk, chunks;
 
-    _Alignas(64) _Atomic uint64_t remaining; /* first chunk, end << 32 */
+    _Alignas(64) prt_range remaining;
     _Alignas(64) _Atomic uint32_t pending;
     _Atomic uint32_t caller_sleeps;
     _Alignas(64) _Atomic uint32_t epoch;
@@ -134,26 +135,12 @@ static bool spin(const _Atomic uint32_t *word, uint32_t value, uint32_t most_ns)
     }
 }
 
-/* Takes a chunk of whatever job is current; false when there is none. That the job may have changed
- * between load and exchange is fine: what is taken belongs to the new one. */
-static bool take(prt_pool *pool, bool caller, uint32_t *chunk)
-{
-    uint64_t left = atomic_load_explicit(&pool->remaining, memory_order_relaxed), then;
-    do {
-        const uint32_t first = (uint32_t)left, end = (uint32_t)(left >> 32);
-        if (first >= end)
-            return false;
-        *chunk = caller ? first : end - 1;
-        then = caller ? left + 1 : left - (UINT64_C(1) << 32);
-    } while (!atomic_compare_exchange_weak_explicit(&pool->remaining, &left, then,
-        memory_order_acquire, memory_order_relaxed));
-    return true;
-}
-
+/* Takes chunks of whatever job is current. That the job may change meanwhile is fine: what is taken
+ * belongs to the new one. */
 static void run_chunks(prt_pool *pool, bool caller)
 {
     inside = true;
-    for (uint32_t chunk; take(pool, caller, &chunk);) {
+    for (uint32_t chunk; prt_range_take(&pool->remaining, caller, &chunk);) {
         const uint64_t first = (uint64_t)chunk * pool->chunk;
         const uint64_t end = first + pool->chunk < pool->n ? first + pool->chunk : pool->n;
         for (uint64_t i = first; i < end; i++)
@@ -335,7 +322,7 @@ static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
     pool->chunk = n / most + (n % most != 0);
     pool->chunks = n / pool->chunk + (n % pool->chunk != 0);
     atomic_store_explicit(&pool->pending, pool->chunks, memory_order_relaxed);
-    atomic_store_explicit(&pool->remaining, (uint64_t)pool->chunks << 32, memory_order_release);
+    atomic_store_explicit(&pool->remaining, prt_range_of(0, pool->chunks), memory_order_release);
     atomic_store_explicit(&pool->caller_cpu, prt_place_cpu(), memory_order_relaxed);
     announce(pool, pool->chunks - 1);
     run_chunks(pool, true);

@@ -8,42 +8,30 @@
 
 #include <stdatomic.h>
 
+#include "par/range.h"
+
 enum { RANGES = 32 }; /* more participants share them */
 
 typedef struct range {
-    _Alignas(64) _Atomic uint64_t left; /* first item, end << 32 */
+    _Alignas(64) prt_range items;
 } range;
 
 typedef struct job {
     prt_eval *c;
     prt_share_body body;
     const void *user;
-    size_t count, floats;
+    size_t floats;
     float *scratch;
     uint32_t n_ranges;
     range *ranges;
     _Atomic bool stop;
 } job;
 
-static bool take_of(range *r, bool front, uint32_t *item)
-{
-    uint64_t left = atomic_load_explicit(&r->left, memory_order_relaxed), then;
-    do {
-        const uint32_t first = (uint32_t)left, end = (uint32_t)(left >> 32);
-        if (first >= end)
-            return false;
-        *item = front ? first : end - 1;
-        then = front ? left + 1 : left - (UINT64_C(1) << 32);
-    } while (!atomic_compare_exchange_weak_explicit(&r->left, &left, then, memory_order_relaxed,
-        memory_order_relaxed));
-    return true;
-}
-
 static bool take_next(const job *j, uint32_t own, uint32_t *item)
 {
-    bool some = take_of(&j->ranges[own], true, item);
+    bool some = prt_range_take(&j->ranges[own].items, true, item);
     for (uint32_t k = 1; !some && k < j->n_ranges; k++)
-        some = take_of(&j->ranges[(own + k) % j->n_ranges], false, item);
+        some = prt_range_take(&j->ranges[(own + k) % j->n_ranges].items, false, item);
     return some;
 }
 
@@ -119,8 +107,7 @@ poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_b
     const size_t threads = count < width ? count : width;
     if (count == 0)
         return POPRT_OK;
-    job j = { .c = c, .body = body, .user = user, .count = count,
-        .floats = (floats + 15) / 16 * 16 };
+    job j = { .c = c, .body = body, .user = user, .floats = (floats + 15) / 16 * 16 };
     if (floats != 0) {
         j.scratch = floats_of(c, threads, j.floats, prt_eval_scratch_raw);
         if (j.scratch == NULL)
@@ -132,8 +119,9 @@ poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_b
     j.ranges = ranges;
     j.n_ranges = threads < RANGES ? (uint32_t)threads : RANGES;
     for (uint32_t i = 0; i < j.n_ranges; i++)
-        atomic_init(&ranges[i].left, (uint64_t)prt_share_cut(count, j.n_ranges, i) |
-            (uint64_t)prt_share_cut(count, j.n_ranges, i + 1) << 32);
+        atomic_init(&ranges[i].items,
+            prt_range_of((uint32_t)prt_share_cut(count, j.n_ranges, i),
+                (uint32_t)prt_share_cut(count, j.n_ranges, i + 1)));
     prt_par_for(c->par, (uint32_t)threads, take, &j);
     /* The record of a refusal is the thread's that saw it: ask again on this one. */
     return atomic_load(&j.stop) ? c->host->check(c) : POPRT_OK;
