@@ -24,8 +24,8 @@ typedef struct prt_slide {
 
 enum { PRT_SLIDE_CHANNELS = 16 };
 
-/* Whether the kernels do it: rows of 3, 5 or 7 taps, strides of 1 or 2 along them, at least
- * PRT_SLIDE_CHANNELS, and no more than half a row of taps outside the image at either end. */
+/* Whether the kernels do it: rows of 3, 5 or 7 taps, a stride of 1 or (but for 7) 2 along them, at
+ * least PRT_SLIDE_CHANNELS, and at most half a row of taps outside the image at either end. */
 bool prt_slide_fits(const prt_slide *s);
 
 typedef void (*prt_slide_fn)(const prt_slide *s);

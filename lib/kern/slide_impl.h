@@ -75,7 +75,6 @@ SLIDE_ALL(3, 2)
 SLIDE_ALL(5, 1)
 SLIDE_ALL(5, 2)
 SLIDE_ALL(7, 1)
-SLIDE_ALL(7, 2)
 
 typedef void (*slide_part)(const prt_slide *s, size_t at);
 
@@ -174,7 +173,7 @@ static void run_slide(const prt_slide *s)
 {
     static const slide_part parts[SLIDE_ROWS][SLIDE_STRIDES][SLIDE_MOST] = {
         { SLIDE_NAMES(3, 1), SLIDE_NAMES(3, 2) }, { SLIDE_NAMES(5, 1), SLIDE_NAMES(5, 2) },
-        { SLIDE_NAMES(7, 1), SLIDE_NAMES(7, 2) }
+        { SLIDE_NAMES(7, 1) }
     };
     if (roll(s))
         return;

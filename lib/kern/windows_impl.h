@@ -8,9 +8,9 @@
 #include "kern/windows.h"
 #include "kern/simd.h"
 
-/* N outputs of each line, of B vectors of channels; a single vector may be a part of one. */
-#define DEPTHWISE(N, B)                                                                            \
-    static void depthwise_##N##x##B(const prt_windows *d, size_t at, size_t channel)             \
+/* N outputs of each line, of a vector of channels or what is left of one. */
+#define DEPTHWISE(N)                                                                               \
+    static void depthwise_##N(const prt_windows *d, size_t at, size_t channel)                     \
     {                                                                                              \
         const size_t all = d->channels, left = all - channel, step = d->x_step;                    \
         const size_t columns = d->columns, x_column = d->x_column;                                 \
@@ -20,38 +20,24 @@
         const vf low = v_set(d->low), high = v_set(d->high);                                       \
         for (size_t line = 0; line < d->lines; line++) {                                           \
             const float *x = d->x + line * d->x_line + at * step + channel, *w = d->w + channel;   \
-            vf sum[N][B];                                                                          \
-            EACH_OUTPUT(N, B) sum[i][j] = d->bias == NULL                                          \
-                ? v_set(0.0f)                                                                      \
-                : TAKE(B, d->bias + channel, j * VL);                                              \
+            vf sum[N];                                                                             \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t i = 0; i < N; i++)                                                         \
+                sum[i] = d->bias != NULL ? v_load_some(d->bias + channel, 0, left) : v_set(0.0f);  \
             for (size_t r = d->rows; r != 0; r--, x += x_row, w += w_row)                          \
                 for (size_t k = columns; k != 0; k--, x += x_column, w += all) {                   \
-                    vf tap[B];                                                                     \
+                    const vf tap = v_load_some(w, 0, left);                                        \
                     PRT_UNROLL(8)                                                                  \
-                    for (size_t j = 0; j < B; j++)                                                 \
-                        tap[j] = TAKE(B, w, j * VL);                                               \
-                    EACH_OUTPUT(N, B)                                                              \
-                    sum[i][j] = v_fma(TAKE(B, x + i * step, j * VL), tap[j], sum[i][j]);           \
+                    for (size_t i = 0; i < N; i++)                                                 \
+                        sum[i] = v_fma(v_load_some(x + i * step, 0, left), tap, sum[i]);           \
                 }                                                                                  \
             float *y = d->y + line * d->y_line + at * all + channel;                               \
-            EACH_OUTPUT(N, B)                                                                      \
-            GIVE(B, y + i * all, j * VL, v_min(high, v_max(low, sum[i][j])));                     \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t i = 0; i < N; i++)                                                         \
+                v_store_some(y + i * all, 0, left, v_min(high, v_max(low, sum[i])));               \
         }                                                                                          \
     }
-#define EACH_OUTPUT(N, B)                                                                          \
-    PRT_UNROLL(8)                                                                                  \
-    for (size_t i = 0; i < N; i++)                                                                 \
-        PRT_UNROLL(8)                                                                              \
-        for (size_t j = 0; j < B; j++)
-#define GIVE(B, p, at, v) ((B) == 1 ? v_store_some(p, 0, left, v) : v_store((p) + (at), v))
-#define TAKE(B, p, at) ((B) == 1 ? v_load_some(p, 0, left) : v_load((p) + (at)))
-
-#define ONE_TO_SIX(B)                                                                              \
-    DEPTHWISE(1, B) DEPTHWISE(2, B) DEPTHWISE(3, B) DEPTHWISE(4, B) DEPTHWISE(5, B) DEPTHWISE(6, B)
-ONE_TO_SIX(1)
-ONE_TO_SIX(2)
-#undef TAKE
-#undef GIVE
+DEPTHWISE(1) DEPTHWISE(2) DEPTHWISE(3) DEPTHWISE(4) DEPTHWISE(5) DEPTHWISE(6)
 
 enum { DEPTHWISE_MOST = 6 };
 
@@ -59,18 +45,13 @@ typedef void (*depthwise_part)(const prt_windows *d, size_t at, size_t channel);
 
 static void run_depthwise(const prt_windows *d)
 {
-    static const depthwise_part one[DEPTHWISE_MOST] = { depthwise_1x1, depthwise_2x1,
-        depthwise_3x1, depthwise_4x1, depthwise_5x1, depthwise_6x1 };
-    static const depthwise_part two[DEPTHWISE_MOST] = { depthwise_1x2, depthwise_2x2,
-        depthwise_3x2, depthwise_4x2, depthwise_5x2, depthwise_6x2 };
+    static const depthwise_part parts[DEPTHWISE_MOST] = { depthwise_1, depthwise_2,
+        depthwise_3, depthwise_4, depthwise_5, depthwise_6 };
     const size_t groups = (d->n + DEPTHWISE_MOST - 1) / DEPTHWISE_MOST;
     for (size_t i = 0, at = 0; i < groups; i++) {
         const size_t some = d->n / groups + (i < d->n % groups);
-        size_t c = 0;
-        for (; c + 2 * VL <= d->channels; c += 2 * VL)
-            two[some - 1](d, at, c);
-        for (; c < d->channels; c += VL)
-            one[some - 1](d, at, c);
+        for (size_t c = 0; c < d->channels; c += VL)
+            parts[some - 1](d, at, c);
         at += some;
     }
 }
