@@ -80,8 +80,8 @@ static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row
                     const int64_t at =
                         (int64_t)(i * v->stride_w + kx * v->dilation_w) - v->left;
                     const float *p = x + ((z * v->in_h + y) * v->in_w + (size_t)at) * v->in_c;
-                    for (; i < until; i++, p += far)
-                        to[i - first] = p;
+                    for (size_t k = 0; i < until; i++, k++)
+                        to[i - first] = p + k * far;
                 }
                 for (; i < end; i++)
                     to[i - first] = v->zeros;
@@ -137,8 +137,8 @@ static void find_band(const block *b, const float *band)
     for (size_t ky = 0; ky < v->kernel_h; ky++)
         for (size_t row = 0; row < b->rows / v->out_w; row++) {
             const float *x = band + (row * v->stride_h + ky * v->dilation_h) * wide;
-            for (size_t i = 0; i < v->out_w; i++, x += step)
-                *to++ = x;
+            for (size_t i = 0; i < v->out_w; i++)
+                *to++ = x + i * step;
         }
 }
 
@@ -281,6 +281,11 @@ static size_t clamp(size_t x, size_t low, size_t high)
     return x < low ? low : x > high ? high : x;
 }
 
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Weights with the gate of each image in them: fewer than the pixels that it would go to. */
 static const float *gated(prt_eval *c, const prt_nhwc *v, const float *gate)
 {
@@ -311,7 +316,8 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     j.plain = !v->images && taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
         v->stride_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
         v->in_h == v->out_h && v->in_w == v->out_w;
-    const size_t each = taps > 1 ? v->stride_d * v->stride_h * v->stride_w : 1; /* inputs */
+    const size_t each = lesser(v->stride_d, v->kernel_d) * lesser(v->stride_h, v->kernel_h) *
+        lesser(v->stride_w, v->kernel_w); /* inputs of an output that no other one reads, about */
     j.rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);
     const size_t some = v->batch * v->form.group * j.panels;
     if (some < ITEMS && j.pixels / j.rows * some < ITEMS)
