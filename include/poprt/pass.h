@@ -32,6 +32,7 @@ typedef struct poprt_pass_info {
     size_t struct_size; /* set by the caller */
     const char *name;
     const char *help; /* one sentence */
+    const char *since; /* release of PopRT that has a pass of this name; "": it is ours alone */
 } poprt_pass_info;
 
 /* Registered passes by index, in alphabetical order; POPRT_E_NOT_FOUND past the end. */

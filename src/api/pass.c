@@ -21,7 +21,7 @@ poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
     if (def == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass", index);
     const poprt_pass_info info = { .struct_size = sizeof(info), .name = def->name,
-        .help = def->doc };
+        .help = def->doc, .since = def->since };
     return prt_export(out, &info, sizeof(info), "out");
 }
 
@@ -37,13 +37,14 @@ static void pass_done(void *user, const prt_pass_event *event)
     manager->fn(manager->user, &ours);
 }
 
-static void pass_warn(void *user, const char *pass, const char *subject, const char *message)
+static void pass_says(void *user, prt_pass_level level, const char *pass, const char *subject,
+    const char *message)
 {
     const poprt_pass_manager *manager = user;
     char text[1024];
-    (void)snprintf(text, sizeof(text), "%s: %s: %s", pass, subject != NULL ? subject : "",
-        message);
-    prt_env_log(manager->env, POPRT_LOG_WARNING, text);
+    (void)snprintf(text, sizeof(text), "%s: %s%s%s", pass, subject != NULL ? subject : "",
+        subject != NULL ? ": " : "", message);
+    prt_env_log(manager->env, level == PRT_PASS_WARNS ? POPRT_LOG_WARNING : POPRT_LOG_INFO, text);
 }
 
 static bool pass_cancelled(void *user)
@@ -64,7 +65,7 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
         poprt_pass_manager_release(manager);
         return status;
     }
-    const prt_pass_observer observer = { .user = manager, .done = pass_done, .warn = pass_warn,
+    const prt_pass_observer observer = { .user = manager, .done = pass_done, .say = pass_says,
         .cancelled = pass_cancelled };
     prt_pass_manager_observe(manager->manager, &observer);
     *out = manager;

@@ -23,7 +23,8 @@ typedef struct prt_pass_observer {
     void (*done)(void *user, const prt_pass_event *event); /* may be NULL */
     /* Whether the graph's text before and after this pass is wanted; may be NULL. */
     bool (*wants_text)(void *user, const char *pass);
-    void (*warn)(void *user, const char *pass, const char *subject, const char *message);
+    void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
+        const char *message); /* as in prt_pass; may be NULL */
     bool (*cancelled)(void *user);
 } prt_pass_observer;
 
@@ -49,6 +50,11 @@ void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *obs
  * default: rules decide, and the same model gives the same result on every machine. */
 void prt_pass_manager_choose(prt_pass_manager *pm, const struct prt_chooser *chooser);
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits);
+
+/* Puts the list into an order that the rows' ORDERs allow, with as little change as possible, and
+ * adds passes that others depend on. POPRT_E_ARG names passes that exclude each other, or that
+ * wait for each other. Running does this first. */
+poprt_status prt_pass_manager_sort(prt_pass_manager *pm);
 
 /* Runs the list. `changed` may be NULL. After a failure the module is valid, partly rewritten. */
 poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed);

@@ -129,17 +129,33 @@ poprt_status prt_pass_check(const prt_pass *p)
     return POPRT_OK;
 }
 
-void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...)
+static void say(const prt_pass *p, prt_pass_level level, const char *subject, const char *fmt,
+    va_list args)
 {
     char text[512];
-    if (p->warn == NULL)
-        return;
-    va_list args;
-    va_start(args, fmt);
     if (vsnprintf(text, sizeof(text), fmt, args) < 0)
         text[0] = '\0';
+    p->say(p->say_user, level, p->def->name, subject, text);
+}
+
+void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...)
+{
+    va_list args;
+    if (p->say == NULL)
+        return;
+    va_start(args, fmt);
+    say(p, PRT_PASS_WARNS, subject, fmt, args);
     va_end(args);
-    p->warn(p->warn_user, p->def->name, subject, text);
+}
+
+void prt_pass_note(const prt_pass *p, const char *subject, const char *fmt, ...)
+{
+    va_list args;
+    if (p->say == NULL)
+        return;
+    va_start(args, fmt);
+    say(p, PRT_PASS_NOTES, subject, fmt, args);
+    va_end(args);
 }
 
 /* ---- graphs */

@@ -40,6 +40,18 @@ typedef struct prt_pass_option {
     const char *doc;
 } prt_pass_option;
 
+/* How a pass stands to another one in one list. */
+typedef enum prt_pass_relation {
+    PRT_RELATION_against, /* not both */
+    PRT_RELATION_depend,  /* the other one has to run earlier; it is added where it is missing */
+    PRT_RELATION_before   /* this one runs earlier, where both are there */
+} prt_pass_relation;
+
+typedef struct prt_pass_order {
+    uint32_t relation; /* prt_pass_relation */
+    const char *other; /* name of a pass */
+} prt_pass_order;
+
 typedef struct prt_pass_hooks {
     /* Sets *changed when the graph is another one afterwards; leaves it alone otherwise. */
     poprt_status (*run)(prt_pass *p, prt_graph *graph, bool *changed);
@@ -47,22 +59,28 @@ typedef struct prt_pass_hooks {
     uint32_t n_rewrites;
 } prt_pass_hooks;
 
+#define PRT_OURS ""
+
 typedef struct prt_pass_def {
     const char *name; /* the reference's, exactly */
     uint32_t kind;    /* prt_pass_kind */
-    const char *doc;  /* one sentence */
-    uint32_t n_options;
+    const char *since; /* release of the reference; PRT_OURS: it has none of this name */
+    const char *doc;   /* one sentence */
+    uint32_t n_options, n_orders;
     const prt_pass_option *options;
+    const prt_pass_order *orders;
     const prt_pass_hooks *hooks;
 } prt_pass_def;
 
 typedef enum prt_pass_id {
-#define PASS_BEGIN(id, kind, doc) PRT_PASS_ID_##id,
+#define PASS_BEGIN(id, kind, since, doc) PRT_PASS_ID_##id,
 #define OPTION(id, kind, name, initial, doc)
+#define ORDER(id, relation, other)
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
 #undef OPTION
+#undef ORDER
 #undef PASS_END
     PRT_PASS_COUNT
 } prt_pass_id;
@@ -78,6 +96,8 @@ typedef struct prt_pass_limits {
     uint64_t fold_ns;    /* time a pass may evaluate; results then depend on the machine */
 } prt_pass_limits;
 
+typedef enum prt_pass_level { PRT_PASS_NOTES, PRT_PASS_WARNS } prt_pass_level;
+
 struct prt_pass {
     const prt_pass_def *def;
     prt_module *module;
@@ -87,8 +107,9 @@ struct prt_pass {
     const prt_pass_arg *args; /* checked against the row */
     const struct prt_chooser *chooser; /* choice.h; NULL: rules decide */
     bool (*cancelled)(void *user);
-    void (*warn)(void *user, const char *pass, const char *subject, const char *message);
-    void *cancel_user, *warn_user;
+    void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
+        const char *message);
+    void *cancel_user, *say_user;
 };
 
 /* ---- registry.c: in alphabetical order; NULL past the end or when there is no such name */
@@ -132,6 +153,8 @@ bool prt_pass_lists(const prt_pass *p, const char *name, prt_str item);
 /* POPRT_E_CANCELLED when the caller wants to stop. To be asked once an op or so. */
 poprt_status prt_pass_check(const prt_pass *p);
 void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...) PRT_PRINTF(3, 4);
+/* At INFO: what a pass found or did that cannot be seen in the graph. */
+void prt_pass_note(const prt_pass *p, const char *subject, const char *fmt, ...) PRT_PRINTF(3, 4);
 
 /* Calls `visit` for a graph and its regions, outer ones first. The visited graph may be edited. */
 poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,

@@ -3,17 +3,20 @@
 #include "base/nearest.h"
 #include "pass/pass.h"
 
-#define PASS_BEGIN(id, kind, doc) extern const prt_pass_hooks prt_pass_##id;
+#define PASS_BEGIN(id, kind, since, doc) extern const prt_pass_hooks prt_pass_##id;
 #define OPTION(id, kind, name, initial, doc)
+#define ORDER(id, relation, other)
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
 #undef OPTION
+#undef ORDER
 #undef PASS_END
 
 /* Option rows; each array ends in an empty row, so that none has length zero. */
-#define PASS_BEGIN(id, kind, doc) static const prt_pass_option options_##id[] = {
+#define PASS_BEGIN(id, kind, since, doc) static const prt_pass_option options_##id[] = {
 #define OPTION(id, kind, name, initial, doc) { #name, PRT_OPTION_##kind, initial, doc },
+#define ORDER(id, relation, other)
 #define PASS_END(id)                                                                               \
     {                                                                                              \
         NULL, 0, NULL, NULL                                                                        \
@@ -23,22 +26,44 @@
 #include "pass/passes.def"
 #undef PASS_BEGIN
 #undef OPTION
+#undef ORDER
 #undef PASS_END
 
-#define PASS_BEGIN(id_, kind_, doc_)                                                               \
+/* The same for ORDER rows. */
+#define PASS_BEGIN(id, kind, since, doc) static const prt_pass_order orders_##id[] = {
+#define OPTION(id, kind, name, initial, doc)
+#define ORDER(id, relation, other) { PRT_RELATION_##relation, #other },
+#define PASS_END(id)                                                                               \
+    {                                                                                              \
+        0, NULL                                                                                    \
+    }                                                                                              \
+    }                                                                                              \
+    ;
+#include "pass/passes.def"
+#undef PASS_BEGIN
+#undef OPTION
+#undef ORDER
+#undef PASS_END
+
+#define PASS_BEGIN(id_, kind_, since_, doc_)                                                       \
     [PRT_PASS_ID_##id_] = { .name = #id_,                                                          \
         .kind = PRT_PASS_##kind_,                                                                  \
+        .since = since_,                                                                           \
         .doc = doc_,                                                                               \
         .n_options = (uint32_t)(PRT_COUNT_OF(options_##id_) - 1),                                  \
         .options = options_##id_,                                                                  \
+        .n_orders = (uint32_t)(PRT_COUNT_OF(orders_##id_) - 1),                                    \
+        .orders = orders_##id_,                                                                    \
         .hooks = &prt_pass_##id_ },
 #define OPTION(id, kind, name, initial, doc)
+#define ORDER(id, relation, other)
 #define PASS_END(id)
 static const prt_pass_def passes[] = {
 #include "pass/passes.def"
 };
 #undef PASS_BEGIN
 #undef OPTION
+#undef ORDER
 #undef PASS_END
 
 #define PIPELINE_BEGIN(id, doc) static const prt_pipeline_step steps_##id[] = {
@@ -94,12 +119,14 @@ const prt_pipeline *prt_pipeline_find(const char *name)
 /* ---- near names */
 
 static const char *const pass_names[] = {
-#define PASS_BEGIN(id, kind, doc) #id,
+#define PASS_BEGIN(id, kind, since, doc) #id,
 #define OPTION(id, kind, name, initial, doc)
+#define ORDER(id, relation, other)
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
 #undef OPTION
+#undef ORDER
 #undef PASS_END
 };
 

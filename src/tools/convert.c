@@ -85,7 +85,8 @@ static poprt_status list_passes(void)
         poprt_pass_info info = { .struct_size = sizeof(info) };
         if (poprt_pass_at(i, &info) != POPRT_OK)
             return POPRT_OK;
-        (void)printf("%s\n", info.name);
+        if (info.since[0] != '\0')
+            (void)printf("%s\n", info.name);
     }
 }
 

@@ -102,6 +102,34 @@ poprt_status try_pass(prt_graph *graph, const char *name, const char *options)
     return run_named(graph, name, options, &changed);
 }
 
+void assert_pass_rewrites(const char *pass, const char *options, const char *before,
+    const char *after)
+{
+    prt_graph *g = graph_from_text(before);
+    ck_assert_msg(run_pass(g, pass, options), "nothing changed in\n%s", before);
+    ck_assert_graph(g, after);
+    ck_assert_msg(!run_pass(g, pass, options), "changed again:\n%s", graph_text(g));
+    module_free(g);
+}
+
+void assert_pass_leaves(const char *pass, const char *options, const char *text)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert_msg(!run_pass(g, pass, options), "changed:\n%s", graph_text(g));
+    ck_assert_graph(g, text);
+    module_free(g);
+}
+
+void assert_pass_fails(const char *pass, const char *options, const char *text,
+    poprt_status status, const char *part)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert_int_eq(try_pass(g, pass, options), status);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
+        prt_error_last()->message);
+    module_free(g);
+}
+
 /* ---- results */
 
 static uint64_t next_random(uint64_t *state)

@@ -34,6 +34,15 @@ const char *graph_text(const prt_graph *graph);
 bool run_pass(prt_graph *graph, const char *name, const char *options);
 poprt_status try_pass(prt_graph *graph, const char *name, const char *options);
 
+/* The pass makes `after` of `before`, and nothing more the second time. */
+void assert_pass_rewrites(const char *pass, const char *options, const char *before,
+    const char *after);
+/* The pass says that it changed nothing, and the graph is as it was. */
+void assert_pass_leaves(const char *pass, const char *options, const char *text);
+/* The pass fails with this status and a message that has `part` in it. */
+void assert_pass_fails(const char *pass, const char *options, const char *text,
+    poprt_status status, const char *part);
+
 /* Runs both graphs on the same random inputs and ends the test where an output differs by more
  * than `tolerance` times the largest element (0: the same bits). Symbols become 3. */
 void assert_same_results(const prt_graph *a, const prt_graph *b, double tolerance, uint64_t seed);

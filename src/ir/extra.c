@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * extra.c — marks and metadata as protobuf fields. Both are small messages of scalar fields, so
+ * they are put together and read here, below the converter.
+ */
+#include "ir/extra.h"
+
+/* Field numbers of ONNX: NodeProto.attribute, ModelProto.metadata_props and of what they hold. */
+enum { NODE_ATTRIBUTE = 5, MODEL_METADATA = 14, NAME = 1, VALUE = 2 };
+enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_TYPE = 20 };
+enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3 };
+enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5, MAX_VARINT = 10 };
+
+/* ---- out: into a buffer that is large enough */
+
+typedef struct bytes {
+    unsigned char *data;
+    size_t size;
+} bytes;
+
+static void put_varint(bytes *b, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        b->data[b->size++] = (unsigned char)(value | 0x80);
+    b->data[b->size++] = (unsigned char)value;
+}
+
+static void put_tag(bytes *b, uint32_t field, uint32_t wire)
+{
+    put_varint(b, field << 3 | wire);
+}
+
+static void put_bytes(bytes *b, uint32_t field, const void *data, size_t size)
+{
+    put_tag(b, field, WIRE_BYTES);
+    put_varint(b, size);
+    if (size != 0)
+        memcpy(b->data + b->size, data, size);
+    b->size += size;
+}
+
+static void put_int(bytes *b, uint32_t field, int64_t value)
+{
+    put_tag(b, field, WIRE_VARINT);
+    put_varint(b, (uint64_t)value);
+}
+
+static void put_float(bytes *b, uint32_t field, float value)
+{
+    uint32_t word;
+    memcpy(&word, &value, sizeof(word));
+    put_tag(b, field, WIRE_32);
+    for (uint32_t i = 0; i < sizeof(word); i++)
+        b->data[b->size++] = (unsigned char)(word >> (8 * i));
+}
+
+/* Room for a message of `size` bytes of text and three small fields, with its own head. */
+static bool make_room(prt_arena *arena, size_t size, bytes *b)
+{
+    *b = (bytes){ prt_arena_alloc(arena, size + 8 * (MAX_VARINT + 1)), 0 };
+    return b->data != NULL;
+}
+
+/* ---- in */
+
+typedef struct field {
+    uint32_t number, wire;
+    uint64_t value; /* of a varint, or the word of a fixed one */
+    prt_str text;   /* of bytes */
+} field;
+
+static bool get_varint(prt_str *s, uint64_t *out)
+{
+    *out = 0;
+    for (uint32_t shift = 0; s->size != 0 && shift < 64; shift += 7) {
+        const unsigned char byte = (unsigned char)*s->data;
+        s->data++;
+        s->size--;
+        *out |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return true;
+    }
+    return false;
+}
+
+static bool get_fixed(prt_str *s, uint32_t n, uint64_t *out)
+{
+    if (s->size < n)
+        return false;
+    *out = 0;
+    for (uint32_t i = 0; i < n; i++)
+        *out |= (uint64_t)(unsigned char)s->data[i] << (8 * i);
+    s->data += n;
+    s->size -= n;
+    return true;
+}
+
+static bool get_field(prt_str *s, field *f)
+{
+    uint64_t tag;
+    if (s->size == 0 || !get_varint(s, &tag) || tag > UINT32_MAX)
+        return false;
+    *f = (field){ .number = (uint32_t)tag >> 3, .wire = (uint32_t)tag & 7 };
+    switch (f->wire) {
+    case WIRE_VARINT:
+        return get_varint(s, &f->value);
+    case WIRE_64:
+        return get_fixed(s, 8, &f->value);
+    case WIRE_32:
+        return get_fixed(s, 4, &f->value);
+    case WIRE_BYTES:
+        if (!get_varint(s, &f->value) || f->value > s->size)
+            return false;
+        f->text = (prt_str){ s->data, (uint32_t)f->value };
+        s->data += f->text.size;
+        s->size -= f->text.size;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Larger ones than a string can be are no marks. */
+static prt_str whole_of(const prt_raw *raw)
+{
+    return (prt_str){ raw->bytes, raw->size <= UINT32_MAX ? (uint32_t)raw->size : 0 };
+}
+
+/* The message in `raw`, when its field NAME is `name`. */
+static bool opens(const prt_raw *raw, uint32_t number, prt_str name, prt_str *message)
+{
+    prt_str whole = whole_of(raw);
+    field f;
+    if (raw->field != number || !get_field(&whole, &f) || f.wire != WIRE_BYTES)
+        return false;
+    *message = f.text;
+    for (prt_str at = f.text; get_field(&at, &f);)
+        if (f.number == NAME && f.wire == WIRE_BYTES && prt_str_equal(f.text, name))
+            return true;
+    return false;
+}
+
+static bool find(const prt_raw *list, uint32_t number, prt_str name, uint32_t member, field *out)
+{
+    prt_str message;
+    for (const prt_raw *raw = list; raw != NULL; raw = raw->next)
+        if (opens(raw, number, name, &message))
+            while (get_field(&message, out))
+                if (out->number == member)
+                    return true;
+    return false;
+}
+
+/* The list without the entries of that name. Entries are shared with other lists: copied. */
+static poprt_status without(prt_arena *arena, const prt_raw *list, uint32_t number, prt_str name,
+    prt_raw **out)
+{
+    prt_raw **at = out;
+    prt_str message;
+    *out = NULL;
+    for (const prt_raw *raw = list; raw != NULL; raw = raw->next) {
+        if (opens(raw, number, name, &message))
+            continue;
+        *at = PRT_NEW(arena, prt_raw);
+        if (*at == NULL)
+            return POPRT_E_NOMEM;
+        **at = (prt_raw){ .field = raw->field, .bytes = raw->bytes, .size = raw->size };
+        at = &(*at)->next;
+    }
+    return POPRT_OK;
+}
+
+/* `list` with field `number` that holds `message`, at its end. */
+static poprt_status set(prt_arena *arena, const prt_raw **list, uint32_t number, prt_str name,
+    const bytes *message)
+{
+    prt_raw *all;
+    bytes whole;
+    PRT_TRY(without(arena, *list, number, name, &all));
+    prt_raw *last = PRT_NEW(arena, prt_raw);
+    if (last == NULL || !make_room(arena, message->size, &whole))
+        return POPRT_E_NOMEM;
+    put_bytes(&whole, number, message->data, message->size);
+    *last = (prt_raw){ .field = number, .bytes = whole.data, .size = whole.size };
+    prt_raw **at = &all;
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = last;
+    *list = all;
+    return POPRT_OK;
+}
+
+/* ---- marks */
+
+static poprt_status begin_mark(prt_op *op, const char *name, size_t more, bytes *b)
+{
+    const size_t size = strlen(name);
+    if (!make_room(op->graph->module->arena, size + more, b))
+        return POPRT_E_NOMEM;
+    put_bytes(b, NAME, name, size);
+    return POPRT_OK;
+}
+
+static poprt_status end_mark(prt_op *op, const char *name, bytes *b, int64_t type)
+{
+    put_int(b, ATTR_TYPE, type);
+    PRT_TRY(set(op->graph->module->arena, &op->extra, NODE_ATTRIBUTE, prt_str_of(name), b));
+    prt_op_touch(op);
+    return POPRT_OK;
+}
+
+poprt_status prt_op_set_mark_i64(prt_op *op, const char *name, int64_t value)
+{
+    bytes b;
+    PRT_TRY(begin_mark(op, name, 0, &b));
+    put_int(&b, ATTR_I, value);
+    return end_mark(op, name, &b, TYPE_INT);
+}
+
+poprt_status prt_op_set_mark_f32(prt_op *op, const char *name, float value)
+{
+    bytes b;
+    PRT_TRY(begin_mark(op, name, 0, &b));
+    put_float(&b, ATTR_F, value);
+    return end_mark(op, name, &b, TYPE_FLOAT);
+}
+
+poprt_status prt_op_set_mark_text(prt_op *op, const char *name, const char *value)
+{
+    bytes b;
+    PRT_TRY(begin_mark(op, name, strlen(value), &b));
+    put_bytes(&b, ATTR_S, value, strlen(value));
+    return end_mark(op, name, &b, TYPE_STRING);
+}
+
+bool prt_op_mark_i64(const prt_op *op, const char *name, int64_t *out)
+{
+    field f;
+    if (!find(op->extra, NODE_ATTRIBUTE, prt_str_of(name), ATTR_I, &f) || f.wire != WIRE_VARINT)
+        return false;
+    *out = (int64_t)f.value;
+    return true;
+}
+
+bool prt_op_mark_f32(const prt_op *op, const char *name, float *out)
+{
+    field f;
+    if (!find(op->extra, NODE_ATTRIBUTE, prt_str_of(name), ATTR_F, &f) || f.wire != WIRE_32)
+        return false;
+    const uint32_t word = (uint32_t)f.value;
+    memcpy(out, &word, sizeof(word));
+    return true;
+}
+
+bool prt_op_mark_text(const prt_op *op, const char *name, prt_str *out)
+{
+    field f;
+    if (!find(op->extra, NODE_ATTRIBUTE, prt_str_of(name), ATTR_S, &f) || f.wire != WIRE_BYTES)
+        return false;
+    *out = f.text;
+    return true;
+}
+
+/* The name of an attribute that is kept as bytes; no data: it has none. */
+static prt_str name_of(const prt_raw *raw)
+{
+    prt_str whole = whole_of(raw);
+    field f;
+    if (raw->field == NODE_ATTRIBUTE && get_field(&whole, &f) && f.wire == WIRE_BYTES)
+        for (prt_str at = f.text; get_field(&at, &f);)
+            if (f.number == NAME && f.wire == WIRE_BYTES)
+                return f.text;
+    return (prt_str){ NULL, 0 };
+}
+
+static bool is_mark(prt_str name)
+{
+    return name.size > 2 && name.data[0] == '_' && name.data[1] == '_';
+}
+
+poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from)
+{
+    prt_str message;
+    for (const prt_raw *raw = from->extra; raw != NULL; raw = raw->next) {
+        const prt_str name = name_of(raw);
+        bool has = false;
+        if (name.data == NULL || !is_mark(name))
+            continue;
+        for (const prt_raw *own = to->extra; own != NULL && !has; own = own->next)
+            has = opens(own, NODE_ATTRIBUTE, name, &message);
+        if (has || !opens(raw, NODE_ATTRIBUTE, name, &message))
+            continue;
+        const bytes b = { (unsigned char *)(uintptr_t)message.data, message.size };
+        PRT_TRY(set(to->graph->module->arena, &to->extra, NODE_ATTRIBUTE, name, &b));
+        prt_op_touch(to);
+    }
+    return POPRT_OK;
+}
+
+/* ---- metadata */
+
+poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value)
+{
+    bytes b;
+    if (!make_room(module->arena, strlen(key) + value.size, &b))
+        return POPRT_E_NOMEM;
+    put_bytes(&b, NAME, key, strlen(key));
+    put_bytes(&b, VALUE, value.data, value.size);
+    return set(module->arena, &module->extra, MODEL_METADATA, prt_str_of(key), &b);
+}
+
+bool prt_module_metadata(const prt_module *module, const char *key, prt_str *out)
+{
+    field f;
+    if (!find(module->extra, MODEL_METADATA, prt_str_of(key), VALUE, &f) || f.wire != WIRE_BYTES)
+        return false;
+    *out = f.text;
+    return true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * extra.h — attributes that no operator's row names (marks for scheduling such as __ipu_number),
+ * and the model's metadata. Both are kept as their ONNX bytes, so they survive every pass and are
+ * written as they are.
+ */
+#ifndef PRT_IR_EXTRA_H
+#define PRT_IR_EXTRA_H
+
+#include "ir/ir.h"
+
+/* Sets a mark of a node, in place of one of the same name. */
+poprt_status prt_op_set_mark_i64(prt_op *op, const char *name, int64_t value);
+poprt_status prt_op_set_mark_f32(prt_op *op, const char *name, float value);
+poprt_status prt_op_set_mark_text(prt_op *op, const char *name, const char *value);
+
+/* Reads one; false when it is absent or of another kind (`out` untouched). */
+bool prt_op_mark_i64(const prt_op *op, const char *name, int64_t *out);
+bool prt_op_mark_f32(const prt_op *op, const char *name, float *out);
+bool prt_op_mark_text(const prt_op *op, const char *name, prt_str *out);
+
+/* A node that takes the place of another one gets its marks, but for those it has. */
+poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from);
+
+/* metadata_props of the model; `*out` has no data when there is no such key. */
+poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value);
+bool prt_module_metadata(const prt_module *module, const char *key, prt_str *out);
+
+#endif
