@@ -62,9 +62,14 @@ static poprt_status add_arg(prt_pass_manager *pm, entry *e, const prt_pass_arg *
 poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
     const prt_pass_arg *args)
 {
-    entry e = { .def = prt_pass_find(pass), .times = 1 };
-    if (e.def == NULL)
-        return prt_pass_unknown(pass);
+    const prt_pass_def *def = prt_pass_find(pass);
+    return def != NULL ? prt_pass_manager_add_row(pm, def, n_args, args) : prt_pass_unknown(pass);
+}
+
+poprt_status prt_pass_manager_add_row(prt_pass_manager *pm, const prt_pass_def *def,
+    uint32_t n_args, const prt_pass_arg *args)
+{
+    entry e = { .def = def, .times = 1 };
     PRT_TRY(prt_pass_check_args(e.def, n_args, args));
     for (uint32_t i = 0; i < n_args; i++)
         PRT_TRY(add_arg(pm, &e, &args[i]));
@@ -184,9 +189,12 @@ static poprt_status add_missing(prt_pass_manager *pm, size_t i, bool *added)
     const prt_pass_def *def = pm->entries.data[i].def;
     for (uint32_t k = 0; k < def->n_orders; k++) {
         const entry e = { .def = prt_pass_find(def->orders[k].other), .times = 1 };
-        PRT_ASSERT(e.def != NULL);
         if (def->orders[k].relation != PRT_RELATION_depend ||
-            find_entry(pm, e.def->name) < pm->entries.count || is_skipped(pm, e.def))
+            find_entry(pm, def->orders[k].other) < pm->entries.count)
+            continue;
+        if (e.def == NULL)
+            return prt_pass_unknown(def->orders[k].other);
+        if (is_skipped(pm, e.def))
             continue;
         size_t at = i; /* never within a loop */
         while (at > 0 && pm->entries.data[at].loop != 0 &&
