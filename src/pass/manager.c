@@ -5,7 +5,6 @@
 
 #include <time.h>
 
-#include "pass/rewrite.h"
 
 enum { DEFAULT_FOLD_BYTES = 256 << 20 };
 
@@ -316,24 +315,6 @@ static uint32_t count_ops(const prt_graph *graph)
     return n;
 }
 
-static poprt_status apply_rewrites(prt_pass *p, prt_graph *graph, bool *changed)
-{
-    return prt_rewrite_graph(p, graph, p->def->hooks->rewrites, p->def->hooks->n_rewrites, changed);
-}
-
-static poprt_status run_hooks(prt_pass *p, bool *changed)
-{
-    prt_graph *graph = p->module->main;
-    switch (p->def->kind) {
-    case PRT_PASS_pattern:
-        return prt_pass_each_graph(p, graph, apply_rewrites, changed);
-    case PRT_PASS_graph:
-        return prt_pass_each_graph(p, graph, p->def->hooks->run, changed);
-    default:
-        return p->def->hooks->run(p, graph, changed);
-    }
-}
-
 static poprt_status print_if(const prt_pass_manager *pm, const prt_pass *p, prt_str *out)
 {
     if (pm->observer.wants_text == NULL || pm->observer.done == NULL ||
@@ -349,7 +330,7 @@ static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, bool *chan
     PRT_TRY(prt_pass_check(p));
     PRT_TRY(print_if(pm, p, &before));
     const double start = now_ms();
-    PRT_TRY(run_hooks(p, &event.changed));
+    PRT_TRY(prt_pass_run_hooks(p, &event.changed));
     event.ms = now_ms() - start;
 #ifdef PRT_DEBUG
     PRT_TRY(prt_ir_verify(p->module));
