@@ -117,11 +117,22 @@ struct prt_pass {
 const prt_pass_def *prt_pass_of(uint32_t index);
 const prt_pass_def *prt_pass_find(const char *name);
 
-/* A pass of a named list. Those of one `loop` (not 0) follow each other and are repeated until
- * none changes anything, at most `times` times. */
+/* A row of a named list; see pipelines.def. Passes of one `loop` (not 0) follow each other and are
+ * repeated until none changes anything, at most `times` times. */
+typedef enum prt_pipeline_kind {
+    PRT_STEP_STAGE,
+    PRT_STEP_PASS,
+    PRT_STEP_WHEN,
+    PRT_STEP_UNLESS,
+    PRT_STEP_GIVE,
+    PRT_STEP_INSERT
+} prt_pipeline_kind;
+
 typedef struct prt_pipeline_step {
+    uint32_t kind; /* prt_pipeline_kind */
     uint32_t pass; /* prt_pass_id */
     uint32_t loop, times;
+    const char *key, *value;
 } prt_pipeline_step;
 
 typedef struct prt_pipeline {

@@ -48,8 +48,8 @@ static prt_str trim(prt_str s)
 
 static poprt_status fail(prt_str text, const char *why)
 {
-    return prt_fail(POPRT_E_PARSE, "pattern", "'%.*s': %s", (int)(text.size < 100 ? text.size : 100),
-        text.data, why);
+    const int size = text.size < 100 ? (int)text.size : 100;
+    return prt_fail(POPRT_E_PARSE, "pattern", "'%.*s': %s", size, text.data, why);
 }
 
 static poprt_status read_token(prt_str text, token *out)

@@ -224,7 +224,7 @@ poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char 
 {
     poprt_pass_manager *manager = NULL;
     PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_status status = poprt_pass_manager_add_pipeline(manager, "convert");
+    poprt_status status = poprt_pass_manager_add_pipeline(manager, "convert", NULL);
     if (status == POPRT_OK)
         status = add_passes(tool, manager, passes);
     if (status == POPRT_OK)
@@ -264,7 +264,6 @@ poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t op
 
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
 {
-    tool->bare = passes != NULL;
     return set_option(tool, "disable_passes", passes);
 }
 
@@ -281,9 +280,7 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
     const double start = prt_tool_now_ms();
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
     const double loaded = prt_tool_now_ms();
-    poprt_status status = tool->bare ? POPRT_OK : prt_tool_run_passes(tool, model, NULL);
-    if (status == POPRT_OK)
-        status = poprt_compile(model, tool->config, out);
+    const poprt_status status = poprt_compile(model, tool->config, out);
     poprt_model_release(model);
     times->load_ms = loaded - start;
     times->compile_ms = prt_tool_now_ms() - loaded;

@@ -15,7 +15,6 @@ typedef struct prt_tool {
     prt_arena *arena; /* lives as long as the command */
     poprt_env *env;
     poprt_config *config; /* for compiling; NULL: defaults */
-    bool bare; /* nothing runs before compiling */
     prt_progress progress;
 } prt_tool;
 
@@ -46,11 +45,11 @@ typedef struct prt_tool_times {
     double load_ms, compile_ms;
 } prt_tool_times;
 
-/* Opens PopEF, or reads ONNX, runs the passes of "convert" and compiles. `times` may be NULL. */
+/* Opens PopEF, or reads ONNX and compiles it. `times` may be NULL. */
 poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out);
 
-/* Compiling leaves these passes (a comma list; may be NULL) out, and nothing runs before it. */
+/* Compiling leaves these passes (a comma list; may be NULL) out. */
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 /* An option for compiling, as "KEY=VALUE". */
 poprt_status prt_tool_set(prt_tool *tool, const char *text);

@@ -18,7 +18,8 @@ START_TEST(checkpoints_become_outputs)
         "no tensor has this name");
     assert_pass_fails("add_checkpoints", "checkpoints=t",
         "c = input bool[]\nx = input f32[2]\nr = if c {\n"
-        "  then_branch { t = exp x; u = neg t; return u }\n  else_branch { v = neg x; return v }\n}\n"
+        "  then_branch { t = exp x; u = neg t; return u }\n"
+        "  else_branch { v = neg x; return v }\n}\n"
         "return r\n", POPRT_E_ARG, "sub-graph");
 }
 END_TEST
@@ -134,8 +135,9 @@ END_TEST
 START_TEST(nodes_get_names_of_their_own)
 {
     static const char before[] =
-        "c = input bool[]\nx = input f32[2]\na = exp x @one\nb = exp a\nd = neg b @one\nr = if c {\n"
-        "  then_branch { t = exp d @one; return t }\n  else_branch { v = neg d @two; return v }\n}\n"
+        "c = input bool[]\nx = input f32[2]\na = exp x @one\nb = exp a\nd = neg b @one\n"
+        "r = if c {\n  then_branch { t = exp d @one; return t }\n"
+        "  else_branch { v = neg d @two; return v }\n}\n"
         "return r\n";
     assert_pass_rewrites("unique_name_for_nodes", NULL, before,
         "c = input bool[]\nx = input f32[2]\na = exp x @one\nb = exp a @Exp_0\nd = neg b @one_1\n"
