@@ -148,14 +148,23 @@ poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t mul
 
 /* ---- edits */
 
+prt_op *prt_match_new(prt_build *b, const prt_op *like, uint32_t id, const void *attrs,
+    uint32_t n_in, prt_value *const *in, uint32_t n_out)
+{
+    const prt_str origin = b->origin;
+    b->origin = like->origin;
+    prt_op *op = prt_build_op_n(b, id, attrs, n_in, in, n_out);
+    b->origin = origin;
+    if (op != NULL)
+        b->status = prt_op_copy_marks(op, like);
+    return b->status == POPRT_OK ? op : NULL;
+}
+
 bool prt_match_put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
     prt_value *const *in)
 {
-    prt_op *op = prt_build_op_n(b, id, attrs, n_in, in, 1);
-    if (op == NULL)
-        return true;
-    b->status = prt_op_copy_marks(op, root);
-    if (b->status == POPRT_OK)
+    prt_op *op = prt_match_new(b, root, id, attrs, n_in, in, 1);
+    if (op != NULL)
         (void)prt_pass_replace(b, &root->out[0], &op->out[0]);
     return true;
 }
@@ -223,7 +232,7 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
     if (!prt_size_mul(most, SCRATCH_FACTOR, &room) || !prt_size_add(room, SCRATCH_MORE, &room) ||
         prt_arena_create(p->module->allocator, room, &scratch) != POPRT_OK)
         return NULL;
-    if (run(scratch, id, attrs, n_in, in, most, &t)) {
+    if (run(scratch, id, attrs, n_in, in, most, &t) && prt_pass_afford(p, t.size)) {
         prt_blob *blob = NULL;
         const prt_type *type = prt_type_tensor(p->module->types, t.dtype, (int32_t)t.rank, t.dims);
         if (type != NULL && prt_blob_create(p->module->allocator, t.size, &blob) == POPRT_OK) {

@@ -51,6 +51,10 @@ poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t mul
 
 /* ---- edits */
 
+/* A new op with the name and the marks of `like`; NULL after a failure. */
+prt_op *prt_match_new(prt_build *b, const prt_op *like, uint32_t id, const void *attrs,
+    uint32_t n_in, prt_value *const *in, uint32_t n_out);
+
 /* A new op in the place of `root`, with its marks; true, a failure stays in `b`. */
 bool prt_match_put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
     prt_value *const *in);

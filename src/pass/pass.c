@@ -178,7 +178,28 @@ poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
     return each_graph(p, graph, 0, visit, changed);
 }
 
-/* An output of a graph that `value` is not of counts too: regions may return what they capture. */
+static void count_constants(const prt_graph *graph, uint32_t depth, uint64_t *bytes)
+{
+    for (size_t i = 0; i < graph->constants.count; i++)
+        *bytes += graph->constants.data[i]->constant->size;
+    for (const prt_op *op = graph->first; op != NULL && depth < MAX_DEPTH; op = op->next)
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            count_constants(op->regions[i], depth + 1, bytes);
+}
+
+bool prt_pass_afford(prt_pass *p, size_t size)
+{
+    enum { TIMES = 2, MORE = 1 << 20 };
+    if (p->purse == 0) {
+        count_constants(p->module->main, 0, &p->purse);
+        p->purse = p->purse * TIMES + MORE;
+    }
+    if (size > p->purse - p->spent)
+        return false;
+    p->spent += size;
+    return true;
+}
+
 prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_type *type,
     prt_blob *blob)
 {
@@ -187,6 +208,7 @@ prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_typ
     return prt_graph_add_constant(graph, name.data != NULL ? name : PRT_STR(""), type, blob);
 }
 
+/* An output of a graph that `value` is not of counts too: regions may return what they capture. */
 bool prt_pass_may_replace(const prt_value *from, const prt_value *to)
 {
     if (from == to)
