@@ -107,6 +107,7 @@ struct prt_pass {
     uint32_t n_args;
     const prt_pass_arg *args; /* checked against the row */
     const struct prt_chooser *chooser; /* choice.h; NULL: rules decide */
+    uint64_t spent, purse; /* bytes of constants made, and that may be; see prt_pass_afford */
     bool (*cancelled)(void *user);
     void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
         const char *message);
@@ -182,6 +183,10 @@ poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *chang
 /* Calls `visit` for a graph and its regions, outer ones first. The visited graph may be edited. */
 poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
     poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed);
+
+/* Counts bytes of a constant that is to be made from others. False: all together would be more than
+ * twice what the model has, so constants are made of constants made before, over and over. */
+bool prt_pass_afford(prt_pass *p, size_t size);
 
 /* A constant made from `old`, with a name that tells so; takes over the blob. NULL: refused. */
 prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_type *type,
