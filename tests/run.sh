@@ -42,7 +42,9 @@ if build build/release --werror; then
     for level in reference portable avx2; do
         cases debian "ONNX's cases, $level" --cpu "$level" "$onnx"
     done
+    cases debian "ONNX's cases through each pass" --each-pass "$onnx"
     cases data "models of tests/data" tests/data
+    cases data "models of tests/data through each pass" --each-pass tests/data
 fi
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true; then
