@@ -40,11 +40,17 @@ static void pass_done(void *user, const prt_pass_event *event)
 static void pass_says(void *user, prt_pass_level level, const char *pass, const char *subject,
     const char *message)
 {
+    static const int32_t severities[] = { [PRT_PASS_PRINTS] = POPRT_LOG_OUTPUT,
+        [PRT_PASS_WARNS] = POPRT_LOG_WARNING, [PRT_PASS_NOTES] = POPRT_LOG_INFO };
     const poprt_pass_manager *manager = user;
     char text[1024];
+    if (level == PRT_PASS_PRINTS) {
+        prt_env_log(manager->env, POPRT_LOG_OUTPUT, message);
+        return;
+    }
     (void)snprintf(text, sizeof(text), "%s: %s%s%s", pass, subject != NULL ? subject : "",
         subject != NULL ? ": " : "", message);
-    prt_env_log(manager->env, level == PRT_PASS_WARNS ? POPRT_LOG_WARNING : POPRT_LOG_INFO, text);
+    prt_env_log(manager->env, severities[level], text);
 }
 
 static bool pass_cancelled(void *user)

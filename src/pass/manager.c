@@ -5,7 +5,6 @@
 
 #include <time.h>
 
-#include "pass/rewrite.h"
 
 enum { DEFAULT_FOLD_BYTES = 256 << 20 };
 
@@ -62,9 +61,14 @@ static poprt_status add_arg(prt_pass_manager *pm, entry *e, const prt_pass_arg *
 poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
     const prt_pass_arg *args)
 {
-    entry e = { .def = prt_pass_find(pass), .times = 1 };
-    if (e.def == NULL)
-        return prt_pass_unknown(pass);
+    const prt_pass_def *def = prt_pass_find(pass);
+    return def != NULL ? prt_pass_manager_add_row(pm, def, n_args, args) : prt_pass_unknown(pass);
+}
+
+poprt_status prt_pass_manager_add_row(prt_pass_manager *pm, const prt_pass_def *def,
+    uint32_t n_args, const prt_pass_arg *args)
+{
+    entry e = { .def = def, .times = 1 };
     PRT_TRY(prt_pass_check_args(e.def, n_args, args));
     for (uint32_t i = 0; i < n_args; i++)
         PRT_TRY(add_arg(pm, &e, &args[i]));
@@ -184,9 +188,12 @@ static poprt_status add_missing(prt_pass_manager *pm, size_t i, bool *added)
     const prt_pass_def *def = pm->entries.data[i].def;
     for (uint32_t k = 0; k < def->n_orders; k++) {
         const entry e = { .def = prt_pass_find(def->orders[k].other), .times = 1 };
-        PRT_ASSERT(e.def != NULL);
         if (def->orders[k].relation != PRT_RELATION_depend ||
-            find_entry(pm, e.def->name) < pm->entries.count || is_skipped(pm, e.def))
+            find_entry(pm, def->orders[k].other) < pm->entries.count)
+            continue;
+        if (e.def == NULL)
+            return prt_pass_unknown(def->orders[k].other);
+        if (is_skipped(pm, e.def))
             continue;
         size_t at = i; /* never within a loop */
         while (at > 0 && pm->entries.data[at].loop != 0 &&
@@ -308,24 +315,6 @@ static uint32_t count_ops(const prt_graph *graph)
     return n;
 }
 
-static poprt_status apply_rewrites(prt_pass *p, prt_graph *graph, bool *changed)
-{
-    return prt_rewrite_graph(p, graph, p->def->hooks->rewrites, p->def->hooks->n_rewrites, changed);
-}
-
-static poprt_status run_hooks(prt_pass *p, bool *changed)
-{
-    prt_graph *graph = p->module->main;
-    switch (p->def->kind) {
-    case PRT_PASS_pattern:
-        return prt_pass_each_graph(p, graph, apply_rewrites, changed);
-    case PRT_PASS_graph:
-        return prt_pass_each_graph(p, graph, p->def->hooks->run, changed);
-    default:
-        return p->def->hooks->run(p, graph, changed);
-    }
-}
-
 static poprt_status print_if(const prt_pass_manager *pm, const prt_pass *p, prt_str *out)
 {
     if (pm->observer.wants_text == NULL || pm->observer.done == NULL ||
@@ -341,7 +330,7 @@ static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, bool *chan
     PRT_TRY(prt_pass_check(p));
     PRT_TRY(print_if(pm, p, &before));
     const double start = now_ms();
-    PRT_TRY(run_hooks(p, &event.changed));
+    PRT_TRY(prt_pass_run_hooks(p, &event.changed));
     event.ms = now_ms() - start;
 #ifdef PRT_DEBUG
     PRT_TRY(prt_ir_verify(p->module));

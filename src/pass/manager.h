@@ -35,6 +35,11 @@ void prt_pass_manager_release(prt_pass_manager *pm); /* takes NULL */
 poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
     const prt_pass_arg *args);
 
+/* The same for a row that is in no table (of a plug-in, say); it outlives the manager. Its name can
+ * then be skipped and be named in ORDERs. */
+poprt_status prt_pass_manager_add_row(prt_pass_manager *pm, const prt_pass_def *def,
+    uint32_t n_args, const prt_pass_arg *args);
+
 /* Appends a named list. Passes given to prt_pass_manager_skip before are left out. */
 poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *pipeline);
 poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass);

@@ -188,6 +188,103 @@ START_TEST(lists_ignore_blanks)
 }
 END_TEST
 
+/* ---- order */
+
+static poprt_status run_nothing(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    (void)graph;
+    (void)changed;
+    return prt_pass_check(p);
+}
+
+static const prt_pass_hooks nothing = { .run = run_nothing };
+
+#define ROW(row, ...)                                                                              \
+    static const prt_pass_order orders_##row[] = { __VA_ARGS__ };                                  \
+    static const prt_pass_def row = { .name = #row, .kind = PRT_PASS_graph, .since = PRT_OURS,     \
+        .doc = "", .hooks = &nothing, .n_orders = PRT_COUNT_OF(orders_##row),                      \
+        .orders = orders_##row }
+
+ROW(first, { PRT_RELATION_before, "second" });
+ROW(second, { PRT_RELATION_before, "third" });
+ROW(third, { PRT_RELATION_before, "eliminate_identity" });
+ROW(needy, { PRT_RELATION_depend, "constant_folding" });
+ROW(lost, { PRT_RELATION_depend, "constant_foldin" });
+ROW(lonely, { PRT_RELATION_against, "first" });
+ROW(ring, { PRT_RELATION_before, "first" }, { PRT_RELATION_depend, "third" });
+
+static void assert_order(prt_pass_manager *pm, const char *expected)
+{
+    char names[512] = "";
+    ck_assert_int_eq(prt_pass_manager_sort(pm), POPRT_OK);
+    for (size_t i = 0; prt_pass_manager_at(pm, i) != NULL; i++) {
+        strcat(names, i != 0 ? " " : "");
+        strcat(names, prt_pass_manager_at(pm, i)->name);
+    }
+    ck_assert_str_eq(names, expected);
+}
+
+START_TEST(passes_are_put_in_order)
+{
+    prt_pass_manager *pm = new_manager();
+    ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_deadend", 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_identity", 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, &third, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, &needy, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, &first, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, &second, 0, NULL), POPRT_OK);
+    static const char order[] = "eliminate_deadend constant_folding needy first second third "
+                                "eliminate_identity";
+    assert_order(pm, order);
+    assert_order(pm, order);
+    prt_pass_manager_release(pm);
+}
+END_TEST
+
+START_TEST(what_goes_round_moves_as_one)
+{
+    prt_pass_manager *pm = new_manager();
+    ck_assert_int_eq(prt_pass_manager_skip(pm, "fuse_quantized"), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert"), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, &third, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_sort(pm), POPRT_OK);
+    size_t i = 0;
+    while (prt_pass_manager_at(pm, i) != &third)
+        i++;
+    bool identity = false;
+    for (size_t k = 0; prt_pass_manager_at(pm, k) != NULL; k++)
+        if (strcmp(prt_pass_manager_at(pm, k)->name, "eliminate_identity") == 0) {
+            ck_assert_uint_gt(k, i);
+            identity = true;
+        }
+    ck_assert(identity);
+    prt_pass_manager_release(pm);
+}
+END_TEST
+
+static void assert_no_order(const prt_pass_def *row, poprt_status status, const char *part)
+{
+    prt_pass_manager *pm = new_manager();
+    prt_graph *g = graph_from_text(model);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, &third, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, &second, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, &first, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_row(pm, row, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), status);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
+        prt_error_last()->message);
+    prt_pass_manager_release(pm);
+    module_free(g);
+}
+
+START_TEST(what_cannot_be_put_in_order_is_refused)
+{
+    assert_no_order(&lonely, POPRT_E_ARG, "lonely and first exclude each other");
+    assert_no_order(&ring, POPRT_E_ARG, "circle");
+    assert_no_order(&lost, POPRT_E_NOT_FOUND, "constant_folding");
+}
+END_TEST
+
 /* Counts what is alive and refuses the request number `fail_at`. */
 typedef struct stingy {
     size_t requests, fail_at, alive;
@@ -263,4 +360,5 @@ END_TEST
 PRT_TEST_MAIN("pass/manager", the_registry_is_in_order_and_complete, pipelines_are_named,
     unknown_names_give_the_nearest, options_are_checked, a_pipeline_does_all_and_then_nothing,
     passes_can_be_skipped, an_observer_hears_of_each_pass, lists_ignore_blanks,
+    passes_are_put_in_order, what_goes_round_moves_as_one, what_cannot_be_put_in_order_is_refused,
     every_refusal_of_memory_is_survived)
