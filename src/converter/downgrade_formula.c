@@ -71,6 +71,8 @@ poprt_status prt_down_celu(prt_downgrade *d)
     const float alpha = ((const prt_celu_attrs *)d->op->attrs)->alpha;
     if (prt_down_dtype(x) == PRT_DTYPE_undefined)
         return prt_down_refuse(d, "the element type is not known");
+    if (!(alpha > 0.0f))
+        return prt_down_refuse(d, "alpha %g is not above 0", (double)alpha);
     return prt_down_replace(d, &b, prt_build_celu(&b, x, alpha));
 }
 
