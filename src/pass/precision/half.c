@@ -167,7 +167,8 @@ static prt_retype_mode mixed_mode(const prt_retype *how, const prt_op *op)
 static poprt_status run_mixed(prt_pass *p, prt_graph *graph, bool *changed)
 {
     const prt_retype how = { .from = PRT_DTYPE_f32, .to = PRT_DTYPE_f16, .clip = true,
-        .infinities = true, .high = half_limit, .low = -half_limit, .least = half_least, .mode = mixed_mode };
+        .infinities = true, .high = half_limit, .low = -half_limit, .least = half_least,
+        .mode = mixed_mode };
     (void)graph;
     return prt_retype_run(p, &how, changed);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retype.c — the walk: ops in order, each reads its operands in the form it can use and gives what
- * inference says. An op that inference refuses in the new type goes back to the old one.
+ * retype.c — the walk: ops in order; each reads its operands in the form it can use, and gives
+ * what inference says. An op that inference refuses in the new type goes back to the old one.
  */
 #include "pass/precision/retype_state.h"
 

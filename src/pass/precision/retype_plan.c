@@ -3,9 +3,10 @@
  * retype_plan.c — which ops stay as they are, decided before anything is changed.
  *
  * Modes come from the pass; ops outside the table, bit casts, those of ai.onnx.ml (whose attributes
- * have the type of the data) and owners of regions with rules of their own are kept. Sequences and the like cannot be cast, so an op that is kept
- * keeps all that share such values with it. Last, chains of numbers that are made of sizes and are
- * read in full (a shape; the scales of a Resize) are kept: no rounding gets between.
+ * have the type of the data) and owners of regions with rules of their own are kept. Sequences and
+ * the like cannot be cast, so an op that is kept keeps all that share such values with it. Last,
+ * chains of numbers that are made of sizes and are read in full (a shape; the scales of a Resize)
+ * are kept: no rounding gets between.
  */
 #include "pass/precision/retype_state.h"
 
