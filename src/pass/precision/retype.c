@@ -336,19 +336,14 @@ static poprt_status convert_graph(prt_retype_state *s, prt_graph *graph)
     return POPRT_OK;
 }
 
-/* A converted constant takes the name of one that nobody reads any more. */
-static poprt_status hand_over_names(prt_retype_state *s)
+poprt_status prt_retype_take_name(prt_value *to, prt_value *from)
 {
-    for (size_t i = 0; i < s->made.count; i++) {
-        const prt_retype_made *m = &s->made.data[i];
-        const prt_str name = m->from->name;
-        if (prt_value_used(m->from) || name.size == 0)
-            continue;
-        m->from->name = PRT_STR("");
-        m->to->name = PRT_STR("");
-        PRT_TRY(prt_value_set_name(m->to, name));
-    }
-    return POPRT_OK;
+    const prt_str name = from->name;
+    if (prt_value_used(from) || prt_value_is_input(from) || name.size == 0)
+        return POPRT_OK;
+    from->name = PRT_STR("");
+    to->name = PRT_STR("");
+    return prt_value_set_name(to, name);
 }
 
 static poprt_status drop_casts(prt_retype_state *s)
@@ -369,7 +364,8 @@ poprt_status prt_retype_run(prt_pass *p, const prt_retype *how, bool *changed)
     PRT_TRY(prt_retype_plan(&s));
     PRT_TRY(convert_graph(&s, p->module->main));
     PRT_TRY(drop_casts(&s));
-    PRT_TRY(hand_over_names(&s));
+    for (size_t i = 0; i < s.made.count; i++)
+        PRT_TRY(prt_retype_take_name(s.made.data[i].to, s.made.data[i].from));
     (void)prt_graph_drop_constants(p->module->main, true);
     *changed = *changed || s.changed;
     return POPRT_OK;

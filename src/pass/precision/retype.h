@@ -39,4 +39,8 @@ typedef struct prt_retype {
 /* On the main graph and all regions. */
 poprt_status prt_retype_run(prt_pass *p, const prt_retype *how, bool *changed);
 
+/* A constant that was converted takes the name of the one it was made from, when nobody reads that
+ * one any more. */
+poprt_status prt_retype_take_name(prt_value *to, prt_value *from);
+
 #endif
