@@ -5,7 +5,7 @@
 # "N passed, N failed".
 cd "$(dirname "$0")/.." || exit 1
 . tests/support/need.sh
-need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev zlib1g-dev \
+need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev libyaml-dev zlib1g-dev \
     libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libwebp-dev check \
     libonnx-testdata || exit 1
 

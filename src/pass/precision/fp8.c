@@ -15,7 +15,6 @@
  */
 #include "pass/precision/fp8.h"
 
-#include "base/json.h"
 #include "ir/extra.h"
 #include "pass/precision/half.h"
 #include "pass/rewrite.h"
@@ -23,7 +22,7 @@
 typedef struct settings {
     prt_pass *p;
     prt_fp8_code input, weight;
-    const prt_json *inputs, *weights; /* by node */
+    const prt_json *inputs, *weights; /* by node; may be NULL */
     bool weights_only, skip_op;
     uint32_t converted;
 } settings;
@@ -83,14 +82,14 @@ static poprt_status read_params(settings *s)
 
 static poprt_status read_dict(const settings *s, const char *option, const prt_json **out)
 {
-    const char *text = prt_pass_text(s->p, option);
-    prt_json *root = NULL;
+    prt_json *root;
     prt_str name;
     int64_t scale;
-    PRT_TRY(prt_json_parse(s->p->arena, text, strlen(text), &root));
-    if (root->kind != PRT_JSON_OBJECT)
-        return bad(option, prt_str_of(text), "an object of [format, scale] by node");
-    for (uint32_t i = 0; i < root->count; i++) {
+    PRT_TRY(prt_pass_json(s->p, option, &root));
+    if (root != NULL && root->kind != PRT_JSON_OBJECT)
+        return bad(option, prt_str_of(prt_pass_text(s->p, option)),
+            "an object of [format, scale] by node");
+    for (uint32_t i = 0; root != NULL && i < root->count; i++) {
         const prt_json *item = &root->items[i];
         if (item->kind != PRT_JSON_ARRAY || item->count != 2 ||
             !prt_json_text(&item->items[0], &name) || !prt_json_i64(&item->items[1], &scale) ||
@@ -115,7 +114,7 @@ static poprt_status read_settings(settings *s)
 
 static prt_fp8_code code_for(const prt_json *dict, const prt_op *op, prt_fp8_code otherwise)
 {
-    for (uint32_t i = dict->count; op->origin.size != 0 && i-- > 0;)
+    for (uint32_t i = dict != NULL ? dict->count : 0; op->origin.size != 0 && i-- > 0;)
         if (prt_str_equal(dict->items[i].key, op->origin)) {
             const prt_json *item = dict->items[i].items;
             return (prt_fp8_code){ prt_fp8_format_of(item[0].text), (int32_t)item[1].number };

@@ -13,7 +13,6 @@
  */
 #include <math.h>
 
-#include "base/json.h"
 #include "pass/precision/fp8.h"
 #include "pass/precision/retype.h"
 #include "pass/rewrite.h"
@@ -181,15 +180,14 @@ static poprt_status convert_layers(coder *c, prt_graph *graph, bool *changed)
 
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    const char *text = prt_pass_text(p, "int8_offset_scale");
     coder c = { .p = p };
-    prt_json *dict = NULL;
-    PRT_TRY(prt_json_parse(p->arena, text, strlen(text), &dict));
-    if (dict->kind != PRT_JSON_OBJECT)
+    prt_json *dict;
+    PRT_TRY(prt_pass_json(p, "int8_offset_scale", &dict));
+    if (dict != NULL && dict->kind != PRT_JSON_OBJECT)
         return prt_fail(POPRT_E_ARG, "int8_offset_scale",
             "int8_offset_scale is no object of weights by name");
-    return dict->count != 0 ? convert_named(&c, dict, changed)
-                            : convert_layers(&c, graph, changed);
+    return dict != NULL && dict->count != 0 ? convert_named(&c, dict, changed)
+                                            : convert_layers(&c, graph, changed);
 }
 
 const prt_pass_hooks prt_pass_float_to_int8 = { .run = run };
