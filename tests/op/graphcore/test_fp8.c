@@ -6,7 +6,7 @@
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-/* PopART's own numbers: 0.75 and 0.25 plain and with powers of two before, and what is too large. */
+/* PopART's own numbers: 0.75 and 0.25, plain and with powers of two, and what is too large. */
 START_TEST(bytes_are_those_of_popart)
 {
     ck_result("x = const f16[4] {0.75, 250, inf, nan}\ns = const i32[1] {0}\n"
@@ -52,10 +52,12 @@ END_TEST
 
 START_TEST(products)
 {
-    ck_result("a = const u8[2,3] {88,218,69,201,198,190}\nb = const u8[3,2] {216,191,206,93,62,195}\n"
+    ck_result("a = const u8[2,3] {88,218,69,201,198,190}\n"
+              "b = const u8[3,2] {216,191,206,93,62,195}\n"
               SCALES(-1, 2) "y = gc_fp8_matmul a b s t\nreturn y\n",
         "f16[2,2] {-55.15625,-279.5,46.71875,-38.875}");
-    ck_result("a = const u8[2,3] {193,197,200,194,68,192}\nb = const u8[3,2] {79,189,36,84,73,200}\n"
+    ck_result("a = const u8[2,3] {193,197,200,194,68,192}\n"
+              "b = const u8[3,2] {79,189,36,84,73,200}\n"
               SCALES(3, -4) "y = gc_fp8_matmul a b s t {fp8FormatLHS=F152}\nreturn y\n",
         "f16[2,2] {-6.9609375,-2.9921875,-3.84375,7.609375}");
     /* what float16 cannot hold is infinity; NaN stays; nothing to sum is 0 */
