@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* model.c — poprt/model.h: a module and its table of inputs and outputs. */
 #include "api/handles.h"
-#include "ir/ir.h"
+#include "ir/interface.h"
 #include "base/file.h"
 #include "converter/onnx.h"
 
@@ -147,88 +147,15 @@ poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out)
     return wrap(model->env, module, model->memory_limit, out);
 }
 
-static prt_value *find_input(const prt_module *module, const char *name)
-{
-    const prt_graph *graph = module->main;
-    for (size_t i = 0; i < graph->inputs.count; i++)
-        if (prt_str_is(graph->inputs.data[i]->name, name))
-            return graph->inputs.data[i];
-    return NULL;
-}
-
-/* A symbol means the same number everywhere, so fixing it in one input fixes it in all. */
-static poprt_status fix_dim(prt_module *module, int64_t dim, int64_t number)
-{
-    if (!prt_dim_is_expr(dim))
-        return POPRT_OK;
-    for (size_t i = 0; i < module->main->inputs.count; i++) {
-        prt_value *v = module->main->inputs.data[i];
-        if (!prt_type_is_tensor(v->type) || v->type->rank <= 0 || v->type->rank > PRT_MAX_RANK)
-            continue;
-        int64_t dims[PRT_MAX_RANK];
-        for (int32_t d = 0; d < v->type->rank; d++)
-            dims[d] = v->type->dims[d] == dim ? number : v->type->dims[d];
-        const prt_type *type =
-            prt_type_tensor(module->types, v->type->dtype, v->type->rank, dims);
-        if (type == NULL)
-            return POPRT_E_NOMEM;
-        v->type = type;
-    }
-    return POPRT_OK;
-}
-
-static poprt_status check_shape(const prt_value *v, const int64_t *dims, uint32_t rank)
-{
-    const char *name = v->name.data;
-    if (!prt_type_is_tensor(v->type))
-        return prt_fail(POPRT_E_TYPE, name, "is not a tensor and has no shape");
-    if (rank > PRT_MAX_RANK)
-        return prt_fail(POPRT_E_LIMIT, name, "rank %u is above %d", rank, PRT_MAX_RANK);
-    if (v->type->rank >= 0 && (uint32_t)v->type->rank != rank)
-        return prt_fail(POPRT_E_SHAPE, name, "has %d dimensions, %u are given", v->type->rank,
-            rank);
-    for (uint32_t i = 0; i < rank; i++) {
-        if (dims[i] < -1 || dims[i] > INT32_MAX)
-            return prt_fail(POPRT_E_ARG, name, "dimension %u: %lld is not from -1 to %d", i,
-                (long long)dims[i], INT32_MAX);
-        const int64_t now = v->type->rank >= 0 ? v->type->dims[i] : PRT_DIM_UNKNOWN;
-        if (dims[i] >= 0 && prt_dim_is_number(now) && now != dims[i])
-            return prt_fail(POPRT_E_SHAPE, name,
-                "dimension %u is %lld in the model and cannot become %lld", i, (long long)now,
-                (long long)dims[i]);
-    }
-    return POPRT_OK;
-}
-
-static poprt_status set_shape(prt_module *module, const char *input, const int64_t *dims,
-    uint32_t rank)
-{
-    prt_value *v = find_input(module, input);
-    int64_t now[PRT_MAX_RANK];
-    if (v == NULL)
-        return prt_fail(POPRT_E_NOT_FOUND, input, "the model has no input of this name");
-    PRT_TRY(check_shape(v, dims, rank));
-    for (uint32_t i = 0; i < rank; i++) {
-        now[i] = v->type->rank >= 0 ? v->type->dims[i] : PRT_DIM_UNKNOWN;
-        if (dims[i] < 0)
-            continue;
-        PRT_TRY(fix_dim(module, now[i], dims[i]));
-        now[i] = dims[i];
-    }
-    const prt_type *type = prt_type_tensor(module->types, v->type->dtype, (int32_t)rank, now);
-    if (type == NULL)
-        return POPRT_E_NOMEM;
-    v->type = type;
-    return prt_ir_infer(module->main);
-}
-
 /* Types of a whole model change or none does: the work is done on a copy. */
 static poprt_status replace_module(poprt_model *model, const char *input, const int64_t *dims,
     uint32_t rank)
 {
     prt_module *const before = model->module;
     PRT_TRY(prt_ir_clone(before, &model->module));
-    poprt_status status = set_shape(model->module, input, dims, rank);
+    poprt_status status = prt_module_set_input_shape(model->module, input, dims, rank);
+    if (status == POPRT_OK)
+        status = prt_ir_infer(model->module->main);
     if (status == POPRT_OK)
         status = prt_model_refresh(model);
     if (status != POPRT_OK) {

@@ -273,6 +273,16 @@ static prt_str name_of(const prt_raw *raw)
     return (prt_str){ NULL, 0 };
 }
 
+bool prt_op_next_extra(const prt_op *op, const prt_raw **at, prt_str *name)
+{
+    for (*at = *at != NULL ? (*at)->next : op->extra; *at != NULL; *at = (*at)->next) {
+        *name = name_of(*at);
+        if (name->data != NULL)
+            return true;
+    }
+    return false;
+}
+
 static bool is_mark(prt_str name)
 {
     return name.size > 2 && name.data[0] == '_' && name.data[1] == '_';

@@ -19,6 +19,9 @@ bool prt_op_mark_i64(const prt_op *op, const char *name, int64_t *out);
 bool prt_op_mark_f32(const prt_op *op, const char *name, float *out);
 bool prt_op_mark_text(const prt_op *op, const char *name, prt_str *out);
 
+/* Names of the attributes that are kept as bytes: *at is NULL at first; false after the last. */
+bool prt_op_next_extra(const prt_op *op, const prt_raw **at, prt_str *name);
+
 /* A node that takes the place of another one gets its marks, but for those it has. */
 poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "ir/text.h"
+#include "pass/rewrite.h"
 
 enum { MAX_DEPTH = 256 }; /* of regions */
 
@@ -104,20 +105,34 @@ bool prt_pass_bool(const prt_pass *p, const char *name)
     return to_bool(prt_pass_text(p, name), &value) && value;
 }
 
+bool prt_pass_next(const prt_pass *p, const char *name, const char **cursor, prt_str *item)
+{
+    const char *at = *cursor != NULL ? *cursor : prt_pass_text(p, name);
+    at += strspn(at, " \t,");
+    size_t n = strcspn(at, ",");
+    *cursor = at + n;
+    while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t'))
+        n--;
+    *item = (prt_str){ at, (uint32_t)n };
+    return n != 0;
+}
+
 bool prt_pass_lists(const prt_pass *p, const char *name, prt_str item)
 {
-    const char *at = prt_pass_text(p, name);
-    while (*at != '\0') {
-        at += strspn(at, " \t,");
-        size_t n = strcspn(at, ",");
-        const char *next = at + n;
-        while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t'))
-            n--;
-        if (n == item.size && n != 0 && memcmp(at, item.data, n) == 0)
+    prt_str other;
+    for (const char *cursor = NULL; prt_pass_next(p, name, &cursor, &other);)
+        if (prt_str_equal(other, item))
             return true;
-        at = next;
-    }
     return false;
+}
+
+poprt_status prt_pass_json(const prt_pass *p, const char *name, prt_json **out)
+{
+    const char *text = prt_pass_text(p, name);
+    *out = NULL;
+    if (text[0] == '\0')
+        return POPRT_OK;
+    return prt_fail_about(prt_json_parse(p->arena, text, strlen(text), out), name);
 }
 
 /* ---- the caller's wishes */
@@ -136,6 +151,16 @@ static void say(const prt_pass *p, prt_pass_level level, const char *subject, co
     if (vsnprintf(text, sizeof(text), fmt, args) < 0)
         text[0] = '\0';
     p->say(p->say_user, level, p->def->name, subject, text);
+}
+
+void prt_pass_print(const prt_pass *p, const char *fmt, ...)
+{
+    va_list args;
+    if (p->say == NULL)
+        return;
+    va_start(args, fmt);
+    say(p, PRT_PASS_PRINTS, NULL, fmt, args);
+    va_end(args);
 }
 
 void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...)
@@ -176,6 +201,32 @@ poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
     poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed)
 {
     return each_graph(p, graph, 0, visit, changed);
+}
+
+static poprt_status apply_rewrites(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    return prt_rewrite_graph(p, graph, p->def->hooks->rewrites, p->def->hooks->n_rewrites, changed);
+}
+
+poprt_status prt_pass_run_hooks(prt_pass *p, bool *changed)
+{
+    prt_graph *graph = p->module->main;
+    switch (p->def->kind) {
+    case PRT_PASS_pattern:
+        return prt_pass_each_graph(p, graph, apply_rewrites, changed);
+    case PRT_PASS_graph:
+        return prt_pass_each_graph(p, graph, p->def->hooks->run, changed);
+    default:
+        return p->def->hooks->run(p, graph, changed);
+    }
+}
+
+poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *changed)
+{
+    prt_pass other = *p;
+    other.def = prt_pass_find(name);
+    other.n_args = 0;
+    return other.def != NULL ? prt_pass_run_hooks(&other, changed) : prt_pass_unknown(name);
 }
 
 static void count_constants(const prt_graph *graph, uint32_t depth, uint64_t *bytes)

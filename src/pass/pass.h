@@ -11,6 +11,7 @@
 #ifndef PRT_PASS_PASS_H
 #define PRT_PASS_PASS_H
 
+#include "base/json.h"
 #include "ir/build.h"
 
 typedef struct prt_pass prt_pass;
@@ -96,7 +97,7 @@ typedef struct prt_pass_limits {
     uint64_t fold_ns;    /* time a pass may evaluate; results then depend on the machine */
 } prt_pass_limits;
 
-typedef enum prt_pass_level { PRT_PASS_NOTES, PRT_PASS_WARNS } prt_pass_level;
+typedef enum prt_pass_level { PRT_PASS_PRINTS, PRT_PASS_WARNS, PRT_PASS_NOTES } prt_pass_level;
 
 struct prt_pass {
     const prt_pass_def *def;
@@ -117,11 +118,22 @@ struct prt_pass {
 const prt_pass_def *prt_pass_of(uint32_t index);
 const prt_pass_def *prt_pass_find(const char *name);
 
-/* A pass of a named list. Those of one `loop` (not 0) follow each other and are repeated until
- * none changes anything, at most `times` times. */
+/* A row of a named list; see pipelines.def. Passes of one `loop` (not 0) follow each other and are
+ * repeated until none changes anything, at most `times` times. */
+typedef enum prt_pipeline_kind {
+    PRT_STEP_STAGE,
+    PRT_STEP_PASS,
+    PRT_STEP_WHEN,
+    PRT_STEP_UNLESS,
+    PRT_STEP_GIVE,
+    PRT_STEP_INSERT
+} prt_pipeline_kind;
+
 typedef struct prt_pipeline_step {
+    uint32_t kind; /* prt_pipeline_kind */
     uint32_t pass; /* prt_pass_id */
     uint32_t loop, times;
+    const char *key, *value;
 } prt_pipeline_step;
 
 typedef struct prt_pipeline {
@@ -148,6 +160,11 @@ const char *prt_pass_text(const prt_pass *p, const char *name);
 int64_t prt_pass_i64(const prt_pass *p, const char *name);
 double prt_pass_f64(const prt_pass *p, const char *name);
 bool prt_pass_bool(const prt_pass *p, const char *name);
+/* The items of a list option in order: *cursor is NULL at first; false after the last. The text of
+ * an item is not ended by a zero. */
+bool prt_pass_next(const prt_pass *p, const char *name, const char **cursor, prt_str *item);
+/* A json option as a tree in the pass's arena; NULL when it is empty. */
+poprt_status prt_pass_json(const prt_pass *p, const char *name, prt_json **out);
 /* Whether a list option has this item. */
 bool prt_pass_lists(const prt_pass *p, const char *name, prt_str item);
 
@@ -156,6 +173,12 @@ poprt_status prt_pass_check(const prt_pass *p);
 void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...) PRT_PRINTF(3, 4);
 /* At INFO: what a pass found or did that cannot be seen in the graph. */
 void prt_pass_note(const prt_pass *p, const char *subject, const char *fmt, ...) PRT_PRINTF(3, 4);
+/* A line of text that the pass was run for. */
+void prt_pass_print(const prt_pass *p, const char *fmt, ...) PRT_PRINTF(2, 3);
+
+/* Runs the hooks of this pass, or of another one by name with its defaults, on the module. */
+poprt_status prt_pass_run_hooks(prt_pass *p, bool *changed);
+poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *changed);
 
 /* Calls `visit` for a graph and its regions, outer ones first. The visited graph may be edited. */
 poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * overview.c — model_overview: opsets, inputs, outputs and how many nodes of each operator there
+ * are. model_io_info_stat: inputs and outputs counted by element type and shape, as
+ * apply_host_concat_split takes them. Both give lines of text; use_print=false keeps them quiet.
+ */
+#include "pass/pass.h"
+
+static void put_io(const prt_pass *p, const char *what, prt_str name, const prt_type *type)
+{
+    char text[256];
+    prt_type_print(p->module->dims, type, text, sizeof(text));
+    prt_pass_print(p, "%s %.*s: %s", what, PRT_STR_ARG(name), text);
+}
+
+/* A count by key; keys in order of first sight. */
+typedef struct tally {
+    prt_str key;
+    const prt_type *type;
+    uint64_t count;
+} tally;
+
+typedef struct tallies {
+    prt_arena *arena;
+    PRT_VEC(tally *) list;
+    prt_map by_key;
+} tallies;
+
+static poprt_status count_one(tallies *t, prt_str key, const prt_type *type)
+{
+    tally *one = prt_map_find(&t->by_key, key);
+    if (one == NULL) {
+        one = PRT_NEW(t->arena, tally);
+        if (one == NULL || !PRT_VEC_PUSH(t->arena, &t->list, one))
+            return POPRT_E_NOMEM;
+        *one = (tally){ .key = key, .type = type };
+        PRT_TRY(prt_map_set(&t->by_key, key, one));
+    }
+    one->count++;
+    return POPRT_OK;
+}
+
+static poprt_status count_ops(tallies *t, const prt_graph *graph, uint64_t *total)
+{
+    prt_for_each_op(op, graph) {
+        PRT_TRY(count_one(t, op->name, NULL));
+        ++*total;
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(count_ops(t, op->regions[i], total));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run_overview(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    tallies t = { .arena = p->arena, .by_key = prt_map_in(p->arena) };
+    uint64_t total = 0;
+    (void)changed;
+    if (!prt_pass_bool(p, "use_print"))
+        return POPRT_OK;
+    for (const prt_opset *o = p->module->opsets; o != NULL; o = o->next)
+        prt_pass_print(p, "Opset %s: %lld", o->domain.size != 0 ? o->domain.data : "ai.onnx",
+            (long long)o->version);
+    for (size_t i = 0; i < graph->inputs.count; i++)
+        put_io(p, "Input", graph->inputs.data[i]->name, graph->inputs.data[i]->type);
+    for (uint32_t i = 0; i < graph->ret->n_in; i++)
+        put_io(p, "Output", graph->output_names.data[i], graph->ret->in[i].value->type);
+    PRT_TRY(count_ops(&t, graph, &total));
+    prt_pass_print(p, "Nodes: %llu", (unsigned long long)total);
+    for (size_t i = 0; i < t.list.count; i++)
+        prt_pass_print(p, "%8llu %s", (unsigned long long)t.list.data[i]->count,
+            t.list.data[i]->key.data);
+    return POPRT_OK;
+}
+
+const prt_pass_hooks prt_pass_model_overview = { .run = run_overview };
+
+/* Types are interned, so their address is the key. */
+static poprt_status count_type(tallies *t, const prt_type *type)
+{
+    const prt_type **key = PRT_NEW(t->arena, const prt_type *);
+    if (key == NULL)
+        return POPRT_E_NOMEM;
+    *key = type;
+    return count_one(t, (prt_str){ (const char *)key, sizeof(*key) }, type);
+}
+
+static void put_types(const prt_pass *p, const char *what, const tallies *t)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < t->list.count; i++) {
+        const tally *one = t->list.data[i];
+        char text[256];
+        size_t bytes;
+        prt_type_print(p->module->dims, one->type, text, sizeof(text));
+        if (!prt_type_size(one->type, &bytes)) {
+            prt_pass_print(p, "%s %s: %llu, of unknown size", what, text,
+                (unsigned long long)one->count);
+            continue;
+        }
+        all += one->count * bytes;
+        prt_pass_print(p, "%s %s: %llu, %llu bytes", what, text, (unsigned long long)one->count,
+            (unsigned long long)(one->count * bytes));
+    }
+    prt_pass_print(p, "%s in all: %llu bytes", what, (unsigned long long)all);
+}
+
+static poprt_status run_stat(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    tallies in = { .arena = p->arena, .by_key = prt_map_in(p->arena) };
+    tallies out = { .arena = p->arena, .by_key = prt_map_in(p->arena) };
+    (void)changed;
+    if (!prt_pass_bool(p, "use_print"))
+        return POPRT_OK;
+    for (size_t i = 0; i < graph->inputs.count; i++)
+        PRT_TRY(count_type(&in, graph->inputs.data[i]->type));
+    for (uint32_t i = 0; i < graph->ret->n_in; i++)
+        PRT_TRY(count_type(&out, graph->ret->in[i].value->type));
+    put_types(p, "Inputs", &in);
+    put_types(p, "Outputs", &out);
+    return POPRT_OK;
+}
+
+const prt_pass_hooks prt_pass_model_io_info_stat = { .run = run_stat };
