@@ -4,9 +4,9 @@
  * results. Inner Ifs first. Bitwise equal.
  *
  * Ours (the reference says no more than the name): branches are pure, both give tensors of the same
- * known shape, and nothing in them may refuse its data or take unbounded time where the branch would
- * not have been taken: no loops, no integer division, no gathering or scattering by index, and
- * shapes that do not depend on data.
+ * known shape, and nothing in them may refuse its data or take unbounded time where the branch
+ * would not have been taken: no loops, no integer division, no gathering or scattering by index,
+ * and shapes that do not depend on data.
  */
 #include "pass/region.h"
 

@@ -21,7 +21,7 @@ typedef struct merger {
     prt_pass *p;
     prt_graph *graph;
     prt_arena *scratch; /* of one visit */
-    uint64_t steps; /* left: Ifs of many conditions, one among the other, are looked at over and over */
+    uint64_t steps; /* left, for Ifs of many conditions are looked at over and over */
     bool changed;
 } merger;
 
@@ -150,8 +150,7 @@ static poprt_status each_first(merger *g, poprt_status (*visit)(merger *g, prt_o
 {
     prt_match_groups groups = { 0 };
     prt_arena *arena = g->p->arena;
-    prt_for_each_op(op, g->graph)
-    {
+    prt_for_each_op(op, g->graph) {
         const prt_value *condition = prt_op_input(op, 0);
         PRT_TRY(prt_pass_check(g->p));
         if (is_candidate(op))

@@ -10,7 +10,8 @@
  * read one value, or values of one type, which are stacked as well; the others read nothing from
  * outside but constants. What does not fit is refused, for somebody asked for just these.
  *
- * Bitwise equal, for what each number is the sum of stays; but a Gemm with C rounds twice afterwards.
+ * Bitwise equal, for what each number is the sum of stays; but a Gemm with C rounds twice
+ * afterwards.
  */
 #include "pass/region.h"
 
@@ -24,12 +25,12 @@ typedef struct operand {
 typedef struct moe {
     prt_pass *p;
     prt_graph *graph;
-    uint32_t n;             /* experts */
-    prt_op **begin, **end;  /* of each expert */
-    PRT_VEC(prt_op *) ops;  /* of the first expert, in order */
-    prt_op ***same;         /* same[e][id of such an op]: its counterpart in expert e */
-    uint32_t *owner;        /* by op id: the expert that it belongs to, from 1 */
-    operand *made;          /* by id of such an op */
+    uint32_t n;            /* experts */
+    prt_op **begin, **end; /* of each expert */
+    PRT_VEC(prt_op *) ops; /* of the first expert, in order */
+    prt_op ***same;        /* same[e][id of such an op]: its counterpart in expert e */
+    uint32_t *owner;       /* by op id: the expert that it belongs to, from 1 */
+    operand *made;         /* by id of such an op */
     prt_build b;
 } moe;
 
@@ -114,8 +115,8 @@ static poprt_status match_expert(moe *m, uint32_t e)
         const prt_op *op = m->ops.data[k];
         prt_op *other = m->same[e][op->id];
         PRT_TRY(prt_pass_check(m->p));
-        if (op->def == NULL || other->def != op->def || other->n_in != op->n_in ||
-            op->n_out != 1 || other->n_out != 1 || op->n_regions != 0 || !prt_region_is_pure(op) ||
+        if (op->def == NULL || other->def != op->def || other->n_in != op->n_in || op->n_out != 1 ||
+            other->n_out != 1 || op->n_regions != 0 || !prt_region_is_pure(op) ||
             !prt_attrs_equal(op->def, op->attrs, other->attrs))
             return refuse(other, "it is another operator than the first expert's");
         if (m->owner[other->id] != (e == 0 ? 1u : 0u))
@@ -170,9 +171,9 @@ static prt_value *stack(moe *m, const prt_op *op, uint32_t slot)
         dims[i + 1] = type->dims[i];
     for (uint32_t e = 0; e < m->n; e++) {
         prt_value *v = prt_op_input(m->same[e][op->id], slot);
-        in[e] = constant ? prt_match_reshaped(&m->b, v, (uint32_t)type->rank + 1, dims)
-                         : prt_build_binary(&m->b, PRT_OP_unsqueeze, v,
-                               prt_build_i64s(&m->b, 1, &zero));
+        in[e] = constant
+            ? prt_match_reshaped(&m->b, v, (uint32_t)type->rank + 1, dims)
+            : prt_build_binary(&m->b, PRT_OP_unsqueeze, v, prt_build_i64s(&m->b, 1, &zero));
         if (in[e] == NULL)
             return NULL;
     }

@@ -39,16 +39,15 @@ START_TEST(near_misses_are_left)
     static const char *const texts[] = {
         /* other shapes; an index; division of integers; random; unknown dims; a scalar by [1] */
         HEAD IF("a", "c", "t = concat x x; return t", "return x") "return a\n",
-        HEAD "n = input i64[2]\n" IF("a", "c", "t = gather x n; return t", "return x")
-        "return a\n",
+        HEAD "n = input i64[2]\n" IF("a", "c", "t = gather x n; return t", "return x") "return a\n",
         HEAD "n = input i64[2]\n" IF("a", "c", "t = div n n; return t", "return n") "return a\n",
         HEAD IF("a", "c", "t = random_normal_like x; return t", "return x") "return a\n",
-        "x = input f32[n]\nc = input bool[]\n" IF("a", "c", "t = exp x; return t", "return x")
-        "return a\n",
-        "x = input f32[]\nc = input bool[1]\n" IF("a", "c", "t = exp x; return t", "return x")
-        "return a\n",
-        HEAD "s = input i64[1]\n" IF("a", "c", "t = reshape x s; return t", "return x")
-        "return a\n",
+        "x = input f32[n]\nc = input bool[]\n" IF("a", "c", "t = exp x; return t",
+            "return x") "return a\n",
+        "x = input f32[]\nc = input bool[1]\n" IF("a", "c", "t = exp x; return t",
+            "return x") "return a\n",
+        HEAD
+        "s = input i64[1]\n" IF("a", "c", "t = reshape x s; return t", "return x") "return a\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
         assert_pass_leaves(pass, NULL, texts[i]);

@@ -47,12 +47,12 @@ START_TEST(what_the_second_waits_for_separates)
     assert_pass_leaves(merge, NULL,
         HEAD FIRST IF("b", "d", "t2 = mul x k; return t2", "return x") "return a, b\n");
     assert_pass_leaves(merge, NULL,
-        HEAD FIRST IF("b", "c", "t2 = random_normal_like x; return t2", "return x")
-        "return a, b\n");
+        HEAD FIRST IF("b", "c", "t2 = random_normal_like x; return t2",
+            "return x") "return a, b\n");
     /* the third goes with the second */
-    static const char *const three = HEAD FIRST "y1 = exp a\n" IF("b", "c",
-        "t2 = mul y1 k; return t2", "return x") IF("z", "c", "return y1", "e3 = abs x; return e3")
-        "return a, b, z\n";
+    static const char *const three =
+        HEAD FIRST "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2", "return x")
+            IF("z", "c", "return y1", "e3 = abs x; return e3") "return a, b, z\n";
     assert_pass_rewrites(merge, NULL, three,
         HEAD FIRST "y1 = exp a\n" IF("b, z", "c", "t2 = mul y1 k; return t2, y1",
             "e3 = abs x; return x, e3") "return a, b, z\n");
@@ -64,11 +64,12 @@ START_TEST(regions)
 {
     static const char *const text = HEAD "o = if d {\n  then_branch {\n" FIRST IF("b", "c",
         "t2 = mul x k; return t2", "return x") "s = sub a b\nreturn s\n  }\n"
-        "  else_branch { return x }\n}\nreturn o\n";
+                                               "  else_branch { return x }\n}\nreturn o\n";
     assert_pass_keeps_results(text, merge, 0);
-    static const char *const waits = HEAD "o = if d {\n  then_branch {\n" FIRST
-        "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2", "return x")
-        "return b\n  }\n  else_branch { return x }\n}\nreturn o\n";
+    static const char *const waits =
+        HEAD "o = if d {\n  then_branch {\n" FIRST
+             "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2",
+                 "return x") "return b\n  }\n  else_branch { return x }\n}\nreturn o\n";
     assert_pass_keeps_results(waits, variant, 0);
 }
 END_TEST
@@ -78,8 +79,7 @@ START_TEST(operators_move_into_the_first_if)
     static const char *const text = HEAD FIRST "y1 = exp a\ny2 = mul y1 k @m\nn = neg a\n" IF("b",
         "c", "t2 = mul y2 k; return t2", "return x") "return n, b\n";
     assert_pass_rewrites(variant, NULL, text,
-        HEAD IF("a, y1, y2", "c",
-            "t1 = add x k; %0 = exp t1; %1 = mul %0 k @m; return t1, %0, %1",
+        HEAD IF("a, y1, y2", "c", "t1 = add x k; %0 = exp t1; %1 = mul %0 k @m; return t1, %0, %1",
             "e1 = neg x; %2 = exp e1; %3 = mul %2 k @m; return e1, %2, %3") "n = neg a\n" IF("b",
             "c", "t2 = mul y2 k; return t2", "return x") "return n, b\n");
     assert_pass_keeps_results(text, variant, 0);
@@ -94,11 +94,11 @@ START_TEST(operators_move_into_the_first_if)
     module_free(before);
     /* results that only what moves reads are results no more; outputs of the graph stay */
     assert_pass_rewrites(variant, NULL,
-        HEAD FIRST "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2", "return x")
-        "return y1, b\n",
+        HEAD FIRST
+        "y1 = exp a\n" IF("b", "c", "t2 = mul y1 k; return t2", "return x") "return y1, b\n",
         HEAD IF("y1", "c", "t1 = add x k; %0 = exp t1; return %0",
-            "e1 = neg x; %1 = exp e1; return %1") IF("b", "c", "t2 = mul y1 k; return t2",
-            "return x") "return y1, b\n");
+            "e1 = neg x; %1 = exp e1; return %1")
+            IF("b", "c", "t2 = mul y1 k; return t2", "return x") "return y1, b\n");
 }
 END_TEST
 
@@ -109,8 +109,8 @@ START_TEST(what_cannot_move_stays)
         HEAD FIRST "w = exp x\ny1 = mul a w\n" IF("b", "c", "return y1", "return x") "return b\n",
         HEAD FIRST "r = random_normal_like a\n" IF("b", "c", "return r", "return x") "return b\n",
         HEAD FIRST "y1 = exp a\n" IF("b", "d", "return y1", "return x") "return b\n",
-        HEAD FIRST IF("i", "d", "return a", "return x") IF("b", "c", "return i", "return x")
-        "return b\n",
+        HEAD FIRST IF("i", "d", "return a", "return x")
+            IF("b", "c", "return i", "return x") "return b\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
         assert_pass_leaves(variant, NULL, texts[i]);
