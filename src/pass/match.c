@@ -124,6 +124,26 @@ prt_value *prt_match_mapped(prt_build *b, const prt_op *op, uint32_t slot,
     return mapped;
 }
 
+prt_value *prt_match_shared(prt_build *b, const char *name, const prt_type *type, prt_blob *blob)
+{
+    prt_module *m = b->graph->module;
+    prt_value *old = prt_map_find(&m->names, prt_str_of(name)), *made = NULL;
+    if (old != NULL && old->graph == m->main && prt_value_is_fixed(old) && old->type == type &&
+        old->constant->size == blob->size &&
+        (blob->size == 0 || memcmp(old->constant->data, blob->data, blob->size) == 0)) {
+        prt_blob_release(blob);
+        return old;
+    }
+    const prt_str fresh = prt_module_fresh_name(m, name);
+    if (fresh.data != NULL)
+        made = prt_graph_add_constant(m->main, fresh, type, blob);
+    else
+        prt_blob_release(blob);
+    if (made == NULL)
+        b->status = POPRT_E_NOMEM;
+    return made;
+}
+
 prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
 {
     prt_cast_attrs attrs = PRT_ATTRS_OF(cast);

@@ -34,6 +34,10 @@ bool prt_match_only(const prt_op *op, uint32_t first);
 prt_value *prt_match_mapped(prt_build *b, const prt_op *op, uint32_t slot,
     double (*f)(double x, double with), double with);
 
+/* A constant of the main graph that goes by what it is: the one of this name, when it has this type
+ * and these bytes, or a new one. Takes over the blob. */
+prt_value *prt_match_shared(prt_build *b, const char *name, const prt_type *type, prt_blob *blob);
+
 /* x as `dtype`; x itself when it is that. */
 prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype);
 

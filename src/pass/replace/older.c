@@ -17,6 +17,7 @@
  * the largest number for integers. Celu and Trilu become standard operators, not custom ones.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "ir/formula.h"
 #include "pass/match.h"
@@ -105,22 +106,28 @@ static bool apply_clip(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- Trilu */
 
-enum { MOST_MASK = 1 << 24 }; /* elements */
+enum { MOST_MASK = 1 << 22 }; /* elements */
 
 /* true where an element stays */
-static prt_value *triangle(prt_pass *p, prt_build *b, int64_t rows, int64_t columns, int64_t k,
-    bool upper)
+static prt_value *triangle(prt_build *b, int64_t rows, int64_t columns, int64_t k, bool upper)
 {
+    prt_module *m = b->graph->module;
     const int64_t dims[2] = { rows, columns };
-    unsigned char *mask = prt_arena_alloc(p->arena, (size_t)(rows * columns));
-    if (mask == NULL) {
+    const prt_type *type = prt_type_tensor(m->types, PRT_DTYPE_bool, 2, dims);
+    prt_blob *blob = NULL;
+    char name[128];
+    if (type == NULL ||
+        prt_blob_create(m->allocator, (size_t)(rows * columns), &blob) != POPRT_OK) {
         b->status = POPRT_E_NOMEM;
         return NULL;
     }
+    unsigned char *mask = prt_blob_bytes(blob);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             mask[i * columns + j] = upper ? j - i >= k : j - i <= k;
-    return prt_build_tensor(b, PRT_DTYPE_bool, 2, dims, mask);
+    (void)snprintf(name, sizeof(name), "%s_%lld_%lld_%lld", upper ? "triu" : "tril",
+        (long long)rows, (long long)columns, (long long)k);
+    return prt_match_shared(b, name, type, blob);
 }
 
 static bool is_plain(int32_t dtype)
@@ -133,12 +140,13 @@ static bool apply_trilu(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x = prt_op_input(root, 0);
     const int64_t rows = prt_match_dim(x, -2), columns = prt_match_dim(x, -1);
     int64_t k = 0;
+    (void)p;
     if (!is_plain(prt_match_dtype(x)) || rows < 0 || columns < 0 ||
         (columns != 0 && rows > MOST_MASK / columns) ||
         (prt_op_input(root, 1) != NULL && !prt_match_integer(root, 1, &k)))
         return false;
     const bool upper = ((const prt_trilu_attrs *)root->attrs)->upper != 0;
-    prt_value *in[3] = { triangle(p, b, rows, columns, k, upper), x,
+    prt_value *in[3] = { triangle(b, rows, columns, k, upper), x,
         prt_build_scalar(b, x->type->dtype, 0) };
     return prt_match_become_op(b, root, PRT_OP_where, NULL, 3, in);
 }
