@@ -5,7 +5,7 @@
 set -e
 cd "$(dirname "$0")/.."
 . tests/support/need.sh
-need gcc libc6-dev meson ninja-build pkg-config libcjson-dev libnanopb-dev
+need gcc libc6-dev meson ninja-build pkg-config libcjson-dev libnanopb-dev libyaml-dev
 
 build=build/digits
 [ -f $build/build.ninja ] || meson setup $build -Dtests=false

@@ -39,7 +39,7 @@ typedef struct poprt_parallel {
 
 /* Severities of log lines; a line is passed on when its level is at most `log_level`. */
 enum {
-    POPRT_LOG_OUTPUT = 0, /* text that was asked for, such as a pass that prints: always passed on */
+    POPRT_LOG_OUTPUT = 0, /* text that was asked for, as of a pass that prints: always passed on */
     POPRT_LOG_ERROR = 1,
     POPRT_LOG_WARNING = 2,
     POPRT_LOG_INFO = 3,

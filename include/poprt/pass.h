@@ -18,6 +18,7 @@ typedef struct poprt_pass_manager poprt_pass_manager;
 typedef struct poprt_pass_event {
     size_t struct_size;
     const char *pass;
+    const char *stage;   /* of a pipeline: "model", "operators", …; "" outside */
     double ms;
     int32_t changed;     /* 1 when the graph is another one now */
     uint32_t nodes_before, nodes_after;
@@ -45,9 +46,12 @@ POPRT_API poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_mana
 POPRT_API poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pass,
     const poprt_config *args);
 
-/* Appends the passes of a named list ("convert"). */
+/*
+ * Appends the passes of a named list: "convert", all that a model goes through between reading and
+ * writing, as the options of `config` whose help begins with "Converting" make it (NULL: defaults).
+ */
 POPRT_API poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manager,
-    const char *pipeline);
+    const char *pipeline, const poprt_config *config);
 
 /* `fn` may be NULL to stop observing. */
 POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn,

@@ -111,7 +111,7 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_mod
     PRT_TRY(prt_pass_manager_create(&o->env->allocator, &manager));
     poprt_status status = skip_passes(manager, prt_config_text(config, PRT_OPTION_disable_passes));
     if (status == POPRT_OK)
-        status = prt_pass_manager_add_pipeline(manager, "inference");
+        status = prt_pass_manager_add_pipeline(manager, "inference", NULL);
     if (status == POPRT_OK)
         status = set_precision(manager, config);
     if (status == POPRT_OK) {

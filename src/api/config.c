@@ -12,7 +12,7 @@
 
 #define DIM_PREFIX "dim."
 
-enum { MAX_TEXT = 4096 };
+enum { MAX_TEXT = 1 << 20 };
 
 static const poprt_option_info table[] = {
 #define OPTION(id, option_type, option_default, option_min, option_max, option_help)               \
@@ -23,6 +23,14 @@ static const poprt_option_info table[] = {
         .type = POPRT_OPTION_##option_type,                                                        \
         .min = option_min,                                                                         \
         .max = option_max },
+#include "api/options.def"
+#undef OPTION
+};
+
+/* What an option of words may be; NULL for the others. */
+static const char *const words_of[] = {
+#define OPTION(id, type, default_value, min, max, help) [PRT_OPTION_##id] = NULL,
+#define CHOICE(id, default_value, words, help) [PRT_OPTION_##id] = (words),
 #include "api/options.def"
 #undef OPTION
 };
@@ -72,6 +80,18 @@ static bool is_one_of(const char *text, const char *words)
     return false;
 }
 
+static poprt_status fail_word(const char *key, const char *text, const char *words)
+{
+    char all[256];
+    size_t n = 0;
+    for (const char *next; *words != '\0' && n < sizeof(all); words = next) {
+        next = words + strlen(words) + 1;
+        n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
+            n == 0 ? "" : *next == '\0' ? " and " : ", ", words);
+    }
+    return prt_fail(POPRT_E_ARG, key, "'%.100s' is none of %s", text, all);
+}
+
 static poprt_status parse_value(const poprt_option_info *option, const char *text, int64_t *out)
 {
     *out = 0;
@@ -83,18 +103,9 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
         (!parse_i64(text, out) || *out < option->min || *out > option->max))
         return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is not a number from %lld to %lld",
             text, (long long)option->min, (long long)option->max);
-    if (option == &table[PRT_OPTION_weights] &&
-        !is_one_of(text, "f32\0f16\0bf16\0f8e4m3\0f8e5m2\0i8\0"))
-        return prt_fail(POPRT_E_ARG, option->key,
-            "'%.100s' is none of f32, f16, bf16, f8e4m3, f8e5m2 and i8", text);
-    if (option == &table[PRT_OPTION_compute] && !is_one_of(text, "f32\0bf16\0"))
-        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is neither f32 nor bf16", text);
-    if (option == &table[PRT_OPTION_verify] && strcmp(text, "off") != 0 &&
-        strcmp(text, "full") != 0)
-        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is neither 'off' nor 'full'", text);
-    if (option == &table[PRT_OPTION_tune] && strcmp(text, "off") != 0 &&
-        strcmp(text, "fast") != 0 && strcmp(text, "full") != 0)
-        return prt_fail(POPRT_E_ARG, option->key, "'%.100s' is none of off, fast and full", text);
+    const char *words = words_of[option - table];
+    if (words != NULL && !is_one_of(text, words))
+        return fail_word(option->key, text, words);
     if (option == &table[PRT_OPTION_cpu] && strcmp(text, "reference") != 0 &&
         prt_cpu_level(text) == UINT64_MAX)
         return prt_fail(POPRT_E_ARG, option->key,

@@ -32,6 +32,7 @@ static void pass_done(void *user, const prt_pass_event *event)
     if (manager->fn == NULL)
         return;
     const poprt_pass_event ours = { .struct_size = sizeof(ours), .pass = event->pass,
+        .stage = event->stage,
         .ms = event->ms, .changed = event->changed, .nodes_before = event->ops_before,
         .nodes_after = event->ops_after };
     manager->fn(manager->user, &ours);
@@ -114,11 +115,63 @@ poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pas
     return prt_fail_at_stage(prt_pass_manager_add(manager->manager, pass, count, list), "passes");
 }
 
-poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manager, const char *pipeline)
+/* What the config sets to something else than the default. */
+static const char *get_setting(void *user, const char *key)
+{
+    static const char *const keys[] = {
+#define OPTION(id, type, default_value, min, max, help) #id,
+#include "api/options.def"
+#undef OPTION
+    };
+    static const uint8_t types[] = {
+#define OPTION(id, type, default_value, min, max, help) POPRT_OPTION_##type,
+#include "api/options.def"
+#undef OPTION
+    };
+    const poprt_config *config = user;
+    for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)
+        if (strcmp(keys[i], key) == 0) {
+            const char *text = config->text[i];
+            if (text == NULL || strcmp(text, prt_config_text(NULL, i)) == 0)
+                return NULL;
+            return types[i] != POPRT_OPTION_BOOL ? text : config->number[i] != 0 ? "true" : NULL;
+        }
+    return NULL;
+}
+
+/* Passes of a comma list are left out of what is added from now on. */
+static poprt_status skip(poprt_pass_manager *manager, const char *names)
+{
+    char name[128];
+    while (*names != '\0') {
+        names += strspn(names, " ,");
+        size_t n = strcspn(names, " ,");
+        if (n >= sizeof(name))
+            return prt_fail(POPRT_E_NOT_FOUND, "skip_passes", "no pass has so long a name");
+        memcpy(name, names, n);
+        name[n] = '\0';
+        if (n != 0)
+            PRT_TRY(prt_pass_manager_skip(manager->manager, name));
+        names += n;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeline,
+    const poprt_config *config)
+{
+    const prt_pass_settings settings = { (void *)(uintptr_t)config, get_setting };
+    PRT_TRY(skip(manager, prt_config_text(config, PRT_OPTION_skip_passes)));
+    return prt_pass_manager_add_pipeline(manager->manager, pipeline,
+        config != NULL ? &settings : NULL);
+}
+
+poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manager, const char *pipeline,
+    const poprt_config *config)
 {
     PRT_REQUIRE(manager);
     PRT_REQUIRE(pipeline);
-    return prt_fail_at_stage(prt_pass_manager_add_pipeline(manager->manager, pipeline), "passes");
+    return prt_fail_at_stage(add_pipeline(manager, pipeline, config), "passes");
 }
 
 void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn, void *user)

@@ -12,13 +12,14 @@ typedef struct entry {
     const prt_pass_def *def;
     PRT_VEC(prt_pass_arg) args;
     uint32_t loop, times; /* entries of one loop follow each other; 0: none */
+    const char *stage;
 } entry;
 
 struct prt_pass_manager {
     const prt_allocator *allocator;
     prt_arena *arena;
     PRT_VEC(entry) entries;
-    PRT_VEC(const prt_pass_def *) skipped;
+    PRT_VEC(const prt_pass_def *) skipped, known;
     uint32_t loops;
     prt_pass_observer observer;
     prt_pass_limits limits;
@@ -58,21 +59,37 @@ static poprt_status add_arg(prt_pass_manager *pm, entry *e, const prt_pass_arg *
     return PRT_VEC_PUSH(pm->arena, &e->args, copy) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
-    const prt_pass_arg *args)
+static const prt_pass_def *find_row(const prt_pass_manager *pm, const char *name)
 {
-    const prt_pass_def *def = prt_pass_find(pass);
-    return def != NULL ? prt_pass_manager_add_row(pm, def, n_args, args) : prt_pass_unknown(pass);
+    for (size_t i = 0; i < pm->known.count; i++)
+        if (strcmp(pm->known.data[i]->name, name) == 0)
+            return pm->known.data[i];
+    return prt_pass_find(name);
 }
 
-poprt_status prt_pass_manager_add_row(prt_pass_manager *pm, const prt_pass_def *def,
+poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def)
+{
+    if (find_row(pm, def->name) != NULL)
+        return prt_fail(POPRT_E_ARG, def->name, "there is a pass of this name already");
+    return PRT_VEC_PUSH(pm->arena, &pm->known, def) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
     uint32_t n_args, const prt_pass_arg *args)
 {
-    entry e = { .def = def, .times = 1 };
+    entry e = { .def = find_row(pm, pass), .times = 1, .stage = stage };
+    if (e.def == NULL)
+        return prt_pass_unknown(pass);
     PRT_TRY(prt_pass_check_args(e.def, n_args, args));
     for (uint32_t i = 0; i < n_args; i++)
         PRT_TRY(add_arg(pm, &e, &args[i]));
     return PRT_VEC_PUSH(pm->arena, &pm->entries, e) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
+    const prt_pass_arg *args)
+{
+    return add_entry(pm, pass, "", n_args, args);
 }
 
 static bool is_skipped(const prt_pass_manager *pm, const prt_pass_def *def)
@@ -83,29 +100,106 @@ static bool is_skipped(const prt_pass_manager *pm, const prt_pass_def *def)
     return false;
 }
 
-poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *name)
+/* ---- pipelines */
+
+typedef struct filler {
+    prt_pass_manager *pm;
+    const prt_pass_settings *settings;
+    const char *stage;
+    uint32_t base, most; /* loops are numbered on */
+    bool added;          /* the last step was */
+} filler;
+
+static const char *setting(const filler *f, const char *key)
 {
+    return f->settings != NULL ? f->settings->get(f->settings->user, key) : NULL;
+}
+
+static bool holds(const filler *f, const prt_pipeline_step *step)
+{
+    const char *text = setting(f, step->key);
+    if (text == NULL)
+        return false;
+    if (step->value[0] != '\0')
+        return strcmp(text, step->value) == 0;
+    return text[0] != '\0' && strcmp(text, "false") != 0;
+}
+
+static poprt_status add_step(filler *f, const prt_pipeline_step *step)
+{
+    entry e = { .def = prt_pass_of(step->pass), .times = step->times, .stage = f->stage };
+    f->added = !is_skipped(f->pm, e.def);
+    if (!f->added)
+        return POPRT_OK;
+    e.loop = step->loop != 0 ? f->base + step->loop : 0;
+    f->most = e.loop > f->most ? e.loop : f->most;
+    return PRT_VEC_PUSH(f->pm->arena, &f->pm->entries, e) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status give(const filler *f, const prt_pipeline_step *step)
+{
+    const prt_pass_arg arg = { step->value, setting(f, step->key) };
+    if (!f->added || arg.value == NULL)
+        return POPRT_OK;
+    entry *last = &f->pm->entries.data[f->pm->entries.count - 1];
+    PRT_TRY(prt_pass_check_args(last->def, 1, &arg));
+    return add_arg(f->pm, last, &arg);
+}
+
+/* Names with commas between, blanks around them. */
+static poprt_status insert(const filler *f, const char *names)
+{
+    while (names != NULL && *names != '\0') {
+        names += strspn(names, " \t,");
+        size_t n = strcspn(names, ",");
+        const char *next = names + n;
+        while (n > 0 && (names[n - 1] == ' ' || names[n - 1] == '\t'))
+            n--;
+        const char *name = prt_arena_text(f->pm->arena, names, n);
+        if (name == NULL)
+            return POPRT_E_NOMEM;
+        if (n != 0)
+            PRT_TRY(add_entry(f->pm, name, f->stage, 0, NULL));
+        names = next;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status fill(filler *f, const prt_pipeline_step *step)
+{
+    switch (step->kind) {
+    case PRT_STEP_STAGE:
+        f->stage = step->value;
+        return POPRT_OK;
+    case PRT_STEP_GIVE:
+        return give(f, step);
+    case PRT_STEP_INSERT:
+        return insert(f, setting(f, step->key));
+    case PRT_STEP_WHEN:
+    case PRT_STEP_UNLESS:
+        f->added = false;
+        return holds(f, step) == (step->kind == PRT_STEP_WHEN) ? add_step(f, step) : POPRT_OK;
+    default:
+        return add_step(f, step);
+    }
+}
+
+poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *name,
+    const prt_pass_settings *settings)
+{
+    filler f = { .pm = pm, .settings = settings, .stage = "", .base = pm->loops };
     const prt_pipeline *pipeline = prt_pipeline_find(name);
-    uint32_t most = pm->loops;
     if (pipeline == NULL)
         return prt_pipeline_unknown(name);
-    for (uint32_t i = 0; i < pipeline->n_steps; i++) {
-        const prt_pipeline_step *step = &pipeline->steps[i];
-        entry e = { .def = prt_pass_of(step->pass), .times = step->times };
-        if (is_skipped(pm, e.def))
-            continue;
-        e.loop = step->loop != 0 ? pm->loops + step->loop : 0;
-        most = e.loop > most ? e.loop : most;
-        if (!PRT_VEC_PUSH(pm->arena, &pm->entries, e))
-            return POPRT_E_NOMEM;
-    }
-    pm->loops = most;
+    for (uint32_t i = 0; i < pipeline->n_steps; i++)
+        PRT_TRY(fill(&f, &pipeline->steps[i]));
+    pm->loops = f.most > pm->loops ? f.most : pm->loops;
     return POPRT_OK;
 }
 
 poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass)
 {
-    const prt_pass_def *def = prt_pass_find(pass);
+    const prt_pass_def *def = find_row(pm, pass);
     if (def == NULL)
         return prt_pass_unknown(pass);
     return PRT_VEC_PUSH(pm->arena, &pm->skipped, def) ? POPRT_OK : POPRT_E_NOMEM;
@@ -187,7 +281,8 @@ static poprt_status add_missing(prt_pass_manager *pm, size_t i, bool *added)
 {
     const prt_pass_def *def = pm->entries.data[i].def;
     for (uint32_t k = 0; k < def->n_orders; k++) {
-        const entry e = { .def = prt_pass_find(def->orders[k].other), .times = 1 };
+        const entry e = { .def = find_row(pm, def->orders[k].other), .times = 1,
+            .stage = pm->entries.data[i].stage };
         if (def->orders[k].relation != PRT_RELATION_depend ||
             find_entry(pm, def->orders[k].other) < pm->entries.count)
             continue;
@@ -323,10 +418,12 @@ static poprt_status print_if(const prt_pass_manager *pm, const prt_pass *p, prt_
     return prt_ir_print(p->module->main, p->arena, out);
 }
 
-static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, bool *changed)
+static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, const char *stage,
+    bool *changed)
 {
     prt_str before = { NULL, 0 }, after = { NULL, 0 };
-    prt_pass_event event = { .pass = p->def->name, .ops_before = count_ops(p->module->main) };
+    prt_pass_event event = { .pass = p->def->name, .stage = stage,
+        .ops_before = count_ops(p->module->main) };
     PRT_TRY(prt_pass_check(p));
     PRT_TRY(print_if(pm, p, &before));
     const double start = now_ms();
@@ -355,7 +452,7 @@ static poprt_status run_entry(const prt_pass_manager *pm, const entry *e, prt_mo
         .cancelled = pm->observer.cancelled, .cancel_user = pm->observer.user,
         .say = pm->observer.say, .say_user = pm->observer.user };
     PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));
-    const poprt_status status = run_pass(pm, &p, changed);
+    const poprt_status status = run_pass(pm, &p, e->stage, changed);
     prt_arena_release(p.arena);
     return status;
 }

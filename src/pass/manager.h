@@ -12,6 +12,7 @@ typedef struct prt_pass_manager prt_pass_manager;
 /* What a pass did. Texts are NULL unless they were asked for; all is valid during the call. */
 typedef struct prt_pass_event {
     const char *pass;
+    const char *stage; /* of a pipeline; "" outside */
     double ms;
     bool changed;
     uint32_t ops_before, ops_after; /* regions included */
@@ -35,14 +36,20 @@ void prt_pass_manager_release(prt_pass_manager *pm); /* takes NULL */
 poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
     const prt_pass_arg *args);
 
-/* The same for a row that is in no table (of a plug-in, say); it outlives the manager. Its name can
- * then be skipped and be named in ORDERs. */
-poprt_status prt_pass_manager_add_row(prt_pass_manager *pm, const prt_pass_def *def,
-    uint32_t n_args, const prt_pass_arg *args);
+/* Text of a setting, by key; NULL: it is not set. */
+typedef struct prt_pass_settings {
+    void *user;
+    const char *(*get)(void *user, const char *key);
+} prt_pass_settings;
 
-/* Appends a named list. Passes given to prt_pass_manager_skip before are left out. */
-poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *pipeline);
+/* Appends a named list as settings (NULL: none) make it. Passes that prt_pass_manager_skip was
+ * given before are left out. */
+poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *pipeline,
+    const prt_pass_settings *settings);
 poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass);
+
+/* A row of no table that names in the lists may mean from now on. It outlives the manager. */
+poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def);
 
 /* An argument for every pass of the list so far that has this option. */
 poprt_status prt_pass_manager_set(prt_pass_manager *pm, const char *key, const char *value);

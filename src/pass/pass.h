@@ -107,6 +107,7 @@ struct prt_pass {
     uint32_t n_args;
     const prt_pass_arg *args; /* checked against the row */
     const struct prt_chooser *chooser; /* choice.h; NULL: rules decide */
+    uint64_t spent, purse; /* bytes of constants made, and that may be; see prt_pass_afford */
     bool (*cancelled)(void *user);
     void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
         const char *message);
@@ -117,11 +118,22 @@ struct prt_pass {
 const prt_pass_def *prt_pass_of(uint32_t index);
 const prt_pass_def *prt_pass_find(const char *name);
 
-/* A pass of a named list. Those of one `loop` (not 0) follow each other and are repeated until
- * none changes anything, at most `times` times. */
+/* A row of a named list; see pipelines.def. Passes of one `loop` (not 0) follow each other and are
+ * repeated until none changes anything, at most `times` times. */
+typedef enum prt_pipeline_kind {
+    PRT_STEP_STAGE,
+    PRT_STEP_PASS,
+    PRT_STEP_WHEN,
+    PRT_STEP_UNLESS,
+    PRT_STEP_GIVE,
+    PRT_STEP_INSERT
+} prt_pipeline_kind;
+
 typedef struct prt_pipeline_step {
+    uint32_t kind; /* prt_pipeline_kind */
     uint32_t pass; /* prt_pass_id */
     uint32_t loop, times;
+    const char *key, *value;
 } prt_pipeline_step;
 
 typedef struct prt_pipeline {
@@ -171,6 +183,10 @@ poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *chang
 /* Calls `visit` for a graph and its regions, outer ones first. The visited graph may be edited. */
 poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
     poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed);
+
+/* Counts bytes of a constant that is to be made from others. False: all together would be more than
+ * twice what the model has, so constants are made of constants made before, over and over. */
+bool prt_pass_afford(prt_pass *p, size_t size);
 
 /* A constant made from `old`, with a name that tells so; takes over the blob. NULL: refused. */
 prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_type *type,

@@ -67,28 +67,59 @@ static const prt_pass_def passes[] = {
 #undef PASS_END
 
 #define PIPELINE_BEGIN(id, doc) static const prt_pipeline_step steps_##id[] = {
-#define STEP(pass) { PRT_PASS_ID_##pass, 0, 1 },
-#define REPEAT(group, times, pass) { PRT_PASS_ID_##pass, group, times },
+#define STAGE(name_) { .kind = PRT_STEP_STAGE, .value = name_ },
+#define STEP(pass_) { .kind = PRT_STEP_PASS, .pass = PRT_PASS_ID_##pass_, .times = 1 },
+#define REPEAT(group, times_, pass_)                                                               \
+    { .kind = PRT_STEP_PASS, .pass = PRT_PASS_ID_##pass_, .loop = group, .times = times_ },
+#define WHEN(key_, value_, pass_)                                                                  \
+    { .kind = PRT_STEP_WHEN,                                                                       \
+        .pass = PRT_PASS_ID_##pass_,                                                               \
+        .times = 1,                                                                                \
+        .key = #key_,                                                                              \
+        .value = value_ },
+#define UNLESS(key_, value_, pass_)                                                                \
+    { .kind = PRT_STEP_UNLESS,                                                                     \
+        .pass = PRT_PASS_ID_##pass_,                                                               \
+        .times = 1,                                                                                \
+        .key = #key_,                                                                              \
+        .value = value_ },
+#define GIVE(option, key_) { .kind = PRT_STEP_GIVE, .key = #key_, .value = #option },
+#define INSERT(key_) { .kind = PRT_STEP_INSERT, .key = #key_ },
 #define PIPELINE_END(id)                                                                           \
     }                                                                                              \
     ;
 #include "pass/pipelines.def"
 #undef PIPELINE_BEGIN
 #undef PIPELINE_END
+#undef STAGE
 #undef STEP
 #undef REPEAT
+#undef WHEN
+#undef UNLESS
+#undef GIVE
+#undef INSERT
 
 #define PIPELINE_BEGIN(id, doc) { #id, doc, (uint32_t)PRT_COUNT_OF(steps_##id), steps_##id },
+#define STAGE(name)
 #define STEP(pass)
 #define REPEAT(group, times, pass)
+#define WHEN(key, value, pass)
+#define UNLESS(key, value, pass)
+#define GIVE(option, key)
+#define INSERT(key)
 #define PIPELINE_END(id)
 static const prt_pipeline pipelines[] = {
 #include "pass/pipelines.def"
 };
 #undef PIPELINE_BEGIN
 #undef PIPELINE_END
+#undef STAGE
 #undef STEP
 #undef REPEAT
+#undef WHEN
+#undef UNLESS
+#undef GIVE
+#undef INSERT
 
 const prt_pass_def *prt_pass_of(uint32_t index)
 {
@@ -132,14 +163,24 @@ static const char *const pass_names[] = {
 
 static const char *const pipeline_names[] = {
 #define PIPELINE_BEGIN(id, doc) #id,
+#define STAGE(name)
 #define STEP(pass)
 #define REPEAT(group, times, pass)
+#define WHEN(key, value, pass)
+#define UNLESS(key, value, pass)
+#define GIVE(option, key)
+#define INSERT(key)
 #define PIPELINE_END(id)
 #include "pass/pipelines.def"
 #undef PIPELINE_BEGIN
 #undef PIPELINE_END
+#undef STAGE
 #undef STEP
 #undef REPEAT
+#undef WHEN
+#undef UNLESS
+#undef GIVE
+#undef INSERT
 };
 
 poprt_status prt_pass_unknown(const char *name)

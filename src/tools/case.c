@@ -11,6 +11,9 @@
 
 enum { MAX_SETS = 1000 };
 
+/* Passes of the conversion that change the types of inputs and outputs. */
+#define SKIPPED ""
+
 /* A case at work. */
 typedef struct state {
     prt_tool tool;
@@ -21,6 +24,7 @@ typedef struct state {
     prt_files files;
     char *why;
     size_t size;
+    const char *pass; /* that failed; NULL: none */
 } state;
 
 static const char *data_file(state *s, uint32_t set, const char *word, size_t index)
@@ -127,19 +131,145 @@ static poprt_status open_session(state *s)
     return status;
 }
 
-static poprt_status run_case(state *s, bool *differs)
+/* Compiles the model and runs all data sets. */
+static poprt_status run_model(state *s, const poprt_model *model, bool *differs)
 {
-    const char *model = prt_tool_text(s->tool.arena, "%s/model.onnx", s->dir);
-    if (model == NULL)
-        return POPRT_E_NOMEM;
-    PRT_TRY(prt_tool_disable(&s->tool, s->options->disable_passes));
-    PRT_TRY(prt_tool_open_executable(&s->tool, model, NULL, &s->exec));
+    PRT_TRY(poprt_compile(model, s->tool.config, &s->exec));
     if (s->options->via_popef)
         PRT_TRY(pass_through_popef(s));
     PRT_TRY(open_session(s));
     for (uint32_t set = 0; set < MAX_SETS && has_set(s, set) && !*differs; set++)
         PRT_TRY(run_set(s, set, differs));
     return POPRT_OK;
+}
+
+static void close_model(state *s)
+{
+    poprt_session_release(s->session);
+    poprt_executable_release(s->exec);
+    s->session = NULL;
+    s->exec = NULL;
+}
+
+/* ---- passes */
+
+static void note_change(void *user, const poprt_pass_event *event)
+{
+    bool *changed = user;
+    *changed = *changed || event->changed != 0;
+}
+
+/* One pass, or the whole conversion for NULL, in which `passes` (may be NULL) run. */
+static poprt_status apply(state *s, poprt_model *model, const char *pass, const char *passes,
+    bool *changed)
+{
+    poprt_pass_manager *manager = NULL;
+    poprt_config *config = NULL;
+    PRT_TRY(poprt_pass_manager_create(s->tool.env, &manager));
+    poprt_status status = poprt_config_create(s->tool.env, &config);
+    if (status == POPRT_OK && passes != NULL)
+        status = poprt_config_set(config, "passes", passes);
+    /* Stored inputs keep their types. */
+    if (status == POPRT_OK && pass == NULL)
+        status = poprt_config_set(config, "skip_passes", SKIPPED);
+    if (status == POPRT_OK)
+        status = pass != NULL ? poprt_pass_manager_add(manager, pass, NULL)
+                              : poprt_pass_manager_add_pipeline(manager, "convert", config);
+    poprt_pass_manager_observe(manager, note_change, changed);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_config_release(config);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+static bool has_other_type(const poprt_io_info *x, const poprt_io_info *y)
+{
+    if (x->dtype != y->dtype || x->rank != y->rank)
+        return true;
+    for (int32_t i = 0; i < x->rank; i++)
+        if (x->dims[i] != y->dims[i])
+            return true;
+    return false;
+}
+
+/* Inputs have other types or shapes, or outputs other types, or there are more or fewer. */
+static bool has_other_interface(const poprt_model *a, const poprt_model *b)
+{
+    for (int32_t direction = POPRT_INPUT; direction <= POPRT_OUTPUT; direction++) {
+        const size_t count = poprt_model_io_count(a, direction);
+        if (count != poprt_model_io_count(b, direction))
+            return true;
+        for (size_t i = 0; i < count; i++) {
+            poprt_io_info x = { .struct_size = sizeof(x) }, y = { .struct_size = sizeof(y) };
+            if (poprt_model_io_at(a, direction, i, &x) != POPRT_OK ||
+                poprt_model_io_at(b, direction, i, &y) != POPRT_OK || x.dtype != y.dtype ||
+                (direction == POPRT_INPUT && has_other_type(&x, &y)))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A pass that needs options refuses the defaults; one that changes nothing is not run again. */
+static poprt_status try_pass(state *s, const poprt_model *model, const char *pass, bool *differs)
+{
+    poprt_model *copy = NULL;
+    bool changed = false;
+    PRT_TRY(poprt_model_clone(model, &copy));
+    poprt_status status = apply(s, copy, pass, NULL, &changed);
+    if (status == POPRT_E_ARG && pass != NULL) {
+        status = POPRT_OK;
+        changed = false;
+    }
+    if (status == POPRT_OK && changed && !has_other_interface(model, copy))
+        status = run_model(s, copy, differs);
+    close_model(s);
+    poprt_model_release(copy);
+    return status;
+}
+
+static poprt_status try_passes(state *s, const poprt_model *model, bool *differs)
+{
+    poprt_status status = POPRT_OK;
+    bool past = false;
+    for (size_t i = 0; status == POPRT_OK && !*differs && !past; i++) {
+        poprt_pass_info info = { .struct_size = sizeof(info) };
+        past = poprt_pass_at(i, &info) != POPRT_OK;
+        status = try_pass(s, model, past ? NULL : info.name, differs);
+        if (*differs || status != POPRT_OK)
+            s->pass = past ? "convert" : info.name;
+    }
+    return status;
+}
+
+static poprt_status run_case(state *s, bool *differs)
+{
+    poprt_model *model = NULL;
+    bool changed = false;
+    const char *path = prt_tool_text(s->tool.arena, "%s/model.onnx", s->dir);
+    if (path == NULL)
+        return POPRT_E_NOMEM;
+    PRT_TRY(prt_tool_disable(&s->tool, s->options->disable_passes));
+    PRT_TRY(poprt_model_load_file(s->tool.env, path, NULL, &model));
+    poprt_status status = POPRT_OK;
+    if (s->options->passes != NULL)
+        status = apply(s, model, NULL, s->options->passes, &changed);
+    if (status == POPRT_OK)
+        status = s->options->each_pass ? try_passes(s, model, differs)
+                                       : run_model(s, model, differs);
+    poprt_model_release(model);
+    return status;
+}
+
+/* Which pass it was goes before what it did. */
+static void name_pass(const state *s)
+{
+    char text[2048];
+    if (s->pass == NULL)
+        return;
+    (void)snprintf(text, sizeof(text), "pass %s: %s", s->pass, s->why);
+    (void)snprintf(s->why, s->size, "%s", text);
 }
 
 prt_verdict prt_case_run(const char *dir, const prt_case_options *options, char *why, size_t size)
@@ -150,15 +280,17 @@ prt_verdict prt_case_run(const char *dir, const prt_case_options *options, char 
     why[0] = '\0';
     poprt_status status = prt_tool_open(&s.tool, 1);
     s.tool.progress.enabled = false;
+    if (options->each_pass)
+        s.tool.log_level = -1; /* not even what passes print */
     if (status != POPRT_OK || has_set(&s, 0)) {
         if (status == POPRT_OK)
             status = run_case(&s, &differs);
         if (status != POPRT_OK)
             prt_tool_describe_error(why, size);
+        name_pass(&s);
         verdict = status == POPRT_OK && !differs ? PRT_CASE_PASSED : PRT_CASE_FAILED;
     }
-    poprt_session_release(s.session);
-    poprt_executable_release(s.exec);
+    close_model(&s);
     prt_files_release(&s.files);
     prt_tool_close(&s.tool);
     return verdict;

@@ -9,4 +9,9 @@ int prt_command_test(int argc, char **argv);
 int prt_command_bench(int argc, char **argv);
 int prt_command_inspect(int argc, char **argv);
 
+int prt_command_tf2onnx(int argc, char **argv);
+
+/* Words of the sub-commands by index; NULL past the end. */
+const char *prt_command_at(unsigned index);
+
 #endif

@@ -4,59 +4,23 @@
  * ONNX; then compile, write PopEF and run with random data where that is asked for.
  */
 #include "tools/commands.h"
+#include "tools/convert.h"
 #include "tools/feed.h"
 
-enum {
-    OPT_HELP,
-    OPT_CONVERT_VERSION,
-    OPT_DISABLE_PASSES,
-    OPT_EXPORT_POPEF,
-    OPT_INPUT_MODEL,
-    OPT_INPUT_SHAPE,
-    OPT_LIST_ALL_PASSES,
-    OPT_OUTPUT_DIR,
-    OPT_OUTPUT_MODEL,
-    OPT_PASSES,
-    OPT_RUN,
-    OPT_SET,
-    OPT_SHOW,
-    OPT_TUNE,
-    OPT_TUNE_CACHE,
-    OPT_VERSION,
-    OPT_COUNT
-};
-
 static const prt_opt_def options[OPT_COUNT] = {
-    [OPT_HELP] = { "help", 'h', PRT_OPT_FLAG, NULL, "print this and exit" },
-    [OPT_CONVERT_VERSION] = { "convert_version", 0, PRT_OPT_ONE, "N",
-        "opset of the ONNX domain to write, 0 for the model's own; 11 by default, or the next that "
-        "has all that the model needs" },
-    [OPT_DISABLE_PASSES] = { "disable_passes", 0, PRT_OPT_ONE, "A,B,...",
-        "passes to leave out when the model is compiled" },
-    [OPT_EXPORT_POPEF] = { "export_popef", 0, PRT_OPT_FLAG, NULL,
-        "compile and write executable.popef into the output directory" },
-    [OPT_INPUT_MODEL] = { "input_model", 'i', PRT_OPT_ONE, "PATH",
-        "an ONNX file, or a directory that holds exactly one" },
-    [OPT_INPUT_SHAPE] = { "input_shape", 0, PRT_OPT_MANY, "NAME=D0,D1,...",
-        "shapes of inputs; only variable dimensions can be set" },
-    [OPT_LIST_ALL_PASSES] = { "list_all_passes", 0, PRT_OPT_FLAG, NULL,
-        "print the names of all passes, one a line" },
-    [OPT_OUTPUT_DIR] = { "output_dir", 0, PRT_OPT_ONE, "DIR", "where files go; ./ by default" },
-    [OPT_OUTPUT_MODEL] = { "output_model", 0, PRT_OPT_ONE, "NAME",
-        "the converted model; the input's name and .optimized.onnx by default" },
-    [OPT_PASSES] = { "passes", 0, PRT_OPT_ONE, "A,B,...",
-        "more passes, run in this order after the usual ones" },
-    [OPT_RUN] = { "run", 0, PRT_OPT_FLAG, NULL, "compile and run with random data" },
-    [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
-        "an option for compiling; may be repeated" },
-    [OPT_SHOW] = { "show", 0, PRT_OPT_FLAG, NULL,
-        "only print the model's inputs and outputs" },
-    [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
-    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune_cache"),
-    [OPT_VERSION] = { "version", 'v', PRT_OPT_FLAG, NULL, "print versions and exit" },
+#define OPT(id, name_, letter_, arity_, value_, takes_, choices_, use, help_)                      \
+    [OPT_##id] = { .name = name_,                                                                  \
+        .letter = letter_,                                                                         \
+        .arity = PRT_OPT_##arity_,                                                                 \
+        .value = value_,                                                                           \
+        .help = help_,                                                                             \
+        .choices = choices_,                                                                       \
+        .takes = PRT_TAKES_##takes_ },
+#include "tools/convert.def"
+#undef OPT
 };
 
-static const prt_opt_command command = { .name = "poprt",
+const prt_opt_command prt_convert_command = { .name = "poprt",
     .args = "",
     .summary = "Converts an ONNX model, compiles it to PopEF and runs it.",
     .more = "commands:\n"
@@ -64,13 +28,20 @@ static const prt_opt_command command = { .name = "poprt",
             "  poprt test DIR...    check models against stored inputs and outputs\n"
             "  poprt bench MODEL    measure loading, compiling and running\n"
             "  poprt inspect MODEL  show what is in a file\n"
-            "Each has its own --help.\n",
+            "  poprt [options] tf2onnx [options]\n"
+            "                       PopRT's reader of TensorFlow models, which is not here\n"
+            "Each has its own --help.\n"
+            "\n"
+            "examples:\n"
+            "  poprt -i model.onnx --input_shape x=1,3,224,224 --export_popef\n"
+            "  poprt -i model.onnx --show\n"
+            "  poprt --config_yaml job.yaml\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 0,
     .max_args = 0 };
 
-enum { STAGES = 5, WARM_UPS = 2, RUNS = 20, USUAL_OPSET = 11 };
+enum { WARM_UPS = 2, RUNS = 20, USUAL_OPSET = 11 };
 
 static void put_version(void)
 {
@@ -105,38 +76,6 @@ static poprt_status show(const poprt_model *model)
                     (long long)(info.dims[k] >= 0 ? info.dims[k] : 0));
             (void)printf("]\n");
         }
-    return POPRT_OK;
-}
-
-/* "NAME=d0,d1,…"; "NAME=" is a scalar. Split at the last '='. */
-static poprt_status set_shape(prt_tool *tool, poprt_model *model, const char *text)
-{
-    const char *equals = strrchr(text, '=');
-    int64_t dims[PRT_MAX_RANK];
-    uint32_t rank = 0;
-    if (equals == NULL || equals == text)
-        return prt_fail(POPRT_E_ARG, text, "a shape is given as NAME=d0,d1,...");
-    for (const char *p = equals + 1; *p != '\0';) {
-        const size_t n = strcspn(p, ",");
-        const char *word = prt_arena_text(tool->arena, p, n);
-        if (word == NULL)
-            return POPRT_E_NOMEM;
-        if (rank == PRT_MAX_RANK)
-            return prt_fail(POPRT_E_LIMIT, text, "more than %d dimensions", PRT_MAX_RANK);
-        if (!prt_opt_parse_number(word, &dims[rank]) || dims[rank] < 0)
-            return prt_fail(POPRT_E_ARG, text, "'%s' is not a dimension", word);
-        rank++;
-        p += n + (p[n] == ',');
-    }
-    const char *name = prt_arena_text(tool->arena, text, (size_t)(equals - text));
-    return name != NULL ? poprt_model_set_input_shape(model, name, dims, rank) : POPRT_E_NOMEM;
-}
-
-static poprt_status set_shapes(prt_tool *tool, const prt_opts *opts, poprt_model *model)
-{
-    uint32_t cursor = 0;
-    for (const char *v; (v = prt_opt_next(opts, OPT_INPUT_SHAPE, &cursor)) != NULL;)
-        PRT_TRY(set_shape(tool, model, v));
     return POPRT_OK;
 }
 
@@ -272,44 +211,155 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
     return status;
 }
 
-/* The five stages of a conversion. */
-static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const char *input,
+/* ---- converting */
+
+/* The main list of passes, as the options make it. */
+static poprt_status run_conversion(prt_tool *tool, const poprt_config *config, poprt_model *model)
+{
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_status status = poprt_pass_manager_add_pipeline(manager, "convert", config);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+static poprt_status run_pass(prt_tool *tool, const char *pass, const poprt_config *config,
     poprt_model *model)
 {
-    static const char label[] = "PopRT conversion";
-    prt_progress_show(&tool->progress, label, 1, STAGES);
-    PRT_TRY(set_shapes(tool, opts, model));
-    prt_progress_show(&tool->progress, label, 2, STAGES);
-    PRT_TRY(prt_tool_run_passes(tool, model, prt_opt_value(opts, OPT_PASSES, NULL)));
-    prt_progress_show(&tool->progress, label, 3, STAGES);
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_status status = poprt_pass_manager_add(manager, pass, config);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
+    const char *input, poprt_model *model)
+{
+    if (prt_opt_has(opts, OPT_SHOW))
+        return show(model);
+    if (prt_opt_has(opts, OPT_SHOW_IO_STAT))
+        return run_pass(tool, "model_io_info_stat", NULL, model);
+    if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)) {
+        PRT_TRY(run_pass(tool, "manual_sharding", config, model));
+        return save_onnx(tool, opts, input, model);
+    }
+    PRT_TRY(prt_convert_backend(tool, opts));
+    PRT_TRY(run_conversion(tool, config, model));
     PRT_TRY(save_onnx(tool, opts, input, model));
-    prt_progress_show(&tool->progress, label, 4, STAGES);
     if (prt_opt_has(opts, OPT_EXPORT_POPEF) || prt_opt_has(opts, OPT_RUN))
         return compile(tool, opts, model);
     return POPRT_OK;
 }
 
+static poprt_status fail_framework(void)
+{
+    return prt_fail(POPRT_E_UNSUPPORTED, "tensorflow",
+        "this build has no reader for TensorFlow models: write the model as ONNX with tf2onnx "
+        "(python3 -m tf2onnx.convert), then give the .onnx file as --input_model");
+}
+
+/* Shapes are set first, so that --show shows them. */
+static poprt_status load(prt_tool *tool, const prt_opts *opts, const char **input,
+    poprt_model **model)
+{
+    bool is_popef = false;
+    if (strcmp(prt_opt_value(opts, OPT_FRAMEWORK, "onnx"), "tensorflow") == 0)
+        return fail_framework();
+    PRT_TRY(prt_tool_find_model(tool, prt_opt_value(opts, OPT_INPUT_MODEL, NULL), input,
+        &is_popef));
+    if (is_popef)
+        return prt_fail(POPRT_E_UNSUPPORTED, *input,
+            "is a PopEF file: it is compiled already, use poprt run");
+    return poprt_model_load_file(tool->env, *input, NULL, model);
+}
+
 static poprt_status convert(prt_tool *tool, const prt_opts *opts)
 {
     const char *input = NULL;
-    bool is_popef = false;
     poprt_model *model = NULL;
-    PRT_TRY(prt_tool_find_model(tool, prt_opt_value(opts, OPT_INPUT_MODEL, NULL), &input,
-        &is_popef));
-    if (is_popef)
-        return prt_fail(POPRT_E_UNSUPPORTED, input,
-            "is a PopEF file: it is compiled already, use poprt run");
-    PRT_TRY(poprt_model_load_file(tool->env, input, NULL, &model));
-    poprt_status status;
-    if (prt_opt_has(opts, OPT_SHOW)) {
-        status = set_shapes(tool, opts, model);
-        if (status == POPRT_OK)
-            status = show(model);
-    } else {
-        status = convert_model(tool, opts, input, model);
-    }
+    poprt_config *config = NULL;
+    PRT_TRY(load(tool, opts, &input, &model));
+    poprt_status status = prt_convert_config(tool, opts, &config);
+    if (status == POPRT_OK && prt_opt_has(opts, OPT_SHOW) && prt_opt_has(opts, OPT_INPUT_SHAPE))
+        status = run_pass(tool, "const_input_shape", config, model);
+    if (status == POPRT_OK)
+        status = convert_model(tool, opts, config, input, model);
+    poprt_config_release(config);
     poprt_model_release(model);
     return status;
+}
+
+/* ---- the command line */
+
+/* Names of levels; the reference's CRITICAL is no level here. */
+static int32_t level_of(const char *name)
+{
+    static const char *const names[] = { "ERROR", "WARNING", "INFO", "DEBUG" };
+    for (int32_t i = 0; i < (int32_t)PRT_COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return POPRT_LOG_ERROR + i;
+    return POPRT_LOG_ERROR;
+}
+
+static bool needs_model(const prt_opts *opts)
+{
+    return !prt_opt_has(opts, OPT_VERSION) && !prt_opt_has(opts, OPT_LIST_ALL_PASSES) &&
+        !prt_opt_has(opts, OPT_PRINT_COMPLETION) && !prt_opt_has(opts, OPT_PRINT_MAN);
+}
+
+/* What belongs together; PRT_EXIT_DONE when all is well. */
+static int check_options(const prt_opts *opts)
+{
+    const prt_opt_command *command = &prt_convert_command;
+    if (needs_model(opts) && !prt_opt_has(opts, OPT_INPUT_MODEL))
+        return prt_opt_usage_error(command, "--input_model is missing");
+    if (prt_opt_has(opts, OPT_BATCH_SIZE) != prt_opt_has(opts, OPT_BATCH_AXIS))
+        return prt_opt_usage_error(command, "--batch_size and --batch_axis go together");
+    if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING) &&
+        !prt_opt_has(opts, OPT_MANUAL_SHARDING_CONFIG))
+        return prt_opt_usage_error(command,
+            "--only_manual_sharding needs --manual_sharding_config");
+    return PRT_EXIT_DONE;
+}
+
+static poprt_status run_command(prt_tool *tool, const prt_opts *opts)
+{
+    tool->log_level = level_of(prt_opt_value(opts, OPT_LOGGING_LEVEL, "WARNING"));
+    tool->quiet_compile = prt_opt_has(opts, OPT_DISABLE_COMPILATION_PROGRESS_BAR) ||
+        !prt_tool_is_true(prt_convert_backend_value(opts, "show_compilation_progress_bar"), true);
+    if (prt_opt_has(opts, OPT_VERSION))
+        put_version();
+    else if (prt_opt_has(opts, OPT_LIST_ALL_PASSES))
+        return list_passes();
+    else if (prt_opt_has(opts, OPT_PRINT_COMPLETION))
+        prt_convert_put_completion(prt_opt_value(opts, OPT_PRINT_COMPLETION, NULL));
+    else if (prt_opt_has(opts, OPT_PRINT_MAN))
+        prt_convert_put_man();
+    else
+        return convert(tool, opts);
+    return POPRT_OK;
+}
+
+/* The options of a YAML file come first, then the whole line is read again. */
+static bool read_line(prt_tool *tool, int argc, char **argv, prt_opts *opts, int *exit_code)
+{
+    if (!prt_opt_parse(tool->arena, &prt_convert_command, argc, argv, opts, exit_code))
+        return false;
+    if (prt_opt_has(opts, OPT_CONFIG_YAML)) {
+        if (prt_convert_merge_yaml(tool, opts, argc, argv, &argc, &argv) != POPRT_OK) {
+            *exit_code = PRT_REPORT();
+            return false;
+        }
+        if (!prt_opt_parse(tool->arena, &prt_convert_command, argc, argv, opts, exit_code))
+            return false;
+    }
+    *exit_code = check_options(opts);
+    return *exit_code == PRT_EXIT_DONE;
 }
 
 int prt_command_convert(int argc, char **argv)
@@ -317,22 +367,56 @@ int prt_command_convert(int argc, char **argv)
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
     prt_tool tool = { 0 };
+    /* Options of tf2onnx stand behind its name. */
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "tf2onnx") == 0)
+            return prt_command_tf2onnx(argc - i, argv + i);
     if (prt_tool_open(&tool, 0) != POPRT_OK)
         return PRT_REPORT();
-    if (prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code)) {
-        poprt_status status = POPRT_OK;
-        exit_code = PRT_EXIT_DONE;
-        if (prt_opt_has(&opts, OPT_VERSION))
-            put_version();
-        else if (prt_opt_has(&opts, OPT_LIST_ALL_PASSES))
-            status = list_passes();
-        else if (!prt_opt_has(&opts, OPT_INPUT_MODEL))
-            exit_code = prt_opt_usage_error(&command, "--input_model is missing");
-        else
-            status = convert(&tool, &opts);
+    if (read_line(&tool, argc, argv, &opts, &exit_code)) {
+        const poprt_status status = run_command(&tool, &opts);
         prt_progress_clear(&tool.progress);
         if (status != POPRT_OK)
             exit_code = PRT_REPORT();
+    }
+    prt_tool_close(&tool);
+    return exit_code;
+}
+
+/* ---- tf2onnx */
+
+enum { TF_HELP, TF_OPTIONS = 9 };
+
+static const prt_opt_def tf_options[TF_OPTIONS] = {
+    { .name = "help", .letter = 'h', .arity = PRT_OPT_FLAG, .help = "print this and exit" },
+    { .name = "saved_model", .arity = PRT_OPT_FLAG, .help = "the input is a SavedModel directory" },
+    { .name = "signature_def", .arity = PRT_OPT_ONE, .value = "NAME", .help = "signature to use" },
+    { .name = "tag", .arity = PRT_OPT_ONE, .value = "NAME", .help = "tag set, such as serve" },
+    { .name = "inputs", .arity = PRT_OPT_ONE, .value = "A,B,...", .help = "input tensors" },
+    { .name = "outputs", .arity = PRT_OPT_ONE, .value = "A,B,...", .help = "output tensors" },
+    { .name = "opset", .arity = PRT_OPT_ONE, .value = "N", .help = "opset of the ONNX model" },
+    { .name = "inputs_as_nchw", .arity = PRT_OPT_ONE, .value = "A,B,...",
+        .help = "inputs to turn from NHWC to NCHW" },
+    { .name = "outputs_as_nchw", .arity = PRT_OPT_ONE, .value = "A,B,...",
+        .help = "outputs to turn from NHWC to NCHW" },
+};
+
+static const prt_opt_command tf_command = { .name = "poprt [options] tf2onnx",
+    .args = "",
+    .summary = "Reads a TensorFlow model in PopRT; this build has no such reader and says so.",
+    .options = tf_options,
+    .n_options = TF_OPTIONS };
+
+int prt_command_tf2onnx(int argc, char **argv)
+{
+    prt_opts opts;
+    int exit_code = PRT_EXIT_FAILED;
+    prt_tool tool = { 0 };
+    if (prt_tool_open(&tool, 0) != POPRT_OK)
+        return PRT_REPORT();
+    if (prt_opt_parse(tool.arena, &tf_command, argc, argv, &opts, &exit_code)) {
+        (void)fail_framework();
+        exit_code = PRT_REPORT();
     }
     prt_tool_close(&tool);
     return exit_code;

@@ -14,6 +14,11 @@ static const struct {
     { "inspect", prt_command_inspect },
 };
 
+const char *prt_command_at(unsigned index)
+{
+    return index < sizeof(commands) / sizeof(commands[0]) ? commands[index].word : NULL;
+}
+
 int main(int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)

@@ -11,7 +11,7 @@
 
 #include "base/nearest.h"
 
-enum { HELP_COLUMN = 30, LINE = 96, NAMES = 64 };
+enum { HELP_COLUMN = 30, LINE = 96, NAMES = 128 };
 
 #define NOT_FOUND UINT32_MAX
 
@@ -29,6 +29,8 @@ static void put_usage(FILE *to, const prt_opt_command *command)
     for (uint32_t i = 0; i < command->n_options; i++) {
         const prt_opt_def *o = &command->options[i];
         char text[128];
+        if (o->help == NULL)
+            continue;
         (void)snprintf(text, sizeof(text), " [--%s%s%s%s]", o->name,
             o->arity != PRT_OPT_FLAG ? " " : "", o->arity != PRT_OPT_FLAG ? o->value : "",
             o->arity == PRT_OPT_MANY ? " ..." : "");
@@ -39,6 +41,22 @@ static void put_usage(FILE *to, const prt_opt_command *command)
     (void)fprintf(to, "%s%s\n", command->args[0] != '\0' ? " " : "", command->args);
 }
 
+/* Text from the help column on, in lines. */
+static void put_wrapped(const char *text)
+{
+    size_t column = HELP_COLUMN;
+    while (*text != '\0') {
+        const size_t n = strcspn(text, " ");
+        if (column > HELP_COLUMN && column + n > LINE)
+            column = (size_t)printf("\n%*s", HELP_COLUMN, "") - 1;
+        else if (column > HELP_COLUMN)
+            column += (size_t)printf(" ");
+        column += (size_t)printf("%.*s", (int)n, text);
+        text += n + (text[n] == ' ');
+    }
+    (void)printf("\n");
+}
+
 static void put_help(const prt_opt_command *command)
 {
     put_usage(stdout, command);
@@ -46,15 +64,18 @@ static void put_help(const prt_opt_command *command)
     for (uint32_t i = 0; i < command->n_options; i++) {
         const prt_opt_def *o = &command->options[i];
         char text[128];
+        if (o->help == NULL)
+            continue;
         int n = o->letter != 0 ? snprintf(text, sizeof(text), "  -%c, --%s", o->letter, o->name)
                                : snprintf(text, sizeof(text), "  --%s", o->name);
         if (o->arity != PRT_OPT_FLAG)
             n += snprintf(text + n, sizeof(text) - (size_t)n, " %s%s", o->value,
                 o->arity == PRT_OPT_MANY ? " ..." : "");
         if (n + 2 > HELP_COLUMN)
-            (void)printf("%s\n%*s%s\n", text, HELP_COLUMN, "", o->help);
+            (void)printf("%s\n%*s", text, HELP_COLUMN, "");
         else
-            (void)printf("%-*s%s\n", HELP_COLUMN, text, o->help);
+            (void)printf("%-*s", HELP_COLUMN, text);
+        put_wrapped(o->help);
     }
     if (command->more != NULL)
         (void)printf("\n%s", command->more);
@@ -76,8 +97,9 @@ static int fail_unknown(const prt_opt_command *command, const char *word)
 {
     const char *names[NAMES];
     uint32_t n = 0;
-    for (; n < command->n_options && n < NAMES; n++)
-        names[n] = command->options[n].name;
+    for (uint32_t i = 0; i < command->n_options && n < NAMES; i++)
+        if (command->options[i].help != NULL)
+            names[n++] = command->options[i].name;
     char near[256], bare[64];
     (void)snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word, "="), word);
     prt_nearest(bare, names, n, near, sizeof(near));
@@ -123,9 +145,42 @@ static bool is_option(const char *word)
            !(word[1] == '.' && word[2] >= '0' && word[2] <= '9');
 }
 
-static void add_item(parser *p, uint32_t option, const char *value)
+void prt_opt_each_choice(const char *choices,
+    void (*put)(void *user, const char *word, size_t size), void *user)
 {
+    while (*choices != '\0') {
+        const size_t n = strcspn(choices, "|");
+        put(user, choices, n);
+        choices += n + (choices[n] == '|');
+    }
+}
+
+typedef struct search {
+    const char *word;
+    bool found;
+} search;
+
+static void look(void *user, const char *word, size_t size)
+{
+    search *s = user;
+    s->found = s->found || (strlen(s->word) == size && memcmp(s->word, word, size) == 0);
+}
+
+/* False after a usage error: the value is none of the choices. */
+static bool add_item(parser *p, uint32_t option, const char *value)
+{
+    const prt_opt_def *o = &p->command->options[option];
+    search s = { .word = value };
+    if (value != NULL && o->choices != NULL) {
+        prt_opt_each_choice(o->choices, look, &s);
+        if (!s.found) {
+            (void)prt_opt_usage_error(p->command, "--%s: '%s' is none of %s", o->name, value,
+                o->choices);
+            return false;
+        }
+    }
     p->out->items[p->out->n_items++] = (prt_opt_item){ .option = option, .value = value };
+    return true;
 }
 
 /* The option at p->at is known; `attached` is its value in the same word, or NULL. */
@@ -136,16 +191,15 @@ static int take_values(parser *p, uint32_t option, const char *attached)
     if (o->arity == PRT_OPT_FLAG) {
         if (attached != NULL)
             return prt_opt_usage_error(p->command, "--%s takes no value", o->name);
-        add_item(p, option, NULL);
+        (void)add_item(p, option, NULL);
         return PRT_EXIT_DONE;
     }
-    if (attached != NULL) {
-        add_item(p, option, attached);
-        return PRT_EXIT_DONE;
-    }
+    if (attached != NULL)
+        return add_item(p, option, attached) ? PRT_EXIT_DONE : PRT_EXIT_USAGE;
     const uint32_t before = p->out->n_items;
     while (p->at < p->argc && !is_option(p->argv[p->at])) {
-        add_item(p, option, p->argv[p->at++]);
+        if (!add_item(p, option, p->argv[p->at++]))
+            return PRT_EXIT_USAGE;
         if (o->arity != PRT_OPT_MANY)
             break;
     }

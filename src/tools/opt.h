@@ -20,12 +20,16 @@ typedef enum prt_opt_arity {
     PRT_OPT_MANY  /* one or more values after one word; may be repeated, all count */
 } prt_opt_arity;
 
+typedef enum prt_opt_takes { PRT_TAKES_ANY, PRT_TAKES_FILE, PRT_TAKES_DIRECTORY } prt_opt_takes;
+
 typedef struct prt_opt_def {
     const char *name; /* without dashes */
     char letter;      /* 0: none */
     uint8_t arity;    /* prt_opt_arity */
     const char *value; /* what to call the value in help */
-    const char *help;
+    const char *help;  /* NULL: accepted, and shown nowhere */
+    const char *choices; /* "a|b": what the value may be; NULL: anything */
+    uint8_t takes;       /* prt_opt_takes, for completion */
 } prt_opt_def;
 
 typedef struct prt_opt_command {
@@ -57,6 +61,10 @@ typedef struct prt_opts {
  */
 bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, char **argv,
     prt_opts *out, int *exit_code);
+
+/* Calls `put` with each word of choices. */
+void prt_opt_each_choice(const char *choices,
+    void (*put)(void *user, const char *word, size_t size), void *user);
 
 /* Prints usage and the message to stderr; returns PRT_EXIT_USAGE. */
 int prt_opt_usage_error(const prt_opt_command *command, const char *fmt, ...) PRT_PRINTF(2, 3);

@@ -16,6 +16,8 @@
 #include "cpu/cpu.h"
 #include "program/popef.h"
 
+enum { STAGES = 5 }; /* of a conversion, as the bar counts them */
+
 double prt_tool_now_ms(void)
 {
     struct timespec t = { 0 };
@@ -74,33 +76,52 @@ int prt_tool_report(const char *file, int line)
 static void log_line(void *user, int32_t level, const char *text)
 {
     prt_tool *tool = user;
+    if (level > tool->log_level)
+        return;
     prt_progress_clear(&tool->progress);
-    PRT_LOG(level, "%s", text);
+    if (level == POPRT_LOG_OUTPUT)
+        (void)printf("%s\n", text);
+    else
+        PRT_LOG(level, "%s", text);
+}
+
+void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    if (vsnprintf(text, sizeof(text), fmt, args) < 0)
+        text[0] = '\0';
+    va_end(args);
+    log_line((void *)(uintptr_t)tool, level, text);
 }
 
 /* Stages of the library as the bar names them. */
 static int32_t show_progress(void *user, const char *stage, uint64_t done, uint64_t total)
 {
     prt_tool *tool = user;
-    const char *label = "PopRT conversion";
-    if (strcmp(stage, "read") != 0 && strcmp(stage, "passes") != 0) {
-        label = "Graph compilation";
-        done = total != 0 ? done * 100 / total : 0;
-        total = 100;
+    const bool passes = strcmp(stage, "passes") == 0;
+    const bool compiling = !passes && strcmp(stage, "read") != 0;
+    const uint64_t of = passes ? STAGES : 100;
+    if (passes || compiling) {
+        done = total != 0 ? done * of / total : 0;
+        total = of;
     }
-    prt_progress_show(&tool->progress, label, done, total);
+    if (!compiling || !tool->quiet_compile)
+        prt_progress_show(&tool->progress, compiling ? "Graph compilation" : "PopRT conversion",
+            done, total);
     return 0;
 }
 
 poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
 {
-    *tool = (prt_tool){ 0 };
+    *tool = (prt_tool){ .log_level = POPRT_LOG_INFO }; /* what PrintTensor prints */
     prt_progress_init(&tool->progress);
     const poprt_env_options options = { .struct_size = sizeof(options),
         .threads = threads != 0 ? threads : prt_cpu_count(),
         .log = log_line,
         .log_user = tool,
-        .log_level = POPRT_LOG_INFO, /* what PrintTensor prints */
+        .log_level = POPRT_LOG_DEBUG,
         .progress = tool->progress.enabled ? show_progress : NULL,
         .progress_user = tool };
     PRT_TRY(prt_arena_create(NULL, 0, &tool->arena));
@@ -205,32 +226,11 @@ poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **
     return POPRT_OK;
 }
 
-/* Appends the passes of a comma list. */
-static poprt_status add_passes(prt_tool *tool, poprt_pass_manager *manager, const char *list)
+bool prt_tool_is_true(const char *text, bool absent)
 {
-    while (list != NULL && *list != '\0') {
-        const size_t n = strcspn(list, ",");
-        const char *name = prt_arena_text(tool->arena, list, n);
-        if (name == NULL)
-            return POPRT_E_NOMEM;
-        if (n != 0)
-            PRT_TRY(poprt_pass_manager_add(manager, name, NULL));
-        list += n + (list[n] == ',');
-    }
-    return POPRT_OK;
-}
-
-poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char *passes)
-{
-    poprt_pass_manager *manager = NULL;
-    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_status status = poprt_pass_manager_add_pipeline(manager, "convert");
-    if (status == POPRT_OK)
-        status = add_passes(tool, manager, passes);
-    if (status == POPRT_OK)
-        status = poprt_pass_manager_run(manager, model);
-    poprt_pass_manager_release(manager);
-    return status;
+    return text == NULL ? absent
+                        : strcmp(text, "True") == 0 || strcmp(text, "true") == 0 ||
+            strcmp(text, "1") == 0;
 }
 
 /* An option of compiling; NULL: as it is. */
@@ -264,7 +264,6 @@ poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t op
 
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
 {
-    tool->bare = passes != NULL;
     return set_option(tool, "disable_passes", passes);
 }
 
@@ -281,9 +280,7 @@ static poprt_status compile(prt_tool *tool, const char *path, prt_tool_times *ti
     const double start = prt_tool_now_ms();
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
     const double loaded = prt_tool_now_ms();
-    poprt_status status = tool->bare ? POPRT_OK : prt_tool_run_passes(tool, model, NULL);
-    if (status == POPRT_OK)
-        status = poprt_compile(model, tool->config, out);
+    const poprt_status status = poprt_compile(model, tool->config, out);
     poprt_model_release(model);
     times->load_ms = loaded - start;
     times->compile_ms = prt_tool_now_ms() - loaded;

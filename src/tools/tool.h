@@ -15,8 +15,9 @@ typedef struct prt_tool {
     prt_arena *arena; /* lives as long as the command */
     poprt_env *env;
     poprt_config *config; /* for compiling; NULL: defaults */
-    bool bare; /* nothing runs before compiling */
     prt_progress progress;
+    bool quiet_compile; /* no progress of compiling */
+    int32_t log_level; /* lines of the tool and of the library up to this one are printed */
 } prt_tool;
 
 /* `threads` 0 stands for as many as there are processors to use. */
@@ -26,6 +27,9 @@ void prt_tool_close(prt_tool *tool);
 /* One line on stderr: "YYYY-MM-DD hh:mm:ss,mmm LEVEL [poprt] file.c:line] text". */
 void prt_tool_log(int32_t level, const char *file, int line, const char *fmt, ...) PRT_PRINTF(4, 5);
 #define PRT_LOG(level, ...) prt_tool_log(level, __FILE__, __LINE__, __VA_ARGS__)
+
+/* A line of the tool itself, when its level is wanted. */
+void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...) PRT_PRINTF(3, 4);
 
 /* Logs this thread's last failure; returns PRT_EXIT_FAILED. */
 int prt_tool_report(const char *file, int line);
@@ -46,11 +50,11 @@ typedef struct prt_tool_times {
     double load_ms, compile_ms;
 } prt_tool_times;
 
-/* Opens PopEF, or reads ONNX, runs the passes of "convert" and compiles. `times` may be NULL. */
+/* Opens PopEF, or reads ONNX and compiles it. `times` may be NULL. */
 poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out);
 
-/* Compiling leaves these passes (a comma list; may be NULL) out, and nothing runs before it. */
+/* Compiling leaves these passes (a comma list; may be NULL) out. */
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 /* An option for compiling, as "KEY=VALUE". */
 poprt_status prt_tool_set(prt_tool *tool, const char *text);
@@ -73,8 +77,8 @@ poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
         "kernels of this level at most: native, the default, avx512, avx2 or portable; "           \
         "reference: the slow ones" }
 
-/* The passes of "convert", then those of a comma list (may be NULL). */
-poprt_status prt_tool_run_passes(prt_tool *tool, poprt_model *model, const char *passes);
+/* "True", "true", "1"; what NULL stands for. */
+bool prt_tool_is_true(const char *text, bool absent);
 
 /* `name` with every character that does not fit a file name as '_'. */
 const char *prt_tool_file_name(prt_arena *arena, const char *name);

@@ -153,7 +153,7 @@ static poprt_status live(counter *c, float *result)
     if (s == POPRT_OK)
         s = poprt_pass_manager_create(env, &manager);
     if (s == POPRT_OK)
-        s = poprt_pass_manager_add_pipeline(manager, "convert");
+        s = poprt_pass_manager_add_pipeline(manager, "convert", NULL);
     if (s == POPRT_OK)
         s = poprt_pass_manager_run(manager, copy);
     if (s == POPRT_OK)

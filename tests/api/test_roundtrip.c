@@ -164,7 +164,7 @@ START_TEST(passes_do_not_change_results)
     ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
     ck_assert_ok(poprt_model_clone(model, &copy));
     ck_assert_ok(poprt_pass_manager_create(NULL, &manager));
-    ck_assert_ok(poprt_pass_manager_add_pipeline(manager, "convert"));
+    ck_assert_ok(poprt_pass_manager_add_pipeline(manager, "convert", NULL));
     ck_assert_ok(poprt_pass_manager_run(manager, copy));
     ck_assert_ok(poprt_compile(model, NULL, &plain));
     ck_assert_ok(poprt_compile(copy, NULL, &better));

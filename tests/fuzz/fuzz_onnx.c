@@ -14,7 +14,8 @@ static void rewrite(prt_module *module, size_t size)
     prt_pass_manager *pm = NULL;
     if (prt_pass_manager_create(fuzz_allocator(), &pm) != POPRT_OK)
         return;
-    if (prt_pass_manager_add_pipeline(pm, size % 2 == 0 ? "convert" : "inference") == POPRT_OK)
+    const char *pipeline = size % 2 == 0 ? "convert" : "inference";
+    if (prt_pass_manager_add_pipeline(pm, pipeline, NULL) == POPRT_OK)
         (void)prt_pass_manager_run(pm, module, NULL);
     prt_pass_manager_release(pm);
 }

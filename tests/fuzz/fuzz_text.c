@@ -28,7 +28,7 @@ static void convert(prt_module *module)
     if (prt_pass_manager_create(fuzz_allocator(), &pm) != POPRT_OK)
         return;
     prt_pass_manager_limit(pm, &limits);
-    if (prt_pass_manager_add_pipeline(pm, "convert") == POPRT_OK) {
+    if (prt_pass_manager_add_pipeline(pm, "convert", NULL) == POPRT_OK) {
         const poprt_status status = prt_pass_manager_run(pm, module, NULL);
         require(status != POPRT_E_INTERNAL && !is_broken(module));
     }

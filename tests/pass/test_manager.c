@@ -42,7 +42,8 @@ START_TEST(pipelines_are_named)
     for (uint32_t i = 0; prt_pipeline_of(i) != NULL; i++) {
         prt_pass_manager *pm = new_manager();
         ck_assert_ptr_eq(prt_pipeline_find(prt_pipeline_of(i)->name), prt_pipeline_of(i));
-        ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, prt_pipeline_of(i)->name), POPRT_OK);
+        ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, prt_pipeline_of(i)->name, NULL),
+            POPRT_OK);
         ck_assert_ptr_nonnull(prt_pass_manager_at(pm, 0));
         prt_pass_manager_release(pm);
     }
@@ -55,9 +56,10 @@ START_TEST(unknown_names_give_the_nearest)
     prt_pass_manager *pm = new_manager();
     ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_identty", 0, NULL), POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "eliminate_identity"));
-    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "conver"), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "conver", NULL), POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "convert"));
     ck_assert_int_eq(prt_pass_manager_skip(pm, "zzz"), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(prt_pass_manager_know(pm, prt_pass_of(0)), POPRT_E_ARG);
     prt_pass_manager_release(pm);
 }
 END_TEST
@@ -87,11 +89,12 @@ START_TEST(a_pipeline_does_all_and_then_nothing)
     prt_graph *g = graph_from_text(model);
     prt_pass_manager *pm = new_manager();
     bool changed = false;
-    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert"), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert", NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(changed);
     ck_assert_graph(g,
-        "x = input f32[2]\n%0 = const f32[2] {-1, -2}\nb = add x %0\ny = exp b\nreturn y\n");
+        "x = input f32[2]\n%0 = const f32[2] {-1, -2}\nb = add x %0 @Add_2\n"
+        "y = exp b @Exp_3\nreturn y\n");
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(!changed);
     prt_pass_manager_release(pm);
@@ -104,10 +107,10 @@ START_TEST(passes_can_be_skipped)
     prt_graph *g = graph_from_text(model);
     prt_pass_manager *pm = new_manager();
     ck_assert_int_eq(prt_pass_manager_skip(pm, "constant_folding"), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert"), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert", NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
-    ck_assert_graph(g, "x = input f32[2]\n%0 = const f32[2] {1, 2}\n%1 = neg %0\n"
-                       "b = add x %1\ny = exp b\nreturn y\n");
+    ck_assert_graph(g, "x = input f32[2]\n%0 = const f32[2] {1, 2}\n%1 = neg %0 @Neg_0\n"
+                       "b = add x %1 @Add_2\ny = exp b @Exp_3\nreturn y\n");
     prt_pass_manager_release(pm);
     module_free(g);
 }
@@ -213,6 +216,12 @@ ROW(lost, { PRT_RELATION_depend, "constant_foldin" });
 ROW(lonely, { PRT_RELATION_against, "first" });
 ROW(ring, { PRT_RELATION_before, "first" }, { PRT_RELATION_depend, "third" });
 
+static poprt_status add_row(prt_pass_manager *pm, const prt_pass_def *row)
+{
+    ck_assert_int_eq(prt_pass_manager_know(pm, row), POPRT_OK);
+    return prt_pass_manager_add(pm, row->name, 0, NULL);
+}
+
 static void assert_order(prt_pass_manager *pm, const char *expected)
 {
     char names[512] = "";
@@ -229,10 +238,10 @@ START_TEST(passes_are_put_in_order)
     prt_pass_manager *pm = new_manager();
     ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_deadend", 0, NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_identity", 0, NULL), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, &third, 0, NULL), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, &needy, 0, NULL), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, &first, 0, NULL), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, &second, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, &third), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, &needy), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, &first), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, &second), POPRT_OK);
     static const char order[] = "eliminate_deadend constant_folding needy first second third "
                                 "eliminate_identity";
     assert_order(pm, order);
@@ -245,8 +254,8 @@ START_TEST(what_goes_round_moves_as_one)
 {
     prt_pass_manager *pm = new_manager();
     ck_assert_int_eq(prt_pass_manager_skip(pm, "fuse_quantized"), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert"), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, &third, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert", NULL), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, &third), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_sort(pm), POPRT_OK);
     size_t i = 0;
     while (prt_pass_manager_at(pm, i) != &third)
@@ -266,16 +275,58 @@ static void assert_no_order(const prt_pass_def *row, poprt_status status, const 
 {
     prt_pass_manager *pm = new_manager();
     prt_graph *g = graph_from_text(model);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, &third, 0, NULL), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, &second, 0, NULL), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, &first, 0, NULL), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add_row(pm, row, 0, NULL), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, &third), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, &second), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, &first), POPRT_OK);
+    ck_assert_int_eq(add_row(pm, row), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), status);
     ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
         prt_error_last()->message);
     prt_pass_manager_release(pm);
     module_free(g);
 }
+
+static const char *get_setting(void *user, const char *key)
+{
+    const char *const *pairs = user;
+    for (; pairs[0] != NULL; pairs += 2)
+        if (strcmp(pairs[0], key) == 0)
+            return pairs[1];
+    return NULL;
+}
+
+static bool lists(const prt_pass_manager *pm, const char *name)
+{
+    size_t i = 0;
+    while (prt_pass_manager_at(pm, i) != NULL &&
+        strcmp(prt_pass_manager_at(pm, i)->name, name) != 0)
+        i++;
+    return prt_pass_manager_at(pm, i) != NULL;
+}
+
+START_TEST(settings_choose_the_passes_of_a_pipeline)
+{
+    static const char *const pairs[] = { "checkpoints", "b", "eightbitsio", "false",
+        "passes", " third, sort_graph ,", NULL };
+    const prt_pass_settings settings = { (void *)(uintptr_t)pairs, get_setting };
+    prt_pass_manager *pm = new_manager();
+    prt_graph *g = graph_from_text(model);
+    ck_assert_int_eq(prt_pass_manager_know(pm, &third), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert", &settings), POPRT_OK);
+    ck_assert(lists(pm, "add_checkpoints") && lists(pm, "third") && lists(pm, "sort_graph"));
+    ck_assert(!lists(pm, "eight_bits_io") && !lists(pm, "remove_outputs"));
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
+    ck_assert_uint_eq(g->ret->n_in, 2);
+    prt_pass_manager_release(pm);
+    module_free(g);
+    static const char *const wrong[] = { "passes", "eliminate_identty", NULL };
+    const prt_pass_settings bad = { (void *)(uintptr_t)wrong, get_setting };
+    pm = new_manager();
+    ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert", &bad), POPRT_E_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "eliminate_identity"));
+    prt_pass_manager_release(pm);
+}
+END_TEST
 
 START_TEST(what_cannot_be_put_in_order_is_refused)
 {
@@ -318,7 +369,7 @@ static poprt_status convert(const prt_allocator *allocator, const char *text)
     if (status == POPRT_OK)
         status = prt_pass_manager_create(allocator, &pm);
     if (status == POPRT_OK)
-        status = prt_pass_manager_add_pipeline(pm, "convert");
+        status = prt_pass_manager_add_pipeline(pm, "convert", NULL);
     if (status == POPRT_OK) {
         status = prt_pass_manager_run(pm, copy, NULL);
         /* Whatever happened, the module is sound. */
@@ -360,5 +411,6 @@ END_TEST
 PRT_TEST_MAIN("pass/manager", the_registry_is_in_order_and_complete, pipelines_are_named,
     unknown_names_give_the_nearest, options_are_checked, a_pipeline_does_all_and_then_nothing,
     passes_can_be_skipped, an_observer_hears_of_each_pass, lists_ignore_blanks,
-    passes_are_put_in_order, what_goes_round_moves_as_one, what_cannot_be_put_in_order_is_refused,
+    settings_choose_the_passes_of_a_pipeline, passes_are_put_in_order, what_goes_round_moves_as_one,
+    what_cannot_be_put_in_order_is_refused,
     every_refusal_of_memory_is_survived)

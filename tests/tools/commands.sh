@@ -69,7 +69,7 @@ has err 'cannot go to opset 3'
     printf '\004\012\002\010\002'
 } >late.onnx
 expect 0 -i late.onnx --output_dir late
-has err 'is written for opset 18 instead of 11: y: BitwiseNot-18 cannot go to opset 11'
+has err 'is written for opset 18 instead of 11: BitwiseNot_0: BitwiseNot-18 cannot go to opset 11'
 expect 1 -i late.onnx --output_dir refused --convert_version 11
 expect 0 --input_m="$digits" --output_model x.onnx --output_dir=b --input_shape image=2,1,8,8 --run
 there b/x.onnx

@@ -10,6 +10,7 @@
 #include <ctype.h>
 
 #include "pass/match.h"
+#include "pass/operand.h"
 
 enum { MOST_MODES = 64 };
 
@@ -63,21 +64,15 @@ static poprt_status add_mode(prt_str text, modes *m)
 /* Items of the list option, with "both" taken apart. */
 static poprt_status read_modes(const prt_pass *p, modes *m)
 {
+    prt_str item;
     m->count = 0;
-    for (const char *at = prt_pass_text(p, "remap_mode"); *at != '\0';) {
-        at += strspn(at, " \t,");
-        size_t n = strcspn(at, ",");
-        const char *next = at + n;
-        while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t'))
-            n--;
-        const prt_str item = { at, (uint32_t)n };
-        if (prt_str_is(item, "both")) {
-            PRT_TRY(add_mode(PRT_STR("after_matmul"), m));
-            PRT_TRY(add_mode(PRT_STR("before_add"), m));
-        } else if (n != 0) {
+    for (uint32_t i = 0; prt_match_item(prt_pass_text(p, "remap_mode"), i, &item); i++) {
+        if (!prt_str_is(item, "both")) {
             PRT_TRY(add_mode(item, m));
+            continue;
         }
-        at = next;
+        PRT_TRY(add_mode(PRT_STR("after_matmul"), m));
+        PRT_TRY(add_mode(PRT_STR("before_add"), m));
     }
     return POPRT_OK;
 }
@@ -92,7 +87,7 @@ static poprt_status remap_operands(prt_op *op, uint32_t *made)
 {
     for (uint32_t i = 0; i < op->n_in; i++) {
         prt_value *v = prt_op_input(op, i);
-        if (prt_match_dtype(v) == PRT_DTYPE_undefined || v->def == NULL || v->graph != op->graph ||
+        if (prt_operand_dtype(v) == PRT_DTYPE_undefined || v->def == NULL || v->graph != op->graph ||
             prt_op_is(v->def, PRT_OP_gc_remap))
             continue;
         prt_build b = prt_build_before(op);
@@ -108,7 +103,7 @@ static poprt_status remap_results(prt_op *op, uint32_t *made)
 {
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_value *v = &op->out[i];
-        if (prt_match_dtype(v) == PRT_DTYPE_undefined || !prt_value_used(v) || is_remapped(v))
+        if (prt_operand_dtype(v) == PRT_DTYPE_undefined || !prt_value_used(v) || is_remapped(v))
             continue;
         prt_build b = prt_build_at_end(op->graph);
         b.before = op->next;

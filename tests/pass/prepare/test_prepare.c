@@ -18,7 +18,8 @@ START_TEST(checkpoints_become_outputs)
         "no tensor has this name");
     assert_pass_fails("add_checkpoints", "checkpoints=t",
         "c = input bool[]\nx = input f32[2]\nr = if c {\n"
-        "  then_branch { t = exp x; u = neg t; return u }\n  else_branch { v = neg x; return v }\n}\n"
+        "  then_branch { t = exp x; u = neg t; return u }\n"
+        "  else_branch { v = neg x; return v }\n}\n"
         "return r\n", POPRT_E_ARG, "sub-graph");
 }
 END_TEST
@@ -134,8 +135,9 @@ END_TEST
 START_TEST(nodes_get_names_of_their_own)
 {
     static const char before[] =
-        "c = input bool[]\nx = input f32[2]\na = exp x @one\nb = exp a\nd = neg b @one\nr = if c {\n"
-        "  then_branch { t = exp d @one; return t }\n  else_branch { v = neg d @two; return v }\n}\n"
+        "c = input bool[]\nx = input f32[2]\na = exp x @one\nb = exp a\nd = neg b @one\n"
+        "r = if c {\n  then_branch { t = exp d @one; return t }\n"
+        "  else_branch { v = neg d @two; return v }\n}\n"
         "return r\n";
     assert_pass_rewrites("unique_name_for_nodes", NULL, before,
         "c = input bool[]\nx = input f32[2]\na = exp x @one\nb = exp a @Exp_0\nd = neg b @one_1\n"
@@ -200,6 +202,16 @@ START_TEST(inputs_become_rows_of_one)
 }
 END_TEST
 
+START_TEST(the_last_pass_tidies)
+{
+    assert_pass_rewrites("final_check", NULL,
+        "x = input f32[2]\nu = const f32[2] {1, 2}\nw = const f32[2] {1, 2}\na = add x u\n"
+        "y = mul a w @same\nz = neg a @same\nreturn y, z\n",
+        "x = input f32[2]\nu = const f32[2] {1, 2}\na = add x u @Add_0\n"
+        "y = mul a u @same\nz = neg a @same_1\nreturn y, z\n");
+}
+END_TEST
+
 START_TEST(checks_and_overviews_change_nothing)
 {
     static const char model[] = "x = input f32[n]\ny = exp x\nreturn y\n";
@@ -212,4 +224,5 @@ END_TEST
 PRT_TEST_MAIN("pass/prepare", checkpoints_become_outputs, outputs_go_with_what_fed_them,
     an_output_that_a_region_reads_keeps_its_maker, inputs_with_defaults_become_constants,
     constants_leave_regions, batches_get_a_size, inputs_get_shapes, nodes_get_names_of_their_own,
-    images_are_fed_as_bytes, inputs_become_rows_of_one, checks_and_overviews_change_nothing)
+    images_are_fed_as_bytes, inputs_become_rows_of_one, the_last_pass_tidies,
+    checks_and_overviews_change_nothing)
