@@ -171,8 +171,8 @@ bool prt_operand_become(prt_build *b, prt_op *root, prt_value *to)
     return true;
 }
 
-bool prt_operand_become_op(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
-    prt_value *const *in)
+bool prt_operand_become_op(prt_build *b, prt_op *root, uint32_t id, const void *attrs,
+    uint32_t n_in, prt_value *const *in)
 {
     return prt_operand_become(b, root, prt_build_op(b, id, attrs, n_in, in));
 }

@@ -48,8 +48,8 @@ prt_value *prt_operand_cast(prt_build *b, prt_value *x, int32_t dtype);
  * whatever stays in `b`: to be the last call of an `apply`. */
 bool prt_operand_become(prt_build *b, prt_op *root, prt_value *to);
 /* The same with an operator of these attributes and inputs. */
-bool prt_operand_become_op(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
-    prt_value *const *in);
+bool prt_operand_become_op(prt_build *b, prt_op *root, uint32_t id, const void *attrs,
+    uint32_t n_in, prt_value *const *in);
 
 /* Hooks of a pass that is one rewrite. */
 #define PRT_PASS_OF_ONE(id, root, apply)                                                           \

@@ -8,8 +8,9 @@
 
 static bool feeds_gathers(const prt_value *v)
 {
-    prt_for_each_use(use, v)
-        if ((!prt_op_is(use->user, PRT_OP_gather) && !prt_op_is(use->user, PRT_OP_gather_elements) &&
+    prt_for_each_use (use, v)
+        if ((!prt_op_is(use->user, PRT_OP_gather) &&
+                !prt_op_is(use->user, PRT_OP_gather_elements) &&
                 !prt_op_is(use->user, PRT_OP_gather_nd)) ||
             prt_op_input(use->user, 1) != v || prt_op_input(use->user, 0) == v)
             return false;
@@ -20,7 +21,7 @@ static bool feeds_gathers(const prt_value *v)
 static int32_t wanted(const prt_value *input)
 {
     int32_t to = PRT_DTYPE_undefined;
-    prt_for_each_use(use, input) {
+    prt_for_each_use (use, input) {
         const prt_op *cast = use->user;
         if (!prt_op_is(cast, PRT_OP_cast) || !feeds_gathers(&cast->out[0]))
             return PRT_DTYPE_undefined;

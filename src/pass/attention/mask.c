@@ -38,8 +38,7 @@ static prt_value *source_of(prt_value *v)
             return NULL;
         v = prt_op_input(op, 0);
     }
-    while (v != NULL && prt_op_is(v->def, PRT_OP_cast) &&
-        prt_dtype_is_float(prt_operand_dtype(v)))
+    while (v != NULL && prt_op_is(v->def, PRT_OP_cast) && prt_dtype_is_float(prt_operand_dtype(v)))
         v = prt_op_input(v->def, 0);
     return v;
 }
@@ -49,10 +48,9 @@ static bool fits(const prt_type *mask, const prt_type *wide, const prt_type *sco
 {
     return mask != NULL && wide != NULL && scores != NULL && mask->rank == 2 && wide->rank == 4 &&
         scores->rank == 4 && wide->dims[0] == mask->dims[0] && wide->dims[1] == 1 &&
-        wide->dims[2] == 1 && wide->dims[3] == mask->dims[1] &&
-        mask->dims[0] != PRT_DIM_UNKNOWN && mask->dims[1] != PRT_DIM_UNKNOWN &&
-        scores->dims[0] == mask->dims[0] && scores->dims[2] == mask->dims[1] &&
-        scores->dims[3] == mask->dims[1];
+        wide->dims[2] == 1 && wide->dims[3] == mask->dims[1] && mask->dims[0] != PRT_DIM_UNKNOWN &&
+        mask->dims[1] != PRT_DIM_UNKNOWN && scores->dims[0] == mask->dims[0] &&
+        scores->dims[2] == mask->dims[1] && scores->dims[3] == mask->dims[1];
 }
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)

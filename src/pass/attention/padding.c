@@ -5,7 +5,8 @@
  * surplus columns off again. Zeros add nothing: the same bits from the reference, the same within
  * summation order from kernels.
  *
- * Ours: 16 floats are the widest vector of the kernels; rows are left, as no kernel wants them even.
+ * Ours: 16 floats are the widest vector of the kernels; rows are left, as no kernel wants them
+ * even.
  */
 #include "pass/operand.h"
 
@@ -87,8 +88,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     const int64_t inner = prt_operand_dim(x, -1), columns = prt_operand_dim(y, -1);
     (void)p;
     if (left == NULL || right == NULL || left->rank < 2 || right->rank < 2 || inner < 1 ||
-        inner > MOST_DIM || columns < 1 || columns > MOST_DIM ||
-        inner != prt_operand_dim(y, -2) || (missing(inner) == 0 && missing(columns) == 0) ||
+        inner > MOST_DIM || columns < 1 || columns > MOST_DIM || inner != prt_operand_dim(y, -2) ||
+        (missing(inner) == 0 && missing(columns) == 0) ||
         (!comes_from_softmax(x) && !leads_to_softmax(&root->out[0])))
         return false;
     prt_value *in[2] = { padded(b, x, 0, missing(inner)),

@@ -45,8 +45,8 @@ static bool is_known(prt_str type)
 static poprt_status add_mode(prt_str text, modes *m)
 {
     static const prt_str before = PRT_STR_INIT("before_"), after = PRT_STR_INIT("after_");
-    const bool is_before = text.size > before.size &&
-        memcmp(text.data, before.data, before.size) == 0;
+    const bool is_before =
+        text.size > before.size && memcmp(text.data, before.data, before.size) == 0;
     const prt_str start = is_before ? before : after;
     if (text.size <= start.size || memcmp(text.data, start.data, start.size) != 0)
         return prt_fail(POPRT_E_ARG, "remap_mode",
@@ -87,8 +87,8 @@ static poprt_status remap_operands(prt_op *op, uint32_t *made)
 {
     for (uint32_t i = 0; i < op->n_in; i++) {
         prt_value *v = prt_op_input(op, i);
-        if (prt_operand_dtype(v) == PRT_DTYPE_undefined || v->def == NULL || v->graph != op->graph ||
-            prt_op_is(v->def, PRT_OP_gc_remap))
+        if (prt_operand_dtype(v) == PRT_DTYPE_undefined || v->def == NULL ||
+            v->graph != op->graph || prt_op_is(v->def, PRT_OP_gc_remap))
             continue;
         prt_build b = prt_build_before(op);
         prt_value *to = prt_build_unary(&b, PRT_OP_gc_remap, v);
@@ -129,7 +129,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     modes m;
     uint32_t made = 0;
     PRT_TRY(read_modes(p, &m));
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         PRT_TRY(prt_pass_check(p));
         for (uint32_t i = 0; i < m.count; i++) {
             if (!is_type(op->name, m.list[i].type))

@@ -39,7 +39,7 @@ static bool is_summed(const prt_value *first, uint32_t axis)
         const prt_value *v = list[--n];
         if (!prt_value_used(v))
             return false;
-        prt_for_each_use(use, v) {
+        prt_for_each_use (use, v) {
             const prt_op *op = use->user;
             if (op->graph != v->graph || op == op->graph->ret)
                 return false;

@@ -7,13 +7,11 @@
  *                                       b = bias - mean * a. In double, each rounded once: within
  *                                       3 units of the largest of x * a, b and the result.
  *     replace_groupnorm_with_fast_norm  GroupNormalization of float16 in one group becomes
- *                                       FastNorm, where each image is a row: of rank 2, else factors
- *                                       by channel are none by column. The same bits.
- *     replace_half_reducemean           ReduceMean of float16 becomes ReduceSum(x * (1/N)): the
- *                                       factor first, because sums are what overflows. Products are
- *                                       rounded, and so is 1/N: within 2^-10 of the sum of
- *                                       magnitudes over N, and 2^-25 for each x that gets below
- *                                       the normal range. Left where 1/N itself does (N > 16384).
+ *                                       FastNorm, where each image is a row: of rank 2, else
+ * factors by channel are none by column. The same bits. replace_half_reducemean ReduceMean of
+ * float16 becomes ReduceSum(x * (1/N)): the factor first, because sums are what overflows. Products
+ * are rounded, and so is 1/N: within 2^-10 of the sum of magnitudes over N, and 2^-25 for each x
+ * that gets below the normal range. Left where 1/N itself does (N > 16384).
  */
 #include <math.h>
 
@@ -139,8 +137,8 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
     }
     prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum);
     PRT_ATTR_GIVE(attrs, reduce_sum, keepdims, a->keepdims);
-    prt_value *part = prt_build_binary(b, PRT_OP_mul, x,
-        prt_build_scalar(b, PRT_DTYPE_f16, 1.0 / (double)n));
+    prt_value *part =
+        prt_build_binary(b, PRT_OP_mul, x, prt_build_scalar(b, PRT_DTYPE_f16, 1.0 / (double)n));
     prt_value *in[2] = { part, prt_op_input(root, 1) };
     return prt_operand_become_op(b, root, PRT_OP_reduce_sum, &attrs, in[1] != NULL ? 2 : 1, in);
 }

@@ -33,7 +33,7 @@ static bool is_softmax_of_last(const prt_op *op)
 
 static bool feeds_softmax(const prt_value *v)
 {
-    prt_for_each_use(use, v)
+    prt_for_each_use (use, v)
         if (!is_softmax_of_last(use->user))
             return false;
     return prt_value_used(v);

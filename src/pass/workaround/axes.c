@@ -39,7 +39,8 @@ static poprt_status fix_cumsum(prt_pass *p, prt_op *op, bool *changed)
     const prt_type *x = prt_operand_ranked(prt_op_input(op, 0));
     int64_t axis;
     if (!known_number(op, 1, &axis)) {
-        prt_pass_warn(p, prt_op_label(op), "the axis of CumSum is known at run time alone; "
+        prt_pass_warn(p, prt_op_label(op),
+            "the axis of CumSum is known at run time alone; "
             "backends need a constant");
         return POPRT_OK;
     }
@@ -57,7 +58,7 @@ static poprt_status fix_cumsum(prt_pass *p, prt_op *op, bool *changed)
 
 static poprt_status run_cumsum(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         PRT_TRY(prt_pass_check(p));
         if (prt_op_is(op, PRT_OP_cumsum))
             PRT_TRY(fix_cumsum(p, op, changed));
@@ -74,7 +75,8 @@ static prt_value *depth_of(prt_build *b, const prt_op *root)
 {
     prt_value *depth = prt_op_input(root, 1);
     prt_tensor t;
-    if (prt_operand_dtype(depth) == PRT_DTYPE_i32 || prt_operand_dtype(depth) == PRT_DTYPE_undefined)
+    if (prt_operand_dtype(depth) == PRT_DTYPE_i32 ||
+        prt_operand_dtype(depth) == PRT_DTYPE_undefined)
         return NULL;
     if (!prt_match_constant(root, 1, &t))
         return prt_operand_cast(b, depth, PRT_DTYPE_i32);

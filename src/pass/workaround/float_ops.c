@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * float_ops.c — float_ops_workaround: operators that a backend has for floats get casts around operands of 8 and
- * 16 bits and bools. Operators that pick one of their operands, or give a sign: the same bits.
+ * float_ops.c — float_ops_workaround: operators that a backend has for floats get casts around
+ * operands of 8 and 16 bits and bools. Operators that pick one of their operands, or give a sign:
+ * the same bits.
  *
  * Ours: wider integers are left, because float32 does not hold all of them; a note counts them.
  */
@@ -40,7 +41,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     uint32_t left = 0;
     PRT_TRY(prt_rewrite_graph(p, graph, rewrites, PRT_COUNT_OF(rewrites), changed));
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (size_t i = 0; i < PRT_COUNT_OF(rewrites); i++)
             left += prt_op_is(op, rewrites[i].root) &&
                 prt_dtype_is_integer(prt_operand_dtype(prt_op_input(op, 0)));

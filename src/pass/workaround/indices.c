@@ -56,7 +56,8 @@ static bool is_positive(const prt_value *v)
 
 /* A constant as int32 in [0, n); NULL where it is that already, or cannot be. `n` < 0: not
  * known. */
-static prt_value *rewritten(prt_pass *p, prt_build *b, const prt_value *old, const prt_tensor *t, int64_t n)
+static prt_value *rewritten(prt_pass *p, prt_build *b, const prt_value *old, const prt_tensor *t,
+    int64_t n)
 {
     const size_t count = prt_tensor_count(t);
     bool same = t->dtype == PRT_DTYPE_i32;
@@ -67,8 +68,8 @@ static prt_value *rewritten(prt_pass *p, prt_build *b, const prt_value *old, con
         if (x > INT32_MAX || (x < 0 && (n < 0 || n > INT32_MAX || x < -n)))
             return NULL;
     }
-    const prt_type *type = prt_type_tensor(b->graph->module->types, PRT_DTYPE_i32,
-        (int32_t)t->rank, t->dims);
+    const prt_type *type =
+        prt_type_tensor(b->graph->module->types, PRT_DTYPE_i32, (int32_t)t->rank, t->dims);
     if (same || !prt_pass_afford(p, count * 4))
         return NULL;
     b->status = POPRT_E_NOMEM;
