@@ -2,10 +2,12 @@
 /*
  * matmul.c — products under other names become MatMul.
  *
- *     replace_einsum_with_matmul  Einsum of two operands, "…mk,…kn->…mn" or "…mk,…nk->…mn" (then
- * the second one is turned first), lower-case letters, the same batch. Sums of as many products:
- * the same within summation order. replace_gemm_with_matmul    Gemm: operands turned, alpha and
- * beta as factors, C added. A constant B takes in alpha and C beta; a constant that nobody else
+ *     replace_einsum_with_matmul  Einsum of two operands, "bmk,bkn->bmn" with any batch or none, or
+ *                                 "bmk,bnk->bmn" (then the second one is turned first), of
+ *                                 lower-case letters. Sums of as many products: the same within
+ *                                 summation order.
+ *     replace_gemm_with_matmul    Gemm: operands turned, alpha and beta as factors, C added. A
+ *                                 constant B takes in alpha and C beta; a constant that nobody else
  *                                 reads is turned right here. Each step rounds: within a unit in
  *                                 the last place of each of alpha * A * B, beta * C and the sum.
  *                                 Of integers only where alpha and beta are 1.

@@ -8,10 +8,12 @@
  *                                       3 units of the largest of x * a, b and the result.
  *     replace_groupnorm_with_fast_norm  GroupNormalization of float16 in one group becomes
  *                                       FastNorm, where each image is a row: of rank 2, else
- * factors by channel are none by column. The same bits. replace_half_reducemean ReduceMean of
- * float16 becomes ReduceSum(x * (1/N)): the factor first, because sums are what overflows. Products
- * are rounded, and so is 1/N: within 2^-10 of the sum of magnitudes over N, and 2^-25 for each x
- * that gets below the normal range. Left where 1/N itself does (N > 16384).
+ *                                       factors by channel are none by column. The same bits.
+ *     replace_half_reducemean           ReduceMean of float16 becomes ReduceSum(x * (1/N)): the
+ *                                       factor first, because sums are what overflows. Products are
+ *                                       rounded, and so is 1/N: within 2^-10 of the sum of
+ *                                       magnitudes over N, and 2^-25 for each x that gets below
+ *                                       the normal range. Left where 1/N itself does (N > 16384).
  */
 #include <math.h>
 
