@@ -77,11 +77,13 @@ typedef enum prt_pass_id {
 #define PASS_BEGIN(id, kind, since, doc) PRT_PASS_ID_##id,
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other)
+#define BOUND(id, relative)
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
 #undef OPTION
 #undef ORDER
+#undef BOUND
 #undef PASS_END
     PRT_PASS_COUNT
 } prt_pass_id;
@@ -117,6 +119,8 @@ struct prt_pass {
 /* ---- registry.c: in alphabetical order; NULL past the end or when there is no such name */
 const prt_pass_def *prt_pass_of(uint32_t index);
 const prt_pass_def *prt_pass_find(const char *name);
+/* How far results may move with it, as a share of the largest element; 0: not at all. */
+double prt_pass_bound(const prt_pass_def *def);
 
 /* A row of a named list; see pipelines.def. Passes of one `loop` (not 0) follow each other and are
  * repeated until none changes anything, at most `times` times. */

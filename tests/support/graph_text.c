@@ -70,7 +70,7 @@ static uint32_t split_options(prt_arena *arena, const char *options, prt_pass_ar
 static poprt_status run_with(prt_pass_manager *pm, prt_graph *graph, const char *name,
     const char *options, bool *changed)
 {
-    prt_pass_arg args[8];
+    prt_pass_arg args[8] = { { NULL, NULL } };
     const uint32_t n =
         options != NULL ? split_options(graph->module->arena, options, args, 8) : 0;
     PRT_TRY(prt_pass_manager_add(pm, name, n, args));
@@ -100,6 +100,39 @@ poprt_status try_pass(prt_graph *graph, const char *name, const char *options)
 {
     bool changed = false;
     return run_named(graph, name, options, &changed);
+}
+
+/* What a pass warned of. */
+typedef struct notes {
+    char text[4096];
+    size_t size;
+} notes;
+
+static void take_note(void *user, prt_pass_level level, const char *pass, const char *subject,
+    const char *message)
+{
+    notes *n = user;
+    (void)pass;
+    (void)subject;
+    if (level != PRT_PASS_WARNS)
+        return;
+    const int more = snprintf(n->text + n->size, sizeof(n->text) - n->size, "%s\n", message);
+    n->size += more > 0 ? (size_t)more : 0;
+    ck_assert_uint_lt(n->size, sizeof(n->text));
+}
+
+const char *pass_notes(prt_graph *graph, const char *pass, const char *options)
+{
+    prt_pass_manager *pm = NULL;
+    bool changed;
+    notes n = { .size = 0 };
+    const prt_pass_observer observer = { .user = &n, .say = take_note };
+    must(prt_pass_manager_create(NULL, &pm), "manager");
+    prt_pass_manager_observe(pm, &observer);
+    must(run_with(pm, graph, pass, options, &changed), pass);
+    prt_pass_manager_release(pm);
+    must(prt_ir_verify(graph->module), pass);
+    return prt_arena_text(graph->module->arena, n.text, n.size);
 }
 
 void assert_pass_rewrites(const char *pass, const char *options, const char *before,

@@ -34,6 +34,9 @@ const char *graph_text(const prt_graph *graph);
 bool run_pass(prt_graph *graph, const char *name, const char *options);
 poprt_status try_pass(prt_graph *graph, const char *name, const char *options);
 
+/* Runs a pass and gives all that it warned of, a line each; lives as long as the module. */
+const char *pass_notes(prt_graph *graph, const char *pass, const char *options);
+
 /* The pass makes `after` of `before`, and nothing more the second time. */
 void assert_pass_rewrites(const char *pass, const char *options, const char *before,
     const char *after);

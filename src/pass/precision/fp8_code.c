@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* fp8_code.c — numbers as 8-bit floats with a scale, and the layers that take such. */
+#include <math.h>
+
+#include "pass/precision/fp8.h"
+#include "pass/rewrite.h"
+
+int32_t prt_fp8_format_of(prt_str name)
+{
+    if (prt_str_is(name, "F143"))
+        return PRT_DTYPE_f8e4m3fnuz;
+    return prt_str_is(name, "F152") ? PRT_DTYPE_f8e5m2fnuz : PRT_DTYPE_undefined;
+}
+
+const char *prt_fp8_name(int32_t format)
+{
+    return format == PRT_DTYPE_f8e4m3fnuz ? "F143" : "F152";
+}
+
+uint8_t prt_fp8_encode(prt_fp8_code code, double value)
+{
+    uint8_t byte = 0;
+    prt_store_f64_as(code.format, &byte, 0, ldexp(value, -code.scale), true);
+    return byte;
+}
+
+double prt_fp8_decode(prt_fp8_code code, uint8_t byte)
+{
+    return ldexp(prt_load_f64(code.format, &byte, 0), code.scale);
+}
+
+static bool is_float(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) &&
+        (v->type->dtype == PRT_DTYPE_f32 || v->type->dtype == PRT_DTYPE_f16);
+}
+
+bool prt_fp8_is_layer(const prt_op *op)
+{
+    if (!prt_op_is(op, PRT_OP_conv) && !prt_op_is(op, PRT_OP_matmul) &&
+        !prt_op_is(op, PRT_OP_gemm))
+        return false;
+    return is_float(prt_op_input(op, 0)) && is_float(prt_op_input(op, 1));
+}
+
+bool prt_fp8_weight(const prt_op *op, prt_tensor *out)
+{
+    return prt_match_constant(op, 1, out);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * int8.c — float_to_int8: weights are stored as int8, and (q - offset) * scale at use.
+ *
+ * int8_offset_scale is {"weight": {"offset": 3, "scale": 0.02, "value": [1, -2, …]}, …}. Without
+ * "value" (whole numbers in row-major order) the weight is rounded here; without "scale" it is the
+ * largest absolute value by 127; without "offset" that is 0. ours: an empty dictionary stands for
+ * the constant right sides of all Conv, MatMul and Gemm of more than one element. What is int8
+ * already stays.
+ *
+ * A whole offset within int8 makes a DequantizeLinear, any other Cast, Sub and Mul. Values are
+ * within half a scale of what they were, where "value" is left out and nothing is out of range.
+ */
+#include <math.h>
+
+#include "pass/precision/fp8.h"
+#include "pass/precision/retype.h"
+#include "pass/rewrite.h"
+
+typedef struct coder {
+    prt_pass *p;
+    prt_value *weight;
+    prt_tensor t;
+    double offset, scale;
+    const prt_json *values; /* NULL: rounded here */
+} coder;
+
+static poprt_status bad(prt_str name, const char *what)
+{
+    return prt_fail(POPRT_E_ARG, "int8_offset_scale", "int8_offset_scale of '%.*s': %s",
+        (int)(name.size < 100 ? name.size : 100), name.data, what);
+}
+
+static bool is_weight(const prt_value *v, prt_tensor *t)
+{
+    return v != NULL && prt_value_is_fixed(v) && prt_value_tensor(v, t) &&
+        (t->dtype == PRT_DTYPE_f32 || t->dtype == PRT_DTYPE_f16);
+}
+
+static double largest(const prt_tensor *t)
+{
+    double most = 0;
+    for (size_t i = 0; i < prt_tensor_count(t); i++) {
+        const double x = fabs(prt_load_f64(t->dtype, t->data, i));
+        most = x > most ? x : most;
+    }
+    return most;
+}
+
+/* Numbers as the model will have them. */
+static double as_stored(int32_t dtype, double value)
+{
+    unsigned char bytes[8];
+    prt_store_f64(dtype, bytes, 0, value);
+    return prt_load_f64(dtype, bytes, 0);
+}
+
+static poprt_status read_item(coder *c, const prt_json *item)
+{
+    c->offset = 0;
+    c->scale = largest(&c->t) / 127;
+    if (!(c->scale > 0))
+        c->scale = 1;
+    c->values = NULL;
+    if (item == NULL)
+        return POPRT_OK;
+    const prt_json *offset = prt_json_get(item, "offset"), *scale = prt_json_get(item, "scale");
+    if (item->kind != PRT_JSON_OBJECT)
+        return bad(item->key, "give an object of offset, scale and value");
+    if (offset != NULL && !prt_json_f64(offset, &c->offset))
+        return bad(item->key, "offset is no number");
+    if (scale != NULL && (!prt_json_f64(scale, &c->scale) || !(c->scale > 0)))
+        return bad(item->key, "scale is no number above 0");
+    c->values = prt_json_get(item, "value");
+    if (c->values != NULL && (c->values->kind != PRT_JSON_ARRAY ||
+                                 c->values->count != prt_tensor_count(&c->t)))
+        return bad(item->key, "value is no list of as many numbers as the weight has");
+    return POPRT_OK;
+}
+
+static poprt_status encode(const coder *c, int8_t *to)
+{
+    for (size_t i = 0; i < prt_tensor_count(&c->t); i++) {
+        int64_t q;
+        if (c->values != NULL) {
+            if (!prt_json_i64(&c->values->items[i], &q) || q < INT8_MIN || q > INT8_MAX)
+                return bad(c->weight->name, "value has what is no int8");
+        } else {
+            const double x = prt_load_f64(c->t.dtype, c->t.data, i) / c->scale + c->offset;
+            q = (int64_t)(x >= INT8_MAX ? INT8_MAX : x > INT8_MIN ? nearbyint(x) : INT8_MIN);
+        }
+        to[i] = (int8_t)q;
+    }
+    return POPRT_OK;
+}
+
+static prt_value *dequantized(const coder *c, prt_build *b, prt_value *q)
+{
+    const int32_t dtype = c->t.dtype;
+    prt_value *scale = prt_build_scalar(b, dtype, c->scale);
+    if (c->offset == nearbyint(c->offset) && c->offset >= INT8_MIN && c->offset <= INT8_MAX) {
+        const int8_t zero = (int8_t)c->offset;
+        prt_value *in[3] = { q, scale, prt_build_tensor(b, PRT_DTYPE_i8, 0, NULL, &zero) };
+        return prt_build_op(b, PRT_OP_dequantize_linear, NULL, 3, in);
+    }
+    prt_cast_attrs cast = PRT_ATTRS_OF(cast);
+    PRT_ATTR_GIVE(cast, cast, to, dtype);
+    prt_value *x = prt_build_op(b, PRT_OP_cast, &cast, 1, &q);
+    x = prt_build_binary(b, PRT_OP_sub, x, prt_build_scalar(b, dtype, c->offset));
+    return prt_build_binary(b, PRT_OP_mul, x, scale);
+}
+
+/* At the start of the weight's graph, so that all who read it may read that. */
+static poprt_status replace(coder *c)
+{
+    prt_graph *g = c->weight->graph;
+    prt_module *m = g->module;
+    prt_blob *blob = NULL;
+    const prt_type *type =
+        prt_type_tensor(m->types, PRT_DTYPE_i8, (int32_t)c->t.rank, c->t.dims);
+    if (type == NULL)
+        return POPRT_E_NOMEM;
+    PRT_TRY(prt_blob_create(m->allocator, prt_tensor_count(&c->t), &blob));
+    const poprt_status status = encode(c, (int8_t *)prt_blob_bytes(blob));
+    if (status != POPRT_OK) {
+        prt_blob_release(blob);
+        return status;
+    }
+    prt_value *q = prt_pass_derive(g, c->weight, type, blob);
+    if (q == NULL)
+        return POPRT_E_NOMEM;
+    prt_build b = g->first != NULL ? prt_build_before(g->first) : prt_build_at_end(g);
+    b.origin = PRT_STR("");
+    prt_value *now = dequantized(c, &b, q);
+    if (prt_build_status(&b) != POPRT_OK)
+        return prt_build_status(&b);
+    prt_value_replace(c->weight, now);
+    return prt_retype_take_name(q, c->weight);
+}
+
+static poprt_status convert(coder *c, prt_value *weight, const prt_json *item, bool *changed)
+{
+    c->weight = weight;
+    PRT_TRY(prt_pass_check(c->p));
+    PRT_TRY(read_item(c, item));
+    c->scale = as_stored(c->t.dtype, c->scale);
+    c->offset = as_stored(c->t.dtype, c->offset);
+    if (!(c->scale > 0) || !isfinite(c->scale) || !isfinite(c->offset))
+        return bad(weight->name, "scale or offset is nothing that the weight's type can hold");
+    *changed = true;
+    return replace(c);
+}
+
+static poprt_status convert_named(coder *c, const prt_json *dict, bool *changed)
+{
+    for (uint32_t i = 0; i < dict->count; i++) {
+        prt_value *v = prt_map_find(&c->p->module->names, dict->items[i].key);
+        const bool known = v != NULL && prt_str_equal(v->name, dict->items[i].key);
+        if (known && prt_value_tensor(v, &c->t) && c->t.dtype == PRT_DTYPE_i8)
+            continue;
+        if (!known || !is_weight(v, &c->t))
+            return bad(dict->items[i].key, "the model has no constant of floats of that name");
+        PRT_TRY(convert(c, v, &dict->items[i], changed));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status convert_layers(coder *c, prt_graph *graph, bool *changed)
+{
+    for (prt_op *op = graph->first, *next; op != NULL; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(convert_layers(c, op->regions[i], changed));
+        if (prt_fp8_is_layer(op) && is_weight(op->in[1].value, &c->t) &&
+            prt_tensor_count(&c->t) > 1)
+            PRT_TRY(convert(c, op->in[1].value, NULL, changed));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    coder c = { .p = p };
+    prt_json *dict;
+    PRT_TRY(prt_pass_json(p, "int8_offset_scale", &dict));
+    if (dict != NULL && dict->kind != PRT_JSON_OBJECT)
+        return prt_fail(POPRT_E_ARG, "int8_offset_scale",
+            "int8_offset_scale is no object of weights by name");
+    return dict != NULL && dict->count != 0 ? convert_named(&c, dict, changed)
+                                            : convert_layers(&c, graph, changed);
+}
+
+const prt_pass_hooks prt_pass_float_to_int8 = { .run = run };

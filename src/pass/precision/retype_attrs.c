@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * retype_attrs.c — attributes that say what an operator gives: the type a Cast casts to, the value
+ * ConstantOfShape repeats, the type of an Optional that is empty.
+ */
+#include "pass/precision/retype_state.h"
+
+/* Integers that are element types of output 0. */
+static bool names_a_type(const prt_attr_def *row)
+{
+    static const char *const names[] = { "to", "dtype", "output_dtype", "output_datatype",
+        "outDataType" };
+    for (size_t i = 0; row->kind == PRT_ATTR_i64 && i < PRT_COUNT_OF(names); i++)
+        if (strcmp(row->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The op's own copy, made when the first one is changed, so that a failure can go back. */
+static void *own(prt_retype_state *s, prt_op *op, bool *any)
+{
+    if (!*any)
+        op->attrs = prt_attrs_clone(op->def, s->p->module->arena, op->attrs);
+    *any = true;
+    return op->attrs;
+}
+
+static void give(const prt_op *op, uint32_t index)
+{
+    *(uint64_t *)op->attrs |= (uint64_t)1 << index;
+}
+
+/* Left out, the value is a float 0. */
+static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
+{
+    const prt_retype *how = s->how;
+    const prt_tensor *old = ((const prt_constant_of_shape_attrs *)op->attrs)->value;
+    const int64_t one = 1;
+    prt_tensor t;
+    if ((old != NULL ? old->dtype : (int32_t)PRT_DTYPE_f32) != how->from)
+        return POPRT_OK;
+    prt_constant_of_shape_attrs *a = own(s, op, any);
+    prt_tensor *value = PRT_NEW(s->p->module->arena, prt_tensor);
+    void *data = prt_arena_alloc(s->p->module->arena, sizeof(int64_t));
+    if (a == NULL || value == NULL || data == NULL)
+        return POPRT_E_NOMEM;
+    (void)prt_tensor_init(&t, how->to, 1, &one, data);
+    if (old != NULL && prt_dtype_is_float(how->to)) {
+        double number = prt_load_f64(old->dtype, old->data, 0);
+        if (how->clip)
+            number = number > how->high ? how->high : number < how->low ? how->low : number;
+        prt_store_f64(how->to, data, 0, number);
+    } else if (old != NULL) {
+        int64_t number = prt_load_i64(old->dtype, old->data, 0);
+        number = number > INT32_MAX ? INT32_MAX : number < INT32_MIN ? INT32_MIN : number;
+        prt_store_i64(how->to, data, 0, number);
+    }
+    *value = t;
+    PRT_ATTR_GIVE(*a, constant_of_shape, value, value);
+    return POPRT_OK;
+}
+
+/* Whether output 0 is one of the type, or a sequence of such, that may become one of the other. */
+static bool gives_it(const prt_retype_state *s, const prt_op *op)
+{
+    return prt_retype_wraps(op->out[0].type, s->how->from) ||
+        prt_retype_allows(op, prt_op_out_slot(op->def, 0), s->how->to);
+}
+
+/* An empty sequence is one of floats unless it says otherwise. */
+static bool says_it(const prt_retype_state *s, const prt_op *op, int64_t value)
+{
+    return value == s->how->from || (value == PRT_DTYPE_undefined &&
+        s->how->from == PRT_DTYPE_f32 && prt_op_is(op, PRT_OP_sequence_empty));
+}
+
+static poprt_status retype_row(prt_retype_state *s, prt_op *op, uint32_t index, bool *any)
+{
+    const prt_attr_def *row = &op->def->attrs[index];
+    const void *field = (const char *)op->attrs + row->offset;
+    if (names_a_type(row) && says_it(s, op, *(const int64_t *)field) && gives_it(s, op)) {
+        char *attrs = own(s, op, any);
+        if (attrs == NULL)
+            return POPRT_E_NOMEM;
+        *(int64_t *)(void *)(attrs + row->offset) = s->how->to;
+        give(op, index);
+    }
+    if (row->kind == PRT_ATTR_type && *(const prt_type *const *)field != NULL) {
+        const prt_type *type = prt_retype_type(s, *(const prt_type *const *)field);
+        if (type == *(const prt_type *const *)field)
+            return POPRT_OK;
+        char *attrs = own(s, op, any);
+        if (attrs == NULL || type == NULL)
+            return POPRT_E_NOMEM;
+        *(const prt_type **)(void *)(attrs + row->offset) = type;
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_retype_attrs(prt_retype_state *s, prt_op *op, bool *any)
+{
+    *any = false;
+    if (!s->how->attrs)
+        return POPRT_OK;
+    if (prt_op_is(op, PRT_OP_constant_of_shape))
+        return retype_fill(s, op, any);
+    for (uint32_t i = 0; i < op->def->n_attrs; i++)
+        PRT_TRY(retype_row(s, op, i, any));
+    return POPRT_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* retype_state.h — what the files retype*.c share, and nobody else uses. */
+#ifndef PRT_PASS_PRECISION_RETYPE_STATE_H
+#define PRT_PASS_PRECISION_RETYPE_STATE_H
+
+#include "ir/build.h"
+#include "pass/precision/retype.h"
+
+/* Forms of one value of type `from`; both NULL: it is of another type. */
+typedef struct prt_forms {
+    prt_value *full, *to;
+} prt_forms;
+
+/* A graph as it was when the pass began: ops and values made later have higher ids. */
+typedef struct prt_retype_graph {
+    prt_graph *graph;
+    uint32_t n_values, n_ops;
+    prt_forms *forms; /* by value id */
+    uint8_t *modes;   /* by op id: prt_retype_mode */
+    bool edges;       /* inputs and results of this region stay full */
+} prt_retype_graph;
+
+/* A constant in type `to` and the one it was made from. */
+typedef struct prt_retype_made {
+    prt_value *to, *from;
+} prt_retype_made;
+
+typedef struct prt_retype_state {
+    prt_pass *p;
+    const prt_retype *how;
+    prt_map graphs; /* by address: prt_retype_graph */
+    PRT_VEC(prt_retype_made) made;
+    PRT_VEC(prt_op *) casts; /* that may do nothing any more */
+    bool changed;
+} prt_retype_state;
+
+/* ---- retype_plan.c */
+
+/* Notes all graphs and decides the mode of every op. */
+poprt_status prt_retype_plan(prt_retype_state *s);
+
+prt_retype_graph *prt_retype_graph_of(const prt_retype_state *s, const prt_graph *graph);
+
+/* A slot of op's row as an input or output may have an element type. */
+bool prt_retype_allows(const prt_op *op, const prt_slot_def *slot, int32_t dtype);
+
+/* The value is a tensor of that element type. */
+bool prt_retype_is(const prt_value *v, int32_t dtype);
+/* It is a sequence, optional or map that has that element type in it. */
+bool prt_retype_wraps(const prt_type *type, int32_t dtype);
+
+/* ---- retype_value.c */
+
+/* Where the forms of a value are kept; NULL for values made by the pass. */
+prt_forms *prt_retype_forms(const prt_retype_state *s, const prt_value *v);
+
+/* The form of a value in one of the two types: a Cast or a constant is made where it is missing.
+ * Values of other types come back as they are. */
+poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_value **out);
+
+/* A type with `from` exchanged for `to`; NULL without memory. */
+const prt_type *prt_retype_type(const prt_retype_state *s, const prt_type *type);
+
+/* A graph's input becomes one of type `to`, its default too. */
+poprt_status prt_retype_input(prt_retype_state *s, prt_value *v);
+
+/* ---- retype_attrs.c */
+
+/* Attributes that say `from`; `*any` tells whether there are some. The op gets a copy of its
+ * attributes before they are changed. */
+poprt_status prt_retype_attrs(prt_retype_state *s, prt_op *op, bool *any);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * precision_check.h — what passes that change element types do to the trained models of
+ * tests/data: how far results move, how many digits are still read right.
+ */
+#ifndef PRT_TESTS_SUPPORT_PRECISION_CHECK_H
+#define PRT_TESTS_SUPPORT_PRECISION_CHECK_H
+
+#include "ir/ir.h"
+
+/* The model of a folder of tests/data, its constants folded. */
+prt_graph *trained_model(const char *name);
+
+/* The largest difference of results on the stored inputs by the largest element of an output, and
+ * the largest distance 1 - cos of outputs. Inputs are converted to what `after` takes. */
+typedef struct model_distance {
+    double worst, cosine;
+} model_distance;
+model_distance distance_of(const char *name, const prt_graph *before, const prt_graph *after);
+
+/* The pass changes the model, and results stay within `tolerance` times the largest. */
+void assert_model_stays_close(const char *name, const char *pass, const char *options,
+    double tolerance);
+
+/* How many of the 360 held-back digits the model reads right. */
+uint32_t digits_read(const prt_graph *graph);
+
+/* A tensor as another element type, in `arena`. */
+void tensor_as(prt_arena *arena, const prt_tensor *from, int32_t dtype, prt_tensor *out);
+
+#endif
