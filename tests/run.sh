@@ -5,8 +5,8 @@
 # "N passed, N failed".
 cd "$(dirname "$0")/.." || exit 1
 . tests/support/need.sh
-need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev libyaml-dev zlib1g-dev \
-    libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libwebp-dev check \
+need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev \
+    libyaml-dev zlib1g-dev libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libwebp-dev check \
     libonnx-testdata || exit 1
 
 . tests/support/cases.sh
@@ -42,7 +42,9 @@ if build build/release --werror; then
     for level in reference portable avx2; do
         cases debian "ONNX's cases, $level" --cpu "$level" "$onnx"
     done
+    cases debian "ONNX's cases through each pass" --each-pass "$onnx"
     cases data "models of tests/data" tests/data
+    cases data "models of tests/data through each pass" --each-pass tests/data
 fi
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true; then

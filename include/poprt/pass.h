@@ -34,6 +34,7 @@ typedef struct poprt_pass_info {
     const char *name;
     const char *help; /* one sentence */
     const char *since; /* release of PopRT that has a pass of this name; "": it is ours alone */
+    double bound; /* how far results may move, as a share of the largest element; 0: not at all */
 } poprt_pass_info;
 
 /* Registered passes by index, in alphabetical order; POPRT_E_NOT_FOUND past the end. */

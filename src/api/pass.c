@@ -21,7 +21,7 @@ poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
     if (def == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass", index);
     const poprt_pass_info info = { .struct_size = sizeof(info), .name = def->name,
-        .help = def->doc, .since = def->since };
+        .help = def->doc, .since = def->since, .bound = prt_pass_bound(def) };
     return prt_export(out, &info, sizeof(info), "out");
 }
 

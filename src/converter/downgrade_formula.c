@@ -2,6 +2,7 @@
 /* downgrade_formula.c — element-wise operators that came late, by their formula. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
+#include "ir/formula.h"
 
 /* In the hooks below: b is their builder, and these put ops into it. */
 #define NUMBER(like, v) prt_down_scalar(&b, v, like)
@@ -59,33 +60,28 @@ poprt_status prt_down_swi_glu(prt_downgrade *d)
 
 poprt_status prt_down_hard_swish(prt_downgrade *d)
 {
-    const prt_hard_sigmoid_attrs gate = { .alpha = 1.0f / 6.0f, .beta = 0.5f };
     prt_build b = prt_build_before(d->op);
-    prt_value *x = prt_op_input(d->op, 0);
-    prt_value *y = prt_build_op(&b, PRT_OP_hard_sigmoid, &gate, 1, &x);
-    return prt_down_replace(d, &b, BINARY(mul, x, y));
+    return prt_down_replace(d, &b, prt_build_hard_swish(&b, prt_op_input(d->op, 0)));
 }
 
-/* alpha · Elu(x / alpha) */
 poprt_status prt_down_celu(prt_downgrade *d)
 {
-    const prt_elu_attrs one = { .alpha = 1.0f };
     prt_build b = prt_build_before(d->op);
     prt_value *x = prt_op_input(d->op, 0);
-    prt_value *alpha = NUMBER(x, (double)((const prt_celu_attrs *)d->op->attrs)->alpha);
-    prt_value *y = BINARY(div, x, alpha);
-    y = prt_build_op(&b, PRT_OP_elu, &one, 1, &y);
-    return prt_down_replace(d, &b, BINARY(mul, y, alpha));
+    const float alpha = ((const prt_celu_attrs *)d->op->attrs)->alpha;
+    if (prt_down_dtype(x) == PRT_DTYPE_undefined)
+        return prt_down_refuse(d, "the element type is not known");
+    if (!(alpha > 0.0f))
+        return prt_down_refuse(d, "alpha %g is not above 0", (double)alpha);
+    return prt_down_replace(d, &b, prt_build_celu(&b, x, alpha));
 }
 
-/* Both questions asked: a NaN answers neither. */
 poprt_status prt_down_or_equal(prt_downgrade *d)
 {
     const bool greater = prt_op_is(d->op, PRT_OP_greater_or_equal);
-    prt_value *x = prt_op_input(d->op, 0), *y = prt_op_input(d->op, 1);
     prt_build b = prt_build_before(d->op);
-    prt_value *strict = greater ? BINARY(greater, x, y) : BINARY(less, x, y);
-    return prt_down_replace(d, &b, BINARY(or, strict, BINARY(equal, x, y)));
+    return prt_down_replace(d, &b,
+        prt_build_or_equal(&b, greater, prt_op_input(d->op, 0), prt_op_input(d->op, 1)));
 }
 
 poprt_status prt_down_thresholded_relu(prt_downgrade *d)
@@ -133,10 +129,8 @@ poprt_status prt_down_cast_like(prt_downgrade *d)
     const int32_t to = prt_down_dtype(prt_op_input(d->op, 1));
     if (to == PRT_DTYPE_undefined)
         return prt_down_refuse(d, "the type of input 1 is not known");
-    const prt_cast_attrs cast = { .to = to, .saturate = a->saturate, .round_mode = a->round_mode };
     prt_build b = prt_build_before(d->op);
-    return prt_down_replace(d, &b,
-        prt_build_op(&b, PRT_OP_cast, &cast, 1, (prt_value *[]){ prt_op_input(d->op, 0) }));
+    return prt_down_replace(d, &b, prt_build_cast_like(&b, a, prt_op_input(d->op, 0), to));
 }
 
 /* A uniform number below the probability. */

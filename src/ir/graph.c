@@ -298,6 +298,40 @@ void prt_op_move_before(prt_op *op, prt_op *before)
     link_op(op, before);
 }
 
+static void adopt_value(prt_graph *graph, prt_value *value)
+{
+    value->graph = graph;
+    value->id = graph->n_values++;
+}
+
+poprt_status prt_graph_inline(prt_graph *region, prt_op *before)
+{
+    prt_graph *to = before->graph;
+    PRT_ASSERT(region->inputs.count == 0);
+    for (size_t i = 0; i < region->constants.count; i++) {
+        if (!PRT_VEC_PUSH(to->module->arena, &to->constants, region->constants.data[i])) {
+            region->constants.count -= i;
+            memmove(region->constants.data, region->constants.data + i,
+                region->constants.count * sizeof(prt_value *));
+            return POPRT_E_NOMEM;
+        }
+        adopt_value(to, region->constants.data[i]);
+    }
+    region->constants.count = 0;
+    while (region->first != NULL) {
+        prt_op *op = region->first;
+        unlink_op(op);
+        op->graph = to;
+        op->id = to->n_ops++;
+        link_op(op, before);
+        for (uint32_t i = 0; i < op->n_out; i++)
+            adopt_value(to, &op->out[i]);
+    }
+    for (prt_op *o = to->owner; o != NULL; o = o->graph->owner)
+        prt_op_touch(o);
+    return POPRT_OK;
+}
+
 bool prt_value_tensor(const prt_value *value, prt_tensor *out)
 {
     if (value == NULL || value->constant == NULL || !prt_type_is_static(value->type) ||

@@ -229,7 +229,28 @@ poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *chang
     return other.def != NULL ? prt_pass_run_hooks(&other, changed) : prt_pass_unknown(name);
 }
 
-/* An output of a graph that `value` is not of counts too: regions may return what they capture. */
+static void count_constants(const prt_graph *graph, uint32_t depth, uint64_t *bytes)
+{
+    for (size_t i = 0; i < graph->constants.count; i++)
+        *bytes += graph->constants.data[i]->constant->size;
+    for (const prt_op *op = graph->first; op != NULL && depth < MAX_DEPTH; op = op->next)
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            count_constants(op->regions[i], depth + 1, bytes);
+}
+
+bool prt_pass_afford(prt_pass *p, size_t size)
+{
+    enum { TIMES = 2, MORE = 1 << 20 };
+    if (p->purse == 0) {
+        count_constants(p->module->main, 0, &p->purse);
+        p->purse = p->purse * TIMES + MORE;
+    }
+    if (size > p->purse - p->spent)
+        return false;
+    p->spent += size;
+    return true;
+}
+
 prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_type *type,
     prt_blob *blob)
 {
@@ -238,6 +259,7 @@ prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_typ
     return prt_graph_add_constant(graph, name.data != NULL ? name : PRT_STR(""), type, blob);
 }
 
+/* An output of a graph that `value` is not of counts too: regions may return what they capture. */
 bool prt_pass_may_replace(const prt_value *from, const prt_value *to)
 {
     if (from == to)

@@ -77,11 +77,13 @@ typedef enum prt_pass_id {
 #define PASS_BEGIN(id, kind, since, doc) PRT_PASS_ID_##id,
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other)
+#define BOUND(id, relative)
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
 #undef OPTION
 #undef ORDER
+#undef BOUND
 #undef PASS_END
     PRT_PASS_COUNT
 } prt_pass_id;
@@ -107,6 +109,7 @@ struct prt_pass {
     uint32_t n_args;
     const prt_pass_arg *args; /* checked against the row */
     const struct prt_chooser *chooser; /* choice.h; NULL: rules decide */
+    uint64_t spent, purse; /* bytes of constants made, and that may be; see prt_pass_afford */
     bool (*cancelled)(void *user);
     void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
         const char *message);
@@ -116,6 +119,8 @@ struct prt_pass {
 /* ---- registry.c: in alphabetical order; NULL past the end or when there is no such name */
 const prt_pass_def *prt_pass_of(uint32_t index);
 const prt_pass_def *prt_pass_find(const char *name);
+/* How far results may move with it, as a share of the largest element; 0: not at all. */
+double prt_pass_bound(const prt_pass_def *def);
 
 /* A row of a named list; see pipelines.def. Passes of one `loop` (not 0) follow each other and are
  * repeated until none changes anything, at most `times` times. */
@@ -182,6 +187,10 @@ poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *chang
 /* Calls `visit` for a graph and its regions, outer ones first. The visited graph may be edited. */
 poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
     poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed);
+
+/* Counts bytes of a constant that is to be made from others. False: all together would be more than
+ * twice what the model has, so constants are made of constants made before, over and over. */
+bool prt_pass_afford(prt_pass *p, size_t size);
 
 /* A constant made from `old`, with a name that tells so; takes over the blob. NULL: refused. */
 prt_value *prt_pass_derive(prt_graph *graph, const prt_value *old, const prt_type *type,

@@ -6,17 +6,20 @@
 #define PASS_BEGIN(id, kind, since, doc) extern const prt_pass_hooks prt_pass_##id;
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other)
+#define BOUND(id, relative)
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
 #undef OPTION
 #undef ORDER
+#undef BOUND
 #undef PASS_END
 
 /* Option rows; each array ends in an empty row, so that none has length zero. */
 #define PASS_BEGIN(id, kind, since, doc) static const prt_pass_option options_##id[] = {
 #define OPTION(id, kind, name, initial, doc) { #name, PRT_OPTION_##kind, initial, doc },
 #define ORDER(id, relation, other)
+#define BOUND(id, relative)
 #define PASS_END(id)                                                                               \
     {                                                                                              \
         NULL, 0, NULL, NULL                                                                        \
@@ -27,12 +30,14 @@
 #undef PASS_BEGIN
 #undef OPTION
 #undef ORDER
+#undef BOUND
 #undef PASS_END
 
 /* The same for ORDER rows. */
 #define PASS_BEGIN(id, kind, since, doc) static const prt_pass_order orders_##id[] = {
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other) { PRT_RELATION_##relation, #other },
+#define BOUND(id, relative)
 #define PASS_END(id)                                                                               \
     {                                                                                              \
         0, NULL                                                                                    \
@@ -43,7 +48,23 @@
 #undef PASS_BEGIN
 #undef OPTION
 #undef ORDER
+#undef BOUND
 #undef PASS_END
+
+static const double bounds[PRT_PASS_COUNT + 1] = {
+#define PASS_BEGIN(id, kind, since, doc)
+#define OPTION(id, kind, name, initial, doc)
+#define ORDER(id, relation, other)
+#define BOUND(id, relative) [PRT_PASS_ID_##id] = (relative),
+#define PASS_END(id)
+#include "pass/passes.def"
+#undef PASS_BEGIN
+#undef OPTION
+#undef ORDER
+#undef BOUND
+#undef PASS_END
+    [PRT_PASS_COUNT] = 0
+};
 
 #define PASS_BEGIN(id_, kind_, since_, doc_)                                                       \
     [PRT_PASS_ID_##id_] = { .name = #id_,                                                          \
@@ -57,6 +78,7 @@
         .hooks = &prt_pass_##id_ },
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other)
+#define BOUND(id, relative)
 #define PASS_END(id)
 static const prt_pass_def passes[] = {
 #include "pass/passes.def"
@@ -64,6 +86,7 @@ static const prt_pass_def passes[] = {
 #undef PASS_BEGIN
 #undef OPTION
 #undef ORDER
+#undef BOUND
 #undef PASS_END
 
 #define PIPELINE_BEGIN(id, doc) static const prt_pipeline_step steps_##id[] = {
@@ -126,6 +149,14 @@ const prt_pass_def *prt_pass_of(uint32_t index)
     return index < PRT_COUNT_OF(passes) ? &passes[index] : NULL;
 }
 
+double prt_pass_bound(const prt_pass_def *def)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
+        if (&passes[i] == def)
+            return bounds[i];
+    return 0;
+}
+
 const prt_pass_def *prt_pass_find(const char *name)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
@@ -153,11 +184,13 @@ static const char *const pass_names[] = {
 #define PASS_BEGIN(id, kind, since, doc) #id,
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other)
+#define BOUND(id, relative)
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
 #undef OPTION
 #undef ORDER
+#undef BOUND
 #undef PASS_END
 };
 

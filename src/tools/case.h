@@ -15,6 +15,8 @@ typedef struct prt_case_options {
     bool via_popef;             /* through a written and re-read file */
     const char *cpu;            /* the session's option of that name; NULL: its default */
     const char *disable_passes; /* NULL: none */
+    const char *passes;         /* run on the model first; NULL: none */
+    bool each_pass;             /* every pass alone, with its defaults, then the conversion */
 } prt_case_options;
 
 /* Runs all data sets of a case. `why` gets the reason of a failure. */

@@ -16,14 +16,14 @@ typedef struct difference {
 
 static prt_tolerance for_dtype(prt_tolerance t, int32_t dtype)
 {
-    prt_tolerance least = { 0, 0 };
+    prt_tolerance least = { .rtol = 0 };
     if (dtype == PRT_DTYPE_f16)
-        least = (prt_tolerance){ 1e-2, 1e-3 };
+        least = (prt_tolerance){ .rtol = 1e-2, .atol = 1e-3 };
     else if (dtype == PRT_DTYPE_bf16)
-        least = (prt_tolerance){ 4e-2, 1e-2 };
+        least = (prt_tolerance){ .rtol = 4e-2, .atol = 1e-2 };
     else if (prt_dtype_bits(dtype) <= 8)
-        least = (prt_tolerance){ 0.13, 0.02 };
-    return (prt_tolerance){ fmax(t.rtol, least.rtol), fmax(t.atol, least.atol) };
+        least = (prt_tolerance){ .rtol = 0.13, .atol = 0.02 };
+    return (prt_tolerance){ .rtol = fmax(t.rtol, least.rtol), .atol = fmax(t.atol, least.atol) };
 }
 
 static void compare_real(difference *d, prt_tolerance t, size_t i, double a, double b)
@@ -48,7 +48,13 @@ static void compare_floats(difference *d, prt_tolerance t, const prt_tensor *a, 
     const int32_t part = a->dtype == PRT_DTYPE_c64 ? PRT_DTYPE_f32 : PRT_DTYPE_f64;
     const int32_t dtype = complex ? part : a->dtype;
     const size_t count = prt_tensor_count(a) * (complex ? 2 : 1);
-    const prt_tolerance tolerance = for_dtype(t, dtype);
+    prt_tolerance tolerance = { 0 };
+    if (!t.by_share)
+        tolerance = for_dtype(t, dtype);
+    for (size_t i = 0; t.by_share && i < count; i++) {
+        const double y = fabs(prt_load_f64(dtype, b->data, i));
+        tolerance.atol = isfinite(y) ? fmax(tolerance.atol, t.share * y) : tolerance.atol;
+    }
     for (size_t i = 0; i < count; i++)
         compare_real(d, tolerance, complex ? i / 2 : i, prt_load_f64(dtype, a->data, i),
             prt_load_f64(dtype, b->data, i));
@@ -153,7 +159,7 @@ static prt_tensor element_of(int32_t dtype, void *data, size_t i)
 static size_t find_key(const prt_tensor *a, const prt_tensor *b, size_t i)
 {
     char why[256];
-    const prt_tolerance exact = { 0, 0 };
+    const prt_tolerance exact = { .rtol = 0 };
     const prt_tensor key = element_of(b->dtype, b->data, i);
     for (size_t k = 0; k < a->count; k++) {
         const size_t at = (i + k) % a->count;

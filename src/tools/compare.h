@@ -15,6 +15,8 @@
 
 typedef struct prt_tolerance {
     double rtol, atol;
+    bool by_share; /* |a - b| <= share * the largest |b|, whatever the type */
+    double share;
 } prt_tolerance;
 
 /* What differs, in words, with the largest error; false when they agree. */

@@ -167,6 +167,6 @@ void prt_convert_put_man(void)
         }
         (void)printf("\n");
     }
-    (void)printf(".SH EXIT STATUS\n0 when all went well, 1 when the work failed, 2 when the command "
-                 "line is wrong.\n");
+    (void)printf(".SH EXIT STATUS\n0 when all went well, 1 when the work failed, 2 when the "
+                 "command line is wrong.\n");
 }

@@ -29,7 +29,7 @@ const prt_opt_command prt_convert_command = { .name = "poprt",
             "  poprt bench MODEL    measure loading, compiling and running\n"
             "  poprt inspect MODEL  show what is in a file\n"
             "  poprt [options] tf2onnx [options]\n"
-            "                       the grammar of PopRT's reader of TensorFlow, which is not here\n"
+            "                       PopRT's reader of TensorFlow models, which is not here\n"
             "Each has its own --help.\n"
             "\n"
             "examples:\n"

@@ -15,7 +15,8 @@ enum { MAX_FILE = 16 << 20, MAX_NODES = 1 << 20 };
 
 /* ---- documents */
 
-static poprt_status open_document(const char *path, yaml_parser_t *parser, yaml_document_t *document)
+static poprt_status open_document(const char *path, yaml_parser_t *parser,
+    yaml_document_t *document)
 {
     FILE *file = fopen(path, "rb");
     poprt_status status = POPRT_OK;
@@ -138,7 +139,8 @@ static poprt_status push_options(words *w, yaml_document_t *document)
     const yaml_node_t *root = yaml_document_get_root_node(document);
     if (root == NULL || root->type != YAML_MAPPING_NODE)
         return prt_fail(POPRT_E_PARSE, w->path, "options are expected: 'name: value' lines");
-    for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top; p++)
+    for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
+         p++)
         PRT_TRY(push_option(w, document, yaml_document_get_node(document, p->key),
             yaml_document_get_node(document, p->value)));
     return POPRT_OK;

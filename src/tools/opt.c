@@ -145,8 +145,8 @@ static bool is_option(const char *word)
            !(word[1] == '.' && word[2] >= '0' && word[2] <= '9');
 }
 
-void prt_opt_each_choice(const char *choices, void (*put)(void *user, const char *word, size_t size),
-    void *user)
+void prt_opt_each_choice(const char *choices,
+    void (*put)(void *user, const char *word, size_t size), void *user)
 {
     while (*choices != '\0') {
         const size_t n = strcspn(choices, "|");

@@ -63,8 +63,8 @@ bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, c
     prt_opts *out, int *exit_code);
 
 /* Calls `put` with each word of choices. */
-void prt_opt_each_choice(const char *choices, void (*put)(void *user, const char *word, size_t size),
-    void *user);
+void prt_opt_each_choice(const char *choices,
+    void (*put)(void *user, const char *word, size_t size), void *user);
 
 /* Prints usage and the message to stderr; returns PRT_EXIT_USAGE. */
 int prt_opt_usage_error(const prt_opt_command *command, const char *fmt, ...) PRT_PRINTF(2, 3);

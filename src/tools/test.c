@@ -31,6 +31,8 @@ enum {
     OPT_JOBS,
     OPT_VIA_POPEF,
     OPT_NO_PASSES,
+    OPT_PASSES,
+    OPT_EACH_PASS,
     OPT_CPU,
     OPT_COUNT
 };
@@ -46,6 +48,11 @@ static const prt_opt_def options[OPT_COUNT] = {
         "cases at a time; 0, the default: one a processor" },
     [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
         "compile without these passes" },
+    [OPT_PASSES] = { "passes", 0, PRT_OPT_ONE, "A,B,...",
+        "convert each model first, with these passes more; '' for none" },
+    [OPT_EACH_PASS] = { "each-pass", 0, PRT_OPT_FLAG, NULL,
+        "run each model through every pass alone, then through the conversion; those that change "
+        "it must leave its results" },
     [OPT_VIA_POPEF] = { "via-popef", 0, PRT_OPT_FLAG, NULL,
         "write each program as PopEF, read it again and run that" },
     [OPT_CPU] = PRT_TOOL_CPU,
@@ -291,6 +298,8 @@ int prt_command_test(int argc, char **argv)
         s.filter = prt_opt_value(&opts, OPT_FILTER, NULL);
         s.options.via_popef = prt_opt_has(&opts, OPT_VIA_POPEF);
         s.options.disable_passes = prt_opt_value(&opts, OPT_NO_PASSES, NULL);
+        s.options.passes = prt_opt_value(&opts, OPT_PASSES, NULL);
+        s.options.each_pass = prt_opt_has(&opts, OPT_EACH_PASS);
         s.n_jobs = jobs != 0 ? (uint32_t)jobs : prt_cpu_count();
         s.n_jobs = s.n_jobs < MAX_JOBS ? s.n_jobs : MAX_JOBS;
         s.options.cpu = prt_opt_value(&opts, OPT_CPU, NULL);

@@ -38,8 +38,10 @@ poprt_status prt_gc_eval_lists(prt_eval *c, const prt_op_hooks *as, const void *
 
 /* Hooks of the standard operators that are shared. */
 extern const prt_op_hooks prt_op_add, prt_op_bitwise_and, prt_op_bitwise_not, prt_op_bitwise_or,
-    prt_op_bitwise_xor, prt_op_depth_to_space, prt_op_div, prt_op_gelu, prt_op_identity, prt_op_mod,
-    prt_op_mul, prt_op_pow, prt_op_reshape, prt_op_round, prt_op_slice, prt_op_sub, prt_op_swish;
+    prt_op_bitwise_xor, prt_op_depth_to_space, prt_op_div, prt_op_erf, prt_op_gelu, prt_op_identity,
+    prt_op_isinf, prt_op_layer_normalization, prt_op_leaky_relu, prt_op_mod, prt_op_mul, prt_op_pow,
+    prt_op_reshape, prt_op_round, prt_op_slice, prt_op_softmax, prt_op_sub, prt_op_swish,
+    prt_op_where;
 
 /* How losses are reduced. */
 typedef enum prt_gc_reduction { PRT_GC_SUM, PRT_GC_MEAN, PRT_GC_NONE } prt_gc_reduction;

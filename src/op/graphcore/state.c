@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * state.c — operators of ai.graphcore that give their input on, and what they do beside that:
- * Nop, Detach, TensorRemap, AutoLossScaleProxy, ShapedDropout; CopyVarUpdate, which changes a
- * weight; Abort, which stops the run.
+ * Nop, Detach, TensorRemap, Remap, PrintTileMapping, AutoLossScaleProxy, ShapedDropout;
+ * CopyVarUpdate, which changes a weight; Abort, which stops the run.
  */
 #include "op/graphcore/share.h"
 
@@ -20,6 +20,8 @@
 SAME(gc_auto_loss_scale_proxy);
 SAME(gc_detach);
 SAME(gc_nop);
+SAME(gc_print_tile_mapping);
+SAME(gc_remap);
 
 /* FwdBwdReverse, FwdBwd, Fwd: where layouts change, which a row-major one never does. */
 static poprt_status infer_remap(prt_infer *c)

@@ -6,6 +6,9 @@
  * One walk in order, because what is folded makes its readers foldable. What becomes an output of
  * the graph stays computed, so that the output keeps its producer. An operator that fails on its
  * constants stays too: it may never be reached. Bytes and time are bounded; see pass.h.
+ *
+ * trace_folding (ours: the second half alone): puts in what known shapes imply for Shape, Gather,
+ * Slice, Concat, Cast and arithmetic behind it, and evaluates nothing. Both: bitwise equal.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
@@ -27,6 +30,7 @@ typedef struct folder {
     uint64_t bytes_left;
     uint64_t start_ns;
     int64_t max_tensor; /* bytes; -1: no limit */
+    bool shapes_only;
     bool changed;
     PRT_VEC(made) made;
 } folder;
@@ -265,7 +269,7 @@ static poprt_status fold_graph(folder *f, prt_graph *graph, uint32_t depth)
         PRT_TRY(refresh(f, op));
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(fold_graph(f, op->regions[i], depth + 1));
-        if (is_foldable(f, op))
+        if (!f->shapes_only && is_foldable(f, op))
             PRT_TRY(fold_op(f, op));
         else
             PRT_TRY(fold_contents(f, op));
@@ -273,21 +277,33 @@ static poprt_status fold_graph(folder *f, prt_graph *graph, uint32_t depth)
     return POPRT_OK;
 }
 
-static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
+static poprt_status run_folder(folder *f, prt_graph *graph, bool *changed)
 {
-    folder f = { .p = p, .max_tensor = prt_pass_i64(p, "max_tensor_size") };
-    f.bytes_left = p->limits.fold_bytes != 0 ? p->limits.fold_bytes : UINT64_MAX;
-    f.start_ns = now_ns();
-    poprt_status status = fold_graph(&f, graph, 0);
-    prt_arena_release(f.scratch);
+    f->bytes_left = f->p->limits.fold_bytes != 0 ? f->p->limits.fold_bytes : UINT64_MAX;
+    f->start_ns = now_ns();
+    poprt_status status = fold_graph(f, graph, 0);
+    prt_arena_release(f->scratch);
     /* Steps on the way between constants are nobody's any more; the others get their names. */
-    for (size_t i = 0; i < f.made.count && status == POPRT_OK; i++)
-        if (prt_value_used(f.made.data[i].value))
-            status = prt_value_set_name(f.made.data[i].value, f.made.data[i].name);
-    if (f.changed)
+    for (size_t i = 0; i < f->made.count && status == POPRT_OK; i++)
+        if (prt_value_used(f->made.data[i].value))
+            status = prt_value_set_name(f->made.data[i].value, f->made.data[i].name);
+    if (f->changed)
         (void)prt_graph_drop_constants(graph, true);
-    *changed = *changed || f.changed;
+    *changed = *changed || f->changed;
     return status;
 }
 
+static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    folder f = { .p = p, .max_tensor = prt_pass_i64(p, "max_tensor_size") };
+    return run_folder(&f, graph, changed);
+}
+
+static poprt_status run_trace(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    folder f = { .p = p, .max_tensor = -1, .shapes_only = true };
+    return run_folder(&f, graph, changed);
+}
+
 const prt_pass_hooks prt_pass_constant_folding = { .run = run };
+const prt_pass_hooks prt_pass_trace_folding = { .run = run_trace };

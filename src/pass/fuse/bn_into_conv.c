@@ -8,36 +8,17 @@
  * new constants; the old ones may have other readers. A result that the type cannot hold (half
  * precision, say) keeps the pattern as it is.
  */
-#include <math.h>
-
-#include "pass/rewrite.h"
+#include "pass/fuse/bn.h"
 
 /* Everything about a match; tensors are constants. */
 typedef struct match {
     prt_op *conv, *norm;
-    prt_tensor w, b, scale, bias, mean, var;
+    prt_bn bn;
+    prt_tensor w, b;
     bool has_b, transposed;
     uint64_t channels; /* of the output */
     int64_t group;
-    double epsilon;
 } match;
-
-static bool is_row(const prt_tensor *t, const match *m)
-{
-    return t->dtype == m->w.dtype && t->rank == 1 && (uint64_t)t->dims[0] == m->channels;
-}
-
-static bool match_norm(match *m, const prt_op *norm)
-{
-    const prt_batch_normalization_attrs *a = norm->attrs;
-    for (uint32_t i = 1; i < norm->n_out; i++)
-        if (prt_value_used(&norm->out[i]))
-            return false;
-    m->epsilon = (double)a->epsilon;
-    return a->training_mode == 0 && prt_value_used(&norm->out[0]) &&
-        prt_match_constant(norm, 1, &m->scale) && prt_match_constant(norm, 2, &m->bias) &&
-        prt_match_constant(norm, 3, &m->mean) && prt_match_constant(norm, 4, &m->var);
-}
 
 static bool match_conv(match *m)
 {
@@ -60,33 +41,10 @@ static bool match_conv(match *m)
 
 static bool is_match(match *m)
 {
-    if (!match_norm(m, m->norm) || !match_conv(m))
-        return false;
-    const int32_t dtype = m->w.dtype;
-    if (dtype != PRT_DTYPE_f16 && dtype != PRT_DTYPE_f32 && dtype != PRT_DTYPE_f64)
-        return false;
-    return is_row(&m->scale, m) && is_row(&m->bias, m) && is_row(&m->mean, m) &&
-        is_row(&m->var, m) && (!m->has_b || is_row(&m->b, m)) &&
+    return prt_bn_match(m->norm, &m->bn) && match_conv(m) &&
+        prt_bn_suits(&m->bn, m->w.dtype, m->channels) &&
+        (!m->has_b || prt_bn_is_row(&m->b, m->w.dtype, m->channels)) &&
         prt_pass_may_replace(&m->norm->out[0], &m->conv->out[0]);
-}
-
-/* Stores a value; false when it is finite no more. */
-static bool put(int32_t dtype, void *data, size_t index, double value)
-{
-    prt_store_f64(dtype, data, index, value);
-    return isfinite(prt_load_f64(dtype, data, index));
-}
-
-static bool fold_bias(const match *m, const double *s, void *data)
-{
-    const int32_t dtype = m->w.dtype;
-    for (size_t i = 0; i < m->channels; i++) {
-        const double b = m->has_b ? prt_load_f64(dtype, m->b.data, i) : 0;
-        const double mean = prt_load_f64(dtype, m->mean.data, i);
-        if (!put(dtype, data, i, (b - mean) * s[i] + prt_load_f64(dtype, m->bias.data, i)))
-            return false;
-    }
-    return true;
 }
 
 /* Conv: W[channel, in, …]. ConvTranspose: W[in, channel within its group, …]. */
@@ -101,7 +59,7 @@ static bool fold_weights(const match *m, const double *s, void *data)
             const size_t channel = m->transposed ? r / rows_of_group * columns + c : r;
             const size_t first = (r * columns + c) * inner;
             for (size_t i = first; i < first + inner; i++)
-                if (!put(dtype, data, i, prt_load_f64(dtype, m->w.data, i) * s[channel]))
+                if (!prt_bn_put(dtype, data, i, prt_load_f64(dtype, m->w.data, i) * s[channel]))
                     return false;
         }
     return true;
@@ -112,16 +70,13 @@ static bool fold_weights(const match *m, const double *s, void *data)
 static bool fold(const match *m, prt_pass *p, prt_blob **w, prt_blob **b)
 {
     size_t size;
-    double *s = PRT_NEW_N(p->arena, double, (size_t)m->channels);
+    const double *s = prt_bn_factors(&m->bn, p->arena);
     *w = *b = NULL;
-    if (s == NULL || !prt_dtype_size(m->w.dtype, m->channels, &size) ||
+    if (s == NULL || !prt_pass_afford(p, m->w.size) || !prt_dtype_size(m->w.dtype, m->channels, &size) ||
         prt_blob_create(p->module->allocator, m->w.size, w) != POPRT_OK)
         return false;
-    for (size_t i = 0; i < m->channels; i++)
-        s[i] = prt_load_f64(m->w.dtype, m->scale.data, i) /
-            sqrt(prt_load_f64(m->w.dtype, m->var.data, i) + m->epsilon);
     if (prt_blob_create(p->module->allocator, size, b) == POPRT_OK &&
-        fold_weights(m, s, prt_blob_bytes(*w)) && fold_bias(m, s, prt_blob_bytes(*b)))
+        fold_weights(m, s, prt_blob_bytes(*w)) && prt_bn_fold_bias(&m->bn, s, m->has_b ? &m->b : NULL, 1.0, prt_blob_bytes(*b)))
         return true;
     prt_blob_release(*w);
     prt_blob_release(*b);

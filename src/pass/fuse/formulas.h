@@ -32,4 +32,15 @@ static inline uint32_t prt_formula_beside(const prt_op *op, double value)
 /* The x of which a Mul is Gelu, by Erf or (`*tanh`) by Tanh; NULL when it is something else. */
 prt_value *prt_formula_gelu(const prt_op *mul, bool *tanh);
 
+/* (x - mean) / Sqrt(variance + epsilon) * scale + bias, or without mean and bias (NULL). Scale and
+ * bias have an element for each of the last axis; float32. */
+typedef struct prt_formula_norm {
+    prt_value *x, *scale, *bias;
+    double epsilon;
+} prt_formula_norm;
+
+/* What an Add, or a Mul, is the end of. */
+bool prt_formula_layer_norm(const prt_op *add, prt_formula_norm *out);
+bool prt_formula_rms_norm(const prt_op *mul, prt_formula_norm *out);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nop_moves.c — Slice of everything and Pad by nothing. */
+/* test_nop_moves.c — what moves nothing: Slice, Pad, Expand, Flatten, Reshape, Transpose. */
+#include <stdio.h>
 #include <string.h>
 
 #include "support/check_main.h"
@@ -44,4 +45,82 @@ START_TEST(pads)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/nop_moves", slices, pads)
+/* One operator "s" of x, then Neg. */
+static const char *one(const char *x, const char *op)
+{
+    static char text[1024];
+    (void)snprintf(text, sizeof(text), "x = input %s\n%s\ny = neg s\nreturn y\n", x, op);
+    return text;
+}
+
+START_TEST(expands)
+{
+    static const char *const pass = "eliminate_nop_expand";
+    check(pass, "expand", one("f32[2,3]", "e = const i64[2] {2,1}\ns = expand x e"), true);
+    check(pass, "expand", one("f32[2,3]", "e = const i64[0] {}\ns = expand x e"), true);
+    check(pass, "expand", one("f32[n,3]", "e = const i64[1] {3}\ns = expand x e"), true);
+    /* more elements; a rank more; a dim that may be 1; a shape that is not known */
+    check(pass, "expand", one("f32[2,1]", "e = const i64[2] {2,3}\ns = expand x e"), false);
+    check(pass, "expand", one("f32[3]", "e = const i64[2] {1,3}\ns = expand x e"), false);
+    check(pass, "expand", one("f32[n]", "e = const i64[1] {3}\ns = expand x e"), false);
+    check(pass, "expand", one("f32[3]", "e = input i64[1]\ns = expand x e"), false);
+}
+END_TEST
+
+START_TEST(flattens)
+{
+    static const char *const pass = "eliminate_nop_flatten";
+    check(pass, "flatten", one("f32[n,3]", "s = flatten x"), true);
+    check(pass, "flatten", one("f32[n,3]", "s = flatten x {axis=-1}"), true);
+    check(pass, "flatten", one("f32[1,m]", "s = flatten x {axis=0}"), true);
+    check(pass, "flatten", one("f32[n,3]", "s = flatten x {axis=0}"), false);
+    check(pass, "flatten", one("f32[n,3]", "s = flatten x {axis=2}"), false);
+    check(pass, "flatten", one("f32[n,3,1]", "s = flatten x"), false);
+}
+END_TEST
+
+START_TEST(reshapes)
+{
+    static const char *const pass = "eliminate_nop_reshape";
+    check(pass, "reshape", one("f32[n,3]", "e = const i64[2] {-1,3}\ns = reshape x e"), true);
+    check(pass, "reshape", one("f32[n,3]", "e = const i64[2] {0,-1}\ns = reshape x e"), true);
+    check(pass, "reshape", one("f32[2,3]", "e = const i64[2] {-1,3}\ns = reshape x e"), true);
+    check(pass, "reshape", one("f32[0,n]",
+        "e = const i64[2] {0,-1}\ns = reshape x e {allowzero=0}"), true);
+    check(pass, "reshape", one("f32[n,3]", "e = const i64[2] {3,-1}\ns = reshape x e"), false);
+    check(pass, "reshape", one("f32[n,3]", "e = const i64[1] {-1}\ns = reshape x e"), false);
+    check(pass, "reshape", one("f32[n,3]", "e = input i64[2]\ns = reshape x e"), false);
+    check(pass, "reshape", one("f32[n,3]",
+        "e = const i64[2] {0,3}\ns = reshape x e {allowzero=1}"), false);
+}
+END_TEST
+
+START_TEST(transposes)
+{
+    static const char *const pass = "eliminate_nop_transpose";
+    check(pass, "transpose", one("f32[n,3]", "s = transpose x {perm=[0,1]}"), true);
+    check(pass, "transpose", one("f32[n]", "s = transpose x"), true);
+    check(pass, "transpose", one("f32[n,3]", "s = transpose x {perm=[1,0]}"), false);
+    check(pass, "transpose", one("f32[n,3]", "s = transpose x"), false);
+    check(pass, "transpose", one("f32[*]", "s = transpose x"), false);
+}
+END_TEST
+
+START_TEST(results_and_names_stay)
+{
+    assert_pass_rewrites("eliminate_nop_reshape", NULL,
+        "x = input f32[2,3]\ne = const i64[2] {2,3}\nn = neg x\ny = reshape n e\nreturn y as out\n",
+        "x = input f32[2,3]\ne = const i64[2] {2,3}\ny = neg x\nreturn y as out\n");
+    assert_pass_keeps_results("x = input f32[2,3]\nc = input bool[]\nr = if c {\n"
+                              "  then_branch { t = transpose x {perm=[0,1]}; n = neg t; return n }\n"
+                              "  else_branch { m = exp x; return m }\n}\nreturn r\n",
+        "eliminate_nop_transpose", 0);
+    assert_pass_keeps_results("x = input f32[2,3]\ne = const i64[2] {1,3}\nc = input bool[]\n"
+                              "r = if c {\n  then_branch { t = expand x e; n = neg t; return n }\n"
+                              "  else_branch { m = exp x; return m }\n}\nreturn r\n",
+        "eliminate_nop_expand", 0);
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/clean/nop_moves", slices, pads, expands, flattens, reshapes, transposes,
+    results_and_names_stay)

@@ -202,6 +202,16 @@ START_TEST(inputs_become_rows_of_one)
 }
 END_TEST
 
+START_TEST(the_last_pass_tidies)
+{
+    assert_pass_rewrites("final_check", NULL,
+        "x = input f32[2]\nu = const f32[2] {1, 2}\nw = const f32[2] {1, 2}\na = add x u\n"
+        "y = mul a w @same\nz = neg a @same\nreturn y, z\n",
+        "x = input f32[2]\nu = const f32[2] {1, 2}\na = add x u @Add_0\n"
+        "y = mul a u @same\nz = neg a @same_1\nreturn y, z\n");
+}
+END_TEST
+
 START_TEST(checks_and_overviews_change_nothing)
 {
     static const char model[] = "x = input f32[n]\ny = exp x\nreturn y\n";
@@ -214,4 +224,5 @@ END_TEST
 PRT_TEST_MAIN("pass/prepare", checkpoints_become_outputs, outputs_go_with_what_fed_them,
     an_output_that_a_region_reads_keeps_its_maker, inputs_with_defaults_become_constants,
     constants_leave_regions, batches_get_a_size, inputs_get_shapes, nodes_get_names_of_their_own,
-    images_are_fed_as_bytes, inputs_become_rows_of_one, checks_and_overviews_change_nothing)
+    images_are_fed_as_bytes, inputs_become_rows_of_one, the_last_pass_tidies,
+    checks_and_overviews_change_nothing)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * apply_ir_pass.c — apply_ir_pass: runs the passes of a list in one go, in an order that their
+ * rows allow. Ours: any pass of the registry may be named, with its default options, but not this
+ * one. All names are checked before anything runs.
+ */
+#include "pass/manager.h"
+#include "pass/match.h"
+
+typedef struct saying {
+    const prt_pass *p;
+} saying;
+
+static void say(void *user, prt_pass_level level, const char *pass, const char *subject,
+    const char *message)
+{
+    const prt_pass *p = ((const saying *)user)->p;
+    if (p->say != NULL)
+        p->say(p->say_user, level, pass, subject, message);
+}
+
+static bool cancelled(void *user)
+{
+    const prt_pass *p = ((const saying *)user)->p;
+    return p->cancelled != NULL && p->cancelled(p->cancel_user);
+}
+
+static poprt_status add_all(const prt_pass *p, prt_pass_manager *pm)
+{
+    const char *list = prt_pass_text(p, "passes");
+    prt_str name;
+    for (uint32_t i = 0; prt_match_item(list, i, &name); i++) {
+        const char *text = prt_arena_text(p->arena, name.data, name.size);
+        if (text == NULL)
+            return POPRT_E_NOMEM;
+        if (strcmp(text, p->def->name) == 0)
+            return prt_fail(POPRT_E_ARG, text, "%s cannot run itself", text);
+        PRT_TRY(prt_pass_manager_add(pm, text, 0, NULL));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    saying user = { p };
+    const prt_pass_observer observer = { .user = &user, .say = say, .cancelled = cancelled };
+    prt_pass_manager *pm = NULL;
+    bool any = false;
+    (void)graph;
+    PRT_TRY(prt_pass_manager_create(p->module->allocator, &pm));
+    prt_pass_manager_observe(pm, &observer);
+    prt_pass_manager_limit(pm, &p->limits);
+    prt_pass_manager_choose(pm, p->chooser);
+    poprt_status status = add_all(p, pm);
+    if (status == POPRT_OK)
+        status = prt_pass_manager_run(pm, p->module, &any);
+    prt_pass_manager_release(pm);
+    *changed = *changed || any;
+    return status;
+}
+
+const prt_pass_hooks prt_pass_apply_ir_pass = { .run = run };

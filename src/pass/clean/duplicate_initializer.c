@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * duplicate_initializer.c — eliminate_duplicate_initializer: of constants of one graph with the
+ * same type and bytes the first one stays; remove_duplicated_initializer: the same, and constants
+ * of a region go where a graph around it has them. Inputs with defaults, constants that are
+ * outputs, weights that an operator writes, and strings are left alone.
+ */
+#include "pass/pass.h"
+
+enum { MAX_DEPTH = 256 };
+
+/* Constants with the same bytes. */
+typedef struct twin {
+    prt_value *value;
+    struct twin *next;
+} twin;
+
+typedef struct merger {
+    prt_pass *p;
+    prt_map twins; /* by bytes */
+    bool changed;
+} merger;
+
+/* Of the same graph as `v` or one around it. */
+static bool is_visible(const prt_value *of, const prt_value *v)
+{
+    const prt_graph *g = v->graph;
+    while (g != NULL && g != of->graph)
+        g = g->owner != NULL ? g->owner->graph : NULL;
+    return g != NULL;
+}
+
+static bool may_merge(const prt_value *v)
+{
+    size_t size;
+    return prt_value_is_fixed(v) && prt_value_used(v) && prt_type_size(v->type, &size) &&
+        v->type->dtype != PRT_DTYPE_string && size <= UINT32_MAX && size <= v->constant->size &&
+        !prt_value_is_output(v);
+}
+
+static poprt_status look_at(merger *m, prt_value *v)
+{
+    size_t size;
+    PRT_TRY(prt_pass_check(m->p));
+    if (!may_merge(v) || !prt_type_size(v->type, &size))
+        return POPRT_OK;
+    const prt_str bytes = { size != 0 ? (const char *)v->constant->data : "", (uint32_t)size };
+    twin *first = prt_map_find(&m->twins, bytes), *t = first;
+    while (t != NULL && (t->value->type != v->type || !is_visible(t->value, v)))
+        t = t->next;
+    if (t != NULL) {
+        prt_value_replace(v, t->value);
+        v->name = PRT_STR("");
+        m->changed = true;
+        return POPRT_OK;
+    }
+    t = PRT_NEW(m->p->arena, twin);
+    if (t == NULL)
+        return POPRT_E_NOMEM;
+    *t = (twin){ v, first };
+    return prt_map_set(&m->twins, bytes, t);
+}
+
+static poprt_status merge_graph(merger *m, prt_graph *graph)
+{
+    for (size_t i = 0; i < graph->constants.count; i++)
+        PRT_TRY(look_at(m, graph->constants.data[i]));
+    return POPRT_OK;
+}
+
+static poprt_status merge_all(merger *m, prt_graph *graph, uint32_t depth)
+{
+    if (depth > MAX_DEPTH)
+        return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
+    PRT_TRY(merge_graph(m, graph));
+    prt_for_each_op(op, graph)
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(merge_all(m, op->regions[i], depth + 1));
+    return POPRT_OK;
+}
+
+/* What is not read any more goes, with its name. */
+static poprt_status end(merger *m, prt_graph *graph, poprt_status status, bool *changed)
+{
+    if (status == POPRT_OK && m->changed)
+        (void)prt_graph_drop_constants(graph, true);
+    *changed = *changed || m->changed;
+    return status;
+}
+
+static poprt_status run_here(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    merger m = { .p = p, .twins = prt_map_in(p->arena) };
+    return end(&m, graph, merge_graph(&m, graph), changed);
+}
+
+static poprt_status run_everywhere(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    merger m = { .p = p, .twins = prt_map_in(p->arena) };
+    return end(&m, graph, merge_all(&m, graph, 0), changed);
+}
+
+const prt_pass_hooks prt_pass_eliminate_duplicate_initializer = { .run = run_here };
+const prt_pass_hooks prt_pass_remove_duplicated_initializer = { .run = run_everywhere };

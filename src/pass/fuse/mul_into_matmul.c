@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mul_into_matmul.c — fuse_mul_into_matmul: a constant factor goes into a product's weight,
+ *
+ *     MatMul(x, W) * c       c one number, or one for each column
+ *     MatMul(x * c, W)       c one number, or one for each row of W
+ *
+ * and so does a constant divisor. W is a constant that the product alone reads, of rank 2 or more;
+ * the factor does not enlarge the result. What the type cannot hold is left as it is.
+ *
+ * Results differ by the rounding of the scaled weight: units of the last place of the sum's largest
+ * term. By powers of two they do not, as long as nothing is below the normal numbers.
+ */
+#include "pass/match.h"
+
+/* The constant and the other operand of Mul or Div. */
+static bool read_factor(const prt_op *op, prt_value **x, prt_value **c)
+{
+    prt_tensor t;
+    for (uint32_t slot = 2; slot-- > 0;) {
+        if (!prt_match_constant(op, slot, &t) || (prt_op_is(op, PRT_OP_div) && slot == 0))
+            continue;
+        *c = prt_op_input(op, slot);
+        *x = prt_op_input(op, 1 - slot);
+        return prt_dtype_is_float(t.dtype) && prt_match_fits((*c)->type, (*x)->type);
+    }
+    return false;
+}
+
+/* As many numbers as the last dim has, or one; the other dims are 1. */
+static bool is_row(const prt_value *c, int64_t n)
+{
+    const prt_type *t = c->type;
+    for (int32_t i = 0; i + 1 < t->rank; i++)
+        if (t->dims[i] != 1)
+            return false;
+    return t->rank == 0 || t->dims[t->rank - 1] == 1 || t->dims[t->rank - 1] == n;
+}
+
+/* W times (or by) a row for its columns, or for its rows; NULL: not done. */
+static prt_value *scale(prt_pass *p, prt_build *b, const prt_op *by, prt_value *w, prt_value *c,
+    bool rows)
+{
+    const prt_type *t = w->type;
+    const int64_t n = t->dims[t->rank - (rows ? 2 : 1)];
+    if (!is_row(c, n))
+        return NULL;
+    const int64_t count = c->type->rank == 0 ? 1 : c->type->dims[c->type->rank - 1];
+    const int64_t dims[2] = { count, 1 };
+    prt_value *in[2] = { w, prt_match_reshaped(b, c, rows ? 2 : 1, dims) };
+    return in[1] != NULL ? prt_match_compute(p, b, w, by->def->id, NULL, 2, in) : NULL;
+}
+
+static prt_value *weight_of(const prt_op *matmul)
+{
+    prt_tensor w;
+    return matmul != NULL && prt_match_own_constant(matmul, 1, &w) && w.rank >= 2
+        ? prt_op_input(matmul, 1)
+        : NULL;
+}
+
+static bool put(prt_build *b, prt_op *root, const prt_op *matmul, prt_value *x, prt_value *w)
+{
+    prt_value *in[2] = { x, w };
+    prt_op *op = prt_match_new(b, matmul, PRT_OP_matmul, NULL, 2, in, 1);
+    if (op != NULL)
+        (void)prt_pass_replace(b, &root->out[0], &op->out[0]);
+    return true;
+}
+
+static bool apply_behind(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x, *c;
+    if (!read_factor(root, &x, &c))
+        return false;
+    const prt_op *matmul = prt_match_interior(root, x == prt_op_input(root, 0) ? 0 : 1,
+        PRT_OP_matmul);
+    prt_value *w = weight_of(matmul);
+    if (w == NULL || (w = scale(p, b, root, w, c, false)) == NULL)
+        return b->status != POPRT_OK;
+    return put(b, root, matmul, prt_op_input(matmul, 0), w);
+}
+
+static bool apply_before(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_op *mul = prt_match_interior(root, 0, PRT_OP_mul);
+    const prt_op *by = mul != NULL ? mul : prt_match_interior(root, 0, PRT_OP_div);
+    prt_value *x, *c, *w = weight_of(root);
+    if (by == NULL || w == NULL || !read_factor(by, &x, &c) ||
+        (w = scale(p, b, by, w, c, true)) == NULL)
+        return b->status != POPRT_OK;
+    return put(b, root, root, x, w);
+}
+
+static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_behind }, { PRT_OP_div, apply_behind },
+    { PRT_OP_matmul, apply_before } };
+
+const prt_pass_hooks prt_pass_fuse_mul_into_matmul = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};

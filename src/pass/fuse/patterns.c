@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * patterns.c — erf_gelu_pattern, gelu_pattern, layer_norm_pattern: the formulas of formulas.h become
+ * operators of ai.graphcore:
+ *
+ *     Gelu by Erf             GeluErf (ours: not Gelu, so that the numbers stay)
+ *     Gelu by Tanh            Gelu
+ *     layer norm, last axis   GroupNormalization of one group over [rows, hidden], with Reshapes
+ *                             around it where x has another rank than 2
+ *
+ * Results differ by rounding: the formula's steps round one by one, the operator once. Constants
+ * that are rounded themselves, such as 1.4142, count as what they stand for.
+ */
+#include "pass/fuse/formulas.h"
+#include "pass/match.h"
+
+static bool apply_gelu(prt_build *b, prt_op *root, bool by_tanh)
+{
+    bool tanh = false;
+    prt_value *x = prt_formula_gelu(root, &tanh);
+    if (x == NULL || tanh != by_tanh || !prt_formula_is_float(x) || x->type != root->out[0].type)
+        return false;
+    return prt_match_put(b, root, tanh ? PRT_OP_gc_gelu : PRT_OP_gc_gelu_erf, NULL, 1, &x);
+}
+
+static bool apply_by_erf(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return apply_gelu(b, root, false);
+}
+
+static bool apply_by_tanh(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return apply_gelu(b, root, true);
+}
+
+/* The shape that x has, to come back to. */
+static prt_value *shape_of(prt_build *b, prt_value *x)
+{
+    if (prt_type_is_static(x->type))
+        return prt_build_i64s(b, (uint32_t)x->type->rank, x->type->dims);
+    return prt_build_unary(b, PRT_OP_shape, x);
+}
+
+static bool apply_norm(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_formula_norm n;
+    (void)p;
+    if (!prt_formula_layer_norm(root, &n))
+        return false;
+    const int64_t hidden = n.x->type->dims[n.x->type->rank - 1], rows[2] = { -1, hidden };
+    if (!prt_dim_is_number(hidden) || hidden == 0)
+        return false;
+    const bool flat = n.x->type->rank == 2;
+    prt_value *in[3] = { n.x, n.scale, n.bias };
+    if (!flat)
+        in[0] = prt_build_binary(b, PRT_OP_reshape, n.x, prt_build_i64s(b, 2, rows));
+    prt_gc_group_normalization_attrs attrs = PRT_ATTRS_OF(gc_group_normalization);
+    PRT_ATTR_GIVE(attrs, gc_group_normalization, num_groups, 1);
+    PRT_ATTR_GIVE(attrs, gc_group_normalization, epsilon, (float)n.epsilon);
+    if (flat)
+        return prt_match_put(b, root, PRT_OP_gc_group_normalization, &attrs, 3, in);
+    prt_op *norm = prt_match_new(b, root, PRT_OP_gc_group_normalization, &attrs, 3, in, 1);
+    prt_value *back = shape_of(b, n.x);
+    prt_value *y = norm != NULL ? prt_build_binary(b, PRT_OP_reshape, &norm->out[0], back) : NULL;
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+static const prt_rewrite by_erf[] = { { PRT_OP_mul, apply_by_erf } };
+static const prt_rewrite by_tanh[] = { { PRT_OP_mul, apply_by_tanh } };
+static const prt_rewrite norms[] = { { PRT_OP_add, apply_norm } };
+
+const prt_pass_hooks prt_pass_erf_gelu_pattern = { .rewrites = by_erf, .n_rewrites = 1 };
+const prt_pass_hooks prt_pass_gelu_pattern = { .rewrites = by_tanh, .n_rewrites = 1 };
+const prt_pass_hooks prt_pass_layer_norm_pattern = { .rewrites = norms, .n_rewrites = 1 };

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * older.c — operators that opset 11 does not have become ones that it has, and open forms explicit
+ * ones:
+ *
+ *     replace_castlike           Cast to the type of input 1, once that is known
+ *     replace_celu               alpha * Elu(x / alpha): within two roundings more; the same bits
+ *                                when alpha is 1, which is Elu
+ *     replace_clip_empty_inputs  bounds that are not given
+ *     replace_greater_or_equal   Not(Less), or Greater or Equal of floats
+ *     replace_hardswish          x * HardSigmoid(x): one rounding more
+ *     replace_less_or_equal      Not(Less the other way round), or Less or Equal of floats
+ *     replace_trilu              Where a constant mask says so
+ *
+ * Ours: Not(Less) of a NaN would be true, so floats get two comparisons, which are exact. The
+ * bounds that Clip gets are infinite for floats, as results then are the same bits; the least and
+ * the largest number for integers. Celu and Trilu become standard operators, not custom ones.
+ */
+#include <math.h>
+
+#include "ir/formula.h"
+#include "pass/match.h"
+
+static bool apply_cast_like(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const int32_t to = prt_match_dtype(prt_op_input(root, 1));
+    (void)p;
+    if (to == PRT_DTYPE_undefined)
+        return false;
+    prt_value *y = prt_build_cast_like(b, root->attrs, prt_op_input(root, 0), to);
+    return prt_match_become(b, root, y);
+}
+
+static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const float alpha = ((const prt_celu_attrs *)root->attrs)->alpha;
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    if (prt_match_dtype(x) == PRT_DTYPE_undefined || !(alpha > 0.0f) || !isfinite(alpha))
+        return false;
+    return prt_match_become(b, root, prt_build_celu(b, x, alpha));
+}
+
+static bool apply_hard_swish(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return prt_match_become(b, root, prt_build_hard_swish(b, prt_op_input(root, 0)));
+}
+
+/* ---- comparisons */
+
+static bool or_equal(prt_build *b, prt_op *root, bool greater)
+{
+    prt_value *x = prt_op_input(root, 0), *y = prt_op_input(root, 1);
+    const int32_t dtype = prt_match_dtype(x);
+    if (dtype == PRT_DTYPE_undefined)
+        return false;
+    if (prt_dtype_is_float(dtype))
+        return prt_match_become(b, root, prt_build_or_equal(b, greater, x, y));
+    prt_value *less = prt_build_binary(b, PRT_OP_less, greater ? x : y, greater ? y : x);
+    return prt_match_become_op(b, root, PRT_OP_not, NULL, 1, &less);
+}
+
+static bool apply_greater(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return or_equal(b, root, true);
+}
+
+static bool apply_less(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return or_equal(b, root, false);
+}
+
+/* ---- Clip */
+
+static prt_value *bound(prt_build *b, int32_t dtype, bool high)
+{
+    const uint32_t bits = prt_dtype_bits(dtype);
+    unsigned char bytes[8] = { 0 };
+    if (prt_dtype_is_float(dtype))
+        prt_store_f64(dtype, bytes, 0, high ? (double)INFINITY : -(double)INFINITY);
+    else if (prt_dtype_of(dtype)->kind == PRT_KIND_uint)
+        prt_store_u64(dtype, bytes, 0, high ? UINT64_MAX >> (64 - bits) : 0);
+    else
+        prt_store_i64(dtype, bytes, 0, (high ? INT64_MAX : INT64_MIN) >> (64 - bits));
+    return prt_build_tensor(b, dtype, 0, NULL, bytes);
+}
+
+static bool apply_clip(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const int32_t dtype = prt_match_dtype(prt_op_input(root, 0));
+    (void)p;
+    if (dtype == PRT_DTYPE_undefined ||
+        (prt_op_input(root, 1) != NULL && prt_op_input(root, 2) != NULL))
+        return false;
+    while (b->status == POPRT_OK && root->n_in < 3)
+        b->status = prt_op_add_input(root, NULL);
+    for (uint32_t i = 1; b->status == POPRT_OK && i < 3; i++)
+        if (prt_op_input(root, i) == NULL)
+            prt_op_set_input(root, i, bound(b, dtype, i == 2));
+    return true;
+}
+
+/* ---- Trilu */
+
+enum { MOST_MASK = 1 << 24 }; /* elements */
+
+/* true where an element stays */
+static prt_value *triangle(prt_pass *p, prt_build *b, int64_t rows, int64_t columns, int64_t k,
+    bool upper)
+{
+    const int64_t dims[2] = { rows, columns };
+    unsigned char *mask = prt_arena_alloc(p->arena, (size_t)(rows * columns));
+    if (mask == NULL) {
+        b->status = POPRT_E_NOMEM;
+        return NULL;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            mask[i * columns + j] = upper ? j - i >= k : j - i <= k;
+    return prt_build_tensor(b, PRT_DTYPE_bool, 2, dims, mask);
+}
+
+static bool is_plain(int32_t dtype)
+{
+    return dtype == PRT_DTYPE_bool || prt_dtype_is_float(dtype) || prt_dtype_is_integer(dtype);
+}
+
+static bool apply_trilu(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    const int64_t rows = prt_match_dim(x, -2), columns = prt_match_dim(x, -1);
+    int64_t k = 0;
+    if (!is_plain(prt_match_dtype(x)) || rows < 0 || columns < 0 ||
+        (columns != 0 && rows > MOST_MASK / columns) ||
+        (prt_op_input(root, 1) != NULL && !prt_match_integer(root, 1, &k)))
+        return false;
+    const bool upper = ((const prt_trilu_attrs *)root->attrs)->upper != 0;
+    prt_value *in[3] = { triangle(p, b, rows, columns, k, upper), x,
+        prt_build_scalar(b, x->type->dtype, 0) };
+    return prt_match_become_op(b, root, PRT_OP_where, NULL, 3, in);
+}
+
+PRT_PASS_OF_ONE(replace_castlike, PRT_OP_cast_like, apply_cast_like);
+PRT_PASS_OF_ONE(replace_celu, PRT_OP_celu, apply_celu);
+PRT_PASS_OF_ONE(replace_clip_empty_inputs, PRT_OP_clip, apply_clip);
+PRT_PASS_OF_ONE(replace_greater_or_equal, PRT_OP_greater_or_equal, apply_greater);
+PRT_PASS_OF_ONE(replace_hardswish, PRT_OP_hard_swish, apply_hard_swish);
+PRT_PASS_OF_ONE(replace_less_or_equal, PRT_OP_less_or_equal, apply_less);
+PRT_PASS_OF_ONE(replace_trilu, PRT_OP_trilu, apply_trilu);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * where.c — choices by arithmetic.
+ *
+ *     replace_where_mask          Where(m, scores, -big), or the other way round, that only Softmax
+ *                                 over the last axis reads: scores + Where(m, 0, -big), where the
+ *                                 mask has its own, smaller shape. -big is one number of -10000 or
+ *                                 below, or -infinity, and stays what it is. The same within
+ *                                 exp(-big) where scores are small beside big and a row is not
+ *                                 masked as a whole (that would be uniform, and becomes the softmax
+ *                                 of scores as far as big leaves bits of them).
+ *     replace_where_with_mul_add  Where(c, X, Y) of floats: c * X + (1 - c) * Y. The same numbers
+ *                                 (but for the sign of 0) where X and Y are finite; an infinity or
+ *                                 NaN that was not chosen shows as NaN, so constants that have one
+ *                                 are left alone.
+ */
+#include <math.h>
+
+#include "pass/match.h"
+
+/* ---- masks */
+
+static bool is_softmax_of_last(const prt_op *op)
+{
+    if (!prt_op_is(op, PRT_OP_softmax) && !prt_op_is(op, PRT_OP_gc_softmax_v2))
+        return false;
+    const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
+    const int64_t axis = prt_op_is(op, PRT_OP_softmax)
+        ? ((const prt_softmax_attrs *)op->attrs)->axis
+        : ((const prt_gc_softmax_v2_attrs *)op->attrs)->axis;
+    return axis == -1 || (x != NULL && axis == x->rank - 1);
+}
+
+static bool feeds_softmax(const prt_value *v)
+{
+    prt_for_each_use(use, v)
+        if (!is_softmax_of_last(use->user))
+            return false;
+    return prt_value_used(v);
+}
+
+static bool apply_mask(prt_pass *p, prt_build *b, prt_op *root)
+{
+    double big;
+    (void)p;
+    for (uint32_t slot = 1; slot < 3; slot++) {
+        prt_value *scores = prt_op_input(root, 3 - slot);
+        if (!prt_match_number(root, slot, &big) || !(big <= -1e4) ||
+            !prt_dtype_is_float(prt_match_dtype(scores)) || prt_match_ranked(scores) == NULL ||
+            scores->type != root->out[0].type || !feeds_softmax(&root->out[0]))
+            continue;
+        const int32_t dtype = scores->type->dtype;
+        prt_value *in[3] = { prt_op_input(root, 0) };
+        in[slot] = prt_build_scalar(b, dtype, big);
+        in[3 - slot] = prt_build_scalar(b, dtype, 0);
+        prt_value *sum[2] = { scores, prt_build_op(b, PRT_OP_where, NULL, 3, in) };
+        return prt_match_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+    }
+    return false;
+}
+
+/* ---- any choice */
+
+static bool may_be_infinite(const prt_op *op, uint32_t slot)
+{
+    prt_tensor t;
+    if (!prt_match_constant(op, slot, &t))
+        return false;
+    for (size_t i = 0; i < prt_tensor_count(&t); i++)
+        if (!isfinite(prt_load_f64(t.dtype, t.data, i)))
+            return true;
+    return false;
+}
+
+static bool apply_choice(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 1), *y = prt_op_input(root, 2);
+    const int32_t dtype = prt_match_dtype(x);
+    (void)p;
+    if (!prt_match_takes(PRT_OP_mul, dtype) || !prt_dtype_is_float(dtype) ||
+        may_be_infinite(root, 1) || may_be_infinite(root, 2))
+        return false;
+    prt_value *c = prt_match_cast(b, prt_op_input(root, 0), dtype);
+    prt_value *rest = prt_build_binary(b, PRT_OP_sub, prt_build_scalar(b, dtype, 1), c);
+    prt_value *sum[2] = { prt_build_binary(b, PRT_OP_mul, c, x),
+        prt_build_binary(b, PRT_OP_mul, rest, y) };
+    return prt_match_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+}
+
+PRT_PASS_OF_ONE(replace_where_mask, PRT_OP_where, apply_mask);
+PRT_PASS_OF_ONE(replace_where_with_mul_add, PRT_OP_where, apply_choice);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * axes.c — axes and sizes as a backend wants them. Results stay the same bits.
+ *
+ *     cumsum_workaround  the axis becomes a constant scalar that is not negative
+ *     onehot_workaround  the depth becomes int32, the axis is not negative
+ *     topk_workaround    the axis is not negative
+ *
+ * Ours: integers that CumSum adds stay integers, because float32 does not hold all of them; an axis
+ * that only a run knows is warned of.
+ */
+#include "pass/match.h"
+
+/* ---- CumSum */
+
+/* What is known of the only number in a value, beside constants: what inference has found. */
+static bool known_number(const prt_op *op, uint32_t slot, int64_t *out)
+{
+    const prt_value *v = prt_op_input(op, slot);
+    if (prt_match_integer(op, slot, out))
+        return true;
+    if (v == NULL || v->content == NULL || v->content->count != 1 || prt_value_is_input(v) ||
+        !prt_dim_is_number(v->content->values[0]))
+        return false;
+    *out = v->content->values[0];
+    return true;
+}
+
+/* Input `slot` is this number already, as a constant without dims. */
+static bool is_scalar(const prt_op *op, uint32_t slot, int64_t number)
+{
+    prt_tensor t;
+    return prt_match_constant(op, slot, &t) && t.rank == 0 &&
+        prt_load_i64(t.dtype, t.data, 0) == number;
+}
+
+static poprt_status fix_cumsum(prt_pass *p, prt_op *op, bool *changed)
+{
+    const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
+    int64_t axis;
+    if (!known_number(op, 1, &axis)) {
+        prt_pass_warn(p, prt_op_label(op), "the axis of CumSum is known at run time alone; "
+            "backends need a constant");
+        return POPRT_OK;
+    }
+    if (axis < 0 && x != NULL)
+        axis += x->rank;
+    if (axis < 0 || is_scalar(op, 1, axis))
+        return POPRT_OK;
+    prt_build b = prt_build_before(op);
+    prt_value *number = prt_build_scalar(&b, prt_op_input(op, 1)->type->dtype, (double)axis);
+    PRT_TRY(prt_build_status(&b));
+    prt_op_set_input(op, 1, number);
+    *changed = true;
+    return POPRT_OK;
+}
+
+static poprt_status run_cumsum(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    prt_for_each_op(op, graph) {
+        PRT_TRY(prt_pass_check(p));
+        if (prt_op_is(op, PRT_OP_cumsum))
+            PRT_TRY(fix_cumsum(p, op, changed));
+    }
+    return POPRT_OK;
+}
+
+const prt_pass_hooks prt_pass_cumsum_workaround = { .run = run_cumsum };
+
+/* ---- OneHot */
+
+/* The depth as int32; NULL where it is that already, or does not fit. */
+static prt_value *depth_of(prt_build *b, const prt_op *root)
+{
+    prt_value *depth = prt_op_input(root, 1);
+    prt_tensor t;
+    if (prt_match_dtype(depth) == PRT_DTYPE_i32 || prt_match_dtype(depth) == PRT_DTYPE_undefined)
+        return NULL;
+    if (!prt_match_constant(root, 1, &t))
+        return prt_match_cast(b, depth, PRT_DTYPE_i32);
+    if (prt_tensor_count(&t) != 1)
+        return NULL;
+    const double number = prt_load_f64(t.dtype, t.data, 0);
+    if (!(number >= 0 && number <= INT32_MAX))
+        return NULL;
+    const int32_t whole = (int32_t)number;
+    return prt_build_tensor(b, PRT_DTYPE_i32, t.rank, t.dims, &whole);
+}
+
+static bool apply_one_hot(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_one_hot_attrs *a = root->attrs;
+    const prt_type *index = prt_match_ranked(prt_op_input(root, 0));
+    const bool behind = a->axis < 0 && index != NULL && a->axis + index->rank + 1 >= 0;
+    prt_value *depth = depth_of(b, root);
+    (void)p;
+    if ((depth == NULL && !behind) || b->status != POPRT_OK)
+        return b->status != POPRT_OK;
+    if (depth != NULL)
+        prt_op_set_input(root, 1, depth);
+    if (behind)
+        PRT_ATTR_GIVE(*a, one_hot, axis, a->axis + index->rank + 1);
+    prt_op_touch(root);
+    return true;
+}
+
+/* ---- TopK */
+
+static bool apply_topk(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_topk_attrs *a = root->attrs;
+    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
+    (void)p;
+    (void)b;
+    if (a->axis >= 0 || x == NULL || a->axis + x->rank < 0)
+        return false;
+    PRT_ATTR_GIVE(*a, topk, axis, a->axis + x->rank);
+    prt_op_touch(root);
+    return true;
+}
+
+PRT_PASS_OF_ONE(onehot_workaround, PRT_OP_one_hot, apply_one_hot);
+PRT_PASS_OF_ONE(topk_workaround, PRT_OP_topk, apply_topk);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pre_scale.c — pre_scale. */
+#include <stdio.h>
+
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+static const char *const pass = "pre_scale";
+
+#define X                                                                                          \
+    "x = input f32[2,4]\nw = const f32[4,2] {1,2,3,4,5,6,7,8}\nb = const f32[2] {1,-2}\n"          \
+    "k = input f32[2,3]\nc = const f32[] {4}\nto = const i64[3] {1,2,2}\n"
+#define MOVED                                                                                      \
+    X "m = matmul x w @proj\na = add m b\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"      \
+      "s = matmul q k @scores\n"
+
+START_TEST(the_factor_goes_into_the_weights)
+{
+    assert_pass_rewrites(pass, NULL, MOVED "d = div s c\ny = softmax d\nreturn y\n",
+        X "w_0 = const f32[4,2] {0.25,0.5,0.75,1,1.25,1.5,1.75,2}\nb_1 = const f32[2] {0.25,-0.5}\n"
+          "m = matmul x w_0 @proj\na = add m b_1\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"
+          "s = matmul q k @scores\ny = softmax s\nreturn y\n");
+    assert_pass_keeps_results(MOVED "d = div s c\ny = softmax d\nreturn y\n", pass, 0);
+    assert_pass_keeps_results(MOVED "e = const f32[1] {0.3}\nd = mul e s\ny = softmax d\nreturn y\n",
+        pass, 1e-5);
+    assert_pass_keeps_results(X "m = matmul x w\ns = matmul m k\ny = mul s c\nreturn y\n", pass, 0);
+    /* on the right side */
+    assert_pass_keeps_results(X "z = input f32[3,2]\nm = matmul x w\nt = transpose m\n"
+                                "s = matmul z t\ny = mul s c\nreturn y\n",
+        pass, 0);
+}
+END_TEST
+
+START_TEST(near_misses_are_left)
+{
+    static const char *const texts[] = {
+        MOVED "d = div s c\nreturn d, s\n",
+        MOVED "d = div s c\nreturn d, q\n",
+        MOVED "d = div c s\nreturn d\n",
+        MOVED "v = const f32[3] {1,2,3}\nd = mul s v\nreturn d\n",
+        X "s = matmul x w\ny = mul s c\nreturn y\n",
+        X "m = matmul x w\nn = neg m\ns = matmul n k\ny = mul s c\nreturn y\n",
+        X "m = matmul x w\ns = matmul m k\ny = mul s c\nz = neg w\nreturn y, z\n",
+        X "b2 = input f32[2]\nm = matmul x w\na = add m b2\ns = matmul a k\ny = mul s c\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
+        assert_pass_leaves(pass, NULL, texts[i]);
+}
+END_TEST
+
+START_TEST(regions)
+{
+    assert_pass_keeps_results(X "o = input bool[]\nto2 = const i64[2] {4,2}\nr = if o {\n  then_branch { x2 = concat x x; m = matmul x2 w; "
+                                "s = matmul m k; d = div s c; return d }\n"
+                                "  else_branch { e = reshape x to2; f = matmul e k; return f }\n}\n"
+                                "return r\n",
+        pass, 0);
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/fuse/pre_scale", the_factor_goes_into_the_weights, near_misses_are_left, regions)
