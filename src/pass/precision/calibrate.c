@@ -194,7 +194,7 @@ static poprt_status try_inputs(calibrator *c)
 
 /* ---- rounding in the model */
 
-/* Losses of gptq are noise by signal: of the sums, or of the weight where its inputs do not tell. */
+/* Losses of gptq are noise by signal: of the sums, or of the weight where inputs do not tell. */
 static poprt_status round_weight(calibrator *c, layer *l)
 {
     prt_tensor t;
