@@ -115,7 +115,9 @@ poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pas
     return prt_fail_at_stage(prt_pass_manager_add(manager->manager, pass, count, list), "passes");
 }
 
-/* What the config sets to something else than the default. */
+enum { FORMULA_OPSET = 17 }; /* the first that has LayerNormalization */
+
+/* What the config sets to something else than the default, and what follows from that. */
 static const char *get_setting(void *user, const char *key)
 {
     static const char *const keys[] = {
@@ -129,6 +131,12 @@ static const char *get_setting(void *user, const char *key)
 #undef OPTION
     };
     const poprt_config *config = user;
+    const int64_t opset = prt_config_number(config, PRT_OPTION_convert_version);
+    const bool ipu = strcmp(prt_config_text(config, PRT_OPTION_target), "ipu") == 0;
+    if (strcmp(key, "formulas") == 0)
+        return !ipu && (opset == 0 || opset >= FORMULA_OPSET) ? "true" : NULL;
+    if (strcmp(key, "fast_norm") == 0)
+        return ipu && prt_config_number(config, PRT_OPTION_disable_fast_norm) == 0 ? "true" : NULL;
     for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)
         if (strcmp(keys[i], key) == 0) {
             const char *text = config->text[i];

@@ -304,9 +304,8 @@ static void adopt_value(prt_graph *graph, prt_value *value)
     value->id = graph->n_values++;
 }
 
-poprt_status prt_graph_inline(prt_graph *region, prt_op *before)
+poprt_status prt_graph_inline(prt_graph *region, prt_graph *to, prt_op *before)
 {
-    prt_graph *to = before->graph;
     PRT_ASSERT(region->inputs.count == 0);
     for (size_t i = 0; i < region->constants.count; i++) {
         if (!PRT_VEC_PUSH(to->module->arena, &to->constants, region->constants.data[i])) {

@@ -150,9 +150,9 @@ void prt_value_replace(prt_value *from, prt_value *to);
 /* Unlinks an op whose outputs have no uses. Its inputs are released, regions too. */
 void prt_op_erase(prt_op *op);
 void prt_op_move_before(prt_op *op, prt_op *before);
-/* Moves the ops and constants of a region to the graph of `before`, in front of it. The region is
- * left with its outputs, which are values of that graph now; regions with inputs cannot go. */
-poprt_status prt_graph_inline(prt_graph *region, prt_op *before);
+/* Moves the ops and constants of a region to `to`, in front of `before` (NULL: to the end). The
+ * region is left with its outputs, which are values of `to` now; regions with inputs cannot go. */
+poprt_status prt_graph_inline(prt_graph *region, prt_graph *to, prt_op *before);
 /* To be called by whoever edits attributes: forgets the bytes the op was read from. */
 static inline void prt_op_touch(prt_op *op)
 {

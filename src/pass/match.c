@@ -189,30 +189,13 @@ prt_op *prt_match_node(prt_graph *graph, prt_str name)
     return find_node(graph, name, 0);
 }
 
-bool prt_match_item(const char *list, uint32_t index, prt_str *out)
-{
-    for (const char *at = list; *at != '\0';) {
-        at += strspn(at, " \t,");
-        size_t n = strcspn(at, ",");
-        const char *next = at + n;
-        while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t'))
-            n--;
-        if (n != 0 && index-- == 0) {
-            *out = (prt_str){ at, (uint32_t)n };
-            return true;
-        }
-        at = next;
-    }
-    return false;
-}
-
 poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t multiple,
     prt_graph *graph, prt_op ***out, uint32_t *count)
 {
-    const char *list = prt_pass_text(p, option);
     PRT_VEC(prt_op *) nodes = { 0 };
     prt_str name;
-    for (uint32_t i = 0; prt_match_item(list, i, &name); i++) {
+    for (const char *cursor = NULL; prt_pass_next(p, option, &cursor, &name);) {
+        const size_t i = nodes.count;
         prt_op *op = prt_match_node(graph, name);
         if (op == NULL)
             return prt_fail(POPRT_E_NOT_FOUND, option, "no node has the name '%.*s' that %s lists",
@@ -312,8 +295,8 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
     if (b->status != POPRT_OK)
         return NULL;
     for (uint32_t i = 0; i < n_in; i++)
-        if (in[i] != NULL && (!prt_value_is_fixed(in[i]) ||
-                                 !prt_size_add(most, in[i]->constant->size, &most)))
+        if (in[i] != NULL &&
+            (!prt_value_is_fixed(in[i]) || !prt_size_add(most, in[i]->constant->size, &most)))
             return NULL;
     if (!prt_size_mul(most, SCRATCH_FACTOR, &room) || !prt_size_add(room, SCRATCH_MORE, &room) ||
         prt_arena_create(p->module->allocator, room, &scratch) != POPRT_OK)

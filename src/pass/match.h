@@ -71,10 +71,6 @@ poprt_status prt_match_gather(prt_arena *arena, prt_match_groups *groups, const 
 /* The first node of that name, in the graph or in one of its regions. */
 prt_op *prt_match_node(prt_graph *graph, prt_str name);
 
-/* Item `index` of a comma list, without blanks around it; false past the end. Empty items do not
- * count. */
-bool prt_match_item(const char *list, uint32_t index, prt_str *out);
-
 /* The nodes that a list option names, which must be `multiple` or more and a multiple of it;
  * failures name the option. `*count` is 0 for an empty list. */
 poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t multiple,

@@ -96,14 +96,45 @@ void prt_region_sink(prt_op *first, prt_op *last, const bool *marks)
     }
 }
 
-poprt_status prt_region_inline(prt_graph *region, prt_op *before, prt_value **results)
+poprt_status prt_region_inline(prt_graph *region, prt_graph *to, prt_op *before,
+    prt_value **results)
 {
-    PRT_TRY(prt_graph_inline(region, before));
+    PRT_TRY(prt_graph_inline(region, to, before));
     for (uint32_t i = 0; i < region->ret->n_in; i++) {
         results[i] = prt_op_input(region->ret, i);
         prt_op_set_input(region->ret, i, NULL);
     }
     return POPRT_OK;
+}
+
+prt_op *prt_region_new_if(prt_op *before, prt_value *condition, uint32_t n_out)
+{
+    prt_op *op = prt_graph_add_op(before->graph, before, prt_op_of(PRT_OP_if), 1, n_out, 2);
+    if (op == NULL)
+        return NULL;
+    prt_if_attrs *attrs = op->attrs;
+    PRT_ATTR_GIVE(*attrs, if, then_branch, 0);
+    PRT_ATTR_GIVE(*attrs, if, else_branch, 1);
+    prt_op_set_input(op, 0, condition);
+    return op;
+}
+
+poprt_status prt_region_give(prt_graph *region, uint32_t count, prt_value *const *values)
+{
+    prt_str *names = PRT_NEW_N(region->module->arena, prt_str, count);
+    if (names == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = PRT_STR("");
+    return prt_graph_set_outputs(region, count, values, names);
+}
+
+prt_graph *prt_region_around(const prt_op *in, const prt_op *op)
+{
+    prt_graph *g = in->graph;
+    while (g != NULL && g->owner != op)
+        g = g->owner != NULL ? g->owner->graph : NULL;
+    return g;
 }
 
 prt_op *prt_region_copy_op(const prt_op *op, prt_graph *graph, prt_op *before)

@@ -25,9 +25,19 @@ bool prt_region_depends(const prt_op *op, const bool *marks);
 /* Puts the ops marked in `marks`, of those from `first` up to `last`, behind `last`, in order. */
 void prt_region_sink(prt_op *first, prt_op *last, const bool *marks);
 
-/* Moves what a region without inputs holds in front of `before`. `results` gets what it gives; the
- * region is empty afterwards. */
-poprt_status prt_region_inline(prt_graph *region, prt_op *before, prt_value **results);
+/* Moves what a region without inputs holds to `to`, in front of `before` (NULL: to the end).
+ * `results` gets what it gives; the region is empty afterwards. */
+poprt_status prt_region_inline(prt_graph *region, prt_graph *to, prt_op *before,
+    prt_value **results);
+
+/* An If before `before` whose branches are empty and give nothing yet. NULL: no memory. */
+prt_op *prt_region_new_if(prt_op *before, prt_value *condition, uint32_t n_out);
+
+/* What a branch gives. */
+poprt_status prt_region_give(prt_graph *region, uint32_t count, prt_value *const *values);
+
+/* The branch of `op` that an op is in, at any depth; NULL: in none. */
+prt_graph *prt_region_around(const prt_op *in, const prt_op *op);
 
 /* A copy of an op without regions before `before`; its inputs are the same values. NULL: no
  * memory. */

@@ -131,6 +131,8 @@ static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t op
         break;
     case PRT_USE_TEXT:
         text = prt_opt_value(opts, option, NULL);
+        if (text[0] == '\0') /* a choice that was left open */
+            return POPRT_OK;
         break;
     default:
         PRT_TRY(prt_fail_about(gather(tool, opts, option, &text), o->name));

@@ -171,7 +171,7 @@ static bool add_item(parser *p, uint32_t option, const char *value)
 {
     const prt_opt_def *o = &p->command->options[option];
     search s = { .word = value };
-    if (value != NULL && o->choices != NULL) {
+    if (value != NULL && value[0] != '\0' && o->choices != NULL) {
         prt_opt_each_choice(o->choices, look, &s);
         if (!s.found) {
             (void)prt_opt_usage_error(p->command, "--%s: '%s' is none of %s", o->name, value,

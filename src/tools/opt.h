@@ -28,7 +28,7 @@ typedef struct prt_opt_def {
     uint8_t arity;    /* prt_opt_arity */
     const char *value; /* what to call the value in help */
     const char *help;  /* NULL: accepted, and shown nowhere */
-    const char *choices; /* "a|b": what the value may be; NULL: anything */
+    const char *choices; /* "a|b": what the value may be, or nothing; NULL: anything */
     uint8_t takes;       /* prt_opt_takes, for completion */
 } prt_opt_def;
 

@@ -94,7 +94,7 @@ expect 2
 has err 'input_model'
 expect 2 --no_such_option
 has err '^usage: poprt'
-expect 2 --precision fp16 -i "$digits"
+expect 2 --precison fp16 -i "$digits"
 expect 2 --output -i "$digits"
 expect 2 -i
 expect 2 --show=yes -i "$digits"

@@ -5,7 +5,6 @@
  * one. All names are checked before anything runs.
  */
 #include "pass/manager.h"
-#include "pass/match.h"
 
 typedef struct saying {
     const prt_pass *p;
@@ -27,9 +26,8 @@ static bool cancelled(void *user)
 
 static poprt_status add_all(const prt_pass *p, prt_pass_manager *pm)
 {
-    const char *list = prt_pass_text(p, "passes");
     prt_str name;
-    for (uint32_t i = 0; prt_match_item(list, i, &name); i++) {
+    for (const char *cursor = NULL; prt_pass_next(p, "passes", &cursor, &name);) {
         const char *text = prt_arena_text(p->arena, name.data, name.size);
         if (text == NULL)
             return POPRT_E_NOMEM;

@@ -25,7 +25,7 @@ static poprt_status inline_branch(prt_pass *p, prt_op *op, prt_graph *branch)
     prt_value **results = PRT_NEW_N(p->arena, prt_value *, op->n_out);
     if (results == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_region_inline(branch, op, results));
+    PRT_TRY(prt_region_inline(branch, op->graph, op, results));
     for (uint32_t i = 0; i < op->n_out && b.status == POPRT_OK; i++) {
         prt_value *from = &op->out[i], *to = results[i];
         if (!prt_value_used(from))

@@ -33,8 +33,8 @@ static bool match_conv(match *m)
                              : ((const prt_conv_attrs *)m->conv->attrs)->group;
     if (m->group < 1 || m->w.dims[0] % m->group != 0)
         return false;
-    m->channels = m->transposed ? (uint64_t)m->w.dims[1] * (uint64_t)m->group
-                                : (uint64_t)m->w.dims[0];
+    m->channels =
+        m->transposed ? (uint64_t)m->w.dims[1] * (uint64_t)m->group : (uint64_t)m->w.dims[0];
     m->has_b = prt_op_input(m->conv, 2) != NULL;
     return !m->has_b || prt_match_constant(m->conv, 2, &m->b);
 }
@@ -72,11 +72,13 @@ static bool fold(const match *m, prt_pass *p, prt_blob **w, prt_blob **b)
     size_t size;
     const double *s = prt_bn_factors(&m->bn, p->arena);
     *w = *b = NULL;
-    if (s == NULL || !prt_pass_afford(p, m->w.size) || !prt_dtype_size(m->w.dtype, m->channels, &size) ||
+    if (s == NULL || !prt_pass_afford(p, m->w.size) ||
+        !prt_dtype_size(m->w.dtype, m->channels, &size) ||
         prt_blob_create(p->module->allocator, m->w.size, w) != POPRT_OK)
         return false;
     if (prt_blob_create(p->module->allocator, size, b) == POPRT_OK &&
-        fold_weights(m, s, prt_blob_bytes(*w)) && prt_bn_fold_bias(&m->bn, s, m->has_b ? &m->b : NULL, 1.0, prt_blob_bytes(*b)))
+        fold_weights(m, s, prt_blob_bytes(*w)) &&
+        prt_bn_fold_bias(&m->bn, s, m->has_b ? &m->b : NULL, 1.0, prt_blob_bytes(*b)))
         return true;
     prt_blob_release(*w);
     prt_blob_release(*b);
@@ -89,10 +91,10 @@ static bool apply(prt_pass *p, prt_build *builder, prt_op *root)
     prt_blob *w, *b;
     if (!is_match(&m) || !fold(&m, p, &w, &b))
         return false;
-    prt_value *weights = prt_pass_derive(root->graph, prt_op_input(m.conv, 1),
-        prt_op_input(m.conv, 1)->type, w);
-    prt_value *bias = prt_pass_derive(root->graph, prt_op_input(root, 2),
-        prt_op_input(root, 2)->type, b);
+    prt_value *weights =
+        prt_pass_derive(root->graph, prt_op_input(m.conv, 1), prt_op_input(m.conv, 1)->type, w);
+    prt_value *bias =
+        prt_pass_derive(root->graph, prt_op_input(root, 2), prt_op_input(root, 2)->type, b);
     if (weights == NULL || bias == NULL) {
         builder->status = POPRT_E_NOMEM;
         return true;

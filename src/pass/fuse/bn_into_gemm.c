@@ -70,7 +70,8 @@ static bool fold(const match *m, prt_pass *p, prt_blob **w, prt_blob **c)
 {
     const double *s = prt_bn_factors(&m->bn, p->arena);
     *w = *c = NULL;
-    if (s != NULL && prt_pass_afford(p, m->w.size) && prt_blob_create(p->module->allocator, m->w.size, w) == POPRT_OK &&
+    if (s != NULL && prt_pass_afford(p, m->w.size) &&
+        prt_blob_create(p->module->allocator, m->w.size, w) == POPRT_OK &&
         prt_blob_create(p->module->allocator, m->bn.bias.size, c) == POPRT_OK &&
         fold_weights(m, s, prt_blob_bytes(*w)) &&
         prt_bn_fold_bias(&m->bn, s, m->has_c ? &m->c : NULL, (double)m->attrs.beta,

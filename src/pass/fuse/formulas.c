@@ -7,7 +7,8 @@
  *     (x - mean) / Sqrt(mean((x - mean)^2) + e) * s + b       LayerNormalization, last axis
  *     x / Sqrt(mean(x^2) + e) * s                             RMSNormalization, last axis
  *
- * The last two: norms.c. Constants are within a few units of single precision of what the formula says.
+ * The last two: norms.c. Constants are within a few units of single precision of what the formula
+ * says.
  */
 #include "pass/fuse/formulas.h"
 

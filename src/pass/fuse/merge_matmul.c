@@ -99,9 +99,7 @@ static prt_value *join(const plan *m, prt_build *b, bool bias)
         if (in[i] == NULL)
             return NULL;
     }
-    return in != NULL
-        ? prt_match_compute(m->p, b, in[0], PRT_OP_concat, &attrs, m->n, in)
-        : NULL;
+    return in != NULL ? prt_match_compute(m->p, b, in[0], PRT_OP_concat, &attrs, m->n, in) : NULL;
 }
 
 /* Parts of `y` in the place of what the old ops gave. */

@@ -73,8 +73,8 @@ static bool apply_behind(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x, *c;
     if (!read_factor(root, &x, &c))
         return false;
-    const prt_op *matmul = prt_match_interior(root, x == prt_op_input(root, 0) ? 0 : 1,
-        PRT_OP_matmul);
+    const prt_op *matmul =
+        prt_match_interior(root, x == prt_op_input(root, 0) ? 0 : 1, PRT_OP_matmul);
     prt_value *w = weight_of(matmul);
     if (w == NULL || (w = scale(p, b, root, w, c, false)) == NULL)
         return b->status != POPRT_OK;

@@ -28,7 +28,8 @@ static bool read_cut(prt_op *op, key *k, cut *c)
     const prt_value *x = prt_op_input(op, 0);
     if (!prt_op_is(op, PRT_OP_slice) || !prt_type_is_tensor(x->type) || x->type->rank < 0 ||
         !prt_match_i64s(op, 1, 1, &start, &n) || n != 1 || !prt_match_i64s(op, 2, 1, &end, &n) ||
-        n != 1 || (prt_op_input(op, 3) != NULL && (!prt_match_i64s(op, 3, 1, &axis, &n) || n != 1)) ||
+        n != 1 ||
+        (prt_op_input(op, 3) != NULL && (!prt_match_i64s(op, 3, 1, &axis, &n) || n != 1)) ||
         (prt_op_input(op, 4) != NULL && (!prt_match_i64s(op, 4, 1, &step, &n) || n != 1)) ||
         step != 1 || !prt_match_axis(axis, x->type->rank, &at) ||
         !prt_dim_is_number(x->type->dims[at]))
@@ -116,8 +117,7 @@ static poprt_status merge(prt_pass *p, const prt_match_group *group, bool *chang
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     prt_match_groups groups = { 0 };
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op(op, graph) {
         key k = { 0 };
         cut c;
         PRT_TRY(prt_pass_check(p));

@@ -14,8 +14,7 @@ static const prt_op *mean_at(const prt_op *op, uint32_t slot)
 {
     const prt_op *mean = prt_match_producer(op, slot, PRT_OP_reduce_mean);
     prt_tensor axes;
-    if (mean == NULL ||
-        ((const prt_reduce_mean_attrs *)mean->attrs)->keepdims == 0 ||
+    if (mean == NULL || ((const prt_reduce_mean_attrs *)mean->attrs)->keepdims == 0 ||
         !prt_match_constant(mean, 1, &axes) || prt_tensor_count(&axes) != 1)
         return NULL;
     const prt_value *x = prt_op_input(mean, 0);
@@ -85,7 +84,8 @@ static prt_value *find_centred(const prt_value *d)
         return NULL;
     const prt_op *mean = mean_at(d->def, 1);
     prt_value *x = prt_op_input(d->def, 0);
-    return mean != NULL && is_shared_by_subs(&mean->out[0]) && prt_op_input(mean, 0) == x ? x : NULL;
+    return mean != NULL && is_shared_by_subs(&mean->out[0]) && prt_op_input(mean, 0) == x ? x
+                                                                                          : NULL;
 }
 
 /* The d of d / Sqrt(mean(d^2) + e); NULL when `op` is something else. */
@@ -136,8 +136,8 @@ bool prt_formula_layer_norm(const prt_op *root, prt_formula_norm *out)
             const prt_op *quotient = quotient_at(mul, side);
             double epsilon = 0;
             prt_value *x = quotient != NULL ? find_centred(find_spread(quotient, &epsilon)) : NULL;
-            *out = (prt_formula_norm){ x, prt_op_input(mul, 1 - side),
-                prt_op_input(root, 1 - slot), epsilon };
+            *out = (prt_formula_norm){ x, prt_op_input(mul, 1 - side), prt_op_input(root, 1 - slot),
+                epsilon };
             if (is_normal(x, out->scale) && is_row(out->bias, x->type))
                 return true;
         }

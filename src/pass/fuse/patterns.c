@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patterns.c — erf_gelu_pattern, gelu_pattern, layer_norm_pattern: the formulas of formulas.h become
- * operators of ai.graphcore:
+ * patterns.c — erf_gelu_pattern, gelu_pattern, layer_norm_pattern: the formulas of formulas.h
+ * become operators of ai.graphcore:
  *
  *     Gelu by Erf             GeluErf (ours: not Gelu, so that the numbers stay)
  *     Gelu by Tanh            Gelu

@@ -35,7 +35,8 @@ static poprt_status move(prt_op *op, prt_op *expand, uint32_t at)
         in[i] = i == at ? prt_op_input(expand, 0) : prt_op_input(op, i);
     prt_op *small = prt_match_new(&b, op, op->def->id, op->attrs, op->n_in, in, 1);
     prt_value *wide[2] = { small != NULL ? &small->out[0] : NULL, shape };
-    prt_op *large = small != NULL ? prt_match_new(&b, expand, PRT_OP_expand, NULL, 2, wide, 1) : NULL;
+    prt_op *large =
+        small != NULL ? prt_match_new(&b, expand, PRT_OP_expand, NULL, 2, wide, 1) : NULL;
     if (large != NULL)
         (void)prt_pass_replace(&b, &op->out[0], &large->out[0]);
     return prt_build_status(&b);

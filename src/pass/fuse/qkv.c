@@ -5,8 +5,8 @@
  *     MatMul(x, W) [→ Reshape] → Add(bias) → Reshape to [B, S, heads, size] → Transpose
  *
  * become one: weights and biases side by side on the last dim, one MatMul, one Add, one Reshape to
- * [B, S, 3 heads, size], one Transpose to [B, 3 heads, S, size], one Split. K's turn of the last two
- * axes for QK' stays behind it. Bitwise equal, for what each column sums up stays.
+ * [B, S, 3 heads, size], one Transpose to [B, 3 heads, S, size], one Split. K's turn of the last
+ * two axes for QK' stays behind it. Bitwise equal, for what each column sums up stays.
  *
  * Expects exactly three such branches of one shape, each step read by the next one alone, weights
  * that are matrices nobody else reads, biases with a number for each column. Transposes are
@@ -78,16 +78,15 @@ static bool read_branch(prt_op *op, branch *t, key *k)
         return false;
     if (reshape == NULL && (!prt_type_is_tensor(x) || x->rank != 3))
         return false;
-    if ((t->add = next_of(last, PRT_OP_add)) == NULL ||
-        !read_bias(t, &last->out[0], w.dims[1]) ||
+    if ((t->add = next_of(last, PRT_OP_add)) == NULL || !read_bias(t, &last->out[0], w.dims[1]) ||
         (t->reshape = next_of(t->add, PRT_OP_reshape)) == NULL ||
         prt_op_input(t->reshape, 0) != &t->add->out[0] ||
         (t->transpose = next_of(t->reshape, PRT_OP_transpose)) == NULL || !read_shape(t) ||
         !read_turn(t) || t->shape[2] > INT32_MAX / PARTS || t->shape[3] > INT32_MAX ||
         t->shape[2] * t->shape[3] != w.dims[1] ||
-        (reshape != NULL && (!prt_type_is_tensor(reshape->out[0].type) ||
-                                reshape->out[0].type->rank != 3 ||
-                                reshape->out[0].type->dims[2] != w.dims[1])))
+        (reshape != NULL &&
+            (!prt_type_is_tensor(reshape->out[0].type) || reshape->out[0].type->rank != 3 ||
+                reshape->out[0].type->dims[2] != w.dims[1])))
         return false;
     *k = (key){ prt_op_input(op, 0), w.dims[0], w.dims[1], t->shape[2], t->shape[3], w.dtype };
     return true;
@@ -161,8 +160,7 @@ static poprt_status merge(prt_pass *p, const prt_match_group *group, bool *chang
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     prt_match_groups groups = { 0 };
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op(op, graph) {
         branch t;
         key k;
         PRT_TRY(prt_pass_check(p));

@@ -25,8 +25,13 @@ static const char *const modes[] = { "output_channels", "input_channels", "reduc
 
 static poprt_status read_dict(const prt_pass *p, prt_json **out)
 {
-    const char *text = prt_pass_text(p, "serialize_dict");
-    PRT_TRY(prt_json_parse(p->arena, text, strlen(text), out));
+    PRT_TRY(prt_pass_json(p, "serialize_dict", out));
+    if (*out == NULL) { /* an empty text */
+        *out = PRT_NEW(p->arena, prt_json);
+        if (*out == NULL)
+            return POPRT_E_NOMEM;
+        (*out)->kind = PRT_JSON_OBJECT;
+    }
     if ((*out)->kind != PRT_JSON_OBJECT)
         return prt_fail(POPRT_E_ARG, "serialize_dict",
             "serialize_dict is an object of node names, like {\"NODE\": 2}");

@@ -19,9 +19,10 @@ START_TEST(empty_inputs_go)
     assert_pass_rewrites(pass, NULL,
         "x = input f32[0]\nz = input f32[0]\ny = concat x z\nreturn y\n",
         "x = input f32[0]\nz = input f32[0]\ny = identity x\nreturn y\n");
-    assert_pass_keeps_results("x = input f32[3]\nq = input bool[]\ne = const f32[0] {}\nr = if q {\n"
-                              "  then_branch { a = concat x e; return a }\n"
-                              "  else_branch { c = exp x; return c }\n}\nreturn r\n",
+    assert_pass_keeps_results(
+        "x = input f32[3]\nq = input bool[]\ne = const f32[0] {}\nr = if q {\n"
+        "  then_branch { a = concat x e; return a }\n"
+        "  else_branch { c = exp x; return c }\n}\nreturn r\n",
         pass, 0);
 }
 END_TEST
@@ -29,11 +30,13 @@ END_TEST
 START_TEST(other_inputs_stay)
 {
     static const char *const pass = "remove_empty_concat_inputs";
-    assert_pass_leaves(pass, NULL, "x = input f32[2,n]\nz = input f32[2,1]\n"
-                                   "y = concat x z {axis=1}\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[2,n]\nz = input f32[2,1]\n"
+        "y = concat x z {axis=1}\nreturn y\n");
     /* empty, but along another axis: its columns count */
-    assert_pass_leaves(pass, NULL, "x = input f32[0,2]\nz = input f32[0,3]\n"
-                                   "y = concat x z {axis=1}\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[0,2]\nz = input f32[0,3]\n"
+        "y = concat x z {axis=1}\nreturn y\n");
 }
 END_TEST
 

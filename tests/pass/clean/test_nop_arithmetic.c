@@ -64,15 +64,17 @@ START_TEST(casts)
         "x = input f32[n]\ny = neg x\nreturn y\n");
     assert_pass_leaves("eliminate_nop_cast", NULL,
         "x = input f32[n]\ns = cast x {to=10}\ny = neg s\nreturn y\n");
-    assert_pass_leaves("eliminate_nop_cast", NULL, "x = input f32[n]\ny = cast x {to=1}\nreturn y\n");
+    assert_pass_leaves("eliminate_nop_cast", NULL,
+        "x = input f32[n]\ny = cast x {to=1}\nreturn y\n");
 }
 END_TEST
 
 START_TEST(regions)
 {
-    assert_pass_keeps_results("x = input f32[3]\nq = input bool[]\nz = const f32[] {0}\nr = if q {\n"
-                              "  then_branch { a = add x z; b = neg a; return b }\n"
-                              "  else_branch { c = exp x; return c }\n}\nreturn r\n",
+    assert_pass_keeps_results(
+        "x = input f32[3]\nq = input bool[]\nz = const f32[] {0}\nr = if q {\n"
+        "  then_branch { a = add x z; b = neg a; return b }\n"
+        "  else_branch { c = exp x; return c }\n}\nreturn r\n",
         "eliminate_nop_arithmetic", 0);
     assert_pass_keeps_results("x = input f32[3]\nq = input bool[]\nr = if q {\n"
                               "  then_branch { a = cast x {to=1}; b = neg a; return b }\n"

@@ -7,7 +7,7 @@ static const char *const pass = "eliminate_nop_if";
 
 #define WITH(value)                                                                                \
     "x = input f32[2]\nq = const bool[] {" value "}\nr = if q {\n"                                 \
-    "  then_branch { k = const f32[2] {1,2}; t = add x k; return t }\n"                           \
+    "  then_branch { k = const f32[2] {1,2}; t = add x k; return t }\n"                            \
     "  else_branch { e = neg x; return e }\n}\ny = exp r\nreturn y\n"
 
 START_TEST(the_branch_that_is_taken_stays)
@@ -28,10 +28,11 @@ START_TEST(captures_may_be_given_on)
                                          "  then_branch { return x }\n"
                                          "  else_branch { e = neg x; return e }\n}\ny = exp r\n"
                                          "return y\n";
-    static const char *const to_output = "x = input f32[2]\nq = const bool[] {true}\nr, s = if q {\n"
-                                         "  then_branch { a = exp x; return x, a }\n"
-                                         "  else_branch { e = neg x; return e, e }\n}\n"
-                                         "return r as first, s\n";
+    static const char *const to_output =
+        "x = input f32[2]\nq = const bool[] {true}\nr, s = if q {\n"
+        "  then_branch { a = exp x; return x, a }\n"
+        "  else_branch { e = neg x; return e, e }\n}\n"
+        "return r as first, s\n";
     assert_pass_rewrites(pass, NULL, to_reader,
         "x = input f32[2]\nq = const bool[] {true}\ny = exp x\nreturn y\n");
     assert_pass_rewrites(pass, NULL, to_output,
@@ -50,7 +51,8 @@ START_TEST(nested_ones_go_together)
     static const char *const text =
         "x = input f32[2]\np = input bool[]\nq = const bool[] {true}\nr = if p {\n"
         "  then_branch {\n    i = if q {\n      then_branch {\n        j = if q {\n"
-        "          then_branch { a = exp x; return a }\n          else_branch { b = neg x; return b }\n"
+        "          then_branch { a = exp x; return a }\n          else_branch { b = neg x; return "
+        "b }\n"
         "        }\n        return j\n      }\n      else_branch { c = abs x; return c }\n    }\n"
         "    return i\n  }\n  else_branch { d = sign x; return d }\n}\nreturn r\n";
     assert_pass_rewrites(pass, NULL, text,
@@ -63,12 +65,14 @@ END_TEST
 
 START_TEST(near_misses_stay)
 {
-    assert_pass_leaves(pass, NULL, "x = input f32[2]\nq = input bool[]\nr = if q {\n"
-                                   "  then_branch { return x }\n  else_branch { e = neg x; return e }\n"
-                                   "}\nreturn r\n");
-    assert_pass_leaves(pass, NULL, "x = input f32[2]\nq = input bool[] {true}\nr = if q {\n"
-                                   "  then_branch { return x }\n  else_branch { e = neg x; return e }\n"
-                                   "}\nreturn r\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[2]\nq = input bool[]\nr = if q {\n"
+        "  then_branch { return x }\n  else_branch { e = neg x; return e }\n"
+        "}\nreturn r\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[2]\nq = input bool[] {true}\nr = if q {\n"
+        "  then_branch { return x }\n  else_branch { e = neg x; return e }\n"
+        "}\nreturn r\n");
 }
 END_TEST
 

@@ -20,15 +20,20 @@ START_TEST(slices)
 {
     static const char *const pass = "eliminate_nop_slice";
     check(pass, "slice", X "s = slice x a b\ny = neg s\nreturn y\n", true);
-    check(pass, "slice", X "e = const i64[2] {0,1}\nt = const i64[2] {1,1}\ns = slice x a b e t\n"
-                           "y = neg s\nreturn y\n", true);
+    check(pass, "slice",
+        X "e = const i64[2] {0,1}\nt = const i64[2] {1,1}\ns = slice x a b e t\n"
+          "y = neg s\nreturn y\n",
+        true);
     /* fewer; backwards; of unknown length; a graph's input that would be its output */
     check(pass, "slice", X "c = const i64[2] {2,2}\ns = slice x a c\ny = neg s\nreturn y\n", false);
-    check(pass, "slice", X "c = const i64[1] {2}\nd = const i64[1] {-9}\ne = const i64[1] {1}\n"
-                           "t = const i64[1] {-1}\ns = slice x c d e t\ny = neg s\nreturn y\n",
+    check(pass, "slice",
+        X "c = const i64[1] {2}\nd = const i64[1] {-9}\ne = const i64[1] {1}\n"
+          "t = const i64[1] {-1}\ns = slice x c d e t\ny = neg s\nreturn y\n",
         false);
-    check(pass, "slice", "x = input f32[n]\na = const i64[1] {0}\nb = const i64[1] {9}\n"
-                         "s = slice x a b\ny = neg s\nreturn y\n", false);
+    check(pass, "slice",
+        "x = input f32[n]\na = const i64[1] {0}\nb = const i64[1] {9}\n"
+        "s = slice x a b\ny = neg s\nreturn y\n",
+        false);
     check(pass, "slice", X "y = slice x a b\nreturn y\n", false);
 }
 END_TEST
@@ -36,10 +41,14 @@ END_TEST
 START_TEST(pads)
 {
     static const char *const pass = "eliminate_nop_pad";
-    check(pass, "pad", "x = input f32[n,3]\np = const i64[4] {0,0,0,0}\ns = pad x p\ny = neg s\n"
-                       "return y\n", true);
-    check(pass, "pad", "x = input f32[2,3]\np = const i64[4] {0,1,0,-1}\ns = pad x p\ny = neg s\n"
-                       "return y\n", false);
+    check(pass, "pad",
+        "x = input f32[n,3]\np = const i64[4] {0,0,0,0}\ns = pad x p\ny = neg s\n"
+        "return y\n",
+        true);
+    check(pass, "pad",
+        "x = input f32[2,3]\np = const i64[4] {0,1,0,-1}\ns = pad x p\ny = neg s\n"
+        "return y\n",
+        false);
     check(pass, "pad", "x = input f32[2,3]\np = input i64[4]\ns = pad x p\ny = neg s\nreturn y\n",
         false);
 }
@@ -85,13 +94,13 @@ START_TEST(reshapes)
     check(pass, "reshape", one("f32[n,3]", "e = const i64[2] {-1,3}\ns = reshape x e"), true);
     check(pass, "reshape", one("f32[n,3]", "e = const i64[2] {0,-1}\ns = reshape x e"), true);
     check(pass, "reshape", one("f32[2,3]", "e = const i64[2] {-1,3}\ns = reshape x e"), true);
-    check(pass, "reshape", one("f32[0,n]",
-        "e = const i64[2] {0,-1}\ns = reshape x e {allowzero=0}"), true);
+    check(pass, "reshape",
+        one("f32[0,n]", "e = const i64[2] {0,-1}\ns = reshape x e {allowzero=0}"), true);
     check(pass, "reshape", one("f32[n,3]", "e = const i64[2] {3,-1}\ns = reshape x e"), false);
     check(pass, "reshape", one("f32[n,3]", "e = const i64[1] {-1}\ns = reshape x e"), false);
     check(pass, "reshape", one("f32[n,3]", "e = input i64[2]\ns = reshape x e"), false);
-    check(pass, "reshape", one("f32[n,3]",
-        "e = const i64[2] {0,3}\ns = reshape x e {allowzero=1}"), false);
+    check(pass, "reshape", one("f32[n,3]", "e = const i64[2] {0,3}\ns = reshape x e {allowzero=1}"),
+        false);
 }
 END_TEST
 
@@ -111,9 +120,10 @@ START_TEST(results_and_names_stay)
     assert_pass_rewrites("eliminate_nop_reshape", NULL,
         "x = input f32[2,3]\ne = const i64[2] {2,3}\nn = neg x\ny = reshape n e\nreturn y as out\n",
         "x = input f32[2,3]\ne = const i64[2] {2,3}\ny = neg x\nreturn y as out\n");
-    assert_pass_keeps_results("x = input f32[2,3]\nc = input bool[]\nr = if c {\n"
-                              "  then_branch { t = transpose x {perm=[0,1]}; n = neg t; return n }\n"
-                              "  else_branch { m = exp x; return m }\n}\nreturn r\n",
+    assert_pass_keeps_results(
+        "x = input f32[2,3]\nc = input bool[]\nr = if c {\n"
+        "  then_branch { t = transpose x {perm=[0,1]}; n = neg t; return n }\n"
+        "  else_branch { m = exp x; return m }\n}\nreturn r\n",
         "eliminate_nop_transpose", 0);
     assert_pass_keeps_results("x = input f32[2,3]\ne = const i64[2] {1,3}\nc = input bool[]\n"
                               "r = if c {\n  then_branch { t = expand x e; n = neg t; return n }\n"

@@ -36,8 +36,9 @@ START_TEST(longer_periods_are_tiled)
     /* along several axes */
     keeps("x = input f32[6]\nc = const f32[4,6] {1,2,1,2,1,2,3,4,3,4,3,4,1,2,1,2,1,2,3,4,3,4,3,4}\n"
           "y = add x c\nreturn y\n");
-    keeps("x = input f32[6]\nc = const f32[2,2,6] {1,2,1,2,1,2,3,4,3,4,3,4,1,2,1,2,1,2,3,4,3,4,3,4}\n"
-          "y = add x c\nreturn y\n");
+    keeps(
+        "x = input f32[6]\nc = const f32[2,2,6] {1,2,1,2,1,2,3,4,3,4,3,4,1,2,1,2,1,2,3,4,3,4,3,4}\n"
+        "y = add x c\nreturn y\n");
     keeps("x = input f32[2]\nq = input bool[]\nr = if q {\n  then_branch { c = const f32[2] {5,5}; "
           "t = add x c; return t }\n  else_branch { e = neg x; return e }\n}\nreturn r\n");
 }
@@ -50,16 +51,21 @@ START_TEST(others_are_left)
     assert_pass_leaves(pass, NULL, text);
     assert_pass_leaves(pass, "min_saved_bytes=13", text);
     /* no whole number of periods; the last one differs; bits differ; an output; an input */
-    assert_pass_leaves(pass, all, "x = input f32[5]\nc = const f32[5] {1,2,1,2,1}\ny = add x c\n"
-                                  "return y\n");
-    assert_pass_leaves(pass, all, "x = input f32[6]\nc = const f32[6] {1,2,1,2,1,3}\ny = add x c\n"
-                                  "return y\n");
-    assert_pass_leaves(pass, all, "x = input f32[2]\nc = const f32[2] {0,-0.0}\ny = add x c\n"
-                                  "return y\n");
-    assert_pass_leaves(pass, all, "x = input f32[2]\nc = const f32[2] {1,1}\ny = add x c\n"
-                                  "return y, c\n");
-    assert_pass_leaves(pass, all, "x = input f32[2]\nc = input f32[2] {1,1}\ny = add x c\n"
-                                  "return y\n");
+    assert_pass_leaves(pass, all,
+        "x = input f32[5]\nc = const f32[5] {1,2,1,2,1}\ny = add x c\n"
+        "return y\n");
+    assert_pass_leaves(pass, all,
+        "x = input f32[6]\nc = const f32[6] {1,2,1,2,1,3}\ny = add x c\n"
+        "return y\n");
+    assert_pass_leaves(pass, all,
+        "x = input f32[2]\nc = const f32[2] {0,-0.0}\ny = add x c\n"
+        "return y\n");
+    assert_pass_leaves(pass, all,
+        "x = input f32[2]\nc = const f32[2] {1,1}\ny = add x c\n"
+        "return y, c\n");
+    assert_pass_leaves(pass, all,
+        "x = input f32[2]\nc = input f32[2] {1,1}\ny = add x c\n"
+        "return y\n");
     assert_pass_fails(pass, "min_saved_bytes=0", text, POPRT_E_ARG, "1 or more");
 }
 END_TEST

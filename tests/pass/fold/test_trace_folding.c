@@ -8,7 +8,8 @@ static const char *const pass = "trace_folding";
 START_TEST(shapes_become_constants)
 {
     static const char *const text =
-        "x = input f32[2,3,4]\n%0 = const i64[] {1}\n%1 = const i64[1] {-1}\n%2 = const i64[1] {0}\n"
+        "x = input f32[2,3,4]\n%0 = const i64[] {1}\n%1 = const i64[1] {-1}\n%2 = const i64[1] "
+        "{0}\n"
         "s = shape x\ng = gather s %0\nu = unsqueeze g %2\nc = concat u %1\ny = reshape x c\n"
         "return y\n";
     assert_pass_rewrites(pass, NULL, text,
@@ -40,10 +41,11 @@ END_TEST
 
 START_TEST(regions)
 {
-    assert_pass_keeps_results("x = input f32[2,3]\nq = input bool[]\nr = if q {\n"
-                              "  then_branch { s = shape x; t = cast s {to=1}; return t }\n"
-                              "  else_branch { u = shape x; v = cast u {to=1}; w = neg v; return w }\n"
-                              "}\nreturn r\n",
+    assert_pass_keeps_results(
+        "x = input f32[2,3]\nq = input bool[]\nr = if q {\n"
+        "  then_branch { s = shape x; t = cast s {to=1}; return t }\n"
+        "  else_branch { u = shape x; v = cast u {to=1}; w = neg v; return w }\n"
+        "}\nreturn r\n",
         pass, 0);
 }
 END_TEST

@@ -34,8 +34,9 @@ START_TEST(products_take_it_in)
         { "f32[2,3]", "c = const f32[] {7}\np = gemm x w c {transB=1}" } };
     for (size_t i = 0; i < PRT_COUNT_OF(forms); i++)
         assert_pass_keeps_results(text_of(forms[i][0], forms[i][1]), pass, 1e-6);
-    assert_pass_keeps_results(text_of("f32[1,6]", "z = const f32[4,2] {1,2,3,4,5,6,7,8}\n"
-                                                  "p = gemm x z {transA=1}"),
+    assert_pass_keeps_results(text_of("f32[1,6]",
+                                  "z = const f32[4,2] {1,2,3,4,5,6,7,8}\n"
+                                  "p = gemm x z {transA=1}"),
         pass, 1e-6);
 }
 END_TEST
@@ -68,13 +69,15 @@ START_TEST(near_misses_are_left)
     assert_pass_leaves(pass, NULL,
         "x = input f32[4,3]\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\n" PARAMS
         "p = matmul x w\ny = batch_normalization p s t m v\nreturn y, p\n");
-    assert_pass_leaves(pass, NULL, "x = input f32[4,3]\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\n" PARAMS
-                                   "p = matmul x w\ny = batch_normalization p s t m v "
-                                   "{training_mode=1}\nreturn y\n");
-    assert_pass_leaves(pass, NULL, "x = input f32[4,3]\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\n"
-                                   "s = const f32[2] {2, 3}\nt = const f32[2] {1, -1}\n"
-                                   "m = const f32[2] {0.5, 1}\nv = const f32[2] {-3, 15}\n"
-                                   "p = matmul x w\ny = batch_normalization p s t m v\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[4,3]\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\n" PARAMS
+        "p = matmul x w\ny = batch_normalization p s t m v "
+        "{training_mode=1}\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[4,3]\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\n"
+        "s = const f32[2] {2, 3}\nt = const f32[2] {1, -1}\n"
+        "m = const f32[2] {0.5, 1}\nv = const f32[2] {-3, 15}\n"
+        "p = matmul x w\ny = batch_normalization p s t m v\nreturn y\n");
 }
 END_TEST
 

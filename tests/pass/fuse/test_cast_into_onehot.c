@@ -14,9 +14,10 @@ START_TEST(the_values_are_cast)
     assert_pass_rewrites(pass, NULL, text,
         HOT "v_0 = const f32[2] {0,3}\ny = one_hot i d v_0 {axis=0} @hot\nreturn y\n");
     assert_pass_keeps_results(text, pass, 0);
-    assert_pass_keeps_results(HOT "q = input bool[]\nr = if q {\n  then_branch { h = one_hot i d v; "
-                                  "y = cast h {to=1}; return y }\n"
-                                  "  else_branch { e = cast i {to=1}; return e }\n}\nreturn r\n",
+    assert_pass_keeps_results(HOT
+        "q = input bool[]\nr = if q {\n  then_branch { h = one_hot i d v; "
+        "y = cast h {to=1}; return y }\n"
+        "  else_branch { e = cast i {to=1}; return e }\n}\nreturn r\n",
         pass, 0);
 }
 END_TEST

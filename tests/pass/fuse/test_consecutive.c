@@ -6,7 +6,18 @@
 #include "support/graph_text.h"
 
 /* Element types as Cast numbers them. */
-enum { F32 = 1, U8 = 2, I8 = 3, I16 = 5, I32 = 6, I64 = 7, BOOL = 9, F16 = 10, F64 = 11, BF16 = 16 };
+enum {
+    F32 = 1,
+    U8 = 2,
+    I8 = 3,
+    I16 = 5,
+    I32 = 6,
+    I64 = 7,
+    BOOL = 9,
+    F16 = 10,
+    F64 = 11,
+    BF16 = 16
+};
 
 static const char *casts(const char *from, int by, int to)
 {
@@ -22,13 +33,14 @@ START_TEST(casts_that_lose_nothing_go)
     static const struct {
         const char *from;
         int by, to;
-    } fused[] = { { "f16", F32, F16 }, { "f16", F32, I32 }, { "bf16", F32, F16 }, { "f32", F64, F16 },
-        { "u8", I16, I8 }, { "i8", I64, F32 }, { "i8", F16, F32 }, { "i32", F64, F32 },
-        { "bool", F32, I64 }, { "bool", I32, BOOL }, { "i16", F32, I64 }, { "i16", F32, BOOL },
-        { "i64", I64, I8 }, { "f32", F32, F16 } },
-      left[] = { { "f32", I32, F32 }, { "f32", F16, F32 }, { "i32", BOOL, I32 }, { "i32", F32, F64 },
-          { "i64", F64, I64 }, { "i32", I16, I64 }, { "i8", U8, I64 }, { "f16", BF16, F32 },
-          { "bf16", F16, F32 }, { "i16", F32, I8 }, { "f32", BOOL, F32 }, { "i16", F16, F32 } };
+    } fused[] = { { "f16", F32, F16 }, { "f16", F32, I32 }, { "bf16", F32, F16 },
+        { "f32", F64, F16 }, { "u8", I16, I8 }, { "i8", I64, F32 }, { "i8", F16, F32 },
+        { "i32", F64, F32 }, { "bool", F32, I64 }, { "bool", I32, BOOL }, { "i16", F32, I64 },
+        { "i16", F32, BOOL }, { "i64", I64, I8 }, { "f32", F32, F16 } },
+      left[] = { { "f32", I32, F32 }, { "f32", F16, F32 }, { "i32", BOOL, I32 },
+          { "i32", F32, F64 }, { "i64", F64, I64 }, { "i32", I16, I64 }, { "i8", U8, I64 },
+          { "f16", BF16, F32 }, { "bf16", F16, F32 }, { "i16", F32, I8 }, { "f32", BOOL, F32 },
+          { "i16", F16, F32 } };
     for (size_t i = 0; i < PRT_COUNT_OF(fused); i++) {
         char after[128];
         (void)snprintf(after, sizeof(after), "x = input %s[20]\ny = cast x {to=%d}\nreturn y\n",
@@ -38,8 +50,9 @@ START_TEST(casts_that_lose_nothing_go)
     }
     for (size_t i = 0; i < PRT_COUNT_OF(left); i++)
         assert_pass_leaves(pass, NULL, casts(left[i].from, left[i].by, left[i].to));
-    assert_pass_leaves(pass, NULL, "x = input f16[2]\na = cast x {to=1}\ny = cast a {to=10}\n"
-                                   "return y, a\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f16[2]\na = cast x {to=1}\ny = cast a {to=10}\n"
+        "return y, a\n");
 }
 END_TEST
 
@@ -131,7 +144,8 @@ START_TEST(transposes)
     assert_pass_rewrites(pass, NULL,
         "x = input f32[2,n]\nr = transpose x\ny = transpose r\nreturn y\n",
         "x = input f32[2,n]\ny = transpose x {perm=[0,1]}\nreturn y\n");
-    assert_pass_leaves(pass, NULL, "x = input f32[*]\nr = transpose x\ny = transpose r\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[*]\nr = transpose x\ny = transpose r\nreturn y\n");
     assert_pass_leaves(pass, NULL,
         "x = input f32[2,3]\nr = transpose x\ny = transpose r\nz = neg r\nreturn y, z\n");
 }
@@ -149,7 +163,8 @@ START_TEST(regions)
     for (size_t i = 0; i < PRT_COUNT_OF(passes); i++) {
         char text[512];
         (void)snprintf(text, sizeof(text),
-            "x = input f32[1,1,4]\nq = input bool[]\nk = const i64[1] {4}\nk2 = const i64[2] {2,2}\n"
+            "x = input f32[1,1,4]\nq = input bool[]\nk = const i64[1] {4}\nk2 = const i64[2] "
+            "{2,2}\n"
             "z = const i64[1] {0}\nr = if q {\n  then_branch { %s c = shape b; return c }\n"
             "  else_branch { d = shape x; return d }\n}\nreturn r\n",
             passes[i][1]);

@@ -11,7 +11,8 @@ static const char *text_of(const char *type, const char *first, const char *seco
 {
     static char text[512];
     (void)snprintf(text, sizeof(text),
-        "x = input %s[2,3]\na = const %s[] {3}\nb = const %s[3] {2,-4,5}\nf = %s\ny = %s\nreturn y\n",
+        "x = input %s[2,3]\na = const %s[] {3}\nb = const %s[3] {2,-4,5}\nf = %s\ny = %s\nreturn "
+        "y\n",
         type, type, type, first, second);
     return text;
 }
@@ -70,7 +71,8 @@ START_TEST(near_misses)
     assert_pass_leaves(pass, NULL,
         "x = input f32[n]\na = const f32[] {1}\nf = add x a\ny = add f a\nreturn y, f\n");
     assert_pass_leaves(pass, NULL,
-        "x = input f32[64,64]\na = const f32[64,1] fill 1\nb = const f32[1,64] fill 2\nf = add x a\n"
+        "x = input f32[64,64]\na = const f32[64,1] fill 1\nb = const f32[1,64] fill 2\nf = add x "
+        "a\n"
         "y = add f b\nreturn y\n");
     assert_pass_leaves(pass, NULL,
         "x = input f32[n]\na = input f32[] {1}\nb = const f32[] {1}\nf = add x a\ny = add f b\n"

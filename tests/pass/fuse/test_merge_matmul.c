@@ -25,9 +25,10 @@ START_TEST(products_are_merged)
     module_free(g);
     g = graph_from_text(PLAIN "return z, q\n");
     ck_assert(run_pass(g, "merge_matmul", "merge_str=p,q"));
-    ck_assert_graph(g, X "w_0 = const f32[2,4] {1,2,3,7,4,5,6,8}\n%0 = const i64[2] {3,1}\n"
-                         "%1 = matmul x w_0 @p\np, q = split %1 %0 {axis=-1} @p\nz = neg p\n"
-                         "return z, q\n");
+    ck_assert_graph(g,
+        X "w_0 = const f32[2,4] {1,2,3,7,4,5,6,8}\n%0 = const i64[2] {3,1}\n"
+          "%1 = matmul x w_0 @p\np, q = split %1 %0 {axis=-1} @p\nz = neg p\n"
+          "return z, q\n");
     module_free(g);
     keeps(PLAIN "return z, q\n", "merge_matmul", "merge_str=q,p");
 }
@@ -37,9 +38,10 @@ START_TEST(sums_go_along)
 {
     prt_graph *g = graph_from_text(BIASED "return s, t\n");
     ck_assert(run_pass(g, "merge_matmul_add", "merge_str=p,s,q,t"));
-    ck_assert_graph(g, X "w_0 = const f32[2,4] {1,2,3,7,4,5,6,8}\na_1 = const f32[4] {1,2,3,4}\n"
-                         "%0 = const i64[2] {3,1}\n%1 = matmul x w_0 @p\n%2 = add %1 a_1 @s\n"
-                         "s, t = split %2 %0 {axis=-1} @p\nreturn s, t\n");
+    ck_assert_graph(g,
+        X "w_0 = const f32[2,4] {1,2,3,7,4,5,6,8}\na_1 = const f32[4] {1,2,3,4}\n"
+          "%0 = const i64[2] {3,1}\n%1 = matmul x w_0 @p\n%2 = add %1 a_1 @s\n"
+          "s, t = split %2 %0 {axis=-1} @p\nreturn s, t\n");
     module_free(g);
     keeps(BIASED "return s, t\n", "merge_matmul_add", "merge_str=q,t,p,s");
 }
@@ -55,8 +57,9 @@ START_TEST(what_does_not_fit_is_refused)
     assert_pass_fails(adds, "merge_str=p,s,q", BIASED "return s, t\n", POPRT_E_ARG, "groups of 2");
     assert_pass_fails(adds, "merge_str=p,t,q,s", BIASED "return s, t\n", POPRT_E_ARG, "alone");
     assert_pass_fails(pass, "merge_str=p,s", BIASED "return s, t\n", POPRT_E_ARG, "no MatMul");
-    assert_pass_fails(pass, "merge_str=p,q", X "y = neg x\np = matmul x w @p\nq = matmul y v @q\n"
-                                               "return p, q\n",
+    assert_pass_fails(pass, "merge_str=p,q",
+        X "y = neg x\np = matmul x w @p\nq = matmul y v @q\n"
+          "return p, q\n",
         POPRT_E_ARG, "first one reads");
     assert_pass_fails(pass, "merge_str=p,q",
         X "u = input f32[2,2]\np = matmul x w @p\nq = matmul x u @q\nreturn p, q\n", POPRT_E_ARG,
@@ -73,9 +76,10 @@ END_TEST
 
 START_TEST(regions)
 {
-    keeps(X "c = input bool[]\nr, o = if c {\n  then_branch { p = matmul x w @p; q = matmul x v @q; "
-            "return p, q }\n  else_branch { d = matmul x v; e = matmul x w; return e, d }\n}\n"
-            "return r, o\n",
+    keeps(X
+        "c = input bool[]\nr, o = if c {\n  then_branch { p = matmul x w @p; q = matmul x v @q; "
+        "return p, q }\n  else_branch { d = matmul x v; e = matmul x w; return e, d }\n}\n"
+        "return r, o\n",
         "merge_matmul", "merge_str=p,q");
 }
 END_TEST

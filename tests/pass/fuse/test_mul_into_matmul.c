@@ -31,7 +31,8 @@ START_TEST(factors_before)
 {
     assert_pass_rewrites(pass, NULL,
         XW "c = const f32[2] {2, -1}\nm = mul c x @factor\ny = matmul m w @product\nreturn y\n",
-        XW "c = const f32[2] {2, -1}\nw_0 = const f32[2,3] {2, 4, 6, -4, -5, -6}\ny = matmul x w_0 @product\nreturn y\n");
+        XW "c = const f32[2] {2, -1}\nw_0 = const f32[2,3] {2, 4, 6, -4, -5, -6}\ny = matmul x w_0 "
+           "@product\nreturn y\n");
     assert_pass_keeps_results(XW "c = const f32[1,2] {2, 0.3}\nm = div x c\ny = matmul m w\n"
                                  "return y\n",
         pass, 1e-6);

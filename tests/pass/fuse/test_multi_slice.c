@@ -7,7 +7,8 @@ static const char *const pass = "merge_multi_slice";
 
 #define X                                                                                          \
     "x = input f32[2,7]\nax = const i64[1] {1}\n_0 = const i64[1] {0}\n_2 = const i64[1] {2}\n"    \
-    "_3 = const i64[1] {3}\n_5 = const i64[1] {5}\n_9 = const i64[1] {9}\n_m2 = const i64[1] {-2}\n"
+    "_3 = const i64[1] {3}\n_5 = const i64[1] {5}\n_9 = const i64[1] {9}\n_m2 = const i64[1] "     \
+    "{-2}\n"
 
 START_TEST(slices_become_a_split)
 {
@@ -47,9 +48,10 @@ END_TEST
 
 START_TEST(regions)
 {
-    assert_pass_keeps_results(X "q = input bool[]\nr = if q {\n  then_branch { a = slice x _0 _3 ax; "
-                                "b = slice x _3 _9 ax; c = concat b a {axis=1}; return c }\n"
-                                "  else_branch { d = neg x; return d }\n}\nreturn r\n",
+    assert_pass_keeps_results(X
+        "q = input bool[]\nr = if q {\n  then_branch { a = slice x _0 _3 ax; "
+        "b = slice x _3 _9 ax; c = concat b a {axis=1}; return c }\n"
+        "  else_branch { d = neg x; return d }\n}\nreturn r\n",
         pass, 0);
 }
 END_TEST

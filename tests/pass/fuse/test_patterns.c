@@ -22,9 +22,10 @@ START_TEST(gelus)
     assert_pass_rewrites("gelu_pattern", NULL, X NUMBERS BY_TANH "return y\n",
         X NUMBERS "y = gc_gelu x @gelu\nreturn y\n");
     assert_pass_keeps_results(X NUMBERS BY_TANH "return y\n", "gelu_pattern", 1e-6);
-    assert_pass_keeps_results("x = input f16[2,8]\nhalf = const f16[] {0.5}\none = const f16[] {1}\n"
-                              "three = const f16[] {3}\nk = const f16[] {0.044715}\n"
-                              "c = const f16[] {0.7978846}\n" BY_TANH "return y\n",
+    assert_pass_keeps_results(
+        "x = input f16[2,8]\nhalf = const f16[] {0.5}\none = const f16[] {1}\n"
+        "three = const f16[] {3}\nk = const f16[] {0.044715}\n"
+        "c = const f16[] {0.7978846}\n" BY_TANH "return y\n",
         "gelu_pattern", 4e-3);
     assert_pass_leaves("gelu_pattern", NULL, X NUMBERS BY_ERF "return y\n");
     assert_pass_leaves("erf_gelu_pattern", NULL, X NUMBERS BY_TANH "return y\n");
@@ -36,7 +37,8 @@ END_TEST
 
 #define PARAMS                                                                                     \
     "s = const f32[8] {1,2,3,4,5,6,7,8}\nb = const f32[8] {8,7,6,5,4,3,2,1}\n"                     \
-    "ax = const i64[1] {-1}\ntwo = const f32[] {2}\ne = const f32[] {0.001}\none = const f32[] {1}\n"
+    "ax = const i64[1] {-1}\ntwo = const f32[] {2}\ne = const f32[] {0.001}\none = const f32[] "   \
+    "{1}\n"
 #define VARIANCE "p = pow d two\nv = reduce_mean p ax\nw = add v e\nr = sqrt w\n"
 #define END "n = mul q s\ny = add n b @norm\nreturn y\n"
 #define ONE_SUB "m = reduce_mean x ax\nd = sub x m\n"
@@ -82,22 +84,26 @@ END_TEST
 START_TEST(regions)
 {
     static const char *const passes[][2] = {
-        { "erf_gelu_pattern", "d = div x root; f = erf d; g = add f one; o = mul x g; "
-                              "t = mul o half;" },
-        { "gelu_pattern", "p = pow x three; q2 = mul p k; r2 = add x q2; u = mul r2 c; v = tanh u; "
-                          "g = add v one; h = mul x half; t = mul h g;" },
-        { "layer_norm_pattern", "o = reduce_mean x ax; d = sub x o; p = pow d two; "
-                                "v = reduce_mean p ax; w = add v e; r2 = sqrt w; q2 = div d r2; "
-                                "n = mul q2 s; t = add n b;" },
+        { "erf_gelu_pattern",
+            "d = div x root; f = erf d; g = add f one; o = mul x g; "
+            "t = mul o half;" },
+        { "gelu_pattern",
+            "p = pow x three; q2 = mul p k; r2 = add x q2; u = mul r2 c; v = tanh u; "
+            "g = add v one; h = mul x half; t = mul h g;" },
+        { "layer_norm_pattern",
+            "o = reduce_mean x ax; d = sub x o; p = pow d two; "
+            "v = reduce_mean p ax; w = add v e; r2 = sqrt w; q2 = div d r2; "
+            "n = mul q2 s; t = add n b;" },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(passes); i++) {
         char text[2048];
         (void)snprintf(text, sizeof(text),
-            X "q = input bool[]\nhalf = const f32[] {0.5}\nthree = const f32[] {3}\n"
-              "root = const f32[] {1.4142135}\nk = const f32[] {0.044715}\n"
-              "c = const f32[] {0.7978846}\n" PARAMS
-              "r = if q {\n  then_branch { %s return t }\n  else_branch { z = neg x; return z }\n}\n"
-              "return r\n",
+            X
+            "q = input bool[]\nhalf = const f32[] {0.5}\nthree = const f32[] {3}\n"
+            "root = const f32[] {1.4142135}\nk = const f32[] {0.044715}\n"
+            "c = const f32[] {0.7978846}\n" PARAMS
+            "r = if q {\n  then_branch { %s return t }\n  else_branch { z = neg x; return z }\n}\n"
+            "return r\n",
             passes[i][1]);
         assert_pass_keeps_results(text, passes[i][0], 2e-6);
     }

@@ -21,9 +21,10 @@ START_TEST(operators_go_before)
         "y = clip e lo\nreturn y\n",
         "x = input f32[a,1]\nto = input i64[3]\nlo = const f32[] {0}\n%0 = clip x lo\n"
         "y = expand %0 to\nreturn y\n");
-    assert_pass_keeps_results("x = input f32[3]\nto = const i64[2] {2,3}\nq = input bool[]\nr = if q {\n"
-                              "  then_branch { e = expand x to; t = exp e; return t }\n"
-                              "  else_branch { f = neg x; return f }\n}\nreturn r\n",
+    assert_pass_keeps_results(
+        "x = input f32[3]\nto = const i64[2] {2,3}\nq = input bool[]\nr = if q {\n"
+        "  then_branch { e = expand x to; t = exp e; return t }\n"
+        "  else_branch { f = neg x; return f }\n}\nreturn r\n",
         pass, 0);
 }
 END_TEST

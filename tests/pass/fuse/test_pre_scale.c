@@ -17,11 +17,13 @@ static const char *const pass = "pre_scale";
 START_TEST(the_factor_goes_into_the_weights)
 {
     assert_pass_rewrites(pass, NULL, MOVED "d = div s c\ny = softmax d\nreturn y\n",
-        X "w_0 = const f32[4,2] {0.25,0.5,0.75,1,1.25,1.5,1.75,2}\nb_1 = const f32[2] {0.25,-0.5}\n"
-          "m = matmul x w_0 @proj\na = add m b_1\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"
-          "s = matmul q k @scores\ny = softmax s\nreturn y\n");
+        X
+        "w_0 = const f32[4,2] {0.25,0.5,0.75,1,1.25,1.5,1.75,2}\nb_1 = const f32[2] {0.25,-0.5}\n"
+        "m = matmul x w_0 @proj\na = add m b_1\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"
+        "s = matmul q k @scores\ny = softmax s\nreturn y\n");
     assert_pass_keeps_results(MOVED "d = div s c\ny = softmax d\nreturn y\n", pass, 0);
-    assert_pass_keeps_results(MOVED "e = const f32[1] {0.3}\nd = mul e s\ny = softmax d\nreturn y\n",
+    assert_pass_keeps_results(MOVED
+        "e = const f32[1] {0.3}\nd = mul e s\ny = softmax d\nreturn y\n",
         pass, 1e-5);
     assert_pass_keeps_results(X "m = matmul x w\ns = matmul m k\ny = mul s c\nreturn y\n", pass, 0);
     /* on the right side */
@@ -41,7 +43,8 @@ START_TEST(near_misses_are_left)
         X "s = matmul x w\ny = mul s c\nreturn y\n",
         X "m = matmul x w\nn = neg m\ns = matmul n k\ny = mul s c\nreturn y\n",
         X "m = matmul x w\ns = matmul m k\ny = mul s c\nz = neg w\nreturn y, z\n",
-        X "b2 = input f32[2]\nm = matmul x w\na = add m b2\ns = matmul a k\ny = mul s c\nreturn y\n",
+        X
+        "b2 = input f32[2]\nm = matmul x w\na = add m b2\ns = matmul a k\ny = mul s c\nreturn y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
         assert_pass_leaves(pass, NULL, texts[i]);
@@ -50,7 +53,8 @@ END_TEST
 
 START_TEST(regions)
 {
-    assert_pass_keeps_results(X "o = input bool[]\nto2 = const i64[2] {4,2}\nr = if o {\n  then_branch { x2 = concat x x; m = matmul x2 w; "
+    assert_pass_keeps_results(X "o = input bool[]\nto2 = const i64[2] {4,2}\nr = if o {\n  "
+                                "then_branch { x2 = concat x x; m = matmul x2 w; "
                                 "s = matmul m k; d = div s c; return d }\n"
                                 "  else_branch { e = reshape x to2; f = matmul e k; return f }\n}\n"
                                 "return r\n",
@@ -58,4 +62,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/pre_scale", the_factor_goes_into_the_weights, near_misses_are_left, regions)
+PRT_TEST_MAIN("pass/fuse/pre_scale", the_factor_goes_into_the_weights, near_misses_are_left,
+    regions)

@@ -33,9 +33,11 @@ START_TEST(three_branches_become_one)
 END_TEST
 
 #define FLAT                                                                                       \
-    "x3 = input f32[2,3,2]\nf = const i64[2] {-1,2}\nx = reshape x3 f\nt3 = const i64[3] {2,3,4}\n" \
+    "x3 = input f32[2,3,2]\nf = const i64[2] {-1,2}\nx = reshape x3 f\nt3 = const i64[3] "         \
+    "{2,3,4}\n"                                                                                    \
     "to = const i64[4] {2,3,2,2}\nmq = matmul x wq\nfq = reshape mq t3\naq = add fq bq\n"          \
-    "rq = reshape aq to\nq = transpose rq {perm=[0,2,1,3]}\nmk = matmul x wk\nfk = reshape mk t3\n" \
+    "rq = reshape aq to\nq = transpose rq {perm=[0,2,1,3]}\nmk = matmul x wk\nfk = reshape mk "    \
+    "t3\n"                                                                                         \
     "ak = add bk fk\nrk = reshape ak to\nk = transpose rk {perm=[0,2,3,1]}\nmv = matmul x wv\n"    \
     "fv = reshape mv t3\nav = add fv bq\nrv = reshape av to\nv = transpose rv {perm=[0,2,1,3]}\n"
 
@@ -62,8 +64,8 @@ START_TEST(near_misses_are_left)
     };
     for (size_t i = 0; i < PRT_COUNT_OF(changes); i++) {
         char whole[2048], text[2048];
-        (void)snprintf(whole, sizeof(whole), "%s%s%s%s", x,
-            i == 4 ? "bv = const f32[1] {1}\n" : "", WEIGHTS, PLAIN);
+        (void)snprintf(whole, sizeof(whole), "%s%s%s%s", x, i == 4 ? "bv = const f32[1] {1}\n" : "",
+            WEIGHTS, PLAIN);
         const char *at = strstr(whole, changes[i][0]);
         ck_assert_ptr_nonnull(at);
         (void)snprintf(text, sizeof(text), "%.*s%s%s%sreturn q, k, v%s\n", (int)(at - whole), whole,

@@ -68,11 +68,12 @@ START_TEST(sums_are_written_out)
     static const char *const before = PAIR "m = matmul x w @l/m\ny = add m b @l/a\nreturn y\n";
     prt_graph *g = graph_from_text(before), *old = graph_from_text(before);
     ck_assert(run_pass(g, "serialize_matmul_add", "serialize_dict={\"l/m/l/a\": \"2\"}"));
-    ck_assert_graph(g, PAIR "w_0 = const f32[2,2] {1,2,5,6}\nb_1 = const f32[2] {1,2}\n"
-                            "w_2 = const f32[2,2] {3,4,7,8}\nb_3 = const f32[2] {3,4}\n"
-                            "%0 = matmul x w_0 @l/m\n%1 = add %0 b_1 @l/a\n"
-                            "%2 = matmul x w_2 @l/m\n%3 = add %2 b_3 @l/a\n"
-                            "y = concat %1 %3 {axis=-1} @l/a\nreturn y\n");
+    ck_assert_graph(g,
+        PAIR "w_0 = const f32[2,2] {1,2,5,6}\nb_1 = const f32[2] {1,2}\n"
+             "w_2 = const f32[2,2] {3,4,7,8}\nb_3 = const f32[2] {3,4}\n"
+             "%0 = matmul x w_0 @l/m\n%1 = add %0 b_1 @l/a\n"
+             "%2 = matmul x w_2 @l/m\n%3 = add %2 b_3 @l/a\n"
+             "y = concat %1 %3 {axis=-1} @l/a\nreturn y\n");
     assert_same_results(old, g, 0, 3);
     module_free(g);
     module_free(old);
