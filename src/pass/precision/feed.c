@@ -94,7 +94,19 @@ static poprt_status cut(const prt_feed *feed, const prt_feed_array *a, int32_t d
     return POPRT_OK;
 }
 
-static poprt_status make_up(const prt_value *v, uint64_t *state, prt_arena *arena, prt_tensor *out)
+static int64_t open_dim(const prt_feed *feed, const prt_value *v, int32_t i)
+{
+    for (size_t k = 0; feed->shapes != NULL && k < feed->shapes->main->inputs.count; k++) {
+        const prt_value *other = feed->shapes->main->inputs.data[k];
+        if (prt_str_equal(other->name, v->name) && other->type->rank == v->type->rank &&
+            prt_dim_is_number(other->type->dims[i]))
+            return other->type->dims[i];
+    }
+    return OPEN_DIM;
+}
+
+static poprt_status make_up(const prt_feed *feed, const prt_value *v, uint64_t *state,
+    prt_arena *arena, prt_tensor *out)
 {
     const prt_type *type = v->type;
     int64_t dims[PRT_MAX_RANK];
@@ -103,7 +115,8 @@ static poprt_status make_up(const prt_value *v, uint64_t *state, prt_arena *aren
         return prt_fail(POPRT_E_UNSUPPORTED, v->name.data,
             "no data can be made up for input '%.200s'", v->name.data);
     for (int32_t i = 0; i < type->rank; i++)
-        dims[i] = prt_dim_is_number(type->dims[i]) ? type->dims[i] : OPEN_DIM;
+        dims[i] = prt_dim_is_number(type->dims[i]) ? type->dims[i]
+                                                   : open_dim(feed, v, i);
     PRT_TRY(init(arena, type->dtype, (uint32_t)type->rank, dims, out));
     const size_t n = prt_tensor_count(out);
     for (size_t i = 0; i < n; i++) {
@@ -133,7 +146,7 @@ poprt_status prt_feed_batch(const prt_feed *feed, const prt_module *module, size
             continue;
         in[i] = &tensors[i];
         PRT_TRY(a != NULL ? cut(feed, a, v->type->dtype, index, arena, &tensors[i])
-                          : make_up(v, &state, arena, &tensors[i]));
+                          : make_up(feed, v, &state, arena, &tensors[i]));
     }
     if (feed->run != NULL)
         return feed->run(feed->user, module, n_in, in, g->ret->n_in, out, arena);

@@ -23,6 +23,7 @@ typedef struct prt_feed {
     const prt_feed_array *arrays;
     prt_feed_run run; /* NULL: the reference evaluator */
     void *user;
+    const prt_module *shapes; /* where made-up data finds dims that a model leaves open; or NULL */
     size_t batches, batch; /* how many, of how many samples; set by prt_feed_open */
 } prt_feed;
 
@@ -30,7 +31,8 @@ typedef struct prt_feed {
  * Looks at the inputs of the model: all without a default need an array of their shape, but for
  * axis 0. A batch is what the model takes, or up to 8 samples where that is open; samples that do
  * not fill the last one are left out. Made-up data is one batch: numbers in [-1, 1), integers 0 and
- * 1, the same each time; open dimensions are 2.
+ * 1, the same each time; open dimensions are 2, or what `shapes` has for the
+ * input of that name.
  */
 poprt_status prt_feed_open(prt_feed *feed, const prt_module *module);
 
