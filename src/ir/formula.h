@@ -10,7 +10,8 @@
 
 /* x * HardSigmoid(x) with slope 1/6 and 1/2. */
 prt_value *prt_build_hard_swish(prt_build *b, prt_value *x);
-/* alpha * Elu(x / alpha), for alpha above 0; just Elu where it is 1. The element type of x must be known. */
+/* alpha * Elu(x / alpha), for alpha above 0; just Elu where it is 1. The element type of x must be
+ * known. */
 prt_value *prt_build_celu(prt_build *b, prt_value *x, float alpha);
 /* x > y or x == y (with `greater`; else x < y or x == y): a NaN answers neither. */
 prt_value *prt_build_or_equal(prt_build *b, bool greater, prt_value *x, prt_value *y);

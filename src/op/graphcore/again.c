@@ -45,7 +45,8 @@ PRT_GC_SAME(gc_where_v2, where, prt_round_attrs, no_attrs);
 
 static prt_layer_normalization_attrs layer_of(const void *attrs)
 {
-    return (prt_layer_normalization_attrs){ .axis = -1, .stash_type = PRT_DTYPE_f32,
+    return (prt_layer_normalization_attrs){ .axis = -1,
+        .stash_type = PRT_DTYPE_f32,
         .epsilon = ((const prt_gc_fast_norm_attrs *)attrs)->epsilon };
 }
 

@@ -123,12 +123,12 @@ START_TEST(trilu)
 {
     static const char *const pass = "replace_trilu";
     assert_pass_rewrites(pass, NULL, "x = input f32[n,2,3]\ny = trilu x @t\nreturn y\n",
-        "x = input f32[n,2,3]\n%0 = const bool[2,3] {true,true,true,false,true,true}\n"
-        "%1 = const f32[] {0}\ny = where %0 x %1 @t\nreturn y\n");
+        "x = input f32[n,2,3]\ntriu_2_3_0 = const bool[2,3] {true,true,true,false,true,true}\n"
+        "%1 = const f32[] {0}\ny = where triu_2_3_0 x %1 @t\nreturn y\n");
     assert_pass_rewrites(pass, NULL,
         "x = input i32[2,2]\nk = const i64[1] {-1}\ny = trilu x k {upper=0}\nreturn y\n",
-        "x = input i32[2,2]\nk = const i64[1] {-1}\n%0 = const bool[2,2] {false,false,true,false}\n"
-        "%1 = const i32[] {0}\ny = where %0 x %1\nreturn y\n");
+        "x = input i32[2,2]\nk = const i64[1] {-1}\ntril_2_2_-1 = const bool[2,2] "
+        "{false,false,true,false}\n%1 = const i32[] {0}\ny = where tril_2_2_-1 x %1\nreturn y\n");
     assert_pass_leaves(pass, NULL, "x = input f32[2,n]\ny = trilu x\nreturn y\n");
     assert_pass_leaves(pass, NULL,
         "x = input f32[2,2]\nk = input i64[]\ny = trilu x k\nreturn y\n");

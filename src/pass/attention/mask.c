@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mask.c — insert_attention_mask: the mask path of BERT-like models
+ *
+ *     mask [B, S] -> [B, 1, 1, S] -> float -> 1 - m -> * -10000 -> scores + it
+ *
+ * becomes scores + AttentionMask(mask as int32, scores). The mask may then hold ids of samples that
+ * are packed into one row: who has the same id sees each other. With a mask of 0 and 1, rows of
+ * valid tokens stay the same where exp(-7616) is 0; rows of padding look at padding alone.
+ * Reshape, Unsqueeze and Cast may come in any order.
+ */
+#include "pass/operand.h"
+
+enum { MOST_STEPS = 8 };
+
+/* The other operand of a Sub or Mul at input `slot`, one of whose operands is a number. */
+static prt_value *beside_number(const prt_op *op, uint32_t slot, uint32_t id, double *number)
+{
+    const prt_op *def = prt_match_producer(op, slot, id);
+    for (uint32_t k = 0; def != NULL && k < 2; k++)
+        if (prt_operand_number(def, k, number) && (id != PRT_OP_sub || k == 0))
+            return prt_op_input(def, 1 - k);
+    return NULL;
+}
+
+/* From [B, 1, 1, S] back to [B, S] past views and casts; NULL where it does not come from there. */
+static prt_value *source_of(prt_value *v)
+{
+    for (uint32_t i = 0; i < MOST_STEPS && v != NULL; i++) {
+        const prt_type *type = prt_operand_ranked(v);
+        if (type == NULL)
+            return NULL;
+        if (type->rank == 2)
+            break;
+        const prt_op *op = v->def;
+        if (!prt_op_is(op, PRT_OP_reshape) && !prt_op_is(op, PRT_OP_unsqueeze) &&
+            !prt_op_is(op, PRT_OP_cast))
+            return NULL;
+        v = prt_op_input(op, 0);
+    }
+    while (v != NULL && prt_op_is(v->def, PRT_OP_cast) && prt_dtype_is_float(prt_operand_dtype(v)))
+        v = prt_op_input(v->def, 0);
+    return v;
+}
+
+/* mask [B, S] as [B, 1, 1, S]: the dims say that the views between only put ones in. */
+static bool fits(const prt_type *mask, const prt_type *wide, const prt_type *scores)
+{
+    return mask != NULL && wide != NULL && scores != NULL && mask->rank == 2 && wide->rank == 4 &&
+        scores->rank == 4 && wide->dims[0] == mask->dims[0] && wide->dims[1] == 1 &&
+        wide->dims[2] == 1 && wide->dims[3] == mask->dims[1] && mask->dims[0] != PRT_DIM_UNKNOWN &&
+        mask->dims[1] != PRT_DIM_UNKNOWN && scores->dims[0] == mask->dims[0] &&
+        scores->dims[2] == mask->dims[1] && scores->dims[3] == mask->dims[1];
+}
+
+static bool apply(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        double big, one;
+        const prt_op *mul = prt_match_producer(root, slot, PRT_OP_mul);
+        prt_value *scores = prt_op_input(root, 1 - slot);
+        const prt_value *sub = beside_number(root, slot, PRT_OP_mul, &big);
+        if (sub == NULL || !(big <= -1000))
+            continue;
+        const uint32_t at = prt_op_input(mul, 0) == sub ? 0 : 1;
+        prt_value *wide = beside_number(mul, at, PRT_OP_sub, &one);
+        prt_value *mask = wide != NULL && one == 1 ? source_of(wide) : NULL;
+        const int32_t dtype = prt_operand_dtype(scores);
+        if (mask == NULL || (dtype != PRT_DTYPE_f32 && dtype != PRT_DTYPE_f16) ||
+            !fits(prt_operand_ranked(mask), prt_operand_ranked(wide), prt_operand_ranked(scores)) ||
+            prt_operand_dtype(mask) == PRT_DTYPE_string)
+            continue;
+        prt_gc_attention_mask_attrs attrs = PRT_ATTRS_OF(gc_attention_mask);
+        PRT_ATTR_GIVE(attrs, gc_attention_mask, dataType,
+            dtype == PRT_DTYPE_f16 ? PRT_STR("FLOAT16") : PRT_STR("FLOAT"));
+        prt_value *in[2] = { prt_operand_cast(b, mask, PRT_DTYPE_i32), scores };
+        prt_value *sum[2] = { scores, prt_build_op(b, PRT_OP_gc_attention_mask, &attrs, 2, in) };
+        return prt_operand_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+    }
+    return false;
+}
+
+PRT_PASS_OF_ONE(insert_attention_mask, PRT_OP_add, apply);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * packed_walk.c — packed_transformer, operator by operator: which of them treat tokens alone, and
+ * what others get instead.
+ */
+#include "ir/extra.h"
+#include "pass/attention/packed.h"
+
+/* ---- facts */
+
+prt_packed_fact prt_packed_fact_of(const prt_packer *k, const prt_value *v)
+{
+    if (v == NULL || v->graph != k->graph || v->id >= k->facts.count ||
+        k->facts.data[v->id].type == NULL)
+        return (prt_packed_fact){ PRT_FORM_PLAIN, v != NULL ? v->type : NULL };
+    return k->facts.data[v->id];
+}
+
+poprt_status prt_packed_learn(prt_packer *k, const prt_value *v, prt_packed_form f,
+    const prt_type *type)
+{
+    while (k->facts.count <= v->id)
+        if (!PRT_VEC_PUSH(k->p->arena, &k->facts, ((prt_packed_fact){ PRT_FORM_PLAIN, NULL })))
+            return POPRT_E_NOMEM;
+    k->facts.data[v->id] = (prt_packed_fact){ f, type };
+    prt_for_each_use (use, v)
+        if ((f == PRT_FORM_PACKED || f == PRT_FORM_FLAT) && use->user->graph != k->graph)
+            return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(use->user),
+                "reads packed tokens inside of a region");
+    return POPRT_OK;
+}
+
+bool prt_packed_is_tokens(const prt_packer *k, const prt_type *type)
+{
+    return prt_type_is_tensor(type) && type->rank >= 2 && type->dims[0] == k->batch &&
+        type->dims[1] == k->tokens;
+}
+
+static bool is_flat(const prt_packer *k, const prt_type *type)
+{
+    return prt_type_is_tensor(type) && type->rank >= 1 && type->dims[0] == k->batch * k->tokens;
+}
+
+/* The same dims behind the tokens. */
+static bool same_rest(const prt_type *a, uint32_t a_from, const prt_type *b, uint32_t b_from)
+{
+    return a->rank - (int32_t)a_from == b->rank - (int32_t)b_from &&
+        memcmp(a->dims + a_from, b->dims + b_from,
+            (size_t)(a->rank - (int32_t)a_from) * sizeof(a->dims[0])) == 0;
+}
+
+/* ---- ops that are put in */
+
+static prt_value *reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
+{
+    return prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims));
+}
+
+static poprt_status mark(const prt_packer *k, prt_op *op)
+{
+    if (prt_pass_bool(k->p, "enable_double_batch_unpack"))
+        PRT_TRY(prt_op_set_mark_i64(op, "__enable_double_batch_unpack", 1));
+    if (prt_pass_bool(k->p, "efficiency_priority"))
+        PRT_TRY(prt_op_set_mark_i64(op, "__efficiency_priority", 1));
+    return POPRT_OK;
+}
+
+prt_value *prt_packed_unpack(prt_packer *k, prt_build *b, prt_value *v)
+{
+    if (prt_packed_fact_of(k, v).form == PRT_FORM_FLAT) {
+        int64_t dims[PRT_MAX_RANK + 1] = { k->batch, k->tokens };
+        for (int32_t i = 1; i < v->type->rank; i++)
+            dims[i + 1] = v->type->dims[i];
+        v = reshape(b, v, (uint32_t)v->type->rank + 1, dims);
+        if (v == NULL)
+            return NULL;
+    }
+    prt_for_each_use (use, v)
+        if (prt_op_is(use->user, PRT_OP_gc_unpack) && prt_op_input(use->user, 1) == k->info)
+            return &use->user->out[0];
+    prt_gc_unpack_attrs attrs = PRT_ATTRS_OF(gc_unpack);
+    PRT_ATTR_GIVE(attrs, gc_unpack, max_valid_num, k->samples);
+    PRT_ATTR_GIVE(attrs, gc_unpack, segment_max_size, ((prt_i64s){ k->segments, k->n_segments }));
+    k->masked = k->masked || v->type->rank == 2;
+    prt_value *in[2] = { v, k->info };
+    const prt_type *type = v->type;
+    prt_op *op = prt_build_op_n(b, PRT_OP_gc_unpack, &attrs, 2, in, 1);
+    if (op == NULL)
+        return NULL;
+    b->status = mark(k, op);
+    if (b->status == POPRT_OK)
+        b->status = prt_packed_learn(k, &op->out[0], PRT_FORM_UNPACKED, type);
+    return b->status == POPRT_OK ? &op->out[0] : NULL;
+}
+
+/* All readers of `v`, samples, get packed tokens; with `flat`, as [B * S, ...]. */
+static poprt_status repack(prt_packer *k, prt_value *v, bool flat)
+{
+    prt_build b = prt_build_at_end(k->graph);
+    b.before = v->def->next;
+    b.origin = v->def->origin;
+    prt_gc_repack_attrs attrs = PRT_ATTRS_OF(gc_repack);
+    PRT_ATTR_GIVE(attrs, gc_repack, max_valid_num, k->samples);
+    PRT_ATTR_GIVE(attrs, gc_repack, segment_max_size, ((prt_i64s){ k->segments, k->n_segments }));
+    prt_value *in[3] = { v, k->info, k->like };
+    prt_op *op = prt_build_op_n(&b, PRT_OP_gc_repack, &attrs, 3, in, 1);
+    if (op == NULL)
+        return b.status;
+    prt_value *y = &op->out[0];
+    PRT_TRY(mark(k, op));
+    PRT_TRY(prt_packed_learn(k, y, PRT_FORM_PACKED, y->type));
+    if (flat) {
+        int64_t dims[PRT_MAX_RANK] = { k->batch * k->tokens };
+        for (int32_t i = 2; i < y->type->rank; i++)
+            dims[i - 1] = y->type->dims[i];
+        y = reshape(&b, y, (uint32_t)y->type->rank - 1, dims);
+        PRT_TRY(prt_build_status(&b));
+        PRT_TRY(prt_packed_learn(k, y, PRT_FORM_FLAT, y->type));
+    }
+    prt_build_hand_over(&b, v, y);
+    prt_op_set_input(op, 0, v);
+    return prt_build_status(&b);
+}
+
+/* ---- which operators treat tokens alone */
+
+/* Operand `i` of an op does not look at the first `axes` axes of a result of `rank`. */
+static bool is_beside(const prt_op *op, uint32_t i, int32_t rank, int32_t axes)
+{
+    const prt_type *type = prt_operand_ranked(prt_op_input(op, i));
+    if (prt_op_input(op, i) == NULL)
+        return true;
+    if (type == NULL || type->rank > rank)
+        return false;
+    for (int32_t d = 0; d < axes; d++)
+        if (d - (rank - type->rank) >= 0 && type->dims[d - (rank - type->rank)] != 1)
+            return false;
+    return true;
+}
+
+static bool is_of_last_axis(const prt_op *op, int32_t rank)
+{
+    int64_t axis = 0;
+    switch (op->def->id) {
+    case PRT_OP_layer_normalization:
+        axis = ((const prt_layer_normalization_attrs *)op->attrs)->axis;
+        break;
+    case PRT_OP_rms_normalization:
+        axis = ((const prt_rms_normalization_attrs *)op->attrs)->axis;
+        break;
+    case PRT_OP_softmax:
+        axis = ((const prt_softmax_attrs *)op->attrs)->axis;
+        break;
+    case PRT_OP_gc_softmax_v2:
+        axis = ((const prt_gc_softmax_v2_attrs *)op->attrs)->axis;
+        break;
+    default:
+        return op->def->id == PRT_OP_gc_fast_norm;
+    }
+    return axis == -1 || axis == rank - 1;
+}
+
+/* Sums and the like over axes behind the tokens, which stay. */
+static bool is_reduced_behind(const prt_op *op, int32_t axes)
+{
+    static const uint32_t ids[] = { PRT_OP_reduce_mean, PRT_OP_reduce_sum, PRT_OP_reduce_max,
+        PRT_OP_reduce_min, PRT_OP_reduce_l2, PRT_OP_reduce_sum_square };
+    uint32_t set;
+    for (size_t i = 0; i < PRT_COUNT_OF(ids); i++)
+        if (prt_op_is(op, ids[i]))
+            return ((const prt_reduce_sum_attrs *)op->attrs)->keepdims != 0 &&
+                prt_operand_reduced(op, &set) && set >> axes << axes == set;
+    return false;
+}
+
+/* Reshape between [B, S, ...] and [B * S, ...]. */
+static bool is_flattening(const prt_packer *k, const prt_op *op, prt_packed_form from,
+    prt_packed_form *to)
+{
+    const prt_type *x = prt_op_input(op, 0)->type, *y = op->out[0].type;
+    if (!prt_op_is(op, PRT_OP_reshape))
+        return false;
+    *to = from == PRT_FORM_PACKED ? PRT_FORM_FLAT : PRT_FORM_PACKED;
+    return from == PRT_FORM_PACKED ? is_flat(k, y) && same_rest(x, 2, y, 1)
+                                   : prt_packed_is_tokens(k, y) && same_rest(x, 1, y, 2);
+}
+
+/* All packed operands are in one form, which the result is in too (or `*to`). */
+static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form *to)
+{
+    const prt_type *y = prt_operand_ranked(&op->out[0]);
+    prt_packed_form from = PRT_FORM_PLAIN;
+    if (op->def == NULL || op->n_regions != 0 || y == NULL || !prt_operand_only(op, 1) ||
+        (op->id < k->heads.count && k->heads.data[op->id]))
+        return false;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const prt_packed_form f = prt_packed_fact_of(k, prt_op_input(op, i)).form;
+        if (f == PRT_FORM_UNPACKED || (f != PRT_FORM_PLAIN && from != PRT_FORM_PLAIN && f != from))
+            return false;
+        from = f != PRT_FORM_PLAIN ? f : from;
+    }
+    const int32_t axes = from == PRT_FORM_PACKED ? 2 : 1;
+    const prt_type *x = prt_operand_ranked(prt_op_input(op, 0));
+    const bool first = prt_packed_fact_of(k, prt_op_input(op, 0)).form != PRT_FORM_PLAIN;
+    *to = from;
+    if (prt_op_is(op, PRT_OP_gather))
+        return !first && ((const prt_gather_attrs *)op->attrs)->axis == 0;
+    if (first && is_flattening(k, op, from, to))
+        return true;
+    if (y->rank <= axes) /* ids and masks */
+        return prt_op_is(op, PRT_OP_cast) || prt_op_is(op, PRT_OP_identity);
+    const bool each = (op->def->traits & PRT_ELEMENTWISE) != 0;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const prt_value *v = prt_op_input(op, i);
+        if (prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN
+                ? !each && i != 0
+                : each && !is_beside(op, i, y->rank, axes))
+            return false;
+        if (prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN && v->type->rank != y->rank)
+            return false;
+    }
+    if (each || prt_op_is(op, PRT_OP_identity))
+        return true;
+    if (prt_op_is(op, PRT_OP_matmul)) {
+        const prt_type *w = prt_operand_ranked(prt_op_input(op, 1));
+        return first && w != NULL && w->rank <= 2;
+    }
+    return first && x != NULL && (is_of_last_axis(op, x->rank) || is_reduced_behind(op, axes));
+}
+
+/* ---- operators on samples */
+
+/* A constant shape says what it says for the dims that are there now. */
+static poprt_status fix_shape(prt_packer *k, prt_build *b, prt_op *op, const prt_type *x,
+    bool *merged, bool *flat)
+{
+    const prt_type *y = op->out[0].type, *now = prt_op_input(op, 0)->type;
+    int64_t dims[PRT_MAX_RANK];
+    prt_tensor t;
+    const bool expand = prt_op_is(op, PRT_OP_expand);
+    if ((!expand && !prt_op_is(op, PRT_OP_reshape)) || !prt_match_constant(op, 1, &t))
+        return POPRT_OK;
+    if (y->rank < 0 || y->rank > PRT_MAX_RANK)
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op), "has no known shape");
+    uint32_t rank = (uint32_t)y->rank;
+    *merged = !expand && x->rank == 4 && prt_packed_is_tokens(k, x) && y->rank == 3 &&
+        prt_packed_is_tokens(k, y);
+    *flat = !expand && x->rank == 4 && prt_packed_is_tokens(k, x) && y->rank == 2 && is_flat(k, y);
+    if (*flat) { /* as samples first, then packed, then flat */
+        rank = 3;
+        dims[0] = k->samples;
+        dims[1] = k->length;
+        dims[2] = y->dims[1];
+    } else if (expand) {
+        for (uint32_t i = 0; i < rank; i++)
+            dims[i] = i == 0 && y->dims[i] == k->batch ? k->samples
+                : i != 0 && y->dims[i] == k->tokens    ? k->length
+                                                       : y->dims[i];
+    } else if (!prt_packed_reshape(x, y, now, dims)) {
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+            "packed_transformer cannot tell what this Reshape does with tokens");
+    }
+    prt_value *shape = prt_build_i64s(b, rank, dims);
+    if (shape != NULL)
+        prt_op_set_input(op, 1, shape);
+    return prt_build_status(b);
+}
+
+/* Operands come as samples; the result goes back where that is worth it. */
+static poprt_status on_samples(prt_packer *k, prt_op *op)
+{
+    const prt_packed_fact first = prt_packed_fact_of(k, prt_op_input(op, 0));
+    prt_build b = prt_build_before(op);
+    bool merged = false, flat = false, mixed = false;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        prt_value *v = prt_op_input(op, i);
+        const prt_packed_fact f = prt_packed_fact_of(k, v);
+        if (f.form != PRT_FORM_PACKED && f.form != PRT_FORM_FLAT)
+            continue;
+        if (f.form == PRT_FORM_FLAT &&
+            !(prt_op_is(op, PRT_OP_reshape) && prt_packed_is_tokens(k, op->out[0].type)))
+            return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+                "%.*s looks at tokens that are laid out as rows of a matrix",
+                PRT_STR_ARG(op->name));
+        mixed = mixed || v->type->rank >= 3;
+        prt_value *u = prt_packed_unpack(k, &b, v);
+        PRT_TRY(prt_build_status(&b));
+        prt_op_set_input(op, i, u);
+    }
+    /* what a flat operand was before the pass, with its tokens as two axes */
+    const prt_type *x =
+        first.form == PRT_FORM_FLAT ? prt_op_input(prt_op_input(op, 0)->def, 0)->type : first.type;
+    const prt_type *before[1] = { op->out[0].type };
+    if (x != NULL)
+        PRT_TRY(fix_shape(k, &b, op, x, &merged, &flat));
+    for (uint32_t i = 0; i < op->n_out; i++)
+        PRT_TRY(prt_packed_learn(k, &op->out[i], PRT_FORM_UNPACKED, op->out[i].type));
+    PRT_TRY(prt_ir_infer_op(op));
+    mixed = mixed && op->def != NULL && (op->def->traits & PRT_ELEMENTWISE) != 0 &&
+        prt_packed_is_tokens(k, before[0]) && before[0]->rank >= 3;
+    return merged || flat || mixed ? repack(k, &op->out[0], flat) : POPRT_OK;
+}
+
+poprt_status prt_packed_visit(prt_packer *k, prt_op *op)
+{
+    bool any = false;
+    prt_packed_form to = PRT_FORM_PLAIN;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        any = any || prt_packed_fact_of(k, prt_op_input(op, i)).form != PRT_FORM_PLAIN;
+    if (!any || prt_op_is(op, PRT_OP_gc_repack) || prt_op_is(op, PRT_OP_gc_unpack) ||
+        (op->n_out != 0 && prt_packed_fact_of(k, &op->out[0]).form != PRT_FORM_PLAIN))
+        return POPRT_OK;
+    if (!stays_packed(k, op, &to))
+        return on_samples(k, op);
+    return prt_packed_learn(k, &op->out[0], to, op->out[0].type);
+}
