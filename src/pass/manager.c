@@ -24,6 +24,8 @@ struct prt_pass_manager {
     prt_pass_observer observer;
     prt_pass_limits limits;
     const struct prt_chooser *chooser;
+    const prt_module *origin;
+    const struct prt_feed *feed;
 };
 
 poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out)
@@ -232,6 +234,13 @@ void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *obs
 void prt_pass_manager_choose(prt_pass_manager *pm, const struct prt_chooser *chooser)
 {
     pm->chooser = chooser;
+}
+
+void prt_pass_manager_compare(prt_pass_manager *pm, const prt_module *origin,
+    const struct prt_feed *feed)
+{
+    pm->origin = origin;
+    pm->feed = feed;
 }
 
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits)
@@ -449,6 +458,7 @@ static poprt_status run_entry(const prt_pass_manager *pm, const entry *e, prt_mo
 {
     prt_pass p = { .def = e->def, .module = module, .limits = pm->limits,
         .n_args = (uint32_t)e->args.count, .args = e->args.data, .chooser = pm->chooser,
+        .origin = pm->origin, .feed = pm->feed,
         .cancelled = pm->observer.cancelled, .cancel_user = pm->observer.user,
         .say = pm->observer.say, .say_user = pm->observer.user };
     PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));
@@ -472,21 +482,44 @@ static poprt_status run_loop(const prt_pass_manager *pm, size_t first, size_t la
     return POPRT_OK;
 }
 
-poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed)
+static poprt_status run_list(prt_pass_manager *pm, prt_module *module, bool *changed)
 {
-    bool any = false;
-    PRT_TRY(prt_pass_manager_sort(pm));
     for (size_t i = 0; i < pm->entries.count;) {
         const uint32_t loop = pm->entries.data[i].loop;
         size_t last = i + 1;
         while (loop != 0 && last < pm->entries.count && pm->entries.data[last].loop == loop)
             last++;
-        const poprt_status status = run_loop(pm, i, last, module, &any);
+        const poprt_status status = run_loop(pm, i, last, module, changed);
         if (status != POPRT_OK)
             return prt_fail_at_stage(status, "pass");
         i = last;
     }
-    if (changed != NULL)
-        *changed = any;
     return POPRT_OK;
+}
+
+static bool compares(const prt_pass_manager *pm)
+{
+    for (size_t i = 0; i < pm->entries.count; i++)
+        if (pm->entries.data[i].def->hooks->compares)
+            return true;
+    return false;
+}
+
+poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed)
+{
+    const prt_module *const origin = pm->origin;
+    prt_module *clone = NULL;
+    bool any = false;
+    PRT_TRY(prt_pass_manager_sort(pm));
+    if (origin == NULL && compares(pm)) {
+        PRT_TRY(prt_ir_clone(module, &clone));
+        pm->origin = clone;
+    }
+    const poprt_status status = run_list(pm, module, &any);
+    pm->origin = origin;
+    if (clone != NULL)
+        prt_module_release(clone);
+    if (changed != NULL && status == POPRT_OK)
+        *changed = any;
+    return status;
 }
