@@ -21,7 +21,7 @@ typedef struct merger {
     prt_pass *p;
     prt_graph *graph;
     prt_arena *scratch; /* of one visit */
-    uint64_t steps; /* left, for Ifs of many conditions are looked at over and over */
+    uint64_t steps;     /* left, for Ifs of many conditions are looked at over and over */
     bool changed;
 } merger;
 
@@ -29,6 +29,37 @@ static bool is_candidate(const prt_op *op)
 {
     prt_graph *one, *two;
     return prt_region_branches(op, &one, &two) && prt_region_is_pure(op) && op->n_out != 0;
+}
+
+/* What is known of an If's result holds for what a branch gives as well. (Where shapes decide the
+ * condition, inference knows the result of one branch alone.) */
+static bool is_known_of(const prt_value *out, const prt_value *result)
+{
+    const prt_type *t = out->type, *r = result->type;
+    if (out->content != NULL)
+        return false;
+    if (t == r || t->kind == PRT_VALUE_UNKNOWN)
+        return true;
+    if (!prt_type_is_tensor(t) || !prt_type_is_tensor(r) || t->dtype != r->dtype)
+        return false;
+    if (t->rank == PRT_RANK_UNKNOWN)
+        return true;
+    if (t->rank != r->rank)
+        return false;
+    for (int32_t i = 0; i < t->rank; i++)
+        if (t->dims[i] != r->dims[i] &&
+            (prt_dim_is_number(t->dims[i]) || prt_dim_is_expr(t->dims[i])))
+            return false;
+    return true;
+}
+
+/* May a result of an If be read as what either branch gives? */
+static bool is_either(const prt_value *out)
+{
+    prt_graph *one, *two;
+    return prt_region_branches(out->def, &one, &two) &&
+        is_known_of(out, prt_op_input(one->ret, out->slot)) &&
+        is_known_of(out, prt_op_input(two->ret, out->slot));
 }
 
 /* ---- one If of several */
@@ -99,6 +130,13 @@ static poprt_status join(prt_arena *arena, const members *m)
     return prt_build_status(&b);
 }
 
+static bool is_unfit(void *user, const prt_value *v)
+{
+    const members *m = user;
+    const prt_op *any = m->list.data[0];
+    return v->graph == any->graph && v->def != NULL && m->first[v->def->id] != 0 && !is_either(v);
+}
+
 /* Ops behind `first` in the list: members of its group, and those that read one. */
 static poprt_status gather(merger *g, prt_op *first, members *m, bool *marks)
 {
@@ -115,7 +153,8 @@ static poprt_status gather(merger *g, prt_op *first, members *m, bool *marks)
             return POPRT_OK;
         g->steps--;
         if (prt_op_input(op, 0) == prt_op_input(first, 0) && is_candidate(op)) {
-            if (prt_region_depends(op, marks) || op->n_out > UINT16_MAX - m->n_out)
+            if (prt_region_depends(op, marks) || prt_region_reads(op, is_unfit, m) ||
+                op->n_out > UINT16_MAX - m->n_out)
                 return POPRT_OK;
             if (!PRT_VEC_PUSH(g->scratch, &m->list, op))
                 return POPRT_E_NOMEM;
@@ -228,9 +267,13 @@ static bool may_move(const prt_op *op, const variant *v, const uint32_t *places)
         return false;
     for (uint32_t i = 0; i < op->n_in; i++) {
         const prt_value *in = op->in[i].value;
-        if (in == NULL || in->graph != op->graph || in->def == NULL || in->def == v->first ||
-            v->needed[in->def->id])
+        if (in == NULL || in->graph != op->graph || in->def == NULL || v->needed[in->def->id])
             continue;
+        if (in->def == v->first) {
+            if (!is_either(in))
+                return false;
+            continue;
+        }
         if (places[in->def->id] > places[v->first->id])
             return false;
     }

@@ -60,6 +60,27 @@ START_TEST(what_the_second_waits_for_separates)
 }
 END_TEST
 
+/* The condition is known from a shape, so that inference sees the else branch only; the then branch
+ * gives something else, which what reads the result would not fit. */
+START_TEST(results_that_only_one_branch_gives_are_not_read_within)
+{
+#define KNOWN                                                                                      \
+    "x = input f32[5]\nfour = const i64[] {4}\nn = size x\nc = equal n four\n"                     \
+    "u = const i64[2] {1,2}\nv = const i64[1] {1}\nw = const i64[2] {7,8}\n" IF("a", "c",          \
+        "t1 = identity u; return t1", "e1 = identity v; return e1")
+    assert_pass_leaves(merge, NULL,
+        KNOWN IF("b", "c", "t2 = concat a w; return t2", "return w") "return a, b\n");
+    assert_pass_leaves(variant, NULL,
+        KNOWN
+        "y1 = neg a\n" IF("b", "c", "t2 = concat y1 w; return t2", "return w") "return a, b\n");
+    /* not known, both branches' shapes may be read */
+    assert_pass_keeps_results("x = input f32[5]\nc = input bool[]\nu = const f32[2] {1,2}\n" IF("a",
+                                  "c", "t1 = concat x u; return t1", "return x") IF("b", "c",
+                                  "t2 = exp a; return t2", "e2 = neg a; return e2") "return b\n",
+        merge, 0);
+}
+END_TEST
+
 START_TEST(regions)
 {
     static const char *const text = HEAD "o = if d {\n  then_branch {\n" FIRST IF("b", "c",
@@ -118,5 +139,5 @@ START_TEST(what_cannot_move_stays)
 END_TEST
 
 PRT_TEST_MAIN("pass/structure/merge_if", ifs_become_one, later_ones_read_what_the_branch_gives,
-    what_the_second_waits_for_separates, regions, operators_move_into_the_first_if,
-    what_cannot_move_stays)
+    what_the_second_waits_for_separates, results_that_only_one_branch_gives_are_not_read_within,
+    regions, operators_move_into_the_first_if, what_cannot_move_stays)
