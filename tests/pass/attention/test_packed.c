@@ -123,6 +123,13 @@ START_TEST(positions)
     check_packed(INPUTS WEIGHTS "w = gather table ids\n"
                  "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK
                  HEAD, OPTIONS, 1e-6);
+    /* samples are at most 3 long: three positions are left */
+    check_packed(INPUTS WEIGHTS "w = gather table ids\n"
+                 "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK
+                 HEAD, "max_valid_num=2, segment_max_size=3", 1e-6);
+    assert_pass_fails(PASS, "max_valid_num=2, segment_max_size=5",
+        INPUTS WEIGHTS "w = gather table ids\npos = const f32[4,4] fill 1\ne = add w pos\n" BLOCK
+        HEAD, POPRT_E_SHAPE, "has 4 positions");
 }
 END_TEST
 
