@@ -20,6 +20,11 @@
  */
 poprt_status prt_npy_read(prt_arena *arena, const prt_blob *bytes, int32_t want, prt_tensor *out);
 
+/* The same of the parts of one: `descr` is numpy's type of an element ("<f4"), `rank` at most
+ * PRT_MAX_RANK, the dims not negative. */
+poprt_status prt_npy_elements(prt_arena *arena, const char *descr, bool fortran, uint32_t rank,
+    const int64_t *dims, const unsigned char *bytes, size_t size, prt_tensor *out);
+
 /* Writes version 1.0, in C order and little endian. Scratch comes from `arena`. */
 poprt_status prt_npy_write(prt_arena *arena, const prt_tensor *tensor, poprt_write_fn write,
     void *user);

@@ -333,16 +333,17 @@ static poprt_status copy_elements(prt_arena *arena, const header *h, const layou
     return POPRT_OK;
 }
 
-static poprt_status read_data(prt_arena *arena, const prt_blob *bytes, size_t start,
+static poprt_status read_data(prt_arena *arena, const unsigned char *from, size_t there,
     const header *h, const layout *l, prt_tensor *out)
 {
     if (!prt_tensor_init(out, l->dtype, h->rank, h->dims, NULL))
         return prt_fail(POPRT_E_LIMIT, NULL, "the array is too large");
     size_t size = 0;
-    if (!prt_size_mul(prt_tensor_count(out), l->item, &size) || size != bytes->size - start)
+    if (l->item == 0 && prt_tensor_count(out) != 0)
+        return fail("its elements have no bytes");
+    if (!prt_size_mul(prt_tensor_count(out), l->item, &size) || size != there)
         return prt_fail(POPRT_E_PARSE, NULL, "the header asks for %zu bytes of data, there are %zu",
-            size, bytes->size - start);
-    const unsigned char *from = bytes->data + start;
+            size, there);
     const bool same = l->dtype != PRT_DTYPE_string && !is_packed(l->dtype) && !l->swapped &&
                       (!h->fortran || h->rank < 2);
     const size_t align = l->item < 8 ? l->item : 8;
@@ -350,6 +351,17 @@ static poprt_status read_data(prt_arena *arena, const prt_blob *bytes, size_t st
         return copy_elements(arena, h, l, from, out);
     out->data = (void *)(uintptr_t)from;
     return POPRT_OK;
+}
+
+poprt_status prt_npy_elements(prt_arena *arena, const char *descr, bool fortran, uint32_t rank,
+    const int64_t *dims, const unsigned char *bytes, size_t size, prt_tensor *out)
+{
+    header h = { .fortran = fortran, .rank = rank };
+    layout l = { 0 };
+    if (rank != 0)
+        memcpy(h.dims, dims, rank * sizeof(int64_t));
+    PRT_TRY(parse_descr(descr, PRT_DTYPE_undefined, &l));
+    return read_data(arena, bytes, size, &h, &l, out);
 }
 
 poprt_status prt_npy_read(prt_arena *arena, const prt_blob *bytes, int32_t want, prt_tensor *out)
@@ -372,7 +384,7 @@ poprt_status prt_npy_read(prt_arena *arena, const prt_blob *bytes, int32_t want,
     layout l = { 0 };
     PRT_TRY(parse_descr(h.descr, want, &l));
     prt_tensor tensor;
-    PRT_TRY(read_data(arena, bytes, start + size, &h, &l, &tensor));
+    PRT_TRY(read_data(arena, p + start + size, bytes->size - start - size, &h, &l, &tensor));
     *out = tensor;
     return POPRT_OK;
 }

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "pass/manager.h"
 
+#include <stdio.h>
 #include <time.h>
 
 
@@ -24,6 +25,8 @@ struct prt_pass_manager {
     prt_pass_observer observer;
     prt_pass_limits limits;
     const struct prt_chooser *chooser;
+    const prt_module *origin;
+    const struct prt_feed *feed;
 };
 
 poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out)
@@ -136,14 +139,55 @@ static poprt_status add_step(filler *f, const prt_pipeline_step *step)
     return PRT_VEC_PUSH(f->pm->arena, &f->pm->entries, e) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status give(const filler *f, const prt_pipeline_step *step)
+static poprt_status give_text(const filler *f, const char *option, const char *value)
 {
-    const prt_pass_arg arg = { step->value, setting(f, step->key) };
-    if (!f->added || arg.value == NULL)
-        return POPRT_OK;
+    const prt_pass_arg arg = { option, value };
     entry *last = &f->pm->entries.data[f->pm->entries.count - 1];
     PRT_TRY(prt_pass_check_args(last->def, 1, &arg));
     return add_arg(f->pm, last, &arg);
+}
+
+static poprt_status give(const filler *f, const prt_pipeline_step *step)
+{
+    const char *value = setting(f, step->key);
+    return f->added && value != NULL ? give_text(f, step->value, value) : POPRT_OK;
+}
+
+/* A scalar of JSON as the text of an option. */
+static const char *text_of(prt_arena *arena, const prt_json *value)
+{
+    char number[32];
+    int64_t integer;
+    if (value->kind == PRT_JSON_STRING)
+        return prt_arena_text(arena, value->text.data, value->text.size);
+    if (value->kind == PRT_JSON_BOOL)
+        return value->number != 0 ? "true" : "false";
+    if (!prt_json_i64(value, &integer))
+        return NULL;
+    (void)snprintf(number, sizeof(number), "%lld", (long long)integer);
+    return prt_arena_text(arena, number, strlen(number));
+}
+
+static poprt_status spread(const filler *f, const prt_pipeline_step *step)
+{
+    const char *text = setting(f, step->key);
+    prt_json *members = NULL;
+    if (!f->added || text == NULL)
+        return POPRT_OK;
+    PRT_TRY(prt_fail_about(prt_json_parse(f->pm->arena, text, strlen(text), &members), step->key));
+    if (members->kind != PRT_JSON_OBJECT)
+        return prt_fail(POPRT_E_ARG, step->key, "an object of options is expected");
+    for (uint32_t i = 0; i < members->count; i++) {
+        const prt_json *m = &members->items[i];
+        const char *key = prt_arena_text(f->pm->arena, m->key.data, m->key.size);
+        const char *value = text_of(f->pm->arena, m);
+        if (key == NULL)
+            return POPRT_E_NOMEM;
+        if (value == NULL)
+            return prt_fail(POPRT_E_ARG, key, "an option is a string, an integer or a bool");
+        PRT_TRY(give_text(f, key, value));
+    }
+    return POPRT_OK;
 }
 
 /* Names with commas between, blanks around them. */
@@ -173,6 +217,8 @@ static poprt_status fill(filler *f, const prt_pipeline_step *step)
         return POPRT_OK;
     case PRT_STEP_GIVE:
         return give(f, step);
+    case PRT_STEP_SPREAD:
+        return spread(f, step);
     case PRT_STEP_INSERT:
         return insert(f, setting(f, step->key));
     case PRT_STEP_WHEN:
@@ -232,6 +278,13 @@ void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *obs
 void prt_pass_manager_choose(prt_pass_manager *pm, const struct prt_chooser *chooser)
 {
     pm->chooser = chooser;
+}
+
+void prt_pass_manager_compare(prt_pass_manager *pm, const prt_module *origin,
+    const struct prt_feed *feed)
+{
+    pm->origin = origin;
+    pm->feed = feed;
 }
 
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits)
@@ -449,6 +502,7 @@ static poprt_status run_entry(const prt_pass_manager *pm, const entry *e, prt_mo
 {
     prt_pass p = { .def = e->def, .module = module, .limits = pm->limits,
         .n_args = (uint32_t)e->args.count, .args = e->args.data, .chooser = pm->chooser,
+        .origin = pm->origin, .feed = pm->feed,
         .cancelled = pm->observer.cancelled, .cancel_user = pm->observer.user,
         .say = pm->observer.say, .say_user = pm->observer.user };
     PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));
@@ -472,21 +526,44 @@ static poprt_status run_loop(const prt_pass_manager *pm, size_t first, size_t la
     return POPRT_OK;
 }
 
-poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed)
+static poprt_status run_list(prt_pass_manager *pm, prt_module *module, bool *changed)
 {
-    bool any = false;
-    PRT_TRY(prt_pass_manager_sort(pm));
     for (size_t i = 0; i < pm->entries.count;) {
         const uint32_t loop = pm->entries.data[i].loop;
         size_t last = i + 1;
         while (loop != 0 && last < pm->entries.count && pm->entries.data[last].loop == loop)
             last++;
-        const poprt_status status = run_loop(pm, i, last, module, &any);
+        const poprt_status status = run_loop(pm, i, last, module, changed);
         if (status != POPRT_OK)
             return prt_fail_at_stage(status, "pass");
         i = last;
     }
-    if (changed != NULL)
-        *changed = any;
     return POPRT_OK;
+}
+
+static bool compares(const prt_pass_manager *pm)
+{
+    for (size_t i = 0; i < pm->entries.count; i++)
+        if (pm->entries.data[i].def->hooks->compares)
+            return true;
+    return false;
+}
+
+poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed)
+{
+    const prt_module *const origin = pm->origin;
+    prt_module *clone = NULL;
+    bool any = false;
+    PRT_TRY(prt_pass_manager_sort(pm));
+    if (origin == NULL && compares(pm)) {
+        PRT_TRY(prt_ir_clone(module, &clone));
+        pm->origin = clone;
+    }
+    const poprt_status status = run_list(pm, module, &any);
+    pm->origin = origin;
+    if (clone != NULL)
+        prt_module_release(clone);
+    if (changed != NULL && status == POPRT_OK)
+        *changed = any;
+    return status;
 }

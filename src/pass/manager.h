@@ -63,6 +63,13 @@ void prt_pass_manager_observe(prt_pass_manager *pm, const prt_pass_observer *obs
 void prt_pass_manager_choose(prt_pass_manager *pm, const struct prt_chooser *chooser);
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits);
 
+/* What passes that compare the model with how it was take as the model before, and as data for
+ * running both; both outlive the manager. NULL, the defaults: what the list starts with, a clone of
+ * which is kept while such a pass is in the list, and made-up data. */
+struct prt_feed;
+void prt_pass_manager_compare(prt_pass_manager *pm, const prt_module *origin,
+    const struct prt_feed *feed);
+
 /* Puts the list into an order that the rows' ORDERs allow, with as little change as possible, and
  * adds passes that others depend on. POPRT_E_ARG names passes that exclude each other, or that
  * wait for each other. Running does this first. */

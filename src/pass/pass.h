@@ -58,6 +58,7 @@ typedef struct prt_pass_hooks {
     poprt_status (*run)(prt_pass *p, prt_graph *graph, bool *changed);
     const prt_rewrite *rewrites; /* of patterns */
     uint32_t n_rewrites;
+    bool compares; /* reads `origin`: the manager keeps a clone of what it is given to run on */
 } prt_pass_hooks;
 
 #define PRT_OURS ""
@@ -109,6 +110,8 @@ struct prt_pass {
     uint32_t n_args;
     const prt_pass_arg *args; /* checked against the row */
     const struct prt_chooser *chooser; /* choice.h; NULL: rules decide */
+    const prt_module *origin;    /* the model before the list of passes; see prt_pass_hooks */
+    const struct prt_feed *feed; /* precision/feed.h; NULL: made-up data */
     uint64_t spent, purse; /* bytes of constants made, and that may be; see prt_pass_afford */
     bool (*cancelled)(void *user);
     void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
@@ -130,6 +133,7 @@ typedef enum prt_pipeline_kind {
     PRT_STEP_WHEN,
     PRT_STEP_UNLESS,
     PRT_STEP_GIVE,
+    PRT_STEP_SPREAD,
     PRT_STEP_INSERT
 } prt_pipeline_kind;
 

@@ -102,6 +102,17 @@ poprt_status try_pass(prt_graph *graph, const char *name, const char *options)
     return run_named(graph, name, options, &changed);
 }
 
+void run_pass_with(prt_graph *graph, const char *name, uint32_t n_args,
+    const prt_pass_arg *args)
+{
+    prt_pass_manager *pm = NULL;
+    must(prt_pass_manager_create(NULL, &pm), "manager");
+    must(prt_pass_manager_add(pm, name, n_args, args), name);
+    must(prt_pass_manager_run(pm, graph->module, NULL), name);
+    prt_pass_manager_release(pm);
+    must(prt_ir_verify(graph->module), name);
+}
+
 /* What a pass warned of. */
 typedef struct notes {
     char text[4096];

@@ -34,6 +34,11 @@ const char *graph_text(const prt_graph *graph);
 bool run_pass(prt_graph *graph, const char *name, const char *options);
 poprt_status try_pass(prt_graph *graph, const char *name, const char *options);
 
+/* Runs one pass with these arguments and verifies. */
+struct prt_pass_arg;
+void run_pass_with(prt_graph *graph, const char *name, uint32_t n_args,
+    const struct prt_pass_arg *args);
+
 /* Runs a pass and gives all that it warned of, a line each; lives as long as the module. */
 const char *pass_notes(prt_graph *graph, const char *pass, const char *options);
 

@@ -116,7 +116,7 @@ void assert_model_stays_close(const char *name, const char *pass, const char *op
     module_free(after);
 }
 
-static void read_npy(prt_arena *arena, const char *file, prt_tensor *out)
+void read_digits(prt_arena *arena, const char *file, prt_tensor *out)
 {
     char path[512];
     prt_blob *bytes = NULL;
@@ -134,8 +134,8 @@ uint32_t digits_read(const prt_graph *graph)
     prt_tensor images, labels, logits;
     uint32_t right = 0;
     must(prt_arena_create(NULL, 0, &arena), "arena");
-    read_npy(arena, "images", &images);
-    read_npy(arena, "labels", &labels);
+    read_digits(arena, "images", &images);
+    read_digits(arena, "labels", &labels);
     run_as(graph, arena, &images, &logits);
     for (size_t i = 0; i < prt_tensor_count(&labels); i++) {
         size_t best = 0;

@@ -25,6 +25,9 @@ void assert_model_stays_close(const char *name, const char *pass, const char *op
 /* How many of the 360 held-back digits the model reads right. */
 uint32_t digits_read(const prt_graph *graph);
 
+/* The held-back digits: their "images" or "labels". */
+void read_digits(prt_arena *arena, const char *file, prt_tensor *out);
+
 /* A tensor as another element type, in `arena`. */
 void tensor_as(prt_arena *arena, const prt_tensor *from, int32_t dtype, prt_tensor *out);
 

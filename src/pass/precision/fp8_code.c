@@ -29,6 +29,29 @@ double prt_fp8_decode(prt_fp8_code code, uint8_t byte)
     return ldexp(prt_load_f64(code.format, &byte, 0), code.scale);
 }
 
+static double power(int32_t exponent)
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* A number far larger is added and taken away again: what is left was rounded to nearest even at
+ * the last bit that the format has there. */
+double prt_fp8_round(prt_fp8_code code, double value)
+{
+    const bool f143 = code.format == PRT_DTYPE_f8e4m3fnuz;
+    const int32_t digits = f143 ? 3 : 2, least = f143 ? -7 : -15;
+    const double most = f143 ? 240 : 57344, size = fabs(value) * power(-code.scale);
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof(bits));
+    const int32_t exponent = (int32_t)(bits >> 52) - 1023;
+    const double large = power((exponent > least ? exponent : least) - digits + 52);
+    const double rounded = size < most ? size + large - large : most;
+    return copysign((rounded < most ? rounded : most) * power(code.scale), value);
+}
+
 static bool is_float(const prt_value *v)
 {
     return v != NULL && prt_type_is_tensor(v->type) &&

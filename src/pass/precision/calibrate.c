@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calibrate.c — weights first, then the inputs of all layers: the model's clone gets them as its
+ * outputs and runs on the samples, once, and once before for losses that need the range of numbers.
+ * Nothing of a batch is kept but sums.
+ */
+#include "pass/precision/calibrate.h"
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "pass/manager.h"
+#include "pass/precision/gptq.h"
+#include "pass/precision/lines.h"
+
+typedef struct layer {
+    prt_op *op;
+    uint32_t output; /* of the clone: its input 0 */
+    prt_search *weight, *input; /* NULL: not tried */
+    prt_gptq *gptq;
+    uint32_t weight_best, input_best;
+    double loss;
+    bool kept;
+} layer;
+
+typedef struct calibrator {
+    const prt_calibrate *how;
+    prt_module *module;
+    prt_arena *arena;
+    PRT_VEC(layer) layers;
+    prt_lines log;
+} calibrator;
+
+static poprt_status check(const calibrator *c)
+{
+    if (c->how->cancelled != NULL && c->how->cancelled(c->how->cancel_user))
+        return prt_fail(POPRT_E_CANCELLED, NULL, "calibration was stopped");
+    return POPRT_OK;
+}
+
+/* ---- layers */
+
+static poprt_status name_nodes(prt_module *m)
+{
+    prt_pass_manager *pm = NULL;
+    PRT_TRY(prt_pass_manager_create(m->allocator, &pm));
+    poprt_status status = prt_pass_manager_add(pm, "unique_name_for_nodes", 0, NULL);
+    if (status == POPRT_OK)
+        status = prt_pass_manager_run(pm, m, NULL);
+    prt_pass_manager_release(pm);
+    return status;
+}
+
+static bool is_listed(const char *list, prt_str item)
+{
+    while (list != NULL && *list != '\0') {
+        list += strspn(list, " \t,");
+        size_t n = strcspn(list, ",");
+        const char *next = list + n;
+        while (n > 0 && (list[n - 1] == ' ' || list[n - 1] == '\t'))
+            n--;
+        if (n != 0 && n == item.size && memcmp(list, item.data, n) == 0)
+            return true;
+        list = next;
+    }
+    return false;
+}
+
+static bool is_layer(const calibrator *c, const prt_op *op)
+{
+    prt_tensor t;
+    return prt_fp8_is_layer(op) && prt_fp8_weight(op, &t) &&
+        !is_listed(c->how->skip, op->origin) &&
+        (!prt_op_is(op, PRT_OP_conv) || ((const prt_conv_attrs *)op->attrs)->group == 1);
+}
+
+static poprt_status find_layers(calibrator *c)
+{
+    prt_for_each_op(op, c->module->main) {
+        layer l = { .op = op };
+        if (!is_layer(c, op))
+            continue;
+        l.weight = prt_search_create(c->arena, c->how->loss);
+        if (!c->how->weights_only)
+            l.input = prt_search_create(c->arena, c->how->loss);
+        if (l.weight == NULL || (!c->how->weights_only && l.input == NULL))
+            return POPRT_E_NOMEM;
+        if (c->how->loss == PRT_LOSS_gptq)
+            PRT_TRY(prt_gptq_create(c->arena, op, &l.gptq));
+        if (!PRT_VEC_PUSH(c->arena, &c->layers, l))
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status try_weights(calibrator *c)
+{
+    for (size_t i = 0; i < c->layers.count; i++) {
+        layer *l = &c->layers.data[i];
+        prt_tensor t;
+        PRT_TRY(check(c));
+        (void)prt_fp8_weight(l->op, &t);
+        if (prt_search_needs_range(l->weight))
+            prt_search_range(l->weight, &t);
+        prt_search_add(l->weight, &t);
+        l->weight_best = prt_search_best(l->weight);
+    }
+    return POPRT_OK;
+}
+
+/* ---- inputs */
+
+/* The clone's ops are in the same order. Values that several layers read are one output. */
+static poprt_status tap(calibrator *c, prt_module *clone)
+{
+    const size_t n = c->layers.count;
+    prt_value **values = PRT_NEW_N(c->arena, prt_value *, n + 1);
+    prt_str *names = PRT_NEW_N(c->arena, prt_str, n + 1);
+    uint32_t count = 0;
+    size_t next = 0;
+    const prt_op *from = c->module->main->first;
+    if (values == NULL || names == NULL)
+        return POPRT_E_NOMEM;
+    for (const prt_op *to = clone->main->first; to != NULL && next < n;
+         to = to->next, from = from->next) {
+        if (from != c->layers.data[next].op)
+            continue;
+        uint32_t k = 0;
+        while (k < count && values[k] != to->in[0].value)
+            k++;
+        c->layers.data[next++].output = k;
+        if (k < count)
+            continue;
+        values[count] = to->in[0].value;
+        names[count] = prt_module_fresh_name(clone, "layer_input");
+        if (names[count++].data == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return prt_graph_set_outputs(clone->main, count, values, names);
+}
+
+static void take(layer *l, const prt_tensor *x, bool range)
+{
+    if (l->gptq != NULL && !range)
+        prt_gptq_add(l->gptq, x);
+    if (l->input != NULL && range)
+        prt_search_range(l->input, x);
+    else if (l->input != NULL)
+        prt_search_add(l->input, x);
+}
+
+static poprt_status run_batches(calibrator *c, const prt_feed *feed, const prt_module *clone,
+    bool range)
+{
+    const uint32_t n = clone->main->ret->n_in;
+    for (size_t i = 0; i < feed->batches; i++) {
+        prt_arena *arena = NULL;
+        PRT_TRY(check(c));
+        PRT_TRY(prt_arena_create(c->module->allocator, 0, &arena));
+        prt_tensor *out = PRT_NEW_N(arena, prt_tensor, (size_t)n + 1);
+        const poprt_status status =
+            out != NULL ? prt_feed_batch(feed, clone, i, out, arena) : POPRT_E_NOMEM;
+        for (size_t k = 0; status == POPRT_OK && k < c->layers.count; k++)
+            take(&c->layers.data[k], &out[c->layers.data[k].output], range);
+        prt_arena_release(arena);
+        PRT_TRY(status);
+    }
+    return POPRT_OK;
+}
+
+static poprt_status run_clone(calibrator *c, prt_module *clone)
+{
+    prt_feed feed = c->how->feed;
+    PRT_TRY(prt_feed_open(&feed, c->module));
+    PRT_TRY(tap(c, clone));
+    if (c->how->loss == PRT_LOSS_kld)
+        PRT_TRY(run_batches(c, &feed, clone, true));
+    return run_batches(c, &feed, clone, false);
+}
+
+static poprt_status try_inputs(calibrator *c)
+{
+    prt_module *clone = NULL;
+    if (c->layers.count == 0 || (c->how->weights_only && c->how->loss != PRT_LOSS_gptq))
+        return POPRT_OK;
+    PRT_TRY(prt_ir_clone(c->module, &clone));
+    const poprt_status status = run_clone(c, clone);
+    prt_module_release(clone);
+    for (size_t i = 0; i < c->layers.count; i++)
+        if (c->layers.data[i].input != NULL)
+            c->layers.data[i].input_best = prt_search_best(c->layers.data[i].input);
+    return status;
+}
+
+/* ---- rounding in the model */
+
+/* Losses of gptq are noise by signal: of the sums, or of the weight where inputs do not tell. */
+static poprt_status round_weight(calibrator *c, layer *l)
+{
+    prt_tensor t;
+    (void)prt_fp8_weight(l->op, &t);
+    const size_t n = prt_tensor_count(&t);
+    double *q = PRT_NEW_N(c->arena, double, n + 1);
+    prt_blob *blob = NULL;
+    l->loss = prt_distance_snr(&l->weight->distance[l->weight_best]);
+    if (q == NULL)
+        return POPRT_E_NOMEM;
+    const double signal = l->gptq != NULL ? prt_gptq_error(l->gptq, q) : 0;
+    if (!(signal > 0) || !prt_gptq_round(l->gptq, prt_candidate(l->weight_best), q))
+        return POPRT_OK;
+    l->loss = prt_gptq_error(l->gptq, q) / signal;
+    PRT_TRY(prt_blob_create(c->module->allocator, t.size, &blob));
+    for (size_t i = 0; i < n; i++)
+        prt_store_f64(t.dtype, prt_blob_bytes(blob), i, q[i]);
+    prt_value *old = l->op->in[1].value;
+    prt_value *now = prt_pass_derive(old->graph, old, old->type, blob);
+    if (now == NULL)
+        return POPRT_E_NOMEM;
+    prt_op_set_input(l->op, 1, now);
+    return POPRT_OK;
+}
+
+static poprt_status settle(calibrator *c)
+{
+    for (size_t i = 0; i < c->layers.count; i++) {
+        layer *l = &c->layers.data[i];
+        PRT_TRY(check(c));
+        if (c->how->loss == PRT_LOSS_gptq) {
+            PRT_TRY(round_weight(c, l));
+            continue;
+        }
+        l->loss = prt_search_loss(l->weight, l->weight_best);
+        if (l->input != NULL)
+            l->loss += prt_search_loss(l->input, l->input_best);
+    }
+    for (uint32_t k = 0; k < c->how->keep && k < c->layers.count; k++) {
+        layer *worst = NULL;
+        for (size_t i = 0; i < c->layers.count; i++) {
+            layer *l = &c->layers.data[i];
+            if (!l->kept && (worst == NULL || l->loss > worst->loss))
+                worst = l;
+        }
+        worst->kept = true;
+    }
+    return POPRT_OK;
+}
+
+/* ---- results */
+
+static void put_code(prt_lines *log, prt_fp8_code code)
+{
+    char text[24];
+    (void)snprintf(text, sizeof(text), "%s %d", prt_fp8_name(code.format), code.scale);
+    prt_lines_put(log, text);
+}
+
+static void log_search(calibrator *c, const layer *l, const prt_search *s, uint32_t best,
+    const char *what)
+{
+    prt_lines *log = &c->log;
+    for (uint32_t k = 0; k <= PRT_CANDIDATES; k++) {
+        const uint32_t at = k < PRT_CANDIDATES ? k : best;
+        prt_lines_text(log, l->op->origin);
+        prt_lines_put(log, what);
+        prt_lines_put(log, k < PRT_CANDIDATES ? "" : "chosen ");
+        put_code(log, prt_candidate(at));
+        prt_lines_field(log, prt_loss_name(s->loss), prt_search_loss(s, at));
+        if (k < PRT_CANDIDATES || s->loss == PRT_LOSS_kld) {
+            prt_lines_put(log, "\n");
+            continue;
+        }
+        prt_lines_put(log, "\n  before:");
+        prt_lines_moments(log, &s->x);
+        prt_lines_put(log, "\n  after:");
+        prt_lines_moments(log, &s->q[best]);
+        prt_lines_put(log, "\n  noise:");
+        prt_lines_moments(log, &s->noise[best]);
+        prt_lines_put(log, "\n");
+    }
+}
+
+static void put_pair(prt_json_out *json, const prt_op *op, uint32_t candidate)
+{
+    const prt_fp8_code code = prt_candidate(candidate);
+    prt_json_open(json, op->origin.data, '[');
+    prt_json_put_text(json, NULL, prt_str_of(prt_fp8_name(code.format)));
+    prt_json_put_i64(json, NULL, code.scale);
+    prt_json_close(json, ']');
+}
+
+static poprt_status put_dict(calibrator *c, bool inputs, prt_str *out)
+{
+    prt_json_out json;
+    prt_json_out_init(&json, c->arena, false);
+    prt_json_open(&json, NULL, '{');
+    for (size_t i = 0; i < c->layers.count; i++) {
+        const layer *l = &c->layers.data[i];
+        if (!l->kept && (!inputs || l->input != NULL))
+            put_pair(&json, l->op, inputs ? l->input_best : l->weight_best);
+    }
+    prt_json_close(&json, '}');
+    return prt_json_out_finish(&json, out);
+}
+
+static poprt_status put_results(calibrator *c, prt_calibration *out)
+{
+    prt_lines skip = { .arena = c->arena };
+    prt_lines_put(&skip, c->how->skip != NULL ? c->how->skip : "");
+    for (size_t i = 0; i < c->layers.count; i++) {
+        const layer *l = &c->layers.data[i];
+        log_search(c, l, l->weight, l->weight_best, " weight: ");
+        if (l->input != NULL)
+            log_search(c, l, l->input, l->input_best, " input: ");
+        if (!l->kept)
+            continue;
+        prt_lines_put(&skip, skip.text.count != 0 ? "," : "");
+        prt_lines_text(&skip, l->op->origin);
+        prt_lines_text(&c->log, l->op->origin);
+        prt_lines_field(&c->log, "stays float16: loss", l->loss);
+        prt_lines_put(&c->log, "\n");
+    }
+    PRT_TRY(put_dict(c, true, &out->inputs));
+    PRT_TRY(put_dict(c, false, &out->weights));
+    PRT_TRY(prt_lines_finish(&skip, &out->skip));
+    return prt_lines_finish(&c->log, &out->log);
+}
+
+poprt_status prt_calibrate_run(prt_module *module, const prt_calibrate *how, prt_arena *arena,
+    prt_calibration *out)
+{
+    calibrator c = { .how = how, .module = module, .arena = arena, .log = { .arena = arena } };
+    if (how->loss == PRT_LOSS_gptq && !how->weights_only)
+        return prt_fail(POPRT_E_ARG, "calibration_loss_type",
+            "loss gptq is for weights alone: use it with precision fp8_weight");
+    PRT_TRY(name_nodes(module));
+    PRT_TRY(find_layers(&c));
+    PRT_TRY(try_weights(&c));
+    PRT_TRY(try_inputs(&c));
+    PRT_TRY(settle(&c));
+    return put_results(&c, out);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.c — text of logs. */
+#include "pass/precision/lines.h"
+
+#include "op/number_text.h"
+
+void prt_lines_text(prt_lines *to, prt_str text)
+{
+    for (uint32_t i = 0; i < text.size && !to->failed; i++)
+        to->failed = !PRT_VEC_PUSH(to->arena, &to->text, text.data[i]);
+}
+
+void prt_lines_put(prt_lines *to, const char *text)
+{
+    prt_lines_text(to, prt_str_of(text));
+}
+
+void prt_lines_number(prt_lines *to, double value)
+{
+    char text[PRT_NUMBER_TEXT];
+    (void)prt_print_f64(PRT_DTYPE_f32, (double)(float)value, text);
+    prt_lines_put(to, text);
+}
+
+void prt_lines_field(prt_lines *to, const char *name, double value)
+{
+    prt_lines_put(to, " ");
+    prt_lines_put(to, name);
+    prt_lines_put(to, " ");
+    prt_lines_number(to, value);
+}
+
+void prt_lines_moments(prt_lines *to, const prt_moments *m)
+{
+    prt_lines_field(to, "mean", prt_moments_mean(m));
+    prt_lines_field(to, "variance", prt_moments_variance(m));
+    prt_lines_field(to, "skewness", prt_moments_skewness(m));
+    prt_lines_field(to, "kurtosis", prt_moments_kurtosis(m));
+}
+
+poprt_status prt_lines_finish(prt_lines *to, prt_str *out)
+{
+    if (to->failed)
+        return POPRT_E_NOMEM;
+    const char *text = prt_arena_text(to->arena, to->text.data, to->text.count);
+    if (text == NULL)
+        return POPRT_E_NOMEM;
+    *out = (prt_str){ text, (uint32_t)to->text.count };
+    return POPRT_OK;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* test_calibration.c — samples from folders, archives and pickles. */
+#include "data/calibration.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "num/dtype.h"
+#include "support/check_main.h"
+
+#define FOLDER PRT_TEST_DATA "/calibration/"
+
+static prt_samples *open_samples(const char *name)
+{
+    char path[512];
+    prt_samples *s = NULL;
+    (void)snprintf(path, sizeof(path), FOLDER "%s", name);
+    if (prt_samples_open(&prt_mem_libc, path, 0, &s) != POPRT_OK)
+        ck_abort_msg("%s: %s", prt_error_last()->subject, prt_error_last()->message);
+    return s;
+}
+
+static void check_array(const prt_samples *s, const char *name, int32_t dtype, uint32_t rank,
+    const int64_t *dims, const double *values)
+{
+    const prt_sample_array *a = prt_samples_find(s, prt_str_of(name));
+    ck_assert_msg(a != NULL, "no array %s", name);
+    ck_assert_int_eq(a->tensor.dtype, dtype);
+    ck_assert_uint_eq(a->tensor.rank, rank);
+    for (uint32_t i = 0; i < rank; i++)
+        ck_assert_int_eq(a->tensor.dims[i], dims[i]);
+    for (size_t i = 0; i < prt_tensor_count(&a->tensor); i++)
+        ck_assert_double_eq(prt_load_f64(dtype, a->tensor.data, i), values[i]);
+}
+
+static void check_all(const char *name)
+{
+    static const double tokens[] = { 1, -2, 3, 400, -5, 60000 }, mask[] = { 1, 0, 1 },
+                        big[] = { 1.5, -2.25, 1e300 }, bytes[] = { 0, 127, 255 };
+    const int64_t images[] = { 3, 2, 4 }, pairs[] = { 3, 2 };
+    double image[24];
+    prt_samples *s = open_samples(name);
+    for (int i = 0; i < 24; i++)
+        image[i] = (i - 5) / 4.0;
+    ck_assert_uint_eq(prt_samples_count(s), 3);
+    ck_assert_ptr_nonnull(prt_samples_at(s, 4));
+    ck_assert_ptr_null(prt_samples_at(s, 5));
+    check_array(s, "image", PRT_DTYPE_f32, 3, images, image);
+    check_array(s, "tokens", PRT_DTYPE_i64, 2, pairs, tokens);
+    check_array(s, "mask", PRT_DTYPE_bool, 1, images, mask);
+    check_array(s, "big", PRT_DTYPE_f64, 1, images, big);
+    check_array(s, "bytes", PRT_DTYPE_u8, 1, images, bytes);
+    ck_assert_ptr_null(prt_samples_find(s, PRT_STR("none")));
+    prt_samples_release(s);
+}
+
+START_TEST(every_form_gives_the_same_arrays)
+{
+    static const char *const names[] = { "folder", "stored.npz", "deflated.npz",
+        "protocol2.pickle", "protocol3.pickle", "protocol4.pickle", "protocol5.pickle",
+        "numpy1.pickle" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        check_all(names[i]);
+}
+END_TEST
+
+START_TEST(lists_are_stacked)
+{
+    const int64_t images[] = { 3, 2, 4 };
+    const double numbers[] = { 0, 0.5, 1 };
+    double image[24];
+    prt_samples *s = open_samples("lists.pickle");
+    for (int i = 0; i < 24; i++)
+        image[i] = (i - 5) / 4.0;
+    check_array(s, "x", PRT_DTYPE_f32, 3, images, image);
+    check_array(s, "n", PRT_DTYPE_f32, 1, images, numbers);
+    prt_samples_release(s);
+}
+END_TEST
+
+START_TEST(one_array_has_the_name_of_its_file)
+{
+    prt_samples *s = open_samples("folder/bytes.npy");
+    ck_assert_str_eq(prt_samples_at(s, 0)->name.data, "bytes");
+    prt_samples_release(s);
+}
+END_TEST
+
+static void check_refused(const char *name, poprt_status status, const char *part)
+{
+    char path[512];
+    prt_samples *s = NULL;
+    (void)snprintf(path, sizeof(path), FOLDER "%s", name);
+    ck_assert_int_eq(prt_samples_open(&prt_mem_libc, path, 0, &s), status);
+    ck_assert_ptr_null(s);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s: %s", name,
+        prt_error_last()->message);
+}
+
+START_TEST(what_is_no_array_is_refused_by_name)
+{
+    check_refused("call.pickle", POPRT_E_UNSUPPORTED, "posix.system");
+    check_refused("call4.pickle", POPRT_E_UNSUPPORTED, "posix.system");
+    check_refused("objects.pickle", POPRT_E_UNSUPPORTED, "Python objects");
+    check_refused("numbers.pickle", POPRT_E_PARSE, "no array");
+    check_refused("uneven.pickle", POPRT_E_SHAPE, "'b' has 3 samples, 'a' has 2");
+    check_refused("list.pickle", POPRT_E_PARSE, "no dict");
+    check_refused("text.pickle", POPRT_E_PARSE, "protocol 2 to 5");
+    check_refused("none.npz", POPRT_E_NOT_FOUND, "");
+}
+END_TEST
+
+static poprt_status read_text(const void *bytes, size_t size, size_t limit)
+{
+    prt_blob *blob = NULL;
+    prt_samples *s = NULL;
+    ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, bytes, size, NULL, NULL, &blob), POPRT_OK);
+    const poprt_status status = prt_samples_read(&prt_mem_libc, blob, "test", limit, &s);
+    prt_samples_release(s);
+    prt_blob_release(blob);
+    return status;
+}
+
+static void check_text(const char *text, size_t size, poprt_status status, const char *part)
+{
+    ck_assert_int_eq(read_text(text, size, 0), status);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s: %s", part,
+        prt_error_last()->message);
+}
+#define CHECK_TEXT(text, status, part) check_text(text, sizeof(text) - 1, status, part)
+
+START_TEST(bad_pickles_are_errors)
+{
+    CHECK_TEXT("\x80\x02", POPRT_E_PARSE, "too early");
+    CHECK_TEXT("\x80\x06.", POPRT_E_VERSION, "protocol 6");
+    CHECK_TEXT("\x80\x02i", POPRT_E_UNSUPPORTED, "opcode 0x69 at byte 2");
+    CHECK_TEXT("\x80\x05\x97.", POPRT_E_UNSUPPORTED, "opcode 0x97");
+    CHECK_TEXT("\x80\x02.", POPRT_E_PARSE, "no dict");
+    CHECK_TEXT("\x80\x02}.", POPRT_E_NOT_FOUND, "empty");
+    CHECK_TEXT("\x80\x02u.", POPRT_E_PARSE, "no mark");
+    CHECK_TEXT("\x80\x02(u.", POPRT_E_PARSE, "no container");
+    CHECK_TEXT("\x80\x02}(Nu.", POPRT_E_PARSE, "without a value");
+    CHECK_TEXT("\x80\x02\x86.", POPRT_E_PARSE, "too short for a tuple");
+    CHECK_TEXT("\x80\x02h\x05.", POPRT_E_PARSE, "remembered");
+    CHECK_TEXT("\x80\x02}r\xff\xff\xff\xff.", POPRT_E_PARSE, "far from the others");
+    CHECK_TEXT("\x80\x02X\xff\xff\xff\x7f.", POPRT_E_PARSE, "too early");
+    CHECK_TEXT("\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\xff.", POPRT_E_PARSE, "frame");
+    CHECK_TEXT("\x80\x02\x8b\x09\0\0\0123456789.", POPRT_E_LIMIT, "64 bits");
+    CHECK_TEXT("\x80\x02NNR.", POPRT_E_PARSE, "no known global");
+    CHECK_TEXT("\x80\x02N)b.", POPRT_E_PARSE, "no state");
+    CHECK_TEXT("\x80\x02" "cbuiltins\neval\n.", POPRT_E_UNSUPPORTED, "builtins.eval");
+    CHECK_TEXT("\x80\x02" "cnumpy\nndarray\n)R.", POPRT_E_PARSE, "ndarray is called");
+    CHECK_TEXT("\x80\x02}NNs.", POPRT_E_PARSE, "no string");
+}
+END_TEST
+
+/* A row of references to one array of 4 MiB: stacked they would be 160 MB, of a file of 4. */
+START_TEST(few_bytes_do_not_become_many)
+{
+    enum { BIG = 4 << 20, MORE = 64, COPIES = 40 };
+    static char text[BIG + 512];
+    char *at = text;
+    const char *const head = "\x80\x04}\x8c\x01x]cnumpy.core.numeric\n_frombuffer\n(B";
+    memcpy(at, head, strlen(head));
+    at += strlen(head);
+    const uint32_t size = BIG;
+    memcpy(at, &size, 4);
+    at += 4 + BIG;
+    const char *const tail = "cnumpy\ndtype\n\x8c\x02u1\x85RJ";
+    memcpy(at, tail, strlen(tail));
+    at += strlen(tail);
+    memcpy(at, &size, 4);
+    at += 4;
+    const char *const end = "\x85\x8c\x01" "CtRq\x01" "a";
+    memcpy(at, end, sizeof("\x85\x8c\x01" "CtRq\x01" "a") - 1);
+    at += sizeof("\x85\x8c\x01" "CtRq\x01" "a") - 1;
+    for (int i = 0; i < COPIES; i++) {
+        memcpy(at, "h\x01" "a", 3);
+        at += 3;
+    }
+    memcpy(at, "s.", 2);
+    at += 2;
+    check_text(text, (size_t)(at - text), POPRT_E_LIMIT, "more than the limit");
+}
+END_TEST
+
+/* An archive with one byte changed is refused or gives what it gave; no byte is beyond its end. */
+START_TEST(archives_are_checked)
+{
+    prt_blob *file = NULL;
+    static char copy[8192];
+    ck_assert_int_eq(prt_file_map(&prt_mem_libc, FOLDER "deflated.npz", &file), POPRT_OK);
+    const size_t size = file->size;
+    ck_assert_uint_lt(size, sizeof(copy));
+    ck_assert_int_eq(read_text(file->data, size, 64), POPRT_E_NOMEM);
+    size_t read = 0;
+    for (size_t n = 4; n < size; n++)
+        read += read_text(file->data, n, 0) == POPRT_OK;
+    ck_assert_uint_eq(read, 0);
+    for (size_t i = 4; i < size; i++) {
+        memcpy(copy, file->data, size);
+        copy[i] = (char)(copy[i] ^ 0x41);
+        (void)read_text(copy, size, 1 << 20);
+    }
+    memcpy(copy, file->data, size);
+    copy[80] = (char)(copy[80] ^ 1);
+    ck_assert_int_eq(read_text(copy, size, 0), POPRT_E_PARSE);
+    prt_blob_release(file);
+    CHECK_TEXT("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", POPRT_E_PARSE, "empty");
+    CHECK_TEXT("PK\x03\x04", POPRT_E_PARSE, "too short");
+    CHECK_TEXT("nothing", POPRT_E_PARSE, "no .npz archive");
+}
+END_TEST
+
+PRT_TEST_MAIN("data/calibration", every_form_gives_the_same_arrays, lists_are_stacked,
+    one_array_has_the_name_of_its_file, what_is_no_array_is_refused_by_name,
+    bad_pickles_are_errors, few_bytes_do_not_become_many, archives_are_checked)
