@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "pass/manager.h"
 
+#include <stdio.h>
 #include <time.h>
 
 
@@ -138,14 +139,55 @@ static poprt_status add_step(filler *f, const prt_pipeline_step *step)
     return PRT_VEC_PUSH(f->pm->arena, &f->pm->entries, e) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status give(const filler *f, const prt_pipeline_step *step)
+static poprt_status give_text(const filler *f, const char *option, const char *value)
 {
-    const prt_pass_arg arg = { step->value, setting(f, step->key) };
-    if (!f->added || arg.value == NULL)
-        return POPRT_OK;
+    const prt_pass_arg arg = { option, value };
     entry *last = &f->pm->entries.data[f->pm->entries.count - 1];
     PRT_TRY(prt_pass_check_args(last->def, 1, &arg));
     return add_arg(f->pm, last, &arg);
+}
+
+static poprt_status give(const filler *f, const prt_pipeline_step *step)
+{
+    const char *value = setting(f, step->key);
+    return f->added && value != NULL ? give_text(f, step->value, value) : POPRT_OK;
+}
+
+/* A scalar of JSON as the text of an option. */
+static const char *text_of(prt_arena *arena, const prt_json *value)
+{
+    char number[32];
+    int64_t integer;
+    if (value->kind == PRT_JSON_STRING)
+        return prt_arena_text(arena, value->text.data, value->text.size);
+    if (value->kind == PRT_JSON_BOOL)
+        return value->number != 0 ? "true" : "false";
+    if (!prt_json_i64(value, &integer))
+        return NULL;
+    (void)snprintf(number, sizeof(number), "%lld", (long long)integer);
+    return prt_arena_text(arena, number, strlen(number));
+}
+
+static poprt_status spread(const filler *f, const prt_pipeline_step *step)
+{
+    const char *text = setting(f, step->key);
+    prt_json *members = NULL;
+    if (!f->added || text == NULL)
+        return POPRT_OK;
+    PRT_TRY(prt_fail_about(prt_json_parse(f->pm->arena, text, strlen(text), &members), step->key));
+    if (members->kind != PRT_JSON_OBJECT)
+        return prt_fail(POPRT_E_ARG, step->key, "an object of options is expected");
+    for (uint32_t i = 0; i < members->count; i++) {
+        const prt_json *m = &members->items[i];
+        const char *key = prt_arena_text(f->pm->arena, m->key.data, m->key.size);
+        const char *value = text_of(f->pm->arena, m);
+        if (key == NULL)
+            return POPRT_E_NOMEM;
+        if (value == NULL)
+            return prt_fail(POPRT_E_ARG, key, "an option is a string, an integer or a bool");
+        PRT_TRY(give_text(f, key, value));
+    }
+    return POPRT_OK;
 }
 
 /* Names with commas between, blanks around them. */
@@ -175,6 +217,8 @@ static poprt_status fill(filler *f, const prt_pipeline_step *step)
         return POPRT_OK;
     case PRT_STEP_GIVE:
         return give(f, step);
+    case PRT_STEP_SPREAD:
+        return spread(f, step);
     case PRT_STEP_INSERT:
         return insert(f, setting(f, step->key));
     case PRT_STEP_WHEN:

@@ -133,6 +133,7 @@ typedef enum prt_pipeline_kind {
     PRT_STEP_WHEN,
     PRT_STEP_UNLESS,
     PRT_STEP_GIVE,
+    PRT_STEP_SPREAD,
     PRT_STEP_INSERT
 } prt_pipeline_kind;
 

@@ -4,7 +4,7 @@
  * of Gather, becomes an input of those integers. All readers of the input must be such casts, to
  * one type. It changes what a caller has to feed, and says so by a note.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 static bool feeds_gathers(const prt_value *v)
 {
@@ -25,7 +25,7 @@ static int32_t wanted(const prt_value *input)
         const prt_op *cast = use->user;
         if (!prt_op_is(cast, PRT_OP_cast) || !feeds_gathers(&cast->out[0]))
             return PRT_DTYPE_undefined;
-        const int32_t dtype = prt_operand_dtype(&cast->out[0]);
+        const int32_t dtype = prt_match_dtype(&cast->out[0]);
         if (!prt_dtype_is_integer(dtype) || (to != PRT_DTYPE_undefined && to != dtype))
             return PRT_DTYPE_undefined;
         to = dtype;
@@ -58,7 +58,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     for (size_t i = 0; i < graph->inputs.count; i++) {
         prt_value *input = graph->inputs.data[i];
         PRT_TRY(prt_pass_check(p));
-        if (!prt_dtype_is_float(prt_operand_dtype(input)) || input->constant != NULL)
+        if (!prt_dtype_is_float(prt_match_dtype(input)) || input->constant != NULL)
             continue;
         const int32_t to = wanted(input);
         if (to == PRT_DTYPE_undefined)

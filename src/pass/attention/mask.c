@@ -9,7 +9,7 @@
  * valid tokens stay the same where exp(-7616) is 0; rows of padding look at padding alone.
  * Reshape, Unsqueeze and Cast may come in any order.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 enum { MOST_STEPS = 8 };
 
@@ -18,7 +18,7 @@ static prt_value *beside_number(const prt_op *op, uint32_t slot, uint32_t id, do
 {
     const prt_op *def = prt_match_producer(op, slot, id);
     for (uint32_t k = 0; def != NULL && k < 2; k++)
-        if (prt_operand_number(def, k, number) && (id != PRT_OP_sub || k == 0))
+        if (prt_match_number(def, k, number) && (id != PRT_OP_sub || k == 0))
             return prt_op_input(def, 1 - k);
     return NULL;
 }
@@ -27,7 +27,7 @@ static prt_value *beside_number(const prt_op *op, uint32_t slot, uint32_t id, do
 static prt_value *source_of(prt_value *v)
 {
     for (uint32_t i = 0; i < MOST_STEPS && v != NULL; i++) {
-        const prt_type *type = prt_operand_ranked(v);
+        const prt_type *type = prt_match_ranked(v);
         if (type == NULL)
             return NULL;
         if (type->rank == 2)
@@ -38,7 +38,7 @@ static prt_value *source_of(prt_value *v)
             return NULL;
         v = prt_op_input(op, 0);
     }
-    while (v != NULL && prt_op_is(v->def, PRT_OP_cast) && prt_dtype_is_float(prt_operand_dtype(v)))
+    while (v != NULL && prt_op_is(v->def, PRT_OP_cast) && prt_dtype_is_float(prt_match_dtype(v)))
         v = prt_op_input(v->def, 0);
     return v;
 }
@@ -66,17 +66,17 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         const uint32_t at = prt_op_input(mul, 0) == sub ? 0 : 1;
         prt_value *wide = beside_number(mul, at, PRT_OP_sub, &one);
         prt_value *mask = wide != NULL && one == 1 ? source_of(wide) : NULL;
-        const int32_t dtype = prt_operand_dtype(scores);
+        const int32_t dtype = prt_match_dtype(scores);
         if (mask == NULL || (dtype != PRT_DTYPE_f32 && dtype != PRT_DTYPE_f16) ||
-            !fits(prt_operand_ranked(mask), prt_operand_ranked(wide), prt_operand_ranked(scores)) ||
-            prt_operand_dtype(mask) == PRT_DTYPE_string)
+            !fits(prt_match_ranked(mask), prt_match_ranked(wide), prt_match_ranked(scores)) ||
+            prt_match_dtype(mask) == PRT_DTYPE_string)
             continue;
         prt_gc_attention_mask_attrs attrs = PRT_ATTRS_OF(gc_attention_mask);
         PRT_ATTR_GIVE(attrs, gc_attention_mask, dataType,
             dtype == PRT_DTYPE_f16 ? PRT_STR("FLOAT16") : PRT_STR("FLOAT"));
-        prt_value *in[2] = { prt_operand_cast(b, mask, PRT_DTYPE_i32), scores };
+        prt_value *in[2] = { prt_match_cast(b, mask, PRT_DTYPE_i32), scores };
         prt_value *sum[2] = { scores, prt_build_op(b, PRT_OP_gc_attention_mask, &attrs, 2, in) };
-        return prt_operand_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+        return prt_match_become_op(b, root, PRT_OP_add, NULL, 2, sum);
     }
     return false;
 }

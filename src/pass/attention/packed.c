@@ -66,7 +66,7 @@ static prt_str bare(prt_str item)
 
 static poprt_status pack_input(prt_packer *k, prt_value *input)
 {
-    const prt_type *type = prt_operand_static(input);
+    const prt_type *type = prt_match_static(input);
     if (type == NULL || type->rank < 2)
         return prt_fail(POPRT_E_UNSUPPORTED, input->name.data,
             "packed inputs need a known shape of two dims or more");
@@ -96,7 +96,7 @@ static poprt_status pack_inputs(prt_packer *k)
 {
     const char *groups = prt_pass_text(k->p, "dynamic_groups");
     prt_str item;
-    for (const char *at = NULL; prt_pass_next(k->p, "dynamic_groups", &at, &item);) {
+    for (const char *cursor = NULL; prt_pass_next(k->p, "dynamic_groups", &cursor, &item);) {
         const prt_str name = bare(item);
         prt_value *input = find_input(k->graph, name);
         if (name.size == 0)
@@ -110,7 +110,7 @@ static poprt_status pack_inputs(prt_packer *k)
         if (i == k->graph->inputs.count)
             break;
         prt_value *input = k->graph->inputs.data[i];
-        const prt_type *type = prt_operand_ranked(input);
+        const prt_type *type = prt_match_ranked(input);
         if (type != NULL && type->rank == 2 && prt_dtype_is_integer(type->dtype))
             PRT_TRY(pack_input(k, input));
     }
@@ -134,8 +134,8 @@ static poprt_status find_heads(prt_packer *k)
     uint32_t n = 0;
     prt_pattern *pattern;
     bool found;
-    const char *at = NULL;
-    while (n < MOST_CHAINS && prt_pass_next(k->p, "head_pattern", &at, &item))
+    for (const char *cursor = NULL;
+         n < MOST_CHAINS && prt_pass_next(k->p, "head_pattern", &cursor, &item);)
         chains[n++] = bare(item);
     if (n == 0)
         return POPRT_OK;

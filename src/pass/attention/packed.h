@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_ATTENTION_PACKED_H
 #define PRT_PASS_ATTENTION_PACKED_H
 
-#include "pass/operand.h"
+#include "pass/match.h"
 
 enum { PRT_PACKED_SEGMENTS = 64 };
 

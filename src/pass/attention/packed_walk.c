@@ -127,7 +127,7 @@ static poprt_status repack(prt_packer *k, prt_value *v, bool flat)
 /* Operand `i` of an op does not look at the first `axes` axes of a result of `rank`. */
 static bool is_beside(const prt_op *op, uint32_t i, int32_t rank, int32_t axes)
 {
-    const prt_type *type = prt_operand_ranked(prt_op_input(op, i));
+    const prt_type *type = prt_match_ranked(prt_op_input(op, i));
     if (prt_op_input(op, i) == NULL)
         return true;
     if (type == NULL || type->rank > rank)
@@ -169,7 +169,7 @@ static bool is_reduced_behind(const prt_op *op, int32_t axes)
     for (size_t i = 0; i < PRT_COUNT_OF(ids); i++)
         if (prt_op_is(op, ids[i]))
             return ((const prt_reduce_sum_attrs *)op->attrs)->keepdims != 0 &&
-                prt_operand_reduced(op, &set) && set >> axes << axes == set;
+                prt_match_reduced(op, &set) && set >> axes << axes == set;
     return false;
 }
 
@@ -188,9 +188,9 @@ static bool is_flattening(const prt_packer *k, const prt_op *op, prt_packed_form
 /* All packed operands are in one form, which the result is in too (or `*to`). */
 static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form *to)
 {
-    const prt_type *y = prt_operand_ranked(&op->out[0]);
+    const prt_type *y = prt_match_ranked(&op->out[0]);
     prt_packed_form from = PRT_FORM_PLAIN;
-    if (op->def == NULL || op->n_regions != 0 || y == NULL || !prt_operand_only(op, 1) ||
+    if (op->def == NULL || op->n_regions != 0 || y == NULL || !prt_match_only(op, 1) ||
         (op->id < k->heads.count && k->heads.data[op->id]))
         return false;
     for (uint32_t i = 0; i < op->n_in; i++) {
@@ -200,7 +200,7 @@ static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form 
         from = f != PRT_FORM_PLAIN ? f : from;
     }
     const int32_t axes = from == PRT_FORM_PACKED ? 2 : 1;
-    const prt_type *x = prt_operand_ranked(prt_op_input(op, 0));
+    const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
     const bool first = prt_packed_fact_of(k, prt_op_input(op, 0)).form != PRT_FORM_PLAIN;
     *to = from;
     if (prt_op_is(op, PRT_OP_gather))
@@ -222,7 +222,7 @@ static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form 
     if (each || prt_op_is(op, PRT_OP_identity))
         return true;
     if (prt_op_is(op, PRT_OP_matmul)) {
-        const prt_type *w = prt_operand_ranked(prt_op_input(op, 1));
+        const prt_type *w = prt_match_ranked(prt_op_input(op, 1));
         return first && w != NULL && w->rank <= 2;
     }
     return first && x != NULL && (is_of_last_axis(op, x->rank) || is_reduced_behind(op, axes));

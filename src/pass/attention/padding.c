@@ -8,7 +8,7 @@
  * Ours: 16 floats are the widest vector of the kernels; rows are left, as no kernel wants them
  * even.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 enum { MULTIPLE = 16, MOST_STEPS = 8, MOST_DIM = 1 << 20 };
 
@@ -84,11 +84,11 @@ static int64_t missing(int64_t dim)
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0), *y = prt_op_input(root, 1);
-    const prt_type *left = prt_operand_ranked(x), *right = prt_operand_ranked(y);
-    const int64_t inner = prt_operand_dim(x, -1), columns = prt_operand_dim(y, -1);
+    const prt_type *left = prt_match_ranked(x), *right = prt_match_ranked(y);
+    const int64_t inner = prt_match_dim(x, -1), columns = prt_match_dim(y, -1);
     (void)p;
     if (left == NULL || right == NULL || left->rank < 2 || right->rank < 2 || inner < 1 ||
-        inner > MOST_DIM || columns < 1 || columns > MOST_DIM || inner != prt_operand_dim(y, -2) ||
+        inner > MOST_DIM || columns < 1 || columns > MOST_DIM || inner != prt_match_dim(y, -2) ||
         (missing(inner) == 0 && missing(columns) == 0) ||
         (!comes_from_softmax(x) && !leads_to_softmax(&root->out[0])))
         return false;
@@ -97,7 +97,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *product = prt_build_op(b, PRT_OP_matmul, NULL, 2, in);
     if (missing(columns) != 0)
         product = first_columns(b, product, columns);
-    return prt_operand_become(b, root, product);
+    return prt_match_become(b, root, product);
 }
 
 PRT_PASS_OF_ONE(attention_padding, PRT_OP_matmul, apply);

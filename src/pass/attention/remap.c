@@ -10,7 +10,6 @@
 #include <ctype.h>
 
 #include "pass/match.h"
-#include "pass/operand.h"
 
 enum { MOST_MODES = 64 };
 
@@ -66,7 +65,7 @@ static poprt_status read_modes(const prt_pass *p, modes *m)
 {
     prt_str item;
     m->count = 0;
-    for (const char *at = NULL; prt_pass_next(p, "remap_mode", &at, &item);) {
+    for (const char *cursor = NULL; prt_pass_next(p, "remap_mode", &cursor, &item);) {
         if (!prt_str_is(item, "both")) {
             PRT_TRY(add_mode(item, m));
             continue;
@@ -87,7 +86,7 @@ static poprt_status remap_operands(prt_op *op, uint32_t *made)
 {
     for (uint32_t i = 0; i < op->n_in; i++) {
         prt_value *v = prt_op_input(op, i);
-        if (prt_operand_dtype(v) == PRT_DTYPE_undefined || v->def == NULL ||
+        if (prt_match_dtype(v) == PRT_DTYPE_undefined || v->def == NULL ||
             v->graph != op->graph || prt_op_is(v->def, PRT_OP_gc_remap))
             continue;
         prt_build b = prt_build_before(op);
@@ -103,7 +102,7 @@ static poprt_status remap_results(prt_op *op, uint32_t *made)
 {
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_value *v = &op->out[i];
-        if (prt_operand_dtype(v) == PRT_DTYPE_undefined || !prt_value_used(v) || is_remapped(v))
+        if (prt_match_dtype(v) == PRT_DTYPE_undefined || !prt_value_used(v) || is_remapped(v))
             continue;
         prt_build b = prt_build_at_end(op->graph);
         b.before = op->next;

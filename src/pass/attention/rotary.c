@@ -11,7 +11,7 @@
  */
 #include <stdio.h>
 
-#include "pass/operand.h"
+#include "pass/match.h"
 
 enum { MOST_DIM = 512, MOST_DEPTH = 12, MOST_STEPS = 1024 };
 
@@ -63,9 +63,9 @@ static bool trace(tracer *t, const prt_value *v, row *r, uint32_t depth);
 static bool trace_slice(tracer *t, const prt_op *op, row *r)
 {
     int64_t number[4] = { 0, 0, 0, 1 };
-    if (!prt_operand_integer(op, 1, &number[0]) || !prt_operand_integer(op, 2, &number[1]) ||
-        !prt_operand_integer(op, 3, &number[2]) ||
-        (prt_op_input(op, 4) != NULL && !prt_operand_integer(op, 4, &number[3])))
+    if (!prt_match_integer(op, 1, &number[0]) || !prt_match_integer(op, 2, &number[1]) ||
+        !prt_match_integer(op, 3, &number[2]) ||
+        (prt_op_input(op, 4) != NULL && !prt_match_integer(op, 4, &number[3])))
         return false;
     const int64_t axis = trailing(t, r, number[2]), step = number[3];
     if (axis < 0 || step < 1)
@@ -86,7 +86,7 @@ static bool trace_split(tracer *t, const prt_op *op, uint32_t slot, row *r)
         return false;
     for (uint32_t i = 0; i <= slot; i++) {
         const int64_t part =
-            prt_operand_dim(&op->out[i], ((const prt_split_attrs *)op->attrs)->axis);
+            prt_match_dim(&op->out[i], ((const prt_split_attrs *)op->attrs)->axis);
         if (part < 1 || part > r->dims[axis] - first)
             return false;
         if (i == slot)
@@ -128,7 +128,7 @@ static bool trace_concat(tracer *t, const prt_op *op, row *r, uint32_t depth)
 /* The shape that a view gives: the dims of x but the last, then one or two. */
 static bool trace_view(const tracer *t, const prt_value *v, row *r)
 {
-    const prt_type *y = prt_operand_ranked(v), *x = prt_operand_ranked(t->x);
+    const prt_type *y = prt_match_ranked(v), *x = prt_match_ranked(t->x);
     if (y == NULL || (y->rank != x->rank && y->rank != x->rank + 1))
         return false;
     for (int32_t i = 0; i < x->rank - 1; i++)
@@ -137,7 +137,7 @@ static bool trace_view(const tracer *t, const prt_value *v, row *r)
     const size_t size = row_size(r);
     r->axes = (uint32_t)(y->rank - x->rank + 1);
     for (uint32_t i = 0; i < r->axes; i++) {
-        r->dims[i] = prt_operand_dim(v, x->rank - 1 + (int64_t)i);
+        r->dims[i] = prt_match_dim(v, x->rank - 1 + (int64_t)i);
         if (r->dims[i] < 1 || r->dims[i] > MOST_DIM)
             return false;
     }
@@ -154,7 +154,7 @@ static bool negate(row *r)
 static bool trace(tracer *t, const prt_value *v, row *r, uint32_t depth)
 {
     if (v == t->x) {
-        *r = (row){ .axes = 1, .dims = { prt_operand_dim(v, -1) } };
+        *r = (row){ .axes = 1, .dims = { prt_match_dim(v, -1) } };
         for (int64_t i = 0; i < r->dims[0]; i++)
             r->at[i] = (int16_t)(i + 1);
         return true;
@@ -174,7 +174,7 @@ static bool trace(tracer *t, const prt_value *v, row *r, uint32_t depth)
     case PRT_OP_neg:
         return trace(t, prt_op_input(op, 0), r, depth + 1) && negate(r);
     case PRT_OP_mul:
-        return prt_operand_number(op, 1, &by) && by == -1 && v->type == prt_op_input(op, 0)->type &&
+        return prt_match_number(op, 1, &by) && by == -1 && v->type == prt_op_input(op, 0)->type &&
             trace(t, prt_op_input(op, 0), r, depth + 1) && negate(r);
     case PRT_OP_identity:
         return trace(t, prt_op_input(op, 0), r, depth + 1);
@@ -232,17 +232,17 @@ static prt_value *rotation(prt_pass *p, prt_build *b, const row *r, int32_t dtyp
         const int64_t from = (r->at[i] < 0 ? -r->at[i] : r->at[i]) - 1;
         prt_store_f64(dtype, prt_blob_bytes(blob), (size_t)(from * n + i), r->at[i] < 0 ? -1 : 1);
     }
-    return prt_operand_shared(p, b, text, type, blob);
+    return prt_match_shared(p, b, text, type, blob);
 }
 
 /* `rot` made from x by moves becomes a product, which stands where rot was made. */
 static bool replace(prt_pass *p, prt_build *b, prt_value *x, prt_value *rot)
 {
-    const int64_t n = prt_operand_dim(x, -1);
-    const int32_t dtype = prt_operand_dtype(x);
+    const int64_t n = prt_match_dim(x, -1);
+    const int32_t dtype = prt_match_dtype(x);
     tracer t = { .x = x, .graph = b->graph };
     if (n < 2 || n > MOST_DIM || x == rot || rot->def == NULL || !prt_dtype_is_float(dtype) ||
-        !prt_operand_takes(PRT_OP_matmul, dtype) || x->type->rank < 2 || rot->type != x->type ||
+        !prt_match_takes(PRT_OP_matmul, dtype) || x->type->rank < 2 || rot->type != x->type ||
         rot->graph != b->graph)
         return false;
     t.rank = (uint32_t)x->type->rank;

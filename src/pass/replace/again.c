@@ -9,14 +9,14 @@
  *     replace_softmax             Softmax  SoftmaxV2, of an odd number of elements on the last axis
  *     replace_where_with_wherev2  Where    WhereV2
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 static bool same_inputs(prt_build *b, prt_op *root, uint32_t id, const void *attrs)
 {
     prt_value *in[3];
     for (uint32_t i = 0; i < root->n_in && i < 3; i++)
         in[i] = prt_op_input(root, i);
-    return prt_operand_become_op(b, root, id, attrs, root->n_in, in);
+    return prt_match_become_op(b, root, id, attrs, root->n_in, in);
 }
 
 static bool apply_erf(prt_pass *p, prt_build *b, prt_op *root)
@@ -44,11 +44,11 @@ static bool apply_round(prt_pass *p, prt_build *b, prt_op *root)
 static bool apply_softmax(prt_pass *p, prt_build *b, prt_op *root)
 {
     const int64_t axis = ((const prt_softmax_attrs *)root->attrs)->axis;
-    const prt_type *x = prt_operand_ranked(prt_op_input(root, 0));
+    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
     prt_gc_softmax_v2_attrs attrs = PRT_ATTRS_OF(gc_softmax_v2);
     (void)p;
     if (x == NULL || (axis != -1 && axis != x->rank - 1) ||
-        prt_operand_dim(prt_op_input(root, 0), -1) % 2 != 1)
+        prt_match_dim(prt_op_input(root, 0), -1) % 2 != 1)
         return false;
     PRT_ATTR_GIVE(attrs, gc_softmax_v2, axis, axis);
     return same_inputs(b, root, PRT_OP_gc_softmax_v2, &attrs);

@@ -10,7 +10,7 @@
  *
  * Ours: Pow(x, 0.5) is left, because Sqrt has another value for -infinity and -0.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 static double inverse(double x, double with)
 {
@@ -19,11 +19,11 @@ static double inverse(double x, double with)
 
 static bool apply_div(prt_pass *p, prt_build *b, prt_op *root)
 {
-    prt_value *by = prt_operand_mapped(p, b, root, 1, inverse, 1.0);
+    prt_value *by = prt_match_mapped(p, b, root, 1, inverse, 1.0);
     if (by == NULL)
         return b->status != POPRT_OK;
     prt_value *in[2] = { prt_op_input(root, 0), by };
-    return prt_operand_become_op(b, root, PRT_OP_mul, NULL, 2, in);
+    return prt_match_become_op(b, root, PRT_OP_mul, NULL, 2, in);
 }
 
 static bool apply_pow(prt_pass *p, prt_build *b, prt_op *root)
@@ -31,15 +31,15 @@ static bool apply_pow(prt_pass *p, prt_build *b, prt_op *root)
     double c;
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    if (!prt_dtype_is_float(prt_operand_dtype(x)) || x->type != root->out[0].type ||
-        prt_operand_ranked(x) == NULL || !prt_operand_number(root, 1, &c))
+    if (!prt_dtype_is_float(prt_match_dtype(x)) || x->type != root->out[0].type ||
+        prt_match_ranked(x) == NULL || !prt_match_number(root, 1, &c))
         return false;
     if (c == 1)
         return prt_pass_replace(b, &root->out[0], x);
     if (c != 2 && c != 3)
         return false;
     prt_value *y = prt_build_binary(b, PRT_OP_mul, x, x);
-    return prt_operand_become(b, root, c == 2 ? y : prt_build_binary(b, PRT_OP_mul, y, x));
+    return prt_match_become(b, root, c == 2 ? y : prt_build_binary(b, PRT_OP_mul, y, x));
 }
 
 PRT_PASS_OF_ONE(replace_div_with_mul, PRT_OP_div, apply_div);

@@ -5,7 +5,7 @@
  * all ways end in a sum over the axis (ReduceSum, ReduceSumSquare, ReduceL1, ReduceL2, which ignore
  * zeros), maybe past functions that are 0 at 0. The same bits.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 enum { MOST_VALUES = 64 };
 
@@ -16,7 +16,7 @@ static bool keeps_zero(const prt_op *op)
         PRT_OP_identity, PRT_OP_leaky_relu };
     for (size_t i = 0; i < PRT_COUNT_OF(ids); i++)
         if (prt_op_is(op, ids[i]))
-            return prt_operand_dtype(&op->out[0]) != PRT_DTYPE_string;
+            return prt_match_dtype(&op->out[0]) != PRT_DTYPE_string;
     return false;
 }
 
@@ -27,7 +27,7 @@ static bool sums_over(const prt_op *op, uint32_t axis)
     if (!prt_op_is(op, PRT_OP_reduce_sum) && !prt_op_is(op, PRT_OP_reduce_sum_square) &&
         !prt_op_is(op, PRT_OP_reduce_l1) && !prt_op_is(op, PRT_OP_reduce_l2))
         return false;
-    return prt_operand_reduced(op, &set) && (set >> axis & 1) != 0;
+    return prt_match_reduced(op, &set) && (set >> axis & 1) != 0;
 }
 
 /* Every reader of these values sums over the axis, or passes zeros on to such. */
@@ -57,7 +57,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_compress_attrs *a = root->attrs;
     prt_value *in[2] = { prt_op_input(root, 0), prt_op_input(root, 1) };
-    const prt_type *x = prt_operand_ranked(in[0]), *y = prt_operand_ranked(&root->out[0]);
+    const prt_type *x = prt_match_ranked(in[0]), *y = prt_match_ranked(&root->out[0]);
     const bool flat = !prt_attr_given(a, prt_op_attr(root->def, PRT_STR("axis")));
     prt_gc_mask_compress_attrs attrs = PRT_ATTRS_OF(gc_mask_compress);
     (void)p;
@@ -68,7 +68,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     if (!flat)
         PRT_ATTR_GIVE(attrs, gc_mask_compress, axis, a->axis);
-    return prt_operand_become_op(b, root, PRT_OP_gc_mask_compress, &attrs, 2, in);
+    return prt_match_become_op(b, root, PRT_OP_gc_mask_compress, &attrs, 2, in);
 }
 
 PRT_PASS_OF_ONE(compress_pattern, PRT_OP_compress, apply);

@@ -2,17 +2,19 @@
 /*
  * matmul.c — products under other names become MatMul.
  *
- *     replace_einsum_with_matmul  Einsum of two operands, "…mk,…kn->…mn" or "…mk,…nk->…mn" (then
- * the second one is turned first), lower-case letters, the same batch. Sums of as many products:
- * the same within summation order. replace_gemm_with_matmul    Gemm: operands turned, alpha and
- * beta as factors, C added. A constant B takes in alpha and C beta; a constant that nobody else
+ *     replace_einsum_with_matmul  Einsum of two operands, "bmk,bkn->bmn" with any batch or none, or
+ *                                 "bmk,bnk->bmn" (then the second one is turned first), of
+ *                                 lower-case letters. Sums of as many products: the same within
+ *                                 summation order.
+ *     replace_gemm_with_matmul    Gemm: operands turned, alpha and beta as factors, C added. A
+ *                                 constant B takes in alpha and C beta; a constant that nobody else
  *                                 reads is turned right here. Each step rounds: within a unit in
  *                                 the last place of each of alpha * A * B, beta * C and the sum.
  *                                 Of integers only where alpha and beta are 1.
  */
 #include <math.h>
 
-#include "pass/operand.h"
+#include "pass/match.h"
 
 /* ---- Einsum */
 
@@ -87,13 +89,13 @@ static bool apply_einsum(prt_pass *p, prt_build *b, prt_op *root)
     bool turned;
     prt_value *in[2] = { prt_op_input(root, 0), prt_op_input(root, 1) };
     (void)p;
-    if (root->n_in != 2 || !prt_operand_takes(PRT_OP_matmul, prt_operand_dtype(in[0])) ||
+    if (root->n_in != 2 || !prt_match_takes(PRT_OP_matmul, prt_match_dtype(in[0])) ||
         !read_terms(((const prt_einsum_attrs *)root->attrs)->equation, &t) ||
         !is_product(&t, &turned))
         return false;
     if (turned)
         in[1] = turn(b, in[1], (uint32_t)t.size[1]);
-    return prt_operand_become_op(b, root, PRT_OP_matmul, NULL, 2, in);
+    return prt_match_become_op(b, root, PRT_OP_matmul, NULL, 2, in);
 }
 
 /* ---- Gemm */
@@ -146,7 +148,7 @@ static prt_value *scaled(prt_build *b, const prt_op *root, prt_value *x, float b
 {
     if (by == 1.0f || b->status != POPRT_OK)
         return x;
-    const int32_t dtype = prt_operand_dtype(prt_op_input(root, 0));
+    const int32_t dtype = prt_match_dtype(prt_op_input(root, 0));
     return prt_build_binary(b, PRT_OP_mul, x, prt_build_scalar(b, dtype, (double)by));
 }
 
@@ -155,9 +157,9 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     const prt_gemm_attrs *a = root->attrs;
     prt_value *left = prt_op_input(root, 0), *right = prt_op_input(root, 1);
     prt_value *c = prt_op_input(root, 2);
-    const int32_t dtype = prt_operand_dtype(left);
+    const int32_t dtype = prt_match_dtype(left);
     const bool ones = a->alpha == 1.0f && a->beta == 1.0f;
-    if (!prt_operand_takes(PRT_OP_matmul, dtype) || (!ones && !prt_dtype_is_float(dtype)))
+    if (!prt_match_takes(PRT_OP_matmul, dtype) || (!ones && !prt_dtype_is_float(dtype)))
         return false;
     prt_value *left_done = folded(p, b, root, left, a->transA != 0, 1);
     prt_value *right_done = folded(p, b, root, right, a->transB != 0, (double)a->alpha);
@@ -170,11 +172,11 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     y = done ? y : scaled(b, root, y, a->alpha);
     if (c != NULL) {
         prt_value *mapped =
-            a->beta != 1.0f ? prt_operand_mapped(p, b, root, 2, product, (double)a->beta) : NULL;
+            a->beta != 1.0f ? prt_match_mapped(p, b, root, 2, product, (double)a->beta) : NULL;
         c = mapped != NULL ? mapped : scaled(b, root, c, a->beta);
         y = prt_build_binary(b, PRT_OP_add, y, c);
     }
-    return prt_operand_become(b, root, y);
+    return prt_match_become(b, root, y);
 }
 
 PRT_PASS_OF_ONE(replace_einsum_with_matmul, PRT_OP_einsum, apply_einsum);

@@ -11,7 +11,7 @@
  *                                            or an ArgMax or ArgMin that cannot be outside; OneHot
  *                                            of such a number. Casts in between are looked through.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 /* ---- two casts */
 
@@ -22,13 +22,13 @@ static bool apply_casts(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     if (first == NULL || ((const prt_cast_attrs *)first->attrs)->to != PRT_DTYPE_bool ||
         to == PRT_DTYPE_bool || to < 0 || to >= PRT_DTYPE_COUNT ||
-        !prt_operand_takes(PRT_OP_gc_not_zero, (int32_t)to) ||
-        !prt_operand_takes(PRT_OP_gc_not_zero, prt_operand_dtype(prt_op_input(first, 0))))
+        !prt_match_takes(PRT_OP_gc_not_zero, (int32_t)to) ||
+        !prt_match_takes(PRT_OP_gc_not_zero, prt_match_dtype(prt_op_input(first, 0))))
         return false;
     prt_gc_not_zero_attrs attrs = PRT_ATTRS_OF(gc_not_zero);
     PRT_ATTR_GIVE(attrs, gc_not_zero, to, to);
     prt_value *x = prt_op_input(first, 0);
-    return prt_operand_become_op(b, root, PRT_OP_gc_not_zero, &attrs, 1, &x);
+    return prt_match_become_op(b, root, PRT_OP_gc_not_zero, &attrs, 1, &x);
 }
 
 /* ---- NonZero */
@@ -37,7 +37,7 @@ enum { MOST_LIST = 1 << 15, MOST_STEPS = 8 };
 
 static bool has_one_element(const prt_value *v)
 {
-    const prt_type *type = prt_operand_static(v);
+    const prt_type *type = prt_match_static(v);
     for (int32_t i = 0; type != NULL && i < type->rank; i++)
         if (type->dims[i] != 1)
             return false;
@@ -48,7 +48,7 @@ static bool has_one_element(const prt_value *v)
 static bool bounded(const prt_op *op, uint32_t slot, int64_t *most)
 {
     int64_t number;
-    if (prt_operand_integer(op, slot, &number)) {
+    if (prt_match_integer(op, slot, &number)) {
         *most = number < INT64_MAX ? number + 1 : 0;
         return number >= 0 && *most > 0;
     }
@@ -59,7 +59,7 @@ static bool bounded(const prt_op *op, uint32_t slot, int64_t *most)
         const prt_op *def = v != NULL && v->graph == op->graph ? v->def : NULL;
         if (prt_op_is(def, PRT_OP_argmax) || prt_op_is(def, PRT_OP_argmin)) {
             const int64_t axis = ((const prt_argmax_attrs *)def->attrs)->axis;
-            *most = prt_operand_dim(prt_op_input(def, 0), axis);
+            *most = prt_match_dim(prt_op_input(def, 0), axis);
             return *most > 0 && *most <= INT32_MAX;
         }
         /* to a type that holds every index in question */
@@ -112,7 +112,7 @@ static bool one_is_hot(const prt_op *hot)
         prt_load_f64(values.dtype, values.data, 0) != 0 ||
         !(prt_load_f64(values.dtype, values.data, 1) > 0))
         return false;
-    return prt_operand_integer(hot, 1, &depth) && bounded(hot, 0, &most) && most <= depth;
+    return prt_match_integer(hot, 1, &depth) && bounded(hot, 0, &most) && most <= depth;
 }
 
 static bool is_one_set(const prt_op *root)
@@ -120,7 +120,7 @@ static bool is_one_set(const prt_op *root)
     const prt_op *op = root;
     for (uint32_t i = 0; i < 2; i++) {
         const prt_op *cast = prt_match_producer(op, 0, PRT_OP_cast);
-        const int32_t from = cast != NULL ? prt_operand_dtype(prt_op_input(cast, 0)) : 0;
+        const int32_t from = cast != NULL ? prt_match_dtype(prt_op_input(cast, 0)) : 0;
         if (cast == NULL || (from != PRT_DTYPE_bool && !prt_dtype_is_integer(from)))
             break;
         if (from != PRT_DTYPE_bool && ((const prt_cast_attrs *)cast->attrs)->to != PRT_DTYPE_bool)
@@ -136,14 +136,14 @@ static bool apply_nonzero(prt_pass *p, prt_build *b, prt_op *root)
 {
     static const int64_t shape[2] = { 1, 1 };
     prt_value *x = prt_op_input(root, 0);
-    const prt_type *type = prt_operand_ranked(x);
+    const prt_type *type = prt_match_ranked(x);
     (void)p;
     if (type == NULL || type->rank != 1 || !is_one_set(root))
         return false;
-    if (!prt_operand_takes(PRT_OP_argmax, type->dtype))
-        x = prt_operand_cast(b, x, PRT_DTYPE_i32);
+    if (!prt_match_takes(PRT_OP_argmax, type->dtype))
+        x = prt_match_cast(b, x, PRT_DTYPE_i32);
     prt_value *in[2] = { prt_build_unary(b, PRT_OP_argmax, x), prt_build_i64s(b, 2, shape) };
-    return prt_operand_become_op(b, root, PRT_OP_reshape, NULL, 2, in);
+    return prt_match_become_op(b, root, PRT_OP_reshape, NULL, 2, in);
 }
 
 PRT_PASS_OF_ONE(replace_consecutive_cast_with_notzero, PRT_OP_cast, apply_casts);

@@ -8,14 +8,16 @@
  *                                       3 units of the largest of x * a, b and the result.
  *     replace_groupnorm_with_fast_norm  GroupNormalization of float16 in one group becomes
  *                                       FastNorm, where each image is a row: of rank 2, else
- * factors by channel are none by column. The same bits. replace_half_reducemean ReduceMean of
- * float16 becomes ReduceSum(x * (1/N)): the factor first, because sums are what overflows. Products
- * are rounded, and so is 1/N: within 2^-10 of the sum of magnitudes over N, and 2^-25 for each x
- * that gets below the normal range. Left where 1/N itself does (N > 16384).
+ *                                       factors by channel are none by column. The same bits.
+ *     replace_half_reducemean           ReduceMean of float16 becomes ReduceSum(x * (1/N)): the
+ *                                       factor first, because sums are what overflows. Products are
+ *                                       rounded, and so is 1/N: within 2^-10 of the sum of
+ *                                       magnitudes over N, and 2^-25 for each x that gets below
+ *                                       the normal range. Left where 1/N itself does (N > 16384).
  */
 #include <math.h>
 
-#include "pass/operand.h"
+#include "pass/match.h"
 
 /* ---- BatchNormalization */
 
@@ -29,8 +31,8 @@ typedef struct norm {
 static bool match_norm(const prt_op *op, norm *n)
 {
     const prt_batch_normalization_attrs *a = op->attrs;
-    const prt_type *x = prt_operand_ranked(prt_op_input(op, 0));
-    if (a->training_mode != 0 || !prt_operand_only(op, 1) || x == NULL || x->rank < 2)
+    const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
+    if (a->training_mode != 0 || !prt_match_only(op, 1) || x == NULL || x->rank < 2)
         return false;
     for (uint32_t i = 0; i < 4; i++)
         if (!prt_match_constant(op, i + 1, &n->part[i]) || n->part[i].rank != 1 ||
@@ -85,7 +87,7 @@ static bool apply_batch_norm(prt_pass *p, prt_build *b, prt_op *root)
     if (summands == NULL)
         return b->status != POPRT_OK;
     prt_value *y = prt_build_binary(b, PRT_OP_mul, prt_op_input(root, 0), factors);
-    return prt_operand_become(b, root, prt_build_binary(b, PRT_OP_add, y, summands));
+    return prt_match_become(b, root, prt_build_binary(b, PRT_OP_add, y, summands));
 }
 
 /* ---- GroupNormalization */
@@ -93,13 +95,13 @@ static bool apply_batch_norm(prt_pass *p, prt_build *b, prt_op *root)
 static bool to_fast_norm(prt_build *b, prt_op *root, int64_t groups, float epsilon)
 {
     prt_value *in[3] = { prt_op_input(root, 0), prt_op_input(root, 1), prt_op_input(root, 2) };
-    const prt_type *x = prt_operand_ranked(in[0]);
+    const prt_type *x = prt_match_ranked(in[0]);
     if (x == NULL || x->dtype != PRT_DTYPE_f16 || x->rank != 2 || groups != 1 ||
-        !prt_operand_only(root, 1))
+        !prt_match_only(root, 1))
         return false;
     prt_gc_fast_norm_attrs attrs = PRT_ATTRS_OF(gc_fast_norm);
     PRT_ATTR_GIVE(attrs, gc_fast_norm, epsilon, epsilon);
-    return prt_operand_become_op(b, root, PRT_OP_gc_fast_norm, &attrs, 3, in);
+    return prt_match_become_op(b, root, PRT_OP_gc_fast_norm, &attrs, 3, in);
 }
 
 static bool apply_group_norm(prt_pass *p, prt_build *b, prt_op *root)
@@ -127,10 +129,10 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
     uint32_t set;
     int64_t n = 1;
     (void)p;
-    if (prt_operand_dtype(x) != PRT_DTYPE_f16 || !prt_operand_reduced(root, &set) || set == 0)
+    if (prt_match_dtype(x) != PRT_DTYPE_f16 || !prt_match_reduced(root, &set) || set == 0)
         return false;
     for (int32_t i = 0; i < x->type->rank; i++) {
-        const int64_t dim = (set >> i & 1) != 0 ? prt_operand_dim(x, i) : 1;
+        const int64_t dim = (set >> i & 1) != 0 ? prt_match_dim(x, i) : 1;
         if (dim < 1 || dim > MOST_HALF / n)
             return false;
         n *= dim;
@@ -140,7 +142,7 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *part =
         prt_build_binary(b, PRT_OP_mul, x, prt_build_scalar(b, PRT_DTYPE_f16, 1.0 / (double)n));
     prt_value *in[2] = { part, prt_op_input(root, 1) };
-    return prt_operand_become_op(b, root, PRT_OP_reduce_sum, &attrs, in[1] != NULL ? 2 : 1, in);
+    return prt_match_become_op(b, root, PRT_OP_reduce_sum, &attrs, in[1] != NULL ? 2 : 1, in);
 }
 
 PRT_PASS_OF_ONE(replace_bn_with_mul_add, PRT_OP_batch_normalization, apply_batch_norm);

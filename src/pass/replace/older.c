@@ -20,16 +20,16 @@
 #include <stdio.h>
 
 #include "ir/formula.h"
-#include "pass/operand.h"
+#include "pass/match.h"
 
 static bool apply_cast_like(prt_pass *p, prt_build *b, prt_op *root)
 {
-    const int32_t to = prt_operand_dtype(prt_op_input(root, 1));
+    const int32_t to = prt_match_dtype(prt_op_input(root, 1));
     (void)p;
     if (to == PRT_DTYPE_undefined)
         return false;
     prt_value *y = prt_build_cast_like(b, root->attrs, prt_op_input(root, 0), to);
-    return prt_operand_become(b, root, y);
+    return prt_match_become(b, root, y);
 }
 
 static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
@@ -37,15 +37,15 @@ static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
     const float alpha = ((const prt_celu_attrs *)root->attrs)->alpha;
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    if (prt_operand_dtype(x) == PRT_DTYPE_undefined || !(alpha > 0.0f) || !isfinite(alpha))
+    if (prt_match_dtype(x) == PRT_DTYPE_undefined || !(alpha > 0.0f) || !isfinite(alpha))
         return false;
-    return prt_operand_become(b, root, prt_build_celu(b, x, alpha));
+    return prt_match_become(b, root, prt_build_celu(b, x, alpha));
 }
 
 static bool apply_hard_swish(prt_pass *p, prt_build *b, prt_op *root)
 {
     (void)p;
-    return prt_operand_become(b, root, prt_build_hard_swish(b, prt_op_input(root, 0)));
+    return prt_match_become(b, root, prt_build_hard_swish(b, prt_op_input(root, 0)));
 }
 
 /* ---- comparisons */
@@ -53,13 +53,13 @@ static bool apply_hard_swish(prt_pass *p, prt_build *b, prt_op *root)
 static bool or_equal(prt_build *b, prt_op *root, bool greater)
 {
     prt_value *x = prt_op_input(root, 0), *y = prt_op_input(root, 1);
-    const int32_t dtype = prt_operand_dtype(x);
+    const int32_t dtype = prt_match_dtype(x);
     if (dtype == PRT_DTYPE_undefined)
         return false;
     if (prt_dtype_is_float(dtype))
-        return prt_operand_become(b, root, prt_build_or_equal(b, greater, x, y));
+        return prt_match_become(b, root, prt_build_or_equal(b, greater, x, y));
     prt_value *less = prt_build_binary(b, PRT_OP_less, greater ? x : y, greater ? y : x);
-    return prt_operand_become_op(b, root, PRT_OP_not, NULL, 1, &less);
+    return prt_match_become_op(b, root, PRT_OP_not, NULL, 1, &less);
 }
 
 static bool apply_greater(prt_pass *p, prt_build *b, prt_op *root)
@@ -91,7 +91,7 @@ static prt_value *bound(prt_build *b, int32_t dtype, bool high)
 
 static bool apply_clip(prt_pass *p, prt_build *b, prt_op *root)
 {
-    const int32_t dtype = prt_operand_dtype(prt_op_input(root, 0));
+    const int32_t dtype = prt_match_dtype(prt_op_input(root, 0));
     (void)p;
     if (dtype == PRT_DTYPE_undefined ||
         (prt_op_input(root, 1) != NULL && prt_op_input(root, 2) != NULL))
@@ -128,7 +128,7 @@ static prt_value *triangle(prt_pass *p, prt_build *b, int64_t rows, int64_t colu
             mask[i * columns + j] = upper ? j - i >= k : j - i <= k;
     (void)snprintf(name, sizeof(name), "%s_%lld_%lld_%lld", upper ? "triu" : "tril",
         (long long)rows, (long long)columns, (long long)k);
-    return prt_operand_shared(p, b, name, type, blob);
+    return prt_match_shared(p, b, name, type, blob);
 }
 
 static bool is_plain(int32_t dtype)
@@ -139,18 +139,18 @@ static bool is_plain(int32_t dtype)
 static bool apply_trilu(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
-    const int64_t rows = prt_operand_dim(x, -2), columns = prt_operand_dim(x, -1);
+    const int64_t rows = prt_match_dim(x, -2), columns = prt_match_dim(x, -1);
     int64_t k = 0;
-    if (!is_plain(prt_operand_dtype(x)) || rows < 0 || columns < 0 ||
+    if (!is_plain(prt_match_dtype(x)) || rows < 0 || columns < 0 ||
         (columns != 0 && rows > MOST_MASK / columns) ||
-        (prt_op_input(root, 1) != NULL && !prt_operand_integer(root, 1, &k)))
+        (prt_op_input(root, 1) != NULL && !prt_match_integer(root, 1, &k)))
         return false;
     const bool upper = ((const prt_trilu_attrs *)root->attrs)->upper != 0;
     prt_value *in[3] = { triangle(p, b, rows, columns, k, upper), x };
     if (in[0] == NULL)
         return b->status != POPRT_OK;
     in[2] = prt_build_scalar(b, x->type->dtype, 0);
-    return prt_operand_become_op(b, root, PRT_OP_where, NULL, 3, in);
+    return prt_match_become_op(b, root, PRT_OP_where, NULL, 3, in);
 }
 
 PRT_PASS_OF_ONE(replace_castlike, PRT_OP_cast_like, apply_cast_like);

@@ -16,7 +16,7 @@
  */
 #include <math.h>
 
-#include "pass/operand.h"
+#include "pass/match.h"
 
 /* ---- masks */
 
@@ -24,7 +24,7 @@ static bool is_softmax_of_last(const prt_op *op)
 {
     if (!prt_op_is(op, PRT_OP_softmax) && !prt_op_is(op, PRT_OP_gc_softmax_v2))
         return false;
-    const prt_type *x = prt_operand_ranked(prt_op_input(op, 0));
+    const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
     const int64_t axis = prt_op_is(op, PRT_OP_softmax)
         ? ((const prt_softmax_attrs *)op->attrs)->axis
         : ((const prt_gc_softmax_v2_attrs *)op->attrs)->axis;
@@ -45,8 +45,8 @@ static bool apply_mask(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     for (uint32_t slot = 1; slot < 3; slot++) {
         prt_value *scores = prt_op_input(root, 3 - slot);
-        if (!prt_operand_number(root, slot, &big) || !(big <= -1e4) ||
-            !prt_dtype_is_float(prt_operand_dtype(scores)) || prt_operand_ranked(scores) == NULL ||
+        if (!prt_match_number(root, slot, &big) || !(big <= -1e4) ||
+            !prt_dtype_is_float(prt_match_dtype(scores)) || prt_match_ranked(scores) == NULL ||
             scores->type != root->out[0].type || !feeds_softmax(&root->out[0]))
             continue;
         const int32_t dtype = scores->type->dtype;
@@ -54,7 +54,7 @@ static bool apply_mask(prt_pass *p, prt_build *b, prt_op *root)
         in[slot] = prt_build_scalar(b, dtype, big);
         in[3 - slot] = prt_build_scalar(b, dtype, 0);
         prt_value *sum[2] = { scores, prt_build_op(b, PRT_OP_where, NULL, 3, in) };
-        return prt_operand_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+        return prt_match_become_op(b, root, PRT_OP_add, NULL, 2, sum);
     }
     return false;
 }
@@ -75,16 +75,16 @@ static bool may_be_infinite(const prt_op *op, uint32_t slot)
 static bool apply_choice(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 1), *y = prt_op_input(root, 2);
-    const int32_t dtype = prt_operand_dtype(x);
+    const int32_t dtype = prt_match_dtype(x);
     (void)p;
-    if (!prt_operand_takes(PRT_OP_mul, dtype) || !prt_dtype_is_float(dtype) ||
+    if (!prt_match_takes(PRT_OP_mul, dtype) || !prt_dtype_is_float(dtype) ||
         may_be_infinite(root, 1) || may_be_infinite(root, 2))
         return false;
-    prt_value *c = prt_operand_cast(b, prt_op_input(root, 0), dtype);
+    prt_value *c = prt_match_cast(b, prt_op_input(root, 0), dtype);
     prt_value *rest = prt_build_binary(b, PRT_OP_sub, prt_build_scalar(b, dtype, 1), c);
     prt_value *sum[2] = { prt_build_binary(b, PRT_OP_mul, c, x),
         prt_build_binary(b, PRT_OP_mul, rest, y) };
-    return prt_operand_become_op(b, root, PRT_OP_add, NULL, 2, sum);
+    return prt_match_become_op(b, root, PRT_OP_add, NULL, 2, sum);
 }
 
 PRT_PASS_OF_ONE(replace_where_mask, PRT_OP_where, apply_mask);

@@ -9,7 +9,7 @@
  * Ours: integers that CumSum adds stay integers, because float32 does not hold all of them; an axis
  * that only a run knows is warned of.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 /* ---- CumSum */
 
@@ -17,7 +17,7 @@
 static bool known_number(const prt_op *op, uint32_t slot, int64_t *out)
 {
     const prt_value *v = prt_op_input(op, slot);
-    if (prt_operand_integer(op, slot, out))
+    if (prt_match_integer(op, slot, out))
         return true;
     if (v == NULL || v->content == NULL || v->content->count != 1 || prt_value_is_input(v) ||
         !prt_dim_is_number(v->content->values[0]))
@@ -36,7 +36,7 @@ static bool is_scalar(const prt_op *op, uint32_t slot, int64_t number)
 
 static poprt_status fix_cumsum(prt_pass *p, prt_op *op, bool *changed)
 {
-    const prt_type *x = prt_operand_ranked(prt_op_input(op, 0));
+    const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
     int64_t axis;
     if (!known_number(op, 1, &axis)) {
         prt_pass_warn(p, prt_op_label(op),
@@ -75,11 +75,11 @@ static prt_value *depth_of(prt_build *b, const prt_op *root)
 {
     prt_value *depth = prt_op_input(root, 1);
     prt_tensor t;
-    if (prt_operand_dtype(depth) == PRT_DTYPE_i32 ||
-        prt_operand_dtype(depth) == PRT_DTYPE_undefined)
+    if (prt_match_dtype(depth) == PRT_DTYPE_i32 ||
+        prt_match_dtype(depth) == PRT_DTYPE_undefined)
         return NULL;
     if (!prt_match_constant(root, 1, &t))
-        return prt_operand_cast(b, depth, PRT_DTYPE_i32);
+        return prt_match_cast(b, depth, PRT_DTYPE_i32);
     if (prt_tensor_count(&t) != 1)
         return NULL;
     const double number = prt_load_f64(t.dtype, t.data, 0);
@@ -92,7 +92,7 @@ static prt_value *depth_of(prt_build *b, const prt_op *root)
 static bool apply_one_hot(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_one_hot_attrs *a = root->attrs;
-    const prt_type *index = prt_operand_ranked(prt_op_input(root, 0));
+    const prt_type *index = prt_match_ranked(prt_op_input(root, 0));
     const bool behind = a->axis < 0 && index != NULL && a->axis + index->rank + 1 >= 0;
     prt_value *depth = depth_of(b, root);
     (void)p;
@@ -111,7 +111,7 @@ static bool apply_one_hot(prt_pass *p, prt_build *b, prt_op *root)
 static bool apply_topk(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_topk_attrs *a = root->attrs;
-    const prt_type *x = prt_operand_ranked(prt_op_input(root, 0));
+    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
     (void)p;
     (void)b;
     if (a->axis >= 0 || x == NULL || a->axis + x->rank < 0)

@@ -7,7 +7,7 @@
  * keeps it within one more rounding; casting parameters down would lose bits of them. Nothing else
  * rounds.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 /* The narrowest float type that holds both. */
 static int32_t wider(int32_t a, int32_t b)
@@ -26,7 +26,7 @@ static prt_value *with_axis(prt_build *b, uint32_t id, prt_value *x)
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_batch_normalization_attrs *a = root->attrs;
-    const prt_type *x = prt_operand_ranked(prt_op_input(root, 0));
+    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
     prt_value *in[5];
     int32_t dtype = x != NULL ? x->dtype : PRT_DTYPE_undefined;
     bool mixed = false;
@@ -35,7 +35,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     for (uint32_t i = 0; i < 5; i++) {
         in[i] = prt_op_input(root, i);
-        if (prt_operand_dtype(in[i]) == PRT_DTYPE_undefined)
+        if (prt_match_dtype(in[i]) == PRT_DTYPE_undefined)
             return false;
         mixed = mixed || in[i]->type->dtype != x->dtype;
         dtype = wider(dtype, in[i]->type->dtype);
@@ -43,14 +43,14 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if (!mixed && x->rank != 2)
         return false;
     for (uint32_t i = 0; i < 5; i++)
-        in[i] = prt_operand_cast(b, in[i], dtype);
+        in[i] = prt_match_cast(b, in[i], dtype);
     if (x->rank == 2)
         in[0] = with_axis(b, PRT_OP_unsqueeze, in[0]);
     prt_value *y = prt_build_op(b, PRT_OP_batch_normalization, a, 5, in);
     if (x->rank == 2)
         y = with_axis(b, PRT_OP_squeeze, y);
-    return prt_operand_become(b, root,
-        b->status == POPRT_OK ? prt_operand_cast(b, y, x->dtype) : y);
+    return prt_match_become(b, root,
+        b->status == POPRT_OK ? prt_match_cast(b, y, x->dtype) : y);
 }
 
 PRT_PASS_OF_ONE(batchnorm_workaround, PRT_OP_batch_normalization, apply);

@@ -6,7 +6,7 @@
  *
  * Ours: wider integers are left, because float32 does not hold all of them; a note counts them.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 static bool is_small(int32_t dtype)
 {
@@ -15,9 +15,9 @@ static bool is_small(int32_t dtype)
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
-    const int32_t dtype = prt_operand_dtype(prt_op_input(root, 0));
-    if (!is_small(dtype) || !prt_operand_only(root, 1) ||
-        !prt_operand_takes(root->def->id, PRT_DTYPE_f32))
+    const int32_t dtype = prt_match_dtype(prt_op_input(root, 0));
+    if (!is_small(dtype) || !prt_match_only(root, 1) ||
+        !prt_match_takes(root->def->id, PRT_DTYPE_f32))
         return false;
     prt_value **in = PRT_NEW_N(p->arena, prt_value *, root->n_in);
     if (in == NULL) {
@@ -27,10 +27,10 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t i = 0; i < root->n_in; i++) {
         in[i] = prt_op_input(root, i);
         if (in[i] != NULL && prt_op_in_slot(root->def, i)->var == root->def->in[0].var)
-            in[i] = prt_operand_cast(b, in[i], PRT_DTYPE_f32);
+            in[i] = prt_match_cast(b, in[i], PRT_DTYPE_f32);
     }
     prt_value *y = prt_build_op(b, root->def->id, root->attrs, root->n_in, in);
-    return prt_operand_become(b, root, b->status == POPRT_OK ? prt_operand_cast(b, y, dtype) : y);
+    return prt_match_become(b, root, b->status == POPRT_OK ? prt_match_cast(b, y, dtype) : y);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_clip, apply }, { PRT_OP_max, apply },
@@ -44,7 +44,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     prt_for_each_op (op, graph)
         for (size_t i = 0; i < PRT_COUNT_OF(rewrites); i++)
             left += prt_op_is(op, rewrites[i].root) &&
-                prt_dtype_is_integer(prt_operand_dtype(prt_op_input(op, 0)));
+                prt_dtype_is_integer(prt_match_dtype(prt_op_input(op, 0)));
     if (left != 0)
         prt_pass_note(p, graph->name.data != NULL ? graph->name.data : "",
             "%u operators work on integers of 32 bits or more, which floats do not hold", left);

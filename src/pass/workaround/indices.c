@@ -5,7 +5,7 @@
  * be known: Where(i < 0, i + n, i). The same bits for indices that are within the axis; one beyond
  * 32 bits, which is an error before, may not be one afterwards.
  */
-#include "pass/operand.h"
+#include "pass/match.h"
 
 enum { MOST_STEPS = 8 };
 
@@ -15,7 +15,7 @@ static bool is_lifted(const prt_op *where)
     const prt_op *less = prt_match_producer(where, 0, PRT_OP_less);
     double zero;
     return less != NULL && prt_op_input(less, 0) == prt_op_input(where, 2) &&
-        prt_operand_number(less, 1, &zero) && zero == 0;
+        prt_match_number(less, 1, &zero) && zero == 0;
 }
 
 static bool content_is_positive(const prt_value *v)
@@ -46,7 +46,7 @@ static bool is_positive(const prt_value *v)
             prt_op_is(op, PRT_OP_identity);
         /* an int64 that is cast may wrap, but such an index was none before */
         const bool cast = prt_op_is(op, PRT_OP_cast) &&
-            prt_dtype_is_integer(prt_operand_dtype(prt_op_input(op, 0)));
+            prt_dtype_is_integer(prt_match_dtype(prt_op_input(op, 0)));
         if (!same && !cast)
             return false;
         v = prt_op_input(op, 0);
@@ -97,19 +97,19 @@ static prt_value *lifted(prt_build *b, prt_value *x, int64_t n)
 static bool fix(prt_pass *p, prt_build *b, prt_op *root, int64_t axis)
 {
     prt_value *index = prt_op_input(root, 1), *better = NULL;
-    const int64_t n = prt_operand_dim(prt_op_input(root, 0), axis);
-    const int32_t dtype = prt_operand_dtype(index);
+    const int64_t n = prt_match_dim(prt_op_input(root, 0), axis);
+    const int32_t dtype = prt_match_dtype(index);
     prt_tensor t;
     if (dtype == PRT_DTYPE_undefined)
         return false;
     if (prt_match_constant(root, 1, &t)) {
         better = rewritten(p, b, index, &t, n);
     } else if (is_positive(index)) {
-        better = dtype != PRT_DTYPE_i32 ? prt_operand_cast(b, index, PRT_DTYPE_i32) : NULL;
+        better = dtype != PRT_DTYPE_i32 ? prt_match_cast(b, index, PRT_DTYPE_i32) : NULL;
     } else if (n >= 1 && n <= INT32_MAX) {
         better = lifted(b, index, n);
         if (b->status == POPRT_OK)
-            better = prt_operand_cast(b, better, PRT_DTYPE_i32);
+            better = prt_match_cast(b, better, PRT_DTYPE_i32);
     }
     if (better != NULL && b->status == POPRT_OK)
         prt_op_set_input(root, 1, better);

@@ -8,7 +8,7 @@
 #define PASS "insert_attention_mask"
 #define IN "m = input i64[b,s]\nx = input f32[b,4,s,s]\n"
 #define NUMBERS "one = const f32[] {1}\nbig = const f32[] {-10000}\n"
-#define PATH "a = const i64[2] {1,2}\nu = unsqueeze m a\nc = cast u {to=1}\nn = sub one c\n"        \
+#define PATH "a = const i64[2] {1,2}\nu = unsqueeze m a\nc = cast u {to=1}\nn = sub one c\n" \
     "k = mul n big\n"
 
 START_TEST(the_mask_path_goes)

@@ -4,7 +4,7 @@
 #include "support/graph_text.h"
 
 #define PASS "matmul_rotary_embedding"
-#define NUMBERS "z = const i64[1] {0}\nh = const i64[1] {2}\ne = const i64[1] {4}\n"                \
+#define NUMBERS "z = const i64[1] {0}\nh = const i64[1] {2}\ne = const i64[1] {4}\n" \
     "l = const i64[1] {-1}\n"
 #define HALVES "a = slice x z h l\nb = slice x h e l\nn = neg b\nr = concat n a {axis=-1}\n"
 #define SUM "u = mul x c\nv = mul r s\ny = add u v\n"

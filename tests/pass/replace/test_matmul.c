@@ -24,7 +24,8 @@ START_TEST(einsum)
     assert_pass_keeps_results("a = input i64[5,2,3]\nc = input i64[5,4,3]\n"
                               "y = einsum a c {equation=\"bmk,bnk->bmn\"}\nreturn y\n", EINSUM, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[3,3]\nr = if q {\n"
-                              "  then_branch { t = einsum x x {equation=\"mk,nk->mn\"}; return t }\n"
+                              "  then_branch { t = einsum x x {equation=\"mk,nk->mn\"}; return "
+                              "t }\n"
                               "  else_branch { return x }\n}\nreturn r\n", EINSUM, 1e-6);
 }
 END_TEST

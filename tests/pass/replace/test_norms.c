@@ -3,7 +3,7 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-#define P4 "s = const f32[2] {2,-1}\nb = const f32[2] {1,0}\nm = const f32[2] {0.5,3}\n"            \
+#define P4 "s = const f32[2] {2,-1}\nb = const f32[2] {1,0}\nm = const f32[2] {0.5,3}\n" \
     "v = const f32[2] {3,15}\n"
 #define AFTER "%0 = const f32[1,2,1] {1,-0.25}\n%1 = const f32[1,2,1] {0.5,0.75}\n"
 
@@ -76,7 +76,8 @@ START_TEST(mean)
 {
     static const char *const pass = "replace_half_reducemean";
     assert_pass_rewrites(pass, NULL,
-        "x = input f16[n,4]\na = const i64[1] {-1}\ny = reduce_mean x a {keepdims=0} @m\nreturn y\n",
+        "x = input f16[n,4]\na = const i64[1] {-1}\ny = reduce_mean x a {keepdims=0} @m\n"
+        "return y\n",
         "x = input f16[n,4]\na = const i64[1] {-1}\n%0 = const f16[] {0.25}\n%1 = mul x %0 @m\n"
         "y = reduce_sum %1 a {keepdims=0} @m\nreturn y\n");
     assert_pass_keeps_results("x = input f16[3,5,7]\ny = reduce_mean x\nreturn y\n", pass, 0.05);

@@ -5,7 +5,7 @@
 
 #define PASS "batchnorm_workaround"
 #define PARAMS(type)                                                                               \
-    "s = const " type "[2] {2,-1}\nb = const " type "[2] {1,0}\nm = const " type "[2] {0.5,3}\n"    \
+    "s = const " type "[2] {2,-1}\nb = const " type "[2] {1,0}\nm = const " type "[2] {0.5,3}\n" \
     "v = const " type "[2] {3,15}\n"
 
 START_TEST(forms)

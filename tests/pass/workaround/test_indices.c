@@ -49,7 +49,8 @@ START_TEST(near_misses)
         "x = input f32[n]\ni = const i32[2] {0,2}\ny = gather x i\nreturn y\n");
     assert_pass_leaves(PASS, NULL,
         "x = input f32[n]\ni = const i64[1] {-1}\ny = gather x i\nreturn y\n");
-    assert_pass_leaves(PASS, NULL, "x = input f32[n]\ni = input i64[1]\ny = gather x i\nreturn y\n");
+    assert_pass_leaves(PASS, NULL,
+        "x = input f32[n]\ni = input i64[1]\ny = gather x i\nreturn y\n");
     assert_pass_leaves(PASS, NULL,
         "x = input f32[?]\ni = const i64[1] {3000000000}\ny = gather x i\nreturn y\n");
     assert_pass_leaves(PASS, NULL,
