@@ -209,7 +209,8 @@ static poprt_status put_layer(const prt_pass *p, const tap *t, const prt_tensor 
         a[i] = prt_load_f64(x->dtype, x->data, i);
         b[i] = prt_load_f64(y->dtype, y->data, i);
         e[i] = a[i] - b[i];
-        prt_distance_add(&d, a[i], b[i]);
+        if (isfinite(a[i]) && isfinite(b[i]))
+            prt_distance_add(&d, 1, &a[i], &b[i]);
     }
     prt_lines_put(to, t->node);
     prt_lines_put(to, ":");
