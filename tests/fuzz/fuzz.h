@@ -18,6 +18,9 @@ struct prt_allocator;
 /* The C library's allocator, capped at FUZZ_MEMORY in all. */
 const struct prt_allocator *fuzz_allocator(void);
 
+/* Bytes that are allocated now. */
+size_t fuzz_memory_used(void);
+
 /* Aborts when something is still allocated: a leak. */
 void fuzz_expect_empty(void);
 

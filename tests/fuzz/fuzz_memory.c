@@ -42,6 +42,11 @@ const prt_allocator *fuzz_allocator(void)
     return &capped;
 }
 
+size_t fuzz_memory_used(void)
+{
+    return total;
+}
+
 void fuzz_expect_empty(void)
 {
     if (pieces != 0)

@@ -8,7 +8,6 @@
 
 #include "cpu/cpu.h"
 #include "fuzz/fuzz.h"
-#include "runtime/session.h"
 
 enum { MAX_IO = 16, MAX_ELEMENTS = 4096, RUN_MS = 200 };
 
@@ -27,6 +26,16 @@ static void set_timer(int ms)
     const struct itimerval t = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
     (void)signal(SIGVTALRM, on_timer);
     (void)setitimer(ITIMER_VIRTUAL, &t, NULL);
+}
+
+poprt_status fuzz_run_session(prt_session *session, int ms, const prt_tensor *in, prt_tensor *out)
+{
+    running = session;
+    set_timer(ms);
+    const poprt_status status = prt_session_run(session, in, out);
+    set_timer(0);
+    running = NULL;
+    return status;
 }
 
 static unsigned char zeros[MAX_ELEMENTS * 16];
@@ -69,11 +78,7 @@ static void run_session(prt_program *program, const prt_kern *kern, const prt_te
     prt_session *session = NULL;
     if (prt_session_create(program, &options, &session) != POPRT_OK)
         return;
-    running = session;
-    set_timer(RUN_MS);
-    (void)prt_session_run(session, in, out);
-    set_timer(0);
-    running = NULL;
+    (void)fuzz_run_session(session, RUN_MS, in, out);
     prt_session_release(session);
 }
 
