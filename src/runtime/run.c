@@ -146,6 +146,14 @@ static const prt_eval_host host = { .alloc = host_alloc,
     .print = host_print,
     .name = host_name };
 
+/* The planned memory of a value that has the size it was planned with; else NULL. */
+static void *home_of(const prt_frame *f, uint32_t buffer, const prt_tensor *value)
+{
+    const prt_tensor *expected = &f->expected[buffer];
+    return expected->size == value->size && expected->dtype == value->dtype ? f->planned[buffer]
+                                                                            : NULL;
+}
+
 /* Header and memory of an output whose shape is known only now. */
 static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape *s)
 {
@@ -161,15 +169,13 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
         }
         return POPRT_OK;
     }
-    void *planned = f->planned[buffer];
     if (!prt_tensor_init(value, s->dtype, (uint32_t)s->rank, s->dims, NULL))
         return prt_fail(POPRT_E_LIMIT, f->block->buffers[buffer].name.data, "value is too large");
     if (f->block->buffers[buffer].space == PRT_SPACE_VIEW) /* find_mode */
         return POPRT_OK;
-    if (planned != NULL && expected->size == value->size && expected->dtype == value->dtype) {
-        value->data = planned;
+    value->data = home_of(f, buffer, value);
+    if (value->data != NULL)
         return POPRT_OK;
-    }
     prt_arena *slot = prt_frame_slot(f, buffer);
     value->data = slot != NULL ? prt_arena_alloc(slot, value->size) : NULL;
     return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
@@ -262,6 +268,22 @@ static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step
     return POPRT_OK;
 }
 
+/* What a kernel gave memory of its own goes where views and parts of it were settled to be. */
+static void bring_home(prt_frame *f, const prt_frame_step *step)
+{
+    for (uint32_t i = 0; i < step->n_out; i++) {
+        const uint32_t buffer = step->out_buffers[i];
+        prt_tensor *value = buffer != PRT_NO_BUFFER ? &f->values[buffer] : NULL;
+        void *home = value != NULL && value->kind == PRT_VALUE_TENSOR && value->size != 0
+            ? home_of(f, buffer, value)
+            : NULL;
+        if (home == NULL || home == value->data)
+            continue;
+        memmove(home, value->data, value->size);
+        value->data = home;
+    }
+}
+
 /* The kernel, fast or reference. */
 static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 {
@@ -276,7 +298,10 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
         PRT_TRY(step->fast(&c, f->session->kern, &done));
     if (!done)
         PRT_TRY(prt_op_eval(&c));
-    return check_outputs(f, step);
+    PRT_TRY(check_outputs(f, step));
+    if (!step->is_static)
+        bring_home(f, step);
+    return POPRT_OK;
 }
 
 static poprt_status run_step(prt_frame *f, prt_frame_step *step)

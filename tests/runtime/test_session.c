@@ -196,6 +196,30 @@ START_TEST(branches_run_with_captures)
 }
 END_TEST
 
+/* The shape of what a body gives is known before the run, where it is made is not. */
+START_TEST(results_of_branches_are_where_views_look)
+{
+    prt_program *p = program_from_text(
+        "c = input bool[]\nx = input f32[4,4]\nt = if c {\n"
+        "  then_branch { a = neg x; return a }\n  else_branch { return x }\n}\n"
+        "y = cast t {to=1}\nz = reduce_sum y {keepdims=0}\nreturn z\n");
+    prt_session *s = session_of(p);
+    float x[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
+    unsigned char cond;
+    prt_tensor c, out = { 0 };
+    ck_assert(prt_tensor_init(&c, PRT_DTYPE_bool, 0, NULL, &cond));
+    for (int i = 0; i < 3; i++) {
+        const prt_tensor in[2] = { c, f32s(x, 2, 4, 4) };
+        cond = i != 1;
+        out = (prt_tensor){ 0 };
+        ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+        ck_f32(((const float *)out.data)[0], i != 1 ? -136.0f : 136.0f);
+    }
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
 START_TEST(loops_stack_what_is_wanted)
 {
     prt_program *p = program_from_text("n = input i64[]\nx = input f32[2]\n"
@@ -343,5 +367,6 @@ END_TEST
 PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
     misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
     examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_twins,
-    branches_run_with_captures, loops_stack_what_is_wanted, weights_belong_to_the_session,
+    branches_run_with_captures, results_of_branches_are_where_views_look,
+    loops_stack_what_is_wanted, weights_belong_to_the_session,
     a_replaced_shape_cannot_lead_astray, the_memory_cap_holds, fixed_symbols_are_kept)
