@@ -46,23 +46,32 @@ static int64_t small(const prt_value *v, uint32_t rank)
     return count == 1 || (count == channels && v->constant != NULL) ? count : 0;
 }
 
+/* Of rank 3, a turn to channels last looks like one to channels first: what is rewritten by turning
+ * as many operands as come turned would be rewritten again, and without an end. */
+static bool may_turn_back(uint32_t rank, uint32_t turned, uint32_t images)
+{
+    return rank == 3 && 2 * turned <= images;
+}
+
 bool prt_turn_elementwise(prt_build *b, prt_op *root)
 {
     prt_value *in[PRT_MAX_RANK];
     const uint32_t rank = (uint32_t)root->out[0].type->rank;
-    bool some = false, turn[PRT_MAX_RANK] = { false };
+    uint32_t turned = 0, images = 0;
+    bool turn[PRT_MAX_RANK] = { false };
     if (root->n_out != 1 || root->n_in > PRT_MAX_RANK || !prt_turn_is_image(&root->out[0]))
         return false;
     for (uint32_t i = 0; i < root->n_in; i++) {
         prt_value *v = prt_op_input(root, i);
         const bool whole = prt_turn_is_image(v) && (uint32_t)v->type->rank == rank;
         in[i] = v;
-        some = some || (whole && prt_turn_source(v) != NULL);
+        turned += whole && prt_turn_source(v) != NULL;
         turn[i] = whole && (prt_turn_source(v) != NULL || v->constant == NULL);
+        images += turn[i];
         if (v != NULL && !turn[i] && small(v, rank) == 0)
             return false;
     }
-    if (!some)
+    if (turned == 0 || may_turn_back(rank, turned, images))
         return false;
     for (uint32_t i = 0; i < root->n_in; i++) {
         if (in[i] == NULL)
@@ -100,7 +109,8 @@ bool prt_turn_concat(prt_build *b, prt_op *root)
             return false;
         turned += prt_turn_source(in[i]) != NULL;
     }
-    if (turned == 0 || 2 * turned < root->n_in)
+    if (turned == 0 || 2 * turned < root->n_in ||
+        may_turn_back((uint32_t)root->out[0].type->rank, turned, root->n_in))
         return false;
     for (uint32_t i = 0; i < root->n_in; i++)
         if ((in[i] = prt_turn_last(b, in[i])) == NULL)

@@ -176,6 +176,22 @@ START_TEST(elementwise)
 }
 END_TEST
 
+/* A turn of rank 3 is its own inverse: to turn the other operand would have no end. */
+START_TEST(turns_of_rank_three_do_not_chase_each_other)
+{
+    static const char *const ends[] = { "y = add a x\n", "y = sub x a\n", "y = max a x x\n",
+        "y = concat a x {axis=1}\n", "y = concat x a {axis=2}\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(ends); i++) {
+        char text[300];
+        (void)snprintf(text, sizeof(text), "x = input f32[2,5,9]\nw = const f32[5,5,3] fill 0.5\n"
+            "a = conv x w {pads=[1,1]}\n%sreturn y\n", ends[i]);
+        ck_turns(text, 2, "");
+    }
+    ck_turns("x = input f32[2,5,9]\nw = const f32[5,5,3] fill 0.5\na = conv x w {pads=[1,1]}\n"
+             "b = conv a w {pads=[1,1]}\ny = add a b\nreturn y\n", 2, "");
+}
+END_TEST
+
 START_TEST(joining_and_cutting)
 {
     ck_turns(IMAGE CONV("a", "x") CONV("b", "a") "c = concat a b {axis=1}\nd = relu c\n"
@@ -367,7 +383,7 @@ END_TEST
 
 PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
     chains_have_turns_at_their_ends, residuals_and_activations, padding_by_name,
-    sizes_may_be_symbols, transposed_convolutions, elementwise, joining_and_cutting,
-    images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
-    rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
+    sizes_may_be_symbols, transposed_convolutions, elementwise,
+    turns_of_rank_three_do_not_chase_each_other, joining_and_cutting, images_get_other_sizes,
+    reductions_without_dims, shuffles, shuffles_that_are_none, rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
     near_misses_are_left)
