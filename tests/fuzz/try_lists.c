@@ -5,7 +5,8 @@
  *
  *     try_lists [--runs N] [--seed N] [--only K] [--graphs N] [PATH...]
  *
- * PATH is a model, or a directory that is looked through for *.onnx; --graphs adds N graphs that
+ * PATH is a model, a graph as text (*.txt), or a directory that is looked through for *.onnx;
+ * --graphs adds N graphs that
  * are made up and called :0, :1 and so on, also as a PATH. Each goes through N lists; with --only
  * through list K alone, which shows the graph. Inputs are those of test_data_set_0 beside the model in
  * every other list, where there are any, else made up. A process for each model, with a clock that
@@ -109,11 +110,30 @@ static void try_list(const settings *s, const char *path, prt_module *m, size_t 
     prt_arena_release(arena);
 }
 
+static bool is_text(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".txt") == 0;
+}
+
+static poprt_status read_text(const char *path, prt_module **out)
+{
+    prt_blob *blob = NULL;
+    PRT_TRY(prt_file_map(fuzz_allocator(), path, &blob));
+    poprt_status status = prt_module_create(fuzz_allocator(), 0, out);
+    if (status == POPRT_OK)
+        status = prt_ir_parse(*out, (prt_str){ (const char *)blob->data, (uint32_t)blob->size });
+    prt_blob_release(blob);
+    return status;
+}
+
 /* A graph that is made up, or what is in a file. */
 static poprt_status load(const settings *s, const char *path, prt_module **out)
 {
     fuzz_dice dice;
     prt_str text;
+    if (is_text(path))
+        return read_text(path, out);
     if (path[0] != ':')
         return prt_onnx_read_file(fuzz_allocator(), path, NULL, out);
     const uint64_t key[2] = { s->seed, strtoull(path + 1, NULL, 10) };
@@ -180,7 +200,7 @@ int main(int argc, char **argv)
             s.only = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--graphs") == 0 && i + 1 < argc)
             graphs = strtoull(argv[++i], NULL, 10);
-        else if (argv[i][0] == ':' && n_models < MOST_MODELS)
+        else if ((argv[i][0] == ':' || is_text(argv[i])) && n_models < MOST_MODELS)
             models[n_models++] = strdup(argv[i]);
         else if (nftw(argv[i], note_model, 16, FTW_PHYS) != 0)
             return 2;

@@ -385,5 +385,6 @@ PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
     chains_have_turns_at_their_ends, residuals_and_activations, padding_by_name,
     sizes_may_be_symbols, transposed_convolutions, elementwise,
     turns_of_rank_three_do_not_chase_each_other, joining_and_cutting, images_get_other_sizes,
-    reductions_without_dims, shuffles, shuffles_that_are_none, rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
+    reductions_without_dims, shuffles, shuffles_that_are_none, rows_of_pixels,
+    other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
     near_misses_are_left)
