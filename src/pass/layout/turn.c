@@ -22,7 +22,8 @@ prt_value *prt_turn_source(const prt_value *v)
     if (!prt_turn_is_image(v) || v->def == NULL || !prt_op_is(v->def, PRT_OP_transpose))
         return NULL;
     const uint32_t rank = (uint32_t)v->type->rank;
-    return has_perm(v->def, to_first[rank - 3], rank) ? prt_op_input(v->def, 0) : NULL;
+    prt_value *x = prt_op_input(v->def, 0);
+    return has_perm(v->def, to_first[rank - 3], rank) && prt_turn_is_image(x) ? x : NULL;
 }
 
 prt_value *prt_turn_transpose(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm)

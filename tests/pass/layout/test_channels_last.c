@@ -192,6 +192,14 @@ START_TEST(turns_of_rank_three_do_not_chase_each_other)
 }
 END_TEST
 
+/* A turn tells the rank of its result, maybe not that of what it turns. */
+START_TEST(turns_of_anything_are_left)
+{
+    assert_pass_leaves(PASS, NULL, "x = input f32\na = transpose x {perm=[0,2,1]}\nb = relu a\n"
+                                   "y = neg b\nreturn y\n");
+}
+END_TEST
+
 START_TEST(joining_and_cutting)
 {
     ck_turns(IMAGE CONV("a", "x") CONV("b", "a") "c = concat a b {axis=1}\nd = relu c\n"
@@ -384,7 +392,7 @@ END_TEST
 PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
     chains_have_turns_at_their_ends, residuals_and_activations, padding_by_name,
     sizes_may_be_symbols, transposed_convolutions, elementwise,
-    turns_of_rank_three_do_not_chase_each_other, joining_and_cutting, images_get_other_sizes,
-    reductions_without_dims, shuffles, shuffles_that_are_none, rows_of_pixels,
-    other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
+    turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
+    images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
+    rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
     near_misses_are_left)
