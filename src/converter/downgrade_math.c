@@ -21,8 +21,8 @@ static bool is_one(const prt_type *type)
     return prt_type_count(type, &count) && count == 1;
 }
 
-/* Do the dims of b, ones at its ends aside, stand in a row within those of a? Then `*first` and
- * `*last` bound them in b, and `*axis` is where they stand in a. */
+/* Do the dims of b, ones at its ends aside, stand in a row within those of a, which are no fewer?
+ * Then `*first` and `*last` bound them in b, and `*axis` is where they stand in a. */
 static bool is_part(const prt_type *a, const prt_type *b, int32_t *first, int32_t *last,
     int64_t *axis)
 {
@@ -33,7 +33,7 @@ static bool is_part(const prt_type *a, const prt_type *b, int32_t *first, int32_
     while (*last > *first && b->dims[*last - 1] == 1)
         --*last;
     *axis = a->rank - b->rank + *first;
-    if (*axis < 0)
+    if (a->rank < b->rank)
         return false;
     for (int32_t i = *first; i < *last; i++)
         if (b->dims[i] == PRT_DIM_UNKNOWN || a->dims[*axis + i - *first] != b->dims[i])

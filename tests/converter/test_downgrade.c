@@ -205,6 +205,19 @@ START_TEST(without_memory)
 }
 END_TEST
 
+/* Before opset 7 a sum has the shape of its first operand. */
+START_TEST(broadcasting_grows_no_rank)
+{
+    prt_module *m = there_and_back("x = input f32[4,4]\nz = input f32[1,4,4]\ny = add x z\n"
+                                   "return y\n", 6);
+    ck_assert_int_eq(m->main->ret->in[0].value->type->rank, 3);
+    prt_module_release(m);
+    ck_refused("x = input f32[4,4]\nz = input f32[1,4,4]\ny = sub x z\nreturn y\n", 6,
+        "do not fit the broadcasting");
+}
+END_TEST
+
 PRT_TEST_MAIN("converter/downgrade", the_format_follows_the_opset,
     all_that_is_in_the_way_is_named, reasons, opsets_that_are_not, foreign_operators,
-    what_nobody_reads_goes, regions, nodes_have_names_of_their_own, without_memory)
+    what_nobody_reads_goes, regions, nodes_have_names_of_their_own, broadcasting_grows_no_rank,
+    without_memory)
