@@ -93,6 +93,16 @@ static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
     return POPRT_OK;
 }
 
+/* How many outputs there are may be what the operator goes by: the parts of a Split. */
+static bool needs_no_name(const prt_value *value)
+{
+    const prt_op *op = value->def;
+    if (op == NULL || value->uses != NULL)
+        return false;
+    return op->source != NULL || op->def == NULL ||
+        (prt_op_out_slot(op->def, value->slot)->flags & PRT_SLOT_VARIADIC) == 0;
+}
+
 static poprt_status name_value(prt_names *n, const prt_graph_names *g, const prt_value *value,
     const char *base)
 {
@@ -109,7 +119,7 @@ static poprt_status name_value(prt_names *n, const prt_graph_names *g, const prt
             *name = value->name;
             return POPRT_OK;
         }
-    if (value->def != NULL && value->uses == NULL)
+    if (needs_no_name(value))
         return POPRT_OK;
     return generate(n, base, name);
 }

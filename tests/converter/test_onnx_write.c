@@ -160,6 +160,20 @@ START_TEST(values_without_names_get_some)
 }
 END_TEST
 
+/* Nobody reads the second part, which has no name; without it there would be one part. */
+START_TEST(parts_that_nobody_reads_are_written)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
+    ck_assert_int_eq(prt_ir_parse(m, PRT_STR("x = input f32[4]\ny, _ = split x {num_outputs=2}\n"
+                                             "return y\n")), POPRT_OK);
+    prt_module *again = loaded(written(m));
+    ck_assert_uint_eq(again->main->first->n_out, 2);
+    prt_module_release(again);
+    prt_module_release(m);
+}
+END_TEST
+
 /* A constant that was listed as an input is so again, in its place. */
 START_TEST(initialized_inputs_are_listed_again)
 {
@@ -302,4 +316,5 @@ END_TEST
 PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
     changed_nodes_are_made_anew, the_sample_comes_back, the_opset_grows_as_needed,
     outputs_keep_their_names, values_without_names_get_some, initialized_inputs_are_listed_again,
-    sequences_of_another_type_are_described_anew, large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)
+    parts_that_nobody_reads_are_written, sequences_of_another_type_are_described_anew,
+    large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)
