@@ -125,11 +125,16 @@ bool prt_turn_split(prt_build *b, prt_op *root)
     const prt_split_attrs *a = root->attrs;
     prt_split_attrs attrs = *a;
     prt_value *in[2] = { prt_turn_source(prt_op_input(root, 0)), prt_op_input(root, 1) };
+    bool read = false;
     if (in[0] == NULL)
         return false;
-    for (uint32_t i = 0; i < root->n_out; i++)
+    for (uint32_t i = 0; i < root->n_out; i++) {
+        read = read || prt_value_used(&root->out[i]);
         if (!prt_turn_is_image(&root->out[i]))
             return false;
+    }
+    if (!read)
+        return false;
     PRT_ATTR_GIVE(attrs, split, axis, axis_of(a->axis, in[0]->type->rank));
     prt_op *op = prt_build_op_n(b, PRT_OP_split, &attrs, in[1] != NULL ? 2 : 1, in, root->n_out);
     for (uint32_t i = 0; op != NULL && i < root->n_out; i++)

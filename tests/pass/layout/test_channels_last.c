@@ -216,6 +216,8 @@ START_TEST(joining_and_cutting)
              "y = relu b\nreturn y\n", 2, "pad");
     ck_turns(IMAGE CONV("a", "x") "p = const i64[4] {1,2,0,1}\nk = const i64[2] {2,3}\n"
              "b = pad a p _ k\ny = relu b\nreturn y\n", 2, "pad");
+    /* Parts that nobody reads. */
+    ck_turns(IMAGE CONV("y", "x") "a, b = split y {num_outputs=2,axis=2}\nreturn y\n", 2, "");
 }
 END_TEST
 
