@@ -61,7 +61,7 @@ static poprt_status add_arg(prt_pass_manager *pm, entry *e, const prt_pass_arg *
     return PRT_VEC_PUSH(pm->arena, &e->args, copy) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static const prt_pass_def *find_row(const prt_pass_manager *pm, const char *name)
+const prt_pass_def *prt_pass_manager_find(const prt_pass_manager *pm, const char *name)
 {
     for (size_t i = 0; i < pm->known.count; i++)
         if (strcmp(pm->known.data[i]->name, name) == 0)
@@ -71,7 +71,7 @@ static const prt_pass_def *find_row(const prt_pass_manager *pm, const char *name
 
 poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def)
 {
-    if (find_row(pm, def->name) != NULL)
+    if (prt_pass_manager_find(pm, def->name) != NULL)
         return prt_fail(POPRT_E_ARG, def->name, "there is a pass of this name already");
     return PRT_VEC_PUSH(pm->arena, &pm->known, def) ? POPRT_OK : POPRT_E_NOMEM;
 }
@@ -79,7 +79,7 @@ poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def
 static poprt_status add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
     uint32_t n_args, const prt_pass_arg *args)
 {
-    entry e = { .def = find_row(pm, pass), .times = 1, .stage = stage };
+    entry e = { .def = prt_pass_manager_find(pm, pass), .times = 1, .stage = stage };
     if (e.def == NULL)
         return prt_pass_unknown(pass);
     PRT_TRY(prt_pass_check_args(e.def, n_args, args));
@@ -201,7 +201,7 @@ poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *nam
 
 poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass)
 {
-    const prt_pass_def *def = find_row(pm, pass);
+    const prt_pass_def *def = prt_pass_manager_find(pm, pass);
     if (def == NULL)
         return prt_pass_unknown(pass);
     return PRT_VEC_PUSH(pm->arena, &pm->skipped, def) ? POPRT_OK : POPRT_E_NOMEM;
@@ -290,7 +290,7 @@ static poprt_status add_missing(prt_pass_manager *pm, size_t i, bool *added)
 {
     const prt_pass_def *def = pm->entries.data[i].def;
     for (uint32_t k = 0; k < def->n_orders; k++) {
-        const entry e = { .def = find_row(pm, def->orders[k].other), .times = 1,
+        const entry e = { .def = prt_pass_manager_find(pm, def->orders[k].other), .times = 1,
             .stage = pm->entries.data[i].stage };
         if (def->orders[k].relation != PRT_RELATION_depend ||
             find_entry(pm, def->orders[k].other) < pm->entries.count)
