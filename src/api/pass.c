@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "api/handles.h"
+#include "api/feed.h"
 
 struct poprt_pass_manager {
     poprt_env *env;
@@ -12,6 +12,7 @@ struct poprt_pass_manager {
     poprt_pass_fn fn;
     void *user;
     uint64_t done, total; /* passes of the run in progress */
+    prt_api_feed *feed;   /* may be NULL */
 };
 
 poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
@@ -135,6 +136,10 @@ static const char *get_setting(void *user, const char *key)
     const bool ipu = strcmp(prt_config_text(config, PRT_OPTION_target), "ipu") == 0;
     if (strcmp(key, "formulas") == 0)
         return !ipu && (opset == 0 || opset >= FORMULA_OPSET) ? "true" : NULL;
+    if (strcmp(key, "calibration") == 0)
+        return prt_config_number(config, PRT_OPTION_calibration_with_data) != 0
+            ? prt_config_text(config, PRT_OPTION_calibration_loss_type)
+            : NULL;
     if (strcmp(key, "fast_norm") == 0)
         return ipu && prt_config_number(config, PRT_OPTION_disable_fast_norm) == 0 ? "true" : NULL;
     for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)
@@ -169,7 +174,12 @@ static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeli
     const poprt_config *config)
 {
     const prt_pass_settings settings = { (void *)(uintptr_t)config, get_setting };
+    const char *data = prt_config_text(config, PRT_OPTION_data_preprocess);
     PRT_TRY(skip(manager, prt_config_text(config, PRT_OPTION_skip_passes)));
+    prt_api_feed_release(manager->feed);
+    manager->feed = NULL;
+    PRT_TRY(prt_api_feed_create(manager->env, data[0] != '\0' ? data : NULL, &manager->feed));
+    prt_pass_manager_compare(manager->manager, NULL, prt_api_feed_of(manager->feed));
     return prt_pass_manager_add_pipeline(manager->manager, pipeline,
         config != NULL ? &settings : NULL);
 }
@@ -215,6 +225,7 @@ void poprt_pass_manager_release(poprt_pass_manager *manager)
         return;
     poprt_env *env = manager->env;
     prt_pass_manager_release(manager->manager);
+    prt_api_feed_release(manager->feed);
     prt_mem_free(&env->allocator, manager);
     poprt_env_release(env);
 }
