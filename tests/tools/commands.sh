@@ -68,6 +68,10 @@ expect 2 --show=yes -i "$digits"
 expect 2 surplus -i "$digits"
 
 # poprt run
+expect 0 inspect --passes
+has out '^## fuse_bn_into_conv$'
+has out '^- A pass of PopRT since 1.4.$'
+expect 2 inspect --passes --ops
 expect 0 run --help
 expect 0 run "$digits"
 has out '^logits .*float32 .*\[1, 10\]'
