@@ -6,6 +6,8 @@
 
 #include "api/feed.h"
 
+enum { MAX_ARGS = 64 };
+
 struct poprt_pass_manager {
     poprt_env *env;
     prt_pass_manager *manager;
@@ -117,6 +119,41 @@ poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pas
 }
 
 enum { FORMULA_OPSET = 17 }; /* the first that has LayerNormalization */
+
+poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, const char *pass,
+    const poprt_pass_arg *args, size_t count)
+{
+    PRT_REQUIRE(manager);
+    PRT_REQUIRE(pass);
+    if (count != 0)
+        PRT_REQUIRE(args);
+    if (count > MAX_ARGS)
+        return prt_fail(POPRT_E_LIMIT, pass, "more than %d arguments", MAX_ARGS);
+    prt_pass_arg list[MAX_ARGS];
+    for (size_t i = 0; i < count; i++) {
+        PRT_REQUIRE(args[i].key);
+        PRT_REQUIRE(args[i].value);
+        list[i] = (prt_pass_arg){ args[i].key, args[i].value };
+    }
+    return prt_fail_at_stage(prt_pass_manager_add(manager->manager, pass, (uint32_t)count, list),
+        "passes");
+}
+
+poprt_status poprt_pass_option_at(const char *pass, size_t index, poprt_pass_option_info *out)
+{
+    static const char *const kinds[] = { "i64", "f64", "bool", "text", "list", "json" };
+    PRT_REQUIRE(pass);
+    PRT_REQUIRE(out);
+    const prt_pass_def *def = prt_pass_find(pass);
+    if (def == NULL)
+        return prt_pass_unknown(pass);
+    if (index >= def->n_options)
+        return prt_fail(POPRT_E_NOT_FOUND, pass, "%zu is past the last option", index);
+    const prt_pass_option *o = &def->options[index];
+    const poprt_pass_option_info info = { .struct_size = sizeof(info), .name = o->name,
+        .kind = kinds[o->kind], .default_value = o->initial, .help = o->doc };
+    return prt_export(out, &info, sizeof(info), "out");
+}
 
 /* What the config sets to something else than the default, and what follows from that. */
 static const char *get_setting(void *user, const char *key)
