@@ -128,13 +128,31 @@ enum {
     POPRT_OP_PURE = 1
 };
 
+/* How the text of an option is checked before a pass runs. */
+enum {
+    POPRT_PASS_OPTION_INT = 0,
+    POPRT_PASS_OPTION_REAL = 1,
+    POPRT_PASS_OPTION_BOOL = 2, /* true, false, 1, 0 */
+    POPRT_PASS_OPTION_TEXT = 3
+};
+
+/* An option of a pass, set by poprt_pass_manager_add_args. Frozen. */
+typedef struct poprt_plugin_option {
+    const char *name;
+    const char *default_value; /* as text, of the kind */
+    const char *doc;           /* one sentence */
+    int32_t kind;              /* POPRT_PASS_OPTION_* */
+} poprt_plugin_option;
+
 /* A pass. Its name is found by --passes, poprt_pass_manager_add and --list_all_passes. */
 typedef struct poprt_plugin_pass {
     size_t struct_size; /* sizeof(poprt_plugin_pass) */
     const char *name;   /* of letters, digits and '_'; the name of no other pass here */
     const char *doc;    /* one sentence */
-    uint32_t flags;     /* POPRT_PASS_* */
+    uint32_t flags;     /* POPRT_PASS_EACH_GRAPH or 0 */
     uint32_t reserved;
+    const poprt_plugin_option *options;
+    size_t n_options; /* at most 64 */
     /* Sets *changed to 1 when the graph is another one afterwards. Then types are inferred anew;
      * a graph that is none any more (a node before what it reads, say) is the pass's failure. */
     poprt_status (*run)(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
@@ -303,6 +321,8 @@ struct poprt_host {
 
     /* ---- for passes: the rest */
 
+    /* Text of an option, its default included; NULL: the record has none of this name. */
+    const char *(*pass_option)(const poprt_pass_run *pass, const char *name);
     /* POPRT_E_CANCELLED when the caller wants to stop. */
     poprt_status (*pass_check)(const poprt_pass_run *pass);
     /* What was found that the graph does not show: a log line at level info or warning. */

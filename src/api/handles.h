@@ -127,6 +127,10 @@ struct poprt_executable {
 poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const char *file,
     poprt_executable **out);
 
+/* Compiles a module that is no model of a caller. */
+poprt_status prt_compile_module(poprt_env *env, const struct prt_module *module,
+    const poprt_config *config, poprt_executable **out);
+
 struct poprt_session {
     poprt_env *env;
     poprt_executable *exec;

@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 
-#include "api/handles.h"
+#include "api/feed.h"
 #include "plugin/plugin.h"
+
+enum { MAX_ARGS = 64 };
 
 struct poprt_pass_manager {
     poprt_env *env;
@@ -13,6 +15,7 @@ struct poprt_pass_manager {
     poprt_pass_fn fn;
     void *user;
     uint64_t done, total; /* passes of the run in progress */
+    prt_api_feed *feed;   /* may be NULL */
 };
 
 poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
@@ -134,6 +137,41 @@ poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pas
 
 enum { FORMULA_OPSET = 17 }; /* the first that has LayerNormalization */
 
+poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, const char *pass,
+    const poprt_pass_arg *args, size_t count)
+{
+    PRT_REQUIRE(manager);
+    PRT_REQUIRE(pass);
+    if (count != 0)
+        PRT_REQUIRE(args);
+    if (count > MAX_ARGS)
+        return prt_fail(POPRT_E_LIMIT, pass, "more than %d arguments", MAX_ARGS);
+    prt_pass_arg list[MAX_ARGS];
+    for (size_t i = 0; i < count; i++) {
+        PRT_REQUIRE(args[i].key);
+        PRT_REQUIRE(args[i].value);
+        list[i] = (prt_pass_arg){ args[i].key, args[i].value };
+    }
+    return prt_fail_at_stage(prt_pass_manager_add(manager->manager, pass, (uint32_t)count, list),
+        "passes");
+}
+
+poprt_status poprt_pass_option_at(const char *pass, size_t index, poprt_pass_option_info *out)
+{
+    static const char *const kinds[] = { "i64", "f64", "bool", "text", "list", "json" };
+    PRT_REQUIRE(pass);
+    PRT_REQUIRE(out);
+    const prt_pass_def *def = prt_pass_find(pass);
+    if (def == NULL)
+        return prt_pass_unknown(pass);
+    if (index >= def->n_options)
+        return prt_fail(POPRT_E_NOT_FOUND, pass, "%zu is past the last option", index);
+    const prt_pass_option *o = &def->options[index];
+    const poprt_pass_option_info info = { .struct_size = sizeof(info), .name = o->name,
+        .kind = kinds[o->kind], .default_value = o->initial, .help = o->doc };
+    return prt_export(out, &info, sizeof(info), "out");
+}
+
 /* What the config sets to something else than the default, and what follows from that. */
 static const char *get_setting(void *user, const char *key)
 {
@@ -152,6 +190,10 @@ static const char *get_setting(void *user, const char *key)
     const bool ipu = strcmp(prt_config_text(config, PRT_OPTION_target), "ipu") == 0;
     if (strcmp(key, "formulas") == 0)
         return !ipu && (opset == 0 || opset >= FORMULA_OPSET) ? "true" : NULL;
+    if (strcmp(key, "calibration") == 0)
+        return prt_config_number(config, PRT_OPTION_calibration_with_data) != 0
+            ? prt_config_text(config, PRT_OPTION_calibration_loss_type)
+            : NULL;
     if (strcmp(key, "fast_norm") == 0)
         return ipu && prt_config_number(config, PRT_OPTION_disable_fast_norm) == 0 ? "true" : NULL;
     for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)
@@ -186,7 +228,12 @@ static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeli
     const poprt_config *config)
 {
     const prt_pass_settings settings = { (void *)(uintptr_t)config, get_setting };
+    const char *data = prt_config_text(config, PRT_OPTION_data_preprocess);
     PRT_TRY(skip(manager, prt_config_text(config, PRT_OPTION_skip_passes)));
+    prt_api_feed_release(manager->feed);
+    manager->feed = NULL;
+    PRT_TRY(prt_api_feed_create(manager->env, data[0] != '\0' ? data : NULL, &manager->feed));
+    prt_pass_manager_compare(manager->manager, NULL, prt_api_feed_of(manager->feed));
     return prt_pass_manager_add_pipeline(manager->manager, pipeline,
         config != NULL ? &settings : NULL);
 }
@@ -232,6 +279,7 @@ void poprt_pass_manager_release(poprt_pass_manager *manager)
         return;
     poprt_env *env = manager->env;
     prt_pass_manager_release(manager->manager);
+    prt_api_feed_release(manager->feed);
     prt_mem_free(&env->allocator, manager);
     poprt_env_release(env);
 }

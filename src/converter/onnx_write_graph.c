@@ -40,8 +40,12 @@ static const prt_type *merge_types(prt_module *m, const prt_type *said, const pr
         return said;
     if (said->kind != known->kind)
         return known;
-    if (known->kind != PRT_VALUE_TENSOR)
-        return said->elem != NULL ? said : known;
+    if (known->kind != PRT_VALUE_TENSOR) {
+        if (said->elem == NULL || known->elem == NULL)
+            return said->elem != NULL ? said : known;
+        const prt_type *elem = merge_types(m, said->elem, known->elem);
+        return elem != NULL ? prt_type_wrap(m->types, known->kind, known->dtype, elem) : NULL;
+    }
     const int32_t dtype = known->dtype != PRT_DTYPE_undefined ? known->dtype : said->dtype;
     if (known->rank < 0)
         return prt_type_tensor(m->types, dtype, said->rank, said->dims);

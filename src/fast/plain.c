@@ -163,6 +163,7 @@ static void cast_piece(const void *user, size_t item, float *scratch)
 }
 
 poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done);
+poprt_status prt_fast_decode(prt_eval *c, bool *done); /* of fp8.c */
 
 poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
 {
@@ -170,6 +171,8 @@ poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     cast s = { .kern = k, .from = type_of(c->in[0]), .to = type_of(c->out[0]), .x = c->in[0],
         .y = c->out[0], .count = prt_tensor_count(c->in[0]) };
+    if (s.from < 0 && s.to == PRT_PLAIN_f32)
+        return prt_fast_decode(c, done);
     if (s.from < 0 || s.to < 0 || s.from == s.to)
         return prt_fast_pass(done);
     s.pieces = prt_share_pieces(s.count, PIECE);

@@ -59,7 +59,7 @@ static const char *parse_term(const char **at, const char *end, term *t)
 /* Splits the equation; NULL or what is wrong with it. */
 static const char *parse(prt_str text, uint32_t n_in, equation *e)
 {
-    const char *at = text.data, *end = text.data + text.size;
+    const char *at = text.size != 0 ? text.data : "", *end = at + text.size;
     *e = (equation){ 0 };
     for (;;) {
         if (e->n_in == MAX_TERMS)

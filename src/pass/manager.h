@@ -51,7 +51,7 @@ poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass);
 /* A row of no table that names in the lists may mean from now on. It outlives the manager. */
 poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def);
 
-/* The row that a name in the list means; NULL: none. */
+/* A row by name: of those it knows, then of passes.def; NULL when there is none. */
 const prt_pass_def *prt_pass_manager_find(const prt_pass_manager *pm, const char *name);
 
 /* An argument for every pass of the list so far that has this option. */

@@ -107,6 +107,7 @@ static const prt_pass_def passes[] = {
         .key = #key_,                                                                              \
         .value = value_ },
 #define GIVE(option, key_) { .kind = PRT_STEP_GIVE, .key = #key_, .value = #option },
+#define SPREAD(key_) { .kind = PRT_STEP_SPREAD, .key = #key_ },
 #define INSERT(key_) { .kind = PRT_STEP_INSERT, .key = #key_ },
 #define PIPELINE_END(id)                                                                           \
     }                                                                                              \
@@ -120,6 +121,7 @@ static const prt_pass_def passes[] = {
 #undef WHEN
 #undef UNLESS
 #undef GIVE
+#undef SPREAD
 #undef INSERT
 
 #define PIPELINE_BEGIN(id, doc) { #id, doc, (uint32_t)PRT_COUNT_OF(steps_##id), steps_##id },
@@ -129,6 +131,7 @@ static const prt_pass_def passes[] = {
 #define WHEN(key, value, pass)
 #define UNLESS(key, value, pass)
 #define GIVE(option, key)
+#define SPREAD(key)
 #define INSERT(key)
 #define PIPELINE_END(id)
 static const prt_pipeline pipelines[] = {
@@ -142,6 +145,7 @@ static const prt_pipeline pipelines[] = {
 #undef WHEN
 #undef UNLESS
 #undef GIVE
+#undef SPREAD
 #undef INSERT
 
 const prt_pass_def *prt_pass_of(uint32_t index)
@@ -202,6 +206,7 @@ static const char *const pipeline_names[] = {
 #define WHEN(key, value, pass)
 #define UNLESS(key, value, pass)
 #define GIVE(option, key)
+#define SPREAD(key)
 #define INSERT(key)
 #define PIPELINE_END(id)
 #include "pass/pipelines.def"
@@ -213,6 +218,7 @@ static const char *const pipeline_names[] = {
 #undef WHEN
 #undef UNLESS
 #undef GIVE
+#undef SPREAD
 #undef INSERT
 };
 

@@ -8,7 +8,8 @@
 #include "pass/pattern.h"
 #include "plugin/parts.h"
 
-enum { EDITS_PER_OP = 16, MORE_EDITS = 1024, MAX_CHAINS = 64, MAX_CHAIN = 4096 };
+enum { EDITS_PER_OP = 16, MORE_EDITS = 1024, MAX_CHAINS = 64, MAX_CHAIN = 4096,
+    MAX_OPTIONS = 64 };
 
 struct poprt_match {
     prt_pattern *pattern;
@@ -113,6 +114,15 @@ static poprt_status run_pass(prt_pass *p, prt_graph *graph, bool *changed)
 
 /* ---- for passes */
 
+static const char *pass_option(const poprt_pass_run *pass, const char *name)
+{
+    const prt_pass_def *def = pass->p->def;
+    for (uint32_t i = 0; name != NULL && i < def->n_options; i++)
+        if (strcmp(def->options[i].name, name) == 0)
+            return prt_pass_text(pass->p, name);
+    return NULL;
+}
+
 static poprt_status pass_check(const poprt_pass_run *pass)
 {
     return prt_pass_check(pass->p);
@@ -156,6 +166,7 @@ static poprt_node *match_node(const poprt_match *match, const char *label)
 
 void prt_plugin_host_passes(poprt_host *host)
 {
+    host->pass_option = pass_option;
     host->pass_check = pass_check;
     host->pass_note = pass_note;
     host->pass_warn = pass_warn;
@@ -188,6 +199,37 @@ static poprt_status set_name(prt_plugin_pass *pass, const char *text, const char
     return POPRT_OK;
 }
 
+/* Defaults go through the same check as what is given. */
+static poprt_status set_options(prt_arena *arena, prt_plugin_pass *pass)
+{
+    static const uint8_t kinds[] = { [POPRT_PASS_OPTION_INT] = PRT_OPTION_i64,
+        [POPRT_PASS_OPTION_REAL] = PRT_OPTION_f64,
+        [POPRT_PASS_OPTION_BOOL] = PRT_OPTION_bool,
+        [POPRT_PASS_OPTION_TEXT] = PRT_OPTION_text };
+    const poprt_plugin_pass *r = &pass->pass;
+    if (r->n_options > MAX_OPTIONS || (r->n_options != 0 && r->options == NULL))
+        return prt_fail(POPRT_E_PLUGIN, r->name, "the list of options is NULL or longer than %d",
+            MAX_OPTIONS);
+    prt_pass_option *options = PRT_NEW_N(arena, prt_pass_option, r->n_options + 1);
+    if (options == NULL)
+        return POPRT_E_NOMEM;
+    pass->def.options = options;
+    for (size_t i = 0; i < r->n_options; i++) {
+        const poprt_plugin_option *o = &r->options[i];
+        if (o->name == NULL || o->default_value == NULL || o->doc == NULL || o->kind < 0 ||
+            (size_t)o->kind >= PRT_COUNT_OF(kinds))
+            return prt_fail(POPRT_E_PLUGIN, r->name,
+                "option %zu needs a name, a default, a sentence and a POPRT_PASS_OPTION_ kind", i);
+        options[i] = (prt_pass_option){ o->name, kinds[o->kind], o->default_value, o->doc };
+        pass->def.n_options = (uint32_t)i + 1;
+        const prt_pass_arg initial = { o->name, o->default_value };
+        if (prt_pass_check_args(&pass->def, 1, &initial) != POPRT_OK)
+            return prt_fail(POPRT_E_PLUGIN, r->name, "the default of option %.100s is not of its "
+                "kind", o->name);
+    }
+    return POPRT_OK;
+}
+
 poprt_status prt_plugin_make_pass(prt_plugin *plugin, const poprt_plugin_pass *record,
     prt_plugin_pass **out)
 {
@@ -197,6 +239,7 @@ poprt_status prt_plugin_make_pass(prt_plugin *plugin, const poprt_plugin_pass *r
     PRT_TRY(set_name(pass, pass->pass.name, pass->pass.doc));
     if (pass->pass.run == NULL)
         return prt_fail(POPRT_E_PLUGIN, pass->def.name, "the pass has no function `run`");
+    PRT_TRY(set_options(plugin->all->arena, pass));
     *out = pass;
     return POPRT_OK;
 }

@@ -250,6 +250,7 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
         return save_onnx(tool, opts, input, model);
     }
     PRT_TRY(prt_convert_backend(tool, opts));
+    PRT_TRY(prt_tool_make_dir(prt_opt_value(opts, OPT_OUTPUT_DIR, "./")));
     PRT_TRY(run_conversion(tool, config, model));
     PRT_TRY(save_onnx(tool, opts, input, model));
     if (prt_opt_has(opts, OPT_EXPORT_POPEF) || prt_opt_has(opts, OPT_RUN))

@@ -182,6 +182,39 @@ START_TEST(initialized_inputs_are_listed_again)
 }
 END_TEST
 
+static msg *sequence_info(const char *name, int32_t dtype)
+{
+    const msg *tensor = msg_int(msg_new(), PRT_ONNX_TensorType_elem_type, dtype);
+    const msg *elem = msg_msg(msg_new(), PRT_ONNX_Type_tensor_type, tensor);
+    const msg *sequence = msg_msg(msg_new(), PRT_ONNX_WrapType_elem_type, elem);
+    return msg_msg(msg_text(msg_new(), PRT_ONNX_ValueInfo_name, name), PRT_ONNX_ValueInfo_type,
+        msg_msg(msg_new(), PRT_ONNX_Type_sequence_type, sequence));
+}
+
+/* What the file said of it is not written any more. */
+START_TEST(sequences_of_another_type_are_described_anew)
+{
+    msg *nodes[] = { onnx_node("SequenceInsert", "s,x", "t"), NULL };
+    msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input,
+        sequence_info("s", PRT_DTYPE_f32));
+    const int64_t two = 2;
+    (void)msg_msg(g, PRT_ONNX_Graph_input, onnx_info("x", PRT_DTYPE_f32, 1, &two));
+    (void)msg_msg(g, PRT_ONNX_Graph_output, sequence_info("t", PRT_DTYPE_f32));
+    prt_module *m = loaded(onnx_model(g, 17));
+    const char *const names[] = { "s", "x", "t" };
+    for (size_t i = 0; i < 3; i++) {
+        prt_value *v = value_of(m, names[i]);
+        const prt_type *half = prt_type_tensor(m->types, PRT_DTYPE_f16, i == 1 ? 1 : -1, &two);
+        v->type = i == 1 ? half : prt_type_wrap(m->types, PRT_VALUE_SEQUENCE, 0, half);
+    }
+    prt_module *again = loaded(written(m));
+    ck_assert_int_eq(value_of(again, "s")->type->elem->dtype, PRT_DTYPE_f16);
+    ck_assert_int_eq(value_of(again, "t")->type->elem->dtype, PRT_DTYPE_f16);
+    prt_module_release(again);
+    prt_module_release(m);
+}
+END_TEST
+
 START_TEST(large_constants_go_to_a_file)
 {
     static float w[1000];
@@ -269,4 +302,4 @@ END_TEST
 PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
     changed_nodes_are_made_anew, the_sample_comes_back, the_opset_grows_as_needed,
     outputs_keep_their_names, values_without_names_get_some, initialized_inputs_are_listed_again,
-    large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)
+    sequences_of_another_type_are_described_anew, large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)

@@ -8,14 +8,24 @@
 #include "fuzz/fuzz_run.h"
 #include "pass/manager.h"
 
+/* Of a conversion: its precision, by the input's size. */
+static const char *setting(void *user, const char *key)
+{
+    static const char *const precisions[] = { "fp32", "fp16", "bf16", "mixed", "fp8", "fp8_weight",
+        "int8" };
+    const size_t *size = user;
+    return strcmp(key, "precision") == 0 ? precisions[*size / 2 % 7] : NULL;
+}
+
 /* By what saving or what compiling does, as the input's size says. */
 static void rewrite(prt_module *module, size_t size)
 {
+    const prt_pass_settings settings = { .user = &size, .get = setting };
     prt_pass_manager *pm = NULL;
     if (prt_pass_manager_create(fuzz_allocator(), &pm) != POPRT_OK)
         return;
     const char *pipeline = size % 2 == 0 ? "convert" : "inference";
-    if (prt_pass_manager_add_pipeline(pm, pipeline, NULL) == POPRT_OK)
+    if (prt_pass_manager_add_pipeline(pm, pipeline, &settings) == POPRT_OK)
         (void)prt_pass_manager_run(pm, module, NULL);
     prt_pass_manager_release(pm);
 }

@@ -92,6 +92,7 @@ START_TEST(einsum)
     ck_assert_str_eq(op_status(BAD("ij,jk-")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(BAD("..ij,jk")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(BAD("")), "POPRT_E_ARG");
+    ck_assert_str_eq(op_status("x = input f32[2,2]\ny = einsum x\nreturn y\n"), "POPRT_E_ARG");
 }
 END_TEST
 

@@ -292,6 +292,46 @@ START_TEST(a_broken_graph_is_the_plugins_failure)
 }
 END_TEST
 
+/* ---- options */
+
+static poprt_status read_options(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
+    int32_t *changed)
+{
+    (void)graph;
+    (void)changed;
+    ck_assert_str_eq(host->pass_option(pass, "times"), "3");
+    ck_assert_str_eq(host->pass_option(pass, "way"), "up, down");
+    ck_assert_ptr_null(host->pass_option(pass, "other"));
+    return POPRT_OK;
+}
+
+START_TEST(passes_have_options)
+{
+    const poprt_plugin_option options[] = {
+        { "times", "1", "How often.", POPRT_PASS_OPTION_INT },
+        { "way", "up, down", "Where.", POPRT_PASS_OPTION_TEXT },
+    };
+    const poprt_pass_arg three = { "times", "3" }, many = { "times", "many" },
+                         other = { "where", "up" };
+    one_pass p;
+    poprt_pass_manager *manager = NULL;
+    make_pass(&p, read_options);
+    p.pass.options = options;
+    p.pass.n_options = 2;
+    poprt_env *env = make_env();
+    ck_assert_ok(poprt_env_add_plugin(env, &p.plugin));
+    poprt_model *model = load_model(env, MODEL("negs"));
+    ck_assert_ok(poprt_pass_manager_create(env, &manager));
+    ck_assert_fails(poprt_pass_manager_add_args(manager, "try_it", &many, 1), POPRT_E_ARG);
+    ck_assert_fails(poprt_pass_manager_add_args(manager, "try_it", &other, 1), POPRT_E_ARG);
+    ck_assert_ok(poprt_pass_manager_add_args(manager, "try_it", &three, 1));
+    ck_assert_ok(poprt_pass_manager_run(manager, model));
+    poprt_pass_manager_release(manager);
+    poprt_model_release(model);
+    poprt_env_release(env);
+}
+END_TEST
+
 /* ---- patterns */
 
 static poprt_status count_pairs(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
@@ -487,4 +527,4 @@ END_TEST
 PRT_TEST_MAIN("plugin/host", graphs_can_be_asked, graphs_can_be_edited, attributes_can_be_marks,
     what_is_no_edit_is_refused, a_broken_graph_is_the_plugins_failure,
     passes_can_look_for_patterns, an_endless_pattern_ends, operators_of_the_program,
-    lines_go_to_the_log)
+    passes_have_options, lines_go_to_the_log)

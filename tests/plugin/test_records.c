@@ -130,8 +130,16 @@ START_TEST(passes_are_checked)
     p.pass.doc = "";
     p.pass.run = NULL;
     refuse_plugin(&p.plugin, "`run`");
-    const poprt_plugin_pass *const twice[] = { &p.pass, &p.pass };
+    poprt_plugin_option option = { "n", "one", "Of a test.", POPRT_PASS_OPTION_INT };
     p.pass.run = do_nothing;
+    p.pass.n_options = 1;
+    refuse_plugin(&p.plugin, "NULL or longer");
+    p.pass.options = &option;
+    refuse_plugin(&p.plugin, "not of its kind");
+    option.kind = 4;
+    refuse_plugin(&p.plugin, "a POPRT_PASS_OPTION_ kind");
+    p.pass.n_options = 0;
+    const poprt_plugin_pass *const twice[] = { &p.pass, &p.pass };
     p.plugin.passes = twice;
     p.plugin.n_passes = 2;
     refuse_plugin(&p.plugin, "already, of here");

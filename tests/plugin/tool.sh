@@ -3,7 +3,7 @@
 # tool.sh POPRT PLUGINS DATA — plug-ins on the command line.
 poprt=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 plugins=$(cd "$2" && pwd)
-data=$3
+data=$(cd "$3" && pwd)
 failed=0
 temp=$(mktemp -d) || exit 2
 trap 'rm -rf "$temp"' EXIT

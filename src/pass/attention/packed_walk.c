@@ -266,6 +266,55 @@ static poprt_status fix_shape(prt_packer *k, prt_build *b, prt_op *op, const prt
     return prt_build_status(b);
 }
 
+/* The dim that operands in unpacked form have `behind` axes before their end; 1 for none. */
+static int64_t dim_behind(const prt_packer *k, const prt_op *op, int32_t behind)
+{
+    int64_t dim = 1;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const prt_value *v = prt_op_input(op, i);
+        if (prt_packed_fact_of(k, v).form == PRT_FORM_UNPACKED && prt_match_dim(v, -1 - behind) > 1)
+            dim = prt_match_dim(v, -1 - behind);
+    }
+    return dim;
+}
+
+/* The first `count` of what an operand has by position, on one axis. */
+static prt_value *first_positions(prt_build *b, prt_value *v, int64_t axis, int64_t count)
+{
+    static const int64_t zero = 0;
+    prt_value *in[4] = { v, prt_build_i64s(b, 1, &zero), prt_build_i64s(b, 1, &count),
+        prt_build_i64s(b, 1, &axis) };
+    return prt_build_op(b, PRT_OP_slice, NULL, 4, in);
+}
+
+/* Other operands of an element-wise op that have one element for each of S positions get as many
+ * as samples are long. */
+static poprt_status cut_positions(prt_packer *k, prt_build *b, prt_op *op)
+{
+    if (op->def == NULL || (op->def->traits & PRT_ELEMENTWISE) == 0 || k->length == k->tokens ||
+        k->tokens == 1)
+        return POPRT_OK;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        prt_value *v = prt_op_input(op, i);
+        const prt_type *type = prt_match_ranked(v);
+        if (type == NULL || prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN)
+            continue;
+        for (int32_t axis = 0; axis < type->rank; axis++) {
+            if (type->dims[axis] != k->tokens ||
+                dim_behind(k, op, type->rank - 1 - axis) != k->length)
+                continue;
+            if (k->length > k->tokens)
+                return prt_fail(POPRT_E_SHAPE, prt_op_label(op),
+                    "has %lld positions, but samples may have %lld tokens", (long long)k->tokens,
+                    (long long)k->length);
+            v = first_positions(b, v, axis, k->length);
+            PRT_TRY(prt_build_status(b));
+            prt_op_set_input(op, i, v);
+        }
+    }
+    return POPRT_OK;
+}
+
 /* Operands come as samples; the result goes back where that is worth it. */
 static poprt_status on_samples(prt_packer *k, prt_op *op)
 {
@@ -290,14 +339,15 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
     /* what a flat operand was before the pass, with its tokens as two axes */
     const prt_type *x =
         first.form == PRT_FORM_FLAT ? prt_op_input(prt_op_input(op, 0)->def, 0)->type : first.type;
-    const prt_type *before[1] = { op->out[0].type };
+    const prt_type *before = op->n_out != 0 ? op->out[0].type : NULL;
     if (x != NULL)
         PRT_TRY(fix_shape(k, &b, op, x, &merged, &flat));
+    PRT_TRY(cut_positions(k, &b, op));
     for (uint32_t i = 0; i < op->n_out; i++)
         PRT_TRY(prt_packed_learn(k, &op->out[i], PRT_FORM_UNPACKED, op->out[i].type));
     PRT_TRY(prt_ir_infer_op(op));
     mixed = mixed && op->def != NULL && (op->def->traits & PRT_ELEMENTWISE) != 0 &&
-        prt_packed_is_tokens(k, before[0]) && before[0]->rank >= 3;
+        prt_packed_is_tokens(k, before) && before->rank >= 3;
     return merged || flat || mixed ? repack(k, &op->out[0], flat) : POPRT_OK;
 }
 

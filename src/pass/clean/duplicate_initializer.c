@@ -7,9 +7,15 @@
  */
 #include "pass/pass.h"
 
-enum { MAX_DEPTH = 256 };
+enum { MAX_DEPTH = 256, SAMPLES = 32, MAX_TWINS = 64 };
 
-/* Constants with the same bytes. */
+/* What a constant is looked up by: its type, and bytes from all over it. */
+typedef struct look {
+    const prt_type *type;
+    uint64_t samples[SAMPLES];
+} look;
+
+/* Constants that look the same. */
 typedef struct twin {
     prt_value *value;
     struct twin *next;
@@ -17,7 +23,7 @@ typedef struct twin {
 
 typedef struct merger {
     prt_pass *p;
-    prt_map twins; /* by bytes */
+    prt_map twins; /* by look */
     bool changed;
 } merger;
 
@@ -38,17 +44,40 @@ static bool may_merge(const prt_value *v)
         !prt_value_is_output(v);
 }
 
+static void take_look(look *l, const prt_value *v, size_t size)
+{
+    const unsigned char *bytes = v->constant->data;
+    const size_t words = size / sizeof(uint64_t);
+    l->type = v->type;
+    if (words <= SAMPLES && size != 0)
+        memcpy(l->samples, bytes, words * sizeof(uint64_t));
+    for (size_t i = 0; words > SAMPLES && i < SAMPLES; i++)
+        memcpy(&l->samples[i], bytes + (words - 1) / (SAMPLES - 1) * i * sizeof(uint64_t),
+            sizeof(uint64_t));
+}
+
+static bool is_twin(const prt_value *a, const prt_value *b, size_t size)
+{
+    return is_visible(a, b) &&
+        (size == 0 || memcmp(a->constant->data, b->constant->data, size) == 0);
+}
+
 static poprt_status look_at(merger *m, prt_value *v)
 {
     size_t size;
     PRT_TRY(prt_pass_check(m->p));
     if (!may_merge(v) || !prt_type_size(v->type, &size))
         return POPRT_OK;
-    const prt_str bytes = { size != 0 ? (const char *)v->constant->data : "", (uint32_t)size };
-    twin *first = prt_map_find(&m->twins, bytes), *t = first;
-    while (t != NULL && (t->value->type != v->type || !is_visible(t->value, v)))
+    look *l = PRT_NEW(m->p->arena, look);
+    if (l == NULL)
+        return POPRT_E_NOMEM;
+    take_look(l, v, size);
+    const prt_str key = { (const char *)l, sizeof(*l) };
+    twin *first = prt_map_find(&m->twins, key), *t = first;
+    uint32_t tried = 0;
+    while (t != NULL && tried++ < MAX_TWINS && !is_twin(t->value, v, size))
         t = t->next;
-    if (t != NULL) {
+    if (t != NULL && tried <= MAX_TWINS) {
         prt_value_replace(v, t->value);
         v->name = PRT_STR("");
         m->changed = true;
@@ -58,7 +87,7 @@ static poprt_status look_at(merger *m, prt_value *v)
     if (t == NULL)
         return POPRT_E_NOMEM;
     *t = (twin){ v, first };
-    return prt_map_set(&m->twins, bytes, t);
+    return prt_map_set(&m->twins, key, t);
 }
 
 static poprt_status merge_graph(merger *m, prt_graph *graph)

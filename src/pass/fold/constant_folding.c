@@ -5,7 +5,8 @@
  *
  * One walk in order, because what is folded makes its readers foldable. What becomes an output of
  * the graph stays computed, so that the output keeps its producer. An operator that fails on its
- * constants stays too: it may never be reached. Bytes and time are bounded; see pass.h.
+ * constants stays too: it may never be reached. Bytes, steps and time are bounded; see pass.h and
+ * work.h.
  *
  * trace_folding (ours: the second half alone): puts in what known shapes imply for Shape, Gather,
  * Slice, Concat, Cast and arithmetic behind it, and evaluates nothing. Both: bitwise equal.
@@ -14,7 +15,11 @@
 #include <time.h>
 
 #include "op/interp.h"
+#include "pass/fold/work.h"
 #include "pass/pass.h"
+
+/* Of all operators that one run folds: a few seconds. */
+static const uint64_t most_work = (uint64_t)1 << 32;
 
 enum { MAX_DEPTH = 256, SCRATCH_FACTOR = 4, SCRATCH_MORE = 1 << 20 };
 
@@ -27,7 +32,7 @@ typedef struct made {
 typedef struct folder {
     prt_pass *p;
     prt_arena *scratch; /* of one op; reset after each */
-    uint64_t bytes_left;
+    uint64_t bytes_left, work_left;
     uint64_t start_ns;
     int64_t max_tensor; /* bytes; -1: no limit */
     bool shapes_only;
@@ -180,6 +185,12 @@ static poprt_status make_scratch(folder *f, const prt_op *op)
 
 static poprt_status fold_op(folder *f, prt_op *op)
 {
+    const uint64_t work = prt_fold_work(op);
+    if (work > f->work_left) {
+        prt_pass_note(f->p, prt_op_label(op), "not folded: it would take too long");
+        return POPRT_OK;
+    }
+    f->work_left -= work;
     PRT_TRY(make_scratch(f, op));
     prt_tensor *out = PRT_NEW_N(f->scratch, prt_tensor, op->n_out);
     if (out == NULL)
@@ -280,6 +291,7 @@ static poprt_status fold_graph(folder *f, prt_graph *graph, uint32_t depth)
 static poprt_status run_folder(folder *f, prt_graph *graph, bool *changed)
 {
     f->bytes_left = f->p->limits.fold_bytes != 0 ? f->p->limits.fold_bytes : UINT64_MAX;
+    f->work_left = most_work;
     f->start_ns = now_ns();
     poprt_status status = fold_graph(f, graph, 0);
     prt_arena_release(f->scratch);

@@ -24,8 +24,8 @@ const char *prt_fp8_name(int32_t format);
 uint8_t prt_fp8_encode(prt_fp8_code code, double value);
 double prt_fp8_decode(prt_fp8_code code, uint8_t byte);
 
-/* What prt_fp8_decode makes of prt_fp8_encode's byte, fast; for finite numbers. */
-double prt_fp8_round(prt_fp8_code code, double value);
+/* What prt_fp8_decode makes of prt_fp8_encode's bytes, fast; for finite numbers. */
+void prt_fp8_round(prt_fp8_code code, size_t count, const double *values, double *to);
 
 /* Conv, MatMul or Gemm of float32 or float16 operands. */
 bool prt_fp8_is_layer(const prt_op *op);

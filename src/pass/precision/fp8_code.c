@@ -39,17 +39,20 @@ static double power(int32_t exponent)
 
 /* A number far larger is added and taken away again: what is left was rounded to nearest even at
  * the last bit that the format has there. */
-double prt_fp8_round(prt_fp8_code code, double value)
+void prt_fp8_round(prt_fp8_code code, size_t count, const double *values, double *to)
 {
     const bool f143 = code.format == PRT_DTYPE_f8e4m3fnuz;
     const int32_t digits = f143 ? 3 : 2, least = f143 ? -7 : -15;
-    const double most = f143 ? 240 : 57344, size = fabs(value) * power(-code.scale);
-    uint64_t bits;
-    memcpy(&bits, &size, sizeof(bits));
-    const int32_t exponent = (int32_t)(bits >> 52) - 1023;
-    const double large = power((exponent > least ? exponent : least) - digits + 52);
-    const double rounded = size < most ? size + large - large : most;
-    return copysign((rounded < most ? rounded : most) * power(code.scale), value);
+    const double most = f143 ? 240 : 57344, down = power(-code.scale), up = power(code.scale);
+    for (size_t i = 0; i < count; i++) {
+        const double size = fabs(values[i]) * down;
+        uint64_t bits;
+        memcpy(&bits, &size, sizeof(bits));
+        const int32_t exponent = (int32_t)(bits >> 52) - 1023;
+        const double large = power((exponent > least ? exponent : least) - digits + 52);
+        const double rounded = size < most ? size + large - large : most;
+        to[i] = copysign((rounded < most ? rounded : most) * up, values[i]);
+    }
 }
 
 static bool is_float(const prt_value *v)

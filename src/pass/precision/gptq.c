@@ -187,7 +187,9 @@ static void round_filter(const prt_gptq *g, prt_fp8_code code, size_t f, double 
         w[k] = load(&g->weight, at(g, f, k));
     for (size_t j = 0; j < n; j++) {
         const double *u = g->factor + (n - 1 - j) * n; /* U(j,l) at n - 1 - l */
-        const double q = prt_fp8_round(code, w[j]), error = (w[j] - q) / u[n - 1 - j];
+        double q;
+        prt_fp8_round(code, 1, &w[j], &q);
+        const double error = (w[j] - q) / u[n - 1 - j];
         to[at(g, f, j)] = q;
         for (size_t l = j + 1; l < n; l++)
             w[l] -= error * u[n - 1 - l];

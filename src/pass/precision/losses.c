@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+enum { PART = 512, MANY = 1 << 16, STEP = 16 };
+
 static const double smoothing = 1e-3;
 
 static const char *const names[PRT_LOSS_COUNT] = { "mse", "mae", "snr", "kld", "cos_dist",
@@ -59,26 +61,43 @@ static void count(double *counts, double largest, double x)
     counts[bin]++;
 }
 
-void prt_search_add(prt_search *s, const prt_tensor *t)
+/* Up to PART finite numbers, and what all candidates make of them. */
+static void add_part(prt_search *s, size_t n, const double *x)
 {
-    for (size_t i = 0; i < prt_tensor_count(t); i++) {
-        const double x = prt_load_f64(t->dtype, t->data, i);
-        if (!isfinite(x))
-            continue;
-        prt_moments_add(&s->x, x);
-        if (s->x_counts != NULL && s->largest > 0)
-            count(s->x_counts, s->largest, x);
-        for (uint32_t k = 0; k < PRT_CANDIDATES; k++) {
-            const double q = prt_fp8_round(prt_candidate(k), x);
-            prt_distance_add(&s->distance[k], x, q);
-            if (s->x_counts == NULL) {
-                prt_moments_add(&s->q[k], q);
-                prt_moments_add(&s->noise[k], x - q);
-            } else if (s->largest > 0) {
-                count(s->x_counts + (k + 1) * (size_t)PRT_LOSS_BINS, s->largest, q);
-            }
+    double q[PART];
+    for (uint32_t k = 0; k < PRT_CANDIDATES; k++) {
+        double *counts =
+            s->x_counts != NULL ? s->x_counts + (k + 1) * (size_t)PRT_LOSS_BINS : NULL;
+        prt_fp8_round(prt_candidate(k), n, x, q);
+        prt_distance_add(&s->distance[k], n, x, q);
+        for (size_t i = 0; counts != NULL && s->largest > 0 && i < n; i++)
+            count(counts, s->largest, q[i]);
+        for (size_t i = 0; counts == NULL && i < n; i += s->step) {
+            prt_moments_add(&s->q[k], q[i]);
+            prt_moments_add(&s->noise[k], x[i] - q[i]);
         }
     }
+}
+
+void prt_search_add(prt_search *s, const prt_tensor *t)
+{
+    const size_t all = prt_tensor_count(t);
+    double x[PART];
+    size_t n = 0;
+    s->step = all > MANY ? STEP : 1;
+    for (size_t i = 0; i < all; i++) {
+        x[n] = prt_load_f64(t->dtype, t->data, i);
+        if (!isfinite(x[n]))
+            continue;
+        prt_moments_add(&s->x, x[n]);
+        if (s->x_counts != NULL && s->largest > 0)
+            count(s->x_counts, s->largest, x[n]);
+        if (++n == PART) {
+            add_part(s, n, x);
+            n = 0;
+        }
+    }
+    add_part(s, n, x);
 }
 
 static double divergence(const prt_search *s, uint32_t candidate)

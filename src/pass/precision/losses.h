@@ -39,6 +39,7 @@ prt_fp8_code prt_candidate(uint32_t index);
 typedef struct prt_search {
     prt_loss loss;
     double largest;   /* max |x| */
+    size_t step;      /* moments of q and of the noise are those of every so many numbers */
     double *x_counts; /* of kld: by bin; those of candidates follow */
     prt_moments x, q[PRT_CANDIDATES], noise[PRT_CANDIDATES];
     prt_distance distance[PRT_CANDIDATES];
@@ -52,6 +53,7 @@ static inline bool prt_search_needs_range(const prt_search *s)
 {
     return s->loss == PRT_LOSS_kld;
 }
+/* Of more than 65536 numbers at once, every 16th goes into the moments of what became of them. */
 void prt_search_range(prt_search *s, const prt_tensor *t);
 void prt_search_add(prt_search *s, const prt_tensor *t);
 

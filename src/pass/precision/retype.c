@@ -163,7 +163,7 @@ static poprt_status declare_outputs(prt_retype_state *s, prt_op *op)
     return POPRT_OK;
 }
 
-static void note_outputs(prt_retype_state *s, prt_op *op, const saved *was)
+static poprt_status note_outputs(prt_retype_state *s, prt_op *op, const saved *was)
 {
     for (uint32_t i = 0; i < op->n_out; i++) {
         prt_value *v = &op->out[i];
@@ -172,14 +172,19 @@ static void note_outputs(prt_retype_state *s, prt_op *op, const saved *was)
         const bool wrapped = prt_retype_wraps(old, s->how->from);
         if (!wrapped && (old->kind != PRT_VALUE_TENSOR || old->dtype != s->how->from))
             continue;
-        if (wrapped || prt_retype_is(v, s->how->to)) {
-            f->to = v;
-            s->changed = true;
-            prt_op_touch(op);
-        } else {
+        if (!wrapped && !prt_retype_is(v, s->how->to)) {
             f->full = v;
+            continue;
+        }
+        f->to = v;
+        s->changed = true;
+        prt_op_touch(op);
+        if (s->how->rounds && !wrapped && prt_value_used(v)) {
+            PRT_TRY(prt_retype_cast(s, v, s->how->from, &f->full));
+            f->to = NULL;
         }
     }
+    return POPRT_OK;
 }
 
 /* A Cast to the type that its operand has now, or had before. */
@@ -225,7 +230,7 @@ static poprt_status convert_op(prt_retype_state *s, prt_op *op)
         prt_op_touch(op);
         s->changed = true;
     }
-    note_outputs(s, op, &was);
+    PRT_TRY(note_outputs(s, op, &was));
     if (!idle && does_nothing(op) && !PRT_VEC_PUSH(s->p->arena, &s->casts, op))
         return POPRT_E_NOMEM;
     return POPRT_OK;

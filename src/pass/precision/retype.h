@@ -27,6 +27,7 @@ typedef struct prt_retype {
     bool attrs;           /* attributes that say `from` say `to`: Cast, ConstantOfShape, … */
     bool exact;           /* numbers made of sizes for what reads the full form stay full */
     bool narrow;          /* constants are stored as `to` only; the full form is a Cast of that */
+    bool rounds;          /* what is computed as `to` is given in full, and read from there */
     bool follow;          /* what follows constants alone converts */
     bool clip;            /* constants beyond [low, high] become those */
     bool infinities;      /* are among them */

@@ -58,6 +58,9 @@ prt_forms *prt_retype_forms(const prt_retype_state *s, const prt_value *v);
  * Values of other types come back as they are. */
 poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_value **out);
 
+/* A Cast right behind the value's own op, so that all who may read the value may read it. */
+poprt_status prt_retype_cast(prt_retype_state *s, prt_value *v, int32_t to, prt_value **out);
+
 /* A type with `from` exchanged for `to`; NULL without memory. */
 const prt_type *prt_retype_type(const prt_retype_state *s, const prt_type *type);
 

@@ -146,8 +146,7 @@ poprt_status prt_retype_input(prt_retype_state *s, prt_value *v)
 
 /* ---- Casts */
 
-/* Right behind the value's own op, so that all who may read the value may read the Cast. */
-static poprt_status cast(prt_retype_state *s, prt_value *v, int32_t to, prt_value **out)
+poprt_status prt_retype_cast(prt_retype_state *s, prt_value *v, int32_t to, prt_value **out)
 {
     prt_graph *g = v->graph;
     prt_op *before = v->def != NULL ? v->def->next : g->first;
@@ -174,7 +173,7 @@ static poprt_status make_to(prt_retype_state *s, prt_value *v, prt_forms *f)
     if (f->full == v && prt_value_is_fixed(v))
         return derive(s, v, &f->to);
     f->to = before_widening(s, v);
-    return f->to != NULL ? POPRT_OK : cast(s, f->full, s->how->to, &f->to);
+    return f->to != NULL ? POPRT_OK : prt_retype_cast(s, f->full, s->how->to, &f->to);
 }
 
 poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_value **out)
@@ -195,7 +194,7 @@ poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_v
     if (f->to == NULL && (!full || narrowed))
         PRT_TRY(make_to(s, v, f));
     if (full && (f->full == NULL || narrowed))
-        PRT_TRY(cast(s, f->to, s->how->from, &f->full));
+        PRT_TRY(prt_retype_cast(s, f->to, s->how->from, &f->full));
     *out = full ? f->full : f->to;
     return POPRT_OK;
 }

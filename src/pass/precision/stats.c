@@ -53,17 +53,23 @@ double prt_moments_kurtosis(const prt_moments *m)
     return fourth / (v * v) - 3;
 }
 
-void prt_distance_add(prt_distance *d, double x, double q)
+void prt_distance_add(prt_distance *d, size_t count, const double *x, const double *q)
 {
-    if (!isfinite(x) || !isfinite(q))
-        return;
-    const double e = x - q;
-    d->n++;
-    d->xx += x * x;
-    d->qq += q * q;
-    d->xq += x * q;
-    d->squares += e * e;
-    d->sizes += fabs(e);
+    double xx = 0, qq = 0, xq = 0, squares = 0, sizes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double e = x[i] - q[i];
+        xx += x[i] * x[i];
+        qq += q[i] * q[i];
+        xq += x[i] * q[i];
+        squares += e * e;
+        sizes += fabs(e);
+    }
+    d->n += (double)count;
+    d->xx += xx;
+    d->qq += qq;
+    d->xq += xq;
+    d->squares += squares;
+    d->sizes += sizes;
 }
 
 double prt_distance_mse(const prt_distance *d)

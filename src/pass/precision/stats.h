@@ -24,7 +24,8 @@ typedef struct prt_distance {
     double n, xx, qq, xq, squares, sizes; /* sums; the last two of (x - q)^2 and |x - q| */
 } prt_distance;
 
-void prt_distance_add(prt_distance *d, double x, double q);
+/* Pairs of finite numbers. */
+void prt_distance_add(prt_distance *d, size_t count, const double *x, const double *q);
 double prt_distance_mse(const prt_distance *d);
 double prt_distance_mae(const prt_distance *d);
 double prt_distance_snr(const prt_distance *d); /* noise by signal: 0 is best */

@@ -11,8 +11,9 @@
  *                                 of scores as far as big leaves bits of them).
  *     replace_where_with_mul_add  Where(c, X, Y) of floats: c * X + (1 - c) * Y. The same numbers
  *                                 (but for the sign of 0) where X and Y are finite; an infinity or
- *                                 NaN that was not chosen shows as NaN, so constants that have one
- *                                 are left alone.
+ *                                 NaN that was not chosen shows as NaN. So it is left alone where
+ *                                 one is among the constants that X and Y are made of, and where c
+ *                                 asks IsNaN or IsInf or compares with an infinity.
  */
 #include <math.h>
 
@@ -61,14 +62,61 @@ static bool apply_mask(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- any choice */
 
-static bool may_be_infinite(const prt_op *op, uint32_t slot)
+enum { MOST_STEPS = 8 };
+
+static bool has_infinite(const prt_tensor *t)
+{
+    for (size_t i = 0; i < prt_tensor_count(t); i++)
+        if (!isfinite(prt_load_f64(t->dtype, t->data, i)))
+            return true;
+    return false;
+}
+
+/* Passes on what input 0 has, or its opposite. */
+static bool passes_on(const prt_op *op)
+{
+    static const uint32_t ids[] = { PRT_OP_cast, PRT_OP_cast_like, PRT_OP_identity, PRT_OP_expand,
+        PRT_OP_reshape, PRT_OP_unsqueeze, PRT_OP_squeeze, PRT_OP_neg };
+    for (size_t i = 0; i < PRT_COUNT_OF(ids); i++)
+        if (prt_op_is(op, ids[i]))
+            return true;
+    return false;
+}
+
+/* An infinity or NaN is among the constants that a value is made of. */
+static bool may_be_infinite(const prt_value *v, uint32_t depth)
 {
     prt_tensor t;
-    if (!prt_match_constant(op, slot, &t))
+    if (v == NULL || depth == MOST_STEPS)
         return false;
-    for (size_t i = 0; i < prt_tensor_count(&t); i++)
-        if (!isfinite(prt_load_f64(t.dtype, t.data, i)))
+    if (prt_value_is_fixed(v) && prt_value_tensor(v, &t))
+        return prt_dtype_is_float(t.dtype) && has_infinite(&t);
+    const prt_op *op = v->def;
+    if (prt_op_is(op, PRT_OP_where))
+        return may_be_infinite(prt_op_input(op, 1), depth + 1) ||
+            may_be_infinite(prt_op_input(op, 2), depth + 1);
+    if (prt_op_is(op, PRT_OP_constant_of_shape)) {
+        const prt_tensor *value = ((const prt_constant_of_shape_attrs *)op->attrs)->value;
+        return value != NULL && prt_dtype_is_float(value->dtype) && has_infinite(value);
+    }
+    return passes_on(op) && may_be_infinite(prt_op_input(op, 0), depth + 1);
+}
+
+/* The question is about infinities or NaN: what is not chosen is just that. */
+static bool asks_for_special(const prt_value *v)
+{
+    for (uint32_t i = 0; i < MOST_STEPS && v != NULL && v->def != NULL; i++) {
+        if (prt_op_is(v->def, PRT_OP_isnan) || prt_op_is(v->def, PRT_OP_isinf) ||
+            prt_op_is(v->def, PRT_OP_gc_is_inf_v2))
             return true;
+        if (prt_op_is(v->def, PRT_OP_equal) || prt_op_is(v->def, PRT_OP_less) ||
+            prt_op_is(v->def, PRT_OP_greater))
+            return may_be_infinite(prt_op_input(v->def, 0), 0) ||
+                may_be_infinite(prt_op_input(v->def, 1), 0);
+        if (!prt_op_is(v->def, PRT_OP_not) && !prt_op_is(v->def, PRT_OP_cast))
+            return false;
+        v = prt_op_input(v->def, 0);
+    }
     return false;
 }
 
@@ -78,7 +126,7 @@ static bool apply_choice(prt_pass *p, prt_build *b, prt_op *root)
     const int32_t dtype = prt_match_dtype(x);
     (void)p;
     if (!prt_match_takes(PRT_OP_mul, dtype) || !prt_dtype_is_float(dtype) ||
-        may_be_infinite(root, 1) || may_be_infinite(root, 2))
+        may_be_infinite(x, 0) || may_be_infinite(y, 0) || asks_for_special(prt_op_input(root, 0)))
         return false;
     prt_value *c = prt_match_cast(b, prt_op_input(root, 0), dtype);
     prt_value *rest = prt_build_binary(b, PRT_OP_sub, prt_build_scalar(b, dtype, 1), c);

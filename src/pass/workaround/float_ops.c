@@ -13,10 +13,24 @@ static bool is_small(int32_t dtype)
     return dtype == PRT_DTYPE_bool || (prt_dtype_is_integer(dtype) && prt_dtype_bits(dtype) <= 16);
 }
 
+/* A maximum of nothing is the least number of the type, which another type has not. */
+static bool reduces_nothing(const prt_op *op)
+{
+    uint32_t set;
+    if (!prt_op_is(op, PRT_OP_reduce_max) && !prt_op_is(op, PRT_OP_reduce_min))
+        return false;
+    if (!prt_match_reduced(op, &set))
+        return true;
+    for (int32_t i = 0; i < prt_op_input(op, 0)->type->rank; i++)
+        if ((set >> i & 1) != 0 && prt_match_dim(prt_op_input(op, 0), i) < 1)
+            return true;
+    return false;
+}
+
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     const int32_t dtype = prt_match_dtype(prt_op_input(root, 0));
-    if (!is_small(dtype) || !prt_match_only(root, 1) ||
+    if (!is_small(dtype) || reduces_nothing(root) || !prt_match_only(root, 1) ||
         !prt_match_takes(root->def->id, PRT_DTYPE_f32))
         return false;
     prt_value **in = PRT_NEW_N(p->arena, prt_value *, root->n_in);

@@ -123,6 +123,13 @@ START_TEST(positions)
     check_packed(INPUTS WEIGHTS "w = gather table ids\n"
                  "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK
                  HEAD, OPTIONS, 1e-6);
+    /* samples are at most 3 long: three positions are left */
+    check_packed(INPUTS WEIGHTS "w = gather table ids\n"
+                 "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK
+                 HEAD, "max_valid_num=2, segment_max_size=3", 1e-6);
+    assert_pass_fails(PASS, "max_valid_num=2, segment_max_size=5",
+        INPUTS WEIGHTS "w = gather table ids\npos = const f32[4,4] fill 1\ne = add w pos\n" BLOCK
+        HEAD, POPRT_E_SHAPE, "has 4 positions");
 }
 END_TEST
 
@@ -156,7 +163,7 @@ START_TEST(shapes_are_followed)
 {
     static const struct {
         const char *x, *y, *now, *want;
-    } cases[] = { { "2,4,6", "2,4,3,2", "5,7,6", "5,7,3,2" }, 
+    } cases[] = { { "2,4,6", "2,4,3,2", "5,7,6", "5,7,3,2" },
         { "2,4", "2,1,1,4", "5,7", "5,1,1,7" },
         { "1,4", "1,1,1,4", "5,7", "5,1,1,7" }, { "2,3,4,5", "6,4,5", "7,3,9,5", "21,9,5" },
         { "2,4,3,2", "2,4,6", "5,7,3,2", "5,7,6" }, { "1,4,6", "4,6", "5,7,6", "35,6" },

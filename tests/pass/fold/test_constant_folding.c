@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_constant_folding.c — constant_folding: what is folded, what is left, limits. */
+#include <stdio.h>
+
 #include "pass/manager.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -139,6 +141,30 @@ START_TEST(a_tiny_graph_cannot_ask_for_all_memory)
 }
 END_TEST
 
+/* Few bytes, but 3e10 products and more. */
+START_TEST(a_tiny_graph_cannot_ask_for_all_time)
+{
+    static const char *const slow[] = { "matmul a a", "einsum a a {equation=\"ij,jk->ik\"}",
+        "det a", "lrn b {size=9}", "average_pool b {kernel_shape=[1600, 1600]}",
+        "resize b _ k {antialias=1, mode=linear}" };
+    for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++) {
+        char text[600];
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[]\n%%0 = const i64[2] {3200, 3200}\na = constant_of_shape %%0\n"
+            "%%1 = const i64[4] {1, 1, 3200, 3200}\nb = constant_of_shape %%1\n"
+            "k = const f32[4] {1, 1, 0.5, 0.5}\n"
+            "c = %s\nd = reduce_sum c {keepdims=0}\ny = add d x\nreturn y\n", slow[i]);
+        prt_graph *g = graph_from_text(text);
+        ck_assert(run_pass(g, "constant_folding", NULL));
+        ck_assert_msg(strstr(graph_text(g), "reduce_sum") != NULL, "folded: %s", slow[i]);
+        module_free(g);
+    }
+    assert_folds("x = input f32[]\n%0 = const f32[1, 2] {1, 2}\n%1 = const f32[2, 1] {3, 4}\n"
+                 "a = matmul %0 %1\nb = reduce_sum a {keepdims=0}\ny = add b x\nreturn y\n",
+        "x = input f32[]\nb = const f32[] {11}\ny = add b x\nreturn y\n");
+}
+END_TEST
+
 START_TEST(regions_are_folded_too)
 {
     assert_folds("c = input bool[]\nx = input f32[2]\n"
@@ -198,5 +224,6 @@ PRT_TEST_MAIN("pass/fold/constant_folding", chains_of_constants_become_one,
     new_constants_make_types_known, outputs_of_the_graph_keep_their_producer,
     inputs_with_defaults_are_no_constants, random_and_unread_ops_are_left, ops_that_fail_are_left,
     large_tensors_are_left, all_that_is_made_is_bounded, a_tiny_graph_cannot_ask_for_all_memory,
+    a_tiny_graph_cannot_ask_for_all_time,
     regions_are_folded_too, strings_and_several_outputs_are_folded, written_weights_are_left,
     results_are_the_same)

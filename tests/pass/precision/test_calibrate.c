@@ -47,6 +47,13 @@ static double plain_round(int32_t format, int32_t scale, double x)
     return prt_fp8_decode(code, prt_fp8_encode(code, x));
 }
 
+static double fast_round(int32_t format, int32_t scale, double x)
+{
+    double q;
+    prt_fp8_round((prt_fp8_code){ format, scale }, 1, &x, &q);
+    return q;
+}
+
 static double bins(const double *x, const double *q, size_t n)
 {
     static double p[2048], r[2048];
@@ -94,16 +101,14 @@ START_TEST(rounding_is_that_of_the_bytes)
         for (int scale = -32; scale <= 31; scale++)
             for (int i = 0; i < 4000; i++) {
                 const double v = ldexp(x[i], i % 40 - 20 + scale);
-                bad += prt_fp8_round((prt_fp8_code){ formats[f], scale }, v) !=
-                    plain_round(formats[f], scale, v);
+                bad += fast_round(formats[f], scale, v) != plain_round(formats[f], scale, v);
             }
     /* halves of the last bit, the ends of the range, zero */
     static const double edges[] = { 0, -0.0, 0.00048828125, 0.00146484375, 232, 248, 239, 240, 241,
         1e30, -1e30, 1.0625, 1.1875, 57344, 53248, 61440, 1e-300 };
     for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++)
         for (int f = 0; f < 2; f++)
-            bad += prt_fp8_round((prt_fp8_code){ formats[f], 0 }, edges[i]) !=
-                plain_round(formats[f], 0, edges[i]);
+            bad += fast_round(formats[f], 0, edges[i]) != plain_round(formats[f], 0, edges[i]);
     ck_assert_uint_eq(bad, 0);
 }
 END_TEST
@@ -411,9 +416,10 @@ START_TEST(the_worst_layers_stay_half)
 }
 END_TEST
 
-static poprt_status run_and_count(void *user, const prt_module *module, uint32_t n_in,
+static poprt_status run_and_count(void *user, const prt_module *module, size_t batch, uint32_t n_in,
     const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *memory)
 {
+    (void)batch;
     ++*(uint32_t *)user;
     return prt_ir_run(module->main, n_in, in, n_out, out, memory);
 }

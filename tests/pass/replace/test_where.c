@@ -64,6 +64,12 @@ START_TEST(choices)
     assert_pass_leaves(pass, NULL,
         "c = input bool[n]\nx = input f32[n]\nz = const f32[] {-inf}\ny = where c x z\nreturn y\n");
     assert_pass_leaves(pass, NULL,
+        "x = input f32[n]\nz = const f32[] {0}\nc = isnan x\nd = not c\ny = where d x z\n"
+        "return y\n");
+    assert_pass_leaves(pass, NULL,
+        "c = input bool[n]\nd = input bool[n]\nx = input f32[n]\nz = const f64[1] {-inf}\n"
+        "f = cast z {to=1}\nw = where d x f\ny = where c w x\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
         "c = input bool[n]\nx = input f32[n]\nz = const f32[2] {0,nan}\ny = where c z x\n"
         "return y\n");
 }

@@ -38,6 +38,8 @@ START_TEST(near_misses)
 {
     assert_pass_leaves(PASS, NULL, "x = input i32[n]\ny = relu x\nreturn y\n");
     assert_pass_leaves(PASS, NULL, "x = input f16[n]\ny = relu x\nreturn y\n");
+    assert_pass_leaves(PASS, NULL, "x = input bool[2,0]\ny = reduce_max x\nreturn y\n");
+    assert_pass_leaves(PASS, NULL, "x = input bool[2,n]\ny = reduce_max x\nreturn y\n");
     assert_pass_leaves(PASS, NULL, "x = input i8[n]\ny = add x x\nreturn y\n");
     assert_pass_leaves(PASS, NULL,
         "x = input i8[1,1,4]\ny, i = max_pool x {kernel_shape=[2]}\nreturn y, i\n");

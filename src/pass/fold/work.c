@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * work.c — products, convolutions, resizing and determinants by their loops; what else may take
+ * more than its elements, as if each element had to do with all others. Numbers that are too large
+ * stay the largest.
+ */
+#include "pass/fold/work.h"
+
+#include "base/size.h"
+
+enum { CUBIC_TAPS = 64, ROI_SAMPLES = 1 << 28 };
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    size_t product;
+    return prt_size_mul(a, b, &product) ? product : UINT64_MAX;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static uint64_t count_of(const prt_value *v)
+{
+    uint64_t count;
+    return v != NULL && prt_type_count(v->type, &count) ? count : 0;
+}
+
+static const prt_type *type_of(const prt_op *op, uint32_t slot)
+{
+    const prt_value *v = prt_op_input(op, slot);
+    return v != NULL && v->type->kind == PRT_VALUE_TENSOR ? v->type : NULL;
+}
+
+/* Elements of a tensor for one step along its axis 0, or one along axes 0 and 1. */
+static uint64_t behind(const prt_value *v, int32_t axes)
+{
+    uint64_t product = 1;
+    for (int32_t i = axes; i < v->type->rank; i++)
+        product = times(product, (uint64_t)v->type->dims[i]);
+    return product;
+}
+
+/* Steps for one element of the result, or of the operand of a transposed convolution or of a
+ * determinant; 0: the operator is none of these. All operands are constants. */
+static uint64_t inner(const prt_op *op)
+{
+    const prt_type *x = type_of(op, 0), *w = type_of(op, 1);
+    if (x == NULL || op->def->id == PRT_OP_einsum)
+        return 0;
+    if (prt_op_is(op, PRT_OP_det) && x->rank >= 2)
+        return (uint64_t)x->dims[x->rank - 1];
+    if (prt_op_is(op, PRT_OP_resize))
+        return ((const prt_resize_attrs *)op->attrs)->antialias != 0 ? behind(op->in[0].value, 2)
+                                                                     : CUBIC_TAPS;
+    if (prt_op_is(op, PRT_OP_roi_align))
+        return ROI_SAMPLES;
+    if (w != NULL && w->rank > 0 && prt_op_is(op, PRT_OP_matmul))
+        return (uint64_t)(w->rank == 1 ? w->dims[0] : w->dims[w->rank - 2]);
+    if (w != NULL && w->rank == 2 && prt_op_is(op, PRT_OP_gemm))
+        return (uint64_t)w->dims[((const prt_gemm_attrs *)op->attrs)->transB != 0];
+    if (w != NULL && w->rank > 2 &&
+        (prt_op_is(op, PRT_OP_conv) || prt_op_is(op, PRT_OP_conv_transpose)))
+        return behind(op->in[1].value, 1);
+    return 0;
+}
+
+static bool by_operand(const prt_op *op)
+{
+    return prt_op_is(op, PRT_OP_conv_transpose) || prt_op_is(op, PRT_OP_det);
+}
+
+uint64_t prt_fold_work(const prt_op *op)
+{
+    const uint32_t light = PRT_ELEMENTWISE | PRT_VIEW | PRT_MOVES | PRT_LIGHT;
+    uint64_t read = 0, made = 0, product = 1;
+    if ((op->def->traits & light) != 0)
+        return 0;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const uint64_t count = count_of(op->in[i].value);
+        read = plus(read, count);
+        product = times(product, count > 0 ? count : 1);
+    }
+    for (uint32_t i = 0; i < op->n_out; i++)
+        made = plus(made, count_of(&op->out[i]));
+    const uint64_t each = inner(op), most = read > made ? read : made;
+    if (prt_op_is(op, PRT_OP_einsum))
+        return product;
+    if (each != 0)
+        return times(by_operand(op) ? count_of(op->in[0].value) : made != 0 ? made : read, each);
+    return times(most, most);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * widen.c — widen_half and decode_fp8, for compiling: kernels are made for float32.
+ *
+ * widen_half: operators on float16 compute on float32. Results are rounded to float16 by a Cast as
+ * they were before, so each of them is what float32 arithmetic and one rounding more give; what
+ * only moves elements stays. Random numbers, quantisation and operators that say themselves what
+ * they compute in are left.
+ *
+ * decode_fp8: FP8MatMul and FP8Conv with constant bytes and scales on the right become MatMul and
+ * Conv of float32. The numbers of the right side have both scales in them; bytes on the left become
+ * their numbers by BitCast and Cast. Sums are float32's; the result is rounded to float16.
+ */
+#include <math.h>
+
+#include "pass/precision/fp8.h"
+#include "pass/precision/retype.h"
+#include "pass/rewrite.h"
+
+/* ---- widen_half */
+
+static bool is_plain_domain(const char *domain)
+{
+    return domain[0] == '\0' || strcmp(domain, "ai.graphcore") == 0;
+}
+
+static bool has_own_arithmetic(const prt_op *op)
+{
+    static const uint32_t ids[] = { PRT_OP_attention, PRT_OP_cast, PRT_OP_cast_like,
+        PRT_OP_dequantize_linear, PRT_OP_flex_attention, PRT_OP_gc_cast_then_pow2_scale,
+        PRT_OP_gc_cast_to_uint8, PRT_OP_gc_fp8_conv, PRT_OP_gc_fp8_matmul,
+        PRT_OP_gc_pow2_scale_then_cast, PRT_OP_quantize_linear };
+    for (size_t i = 0; i < PRT_COUNT_OF(ids); i++)
+        if (prt_op_is(op, ids[i]))
+            return true;
+    return false;
+}
+
+static prt_retype_mode widen_mode(const prt_retype *how, const prt_op *op)
+{
+    const uint32_t never = PRT_MOVES | PRT_VIEW | PRT_RANDOM | PRT_STATEFUL | PRT_COLLECTIVE;
+    bool reads = false;
+    (void)how;
+    if (op->n_regions != 0)
+        return PRT_RETYPE_EDGES;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        reads = reads || (op->in[i].value != NULL && prt_type_is_tensor(op->in[i].value->type) &&
+            op->in[i].value->type->dtype == PRT_DTYPE_f16);
+    return reads && (op->def->traits & PRT_PURE) != 0 && (op->def->traits & never) == 0 &&
+            is_plain_domain(op->def->domain) && !has_own_arithmetic(op)
+        ? PRT_RETYPE_CONVERT
+        : PRT_RETYPE_KEEP;
+}
+
+static poprt_status run_widen(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    const prt_retype how = { .from = PRT_DTYPE_f16, .to = PRT_DTYPE_f32, .rounds = true,
+        .mode = widen_mode };
+    (void)graph;
+    return prt_retype_run(p, &how, changed);
+}
+
+const prt_pass_hooks prt_pass_widen_half = { .run = run_widen };
+
+/* ---- decode_fp8 */
+
+typedef struct match {
+    prt_op *op;
+    prt_fp8_code left, right;
+    bool bytes; /* on the left */
+    prt_tensor weight;
+} match;
+
+static bool constant_scale(const prt_op *op, uint32_t slot, int32_t *out)
+{
+    prt_tensor t;
+    if (!prt_match_constant(op, slot, &t) || prt_tensor_count(&t) != 1)
+        return false;
+    const int64_t scale = prt_load_i64(t.dtype, t.data, 0);
+    *out = (int32_t)scale;
+    return scale >= PRT_FP8_LEAST && scale <= PRT_FP8_MOST;
+}
+
+static bool is_match(match *m, prt_str left, prt_str right)
+{
+    const prt_value *x = prt_op_input(m->op, 0);
+    m->left.format = prt_fp8_format_of(left);
+    m->right.format = prt_fp8_format_of(right);
+    m->bytes = prt_type_is_tensor(x->type) && x->type->dtype == PRT_DTYPE_u8;
+    return m->left.format != PRT_DTYPE_undefined && m->right.format != PRT_DTYPE_undefined &&
+        constant_scale(m->op, 2, &m->left.scale) && constant_scale(m->op, 3, &m->right.scale) &&
+        prt_match_constant(m->op, 1, &m->weight);
+}
+
+/* With a float16 left side the weight is rounded to float16, as the operator says. */
+static prt_value *weight_of(const match *m, prt_pass *p, prt_build *b)
+{
+    const size_t n = prt_tensor_count(&m->weight);
+    prt_blob *blob = NULL;
+    const prt_type *type = prt_type_tensor(p->module->types, PRT_DTYPE_f32,
+        (int32_t)m->weight.rank, m->weight.dims);
+    size_t size;
+    if (type == NULL || !prt_dtype_size(PRT_DTYPE_f32, n, &size) ||
+        prt_blob_create(p->module->allocator, size, &blob) != POPRT_OK) {
+        b->status = POPRT_E_NOMEM;
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double w = prt_fp8_decode(m->right, ((const uint8_t *)m->weight.data)[i]);
+        uint16_t half;
+        if (m->bytes) {
+            w = ldexp(w, m->left.scale);
+        } else {
+            prt_store_f64(PRT_DTYPE_f16, &half, 0, w);
+            w = prt_load_f64(PRT_DTYPE_f16, &half, 0);
+        }
+        prt_store_f64(PRT_DTYPE_f32, prt_blob_bytes(blob), i, w);
+    }
+    prt_value *v = prt_pass_derive(b->graph, prt_op_input(m->op, 1), type, blob);
+    if (v == NULL)
+        b->status = POPRT_E_NOMEM;
+    return v;
+}
+
+static prt_value *cast_to(prt_build *b, prt_value *x, int32_t to)
+{
+    prt_cast_attrs a = PRT_ATTRS_OF(cast);
+    PRT_ATTR_GIVE(a, cast, to, to);
+    return prt_build_op(b, PRT_OP_cast, &a, 1, &x);
+}
+
+static prt_value *left_of(const match *m, prt_build *b)
+{
+    prt_value *x = prt_op_input(m->op, 0);
+    prt_bit_cast_attrs a = PRT_ATTRS_OF(bit_cast);
+    PRT_ATTR_GIVE(a, bit_cast, to, m->left.format);
+    if (m->bytes)
+        x = prt_build_op(b, PRT_OP_bit_cast, &a, 1, &x);
+    return cast_to(b, x, PRT_DTYPE_f32);
+}
+
+static bool decode(const match *m, prt_pass *p, prt_build *b, uint32_t id, const void *attrs)
+{
+    prt_value *in[2] = { left_of(m, b), weight_of(m, p, b) };
+    prt_value *y = prt_build_op(b, id, attrs, 2, in);
+    y = cast_to(b, y, PRT_DTYPE_f16);
+    if (prt_build_status(b) == POPRT_OK)
+        (void)prt_pass_replace(b, &m->op->out[0], y);
+    return true;
+}
+
+static bool decode_matmul(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_gc_fp8_matmul_attrs *a = root->attrs;
+    match m = { .op = root };
+    return is_match(&m, a->fp8FormatLHS, a->fp8FormatRHS) && decode(&m, p, b, PRT_OP_matmul, NULL);
+}
+
+#define GIVE_ON(field)                                                                             \
+    if (prt_attr_given(a, prt_op_attr(root->def, PRT_STR(#field))))                                \
+    PRT_ATTR_GIVE(conv, conv, field, a->field)
+
+static bool decode_conv(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_gc_fp8_conv_attrs *a = root->attrs;
+    prt_conv_attrs conv = PRT_ATTRS_OF(conv);
+    match m = { .op = root };
+    if (!is_match(&m, a->fp8FormatLHS, a->fp8FormatRHS))
+        return false;
+    GIVE_ON(group);
+    GIVE_ON(pads);
+    GIVE_ON(auto_pad);
+    GIVE_ON(strides);
+    GIVE_ON(dilations);
+    GIVE_ON(kernel_shape);
+    return decode(&m, p, b, PRT_OP_conv, &conv);
+}
+
+static const prt_rewrite rewrites[] = { { PRT_OP_gc_fp8_matmul, decode_matmul },
+    { PRT_OP_gc_fp8_conv, decode_conv } };
+
+const prt_pass_hooks prt_pass_decode_fp8 = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};
