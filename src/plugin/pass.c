@@ -33,7 +33,10 @@ static poprt_status leave(const prt_pass *p, poprt_status status)
 static poprt_status check_graph(prt_pass *p, bool changed)
 {
     const char *name = pass_of(p)->plugin->name;
-    if (prt_ir_verify(p->module) != POPRT_OK) {
+    const poprt_status status = prt_ir_verify(p->module);
+    if (status == POPRT_E_NOMEM)
+        return status;
+    if (status != POPRT_OK) {
         prt_error_copy told;
         prt_error_save(&told);
         return prt_fail(POPRT_E_PLUGIN, told.subject, "plug-in %.100s, pass %.140s left a %s", name,
