@@ -40,7 +40,8 @@ typedef struct poprt_pass_info {
 /* Registered passes by index, in alphabetical order; POPRT_E_NOT_FOUND past the end. */
 POPRT_API poprt_status poprt_pass_at(size_t index, poprt_pass_info *out);
 
-/* The passes that plug-ins of an environment brought, in the order they came; likewise. */
+/* The passes that plug-ins of an environment brought, in the order they came; likewise. Nothing is
+ * known of how far they move results: `bound` is 0. */
 POPRT_API poprt_status poprt_env_pass_at(poprt_env *env, size_t index, poprt_pass_info *out);
 
 /* An option of a pass. Strings are static. */

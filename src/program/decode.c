@@ -263,7 +263,8 @@ static void get_params(source *s, prt_eval_params *p)
     p->def = prt_op_find_in(s->program->ops, domain, name);
     if (p->def == NULL && plugin.size != 0) {
         fail(s, prt_fail(POPRT_E_PLUGIN, p->origin.data,
-            "executable needs operator %.100s.%.100s of plug-in %.100s: load that first",
+            "executable needs operator %.100s.%.100s of plug-in %.100s: load that "
+            "first (poprt_env_load_plugin, or --plugin)",
             domain.data, name.data, plugin.data));
         return;
     }
