@@ -85,7 +85,8 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
         poprt_pass_manager_release(manager);
         return status;
     }
-    const prt_pass_observer observer = { .user = manager, .done = pass_done, .wants_text = pass_shown, .say = pass_says,
+    const prt_pass_observer observer = { .user = manager, .done = pass_done,
+        .wants_text = pass_shown, .say = pass_says,
         .cancelled = pass_cancelled };
     prt_pass_manager_observe(manager->manager, &observer);
     *out = manager;
