@@ -41,6 +41,9 @@ typedef struct poprt_pass_info {
 /* Registered passes by index, in alphabetical order; POPRT_E_NOT_FOUND past the end. */
 POPRT_API poprt_status poprt_pass_at(size_t index, poprt_pass_info *out);
 
+/* The passes that plug-ins of an environment brought, in the order they came; likewise. */
+POPRT_API poprt_status poprt_env_pass_at(poprt_env *env, size_t index, poprt_pass_info *out);
+
 /* An option of a pass. Strings are static. */
 typedef struct poprt_pass_option_info {
     size_t struct_size; /* set by the caller */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/feed.h"
+#include "plugin/plugin.h"
 
 enum { MAX_ARGS = 64 };
 
@@ -74,13 +75,29 @@ static bool pass_cancelled(void *user)
     return prt_env_progress(manager->env, "passes", done, manager->total) != POPRT_OK;
 }
 
+/* Names of plug-ins' passes mean those. */
+static poprt_status know_plugins(const poprt_env *env, prt_pass_manager *manager)
+{
+    const prt_pass_def *def = NULL;
+    for (size_t i = 0; env->plugins != NULL; i++) {
+        def = prt_plugins_pass(env->plugins, i);
+        if (def == NULL)
+            break;
+        PRT_TRY(prt_pass_manager_know(manager, def));
+    }
+    return POPRT_OK;
+}
+
 static poprt_status create(poprt_env *env, poprt_pass_manager **out)
 {
     poprt_pass_manager *manager = prt_mem_alloc(&env->allocator, sizeof(*manager));
     if (manager == NULL)
         return POPRT_E_NOMEM;
     (void)prt_env_take(env, &manager->env);
-    const poprt_status status = prt_pass_manager_create(&env->allocator, &manager->manager);
+    prt_env_freeze(env);
+    poprt_status status = prt_pass_manager_create(&env->allocator, &manager->manager);
+    if (status == POPRT_OK)
+        status = know_plugins(env, manager->manager);
     if (status != POPRT_OK) {
         poprt_pass_manager_release(manager);
         return status;
@@ -121,7 +138,7 @@ poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pas
 {
     PRT_REQUIRE(manager);
     PRT_REQUIRE(pass);
-    const prt_pass_def *def = prt_pass_find(pass);
+    const prt_pass_def *def = prt_pass_manager_find(manager->manager, pass);
     if (def == NULL)
         return prt_fail_at_stage(prt_pass_unknown(pass), "passes");
     prt_pass_arg list[PRT_OPTION_COUNT];

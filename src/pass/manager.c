@@ -42,7 +42,7 @@ static poprt_status add_arg(prt_pass_manager *pm, prt_entry *e, const prt_pass_a
     return PRT_VEC_PUSH(pm->arena, &e->args, copy) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-const prt_pass_def *prt_manager_find(const prt_pass_manager *pm, const char *name)
+const prt_pass_def *prt_pass_manager_find(const prt_pass_manager *pm, const char *name)
 {
     for (size_t i = 0; i < pm->known.count; i++)
         if (strcmp(pm->known.data[i]->name, name) == 0)
@@ -52,7 +52,7 @@ const prt_pass_def *prt_manager_find(const prt_pass_manager *pm, const char *nam
 
 poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def)
 {
-    if (prt_manager_find(pm, def->name) != NULL)
+    if (prt_pass_manager_find(pm, def->name) != NULL)
         return prt_fail(POPRT_E_ARG, def->name, "there is a pass of this name already");
     return PRT_VEC_PUSH(pm->arena, &pm->known, def) ? POPRT_OK : POPRT_E_NOMEM;
 }
@@ -60,7 +60,7 @@ poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def
 static poprt_status add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
     uint32_t n_args, const prt_pass_arg *args)
 {
-    prt_entry e = { .def = prt_manager_find(pm, pass), .times = 1, .stage = stage };
+    prt_entry e = { .def = prt_pass_manager_find(pm, pass), .times = 1, .stage = stage };
     if (e.def == NULL)
         return prt_pass_unknown(pass);
     PRT_TRY(prt_pass_check_args(e.def, n_args, args));
@@ -225,7 +225,7 @@ poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *nam
 
 poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass)
 {
-    const prt_pass_def *def = prt_manager_find(pm, pass);
+    const prt_pass_def *def = prt_pass_manager_find(pm, pass);
     if (def == NULL)
         return prt_pass_unknown(pass);
     return PRT_VEC_PUSH(pm->arena, &pm->skipped, def) ? POPRT_OK : POPRT_E_NOMEM;

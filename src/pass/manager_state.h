@@ -27,8 +27,6 @@ struct prt_pass_manager {
     const struct prt_feed *feed;
 };
 
-/* A row by name: of plug-ins first, then of passes.def; NULL when there is none. */
-const prt_pass_def *prt_manager_find(const prt_pass_manager *pm, const char *name);
 bool prt_manager_skips(const prt_pass_manager *pm, const prt_pass_def *def);
 
 #endif

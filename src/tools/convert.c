@@ -50,15 +50,16 @@ static void put_version(void)
     (void)printf("Runtime SDK: libpoprt %s\n", poprt_version());
 }
 
-static poprt_status list_passes(void)
+/* Those that the reference has too, then those of plug-ins. */
+static poprt_status list_passes(prt_tool *tool)
 {
-    for (size_t i = 0;; i++) {
-        poprt_pass_info info = { .struct_size = sizeof(info) };
-        if (poprt_pass_at(i, &info) != POPRT_OK)
-            return POPRT_OK;
+    poprt_pass_info info = { .struct_size = sizeof(info) };
+    for (size_t i = 0; poprt_pass_at(i, &info) == POPRT_OK; i++)
         if (info.since[0] != '\0')
             (void)printf("%s\n", info.name);
-    }
+    for (size_t i = 0; poprt_env_pass_at(tool->env, i, &info) == POPRT_OK; i++)
+        (void)printf("%s\n", info.name);
+    return POPRT_OK;
 }
 
 static poprt_status show(const poprt_model *model)
@@ -351,10 +352,13 @@ static poprt_status run_command(prt_tool *tool, const prt_opts *opts)
     tool->log_level = level_of(prt_opt_value(opts, OPT_LOGGING_LEVEL, "WARNING"));
     tool->quiet_compile = prt_opt_has(opts, OPT_DISABLE_COMPILATION_PROGRESS_BAR) ||
         !prt_tool_is_true(prt_convert_backend_value(opts, "show_compilation_progress_bar"), true);
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_LIBRARY_SO_PATHS));
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_PASS_CONFIG));
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_SHAPE_INFERENCE));
     if (prt_opt_has(opts, OPT_VERSION))
         put_version();
     else if (prt_opt_has(opts, OPT_LIST_ALL_PASSES))
-        return list_passes();
+        return list_passes(tool);
     else if (prt_opt_has(opts, OPT_PRINT_COMPLETION))
         prt_convert_put_completion(prt_opt_value(opts, OPT_PRINT_COMPLETION, NULL));
     else if (prt_opt_has(opts, OPT_PRINT_MAN))

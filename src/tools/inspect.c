@@ -11,7 +11,7 @@
 #include "tools/tool.h"
 
 enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_STEPS, OPT_OPS, OPT_PASSES,
-    OPT_NO_PASSES, OPT_TUNE, OPT_TUNE_CACHE, OPT_COUNT };
+    OPT_NO_PASSES, OPT_TUNE, OPT_TUNE_CACHE, OPT_PLUGIN, OPT_COUNT };
 
 /* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
 enum { FORMAT_BLOBS = 100 };
@@ -30,6 +30,7 @@ static const prt_opt_def options[OPT_COUNT] = {
         "compile an ONNX file without these passes" },
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
+    [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
     [OPT_PASSES] = { "passes", 0, PRT_OPT_FLAG, NULL,
         "no file: every pass there is, with its options, as a page in Markdown" },
     [OPT_OPS] = { "ops", 0, PRT_OPT_FLAG, NULL,
@@ -194,7 +195,9 @@ int prt_command_inspect(int argc, char **argv)
         prt_passes_print();
         exit_code = PRT_EXIT_DONE;
     } else if (parsed) {
-        poprt_status status = prt_tool_disable(&tool, prt_opt_value(&opts, OPT_NO_PASSES, NULL));
+        poprt_status status = prt_tool_plugins(&tool, &opts, OPT_PLUGIN);
+        if (status == POPRT_OK)
+            status = prt_tool_disable(&tool, prt_opt_value(&opts, OPT_NO_PASSES, NULL));
         if (status == POPRT_OK)
             status = prt_tool_tune(&tool, prt_opt_value(&opts, OPT_TUNE, NULL),
                 prt_opt_value(&opts, OPT_TUNE_CACHE, NULL));
