@@ -23,6 +23,7 @@ typedef struct poprt_pass_event {
     int32_t changed;     /* 1 when the graph is another one now */
     uint32_t nodes_before, nodes_after;
     uint32_t reserved;
+    const char *before, *after; /* the graph as text, where it was asked for; else NULL */
 } poprt_pass_event;
 
 /* Called after each pass, on the thread that runs the manager. */
@@ -84,6 +85,10 @@ POPRT_API poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manag
 /* `fn` may be NULL to stop observing. */
 POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn,
     void *user);
+
+/* Events of this pass ("": of every one) bring the graph before and after as text, in the form of
+ * poprt_model_describe's POPRT_FORMAT_TEXT; NULL: of none, which is the default. */
+POPRT_API poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pass);
 
 /*
  * Runs the passes in order, on the main graph and all sub-graphs. After a failure the model is

@@ -16,6 +16,8 @@ struct poprt_pass_manager {
     void *user;
     uint64_t done, total; /* passes of the run in progress */
     prt_api_feed *feed;   /* may be NULL */
+    char shown[128];      /* pass whose text is wanted; "": every one's */
+    bool shows;
 };
 
 poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
@@ -38,7 +40,9 @@ static void pass_done(void *user, const prt_pass_event *event)
     const poprt_pass_event ours = { .struct_size = sizeof(ours), .pass = event->pass,
         .stage = event->stage,
         .ms = event->ms, .changed = event->changed, .nodes_before = event->ops_before,
-        .nodes_after = event->ops_after };
+        .nodes_after = event->ops_after,
+        .before = event->before,
+        .after = event->after };
     manager->fn(manager->user, &ours);
 }
 
@@ -56,6 +60,12 @@ static void pass_says(void *user, prt_pass_level level, const char *pass, const 
     (void)snprintf(text, sizeof(text), "%s: %s%s%s", pass, subject != NULL ? subject : "",
         subject != NULL ? ": " : "", message);
     prt_env_log(manager->env, severities[level], text);
+}
+
+static bool pass_shown(void *user, const char *pass)
+{
+    const poprt_pass_manager *manager = user;
+    return manager->shows && (manager->shown[0] == '\0' || strcmp(manager->shown, pass) == 0);
 }
 
 static bool pass_cancelled(void *user)
@@ -92,7 +102,8 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
         poprt_pass_manager_release(manager);
         return status;
     }
-    const prt_pass_observer observer = { .user = manager, .done = pass_done, .say = pass_says,
+    const prt_pass_observer observer = { .user = manager, .done = pass_done,
+        .wants_text = pass_shown, .say = pass_says,
         .cancelled = pass_cancelled };
     prt_pass_manager_observe(manager->manager, &observer);
     *out = manager;
@@ -252,6 +263,16 @@ void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn, v
         return;
     manager->fn = fn;
     manager->user = user;
+}
+
+poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pass)
+{
+    PRT_REQUIRE(manager);
+    if (pass != NULL && strlen(pass) >= sizeof(manager->shown))
+        return prt_fail(POPRT_E_NOT_FOUND, "pass", "no pass has so long a name");
+    manager->shows = pass != NULL;
+    (void)snprintf(manager->shown, sizeof(manager->shown), "%s", pass != NULL ? pass : "");
+    return POPRT_OK;
 }
 
 poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *model)

@@ -214,12 +214,30 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
 
 /* ---- converting */
 
+/* At DEBUG a line for each pass; the graph before and after the one that is shown. */
+static void say_pass(void *user, const poprt_pass_event *event)
+{
+    prt_tool *tool = user;
+    prt_tool_say(tool, POPRT_LOG_DEBUG, "%s: %.3f ms%s, %u nodes, now %u", event->pass, event->ms,
+        event->changed != 0 ? ", changed" : "", event->nodes_before, event->nodes_after);
+    if (event->before == NULL || event->after == NULL)
+        return;
+    prt_progress_clear(&tool->progress);
+    (void)printf("# before %s\n%s# after %s\n%s", event->pass, event->before, event->pass,
+        event->after);
+}
+
 /* The main list of passes, as the options make it. */
-static poprt_status run_conversion(prt_tool *tool, const poprt_config *config, poprt_model *model)
+static poprt_status run_conversion(prt_tool *tool, const prt_opts *opts,
+    const poprt_config *config, poprt_model *model)
 {
     poprt_pass_manager *manager = NULL;
     PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_status status = poprt_pass_manager_add_pipeline(manager, "convert", config);
+    poprt_pass_manager_observe(manager, say_pass, tool);
+    poprt_status status =
+        poprt_pass_manager_show(manager, prt_opt_value(opts, OPT_SHOW_PASS, NULL));
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_add_pipeline(manager, "convert", config);
     if (status == POPRT_OK)
         status = poprt_pass_manager_run(manager, model);
     poprt_pass_manager_release(manager);
@@ -251,7 +269,7 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
     }
     PRT_TRY(prt_convert_backend(tool, opts));
     PRT_TRY(prt_tool_make_dir(prt_opt_value(opts, OPT_OUTPUT_DIR, "./")));
-    PRT_TRY(run_conversion(tool, config, model));
+    PRT_TRY(run_conversion(tool, opts, config, model));
     PRT_TRY(save_onnx(tool, opts, input, model));
     if (prt_opt_has(opts, OPT_EXPORT_POPEF) || prt_opt_has(opts, OPT_RUN))
         return compile(tool, opts, model);

@@ -85,8 +85,10 @@ static poprt_status substitute(prt_op *op, uint32_t n, prt_value *const *named, 
         c.to[named[i]->id] = prt_op_input(op, i);
         c.fixed[named[i]->id] = true;
     }
-    const prt_op *const end = (*y)->def != NULL ? (*y)->def->next : op->graph->first;
-    for (prt_op *at = op->graph->first; at != end && status == POPRT_OK; at = at->next)
+    /* Copies stand right before `op`, maybe right behind what makes y: they are not copied. */
+    const prt_op *const last = (*y)->def;
+    prt_op *at = last != NULL ? op->graph->first : NULL;
+    for (; at != NULL && status == POPRT_OK; at = at != last ? at->next : NULL)
         status = copy_op(&c, at);
     if (status == POPRT_OK)
         *y = mapped(&c, *y);

@@ -239,6 +239,7 @@ END_TEST
 static void count_pass(void *user, const poprt_pass_event *event)
 {
     ck_assert_str_ne(event->pass, "");
+    ck_assert((event->before != NULL) == (strcmp(event->pass, "fuse_bn_into_conv") == 0));
     ++*(int *)user;
 }
 
@@ -261,6 +262,7 @@ START_TEST(passes_are_listed_and_observed)
         POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "eliminate_identity"));
     ck_assert_ok(poprt_pass_manager_add(manager, "eliminate_identity", NULL));
+    ck_assert_ok(poprt_pass_manager_show(manager, "fuse_bn_into_conv"));
     poprt_pass_manager_observe(manager, count_pass, &seen);
     ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
     ck_assert_ok(poprt_pass_manager_run(manager, model));

@@ -302,4 +302,5 @@ END_TEST
 PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
     changed_nodes_are_made_anew, the_sample_comes_back, the_opset_grows_as_needed,
     outputs_keep_their_names, values_without_names_get_some, initialized_inputs_are_listed_again,
-    sequences_of_another_type_are_described_anew, large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)
+    sequences_of_another_type_are_described_anew, large_constants_go_to_a_file,
+    a_refusing_sink_is_an_io_error, every_refused_allocation)

@@ -117,6 +117,10 @@ expect 0 -i "$encoder" --target ipu --output_dir o
 node o/model.onnx.optimized.onnx ai.graphcore.GroupNormalization 5
 expect 0 -i "$encoder" --enable_erf_gelu --output_dir o
 node o/model.onnx.optimized.onnx ai.graphcore.GeluErf 2
+expect 0 -i "$digits" --output_dir o --show_pass fuse_bn_into_conv --logging_level DEBUG
+has out '^# before fuse_bn_into_conv'
+has out 'batch_normalization'
+has err 'DEBUG .* fuse_bn_into_conv: [0-9.]* ms, changed, 15 nodes, now 12'
 expect 0 -i "$digits" --show_io_stat
 has out '^Inputs f32\[batch,1,8,8\]: 1'
 expect 0 -i "$digits" --logging_level INFO --perf_tuner --output_dir o

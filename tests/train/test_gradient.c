@@ -75,6 +75,18 @@ START_TEST(inputs_choose_where)
 }
 END_TEST
 
+/* The operators that are copied end right where the copies go. */
+START_TEST(the_last_operator_may_be_y)
+{
+    prt_graph *g = graph_from_text(product);
+    const prt_str x[1] = { PRT_STR("i") };
+    prt_op *op = add_gradient(g, 1, (const char *[]){ "c" }, 1, (const char *[]){ "p" });
+    ck_assert_int_eq(prt_train_gradient(op, list(1, x), list(0, NULL), PRT_STR("d")), POPRT_OK);
+    ck_values(g, "p", 1.0, 1.0);
+    module_free(g);
+}
+END_TEST
+
 START_TEST(gradients_have_gradients)
 {
     prt_graph *g = graph_from_text(product);
@@ -119,4 +131,5 @@ START_TEST(errors_name_what_is_missing)
 END_TEST
 
 PRT_TEST_MAIN("train/gradient", names_choose_what_is_differentiated, inputs_choose_where,
-    gradients_have_gradients, what_does_not_matter_is_zero, errors_name_what_is_missing)
+    the_last_operator_may_be_y, gradients_have_gradients, what_does_not_matter_is_zero,
+    errors_name_what_is_missing)

@@ -5,7 +5,8 @@
  *     replace_einsum_with_matmul  Einsum of two operands, "bmk,bkn->bmn" with any batch or none, or
  *                                 "bmk,bnk->bmn" (then the second one is turned first), of
  *                                 lower-case letters. Sums of as many products: the same within
- *                                 summation order.
+ *                                 summation order. Only where the inner dim is known to be the same
+ *                                 on both sides.
  *     replace_gemm_with_matmul    Gemm: operands turned, alpha and beta as factors, C added. A
  *                                 constant B takes in alpha and C beta; a constant that nobody else
  *                                 reads is turned right here. Each step rounds: within a unit in
@@ -83,6 +84,16 @@ static prt_value *turn(prt_build *b, prt_value *x, uint32_t rank)
     return prt_build_op(b, PRT_OP_transpose, &attrs, 1, &x);
 }
 
+/* Einsum repeats an inner dim of 1 to fit the other one, MatMul does not. */
+static bool has_one_inner(const prt_value *a, const prt_value *b, bool turned)
+{
+    const prt_type *x = a->type, *y = b->type;
+    if (x->rank < 2 || y->rank != x->rank)
+        return false;
+    const int64_t inner = x->dims[x->rank - 1];
+    return inner != PRT_DIM_UNKNOWN && inner == y->dims[y->rank - (turned ? 1 : 2)];
+}
+
 static bool apply_einsum(prt_pass *p, prt_build *b, prt_op *root)
 {
     terms t;
@@ -91,7 +102,7 @@ static bool apply_einsum(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     if (root->n_in != 2 || !prt_match_takes(PRT_OP_matmul, prt_match_dtype(in[0])) ||
         !read_terms(((const prt_einsum_attrs *)root->attrs)->equation, &t) ||
-        !is_product(&t, &turned))
+        !is_product(&t, &turned) || !has_one_inner(in[0], in[1], turned))
         return false;
     if (turned)
         in[1] = turn(b, in[1], (uint32_t)t.size[1]);

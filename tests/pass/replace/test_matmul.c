@@ -44,6 +44,13 @@ START_TEST(einsum_that_stays)
     }
     assert_pass_leaves(EINSUM, NULL,
         "a = input f32[3]\nc = input f32[3]\ny = einsum a c {equation=\"k,k->\"}\nreturn y\n");
+    /* An inner dim of 1, or one that may be, is repeated. */
+    assert_pass_leaves(EINSUM, NULL,
+        "a = input f32[3,1]\nc = input f32[5,3]\ny = einsum a c {equation=\"mk,kn->mn\"}\n"
+        "return y\n");
+    assert_pass_leaves(EINSUM, NULL,
+        "a = input f32[3,k]\nc = input f32[3,5]\ny = einsum a c {equation=\"mk,nk->mn\"}\n"
+        "return y\n");
     assert_pass_leaves(EINSUM, NULL, "a = input f32[3,3]\ny = einsum a a a "
                                      "{equation=\"ij,jk,kl->il\"}\nreturn y\n");
     assert_pass_leaves(EINSUM, NULL, "a = input i8[3,3]\ny = einsum a a {equation=\"ij,jk->ik\"}\n"
