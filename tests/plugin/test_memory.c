@@ -85,7 +85,9 @@ static poprt_status whole_way(counter *c, const poprt_plugin *pass, const poprt_
 START_TEST(any_refusal_of_memory_is_an_error)
 {
     static const int64_t list[] = { 1, 2 };
-    const poprt_attr attrs[] = { { .name = "a", .kind = POPRT_ATTR_INTS, .ints = list, .count = 2 } };
+    const poprt_attr attrs[] = {
+        { .name = "a", .kind = POPRT_ATTR_INTS, .ints = list, .count = 2 },
+    };
     const poprt_plugin_op leaky = { .struct_size = sizeof(leaky), .domain = "custom.ops",
         .name = "LeakyRelu", .since = 1, .min_inputs = 1, .max_inputs = POPRT_PLUGIN_ANY,
         .min_outputs = 1, .max_outputs = 1, .attrs = attrs, .n_attrs = 1, .infer = infer };
