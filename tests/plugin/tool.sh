@@ -1,33 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tool.sh POPRT PLUGINS DATA — plug-ins on the command line.
-poprt=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-plugins=$(cd "$2" && pwd)
-data=$(cd "$3" && pwd)
-failed=0
-temp=$(mktemp -d) || exit 2
-trap 'rm -rf "$temp"' EXIT
-cd "$temp" || exit 2
-
-# expect CODE WORDS... : runs poprt with the words; its output goes to out and err.
-expect() {
-    want=$1
-    shift
-    "$poprt" "$@" >out 2>err
-    got=$?
-    [ "$got" -eq "$want" ] && return 0
-    echo "FAILED: poprt $* ended with $got, expected $want"
-    sed 's/^/    /' out err
-    failed=1
-}
-
-# has FILE PATTERN
-has() {
-    grep -q -e "$2" "$1" && return 0
-    echo "FAILED: no '$2' in $1:"
-    sed 's/^/    /' "$1"
-    failed=1
-}
+# tool.sh POPRT ROOT PLUGINS DATA — plug-ins on the command line.
+plugins=$(cd "$3" && pwd)
+cases=$(cd "$4" && pwd)
+. "$2/tests/tools/expect.sh"
 
 leaky=$plugins/leaky_relu.so
 replace=$plugins/replace_add.so
@@ -38,13 +14,13 @@ expect 0 --list_all_passes --custom_pass_config "$replace, $neg"
 has out '^replace_add_with_sub$'
 has out '^remove_double_neg$'
 has out '^constant_folding$'
-expect 0 -i "$data/leaky/model.onnx" --custom_library_so_paths "$leaky" "$replace" \
+expect 0 -i "$cases/leaky/model.onnx" --custom_library_so_paths "$leaky" "$replace" \
     --custom_pass_config "$replace" --passes replace_add_with_sub --output_dir a --export_popef
 expect 0 inspect a/model.onnx.optimized.onnx --text
 has out 'Sub\|sub'
-expect 1 -i "$data/leaky/model.onnx" --passes replace_add_with_sub --output_dir b
+expect 1 -i "$cases/leaky/model.onnx" --passes replace_add_with_sub --output_dir b
 has err "no pass 'replace_add_with_sub'"
-expect 0 -i "$data/twice/model.onnx" --custom_shape_inference "$plugins/twice_shape.so" --show
+expect 0 -i "$cases/twice/model.onnx" --custom_shape_inference "$plugins/twice_shape.so" --show
 has out 'Output y: dtype - float32, shape - \[4, 3\]'
 
 # Options of a file.
@@ -61,20 +37,20 @@ expect 0 inspect a/executable.popef --plugin "$leaky"
 has out 'custom.ops.LeakyRelu\|LeakyRelu'
 expect 0 bench a/executable.popef --plugin "$leaky" --min-time 0.01 --dim n=2
 has out '^model='
-expect 0 test "$data/leaky" --plugin "$leaky"
+expect 0 test "$cases/leaky" --plugin "$leaky"
 has out '^1 passed, 0 failed$'
-expect 0 test "$data/leaky" --plugin "$leaky" --via-popef
-expect 1 test "$data/leaky"
-expect 0 test "$data/negs" --plugin "$neg" --passes remove_double_neg
-expect 1 test "$data/negs" --plugin "$replace" --passes replace_add_with_sub
+expect 0 test "$cases/leaky" --plugin "$leaky" --via-popef
+expect 1 test "$cases/leaky"
+expect 0 test "$cases/negs" --plugin "$neg" --passes remove_double_neg
+expect 1 test "$cases/negs" --plugin "$replace" --passes replace_add_with_sub
 
 # What is none.
-expect 1 --list_all_passes --custom_pass_config "$data/generate.py"
+expect 1 --list_all_passes --custom_pass_config "$cases/generate.py"
 has err 'Python files cannot be loaded'
 expect 1 --list_all_passes --custom_library_so_paths "$plugins/wrong_version.so"
 has err 'wrong_version.so: .*interface 2, this library has 1'
-expect 1 run "$data/leaky" --plugin "$plugins/no_symbol.so"
+expect 1 run "$cases/leaky" --plugin "$plugins/no_symbol.so"
 has err 'no function poprt_plugin_entry'
-expect 1 test "$data/leaky" --plugin nowhere.so
+expect 1 test "$cases/leaky" --plugin nowhere.so
 has err 'nowhere.so'
 exit $failed
