@@ -86,6 +86,20 @@ POPRT_API poprt_status poprt_env_create(const poprt_env_options *options, poprt_
 /* Gives it back; what was made from it keeps it alive until it is released too. NULL is allowed. */
 POPRT_API void poprt_env_release(poprt_env *env);
 
+struct poprt_plugin;
+
+/*
+ * Adds the operators, passes and patterns of a plug-in (poprt/plugin.h) to the environment: from a
+ * shared object, which stays loaded until the environment is gone, or from a record of the calling
+ * program, which stays as it is for that long. Everything is added, or nothing. Plug-ins come
+ * before all else: POPRT_E_STATE once a model, an executable or a pass manager was made from the
+ * environment. POPRT_E_PLUGIN for what is no plug-in, or has names that are taken; POPRT_E_VERSION
+ * for one that is made for another version. Not while another thread uses the environment. Not in a
+ * library that only runs.
+ */
+POPRT_API poprt_status poprt_env_load_plugin(poprt_env *env, const char *path);
+POPRT_API poprt_status poprt_env_add_plugin(poprt_env *env, const struct poprt_plugin *plugin);
+
 /* Threads that may take part in one piece of work, the caller included. */
 POPRT_API uint32_t poprt_env_width(const poprt_env *env);
 

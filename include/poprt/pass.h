@@ -23,6 +23,7 @@ typedef struct poprt_pass_event {
     int32_t changed;     /* 1 when the graph is another one now */
     uint32_t nodes_before, nodes_after;
     uint32_t reserved;
+    const char *before, *after; /* the graph as text, where it was asked for; else NULL */
 } poprt_pass_event;
 
 /* Called after each pass, on the thread that runs the manager. */
@@ -40,12 +41,39 @@ typedef struct poprt_pass_info {
 /* Registered passes by index, in alphabetical order; POPRT_E_NOT_FOUND past the end. */
 POPRT_API poprt_status poprt_pass_at(size_t index, poprt_pass_info *out);
 
+/* The passes that plug-ins of an environment brought, in the order they came; likewise. Nothing is
+ * known of how far they move results: `bound` is 0. */
+POPRT_API poprt_status poprt_env_pass_at(poprt_env *env, size_t index, poprt_pass_info *out);
+
+/* An option of a pass. Strings are static. */
+typedef struct poprt_pass_option_info {
+    size_t struct_size; /* set by the caller */
+    const char *name;
+    const char *kind; /* "i64", "f64", "bool", "text", "list" (commas between), "json" */
+    const char *default_value; /* as text */
+    const char *help;
+} poprt_pass_option_info;
+
+/* Options of a pass by index; POPRT_E_NOT_FOUND past the end, or when there is no such pass. */
+POPRT_API poprt_status poprt_pass_option_at(const char *pass, size_t index,
+    poprt_pass_option_info *out);
+
 POPRT_API poprt_status poprt_pass_manager_create(poprt_env *env, poprt_pass_manager **out);
 
-/* Appends a pass; `args` (may be NULL) are its options. An unknown name is POPRT_E_NOT_FOUND with
- * the nearest names. */
+/* Appends a pass; of `args` (may be NULL) it gets the options that have a name of its own. An
+ * unknown name is POPRT_E_NOT_FOUND with the nearest names. */
 POPRT_API poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pass,
     const poprt_config *args);
+
+/* One argument of a pass, both as text; copied. */
+typedef struct poprt_pass_arg {
+    const char *key, *value;
+} poprt_pass_arg;
+
+/* Appends a pass with these of its options; POPRT_E_ARG when it has no such option, or the value is
+ * not of its kind. */
+POPRT_API poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, const char *pass,
+    const poprt_pass_arg *args, size_t count);
 
 /*
  * Appends the passes of a named list: "convert", all that a model goes through between reading and
@@ -57,6 +85,10 @@ POPRT_API poprt_status poprt_pass_manager_add_pipeline(poprt_pass_manager *manag
 /* `fn` may be NULL to stop observing. */
 POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn,
     void *user);
+
+/* Events of this pass ("": of every one) bring the graph before and after as text, in the form of
+ * poprt_model_describe's POPRT_FORMAT_TEXT; NULL: of none, which is the default. */
+POPRT_API poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pass);
 
 /*
  * Runs the passes in order, on the main graph and all sub-graphs. After a failure the model is

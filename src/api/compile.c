@@ -186,10 +186,15 @@ poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
 {
     PRT_REQUIRE(model);
     PRT_REQUIRE(out);
-    poprt_env *env = model->env;
-    const char *file = model->module->file.data != NULL ? model->module->file.data : "";
+    return prt_compile_module(model->env, model->module, config, out);
+}
+
+poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
+    const poprt_config *config, poprt_executable **out)
+{
+    const char *file = module->file.data != NULL ? module->file.data : "";
     prt_program *program = NULL;
-    poprt_status status = compile(env, model->module, config, &program);
+    poprt_status status = compile(env, module, config, &program);
     if (status == POPRT_OK)
         status = prt_executable_wrap(env, program, file, out);
     return prt_fail_in_file(prt_fail_at_stage(status, "compile"), file);

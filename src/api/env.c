@@ -92,6 +92,8 @@ void poprt_env_release(poprt_env *env)
     if (env == NULL || atomic_fetch_sub_explicit(&env->refs, 1, memory_order_acq_rel) != 1)
         return;
     prt_pool_release(env->pool);
+    if (env->plugins != NULL)
+        env->release_plugins(env->plugins);
     const prt_allocator allocator = env->allocator;
     prt_mem_free(&allocator, env);
 }

@@ -53,8 +53,9 @@ static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path,
 {
     const bool full = strcmp(prt_config_text(config, PRT_OPTION_verify), "full") == 0;
     prt_program *program = NULL;
+    prt_env_freeze(env);
     PRT_TRY(prt_popef_read(&env->allocator, prt_config_memory_limit(config, env), bytes,
-        full ? PRT_POPEF_VERIFY : PRT_POPEF_RUN, &program));
+        full ? PRT_POPEF_VERIFY : PRT_POPEF_RUN, env->ops, &program));
     return prt_executable_wrap(env, program, path, out);
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/record.h"
 #include "base/str.h"
 #include "par/pool.h"
 #include "poprt/poprt.h"
@@ -29,7 +30,19 @@ struct poprt_env {
     void *progress_user;
     size_t memory_limit;
     uint64_t features; /* PRT_CPU_* of this processor */
+    /* Plug-ins; all NULL until the first is loaded (plugin.c), which a library that only runs
+     * cannot do. */
+    struct prt_plugins *plugins;
+    const struct prt_op_set *ops;
+    void (*release_plugins)(struct prt_plugins *plugins);
+    _Atomic bool frozen; /* something was made: no plug-in may come any more */
 };
+
+/* To be called before anything is made that looks into the tables of plug-ins. */
+static inline void prt_env_freeze(poprt_env *env)
+{
+    atomic_store_explicit(&env->frozen, true, memory_order_relaxed);
+}
 
 /* `env` with one more owner, or a new environment of defaults for NULL. */
 poprt_status prt_env_take(poprt_env *env, poprt_env **out);
@@ -114,6 +127,10 @@ struct poprt_executable {
 poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const char *file,
     poprt_executable **out);
 
+/* Compiles a module that is no model of a caller. */
+poprt_status prt_compile_module(poprt_env *env, const struct prt_module *module,
+    const poprt_config *config, poprt_executable **out);
+
 struct poprt_session {
     poprt_env *env;
     poprt_executable *exec;
@@ -147,15 +164,6 @@ struct poprt_stepio {
  * after it; `status` is the run's. */
 poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session);
 void prt_stepio_end(poprt_stepio *io, poprt_status status);
-
-/*
- * Copies a caller's struct of another version into ours: what the caller does not know is zero,
- * what we do not know must be. `theirs` may be NULL (all zero).
- */
-poprt_status prt_import(void *ours, size_t our_size, const void *theirs, size_t their_size,
-    const char *what);
-/* The other way, for structs the library fills: writes as much as the caller has room for. */
-poprt_status prt_export(void *theirs, const void *ours, size_t our_size, const char *what);
 
 /* The failure of a NULL parameter. */
 poprt_status prt_fail_null(const char *parameter);

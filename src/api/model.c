@@ -80,7 +80,9 @@ static poprt_status read_file(const poprt_env *env, const char *path, const popr
 static poprt_status load_file(poprt_env *env, const char *path, const poprt_config *config,
     poprt_model **out)
 {
-    const prt_onnx_limits limits = { .arena = prt_config_memory_limit(config, env) };
+    const prt_onnx_limits limits = { .arena = prt_config_memory_limit(config, env),
+        .ops = env->ops };
+    prt_env_freeze(env);
     prt_module *module = NULL;
     PRT_TRY(prt_env_progress(env, "read", 0, 1));
     PRT_TRY(read_file(env, path, config, &limits, &module));
@@ -94,7 +96,9 @@ static poprt_status load_file(poprt_env *env, const char *path, const poprt_conf
 static poprt_status load_bytes(poprt_env *env, const void *bytes, size_t size,
     const poprt_config *config, poprt_model **out)
 {
-    const prt_onnx_limits limits = { .arena = prt_config_memory_limit(config, env) };
+    const prt_onnx_limits limits = { .arena = prt_config_memory_limit(config, env),
+        .ops = env->ops };
+    prt_env_freeze(env);
     prt_blob *copy = NULL;
     prt_module *module = NULL;
     PRT_TRY(prt_blob_create(&env->allocator, size, &copy));

@@ -4,7 +4,10 @@
 
 #include <stdio.h>
 
-#include "api/handles.h"
+#include "api/feed.h"
+#include "plugin/plugin.h"
+
+enum { MAX_ARGS = 64 };
 
 struct poprt_pass_manager {
     poprt_env *env;
@@ -12,6 +15,9 @@ struct poprt_pass_manager {
     poprt_pass_fn fn;
     void *user;
     uint64_t done, total; /* passes of the run in progress */
+    prt_api_feed *feed;   /* may be NULL */
+    char shown[128];      /* pass whose text is wanted; "": every one's */
+    bool shows;
 };
 
 poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
@@ -34,7 +40,9 @@ static void pass_done(void *user, const prt_pass_event *event)
     const poprt_pass_event ours = { .struct_size = sizeof(ours), .pass = event->pass,
         .stage = event->stage,
         .ms = event->ms, .changed = event->changed, .nodes_before = event->ops_before,
-        .nodes_after = event->ops_after };
+        .nodes_after = event->ops_after,
+        .before = event->before,
+        .after = event->after };
     manager->fn(manager->user, &ours);
 }
 
@@ -54,11 +62,30 @@ static void pass_says(void *user, prt_pass_level level, const char *pass, const 
     prt_env_log(manager->env, severities[level], text);
 }
 
+static bool pass_shown(void *user, const char *pass)
+{
+    const poprt_pass_manager *manager = user;
+    return manager->shows && (manager->shown[0] == '\0' || strcmp(manager->shown, pass) == 0);
+}
+
 static bool pass_cancelled(void *user)
 {
     const poprt_pass_manager *manager = user;
     const uint64_t done = manager->done < manager->total ? manager->done : manager->total;
     return prt_env_progress(manager->env, "passes", done, manager->total) != POPRT_OK;
+}
+
+/* Names of plug-ins' passes mean those. */
+static poprt_status know_plugins(const poprt_env *env, prt_pass_manager *manager)
+{
+    const prt_pass_def *def = NULL;
+    for (size_t i = 0; env->plugins != NULL; i++) {
+        def = prt_plugins_pass(env->plugins, i);
+        if (def == NULL)
+            break;
+        PRT_TRY(prt_pass_manager_know(manager, def));
+    }
+    return POPRT_OK;
 }
 
 static poprt_status create(poprt_env *env, poprt_pass_manager **out)
@@ -67,12 +94,16 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
     if (manager == NULL)
         return POPRT_E_NOMEM;
     (void)prt_env_take(env, &manager->env);
-    const poprt_status status = prt_pass_manager_create(&env->allocator, &manager->manager);
+    prt_env_freeze(env);
+    poprt_status status = prt_pass_manager_create(&env->allocator, &manager->manager);
+    if (status == POPRT_OK)
+        status = know_plugins(env, manager->manager);
     if (status != POPRT_OK) {
         poprt_pass_manager_release(manager);
         return status;
     }
-    const prt_pass_observer observer = { .user = manager, .done = pass_done, .say = pass_says,
+    const prt_pass_observer observer = { .user = manager, .done = pass_done,
+        .wants_text = pass_shown, .say = pass_says,
         .cancelled = pass_cancelled };
     prt_pass_manager_observe(manager->manager, &observer);
     *out = manager;
@@ -107,7 +138,7 @@ poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pas
 {
     PRT_REQUIRE(manager);
     PRT_REQUIRE(pass);
-    const prt_pass_def *def = prt_pass_find(pass);
+    const prt_pass_def *def = prt_pass_manager_find(manager->manager, pass);
     if (def == NULL)
         return prt_fail_at_stage(prt_pass_unknown(pass), "passes");
     prt_pass_arg list[PRT_OPTION_COUNT];
@@ -116,6 +147,41 @@ poprt_status poprt_pass_manager_add(poprt_pass_manager *manager, const char *pas
 }
 
 enum { FORMULA_OPSET = 17 }; /* the first that has LayerNormalization */
+
+poprt_status poprt_pass_manager_add_args(poprt_pass_manager *manager, const char *pass,
+    const poprt_pass_arg *args, size_t count)
+{
+    PRT_REQUIRE(manager);
+    PRT_REQUIRE(pass);
+    if (count != 0)
+        PRT_REQUIRE(args);
+    if (count > MAX_ARGS)
+        return prt_fail(POPRT_E_LIMIT, pass, "more than %d arguments", MAX_ARGS);
+    prt_pass_arg list[MAX_ARGS];
+    for (size_t i = 0; i < count; i++) {
+        PRT_REQUIRE(args[i].key);
+        PRT_REQUIRE(args[i].value);
+        list[i] = (prt_pass_arg){ args[i].key, args[i].value };
+    }
+    return prt_fail_at_stage(prt_pass_manager_add(manager->manager, pass, (uint32_t)count, list),
+        "passes");
+}
+
+poprt_status poprt_pass_option_at(const char *pass, size_t index, poprt_pass_option_info *out)
+{
+    static const char *const kinds[] = { "i64", "f64", "bool", "text", "list", "json" };
+    PRT_REQUIRE(pass);
+    PRT_REQUIRE(out);
+    const prt_pass_def *def = prt_pass_find(pass);
+    if (def == NULL)
+        return prt_pass_unknown(pass);
+    if (index >= def->n_options)
+        return prt_fail(POPRT_E_NOT_FOUND, pass, "%zu is past the last option", index);
+    const prt_pass_option *o = &def->options[index];
+    const poprt_pass_option_info info = { .struct_size = sizeof(info), .name = o->name,
+        .kind = kinds[o->kind], .default_value = o->initial, .help = o->doc };
+    return prt_export(out, &info, sizeof(info), "out");
+}
 
 /* What the config sets to something else than the default, and what follows from that. */
 static const char *get_setting(void *user, const char *key)
@@ -135,6 +201,10 @@ static const char *get_setting(void *user, const char *key)
     const bool ipu = strcmp(prt_config_text(config, PRT_OPTION_target), "ipu") == 0;
     if (strcmp(key, "formulas") == 0)
         return !ipu && (opset == 0 || opset >= FORMULA_OPSET) ? "true" : NULL;
+    if (strcmp(key, "calibration") == 0)
+        return prt_config_number(config, PRT_OPTION_calibration_with_data) != 0
+            ? prt_config_text(config, PRT_OPTION_calibration_loss_type)
+            : NULL;
     if (strcmp(key, "fast_norm") == 0)
         return ipu && prt_config_number(config, PRT_OPTION_disable_fast_norm) == 0 ? "true" : NULL;
     for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)
@@ -169,7 +239,12 @@ static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeli
     const poprt_config *config)
 {
     const prt_pass_settings settings = { (void *)(uintptr_t)config, get_setting };
+    const char *data = prt_config_text(config, PRT_OPTION_data_preprocess);
     PRT_TRY(skip(manager, prt_config_text(config, PRT_OPTION_skip_passes)));
+    prt_api_feed_release(manager->feed);
+    manager->feed = NULL;
+    PRT_TRY(prt_api_feed_create(manager->env, data[0] != '\0' ? data : NULL, &manager->feed));
+    prt_pass_manager_compare(manager->manager, NULL, prt_api_feed_of(manager->feed));
     return prt_pass_manager_add_pipeline(manager->manager, pipeline,
         config != NULL ? &settings : NULL);
 }
@@ -188,6 +263,16 @@ void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pass_fn fn, v
         return;
     manager->fn = fn;
     manager->user = user;
+}
+
+poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pass)
+{
+    PRT_REQUIRE(manager);
+    if (pass != NULL && strlen(pass) >= sizeof(manager->shown))
+        return prt_fail(POPRT_E_NOT_FOUND, "pass", "no pass has so long a name");
+    manager->shows = pass != NULL;
+    (void)snprintf(manager->shown, sizeof(manager->shown), "%s", pass != NULL ? pass : "");
+    return POPRT_OK;
 }
 
 poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *model)
@@ -215,6 +300,7 @@ void poprt_pass_manager_release(poprt_pass_manager *manager)
         return;
     poprt_env *env = manager->env;
     prt_pass_manager_release(manager->manager);
+    prt_api_feed_release(manager->feed);
     prt_mem_free(&env->allocator, manager);
     poprt_env_release(env);
 }

@@ -20,6 +20,7 @@ typedef struct prt_onnx_limits {
     uint64_t nodes;    /* after functions are inlined: 1,000,000 */
     uint32_t subgraphs; /* nesting: 64 */
     uint32_t *form_runs; /* see prt_module */
+    const prt_op_set *ops; /* likewise */
 } prt_onnx_limits;
 
 /* Reads, upgrades and types a model. Operators that are not in the table are kept (def NULL). */

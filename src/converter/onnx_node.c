@@ -153,7 +153,7 @@ static poprt_status build_op(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,
     if (node->inputs.count > INT32_MAX || node->outputs.count > INT32_MAX || n_regions > INT32_MAX)
         return prt_onnx_fail(POPRT_E_LIMIT, prt_raw_label(node), "node is too large");
     const int64_t opset = prt_onnx_opset(r, scope, node->domain);
-    prt_op *op = prt_graph_add_op(g, NULL, prt_op_find(node->domain, node->op_type),
+    prt_op *op = prt_graph_add_op(g, NULL, prt_op_find_in(r->m->ops, node->domain, node->op_type),
         (uint32_t)node->inputs.count, (uint32_t)node->outputs.count, (uint32_t)n_regions);
     if (op == NULL)
         return POPRT_E_NOMEM;

@@ -112,6 +112,7 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
     if (status == POPRT_OK)
         status = prt_module_create(allocator, bounds.arena, &m);
     if (status == POPRT_OK) {
+        m->ops = bounds.ops;
         m->file = prt_module_str(m, prt_str_of(name));
         status =
             m->file.data != NULL ? read_with(scratch, m, bytes, folder, &bounds) : POPRT_E_NOMEM;

@@ -310,6 +310,7 @@ static poprt_status copy_module(cloner *c)
     prt_module *to = c->to;
     to->next_name = c->from->next_name;
     to->ir_version = c->from->ir_version;
+    to->ops = c->from->ops;
     to->form_opset = c->from->form_opset;
     to->form_runs = c->from->form_runs;
     if (!copy_str(c, c->from->file, &to->file))

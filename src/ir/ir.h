@@ -97,6 +97,7 @@ struct prt_module {
     prt_types *types;
     prt_graph *main;
     PRT_VEC(prt_blob *) blobs; /* kept alive until release: files, converted constants */
+    const prt_op_set *ops;     /* operators beside the table; NULL: none. It outlives the module */
     prt_map names;             /* every value name in use → prt_value */
     uint32_t next_name;        /* for generated names */
     int64_t ir_version;

@@ -219,7 +219,10 @@ static poprt_status parse_op_name(parser *p, const prt_op_def **def, prt_str *do
         dot--;
     *domain = prt_module_str(s->module, (prt_str){ text.data, dot > 0 ? dot - 1 : 0 });
     *name = prt_module_str(s->module, (prt_str){ text.data + dot, text.size - dot });
-    return domain->data != NULL && name->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    if (domain->data == NULL || name->data == NULL)
+        return POPRT_E_NOMEM;
+    *def = prt_op_find_in(s->module->ops, *domain, *name);
+    return POPRT_OK;
 }
 
 static poprt_status parse_op_types(parser *p, prt_op *op)

@@ -296,7 +296,7 @@ static poprt_status print_regions(printer *p, const prt_op *op, frame *f, bool o
 
 static void print_op_name(printer *p, const prt_op *op)
 {
-    if (op->def != NULL) {
+    if (op->def != NULL && op->def->id != PRT_OP_NONE) {
         prt_text_put(&p->out, op->def->key, strlen(op->def->key));
         return;
     }

@@ -107,7 +107,7 @@ typedef enum prt_op_id {
 #define OP_END(id)
 #include "op/ops.def"
     PRT_OP_COUNT,
-    PRT_OP_NONE = 0xffff /* an operator that is not in the table (another domain, say) */
+    PRT_OP_NONE = 0xffff /* id of rows that are not in the table */
 } prt_op_id;
 
 /* `present` has bit k set when attribute k was given in the model or by a pass. */
@@ -152,7 +152,7 @@ typedef struct prt_op_hooks {
 } prt_op_hooks;
 
 typedef struct prt_op_def {
-    const char *key; /* the row's id as text: the name in IR text */
+    const char *key; /* the row's id as text: the name in IR text; "domain.Name" of a plug-in's */
     const char *domain, *name;
     uint32_t id;
     uint32_t since; /* version of the newest schema, which the row describes */
@@ -167,10 +167,27 @@ typedef struct prt_op_def {
     const prt_op_hooks *hooks;
 } prt_op_def;
 
+/* A row beside the table: an operator that a plug-in brings. Its id is PRT_OP_NONE. */
+typedef struct prt_op_row {
+    prt_op_def def;
+    const char *plugin; /* name of the plug-in */
+} prt_op_row;
+
+/* The operators that plug-ins of one environment bring. It grows until a model is made. */
+typedef struct prt_op_set {
+    const prt_op_row *const *rows;
+    size_t count;
+} prt_op_set;
+
 /* Row by id (below PRT_OP_COUNT), by key, or by ONNX domain ("" is ai.onnx) and name; else NULL. */
 const prt_op_def *prt_op_of(uint32_t id);
 const prt_op_def *prt_op_by_key(prt_str key);
 const prt_op_def *prt_op_find(prt_str domain, prt_str name);
+/* The same, then among the rows of a set, which may be NULL. */
+const prt_op_def *prt_op_find_in(const prt_op_set *set, prt_str domain, prt_str name);
+
+/* Name of the plug-in that brought an operator; NULL for those of the table. */
+const char *prt_op_plugin(const prt_op_def *def);
 
 /* The slot definition of input or output i, variadic ones repeated; NULL beyond the end. */
 const prt_slot_def *prt_op_in_slot(const prt_op_def *def, uint32_t i);

@@ -203,6 +203,21 @@ const prt_op_def *prt_op_find(prt_str domain, prt_str name)
     return NULL;
 }
 
+const prt_op_def *prt_op_find_in(const prt_op_set *set, prt_str domain, prt_str name)
+{
+    const prt_op_def *def = prt_op_find(domain, name);
+    for (size_t i = 0; def == NULL && set != NULL && i < set->count; i++)
+        if (prt_str_is(name, set->rows[i]->def.name) &&
+            prt_str_is(domain, set->rows[i]->def.domain))
+            return &set->rows[i]->def;
+    return def;
+}
+
+const char *prt_op_plugin(const prt_op_def *def)
+{
+    return def->id == PRT_OP_NONE ? ((const prt_op_row *)(const void *)def)->plugin : NULL;
+}
+
 static const prt_slot_def *slot_at(const prt_slot_def *slots, uint32_t n, uint32_t i)
 {
     if (i < n)

@@ -51,6 +51,9 @@ poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass);
 /* A row of no table that names in the lists may mean from now on. It outlives the manager. */
 poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def);
 
+/* A row by name: of those it knows, then of passes.def; NULL when there is none. */
+const prt_pass_def *prt_pass_manager_find(const prt_pass_manager *pm, const char *name);
+
 /* An argument for every pass of the list so far that has this option. */
 poprt_status prt_pass_manager_set(prt_pass_manager *pm, const char *key, const char *value);
 

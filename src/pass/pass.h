@@ -53,12 +53,18 @@ typedef struct prt_pass_order {
     const char *other; /* name of a pass */
 } prt_pass_order;
 
+typedef enum prt_pass_compares {
+    PRT_COMPARES_NOTHING,
+    PRT_COMPARES_LIST, /* the model before the whole list */
+    PRT_COMPARES_STAGE /* the model before the stage of the pipeline that the pass is in */
+} prt_pass_compares;
+
 typedef struct prt_pass_hooks {
     /* Sets *changed when the graph is another one afterwards; leaves it alone otherwise. */
     poprt_status (*run)(prt_pass *p, prt_graph *graph, bool *changed);
     const prt_rewrite *rewrites; /* of patterns */
     uint32_t n_rewrites;
-    bool compares; /* reads `origin`: the manager keeps a clone of what it is given to run on */
+    uint32_t compares; /* prt_pass_compares: what `origin` is; the manager keeps a clone of that */
 } prt_pass_hooks;
 
 #define PRT_OURS ""
@@ -110,7 +116,7 @@ struct prt_pass {
     uint32_t n_args;
     const prt_pass_arg *args; /* checked against the row */
     const struct prt_chooser *chooser; /* choice.h; NULL: rules decide */
-    const prt_module *origin;    /* the model before the list of passes; see prt_pass_hooks */
+    const prt_module *origin;    /* the model before; see prt_pass_hooks */
     const struct prt_feed *feed; /* precision/feed.h; NULL: made-up data */
     uint64_t spent, purse; /* bytes of constants made, and that may be; see prt_pass_afford */
     bool (*cancelled)(void *user);

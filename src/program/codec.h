@@ -8,9 +8,10 @@
 
 #include "program/program.h"
 
-/* 2 has views and parts (prt_space), and says what became of the model's nodes. Earlier formats are
- * read; the current one is written. */
-enum { PRT_CODEC_OLDEST = 1, PRT_CODEC_VERSION = 2 };
+/* 2 has views and parts (prt_space), and says what became of the model's nodes; 3 names the plug-in
+ * of each operator that is in no table. Earlier formats are read; written is 3 where a plug-in is
+ * needed, else 2. */
+enum { PRT_CODEC_OLDEST = 1, PRT_CODEC_PLAIN = 2, PRT_CODEC_VERSION = 3 };
 
 /* The payload, in `arena`. */
 poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, const void **bytes,

@@ -257,9 +257,17 @@ static void get_params(source *s, prt_eval_params *p)
     const prt_str domain = get_str(s), name = get_str(s);
     p->origin = get_str(s);
     p->merged = s->version >= 2 ? get_str(s) : PRT_STR("");
+    const prt_str plugin = s->version >= 3 ? get_str(s) : PRT_STR("");
     if (s->status != POPRT_OK)
         return;
-    p->def = prt_op_find(domain, name);
+    p->def = prt_op_find_in(s->program->ops, domain, name);
+    if (p->def == NULL && plugin.size != 0) {
+        fail(s, prt_fail(POPRT_E_PLUGIN, p->origin.data,
+            "executable needs operator %.100s.%.100s of plug-in %.100s: load that "
+            "first (poprt_env_load_plugin, or --plugin)",
+            domain.data, name.data, plugin.data));
+        return;
+    }
     if (p->def == NULL) {
         fail(s, prt_fail(POPRT_E_VERSION, p->origin.data,
             "executable needs operator %.100s, which this build does not have", name.data));

@@ -140,13 +140,25 @@ static void put_attr(sink *s, uint32_t kind, const void *at)
     }
 }
 
-static void put_params(sink *s, const prt_eval_params *p)
+/* Whether some operator is a plug-in's. */
+static bool needs_plugin(const prt_program *program)
+{
+    for (uint32_t i = 0; i < program->n_params; i++)
+        if (prt_op_plugin(program->params[i].def) != NULL)
+            return true;
+    return false;
+}
+
+static void put_params(sink *s, const prt_eval_params *p, bool plugins)
 {
     const prt_op_def *def = p->def;
+    const char *plugin = prt_op_plugin(def);
     put_str(s, prt_str_of(def->domain));
     put_str(s, prt_str_of(def->name));
     put_str(s, p->origin);
     put_str(s, p->merged);
+    if (plugins)
+        put_str(s, prt_str_of(plugin != NULL ? plugin : ""));
     put_u32(s, def->n_attrs);
     for (uint32_t i = 0; i < def->n_attrs; i++) {
         put_str(s, prt_str_of(def->attrs[i].name));
@@ -223,7 +235,8 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
     size_t *size)
 {
     sink s = { .arena = arena };
-    put_u32(&s, PRT_CODEC_VERSION);
+    const bool plugins = needs_plugin(program);
+    put_u32(&s, plugins ? PRT_CODEC_VERSION : PRT_CODEC_PLAIN);
     put_str(&s, program->source);
     put_dims(&s, program->dims);
     put_u32(&s, program->n_constants);
@@ -238,7 +251,7 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
         put_u32(&s, program->args[i]);
     put_u32(&s, program->n_params);
     for (uint32_t i = 0; i < program->n_params; i++)
-        put_params(&s, &program->params[i]);
+        put_params(&s, &program->params[i], plugins);
     put_u32(&s, program->n_blocks);
     for (uint32_t i = 0; i < program->n_blocks; i++)
         put_block(&s, &program->blocks[i]);

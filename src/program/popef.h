@@ -52,8 +52,11 @@ bool prt_popef_is(const void *bytes, size_t size);
 /* Writes METADATA, POPLAR_EXECUTABLE and one DATA_TENSOR per constant. Deterministic. */
 poprt_status prt_popef_write(const prt_program *program, poprt_write_fn write, void *user);
 
-/* The inverse. The program retains `file` (whose reference stays the caller's). */
+struct prt_op_set;
+
+/* The inverse. The program retains `file` (whose reference stays the caller's). Operators that are
+ * not in the table are looked for in `ops` (which may be NULL). */
 poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_blob *file,
-    prt_popef_depth depth, prt_program **out);
+    prt_popef_depth depth, const struct prt_op_set *ops, prt_program **out);
 
 #endif

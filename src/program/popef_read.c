@@ -129,10 +129,11 @@ static poprt_status read_program(prt_program *p, prt_blob *file, prt_popef_depth
 }
 
 poprt_status prt_popef_read(const prt_allocator *allocator, size_t limit, prt_blob *file,
-    prt_popef_depth depth, prt_program **out)
+    prt_popef_depth depth, const struct prt_op_set *ops, prt_program **out)
 {
     prt_program *p = NULL;
     PRT_TRY(prt_program_create(allocator, limit, &p));
+    p->ops = ops;
     p->file = prt_blob_retain(file);
     prt_arena *scratch = NULL;
     poprt_status status = prt_arena_create(allocator, limit, &scratch);

@@ -109,6 +109,7 @@ typedef struct prt_program {
     _Atomic uint32_t refs;
     prt_arena *arena;
     const prt_allocator *allocator;
+    const struct prt_op_set *ops; /* operators beside the table; NULL: none. It outlives this */
     prt_dims *dims;   /* expressions that buffer types use */
     prt_types *types;
     prt_blob *file;   /* the mapping it was read from, or NULL */

@@ -16,6 +16,7 @@ enum {
     OPT_TUNE,
     OPT_TUNE_CACHE,
     OPT_CPU,
+    OPT_PLUGIN,
     OPT_COUNT
 };
 
@@ -35,6 +36,7 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_CPU] = PRT_TOOL_CPU,
+    [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
     [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line" },
 };
 
@@ -199,6 +201,8 @@ int prt_command_bench(int argc, char **argv)
         prt_tool tool = { 0 };
         result r = { 0 };
         poprt_status status = prt_tool_open(&tool, (uint32_t)threads);
+        if (status == POPRT_OK)
+            status = prt_tool_plugins(&tool, &opts, OPT_PLUGIN);
         if (status == POPRT_OK)
             status = bench(&tool, &opts, min_time_s, &r);
         prt_progress_clear(&tool.progress);

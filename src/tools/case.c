@@ -297,6 +297,7 @@ static poprt_status run_case(state *s, bool *differs)
     const char *path = prt_tool_text(s->tool.arena, "%s/model.onnx", s->dir);
     if (path == NULL)
         return POPRT_E_NOMEM;
+    PRT_TRY(prt_tool_plugins(&s->tool, s->options->opts, s->options->plugins));
     PRT_TRY(prt_tool_disable(&s->tool, s->options->disable_passes));
     PRT_TRY(poprt_model_load_file(s->tool.env, path, NULL, &model));
     poprt_status status = POPRT_OK;

@@ -16,6 +16,8 @@ typedef struct prt_case_options {
     const char *cpu;            /* the session's option of that name; NULL: its default */
     const char *disable_passes; /* NULL: none */
     const char *passes;         /* run on the model first; NULL: none */
+    const prt_opts *opts;       /* the command line; plug-ins are the values of option `plugins` */
+    uint32_t plugins;
     bool each_pass;             /* every pass alone, with its defaults, then the conversion */
 } prt_case_options;
 

@@ -50,15 +50,16 @@ static void put_version(void)
     (void)printf("Runtime SDK: libpoprt %s\n", poprt_version());
 }
 
-static poprt_status list_passes(void)
+/* Those that the reference has too, then those of plug-ins. */
+static poprt_status list_passes(prt_tool *tool)
 {
-    for (size_t i = 0;; i++) {
-        poprt_pass_info info = { .struct_size = sizeof(info) };
-        if (poprt_pass_at(i, &info) != POPRT_OK)
-            return POPRT_OK;
+    poprt_pass_info info = { .struct_size = sizeof(info) };
+    for (size_t i = 0; poprt_pass_at(i, &info) == POPRT_OK; i++)
         if (info.since[0] != '\0')
             (void)printf("%s\n", info.name);
-    }
+    for (size_t i = 0; poprt_env_pass_at(tool->env, i, &info) == POPRT_OK; i++)
+        (void)printf("%s\n", info.name);
+    return POPRT_OK;
 }
 
 static poprt_status show(const poprt_model *model)
@@ -213,12 +214,30 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
 
 /* ---- converting */
 
+/* At DEBUG a line for each pass; the graph before and after the one that is shown. */
+static void say_pass(void *user, const poprt_pass_event *event)
+{
+    prt_tool *tool = user;
+    prt_tool_say(tool, POPRT_LOG_DEBUG, "%s: %.3f ms%s, %u nodes, now %u", event->pass, event->ms,
+        event->changed != 0 ? ", changed" : "", event->nodes_before, event->nodes_after);
+    if (event->before == NULL || event->after == NULL)
+        return;
+    prt_progress_clear(&tool->progress);
+    (void)printf("# before %s\n%s# after %s\n%s", event->pass, event->before, event->pass,
+        event->after);
+}
+
 /* The main list of passes, as the options make it. */
-static poprt_status run_conversion(prt_tool *tool, const poprt_config *config, poprt_model *model)
+static poprt_status run_conversion(prt_tool *tool, const prt_opts *opts,
+    const poprt_config *config, poprt_model *model)
 {
     poprt_pass_manager *manager = NULL;
     PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_status status = poprt_pass_manager_add_pipeline(manager, "convert", config);
+    poprt_pass_manager_observe(manager, say_pass, tool);
+    poprt_status status =
+        poprt_pass_manager_show(manager, prt_opt_value(opts, OPT_SHOW_PASS, NULL));
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_add_pipeline(manager, "convert", config);
     if (status == POPRT_OK)
         status = poprt_pass_manager_run(manager, model);
     poprt_pass_manager_release(manager);
@@ -249,7 +268,8 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
         return save_onnx(tool, opts, input, model);
     }
     PRT_TRY(prt_convert_backend(tool, opts));
-    PRT_TRY(run_conversion(tool, config, model));
+    PRT_TRY(prt_tool_make_dir(prt_opt_value(opts, OPT_OUTPUT_DIR, "./")));
+    PRT_TRY(run_conversion(tool, opts, config, model));
     PRT_TRY(save_onnx(tool, opts, input, model));
     if (prt_opt_has(opts, OPT_EXPORT_POPEF) || prt_opt_has(opts, OPT_RUN))
         return compile(tool, opts, model);
@@ -332,10 +352,13 @@ static poprt_status run_command(prt_tool *tool, const prt_opts *opts)
     tool->log_level = level_of(prt_opt_value(opts, OPT_LOGGING_LEVEL, "WARNING"));
     tool->quiet_compile = prt_opt_has(opts, OPT_DISABLE_COMPILATION_PROGRESS_BAR) ||
         !prt_tool_is_true(prt_convert_backend_value(opts, "show_compilation_progress_bar"), true);
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_LIBRARY_SO_PATHS));
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_PASS_CONFIG));
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_SHAPE_INFERENCE));
     if (prt_opt_has(opts, OPT_VERSION))
         put_version();
     else if (prt_opt_has(opts, OPT_LIST_ALL_PASSES))
-        return list_passes();
+        return list_passes(tool);
     else if (prt_opt_has(opts, OPT_PRINT_COMPLETION))
         prt_convert_put_completion(prt_opt_value(opts, OPT_PRINT_COMPLETION, NULL));
     else if (prt_opt_has(opts, OPT_PRINT_MAN))

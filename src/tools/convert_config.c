@@ -145,6 +145,11 @@ static poprt_status set_all(prt_tool *tool, const prt_opts *opts, poprt_config *
     for (uint32_t i = 0; i < OPT_COUNT; i++)
         if (prt_opt_has(opts, i))
             PRT_TRY(set_option(tool, opts, i, config));
+    if (prt_opt_has(opts, OPT_QUANTIZE))
+        PRT_TRY(poprt_config_set(config, "calibration_with_data", "true"));
+    const char *loss = prt_opt_value(opts, OPT_QUANTIZE_LOSS_TYPE, NULL);
+    if (loss != NULL)
+        PRT_TRY(poprt_config_set(config, "calibration_loss_type", loss));
     const char *sharding = prt_opt_value(opts, OPT_MANUAL_SHARDING_CONFIG, NULL);
     return sharding != NULL ? prt_convert_sharding(tool, sharding, config) : POPRT_OK;
 }

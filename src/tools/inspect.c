@@ -7,10 +7,11 @@
 
 #include "tools/blobs.h"
 #include "tools/commands.h"
+#include "tools/passes.h"
 #include "tools/tool.h"
 
-enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_STEPS, OPT_OPS,
-    OPT_NO_PASSES, OPT_TUNE, OPT_TUNE_CACHE, OPT_COUNT };
+enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_STEPS, OPT_OPS, OPT_PASSES,
+    OPT_NO_PASSES, OPT_TUNE, OPT_TUNE_CACHE, OPT_PLUGIN, OPT_COUNT };
 
 /* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
 enum { FORMAT_BLOBS = 100 };
@@ -29,12 +30,15 @@ static const prt_opt_def options[OPT_COUNT] = {
         "compile an ONNX file without these passes" },
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
+    [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
+    [OPT_PASSES] = { "passes", 0, PRT_OPT_FLAG, NULL,
+        "no file: every pass there is, with its options, as a page in Markdown" },
     [OPT_OPS] = { "ops", 0, PRT_OPT_FLAG, NULL,
         "no file: every operator there is, with versions and types" },
 };
 
 static const prt_opt_command command = { .name = "poprt inspect",
-    .args = "MODEL | --ops",
+    .args = "MODEL | --ops | --passes",
     .summary = "Shows inputs, outputs, operators, weights, memory plan and steps of a file.",
     .more = "For an ONNX file the summary ends with the program it compiles to; in JSON that is\n"
             "the member \"program\", null when it does not compile.\n"
@@ -159,13 +163,16 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
             *format = formats[i];
             chosen++;
         }
-    const char *wrong = chosen > 1
+    const bool passes = prt_opt_has(opts, OPT_PASSES);
+    const char *wrong = passes && (opts->n_items != 1 || opts->n_args != 0)
+        ? "--passes stands alone"
+        : chosen > 1
         ? "--text, --json, --dot, --blobs and --verify exclude each other"
         : steps && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
         ? "--steps goes with --json or alone"
         : ops && *format > POPRT_FORMAT_JSON ? "--ops goes with --text or --json only"
         : ops && opts->n_args != 0           ? "--ops takes no MODEL"
-        : !ops && opts->n_args == 0          ? "a MODEL, or --ops, is missing"
+        : !ops && !passes && opts->n_args == 0 ? "a MODEL, --ops or --passes is missing"
                                              : NULL;
     if (steps)
         *format = *format == POPRT_FORMAT_JSON ? POPRT_FORMAT_STEPS_JSON : POPRT_FORMAT_STEPS;
@@ -182,9 +189,15 @@ int prt_command_inspect(int argc, char **argv)
     prt_tool tool = { 0 };
     if (prt_tool_open(&tool, 1) != POPRT_OK)
         return PRT_REPORT();
-    if (prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code) &&
-        choose_format(&opts, &format, &exit_code)) {
-        poprt_status status = prt_tool_disable(&tool, prt_opt_value(&opts, OPT_NO_PASSES, NULL));
+    const bool parsed = prt_opt_parse(tool.arena, &command, argc, argv, &opts, &exit_code) &&
+        choose_format(&opts, &format, &exit_code);
+    if (parsed && prt_opt_has(&opts, OPT_PASSES)) {
+        prt_passes_print();
+        exit_code = PRT_EXIT_DONE;
+    } else if (parsed) {
+        poprt_status status = prt_tool_plugins(&tool, &opts, OPT_PLUGIN);
+        if (status == POPRT_OK)
+            status = prt_tool_disable(&tool, prt_opt_value(&opts, OPT_NO_PASSES, NULL));
         if (status == POPRT_OK)
             status = prt_tool_tune(&tool, prt_opt_value(&opts, OPT_TUNE, NULL),
                 prt_opt_value(&opts, OPT_TUNE_CACHE, NULL));

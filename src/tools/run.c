@@ -17,6 +17,7 @@ enum {
     OPT_TUNE,
     OPT_TUNE_CACHE,
     OPT_CPU,
+    OPT_PLUGIN,
     OPT_COUNT
 };
 
@@ -39,6 +40,7 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_CPU] = PRT_TOOL_CPU,
+    [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
 };
 
 static const prt_opt_command command = { .name = "poprt run",
@@ -167,6 +169,8 @@ int prt_command_run(int argc, char **argv)
         prt_opt_number(&p.opts, OPT_SEED, 0, INT64_MAX, &p.seed, &exit_code)) {
         prt_tool tool = { 0 };
         poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);
+        if (status == POPRT_OK)
+            status = prt_tool_plugins(&tool, &p.opts, OPT_PLUGIN);
         if (status == POPRT_OK)
             status = prt_tool_disable(&tool, prt_opt_value(&p.opts, OPT_NO_PASSES, NULL));
         if (status == POPRT_OK)

@@ -34,6 +34,7 @@ enum {
     OPT_PASSES,
     OPT_EACH_PASS,
     OPT_CPU,
+    OPT_PLUGIN,
     OPT_COUNT
 };
 
@@ -56,6 +57,7 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_VIA_POPEF] = { "via-popef", 0, PRT_OPT_FLAG, NULL,
         "write each program as PopEF, read it again and run that" },
     [OPT_CPU] = PRT_TOOL_CPU,
+    [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
 };
 
 static const prt_opt_command command = { .name = "poprt test",
@@ -271,10 +273,11 @@ static int test(suite *s, const prt_opts *opts)
     return s->counts[PRT_CASE_FAILED] == 0 ? PRT_EXIT_DONE : PRT_EXIT_FAILED;
 }
 
-/* Says no to a level that is none before any case does. */
-static poprt_status check_level(const suite *s)
+/* Says no to a level or plug-in that is none before any case does. */
+static poprt_status check_options(suite *s)
 {
     poprt_config *config = NULL;
+    PRT_TRY(prt_tool_plugins(&s->tool, s->options.opts, s->options.plugins));
     PRT_TRY(poprt_config_create(s->tool.env, &config));
     const poprt_status status =
         s->options.cpu != NULL ? poprt_config_set(config, "cpu", s->options.cpu) : POPRT_OK;
@@ -303,7 +306,9 @@ int prt_command_test(int argc, char **argv)
         s.n_jobs = jobs != 0 ? (uint32_t)jobs : prt_cpu_count();
         s.n_jobs = s.n_jobs < MAX_JOBS ? s.n_jobs : MAX_JOBS;
         s.options.cpu = prt_opt_value(&opts, OPT_CPU, NULL);
-        exit_code = check_level(&s) == POPRT_OK ? test(&s, &opts) : PRT_REPORT();
+        s.options.opts = &opts;
+        s.options.plugins = OPT_PLUGIN;
+        exit_code = check_options(&s) == POPRT_OK ? test(&s, &opts) : PRT_REPORT();
     }
     prt_tool_close(&s.tool);
     return exit_code;

@@ -254,6 +254,43 @@ poprt_status prt_tool_set(prt_tool *tool, const char *text)
     return set_option(tool, key, equals + 1);
 }
 
+/* One path may stand behind several options. */
+static poprt_status load_plugin(prt_tool *tool, const char *path)
+{
+    for (size_t i = 0; i < tool->plugins.count; i++)
+        if (strcmp(tool->plugins.data[i], path) == 0)
+            return POPRT_OK;
+    PRT_TRY(poprt_env_load_plugin(tool->env, path));
+    return PRT_VEC_PUSH(tool->arena, &tool->plugins, path) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+/* Paths with commas between; a comma within one is not possible. */
+static poprt_status load_plugins(prt_tool *tool, const char *list)
+{
+    while (*list != '\0') {
+        list += strspn(list, ", ");
+        size_t n = strcspn(list, ",");
+        const char *rest = list + n;
+        while (n > 0 && list[n - 1] == ' ')
+            n--;
+        const char *path = prt_arena_text(tool->arena, list, n);
+        if (path == NULL)
+            return POPRT_E_NOMEM;
+        if (n != 0)
+            PRT_TRY(load_plugin(tool, path));
+        list = rest;
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_tool_plugins(prt_tool *tool, const prt_opts *opts, uint32_t option)
+{
+    uint32_t cursor = 0;
+    for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;)
+        PRT_TRY(load_plugins(tool, v));
+    return POPRT_OK;
+}
+
 poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option)
 {
     uint32_t cursor = 0;

@@ -6,7 +6,7 @@
 #ifndef PRT_TOOLS_TOOL_H
 #define PRT_TOOLS_TOOL_H
 
-#include "base/arena.h"
+#include "base/vec.h"
 #include "poprt/poprt.h"
 #include "tools/opt.h"
 #include "tools/progress.h"
@@ -17,6 +17,7 @@ typedef struct prt_tool {
     poprt_config *config; /* for compiling; NULL: defaults */
     prt_progress progress;
     bool quiet_compile; /* no progress of compiling */
+    PRT_VEC(const char *) plugins; /* paths that are loaded */
     int32_t log_level; /* lines of the tool and of the library up to this one are printed */
 } prt_tool;
 
@@ -58,6 +59,8 @@ poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 /* An option for compiling, as "KEY=VALUE". */
 poprt_status prt_tool_set(prt_tool *tool, const char *text);
+/* Loads the plug-ins that an option names, one a value or several in a comma list. */
+poprt_status prt_tool_plugins(prt_tool *tool, const prt_opts *opts, uint32_t option);
 /* All values of a command-line option of that kind. */
 poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option);
 
@@ -70,6 +73,11 @@ poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
         "how an ONNX file's convolutions get their forms: 'off', by rule; 'fast', 'full': timed" }
 #define PRT_TOOL_TUNE_CACHE(name)                                                                  \
     { name, 0, PRT_OPT_ONE, "FILE", "keep what tuning finds in FILE, by processor" }
+
+/* The row of the option for plug-ins. */
+#define PRT_TOOL_PLUGIN                                                                            \
+    { "plugin", 0, PRT_OPT_EACH, "FILE",                                                           \
+        "a shared object with operators (poprt/plugin.h); may be repeated" }
 
 /* The row of the option that every command that runs has. */
 #define PRT_TOOL_CPU                                                                               \

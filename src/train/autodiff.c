@@ -17,7 +17,7 @@ static prt_grad_fn rule_of(const prt_op *op)
 #include "train/grads.def"
 #undef GRAD
     };
-    return op->def != NULL ? rules[op->def->id] : NULL;
+    return op->def != NULL && op->def->id < PRT_OP_COUNT ? rules[op->def->id] : NULL;
 }
 
 /* Tables by value id; they grow with the graph. */

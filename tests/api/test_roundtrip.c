@@ -180,9 +180,66 @@ START_TEST(passes_do_not_change_results)
 }
 END_TEST
 
+START_TEST(passes_take_arguments)
+{
+    poprt_model *model = NULL;
+    poprt_pass_manager *manager = NULL;
+    poprt_pass_option_info option = { .struct_size = sizeof(option) };
+    const poprt_pass_arg good = { "const_batch_size", "5" }, bad = { "const_batch_size", "x" };
+    poprt_io_info info = { .struct_size = sizeof(info) };
+    ck_assert_ok(poprt_pass_option_at("const_batch_size", 0, &option));
+    ck_assert_str_eq(option.name, "const_batch_size");
+    ck_assert_str_eq(option.kind, "i64");
+    ck_assert_str_eq(option.default_value, "1");
+    ck_assert_int_eq(poprt_pass_option_at("const_batch_size", 1, &option), POPRT_E_NOT_FOUND);
+    ck_assert_int_eq(poprt_pass_option_at("const_batch", 0, &option), POPRT_E_NOT_FOUND);
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_pass_manager_create(NULL, &manager));
+    ck_assert_int_eq(poprt_pass_manager_add_args(manager, "const_batch_size", &bad, 1),
+        POPRT_E_ARG);
+    ck_assert_int_eq(poprt_pass_manager_add_args(manager, "eliminate_identity", &good, 1),
+        POPRT_E_ARG);
+    ck_assert_ok(poprt_pass_manager_add_args(manager, "const_batch_size", &good, 1));
+    ck_assert_ok(poprt_pass_manager_run(manager, model));
+    ck_assert_ok(poprt_model_io_at(model, POPRT_INPUT, 0, &info));
+    ck_assert_int_eq(info.dims[0], 5);
+    poprt_pass_manager_release(manager);
+    poprt_model_release(model);
+}
+END_TEST
+
+START_TEST(a_conversion_goes_by_its_options)
+{
+    poprt_model *model = NULL;
+    poprt_pass_manager *manager = NULL;
+    poprt_config *config = NULL;
+    poprt_io_info info = { .struct_size = sizeof(info) };
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_ok(poprt_config_set(config, "precision", "fp16"));
+    ck_assert_ok(poprt_config_set(config, "input_shape", "{\"image\": [2, 1, 8, 8]}"));
+    ck_assert_ok(poprt_config_set(config, "checkpoints", "/5/Relu_output_0"));
+    ck_assert_int_eq(poprt_config_set(config, "precision", "fp17"), POPRT_E_ARG);
+    ck_assert_ok(poprt_pass_manager_create(NULL, &manager));
+    ck_assert_ok(poprt_pass_manager_add_pipeline(manager, "convert", config));
+    ck_assert_ok(poprt_pass_manager_run(manager, model));
+    ck_assert_uint_eq(poprt_model_io_count(model, POPRT_OUTPUT), 2);
+    ck_assert_ok(poprt_model_io_at(model, POPRT_INPUT, 0, &info));
+    ck_assert_int_eq(info.dtype, POPRT_DTYPE_FLOAT16);
+    ck_assert_int_eq(info.dims[0], 2);
+    ck_assert_ok(poprt_config_set(config, "skip_passes", "no_such_pass"));
+    ck_assert_int_eq(poprt_pass_manager_add_pipeline(manager, "convert", config),
+        POPRT_E_NOT_FOUND);
+    poprt_pass_manager_release(manager);
+    poprt_config_release(config);
+    poprt_model_release(model);
+}
+END_TEST
+
 static void count_pass(void *user, const poprt_pass_event *event)
 {
     ck_assert_str_ne(event->pass, "");
+    ck_assert((event->before != NULL) == (strcmp(event->pass, "fuse_bn_into_conv") == 0));
     ++*(int *)user;
 }
 
@@ -205,6 +262,7 @@ START_TEST(passes_are_listed_and_observed)
         POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "eliminate_identity"));
     ck_assert_ok(poprt_pass_manager_add(manager, "eliminate_identity", NULL));
+    ck_assert_ok(poprt_pass_manager_show(manager, "fuse_bn_into_conv"));
     poprt_pass_manager_observe(manager, count_pass, &seen);
     ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
     ck_assert_ok(poprt_pass_manager_run(manager, model));
@@ -274,6 +332,8 @@ START_TEST(names_and_versions)
 END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
-    models_are_written_for_an_opset, files_are_written_whole, passes_do_not_change_results,
+    models_are_written_for_an_opset, files_are_written_whole, passes_take_arguments,
+    a_conversion_goes_by_its_options,
+    passes_do_not_change_results,
     passes_are_listed_and_observed, input_shapes_can_be_fixed, everything_can_be_described,
     operators_are_listed, names_and_versions)

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(prt_blob_bytes(blob), data, size);
     repair(prt_blob_bytes(blob), size);
     prt_program *program = NULL;
-    if (prt_popef_read(fuzz_allocator(), FUZZ_MEMORY / 4, blob, PRT_POPEF_RUN, &program) ==
+    if (prt_popef_read(fuzz_allocator(), FUZZ_MEMORY / 4, blob, PRT_POPEF_RUN, NULL, &program) ==
         POPRT_OK) {
         fuzz_run_program(program);
         prt_program_release(program);

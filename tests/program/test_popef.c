@@ -163,7 +163,7 @@ START_TEST(format_1_is_read)
     prt_program *p = NULL;
     prt_session *s = NULL;
     ck_assert_int_eq(prt_file_map(NULL, PRT_TEST_DATA "/popef/format_1.popef", &file), POPRT_OK);
-    const poprt_status status = prt_popef_read(NULL, 0, file, PRT_POPEF_VERIFY, &p);
+    const poprt_status status = prt_popef_read(NULL, 0, file, PRT_POPEF_VERIFY, NULL, &p);
     ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
     ck_assert_int_eq(prt_session_create(p, &(prt_session_options){ 0 }, &s), POPRT_OK);
     float x[6] = { 1, 2, 3, 4, 5, 6 }, v[2] = { 0, 0 };

@@ -23,7 +23,7 @@ nm -D --undefined-only "$library" | awk '{ print $2 }' | sed 's/@.*//' | sort >"
 for name in abort exit _exit quick_exit atexit __cxa_atexit __assert_fail printf fprintf puts \
     putchar perror vprintf vfprintf __printf_chk __fprintf_chk stderr stdout getenv secure_getenv \
     setenv putenv setlocale signal sigaction raise kill chdir fork system popen umask \
-    dlopen pthread_setaffinity_np rand srand strtok; do
+    pthread_setaffinity_np rand srand strtok; do
     grep -qx "$name" "$temp/undefined" && { echo "$name is used"; bad=1; }
 done
 # The pool's own workers are moved, by themselves (place.c), and nobody else is.
@@ -31,6 +31,9 @@ done
     [ "$(grep -c 'sched_setaffinity(0, ' "$root/lib/par/place.c")" -eq \
         "$(grep -c 'sched_setaffinity(' "$root/lib/par/place.c")" ] ||
     { echo "sched_setaffinity is used for more than a worker's own place"; bad=1; }
+# Shared objects are opened where a caller names a plug-in, and nowhere else.
+[ "$(grep -rl 'dlopen(' "$root/lib" "$root/src")" = "$root/src/plugin/load.c" ] ||
+    { echo "dlopen is used for more than plug-ins"; bad=1; }
 readelf -d "$library" | awk '/NEEDED/ { gsub(/[][]/, "", $5); print $5 }' |
     grep -v -e '^libc\.so' -e '^libm\.so' -e '^libcjson\.so' -e '^libz\.so' -e '^ld-linux' -e '^libpthread\.so' &&
     { echo "is needed at run time"; bad=1; }

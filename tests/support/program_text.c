@@ -61,7 +61,7 @@ poprt_status program_from_bytes(const void *data, size_t size, bool full, prt_pr
     if (size != 0)
         memcpy(prt_blob_bytes(blob), data, size);
     const poprt_status status =
-        prt_popef_read(NULL, 0, blob, full ? PRT_POPEF_VERIFY : PRT_POPEF_RUN, out);
+        prt_popef_read(NULL, 0, blob, full ? PRT_POPEF_VERIFY : PRT_POPEF_RUN, NULL, out);
     prt_blob_release(blob);
     return status;
 }

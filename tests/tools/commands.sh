@@ -1,40 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # commands.sh POPRT ROOT — command lines, exit codes and files of the tool.
-poprt=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-data=$2/tests/data
-digits=$data/digits/model.onnx
-failed=0
-temp=$(mktemp -d) || exit 2
-trap 'rm -rf "$temp"' EXIT
-cd "$temp" || exit 2
-
-# expect CODE WORDS... : runs poprt with the words; its output goes to out and err.
-expect() {
-    want=$1
-    shift
-    "$poprt" "$@" >out 2>err
-    got=$?
-    [ "$got" -eq "$want" ] && return 0
-    echo "FAILED: poprt $* ended with $got, expected $want"
-    sed 's/^/    /' out err
-    failed=1
-}
-
-# has FILE PATTERN
-has() {
-    grep -q -e "$2" "$1" && return 0
-    echo "FAILED: no '$2' in $1:"
-    sed 's/^/    /' "$1"
-    failed=1
-}
-
-# there FILE...
-there() {
-    for f in "$@"; do
-        [ -s "$f" ] || { echo "FAILED: $f was not written"; failed=1; }
-    done
-}
+. "$2/tests/tools/expect.sh"
 
 # The main command line.
 expect 0 --help
@@ -101,6 +68,10 @@ expect 2 --show=yes -i "$digits"
 expect 2 surplus -i "$digits"
 
 # poprt run
+expect 0 inspect --passes
+has out '^## fuse_bn_into_conv$'
+has out '^- A pass of PopRT since 1.4.$'
+expect 2 inspect --passes --ops
 expect 0 run --help
 expect 0 run "$digits"
 has out '^logits .*float32 .*\[1, 10\]'

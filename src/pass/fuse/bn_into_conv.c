@@ -103,6 +103,8 @@ static bool apply(prt_pass *p, prt_build *builder, prt_op *root)
      * parameters go in exactly when the normalisation is out, whatever is refused on the way. */
     if (m.conv->n_in < 3)
         builder->status = prt_op_add_input(m.conv, NULL);
+    if (prt_pass_may_replace(&root->out[0], &m.conv->out[0]))
+        m.conv->out[0].name = PRT_STR(""); /* another value from now on */
     (void)prt_pass_replace(builder, &root->out[0], &m.conv->out[0]);
     if (!prt_value_used(&root->out[0])) {
         prt_op_set_input(m.conv, 1, weights);

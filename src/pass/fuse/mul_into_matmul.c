@@ -6,11 +6,13 @@
  *     MatMul(x * c, W)       c one number, or one for each row of W
  *
  * and so does a constant divisor. W is a constant that the product alone reads, of rank 2 or more;
- * the factor does not enlarge the result. What the type cannot hold is left as it is.
+ * the factor does not enlarge the result.
+ * Formulas of Gelu and RMS norm keep theirs. What the type cannot hold is left as it is.
  *
  * Results differ by the rounding of the scaled weight: units of the last place of the sum's largest
  * term. By powers of two they do not, as long as nothing is below the normal numbers.
  */
+#include "pass/fuse/formulas.h"
 #include "pass/match.h"
 
 /* The constant and the other operand of Mul or Div. */
@@ -81,12 +83,21 @@ static bool apply_behind(prt_pass *p, prt_build *b, prt_op *root)
     return put(b, root, matmul, prt_op_input(matmul, 0), w);
 }
 
+/* The factor ends Gelu or an RMS norm that is written out, and which runs faster as one. */
+static bool ends_formula(const prt_op *mul)
+{
+    prt_formula_norm norm;
+    bool tanh;
+    return mul != NULL &&
+        (prt_formula_gelu(mul, &tanh) != NULL || prt_formula_rms_norm(mul, &norm));
+}
+
 static bool apply_before(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_op *mul = prt_match_interior(root, 0, PRT_OP_mul);
     const prt_op *by = mul != NULL ? mul : prt_match_interior(root, 0, PRT_OP_div);
     prt_value *x, *c, *w = weight_of(root);
-    if (by == NULL || w == NULL || !read_factor(by, &x, &c) ||
+    if (by == NULL || w == NULL || ends_formula(mul) || !read_factor(by, &x, &c) ||
         (w = scale(p, b, by, w, c, true)) == NULL)
         return b->status != POPRT_OK;
     return put(b, root, root, x, w);

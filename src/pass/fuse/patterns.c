@@ -43,12 +43,8 @@ static prt_value *shape_of(prt_build *b, prt_value *x)
     return prt_build_unary(b, PRT_OP_shape, x);
 }
 
-static bool apply_norm(prt_pass *p, prt_build *b, prt_op *root)
+static bool put_norm(prt_build *b, prt_op *root, prt_formula_norm n)
 {
-    prt_formula_norm n;
-    (void)p;
-    if (!prt_formula_layer_norm(root, &n))
-        return false;
     const int64_t hidden = n.x->type->dims[n.x->type->rank - 1], rows[2] = { -1, hidden };
     if (!prt_dim_is_number(hidden) || hidden == 0)
         return false;
@@ -69,10 +65,57 @@ static bool apply_norm(prt_pass *p, prt_build *b, prt_op *root)
     return true;
 }
 
-static const prt_rewrite by_erf[] = { { PRT_OP_mul, apply_by_erf } };
-static const prt_rewrite by_tanh[] = { { PRT_OP_mul, apply_by_tanh } };
-static const prt_rewrite norms[] = { { PRT_OP_add, apply_norm } };
+static bool apply_norm(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_formula_norm n;
+    (void)p;
+    return prt_formula_layer_norm(root, &n) && put_norm(b, root, n);
+}
 
-const prt_pass_hooks prt_pass_erf_gelu_pattern = { .rewrites = by_erf, .n_rewrites = 1 };
-const prt_pass_hooks prt_pass_gelu_pattern = { .rewrites = by_tanh, .n_rewrites = 1 };
-const prt_pass_hooks prt_pass_layer_norm_pattern = { .rewrites = norms, .n_rewrites = 1 };
+/* ours: the operator that opset 17 has for it is taken too, as it would be written out for opset 11
+ * before the reference sees it. */
+static bool apply_norm_op(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_layer_normalization_attrs *a = root->attrs;
+    const prt_formula_norm n = { prt_op_input(root, 0), prt_op_input(root, 1),
+        prt_op_input(root, 2), (double)a->epsilon };
+    const prt_type *x = prt_match_ranked(n.x), *scale = prt_match_ranked(n.scale);
+    const prt_type *bias = prt_match_ranked(n.bias);
+    (void)p;
+    if (x == NULL || scale == NULL || bias == NULL || x->rank < 1 || scale->rank != 1 ||
+        bias->rank != 1 || (a->axis != -1 && a->axis != x->rank - 1) || !prt_match_only(root, 1) ||
+        scale->dims[0] != x->dims[x->rank - 1] || bias->dims[0] != scale->dims[0])
+        return false;
+    return put_norm(b, root, n);
+}
+
+static bool apply_gelu_op(prt_build *b, prt_op *root, bool by_tanh)
+{
+    const prt_gelu_attrs *a = root->attrs;
+    prt_value *x = prt_op_input(root, 0);
+    if (prt_str_is(a->approximate, "tanh") != by_tanh || !prt_formula_is_float(x))
+        return false;
+    return prt_match_put(b, root, by_tanh ? PRT_OP_gc_gelu : PRT_OP_gc_gelu_erf, NULL, 1, &x);
+}
+
+static bool apply_erf_op(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return apply_gelu_op(b, root, false);
+}
+
+static bool apply_tanh_op(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return apply_gelu_op(b, root, true);
+}
+
+static const prt_rewrite by_erf[] = { { PRT_OP_mul, apply_by_erf }, { PRT_OP_gelu, apply_erf_op } };
+static const prt_rewrite by_tanh[] = { { PRT_OP_mul, apply_by_tanh },
+    { PRT_OP_gelu, apply_tanh_op } };
+static const prt_rewrite norms[] = { { PRT_OP_add, apply_norm },
+    { PRT_OP_layer_normalization, apply_norm_op } };
+
+const prt_pass_hooks prt_pass_erf_gelu_pattern = { .rewrites = by_erf, .n_rewrites = 2 };
+const prt_pass_hooks prt_pass_gelu_pattern = { .rewrites = by_tanh, .n_rewrites = 2 };
+const prt_pass_hooks prt_pass_layer_norm_pattern = { .rewrites = norms, .n_rewrites = 2 };

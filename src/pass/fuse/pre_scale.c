@@ -102,6 +102,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_op_set_input(q.matmul, 1, w);
     if (q.add != NULL)
         prt_op_set_input(q.add, q.bias_slot, bias);
+    scores->out[0].name = PRT_STR(""); /* another value from now on */
     (void)prt_pass_replace(b, &root->out[0], &scores->out[0]);
     return true;
 }

@@ -51,7 +51,7 @@ static poprt_status name_nodes(prt_module *m)
     return status;
 }
 
-static bool is_listed(const char *list, prt_str item)
+bool prt_calibrate_lists(const char *list, prt_str item)
 {
     while (list != NULL && *list != '\0') {
         list += strspn(list, " \t,");
@@ -70,7 +70,7 @@ static bool is_layer(const calibrator *c, const prt_op *op)
 {
     prt_tensor t;
     return prt_fp8_is_layer(op) && prt_fp8_weight(op, &t) &&
-        !is_listed(c->how->skip, op->origin) &&
+        !prt_calibrate_lists(c->how->skip, op->origin) &&
         (!prt_op_is(op, PRT_OP_conv) || ((const prt_conv_attrs *)op->attrs)->group == 1);
 }
 

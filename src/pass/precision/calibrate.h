@@ -26,6 +26,9 @@ typedef struct prt_calibration {
     prt_str log;             /* the text of quantize.log */
 } prt_calibration;
 
+/* Whether a list with commas between has this item. */
+bool prt_calibrate_lists(const char *list, prt_str item);
+
 /*
  * Layers are the Conv, MatMul and Gemm of the main graph that float_to_fp8 takes; others have the
  * defaults. Nodes get unique names; with gptq, weights are rounded in the model as well. The

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/file.h"
 #include "pass/precision/feed.h"
 #include "pass/precision/fp8.h"
 #include "pass/precision/lines.h"
@@ -225,26 +224,6 @@ static poprt_status put_layer(const prt_pass *p, const tap *t, const prt_tensor 
     return POPRT_OK;
 }
 
-static poprt_status write_log(const prt_pass *p, prt_lines *lines)
-{
-    const char *folder = prt_pass_text(p, "output_dir");
-    const size_t n = strlen(folder);
-    char path[4096];
-    prt_str text;
-    prt_file_writer *writer = NULL;
-    const int size = snprintf(path, sizeof(path), "%s%sprecision_compare.log", folder,
-        n == 0 || folder[n - 1] == '/' ? "" : "/");
-    if (size < 0 || (size_t)size >= sizeof(path))
-        return prt_fail(POPRT_E_LIMIT, "output_dir", "the path is too long");
-    PRT_TRY(prt_lines_finish(lines, &text));
-    PRT_TRY(prt_file_writer_create(p->module->allocator, path, &writer));
-    const poprt_status status = prt_file_writer_write(writer, text.data, text.size);
-    if (status == POPRT_OK)
-        return prt_file_writer_commit(writer);
-    prt_file_writer_abandon(writer);
-    return status;
-}
-
 static poprt_status compare_layers(pair *c, const tap_list *taps, prt_lines *lines)
 {
     PRT_TRY(clone_tapped(c->p, c->p->origin, taps, &c->before));
@@ -276,8 +255,11 @@ static poprt_status run_layers(prt_pass *p, prt_graph *graph, bool *changed)
     if (c.after != NULL)
         prt_module_release(c.after);
     PRT_TRY(status);
-    return write_log(p, &lines);
+    return prt_lines_write(&lines, p->module->allocator, prt_pass_text(p, "output_dir"),
+        "precision_compare.log");
 }
 
-const prt_pass_hooks prt_pass_check_with_fake_data = { .run = run_check, .compares = true };
-const prt_pass_hooks prt_pass_layer_precision_compare = { .run = run_layers, .compares = true };
+const prt_pass_hooks prt_pass_check_with_fake_data = { .run = run_check,
+    .compares = PRT_COMPARES_LIST };
+const prt_pass_hooks prt_pass_layer_precision_compare = { .run = run_layers,
+    .compares = PRT_COMPARES_STAGE };

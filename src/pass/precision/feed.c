@@ -149,6 +149,6 @@ poprt_status prt_feed_batch(const prt_feed *feed, const prt_module *module, size
                           : make_up(feed, v, &state, arena, &tensors[i]));
     }
     if (feed->run != NULL)
-        return feed->run(feed->user, module, n_in, in, g->ret->n_in, out, arena);
+        return feed->run(feed->user, module, index, n_in, in, g->ret->n_in, out, arena);
     return prt_ir_run(g, n_in, in, g->ret->n_in, out, arena);
 }

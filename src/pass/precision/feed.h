@@ -14,8 +14,10 @@ typedef struct prt_feed_array {
     prt_tensor tensor;
 } prt_feed_array;
 
-/* Runs the main graph: `out` are views that live as long as `arena`. */
-typedef poprt_status (*prt_feed_run)(void *user, const prt_module *module, uint32_t n_in,
+/* Runs the main graph: `out` are views that live as long as `arena`. `batch` counts the runs on one
+ * module; at 0 it may be another one than before. */
+typedef poprt_status (*prt_feed_run)(void *user, const prt_module *module, size_t batch,
+    uint32_t n_in,
     const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena);
 
 typedef struct prt_feed {

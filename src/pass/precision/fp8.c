@@ -7,6 +7,9 @@
  * Gemm's alpha and beta, are applied to the float16 result. Weights are rounded once, from what the
  * model has.
  *
+ * With calibration_loss_type formats and scales come from running the samples of the manager's feed
+ * (calibrate.h), quantize.log tells how, and the layers that lose most stay float16.
+ *
  * Options: fp8_params "input_format,weight_format,input_scale,weight_scale"; fp8_input_dict and
  * fp8_weight_dict {"node": ["F143", -2], …} go before it for the nodes they name. Names that no
  * layer has are not an error. ours: with skip_op layers whose right side is computed and
@@ -16,13 +19,16 @@
 #include "pass/precision/fp8.h"
 
 #include "ir/extra.h"
+#include "pass/precision/calibrate.h"
 #include "pass/precision/half.h"
+#include "pass/precision/lines.h"
 #include "pass/rewrite.h"
 
 typedef struct settings {
     prt_pass *p;
     prt_fp8_code input, weight;
     const prt_json *inputs, *weights; /* by node; may be NULL */
+    const char *skip; /* names of nodes that stay float16, commas between */
     bool weights_only, skip_op;
     uint32_t converted;
 } settings;
@@ -105,11 +111,44 @@ static poprt_status read_settings(settings *s)
     const prt_str convert = prt_str_of(prt_pass_text(s->p, "convert_model"));
     s->weights_only = prt_str_is(convert, "fp8_weight");
     s->skip_op = prt_pass_bool(s->p, "skip_op");
+    s->skip = prt_pass_text(s->p, "skip_op_names");
     if (!s->weights_only && !prt_str_is(convert, "fp8"))
         return bad("convert_model", convert, "fp8 or fp8_weight");
     PRT_TRY(read_params(s));
     PRT_TRY(read_dict(s, "fp8_input_dict", &s->inputs));
     return read_dict(s, "fp8_weight_dict", &s->weights);
+}
+
+/* Results go before what the options say. */
+static poprt_status calibrate(settings *s)
+{
+    prt_calibrate how = { .weights_only = s->weights_only, .skip = s->skip,
+        .cancelled = s->p->cancelled, .cancel_user = s->p->cancel_user };
+    const char *loss = prt_pass_text(s->p, "calibration_loss_type");
+    const int64_t keep = prt_pass_i64(s->p, "num_of_layers_keep_fp16");
+    prt_calibration found;
+    prt_json *inputs, *weights;
+    if (loss[0] == '\0')
+        return POPRT_OK;
+    if (!prt_loss_find(loss, &how.loss))
+        return bad("calibration_loss_type", prt_str_of(loss),
+            "mse, mae, snr, kld, cos_dist or gptq");
+    if (keep < 0 || keep > INT32_MAX)
+        return prt_fail(POPRT_E_ARG, "num_of_layers_keep_fp16", "%lld is no number of layers",
+            (long long)keep);
+    if (s->p->feed == NULL || s->p->feed->n_arrays == 0)
+        return prt_fail(POPRT_E_ARG, "data_preprocess",
+            "calibration needs samples: a folder of .npy files, an .npz or a pickle");
+    how.keep = (uint32_t)keep;
+    how.feed = *s->p->feed;
+    PRT_TRY(prt_calibrate_run(s->p->module, &how, s->p->arena, &found));
+    PRT_TRY(prt_json_parse(s->p->arena, found.inputs.data, found.inputs.size, &inputs));
+    PRT_TRY(prt_json_parse(s->p->arena, found.weights.data, found.weights.size, &weights));
+    s->inputs = inputs;
+    s->weights = weights;
+    s->skip = found.skip.data;
+    return prt_lines_write_text(found.log, s->p->module->allocator,
+        prt_pass_text(s->p, "output_dir"), "quantize.log");
 }
 
 static prt_fp8_code code_for(const prt_json *dict, const prt_op *op, prt_fp8_code otherwise)
@@ -271,7 +310,7 @@ static prt_value *finish(prt_build *b, const prt_op *op, prt_value *y, prt_value
 static bool is_taken(const settings *s, const prt_op *op)
 {
     prt_tensor t;
-    if (!prt_fp8_is_layer(op) || prt_pass_lists(s->p, "skip_op_names", op->origin))
+    if (!prt_fp8_is_layer(op) || prt_calibrate_lists(s->skip, op->origin))
         return false;
     if (prt_op_is(op, PRT_OP_conv) && op->in[1].value->type->rank < 3)
         return false;
@@ -329,6 +368,7 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     settings s = { .p = p };
     PRT_TRY(read_settings(&s));
+    PRT_TRY(calibrate(&s));
     PRT_TRY(convert_graph(&s, graph));
     prt_pass_note(p, "", "%u layers compute with 8-bit floats", s.converted);
     *changed = *changed || s.converted != 0;

@@ -2,6 +2,9 @@
 /* lines.c — text of logs. */
 #include "pass/precision/lines.h"
 
+#include <stdio.h>
+
+#include "base/file.h"
 #include "op/number_text.h"
 
 void prt_lines_text(prt_lines *to, prt_str text)
@@ -47,4 +50,30 @@ poprt_status prt_lines_finish(prt_lines *to, prt_str *out)
         return POPRT_E_NOMEM;
     *out = (prt_str){ text, (uint32_t)to->text.count };
     return POPRT_OK;
+}
+
+poprt_status prt_lines_write_text(prt_str text, const prt_allocator *allocator,
+    const char *folder, const char *name)
+{
+    const size_t n = strlen(folder);
+    char path[4096];
+    prt_file_writer *writer = NULL;
+    const int size = snprintf(path, sizeof(path), "%s%s%s", folder,
+        n == 0 || folder[n - 1] == '/' ? "" : "/", name);
+    if (size < 0 || (size_t)size >= sizeof(path))
+        return prt_fail(POPRT_E_LIMIT, "output_dir", "the path is too long");
+    PRT_TRY(prt_file_writer_create(allocator, path, &writer));
+    const poprt_status status = prt_file_writer_write(writer, text.data, text.size);
+    if (status == POPRT_OK)
+        return prt_file_writer_commit(writer);
+    prt_file_writer_abandon(writer);
+    return status;
+}
+
+poprt_status prt_lines_write(prt_lines *to, const prt_allocator *allocator, const char *folder,
+    const char *name)
+{
+    prt_str text;
+    PRT_TRY(prt_lines_finish(to, &text));
+    return prt_lines_write_text(text, allocator, folder, name);
 }

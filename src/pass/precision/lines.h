@@ -23,5 +23,10 @@ void prt_lines_field(prt_lines *to, const char *name, double value); /* " name v
 void prt_lines_moments(prt_lines *to, const prt_moments *m);
 
 poprt_status prt_lines_finish(prt_lines *to, prt_str *out);
+/* Ends the text and writes it to FOLDER/NAME, whole or not at all. */
+poprt_status prt_lines_write(prt_lines *to, const prt_allocator *allocator, const char *folder,
+    const char *name);
+poprt_status prt_lines_write_text(prt_str text, const prt_allocator *allocator,
+    const char *folder, const char *name);
 
 #endif

@@ -90,5 +90,15 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/mul_into_matmul", factors_behind, factors_before, near_misses_are_left,
+START_TEST(gelu_keeps_its_half)
+{
+    assert_pass_leaves("fuse_mul_into_matmul", NULL,
+        "x = input f32[2,3]\nr = const f32[] {1.41421356}\no = const f32[] {1}\n"
+        "h = const f32[] {0.5}\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\na = div x r\n"
+        "b = erf a\nc = add b o\nd = mul x c\ne = mul d h\ny = matmul e w\nreturn y\n");
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/fuse/mul_into_matmul", gelu_keeps_its_half,
+    factors_behind, factors_before, near_misses_are_left,
     constants_are_not_made_without_end, regions)

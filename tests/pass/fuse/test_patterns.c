@@ -110,4 +110,24 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/patterns", gelus, layer_norms, norms_of_other_forms_are_left, regions)
+START_TEST(operators_count_as_their_formulas)
+{
+    assert_pass_rewrites("erf_gelu_pattern", NULL, "x = input f32[2]\ny = gelu x\nreturn y\n",
+        "x = input f32[2]\ny = gc_gelu_erf x\nreturn y\n");
+    assert_pass_leaves("erf_gelu_pattern", NULL,
+        "x = input f32[2]\ny = gelu x {approximate=\"tanh\"}\nreturn y\n");
+    assert_pass_rewrites("gelu_pattern", NULL,
+        "x = input f32[2]\ny = gelu x {approximate=\"tanh\"}\nreturn y\n",
+        "x = input f32[2]\ny = gc_gelu x\nreturn y\n");
+    assert_pass_keeps_results(
+        "x = input f32[2,3,4]\ns = const f32[4] {1, 2, 3, 4}\nb = const f32[4] {0, 1, 0, -1}\n"
+        "y = layer_normalization x s b {epsilon=0.001}\nreturn y\n",
+        "layer_norm_pattern", 1e-6);
+    assert_pass_leaves("layer_norm_pattern", NULL,
+        "x = input f32[2,3,4]\ns = const f32[3,4] {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}\n"
+        "y = layer_normalization x s {axis=1}\nreturn y\n");
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/fuse/patterns", operators_count_as_their_formulas,
+    gelus, layer_norms, norms_of_other_forms_are_left, regions)

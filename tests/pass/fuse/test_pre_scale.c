@@ -20,7 +20,7 @@ START_TEST(the_factor_goes_into_the_weights)
         X
         "w_0 = const f32[4,2] {0.25,0.5,0.75,1,1.25,1.5,1.75,2}\nb_1 = const f32[2] {0.25,-0.5}\n"
         "m = matmul x w_0 @proj\na = add m b_1\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"
-        "s = matmul q k @scores\ny = softmax s\nreturn y\n");
+        "d = matmul q k @scores\ny = softmax d\nreturn y\n");
     assert_pass_keeps_results(MOVED "d = div s c\ny = softmax d\nreturn y\n", pass, 0);
     assert_pass_keeps_results(MOVED
         "e = const f32[1] {0.3}\nd = mul e s\ny = softmax d\nreturn y\n",

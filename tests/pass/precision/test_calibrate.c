@@ -416,9 +416,10 @@ START_TEST(the_worst_layers_stay_half)
 }
 END_TEST
 
-static poprt_status run_and_count(void *user, const prt_module *module, uint32_t n_in,
+static poprt_status run_and_count(void *user, const prt_module *module, size_t batch, uint32_t n_in,
     const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *memory)
 {
+    (void)batch;
     ++*(uint32_t *)user;
     return prt_ir_run(module->main, n_in, in, n_out, out, memory);
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* plugin.c — plug-ins of an environment: what of poprt/env.h only the whole library has. */
+#include "plugin/plugin.h"
+
+#include "api/handles.h"
+#include "poprt/plugin.h"
+
+static void log_line(void *user, int32_t level, const char *text)
+{
+    prt_env_log(user, level, text);
+}
+
+/* The tables, made with the first plug-in, while they may change. */
+static poprt_status open_tables(poprt_env *env)
+{
+    if (atomic_load_explicit(&env->frozen, memory_order_relaxed))
+        return prt_fail(POPRT_E_STATE, "plug-in",
+            "something was made from the environment already: plug-ins come first");
+    if (env->plugins != NULL)
+        return POPRT_OK;
+    PRT_TRY(prt_plugins_create(&env->allocator, log_line, env, &env->plugins));
+    env->release_plugins = prt_plugins_release;
+    env->ops = prt_plugins_ops(env->plugins);
+    return POPRT_OK;
+}
+
+poprt_status poprt_env_load_plugin(poprt_env *env, const char *path)
+{
+    PRT_REQUIRE(env);
+    PRT_REQUIRE(path);
+    poprt_status status = open_tables(env);
+    if (status == POPRT_OK)
+        status = prt_plugins_load(env->plugins, path);
+    return prt_fail_in_file(prt_fail_at_stage(status, "plug-in"), path);
+}
+
+poprt_status poprt_env_add_plugin(poprt_env *env, const poprt_plugin *plugin)
+{
+    PRT_REQUIRE(env);
+    PRT_REQUIRE(plugin);
+    poprt_status status = open_tables(env);
+    if (status == POPRT_OK)
+        status = prt_plugins_add(env->plugins, plugin);
+    return prt_fail_at_stage(status, "plug-in");
+}
+
+poprt_status poprt_env_pass_at(poprt_env *env, size_t index, poprt_pass_info *out)
+{
+    PRT_REQUIRE(out);
+    const prt_pass_def *def =
+        env != NULL && env->plugins != NULL ? prt_plugins_pass(env->plugins, index) : NULL;
+    if (def == NULL)
+        return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass of a plug-in",
+            index);
+    const poprt_pass_info info = { .struct_size = sizeof(info), .name = def->name,
+        .help = def->doc, .since = def->since };
+    return prt_export(out, &info, sizeof(info), "out");
+}

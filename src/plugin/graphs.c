@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* graphs.c — what plug-ins may ask of graphs, nodes and values. */
+#include "ir/extra.h"
+#include "plugin/parts.h"
+
+static const prt_graph *graph_of(const poprt_graph *graph)
+{
+    return (const prt_graph *)(const void *)graph;
+}
+
+static const prt_op *op_of(const poprt_node *node)
+{
+    return (const prt_op *)(const void *)node;
+}
+
+static const prt_value *value_of(const poprt_value *value)
+{
+    return (const prt_value *)(const void *)value;
+}
+
+static poprt_graph *show_graph(const prt_graph *graph)
+{
+    return (poprt_graph *)(uintptr_t)graph;
+}
+
+static poprt_node *show_op(const prt_op *op)
+{
+    return (poprt_node *)(uintptr_t)op;
+}
+
+static poprt_value *show_value(const prt_value *value)
+{
+    return (poprt_value *)(uintptr_t)value;
+}
+
+/* ---- graphs */
+
+static poprt_node *graph_first(const poprt_graph *graph)
+{
+    return show_op(graph_of(graph)->first);
+}
+
+static poprt_node *node_next(const poprt_node *node)
+{
+    const prt_op *next = op_of(node)->next;
+    while (next != NULL && next->dead) /* erased ops keep what followed them */
+        next = next->next;
+    return show_op(next);
+}
+
+static uint32_t graph_inputs(const poprt_graph *graph)
+{
+    return (uint32_t)graph_of(graph)->inputs.count;
+}
+
+static poprt_value *graph_input(const poprt_graph *graph, uint32_t index)
+{
+    const prt_graph *g = graph_of(graph);
+    return index < g->inputs.count ? show_value(g->inputs.data[index]) : NULL;
+}
+
+static uint32_t graph_outputs(const poprt_graph *graph)
+{
+    return graph_of(graph)->ret->n_in;
+}
+
+static poprt_value *graph_output(const poprt_graph *graph, uint32_t index)
+{
+    return show_value(prt_op_input(graph_of(graph)->ret, index));
+}
+
+/* ---- nodes */
+
+static const char *text_of(prt_str s)
+{
+    return s.data != NULL ? s.data : "";
+}
+
+static const char *node_op_type(const poprt_node *node)
+{
+    return text_of(op_of(node)->name);
+}
+
+static const char *node_domain(const poprt_node *node)
+{
+    return text_of(op_of(node)->domain);
+}
+
+static const char *node_name(const poprt_node *node)
+{
+    return text_of(op_of(node)->origin);
+}
+
+static poprt_graph *node_graph(const poprt_node *node)
+{
+    return op_of(node)->dead ? NULL : show_graph(op_of(node)->graph);
+}
+
+static uint32_t node_inputs(const poprt_node *node)
+{
+    return op_of(node)->dead ? 0 : op_of(node)->n_in;
+}
+
+static poprt_value *node_input(const poprt_node *node, uint32_t index)
+{
+    return op_of(node)->dead ? NULL : show_value(prt_op_input(op_of(node), index));
+}
+
+static uint32_t node_outputs(const poprt_node *node)
+{
+    return op_of(node)->dead ? 0 : op_of(node)->n_out;
+}
+
+static poprt_value *node_output(const poprt_node *node, uint32_t index)
+{
+    const prt_op *op = op_of(node);
+    return !op->dead && index < op->n_out ? show_value(&op->out[index]) : NULL;
+}
+
+static uint32_t node_subgraphs(const poprt_node *node)
+{
+    return op_of(node)->dead ? 0 : op_of(node)->n_regions;
+}
+
+static poprt_graph *node_subgraph(const poprt_node *node, uint32_t index)
+{
+    const prt_op *op = op_of(node);
+    return !op->dead && index < op->n_regions ? show_graph(op->regions[index]) : NULL;
+}
+
+/* Attributes that no row names are kept as bytes. */
+static bool show_mark(const prt_op *op, const char *name, poprt_attr *out)
+{
+    poprt_attr a = { .name = name };
+    prt_str text;
+    if (prt_op_mark_i64(op, name, &a.integer)) {
+        a.kind = POPRT_ATTR_INT;
+    } else if (prt_op_mark_f32(op, name, &a.real)) {
+        a.kind = POPRT_ATTR_FLOAT;
+    } else if (prt_op_mark_text(op, name, &text)) {
+        a.kind = POPRT_ATTR_STRING;
+        a.string = text.data;
+        a.count = text.size;
+    } else {
+        return false;
+    }
+    *out = a;
+    return true;
+}
+
+static poprt_status node_attr(const poprt_node *node, const char *name, poprt_attr *out)
+{
+    const prt_op *op = op_of(node);
+    const prt_raw *at = NULL;
+    prt_str other;
+    if (name == NULL)
+        return prt_fail(POPRT_E_ARG, NULL, "an attribute has a name");
+    const uint32_t index =
+        op->def != NULL ? prt_op_attr(op->def, prt_str_of(name)) : UINT32_MAX;
+    if (index != UINT32_MAX)
+        return prt_plugin_show_attr(&op->def->attrs[index], op->attrs, out);
+    if (show_mark(op, name, out))
+        return POPRT_OK;
+    while (prt_op_next_extra(op, &at, &other))
+        if (prt_str_is(other, name))
+            return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
+                "attribute %.100s is no integer, float or string", name);
+    return prt_fail(POPRT_E_NOT_FOUND, prt_op_label(op), "there is no attribute %.100s", name);
+}
+
+/* ---- values */
+
+static const char *value_name(const poprt_value *value)
+{
+    return text_of(value_of(value)->name);
+}
+
+static poprt_status value_type(const poprt_value *value, poprt_type *out)
+{
+    const prt_type *type = value_of(value)->type;
+    poprt_type t = { .dtype = POPRT_DTYPE_UNDEFINED, .rank = -1 };
+    if (prt_type_is_tensor(type)) {
+        t.dtype = type->dtype;
+        t.rank = type->rank <= POPRT_PLUGIN_MAX_RANK ? type->rank : -1;
+    }
+    for (int32_t i = 0; i < t.rank; i++)
+        t.dims[i] = type->dims[i] != PRT_DIM_UNKNOWN ? type->dims[i] : -1;
+    *out = t;
+    return POPRT_OK;
+}
+
+static poprt_status value_constant(poprt_pass_run *pass, const poprt_value *value,
+    poprt_tensor *out)
+{
+    const prt_value *v = value_of(value);
+    prt_arena *arena = pass->p->arena;
+    prt_tensor *t = PRT_NEW(arena, prt_tensor); /* the dims must stay */
+    if (t == NULL)
+        return POPRT_E_NOMEM;
+    if (!prt_value_is_fixed(v))
+        return prt_fail(POPRT_E_NOT_FOUND, text_of(v->name), "the value is no constant");
+    if (!prt_value_aligned(v, arena, t))
+        return prt_fail(POPRT_E_UNSUPPORTED, text_of(v->name), "the constant is no tensor here");
+    *out = (poprt_tensor){ .data = t->data, .size = t->size, .dims = t->dims, .rank = t->rank,
+        .dtype = t->dtype };
+    return POPRT_OK;
+}
+
+static poprt_node *value_maker(const poprt_value *value)
+{
+    return show_op(value_of(value)->def);
+}
+
+static poprt_node *value_reader(const poprt_value *value, uint32_t index, uint32_t *slot)
+{
+    prt_for_each_use(use, value_of(value))
+    {
+        if (use->user == use->user->graph->ret || index-- != 0)
+            continue;
+        if (slot != NULL)
+            *slot = (uint32_t)(use - use->user->in);
+        return show_op(use->user);
+    }
+    return NULL;
+}
+
+static int32_t value_is_output(const poprt_value *value)
+{
+    return prt_value_is_output(value_of(value));
+}
+
+void prt_plugin_host_graphs(poprt_host *host)
+{
+    host->graph_first = graph_first;
+    host->node_next = node_next;
+    host->graph_inputs = graph_inputs;
+    host->graph_input = graph_input;
+    host->graph_outputs = graph_outputs;
+    host->graph_output = graph_output;
+    host->node_op_type = node_op_type;
+    host->node_domain = node_domain;
+    host->node_name = node_name;
+    host->node_graph = node_graph;
+    host->node_inputs = node_inputs;
+    host->node_input = node_input;
+    host->node_outputs = node_outputs;
+    host->node_output = node_output;
+    host->node_subgraphs = node_subgraphs;
+    host->node_subgraph = node_subgraph;
+    host->node_attr = node_attr;
+    host->value_name = value_name;
+    host->value_type = value_type;
+    host->value_constant = value_constant;
+    host->value_maker = value_maker;
+    host->value_reader = value_reader;
+    host->value_is_output = value_is_output;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* host.c — the table that plug-ins get, and what becomes of their failures. */
+#include "plugin/parts.h"
+
+#include <stdio.h>
+
+/* Blocks begin with nothing of ours: the allocator knows their size. */
+static void *host_allocate(const poprt_host *host, size_t size)
+{
+    const prt_plugins *plugins = (const prt_plugins *)(const void *)host;
+    return prt_mem_alloc(&plugins->allocator, size != 0 ? size : 1);
+}
+
+static void host_release(const poprt_host *host, void *block)
+{
+    const prt_plugins *plugins = (const prt_plugins *)(const void *)host;
+    if (block != NULL)
+        prt_mem_free(&plugins->allocator, block);
+}
+
+static poprt_status host_fail(poprt_status status, const char *subject, const char *message)
+{
+    return prt_fail(status, subject, "%s", message != NULL ? message : "");
+}
+
+static void host_log(const poprt_host *host, int32_t level, const char *text)
+{
+    const prt_plugins *plugins = (const prt_plugins *)(const void *)host;
+    if (plugins->log != NULL && text != NULL && level >= 1 && level <= 4)
+        plugins->log(plugins->log_user, level, text);
+}
+
+void prt_plugin_host_init(prt_plugins *plugins)
+{
+    plugins->host = (poprt_host){ .struct_size = sizeof(poprt_host),
+        .abi = POPRT_PLUGIN_ABI,
+        .library = POPRT_VERSION_STRING,
+        .allocate = host_allocate,
+        .release = host_release,
+        .fail = host_fail,
+        .log = host_log };
+    prt_plugin_host_ops(&plugins->host);
+    prt_plugin_host_graphs(&plugins->host);
+    prt_plugin_host_edits(&plugins->host);
+    prt_plugin_host_passes(&plugins->host);
+}
+
+void prt_plugin_enter(void)
+{
+    (void)prt_fail(POPRT_OK, NULL, "%s", "");
+}
+
+poprt_status prt_plugin_leave(const prt_plugin *plugin, const char *what, const char *subject,
+    poprt_status status)
+{
+    if (status == POPRT_OK || status == POPRT_E_CANCELLED)
+        return status;
+    prt_error_copy told;
+    prt_error_save(&told);
+    if (status < POPRT_OK || status > POPRT_E_INTERNAL)
+        status = POPRT_E_PLUGIN;
+    if (told.status == POPRT_OK)
+        (void)snprintf(told.message, sizeof(told.message), "it gave no reason");
+    return prt_fail(status, told.subject[0] != '\0' ? told.subject : subject,
+        "plug-in %.100s, %.200s: %s", plugin->name, what, told.message);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replace_add.c — a plug-in with one pass: replace_add_with_sub puts a Sub where an Add was, in the
+ * main graph and those within. Not a good idea, but easy to see.
+ */
+#include <string.h>
+
+#include "poprt/plugin.h"
+
+static poprt_status replace(const poprt_host *host, poprt_graph *graph, poprt_node *add)
+{
+    poprt_node *sub = NULL;
+    poprt_value *const in[] = { host->node_input(add, 0), host->node_input(add, 1) };
+    const poprt_node_form form = { .struct_size = sizeof(form),
+        .op_type = "Sub",
+        .name = host->node_name(add),
+        .inputs = in,
+        .n_inputs = 2,
+        .n_outputs = 1 };
+    const poprt_status status = host->graph_add_node(graph, add, &form, &sub);
+    if (status != POPRT_OK)
+        return status;
+    return host->value_replace(host->node_output(add, 0), host->node_output(sub, 0));
+}
+
+static poprt_status run(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
+    int32_t *changed)
+{
+    for (poprt_node *n = host->graph_first(graph); n != NULL; n = host->node_next(n)) {
+        if (strcmp(host->node_op_type(n), "Add") != 0 || host->node_domain(n)[0] != '\0')
+            continue;
+        const poprt_status status = replace(host, graph, n);
+        if (status != POPRT_OK)
+            return status;
+        host->pass_note(pass, host->node_name(n), "is a Sub now");
+        *changed = 1;
+    }
+    return POPRT_OK;
+}
+
+static const poprt_plugin_pass replace_add_with_sub = {
+    .struct_size = sizeof(replace_add_with_sub),
+    .name = "replace_add_with_sub",
+    .doc = "Every Add becomes a Sub.",
+    .flags = POPRT_PASS_EACH_GRAPH,
+    .run = run,
+};
+
+static const poprt_plugin_pass *const passes[] = { &replace_add_with_sub };
+
+static const poprt_plugin plugin = {
+    .struct_size = sizeof(plugin),
+    .abi = POPRT_PLUGIN_ABI,
+    .name = "replace_add",
+    .version = "1.0",
+    .passes = passes,
+    .n_passes = 1,
+};
+
+const poprt_plugin *poprt_plugin_entry(const poprt_host *host)
+{
+    return host->abi >= POPRT_PLUGIN_ABI ? &plugin : NULL;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* test_memory.c — plug-ins with an allocator that refuses once, at every place in turn. */
+#include "plugin/plugin_test.h"
+
+typedef struct counter {
+    size_t calls, live, refuse_at;
+} counter;
+
+static void *count_alloc(void *user, size_t size, size_t align)
+{
+    counter *c = user;
+    void *ptr = NULL;
+    if (++c->calls == c->refuse_at || posix_memalign(&ptr, align, size) != 0)
+        return NULL;
+    memset(ptr, 0xa5, size); /* nothing may rely on zeroed memory */
+    c->live++;
+    return ptr;
+}
+
+static void count_release(void *user, void *ptr)
+{
+    counter *c = user;
+    c->live--;
+    free(ptr);
+}
+
+static poprt_status infer(const poprt_host *host, poprt_infer *c)
+{
+    const poprt_type type = { .dtype = POPRT_DTYPE_FLOAT32, .rank = -1 };
+    return host->infer_output(c, 0, &type);
+}
+
+static poprt_status build(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
+    int32_t *changed)
+{
+    static const float two[] = { 2 };
+    const char *const chains[] = { "Neg:1" };
+    const poprt_tensor t = { .data = (void *)(uintptr_t)two, .size = 4,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    const poprt_attr mark = { .name = "mark", .kind = POPRT_ATTR_STRING, .string = "s",
+        .count = 1 };
+    poprt_value *in[2] = { host->graph_output(graph, 0), NULL };
+    poprt_node *made = NULL;
+    poprt_match *match = NULL;
+    int32_t found = 0;
+    const poprt_node_form form = { .struct_size = sizeof(form), .op_type = "Mul", .name = "twice",
+        .inputs = in, .attrs = &mark, .n_inputs = 2, .n_outputs = 1, .n_attrs = 1 };
+    poprt_status status = host->graph_add_constant(graph, "two", &t, &in[1]);
+    if (status == POPRT_OK)
+        status = host->graph_add_node(graph, NULL, &form, &made);
+    if (status == POPRT_OK)
+        status = host->pattern_create(pass, chains, 1, &match);
+    if (status == POPRT_OK)
+        status = host->pattern_next(match, graph, &found);
+    *changed = 1;
+    return status;
+}
+
+static poprt_status whole_way(counter *c, const poprt_plugin *pass, const poprt_plugin *op)
+{
+    const poprt_allocator allocator = { .user = c, .alloc = count_alloc, .release = count_release };
+    const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator };
+    poprt_env *env = NULL;
+    poprt_model *model = NULL;
+    poprt_pass_manager *manager = NULL;
+    poprt_status status = poprt_env_create(&options, &env);
+    if (status == POPRT_OK)
+        status = poprt_env_add_plugin(env, pass);
+    if (status == POPRT_OK)
+        status = poprt_env_add_plugin(env, op);
+    if (status == POPRT_OK)
+        status = poprt_model_load_file(env, MODEL("negs"), NULL, &model);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_create(env, &manager);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_add(manager, "try_it", NULL);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    poprt_model_release(model);
+    poprt_env_release(env);
+    return status;
+}
+
+START_TEST(any_refusal_of_memory_is_an_error)
+{
+    static const int64_t list[] = { 1, 2 };
+    const poprt_attr attrs[] = {
+        { .name = "a", .kind = POPRT_ATTR_INTS, .ints = list, .count = 2 },
+    };
+    const poprt_plugin_op leaky = { .struct_size = sizeof(leaky), .domain = "custom.ops",
+        .name = "LeakyRelu", .since = 1, .min_inputs = 1, .max_inputs = POPRT_PLUGIN_ANY,
+        .min_outputs = 1, .max_outputs = 1, .attrs = attrs, .n_attrs = 1, .infer = infer };
+    const poprt_plugin_op *const ops[] = { &leaky };
+    const poprt_plugin op = { .struct_size = sizeof(op), .abi = POPRT_PLUGIN_ABI, .name = "op",
+        .version = "0", .ops = ops, .n_ops = 1 };
+    one_pass p;
+    poprt_status status = POPRT_E_NOMEM;
+    size_t at = 0;
+    make_pass(&p, build);
+    while (status != POPRT_OK) {
+        counter c = { .refuse_at = ++at };
+        status = whole_way(&c, &p.plugin, &op);
+        ck_assert_uint_eq(c.live, 0);
+        if (status != POPRT_OK)
+            ck_assert_fails(status, POPRT_E_NOMEM);
+    }
+    ck_assert_uint_gt(at, 20);
+}
+END_TEST
+
+PRT_TEST_MAIN("plugin/memory", any_refusal_of_memory_is_an_error)

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# tool.sh POPRT ROOT PLUGINS DATA — plug-ins on the command line.
+plugins=$(cd "$3" && pwd)
+cases=$(cd "$4" && pwd)
+. "$2/tests/tools/expect.sh"
+
+leaky=$plugins/leaky_relu.so
+replace=$plugins/replace_add.so
+neg=$plugins/double_neg.so
+
+# Converting, with passes by name.
+expect 0 --list_all_passes --custom_pass_config "$replace, $neg"
+has out '^replace_add_with_sub$'
+has out '^remove_double_neg$'
+has out '^constant_folding$'
+expect 0 -i "$cases/leaky/model.onnx" --custom_library_so_paths "$leaky" "$replace" \
+    --custom_pass_config "$replace" --passes replace_add_with_sub --output_dir a --export_popef
+expect 0 inspect a/model.onnx.optimized.onnx --text
+has out 'Sub\|sub'
+expect 1 -i "$cases/leaky/model.onnx" --passes replace_add_with_sub --output_dir b
+has err "no pass 'replace_add_with_sub'"
+expect 0 -i "$cases/twice/model.onnx" --custom_shape_inference "$plugins/twice_shape.so" --show
+has out 'Output y: dtype - float32, shape - \[4, 3\]'
+
+# Options of a file.
+printf 'custom_library_so_paths: [%s]\nlist_all_passes: true\n' "$neg" >job.yaml
+expect 0 --config_yaml job.yaml
+has out '^remove_double_neg$'
+
+# Running, with the operators of plug-ins.
+expect 1 run a/executable.popef
+has err 'operator custom.ops.LeakyRelu of plug-in leaky_relu: load that first'
+expect 0 run a/executable.popef --plugin "$leaky" --plugin "$replace" --dim n=2
+has out '^y'
+expect 0 inspect a/executable.popef --plugin "$leaky"
+has out 'custom.ops.LeakyRelu\|LeakyRelu'
+expect 0 bench a/executable.popef --plugin "$leaky" --min-time 0.01 --dim n=2
+has out '^model='
+expect 0 test "$cases/leaky" --plugin "$leaky"
+has out '^1 passed, 0 failed$'
+expect 0 test "$cases/leaky" --plugin "$leaky" --via-popef
+expect 1 test "$cases/leaky"
+expect 0 test "$cases/negs" --plugin "$neg" --passes remove_double_neg
+expect 1 test "$cases/negs" --plugin "$replace" --passes replace_add_with_sub
+
+# What is none.
+expect 1 --list_all_passes --custom_pass_config "$cases/generate.py"
+has err 'Python files cannot be loaded'
+expect 1 --list_all_passes --custom_library_so_paths "$plugins/wrong_version.so"
+has err 'wrong_version.so: .*interface 2, this library has 1'
+expect 1 run "$cases/leaky" --plugin "$plugins/no_symbol.so"
+has err 'no function poprt_plugin_entry'
+expect 1 test "$cases/leaky" --plugin nowhere.so
+has err 'nowhere.so'
+exit $failed

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# convert.sh POPRT ROOT — the command line of the converter: published ones and every option.
+. "$2/tests/tools/expect.sh"
+
+# node FILE OPERATOR COUNT: so many nodes of that kind.
+node() {
+    "$poprt" inspect "$1" >shown 2>err
+    n=$(awk -v op="$2" '$1 == op { print $2 }' shown)
+    [ "${n:-0}" -eq "$3" ] && return 0
+    echo "FAILED: $1 has ${n:-0} $2, expected $3"
+    failed=1
+}
+
+# Every pass of the reference, and nothing else.
+expect 0 --list_all_passes
+[ "$(wc -l <out)" -eq 107 ] || { echo "FAILED: $(wc -l <out) passes are listed, not 107"; failed=1; }
+[ "$(sort -u out | wc -l)" -eq 107 ] || { echo "FAILED: a pass is listed twice"; failed=1; }
+
+# Published command lines.
+expect 0 --input_model "$digits" --show
+expect 0 --input_model "$encoder" --input_shape tokens=2,16,8 mask=2,16 --output_model fp16.onnx \
+    --precision fp16 --run
+has out '^Bs: 2$'
+has out '^Latency: [0-9.]*ms$'
+has out '^Tput: [0-9]*$'
+there fp16.onnx
+expect 0 --input_model fp16.onnx --show
+has out '^Input tokens: dtype - float16, shape - \[2, 16, 8\]$'
+has out '^Input mask: dtype - int32, shape - \[2, 16\]$'
+expect 0 --input_model "$digits" --output_model fp8.onnx --input_shape image=1,1,8,8 --precision fp8 \
+    --fp8_skip_op_names /0/Conv,/12/Gemm,Gather_7 --fp8_params F143,F143,-3,-3 --convert_version 11
+node fp8.onnx ai.graphcore.FP8Conv 2
+node fp8.onnx ai.graphcore.FP8MatMul 1
+expect 0 --input_model "$encoder" --precision fp16 --disable_fast_norm --enable_insert_remap \
+    --remap_mode after_matmul,before_add --max_tensor_size 6291456 --input_shape tokens=8,16,8 mask=8,16
+expect 0 --input_model "$digits" --export_popef --output_dir model --num_io_tiles 128
+there model/executable.popef
+printf -- '- node: /3/Conv\n  device: 0\n  stage: 0\n- node: /9/Relu\n  device: 1\n  stage: 1\n' >shard.yaml
+expect 0 --input_model "$digits" --manual_sharding_config shard.yaml --only_manual_sharding \
+    --output_model sharded.onnx
+there sharded.onnx
+grep -q __ipu_number sharded.onnx || { echo "FAILED: no node is marked with its device"; failed=1; }
+expect 0 --input_model "$digits" --export_popef --convert_version 11 --precision fp32 --output_dir d \
+    --batches_per_step 1 --ipu_version ipu21 --popart_options rearrangeAnchorsOnHost=false \
+    enablePrefetchDatastreams=false groupHostSync=false --input_shape image=1,1,8,8
+there d/model.onnx.optimized.onnx d/executable.popef
+expect 0 -i "$digits" --precision '' --output_dir d
+
+# FP8 by samples.
+mkdir samples && cp "$data/digits/images.npy" samples/image.npy
+expect 0 -i "$digits" --precision fp8 --calibration_with_data --calibration_loss_type mse \
+    --num_of_layers_keep_fp16 1 --data_preprocess samples --precision_compare \
+    --output_dir calibrated --check --logging_level INFO
+has err 'check_with_fake_data: logits: output logits is the same within'
+there calibrated/quantize.log calibrated/precision_compare.log
+node calibrated/model.onnx.optimized.onnx ai.graphcore.CastToUint8 4
+has calibrated/quantize.log '^/0/Conv weight: chosen F143 '
+has calibrated/quantize.log 'stays float16'
+has calibrated/precision_compare.log '^/3/Conv: cos_dist 0.00'
+expect 0 -i "$digits" --precision fp8_weight --quantize --quantize_loss_type gptq --data_preprocess \
+    samples --output_dir calibrated
+expect 1 -i "$digits" --precision fp8 --quantize --quantize_loss_type gptq --data_preprocess \
+    samples --output_dir calibrated
+has err 'gptq is for weights alone'
+expect 1 -i "$digits" --precision fp8 --calibration_with_data
+has err 'calibration needs samples'
+expect 1 -i "$digits" --precision fp8 --calibration_with_data --data_preprocess \
+    "$data/calibration/call.pickle"
+
+# YAML: options by their names; the command line counts more.
+cat >job.yaml <<END
+input_model: $digits
+input_shape: ['image=4,1,8,8']
+output_dir: y
+run: True
+export_popef: False
+END
+expect 0 --config_yaml job.yaml
+has out '^Bs: 4$'
+there y/model.onnx.optimized.onnx
+[ ! -e y/executable.popef ] || { echo "FAILED: export_popef: False exports"; failed=1; }
+expect 0 --config_yaml job.yaml --input_shape image=2,1,8,8
+has out '^Bs: 2$'
+expect 1 --config_yaml nothing.yaml
+echo 'input_modl: x' >wrong.yaml
+expect 1 --config_yaml wrong.yaml
+has err 'input_modl: line 1 of wrong.yaml: there is no option of this name'
+echo 'run: maybe' >wrong.yaml
+expect 1 --config_yaml wrong.yaml
+has err 'True or False is expected'
+echo '{ [' >wrong.yaml
+expect 1 --config_yaml wrong.yaml
+
+# Options that stand alone.
+expect 0 -i "$digits" --output_dir o --checkpoints /5/Relu_output_0
+expect 0 -i o/model.onnx.optimized.onnx --show
+has out '^Output /5/Relu_output_0: '
+expect 1 -i "$digits" --checkpoints nothing
+has err 'no tensor has this name'
+expect 1 -i "$digits" --remove_outputs logits
+has err 'nothing would be left'
+expect 0 -i "$digits" --batch_size 3 --batch_axis 0 --output_dir o
+expect 0 -i o/model.onnx.optimized.onnx --show
+has out '^Input image: dtype - float32, shape - \[3, 1, 8, 8\]$'
+expect 2 -i "$digits" --batch_size 3
+has err 'go together'
+expect 0 -i "$digits" --skip_passes fuse_bn_into_conv --output_dir o
+node o/model.onnx.optimized.onnx BatchNormalization 3
+expect 0 -i "$digits" --output_dir o --passes replace_gemm_with_matmul,eliminate_identity
+node o/model.onnx.optimized.onnx Gemm 0
+node o/model.onnx.optimized.onnx MatMul 2
+expect 1 -i "$digits" --passes eliminate_identty
+has err 'eliminate_identity'
+expect 1 -i "$digits" --skip_passes nothing
+expect 0 -i "$encoder" --target ipu --output_dir o
+node o/model.onnx.optimized.onnx ai.graphcore.GroupNormalization 5
+expect 0 -i "$encoder" --enable_erf_gelu --output_dir o
+node o/model.onnx.optimized.onnx ai.graphcore.GeluErf 2
+expect 0 -i "$digits" --output_dir o --show_pass fuse_bn_into_conv --logging_level DEBUG
+has out '^# before fuse_bn_into_conv'
+has out 'batch_normalization'
+has err 'DEBUG .* fuse_bn_into_conv: [0-9.]* ms, changed, 15 nodes, now 12'
+expect 0 -i "$digits" --show_io_stat
+has out '^Inputs f32\[batch,1,8,8\]: 1'
+expect 0 -i "$digits" --logging_level INFO --perf_tuner --output_dir o
+has err 'perf_tuner has no effect here'
+expect 0 -i "$digits" --output_dir o
+[ ! -s err ] || { echo "FAILED: a plain conversion says something:"; cat err; failed=1; }
+expect 2 -i "$digits" --precision fp17
+has err "'fp17' is none of"
+expect 1 -i "$digits" --popart_options groupHostSynk=false
+has err 'groupHostSync'
+expect 1 -i "$digits" --compiler_options num_ipus=two
+has err 'is not an integer'
+expect 1 -i "$digits" --framework tensorflow tf2onnx --saved_model --outputs Identity:0 --tag serve
+has err 'no reader for TensorFlow'
+expect 0 tf2onnx --help
+expect 2 tf2onnx --opst 11
+
+# Completion and the manual page come from the same table.
+expect 0 --print_completion bash
+has out 'complete -o filenames -F _poprt poprt'
+has out ' --fp16_skip_op_types'
+if command -v bash >/dev/null; then
+    printf '%s\n' '. ./out' 'COMP_WORDS=(poprt --prec)' COMP_CWORD=1 _poprt \
+        'echo "${COMPREPLY[*]}"' 'COMP_WORDS=(poprt --precision fp8)' COMP_CWORD=2 _poprt \
+        'echo "${COMPREPLY[*]}"' >try.bash
+    [ "$(bash try.bash)" = "$(printf '%s\n' '--precision --precision_compare' 'fp8 fp8_weight')" ] ||
+        { echo "FAILED: bash completes: $(bash try.bash)"; failed=1; }
+fi
+expect 0 --print_completion zsh
+has out '^#compdef poprt'
+expect 0 --print_man
+has out '^\.TH POPRT 1'
+has out 'fp16.*fp8_weight'
+
+[ "$failed" -eq 0 ] && echo "all conversions behave"
+exit "$failed"
