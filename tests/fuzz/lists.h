@@ -7,7 +7,8 @@
 
 #include "pass/manager.h"
 
-/* Decisions out of bytes, two for each; when they are used up, out of a generator seeded by them. */
+/* Decisions out of bytes, two for each; when these are used up, out of a generator seeded by
+ * them. */
 typedef struct fuzz_dice {
     const uint8_t *data;
     size_t size;

@@ -6,12 +6,12 @@
  *     try_lists [--runs N] [--seed N] [--only K] [--graphs N] [PATH...]
  *
  * PATH is a model, a graph as text (*.txt), or a directory that is looked through for *.onnx;
- * --graphs adds N graphs that
- * are made up and called :0, :1 and so on, also as a PATH. Each goes through N lists; with --only
- * through list K alone, which shows the graph. Inputs are those of test_data_set_0 beside the model in
- * every other list, where there are any, else made up. A process for each model, with a clock that
- * ends it when one list takes too long. Prints the lists that break a promise of lists.h and how
- * often there were results to compare, and closes with `N passed, N failed`.
+ * --graphs adds N graphs that are made up and called :0, :1 and so on, also as a PATH. Each goes
+ * through N lists; with --only through list K alone, which shows the graph. Inputs are those of
+ * test_data_set_0 beside the model in every other list, where there are any, else made up. A
+ * process for each model, with a clock that ends it when one list takes too long. Prints the lists
+ * that break a promise of lists.h, how often there were results to compare, and closes with
+ * `N passed, N failed`.
  */
 #define _GNU_SOURCE
 #include <ftw.h>
@@ -180,7 +180,8 @@ static void try_apart(const settings *s, const char *path, progress *p)
             continue;
         p->failed++;
         (void)printf("FAIL %s --seed %llu --only %zu: %s: %s\n", path, (unsigned long long)s->seed,
-            p->next - 1, p->text, WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "its process ended");
+            p->next - 1, p->text,
+            WIFSIGNALED(how) ? strsignal(WTERMSIG(how)) : "its process ended");
     }
 }
 
