@@ -23,21 +23,22 @@ enum {
 enum { MIN_RUNS = 5, MAX_RUNS = 1000000 };
 
 static const prt_opt_def options[OPT_COUNT] = {
-    [OPT_HELP] = { "help", 'h', PRT_OPT_FLAG, NULL, "print this and exit" },
-    [OPT_THREADS] = { "threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one a processor" },
-    [OPT_DIM] = { "dim", 0, PRT_OPT_EACH, "NAME=N",
-        "a symbolic dimension, 1 by default; may be repeated" },
-    [OPT_MIN_TIME] = { "min-time", 0, PRT_OPT_ONE, "S",
-        "seconds to go on for after the first run; 1 by default" },
-    [OPT_NO_PASSES] = { "disable-passes", 0, PRT_OPT_ONE, "A,B,...",
-        "compile an ONNX file without these passes" },
-    [OPT_SET] = { "set", 0, PRT_OPT_EACH, "KEY=VALUE",
-        "an option for compiling an ONNX file; may be repeated" },
+    [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
+    [OPT_THREADS] = PRT_OPT("threads", 0, PRT_OPT_ONE, "N",
+        "threads; 0, the default: one a processor"),
+    [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
+        "a symbolic dimension, 1 by default; may be repeated"),
+    [OPT_MIN_TIME] = PRT_OPT("min-time", 0, PRT_OPT_ONE, "S",
+        "seconds to go on for after the first run; 1 by default"),
+    [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
+        "compile an ONNX file without these passes"),
+    [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
+        "an option for compiling an ONNX file; may be repeated"),
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_CPU] = PRT_TOOL_CPU,
     [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
-    [OPT_JSON] = { "json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line" },
+    [OPT_JSON] = PRT_OPT("json", 0, PRT_OPT_FLAG, NULL, "one JSON object instead of one line"),
 };
 
 static const prt_opt_command command = { .name = "poprt bench",

@@ -32,6 +32,12 @@ typedef struct prt_opt_def {
     uint8_t takes;       /* prt_opt_takes, for completion */
 } prt_opt_def;
 
+/* A row without choices, whose value is anything. */
+#define PRT_OPT(name_, letter_, arity_, value_, help_)                                             \
+    {                                                                                              \
+        .name = name_, .letter = letter_, .arity = arity_, .value = value_, .help = help_          \
+    }
+
 typedef struct prt_opt_command {
     const char *name;    /* "poprt run" */
     const char *args;    /* what follows in the usage line: "MODEL", "" */

@@ -69,21 +69,21 @@ poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
 
 /* The rows of those options, for every command that compiles. */
 #define PRT_TOOL_TUNE(name)                                                                        \
-    { name, 0, PRT_OPT_ONE, "MODE",                                                                \
-        "how an ONNX file's convolutions get their forms: 'off', by rule; 'fast', 'full': timed" }
+    PRT_OPT(name, 0, PRT_OPT_ONE, "MODE",                                                          \
+        "how an ONNX file's convolutions get their forms: 'off', by rule; 'fast', 'full': timed")
 #define PRT_TOOL_TUNE_CACHE(name)                                                                  \
-    { name, 0, PRT_OPT_ONE, "FILE", "keep what tuning finds in FILE, by processor" }
+    PRT_OPT(name, 0, PRT_OPT_ONE, "FILE", "keep what tuning finds in FILE, by processor")
 
 /* The row of the option for plug-ins. */
 #define PRT_TOOL_PLUGIN                                                                            \
-    { "plugin", 0, PRT_OPT_EACH, "FILE",                                                           \
-        "a shared object with operators (poprt/plugin.h); may be repeated" }
+    PRT_OPT("plugin", 0, PRT_OPT_EACH, "FILE",                                                     \
+        "a shared object with operators (poprt/plugin.h); may be repeated")
 
 /* The row of the option that every command that runs has. */
 #define PRT_TOOL_CPU                                                                               \
-    { "cpu", 0, PRT_OPT_ONE, "LEVEL",                                                              \
+    PRT_OPT("cpu", 0, PRT_OPT_ONE, "LEVEL",                                                        \
         "kernels of this level at most: native, the default, avx512, avx2 or portable; "           \
-        "reference: the slow ones" }
+        "reference: the slow ones")
 
 /* "True", "true", "1"; what NULL stands for. */
 bool prt_tool_is_true(const char *text, bool absent);
