@@ -73,24 +73,6 @@ static void pass_done(void *user, const prt_pass_event *event)
 /* Most bytes of constants that compiling may make. */
 enum { FOLD_BYTES = 256 << 20 };
 
-/* The passes that a comma list names are left out. */
-static poprt_status skip_passes(prt_pass_manager *manager, const char *list)
-{
-    while (*list != '\0') {
-        char name[128];
-        list += strspn(list, ", ");
-        const size_t n = strcspn(list, ", ");
-        if (n >= sizeof(name))
-            return prt_fail(POPRT_E_ARG, "disable_passes", "a name is too long");
-        memcpy(name, list, n);
-        name[n] = '\0';
-        if (n != 0)
-            PRT_TRY(prt_pass_manager_skip(manager, name));
-        list += n;
-    }
-    return POPRT_OK;
-}
-
 /* What weights are stored as and products computed in. */
 static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config)
 {
@@ -109,7 +91,8 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_mod
     const prt_pass_limits limits = { .fold_bytes = FOLD_BYTES };
     const prt_pass_observer observer = { .user = o, .done = pass_done, .cancelled = is_cancelled };
     PRT_TRY(prt_pass_manager_create(&o->env->allocator, &manager));
-    poprt_status status = skip_passes(manager, prt_config_text(config, PRT_OPTION_disable_passes));
+    poprt_status status = prt_pass_manager_skip_all(manager,
+        prt_config_text(config, PRT_OPTION_disable_passes));
     if (status == POPRT_OK)
         status = prt_pass_manager_add_pipeline(manager, "inference", NULL);
     if (status == POPRT_OK)

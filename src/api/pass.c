@@ -217,30 +217,13 @@ static const char *get_setting(void *user, const char *key)
     return NULL;
 }
 
-/* Passes of a comma list are left out of what is added from now on. */
-static poprt_status skip(poprt_pass_manager *manager, const char *names)
-{
-    char name[128];
-    while (*names != '\0') {
-        names += strspn(names, " ,");
-        size_t n = strcspn(names, " ,");
-        if (n >= sizeof(name))
-            return prt_fail(POPRT_E_NOT_FOUND, "skip_passes", "no pass has so long a name");
-        memcpy(name, names, n);
-        name[n] = '\0';
-        if (n != 0)
-            PRT_TRY(prt_pass_manager_skip(manager->manager, name));
-        names += n;
-    }
-    return POPRT_OK;
-}
-
 static poprt_status add_pipeline(poprt_pass_manager *manager, const char *pipeline,
     const poprt_config *config)
 {
     const prt_pass_settings settings = { (void *)(uintptr_t)config, get_setting };
     const char *data = prt_config_text(config, PRT_OPTION_data_preprocess);
-    PRT_TRY(skip(manager, prt_config_text(config, PRT_OPTION_skip_passes)));
+    PRT_TRY(prt_pass_manager_skip_all(manager->manager,
+        prt_config_text(config, PRT_OPTION_skip_passes)));
     prt_api_feed_release(manager->feed);
     manager->feed = NULL;
     PRT_TRY(prt_api_feed_create(manager->env, data[0] != '\0' ? data : NULL, &manager->feed));

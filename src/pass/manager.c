@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/list.h"
 
 enum { DEFAULT_FOLD_BYTES = 256 << 20 };
 
@@ -170,21 +171,14 @@ static poprt_status spread(const filler *f, const prt_pipeline_step *step)
     return POPRT_OK;
 }
 
-/* Names with commas between, blanks around them. */
 static poprt_status insert(const filler *f, const char *names)
 {
-    while (names != NULL && *names != '\0') {
-        names += strspn(names, " \t,");
-        size_t n = strcspn(names, ",");
-        const char *next = names + n;
-        while (n > 0 && (names[n - 1] == ' ' || names[n - 1] == '\t'))
-            n--;
-        const char *name = prt_arena_text(f->pm->arena, names, n);
+    prt_str item;
+    while (names != NULL && prt_list_next(&names, &item)) {
+        const char *name = prt_arena_text(f->pm->arena, item.data, item.size);
         if (name == NULL)
             return POPRT_E_NOMEM;
-        if (n != 0)
-            PRT_TRY(add_entry(f->pm, name, f->stage, 0, NULL));
-        names = next;
+        PRT_TRY(add_entry(f->pm, name, f->stage, 0, NULL));
     }
     return POPRT_OK;
 }
@@ -229,6 +223,18 @@ poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass)
     if (def == NULL)
         return prt_pass_unknown(pass);
     return PRT_VEC_PUSH(pm->arena, &pm->skipped, def) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+poprt_status prt_pass_manager_skip_all(prt_pass_manager *pm, const char *names)
+{
+    for (size_t n; *(names += strspn(names, ", ")) != '\0'; names += n) {
+        n = strcspn(names, ", ");
+        const char *name = prt_arena_text(pm->arena, names, n);
+        if (name == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(prt_pass_manager_skip(pm, name));
+    }
+    return POPRT_OK;
 }
 
 poprt_status prt_pass_manager_set(prt_pass_manager *pm, const char *key, const char *value)

@@ -47,6 +47,8 @@ typedef struct prt_pass_settings {
 poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *pipeline,
     const prt_pass_settings *settings);
 poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass);
+/* The same for names with commas or blanks between. */
+poprt_status prt_pass_manager_skip_all(prt_pass_manager *pm, const char *names);
 
 /* A row of no table that names in the lists may mean from now on. It outlives the manager. */
 poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def);

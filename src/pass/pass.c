@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/list.h"
 #include "ir/text.h"
 #include "pass/rewrite.h"
 
@@ -107,14 +108,9 @@ bool prt_pass_bool(const prt_pass *p, const char *name)
 
 bool prt_pass_next(const prt_pass *p, const char *name, const char **cursor, prt_str *item)
 {
-    const char *at = *cursor != NULL ? *cursor : prt_pass_text(p, name);
-    at += strspn(at, " \t,");
-    size_t n = strcspn(at, ",");
-    *cursor = at + n;
-    while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t'))
-        n--;
-    *item = (prt_str){ at, (uint32_t)n };
-    return n != 0;
+    if (*cursor == NULL)
+        *cursor = prt_pass_text(p, name);
+    return prt_list_next(cursor, item);
 }
 
 bool prt_pass_lists(const prt_pass *p, const char *name, prt_str item)

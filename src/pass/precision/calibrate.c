@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/list.h"
 #include "pass/manager.h"
 #include "pass/precision/gptq.h"
 #include "pass/precision/lines.h"
@@ -53,16 +54,10 @@ static poprt_status name_nodes(prt_module *m)
 
 bool prt_calibrate_lists(const char *list, prt_str item)
 {
-    while (list != NULL && *list != '\0') {
-        list += strspn(list, " \t,");
-        size_t n = strcspn(list, ",");
-        const char *next = list + n;
-        while (n > 0 && (list[n - 1] == ' ' || list[n - 1] == '\t'))
-            n--;
-        if (n != 0 && n == item.size && memcmp(list, item.data, n) == 0)
+    prt_str other;
+    while (list != NULL && prt_list_next(&list, &other))
+        if (prt_str_equal(other, item))
             return true;
-        list = next;
-    }
     return false;
 }
 
