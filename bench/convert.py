@@ -9,8 +9,7 @@ share of the largest output, both run by ONNX Runtime without optimisations. Bes
 stand those of onnxsim and of ONNX Runtime's extended optimisations on top of it, for the model at
 the same opset: brought there without a pass, since neither of them goes to an older one.
 Optimisations of ONNX Runtime whose result no other runtime loads (operators of com.microsoft) are
-left out. Needs
-numpy, onnx, onnxruntime; onnxsim for its counts.
+left out. Needs numpy, onnx, onnxruntime; onnxsim for its counts.
 """
 import argparse
 import os
