@@ -82,6 +82,8 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
         return prt_fail(POPRT_E_ARG, "weights", "'%s' with compute=bf16, which stores bf16",
             weights);
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
+    if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
+        PRT_TRY(prt_pass_manager_set(manager, "exact_half", "true"));
     return prt_pass_manager_set(manager, "compute", compute);
 }
 
