@@ -56,7 +56,7 @@ poprt_status prt_convert_fuse(prt_tool *tool, const prt_convert_job *job);
 poprt_status prt_convert_save(prt_tool *tool, const prt_opts *opts, const char *usual,
     const poprt_model *model);
 /* Compiles; writes PopEF and runs, where that is asked for. */
-poprt_status prt_convert_compile(prt_tool *tool, const prt_opts *opts, const poprt_model *model);
+poprt_status prt_convert_compile(prt_tool *tool, const prt_opts *opts, poprt_model *model);
 
 /* ---- convert_config.c */
 /* The config of a conversion whose files go to `dir` (NULL: the default); says at INFO what has no
@@ -70,6 +70,9 @@ bool prt_convert_is_of_model(uint32_t option);
 poprt_status prt_convert_backend(prt_tool *tool, const prt_opts *opts);
 /* Value of a key of --compiler_options; NULL when it was not given. */
 const char *prt_convert_backend_value(const prt_opts *opts, const char *key);
+
+/* ---- backend.c: what they ask for, between converting and compiling */
+poprt_status prt_convert_prepare(prt_tool *tool, const prt_opts *opts, poprt_model *model);
 
 /* ---- convert_yaml.c */
 typedef struct prt_convert_line {
