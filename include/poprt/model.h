@@ -40,6 +40,7 @@ typedef struct poprt_io_info {
     const char *const *dim_names; /* "" for a number; a name or expression; "?" when unknown */
     int32_t item_kind; /* of sequences and optionals: POPRT_VALUE_* of what they hold; else 0 */
     int32_t key_dtype; /* of maps and sequences of maps: POPRT_DTYPE_* of the keys; else 0 */
+    int32_t graph;     /* of fused models: which of them it belongs to, from 0; else -1 */
 } poprt_io_info;
 
 /*
@@ -57,6 +58,23 @@ POPRT_API poprt_status poprt_model_load_bytes(poprt_env *env, const void *bytes,
 
 /* An independent copy; weights are shared between the two. */
 POPRT_API poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out);
+
+/*
+ * Makes one model of 2 to 64 others, of which each run of its executable runs one: model i of the
+ * list becomes graph i. Inputs and outputs of graph i are called "graph<i>/<name>", and before all
+ * of them stands one more input, `index`, uint32 of shape [1]: the graph to run; see
+ * poprt/stepio.h for how inputs are given. The models may differ in everything, precision and
+ * opsets too, but have to be of one environment. Every input is a tensor whose dimensions are
+ * numbers (poprt_model_set_input_shape), a sequence or an optional; outputs are tensors or
+ * sequences of tensors.
+ * The models stay as they are and the caller's; weights are shared with the new one. It is ONNX: an
+ * If for each graph, which gives zeros where another graph is selected; its metadata has the key
+ * "model_fusion". Nobody may change one of the models meanwhile.
+ * POPRT_E_ARG: too few or too many models, or other environments; POPRT_E_SHAPE and
+ * POPRT_E_UNSUPPORTED name an input or output that does not fit.
+ */
+POPRT_API poprt_status poprt_model_fuse(const poprt_model *const *models, size_t count,
+    poprt_model **out);
 
 /*
  * Fixes the shape of an input. Only dimensions that are not numbers yet can be set; -1 leaves one

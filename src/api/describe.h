@@ -48,6 +48,10 @@ poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str nam
 poprt_status prt_describe_add_fact(prt_description *d, const char *label, const char *key,
     prt_str text, uint64_t number);
 
+/* What graphs were fused, `n_graphs` of them, by the names of all graphs or blocks there are. */
+poprt_status prt_describe_add_graphs(prt_description *d, uint32_t n_graphs, const prt_str *names,
+    size_t count);
+
 /* The description for people, or as one JSON object. */
 poprt_status prt_describe_summary(prt_description *d, prt_sink *sink);
 poprt_status prt_describe_json(prt_description *d, prt_sink *sink);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "api/describe.h"
-#include "ir/ir.h"
+#include "ir/fuse.h"
 
 typedef PRT_VEC(const prt_graph *) graph_list;
 
@@ -62,6 +62,13 @@ static poprt_status describe(const poprt_model *model, prt_arena *arena, const g
         PRT_TRY(add_graph(&d, graphs->data[i]));
         prt_describe_count_dims(graphs->data[i], &dims);
     }
+    prt_str *names = PRT_NEW_N(arena, prt_str, graphs->count);
+    if (names == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < graphs->count; i++)
+        names[i] = graphs->data[i]->name;
+    if (prt_ir_fused(module) != 0)
+        PRT_TRY(prt_describe_add_graphs(&d, prt_ir_fused(module), names, graphs->count));
     PRT_TRY(prt_describe_add_dims(&d, &dims));
     PRT_TRY(add_opsets(&d, module));
     PRT_TRY(prt_describe_add_fact(&d, "ir version", "ir_version", (prt_str){ NULL, 0 },

@@ -19,6 +19,11 @@ expect 0 --list_all_passes
 
 # Published command lines.
 expect 0 --input_model "$digits" --show
+has out '^Input image: dtype - float32, shape - \[0, 1, 8, 8\]$'
+expect 0 --input_model "$digits" --show --input_shape image=4,1,8,8
+has out '^Input image: dtype - float32, shape - \[4, 1, 8, 8\]$'
+expect 0 --input_model "$digits" --show --batch_size 3 --batch_axis 0
+has out '^Input image: dtype - float32, shape - \[3, 1, 8, 8\]$'
 expect 0 --input_model "$encoder" --input_shape tokens=2,16,8 mask=2,16 --output_model fp16.onnx \
     --precision fp16 --run
 has out '^Bs: 2$'
