@@ -10,12 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a row of sums becomes: (sum + bias) * scale, rounded, + zero, within [low, high]. */
+/* What sums become: (sum + bias) * scale, rounded, + zero, within [low, high], which is the range
+ * of a byte with a sign or without. */
 typedef struct prt_requantize {
     double bias, scale;
-    const double *scales; /* by column, instead of `scale`; NULL: none */
+    const double *scales;  /* by column, instead of `scale`; NULL: none */
+    const float *near;     /* the same in single precision, where `tame` */
+    const int32_t *biases; /* by column, and the sum wraps; NULL: none */
     double zero, low, high;
+    bool tame; /* there are scales, none beyond 1/2, and no `bias`: products are within int32 */
 } prt_requantize;
+
+/* Bytes as floats: (x - zero) * scale. */
+typedef struct prt_byte_side {
+    const uint8_t *x;
+    bool sign;
+    float scale, zero;
+} prt_byte_side;
+
+/* y = (a + b) / scale, rounded, + zero, within the range of a byte. */
+typedef struct prt_add_bytes {
+    size_t n;
+    prt_byte_side a, b;
+    float scale, zero;
+    bool sign;
+    uint8_t *y;
+} prt_add_bytes;
 
 typedef struct prt_kern_bytes {
     /* Four rows of `columns` bytes, bits flipped, to words of a panel (dot.h); zeros behind. */
@@ -23,15 +43,22 @@ typedef struct prt_kern_bytes {
     /* n bytes, bits flipped, followed by zeros to a whole word. */
     void (*row)(size_t n, const uint8_t *x, uint8_t flip, uint8_t *to);
     /* Their sum, modulo 2^32. */
-    uint32_t (*sum)(size_t n, const uint8_t *x, bool sign);
+    uint32_t (*sum)(size_t n, const uint8_t *x);
     /* sums[j] -= zeros[j] * row + zero * columns[j] */
     void (*settle)(size_t n, int32_t *sums, int32_t zero, int32_t row, const int32_t *zeros,
         const int32_t *columns);
     void (*requantize)(size_t n, const int32_t *sums, const prt_requantize *q, uint8_t *y);
+    /* The same of a block as kern/dot.h gives it, rows a whole panel apart. There are biases; they
+     * and scales may be read up to the next PRT_GEMM_SLICE. */
+    void (*close)(size_t rows, size_t columns, const int32_t *sums, const prt_requantize *q,
+        uint8_t *y, size_t ldy);
     /* x / scale, rounded, + zero, within the range of a byte with a sign or without */
     void (*quantize)(size_t n, const float *x, float scale, float zero, bool sign, uint8_t *y);
     /* (x - zero) * scale */
     void (*dequantize)(size_t n, const uint8_t *x, bool sign, float zero, float scale, float *y);
+    void (*add)(const prt_add_bytes *g);
+    /* y = the larger of x and y */
+    void (*larger)(size_t n, const uint8_t *x, bool sign, uint8_t *y);
     void (*dequantize_i32)(size_t n, const int32_t *x, double zero, double scale, float *y);
 } prt_kern_bytes;
 

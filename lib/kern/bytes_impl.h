@@ -5,6 +5,7 @@
 
 #include "kern/bytes.h"
 #include "kern/gemm.h"
+#include "kern/requantize_impl.h"
 #include "kern/simd.h"
 
 static void run_fours(size_t columns, const uint8_t *const *rows, uint32_t flip,
@@ -34,13 +35,12 @@ static void run_row(size_t n, const uint8_t *restrict x, uint8_t flip, uint8_t *
         to[i] = 0;
 }
 
-static uint32_t sum_bytes(size_t n, const uint8_t *x, bool sign)
+static uint32_t sum_bytes(size_t n, const uint8_t *x)
 {
-    const uint32_t flip = sign ? 0x80 : 0; /* makes a signed byte one that is 128 more */
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += x[i] ^ flip;
-    return sum - flip * (uint32_t)n;
+        sum += x[i];
+    return sum;
 }
 
 /* Unsigned, so that sums wrap. */
@@ -50,35 +50,6 @@ static void run_settle(size_t n, int32_t *restrict sums, int32_t zero, int32_t r
     for (size_t j = 0; j < n; j++)
         sums[j] = (int32_t)((uint32_t)sums[j] - (uint32_t)zeros[j] * (uint32_t)row -
             (uint32_t)zero * (uint32_t)columns[j]);
-}
-
-/* Adding and taking 3 * 2^51 leaves no bits behind the point. Far out, where that would not hold,
- * any number will do: it is beyond the bounds. */
-static inline double round_even(double x)
-{
-    const double magic = 6755399441055744.0, far = 0x1p40;
-    x = x > -far ? x : -far; /* NaN too */
-    x = x < far ? x : far;
-    return x + magic - magic;
-}
-
-static inline double requantized(double sum, double scale, const prt_requantize *q)
-{
-    double v = round_even((sum + q->bias) * scale) + q->zero;
-    v = v > q->low ? v : q->low;
-    return v < q->high ? v : q->high;
-}
-
-static void run_requantize(size_t n, const int32_t *restrict sums, const prt_requantize *q,
-    uint8_t *restrict y)
-{
-    const prt_requantize own = *q; /* nothing that y could change */
-    if (own.scales != NULL)
-        for (size_t j = 0; j < n; j++)
-            y[j] = (uint8_t)(int32_t)requantized((double)sums[j], own.scales[j], &own);
-    else
-        for (size_t j = 0; j < n; j++)
-            y[j] = (uint8_t)(int32_t)requantized((double)sums[j], own.scale, &own);
 }
 
 enum { BYTES_AT_ONCE = 64 };
@@ -111,6 +82,30 @@ static void run_dequantize(size_t n, const uint8_t *restrict x, bool sign, float
     else
         for (size_t i = 0; i < n; i++)
             y[i] = ((float)x[i] - zero) * scale;
+}
+
+/* What is left, some at a time, which stay in the first cache level. */
+static void run_add_bytes(const prt_add_bytes *g)
+{
+    float a[BYTES_AT_ONCE], b[BYTES_AT_ONCE];
+    for (size_t i = add_whole(g); i < g->n; i += BYTES_AT_ONCE) {
+        const size_t left = g->n - i, n = left < BYTES_AT_ONCE ? left : BYTES_AT_ONCE;
+        run_dequantize(n, g->a.x + i, g->a.sign, g->a.zero, g->a.scale, a);
+        run_dequantize(n, g->b.x + i, g->b.sign, g->b.zero, g->b.scale, b);
+        for (size_t j = 0; j < n; j++)
+            a[j] += b[j];
+        run_quantize(n, a, g->scale, g->zero, g->sign, g->y + i);
+    }
+}
+
+static void run_larger(size_t n, const uint8_t *restrict x, bool sign, uint8_t *restrict y)
+{
+    if (sign)
+        for (size_t i = 0; i < n; i++)
+            y[i] = (int8_t)x[i] > (int8_t)y[i] ? x[i] : y[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            y[i] = x[i] > y[i] ? x[i] : y[i];
 }
 
 static void run_dequantize_i32(size_t n, const int32_t *restrict x, double zero, double scale,

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "kern/bytes.h"
 #include "kern/gemm.h"
 
 enum { PRT_DOT_PAIR = 2, PRT_DOT_FOUR = 4 };
@@ -20,13 +21,29 @@ typedef struct prt_dot_block {
     size_t rows, columns, words; /* words: of K */
     const uint32_t *a;
     size_t lda; /* words */
+    /* Instead of `a`, where it is not NULL: rows of A in `taps` pieces of `words` each, all of K
+     * together. Piece t of row i is at from[t * step + i]. */
+    const uint32_t *const *from;
+    size_t taps, step;
     const uint32_t *b;
     const char *next; /* read after this, fetched on the way; NULL: unknown */
     size_t next_lines;
-    void *c; /* float for pairs, int32_t for fours */
+    void *c; /* float for pairs; int32_t for fours, with room up to the next PRT_GEMM_SLICE */
     size_t ldc;
     const prt_gemm_end *end; /* of pairs; may be NULL */
 } prt_dot_block;
+
+/* Windows over each channel by itself, of unsigned bytes. */
+typedef struct prt_wise_block {
+    size_t pixels, channels, taps;
+    const uint32_t *const *from; /* tap t of pixel i is at from[t * pixels + i]; bytes */
+    const uint32_t *w;           /* signed; taps 4 k to 4 k + 3 of channel c: k * channels + c */
+    const prt_requantize *q;     /* by channel; tame */
+    uint8_t *y;
+    size_t ldy;
+} prt_wise_block;
+
+enum { PRT_WISE_TAPS = 64 }; /* at most */
 
 typedef struct prt_kern_dot {
     /* Sums of pairs; NULL where the processor has no instruction for it. What is below the normal
@@ -34,8 +51,7 @@ typedef struct prt_kern_dot {
     void (*pairs)(const prt_dot_block *g);
     /* Sums of fours, A unsigned and B signed, exact but for what int32 cannot hold: that wraps. */
     void (*fours)(const prt_dot_block *g);
-    /* The same, A signed and B unsigned. */
-    void (*turned_fours)(const prt_dot_block *g);
+    void (*wise)(const prt_wise_block *g);
 } prt_kern_dot;
 
 #endif

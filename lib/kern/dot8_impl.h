@@ -1,130 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * dot8_impl.h — fours of 8 bits: by one instruction where there is one for it; else each byte
- * becomes 16 bits, of which two are multiplied and added at a time, so that nothing saturates.
- */
+/* dot8_impl.h — fours of 8 bits, at the level of the including file. */
 #ifndef PRT_KERN_DOT8_IMPL_H
 #define PRT_KERN_DOT8_IMPL_H
 
 #include <stdbool.h>
 
 #include "kern/dot.h"
-#include "kern/simd.h"
-
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-typedef int32_t dot_words __attribute__((vector_size(64)));
-#define DOT8_LANES 16
-
-static inline dot_words zero_words(void)
-{
-    return (dot_words)_mm512_setzero_si512();
-}
-static inline dot_words load_words(const uint32_t *p)
-{
-    return (dot_words)_mm512_loadu_si512(p);
-}
-static inline dot_words set_words(uint32_t x)
-{
-    return (dot_words)_mm512_set1_epi32((int)x);
-}
-static inline void put_words(int32_t *to, size_t n, dot_words v)
-{
-    if (n >= 16)
-        _mm512_storeu_si512(to, (__m512i)v);
-    else
-        _mm512_mask_storeu_epi32(to, v_first(n), (__m512i)v);
-}
-/* a's bytes are unsigned, b's signed. */
-#if defined(__AVX512VNNI__)
-static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
-{
-    return (dot_words)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
-}
-#define DOT8_NAME(name) prt_dot_##name##_vnni
-#else
-static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
-{
-    const __m512i a0 = _mm512_and_si512((__m512i)a, _mm512_set1_epi16(255));
-    const __m512i a1 = _mm512_srli_epi16((__m512i)a, 8);
-    const __m512i b0 = _mm512_srai_epi16(_mm512_slli_epi16((__m512i)b, 8), 8);
-    const __m512i b1 = _mm512_srai_epi16((__m512i)b, 8);
-    return (dot_words)_mm512_add_epi32((__m512i)sum,
-        _mm512_add_epi32(_mm512_madd_epi16(a0, b0), _mm512_madd_epi16(a1, b1)));
-}
-#define DOT8_NAME(name) prt_dot_##name##_avx512
-#endif
-
-#elif defined(__AVX2__) && defined(__FMA__)
-typedef int32_t dot_words __attribute__((vector_size(32)));
-#define DOT8_LANES 8
-#define DOT8_NAME(name) prt_dot_##name##_avx2
-
-static inline dot_words zero_words(void)
-{
-    return (dot_words)_mm256_setzero_si256();
-}
-static inline dot_words load_words(const uint32_t *p)
-{
-    return (dot_words)_mm256_loadu_si256((const void *)p);
-}
-static inline dot_words set_words(uint32_t x)
-{
-    return (dot_words)_mm256_set1_epi32((int)x);
-}
-static inline void put_words(int32_t *to, size_t n, dot_words v)
-{
-    if (n >= 8)
-        _mm256_storeu_si256((void *)to, (__m256i)v);
-    else
-        _mm256_maskstore_epi32(to, v_first(n), (__m256i)v);
-}
-static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
-{
-    const __m256i a0 = _mm256_and_si256((__m256i)a, _mm256_set1_epi16(255));
-    const __m256i a1 = _mm256_srli_epi16((__m256i)a, 8);
-    const __m256i b0 = _mm256_srai_epi16(_mm256_slli_epi16((__m256i)b, 8), 8);
-    const __m256i b1 = _mm256_srai_epi16((__m256i)b, 8);
-    return (dot_words)_mm256_add_epi32((__m256i)sum,
-        _mm256_add_epi32(_mm256_madd_epi16(a0, b0), _mm256_madd_epi16(a1, b1)));
-}
-
-#else
-typedef uint32_t dot_words __attribute__((vector_size(16)));
-#define DOT8_LANES 4
-#define DOT8_NAME(name) prt_dot_##name##_portable
-
-static inline dot_words zero_words(void)
-{
-    return (dot_words){ 0 };
-}
-static inline dot_words load_words(const uint32_t *p)
-{
-    dot_words v;
-    memcpy(&v, p, sizeof(v));
-    return v;
-}
-static inline dot_words set_words(uint32_t x)
-{
-    return (dot_words){ x, x, x, x };
-}
-static inline void put_words(int32_t *to, size_t n, dot_words v)
-{
-    memcpy(to, &v, (n < 4 ? n : 4) * sizeof(*to));
-}
-/* Sums wrap, so they are unsigned; bytes of b are moved up and down again to get their sign. */
-static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
-{
-    sum += (a & 255u) * (dot_words)((vm)(b << 24) >> 24);
-    sum += (a >> 8 & 255u) * (dot_words)((vm)(b << 16) >> 24);
-    sum += (a >> 16 & 255u) * (dot_words)((vm)(b << 8) >> 24);
-    return sum + (a >> 24) * (dot_words)((vm)b >> 24);
-}
-#endif
+#include "kern/dot8_words.h"
+#include "kern/wise8_impl.h"
 
 static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, dot_words v)
 {
-    if (column < g->columns)
-        put_words((int32_t *)g->c + row * g->ldc + column, g->columns - column, v);
+    put_words((int32_t *)g->c + row * g->ldc + column, v);
 }
 
 #define DOT_NAME DOT8_NAME(fours)
@@ -138,15 +25,11 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
 #define DOT_LANES DOT8_LANES
 #include "kern/dot_tiles.def"
 
-#define DOT_NAME DOT8_NAME(turned_fours)
-#define DOT_STEP(sum, a, b) step_fours(sum, b, a)
-#define DOT_SUM dot_words
-#define DOT_ZERO zero_words()
-#define DOT_WORD dot_words
-#define DOT_LOAD(p) load_words(p)
-#define DOT_SET(x) set_words(x)
-#define DOT_PUT put_sums
-#define DOT_LANES DOT8_LANES
-#include "kern/dot_tiles.def"
+void DOT8_NAME(wise)(const prt_wise_block *g);
+
+void DOT8_NAME(wise)(const prt_wise_block *g)
+{
+    run_wise(g);
+}
 
 #endif

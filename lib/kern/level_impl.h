@@ -26,8 +26,9 @@
     .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
         .pairs = run_round_pairs },                                                                \
     .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
-        .requantize = run_requantize, .quantize = run_quantize, .dequantize = run_dequantize,      \
-        .dequantize_i32 = run_dequantize_i32 },                                                    \
+        .requantize = run_requantize, .close = run_close, .quantize = run_quantize,                \
+        .dequantize = run_dequantize,                                                              \
+        .add = run_add_bytes, .larger = run_larger, .dequantize_i32 = run_dequantize_i32 },        \
     .attend = { .weigh = run_weigh, .put_away = run_put_away },                                    \
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,\
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,            \
@@ -50,26 +51,26 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
-    .dot = { .fours = PRT_LEVEL(prt_dot_fours), .turned_fours = PRT_LEVEL(prt_dot_turned_fours) },
+    .dot = { .fours = PRT_LEVEL(prt_dot_fours), .wise = PRT_LEVEL(prt_dot_wise) },
     LEVEL_COMMON
 };
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 void prt_dot_fours_vnni(const prt_dot_block *g);
-void prt_dot_turned_fours_vnni(const prt_dot_block *g);
+void prt_dot_wise_vnni(const prt_wise_block *g);
 void prt_dot_pairs_avx512(const prt_dot_block *g);
 
 extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16;
 
 const prt_kern prt_kern_level_vnni = {
     .level = "avx512_vnni",
-    .dot = { .fours = prt_dot_fours_vnni, .turned_fours = prt_dot_turned_fours_vnni },
+    .dot = { .fours = prt_dot_fours_vnni, .wise = prt_dot_wise_vnni },
     LEVEL_COMMON
 };
 
 const prt_kern prt_kern_level_bf16 = {
     .level = "avx512_bf16",
-    .dot = { .fours = prt_dot_fours_vnni, .turned_fours = prt_dot_turned_fours_vnni,
+    .dot = { .fours = prt_dot_fours_vnni, .wise = prt_dot_wise_vnni,
         .pairs = prt_dot_pairs_avx512 },
     LEVEL_COMMON
 };

@@ -9,7 +9,6 @@ enum { INTEGER_ROWS = 120, LEFT_LEAST = 1 << 14 };
 typedef struct job {
     const prt_integer *p;
     size_t words, panels, blocks, pieces;
-    bool turned;       /* A stays signed, B unsigned */
     bool in_place;     /* A's rows are words as they are */
     const uint32_t *a; /* rows of words, of all left sides */
     uint32_t *ones;    /* a row of them */
@@ -25,10 +24,9 @@ static void run_left(const void *user, size_t item, float *scratch)
     (void)scratch;
     for (size_t i = prt_share_cut(rows, j->pieces, item); i < end; i++) {
         if (!j->in_place)
-            p->kern->bytes.row(p->k, p->a + i * p->k, p->a_signed && !j->turned ? 0x80 : 0,
+            p->kern->bytes.row(p->k, p->a + i * p->k, p->a_signed ? 0x80 : 0,
                 (uint8_t *)(j->copy + i * j->words));
-        j->a_sum[i] = (int32_t)p->kern->bytes.sum(p->k, (const uint8_t *)(j->a + i * j->words),
-            j->turned);
+        j->a_sum[i] = (int32_t)p->kern->bytes.sum(p->k, (const uint8_t *)(j->a + i * j->words));
     }
 }
 
@@ -38,7 +36,7 @@ static void pack_right(const job *j, size_t batch, size_t first, size_t columns,
     static const uint8_t none[PRT_GEMM_PANEL];
     const prt_integer *p = j->p;
     const size_t width = prt_gemm_width(columns);
-    const uint32_t all = p->b_signed || j->turned ? 0 : 0x80808080u;
+    const uint32_t all = p->b_signed ? 0 : 0x80808080u;
     for (size_t w = 0; w < j->words; w++, to += width) {
         const uint8_t *rows[PRT_DOT_FOUR];
         uint32_t flip = 0;
@@ -71,18 +69,16 @@ static void run_item(const void *user, size_t item, float *scratch)
     pack_right(j, batch, first, columns, b, (uint8_t *)(column_sums + PRT_GEMM_PANEL));
     prt_dot_block g = { .rows = 1, .columns = columns, .words = j->words, .lda = j->words,
         .a = j->ones, .b = b, .c = column_sums, .ldc = PRT_GEMM_PANEL };
-    void (*const fours)(const prt_dot_block *) =
-        j->turned ? p->kern->dot.turned_fours : p->kern->dot.fours;
-    fours(&g);
+    p->kern->dot.fours(&g);
     g.rows = rows;
     g.a = j->a + (left + row) * j->words;
     g.c = sums;
-    fours(&g);
+    p->kern->dot.fours(&g);
     for (size_t i = 0; i < columns; i++)
-        zeros[i] = p->b_zero[(first + i) * p->b_step] - (p->b_signed || j->turned ? 0 : 128);
+        zeros[i] = p->b_zero[(first + i) * p->b_step] - (p->b_signed ? 0 : 128);
     for (size_t i = 0; i < rows; i++) {
         const size_t at = left + row + i;
-        const int32_t zero = p->a_zero[at * p->a_step] + (p->a_signed && !j->turned ? 128 : 0);
+        const int32_t zero = p->a_zero[at * p->a_step] + (p->a_signed ? 128 : 0);
         const uint32_t rest = (uint32_t)j->a_sum[at] - (uint32_t)p->k * (uint32_t)zero;
         p->kern->bytes.settle(columns, sums + i * PRT_GEMM_PANEL, zero, (int32_t)rest, zeros,
             column_sums);
@@ -101,9 +97,7 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
     size_t rows, packed;
     if (!prt_size_mul(p->lefts, p->m, &rows) || !prt_size_mul(j.words, PRT_GEMM_PANEL, &packed))
         return prt_fail_nomem(SIZE_MAX);
-    j.turned = p->a_signed && !p->b_signed;
-    j.in_place = p->k % 4 == 0 && (j.turned || !p->a_signed) &&
-        (uintptr_t)p->a % sizeof(uint32_t) == 0;
+    j.in_place = p->k % 4 == 0 && !p->a_signed && (uintptr_t)p->a % sizeof(uint32_t) == 0;
     uint32_t *memory = (void *)prt_share_floats(c, j.in_place ? 1 : rows + 1, j.words);
     j.a_sum = (int32_t *)(void *)prt_share_floats(c, rows, 1);
     if (memory == NULL || j.a_sum == NULL)

@@ -90,16 +90,14 @@ static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row
     }
 }
 
-static void find_taps(const block *b)
+void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first, size_t count,
+    const float **to)
 {
-    const prt_nhwc *v = b->j->v;
-    const float *x = v->x + b->n * v->in_d * v->in_h * v->in_w * v->in_c +
-        b->group * v->form.channels;
-    size_t row = b->row / v->out_w, column = b->row % v->out_w;
-    for (size_t i = 0, some; i < b->rows; i += some, column = 0, row++) {
-        some = v->out_w - column < b->rows - i ? v->out_w - column : b->rows - i;
-        find_row(v, x, row / v->out_h, row % v->out_h, column, column + some, b->from + i,
-            b->rows);
+    const float *x = v->x + n * v->in_d * v->in_h * v->in_w * v->in_c + group * v->form.channels;
+    size_t row = first / v->out_w, column = first % v->out_w;
+    for (size_t i = 0, some; i < count; i += some, column = 0, row++) {
+        some = v->out_w - column < count - i ? v->out_w - column : count - i;
+        find_row(v, x, row / v->out_h, row % v->out_h, column, column + some, to + i, count);
     }
 }
 
@@ -247,7 +245,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         b.depth = v->kernel_w * v->in_c;
         find_band(&b, scratch + j->table);
     } else if (!j->plain) {
-        find_taps(&b);
+        prt_nhwc_find_taps(v, b.n, group, b.row, b.rows, b.from);
     }
     run_block(&b);
 }

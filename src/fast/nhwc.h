@@ -35,6 +35,11 @@ static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, i
 /* Spatial sizes, of rank 1 to 3. */
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
 
+/* Where outputs [first, first + count) of image n read a group: tap t of output first + i goes to
+ * to[t * count + i]. */
+void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first, size_t count,
+    const float **to);
+
 /* Windows over each channel by itself. */
 typedef struct prt_nhwc_windows prt_nhwc_windows;
 struct prt_nhwc_windows {
@@ -68,6 +73,8 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
     const float *a, float *c, const float *residual);
 
 poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v);
+/* NhwcMaxPool of bytes, whose addresses are in `v`. */
+poprt_status prt_nhwc_pool_bytes(prt_eval *c, const prt_nhwc *v, bool sign);
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v);
 
 /* Rows of finished sums, `n` floats of y from `at` on: the residual, then an activation that is

@@ -218,14 +218,16 @@ poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
     spec.ceil_mode = (mean ? a->ceil_mode : m->ceil_mode) != 0;
     const prt_tensor *x = c->in[0];
     const bool with_padding = mean && a->count_include_pad != 0;
-    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || x->rank != 4 ||
-        prt_tensor_count(c->out[0]) == 0 || (with_padding && spec.ceil_mode))
+    if (!prt_fast_wants(c) || x->rank != 4 || prt_tensor_count(c->out[0]) == 0 ||
+        (with_padding && spec.ceil_mode))
         return prt_fast_pass(done);
     prt_window w;
     prt_window_fill(NULL, &spec, 2, x->dims + 1, NULL, &w);
     prt_nhwc v = { .kern = k, .batch = (size_t)x->dims[0], .in_c = (size_t)x->dims[3],
         .x = x->data, .y = c->out[0]->data };
     prt_nhwc_take_window(&v, &w);
+    if (x->dtype != PRT_DTYPE_f32)
+        return prt_nhwc_pool_bytes(c, &v, x->dtype == PRT_DTYPE_i8);
     job j = { .finish = false };
     prt_nhwc_windows_init(&j.w, &v);
     j.w.run = with_padding ? run_mean_of_all : mean ? run_mean : run_largest;

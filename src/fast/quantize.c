@@ -94,6 +94,48 @@ poprt_status prt_fast_dequantize(prt_eval *c, const prt_kern *k, bool *done)
     return run(c, k, a->axis);
 }
 
+/* ---- QuantizedAdd ---- */
+
+typedef struct sum {
+    void (*run)(const prt_add_bytes *g);
+    prt_add_bytes of;
+    size_t total, pieces;
+} sum;
+
+static void run_sum(const void *user, size_t item, float *scratch)
+{
+    const sum *s = user;
+    prt_add_bytes part = s->of;
+    const size_t from = prt_share_cut(s->total, s->pieces, item);
+    (void)scratch;
+    part.n = prt_share_cut(s->total, s->pieces, item + 1) - from;
+    part.a.x += from;
+    part.b.x += from;
+    part.y += from;
+    s->run(&part);
+}
+
+static prt_byte_side side(const prt_eval *c, uint32_t i)
+{
+    return (prt_byte_side){ .x = c->in[i]->data, .sign = c->in[i]->dtype == PRT_DTYPE_i8,
+        .scale = (float)prt_quant_number(c, i + 1, 1),
+        .zero = (float)prt_quant_number(c, i + 2, 0) };
+}
+
+poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const size_t n = prt_fast_wants(c) ? prt_tensor_count(c->out[0]) : 0;
+    if (n == 0 || prt_tensor_count(c->in[0]) != n || prt_tensor_count(c->in[3]) != n)
+        return prt_fast_pass(done); /* the reference knows how to broadcast */
+    const sum s = { .run = k->bytes.add, .total = n, .pieces = prt_share_pieces(n, QUANTIZE_LEAST),
+        .of = { .a = side(c, 0), .b = side(c, 3), .scale = (float)prt_quant_number(c, 6, 1),
+            .zero = (float)prt_quant_number(c, 7, 0), .sign = c->out[0]->dtype == PRT_DTYPE_i8,
+            .y = c->out[0]->data } };
+    return prt_share_run(c, s.pieces, 0, run_sum, &s);
+}
+
 /* ---- DynamicQuantizeLinear ---- */
 
 typedef struct range {

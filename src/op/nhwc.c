@@ -53,33 +53,30 @@ static poprt_status turned(prt_eval *c, const prt_tensor *from, bool copy, prt_t
     return POPRT_OK;
 }
 
-/* Output 0 by an operator on channels first, whose input 0 is this one's. */
-static poprt_status eval_turned(prt_eval *c, uint32_t id, const void *attrs, bool images,
-    uint32_t n_in, const prt_tensor **in)
+poprt_status prt_nhwc_eval_turned(prt_eval *c, uint32_t id, const void *attrs, bool images,
+    uint32_t n_in, const prt_tensor **in, prt_tensor *to)
 {
     prt_tensor x, y;
-    if (!prt_eval_wants(c, 0))
-        return POPRT_OK;
     if (!images) {
         PRT_TRY(turned(c, in[0], true, &x));
         in[0] = &x;
     }
-    PRT_TRY(turned(c, c->out[0], false, &y));
+    PRT_TRY(turned(c, to, false, &y));
     prt_tensor *out[2] = { &y, NULL };
     PRT_TRY(prt_inner_eval(c, id, attrs, n_in, in, 2, out));
-    turn_data(&y, false, c->out[0]);
+    turn_data(&y, false, to);
     return POPRT_OK;
 }
 
-static poprt_status infer_turned(prt_infer *c, uint32_t id, const void *attrs, bool images,
-    uint32_t n_in, prt_shape *in)
+poprt_status prt_nhwc_infer_turned(prt_infer *c, uint32_t id, const void *attrs, bool images,
+    uint32_t n_in, prt_shape *in, int32_t dtype)
 {
     prt_shape out[2], y;
     if (!images)
         turn_shape(&c->in[0], true, &in[0]);
     PRT_TRY(prt_inner_infer(c, id, attrs, n_in, in, NULL, 2, out));
     turn_shape(&out[0], false, &y);
-    return prt_infer_set(c, 0, c->in[0].dtype, y.rank, y.dims);
+    return prt_infer_set(c, 0, dtype, y.rank, y.dims);
 }
 
 /* ---- pools: their attributes are those of the operators they stand for */
@@ -87,13 +84,15 @@ static poprt_status infer_turned(prt_infer *c, uint32_t id, const void *attrs, b
 static poprt_status infer_pool(prt_infer *c, uint32_t id)
 {
     prt_shape in[1] = { c->in[0] };
-    return infer_turned(c, id, c->attrs, false, 1, in);
+    return prt_nhwc_infer_turned(c, id, c->attrs, false, 1, in, c->in[0].dtype);
 }
 
 static poprt_status eval_pool(prt_eval *c, uint32_t id)
 {
     const prt_tensor *in[1] = { c->in[0] };
-    return eval_turned(c, id, c->attrs, false, 1, in);
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    return prt_nhwc_eval_turned(c, id, c->attrs, false, 1, in, c->out[0]);
 }
 
 static poprt_status infer_max(prt_infer *c)
@@ -121,7 +120,7 @@ const prt_op_hooks prt_op_nhwc_average_pool = { .infer = infer_average, .eval = 
 
 /* ---- convolution */
 
-static prt_conv_attrs conv_of(const prt_nhwc_conv_attrs *a)
+prt_conv_attrs prt_nhwc_plain_conv(const prt_nhwc_conv_attrs *a)
 {
     return (prt_conv_attrs){ .group = a->group, .pads = a->pads,
         .auto_pad = PRT_STR("NOTSET"), .strides = a->strides, .dilations = a->dilations,
@@ -152,23 +151,20 @@ static bool form_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
 }
 
 /* The shape of W as Conv has it, from the attributes; W itself must have that many elements. */
-static poprt_status infer_weights(prt_infer *c, prt_shape *to)
+poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, int32_t dtype,
+    prt_shape *to)
 {
-    const prt_nhwc_conv_attrs *a = c->attrs;
     const uint32_t spatial = a->kernel_shape.count;
+    const bool floats = dtype == PRT_DTYPE_f32;
     prt_nhwc_weights w;
-    prt_act act;
     size_t count;
     int64_t all;
-    if (!prt_fused_act(a->activation, 0, 0, &act))
-        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is none of those known",
-            PRT_STR_ARG(a->activation));
     if (spatial < 1 || spatial > PRT_MAX_SPATIAL || a->group < 1 || a->channels < 1 ||
         a->filters < 1 || a->group > INT32_MAX || a->channels > INT32_MAX ||
         a->filters > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "group, channels, filters, kernel_shape: not all "
             "are there and positive");
-    *to = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_f32,
+    *to = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = dtype,
         .rank = (int32_t)spatial + 2, .dims = { a->group * a->filters, a->channels } };
     for (uint32_t i = 0; i < spatial; i++) {
         to->dims[i + 2] = a->kernel_shape.data[i];
@@ -176,8 +172,8 @@ static poprt_status infer_weights(prt_infer *c, prt_shape *to)
             return prt_infer_fail(c, POPRT_E_ARG, "kernel has size %lld",
                 (long long)a->kernel_shape.data[i]);
     }
-    if (!prt_nhwc_weights_of(a, &w) || !form_fits(a, &w) || !prt_nhwc_weights_size(&w, &count) ||
-        count > INT64_MAX)
+    if (!prt_nhwc_weights_of(a, &w) || !form_fits(a, &w) ||
+        !(floats ? prt_nhwc_weights_size : prt_nhwc_bytes_size)(&w, &count) || count > INT64_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "weights do not have the form '%.*s'",
             PRT_STR_ARG(a->form));
     PRT_TRY(prt_infer_rank(c, 1, 1));
@@ -203,14 +199,19 @@ static poprt_status check_gate(prt_infer *c)
 static poprt_status infer_conv(prt_infer *c)
 {
     const prt_nhwc_conv_attrs *a = c->attrs;
-    const prt_conv_attrs conv = conv_of(a);
+    const prt_conv_attrs conv = prt_nhwc_plain_conv(a);
     prt_shape in[3] = { c->in[0], { .kind = PRT_VALUE_ABSENT }, { .kind = PRT_VALUE_ABSENT } };
     const uint32_t n_in = c->n_in < 3 ? 2 : 3;
     int64_t dim;
-    PRT_TRY(infer_weights(c, &in[1]));
+    prt_act act;
+    if (!prt_fused_act(a->activation, 0, 0, &act))
+        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is none of those known",
+            PRT_STR_ARG(a->activation));
+    PRT_TRY(prt_nhwc_infer_weights(c, a, PRT_DTYPE_f32, &in[1]));
     if (n_in == 3)
         in[2] = c->in[2];
-    PRT_TRY(infer_turned(c, PRT_OP_conv, &conv, a->images != 0, n_in, in));
+    PRT_TRY(prt_nhwc_infer_turned(c, PRT_OP_conv, &conv, a->images != 0, n_in, in,
+        c->in[0].dtype));
     PRT_TRY(check_gate(c));
     if (!prt_infer_ranked(c, 3) || !prt_infer_wants(c, 0) || c->out[0].rank < 0)
         return POPRT_OK;
@@ -239,7 +240,7 @@ static poprt_status gated(prt_eval *c, prt_tensor *to)
 static poprt_status eval_conv(prt_eval *c)
 {
     const prt_nhwc_conv_attrs *a = c->attrs;
-    const prt_conv_attrs conv = conv_of(a);
+    const prt_conv_attrs conv = prt_nhwc_plain_conv(a);
     const uint32_t spatial = a->kernel_shape.count;
     int64_t dims[PRT_MAX_RANK] = { a->group * a->filters, a->channels };
     prt_nhwc_weights form;
@@ -255,7 +256,7 @@ static poprt_status eval_conv(prt_eval *c)
     if (prt_eval_has(c, 4))
         PRT_TRY(gated(c, &x));
     const prt_tensor *in[3] = { &x, &w, prt_eval_has(c, 2) ? c->in[2] : NULL };
-    PRT_TRY(eval_turned(c, PRT_OP_conv, &conv, a->images != 0, 3, in));
+    PRT_TRY(prt_nhwc_eval_turned(c, PRT_OP_conv, &conv, a->images != 0, 3, in, c->out[0]));
     prt_fused_finish(c, NULL, prt_eval_has(c, 3) ? c->in[3] : NULL, &act);
     return POPRT_OK;
 }

@@ -49,9 +49,29 @@ bool prt_nhwc_spread_size(const prt_nhwc_spread_attrs *a, size_t channels, size_
 void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to);
 void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to);
 
+/* Bytes of the weights of NhwcQConv, of form panels or taps; false when more than memory can hold.
+ * Where tap t of a kernel's channel is in them. */
+bool prt_nhwc_bytes_size(const prt_nhwc_weights *w, size_t *count);
+size_t prt_nhwc_bytes_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
+    size_t t);
+
+/* The window attributes of NhwcQConv, as those of NhwcConv. */
+prt_nhwc_conv_attrs prt_nhwc_conv_of(const prt_nhwc_qconv_attrs *a);
+
 /* The NhwcConv that part 0, 1 or 2 of NhwcSeparable is; `channels`: of its X. */
 prt_nhwc_conv_attrs prt_nhwc_separable_part(const prt_nhwc_separable_attrs *a, int part,
     int64_t channels);
+
+/* What operators on channels last share: shapes (and, with it, the shape of W from attributes that
+ * are checked) and values by an operator on channels first. `in[0]` and `y` have their channels
+ * last, but for X of `images`. */
+poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, int32_t dtype,
+    prt_shape *to);
+poprt_status prt_nhwc_infer_turned(prt_infer *c, uint32_t id, const void *attrs, bool images,
+    uint32_t n_in, prt_shape *in, int32_t dtype);
+poprt_status prt_nhwc_eval_turned(prt_eval *c, uint32_t id, const void *attrs, bool images,
+    uint32_t n_in, const prt_tensor **in, prt_tensor *y);
+prt_conv_attrs prt_nhwc_plain_conv(const prt_nhwc_conv_attrs *a);
 
 /* The window over the spatial dims of X (`images`: channels first), numbers only. */
 void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_window *w);

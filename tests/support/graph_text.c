@@ -262,3 +262,12 @@ void assert_pass_keeps_results(const char *text, const char *pass, double tolera
     module_free(before);
     module_free(after);
 }
+
+void assert_text_has(const char *text, const char *parts)
+{
+    char part[64];
+    int used;
+    for (; sscanf(parts, " %63s%n", part, &used) == 1; parts += used)
+        ck_assert_msg(part[0] == '!' ? strstr(text, part + 1) == NULL
+                                     : strstr(text, part) != NULL, "%s:\n%s", part, text);
+}

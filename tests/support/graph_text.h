@@ -55,6 +55,9 @@ void assert_pass_fails(const char *pass, const char *options, const char *text,
  * than `tolerance` times the largest element (0: the same bits). Symbols become 3. */
 void assert_same_results(const prt_graph *a, const prt_graph *b, double tolerance, uint64_t seed);
 
+/* `text` has all of `parts`, set apart by blanks, but not those with a "!" before them. */
+void assert_text_has(const char *text, const char *parts);
+
 /* The graph that `text` describes gives the same results before and after a pass, which must
  * change it. */
 void assert_pass_keeps_results(const char *text, const char *pass, double tolerance);

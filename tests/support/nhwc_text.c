@@ -227,6 +227,105 @@ static void put_chain(FILE *to, const nhwc_separable_case *c)
         (void)fprintf(to, "axes = const i64[2] {1,2}\nmz = reduce_mean d axes\n");
 }
 
+/* ---- bytes */
+
+static int *random_bytes(uint32_t *state, size_t n, int least)
+{
+    int *p = malloc((n + 1) * sizeof(int));
+    for (size_t i = 0; i < n; i++)
+        p[i] = least + (int)nhwc_random(state, 256);
+    return p;
+}
+
+static void put_ints(FILE *to, const char *name, const char *type, int rank, const int *dims,
+    const int *values)
+{
+    (void)fprintf(to, "%s = const %s[", name, type);
+    for (int i = 0; i < rank; i++)
+        (void)fprintf(to, "%s%d", i != 0 ? "," : "", dims[i]);
+    (void)fprintf(to, "] {");
+    for (size_t i = 0; i < product(rank, dims); i++)
+        (void)fprintf(to, "%s%d", i != 0 ? "," : "", values[i]);
+    (void)fprintf(to, "}\n");
+}
+
+/* W, B and scale as NhwcQConv has them; with "c" behind as QLinearConv does. */
+static void put_bytes(FILE *to, uint32_t *state, const nhwc_bytes_case *c, int rank,
+    const int *dims, const prt_nhwc_weights *form)
+{
+    const size_t depth = product(rank, dims) / (size_t)dims[0], taps = form->taps;
+    int *w = random_bytes(state, product(rank, dims), -128), *b = random_bytes(state,
+        (size_t)dims[0], -128), *rest = calloc((size_t)dims[0], sizeof(int));
+    size_t count;
+    ck_assert(prt_nhwc_bytes_size(form, &count));
+    int *packed = calloc(count, sizeof(int));
+    const int size = (int)count;
+    for (size_t f = 0; f < (size_t)dims[0]; f++) {
+        b[f] *= 50;
+        rest[f] = b[f];
+        for (size_t k = 0; k < depth; k++) {
+            packed[prt_nhwc_bytes_at(form, f / form->filters, f % form->filters, k / taps,
+                k % taps)] = w[f * depth + k];
+            rest[f] -= (c->x_zero + (c->x_signed ? 128 : 0)) * w[f * depth + k];
+        }
+    }
+    put_ints(to, "w", "i8", 1, &size, packed);
+    put_ints(to, "wc", "i8", rank, dims, w);
+    put_ints(to, "b", "i32", 1, dims, rest);
+    put_ints(to, "bc", "i32", 1, dims, b);
+    for (int i = 0; i < 2; i++) {
+        (void)fprintf(to, "s%s = const %s[%d] {", i != 0 ? "c" : "", i != 0 ? "f32" : "f64",
+            dims[0]);
+        for (int f = 0; f < dims[0]; f++)
+            (void)fprintf(to, "%s%.9g", f != 0 ? "," : "",
+                (double)(float)(c->scale * (1.0 + 0.01 * f)));
+        (void)fprintf(to, "}\n");
+    }
+    free(w);
+    free(b);
+    free(rest);
+    free(packed);
+}
+
+char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain)
+{
+    const nhwc_conv_case *a = &c->of;
+    const int spatial = a->rank - 2;
+    const prt_nhwc_weights form = weights(a->form, a->group, a->channels, a->filters,
+        (int)product(spatial, a->w.kernel));
+    int x[5] = { a->n }, w[5] = { a->group * a->filters, a->channels };
+    uint32_t state = seed;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    for (int i = 0; i < spatial; i++) {
+        x[i + (a->images ? 2 : 1)] = a->w.in[i];
+        w[i + 2] = a->w.kernel[i];
+    }
+    x[a->images ? 1 : a->rank - 1] = a->group * a->channels;
+    int *bytes = random_bytes(&state, product(a->rank, x), c->x_signed ? -128 : 0);
+    put_ints(to, "x", c->x_signed ? "i8" : "u8", a->rank, x, bytes);
+    free(bytes);
+    put_bytes(to, &state, c, a->rank, w, &form);
+    (void)fprintf(to, "xz = const %s[] {%d}\nyz = const %s[] {%d}\n"
+        "y = nhwc_qconv x w b s xz yz {form=\"%s\",group=%d,channels=%d,filters=%d,images=%d,",
+        c->x_signed ? "i8" : "u8", c->x_zero, c->y_signed ? "i8" : "u8", c->y_zero, a->form,
+        a->group, a->channels, a->filters, a->images);
+    put_window(to, &a->w, a->rank);
+    (void)fprintf(to, "}\n");
+    if (plain) {
+        (void)fprintf(to, "one = const f32[] {1}\nwz = const i8[] {0}\nt = %s x %s\n"
+            "q = qlinear_conv t one xz wc sc wz one yz bc {group=%d,",
+            a->images ? "identity" : "transpose", a->images ? "" : turn(a->rank, false), a->group);
+        put_window(to, &a->w, a->rank);
+        (void)fprintf(to, "}\nz = transpose q %s\nreturn y, z\n", turn(a->rank, true));
+    } else {
+        (void)fprintf(to, "f = cast y {to=1}\nreturn f\n");
+    }
+    (void)fclose(to);
+    return text;
+}
+
 char *nhwc_separable_text(const nhwc_separable_case *c, uint32_t seed, bool plain)
 {
     const int x[4] = { c->n, c->w.in[0], c->w.in[1], c->channels != 0 ? c->channels : c->hidden };

@@ -24,6 +24,14 @@ typedef struct nhwc_conv_case {
     const char *special; /* NULL, or an element of X and one of the residual: "nan", "inf" */
 } nhwc_conv_case;
 
+/* NhwcQConv: of the rest what it has. Filters get scales from `scale` on. */
+typedef struct nhwc_bytes_case {
+    nhwc_conv_case of;
+    bool x_signed, y_signed;
+    int x_zero, y_zero;
+    double scale;
+} nhwc_bytes_case;
+
 typedef struct nhwc_separable_case {
     int n;
     nhwc_window w;
@@ -40,6 +48,7 @@ nhwc_window nhwc_random_window(uint32_t *state, int rank, int most_in, int most_
 
 /* Graphs to be freed; value `y` is by the operator itself, `z` (with `plain`) by others. */
 char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain);
+char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain);
 char *nhwc_separable_text(const nhwc_separable_case *c, uint32_t seed, bool plain);
 
 /* Elements of the packed weights of a form. */

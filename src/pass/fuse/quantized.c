@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "pass/rewrite.h"
+#include "pass/fuse/quantized.h"
 
 static bool is_byte(const prt_value *v)
 {
@@ -28,9 +28,7 @@ static bool is_one(const prt_value *v)
     return v->type->rank == 0 || (v->type->rank == 1 && v->type->dims[0] == 1);
 }
 
-/* The DequantizeLinear behind input `slot`, with a zero point; `axis`: that of several scales, or
- * -1 for one only. */
-static prt_op *opened(const prt_op *op, uint32_t slot, int64_t axis)
+prt_op *prt_quantized_side(const prt_op *op, uint32_t slot, int64_t axis)
 {
     prt_op *d = prt_match_producer(op, slot, PRT_OP_dequantize_linear);
     if (d == NULL || !is_byte(prt_op_input(d, 0)) || !is_byte(prt_op_input(d, 2)) ||
@@ -51,8 +49,7 @@ static double number(const prt_tensor *t, size_t i)
     return prt_load_f64(t->dtype, t->data, prt_tensor_count(t) != 1 ? i : 0);
 }
 
-/* The int32 bias of a convolution; false when it is counted in other units. */
-static bool find_bias(const prt_op *conv, const prt_op *x, const prt_op *w, prt_value **bias)
+bool prt_quantized_bias(const prt_op *conv, const prt_op *x, const prt_op *w, prt_value **bias)
 {
     prt_tensor units, x_scale, w_scale, values, zero;
     *bias = NULL;
@@ -111,8 +108,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_type_is_tensor(right->type) || right->type->rank < 2)
         return false;
     const int64_t by = conv != NULL ? 0 : right->type->rank == 2 ? 1 : -1;
-    const prt_op *x = opened(op, 0, -1), *w = opened(op, 1, by);
-    if (x == NULL || w == NULL || (conv != NULL && !find_bias(conv, x, w, &bias)))
+    const prt_op *x = prt_quantized_side(op, 0, -1), *w = prt_quantized_side(op, 1, by);
+    if (x == NULL || w == NULL || (conv != NULL && !prt_quantized_bias(conv, x, w, &bias)))
         return false;
     prt_value *in[9] = { prt_op_input(x, 0), prt_op_input(x, 1), prt_op_input(x, 2),
         prt_op_input(w, 0), prt_op_input(w, 1), prt_op_input(w, 2), prt_op_input(root, 1),

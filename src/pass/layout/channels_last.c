@@ -8,7 +8,15 @@
  * weights as they lie in the file, and depthwise kernels, pools and Winograd's transforms work on
  * whole vectors of channels.
  */
+#include "pass/layout/qconv.h"
 #include "pass/layout/turn.h"
+
+/* Not one for each channel or block. */
+static bool has_one_scale(const prt_op *op)
+{
+    const prt_type *t = prt_op_input(op, 1)->type;
+    return prt_type_is_tensor(t) && (t->rank == 0 || (t->rank == 1 && t->dims[0] == 1));
+}
 
 static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
 {
@@ -40,6 +48,9 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
         return prt_turn_halves(b, root);
     case PRT_OP_transpose:
         return prt_turn_flatten(b, root);
+    case PRT_OP_quantize_linear:
+    case PRT_OP_dequantize_linear:
+        return has_one_scale(root) && prt_turn_elementwise(b, root);
     default:
         return prt_turn_elementwise(b, root);
     }
@@ -49,6 +60,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_conv, prt_turn_conv },
     { PRT_OP_fused_conv, prt_turn_conv },
     { PRT_OP_conv_transpose, prt_turn_spread },
+    { PRT_OP_qlinear_conv, prt_turn_qconv },
     { PRT_OP_concat, apply_other },
     { PRT_OP_split, apply_other },
     { PRT_OP_pad, apply_other },
@@ -89,6 +101,9 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_softplus, apply_other },
     { PRT_OP_gelu, apply_other },
     { PRT_OP_erf, apply_other },
+    { PRT_OP_quantized_add, apply_other },
+    { PRT_OP_quantize_linear, apply_other },
+    { PRT_OP_dequantize_linear, apply_other },
 };
 
 const prt_pass_hooks prt_pass_channels_last = {

@@ -27,10 +27,11 @@ typedef struct conv {
     int64_t pads[2 * PRT_MAX_SPATIAL], kernel[PRT_MAX_SPATIAL];
 } conv;
 
-static bool read_window(conv *v, const prt_window_spec *spec, prt_window *w)
+bool prt_turn_window(const prt_value *x, const prt_tensor *w, const prt_window_spec *spec,
+    prt_window *to, int64_t *kernel, int64_t *pads)
 {
-    const uint32_t spatial = (uint32_t)v->x->type->rank - 2;
-    const int64_t *in = v->x->type->dims + 2;
+    const uint32_t spatial = (uint32_t)x->type->rank - 2;
+    const int64_t *in = x->type->dims + 2;
     const bool explicit = spec->auto_pad.size == 0 || prt_str_is(spec->auto_pad, "NOTSET") ||
         prt_str_is(spec->auto_pad, "VALID");
     int64_t sizes[PRT_MAX_SPATIAL];
@@ -38,12 +39,12 @@ static bool read_window(conv *v, const prt_window_spec *spec, prt_window *w)
         if (!prt_dim_is_number(in[i]) && !explicit)
             return false;
         sizes[i] = prt_dim_is_number(in[i]) ? in[i] : INT32_MAX; /* padding does not ask */
-        v->kernel[i] = v->w->type->dims[i + 2];
+        kernel[i] = w->dims[i + 2];
     }
-    prt_window_fill(NULL, spec, spatial, sizes, v->kernel, w);
+    prt_window_fill(NULL, spec, spatial, sizes, kernel, to);
     for (uint32_t i = 0; i < spatial; i++) {
-        v->pads[i] = w->begin[i];
-        v->pads[spatial + i] = w->end[i];
+        pads[i] = to->begin[i];
+        pads[spatial + i] = to->end[i];
     }
     return true;
 }
@@ -142,7 +143,7 @@ static bool match(conv *v, const prt_op *root, const prt_conv_attrs *a)
         .filters = (size_t)(w.dims[0] / a->group), .taps = 1 };
     for (uint32_t i = 2; i < w.rank; i++)
         v->form.taps *= (size_t)w.dims[i];
-    if (!read_window(v, &spec, &window) || !choose(v, &window))
+    if (!prt_turn_window(v->x, &w, &spec, &window, v->kernel, v->pads) || !choose(v, &window))
         return false;
     v->attrs = PRT_ATTRS_OF(nhwc_conv);
     const prt_i64s kernel = { .data = v->kernel, .count = w.rank - 2 };

@@ -215,7 +215,9 @@ bool prt_turn_pool(prt_build *b, prt_op *root)
 {
     prt_value *x = prt_turn_source(prt_op_input(root, 0));
     const bool max = prt_op_is(root, PRT_OP_max_pool);
-    if (x == NULL || x->type->rank != 4 || x->type->dtype != PRT_DTYPE_f32 ||
+    const int32_t dtype = x != NULL ? x->type->dtype : 0;
+    if (x == NULL || x->type->rank != 4 || (dtype != PRT_DTYPE_f32 &&
+            !(max && (dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8))) ||
         (root->n_out > 1 && prt_value_used(&root->out[1])))
         return false;
     /* The rows have the same attributes in the same order. */

@@ -6,6 +6,7 @@
 #ifndef PRT_PASS_LAYOUT_TURN_H
 #define PRT_PASS_LAYOUT_TURN_H
 
+#include "op/sliding.h"
 #include "pass/rewrite.h"
 
 /* Axis of channels last that axis i of channels first is. */
@@ -32,6 +33,11 @@ void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y);
 prt_value *prt_turn_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
 
 prt_value *prt_turn_transpose(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm);
+
+/* The window of a convolution of `x` with weights `w` (their dims), and what NhwcConv says of it;
+ * false when padding depends on sizes that are unknown. */
+bool prt_turn_window(const prt_value *x, const prt_tensor *w, const prt_window_spec *spec,
+    prt_window *to, int64_t *kernel, int64_t *pads);
 
 /* ---- rewrites, by file: see channels_last.c */
 bool prt_turn_elementwise(prt_build *b, prt_op *root);

@@ -31,16 +31,12 @@ static size_t count(const char *text, const char *part)
 static void ck_turns(const char *text, size_t turns, const char *parts)
 {
     prt_graph *g = graph_from_text(text);
-    char part[64];
-    int used;
     assert_pass_keeps_results(text, PASS, 1e-5);
     ck_assert(run_pass(g, PASS, NULL));
     const char *after = graph_text(g);
     ck_assert_msg(count(after, "= transpose") == turns, "%zu turns, not %zu:\n%s",
         count(after, "= transpose"), turns, after);
-    for (; sscanf(parts, " %63s%n", part, &used) == 1; parts += used)
-        ck_assert_msg(part[0] == '!' ? strstr(after, part + 1) == NULL
-                                     : strstr(after, part) != NULL, "%s:\n%s", part, after);
+    assert_text_has(after, parts);
     ck_assert(!run_pass(g, PASS, NULL));
     module_free(g);
 }
@@ -391,10 +387,53 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
+/* ---- bytes */
+
+#define BYTES                                                                                      \
+    "xs = const f32[] {0.01}\nxz = const u8[] {100}\nws = const f32[] {0.02}\n"                    \
+    "wz = const i8[] {0}\nys = const f32[] {0.5}\nw = const i8[5,5,3,3] fill -7\n"                 \
+    "v = const i8[5,1,2,3] {1,2,3,4,5,6,-9,8,7,6,5,4,3,2,1,0,0,0,0,1,0,-128,0,127,3,3,3,3,3,3}\n"  \
+    "b = const i32[5] {10,-2000,300,4,0}\n"
+
+START_TEST(quantised_convolutions)
+{
+    static const char *const attrs[] = { "pads=[1,1,1,1]", "strides=[2,1],dilations=[1,2]",
+        "auto_pad=\"SAME_LOWER\",strides=[2,2]" };
+    char text[2048];
+    for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
+        (void)snprintf(text, sizeof(text), "x = input u8[2,5,7,8]\n" BYTES
+            "y = qlinear_conv x xs xz w ws wz ys xz b {%s}\nreturn y\n", attrs[i]);
+        ck_turns(text, 2, "nhwc_qconv !qlinear_conv");
+    }
+    ck_turns("x = input u8[2,5,7,8]\n" BYTES "y = qlinear_conv x xs xz v ws wz ys xz {group=5}\n"
+             "return y\n", 2, "form=taps");
+    ck_turns("x = input u8[1,5,7,8]\n" BYTES "a = qlinear_conv x xs xz w ws wz ys xz b\n"
+             "c = qlinear_conv x xs xz w ws wz ys xz b\n"
+             "d = quantized_add a ys xz c ys xz xs xz\ne = max_pool d {kernel_shape=[2,2]}\n"
+             "f = dequantize_linear e xs xz\ng = relu f\nh = quantize_linear g ys xz\n"
+             "y = qlinear_conv h ys xz v ws wz ys xz b {group=5}\nreturn y\n", 3,
+        "nhwc_max_pool");
+    ck_turns("x = input u8[1,3,7,8]\n" BYTES "u = const i8[4,3,2,2] fill 9\n"
+             "y = qlinear_conv x xs xz u ws wz ys xz\nreturn y\n", 1, "images=1");
+    ck_turns("x = input i8[2,5,7]\n" BYTES "u = const u8[9,5,2] fill 200\nuz = const u8[] {128}\n"
+             "iz = const i8[] {-5}\ny = qlinear_conv x xs iz u ws uz ys iz\nreturn y\n", 2,
+        "nhwc_qconv");
+    /* weights that are no constant, or do not fit a byte without their zero point */
+    ck_left_alone("x = input u8[2,5,7,8]\n" BYTES "u = input i8[5,5,3,3]\n"
+                  "y = qlinear_conv x xs xz u ws wz ys xz\nreturn y\n");
+    ck_left_alone("x = input u8[2,5,7]\n" BYTES "u = const u8[9,5,2] fill 200\n"
+                  "uz = const u8[] {8}\ny = qlinear_conv x xs xz u ws uz ys xz\nreturn y\n");
+    /* a scale for each channel stays with channels first */
+    ck_turns("x = input u8[1,5,7,8]\n" BYTES "a = qlinear_conv x xs xz w ws wz ys xz\n"
+             "s = const f32[5] {1,2,3,4,5}\nz = const u8[5] {1,2,3,4,5}\n"
+             "y = dequantize_linear a s z\nreturn y\n", 2, "dequantize_linear");
+}
+END_TEST
+
 PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
     chains_have_turns_at_their_ends, residuals_and_activations, padding_by_name,
     sizes_may_be_symbols, transposed_convolutions, elementwise,
     turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
     images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
     rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
-    near_misses_are_left)
+    near_misses_are_left, quantised_convolutions)

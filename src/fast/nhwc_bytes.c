@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc_bytes.c — NhwcQConv as products of matrices of bytes, or as windows over each channel.
+ * Pixels are counted in words of four channels and read in place, through the addresses that nhwc.c
+ * finds. Where the channels of a group are not fours, or have a sign, the image is copied first,
+ * with its padding if that is in proportion: then all taps of a row of the kernel are one piece.
+ */
+#include "fast/integer.h"
+#include "fast/nhwc.h"
+#include "fast/share.h"
+#include "op/quant.h"
+
+/* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
+ * has its sums in the first one. */
+enum { BYTES = 1 << 17, LEAST_ROWS = 48, MOST_ROWS = 480, ITEMS = 8, WISE_ROWS = 192, SOME = 48 };
+
+typedef struct job {
+    prt_nhwc v; /* sizes in words: x, in_c, form.channels */
+    bool plain; /* outputs are inputs, one by one */
+    size_t panels, blocks, pixels, words, table;
+    const uint32_t *w;
+    prt_requantize q;
+    uint8_t *y;
+    /* the copy */
+    const uint8_t *x;
+    uint8_t *copy;
+    size_t groups, channels;      /* that pixels are made of */
+    size_t image_h, image_w;      /* of x */
+    size_t above, before;         /* padding that is copied too */
+    uint8_t flip, fill;           /* fill: flipped already */
+} job;
+
+/* ---- the copy */
+
+/* Four planes, or fewer, become words. */
+static void copy_planes(const job *j, size_t n, const uint8_t *from, uint32_t *to)
+{
+    static const uint8_t none[PRT_GEMM_PANEL];
+    const size_t plane = j->image_h * j->image_w;
+    for (size_t i = 0, some; i < n; i += some) {
+        const uint8_t *rows[4];
+        uint32_t last[PRT_GEMM_PANEL];
+        some = n - i < PRT_GEMM_PANEL ? n - i : PRT_GEMM_PANEL;
+        for (size_t c = 0; c < 4; c++)
+            rows[c] = c < j->channels ? from + c * plane + i : none;
+        const bool whole = some == PRT_GEMM_PANEL;
+        j->v.kern->bytes.fours(some, rows, j->flip * 0x01010101u, whole ? to + i : last);
+        if (!whole)
+            memcpy(to + i, last, some * sizeof(*to));
+    }
+}
+
+static void copy_pixels(const job *j, size_t n, const uint8_t *from, uint8_t *to)
+{
+    const prt_kern_bytes *k = &j->v.kern->bytes;
+    const size_t c = j->channels, wide = (c + 3) / 4 * 4;
+    if (c == wide) {
+        k->row(n * j->groups * c, from, j->flip, to);
+        return;
+    }
+    for (size_t i = 0; i < n * j->groups; i++)
+        k->row(c, from + i * c, j->flip, to + i * wide);
+}
+
+static void copy_row(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v;
+    const size_t rows = v->in_d * v->in_h, n = item / rows, y = item % rows, pixel = v->in_c * 4;
+    const size_t before = j->before < v->in_w ? j->before : v->in_w;
+    const size_t room = v->in_w - before, count = j->image_w < room ? j->image_w : room;
+    uint8_t *to = j->copy + item * v->in_w * pixel;
+    (void)scratch;
+    if (y < j->above || y - j->above >= j->image_h * v->in_d) {
+        memset(to, j->fill, v->in_w * pixel);
+        return;
+    }
+    const size_t row = n * v->in_d * j->image_h + y - j->above, c = j->groups * j->channels;
+    memset(to, j->fill, before * pixel);
+    memset(to + (before + count) * pixel, j->fill, (room - count) * pixel);
+    to += before * pixel;
+    if (v->images)
+        copy_planes(j, count, j->x + (n * j->image_h * c + y - j->above) * j->image_w,
+            (void *)to);
+    else
+        copy_pixels(j, count, j->x + row * j->image_w * c, to);
+}
+
+/* Rows and columns of what is read, padding included, are in proportion to the image. */
+static bool takes_padding(const prt_nhwc *v, double high, double wide)
+{
+    const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
+    return v->in_d == 1 && v->kernel_d == 1 && v->front == 0 && v->out_d == 1 &&
+        v->form.group == 1 && v->form.form == PRT_NHWC_panels && v->dilation_w == 1 &&
+        v->top >= 0 && v->left >= 0 && high * wide <= 16.0 * (pixels + 4096.0);
+}
+
+/* All images as words without a sign. */
+static poprt_status copy_images(prt_eval *c, job *j)
+{
+    prt_nhwc *v = &j->v;
+    const double high = (double)(v->out_h - 1) * (double)v->stride_h +
+        (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
+    const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
+    j->image_h = v->in_h;
+    j->image_w = v->in_w;
+    if (takes_padding(v, high, wide)) {
+        j->above = (size_t)v->top;
+        j->before = (size_t)v->left;
+        v->in_h = (size_t)high;
+        v->in_w = (size_t)wide;
+        v->top = v->left = 0;
+        v->form.channels *= v->kernel_w;
+        v->form.taps = v->kernel_h;
+        v->kernel_w = 1;
+    }
+    size_t rows;
+    if (!prt_size_mul(v->batch * v->in_d, v->in_h, &rows) || !prt_size_mul(rows, v->in_w, &rows))
+        return prt_fail_nomem(SIZE_MAX);
+    float *copy = prt_share_raw(c, rows, v->in_c);
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    j->copy = (uint8_t *)copy;
+    v->x = copy;
+    return prt_share_run(c, rows / v->in_w, 0, copy_row, j);
+}
+
+/* ---- products */
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v;
+    const size_t panel = item % j->panels, group = item / j->panels % v->form.group;
+    const size_t rest = item / j->panels / v->form.group, n = rest / j->blocks;
+    const size_t first = panel * PRT_GEMM_PANEL, left = v->form.filters - first;
+    const size_t row = prt_share_cut(j->pixels, j->blocks, rest % j->blocks);
+    const size_t rows = prt_share_cut(j->pixels, j->blocks, rest % j->blocks + 1) - row;
+    const size_t column = group * v->form.filters + first;
+    const float **from = (const float **)(void *)scratch;
+    int32_t *sums = (int32_t *)(void *)(scratch + j->table);
+    prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
+        .words = v->form.channels, .lda = v->in_c, .taps = v->form.taps, .step = rows,
+        .b = j->w + group * prt_nhwc_panels_width(v->form.filters) * j->words + first * j->words,
+        .c = sums, .ldc = PRT_GEMM_PANEL };
+    prt_requantize q = j->q;
+    q.biases += column;
+    q.scales += column;
+    q.near += column;
+    if (!j->plain)
+        prt_nhwc_find_taps(v, n, group, row, rows, from);
+    if (j->blocks == 1 && left > PRT_GEMM_PANEL) { /* the next weights come meanwhile */
+        g.next = (const char *)(g.b + j->words * PRT_GEMM_PANEL);
+        g.next_lines = j->words * prt_gemm_width(left - PRT_GEMM_PANEL < PRT_GEMM_PANEL
+            ? left - PRT_GEMM_PANEL : PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
+    }
+    for (size_t i = 0; i < rows; i += g.rows, g.next = NULL) {
+        const size_t pixel = n * j->pixels + row + i;
+        g.rows = rows - i < SOME ? rows - i : SOME;
+        g.from = j->plain ? NULL : (const void *)(from + i);
+        g.a = (const void *)(v->x + pixel * v->in_c + group * v->form.channels);
+        v->kern->dot.fours(&g);
+        v->kern->bytes.close(g.rows, g.columns, sums, &q, j->y + pixel * v->out_c + column,
+            v->out_c);
+    }
+}
+
+static size_t clamp(size_t x, size_t low, size_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static poprt_status run_panels(prt_eval *c, job *j)
+{
+    const prt_nhwc *v = &j->v;
+    j->words = v->form.taps * v->form.channels;
+    j->panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    j->plain = v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 && v->stride_w == 1 &&
+        v->kernel_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
+        v->in_h == v->out_h && v->in_w == v->out_w;
+    const size_t each = lesser(v->stride_d, v->kernel_d) * lesser(v->stride_h, v->kernel_h) *
+        lesser(v->stride_w, v->kernel_w); /* inputs of an output that no other one reads, about */
+    const size_t some = v->batch * v->form.group * j->panels;
+    size_t rows = clamp(BYTES / (4 * v->in_c * each), LEAST_ROWS, MOST_ROWS);
+    if (some < ITEMS && j->pixels / rows * some < ITEMS)
+        rows = clamp(j->pixels * some / ITEMS, LEAST_ROWS, rows);
+    j->blocks = (j->pixels + rows - 1) / rows;
+    rows = (j->pixels + j->blocks - 1) / j->blocks;
+    if (!j->plain)
+        j->table = (rows * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
+    return prt_share_run(c, some * j->blocks, j->table + SOME * PRT_GEMM_PANEL, run_item, j);
+}
+
+/* ---- windows */
+
+static void run_wise(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v;
+    const size_t n = item / j->blocks, block = item % j->blocks;
+    const size_t first = prt_share_cut(j->pixels, j->blocks, block);
+    const size_t count = prt_share_cut(j->pixels, j->blocks, block + 1) - first;
+    const float **from = (const float **)(void *)scratch;
+    prt_nhwc_find_taps(v, n, 0, first, count, from);
+    const prt_wise_block g = { .pixels = count, .channels = v->out_c, .taps = v->form.taps,
+        .from = (const void *)from, .w = j->w, .q = &j->q,
+        .y = j->y + (n * j->pixels + first) * v->out_c, .ldy = v->out_c };
+    v->kern->dot.wise(&g);
+}
+
+static poprt_status run_windows(prt_eval *c, job *j)
+{
+    const prt_nhwc *v = &j->v;
+    j->blocks = (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
+    return prt_share_run(c, v->batch * j->blocks,
+        (WISE_ROWS * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16, run_wise, j);
+}
+
+/* ---- */
+
+static bool is_aligned(const void *p)
+{
+    return (uintptr_t)p % _Alignof(uint32_t) == 0;
+}
+
+/* Copies, because kernels read beyond the last. */
+static poprt_status take_scales(prt_eval *c, job *j)
+{
+    const double *scales = c->in[3]->data;
+    const size_t n = prt_tensor_count(c->in[3]);
+    double *copy = (double *)(void *)prt_share_floats(c, n + PRT_GEMM_SLICE, 4);
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    float *near = (float *)(copy + n + PRT_GEMM_SLICE);
+    int32_t *biases = (int32_t *)(void *)(near + n + PRT_GEMM_SLICE);
+    memcpy(copy, scales, n * sizeof(*copy));
+    memcpy(biases, c->in[2]->data, n * sizeof(*biases));
+    j->q = (prt_requantize){ .scale = 1.0, .scales = copy, .near = near, .biases = biases,
+        .zero = prt_quant_number(c, 5, 0), .tame = true };
+    (void)prt_quant_range(c->out[0]->dtype, &j->q.low, &j->q.high);
+    for (size_t i = 0; i < n; i++) {
+        near[i] = (float)scales[i];
+        j->q.tame = j->q.tame && fabs(scales[i]) <= 0.5;
+    }
+    return POPRT_OK;
+}
+
+/* Sizes in words, of X as it is or will be. */
+static poprt_status take_pixels(prt_eval *c, job *j)
+{
+    prt_nhwc *v = &j->v;
+    const bool wise = v->form.form == PRT_NHWC_taps, negative = c->in[0]->dtype == PRT_DTYPE_i8;
+    j->groups = wise ? 1 : v->form.group;
+    j->channels = wise ? v->form.group : v->form.channels;
+    v->form.channels = (j->channels + 3) / 4;
+    v->in_c = j->groups * v->form.channels;
+    j->flip = negative ? 0x80 : 0;
+    j->fill = (uint8_t)((uint8_t)(int)prt_quant_number(c, 4, 0) ^ j->flip);
+    float *zeros = prt_share_raw(c, v->in_c, 1);
+    if (zeros == NULL)
+        return POPRT_E_NOMEM;
+    memset(zeros, j->fill, v->in_c * sizeof(float));
+    v->zeros = zeros;
+    j->x = c->in[0]->data;
+    v->x = c->in[0]->data;
+    return v->images || negative || j->channels % 4 != 0 || !is_aligned(j->x) ? copy_images(c, j)
+                                                                               : POPRT_OK;
+}
+
+poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_nhwc_conv_attrs a = prt_nhwc_conv_of(c->attrs);
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    job j = { .v = { .kern = k, .images = a.images != 0 } };
+    prt_nhwc *v = &j.v;
+    prt_window w;
+    if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
+        prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
+        return prt_fast_pass(done);
+    PRT_TRY(take_scales(c, &j));
+    const bool wise = v->form.form == PRT_NHWC_taps;
+    prt_nhwc_window(&a, x, &w);
+    prt_nhwc_take_window(v, &w);
+    if ((wise && (!j.q.tame || v->form.taps > PRT_WISE_TAPS)) ||
+        (v->images && (wise || v->form.group > 1 || v->form.channels > 4 || x->rank == 5)))
+        return prt_fast_pass(done);
+    v->batch = (size_t)x->dims[0];
+    v->out_c = v->form.group * v->form.filters;
+    j.pixels = v->out_d * v->out_h * v->out_w;
+    j.w = c->in[1]->data;
+    j.y = c->out[0]->data;
+    PRT_TRY(take_pixels(c, &j));
+    return wise ? run_windows(c, &j) : run_panels(c, &j);
+}

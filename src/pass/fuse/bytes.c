@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bytes.c — fuse_bytes: what stands between operators on quantised data stays bytes, too:
+ *
+ *     DequantizeLinear of both, Add, QuantizeLinear          QuantizedAdd
+ *     DequantizeLinear, a move or MaxPool, QuantizeLinear    that on bytes, if scales are the same
+ *     DequantizeLinear of both, Gemm, QuantizeLinear;        NhwcQConv, whose pixels are the rows
+ *     QLinearMatMul with constant weights
+ *
+ * and operators of com.microsoft that are one of these, or have no form but the reference. Comes
+ * after fuse_quantized and before constants are folded.
+ */
+#include "pass/fuse/quantized.h"
+#include "pass/layout/qconv.h"
+#include "pass/layout/turn.h"
+
+static bool is_byte(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) &&
+        (v->type->dtype == PRT_DTYPE_u8 || v->type->dtype == PRT_DTYPE_i8);
+}
+
+static bool is_one(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) &&
+        (v->type->rank == 0 || (v->type->rank == 1 && v->type->dims[0] == 1));
+}
+
+/* A scale of float32 and a zero point of bytes, one each, at `slot` and the next one. */
+static bool has_one(const prt_op *op, uint32_t slot)
+{
+    const prt_value *scale = prt_op_input(op, slot), *zero = prt_op_input(op, slot + 1);
+    return is_one(scale) && scale->type->dtype == PRT_DTYPE_f32 && is_one(zero) && is_byte(zero);
+}
+
+/* The DequantizeLinear behind input `slot`. */
+static prt_op *opened(const prt_op *op, uint32_t slot)
+{
+    prt_op *d = prt_match_producer(op, slot, PRT_OP_dequantize_linear);
+    const prt_dequantize_linear_attrs *a = d != NULL ? d->attrs : NULL;
+    return d != NULL && a->block_size == 0 && has_one(d, 1) && is_byte(prt_op_input(d, 0)) &&
+        d->out[0].type->dtype == PRT_DTYPE_f32 ? d : NULL;
+}
+
+/* Scale and zero point of both are the same numbers. */
+static bool are_alike(const prt_op *d, const prt_op *q)
+{
+    for (uint32_t i = 1; i < 3; i++) {
+        prt_tensor a, b;
+        if (prt_op_input(d, i) == prt_op_input(q, i))
+            continue;
+        if (!prt_match_constant(d, i, &a) || !prt_match_constant(q, i, &b) ||
+            a.dtype != b.dtype || memcmp(a.data, b.data, a.size) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* What is opened and closed with a scale of ordinary size is what it was. */
+static bool is_ordinary(const prt_op *d)
+{
+    prt_tensor t;
+    if (!prt_match_constant(d, 1, &t))
+        return false;
+    const double scale = prt_load_f64(t.dtype, t.data, 0);
+    return scale > 1e-30 && scale < 1e30;
+}
+
+static bool finish(prt_build *b, prt_op *root, prt_value *y)
+{
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return y != NULL;
+}
+
+/* ---- between DequantizeLinear and QuantizeLinear */
+
+static bool is_mover(const prt_op *op)
+{
+    switch (op->def->id) {
+    case PRT_OP_max_pool:
+        return op->n_out < 2 || !prt_value_used(&op->out[1]);
+    case PRT_OP_reshape:
+    case PRT_OP_flatten:
+    case PRT_OP_transpose:
+    case PRT_OP_squeeze:
+    case PRT_OP_unsqueeze:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool take_mover(prt_build *b, prt_op *root, prt_op *op)
+{
+    prt_op *d = op != NULL && is_mover(op) ? opened(op, 0) : NULL;
+    prt_value *in[2] = { NULL, NULL };
+    if (d == NULL || op->n_in > 2 || !are_alike(d, root) || !is_ordinary(d))
+        return false;
+    in[0] = prt_op_input(d, 0);
+    in[1] = prt_op_input(op, 1);
+    return finish(b, root, prt_build_op(b, op->def->id, op->attrs, op->n_in, in));
+}
+
+static bool take_add(prt_build *b, prt_op *root, prt_op *op)
+{
+    const prt_op *l = prt_op_is(op, PRT_OP_add) ? opened(op, 0) : NULL;
+    const prt_op *r = l != NULL ? opened(op, 1) : NULL;
+    if (r == NULL)
+        return false;
+    prt_value *in[8] = { prt_op_input(l, 0), prt_op_input(l, 1), prt_op_input(l, 2),
+        prt_op_input(r, 0), prt_op_input(r, 1), prt_op_input(r, 2), prt_op_input(root, 1),
+        prt_op_input(root, 2) };
+    return finish(b, root, prt_build_op(b, PRT_OP_quantized_add, NULL, 8, in));
+}
+
+/* ---- products */
+
+/* Rows of `x` times the matrix in `q`, for which all but the form is known. */
+static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_value *x,
+    bool turned)
+{
+    const prt_type *t = x->type, *y = root->out[0].type;
+    int64_t dims[3] = { 1, 1, 1 };
+    uint32_t open = 0;
+    if (!prt_type_is_tensor(t) || t->rank < 2 || !prt_type_is_tensor(y) || y->rank != t->rank ||
+        q->weights.rank != 2 || prt_tensor_count(&q->weights) == 0)
+        return false;
+    for (int32_t i = 0; i + 1 < t->rank; i++) {
+        open += !prt_dim_is_number(t->dims[i]);
+        if (t->dims[i] == 0)
+            return false;
+        dims[1] = open != 0 ? PRT_DIM_UNKNOWN : dims[1] * t->dims[i];
+    }
+    const size_t k = (size_t)q->weights.dims[turned], n = (size_t)q->weights.dims[!turned];
+    if (open > 1 || t->dims[t->rank - 1] != (int64_t)k || y->dims[y->rank - 1] != (int64_t)n)
+        return false;
+    static const int64_t one[1] = { 1 };
+    const prt_i64s kernel = { .data = one, .count = 1 };
+    q->form = (prt_nhwc_weights){ .form = PRT_NHWC_panels, .group = 1, .channels = k,
+        .filters = n, .taps = 1 };
+    q->by_filter = turned ? k : 1;
+    q->by_channel = turned ? 1 : n;
+    q->attrs = PRT_ATTRS_OF(nhwc_qconv);
+    PRT_ATTR_GIVE(q->attrs, nhwc_qconv, kernel_shape, kernel);
+    dims[2] = (int64_t)k;
+    prt_value *in[6], *v;
+    if (!prt_qconv_pack(p, b, q, in))
+        return false;
+    in[0] = prt_turn_reshape(b, x, 3, dims);
+    v = in[0] != NULL ? prt_qconv_put(b, q, in) : NULL;
+    (void)finish(b, root, v != NULL ? prt_turn_reshape(b, v, (uint32_t)y->rank, y->dims) : NULL);
+    return true;
+}
+
+static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_qconv q = { .w = NULL };
+    prt_value *in[8] = { NULL };
+    for (uint32_t i = 0; i < 7; i++)
+        in[i] = prt_op_input(root, i + 1);
+    return prt_qconv_take(in, &q) && multiply(p, b, root, &q, prt_op_input(root, 0), false);
+}
+
+static bool take_gemm(prt_pass *p, prt_build *b, prt_op *root, prt_op *op)
+{
+    const prt_gemm_attrs *a = op->attrs;
+    prt_qconv q = { .w = NULL };
+    prt_value *bias;
+    if (!prt_op_is(op, PRT_OP_gemm) || a->transA != 0 || a->alpha != 1.0f || a->beta != 1.0f)
+        return false;
+    const prt_op *x = prt_quantized_side(op, 0, -1);
+    const prt_op *w = prt_quantized_side(op, 1, a->transB != 0 ? 0 : 1);
+    if (x == NULL || w == NULL || !prt_quantized_bias(op, x, w, &bias))
+        return false;
+    prt_value *in[8] = { prt_op_input(x, 1), prt_op_input(x, 2), prt_op_input(w, 0),
+        prt_op_input(w, 1), prt_op_input(w, 2), prt_op_input(root, 1), prt_op_input(root, 2),
+        bias };
+    return prt_qconv_take(in, &q) &&
+        multiply(p, b, root, &q, prt_op_input(x, 0), a->transB != 0);
+}
+
+static bool apply_close(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_quantize_linear_attrs *q = root->attrs;
+    const prt_value *x = prt_op_input(root, 0);
+    if (q->block_size != 0 || q->precision != 0 || !has_one(root, 1) ||
+        !prt_type_is_tensor(x->type) || x->type->dtype != PRT_DTYPE_f32 || x->def == NULL)
+        return false;
+    const prt_op *d = opened(root, 0);
+    if (d != NULL)
+        return are_alike(d, root) && is_ordinary(d) &&
+            prt_pass_replace(b, &root->out[0], prt_op_input(d, 0));
+    prt_op *op = prt_match_interior(root, 0, x->def->def != NULL ? x->def->def->id : PRT_OP_COUNT);
+    return op != NULL &&
+        (take_add(b, root, op) || take_gemm(p, b, root, op) || take_mover(b, root, op));
+}
+
+#ifndef PRT_NO_MICROSOFT
+/* ---- operators of com.microsoft */
+
+/* The zero point at `slot`, 0 of the type of input `like` where it is absent. */
+static prt_value *zero_at(prt_build *b, const prt_op *op, uint32_t slot, uint32_t like)
+{
+    prt_value *v = prt_op_input(op, slot);
+    return v != NULL ? v : prt_build_scalar(b, prt_op_input(op, like)->type->dtype, 0);
+}
+
+static bool apply_ms_add(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    prt_value *in[8];
+    if (!is_byte(prt_op_input(root, 0)) || !is_byte(prt_op_input(root, 3)))
+        return false;
+    for (uint32_t i = 0; i < 7; i++)
+        in[i] = prt_op_input(root, i);
+    in[2] = zero_at(b, root, 2, 0);
+    in[5] = zero_at(b, root, 5, 3);
+    in[7] = zero_at(b, root, 7, 0);
+    return finish(b, root, prt_build_op(b, PRT_OP_quantized_add, NULL, 8, in));
+}
+
+static bool apply_ms_gemm(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_ms_qgemm_attrs *a = root->attrs;
+    prt_qconv q = { .w = NULL };
+    if (a->transA != 0 || a->alpha != 1.0f || prt_op_input(root, 8) == NULL)
+        return false;
+    prt_value *in[8] = { prt_op_input(root, 1), prt_op_input(root, 2), prt_op_input(root, 3),
+        prt_op_input(root, 4), prt_op_input(root, 5), prt_op_input(root, 7), prt_op_input(root, 8),
+        prt_op_input(root, 6) };
+    return prt_qconv_take(in, &q) &&
+        multiply(p, b, root, &q, prt_op_input(root, 0), a->transB != 0);
+}
+
+static bool apply_ms_average(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_ms_qlinear_global_average_pool_attrs *a = root->attrs;
+    prt_value *in[3] = { prt_op_input(root, 0), prt_op_input(root, 1), prt_op_input(root, 2) };
+    prt_value *out[3] = { NULL, prt_op_input(root, 3), prt_op_input(root, 4) };
+    (void)p;
+    if (a->channels_last != 0 || !is_byte(in[0]) || !has_one(root, 1) || !has_one(root, 3))
+        return false;
+    prt_value *x = prt_build_op(b, PRT_OP_dequantize_linear, NULL, 3, in);
+    out[0] = x != NULL ? prt_build_op(b, PRT_OP_global_average_pool, NULL, 1, &x) : NULL;
+    return finish(b, root,
+        out[0] != NULL ? prt_build_op(b, PRT_OP_quantize_linear, NULL, 3, out) : NULL);
+}
+#endif
+
+static const prt_rewrite rewrites[] = {
+    { PRT_OP_quantize_linear, apply_close },
+    { PRT_OP_qlinear_matmul, apply_matmul },
+#ifndef PRT_NO_MICROSOFT
+    { PRT_OP_ms_qlinear_add, apply_ms_add },
+    { PRT_OP_ms_qgemm, apply_ms_gemm },
+    { PRT_OP_ms_qlinear_global_average_pool, apply_ms_average },
+#endif
+};
+
+const prt_pass_hooks prt_pass_fuse_bytes = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};

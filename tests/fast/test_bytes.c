@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_bytes.c — operators on quantised images with channels last, by their fast forms against the
+ * reference: the same bits at every level.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "support/check_main.h"
+#include "support/fast_check.h"
+#include "support/nhwc_text.h"
+
+static int below(uint32_t *state, uint32_t n)
+{
+    return (int)nhwc_random(state, n);
+}
+
+static void check(const nhwc_bytes_case *c, uint32_t seed)
+{
+    char *text = nhwc_bytes_text(c, seed, false);
+    fast_check(text, -1, 1, 0);
+    free(text);
+}
+
+/* A scale that spreads sums of so many products over the range of a byte. */
+static double scale_of(const nhwc_conv_case *c)
+{
+    const double depth = (double)c->channels * c->w.kernel[0] * c->w.kernel[1] * c->w.kernel[2];
+    return 0.5 / (64.0 + depth * 128.0);
+}
+
+static nhwc_bytes_case random_case(uint32_t *state, uint32_t i)
+{
+    const int rank = below(state, 5) == 0 ? 3 : below(state, 5) == 0 ? 5 : 4;
+    nhwc_bytes_case c = { .of = { .rank = rank, .n = 1 + below(state, 3), .form = "panels",
+        .group = 1, .channels = 1, .filters = 1,
+        .w = nhwc_random_window(state, rank, rank == 5 ? 6 : i % 8 == 0 ? 30 : 12,
+            i % 8 == 1 && rank != 5 ? 7 : 4) },
+        .x_signed = below(state, 3) == 0, .y_signed = below(state, 2) != 0 };
+    c.x_zero = below(state, 256) - (c.x_signed ? 128 : 0);
+    c.y_zero = below(state, 256) - (c.y_signed ? 128 : 0);
+    if (i % 3 == 0) {
+        c.of.form = "taps";
+        c.of.group = 1 + below(state, i % 2 != 0 ? 150 : 40);
+    } else {
+        c.of.group = below(state, 4) == 0 ? 1 + below(state, 4) : 1;
+        c.of.channels = below(state, 2) != 0 ? 4 * (1 + below(state, 8)) : 1 + below(state, 30);
+        c.of.filters = 1 + below(state, i % 6 == 1 ? 150 : 70);
+        c.of.images = c.of.group == 1 && rank != 5 && below(state, 3) == 0;
+        if (c.of.images)
+            c.of.channels = 1 + below(state, 4);
+    }
+    c.scale = i % 7 == 3 ? 0.75 : scale_of(&c.of) * (1 + below(state, 3)) * 10;
+    c.scale = c.of.form[0] == 't' && c.scale > 0.15 ? 0.15 : c.scale;
+    return c;
+}
+
+START_TEST(convolutions)
+{
+    uint32_t state = 11;
+    for (uint32_t i = 0; i < 220; i++) {
+        const nhwc_bytes_case c = random_case(&state, i);
+        check(&c, i);
+    }
+}
+END_TEST
+
+/* Many pixels and panels, and products that are half way between two numbers. */
+START_TEST(large_ones)
+{
+    nhwc_bytes_case c = { .of = { .rank = 4, .n = 1, .form = "panels", .group = 1, .channels = 8,
+        .filters = 200, .w = { .in = { 40, 33 }, .kernel = { 3, 3 }, .stride = { 1, 1 },
+            .dilation = { 1, 1 }, .pads = { 1, 1, 1, 1 } } }, .x_zero = 100, .scale = 0.5 };
+    check(&c, 1);
+    c.of.filters = 24;
+    c.scale = 0.0001220703125;
+    check(&c, 2);
+    c.of.w.kernel[0] = c.of.w.kernel[1] = 1;
+    memset(c.of.w.pads, 0, sizeof(c.of.w.pads));
+    for (int filters = 16; filters <= 64; filters += 16) {
+        c.of.filters = filters;
+        check(&c, 3);
+    }
+    c.of = (nhwc_conv_case){ .rank = 4, .n = 2, .form = "taps", .group = 200, .channels = 1,
+        .filters = 1, .w = { .in = { 21, 20 }, .kernel = { 3, 3 }, .stride = { 1, 2 },
+            .dilation = { 1, 1 }, .pads = { 1, 1, 1, 1 } } };
+    c.scale = 0.015625;
+    check(&c, 4);
+    c.of.w.kernel[0] = 9;
+    c.of.w.kernel[1] = 8; /* more taps than the kernel takes */
+    check(&c, 5);
+    c.of.w.kernel[0] = 8;
+    check(&c, 6);
+    c.of.group = 96;
+    c.scale = 0.6;
+    check(&c, 7);
+}
+END_TEST
+
+/* Padding out of all proportion is not copied. */
+START_TEST(padding)
+{
+    nhwc_bytes_case c = { .of = { .rank = 4, .n = 1, .form = "panels", .group = 1, .channels = 3,
+        .filters = 2, .images = true, .w = { .in = { 2, 3 }, .kernel = { 2, 2 },
+            .stride = { 500, 500 }, .dilation = { 1, 1 }, .pads = { 4000, 4001, 4002, 4003 } } },
+        .x_zero = 9, .scale = 0.001 };
+    check(&c, 1);
+    c.x_signed = true;
+    check(&c, 2);
+    c.of.n = 0;
+    check(&c, 3);
+}
+END_TEST
+
+START_TEST(pools)
+{
+    uint32_t state = 5;
+    for (uint32_t i = 0; i < 60; i++) {
+        const nhwc_window w = nhwc_random_window(&state, 4, 12, 4);
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+            "f = input f32[%d,%d,%d,%d]\ns = const f32[] {0.0078125}\nz = const %s[] {%d}\n"
+            "x = quantize_linear f s z\ny = nhwc_max_pool x {kernel_shape=[%d,%d],strides=[%d,%d],"
+            "dilations=[%d,%d],pads=[%d,%d,%d,%d],ceil_mode=%d}\nr = cast y {to=1}\nreturn r\n",
+            1 + below(&state, 2), w.in[0], w.in[1], 1 + below(&state, 70),
+            i % 2 != 0 ? "i8" : "u8", i % 2 != 0 ? -3 : 120, w.kernel[0], w.kernel[1], w.stride[0],
+            w.stride[1], w.dilation[0], w.dilation[1],
+            w.pads[0] < w.kernel[0] ? w.pads[0] : w.kernel[0] - 1,
+            w.pads[1] < w.kernel[1] ? w.pads[1] : w.kernel[1] - 1,
+            w.pads[2] < w.kernel[0] ? w.pads[2] : w.kernel[0] - 1,
+            w.pads[3] < w.kernel[1] ? w.pads[3] : w.kernel[1] - 1, (int)(i % 3 == 0));
+        fast_check(text, -1, 1, 0);
+    }
+}
+END_TEST
+
+START_TEST(sums)
+{
+    static const char *const shapes[][2] = { { "1", "1" }, { "63", "63" }, { "3,70", "3,70" },
+        { "70001", "70001" }, { "2,5", "5" }, { "0", "0" } };
+    static const char *const types[3] = { "u8", "i8", "u8" };
+    static const char *const scales[] = { "0.0078125", "0.013", "1e-9", "1e9", "nan" };
+    char text[1024];
+    for (size_t i = 0; i < PRT_COUNT_OF(shapes); i++)
+        for (size_t t = 0; t < 2; t++)
+            for (size_t k = 0; k < PRT_COUNT_OF(scales); k++) {
+                (void)snprintf(text, sizeof(text),
+                    "s = const f32[] {0.0078125}\nza = const %s[] {%d}\nzb = const %s[] {%d}\n"
+                    "af = input f32[%s]\na = quantize_linear af s za\nbf = input f32[%s]\n"
+                    "b = quantize_linear bf s zb\nsb = const f32[] {0.011}\nsy = const f32[] {%s}\n"
+                    "y = quantized_add a s za b sb zb sy za\nr = cast y {to=1}\nreturn r\n",
+                    types[t], t != 0 ? -3 : 128, types[t + 1], t != 0 ? 128 : -3, shapes[i][0],
+                    shapes[i][1], scales[k]);
+                fast_check(text, -1, 1, 0);
+            }
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, padding, pools, sums)

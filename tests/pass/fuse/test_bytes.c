@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* test_bytes.c — what stays bytes between quantised operators, and what does not. */
+#include <stdio.h>
+
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+#define PASS "fuse_bytes"
+#define SCALES                                                                                     \
+    "xs = const f32[] {0.01}\nxz = const u8[] {128}\nws = const f32[1] {0.02}\n"                   \
+    "wz = const i8[] {-3}\nys = const f32[] {0.5}\nyz = const u8[] {3}\n"
+#define OPEN(y, x) y " = dequantize_linear " x " xs xz\n"
+#define AGAIN(y, x) y " = quantize_linear " x " xs xz\n"
+
+/* The pass keeps results within `bound`; afterwards there are all of `parts`. */
+static void becomes(const char *text, const char *parts, double bound)
+{
+    prt_graph *g = graph_from_text(text);
+    assert_pass_keeps_results(text, PASS, bound);
+    ck_assert(run_pass(g, PASS, NULL));
+    assert_text_has(graph_text(g), parts);
+    ck_assert(!run_pass(g, PASS, NULL));
+    module_free(g);
+}
+
+static void stays(const char *text)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert_msg(!run_pass(g, PASS, NULL), "%s", graph_text(g));
+    module_free(g);
+}
+
+START_TEST(sums)
+{
+    becomes("a = input u8[2,3,5]\nb = input i8[2,3,5]\n" SCALES OPEN("c", "a")
+            "d = dequantize_linear b ws wz\ne = add c d\ny = quantize_linear e ys yz\nreturn y\n",
+        "quantized_add !quantize_linear", 0);
+    becomes("a = input u8[2,3,5]\nb = input i8[5]\n" SCALES OPEN("c", "a")
+            "d = dequantize_linear b ws wz\ne = add d c\ny = quantize_linear e ys yz\n"
+            "f = mul c c\nreturn y, f\n", "quantized_add dequantize_linear", 0);
+    stays("a = input u8[2,3,5]\nb = input f32[2,3,5]\n" SCALES OPEN("c", "a")
+          "e = add c b\ny = quantize_linear e ys yz\nreturn y\n");
+    stays("a = input u8[2,3,5]\n" SCALES OPEN("c", "a")
+          "e = add c c\ny = quantize_linear e ys yz\nreturn y, e\n");
+    stays("a = input u8[2,3]\n" SCALES "s = const f32[3] {1,2,3}\nz = const u8[3] {1,2,3}\n"
+          "c = dequantize_linear a s z\ne = add c c\ny = quantize_linear e ys yz\nreturn y\n");
+}
+END_TEST
+
+START_TEST(moves)
+{
+    becomes("x = input u8[1,3,7,6]\n" SCALES OPEN("a", "x")
+            "b = max_pool a {kernel_shape=[3,2],pads=[1,1,1,0],strides=[2,1]}\n" AGAIN("y", "b")
+            "return y\n", "max_pool !quantize_linear", 0);
+    becomes("x = input u8[2,3]\n" SCALES OPEN("a", "x") "b = transpose a {perm=[1,0]}\n"
+            AGAIN("c", "b") OPEN("d", "c") "s = const i64[2] {-1,2}\ne = reshape d s\n"
+            AGAIN("y", "e") "return y\n", "transpose reshape !quantize_linear", 0);
+    becomes("x = input u8[2,3]\n" SCALES "zs = const f32[] {0.01}\n"
+            "zz = const u8[] {128}\nf = dequantize_linear x zs zz\n" AGAIN("y", "f")
+            "w = transpose y\nreturn w\n", "transpose !quantize_linear", 0);
+    /* another scale, a scale that loses bits, an operator that computes */
+    stays("x = input u8[2,3]\n" SCALES OPEN("a", "x")
+          "b = transpose a\ny = quantize_linear b ys xz\nreturn y\n");
+    stays("x = input u8[2,3]\nxs = const f32[] {1e-42}\nxz = const u8[] {1}\n" OPEN("a", "x")
+          "b = transpose a\n" AGAIN("y", "b") "return y\n");
+    stays("x = input u8[2,3]\n" SCALES OPEN("a", "x") "b = exp a\n" AGAIN("y", "b") "return y\n");
+}
+END_TEST
+
+#define WEIGHTS "w = const i8[4,3] {1,-2,3,4,-5,6,7,8,-9,-10,11,124}\n"
+
+START_TEST(products)
+{
+    static const char *const shapes[] = { "5,4", "2,3,4", "n,4", "1,n,4" };
+    char text[1024];
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        (void)snprintf(text, sizeof(text), "x = input u8[%s]\n" WEIGHTS SCALES
+            "y = qlinear_matmul x xs xz w ws wz ys yz\nreturn y\n", shapes[i]);
+        becomes(text, "nhwc_qconv !qlinear_matmul", 0);
+    }
+    becomes("x = input u8[5,4]\n" WEIGHTS SCALES "s = const f32[3] {0.1,0.2,0.3}\n"
+            "z = const i8[3] {1,-2,-3}\ny = qlinear_matmul x xs xz w s z ys yz\nreturn y\n",
+        "nhwc_qconv", 0);
+    becomes("x = input u8[5,3]\n" WEIGHTS SCALES "bs = const f32[] {0.0002}\n"
+            "bq = const i32[4] {-700,0,5000,12}\n" OPEN("a", "x")
+            "v = dequantize_linear w ws wz\nb = dequantize_linear bq bs\n"
+            "c = gemm a v b {transB=1}\ny = quantize_linear c ys yz\nreturn y\n",
+        "nhwc_qconv !gemm", 0.01);
+    becomes("x = input u8[5,4]\n" WEIGHTS SCALES OPEN("a", "x")
+            "v = dequantize_linear w ws wz\nc = gemm a v\ny = quantize_linear c ys yz\nreturn y\n",
+        "nhwc_qconv !gemm", 0.01);
+    /* weights that are no constant, or do not fit a byte without their zero point; factors */
+    stays("x = input u8[5,4]\nw = input i8[4,3]\n" SCALES
+          "y = qlinear_matmul x xs xz w ws wz ys yz\nreturn y\n");
+    stays("x = input u8[5,4]\nw = const i8[4,3] {1,-2,3,4,-5,6,7,8,-9,-10,11,125}\n" SCALES
+          "y = qlinear_matmul x xs xz w ws wz ys yz\nreturn y\n");
+    stays("x = input u8[n,m,4]\n" WEIGHTS SCALES
+          "y = qlinear_matmul x xs xz w ws wz ys yz\nreturn y\n");
+    stays("x = input u8[5,4]\n" WEIGHTS SCALES OPEN("a", "x")
+          "v = dequantize_linear w ws wz\nc = gemm a v {alpha=2}\ny = quantize_linear c ys yz\n"
+          "return y\n");
+    stays("x = input u8[5,4]\nxs = const f32[] {inf}\n" WEIGHTS "xz = const u8[] {1}\n"
+          "ws = const f32[] {1}\nwz = const i8[] {0}\nys = const f32[] {1}\n"
+          "y = qlinear_matmul x xs xz w ws wz ys xz\nreturn y\n");
+}
+END_TEST
+
+#ifndef PRT_NO_MICROSOFT
+START_TEST(of_microsoft)
+{
+    becomes("a = input u8[2,3]\nb = input u8[2,3]\n" SCALES
+            "y = ms_qlinear_add a xs xz b xs xz ys yz\nreturn y\n", "quantized_add", 0.01);
+    becomes("a = input u8[2,3]\nb = input u8[2,3]\n" SCALES
+            "y = ms_qlinear_add a xs _ b xs _ ys _\nreturn y\n", "quantized_add", 0.01);
+    becomes("x = input u8[2,4]\n" WEIGHTS SCALES "b = const i32[3] {100,-200,300}\n"
+            "y = ms_qgemm x xs xz w ws wz b ys yz\nreturn y\n", "nhwc_qconv", 0);
+    becomes("x = input u8[2,3]\n" WEIGHTS SCALES
+            "y = ms_qgemm x xs xz w ws wz _ ys yz {transB=1}\nreturn y\n", "nhwc_qconv", 0);
+    becomes("x = input u8[2,3,4,5]\n" SCALES
+            "y = ms_qlinear_global_average_pool x xs xz ys yz\nreturn y\n",
+        "dequantize_linear global_average_pool quantize_linear", 0.5);
+    stays("x = input u8[2,4]\n" WEIGHTS SCALES "y = ms_qgemm x xs xz w ws wz\nreturn y\n");
+    stays("x = input u8[2,3,4,5]\n" SCALES
+          "y = ms_qlinear_global_average_pool x xs xz ys yz {channels_last=1}\nreturn y\n");
+}
+END_TEST
+PRT_TEST_MAIN("pass/fuse/bytes", sums, moves, products, of_microsoft)
+#else
+PRT_TEST_MAIN("pass/fuse/bytes", sums, moves, products)
+#endif
