@@ -23,6 +23,7 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
 #define DOT_SET(x) set_words(x)
 #define DOT_PUT put_sums
 #define DOT_LANES DOT8_LANES
+#define DOT_NARROW
 #include "kern/dot_tiles.def"
 
 void DOT8_NAME(wise)(const prt_wise_block *g);

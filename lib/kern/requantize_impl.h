@@ -61,17 +61,16 @@ static inline q_words q_scale(q_words sums, const double *scale)
     const __m256i high = _mm512_cvtpd_epi32(_mm512_mul_pd(b, _mm512_loadu_pd(scale + 8)));
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-/* The same in single precision, and where it is not sure. */
-typedef __mmask16 q_doubt;
-static inline q_words q_near(q_words sums, vf scale, q_doubt *doubt)
+/* The same in single precision; `far`: the larger of what it is and how far this rounds. */
+static inline q_words q_near(q_words sums, vf scale, vf *far)
 {
     const vf v = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
-    *doubt |= v_less(v_set(0.4999f), v_abs(v_sub(v, v_round(v))));
+    *far = _mm512_range_ps(*far, _mm512_reduce_ps(v, 8), 11);
     return _mm512_cvtps_epi32(v);
 }
-static inline bool q_is_sure(q_doubt doubt)
+static inline bool q_is_sure(vf far)
 {
-    return doubt == 0;
+    return v_less(v_set(0.4999f), far) == 0;
 }
 static inline vf q_open(const uint8_t *x, bool sign)
 {
@@ -119,16 +118,15 @@ static inline q_words q_scale(q_words sums, const double *scale)
     return _mm256_set_m128i(_mm256_cvtpd_epi32(_mm256_mul_pd(b, _mm256_loadu_pd(scale + 4))),
         _mm256_cvtpd_epi32(_mm256_mul_pd(a, _mm256_loadu_pd(scale))));
 }
-typedef vm q_doubt;
-static inline q_words q_near(q_words sums, vf scale, q_doubt *doubt)
+static inline q_words q_near(q_words sums, vf scale, vf *far)
 {
     const vf v = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
-    *doubt = _mm256_or_ps(*doubt, v_less(v_set(0.4999f), v_abs(v_sub(v, v_round(v)))));
+    *far = v_max(*far, v_abs(v_sub(v, v_round(v))));
     return _mm256_cvtps_epi32(v);
 }
-static inline bool q_is_sure(q_doubt doubt)
+static inline bool q_is_sure(vf far)
 {
-    return _mm256_movemask_ps(doubt) == 0;
+    return _mm256_movemask_ps(v_less(v_set(0.4999f), far)) == 0;
 }
 static inline vf q_open(const uint8_t *x, bool sign)
 {
@@ -168,15 +166,15 @@ enum { Q_ALL = 4 * Q_LANES };
 /* Four vectors of sums, with the columns that each begins at. */
 static inline q_words requantize_four(const int32_t *const sums[4], const size_t column[4],
     const prt_requantize *q)
-{
+{ /* q is a copy, which what is written cannot change */
     q_words s[4], r[4];
-    q_doubt doubt = { 0 };
+    vf far = v_set(0.0f);
     PRT_UNROLL(4)
     for (size_t k = 0; k < 4; k++) {
         s[k] = q_add(q_load(sums[k]), q_load(q->biases + column[k]));
-        r[k] = q_near(s[k], v_load(q->near + column[k]), &doubt);
+        r[k] = q_near(s[k], v_load(q->near + column[k]), &far);
     }
-    if (!q_is_sure(doubt))
+    if (!q_is_sure(far))
         for (size_t k = 0; k < 4; k++)
             r[k] = q_scale(s[k], q->scales + column[k]);
     return q_in_order(q_narrow(r, q));
@@ -187,6 +185,7 @@ static void requantize_narrow(size_t rows, size_t columns, const int32_t *sums,
     const prt_requantize *q, uint8_t *y, size_t ldy)
 {
     const size_t slices = (columns + Q_LANES - 1) / Q_LANES, total = rows * slices;
+    const prt_requantize own = *q;
     for (size_t v = 0, row = 0, slice = 0; v < total; v += 4) {
         const int32_t *from[4];
         size_t column[4];
@@ -205,7 +204,7 @@ static void requantize_narrow(size_t rows, size_t columns, const int32_t *sums,
             slice = 0;
             row++;
         }
-        q_store(bytes, requantize_four(from, column, q));
+        q_store(bytes, requantize_four(from, column, &own));
         for (size_t k = 0; k < here; k++) {
             const size_t left = columns - column[k];
             if (left >= Q_LANES)
@@ -219,6 +218,7 @@ static void requantize_narrow(size_t rows, size_t columns, const int32_t *sums,
 static inline void run_close(size_t rows, size_t columns, const int32_t *sums,
     const prt_requantize *q, uint8_t *y, size_t ldy)
 {
+    const prt_requantize own = *q;
     if (!q->tame) {
         for (size_t i = 0; i < rows; i++)
             requantize_rest(0, columns, sums + i * PRT_GEMM_PANEL, q, y + i * ldy);
@@ -233,7 +233,7 @@ static inline void run_close(size_t rows, size_t columns, const int32_t *sums,
             const size_t column[4] = { j, j + Q_LANES, j + 2 * Q_LANES, j + 3 * Q_LANES };
             const int32_t *const from[4] = { sums + j, sums + column[1], sums + column[2],
                 sums + column[3] };
-            q_store(y + j, requantize_four(from, column, q));
+            q_store(y + j, requantize_four(from, column, &own));
         }
 }
 
