@@ -100,6 +100,14 @@ static void wise_lay(size_t size, size_t n, bool two, const void *from, void *to
             some + (i % (Q_LANES / 4) * 16 + i / (Q_LANES / 4) * 4) * size, 4 * size);
 }
 
+/* Levels with an instruction for sums of fours have code for windows of 3 by 3 and for two pixels
+ * at a time; others are to be small. */
+#if defined(__AVX512VNNI__)
+enum { WISE_FORMS = 1 };
+#else
+enum { WISE_FORMS = 0 };
+#endif
+
 /* Once for each of the forms that run_wise tells apart. */
 #define WISE_INLINE __attribute__((always_inline))
 
@@ -179,18 +187,19 @@ static inline void run_wise(const prt_wise_block *g)
             first = g->channels - WISE;
             n = WISE;
         }
-        const bool two = n <= WISE / 2;
+        const bool two = WISE_FORMS && n <= WISE / 2;
         for (size_t f = 0; f < fours; f++)
             wise_lay(sizeof(int32_t), n, two, g->w + f * g->channels + first, b.w[f]);
         wise_lay(sizeof(int32_t), n, two, g->q->biases + first, b.bias);
         wise_lay(sizeof(double), n, two, g->q->scales + first, b.scale);
         wise_lay(sizeof(float), n, two, g->q->near + first, b.near);
-        if (fours == 3 && two)
+        if (WISE_FORMS && fours == 3 && two)
             wise_some(g, &b, (wise_at){ .first = first, .n = n, .two = true }, 3);
-        else if (fours == 3)
+        else if (WISE_FORMS && fours == 3)
             wise_some(g, &b, (wise_at){ .first = first, .n = n }, 3);
         else
-            wise_some(g, &b, (wise_at){ .first = first, .n = n, .two = two }, fours);
+            wise_some(g, &b, (wise_at){ .first = first, .n = n, .two = WISE_FORMS && two },
+                fours);
     }
 }
 #else
