@@ -140,25 +140,60 @@ static void put_attr(sink *s, uint32_t kind, const void *at)
     }
 }
 
-/* Whether some operator is a plug-in's. */
-static bool needs_plugin(const prt_program *program)
+#ifndef PRT_NO_COMPILER
+/* The format that has what the operators need. */
+static uint32_t version_for(const prt_program *program)
 {
-    for (uint32_t i = 0; i < program->n_params; i++)
+    uint32_t version = PRT_CODEC_PLAIN;
+    for (uint32_t i = 0; i < program->n_params; i++) {
+        if (program->params[i].lowered != NULL)
+            return PRT_CODEC_LOWERED;
         if (prt_op_plugin(program->params[i].def) != NULL)
-            return true;
-    return false;
+            version = PRT_CODEC_PLUGIN;
+    }
+    return version;
 }
 
-static void put_params(sink *s, const prt_eval_params *p, bool plugins)
+static void put_plugin(sink *s, const prt_op_def *def)
+{
+    const char *plugin = prt_op_plugin(def);
+    put_str(s, prt_str_of(plugin != NULL ? plugin : ""));
+}
+
+/* The kernel by its name, and what it needs. */
+static void put_lowered(sink *s, const prt_op_def *def, const prt_lowered *how)
+{
+    put_u32(s, how != NULL);
+    if (how == NULL)
+        return;
+    put_str(s, prt_str_of(prt_op_row_of(def)->kernels[how->kernel]));
+    put_u64(s, how->scratch);
+    put_u64(s, how->items);
+    put_u64(s, how->over);
+    put_u64(s, how->from);
+    put_u32(s, how->n_constants);
+    for (uint32_t i = 0; i < how->n_constants; i++)
+        put_u32(s, how->constants[i]);
+    put_u32(s, how->n_dropped);
+    for (uint32_t i = 0; i < how->n_dropped; i++) {
+        put_u32(s, how->dropped[i].input);
+        put_type(s, how->dropped[i].type);
+    }
+}
+#endif
+
+static void put_params(sink *s, const prt_eval_params *p, uint32_t version)
 {
     const prt_op_def *def = p->def;
-    const char *plugin = prt_op_plugin(def);
+    (void)version;
     put_str(s, prt_str_of(def->domain));
     put_str(s, prt_str_of(def->name));
     put_str(s, p->origin);
     put_str(s, p->merged);
-    if (plugins)
-        put_str(s, prt_str_of(plugin != NULL ? plugin : ""));
+#ifndef PRT_NO_COMPILER
+    if (version >= PRT_CODEC_PLUGIN)
+        put_plugin(s, def);
+#endif
     put_u32(s, def->n_attrs);
     for (uint32_t i = 0; i < def->n_attrs; i++) {
         put_str(s, prt_str_of(def->attrs[i].name));
@@ -169,6 +204,10 @@ static void put_params(sink *s, const prt_eval_params *p, bool plugins)
     put_u32(s, p->n_regions);
     for (uint32_t i = 0; i < p->n_regions; i++)
         put_u32(s, p->regions[i]);
+#ifndef PRT_NO_COMPILER
+    if (version >= PRT_CODEC_LOWERED && prt_op_plugin(def) != NULL)
+        put_lowered(s, def, p->lowered);
+#endif
 }
 
 static void put_block(sink *s, const prt_block *b)
@@ -235,8 +274,12 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
     size_t *size)
 {
     sink s = { .arena = arena };
-    const bool plugins = needs_plugin(program);
-    put_u32(&s, plugins ? PRT_CODEC_VERSION : PRT_CODEC_PLAIN);
+#ifdef PRT_NO_COMPILER
+    const uint32_t version = PRT_CODEC_PLAIN; /* of what is read without plug-ins */
+#else
+    const uint32_t version = version_for(program);
+#endif
+    put_u32(&s, version);
     put_str(&s, program->source);
     put_dims(&s, program->dims);
     put_u32(&s, program->n_constants);
@@ -251,7 +294,7 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
         put_u32(&s, program->args[i]);
     put_u32(&s, program->n_params);
     for (uint32_t i = 0; i < program->n_params; i++)
-        put_params(&s, &program->params[i], plugins);
+        put_params(&s, &program->params[i], version);
     put_u32(&s, program->n_blocks);
     for (uint32_t i = 0; i < program->n_blocks; i++)
         put_block(&s, &program->blocks[i]);

@@ -8,6 +8,7 @@ cases=$(cd "$4" && pwd)
 leaky=$plugins/leaky_relu.so
 replace=$plugins/replace_add.so
 neg=$plugins/double_neg.so
+dense=$plugins/packed_dense.so
 
 # Converting, with passes by name.
 expect 0 --list_all_passes --custom_pass_config "$replace, $neg"
@@ -80,9 +81,29 @@ expect 1 test "$cases/leaky"
 expect 0 test "$cases/negs" --plugin "$neg" --passes remove_double_neg
 expect 1 test "$cases/negs" --plugin "$replace" --passes replace_add_with_sub
 
+# An operator with a kernel.
+expect 0 -i "$cases/dense/model.onnx" --custom_library_so_paths "$dense" --output_dir e --export_popef
+expect 0 inspect e/executable.popef --plugin "$dense" --steps
+has out 'panels'
+expect 0 run e/executable.popef --plugin "$dense" --dim n=7
+expect 1 run e/executable.popef --plugin "$leaky"
+has err 'operator custom.ops.Dense of plug-in packed_dense: load that first'
+expect 0 test "$cases/dense" --plugin "$dense"
+expect 0 test "$cases/dense" --plugin "$dense" --via-popef
+expect 0 test "$cases/dense" --plugin "$dense" --cpu reference
+expect 0 test "$cases/between" --plugin "$leaky"
+
 # What is none.
-expect 1 --list_all_passes --custom_pass_config "$cases/generate.py"
-has err 'Python files cannot be loaded'
+touch replace_add_with_sub.py
+for option in custom_pass_config custom_shape_inference custom_library_so_paths; do
+    expect 1 --list_all_passes --$option replace_add_with_sub.py
+    has err 'replace_add_with_sub.py: .*Python files cannot be loaded: .*poprt/plugin.h, build a shared'
+    has err 'tests/plugin/replace_add.c is an example'
+    [ ! -s out ] || { echo "FAILED: passes are listed all the same"; failed=1; }
+    expect 2 --list_all_passes --$option
+    expect 0 --list_all_passes --$option "$replace"
+    has out '^replace_add_with_sub$'
+done
 expect 1 --list_all_passes --custom_library_so_paths "$plugins/wrong_version.so"
 has err 'wrong_version.so: .*interface 2, this library has 1'
 expect 1 run "$cases/leaky" --plugin "$plugins/no_symbol.so"
