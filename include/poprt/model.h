@@ -90,7 +90,12 @@ enum {
     /* Of executables only: every step with the nodes it stands for, its kernel, and where its
      * results lie; then the nodes that are gone, with the pass that took them out. */
     POPRT_FORMAT_STEPS = 4,
-    POPRT_FORMAT_STEPS_JSON = 5
+    POPRT_FORMAT_STEPS_JSON = 5,
+    /* Of models only: {"main": [{"type": "Conv", "domain": "ai.onnx", "version": 22, "name": ...,
+     * "inputs": [{"name": ..., "type": ...}], "outputs": [...], "attributes": {...},
+     * "graphs": ["graph1"]}, ...], "graph1": [...]}: every operator of every graph, in order, in
+     * the form of its version. */
+    POPRT_FORMAT_GRAPHS_JSON = 6
 };
 
 /* Describes the model; reads no weights. */

@@ -59,6 +59,11 @@ void prt_sink_dot(prt_sink *sink, prt_str text);
 poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink);
 poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt_sink *sink);
 
+/* Graphs (the main one first) and their operators as one JSON object. */
+struct prt_module;
+poprt_status prt_describe_graphs(const struct prt_module *module, prt_arena *arena, size_t count,
+    const struct prt_graph *const *graphs, prt_sink *sink);
+
 /* Checks the parameters of a describe call; `last` is the last format there is for the object. */
 poprt_status prt_describe_check(const void *object, int32_t format, int32_t last,
     poprt_write_fn write);

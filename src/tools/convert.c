@@ -192,7 +192,7 @@ static poprt_status run_random(prt_tool *tool, poprt_executable *exec)
     return status;
 }
 
-static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_model *model)
+static poprt_status compile(prt_tool *tool, const prt_opts *opts, poprt_model *model)
 {
     poprt_executable *exec = NULL;
     const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
@@ -200,6 +200,7 @@ static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_mo
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
     PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
         prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
+    PRT_TRY(prt_convert_prepare(tool, opts, model));
     PRT_TRY(poprt_compile(model, tool->config, &exec));
     poprt_status status = POPRT_OK;
     if (prt_opt_has(opts, OPT_EXPORT_POPEF)) {

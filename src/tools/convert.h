@@ -34,6 +34,9 @@ poprt_status prt_convert_backend(prt_tool *tool, const prt_opts *opts);
 /* Value of a key of --compiler_options; NULL when it was not given. */
 const char *prt_convert_backend_value(const prt_opts *opts, const char *key);
 
+/* ---- backend.c: what they ask for, between converting and compiling */
+poprt_status prt_convert_prepare(prt_tool *tool, const prt_opts *opts, poprt_model *model);
+
 /* ---- convert_yaml.c */
 /* argv with the options of --config_yaml before those of the command line, which count more. */
 poprt_status prt_convert_merge_yaml(prt_tool *tool, const prt_opts *given, int argc, char **argv,

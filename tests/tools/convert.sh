@@ -133,6 +133,32 @@ expect 1 -i "$digits" --popart_options groupHostSynk=false
 has err 'groupHostSync'
 expect 1 -i "$digits" --compiler_options num_ipus=two
 has err 'is not an integer'
+
+# What --compiler_options asks of compiling.
+expect 0 -i "$digits" --export_popef --output_dir k --batch_size 1 --batch_axis 0 \
+    --compiler_options serialize_ir=True serialized_ir_dest=ir.json custom_patterns=InPlace:0,LSTMOp \
+    --logging_level INFO
+has ir.json '"type": "Conv"'
+has ir.json '"kernel_shape": \[3, 3\]\|"kernel_shape": \['
+has err 'pattern LSTMOp has no effect here'
+python3 -c 'import json; assert len(json.load(open("ir.json"))["main"]) > 5' 2>/dev/null ||
+    ! command -v python3 >/dev/null || { echo "FAILED: ir.json is no JSON"; failed=1; }
+expect 0 -i "$digits" --run --output_dir k --batch_size 1 --batch_axis 0 \
+    --compiler_options custom_patterns=replace_gemm_with_matmul,OpToIdentity:0 serialize_ir=True \
+    serialized_ir_dest=ir2.json
+has ir2.json '"type": "MatMul"'
+node k/model.onnx.optimized.onnx MatMul 0
+expect 1 -i "$digits" --run --output_dir k --compiler_options custom_patterns=InPlac
+has err 'near patterns: InPlace'
+expect 1 -i "$digits" --run --output_dir k --compiler_options serialize_ir=True
+has err 'serialized_ir_dest=FILE'
+expect 1 -i "$digits" --run --output_dir k --compiler_options enable_engine_caching=True
+has err 'cache_path'
+for said in 'kept: cache/' 'compiled before: cache/'; do
+    expect 0 -i "$digits" --run --output_dir k --batch_size 1 --batch_axis 0 --logging_level INFO \
+        --compiler_options enable_engine_caching=True cache_path=cache
+    has err "$said"
+done
 expect 1 -i "$digits" --framework tensorflow tf2onnx --saved_model --outputs Identity:0 --tag serve
 has err 'no reader for TensorFlow'
 expect 0 tf2onnx --help
