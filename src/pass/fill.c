@@ -116,7 +116,7 @@ static poprt_status address(const filler *f, size_t first, const char *key, prt_
 {
     prt_pass_manager *pm = f->pm;
     const char *dot = strchr(arg.key, '.');
-    const char *names[MAX_NEAR];
+    const char *names[MAX_NEAR] = { NULL };
     char near[256];
     size_t n = 0;
     bool found = false;

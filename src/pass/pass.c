@@ -68,7 +68,7 @@ static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *
 
 static poprt_status unknown_option(const prt_pass_def *def, const char *key)
 {
-    const char *names[MAX_NEAR];
+    const char *names[MAX_NEAR] = { NULL };
     char near[256];
     const uint32_t n = def->n_options < MAX_NEAR ? def->n_options : MAX_NEAR;
     for (uint32_t i = 0; i < n; i++)

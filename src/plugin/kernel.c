@@ -43,15 +43,15 @@ static void run_call(const void *user, size_t index, float *scratch)
     if (atomic_load_explicit(&j->failed, memory_order_relaxed))
         return;
     prt_plugin_enter();
-    const poprt_status status =
+    poprt_status status =
         j->kernel->run(&j->op->plugin->all->host, &context, first, end - first);
     if (status == POPRT_OK)
         return;
     (void)snprintf(what, sizeof(what), "%s, kernel %s", j->op->row.def.key, j->kernel->name);
-    (void)prt_plugin_leave(j->op->plugin, what, j->c->origin.data, status);
-    if (!atomic_exchange(&j->told, true)) {
+    status = prt_plugin_leave(j->op->plugin, what, j->c->origin.data, status);
+    if (!atomic_exchange(&j->told, true)) { /* the first to fail */
         prt_error_save(&j->error);
-        j->error.status = status < POPRT_OK || status > POPRT_E_INTERNAL ? POPRT_E_PLUGIN : status;
+        j->error.status = status;
     }
     atomic_store(&j->failed, true);
 }

@@ -278,7 +278,8 @@ static void show_dropped(prt_session *s, const prt_lowered *how)
         const prt_type *type = how->dropped[i].type;
         prt_shape *shape = &s->infer_shapes[how->dropped[i].input];
         *shape = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = type->dtype, .rank = type->rank };
-        memcpy(shape->dims, type->dims, (size_t)type->rank * sizeof(int64_t));
+        for (int32_t k = 0; k < type->rank; k++)
+            shape->dims[k] = type->dims[k];
     }
 }
 #endif

@@ -52,8 +52,8 @@ static poprt_executable *compile(poprt_env *env, const char *path)
     return exec;
 }
 
-/* `rows` rows of numbers that no sum of is exact through the model "dense". */
-static void run_dense(poprt_executable *exec, int64_t rows, float *y)
+/* `rows` rows of numbers that no sum of is exact through the model "dense", twice. */
+static poprt_status try_dense(poprt_executable *exec, int64_t rows, float *y)
 {
     static float x[ROWS * DEEP];
     const int64_t in_dims[] = { rows, DEEP }, out_dims[] = { rows, COLUMNS };
@@ -69,10 +69,17 @@ static void run_dense(poprt_executable *exec, int64_t rows, float *y)
     ck_assert_ok(poprt_stepio_create(session, &io));
     ck_assert_ok(poprt_stepio_bind(io, "x", &in));
     ck_assert_ok(poprt_stepio_bind(io, "y", &out));
-    for (int i = 0; i < 2; i++)
-        ck_assert_ok(poprt_session_run(session, io));
+    poprt_status status = poprt_session_run(session, io);
+    if (status == POPRT_OK)
+        status = poprt_session_run(session, io);
     poprt_stepio_release(io);
     poprt_session_release(session);
+    return status;
+}
+
+static void run_dense(poprt_executable *exec, int64_t rows, float *y)
+{
+    ck_assert_ok(try_dense(exec, rows, y));
 }
 
 static void expect_text(const poprt_executable *exec, int32_t format, const char *words, bool there)
@@ -521,6 +528,32 @@ static poprt_status prepare_much(const poprt_host *host, poprt_lower *c)
     return status;
 }
 
+static poprt_status run_and_give_up(const poprt_host *host, poprt_kernel *c, uint64_t first,
+    uint64_t count)
+{
+    (void)c;
+    return first + count > 3 ? (host->fail)(POPRT_E_LIMIT, "panel", "too late") : POPRT_OK;
+}
+
+/* The record of a failure is another thread's at first. */
+START_TEST(failures_of_threads_are_told)
+{
+    static float y[ROWS * COLUMNS];
+    example e;
+    copy_example(&e);
+    e.kernel.run = run_and_give_up;
+    poprt_env *env = env_with(&e.plugin, 3);
+    poprt_executable *exec = compile(env, MODEL("dense"));
+    for (int i = 0; i < 20; i++) {
+        ck_assert_says(try_dense(exec, ROWS, y), POPRT_E_LIMIT,
+            "plug-in packed_dense, custom.ops.Dense, kernel panels: too late");
+        ck_assert_str_eq(poprt_last_error()->subject, "panel");
+    }
+    poprt_executable_release(exec);
+    poprt_env_release(env);
+}
+END_TEST
+
 /* Constants count as what a compilation holds. */
 START_TEST(memory_limits_hold)
 {
@@ -544,4 +577,4 @@ END_TEST
 PRT_TEST_MAIN("plugin/lower", the_example_gives_what_its_eval_gives,
     the_example_goes_through_popef, popef_needs_the_plugin_and_its_kernel,
     older_records_are_evaluated, lower_chooses, failures_of_lower_name_plugin_and_node,
-    failures_of_kernels_name_plugin_and_node, memory_limits_hold)
+    failures_of_kernels_name_plugin_and_node, failures_of_threads_are_told, memory_limits_hold)

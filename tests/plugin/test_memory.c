@@ -118,6 +118,11 @@ static poprt_status compiled_way(counter *c, const poprt_plugin *dense)
         status = poprt_stepio_bind(io, "x", &in);
     if (status == POPRT_OK)
         status = poprt_session_run(session, io);
+    if (status == POPRT_OK) { /* from then on there is nothing to allocate */
+        const size_t calls = c->calls;
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_uint_eq(c->calls, calls);
+    }
     poprt_stepio_release(io);
     poprt_session_release(session);
     poprt_executable_release(again);
