@@ -259,6 +259,35 @@ START_TEST(replaced_weights_are_evaluated)
 }
 END_TEST
 
+/* In a body, with a weight from outside, and a size that only a run knows. */
+START_TEST(bodies_have_kernels)
+{
+    for (int i = 0; i < 2; i++) {
+        prt_program *again = NULL;
+        drops = i == 1;
+        prt_program *p = compile("x = input f32[n]\n"
+                                 "s = const f32[] {3}\n"
+                                 "c = const bool[] {1}\n"
+                                 "y = if c {\n"
+                                 "  then_branch {\n"
+                                 "    a = neg x; b = \"custom.ops.Scale\" a s; return b\n"
+                                 "  }\n"
+                                 "  else_branch { d = neg x; return d }\n"
+                                 "}\n"
+                                 "return y\n");
+        ck_assert_uint_eq(p->n_blocks, 3);
+        ck_assert_int_eq(p->blocks[1].steps[1].kernel, PRT_KERNEL_plugin);
+        ck_assert_uint_eq(p->n_constants, drops ? 2 : 3);
+        ck_assert_int_eq(read_again(p, &again), POPRT_OK);
+        ck_f32(result_of(again, false), 94);
+        ck_f32(result_of(again, true), drops ? 94 : -6);
+        prt_program_release(again);
+        prt_program_release(p);
+        prt_plugins_release(plugins);
+    }
+}
+END_TEST
+
 /* ---- files that say something else */
 
 /* Writes the program as it has been made to be; whoever reads it must find that out. */
@@ -348,5 +377,5 @@ START_TEST(what_a_kernel_gets_is_checked)
 END_TEST
 
 PRT_TEST_MAIN("plugin/lowered", a_program_is_read_as_it_was, results_take_the_place_of_inputs,
-    weights_that_others_read_are_stored, replaced_weights_are_evaluated,
+    weights_that_others_read_are_stored, replaced_weights_are_evaluated, bodies_have_kernels,
     what_a_file_says_is_checked, what_a_kernel_gets_is_checked)
