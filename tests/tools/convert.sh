@@ -46,6 +46,20 @@ expect 0 --input_model "$digits" --export_popef --convert_version 11 --precision
     enablePrefetchDatastreams=false groupHostSync=false --input_shape image=1,1,8,8
 there d/model.onnx.optimized.onnx d/executable.popef
 expect 0 -i "$digits" --precision '' --output_dir d
+qa=$data/qa/model.onnx
+expect 0 --input_model "$qa" --precision fp16 --input_shape input_ids=2,16 attention_mask=2,16 \
+    token_type_ids=2,16 position_ids=2,16 --passes insert_attention_mask --output_model masked.onnx
+node masked.onnx ai.graphcore.AttentionMask 1
+expect 0 --input_model "$qa" --precision fp16 --input_shape input_ids=2,16 attention_mask=2,16 \
+    token_type_ids=2,16 position_ids=2,16 --passes insert_attention_mask --pack_args \
+    max_valid_num=40 segment_max_size=16 \
+    head_pattern='s:0->MatMul:1->Add:2->Split:3->Squeeze:4->e:5','Split:3->Squeeze:6->e:7' \
+    'dynamic_groups=[[input_ids,]]' --output_model packed.onnx --run
+has out '^Tput: '
+node packed.onnx ai.graphcore.Repack 1
+expect 0 -i packed.onnx --show
+has out '^Input unpack_info: dtype - int32, shape - \[40, 1\]$'
+has out '^Output end_logits: dtype - float16, shape - \[40, 16\]$'
 
 # FP8 by samples.
 mkdir samples && cp "$data/digits/images.npy" samples/image.npy
