@@ -143,8 +143,8 @@ typedef struct poprt_plugin_op {
     poprt_status (*eval)(const poprt_host *host, poprt_eval *context);
     /* How a node runs in a compiled model: called once for each when a model is compiled, with the
      * types and constants that are known then. It chooses a kernel by lower_kernel and says what
-     * that needs; when it returns without having chosen, or is NULL, eval runs the node. One that
-     * has kernels needs eval all the same: it folds constants, and runs where a kernel cannot. */
+     * that needs; when it returns without having chosen, or is NULL, eval runs the node. With
+     * kernels there is eval all the same: it folds constants, and runs where a kernel cannot. */
     poprt_status (*lower)(const poprt_host *host, poprt_lower *context);
     const poprt_plugin_kernel *const *kernels;
     size_t n_kernels; /* at most 64 */
