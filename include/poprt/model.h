@@ -83,7 +83,7 @@ POPRT_API poprt_status poprt_model_save_file_as(const poprt_model *model, const 
 
 /* Forms of a description. */
 enum {
-    POPRT_FORMAT_SUMMARY = 0, /* for people: inputs, outputs, operators by type, weights */
+    POPRT_FORMAT_SUMMARY = 0, /* for people: inputs, outputs, operators by type, weights, FLOPs */
     POPRT_FORMAT_TEXT = 1,    /* the whole graph, or program, as text */
     POPRT_FORMAT_JSON = 2,    /* the summary as one JSON object */
     POPRT_FORMAT_DOT = 3,     /* a Graphviz graph */

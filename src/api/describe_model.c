@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "api/describe.h"
-#include "ir/ir.h"
+#include "ir/flops.h"
 
 typedef PRT_VEC(const prt_graph *) graph_list;
 
@@ -21,10 +21,13 @@ static poprt_status list_graphs(prt_arena *arena, const prt_graph *main, graph_l
     return POPRT_OK;
 }
 
-static poprt_status add_graph(prt_description *d, const prt_graph *graph)
+static poprt_status add_graph(prt_description *d, const prt_graph *graph, uint64_t *unknown)
 {
-    prt_for_each_op(op, graph)
-        PRT_TRY(prt_describe_add_op(d, op->domain, op->name));
+    prt_for_each_op(op, graph) {
+        uint64_t flops;
+        *unknown += !prt_op_flops(op, &flops);
+        PRT_TRY(prt_describe_add_op(d, op->domain, op->name, flops));
+    }
     for (size_t i = 0; i < graph->constants.count; i++) {
         const prt_value *v = graph->constants.data[i];
         d->n_weights++;
@@ -51,6 +54,16 @@ static poprt_status add_opsets(prt_description *d, const prt_module *module)
     return prt_describe_add_fact(d, "opset", "opset", (prt_str){ copy, (uint32_t)size }, 0);
 }
 
+/* What one run computes, as far as shapes are known; sub-graphs count once. */
+static poprt_status add_flops(prt_description *d, uint64_t unknown)
+{
+    const prt_str none = { NULL, 0 };
+    PRT_TRY(prt_describe_add_fact(d, "FLOPs", "flops", none,
+        d->flops < INT64_MAX ? d->flops : INT64_MAX));
+    return prt_describe_add_fact(d, unknown != 0 ? "  but of nodes" : NULL, "flops_unknown_nodes",
+        none, unknown);
+}
+
 static poprt_status describe(const poprt_model *model, prt_arena *arena, const graph_list *graphs,
     bool json, prt_sink *sink)
 {
@@ -58,10 +71,12 @@ static poprt_status describe(const poprt_model *model, prt_arena *arena, const g
     prt_description d = { .arena = arena, .kind = "onnx", .io = &model->io,
         .file = module->file.data != NULL ? module->file.data : "", .ops = prt_map_in(arena) };
     prt_dim_counts dims = { 0 };
+    uint64_t unknown = 0;
     for (size_t i = 0; i < graphs->count; i++) {
-        PRT_TRY(add_graph(&d, graphs->data[i]));
+        PRT_TRY(add_graph(&d, graphs->data[i], &unknown));
         prt_describe_count_dims(graphs->data[i], &dims);
     }
+    PRT_TRY(add_flops(&d, unknown));
     PRT_TRY(prt_describe_add_dims(&d, &dims));
     PRT_TRY(add_opsets(&d, module));
     PRT_TRY(prt_describe_add_fact(&d, "ir version", "ir_version", (prt_str){ NULL, 0 },
@@ -132,11 +147,17 @@ static void put_graph(prt_sink *sink, const graph_list *graphs, size_t g)
         prt_sink_print(sink, "\"];\n");
     }
     prt_for_each_op(op, graph) {
+        uint64_t flops;
         prt_sink_print(sink, "  g%zu_op%u [label=\"", g, op->id);
         prt_sink_dot(sink, op->name);
         if (op->origin.size != 0) {
             prt_sink_print(sink, "\\n");
             prt_sink_dot(sink, op->origin);
+        }
+        if (prt_op_flops(op, &flops) && flops != 0) {
+            prt_sink_print(sink, "\\n");
+            prt_sink_count(sink, flops);
+            prt_sink_print(sink, " FLOPs");
         }
         prt_sink_print(sink, "\"];\n");
     }
