@@ -90,7 +90,12 @@ enum {
     /* Of executables only: every step with the nodes it stands for, its kernel, and where its
      * results lie; then the nodes that are gone, with the pass that took them out. */
     POPRT_FORMAT_STEPS = 4,
-    POPRT_FORMAT_STEPS_JSON = 5
+    POPRT_FORMAT_STEPS_JSON = 5,
+    /* Of models only whose nodes all have a device (attribute __ipu_number), as the passes
+     * auto_sharding and manual_sharding give them, else POPRT_E_STATE: a comment on each device
+     * (nodes, bytes, FLOPs), then the sharding points in the YAML of --manual_sharding_config.
+     * POPRT_E_ARG for a point whose node has no name of its own. */
+    POPRT_FORMAT_SHARDING = 6
 };
 
 /* Describes the model; reads no weights. */

@@ -53,6 +53,10 @@ poprt_status prt_describe_add_fact(prt_description *d, const char *label, const 
 poprt_status prt_describe_summary(prt_description *d, prt_sink *sink);
 poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
 
+/* Devices and sharding points of a graph whose nodes all have a device. */
+poprt_status prt_describe_sharding(const struct prt_graph *graph, prt_arena *arena,
+    prt_sink *sink);
+
 /* Text inside a Graphviz string: quotes, backslashes and control characters made harmless. */
 void prt_sink_dot(prt_sink *sink, prt_str text);
 

@@ -201,7 +201,8 @@ static poprt_status print_dot(const graph_list *graphs, prt_sink *sink)
 poprt_status poprt_model_describe(const poprt_model *model, int32_t format, poprt_write_fn write,
     void *user)
 {
-    PRT_TRY(prt_describe_check(model, format, POPRT_FORMAT_DOT, write));
+    const bool sharding = format == POPRT_FORMAT_SHARDING;
+    PRT_TRY(prt_describe_check(model, sharding ? 0 : format, POPRT_FORMAT_DOT, write));
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &arena));
     prt_sink sink;
@@ -213,6 +214,8 @@ poprt_status poprt_model_describe(const poprt_model *model, int32_t format, popr
             status = print_text(model, arena, &graphs, &sink);
         else if (format == POPRT_FORMAT_DOT)
             status = print_dot(&graphs, &sink);
+        else if (sharding)
+            status = prt_describe_sharding(model->module->main, arena, &sink);
         else
             status = describe(model, arena, &graphs, format == POPRT_FORMAT_JSON, &sink);
     }

@@ -28,6 +28,7 @@ const prt_opt_command prt_convert_command = { .name = "poprt",
             "  poprt test DIR...    check models against stored inputs and outputs\n"
             "  poprt bench MODEL    measure loading, compiling and running\n"
             "  poprt inspect MODEL  show what is in a file\n"
+            "  poprt auto_sharding  cut a model into shards, one a device\n"
             "  poprt [options] tf2onnx [options]\n"
             "                       PopRT's reader of TensorFlow models, which is not here\n"
             "Each has its own --help.\n"
@@ -142,9 +143,12 @@ static poprt_status save_onnx(prt_tool *tool, const prt_opts *opts, const char *
         name = prt_tool_text(tool->arena, "%s.optimized.onnx", slash != NULL ? slash + 1 : input);
     const char *path = below(tool, dir, name);
     PRT_TRY(prt_tool_make_dir(dir));
-    return path != NULL
-        ? save_opset(tool, prt_opt_value(opts, OPT_CONVERT_VERSION, NULL), model, path)
-        : POPRT_E_NOMEM;
+    const char *opset = prt_opt_value(opts, OPT_CONVERT_VERSION, NULL);
+    if (path == NULL)
+        return POPRT_E_NOMEM;
+    if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING) && opset == NULL)
+        return poprt_model_save_file(model, path);
+    return save_opset(tool, opset, model, path);
 }
 
 static void put_figures(const prt_feed *feed, double *ms)
@@ -244,12 +248,25 @@ static poprt_status run_conversion(prt_tool *tool, const prt_opts *opts,
     return status;
 }
 
-static poprt_status run_pass(prt_tool *tool, const char *pass, const poprt_config *config,
-    poprt_model *model)
+static void say_names(void *user, const poprt_pass_event *event)
+{
+    if (strcmp(event->pass, "unique_name_for_nodes") == 0 && event->changed != 0)
+        prt_tool_say(user, POPRT_LOG_WARNING,
+            "nodes without a name of their own got one, as auto_sharding gives them");
+}
+
+/* Runs one pass after another one, which may be NULL. */
+static poprt_status run_passes(prt_tool *tool, const char *first, const char *pass,
+    const poprt_config *config, poprt_model *model)
 {
     poprt_pass_manager *manager = NULL;
+    poprt_status status = POPRT_OK;
     PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_status status = poprt_pass_manager_add(manager, pass, config);
+    poprt_pass_manager_observe(manager, say_names, tool);
+    if (first != NULL)
+        status = poprt_pass_manager_add(manager, first, config);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_add(manager, pass, config);
     if (status == POPRT_OK)
         status = poprt_pass_manager_run(manager, model);
     poprt_pass_manager_release(manager);
@@ -262,9 +279,10 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
     if (prt_opt_has(opts, OPT_SHOW))
         return show(model);
     if (prt_opt_has(opts, OPT_SHOW_IO_STAT))
-        return run_pass(tool, "model_io_info_stat", NULL, model);
+        return run_passes(tool, NULL, "model_io_info_stat", NULL, model);
     if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)) {
-        PRT_TRY(run_pass(tool, "manual_sharding", config, model));
+        /* Names that auto_sharding gave are there for its points. */
+        PRT_TRY(run_passes(tool, "unique_name_for_nodes", "manual_sharding", config, model));
         return save_onnx(tool, opts, input, model);
     }
     PRT_TRY(prt_convert_backend(tool, opts));
@@ -306,7 +324,7 @@ static poprt_status convert(prt_tool *tool, const prt_opts *opts)
     PRT_TRY(load(tool, opts, &input, &model));
     poprt_status status = prt_convert_config(tool, opts, &config);
     if (status == POPRT_OK && prt_opt_has(opts, OPT_SHOW) && prt_opt_has(opts, OPT_INPUT_SHAPE))
-        status = run_pass(tool, "const_input_shape", config, model);
+        status = run_passes(tool, NULL, "const_input_shape", config, model);
     if (status == POPRT_OK)
         status = convert_model(tool, opts, config, input, model);
     poprt_config_release(config);
