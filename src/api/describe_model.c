@@ -60,7 +60,7 @@ static poprt_status add_flops(prt_description *d, uint64_t unknown)
     const prt_str none = { NULL, 0 };
     PRT_TRY(prt_describe_add_fact(d, "FLOPs", "flops", none,
         d->flops < INT64_MAX ? d->flops : INT64_MAX));
-    return prt_describe_add_fact(d, unknown != 0 ? "  but of nodes" : NULL, "flops_unknown_nodes",
+    return prt_describe_add_fact(d, unknown != 0 ? "unknown of" : NULL, "flops_unknown_nodes",
         none, unknown);
 }
 
