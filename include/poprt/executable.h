@@ -42,6 +42,9 @@ POPRT_API size_t poprt_executable_io_count(const poprt_executable *exec, int32_t
 POPRT_API poprt_status poprt_executable_io_at(const poprt_executable *exec, int32_t direction,
     size_t index, poprt_io_info *out);
 
+/* How many models were fused (poprt_model_fuse) in what was compiled; 0 for a plain model. */
+POPRT_API size_t poprt_executable_graph_count(const poprt_executable *exec);
+
 /* Describes inputs, outputs, weights, memory plan and steps; see POPRT_FORMAT_*. */
 POPRT_API poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
     poprt_write_fn write, void *user);

@@ -40,6 +40,7 @@ typedef struct poprt_io_info {
     const char *const *dim_names; /* "" for a number; a name or expression; "?" when unknown */
     int32_t item_kind; /* of sequences and optionals: POPRT_VALUE_* of what they hold; else 0 */
     int32_t key_dtype; /* of maps and sequences of maps: POPRT_DTYPE_* of the keys; else 0 */
+    int32_t graph;     /* of fused models: which of them it belongs to, from 0; else -1 */
 } poprt_io_info;
 
 /*
@@ -57,6 +58,23 @@ POPRT_API poprt_status poprt_model_load_bytes(poprt_env *env, const void *bytes,
 
 /* An independent copy; weights are shared between the two. */
 POPRT_API poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out);
+
+/*
+ * Makes one model of 2 to 64 others, of which each run of its executable runs one: model i of the
+ * list becomes graph i. Inputs and outputs of graph i are called "graph<i>/<name>", and before all
+ * of them stands one more input, `index`, uint32 of shape [1]: the graph to run; see
+ * poprt/stepio.h for how inputs are given. The models may differ in everything, precision and
+ * opsets too, but have to be of one environment. Every input is a tensor whose dimensions are
+ * numbers (poprt_model_set_input_shape), a sequence or an optional; outputs are tensors or
+ * sequences of tensors.
+ * The models stay as they are and the caller's; weights are shared with the new one. It is ONNX: an
+ * If for each graph, which gives zeros where another graph is selected; its metadata has the key
+ * "model_fusion". Nobody may change one of the models meanwhile.
+ * POPRT_E_ARG: too few or too many models, or other environments; POPRT_E_SHAPE and
+ * POPRT_E_UNSUPPORTED name an input or output that does not fit.
+ */
+POPRT_API poprt_status poprt_model_fuse(const poprt_model *const *models, size_t count,
+    poprt_model **out);
 
 /*
  * Fixes the shape of an input. Only dimensions that are not numbers yet can be set; -1 leaves one
@@ -91,11 +109,16 @@ enum {
      * results lie; then the nodes that are gone, with the pass that took them out. */
     POPRT_FORMAT_STEPS = 4,
     POPRT_FORMAT_STEPS_JSON = 5,
+    /* Of models only: {"main": [{"type": "Conv", "domain": "ai.onnx", "version": 22, "name": ...,
+     * "inputs": [{"name": ..., "type": ...}], "outputs": [...], "attributes": {...},
+     * "graphs": ["graph1"]}, ...], "graph1": [...]}: every operator of every graph, in order, in
+     * the form of its version. */
+    POPRT_FORMAT_GRAPHS_JSON = 6,
     /* Of models only whose nodes all have a device (attribute __ipu_number), as the passes
      * auto_sharding and manual_sharding give them, else POPRT_E_STATE: a comment on each device
      * (nodes, bytes, FLOPs), then the sharding points in the YAML of --manual_sharding_config.
      * POPRT_E_ARG for a point whose node has no name of its own. */
-    POPRT_FORMAT_SHARDING = 6
+    POPRT_FORMAT_SHARDING = 7
 };
 
 /* Describes the model; reads no weights. */

@@ -4,6 +4,13 @@
  * PopART's four steps. Reused from run to run. One thread at a time.
  *
  * Slots: inputs first, in the executable's order, then outputs.
+ *
+ * Fused models (poprt_model_fuse): a run needs the inputs of one graph only. Which graph that is
+ * says input `index`, or, where that is not bound, the inputs that are; to run another graph with
+ * the same StepIO unbind those of the one before. Inputs of two graphs, inputs of another graph
+ * than the index's, and an index that no graph has are POPRT_E_ARG. Callbacks are asked for `index`
+ * first, then for what belongs to its graph. Outputs of other graphs have no value after the run
+ * (POPRT_E_STATE), and buffers bound to them are left alone.
  */
 #ifndef POPRT_STEPIO_H
 #define POPRT_STEPIO_H

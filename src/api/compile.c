@@ -3,7 +3,7 @@
  * a program. */
 #include <stdio.h>
 
-#include "api/handles.h"
+#include "api/compile_cache.h"
 #include "compiler/compile.h"
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
@@ -82,6 +82,8 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
         return prt_fail(POPRT_E_ARG, "weights", "'%s' with compute=bf16, which stores bf16",
             weights);
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
+    if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
+        PRT_TRY(prt_pass_manager_set(manager, "exact_half", "true"));
     return prt_pass_manager_set(manager, "compute", compute);
 }
 
@@ -177,8 +179,14 @@ poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
 {
     const char *file = module->file.data != NULL ? module->file.data : "";
     prt_program *program = NULL;
+    prt_compile_cache cache;
+    PRT_TRY(prt_compile_cache_open(&cache, env, module, config));
+    if ((*out = prt_compile_cache_load(&cache, module, config)) != NULL)
+        return POPRT_OK;
     poprt_status status = compile(env, module, config, &program);
     if (status == POPRT_OK)
         status = prt_executable_wrap(env, program, file, out);
+    if (status == POPRT_OK)
+        prt_compile_cache_store(&cache, *out);
     return prt_fail_in_file(prt_fail_at_stage(status, "compile"), file);
 }

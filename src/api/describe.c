@@ -59,6 +59,19 @@ poprt_status prt_describe_add_fact(prt_description *d, const char *label, const 
     return PRT_VEC_PUSH(d->arena, &d->facts, fact) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
+poprt_status prt_describe_add_graphs(prt_description *d, uint32_t n_graphs, const prt_str *names,
+    size_t count)
+{
+    for (uint32_t g = 0; g < n_graphs; g++) {
+        prt_str name = { "?", 1 };
+        for (size_t i = count; i > 0; i--) /* the outermost and first is the branch itself */
+            if (prt_fused_graph_of(names[i - 1]) == g)
+                name = names[i - 1];
+        PRT_TRY(prt_describe_add_fact(d, g == 0 ? "fused graphs" : "", NULL, name, 0));
+    }
+    return prt_describe_add_fact(d, NULL, "fused_graphs", (prt_str){ NULL, 0 }, n_graphs);
+}
+
 /* Most frequent first, then by name. */
 static bool comes_before(const prt_op_count *x, const prt_op_count *y)
 {

@@ -49,6 +49,10 @@ poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str nam
 poprt_status prt_describe_add_fact(prt_description *d, const char *label, const char *key,
     prt_str text, uint64_t number);
 
+/* What graphs were fused, `n_graphs` of them, by the names of all graphs or blocks there are. */
+poprt_status prt_describe_add_graphs(prt_description *d, uint32_t n_graphs, const prt_str *names,
+    size_t count);
+
 /* The description for people, or as one JSON object. */
 poprt_status prt_describe_summary(prt_description *d, prt_sink *sink);
 poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
@@ -63,6 +67,11 @@ void prt_sink_dot(prt_sink *sink, prt_str text);
 /* What becomes of each node and what each step does, as lines and as one JSON object. */
 poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink);
 poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt_sink *sink);
+
+/* Graphs (the main one first) and their operators as one JSON object. */
+struct prt_module;
+poprt_status prt_describe_graphs(const struct prt_module *module, prt_arena *arena, size_t count,
+    const struct prt_graph *const *graphs, prt_sink *sink);
 
 /* Checks the parameters of a describe call; `last` is the last format there is for the object. */
 poprt_status prt_describe_check(const void *object, int32_t format, int32_t last,

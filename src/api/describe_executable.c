@@ -82,6 +82,13 @@ static poprt_status describe(const poprt_executable *exec, prt_arena *arena, boo
     d.weight_bytes = prt_program_weight_bytes(p);
     PRT_TRY(add_steps(&d, p, &steps));
     PRT_TRY(add_plan(&d, p));
+    prt_str *names = PRT_NEW_N(arena, prt_str, p->n_blocks);
+    if (names == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t b = 0; b < p->n_blocks; b++)
+        names[b] = p->blocks[b].name;
+    if (p->n_graphs != 0)
+        PRT_TRY(prt_describe_add_graphs(&d, p->n_graphs, names, p->n_blocks));
     PRT_TRY(prt_describe_add_fact(&d, "blocks", "blocks", none, p->n_blocks));
     PRT_TRY(prt_describe_add_fact(&d, "steps", "steps", none, steps));
     if (p->name.size != 0)

@@ -4,6 +4,7 @@
 
 #include "api/describe.h"
 #include "ir/flops.h"
+#include "ir/fuse.h"
 
 typedef PRT_VEC(const prt_graph *) graph_list;
 
@@ -77,6 +78,13 @@ static poprt_status describe(const poprt_model *model, prt_arena *arena, const g
         prt_describe_count_dims(graphs->data[i], &dims);
     }
     PRT_TRY(add_flops(&d, unknown));
+    prt_str *names = PRT_NEW_N(arena, prt_str, graphs->count);
+    if (names == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < graphs->count; i++)
+        names[i] = graphs->data[i]->name;
+    if (prt_ir_fused(module) != 0)
+        PRT_TRY(prt_describe_add_graphs(&d, prt_ir_fused(module), names, graphs->count));
     PRT_TRY(prt_describe_add_dims(&d, &dims));
     PRT_TRY(add_opsets(&d, module));
     PRT_TRY(prt_describe_add_fact(&d, "ir version", "ir_version", (prt_str){ NULL, 0 },
@@ -201,8 +209,10 @@ static poprt_status print_dot(const graph_list *graphs, prt_sink *sink)
 poprt_status poprt_model_describe(const poprt_model *model, int32_t format, poprt_write_fn write,
     void *user)
 {
+    const bool whole = format == POPRT_FORMAT_GRAPHS_JSON;
     const bool sharding = format == POPRT_FORMAT_SHARDING;
-    PRT_TRY(prt_describe_check(model, sharding ? 0 : format, POPRT_FORMAT_DOT, write));
+    PRT_TRY(prt_describe_check(model, format, whole || sharding ? format : POPRT_FORMAT_DOT,
+        write));
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &arena));
     prt_sink sink;
@@ -216,6 +226,8 @@ poprt_status poprt_model_describe(const poprt_model *model, int32_t format, popr
             status = print_dot(&graphs, &sink);
         else if (sharding)
             status = prt_describe_sharding(model->module->main, arena, &sink);
+        else if (whole)
+            status = prt_describe_graphs(model->module, arena, graphs.count, graphs.data, &sink);
         else
             status = describe(model, arena, &graphs, format == POPRT_FORMAT_JSON, &sink);
     }

@@ -13,13 +13,13 @@ static poprt_status list_io(const prt_allocator *allocator, const prt_program *p
         PRT_NEW_N(scratch, prt_io_entry, (size_t)p->n_inputs + p->n_outputs);
     poprt_status status = entries != NULL ? POPRT_OK : POPRT_E_NOMEM;
     if (status == POPRT_OK) {
-        for (uint32_t i = 0; i < p->n_inputs; i++)
-            entries[i] = (prt_io_entry){ .name = p->inputs[i].name, .type = p->inputs[i].type };
-        prt_io_entry *outputs = entries + p->n_inputs;
-        for (uint32_t i = 0; i < p->n_outputs; i++)
-            outputs[i] = (prt_io_entry){ .name = p->outputs[i].name, .type = p->outputs[i].type };
-        status = prt_io_table_create(allocator, p->dims, entries, p->n_inputs, outputs,
-            p->n_outputs, out);
+        for (uint32_t i = 0; i < p->n_inputs + p->n_outputs; i++) {
+            const prt_io *io = i < p->n_inputs ? &p->inputs[i] : &p->outputs[i - p->n_inputs];
+            entries[i] = (prt_io_entry){ .name = io->name, .type = io->type,
+                .graph = p->n_graphs != 0 ? (int32_t)prt_fused_graph_of(io->name) : -1 };
+        }
+        status = prt_io_table_create(allocator, p->dims, entries, p->n_inputs,
+            entries + p->n_inputs, p->n_outputs, out);
     }
     prt_arena_release(scratch);
     return status;
@@ -126,6 +126,11 @@ poprt_status poprt_executable_io_at(const poprt_executable *exec, int32_t direct
     PRT_REQUIRE(exec);
     PRT_REQUIRE(out);
     return prt_io_table_at(&exec->io, direction, index, out);
+}
+
+size_t poprt_executable_graph_count(const poprt_executable *exec)
+{
+    return exec != NULL ? exec->program->n_graphs : 0;
 }
 
 poprt_executable *poprt_executable_retain(poprt_executable *exec)

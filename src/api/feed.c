@@ -32,6 +32,7 @@ static poprt_status compile(prt_api_feed *f, const prt_module *module)
 {
     forget(f);
     PRT_TRY(prt_compile_module(f->env, module, NULL, &f->exec));
+    f->exec->program->n_graphs = 0; /* passes give all inputs that a graph has */
     PRT_TRY(poprt_session_create(f->exec, NULL, &f->session));
     f->module = module;
     return POPRT_OK;

@@ -93,6 +93,7 @@ typedef struct prt_io_table {
 typedef struct prt_io_entry {
     prt_str name;
     const prt_type *type;
+    int32_t graph; /* as in poprt_io_info */
 } prt_io_entry;
 
 poprt_status prt_io_table_create(const prt_allocator *allocator, const prt_dims *dims,
@@ -145,6 +146,7 @@ typedef struct prt_slot {
     const prt_type *type;
     bool any_shape; /* an input of which no step reads more than the element type */
     bool bound;
+    uint32_t graph; /* of fused models: the one it belongs to, else PRT_NO_GRAPH */
     prt_tensor value; /* what was bound; outputs: where the result shall go */
 } prt_slot;
 
@@ -158,6 +160,8 @@ struct poprt_stepio {
     bool with_callbacks;
     bool ran; /* `out` holds results */
     poprt_stepio_callbacks callbacks;
+    uint32_t graph; /* of fused models: the one that runs, else PRT_NO_GRAPH */
+    void *zeros;    /* what inputs of the others are; NULL: no input needs any */
 };
 
 /* Gets the inputs of a run ready (through the callbacks, where there are any), and gives them back

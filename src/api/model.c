@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* model.c — poprt/model.h: a module and its table of inputs and outputs. */
 #include "api/handles.h"
+#include "ir/fuse.h"
 #include "ir/interface.h"
 #include "base/file.h"
 #include "converter/onnx.h"
@@ -8,19 +9,22 @@
 static poprt_status list_io(const prt_graph *graph, prt_arena *arena, prt_io_entry **inputs,
     prt_io_entry **outputs)
 {
+    const bool fused = prt_ir_fused(graph->module) != 0;
     *inputs = PRT_NEW_N(arena, prt_io_entry, graph->inputs.count);
     *outputs = PRT_NEW_N(arena, prt_io_entry, graph->ret->n_in);
     if (*inputs == NULL || *outputs == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < graph->inputs.count; i++) {
         const prt_value *v = graph->inputs.data[i];
-        (*inputs)[i] = (prt_io_entry){ .name = v->name, .type = v->type };
+        (*inputs)[i] = (prt_io_entry){ .name = v->name, .type = v->type,
+            .graph = fused ? (int32_t)prt_fused_graph_of(v->name) : -1 };
     }
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         const prt_value *v = graph->ret->in[i].value;
         const prt_str name =
             i < graph->output_names.count ? graph->output_names.data[i] : v->name;
-        (*outputs)[i] = (prt_io_entry){ .name = name, .type = v->type };
+        (*outputs)[i] = (prt_io_entry){ .name = name, .type = v->type,
+            .graph = fused ? (int32_t)prt_fused_graph_of(name) : -1 };
     }
     return POPRT_OK;
 }
@@ -149,6 +153,32 @@ poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out)
     prt_module *module = NULL;
     PRT_TRY(prt_fail_at_stage(prt_ir_clone(model->module, &module), "clone"));
     return wrap(model->env, module, model->memory_limit, out);
+}
+
+static poprt_status fuse(const poprt_model *const *models, size_t count, poprt_model **out)
+{
+    const prt_module *modules[PRT_FUSED_MOST];
+    poprt_env *env = models[0]->env;
+    prt_module *module = NULL;
+    for (size_t i = 0; i < count; i++) {
+        PRT_REQUIRE(models[i]);
+        if (models[i]->env != env)
+            return prt_fail(POPRT_E_ARG, "models", "model %zu is of another environment", i);
+        modules[i] = models[i]->module;
+    }
+    PRT_TRY(prt_ir_fuse(modules, count, &module));
+    return wrap(env, module, prt_arena_limit(module->arena), out);
+}
+
+poprt_status poprt_model_fuse(const poprt_model *const *models, size_t count, poprt_model **out)
+{
+    PRT_REQUIRE(models);
+    PRT_REQUIRE(out);
+    if (count < 2 || count > PRT_FUSED_MOST)
+        return prt_fail(POPRT_E_ARG, "count", "%zu models cannot be fused: 2 to %d are expected",
+            count, PRT_FUSED_MOST);
+    PRT_REQUIRE(models[0]);
+    return prt_fail_at_stage(fuse(models, count, out), "fuse");
 }
 
 /* Types of a whole model change or none does: the work is done on a copy. */

@@ -88,6 +88,19 @@ static void free_items(const poprt_stepio *io, prt_slot *slot)
     slot->bound = false;
 }
 
+/* Fused models: room for the largest input, which stands for any that is not given. */
+static poprt_status make_zeros(poprt_stepio *io)
+{
+    size_t most = 0, size = 0;
+    for (size_t i = 0; i < io->n_in; i++)
+        if (io->slots[i].graph != PRT_NO_GRAPH && prt_type_size(io->slots[i].type, &size))
+            most = size > most ? size : most;
+    if (most == 0)
+        return POPRT_OK;
+    io->zeros = prt_mem_alloc(io->allocator, most);
+    return io->zeros != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
 static poprt_status create(const poprt_session *session, poprt_stepio **out)
 {
     const prt_program *p = session->exec->program;
@@ -107,10 +120,16 @@ static poprt_status create(const poprt_session *session, poprt_stepio **out)
         return POPRT_E_NOMEM;
     }
     io->out = io->in + io->n_in;
+    io->graph = PRT_NO_GRAPH;
     for (size_t i = 0; i < n; i++) {
         const prt_io *from = i < io->n_in ? &p->inputs[i] : &p->outputs[i - io->n_in];
         io->slots[i] = (prt_slot){ .name = from->name, .type = from->type,
-            .any_shape = from->any_shape };
+            .any_shape = from->any_shape && p->n_graphs == 0,
+            .graph = p->n_graphs != 0 ? prt_fused_graph_of(from->name) : PRT_NO_GRAPH };
+    }
+    if (make_zeros(io) != POPRT_OK) {
+        poprt_stepio_release(io);
+        return POPRT_E_NOMEM;
     }
     *out = io;
     return POPRT_OK;
@@ -309,5 +328,6 @@ void poprt_stepio_release(poprt_stepio *io)
         prt_mem_free(io->allocator, io->slots[i].value.items);
     prt_mem_free(io->allocator, io->slots);
     prt_mem_free(io->allocator, io->in);
+    prt_mem_free(io->allocator, io->zeros);
     prt_mem_free(io->allocator, io);
 }

@@ -57,16 +57,83 @@ static poprt_status ask_output(poprt_stepio *io, size_t i)
     return prt_slot_import_room(slot, &tensor, &io->out[i]);
 }
 
-/* `asked` counts the callbacks that were answered, for the completions. */
+/* ---- fused models: one graph runs, and what belongs to the others takes no part */
+
+static uint32_t n_graphs(const poprt_stepio *io)
+{
+    return io->session->exec->program->n_graphs;
+}
+
+static bool takes_part(const poprt_stepio *io, const prt_slot *slot)
+{
+    return slot->graph == PRT_NO_GRAPH || slot->graph == io->graph;
+}
+
+/* What a run is given for an input that takes no part. */
+static prt_tensor blank(const poprt_stepio *io, const prt_type *type)
+{
+    prt_tensor value = { .kind = type->kind, .dtype = type->dtype };
+    if (type->kind == PRT_VALUE_TENSOR)
+        (void)prt_tensor_init(&value, type->dtype, (uint32_t)type->rank, type->dims, io->zeros);
+    return value;
+}
+
+/* The graph that a given index selects. */
+static poprt_status read_index(poprt_stepio *io, const prt_tensor *index)
+{
+    memcpy(&io->graph, index->data, sizeof(io->graph));
+    if (io->graph < n_graphs(io))
+        return POPRT_OK;
+    return prt_fail(POPRT_E_ARG, name_of(&io->slots[0]), "there is no graph %u: %u were fused",
+        io->graph, n_graphs(io));
+}
+
+/* The graph of the inputs that are bound; the index has to agree where it is bound too. */
+static poprt_status select_graph(poprt_stepio *io)
+{
+    const prt_slot *first = NULL;
+    for (size_t i = 1; i < io->n_in; i++) {
+        const prt_slot *slot = &io->slots[i];
+        if (!slot->bound)
+            continue;
+        if (first != NULL && first->graph != slot->graph)
+            return prt_fail(POPRT_E_ARG, name_of(slot),
+                "'%.200s' of another graph is bound too: a run takes inputs of one",
+                name_of(first));
+        first = slot;
+    }
+    if (io->slots[0].bound)
+        PRT_TRY(read_index(io, &io->slots[0].value));
+    else if (first != NULL)
+        io->graph = first->graph;
+    else
+        return prt_fail(POPRT_E_STATE, name_of(&io->slots[0]),
+            "neither this input nor any other is bound: nothing says which graph to run");
+    if (first != NULL && first->graph != io->graph)
+        return prt_fail(POPRT_E_ARG, name_of(first), "is bound, but the index selects graph %u",
+            io->graph);
+    return POPRT_OK;
+}
+
+/* The index comes first, so what follows is known to take part or not. */
 static poprt_status begin_callbacks(poprt_stepio *io)
 {
     for (size_t i = 0; i < io->n_in + io->n_out; i++)
         io->slots[i].bound = false;
     for (size_t i = 0; i < io->n_in; i++) {
+        if (!takes_part(io, &io->slots[i])) {
+            io->in[i] = blank(io, io->slots[i].type);
+            continue;
+        }
         PRT_TRY(ask_input(io, i));
         io->slots[i].bound = true;
+        if (i == 0 && n_graphs(io) != 0)
+            PRT_TRY(read_index(io, &io->in[0]));
     }
     for (size_t i = 0; i < io->n_out; i++) {
+        io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
+        if (!takes_part(io, &io->slots[io->n_in + i]))
+            continue;
         PRT_TRY(ask_output(io, i));
         io->slots[io->n_in + i].bound = true;
     }
@@ -80,13 +147,21 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
         return prt_fail(POPRT_E_ARG, "io", "was made for another session");
     if (io->with_callbacks)
         return begin_callbacks(io);
+    if (n_graphs(io) != 0)
+        PRT_TRY(select_graph(io));
     for (size_t i = 0; i < io->n_in; i++) {
-        if (!io->slots[i].bound)
-            return prt_fail(POPRT_E_STATE, name_of(&io->slots[i]), "this input is not bound");
-        io->in[i] = view_of(&io->slots[i]);
+        const prt_slot *slot = &io->slots[i];
+        const bool part = takes_part(io, slot);
+        if (part && !slot->bound && (i != 0 || n_graphs(io) == 0))
+            return prt_fail(POPRT_E_STATE, name_of(slot), "this input is not bound");
+        io->in[i] = part && slot->bound ? view_of(slot) : blank(io, slot->type);
     }
-    for (size_t i = 0; i < io->n_out; i++)
-        io->out[i] = io->slots[io->n_in + i].value;
+    if (n_graphs(io) != 0 && !io->slots[0].bound)
+        io->in[0].data = &io->graph;
+    for (size_t i = 0; i < io->n_out; i++) {
+        const prt_slot *slot = &io->slots[io->n_in + i];
+        io->out[i] = takes_part(io, slot) ? slot->value : (prt_tensor){ .kind = PRT_VALUE_ABSENT };
+    }
     return POPRT_OK;
 }
 
@@ -118,6 +193,9 @@ static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_ten
             slot, io->n_in, io->n_in + io->n_out);
     if (!io->ran)
         return prt_fail(POPRT_E_STATE, name_of(&io->slots[slot]), "no run has succeeded");
+    if (!takes_part(io, &io->slots[slot]))
+        return prt_fail(POPRT_E_STATE, name_of(&io->slots[slot]),
+            "belongs to another graph than the last run's, which was graph %u", io->graph);
     *out = &io->out[slot - io->n_in];
     return POPRT_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "compiler/draft.h"
+#include "ir/fuse.h"
 #include "poprt/base.h"
 
 typedef struct emitter {
@@ -298,13 +299,22 @@ static poprt_status emit_gone(emitter *e)
     return POPRT_OK;
 }
 
+/* The mark of fused models counts where the interface still is what it says. */
+static void emit_fusion(emitter *e)
+{
+    const uint32_t n = prt_ir_fused(e->draft->module);
+    e->program->n_graphs = prt_program_may_be_fused(e->program, n) ? n : 0;
+}
+
 static poprt_status emit_all(emitter *e)
 {
     PRT_TRY(emit_gone(e));
     PRT_TRY(emit_dims(e));
     PRT_TRY(emit_constants(e));
     PRT_TRY(emit_blocks(e));
-    return emit_io(e);
+    PRT_TRY(emit_io(e));
+    emit_fusion(e);
+    return POPRT_OK;
 }
 
 poprt_status prt_compile_emit(prt_draft *d, prt_program **out)

@@ -4,6 +4,9 @@
  *
  * Bytes of constants are shared (one more reference each). Files stay mapped for the node bytes
  * that ops were read from; strings, raw fields and attributes are copied.
+ *
+ * A graft is such a copy into a module that holds other graphs: names get a prefix, and what speaks
+ * of values by their old names (node bytes, fields of graphs) stays behind.
  */
 #include "ir/ir.h"
 
@@ -21,7 +24,9 @@ typedef struct cloner {
     const prt_module *from;
     prt_module *to;
     prt_arena *scratch;
-    int64_t *dims; /* new dim by index of the old expression */
+    int64_t *dims;     /* new dim by index of the old expression */
+    prt_str prefix;    /* of a graft; else empty */
+    prt_graph *inputs; /* of a graft: where the main graph's inputs go; else NULL */
 } cloner;
 
 /* ---- what lives in pools */
@@ -32,6 +37,19 @@ static bool copy_str(cloner *c, prt_str from, prt_str *to)
     if (from.data != NULL)
         *to = prt_module_str(c->to, from);
     return to->data != NULL || from.data == NULL;
+}
+
+/* The name of a value, node, graph or symbol. */
+static bool copy_name(cloner *c, prt_str from, prt_str *to)
+{
+    if (c->prefix.size == 0 || from.size == 0)
+        return copy_str(c, from, to);
+    char *text = PRT_NEW_N(c->scratch, char, (size_t)c->prefix.size + from.size);
+    if (text == NULL || from.size > UINT32_MAX - c->prefix.size)
+        return false;
+    memcpy(text, c->prefix.data, c->prefix.size);
+    memcpy(text + c->prefix.size, from.data, from.size);
+    return copy_str(c, (prt_str){ text, c->prefix.size + from.size }, to);
 }
 
 static int64_t copy_dim(const cloner *c, int64_t dim)
@@ -48,8 +66,11 @@ static poprt_status copy_dims(cloner *c)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < n; i++) {
         const prt_dim_node *node = prt_dims_at(c->from->dims, i);
+        prt_str symbol;
+        if (node->op == PRT_DIM_SYMBOL && !copy_name(c, node->symbol, &symbol))
+            return POPRT_E_NOMEM;
         if (node->op == PRT_DIM_SYMBOL)
-            c->dims[i] = prt_dim_symbol(c->to->dims, node->symbol);
+            c->dims[i] = prt_dim_symbol(c->to->dims, symbol);
         else
             c->dims[i] = prt_dim_make(c->to->dims, (prt_dim_op)node->op, copy_dim(c, node->a),
                 copy_dim(c, node->b));
@@ -134,12 +155,28 @@ static poprt_status copy_blob(cloner *c, const prt_value *from, prt_blob **out)
     return POPRT_OK;
 }
 
+/* Inside of a graft, a name that the module around it needs for itself gives way; an input's
+ * does not. */
+static poprt_status name_value(cloner *c, const prt_value *from, prt_value *to)
+{
+    prt_str name;
+    if (!copy_name(c, from->name, &name))
+        return POPRT_E_NOMEM;
+    if (c->prefix.size != 0 && name.size != 0 && to->graph != c->inputs &&
+        prt_map_find(&c->to->names, name) != NULL) {
+        name = prt_module_fresh_name(c->to, name.data);
+        if (name.data == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return prt_value_set_name(to, name);
+}
+
 static poprt_status copy_value(cloner *c, frame *f, const prt_value *from, prt_value *to)
 {
     to->type = copy_type(c, from->type);
     if (to->type == NULL || !copy_str(c, from->doc, &to->doc))
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_value_set_name(to, from->name));
+    PRT_TRY(name_value(c, from, to));
     f->values[from->id] = to;
     if (from->content == NULL)
         return POPRT_OK;
@@ -190,7 +227,7 @@ static poprt_status copy_graph(cloner *c, const prt_graph *from, prt_graph *to, 
 static poprt_status copy_op(cloner *c, frame *f, const prt_op *from, prt_graph *graph)
 {
     prt_op *to = prt_graph_add_op(graph, NULL, from->def, from->n_in, from->n_out, from->n_regions);
-    if (to == NULL || !copy_str(c, from->origin, &to->origin) ||
+    if (to == NULL || !copy_name(c, from->origin, &to->origin) ||
         !copy_str(c, from->merged, &to->merged) ||
         !copy_str(c, from->domain, &to->domain) || !copy_str(c, from->name, &to->name))
         return POPRT_E_NOMEM;
@@ -206,9 +243,11 @@ static poprt_status copy_op(cloner *c, frame *f, const prt_op *from, prt_graph *
     for (uint32_t i = 0; i < from->n_out; i++)
         PRT_TRY(copy_value(c, f, &from->out[i], &to->out[i]));
     PRT_TRY(copy_raws(c, from->extra, &to->extra));
+    to->source_opset = from->source_opset;
+    if (c->prefix.size != 0)
+        return POPRT_OK;
     to->source = from->source;
     to->source_size = from->source_size;
-    to->source_opset = from->source_opset;
     return POPRT_OK;
 }
 
@@ -221,7 +260,7 @@ static poprt_status copy_outputs(cloner *c, const frame *f, const prt_graph *fro
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
         PRT_TRY(find_value(f, from->ret->in[i].value, &values[i]));
-        if (i < from->output_names.count && !copy_str(c, from->output_names.data[i], &names[i]))
+        if (i < from->output_names.count && !copy_name(c, from->output_names.data[i], &names[i]))
             return POPRT_E_NOMEM;
     }
     return prt_graph_set_outputs(to, n, values, names);
@@ -231,7 +270,8 @@ static poprt_status copy_leaves(cloner *c, frame *f, const prt_graph *from, prt_
 {
     for (size_t i = 0; i < from->inputs.count; i++) {
         const prt_value *v = from->inputs.data[i];
-        prt_value *copy = prt_graph_add_input(to, PRT_STR(""), NULL);
+        prt_graph *taker = f->outer == NULL && c->inputs != NULL ? c->inputs : to;
+        prt_value *copy = prt_graph_add_input(taker, PRT_STR(""), NULL);
         if (copy == NULL)
             return POPRT_E_NOMEM;
         PRT_TRY(copy_value(c, f, v, copy));
@@ -262,10 +302,11 @@ static poprt_status copy_graph(cloner *c, const prt_graph *from, prt_graph *to, 
     if (f.depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, from->name.data, "regions are nested too deeply");
     f.values = PRT_NEW_N(c->scratch, prt_value *, (size_t)from->n_values + 1);
-    if (f.values == NULL || !copy_str(c, from->name, &to->name) ||
+    if (f.values == NULL || !copy_name(c, from->name, &to->name) ||
         !copy_str(c, from->doc, &to->doc))
         return POPRT_E_NOMEM;
-    PRT_TRY(copy_raws(c, from->extra, &to->extra));
+    if (c->prefix.size == 0)
+        PRT_TRY(copy_raws(c, from->extra, &to->extra));
     PRT_TRY(copy_leaves(c, &f, from, to));
     for (const prt_op *op = from->first; op != NULL; op = op->next)
         PRT_TRY(copy_op(c, &f, op, to));
@@ -337,4 +378,21 @@ poprt_status prt_ir_clone(const prt_module *module, prt_module **out)
     }
     *out = c.to;
     return POPRT_OK;
+}
+
+static poprt_status graft(cloner *c, prt_graph *to)
+{
+    PRT_TRY(copy_dims(c));
+    PRT_TRY(keep_files(c));
+    return copy_graph(c, c->from->main, to, NULL);
+}
+
+poprt_status prt_ir_graft(const prt_module *from, prt_str prefix, prt_graph *to)
+{
+    cloner c = { .from = from, .to = to->module, .prefix = prefix, .inputs = to->module->main };
+    PRT_ASSERT(prefix.size != 0);
+    PRT_TRY(prt_arena_create(from->allocator, 0, &c.scratch));
+    const poprt_status status = graft(&c, to);
+    prt_arena_release(c.scratch);
+    return status;
 }

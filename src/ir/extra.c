@@ -327,3 +327,30 @@ bool prt_module_metadata(const prt_module *module, const char *key, prt_str *out
     *out = f.text;
     return true;
 }
+
+/* Both fields of an entry; one without a key is none. */
+static bool read_metadata(const prt_raw *raw, prt_str *key, prt_str *value)
+{
+    prt_str whole = whole_of(raw);
+    field f;
+    *key = (prt_str){ NULL, 0 };
+    *value = PRT_STR("");
+    if (raw->field != MODEL_METADATA || !get_field(&whole, &f) || f.wire != WIRE_BYTES)
+        return false;
+    for (prt_str at = f.text; get_field(&at, &f);) {
+        if (f.number == NAME && f.wire == WIRE_BYTES)
+            *key = f.text;
+        else if (f.number == VALUE && f.wire == WIRE_BYTES)
+            *value = f.text;
+    }
+    return key->size != 0;
+}
+
+bool prt_module_next_metadata(const prt_module *module, const prt_raw **at, prt_str *key,
+    prt_str *value)
+{
+    for (*at = *at != NULL ? (*at)->next : module->extra; *at != NULL; *at = (*at)->next)
+        if (read_metadata(*at, key, value))
+            return true;
+    return false;
+}

@@ -28,5 +28,8 @@ poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from);
 /* metadata_props of the model; `*out` has no data when there is no such key. */
 poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value);
 bool prt_module_metadata(const prt_module *module, const char *key, prt_str *out);
+/* Entry by entry: *at is NULL at first; false after the last. */
+bool prt_module_next_metadata(const prt_module *module, const prt_raw **at, prt_str *key,
+    prt_str *value);
 
 #endif

@@ -223,6 +223,9 @@ poprt_status prt_ir_verify(const prt_module *module);
 
 /* ---- clone.c: a deep copy that shares constant bytes. */
 poprt_status prt_ir_clone(const prt_module *module, prt_module **out);
+/* Copies the main graph of another module into an empty region. What are inputs there become inputs
+ * of the region's main graph; names of values, nodes and symbols get the prefix. */
+poprt_status prt_ir_graft(const prt_module *from, prt_str prefix, prt_graph *to);
 
 /* ---- print.c, parse.c: the text form, described in print.c. */
 poprt_status prt_ir_print(const prt_graph *graph, prt_arena *arena, prt_str *out);

@@ -195,6 +195,8 @@ poprt_status prt_program_check(const prt_program *p)
         return prt_fail(POPRT_E_PARSE, NULL, "program has no main block");
     if (p->n_inputs != p->blocks[0].n_inputs || p->n_outputs != p->blocks[0].n_outputs)
         return bad(&p->blocks[0], "inputs and outputs differ from the main block's");
+    if (p->n_graphs != 0 && !prt_program_may_be_fused(p, p->n_graphs))
+        return bad(&p->blocks[0], "inputs and outputs are not those of fused models");
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(p->allocator, 0, &scratch));
     timeline t = { .calls = PRT_NEW_N(scratch, uint32_t, p->n_blocks),

@@ -429,6 +429,8 @@ poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t 
         get_block(&s, &program->blocks[i]);
     if (s.version >= 2)
         get_gone(&s);
+    if (s.version >= 4)
+        program->n_graphs = get_u32(&s);
     if (s.status == POPRT_OK && s.at != s.end)
         torn(&s, "bytes are left over");
     return s.status;

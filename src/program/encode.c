@@ -235,8 +235,8 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
     size_t *size)
 {
     sink s = { .arena = arena };
-    const bool plugins = needs_plugin(program);
-    put_u32(&s, plugins ? PRT_CODEC_VERSION : PRT_CODEC_PLAIN);
+    const bool fused = program->n_graphs != 0, plugins = fused || needs_plugin(program);
+    put_u32(&s, fused ? PRT_CODEC_VERSION : plugins ? PRT_CODEC_PLUGINS : PRT_CODEC_PLAIN);
     put_str(&s, program->source);
     put_dims(&s, program->dims);
     put_u32(&s, program->n_constants);
@@ -261,6 +261,8 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
         put_str(&s, program->gone[i].op);
         put_str(&s, program->gone[i].pass);
     }
+    if (fused)
+        put_u32(&s, program->n_graphs);
     if (s.failed)
         return POPRT_E_NOMEM;
     *bytes = s.data;

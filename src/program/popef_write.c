@@ -176,6 +176,8 @@ static poprt_status write_metadata(writer *w, const prt_program *p, prt_str name
     prt_json_open(&j, "deviceOptions", '[');
     prt_json_close(&j, ']');
     prt_json_put_i64(&j, "deviceIterations", 1);
+    if (p->n_graphs != 0)
+        prt_json_put_i64(&j, "fusedModels", p->n_graphs);
     put_anchors(&j, p);
     put_program_flow(&j);
     prt_json_put_i64(&j, "payloadSize", 0);

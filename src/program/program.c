@@ -131,3 +131,32 @@ void prt_program_mark_inputs(prt_program *program)
                 program->blocks[k].buffers[i].space == PRT_SPACE_CAPTURE)
                 mark_read(program, program->blocks[k].buffers[i].ref);
 }
+
+uint32_t prt_fused_graph_of(prt_str name)
+{
+    const uint32_t head = sizeof(PRT_FUSED_GRAPH) - 1;
+    uint32_t graph = 0, i = head;
+    if (name.size <= head || memcmp(name.data, PRT_FUSED_GRAPH, head) != 0)
+        return PRT_NO_GRAPH;
+    for (; i < name.size && i < head + 2 && name.data[i] >= '0' && name.data[i] <= '9'; i++)
+        graph = 10 * graph + (uint32_t)(name.data[i] - '0');
+    return i > head && i < name.size && name.data[i] == '/' ? graph : PRT_NO_GRAPH;
+}
+
+bool prt_program_may_be_fused(const prt_program *program, uint32_t n_graphs)
+{
+    const prt_io *in = program->inputs;
+    if (n_graphs < 2 || n_graphs > PRT_FUSED_MOST || program->n_inputs == 0 ||
+        !prt_str_is(in->name, PRT_FUSED_INDEX) || !prt_type_is_static(in->type) ||
+        in->type->dtype != PRT_DTYPE_u32 || in->type->rank != 1 || in->type->dims[0] != 1)
+        return false;
+    for (uint32_t i = 1; i < program->n_inputs; i++)
+        if (prt_fused_graph_of(in[i].name) >= n_graphs ||
+            (!prt_type_is_static(in[i].type) && in[i].type->kind != PRT_VALUE_SEQUENCE &&
+                in[i].type->kind != PRT_VALUE_OPTIONAL))
+            return false;
+    for (uint32_t i = 0; i < program->n_outputs; i++)
+        if (prt_fused_graph_of(program->outputs[i].name) >= n_graphs)
+            return false;
+    return true;
+}

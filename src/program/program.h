@@ -124,7 +124,23 @@ typedef struct prt_program {
     const prt_io *outputs; /* of the main block, by name */
     uint32_t n_gone;
     const prt_gone *gone; /* for inspection */
+    uint32_t n_graphs; /* fused models: see below; 0: not fused */
 } prt_program;
+
+/*
+ * A program of fused models: input 0 is the index, uint32[1], which says what graph runs; the names
+ * of all other inputs and outputs say what graph they belong to. Nobody has to give inputs of the
+ * graphs that do not run.
+ */
+#define PRT_FUSED_INDEX "index"
+#define PRT_FUSED_GRAPH "graph" /* "graph<i>/<name>" */
+enum { PRT_FUSED_MOST = 64 };
+#define PRT_NO_GRAPH UINT32_MAX
+
+/* The graph that a name begins with; PRT_NO_GRAPH for any other name. */
+uint32_t prt_fused_graph_of(prt_str name);
+/* Whether inputs and outputs are those of so many fused models. */
+bool prt_program_may_be_fused(const prt_program *program, uint32_t n_graphs);
 
 /* An empty program with pools. */
 poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, prt_program **out);

@@ -9,6 +9,7 @@ enum {
     OPT_HELP,
     OPT_THREADS,
     OPT_DIM,
+    OPT_INDEX,
     OPT_MIN_TIME,
     OPT_JSON,
     OPT_NO_PASSES,
@@ -28,6 +29,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "threads; 0, the default: one a processor"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
         "a symbolic dimension, 1 by default; may be repeated"),
+    [OPT_INDEX] = PRT_OPT("index", 0, PRT_OPT_ONE, "N",
+        "of fused models the graph to run; 0 by default"),
     [OPT_MIN_TIME] = PRT_OPT("min-time", 0, PRT_OPT_ONE, "S",
         "seconds to go on for after the first run; 1 by default"),
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
@@ -110,7 +113,8 @@ static poprt_status bench_session(prt_tool *tool, poprt_executable *exec, const 
     return status;
 }
 
-static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_s, result *r)
+static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_s, int64_t index,
+    result *r)
 {
     poprt_executable *exec = NULL;
     prt_feed feed = { 0 };
@@ -126,6 +130,8 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
     uint32_t cursor = 0;
     for (const char *v; status == POPRT_OK && (v = prt_opt_next(opts, OPT_DIM, &cursor)) != NULL;)
         status = prt_feed_dim(&feed, v);
+    if (status == POPRT_OK && index >= 0)
+        status = prt_feed_index(&feed, index);
     if (status == POPRT_OK)
         status = prt_feed_random(&feed, false, false);
     if (status == POPRT_OK)
@@ -191,13 +197,14 @@ int prt_command_bench(int argc, char **argv)
 {
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
-    int64_t threads = 0;
+    int64_t threads = 0, index = -1;
     double min_time_s = 1;
     prt_arena *arena = NULL;
     if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
         return PRT_REPORT();
     if (prt_opt_parse(arena, &command, argc, argv, &opts, &exit_code) &&
         prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code) &&
+        prt_opt_number(&opts, OPT_INDEX, 0, UINT32_MAX, &index, &exit_code) &&
         prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code)) {
         prt_tool tool = { 0 };
         result r = { 0 };
@@ -205,7 +212,7 @@ int prt_command_bench(int argc, char **argv)
         if (status == POPRT_OK)
             status = prt_tool_plugins(&tool, &opts, OPT_PLUGIN);
         if (status == POPRT_OK)
-            status = bench(&tool, &opts, min_time_s, &r);
+            status = bench(&tool, &opts, min_time_s, index, &r);
         prt_progress_clear(&tool.progress);
         if (status == POPRT_OK && prt_opt_has(&opts, OPT_JSON))
             status = put_json(arena, &r);

@@ -3,9 +3,11 @@
  * convert.c — the main command line, spelled as the reference's: load, fix shapes, passes, save
  * ONNX; then compile, write PopEF and run with random data where that is asked for.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "tools/commands.h"
 #include "tools/convert.h"
-#include "tools/feed.h"
 
 static const prt_opt_def options[OPT_COUNT] = {
 #define OPT(id, name_, letter_, arity_, value_, takes_, choices_, use, help_)                      \
@@ -42,8 +44,6 @@ const prt_opt_command prt_convert_command = { .name = "poprt",
     .min_args = 0,
     .max_args = 0 };
 
-enum { WARM_UPS = 2, RUNS = 20, USUAL_OPSET = 11 };
-
 static void put_version(void)
 {
     (void)printf("PopRT version: %s\n", poprt_version());
@@ -63,7 +63,7 @@ static poprt_status list_passes(prt_tool *tool)
     return POPRT_OK;
 }
 
-static poprt_status show(const poprt_model *model)
+poprt_status prt_convert_show(const poprt_model *model)
 {
     static const char *const words[] = { "Input", "Output" };
     (void)printf("# Inputs and outputs of the model\n");
@@ -81,141 +81,6 @@ static poprt_status show(const poprt_model *model)
     return POPRT_OK;
 }
 
-/* A path below the output directory; an absolute one stays as it is. */
-static const char *below(prt_tool *tool, const char *dir, const char *name)
-{
-    if (name == NULL || name[0] == '/')
-        return name;
-    const bool slash = dir[0] != '\0' && dir[strlen(dir) - 1] == '/';
-    return prt_tool_text(tool->arena, "%s%s%s", dir, slash ? "" : "/", name);
-}
-
-static poprt_status save_for(const prt_tool *tool, const poprt_model *model, const char *path,
-    const char *opset)
-{
-    poprt_config *config = NULL;
-    PRT_TRY(poprt_config_create(tool->env, &config));
-    poprt_status status = poprt_config_set(config, "convert_version", opset);
-    if (status == POPRT_OK)
-        status = poprt_model_save_file_as(model, path, config);
-    poprt_config_release(config);
-    return status;
-}
-
-/*
- * An opset that was asked for is written or fails. Without one it is the usual one, or else the
- * least that has all the model needs, and a warning says why.
- */
-static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_model *model,
-    const char *path)
-{
-    char opset[32], why[2048];
-    if (asked != NULL)
-        return save_for(tool, model, path, asked);
-    (void)snprintf(opset, sizeof(opset), "%d", USUAL_OPSET);
-    poprt_status status = save_for(tool, model, path, opset);
-    if (status != POPRT_E_UNSUPPORTED)
-        return status;
-    const poprt_error *e = poprt_last_error();
-    (void)snprintf(why, sizeof(why), "%s: %s", e->subject, e->message);
-    for (int i = USUAL_OPSET + 1; status == POPRT_E_UNSUPPORTED; i++) {
-        (void)snprintf(opset, sizeof(opset), "%d", i);
-        status = save_for(tool, model, path, opset);
-    }
-    if (status == POPRT_E_ARG) { /* past the newest: what nobody knows is written as it is */
-        (void)snprintf(opset, sizeof(opset), "that of the model");
-        status = poprt_model_save_file(model, path);
-    }
-    prt_progress_clear(&tool->progress);
-    if (status == POPRT_OK)
-        PRT_LOG(POPRT_LOG_WARNING, "the model is written for opset %s instead of %d: %s", opset,
-            USUAL_OPSET, why);
-    return status;
-}
-
-static poprt_status save_onnx(prt_tool *tool, const prt_opts *opts, const char *input,
-    const poprt_model *model)
-{
-    const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
-    const char *slash = strrchr(input, '/');
-    const char *name = prt_opt_value(opts, OPT_OUTPUT_MODEL, NULL);
-    if (name == NULL)
-        name = prt_tool_text(tool->arena, "%s.optimized.onnx", slash != NULL ? slash + 1 : input);
-    const char *path = below(tool, dir, name);
-    PRT_TRY(prt_tool_make_dir(dir));
-    const char *opset = prt_opt_value(opts, OPT_CONVERT_VERSION, NULL);
-    if (path == NULL)
-        return POPRT_E_NOMEM;
-    if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING) && opset == NULL)
-        return poprt_model_save_file(model, path);
-    return save_opset(tool, opset, model, path);
-}
-
-static void put_figures(const prt_feed *feed, double *ms)
-{
-    int64_t batch = 1;
-    for (size_t i = 0; i < feed->count; i++)
-        if (feed->values[i].kind == PRT_VALUE_TENSOR && feed->values[i].rank > 0) {
-            batch = feed->values[i].dims[0];
-            break;
-        }
-    prt_tool_sort(ms, RUNS);
-    const double latency = ms[RUNS / 2];
-    (void)printf("Bs: %lld\n", (long long)batch);
-    (void)printf("Latency: %.2fms\n", latency);
-    (void)printf("Tput: %lld\n", (long long)((double)batch / (latency / 1e3)));
-}
-
-static poprt_status run_random(prt_tool *tool, poprt_executable *exec)
-{
-    prt_feed feed = { 0 };
-    poprt_session *session = NULL;
-    poprt_stepio *io = NULL;
-    double ms[RUNS];
-    poprt_status status = prt_feed_init(&feed, tool, exec, 0);
-    if (status == POPRT_OK)
-        status = prt_feed_random(&feed, false, true);
-    if (status == POPRT_OK)
-        status = poprt_session_create(exec, NULL, &session);
-    if (status == POPRT_OK)
-        status = poprt_stepio_create(session, &io);
-    if (status == POPRT_OK)
-        status = prt_feed_bind(&feed, io);
-    for (int i = -WARM_UPS; i < RUNS && status == POPRT_OK; i++) {
-        const double start = prt_tool_now_ms();
-        status = poprt_session_run(session, io);
-        if (i >= 0)
-            ms[i] = prt_tool_now_ms() - start;
-    }
-    prt_progress_clear(&tool->progress);
-    if (status == POPRT_OK)
-        put_figures(&feed, ms);
-    poprt_stepio_release(io);
-    poprt_session_release(session);
-    prt_feed_deinit(&feed);
-    return status;
-}
-
-static poprt_status compile(prt_tool *tool, const prt_opts *opts, const poprt_model *model)
-{
-    poprt_executable *exec = NULL;
-    const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
-    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
-    PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
-    PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
-        prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
-    PRT_TRY(poprt_compile(model, tool->config, &exec));
-    poprt_status status = POPRT_OK;
-    if (prt_opt_has(opts, OPT_EXPORT_POPEF)) {
-        const char *path = below(tool, dir, "executable.popef");
-        status = path != NULL ? poprt_executable_save_file(exec, path) : POPRT_E_NOMEM;
-    }
-    if (status == POPRT_OK && prt_opt_has(opts, OPT_RUN))
-        status = run_random(tool, exec);
-    poprt_executable_release(exec);
-    return status;
-}
-
 /* ---- converting */
 
 /* At DEBUG a line for each pass; the graph before and after the one that is shown. */
@@ -231,9 +96,8 @@ static void say_pass(void *user, const poprt_pass_event *event)
         event->after);
 }
 
-/* The main list of passes, as the options make it. */
-static poprt_status run_conversion(prt_tool *tool, const prt_opts *opts,
-    const poprt_config *config, poprt_model *model)
+poprt_status prt_convert_run(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
+    poprt_model *model)
 {
     poprt_pass_manager *manager = NULL;
     PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
@@ -255,42 +119,72 @@ static void say_names(void *user, const poprt_pass_event *event)
             "nodes without a name of their own got one, as auto_sharding gives them");
 }
 
-/* Runs one pass after another one, which may be NULL. */
-static poprt_status run_passes(prt_tool *tool, const char *first, const char *pass,
-    const poprt_config *config, poprt_model *model)
+poprt_status prt_convert_pass(prt_tool *tool, const char *pass, const poprt_config *config,
+    poprt_model *model)
 {
     poprt_pass_manager *manager = NULL;
-    poprt_status status = POPRT_OK;
     PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
     poprt_pass_manager_observe(manager, say_names, tool);
-    if (first != NULL)
-        status = poprt_pass_manager_add(manager, first, config);
-    if (status == POPRT_OK)
-        status = poprt_pass_manager_add(manager, pass, config);
+    poprt_status status = poprt_pass_manager_add(manager, pass, config);
     if (status == POPRT_OK)
         status = poprt_pass_manager_run(manager, model);
     poprt_pass_manager_release(manager);
     return status;
 }
 
+poprt_status prt_convert_shapes(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
+    poprt_model *model)
+{
+    poprt_pass_arg args[3];
+    size_t n = 0;
+    const char *shapes = NULL;
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_config_get(config, "input_shape", &shapes));
+    if (prt_opt_has(opts, OPT_INPUT_SHAPE))
+        args[n++] = (poprt_pass_arg){ "const_input_shape", shapes };
+    if (prt_opt_has(opts, OPT_BATCH_SIZE))
+        args[n++] = (poprt_pass_arg){ "batch_size", prt_opt_value(opts, OPT_BATCH_SIZE, "-1") };
+    if (prt_opt_has(opts, OPT_BATCH_AXIS))
+        args[n++] = (poprt_pass_arg){ "batch_axis", prt_opt_value(opts, OPT_BATCH_AXIS, "-1") };
+    if (n == 0)
+        return POPRT_OK;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_status status = poprt_pass_manager_add_args(manager, "const_input_shape", args, n);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+/* The converted model, called after its input where nothing else is said. */
+static poprt_status save(prt_tool *tool, const prt_opts *opts, const char *input,
+    const poprt_model *model)
+{
+    const char *slash = strrchr(input, '/');
+    const char *usual =
+        prt_tool_text(tool->arena, "%s.optimized.onnx", slash != NULL ? slash + 1 : input);
+    return usual != NULL ? prt_convert_save(tool, opts, usual, model) : POPRT_E_NOMEM;
+}
+
 static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
     const char *input, poprt_model *model)
 {
     if (prt_opt_has(opts, OPT_SHOW))
-        return show(model);
+        return prt_convert_show(model);
     if (prt_opt_has(opts, OPT_SHOW_IO_STAT))
-        return run_passes(tool, NULL, "model_io_info_stat", NULL, model);
+        return prt_convert_pass(tool, "model_io_info_stat", NULL, model);
     if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)) {
         /* Names that auto_sharding gave are there for its points. */
-        PRT_TRY(run_passes(tool, "unique_name_for_nodes", "manual_sharding", config, model));
-        return save_onnx(tool, opts, input, model);
+        PRT_TRY(prt_convert_pass(tool, "unique_name_for_nodes", NULL, model));
+        PRT_TRY(prt_convert_pass(tool, "manual_sharding", config, model));
+        return save(tool, opts, input, model);
     }
     PRT_TRY(prt_convert_backend(tool, opts));
     PRT_TRY(prt_tool_make_dir(prt_opt_value(opts, OPT_OUTPUT_DIR, "./")));
-    PRT_TRY(run_conversion(tool, opts, config, model));
-    PRT_TRY(save_onnx(tool, opts, input, model));
+    PRT_TRY(prt_convert_run(tool, opts, config, model));
+    PRT_TRY(save(tool, opts, input, model));
     if (prt_opt_has(opts, OPT_EXPORT_POPEF) || prt_opt_has(opts, OPT_RUN))
-        return compile(tool, opts, model);
+        return prt_convert_compile(tool, opts, model);
     return POPRT_OK;
 }
 
@@ -301,8 +195,7 @@ static poprt_status fail_framework(void)
         "(python3 -m tf2onnx.convert), then give the .onnx file as --input_model");
 }
 
-/* Shapes are set first, so that --show shows them. */
-static poprt_status load(prt_tool *tool, const prt_opts *opts, const char **input,
+poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char **input,
     poprt_model **model)
 {
     bool is_popef = false;
@@ -316,15 +209,17 @@ static poprt_status load(prt_tool *tool, const prt_opts *opts, const char **inpu
     return poprt_model_load_file(tool->env, *input, NULL, model);
 }
 
+/* Shapes are set first, so that --show shows them. */
 static poprt_status convert(prt_tool *tool, const prt_opts *opts)
 {
     const char *input = NULL;
     poprt_model *model = NULL;
     poprt_config *config = NULL;
-    PRT_TRY(load(tool, opts, &input, &model));
-    poprt_status status = prt_convert_config(tool, opts, &config);
-    if (status == POPRT_OK && prt_opt_has(opts, OPT_SHOW) && prt_opt_has(opts, OPT_INPUT_SHAPE))
-        status = run_passes(tool, NULL, "const_input_shape", config, model);
+    PRT_TRY(prt_convert_load(tool, opts, &input, &model));
+    poprt_status status =
+        prt_convert_config(tool, opts, prt_opt_value(opts, OPT_OUTPUT_DIR, NULL), &config);
+    if (status == POPRT_OK && prt_opt_has(opts, OPT_SHOW))
+        status = prt_convert_shapes(tool, opts, config, model);
     if (status == POPRT_OK)
         status = convert_model(tool, opts, config, input, model);
     poprt_config_release(config);
@@ -350,10 +245,14 @@ static bool needs_model(const prt_opts *opts)
         !prt_opt_has(opts, OPT_PRINT_COMPLETION) && !prt_opt_has(opts, OPT_PRINT_MAN);
 }
 
-/* What belongs together; PRT_EXIT_DONE when all is well. */
-static int check_options(const prt_opts *opts)
+/* What belongs together; PRT_EXIT_DONE when all is well. `one`: these are options of one model. */
+static int check_options(const prt_opts *opts, bool one)
 {
     const prt_opt_command *command = &prt_convert_command;
+    if (!one)
+        return prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)
+            ? prt_opt_usage_error(command, "--only_manual_sharding is for one model")
+            : PRT_EXIT_DONE;
     if (needs_model(opts) && !prt_opt_has(opts, OPT_INPUT_MODEL))
         return prt_opt_usage_error(command, "--input_model is missing");
     if (prt_opt_has(opts, OPT_BATCH_SIZE) != prt_opt_has(opts, OPT_BATCH_AXIS))
@@ -365,8 +264,9 @@ static int check_options(const prt_opts *opts)
     return PRT_EXIT_DONE;
 }
 
-static poprt_status run_command(prt_tool *tool, const prt_opts *opts)
+static poprt_status run_command(prt_tool *tool, const prt_convert_job *job)
 {
+    const prt_opts *opts = &job->opts;
     tool->log_level = level_of(prt_opt_value(opts, OPT_LOGGING_LEVEL, "WARNING"));
     tool->quiet_compile = prt_opt_has(opts, OPT_DISABLE_COMPILATION_PROGRESS_BAR) ||
         !prt_tool_is_true(prt_convert_backend_value(opts, "show_compilation_progress_bar"), true);
@@ -382,30 +282,59 @@ static poprt_status run_command(prt_tool *tool, const prt_opts *opts)
     else if (prt_opt_has(opts, OPT_PRINT_MAN))
         prt_convert_put_man();
     else
-        return convert(tool, opts);
+        return job->n_models != 0 ? prt_convert_fuse(tool, job) : convert(tool, opts);
     return POPRT_OK;
 }
 
-/* The options of a YAML file come first, then the whole line is read again. */
-static bool read_line(prt_tool *tool, int argc, char **argv, prt_opts *opts, int *exit_code)
+/* The lines of a YAML file's models, each with what holds for all. */
+static bool read_models(prt_tool *tool, const prt_convert_lines *lines, prt_convert_job *job,
+    int *exit_code)
 {
+    job->models = PRT_NEW_N(tool->arena, prt_opts, lines->n_models);
+    if (job->models == NULL) {
+        *exit_code = PRT_REPORT();
+        return false;
+    }
+    for (uint32_t i = 0; i < lines->n_models; i++) {
+        const prt_convert_line *line = &lines->models[i];
+        const bool parsed = prt_opt_parse(tool->arena, &prt_convert_command, line->argc,
+            line->argv, &job->models[i], exit_code);
+        if (parsed)
+            *exit_code = check_options(&job->models[i], true);
+        if (!parsed || *exit_code != PRT_EXIT_DONE) {
+            PRT_LOG(POPRT_LOG_ERROR, "%s: this is about model %u of model_fusion",
+                prt_opt_value(&job->opts, OPT_CONFIG_YAML, ""), i);
+            return false;
+        }
+    }
+    job->n_models = lines->n_models;
+    return true;
+}
+
+/* The options of a YAML file come first, then the whole line is read again. */
+static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_job *job, int *exit_code)
+{
+    prt_opts *opts = &job->opts;
+    prt_convert_lines lines = { .all = { argc, argv } };
     if (!prt_opt_parse(tool->arena, &prt_convert_command, argc, argv, opts, exit_code))
         return false;
     if (prt_opt_has(opts, OPT_CONFIG_YAML)) {
-        if (prt_convert_merge_yaml(tool, opts, argc, argv, &argc, &argv) != POPRT_OK) {
+        if (prt_convert_merge_yaml(tool, opts, argc, argv, &lines) != POPRT_OK) {
             *exit_code = PRT_REPORT();
             return false;
         }
-        if (!prt_opt_parse(tool->arena, &prt_convert_command, argc, argv, opts, exit_code))
+        if (!prt_opt_parse(tool->arena, &prt_convert_command, lines.all.argc, lines.all.argv, opts,
+                exit_code))
             return false;
     }
-    *exit_code = check_options(opts);
-    return *exit_code == PRT_EXIT_DONE;
+    *exit_code = check_options(opts, lines.n_models == 0);
+    return *exit_code == PRT_EXIT_DONE &&
+        (lines.n_models == 0 || read_models(tool, &lines, job, exit_code));
 }
 
 int prt_command_convert(int argc, char **argv)
 {
-    prt_opts opts;
+    prt_convert_job job = { .n_models = 0 };
     int exit_code = PRT_EXIT_FAILED;
     prt_tool tool = { 0 };
     /* Options of tf2onnx stand behind its name. */
@@ -414,8 +343,8 @@ int prt_command_convert(int argc, char **argv)
             return prt_command_tf2onnx(argc - i, argv + i);
     if (prt_tool_open(&tool, 0) != POPRT_OK)
         return PRT_REPORT();
-    if (read_line(&tool, argc, argv, &opts, &exit_code)) {
-        const poprt_status status = run_command(&tool, &opts);
+    if (read_line(&tool, argc, argv, &job, &exit_code)) {
+        const poprt_status status = run_command(&tool, &job);
         prt_progress_clear(&tool.progress);
         if (status != POPRT_OK)
             exit_code = PRT_REPORT();

@@ -121,6 +121,7 @@ static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t op
     const char *text = NULL;
     switch (uses[option]) {
     case PRT_USE_TOOL:
+    case PRT_USE_MODEL:
         return POPRT_OK;
     case PRT_USE_NOTE:
         prt_tool_say(tool, POPRT_LOG_INFO, "--%s has no effect here%s%s", o->name,
@@ -140,8 +141,11 @@ static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t op
     return poprt_config_set(config, o->name, text);
 }
 
-static poprt_status set_all(prt_tool *tool, const prt_opts *opts, poprt_config *config)
+static poprt_status set_all(prt_tool *tool, const prt_opts *opts, const char *dir,
+    poprt_config *config)
 {
+    if (dir != NULL)
+        PRT_TRY(poprt_config_set(config, "output_dir", dir));
     for (uint32_t i = 0; i < OPT_COUNT; i++)
         if (prt_opt_has(opts, i))
             PRT_TRY(set_option(tool, opts, i, config));
@@ -154,11 +158,17 @@ static poprt_status set_all(prt_tool *tool, const prt_opts *opts, poprt_config *
     return sharding != NULL ? prt_convert_sharding(tool, sharding, config) : POPRT_OK;
 }
 
-poprt_status prt_convert_config(prt_tool *tool, const prt_opts *opts, poprt_config **out)
+bool prt_convert_is_of_model(uint32_t option)
+{
+    return uses[option] != PRT_USE_TOOL;
+}
+
+poprt_status prt_convert_config(prt_tool *tool, const prt_opts *opts, const char *dir,
+    poprt_config **out)
 {
     poprt_config *config = NULL;
     PRT_TRY(poprt_config_create(tool->env, &config));
-    const poprt_status status = set_all(tool, opts, config);
+    const poprt_status status = set_all(tool, opts, dir, config);
     if (status != POPRT_OK) {
         poprt_config_release(config);
         return status;

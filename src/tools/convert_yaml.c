@@ -9,9 +9,10 @@
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "program/program.h"
 #include "tools/convert.h"
 
-enum { MAX_FILE = 16 << 20, MAX_NODES = 1 << 20 };
+enum { MAX_FILE = 16 << 20, MAX_TEXT = 256 << 20 };
 
 /* ---- documents */
 
@@ -59,15 +60,24 @@ static poprt_status fail_at(const char *path, const yaml_node_t *node, const cha
 
 /* ---- --config_yaml */
 
+static const char fusion_key[] = "model_fusion";
+
 typedef struct words {
     prt_tool *tool;
+    yaml_document_t *document;
     const prt_opts *given;
     const char *path;
+    size_t size; /* characters of all lines */
+    const yaml_node_t *inner; /* the model whose line this is; NULL: the line is for all */
+    bool own[OPT_COUNT];      /* options that this model has */
     PRT_VEC(char *) list;
 } words;
 
 static poprt_status push(words *w, const char *text)
 {
+    w->size += strlen(text);
+    if (w->size > MAX_TEXT)
+        return prt_fail(POPRT_E_LIMIT, w->path, "has more than %d bytes of options", MAX_TEXT);
     char *copy = prt_arena_text(w->tool->arena, text, strlen(text));
     return copy != NULL && PRT_VEC_PUSH(w->tool->arena, &w->list, copy) ? POPRT_OK : POPRT_E_NOMEM;
 }
@@ -97,12 +107,11 @@ static poprt_status push_value(words *w, const prt_opt_def *o, const char *value
     return word != NULL ? push(w, word) : POPRT_E_NOMEM;
 }
 
-static poprt_status push_list(words *w, yaml_document_t *document, const prt_opt_def *o,
-    const yaml_node_t *value)
+static poprt_status push_list(words *w, const prt_opt_def *o, const yaml_node_t *value)
 {
     for (yaml_node_item_t *i = value->data.sequence.items.start;
          i < value->data.sequence.items.top; i++) {
-        const char *text = scalar(yaml_document_get_node(document, *i));
+        const char *text = scalar(yaml_document_get_node(w->document, *i));
         if (text == NULL)
             return fail_at(w->path, value, "a list of plain values is expected");
         PRT_TRY(push_value(w, o, text));
@@ -110,21 +119,35 @@ static poprt_status push_list(words *w, yaml_document_t *document, const prt_opt
     return POPRT_OK;
 }
 
-static poprt_status push_option(words *w, yaml_document_t *document, const yaml_node_t *key,
-    const yaml_node_t *value)
+/* The option that a key means; an error of NULL. */
+static poprt_status option_of(const words *w, const yaml_node_t *key, bool inside,
+    const prt_opt_def **out, uint32_t *index)
 {
-    uint32_t index;
     const char *name = scalar(key);
-    const char *text = scalar(value);
-    const prt_opt_def *o = name != NULL ? find_option(name, &index) : NULL;
-    if (o == NULL)
+    *out = name != NULL ? find_option(name, index) : NULL;
+    if (inside && name != NULL &&
+        (strcmp(name, fusion_key) == 0 || (*out != NULL && !prt_convert_is_of_model(*index))))
+        return prt_fail(POPRT_E_ARG, name,
+            "line %zu of %s: this is not of one model: it stands outside of %s",
+            key->start_mark.line + 1, w->path, fusion_key);
+    if (*out == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, name != NULL ? name : w->path,
             "line %zu of %s: there is no option of this name; poprt --help lists them",
             key->start_mark.line + 1, w->path);
-    if (prt_opt_has(w->given, index))
+    return POPRT_OK;
+}
+
+static poprt_status push_option(words *w, const yaml_node_t *key, const yaml_node_t *value,
+    bool inside)
+{
+    uint32_t index;
+    const char *text = scalar(value);
+    const prt_opt_def *o = NULL;
+    PRT_TRY(option_of(w, key, inside, &o, &index));
+    if (prt_opt_has(w->given, index) || (!inside && w->own[index]))
         return POPRT_OK;
     if (value->type == YAML_SEQUENCE_NODE)
-        return push_list(w, document, o, value);
+        return push_list(w, o, value);
     if (text == NULL)
         return fail_at(w->path, value, "a value or a list of values is expected");
     if (o->arity != PRT_OPT_FLAG)
@@ -134,35 +157,110 @@ static poprt_status push_option(words *w, yaml_document_t *document, const yaml_
     return is_true(text) ? push(w, prt_tool_text(w->tool->arena, "--%s", o->name)) : POPRT_OK;
 }
 
-static poprt_status push_options(words *w, yaml_document_t *document)
+static poprt_status push_options(words *w, const yaml_node_t *mapping, bool inside)
 {
-    const yaml_node_t *root = yaml_document_get_root_node(document);
+    for (yaml_node_pair_t *p = mapping->data.mapping.pairs.start;
+         p < mapping->data.mapping.pairs.top; p++) {
+        const yaml_node_t *key = yaml_document_get_node(w->document, p->key);
+        const char *name = scalar(key);
+        if (!inside && name != NULL && strcmp(name, fusion_key) == 0)
+            continue;
+        PRT_TRY(push_option(w, key, yaml_document_get_node(w->document, p->value), inside));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status find_own(words *w)
+{
+    for (yaml_node_pair_t *p = w->inner->data.mapping.pairs.start;
+         p < w->inner->data.mapping.pairs.top; p++) {
+        const prt_opt_def *o = NULL;
+        uint32_t index;
+        PRT_TRY(option_of(w, yaml_document_get_node(w->document, p->key), true, &o, &index));
+        w->own[index] = true;
+    }
+    return POPRT_OK;
+}
+
+/* One line: options of the file, those of one of its models, then what was given. */
+static poprt_status make_line(words *w, const yaml_node_t *root, int argc, char **argv,
+    const yaml_node_t *inner, prt_convert_line *out)
+{
+    memset(w->own, 0, sizeof(w->own));
+    memset(&w->list, 0, sizeof(w->list));
+    w->inner = inner;
+    if (inner != NULL)
+        PRT_TRY(find_own(w));
+    PRT_TRY(push(w, argv[0]));
+    PRT_TRY(push_options(w, root, false));
+    if (inner != NULL)
+        PRT_TRY(push_options(w, inner, true));
+    for (int i = 1; i < argc; i++)
+        PRT_TRY(push(w, argv[i]));
+    *out = (prt_convert_line){ (int)w->list.count, w->list.data };
+    return POPRT_OK;
+}
+
+/* The list of models; NULL: there is none. */
+static poprt_status find_models(const words *w, const yaml_node_t *root, const yaml_node_t **out)
+{
+    *out = NULL;
+    for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
+         p++) {
+        const char *name = scalar(yaml_document_get_node(w->document, p->key));
+        const yaml_node_t *list = yaml_document_get_node(w->document, p->value);
+        if (name == NULL || strcmp(name, fusion_key) != 0)
+            continue;
+        if (*out != NULL)
+            return fail_at(w->path, list, "model_fusion is here twice");
+        if (list->type != YAML_SEQUENCE_NODE)
+            return fail_at(w->path, list,
+                "model_fusion is a list: '- input_model: FILE' and so on for each model");
+        const ptrdiff_t count = list->data.sequence.items.top - list->data.sequence.items.start;
+        if (count < 2 || count > PRT_FUSED_MOST)
+            return prt_fail(POPRT_E_ARG, fusion_key, "line %zu of %s: %td model%s: 2 to %d can be "
+                "fused", list->start_mark.line + 1, w->path, count, count == 1 ? "" : "s",
+                PRT_FUSED_MOST);
+        *out = list;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status make_lines(words *w, int argc, char **argv, prt_convert_lines *out)
+{
+    const yaml_node_t *root = yaml_document_get_root_node(w->document), *models = NULL;
     if (root == NULL || root->type != YAML_MAPPING_NODE)
         return prt_fail(POPRT_E_PARSE, w->path, "options are expected: 'name: value' lines");
-    for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
-         p++)
-        PRT_TRY(push_option(w, document, yaml_document_get_node(document, p->key),
-            yaml_document_get_node(document, p->value)));
+    PRT_TRY(find_models(w, root, &models));
+    PRT_TRY(make_line(w, root, argc, argv, NULL, &out->all));
+    if (models == NULL)
+        return POPRT_OK;
+    const yaml_node_item_t *items = models->data.sequence.items.start;
+    const uint32_t count = (uint32_t)(models->data.sequence.items.top - items);
+    out->models = PRT_NEW_N(w->tool->arena, prt_convert_line, count);
+    if (out->models == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        const yaml_node_t *model = yaml_document_get_node(w->document, items[i]);
+        if (model->type != YAML_MAPPING_NODE)
+            return fail_at(w->path, model, "a model is options: 'name: value' lines");
+        PRT_TRY(make_line(w, root, argc, argv, model, &out->models[i]));
+    }
+    out->n_models = count;
     return POPRT_OK;
 }
 
 poprt_status prt_convert_merge_yaml(prt_tool *tool, const prt_opts *given, int argc, char **argv,
-    int *merged_argc, char ***merged_argv)
+    prt_convert_lines *out)
 {
     yaml_parser_t parser;
     yaml_document_t document;
-    words w = { .tool = tool, .given = given,
+    words w = { .tool = tool, .document = &document, .given = given,
         .path = prt_opt_value(given, OPT_CONFIG_YAML, NULL) };
-    PRT_TRY(push(&w, argv[0]));
     PRT_TRY(open_document(w.path, &parser, &document));
-    const poprt_status status = push_options(&w, &document);
+    const poprt_status status = make_lines(&w, argc, argv, out);
     close_document(&parser, &document);
-    PRT_TRY(status);
-    for (int i = 1; i < argc; i++)
-        PRT_TRY(push(&w, argv[i]));
-    *merged_argc = (int)w.list.count;
-    *merged_argv = w.list.data;
-    return POPRT_OK;
+    return status;
 }
 
 /* ---- --manual_sharding_config */

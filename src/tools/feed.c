@@ -16,7 +16,8 @@ static poprt_status input_at(const prt_feed *feed, size_t i, poprt_io_info *out)
 poprt_status prt_feed_init(prt_feed *feed, prt_tool *tool, const poprt_executable *exec,
     uint64_t seed)
 {
-    *feed = (prt_feed){ .tool = tool, .exec = exec, .seed = seed,
+    *feed = (prt_feed){ .tool = tool, .exec = exec, .seed = seed, .graph = -1,
+        .n_graphs = poprt_executable_graph_count(exec),
         .count = poprt_executable_io_count(exec, POPRT_INPUT) };
     feed->values = PRT_NEW_N(tool->arena, prt_tensor, feed->count);
     feed->given = PRT_NEW_N(tool->arena, bool, feed->count);
@@ -27,6 +28,67 @@ void prt_feed_deinit(prt_feed *feed)
 {
     prt_files_release(&feed->files);
 }
+
+/* ---- fused models */
+
+bool prt_feed_is_index(const prt_feed *feed, size_t i)
+{
+    return feed->n_graphs != 0 && i == 0;
+}
+
+bool prt_feed_takes_part(const prt_feed *feed, const poprt_io_info *info)
+{
+    return info->graph < 0 || info->graph == feed->graph;
+}
+
+poprt_status prt_feed_index(prt_feed *feed, int64_t index)
+{
+    const int64_t one = 1;
+    if (feed->n_graphs == 0)
+        return prt_fail(POPRT_E_ARG, "index", "this model is not made of several and has no index");
+    if (index < 0 || (uint64_t)index >= feed->n_graphs)
+        return prt_fail(POPRT_E_ARG, "index", "there is no graph %lld: %zu were fused",
+            (long long)index, feed->n_graphs);
+    const uint32_t number = (uint32_t)index;
+    void *data = prt_arena_copy(feed->tool->arena, &number, sizeof(number));
+    if (data == NULL)
+        return POPRT_E_NOMEM;
+    (void)prt_tensor_init(&feed->values[0], PRT_DTYPE_u32, 1, &one, data);
+    feed->given[0] = true;
+    return POPRT_OK;
+}
+
+/* What is given says which graph runs; -1: nothing does. Whether all of it agrees is for the
+ * session to say. */
+static int32_t given_graph(const prt_feed *feed)
+{
+    const prt_tensor *index = feed->values;
+    uint32_t number;
+    if (feed->n_graphs != 0 && feed->given[0] && index->kind == PRT_VALUE_TENSOR &&
+        index->dtype == PRT_DTYPE_u32 && index->size >= sizeof(number)) {
+        memcpy(&number, index->data, sizeof(number));
+        return number < feed->n_graphs ? (int32_t)number : -1;
+    }
+    for (size_t i = 0; i < feed->count; i++) {
+        poprt_io_info info;
+        if (feed->given[i] && input_at(feed, i, &info) == POPRT_OK)
+            return info.graph;
+    }
+    return -1;
+}
+
+static poprt_status find_graph(prt_feed *feed, bool say)
+{
+    feed->graph = given_graph(feed);
+    if (feed->n_graphs == 0 || feed->graph >= 0 || feed->given[0])
+        return POPRT_OK;
+    feed->graph = 0;
+    if (say)
+        (void)fprintf(stderr, "graph 0 of %zu runs: --index chooses another\n", feed->n_graphs);
+    return prt_feed_index(feed, 0);
+}
+
+/* ---- symbolic dimensions */
 
 static const int64_t *find_dim(const prt_feed *feed, const char *name)
 {
@@ -76,6 +138,8 @@ static poprt_status give(prt_feed *feed, size_t i, const poprt_io_info *info, co
     return learn_dims(feed, info, &feed->values[i]);
 }
 
+/* ---- values that are given */
+
 /* Names and paths may both contain '=': the split is where an input's name ends. */
 poprt_status prt_feed_input(prt_feed *feed, const char *text)
 {
@@ -121,14 +185,17 @@ poprt_status prt_feed_dir(prt_feed *feed, const char *dir)
 {
     if (access(dir, R_OK | X_OK) != 0)
         return prt_fail(POPRT_E_NOT_FOUND, dir, "this directory cannot be read");
+    const int32_t graph = given_graph(feed);
     for (size_t i = 0; i < feed->count; i++) {
         poprt_io_info info;
         PRT_TRY(input_at(feed, i, &info));
-        if (!feed->given[i])
+        if (!feed->given[i] && (graph < 0 || info.graph < 0 || info.graph == graph))
             PRT_TRY(give_from_dir(feed, i, &info, dir));
     }
     return POPRT_OK;
 }
+
+/* ---- random ones */
 
 static poprt_status close_dims(const prt_feed *feed, const poprt_io_info *info, bool strict,
     int64_t *dims)
@@ -159,11 +226,12 @@ static void announce(const prt_feed *feed, const poprt_io_info *info, const int6
 
 poprt_status prt_feed_random(prt_feed *feed, bool say, bool strict)
 {
+    PRT_TRY(find_graph(feed, say));
     for (size_t i = 0; i < feed->count; i++) {
         poprt_io_info info;
         int64_t dims[PRT_MAX_RANK];
         PRT_TRY(input_at(feed, i, &info));
-        if (feed->given[i])
+        if (feed->given[i] || prt_feed_is_index(feed, i) || !prt_feed_takes_part(feed, &info))
             continue;
         if (info.value_kind != POPRT_VALUE_TENSOR || info.dtype == POPRT_DTYPE_UNDEFINED)
             return prt_fail(POPRT_E_ARG, info.name,
@@ -177,6 +245,8 @@ poprt_status prt_feed_random(prt_feed *feed, bool say, bool strict)
     }
     return POPRT_OK;
 }
+
+/* ---- what a session gets */
 
 poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
 {
@@ -209,6 +279,7 @@ poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
 poprt_status prt_feed_bind(const prt_feed *feed, poprt_stepio *io)
 {
     for (size_t i = 0; i < feed->count; i++)
-        PRT_TRY(prt_value_bind(feed->tool->arena, io, i, &feed->values[i]));
+        if (feed->given[i])
+            PRT_TRY(prt_value_bind(feed->tool->arena, io, i, &feed->values[i]));
     return POPRT_OK;
 }

@@ -8,6 +8,7 @@ enum {
     OPT_INPUT,
     OPT_INPUT_DIR,
     OPT_DIM,
+    OPT_INDEX,
     OPT_OUTPUT_DIR,
     OPT_THREADS,
     OPT_ITERATIONS,
@@ -28,6 +29,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_INPUT_DIR] = PRT_OPT("input-dir", 0, PRT_OPT_ONE, "DIR",
         "other inputs from NAME.npy, NAME.pb or input_<i>.pb in DIR"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N", "a symbolic dimension; may be repeated"),
+    [OPT_INDEX] = PRT_OPT("index", 0, PRT_OPT_ONE, "N",
+        "of fused models the graph to run; else it follows from the inputs given, or is 0"),
     [OPT_OUTPUT_DIR] = PRT_OPT("output-dir", 0, PRT_OPT_ONE, "DIR",
         "write outputs as NAME.npy instead of printing them"),
     [OPT_THREADS] = PRT_OPT("threads", 0, PRT_OPT_ONE, "N",
@@ -62,6 +65,7 @@ static const prt_opt_command command = { .name = "poprt run",
 typedef struct plan {
     prt_opts opts;
     int64_t threads, iterations, seed;
+    int64_t index; /* of fused models; -1: not given */
 } plan;
 
 static poprt_status feed_inputs(const plan *p, prt_feed *feed)
@@ -69,6 +73,8 @@ static poprt_status feed_inputs(const plan *p, prt_feed *feed)
     uint32_t cursor = 0;
     for (const char *v; (v = prt_opt_next(&p->opts, OPT_DIM, &cursor)) != NULL;)
         PRT_TRY(prt_feed_dim(feed, v));
+    if (p->index >= 0)
+        PRT_TRY(prt_feed_index(feed, p->index));
     cursor = 0;
     for (const char *v; (v = prt_opt_next(&p->opts, OPT_INPUT, &cursor)) != NULL;)
         PRT_TRY(prt_feed_input(feed, v));
@@ -78,17 +84,20 @@ static poprt_status feed_inputs(const plan *p, prt_feed *feed)
     return prt_feed_random(feed, true, false);
 }
 
-static poprt_status show_outputs(prt_tool *tool, const plan *p, const poprt_executable *exec,
+static poprt_status show_outputs(prt_tool *tool, const plan *p, const prt_feed *feed,
     const poprt_stepio *io)
 {
     const char *dir = prt_opt_value(&p->opts, OPT_OUTPUT_DIR, NULL);
     if (dir != NULL)
         PRT_TRY(prt_tool_make_dir(dir));
+    const poprt_executable *exec = feed->exec;
     const size_t n_in = poprt_executable_io_count(exec, POPRT_INPUT);
     for (size_t i = 0; i < poprt_executable_io_count(exec, POPRT_OUTPUT); i++) {
         poprt_io_info info = { .struct_size = sizeof(info) };
         prt_tensor value;
         PRT_TRY(poprt_executable_io_at(exec, POPRT_OUTPUT, i, &info));
+        if (!prt_feed_takes_part(feed, &info))
+            continue;
         PRT_TRY(prt_value_output(tool->arena, io, n_in + i, &info, &value));
         if (dir != NULL)
             PRT_TRY(prt_value_write(tool->arena, dir, info.name, &value));
@@ -135,7 +144,7 @@ static poprt_status run_session(prt_tool *tool, const plan *p, poprt_executable 
     if (status == POPRT_OK)
         status = iterate(tool, p, session, io);
     if (status == POPRT_OK)
-        status = show_outputs(tool, p, exec, io);
+        status = show_outputs(tool, p, feed, io);
     poprt_stepio_release(io);
     poprt_session_release(session);
     poprt_config_release(config);
@@ -160,7 +169,7 @@ static poprt_status run(prt_tool *tool, const plan *p)
 
 int prt_command_run(int argc, char **argv)
 {
-    plan p = { .iterations = 1 };
+    plan p = { .iterations = 1, .index = -1 };
     int exit_code = PRT_EXIT_FAILED;
     prt_arena *arena = NULL;
     if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
@@ -168,6 +177,7 @@ int prt_command_run(int argc, char **argv)
     if (prt_opt_parse(arena, &command, argc, argv, &p.opts, &exit_code) &&
         prt_opt_number(&p.opts, OPT_THREADS, 0, 1024, &p.threads, &exit_code) &&
         prt_opt_number(&p.opts, OPT_ITERATIONS, 1, 1000000000, &p.iterations, &exit_code) &&
+        prt_opt_number(&p.opts, OPT_INDEX, 0, UINT32_MAX, &p.index, &exit_code) &&
         prt_opt_number(&p.opts, OPT_SEED, 0, INT64_MAX, &p.seed, &exit_code)) {
         prt_tool tool = { 0 };
         poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);

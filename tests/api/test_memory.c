@@ -125,6 +125,65 @@ START_TEST(maps_need_no_memory_after_the_first_runs)
 }
 END_TEST
 
+/* Two models become one, of which graph 1 runs. */
+static poprt_status live_fused(counter *c, int runs, size_t *before, float *result)
+{
+    poprt_env *env = NULL;
+    poprt_model *model = NULL, *fused = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    float x[] = { 1, 1 };
+    const int64_t dims[] = { 1, 2 };
+    const poprt_tensor in = { .data = x, .size = sizeof(x), .dims = dims, .rank = 2,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    poprt_tensor out = { 0 };
+    poprt_status s = make_env(c, &env);
+    if (s == POPRT_OK)
+        s = poprt_model_load_bytes(env, dense_model, sizeof(dense_model), NULL, &model);
+    if (s == POPRT_OK)
+        s = poprt_model_set_input_shape(model, "x", dims, 2);
+    const poprt_model *models[2] = { model, model };
+    if (s == POPRT_OK)
+        s = poprt_model_fuse(models, 2, &fused);
+    if (s == POPRT_OK)
+        s = poprt_compile(fused, NULL, &exec);
+    if (s == POPRT_OK)
+        s = poprt_session_create(exec, NULL, &session);
+    if (s == POPRT_OK)
+        s = poprt_stepio_create(session, &io);
+    if (s == POPRT_OK)
+        s = poprt_stepio_bind(io, "graph1/x", &in);
+    for (int i = 0; s == POPRT_OK && i < runs; i++) {
+        *before = c->calls;
+        s = poprt_session_run(session, io);
+    }
+    *before = c->calls - *before;
+    if (s == POPRT_OK)
+        s = poprt_stepio_output(io, 4, &out);
+    if (s == POPRT_OK)
+        *result = ((const float *)out.data)[0];
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+    poprt_model_release(fused);
+    poprt_model_release(model);
+    poprt_env_release(env);
+    return s;
+}
+
+START_TEST(fused_models_need_no_memory_after_the_first_runs)
+{
+    counter c = { 0 };
+    size_t calls = 0;
+    float result = 0;
+    ck_assert_ok(live_fused(&c, 3, &calls, &result));
+    ck_assert_uint_eq(calls, 0);
+    ck_assert_float_eq(result, 5.5f);
+    ck_assert_uint_eq(c.live, 0);
+}
+END_TEST
+
 /* The whole life of a small model. */
 static poprt_status live(counter *c, float *result)
 {
@@ -197,6 +256,12 @@ static poprt_status live_map_once(counter *c, float *result)
     return live_map(c, 1, &calls, result);
 }
 
+static poprt_status live_fused_once(counter *c, float *result)
+{
+    size_t calls = 0;
+    return live_fused(c, 1, &calls, result);
+}
+
 static size_t sweep(bool refuse_after, poprt_status (*life)(counter *c, float *result))
 {
     size_t points = 0;
@@ -263,6 +328,7 @@ START_TEST(any_allocation_may_fail_once)
 {
     ck_assert_uint_gt(sweep(false, live), 50);
     ck_assert_uint_gt(sweep(false, live_map_once), 30);
+    ck_assert_uint_gt(sweep(false, live_fused_once), 30);
 }
 END_TEST
 
@@ -270,6 +336,7 @@ START_TEST(all_allocations_may_fail_from_some_point)
 {
     ck_assert_uint_gt(sweep(true, live), 50);
     ck_assert_uint_gt(sweep(true, live_map_once), 30);
+    ck_assert_uint_gt(sweep(true, live_fused_once), 30);
 }
 END_TEST
 
@@ -288,4 +355,4 @@ END_TEST
 
 PRT_TEST_MAIN("api/memory", runs_allocate_nothing_after_the_first, any_allocation_may_fail_once,
     tuning_may_be_refused_memory, all_allocations_may_fail_from_some_point, limits_are_kept,
-    maps_need_no_memory_after_the_first_runs)
+    maps_need_no_memory_after_the_first_runs, fused_models_need_no_memory_after_the_first_runs)

@@ -19,6 +19,11 @@ expect 0 --list_all_passes
 
 # Published command lines.
 expect 0 --input_model "$digits" --show
+has out '^Input image: dtype - float32, shape - \[0, 1, 8, 8\]$'
+expect 0 --input_model "$digits" --show --input_shape image=4,1,8,8
+has out '^Input image: dtype - float32, shape - \[4, 1, 8, 8\]$'
+expect 0 --input_model "$digits" --show --batch_size 3 --batch_axis 0
+has out '^Input image: dtype - float32, shape - \[3, 1, 8, 8\]$'
 expect 0 --input_model "$encoder" --input_shape tokens=2,16,8 mask=2,16 --output_model fp16.onnx \
     --precision fp16 --run
 has out '^Bs: 2$'
@@ -46,6 +51,20 @@ expect 0 --input_model "$digits" --export_popef --convert_version 11 --precision
     enablePrefetchDatastreams=false groupHostSync=false --input_shape image=1,1,8,8
 there d/model.onnx.optimized.onnx d/executable.popef
 expect 0 -i "$digits" --precision '' --output_dir d
+qa=$data/qa/model.onnx
+expect 0 --input_model "$qa" --precision fp16 --input_shape input_ids=2,16 attention_mask=2,16 \
+    token_type_ids=2,16 position_ids=2,16 --passes insert_attention_mask --output_model masked.onnx
+node masked.onnx ai.graphcore.AttentionMask 1
+expect 0 --input_model "$qa" --precision fp16 --input_shape input_ids=2,16 attention_mask=2,16 \
+    token_type_ids=2,16 position_ids=2,16 --passes insert_attention_mask --pack_args \
+    max_valid_num=40 segment_max_size=16 \
+    head_pattern='s:0->MatMul:1->Add:2->Split:3->Squeeze:4->e:5','Split:3->Squeeze:6->e:7' \
+    'dynamic_groups=[[input_ids,]]' --output_model packed.onnx --run
+has out '^Tput: '
+node packed.onnx ai.graphcore.Repack 1
+expect 0 -i packed.onnx --show
+has out '^Input unpack_info: dtype - int32, shape - \[40, 1\]$'
+has out '^Output end_logits: dtype - float16, shape - \[40, 16\]$'
 
 # FP8 by samples.
 mkdir samples && cp "$data/digits/images.npy" samples/image.npy
@@ -133,6 +152,32 @@ expect 1 -i "$digits" --popart_options groupHostSynk=false
 has err 'groupHostSync'
 expect 1 -i "$digits" --compiler_options num_ipus=two
 has err 'is not an integer'
+
+# What --compiler_options asks of compiling.
+expect 0 -i "$digits" --export_popef --output_dir k --batch_size 1 --batch_axis 0 \
+    --compiler_options serialize_ir=True serialized_ir_dest=ir.json custom_patterns=InPlace:0,LSTMOp \
+    --logging_level INFO
+has ir.json '"type": "Conv"'
+has ir.json '"kernel_shape": \[3, 3\]\|"kernel_shape": \['
+has err 'pattern LSTMOp has no effect here'
+python3 -c 'import json; assert len(json.load(open("ir.json"))["main"]) > 5' 2>/dev/null ||
+    ! command -v python3 >/dev/null || { echo "FAILED: ir.json is no JSON"; failed=1; }
+expect 0 -i "$digits" --run --output_dir k --batch_size 1 --batch_axis 0 \
+    --compiler_options custom_patterns=replace_gemm_with_matmul,OpToIdentity:0 serialize_ir=True \
+    serialized_ir_dest=ir2.json
+has ir2.json '"type": "MatMul"'
+node k/model.onnx.optimized.onnx MatMul 0
+expect 1 -i "$digits" --run --output_dir k --compiler_options custom_patterns=InPlac
+has err 'near patterns: InPlace'
+expect 1 -i "$digits" --run --output_dir k --compiler_options serialize_ir=True
+has err 'serialized_ir_dest=FILE'
+expect 1 -i "$digits" --run --output_dir k --compiler_options enable_engine_caching=True
+has err 'cache_path'
+for said in 'kept: cache/' 'compiled before: cache/'; do
+    expect 0 -i "$digits" --run --output_dir k --batch_size 1 --batch_axis 0 --logging_level INFO \
+        --compiler_options enable_engine_caching=True cache_path=cache
+    has err "$said"
+done
 expect 1 -i "$digits" --framework tensorflow tf2onnx --saved_model --outputs Identity:0 --tag serve
 has err 'no reader for TensorFlow'
 expect 0 tf2onnx --help

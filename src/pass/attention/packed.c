@@ -15,9 +15,11 @@
  * ones by position, go back by Repack. Outputs are unpacked, so row i is of sample i.
  *
  * Masks are values of rank 2: they are unpacked first, so that what is behind a sample is 0, which
- * must mean "not there". Ours: where the head begins needs no pattern, because the first operator
- * that mixes tokens asks for samples; head_pattern names one that must, though it would not. Shapes
- * must be known, and no region may read packed values.
+ * must mean "not there". Ours: dynamic_groups need not name them all, inputs of integers with the
+ * shape of a named one go with it (a published command line names input_ids alone); where the head
+ * begins needs no pattern, because the first operator that mixes tokens asks for samples, and
+ * head_pattern names one that must, though it would not. Shapes must be known, and no region may
+ * read packed values.
  */
 #include "pass/attention/packed.h"
 #include "pass/match.h"
@@ -91,10 +93,19 @@ static prt_value *find_input(const prt_graph *graph, prt_str name)
     return NULL;
 }
 
-/* Those of dynamic_groups, or all of integers with two dims. */
+/* An input of integers that is packed though no group names it: where there are groups one of them
+ * must have its shape. */
+static bool joins(const prt_packer *k, const prt_value *input)
+{
+    const prt_type *type = prt_match_ranked(input);
+    return type != NULL && type->rank == 2 && prt_dtype_is_integer(type->dtype) &&
+        prt_packed_fact_of(k, input).form == PRT_FORM_PLAIN &&
+        (*prt_pass_text(k->p, "dynamic_groups") == '\0' || prt_packed_is_tokens(k, type));
+}
+
+/* Those of dynamic_groups, then ids, masks and positions that go with them. */
 static poprt_status pack_inputs(prt_packer *k)
 {
-    const char *groups = prt_pass_text(k->p, "dynamic_groups");
     prt_str item;
     for (const char *cursor = NULL; prt_pass_next(k->p, "dynamic_groups", &cursor, &item);) {
         const prt_str name = bare(item);
@@ -106,14 +117,9 @@ static poprt_status pack_inputs(prt_packer *k)
                 PRT_STR_ARG(name));
         PRT_TRY(pack_input(k, input));
     }
-    for (size_t i = 0; k->like == NULL || *groups == '\0'; i++) {
-        if (i == k->graph->inputs.count)
-            break;
-        prt_value *input = k->graph->inputs.data[i];
-        const prt_type *type = prt_match_ranked(input);
-        if (type != NULL && type->rank == 2 && prt_dtype_is_integer(type->dtype))
-            PRT_TRY(pack_input(k, input));
-    }
+    for (size_t i = 0; i < k->graph->inputs.count; i++)
+        if (joins(k, k->graph->inputs.data[i]))
+            PRT_TRY(pack_input(k, k->graph->inputs.data[i]));
     return POPRT_OK;
 }
 

@@ -114,7 +114,7 @@ static bool is_full_var(const prt_retype_state *s, const prt_op *op, const prt_t
         computed = true;
         all_full = all_full && is_full(s, v);
     }
-    return computed && all_full;
+    return computed && all_full && (!s->how->eager || prt_op_is(op, PRT_OP_cast));
 }
 
 /* All variables are looked at before an operand is exchanged. */

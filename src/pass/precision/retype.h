@@ -28,6 +28,7 @@ typedef struct prt_retype {
     bool exact;           /* numbers made of sizes for what reads the full form stay full */
     bool narrow;          /* constants are stored as `to` only; the full form is a Cast of that */
     bool rounds;          /* what is computed as `to` is given in full, and read from there */
+    bool eager;           /* operands that no result has the type of are read as `to` as well */
     bool follow;          /* what follows constants alone converts */
     bool clip;            /* constants beyond [low, high] become those */
     bool infinities;      /* are among them */

@@ -2,10 +2,11 @@
 /*
  * widen.c — widen_half and decode_fp8, for compiling: kernels are made for float32.
  *
- * widen_half: operators on float16 compute on float32. Results are rounded to float16 by a Cast as
- * they were before, so each of them is what float32 arithmetic and one rounding more give; what
- * only moves elements stays. Random numbers, quantisation and operators that say themselves what
- * they compute in are left.
+ * widen_half: operators on float16 and bfloat16 compute on float32, and hand on what they computed
+ * as it is: values inside the model are at least as near to what real numbers would give, and
+ * operators next to each other can be fused. Inputs and outputs keep their types; quantisation,
+ * random numbers and operators that say themselves what they compute in are left. With `exact`
+ * every result is rounded by a Cast as the model says; what only moves elements stays as it is.
  *
  * decode_fp8: FP8MatMul and FP8Conv with constant bytes and scales on the right become MatMul and
  * Conv of float32. The numbers of the right side have both scales in them; bytes on the left become
@@ -19,45 +20,64 @@
 
 /* ---- widen_half */
 
-static bool is_plain_domain(const char *domain)
-{
-    return domain[0] == '\0' || strcmp(domain, "ai.graphcore") == 0;
-}
-
+/* What it computes does not follow from the types of its operands alone. */
 static bool has_own_arithmetic(const prt_op *op)
 {
-    static const uint32_t ids[] = { PRT_OP_attention, PRT_OP_cast, PRT_OP_cast_like,
-        PRT_OP_dequantize_linear, PRT_OP_flex_attention, PRT_OP_gc_cast_then_pow2_scale,
-        PRT_OP_gc_cast_to_uint8, PRT_OP_gc_fp8_conv, PRT_OP_gc_fp8_matmul,
-        PRT_OP_gc_pow2_scale_then_cast, PRT_OP_quantize_linear };
+    static const uint32_t ids[] = { PRT_OP_cast_like, PRT_OP_dequantize_linear,
+        PRT_OP_gc_cast_then_pow2_scale, PRT_OP_gc_cast_to_uint8, PRT_OP_gc_fp8_conv,
+        PRT_OP_gc_fp8_matmul, PRT_OP_gc_pow2_scale_then_cast, PRT_OP_quantize_linear };
     for (size_t i = 0; i < PRT_COUNT_OF(ids); i++)
         if (prt_op_is(op, ids[i]))
             return true;
     return false;
 }
 
+static bool reads(const prt_op *op, int32_t dtype)
+{
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (op->in[i].value != NULL && prt_type_is_tensor(op->in[i].value->type) &&
+            op->in[i].value->type->dtype == dtype)
+            return true;
+    return false;
+}
+
+/* Some operator computes with the result of this Cast, or hands it on. */
+static bool is_worked_with(const prt_op *cast)
+{
+    prt_for_each_use(use, &cast->out[0])
+        if (use->user != use->user->graph->ret && use->user->n_regions == 0 &&
+            use->user->def != NULL && !has_own_arithmetic(use->user))
+            return true;
+    return false;
+}
+
 static prt_retype_mode widen_mode(const prt_retype *how, const prt_op *op)
 {
-    const uint32_t never = PRT_MOVES | PRT_VIEW | PRT_RANDOM | PRT_STATEFUL | PRT_COLLECTIVE;
-    bool reads = false;
-    (void)how;
+    const uint32_t never = PRT_RANDOM | PRT_STATEFUL | PRT_COLLECTIVE;
+    const uint32_t moves = PRT_MOVES | PRT_VIEW;
     if (op->n_regions != 0)
         return PRT_RETYPE_EDGES;
-    for (uint32_t i = 0; i < op->n_in; i++)
-        reads = reads || (op->in[i].value != NULL && prt_type_is_tensor(op->in[i].value->type) &&
-            op->in[i].value->type->dtype == PRT_DTYPE_f16);
-    return reads && (op->def->traits & PRT_PURE) != 0 && (op->def->traits & never) == 0 &&
-            is_plain_domain(op->def->domain) && !has_own_arithmetic(op)
-        ? PRT_RETYPE_CONVERT
-        : PRT_RETYPE_KEEP;
+    if ((op->def->traits & PRT_PURE) == 0 || (op->def->traits & never) != 0 ||
+        has_own_arithmetic(op))
+        return PRT_RETYPE_KEEP;
+    if ((op->def->traits & moves) != 0)
+        return how->rounds ? PRT_RETYPE_KEEP : PRT_RETYPE_FOLLOW;
+    if (prt_op_is(op, PRT_OP_cast))
+        return how->rounds || !is_worked_with(op) ? PRT_RETYPE_KEEP : PRT_RETYPE_CONVERT;
+    return reads(op, how->from) ? PRT_RETYPE_CONVERT : PRT_RETYPE_KEEP;
 }
 
 static poprt_status run_widen(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    const prt_retype how = { .from = PRT_DTYPE_f16, .to = PRT_DTYPE_f32, .rounds = true,
-        .mode = widen_mode };
+    static const int32_t types[] = { PRT_DTYPE_f16, PRT_DTYPE_bf16 };
+    const bool exact = prt_pass_bool(p, "exact");
     (void)graph;
-    return prt_retype_run(p, &how, changed);
+    for (size_t i = 0; i < PRT_COUNT_OF(types); i++) {
+        const prt_retype how = { .from = types[i], .to = PRT_DTYPE_f32, .rounds = exact,
+            .attrs = !exact, .eager = true, .mode = widen_mode };
+        PRT_TRY(prt_retype_run(p, &how, changed));
+    }
+    return POPRT_OK;
 }
 
 const prt_pass_hooks prt_pass_widen_half = { .run = run_widen };

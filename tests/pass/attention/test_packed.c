@@ -123,6 +123,8 @@ START_TEST(positions)
     check_packed(INPUTS WEIGHTS "w = gather table ids\n"
                  "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK
                  HEAD, OPTIONS, 1e-6);
+    /* a group of the ids alone: the mask goes with them */
+    check_packed(MODEL, OPTIONS ", dynamic_groups=[[ids,]]", 1e-6);
     /* samples are at most 3 long: three positions are left */
     check_packed(INPUTS WEIGHTS "w = gather table ids\n"
                  "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* compile_cache.c — the options enable_engine_caching and cache_path; see compile_cache.h. */
+#include <stdio.h>
+
+#include "api/compile_cache.h"
+#include "converter/onnx.h"
+
+/* Options that do not change what is compiled. */
+static bool is_about_else(uint32_t option)
+{
+    return option == PRT_OPTION_cache_path || option == PRT_OPTION_enable_engine_caching ||
+        option == PRT_OPTION_tune_cache || option == PRT_OPTION_output_dir;
+}
+
+typedef struct digest {
+    uint64_t a, b;
+} digest;
+
+static int32_t add(void *user, const void *bytes, size_t size)
+{
+    digest *d = user;
+    d->a = prt_hash(bytes, size, d->a);
+    d->b = prt_hash(bytes, size, ~d->b);
+    return 0;
+}
+
+static void add_text(digest *d, const char *text)
+{
+    (void)add(d, text, strlen(text) + 1);
+}
+
+static void add_config(digest *d, const poprt_config *config)
+{
+    for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)
+        if (!is_about_else(i)) {
+            const int64_t number = prt_config_number(config, (prt_option_id)i);
+            (void)add(d, &number, sizeof(number));
+            add_text(d, prt_config_text(config, (prt_option_id)i));
+        }
+    for (uint32_t i = 0; config != NULL && i < config->n_dims; i++) {
+        add_text(d, config->dims[i].key);
+        add_text(d, config->dims[i].text);
+    }
+}
+
+static void say(const poprt_env *env, int32_t level, const char *what, const char *path,
+    const char *why)
+{
+    char text[4096 + 512];
+    (void)snprintf(text, sizeof(text), "%s %s%s%s", what, path, why[0] != '\0' ? ": " : "", why);
+    prt_env_log(env, level, text);
+}
+
+poprt_status prt_compile_cache_open(prt_compile_cache *cache, poprt_env *env,
+    const prt_module *module, const poprt_config *config)
+{
+    const char *folder = prt_config_text(config, PRT_OPTION_cache_path);
+    digest d = { .a = 1, .b = 2 };
+    cache->env = env;
+    cache->path = NULL;
+    if (prt_config_number(config, PRT_OPTION_enable_engine_caching) == 0)
+        return POPRT_OK;
+    if (folder[0] == '\0')
+        return prt_fail(POPRT_E_ARG, "cache_path",
+            "enable_engine_caching needs the folder to keep executables in");
+    if (env->plugins != NULL) {
+        prt_env_log(env, POPRT_LOG_INFO,
+            "executables with operators of plug-ins are not kept in cache_path");
+        return POPRT_OK;
+    }
+    add_text(&d, poprt_version());
+    (void)add(&d, &env->features, sizeof(env->features));
+    add_config(&d, config);
+    prt_error_copy error;
+    prt_error_save(&error);
+    if (prt_onnx_write(module, add, &d) != POPRT_OK) { /* beyond 2 GiB, for one */
+        say(env, POPRT_LOG_INFO, "not kept in", folder, poprt_last_error()->message);
+        prt_error_restore(&error);
+        return POPRT_OK;
+    }
+    const int n = snprintf(cache->text, sizeof(cache->text), "%s/%016llx%016llx.popef", folder,
+        (unsigned long long)d.a, (unsigned long long)d.b);
+    if (n < 0 || (size_t)n >= sizeof(cache->text))
+        return prt_fail(POPRT_E_LIMIT, "cache_path", "the path is too long");
+    cache->path = cache->text;
+    return POPRT_OK;
+}
+
+static bool matches(const poprt_io_info *info, prt_str name, const prt_value *v)
+{
+    return v != NULL && prt_str_is(name, info->name) &&
+        (!prt_type_is_tensor(v->type) || v->type->dtype == info->dtype);
+}
+
+/* Inputs and outputs have the names and element types of the model's. */
+static bool is_of(const poprt_executable *exec, const prt_module *module)
+{
+    const prt_graph *g = module->main;
+    bool same = prt_io_table_count(&exec->io, POPRT_INPUT) == g->inputs.count &&
+        prt_io_table_count(&exec->io, POPRT_OUTPUT) == g->ret->n_in;
+    for (size_t i = 0; same && i < g->inputs.count; i++)
+        same = matches(&exec->io.info[POPRT_INPUT][i], g->inputs.data[i]->name, g->inputs.data[i]);
+    for (uint32_t i = 0; same && i < g->ret->n_in; i++)
+        same = matches(&exec->io.info[POPRT_OUTPUT][i], g->output_names.data[i],
+            g->ret->in[i].value);
+    return same;
+}
+
+poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const prt_module *module,
+    const poprt_config *config)
+{
+    poprt_executable *exec = NULL;
+    prt_error_copy error;
+    if (cache->path == NULL)
+        return NULL;
+    prt_error_save(&error);
+    const poprt_status status = poprt_executable_load_file(cache->env, cache->path, config, &exec);
+    if (status == POPRT_OK && !is_of(exec, module)) {
+        say(cache->env, POPRT_LOG_WARNING, "compiling anew, of another model is", cache->path, "");
+        poprt_executable_release(exec);
+        exec = NULL;
+    } else if (status == POPRT_OK) {
+        say(cache->env, POPRT_LOG_INFO, "compiled before:", cache->path, "");
+    } else if (status != POPRT_E_NOT_FOUND) {
+        say(cache->env, POPRT_LOG_WARNING, "compiling anew, cannot be used is", cache->path,
+            poprt_last_error()->message);
+    }
+    prt_error_restore(&error);
+    return exec;
+}
+
+void prt_compile_cache_store(const prt_compile_cache *cache, const poprt_executable *exec)
+{
+    prt_error_copy error;
+    if (cache->path == NULL)
+        return;
+    prt_error_save(&error);
+    if (poprt_executable_save_file(exec, cache->path) != POPRT_OK)
+        say(cache->env, POPRT_LOG_WARNING, "not kept:", cache->path, poprt_last_error()->message);
+    else
+        say(cache->env, POPRT_LOG_INFO, "kept:", cache->path, "");
+    prt_error_restore(&error);
+}

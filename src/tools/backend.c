@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * backend.c — what --compiler_options asks for when a model is compiled: the graph as JSON
+ * (serialize_ir), a cache of executables (enable_engine_caching) and patterns (custom_patterns).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "base/nearest.h"
+#include "tools/convert.h"
+
+typedef struct row {
+    const char *name, *pass;
+} row;
+
+static const row patterns[] = {
+#define PATTERN(name, pass) { #name, pass },
+#include "tools/patterns.def"
+#undef PATTERN
+};
+
+/* ---- serialize_ir */
+
+static poprt_status write_graphs(const poprt_model *model, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return prt_fail(POPRT_E_IO, path, "%s", strerror(errno));
+    const poprt_status status =
+        poprt_model_describe(model, POPRT_FORMAT_GRAPHS_JSON, prt_tool_write, file);
+    if (fclose(file) != 0 && status == POPRT_OK)
+        return prt_fail(POPRT_E_IO, path, "%s", strerror(errno));
+    return status;
+}
+
+static poprt_status serialize(const prt_opts *opts, const poprt_model *model)
+{
+    const char *path = prt_convert_backend_value(opts, "serialized_ir_dest");
+    if (!prt_tool_is_true(prt_convert_backend_value(opts, "serialize_ir"), false))
+        return POPRT_OK;
+    if (path == NULL || path[0] == '\0')
+        return prt_fail(POPRT_E_ARG, "serialize_ir",
+            "needs the file to write: --compiler_options serialize_ir=True "
+            "serialized_ir_dest=FILE");
+    return write_graphs(model, path);
+}
+
+/* ---- enable_engine_caching */
+
+static poprt_status cache(prt_tool *tool, const prt_opts *opts)
+{
+    const char *path = prt_convert_backend_value(opts, "cache_path");
+    if (!prt_tool_is_true(prt_convert_backend_value(opts, "enable_engine_caching"), false))
+        return POPRT_OK;
+    PRT_TRY(prt_tool_set(tool, "enable_engine_caching=true"));
+    if (path == NULL || path[0] == '\0')
+        return POPRT_OK; /* compiling says what is missing */
+    PRT_TRY(prt_tool_make_dir(path));
+    const char *option = prt_tool_text(tool->arena, "cache_path=%s", path);
+    return option != NULL ? prt_tool_set(tool, option) : POPRT_E_NOMEM;
+}
+
+/* ---- custom_patterns */
+
+static const row *find_pattern(const char *name)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(patterns); i++)
+        if (strcmp(patterns[i].name, name) == 0)
+            return &patterns[i];
+    return NULL;
+}
+
+static bool is_pass(const prt_tool *tool, const char *name)
+{
+    poprt_pass_info info = { .struct_size = sizeof(info) };
+    for (size_t i = 0; poprt_pass_at(i, &info) == POPRT_OK; i++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    for (size_t i = 0; poprt_env_pass_at(tool->env, i, &info) == POPRT_OK; i++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    return false;
+}
+
+static poprt_status run_pass(const prt_tool *tool, const char *name, poprt_model *model)
+{
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_status status = poprt_pass_manager_add(manager, name, NULL);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+/* One more pass that compiling leaves out. */
+static poprt_status disable(prt_tool *tool, const char *pass)
+{
+    const char *now = "";
+    if (strcmp(pass, "share_memory") == 0)
+        return prt_tool_set(tool, "share_memory=false");
+    if (tool->config != NULL)
+        PRT_TRY(poprt_config_get(tool->config, "disable_passes", &now));
+    const char *all = prt_tool_text(tool->arena, "%s%s%s", now, now[0] != '\0' ? "," : "", pass);
+    return all != NULL ? prt_tool_disable(tool, all) : POPRT_E_NOMEM;
+}
+
+/* "NAME", "NAME:1" and the like, or "NAME:0". */
+static poprt_status use_pattern(prt_tool *tool, const char *text, poprt_model *model)
+{
+    const char *names[PRT_COUNT_OF(patterns)];
+    char near[256];
+    const char *colon = strchr(text, ':');
+    const char *name =
+        prt_arena_text(tool->arena, text, colon != NULL ? (size_t)(colon - text) : strlen(text));
+    const bool on = colon == NULL || prt_tool_is_true(colon + 1, true);
+    if (name == NULL)
+        return POPRT_E_NOMEM;
+    const row *pattern = find_pattern(name);
+    if (pattern == NULL && is_pass(tool, name))
+        return on ? run_pass(tool, name, model) : disable(tool, name);
+    if (pattern == NULL) {
+        for (size_t i = 0; i < PRT_COUNT_OF(patterns); i++)
+            names[i] = patterns[i].name;
+        prt_nearest(name, names, PRT_COUNT_OF(patterns), near, sizeof(near));
+        return prt_fail(POPRT_E_NOT_FOUND, name,
+            "custom_patterns: neither a pass (also of a plug-in: --custom_library_so_paths) nor a "
+            "pattern; near patterns: %s", near);
+    }
+    if (!on && pattern->pass[0] != '\0')
+        return disable(tool, pattern->pass);
+    prt_tool_say(tool, POPRT_LOG_INFO, "pattern %s %s", name,
+        pattern->pass[0] != '\0' ? "is on as it is" : "has no effect here");
+    return POPRT_OK;
+}
+
+static poprt_status use_patterns(prt_tool *tool, const char *list, poprt_model *model)
+{
+    prt_str item;
+    while (list != NULL && prt_list_next(&list, &item)) {
+        const char *text = prt_arena_text(tool->arena, item.data, item.size);
+        if (text == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(use_pattern(tool, text, model));
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_convert_prepare(prt_tool *tool, const prt_opts *opts, poprt_model *model)
+{
+    PRT_TRY(use_patterns(tool, prt_convert_backend_value(opts, "custom_patterns"), model));
+    PRT_TRY(serialize(opts, model));
+    return cache(tool, opts);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* test_compile_cache.c — executables kept in a folder, by model and options. */
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api_test.h"
+
+static char folder[] = "/tmp/poprt-cache-XXXXXX";
+static char said[4096];
+
+static void listen(void *user, int32_t level, const char *text)
+{
+    (void)user;
+    (void)level;
+    (void)snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", text);
+}
+
+static poprt_env *open_env(void)
+{
+    poprt_env *env = NULL;
+    poprt_env_options options = { .struct_size = sizeof(options), .log = listen,
+        .log_level = POPRT_LOG_INFO };
+    ck_assert_ok(poprt_env_create(&options, &env));
+    return env;
+}
+
+static poprt_status compile(poprt_env *env, const char *key, const char *value,
+    poprt_executable **out)
+{
+    poprt_config *config = NULL;
+    poprt_model *model = NULL;
+    ck_assert_ok(poprt_config_create(env, &config));
+    ck_assert_ok(poprt_config_set(config, "enable_engine_caching", "true"));
+    ck_assert_ok(poprt_config_set(config, "cache_path", folder));
+    if (key != NULL)
+        ck_assert_ok(poprt_config_set(config, key, value));
+    ck_assert_ok(poprt_model_load_file(env, DIGITS, NULL, &model));
+    said[0] = '\0';
+    const poprt_status status = poprt_compile(model, config, out);
+    poprt_model_release(model);
+    poprt_config_release(config);
+    return status;
+}
+
+/* Compiles, sees that the digits come out right, and what was said about it. */
+static void check(poprt_env *env, const char *key, const char *value, const char *part)
+{
+    poprt_executable *plain = compile_digits(env), *exec = NULL;
+    float expected[10], found[10];
+    ck_assert_ok(compile(env, key, value, &exec));
+    ck_assert_msg(strstr(said, part) != NULL, "no '%s' in '%s'", part, said);
+    digit_expect(plain, 3, expected);
+    digit_expect(exec, 3, found);
+    for (int i = 0; i < 10; i++)
+        ck_assert_float_eq_tol(expected[i], found[i], 1e-5f);
+    poprt_executable_release(exec);
+    poprt_executable_release(plain);
+}
+
+/* Number of files in the folder; the path of the last one. */
+static int count_files(char *path, size_t size)
+{
+    DIR *dir = opendir(folder);
+    int n = 0;
+    ck_assert_ptr_nonnull(dir);
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;)
+        if (e->d_name[0] != '.') {
+            (void)snprintf(path, size, "%s/%s", folder, e->d_name);
+            n++;
+        }
+    (void)closedir(dir);
+    return n;
+}
+
+static void clear_folder(void)
+{
+    char path[512];
+    while (count_files(path, sizeof(path)) > 0)
+        ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static void put(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    (void)fclose(file);
+}
+
+START_TEST(the_second_time_nothing_is_compiled)
+{
+    poprt_env *env = open_env();
+    char path[512];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    check(env, NULL, NULL, "kept: ");
+    check(env, NULL, NULL, "compiled before: ");
+    ck_assert_int_eq(count_files(path, sizeof(path)), 1);
+    check(env, "share_memory", "false", "kept: ");
+    ck_assert_int_eq(count_files(path, sizeof(path)), 2);
+    check(env, "disable_passes", "fuse_epilogue,channels_last", "kept: ");
+    check(env, "disable_passes", "fuse_epilogue,channels_last", "compiled before: ");
+    ck_assert_int_eq(count_files(path, sizeof(path)), 3);
+    clear_folder();
+    poprt_env_release(env);
+}
+END_TEST
+
+START_TEST(what_is_in_the_folder_is_not_trusted)
+{
+    static const unsigned char model[] = { 0x08, 0x08, 0x12, 0x00, 0x3a, 0x27, 0x0a, 0x0c, 0x0a,
+        0x01, 0x78, 0x12, 0x01, 0x79, 0x22, 0x04, 0x52, 0x65, 0x6c, 0x75, 0x12, 0x01, 0x67, 0x5a,
+        0x09, 0x0a, 0x01, 0x78, 0x12, 0x04, 0x0a, 0x02, 0x08, 0x01, 0x62, 0x09, 0x0a, 0x01, 0x79,
+        0x12, 0x04, 0x0a, 0x02, 0x08, 0x01, 0x42, 0x04, 0x0a, 0x00, 0x10, 0x0f };
+    poprt_env *env = open_env();
+    char path[512];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    check(env, NULL, NULL, "kept: ");
+    ck_assert_int_eq(count_files(path, sizeof(path)), 1);
+    put(path, "nothing", 7);
+    check(env, NULL, NULL, "cannot be used is ");
+    check(env, NULL, NULL, "compiled before: ");
+    poprt_executable *other = compile_bytes(env, model, sizeof(model));
+    ck_assert_ok(poprt_executable_save_file(other, path));
+    poprt_executable_release(other);
+    check(env, NULL, NULL, "of another model is ");
+    check(env, NULL, NULL, "compiled before: ");
+    clear_folder();
+    check(env, NULL, NULL, "not kept: "); /* there is no folder */
+    poprt_env_release(env);
+}
+END_TEST
+
+START_TEST(a_folder_has_to_be_named)
+{
+    poprt_env *env = open_env();
+    poprt_executable *exec = NULL;
+    ck_assert_fails(compile(env, "cache_path", "", &exec), POPRT_E_ARG);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->subject, "cache_path"));
+    poprt_env_release(env);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/compile_cache", the_second_time_nothing_is_compiled,
+    what_is_in_the_folder_is_not_trusted, a_folder_has_to_be_named)
