@@ -4,7 +4,11 @@
 
 #include "ir/flops.h"
 
-enum { MAX_DEPTH = 256, TO_THE_END = UINT32_MAX, GONE = UINT32_MAX - 1 };
+enum { MAX_DEPTH = 256 };
+
+/* Where a value is needed last, beside indices of nodes. */
+#define TO_THE_END UINT32_MAX
+#define GONE (UINT32_MAX - 1)
 
 /* ---- building */
 
