@@ -106,7 +106,10 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_mod
         status = prt_pass_manager_run(manager, module, NULL);
     }
     prt_pass_manager_release(manager);
-    return status == POPRT_OK ? o->trace.status : status;
+    /* What was told then may be gone: hooks of plug-ins begin without a failure. */
+    if (status == POPRT_OK && o->trace.status != POPRT_OK)
+        return prt_fail(o->trace.status, NULL, "no memory to follow the model's nodes");
+    return status;
 }
 
 /* The nodes that no step will stand for. */

@@ -28,5 +28,9 @@ struct prt_pass_manager {
 };
 
 bool prt_manager_skips(const prt_pass_manager *pm, const prt_pass_def *def);
+/* An entry at the end, with arguments that are checked; one more argument, which was. */
+poprt_status prt_manager_add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
+    uint32_t n_args, const prt_pass_arg *args);
+poprt_status prt_manager_add_arg(prt_pass_manager *pm, prt_entry *e, const prt_pass_arg *arg);
 
 #endif
