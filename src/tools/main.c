@@ -14,6 +14,7 @@ static const struct {
     { "test", prt_command_test },
     { "bench", prt_command_bench },
     { "inspect", prt_command_inspect },
+    { "auto_sharding", prt_command_auto_sharding },
 };
 
 const char *prt_command_at(unsigned index)

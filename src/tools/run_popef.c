@@ -240,6 +240,7 @@ static const struct {
     const char *word, *help;
     int (*run)(int argc, char **argv);
 } tools[] = {
+    { "auto_sharding", "cut a model into shards, one a device", prt_command_auto_sharding },
     { "poprt_run_popef", "run a PopEF file with several clients", prt_command_run_popef },
 };
 

@@ -317,6 +317,31 @@ START_TEST(everything_can_be_described)
 }
 END_TEST
 
+START_TEST(a_model_is_sharded)
+{
+    const int64_t four[] = { 4, 1, 8, 8 };
+    const poprt_pass_arg args[] = { { "num_ipus", "3" }, { "optimal_perf", "true" } };
+    poprt_model *model = NULL;
+    poprt_pass_manager *manager = NULL;
+    buffer text = { 0 };
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_pass_manager_create(NULL, &manager));
+    ck_assert_ok(poprt_pass_manager_add_args(manager, "auto_sharding", args, 2));
+    ck_assert_fails(poprt_pass_manager_run(manager, model), POPRT_E_ARG);
+    ck_assert_ok(poprt_model_set_input_shape(model, "image", four, 4));
+    ck_assert_fails(poprt_model_describe(model, POPRT_FORMAT_SHARDING, buffer_write, &text),
+        POPRT_E_STATE);
+    ck_assert_ok(poprt_pass_manager_run(manager, model));
+    ck_assert_ok(poprt_model_describe(model, POPRT_FORMAT_SHARDING, buffer_write, &text));
+    ck_assert_ptr_nonnull(strstr((char *)text.data, "# device 2: "));
+    ck_assert_ptr_nonnull(strstr((char *)text.data, "\n- node: \"/"));
+    ck_assert_ptr_nonnull(strstr((char *)text.data, "\n  device: 1\n  stage: 1\n"));
+    free(text.data);
+    poprt_pass_manager_release(manager);
+    poprt_model_release(model);
+}
+END_TEST
+
 START_TEST(names_and_versions)
 {
     ck_assert_uint_eq(poprt_abi_version(), POPRT_ABI_VERSION);
@@ -336,4 +361,4 @@ PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
     a_conversion_goes_by_its_options,
     passes_do_not_change_results,
     passes_are_listed_and_observed, input_shapes_can_be_fixed, everything_can_be_described,
-    operators_are_listed, names_and_versions)
+    a_model_is_sharded, operators_are_listed, names_and_versions)
