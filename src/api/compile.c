@@ -83,7 +83,7 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
             weights);
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
     if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
-        PRT_TRY(prt_pass_manager_set(manager, "exact_half", "true"));
+        PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
     return prt_pass_manager_set(manager, "compute", compute);
 }
 

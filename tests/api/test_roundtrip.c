@@ -68,6 +68,43 @@ START_TEST(compiling_is_repeatable)
 }
 END_TEST
 
+/* What a quarter becomes where 2048 is added, rounded to 11 bits or not, and taken off again. */
+static uint16_t quarter(const char *exact)
+{
+    const int64_t dims[1] = { 1 };
+    uint16_t x = 0x3400, y = 0xffff;
+    poprt_config *config = NULL;
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    poprt_tensor tensor = { .data = &x, .size = 2, .dims = dims, .rank = 1,
+        .dtype = POPRT_DTYPE_FLOAT16 };
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_ok(poprt_config_set(config, "exact_half", exact));
+    ck_assert_ok(poprt_model_load_bytes(NULL, half_model, sizeof(half_model), NULL, &model));
+    ck_assert_ok(poprt_compile(model, config, &exec));
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_ok(poprt_stepio_bind(io, "x", &tensor));
+    tensor.data = &y;
+    ck_assert_ok(poprt_stepio_bind(io, "y", &tensor));
+    ck_assert_ok(poprt_session_run(session, io));
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    poprt_config_release(config);
+    return y;
+}
+
+START_TEST(halves_inside_are_wide_unless_asked)
+{
+    ck_assert_uint_eq(quarter("false"), 0x3400);
+    ck_assert_uint_eq(quarter("true"), 0);
+}
+END_TEST
+
 START_TEST(operators_are_listed)
 {
     buffer text = { 0 };
@@ -357,6 +394,7 @@ START_TEST(names_and_versions)
 END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
+    halves_inside_are_wide_unless_asked,
     models_are_written_for_an_opset, files_are_written_whole, passes_take_arguments,
     a_conversion_goes_by_its_options,
     passes_do_not_change_results,
