@@ -258,6 +258,13 @@ poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pa
     return POPRT_OK;
 }
 
+poprt_status poprt_pass_manager_gather_ir_passes(poprt_pass_manager *manager, int32_t on)
+{
+    PRT_REQUIRE(manager);
+    prt_pass_manager_gather(manager->manager, on != 0);
+    return POPRT_OK;
+}
+
 poprt_status poprt_pass_manager_run(poprt_pass_manager *manager, poprt_model *model)
 {
     PRT_REQUIRE(manager);

@@ -137,6 +137,11 @@ void prt_pass_manager_compare(prt_pass_manager *pm, const prt_module *origin,
     pm->feed = feed;
 }
 
+void prt_pass_manager_gather(prt_pass_manager *pm, bool on)
+{
+    pm->gathers = on;
+}
+
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits)
 {
     pm->limits = *limits;
@@ -281,6 +286,8 @@ poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool
     prt_module *clone = NULL;
     bool any = false;
     PRT_TRY(prt_pass_manager_sort(pm));
+    if (pm->gathers)
+        PRT_TRY(prt_manager_gather(pm));
     /* Outside a pipeline a stage is the list. */
     const bool wants = compares(pm, 0, PRT_COMPARES_LIST) || compares_plainly(pm);
     if (origin == NULL && wants) {
