@@ -299,6 +299,11 @@ START_TEST(passes_are_listed_and_observed)
         POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "eliminate_identity"));
     ck_assert_ok(poprt_pass_manager_add(manager, "eliminate_identity", NULL));
+    ck_assert_ok(poprt_pass_manager_sort(manager));
+    ck_assert_ok(poprt_pass_manager_at(manager, 0, &info));
+    ck_assert_str_eq(info.name, "eliminate_identity");
+    ck_assert_fails(poprt_pass_manager_at(manager, 1, &info), POPRT_E_NOT_FOUND);
+    ck_assert_ok(poprt_pass_manager_gather_ir_passes(manager, 1));
     ck_assert_ok(poprt_pass_manager_show(manager, "fuse_bn_into_conv"));
     poprt_pass_manager_observe(manager, count_pass, &seen);
     ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
