@@ -101,7 +101,7 @@ POPRT_API poprt_status poprt_model_save_file_as(const poprt_model *model, const 
 
 /* Forms of a description. */
 enum {
-    POPRT_FORMAT_SUMMARY = 0, /* for people: inputs, outputs, operators by type, weights */
+    POPRT_FORMAT_SUMMARY = 0, /* for people: inputs, outputs, operators by type, weights, FLOPs */
     POPRT_FORMAT_TEXT = 1,    /* the whole graph, or program, as text */
     POPRT_FORMAT_JSON = 2,    /* the summary as one JSON object */
     POPRT_FORMAT_DOT = 3,     /* a Graphviz graph */
@@ -113,7 +113,12 @@ enum {
      * "inputs": [{"name": ..., "type": ...}], "outputs": [...], "attributes": {...},
      * "graphs": ["graph1"]}, ...], "graph1": [...]}: every operator of every graph, in order, in
      * the form of its version. */
-    POPRT_FORMAT_GRAPHS_JSON = 6
+    POPRT_FORMAT_GRAPHS_JSON = 6,
+    /* Of models only whose nodes all have a device (attribute __ipu_number), as the passes
+     * auto_sharding and manual_sharding give them, else POPRT_E_STATE: a comment on each device
+     * (nodes, bytes, FLOPs), then the sharding points in the YAML of --manual_sharding_config.
+     * POPRT_E_ARG for a point whose node has no name of its own. */
+    POPRT_FORMAT_SHARDING = 7
 };
 
 /* Describes the model; reads no weights. */

@@ -90,6 +90,20 @@ POPRT_API void poprt_pass_manager_observe(poprt_pass_manager *manager, poprt_pas
  * poprt_model_describe's POPRT_FORMAT_TEXT; NULL: of none, which is the default. */
 POPRT_API poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pass);
 
+/* The pass at a place of the list; POPRT_E_NOT_FOUND past its end. */
+POPRT_API poprt_status poprt_pass_manager_at(const poprt_pass_manager *manager, size_t index,
+    poprt_pass_info *out);
+
+/* Puts the list into an order that passes ask for (against, depend, before), with as little change
+ * as possible, and adds those that others depend on. POPRT_E_ARG names passes that exclude each
+ * other or go round in a circle. Running does it first. */
+POPRT_API poprt_status poprt_pass_manager_sort(poprt_pass_manager *manager);
+
+/* PopRT's gather_ir_passes: with `on` not 0, passes that only rewrite graphs, have no arguments and
+ * follow each other are gathered when the list runs, and are one event: "apply_ir_pass". */
+POPRT_API poprt_status poprt_pass_manager_gather_ir_passes(poprt_pass_manager *manager,
+    int32_t on);
+
 /*
  * Runs the passes in order, on the main graph and all sub-graphs. After a failure the model is
  * valid but partly rewritten; clone it first where that matters.

@@ -18,21 +18,26 @@
  * Lifetime. The shared object stays loaded until its environment is gone, which is after the last
  * model, executable and session made from it. The records and all they point to must stay as they
  * are for that long; the library copies none of it. `host` is valid as long. A context
- * (poprt_infer, poprt_eval, poprt_pass_run, poprt_match) and what is asked of it is valid within
- * the call that got it; nodes and values within the run of a pass.
+ * (poprt_infer, poprt_eval, poprt_lower, poprt_kernel, poprt_pass_run, poprt_match) and what is
+ * asked of it is valid within the call that got it; nodes and values within the run of a pass.
  *
  * Ownership. What `allocate` gives is the plug-in's to `release`. Everything else that comes out of
  * the host belongs to the library: texts, dims, tensors, lists. What goes in is copied.
  *
- * Threads. `infer` and `eval` may be called from several threads at once, each with a context of
- * its own: they keep no state that they write. Passes are called by the thread that runs their pass
- * manager; two managers may run on two threads. Host functions belong to the calling thread's
- * context; allocate, release, fail and log may be called anywhere.
+ * Threads. `infer`, `eval`, `lower` and kernels may be called from several threads at once, each
+ * with a context of its own: they keep no state that they write. Kernels are called by several
+ * threads for one node, too, each for items of its own. Passes are called by the thread that runs
+ * their pass manager; two managers may run on two threads. Host functions belong to the calling
+ * thread's context; allocate, release, fail and log may be called anywhere.
  *
  * Errors. A hook that fails returns a POPRT_E_* value, after `fail` told why in one sentence; a
  * host function that failed has told already, and its status is passed up. The caller of the
  * library gets all that with the plug-in's name before it. A hook never ends the process, throws,
  * or longjmps out.
+ *
+ * Trust. What the library gives to hooks has been checked against the types that infer gave.
+ * Elements of tensors are anybody's; and so are the contents of prepared constants and the number
+ * of items, which may come from a PopEF file: a kernel looks at both before it relies on them.
  *
  * Versions. Structs that may grow begin with their size; members are only ever added at the end,
  * and what an older plug-in does not know is zero. Before using a member of poprt_host that is
@@ -63,6 +68,8 @@ enum { POPRT_PLUGIN_MAX_RANK = 8 };
 typedef struct poprt_host poprt_host;
 typedef struct poprt_infer poprt_infer;       /* one call of an operator's infer */
 typedef struct poprt_eval poprt_eval;         /* one call of an operator's eval */
+typedef struct poprt_lower poprt_lower;       /* one call of an operator's lower */
+typedef struct poprt_kernel poprt_kernel;     /* one call of a kernel */
 typedef struct poprt_pass_run poprt_pass_run; /* one run of a pass */
 typedef struct poprt_graph poprt_graph;       /* the main graph, or one that a node holds */
 typedef struct poprt_node poprt_node;
@@ -101,6 +108,20 @@ typedef struct poprt_attr {
 } poprt_attr;
 
 /*
+ * One way to compute an operator, faster than eval, for nodes whose `lower` chose it. It gives the
+ * values that eval gives, or nearly so.
+ */
+typedef struct poprt_plugin_kernel {
+    size_t struct_size; /* sizeof(poprt_plugin_kernel) */
+    const char *name;   /* of letters, digits and '_'; PopEF files name it, so it stays */
+    /* Computes items [first, first + count) of those that lower announced. Which items come in one
+     * call, and which call comes first, is not known, but does not depend on the number of threads:
+     * so neither do results, where a call writes only what belongs to its items. */
+    poprt_status (*run)(const poprt_host *host, poprt_kernel *context, uint64_t first,
+        uint64_t count);
+} poprt_plugin_kernel;
+
+/*
  * An operator, or a shape function: a record without `eval` gives an operator that nobody here can
  * run its types, so that a model with it can be converted.
  */
@@ -120,12 +141,21 @@ typedef struct poprt_plugin_op {
     poprt_status (*infer)(const poprt_host *host, poprt_infer *context);
     /* Values of the outputs from those of the inputs. */
     poprt_status (*eval)(const poprt_host *host, poprt_eval *context);
+    /* How a node runs in a compiled model: called once for each when a model is compiled, with the
+     * types and constants that are known then. It chooses a kernel by lower_kernel and says what
+     * that needs; when it returns without having chosen, or is NULL, eval runs the node. With
+     * kernels there is eval all the same: it folds constants, and runs where a kernel cannot. */
+    poprt_status (*lower)(const poprt_host *host, poprt_lower *context);
+    const poprt_plugin_kernel *const *kernels;
+    size_t n_kernels; /* at most 64 */
 } poprt_plugin_op;
 
 enum {
     /* The same inputs give the same outputs, and nothing else happens: nodes may be evaluated
      * before the run, merged, and removed where nobody reads them. */
-    POPRT_OP_PURE = 1
+    POPRT_OP_PURE = 1,
+    /* Inputs and outputs may be tensors of strings. Without it nobody has to expect any. */
+    POPRT_OP_STRINGS = 2
 };
 
 /* How the text of an option is checked before a pass runs. */
@@ -136,7 +166,8 @@ enum {
     POPRT_PASS_OPTION_TEXT = 3
 };
 
-/* An option of a pass, set by poprt_pass_manager_add_args. Frozen. */
+/* An option of a pass, set by poprt_pass_manager_add_args, and by --pass_options PASS.NAME=TEXT of
+ * the command line. Frozen. */
 typedef struct poprt_plugin_option {
     const char *name;
     const char *default_value; /* as text, of the kind */
@@ -228,7 +259,7 @@ struct poprt_host {
      * 4 debug. */
     void (*log)(const poprt_host *host, int32_t level, const char *text);
 
-    /* ---- for infer. Operators of plug-ins have tensors, and none of strings. */
+    /* ---- for infer. Operators of plug-ins have tensors; of strings with POPRT_OP_STRINGS. */
 
     uint32_t (*infer_inputs)(const poprt_infer *context);
     uint32_t (*infer_outputs)(const poprt_infer *context);
@@ -253,10 +284,10 @@ struct poprt_host {
     poprt_status (*eval_attr)(const poprt_eval *context, const char *name, poprt_attr *out);
     int32_t (*eval_has_input)(const poprt_eval *context, uint32_t input);
     int32_t (*eval_has_output)(const poprt_eval *context, uint32_t output);
-    /* An input that is there; its elements are only read. */
+    /* An input that is there; its elements (of strings: poprt_string) are only read. */
     poprt_status (*eval_input)(const poprt_eval *context, uint32_t input, poprt_tensor *out);
-    /* Memory of an output that is wanted, to be filled. The type is the one that infer gave for
-     * these inputs where it gave one. */
+    /* Memory of an output that is wanted, to be filled; strings by eval_set_string. The type is the
+     * one that infer gave for these inputs where it gave one. */
     poprt_status (*eval_output)(poprt_eval *context, uint32_t output, int32_t dtype, uint32_t rank,
         const int64_t *dims, poprt_tensor *out);
     /* Zeroed memory until eval returns; NULL (told) when refused. */
@@ -336,6 +367,68 @@ struct poprt_host {
     poprt_status (*pattern_next)(poprt_match *match, const poprt_graph *graph, int32_t *found);
     /* A node of the last match by its label; NULL where the pattern has no such label. */
     poprt_node *(*match_node)(const poprt_match *match, const char *label);
+
+    /* ---- for eval, strings */
+
+    /* Element `index` of an output of strings, which eval_output has made: `bytes` are copied, and
+     * may be NULL where `size` is 0. Elements that are not set are empty. */
+    poprt_status (*eval_set_string)(poprt_eval *context, uint32_t output, size_t index,
+        const char *bytes, size_t size);
+
+    /* ---- for lower. Dims may be below 0, as for infer: then they are numbers only when a kernel
+     * runs. */
+
+    uint32_t (*lower_inputs)(const poprt_lower *context);
+    uint32_t (*lower_outputs)(const poprt_lower *context);
+    poprt_status (*lower_attr)(const poprt_lower *context, const char *name, poprt_attr *out);
+    int32_t (*lower_has_input)(const poprt_lower *context, uint32_t input);
+    int32_t (*lower_has_output)(const poprt_lower *context, uint32_t output);
+    poprt_status (*lower_input)(const poprt_lower *context, uint32_t input, poprt_type *out);
+    poprt_status (*lower_output)(const poprt_lower *context, uint32_t output, poprt_type *out);
+    /* Elements of an input that is a constant which no operator writes; POPRT_E_NOT_FOUND: it is
+     * none. Where poprt_session_write_weight replaces it, eval runs from then on. */
+    poprt_status (*lower_constant)(poprt_lower *context, uint32_t input, poprt_tensor *out);
+    /* Chooses one of the record's kernels by its name; the last choice counts. Inputs and outputs
+     * must be tensors of numbers or bool. */
+    poprt_status (*lower_kernel)(poprt_lower *context, const char *name);
+    /* A constant for the kernel: *memory is zeroed and aligned to 64, to be filled before lower
+     * returns. It is stored in the PopEF file and mapped from there. The first has index 0, then 1
+     * and so on, 16 at most; `size` is from 1 byte to 1 TiB. */
+    poprt_status (*lower_prepare)(poprt_lower *context, size_t size, void **memory);
+    /* The kernel does without the elements of an input that lower_constant gives, because it was
+     * prepared from them: where this node alone reads it, it is not stored, and absent for the
+     * kernel. Then there is no weight of its name any more, and no eval to go back to. */
+    poprt_status (*lower_drop)(poprt_lower *context, uint32_t input);
+    /* Memory of any contents for each call of the kernel: at most 1 GiB. A session has it for every
+     * thread. */
+    poprt_status (*lower_scratch)(poprt_lower *context, size_t size);
+    /* This output may be made in the memory of this input, when both have one type and nobody reads
+     * the input afterwards: element i is read for the last time before element i is written, by the
+     * kernel and by eval. A permission; only output 0 makes use of it today. */
+    poprt_status (*lower_in_place)(poprt_lower *context, uint32_t output, uint32_t input);
+    /* Independent items of work, from 1, which is the default, to 2^30. Where dims are no numbers
+     * yet, take a fixed number of items, and let the kernel cut what it finds into as many. */
+    poprt_status (*lower_items)(poprt_lower *context, uint64_t count);
+
+    /* ---- for kernels. All but kernel_scratch are the same for every call for a node. */
+
+    uint32_t (*kernel_inputs)(const poprt_kernel *context);
+    uint32_t (*kernel_outputs)(const poprt_kernel *context);
+    poprt_status (*kernel_attr)(const poprt_kernel *context, const char *name, poprt_attr *out);
+    int32_t (*kernel_has_input)(const poprt_kernel *context, uint32_t input);
+    int32_t (*kernel_has_output)(const poprt_kernel *context, uint32_t output);
+    poprt_status (*kernel_input)(const poprt_kernel *context, uint32_t input, poprt_tensor *out);
+    /* An output that is wanted, in the type that infer gave, to be filled. */
+    poprt_status (*kernel_output)(const poprt_kernel *context, uint32_t output, poprt_tensor *out);
+    /* What lower prepared, if it has exactly this size; aligned to 64. */
+    poprt_status (*kernel_constant)(const poprt_kernel *context, uint32_t index, size_t size,
+        const void **out);
+    /* The scratch that lower asked for, if it has at least this size; aligned to 64. NULL (told):
+     * it has not. */
+    void *(*kernel_scratch)(const poprt_kernel *context, size_t size);
+    uint64_t (*kernel_items)(const poprt_kernel *context); /* in all */
+    /* POPRT_E_CANCELLED when the caller wants to stop; it is asked between calls in any case. */
+    poprt_status (*kernel_check)(const poprt_kernel *context);
 };
 
 /* The one function that a plug-in exports. NULL: the host is too old for it. */

@@ -27,6 +27,19 @@ static inline bool prt_i64_add(int64_t a, int64_t b, int64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
+/* Estimates: what is too large stays the largest. */
+static inline uint64_t prt_most_mul(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static inline uint64_t prt_most_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
 /* `size` rounded up to a multiple of `align`, a power of two. */
 static inline size_t prt_size_align(size_t size, size_t align)
 {

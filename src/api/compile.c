@@ -83,7 +83,7 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
             weights);
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
     if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
-        PRT_TRY(prt_pass_manager_set(manager, "exact_half", "true"));
+        PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
     return prt_pass_manager_set(manager, "compute", compute);
 }
 
@@ -106,7 +106,10 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_mod
         status = prt_pass_manager_run(manager, module, NULL);
     }
     prt_pass_manager_release(manager);
-    return status == POPRT_OK ? o->trace.status : status;
+    /* What was told then may be gone: hooks of plug-ins begin without a failure. */
+    if (status == POPRT_OK && o->trace.status != POPRT_OK)
+        return prt_fail(o->trace.status, NULL, "no memory to follow the model's nodes");
+    return status;
 }
 
 /* The nodes that no step will stand for. */

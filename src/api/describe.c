@@ -31,21 +31,23 @@ static prt_str qualify(prt_arena *arena, prt_str domain, prt_str name)
     return (prt_str){ text, domain.size + 1 + name.size };
 }
 
-poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name)
+poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name, uint64_t flops)
 {
     const prt_str key = qualify(d->arena, domain, name);
     if (key.data == NULL && name.size != 0)
         return POPRT_E_NOMEM;
     d->n_ops++;
+    d->flops = prt_most_add(d->flops, flops);
     prt_op_count *entry = prt_map_find(&d->ops, key);
     if (entry != NULL) {
         entry->count++;
+        entry->flops = prt_most_add(entry->flops, flops);
         return POPRT_OK;
     }
     entry = PRT_NEW(d->arena, prt_op_count);
     if (entry == NULL)
         return POPRT_E_NOMEM;
-    *entry = (prt_op_count){ .name = key, .count = 1 };
+    *entry = (prt_op_count){ .name = key, .count = 1, .flops = flops };
     PRT_TRY(prt_map_set(&d->ops, key, entry));
     return PRT_VEC_PUSH(d->arena, &d->op_list, entry) ? POPRT_OK : POPRT_E_NOMEM;
 }
@@ -148,6 +150,11 @@ poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
         const prt_op_count *op = d->op_list.data[i];
         prt_sink_print(sink, "  %-*.*s ", NAME_WIDTH, PRT_STR_ARG(op->name));
         prt_sink_count(sink, op->count);
+        if (op->flops != 0) {
+            prt_sink_print(sink, "  ");
+            prt_sink_count(sink, op->flops);
+            prt_sink_print(sink, " FLOPs");
+        }
         prt_sink_print(sink, "\n");
     }
     prt_sink_print(sink, "%-*s ", LABEL_WIDTH, "weights");
@@ -197,6 +204,22 @@ static void json_io(prt_json_out *json, const prt_io_table *io, int32_t directio
     prt_json_close(json, ']');
 }
 
+/* How many there are of each type, or their FLOPs. */
+static poprt_status json_ops(const prt_description *d, prt_json_out *json, bool flops)
+{
+    prt_json_open(json, flops ? "operator_flops" : "operators", '{');
+    for (size_t i = 0; i < d->op_list.count; i++) {
+        const prt_op_count *op = d->op_list.data[i];
+        const uint64_t number = flops ? op->flops : op->count;
+        const char *key = prt_arena_text(d->arena, op->name.data, op->name.size);
+        if (key == NULL)
+            return POPRT_E_NOMEM;
+        prt_json_put_i64(json, key, number < INT64_MAX ? (int64_t)number : INT64_MAX);
+    }
+    prt_json_close(json, '}');
+    return POPRT_OK;
+}
+
 poprt_status prt_describe_json(prt_description *d, prt_sink *sink)
 {
     sort_ops(d);
@@ -208,15 +231,9 @@ poprt_status prt_describe_json(prt_description *d, prt_sink *sink)
     json_io(&json, d->io, POPRT_INPUT);
     json_io(&json, d->io, POPRT_OUTPUT);
     prt_json_put_i64(&json, "operator_count", (int64_t)d->n_ops);
-    prt_json_open(&json, "operators", '{');
-    for (size_t i = 0; i < d->op_list.count; i++) {
-        const prt_str name = d->op_list.data[i]->name;
-        const char *key = prt_arena_text(d->arena, name.data, name.size);
-        if (key == NULL)
-            return POPRT_E_NOMEM;
-        prt_json_put_i64(&json, key, (int64_t)d->op_list.data[i]->count);
-    }
-    prt_json_close(&json, '}');
+    PRT_TRY(json_ops(d, &json, false));
+    if (d->flops != 0)
+        PRT_TRY(json_ops(d, &json, true));
     prt_json_put_i64(&json, "weight_count", (int64_t)d->n_weights);
     prt_json_put_i64(&json, "weight_bytes", (int64_t)d->weight_bytes);
     for (size_t i = 0; i < d->facts.count; i++) {

@@ -11,6 +11,7 @@
 typedef struct prt_op_count {
     prt_str name; /* "Conv", or "domain.Name" outside ONNX's own domain */
     uint64_t count;
+    uint64_t flops; /* of all of them; executables count none */
 } prt_op_count;
 
 /* One line "key  value" that only one of the two has; `number` when `text` is absent. */
@@ -29,7 +30,7 @@ typedef struct prt_description {
     prt_map ops; /* name → prt_op_count */
     PRT_VEC(prt_op_count *) op_list;
     PRT_VEC(prt_fact) facts;
-    uint64_t n_ops, n_weights, weight_bytes;
+    uint64_t n_ops, n_weights, weight_bytes, flops;
 } prt_description;
 
 /* Dims of the values that operators make, and the first operators that leave some unknown. */
@@ -44,7 +45,7 @@ void prt_describe_count_dims(const struct prt_graph *graph, prt_dim_counts *to);
 void prt_describe_put_dims(const prt_dim_counts *counts, char *to, size_t size);
 poprt_status prt_describe_add_dims(prt_description *d, const prt_dim_counts *counts);
 
-poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name);
+poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name, uint64_t flops);
 poprt_status prt_describe_add_fact(prt_description *d, const char *label, const char *key,
     prt_str text, uint64_t number);
 
@@ -55,6 +56,10 @@ poprt_status prt_describe_add_graphs(prt_description *d, uint32_t n_graphs, cons
 /* The description for people, or as one JSON object. */
 poprt_status prt_describe_summary(prt_description *d, prt_sink *sink);
 poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
+
+/* Devices and sharding points of a graph whose nodes all have a device. */
+poprt_status prt_describe_sharding(const struct prt_graph *graph, prt_arena *arena,
+    prt_sink *sink);
 
 /* Text inside a Graphviz string: quotes, backslashes and control characters made harmless. */
 void prt_sink_dot(prt_sink *sink, prt_str text);

@@ -30,7 +30,7 @@ static poprt_status add_steps(prt_description *d, const prt_program *p, uint64_t
         *steps += block->n_steps;
         for (uint32_t s = 0; s < block->n_steps; s++) {
             const prt_op_def *def = params_of(p, &block->steps[s])->def;
-            PRT_TRY(prt_describe_add_op(d, prt_str_of(def->domain), prt_str_of(def->name)));
+            PRT_TRY(prt_describe_add_op(d, prt_str_of(def->domain), prt_str_of(def->name), 0));
         }
     }
     return POPRT_OK;

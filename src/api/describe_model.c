@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "api/describe.h"
+#include "ir/flops.h"
 #include "ir/fuse.h"
 
 typedef PRT_VEC(const prt_graph *) graph_list;
@@ -21,10 +22,13 @@ static poprt_status list_graphs(prt_arena *arena, const prt_graph *main, graph_l
     return POPRT_OK;
 }
 
-static poprt_status add_graph(prt_description *d, const prt_graph *graph)
+static poprt_status add_graph(prt_description *d, const prt_graph *graph, uint64_t *unknown)
 {
-    prt_for_each_op(op, graph)
-        PRT_TRY(prt_describe_add_op(d, op->domain, op->name));
+    prt_for_each_op(op, graph) {
+        uint64_t flops;
+        *unknown += !prt_op_flops(op, &flops);
+        PRT_TRY(prt_describe_add_op(d, op->domain, op->name, flops));
+    }
     for (size_t i = 0; i < graph->constants.count; i++) {
         const prt_value *v = graph->constants.data[i];
         d->n_weights++;
@@ -51,6 +55,16 @@ static poprt_status add_opsets(prt_description *d, const prt_module *module)
     return prt_describe_add_fact(d, "opset", "opset", (prt_str){ copy, (uint32_t)size }, 0);
 }
 
+/* What one run computes, as far as shapes are known; sub-graphs count once. */
+static poprt_status add_flops(prt_description *d, uint64_t unknown)
+{
+    const prt_str none = { NULL, 0 };
+    PRT_TRY(prt_describe_add_fact(d, "FLOPs", "flops", none,
+        d->flops < INT64_MAX ? d->flops : INT64_MAX));
+    return prt_describe_add_fact(d, unknown != 0 ? "unknown of" : NULL, "flops_unknown_nodes",
+        none, unknown);
+}
+
 static poprt_status describe(const poprt_model *model, prt_arena *arena, const graph_list *graphs,
     bool json, prt_sink *sink)
 {
@@ -58,10 +72,12 @@ static poprt_status describe(const poprt_model *model, prt_arena *arena, const g
     prt_description d = { .arena = arena, .kind = "onnx", .io = &model->io,
         .file = module->file.data != NULL ? module->file.data : "", .ops = prt_map_in(arena) };
     prt_dim_counts dims = { 0 };
+    uint64_t unknown = 0;
     for (size_t i = 0; i < graphs->count; i++) {
-        PRT_TRY(add_graph(&d, graphs->data[i]));
+        PRT_TRY(add_graph(&d, graphs->data[i], &unknown));
         prt_describe_count_dims(graphs->data[i], &dims);
     }
+    PRT_TRY(add_flops(&d, unknown));
     prt_str *names = PRT_NEW_N(arena, prt_str, graphs->count);
     if (names == NULL)
         return POPRT_E_NOMEM;
@@ -139,11 +155,17 @@ static void put_graph(prt_sink *sink, const graph_list *graphs, size_t g)
         prt_sink_print(sink, "\"];\n");
     }
     prt_for_each_op(op, graph) {
+        uint64_t flops;
         prt_sink_print(sink, "  g%zu_op%u [label=\"", g, op->id);
         prt_sink_dot(sink, op->name);
         if (op->origin.size != 0) {
             prt_sink_print(sink, "\\n");
             prt_sink_dot(sink, op->origin);
+        }
+        if (prt_op_flops(op, &flops) && flops != 0) {
+            prt_sink_print(sink, "\\n");
+            prt_sink_count(sink, flops);
+            prt_sink_print(sink, " FLOPs");
         }
         prt_sink_print(sink, "\"];\n");
     }
@@ -188,7 +210,9 @@ poprt_status poprt_model_describe(const poprt_model *model, int32_t format, popr
     void *user)
 {
     const bool whole = format == POPRT_FORMAT_GRAPHS_JSON;
-    PRT_TRY(prt_describe_check(model, format, whole ? format : POPRT_FORMAT_DOT, write));
+    const bool sharding = format == POPRT_FORMAT_SHARDING;
+    PRT_TRY(prt_describe_check(model, format, whole || sharding ? format : POPRT_FORMAT_DOT,
+        write));
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &arena));
     prt_sink sink;
@@ -200,6 +224,8 @@ poprt_status poprt_model_describe(const poprt_model *model, int32_t format, popr
             status = print_text(model, arena, &graphs, &sink);
         else if (format == POPRT_FORMAT_DOT)
             status = print_dot(&graphs, &sink);
+        else if (sharding)
+            status = prt_describe_sharding(model->module->main, arena, &sink);
         else if (whole)
             status = prt_describe_graphs(model->module, arena, graphs.count, graphs.data, &sink);
         else

@@ -82,6 +82,8 @@ static const char *kernel_of(const look *l)
 {
     if (does_nothing(l))
         return "nothing to run";
+    if (l->params->lowered != NULL)
+        return prt_op_row_of(l->params->def)->kernels[l->params->lowered->kernel];
     const prt_kern *kern = prt_kern_of(prt_cpu_features());
     if (kern == NULL || prt_fast_of(l->params->def->id) == NULL)
         return "reference";

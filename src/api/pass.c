@@ -20,15 +20,19 @@ struct poprt_pass_manager {
     bool shows;
 };
 
-poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
+static poprt_status show_pass(const prt_pass_def *def, size_t index, poprt_pass_info *out)
 {
-    PRT_REQUIRE(out);
-    const prt_pass_def *def = index < UINT32_MAX ? prt_pass_of((uint32_t)index) : NULL;
     if (def == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass", index);
     const poprt_pass_info info = { .struct_size = sizeof(info), .name = def->name,
         .help = def->doc, .since = def->since, .bound = prt_pass_bound(def) };
     return prt_export(out, &info, sizeof(info), "out");
+}
+
+poprt_status poprt_pass_at(size_t index, poprt_pass_info *out)
+{
+    PRT_REQUIRE(out);
+    return show_pass(index < UINT32_MAX ? prt_pass_of((uint32_t)index) : NULL, index, out);
 }
 
 static void pass_done(void *user, const prt_pass_event *event)
@@ -255,6 +259,27 @@ poprt_status poprt_pass_manager_show(poprt_pass_manager *manager, const char *pa
         return prt_fail(POPRT_E_NOT_FOUND, "pass", "no pass has so long a name");
     manager->shows = pass != NULL;
     (void)snprintf(manager->shown, sizeof(manager->shown), "%s", pass != NULL ? pass : "");
+    return POPRT_OK;
+}
+
+poprt_status poprt_pass_manager_at(const poprt_pass_manager *manager, size_t index,
+    poprt_pass_info *out)
+{
+    PRT_REQUIRE(manager);
+    PRT_REQUIRE(out);
+    return show_pass(prt_pass_manager_at(manager->manager, index), index, out);
+}
+
+poprt_status poprt_pass_manager_sort(poprt_pass_manager *manager)
+{
+    PRT_REQUIRE(manager);
+    return prt_fail_at_stage(prt_pass_manager_sort(manager->manager), "passes");
+}
+
+poprt_status poprt_pass_manager_gather_ir_passes(poprt_pass_manager *manager, int32_t on)
+{
+    PRT_REQUIRE(manager);
+    prt_pass_manager_gather(manager->manager, on != 0);
     return POPRT_OK;
 }
 

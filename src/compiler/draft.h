@@ -13,7 +13,14 @@ typedef struct prt_draft_step {
     uint32_t kernel;
     uint32_t *args; /* buffers: inputs, then outputs */
     uint32_t *regions;
+    prt_lowered *lowered; /* of a `plugin` step; constants by index in `prepared` */
 } prt_draft_step;
+
+/* A constant that a plug-in prepared. */
+typedef struct prt_prepared {
+    prt_blob *blob;
+    const prt_op *op; /* for */
+} prt_prepared;
 
 typedef struct prt_draft_block {
     const prt_graph *graph;
@@ -34,6 +41,8 @@ typedef struct prt_draft {
     prt_arena *arena; /* build: dies with the compilation */
     PRT_VEC(prt_draft_block *) blocks;
     PRT_VEC(const prt_value *) constants;
+    PRT_VEC(prt_prepared) prepared; /* constants behind those */
+    uint64_t prepared_bytes;
     prt_map constant_of; /* value address as key → index + 1 */
     uint64_t done;       /* ops lowered, for progress */
 } prt_draft;
@@ -45,6 +54,18 @@ poprt_status prt_compile_schedule(prt_draft *d);
 poprt_status prt_compile_alias(prt_draft *d);
 poprt_status prt_compile_plan(prt_draft *d);
 poprt_status prt_compile_emit(prt_draft *d, prt_program **out);
+
+/* prepare.c: what the plug-in of a node's operator wants of a step; leaves it alone where that is
+ * nothing. */
+poprt_status prt_compile_prepare(prt_draft *d, prt_draft_step *step);
+/* Whether the step does without an input that it is given: then it is no argument. */
+static inline bool prt_draft_drops(const prt_draft_step *step, uint32_t input)
+{
+    for (uint32_t i = 0; step->lowered != NULL && i < step->lowered->n_dropped; i++)
+        if (step->lowered->dropped[i].input == input)
+            return true;
+    return false;
+}
 
 /* A map key made from an address; the bytes live in the draft's arena. */
 prt_str prt_draft_key(prt_draft *d, const void *address);

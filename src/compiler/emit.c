@@ -134,32 +134,51 @@ static poprt_status emit_bytes(emitter *e, const prt_value *v, prt_blob **out)
     return POPRT_OK;
 }
 
+/* The constant's own name; one that is made up where it has none, or another one has it. */
+static poprt_status name_constant(emitter *e, prt_map *names, prt_str own, size_t index,
+    prt_constant *c)
+{
+    const prt_draft *d = e->draft;
+    char text[32];
+    uint32_t serial = (uint32_t)index;
+    prt_str name = own;
+    while (name.size == 0 || prt_map_find(names, name) != NULL ||
+        (own.size == 0 && prt_map_find(&d->module->names, name) != NULL)) {
+        (void)snprintf(text, sizeof(text), "constant_%u", serial);
+        serial += (uint32_t)(d->constants.count + d->prepared.count);
+        name = prt_str_of(text);
+    }
+    return copy_str(e, name, &c->name) ? prt_map_set(names, c->name, c) : POPRT_E_NOMEM;
+}
+
 static poprt_status emit_constants(emitter *e)
 {
     prt_program *p = e->program;
     const prt_draft *d = e->draft;
     prt_map names = prt_map_in(d->arena);
-    p->constants = PRT_NEW_N(p->arena, prt_constant, d->constants.count);
+    p->constants = PRT_NEW_N(p->arena, prt_constant, d->constants.count + d->prepared.count);
     if (p->constants == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < d->constants.count; i++) {
         const prt_value *v = d->constants.data[i];
         prt_constant *c = &p->constants[i];
-        char text[32];
-        uint32_t serial = (uint32_t)i;
-        prt_str name = v->name;
-        while (name.size == 0 || prt_map_find(&names, name) != NULL ||
-            (v->name.size == 0 && prt_map_find(&d->module->names, name) != NULL)) {
-            (void)snprintf(text, sizeof(text), "constant_%u", serial);
-            serial += (uint32_t)d->constants.count;
-            name = prt_str_of(text);
-        }
         c->type = emit_type(e, v->type);
-        if (c->type == NULL || !copy_str(e, name, &c->name))
+        if (c->type == NULL)
             return POPRT_E_NOMEM;
-        PRT_TRY(prt_map_set(&names, c->name, c));
+        PRT_TRY(name_constant(e, &names, v->name, i, c));
         PRT_TRY(emit_bytes(e, v, &c->blob));
         p->n_constants = (uint32_t)i + 1;
+    }
+    for (size_t i = 0; i < d->prepared.count; i++) {
+        prt_constant *c = &p->constants[d->constants.count + i];
+        const int64_t size = (int64_t)d->prepared.data[i].blob->size;
+        c->type = prt_type_tensor(p->types, PRT_DTYPE_u8, 1, &size);
+        if (c->type == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(name_constant(e, &names, PRT_STR(""), d->constants.count + i, c));
+        c->blob = prt_blob_retain(d->prepared.data[i].blob);
+        c->is_prepared = true;
+        p->n_constants++;
     }
     return POPRT_OK;
 }
@@ -182,6 +201,29 @@ static poprt_status emit_attrs(emitter *e, const prt_op *op, const void **out)
     return POPRT_OK;
 }
 
+/* How a plug-in's kernel runs; its constants stand behind the model's. */
+static poprt_status emit_lowered(emitter *e, const prt_lowered *from, const prt_lowered **out)
+{
+    prt_arena *arena = e->program->arena;
+    prt_lowered *to = prt_arena_copy(arena, from, sizeof(*from));
+    uint32_t *constants = PRT_NEW_N(arena, uint32_t, from->n_constants);
+    prt_lowered_input *dropped = PRT_NEW_N(arena, prt_lowered_input, from->n_dropped);
+    if (to == NULL || constants == NULL || dropped == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < from->n_constants; i++)
+        constants[i] = (uint32_t)e->draft->constants.count + from->constants[i];
+    for (uint32_t i = 0; i < from->n_dropped; i++) {
+        dropped[i].input = from->dropped[i].input;
+        dropped[i].type = emit_type(e, from->dropped[i].type);
+        if (dropped[i].type == NULL)
+            return POPRT_E_NOMEM;
+    }
+    to->constants = constants;
+    to->dropped = dropped;
+    *out = to;
+    return POPRT_OK;
+}
+
 static poprt_status emit_step(emitter *e, const prt_draft_step *s, prt_step *step, uint32_t *args,
     prt_eval_params *params)
 {
@@ -200,6 +242,8 @@ static poprt_status emit_step(emitter *e, const prt_draft_step *s, prt_step *ste
     if (p->regions == NULL || !copy_str(e, prt_str_of(prt_op_label(op)), &p->origin) ||
         !copy_str(e, op->merged, &p->merged))
         return POPRT_E_NOMEM;
+    if (s->lowered != NULL)
+        PRT_TRY(emit_lowered(e, s->lowered, &p->lowered));
     return emit_attrs(e, op, &p->attrs);
 }
 

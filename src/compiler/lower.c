@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lower.c — ops become steps on buffers; graphs become blocks. Every op is an `eval` step.
+ * lower.c — ops become steps on buffers; graphs become blocks. Every op is an `eval` step, unless
+ * the plug-in that brought it has a kernel for it.
  *
  * A body (region of If, Loop, Scan) is a block of its own. What it reads from enclosing graphs is
  * captured: a buffer that stands for a buffer of the block around it, through as many levels as
@@ -91,9 +92,10 @@ static poprt_status lower_op(prt_draft *d, prt_draft_block *b, const prt_op *op)
     step.regions = PRT_NEW_N(d->arena, uint32_t, op->n_regions);
     if (step.args == NULL || step.regions == NULL)
         return POPRT_E_NOMEM;
+    PRT_TRY(prt_compile_prepare(d, &step));
     for (uint32_t i = 0; i < op->n_in; i++) {
         step.args[i] = PRT_NO_BUFFER;
-        if (op->in[i].value == NULL)
+        if (op->in[i].value == NULL || prt_draft_drops(&step, i))
             continue;
         step.args[i] = buffer_for(d, b, op->in[i].value);
         if (step.args[i] == PRT_NO_BUFFER)

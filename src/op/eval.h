@@ -65,6 +65,9 @@ struct prt_eval {
     poprt_status (*attend)(struct prt_eval *c, const void *with, struct prt_attention *s,
         bool *done);
     const void *attend_with;
+    /* Of a step with a kernel of a plug-in: how it runs, and the program's constants. */
+    const struct prt_lowered *lowered;
+    struct prt_blob *const *weights;
     const prt_par *par; /* threads that may help; NULL: none. `host` calls but `check` stay with
                          * the calling thread. */
     void *user;

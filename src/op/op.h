@@ -8,6 +8,7 @@
 
 #include "op/eval.h"
 #include "op/infer.h"
+#include "op/lower.h"
 
 /* Traits of a row. */
 enum {
@@ -167,10 +168,18 @@ typedef struct prt_op_def {
     const prt_op_hooks *hooks;
 } prt_op_def;
 
+struct prt_kern;
+
 /* A row beside the table: an operator that a plug-in brings. Its id is PRT_OP_NONE. */
 typedef struct prt_op_row {
     prt_op_def def;
-    const char *plugin; /* name of the plug-in */
+    const char *plugin;         /* its name */
+    const char *const *kernels; /* names */
+    uint32_t n_kernels;
+    /* How a node is compiled; NULL: eval runs it. */
+    poprt_status (*lower)(prt_lower *c);
+    /* Runs a node by `c->lowered`, as a fast form does (fast/fast.h). */
+    poprt_status (*run)(prt_eval *c, const struct prt_kern *kern, bool *done);
 } prt_op_row;
 
 /* The operators that plug-ins of one environment bring. It grows until a model is made. */
@@ -186,7 +195,13 @@ const prt_op_def *prt_op_find(prt_str domain, prt_str name);
 /* The same, then among the rows of a set, which may be NULL. */
 const prt_op_def *prt_op_find_in(const prt_op_set *set, prt_str domain, prt_str name);
 
-/* Name of the plug-in that brought an operator; NULL for those of the table. */
+/* The row of an operator that a plug-in brought; NULL for those of the table. */
+static inline const prt_op_row *prt_op_row_of(const prt_op_def *def)
+{
+    return def->id == PRT_OP_NONE ? (const prt_op_row *)(const void *)def : NULL;
+}
+
+/* Name of that plug-in; NULL likewise. */
 const char *prt_op_plugin(const prt_op_def *def);
 
 /* The slot definition of input or output i, variadic ones repeated; NULL beyond the end. */

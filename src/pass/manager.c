@@ -3,10 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "pass/manager_state.h"
 
-#include <stdio.h>
 #include <time.h>
-
-#include "base/list.h"
 
 enum { DEFAULT_FOLD_BYTES = 256 << 20 };
 
@@ -34,7 +31,7 @@ void prt_pass_manager_release(prt_pass_manager *pm)
 
 /* ---- the list */
 
-static poprt_status add_arg(prt_pass_manager *pm, prt_entry *e, const prt_pass_arg *arg)
+poprt_status prt_manager_add_arg(prt_pass_manager *pm, prt_entry *e, const prt_pass_arg *arg)
 {
     const prt_pass_arg copy = { prt_arena_text(pm->arena, arg->key, strlen(arg->key)),
         prt_arena_text(pm->arena, arg->value, strlen(arg->value)) };
@@ -58,7 +55,7 @@ poprt_status prt_pass_manager_know(prt_pass_manager *pm, const prt_pass_def *def
     return PRT_VEC_PUSH(pm->arena, &pm->known, def) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
+poprt_status prt_manager_add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
     uint32_t n_args, const prt_pass_arg *args)
 {
     prt_entry e = { .def = prt_pass_manager_find(pm, pass), .times = 1, .stage = stage };
@@ -66,14 +63,14 @@ static poprt_status add_entry(prt_pass_manager *pm, const char *pass, const char
         return prt_pass_unknown(pass);
     PRT_TRY(prt_pass_check_args(e.def, n_args, args));
     for (uint32_t i = 0; i < n_args; i++)
-        PRT_TRY(add_arg(pm, &e, &args[i]));
+        PRT_TRY(prt_manager_add_arg(pm, &e, &args[i]));
     return PRT_VEC_PUSH(pm->arena, &pm->entries, e) ? POPRT_OK : POPRT_E_NOMEM;
 }
 
 poprt_status prt_pass_manager_add(prt_pass_manager *pm, const char *pass, uint32_t n_args,
     const prt_pass_arg *args)
 {
-    return add_entry(pm, pass, "", n_args, args);
+    return prt_manager_add_entry(pm, pass, "", n_args, args);
 }
 
 bool prt_manager_skips(const prt_pass_manager *pm, const prt_pass_def *def)
@@ -82,139 +79,6 @@ bool prt_manager_skips(const prt_pass_manager *pm, const prt_pass_def *def)
         if (pm->skipped.data[i] == def)
             return true;
     return false;
-}
-
-/* ---- pipelines */
-
-typedef struct filler {
-    prt_pass_manager *pm;
-    const prt_pass_settings *settings;
-    const char *stage;
-    uint32_t base, most; /* loops are numbered on */
-    bool added;          /* the last step was */
-} filler;
-
-static const char *setting(const filler *f, const char *key)
-{
-    return f->settings != NULL ? f->settings->get(f->settings->user, key) : NULL;
-}
-
-static bool holds(const filler *f, const prt_pipeline_step *step)
-{
-    const char *text = setting(f, step->key);
-    if (text == NULL)
-        return false;
-    if (step->value[0] != '\0')
-        return strcmp(text, step->value) == 0;
-    return text[0] != '\0' && strcmp(text, "false") != 0;
-}
-
-static poprt_status add_step(filler *f, const prt_pipeline_step *step)
-{
-    prt_entry e = { .def = prt_pass_of(step->pass), .times = step->times, .stage = f->stage };
-    f->added = !prt_manager_skips(f->pm, e.def);
-    if (!f->added)
-        return POPRT_OK;
-    e.loop = step->loop != 0 ? f->base + step->loop : 0;
-    f->most = e.loop > f->most ? e.loop : f->most;
-    return PRT_VEC_PUSH(f->pm->arena, &f->pm->entries, e) ? POPRT_OK : POPRT_E_NOMEM;
-}
-
-static poprt_status give_text(const filler *f, const char *option, const char *value)
-{
-    const prt_pass_arg arg = { option, value };
-    prt_entry *last = &f->pm->entries.data[f->pm->entries.count - 1];
-    PRT_TRY(prt_pass_check_args(last->def, 1, &arg));
-    return add_arg(f->pm, last, &arg);
-}
-
-static poprt_status give(const filler *f, const prt_pipeline_step *step)
-{
-    const char *value = setting(f, step->key);
-    return f->added && value != NULL ? give_text(f, step->value, value) : POPRT_OK;
-}
-
-/* A scalar of JSON as the text of an option. */
-static const char *text_of(prt_arena *arena, const prt_json *value)
-{
-    char number[32];
-    int64_t integer;
-    if (value->kind == PRT_JSON_STRING)
-        return prt_arena_text(arena, value->text.data, value->text.size);
-    if (value->kind == PRT_JSON_BOOL)
-        return value->number != 0 ? "true" : "false";
-    if (!prt_json_i64(value, &integer))
-        return NULL;
-    (void)snprintf(number, sizeof(number), "%lld", (long long)integer);
-    return prt_arena_text(arena, number, strlen(number));
-}
-
-static poprt_status spread(const filler *f, const prt_pipeline_step *step)
-{
-    const char *text = setting(f, step->key);
-    prt_json *members = NULL;
-    if (!f->added || text == NULL)
-        return POPRT_OK;
-    PRT_TRY(prt_fail_about(prt_json_parse(f->pm->arena, text, strlen(text), &members), step->key));
-    if (members->kind != PRT_JSON_OBJECT)
-        return prt_fail(POPRT_E_ARG, step->key, "an object of options is expected");
-    for (uint32_t i = 0; i < members->count; i++) {
-        const prt_json *m = &members->items[i];
-        const char *key = prt_arena_text(f->pm->arena, m->key.data, m->key.size);
-        const char *value = text_of(f->pm->arena, m);
-        if (key == NULL)
-            return POPRT_E_NOMEM;
-        if (value == NULL)
-            return prt_fail(POPRT_E_ARG, key, "an option is a string, an integer or a bool");
-        PRT_TRY(give_text(f, key, value));
-    }
-    return POPRT_OK;
-}
-
-static poprt_status insert(const filler *f, const char *names)
-{
-    prt_str item;
-    while (names != NULL && prt_list_next(&names, &item)) {
-        const char *name = prt_arena_text(f->pm->arena, item.data, item.size);
-        if (name == NULL)
-            return POPRT_E_NOMEM;
-        PRT_TRY(add_entry(f->pm, name, f->stage, 0, NULL));
-    }
-    return POPRT_OK;
-}
-
-static poprt_status fill(filler *f, const prt_pipeline_step *step)
-{
-    switch (step->kind) {
-    case PRT_STEP_STAGE:
-        f->stage = step->value;
-        return POPRT_OK;
-    case PRT_STEP_GIVE:
-        return give(f, step);
-    case PRT_STEP_SPREAD:
-        return spread(f, step);
-    case PRT_STEP_INSERT:
-        return insert(f, setting(f, step->key));
-    case PRT_STEP_WHEN:
-    case PRT_STEP_UNLESS:
-        f->added = false;
-        return holds(f, step) == (step->kind == PRT_STEP_WHEN) ? add_step(f, step) : POPRT_OK;
-    default:
-        return add_step(f, step);
-    }
-}
-
-poprt_status prt_pass_manager_add_pipeline(prt_pass_manager *pm, const char *name,
-    const prt_pass_settings *settings)
-{
-    filler f = { .pm = pm, .settings = settings, .stage = "", .base = pm->loops };
-    const prt_pipeline *pipeline = prt_pipeline_find(name);
-    if (pipeline == NULL)
-        return prt_pipeline_unknown(name);
-    for (uint32_t i = 0; i < pipeline->n_steps; i++)
-        PRT_TRY(fill(&f, &pipeline->steps[i]));
-    pm->loops = f.most > pm->loops ? f.most : pm->loops;
-    return POPRT_OK;
 }
 
 poprt_status prt_pass_manager_skip(prt_pass_manager *pm, const char *pass)
@@ -245,7 +109,7 @@ poprt_status prt_pass_manager_set(prt_pass_manager *pm, const char *key, const c
         for (uint32_t k = 0; k < e->def->n_options; k++)
             if (strcmp(e->def->options[k].name, key) == 0) {
                 PRT_TRY(prt_pass_check_args(e->def, 1, &arg));
-                PRT_TRY(add_arg(pm, e, &arg));
+                PRT_TRY(prt_manager_add_arg(pm, e, &arg));
             }
     }
     return POPRT_OK;
@@ -271,6 +135,11 @@ void prt_pass_manager_compare(prt_pass_manager *pm, const prt_module *origin,
 {
     pm->origin = origin;
     pm->feed = feed;
+}
+
+void prt_pass_manager_gather(prt_pass_manager *pm, bool on)
+{
+    pm->gathers = on;
 }
 
 void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits)
@@ -417,6 +286,8 @@ poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool
     prt_module *clone = NULL;
     bool any = false;
     PRT_TRY(prt_pass_manager_sort(pm));
+    if (pm->gathers)
+        PRT_TRY(prt_manager_gather(pm));
     /* Outside a pipeline a stage is the list. */
     const bool wants = compares(pm, 0, PRT_COMPARES_LIST) || compares_plainly(pm);
     if (origin == NULL && wants) {

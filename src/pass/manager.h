@@ -80,6 +80,10 @@ void prt_pass_manager_compare(prt_pass_manager *pm, const prt_module *origin,
  * wait for each other. Running does this first. */
 poprt_status prt_pass_manager_sort(prt_pass_manager *pm);
 
+/* From the next run on, graph and pattern passes of the registry that follow each other and have no
+ * arguments run as one apply_ir_pass. */
+void prt_pass_manager_gather(prt_pass_manager *pm, bool on);
+
 /* Runs the list. `changed` may be NULL. After a failure the module is valid, partly rewritten. */
 poprt_status prt_pass_manager_run(prt_pass_manager *pm, prt_module *module, bool *changed);
 

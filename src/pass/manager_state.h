@@ -22,11 +22,18 @@ struct prt_pass_manager {
     prt_pass_limits limits;
     const struct prt_chooser *chooser;
     const prt_module *origin;
+    bool gathers;     /* gather_ir_passes */
     bool fixed;       /* `origin` was given */
     prt_module *kept; /* the model before the stage in progress, where a pass of it asks for that */
     const struct prt_feed *feed;
 };
 
 bool prt_manager_skips(const prt_pass_manager *pm, const prt_pass_def *def);
+/* An entry at the end, with arguments that are checked; one more argument, which was. */
+poprt_status prt_manager_add_entry(prt_pass_manager *pm, const char *pass, const char *stage,
+    uint32_t n_args, const prt_pass_arg *args);
+poprt_status prt_manager_add_arg(prt_pass_manager *pm, prt_entry *e, const prt_pass_arg *arg);
+/* Makes one apply_ir_pass of passes that follow each other: gather.c. */
+poprt_status prt_manager_gather(prt_pass_manager *pm);
 
 #endif

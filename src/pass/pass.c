@@ -6,10 +6,11 @@
 #include <stdio.h>
 
 #include "base/list.h"
+#include "base/nearest.h"
 #include "ir/text.h"
 #include "pass/rewrite.h"
 
-enum { MAX_DEPTH = 256 }; /* of regions */
+enum { MAX_DEPTH = 256 /* of regions */, MAX_NEAR = 64 };
 
 /* ---- options */
 
@@ -65,13 +66,24 @@ static poprt_status check_value(const prt_pass_def *def, const prt_pass_option *
     }
 }
 
+static poprt_status unknown_option(const prt_pass_def *def, const char *key)
+{
+    const char *names[MAX_NEAR] = { NULL };
+    char near[256];
+    const uint32_t n = def->n_options < MAX_NEAR ? def->n_options : MAX_NEAR;
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = def->options[i].name;
+    prt_nearest(key, names, n, near, sizeof(near));
+    return prt_fail(POPRT_E_ARG, key, "pass %s has no option '%.100s'%s%s", def->name, key,
+        n != 0 ? "; nearest: " : "", near);
+}
+
 poprt_status prt_pass_check_args(const prt_pass_def *def, uint32_t n_args, const prt_pass_arg *args)
 {
     for (uint32_t i = 0; i < n_args; i++) {
         const prt_pass_option *option = find_option(def, args[i].key);
         if (option == NULL)
-            return prt_fail(POPRT_E_ARG, args[i].key, "pass %s has no option '%.100s'", def->name,
-                args[i].key);
+            return unknown_option(def, args[i].key);
         PRT_TRY(check_value(def, option, args[i].value));
     }
     return POPRT_OK;

@@ -108,7 +108,7 @@ static const prt_pass_def passes[] = {
         .value = value_ },
 #define GIVE(option, key_) { .kind = PRT_STEP_GIVE, .key = #key_, .value = #option },
 #define SPREAD(key_) { .kind = PRT_STEP_SPREAD, .key = #key_ },
-#define INSERT(key_) { .kind = PRT_STEP_INSERT, .key = #key_ },
+#define INSERT(key_, options_) { .kind = PRT_STEP_INSERT, .key = #key_, .value = #options_ },
 #define PIPELINE_END(id)                                                                           \
     }                                                                                              \
     ;
@@ -132,7 +132,7 @@ static const prt_pass_def passes[] = {
 #define UNLESS(key, value, pass)
 #define GIVE(option, key)
 #define SPREAD(key)
-#define INSERT(key)
+#define INSERT(key, options)
 #define PIPELINE_END(id)
 static const prt_pipeline pipelines[] = {
 #include "pass/pipelines.def"
@@ -207,7 +207,7 @@ static const char *const pipeline_names[] = {
 #define UNLESS(key, value, pass)
 #define GIVE(option, key)
 #define SPREAD(key)
-#define INSERT(key)
+#define INSERT(key, options)
 #define PIPELINE_END(id)
 #include "pass/pipelines.def"
 #undef PIPELINE_BEGIN

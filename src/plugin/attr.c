@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attr.c — attributes between our typed structs and the one struct that plug-ins know. */
+/* attr.c — attributes between our typed structs and the one struct that plug-ins know; types. */
 #include "plugin/parts.h"
 
 enum { MAX_ITEMS = 1 << 24 };
@@ -98,4 +98,16 @@ poprt_status prt_plugin_take_attr(prt_arena *arena, const prt_attr_def *row, uin
     }
     *(uint64_t *)attrs |= (uint64_t)1 << index;
     return POPRT_OK;
+}
+
+poprt_type prt_plugin_show_type(const prt_type *type)
+{
+    poprt_type t = { .dtype = POPRT_DTYPE_UNDEFINED, .rank = -1 };
+    if (prt_type_is_tensor(type)) {
+        t.dtype = type->dtype;
+        t.rank = type->rank <= POPRT_PLUGIN_MAX_RANK ? type->rank : -1;
+    }
+    for (int32_t i = 0; i < t.rank; i++)
+        t.dims[i] = type->dims[i] != PRT_DIM_UNKNOWN ? type->dims[i] : -1;
+    return t;
 }

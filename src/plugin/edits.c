@@ -145,7 +145,7 @@ static poprt_status graph_add_node(poprt_graph *graph, poprt_node *before,
     prt_module *m = g->module;
     poprt_node_form f;
     prt_str domain, name;
-    PRT_TRY(prt_plugin_import(&f, sizeof(f), form, "poprt_node_form"));
+    PRT_TRY(prt_plugin_import(&f, sizeof(f), sizeof(f), form, "poprt_node_form"));
     PRT_TRY(check_form(&f));
     if (before != NULL)
         PRT_TRY(check_node(op_of(before)));

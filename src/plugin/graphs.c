@@ -177,15 +177,7 @@ static const char *value_name(const poprt_value *value)
 
 static poprt_status value_type(const poprt_value *value, poprt_type *out)
 {
-    const prt_type *type = value_of(value)->type;
-    poprt_type t = { .dtype = POPRT_DTYPE_UNDEFINED, .rank = -1 };
-    if (prt_type_is_tensor(type)) {
-        t.dtype = type->dtype;
-        t.rank = type->rank <= POPRT_PLUGIN_MAX_RANK ? type->rank : -1;
-    }
-    for (int32_t i = 0; i < t.rank; i++)
-        t.dims[i] = type->dims[i] != PRT_DIM_UNKNOWN ? type->dims[i] : -1;
-    *out = t;
+    *out = prt_plugin_show_type(value_of(value)->type);
     return POPRT_OK;
 }
 

@@ -48,8 +48,9 @@ poprt_status prt_plugins_load(prt_plugins *plugins, const char *path)
     void *library = NULL;
     if (ends_with(path, ".py"))
         return prt_fail_in_file(prt_fail(POPRT_E_PLUGIN, "plug-in",
-            "Python files cannot be loaded: write the passes and shape functions in C, by "
-            "poprt/plugin.h, and give the shared object"), path);
+            "Python files cannot be loaded: write passes, shape functions and operators in C, by "
+            "poprt/plugin.h, build a shared object (cc -shared -fPIC mine.c -o mine.so) and give "
+            "that; tests/plugin/replace_add.c is an example, README.md has more (Plug-ins)"), path);
     PRT_TRY(prt_fail_in_file(open_library(path, &library), path));
     if (!PRT_VEC_PUSH(plugins->arena, &plugins->libraries, library)) {
         (void)dlclose(library);

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * op.c — operators of plug-ins: a row of the operator table made from a record, hooks that call the
- * record's, and what the host does for them. All inputs and outputs are tensors of any numeric
- * type; what fits is for the plug-in's infer to say.
+ * record's, and what the host does for them. All inputs and outputs are tensors, of strings only
+ * where the record says so; what fits is for the plug-in's infer to say.
  */
+#include <stddef.h>
 #include <stdio.h>
 
 #include "plugin/parts.h"
 
 enum { MAX_SLOTS = 64, MAX_ATTRS = 63 };
-
-static const prt_plugin_op *op_of(const prt_op_def *def)
-{
-    return (const prt_plugin_op *)(const void *)def;
-}
 
 static const prt_infer *infer_of(const poprt_infer *c)
 {
@@ -29,7 +25,7 @@ static prt_eval *eval_of(const poprt_eval *c)
 
 static poprt_status run_infer(prt_infer *c)
 {
-    const prt_plugin_op *op = op_of(c->def);
+    const prt_plugin_op *op = prt_plugin_op_of(c->def);
     prt_plugin_enter();
     return prt_plugin_leave(op->plugin, op->row.def.key, c->origin.data,
         op->record.infer(&op->plugin->all->host, (poprt_infer *)(void *)c));
@@ -38,7 +34,7 @@ static poprt_status run_infer(prt_infer *c)
 /* Every output that is wanted must have got its memory, by infer or by the hook. */
 static poprt_status run_eval(prt_eval *c)
 {
-    const prt_plugin_op *op = op_of(c->def);
+    const prt_plugin_op *op = prt_plugin_op_of(c->def);
     prt_plugin_enter();
     PRT_TRY(prt_plugin_leave(op->plugin, op->row.def.key, c->origin.data,
         op->record.eval(&op->plugin->all->host, (poprt_eval *)(void *)c)));
@@ -52,7 +48,7 @@ static poprt_status run_eval(prt_eval *c)
 
 /* ---- for infer */
 
-static poprt_status no_slot(const char *what, uint32_t index)
+poprt_status prt_plugin_no_slot(const char *what, uint32_t index)
 {
     return prt_fail(POPRT_E_ARG, NULL, "there is no %s %u", what, index);
 }
@@ -67,7 +63,7 @@ static uint32_t infer_outputs(const poprt_infer *context)
     return infer_of(context)->n_out;
 }
 
-static poprt_status get_attr(const prt_op_def *def, const void *attrs, const char *name,
+poprt_status prt_plugin_get_attr(const prt_op_def *def, const void *attrs, const char *name,
     poprt_attr *out)
 {
     const uint32_t index = name != NULL ? prt_op_attr(def, prt_str_of(name)) : UINT32_MAX;
@@ -79,7 +75,7 @@ static poprt_status get_attr(const prt_op_def *def, const void *attrs, const cha
 
 static poprt_status infer_attr(const poprt_infer *context, const char *name, poprt_attr *out)
 {
-    return get_attr(infer_of(context)->def, infer_of(context)->attrs, name, out);
+    return prt_plugin_get_attr(infer_of(context)->def, infer_of(context)->attrs, name, out);
 }
 
 static int32_t infer_has_input(const poprt_infer *context, uint32_t input)
@@ -96,7 +92,7 @@ static poprt_status infer_input(const poprt_infer *context, uint32_t input, popr
 {
     const prt_infer *c = infer_of(context);
     if (!prt_infer_has(c, input))
-        return no_slot("input", input);
+        return prt_plugin_no_slot("input", input);
     const prt_shape *s = &c->in[input];
     *out = (poprt_type){ .dtype = s->dtype,
         .rank = s->kind == PRT_VALUE_TENSOR ? s->rank : PRT_RANK_UNKNOWN };
@@ -111,7 +107,7 @@ static poprt_status infer_integers(const poprt_infer *context, uint32_t input, i
     const prt_infer *c = infer_of(context);
     *count = 0;
     if (!prt_infer_has(c, input))
-        return no_slot("input", input);
+        return prt_plugin_no_slot("input", input);
     if (!prt_infer_ints(c, input, to, most, count))
         *count = 0;
     for (uint32_t i = 0; i < *count; i++)
@@ -120,6 +116,13 @@ static poprt_status infer_integers(const poprt_infer *context, uint32_t input, i
             return POPRT_OK;
         }
     return POPRT_OK;
+}
+
+/* Element types that outputs may have. */
+static bool is_dtype(const prt_op_def *def, int32_t dtype)
+{
+    const bool strings = (prt_plugin_op_of(def)->record.flags & POPRT_OP_STRINGS) != 0;
+    return dtype >= 0 && dtype < PRT_DTYPE_COUNT && (dtype != PRT_DTYPE_string || strings);
 }
 
 /* A dim as ours: expressions must be of this model. */
@@ -136,11 +139,11 @@ static poprt_status infer_output(poprt_infer *context, uint32_t output, const po
     prt_infer *c = (prt_infer *)(void *)context;
     int64_t dims[PRT_MAX_RANK];
     if (output >= c->n_out)
-        return no_slot("output", output);
+        return prt_plugin_no_slot("output", output);
     if (type->rank < -1 || type->rank > PRT_MAX_RANK)
         return prt_fail(POPRT_E_LIMIT, NULL, "output %u has rank %d, allowed are -1 to %d", output,
             type->rank, PRT_MAX_RANK);
-    if (type->dtype < 0 || type->dtype >= PRT_DTYPE_COUNT || type->dtype == PRT_DTYPE_string)
+    if (!is_dtype(c->def, type->dtype))
         return prt_fail(POPRT_E_TYPE, NULL, "output %u has element type %d, which is none for it",
             output, type->dtype);
     for (int32_t i = 0; i < type->rank; i++)
@@ -163,7 +166,7 @@ static uint32_t eval_outputs(const poprt_eval *context)
 
 static poprt_status eval_attr(const poprt_eval *context, const char *name, poprt_attr *out)
 {
-    return get_attr(eval_of(context)->def, eval_of(context)->attrs, name, out);
+    return prt_plugin_get_attr(eval_of(context)->def, eval_of(context)->attrs, name, out);
 }
 
 static int32_t eval_has_input(const poprt_eval *context, uint32_t input)
@@ -176,7 +179,7 @@ static int32_t eval_has_output(const poprt_eval *context, uint32_t output)
     return prt_eval_wants(eval_of(context), output);
 }
 
-static void show_tensor(const prt_tensor *t, poprt_tensor *out)
+void prt_plugin_show_tensor(const prt_tensor *t, poprt_tensor *out)
 {
     *out = (poprt_tensor){ .data = t->data, .size = t->size, .dims = t->dims, .rank = t->rank,
         .dtype = t->dtype };
@@ -186,8 +189,8 @@ static poprt_status eval_input(const poprt_eval *context, uint32_t input, poprt_
 {
     const prt_eval *c = eval_of(context);
     if (!prt_eval_has(c, input))
-        return no_slot("input", input);
-    show_tensor(c->in[input], out);
+        return prt_plugin_no_slot("input", input);
+    prt_plugin_show_tensor(c->in[input], out);
     return POPRT_OK;
 }
 
@@ -202,8 +205,8 @@ static poprt_status eval_output(poprt_eval *context, uint32_t output, int32_t dt
 {
     prt_eval *c = eval_of(context);
     if (!prt_eval_wants(c, output))
-        return no_slot("wanted output", output);
-    if (dtype <= PRT_DTYPE_undefined || dtype >= PRT_DTYPE_COUNT || dtype == PRT_DTYPE_string ||
+        return prt_plugin_no_slot("wanted output", output);
+    if (dtype == PRT_DTYPE_undefined || !is_dtype(c->def, dtype) ||
         rank > PRT_MAX_RANK || (rank != 0 && dims == NULL))
         return prt_fail(POPRT_E_ARG, NULL, "output %u: element type %d, rank %u is no tensor here",
             output, dtype, rank);
@@ -215,7 +218,28 @@ static poprt_status eval_output(poprt_eval *context, uint32_t output, int32_t dt
         return prt_fail(POPRT_E_SHAPE, NULL,
             "output %u is not of the type that infer gave it", output);
     PRT_TRY(prt_eval_shape(c, output, dtype, rank, dims));
-    show_tensor(c->out[output], out);
+    prt_plugin_show_tensor(c->out[output], out);
+    return POPRT_OK;
+}
+
+static poprt_status eval_set_string(poprt_eval *context, uint32_t output, size_t index,
+    const char *bytes, size_t size)
+{
+    prt_eval *c = eval_of(context);
+    const prt_tensor *t = prt_eval_wants(c, output) ? c->out[output] : NULL;
+    if (t == NULL || t->kind != PRT_VALUE_TENSOR || t->dtype != PRT_DTYPE_string ||
+        t->data == NULL || index >= prt_tensor_count(t) || (bytes == NULL && size != 0))
+        return prt_fail(POPRT_E_ARG, NULL, "there is no string %zu in output %u, or no text for it",
+            index, output);
+    if (size >= UINT32_MAX)
+        return prt_fail(POPRT_E_LIMIT, NULL, "a string has %zu bytes, fewer than 2^32 - 1 may be",
+            size);
+    char *text = c->host->alloc(c, output, size + 1);
+    if (text == NULL)
+        return POPRT_E_NOMEM;
+    if (size != 0)
+        memcpy(text, bytes, size);
+    ((poprt_string *)t->data)[index] = (poprt_string){ text, size };
     return POPRT_OK;
 }
 
@@ -247,6 +271,7 @@ void prt_plugin_host_ops(poprt_host *host)
     host->eval_has_output = eval_has_output;
     host->eval_input = eval_input;
     host->eval_output = eval_output;
+    host->eval_set_string = eval_set_string;
     host->eval_scratch = eval_scratch;
     host->eval_check = eval_check;
 }
@@ -335,14 +360,16 @@ poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *recor
     prt_plugin_op *op = PRT_NEW(arena, prt_plugin_op);
     if (op == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_plugin_import(&op->record, sizeof(op->record), record, "poprt_plugin_op"));
+    PRT_TRY(prt_plugin_import(&op->record, sizeof(op->record), offsetof(poprt_plugin_op, lower),
+        record, "poprt_plugin_op"));
     const poprt_plugin_op *r = &op->record;
     PRT_TRY(check(r));
     const char *domain =
         r->domain == NULL || strcmp(r->domain, "ai.onnx") == 0 ? "" : r->domain;
     op->plugin = plugin;
     op->hooks = (prt_op_hooks){ .infer = run_infer, .eval = r->eval != NULL ? run_eval : NULL };
-    op->type = (prt_type_def){ "T", PRT_T_ALL & ~PRT_T(string) };
+    const bool strings = (r->flags & POPRT_OP_STRINGS) != 0;
+    op->type = (prt_type_def){ "T", strings ? PRT_T_ALL : PRT_T_ALL & ~PRT_T(string) };
     op->row.plugin = plugin->name;
     prt_op_def *def = &op->row.def;
     *def = (prt_op_def){ .key = make_key(arena, domain, r->name),
@@ -363,6 +390,7 @@ poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *recor
     if (def->key == NULL || def->in == NULL || def->out == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(make_attrs(arena, r, def));
+    PRT_TRY(prt_plugin_take_kernels(op));
     *out = op;
     return POPRT_OK;
 }

@@ -20,6 +20,7 @@ typedef struct prt_plugin_op {
     prt_type_def type;
     prt_plugin *plugin;
     poprt_plugin_op record;
+    const poprt_plugin_kernel *kernels; /* as many as the record's, and as far as they are known */
 } prt_plugin_op;
 
 /* A pass or a pattern, likewise. */
@@ -59,8 +60,30 @@ void prt_plugin_enter(void);
 poprt_status prt_plugin_leave(const prt_plugin *plugin, const char *what, const char *subject,
     poprt_status status);
 
-/* Our copy of a record of another version: what the plug-in does not know is zero. */
-poprt_status prt_plugin_import(void *ours, size_t our_size, const void *theirs, const char *what);
+/* Our copy of a record of another version: what the plug-in does not know is zero. `least` is the
+ * size of the first version. */
+poprt_status prt_plugin_import(void *ours, size_t our_size, size_t least, const void *theirs,
+    const char *what);
+
+/* A name of letters, digits and '_'; of other characters, too, where it is more than a word. */
+bool prt_plugin_is_name(const char *text, bool word);
+
+/* The operator of a context. */
+static inline const prt_plugin_op *prt_plugin_op_of(const prt_op_def *def)
+{
+    return (const prt_plugin_op *)(const void *)def;
+}
+
+/* op.c: an attribute of a context, by name; a tensor as hooks see it; a slot that is not there. */
+poprt_status prt_plugin_get_attr(const prt_op_def *def, const void *attrs, const char *name,
+    poprt_attr *out);
+void prt_plugin_show_tensor(const prt_tensor *t, poprt_tensor *out);
+poprt_status prt_plugin_no_slot(const char *what, uint32_t index);
+
+/* kernel.c: the kernels of an operator's record, checked, and what runs them. */
+poprt_status prt_plugin_take_kernels(prt_plugin_op *op);
+/* lower.c: the hook that asks the record's. */
+poprt_status prt_plugin_run_lower(prt_lower *c);
 
 /* op.c, pass.c: a row from a record, checked. */
 poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *record,
@@ -72,7 +95,9 @@ poprt_status prt_plugin_make_pattern(prt_plugin *plugin, const poprt_plugin_patt
 
 /* An attribute as plug-ins see it; POPRT_E_UNSUPPORTED for kinds that they do not. */
 poprt_status prt_plugin_show_attr(const prt_attr_def *row, const void *attrs, poprt_attr *out);
-/* The other way, copied into an arena, and marked as given. */
+/* A type, likewise. */
+poprt_type prt_plugin_show_type(const prt_type *type);
+/* An attribute the other way, copied into an arena, and marked as given. */
 poprt_status prt_plugin_take_attr(prt_arena *arena, const prt_attr_def *row, uint32_t index,
     const poprt_attr *attr, void *attrs);
 /* Whether an attribute has a name, a kind and what goes with it. */
@@ -80,6 +105,8 @@ poprt_status prt_plugin_check_attr(const poprt_attr *attr);
 
 /* The host's functions by what they are for. */
 void prt_plugin_host_ops(poprt_host *host);
+void prt_plugin_host_lower(poprt_host *host);
+void prt_plugin_host_kernels(poprt_host *host);
 void prt_plugin_host_graphs(poprt_host *host);
 void prt_plugin_host_edits(poprt_host *host);
 void prt_plugin_host_passes(poprt_host *host);

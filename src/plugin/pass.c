@@ -238,7 +238,8 @@ poprt_status prt_plugin_make_pass(prt_plugin *plugin, const poprt_plugin_pass *r
 {
     prt_plugin_pass *pass = NULL;
     PRT_TRY(make(plugin, &pass));
-    PRT_TRY(prt_plugin_import(&pass->pass, sizeof(pass->pass), record, "poprt_plugin_pass"));
+    PRT_TRY(prt_plugin_import(&pass->pass, sizeof(pass->pass), sizeof(pass->pass), record,
+        "poprt_plugin_pass"));
     PRT_TRY(set_name(pass, pass->pass.name, pass->pass.doc));
     if (pass->pass.run == NULL)
         return prt_fail(POPRT_E_PLUGIN, pass->def.name, "the pass has no function `run`");
@@ -255,7 +256,8 @@ poprt_status prt_plugin_make_pattern(prt_plugin *plugin, const poprt_plugin_patt
     prt_pattern *parsed = NULL;
     PRT_TRY(make(plugin, &pass));
     poprt_plugin_pattern *pattern = &pass->pattern;
-    PRT_TRY(prt_plugin_import(pattern, sizeof(*pattern), record, "poprt_plugin_pattern"));
+    PRT_TRY(prt_plugin_import(pattern, sizeof(*pattern), sizeof(*pattern), record,
+        "poprt_plugin_pattern"));
     PRT_TRY(set_name(pass, pattern->name, pattern->doc));
     if (pattern->rewrite == NULL)
         return prt_fail(POPRT_E_PLUGIN, pass->def.name, "the pattern has no function `rewrite`");

@@ -36,21 +36,21 @@ const prt_pass_def *prt_plugins_pass(const prt_plugins *plugins, size_t index)
     return index < plugins->passes.count ? &plugins->passes.data[index]->def : NULL;
 }
 
-/* A record up to the first version's end must be there. */
-poprt_status prt_plugin_import(void *ours, size_t our_size, const void *theirs, const char *what)
+poprt_status prt_plugin_import(void *ours, size_t our_size, size_t least, const void *theirs,
+    const char *what)
 {
     size_t size;
     if (theirs == NULL)
         return prt_fail(POPRT_E_PLUGIN, "plug-in", "a %s of its list is NULL", what);
     memcpy(&size, theirs, sizeof(size));
-    if (size < our_size || size > MAX_RECORD_SIZE)
+    if (size < least || size > MAX_RECORD_SIZE)
         return prt_fail(POPRT_E_PLUGIN, "plug-in",
             "struct_size of a %s is %zu, and at least %zu is needed: set it to sizeof the struct",
-            what, size, our_size);
+            what, size, least);
     return prt_import(ours, our_size, theirs, size, what);
 }
 
-static bool is_name(const char *text, bool word)
+bool prt_plugin_is_name(const char *text, bool word)
 {
     size_t n = 0;
     if (text == NULL)
@@ -87,7 +87,7 @@ static poprt_status add_op(prt_plugin *plugin, const poprt_plugin_op *record)
 static poprt_status keep_pass(prt_plugins *all, prt_plugin_pass *pass)
 {
     const char *owner = NULL;
-    if (!is_name(pass->def.name, true))
+    if (!prt_plugin_is_name(pass->def.name, true))
         return prt_fail(POPRT_E_PLUGIN, "plug-in",
             "a pass needs a name of letters, digits and '_', at most %d", MAX_NAME);
     if (prt_pass_find(pass->def.name) != NULL)
@@ -122,7 +122,7 @@ static poprt_status add_records(prt_plugin *plugin)
 
 static poprt_status check(const prt_plugins *plugins, const poprt_plugin *r)
 {
-    if (!is_name(r->name, false))
+    if (!prt_plugin_is_name(r->name, false))
         return prt_fail(POPRT_E_PLUGIN, "plug-in",
             "needs a name of letters, digits, blanks and _.-/:, at most %d", MAX_NAME);
     if (r->version == NULL)
@@ -153,7 +153,8 @@ poprt_status prt_plugins_add(prt_plugins *plugins, const poprt_plugin *record)
         return prt_fail(POPRT_E_VERSION, "plug-in",
             "is made for plug-in interface %u, this library has %d: build it against this "
             "version's poprt/plugin.h", record->abi, POPRT_PLUGIN_ABI);
-    PRT_TRY(prt_plugin_import(&plugin->record, sizeof(plugin->record), record, "poprt_plugin"));
+    PRT_TRY(prt_plugin_import(&plugin->record, sizeof(plugin->record),
+        sizeof(plugin->record), record, "poprt_plugin"));
     PRT_TRY(check(plugins, &plugin->record));
     plugin->all = plugins;
     plugin->name = plugin->record.name;

@@ -6,6 +6,7 @@
  * written. How buffers share memory is sharing.c's.
  */
 #include "op/op.h"
+#include "program/lowered.h"
 #include "program/sharing.h"
 
 static poprt_status bad(const prt_block *block, const char *what)
@@ -158,6 +159,12 @@ static poprt_status check_step(const prt_program *p, uint32_t block, const prt_s
             return bad(b, "a step writes into an input or constant");
     }
     const prt_eval_params *params = &p->params[step->params];
+#ifndef PRT_NO_COMPILER
+    if ((step->kernel == PRT_KERNEL_plugin) != (params->lowered != NULL))
+        return bad(b, "a step is of no known kind");
+    if (params->lowered != NULL)
+        PRT_TRY(prt_lowered_check(p, step));
+#endif
     for (uint32_t i = 0; i < params->n_regions; i++) {
         const uint32_t body = params->regions[i];
         if (body >= p->n_blocks || body <= block || p->blocks[body].parent != block ||

@@ -9,9 +9,17 @@
 #include "program/program.h"
 
 /* 2 has views and parts (prt_space), and says what became of the model's nodes; 3 names the plug-in
- * of each operator that is in no table; 4 says how many models were fused. Earlier formats are
- * read; written is the earliest that says all there is to say, from 2 on. */
-enum { PRT_CODEC_OLDEST = 1, PRT_CODEC_PLAIN = 2, PRT_CODEC_PLUGINS = 3, PRT_CODEC_VERSION = 4 };
+ * of each operator that is in no table; 4 has kernels of plug-ins, and says how many models were
+ * fused. Earlier formats are read; the first one that has all a program needs is written, from 2
+ * on. */
+enum {
+    PRT_CODEC_OLDEST = 1,
+    PRT_CODEC_PLAIN = 2,
+    PRT_CODEC_PLUGIN = 3,
+    PRT_CODEC_LOWERED = 4,
+    PRT_CODEC_FUSED = 4,
+    PRT_CODEC_VERSION = 4
+};
 
 /* The payload, in `arena`. */
 poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, const void **bytes,

@@ -140,25 +140,69 @@ static void put_attr(sink *s, uint32_t kind, const void *at)
     }
 }
 
-/* Whether some operator is a plug-in's. */
-static bool needs_plugin(const prt_program *program)
+#ifdef PRT_NO_COMPILER
+/* Of what is read without plug-ins. */
+static uint32_t version_for(const prt_program *program)
 {
-    for (uint32_t i = 0; i < program->n_params; i++)
-        if (prt_op_plugin(program->params[i].def) != NULL)
-            return true;
-    return false;
+    return program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
 }
 
-static void put_params(sink *s, const prt_eval_params *p, bool plugins)
+static void put_plugin(sink *s, const prt_op_def *def)
+{
+    (void)def;
+    put_u32(s, 0);
+}
+#else
+/* The format that has what the operators and fused models need. */
+static uint32_t version_for(const prt_program *program)
+{
+    uint32_t version = program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
+    for (uint32_t i = 0; i < program->n_params; i++) {
+        if (program->params[i].lowered != NULL)
+            return PRT_CODEC_LOWERED;
+        if (prt_op_plugin(program->params[i].def) != NULL)
+            version = version > PRT_CODEC_PLUGIN ? version : PRT_CODEC_PLUGIN;
+    }
+    return version;
+}
+
+static void put_plugin(sink *s, const prt_op_def *def)
+{
+    const char *plugin = prt_op_plugin(def);
+    put_str(s, prt_str_of(plugin != NULL ? plugin : ""));
+}
+
+/* The kernel by its name, and what it needs. */
+static void put_lowered(sink *s, const prt_op_def *def, const prt_lowered *how)
+{
+    put_u32(s, how != NULL);
+    if (how == NULL)
+        return;
+    put_str(s, prt_str_of(prt_op_row_of(def)->kernels[how->kernel]));
+    put_u64(s, how->scratch);
+    put_u64(s, how->items);
+    put_u64(s, how->over);
+    put_u64(s, how->from);
+    put_u32(s, how->n_constants);
+    for (uint32_t i = 0; i < how->n_constants; i++)
+        put_u32(s, how->constants[i]);
+    put_u32(s, how->n_dropped);
+    for (uint32_t i = 0; i < how->n_dropped; i++) {
+        put_u32(s, how->dropped[i].input);
+        put_type(s, how->dropped[i].type);
+    }
+}
+#endif
+
+static void put_params(sink *s, const prt_eval_params *p, uint32_t version)
 {
     const prt_op_def *def = p->def;
-    const char *plugin = prt_op_plugin(def);
     put_str(s, prt_str_of(def->domain));
     put_str(s, prt_str_of(def->name));
     put_str(s, p->origin);
     put_str(s, p->merged);
-    if (plugins)
-        put_str(s, prt_str_of(plugin != NULL ? plugin : ""));
+    if (version >= PRT_CODEC_PLUGIN)
+        put_plugin(s, def);
     put_u32(s, def->n_attrs);
     for (uint32_t i = 0; i < def->n_attrs; i++) {
         put_str(s, prt_str_of(def->attrs[i].name));
@@ -169,6 +213,10 @@ static void put_params(sink *s, const prt_eval_params *p, bool plugins)
     put_u32(s, p->n_regions);
     for (uint32_t i = 0; i < p->n_regions; i++)
         put_u32(s, p->regions[i]);
+#ifndef PRT_NO_COMPILER
+    if (version >= PRT_CODEC_LOWERED && prt_op_plugin(def) != NULL)
+        put_lowered(s, def, p->lowered);
+#endif
 }
 
 static void put_block(sink *s, const prt_block *b)
@@ -235,8 +283,8 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
     size_t *size)
 {
     sink s = { .arena = arena };
-    const bool fused = program->n_graphs != 0, plugins = fused || needs_plugin(program);
-    put_u32(&s, fused ? PRT_CODEC_VERSION : plugins ? PRT_CODEC_PLUGINS : PRT_CODEC_PLAIN);
+    const uint32_t version = version_for(program);
+    put_u32(&s, version);
     put_str(&s, program->source);
     put_dims(&s, program->dims);
     put_u32(&s, program->n_constants);
@@ -251,7 +299,7 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
         put_u32(&s, program->args[i]);
     put_u32(&s, program->n_params);
     for (uint32_t i = 0; i < program->n_params; i++)
-        put_params(&s, &program->params[i], plugins);
+        put_params(&s, &program->params[i], version);
     put_u32(&s, program->n_blocks);
     for (uint32_t i = 0; i < program->n_blocks; i++)
         put_block(&s, &program->blocks[i]);
@@ -261,7 +309,7 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
         put_str(&s, program->gone[i].op);
         put_str(&s, program->gone[i].pass);
     }
-    if (fused)
+    if (version >= PRT_CODEC_FUSED)
         put_u32(&s, program->n_graphs);
     if (s.failed)
         return POPRT_E_NOMEM;

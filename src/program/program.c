@@ -59,7 +59,7 @@ void prt_program_release(prt_program *program)
 prt_blob *prt_program_weight(const prt_program *program, uint32_t constant)
 {
     prt_constant *c = &program->constants[constant];
-    if ((uintptr_t)c->blob->data % 16 == 0)
+    if ((uintptr_t)c->blob->data % (c->is_prepared ? PRT_BUFFER_ALIGN : 16) == 0)
         return c->blob;
     prt_blob *known = atomic_load_explicit(&c->aligned, memory_order_acquire);
     if (known != NULL)

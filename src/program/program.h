@@ -20,6 +20,7 @@
 
 #include "base/blob.h"
 #include "base/vec.h"
+#include "op/lower.h"
 #include "tensor/type.h"
 
 #define PRT_NO_BUFFER UINT32_MAX /* an absent argument */
@@ -50,6 +51,7 @@ typedef struct prt_constant {
     const prt_type *type;
     prt_blob *blob; /* bytes, at any address; poprt_string[] for strings */
     _Atomic(prt_blob *) aligned; /* copy at an address fit for kernels, made when first needed */
+    bool is_prepared; /* for a plug-in's kernel, at the start of a cache line */
 } prt_constant;
 
 struct prt_op_def;
@@ -64,7 +66,7 @@ typedef enum prt_kernel_id {
 
 const char *prt_kernel_name(uint32_t kernel);
 
-/* Parameters of an `eval` step. */
+/* Parameters of a step. */
 typedef struct prt_eval_params {
     const struct prt_op_def *def;
     const void *attrs;
@@ -72,6 +74,7 @@ typedef struct prt_eval_params {
     prt_str merged; /* other nodes that became part of it, '+' between */
     uint32_t n_regions;
     const uint32_t *regions; /* blocks, in the order of the operator's regions */
+    const prt_lowered *lowered; /* of a `plugin` step; else NULL */
 } prt_eval_params;
 
 typedef struct prt_step {

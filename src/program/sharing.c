@@ -28,6 +28,15 @@ static poprt_status bad(const prt_block *block, const char *what)
     return prt_fail(POPRT_E_PARSE, block->name.data, "program is inconsistent: %s", what);
 }
 
+bool prt_sharing_in_place(const prt_eval_params *params, uint32_t n_in, uint32_t in)
+{
+#ifndef PRT_NO_COMPILER
+    if (params->lowered != NULL)
+        return in < n_in && in < 64 && (params->lowered->over >> in & 1) != 0;
+#endif
+    return prt_alias_in_place(params->def, n_in, in);
+}
+
 poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *buffer)
 {
     const prt_type *type = buffer->type;
@@ -115,7 +124,7 @@ static poprt_status make_view(const checker *c, const prt_step *step, uint32_t o
         const uint32_t space = c->block->buffers[of->root].space;
         const bool view = i == 0 && prt_alias_may_view(def) && space != PRT_SPACE_DYNAMIC;
         if (!view && (out != args[step->n_in] || space != PRT_SPACE_PLANNED ||
-                         !prt_alias_in_place(def, step->n_in, i)))
+                         !prt_sharing_in_place(&c->program->params[step->params], step->n_in, i)))
             return bad(c->block, "a step cannot make the view that it is said to");
         c->places[out] = *of;
         return POPRT_OK;
@@ -136,7 +145,7 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
         if (args[i] == PRT_NO_BUFFER || is_apart(&c->places[args[i]], out) || moves)
             continue;
         const bool in_place = i < step->n_in && o == 0 && is_same(&c->places[args[i]], out) &&
-            prt_alias_in_place(def, step->n_in, i);
+            prt_sharing_in_place(&c->program->params[step->params], step->n_in, i);
         if (!in_place)
             return bad(c->block, "a step writes what it reads");
     }

@@ -11,6 +11,9 @@
  * what it is a view of. */
 bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b);
 
+/* Output 0 of a step may be written over its input `in`. */
+bool prt_sharing_in_place(const prt_eval_params *params, uint32_t n_in, uint32_t in);
+
 /* A view or part by itself: names a buffer of the block, and a part lies inside of it. */
 poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *buffer);
 

@@ -270,6 +270,20 @@ poprt_status prt_frames_resolve(prt_session *s)
 
 /* ---- inferring and checking ---- */
 
+#ifndef PRT_NO_COMPILER
+/* Types of inputs that a kernel of a plug-in does without. */
+static void show_dropped(prt_session *s, const prt_lowered *how)
+{
+    for (uint32_t i = 0; how != NULL && i < how->n_dropped; i++) {
+        const prt_type *type = how->dropped[i].type;
+        prt_shape *shape = &s->infer_shapes[how->dropped[i].input];
+        *shape = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = type->dtype, .rank = type->rank };
+        for (int32_t k = 0; k < type->rank; k++)
+            shape->dims[k] = type->dims[k];
+    }
+}
+#endif
+
 prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step)
 {
     prt_shape *out = s->infer_shapes + step->n_in;
@@ -277,6 +291,9 @@ prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step)
         out[i].kind = step->out[i] != NULL ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
     memset(s->infer_content, 0, (step->n_in + step->n_out) * sizeof(prt_content));
     prt_arena_reset(s->infer_scratch);
+#ifndef PRT_NO_COMPILER
+    show_dropped(s, step->params->lowered);
+#endif
     return (prt_infer){ .def = step->params->def, .attrs = step->params->attrs,
         .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out,
         .in = s->infer_shapes, .content = s->infer_content, .out = out,

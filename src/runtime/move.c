@@ -4,12 +4,13 @@
  * is left alone; the rest is moved, also where a file has put both into the same memory.
  */
 #include "op/alias.h"
+#include "program/sharing.h"
 #include "runtime/frame.h"
 
 bool prt_frame_is_over(const prt_frame_step *step)
 {
     if (step->over == 0 ||
-        !prt_alias_in_place(step->params->def, step->n_in, step->over - 1u))
+        !prt_sharing_in_place(step->params, step->n_in, step->over - 1u))
         return false;
     const prt_tensor *x = step->in[step->over - 1], *y = step->out[0];
     return x->kind == PRT_VALUE_TENSOR && y->kind == PRT_VALUE_TENSOR && x->dtype == y->dtype &&
@@ -19,10 +20,11 @@ bool prt_frame_is_over(const prt_frame_step *step)
 
 bool prt_frame_may_eval(const prt_frame_step *step)
 {
-    const prt_op_def *def = step->params->def;
-    if (!step->tangled || prt_alias_in_place(def, step->n_in, 0) ||
-        prt_alias_in_place(def, step->n_in, 1))
+    if (!step->tangled)
         return true;
+    for (uint32_t i = 0; i < step->n_in; i++)
+        if (prt_sharing_in_place(step->params, step->n_in, i))
+            return true;
     (void)prt_fail(POPRT_E_PARSE, step->params->origin.data,
         "program is inconsistent: a result lies in the memory of an input");
     return false;

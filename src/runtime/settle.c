@@ -135,12 +135,45 @@ static poprt_status settle_mode(prt_frame *f, prt_frame_step *step)
     return POPRT_OK;
 }
 
+#ifndef PRT_NO_COMPILER
+/* A kernel of a plug-in runs until a weight that it was prepared from is replaced; then
+ * eval does, if all its inputs are there. Without fast forms eval runs where it can. */
+static poprt_status settle_kernel(const prt_frame *f, prt_frame_step *step)
+{
+    const prt_session *s = f->session;
+    const prt_lowered *how = step->params->lowered;
+    const uint32_t *in = step->out_buffers - step->n_in;
+    if (how == NULL)
+        return POPRT_OK;
+    bool kernel = s->kern != NULL || how->n_dropped != 0;
+    for (uint32_t i = 0; i < step->n_in && i < 64; i++) {
+        uint32_t buffer = in[i];
+        if (buffer == PRT_NO_BUFFER || (how->from >> i & 1) == 0)
+            continue;
+        const prt_frame *owner = origin_of(f, &buffer);
+        const prt_buffer *at = &owner->block->buffers[buffer];
+        if (at->space != PRT_SPACE_CONSTANT || !s->replaced[at->ref])
+            continue;
+        if (how->n_dropped != 0)
+            return prt_fail(POPRT_E_STATE, step->params->origin.data,
+                "weight %.200s is new, and others that %.200s was prepared from are not stored: "
+                "compile the model with the new weight", at->name.data, step->params->def->key);
+        kernel = false;
+    }
+    step->fast = kernel ? prt_op_row_of(step->params->def)->run : NULL;
+    return POPRT_OK;
+}
+#endif
+
 static poprt_status settle_step(prt_frame *f, prt_frame_step *step, prt_dims *dims,
     prt_types *types)
 {
     prt_session *s = f->session;
     step->is_static = step->packed = false;
     step->mode = PRT_STEP_eval;
+#ifndef PRT_NO_COMPILER
+    PRT_TRY(settle_kernel(f, step));
+#endif
     if (!read_inputs(f, step))
         return POPRT_OK;
     prt_infer c = prt_frame_infer(s, step);

@@ -8,8 +8,13 @@ int prt_command_run(int argc, char **argv);
 int prt_command_test(int argc, char **argv);
 int prt_command_bench(int argc, char **argv);
 int prt_command_inspect(int argc, char **argv);
+int prt_command_auto_sharding(int argc, char **argv);
 
 int prt_command_tf2onnx(int argc, char **argv);
+
+/* `poprt_exec TOOL`, and the tools it knows. */
+int prt_command_exec(int argc, char **argv);
+int prt_command_run_popef(int argc, char **argv);
 
 /* Words of the sub-commands by index; NULL past the end. */
 const char *prt_command_at(unsigned index);

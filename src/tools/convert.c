@@ -30,6 +30,7 @@ const prt_opt_command prt_convert_command = { .name = "poprt",
             "  poprt test DIR...    check models against stored inputs and outputs\n"
             "  poprt bench MODEL    measure loading, compiling and running\n"
             "  poprt inspect MODEL  show what is in a file\n"
+            "  poprt auto_sharding  cut a model into shards, one a device\n"
             "  poprt [options] tf2onnx [options]\n"
             "                       PopRT's reader of TensorFlow models, which is not here\n"
             "Each has its own --help.\n"
@@ -111,11 +112,19 @@ poprt_status prt_convert_run(prt_tool *tool, const prt_opts *opts, const poprt_c
     return status;
 }
 
+static void say_names(void *user, const poprt_pass_event *event)
+{
+    if (strcmp(event->pass, "unique_name_for_nodes") == 0 && event->changed != 0)
+        prt_tool_say(user, POPRT_LOG_WARNING,
+            "nodes without a name of their own got one, as auto_sharding gives them");
+}
+
 poprt_status prt_convert_pass(prt_tool *tool, const char *pass, const poprt_config *config,
     poprt_model *model)
 {
     poprt_pass_manager *manager = NULL;
     PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_pass_manager_observe(manager, say_names, tool);
     poprt_status status = poprt_pass_manager_add(manager, pass, config);
     if (status == POPRT_OK)
         status = poprt_pass_manager_run(manager, model);
@@ -165,6 +174,8 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
     if (prt_opt_has(opts, OPT_SHOW_IO_STAT))
         return prt_convert_pass(tool, "model_io_info_stat", NULL, model);
     if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)) {
+        /* Names that auto_sharding gave are there for its points. */
+        PRT_TRY(prt_convert_pass(tool, "unique_name_for_nodes", NULL, model));
         PRT_TRY(prt_convert_pass(tool, "manual_sharding", config, model));
         return save(tool, opts, input, model);
     }

@@ -64,10 +64,13 @@ poprt_status prt_convert_save(prt_tool *tool, const prt_opts *opts, const char *
 {
     const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
     const char *path = below(tool, dir, prt_opt_value(opts, OPT_OUTPUT_MODEL, usual));
+    const char *opset = prt_opt_value(opts, OPT_CONVERT_VERSION, NULL);
     PRT_TRY(prt_tool_make_dir(dir));
-    return path != NULL
-        ? save_opset(tool, prt_opt_value(opts, OPT_CONVERT_VERSION, NULL), model, path)
-        : POPRT_E_NOMEM;
+    if (path == NULL)
+        return POPRT_E_NOMEM;
+    if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING) && opset == NULL)
+        return poprt_model_save_file(model, path);
+    return save_opset(tool, opset, model, path);
 }
 
 static void put_figures(const prt_feed *feed, double *ms)

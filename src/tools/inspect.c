@@ -10,8 +10,8 @@
 #include "tools/passes.h"
 #include "tools/tool.h"
 
-enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_STEPS, OPT_OPS, OPT_PASSES,
-    OPT_NO_PASSES, OPT_TUNE, OPT_TUNE_CACHE, OPT_PLUGIN, OPT_COUNT };
+enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_SHARDING, OPT_STEPS,
+    OPT_OPS, OPT_PASSES, OPT_NO_PASSES, OPT_TUNE, OPT_TUNE_CACHE, OPT_PLUGIN, OPT_COUNT };
 
 /* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
 enum { FORMAT_BLOBS = 100 };
@@ -24,6 +24,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_BLOBS] = PRT_OPT("blobs", 0, PRT_OPT_FLAG, NULL, "the blobs of a PopEF file, a line each"),
     [OPT_VERIFY] = PRT_OPT("verify", 0, PRT_OPT_FLAG, NULL,
         "the same after checking every checksum, which reads the weights"),
+    [OPT_SHARDING] = PRT_OPT("sharding", 0, PRT_OPT_FLAG, NULL,
+        "the devices of a sharded ONNX file, and its points as --manual_sharding_config has them"),
     [OPT_STEPS] = PRT_OPT("steps", 0, PRT_OPT_FLAG, NULL,
         "every step: its nodes, kernel and memory; then nodes that are gone; also with --json"),
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
@@ -53,16 +55,6 @@ typedef struct text {
     char *data;
     size_t size;
 } text;
-
-static poprt_status gather_model(const poprt_model *model, int32_t format, text *out)
-{
-    FILE *file = open_memstream(&out->data, &out->size);
-    if (file == NULL)
-        return prt_fail_nomem(0);
-    const poprt_status status = poprt_model_describe(model, format, prt_tool_write, file);
-    (void)fclose(file);
-    return status;
-}
 
 static poprt_status gather_program(const poprt_executable *exec, int32_t format, text *out)
 {
@@ -101,10 +93,13 @@ static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t form
     poprt_executable *exec = NULL;
     text of_model = { 0 }, of_program = { 0 };
     PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
-    poprt_status status =
-        format < POPRT_FORMAT_STEPS ? gather_model(model, format, &of_model) : POPRT_OK;
-    const bool steps = format >= POPRT_FORMAT_STEPS;
-    if (status == POPRT_OK && (format == POPRT_FORMAT_TEXT || format == POPRT_FORMAT_DOT)) {
+    const bool steps = format == POPRT_FORMAT_STEPS || format == POPRT_FORMAT_STEPS_JSON;
+    const bool whole = format == POPRT_FORMAT_TEXT || format == POPRT_FORMAT_DOT ||
+        format == POPRT_FORMAT_SHARDING;
+    poprt_status status = POPRT_OK;
+    if (!steps)
+        status = prt_tool_gather(model, format, &of_model.data, &of_model.size);
+    if (status == POPRT_OK && whole) {
         (void)fwrite(of_model.data, 1, of_model.size, stdout);
     } else if (steps) {
         status = poprt_compile(model, tool->config, &exec);
@@ -153,12 +148,13 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
         [OPT_JSON] = POPRT_FORMAT_JSON,
         [OPT_DOT] = POPRT_FORMAT_DOT,
         [OPT_BLOBS] = FORMAT_BLOBS,
-        [OPT_VERIFY] = FORMAT_BLOBS };
+        [OPT_VERIFY] = FORMAT_BLOBS,
+        [OPT_SHARDING] = POPRT_FORMAT_SHARDING };
     const bool ops = prt_opt_has(opts, OPT_OPS);
     uint32_t chosen = 0;
     *format = POPRT_FORMAT_SUMMARY;
     const bool steps = prt_opt_has(opts, OPT_STEPS);
-    for (uint32_t i = OPT_TEXT; i <= OPT_VERIFY; i++)
+    for (uint32_t i = OPT_TEXT; i <= OPT_SHARDING; i++)
         if (prt_opt_has(opts, i)) {
             *format = formats[i];
             chosen++;
@@ -167,7 +163,7 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
     const char *wrong = passes && (opts->n_items != 1 || opts->n_args != 0)
         ? "--passes stands alone"
         : chosen > 1
-        ? "--text, --json, --dot, --blobs and --verify exclude each other"
+        ? "--text, --json, --dot, --blobs, --verify, --sharding exclude each other"
         : steps && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
         ? "--steps goes with --json or alone"
         : ops && *format > POPRT_FORMAT_JSON ? "--ops goes with --text or --json only"

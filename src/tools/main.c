@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c — `poprt`: a sub-command when the first word is one, else the main command line. */
+/* main.c — `poprt`: a sub-command when the first word is one, else the main command line; under
+ * the name `poprt_exec` (a link to it) a tool by its name. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "tools/commands.h"
@@ -12,6 +14,7 @@ static const struct {
     { "test", prt_command_test },
     { "bench", prt_command_bench },
     { "inspect", prt_command_inspect },
+    { "auto_sharding", prt_command_auto_sharding },
 };
 
 const char *prt_command_at(unsigned index)
@@ -19,8 +22,16 @@ const char *prt_command_at(unsigned index)
     return index < sizeof(commands) / sizeof(commands[0]) ? commands[index].word : NULL;
 }
 
+static bool is_called(const char *path, const char *name)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return path != NULL && strcmp(slash != NULL ? slash + 1 : path, name) == 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 0 && is_called(argv[0], "poprt_exec"))
+        return prt_command_exec(argc, argv);
     for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strcmp(argv[1], commands[i].word) == 0)
             return commands[i].run(argc - 1, argv + 1);

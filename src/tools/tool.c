@@ -340,6 +340,17 @@ poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool
     return POPRT_OK;
 }
 
+poprt_status prt_tool_gather(const poprt_model *model, int32_t format, char **text, size_t *size)
+{
+    FILE *file = open_memstream(text, size);
+    if (file == NULL)
+        return prt_fail_nomem(0);
+    const poprt_status status = poprt_model_describe(model, format, prt_tool_write, file);
+    if (fclose(file) != 0)
+        return prt_fail_nomem(0);
+    return status;
+}
+
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

@@ -55,6 +55,9 @@ typedef struct prt_tool_times {
 poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool_times *times,
     poprt_executable **out);
 
+/* What poprt_model_describe says, in memory to be given to free(), also after a failure. */
+poprt_status prt_tool_gather(const poprt_model *model, int32_t format, char **text, size_t *size);
+
 /* Compiling leaves these passes (a comma list; may be NULL) out. */
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 /* An option for compiling, as "KEY=VALUE". */

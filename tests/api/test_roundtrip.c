@@ -68,6 +68,43 @@ START_TEST(compiling_is_repeatable)
 }
 END_TEST
 
+/* What a quarter becomes where 2048 is added, rounded to 11 bits or not, and taken off again. */
+static uint16_t quarter(const char *exact)
+{
+    const int64_t dims[1] = { 1 };
+    uint16_t x = 0x3400, y = 0xffff;
+    poprt_config *config = NULL;
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    poprt_tensor tensor = { .data = &x, .size = 2, .dims = dims, .rank = 1,
+        .dtype = POPRT_DTYPE_FLOAT16 };
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_ok(poprt_config_set(config, "exact_half", exact));
+    ck_assert_ok(poprt_model_load_bytes(NULL, half_model, sizeof(half_model), NULL, &model));
+    ck_assert_ok(poprt_compile(model, config, &exec));
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_ok(poprt_stepio_bind(io, "x", &tensor));
+    tensor.data = &y;
+    ck_assert_ok(poprt_stepio_bind(io, "y", &tensor));
+    ck_assert_ok(poprt_session_run(session, io));
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    poprt_config_release(config);
+    return y;
+}
+
+START_TEST(halves_inside_are_wide_unless_asked)
+{
+    ck_assert_uint_eq(quarter("false"), 0x3400);
+    ck_assert_uint_eq(quarter("true"), 0);
+}
+END_TEST
+
 START_TEST(operators_are_listed)
 {
     buffer text = { 0 };
@@ -262,6 +299,11 @@ START_TEST(passes_are_listed_and_observed)
         POPRT_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "eliminate_identity"));
     ck_assert_ok(poprt_pass_manager_add(manager, "eliminate_identity", NULL));
+    ck_assert_ok(poprt_pass_manager_sort(manager));
+    ck_assert_ok(poprt_pass_manager_at(manager, 0, &info));
+    ck_assert_str_eq(info.name, "eliminate_identity");
+    ck_assert_fails(poprt_pass_manager_at(manager, 1, &info), POPRT_E_NOT_FOUND);
+    ck_assert_ok(poprt_pass_manager_gather_ir_passes(manager, 1));
     ck_assert_ok(poprt_pass_manager_show(manager, "fuse_bn_into_conv"));
     poprt_pass_manager_observe(manager, count_pass, &seen);
     ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
@@ -317,6 +359,31 @@ START_TEST(everything_can_be_described)
 }
 END_TEST
 
+START_TEST(a_model_is_sharded)
+{
+    const int64_t four[] = { 4, 1, 8, 8 };
+    const poprt_pass_arg args[] = { { "num_ipus", "3" }, { "optimal_perf", "true" } };
+    poprt_model *model = NULL;
+    poprt_pass_manager *manager = NULL;
+    buffer text = { 0 };
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_pass_manager_create(NULL, &manager));
+    ck_assert_ok(poprt_pass_manager_add_args(manager, "auto_sharding", args, 2));
+    ck_assert_fails(poprt_pass_manager_run(manager, model), POPRT_E_ARG);
+    ck_assert_ok(poprt_model_set_input_shape(model, "image", four, 4));
+    ck_assert_fails(poprt_model_describe(model, POPRT_FORMAT_SHARDING, buffer_write, &text),
+        POPRT_E_STATE);
+    ck_assert_ok(poprt_pass_manager_run(manager, model));
+    ck_assert_ok(poprt_model_describe(model, POPRT_FORMAT_SHARDING, buffer_write, &text));
+    ck_assert_ptr_nonnull(strstr((char *)text.data, "# device 2: "));
+    ck_assert_ptr_nonnull(strstr((char *)text.data, "\n- node: \"/"));
+    ck_assert_ptr_nonnull(strstr((char *)text.data, "\n  device: 1\n  stage: 1\n"));
+    free(text.data);
+    poprt_pass_manager_release(manager);
+    poprt_model_release(model);
+}
+END_TEST
+
 START_TEST(names_and_versions)
 {
     ck_assert_uint_eq(poprt_abi_version(), POPRT_ABI_VERSION);
@@ -332,8 +399,9 @@ START_TEST(names_and_versions)
 END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
+    halves_inside_are_wide_unless_asked,
     models_are_written_for_an_opset, files_are_written_whole, passes_take_arguments,
     a_conversion_goes_by_its_options,
     passes_do_not_change_results,
     passes_are_listed_and_observed, input_shapes_can_be_fixed, everything_can_be_described,
-    operators_are_listed, names_and_versions)
+    a_model_is_sharded, operators_are_listed, names_and_versions)

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_popef.c — any bytes as a PopEF file. Checksums would stop nearly every mutation at the
- * door, so they are put right first; then what is accepted is run.
+ * fuzz_popef.c — any bytes as a PopEF file, in an environment with the worked example of a plug-in
+ * that has a kernel. Checksums would stop nearly every mutation at the door, so they are put right
+ * first; then what is accepted is run.
  */
 #include <string.h>
 
 #include "base/crc.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/fuzz_run.h"
+#include "plugin/plugin.h"
+#include "poprt/plugin.h"
 #include "program/popef.h"
+
+const poprt_plugin *packed_dense_entry(const poprt_host *host);
 
 static uint64_t load(const unsigned char *p, int n)
 {
@@ -38,19 +43,25 @@ static void repair(unsigned char *d, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const poprt_host host = { .struct_size = sizeof(host), .abi = POPRT_PLUGIN_ABI };
     prt_blob *blob = NULL;
+    prt_plugins *plugins = NULL;
     if (prt_blob_create(fuzz_allocator(), size, &blob) != POPRT_OK)
         return 0;
+    if (prt_plugins_create(fuzz_allocator(), NULL, NULL, &plugins) != POPRT_OK ||
+        prt_plugins_add(plugins, packed_dense_entry(&host)) != POPRT_OK)
+        __builtin_trap();
     if (size != 0)
         memcpy(prt_blob_bytes(blob), data, size);
     repair(prt_blob_bytes(blob), size);
     prt_program *program = NULL;
-    if (prt_popef_read(fuzz_allocator(), FUZZ_MEMORY / 4, blob, PRT_POPEF_RUN, NULL, &program) ==
-        POPRT_OK) {
+    if (prt_popef_read(fuzz_allocator(), FUZZ_MEMORY / 4, blob, PRT_POPEF_RUN,
+            prt_plugins_ops(plugins), &program) == POPRT_OK) {
         fuzz_run_program(program);
         prt_program_release(program);
     }
     prt_blob_release(blob);
+    prt_plugins_release(plugins);
     fuzz_expect_empty();
     return 0;
 }

@@ -177,6 +177,46 @@ START_TEST(an_observer_hears_of_each_pass)
 }
 END_TEST
 
+static void note_name(void *user, const prt_pass_event *event)
+{
+    record *r = user;
+    (void)strcat(strcat(r->passes, event->pass), " ");
+    r->changed += event->changed;
+}
+
+START_TEST(ir_passes_are_gathered)
+{
+    static const prt_pass_arg small = { "max_tensor_size", "100" };
+    static const char *const passes[] = { "eliminate_identity", "eliminate_nop_cast",
+        "eliminate_deadend", "constant_folding", "eliminate_identity",
+        "check_unsupported_attribute", "eliminate_nop_pad", "eliminate_duplicate_nodes" };
+    prt_graph *g = graph_from_text(model), *plain = graph_from_text(model);
+    prt_pass_manager *pm = new_manager(), *one = new_manager();
+    record r = { .stop = false };
+    const prt_pass_observer observer = { .user = &r, .done = note_name };
+    for (size_t i = 0; i < PRT_COUNT_OF(passes); i++) {
+        const bool folds = strcmp(passes[i], "constant_folding") == 0;
+        ck_assert_int_eq(prt_pass_manager_add(pm, passes[i], folds, &small), POPRT_OK);
+        ck_assert_int_eq(prt_pass_manager_add(one, passes[i], folds, &small), POPRT_OK);
+    }
+    prt_pass_manager_observe(pm, &observer);
+    prt_pass_manager_gather(pm, true);
+    bool changed = false;
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
+    ck_assert(changed);
+    /* a lone one, one with arguments and a check stay by themselves */
+    ck_assert_str_eq(r.passes, "apply_ir_pass constant_folding eliminate_identity "
+                               "check_unsupported_attribute apply_ir_pass ");
+    ck_assert_uint_eq(r.changed, 2);
+    ck_assert_int_eq(prt_pass_manager_run(one, plain->module, NULL), POPRT_OK);
+    ck_assert_str_eq(graph_text(g), graph_text(plain));
+    prt_pass_manager_release(pm);
+    prt_pass_manager_release(one);
+    module_free(g);
+    module_free(plain);
+}
+END_TEST
+
 START_TEST(lists_ignore_blanks)
 {
     static const prt_pass_option option = { "names", PRT_OPTION_list, "", "" };
@@ -410,7 +450,8 @@ END_TEST
 
 PRT_TEST_MAIN("pass/manager", the_registry_is_in_order_and_complete, pipelines_are_named,
     unknown_names_give_the_nearest, options_are_checked, a_pipeline_does_all_and_then_nothing,
-    passes_can_be_skipped, an_observer_hears_of_each_pass, lists_ignore_blanks,
+    passes_can_be_skipped, an_observer_hears_of_each_pass, ir_passes_are_gathered,
+    lists_ignore_blanks,
     settings_choose_the_passes_of_a_pipeline, passes_are_put_in_order, what_goes_round_moves_as_one,
     what_cannot_be_put_in_order_is_refused,
     every_refusal_of_memory_is_survived)

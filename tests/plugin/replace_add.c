@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * replace_add.c — a plug-in with one pass: replace_add_with_sub puts a Sub where an Add was, in the
- * main graph and those within. Not a good idea, but easy to see.
+ * main graph and those within, as its options say. Not a good idea, but easy to see.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "poprt/plugin.h"
@@ -26,23 +27,34 @@ static poprt_status replace(const poprt_host *host, poprt_graph *graph, poprt_no
 static poprt_status run(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
     int32_t *changed)
 {
+    const char *keep = host->pass_option(pass, "keep");
+    long left = strtol(host->pass_option(pass, "most"), NULL, 10);
     for (poprt_node *n = host->graph_first(graph); n != NULL; n = host->node_next(n)) {
-        if (strcmp(host->node_op_type(n), "Add") != 0 || host->node_domain(n)[0] != '\0')
+        if (strcmp(host->node_op_type(n), "Add") != 0 || host->node_domain(n)[0] != '\0' ||
+            strcmp(host->node_name(n), keep) == 0 || left == 0)
             continue;
         const poprt_status status = replace(host, graph, n);
         if (status != POPRT_OK)
             return status;
         host->pass_note(pass, host->node_name(n), "is a Sub now");
         *changed = 1;
+        left -= left > 0;
     }
     return POPRT_OK;
 }
+
+static const poprt_plugin_option options[] = {
+    { "keep", "-", "Name of a node that stays.", POPRT_PASS_OPTION_TEXT },
+    { "most", "-1", "How many in a graph become Sub; -1: all.", POPRT_PASS_OPTION_INT },
+};
 
 static const poprt_plugin_pass replace_add_with_sub = {
     .struct_size = sizeof(replace_add_with_sub),
     .name = "replace_add_with_sub",
     .doc = "Every Add becomes a Sub.",
     .flags = POPRT_PASS_EACH_GRAPH,
+    .options = options,
+    .n_options = 2,
     .run = run,
 };
 

@@ -2,6 +2,8 @@
 /* test_memory.c — plug-ins with an allocator that refuses once, at every place in turn. */
 #include "plugin/plugin_test.h"
 
+const poprt_plugin *packed_dense_entry(const poprt_host *host);
+
 typedef struct counter {
     size_t calls, live, refuse_at;
 } counter;
@@ -82,6 +84,71 @@ static poprt_status whole_way(counter *c, const poprt_plugin *pass, const poprt_
     return status;
 }
 
+/* A model whose one operator is compiled: to PopEF, from there, and run. */
+static poprt_status compiled_way(counter *c, const poprt_plugin *dense)
+{
+    static float x[24];
+    const poprt_allocator allocator = { .user = c, .alloc = count_alloc, .release = count_release };
+    const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator };
+    const int64_t in_dims[] = { 1, 24 };
+    const poprt_tensor in = { .data = x, .size = sizeof(x), .dims = in_dims, .rank = 2,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    buffer file = { NULL, 0 };
+    poprt_env *env = NULL;
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL, *again = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    poprt_status status = poprt_env_create(&options, &env);
+    if (status == POPRT_OK)
+        status = poprt_env_add_plugin(env, dense);
+    if (status == POPRT_OK)
+        status = poprt_model_load_file(env, MODEL("dense"), NULL, &model);
+    if (status == POPRT_OK)
+        status = poprt_compile(model, NULL, &exec);
+    if (status == POPRT_OK)
+        status = poprt_executable_save(exec, buffer_write, &file);
+    if (status == POPRT_OK)
+        status = poprt_executable_load_bytes(env, file.data, file.size, NULL, &again);
+    if (status == POPRT_OK)
+        status = poprt_session_create(again, NULL, &session);
+    if (status == POPRT_OK)
+        status = poprt_stepio_create(session, &io);
+    if (status == POPRT_OK)
+        status = poprt_stepio_bind(io, "x", &in);
+    if (status == POPRT_OK)
+        status = poprt_session_run(session, io);
+    if (status == POPRT_OK) { /* from then on there is nothing to allocate */
+        const size_t calls = c->calls;
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_uint_eq(c->calls, calls);
+    }
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(again);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    poprt_env_release(env);
+    free(file.data);
+    return status;
+}
+
+START_TEST(any_refusal_of_memory_on_the_compiled_way_is_an_error)
+{
+    const poprt_host host = { .struct_size = sizeof(host), .abi = POPRT_PLUGIN_ABI };
+    poprt_status status = POPRT_E_NOMEM;
+    size_t at = 0;
+    while (status != POPRT_OK) {
+        counter c = { .refuse_at = ++at };
+        status = compiled_way(&c, packed_dense_entry(&host));
+        ck_assert_uint_eq(c.live, 0);
+        if (status != POPRT_OK)
+            ck_assert_fails(status, POPRT_E_NOMEM);
+    }
+    ck_assert_uint_gt(at, 40);
+}
+END_TEST
+
 START_TEST(any_refusal_of_memory_is_an_error)
 {
     static const int64_t list[] = { 1, 2 };
@@ -109,4 +176,5 @@ START_TEST(any_refusal_of_memory_is_an_error)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/memory", any_refusal_of_memory_is_an_error)
+PRT_TEST_MAIN("plugin/memory", any_refusal_of_memory_is_an_error,
+    any_refusal_of_memory_on_the_compiled_way_is_an_error)

@@ -78,6 +78,59 @@ START_TEST(operators_are_checked)
 }
 END_TEST
 
+static poprt_status eval(const poprt_host *host, poprt_eval *c)
+{
+    return host->eval_check(c);
+}
+
+static poprt_status lower(const poprt_host *host, poprt_lower *c)
+{
+    return host->lower_kernel(c, "one");
+}
+
+static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first, uint64_t count)
+{
+    (void)first;
+    (void)count;
+    return host->kernel_check(c);
+}
+
+START_TEST(kernels_are_checked)
+{
+    poprt_plugin_kernel one = { .struct_size = sizeof(one), .name = "one", .run = run };
+    const poprt_plugin_kernel *kernels[] = { &one, &one };
+    poprt_plugin_op op = good_op;
+    op.lower = lower;
+    refuse_op(&op, "lower without kernels");
+    op.kernels = kernels;
+    op.n_kernels = 1;
+    refuse_op(&op, "without eval");
+    op.eval = eval;
+    op.lower = NULL;
+    refuse_op(&op, "kernels without lower");
+    op.lower = lower;
+    op.n_kernels = 65;
+    refuse_op(&op, "longer than 64");
+    op.n_kernels = 2;
+    refuse_op(&op, "kernel one is there twice");
+    op.kernels = NULL;
+    refuse_op(&op, "list of kernels is NULL");
+    op.kernels = kernels;
+    op.n_kernels = 1;
+    one.run = NULL;
+    refuse_op(&op, "kernel one has no run");
+    one.run = run;
+    one.name = "one two";
+    refuse_op(&op, "a kernel needs a name");
+    one.name = NULL;
+    refuse_op(&op, "a kernel needs a name");
+    one.struct_size = 8;
+    refuse_op(&op, "struct_size of a poprt_plugin_kernel is 8");
+    kernels[0] = NULL;
+    refuse_op(&op, "is NULL");
+}
+END_TEST
+
 static void refuse_plugin(const poprt_plugin *plugin, const char *words)
 {
     poprt_env *env = make_env();
@@ -174,5 +227,5 @@ START_TEST(good_records_are_taken)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/records", operators_are_checked, plugins_are_checked, passes_are_checked,
-    patterns_are_checked, good_records_are_taken)
+PRT_TEST_MAIN("plugin/records", operators_are_checked, kernels_are_checked,
+    plugins_are_checked, passes_are_checked, patterns_are_checked, good_records_are_taken)

@@ -153,6 +153,28 @@ has err 'groupHostSync'
 expect 1 -i "$digits" --compiler_options num_ipus=two
 has err 'is not an integer'
 
+# Tools by their names.
+ln -s "$poprt" poprt_exec
+plain=$poprt
+poprt=./poprt_exec
+expect 0 poprt_run_popef --popef d/executable.popef --runner modelRunner --iteration 50 --numThreads 3
+has out '^Iterations: 51$'
+has out '^Batch size: 1$'
+has out '^P99 latency: [0-9.]* ms$'
+has out '^Throughput: [0-9]*$'
+expect 0 poprt_run_popef --popef d/executable.popef
+has out '^Iterations: 102$'
+expect 1 poprt_run_popef --popef none.popef
+expect 2 poprt_run_popef
+has err 'popef is missing'
+expect 2 poprt_run_popef --popef d/executable.popef --runner packRunner
+expect 2 poprt_run_popef --popef d/executable.popef --numThreads 0
+expect 0 --help
+has out poprt_run_popef
+expect 2 nothing
+has err "there is no tool 'nothing'"
+poprt=$plain
+
 # What --compiler_options asks of compiling.
 expect 0 -i "$digits" --export_popef --output_dir k --batch_size 1 --batch_axis 0 \
     --compiler_options serialize_ir=True serialized_ir_dest=ir.json custom_patterns=InPlace:0,LSTMOp \

@@ -10,17 +10,6 @@
 
 enum { CUBIC_TAPS = 64, ROI_SAMPLES = 1 << 28 };
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-    size_t product;
-    return prt_size_mul(a, b, &product) ? product : UINT64_MAX;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
 static uint64_t count_of(const prt_value *v)
 {
     uint64_t count;
@@ -38,7 +27,7 @@ static uint64_t behind(const prt_value *v, int32_t axes)
 {
     uint64_t product = 1;
     for (int32_t i = axes; i < v->type->rank; i++)
-        product = times(product, (uint64_t)v->type->dims[i]);
+        product = prt_most_mul(product, (uint64_t)v->type->dims[i]);
     return product;
 }
 
@@ -79,15 +68,18 @@ uint64_t prt_fold_work(const prt_op *op)
         return 0;
     for (uint32_t i = 0; i < op->n_in; i++) {
         const uint64_t count = count_of(op->in[i].value);
-        read = plus(read, count);
-        product = times(product, count > 0 ? count : 1);
+        read = prt_most_add(read, count);
+        product = prt_most_mul(product, count > 0 ? count : 1);
     }
     for (uint32_t i = 0; i < op->n_out; i++)
-        made = plus(made, count_of(&op->out[i]));
+        made = prt_most_add(made, count_of(&op->out[i]));
     const uint64_t each = inner(op), most = read > made ? read : made;
     if (prt_op_is(op, PRT_OP_einsum))
         return product;
     if (each != 0)
-        return times(by_operand(op) ? count_of(op->in[0].value) : made != 0 ? made : read, each);
-    return times(most, most);
+        return prt_most_mul(by_operand(op) ? count_of(op->in[0].value)
+                : made != 0                ? made
+                                           : read,
+            each);
+    return prt_most_mul(most, most);
 }

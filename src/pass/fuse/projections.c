@@ -4,8 +4,8 @@
  * value become one wider product, whose rows hold the parts side by side; fused_attention reads
  * them at other distances. Two of them (K and V of another sequence) are merged as well.
  *
- * Expects fused_linear with constant weights, no residual and no activation, read by the attention
- * alone. Runs before weights are packed.
+ * Expects fused_linear or plain Gemm with constant weights, no residual and no activation, read by
+ * the attention alone. Runs before weights are packed.
  */
 #include "pass/rewrite.h"
 
@@ -30,17 +30,29 @@ static bool is_bias(const prt_op *op, part *p)
 {
     return prt_op_input(op, 2) == NULL ||
         (prt_match_constant(op, 2, &p->bias) && p->bias.dtype == PRT_DTYPE_f32 &&
-            prt_tensor_count(&p->bias) == (size_t)p->n);
+            prt_tensor_count(&p->bias) == (size_t)p->n && p->bias.rank >= 1 &&
+            p->bias.dims[p->bias.rank - 1] == p->n);
+}
+
+/* x w + bias, and no more. */
+static bool is_plain(const prt_op *op)
+{
+    if (prt_op_is(op, PRT_OP_gemm)) {
+        const prt_gemm_attrs *a = op->attrs;
+        return a->transA == 0 && a->transB == 0 && a->alpha == 1.0f && a->beta == 1.0f;
+    }
+    const prt_fused_linear_attrs *a = op->attrs;
+    return prt_op_input(op, 3) == NULL && a->columns == 0 && a->transB == 0 &&
+        a->activation.size == 0;
 }
 
 static bool find_part(const prt_op *root, uint32_t slot, part *p)
 {
     p->op = prt_match_interior(root, slot, PRT_OP_fused_linear);
-    if (p->op == NULL || prt_op_input(p->op, 3) != NULL)
-        return false;
-    const prt_fused_linear_attrs *a = p->op->attrs;
-    if (a->columns != 0 || a->transB != 0 || a->activation.size != 0 ||
-        !prt_match_constant(p->op, 1, &p->w) || p->w.dtype != PRT_DTYPE_f32 || p->w.rank != 2)
+    if (p->op == NULL)
+        p->op = prt_match_interior(root, slot, PRT_OP_gemm);
+    if (p->op == NULL || !is_plain(p->op) || !prt_match_constant(p->op, 1, &p->w) ||
+        p->w.dtype != PRT_DTYPE_f32 || p->w.rank != 2)
         return false;
     p->n = p->w.dims[1];
     return p->n > 0 && is_bias(p->op, p);

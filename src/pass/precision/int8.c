@@ -5,8 +5,8 @@
  * int8_offset_scale is {"weight": {"offset": 3, "scale": 0.02, "value": [1, -2, …]}, …}. Without
  * "value" (whole numbers in row-major order) the weight is rounded here; without "scale" it is the
  * largest absolute value by 127; without "offset" that is 0. ours: an empty dictionary stands for
- * the constant right sides of all Conv, MatMul and Gemm of more than one element. What is int8
- * already stays.
+ * the constant right sides of all Conv, MatMul and Gemm of more than one element, and every output
+ * channel has a scale of its own there. What is int8 already stays.
  *
  * A whole offset within int8 makes a DequantizeLinear, any other Cast, Sub and Mul. Values are
  * within half a scale of what they were, where "value" is left out and nothing is out of range.
@@ -21,7 +21,10 @@ typedef struct coder {
     prt_pass *p;
     prt_value *weight;
     prt_tensor t;
-    double offset, scale;
+    double offset;
+    uint32_t axis;   /* along which there are several scales */
+    size_t n, inner; /* scales; elements behind that axis */
+    double *scales;
     const prt_json *values; /* NULL: rounded here */
 } coder;
 
@@ -37,14 +40,22 @@ static bool is_weight(const prt_value *v, prt_tensor *t)
         (t->dtype == PRT_DTYPE_f32 || t->dtype == PRT_DTYPE_f16);
 }
 
-static double largest(const prt_tensor *t)
+static double *scale_of(const coder *c, size_t i)
 {
-    double most = 0;
-    for (size_t i = 0; i < prt_tensor_count(t); i++) {
-        const double x = fabs(prt_load_f64(t->dtype, t->data, i));
-        most = x > most ? x : most;
+    return &c->scales[c->n == 1 ? 0 : i / c->inner % c->n];
+}
+
+/* The largest absolute value that has the scale, by 127. */
+static void find_scales(const coder *c)
+{
+    for (size_t i = 0; i < prt_tensor_count(&c->t); i++) {
+        const double x = fabs(prt_load_f64(c->t.dtype, c->t.data, i)) / 127;
+        double *scale = scale_of(c, i);
+        *scale = x > *scale ? x : *scale;
     }
-    return most;
+    for (size_t i = 0; i < c->n; i++)
+        if (!(c->scales[i] > 0))
+            c->scales[i] = 1;
 }
 
 /* Numbers as the model will have them. */
@@ -55,12 +66,30 @@ static double as_stored(int32_t dtype, double value)
     return prt_load_f64(dtype, bytes, 0);
 }
 
+/* One scale, or one for each output channel of the layer that reads it. */
+static poprt_status set_axis(coder *c, const prt_op *layer)
+{
+    const uint32_t rank = c->t.rank;
+    c->n = 1;
+    if (layer != NULL && rank >= 2) {
+        c->axis = prt_op_is(layer, PRT_OP_conv) ||
+                (prt_op_is(layer, PRT_OP_gemm) &&
+                    ((const prt_gemm_attrs *)layer->attrs)->transB != 0)
+            ? 0
+            : rank - 1;
+        c->n = (size_t)c->t.dims[c->axis];
+        c->inner = 1;
+        for (uint32_t i = c->axis + 1; i < rank; i++)
+            c->inner *= (size_t)c->t.dims[i];
+    }
+    c->scales = PRT_NEW_N(c->p->arena, double, c->n);
+    return c->scales != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
 static poprt_status read_item(coder *c, const prt_json *item)
 {
     c->offset = 0;
-    c->scale = largest(&c->t) / 127;
-    if (!(c->scale > 0))
-        c->scale = 1;
+    find_scales(c);
     c->values = NULL;
     if (item == NULL)
         return POPRT_OK;
@@ -69,7 +98,7 @@ static poprt_status read_item(coder *c, const prt_json *item)
         return bad(item->key, "give an object of offset, scale and value");
     if (offset != NULL && !prt_json_f64(offset, &c->offset))
         return bad(item->key, "offset is no number");
-    if (scale != NULL && (!prt_json_f64(scale, &c->scale) || !(c->scale > 0)))
+    if (scale != NULL && (!prt_json_f64(scale, c->scales) || !(c->scales[0] > 0)))
         return bad(item->key, "scale is no number above 0");
     c->values = prt_json_get(item, "value");
     if (c->values != NULL && (c->values->kind != PRT_JSON_ARRAY ||
@@ -86,7 +115,8 @@ static poprt_status encode(const coder *c, int8_t *to)
             if (!prt_json_i64(&c->values->items[i], &q) || q < INT8_MIN || q > INT8_MAX)
                 return bad(c->weight->name, "value has what is no int8");
         } else {
-            const double x = prt_load_f64(c->t.dtype, c->t.data, i) / c->scale + c->offset;
+            const double x = prt_load_f64(c->t.dtype, c->t.data, i) / *scale_of(c, i) +
+                c->offset;
             q = (int64_t)(x >= INT8_MAX ? INT8_MAX : x > INT8_MIN ? nearbyint(x) : INT8_MIN);
         }
         to[i] = (int8_t)q;
@@ -94,10 +124,31 @@ static poprt_status encode(const coder *c, int8_t *to)
     return POPRT_OK;
 }
 
+static prt_value *build_scales(const coder *c, prt_build *b)
+{
+    const int64_t n = (int64_t)c->n;
+    char *data = PRT_NEW_N(c->p->arena, char, c->n * sizeof(float));
+    if (c->n == 1)
+        return prt_build_scalar(b, c->t.dtype, c->scales[0]);
+    for (size_t i = 0; data != NULL && i < c->n; i++)
+        prt_store_f64(c->t.dtype, data, i, c->scales[i]);
+    return data != NULL ? prt_build_tensor(b, c->t.dtype, 1, &n, data) : NULL;
+}
+
 static prt_value *dequantized(const coder *c, prt_build *b, prt_value *q)
 {
     const int32_t dtype = c->t.dtype;
-    prt_value *scale = prt_build_scalar(b, dtype, c->scale);
+    prt_value *scale = build_scales(c, b);
+    if (scale == NULL) {
+        b->status = POPRT_E_NOMEM;
+        return NULL;
+    }
+    if (c->n > 1) { /* the offset is 0 */
+        prt_dequantize_linear_attrs attrs = PRT_ATTRS_OF(dequantize_linear);
+        PRT_ATTR_GIVE(attrs, dequantize_linear, axis, (int64_t)c->axis);
+        prt_value *in[2] = { q, scale };
+        return prt_build_op(b, PRT_OP_dequantize_linear, &attrs, 2, in);
+    }
     if (c->offset == nearbyint(c->offset) && c->offset >= INT8_MIN && c->offset <= INT8_MAX) {
         const int8_t zero = (int8_t)c->offset;
         prt_value *in[3] = { q, scale, prt_build_tensor(b, PRT_DTYPE_i8, 0, NULL, &zero) };
@@ -138,14 +189,22 @@ static poprt_status replace(coder *c)
     return prt_retype_take_name(q, c->weight);
 }
 
-static poprt_status convert(coder *c, prt_value *weight, const prt_json *item, bool *changed)
+static poprt_status convert(coder *c, prt_value *weight, const prt_op *layer, const prt_json *item,
+    bool *changed)
 {
     c->weight = weight;
     PRT_TRY(prt_pass_check(c->p));
+    PRT_TRY(set_axis(c, layer));
     PRT_TRY(read_item(c, item));
-    c->scale = as_stored(c->t.dtype, c->scale);
     c->offset = as_stored(c->t.dtype, c->offset);
-    if (!(c->scale > 0) || !isfinite(c->scale) || !isfinite(c->offset))
+    bool fits = isfinite(c->offset);
+    for (size_t i = 0; i < c->n; i++) {
+        c->scales[i] = as_stored(c->t.dtype, c->scales[i]);
+        if (item == NULL && !(c->scales[i] > 0)) /* too small for float16: all of it is 0 */
+            c->scales[i] = 1;
+        fits = fits && c->scales[i] > 0 && isfinite(c->scales[i]);
+    }
+    if (!fits)
         return bad(weight->name, "scale or offset is nothing that the weight's type can hold");
     *changed = true;
     return replace(c);
@@ -160,7 +219,7 @@ static poprt_status convert_named(coder *c, const prt_json *dict, bool *changed)
             continue;
         if (!known || !is_weight(v, &c->t))
             return bad(dict->items[i].key, "the model has no constant of floats of that name");
-        PRT_TRY(convert(c, v, &dict->items[i], changed));
+        PRT_TRY(convert(c, v, NULL, &dict->items[i], changed));
     }
     return POPRT_OK;
 }
@@ -173,7 +232,7 @@ static poprt_status convert_layers(coder *c, prt_graph *graph, bool *changed)
             PRT_TRY(convert_layers(c, op->regions[i], changed));
         if (prt_fp8_is_layer(op) && is_weight(op->in[1].value, &c->t) &&
             prt_tensor_count(&c->t) > 1)
-            PRT_TRY(convert(c, op->in[1].value, NULL, changed));
+            PRT_TRY(convert(c, op->in[1].value, op, NULL, changed));
     }
     return POPRT_OK;
 }

@@ -33,6 +33,31 @@ START_TEST(three_become_one)
 }
 END_TEST
 
+/* Tokens as rows of a matrix. */
+#define ROWS                                                                                       \
+    "x = input f32[4,3]\nwq = const f32[3,4] {1,2,3,4,5,6,7,8,9,10,11,12}\n"                       \
+    "wk = const f32[3,4] {2,1,4,3,6,5,8,7,1,9,2,1}\n"                                            \
+    "wv = const f32[3,4] {1,-1,2,-2,3,-3,1,1,2,2,3,3}\n"                                          \
+    "bq = const f32[4] {1,2,3,4}\nbk = const f32[1,4] {5,6,7,8}\nbv = const f32[4] {9,10,1,1}\n"
+#define OF_ROWS                                                                                    \
+    "y = fused_attention q k v {sizes=[2,2,2,2,0,2,2,2],query=[0,8,2,4],key=[0,8,2,4],"            \
+    "value=[0,8,2,4],order=[0,2,1],shape=[4,4],scale=0.1}\nreturn y\n"
+
+START_TEST(gemm_is_taken_as_well)
+{
+    check(ROWS "q = gemm x wq bq\nk = gemm x wk bk\nv = gemm x wv bv\n" OF_ROWS, 1);
+    assert_pass_leaves("merge_projections", NULL,
+        ROWS "q = gemm x wq bq {alpha=2}\nk = gemm x wk bk {transB=0, beta=0.5}\n"
+             "v = gemm x wv bv\n" OF_ROWS);
+    /* a number for each row */
+    assert_pass_leaves("merge_projections", NULL,
+        ROWS "r = const f32[4,1] {1,2,3,4}\nq = relu x\nz = input f32[4,4]\n"
+             "k = gemm x wk r\nv = gemm x wv bv\ny = fused_attention z k v "
+             "{sizes=[2,2,2,2,0,2,2,2],query=[0,8,2,4],key=[0,8,2,4],value=[0,8,2,4],"
+             "order=[0,2,1],shape=[4,4],scale=0.1}\nreturn y, q\n");
+}
+END_TEST
+
 START_TEST(two_become_one)
 {
     check(WEIGHTS "z = input f32[2,2,3]\nq = fused_linear z wq bq\nk = fused_linear x wk bk\n"
@@ -77,4 +102,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/projections", three_become_one, two_become_one, others_stay)
+PRT_TEST_MAIN("pass/fuse/projections", three_become_one, gemm_is_taken_as_well,
+    two_become_one, others_stay)

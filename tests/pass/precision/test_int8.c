@@ -12,8 +12,21 @@ static const char *const pass = "float_to_int8";
 START_TEST(weights_are_rounded_to_a_scale_of_their_own)
 {
     assert_pass_rewrites(pass, NULL, MODEL,
-        "x = input f32[1,2]\nw = const i8[2,2] {50, -25, 127, 3}\n%0 = const f32[] {0.02}\n"
-        "%1 = const i8[] {0}\n%2 = dequantize_linear w %0 %1\ny = matmul x %2\nreturn y\n");
+        "x = input f32[1,2]\nw = const i8[2,2] {50, -127, 127, 15}\n"
+        "%0 = const f32[2] {0.02, 0.003937007859349251}\n"
+        "%1 = dequantize_linear w %0 {axis=1}\ny = matmul x %1\nreturn y\n");
+    /* rows are the channels of Conv and of a Gemm that turns */
+    assert_pass_rewrites(pass, NULL,
+        "x = input f32[1,1,3]\nw = const f32[2,1,2] {1.27, -0.5, 254, 6}\n"
+        "y = conv x w\nreturn y\n",
+        "x = input f32[1,1,3]\nw = const i8[2,1,2] {127, -50, 127, 3}\n"
+        "%0 = const f32[2] {0.01, 2}\n%1 = dequantize_linear w %0 {axis=0}\ny = conv x %1\n"
+        "return y\n");
+    assert_pass_rewrites(pass, NULL,
+        "x = input f32[1,2]\nw = const f32[2,2] {1.27, -0.5, 0, 0}\n"
+        "y = gemm x w {transB=1}\nreturn y\n",
+        "x = input f32[1,2]\nw = const i8[2,2] {127, -50, 0, 0}\n%0 = const f32[2] {0.01, 1}\n"
+        "%1 = dequantize_linear w %0 {axis=0}\ny = gemm x %1 {transB=1}\nreturn y\n");
 }
 END_TEST
 
@@ -39,11 +52,11 @@ START_TEST(all_readers_read_it)
     prt_graph *before = graph_from_text(graph_text(g));
     ck_assert(run_pass(g, pass, NULL));
     assert_same_results(before, g, 1e-2, 3);
-    ck_assert_graph(g, "q = input bool[]\nx = input f16[2,2]\nw = const i8[2,2] {51,-25,127,13}\n"
-                       "%0 = const f16[] {0.019683837890625}\n%1 = const i8[] {0}\n"
-                       "%2 = dequantize_linear w %0 %1\n"
-                       "r = if q {\n  then_branch { a = matmul x %2; return a }\n"
-                       "  else_branch { b = add x %2; return b }\n}\nreturn r\n");
+    ck_assert_graph(g, "q = input bool[]\nx = input f16[2,2]\nw = const i8[2,2] {51,-127,127,64}\n"
+                       "%0 = const f16[2] {0.019683837890625, 0.003936767578125}\n"
+                       "%1 = dequantize_linear w %0 {axis=1}\n"
+                       "r = if q {\n  then_branch { a = matmul x %1; return a }\n"
+                       "  else_branch { b = add x %1; return b }\n}\nreturn r\n");
     module_free(before);
     module_free(g);
 }

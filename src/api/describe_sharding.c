@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * describe_sharding.c — where the nodes of a sharded model are: a comment on each device, then the
+ * sharding points as the YAML that --manual_sharding_config reads.
+ */
+#include "api/describe.h"
+#include "base/json.h"
+#include "ir/extra.h"
+#include "pass/shard/points.h"
+
+enum { MAX_DEVICES = 1024 }; /* that get a line each */
+
+typedef struct sharding {
+    prt_arena *arena;
+    prt_net net;
+    prt_shard_point *places;  /* by node index */
+    uint32_t *device_of;      /* by node index: index into `devices` */
+    PRT_VEC(int64_t) devices; /* in ascending order */
+} sharding;
+
+static poprt_status read_places(sharding *s)
+{
+    s->places = PRT_NEW_N(s->arena, prt_shard_point, s->net.n_nodes);
+    if (s->places == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < s->net.n_nodes; i++) {
+        prt_op *op = s->net.nodes[i].op;
+        prt_shard_point *to = &s->places[i];
+        *to = (prt_shard_point){ op, -1, -1 };
+        if (!prt_op_mark_i64(op, PRT_MARK_DEVICE, &to->device) || to->device < 0)
+            return prt_fail(POPRT_E_STATE, prt_op_label(op),
+                "the node has no device (" PRT_MARK_DEVICE "): the passes auto_sharding and "
+                "manual_sharding give every node one");
+        (void)prt_op_mark_i64(op, PRT_MARK_STAGE, &to->stage);
+        to->stage = to->stage < 0 ? -1 : to->stage;
+    }
+    return POPRT_OK;
+}
+
+/* Where a device is in the list, or belongs. */
+static size_t find_device(const sharding *s, int64_t device)
+{
+    size_t low = 0, high = s->devices.count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (s->devices.data[middle] < device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The different devices; false when there are too many to tell of each. */
+static poprt_status list_devices(sharding *s, bool *few)
+{
+    *few = true;
+    for (uint32_t i = 0; i < s->net.n_nodes; i++) {
+        const int64_t device = s->places[i].device;
+        const size_t at = find_device(s, device);
+        if (at < s->devices.count && s->devices.data[at] == device)
+            continue;
+        *few = s->devices.count < MAX_DEVICES;
+        if (!*few)
+            return POPRT_OK;
+        if (!PRT_VEC_PUSH(s->arena, &s->devices, device))
+            return POPRT_E_NOMEM;
+        memmove(s->devices.data + at + 1, s->devices.data + at,
+            (s->devices.count - 1 - at) * sizeof(device));
+        s->devices.data[at] = device;
+    }
+    s->device_of = PRT_NEW_N(s->arena, uint32_t, s->net.n_nodes);
+    if (s->device_of == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < s->net.n_nodes; i++)
+        s->device_of[i] = (uint32_t)find_device(s, s->places[i].device);
+    return POPRT_OK;
+}
+
+static void put_number(prt_sink *sink, const char *before, uint64_t number, const char *behind)
+{
+    prt_sink_print(sink, "%s", before);
+    prt_sink_count(sink, number);
+    prt_sink_print(sink, "%s", behind);
+}
+
+static poprt_status put_needs(const sharding *s, prt_sink *sink)
+{
+    prt_meter meter;
+    PRT_TRY(prt_meter_init(s->arena, &s->net, &meter));
+    for (uint32_t d = 0; d < s->devices.count; d++) {
+        prt_shard_need need;
+        prt_meter_read(&meter, s->device_of, d, &need);
+        prt_sink_print(sink, "# device %lld: %u nodes", (long long)s->devices.data[d], need.nodes);
+        put_number(sink, ", ", need.bytes, " bytes (");
+        put_number(sink, "weights ", need.weights, ", ");
+        put_number(sink, "activations ", need.activations, ", ");
+        put_number(sink, "received ", need.received, "), ");
+        put_number(sink, "", need.flops, " FLOPs\n");
+    }
+    return POPRT_OK;
+}
+
+/* Text of JSON is text of YAML, too. */
+static poprt_status put_point(const sharding *s, const prt_shard_point *point, prt_sink *sink)
+{
+    prt_json_out quoted;
+    prt_str name;
+    prt_json_out_init(&quoted, s->arena, false);
+    prt_json_put_text(&quoted, NULL, point->op->origin);
+    PRT_TRY(prt_json_out_finish(&quoted, &name));
+    prt_sink_print(sink, "- node: ");
+    prt_sink_str(sink, name);
+    prt_sink_print(sink, "\n  device: %lld\n", (long long)point->device);
+    if (point->stage >= 0)
+        prt_sink_print(sink, "  stage: %lld\n", (long long)point->stage);
+    return POPRT_OK;
+}
+
+poprt_status prt_describe_sharding(const prt_graph *graph, prt_arena *arena, prt_sink *sink)
+{
+    sharding s = { .arena = arena };
+    prt_shard_points points = { 0 };
+    bool few;
+    PRT_TRY(prt_net_build(arena, graph, &s.net));
+    PRT_TRY(read_places(&s));
+    PRT_TRY(prt_shard_points_of(arena, &s.net, s.places, &points));
+    PRT_TRY(list_devices(&s, &few));
+    if (few)
+        PRT_TRY(put_needs(&s, sink));
+    for (size_t i = 0; i < points.count; i++)
+        PRT_TRY(put_point(&s, &points.data[i], sink));
+    return prt_sink_finish(sink);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel.c — kernels of plug-ins: records checked, and steps run by them. The items of a step are
+ * cut into calls by their number alone, so that what a call does never depends on the threads; each
+ * thread has scratch of its own. What a kernel is given may come from a PopEF file, so it says how
+ * large it expects everything to be.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/blob.h"
+#include "fast/share.h"
+#include "plugin/parts.h"
+
+enum { MAX_KERNELS = 64, MOST_CALLS = 256 };
+
+/* A step, while its kernel runs. */
+typedef struct job {
+    prt_eval *c;
+    const prt_plugin_op *op;
+    const poprt_plugin_kernel *kernel;
+    size_t calls;
+    _Atomic bool failed;
+    _Atomic bool told; /* `error` is somebody's */
+    prt_error_copy error;
+} job;
+
+struct poprt_kernel {
+    const job *job;
+    void *scratch;
+};
+
+/* ---- running */
+
+static void run_call(const void *user, size_t index, float *scratch)
+{
+    job *j = (job *)(uintptr_t)user;
+    const uint64_t items = j->c->lowered->items;
+    const size_t first = prt_share_cut((size_t)items, j->calls, index);
+    const size_t end = prt_share_cut((size_t)items, j->calls, index + 1);
+    poprt_kernel context = { j, scratch };
+    char what[300];
+    if (atomic_load_explicit(&j->failed, memory_order_relaxed))
+        return;
+    prt_plugin_enter();
+    poprt_status status =
+        j->kernel->run(&j->op->plugin->all->host, &context, first, end - first);
+    if (status == POPRT_OK)
+        return;
+    (void)snprintf(what, sizeof(what), "%s, kernel %s", j->op->row.def.key, j->kernel->name);
+    status = prt_plugin_leave(j->op->plugin, what, j->c->origin.data, status);
+    if (!atomic_exchange(&j->told, true)) { /* the first to fail */
+        prt_error_save(&j->error);
+        j->error.status = status;
+    }
+    atomic_store(&j->failed, true);
+}
+
+/* Every output that is wanted is a tensor in memory. */
+static bool is_ready(const prt_eval *c)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        const prt_tensor *t = c->out[i];
+        if (t != NULL && (t->kind != PRT_VALUE_TENSOR || t->dtype == PRT_DTYPE_string ||
+                             (t->data == NULL && t->size != 0)))
+            return false;
+    }
+    return true;
+}
+
+static poprt_status run(prt_eval *c, const struct prt_kern *kern, bool *done)
+{
+    (void)kern;
+    const prt_plugin_op *op = prt_plugin_op_of(c->def);
+    const prt_lowered *how = c->lowered;
+    if (!is_ready(c)) {
+        *done = false;
+        return POPRT_OK;
+    }
+    job j = { .c = c, .op = op, .kernel = &op->kernels[how->kernel],
+        .calls = how->items < MOST_CALLS ? (size_t)how->items : MOST_CALLS };
+    atomic_init(&j.failed, false);
+    atomic_init(&j.told, false);
+    const size_t floats = ((size_t)how->scratch + sizeof(float) - 1) / sizeof(float);
+    const poprt_status status = prt_share_run(c, j.calls, floats, run_call, &j);
+    if (!atomic_load(&j.failed))
+        return status;
+    prt_error_restore(&j.error);
+    return j.error.status;
+}
+
+/* ---- for kernels */
+
+static const prt_eval *eval_of(const poprt_kernel *context)
+{
+    return context->job->c;
+}
+
+static uint32_t kernel_inputs(const poprt_kernel *context)
+{
+    return eval_of(context)->n_in;
+}
+
+static uint32_t kernel_outputs(const poprt_kernel *context)
+{
+    return eval_of(context)->n_out;
+}
+
+static poprt_status kernel_attr(const poprt_kernel *context, const char *name, poprt_attr *out)
+{
+    return prt_plugin_get_attr(eval_of(context)->def, eval_of(context)->attrs, name, out);
+}
+
+static int32_t kernel_has_input(const poprt_kernel *context, uint32_t input)
+{
+    return prt_eval_has(eval_of(context), input);
+}
+
+static int32_t kernel_has_output(const poprt_kernel *context, uint32_t output)
+{
+    return prt_eval_wants(eval_of(context), output);
+}
+
+static poprt_status kernel_input(const poprt_kernel *context, uint32_t input, poprt_tensor *out)
+{
+    const prt_eval *c = eval_of(context);
+    if (!prt_eval_has(c, input))
+        return prt_plugin_no_slot("input", input);
+    prt_plugin_show_tensor(c->in[input], out);
+    return POPRT_OK;
+}
+
+static poprt_status kernel_output(const poprt_kernel *context, uint32_t output, poprt_tensor *out)
+{
+    const prt_eval *c = eval_of(context);
+    if (!prt_eval_wants(c, output))
+        return prt_plugin_no_slot("wanted output", output);
+    prt_plugin_show_tensor(c->out[output], out);
+    return POPRT_OK;
+}
+
+static poprt_status kernel_constant(const poprt_kernel *context, uint32_t index, size_t size,
+    const void **out)
+{
+    const prt_eval *c = eval_of(context);
+    if (index >= c->lowered->n_constants)
+        return prt_plugin_no_slot("prepared constant", index);
+    const prt_blob *blob = c->weights[c->lowered->constants[index]];
+    if (blob->size != size)
+        return prt_fail(POPRT_E_PLUGIN, NULL,
+            "prepared constant %u has %zu bytes, and the kernel needs %zu: compile the model again",
+            index, blob->size, size);
+    *out = blob->data;
+    return POPRT_OK;
+}
+
+static void *kernel_scratch(const poprt_kernel *context, size_t size)
+{
+    const uint64_t have = eval_of(context)->lowered->scratch;
+    if (size <= have && context->scratch != NULL)
+        return context->scratch;
+    (void)prt_fail(POPRT_E_PLUGIN, NULL,
+        "there are %llu bytes of scratch, and the kernel needs %zu: compile the model again",
+        (unsigned long long)have, size);
+    return NULL;
+}
+
+static uint64_t kernel_items(const poprt_kernel *context)
+{
+    return eval_of(context)->lowered->items;
+}
+
+static poprt_status kernel_check(const poprt_kernel *context)
+{
+    prt_eval *c = context->job->c;
+    return c->host->check(c);
+}
+
+void prt_plugin_host_kernels(poprt_host *host)
+{
+    host->kernel_inputs = kernel_inputs;
+    host->kernel_outputs = kernel_outputs;
+    host->kernel_attr = kernel_attr;
+    host->kernel_has_input = kernel_has_input;
+    host->kernel_has_output = kernel_has_output;
+    host->kernel_input = kernel_input;
+    host->kernel_output = kernel_output;
+    host->kernel_constant = kernel_constant;
+    host->kernel_scratch = kernel_scratch;
+    host->kernel_items = kernel_items;
+    host->kernel_check = kernel_check;
+}
+
+/* ---- records */
+
+static poprt_status take_kernel(const prt_plugin_op *op, uint32_t index,
+    poprt_plugin_kernel *to, const char **names)
+{
+    const char *key = op->row.def.key;
+    PRT_TRY(prt_plugin_import(to, sizeof(*to), sizeof(*to), op->record.kernels[index],
+        "poprt_plugin_kernel"));
+    if (!prt_plugin_is_name(to->name, true))
+        return prt_fail(POPRT_E_PLUGIN, key, "a kernel needs a name of letters, digits and '_'");
+    if (to->run == NULL)
+        return prt_fail(POPRT_E_PLUGIN, key, "kernel %s has no run", to->name);
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(names[i], to->name) == 0)
+            return prt_fail(POPRT_E_PLUGIN, key, "kernel %s is there twice", to->name);
+    names[index] = to->name;
+    return POPRT_OK;
+}
+
+poprt_status prt_plugin_take_kernels(prt_plugin_op *op)
+{
+    const poprt_plugin_op *r = &op->record;
+    const char *key = op->row.def.key;
+    prt_arena *arena = op->plugin->all->arena;
+    if (r->n_kernels > MAX_KERNELS || (r->n_kernels != 0 && r->kernels == NULL))
+        return prt_fail(POPRT_E_PLUGIN, key,
+            "the operator's list of kernels is NULL, or longer than %d", MAX_KERNELS);
+    if ((r->lower == NULL) != (r->n_kernels == 0) || (r->lower != NULL && r->eval == NULL))
+        return prt_fail(POPRT_E_PLUGIN, key,
+            "the operator has lower without kernels, kernels without lower, or both without eval");
+    const uint32_t n = (uint32_t)r->n_kernels;
+    poprt_plugin_kernel *kernels = PRT_NEW_N(arena, poprt_plugin_kernel, (size_t)n + 1);
+    const char **names = PRT_NEW_N(arena, const char *, (size_t)n + 1);
+    if (kernels == NULL || names == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        PRT_TRY(take_kernel(op, i, &kernels[i], names));
+    op->kernels = kernels;
+    op->row.kernels = names;
+    op->row.n_kernels = n;
+    op->row.lower = r->lower != NULL ? prt_plugin_run_lower : NULL;
+    op->row.run = run;
+    return POPRT_OK;
+}
