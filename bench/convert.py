@@ -2,6 +2,7 @@
 """Converts models at several opsets and checks the results in ONNX Runtime.
 
     python3 bench/convert.py --models DIR [--poprt PATH] [--opsets 11,13,17] [--only A,B]
+        [--write bench/CONVERSIONS.md]
 
 For each model and opset: seconds and peak memory of the conversion, nodes before and after, whether
 ONNX's checker takes the result, and the largest difference of its outputs from the original's, as a
@@ -122,21 +123,49 @@ def simplified(poprt, model, opset, folder):
     return counts
 
 
+HEAD = """# Conversions
+
+Written by `python3 bench/convert.py` with poprt %s, onnx %s, onnxruntime %s, onnxsim %s.
+`nodes`: of the model as exported, without Constant; `after`: converted with the defaults; `onnxsim`, `+ ORT`:
+what these make of the same model at the same opset (see the script's head). `difference`: of
+outputs, as a share of the largest, in ONNX Runtime. Seconds are of a busy machine. Below opset 17
+LayerNormalization has to be written out.
+
+"""
+
+
+def head(poprt):
+    version = subprocess.run([poprt, "-v"], capture_output=True, text=True).stdout.split()[2]
+    try:
+        import onnxsim
+        simplifier = onnxsim.__version__
+    except ImportError:
+        simplifier = "none"
+    return HEAD % (version, onnx.__version__, ort.__version__, simplifier)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", required=True)
     parser.add_argument("--poprt", default="build/release/src/tools/poprt")
     parser.add_argument("--opsets", default="11,13,17")
     parser.add_argument("--only", default="")
+    parser.add_argument("--write", help="a file for the page")
     parser.add_argument("--bound", type=float, default=1e-4)
     parser.add_argument("extra", nargs="*", help="more options of poprt, after --")
     args = parser.parse_args()
     names = sorted(n[:-5] for n in os.listdir(args.models) if n.endswith(".onnx"))
     if args.only:
         names = [n for n in names if n in args.only.split(",")]
-    print("| model | opset | s | memory / file | nodes | after | onnxsim | + ORT | checker "
-          "| difference |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |")
+    page = []
+
+    def put(line):
+        page.append(line)
+        print(line, flush=True)
+
+    put("| model | opset | s | memory / file | nodes | after | onnxsim | + ORT | checker "
+        "| difference |")
+    put("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |")
     bad = 0
     for name in names:
         path = os.path.join(args.models, name + ".onnx")
@@ -152,7 +181,7 @@ def main():
                 share = memory / os.path.getsize(path)
                 row = f"| {name} | {opset} | {seconds:.2f} | {share:.2f} | {before} |"
                 if status != 0:
-                    print(row, "failed:", error.strip().splitlines()[-1] if error else status)
+                    put(f"{row} failed: {error.strip().splitlines()[-1] if error else status}")
                     bad += 1
                     continue
                 try:
@@ -170,7 +199,10 @@ def main():
                     bad += 1
                 sim, extended = simplified(args.poprt, path, opset, folder)
                 after = count_nodes(onnx.load(out, load_external_data=False).graph)
-                print(row, f"{after} | {sim} | {extended} | {checked} | {worst:.1e} |", flush=True)
+                put(f"{row} {after} | {sim} | {extended} | {checked} | {worst:.1e} |")
+    if args.write:
+        with open(args.write, "w") as f:
+            f.write(head(args.poprt) + "\n".join(page) + "\n")
     sys.exit(bad != 0)
 
 
