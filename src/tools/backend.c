@@ -84,17 +84,6 @@ static bool is_pass(const prt_tool *tool, const char *name)
     return false;
 }
 
-static poprt_status run_pass(const prt_tool *tool, const char *name, poprt_model *model)
-{
-    poprt_pass_manager *manager = NULL;
-    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_status status = poprt_pass_manager_add(manager, name, NULL);
-    if (status == POPRT_OK)
-        status = poprt_pass_manager_run(manager, model);
-    poprt_pass_manager_release(manager);
-    return status;
-}
-
 /* One more pass that compiling leaves out. */
 static poprt_status disable(prt_tool *tool, const char *pass)
 {
@@ -120,7 +109,7 @@ static poprt_status use_pattern(prt_tool *tool, const char *text, poprt_model *m
         return POPRT_E_NOMEM;
     const row *pattern = find_pattern(name);
     if (pattern == NULL && is_pass(tool, name))
-        return on ? run_pass(tool, name, model) : disable(tool, name);
+        return on ? prt_tool_run_pass(tool, name, NULL, 0, model) : disable(tool, name);
     if (pattern == NULL) {
         for (size_t i = 0; i < PRT_COUNT_OF(patterns); i++)
             names[i] = patterns[i].name;

@@ -138,7 +138,6 @@ poprt_status prt_convert_shapes(prt_tool *tool, const prt_opts *opts, const popr
     poprt_pass_arg args[3];
     size_t n = 0;
     const char *shapes = NULL;
-    poprt_pass_manager *manager = NULL;
     PRT_TRY(poprt_config_get(config, "input_shape", &shapes));
     if (prt_opt_has(opts, OPT_INPUT_SHAPE))
         args[n++] = (poprt_pass_arg){ "const_input_shape", shapes };
@@ -148,12 +147,7 @@ poprt_status prt_convert_shapes(prt_tool *tool, const prt_opts *opts, const popr
         args[n++] = (poprt_pass_arg){ "batch_axis", prt_opt_value(opts, OPT_BATCH_AXIS, "-1") };
     if (n == 0)
         return POPRT_OK;
-    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_status status = poprt_pass_manager_add_args(manager, "const_input_shape", args, n);
-    if (status == POPRT_OK)
-        status = poprt_pass_manager_run(manager, model);
-    poprt_pass_manager_release(manager);
-    return status;
+    return prt_tool_run_pass(tool, "const_input_shape", args, n, model);
 }
 
 /* The converted model, called after its input where nothing else is said. */

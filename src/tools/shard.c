@@ -57,19 +57,13 @@ static const prt_opt_command command = { .name = "poprt auto_sharding",
 
 static poprt_status run_pass(const prt_tool *tool, const prt_opts *opts, poprt_model *model)
 {
-    poprt_pass_manager *manager = NULL;
     const poprt_pass_arg args[] = {
         { "num_ipus", prt_opt_value(opts, OPT_NUM_IPUS, NULL) },
         { "optimal_perf", prt_opt_has(opts, OPT_OPTIMAL_PERF) ? "true" : "false" },
         { "memory_per_ipu", prt_opt_value(opts, OPT_MEMORY_PER_IPU, NULL) },
     };
     const size_t count = PRT_COUNT_OF(args) - !prt_opt_has(opts, OPT_MEMORY_PER_IPU);
-    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
-    poprt_status status = poprt_pass_manager_add_args(manager, "auto_sharding", args, count);
-    if (status == POPRT_OK)
-        status = poprt_pass_manager_run(manager, model);
-    poprt_pass_manager_release(manager);
-    return status;
+    return prt_tool_run_pass(tool, "auto_sharding", args, count, model);
 }
 
 /* The comments at the head of a description, without their marks. */

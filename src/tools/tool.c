@@ -299,6 +299,18 @@ poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t op
     return POPRT_OK;
 }
 
+poprt_status prt_tool_run_pass(const prt_tool *tool, const char *pass, const poprt_pass_arg *args,
+    size_t count, poprt_model *model)
+{
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_status status = poprt_pass_manager_add_args(manager, pass, args, count);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
 {
     return set_option(tool, "disable_passes", passes);

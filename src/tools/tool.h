@@ -58,6 +58,10 @@ poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool
 /* What poprt_model_describe says, in memory to be given to free(), also after a failure. */
 poprt_status prt_tool_gather(const poprt_model *model, int32_t format, char **text, size_t *size);
 
+/* Runs one pass with these of its options on a model. */
+poprt_status prt_tool_run_pass(const prt_tool *tool, const char *pass, const poprt_pass_arg *args,
+    size_t count, poprt_model *model);
+
 /* Compiling leaves these passes (a comma list; may be NULL) out. */
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 /* An option for compiling, as "KEY=VALUE". */
