@@ -30,19 +30,22 @@ static prt_value *reshape(prt_build *b, const prt_op *like, prt_value *x, uint32
 /* A value that a member reads, as a matrix. NULL: a failure stays in `b`. */
 static prt_value *as_matrix(editor *e, prt_build *b, const prt_op *reader, prt_value *v)
 {
+    const bool own = v->graph == e->r->graph; /* a constant may be of a graph around it */
     int64_t dims[2];
     matrix_dims(v->type, dims);
-    if (v->constant != NULL && !prt_value_is_input(v))
-        return prt_match_reshaped(b, v, 2, dims);
-    if (e->matrix[v->id] != NULL)
+    if (own && e->matrix[v->id] != NULL)
         return e->matrix[v->id];
     prt_value *made = v;
-    if (v->type->rank != 2) {
+    if (prt_value_is_constant(v)) {
+        made = prt_match_reshaped(b, v, 2, dims);
+    } else if (v->type->rank != 2) {
         const bool view = v->def != NULL && prt_rows_is_view(v->def) &&
             !prt_rows_is_bound(e->r, v);
         made = reshape(b, view ? v->def : reader, view ? prt_op_input(v->def, 0) : v, 2, dims);
     }
-    return e->matrix[v->id] = made;
+    if (own)
+        e->matrix[v->id] = made;
+    return made;
 }
 
 /* An operand that is the same for every row, with the rank of one. */

@@ -39,6 +39,13 @@ START_TEST(products_get_their_bias)
                                 "    return z }\n"
                                 "  else_branch { e = relu x; return e }\n}\nreturn r\n",
         pass, 1e-5);
+    /* what is read from outside: a constant twice, and an input that has a default */
+    assert_pass_keeps_results(X
+        "d = input f32[2,3,4] fill 3\nc = const f32[2,3,4] fill 2\nq = input bool[]\nr = if q {\n"
+        "  then_branch { l = relu x; o = mul l d; m = matmul o w; a = add m b; s = mul a c\n"
+        "    n = matmul s w; t = add n b; u = mul t c; k = matmul u w; z = add k b; return z }\n"
+        "  else_branch { e = relu x; return e }\n}\nreturn r\n",
+        pass, 1e-5);
 }
 END_TEST
 
