@@ -46,6 +46,27 @@ POPRT_API poprt_status poprt_session_drain(poprt_session *session);
  * running is not affected. */
 POPRT_API void poprt_session_cancel(poprt_session *session);
 
+/* A step that has ended. Steps of a body come before the step that calls the body, and lie within
+ * its time. Texts live as long as the session. */
+typedef struct poprt_step {
+    size_t struct_size;
+    uint32_t block, index; /* as POPRT_FORMAT_STEPS counts them */
+    const char *op;        /* what runs, such as "nhwc_conv" */
+    const char *form;      /* of the operator, "" where there is but one */
+    const char *node;      /* the node of the model that it comes from; "" where there was none */
+    uint64_t start_ns, stop_ns; /* of CLOCK_MONOTONIC */
+} poprt_step;
+
+/* On the thread that runs, between two steps: what takes long here makes runs longer. */
+typedef void (*poprt_step_fn)(void *user, const poprt_step *step);
+
+/*
+ * Runs from now on call `fn` after every step that has something to do; NULL ends that. Two
+ * readings of the clock a step, nothing when it is off. Not while a run is in progress
+ * (POPRT_E_STATE).
+ */
+POPRT_API poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void *user);
+
 /* Bytes this session holds now (activations, copies of caller data, scratch), weights excluded. */
 POPRT_API size_t poprt_session_memory(const poprt_session *session);
 

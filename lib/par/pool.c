@@ -34,9 +34,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cpu/cpu.h"
 #include "par/place.h"
 #include "par/range.h"
@@ -99,13 +99,6 @@ static void futex_wake(_Atomic uint32_t *word, uint32_t count)
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t = { 0, 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void pause_core(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -120,14 +113,14 @@ static bool spin(const _Atomic uint32_t *word, uint32_t value, uint32_t most_ns)
 {
     if (most_ns == 0)
         return atomic_load_explicit(word, memory_order_acquire) != value;
-    const uint64_t start = now_ns();
+    const uint64_t start = prt_clock_ns();
     for (;;) {
         for (int i = 0; i < PAUSES; i++) {
             if (atomic_load_explicit(word, memory_order_acquire) != value)
                 return true;
             pause_core();
         }
-        const uint64_t spent = now_ns() - start;
+        const uint64_t spent = prt_clock_ns() - start;
         if (spent >= most_ns)
             return false;
         if (spent >= PAUSE_NS)
@@ -207,7 +200,7 @@ static void announce(prt_pool *pool, uint32_t wanted)
 /* Judges a wait that was no short one. */
 static void judge_wait(prt_pool *pool, uint64_t own, uint64_t begin)
 {
-    const uint64_t now = now_ns(), waited = now - begin;
+    const uint64_t now = prt_clock_ns(), waited = now - begin;
     if (waited < LATE_NS + LATE_TIMES * own) {
         for (; now >= pool->calm + CALM_NS && pool->alone_ns != 0; pool->calm += CALM_NS)
             pool->alone_ns /= 2;
@@ -224,7 +217,7 @@ static void wait_for_chunks(prt_pool *pool, uint64_t start)
 {
     if (atomic_load(&pool->pending) == 0)
         return;
-    const uint64_t begin = now_ns();
+    const uint64_t begin = prt_clock_ns();
     for (;;) {
         const uint32_t left = atomic_load(&pool->pending);
         if (left == 0) {
@@ -309,7 +302,7 @@ static void run_alone(uint32_t n, prt_par_body body, void *arg)
 
 static void run_job(prt_pool *pool, uint32_t n, prt_par_body body, void *arg)
 {
-    const uint64_t start = now_ns();
+    const uint64_t start = prt_clock_ns();
     if (start < pool->alone_until) {
         run_alone(n, body, arg);
         return;

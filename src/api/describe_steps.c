@@ -90,16 +90,6 @@ static const char *kernel_of(const look *l)
     return kern->level;
 }
 
-/* Which form of the operator: its attribute of that name; empty where it has none. */
-static prt_str form_of(const look *l)
-{
-    const uint32_t i = prt_op_attr(l->params->def, PRT_STR("form"));
-    if (i == UINT32_MAX || l->params->def->attrs[i].kind != PRT_ATTR_str)
-        return PRT_STR("");
-    const char *attrs = l->params->attrs;
-    return *(const prt_str *)(const void *)(attrs + l->params->def->attrs[i].offset);
-}
-
 /* Where a result lies. */
 static void place_of(const look *l, uint32_t buffer, char *to, size_t size)
 {
@@ -167,7 +157,7 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
         prt_sink_print(sink, ": %u steps\n", p->blocks[b].n_steps);
         for (uint32_t s = 0; s < p->blocks[b].n_steps; s++) {
             const look l = look_at(p, b, s);
-            const prt_str form = form_of(&l);
+            const prt_str form = prt_program_form(l.params);
             prt_sink_print(sink, "%5u  %s%s%.*s [%s]", s, l.params->def->key,
                 form.size != 0 ? " as " : "", PRT_STR_ARG(form), kernel_of(&l));
             put_inputs(sink, &l);
@@ -236,8 +226,9 @@ static void json_step(prt_json_out *json, const look *l, uint32_t block, uint32_
     prt_json_put_i64(json, "step", index);
     prt_json_put_text(json, "operator", prt_str_of(l->params->def->key));
     prt_json_put_text(json, "kernel", prt_str_of(kernel_of(l)));
-    if (form_of(l).size != 0)
-        prt_json_put_text(json, "form", form_of(l));
+    const prt_str form = prt_program_form(l->params);
+    if (form.size != 0)
+        prt_json_put_text(json, "form", form);
     json_nodes(json, l->params);
     prt_json_open(json, "inputs", '[');
     for (uint32_t i = 0; i < l->step->n_in; i++)

@@ -136,6 +136,8 @@ struct poprt_session {
     poprt_env *env;
     poprt_executable *exec;
     prt_session *session;
+    poprt_step_fn watch;
+    void *watch_user;
     _Atomic uint32_t busy; /* 1 while a run is in progress */
     _Atomic(struct prt_queue *) queue; /* made by the first submit */
 };

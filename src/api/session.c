@@ -9,6 +9,7 @@
 
 #include "api/handles.h"
 #include "cpu/cpu.h"
+#include "op/op.h"
 #include "par/queue.h"
 
 enum { QUEUE_DEPTH = 64, TURN_POLL_NS = 50000 };
@@ -190,6 +191,34 @@ void poprt_session_cancel(poprt_session *session)
 {
     if (session != NULL && atomic_load_explicit(&session->busy, memory_order_acquire) != 0)
         prt_session_cancel(session->session);
+}
+
+static void tell_step(void *user, uint32_t block, uint32_t index, uint64_t start_ns,
+    uint64_t stop_ns)
+{
+    const poprt_session *session = user;
+    const prt_program *p = session->exec->program;
+    const prt_eval_params *params = &p->params[p->blocks[block].steps[index].params];
+    const poprt_step step = { .struct_size = sizeof(step),
+        .block = block,
+        .index = index,
+        .op = params->def->key,
+        .form = prt_program_form(params).data,
+        .node = params->origin.data,
+        .start_ns = start_ns,
+        .stop_ns = stop_ns };
+    session->watch(session->watch_user, &step);
+}
+
+poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void *user)
+{
+    PRT_REQUIRE(session);
+    PRT_TRY(take_turn(session));
+    session->watch = fn;
+    session->watch_user = user;
+    prt_session_watch(session->session, fn != NULL ? tell_step : NULL, session);
+    end_turn(session);
+    return POPRT_OK;
 }
 
 size_t poprt_session_memory(const poprt_session *session)

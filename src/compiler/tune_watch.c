@@ -4,8 +4,7 @@
  * the steps before would have just written does not.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/status.h"
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
@@ -41,13 +40,6 @@ typedef struct watch {
     uint32_t n_ways, n_steps[PRT_CHOICE_WAYS];
     step steps[PRT_CHOICE_WAYS][PRT_WAY_STEPS];
 } watch;
-
-static uint64_t now_ns(void)
-{
-    struct timespec t = { 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 /* ---- a host for kernels ---- */
 
@@ -182,7 +174,7 @@ static void end(void *user)
 static poprt_status begin(void *user, const prt_choice *c)
 {
     watch *w = user;
-    const uint64_t start = now_ns();
+    const uint64_t start = prt_clock_ns();
     end(w);
     if (w->memory_limit != 0 && w->memory_limit <= w->sweep)
         return prt_fail(POPRT_E_LIMIT, "tune", "memory_limit leaves too little for timing");
@@ -195,7 +187,7 @@ static poprt_status begin(void *user, const prt_choice *c)
     }
     PRT_TRY(prt_arena_create(w->allocator, left < MOST_BYTES ? left : MOST_BYTES, &w->values));
     PRT_TRY(make_ways(w, c));
-    w->waiting = now_ns() - start;
+    w->waiting = prt_clock_ns() - start;
     return POPRT_OK;
 }
 
@@ -228,15 +220,15 @@ static void touch_step(const step *s)
 static poprt_status run(void *user, uint32_t way, prt_tune_lap *lap)
 {
     watch *w = user;
-    const uint64_t start = now_ns();
+    const uint64_t start = prt_clock_ns();
     prt_par_for(w->par, w->par->width, sweep_part, w);
     touch(w->scratch, w->most);
     for (uint32_t i = w->n_steps[way]; i > 0; i--)
         touch_step(&w->steps[way][i - 1]);
     touch(w->steps[way][0].in[0]->data, w->steps[way][0].in[0]->size);
-    const uint64_t ready = now_ns();
+    const uint64_t ready = prt_clock_ns();
     PRT_TRY(run_way(w, way));
-    const uint64_t stop = now_ns();
+    const uint64_t stop = prt_clock_ns();
     *lap = (prt_tune_lap){ .ns = stop - ready, .cost = stop - start + w->waiting };
     w->waiting = 0;
     return POPRT_OK;

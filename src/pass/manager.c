@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* manager.c — runs passes in order: repeats groups, measures, reports, verifies in debug builds. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/clock.h"
 #include "pass/manager_state.h"
 
-#include <time.h>
 
 enum { DEFAULT_FOLD_BYTES = 256 << 20 };
 
@@ -149,13 +149,6 @@ void prt_pass_manager_limit(prt_pass_manager *pm, const prt_pass_limits *limits)
 
 /* ---- running */
 
-static double now_ms(void)
-{
-    struct timespec t = { 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static uint32_t count_ops(const prt_graph *graph)
 {
     uint32_t n = 0;
@@ -183,9 +176,9 @@ static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, const char
         .ops_before = count_ops(p->module->main) };
     PRT_TRY(prt_pass_check(p));
     PRT_TRY(print_if(pm, p, &before));
-    const double start = now_ms();
+    const uint64_t start = prt_clock_ns();
     PRT_TRY(prt_pass_run_hooks(p, &event.changed));
-    event.ms = now_ms() - start;
+    event.ms = (double)(prt_clock_ns() - start) * 1e-6;
 #ifdef PRT_DEBUG
     PRT_TRY(prt_ir_verify(p->module));
 #endif

@@ -150,6 +150,9 @@ poprt_status prt_program_create(const prt_allocator *allocator, size_t limit, pr
 prt_program *prt_program_retain(prt_program *program);
 void prt_program_release(prt_program *program);
 
+/* Which form of its operator a step is: its attribute of that name; empty where it has none. */
+prt_str prt_program_form(const prt_eval_params *params);
+
 /* Bytes of a constant where kernels can read them as elements: its blob, or a copy that all
  * sessions of the program share. Any thread. NULL without memory. */
 prt_blob *prt_program_weight(const prt_program *program, uint32_t constant);

@@ -93,6 +93,8 @@ struct prt_session {
     prt_par par_copy;
     prt_print_fn print;
     void *print_user;
+    prt_step_fn watch;
+    void *watch_user;
     uint64_t seed, random_calls;
     _Atomic bool cancel;
 };

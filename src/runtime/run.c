@@ -6,6 +6,8 @@
  * shapes from the real inputs; what that cannot tell, the kernel sets itself. Either way a value
  * that turns out other than the program expects stops the run, because later steps rely on it.
  */
+#define _POSIX_C_SOURCE 200809L
+#include "base/clock.h"
 #include "runtime/frame.h"
 
 /* The step being run: what the host calls of its kernel refer to. */
@@ -330,13 +332,25 @@ static poprt_status run_step(prt_frame *f, prt_frame_step *step)
     }
 }
 
+static poprt_status watch_step(prt_frame *f, prt_frame_step *step, uint32_t index)
+{
+    const prt_session *s = f->session;
+    const uint64_t start = prt_clock_ns();
+    const poprt_status status = run_step(f, step);
+    s->watch(s->watch_user, (uint32_t)(f - s->frames), index, start, prt_clock_ns());
+    return status;
+}
+
 poprt_status prt_frame_run(prt_frame *f)
 {
     for (uint32_t i = 0; i < f->n_todo; i++) {
         prt_frame_step *step = &f->steps[f->todo[i]];
         if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
             return prt_fail(POPRT_E_CANCELLED, step->params->origin.data, "run was cancelled");
-        PRT_TRY(run_step(f, step));
+        if (f->session->watch != NULL)
+            PRT_TRY(watch_step(f, step, f->todo[i]));
+        else
+            PRT_TRY(run_step(f, step));
     }
     return POPRT_OK;
 }

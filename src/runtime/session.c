@@ -139,6 +139,12 @@ void prt_session_release(prt_session *session)
     prt_program_release(p);
 }
 
+void prt_session_watch(prt_session *session, prt_step_fn fn, void *user)
+{
+    session->watch = fn;
+    session->watch_user = user;
+}
+
 void prt_session_cancel(prt_session *session)
 {
     atomic_store_explicit(&session->cancel, true, memory_order_relaxed);

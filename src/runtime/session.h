@@ -17,6 +17,11 @@ typedef struct prt_session prt_session;
 /* A line that an operator prints, without line break. On the thread that runs. */
 typedef void (*prt_print_fn)(void *user, const char *line);
 
+/* A step that has ended: `index` of program block `block`; times of prt_clock_ns. On the thread that
+ * runs. */
+typedef void (*prt_step_fn)(void *user, uint32_t block, uint32_t index, uint64_t start_ns,
+    uint64_t stop_ns);
+
 typedef struct prt_session_options {
     const prt_allocator *allocator;
     const prt_par *par;  /* NULL: the caller's thread alone */
@@ -44,6 +49,9 @@ poprt_status prt_session_run(prt_session *session, const prt_tensor *in, prt_ten
 
 /* Any thread: the run in progress stops soon with POPRT_E_CANCELLED. */
 void prt_session_cancel(prt_session *session);
+
+/* Runs from now on tell of every step that they look at; NULL: no longer. */
+void prt_session_watch(prt_session *session, prt_step_fn fn, void *user);
 
 /* Bytes held, weights excluded. */
 size_t prt_session_memory(const prt_session *session);

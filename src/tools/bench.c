@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "tools/commands.h"
 #include "tools/feed.h"
+#include "tools/profile.h"
 
 enum {
     OPT_HELP,
@@ -11,6 +12,7 @@ enum {
     OPT_DIM,
     OPT_INDEX,
     OPT_MIN_TIME,
+    OPT_PROFILE,
     OPT_JSON,
     OPT_NO_PASSES,
     OPT_SET,
@@ -33,6 +35,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "of fused models the graph to run; 0 by default"),
     [OPT_MIN_TIME] = PRT_OPT("min-time", 0, PRT_OPT_ONE, "S",
         "seconds to go on for after the first run; 1 by default"),
+    [OPT_PROFILE] = PRT_OPT("profile", 0, PRT_OPT_FLAG, NULL,
+        "then as long again with a clock at every step: a table of what each took"),
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
         "compile an ONNX file without these passes"),
     [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
@@ -60,6 +64,7 @@ typedef struct result {
     prt_tool_times times;
     double session_ms, first_run_ms, median_ms, min_ms, p99_ms, peak_rss_mb;
     size_t runs;
+    bool profile; /* wanted */
 } result;
 
 /* Runs until the time is up; times go to a growing array. */
@@ -90,6 +95,24 @@ static poprt_status measure(prt_tool *tool, poprt_session *session, poprt_stepio
     return POPRT_OK;
 }
 
+/* A table of the steps, from runs of their own. */
+static poprt_status profile(prt_tool *tool, poprt_session *session, poprt_stepio *io,
+    double min_time_s)
+{
+    prt_profile profile;
+    PRT_TRY(prt_profile_start(&profile, tool->arena, session));
+    const double begin = prt_tool_now_ms(), end = begin + min_time_s * 1e3;
+    do {
+        PRT_TRY(poprt_session_run(session, io));
+        profile.runs++;
+        prt_progress_show(&tool->progress, "Profiling", (uint64_t)(prt_tool_now_ms() - begin),
+            (uint64_t)(min_time_s * 1e3));
+    } while (profile.runs < MIN_RUNS || (prt_tool_now_ms() < end && profile.missed == 0));
+    prt_progress_clear(&tool->progress);
+    PRT_TRY(prt_profile_stop(session));
+    return prt_profile_print(&profile);
+}
+
 static poprt_status bench_session(prt_tool *tool, poprt_executable *exec, const prt_feed *feed,
     double min_time_s, result *r)
 {
@@ -107,6 +130,8 @@ static poprt_status bench_session(prt_tool *tool, poprt_executable *exec, const 
         status = prt_feed_bind(feed, io);
     if (status == POPRT_OK)
         status = measure(tool, session, io, min_time_s, r);
+    if (status == POPRT_OK && r->profile)
+        status = profile(tool, session, io, min_time_s);
     poprt_stepio_release(io);
     poprt_session_release(session);
     poprt_config_release(config);
@@ -207,7 +232,7 @@ int prt_command_bench(int argc, char **argv)
         prt_opt_number(&opts, OPT_INDEX, 0, UINT32_MAX, &index, &exit_code) &&
         prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code)) {
         prt_tool tool = { 0 };
-        result r = { 0 };
+        result r = { .profile = prt_opt_has(&opts, OPT_PROFILE) };
         poprt_status status = prt_tool_open(&tool, (uint32_t)threads);
         if (status == POPRT_OK)
             status = prt_tool_plugins(&tool, &opts, OPT_PLUGIN);

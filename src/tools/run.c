@@ -2,6 +2,7 @@
 /* run.c — `poprt run`: a model once or several times on given or random inputs. */
 #include "tools/commands.h"
 #include "tools/feed.h"
+#include "tools/profile.h"
 
 enum {
     OPT_HELP,
@@ -13,6 +14,7 @@ enum {
     OPT_THREADS,
     OPT_ITERATIONS,
     OPT_SEED,
+    OPT_PROFILE,
     OPT_NO_PASSES,
     OPT_SET,
     OPT_TUNE,
@@ -38,6 +40,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_ITERATIONS] = PRT_OPT("iterations", 0, PRT_OPT_ONE, "N", "runs; 1 by default"),
     [OPT_SEED] = PRT_OPT("seed", 0, PRT_OPT_ONE, "N",
         "of random inputs and operators; 0 by default"),
+    [OPT_PROFILE] = PRT_OPT("profile", 0, PRT_OPT_ONE, "FILE",
+        "write when each step of each run began and ended, for chrome://tracing or Perfetto"),
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
         "compile an ONNX file without these passes"),
     [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
@@ -128,6 +132,24 @@ static poprt_status iterate(prt_tool *tool, const plan *p, poprt_session *sessio
     return POPRT_OK;
 }
 
+/* The runs; their trace is written even when one fails. */
+static poprt_status iterate_profiled(prt_tool *tool, const plan *p, poprt_session *session,
+    poprt_stepio *io)
+{
+    const char *path = prt_opt_value(&p->opts, OPT_PROFILE, NULL);
+    prt_profile profile;
+    if (path == NULL)
+        return iterate(tool, p, session, io);
+    PRT_TRY(prt_profile_start(&profile, tool->arena, session));
+    poprt_status status = iterate(tool, p, session, io);
+    const poprt_status written = prt_profile_write(&profile, path);
+    status = status != POPRT_OK ? status : written;
+    if (status == POPRT_OK && profile.missed != 0)
+        prt_tool_say(tool, POPRT_LOG_WARNING, "%zu steps at the end are not in %s", profile.missed,
+            path);
+    return status;
+}
+
 static poprt_status run_session(prt_tool *tool, const plan *p, poprt_executable *exec,
     const prt_feed *feed)
 {
@@ -142,7 +164,7 @@ static poprt_status run_session(prt_tool *tool, const plan *p, poprt_executable 
     if (status == POPRT_OK)
         status = prt_feed_bind(feed, io);
     if (status == POPRT_OK)
-        status = iterate(tool, p, session, io);
+        status = iterate_profiled(tool, p, session, io);
     if (status == POPRT_OK)
         status = show_outputs(tool, p, feed, io);
     poprt_stepio_release(io);

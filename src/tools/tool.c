@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "cpu/cpu.h"
 #include "program/popef.h"
@@ -20,9 +20,7 @@ enum { STAGES = 5 }; /* of a conversion, as the bar counts them */
 
 double prt_tool_now_ms(void)
 {
-    struct timespec t = { 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+    return (double)prt_clock_ns() * 1e-6;
 }
 
 double prt_tool_peak_mb(void)

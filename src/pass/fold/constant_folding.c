@@ -12,8 +12,8 @@
  * Slice, Concat, Cast and arithmetic behind it, and evaluates nothing. Both: bitwise equal.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <time.h>
 
+#include "base/clock.h"
 #include "op/interp.h"
 #include "pass/fold/work.h"
 #include "pass/pass.h"
@@ -39,13 +39,6 @@ typedef struct folder {
     bool changed;
     PRT_VEC(made) made;
 } folder;
-
-static uint64_t now_ns(void)
-{
-    struct timespec t = { 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static bool is_wanted(const prt_value *v)
 {
@@ -250,7 +243,7 @@ static poprt_status fold_contents(folder *f, prt_op *op)
 static poprt_status in_budget(const folder *f, bool *more)
 {
     const uint64_t limit = f->p->limits.fold_ns;
-    *more = f->bytes_left != 0 && (limit == 0 || now_ns() - f->start_ns < limit);
+    *more = f->bytes_left != 0 && (limit == 0 || prt_clock_ns() - f->start_ns < limit);
     return prt_pass_check(f->p);
 }
 
@@ -292,7 +285,7 @@ static poprt_status run_folder(folder *f, prt_graph *graph, bool *changed)
 {
     f->bytes_left = f->p->limits.fold_bytes != 0 ? f->p->limits.fold_bytes : UINT64_MAX;
     f->work_left = most_work;
-    f->start_ns = now_ns();
+    f->start_ns = prt_clock_ns();
     poprt_status status = fold_graph(f, graph, 0);
     prt_arena_release(f->scratch);
     /* Steps on the way between constants are nobody's any more; the others get their names. */
