@@ -12,6 +12,14 @@
 
 enum { SLIDE_MOST = 8, SLIDE_ROWS = 3, SLIDE_STRIDES = 2 };
 
+/* Taps of the channels that come next: so far apart no processor guesses them, and they come from
+ * far, for each is read once a run. */
+static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
+{
+    for (size_t k = 0; k < taps; k++)
+        __builtin_prefetch(d->w + k * d->channels + c, 0, 3);
+}
+
 /* Inputs of a row of taps that may lie outside the image are asked for; others are known not to. */
 #define SLIDE_HAS(i, N, K, S)                                                                      \
     (((i) >= K / 2 || (i) >= from) && ((i) < (N - 1) * S + K - K / 2 || (i) < to))
@@ -31,6 +39,7 @@ enum { SLIDE_MOST = 8, SLIDE_ROWS = 3, SLIDE_STRIDES = 2 };
             const size_t c = next + VL <= d->channels ? next : d->channels - VL;                   \
             const vf first = d->bias != NULL ? v_load(d->bias + c) : v_set(0.0f);                  \
             float *y = d->y + at * d->channels + c;                                                \
+            fetch_taps(d, d->rows * K, c + VL);                                                    \
             for (size_t line = 0; line < d->lines; line++, y += d->n * d->channels) {              \
                 const size_t top = line * d->stride_h;                                             \
                 const size_t r0 = top < d->above ? d->above - top : 0;                             \
@@ -58,8 +67,10 @@ enum { SLIDE_MOST = 8, SLIDE_ROWS = 3, SLIDE_STRIDES = 2 };
                         }                                                                          \
                 }                                                                                  \
                 PRT_UNROLL(8)                                                                      \
-                for (size_t i = 0; i < N; i++)                                                     \
+                for (size_t i = 0; i < N; i++) {                                                   \
                     v_store(y + i * d->channels, v_min(high, v_max(low, sum[i])));                 \
+                    __builtin_prefetch(y + i * d->channels + VL, 1, 3);                            \
+                }                                                                                  \
             }                                                                                      \
         }                                                                                          \
     }
@@ -110,6 +121,7 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
             const float *x = d->x + c;                                                             \
             float *y = d->y + at * d->channels + c;                                                \
             vf tap[K * K], s0[N], s1[N], s2[N];                                                    \
+            fetch_taps(d, K * K, c + VL);                                                          \
             PRT_UNROLL(16)                                                                         \
             for (size_t k = 0; k < K * K; k++)                                                     \
                 tap[k] = v_load(d->w + k * d->channels + c);                                       \
@@ -134,8 +146,10 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
                 }                                                                                  \
                 if (row >= K - 1) {                                                                \
                     PRT_UNROLL(8)                                                                  \
-                    for (size_t i = 0; i < N; i++)                                                 \
+                    for (size_t i = 0; i < N; i++) {                                               \
                         v_store(y + i * d->channels, v_min(high, v_max(low, s0[i])));              \
+                        __builtin_prefetch(y + i * d->channels + VL, 1, 3);                        \
+                    }                                                                              \
                     y += d->n * d->channels;                                                       \
                 }                                                                                  \
                 PRT_UNROLL(8)                                                                      \
