@@ -21,7 +21,7 @@ static inline vf v_act(vf x, int kind, vf a, vf b)
     case PRT_ACT_tanh:
         return v_tanh(x);
     case PRT_ACT_silu:
-        return v_div(x, v_one_and_exp_minus(x));
+        return v_sigmoid_of(v_max(v_set((float)V_LEAST), x), x);
     case PRT_ACT_hard_sigmoid:
         return v_min(one, v_max(zero, v_fma(a, x, b)));
     case PRT_ACT_hard_swish:
@@ -29,8 +29,9 @@ static inline vf v_act(vf x, int kind, vf a, vf b)
     case PRT_ACT_gelu:
         return v_gelu(x);
     case PRT_ACT_gelu_tanh: {
-        const vf cubic = v_fma(v_mul(v_set(0.044715f), v_mul(x, x)), x, x);
-        return v_div(x, v_one_and_exp_minus(v_mul(v_set(1.59576912f), cubic)));
+        const vf above = v_max(v_set(-20.0f), x), square = v_mul(above, above);
+        const vf cubic = v_fma(v_mul(v_set(0.044715f), square), above, above);
+        return v_sigmoid_of(above, v_mul(v_set(1.59576912f), cubic));
     }
     default:
         return x;

@@ -128,6 +128,17 @@ static inline vf v_copysign(vf a, vf b)
     return _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b));
 }
 /* a times 2 to the whole number n, |n| up to 300. */
+/* 2^(n/16) of t = n + 3 * 2^22, n from -2032 to 2047: a table, from whose bits those that shifting
+ * n leaves below the exponent are taken off. */
+#define V_SIXTEENTHS 1
+static inline vf v_sixteenths(vf t)
+{
+    const __m512i table = _mm512_setr_epi32(0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3,
+        0x3f7837f0, 0x3f76f532, 0x3f75fed7, 0x3f75583f, 0x3f7504f3, 0x3f7508a4, 0x3f75672a,
+        0x3f76248c, 0x3f7744fd, 0x3f78ccdf, 0x3f7ac0c7, 0x3f7d257d);
+    const __m512i bits = _mm512_castps_si512(t), power = _mm512_permutexvar_epi32(bits, table);
+    return _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32(bits, 19)));
+}
 static inline vf v_scale2(vf a, vf n)
 {
     return _mm512_scalef_ps(a, n);

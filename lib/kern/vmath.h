@@ -26,10 +26,26 @@ static inline vf v_exp(vf x)
     return v_scale2(v_add(p, v_set(1.0f)), n);
 }
 
-/* 1 + exp(-x): the same with the signs turned, and a last place less exact, which the sum hides. */
+enum { V_LEAST = -88 }; /* exp(-x) of less is beyond float32 */
+
+/* 1 + exp(-x), finite: x below V_LEAST counts as that. */
+#ifdef V_SIXTEENTHS
+/* x = -n (log 2)/16 + r, exp(-x) = 2^(n/16) exp(-r): r is so small that three terms do. */
 static inline vf v_one_and_exp_minus(vf x)
 {
-    const vf one = v_set(1.0f), y = v_min(v_set(104.0f), v_max(v_set(-89.0f), x));
+    const vf magic = v_set(12582912.0f); /* its last place is 1 */
+    const vf y = v_min(v_set(87.0f), v_max(v_set((float)V_LEAST), x));
+    const vf t = v_fma(y, v_set(-16.0f * 1.44269504f), magic);
+    const vf r = v_fma(v_sub(t, magic), v_set(0.69314718f / 16.0f), y), power = v_sixteenths(t);
+    vf p = v_fma(v_set(-0.16666667f), r, v_set(0.5f));
+    p = v_fma(p, r, v_set(-1.0f));
+    return v_add(v_set(1.0f), v_fma(v_mul(power, r), p, power));
+}
+#else
+/* As v_exp with the signs turned, and a last place less exact, which the sum hides. */
+static inline vf v_one_and_exp_minus(vf x)
+{
+    const vf one = v_set(1.0f), y = v_min(v_set(104.0f), v_max(v_set((float)V_LEAST), x));
     const vf n = v_round(v_mul(y, v_set(-1.44269504f)));
     vf r = v_fma(n, v_set(0.693359375f), y);
     r = v_fma(n, v_set(-2.12194440e-4f), r);
@@ -41,10 +57,17 @@ static inline vf v_one_and_exp_minus(vf x)
     p = v_fma(p, r, v_set(-1.0f));
     return v_add(one, v_scale2(v_fma(p, r, one), n));
 }
+#endif
 
 static inline vf v_sigmoid(vf x)
 {
     return v_div(v_set(1.0f), v_one_and_exp_minus(x));
+}
+
+/* x sigmoid(y), for x of which nothing is left where y is below V_LEAST: |x| up to 100 there. */
+static inline vf v_sigmoid_of(vf x, vf y)
+{
+    return v_div(x, v_one_and_exp_minus(y));
 }
 
 /* x Phi(x), Phi(x) = 1/2 + x P(x^2) / Q(x^2) up to 5.6; beyond it is 0 or 1. */
@@ -65,19 +88,20 @@ static inline vf v_gelu(vf x)
     return v_mul(above, v_add(v_set(0.5f), v_div(v_mul(t, p), q)));
 }
 
-/* Near 0 an odd polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1). */
+/* x P(x^2) / Q(x^2) up to 8.84; beyond it is 1. */
 static inline vf v_tanh(vf x)
 {
-    const vf t = v_abs(x), s = v_mul(x, x), one = v_set(1.0f);
-    vf p = v_set(-0.00564831635f);
-    p = v_fma(p, s, v_set(0.0205898266f));
-    p = v_fma(p, s, v_set(-0.0537251271f));
-    p = v_fma(p, s, v_set(0.133312747f));
-    p = v_fma(p, s, v_set(-0.333332747f));
-    const vf near = v_fma(v_mul(p, s), x, x);
-    const vf e = v_exp(v_add(t, t));
-    const vf far = v_sub(one, v_div(v_set(2.0f), v_add(e, one)));
-    return v_select(v_less(t, v_set(0.625f)), near, v_copysign(far, x));
+    const vf t = v_min(v_set(8.84f), v_max(v_set(-8.84f), x)), s = v_mul(t, t), one = v_set(1.0f);
+    vf p = v_set(1.36421345e-8f), q = v_set(7.89345e-7f);
+    p = v_fma(p, s, v_set(2.0814143e-5f));
+    q = v_fma(q, s, v_set(3.305939e-4f));
+    p = v_fma(p, s, v_set(0.0035079746f));
+    q = v_fma(q, s, v_set(0.025924046f));
+    p = v_fma(p, s, v_set(0.13391437f));
+    q = v_fma(q, s, v_set(0.46724755f));
+    p = v_fma(p, s, one);
+    q = v_fma(q, s, one);
+    return v_min(one, v_max(v_set(-1.0f), v_div(v_mul(t, p), q)));
 }
 
 /* Near 0 an odd polynomial, elsewhere 1 - exp(-t Q(t)). */

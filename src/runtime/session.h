@@ -17,8 +17,8 @@ typedef struct prt_session prt_session;
 /* A line that an operator prints, without line break. On the thread that runs. */
 typedef void (*prt_print_fn)(void *user, const char *line);
 
-/* A step that has ended: `index` of program block `block`; times of prt_clock_ns. On the thread that
- * runs. */
+/* A step that has ended: `index` of the program's block `block`; times of prt_clock_ns. On the
+ * thread that runs. */
 typedef void (*prt_step_fn)(void *user, uint32_t block, uint32_t index, uint64_t start_ns,
     uint64_t stop_ns);
 
