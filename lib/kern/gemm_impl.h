@@ -9,36 +9,43 @@
 #include "kern/act_impl.h"
 #include "kern/gemm.h"
 
-/* One call of a micro-kernel: `taps` times `k` steps; `width` is the panel's, between rows of B. */
+/* One call of a micro-kernel: `groups` times its rows, for each `taps` times `k` steps; `width` is
+ * the panel's, between rows of B. */
 typedef struct tile {
-    const float *const *from; /* rows of A: those of a tap follow each other, taps `step` apart */
+    size_t groups;
+    const float *a; /* rows of A, `lda` apart; NULL: they are in `from` */
+    size_t lda;
+    const float *const *from; /* rows of a tap follow each other, taps are `step` apart */
     size_t taps, step, skip;
     const float *b;
     size_t width, k;
     float *c;
     size_t ldc;
-    size_t columns; /* of C; columns beyond are computed and dropped */
-    bool add;       /* to what is in C */
+    size_t columns;     /* of C; columns beyond are computed and dropped */
+    const float *start; /* by column: what sums begin with */
+    bool add;           /* to what is in C instead */
+    bool rare;          /* what is done on the way to C is not just a residual and bounds */
     /* Done on the way to C: sums, then bounds. NULL: no sum. */
     const float *row_bias, *bias, *residual;
     size_t ldr;
     float low, high;
-    const char *next; /* every step fetches a line of what comes later, `stride` bytes on */
-    size_t stride;    /* 0: nothing comes */
+    const char *next; /* a step fetches a line of what comes later */
+    size_t lines;     /* how many of those are left */
 } tile;
 
 enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
 
-/* Tiles of which columns are missing, and that get more than bounds: `sum` is [rows][vectors * VL].
- * NaN comes through: min and max give their second operand. */
-static void put_part(const tile *t, size_t rows, size_t vectors, const float *sum)
+/* What is rare: tiles of which columns are missing, sums of rows' own, and biases of sums that were
+ * begun before. `sum` is [rows][vectors * VL] of a group. NaN comes through: min and max give their
+ * second operand. */
+static void put_part(const tile *t, size_t group, size_t rows, size_t vectors, const float *sum)
 {
-    for (size_t row = 0; row < rows; row++)
+    for (size_t i = 0, row = group * rows; i < rows; i++, row++)
         for (size_t at = 0; at < vectors * VL; at += VL, sum += VL) {
             vf v = v_load(sum);
             if (t->row_bias != NULL)
                 v = v_add(v, v_set(t->row_bias[row]));
-            if (t->bias != NULL && t->add)
+            if (t->bias != NULL)
                 v = v_add(v, v_load_some(t->bias, at, t->columns));
             if (t->residual != NULL)
                 v = v_add(v, v_load_some(t->residual + row * t->ldr, at, t->columns));
@@ -47,91 +54,107 @@ static void put_part(const tile *t, size_t rows, size_t vectors, const float *su
         }
 }
 
-/* Sums get nothing but their bounds. */
-static inline bool is_plain(const tile *t)
-{
-    return t->row_bias == NULL && t->residual == NULL && (t->bias == NULL || !t->add);
-}
-
 #define EACH(R, W)                                                                                 \
     PRT_UNROLL(24)                                                                                 \
     for (size_t i = 0; i < R; i++)                                                                 \
         PRT_UNROLL(8)                                                                              \
         for (size_t j = 0; j < W; j++)
 
-/* Vector j of W is there as a whole: with one vector a slice, all but the last are. */
-#define IS_WHOLE(j, W) (whole || ((int)VL == (int)PRT_GEMM_SLICE && (j) + 1 < (W)))
+/* A row of B with an element of each row of A. */
+#define STEP(R, W, FETCH, A)                                                                       \
+    {                                                                                              \
+        vf row[W];                                                                                 \
+        FETCH(W)                                                                                   \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t j = 0; j < W; j++)                                                             \
+            row[j] = v_load(b + j * VL);                                                           \
+        PRT_UNROLL(24)                                                                             \
+        for (size_t i = 0; i < R; i++) {                                                           \
+            const vf x = v_set(A);                                                                 \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                sum[i][j] = v_fma(x, row[j], sum[i][j]);                                           \
+        }                                                                                          \
+        next += stride;                                                                            \
+        b += width;                                                                                \
+    }
+
+/* Only a tile's last vector can end early: one is as wide as the slices that panels are made of. */
+enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
 
 /* R rows by W vectors; FETCH fetches what is wanted later, once a step. */
 #define TILE(NAME, R, W, FETCH)                                                                    \
-    static void NAME(const tile *t)                                                                \
+    PRT_AT_LINE static void NAME(const tile *t)                                                    \
     {                                                                                              \
-        vf sum[R][W];                                                                              \
-        const float *const *from = t->from, *b = t->b;                                             \
-        const size_t k = t->k, width = t->width, stride = t->stride;                               \
-        const bool whole = t->columns >= (W) * VL;                                                 \
-        const char *next = stride != 0 ? t->next : (const char *)b;                                \
-        (void)next; /* not every FETCH reads it */                                                 \
-        if (t->add) {                                                                              \
-            EACH(R, W)                                                                             \
-            {                                                                                      \
-                const float *c = t->c + i * t->ldc;                                                \
-                sum[i][j] = IS_WHOLE(j, W) ? v_load(c + j * VL)                                    \
-                                           : v_load_some(c, j * VL, t->columns);                   \
+        enum { THREES = (R + 2) / 3 }; /* rows of A by pointers to every third */                  \
+        const size_t k = t->k, width = t->width, lda = t->lda, steps = k * t->taps;                \
+        const float *const *from = t->from, *a = t->a;                                             \
+        const float *residual = t->residual;                                                       \
+        const char *next = t->next;                                                                \
+        const bool ends = t->columns < W * VL;                                                     \
+        const size_t last = ends ? t->columns - (W - 1) * VL : VL;                                 \
+        size_t lines = t->lines;                                                                   \
+        float *c = t->c;                                                                           \
+        for (size_t group = 0; group < t->groups; group++) {                                       \
+            vf sum[R][W];                                                                          \
+            const float *b = t->b;                                                                 \
+            const size_t stride = lines != 0 ? LINE : 0;                                           \
+            next = lines != 0 ? next : (const char *)b;                                            \
+            lines -= lines < steps ? lines : steps;                                                \
+            if (t->add) {                                                                          \
+                EACH(R, W)                                                                         \
+                sum[i][j] = !CAN_END ? v_load_some(c + i * t->ldc, j * VL, t->columns)             \
+                    : j + 1 == W     ? v_load_n(c + i * t->ldc + j * VL, last)                     \
+                                     : v_load(c + i * t->ldc + j * VL);                            \
+            } else {                                                                               \
+                EACH(R, W) sum[i][j] = v_load(t->start + j * VL);                                  \
             }                                                                                      \
-        } else if (t->bias != NULL) {                                                              \
-            vf bias[W];                                                                            \
-            PRT_UNROLL(8)                                                                          \
-            for (size_t j = 0; j < W; j++)                                                         \
-                bias[j] = v_load_some(t->bias, j * VL, t->columns);                                \
-            EACH(R, W) sum[i][j] = bias[j];                                                        \
-        } else {                                                                                   \
-            EACH(R, W) sum[i][j] = v_set(0.0f);                                                    \
-        }                                                                                          \
-        for (size_t tap = t->taps; tap != 0; tap--, from += t->step) {                             \
-            const float *a[R];                                                                     \
-            PRT_UNROLL(24)                                                                         \
-            for (size_t i = 0; i < R; i++)                                                         \
-                a[i] = from[i] + t->skip;                                                          \
-            for (size_t p = 0; p < k; p++) {                                                       \
-                vf row[W];                                                                         \
-                FETCH(W)                                                                           \
+            if (a != NULL) {                                                                       \
+                const float *at[THREES];                                                           \
                 PRT_UNROLL(8)                                                                      \
-                for (size_t j = 0; j < W; j++)                                                     \
-                    row[j] = v_load(b + j * VL);                                                   \
-                PRT_UNROLL(24)                                                                     \
-                for (size_t i = 0; i < R; i++) {                                                   \
-                    const vf x = v_set(a[i][p]);                                                   \
+                for (size_t i = 0; i < THREES; i++)                                                \
+                    at[i] = a + 3 * i * lda;                                                       \
+                for (size_t p = k; p != 0; p--) {                                                  \
+                    STEP(R, W, FETCH, at[i / 3][i % 3 * lda])                                      \
                     PRT_UNROLL(8)                                                                  \
-                    for (size_t j = 0; j < W; j++)                                                 \
-                        sum[i][j] = v_fma(x, row[j], sum[i][j]);                                   \
+                    for (size_t i = 0; i < THREES; i++)                                            \
+                        at[i]++;                                                                   \
                 }                                                                                  \
-                next += stride;                                                                    \
-                b += width;                                                                        \
+                a += R * lda;                                                                      \
+            } else {                                                                               \
+                const float *const *tap = from;                                                    \
+                for (size_t left = t->taps; left != 0; left--, tap += t->step) {                   \
+                    const float *at[R];                                                            \
+                    PRT_UNROLL(24)                                                                 \
+                    for (size_t i = 0; i < R; i++)                                                 \
+                        at[i] = tap[i] + t->skip;                                                  \
+                    for (size_t p = 0; p < k; p++)                                                 \
+                        STEP(R, W, FETCH, at[i][p])                                                \
+                }                                                                                  \
+                from += R;                                                                         \
             }                                                                                      \
-        }                                                                                          \
-        if (whole && t->row_bias != NULL)                                                          \
-            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_set(t->row_bias[i]));                        \
-        if (whole && t->bias != NULL && t->add)                                                    \
-            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_load(t->bias + j * VL));                     \
-        if (whole && t->residual != NULL)                                                          \
-            EACH(R, W) sum[i][j] = v_add(sum[i][j], v_load(t->residual + i * t->ldr + j * VL));    \
-        if (whole || is_plain(t)) {                                                                \
+            if (t->rare) {                                                                         \
+                float part[R * W * VL];                                                            \
+                EACH(R, W) v_store(part + (i * W + j) * VL, sum[i][j]);                            \
+                put_part(t, group, R, W, part);                                                    \
+                c += R * t->ldc;                                                                   \
+                continue;                                                                          \
+            }                                                                                      \
+            if (residual != NULL) {                                                                \
+                EACH(R, W) sum[i][j] = v_add(sum[i][j], v_load(residual + i * t->ldr + j * VL));   \
+                residual += R * t->ldr;                                                            \
+            }                                                                                      \
             const vf low = v_set(t->low), high = v_set(t->high);                                   \
-            const size_t ldc = t->ldc, columns = t->columns;                                       \
-            float *c = t->c;                                                                       \
-            EACH(R, W)                                                                             \
-            {                                                                                      \
-                const vf v = v_min(high, v_max(low, sum[i][j]));                                   \
-                if (IS_WHOLE(j, W))                                                                \
-                    v_store(c + i * ldc + j * VL, v);                                              \
-                else                                                                               \
-                    v_store_some(c + i * ldc, j * VL, columns, v);                                 \
-            }                                                                                      \
-        } else {                                                                                   \
-            float part[R * W * VL];                                                                \
-            EACH(R, W) v_store(part + (i * W + j) * VL, sum[i][j]);                                \
-            put_part(t, R, W, part);                                                               \
+            PRT_UNROLL(24)                                                                         \
+            for (size_t i = 0; i < R; i++, c += t->ldc)                                            \
+                PRT_UNROLL(8)                                                                      \
+                for (size_t j = 0; j < W; j++) {                                                   \
+                    const vf v = v_min(high, v_max(low, sum[i][j]));                               \
+                    if (CAN_END && j + 1 == W && ends)                                             \
+                        v_store_n(c + j * VL, v, last);                                            \
+                    else                                                                           \
+                        v_store(c + j * VL, v);                                                    \
+                }                                                                                  \
         }                                                                                          \
     }
 
@@ -222,6 +245,52 @@ static size_t lines_ahead(const prt_gemm_block *g, size_t steps)
     return lines <= steps ? lines : steps;
 }
 
+/* What the sums of a panel begin with, up to whole vectors: `first`, or 0 where that is NULL; in
+ * `room` where it has to be made. */
+static const float *begin_with(const float *first, size_t columns, float *room)
+{
+    const size_t width = prt_gemm_width(columns);
+    if (first != NULL && columns == width)
+        return first;
+    for (size_t j = 0; j < width; j += VL)
+        v_store(room + j, first != NULL ? v_load_some(first, j, columns) : v_set(0.0f));
+    return room;
+}
+
+/* `groups` of `r` rows from row `i` on, `t` being what all rows share; `w` vectors at a time. */
+static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, size_t r,
+    size_t groups, const float *start)
+{
+    const prt_gemm_end *e = g->end;
+    const size_t width = prt_gemm_width(g->columns);
+    t->groups = groups;
+    if (g->from != NULL)
+        t->from = g->from + i;
+    else
+        t->a = g->a + i * g->lda + g->skip;
+    if (e != NULL && e->row_bias != NULL)
+        t->row_bias = e->row_bias + i;
+    for (size_t j = 0; j < g->columns; j += w * VL) {
+        const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
+        const micro_fn far = g->rows == r ? stream[vectors - 1][r - 1] : NULL;
+        t->b = g->b + j;
+        t->c = g->c + i * g->ldc + j;
+        t->columns = g->columns - j;
+        t->start = start + j;
+        t->bias = g->add && e != NULL && e->bias != NULL ? e->bias + j : NULL;
+        if (e != NULL && e->residual != NULL)
+            t->residual = e->residual + i * e->ldr + j;
+        t->rare = t->bias != NULL || t->row_bias != NULL ||
+            (t->columns < vectors * VL && (!CAN_END || t->residual != NULL));
+        (far != NULL ? far : micro[vectors - 1][r - 1])(t);
+        const size_t done = t->k * t->taps * groups, lines = t->lines < done ? t->lines : done;
+        t->next += lines * LINE;
+        t->lines -= lines;
+    }
+}
+
+enum { NEAR_ROWS = 48 }; /* of a panel whose results stay in the first cache level */
+
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
 
 void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
@@ -229,44 +298,28 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
     const size_t most = most_rows[w - 1], groups = (g->rows + most - 1) / most;
     const prt_gemm_end *e = g->end;
-    const float *own[MAX_R];
     float low = -INFINITY, high = INFINITY;
     const bool bounded = e == NULL || prt_act_bounds(&e->act, &low, &high);
-    tile t = { .from = own, .taps = 1, .step = g->rows, .skip = g->skip, .width = g->stride,
+    float start[PRT_GEMM_PANEL];
+    tile t = { .taps = 1, .step = g->rows, .skip = g->skip, .lda = g->lda, .width = g->stride,
         .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = e != NULL ? e->ldr : 0,
-        .low = low, .high = high };
+        .low = low, .high = high, .next = (const char *)g->next };
+    const float *from = begin_with(e != NULL ? e->bias : NULL, g->columns, start);
     if (g->from != NULL)
         t.taps = g->taps;
     const size_t steps = g->k * t.taps;
-    size_t lines = lines_ahead(g, groups * ((g->columns + w * VL - 1) / (w * VL)) * steps);
-    t.next = (const char *)g->next;
+    t.lines = lines_ahead(g, groups * ((g->columns + w * VL - 1) / (w * VL)) * steps);
     /* Groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
-    for (size_t i = 0, n = 0, r = 0; n < groups; n++, i += r) {
-        r = g->rows / groups + (n < g->rows % groups);
-        for (size_t row = 0; g->from == NULL && row < r; row++)
-            own[row] = g->a + (i + row) * g->lda;
-        if (g->from != NULL)
-            t.from = g->from + i;
-        if (e != NULL && e->row_bias != NULL)
-            t.row_bias = e->row_bias + i;
-        for (size_t j = 0; j < g->columns; j += w * VL) {
-            const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
-            t.b = g->b + j;
-            t.c = g->c + i * g->ldc + j;
-            t.columns = g->columns - j;
-            if (e != NULL && e->bias != NULL)
-                t.bias = e->bias + j;
-            if (e != NULL && e->residual != NULL)
-                t.residual = e->residual + i * e->ldr + j;
-            t.stride = lines != 0 ? LINE : 0;
-            const micro_fn far = groups == 1 ? stream[vectors - 1][r - 1] : NULL;
-            (far != NULL ? far : micro[vectors - 1][r - 1])(&t);
-            if (lines != 0)
-                t.next += LINE * steps;
-            lines -= lines < steps ? lines : steps;
-        }
-        for (size_t row = i; row < i + r && !bounded; row++) /* while it is in the first cache */
-            run_act(&e->act, g->columns, g->c + row * g->ldc, g->c + row * g->ldc);
+    const size_t larger = groups != 0 ? g->rows % groups : 0;
+    for (size_t n = 0, i = 0, some; n < groups; n += some) {
+        const size_t r = g->rows / groups + (n < larger);
+        const size_t same = n < larger ? larger - n : groups - n;
+        some = bounded || same <= NEAR_ROWS / r ? same : NEAR_ROWS / r;
+        run_groups(g, &t, w, i, r, some, from);
+        float *c = g->c + i * g->ldc;
+        i += some * r;
+        for (size_t row = 0; row < some * r && !bounded; row++, c += g->ldc)
+            run_act(&e->act, g->columns, c, c);
     }
 }
 
@@ -284,7 +337,8 @@ static void run_gemm_row(const prt_gemm_row *r)
 {
     const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     const bool is_near = r->columns <= NEAR_B / r->k;
-    tile t = { .from = &r->x, .taps = 1, .step = 1, .k = r->k, .low = -INFINITY,
+    float start[PRT_GEMM_PANEL];
+    tile t = { .groups = 1, .a = r->x, .taps = 1, .k = r->k, .low = -INFINITY,
         .high = INFINITY };
     for (size_t i = 0; i < panels; i++) {
         const size_t first = (r->back ? panels - 1 - i : i) * PRT_GEMM_PANEL;
@@ -296,14 +350,16 @@ static void run_gemm_row(const prt_gemm_row *r)
             fetch_panel(r->add, r->back ? first - PRT_GEMM_PANEL : first + PRT_GEMM_PANEL,
                 r->columns);
         t.width = prt_gemm_width(columns);
+        const float *from = begin_with(r->add != NULL ? r->add + first : NULL, columns, start);
         const size_t w = choose_width(1, t.width);
         for (size_t j = 0; j < columns; j += w * VL) {
             const size_t vectors = (t.width - j) / VL < w ? (t.width - j) / VL : w;
             const micro_fn far = is_near ? NULL : stream[vectors - 1][0];
             t.b = r->b + first * r->k + j;
             t.c = r->y + first + j;
-            t.bias = r->add != NULL ? r->add + first + j : NULL;
+            t.start = from + j;
             t.columns = columns - j;
+            t.rare = !CAN_END && t.columns < vectors * VL;
             (far != NULL ? far : local[vectors - 1])(&t);
         }
     }

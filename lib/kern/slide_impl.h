@@ -26,7 +26,7 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
 
 /* N outputs of each line from output `at` on, K taps a row, stride S. */
 #define SLIDE(N, K, S)                                                                             \
-    static void slide_##N##_##K##_##S(const prt_slide *d, size_t at)                               \
+    PRT_AT_LINE static void slide_##N##_##K##_##S(const prt_slide *d, size_t at)                   \
     {                                                                                              \
         enum { INPUTS = (N - 1) * S + K };                                                         \
         const ptrdiff_t all = (ptrdiff_t)d->channels;                                              \
@@ -106,7 +106,7 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
  * added to the three lines of outputs that see it */
 
 #define ROLL(N)                                                                                    \
-    static void roll_##N(const prt_slide *d, size_t at)                                            \
+    PRT_AT_LINE static void roll_##N(const prt_slide *d, size_t at)                                \
     {                                                                                              \
         enum { K = 3, INPUTS = N + K - 1 };                                                        \
         const ptrdiff_t all = (ptrdiff_t)d->channels;                                              \
