@@ -38,23 +38,27 @@ static inline vf v_act(vf x, int kind, vf a, vf b)
     }
 }
 
-/* A row through an activation: the loops know which one it is. */
+/* Rows of n elements through an activation, in place where `x` is `y`: the loops know which one it
+ * is, and many short rows cost no more than a long one. */
 #define ACT_CASE(kind_)                                                                            \
     case kind_:                                                                                    \
-        for (i = 0; i + 2 * VL <= n; i += 2 * VL) {                                                \
-            const vf first = v_act(v_load(x + i), kind_, a, b);                                    \
-            const vf second = v_act(v_load(x + i + VL), kind_, a, b);                              \
-            v_store(y + i, first);                                                                 \
-            v_store(y + i + VL, second);                                                           \
+        for (; rows != 0; rows--, x += ldx, y += ldy) {                                            \
+            size_t i = 0;                                                                          \
+            for (; i + 2 * VL <= n; i += 2 * VL) {                                                 \
+                const vf first = v_act(v_load(x + i), kind_, a, b);                                \
+                const vf second = v_act(v_load(x + i + VL), kind_, a, b);                          \
+                v_store(y + i, first);                                                             \
+                v_store(y + i + VL, second);                                                       \
+            }                                                                                      \
+            for (; i < n; i += VL)                                                                 \
+                v_store_some(y, i, n, v_act(v_load_some(x, i, n), kind_, a, b));                   \
         }                                                                                          \
-        for (; i < n; i += VL)                                                                     \
-            v_store_some(y, i, n, v_act(v_load_some(x, i, n), kind_, a, b));                       \
         break;
 
-static inline void run_act(const prt_act *act, size_t n, const float *x, float *y)
+static void run_act_rows(const prt_act *act, size_t rows, size_t n, const float *x, size_t ldx,
+    float *y, size_t ldy)
 {
     const vf a = v_set(act->a), b = v_set(act->b);
-    size_t i;
     switch (act->kind) {
         ACT_CASE(PRT_ACT_relu)
         ACT_CASE(PRT_ACT_clip)
@@ -67,9 +71,14 @@ static inline void run_act(const prt_act *act, size_t n, const float *x, float *
         ACT_CASE(PRT_ACT_gelu)
         ACT_CASE(PRT_ACT_gelu_tanh)
     default:
-        if (x != y)
+        for (; x != y && rows != 0; rows--, x += ldx, y += ldy)
             memcpy(y, x, n * sizeof(float));
     }
+}
+
+static inline void run_act(const prt_act *act, size_t n, const float *x, float *y)
+{
+    run_act_rows(act, 1, n, x, n, y, n);
 }
 
 #endif

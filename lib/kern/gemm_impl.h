@@ -318,8 +318,8 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
         run_groups(g, &t, w, i, r, some, from);
         float *c = g->c + i * g->ldc;
         i += some * r;
-        for (size_t row = 0; row < some * r && !bounded; row++, c += g->ldc)
-            run_act(&e->act, g->columns, c, c);
+        if (!bounded)
+            run_act_rows(&e->act, some * r, g->columns, c, g->ldc, c, g->ldc);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "op/fused.h"
 
 enum {
-    HIDDEN = 96 << 10, /* floats of a strip's hidden channels */
+    HIDDEN = 128 << 10, /* floats of a strip's hidden channels */
     BAND = 14,         /* rows of the output in an item, at least */
     ITEMS = 64
 };
