@@ -32,6 +32,15 @@ static inline bool prt_fast_wants(const prt_eval *c)
     return prt_eval_wants(c, 0) && c->out[0]->kind == PRT_VALUE_TENSOR && c->out[0]->data != NULL;
 }
 
+/* A product of which nothing is left to be read fetches the first of what a later step reads, as
+ * much as stays in the second cache level beside its own. */
+static inline void prt_fast_fetch_later(const prt_tensor *later, prt_gemm_block *g)
+{
+    const size_t most = 1 << 17, count = later != NULL ? later->size / sizeof(float) : 0;
+    g->next = later != NULL ? later->data : NULL;
+    g->next_count = count < most ? count : most;
+}
+
 /* "Not mine." */
 static inline poprt_status prt_fast_pass(bool *done)
 {

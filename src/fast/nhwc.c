@@ -142,7 +142,8 @@ static void find_band(const block *b, const float *band)
 
 /* ---- products ---- */
 
-/* What is multiplied after this: more of the panel or the one that this thread may get next. */
+/* What is multiplied after this: more of the panel, the one that this thread may get next, or what
+ * a step after this begins with. */
 static void fetch_next(const block *b, bool last, prt_gemm_block *g)
 {
     const job *j = b->j;
@@ -155,11 +156,14 @@ static void fetch_next(const block *b, bool last, prt_gemm_block *g)
     } else if (ahead + PRT_GEMM_PANEL <= j->v->form.filters) {
         g->next = j->v->w + b->group * prt_nhwc_weights_step(&j->v->form) + ahead * whole;
         g->next_count = count < PRT_GEMM_PANEL * whole ? count : PRT_GEMM_PANEL * whole;
+    } else if (last) {
+        prt_fast_fetch_later(j->v->later, g);
     }
 }
 
-/* The inputs of the block that this thread may get next, but for those that this one reads too. */
-static void fetch_inputs(const block *b, prt_gemm_block *g)
+/* The inputs of the block that this thread may get next, but for those that this one reads too; or
+ * what a step after this begins with. */
+static void fetch_after(const block *b, prt_gemm_block *g)
 {
     const job *j = b->j;
     const prt_nhwc *v = j->v;
@@ -169,7 +173,11 @@ static void fetch_inputs(const block *b, prt_gemm_block *g)
         (v->kernel_h - 1) * v->dilation_h) - v->top;
     const size_t at = (last < 0 ? 0 : (size_t)last) * row_size;
     const size_t count = b->rows * each / v->out_w, size = v->in_h * row_size;
-    if (end == j->pixels || at >= size)
+    if (end == j->pixels) {
+        prt_fast_fetch_later(v->later, g);
+        return;
+    }
+    if (b->from == NULL || v->images || v->in_d != 1 || at >= size)
         return;
     g->next = v->x + b->n * size + at;
     g->next_count = count < size - at ? count : size - at;
@@ -198,9 +206,8 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
         .end = last && !j->bare ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
         fetch_next(b, last, &g);
-    else if (last && b->from != NULL && !v->images && v->in_d == 1 &&
-        b->first + PRT_GEMM_PANEL >= w->filters)
-        fetch_inputs(b, &g);
+    else if (last && b->first + PRT_GEMM_PANEL >= w->filters)
+        fetch_after(b, &g);
     v->kern->gemm(&g);
 }
 
@@ -398,6 +405,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL;
     v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
     v.y = c->out[0]->data;
+    v.later = c->later;
     if ((v.images && !takes_images(&v)) || (x->rank == 5 && v.form.form != PRT_NHWC_panels))
         return prt_fast_pass(done);
     if (v.form.form == PRT_NHWC_taps)

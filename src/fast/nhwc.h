@@ -19,6 +19,7 @@ typedef struct prt_nhwc {
     float *y;
     prt_act act;
     const float *zeros; /* a pixel of the padding */
+    const prt_tensor *later; /* as prt_eval has it */
 } prt_nhwc;
 
 /* What an output at `out` needs of an axis: taps [*first, *last) read inside. */

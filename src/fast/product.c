@@ -11,6 +11,7 @@ enum { BLOCK_K = 512, BLOCK_ROWS = 240, LONG_K = 768, LONG_ROWS = 160 };
 typedef struct job {
     const prt_product_spec *p;
     const prt_kern *kern;
+    const prt_tensor *later; /* as prt_eval has it */
     size_t panels, blocks; /* of rows */
     size_t depth;          /* of a block of K, about */
 } job;
@@ -22,14 +23,16 @@ static size_t columns_at(const prt_product_spec *p, size_t panel)
 }
 
 /* What this thread reads of B after a block that ends at `k`, when it lies there already: the rest
- * of its panel, or the panel that it is likely to get next. */
+ * of its panel, or the panel that it is likely to get next; or what a later step begins with. */
 static void look_ahead(const job *j, size_t batch, size_t panel, size_t k, prt_gemm_block *g)
 {
     const prt_product_spec *p = j->p;
     const size_t after = k < p->k ? panel : panel + 1;
     size_t stride;
-    if (after >= j->panels)
+    if (after >= j->panels) {
+        prt_fast_fetch_later(j->later, g);
         return;
+    }
     g->next = p->direct(p, batch, after * PRT_GEMM_PANEL, k < p->k ? k : 0, &stride);
     g->next_count = stride == prt_gemm_width(columns_at(p, after)) ? stride * g->k : 0;
 }
@@ -76,7 +79,7 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
 {
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
-    const job j = { .p = p, .kern = kern, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
+    const job j = { .p = p, .kern = kern, .later = c->later, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
         .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };
     const size_t depth = p->k < j.depth ? p->k : j.depth;

@@ -70,6 +70,8 @@ struct prt_eval {
     struct prt_blob *const *weights;
     const prt_par *par; /* threads that may help; NULL: none. `host` calls but `check` stay with
                          * the calling thread. */
+    const prt_tensor *later; /* a constant that a step reads soon after this one, to be fetched on
+                              * the way; NULL: none */
     void *user;
 };
 

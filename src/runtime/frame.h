@@ -27,6 +27,7 @@ typedef struct prt_frame_step {
     bool is_static; /* every output's shape is known before the run, and was checked */
     bool tangled;   /* some output that is no view lies in the memory of an input */
     bool packed;    /* some output has elements smaller than a byte */
+    const prt_tensor *later; /* as prt_eval has it */
     uint8_t over;   /* output 0 is written over this input, counted from 1; 0: it is not */
 } prt_frame_step;
 

@@ -192,6 +192,23 @@ static poprt_status settle_step(prt_frame *f, prt_frame_step *step, prt_dims *di
     return all ? settle_mode(f, step) : POPRT_OK;
 }
 
+enum { SOON = 3, LARGE = 1 << 15 }; /* steps; bytes, below which the fetch of a line ahead does */
+
+/* The first large constant that is the second input of one of the next steps: packed weights. */
+static const prt_tensor *find_later(const prt_frame *f, uint32_t at)
+{
+    for (uint32_t i = at + 1; i <= at + SOON && i < f->n_todo; i++) {
+        const prt_frame_step *step = &f->steps[f->todo[i]];
+        uint32_t buffer = step->n_in > 1 ? (step->out_buffers - step->n_in)[1] : PRT_NO_BUFFER;
+        if (buffer == PRT_NO_BUFFER || step->in[1]->size < LARGE)
+            continue;
+        const prt_frame *owner = origin_of(f, &buffer);
+        if (owner->block->buffers[buffer].space == PRT_SPACE_CONSTANT)
+            return step->in[1];
+    }
+    return NULL;
+}
+
 static poprt_status settle_frames(prt_session *s, prt_arena *arena)
 {
     prt_dims *dims = NULL;
@@ -206,6 +223,8 @@ static poprt_status settle_frames(prt_session *s, prt_arena *arena)
             if (f->steps[i].mode != PRT_STEP_none)
                 f->todo[f->n_todo++] = i;
         }
+        for (uint32_t i = 0; i < f->n_todo; i++)
+            f->steps[f->todo[i]].later = find_later(f, i);
     }
     return POPRT_OK;
 }
