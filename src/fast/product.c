@@ -79,7 +79,8 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
 {
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
-    const job j = { .p = p, .kern = kern, .later = c->later, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
+    const job j = { .p = p, .kern = kern, .later = c->later,
+        .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
         .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };
     const size_t depth = p->k < j.depth ? p->k : j.depth;
