@@ -97,17 +97,21 @@ class Poprt(Engine):
         self.check(getattr(self.library, function)(*args, c.byref(out)))
         return out
 
-    def compile(self, path):
+    def compile(self, path, **options):
         """The executable and the milliseconds of loading and compiling."""
+        config = self.make("poprt_config_create", self.env)
+        for key, value in options.items():
+            self.check(self.library.poprt_config_set(config, key.encode(), value.encode()))
         begin = time.perf_counter()
         model = self.make("poprt_model_load_file", self.env, path.encode(), None)
         middle = time.perf_counter()
-        exe = self.make("poprt_compile", model, None)
+        exe = self.make("poprt_compile", model, config)
+        self.library.poprt_config_release(config)
         self.library.poprt_model_release(model)
         return exe, (middle - begin) * 1e3, (time.perf_counter() - middle) * 1e3
 
-    def save(self, onnx, popef):
-        exe = self.compile(onnx)[0]
+    def save(self, onnx, popef, **options):
+        exe = self.compile(onnx, **options)[0]
         self.check(self.library.poprt_executable_save_file(exe, popef.encode()))
 
     def open(self, files):

@@ -5,7 +5,7 @@ import statistics
 
 from plot import bars
 
-NAMES = {"popef": "libpoprt", "onnx": "libpoprt, compiled here", "ort": "ONNX Runtime",
+NAMES = {"popef": "libpoprt", "direct": "libpoprt, winograd=off", "onnx": "libpoprt, compiled here", "ort": "ONNX Runtime",
          "openvino": "OpenVINO", "ncnn": "ncnn"}
 PEERS = ("ort", "openvino", "ncnn")
 FLAG = 1e-4
@@ -211,8 +211,9 @@ def cold(section, results, folder):
     from sections import COLD_MODELS
     data = section["data"]
     rows = {n: data["rows"][n] for n in COLD_MODELS if n in data["rows"]}
-    engines = [e for e in ("popef", "ort", "openvino")
-               if any("wall_ms" in r.get(e, {}) for r in data["rows"].values())]
+    there = [e for e in ("popef", "direct", "ort", "openvino")
+             if any("wall_ms" in r.get(e, {}) for r in data["rows"].values())]
+    engines = [e for e in there if e != "direct"]
     out = ["A small C program over each engine's C interface: start, load, run once, end; 1 "
            "thread, files in the page cache (a PopEF file as writing it leaves it there). libpoprt "
            "reads PopEF, the others ONNX. Milliseconds: "
@@ -229,14 +230,16 @@ def cold(section, results, folder):
     out += ["", "### Memory", "", "Of the same processes, MB: once the session is ready and after "
             "the first run, what is resident, as anonymous + mapped from files (which processes "
             "share); the peak; the peak by the weights plus what libpoprt plans for activations "
-            "and scratch.", ""]
+            "and scratch. A process that runs the tiny model has the peak of its row from the "
+            "program and its libraries alone. Winograd's weights are larger than the model's; "
+            "`winograd=off` does without.", ""]
     lines = []
     for name, row in data["rows"].items():
-        plan = value(row, "popef", "plan") or 0
-        for e in engines:
+        for e in there:
             f = row.get(e, {})
             if "wall_ms" not in f:
                 continue
+            plan = value(row, e, "plan") or value(row, "popef", "plan") or 0
             need = f["weights"] + plan
             resident = [" + ".join(f"{f[f'{when}_{k}'] / MB:.0f}" for k in ("anon", "file"))
                         for when in ("ready", "end")]

@@ -28,7 +28,7 @@ import generate
 import page
 from engines import package_file
 from measure import Noise, processors
-from sections import MEMORY_MODELS, SECTIONS, say
+from sections import DIRECT_MODELS, MEMORY_MODELS, SECTIONS, say
 
 TOOLS = {"loop": "bench/bench_loop.so", "kernels": "bench/kernels",
          "cold_poprt": "bench/cold_poprt", "cold_ort": "bench/cold_ort",
@@ -51,6 +51,7 @@ class Bench:
     def files(self, name):
         return {"onnx": os.path.join(self.folder, name + ".onnx"),
                 "popef": os.path.join(self.work, name + ".popef"),
+                "direct": os.path.join(self.work, name + ".direct.popef"),
                 "ncnn": os.path.join(self.folder, "ncnn", name + ".ncnn")}
 
     def build(self, build):
@@ -71,7 +72,10 @@ class Bench:
         with open(index) as f:
             self.entries = json.load(f)
         for name in names:
-            job = {"engine": "compile", "tools": self.tools, "files": self.files(name),
+            files = self.files(name)
+            if name not in DIRECT_MODELS:
+                del files["direct"]
+            job = {"engine": "compile", "tools": self.tools, "files": files,
                    "cpus": list(self.cpus)}
             command = [sys.executable, os.path.join(HERE, "worker.py"), json.dumps(job)]
             said = subprocess.run(command, capture_output=True, text=True).stdout

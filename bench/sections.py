@@ -13,6 +13,7 @@ from measure import compare_engines, middle, processors, start_workers
 ALL = ("popef", "onnx", "ort", "openvino", "ncnn")
 MAIN = ("popef", "ort", "openvino")
 COLD_MODELS = ("tiny_mlp", "squeezenet1_1", "resnet50")
+DIRECT_MODELS = ("squeezenet1_1", "resnet50", "vgg16")  # also without Winograd
 MEMORY_MODELS = COLD_MODELS + ("mobilenet_v2", "vgg16", "bert_base_128", "gpt2_decode_512")
 DISTURBED_MODELS = ("resnet50", "mobilenet_v2")
 THREADS = (1, 2)
@@ -67,6 +68,8 @@ def cold_commands(bench, name):
     """How each engine is started for one answer; files as each of them reads them."""
     files, tail = bench.files(name), ["1"] + input_words(bench.entries[name])
     out = {"popef": [bench.tools["cold_poprt"], files["popef"]]}
+    if name in DIRECT_MODELS:
+        out["direct"] = [bench.tools["cold_poprt"], files["direct"]]
     for engine, kind in (("ort", Ort), ("openvino", OpenVino)):
         try:
             library = package_file(*kind.LIBRARY)

@@ -55,7 +55,10 @@ def main():
     sys.stdout = os.fdopen(answers, "w")
     try:
         if job["engine"] == "compile":
-            Poprt(job["tools"], 1).save(job["files"]["onnx"], job["files"]["popef"])
+            engine, files = Poprt(job["tools"], 1), job["files"]
+            engine.save(files["onnx"], files["popef"])
+            if "direct" in files:
+                engine.save(files["onnx"], files["direct"], winograd="off")
             say(done=True)
         else:
             serve(ENGINES[job["engine"]](job["tools"], job["threads"]), job)

@@ -73,7 +73,7 @@ static void pass_done(void *user, const prt_pass_event *event)
 /* Most bytes of constants that compiling may make. */
 enum { FOLD_BYTES = 256 << 20 };
 
-/* What weights are stored as and products computed in. */
+/* What weights are stored as and products computed in and by. */
 static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config)
 {
     const char *weights = prt_config_text(config, PRT_OPTION_weights);
@@ -84,6 +84,8 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
     if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
         PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
+    PRT_TRY(prt_pass_manager_set(manager, "winograd",
+        prt_config_text(config, PRT_OPTION_winograd)));
     return prt_pass_manager_set(manager, "compute", compute);
 }
 

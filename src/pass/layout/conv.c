@@ -90,8 +90,8 @@ static bool is_close(const conv *v)
         (least < LEAST_WINOGRAD * CLOSE || pixels < MANY_PIXELS * CLOSE);
 }
 
-/* Which way by rule; false for none. */
-static bool choose(conv *v, const prt_window *w)
+/* Which way by rule, of those that the options allow; false for none. */
+static bool choose(const prt_pass *p, conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
     if (f->group > 1 && f->channels == 1 && f->filters == 1) {
@@ -99,6 +99,8 @@ static bool choose(conv *v, const prt_window *w)
         return w->rank < 3;
     }
     f->form = winograd_of(v, w);
+    if (!prt_ways_may(p, f->form))
+        f->form = prt_ways_may(p, PRT_NHWC_winograd2) ? PRT_NHWC_winograd2 : PRT_NHWC_panels;
     return f->group == 1 || f->filters >= LEAST_FILTERS;
 }
 
@@ -123,7 +125,7 @@ static bool is_f32(const prt_value *v)
 }
 
 /* Everything but the activation, from attributes of Conv. */
-static bool match(conv *v, const prt_op *root, const prt_conv_attrs *a)
+static bool match(const prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs *a)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     prt_tensor w;
@@ -143,7 +145,7 @@ static bool match(conv *v, const prt_op *root, const prt_conv_attrs *a)
         .filters = (size_t)(w.dims[0] / a->group), .taps = 1 };
     for (uint32_t i = 2; i < w.rank; i++)
         v->form.taps *= (size_t)w.dims[i];
-    if (!prt_turn_window(v->x, &w, &spec, &window, v->kernel, v->pads) || !choose(v, &window))
+    if (!prt_turn_window(v->x, &w, &spec, &window, v->kernel, v->pads) || !choose(p, v, &window))
         return false;
     v->attrs = PRT_ATTRS_OF(nhwc_conv);
     const prt_i64s kernel = { .data = v->kernel, .count = w.rank - 2 };
@@ -193,11 +195,11 @@ bool prt_turn_conv(prt_pass *p, prt_build *b, prt_op *root)
 {
     conv v = { .residual = NULL };
     if (prt_op_is(root, PRT_OP_conv))
-        return match(&v, root, root->attrs) && put(p, b, root, &v);
+        return match(p, &v, root, root->attrs) && put(p, b, root, &v);
     const prt_fused_conv_attrs *f = root->attrs;
     const prt_conv_attrs a = prt_fused_conv_of(f);
     v.residual = prt_op_input(root, 3);
-    if (!match(&v, root, &a))
+    if (!match(p, &v, root, &a))
         return false;
     PRT_ATTR_GIVE(v.attrs, nhwc_conv, activation, f->activation);
     PRT_ATTR_GIVE(v.attrs, nhwc_conv, alpha, f->alpha);

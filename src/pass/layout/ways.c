@@ -98,6 +98,14 @@ static bool fits_winograd(const prt_nhwc_conv_attrs *a)
         are_all(&a->strides, 1) && are_all(&a->dilations, 1);
 }
 
+bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
+{
+    const char *most = prt_pass_text(p, "winograd");
+    if (form == PRT_NHWC_winograd)
+        return strcmp(most, "large") == 0;
+    return form != PRT_NHWC_winograd2 || strcmp(most, "off") != 0;
+}
+
 static bool take_inputs(const prt_op *op, prt_way_step *s)
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -116,24 +124,27 @@ static bool take_inputs(const prt_op *op, prt_way_step *s)
 prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
     const prt_nhwc_weights *weights, bool close)
 {
-    static const prt_nhwc_form forms[PRT_CHOICE_WAYS] = { PRT_NHWC_panels, PRT_NHWC_winograd,
+    static const prt_nhwc_form all[PRT_CHOICE_WAYS] = { PRT_NHWC_panels, PRT_NHWC_winograd,
         PRT_NHWC_winograd2 };
+    prt_nhwc_form forms[PRT_CHOICE_WAYS];
     prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
     prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
-    if (p->chooser == NULL || !fits_winograd(attrs) || !take_inputs(op, &common) ||
-        !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
+    if (p->chooser == NULL || !fits_winograd(attrs) || !prt_ways_may(p, PRT_NHWC_winograd2) ||
+        !take_inputs(op, &common) || !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
-    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)),
-        .n_ways = PRT_CHOICE_WAYS, .close = close,
+    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
     put_numbers(&c, ":", 4, common.in[0].dims);
     put_conv(&c, attrs, &common);
-    for (uint32_t i = 0; i < c.n_ways; i++) {
+    for (uint32_t k = 0; k < PRT_CHOICE_WAYS; k++) {
+        const uint32_t i = c.n_ways;
         prt_nhwc_weights w = *weights;
         prt_way_step *step = &c.ways[i].steps[0];
         size_t count;
-        w.form = forms[i];
+        if (!prt_ways_may(p, all[k]))
+            continue;
+        w.form = forms[i] = all[k];
         of_way[i] = *attrs;
         of_way[i].form = prt_str_of(prt_nhwc_form_name(forms[i]));
         if (!prt_nhwc_weights_size(&w, &count))
@@ -146,6 +157,7 @@ prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_
         c.ways[i].n_steps = 1;
         if (forms[i] == weights->form)
             c.rule = i;
+        c.n_ways++;
     }
     return forms[ask(p, &c)];
 }

@@ -6,6 +6,9 @@
 #include "op/nhwc.h"
 #include "pass/pass.h"
 
+/* Whether the options allow this form. */
+bool prt_ways_may(const prt_pass *p, prt_nhwc_form form);
+
 /* The form of `op`, Conv or FusedConv, that will be an NhwcConv with these attributes, whose form
  * is the rule's. `close`: the rule is near its border. */
 prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,

@@ -95,6 +95,48 @@ static asked check(const char *text, const char *what, bool ruled, uint32_t othe
     return turned;
 }
 
+/* What becomes of `text` with the option `winograd`, by rule or, with `a`, by choice. */
+static prt_graph *run_with(const char *text, const char *winograd, asked *a)
+{
+    prt_graph *g = graph_from_text(text);
+    prt_pass_manager *pm = NULL;
+    const prt_pass_arg arg = { "winograd", winograd };
+    const prt_chooser chooser = { .user = a, .choose = choose };
+    ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 1, &arg), POPRT_OK);
+    prt_pass_manager_choose(pm, a != NULL ? &chooser : NULL);
+    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
+    prt_pass_manager_release(pm);
+    return g;
+}
+
+START_TEST(options_leave_forms_out)
+{
+    static const struct {
+        const char *winograd, *rule;
+        uint32_t ways; /* that are asked about */
+    } rows[] = { { "large", "form=winograd,", 3 }, { "small", "form=winograd2", 2 },
+        { "off", "form=panels", 0 } };
+    const weights w = { { 32, 32, 3, 3 } };
+    char *text = with_weights("x = input f32[1,32,24,24]\n", 1, &w,
+        "y = conv x w0\nreturn y\n");
+    prt_graph *before = graph_from_text(text);
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        asked a = { .other = 0 };
+        prt_graph *ruled = run_with(text, rows[i].winograd, NULL);
+        prt_graph *chosen = run_with(text, rows[i].winograd, &a);
+        ck_assert(has(ruled, rows[i].rule));
+        ck_assert_str_eq(graph_text(ruled), graph_text(chosen));
+        ck_assert_uint_eq(a.n != 0 ? a.last.n_ways : 0, rows[i].ways);
+        assert_same_results(before, ruled, 1e-4, 5);
+        module_free(ruled);
+        module_free(chosen);
+    }
+    module_free(before);
+    free(text);
+}
+END_TEST
+
 START_TEST(three_by_three_has_three_forms)
 {
     const weights w = { { 10, 8, 3, 3 } };
@@ -173,5 +215,6 @@ START_TEST(separable_parts_are_one_or_apart)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", three_by_three_has_three_forms, the_rule_may_be_either,
-    far_is_not_close, other_windows_have_one_form, separable_parts_are_one_or_apart)
+PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, three_by_three_has_three_forms,
+    the_rule_may_be_either, far_is_not_close, other_windows_have_one_form,
+    separable_parts_are_one_or_apart)
