@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
+enum { HUGE_PAGE = 2 << 20, LARGE = 2 << 20 };
 
 /* Weights and activations: streams over them are faster with few large pages. */
 static void *large_alloc(size_t size)
