@@ -231,6 +231,10 @@ int prt_command_bench(int argc, char **argv)
         prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code) &&
         prt_opt_number(&opts, OPT_INDEX, 0, UINT32_MAX, &index, &exit_code) &&
         prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code)) {
+        if (prt_opt_has(&opts, OPT_PROFILE) && prt_opt_has(&opts, OPT_JSON)) {
+            prt_arena_release(arena);
+            return prt_opt_usage_error(&command, "--profile with --json: a table is no JSON");
+        }
         prt_tool tool = { 0 };
         result r = { .profile = prt_opt_has(&opts, OPT_PROFILE) };
         poprt_status status = prt_tool_open(&tool, (uint32_t)threads);

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "tools/tool.h"
 
 enum { MOST_STEPS = 1 << 22 };
 
@@ -51,17 +51,6 @@ static void put_event(prt_json_out *json, const poprt_step *s, uint64_t origin)
     prt_json_close(json, '}');
 }
 
-static poprt_status write_file(const char *path, prt_str text)
-{
-    prt_file_writer *writer = NULL;
-    PRT_TRY(prt_file_writer_create(NULL, path, &writer));
-    const poprt_status status = prt_file_writer_write(writer, text.data, text.size);
-    if (status == POPRT_OK)
-        return prt_file_writer_commit(writer);
-    prt_file_writer_abandon(writer);
-    return status;
-}
-
 poprt_status prt_profile_write(const prt_profile *profile, const char *path)
 {
     prt_json_out json;
@@ -79,7 +68,7 @@ poprt_status prt_profile_write(const prt_profile *profile, const char *path)
     prt_json_close(&json, ']');
     prt_json_close(&json, '}');
     PRT_TRY(prt_json_out_finish(&json, &text));
-    return prt_fail_in_file(write_file(path, text), path);
+    return prt_tool_save(path, text.data, text.size);
 }
 
 /* ---- table ---- */

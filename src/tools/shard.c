@@ -3,7 +3,6 @@
  * shard.c — `poprt auto_sharding`: gives every node of an ONNX model a device, and writes the model
  * and its sharding points. Option names are those of the reference's auto_sharding.py.
  */
-#include "base/file.h"
 #include "tools/commands.h"
 #include "tools/tool.h"
 
@@ -73,25 +72,13 @@ static void put_devices(const char *text)
         (void)printf("%.*s\n", (int)(end - text) - 2, text + 2);
 }
 
-static poprt_status write_yaml(const char *path, const char *text, size_t size)
-{
-    prt_file_writer *writer = NULL;
-    PRT_TRY(prt_fail_in_file(prt_file_writer_create(NULL, path, &writer), path));
-    poprt_status status = prt_file_writer_write(writer, text, size);
-    if (status == POPRT_OK)
-        status = prt_file_writer_commit(writer);
-    else
-        prt_file_writer_abandon(writer);
-    return prt_fail_in_file(status, path);
-}
-
 static poprt_status describe(const poprt_model *model, const char *yaml)
 {
     char *text = NULL;
     size_t size = 0;
     poprt_status status = prt_tool_gather(model, POPRT_FORMAT_SHARDING, &text, &size);
     if (status == POPRT_OK && yaml != NULL)
-        status = write_yaml(yaml, text, size);
+        status = prt_tool_save(yaml, text, size);
     if (status == POPRT_OK)
         put_devices(text);
     free(text);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "cpu/cpu.h"
 #include "program/popef.h"
@@ -161,6 +162,18 @@ const char *prt_tool_file_name(prt_arena *arena, const char *name)
             *p = '_';
     }
     return text[0] != '\0' ? text : "_";
+}
+
+poprt_status prt_tool_save(const char *path, const void *bytes, size_t size)
+{
+    prt_file_writer *writer = NULL;
+    PRT_TRY(prt_fail_in_file(prt_file_writer_create(NULL, path, &writer), path));
+    poprt_status status = prt_file_writer_write(writer, bytes, size);
+    if (status == POPRT_OK)
+        status = prt_file_writer_commit(writer);
+    else
+        prt_file_writer_abandon(writer);
+    return prt_fail_in_file(status, path);
 }
 
 poprt_status prt_tool_make_dir(const char *path)

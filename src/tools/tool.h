@@ -98,6 +98,8 @@ bool prt_tool_is_true(const char *text, bool absent);
 /* `name` with every character that does not fit a file name as '_'. */
 const char *prt_tool_file_name(prt_arena *arena, const char *name);
 const char *prt_tool_text(prt_arena *arena, const char *fmt, ...) PRT_PRINTF(2, 3);
+/* Writes a file, complete or not at all. */
+poprt_status prt_tool_save(const char *path, const void *bytes, size_t size);
 /* Makes a directory and those above it. */
 poprt_status prt_tool_make_dir(const char *path);
 

@@ -95,6 +95,13 @@ expect 2 run "$digits" --threads many
 "$poprt" run "$digits" --seed 1 >one 2>err && "$poprt" run "$digits" --seed 1 --threads 1 >two 2>err
 cmp -s one two || { echo "FAILED: the same seed gives other outputs"; failed=1; }
 
+# The trace of two runs, in JSON that a viewer takes.
+expect 0 run "$digits" --iterations 2 --profile trace.json
+has trace.json '^{"displayTimeUnit":"ns","traceEvents":\[{"name":'
+has trace.json '"ph":"X","ts":0,"dur":'
+expect 1 run "$digits" --profile nowhere/trace.json
+has err 'nowhere/trace.json'
+
 expect 0 run "$digits" --cpu reference
 expect 1 run "$digits" --cpu 68000
 has err "'68000' is none of native"
@@ -163,6 +170,12 @@ done
 expect 0 bench a/executable.popef --min-time 0.05 --json --dim batch=2
 has out '^{"model":.*"version":"1\.0\.0"}$'
 expect 2 bench "$digits" --min-time -1
+expect 0 bench "$digits" --min-time 0.05 --profile
+has out '^ *us a run *share *step *operator, node$'
+has out '100\.00% *all of block 0, [1-9]'
+has out '^model='
+expect 2 bench "$digits" --profile --json
+has err 'a table is no JSON'
 
 # poprt inspect
 expect 0 inspect "$digits"
@@ -270,6 +283,8 @@ expect 1 run --set weights=i3 --dim batch=1 "$digits"
 has err "'i3' is none of f32"
 expect 1 run --set weights=i8 --set compute=bf16 --dim batch=1 "$digits"
 has err "compute=bf16, which stores bf16"
+expect 1 run --set winograd=huge --dim batch=1 "$digits"
+has err "'huge' is none of large"
 expect 1 run --set weights --dim batch=1 "$digits"
 has err 'KEY=VALUE'
 
