@@ -13,4 +13,5 @@ for archive in "$@"; do
     renamed="$renamed $to"
 done
 "$ld" -r -o "$out" --whole-archive "$ours" --no-whole-archive $renamed
-"$objcopy" --wildcard --keep-global-symbol='prt_*' "$out"
+"$objcopy" --wildcard --keep-global-symbol='prt_*' --remove-section=.eh_frame \
+    --remove-section=.rela.eh_frame "$out"

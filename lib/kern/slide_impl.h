@@ -10,7 +10,7 @@
 #include "kern/simd.h"
 #include "kern/slide.h"
 
-enum { SLIDE_MOST = 8, SLIDE_ROWS = 3, SLIDE_STRIDES = 2 };
+enum { SLIDE_ROWS = 3, SLIDE_STRIDES = 2 };
 
 /* Taps of the channels that come next: so far apart no processor guesses them, and they come from
  * far, for each is read once a run. */
@@ -75,12 +75,20 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
         }                                                                                          \
     }
 
+#if defined(__AVX2__) || defined(__AVX512F__)
+enum { SLIDE_MOST = 8 };
 #define SLIDE_ALL(K, S)                                                                            \
     SLIDE(1, K, S) SLIDE(2, K, S) SLIDE(3, K, S) SLIDE(4, K, S) SLIDE(5, K, S) SLIDE(6, K, S)      \
     SLIDE(7, K, S) SLIDE(8, K, S)
 #define SLIDE_NAMES(K, S)                                                                          \
     { slide_1_##K##_##S, slide_2_##K##_##S, slide_3_##K##_##S, slide_4_##K##_##S,                  \
         slide_5_##K##_##S, slide_6_##K##_##S, slide_7_##K##_##S, slide_8_##K##_##S }
+#else /* few registers, or nobody knows how many */
+enum { SLIDE_MOST = 4 };
+#define SLIDE_ALL(K, S) SLIDE(1, K, S) SLIDE(2, K, S) SLIDE(3, K, S) SLIDE(4, K, S)
+#define SLIDE_NAMES(K, S)                                                                          \
+    { slide_1_##K##_##S, slide_2_##K##_##S, slide_3_##K##_##S, slide_4_##K##_##S }
+#endif
 SLIDE_ALL(3, 1)
 SLIDE_ALL(3, 2)
 SLIDE_ALL(5, 1)
