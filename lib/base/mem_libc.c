@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, LARGE = 2 << 20 };
+enum { HUGE_PAGE = 2 << 20 };
 
 /* Weights and activations: streams over them are faster with few large pages. */
 static void *large_alloc(size_t size)
@@ -26,7 +26,7 @@ static void *libc_alloc(void *user, size_t size, size_t align)
 {
     (void)user;
     void *ptr = NULL;
-    if (size >= LARGE && align <= HUGE_PAGE)
+    if (size >= HUGE_PAGE && align <= HUGE_PAGE)
         return large_alloc(size);
     return posix_memalign(&ptr, align, size) == 0 ? ptr : NULL;
 }

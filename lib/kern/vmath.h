@@ -59,15 +59,15 @@ static inline vf v_one_and_exp_minus(vf x)
 }
 #endif
 
-static inline vf v_sigmoid(vf x)
-{
-    return v_div(v_set(1.0f), v_one_and_exp_minus(x));
-}
-
 /* x sigmoid(y), for x of which nothing is left where y is below V_LEAST: |x| up to 100 there. */
 static inline vf v_sigmoid_of(vf x, vf y)
 {
     return v_div(x, v_one_and_exp_minus(y));
+}
+
+static inline vf v_sigmoid(vf x)
+{
+    return v_sigmoid_of(v_set(1.0f), x);
 }
 
 /* x Phi(x), Phi(x) = 1/2 + x P(x^2) / Q(x^2) up to 5.6; beyond it is 0 or 1. */

@@ -142,6 +142,12 @@ static void find_band(const block *b, const float *band)
 
 /* ---- products ---- */
 
+/* No group and no image comes after the block's. */
+static bool is_last(const block *b)
+{
+    return b->group + 1 == b->j->v->form.group && b->n + 1 == b->j->v->batch;
+}
+
 /* What is multiplied after this: more of the panel, the one that this thread may get next, or what
  * a step after this begins with. */
 static void fetch_next(const block *b, bool last, prt_gemm_block *g)
@@ -156,7 +162,7 @@ static void fetch_next(const block *b, bool last, prt_gemm_block *g)
     } else if (ahead + PRT_GEMM_PANEL <= j->v->form.filters) {
         g->next = j->v->w + b->group * prt_nhwc_weights_step(&j->v->form) + ahead * whole;
         g->next_count = count < PRT_GEMM_PANEL * whole ? count : PRT_GEMM_PANEL * whole;
-    } else if (last) {
+    } else if (ahead >= j->v->form.filters && is_last(b)) {
         prt_fast_fetch_later(j->v->later, g);
     }
 }
@@ -167,16 +173,17 @@ static void fetch_after(const block *b, prt_gemm_block *g)
 {
     const job *j = b->j;
     const prt_nhwc *v = j->v;
-    const size_t row_size = v->in_w * v->in_c, each = row_size * v->stride_h;
     const size_t end = b->row + b->rows;
+    if (end == j->pixels) {
+        if (is_last(b))
+            prt_fast_fetch_later(v->later, g);
+        return;
+    }
+    const size_t row_size = v->in_w * v->in_c, each = row_size * v->stride_h;
     const int64_t last = (int64_t)((end - 1) / v->out_w * v->stride_h +
         (v->kernel_h - 1) * v->dilation_h) - v->top;
     const size_t at = (last < 0 ? 0 : (size_t)last) * row_size;
     const size_t count = b->rows * each / v->out_w, size = v->in_h * row_size;
-    if (end == j->pixels) {
-        prt_fast_fetch_later(v->later, g);
-        return;
-    }
     if (b->from == NULL || v->images || v->in_d != 1 || at >= size)
         return;
     g->next = v->x + b->n * size + at;

@@ -24,13 +24,15 @@ static size_t columns_at(const prt_product_spec *p, size_t panel)
 
 /* What this thread reads of B after a block that ends at `k`, when it lies there already: the rest
  * of its panel, or the panel that it is likely to get next; or what a later step begins with. */
-static void look_ahead(const job *j, size_t batch, size_t panel, size_t k, prt_gemm_block *g)
+static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, size_t k,
+    prt_gemm_block *g)
 {
     const prt_product_spec *p = j->p;
     const size_t after = k < p->k ? panel : panel + 1;
     size_t stride;
     if (after >= j->panels) {
-        prt_fast_fetch_later(j->later, g);
+        if (block + 1 == j->blocks && batch + 1 == p->batches)
+            prt_fast_fetch_later(j->later, g);
         return;
     }
     g->next = p->direct(p, batch, after * PRT_GEMM_PANEL, k < p->k ? k : 0, &stride);
@@ -70,7 +72,7 @@ static void run_item(const void *user, size_t item, float *packed)
             .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
             .add = k != 0, .end = k + some == p->k && !plain ? &end : NULL };
         if (ready && p->padded)
-            look_ahead(j, batch, panel, k + some, &g);
+            look_ahead(j, batch, block, panel, k + some, &g);
         j->kern->gemm(&g);
     }
 }

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "pass/manager_state.h"
 
-
 enum { DEFAULT_FOLD_BYTES = 256 << 20 };
 
 poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out)

@@ -218,6 +218,15 @@ static poprt_status put_json(prt_arena *arena, const result *r)
     return POPRT_OK;
 }
 
+/* Options that go together. */
+static bool fits(const prt_opts *opts, int *exit_code)
+{
+    if (!prt_opt_has(opts, OPT_PROFILE) || !prt_opt_has(opts, OPT_JSON))
+        return true;
+    *exit_code = prt_opt_usage_error(&command, "--profile with --json: a table is no JSON");
+    return false;
+}
+
 int prt_command_bench(int argc, char **argv)
 {
     prt_opts opts;
@@ -230,11 +239,8 @@ int prt_command_bench(int argc, char **argv)
     if (prt_opt_parse(arena, &command, argc, argv, &opts, &exit_code) &&
         prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code) &&
         prt_opt_number(&opts, OPT_INDEX, 0, UINT32_MAX, &index, &exit_code) &&
-        prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code)) {
-        if (prt_opt_has(&opts, OPT_PROFILE) && prt_opt_has(&opts, OPT_JSON)) {
-            prt_arena_release(arena);
-            return prt_opt_usage_error(&command, "--profile with --json: a table is no JSON");
-        }
+        prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code) &&
+        fits(&opts, &exit_code)) {
         prt_tool tool = { 0 };
         result r = { .profile = prt_opt_has(&opts, OPT_PROFILE) };
         poprt_status status = prt_tool_open(&tool, (uint32_t)threads);

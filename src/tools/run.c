@@ -142,6 +142,7 @@ static poprt_status iterate_profiled(prt_tool *tool, const plan *p, poprt_sessio
         return iterate(tool, p, session, io);
     PRT_TRY(prt_profile_start(&profile, tool->arena, session));
     poprt_status status = iterate(tool, p, session, io);
+    (void)prt_profile_stop(session);
     const poprt_status written = prt_profile_write(&profile, path);
     status = status != POPRT_OK ? status : written;
     if (status == POPRT_OK && profile.missed != 0)

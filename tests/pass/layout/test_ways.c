@@ -56,18 +56,25 @@ static char *with_weights(const char *inputs, uint32_t n, const weights *w, cons
     return text;
 }
 
-static prt_graph *run(const char *text, asked *a)
+/* What becomes of `text` with the option `winograd`, by rule or, with `a`, by choice. */
+static prt_graph *run_with(const char *text, const char *winograd, asked *a)
 {
     prt_graph *g = graph_from_text(text);
     prt_pass_manager *pm = NULL;
+    const prt_pass_arg arg = { "winograd", winograd };
     const prt_chooser chooser = { .user = a, .choose = choose };
     ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 0, NULL), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 1, &arg), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, "fuse_separable", 0, NULL), POPRT_OK);
     prt_pass_manager_choose(pm, a != NULL ? &chooser : NULL);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
     prt_pass_manager_release(pm);
     return g;
+}
+
+static prt_graph *run(const char *text, asked *a)
+{
+    return run_with(text, "large", a);
 }
 
 static bool has(const prt_graph *g, const char *what)
@@ -93,21 +100,6 @@ static asked check(const char *text, const char *what, bool ruled, uint32_t othe
     module_free(same);
     module_free(another);
     return turned;
-}
-
-/* What becomes of `text` with the option `winograd`, by rule or, with `a`, by choice. */
-static prt_graph *run_with(const char *text, const char *winograd, asked *a)
-{
-    prt_graph *g = graph_from_text(text);
-    prt_pass_manager *pm = NULL;
-    const prt_pass_arg arg = { "winograd", winograd };
-    const prt_chooser chooser = { .user = a, .choose = choose };
-    ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 1, &arg), POPRT_OK);
-    prt_pass_manager_choose(pm, a != NULL ? &chooser : NULL);
-    ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
-    prt_pass_manager_release(pm);
-    return g;
 }
 
 START_TEST(options_leave_forms_out)
