@@ -14,11 +14,14 @@ static inline vf widen_f16(const void *b, size_t at)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)((const uint16_t *)b + at)));
 }
+/* The bits of exponent and mantissa where a float has them, then the difference of the exponents by
+ * a product, which takes along what has no leading 1. Fewer steps than by float16. */
 static inline vf widen_e4m3(const void *b, size_t at)
 {
-    const __m256i x = _mm256_cvtepi8_epi16(_mm_loadu_si128((const void *)((const char *)b + at)));
-    return _mm512_cvtph_ps(
-        _mm256_and_si256(_mm256_slli_epi16(x, 7), _mm256_set1_epi16((short)0xbf80)));
+    const __m512i x = _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)((const char *)b + at)));
+    const __m512i bits =
+        _mm512_and_si512(_mm512_slli_epi32(x, 20), _mm512_set1_epi32((int)0x87f00000));
+    return _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p112f));
 }
 static inline vf widen_e5m2(const void *b, size_t at)
 {
@@ -132,7 +135,7 @@ static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, con
         }
 }
 
-enum { NARROW_LINE = 64, NARROW_FAR = 4096 }; /* bytes of a cache line; ahead in the stream */
+enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead in the stream */
 
 #define NARROW_EACH(R, W)                                                                          \
     PRT_UNROLL(8)                                                                                  \
