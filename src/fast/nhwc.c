@@ -17,7 +17,8 @@ enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 
 
 typedef struct job {
     const prt_nhwc *v;
-    size_t panels, blocks, pixels; /* pixels of an image's output */
+    size_t slice, slices;          /* filters of an item: a panel or half of one; how many of them */
+    size_t blocks, pixels;         /* pixels of an image's output */
     size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
     bool plain;                    /* outputs are inputs, one by one */
     bool bare;                     /* no bias, no residual, no activation */
@@ -26,7 +27,7 @@ typedef struct job {
     size_t image_w;                /* floats from one image's weights to the next one's */
 } job;
 
-/* Some pixels with one panel of filters. */
+/* Some pixels with one slice of filters. */
 typedef struct block {
     const job *j;
     size_t n, group, first, columns; /* image; filters of the group */
@@ -154,15 +155,14 @@ static void fetch_next(const block *b, bool last, prt_gemm_block *g)
 {
     const job *j = b->j;
     const size_t whole = b->taps * b->depth, taps = g->from != NULL ? g->taps : 1;
-    const size_t count = taps * g->k * g->stride;
-    const size_t ahead = b->first + PRT_GEMM_PANEL;
+    const size_t count = taps * g->k * g->stride, ahead = b->first + b->columns;
     if (!last) {
         g->next = g->b + count;
         g->next_count = count;
-    } else if (ahead + PRT_GEMM_PANEL <= j->v->form.filters) {
+    } else if (ahead % PRT_GEMM_PANEL == 0 && ahead + PRT_GEMM_PANEL <= j->v->form.filters) {
         g->next = j->v->w + b->group * prt_nhwc_weights_step(&j->v->form) + ahead * whole;
         g->next_count = count < PRT_GEMM_PANEL * whole ? count : PRT_GEMM_PANEL * whole;
-    } else if (ahead >= j->v->form.filters && is_last(b)) {
+    } else if (ahead == j->v->form.filters && is_last(b)) {
         prt_fast_fetch_later(j->v->later, g);
     }
 }
@@ -196,7 +196,9 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
     const job *j = b->j;
     const prt_nhwc *v = j->v;
     const prt_nhwc_weights *w = &v->form;
-    const size_t width = prt_gemm_width(b->columns), whole = b->taps * b->depth;
+    const size_t panel = b->first / PRT_GEMM_PANEL * PRT_GEMM_PANEL, left = w->filters - panel;
+    const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    const size_t whole = b->taps * b->depth;
     const size_t column = b->group * w->filters + b->first;
     const size_t pixel = b->n * j->pixels + b->row, at = pixel * v->out_c + column;
     const prt_gemm_end end = { .bias = v->bias != NULL ? v->bias + column : NULL,
@@ -207,13 +209,13 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
         .a = b->from == NULL ? v->x + pixel * v->in_c + b->group * w->channels + skip : NULL,
         .lda = v->in_c, .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
         .skip = b->from != NULL ? skip : 0,
-        .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + b->first * whole +
-            (tap * b->depth + skip) * width,
+        .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + panel * whole +
+            (tap * b->depth + skip) * width + b->first - panel,
         .stride = width, .c = v->y + at, .ldc = v->out_c, .add = tap != 0 || skip != 0,
         .end = last && !j->bare ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
         fetch_next(b, last, &g);
-    else if (last && b->first + PRT_GEMM_PANEL >= w->filters)
+    else if (last && b->first + j->slice >= w->filters)
         fetch_after(b, &g);
     v->kern->gemm(&g);
 }
@@ -240,11 +242,11 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_nhwc *v = j->v;
-    const size_t panel = item % j->panels, group = item / j->panels % v->form.group;
-    const size_t rest = item / j->panels / v->form.group, piece = rest % j->blocks;
-    const size_t left = v->form.filters - panel * PRT_GEMM_PANEL;
-    block b = { .j = j, .n = rest / j->blocks, .group = group, .first = panel * PRT_GEMM_PANEL,
-        .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
+    const size_t slice = item % j->slices, group = item / j->slices % v->form.group;
+    const size_t rest = item / j->slices / v->form.group, piece = rest % j->blocks;
+    const size_t left = v->form.filters - slice * j->slice;
+    block b = { .j = j, .n = rest / j->blocks, .group = group, .first = slice * j->slice,
+        .columns = left < j->slice ? left : j->slice,
         .taps = v->form.taps, .depth = v->form.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
     const size_t first = prt_share_cut(all, j->blocks, piece);
@@ -320,7 +322,8 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
 {
     if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
         return POPRT_E_NOMEM;
-    job j = { .v = v, .panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
+    const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    job j = { .v = v, .slice = PRT_GEMM_PANEL, .slices = panels,
         .pixels = v->out_d * v->out_h * v->out_w,
         .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
         .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0 };
@@ -331,7 +334,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     const size_t each = lesser(v->stride_d, v->kernel_d) * lesser(v->stride_h, v->kernel_h) *
         lesser(v->stride_w, v->kernel_w); /* inputs of an output that no other one reads, about */
     j.rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);
-    const size_t some = v->batch * v->form.group * j.panels;
+    const size_t some = v->batch * v->form.group * panels;
     if (some < ITEMS && j.pixels / j.rows * some < ITEMS)
         j.rows = clamp(j.pixels * some / ITEMS, LEAST_ROWS, j.rows);
     size_t scratch = 0, all = j.pixels;
@@ -340,6 +343,14 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         all = v->out_h;
     }
     j.blocks = (all + j.rows - 1) / j.rows;
+    /* Whole panels are best; of few that threads cannot share alike, halves, or smaller blocks. */
+    if (j.blocks == 1 && !prt_share_even(c, some)) {
+        j.slice = PRT_GEMM_PANEL / 2;
+        j.slices = (v->form.filters + j.slice - 1) / j.slice;
+    } else if (!prt_share_even(c, some * j.blocks)) {
+        while (some * j.blocks % prt_share_width(c) != 0 && j.blocks < all)
+            j.blocks++;
+    }
     const size_t most = (all + j.blocks - 1) / j.blocks;
     if (!j.plain) {
         const size_t entries = v->images ? most * v->out_w * v->kernel_h : most * taps;
@@ -350,7 +361,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         j.wide = ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
         scratch += j.wide * ((most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1);
     }
-    return prt_share_run(c, some * j.blocks, scratch, run_item, &j);
+    return prt_share_run(c, some / panels * j.slices * j.blocks, scratch, run_item, &j);
 }
 
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)

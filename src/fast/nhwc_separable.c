@@ -10,7 +10,9 @@
 
 enum {
     HIDDEN = 128 << 10, /* floats of a strip's hidden channels */
-    BAND = 14,         /* rows of the output in an item, at least */
+    BAND = 14,         /* rows of the output in an item, at least; */
+    SHARED = 7,        /* or, with several threads, so many, though some of the hidden ones are
+                          computed twice then. Of each so many rows there is a sum of its own */
     ITEMS = 64
 };
 
@@ -20,19 +22,20 @@ typedef struct job {
     prt_nhwc_windows windows;
     bool expands, projects;
     prt_nhwc_product expand, project;
-    size_t bands, strip, hidden_rows; /* of an image; rows of the output, and of its input */
+    size_t bands, sevens;             /* items of an image; SHARED rows, or as many as are left */
+    size_t strip, hidden_rows;        /* rows of the output, and of its input */
     size_t middle;                    /* floats of a strip's result before the projection */
     const float *x, *residual;
     float *y;
     size_t out_c;
-    double *sums; /* [item][hidden]; NULL: no mean */
+    double *sums; /* [image][seven][hidden]; NULL: no mean */
     const float *ones;
 } job;
 
 /* One item's strips. */
 typedef struct band {
     const job *j;
-    size_t n, item;
+    size_t n;
     float *hidden, *middle, *sum;
     size_t low, high; /* rows of the hidden image that are there */
 } band;
@@ -55,13 +58,14 @@ static const float *expand(band *b, size_t low, size_t high)
 }
 
 /* Sums by channel, of single precision within a row. */
-static void add_rows(const band *b, const float *x, size_t rows)
+static void add_rows(const band *b, const float *x, size_t row, size_t end)
 {
     const job *j = b->j;
     const size_t channels = j->v.in_c, wide = j->v.out_w;
-    for (size_t i = 0; i < rows; i++) {
-        j->kern->rows.sums(wide, channels, j->ones, x + i * wide * channels, channels, b->sum);
-        j->kern->rows.add_to(channels, b->sum, false, j->sums + b->item * channels);
+    for (; row < end; row++, x += wide * channels) {
+        j->kern->rows.sums(wide, channels, j->ones, x, channels, b->sum);
+        j->kern->rows.add_to(channels, b->sum, false,
+            j->sums + (b->n * j->sevens + row / SHARED) * channels);
     }
 }
 
@@ -84,21 +88,28 @@ static void run_strip(band *b, size_t row, size_t end)
     if (!j->windows.bounded)
         j->kern->rows.act(&v->act, (end - row) * out_row, y, y);
     if (j->sums != NULL)
-        add_rows(b, y, end - row);
+        add_rows(b, y, row, end);
     if (j->projects)
         prt_nhwc_multiply(j->kern, &j->project, (end - row) * v->out_w, y, j->y + at * j->out_c,
             j->residual != NULL ? j->residual + at * j->out_c : NULL);
 }
 
+/* The first row of an item; with sums they begin where those do. */
+static size_t first_row(const job *j, size_t item)
+{
+    const size_t row = j->sums != NULL ? prt_share_cut(j->sevens, j->bands, item) * SHARED
+                                       : prt_share_cut(j->v.out_h, j->bands, item);
+    return row < j->v.out_h ? row : j->v.out_h;
+}
+
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const size_t i = item % j->bands, out_h = j->v.out_h;
-    const size_t end = prt_share_cut(out_h, j->bands, i + 1);
+    const size_t i = item % j->bands, end = first_row(j, i + 1);
     const size_t hidden = j->expands ? j->hidden_rows * j->v.in_w * j->v.in_c : 0;
-    band b = { .j = j, .n = item / j->bands, .item = item, .hidden = scratch,
-        .middle = scratch + hidden, .sum = scratch + hidden + j->middle };
-    for (size_t row = prt_share_cut(out_h, j->bands, i), some; row < end; row += some) {
+    band b = { .j = j, .n = item / j->bands, .hidden = scratch, .middle = scratch + hidden,
+        .sum = scratch + hidden + j->middle };
+    for (size_t row = first_row(j, i), some; row < end; row += some) {
         some = end - row < j->strip ? end - row : j->strip;
         run_strip(&b, row, row + some);
     }
@@ -106,13 +117,14 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 /* ---- sizes ---- */
 
-static void cut(job *j)
+static void cut(job *j, size_t threads)
 {
     const prt_nhwc *v = &j->v;
     const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
     size_t rows = HIDDEN / (row != 0 ? row : 1);
     rows = rows < reach + v->stride_h ? reach + v->stride_h : rows;
-    j->bands = v->out_h / BAND;
+    j->sevens = (v->out_h + SHARED - 1) / SHARED;
+    j->bands = v->out_h / (threads > 1 ? SHARED : BAND);
     j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
     j->strip = (rows - reach) / v->stride_h + 1;
     j->strip = j->strip < v->out_h ? j->strip : v->out_h;
@@ -121,7 +133,7 @@ static void cut(job *j)
     j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
 }
 
-/* The means of all images from the sums of their items, in order. */
+/* The means of all images from the sums of their rows, in order. */
 static void store_mean(const job *j, float *mean)
 {
     const size_t channels = j->v.in_c;
@@ -129,8 +141,8 @@ static void store_mean(const job *j, float *mean)
     for (size_t n = 0; n < j->v.batch; n++)
         for (size_t i = 0; i < channels; i++) {
             double sum = 0.0;
-            for (size_t k = 0; k < j->bands; k++)
-                sum += j->sums[(n * j->bands + k) * channels + i];
+            for (size_t k = 0; k < j->sevens; k++)
+                sum += j->sums[(n * j->sevens + k) * channels + i];
             mean[n * channels + i] = (float)(sum / pixels);
         }
 }
@@ -181,21 +193,21 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
         c->in[0]->dims[3] == 0 || !read_parts(c, &j))
         return prt_fast_pass(done);
     prt_nhwc_windows_init(&j.windows, &j.v);
-    cut(&j);
-    const size_t items = j.v.batch * j.bands;
+    cut(&j, c->par != NULL ? c->par->width : 1);
     if (mean) {
         float *ones = prt_share_floats(c, 1, j.v.out_w);
-        j.sums = prt_eval_scratch(c, items * j.v.in_c, sizeof(double));
+        const size_t sums = j.v.batch * j.sevens * j.v.in_c;
+        j.sums = prt_eval_scratch(c, sums, sizeof(double));
         if (ones == NULL || j.sums == NULL)
             return POPRT_E_NOMEM;
-        for (size_t i = 0; i < items * j.v.in_c; i++)
+        for (size_t i = 0; i < sums; i++)
             j.sums[i] = 0.0;
         for (size_t i = 0; i < j.v.out_w; i++)
             ones[i] = 1.0f;
         j.ones = ones;
     }
     const size_t hidden = j.expands ? j.hidden_rows * j.v.in_w * j.v.in_c : 0;
-    PRT_TRY(prt_share_run(c, items, hidden + j.middle + (mean ? j.v.in_c : 0), run_item, &j));
+    PRT_TRY(prt_share_run(c, j.v.batch * j.bands, hidden + j.middle + (mean ? j.v.in_c : 0), run_item, &j));
     if (mean)
         store_mean(&j, c->out[1]->data);
     return POPRT_OK;

@@ -30,6 +30,19 @@ static inline size_t prt_share_pieces(size_t total, size_t least)
     return pieces < 1 ? 1 : pieces > 64 ? 64 : pieces;
 }
 
+/* Threads that take part in a run. */
+static inline size_t prt_share_width(const prt_eval *c)
+{
+    return c->par != NULL ? c->par->width : 1;
+}
+
+/* Few items of one size are a whole number for each thread, or so many that it does not matter. */
+static inline bool prt_share_even(const prt_eval *c, size_t items)
+{
+    const size_t width = prt_share_width(c);
+    return items % width == 0 || items > 8 * width;
+}
+
 /* First element of piece i of n. */
 static inline size_t prt_share_cut(size_t total, size_t n, size_t i)
 {
