@@ -15,17 +15,17 @@ enum {
     LEAST = 24, MOST = 60,  /* tiles of an item */
     INPUTS = 1 << 17,       /* floats of them that stay in the second cache level */
     LARGE = 1 << 22,        /* floats of weights that come from memory each time */
-    ITEMS = 4
+    SLICE = 32              /* filters: an item has a whole number of slices */
 };
 
 typedef struct job {
     const prt_nhwc *v;
     const prt_kern_winograd *kern;
     size_t matrices;
-    size_t high, wide, blocks, parts; /* tiles of an image, in blocks; parts of the panels */
-    size_t most;                      /* tiles of a block */
-    size_t panels, step;              /* floats of a matrix of weights */
-    size_t in_step, out_step;         /* of the transformed inputs, and of products */
+    size_t high, wide, blocks; /* tiles of an image, in blocks */
+    size_t slices, parts;      /* of the filters */
+    size_t step;               /* floats of a matrix of weights, */
+    size_t in_step, out_step;  /* of the transformed inputs, and of products */
     float low, up;
     bool cheap;
 } job;
@@ -68,19 +68,19 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
     }
 }
 
-static void run_panel(const job *j, size_t n, size_t panel, size_t tile, size_t tiles,
-    const float *inputs, float *products)
+/* Filters [first, first + columns), of one panel. */
+static void run_filters(const job *j, size_t n, size_t first, size_t columns, size_t tile,
+    size_t tiles, const float *inputs, float *products)
 {
     const prt_nhwc *v = j->v;
-    const size_t first = panel * PRT_GEMM_PANEL, left = v->out_c - first;
-    const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-    for (size_t m = 0; m < j->matrices; m++) {
+    const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL, left = v->out_c - panel;
+    const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    const float *b = v->w + panel * v->in_c + first - panel;
+    for (size_t m = 0; m < j->matrices; m++, b += j->step) {
         const prt_gemm_block g = { .rows = tiles, .columns = columns, .k = v->in_c,
-            .a = inputs + m * j->in_step, .lda = v->in_c,
-            .b = v->w + m * j->step + first * v->in_c, .stride = prt_gemm_width(columns),
+            .a = inputs + m * j->in_step, .lda = v->in_c, .b = b, .stride = width,
             .c = products + m * j->out_step, .ldc = PRT_GEMM_PANEL,
-            .next = m + 1 < j->matrices ? v->w + (m + 1) * j->step + first * v->in_c : NULL,
-            .next_count = prt_gemm_width(columns) * v->in_c };
+            .next = m + 1 < j->matrices ? b + j->step : NULL, .next_count = width * v->in_c };
         v->kern->gemm(&g);
     }
     for (size_t i = 0; i < tiles; i++)
@@ -96,9 +96,28 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t tiles = prt_share_cut(all, j->blocks, block + 1) - tile;
     for (size_t i = 0; i < tiles; i++)
         turn_input(j, n, tile + i, scratch + i * j->v->in_c);
-    const size_t end = prt_share_cut(j->panels, j->parts, part + 1);
-    for (size_t panel = prt_share_cut(j->panels, j->parts, part); panel < end; panel++)
-        run_panel(j, n, panel, tile, tiles, scratch, scratch + j->matrices * j->in_step);
+    const size_t last = prt_share_cut(j->slices, j->parts, part + 1) * SLICE;
+    const size_t end = last < j->v->out_c ? last : j->v->out_c;
+    for (size_t i = prt_share_cut(j->slices, j->parts, part) * SLICE, some; i < end; i += some) {
+        some = PRT_GEMM_PANEL - i % PRT_GEMM_PANEL;
+        some = some < end - i ? some : end - i;
+        run_filters(j, n, i, some, tile, tiles, scratch, scratch + j->matrices * j->in_step);
+    }
+}
+
+/* Blocks of at most `most` tiles, as many as threads can share alike; where images are too few or
+ * too small for that, filters are cut too, though inputs are transformed for each part then. */
+static void cut(job *j, const prt_eval *c, size_t most)
+{
+    const size_t tiles = j->high * j->wide, batch = j->v->batch, width = prt_share_width(c);
+    j->blocks = (tiles + most - 1) / most;
+    while (!prt_share_even(c, batch * j->blocks) && tiles / (j->blocks + 1) >= LEAST)
+        j->blocks++;
+    j->slices = (j->v->out_c + SLICE - 1) / SLICE;
+    j->parts = 1;
+    while (!prt_share_even(c, batch * j->blocks * j->parts) && j->parts < width &&
+        j->parts < j->slices)
+        j->parts++;
 }
 
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
@@ -107,20 +126,15 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     job j = { .v = v, .kern = kern, .matrices = kern->in * kern->in,
         .high = (v->out_h + kern->out - 1) / kern->out,
         .wide = (v->out_w + kern->out - 1) / kern->out,
-        .parts = 1, .panels = (v->out_c + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .step = prt_nhwc_weights_step(&v->form) };
-    const size_t tiles = j.high * j.wide;
     size_t most = INPUTS / (j.matrices * v->in_c);
     if (most > MOST || j.matrices * j.step > LARGE)
         most = MOST;
-    most = most < LEAST ? LEAST : most;
-    j.blocks = (tiles + most - 1) / most;
-    while (j.parts < j.panels && v->batch * j.blocks * j.parts < ITEMS)
-        j.parts++;
-    j.most = (tiles + j.blocks - 1) / j.blocks;
+    cut(&j, c, most < LEAST ? LEAST : most);
+    most = (j.high * j.wide + j.blocks - 1) / j.blocks;
     /* Not a power of two, which would be the same cache sets for all matrices. */
-    j.in_step = j.most * v->in_c + 16;
-    j.out_step = j.most * PRT_GEMM_PANEL + 16;
+    j.in_step = most * v->in_c + 16;
+    j.out_step = most * PRT_GEMM_PANEL + 16;
     j.cheap = prt_act_bounds(&v->act, &j.low, &j.up);
     return prt_share_run(c, v->batch * j.blocks * j.parts, j.matrices * (j.in_step + j.out_step),
         run_item, &j);
