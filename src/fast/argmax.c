@@ -80,7 +80,7 @@ poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
         p.pieces = (p.inner + COLUMNS - 1) / COLUMNS;
         return prt_share_run(c, p.rows * p.pieces, COLUMNS, run_columns, &p);
     }
-    const size_t most = prt_share_pieces(p.rows * p.n, 1 << 15);
+    const size_t most = prt_share_alike(c, p.rows * p.n, 1 << 15);
     p.pieces = p.rows < most ? p.rows : most;
     return prt_share_run(c, p.pieces, 0, run_rows, &p);
 }

@@ -39,7 +39,7 @@ static poprt_status run_map(prt_eval *c, map *m, bool *done)
     m->x = c->in[0]->data;
     m->y = c->out[0]->data;
     m->count = prt_tensor_count(c->in[0]);
-    m->pieces = prt_share_pieces(m->count, PIECE);
+    m->pieces = prt_share_alike(c, m->count, PIECE);
     return prt_share_run(c, m->pieces, 0, map_piece, m);
 }
 
@@ -141,7 +141,7 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
             return prt_fast_pass(done);
     pair p = { .kern = k, .in = { c->in[0], c->in[1] }, .out = c->out[0],
         .kind = kinds[c->def->id],
-        .pieces = prt_share_pieces(prt_tensor_count(c->out[0]), PIECE) };
+        .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE) };
     PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
     for (uint32_t i = 2; i < c->n_in; i++) { /* the output so far, in place, and one more */
         p.in[0] = c->out[0];

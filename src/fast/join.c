@@ -23,8 +23,8 @@ typedef struct job {
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const part *p = &j->part[item / j->bands];
-    const size_t band = item % j->bands, row = prt_share_cut(j->rows, j->bands, band);
+    const part *p = &j->part[item % j->n];
+    const size_t band = item / j->n, row = prt_share_cut(j->rows, j->bands, band);
     const size_t rows = prt_share_cut(j->rows, j->bands, band + 1) - row;
     float *whole = j->whole + row * j->columns + p->first, *data = p->data + row * p->columns;
     (void)scratch;
@@ -50,7 +50,7 @@ static bool add_part(job *j, const prt_tensor *t, uint32_t axis)
 
 static poprt_status run(prt_eval *c, job *j)
 {
-    j->bands = prt_share_pieces(j->rows * j->columns / j->n, LEAST);
+    j->bands = prt_share_alike(c, j->rows * j->columns, LEAST);
     j->bands = j->bands < j->rows ? j->bands : j->rows;
     return prt_share_run(c, j->n * j->bands, 0, run_item, j);
 }

@@ -46,6 +46,6 @@ poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
     job j = { .kern = k, .channels = (size_t)a->dims[a->rank - 1],
         .pixels = prt_dims_product(a->dims, 0, a->rank - 1), .a = a->data, .b = c->in[1]->data,
         .y = c->out[0]->data, .high = halves ? c->out[1]->data : NULL };
-    j.pieces = prt_share_pieces(j.pixels * j.channels, LEAST);
+    j.pieces = prt_share_alike(c, j.pixels * j.channels, LEAST);
     return prt_share_run(c, j.pieces, 0, run_pixels, &j);
 }

@@ -66,7 +66,7 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
         at[i] = (size_t)found;
     }
     j.at = at;
-    const size_t wanted = prt_share_pieces(j.outer * j.n * j.inner, LEAST);
+    const size_t wanted = prt_share_alike(c, j.outer * j.n * j.inner, LEAST);
     j.pieces = wanted < j.outer * j.n ? wanted : j.outer * j.n;
     return prt_share_run(c, j.pieces, 0, run_item, &j);
 }

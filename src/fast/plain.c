@@ -54,7 +54,7 @@ static void run_piece(const void *user, size_t item, float *scratch)
 static poprt_status run_runs(prt_eval *c, runs *u)
 {
     u->out = c->out[0];
-    u->pieces = prt_share_pieces(prt_tensor_count(u->out), PIECE);
+    u->pieces = prt_share_alike(c, prt_tensor_count(u->out), PIECE);
     return prt_share_run(c, u->pieces, 0, run_piece, u);
 }
 
@@ -175,6 +175,6 @@ poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_decode(c, done);
     if (s.from < 0 || s.to < 0 || s.from == s.to)
         return prt_fast_pass(done);
-    s.pieces = prt_share_pieces(s.count, PIECE);
+    s.pieces = prt_share_alike(c, s.count, PIECE);
     return prt_share_run(c, s.pieces, 0, cast_piece, &s);
 }

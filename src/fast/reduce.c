@@ -144,7 +144,7 @@ static poprt_status run_axes(prt_eval *c, const prt_kern *k, kind what, uint32_t
         j.pieces = (j.n + CHUNK - 1) / CHUNK;
         return prt_share_run(c, j.kept.count * j.pieces, 0, run_columns, &j);
     }
-    const size_t most = prt_share_pieces(prt_tensor_count(x), 1 << 15);
+    const size_t most = prt_share_alike(c, prt_tensor_count(x), 1 << 15);
     j.pieces = j.kept.count < most ? j.kept.count : most;
     return prt_share_run(c, j.pieces, 0, run_rows, &j);
 }

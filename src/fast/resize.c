@@ -188,7 +188,7 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
         .y = c->out[0]->data, .channels = turned ? (size_t)c->in[0]->dims[3] : 1 };
     PRT_TRY(fill_map(c, &form, &axis[last], &j.rows));
     PRT_TRY(fill_map(c, &form, &axis[last + 1], &j.columns));
-    const size_t wanted = prt_share_pieces(j.rows.out * j.columns.out * j.channels, LEAST);
+    const size_t wanted = prt_share_alike(c, j.rows.out * j.columns.out * j.channels, LEAST);
     j.bands = wanted < j.rows.out ? wanted : j.rows.out;
     return prt_share_run(c, prt_dims_product(c->in[0]->dims, 0, last) * j.bands,
         j.nearest ? 0 : TAPS * j.columns.out * j.channels, run_item, &j);

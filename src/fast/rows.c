@@ -22,7 +22,7 @@ static void run_piece(const void *user, size_t item, float *scratch)
 
 poprt_status prt_fast_rows_run(prt_eval *c, prt_fast_rows *r)
 {
-    const size_t most = prt_share_pieces(r->count * r->n, 1 << 14);
+    const size_t most = prt_share_alike(c, r->count * r->n, 1 << 14);
     r->pieces = r->count < most ? r->count : most;
     return prt_share_run(c, r->pieces, 0, run_piece, r);
 }

@@ -100,5 +100,7 @@ poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done)
     const size_t pieces = prt_share_pieces(j.rows * j.columns, LEAST);
     const size_t most = (j.rows + BAND - 1) / BAND;
     j.bands = pieces < most ? pieces : most;
+    while (!prt_share_even(c, outer * j.bands) && j.bands < most)
+        j.bands++;
     return prt_share_run(c, outer * j.bands, 0, run_item, &j);
 }
