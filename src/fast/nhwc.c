@@ -17,7 +17,7 @@ enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 
 
 typedef struct job {
     const prt_nhwc *v;
-    size_t slice, slices;          /* filters of an item: a panel or half of one; how many of them */
+    size_t slice, slices;          /* filters of an item, a panel or half of one; items of all */
     size_t blocks, pixels;         /* pixels of an image's output */
     size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
     bool plain;                    /* outputs are inputs, one by one */

@@ -207,7 +207,8 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
         j.ones = ones;
     }
     const size_t hidden = j.expands ? j.hidden_rows * j.v.in_w * j.v.in_c : 0;
-    PRT_TRY(prt_share_run(c, j.v.batch * j.bands, hidden + j.middle + (mean ? j.v.in_c : 0), run_item, &j));
+    PRT_TRY(prt_share_run(c, j.v.batch * j.bands, hidden + j.middle + (mean ? j.v.in_c : 0),
+        run_item, &j));
     if (mean)
         store_mean(&j, c->out[1]->data);
     return POPRT_OK;
