@@ -115,7 +115,8 @@ class Poprt(Engine):
         self.check(self.library.poprt_executable_save_file(exe, popef.encode()))
 
     def open(self, files):
-        return self.make("poprt_executable_load_file", self.env, files["popef"].encode(), None)
+        path = files[self.source].encode()
+        return self.make("poprt_executable_load_file", self.env, path, None)
 
     def load(self, files, inputs, outputs):
         exe = self.open(files)
@@ -310,4 +311,9 @@ class Ncnn(Engine):
         return [np.array(m).reshape(o["shape"]) for m, o in zip(self.results, self.described)]
 
 
+# libpoprt with other options than the default ones: what they are, and files of their own.
+WEIGHTS = ("f16", "bf16", "f8e5m2", "f8e4m3", "i8")
+VARIANTS = {"kept": {"winograd_growth": "300"}} | {w: {"weights": w} for w in WEIGHTS}
+
 ENGINES = {"popef": Poprt, "onnx": PoprtOnnx, "ort": Ort, "openvino": OpenVino, "ncnn": Ncnn}
+ENGINES |= {v: type("Poprt_" + v, (Poprt,), {"source": v}) for v in VARIANTS}

@@ -3,10 +3,12 @@
 import os
 import statistics
 
+from engines import WEIGHTS
 from plot import bars
 
-NAMES = {"popef": "libpoprt", "direct": "libpoprt, winograd=off", "onnx": "libpoprt, compiled here", "ort": "ONNX Runtime",
-         "openvino": "OpenVINO", "ncnn": "ncnn"}
+NAMES = {"popef": "libpoprt", "kept": "libpoprt, winograd_growth=300",
+         "onnx": "libpoprt, compiled here", "ort": "ONNX Runtime", "openvino": "OpenVINO",
+         "ncnn": "ncnn"} | {w: "libpoprt, weights=" + w for w in WEIGHTS}
 PEERS = ("ort", "openvino", "ncnn")
 FLAG = 1e-4
 MB = 1e6
@@ -207,13 +209,32 @@ def kernels(section, results, folder):
     return out
 
 
+def weights(section, results, folder):
+    out = ["One word of a language model, 1 thread, peers in float32: milliseconds, median over "
+           "rounds and best round; how many times faster than each peer; the largest difference "
+           "from ONNX Runtime's outputs by the largest one.", ""]
+    for name, row in section["data"].items():
+        peers = [p for p in ("ort", "openvino") if value(row, p)]
+        lines = []
+        for e in ("popef",) + WEIGHTS + tuple(peers):
+            times = [short(value(row, p) / value(row, e)) if e not in peers else "-"
+                     for p in peers] if value(row, e) else ["-"] * len(peers)
+            far = value(row, e, "difference")
+            lines.append([f"{name}, {NAMES[e]}", short(value(row, e)),
+                          short(value(row, e, "best_ms")), *times,
+                          "-" if far is None else f"{far:.0e}"])
+        out += table(["model", "ms", "best"] + ["against " + NAMES[p] for p in peers]
+                     + ["difference"], lines)
+    return out
+
+
 def cold(section, results, folder):
     from sections import COLD_MODELS
     data = section["data"]
     rows = {n: data["rows"][n] for n in COLD_MODELS if n in data["rows"]}
-    there = [e for e in ("popef", "direct", "ort", "openvino")
+    there = [e for e in ("popef", "kept", "ort", "openvino")
              if any("wall_ms" in r.get(e, {}) for r in data["rows"].values())]
-    engines = [e for e in there if e != "direct"]
+    engines = [e for e in there if e != "kept"]
     out = ["A small C program over each engine's C interface: start, load, run once, end; 1 "
            "thread, files in the page cache (a PopEF file as writing it leaves it there). libpoprt "
            "reads PopEF, the others ONNX. Milliseconds: "
@@ -231,8 +252,9 @@ def cold(section, results, folder):
             "the first run, what is resident, as anonymous + mapped from files (which processes "
             "share); the peak; the peak by the weights plus what libpoprt plans for activations "
             "and scratch. A process that runs the tiny model has the peak of its row from the "
-            "program and its libraries alone. Winograd's weights are larger than the model's; "
-            "`winograd=off` does without.", ""]
+            "program and its libraries alone. Winograd's transformed weights are larger than the "
+            "model's: they are kept until weights have grown by a tenth, with "
+            "`winograd_growth=300` all of them.", ""]
     lines = []
     for name, row in data["rows"].items():
         for e in there:
@@ -278,14 +300,15 @@ def disturbed(section, results, folder):
 
 
 PARTS = (("models", "Whole models", models), ("kernels", "Kernels", kernels),
+         ("weights", "Weights in fewer bits", weights),
          ("cold", "Cold start and memory", cold), ("overhead", "Call overhead", overhead),
          ("disturbed", "A disturbed machine", disturbed))
 HEAD = """# Results
 
-Written by `bench/run.py`, plots and all; figures in `results.json`. Everything is float32. Each
-engine has a process of its own, pinned to the same processors, and gets the same inputs; all are
-loaded beside each other and run in turn, another first in each round, so that a drift of the
-machine meets them all. Models are made by `bench/models/generate.py` with seeded random weights.
+Written by `bench/run.py`, plots and all; figures in `results.json`. Everything is float32 where nothing else is said. Each engine has a
+process of its own, pinned to the same processors, and gets the same inputs; all are loaded beside
+each other and run in turn, another first in each round, so that a drift of the machine meets them
+all. Models are made by `bench/models/generate.py` with seeded random weights.
 The engines are called through their C interfaces from a C loop (ncnn from Python). OpenVINO is told
 to compute in float32, ncnn to keep from float16 and bfloat16; its files come from its converter,
 pnnx.

@@ -5,7 +5,7 @@
     python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
                          [--names MODEL,...] [--out bench/RESULTS.md]
 
-Sections: models, kernels, cold, overhead, disturbed. Needs numpy, onnx and onnxruntime from PyPI;
+Sections: models, kernels, weights, cold, overhead, disturbed. Needs numpy, onnx and onnxruntime from PyPI;
 openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured where they are installed.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
 results.json; with --only, those of the other sections stay as they were, each with its own date.
@@ -28,7 +28,7 @@ import generate
 import page
 from engines import package_file
 from measure import Noise, processors
-from sections import DIRECT_MODELS, MEMORY_MODELS, SECTIONS, say
+from sections import MEMORY_MODELS, SECTIONS, say, variants_of
 
 TOOLS = {"loop": "bench/bench_loop.so", "kernels": "bench/kernels",
          "cold_poprt": "bench/cold_poprt", "cold_ort": "bench/cold_ort",
@@ -51,8 +51,8 @@ class Bench:
     def files(self, name):
         return {"onnx": os.path.join(self.folder, name + ".onnx"),
                 "popef": os.path.join(self.work, name + ".popef"),
-                "direct": os.path.join(self.work, name + ".direct.popef"),
-                "ncnn": os.path.join(self.folder, "ncnn", name + ".ncnn")}
+                "ncnn": os.path.join(self.folder, "ncnn", name + ".ncnn"),
+                **{v: os.path.join(self.work, f"{name}.{v}.popef") for v in variants_of(name)}}
 
     def build(self, build):
         subprocess.run(["ninja", "-C", build, "src/api/libpoprt.so.1.0.0", *TOOLS.values()],
@@ -73,8 +73,6 @@ class Bench:
             self.entries = json.load(f)
         for name in names:
             files = self.files(name)
-            if name not in DIRECT_MODELS:
-                del files["direct"]
             job = {"engine": "compile", "tools": self.tools, "files": files,
                    "cpus": list(self.cpus)}
             command = [sys.executable, os.path.join(HERE, "worker.py"), json.dumps(job)]
@@ -178,7 +176,7 @@ def main():
         bench = Bench(args, work)
         bench.build(args.build)
         names = list(bench.names) if "models" in args.only else []
-        names += [n for n in MEMORY_MODELS if n not in names]
+        names += [n for n in MEMORY_MODELS if n not in names]  # decoding is one of them
         bench.prepare(names + bench.layer_names, "models" in args.only)
         for section in args.only:
             noise = Noise()

@@ -7,16 +7,22 @@ import subprocess
 import sys
 import time
 
-from engines import OpenVino, Ort, package_file
+from engines import WEIGHTS, OpenVino, Ort, package_file
 from measure import compare_engines, middle, processors, start_workers
 
 ALL = ("popef", "onnx", "ort", "openvino", "ncnn")
 MAIN = ("popef", "ort", "openvino")
 COLD_MODELS = ("tiny_mlp", "squeezenet1_1", "resnet50")
-DIRECT_MODELS = ("squeezenet1_1", "resnet50", "vgg16")  # also without Winograd
-MEMORY_MODELS = COLD_MODELS + ("mobilenet_v2", "vgg16", "bert_base_128", "gpt2_decode_512")
+KEPT_MODELS = ("squeezenet1_1", "resnet50", "vgg16")  # also with all of Winograd's weights kept
+DECODER = "gpt2_decode_512"
+MEMORY_MODELS = COLD_MODELS + ("mobilenet_v2", "vgg16", "bert_base_128", DECODER)
 DISTURBED_MODELS = ("resnet50", "mobilenet_v2")
 THREADS = (1, 2)
+
+
+def variants_of(name):
+    """Options other than the default ones that a model is measured with."""
+    return ("kept",) * (name in KEPT_MODELS) + WEIGHTS * (name == DECODER)
 
 
 def say(text):
@@ -58,6 +64,13 @@ def kernels(bench):
     return {"figures": figures, "chains": chains, "peak": peak}
 
 
+def weights(bench):
+    """A word of a language model with its weights in fewer bits."""
+    row = compare_engines(bench, DECODER, 1, MAIN + WEIGHTS, bench.rounds, bench.seconds)
+    say(f"weights, {DECODER}: " + ", ".join(f"{e} {f.get('ms', 0):.2f}" for e, f in row.items()))
+    return {DECODER: row}
+
+
 def input_words(entry):
     kind = {"float32": "f32", "int64": "i64"}
     return [f"{e['name']}={kind[e['dtype']]}:{'x'.join(map(str, e['shape']))}"
@@ -68,8 +81,8 @@ def cold_commands(bench, name):
     """How each engine is started for one answer; files as each of them reads them."""
     files, tail = bench.files(name), ["1"] + input_words(bench.entries[name])
     out = {"popef": [bench.tools["cold_poprt"], files["popef"]]}
-    if name in DIRECT_MODELS:
-        out["direct"] = [bench.tools["cold_poprt"], files["direct"]]
+    if name in KEPT_MODELS:
+        out["kept"] = [bench.tools["cold_poprt"], files["kept"]]
     for engine, kind in (("ort", Ort), ("openvino", OpenVino)):
         try:
             library = package_file(*kind.LIBRARY)
@@ -177,5 +190,5 @@ def disturbed(bench):
     return out
 
 
-SECTIONS = {"models": models, "kernels": kernels, "cold": cold, "overhead": overhead,
-            "disturbed": disturbed}
+SECTIONS = {"models": models, "kernels": kernels, "weights": weights, "cold": cold,
+            "overhead": overhead, "disturbed": disturbed}

@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from engines import ENGINES, Poprt
+from engines import ENGINES, VARIANTS, Poprt
 
 
 def say(**fields):
@@ -57,8 +57,9 @@ def main():
         if job["engine"] == "compile":
             engine, files = Poprt(job["tools"], 1), job["files"]
             engine.save(files["onnx"], files["popef"])
-            if "direct" in files:
-                engine.save(files["onnx"], files["direct"], winograd="off")
+            for variant, options in VARIANTS.items():
+                if variant in files:
+                    engine.save(files["onnx"], files[variant], **options)
             say(done=True)
         else:
             serve(ENGINES[job["engine"]](job["tools"], job["threads"]), job)

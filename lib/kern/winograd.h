@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winograd.h — two of the three transforms of F(4x4, 3x3) and F(2x2, 3x3), by which a convolution
- * with 3 by 3 kernels becomes 36 or 16 products of matrices: tiles of 6 by 6 inputs, 4 apart, give
- * 4 by 4 outputs each, those of 4 by 4 inputs, 2 apart, 2 by 2 (Lavin and Gray, 2016). Weights are
- * transformed when a model is compiled. Interpolation points are 0, 1, -1, (2, -2,) and infinity.
- * Channels lie side by side.
+ * winograd.h — the transforms of F(4x4, 3x3) and F(2x2, 3x3), by which a convolution with 3 by 3
+ * kernels becomes 36 or 16 products of matrices: tiles of 6 by 6 inputs, 4 apart, give 4 by 4
+ * outputs each, those of 4 by 4 inputs, 2 apart, 2 by 2 (Lavin and Gray, 2016). Interpolation
+ * points are 0, 1, -1, (2, -2,) and infinity. Channels lie side by side.
  */
 #ifndef PRT_KERN_WINOGRAD_H
 #define PRT_KERN_WINOGRAD_H
@@ -31,6 +30,9 @@ typedef struct prt_kern_winograd {
     /* from[y * in + x][i] is channel i of element (y, x) of a tile; its value in matrix m goes to
      * to[m * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
+    /* from[t * tap + i] is tap t of kernel i; its value in matrix m goes to to[m * matrix + i]. `n`
+     * is a multiple of 16. */
+    void (*weights)(size_t n, const float *from, size_t tap, float *to, size_t matrix);
     void (*output)(const prt_winograd_out *o);
 } prt_kern_winograd;
 

@@ -46,6 +46,29 @@ static inline void turn_output4(const vf m[4], vf to[2])
     to[1] = v_add(m[3], v_sub(m[1], m[2]));
 }
 
+/* Three taps to the six points, or to the four. */
+static inline void turn_weights6(const vf g[3], vf to[6])
+{
+    const vf sixth = v_set(1.0f / 6.0f), odd = v_mul(sixth, g[1]), ends = v_add(g[0], g[2]);
+    const vf even2 = v_fma(v_set(1.0f / 24.0f), g[0], v_mul(sixth, g[2]));
+    const vf odd2 = v_mul(v_set(1.0f / 12.0f), g[1]);
+    to[0] = v_mul(v_set(0.25f), g[0]);
+    to[1] = v_sub(v_mul(v_set(-1.0f / 6.0f), ends), odd);
+    to[2] = v_fma(v_set(-1.0f / 6.0f), ends, odd);
+    to[3] = v_add(even2, odd2);
+    to[4] = v_sub(even2, odd2);
+    to[5] = g[2];
+}
+
+static inline void turn_weights4(const vf g[3], vf to[4])
+{
+    const vf half = v_set(0.5f), odd = v_mul(half, g[1]), ends = v_add(g[0], g[2]);
+    to[0] = g[0];
+    to[1] = v_fma(half, ends, odd);
+    to[2] = v_sub(v_mul(half, ends), odd);
+    to[3] = g[2];
+}
+
 /* An output of the tile, where it is there. */
 static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, size_t i, vf v)
 {
@@ -79,6 +102,30 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
                 PRT_UNROLL(6)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     v_store_some(to + (y * N + x) * matrix, i, n, turned[y]);                      \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void run_weights##N(size_t n, const float *from, size_t tap, float *to, size_t matrix)  \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += VL) {                                                       \
+            vf rows[3][N], column[3], turned[N];                                                   \
+            PRT_UNROLL(3)                                                                          \
+            for (size_t y = 0; y < 3; y++) {                                                       \
+                PRT_UNROLL(3)                                                                      \
+                for (size_t x = 0; x < 3; x++)                                                     \
+                    column[x] = v_load(from + (3 * y + x) * tap + i);                              \
+                turn_weights##N(column, rows[y]);                                                  \
+            }                                                                                      \
+            PRT_UNROLL(6)                                                                          \
+            for (size_t x = 0; x < N; x++) {                                                       \
+                PRT_UNROLL(3)                                                                      \
+                for (size_t y = 0; y < 3; y++)                                                     \
+                    column[y] = rows[y][x];                                                        \
+                turn_weights##N(column, turned);                                                   \
+                PRT_UNROLL(6)                                                                      \
+                for (size_t y = 0; y < N; y++)                                                     \
+                    v_store(to + (y * N + x) * matrix + i, turned[y]);                             \
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \

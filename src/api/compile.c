@@ -86,6 +86,10 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
         PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
     PRT_TRY(prt_pass_manager_set(manager, "winograd",
         prt_config_text(config, PRT_OPTION_winograd)));
+    char growth[24];
+    (void)snprintf(growth, sizeof(growth), "%lld",
+        (long long)prt_config_number(config, PRT_OPTION_winograd_growth));
+    PRT_TRY(prt_pass_manager_set(manager, "winograd_growth", growth));
     return prt_pass_manager_set(manager, "compute", compute);
 }
 

@@ -4,6 +4,10 @@
  * products, or less than a half. An item transforms some tiles of inputs, all channels, then takes
  * panel after panel of filters.
  *
+ * Weights that have not been transformed when the model was compiled are by each run: where several
+ * items need them all at first, as many panels as a cache holds at a time; else by the item, some
+ * channels of a panel that are then multiplied at once.
+ *
  * Differences from the plain way stay below 1e-4 of the largest element for well-behaved inputs;
  * a NaN or an infinity in the input makes all outputs of the tiles that see it NaN.
  */
@@ -15,7 +19,10 @@ enum {
     LEAST = 24, MOST = 60,  /* tiles of an item */
     INPUTS = 1 << 17,       /* floats of them that stay in the second cache level */
     LARGE = 1 << 22,        /* floats of weights that come from memory each time */
-    SLICE = 32              /* filters: an item has a whole number of slices */
+    SLICE = 32,             /* filters: an item has a whole number of slices */
+    WEIGHTS = 1 << 21,      /* floats of weights transformed by a run that stay in the last level */
+    DEPTH = 64, GO = 16,    /* channels of them that stay in the second; in one go */
+    TAPS = 9
 };
 
 typedef struct job {
@@ -23,9 +30,12 @@ typedef struct job {
     const prt_kern_winograd *kern;
     size_t matrices;
     size_t high, wide, blocks; /* tiles of an image, in blocks */
-    size_t slices, parts;      /* of the filters */
-    size_t step;               /* floats of a matrix of weights, */
-    size_t in_step, out_step;  /* of the transformed inputs, and of products */
+    size_t first, slices, parts; /* of the filters at hand */
+    const float *weights; /* of those, transformed; NULL: an item makes what it needs */
+    float *made;          /* the same where a run makes them */
+    size_t depth;         /* channels that are multiplied together */
+    size_t step;          /* floats of a matrix of weights, */
+    size_t in_step, out_step; /* of the transformed inputs, and of products */
     float low, up;
     bool cheap;
 } job;
@@ -68,20 +78,59 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
     }
 }
 
-/* Filters [first, first + columns), of one panel. */
-static void run_filters(const job *j, size_t n, size_t first, size_t columns, size_t tile,
-    size_t tiles, const float *inputs, float *products)
+/* Columns of the panel that begins with filter `first`, up to whole vectors. */
+static size_t width_of(const prt_nhwc *v, size_t first)
+{
+    const size_t left = v->out_c - first;
+    return prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+}
+
+static void turn_weights(const job *j, size_t panel, size_t channel, size_t count, float *to)
 {
     const prt_nhwc *v = j->v;
-    const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL, left = v->out_c - panel;
-    const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
-    const float *b = v->w + panel * v->in_c + first - panel;
-    for (size_t m = 0; m < j->matrices; m++, b += j->step) {
-        const prt_gemm_block g = { .rows = tiles, .columns = columns, .k = v->in_c,
-            .a = inputs + m * j->in_step, .lda = v->in_c, .b = b, .stride = width,
-            .c = products + m * j->out_step, .ldc = PRT_GEMM_PANEL,
-            .next = m + 1 < j->matrices ? b + j->step : NULL, .next_count = width * v->in_c };
-        v->kern->gemm(&g);
+    const size_t width = width_of(v, panel);
+    j->kern->weights(count * width, v->w + panel * TAPS * v->in_c + channel * width,
+        v->in_c * width, to, j->step);
+}
+
+/* What comes after the product with matrix m is fetched meanwhile: weights of the next matrix, or a
+ * piece of those from `channel` on, which will be transformed next. */
+static void fetch_next(const job *j, size_t m, size_t panel, size_t channel, prt_gemm_block *g)
+{
+    const prt_nhwc *v = j->v;
+    const size_t width = width_of(v, panel), whole = j->depth * width;
+    const size_t piece = (TAPS * whole + j->matrices - 1) / j->matrices;
+    const size_t at = m * piece, tap = at / whole, left = whole - at % whole;
+    if (j->weights != NULL) {
+        g->next = m + 1 < j->matrices ? g->b + j->step : NULL;
+        g->next_count = g->k * width;
+    } else if (channel + j->depth <= v->in_c && tap < TAPS) {
+        g->next = v->w + (panel * TAPS + tap * width) * v->in_c + channel * width + at % whole;
+        g->next_count = piece < left ? piece : left;
+    }
+}
+
+/* Filters [first, first + columns), of one panel. */
+static void run_filters(const job *j, size_t n, size_t first, size_t columns, size_t tile,
+    size_t tiles, const float *inputs, float *products, float *room)
+{
+    const prt_nhwc *v = j->v;
+    const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    for (size_t channel = 0, k; channel < v->in_c; channel += k) {
+        const float *b = room;
+        k = v->in_c - channel < j->depth ? v->in_c - channel : j->depth;
+        if (j->weights != NULL)
+            b = j->weights + (panel - j->first) * v->in_c;
+        else
+            turn_weights(j, panel, channel, k, room);
+        for (size_t m = 0; m < j->matrices; m++, b += j->step) {
+            prt_gemm_block g = { .rows = tiles, .columns = columns, .k = k,
+                .a = inputs + m * j->in_step + channel, .lda = v->in_c, .b = b + first - panel,
+                .stride = width_of(v, panel), .c = products + m * j->out_step,
+                .ldc = PRT_GEMM_PANEL, .add = channel != 0 };
+            fetch_next(j, m, panel, channel + k, &g);
+            v->kern->gemm(&g);
+        }
     }
     for (size_t i = 0; i < tiles; i++)
         turn_output(j, n, tile + i, first, columns, products + i * PRT_GEMM_PANEL);
@@ -94,15 +143,51 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t n = item / j->parts / j->blocks, all = j->high * j->wide;
     const size_t tile = prt_share_cut(all, j->blocks, block);
     const size_t tiles = prt_share_cut(all, j->blocks, block + 1) - tile;
+    float *products = scratch + j->matrices * j->in_step;
     for (size_t i = 0; i < tiles; i++)
         turn_input(j, n, tile + i, scratch + i * j->v->in_c);
-    const size_t last = prt_share_cut(j->slices, j->parts, part + 1) * SLICE;
+    const size_t last = j->first + prt_share_cut(j->slices, j->parts, part + 1) * SLICE;
     const size_t end = last < j->v->out_c ? last : j->v->out_c;
-    for (size_t i = prt_share_cut(j->slices, j->parts, part) * SLICE, some; i < end; i += some) {
+    size_t i = j->first + prt_share_cut(j->slices, j->parts, part) * SLICE;
+    for (size_t some; i < end; i += some) {
         some = PRT_GEMM_PANEL - i % PRT_GEMM_PANEL;
         some = some < end - i ? some : end - i;
-        run_filters(j, n, i, some, tile, tiles, scratch, scratch + j->matrices * j->in_step);
+        run_filters(j, n, i, some, tile, tiles, scratch, products,
+            products + j->matrices * j->out_step);
     }
+}
+
+/* An item is some channels of a panel. */
+static void weights_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const size_t goes = (j->v->in_c + GO - 1) / GO, panel = item / goes * PRT_GEMM_PANEL;
+    const size_t channel = item % goes * GO, left = j->v->in_c - channel;
+    float *to = j->made + panel * j->v->in_c;
+    (void)scratch;
+    turn_weights(j, j->first + panel, channel, left < GO ? left : GO,
+        to + channel * width_of(j->v, j->first + panel));
+}
+
+/* Weights transformed first, as many panels of them at a time as fit. */
+static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
+{
+    const size_t goes = (j->v->in_c + GO - 1) / GO, each = PRT_GEMM_PANEL * j->v->in_c;
+    const size_t all = (j->v->out_c + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const size_t fit = WEIGHTS / (j->matrices * each), some = fit < 1 ? 1 : fit < all ? fit : all;
+    j->step = some * each + 16;
+    j->weights = j->made = prt_share_raw(c, j->matrices, j->step);
+    if (j->made == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t panel = 0; panel < all; panel += some) {
+        const size_t panels = all - panel < some ? all - panel : some;
+        j->first = panel * PRT_GEMM_PANEL;
+        j->slices = panels * (PRT_GEMM_PANEL / SLICE);
+        j->parts = j->parts < j->slices ? j->parts : j->slices;
+        PRT_TRY(prt_share_run(c, panels * goes, 0, weights_item, j));
+        PRT_TRY(prt_share_run(c, items * j->parts, floats, run_item, j));
+    }
+    return POPRT_OK;
 }
 
 /* Blocks of at most `most` tiles, as many as threads can share alike; where images are too few or
@@ -125,10 +210,10 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     const prt_kern_winograd *kern = &v->kern->winograd[v->form.form == PRT_NHWC_winograd2];
     job j = { .v = v, .kern = kern, .matrices = kern->in * kern->in,
         .high = (v->out_h + kern->out - 1) / kern->out,
-        .wide = (v->out_w + kern->out - 1) / kern->out,
-        .step = prt_nhwc_weights_step(&v->form) };
+        .wide = (v->out_w + kern->out - 1) / kern->out, .depth = v->in_c };
+    const bool large = v->form.transformed && j.matrices * prt_nhwc_weights_step(&v->form) > LARGE;
     size_t most = INPUTS / (j.matrices * v->in_c);
-    if (most > MOST || j.matrices * j.step > LARGE)
+    if (most > MOST || large || (!v->form.transformed && j.high * j.wide <= MOST))
         most = MOST;
     cut(&j, c, most < LEAST ? LEAST : most);
     most = (j.high * j.wide + j.blocks - 1) / j.blocks;
@@ -136,6 +221,15 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     j.in_step = most * v->in_c + 16;
     j.out_step = most * PRT_GEMM_PANEL + 16;
     j.cheap = prt_act_bounds(&v->act, &j.low, &j.up);
-    return prt_share_run(c, v->batch * j.blocks * j.parts, j.matrices * (j.in_step + j.out_step),
-        run_item, &j);
+    const size_t floats = j.matrices * (j.in_step + j.out_step), items = v->batch * j.blocks;
+    if (v->form.transformed) {
+        j.weights = v->w;
+        j.step = prt_nhwc_weights_step(&v->form);
+        return prt_share_run(c, items * j.parts, floats, run_item, &j);
+    }
+    if (items > 1)
+        return run_groups(c, &j, items, floats);
+    j.depth = v->in_c < DEPTH ? v->in_c : DEPTH;
+    j.step = j.depth * PRT_GEMM_PANEL + 16;
+    return prt_share_run(c, j.parts, floats + j.matrices * j.step, run_item, &j);
 }

@@ -17,6 +17,7 @@ typedef enum prt_nhwc_form { /* see ops_nhwc.def */
 typedef struct prt_nhwc_weights {
     prt_nhwc_form form;
     size_t group, channels, filters, taps;
+    bool transformed; /* Winograd's forms: by points instead of taps */
 } prt_nhwc_weights;
 
 const char *prt_nhwc_form_name(prt_nhwc_form form);
@@ -33,7 +34,7 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);
 /* Floats that they take; false when more than memory can hold, or when the form does not fit. */
 bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count);
 
-/* Floats from the start of one group's panels, or of one of the 36 matrices, to the next. */
+/* Floats from the start of one group's panels, or of one transformed matrix, to the next. */
 size_t prt_nhwc_weights_step(const prt_nhwc_weights *w);
 
 /* Columns of a packed matrix with so many filters, all its panels together, and where element
@@ -44,8 +45,8 @@ size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t filter);
 /* Floats of the weights of NhwcSpread; false for impossible sizes. */
 bool prt_nhwc_spread_size(const prt_nhwc_spread_attrs *a, size_t channels, size_t *count);
 
-/* From the order of Conv, [group * filters, channels, taps], and back. Winograd's way back is true
- * to a few units of single precision. */
+/* From the order of Conv, [group * filters, channels, taps], and back. The way back from what is
+ * transformed is true to a few units of single precision. */
 void prt_nhwc_weights_pack(const prt_nhwc_weights *w, const float *from, float *to);
 void prt_nhwc_weights_unpack(const prt_nhwc_weights *w, const float *from, float *to);
 

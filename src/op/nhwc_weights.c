@@ -16,7 +16,8 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
     while (form < PRT_NHWC_FORMS && !prt_str_is(a->form, names[form]))
         form++;
     *out = (prt_nhwc_weights){ .form = (prt_nhwc_form)form, .group = (size_t)a->group,
-        .channels = (size_t)a->channels, .filters = (size_t)a->filters, .taps = 1 };
+        .channels = (size_t)a->channels, .filters = (size_t)a->filters, .taps = 1,
+        .transformed = a->transformed != 0 };
     for (uint32_t i = 0; i < a->kernel_shape.count; i++)
         if (!prt_size_mul(out->taps, (size_t)a->kernel_shape.data[i], &out->taps))
             return false;
@@ -31,19 +32,18 @@ size_t prt_nhwc_panels_width(size_t filters)
 
 size_t prt_nhwc_weights_step(const prt_nhwc_weights *w)
 {
-    const size_t depth = (w->form == PRT_NHWC_panels ? w->taps : 1) * w->channels;
-    return depth * prt_nhwc_panels_width(w->filters);
+    return (w->transformed ? 1 : w->taps) * w->channels * prt_nhwc_panels_width(w->filters);
 }
 
 bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
 {
     size_t bytes;
+    const size_t points = prt_nhwc_points(w->form);
+    if (points != 0 ? w->taps != 9 || w->group != 1 : w->transformed)
+        return false;
     if (w->form == PRT_NHWC_taps)
         return w->channels == 1 && w->filters == 1 && prt_size_mul(w->taps, w->group, count);
-    const size_t points = prt_nhwc_points(w->form);
-    if (points != 0 && (w->taps != 9 || w->group != 1))
-        return false;
-    const size_t rows = points == 0 ? w->taps : points * points;
+    const size_t rows = w->transformed ? points * points : w->taps;
     return w->filters < SIZE_MAX - PRT_GEMM_PANEL &&
         prt_size_mul(w->channels, prt_nhwc_panels_width(w->filters), count) &&
         prt_size_mul(*count, rows, count) && prt_size_mul(*count, w->group, count) &&
@@ -107,7 +107,7 @@ static size_t plain_at(const prt_nhwc_weights *w, size_t group, size_t filter, s
     return ((group * w->filters + filter) * w->channels + channel) * w->taps;
 }
 
-/* Where tap t of a kernel goes, in the forms panels and taps. */
+/* Where tap t of a kernel goes that is not transformed. */
 static size_t tap_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
     size_t t)
 {
@@ -122,7 +122,7 @@ static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c,
     const sides *s = user;
     const float *from = s->from + plain_at(w, g, f, c);
     const size_t points = prt_nhwc_points(w->form);
-    if (points == 0) {
+    if (!w->transformed) {
         for (size_t t = 0; t < w->taps; t++)
             s->to[tap_at(w, g, f, c, t)] = from[t];
         return;
@@ -144,7 +144,7 @@ static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t 
     const sides *s = user;
     float *to = s->to + plain_at(w, g, f, c);
     const size_t points = prt_nhwc_points(w->form);
-    if (points == 0) {
+    if (!w->transformed) {
         for (size_t t = 0; t < w->taps; t++)
             to[t] = s->from[tap_at(w, g, f, c, t)];
         return;

@@ -237,20 +237,29 @@ poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *chang
     return other.def != NULL ? prt_pass_run_hooks(&other, changed) : prt_pass_unknown(name);
 }
 
-static void count_constants(const prt_graph *graph, uint32_t depth, uint64_t *bytes)
+/* Of all constants, or of those that are read. */
+static void count_constants(const prt_graph *graph, bool read, uint32_t depth, uint64_t *bytes)
 {
     for (size_t i = 0; i < graph->constants.count; i++)
-        *bytes += graph->constants.data[i]->constant->size;
+        if (!read || graph->constants.data[i]->uses != NULL)
+            *bytes += graph->constants.data[i]->constant->size;
     for (const prt_op *op = graph->first; op != NULL && depth < MAX_DEPTH; op = op->next)
         for (uint32_t i = 0; i < op->n_regions; i++)
-            count_constants(op->regions[i], depth + 1, bytes);
+            count_constants(op->regions[i], read, depth + 1, bytes);
+}
+
+uint64_t prt_pass_constants(prt_pass *p)
+{
+    if (p->began == 0)
+        count_constants(p->module->main, true, 0, &p->began);
+    return p->began;
 }
 
 bool prt_pass_afford(prt_pass *p, size_t size)
 {
     enum { TIMES = 2, MORE = 1 << 20 };
     if (p->purse == 0) {
-        count_constants(p->module->main, 0, &p->purse);
+        count_constants(p->module->main, false, 0, &p->purse);
         p->purse = p->purse * TIMES + MORE;
     }
     if (size > p->purse - p->spent)

@@ -119,6 +119,8 @@ struct prt_pass {
     const prt_module *origin;    /* the model before; see prt_pass_hooks */
     const struct prt_feed *feed; /* precision/feed.h; NULL: made-up data */
     uint64_t spent, purse; /* bytes of constants made, and that may be; see prt_pass_afford */
+    uint64_t began, grown; /* bytes of constants at first, and by how many they have grown; as
+                              prt_pass_constants and layout/ways.h have it */
     bool (*cancelled)(void *user);
     void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
         const char *message);
@@ -197,6 +199,9 @@ poprt_status prt_pass_run_other(const prt_pass *p, const char *name, bool *chang
 /* Calls `visit` for a graph and its regions, outer ones first. The visited graph may be edited. */
 poprt_status prt_pass_each_graph(prt_pass *p, prt_graph *graph,
     poprt_status (*visit)(prt_pass *p, prt_graph *graph, bool *changed), bool *changed);
+
+/* Bytes of all constants that somebody reads, when this was first asked. */
+uint64_t prt_pass_constants(prt_pass *p);
 
 /* Counts bytes of a constant that is to be made from others. False: all together would be more than
  * twice what the model has, so constants are made of constants made before, over and over. */

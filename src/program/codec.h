@@ -18,7 +18,7 @@ enum {
     PRT_CODEC_PLUGIN = 3,
     PRT_CODEC_LOWERED = 4,
     PRT_CODEC_FUSED = 4,
-    PRT_CODEC_VERSION = 4
+    PRT_CODEC_VERSION = 5
 };
 
 /* The payload, in `arena`. */

@@ -264,6 +264,7 @@ START_TEST(time_goes_by)
     PRT_ATTR_GIVE(panels, nhwc_conv, form, PRT_STR("panels"));
     prt_nhwc_conv_attrs winograd = panels;
     winograd.form = PRT_STR("winograd");
+    winograd.transformed = 1;
     prt_choice c = a_choice("k", true);
     for (uint32_t i = 0; i < 2; i++) {
         prt_way_step *s = &c.ways[i].steps[0];

@@ -132,9 +132,9 @@ END_TEST
 START_TEST(winograd)
 {
     uint32_t state = 99;
-    for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t i = 0; i < 60; i++) {
         nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .group = 1,
-            .form = i % 4 < 2 ? "winograd" : "winograd2",
+            .form = i % 4 < 2 ? "winograd" : "winograd2", .transformed = i % 3 == 0,
             .channels = 1 + below(&state, 20), .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
             .activation = random_activation(&state), .bias = below(&state, 2) != 0,
             .residual = below(&state, 3) == 0,
@@ -142,6 +142,17 @@ START_TEST(winograd)
                 .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
                 .pads = { below(&state, 4), below(&state, 4), below(&state, 4),
                     below(&state, 4) } } };
+        check_conv(&c, i);
+    }
+    /* Channels of more than one piece, and more filters than are transformed at a time. */
+    for (uint32_t i = 0; i < 4; i++) {
+        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i / 2), .group = 1, .activation = "",
+            .form = i % 2 == 0 ? "winograd" : "winograd2", .channels = 150, .filters = 100,
+            .w = { .in = { 9, 13 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+                .pads = { 1, 1, 1, 1 } } };
+        check_conv(&c, i);
+        c.channels = i % 2 == 0 ? 300 : 600;
+        c.filters = 200;
         check_conv(&c, i);
     }
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_winograd.c — the transforms of F(4x4, 3x3) and F(2x2, 3x3) at every level against the
- * matrices that define
- * them, in double; and bounds, residuals and tiles cut at the border.
+ * matrices that define them, in double; and bounds, residuals and tiles cut at the border.
  */
 #include <math.h>
 
@@ -16,7 +15,7 @@ enum { IN = 6, OUT = 4, ALL = PRT_WINOGRAD_MOST };
  * the others' zeros gives. */
 typedef struct form {
     size_t in, out;
-    double input[IN][IN], output[OUT][IN];
+    double input[IN][IN], output[OUT][IN], weights[IN][IN];
 } form;
 
 static const form forms[2] = {
@@ -24,9 +23,12 @@ static const form forms[2] = {
         { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 }, { 0, 4, -4, -1, 1, 0 },
             { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } },
         { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 }, { 0, 1, 1, 4, 4, 0 },
-            { 0, 1, -1, 8, -8, 1 } } },
+            { 0, 1, -1, 8, -8, 1 } },
+        { { 1 / 4.0 }, { -1 / 6.0, -1 / 6.0, -1 / 6.0 }, { -1 / 6.0, 1 / 6.0, -1 / 6.0 },
+            { 1 / 24.0, 1 / 12.0, 1 / 6.0 }, { 1 / 24.0, -1 / 12.0, 1 / 6.0 }, { 0, 0, 1 } } },
     { 4, 2, { { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, -1, 0, 1 } },
-        { { 1, 1, 1, 0 }, { 0, 1, -1, 1 } } },
+        { { 1, 1, 1, 0 }, { 0, 1, -1, 1 } },
+        { { 1 }, { 0.5, 0.5, 0.5 }, { 0.5, -0.5, 0.5 }, { 0, 0, 1 } } },
 };
 
 /* Element (y, x) of M D transposed(M) for the `in` by `in` values `step` apart. */
@@ -70,6 +72,32 @@ START_TEST(inputs)
         for (size_t n = 1; level(l) != NULL && n <= 70; n++)
             for (int which = 0; which < 2; which++)
                 check_input(level(l), which, n);
+}
+END_TEST
+
+START_TEST(weights)
+{
+    for (int l = 0; l < LEVELS; l++)
+        for (size_t n = 16; level(l) != NULL && n <= 64; n += 16)
+            for (int which = 0; which < 2; which++) {
+                const form *f = &forms[which];
+                const size_t tap = n + 3, matrix = n + 5, all = f->in * f->in;
+                float *g = random_floats(9 * tap, 1), *to = malloc(all * matrix * sizeof(float));
+                size_t wrong = 0;
+                for (size_t i = 0; i < all * matrix; i++)
+                    to[i] = 12345.0f;
+                level(l)->winograd[which].weights(n, g, tap, to, matrix);
+                for (size_t i = 0; i < all * matrix; i++) {
+                    const size_t m = i / matrix, k = i % matrix;
+                    const double got = (double)to[i];
+                    wrong += k < n
+                        ? fabs(got - turned(f->weights, 3, m / f->in, m % f->in, g + k, tap)) > 1e-6
+                        : got != 12345.0;
+                }
+                ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu", level(l)->level, wrong, n);
+                free(g);
+                free(to);
+            }
 }
 END_TEST
 
@@ -138,4 +166,4 @@ START_TEST(nan_comes_through)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/winograd", inputs, outputs, nan_comes_through)
+PRT_TEST_MAIN("kern/winograd", inputs, weights, outputs, nan_comes_through)

@@ -81,7 +81,7 @@ START_TEST(winograd_is_a_convolution)
     uint32_t state = 9;
     for (uint32_t i = 0; i < 12; i++) {
         nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i % 2), .group = 1,
-            .form = i % 4 < 2 ? "winograd" : "winograd2",
+            .form = i % 4 < 2 ? "winograd" : "winograd2", .transformed = i % 3 == 0,
             .channels = 1 + (int)nhwc_random(&state, 5),
             .filters = 1 + (int)nhwc_random(&state, 70),
             .activation = activations[i % PRT_COUNT_OF(activations)], .bias = i % 2 == 0,
@@ -110,10 +110,11 @@ END_TEST
 
 START_TEST(weights_go_there_and_back)
 {
-    static const prt_nhwc_weights forms[] = { { PRT_NHWC_panels, 2, 3, 65, 4 },
-        { PRT_NHWC_panels, 1, 1, 1, 1 }, { PRT_NHWC_panels, 3, 5, 16, 9 },
-        { PRT_NHWC_panels, 1, 2, 130, 1 }, { PRT_NHWC_taps, 7, 1, 1, 9 },
-        { PRT_NHWC_winograd, 1, 3, 70, 9 }, { PRT_NHWC_winograd, 1, 1, 1, 9 } };
+    static const prt_nhwc_weights forms[] = { { PRT_NHWC_panels, 2, 3, 65, 4, false },
+        { PRT_NHWC_panels, 1, 1, 1, 1, false }, { PRT_NHWC_panels, 3, 5, 16, 9, false },
+        { PRT_NHWC_panels, 1, 2, 130, 1, false }, { PRT_NHWC_taps, 7, 1, 1, 9, false },
+        { PRT_NHWC_winograd, 1, 3, 70, 9, false }, { PRT_NHWC_winograd2, 1, 3, 7, 9, false },
+        { PRT_NHWC_winograd, 1, 3, 70, 9, true }, { PRT_NHWC_winograd, 1, 1, 1, 9, true } };
     for (size_t k = 0; k < PRT_COUNT_OF(forms); k++) {
         const prt_nhwc_weights *w = &forms[k];
         const size_t plain = w->group * w->filters * w->channels * w->taps;
@@ -126,7 +127,7 @@ START_TEST(weights_go_there_and_back)
             from[i] = (float)(i % 1001) - 500.0f;
         prt_nhwc_weights_pack(w, from, packed);
         prt_nhwc_weights_unpack(w, packed, back);
-        const float bound = w->form == PRT_NHWC_winograd ? 500 * 1e-6f : 0.0f;
+        const float bound = w->transformed ? 500 * 1e-6f : 0.0f;
         for (size_t i = 0; i < plain; i++)
             wrong += !(back[i] - from[i] <= bound && from[i] - back[i] <= bound);
         ck_assert_uint_eq(wrong, 0);
@@ -135,11 +136,14 @@ START_TEST(weights_go_there_and_back)
         free(back);
     }
     size_t count;
-    const prt_nhwc_weights refused[] = { { PRT_NHWC_taps, 7, 2, 1, 9 },
-        { PRT_NHWC_taps, 7, 1, 2, 9 }, { PRT_NHWC_winograd, 1, 3, 3, 8 },
-        { PRT_NHWC_winograd, 2, 3, 3, 9 }, { PRT_NHWC_panels, SIZE_MAX / 2, 3, 3, 9 },
-        { PRT_NHWC_panels, 1, SIZE_MAX / 2, 3, 9 }, { PRT_NHWC_panels, 1, 1, SIZE_MAX - 3, 9 },
-        { PRT_NHWC_taps, SIZE_MAX / 2, 1, 1, 9 } };
+    const prt_nhwc_weights refused[] = { { PRT_NHWC_taps, 7, 2, 1, 9, false },
+        { PRT_NHWC_taps, 7, 1, 2, 9, false }, { PRT_NHWC_taps, 7, 1, 1, 9, true },
+        { PRT_NHWC_panels, 1, 3, 3, 9, true }, { PRT_NHWC_winograd, 1, 3, 3, 8, true },
+        { PRT_NHWC_winograd, 2, 3, 3, 9, false },
+        { PRT_NHWC_panels, SIZE_MAX / 2, 3, 3, 9, false },
+        { PRT_NHWC_panels, 1, SIZE_MAX / 2, 3, 9, false },
+        { PRT_NHWC_panels, 1, 1, SIZE_MAX - 3, 9, false },
+        { PRT_NHWC_taps, SIZE_MAX / 2, 1, 1, 9, false } };
     for (size_t k = 0; k < PRT_COUNT_OF(refused); k++)
         ck_assert(!prt_nhwc_weights_size(&refused[k], &count));
 }

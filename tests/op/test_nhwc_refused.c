@@ -77,6 +77,7 @@ START_TEST(forms)
     ck_conv("[1,9,9,1] zeros", "[576]", "",
         "form=\"winograd\",channels=1,filters=1,kernel_shape=[3,3],dilations=[1,2]", POPRT_E_ARG,
         "winograd");
+    ck_conv(X, "[32]", "", ONE ",transformed=1", POPRT_E_ARG, "form 'panels'");
 }
 END_TEST
 

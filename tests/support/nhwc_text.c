@@ -147,8 +147,9 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
 {
     const int spatial = c->rank - 2, channels = c->group * c->channels;
     const int filters = c->group * c->filters;
-    const prt_nhwc_weights form = weights(c->form, c->group, c->channels, c->filters,
+    prt_nhwc_weights form = weights(c->form, c->group, c->channels, c->filters,
         (int)product(spatial, c->w.kernel));
+    form.transformed = c->transformed;
     int x[5] = { c->n }, y[5] = { c->n }, w[5] = { filters, c->channels };
     int gate[5] = { c->n, 1, 1, 1, 1 };
     uint32_t state = seed;
@@ -170,10 +171,10 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
         put(to, &state, "r", c->rank, y, c->special);
     if (c->gate)
         put(to, &state, "g", c->rank, gate, NULL);
-    (void)fprintf(to, "y = nhwc_conv x w %s %s %s {form=\"%s\",group=%d,channels=%d,filters=%d,"
-        "images=%d,activation=\"%s,", c->bias ? "b" : "_", c->residual ? "r" : "_",
-        c->gate ? "g" : "_", c->form, c->group, c->channels, c->filters, c->images,
-        c->activation[0] != '\0' ? c->activation : "\"");
+    (void)fprintf(to, "y = nhwc_conv x w %s %s %s {form=\"%s\",transformed=%d,group=%d,"
+        "channels=%d,filters=%d,images=%d,activation=\"%s,", c->bias ? "b" : "_",
+        c->residual ? "r" : "_", c->gate ? "g" : "_", c->form, c->transformed, c->group,
+        c->channels, c->filters, c->images, c->activation[0] != '\0' ? c->activation : "\"");
     put_window(to, &c->w, c->rank);
     (void)fprintf(to, "}\n");
     if (plain) {

@@ -21,6 +21,7 @@ typedef struct nhwc_conv_case {
     int group, channels, filters; /* channels and filters of one group */
     const char *form, *activation; /* activation: "" or its name, then its attributes */
     bool images, gate, bias, residual;
+    bool transformed; /* weights of Winograd's forms */
     const char *special; /* NULL, or an element of X and one of the residual: "nan", "inf" */
 } nhwc_conv_case;
 

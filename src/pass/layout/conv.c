@@ -60,8 +60,9 @@ static int64_t pixels_of(const conv *v)
 }
 
 /* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
- * when they are many; panels where neither does. */
-static prt_nhwc_form winograd_of(const conv *v, const prt_window *w)
+ * when they are many; panels where neither does, as for few pixels when each run has to transform
+ * the weights. */
+static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
     const prt_nhwc_weights *f = &v->form;
     for (uint32_t i = 0; i < 2; i++)
@@ -75,7 +76,10 @@ static prt_nhwc_form winograd_of(const conv *v, const prt_window *w)
         return PRT_NHWC_winograd;
     if (pixels >= SOME_PIXELS)
         return least >= LARGE && least < HUGE ? PRT_NHWC_winograd2 : PRT_NHWC_winograd;
-    return least >= MEDIUM ? PRT_NHWC_winograd2 : PRT_NHWC_panels;
+    prt_nhwc_weights small = *f;
+    small.form = PRT_NHWC_winograd2;
+    return least >= MEDIUM && prt_ways_transform(p, small, false) ? PRT_NHWC_winograd2
+                                                                  : PRT_NHWC_panels;
 }
 
 /* Not so few channels or pixels that it must be panels, nor so many that it must be large tiles. */
@@ -91,14 +95,14 @@ static bool is_close(const conv *v)
 }
 
 /* Which way by rule, of those that the options allow; false for none. */
-static bool choose(const prt_pass *p, conv *v, const prt_window *w)
+static bool choose(prt_pass *p, conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
     if (f->group > 1 && f->channels == 1 && f->filters == 1) {
         f->form = PRT_NHWC_taps;
         return w->rank < 3;
     }
-    f->form = winograd_of(v, w);
+    f->form = winograd_of(p, v, w);
     if (!prt_ways_may(p, f->form))
         f->form = prt_ways_may(p, PRT_NHWC_winograd2) ? PRT_NHWC_winograd2 : PRT_NHWC_panels;
     return f->group == 1 || f->filters >= LEAST_FILTERS;
@@ -125,7 +129,7 @@ static bool is_f32(const prt_value *v)
 }
 
 /* Everything but the activation, from attributes of Conv. */
-static bool match(const prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs *a)
+static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs *a)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     prt_tensor w;
@@ -176,6 +180,9 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
     if (v->form.channels > IMAGE_CHANNELS)
         v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
     v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
+    v->form.transformed = prt_ways_transform(p, v->form, true);
+    if (v->form.transformed)
+        PRT_ATTR_GIVE(v->attrs, nhwc_conv, transformed, 1);
     const bool images = takes_images(v);
     prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
     if (in[1] == NULL)

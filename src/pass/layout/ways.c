@@ -106,6 +106,24 @@ bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
     return form != PRT_NHWC_winograd2 || strcmp(most, "off") != 0;
 }
 
+bool prt_ways_transform(prt_pass *p, prt_nhwc_weights w, bool take)
+{
+    size_t plain, count;
+    w.transformed = false;
+    if (prt_nhwc_points(w.form) == 0 || !prt_nhwc_weights_size(&w, &plain))
+        return false;
+    w.transformed = true;
+    if (!prt_nhwc_weights_size(&w, &count))
+        return false;
+    const uint64_t more = (uint64_t)(count - plain) * sizeof(float);
+    const double percent = (double)prt_pass_i64(p, "winograd_growth");
+    const double most = (double)prt_pass_constants(p) * percent / 100.0;
+    if ((double)p->grown + (double)more > most)
+        return false;
+    p->grown += take ? more : 0;
+    return true;
+}
+
 static bool take_inputs(const prt_op *op, prt_way_step *s)
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -121,7 +139,7 @@ static bool take_inputs(const prt_op *op, prt_way_step *s)
     return true;
 }
 
-prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
+prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
     const prt_nhwc_weights *weights, bool close)
 {
     static const prt_nhwc_form all[PRT_CHOICE_WAYS] = { PRT_NHWC_panels, PRT_NHWC_winograd,
@@ -145,7 +163,9 @@ prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_
         if (!prt_ways_may(p, all[k]))
             continue;
         w.form = forms[i] = all[k];
+        w.transformed = prt_ways_transform(p, w, false);
         of_way[i] = *attrs;
+        of_way[i].transformed = w.transformed;
         of_way[i].form = prt_str_of(prt_nhwc_form_name(forms[i]));
         if (!prt_nhwc_weights_size(&w, &count))
             return weights->form;

@@ -9,9 +9,13 @@
 /* Whether the options allow this form. */
 bool prt_ways_may(const prt_pass *p, prt_nhwc_form form);
 
+/* Whether Winograd's weights may be kept transformed, by which all constants together grow by the
+ * option `winograd_growth` percent at most; `take`: they are. */
+bool prt_ways_transform(prt_pass *p, prt_nhwc_weights w, bool take);
+
 /* The form of `op`, Conv or FusedConv, that will be an NhwcConv with these attributes, whose form
  * is the rule's. `close`: the rule is near its border. */
-prt_nhwc_form prt_ways_conv(const prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
+prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
     const prt_nhwc_weights *weights, bool close);
 
 /* Shall the NhwcConvs first (or NULL), wise, last (or NULL) become `attrs`, an NhwcSeparable with

@@ -129,6 +129,38 @@ START_TEST(options_leave_forms_out)
 }
 END_TEST
 
+/* How many of three convolutions keep transformed weights, four times as many as their own. */
+START_TEST(weights_grow_so_far)
+{
+    static const struct {
+        const char *growth;
+        uint32_t kept;
+    } rows[] = { { "0", 0 }, { "99", 0 }, { "101", 1 }, { "199", 1 }, { "300", 3 } };
+    const weights w[3] = { { { 16, 16, 3, 3 } }, { { 16, 16, 3, 3 } }, { { 16, 16, 3, 3 } } };
+    char *text = with_weights("x = input f32[1,16,24,24]\n", 3, w,
+        "a = conv x w0 {pads=[1,1,1,1]}\nb = conv a w1 {pads=[1,1,1,1]}\n"
+        "y = conv b w2 {pads=[1,1,1,1]}\nreturn y\n");
+    prt_graph *before = graph_from_text(text);
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        prt_graph *g = graph_from_text(text);
+        prt_pass_manager *pm = NULL;
+        const prt_pass_arg arg = { "winograd_growth", rows[i].growth };
+        uint32_t kept = 0;
+        ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
+        ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 1, &arg), POPRT_OK);
+        ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
+        for (const char *at = graph_text(g); (at = strstr(at, "form=winograd,")) != NULL; at++)
+            kept += strncmp(at, "form=winograd, transformed=1", 28) == 0;
+        ck_assert_msg(kept == rows[i].kept, "%s: %s", rows[i].growth, graph_text(g));
+        assert_same_results(before, g, 1e-4, 5);
+        prt_pass_manager_release(pm);
+        module_free(g);
+    }
+    module_free(before);
+    free(text);
+}
+END_TEST
+
 START_TEST(three_by_three_has_three_forms)
 {
     const weights w = { { 10, 8, 3, 3 } };
@@ -207,6 +239,6 @@ START_TEST(separable_parts_are_one_or_apart)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, three_by_three_has_three_forms,
-    the_rule_may_be_either, far_is_not_close, other_windows_have_one_form,
-    separable_parts_are_one_or_apart)
+PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, weights_grow_so_far,
+    three_by_three_has_three_forms, the_rule_may_be_either, far_is_not_close,
+    other_windows_have_one_form, separable_parts_are_one_or_apart)
