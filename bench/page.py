@@ -62,6 +62,10 @@ def provenance(section):
     out = [f"{section['date']}; {section['machine']}; libpoprt {v['libpoprt']} ({v['commit']}), "
            f"{peers}. Meanwhile others had {100 * noise['others']:.1f} % of the processors' time, "
            f"the host took {100 * noise['stolen']:.1f} %."]
+    if section.get("cores") is not None:
+        out[0] += (f" Of the rounds with two threads {100 * section['cores']:.0f} % began when the "
+                   "two processors were two cores: when both together did at least 1.7 times the "
+                   "multiply-adds of one.")
     if section["quick"]:
         out += ["", "**Short runs (`--quick`): good for seeing that it works, not for quoting.**"]
     return out

@@ -27,12 +27,12 @@ sys.path.append(os.path.join(HERE, "models"))
 import generate
 import page
 from engines import package_file
-from measure import Noise, processors
+from measure import Cores, Noise, processors
 from sections import MEMORY_MODELS, SECTIONS, say, variants_of
 
 TOOLS = {"loop": "bench/bench_loop.so", "kernels": "bench/kernels",
          "cold_poprt": "bench/cold_poprt", "cold_ort": "bench/cold_ort",
-         "cold_openvino": "bench/cold_openvino"}
+         "cold_openvino": "bench/cold_openvino", "together": "bench/together"}
 
 
 class Bench:
@@ -47,6 +47,7 @@ class Bench:
         self.names = [n for n in generate.MODELS if not args.names or n in args.names]
         self.layer_names = list(generate.LAYERS)
         self.entries = {}
+        self.cores = Cores(self.tools["together"])
 
     def files(self, name):
         return {"onnx": os.path.join(self.folder, name + ".onnx"),
@@ -180,9 +181,10 @@ def main():
         bench.prepare(names + bench.layer_names, "models" in args.only)
         for section in args.only:
             noise = Noise()
+            bench.cores.begin()
             data = SECTIONS[section](bench)
             results["sections"][section] = {
-                "data": data, "noise": noise.shares(), "quick": args.quick,
+                "data": data, "noise": noise.shares(), "cores": bench.cores.share(), "quick": args.quick,
                 "date": str(datetime.date.today()), "machine": machine(),
                 "versions": versions(args.build), "rounds": bench.rounds,
                 "seconds": bench.seconds}
