@@ -43,9 +43,9 @@ static inline bool prt_share_even(const prt_eval *c, size_t items)
     return items % width == 0 || items > 8 * width;
 }
 
-/* The same where results do not depend on the pieces: a whole number of them for each thread, and
- * one for each where they are not too small for that. Even a short step is done where the step
- * before has left its inputs. */
+/* Pieces as prt_share_pieces has them, where results do not depend on them: a whole number for
+ * each thread, and one for each where they are not too small for that. Even a short step is done
+ * where the step before has left its inputs. */
 static inline size_t prt_share_alike(const prt_eval *c, size_t total, size_t least)
 {
     enum { SMALLEST = 1 << 13 }; /* elements of such a piece */
