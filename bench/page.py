@@ -4,12 +4,12 @@ import os
 import statistics
 
 from engines import WEIGHTS
+from measure import PEERS, Cores
 from plot import bars
 
 NAMES = {"popef": "libpoprt", "kept": "libpoprt, winograd_growth=300",
          "onnx": "libpoprt, compiled here", "ort": "ONNX Runtime", "openvino": "OpenVINO",
          "ncnn": "ncnn"} | {w: "libpoprt, weights=" + w for w in WEIGHTS}
-PEERS = ("ort", "openvino", "ncnn")
 FLAG = 1e-4
 MB = 1e6
 
@@ -64,8 +64,8 @@ def provenance(section):
            f"the host took {100 * noise['stolen']:.1f} %."]
     if section.get("cores") is not None:
         out[0] += (f" Of the rounds with two threads {100 * section['cores']:.0f} % began when the "
-                   "two processors were two cores: when both together did at least 1.7 times the "
-                   "multiply-adds of one.")
+                   f"two processors were two cores: when both together did at least {Cores.ENOUGH} "
+                   "times the multiply-adds of one.")
     if section["quick"]:
         out += ["", "**Short runs (`--quick`): good for seeing that it works, not for quoting.**"]
     return out
@@ -309,13 +309,13 @@ PARTS = (("models", "Whole models", models), ("kernels", "Kernels", kernels),
          ("disturbed", "A disturbed machine", disturbed))
 HEAD = """# Results
 
-Written by `bench/run.py`, plots and all; figures in `results.json`. Everything is float32 where nothing else is said. Each engine has a
-process of its own, pinned to the same processors, and gets the same inputs; all are loaded beside
-each other and run in turn, another first in each round, so that a drift of the machine meets them
-all. Models are made by `bench/models/generate.py` with seeded random weights.
-The engines are called through their C interfaces from a C loop (ncnn from Python). OpenVINO is told
-to compute in float32, ncnn to keep from float16 and bfloat16; its files come from its converter,
-pnnx.
+Written by `bench/run.py`, plots and all; figures in `results.json`. Everything is float32 where
+nothing else is said. Each engine has a process of its own, pinned to the same processors, and gets
+the same inputs; all are loaded beside each other and run in turn, another first in each round, so
+that a drift of the machine meets them all. Models are made by `bench/models/generate.py` with
+seeded random weights. The engines are called through their C interfaces from a C loop (ncnn from
+Python). OpenVINO is told to compute in float32, ncnn to keep from float16 and bfloat16; its files
+come from its converter, pnnx.
 """
 
 

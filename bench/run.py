@@ -5,8 +5,9 @@
     python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
                          [--names MODEL,...] [--out bench/RESULTS.md]
 
-Sections: models, kernels, weights, cold, overhead, disturbed. Needs numpy, onnx and onnxruntime from PyPI;
-openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured where they are installed.
+Sections: models, kernels, weights, cold, overhead, disturbed. Needs numpy, onnx and onnxruntime
+from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured where they are
+installed.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
 results.json; with --only, those of the other sections stay as they were, each with its own date.
 """
@@ -184,7 +185,8 @@ def main():
             bench.cores.begin()
             data = SECTIONS[section](bench)
             results["sections"][section] = {
-                "data": data, "noise": noise.shares(), "cores": bench.cores.share(), "quick": args.quick,
+                "data": data, "noise": noise.shares(), "cores": bench.cores.share(),
+                "quick": args.quick,
                 "date": str(datetime.date.today()), "machine": machine(),
                 "versions": versions(args.build), "rounds": bench.rounds,
                 "seconds": bench.seconds}

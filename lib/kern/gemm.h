@@ -66,6 +66,13 @@ static inline size_t prt_gemm_width(size_t columns)
     return (columns + PRT_GEMM_SLICE - 1) / PRT_GEMM_SLICE * PRT_GEMM_SLICE;
 }
 
+/* The same of the panel that begins with column `first` of so many. */
+static inline size_t prt_gemm_panel_width(size_t columns, size_t first)
+{
+    const size_t left = columns - first;
+    return prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+}
+
 /* Packs `columns` columns of B, whose element (k, j) is at b[k * row + j * column]. */
 void prt_gemm_pack(size_t k, size_t columns, const float *b, size_t row, size_t column, float *to);
 

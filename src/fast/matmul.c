@@ -107,9 +107,8 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
     size_t *stride)
 {
     const right *b = p->user;
-    const size_t left = p->n - first;
     (void)batch;
-    *stride = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    *stride = prt_gemm_panel_width(p->n, first);
     return b->data + first * p->k + k * *stride;
 }
 

@@ -196,8 +196,8 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
     const job *j = b->j;
     const prt_nhwc *v = j->v;
     const prt_nhwc_weights *w = &v->form;
-    const size_t panel = b->first / PRT_GEMM_PANEL * PRT_GEMM_PANEL, left = w->filters - panel;
-    const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    const size_t panel = b->first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    const size_t width = prt_gemm_panel_width(w->filters, panel);
     const size_t whole = b->taps * b->depth;
     const size_t column = b->group * w->filters + b->first;
     const size_t pixel = b->n * j->pixels + b->row, at = pixel * v->out_c + column;
@@ -308,8 +308,7 @@ static const float *gated(prt_eval *c, const prt_nhwc *v, const float *gate)
     float *all = prt_share_floats(c, v->batch, size);
     for (size_t n = 0; all != NULL && n < v->batch; n++)
         for (size_t first = 0; first < w->filters; first += PRT_GEMM_PANEL) {
-            const size_t left = w->filters - first;
-            const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+            const size_t width = prt_gemm_panel_width(w->filters, first);
             for (size_t k = 0; k < depth; k++)
                 v->kern->rows.scale(width, v->w + first * depth + k * width,
                     gate[n * w->channels + k % w->channels], 0.0f,

@@ -193,7 +193,7 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
         c->in[0]->dims[3] == 0 || !read_parts(c, &j))
         return prt_fast_pass(done);
     prt_nhwc_windows_init(&j.windows, &j.v);
-    cut(&j, c->par != NULL ? c->par->width : 1);
+    cut(&j, prt_share_width(c));
     if (mean) {
         float *ones = prt_share_floats(c, 1, j.v.out_w);
         const size_t sums = j.v.batch * j.sevens * j.v.in_c;

@@ -165,7 +165,7 @@ static poprt_status run_bands(prt_eval *c, job *j)
     const prt_nhwc *v = j->w.v;
     const size_t row = v->out_w * v->in_c * v->kernel_h * v->kernel_w;
     const size_t all = row * v->out_h, usual = prt_share_pieces(all, USUAL);
-    const size_t width = c->par != NULL ? c->par->width : 1;
+    const size_t width = prt_share_width(c);
     const size_t least = prt_share_pieces(all, LEAST), fair = 2 * width;
     j->bands = width == 1 || usual > fair ? usual : least < fair ? least : fair;
     j->bands = j->bands < v->out_h ? j->bands : v->out_h;

@@ -78,17 +78,10 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
     }
 }
 
-/* Columns of the panel that begins with filter `first`, up to whole vectors. */
-static size_t width_of(const prt_nhwc *v, size_t first)
-{
-    const size_t left = v->out_c - first;
-    return prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
-}
-
 static void turn_weights(const job *j, size_t panel, size_t channel, size_t count, float *to)
 {
     const prt_nhwc *v = j->v;
-    const size_t width = width_of(v, panel);
+    const size_t width = prt_gemm_panel_width(v->out_c, panel);
     j->kern->weights(count * width, v->w + panel * TAPS * v->in_c + channel * width,
         v->in_c * width, to, j->step);
 }
@@ -98,16 +91,18 @@ static void turn_weights(const job *j, size_t panel, size_t channel, size_t coun
 static void fetch_next(const job *j, size_t m, size_t panel, size_t channel, prt_gemm_block *g)
 {
     const prt_nhwc *v = j->v;
-    const size_t width = width_of(v, panel), whole = j->depth * width;
-    const size_t piece = (TAPS * whole + j->matrices - 1) / j->matrices;
-    const size_t at = m * piece, tap = at / whole, left = whole - at % whole;
     if (j->weights != NULL) {
         g->next = m + 1 < j->matrices ? g->b + j->step : NULL;
-        g->next_count = g->k * width;
-    } else if (channel + j->depth <= v->in_c && tap < TAPS) {
-        g->next = v->w + (panel * TAPS + tap * width) * v->in_c + channel * width + at % whole;
-        g->next_count = piece < left ? piece : left;
+        g->next_count = g->k * g->stride;
+        return;
     }
+    const size_t width = g->stride, whole = j->depth * width;
+    const size_t piece = (TAPS * whole + j->matrices - 1) / j->matrices;
+    const size_t at = m * piece, tap = at / whole, left = whole - at % whole;
+    if (channel + j->depth > v->in_c || tap >= TAPS)
+        return;
+    g->next = v->w + (panel * TAPS + tap * width) * v->in_c + channel * width + at % whole;
+    g->next_count = piece < left ? piece : left;
 }
 
 /* Filters [first, first + columns), of one panel. */
@@ -126,7 +121,7 @@ static void run_filters(const job *j, size_t n, size_t first, size_t columns, si
         for (size_t m = 0; m < j->matrices; m++, b += j->step) {
             prt_gemm_block g = { .rows = tiles, .columns = columns, .k = k,
                 .a = inputs + m * j->in_step + channel, .lda = v->in_c, .b = b + first - panel,
-                .stride = width_of(v, panel), .c = products + m * j->out_step,
+                .stride = prt_gemm_panel_width(v->out_c, panel), .c = products + m * j->out_step,
                 .ldc = PRT_GEMM_PANEL, .add = channel != 0 };
             fetch_next(j, m, panel, channel + k, &g);
             v->kern->gemm(&g);
@@ -166,7 +161,7 @@ static void weights_item(const void *user, size_t item, float *scratch)
     float *to = j->made + panel * j->v->in_c;
     (void)scratch;
     turn_weights(j, j->first + panel, channel, left < GO ? left : GO,
-        to + channel * width_of(j->v, j->first + panel));
+        to + channel * prt_gemm_panel_width(j->v->out_c, j->first + panel));
 }
 
 /* Weights transformed first, as many panels of them at a time as fit. */

@@ -98,9 +98,8 @@ static const float *w_panel(const prt_product_spec *p, size_t batch, size_t firs
     size_t *stride)
 {
     const float *w = p->user;
-    const size_t left = p->n - first;
     (void)batch;
-    *stride = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    *stride = prt_gemm_panel_width(p->n, first);
     return w + first * p->k + k * *stride;
 }
 

@@ -82,9 +82,8 @@ static void turn_back(size_t points, const double u[POINTS], double g[3])
 
 size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t f)
 {
-    const size_t first = f / PRT_GEMM_PANEL * PRT_GEMM_PANEL, left = filters - first;
-    const size_t width = prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
-    return first * depth + k * width + f - first;
+    const size_t first = f / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    return first * depth + k * prt_gemm_panel_width(filters, first) + f - first;
 }
 
 /* Calls `visit` with the places of the taps of every filter and channel. */
