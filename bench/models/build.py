@@ -21,6 +21,7 @@ class Value:
 
     def __init__(self, name, shape, dtype=F32):
         self.name, self.shape, self.dtype = name, tuple(int(d) for d in shape), np.dtype(dtype)
+        self.open = {}    # by axis: the name of a dimension that the model leaves open
 
 
 class Graph:
@@ -33,9 +34,10 @@ class Graph:
         self.params = self.flops = self.names = 0
 
     # ------------------------------------------------------------ values
-    def input(self, name, shape, dtype=F32, limit=None):
-        """`limit`: whole numbers stay below it; 2 is a mask."""
+    def input(self, name, shape, dtype=F32, limit=None, open=None):
+        """`limit`: whole numbers stay below it; 2 is a mask. `shape` is what to run it with."""
         value = Value(name, shape, dtype)
+        value.open = open or {}
         self.inputs.append(value)
         self.limits[name] = limit
         return value
@@ -262,7 +264,8 @@ class Graph:
     # ------------------------------------------------------------ the whole
     def model(self, name):
         info = lambda v: helper.make_tensor_value_info(
-            v.name, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape)
+            v.name, helper.np_dtype_to_tensor_dtype(v.dtype),
+            [v.open.get(i, d) for i, d in enumerate(v.shape)])
         graph = helper.make_graph(self.nodes, name, [info(v) for v in self.inputs],
                                   [info(v) for v in self.outputs], self.weights)
         return helper.make_model(graph, producer_name="libpoprt bench", ir_version=8,

@@ -48,15 +48,25 @@ def minilm_l6_128():
     return bert(384, 12, 1536, 6)
 
 
-def gpt2(n, past, d=768, heads=12, layers=12, words=50257):
-    """`n` words after `past` others, whose keys and values come in and go out longer."""
+def gpt2(n, past, d=768, heads=12, layers=12, words=50257, grows=False):
+    """`n` words after `past` others, whose keys and values come in and go out longer. If it grows,
+    the model leaves open how many others those are; they are masked by an input."""
     g = Graph()
     ids = g.input("input_ids", (1, n), I64, words)
-    kept = [[g.input(f"past_{kind}_{i}", (1, heads, past, d // heads)) for kind in ("key", "value")]
+    seen = places = None
+    if grows:
+        seen = g.input("attention_mask", (1, past + n), I64, 2, {1: f"past + {n}"})
+        places = g.input("position_ids", (1, n), I64, 1024)
+    kept = [[g.input(f"past_{kind}_{i}", (1, heads, past, d // heads), open={2: "past"} if grows
+                     else None) for kind in ("key", "value")]
             for i in range(layers)] if past else []
     x = g.gather(g.normal((words, d), 0.5), ids)
-    x = g.add(x, g.gather(g.normal((1024, d), 0.2), g.ints([range(past, past + n)])))
-    seen = g.const(np.tri(n, past + n, past)[None, None], np.bool_)
+    x = g.add(x, g.gather(g.normal((1024, d), 0.2), places or g.ints([range(past, past + n)])))
+    if grows:
+        seen = g.node("Cast", [g.unsqueeze(g.unsqueeze(seen, 1), 2)], (1, 1, 1, past + n), F32, to=1)
+        seen = g.mul(g.two("Sub", 1, seen), -10000)
+    else:
+        seen = g.const(np.tri(n, past + n, past)[None, None], np.bool_)
     present = []
 
     def dense(x, units, act=None, gain=1.0):
@@ -74,7 +84,8 @@ def gpt2(n, past, d=768, heads=12, layers=12, words=50257):
             k, v = g.concat([kept[i][0], k], -2), g.concat([kept[i][1], v], -2)
         present += [(k, f"present_key_{i}"), (v, f"present_value_{i}")]
         s = g.two("Div", g.matmul(q, g.transpose(k, (0, 1, 3, 2))), math.sqrt(d // heads))
-        s = g.node("Where", [seen, s, g.const(-10000)], s.shape, F32)
+        s = (g.add(s, seen) if grows else
+             g.node("Where", [seen, s, g.const(-10000)], s.shape, F32))
         y = heads_together(g, g.matmul(g.softmax(s), v))
         x = g.add(dense(y, d, gain=0.3), x)
         y = dense(dense(g.layer_norm(x), 4 * d, "gelu_tanh"), d, gain=0.3)
@@ -82,6 +93,7 @@ def gpt2(n, past, d=768, heads=12, layers=12, words=50257):
     g.output(g.linear(g.layer_norm(x), words, bias=False), "logits")
     for value, name in present:
         g.output(value, name)
+        value.open = {2: f"past + {n}"} if grows else {}
     return g
 
 
@@ -93,4 +105,9 @@ def gpt2_decode_512():
     return gpt2(1, 512)
 
 
-MODELS = (bert_base_128, minilm_l6_128, gpt2_prefill_64, gpt2_decode_512)
+def gpt2_decode():
+    """Of any past; measured after 512 words."""
+    return gpt2(1, 512, grows=True)
+
+
+MODELS = (bert_base_128, minilm_l6_128, gpt2_prefill_64, gpt2_decode_512, gpt2_decode)

@@ -3,7 +3,8 @@
  * poprt/config.h — options by name. One table holds key, type, bounds, default and help of every
  * option; the functions here, JSON and the command line all read it.
  *
- * Keys of the form "dim.NAME" set the symbolic dimension NAME (see poprt_session_create).
+ * Keys of the form "dim.NAME" set the symbolic dimension NAME (see poprt_compile and
+ * poprt_session_create).
  * A config may be used by one thread at a time; functions that take one copy what they need.
  */
 #ifndef POPRT_CONFIG_H

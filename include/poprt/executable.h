@@ -18,8 +18,15 @@ extern "C" {
 
 typedef struct poprt_executable poprt_executable;
 
-/* Compiles a model. The executable keeps no pointer to it. Unsupported operators are all listed in
- * one error. The same model and options give the same bytes. */
+/*
+ * Compiles a model. The executable keeps no pointer to it. Unsupported operators are all listed in
+ * one error. The same model and options give the same bytes.
+ *
+ * Options "dim.NAME" make the program for these dimensions alone, which is faster where a pass
+ * needs to know them (`poprt inspect --passes`); a session of it may be given the same again.
+ * Dimensions whose names say how large they are by the names of others ("past + 1", "2*(a//4)")
+ * follow from those.
+ */
 POPRT_API poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,
     poprt_executable **out);
 

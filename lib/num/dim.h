@@ -112,6 +112,16 @@ size_t prt_dim_index(int64_t dim); /* of an expression */
 /* One step of evaluating a node on numbers; PRT_DIM_UNKNOWN when undefined or overflowing. */
 int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b);
 
+/*
+ * The dim that a text describes by numbers, the four operations (/ and // round down), parentheses
+ * and names that are known; PRT_DIM_UNKNOWN for any other text.
+ */
+int64_t prt_dim_parse(prt_dims *dims, prt_str text, bool (*known)(void *user, prt_str name),
+    void *user);
+
+/* `dim` with `to` in place of a symbol. Goes down as deep as the expression is. */
+int64_t prt_dim_replace(prt_dims *dims, int64_t dim, int64_t symbol, int64_t to);
+
 /* Text of a dim ("3", "batch", "(seq+1)", "?") into `to`, always ended by a zero byte. */
 void prt_dim_print(const prt_dims *dims, int64_t dim, char *to, size_t size);
 

@@ -7,6 +7,7 @@
 #include "compiler/compile.h"
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
+#include "ir/interface.h"
 #include "pass/manager.h"
 #include "pass/trace.h"
 
@@ -134,21 +135,17 @@ static poprt_status list_gone(const prt_trace *trace, prt_compile_options *optio
     return POPRT_OK;
 }
 
-/* Compiles a copy of the model that has gone through the pipeline "inference". */
-static poprt_status compile_better(poprt_env *env, const prt_module *module,
-    const poprt_config *config, prt_compile_options *options, prt_program **out)
+/* Compiles a module that goes through the pipeline "inference" before. */
+static poprt_status compile_better(poprt_env *env, prt_module *module, const poprt_config *config,
+    prt_compile_options *options, prt_program **out)
 {
-    prt_module *copy = NULL;
     optimizer o = { .env = env };
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&env->allocator, 0, &arena));
-    poprt_status status = prt_ir_clone(module, &copy);
-    if (status == POPRT_OK) {
-        prt_trace_begin(&o.trace, copy, arena);
-        status = begin_tuning(&o, config);
-    }
+    prt_trace_begin(&o.trace, module, arena);
+    poprt_status status = begin_tuning(&o, config);
     if (status == POPRT_OK)
-        status = run_passes(&o, config, copy);
+        status = run_passes(&o, config, module);
     prt_error_copy error;
     prt_error_save(&error);
     end_tuning(&o);
@@ -156,10 +153,35 @@ static poprt_status compile_better(poprt_env *env, const prt_module *module,
     if (status == POPRT_OK)
         status = list_gone(&o.trace, options);
     if (status == POPRT_OK)
-        status = prt_compile(copy, options, out);
-    prt_module_release(copy);
+        status = prt_compile(module, options, out);
     prt_arena_release(arena);
     return status;
+}
+
+static prt_str dim_name(const poprt_config *config, uint32_t i)
+{
+    return prt_str_of(config->dims[i].key + strlen("dim."));
+}
+
+static uint32_t count_dims(const poprt_config *config)
+{
+    return config != NULL ? config->n_dims : 0;
+}
+
+static poprt_status set_dims(const poprt_config *config, prt_module *module)
+{
+    for (uint32_t i = 0; i < count_dims(config); i++)
+        PRT_TRY(prt_module_set_dim(module, dim_name(config, i), config->dims[i].value));
+    return count_dims(config) != 0 ? prt_ir_infer(module->main) : POPRT_OK;
+}
+
+/* A session may be given the dims again. */
+static poprt_status keep_dims(const poprt_config *config, prt_program *program)
+{
+    for (uint32_t i = 0; i < count_dims(config); i++)
+        if (prt_dim_symbol(program->dims, dim_name(config, i)) == PRT_DIM_UNKNOWN)
+            return POPRT_E_NOMEM;
+    return POPRT_OK;
 }
 
 static poprt_status compile(poprt_env *env, const prt_module *module, const poprt_config *config,
@@ -170,9 +192,24 @@ static poprt_status compile(poprt_env *env, const prt_module *module, const popr
         .progress = env->progress,
         .progress_user = env->progress_user,
         .apart = prt_config_number(config, PRT_OPTION_share_memory) == 0 };
-    if (prt_config_number(config, PRT_OPTION_optimize) != 0)
-        return compile_better(env, module, config, &options, out);
-    return prt_compile(module, &options, out);
+    const bool better = prt_config_number(config, PRT_OPTION_optimize) != 0;
+    if (!better && count_dims(config) == 0)
+        return prt_compile(module, &options, out);
+    prt_module *copy = NULL;
+    prt_program *program = NULL;
+    PRT_TRY(prt_ir_clone(module, &copy));
+    poprt_status status = set_dims(config, copy);
+    if (status == POPRT_OK)
+        status = better ? compile_better(env, copy, config, &options, &program)
+                        : prt_compile(copy, &options, &program);
+    prt_module_release(copy);
+    if (status == POPRT_OK)
+        status = keep_dims(config, program);
+    if (status != POPRT_OK)
+        prt_program_release(program);
+    else
+        *out = program;
+    return status;
 }
 
 poprt_status poprt_compile(const poprt_model *model, const poprt_config *config,

@@ -2,6 +2,7 @@
 /* onnx_graph.c — graphs: constants, inputs, nodes, outputs, and what names mean in them. */
 #include "converter/onnx_build.h"
 #include "converter/onnx_type.h"
+#include "ir/interface.h"
 
 prt_value *prt_onnx_look_up(const prt_scope *scope, prt_str name)
 {
@@ -167,8 +168,10 @@ static poprt_status build(prt_onnx_reader *r, const prt_raw_graph *raw, prt_grap
     if (g->owner != NULL)
         PRT_TRY(add_inputs(r, raw, g, scope));
     PRT_TRY(add_initializers(r, raw, g, scope));
-    if (g->owner == NULL)
+    if (g->owner == NULL) {
         PRT_TRY(add_inputs(r, raw, g, scope));
+        PRT_TRY(prt_module_relate_dims(r->m));
+    }
     for (size_t i = 0; i < raw->nodes.count; i++)
         PRT_TRY(prt_onnx_build_node(r, g, scope, raw->nodes.data[i]));
     PRT_TRY(set_outputs(r, raw, g, scope));

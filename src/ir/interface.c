@@ -11,18 +11,23 @@ prt_value *prt_module_find_input(const prt_module *module, const char *name)
     return NULL;
 }
 
-/* A symbol means the same number everywhere, so fixing it in one input fixes it in all. */
-static poprt_status fix_dim(prt_module *module, int64_t dim, int64_t number)
+static bool has_dims(const prt_value *v)
+{
+    return prt_type_is_tensor(v->type) && v->type->rank > 0 && v->type->rank <= PRT_MAX_RANK;
+}
+
+/* A symbol means the same everywhere, so what it is in one input it is in all. */
+static poprt_status replace_dim(prt_module *module, int64_t dim, int64_t to)
 {
     if (!prt_dim_is_expr(dim))
         return POPRT_OK;
     for (size_t i = 0; i < module->main->inputs.count; i++) {
         prt_value *v = module->main->inputs.data[i];
-        if (!prt_type_is_tensor(v->type) || v->type->rank <= 0 || v->type->rank > PRT_MAX_RANK)
+        if (!has_dims(v))
             continue;
         int64_t dims[PRT_MAX_RANK];
         for (int32_t d = 0; d < v->type->rank; d++)
-            dims[d] = v->type->dims[d] == dim ? number : v->type->dims[d];
+            dims[d] = prt_dim_replace(module->dims, v->type->dims[d], dim, to);
         const prt_type *type =
             prt_type_tensor(module->types, v->type->dtype, v->type->rank, dims);
         if (type == NULL)
@@ -30,6 +35,51 @@ static poprt_status fix_dim(prt_module *module, int64_t dim, int64_t number)
         v->type = type;
     }
     return POPRT_OK;
+}
+
+/* An input has a dim of this name. */
+static bool is_named(void *user, prt_str name)
+{
+    const prt_module *module = user;
+    for (size_t i = 0; i < module->main->inputs.count; i++) {
+        const prt_value *v = module->main->inputs.data[i];
+        for (int32_t d = 0; has_dims(v) && d < v->type->rank; d++)
+            if (prt_dim_is_expr(v->type->dims[d])) {
+                const prt_dim_node *node =
+                    prt_dims_at(module->dims, prt_dim_index(v->type->dims[d]));
+                if (node->op == PRT_DIM_SYMBOL && prt_str_equal(node->symbol, name))
+                    return true;
+            }
+    }
+    return false;
+}
+
+poprt_status prt_module_relate_dims(prt_module *module)
+{
+    for (size_t i = 0; i < module->main->inputs.count; i++) {
+        const prt_value *v = module->main->inputs.data[i];
+        for (int32_t d = 0; has_dims(v) && d < v->type->rank; d++) {
+            const int64_t dim = v->type->dims[d];
+            if (!prt_dim_is_expr(dim))
+                continue;
+            const prt_dim_node node = *prt_dims_at(module->dims, prt_dim_index(dim));
+            if (node.op != PRT_DIM_SYMBOL)
+                continue;
+            const int64_t to = prt_dim_parse(module->dims, node.symbol, is_named, module);
+            if (to != PRT_DIM_UNKNOWN && to != dim)
+                PRT_TRY(replace_dim(module, dim, to));
+        }
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_module_set_dim(prt_module *module, prt_str name, int64_t number)
+{
+    if (!is_named(module, name))
+        return prt_fail(POPRT_E_NOT_FOUND, name.data,
+            "the model has no symbolic dimension of this name");
+    const int64_t dim = prt_dim_symbol(module->dims, name);
+    return dim != PRT_DIM_UNKNOWN ? replace_dim(module, dim, number) : POPRT_E_NOMEM;
 }
 
 static poprt_status check_shape(const prt_value *v, const int64_t *dims, uint32_t rank)
@@ -67,7 +117,7 @@ poprt_status prt_module_set_input_shape(prt_module *module, const char *input,
         now[i] = v->type->rank >= 0 ? v->type->dims[i] : PRT_DIM_UNKNOWN;
         if (dims[i] < 0)
             continue;
-        PRT_TRY(fix_dim(module, now[i], dims[i]));
+        PRT_TRY(replace_dim(module, now[i], dims[i]));
         now[i] = dims[i];
     }
     const prt_type *type = prt_type_tensor(module->types, v->type->dtype, (int32_t)rank, now);

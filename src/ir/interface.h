@@ -15,6 +15,14 @@ prt_value *prt_module_find_input(const prt_module *module, const char *name);
 poprt_status prt_module_set_input_shape(prt_module *module, const char *input,
     const int64_t *dims, uint32_t rank);
 
+/* A symbolic dimension of inputs gets a number, also where others are said by it. POPRT_E_NOT_FOUND
+ * when no input has it. Nothing is inferred anew. */
+poprt_status prt_module_set_dim(prt_module *module, prt_str name, int64_t number);
+
+/* Dims of inputs whose names say how large they are by the names of others ("past + new") become
+ * these expressions. Nothing is inferred anew. */
+poprt_status prt_module_relate_dims(prt_module *module);
+
 /* Takes inputs out of a graph's list, for which `goes` holds; nobody may read them. */
 void prt_graph_drop_inputs(prt_graph *graph, bool (*goes)(const prt_value *input));
 

@@ -4,9 +4,27 @@
 
 #include <math.h>
 
-enum { VIEW = 4 }; /* numbers in the attributes that tell where things lie */
+enum { VIEW = 4, QUERY = 2 }; /* numbers in the attributes that tell where things lie */
 
 /* ---- shapes ---- */
+
+static bool is_open(const prt_fused_attention_attrs *a)
+{
+    return a->sizes.data[PRT_MHA_past] == PRT_MHA_OPEN;
+}
+
+/* Rows of the cache, as a dim. */
+static int64_t past_rows(const prt_infer *c)
+{
+    const prt_fused_attention_attrs *a = c->attrs;
+    return is_open(a) ? prt_infer_dim(c, PRT_MHA_PAST_KEY, 2) : a->sizes.data[PRT_MHA_past];
+}
+
+static int64_t all_keys(const prt_infer *c)
+{
+    const prt_fused_attention_attrs *a = c->attrs;
+    return prt_dim_add(c->dims, past_rows(c), a->sizes.data[PRT_MHA_keys]);
+}
 
 static poprt_status check_counts(const prt_infer *c)
 {
@@ -17,7 +35,8 @@ static poprt_status check_counts(const prt_infer *c)
     if (a->sizes.count != PRT_MHA_SIZES || a->order.count != 3 || a->shape.count > PRT_MAX_RANK)
         return prt_infer_fail(c, POPRT_E_ARG, "sizes, order or shape have a wrong length");
     for (uint32_t i = 0; i < a->sizes.count; i++)
-        if (a->sizes.data[i] < 0 || a->sizes.data[i] > INT32_MAX)
+        if ((a->sizes.data[i] < 0 && !(i == PRT_MHA_past && is_open(a))) ||
+            a->sizes.data[i] > INT32_MAX)
             return prt_infer_fail(c, POPRT_E_ARG, "size %u is %lld", i,
                 (long long)a->sizes.data[i]);
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
@@ -25,7 +44,9 @@ static poprt_status check_counts(const prt_infer *c)
             return prt_infer_fail(c, POPRT_E_ARG, "%u numbers tell where input %zu lies",
                 lists[i].count, i);
         for (uint32_t k = 0; k < lists[i].count; k++)
-            if (lists[i].data[k] < 0)
+            if (lists[i].data[k] < 0 &&
+                (lists[i].data[k] != PRT_MHA_OPEN || !is_open(a) || i < PRT_MHA_BIAS ||
+                    k != QUERY))
                 return prt_infer_fail(c, POPRT_E_ARG, "a negative distance in input %zu", i);
     }
     const int64_t heads = a->sizes.data[PRT_MHA_heads], groups = a->sizes.data[PRT_MHA_groups];
@@ -91,7 +112,7 @@ static poprt_status check_places(const prt_infer *c)
 {
     const prt_fused_attention_attrs *a = c->attrs;
     const int64_t *s = a->sizes.data, heads = s[PRT_MHA_heads], groups = s[PRT_MHA_groups];
-    const int64_t total = s[PRT_MHA_past] + s[PRT_MHA_keys];
+    const int64_t total = all_keys(c);
     const int64_t dims[][4] = {
         { s[PRT_MHA_batch], heads, s[PRT_MHA_queries], s[PRT_MHA_size] },
         { s[PRT_MHA_batch], groups, s[PRT_MHA_keys], s[PRT_MHA_size] },
@@ -103,9 +124,13 @@ static poprt_status check_places(const prt_infer *c)
         const int64_t *v = lists[i].data, distance[4] = { v[1], v[2], v[3], 1 };
         PRT_TRY(check_reach(c, i, (size_t)v[0], 4, distance, dims[i]));
     }
-    for (uint32_t i = PRT_MHA_BIAS; i <= PRT_MHA_KEEP; i++)
-        if (prt_infer_has(c, i))
-            PRT_TRY(check_reach(c, i, 0, 4, lists[i].data, dims[3]));
+    for (uint32_t i = PRT_MHA_BIAS; i <= PRT_MHA_KEEP; i++) {
+        if (!prt_infer_has(c, i) || !prt_dim_is_number(total))
+            continue;
+        const int64_t *v = lists[i].data;
+        const int64_t distance[4] = { v[0], v[1], v[2] < 0 ? total : v[2], v[3] };
+        PRT_TRY(check_reach(c, i, 0, 4, distance, dims[3]));
+    }
     return POPRT_OK;
 }
 
@@ -118,7 +143,7 @@ static poprt_status check_cache(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_ARG, "past_key and past_value come together");
     for (uint32_t i = PRT_MHA_PAST_KEY; has && i <= PRT_MHA_PAST_VALUE; i++) {
         const int64_t size = s[i == PRT_MHA_PAST_KEY ? PRT_MHA_size : PRT_MHA_wide];
-        const int64_t dims[4] = { s[PRT_MHA_batch], s[PRT_MHA_groups], s[PRT_MHA_past], size };
+        const int64_t dims[4] = { s[PRT_MHA_batch], s[PRT_MHA_groups], past_rows(c), size };
         int64_t dim;
         PRT_TRY(prt_infer_rank(c, i, 4));
         for (uint32_t k = 0; k < 4; k++)
@@ -135,7 +160,7 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(check_order(c));
     PRT_TRY(check_places(c));
     PRT_TRY(check_cache(c));
-    const int64_t *s = a->sizes.data, total = s[PRT_MHA_past] + s[PRT_MHA_keys];
+    const int64_t *s = a->sizes.data, total = all_keys(c);
     const int64_t key[4] = { s[PRT_MHA_batch], s[PRT_MHA_groups], total, s[PRT_MHA_size] };
     const int64_t value[4] = { s[PRT_MHA_batch], s[PRT_MHA_groups], total, s[PRT_MHA_wide] };
     PRT_TRY(prt_infer_exact(c, PRT_MHA_Y, PRT_DTYPE_f32, (int32_t)a->shape.count, a->shape.data));
@@ -153,13 +178,13 @@ static prt_heads heads_of(const prt_tensor *t, const int64_t *view, size_t heads
         .rows = rows, .size = size };
 }
 
-static prt_scores_view scores_of(const prt_eval *c, uint32_t i, prt_i64s list)
+static prt_scores_view scores_of(const prt_eval *c, uint32_t i, prt_i64s list, size_t keys)
 {
     const int64_t *d = list.data;
     if (!prt_eval_has(c, i))
         return (prt_scores_view){ NULL, 0, 0, 0, 0 };
-    return (prt_scores_view){ c->in[i]->data, (size_t)d[0], (size_t)d[1], (size_t)d[2],
-        (size_t)d[3] };
+    return (prt_scores_view){ c->in[i]->data, (size_t)d[0], (size_t)d[1],
+        d[QUERY] == PRT_MHA_OPEN ? keys : (size_t)d[QUERY], (size_t)d[3] };
 }
 
 /* Y by the order of its parts. */
@@ -191,6 +216,9 @@ prt_mha prt_mha_of(const prt_eval *c)
     size_t *s = m.sizes;
     for (uint32_t i = 0; i < PRT_MHA_SIZES; i++)
         s[i] = (size_t)a->sizes.data[i];
+    if (is_open(a))
+        s[PRT_MHA_past] = (size_t)c->in[PRT_MHA_PAST_KEY]->dims[2];
+    const size_t keys = s[PRT_MHA_past] + s[PRT_MHA_keys];
     m.q = heads_of(c->in[PRT_MHA_Q], a->query.data, s[PRT_MHA_heads], s[PRT_MHA_queries],
         s[PRT_MHA_size]);
     m.k = heads_of(c->in[PRT_MHA_K], a->key.data, s[PRT_MHA_groups], s[PRT_MHA_keys],
@@ -198,9 +226,9 @@ prt_mha prt_mha_of(const prt_eval *c)
     m.v = heads_of(c->in[PRT_MHA_V], a->value.data, s[PRT_MHA_groups], s[PRT_MHA_keys],
         s[PRT_MHA_wide]);
     m.y = result_of(c, &m);
-    m.bias = scores_of(c, PRT_MHA_BIAS, a->bias);
-    m.mask = scores_of(c, PRT_MHA_MASK, a->mask);
-    m.keep = scores_of(c, PRT_MHA_KEEP, a->keep);
+    m.bias = scores_of(c, PRT_MHA_BIAS, a->bias, keys);
+    m.mask = scores_of(c, PRT_MHA_MASK, a->mask, keys);
+    m.keep = scores_of(c, PRT_MHA_KEEP, a->keep, keys);
     const bool past = prt_eval_has(c, PRT_MHA_PAST_KEY);
     m.past_k = prt_heads_split(past ? c->in[PRT_MHA_PAST_KEY] : NULL);
     m.past_v = prt_heads_split(past ? c->in[PRT_MHA_PAST_VALUE] : NULL);

@@ -17,6 +17,10 @@ enum {
 };
 enum { PRT_MHA_Y, PRT_MHA_PRESENT_KEY, PRT_MHA_PRESENT_VALUE };
 
+/* In `sizes`, past: as many rows as the tensors have. In the distances of bias, mask and keep, from
+ * one query to the next: as many elements as there are keys. */
+#define PRT_MHA_OPEN ((int64_t)-1)
+
 /* The attribute `sizes`. Heads of Q come in groups, one for each head of K and V. */
 typedef enum prt_mha_size {
     PRT_MHA_batch,

@@ -65,6 +65,19 @@ static poprt_status fix_dims(prt_session *s, const prt_session_options *o)
     return POPRT_OK;
 }
 
+/* An input of this type tells how large some dim is. */
+static bool is_open(const prt_session *s, const prt_type *type)
+{
+    const prt_dims *dims = s->program->dims;
+    for (int32_t i = 0; i < type->rank; i++) {
+        const int64_t d = type->dims[i];
+        if (prt_dim_is_expr(d) && prt_dims_at(dims, prt_dim_index(d))->op == PRT_DIM_SYMBOL &&
+            s->fixed[prt_dim_index(d)] == PRT_DIM_UNKNOWN)
+            return true;
+    }
+    return false;
+}
+
 static poprt_status setup(prt_session *s, const prt_session_options *o)
 {
     const prt_program *p = s->program;
@@ -84,8 +97,8 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     PRT_TRY(fix_dims(s, o));
     PRT_TRY(prt_frames_create(s));
     /* Without open symbols everything is planned now; else with the first inputs. */
-    for (size_t i = 0; i < prt_dims_count(p->dims); i++)
-        if (prt_dims_at(p->dims, i)->op == PRT_DIM_SYMBOL && s->fixed[i] == PRT_DIM_UNKNOWN)
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        if (is_open(s, p->inputs[i].type))
             return POPRT_OK;
     return prt_frames_resolve(s);
 }

@@ -147,6 +147,7 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
     r->threads = poprt_env_width(tool->env);
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
+    PRT_TRY(prt_tool_set_dims(tool, opts, OPT_DIM));
     PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
         prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(prt_tool_open_executable(tool, r->model, &r->times, &exec));

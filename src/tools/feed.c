@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "num/dim.h"
 #include "num/dtype.h"
 
 static poprt_status input_at(const prt_feed *feed, size_t i, poprt_io_info *out)
@@ -197,6 +198,39 @@ poprt_status prt_feed_dir(prt_feed *feed, const char *dir)
 
 /* ---- random ones */
 
+static bool is_any_name(void *user, prt_str name)
+{
+    (void)user;
+    return name.size != 0;
+}
+
+/* The number of a dim by its name, or by those in it where it is an expression. */
+static poprt_status close_dim(const prt_feed *feed, const char *name, bool *known, int64_t *out)
+{
+    const int64_t *value = find_dim(feed, name);
+    *known = value != NULL;
+    *out = value != NULL ? *value : 1;
+    if (value != NULL)
+        return POPRT_OK;
+    prt_dims *dims = NULL;
+    PRT_TRY(prt_dims_create(feed->tool->arena, &dims));
+    int64_t dim = prt_dim_parse(dims, prt_str_of(name), is_any_name, NULL);
+    if (dim == PRT_DIM_UNKNOWN)
+        return POPRT_OK;
+    *known = true;
+    const size_t n = prt_dims_count(dims);
+    for (size_t i = 0; i < n; i++) {
+        const prt_dim_node node = *prt_dims_at(dims, i);
+        if (node.op != PRT_DIM_SYMBOL)
+            continue;
+        value = find_dim(feed, node.symbol.data);
+        *known = *known && value != NULL;
+        dim = prt_dim_replace(dims, dim, prt_dim_of_index(i), value != NULL ? *value : 1);
+    }
+    *out = prt_dim_is_number(dim) && dim >= 0 ? dim : 1;
+    return POPRT_OK;
+}
+
 static poprt_status close_dims(const prt_feed *feed, const poprt_io_info *info, bool strict,
     int64_t *dims)
 {
@@ -206,12 +240,12 @@ static poprt_status close_dims(const prt_feed *feed, const poprt_io_info *info, 
         dims[i] = info->dims[i];
         if (dims[i] >= 0)
             continue;
-        const int64_t *known = find_dim(feed, info->dim_names[i]);
-        if (known == NULL && strict)
+        bool known = false;
+        PRT_TRY(close_dim(feed, info->dim_names[i], &known, &dims[i]));
+        if (!known && strict)
             return prt_fail(POPRT_E_SHAPE, info->name,
                 "dimension %d (%s) is not a number: set it with --input_shape", i,
                 info->dim_names[i]);
-        dims[i] = known != NULL ? *known : 1;
     }
     return POPRT_OK;
 }

@@ -211,6 +211,8 @@ int prt_command_run(int argc, char **argv)
         if (status == POPRT_OK)
             status = prt_tool_set_each(&tool, &p.opts, OPT_SET);
         if (status == POPRT_OK)
+            status = prt_tool_set_dims(&tool, &p.opts, OPT_DIM);
+        if (status == POPRT_OK)
             status = prt_tool_tune(&tool, prt_opt_value(&p.opts, OPT_TUNE, NULL),
                 prt_opt_value(&p.opts, OPT_TUNE_CACHE, NULL));
         if (status == POPRT_OK)

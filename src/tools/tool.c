@@ -310,6 +310,18 @@ poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t op
     return POPRT_OK;
 }
 
+poprt_status prt_tool_set_dims(prt_tool *tool, const prt_opts *opts, uint32_t option)
+{
+    uint32_t cursor = 0;
+    for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;) {
+        const char *text = prt_tool_text(tool->arena, "dim.%s", v);
+        if (text == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(prt_tool_set(tool, text));
+    }
+    return POPRT_OK;
+}
+
 poprt_status prt_tool_run_pass(const prt_tool *tool, const char *pass, const poprt_pass_arg *args,
     size_t count, poprt_model *model)
 {

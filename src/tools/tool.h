@@ -70,6 +70,8 @@ poprt_status prt_tool_set(prt_tool *tool, const char *text);
 poprt_status prt_tool_plugins(prt_tool *tool, const prt_opts *opts, uint32_t option);
 /* All values of a command-line option of that kind. */
 poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option);
+/* NAME=N, for compiling: the program is made for these dimensions alone. */
+poprt_status prt_tool_set_dims(prt_tool *tool, const prt_opts *opts, uint32_t option);
 
 /* Compiling times forms: the options "tune" and "tune_cache"; NULL: as they are. */
 poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_config.c — options by name, as text and as JSON; structs of other versions. */
 #include "api_test.h"
+#include "models.h"
 
 START_TEST(options_have_defaults_and_bounds)
 {
@@ -48,6 +49,44 @@ START_TEST(dimensions_are_options_too)
 }
 END_TEST
 
+static int64_t first_dim(const poprt_executable *exec)
+{
+    poprt_io_info info = { .struct_size = sizeof(info) };
+    ck_assert_ok(poprt_executable_io_at(exec, POPRT_INPUT, 0, &info));
+    return info.dims[0];
+}
+
+/* Compiled for a number, also where nothing is optimized; a session may say it again. */
+START_TEST(dimensions_are_compiled_in)
+{
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *session = NULL;
+    poprt_config *config = NULL, *other = NULL;
+    ck_assert_ok(poprt_model_load_bytes(NULL, dense_model, sizeof(dense_model), NULL, &model));
+    ck_assert_ok(poprt_config_create(NULL, &config));
+    ck_assert_ok(poprt_config_create(NULL, &other));
+    ck_assert_ok(poprt_config_set(config, "dim.batch", "4"));
+    ck_assert_ok(poprt_config_set(other, "dim.other", "4"));
+    for (int i = 0; i < 2; i++) {
+        ck_assert_ok(poprt_config_set(config, "optimize", i == 0 ? "true" : "false"));
+        ck_assert_ok(poprt_compile(model, config, &exec));
+        ck_assert_int_eq(first_dim(exec), 4);
+        ck_assert_ok(poprt_session_create(exec, config, &session));
+        poprt_session_release(session);
+        ck_assert_fails(poprt_session_create(exec, other, &session), POPRT_E_NOT_FOUND);
+        poprt_executable_release(exec);
+    }
+    ck_assert_fails(poprt_compile(model, other, &exec), POPRT_E_NOT_FOUND);
+    ck_assert_ok(poprt_compile(model, NULL, &exec));
+    ck_assert_int_lt(first_dim(exec), 0);
+    poprt_executable_release(exec);
+    poprt_config_release(other);
+    poprt_config_release(config);
+    poprt_model_release(model);
+}
+END_TEST
+
 START_TEST(json_is_all_or_nothing)
 {
     static const char good[] = "{\"seed\": 7, \"verify\": \"full\", \"external_data\": false}";
@@ -90,4 +129,4 @@ START_TEST(structs_of_other_versions)
 END_TEST
 
 PRT_TEST_MAIN("api/config", options_have_defaults_and_bounds, dimensions_are_options_too,
-    json_is_all_or_nothing, structs_of_other_versions)
+    dimensions_are_compiled_in, json_is_all_or_nothing, structs_of_other_versions)

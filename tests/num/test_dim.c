@@ -531,7 +531,58 @@ START_TEST(made_again_is_the_same)
 }
 END_TEST
 
-PRT_TEST_MAIN("num/dim", numbers_need_no_table, the_unknown_spreads, symbols_are_interned,
+static bool is_known(void *user, prt_str name)
+{
+    (void)user;
+    return prt_str_is(name, "s") || prt_str_is(name, "t") || prt_str_is(name, "h");
+}
+
+static int64_t parse(const char *from)
+{
+    return prt_dim_parse(dims, prt_str_of(from), is_known, NULL);
+}
+
+START_TEST(texts_are_read)
+{
+    begin();
+    ck_assert_int_eq(parse("s"), s);
+    ck_assert_int_eq(parse("s + 1"), add(s, 1));
+    ck_assert_int_eq(parse("1+s"), add(s, 1));
+    ck_assert_int_eq(parse("s+t*2"), add(s, mul(t, 2)));
+    ck_assert_int_eq(parse("( (s + t) * 2 ) "), mul(add(s, t), 2));
+    ck_assert_int_eq(parse("s//2 - t"), sub(quot(s, 2), t));
+    ck_assert_int_eq(parse("(s/2)"), quot(s, 2));
+    ck_assert_int_eq(parse("12"), 12);
+    ck_assert_int_eq(parse(text(sub(mul(add(s, t), 3), quot(h, 2)))),
+        sub(mul(add(s, t), 3), quot(h, 2)));
+    static const char *const others[] = { "", " ", "u", "s + u", "s +", "s t", "seq-len", "(s", "s)",
+        "s % 2", "2s", "s//0", "99999999999", "s.shape", "-s", "s ** 2", "max(s, t)" };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        ck_assert_msg(parse(others[i]) == PRT_DIM_UNKNOWN, "'%s'", others[i]);
+    char deep[256];
+    memset(deep, '(', sizeof(deep));
+    deep[sizeof(deep) - 1] = '\0';
+    ck_assert_int_eq(parse(deep), PRT_DIM_UNKNOWN);
+    prt_arena_release(arena);
+}
+END_TEST
+
+START_TEST(symbols_are_replaced)
+{
+    begin();
+    const int64_t both = add(mul(s, 2), quot(t, 3));
+    ck_assert_int_eq(prt_dim_replace(dims, both, s, 5), add(10, quot(t, 3)));
+    ck_assert_int_eq(prt_dim_replace(dims, prt_dim_replace(dims, both, s, 5), t, 7), 12);
+    ck_assert_int_eq(prt_dim_replace(dims, both, s, h), add(mul(h, 2), quot(t, 3)));
+    ck_assert_int_eq(prt_dim_replace(dims, both, h, 1), both);
+    ck_assert_int_eq(prt_dim_replace(dims, 4, s, 1), 4);
+    ck_assert_int_eq(prt_dim_replace(dims, PRT_DIM_UNKNOWN, s, 1), PRT_DIM_UNKNOWN);
+    prt_arena_release(arena);
+}
+END_TEST
+
+PRT_TEST_MAIN("num/dim", texts_are_read, symbols_are_replaced, numbers_need_no_table,
+    the_unknown_spreads, symbols_are_interned,
     identities_fold, sums_and_products_have_one_form, quotients_fold,
     extremes_fold_where_it_is_certain, broadcasts_fold_where_it_is_certain,
     bounds_fold_where_the_sign_is_certain, signs_are_found_through_bounds, parts_become_whole,

@@ -10,11 +10,13 @@
  * outputs; Transpose and Reshape of the result go into where it writes. scores.c knows what may
  * stand between the products.
  *
- * Expects float32, static shapes, and scores that nobody else reads.
+ * Expects float32, static shapes but for the rows of the past, and scores that nobody else reads.
  */
+#include "op/fused_attention.h"
 #include "pass/fuse/scores.h"
 
 enum { BATCH, HEADS, ROWS, SIZE };
+enum { MOST_TURNS = 8 };
 
 typedef struct match {
     prt_op *root; /* the product with V */
@@ -89,32 +91,43 @@ static uint32_t readers(const prt_value *value)
     return n;
 }
 
-/* Concat(past, new) along the rows, all of it, read here and as an output at most. */
-static bool split_cache(const prt_view *all, prt_value **past, prt_view *now)
+/* Four dims of float32, all numbers or, for the rows, an expression. */
+static bool is_cache(const prt_value *v)
 {
-    const prt_value *joined = all->value;
+    const prt_type *type = v->type;
+    return prt_type_is_tensor(type) && type->dtype == PRT_DTYPE_f32 && type->rank == 4 &&
+        prt_dim_is_number(type->dims[BATCH]) && prt_dim_is_number(type->dims[HEADS]) &&
+        prt_dim_is_number(type->dims[SIZE]) &&
+        (prt_dim_is_expr(type->dims[ROWS]) || type->dims[ROWS] >= 1);
+}
+
+/* Concat(past, new) along the rows, read here and as an output at most. */
+static bool split_cache(const prt_value *joined, prt_value **past, prt_view *now)
+{
     const prt_op *op = joined->def;
-    if (!prt_op_is(op, PRT_OP_concat) || op->n_in != 2 || joined->type->rank != 4 ||
-        !prt_view_is_plain(all) || readers(joined) != 1)
+    if (!prt_op_is(op, PRT_OP_concat) || op->n_in != 2 || readers(joined) != 1)
         return false;
     const int64_t axis = ((const prt_concat_attrs *)op->attrs)->axis;
-    prt_value *from = prt_op_input(op, 0);
-    if ((axis != ROWS && axis != ROWS - 4) || !is_f32(from) || from->type->dims[ROWS] < 1 ||
-        !rows_at(op, 1, false, false, now))
-        return false;
+    *past = prt_op_input(op, 0);
+    return (axis == ROWS || axis == ROWS - 4) && is_cache(*past) &&
+        rows_at(op, 1, false, false, now);
+}
+
+/* All of a value. */
+static bool is_all(const prt_view *v)
+{
     for (uint32_t i = 0; i < 4; i++)
-        if (joined->type->dims[i] != all->dims[i])
+        if (v->value->type->rank != 4 || v->value->type->dims[i] != v->dims[i])
             return false;
-    *past = from;
-    return true;
+    return prt_view_is_plain(v);
 }
 
 static void match_cache(match *m)
 {
     prt_view k, v;
     prt_value *past[2];
-    if (!split_cache(&m->k, &past[0], &k) || !split_cache(&m->v, &past[1], &v) ||
-        k.dims[ROWS] != v.dims[ROWS])
+    if (!is_all(&m->k) || !split_cache(m->k.value, &past[0], &k) || !is_all(&m->v) ||
+        !split_cache(m->v.value, &past[1], &v) || k.dims[ROWS] != v.dims[ROWS])
         return;
     k.scale = m->k.scale;
     m->joined[0] = m->k.value;
@@ -123,6 +136,44 @@ static void match_cache(match *m)
     m->past[1] = past[1];
     m->k = k;
     m->v = v;
+}
+
+/* Input `slot` is a cache with an open number of rows and new ones behind it, maybe turned and
+ * times a factor. */
+static bool open_cache(const prt_op *op, uint32_t slot, bool turned, prt_value **past,
+    prt_value **joined, prt_view *now)
+{
+    prt_value *v = prt_op_input(op, slot);
+    double scale = 1.0, by;
+    for (uint32_t i = 0; i < MOST_TURNS && v->def != NULL && v->graph == op->graph; i++) {
+        const prt_op *from = v->def;
+        const prt_transpose_attrs *a = from->attrs;
+        uint32_t rest = 0;
+        if (prt_op_is(from, PRT_OP_transpose)) {
+            if (a->perm.count != 4 || a->perm.data[0] != BATCH || a->perm.data[1] != HEADS)
+                return false;
+            turned = turned != (a->perm.data[ROWS] == SIZE);
+        } else if (prt_scores_factor(from, &by, &rest)) {
+            scale *= by;
+        } else {
+            break;
+        }
+        v = prt_op_input(from, rest);
+    }
+    if (turned || !split_cache(v, past, now) || !prt_dim_is_expr((*past)->type->dims[ROWS]))
+        return false;
+    now->scale *= scale;
+    *joined = v;
+    return true;
+}
+
+/* K and V with an open past. */
+static bool match_open(match *m)
+{
+    const prt_op *inner = m->scores.product;
+    return open_cache(inner, 1, true, &m->past[0], &m->joined[0], &m->k) &&
+        open_cache(m->root, 1, false, &m->past[1], &m->joined[1], &m->v) && m->v.scale == 1.0 &&
+        m->past[0]->type->dims[ROWS] == m->past[1]->type->dims[ROWS];
 }
 
 /* ---- the result: what follows moves whole rows only ---- */
@@ -174,8 +225,9 @@ static void match_result(match *m)
 static bool match_operands(match *m)
 {
     prt_op *inner = m->scores.product;
-    if (!rows_at(inner, 0, false, true, &m->q) || !rows_at(inner, 1, true, true, &m->k) ||
-        !rows_at(m->root, 1, false, false, &m->v) ||
+    if (!rows_at(inner, 0, false, true, &m->q) ||
+        (!(rows_at(inner, 1, true, true, &m->k) && rows_at(m->root, 1, false, false, &m->v)) &&
+            !match_open(m)) ||
         prt_op_input(inner, 0)->type->rank != prt_op_input(inner, 1)->type->rank ||
         prt_op_input(m->root, 1)->type->rank != m->root->out[0].type->rank ||
         inner->out[0].type->rank != m->root->out[0].type->rank)
@@ -193,7 +245,8 @@ static bool find(match *m)
         return false;
     if (!prt_scores_match(softmax, &m->scores) || !match_operands(m))
         return false;
-    match_cache(m);
+    if (m->past[0] == NULL)
+        match_cache(m);
     match_result(m);
     return prt_pass_may_replace(m->result, &m->root->out[0]) || m->result == &m->root->out[0];
 }
@@ -205,9 +258,10 @@ typedef struct lists {
 static void give_lists(const match *m, prt_fused_attention_attrs *a, lists *l)
 {
     const prt_view *const rows[3] = { &m->q, &m->k, &m->v };
+    const int64_t dim = m->past[0] != NULL ? m->past[0]->type->dims[ROWS] : 0;
+    const int64_t past = prt_dim_is_number(dim) ? dim : PRT_MHA_OPEN;
     const int64_t sizes[8] = { m->q.dims[BATCH], m->q.dims[HEADS], m->k.dims[HEADS],
-        m->q.dims[ROWS], m->past[0] != NULL ? m->past[0]->type->dims[ROWS] : 0, m->k.dims[ROWS],
-        m->q.dims[SIZE], m->v.dims[SIZE] };
+        m->q.dims[ROWS], past, m->k.dims[ROWS], m->q.dims[SIZE], m->v.dims[SIZE] };
     prt_i64s given[3] = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
     memcpy(l->sizes, sizes, sizeof(sizes));
     for (uint32_t i = 0; i < 3; i++) {

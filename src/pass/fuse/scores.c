@@ -14,14 +14,26 @@ static const double NEVER = -1e30; /* a score that low has no weight beside any 
 
 /* ---- which way the scores come ---- */
 
+/* All dims are numbers, but for that of the keys, which may be an expression. */
+static bool is_settled(const prt_value *v)
+{
+    const prt_type *type = v != NULL ? v->type : NULL;
+    if (!prt_type_is_tensor(type) || type->rank < 0)
+        return false;
+    for (int32_t i = 0; i < type->rank; i++)
+        if (!prt_dim_is_number(type->dims[i]) &&
+            (i + 1 < type->rank || !prt_dim_is_expr(type->dims[i])))
+            return false;
+    return true;
+}
+
 static bool is_reshape(const prt_op *op)
 {
     return prt_op_is(op, PRT_OP_reshape) || prt_op_is(op, PRT_OP_squeeze) ||
         prt_op_is(op, PRT_OP_unsqueeze);
 }
 
-/* The factor of Mul and Div, and where the rest is. */
-static bool is_factor(const prt_op *op, double *by, uint32_t *slot)
+bool prt_scores_factor(const prt_op *op, double *by, uint32_t *slot)
 {
     *slot = 0;
     if (prt_op_is(op, PRT_OP_div)) {
@@ -50,7 +62,7 @@ static bool leads_back(const prt_value *v, uint32_t depth)
         return prt_op_input(op, 0)->constant == NULL && prt_op_input(op, 1)->constant == NULL;
     if (is_reshape(op))
         return leads_back(prt_op_input(op, 0), depth + 1);
-    if (is_factor(op, &by, &slot))
+    if (prt_scores_factor(op, &by, &slot))
         return leads_back(prt_op_input(op, slot), depth + 1);
     if (prt_op_is(op, PRT_OP_add))
         return leads_back(prt_op_input(op, 0), depth + 1) ||
@@ -86,7 +98,8 @@ static int lets(const prt_scores *s, const prt_tensor *t, size_t at, bool where)
 static mask_kind kind_of(const prt_scores *s, const prt_view *v, bool where)
 {
     prt_tensor t;
-    if (!prt_value_is_fixed(v->value) || !prt_value_tensor(v->value, &t) || !is_flat(v))
+    if (!prt_value_is_fixed(v->value) || !prt_value_tensor(v->value, &t) || !is_flat(v) ||
+        !prt_dim_is_number(v->dims[v->rank - 1]))
         return MASK_OTHER;
     const int64_t rows = v->dims[v->rank - 2], keys = v->dims[v->rank - 1];
     bool open = true, causal = rows <= keys;
@@ -134,7 +147,7 @@ static prt_value *through_add(prt_scores *s, const prt_value *v)
     for (uint32_t slot = 0; slot < 2; slot++) {
         prt_value *from = prt_op_input(op, slot), *mask = prt_op_input(op, 1 - slot);
         prt_view view;
-        if (!leads_back(from, 0) || from->type != v->type || !prt_view_is_static(mask) ||
+        if (!leads_back(from, 0) || from->type != v->type || !is_settled(mask) ||
             mask->type->dtype != PRT_DTYPE_f32 || s->scale != 1.0)
             continue;
         if (prt_view_broadcast(mask, (uint32_t)v->type->rank, v->type->dims, &view) &&
@@ -153,7 +166,7 @@ static prt_value *through_where(prt_scores *s, const prt_value *v)
     const bool inverted = !prt_view_number(op, 2, &s->fill);
     prt_value *from = prt_op_input(op, inverted ? 2 : 1);
     if ((inverted && !prt_view_number(op, 1, &s->fill)) || isnan(s->fill) || s->scale != 1.0 ||
-        has_views(s) || from->type != v->type || !prt_view_is_static(cond) ||
+        has_views(s) || from->type != v->type || !is_settled(cond) ||
         cond->type->dtype != PRT_DTYPE_bool ||
         !prt_view_broadcast(cond, (uint32_t)v->type->rank, v->type->dims, &view))
         return NULL;
@@ -164,7 +177,7 @@ static prt_value *through_where(prt_scores *s, const prt_value *v)
 static prt_value *through_reshape(prt_scores *s, const prt_value *v)
 {
     prt_value *from = prt_op_input(v->def, 0);
-    if (!prt_view_is_static(from) || from->type->rank > PRT_MAX_RANK)
+    if (!is_settled(from) || from->type->rank > PRT_MAX_RANK)
         return NULL;
     /* Causal is said of the last two dims. */
     const int32_t r = from->type->rank, n = v->type->rank;
@@ -189,7 +202,7 @@ static prt_value *through(prt_scores *s, const prt_value *v)
         return through_where(s, v);
     if (is_reshape(op))
         return through_reshape(s, v);
-    if (!is_factor(op, &by, &slot) || prt_op_input(op, slot)->type != v->type)
+    if (!prt_scores_factor(op, &by, &slot) || prt_op_input(op, slot)->type != v->type)
         return NULL;
     s->scale *= by;
     return prt_op_input(op, slot);
@@ -221,12 +234,12 @@ bool prt_scores_match(const prt_op *softmax, prt_scores *out)
     const prt_value *v = prt_op_input(softmax, 0);
     const prt_type *type = v->type;
     *out = (prt_scores){ .scale = 1.0 };
-    if (!prt_view_is_static(v) || type->rank < 2 || type->rank > 4 ||
+    if (!is_settled(v) || type->rank < 2 || type->rank > 4 ||
         (axis != -1 && axis != type->rank - 1) || !leads_back(v, 0))
         return false;
     for (uint32_t i = 0; i < MOST_STEPS && !prt_op_is(v->def, PRT_OP_matmul); i++) {
         v = through(out, v);
-        if (v == NULL || v->def == NULL || !prt_value_used_once(v) || !prt_view_is_static(v))
+        if (v == NULL || v->def == NULL || !prt_value_used_once(v) || !is_settled(v))
             return false;
     }
     out->product = v->def;

@@ -20,4 +20,7 @@ typedef struct prt_scores {
 /* softmax(scale * product + masks) along the keys, read by nobody else on the way. */
 bool prt_scores_match(const prt_op *softmax, prt_scores *out);
 
+/* The factor of Mul and Div, and the input that it is for. */
+bool prt_scores_factor(const prt_op *op, double *by, uint32_t *slot);
+
 #endif

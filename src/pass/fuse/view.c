@@ -70,6 +70,8 @@ bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims)
         const uint32_t first = to;
         int64_t have = old[at], want = dims[to++], step = by[at];
         for (at++; have != want;) {
+            if (!prt_dim_is_number(have) || !prt_dim_is_number(want))
+                return false;
             if (have < want && at < n) {
                 if (step != by[at] * old[at])
                     return false;
@@ -90,10 +92,29 @@ bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims)
     return true;
 }
 
+/* As prt_view_whole, with a last dim that is an expression. */
+static bool whole_open(prt_value *value, prt_view *out)
+{
+    const prt_type *type = value->type;
+    if (!prt_type_is_tensor(type) || type->rank < 1 || type->rank > PRT_MAX_RANK ||
+        !prt_dim_is_expr(type->dims[type->rank - 1]))
+        return false;
+    *out = (prt_view){ .value = value, .rank = (uint32_t)type->rank, .scale = 1.0 };
+    for (uint32_t i = 0; i < out->rank; i++) {
+        out->dims[i] = type->dims[i];
+        out->steps[i] = i + 1 == out->rank ? 1 : i + 2 == out->rank ? PRT_VIEW_OPEN : 0;
+        if (i + 1 < out->rank && (!prt_dim_is_number(out->dims[i]) ||
+                                     (i + 2 < out->rank && out->dims[i] != 1)))
+            return false;
+    }
+    return true;
+}
+
 bool prt_view_broadcast(const prt_value *value, uint32_t rank, const int64_t *dims, prt_view *out)
 {
     prt_view whole;
-    if (!prt_view_whole((prt_value *)(uintptr_t)value, &whole) || whole.rank > rank)
+    prt_value *from = (prt_value *)(uintptr_t)value;
+    if ((!prt_view_whole(from, &whole) && !whole_open(from, &whole)) || whole.rank > rank)
         return false;
     *out = whole;
     out->rank = rank;

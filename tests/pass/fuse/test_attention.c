@@ -120,6 +120,39 @@ START_TEST(the_cache_is_written_once)
 }
 END_TEST
 
+/* As many rows in the cache as a run has; masks that grow with it. */
+#define OPEN                                                                                       \
+    INPUTS HEADS "p = input f32[2,3,n,4]\nr = input f32[2,3,n,4]\n"                                \
+    "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=-2}\nvj = concat r vt {axis=2}\n"
+#define OPEN_RESULT "w = softmax m\no = matmul w vj\ny = transpose o {perm=[0,2,1,3]}\n"
+#define GROWN "ka = input f32[1,1,5,n]\nkb = input f32[1,1,5,5]\nmk = concat ka kb {axis=3}\n"
+
+START_TEST(the_past_may_be_open)
+{
+    static const char *const graphs[] = {
+        OPEN "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\n" OPEN_RESULT
+        "return y, kj, vj\n",
+        OPEN GROWN "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n"
+        OPEN_RESULT "return y, kj\n",
+        /* a factor on the keys, before they are turned or after; Where */
+        OPEN GROWN "c = const f32[] {0.5}\nks = mul kj c\nkt = transpose ks {perm=[0,1,3,2]}\n"
+        "z = const f32[] {0}\nkeep = greater mk z\nlow = const f32[] {-10}\ns = matmul qt kt\n"
+        "m = where keep s low\n" OPEN_RESULT "return y\n",
+        OPEN "ka = input f32[n]\nkb = input f32[5]\nmk = concat ka kb {axis=0}\n"
+        "c = const f32[] {4}\nkt = transpose kj {perm=[0,1,3,2]}\nks = div kt c\n"
+        "s = matmul qt ks\nm = add s mk\n" OPEN_RESULT "return y, vj\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        prt_graph *g = graph_from_text(graphs[i]);
+        ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
+        ck_assert_msg(has(g, "sizes=[2,3,3,5,-1,5,4,4]") && !has(g, "softmax"), "%s",
+            graph_text(g));
+        module_free(g);
+        assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
+    }
+}
+END_TEST
+
 START_TEST(an_open_mask_is_none)
 {
     prt_graph *g = graph_from_text(INPUTS HEADS KEYS
@@ -161,6 +194,15 @@ START_TEST(other_things_stay)
         "q = input f32[3,5,4]\nk = input f32[1,5,4]\nv = input f32[3,5,4]\n"
         "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\n"
         "return y\n",
+        /* an open past with a mask whose rows are open too, or by heads; values with a factor */
+        OPEN "ka = input f32[1,1,h,n]\nkb = input f32[1,1,h,5]\nmk = concat ka kb {axis=3}\n"
+        "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
+        "return y\n",
+        OPEN "ka = input f32[1,3,5,n]\nkb = input f32[1,3,5,5]\nmk = concat ka kb {axis=3}\n"
+        "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
+        "return y\n",
+        OPEN "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\n"
+        "c = const f32[] {2}\nvs = mul vj c\ny = matmul w vs\nreturn y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
@@ -171,4 +213,4 @@ START_TEST(other_things_stay)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, forms, the_cache_is_written_once,
-    an_open_mask_is_none, other_things_stay)
+    the_past_may_be_open, an_open_mask_is_none, other_things_stay)
