@@ -555,8 +555,8 @@ START_TEST(texts_are_read)
     ck_assert_int_eq(parse("12"), 12);
     ck_assert_int_eq(parse(text(sub(mul(add(s, t), 3), quot(h, 2)))),
         sub(mul(add(s, t), 3), quot(h, 2)));
-    static const char *const others[] = { "", " ", "u", "s + u", "s +", "s t", "seq-len", "(s", "s)",
-        "s % 2", "2s", "s//0", "99999999999", "s.shape", "-s", "s ** 2", "max(s, t)" };
+    static const char *const others[] = { "", " ", "u", "s + u", "s +", "s t", "seq-len", "(s",
+        "s)", "s % 2", "2s", "s//0", "99999999999", "s.shape", "-s", "s ** 2", "max(s, t)" };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         ck_assert_msg(parse(others[i]) == PRT_DIM_UNKNOWN, "'%s'", others[i]);
     char deep[256];
