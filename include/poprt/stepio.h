@@ -72,6 +72,27 @@ POPRT_API poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot,
     const poprt_tensor *keys, const poprt_tensor *values);
 
 /*
+ * Binds an input and an output that is this input with more rows (the past keys of an attention and
+ * the present ones) to one piece of memory, a cache: `room` describes all of it, [..., most rows,
+ * size], of which the first `rows` rows are the input. A run puts the output there and from then on
+ * its rows are the input of the next run, so that a loop that writes token after token binds its
+ * caches once. Attentions whose past is read by them alone (fused_attention in `poprt inspect
+ * --steps`, Attention, GroupQueryAttention) write the new rows only, at their places; any other
+ * output is copied into the cache.
+ *
+ * An output with more rows than there is room for fails the run with POPRT_E_ARG. After a run that
+ * failed the first `rows` rows are as they were. To go back bind again, with fewer rows; binding
+ * anything else to one of the two unbinds both. poprt_stepio_output has no answer for such an
+ * output: its rows are in the cache.
+ */
+POPRT_API poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input,
+    const char *output, const poprt_tensor *room, int64_t rows);
+
+/* How many rows of the cache that is bound to an input the next run reads. */
+POPRT_API poprt_status poprt_stepio_cache_rows(const poprt_stepio *io, const char *input,
+    int64_t *rows);
+
+/*
  * After a run: the output in `slot`, wherever it lies. Valid until the next run of the session or,
  * for bound buffers, as long as those. For sequences, optionals and maps use the calls below.
  */

@@ -13,6 +13,9 @@ struct prt_tensor {
     int32_t kind;  /* prt_value_kind: TENSOR, SEQUENCE, OPTIONAL, MAP, or ABSENT */
     int32_t dtype; /* element type; of the items for sequences and optionals; key type for maps */
     uint32_t rank;
+    uint32_t room; /* of a cache [..., rows, size] that leaves some free: from one head to the next
+                    * there are so many rows; 0: as many as there are. Only operators that know
+                    * caches get such tensors (runtime/cache.c) */
     int64_t dims[PRT_MAX_RANK];
     void *data;   /* elements; poprt_string[] for strings */
     size_t size;  /* bytes at `data` for tensors */

@@ -150,6 +150,7 @@ typedef struct prt_slot {
     bool bound;
     uint32_t graph; /* of fused models: the one it belongs to, else PRT_NO_GRAPH */
     prt_tensor value; /* what was bound; outputs: where the result shall go */
+    uint32_t partner; /* of a cache (`value.room` is not 0): the slot that has the same memory */
 } prt_slot;
 
 struct poprt_stepio {

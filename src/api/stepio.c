@@ -80,12 +80,20 @@ static poprt_status fail_slot(const poprt_stepio *io, size_t slot)
         io->n_in + io->n_out);
 }
 
-/* Items of an earlier sequence binding. */
-static void free_items(const poprt_stepio *io, prt_slot *slot)
+/* Items of an earlier sequence binding go with it. */
+static void clear(const poprt_stepio *io, prt_slot *slot)
 {
     prt_mem_free(io->allocator, slot->value.items);
     slot->value = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
     slot->bound = false;
+}
+
+void prt_slot_clear(const poprt_stepio *io, size_t slot)
+{
+    prt_slot *s = &io->slots[slot];
+    if (s->value.room != 0)
+        clear(io, &io->slots[s->partner]);
+    clear(io, s);
 }
 
 /* Fused models: room for the largest input, which stands for any that is not given. */
@@ -170,7 +178,7 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
         return prt_fail(POPRT_E_STATE, name_of(s), "this StepIO gets its tensors from callbacks");
     const bool is_input = slot < io->n_in;
     if (tensor == NULL || (!is_input && tensor->data == NULL && tensor->size == 0)) {
-        free_items(io, s);
+        prt_slot_clear(io, (size_t)(s - io->slots));
         return POPRT_OK;
     }
     if (s->type->kind != PRT_VALUE_TENSOR && s->type->kind != PRT_VALUE_UNKNOWN)
@@ -181,7 +189,7 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
     prt_tensor value = { .kind = PRT_VALUE_ABSENT };
     PRT_TRY(is_input ? prt_slot_import(s, s->type, tensor, &value)
                      : prt_slot_import_room(s, tensor, &value));
-    free_items(io, s);
+    prt_slot_clear(io, (size_t)(s - io->slots));
     s->value = value;
     s->bound = true;
     return POPRT_OK;
@@ -267,7 +275,7 @@ poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const pop
             return status;
         }
     }
-    free_items(io, s);
+    prt_slot_clear(io, (size_t)(s - io->slots));
     s->value = wrap_items(&shape, items, count, present != 0);
     s->bound = true;
     return POPRT_OK;
@@ -313,7 +321,7 @@ poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot, const poprt_te
     if (items == NULL)
         return POPRT_E_NOMEM;
     *items = value;
-    free_items(io, s);
+    prt_slot_clear(io, (size_t)(s - io->slots));
     s->value = (prt_tensor){ .kind = PRT_VALUE_MAP, .dtype = key.dtype, .data = key.data,
         .count = (size_t)key.dims[0], .items = items };
     s->bound = true;

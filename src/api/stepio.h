@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stepio.h — between the two halves of StepIO: binding (stepio.c) and running (stepio_run.c). */
+/* stepio.h — between the parts of StepIO: binding (stepio.c, stepio_cache.c) and running
+ * (stepio_run.c). */
 #ifndef PRT_API_STEPIO_H
 #define PRT_API_STEPIO_H
 
@@ -12,5 +13,8 @@ poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const p
 
 /* Where an output shall go: any room; the run checks that it is enough. */
 poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from, prt_tensor *out);
+
+/* Nothing is bound any more, also to the slot that a cache was bound to with it. */
+void prt_slot_clear(const poprt_stepio *io, size_t slot);
 
 #endif

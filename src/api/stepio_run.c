@@ -165,11 +165,26 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
     return POPRT_OK;
 }
 
+/* What a run gave is in the cache: the next one reads it. */
+static void grow_caches(poprt_stepio *io)
+{
+    for (size_t i = 0; i < io->n_in; i++) {
+        prt_slot *slot = &io->slots[i];
+        if (slot->value.room != 0 && takes_part(io, slot)) {
+            const prt_tensor *result = &io->out[slot->partner - io->n_in];
+            memcpy(slot->value.dims, result->dims, slot->value.rank * sizeof(int64_t));
+        }
+    }
+}
+
 void prt_stepio_end(poprt_stepio *io, poprt_status status)
 {
     io->ran = status == POPRT_OK;
-    if (!io->with_callbacks)
+    if (!io->with_callbacks) {
+        if (io->ran)
+            grow_caches(io);
         return;
+    }
     const poprt_stepio_callbacks *cb = &io->callbacks;
     for (size_t i = 0; i < io->n_in; i++)
         if (io->slots[i].bound && cb->in_complete != NULL)
@@ -196,6 +211,10 @@ static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_ten
     if (!takes_part(io, &io->slots[slot]))
         return prt_fail(POPRT_E_STATE, name_of(&io->slots[slot]),
             "belongs to another graph than the last run's, which was graph %u", io->graph);
+    if (io->slots[slot].value.room != 0)
+        return prt_fail(POPRT_E_STATE, name_of(&io->slots[slot]),
+            "is in the cache that was bound with input '%.200s'",
+            name_of(&io->slots[io->slots[slot].partner]));
     *out = &io->out[slot - io->n_in];
     return POPRT_OK;
 }

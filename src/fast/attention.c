@@ -81,7 +81,8 @@ static void find_parts(item *it)
     it->total = it->parts[0].rows + it->parts[1].rows;
 }
 
-/* Rows of both parts behind each other. What is large goes past the caches. */
+/* Rows of both parts behind each other, but for those that are there already. What is large goes
+ * past the caches. */
 static void join(const item *it, bool values, size_t size, float *to)
 {
     const size_t all = it->j->m->k.heads * it->total * size;
@@ -89,7 +90,9 @@ static void join(const item *it, bool values, size_t size, float *to)
         const part *one = &it->parts[p];
         const float *from = values ? one->v : one->k;
         const size_t row = values ? one->v_row : one->k_row, count = one->rows * size;
-        if (row == size && all >= LARGE)
+        if (row == size && from == to)
+            (void)0;
+        else if (row == size && all >= LARGE)
             it->j->kern->attend.put_away(count, from, to);
         else if (row == size && count != 0)
             memcpy(to, from, count * sizeof(float));

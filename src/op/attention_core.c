@@ -12,7 +12,7 @@ prt_heads prt_heads_split(const prt_tensor *t)
     h = (prt_heads){ .dtype = t->dtype, .data = t->data, .heads = (size_t)t->dims[1],
         .rows = (size_t)t->dims[2], .size = (size_t)t->dims[3] };
     h.row = h.size;
-    h.head = h.rows * h.size;
+    h.head = (t->room != 0 ? t->room : h.rows) * h.size;
     h.batch = h.heads * h.head;
     return h;
 }
@@ -41,7 +41,8 @@ static void join_rows(const prt_attention *s, const prt_heads *past, const prt_h
         double *row = to + r * size;
         prt_reals_load(from->dtype, from->data,
             prt_heads_at(from, batch, head, r < s->past ? r : r - s->past), 1, size, row);
-        if (present->data != NULL && r >= leave && r - leave < present->rows)
+        if (present->data != NULL && r >= leave && r - leave < present->rows &&
+            !(r < s->past && leave == 0 && present->data == past->data))
             prt_reals_store(present->dtype, present->data,
                 prt_heads_at(present, batch, head, r - leave), 1, size, row);
     }

@@ -19,7 +19,8 @@ typedef struct prt_heads {
     size_t heads, rows, size;
 } prt_heads;
 
-/* [batch, heads, rows, size]; NULL gives an absent one. */
+/* [batch, heads, rows, size], maybe with room for more; NULL gives an absent one. The present may
+ * lie where the past does, with as much room. */
 prt_heads prt_heads_split(const prt_tensor *t);
 /* [batch, rows, heads * size]; `heads` is not 0 and divides the last dim. */
 prt_heads prt_heads_joined(const prt_tensor *t, size_t heads);

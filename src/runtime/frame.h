@@ -69,6 +69,12 @@ typedef struct prt_counted {
     size_t total; /* only the session's running thread allocates */
 } prt_counted;
 
+/* An input that one step alone reads, as the past of what it makes: an output. */
+typedef struct prt_append {
+    uint32_t output; /* UINT32_MAX: none */
+    const prt_frame_step *step;
+} prt_append;
+
 struct prt_session {
     prt_program *program;
     prt_counted memory;
@@ -83,7 +89,8 @@ struct prt_session {
     int64_t *fixed;          /* symbols fixed at creation, by expression index; else UNKNOWN */
     int64_t *bound;          /* symbols as the inputs of a run give them */
     bool resolved;           /* frames fit dim_values */
-    prt_arena **staging;     /* copies of misaligned inputs, by input */
+    prt_append *appends;     /* by input */
+    prt_arena **staging;     /* copies of misaligned inputs and of caches, by input */
     prt_arena **results;     /* memory of outputs that the caller gave none for, by output */
     prt_shape *infer_shapes; /* room for one step's inference */
     prt_content *infer_content;
@@ -118,6 +125,20 @@ prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step);
 /* settle.c: which steps of the resolved frames have final shapes; refuses steps whose shapes cannot
  * be those of their operator. */
 poprt_status prt_frames_settle(prt_session *s);
+
+/* cache.c: an input and an output in one piece of memory that leaves room (prt_tensor's `room`). */
+void prt_cache_find(prt_session *s);
+/* These two tensors are one cache, whose step writes new rows behind those that it reads. */
+bool prt_cache_appends(const prt_session *s, uint32_t input, const prt_tensor *in, uint32_t output,
+    const prt_tensor *out);
+/* The rows of a cache without gaps. */
+void prt_cache_gather(const prt_tensor *t, void *to);
+/* A value fits into a cache, whose dims but for that of the rows are its own; else an error naming
+ * `name`. */
+poprt_status prt_cache_check(const prt_tensor *t, const prt_tensor *cache, const char *name);
+/* A value into a cache; `out` is the value there. */
+poprt_status prt_cache_scatter(const prt_tensor *t, const prt_tensor *cache, const char *name,
+    prt_tensor *out);
 
 /* move.c: views and joins, which move bytes at most. */
 /* Outputs of a step whose shapes are known, by input 0. False, and nothing done, when some output

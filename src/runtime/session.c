@@ -86,16 +86,18 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     s->replaced = PRT_NEW_N(s->arena, bool, p->n_constants);
     s->updates = PRT_NEW_N(s->arena, prt_blob *, p->n_constants);
     s->updated = PRT_NEW_N(s->arena, bool, p->n_constants);
+    s->appends = PRT_NEW_N(s->arena, prt_append, p->n_inputs);
     s->staging = PRT_NEW_N(s->arena, prt_arena *, p->n_inputs);
     s->results = PRT_NEW_N(s->arena, prt_arena *, p->n_outputs);
     if (s->weights == NULL || s->replaced == NULL || s->updates == NULL || s->updated == NULL ||
-        s->staging == NULL || s->results == NULL)
+        s->appends == NULL || s->staging == NULL || s->results == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < p->n_constants; i++)
         if ((s->weights[i] = prt_blob_retain(prt_program_weight(p, i))) == NULL)
             return POPRT_E_NOMEM;
     PRT_TRY(fix_dims(s, o));
     PRT_TRY(prt_frames_create(s));
+    prt_cache_find(s);
     /* Without open symbols everything is planned now; else with the first inputs. */
     for (uint32_t i = 0; i < p->n_inputs; i++)
         if (is_open(s, p->inputs[i].type))
@@ -211,7 +213,8 @@ static bool is_ready(const prt_tensor *t, const prt_tensor *expected)
 }
 
 /* The input as the run uses it: in place, or copied to where its elements are aligned. */
-static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor *t, prt_tensor *to)
+static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor *t, bool in_place,
+    prt_tensor *to)
 {
     const char *name = s->program->inputs[index].name.data;
     *to = *t;
@@ -219,19 +222,40 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
         return POPRT_OK;
     if (t->rank > PRT_MAX_RANK || !prt_tensor_init(to, t->dtype, t->rank, t->dims, t->data))
         return prt_fail(POPRT_E_SHAPE, name, "input has an impossible shape or type");
+    to->room = t->room;
     if (t->size < to->size || (t->data == NULL && to->size != 0))
         return prt_fail(POPRT_E_ARG, name, "input has %zu bytes where its shape needs %zu", t->size,
             to->size);
-    if (is_aligned(t))
+    if (is_aligned(t) && in_place)
         return POPRT_OK;
     if (s->staging[index] == NULL)
         PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->staging[index]));
     prt_arena_reset(s->staging[index]);
-    to->data = prt_arena_copy(s->staging[index], t->data, to->size);
-    return to->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    to->data = prt_arena_alloc_raw(s->staging[index], to->size);
+    if (to->data == NULL)
+        return POPRT_E_NOMEM;
+    to->room = 0;
+    if (t->room != 0) {
+        PRT_TRY(prt_cache_check(to, t, name));
+        prt_tensor from = *to;
+        from.data = t->data;
+        from.room = t->room;
+        prt_cache_gather(&from, to->data);
+    } else if (to->size != 0) {
+        memcpy(to->data, t->data, to->size);
+    }
+    return POPRT_OK;
 }
 
-static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
+/* An input that is used where it lies: no cache, or one that its output may take. */
+static bool stays(const prt_session *s, uint32_t index, const prt_tensor *in, const prt_tensor *out)
+{
+    const uint32_t o = s->appends[index].output;
+    return in->room == 0 || (o != UINT32_MAX && is_aligned(in) &&
+        prt_cache_appends(s, index, in, o, &out[o]));
+}
+
+static poprt_status bind_inputs(prt_session *s, const prt_tensor *in, const prt_tensor *out)
 {
     const prt_program *p = s->program;
     const size_t n_dims = prt_dims_count(p->dims);
@@ -260,12 +284,14 @@ static poprt_status bind_inputs(prt_session *s, const prt_tensor *in)
     for (uint32_t i = 0; i < p->n_inputs; i++) {
         const uint32_t buffer = f->block->inputs[i];
         prt_tensor staged;
-        if (is_ready(&in[i], &f->expected[buffer])) {
+        const bool in_place = stays(s, i, &in[i], out);
+        if (in_place && is_ready(&in[i], &f->expected[buffer])) {
             f->values[buffer] = f->expected[buffer];
             f->values[buffer].data = in[i].data;
+            f->values[buffer].room = in[i].room;
             continue;
         }
-        PRT_TRY(stage_input(s, i, &in[i], &staged));
+        PRT_TRY(stage_input(s, i, &in[i], in_place, &staged));
         prt_tensor expected = f->expected[buffer];
         if (p->inputs[i].any_shape)
             expected.rank = UINT32_MAX;
@@ -293,19 +319,26 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
     const uint32_t buffer = f->block->outputs[i];
     const bool direct = f->block->buffers[buffer].space == PRT_SPACE_OUTPUT &&
         f->block->buffers[buffer].ref == i && prt_frame_is_final(&f->expected[buffer]);
-    if (wanted->kind == PRT_VALUE_TENSOR)
-        for (uint32_t k = 0; k < p->n_inputs; k++)
-            if (lies_in(&in[k], wanted->data, wanted->size))
-                return prt_fail(POPRT_E_ARG, p->outputs[i].name.data,
-                    "output buffer overlaps input '%.100s'", p->inputs[k].name.data);
+    bool appends = false;
+    for (uint32_t k = 0; wanted->kind == PRT_VALUE_TENSOR && k < p->n_inputs; k++) {
+        if (wanted->room != 0 && wanted->room == in[k].room && wanted->data == in[k].data)
+            appends = appends || prt_cache_appends(s, k, &in[k], i, wanted);
+        else if (lies_in(&in[k], wanted->data, wanted->size))
+            return prt_fail(POPRT_E_ARG, p->outputs[i].name.data,
+                "output buffer overlaps input '%.100s'", p->inputs[k].name.data);
+    }
     if (!direct)
         return POPRT_OK;
     prt_tensor *value = &f->values[buffer];
     *value = f->expected[buffer];
     const size_t element = (prt_dtype_bits(value->dtype) + 7) / 8;
+    if (wanted->room != 0)
+        PRT_TRY(prt_cache_check(value, wanted, p->outputs[i].name.data));
     if (wanted->kind == PRT_VALUE_TENSOR && wanted->size >= value->size && wanted->data != NULL &&
+        (wanted->room == 0 || appends) &&
         (uintptr_t)wanted->data % (element < 16 ? element : 8) == 0) {
         value->data = f->planned[buffer] = wanted->data;
+        value->room = wanted->room;
         return POPRT_OK;
     }
     if (s->results[i] == NULL)
@@ -333,6 +366,8 @@ static poprt_status give_result(prt_session *s, uint32_t i, prt_tensor *out)
         return prt_fail(POPRT_E_ARG, name,
             "strings, sequences and optionals cannot be written to a buffer; leave the output "
             "unbound");
+    if (wanted.room != 0)
+        return prt_cache_scatter(value, &wanted, name, out);
     if (wanted.dtype != value->dtype)
         return prt_fail(POPRT_E_TYPE, name, "output is %s, the buffer is for %s",
             prt_dtype_of(value->dtype)->name, prt_dtype_of(wanted.dtype)->name);
@@ -362,7 +397,7 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
     const prt_program *p = s->program;
     poprt_status status = prt_session_apply_updates(s);
     if (status == POPRT_OK)
-        status = bind_inputs(s, in);
+        status = bind_inputs(s, in, out);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = place_result(s, i, in, &out[i]);
     prt_frame_place_parts(&s->frames[0]);

@@ -44,6 +44,10 @@ void prt_session_release(prt_session *session);
  * place when aligned to its element size, else copied. `out[i]` on entry is either kind ABSENT (the
  * session provides memory) or a tensor with data and size where the result is to go (dims are
  * ignored; too small a size is POPRT_E_ARG); on return it describes the result.
+ *
+ * An input and an output may be a cache, both with the same `data` and the same `room` (tensor.h)
+ * and dims that are those of the cache but for the rows, and a `size` that is all of it: the output
+ * is written over the input, whose rows it has room for.
  */
 poprt_status prt_session_run(prt_session *session, const prt_tensor *in, prt_tensor *out);
 

@@ -253,7 +253,7 @@ static poprt_status count_rows(prt_eval *c, prt_attention *s, state *st)
     st->length = length;
     st->offset = offset;
     s->past_rows = past;
-    s->leave = leave;
+    s->leave = sliding ? leave : NULL;
     return POPRT_OK;
 }
 

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stepio_cache.c — caches: an input and an output bound to one piece of memory, of which the input
+ * is the first rows; what a run gives is the input of the next.
+ */
+#include "api/stepio.h"
+
+static poprt_status find_slot(const poprt_stepio *io, const char *name, size_t first, size_t end,
+    size_t *out)
+{
+    for (*out = first; *out < end; ++*out)
+        if (prt_str_is(io->slots[*out].name, name))
+            return POPRT_OK;
+    return prt_fail(POPRT_E_NOT_FOUND, name, "there is no %s of this name",
+        first == 0 ? "input" : "output");
+}
+
+/* The memory has room for `rows` of what the slot is, and is all there. */
+static poprt_status check_room(const prt_slot *slot, const poprt_tensor *room, int64_t rows,
+    prt_tensor *whole)
+{
+    const char *name = slot->name.data;
+    if (room->rank < 2 || room->rank > PRT_MAX_RANK || room->dims == NULL)
+        return prt_fail(POPRT_E_SHAPE, name,
+            "a cache has dimensions [..., rows, size]; %u are given", room->rank);
+    if (prt_dtype_bits(room->dtype) < 8 || room->dtype == PRT_DTYPE_string)
+        return prt_fail(POPRT_E_UNSUPPORTED, name, "a cache of %s",
+            poprt_dtype_name(room->dtype));
+    for (uint32_t i = 0; i < room->rank; i++)
+        if (room->dims[i] < 0)
+            return prt_fail(POPRT_E_ARG, name, "dimension %u is negative", i);
+    const int64_t most = room->dims[room->rank - 2];
+    if (most < 1 || most > UINT32_MAX || rows < 0 || rows > most)
+        return prt_fail(POPRT_E_ARG, name, "%lld rows in a cache of %lld", (long long)rows,
+            (long long)most);
+    if (!prt_tensor_init(whole, room->dtype, room->rank, room->dims, room->data))
+        return prt_fail(POPRT_E_ARG, name, "the cache's size does not fit in memory");
+    if (whole->size != 0 && (room->data == NULL || room->size < whole->size))
+        return prt_fail(POPRT_E_ARG, name, "needs %zu bytes, %zu are bound", whole->size,
+            room->data != NULL ? room->size : 0);
+    return POPRT_OK;
+}
+
+/* As many rows as there may be, an output fits in. */
+static poprt_status check_output(const prt_slot *slot, const prt_tensor *whole)
+{
+    const prt_type *type = slot->type;
+    const char *name = slot->name.data;
+    if (type->kind != PRT_VALUE_TENSOR)
+        return prt_fail(POPRT_E_TYPE, name, "is not a tensor: it cannot be a cache");
+    if (type->dtype != PRT_DTYPE_undefined && type->dtype != whole->dtype)
+        return prt_fail(POPRT_E_TYPE, name, "is %s, a cache of %s is bound",
+            poprt_dtype_name(type->dtype), poprt_dtype_name(whole->dtype));
+    if (type->rank >= 0 && (uint32_t)type->rank != whole->rank)
+        return prt_fail(POPRT_E_SHAPE, name, "has %d dimensions, a cache of %u is bound",
+            type->rank, whole->rank);
+    for (uint32_t i = 0; type->rank >= 0 && i < whole->rank; i++) {
+        const int64_t dim = type->dims[i], have = whole->dims[i];
+        if (prt_dim_is_number(dim) && (i + 2 == whole->rank ? dim > have : dim != have))
+            return prt_fail(POPRT_E_SHAPE, name, "dimension %u is %lld, the cache's is %lld", i,
+                (long long)dim, (long long)have);
+    }
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_bind_cache(poprt_stepio *io, const char *input, const char *output,
+    const poprt_tensor *room, int64_t rows)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(input);
+    PRT_REQUIRE(output);
+    PRT_REQUIRE(room);
+    size_t in, out;
+    int64_t dims[PRT_MAX_RANK];
+    prt_tensor whole, value;
+    PRT_TRY(find_slot(io, input, 0, io->n_in, &in));
+    PRT_TRY(find_slot(io, output, io->n_in, io->n_in + io->n_out, &out));
+    if (io->with_callbacks)
+        return prt_fail(POPRT_E_STATE, input, "this StepIO gets its tensors from callbacks");
+    PRT_TRY(check_room(&io->slots[in], room, rows, &whole));
+    PRT_TRY(check_output(&io->slots[out], &whole));
+    memcpy(dims, room->dims, room->rank * sizeof(int64_t));
+    dims[room->rank - 2] = rows;
+    poprt_tensor now = *room;
+    now.dims = dims;
+    PRT_TRY(prt_slot_import(&io->slots[in], io->slots[in].type, &now, &value));
+    prt_slot_clear(io, in);
+    prt_slot_clear(io, out);
+    value.size = whole.size;
+    value.room = (uint32_t)room->dims[room->rank - 2];
+    io->slots[in].value = value;
+    io->slots[out].value = whole;
+    io->slots[out].value.room = value.room;
+    io->slots[in].bound = io->slots[out].bound = true;
+    io->slots[in].partner = (uint32_t)out;
+    io->slots[out].partner = (uint32_t)in;
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_cache_rows(const poprt_stepio *io, const char *input, int64_t *rows)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(input);
+    PRT_REQUIRE(rows);
+    size_t in;
+    PRT_TRY(find_slot(io, input, 0, io->n_in, &in));
+    const prt_tensor *value = &io->slots[in].value;
+    if (value->room == 0)
+        return prt_fail(POPRT_E_STATE, input, "no cache is bound to this input");
+    *rows = value->dims[value->rank - 2];
+    return POPRT_OK;
+}
