@@ -192,36 +192,67 @@ static void run_largest(size_t n, size_t taps, const float *const *from, float *
     }
 }
 
-static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y)
+/* Bytes that a matrix is fetched ahead, where it is as large. */
+enum { ROWS_FAR = 8192, ROWS_LINE = 64 };
+
+/* What is read a while after `count` floats at `at` of the `all` floats of b; then `next` follows.
+ * Not inlined it would be nothing to gcc: fetches have no effect. */
+__attribute__((always_inline)) static inline void fetch_far(const float *b, size_t at, size_t count, size_t all, const void *next)
 {
+    const size_t far = at * sizeof(float) + ROWS_FAR, end = all * sizeof(float);
+    const char *from = far < end ? (const char *)b + far : (const char *)next + (far - end);
+    for (size_t i = 0; i < count * sizeof(float); i += ROWS_LINE)
+        __builtin_prefetch(from + i, 0, 3);
+}
+
+static bool is_far(size_t columns, size_t rows, size_t stride, const void *next)
+{
+    return next != NULL && columns == stride && rows * columns * sizeof(float) >= ROWS_FAR;
+}
+
+static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t stride,
+    const void *next, float *y)
+{
+    const bool far = is_far(n, m, stride, next);
     for (size_t j = 0; j < m; j += 4) {
         const size_t rows = m - j < 4 ? m - j : 4;
         const float *row[4];
+        if (far)
+            fetch_far(b, j * n, 4 * n, m * n, next);
         for (size_t r = 0; r < 4; r++)
             row[r] = b + (j + (r < rows ? r : 0)) * stride;
         vf s[4] = { v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f) };
         size_t i = 0;
         for (; i + VL <= n; i += VL) {
             const vf x = LOAD(a);
+            PRT_UNROLL(4)
             for (size_t r = 0; r < 4; r++)
                 s[r] = v_fma(x, LOAD(row[r]), s[r]);
         }
-        if (i < n)
+        if (i < n) {
+            PRT_UNROLL(4)
             for (size_t r = 0; r < 4; r++)
                 s[r] = v_fma(LOAD_REST(a), LOAD_REST(row[r]), s[r]);
-        for (size_t r = 0; r < rows; r++)
-            y[j + r] = v_sum(s[r]);
+        }
+        PRT_UNROLL(4)
+        for (size_t r = 0; r < 4; r++)
+            if (r < rows)
+                y[j + r] = v_sum(s[r]);
     }
 }
 
 /* Four rows of b at a time pass over y, which stays in the first cache level. */
-static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t stride, float *y)
+static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t stride,
+    const void *next, float *y)
 {
+    const bool far = is_far(m, n, stride, next);
     memset(y, 0, m * sizeof(float));
     for (size_t k = 0; k < n; k += 4) {
         const size_t rows = n - k < 4 ? n - k : 4;
         const float *row[4];
         vf x[4];
+        if (far)
+            fetch_far(b, k * m, 4 * m, n * m, next);
         for (size_t r = 0; r < 4; r++) {
             row[r] = b + (k + (r < rows ? r : 0)) * stride;
             x[r] = v_set(r < rows ? a[k + r] : 0.0f);

@@ -35,6 +35,7 @@ typedef struct job {
     size_t most;            /* keys */
     size_t rows, pieces;    /* queries of a block; items of a head */
     size_t stride;          /* of scores */
+    const void *later;      /* what a later step reads; NULL: nothing large */
     bool pack_values;       /* rows of values do not fill whole slices */
 } job;
 
@@ -215,11 +216,25 @@ static void nothing_seen(const item *it, float *y)
         y[d] = it->j->s != NULL ? 0.0f : NAN;
 }
 
+/* The first head of a group reads its keys and values from far away. Behind the values come those
+ * of the next group, or what a later step reads. */
+static const void *next_keys(const item *it)
+{
+    const prt_mha *m = it->j->m;
+    const size_t next = it->head / (m->q.heads / m->k.heads) + 1;
+    if (next < m->k.heads)
+        return row_of(&m->past_k, it->batch, next, 0);
+    if (it->batch + 1 < size_of(it->j, PRT_MHA_batch))
+        return row_of(&m->past_k, it->batch + 1, 0, 0);
+    return it->j->later != NULL ? it->j->later : it->parts[0].v;
+}
+
 static void attend_one(const item *it, size_t i)
 {
     const prt_mha *m = it->j->m;
     const prt_kern_rows *rows = &it->j->kern->rows;
     const size_t seen = seen_by(it, i), wide = m->v.size;
+    const bool far = i == 0 && it->head % (m->q.heads / m->k.heads) == 0;
     float *y = (float *)m->y.data + prt_heads_at(&m->y, it->batch, it->head, i);
     if (seen == 0) {
         nothing_seen(it, y);
@@ -230,7 +245,7 @@ static void attend_one(const item *it, size_t i)
         const part *from = &it->parts[p];
         const size_t left = seen > from->first ? seen - from->first : 0;
         rows->dots(m->q.size, left < from->rows ? left : from->rows, it->query, from->k,
-            from->k_row, it->scores + from->first);
+            from->k_row, far && p == 0 ? from->v : NULL, it->scores + from->first);
     }
     const float weight = weigh(it, i, seen, false, it->scores);
     for (uint32_t p = 0; p < 2; p++) {
@@ -240,7 +255,7 @@ static void attend_one(const item *it, size_t i)
             continue;
         float *to = from->first == 0 ? y : it->query;
         rows->sums(left < from->rows ? left : from->rows, wide, it->scores + from->first, from->v,
-            from->v_row, to);
+            from->v_row, far && p == 0 ? next_keys(it) : NULL, to);
         if (to != y)
             rows->two(PRT_TWO_add, wide, y, 1, to, 1, y);
     }
@@ -368,6 +383,7 @@ poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
 {
     const size_t *s = m->sizes, heads = s[PRT_MHA_batch] * s[PRT_MHA_heads];
     job j = { .kern = k, .m = m, .s = with, .most = s[PRT_MHA_past] + s[PRT_MHA_keys],
+        .later = c->later != NULL ? c->later->data : NULL,
         .pack_values = s[PRT_MHA_wide] % PRT_GEMM_SLICE != 0 };
     if (j.most == 0 || s[PRT_MHA_size] == 0 || s[PRT_MHA_keys] == 0)
         return prt_fast_pass(done);

@@ -91,9 +91,9 @@ static void run_few(const void *user, size_t item, float *scratch)
     for (size_t i = 0; i < f->m; i++) {
         float *y = f->y + i * f->n + from;
         if (f->turned)
-            rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, y);
+            rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, NULL, y);
         else
-            rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, y);
+            rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, NULL, y);
         if (f->bias != NULL)
             rows->two(PRT_TWO_add, n, y, 1, f->bias + from, 1, y);
         if (f->residual != NULL)

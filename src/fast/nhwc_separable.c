@@ -63,7 +63,7 @@ static void add_rows(const band *b, const float *x, size_t row, size_t end)
     const job *j = b->j;
     const size_t channels = j->v.in_c, wide = j->v.out_w;
     for (; row < end; row++, x += wide * channels) {
-        j->kern->rows.sums(wide, channels, j->ones, x, channels, b->sum);
+        j->kern->rows.sums(wide, channels, j->ones, x, channels, NULL, b->sum);
         j->kern->rows.add_to(channels, b->sum, false,
             j->sums + (b->n * j->sevens + row / SHARED) * channels);
     }

@@ -78,7 +78,7 @@ void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, 
         return;
     }
     for (size_t i = 0; i < s->count; i++, x += hidden, y += stride) {
-        n->kern->rows.dots(hidden, p->rows, x, p->r, hidden, add ? s->sums : y);
+        n->kern->rows.dots(hidden, p->rows, x, p->r, hidden, NULL, add ? s->sums : y);
         if (add)
             n->kern->rows.two(PRT_TWO_add, p->rows, y, 1, s->sums, 1, y);
     }
@@ -144,7 +144,7 @@ static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s
     }
     for (size_t b = s->entry; b < s->entry + s->count; b++, y += n->rows) {
         const size_t row = turned ? b * n->seq + s->at : s->at * n->batch + b;
-        n->kern->rows.dots(n->input, n->rows, x + row * n->input, s->side->w, n->input, y);
+        n->kern->rows.dots(n->input, n->rows, x + row * n->input, s->side->w, n->input, NULL, y);
         if (bias != NULL)
             n->kern->rows.two(PRT_TWO_add, n->rows, y, 1, bias, 1, y);
     }
