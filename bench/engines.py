@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 POINTER = c.c_void_p
-LOOP_POPRT, LOOP_ORT, LOOP_OPENVINO = range(3)
+LOOP_POPRT, LOOP_ORT, LOOP_OPENVINO, LOOP_DECODE = range(4)
 DTYPES = {"float32": 1, "int64": 7, "int32": 6, "bool": 9}  # ONNX's numbers
 MOST_SAMPLES = 200000
 
@@ -140,6 +140,68 @@ class Poprt(Engine):
         return out
 
 
+class Decode(c.Structure):
+    _fields_ = [("run", POINTER), ("bind", POINTER), ("bind_cache", POINTER), ("mask", c.c_char_p),
+                ("seen", c.POINTER(Tensor)), ("seen_dims", c.POINTER(c.c_int64)),
+                ("names", c.POINTER(c.c_char_p)), ("rooms", c.POINTER(Tensor)),
+                ("n_caches", c.c_int64), ("first", c.c_int64), ("end", c.c_int64),
+                ("rows", c.c_int64)]
+
+
+class PoprtCache(Poprt):
+    """libpoprt with an input past_X and an output present_X in one piece of memory, which grows by
+    a word from run to run: from some words less than the inputs have to as many more."""
+    AROUND, ROOM = 32, 1024
+
+    def load(self, files, inputs, outputs):
+        super().load(files, inputs, outputs)
+        names = [e["name"] for e in files["inputs"]]
+        pairs = [(i, n, n.replace("past", "present")) for i, n in enumerate(names)
+                 if n.startswith("past_")]
+        self.pasts = [inputs[i] for i, _, _ in pairs]
+        batch, heads, rows, size = self.pasts[0].shape
+        self.caches = [np.zeros((batch, heads, self.ROOM, size), x.dtype) for x in self.pasts]
+        self.fill()
+        self.rooms = (Tensor * len(pairs))(*(
+            Tensor(x.ctypes.data, x.nbytes, dims_of(x), x.ndim, DTYPES[str(x.dtype)])
+            for x in self.caches))
+        self.names = (c.c_char_p * (2 * len(pairs)))(*(
+            n.encode() for _, a, b in pairs for n in (a, b)))
+        self.seen = np.ones((1, self.ROOM), np.int64)
+        dims = dims_of(self.seen)
+        mask = Tensor(self.seen.ctypes.data, 0, dims, 2, DTYPES["int64"])
+        at = lambda f: c.cast(getattr(self.library, f), POINTER)
+        self.past = rows
+        self.decode = Decode(
+            at("poprt_session_run"), at("poprt_stepio_bind"), at("poprt_stepio_bind_cache"),
+            b"attention_mask", c.pointer(mask), dims, self.names, self.rooms, len(pairs),
+            rows - self.AROUND, rows + self.AROUND, rows + self.AROUND)
+        self.call = LoopCall(LOOP_DECODE, None, self.session, self.io,
+                             c.cast(c.pointer(self.decode), POINTER))
+
+    def fill(self):
+        for room, past in zip(self.caches, self.pasts):
+            room[:, :, :past.shape[2]] = past
+
+    def outputs(self):
+        """Of a run with as many words as the inputs have."""
+        self.fill()
+        first, self.decode.first = self.decode.first, self.past
+        self.decode.rows = self.decode.end
+        self.loop(0, least=1)
+        self.decode.first, self.decode.rows = first, self.decode.end
+        found, out = iter(self.caches), []
+        for i, o in enumerate(self.described):
+            if o["name"].startswith("present_"):
+                out.append(next(found)[:, :, :self.past + 1])
+                continue
+            t = Tensor()
+            self.check(self.library.poprt_stepio_output(
+                self.io, c.c_size_t(len(self.inputs) + i), c.byref(t)))
+            out.append(np.frombuffer(c.string_at(t.data, t.size), o["dtype"]).reshape(o["shape"]))
+        return out
+
+
 class PoprtOnnx(Poprt):
     """libpoprt from ONNX, compiled in the process that runs it."""
     name = "libpoprt, compiled here"
@@ -204,6 +266,10 @@ class Ort(Engine):
 
 
 # ---------------------------------------------------------------- OpenVINO
+class Shape(c.Structure):
+    _fields_ = [("rank", c.c_int64), ("dims", c.POINTER(c.c_int64))]
+
+
 class OpenVino(Engine):
     """OpenVINO with one stream; float32, where its default on some processors is bfloat16."""
     name = "OpenVINO"
@@ -239,8 +305,10 @@ class OpenVino(Engine):
         self.request = self.make("ov_compiled_model_create_infer_request", compiled)
         self.described = outputs
         for i, x in enumerate(inputs):
-            data, size = self.bytes_of(self.make("ov_infer_request_get_input_tensor_by_index",
-                                                 self.request, c.c_size_t(i)))
+            tensor = self.make("ov_infer_request_get_input_tensor_by_index", self.request,
+                               c.c_size_t(i))
+            self.do("ov_tensor_set_shape", tensor, Shape(x.ndim, dims_of(x)))
+            data, size = self.bytes_of(tensor)
             if size != x.nbytes:
                 raise RuntimeError(f"input {i} has {size} bytes")
             c.memmove(data, x.ctypes.data, size)
@@ -317,3 +385,5 @@ VARIANTS = {"kept": {"winograd_growth": "300"}} | {w: {"weights": w} for w in WE
 
 ENGINES = {"popef": Poprt, "onnx": PoprtOnnx, "ort": Ort, "openvino": OpenVino, "ncnn": Ncnn}
 ENGINES |= {v: type("Poprt_" + v, (Poprt,), {"source": v}) for v in VARIANTS}
+CACHES = {"cache": "popef"} | {"cache_" + w: w for w in WEIGHTS}
+ENGINES |= {v: type("Poprt_" + v, (PoprtCache,), {"source": s}) for v, s in CACHES.items()}

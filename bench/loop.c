@@ -4,7 +4,24 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { LOOP_POPRT, LOOP_ORT, LOOP_OPENVINO };
+#include "poprt/stepio.h"
+
+enum { LOOP_POPRT, LOOP_ORT, LOOP_OPENVINO, LOOP_DECODE };
+
+/* libpoprt writing word after word with its caches in place: from `first` words of a past to `end`,
+ * and again. The functions are those of the library that is measured. */
+typedef struct loop_decode {
+    int32_t (*run)(void *session, void *io);
+    poprt_status (*bind)(poprt_stepio *io, const char *name, const poprt_tensor *tensor);
+    poprt_status (*bind_cache)(poprt_stepio *io, const char *input, const char *output,
+        const poprt_tensor *room, int64_t rows);
+    const char *mask;
+    poprt_tensor *seen;  /* the mask; its dims follow */
+    int64_t *seen_dims;
+    const char *const *names; /* input, output; input, output; ... */
+    const poprt_tensor *rooms;
+    int64_t n_caches, first, end, rows;
+} loop_decode;
 
 /* One run: a C function of the engine and what it takes. */
 typedef struct loop_call {
@@ -17,11 +34,25 @@ typedef struct loop_call {
     void *a, *b, *c;
 } loop_call;
 
+static int decode(void *session, poprt_stepio *io, loop_decode *d)
+{
+    if (d->rows == d->end)
+        d->rows = d->first;
+    for (int64_t i = 0; d->rows == d->first && i < d->n_caches; i++)
+        if (d->bind_cache(io, d->names[2 * i], d->names[2 * i + 1], &d->rooms[i], d->rows) != 0)
+            return 0;
+    d->seen_dims[1] = ++d->rows;
+    d->seen->size = (size_t)d->rows * sizeof(int64_t);
+    return d->bind(io, d->mask, d->seen) == 0 && d->run(session, io) == 0;
+}
+
 static int run(const loop_call *call)
 {
     switch (call->kind) {
     case LOOP_POPRT:
         return call->run.poprt(call->a, call->b) == 0;
+    case LOOP_DECODE:
+        return decode(call->a, call->b, call->c);
     case LOOP_ORT:
         return call->run.ort(call->a, call->b, call->c) == NULL;
     default:

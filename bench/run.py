@@ -29,7 +29,7 @@ import generate
 import page
 from engines import package_file
 from measure import Cores, Noise, processors
-from sections import MEMORY_MODELS, SECTIONS, say, variants_of
+from sections import MEMORY_MODELS, OPEN_DECODER, SECTIONS, say, variants_of
 
 TOOLS = {"loop": "bench/bench_loop.so", "kernels": "bench/kernels",
          "cold_poprt": "bench/cold_poprt", "cold_ort": "bench/cold_ort",
@@ -178,7 +178,7 @@ def main():
         bench = Bench(args, work)
         bench.build(args.build)
         names = list(bench.names) if "models" in args.only else []
-        names += [n for n in MEMORY_MODELS if n not in names]  # decoding is one of them
+        names += [n for n in MEMORY_MODELS + (OPEN_DECODER,) if n not in names]
         bench.prepare(names + bench.layer_names, "models" in args.only)
         for section in args.only:
             noise = Noise()

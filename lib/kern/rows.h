@@ -75,8 +75,9 @@ typedef struct prt_kern_rows {
     void (*moments)(size_t n, const float *x, float *mean, double *variance);
     /* y = (x - mean) * scale + shift */
     void (*centre)(size_t n, const float *x, float mean, float scale, float shift, float *y);
-    /* y[j] = sum over i of a[i] * b[j * stride + i], for j < m: a vector by rows of a matrix. `next`
-     * is what will be read after b, which is far away: both are fetched ahead. NULL: b is near */
+    /* y[j] = sum over i of a[i] * b[j * stride + i], for j < m: a vector by rows of a matrix.
+     * `next` is what will be read after b, which is far away: both are fetched ahead. NULL: b is
+     * near */
     void (*dots)(size_t n, size_t m, const float *a, const float *b, size_t stride,
         const void *next, float *y);
     /* y[j] = sum over i of a[i] * b[i * stride + j], for j < m: a vector by columns of a matrix */

@@ -197,7 +197,8 @@ enum { ROWS_FAR = 8192, ROWS_LINE = 64 };
 
 /* What is read a while after `count` floats at `at` of the `all` floats of b; then `next` follows.
  * Not inlined it would be nothing to gcc: fetches have no effect. */
-__attribute__((always_inline)) static inline void fetch_far(const float *b, size_t at, size_t count, size_t all, const void *next)
+__attribute__((always_inline)) static inline void fetch_far(const float *b, size_t at,
+    size_t count, size_t all, const void *next)
 {
     const size_t far = at * sizeof(float) + ROWS_FAR, end = all * sizeof(float);
     const char *from = far < end ? (const char *)b + far : (const char *)next + (far - end);
