@@ -179,12 +179,14 @@ static void mask_row(const item *it, size_t i, size_t n, bool biased, float *x)
     if (!biased)
         add_to_row(it, &m->bias, i, n, x);
     add_to_row(it, &m->mask, i, n, x);
-    if (m->keep.data == NULL)
-        return;
-    const unsigned char *keep = m->keep.data;
-    keep += prt_scores_at(&m->keep, it->batch, it->head, i);
-    for (size_t k = 0; k < n; k++)
-        x[k] = (keep[k * m->keep.key] != 0) != m->inverted ? x[k] : m->fill;
+    if (m->keep.data != NULL) {
+        const unsigned char *keep = m->keep.data;
+        keep += prt_scores_at(&m->keep, it->batch, it->head, i);
+        for (size_t k = 0; k < n; k++)
+            x[k] = (keep[k * m->keep.key] != 0) != m->inverted ? x[k] : m->fill;
+    }
+    if (m->least != -INFINITY)
+        it->j->kern->rows.two(PRT_TWO_max, n, x, 1, &m->least, 0, x);
 }
 
 /* How many keys query i sees. */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 enum { VIEW = 4, QUERY = 2 }; /* numbers in the attributes that tell where things lie */
+enum { ATTR_LEAST = 13 };
 
 /* ---- shapes ---- */
 
@@ -211,7 +212,9 @@ static const prt_tensor *output(const prt_eval *c, uint32_t i)
 prt_mha prt_mha_of(const prt_eval *c)
 {
     const prt_fused_attention_attrs *a = c->attrs;
-    prt_mha m = { .scale = a->scale, .fill = a->fill, .inverted = a->inverted != 0,
+    prt_mha m = { .scale = a->scale, .fill = a->fill,
+        .least = prt_attr_given(a, ATTR_LEAST) ? a->least : -HUGE_VALF,
+        .inverted = a->inverted != 0,
         .causal = a->causal != 0 };
     size_t *s = m.sizes;
     for (uint32_t i = 0; i < PRT_MHA_SIZES; i++)
@@ -246,13 +249,21 @@ static double added(const prt_mha *m, size_t batch, size_t head, size_t i, size_
     double sum = 0;
     if (m->causal && j + m->sizes[PRT_MHA_queries] > i + total)
         return -HUGE_VAL;
-    if (m->keep.data != NULL && (((const unsigned char *)m->keep.data)[at] != 0) == m->inverted)
-        return isinf(m->fill) ? (double)m->fill : (double)m->fill - score;
     for (size_t k = 0; k < 2; k++)
         if (views[k]->data != NULL)
             sum += (double)((const float *)
                     views[k]->data)[prt_scores_at(views[k], batch, head, i) + j * views[k]->key];
-    return sum;
+    bool as_is = true;
+    double x = score + sum;
+    if (m->keep.data != NULL && (((const unsigned char *)m->keep.data)[at] != 0) == m->inverted) {
+        x = (double)m->fill;
+        as_is = false;
+    }
+    if (x < (double)m->least) {
+        x = (double)m->least;
+        as_is = false;
+    }
+    return as_is ? sum : isinf(x) ? x : x - score;
 }
 
 /* A query that sees no key has no result: infinite weight makes it NaN, as 0 / 0 would. */

@@ -50,7 +50,7 @@ typedef struct prt_mha {
     prt_heads q, k, v, y;
     prt_heads past_k, past_v, present_k, present_v; /* data NULL: absent */
     prt_scores_view bias, mask, keep;
-    float scale, fill;
+    float scale, fill, least; /* -inf: no least */
     bool inverted, causal;
 } prt_mha;
 

@@ -33,7 +33,13 @@ static uint32_t present_of(const prt_frame_step *step, uint32_t slot)
     return PRT_NO_BUFFER;
 }
 
-/* How often steps, views, parts and other blocks have to do with a buffer of the main block. */
+static bool reads_dims(const prt_frame_step *step)
+{
+    return strcmp(step->params->def->key, "shape") == 0;
+}
+
+/* How often steps, views, parts and other blocks have to do with the elements of a buffer of the
+ * main block. */
 static uint32_t readers(const prt_session *s, uint32_t buffer)
 {
     uint32_t n = 0;
@@ -49,7 +55,7 @@ static uint32_t readers(const prt_session *s, uint32_t buffer)
     }
     const prt_frame *f = &s->frames[0];
     for (uint32_t i = 0; i < f->block->n_steps; i++)
-        for (uint32_t k = 0; k < f->steps[i].n_in; k++)
+        for (uint32_t k = 0; k < f->steps[i].n_in && !reads_dims(&f->steps[i]); k++)
             n += (f->steps[i].out_buffers - f->steps[i].n_in)[k] == buffer;
     for (uint32_t i = 0; i < f->block->n_outputs; i++)
         n += f->block->outputs[i] == buffer;
@@ -78,6 +84,8 @@ void prt_cache_find(prt_session *s)
             continue;
         for (uint32_t k = 0; k < f->block->n_steps; k++) {
             const prt_frame_step *step = &f->steps[k];
+            if (reads_dims(step))
+                continue;
             for (uint32_t slot = 0; slot < step->n_in; slot++)
                 if ((step->out_buffers - step->n_in)[slot] == buffer)
                     s->appends[i] = (prt_append){ output_of(s, present_of(step, slot)), step };

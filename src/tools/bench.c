@@ -2,6 +2,7 @@
 /* bench.c — `poprt bench`: what loading, compiling and running a model cost. */
 #include "base/json.h"
 #include "base/vec.h"
+#include "tools/caches.h"
 #include "tools/commands.h"
 #include "tools/feed.h"
 #include "tools/profile.h"
@@ -11,6 +12,8 @@ enum {
     OPT_THREADS,
     OPT_DIM,
     OPT_INDEX,
+    OPT_CACHE,
+    OPT_ROWS,
     OPT_MIN_TIME,
     OPT_PROFILE,
     OPT_JSON,
@@ -33,6 +36,11 @@ static const prt_opt_def options[OPT_COUNT] = {
         "a symbolic dimension, 1 by default; may be repeated"),
     [OPT_INDEX] = PRT_OPT("index", 0, PRT_OPT_ONE, "N",
         "of fused models the graph to run; 0 by default"),
+    [OPT_CACHE] = PRT_OPT("cache", 0, PRT_OPT_EACH, "IN=OUT",
+        "the output is the input with more rows and shares memory with it, as in a loop that "
+        "writes token after token; * stands for the same text in both; may be repeated"),
+    [OPT_ROWS] = PRT_OPT("rows", 0, PRT_OPT_ONE, "N",
+        "rows that caches have before each run; 1 by default"),
     [OPT_MIN_TIME] = PRT_OPT("min-time", 0, PRT_OPT_ONE, "S",
         "seconds to go on for after the first run; 1 by default"),
     [OPT_PROFILE] = PRT_OPT("profile", 0, PRT_OPT_FLAG, NULL,
@@ -65,6 +73,7 @@ typedef struct result {
     double session_ms, first_run_ms, median_ms, min_ms, p99_ms, peak_rss_mb;
     size_t runs;
     bool profile; /* wanted */
+    prt_caches caches;
 } result;
 
 /* Runs until the time is up; times go to a growing array. */
@@ -72,11 +81,13 @@ static poprt_status measure(prt_tool *tool, poprt_session *session, poprt_stepio
     double min_time_s, result *r)
 {
     PRT_VEC(double) ms = { 0 };
+    PRT_TRY(prt_caches_bind(&r->caches, io));
     double start = prt_tool_now_ms();
     PRT_TRY(poprt_session_run(session, io));
     r->first_run_ms = prt_tool_now_ms() - start;
     const double begin = prt_tool_now_ms(), end = begin + min_time_s * 1e3;
     do {
+        PRT_TRY(prt_caches_bind(&r->caches, io));
         start = prt_tool_now_ms();
         PRT_TRY(poprt_session_run(session, io));
         const double now = prt_tool_now_ms();
@@ -97,12 +108,13 @@ static poprt_status measure(prt_tool *tool, poprt_session *session, poprt_stepio
 
 /* A table of the steps, from runs of their own. */
 static poprt_status profile(prt_tool *tool, poprt_session *session, poprt_stepio *io,
-    double min_time_s)
+    double min_time_s, const prt_caches *caches)
 {
     prt_profile profile;
     PRT_TRY(prt_profile_start(&profile, tool->arena, session));
     const double begin = prt_tool_now_ms(), end = begin + min_time_s * 1e3;
     do {
+        PRT_TRY(prt_caches_bind(caches, io));
         PRT_TRY(poprt_session_run(session, io));
         profile.runs++;
         prt_progress_show(&tool->progress, "Profiling", (uint64_t)(prt_tool_now_ms() - begin),
@@ -131,7 +143,7 @@ static poprt_status bench_session(prt_tool *tool, poprt_executable *exec, const 
     if (status == POPRT_OK)
         status = measure(tool, session, io, min_time_s, r);
     if (status == POPRT_OK && r->profile)
-        status = profile(tool, session, io, min_time_s);
+        status = profile(tool, session, io, min_time_s, &r->caches);
     poprt_stepio_release(io);
     poprt_session_release(session);
     poprt_config_release(config);
@@ -159,7 +171,11 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
     if (status == POPRT_OK && index >= 0)
         status = prt_feed_index(&feed, index);
     if (status == POPRT_OK)
+        status = prt_caches_find(&r->caches, &feed, opts, OPT_CACHE);
+    if (status == POPRT_OK)
         status = prt_feed_random(&feed, false, false);
+    if (status == POPRT_OK)
+        status = prt_caches_make(&r->caches, &feed);
     if (status == POPRT_OK)
         status = bench_session(tool, exec, &feed, min_time_s, r);
     prt_feed_deinit(&feed);
@@ -232,7 +248,7 @@ int prt_command_bench(int argc, char **argv)
 {
     prt_opts opts;
     int exit_code = PRT_EXIT_FAILED;
-    int64_t threads = 0, index = -1;
+    int64_t threads = 0, index = -1, rows = 1;
     double min_time_s = 1;
     prt_arena *arena = NULL;
     if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
@@ -240,10 +256,11 @@ int prt_command_bench(int argc, char **argv)
     if (prt_opt_parse(arena, &command, argc, argv, &opts, &exit_code) &&
         prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code) &&
         prt_opt_number(&opts, OPT_INDEX, 0, UINT32_MAX, &index, &exit_code) &&
+        prt_opt_number(&opts, OPT_ROWS, 0, INT32_MAX, &rows, &exit_code) &&
         prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code) &&
         fits(&opts, &exit_code)) {
         prt_tool tool = { 0 };
-        result r = { .profile = prt_opt_has(&opts, OPT_PROFILE) };
+        result r = { .profile = prt_opt_has(&opts, OPT_PROFILE), .caches = { .rows = rows } };
         poprt_status status = prt_tool_open(&tool, (uint32_t)threads);
         if (status == POPRT_OK)
             status = prt_tool_plugins(&tool, &opts, OPT_PLUGIN);

@@ -121,6 +121,11 @@ poprt_status prt_feed_dim(prt_feed *feed, const char *text)
     return name != NULL ? add_dim(feed, name, value, true) : POPRT_E_NOMEM;
 }
 
+poprt_status prt_feed_learn(prt_feed *feed, const char *name, int64_t value)
+{
+    return add_dim(feed, name, value, false);
+}
+
 /* The dims of a given value say what the symbols are. */
 static poprt_status learn_dims(prt_feed *feed, const poprt_io_info *info, const prt_tensor *value)
 {

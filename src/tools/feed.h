@@ -43,6 +43,8 @@ bool prt_feed_takes_part(const prt_feed *feed, const poprt_io_info *info);
 
 /* "NAME=N" for a symbolic dimension. */
 poprt_status prt_feed_dim(prt_feed *feed, const char *text);
+/* A symbolic dimension that follows from something else. */
+poprt_status prt_feed_learn(prt_feed *feed, const char *name, int64_t value);
 /* "NAME=FILE" for an input. */
 poprt_status prt_feed_input(prt_feed *feed, const char *text);
 /* Inputs not given yet from a directory: NAME.npy, NAME.pb, input_<i>.npy or input_<i>.pb. */

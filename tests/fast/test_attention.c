@@ -54,6 +54,8 @@ START_TEST(masks)
             "a = input f32[%d,70]\nz = const f32[] {0}\nt = greater a z\n", n);
         check(2, 3, 3, n, 70, 16, 16, inputs, "_ _ t", ",keep=[0,0,70,1],fill=-0.5");
         check(2, 3, 3, n, 70, 16, 16, inputs, "_ _ t", ",keep=[0,0,70,1],fill=-inf,inverted=1");
+        check(2, 3, 3, n, 70, 16, 16, inputs, "a _ t",
+            ",bias=[0,0,70,1],keep=[0,0,70,1],fill=-2,least=-0.25");
     }
 }
 END_TEST

@@ -12,6 +12,8 @@
  *
  * Expects float32, static shapes but for the rows of the past, and scores that nobody else reads.
  */
+#include <math.h>
+
 #include "op/fused_attention.h"
 #include "pass/fuse/scores.h"
 
@@ -25,6 +27,7 @@ typedef struct match {
     prt_value *past[2], *joined[2]; /* of K and V; NULL where there is no cache */
     prt_value *result;              /* that is replaced */
     int64_t order[3];
+    bool joins_heads; /* the products have heads as images */
 } match;
 
 static bool is_f32(const prt_value *v)
@@ -82,12 +85,15 @@ static bool rows_at(const prt_op *op, uint32_t slot, bool turned, bool scaled, p
 
 /* ---- the cache ---- */
 
-/* How many operators of the graph read a value. */
+/* How many operators of the graph read a value. Who reads the shape of an output reads that of what
+ * takes its place. */
 static uint32_t readers(const prt_value *value)
 {
+    const bool output = prt_value_is_output(value);
     uint32_t n = 0;
     prt_for_each_use(use, value)
-        n += use->user != value->graph->ret || use->user->graph != value->graph;
+        if (!output || !prt_op_is(use->user, PRT_OP_shape))
+            n += use->user != value->graph->ret || use->user->graph != value->graph;
     return n;
 }
 
@@ -113,46 +119,40 @@ static bool split_cache(const prt_value *joined, prt_value **past, prt_view *now
         rows_at(op, 1, false, false, now);
 }
 
-/* All of a value. */
-static bool is_all(const prt_view *v)
+/* Between rows of images and heads, and rows of images that are both. */
+static bool joins_heads(const prt_type *from, const prt_type *to)
 {
-    for (uint32_t i = 0; i < 4; i++)
-        if (v->value->type->rank != 4 || v->value->type->dims[i] != v->dims[i])
+    return from->rank == 4 && to->rank == 3 && from->dims[BATCH] == 1 &&
+        from->dims[HEADS] == to->dims[0] && from->dims[ROWS] == to->dims[1] &&
+        from->dims[SIZE] == to->dims[2];
+}
+
+/* Rows and elements change places, nothing else does. */
+static bool turns_rows(const prt_op *op)
+{
+    const prt_i64s perm = ((const prt_transpose_attrs *)op->attrs)->perm;
+    for (uint32_t i = 0; i + 2 < perm.count; i++)
+        if (perm.data[i] != i)
             return false;
-    return prt_view_is_plain(v);
+    return perm.count >= 3 && perm.data[perm.count - 2] == (int64_t)perm.count - 1;
 }
 
-static void match_cache(match *m)
-{
-    prt_view k, v;
-    prt_value *past[2];
-    if (!is_all(&m->k) || !split_cache(m->k.value, &past[0], &k) || !is_all(&m->v) ||
-        !split_cache(m->v.value, &past[1], &v) || k.dims[ROWS] != v.dims[ROWS])
-        return;
-    k.scale = m->k.scale;
-    m->joined[0] = m->k.value;
-    m->joined[1] = m->v.value;
-    m->past[0] = past[0];
-    m->past[1] = past[1];
-    m->k = k;
-    m->v = v;
-}
-
-/* Input `slot` is a cache with an open number of rows and new ones behind it, maybe turned and
- * times a factor. */
-static bool open_cache(const prt_op *op, uint32_t slot, bool turned, prt_value **past,
+/* Input `slot` is a cache with new rows behind it, maybe turned and times a factor. */
+static bool find_cache(const prt_op *op, uint32_t slot, bool turned, prt_value **past,
     prt_value **joined, prt_view *now)
 {
     prt_value *v = prt_op_input(op, slot);
     double scale = 1.0, by;
     for (uint32_t i = 0; i < MOST_TURNS && v->def != NULL && v->graph == op->graph; i++) {
         const prt_op *from = v->def;
-        const prt_transpose_attrs *a = from->attrs;
         uint32_t rest = 0;
         if (prt_op_is(from, PRT_OP_transpose)) {
-            if (a->perm.count != 4 || a->perm.data[0] != BATCH || a->perm.data[1] != HEADS)
+            if (!turns_rows(from))
                 return false;
-            turned = turned != (a->perm.data[ROWS] == SIZE);
+            turned = !turned;
+        } else if (prt_op_is(from, PRT_OP_reshape)) {
+            if (!joins_heads(prt_op_input(from, 0)->type, v->type))
+                return false;
         } else if (prt_scores_factor(from, &by, &rest)) {
             scale *= by;
         } else {
@@ -160,20 +160,46 @@ static bool open_cache(const prt_op *op, uint32_t slot, bool turned, prt_value *
         }
         v = prt_op_input(from, rest);
     }
-    if (turned || !split_cache(v, past, now) || !prt_dim_is_expr((*past)->type->dims[ROWS]))
+    if (turned || !split_cache(v, past, now))
         return false;
     now->scale *= scale;
     *joined = v;
     return true;
 }
 
-/* K and V with an open past. */
-static bool match_open(match *m)
+static bool match_caches(match *m)
 {
     const prt_op *inner = m->scores.product;
-    return open_cache(inner, 1, true, &m->past[0], &m->joined[0], &m->k) &&
-        open_cache(m->root, 1, false, &m->past[1], &m->joined[1], &m->v) && m->v.scale == 1.0 &&
-        m->past[0]->type->dims[ROWS] == m->past[1]->type->dims[ROWS];
+    prt_value *past[2], *joined[2];
+    prt_view k, v;
+    if (!find_cache(inner, 1, true, &past[0], &joined[0], &k) ||
+        !find_cache(m->root, 1, false, &past[1], &joined[1], &v) || v.scale != 1.0 ||
+        past[0]->type->dims[ROWS] != past[1]->type->dims[ROWS] || k.dims[ROWS] != v.dims[ROWS])
+        return false;
+    m->k = k;
+    m->v = v;
+    for (uint32_t i = 0; i < 2; i++) {
+        m->past[i] = past[i];
+        m->joined[i] = joined[i];
+    }
+    return true;
+}
+
+static void swap(int64_t *x)
+{
+    const int64_t first = x[0];
+    x[0] = x[1];
+    x[1] = first;
+}
+
+/* What was taken for images of one head are heads of one image, as the cache has them. */
+static void call_heads(match *m)
+{
+    m->joins_heads = true;
+    swap(m->q.dims);
+    swap(m->q.steps);
+    for (uint32_t i = 0; i < PRT_SCORES_VIEWS; i++)
+        swap(m->scores.views[i].steps);
 }
 
 /* ---- the result: what follows moves whole rows only ---- */
@@ -225,13 +251,16 @@ static void match_result(match *m)
 static bool match_operands(match *m)
 {
     prt_op *inner = m->scores.product;
+    const int32_t rank = m->root->out[0].type->rank;
     if (!rows_at(inner, 0, false, true, &m->q) ||
-        (!(rows_at(inner, 1, true, true, &m->k) && rows_at(m->root, 1, false, false, &m->v)) &&
-            !match_open(m)) ||
-        prt_op_input(inner, 0)->type->rank != prt_op_input(inner, 1)->type->rank ||
-        prt_op_input(m->root, 1)->type->rank != m->root->out[0].type->rank ||
-        inner->out[0].type->rank != m->root->out[0].type->rank)
+        (!match_caches(m) && (!rows_at(inner, 1, true, true, &m->k) ||
+                                 !rows_at(m->root, 1, false, false, &m->v))))
         return false;
+    if (prt_op_input(inner, 0)->type->rank != rank || prt_op_input(inner, 1)->type->rank != rank ||
+        prt_op_input(m->root, 1)->type->rank != rank || inner->out[0].type->rank != rank)
+        return false;
+    if (m->past[0] != NULL && rank == 3)
+        call_heads(m);
     for (uint32_t i = BATCH; i <= HEADS; i++)
         if (m->q.dims[i] != m->k.dims[i] || m->q.dims[i] != m->v.dims[i])
             return false;
@@ -245,9 +274,9 @@ static bool find(match *m)
         return false;
     if (!prt_scores_match(softmax, &m->scores) || !match_operands(m))
         return false;
-    if (m->past[0] == NULL)
-        match_cache(m);
     match_result(m);
+    for (uint32_t i = 0; m->joins_heads && i < 3; i++)
+        m->order[i] = m->order[i] < 2 ? 1 - m->order[i] : 2;
     return prt_pass_may_replace(m->result, &m->root->out[0]) || m->result == &m->root->out[0];
 }
 
@@ -300,6 +329,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(a, fused_attention, order, ((prt_i64s){ m.order, 3 }));
     PRT_ATTR_GIVE(a, fused_attention, shape, ((prt_i64s){ type->dims, (uint32_t)type->rank }));
     PRT_ATTR_GIVE(a, fused_attention, scale, (float)(m.scores.scale * m.q.scale * m.k.scale));
+    if (m.scores.least != -HUGE_VAL)
+        PRT_ATTR_GIVE(a, fused_attention, least, (float)m.scores.least);
     if (m.scores.causal)
         PRT_ATTR_GIVE(a, fused_attention, causal, 1);
     prt_value *in[8] = { m.q.value, m.k.value, m.v.value, m.scores.views[PRT_SCORES_BIAS].value,

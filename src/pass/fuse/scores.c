@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scores.c — from a Softmax back to the product: scores = where(keep, scale * Q K' + bias + mask,
- * fill). What lies between is met from the outside inwards: Where, then sums, then factors;
- * reshapes anywhere.
+ * scores.c — from a Softmax back to the product: scores = max(where(keep, scale * Q K' + bias +
+ * mask, fill), least). What lies between is met from the outside inwards: Max, Where, then sums,
+ * then factors; reshapes anywhere. A Where that hides nothing, or nothing but what is ahead of each
+ * query, may also stand behind sums.
  */
 #include "pass/fuse/scores.h"
 
@@ -65,6 +66,9 @@ static bool leads_back(const prt_value *v, uint32_t depth)
     if (prt_scores_factor(op, &by, &slot))
         return leads_back(prt_op_input(op, slot), depth + 1);
     if (prt_op_is(op, PRT_OP_add))
+        return leads_back(prt_op_input(op, 0), depth + 1) ||
+            leads_back(prt_op_input(op, 1), depth + 1);
+    if (prt_op_is(op, PRT_OP_max) && op->n_in == 2)
         return leads_back(prt_op_input(op, 0), depth + 1) ||
             leads_back(prt_op_input(op, 1), depth + 1);
     return prt_op_is(op, PRT_OP_where) && (leads_back(prt_op_input(op, 1), depth + 1) ||
@@ -157,7 +161,7 @@ static prt_value *through_add(prt_scores *s, const prt_value *v)
     return NULL;
 }
 
-/* Where comes outside of all sums: what it puts in is final. */
+/* Where comes outside of all sums: what it puts in is final, unless it hides nothing. */
 static prt_value *through_where(prt_scores *s, const prt_value *v)
 {
     const prt_op *op = v->def;
@@ -166,12 +170,26 @@ static prt_value *through_where(prt_scores *s, const prt_value *v)
     const bool inverted = !prt_view_number(op, 2, &s->fill);
     prt_value *from = prt_op_input(op, inverted ? 2 : 1);
     if ((inverted && !prt_view_number(op, 1, &s->fill)) || isnan(s->fill) || s->scale != 1.0 ||
-        has_views(s) || from->type != v->type || !is_settled(cond) ||
+        s->views[PRT_SCORES_KEEP].value != NULL || from->type != v->type || !is_settled(cond) ||
         cond->type->dtype != PRT_DTYPE_bool ||
         !prt_view_broadcast(cond, (uint32_t)v->type->rank, v->type->dims, &view))
         return NULL;
     s->inverted = inverted;
+    if (has_views(s) && kind_of(s, &view, true) == MASK_OTHER)
+        return NULL;
     return add_mask(s, &view, PRT_SCORES_KEEP, PRT_SCORES_VIEWS, true) ? from : NULL;
+}
+
+/* Max comes outside of everything. */
+static prt_value *through_max(prt_scores *s, const prt_value *v)
+{
+    const prt_op *op = v->def;
+    for (uint32_t slot = 0; slot < 2 && op->n_in == 2; slot++) {
+        prt_value *from = prt_op_input(op, slot);
+        if (prt_view_number(op, 1 - slot, &s->least) && !isnan(s->least))
+            return s->scale == 1.0 && !has_views(s) && from->type == v->type ? from : NULL;
+    }
+    return NULL;
 }
 
 static prt_value *through_reshape(prt_scores *s, const prt_value *v)
@@ -200,6 +218,8 @@ static prt_value *through(prt_scores *s, const prt_value *v)
         return through_add(s, v);
     if (prt_op_is(op, PRT_OP_where))
         return through_where(s, v);
+    if (prt_op_is(op, PRT_OP_max))
+        return s->least == -HUGE_VAL ? through_max(s, v) : NULL;
     if (is_reshape(op))
         return through_reshape(s, v);
     if (!prt_scores_factor(op, &by, &slot) || prt_op_input(op, slot)->type != v->type)
@@ -233,7 +253,7 @@ bool prt_scores_match(const prt_op *softmax, prt_scores *out)
     const int64_t axis = ((const prt_softmax_attrs *)softmax->attrs)->axis;
     const prt_value *v = prt_op_input(softmax, 0);
     const prt_type *type = v->type;
-    *out = (prt_scores){ .scale = 1.0 };
+    *out = (prt_scores){ .scale = 1.0, .least = -HUGE_VAL };
     if (!is_settled(v) || type->rank < 2 || type->rank > 4 ||
         (axis != -1 && axis != type->rank - 1) || !leads_back(v, 0))
         return false;

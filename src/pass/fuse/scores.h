@@ -14,10 +14,11 @@ typedef struct prt_scores {
      * value is NULL where there is none. */
     prt_view views[PRT_SCORES_VIEWS];
     double fill; /* in place of scores that `keep` does not keep */
+    double least; /* no score is below this in the end; -inf: any may be */
     bool inverted, causal;
 } prt_scores;
 
-/* softmax(scale * product + masks) along the keys, read by nobody else on the way. */
+/* softmax(max(scale * product + masks, least)) along the keys, read by nobody else on the way. */
 bool prt_scores_match(const prt_op *softmax, prt_scores *out);
 
 /* The factor of Mul and Div, and the input that it is for. */

@@ -58,6 +58,15 @@ START_TEST(forms)
         "1,1,1,1,1}\nn = const f32[] {-inf}\ns = matmul qt kt\nm = where b s n\n" RESULT,
         INPUTS HEADS KEYS "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
         "0,0,0,-inf,-inf,0,0,0,0,-inf,0,0,0,0,0}\ns = matmul qt kt\nm = add s b\n" RESULT,
+        /* no score below a number; a constant of what is ahead behind a sum */
+        INPUTS HEADS KEYS "a = input f32[2,1,5,5]\nl = const f32[] {-1}\ns = matmul qt kt\n"
+        "s1 = add s a\nm = max s1 l\n" RESULT,
+        INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
+        "n = const f32[] {-10}\nl = const f32[1] {-0.5}\ns = matmul qt kt\nw0 = where b s n\n"
+        "m = max l w0\n" RESULT,
+        INPUTS HEADS KEYS "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
+        "1,1,1,1,1}\nn = const f32[] {-1e35}\na = input f32[2,1,1,5]\ns = matmul qt kt\n"
+        "s1 = where b s n\nm = add s1 a\n" RESULT,
         /* one product for all three, cut by slices */
         "x = input f32[2,5,36]\nb0 = const i64[1] {0}\nb1 = const i64[1] {12}\n"
         "b2 = const i64[1] {24}\nb3 = const i64[1] {36}\nax = const i64[1] {2}\n"
@@ -127,6 +136,32 @@ END_TEST
 #define OPEN_RESULT "w = softmax m\no = matmul w vj\ny = transpose o {perm=[0,2,1,3]}\n"
 #define GROWN "ka = input f32[1,1,5,n]\nkb = input f32[1,1,5,5]\nmk = concat ka kb {axis=3}\n"
 
+/* Products of images that are heads: keys and values lose a dim behind the cache. */
+#define JOINED(ROWS)                                                                               \
+    "q = input f32[1,1,12]\nk = input f32[1,1,12]\nv = input f32[1,1,12]\n"                        \
+    "p = input f32[1,3," ROWS ",4]\nr = input f32[1,3," ROWS ",4]\nd = const i64[4] {1,1,3,4}\n"  \
+    "e = const i64[3] {3,1,4}\ng = const i64[3] {3,-1,4}\nkr = reshape k d\nvr = reshape v d\n"   \
+    "qr = reshape q d\nqt = transpose qr {perm=[0,2,1,3]}\nq3 = reshape qt e\n"                   \
+    "k1 = transpose kr {perm=[0,2,1,3]}\nv1 = transpose vr {perm=[0,2,1,3]}\n"                    \
+    "kj = concat p k1 {axis=2}\nvj = concat r v1 {axis=2}\nk3 = reshape kj g\nv3 = reshape vj g\n" \
+    "kt = transpose k3 {perm=[0,2,1]}\ns = matmul q3 kt\nw = softmax s\no = matmul w v3\n"       \
+    "h = const i64[4] {1,3,1,4}\no4 = reshape o h\nt = transpose o4 {perm=[0,2,1,3]}\n"           \
+    "z = const i64[3] {1,1,12}\ny = reshape t z\nreturn y, kj, vj\n"
+
+START_TEST(images_may_be_heads)
+{
+    static const char *const graphs[] = { JOINED("6"), JOINED("n") };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        prt_graph *g = graph_from_text(graphs[i]);
+        ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
+        ck_assert_msg(has(g, "_ _ _ p r {sizes=[1,3,3,1,") && !has(g, "concat"), "%s",
+            graph_text(g));
+        module_free(g);
+        assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
+    }
+}
+END_TEST
+
 START_TEST(the_past_may_be_open)
 {
     static const char *const graphs[] = {
@@ -178,6 +213,9 @@ START_TEST(other_things_stay)
                           "m = mul t c\n" RESULT,
         INPUTS HEADS KEYS "a = input f32[5]\nb = const bool[5] {1,0,1,1,0}\nn = const f32[] {-1}\n"
                           "s = matmul qt kt\nt = where b s n\nm = add t a\n" RESULT,
+        /* a least score inside of a mask; a Where that hides something behind a sum */
+        INPUTS HEADS KEYS "a = input f32[5]\nl = const f32[] {-1}\ns = matmul qt kt\nt = max s l\n"
+                          "m = add t a\n" RESULT,
         /* a mask that makes the scores larger */
         "q = input f32[1,5,4]\nk = input f32[1,4,5]\nv = input f32[3,5,4]\na = input f32[3,5,5]\n"
         "s = matmul q k\nm = add s a\nw = softmax m\ny = matmul w v\nreturn y\n",
@@ -213,4 +251,4 @@ START_TEST(other_things_stay)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, forms, the_cache_is_written_once,
-    the_past_may_be_open, an_open_mask_is_none, other_things_stay)
+    images_may_be_heads, the_past_may_be_open, an_open_mask_is_none, other_things_stay)
