@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { VIEW = 4, QUERY = 2 }; /* numbers in the attributes that tell where things lie */
+enum { VIEW = 4, KEY = 3 }; /* numbers in the attributes that tell where things lie */
 enum { ATTR_LEAST = 13 };
 
 /* ---- shapes ---- */
@@ -47,7 +47,7 @@ static poprt_status check_counts(const prt_infer *c)
         for (uint32_t k = 0; k < lists[i].count; k++)
             if (lists[i].data[k] < 0 &&
                 (lists[i].data[k] != PRT_MHA_OPEN || !is_open(a) || i < PRT_MHA_BIAS ||
-                    k != QUERY))
+                    k == KEY))
                 return prt_infer_fail(c, POPRT_E_ARG, "a negative distance in input %zu", i);
     }
     const int64_t heads = a->sizes.data[PRT_MHA_heads], groups = a->sizes.data[PRT_MHA_groups];
@@ -128,8 +128,9 @@ static poprt_status check_places(const prt_infer *c)
     for (uint32_t i = PRT_MHA_BIAS; i <= PRT_MHA_KEEP; i++) {
         if (!prt_infer_has(c, i) || !prt_dim_is_number(total))
             continue;
-        const int64_t *v = lists[i].data;
-        const int64_t distance[4] = { v[0], v[1], v[2] < 0 ? total : v[2], v[3] };
+        int64_t distance[VIEW];
+        for (uint32_t k = 0; k < VIEW; k++)
+            distance[k] = lists[i].data[k] < 0 ? total : lists[i].data[k];
         PRT_TRY(check_reach(c, i, 0, 4, distance, dims[3]));
     }
     return POPRT_OK;
@@ -181,11 +182,12 @@ static prt_heads heads_of(const prt_tensor *t, const int64_t *view, size_t heads
 
 static prt_scores_view scores_of(const prt_eval *c, uint32_t i, prt_i64s list, size_t keys)
 {
-    const int64_t *d = list.data;
+    size_t d[VIEW];
     if (!prt_eval_has(c, i))
         return (prt_scores_view){ NULL, 0, 0, 0, 0 };
-    return (prt_scores_view){ c->in[i]->data, (size_t)d[0], (size_t)d[1],
-        d[QUERY] == PRT_MHA_OPEN ? keys : (size_t)d[QUERY], (size_t)d[3] };
+    for (uint32_t k = 0; k < VIEW; k++)
+        d[k] = list.data[k] == PRT_MHA_OPEN ? keys : (size_t)list.data[k];
+    return (prt_scores_view){ c->in[i]->data, d[0], d[1], d[2], d[KEY] };
 }
 
 /* Y by the order of its parts. */

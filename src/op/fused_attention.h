@@ -17,8 +17,8 @@ enum {
 };
 enum { PRT_MHA_Y, PRT_MHA_PRESENT_KEY, PRT_MHA_PRESENT_VALUE };
 
-/* In `sizes`, past: as many rows as the tensors have. In the distances of bias, mask and keep, from
- * one query to the next: as many elements as there are keys. */
+/* In `sizes`, past: as many rows as the tensors have. In the distances of bias, mask and keep, but
+ * from key to key: as many elements as there are keys. */
 #define PRT_MHA_OPEN ((int64_t)-1)
 
 /* The attribute `sizes`. Heads of Q come in groups, one for each head of K and V. */

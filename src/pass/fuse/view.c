@@ -92,7 +92,7 @@ bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims)
     return true;
 }
 
-/* As prt_view_whole, with a last dim that is an expression. */
+/* As prt_view_whole, with a last dim that is an expression. One other dim at most is not 1. */
 static bool whole_open(prt_value *value, prt_view *out)
 {
     const prt_type *type = value->type;
@@ -100,14 +100,16 @@ static bool whole_open(prt_value *value, prt_view *out)
         !prt_dim_is_expr(type->dims[type->rank - 1]))
         return false;
     *out = (prt_view){ .value = value, .rank = (uint32_t)type->rank, .scale = 1.0 };
+    uint32_t rows = 0;
     for (uint32_t i = 0; i < out->rank; i++) {
+        const bool last = i + 1 == out->rank;
         out->dims[i] = type->dims[i];
-        out->steps[i] = i + 1 == out->rank ? 1 : i + 2 == out->rank ? PRT_VIEW_OPEN : 0;
-        if (i + 1 < out->rank && (!prt_dim_is_number(out->dims[i]) ||
-                                     (i + 2 < out->rank && out->dims[i] != 1)))
+        out->steps[i] = last ? 1 : PRT_VIEW_OPEN;
+        if (!last && !prt_dim_is_number(out->dims[i]))
             return false;
+        rows += !last && out->dims[i] != 1;
     }
-    return true;
+    return rows <= 1;
 }
 
 bool prt_view_broadcast(const prt_value *value, uint32_t rank, const int64_t *dims, prt_view *out)

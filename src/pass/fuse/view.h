@@ -30,7 +30,7 @@ bool prt_view_trace(prt_value *value, prt_view *out);
 /* The same elements with other dims; false when the distances of that are not even. */
 bool prt_view_reshape(prt_view *v, uint32_t rank, const int64_t *dims);
 
-/* The distance of rows that are as long as the last dim, where that is no number. */
+/* A distance that is as long as the last dim, where that is no number. */
 #define PRT_VIEW_OPEN ((int64_t)-1)
 
 /* An operand broadcast to `dims`, distances 0 where it repeats; false when it does not fit. The

@@ -173,6 +173,10 @@ START_TEST(the_past_may_be_open)
         OPEN GROWN "c = const f32[] {0.5}\nks = mul kj c\nkt = transpose ks {perm=[0,1,3,2]}\n"
         "z = const f32[] {0}\nkeep = greater mk z\nlow = const f32[] {-10}\ns = matmul qt kt\n"
         "m = where keep s low\n" OPEN_RESULT "return y\n",
+        /* a mask by heads */
+        OPEN "ka = input f32[1,3,1,n]\nkb = input f32[1,3,1,5]\nmk = concat ka kb {axis=3}\n"
+        "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
+        "return y\n",
         OPEN "ka = input f32[n]\nkb = input f32[5]\nmk = concat ka kb {axis=0}\n"
         "c = const f32[] {4}\nkt = transpose kj {perm=[0,1,3,2]}\nks = div kt c\n"
         "s = matmul qt ks\nm = add s mk\n" OPEN_RESULT "return y, vj\n",
@@ -232,7 +236,8 @@ START_TEST(other_things_stay)
         "q = input f32[3,5,4]\nk = input f32[1,5,4]\nv = input f32[3,5,4]\n"
         "kt = transpose k {perm=[0,2,1]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\n"
         "return y\n",
-        /* an open past with a mask whose rows are open too, or by heads; values with a factor */
+        /* an open past with a mask whose rows are open too, or by heads and rows; values with a
+         * factor */
         OPEN "ka = input f32[1,1,h,n]\nkb = input f32[1,1,h,5]\nmk = concat ka kb {axis=3}\n"
         "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
         "return y\n",
