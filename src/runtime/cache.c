@@ -62,13 +62,16 @@ static uint32_t readers(const prt_session *s, uint32_t buffer)
     return n;
 }
 
-/* The output that a buffer is, and nothing else. */
+/* The output that a buffer with memory of its own is, and nothing else. */
 static uint32_t output_of(const prt_session *s, uint32_t buffer)
 {
     const prt_block *b = s->frames[0].block;
-    for (uint32_t i = 0; buffer != PRT_NO_BUFFER && i < b->n_outputs; i++)
-        if (b->outputs[i] == buffer && b->buffers[buffer].space == PRT_SPACE_OUTPUT &&
-            readers(s, buffer) == 1)
+    if (buffer == PRT_NO_BUFFER || readers(s, buffer) != 1 ||
+        (b->buffers[buffer].space != PRT_SPACE_OUTPUT &&
+            b->buffers[buffer].space != PRT_SPACE_DYNAMIC))
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < b->n_outputs; i++)
+        if (b->outputs[i] == buffer)
             return i;
     return UINT32_MAX;
 }
@@ -98,7 +101,7 @@ bool prt_cache_appends(const prt_session *s, uint32_t input, const prt_tensor *i
 {
     const prt_append *a = &s->appends[input];
     return in->room != 0 && in->room == out->room && in->data == out->data && a->step != NULL &&
-        a->output == output && a->step->is_static;
+        a->output == output;
 }
 
 /* Rows of `t`, which lie in a cache, to or from where they are without gaps. */

@@ -90,6 +90,8 @@ struct prt_session {
     int64_t *bound;          /* symbols as the inputs of a run give them */
     bool resolved;           /* frames fit dim_values */
     prt_append *appends;     /* by input */
+    const prt_tensor **caches; /* by buffer of the main block: where this run's value goes, with
+                                * room; else NULL */
     prt_arena **staging;     /* copies of misaligned inputs and of caches, by input */
     prt_arena **results;     /* memory of outputs that the caller gave none for, by output */
     prt_shape *infer_shapes; /* room for one step's inference */

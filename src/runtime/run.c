@@ -175,6 +175,12 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
         return prt_fail(POPRT_E_LIMIT, f->block->buffers[buffer].name.data, "value is too large");
     if (f->block->buffers[buffer].space == PRT_SPACE_VIEW) /* find_mode */
         return POPRT_OK;
+    const prt_tensor *cache = f == f->session->frames ? f->session->caches[buffer] : NULL;
+    if (cache != NULL) {
+        value->data = cache->data;
+        value->room = cache->room;
+        return prt_cache_check(value, cache, f->block->buffers[buffer].name.data);
+    }
     value->data = home_of(f, buffer, value);
     if (value->data != NULL)
         return POPRT_OK;

@@ -97,6 +97,9 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
             return POPRT_E_NOMEM;
     PRT_TRY(fix_dims(s, o));
     PRT_TRY(prt_frames_create(s));
+    s->caches = PRT_NEW_N(s->arena, const prt_tensor *, p->blocks[0].n_buffers);
+    if (s->caches == NULL)
+        return POPRT_E_NOMEM;
     prt_cache_find(s);
     /* Without open symbols everything is planned now; else with the first inputs. */
     for (uint32_t i = 0; i < p->n_inputs; i++)
@@ -327,6 +330,8 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
             return prt_fail(POPRT_E_ARG, p->outputs[i].name.data,
                 "output buffer overlaps input '%.100s'", p->inputs[k].name.data);
     }
+    const bool in_cache = appends && is_aligned(wanted);
+    s->caches[buffer] = in_cache ? wanted : NULL;
     if (!direct)
         return POPRT_OK;
     prt_tensor *value = &f->values[buffer];
@@ -335,7 +340,7 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
     if (wanted->room != 0)
         PRT_TRY(prt_cache_check(value, wanted, p->outputs[i].name.data));
     if (wanted->kind == PRT_VALUE_TENSOR && wanted->size >= value->size && wanted->data != NULL &&
-        (wanted->room == 0 || appends) &&
+        (wanted->room == 0 || in_cache) &&
         (uintptr_t)wanted->data % (element < 16 ? element : 8) == 0) {
         value->data = f->planned[buffer] = wanted->data;
         value->room = wanted->room;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "api_test.h"
+#include "models.h"
 
 #define DECODER PRT_TEST_DATA "/decoder/model.onnx"
 
@@ -340,5 +341,72 @@ START_TEST(memory_that_is_not_aligned)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/cache", loops_agree, the_past_is_not_written, full_is_full, what_does_not_fit,
-    memory_that_is_not_aligned)
+/* A cache that is as large as it gets from the start: rows that are there are kept. */
+typedef struct grouped {
+    float q[16], k[8], v[8], y[16], cache[2][128];
+    int32_t lengths, total;
+} grouped;
+
+static void bind_grouped(poprt_stepio *io, grouped *g, int step)
+{
+    static const int64_t one = 1, q[3] = { 1, 1, 16 }, k[3] = { 1, 1, 8 };
+    for (int i = 0; i < 16; i++)
+        g->q[i] = (float)((i * 7 + step) % 11) * 0.2f - 1;
+    for (int i = 0; i < 8; i++) {
+        g->k[i] = (float)((i * 5 + step) % 13) * 0.2f - 1;
+        g->v[i] = (float)((i * 3 + step * 2) % 17) * 0.1f - 1;
+    }
+    g->lengths = step;
+    g->total = step + 1;
+    const poprt_tensor all[] = { tensor(g->q, q, 3, POPRT_DTYPE_FLOAT32),
+        tensor(g->k, k, 3, POPRT_DTYPE_FLOAT32), tensor(g->v, k, 3, POPRT_DTYPE_FLOAT32),
+        { .data = &g->lengths, .size = 4, .dims = &one, .rank = 1, .dtype = POPRT_DTYPE_INT32 },
+        { .data = &g->total, .size = 4, .dims = &one, .rank = 1, .dtype = POPRT_DTYPE_INT32 },
+        { .data = g->y, .size = sizeof(g->y), .dtype = POPRT_DTYPE_FLOAT32 } };
+    static const char *const names[] = { "q", "k", "v", "seq", "total", "y" };
+    for (int i = 0; i < 6; i++)
+        ck_assert_ok(poprt_stepio_bind(io, names[i], &all[i]));
+}
+
+START_TEST(grouped_queries)
+{
+    static const int64_t dims[4] = { 1, 2, 16, 4 };
+    static const char *const in[] = { "pk", "pv" }, *const out[] = { "nk", "nv" };
+    static grouped plain, cached;
+    poprt_executable *exec = compile_bytes(NULL, grouped_model, sizeof(grouped_model));
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL, *other = NULL;
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    ck_assert_ok(poprt_stepio_create(session, &other));
+    for (int i = 0; i < 2; i++) {
+        const poprt_tensor room = tensor(cached.cache[i], dims, 4, POPRT_DTYPE_FLOAT32);
+        ck_assert_ok(poprt_stepio_bind_cache(other, in[i], out[i], &room, 16));
+    }
+    for (int step = 1; step < 16; step++) {
+        bind_grouped(io, &plain, step);
+        bind_grouped(other, &cached, step);
+        for (int i = 0; i < 2; i++) {
+            const poprt_tensor past = tensor(plain.cache[i], dims, 4, POPRT_DTYPE_FLOAT32);
+            ck_assert_ok(poprt_stepio_bind(io, in[i], &past));
+        }
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_ok(poprt_session_run(session, other));
+        ck_assert_mem_eq(plain.y, cached.y, sizeof(plain.y));
+        ck_assert_ok(poprt_session_run(session, io));
+        for (int i = 0; i < 2; i++) {
+            poprt_tensor now;
+            ck_assert_ok(poprt_stepio_output(io, 8 + (size_t)i, &now));
+            memcpy(plain.cache[i], now.data, now.size);
+            ck_assert_mem_eq(plain.cache[i], cached.cache[i], sizeof(plain.cache[i]));
+        }
+    }
+    poprt_stepio_release(other);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/cache", grouped_queries, loops_agree, the_past_is_not_written, full_is_full,
+    what_does_not_fit, memory_that_is_not_aligned)

@@ -384,9 +384,11 @@ static poprt_status eval(prt_eval *c)
         .past_v = prt_heads_split(past ? c->in[IN_PAST_VALUE] : NULL),
         .present_k = prt_heads_split(prt_ms_out(c, OUT_KEY)),
         .present_v = prt_heads_split(prt_ms_out(c, OUT_VALUE)), .bias = fill_bias,
-        .scores = give_scores, .user = &st };
+        .scores = st.scores != NULL ? give_scores : NULL, .user = &st };
+    const void *const before[3] = { s.past_k.data, s.past_v.data, NULL };
     for (uint32_t i = OUT_KEY; i <= OUT_SCORES; i++) /* rows that nobody writes are zero */
-        prt_ms_clear(c, i);
+        if (!prt_eval_wants(c, i) || c->out[i]->data != before[i - OUT_KEY])
+            prt_ms_clear(c, i);
     load_operands(c, a, &s);
     s.scale = prt_ms_scale(a->scale, s.q.size);
     if (prt_eval_wants(c, OUT_Y))
