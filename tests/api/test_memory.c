@@ -184,6 +184,78 @@ START_TEST(fused_models_need_no_memory_after_the_first_runs)
 }
 END_TEST
 
+/* Words after words with caches in place; how many pieces of memory there are after `early` of them
+ * and in the end. */
+static poprt_status live_decoder(counter *c, int words, int early, size_t *then, size_t *last,
+    float *result)
+{
+    enum { ROOM = 64 };
+    static const char *const past[] = { "past_key", "past_value", "history" };
+    static const char *const present[] = { "present_key", "present_value", "history_now" };
+    static const int64_t four[] = { 1, 2, ROOM, 8 }, three[] = { 1, ROOM, 4 }, one[] = { 1, 1 };
+    float rows[3][2 * ROOM * 8] = { { 0 } };
+    int64_t id = 5, place = 0, mask[ROOM + 1], seen[] = { 1, 1 };
+    poprt_env *env = NULL;
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    const poprt_tensor ids = { .data = &id, .size = 8, .dims = one, .rank = 2,
+        .dtype = POPRT_DTYPE_INT64 };
+    poprt_tensor places = ids, all = ids;
+    places.data = &place;
+    all.data = mask;
+    all.dims = seen;
+    poprt_status s = make_env(c, &env);
+    if (s == POPRT_OK)
+        s = poprt_model_load_file(env, PRT_TEST_DATA "/decoder/model.onnx", NULL, &model);
+    if (s == POPRT_OK)
+        s = poprt_compile(model, NULL, &exec);
+    if (s == POPRT_OK)
+        s = poprt_session_create(exec, NULL, &session);
+    if (s == POPRT_OK)
+        s = poprt_stepio_create(session, &io);
+    for (int i = 0; s == POPRT_OK && i < 3; i++) {
+        const poprt_tensor room = { .data = rows[i], .size = sizeof(rows[i]),
+            .dims = i == 2 ? three : four, .rank = i == 2 ? 3 : 4, .dtype = POPRT_DTYPE_FLOAT32 };
+        s = poprt_stepio_bind_cache(io, past[i], present[i], &room, 0);
+    }
+    if (s == POPRT_OK)
+        s = poprt_stepio_bind(io, "input_ids", &ids);
+    if (s == POPRT_OK)
+        s = poprt_stepio_bind(io, "position_ids", &places);
+    for (int i = 0; s == POPRT_OK && i < words; i++) {
+        place = i;
+        mask[i] = 1;
+        seen[1] = i + 1;
+        all.size = (size_t)(i + 1) * 8;
+        s = poprt_stepio_bind(io, "attention_mask", &all);
+        if (s == POPRT_OK)
+            s = poprt_session_run(session, io);
+        *then = i < early ? c->live : *then;
+    }
+    *last = c->live;
+    if (s == POPRT_OK)
+        *result = 5.5f;
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    poprt_env_release(env);
+    return s;
+}
+
+START_TEST(loops_hold_no_more_and_more_memory)
+{
+    counter c = { 0 };
+    size_t then = 0, last = 0;
+    float result = 0;
+    ck_assert_ok(live_decoder(&c, 60, 3, &then, &last, &result));
+    ck_assert_uint_le(last, then);
+    ck_assert_uint_eq(c.live, 0);
+}
+END_TEST
+
 /* The whole life of a small model. */
 static poprt_status live(counter *c, float *result)
 {
@@ -262,6 +334,12 @@ static poprt_status live_fused_once(counter *c, float *result)
     return live_fused(c, 1, &calls, result);
 }
 
+static poprt_status live_decoder_once(counter *c, float *result)
+{
+    size_t then = 0, last = 0;
+    return live_decoder(c, 2, 1, &then, &last, result);
+}
+
 static size_t sweep(bool refuse_after, poprt_status (*life)(counter *c, float *result))
 {
     size_t points = 0;
@@ -329,6 +407,7 @@ START_TEST(any_allocation_may_fail_once)
     ck_assert_uint_gt(sweep(false, live), 50);
     ck_assert_uint_gt(sweep(false, live_map_once), 30);
     ck_assert_uint_gt(sweep(false, live_fused_once), 30);
+    ck_assert_uint_gt(sweep(false, live_decoder_once), 30);
 }
 END_TEST
 
@@ -337,6 +416,7 @@ START_TEST(all_allocations_may_fail_from_some_point)
     ck_assert_uint_gt(sweep(true, live), 50);
     ck_assert_uint_gt(sweep(true, live_map_once), 30);
     ck_assert_uint_gt(sweep(true, live_fused_once), 30);
+    ck_assert_uint_gt(sweep(true, live_decoder_once), 30);
 }
 END_TEST
 
@@ -355,4 +435,5 @@ END_TEST
 
 PRT_TEST_MAIN("api/memory", runs_allocate_nothing_after_the_first, any_allocation_may_fail_once,
     tuning_may_be_refused_memory, all_allocations_may_fail_from_some_point, limits_are_kept,
-    maps_need_no_memory_after_the_first_runs, fused_models_need_no_memory_after_the_first_runs)
+    loops_hold_no_more_and_more_memory, maps_need_no_memory_after_the_first_runs,
+    fused_models_need_no_memory_after_the_first_runs)
