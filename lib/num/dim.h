@@ -114,9 +114,9 @@ int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b);
 
 /*
  * The dim that a text describes by numbers, the four operations (/ and // round down), parentheses
- * and names that are known; PRT_DIM_UNKNOWN for any other text.
+ * and names, of which `find` gives the dims; PRT_DIM_UNKNOWN for any other text.
  */
-int64_t prt_dim_parse(prt_dims *dims, prt_str text, bool (*known)(void *user, prt_str name),
+int64_t prt_dim_parse(prt_dims *dims, prt_str text, int64_t (*find)(void *user, prt_str name),
     void *user);
 
 /* `dim` with `to` in place of a symbol. Goes down as deep as the expression is. */

@@ -7,7 +7,7 @@ enum { DEPTH_MAX = 16, SIZE_MAX_TEXT = 256 };
 typedef struct parser {
     prt_dims *dims;
     const char *at, *end;
-    bool (*known)(void *user, prt_str name);
+    int64_t (*find)(void *user, prt_str name);
     void *user;
     uint32_t depth;
 } parser;
@@ -56,7 +56,7 @@ static int64_t parse_name(parser *p)
     while (p->at != p->end && (is_letter(*p->at) || is_digit(*p->at) || *p->at == '.'))
         p->at++;
     const prt_str name = { first, (uint32_t)(p->at - first) };
-    return p->known(p->user, name) ? prt_dim_symbol(p->dims, name) : PRT_DIM_UNKNOWN;
+    return p->find(p->user, name);
 }
 
 static int64_t parse_factor(parser *p)
@@ -104,10 +104,10 @@ static int64_t parse_sum(parser *p)
     return value;
 }
 
-int64_t prt_dim_parse(prt_dims *dims, prt_str text, bool (*known)(void *user, prt_str name),
+int64_t prt_dim_parse(prt_dims *dims, prt_str text, int64_t (*find)(void *user, prt_str name),
     void *user)
 {
-    parser p = { .dims = dims, .at = text.data, .end = text.data + text.size, .known = known,
+    parser p = { .dims = dims, .at = text.data, .end = text.data + text.size, .find = find,
         .user = user };
     if (text.size == 0 || text.size > SIZE_MAX_TEXT)
         return PRT_DIM_UNKNOWN;

@@ -16,18 +16,26 @@ static bool has_dims(const prt_value *v)
     return prt_type_is_tensor(v->type) && v->type->rank > 0 && v->type->rank <= PRT_MAX_RANK;
 }
 
-/* A symbol means the same everywhere, so what it is in one input it is in all. */
-static poprt_status replace_dim(prt_module *module, int64_t dim, int64_t to)
+/* What becomes of the dims of inputs: by expression index, up to `n`. */
+typedef struct renaming {
+    int64_t *to;
+    size_t n;
+} renaming;
+
+/* Dims of all inputs made anew. */
+static poprt_status replace_dims(prt_module *module, int64_t (*replaced)(void *user, int64_t dim),
+    void *user)
 {
-    if (!prt_dim_is_expr(dim))
-        return POPRT_OK;
     for (size_t i = 0; i < module->main->inputs.count; i++) {
         prt_value *v = module->main->inputs.data[i];
-        if (!has_dims(v))
-            continue;
         int64_t dims[PRT_MAX_RANK];
-        for (int32_t d = 0; d < v->type->rank; d++)
-            dims[d] = prt_dim_replace(module->dims, v->type->dims[d], dim, to);
+        bool changed = false;
+        for (int32_t d = 0; has_dims(v) && d < v->type->rank; d++) {
+            dims[d] = replaced(user, v->type->dims[d]);
+            changed = changed || dims[d] != v->type->dims[d];
+        }
+        if (!changed)
+            continue;
         const prt_type *type =
             prt_type_tensor(module->types, v->type->dtype, v->type->rank, dims);
         if (type == NULL)
@@ -37,49 +45,101 @@ static poprt_status replace_dim(prt_module *module, int64_t dim, int64_t to)
     return POPRT_OK;
 }
 
-/* An input has a dim of this name. */
-static bool is_named(void *user, prt_str name)
+typedef struct one_dim {
+    prt_dims *dims;
+    int64_t from, to;
+} one_dim;
+
+static int64_t replace_one(void *user, int64_t dim)
 {
-    const prt_module *module = user;
-    for (size_t i = 0; i < module->main->inputs.count; i++) {
-        const prt_value *v = module->main->inputs.data[i];
-        for (int32_t d = 0; has_dims(v) && d < v->type->rank; d++)
-            if (prt_dim_is_expr(v->type->dims[d])) {
-                const prt_dim_node *node =
-                    prt_dims_at(module->dims, prt_dim_index(v->type->dims[d]));
-                if (node->op == PRT_DIM_SYMBOL && prt_str_equal(node->symbol, name))
-                    return true;
-            }
-    }
-    return false;
+    const one_dim *one = user;
+    return prt_dim_replace(one->dims, dim, one->from, one->to);
 }
 
-poprt_status prt_module_relate_dims(prt_module *module)
+/* A symbol means the same everywhere, so what it is in one input it is in all. */
+static poprt_status replace_dim(prt_module *module, int64_t dim, int64_t to)
+{
+    one_dim one = { module->dims, dim, to };
+    return prt_dim_is_expr(dim) ? replace_dims(module, replace_one, &one) : POPRT_OK;
+}
+
+static const prt_dim_node *symbol_of(const prt_module *module, int64_t dim)
+{
+    const prt_dim_node *node =
+        prt_dim_is_expr(dim) ? prt_dims_at(module->dims, prt_dim_index(dim)) : NULL;
+    return node != NULL && node->op == PRT_DIM_SYMBOL ? node : NULL;
+}
+
+/* The symbols that are dims of inputs, by name. */
+static poprt_status list_symbols(const prt_module *module, prt_map *names)
 {
     for (size_t i = 0; i < module->main->inputs.count; i++) {
         const prt_value *v = module->main->inputs.data[i];
         for (int32_t d = 0; has_dims(v) && d < v->type->rank; d++) {
-            const int64_t dim = v->type->dims[d];
-            if (!prt_dim_is_expr(dim))
-                continue;
-            const prt_dim_node node = *prt_dims_at(module->dims, prt_dim_index(dim));
-            if (node.op != PRT_DIM_SYMBOL)
-                continue;
-            const int64_t to = prt_dim_parse(module->dims, node.symbol, is_named, module);
-            if (to != PRT_DIM_UNKNOWN && to != dim)
-                PRT_TRY(replace_dim(module, dim, to));
+            const prt_dim_node *node = symbol_of(module, v->type->dims[d]);
+            if (node != NULL)
+                PRT_TRY(prt_map_set(names, node->symbol, (void *)(uintptr_t)&v->type->dims[d]));
         }
     }
     return POPRT_OK;
 }
 
+static int64_t find_symbol(void *user, prt_str name)
+{
+    const int64_t *dim = prt_map_find(user, name);
+    return dim != NULL ? *dim : PRT_DIM_UNKNOWN;
+}
+
+static int64_t look_up(void *user, int64_t dim)
+{
+    const renaming *r = user;
+    const size_t i = prt_dim_is_expr(dim) ? prt_dim_index(dim) : SIZE_MAX;
+    return i < r->n && r->to[i] != 0 ? r->to[i] : dim;
+}
+
+/* Each symbol is read once, however many dims it is. */
+static poprt_status relate(prt_module *module, prt_arena *scratch)
+{
+    prt_map names = prt_map_in(scratch);
+    renaming r = { .n = prt_dims_count(module->dims) };
+    PRT_TRY(list_symbols(module, &names));
+    r.to = PRT_NEW_N(scratch, int64_t, r.n);
+    if (r.to == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < r.n; i++) {
+        const prt_dim_node node = *prt_dims_at(module->dims, i);
+        if (node.op != PRT_DIM_SYMBOL || prt_map_find(&names, node.symbol) == NULL)
+            continue;
+        const int64_t to = prt_dim_parse(module->dims, node.symbol, find_symbol, &names);
+        r.to[i] = to != PRT_DIM_UNKNOWN && prt_dim_is_expr(to) ? to : 0;
+    }
+    return replace_dims(module, look_up, &r);
+}
+
+poprt_status prt_module_relate_dims(prt_module *module)
+{
+    prt_arena *scratch = NULL;
+    if (prt_dims_count(module->dims) == 0)
+        return POPRT_OK;
+    PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
+    const poprt_status status = relate(module, scratch);
+    prt_arena_release(scratch);
+    return status;
+}
+
 poprt_status prt_module_set_dim(prt_module *module, prt_str name, int64_t number)
 {
-    if (!is_named(module, name))
+    prt_arena *scratch = NULL;
+    PRT_TRY(prt_arena_create(module->allocator, 0, &scratch));
+    prt_map names = prt_map_in(scratch);
+    poprt_status status = list_symbols(module, &names);
+    const int64_t dim = status == POPRT_OK ? find_symbol(&names, name) : PRT_DIM_UNKNOWN;
+    prt_arena_release(scratch);
+    PRT_TRY(status);
+    if (dim == PRT_DIM_UNKNOWN)
         return prt_fail(POPRT_E_NOT_FOUND, name.data,
             "the model has no symbolic dimension of this name");
-    const int64_t dim = prt_dim_symbol(module->dims, name);
-    return dim != PRT_DIM_UNKNOWN ? replace_dim(module, dim, number) : POPRT_E_NOMEM;
+    return replace_dim(module, dim, number);
 }
 
 static poprt_status check_shape(const prt_value *v, const int64_t *dims, uint32_t rank)

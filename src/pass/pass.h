@@ -119,6 +119,7 @@ struct prt_pass {
     const prt_module *origin;    /* the model before; see prt_pass_hooks */
     const struct prt_feed *feed; /* precision/feed.h; NULL: made-up data */
     uint64_t spent, purse; /* bytes of constants made, and that may be; see prt_pass_afford */
+    void *memo; /* what rewrites remember from match to match, in `arena`; NULL at first */
     uint64_t began, grown; /* bytes of constants at first, and by how many they have grown; as
                               prt_pass_constants and layout/ways.h have it */
     bool (*cancelled)(void *user);

@@ -38,70 +38,69 @@ static bool reads_dims(const prt_frame_step *step)
     return strcmp(step->params->def->key, "shape") == 0;
 }
 
-/* How often steps, views, parts and other blocks have to do with the elements of a buffer of the
- * main block. */
-static uint32_t readers(const prt_session *s, uint32_t buffer)
+/* By buffer of the main block: how often steps, views, parts, other blocks and the caller have to
+ * do with its elements. */
+static void count_readers(const prt_session *s, uint32_t *n)
 {
-    uint32_t n = 0;
+    const prt_frame *f = &s->frames[0];
     for (uint32_t k = 0; k < s->program->n_blocks; k++) {
         const prt_block *b = s->frames[k].block;
         for (uint32_t i = 0; i < b->n_buffers; i++) {
-            const uint32_t space = b->buffers[i].space;
-            const bool here =
-                k == 0 && (space == PRT_SPACE_VIEW || space == PRT_SPACE_PART);
-            n += (here || (space == PRT_SPACE_CAPTURE && b->parent == 0 && k != 0)) &&
-                b->buffers[i].ref == buffer;
+            const prt_buffer *buffer = &b->buffers[i];
+            if (k == 0 ? buffer->space == PRT_SPACE_VIEW || buffer->space == PRT_SPACE_PART
+                       : buffer->space == PRT_SPACE_CAPTURE && b->parent == 0)
+                n[buffer->ref]++;
         }
     }
-    const prt_frame *f = &s->frames[0];
-    for (uint32_t i = 0; i < f->block->n_steps; i++)
-        for (uint32_t k = 0; k < f->steps[i].n_in && !reads_dims(&f->steps[i]); k++)
-            n += (f->steps[i].out_buffers - f->steps[i].n_in)[k] == buffer;
+    for (uint32_t i = 0; i < f->block->n_steps; i++) {
+        const prt_frame_step *step = &f->steps[i];
+        for (uint32_t k = 0; k < step->n_in && !reads_dims(step); k++)
+            if ((step->out_buffers - step->n_in)[k] != PRT_NO_BUFFER)
+                n[(step->out_buffers - step->n_in)[k]]++;
+    }
     for (uint32_t i = 0; i < f->block->n_outputs; i++)
-        n += f->block->outputs[i] == buffer;
-    return n;
+        n[f->block->outputs[i]]++;
 }
 
-/* The output that a buffer with memory of its own is, and nothing else. */
-static uint32_t output_of(const prt_session *s, uint32_t buffer)
+/* What a step does with caches, where nobody else has to do with them. */
+static void find_in_step(prt_session *s, const prt_frame_step *step, const uint32_t *readers,
+    const uint32_t *output)
 {
     const prt_block *b = s->frames[0].block;
-    if (buffer == PRT_NO_BUFFER || readers(s, buffer) != 1 ||
-        (b->buffers[buffer].space != PRT_SPACE_OUTPUT &&
-            b->buffers[buffer].space != PRT_SPACE_DYNAMIC))
-        return UINT32_MAX;
-    for (uint32_t i = 0; i < b->n_outputs; i++)
-        if (b->outputs[i] == buffer)
-            return i;
-    return UINT32_MAX;
+    for (uint32_t slot = 0; slot < step->n_in; slot++) {
+        const uint32_t past = (step->out_buffers - step->n_in)[slot];
+        const uint32_t present = present_of(step, slot);
+        if (past == PRT_NO_BUFFER || present == PRT_NO_BUFFER || readers[past] != 1 ||
+            readers[present] != 1 || output[present] == 0)
+            continue;
+        const prt_buffer *in = &b->buffers[past], *out = &b->buffers[present];
+        if (in->space == PRT_SPACE_INPUT && is_float(in->type) && in->type->rank == 4 &&
+            (out->space == PRT_SPACE_OUTPUT || out->space == PRT_SPACE_DYNAMIC))
+            s->appends[in->ref] = output[present];
+    }
 }
 
-void prt_cache_find(prt_session *s)
+poprt_status prt_cache_find(prt_session *s)
 {
-    const prt_frame *f = &s->frames[0];
-    for (uint32_t i = 0; i < s->program->n_inputs; i++) {
-        const uint32_t buffer = f->block->inputs[i];
-        const prt_type *type = s->program->inputs[i].type;
-        s->appends[i] = (prt_append){ UINT32_MAX, NULL };
-        if (!is_float(type) || type->rank != 4 || readers(s, buffer) != 1)
-            continue;
-        for (uint32_t k = 0; k < f->block->n_steps; k++) {
-            const prt_frame_step *step = &f->steps[k];
-            if (reads_dims(step))
-                continue;
-            for (uint32_t slot = 0; slot < step->n_in; slot++)
-                if ((step->out_buffers - step->n_in)[slot] == buffer)
-                    s->appends[i] = (prt_append){ output_of(s, present_of(step, slot)), step };
-        }
-    }
+    const prt_block *b = s->frames[0].block;
+    uint32_t *readers = PRT_NEW_N(s->infer_scratch, uint32_t, b->n_buffers);
+    uint32_t *output = PRT_NEW_N(s->infer_scratch, uint32_t, b->n_buffers);
+    if (readers == NULL || output == NULL)
+        return POPRT_E_NOMEM;
+    count_readers(s, readers);
+    for (uint32_t i = 0; i < b->n_outputs; i++)
+        output[b->outputs[i]] = i + 1;
+    for (uint32_t i = 0; i < b->n_steps; i++)
+        find_in_step(s, &s->frames[0].steps[i], readers, output);
+    prt_arena_reset(s->infer_scratch);
+    return POPRT_OK;
 }
 
 bool prt_cache_appends(const prt_session *s, uint32_t input, const prt_tensor *in, uint32_t output,
     const prt_tensor *out)
 {
-    const prt_append *a = &s->appends[input];
-    return in->room != 0 && in->room == out->room && in->data == out->data && a->step != NULL &&
-        a->output == output;
+    return in->room != 0 && in->room == out->room && in->data == out->data &&
+        s->appends[input] == output + 1;
 }
 
 /* Rows of `t`, which lie in a cache, to or from where they are without gaps. */

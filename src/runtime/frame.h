@@ -69,12 +69,6 @@ typedef struct prt_counted {
     size_t total; /* only the session's running thread allocates */
 } prt_counted;
 
-/* An input that one step alone reads, as the past of what it makes: an output. */
-typedef struct prt_append {
-    uint32_t output; /* UINT32_MAX: none */
-    const prt_frame_step *step;
-} prt_append;
-
 struct prt_session {
     prt_program *program;
     prt_counted memory;
@@ -89,7 +83,8 @@ struct prt_session {
     int64_t *fixed;          /* symbols fixed at creation, by expression index; else UNKNOWN */
     int64_t *bound;          /* symbols as the inputs of a run give them */
     bool resolved;           /* frames fit dim_values */
-    prt_append *appends;     /* by input */
+    uint32_t *appends;       /* by input: the output that a step makes of it, which may lie where it
+                              * does, counted from 1; 0: none */
     const prt_tensor **caches; /* by buffer of the main block: where this run's value goes, with
                                 * room; else NULL */
     prt_arena **staging;     /* copies of misaligned inputs and of caches, by input */
@@ -129,7 +124,7 @@ prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step);
 poprt_status prt_frames_settle(prt_session *s);
 
 /* cache.c: an input and an output in one piece of memory that leaves room (prt_tensor's `room`). */
-void prt_cache_find(prt_session *s);
+poprt_status prt_cache_find(prt_session *s);
 /* These two tensors are one cache, whose step writes new rows behind those that it reads. */
 bool prt_cache_appends(const prt_session *s, uint32_t input, const prt_tensor *in, uint32_t output,
     const prt_tensor *out);

@@ -86,7 +86,7 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     s->replaced = PRT_NEW_N(s->arena, bool, p->n_constants);
     s->updates = PRT_NEW_N(s->arena, prt_blob *, p->n_constants);
     s->updated = PRT_NEW_N(s->arena, bool, p->n_constants);
-    s->appends = PRT_NEW_N(s->arena, prt_append, p->n_inputs);
+    s->appends = PRT_NEW_N(s->arena, uint32_t, p->n_inputs);
     s->staging = PRT_NEW_N(s->arena, prt_arena *, p->n_inputs);
     s->results = PRT_NEW_N(s->arena, prt_arena *, p->n_outputs);
     if (s->weights == NULL || s->replaced == NULL || s->updates == NULL || s->updated == NULL ||
@@ -100,7 +100,7 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     s->caches = PRT_NEW_N(s->arena, const prt_tensor *, p->blocks[0].n_buffers);
     if (s->caches == NULL)
         return POPRT_E_NOMEM;
-    prt_cache_find(s);
+    PRT_TRY(prt_cache_find(s));
     /* Without open symbols everything is planned now; else with the first inputs. */
     for (uint32_t i = 0; i < p->n_inputs; i++)
         if (is_open(s, p->inputs[i].type))
@@ -253,9 +253,9 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
 /* An input that is used where it lies: no cache, or one that its output may take. */
 static bool stays(const prt_session *s, uint32_t index, const prt_tensor *in, const prt_tensor *out)
 {
-    const uint32_t o = s->appends[index].output;
-    return in->room == 0 || (o != UINT32_MAX && is_aligned(in) &&
-        prt_cache_appends(s, index, in, o, &out[o]));
+    const uint32_t o = s->appends[index];
+    return in->room == 0 || (o != 0 && is_aligned(in) &&
+        prt_cache_appends(s, index, in, o - 1, &out[o - 1]));
 }
 
 static poprt_status bind_inputs(prt_session *s, const prt_tensor *in, const prt_tensor *out)

@@ -203,10 +203,9 @@ poprt_status prt_feed_dir(prt_feed *feed, const char *dir)
 
 /* ---- random ones */
 
-static bool is_any_name(void *user, prt_str name)
+static int64_t any_symbol(void *user, prt_str name)
 {
-    (void)user;
-    return name.size != 0;
+    return prt_dim_symbol(user, name);
 }
 
 /* The number of a dim by its name, or by those in it where it is an expression. */
@@ -219,7 +218,7 @@ static poprt_status close_dim(const prt_feed *feed, const char *name, bool *know
         return POPRT_OK;
     prt_dims *dims = NULL;
     PRT_TRY(prt_dims_create(feed->tool->arena, &dims));
-    int64_t dim = prt_dim_parse(dims, prt_str_of(name), is_any_name, NULL);
+    int64_t dim = prt_dim_parse(dims, prt_str_of(name), any_symbol, dims);
     if (dim == PRT_DIM_UNKNOWN)
         return POPRT_OK;
     *known = true;

@@ -531,15 +531,16 @@ START_TEST(made_again_is_the_same)
 }
 END_TEST
 
-static bool is_known(void *user, prt_str name)
+static int64_t find(void *user, prt_str name)
 {
     (void)user;
-    return prt_str_is(name, "s") || prt_str_is(name, "t") || prt_str_is(name, "h");
+    return prt_str_is(name, "s") ? s : prt_str_is(name, "t") ? t : prt_str_is(name, "h") ? h
+                                                                              : PRT_DIM_UNKNOWN;
 }
 
 static int64_t parse(const char *from)
 {
-    return prt_dim_parse(dims, prt_str_of(from), is_known, NULL);
+    return prt_dim_parse(dims, prt_str_of(from), find, NULL);
 }
 
 START_TEST(texts_are_read)

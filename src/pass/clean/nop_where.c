@@ -29,20 +29,40 @@ static bool is_true(const prt_op *op, uint32_t slot)
     return true;
 }
 
+/* The constant that was looked at last: layers share one. */
+typedef struct looked {
+    const void *data;
+    bool triangle;
+} looked;
+
+static bool is_filled(const prt_tensor *t)
+{
+    const size_t m = (size_t)t->dims[t->rank - 1];
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j <= i; j++)
+            if (!holds(t, i * m + j))
+                return false;
+    return true;
+}
+
 /* [..., m, m], true up to the diagonal. What stands beyond it is not asked. */
-static bool is_triangle(const prt_op *op, uint32_t slot)
+static bool is_triangle(prt_pass *p, const prt_op *op, uint32_t slot)
 {
     prt_tensor t;
     if (!prt_match_constant(op, slot, &t) || t.dtype != PRT_DTYPE_bool || t.rank < 2 ||
-        prt_tensor_count(&t) > MOST_CHECKED || prt_dims_product(t.dims, 0, t.rank - 2) != 1 ||
-        t.dims[t.rank - 2] != t.dims[t.rank - 1])
+        prt_dims_product(t.dims, 0, t.rank - 2) != 1 || t.dims[t.rank - 2] != t.dims[t.rank - 1])
         return false;
-    const size_t m = (size_t)t.dims[t.rank - 1];
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j <= i; j++)
-            if (!holds(&t, i * m + j))
-                return false;
-    return true;
+    looked *last = p->memo;
+    if (last == NULL)
+        p->memo = last = PRT_NEW(p->arena, looked);
+    if (last == NULL)
+        return false;
+    if (last->data == t.data)
+        return last->triangle;
+    if (!prt_pass_afford(p, t.size))
+        return false;
+    *last = (looked){ t.data, is_filled(&t) };
+    return last->triangle;
 }
 
 /* The one integer of an input, a number or an expression. */
@@ -76,17 +96,19 @@ static bool slices(const prt_op *op, int64_t *axis, int64_t *start, int64_t *end
 }
 
 /* Of the triangle's rows number n - 1, of its columns the first n. */
-static bool is_last_row(const prt_op *columns, prt_dims *dims, int64_t *n)
+static bool is_last_row(prt_pass *p, const prt_op *columns, int64_t *n)
 {
+    prt_dims *dims = p->module->dims;
     int64_t axis[2], start[2], end[2];
     if (columns == NULL || !slices(columns, &axis[0], &start[0], &end[0]))
         return false;
     const prt_op *rows = prt_op_input(columns, 0)->def;
-    if (!slices(rows, &axis[1], &start[1], &end[1]) || !is_triangle(rows, 0))
+    if (!slices(rows, &axis[1], &start[1], &end[1]))
         return false;
     *n = end[0];
     return axis[0] == 0 && start[0] == 0 && axis[1] == 1 && end[1] == *n &&
-        prt_dim_sub(dims, *n, 1) == start[1] && prt_dim_never_negative(dims, start[1]);
+        prt_dim_sub(dims, *n, 1) == start[1] && prt_dim_never_negative(dims, start[1]) &&
+        is_triangle(p, rows, 0);
 }
 
 /* Nothing but the first value gives the result its shape: the condition has ones in front, the
@@ -109,9 +131,9 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 1);
     int64_t n = 0;
-    const bool row = is_last_row(prt_op_input(root, 0)->def, p->module->dims, &n) &&
-        is_shaped_by_first(root, n);
-    if (!row && (!is_true(root, 0) || x->type != root->out[0].type || x->type->rank < 0))
+    const bool row =
+        is_last_row(p, prt_op_input(root, 0)->def, &n) && is_shaped_by_first(root, n);
+    if (!row && (x->type != root->out[0].type || x->type->rank < 0 || !is_true(root, 0)))
         return false;
     return prt_pass_replace(b, &root->out[0], x);
 }
