@@ -114,7 +114,7 @@ static mask_kind kind_of(const prt_scores *s, const prt_view *v, bool where)
             open = open && sees == 1;
             causal = causal && sees == (j <= i + keys - rows);
         }
-    if (where && s->fill > NEVER)
+    if ((where && s->fill > NEVER) || s->least > NEVER)
         causal = false;
     return open ? MASK_OPEN : causal ? MASK_CAUSAL : MASK_OTHER;
 }

@@ -61,6 +61,9 @@ START_TEST(forms)
         /* no score below a number; a constant of what is ahead behind a sum */
         INPUTS HEADS KEYS "a = input f32[2,1,5,5]\nl = const f32[] {-1}\ns = matmul qt kt\n"
         "s1 = add s a\nm = max s1 l\n" RESULT,
+        INPUTS HEADS KEYS "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
+        "0,0,0,-inf,-inf,0,0,0,0,-inf,0,0,0,0,0}\nl = const f32[] {-1}\ns = matmul qt kt\n"
+        "s1 = add s b\nm = max s1 l\n" RESULT,
         INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
         "n = const f32[] {-10}\nl = const f32[1] {-0.5}\ns = matmul qt kt\nw0 = where b s n\n"
         "m = max l w0\n" RESULT,
