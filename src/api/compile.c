@@ -158,11 +158,6 @@ static poprt_status compile_better(poprt_env *env, prt_module *module, const pop
     return status;
 }
 
-static prt_str dim_name(const poprt_config *config, uint32_t i)
-{
-    return prt_str_of(config->dims[i].key + strlen("dim."));
-}
-
 static uint32_t count_dims(const poprt_config *config)
 {
     return config != NULL ? config->n_dims : 0;
@@ -171,7 +166,7 @@ static uint32_t count_dims(const poprt_config *config)
 static poprt_status set_dims(const poprt_config *config, prt_module *module)
 {
     for (uint32_t i = 0; i < count_dims(config); i++)
-        PRT_TRY(prt_module_set_dim(module, dim_name(config, i), config->dims[i].value));
+        PRT_TRY(prt_module_set_dim(module, prt_config_dim_name(config, i), config->dims[i].value));
     return count_dims(config) != 0 ? prt_ir_infer(module->main) : POPRT_OK;
 }
 
@@ -179,7 +174,7 @@ static poprt_status set_dims(const poprt_config *config, prt_module *module)
 static poprt_status keep_dims(const poprt_config *config, prt_program *program)
 {
     for (uint32_t i = 0; i < count_dims(config); i++)
-        if (prt_dim_symbol(program->dims, dim_name(config, i)) == PRT_DIM_UNKNOWN)
+        if (prt_dim_symbol(program->dims, prt_config_dim_name(config, i)) == PRT_DIM_UNKNOWN)
             return POPRT_E_NOMEM;
     return POPRT_OK;
 }

@@ -123,6 +123,11 @@ static char *copy_text(const poprt_config *config, const char *text)
     return copy;
 }
 
+prt_str prt_config_dim_name(const poprt_config *config, uint32_t i)
+{
+    return prt_str_of(config->dims[i].key + strlen(DIM_PREFIX));
+}
+
 /* Index of a dimension; n_dims when it is not set. */
 static uint32_t find_dim(const poprt_config *config, const char *key)
 {

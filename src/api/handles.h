@@ -79,6 +79,8 @@ struct poprt_config {
 /* Value of an option; the default for a NULL config. Numbers for INT and BOOL, text for TEXT. */
 int64_t prt_config_number(const poprt_config *config, prt_option_id id);
 const char *prt_config_text(const poprt_config *config, prt_option_id id);
+/* The name of symbolic dimension `i` of a config. */
+prt_str prt_config_dim_name(const poprt_config *config, uint32_t i);
 /* The smaller of the option "memory_limit" and the environment's; 0 is none. */
 size_t prt_config_memory_limit(const poprt_config *config, const poprt_env *env);
 

@@ -35,7 +35,7 @@ static poprt_status set_dims(const poprt_config *config, prt_arena *arena,
     if (names == NULL || values == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < config->n_dims; i++) {
-        names[i] = prt_str_of(config->dims[i].key + strlen("dim."));
+        names[i] = prt_config_dim_name(config, i);
         values[i] = config->dims[i].value;
     }
     options->n_dims = config->n_dims;
