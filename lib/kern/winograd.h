@@ -17,6 +17,7 @@ typedef struct prt_winograd_out {
     size_t n;
     const float *from; /* products: channel i of matrix m is at from[m * matrix + i] */
     size_t matrix;
+    size_t after; /* floats to the next tile's products, which are fetched meanwhile */
     const float *bias; /* by channel; NULL: none */
     size_t high, wide; /* outputs that there are, of a tile */
     const float *residual; /* laid out like y; NULL: none; may be y itself */

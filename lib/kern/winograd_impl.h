@@ -136,8 +136,11 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
             vf rows[N][M], column[N], turned[M];                                                   \
             for (size_t y = 0; y < N; y++) {                                                       \
                 PRT_UNROLL(6)                                                                      \
-                for (size_t x = 0; x < N; x++)                                                     \
-                    column[x] = v_load_some(o->from + (y * N + x) * o->matrix, i, o->n);           \
+                for (size_t x = 0; x < N; x++) {                                                   \
+                    const float *at = o->from + (y * N + x) * o->matrix;                           \
+                    __builtin_prefetch(at + o->after + i, 0, 3);                                   \
+                    column[x] = v_load_some(at, i, o->n);                                          \
+                }                                                                                  \
                 turn_output##N(column, rows[y]);                                                   \
             }                                                                                      \
             for (size_t x = 0; x < o->wide; x++) {                                                 \

@@ -22,7 +22,8 @@ enum {
     SLICE = 32,             /* filters: an item has a whole number of slices */
     WEIGHTS = 1 << 21,      /* floats of weights transformed by a run that stay in the last level */
     DEPTH = 64, GO = 16,    /* channels of them that stay in the second; in one go */
-    TAPS = 9
+    TAPS = 9,
+    LINE = 16               /* floats of a cache line */
 };
 
 typedef struct job {
@@ -40,6 +41,32 @@ typedef struct job {
     bool cheap;
 } job;
 
+/* To gcc a function that only fetches has no effect: calls that it does not inline it drops. */
+#define FETCHES __attribute__((always_inline)) static inline
+
+/* `rows` of `pixels` with n floats each, to the second cache level. */
+FETCHES void fetch(const float *from, size_t rows, size_t row,
+    size_t pixels, size_t pixel, size_t n)
+{
+    for (; rows != 0; rows--, from += row)
+        for (size_t x = 0; x < pixels; x++)
+            for (size_t i = 0; i < n; i += LINE)
+                __builtin_prefetch(from + x * pixel + i, 0, 2);
+}
+
+/* What the tile beside the one from (top, left) on has more. */
+FETCHES void fetch_inputs(const job *j, size_t n, int64_t top, int64_t left)
+{
+    const prt_nhwc *v = j->v;
+    const int64_t in = (int64_t)j->kern->in, high = (int64_t)v->in_h, wide = (int64_t)v->in_w;
+    const int64_t x = left + in, y = top > 0 ? top : 0, below = top + in < high ? top + in : high;
+    const size_t pixels = j->kern->out;
+    if (x >= 0 && x < wide && y < below)
+        fetch(v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->in_c,
+            (size_t)(below - y), v->in_w * v->in_c,
+            (size_t)(wide - x) < pixels ? (size_t)(wide - x) : pixels, v->in_c, v->in_c);
+}
+
 static void turn_input(const job *j, size_t n, size_t tile, float *to)
 {
     const prt_nhwc *v = j->v;
@@ -53,6 +80,7 @@ static void turn_input(const job *j, size_t n, size_t tile, float *to)
         from[i] = there ? v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->in_c
                      : v->zeros;
     }
+    fetch_inputs(j, n, top, left);
     j->kern->input(v->in_c, from, to, j->in_step);
 }
 
@@ -63,12 +91,16 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
     const size_t out = j->kern->out, y = tile / j->wide * out, x = tile % j->wide * out;
     const size_t at = ((n * v->out_h + y) * v->out_w + x) * v->out_c + first;
     const prt_winograd_out o = { .n = columns, .from = from, .matrix = j->out_step,
+        .after = PRT_GEMM_PANEL,
         .bias = v->bias != NULL ? v->bias + first : NULL,
         .high = v->out_h - y < out ? v->out_h - y : out,
         .wide = v->out_w - x < out ? v->out_w - x : out,
         .residual = v->residual != NULL ? v->residual + at : NULL, .least = j->low,
         .most = j->up, .y = v->y + at, .y_row = v->out_w * v->out_c,
         .y_column = v->out_c };
+    if (x + out < v->out_w)
+        fetch(o.y + out * v->out_c, o.high, o.y_row,
+            v->out_w - x - out < out ? v->out_w - x - out : out, v->out_c, columns);
     j->kern->output(&o);
     if (j->cheap)
         return;
