@@ -7,9 +7,8 @@
  *     bf16                   rows in pairs: at (k / 2 * width + j) * 2 + k % 2; an odd last row has
  *                            a row of zeros beside it
  *
- * The 8-bit floats are PopRT's F143 and F152 (bias 8 and 16), with two exceptions that make a shift
- * to float16 all there is to widening: 0x80 is a zero, and in F152 the highest exponent, from 32768
- * on, reads as infinity or NaN. What is stored here never uses either.
+ * The 8-bit floats are PopRT's F143 and F152 (bias 8 and 16), but that 0x80 is a zero, which makes
+ * shifts and a product all there is to widening. What is stored here never uses it.
  */
 #ifndef PRT_KERN_NARROW_H
 #define PRT_KERN_NARROW_H
@@ -28,7 +27,7 @@ typedef enum prt_narrow_kind {
 } prt_narrow_kind;
 
 /* Largest size that a stored element has. */
-#define PRT_NARROW_MOST { 65504.0f, 3.38953139e38f, 240.0f, 28672.0f, 127.0f }
+#define PRT_NARROW_MOST { 65504.0f, 3.38953139e38f, 240.0f, 57344.0f, 127.0f }
 
 static inline size_t prt_narrow_size(int kind)
 {

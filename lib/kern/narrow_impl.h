@@ -3,30 +3,51 @@
 #ifndef PRT_KERN_NARROW_IMPL_H
 #define PRT_KERN_NARROW_IMPL_H
 
+#include <float.h>
+
 #include "kern/act_impl.h"
 #include "kern/narrow.h"
 #include "num/half.h"
 
 /* ---- VL elements from element `at` on; the 8-bit floats come out smaller, see narrow_factor */
 
+/* How far an 8-bit float is moved to have exponent and mantissa where a float has them; the
+ * difference of the exponents is a product's, which takes along what has no leading 1. */
+enum { NARROW_e4m3 = 20, NARROW_e5m2 = 21 };
+
+static inline int narrow_shift(int kind)
+{
+    return kind == PRT_NARROW_e4m3 ? NARROW_e4m3 : NARROW_e5m2;
+}
+
+/* The bits that it has there. */
+static inline int narrow_bits(int shift)
+{
+    return INT32_MIN | 0x7f << shift;
+}
+
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 static inline vf widen_f16(const void *b, size_t at)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)((const uint16_t *)b + at)));
 }
-/* The bits of exponent and mantissa where a float has them, then the difference of the exponents by
- * a product, which takes along what has no leading 1. Fewer steps than by float16. */
-static inline vf widen_e4m3(const void *b, size_t at)
+static inline vf widen_f8(const void *b, size_t at, int shift)
 {
     const __m512i x = _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)((const char *)b + at)));
-    const __m512i bits =
-        _mm512_and_si512(_mm512_slli_epi32(x, 20), _mm512_set1_epi32((int)0x87f00000));
+    const __m512i bits = _mm512_and_si512(_mm512_slli_epi32(x, (unsigned)shift),
+        _mm512_set1_epi32(narrow_bits(shift)));
     return _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p112f));
 }
-static inline vf widen_e5m2(const void *b, size_t at)
+#define NARROW_QUADS 1
+static inline void widen_quads(const void *b, int shift, vf to[4])
 {
-    const __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)((const char *)b + at)));
-    return _mm512_cvtph_ps(_mm256_slli_epi16(x, 8));
+    const __m512i x = _mm512_loadu_si512(b), half = _mm512_set1_epi32(narrow_bits(shift));
+    const __m512i odd = _mm512_srai_epi16(x, 24 - shift);
+    const __m512i even = _mm512_srai_epi16(_mm512_slli_epi16(x, 8), 24 - shift);
+    to[0] = _mm512_castsi512_ps(_mm512_and_si512(_mm512_slli_epi32(even, 16), half));
+    to[1] = _mm512_castsi512_ps(_mm512_and_si512(_mm512_slli_epi32(odd, 16), half));
+    to[2] = _mm512_castsi512_ps(_mm512_and_si512(even, half));
+    to[3] = _mm512_castsi512_ps(_mm512_and_si512(odd, half));
 }
 static inline vf widen_i8(const void *b, size_t at)
 {
@@ -45,15 +66,23 @@ static inline vf widen_f16(const void *b, size_t at)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128((const void *)((const uint16_t *)b + at)));
 }
-static inline vf widen_e4m3(const void *b, size_t at)
+static inline vf widen_f8(const void *b, size_t at, int shift)
 {
-    const __m128i x = _mm_cvtepi8_epi16(_mm_loadl_epi64((const void *)((const char *)b + at)));
-    return _mm256_cvtph_ps(_mm_and_si128(_mm_slli_epi16(x, 7), _mm_set1_epi16((short)0xbf80)));
+    const __m256i x = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)((const char *)b + at)));
+    const __m256i bits =
+        _mm256_and_si256(_mm256_slli_epi32(x, shift), _mm256_set1_epi32(narrow_bits(shift)));
+    return _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(0x1p112f));
 }
-static inline vf widen_e5m2(const void *b, size_t at)
+#define NARROW_QUADS 1
+static inline void widen_quads(const void *b, int shift, vf to[4])
 {
-    const __m128i x = _mm_cvtepu8_epi16(_mm_loadl_epi64((const void *)((const char *)b + at)));
-    return _mm256_cvtph_ps(_mm_slli_epi16(x, 8));
+    const __m256i x = _mm256_loadu_si256(b), half = _mm256_set1_epi32(narrow_bits(shift));
+    const __m256i odd = _mm256_srai_epi16(x, 24 - shift);
+    const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 24 - shift);
+    to[0] = _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(even, 16), half));
+    to[1] = _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(odd, 16), half));
+    to[2] = _mm256_castsi256_ps(_mm256_and_si256(even, half));
+    to[3] = _mm256_castsi256_ps(_mm256_and_si256(odd, half));
 }
 static inline vf widen_i8(const void *b, size_t at)
 {
@@ -76,21 +105,11 @@ static inline vf widen_f16(const void *b, size_t at)
 {
     return widen_four((const uint16_t *)b + at);
 }
-static inline vf widen_e4m3(const void *b, size_t at)
+static inline vf widen_f8(const void *b, size_t at, int shift)
 {
-    const uint8_t *p = (const uint8_t *)b + at;
-    uint16_t h[4];
-    for (size_t i = 0; i < 4; i++)
-        h[i] = (uint16_t)((p[i] & 0x80u) << 8 | (p[i] & 0x7fu) << 7);
-    return widen_four(h);
-}
-static inline vf widen_e5m2(const void *b, size_t at)
-{
-    const uint8_t *p = (const uint8_t *)b + at;
-    uint16_t h[4];
-    for (size_t i = 0; i < 4; i++)
-        h[i] = (uint16_t)(p[i] << 8);
-    return widen_four(h);
+    const int8_t *p = (const int8_t *)b + at;
+    const vm x = { p[0], p[1], p[2], p[3] };
+    return (vf)(x << shift & narrow_bits(shift)) * 0x1p112f;
 }
 static inline vf widen_i8(const void *b, size_t at)
 {
@@ -168,6 +187,10 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
             sum[i][j] = v_fma(x, w[j], sum[i][j]);                                                 \
     }
 
+#define WIDEN_f16(b, at, kind) widen_f16(b, at)
+#define WIDEN_f8(b, at, kind) widen_f8(b, at, narrow_shift(kind))
+#define WIDEN_i8(b, at, kind) widen_i8(b, at)
+
 /* R rows by W vectors. */
 #define NARROW(KIND, R, W)                                                                         \
     static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
@@ -178,7 +201,7 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
             NARROW_FETCH(W)                                                                        \
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
-                w[j] = widen_##KIND(b, j * VL);                                                    \
+                w[j] = WIDEN_##KIND(b, j * VL, g->kind);                                           \
             NARROW_STEP(R, W, p)                                                                   \
             b += width * sizeof(ELEMENT);                                                          \
         }                                                                                          \
@@ -212,42 +235,118 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
         narrow_finish(t, R, W, part);                                                              \
     }
 
+#if defined(NARROW_QUADS)
+/* What a row of A is multiplied with so that 8-bit floats need not be: 2^112, or less where that
+ * would make its largest element infinite. */
+__attribute__((noinline)) static float raise_row(size_t k, const float *a)
+{
+    vf most = v_set(0.0f);
+    for (size_t i = 0; i < k; i += VL)
+        most = v_max(v_abs(v_load_some(a, i, k)), most);
+    const float largest = v_largest(most);
+    int exponent = 15;
+    if (!(largest <= FLT_MAX))
+        return 1.0f;
+    if (largest > 0x1p15f)
+        (void)frexpf(largest, &exponent);
+    return ldexpf(1.0f, 127 - exponent);
+}
+
+/* Sums of which each of four vectors has every fourth column. */
+__attribute__((noinline)) static void put_in_order(size_t rows, size_t vectors,
+    const float *raised, float *sum)
+{
+    for (size_t row = 0; row < rows; row++)
+        for (size_t j = 0; j < vectors; j += 4, sum += 4 * VL) {
+            const vf factor = v_set(0x1p112f / raised[row]);
+            vf a, b, c, d, ordered[4];
+            v_zip(v_load(sum), v_load(sum + 2 * VL), &a, &b);
+            v_zip(v_load(sum + VL), v_load(sum + 3 * VL), &c, &d);
+            v_zip(a, c, &ordered[0], &ordered[1]);
+            v_zip(b, d, &ordered[2], &ordered[3]);
+            PRT_UNROLL(4)
+            for (size_t i = 0; i < 4; i++)
+                v_store(sum + i * VL, v_mul(ordered[i], factor));
+        }
+}
+
+/* The same of 8-bit floats. */
+#define NARROW_FOURS(KIND, R, W)                                                                   \
+    static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
+    {                                                                                              \
+        NARROW_BEGIN(R, W)                                                                         \
+        float raised[R];                                                                           \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t i = 0; i < R; i++)                                                             \
+            raised[i] = raise_row(k, a[i]);                                                        \
+        for (size_t p = 0; p < k; p++) {                                                           \
+            vf x[R];                                                                               \
+            NARROW_FETCH(W)                                                                        \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t i = 0; i < R; i++)                                                         \
+                x[i] = v_mul(v_set(a[i][p]), v_set(raised[i]));                                    \
+            PRT_UNROLL(2)                                                                          \
+            for (size_t n = 0; n < W; n += 4) {                                                    \
+                vf w[4];                                                                           \
+                widen_quads(b + n * VL, NARROW_##KIND, w);                                         \
+                PRT_UNROLL(8)                                                                      \
+                for (size_t i = 0; i < R; i++)                                                     \
+                    PRT_UNROLL(4)                                                                  \
+                    for (size_t j = 0; j < 4; j++)                                                 \
+                        sum[i][n + j] = v_fma(x[i], w[j], sum[i][n + j]);                          \
+            }                                                                                      \
+            b += width * sizeof(ELEMENT);                                                          \
+        }                                                                                          \
+        float part[(R) * (W) * VL];                                                                \
+        NARROW_EACH(R, W) v_store(part + (i * (W) + j) * VL, sum[i][j]);                           \
+        put_in_order(R, W, raised, part);                                                          \
+        narrow_finish(t, R, W, part);                                                              \
+    }
+#endif
+
 /* By rows: how many vectors side by side, and the kernels for that many and for one slice. */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-#define NARROW_ALL(ONE, KIND)                                                                      \
-    ONE(KIND, 1, 4) ONE(KIND, 2, 4) ONE(KIND, 3, 4) ONE(KIND, 4, 4)                                \
-    ONE(KIND, 1, 1) ONE(KIND, 2, 1) ONE(KIND, 3, 1) ONE(KIND, 4, 1)
-#define NARROW_ROW(KIND)                                                                           \
-    { { narrow_##KIND##_1x4, narrow_##KIND##_2x4, narrow_##KIND##_3x4, narrow_##KIND##_4x4 },      \
-        { narrow_##KIND##_1x1, narrow_##KIND##_2x1, narrow_##KIND##_3x1, narrow_##KIND##_4x1 } }
+#define NARROW_WIDE(ONE, KIND) ONE(KIND, 1, 4) ONE(KIND, 2, 4) ONE(KIND, 3, 4) ONE(KIND, 4, 4)
+#define NARROW_SLICE(ONE, KIND) ONE(KIND, 1, 1) ONE(KIND, 2, 1) ONE(KIND, 3, 1) ONE(KIND, 4, 1)
+#define NARROW_ROW(WIDE, SLICE)                                                                    \
+    { { narrow_##WIDE##_1x4, narrow_##WIDE##_2x4, narrow_##WIDE##_3x4, narrow_##WIDE##_4x4 },      \
+        { narrow_##SLICE##_1x1, narrow_##SLICE##_2x1, narrow_##SLICE##_3x1,                        \
+            narrow_##SLICE##_4x1 } }
 static const size_t narrow_wide[] = { 4, 4, 4, 4 };
 #elif defined(__AVX2__) && defined(__FMA__)
-#define NARROW_ALL(ONE, KIND)                                                                      \
-    ONE(KIND, 1, 8) ONE(KIND, 2, 4) ONE(KIND, 1, 2) ONE(KIND, 2, 2) ONE(KIND, 3, 2) ONE(KIND, 4, 2)
-#define NARROW_ROW(KIND)                                                                           \
-    { { narrow_##KIND##_1x8, narrow_##KIND##_2x4, narrow_##KIND##_3x2, narrow_##KIND##_4x2 },      \
-        { narrow_##KIND##_1x2, narrow_##KIND##_2x2, narrow_##KIND##_3x2, narrow_##KIND##_4x2 } }
+#define NARROW_WIDE(ONE, KIND) ONE(KIND, 1, 8) ONE(KIND, 2, 4)
+#define NARROW_SLICE(ONE, KIND) ONE(KIND, 1, 2) ONE(KIND, 2, 2) ONE(KIND, 3, 2) ONE(KIND, 4, 2)
+#define NARROW_ROW(WIDE, SLICE)                                                                    \
+    { { narrow_##WIDE##_1x8, narrow_##WIDE##_2x4, narrow_##SLICE##_3x2, narrow_##SLICE##_4x2 },    \
+        { narrow_##SLICE##_1x2, narrow_##SLICE##_2x2, narrow_##SLICE##_3x2,                        \
+            narrow_##SLICE##_4x2 } }
 static const size_t narrow_wide[] = { 8, 4, 2, 2 };
 #else
-#define NARROW_ALL(ONE, KIND) ONE(KIND, 1, 4) ONE(KIND, 2, 4)
-#define NARROW_ROW(KIND)                                                                           \
-    { { narrow_##KIND##_1x4, narrow_##KIND##_2x4 }, { narrow_##KIND##_1x4, narrow_##KIND##_2x4 } }
+#define NARROW_WIDE(ONE, KIND)
+#define NARROW_SLICE(ONE, KIND) ONE(KIND, 1, 4) ONE(KIND, 2, 4)
+#define NARROW_ROW(WIDE, SLICE)                                                                    \
+    { { narrow_##SLICE##_1x4, narrow_##SLICE##_2x4 },                                              \
+        { narrow_##SLICE##_1x4, narrow_##SLICE##_2x4 } }
 static const size_t narrow_wide[] = { 4, 4 };
 #endif
 
 #define ELEMENT uint16_t
 #define GROUP 1
-NARROW_ALL(NARROW, f16)
+NARROW_WIDE(NARROW, f16)
+NARROW_SLICE(NARROW, f16)
 #undef GROUP
 #define GROUP 2
-NARROW_ALL(NARROW_PAIRS, bf16)
+NARROW_WIDE(NARROW_PAIRS, bf16)
+NARROW_SLICE(NARROW_PAIRS, bf16)
 #undef GROUP
 #undef ELEMENT
 #define ELEMENT uint8_t
 #define GROUP 1
-NARROW_ALL(NARROW, e4m3)
-NARROW_ALL(NARROW, e5m2)
-NARROW_ALL(NARROW, i8)
+NARROW_WIDE(NARROW_FOURS, e4m3)
+NARROW_WIDE(NARROW_FOURS, e5m2)
+NARROW_SLICE(NARROW, f8)
+NARROW_WIDE(NARROW, i8)
+NARROW_SLICE(NARROW, i8)
 #undef GROUP
 #undef ELEMENT
 
@@ -256,7 +355,8 @@ enum { NARROW_ROWS = sizeof(narrow_wide) / sizeof(narrow_wide[0]) };
 static void run_few(const prt_narrow_block *g)
 {
     static void (*const kernels[PRT_NARROW_COUNT][2][NARROW_ROWS])(const narrow_tile *t) = {
-        NARROW_ROW(f16), NARROW_ROW(bf16), NARROW_ROW(e4m3), NARROW_ROW(e5m2), NARROW_ROW(i8) };
+        NARROW_ROW(f16, f16), NARROW_ROW(bf16, bf16), NARROW_ROW(e4m3, f8), NARROW_ROW(e5m2, f8),
+        NARROW_ROW(i8, i8) };
     const size_t groups = (g->rows + NARROW_ROWS - 1) / NARROW_ROWS;
     narrow_tile t = { .g = g, .width = prt_gemm_width(g->columns) };
     for (size_t n = 0; n < groups; n++) {
@@ -273,27 +373,18 @@ static void run_few(const prt_narrow_block *g)
 
 /* ---- widening */
 
-#define WIDEN(KIND)                                                                                \
-    static inline vf widen_row_##KIND(const void *b, size_t width, size_t k, size_t j)             \
-    {                                                                                              \
-        return widen_##KIND(b, k * width + j);                                                     \
-    }
+#define WIDEN_ROWS(ELEMENTS)                                                                       \
+    for (size_t i = k; i < k + depth; i++, to += width)                                            \
+        for (size_t j = 0; j < width; j += VL)                                                     \
+            v_store(to + j, v_mul(ELEMENTS, v_load(factor + j)));                                  \
+    break;
 
-WIDEN(f16) WIDEN(e4m3) WIDEN(e5m2) WIDEN(i8)
-
-static inline vf widen_row_bf16(const void *b, size_t width, size_t k, size_t j)
+static inline vf widen_half_pair(const void *b, size_t width, size_t k, size_t j)
 {
     vf even, odd;
     widen_pairs(b, k / 2 * width + j, &even, &odd);
     return k % 2 != 0 ? odd : even;
 }
-
-#define WIDEN_CASE(KIND)                                                                           \
-    case PRT_NARROW_##KIND:                                                                        \
-        for (size_t i = k; i < k + depth; i++, to += width)                                        \
-            for (size_t j = 0; j < width; j += VL)                                                 \
-                v_store(to + j, v_mul(widen_row_##KIND(b, width, i, j), v_load(factor + j)));      \
-        break;
 
 static void run_widen(int kind, size_t columns, size_t k, size_t depth, const void *b,
     const float *scale, float *to)
@@ -303,11 +394,14 @@ static void run_widen(int kind, size_t columns, size_t k, size_t depth, const vo
     for (size_t j = 0; j < PRT_GEMM_PANEL; j++)
         factor[j] = narrow_factor[kind] * (scale != NULL && j < columns ? scale[j] : 1.0f);
     switch (kind) {
-        WIDEN_CASE(f16)
-        WIDEN_CASE(bf16)
-        WIDEN_CASE(e4m3)
-        WIDEN_CASE(e5m2)
-        WIDEN_CASE(i8)
+    case PRT_NARROW_f16:
+        WIDEN_ROWS(widen_f16(b, i * width + j))
+    case PRT_NARROW_bf16:
+        WIDEN_ROWS(widen_half_pair(b, width, i, j))
+    case PRT_NARROW_i8:
+        WIDEN_ROWS(widen_i8(b, i * width + j))
+    default:
+        WIDEN_ROWS(widen_f8(b, i * width + j, narrow_shift(kind)))
     }
 }
 

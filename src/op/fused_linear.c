@@ -90,15 +90,13 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_exact(c, 0, y.dtype, y.rank, y.dims);
 }
 
-/* What an element stands for: see kern/narrow.h for the two exceptions. */
+/* What an element stands for: see kern/narrow.h for the exception. */
 static float element(const prt_tensor *b, size_t at)
 {
     const uint8_t *bytes = b->data;
-    const bool f143 = b->dtype == PRT_DTYPE_f8e4m3fnuz, f152 = b->dtype == PRT_DTYPE_f8e5m2fnuz;
-    if ((f143 || f152) && bytes[at] == 0x80)
+    if ((b->dtype == PRT_DTYPE_f8e4m3fnuz || b->dtype == PRT_DTYPE_f8e5m2fnuz) &&
+        bytes[at] == 0x80)
         return 0.0f;
-    if (f152 && (bytes[at] & 0x7c) == 0x7c)
-        return prt_f16_to_f32((uint16_t)(bytes[at] << 8));
     return (float)prt_load_f64(b->dtype, b->data, at);
 }
 

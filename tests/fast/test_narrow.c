@@ -14,9 +14,10 @@
 
 static const struct {
     const char *weights, *type;
-    int scaled;
-} kinds[] = { { "f16", "f16", 0 }, { "bf16", "bf16", 0 }, { "f8e4m3", "f8e4m3fnuz", 1 },
-    { "f8e5m2", "f8e5m2fnuz", 1 }, { "i8", "i8", 1 } };
+    int dtype, scaled;
+} kinds[] = { { "f16", "f16", PRT_DTYPE_f16, 0 }, { "bf16", "bf16", PRT_DTYPE_bf16, 0 },
+    { "f8e4m3", "f8e4m3fnuz", PRT_DTYPE_f8e4m3fnuz, 1 },
+    { "f8e5m2", "f8e5m2fnuz", PRT_DTYPE_f8e5m2fnuz, 1 }, { "i8", "i8", PRT_DTYPE_i8, 1 } };
 
 static size_t width_of(int n)
 {
@@ -73,23 +74,51 @@ START_TEST(both_sides_rounded)
 }
 END_TEST
 
-/* All 256 bytes of the 8-bit types, those that have no number in them included. */
+/* All 256 bytes of the 8-bit types, those that have no number in them included; by a slice of
+ * columns and by a whole panel of them, with rows of A that are this large. */
+static void check_bytes(size_t kind, int rows, int columns, const char *factor)
+{
+    char text[8192];
+    size_t at = (size_t)snprintf(text, sizeof(text),
+        "x = input f32[%d,%d]\nf = const f32[1] {%s}\nw = const i8[256] {", rows, 256 / columns,
+        factor);
+    for (int i = 0; i < 256; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", i != 0 ? "," : "", i - 128);
+    (void)snprintf(text + at, sizeof(text) - at,
+        "}\na = mul x f\nb = bit_cast w {to=%d}\ny = fused_linear a b {columns=%d}\nreturn y\n",
+        kinds[kind].dtype, columns);
+    fast_check(text, 0.5, 1, 1e-5);
+}
+
 START_TEST(every_byte)
 {
     for (size_t kind = PRT_NARROW_e4m3; kind < PRT_COUNT_OF(kinds); kind++)
-        for (int m = 1; m < 20; m += 18) {
-            char text[8192];
-            size_t at = (size_t)snprintf(text, sizeof(text),
-                "a = input f32[%d,16]\nw = const i8[256] {", m);
-            for (int i = 0; i < 256; i++)
-                at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", i != 0 ? "," : "",
-                    i - 128);
-            (void)snprintf(text + at, sizeof(text) - at,
-                "}\nb = bit_cast w {to=%d}\ny = fused_linear a b {columns=16}\nreturn y\n",
-                kind == PRT_NARROW_e4m3 ? PRT_DTYPE_f8e4m3fnuz
-                                        : kind == PRT_NARROW_e5m2 ? PRT_DTYPE_f8e5m2fnuz
-                                                                  : PRT_DTYPE_i8);
-            fast_check(text, 0.5, 1, 1e-5);
+        for (int rows = 1; rows < 20; rows += rows < 4 ? 1 : 15)
+            for (int columns = 16; columns <= 64; columns += 48) {
+                check_bytes(kind, rows, columns, "1");
+                check_bytes(kind, rows, columns, "40000");
+                check_bytes(kind, rows, columns, "1e30");
+                check_bytes(kind, rows, columns, "1e-30");
+            }
+}
+END_TEST
+
+/* A row of A that holds no number, beside one that does. */
+START_TEST(specials_come_through)
+{
+    static const char *const specials[] = { "inf", "-inf", "nan" };
+    for (size_t kind = 0; kind < PRT_COUNT_OF(kinds); kind++)
+        for (size_t i = 0; i < PRT_COUNT_OF(specials); i++) {
+            char text[4096];
+            size_t at = (size_t)snprintf(text, sizeof(text), "x = input f32[2,1]\n"
+                "a = const f32[2,2] {1,%s,5e37,2}\nb = const f32[128] {", specials[i]);
+            for (int k = 0; k < 128; k++)
+                at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
+                    k % 5 - 2);
+            (void)snprintf(text + at, sizeof(text) - at, "}\nw = cast b {to=%d}\n"
+                "y = fused_linear a w {columns=64}\nz = add y x\nreturn z\n",
+                kinds[kind].dtype);
+            fast_check(text, -1, 1, 1e-5);
         }
 }
 END_TEST
@@ -123,4 +152,4 @@ START_TEST(open_depths)
 END_TEST
 
 PRT_TEST_MAIN("fast/narrow", every_type_and_tile, both_sides_rounded,
-    every_byte, open_depths)
+    every_byte, specials_come_through, open_depths)
