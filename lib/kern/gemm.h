@@ -48,6 +48,22 @@ typedef struct prt_gemm_block {
  * are the same bits however rows and columns are cut. */
 typedef void (*prt_gemm_fn)(const prt_gemm_block *g);
 
+/* C = bias + A B, which gemm_row computes a piece at a time beside its own panels: those it gets
+ * from a cache slower than it could multiply them. Rows in whole tiles (prt_kern's beside_rows),
+ * columns in whole panels; rows * columns / PRT_GEMM_PANEL pieces in all. */
+typedef struct prt_gemm_beside {
+    size_t rows, columns, k;
+    const float *a;
+    size_t lda;
+    const float *b;    /* all panels */
+    const float *bias; /* by column; NULL: none */
+    float *c;
+    size_t ldc;
+    size_t done;       /* pieces; from 0 on, counted by gemm_row */
+} prt_gemm_beside;
+
+enum { PRT_GEMM_NEAR = 1 << 19 }; /* elements of a B that does not leave the second cache level */
+
 /* y = add + x B, with one row x of k (not 0) elements and all panels of B. */
 typedef struct prt_gemm_row {
     size_t k, columns;
@@ -56,6 +72,8 @@ typedef struct prt_gemm_row {
     float *y;
     bool back; /* panels last to first: what a walk the other way has left in a cache comes first */
     const float *next; /* `add` of the call that will follow, the other way; NULL: unknown */
+    prt_gemm_beside *beside; /* a piece with each whole panel, until all are done; NULL: nothing;
+                              * for B up to PRT_GEMM_NEAR */
 } prt_gemm_row;
 
 /* The same bits as prt_gemm_fn's. */

@@ -7,6 +7,7 @@
 #define PRT_KERN_GEMM_IMPL_H
 
 #include "kern/act_impl.h"
+#include "kern/beside_impl.h"
 #include "kern/gemm.h"
 
 /* One call of a micro-kernel: `groups` times its rows, for each `taps` times `k` steps; `width` is
@@ -323,8 +324,6 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     }
 }
 
-enum { NEAR_B = 1 << 19 }; /* elements of a B that does not leave the second cache level */
-
 /* A panel's part of a vector, which may end early. */
 static inline void fetch_panel(const float *v, size_t first, size_t count)
 {
@@ -336,7 +335,7 @@ static inline void fetch_panel(const float *v, size_t first, size_t count)
 static void run_gemm_row(const prt_gemm_row *r)
 {
     const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    const bool is_near = r->columns <= NEAR_B / r->k;
+    const bool is_near = r->columns <= PRT_GEMM_NEAR / r->k;
     float start[PRT_GEMM_PANEL];
     tile t = { .groups = 1, .a = r->x, .taps = 1, .k = r->k, .low = -INFINITY,
         .high = INFINITY };
@@ -352,6 +351,12 @@ static void run_gemm_row(const prt_gemm_row *r)
         t.width = prt_gemm_width(columns);
         const float *from = begin_with(r->add != NULL ? r->add + first : NULL, columns, start);
         const size_t w = choose_width(1, t.width);
+        prt_gemm_beside *beside = r->beside;
+        if (beside != NULL && columns == PRT_GEMM_PANEL &&
+            beside->done < beside->rows * (beside->columns / PRT_GEMM_PANEL)) {
+            run_beside(r->k, r->x, r->b + first * r->k, from, r->y + first, beside, beside->done++);
+            continue;
+        }
         for (size_t j = 0; j < columns; j += w * VL) {
             const size_t vectors = (t.width - j) / VL < w ? (t.width - j) / VL : w;
             const micro_fn far = is_near ? NULL : stream[vectors - 1][0];

@@ -26,6 +26,7 @@ typedef struct prt_kern {
     const char *level; /* a name that prt_cpu_level knows */
     prt_gemm_fn gemm;
     prt_gemm_row_fn gemm_row;
+    size_t beside_rows; /* of a tile that gemm_row computes beside; 0: it does not */
     prt_kern_narrow narrow;
     prt_kern_dot dot;
     prt_kern_bytes bytes;

@@ -3,6 +3,7 @@
 #ifndef PRT_KERN_LEVEL_IMPL_H
 #define PRT_KERN_LEVEL_IMPL_H
 
+#include "kern/beside_impl.h"
 #include "kern/bytes_impl.h"
 #include "kern/cell_impl.h"
 #include "kern/dot8_impl.h"
@@ -23,6 +24,7 @@
 #define LEVEL_COMMON                                                                               \
     .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
     .gemm_row = run_gemm_row,                                                                      \
+    .beside_rows = BESIDE_ROWS,                                                                    \
     .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
         .pairs = run_round_pairs },                                                                \
     .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \

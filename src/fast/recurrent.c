@@ -5,7 +5,10 @@
 #include "fast/product.h"
 #include "fast/share.h"
 
-enum { FEW_ROWS = 4 }; /* packing W pays from here on */
+enum {
+    FEW_ROWS = 4, /* packing W pays from here on */
+    AHEAD = 2     /* tiles of gates that are computed beside R's products at a time */
+};
 
 /* ---- R ---- */
 
@@ -50,6 +53,7 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
     const float *b = g.b;
     if (rows == 1) {
         g.back = s->at % 2 != 0;
+        g.beside = s->beside;
         n->kern->gemm_row(&g);
         return;
     }
@@ -103,14 +107,16 @@ static const float *w_panel(const prt_product_spec *p, size_t batch, size_t firs
     return w + first * p->k + k * *stride;
 }
 
-/* The gates of the stretch at hand, as far as they hang on X. */
+/* The gates of the stretch at hand, as far as they hang on X: of the steps that come early. */
 static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side *side)
 {
     const bool turned = n->form.layout != 0;
-    const size_t steps = n->steps, step = (turned ? 1 : n->batch) * n->input;
-    const float *x = (const float *)n->eval->in[0]->data + side->first * step;
+    const size_t steps = n->early, step = (turned ? 1 : n->batch) * n->input;
+    const size_t from = side->backward ? n->steps - steps : 0;
+    const float *x = (const float *)n->eval->in[0]->data + (side->first + from) * step;
+    float *gates = side->gates + from * n->batch * n->rows;
     prt_product_spec p = { .batches = 1, .m = steps * n->batch, .n = n->rows, .k = n->input,
-        .a = x, .lda = n->input, .c = side->gates, .ldc = n->rows, .end = { .bias = side->bias },
+        .a = x, .lda = n->input, .c = gates, .ldc = n->rows, .end = { .bias = side->bias },
         .pack = pack_w, .direct = n->ready != NULL ? w_panel : NULL, .padded = n->ready != NULL,
         .user = side->w };
     if (!turned)
@@ -123,7 +129,7 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
     p.ldc = by_step ? n->rows : n->batch * n->rows;
     for (size_t i = 0; i < products; i++) {
         p.a = x + i * (by_step ? 1 : n->seq) * n->input;
-        p.c = side->gates + i * (by_step ? n->batch : 1) * n->rows;
+        p.c = gates + i * (by_step ? n->batch : 1) * n->rows;
         PRT_TRY(prt_product_fast(n->eval, n->kern, &p));
     }
     return POPRT_OK;
@@ -166,6 +172,37 @@ static void write_step(const prt_recurrent *n, const prt_recurrent_step *s, size
     }
 }
 
+/* How many steps of the stretch at hand have their gates computed before the walk: all, but where R
+ * comes from a cache for a single row. Then those of other steps are computed beside its products,
+ * `n->ahead` at a time, each while as many steps are walked. */
+static void find_early(prt_recurrent *n)
+{
+    bool fits = n->kern->beside_rows != 0 && n->batch == 1 && n->ready != NULL &&
+        n->lengths == NULL && n->hidden != 0 && n->rows <= PRT_GEMM_NEAR / n->hidden;
+    for (size_t i = 0; i < n->parts; i++)
+        fits = fits && n->side[0].part[i].rows % PRT_GEMM_PANEL == 0;
+    n->ahead = fits ? AHEAD * n->kern->beside_rows : 0;
+    n->early = fits && n->steps > 2 * n->ahead ? n->ahead + n->steps % n->ahead : n->steps;
+}
+
+/* Where step i begins a group of steps, the gates of the group after it are what is next. */
+static void begin_group(const prt_recurrent *n, prt_recurrent_step *s, size_t i,
+    prt_gemm_beside *next)
+{
+    const prt_recurrent_side *side = s->side;
+    const size_t first = i == 0 ? n->early : i + n->ahead;
+    if (n->early == n->steps || (i != 0 && (i < n->early || (i - n->early) % n->ahead != 0)))
+        return;
+    s->beside = first < n->steps ? next : NULL;
+    if (s->beside == NULL)
+        return;
+    const size_t t = side->backward ? n->steps - first - n->ahead : first;
+    *next = (prt_gemm_beside){ .rows = n->ahead, .columns = n->rows, .k = n->input,
+        .a = (const float *)n->eval->in[0]->data + (side->first + t) * n->input,
+        .lda = n->input, .b = side->w, .bias = side->bias, .c = side->gates + t * n->rows,
+        .ldc = n->rows };
+}
+
 /* An item is some entries in one direction, through the stretch at hand. */
 static void run_item(const void *user, size_t item, float *scratch)
 {
@@ -174,11 +211,13 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_recurrent_side *side = &n->side[d];
     prt_recurrent_step s = { .side = side, .sums = scratch, .spare = scratch + n->rows,
         .entry = prt_share_cut(n->batch, n->pieces, piece) };
+    prt_gemm_beside next;
     s.count = prt_share_cut(n->batch, n->pieces, piece + 1) - s.entry;
     for (size_t i = 0; i < n->steps; i++) {
         const size_t t = side->backward ? n->steps - 1 - i : i;
         if (n->eval->host->check(n->eval) != POPRT_OK)
             return;
+        begin_group(n, &s, i, &next);
         s.at = side->first + t;
         s.gates = side->gates + (t * n->batch + s.entry) * n->rows;
         const size_t after = side->backward ? t - 1 : t + 1;
@@ -198,6 +237,7 @@ static poprt_status run_time(prt_recurrent *n)
         return prt_fail_nomem(SIZE_MAX);
     for (size_t from = 0; from < n->seq; from += n->steps) {
         n->steps = n->seq - from < n->most ? n->seq - from : n->most;
+        find_early(n);
         for (size_t d = 0; d < n->directions; d++) {
             prt_recurrent_side *side = &n->side[d];
             side->first = side->backward ? n->seq - from - n->steps : from;

@@ -45,6 +45,7 @@ typedef struct prt_recurrent_step {
     const float *next; /* the gates of the step after this; NULL: none, or not yet */
     float *spare;   /* [count, hidden] */
     float *sums;    /* [rows], for prt_recurrent_product */
+    prt_gemm_beside *beside; /* gates of later steps, computed with R's products; NULL: none */
 } prt_recurrent_step;
 
 struct prt_recurrent {
@@ -62,6 +63,7 @@ struct prt_recurrent {
     size_t seq, batch, input, hidden, directions, rows, parts;
     size_t most;        /* steps of a stretch */
     size_t steps, pieces; /* of the stretch at hand; of the batch */
+    size_t early, ahead; /* of those steps: whose gates are computed before the walk; at a time */
     const size_t *lengths; /* by entry; NULL: all are `seq` */
     prt_recurrent_side side[2];
 };

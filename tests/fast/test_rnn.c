@@ -150,6 +150,21 @@ START_TEST(panels_from_both_ends)
 }
 END_TEST
 
+/* Whole panels and many steps of one entry: gates of later steps come beside R's products. Few and
+ * many inputs for each state, one step more than are too few, several stretches. */
+START_TEST(gates_beside_states)
+{
+    static const int all[][4] = { { 100, 1, 8, 64 }, { 25, 1, 3, 64 }, { 47, 1, 130, 64 },
+        { 500, 1, 70, 64 }, { 61, 1, 300, 64 }, { 61, 1, 1, 64 } };
+    for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
+        for (size_t i = 0; i < PRT_COUNT_OF(all); i++) {
+            check(op, all[i], 2, (int)(i % 2), "", op == 1 ? "flinear_before_reset=1" : "fclip=0");
+            check(op, all[i], 1, 0, "", i % 2 == 0 ? "rclip=0" : "fclip=0.25");
+            check(op, all[i], 1, 0, "l = const i32[1] {20}\n", "fclip=0");
+        }
+}
+END_TEST
+
 START_TEST(special_values_stay_with_their_entry)
 {
     for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
@@ -190,4 +205,5 @@ START_TEST(lengths_are_checked)
 END_TEST
 
 PRT_TEST_MAIN("fast/rnn", sizes, entries_end_on_their_own, attributes, outputs_are_optional,
-    panels_from_both_ends, special_values_stay_with_their_entry, lengths_are_checked)
+    panels_from_both_ends, gates_beside_states, special_values_stay_with_their_entry,
+    lengths_are_checked)
