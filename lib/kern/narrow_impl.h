@@ -42,8 +42,9 @@ static inline vf widen_f8(const void *b, size_t at, int shift)
 static inline void widen_quads(const void *b, int shift, vf to[4])
 {
     const __m512i x = _mm512_loadu_si512(b), half = _mm512_set1_epi32(narrow_bits(shift));
-    const __m512i odd = _mm512_srai_epi16(x, 24 - shift);
-    const __m512i even = _mm512_srai_epi16(_mm512_slli_epi16(x, 8), 24 - shift);
+    const uint8_t back = (uint8_t)(24 - shift); /* compilers differ over the sign of counts */
+    const __m512i odd = _mm512_srai_epi16(x, back);
+    const __m512i even = _mm512_srai_epi16(_mm512_slli_epi16(x, 8), back);
     to[0] = _mm512_castsi512_ps(_mm512_and_si512(_mm512_slli_epi32(even, 16), half));
     to[1] = _mm512_castsi512_ps(_mm512_and_si512(_mm512_slli_epi32(odd, 16), half));
     to[2] = _mm512_castsi512_ps(_mm512_and_si512(even, half));
