@@ -141,6 +141,8 @@ def models(section, results, folder):
            "below 1 it is slower. \"Difference\" is the largest of libpoprt's outputs from ONNX "
            f"Runtime's, by the largest output of that name; bold above {FLAG:g}.", "",
            f"{section['rounds']} rounds of {section['seconds']} s."]
+    if "again" in section:
+        out[-1] += " Measured again, by themselves: " + ", ".join(section["again"]) + "."
     for threads, rows in section["data"].items():
         peers = present(rows, PEERS)
         out += ["", f"### {plural(threads)}", ""] + models_table(rows, results["flops"], peers)

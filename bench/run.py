@@ -9,7 +9,8 @@ Sections: models, kernels, weights, cold, overhead, disturbed. Needs numpy, onnx
 from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured where they are
 installed.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
-results.json; with --only, those of the other sections stay as they were, each with its own date.
+results.json; with --only, those of the other sections stay as they were, each with its own date;
+with --names, those of the other models, and the page says which were measured again.
 """
 import argparse
 import datetime
@@ -126,13 +127,23 @@ def rounded(x):
 
 
 def machine():
-    model = "unknown processor"
+    """The processor by name, family and model: clouds call several by one name."""
+    said = {}
     with open("/proc/cpuinfo") as f:
         for line in f:
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    return f"{model}, {len(processors(1024))} cores, Linux {platform.release().split('-')[0]}"
+            key, _, value = line.partition(":")
+            said.setdefault(key.strip(), value.strip())
+    name = said.get("model name", "unknown processor")
+    if "cpu family" in said:
+        name += f" (family {said['cpu family']}, model {said['model']})"
+    return f"{name}, {len(processors(1024))} cores, Linux {platform.release().split('-')[0]}"
+
+
+def again(section, data, names):
+    """Rows of some models in the place of those that were there; says which."""
+    for threads, rows in data.items():
+        section["data"][threads].update(rows)
+    section["again"] = sorted(set(section.get("again", [])) | set(names))
 
 
 def versions(build):
@@ -158,7 +169,8 @@ def arguments():
     parser.add_argument("--build", default=os.path.join(HERE, "..", "build", "release"))
     parser.add_argument("--quick", action="store_true", help="short runs, for a look only")
     parser.add_argument("--only", type=listed, default=list(SECTIONS))
-    parser.add_argument("--names", type=listed, default=[], help="of models; the default is all")
+    parser.add_argument("--names", type=listed, default=[],
+                        help="of models; the default is all, else rows are replaced")
     parser.add_argument("--out", default=os.path.join(HERE, "RESULTS.md"))
     args = parser.parse_args()
     if unknown := [s for s in args.only if s not in SECTIONS]:
@@ -171,7 +183,8 @@ def main():
     args = arguments()
     store = os.path.join(os.path.dirname(os.path.abspath(args.out)), "results.json")
     results = {"sections": {}}
-    if set(args.only) != set(SECTIONS) and os.path.exists(store):
+    partly = args.names or set(args.only) != set(SECTIONS)
+    if partly and os.path.exists(store):
         with open(store) as f:
             results = json.load(f)
     with tempfile.TemporaryDirectory() as work:
@@ -184,6 +197,9 @@ def main():
             noise = Noise()
             bench.cores.begin()
             data = SECTIONS[section](bench)
+            if section == "models" and args.names and section in results["sections"]:
+                again(results["sections"][section], data, args.names)
+                continue
             results["sections"][section] = {
                 "data": data, "noise": noise.shares(), "cores": bench.cores.share(),
                 "quick": args.quick,
