@@ -70,8 +70,8 @@ START_TEST(transposed_without_elements_or_elsewhere)
 {
     static const char *const graphs[] = {
         "x = input f32[0,3,7,7]\nw = input f32[3,2,3,3]\ny = conv_transpose x w\n",
-        "x = input f32[1,0,7,7]\nw = input f32[0,2,3,3]\nb = input f32[2]\n"
-        "y = conv_transpose x w b\n",
+        ("x = input f32[1,0,7,7]\nw = input f32[0,2,3,3]\nb = input f32[2]\n"
+         "y = conv_transpose x w b\n"),
         "x = input f32[1,2,2,2]\nw = input f32[2,2,3,3]\ny = conv_transpose x w {pads=[2,2,2,2]}\n",
         "x = input f32[1,2,2,2]\nw = input f32[2,2,40,40]\ny = conv_transpose x w\n",
         "x = input f32[1,2,3,3,3]\nw = input f32[2,2,2,2,2]\ny = conv_transpose x w\n",
@@ -129,8 +129,8 @@ START_TEST(gathered_panels)
         fast_check(text, -1, 1, 1e-5);
     }
     static const char *const graphs[] = {
-        "x = input f32[1,100,13,14]\nw = input f32[7,100,3,3]\n"
-        "y = conv x w {strides=[2,1],dilations=[1,2]}\n",
+        ("x = input f32[1,100,13,14]\nw = input f32[7,100,3,3]\n"
+         "y = conv x w {strides=[2,1],dilations=[1,2]}\n"),
         "x = input f32[2,3,500]\nw = input f32[4,3,10]\ny = conv x w {strides=[5]}\n",
         "x = input f32[2,3,90]\nw = input f32[4,3,5]\ny = conv x w {pads=[2,2],dilations=[7]}\n",
     };

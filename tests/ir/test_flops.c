@@ -83,8 +83,8 @@ START_TEST(what_depends_on_open_dims_is_not_known)
     static const char *const graphs[] = {
         "x = input f32[n]\ny = exp x\nreturn y\n",
         "x = input f32[2,n]\nw = input f32[n,3]\ny = matmul x w\nreturn y\n",
-        "x = input f32[n,2,3]\nw = input f32[1,16,3]\nr = input f32[1,16,4]\n"
-        "y, h, c = lstm x w r {hidden_size=4}\nreturn h\n",
+        ("x = input f32[n,2,3]\nw = input f32[1,16,3]\nr = input f32[1,16,4]\n"
+         "y, h, c = lstm x w r {hidden_size=4}\nreturn h\n"),
         "x = input f32[2]\ny = \"my.Own\" x : f32[2]\nreturn y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {

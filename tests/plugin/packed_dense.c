@@ -69,7 +69,7 @@ static poprt_status eval(const poprt_host *host, poprt_eval *c)
     const float *pb = (const float *)b.data;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
-            double sum = pb[j];
+            double sum = (double)pb[j];
             for (size_t k = 0; k < deep; k++)
                 sum += (double)px[i * deep + k] * (double)pw[k * columns + j];
             ((float *)y.data)[i * columns + j] = finish(sum);
@@ -120,7 +120,7 @@ static void run_row(const float *x, const float *w, const float *b, size_t deep,
     double *sums, float *y)
 {
     for (size_t j = 0; j < WIDE; j++)
-        sums[j] = j < width ? b[j] : 0;
+        sums[j] = j < width ? (double)b[j] : 0;
     for (size_t k = 0; k < deep; k++)
         for (size_t j = 0; j < WIDE; j++)
             sums[j] += (double)x[k] * (double)w[k * WIDE + j];

@@ -216,8 +216,8 @@ START_TEST(moves)
         "i = const i64[4] {2,-1,0,2}\ny = gather x i {axis=1}\n",
         "i = const i64[2,2] {2,0,1,1}\ny = gather_elements x i {axis=1}\n",
         "i = const i64[2,2] {0,1,1,1}\ny = gather_nd x i\n",
-        "s = const i64[2] {3,-3}\ne = const i64[2] {-9,9}\na = const i64[2] {1,0}\n"
-        "t = const i64[2] {-2,1}\ny = slice x s e a t\n",
+        ("s = const i64[2] {3,-3}\ne = const i64[2] {-9,9}\na = const i64[2] {1,0}\n"
+         "t = const i64[2] {-2,1}\ny = slice x s e a t\n"),
         "s = const i64[3] {2,1,3}\ny = expand x s\n",
         "s = const i64[2] {2,2}\ny = tile x s\n",
         "p = const i64[4] {1,0,0,2}\ny = pad x p\n",

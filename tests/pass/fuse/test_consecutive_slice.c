@@ -47,8 +47,8 @@ START_TEST(near_misses_are_left)
         X "n = input i64[1]\na = slice x n f o\ny = slice a o f two\nreturn y\n",
         X "n = input i64[1]\na = slice x o f o\ny = slice a o f two\nz = slice a n f two\n"
           "return y, z\n",
-        "x = input f32[*]\no = const i64[1] {1}\nf = const i64[1] {5}\ntwo = const i64[1] {2}\n"
-        "a = slice x o f o\ny = slice a o f two\nreturn y\n",
+        ("x = input f32[*]\no = const i64[1] {1}\nf = const i64[1] {5}\ntwo = const i64[1] {2}\n"
+         "a = slice x o f o\ny = slice a o f two\nreturn y\n"),
     };
     for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
         assert_pass_leaves(pass, NULL, texts[i]);

@@ -37,8 +37,8 @@ START_TEST(near_misses_are_left)
         X "w = const f32[2,3] {1,2,3,4,5,6}\ne = expand x to\ny = add e w\nreturn y\n",
         X "e = expand x to\ny = add e e\nreturn y\n",
         X "e = expand x to\ny = softmax e\nreturn y\n",
-        "x = input f32[*]\nto = const i64[2] {2,3}\nk = const f32[3] {1,2,3}\ne = expand x to\n"
-        "y = add e k\nreturn y\n",
+        ("x = input f32[*]\nto = const i64[2] {2,3}\nk = const f32[3] {1,2,3}\ne = expand x to\n"
+         "y = add e k\nreturn y\n"),
     };
     for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
         assert_pass_leaves(pass, NULL, texts[i]);

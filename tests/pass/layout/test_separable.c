@@ -110,8 +110,8 @@ START_TEST(parts_that_stay)
         /* of unknown size */
         "x = input f32[1,h,50,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n"
         "v = const f32[1120] fill 0.125\n" FIRST WISE LAST "return y\n",
-        "x = input f32[1,50,50,70]\nw = const f32[70] fill 0.5\n"
-        "y = nhwc_conv x w {form=\"taps\",group=70,kernel_shape=[1,1]}\nreturn y\n",
+        ("x = input f32[1,50,50,70]\nw = const f32[70] fill 0.5\n"
+         "y = nhwc_conv x w {form=\"taps\",group=70,kernel_shape=[1,1]}\nreturn y\n"),
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
         ck_left_alone(graphs[i], "fuse_separable");

@@ -205,7 +205,7 @@ START_TEST(moments)
     prt_moments m = { 0 };
     for (int i = 0; i < 4; i++)
         prt_moments_add(&m, x[i]);
-    prt_moments_add(&m, NAN);
+    prt_moments_add(&m, (double)NAN);
     ck_assert_double_eq(prt_moments_mean(&m), 4);
     ck_assert_double_eq_tol(prt_moments_variance(&m), 9.5, 1e-12);
     /* deviations -3, -2, 0, 5: thirds sum to 90, fourths to 722 */
