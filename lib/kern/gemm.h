@@ -71,7 +71,6 @@ typedef struct prt_gemm_row {
     const float *add; /* may be y; NULL: nothing */
     float *y;
     bool back; /* panels last to first: what a walk the other way has left in a cache comes first */
-    const float *next; /* `add` of the call that will follow, the other way; NULL: unknown */
     prt_gemm_beside *beside; /* a piece with each whole panel, until all are done; NULL: nothing;
                               * for B up to PRT_GEMM_NEAR */
 } prt_gemm_row;

@@ -324,14 +324,6 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     }
 }
 
-/* A panel's part of a vector, which may end early. */
-static inline void fetch_panel(const float *v, size_t first, size_t count)
-{
-    for (size_t j = 0; v != NULL && j < PRT_GEMM_PANEL && first + j < count; j += PRT_GEMM_SLICE)
-        __builtin_prefetch(v + first + j, 1, 3);
-}
-
-/* What sums begin with is fetched a panel ahead: a tile that waits for it multiplies nothing. */
 static void run_gemm_row(const prt_gemm_row *r)
 {
     const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
@@ -343,11 +335,6 @@ static void run_gemm_row(const prt_gemm_row *r)
         const size_t first = (r->back ? panels - 1 - i : i) * PRT_GEMM_PANEL;
         const size_t left = r->columns - first;
         const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        if (i + 1 == panels)
-            fetch_panel(r->next, first, r->columns);
-        else
-            fetch_panel(r->add, r->back ? first - PRT_GEMM_PANEL : first + PRT_GEMM_PANEL,
-                r->columns);
         t.width = prt_gemm_width(columns);
         const float *from = begin_with(r->add != NULL ? r->add + first : NULL, columns, start);
         const size_t w = choose_width(1, t.width);

@@ -76,8 +76,7 @@ void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, 
     const size_t hidden = n->hidden;
     if (p->panels != NULL) {
         const prt_gemm_row g = { .k = hidden, .columns = p->rows, .x = x, .b = p->panels,
-            .add = add ? y : NULL, .y = y,
-            .next = add && s->next != NULL ? s->next + (y - s->gates) : NULL };
+            .add = add ? y : NULL, .y = y };
         multiply_panels(n, s, s->count, g, hidden, stride);
         return;
     }
@@ -220,8 +219,6 @@ static void run_item(const void *user, size_t item, float *scratch)
         begin_group(n, &s, i, &next);
         s.at = side->first + t;
         s.gates = side->gates + (t * n->batch + s.entry) * n->rows;
-        const size_t after = side->backward ? t - 1 : t + 1;
-        s.next = i + 1 < n->steps ? side->gates + (after * n->batch + s.entry) * n->rows : NULL;
         if (n->steps * n->batch < FEW_ROWS)
             multiply_entries(n, &s);
         n->step(n, &s);

@@ -42,7 +42,6 @@ typedef struct prt_recurrent_step {
     const prt_recurrent_side *side;
     size_t at, entry, count;
     float *gates;   /* [count, rows]: products of W, with biases */
-    const float *next; /* the gates of the step after this; NULL: none, or not yet */
     float *spare;   /* [count, hidden] */
     float *sums;    /* [rows], for prt_recurrent_product */
     prt_gemm_beside *beside; /* gates of later steps, computed with R's products; NULL: none */
