@@ -10,14 +10,14 @@
 #include <stddef.h>
 
 typedef struct prt_windows {
-    size_t lines, n;        /* rows of outputs, and outputs of one, `channels` floats apart */
+    size_t lines, n;        /* rows of outputs, and outputs of one */
     size_t channels;
     size_t rows, columns;   /* taps */
     const float *x;         /* what the first tap of the first output reads */
     size_t x_line, x_step;  /* floats from an output's inputs to those of the next line, column */
     size_t x_row, x_column; /* from a tap's input to the next one's */
     float *y;
-    size_t y_line;
+    size_t y_line, y_step;  /* floats from line to line of outputs, and from one to the next */
     /* depthwise only */
     const float *w; /* taps are `channels` apart, their rows `w_row` */
     size_t w_row;

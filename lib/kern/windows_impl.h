@@ -31,10 +31,10 @@
                     for (size_t i = 0; i < N; i++)                                                 \
                         sum[i] = v_fma(v_load_some(x + i * step, 0, left), tap, sum[i]);           \
                 }                                                                                  \
-            float *y = d->y + line * d->y_line + at * all + channel;                               \
+            float *y = d->y + line * d->y_line + at * d->y_step + channel;                         \
             PRT_UNROLL(8)                                                                          \
             for (size_t i = 0; i < N; i++)                                                         \
-                v_store_some(y + i * all, 0, left, v_min(high, v_max(low, sum[i])));               \
+                v_store_some(y + i * d->y_step, 0, left, v_min(high, v_max(low, sum[i])));         \
         }                                                                                          \
     }
 DEPTHWISE(1) DEPTHWISE(2) DEPTHWISE(3) DEPTHWISE(4) DEPTHWISE(5) DEPTHWISE(6)
@@ -66,7 +66,7 @@ static void run_depthwise(const prt_windows *d)
         (void)scale;                                                                               \
         for (size_t i = 0; i < d->lines * d->n; i++) {                                             \
             const float *x = d->x + i / d->n * d->x_line + i % d->n * d->x_step;                   \
-            float *y = d->y + i / d->n * d->y_line + i % d->n * all;                               \
+            float *y = d->y + i / d->n * d->y_line + i % d->n * d->y_step;                         \
             size_t c = 0;                                                                          \
             for (; c + 4 * VL <= all; c += 4 * VL) {                                               \
                 vf v[4] = { first, first, first, first };                                          \

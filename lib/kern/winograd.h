@@ -20,7 +20,8 @@ typedef struct prt_winograd_out {
     size_t after; /* floats to the next tile's products, which are fetched meanwhile */
     const float *bias; /* by channel; NULL: none */
     size_t high, wide; /* outputs that there are, of a tile */
-    const float *residual; /* laid out like y; NULL: none; may be y itself */
+    const float *residual; /* for output (0, 0); NULL: none; may be y itself */
+    size_t residual_row, residual_column;
     float least, most; /* bounds of the results; NaN comes through */
     float *y;          /* output (0, 0) */
     size_t y_row, y_column;

@@ -78,7 +78,8 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
     if (o->bias != NULL)
         v = v_add(v, v_load_some(o->bias, i, o->n));
     if (o->residual != NULL)
-        v = v_add(v, v_load_some(o->residual + at, i, o->n));
+        v = v_add(v, v_load_some(
+            o->residual + y * o->residual_row + x * o->residual_column, i, o->n));
     v_store_some(o->y + at, i, o->n, v_min(v_set(o->most), v_max(v_set(o->least), v)));
 }
 

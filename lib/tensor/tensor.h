@@ -19,6 +19,9 @@ struct prt_tensor {
     int64_t dims[PRT_MAX_RANK];
     void *data;   /* elements; poprt_string[] for strings */
     size_t size;  /* bytes at `data` for tensors */
+    size_t pitch; /* elements from one row of the last axis to the next, of some columns of a larger
+                   * tensor; 0: no more than a row has. Only arguments of which
+                   * prt_alias_takes_columns says so (op/alias.h) are such tensors */
     size_t count; /* items of a sequence; 0 or 1 for an optional; entries of a map */
     prt_tensor *items; /* sequences and optionals: the items; maps: one tensor [count] of values,
                         * with the keys in `data` */
@@ -40,6 +43,12 @@ static inline size_t prt_dims_product(const int64_t *dims, uint32_t first, uint3
     for (uint32_t i = first; i < last; i++)
         n *= (size_t)dims[i];
     return n;
+}
+
+/* Elements from one row of the last axis to the next. The rank is not 0. */
+static inline size_t prt_tensor_pitch(const prt_tensor *t)
+{
+    return t->pitch != 0 ? t->pitch : (size_t)t->dims[t->rank - 1];
 }
 
 /* A tensor header over existing bytes. False when the size overflows. */

@@ -16,6 +16,7 @@ static const char *const spaces[] = {
     [PRT_SPACE_DYNAMIC] = "dynamic",
     [PRT_SPACE_VIEW] = "view of",
     [PRT_SPACE_PART] = "part of",
+    [PRT_SPACE_COLUMNS] = "columns of",
 };
 
 static const prt_eval_params *params_of(const prt_program *p, const prt_step *step)
@@ -106,11 +107,11 @@ static void put_buffer(prt_sink *sink, const prt_program *p, const prt_block *bl
     prt_sink_print(sink, "  %%%u %s %s", i, type, spaces[buffer->space]);
     if (buffer->space == PRT_SPACE_PLANNED && block->is_static)
         prt_sink_print(sink, " at %zu", buffer->offset);
-    else if (buffer->space == PRT_SPACE_VIEW || buffer->space == PRT_SPACE_PART)
+    else if (buffer->space >= PRT_SPACE_VIEW)
         prt_sink_print(sink, " %%%u", buffer->ref);
     else if (buffer->space != PRT_SPACE_PLANNED && buffer->space != PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " %u", buffer->ref);
-    if (buffer->space == PRT_SPACE_PART)
+    if (buffer->space >= PRT_SPACE_PART)
         prt_sink_print(sink, " at %zu", buffer->offset);
     if (buffer->space == PRT_SPACE_PLANNED || buffer->space >= PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " steps %u-%u", buffer->first, buffer->last);

@@ -11,6 +11,7 @@
 #include "cpu/cpu.h"
 #include "fast/fast.h"
 #include "op/alias.h"
+#include "program/sharing.h"
 
 enum { TEXT = 256 };
 
@@ -23,6 +24,7 @@ static const char *const spaces[] = {
     [PRT_SPACE_DYNAMIC] = "own memory",
     [PRT_SPACE_VIEW] = "view",
     [PRT_SPACE_PART] = "part",
+    [PRT_SPACE_COLUMNS] = "columns",
 };
 
 /* One step of one block. */
@@ -64,6 +66,9 @@ static bool does_nothing(const look *l)
 {
     const prt_op_def *def = l->params->def;
     const bool views = prt_alias_may_view(def);
+    if (prt_sharing_beside(l->block, l->params, l->in, l->step->n_in, l->step->n_out,
+            PRT_NO_BUFFER))
+        return true;
     if ((!views && !prt_alias_may_join(def)) || l->step->n_in == 0 || l->step->n_out == 0)
         return false;
     if (views && l->in[0] != PRT_NO_BUFFER && l->out[0] != PRT_NO_BUFFER && is_made(l))
@@ -101,6 +106,8 @@ static void place_of(const look *l, uint32_t buffer, char *to, size_t size)
         (void)snprintf(to, size, "over %%%u", b->ref);
     else if (b->space == PRT_SPACE_PART)
         (void)snprintf(to, size, "in %%%u at %zu", b->ref, b->offset);
+    else if (b->space == PRT_SPACE_COLUMNS)
+        (void)snprintf(to, size, "in the rows of %%%u at %zu", b->ref, b->offset);
     else if (shared)
         (void)snprintf(to, size, "view of %%%u", b->ref);
     else

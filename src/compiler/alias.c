@@ -3,7 +3,9 @@
  * alias.c — which buffers lie in the memory of others, so that steps have nothing to copy.
  *
  * Against the order of steps first: what a Concat joins is made inside its result, and what becomes
- * an output by a view or in place is made in the caller's memory (parts). Then along the order:
+ * an output by a view or in place is made in the caller's memory (parts). What lies beside others
+ * in the rows of a Concat, or of what Split takes apart, is made there where all steps that have to
+ * do with it can work on rows farther apart than they are long (columns). Then along the order:
  * views stay in their input, results that may overwrite a dying input do (views too). In the end
  * a buffer that others lie in lives as long as all of them.
  *
@@ -14,6 +16,7 @@
  */
 #include "compiler/draft.h"
 #include "op/alias.h"
+#include "program/sharing.h"
 
 /* Buffers of one memory. */
 typedef struct group {
@@ -28,6 +31,7 @@ typedef struct aliaser {
     uint32_t *root;    /* by buffer: where its memory is */
     group *groups;     /* by root */
     uint32_t *until;   /* by buffer: the step that overwrites its memory, if one does */
+    bool *spread;      /* by buffer: all its steps take columns */
     prt_tensor *heads; /* by input of the step at hand: header, contents of constants */
     const prt_tensor **in;
 } aliaser;
@@ -123,6 +127,70 @@ static void make_part(aliaser *a, uint32_t buffer, uint32_t into, size_t offset)
     at(a, buffer)->offset = part ? to->offset + offset : offset;
 }
 
+/* Columns of `into`, which may be columns itself, from byte `offset` of a row on. */
+static void make_columns(aliaser *a, uint32_t buffer, uint32_t into, size_t offset)
+{
+    make_part(a, buffer, into, offset);
+    const prt_buffer *to = at(a, into);
+    at(a, buffer)->space = PRT_SPACE_COLUMNS;
+    if (to->space == PRT_SPACE_COLUMNS) {
+        at(a, buffer)->ref = to->ref;
+        at(a, buffer)->offset = to->offset + offset;
+    }
+}
+
+static size_t row_size(const aliaser *a, uint32_t buffer)
+{
+    const prt_type *type = at(a, buffer)->type;
+    return (size_t)type->dims[type->rank - 1] * (prt_dtype_bits(type->dtype) / 8);
+}
+
+/* Axis -1 of a tensor with more than one row. */
+static bool has_rows(const prt_draft_step *s, bool apart, const prt_type *type)
+{
+    prt_tensor t;
+    return header_of(type, &t) && t.size != 0 &&
+        prt_alias_is_beside(s->op->def, s->op->attrs, t.rank, apart) &&
+        prt_dims_product(t.dims, 0, t.rank - 1) > 1;
+}
+
+/* Inputs of a Concat along the last axis. */
+static void put_beside(aliaser *a, const prt_draft_step *s, uint32_t out)
+{
+    size_t offset = 0;
+    if (s->op->n_in > PRT_BESIDE_MOST || !has_rows(s, false, s->op->out[0].type))
+        return;
+    for (uint32_t i = 0; i < s->op->n_in; i++) {
+        const uint32_t x = s->args[i];
+        if (x == PRT_NO_BUFFER)
+            return;
+        if (may_share(a, x, out) && a->spread[x])
+            make_columns(a, x, out, offset);
+        offset += row_size(a, x);
+    }
+}
+
+/* What a Split along the last axis takes apart, where all its outputs are columns that lie as they
+ * do in its input. */
+static void take_apart(aliaser *a, const prt_draft_step *s)
+{
+    const uint32_t x = s->args[0], first = output_of(s, 0);
+    size_t offset = 0;
+    if (x == PRT_NO_BUFFER || first == PRT_NO_BUFFER || s->op->n_out > PRT_BESIDE_MOST ||
+        !has_rows(s, true, at(a, x)->type) || at(a, first)->space != PRT_SPACE_COLUMNS ||
+        !a->spread[x])
+        return;
+    for (uint32_t i = 0; i < s->op->n_out; i++) {
+        const uint32_t y = output_of(s, i);
+        if (y == PRT_NO_BUFFER || at(a, y)->space != PRT_SPACE_COLUMNS ||
+            at(a, y)->ref != at(a, first)->ref ||
+            at(a, y)->offset != at(a, first)->offset + offset || !may_share(a, x, y))
+            return;
+        offset += row_size(a, y);
+    }
+    make_columns(a, x, first, 0);
+}
+
 static void join_inputs(aliaser *a, const prt_draft_step *s, uint32_t out)
 {
     prt_tensor y;
@@ -147,6 +215,12 @@ static void part_step(aliaser *a, uint32_t step)
     if (out == PRT_NO_BUFFER)
         return;
     const uint32_t space = at(a, out)->space;
+    const bool beside = space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PLANNED ||
+        space == PRT_SPACE_COLUMNS;
+    if (s->op->def->id == PRT_OP_concat && beside)
+        put_beside(a, s, out);
+    else if (s->op->def->id == PRT_OP_split)
+        take_apart(a, s);
     const bool fixed = space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PART;
     if (prt_alias_may_join(s->op->def) && (fixed || space == PRT_SPACE_PLANNED)) {
         join_inputs(a, s, out);
@@ -201,7 +275,8 @@ static void view_step(aliaser *a, uint32_t step)
 {
     const prt_draft_step *s = &a->b->steps.data[step];
     size_t offset;
-    if (s->op->n_in == 0)
+    if (s->op->n_in == 0 ||
+        (s->args[0] != PRT_NO_BUFFER && at(a, s->args[0])->space == PRT_SPACE_COLUMNS))
         return;
     for (uint32_t i = 0; i < s->op->n_out; i++) {
         const uint32_t out = output_of(s, i);
@@ -217,6 +292,7 @@ static void view_step(aliaser *a, uint32_t step)
     for (uint32_t k = 0; k < s->op->n_in; k++) {
         const uint32_t x = s->args[k];
         if (x == PRT_NO_BUFFER || at(a, a->root[x])->space != PRT_SPACE_PLANNED ||
+            at(a, x)->space == PRT_SPACE_COLUMNS ||
             at(a, x)->last != step || !fits_in_place(s, k))
             continue;
         const group *g = &a->groups[a->root[x]];
@@ -245,11 +321,41 @@ static void find_groups(aliaser *a)
 {
     const uint32_t n = (uint32_t)a->b->buffers.count;
     for (uint32_t i = 0; i < n; i++) {
-        a->root[i] = at(a, i)->space == PRT_SPACE_PART ? at(a, i)->ref : i;
+        const prt_buffer *x = at(a, i);
+        const bool inside = x->space == PRT_SPACE_PART || x->space == PRT_SPACE_COLUMNS;
+        a->root[i] = inside ? x->ref : i;
         a->groups[i] = (group){ .first = UINT32_MAX };
     }
     for (uint32_t i = 0; i < n; i++)
         add_to_group(a, i);
+}
+
+/* Buffers of float32 that only steps of this block have to do with, which all take columns. */
+static void find_spread(aliaser *a)
+{
+    const prt_draft_block *b = a->b;
+    for (size_t i = 0; i < b->buffers.count; i++) {
+        const prt_type *type = b->buffers.data[i].type;
+        a->spread[i] = prt_type_is_tensor(type) && type->dtype == PRT_DTYPE_f32 && type->rank > 0;
+    }
+    for (size_t k = 0; k < b->steps.count; k++) {
+        const prt_draft_step *s = &b->steps.data[k];
+        for (uint32_t i = 0; i < s->op->n_in + s->op->n_out; i++) {
+            const uint32_t x = s->args[i];
+            const bool out = i >= s->op->n_in;
+            if (x != PRT_NO_BUFFER && a->spread[x])
+                a->spread[x] = prt_alias_takes_columns(s->op->def, s->op->attrs,
+                    (uint32_t)b->buffers.data[x].type->rank, out, out ? i - s->op->n_in : i);
+        }
+    }
+    for (uint32_t i = 0; i < b->n_outputs; i++)
+        a->spread[b->outputs[i]] = false;
+    for (size_t k = 0; k < a->d->blocks.count; k++) {
+        const prt_draft_block *inner = a->d->blocks.data[k];
+        for (size_t i = 0; inner != b && inner->parent == b->index && i < inner->buffers.count; i++)
+            if (inner->buffers.data[i].space == PRT_SPACE_CAPTURE)
+                a->spread[inner->buffers.data[i].ref] = false;
+    }
 }
 
 static poprt_status alias_block(prt_draft *d, prt_draft_block *b)
@@ -263,10 +369,13 @@ static poprt_status alias_block(prt_draft *d, prt_draft_block *b)
     a.until = PRT_NEW_N(d->arena, uint32_t, b->buffers.count);
     a.heads = PRT_NEW_N(d->arena, prt_tensor, most);
     a.in = PRT_NEW_N(d->arena, const prt_tensor *, most);
-    if (a.root == NULL || a.groups == NULL || a.until == NULL || a.heads == NULL || a.in == NULL)
+    a.spread = PRT_NEW_N(d->arena, bool, b->buffers.count);
+    if (a.spread == NULL || a.root == NULL || a.groups == NULL || a.until == NULL ||
+        a.heads == NULL || a.in == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < b->buffers.count; i++)
         a.until[i] = UINT32_MAX;
+    find_spread(&a);
     for (uint32_t i = (uint32_t)b->steps.count; a.is_static && i-- > 0;) {
         read_inputs(&a, &b->steps.data[i]);
         part_step(&a, i);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* join.c — Concat and Split of elements of 32 bits: columns of matrices, copied by rows. */
+/* join.c — Concat and Split of elements of 32 bits: columns of matrices, copied by rows, but for
+ * those that are there already. */
 #include "fast/share.h"
 
 #include "fast/fast.h"
@@ -8,14 +9,15 @@ enum { PARTS = 64, LEAST = 1 << 15 }; /* elements of an item */
 
 typedef struct part {
     float *data;
-    size_t columns, first; /* in the whole */
+    size_t columns, pitch; /* floats of a row, and from row to row */
+    size_t first;          /* in the whole */
 } part;
 
 typedef struct job {
     const prt_kern *kern;
     bool join; /* parts to the whole, or back */
     float *whole;
-    size_t rows, columns, bands;
+    size_t rows, columns, pitch, bands;
     uint32_t n;
     part part[PARTS];
 } job;
@@ -26,12 +28,18 @@ static void run_item(const void *user, size_t item, float *scratch)
     const part *p = &j->part[item % j->n];
     const size_t band = item / j->n, row = prt_share_cut(j->rows, j->bands, band);
     const size_t rows = prt_share_cut(j->rows, j->bands, band + 1) - row;
-    float *whole = j->whole + row * j->columns + p->first, *data = p->data + row * p->columns;
+    float *whole = j->whole + row * j->pitch + p->first, *data = p->data + row * p->pitch;
     (void)scratch;
     if (j->join)
-        j->kern->moves.copy(rows, p->columns, data, p->columns, whole, j->columns);
+        j->kern->moves.copy(rows, p->columns, data, p->pitch, whole, j->pitch);
     else
-        j->kern->moves.copy(rows, p->columns, whole, j->columns, data, p->columns);
+        j->kern->moves.copy(rows, p->columns, whole, j->pitch, data, p->pitch);
+}
+
+/* From one row to the next; those of a tensor with gaps run along its last axis. */
+static size_t pitch_of(const prt_tensor *t, uint32_t axis)
+{
+    return t->pitch != 0 ? t->pitch : prt_dims_product(t->dims, axis, t->rank);
 }
 
 /* Parts in order, or "not mine". */
@@ -40,11 +48,11 @@ static bool add_part(job *j, const prt_tensor *t, uint32_t axis)
     if (prt_dtype_bits(t->dtype) != 32 || t->kind != PRT_VALUE_TENSOR || t->data == NULL ||
         j->n == PARTS)
         return false;
-    part *p = &j->part[j->n++];
-    p->columns = prt_dims_product(t->dims, axis, t->rank);
-    p->data = t->data;
-    p->first = j->columns;
-    j->columns += p->columns;
+    const part p = { .data = t->data, .columns = prt_dims_product(t->dims, axis, t->rank),
+        .pitch = pitch_of(t, axis), .first = j->columns };
+    if (p.data != j->whole + p.first || p.pitch != j->pitch)
+        j->part[j->n++] = p;
+    j->columns += p.columns;
     return true;
 }
 
@@ -64,12 +72,12 @@ poprt_status prt_fast_concat(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     const prt_tensor *y = c->out[0];
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + y->rank : a->axis);
-    job j = { .kern = k, .join = true, .whole = y->data,
+    job j = { .kern = k, .join = true, .whole = y->data, .pitch = pitch_of(y, axis),
         .rows = prt_dims_product(y->dims, 0, axis) };
     for (uint32_t i = 0; i < c->n_in; i++)
         if (prt_tensor_count(c->in[i]) != 0 && !add_part(&j, c->in[i], axis))
             return prt_fast_pass(done);
-    return j.n != 0 ? run(c, &j) : prt_fast_pass(done);
+    return run(c, &j);
 }
 
 poprt_status prt_fast_split(prt_eval *c, const prt_kern *k, bool *done);
@@ -81,7 +89,8 @@ poprt_status prt_fast_split(prt_eval *c, const prt_kern *k, bool *done)
     if (prt_tensor_count(x) == 0)
         return prt_fast_pass(done);
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + x->rank : a->axis);
-    job j = { .kern = k, .whole = x->data, .rows = prt_dims_product(x->dims, 0, axis) };
+    job j = { .kern = k, .whole = x->data, .pitch = pitch_of(x, axis),
+        .rows = prt_dims_product(x->dims, 0, axis) };
     for (uint32_t i = 0; i < c->n_out; i++)
         if (!prt_eval_wants(c, i) || !add_part(&j, c->out[i], axis))
             return prt_fast_pass(done);

@@ -36,6 +36,16 @@ typedef struct block {
     size_t taps, depth;              /* pieces of a row, and floats of one */
 } block;
 
+static size_t clamp(size_t x, size_t low, size_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* ---- addresses ---- */
 
 /* Where `v` reads at tap k of an axis; false in the padding. */
@@ -64,7 +74,7 @@ static void inside(const prt_nhwc *v, size_t kx, size_t first, size_t end, size_
 static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row, size_t first,
     size_t end, const float **to, size_t step)
 {
-    const size_t far = v->stride_w * v->in_c;
+    const size_t far = v->stride_w * v->x_pitch;
     size_t z, y;
     for (size_t kz = 0; kz < v->kernel_d; kz++) {
         const bool in_z = find_at(plane, v->stride_d, kz, v->dilation_d, v->front, v->in_d, &z);
@@ -80,7 +90,7 @@ static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row
                 if (i < until) {
                     const int64_t at =
                         (int64_t)(i * v->stride_w + kx * v->dilation_w) - v->left;
-                    const float *p = x + ((z * v->in_h + y) * v->in_w + (size_t)at) * v->in_c;
+                    const float *p = x + ((z * v->in_h + y) * v->in_w + (size_t)at) * v->x_pitch;
                     for (size_t k = 0; i < until; i++, k++)
                         to[i - first] = p + k * far;
                 }
@@ -94,7 +104,8 @@ static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row
 void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first, size_t count,
     const float **to)
 {
-    const float *x = v->x + n * v->in_d * v->in_h * v->in_w * v->in_c + group * v->form.channels;
+    const float *x = v->x + n * v->in_d * v->in_h * v->in_w * v->x_pitch +
+        group * v->form.channels;
     size_t row = first / v->out_w, column = first % v->out_w;
     for (size_t i = 0, some; i < count; i += some, column = 0, row++) {
         some = v->out_w - column < count - i ? v->out_w - column : count - i;
@@ -179,7 +190,7 @@ static void fetch_after(const block *b, prt_gemm_block *g)
             prt_fast_fetch_later(v->later, g);
         return;
     }
-    const size_t row_size = v->in_w * v->in_c, each = row_size * v->stride_h;
+    const size_t row_size = v->in_w * v->x_pitch, each = row_size * v->stride_h;
     const int64_t last = (int64_t)((end - 1) / v->out_w * v->stride_h +
         (v->kernel_h - 1) * v->dilation_h) - v->top;
     const size_t at = (last < 0 ? 0 : (size_t)last) * row_size;
@@ -200,18 +211,19 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
     const size_t width = prt_gemm_panel_width(w->filters, panel);
     const size_t whole = b->taps * b->depth;
     const size_t column = b->group * w->filters + b->first;
-    const size_t pixel = b->n * j->pixels + b->row, at = pixel * v->out_c + column;
+    const size_t pixel = b->n * j->pixels + b->row;
     const prt_gemm_end end = { .bias = v->bias != NULL ? v->bias + column : NULL,
-        .residual = v->residual != NULL ? v->residual + at : NULL, .ldr = v->out_c,
-        .act = v->act };
+        .residual = v->residual != NULL ? v->residual + pixel * v->residual_pitch + column : NULL,
+        .ldr = v->residual_pitch, .act = v->act };
     const bool last = tap + taps == b->taps && skip + k == b->depth;
     prt_gemm_block g = { .rows = b->rows, .columns = b->columns, .k = k,
-        .a = b->from == NULL ? v->x + pixel * v->in_c + b->group * w->channels + skip : NULL,
-        .lda = v->in_c, .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
+        .a = b->from == NULL ? v->x + pixel * v->x_pitch + b->group * w->channels + skip : NULL,
+        .lda = v->x_pitch, .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
         .skip = b->from != NULL ? skip : 0,
         .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + panel * whole +
             (tap * b->depth + skip) * width + b->first - panel,
-        .stride = width, .c = v->y + at, .ldc = v->out_c, .add = tap != 0 || skip != 0,
+        .stride = width, .c = v->y + pixel * v->y_pitch + column,
+        .ldc = v->y_pitch, .add = tap != 0 || skip != 0,
         .end = last && !j->bare ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
         fetch_next(b, last, &g);
@@ -271,34 +283,27 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
 {
     const size_t parts = (p->k + DEPTH - 1) / DEPTH;
     const bool bare = p->bias == NULL && residual == NULL && p->act.kind == PRT_ACT_none;
-    for (size_t first = 0; first < p->n && rows != 0; first += PRT_GEMM_PANEL) {
-        const size_t left = p->n - first;
-        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-        const size_t width = prt_gemm_width(columns);
+    for (size_t first = 0, columns; first < p->n && rows != 0; first += columns) {
+        const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+        const size_t width = prt_gemm_panel_width(p->n, panel);
+        const size_t left = lesser(p->n, panel + PRT_GEMM_PANEL) - first;
+        const size_t at = first / p->run * p->far + first % p->run;
+        columns = lesser(left, p->run - first % p->run);
         const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
-            .residual = residual != NULL ? residual + first : NULL, .ldr = p->n, .act = p->act };
+            .residual = residual != NULL ? residual + at : NULL, .ldr = p->ldc, .act = p->act };
         for (size_t i = 0; i < parts; i++) {
             const size_t k = prt_share_cut(p->k, parts, i);
             const prt_gemm_block g = { .rows = rows, .columns = columns,
-                .k = prt_share_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->k,
-                .b = p->w + first * p->k + k * width, .stride = width, .c = c + first,
-                .ldc = p->n, .add = k != 0, .end = i + 1 == parts && !bare ? &end : NULL };
+                .k = prt_share_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->lda,
+                .b = p->w + panel * p->k + k * width + first - panel, .stride = width,
+                .c = c + at, .ldc = p->ldc, .add = k != 0,
+                .end = i + 1 == parts && !bare ? &end : NULL };
             kern->gemm(&g);
         }
     }
 }
 
 /* ---- sizes ---- */
-
-static size_t clamp(size_t x, size_t low, size_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Weights with the gate of each image in them: fewer than the pixels that it would go to. */
 static const float *gated(prt_eval *c, const prt_nhwc *v, const float *gate)
@@ -417,6 +422,9 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.batch = (size_t)x->dims[0];
     v.in_c = v.form.group * v.form.channels;
     v.out_c = v.form.group * v.form.filters;
+    v.x_pitch = v.images ? v.in_c : prt_tensor_pitch(x);
+    v.y_pitch = prt_tensor_pitch(y);
+    v.residual_pitch = prt_eval_has(c, 3) ? prt_tensor_pitch(c->in[3]) : 0;
     v.x = x->data;
     v.w = c->in[1]->data;
     v.bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL;

@@ -11,11 +11,12 @@ typedef struct prt_nhwc {
     prt_nhwc_weights form;
     size_t batch, in_d, in_h, in_w, out_d, out_h, out_w; /* d: of volumes, else 1 */
     size_t in_c, out_c; /* of all groups */
+    size_t x_pitch, y_pitch, residual_pitch; /* floats from pixel to pixel: no less than channels */
     size_t kernel_d, kernel_h, kernel_w, stride_d, stride_h, stride_w;
     size_t dilation_d, dilation_h, dilation_w;
     int64_t front, top, left; /* padding */
     bool images;       /* x has its channels first */
-    const float *x, *w, *bias, *residual; /* bias and residual (like y) may be NULL */
+    const float *x, *w, *bias, *residual; /* bias and residual may be NULL */
     float *y;
     prt_act act;
     const float *zeros; /* a pixel of the padding */
@@ -65,6 +66,8 @@ void prt_nhwc_windows_run(const prt_nhwc_windows *w, size_t row, size_t end, con
 /* C = end(A B) for `rows` rows of A, with B packed: [k, n]. */
 typedef struct prt_nhwc_product {
     size_t k, n;
+    size_t lda, ldc; /* floats from row to row */
+    size_t run, far; /* columns of C come in runs of so many, so far apart: n, or multiples of 16 */
     const float *w;
     const float *bias; /* NULL: none */
     prt_act act;

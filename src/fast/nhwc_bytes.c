@@ -258,7 +258,7 @@ static poprt_status take_pixels(prt_eval *c, job *j)
     j->groups = wise ? 1 : v->form.group;
     j->channels = wise ? v->form.group : v->form.channels;
     v->form.channels = (j->channels + 3) / 4;
-    v->in_c = j->groups * v->form.channels;
+    v->in_c = v->x_pitch = j->groups * v->form.channels;
     j->flip = negative ? 0x80 : 0;
     j->fill = (uint8_t)((uint8_t)(int)prt_quant_number(c, 4, 0) ^ j->flip);
     float *zeros = prt_share_raw(c, v->in_c, 1);

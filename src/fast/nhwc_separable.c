@@ -45,13 +45,13 @@ static const float *expand(band *b, size_t low, size_t high)
 {
     const job *j = b->j;
     const size_t wide = j->v.in_w, row = wide * j->v.in_c;
-    const float *x = j->x + b->n * j->v.in_h * wide * j->expand.k;
+    const float *x = j->x + b->n * j->v.in_h * wide * j->expand.lda;
     if (b->high > low)
         memmove(b->hidden, b->hidden + (low - b->low) * row, (b->high - low) * row * sizeof(float));
     else
         b->high = low;
     prt_nhwc_multiply(j->kern, &j->expand, (high - b->high) * wide,
-        x + b->high * wide * j->expand.k, b->hidden + (b->high - low) * row, NULL);
+        x + b->high * wide * j->expand.lda, b->hidden + (b->high - low) * row, NULL);
     b->low = low;
     b->high = high;
     return b->hidden;
@@ -79,7 +79,7 @@ static void run_strip(band *b, size_t row, size_t end)
         v->top;
     const size_t low = top < 0 ? 0 : top < (int64_t)v->in_h ? (size_t)top : v->in_h;
     const size_t high = last < 0 ? 0 : last < (int64_t)v->in_h ? (size_t)last + 1 : v->in_h;
-    const float *x = j->x + (b->n * v->in_h + low) * v->in_w * v->in_c;
+    const float *x = j->x + (b->n * v->in_h + low) * v->in_w * v->x_pitch;
     const size_t at = (b->n * v->out_h + row) * v->out_w;
     float *y = j->projects ? b->middle : j->y + at * v->in_c;
     if (j->expands)
@@ -166,13 +166,17 @@ static bool read_parts(const prt_eval *c, job *j)
     j->v.kern = j->kern;
     j->v.batch = (size_t)x->dims[0];
     j->v.in_c = j->v.out_c = (size_t)a->hidden;
+    j->v.y_pitch = j->v.in_c;
     j->v.w = c->in[1]->data;
     j->v.bias = input(c, 2);
     j->expands = prt_eval_has(c, 3);
     j->projects = prt_eval_has(c, 5);
+    j->v.x_pitch = j->expands ? j->v.in_c : prt_tensor_pitch(x);
     j->expand = (prt_nhwc_product){ .k = (size_t)x->dims[3], .n = (size_t)a->hidden,
+        .lda = prt_tensor_pitch(x), .ldc = (size_t)a->hidden, .run = (size_t)a->hidden,
         .w = input(c, 3), .bias = input(c, 4) };
     j->project = (prt_nhwc_product){ .k = (size_t)a->hidden, .n = (size_t)a->filters,
+        .lda = (size_t)a->hidden, .ldc = (size_t)a->filters, .run = (size_t)a->filters,
         .w = input(c, 5), .bias = input(c, 6) };
     j->out_c = j->projects ? (size_t)a->filters : (size_t)a->hidden;
     j->x = x->data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nhwc_spread.c — NhwcSpread as products: a row of pixels with the weights of one row of the kernel
- * is a row of the output, as it lies there.
+ * is a row of the output, as it lies there; pixel by pixel where these are columns of others.
  */
 #include "fast/nhwc.h"
 
@@ -14,6 +14,7 @@ typedef struct job {
     prt_nhwc_product product;
     const float *x;
     float *y;
+    size_t y_row; /* floats */
 } job;
 
 static void run_row(const void *user, size_t item, float *scratch)
@@ -22,8 +23,8 @@ static void run_row(const void *user, size_t item, float *scratch)
     prt_nhwc_product p = j->product;
     (void)scratch;
     p.w += item % j->high * p.k * prt_nhwc_panels_width(p.n);
-    prt_nhwc_multiply(j->kern, &p, j->wide, j->x + item / j->high * j->wide * p.k,
-        j->y + item * j->wide * p.n, NULL);
+    prt_nhwc_multiply(j->kern, &p, j->wide, j->x + item / j->high * j->wide * p.lda,
+        j->y + item * j->y_row, NULL);
 }
 
 poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done);
@@ -37,16 +38,21 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
         x->dims[3] == 0 || prt_tensor_count(c->out[0]) == 0 ||
         !prt_fused_act(a->activation, a->alpha, a->beta, &act))
         return prt_fast_pass(done);
+    const size_t filters = (size_t)a->filters, pitch = prt_tensor_pitch(c->out[0]);
+    const size_t columns = (size_t)a->kernel_shape.data[1];
+    if (pitch != filters && filters % PRT_GEMM_SLICE != 0)
+        return prt_fast_pass(done);
     job j = { .kern = k, .wide = (size_t)x->dims[2], .high = (size_t)a->kernel_shape.data[0],
-        .x = x->data, .y = c->out[0]->data,
+        .x = x->data, .y = c->out[0]->data, .y_row = (size_t)x->dims[2] * columns * pitch,
         .product = { .k = (size_t)x->dims[3], .w = c->in[1]->data, .act = act,
-            .n = (size_t)(a->kernel_shape.data[1] * a->filters) } };
+            .n = columns * filters, .lda = prt_tensor_pitch(x), .ldc = columns * pitch,
+            .run = pitch != filters ? filters : columns * filters, .far = pitch } };
     if (prt_eval_has(c, 2)) { /* once for each column of the kernel */
         float *bias = prt_share_floats(c, 1, j.product.n);
         if (bias == NULL)
             return POPRT_E_NOMEM;
         for (size_t i = 0; i < j.product.n; i++)
-            bias[i] = ((const float *)c->in[2]->data)[i % (size_t)a->filters];
+            bias[i] = ((const float *)c->in[2]->data)[i % filters];
         j.product.bias = bias;
     }
     return prt_share_run(c, (size_t)(x->dims[0] * x->dims[1]) * j.high, 0, run_row, &j);

@@ -29,12 +29,12 @@ static void run_columns(const prt_nhwc_windows *w, prt_windows d, size_t at, siz
     if (first == last)
         d.rows = 0;
     else
-        d.x += (size_t)((int64_t)start - v->left) * v->in_c;
+        d.x += (size_t)((int64_t)start - v->left) * v->x_pitch;
     d.n = n;
     d.columns = last - first;
     if (d.w != NULL)
         d.w += first * v->in_c;
-    d.y += at * v->in_c;
+    d.y += at * v->y_pitch;
     w->run(w, &d);
 }
 
@@ -51,7 +51,7 @@ static void run_lines(const prt_nhwc_windows *w, size_t row, size_t lines, const
     d.rows = last - first;
     if (d.w != NULL)
         d.w += first * d.w_row;
-    d.x = first < last ? x + ((size_t)top - x_row) * v->in_w * v->in_c : x;
+    d.x = first < last ? x + ((size_t)top - x_row) * v->in_w * v->x_pitch : x;
     d.y = y;
     for (size_t at = 0; at < v->out_w; at++) {
         if (at == w->inner && w->outer > w->inner) {
@@ -104,9 +104,10 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t n = item / j->bands, band = item % j->bands;
     const size_t row = prt_share_cut(v->out_h, j->bands, band);
     const size_t end = prt_share_cut(v->out_h, j->bands, band + 1);
-    const size_t size = v->out_w * v->in_c, at = (n * v->out_h + row) * size;
+    const size_t size = v->out_w * v->y_pitch, at = (n * v->out_h + row) * size;
     (void)scratch;
-    prt_nhwc_windows_run(&j->w, row, end, v->x + n * v->in_h * v->in_w * v->in_c, 0, v->y + at);
+    prt_nhwc_windows_run(&j->w, row, end, v->x + n * v->in_h * v->in_w * v->x_pitch, 0,
+        v->y + at);
     if (j->finish)
         prt_nhwc_finish(v, v->residual != NULL, at, (end - row) * size);
 }
@@ -138,11 +139,12 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
     *w = (prt_nhwc_windows){ .v = v, .run = run_depthwise,
         .d = { .w = v->w, .w_row = v->kernel_w * v->in_c, .bias = v->bias } };
     d->channels = v->in_c;
-    d->x_step = v->stride_w * v->in_c;
-    d->x_line = v->stride_h * v->in_w * v->in_c;
-    d->x_row = v->dilation_h * v->in_w * v->in_c;
-    d->x_column = v->dilation_w * v->in_c;
-    d->y_line = v->out_w * v->in_c;
+    d->x_step = v->stride_w * v->x_pitch;
+    d->x_line = v->stride_h * v->in_w * v->x_pitch;
+    d->x_row = v->dilation_h * v->in_w * v->x_pitch;
+    d->x_column = v->dilation_w * v->x_pitch;
+    d->y_step = v->y_pitch;
+    d->y_line = v->out_w * v->y_pitch;
     w->bounded = prt_act_bounds(&v->act, &d->low, &d->high) && v->residual == NULL;
     if (!w->bounded) {
         d->low = -INFINITY;
@@ -152,7 +154,8 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         .columns = v->kernel_w, .stride_h = v->stride_h, .stride_w = v->stride_w,
         .left = v->left > 0 ? (size_t)v->left : 0, .in_w = v->in_w, .w = v->w, .bias = v->bias,
         .low = d->low, .high = d->high };
-    w->slides = v->w != NULL && v->left >= 0 && v->dilation_h == 1 && v->dilation_w == 1 &&
+    w->slides = v->w != NULL && v->left >= 0 && v->x_pitch == v->in_c && v->y_pitch == v->in_c &&
+        v->dilation_h == 1 && v->dilation_w == 1 &&
         prt_slide_fits(&w->slide);
     find_inner(v->out_w, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &w->inner,
         &w->outer);
@@ -224,7 +227,8 @@ poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
     prt_window w;
     prt_window_fill(NULL, &spec, 2, x->dims + 1, NULL, &w);
     prt_nhwc v = { .kern = k, .batch = (size_t)x->dims[0], .in_c = (size_t)x->dims[3],
-        .x = x->data, .y = c->out[0]->data };
+        .x_pitch = prt_tensor_pitch(x), .y_pitch = prt_tensor_pitch(c->out[0]), .x = x->data,
+        .y = c->out[0]->data };
     prt_nhwc_take_window(&v, &w);
     if (x->dtype != PRT_DTYPE_f32)
         return prt_nhwc_pool_bytes(c, &v, x->dtype == PRT_DTYPE_i8);

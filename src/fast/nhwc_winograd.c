@@ -62,9 +62,9 @@ FETCHES void fetch_inputs(const job *j, size_t n, int64_t top, int64_t left)
     const int64_t x = left + in, y = top > 0 ? top : 0, below = top + in < high ? top + in : high;
     const size_t pixels = j->kern->out;
     if (x >= 0 && x < wide && y < below)
-        fetch(v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->in_c,
-            (size_t)(below - y), v->in_w * v->in_c,
-            (size_t)(wide - x) < pixels ? (size_t)(wide - x) : pixels, v->in_c, v->in_c);
+        fetch(v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->x_pitch,
+            (size_t)(below - y), v->in_w * v->x_pitch,
+            (size_t)(wide - x) < pixels ? (size_t)(wide - x) : pixels, v->x_pitch, v->in_c);
 }
 
 static void turn_input(const job *j, size_t n, size_t tile, float *to)
@@ -77,7 +77,7 @@ static void turn_input(const job *j, size_t n, size_t tile, float *to)
     for (size_t i = 0; i < j->matrices; i++) {
         const int64_t y = top + (int64_t)(i / in), x = left + (int64_t)(i % in);
         const bool there = y >= 0 && y < (int64_t)v->in_h && x >= 0 && x < (int64_t)v->in_w;
-        from[i] = there ? v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->in_c
+        from[i] = there ? v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->x_pitch
                      : v->zeros;
     }
     fetch_inputs(j, n, top, left);
@@ -89,18 +89,19 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
 {
     const prt_nhwc *v = j->v;
     const size_t out = j->kern->out, y = tile / j->wide * out, x = tile % j->wide * out;
-    const size_t at = ((n * v->out_h + y) * v->out_w + x) * v->out_c + first;
+    const size_t at = (n * v->out_h + y) * v->out_w + x;
     const prt_winograd_out o = { .n = columns, .from = from, .matrix = j->out_step,
         .after = PRT_GEMM_PANEL,
         .bias = v->bias != NULL ? v->bias + first : NULL,
         .high = v->out_h - y < out ? v->out_h - y : out,
         .wide = v->out_w - x < out ? v->out_w - x : out,
-        .residual = v->residual != NULL ? v->residual + at : NULL, .least = j->low,
-        .most = j->up, .y = v->y + at, .y_row = v->out_w * v->out_c,
-        .y_column = v->out_c };
+        .residual = v->residual != NULL ? v->residual + at * v->residual_pitch + first : NULL,
+        .residual_row = v->out_w * v->residual_pitch, .residual_column = v->residual_pitch,
+        .least = j->low, .most = j->up, .y = v->y + at * v->y_pitch + first,
+        .y_row = v->out_w * v->y_pitch, .y_column = v->y_pitch };
     if (x + out < v->out_w)
-        fetch(o.y + out * v->out_c, o.high, o.y_row,
-            v->out_w - x - out < out ? v->out_w - x - out : out, v->out_c, columns);
+        fetch(o.y + out * v->y_pitch, o.high, o.y_row,
+            v->out_w - x - out < out ? v->out_w - x - out : out, v->y_pitch, columns);
     j->kern->output(&o);
     if (j->cheap)
         return;

@@ -163,6 +163,54 @@ bool prt_alias_join(const prt_op_def *def, const void *attrs, const prt_tensor *
         prt_dims_product(y->dims, 0, (uint32_t)axis) == 1;
 }
 
+bool prt_alias_is_beside(const prt_op_def *def, const void *attrs, uint32_t rank, bool apart)
+{
+    if (def->id != (apart ? PRT_OP_split : PRT_OP_concat) || rank == 0)
+        return false;
+    const int64_t axis = apart ? ((const prt_split_attrs *)attrs)->axis
+                               : ((const prt_concat_attrs *)attrs)->axis;
+    return axis == -1 || axis == (int64_t)rank - 1;
+}
+
+static bool is_point(const prt_i64s *kernel)
+{
+    for (uint32_t i = 0; i < kernel->count; i++)
+        if (kernel->data[i] != 1)
+            return false;
+    return true;
+}
+
+/* Kernels over windows of each channel by itself are for channels without gaps, but for those of
+ * one tap. */
+static bool conv_takes_columns(const prt_nhwc_conv_attrs *a, bool out, uint32_t i)
+{
+    if (prt_str_is(a->form, "taps"))
+        return !out && i == 0 && is_point(&a->kernel_shape);
+    return out || i == 3 || (i == 0 && a->images == 0);
+}
+
+bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, uint32_t rank, bool out,
+    uint32_t i)
+{
+    switch (def->id) {
+    case PRT_OP_concat:
+    case PRT_OP_split:
+        return prt_alias_is_beside(def, attrs, rank, def->id == PRT_OP_split);
+    case PRT_OP_nhwc_conv:
+        return conv_takes_columns(attrs, out, i);
+    case PRT_OP_nhwc_separable:
+        return !out && i == 0 &&
+            is_point(&((const prt_nhwc_separable_attrs *)attrs)->kernel_shape);
+    case PRT_OP_nhwc_spread: /* products of whole vectors of filters */
+        return i == 0 && (!out || ((const prt_nhwc_spread_attrs *)attrs)->filters % 16 == 0);
+    case PRT_OP_nhwc_average_pool:
+    case PRT_OP_nhwc_max_pool:
+        return i == 0;
+    default:
+        return false;
+    }
+}
+
 bool prt_alias_in_place(const prt_op_def *def, uint32_t n_in, uint32_t in)
 {
     const uint32_t needed = PRT_PURE | PRT_ELEMENTWISE;

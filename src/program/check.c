@@ -44,11 +44,14 @@ static poprt_status check_buffer(const prt_program *p, const prt_block *b, const
     case PRT_SPACE_CAPTURE:
         if (b == &p->blocks[b->parent] || buffer->ref >= p->blocks[b->parent].n_buffers)
             return bad(b, "a buffer names none of the enclosing block");
+        if (p->blocks[b->parent].buffers[buffer->ref].space == PRT_SPACE_COLUMNS)
+            return bad(b, "a buffer names columns of the enclosing block");
         return POPRT_OK;
     case PRT_SPACE_DYNAMIC:
         return POPRT_OK;
     case PRT_SPACE_VIEW:
     case PRT_SPACE_PART:
+    case PRT_SPACE_COLUMNS:
         return prt_sharing_check_buffer(b, buffer);
     default:
         return bad(b, "a buffer is in no known memory space");
@@ -186,8 +189,8 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
             b->buffers[b->inputs[i]].ref != i)
             return bad(b, "an input names no buffer");
     for (uint32_t i = 0; i < b->n_outputs; i++)
-        if (b->outputs[i] >= b->n_buffers)
-            return bad(b, "an output names no buffer");
+        if (b->outputs[i] >= b->n_buffers || b->buffers[b->outputs[i]].space == PRT_SPACE_COLUMNS)
+            return bad(b, "an output names no buffer of its own");
     for (uint32_t i = 0; i < b->n_buffers; i++)
         PRT_TRY(check_buffer(p, b, &b->buffers[i]));
     for (uint32_t i = 0; i < b->n_steps; i++)

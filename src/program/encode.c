@@ -140,10 +140,21 @@ static void put_attr(sink *s, uint32_t kind, const void *at)
     }
 }
 
+static bool has_columns(const prt_program *program)
+{
+    for (uint32_t k = 0; k < program->n_blocks; k++)
+        for (uint32_t i = 0; i < program->blocks[k].n_buffers; i++)
+            if (program->blocks[k].buffers[i].space == PRT_SPACE_COLUMNS)
+                return true;
+    return false;
+}
+
 #ifdef PRT_NO_COMPILER
 /* Of what is read without plug-ins. */
 static uint32_t version_for(const prt_program *program)
 {
+    if (has_columns(program))
+        return PRT_CODEC_COLUMNS;
     return program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
 }
 
@@ -157,6 +168,8 @@ static void put_plugin(sink *s, const prt_op_def *def)
 static uint32_t version_for(const prt_program *program)
 {
     uint32_t version = program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
+    if (has_columns(program))
+        return PRT_CODEC_COLUMNS;
     for (uint32_t i = 0; i < program->n_params; i++) {
         if (program->params[i].lowered != NULL)
             return PRT_CODEC_LOWERED;

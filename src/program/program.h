@@ -12,8 +12,10 @@
  * as they are (Reshape, Split …), so that there is nothing to run, or a result that is written over
  * an input which nobody reads any more. Where in the input it lies is for the step to say, when the
  * shapes are known. A part is the other way round: what a later step will put together (Concat),
- * or make a view of for the caller, is made where that step wants it. The buffer at the end of such
- * a chain lives as long as all that lies in it.
+ * or make a view of for the caller, is made where that step wants it. Columns are parts that lie
+ * beside each other: of Concat along the last axis, where all who have to do with them take rows
+ * that are further apart (op/alias.h). The buffer at the end of such a chain lives as long as all
+ * that lies in it.
  */
 #ifndef PRT_PROGRAM_PROGRAM_H
 #define PRT_PROGRAM_PROGRAM_H
@@ -33,7 +35,9 @@ typedef enum prt_space {
     PRT_SPACE_CAPTURE,  /* `ref` = buffer of the parent block */
     PRT_SPACE_DYNAMIC,  /* sized when it is computed: unknown dims, strings, sequences */
     PRT_SPACE_VIEW,     /* in the memory of buffer `ref`, an input of the step that makes it */
-    PRT_SPACE_PART      /* in the memory of buffer `ref`, planned or output, from `offset` on */
+    PRT_SPACE_PART,     /* in the memory of buffer `ref`, planned or output, from `offset` on */
+    PRT_SPACE_COLUMNS   /* some columns of buffer `ref`, planned or output: from byte `offset` on in
+                         * each of its rows, which run along the last axis */
 } prt_space;
 
 typedef struct prt_buffer {
@@ -43,7 +47,7 @@ typedef struct prt_buffer {
     uint32_t ref;
     uint32_t first, last; /* steps of its block between which it, or what lies in it, holds
                            * something */
-    size_t offset;        /* of planned buffers and parts, when the block is static */
+    size_t offset;        /* of planned buffers, parts and columns, when the block is static */
 } prt_buffer;
 
 typedef struct prt_constant {

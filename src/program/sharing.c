@@ -15,6 +15,7 @@
 typedef struct place {
     uint32_t root; /* PRT_NO_BUFFER: not made yet */
     size_t from, size; /* SIZE_MAX: not known; a view counts as all of what it is in */
+    bool columns;      /* both are of each row of it */
 } place;
 
 typedef struct checker {
@@ -37,6 +38,38 @@ bool prt_sharing_in_place(const prt_eval_params *params, uint32_t n_in, uint32_t
     return prt_alias_in_place(params->def, n_in, in);
 }
 
+static size_t row_size(const prt_type *type)
+{
+    return (size_t)type->dims[type->rank - 1] * (prt_dtype_bits(type->dtype) / 8);
+}
+
+/* Rows of the root's rows: all axes but the last are the same. */
+static bool fits_as_columns(const prt_buffer *buffer, const prt_type *whole)
+{
+    const prt_type *type = buffer->type;
+    if (type->rank == 0 || whole->rank != type->rank || whole->dtype != type->dtype)
+        return false;
+    for (int32_t i = 0; i < type->rank; i++)
+        if (!prt_dim_is_number(type->dims[i]) || type->dims[i] < 0 ||
+            (i + 1 < type->rank ? whole->dims[i] != type->dims[i]
+                                : whole->dims[i] < type->dims[i]))
+            return false;
+    return buffer->offset % (prt_dtype_bits(type->dtype) / 8) == 0 &&
+        buffer->offset <= row_size(whole) - row_size(type);
+}
+
+static poprt_status check_columns(const prt_block *block, const prt_buffer *buffer)
+{
+    const prt_buffer *in = &block->buffers[buffer->ref];
+    size_t size;
+    if (!block->is_static ||
+        (in->space != PRT_SPACE_PLANNED && in->space != PRT_SPACE_OUTPUT) ||
+        !prt_type_is_tensor(in->type) || in->type->rank < 0 || !prt_type_size(in->type, &size) ||
+        !fits_as_columns(buffer, in->type))
+        return bad(block, "columns are not those of what they lie in");
+    return POPRT_OK;
+}
+
 poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *buffer)
 {
     const prt_type *type = buffer->type;
@@ -47,6 +80,10 @@ poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *
         return bad(block, "a buffer that shares memory has no plain tensor type");
     if (buffer->ref >= block->n_buffers)
         return bad(block, "a buffer shares memory with none");
+    if (buffer->space == PRT_SPACE_COLUMNS)
+        return check_columns(block, buffer);
+    if (buffer->space == PRT_SPACE_VIEW && block->buffers[buffer->ref].space == PRT_SPACE_COLUMNS)
+        return bad(block, "a view is of columns");
     if (buffer->space == PRT_SPACE_VIEW)
         return POPRT_OK;
     const prt_buffer *in = &block->buffers[buffer->ref];
@@ -72,19 +109,56 @@ static place place_of(const prt_block *b, uint32_t buffer)
         p.root = x->ref;
         p.from = x->offset;
     }
+    if (x->space == PRT_SPACE_COLUMNS)
+        p = (place){ .root = x->ref, .from = x->offset, .size = row_size(x->type),
+            .columns = true };
     return p;
 }
 
 static bool is_apart(const place *a, const place *b)
 {
     return a->root != b->root ||
-        (a->size != SIZE_MAX && b->size != SIZE_MAX &&
+        (a->columns == b->columns && a->size != SIZE_MAX && b->size != SIZE_MAX &&
             (a->from + a->size <= b->from || b->from + b->size <= a->from));
 }
 
 static bool is_same(const place *a, const place *b)
 {
-    return a->root == b->root && a->from == b->from && a->size == b->size;
+    return a->root == b->root && a->from == b->from && a->size == b->size &&
+        a->columns == b->columns;
+}
+
+bool prt_sharing_beside(const prt_block *block, const prt_eval_params *params,
+    const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t part)
+{
+    const bool joins = params->def->id == PRT_OP_concat;
+    const uint32_t *parts = joins ? args : args + n_in, n = joins ? n_in : n_out;
+    const uint32_t whole = n_in == 0 || n_out == 0 ? PRT_NO_BUFFER : joins ? args[n_in] : args[0];
+    if (whole == PRT_NO_BUFFER || n > PRT_BESIDE_MOST)
+        return false;
+    const prt_type *type = block->buffers[whole].type;
+    if (!prt_type_is_tensor(type) || type->rank < 1 ||
+        !prt_alias_is_beside(params->def, params->attrs, (uint32_t)type->rank, !joins))
+        return false;
+    place at = place_of(block, whole);
+    at.from = at.columns ? at.from : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (parts[i] == PRT_NO_BUFFER)
+            return false;
+        const prt_type *here = block->buffers[parts[i]].type;
+        if (!prt_type_is_tensor(here) || here->rank != type->rank ||
+            !prt_dim_is_number(here->dims[type->rank - 1]))
+            return false;
+        at.size = row_size(here);
+        at.columns = true;
+        const place is = place_of(block, parts[i]);
+        if (part == PRT_NO_BUFFER && !is_same(&is, &at))
+            return false;
+        if (part == parts[i] && is_same(&is, &at))
+            return true;
+        at.from += at.size;
+    }
+    return part == PRT_NO_BUFFER;
 }
 
 bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b)
@@ -142,7 +216,12 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
     const place *out = &c->places[args[step->n_in + o]];
     const bool moves = prt_alias_may_view(def) || (prt_alias_may_join(def) && o == 0);
     for (uint32_t i = 0; i < step->n_in + o; i++) {
-        if (args[i] == PRT_NO_BUFFER || is_apart(&c->places[args[i]], out) || moves)
+        if (args[i] == PRT_NO_BUFFER || is_apart(&c->places[args[i]], out) ||
+            (moves && !out->columns && !c->places[args[i]].columns))
+            continue;
+        if (i < step->n_in &&
+            prt_sharing_beside(c->block, &c->program->params[step->params], args, step->n_in,
+                step->n_out, args[def->id == PRT_OP_concat ? i : step->n_in + o]))
             continue;
         const bool in_place = i < step->n_in && o == 0 && is_same(&c->places[args[i]], out) &&
             prt_sharing_in_place(&c->program->params[step->params], step->n_in, i);
@@ -166,10 +245,16 @@ static poprt_status check_step(const checker *c, uint32_t index)
             if (body->buffers[i].space == PRT_SPACE_CAPTURE)
                 PRT_TRY(check_alive(c, body->buffers[i].ref, index));
     }
+    bool columns = false;
+    for (uint32_t i = 0; i < step->n_in + step->n_out; i++)
+        columns = columns ||
+            (args[i] != PRT_NO_BUFFER && c->block->buffers[args[i]].space == PRT_SPACE_COLUMNS);
     for (uint32_t o = 0; o < step->n_out; o++) {
         const uint32_t out = args[step->n_in + o];
         if (out == PRT_NO_BUFFER)
             continue;
+        if (c->block->buffers[out].space == PRT_SPACE_VIEW && columns)
+            return bad(c->block, "a step with columns makes a view");
         if (c->block->buffers[out].space == PRT_SPACE_VIEW)
             PRT_TRY(make_view(c, step, out));
         PRT_TRY(check_alive(c, out, index));

@@ -47,7 +47,7 @@ static void count_readers(const prt_session *s, uint32_t *n)
         const prt_block *b = s->frames[k].block;
         for (uint32_t i = 0; i < b->n_buffers; i++) {
             const prt_buffer *buffer = &b->buffers[i];
-            if (k == 0 ? buffer->space == PRT_SPACE_VIEW || buffer->space == PRT_SPACE_PART
+            if (k == 0 ? buffer->space >= PRT_SPACE_VIEW /* or part, or columns */
                        : buffer->space == PRT_SPACE_CAPTURE && b->parent == 0)
                 n[buffer->ref]++;
         }

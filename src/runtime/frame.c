@@ -37,7 +37,10 @@ static void find_sharing(const prt_block *b, const uint32_t *args, prt_frame_ste
             if (out == PRT_NO_BUFFER)
                 continue;
             const bool view = b->buffers[out].space == PRT_SPACE_VIEW;
-            to->tangled = to->tangled || (!view && prt_sharing_overlap(b, out, args[i]));
+            to->tangled = to->tangled ||
+                (!view && prt_sharing_overlap(b, out, args[i]) &&
+                    !prt_sharing_beside(b, to->params, args, to->n_in, to->n_out,
+                        to->params->def->id == PRT_OP_concat ? args[i] : out));
             if (view && o == 0 && i < UINT8_MAX && to->over == 0 && b->buffers[out].ref == args[i])
                 to->over = (uint8_t)(i + 1);
         }
@@ -62,11 +65,18 @@ static poprt_status bind_step(prt_frame *f, const prt_step *step, prt_frame_step
     for (uint32_t i = 0; i < step->n_out; i++)
         to->out[i] = to->out_buffers[i] != PRT_NO_BUFFER ? &f->values[to->out_buffers[i]] : NULL;
     find_sharing(f->block, args, to);
+    to->columns = prt_columns_of(f, to);
     if (prt_alias_may_view(to->params->def)) {
         to->offsets = PRT_NEW_N(s->arena, size_t, step->n_out);
         return to->offsets != NULL ? POPRT_OK : POPRT_E_NOMEM;
     }
     return POPRT_OK;
+}
+
+/* Part of another buffer. */
+static bool is_inside(const prt_buffer *buffer)
+{
+    return buffer->space == PRT_SPACE_PART || buffer->space == PRT_SPACE_COLUMNS;
 }
 
 static poprt_status bind_frame(prt_session *s, uint32_t index)
@@ -87,7 +97,7 @@ static poprt_status bind_frame(prt_session *s, uint32_t index)
     if (f->settled == NULL || f->todo == NULL || f->parts == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < b->n_buffers; i++)
-        if (b->buffers[i].space == PRT_SPACE_PART &&
+        if (is_inside(&b->buffers[i]) &&
             b->buffers[b->buffers[i].ref].space == PRT_SPACE_OUTPUT)
             f->parts[f->n_parts++] = i;
     if (f->values == NULL || f->expected == NULL || f->slots == NULL || f->offsets == NULL ||
@@ -237,10 +247,12 @@ static poprt_status resolve_frame(prt_frame *f)
     PRT_TRY(plan_frame(f));
     for (uint32_t i = 0; i < b->n_buffers; i++) {
         const prt_buffer *buffer = &b->buffers[i];
+        const bool part = is_inside(buffer);
+        const uint32_t root = part ? buffer->ref : i;
+        if (buffer->space == PRT_SPACE_COLUMNS)
+            f->expected[i].pitch = (size_t)f->expected[root].dims[f->expected[root].rank - 1];
         f->values[i] = f->expected[i];
         f->planned[i] = NULL;
-        const bool part = buffer->space == PRT_SPACE_PART;
-        const uint32_t root = part ? buffer->ref : i;
         const bool planned = b->buffers[root].space == PRT_SPACE_PLANNED &&
             prt_frame_is_final(&f->expected[i]);
         if (planned && f->memory != NULL)

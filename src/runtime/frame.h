@@ -25,11 +25,19 @@ typedef struct prt_frame_step {
     size_t *offsets;  /* by output: where in input 0 it is, when `mode` says views; else NULL */
     uint8_t mode;     /* prt_step_mode, known with the shapes */
     bool is_static; /* every output's shape is known before the run, and was checked */
+    uint8_t columns; /* prt_step_columns */
     bool tangled;   /* some output that is no view lies in the memory of an input */
     bool packed;    /* some output has elements smaller than a byte */
     const prt_tensor *later; /* as prt_eval has it */
     uint8_t over;   /* output 0 is written over this input, counted from 1; 0: it is not */
 } prt_frame_step;
+
+/* Whether arguments of a step are columns (prt_space). */
+typedef enum prt_step_columns {
+    PRT_COLUMNS_none,
+    PRT_COLUMNS_taken,  /* its fast form knows what to do */
+    PRT_COLUMNS_apart,  /* its kernel gets copies */
+} prt_step_columns;
 
 /* What a run does for a step. */
 typedef enum prt_step_mode {
@@ -57,7 +65,7 @@ struct prt_frame {
     uint32_t n_todo;
     prt_arena *scratch; /* of the step being run */
     bool scratch_used;
-    uint32_t *parts;    /* buffers that are parts of outputs, whose memory is the caller's */
+    uint32_t *parts;    /* parts and columns of outputs, whose memory is the caller's */
     uint32_t n_parts;
 };
 
@@ -136,6 +144,14 @@ poprt_status prt_cache_check(const prt_tensor *t, const prt_tensor *cache, const
 /* A value into a cache; `out` is the value there. */
 poprt_status prt_cache_scatter(const prt_tensor *t, const prt_tensor *cache, const char *name,
     prt_tensor *out);
+
+/* columns.c: arguments whose rows are columns of a larger buffer's. */
+/* Of a step whose arguments and fast form are there. */
+uint8_t prt_columns_of(const prt_frame *f, const prt_frame_step *step);
+/* All that the step puts beside each other, or takes apart, is where it has to be. */
+bool prt_columns_are_there(const prt_frame *f, const prt_frame_step *step);
+/* Calls the reference kernel with arguments without gaps. */
+poprt_status prt_columns_eval(prt_eval *c);
 
 /* move.c: views and joins, which move bytes at most. */
 /* Outputs of a step whose shapes are known, by input 0. False, and nothing done, when some output

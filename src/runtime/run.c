@@ -18,13 +18,13 @@ typedef struct running {
 
 static void *host_alloc(prt_eval *c, uint32_t out, size_t size)
 {
-    prt_frame *f = ((const running *)c->user)->frame;
+    const running *r = c->user;
+    prt_frame *f = r->frame;
     if (out == UINT32_MAX || c->out[out] == NULL) { /* for this call, or for nobody */
         f->scratch_used = true;
         return prt_arena_alloc(f->scratch, size);
     }
-    const uint32_t buffer = (uint32_t)(c->out[out] - f->values);
-    prt_arena *slot = prt_frame_slot(f, buffer);
+    prt_arena *slot = prt_frame_slot(f, r->step->out_buffers[out]);
     return slot != NULL ? prt_arena_alloc(slot, size) : NULL;
 }
 
@@ -156,11 +156,27 @@ static void *home_of(const prt_frame *f, uint32_t buffer, const prt_tensor *valu
                                                                             : NULL;
 }
 
+/* Columns are where they are, or nowhere. */
+static poprt_status place_columns(prt_frame *f, uint32_t buffer, const prt_shape *s)
+{
+    prt_tensor t = { .kind = PRT_VALUE_UNKNOWN };
+    prt_tensor *value = &f->values[buffer];
+    if (prt_shape_is_known(s))
+        (void)prt_tensor_init(&t, s->dtype, (uint32_t)s->rank, s->dims, NULL);
+    PRT_TRY(prt_frame_check(&t, &f->expected[buffer], f->block->buffers[buffer].name.data,
+        "value"));
+    *value = f->expected[buffer];
+    value->data = f->planned[buffer];
+    return POPRT_OK;
+}
+
 /* Header and memory of an output whose shape is known only now. */
 static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape *s)
 {
     prt_tensor *value = &f->values[buffer];
     const prt_tensor *expected = &f->expected[buffer];
+    if (expected->pitch != 0)
+        return place_columns(f, buffer, s);
     if (!prt_shape_is_known(s)) {
         *value = (prt_tensor){ .kind = s->kind, .dtype = s->dtype };
         if (s->dtype == PRT_DTYPE_undefined)
@@ -207,6 +223,8 @@ static poprt_status place_view(prt_frame *f, const prt_frame_step *step, uint32_
 static poprt_status find_mode(prt_frame *f, prt_frame_step *step, bool known)
 {
     step->mode = PRT_STEP_eval;
+    if (step->columns != PRT_COLUMNS_none)
+        known = false;
     if (known && prt_frame_views(step, step->offsets))
         step->mode = PRT_STEP_views;
     else if (known && prt_frame_may_join(step))
@@ -306,11 +324,11 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 #endif
     if (step->packed)
         clear_packed(step);
-    bool done = step->fast != NULL;
+    bool done = step->fast != NULL && step->columns != PRT_COLUMNS_apart;
     if (done)
         PRT_TRY(step->fast(&c, f->session->kern, &done));
     if (!done)
-        PRT_TRY(prt_op_eval(&c));
+        PRT_TRY(step->columns == PRT_COLUMNS_none ? prt_op_eval(&c) : prt_columns_eval(&c));
     PRT_TRY(check_outputs(f, step));
     if (!step->is_static)
         bring_home(f, step);

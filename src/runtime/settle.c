@@ -119,6 +119,11 @@ static poprt_status settle_mode(prt_frame *f, prt_frame_step *step)
         step->packed = step->packed ||
             (step->out[i] != NULL && prt_dtype_bits(step->out[i]->dtype) < 8);
     }
+    if (step->columns != PRT_COLUMNS_none) {
+        if (prt_columns_are_there(f, step))
+            step->mode = PRT_STEP_none;
+        return prt_frame_may_eval(step) ? POPRT_OK : POPRT_E_PARSE;
+    }
     if (prt_frame_views(step, step->offsets)) {
         settle_views(f, step);
     } else if (prt_frame_may_join(step)) {

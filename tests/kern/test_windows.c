@@ -19,6 +19,7 @@ typedef struct shape {
 typedef struct problem {
     prt_windows d;
     shape s;
+    size_t pitch;      /* floats from one output to the next */
     size_t wide, size; /* floats of y, a guard of as many behind each line */
     float *x, *w, *bias, *y;
 } problem;
@@ -31,14 +32,16 @@ static problem make(const shape *s, bool bias)
     p.x = random_floats(high * p.wide * s->channels, 1);
     p.w = random_floats(s->rows * s->columns * s->channels, 2);
     p.bias = random_floats(s->channels, 3);
-    p.size = s->lines * (s->n + 1) * s->channels;
+    p.pitch = s->channels + s->n % 2 * 3;
+    p.size = s->lines * (s->n + 1) * p.pitch;
     p.y = malloc(p.size * sizeof(float));
     for (size_t i = 0; i < p.size; i++)
         p.y[i] = GUARD;
     p.d = (prt_windows){ .lines = s->lines, .n = s->n, .channels = s->channels, .rows = s->rows,
         .columns = s->columns, .x = p.x, .x_line = s->step * p.wide * s->channels,
         .x_step = s->step * s->channels, .x_row = s->dilation * p.wide * s->channels,
-        .x_column = s->dilation * s->channels, .y = p.y, .y_line = (s->n + 1) * s->channels,
+        .x_column = s->dilation * s->channels, .y = p.y, .y_line = (s->n + 1) * p.pitch,
+        .y_step = p.pitch,
         .w = p.w, .w_row = s->columns * s->channels, .bias = bias ? p.bias : NULL,
         .low = -INFINITY, .high = INFINITY, .scale = 0.125f };
     return p;
@@ -85,13 +88,13 @@ static void run(const prt_kern *kern, problem *p, kind k)
     (k == DEPTHWISE ? kern->windows.depthwise : k == MEAN ? kern->windows.mean
                                                          : kern->windows.largest)(&p->d);
     for (size_t i = 0; i < p->size; i++) {
-        const size_t c = i % s->channels, at = i / s->channels % (s->n + 1);
+        const size_t c = i % p->pitch, at = i / p->pitch % (s->n + 1);
         const double got = (double)p->y[i];
-        if (at == s->n) {
+        if (at == s->n || c >= s->channels) {
             wrong += p->y[i] != GUARD;
             continue;
         }
-        const double right = want(p, k, i / s->channels / (s->n + 1), at, c);
+        const double right = want(p, k, i / p->pitch / (s->n + 1), at, c);
         const bool same = isnan(right) ? isnan(got)
             : isinf(right) || k == LARGEST ? got == right
                                            : fabs(got - right) <= 1e-5 * (1.0 + fabs(right));

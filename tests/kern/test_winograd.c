@@ -108,12 +108,15 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
     const form *f = &forms[which];
     const size_t matrix = n + 3, column = n + 2, row = 5 * column, size = OUT * row;
     float *from = random_floats(ALL * matrix, 1), *bias = random_floats(n, 2);
-    float *residual = random_floats(size, 3), *y = random_floats(size, 4);
+    const bool over = (with & 8) != 0;
+    const size_t far = over ? column : column + 3, line = over ? row : 5 * far + 1;
+    float *residual = random_floats(OUT * line, 3), *y = random_floats(size, 4);
     float *before = random_floats(size, 4);
     size_t wrong = 0;
     const prt_winograd_out o = { .n = n, .from = from, .matrix = matrix,
         .bias = (with & 1) != 0 ? bias : NULL, .high = high, .wide = wide,
-        .residual = (with & 8) != 0 ? y : (with & 2) != 0 ? residual : NULL,
+        .residual = over ? y : (with & 2) != 0 ? residual : NULL,
+        .residual_row = line, .residual_column = far,
         .least = (with & 4) != 0 ? -3.0f : -INFINITY, .most = (with & 4) != 0 ? 2.0f : INFINITY,
         .y = y, .y_row = row, .y_column = column };
     kern->winograd[which].output(&o);
@@ -125,7 +128,10 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
         }
         double want = turned(f->output, f->in, at_y, at_x, from + c, matrix);
         want += (with & 1) != 0 ? (double)bias[c] : 0.0;
-        want += (with & 8) != 0 ? (double)before[i] : (with & 2) != 0 ? (double)residual[i] : 0.0;
+        if (over)
+            want += (double)before[i];
+        else if ((with & 2) != 0)
+            want += (double)residual[at_y * line + at_x * far + c];
         want = fmin((double)o.most, fmax((double)o.least, want));
         wrong += !(fabs((double)y[i] - want) <= 1e-4);
     }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "kern/kern.h"
 #include "runtime/session.h"
 #include "support/check_main.h"
 #include "support/program_text.h"
@@ -146,6 +147,120 @@ START_TEST(parts_lie_inside)
 }
 END_TEST
 
+#define BESIDE                                                                                     \
+    "x = input f32[2,2,2,4]\na = nhwc_max_pool x {kernel_shape=[1,1]}\n"                           \
+    "b = nhwc_max_pool a {kernel_shape=[1,1]}\nc = concat a b {axis=3}\ny = softmax c\nreturn y\n"
+
+static prt_program *beside(void)
+{
+    prt_program *p = program_from_text(BESIDE);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    ck_assert_uint_eq(named(p, "a")->space, PRT_SPACE_COLUMNS);
+    ck_assert_uint_eq(named(p, "b")->offset, 16);
+    return p;
+}
+
+START_TEST(columns_are_those_of_rows)
+{
+    static const size_t offsets[] = { 20, 2, SIZE_MAX - 3, 32, 128 };
+    for (size_t i = 0; i < PRT_COUNT_OF(offsets); i++) {
+        prt_program *p = beside();
+        named(p, "b")->offset = offsets[i];
+        ck_bad(p, "not those of what they lie in");
+    }
+    prt_program *p = beside();
+    named(p, "b")->ref = index_of(p, "a");
+    ck_bad(p, "not those of what they lie in");
+    p = beside();
+    named(p, "b")->ref = index_of(p, "x");
+    ck_bad(p, "not those of what they lie in");
+    p = beside();
+    named(p, "b")->ref = UINT32_MAX;
+    ck_bad(p, "shares memory with none");
+    p = beside(); /* the pool would write what it reads */
+    named(p, "b")->offset = 8;
+    ck_bad(p, "writes what it reads");
+    p = beside(); /* and the join, of the second what it makes of the first */
+    named(p, "a")->offset = 16;
+    named(p, "b")->offset = 0;
+    ck_bad(p, "writes what it reads");
+    p = beside(); /* a part of the same memory is not apart from columns */
+    named(p, "b")->space = PRT_SPACE_PART;
+    ck_bad(p, "writes what it reads");
+}
+END_TEST
+
+START_TEST(columns_are_for_steps_alone)
+{
+    static const char text[] = "x = input f32[2,2,2,4]\nk = const i64[2] {8,8}\n"
+        "a = nhwc_max_pool x {kernel_shape=[1,1]}\nb = nhwc_max_pool a {kernel_shape=[1,1]}\n"
+        "c = concat a b {axis=3}\nd = softmax c\ne = reshape d k\ny = softmax e\nreturn y\n";
+    prt_program *p = program_from_text(text);
+    named(p, "e")->ref = index_of(p, "a");
+    ck_bad(p, "a view is of columns");
+    p = program_from_text(BESIDE);
+    prt_buffer *y = named(p, "y");
+    y->space = PRT_SPACE_COLUMNS;
+    y->ref = index_of(p, "c");
+    y->offset = 0;
+    ck_bad(p, "names no buffer of its own");
+    p = program_from_text("x = input f32[2,2,2,4]\nt = input bool[]\n"
+        "a = nhwc_max_pool x {kernel_shape=[1,1]}\nb = nhwc_max_pool x {kernel_shape=[1,1]}\n"
+        "c = concat a b {axis=3}\nd = softmax c\ny = if t {\n  then_branch {\n    u = neg d\n"
+        "    return u\n  }\n  else_branch {\n    w = abs d\n    return w\n  }\n}\nreturn y\n");
+    for (uint32_t i = 0; i < p->blocks[1].n_buffers; i++)
+        if (p->blocks[1].buffers[i].space == PRT_SPACE_CAPTURE)
+            p->blocks[1].buffers[i].ref = index_of(p, "a");
+    ck_bad(p, "columns of the enclosing block");
+    p = program_from_text("x = input f32[2,2,2,4]\nw = concat x x {axis=3}\nv = softmax w\n"
+        "a = softmax x\nq = softmax a\nb = add q a\nd = softmax b\ne = softmax a\n"
+        "f = softmax v\nreturn d, e, f\n");
+    ck_assert_uint_eq(named(p, "b")->ref, index_of(p, "q"));
+    prt_buffer *a = named(p, "a");
+    a->space = PRT_SPACE_COLUMNS;
+    a->ref = index_of(p, "v");
+    a->offset = 0;
+    ck_bad(p, "a step with columns makes a view");
+}
+END_TEST
+
+/* Operators that know nothing of columns get copies, whatever a file says. */
+START_TEST(any_operator_may_have_columns)
+{
+    prt_program *p = program_from_text("x = input f32[2,2,2,4]\na = neg x\nb = softmax a\n"
+                                       "c = concat a b {axis=3}\ny = softmax c\nreturn y\n");
+    float values[32], want[64];
+    for (int i = 0; i < 32; i++)
+        values[i] = (float)(i * i % 13) - 6.0f;
+    prt_tensor in, out;
+    for (int k = 0; k < 3; k++) {
+        prt_session *s = NULL;
+        ck_assert(prt_tensor_init(&in, PRT_DTYPE_f32, 4, (const int64_t[]){ 2, 2, 2, 4 }, values));
+        out = (prt_tensor){ 0 };
+        const prt_session_options options = { .kern = k == 2 ? prt_kern_of(0) : NULL };
+        ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+        ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+        ck_assert_uint_eq(out.size, sizeof(want));
+        if (k == 0)
+            memcpy(want, out.data, sizeof(want));
+        for (int i = 0; i < 64; i++)
+            ck_assert_double_eq_tol((double)((const float *)out.data)[i], (double)want[i], 1e-6);
+        prt_session_release(s);
+        if (k != 0)
+            continue;
+        prt_buffer *a = named(p, "a"), *b = named(p, "b"), *c = named(p, "c");
+        a->space = b->space = PRT_SPACE_COLUMNS;
+        a->ref = b->ref = index_of(p, "c");
+        a->offset = 0;
+        b->offset = 16;
+        c->first = 0;
+        const poprt_status status = prt_program_check(p);
+        ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    }
+    prt_program_release(p);
+}
+END_TEST
+
 /* Where a part lies in what is joined is nobody's harm but the model's. */
 START_TEST(a_join_from_elsewhere_moves)
 {
@@ -212,5 +327,6 @@ END_TEST
 
 PRT_TEST_MAIN("program/sharing", memory_is_used_in_its_time, views_are_of_inputs,
     nothing_is_written_over_inputs, captures_name_buffers,
-    operators_have_so_many_inputs, parts_lie_inside, a_join_from_elsewhere_moves,
+    operators_have_so_many_inputs, parts_lie_inside, columns_are_those_of_rows,
+    columns_are_for_steps_alone, any_operator_may_have_columns, a_join_from_elsewhere_moves,
     a_strided_join_is_refused, a_smaller_input_is_not_written_over)

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* test_columns.c — values made in the rows of what they are put beside, or taken apart from. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cpu/cpu.h"
+#include "kern/kern.h"
+#include "runtime/session.h"
+#include "support/check_main.h"
+#include "support/program_text.h"
+
+#define POOL " {kernel_shape=[3,3],pads=[1,1,1,1]}\n"
+
+static uint32_t index_of(const prt_block *b, const char *name)
+{
+    for (uint32_t i = 0; i < b->n_buffers; i++)
+        if (prt_str_is(b->buffers[i].name, name))
+            return i;
+    ck_abort_msg("no buffer %s", name);
+    return 0;
+}
+
+static void ck_columns(const prt_program *p, const char *name, const char *in, size_t offset)
+{
+    const prt_block *block = &p->blocks[0];
+    const prt_buffer *b = &block->buffers[index_of(block, name)];
+    ck_assert_msg(b->space == PRT_SPACE_COLUMNS, "%s is in space %u", name, b->space);
+    ck_assert_uint_eq(b->ref, index_of(block, in));
+    ck_assert_uint_eq(b->offset, offset);
+}
+
+static void ck_apart(const prt_program *p, const char *name)
+{
+    const prt_block *block = &p->blocks[0];
+    ck_assert_uint_ne(block->buffers[index_of(block, name)].space, PRT_SPACE_COLUMNS);
+}
+
+START_TEST(what_lies_beside_is_made_there)
+{
+    prt_program *p = program_from_text(
+        "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "b = nhwc_average_pool a" POOL
+        "c = concat a b {axis=3}\nd = nhwc_max_pool c" POOL "e = concat c d {axis=-1}\n"
+        "f = nhwc_max_pool e" POOL "return f\n");
+    ck_columns(p, "a", "e", 0);
+    ck_columns(p, "b", "e", 32);
+    ck_columns(p, "c", "e", 0);
+    ck_columns(p, "d", "e", 64);
+    ck_assert_uint_eq(p->blocks[0].plan_size, 4 * 4 * 32 * 4);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_program_release(p);
+    p = program_from_text( /* in the caller's memory */
+        "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "y = concat x a {axis=3}\nreturn y\n");
+    ck_columns(p, "a", "y", 32);
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(what_is_taken_apart_stays)
+{
+    prt_program *p = program_from_text(
+        "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "b, c = split a {axis=3}\n"
+        "d = nhwc_max_pool c" POOL "e = concat b c d {axis=3}\nf = nhwc_max_pool e" POOL
+        "return f\n");
+    ck_columns(p, "a", "e", 0);
+    ck_columns(p, "b", "e", 0);
+    ck_columns(p, "c", "e", 16);
+    ck_columns(p, "d", "e", 32);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_program_release(p);
+    p = program_from_text( /* not in that order */
+        "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "b, c = split a {axis=3}\n"
+        "d = nhwc_max_pool c" POOL "e = concat c b d {axis=3}\nf = nhwc_max_pool e" POOL
+        "return f\n");
+    ck_apart(p, "a");
+    prt_program_release(p);
+}
+END_TEST
+
+START_TEST(who_knows_no_gaps_gets_none)
+{
+    prt_program *p = program_from_text(
+        "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "s = softmax a\nb = nhwc_max_pool a" POOL
+        "c = concat a b b s {axis=3}\nd = nhwc_max_pool c" POOL "return d, s\n");
+    ck_apart(p, "a"); /* Softmax reads it */
+    ck_apart(p, "s");
+    ck_columns(p, "b", "c", 32); /* once; its second place gets a copy */
+    prt_program_release(p);
+    p = program_from_text( /* a body reads it, and it is an output */
+        "x = input f32[1,4,4,8]\nt = input bool[]\na = nhwc_max_pool x" POOL
+        "b = nhwc_max_pool a" POOL "c = concat a b {axis=3}\ny = if t {\n"
+        "  then_branch {\n    u = neg a\n    return u\n  }\n"
+        "  else_branch {\n    w = abs a\n    return w\n  }\n}\nz = nhwc_max_pool c" POOL
+        "return y, z, b\n");
+    ck_apart(p, "a");
+    ck_apart(p, "b");
+    prt_program_release(p);
+}
+END_TEST
+
+/* ---- the same values */
+
+enum { SIDE = 6, CHANNELS = 16, WEIGHTS = 40000, MOST = 40, PIXELS = SIDE * SIDE };
+
+static uint32_t state;
+
+static uint32_t below(uint32_t n)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % n;
+}
+
+/* Values are v0, v1 …: [1, side, side, channels], v0 the input. */
+typedef struct graph {
+    char text[32768];
+    size_t size;
+    uint32_t count, channels[MOST + 2], side[MOST + 2];
+} graph;
+
+PRT_PRINTF(2, 3) static void put(graph *g, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(g->text + g->size, sizeof(g->text) - g->size, format, args);
+    va_end(args);
+    ck_assert_int_gt(n, 0);
+    g->size += (size_t)n;
+    ck_assert_uint_lt(g->size, sizeof(g->text));
+}
+
+static void add_value(graph *g, uint32_t channels, uint32_t side)
+{
+    g->channels[g->count] = channels;
+    g->side[g->count++] = side;
+}
+
+/* The first so many of the weights. */
+static void put_weights(graph *g, char name, uint32_t count)
+{
+    ck_assert_uint_le(count, WEIGHTS);
+    put(g, "e%c%u = const i64[1] {%u}\n%c%u = slice w z e%c%u\n", name, g->count, count, name,
+        g->count, name, g->count);
+}
+
+static uint32_t wide(uint32_t filters)
+{
+    return (filters + 15) / 16 * 16;
+}
+
+static void put_conv(graph *g, uint32_t x)
+{
+    static const char *const forms[] = { "panels", "panels", "winograd", "winograd2" };
+    static const uint32_t filters[] = { 4, 16, 20, 32 };
+    const uint32_t c = g->channels[x], f = filters[below(4)], k = below(4);
+    uint32_t r = below(g->count);
+    put_weights(g, 'k', wide(f) * c * (k == 0 ? 1 : 9));
+    put(g, "v%u = nhwc_conv v%u k%u", g->count, x, g->count);
+    if (g->channels[r] == f && g->side[r] == g->side[x])
+        put(g, " _ v%u", r);
+    put(g, " {form=\"%s\",channels=%u,filters=%u,%s,activation=\"%s\"}\n", forms[k], c, f,
+        k == 0 ? "kernel_shape=[1,1]" : "kernel_shape=[3,3],pads=[1,1,1,1]",
+        below(2) == 0 ? "Relu" : "Sigmoid");
+    add_value(g, f, g->side[x]);
+}
+
+static void put_join(graph *g, uint32_t x, uint32_t n)
+{
+    uint32_t in[4] = { x }, sum = g->channels[x];
+    for (uint32_t i = 1; i < n; i++) {
+        in[i] = below(g->count);
+        sum += g->channels[in[i]];
+        if (g->side[in[i]] != g->side[x])
+            return;
+    }
+    if (sum > 96)
+        return;
+    put(g, "v%u = concat", g->count);
+    for (uint32_t i = 0; i < n; i++)
+        put(g, " v%u", in[i]);
+    put(g, " {axis=3}\n");
+    add_value(g, sum, g->side[x]);
+}
+
+/* One more operator on values there are; some choices add nothing. */
+static void grow(graph *g)
+{
+    const uint32_t x = below(g->count), c = g->channels[x], side = g->side[x], n = g->count;
+    switch (below(14)) {
+    case 0:
+    case 1:
+    case 2:
+        put_conv(g, x);
+        break;
+    case 3:
+        put_weights(g, 'k', c);
+        put(g, "v%u = nhwc_conv v%u k%u {form=\"taps\",group=%u,kernel_shape=[1,1]}\n", n, x, n,
+            c);
+        add_value(g, c, side);
+        break;
+    case 4:
+        put_weights(g, 'k', c);
+        put_weights(g, 'l', 32 * c);
+        put(g, "v%u = nhwc_separable v%u k%u _ _ _ l%u {hidden=%u,filters=24,"
+               "kernel_shape=[1,1],activation1=\"Relu\"}\n", n, x, n, n, c);
+        add_value(g, 24, side);
+        break;
+    case 5:
+        put(g, "v%u = nhwc_%s_pool v%u" POOL, n, below(2) == 0 ? "max" : "average", x);
+        add_value(g, c, side);
+        break;
+    case 6:
+        if (side == SIDE)
+            put(g, "v%u = nhwc_max_pool v%u {kernel_shape=[2,2],strides=[2,2]}\n", n, x);
+        else {
+            const uint32_t f = below(2) == 0 ? 16 : 12;
+            put_weights(g, 'k', 2 * wide(2 * f) * c);
+            put(g, "v%u = nhwc_spread v%u k%u {filters=%u,kernel_shape=[2,2]}\n", n, x, n, f);
+            add_value(g, f, SIDE);
+            return;
+        }
+        add_value(g, c, SIDE / 2);
+        break;
+    case 7:
+        put(g, "v%u = neg v%u\n", n, x);
+        add_value(g, c, side);
+        break;
+    case 8:
+    case 9:
+        if (c % 2 != 0)
+            return;
+        put(g, "v%u, v%u = split v%u {axis=3}\n", n, n + 1, x);
+        add_value(g, c / 2, side);
+        add_value(g, c / 2, side);
+        break;
+    default:
+        put_join(g, x, 2 + below(3));
+        break;
+    }
+}
+
+static float x_data[PIXELS * CHANNELS], w_data[WEIGHTS];
+
+static prt_session *run(prt_program *p, const prt_kern *kern, prt_tensor *out)
+{
+    const prt_session_options options = { .kern = kern };
+    prt_tensor in[2];
+    prt_session *s = NULL;
+    ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_f32, 4,
+        (const int64_t[]){ 1, SIDE, SIDE, CHANNELS }, x_data));
+    ck_assert(prt_tensor_init(&in[1], PRT_DTYPE_f32, 1, (const int64_t[]){ WEIGHTS }, w_data));
+    poprt_status status = prt_session_create(p, &options, &s);
+    for (int k = 0; status == POPRT_OK && k < 2; k++) {
+        memset(out, 0, p->n_outputs * sizeof(*out));
+        status = prt_session_run(s, in, out);
+    }
+    ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+    return s;
+}
+
+static void ck_same(const char *text)
+{
+    prt_program *apart = program_apart(text), *shared = program_from_text(text), *read = NULL;
+    if (prt_program_check(shared) != POPRT_OK)
+        ck_abort_msg("%s\n%s", prt_error_last()->message, text);
+    const test_bytes file = popef_of(shared);
+    ck_assert_int_eq(program_from_bytes(file.data, file.size, true, &read), POPRT_OK);
+    const prt_kern *const levels[] = { NULL, prt_kern_of(0), prt_kern_of(prt_cpu_features()) };
+    for (size_t k = 0; k < PRT_COUNT_OF(levels); k++) {
+        prt_tensor want[4], got[4];
+        prt_session *s = run(apart, levels[k], want);
+        prt_session *t = run(k == 0 ? read : shared, levels[k], got);
+        for (uint32_t i = 0; i < apart->n_outputs; i++)
+            if (want[i].size != got[i].size ||
+                memcmp(want[i].data, got[i].data, want[i].size) != 0)
+                ck_abort_msg("level %zu, output %u of\n%s", k, i, text);
+        prt_session_release(s);
+        prt_session_release(t);
+    }
+    prt_program_release(apart);
+    prt_program_release(shared);
+    prt_program_release(read);
+    free(file.data);
+}
+
+static size_t count_columns(const char *text)
+{
+    prt_program *p = program_from_text(text);
+    size_t n = 0;
+    for (uint32_t i = 0; i < p->blocks[0].n_buffers; i++)
+        n += p->blocks[0].buffers[i].space == PRT_SPACE_COLUMNS;
+    prt_program_release(p);
+    return n;
+}
+
+START_TEST(values_do_not_depend_on_columns)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < PRT_COUNT_OF(x_data); i++)
+        x_data[i] = (float)(i * i % 31) / 16.0f - 1.0f;
+    for (size_t i = 0; i < WEIGHTS; i++)
+        w_data[i] = (float)(i * 7 % 23) / 64.0f - 0.17f;
+    for (uint32_t seed = 0; seed < 300; seed++) {
+        graph g = { .size = 0 };
+        state = seed;
+        put(&g, "v0 = input f32[1,6,6,16]\nw = input f32[40000]\nz = const i64[1] {0}\n");
+        add_value(&g, CHANNELS, SIDE);
+        for (uint32_t tries = 6 + below(30); tries > 0 && g.count < MOST; tries--)
+            grow(&g);
+        put(&g, "return v%u", g.count - 1);
+        for (uint32_t i = g.count > 2 ? below(3) : 0; i > 0; i--)
+            put(&g, ", v%u", 1 + below(g.count - 2));
+        put(&g, "\n");
+        if (g.count < 3)
+            continue;
+        columns += count_columns(g.text);
+        ck_same(g.text);
+    }
+    ck_assert_uint_gt(columns, 300);
+}
+END_TEST
+
+PRT_TEST_MAIN("compiler/columns", what_lies_beside_is_made_there, what_is_taken_apart_stays,
+    who_knows_no_gaps_gets_none, values_do_not_depend_on_columns)
