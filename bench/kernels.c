@@ -87,7 +87,8 @@ static void drop_product(const product *p)
     free(p->c);
 }
 
-/* In blocks as programs do it: some rows of A stay in the cache while all panels pass by. */
+/* In blocks as programs do it: some rows of A stay in the cache while all panels pass by, and of
+ * these what comes next is fetched. */
 static void run_product(const prt_kern *kern, const void *what)
 {
     const product *p = what;
@@ -99,10 +100,15 @@ static void run_product(const prt_kern *kern, const void *what)
             const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
             const size_t width = prt_gemm_width(columns);
             for (size_t k = 0; k < p->k; k += depth) {
-                const prt_gemm_block g = { .rows = rows, .columns = columns,
+                const bool last = k + depth >= p->k;
+                prt_gemm_block g = { .rows = rows, .columns = columns,
                     .k = p->k - k < depth ? p->k - k : depth, .a = p->a + row * p->k + k,
                     .lda = p->k, .b = p->b + first * p->k + k * width, .stride = width,
                     .c = p->c + row * p->n + first, .ldc = p->n, .add = k != 0 };
+                if (!last || left > PRT_GEMM_PANEL) {
+                    g.next = last ? p->b + (first + columns) * p->k : g.b + depth * width;
+                    g.next_count = depth * width;
+                }
                 kern->gemm(&g);
             }
         }
