@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Writes the models of small convolutional networks that fuzz_onnx mutates: images.onnx (depthwise
 and grouped convolutions, residuals, squeeze and excite, shuffles, transposed convolution, pools,
-Resize), tiles.onnx (3x3 kernels that Winograd's tiles are for) and separable.onnx (an inverted
-residual block that is large enough to go strip by strip). Weights repeat few numbers."""
+Resize), tiles.onnx (3x3 kernels that Winograd's tiles are for), separable.onnx (an inverted
+residual block that is large enough to go strip by strip) and columns.onnx (what is taken apart and
+put beside each other). Weights repeat few numbers."""
 import os
 
 import numpy as np
@@ -105,6 +106,21 @@ def separable():
     net.write("separable.onnx", [1, 1, 48, 48], net.add("Add", x, net.conv(y, 4, 300, 1)))
 
 
+def columns():
+    net = Net()
+    x = net.add("Relu", net.conv("x", 8, 3, 3))
+    a, b = net.add("Split", x, outputs=2, axis=1, num_outputs=2)
+    c = net.add("Relu", net.conv(b, 4, 4, 3))
+    d = net.add("Relu", net.conv(net.add("Concat", a, b, c, axis=1), 4, 12, 1))
+    x = net.add("Concat", a, b, c, d, axis=1)
+    y = net.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    y = net.add("ConvTranspose", y, net.floats(16, 16, 2, 2), strides=[2, 2])
+    z = net.add("AveragePool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    x = net.add("Concat", x, y, z, axis=1)
+    net.write("columns.onnx", [1, 3, 6, 6], net.conv(x, 3, 48, 1))
+
+
 images()
 tiles()
 separable()
+columns()
