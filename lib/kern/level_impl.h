@@ -49,7 +49,8 @@
     .winograd = { { .out = 4, .in = 6, .input = run_input6, .weights = run_weights6,               \
                       .output = run_output6 },                                                     \
         { .out = 2, .in = 4, .input = run_input4, .weights = run_weights4,                         \
-            .output = run_output4 } },
+            .output = run_output4 },                                                               \
+        { .out = 2, .in = 6, .input = run_input6, .output = run_output6 } },
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 

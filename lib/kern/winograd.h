@@ -2,12 +2,14 @@
 /*
  * winograd.h — the transforms of F(4x4, 3x3) and F(2x2, 3x3), by which a convolution with 3 by 3
  * kernels becomes 36 or 16 products of matrices: tiles of 6 by 6 inputs, 4 apart, give 4 by 4
- * outputs each, those of 4 by 4 inputs, 2 apart, 2 by 2 (Lavin and Gray, 2016). Interpolation
+ * outputs each, those of 4 by 4 inputs, 2 apart, 2 by 2 (Lavin and Gray, 2016); and of F(2x2, 5x5)
+ * for kernels of 5 by 5, where tiles of 6 by 6 inputs, 2 apart, give 2 by 2 outputs. Interpolation
  * points are 0, 1, -1, (2, -2,) and infinity. Channels lie side by side.
  */
 #ifndef PRT_KERN_WINOGRAD_H
 #define PRT_KERN_WINOGRAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PRT_WINOGRAD_MOST = 36 }; /* matrices */
@@ -19,6 +21,7 @@ typedef struct prt_winograd_out {
     size_t matrix;
     size_t after; /* floats to the next tile's products, which are fetched meanwhile */
     const float *bias; /* by channel; NULL: none */
+    bool five;         /* of F(2x2, 5x5) */
     size_t high, wide; /* outputs that there are, of a tile */
     const float *residual; /* for output (0, 0); NULL: none; may be y itself */
     size_t residual_row, residual_column;
@@ -33,7 +36,7 @@ typedef struct prt_kern_winograd {
      * to[m * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
     /* from[t * tap + i] is tap t of kernel i; its value in matrix m goes to to[m * matrix + i]. `n`
-     * is a multiple of 16. */
+     * is a multiple of 16. NULL for kernels of 5 by 5, which are transformed before a run. */
     void (*weights)(size_t n, const float *from, size_t tap, float *to, size_t matrix);
     void (*output)(const prt_winograd_out *o);
 } prt_kern_winograd;

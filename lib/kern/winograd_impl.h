@@ -20,13 +20,18 @@ static inline void turn_input6(const vf d[6], vf to[6])
     to[5] = v_fma(four, d[1], v_sub(d[5], v_mul(five, d[3])));
 }
 
-/* Six points to four outputs. */
-static inline void turn_output6(const vf m[6], vf to[4])
+/* Six points to four outputs; or to the first two of them, of a kernel so large that no input but
+ * those of the last point is the second one's alone (`five`). */
+static inline void turn_output6(const vf m[6], bool five, vf to[4])
 {
     const vf sum = v_add(m[1], m[2]), difference = v_sub(m[1], m[2]);
     const vf sum2 = v_add(m[3], m[4]), difference2 = v_sub(m[3], m[4]);
     to[0] = v_add(m[0], v_add(sum, sum2));
     to[1] = v_fma(v_set(2.0f), difference2, difference);
+    if (five) {
+        to[1] = to[2] = to[3] = v_add(m[5], to[1]);
+        return;
+    }
     to[2] = v_fma(v_set(4.0f), sum2, sum);
     to[3] = v_add(m[5], v_fma(v_set(8.0f), difference2, difference));
 }
@@ -40,8 +45,9 @@ static inline void turn_input4(const vf d[4], vf to[4])
     to[3] = v_sub(d[3], d[1]);
 }
 
-static inline void turn_output4(const vf m[4], vf to[2])
+static inline void turn_output4(const vf m[4], bool five, vf to[2])
 {
+    (void)five;
     to[0] = v_add(m[0], v_add(m[1], m[2]));
     to[1] = v_add(m[3], v_sub(m[1], m[2]));
 }
@@ -142,13 +148,13 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
                     __builtin_prefetch(at + o->after + i, 0, 3);                                   \
                     column[x] = v_load_some(at, i, o->n);                                          \
                 }                                                                                  \
-                turn_output##N(column, rows[y]);                                                   \
+                turn_output##N(column, o->five, rows[y]);                                          \
             }                                                                                      \
             for (size_t x = 0; x < o->wide; x++) {                                                 \
                 PRT_UNROLL(6)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
-                turn_output##N(column, turned);                                                    \
+                turn_output##N(column, o->five, turned);                                           \
                 PRT_UNROLL(4)                                                                      \
                 for (size_t y = 0; y < M; y++)                                                     \
                     put_output(o, y, x, i, turned[y]);                                             \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nhwc_winograd.c — NhwcConv of 3 by 3, one apart, by F(4x4, 3x3) or F(2x2, 3x3): a quarter of the
- * products, or less than a half. An item transforms some tiles of inputs, all channels, then takes
- * panel after panel of filters.
+ * products, or less than a half; of 5 by 5 by F(2x2, 5x5): about a third. An item transforms some
+ * tiles of inputs, all channels, then takes panel after panel of filters.
  *
  * Weights that have not been transformed when the model was compiled are by each run: where several
  * items need them all at first, as many panels as a cache holds at a time; else by the item, some
@@ -91,7 +91,7 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
     const size_t out = j->kern->out, y = tile / j->wide * out, x = tile % j->wide * out;
     const size_t at = (n * v->out_h + y) * v->out_w + x;
     const prt_winograd_out o = { .n = columns, .from = from, .matrix = j->out_step,
-        .after = PRT_GEMM_PANEL,
+        .after = PRT_GEMM_PANEL, .five = v->form.form == PRT_NHWC_winograd5,
         .bias = v->bias != NULL ? v->bias + first : NULL,
         .high = v->out_h - y < out ? v->out_h - y : out,
         .wide = v->out_w - x < out ? v->out_w - x : out,
@@ -235,7 +235,7 @@ static void cut(job *j, const prt_eval *c, size_t most)
 
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
 {
-    const prt_kern_winograd *kern = &v->kern->winograd[v->form.form == PRT_NHWC_winograd2];
+    const prt_kern_winograd *kern = &v->kern->winograd[v->form.form - PRT_NHWC_winograd];
     job j = { .v = v, .kern = kern, .matrices = kern->in * kern->in,
         .high = (v->out_h + kern->out - 1) / kern->out,
         .wide = (v->out_w + kern->out - 1) / kern->out, .depth = v->in_c };

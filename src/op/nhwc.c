@@ -146,8 +146,8 @@ static bool all_are(prt_i64s list, int64_t value)
 static bool form_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
 {
     return prt_nhwc_points(w->form) == 0 ||
-        (a->kernel_shape.count == 2 && all_are(a->kernel_shape, 3) && all_are(a->strides, 1) &&
-            all_are(a->dilations, 1));
+        (a->kernel_shape.count == 2 && all_are(a->strides, 1) && all_are(a->dilations, 1) &&
+            all_are(a->kernel_shape, (int64_t)prt_nhwc_side(w->form)));
 }
 
 /* The shape of W as Conv has it, from the attributes; W itself must have that many elements. */

@@ -10,6 +10,7 @@ typedef enum prt_nhwc_form { /* see ops_nhwc.def */
     PRT_NHWC_taps,
     PRT_NHWC_winograd,
     PRT_NHWC_winograd2,
+    PRT_NHWC_winograd5,
     PRT_NHWC_FORMS
 } prt_nhwc_form;
 
@@ -25,7 +26,15 @@ const char *prt_nhwc_form_name(prt_nhwc_form form);
 /* Points of a Winograd form each way, as many as inputs of a tile; 0 for the other forms. */
 static inline size_t prt_nhwc_points(prt_nhwc_form form)
 {
-    return form == PRT_NHWC_winograd ? 6 : form == PRT_NHWC_winograd2 ? 4 : 0;
+    return form == PRT_NHWC_winograd || form == PRT_NHWC_winograd5 ? 6
+        : form == PRT_NHWC_winograd2                               ? 4
+                                                                   : 0;
+}
+
+/* Taps each way of the kernels that a Winograd form is for. */
+static inline size_t prt_nhwc_side(prt_nhwc_form form)
+{
+    return form == PRT_NHWC_winograd5 ? 5 : 3;
 }
 
 /* From checked attributes (at infer: see nhwc.c); false for a form that is none. */

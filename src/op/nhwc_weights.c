@@ -3,7 +3,8 @@
 #include "kern/gemm.h"
 #include "op/nhwc.h"
 
-static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd", "winograd2" };
+static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd", "winograd2",
+    "winograd5" };
 
 const char *prt_nhwc_form_name(prt_nhwc_form form)
 {
@@ -39,7 +40,10 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
 {
     size_t bytes;
     const size_t points = prt_nhwc_points(w->form);
-    if (points != 0 ? w->taps != 9 || w->group != 1 : w->transformed)
+    const size_t side = prt_nhwc_side(w->form);
+    if (points != 0 ? w->taps != side * side || w->group != 1 : w->transformed)
+        return false;
+    if (w->form == PRT_NHWC_winograd5 && !w->transformed)
         return false;
     if (w->form == PRT_NHWC_taps)
         return w->channels == 1 && w->filters == 1 && prt_size_mul(w->taps, w->group, count);
@@ -50,10 +54,11 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
         prt_size_mul(*count, sizeof(float), &bytes);
 }
 
-enum { POINTS = 6 }; /* at most */
+enum { POINTS = 6, SIDE = 5 }; /* at most */
 
-/* Three taps at the points 0, 1, -1, 2, -2 and infinity, or at the points 0, 1, -1 and infinity. */
-static void turn(size_t points, const double g[3], double to[POINTS])
+/* Three or five taps at the points 0, 1, -1, 2, -2 and infinity, or three at the points 0, 1, -1
+ * and infinity. */
+static void turn(size_t points, size_t side, const double g[SIDE], double to[POINTS])
 {
     if (points == 4) {
         to[0] = g[0];
@@ -62,22 +67,29 @@ static void turn(size_t points, const double g[3], double to[POINTS])
         to[3] = g[2];
         return;
     }
-    const double even = -(g[0] + g[2]) / 6, odd = g[1] / 6;
-    const double even2 = g[0] / 24 + g[2] / 6, odd2 = g[1] / 12;
+    const double g3 = side == 5 ? g[3] : 0.0, g4 = side == 5 ? g[4] : 0.0;
+    const double even = -(g[0] + g[2] + g4) / 6, odd = (g[1] + g3) / 6;
+    const double even2 = g[0] / 24 + g[2] / 6 + g4 * 2 / 3, odd2 = g[1] / 12 + g3 / 3;
     to[0] = g[0] / 4;
     to[1] = even - odd;
     to[2] = even + odd;
     to[3] = even2 + odd2;
     to[4] = even2 - odd2;
-    to[5] = g[2];
+    to[5] = g[side - 1];
 }
 
-/* The taps from their values at 0, 1, -1 and infinity. */
-static void turn_back(size_t points, const double u[POINTS], double g[3])
+/* The taps from their values at those points. */
+static void turn_back(size_t points, size_t side, const double u[POINTS], double g[SIDE])
 {
+    const double odd = points == 4 ? u[1] - u[2] : 3 * (u[2] - u[1]);
     g[0] = points == 4 ? u[0] : 4 * u[0];
-    g[1] = points == 4 ? u[1] - u[2] : 3 * (u[2] - u[1]);
-    g[2] = u[points - 1];
+    g[1] = odd;
+    g[side - 1] = u[points - 1];
+    if (side != 5)
+        return;
+    g[2] = -3 * (u[1] + u[2]) - g[0] - g[4];
+    g[3] = (6 * (u[3] - u[4]) - odd) / 3;
+    g[1] = odd - g[3];
 }
 
 size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t f)
@@ -126,13 +138,18 @@ static void pack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t c,
             s->to[tap_at(w, g, f, c, t)] = from[t];
         return;
     }
-    double rows[3][POINTS], column[POINTS];
-    for (size_t y = 0; y < 3; y++)
-        turn(points, (const double[3]){ (double)from[3 * y], (double)from[3 * y + 1],
-            (double)from[3 * y + 2] }, rows[y]);
+    double rows[SIDE][POINTS], column[POINTS], taps[SIDE];
+    const size_t side = prt_nhwc_side(w->form);
+    for (size_t y = 0; y < side; y++) {
+        for (size_t x = 0; x < side; x++)
+            taps[x] = (double)from[side * y + x];
+        turn(points, side, taps, rows[y]);
+    }
     float *to = s->to + prt_nhwc_panel_at(w->filters, w->channels, c, f);
     for (size_t x = 0; x < points; x++) {
-        turn(points, (const double[3]){ rows[0][x], rows[1][x], rows[2][x] }, column);
+        for (size_t y = 0; y < side; y++)
+            taps[y] = rows[y][x];
+        turn(points, side, taps, column);
         for (size_t y = 0; y < points; y++)
             to[(y * points + x) * prt_nhwc_weights_step(w)] = (float)column[y];
     }
@@ -149,18 +166,19 @@ static void unpack_kernel(const prt_nhwc_weights *w, size_t g, size_t f, size_t 
         return;
     }
     const float *from = s->from + prt_nhwc_panel_at(w->filters, w->channels, c, f);
-    double columns[POINTS][3], row[3], u[POINTS];
+    const size_t side = prt_nhwc_side(w->form);
+    double columns[POINTS][SIDE], row[SIDE], u[POINTS];
     for (size_t x = 0; x < points; x++) {
         for (size_t y = 0; y < points; y++)
             u[y] = (double)from[(y * points + x) * prt_nhwc_weights_step(w)];
-        turn_back(points, u, columns[x]);
+        turn_back(points, side, u, columns[x]);
     }
-    for (size_t y = 0; y < 3; y++) {
+    for (size_t y = 0; y < side; y++) {
         for (size_t x = 0; x < points; x++)
             u[x] = columns[x][y];
-        turn_back(points, u, row);
-        for (size_t x = 0; x < 3; x++)
-            to[3 * y + x] = (float)row[x];
+        turn_back(points, side, u, row);
+        for (size_t x = 0; x < side; x++)
+            to[side * y + x] = (float)row[x];
     }
 }
 

@@ -20,6 +20,7 @@ static const struct {
     { "taps", 1e-6 },
     { "winograd", 1e-4 }, /* what nhwc_winograd.c promises */
     { "winograd2", 1e-5 },
+    { "winograd5", 1e-4 },
     { "separable", 1e-5 },
     { "moved", 0 }, /* compared */
 };
@@ -143,6 +144,12 @@ START_TEST(winograd)
                 .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
                 .pads = { below(&state, pads), below(&state, pads), below(&state, pads),
                     below(&state, pads) } } };
+        check_conv(&c, i);
+        c.form = "winograd5";
+        c.transformed = true;
+        c.w.in[0] += 2;
+        c.w.in[1] += 2;
+        c.w.kernel[0] = c.w.kernel[1] = 5;
         check_conv(&c, i);
     }
     /* Channels of more than one piece, and more filters than are transformed at a time. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_winograd.c — the transforms of F(4x4, 3x3) and F(2x2, 3x3) at every level against the
- * matrices that define them, in double; and bounds, residuals and tiles cut at the border.
+ * test_winograd.c — the transforms of F(4x4, 3x3), F(2x2, 3x3) and F(2x2, 5x5) at every level
+ * against the matrices that define them, in double; and bounds, residuals and tiles cut at the
+ * border.
  */
 #include <math.h>
 
@@ -18,10 +19,14 @@ typedef struct form {
     double input[IN][IN], output[OUT][IN], weights[IN][IN];
 } form;
 
-static const form forms[2] = {
-    { IN, OUT,
-        { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 }, { 0, 4, -4, -1, 1, 0 },
-            { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } },
+#define INPUT6                                                                                     \
+    { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 }, { 0, 4, -4, -1, 1, 0 },                       \
+        { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } }
+
+enum { FORMS = 3, FIVE = 2 }; /* the last has its weights transformed beforehand */
+
+static const form forms[FORMS] = {
+    { IN, OUT, INPUT6,
         { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 }, { 0, 1, 1, 4, 4, 0 },
             { 0, 1, -1, 8, -8, 1 } },
         { { 1 / 4.0 }, { -1 / 6.0, -1 / 6.0, -1 / 6.0 }, { -1 / 6.0, 1 / 6.0, -1 / 6.0 },
@@ -29,6 +34,7 @@ static const form forms[2] = {
     { 4, 2, { { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, -1, 0, 1 } },
         { { 1, 1, 1, 0 }, { 0, 1, -1, 1 } },
         { { 1 }, { 0.5, 0.5, 0.5 }, { 0.5, -0.5, 0.5 }, { 0, 0, 1 } } },
+    { IN, 2, INPUT6, { { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 1 } }, { { 0 } } },
 };
 
 /* Element (y, x) of M D transposed(M) for the `in` by `in` values `step` apart. */
@@ -70,7 +76,7 @@ START_TEST(inputs)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 1; level(l) != NULL && n <= 70; n++)
-            for (int which = 0; which < 2; which++)
+            for (int which = 0; which < FORMS; which++)
                 check_input(level(l), which, n);
 }
 END_TEST
@@ -79,7 +85,7 @@ START_TEST(weights)
 {
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 16; level(l) != NULL && n <= 64; n += 16)
-            for (int which = 0; which < 2; which++) {
+            for (int which = 0; which < FIVE; which++) {
                 const form *f = &forms[which];
                 const size_t tap = n + 3, matrix = n + 5, all = f->in * f->in;
                 float *g = random_floats(9 * tap, 1), *to = malloc(all * matrix * sizeof(float));
@@ -114,7 +120,7 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
     float *before = random_floats(size, 4);
     size_t wrong = 0;
     const prt_winograd_out o = { .n = n, .from = from, .matrix = matrix,
-        .bias = (with & 1) != 0 ? bias : NULL, .high = high, .wide = wide,
+        .bias = (with & 1) != 0 ? bias : NULL, .five = which == FIVE, .high = high, .wide = wide,
         .residual = over ? y : (with & 2) != 0 ? residual : NULL,
         .residual_row = line, .residual_column = far,
         .least = (with & 4) != 0 ? -3.0f : -INFINITY, .most = (with & 4) != 0 ? 2.0f : INFINITY,
@@ -149,7 +155,7 @@ START_TEST(outputs)
     for (int l = 0; l < LEVELS; l++)
         for (size_t n = 1; level(l) != NULL && n <= 70; n++)
             for (unsigned with = 0; with < 16; with++)
-                for (int which = 0; which < 2; which++) {
+                for (int which = 0; which < FORMS; which++) {
                     const size_t out = forms[which].out;
                     check_output(level(l), which, n, 1 + (n + with) % out,
                         1 + (n + with / 4) % out, with);

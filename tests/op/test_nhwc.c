@@ -90,6 +90,12 @@ START_TEST(winograd_is_a_convolution)
                 .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
                 .pads = { (int)nhwc_random(&state, 3), 1, 0, (int)nhwc_random(&state, 4) } } };
         ck_conv(&c, 300 + i, 2e-6);
+        c.form = "winograd5";
+        c.transformed = true;
+        c.w.in[0] += 2;
+        c.w.in[1] += 2;
+        c.w.kernel[0] = c.w.kernel[1] = 5;
+        ck_conv(&c, 300 + i, 2e-6);
     }
 }
 END_TEST
@@ -114,7 +120,8 @@ START_TEST(weights_go_there_and_back)
         { PRT_NHWC_panels, 1, 1, 1, 1, false }, { PRT_NHWC_panels, 3, 5, 16, 9, false },
         { PRT_NHWC_panels, 1, 2, 130, 1, false }, { PRT_NHWC_taps, 7, 1, 1, 9, false },
         { PRT_NHWC_winograd, 1, 3, 70, 9, false }, { PRT_NHWC_winograd2, 1, 3, 7, 9, false },
-        { PRT_NHWC_winograd, 1, 3, 70, 9, true }, { PRT_NHWC_winograd, 1, 1, 1, 9, true } };
+        { PRT_NHWC_winograd, 1, 3, 70, 9, true }, { PRT_NHWC_winograd, 1, 1, 1, 9, true },
+        { PRT_NHWC_winograd5, 1, 3, 70, 25, true } };
     for (size_t k = 0; k < PRT_COUNT_OF(forms); k++) {
         const prt_nhwc_weights *w = &forms[k];
         const size_t plain = w->group * w->filters * w->channels * w->taps;
@@ -139,7 +146,8 @@ START_TEST(weights_go_there_and_back)
     const prt_nhwc_weights refused[] = { { PRT_NHWC_taps, 7, 2, 1, 9, false },
         { PRT_NHWC_taps, 7, 1, 2, 9, false }, { PRT_NHWC_taps, 7, 1, 1, 9, true },
         { PRT_NHWC_panels, 1, 3, 3, 9, true }, { PRT_NHWC_winograd, 1, 3, 3, 8, true },
-        { PRT_NHWC_winograd, 2, 3, 3, 9, false },
+        { PRT_NHWC_winograd, 2, 3, 3, 9, false }, { PRT_NHWC_winograd5, 1, 3, 3, 9, true },
+        { PRT_NHWC_winograd, 1, 3, 3, 25, true }, { PRT_NHWC_winograd5, 1, 3, 3, 25, false },
         { PRT_NHWC_panels, SIZE_MAX / 2, 3, 3, 9, false },
         { PRT_NHWC_panels, 1, SIZE_MAX / 2, 3, 9, false },
         { PRT_NHWC_panels, 1, 1, SIZE_MAX - 3, 9, false },

@@ -59,19 +59,33 @@ static int64_t pixels_of(const conv *v)
     return pixels;
 }
 
+/* A convolution of a kernel of so many taps each way, one apart. */
+static bool is_square(const conv *v, const prt_window *w, int64_t side)
+{
+    bool same = w->rank == 2 && v->form.group == 1;
+    for (uint32_t i = 0; same && i < 2; i++)
+        same = v->kernel[i] == side && w->stride[i] == 1 && w->dilation[i] == 1;
+    return same;
+}
+
 /* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
  * when they are many; panels where neither does, as for few pixels when each run has to transform
- * the weights. */
+ * the weights, of which those for kernels of 5 by 5 are made beforehand or not at all. */
 static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
     const prt_nhwc_weights *f = &v->form;
-    for (uint32_t i = 0; i < 2; i++)
-        if (w->rank != 2 || v->kernel[i] != 3 || w->stride[i] != 1 || w->dilation[i] != 1)
-            return PRT_NHWC_panels;
+    const bool five = is_square(v, w, 5);
+    if (!five && !is_square(v, w, 3))
+        return PRT_NHWC_panels;
     const size_t least = f->channels < f->filters ? f->channels : f->filters;
     const int64_t pixels = pixels_of(v);
-    if (f->group != 1 || least < LEAST_WINOGRAD || pixels < LEAST_PIXELS)
+    if (least < LEAST_WINOGRAD || pixels < LEAST_PIXELS)
         return PRT_NHWC_panels;
+    if (five) {
+        prt_nhwc_weights large = *f;
+        large.form = PRT_NHWC_winograd5;
+        return prt_ways_transform(p, large, false) ? PRT_NHWC_winograd5 : PRT_NHWC_panels;
+    }
     if (pixels >= MANY_PIXELS)
         return PRT_NHWC_winograd;
     if (pixels >= SOME_PIXELS)
@@ -104,7 +118,9 @@ static bool choose(prt_pass *p, conv *v, const prt_window *w)
     }
     f->form = winograd_of(p, v, w);
     if (!prt_ways_may(p, f->form))
-        f->form = prt_ways_may(p, PRT_NHWC_winograd2) ? PRT_NHWC_winograd2 : PRT_NHWC_panels;
+        f->form = f->form == PRT_NHWC_winograd && prt_ways_may(p, PRT_NHWC_winograd2)
+            ? PRT_NHWC_winograd2
+            : PRT_NHWC_panels;
     return f->group == 1 || f->filters >= LEAST_FILTERS;
 }
 

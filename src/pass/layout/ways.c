@@ -92,16 +92,18 @@ static bool are_all(const prt_i64s *list, int64_t value)
     return true;
 }
 
-static bool fits_winograd(const prt_nhwc_conv_attrs *a)
+/* Kernels that Winograd's tiles of this form are for. */
+static bool fits_winograd(const prt_nhwc_conv_attrs *a, prt_nhwc_form form)
 {
-    return a->kernel_shape.count == 2 && a->group == 1 && are_all(&a->kernel_shape, 3) &&
-        are_all(&a->strides, 1) && are_all(&a->dilations, 1);
+    return a->kernel_shape.count == 2 && a->group == 1 &&
+        are_all(&a->kernel_shape, (int64_t)prt_nhwc_side(form)) && are_all(&a->strides, 1) &&
+        are_all(&a->dilations, 1);
 }
 
 bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
 {
     const char *most = prt_pass_text(p, "winograd");
-    if (form == PRT_NHWC_winograd)
+    if (form == PRT_NHWC_winograd || form == PRT_NHWC_winograd5)
         return strcmp(most, "large") == 0;
     return form != PRT_NHWC_winograd2 || strcmp(most, "off") != 0;
 }
@@ -109,8 +111,10 @@ bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
 bool prt_ways_transform(prt_pass *p, prt_nhwc_weights w, bool take)
 {
     size_t plain, count;
-    w.transformed = false;
-    if (prt_nhwc_points(w.form) == 0 || !prt_nhwc_weights_size(&w, &plain))
+    prt_nhwc_weights panels = w;
+    panels.form = PRT_NHWC_panels;
+    panels.transformed = false;
+    if (prt_nhwc_points(w.form) == 0 || !prt_nhwc_weights_size(&panels, &plain))
         return false;
     w.transformed = true;
     if (!prt_nhwc_weights_size(&w, &count))
@@ -142,28 +146,32 @@ static bool take_inputs(const prt_op *op, prt_way_step *s)
 prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_attrs *attrs,
     const prt_nhwc_weights *weights, bool close)
 {
-    static const prt_nhwc_form all[PRT_CHOICE_WAYS] = { PRT_NHWC_panels, PRT_NHWC_winograd,
-        PRT_NHWC_winograd2 };
+    static const prt_nhwc_form all[] = { PRT_NHWC_panels, PRT_NHWC_winograd, PRT_NHWC_winograd2,
+        PRT_NHWC_winograd5 };
+    const bool small = fits_winograd(attrs, PRT_NHWC_winograd2);
     prt_nhwc_form forms[PRT_CHOICE_WAYS];
     prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
     prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
-    if (p->chooser == NULL || !fits_winograd(attrs) || !prt_ways_may(p, PRT_NHWC_winograd2) ||
+    if (p->chooser == NULL || (!small && !fits_winograd(attrs, PRT_NHWC_winograd5)) ||
+        !prt_ways_may(p, small ? PRT_NHWC_winograd2 : PRT_NHWC_winograd5) ||
         !take_inputs(op, &common) || !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
     prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
     put_numbers(&c, ":", 4, common.in[0].dims);
     put_conv(&c, attrs, &common);
-    for (uint32_t k = 0; k < PRT_CHOICE_WAYS; k++) {
+    for (uint32_t k = 0; k < PRT_COUNT_OF(all); k++) {
         const uint32_t i = c.n_ways;
         prt_nhwc_weights w = *weights;
-        prt_way_step *step = &c.ways[i].steps[0];
         size_t count;
-        if (!prt_ways_may(p, all[k]))
-            continue;
-        w.form = forms[i] = all[k];
+        w.form = all[k];
         w.transformed = prt_ways_transform(p, w, false);
+        if (!prt_ways_may(p, all[k]) || (k != 0 && !fits_winograd(attrs, all[k])) ||
+            (all[k] == PRT_NHWC_winograd5 && !w.transformed))
+            continue;
+        prt_way_step *step = &c.ways[i].steps[0];
+        forms[i] = all[k];
         of_way[i] = *attrs;
         of_way[i].transformed = w.transformed;
         of_way[i].form = prt_str_of(prt_nhwc_form_name(forms[i]));
@@ -179,7 +187,7 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
             c.rule = i;
         c.n_ways++;
     }
-    return forms[ask(p, &c)];
+    return c.n_ways > 1 ? forms[ask(p, &c)] : weights->form;
 }
 
 /* An NhwcConv as a step. */

@@ -56,15 +56,15 @@ static char *with_weights(const char *inputs, uint32_t n, const weights *w, cons
     return text;
 }
 
-/* What becomes of `text` with the option `winograd`, by rule or, with `a`, by choice. */
-static prt_graph *run_with(const char *text, const char *winograd, asked *a)
+/* What becomes of `text` with these options of channels_last, by rule or, with `a`, by choice. */
+static prt_graph *run_with(const char *text, const char *winograd, const char *growth, asked *a)
 {
     prt_graph *g = graph_from_text(text);
     prt_pass_manager *pm = NULL;
-    const prt_pass_arg arg = { "winograd", winograd };
+    const prt_pass_arg args[2] = { { "winograd", winograd }, { "winograd_growth", growth } };
     const prt_chooser chooser = { .user = a, .choose = choose };
     ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
-    ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 1, &arg), POPRT_OK);
+    ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 2, args), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add(pm, "fuse_separable", 0, NULL), POPRT_OK);
     prt_pass_manager_choose(pm, a != NULL ? &chooser : NULL);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
@@ -74,7 +74,7 @@ static prt_graph *run_with(const char *text, const char *winograd, asked *a)
 
 static prt_graph *run(const char *text, asked *a)
 {
-    return run_with(text, "large", a);
+    return run_with(text, "large", "10", a);
 }
 
 static bool has(const prt_graph *g, const char *what)
@@ -115,14 +115,42 @@ START_TEST(options_leave_forms_out)
     prt_graph *before = graph_from_text(text);
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
         asked a = { .other = 0 };
-        prt_graph *ruled = run_with(text, rows[i].winograd, NULL);
-        prt_graph *chosen = run_with(text, rows[i].winograd, &a);
+        prt_graph *ruled = run_with(text, rows[i].winograd, "10", NULL);
+        prt_graph *chosen = run_with(text, rows[i].winograd, "10", &a);
         ck_assert(has(ruled, rows[i].rule));
         ck_assert_str_eq(graph_text(ruled), graph_text(chosen));
         ck_assert_uint_eq(a.n != 0 ? a.last.n_ways : 0, rows[i].ways);
         assert_same_results(before, ruled, 1e-4, 5);
         module_free(ruled);
         module_free(chosen);
+    }
+    module_free(before);
+    free(text);
+}
+END_TEST
+
+/* Kernels of 5 by 5: their weights are transformed beforehand or not at all. */
+START_TEST(five_by_five_has_two_forms)
+{
+    static const struct {
+        const char *winograd, *growth, *rule;
+        uint32_t ways;
+    } rows[] = { { "large", "44", "form=winograd5, transformed=1", 2 },
+        { "large", "43", "form=panels", 0 }, { "small", "300", "form=panels", 0 },
+        { "off", "300", "form=panels", 0 } };
+    const weights w = { { 32, 32, 5, 5 } };
+    char *text = with_weights("x = input f32[1,32,24,24]\n", 1, &w,
+        "y = conv x w0 {pads=[2,2,2,2]}\nreturn y\n");
+    prt_graph *before = graph_from_text(text);
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        asked a = { .other = 0 };
+        for (int k = 0; k < 2; k++) {
+            prt_graph *g = run_with(text, rows[i].winograd, rows[i].growth, k != 0 ? &a : NULL);
+            ck_assert_msg(has(g, rows[i].rule), "%s", graph_text(g));
+            assert_same_results(before, g, 1e-4, 5);
+            module_free(g);
+        }
+        ck_assert_uint_eq(a.n != 0 ? a.last.n_ways : 0, rows[i].ways);
     }
     module_free(before);
     free(text);
@@ -142,18 +170,12 @@ START_TEST(weights_grow_so_far)
         "y = conv b w2 {pads=[1,1,1,1]}\nreturn y\n");
     prt_graph *before = graph_from_text(text);
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
-        prt_graph *g = graph_from_text(text);
-        prt_pass_manager *pm = NULL;
-        const prt_pass_arg arg = { "winograd_growth", rows[i].growth };
+        prt_graph *g = run_with(text, "large", rows[i].growth, NULL);
         uint32_t kept = 0;
-        ck_assert_int_eq(prt_pass_manager_create(NULL, &pm), POPRT_OK);
-        ck_assert_int_eq(prt_pass_manager_add(pm, "channels_last", 1, &arg), POPRT_OK);
-        ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
         for (const char *at = graph_text(g); (at = strstr(at, "form=winograd,")) != NULL; at++)
             kept += strncmp(at, "form=winograd, transformed=1", 28) == 0;
         ck_assert_msg(kept == rows[i].kept, "%s: %s", rows[i].growth, graph_text(g));
         assert_same_results(before, g, 1e-4, 5);
-        prt_pass_manager_release(pm);
         module_free(g);
     }
     module_free(before);
@@ -239,6 +261,6 @@ START_TEST(separable_parts_are_one_or_apart)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, weights_grow_so_far,
-    three_by_three_has_three_forms, the_rule_may_be_either, far_is_not_close,
+PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, five_by_five_has_two_forms,
+    weights_grow_so_far, three_by_three_has_three_forms, the_rule_may_be_either, far_is_not_close,
     other_windows_have_one_form, separable_parts_are_one_or_apart)
