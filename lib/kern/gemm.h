@@ -38,6 +38,7 @@ typedef struct prt_gemm_block {
     size_t stride;
     float *c;
     size_t ldc;
+    bool near;               /* B is in some cache, where it need not be fetched ahead */
     bool add;                /* to what is in C: all blocks of K but the first */
     const prt_gemm_end *end; /* with the last block of K; NULL: nothing to do */
     const float *next;       /* what will be read after this, fetched on the way; NULL: unknown */

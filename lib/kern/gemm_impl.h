@@ -273,7 +273,10 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
         t->row_bias = e->row_bias + i;
     for (size_t j = 0; j < g->columns; j += w * VL) {
         const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
-        const micro_fn far = g->rows == r ? stream[vectors - 1][r - 1] : NULL;
+        const micro_fn once = g->rows != r ? NULL
+            : !g->near                     ? stream[vectors - 1][r - 1]
+            : r == 1                       ? local[vectors - 1]
+                                           : NULL; /* who reads B without a second reader */
         t->b = g->b + j;
         t->c = g->c + i * g->ldc + j;
         t->columns = g->columns - j;
@@ -283,7 +286,7 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
             t->residual = e->residual + i * e->ldr + j;
         t->rare = t->bias != NULL || t->row_bias != NULL ||
             (t->columns < vectors * VL && (!CAN_END || t->residual != NULL));
-        (far != NULL ? far : micro[vectors - 1][r - 1])(t);
+        (once != NULL ? once : micro[vectors - 1][r - 1])(t);
         const size_t done = t->k * t->taps * groups, lines = t->lines < done ? t->lines : done;
         t->next += lines * LINE;
         t->lines -= lines;

@@ -70,7 +70,7 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
         }
         const prt_gemm_block g = { .rows = f->m, .columns = columns, .k = f->k, .a = f->a,
             .lda = f->k, .b = f->b + at * f->k, .stride = prt_gemm_width(columns), .c = f->y + at,
-            .ldc = f->n, .end = &end };
+            .ldc = f->n, .near = f->near, .end = &end };
         f->kern->gemm(&g);
     }
 }
@@ -119,6 +119,7 @@ poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
         prt_linear cut = *f;
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
+        cut.near = c->near;
         cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
         return prt_share_run(c, cut.pieces, 0, run_few, &cut);
     }

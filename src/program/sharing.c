@@ -249,6 +249,8 @@ static poprt_status check_step(const checker *c, uint32_t index)
     for (uint32_t i = 0; i < step->n_in + step->n_out; i++)
         columns = columns ||
             (args[i] != PRT_NO_BUFFER && c->block->buffers[args[i]].space == PRT_SPACE_COLUMNS);
+    if (columns && params->lowered != NULL)
+        return bad(c->block, "a kernel of a plug-in has columns");
     for (uint32_t o = 0; o < step->n_out; o++) {
         const uint32_t out = args[step->n_in + o];
         if (out == PRT_NO_BUFFER)

@@ -120,10 +120,30 @@ void prt_frame_place_parts(prt_frame *f)
     }
 }
 
+enum { NEAR = 8 << 20 }; /* bytes that every run finds in the last cache level */
+
+/* Weights that steps read all of: not the tables that Gather takes rows from. */
+static bool are_near(const prt_program *p)
+{
+    size_t bytes = prt_program_weight_bytes(p);
+    for (uint32_t k = 0; k < p->n_blocks; k++)
+        for (uint32_t i = 0; i < p->blocks[k].n_steps; i++) {
+            const prt_step *step = &p->blocks[k].steps[i];
+            const uint32_t x = step->n_in != 0 ? p->args[step->args] : PRT_NO_BUFFER;
+            if (p->params[step->params].def->id != PRT_OP_gather || x == PRT_NO_BUFFER ||
+                p->blocks[k].buffers[x].space != PRT_SPACE_CONSTANT)
+                continue;
+            const size_t table = p->constants[p->blocks[k].buffers[x].ref].blob->size;
+            bytes -= table < bytes ? table : bytes;
+        }
+    return bytes <= NEAR;
+}
+
 poprt_status prt_frames_create(prt_session *s)
 {
     const prt_program *p = s->program;
     uint32_t most = 0;
+    s->near = are_near(p);
     s->frames = PRT_NEW_N(s->arena, prt_frame, p->n_blocks);
     if (s->frames == NULL)
         return POPRT_E_NOMEM;

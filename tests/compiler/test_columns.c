@@ -98,6 +98,50 @@ START_TEST(who_knows_no_gaps_gets_none)
 }
 END_TEST
 
+/* A step whose weight is new has its shapes inferred by each run. */
+START_TEST(weights_are_replaced)
+{
+    char text[4096];
+    int at = snprintf(text, sizeof(text), "x = input f32[1,2,2,4]\nk = const f32[64] {0");
+    for (int i = 1; i < 64; i++)
+        at += snprintf(text + at, sizeof(text) - (size_t)at, ",%d", i % 7 - 3);
+    (void)snprintf(text + at, sizeof(text) - (size_t)at,
+        "}\na = nhwc_conv x k {channels=4,filters=4,kernel_shape=[1,1]}\n"
+        "b = nhwc_conv a k {channels=4,filters=4,kernel_shape=[1,1]}\n"
+        "c = concat a b {axis=3}\nd = nhwc_max_pool c" POOL "return d\n");
+    prt_program *programs[2] = { program_apart(text), program_from_text(text) };
+    ck_columns(programs[1], "a", "c", 0);
+    float x[16], w[64], *results[2];
+    for (int i = 0; i < 16; i++)
+        x[i] = (float)(i * i % 11) - 5.0f;
+    for (int i = 0; i < 64; i++)
+        w[i] = (float)(i % 5) - 2.0f;
+    for (int i = 0; i < 2; i++) {
+        prt_session *s = NULL;
+        prt_tensor in, weight, out = { 0 };
+        ck_assert(prt_tensor_init(&in, PRT_DTYPE_f32, 4, (const int64_t[]){ 1, 2, 2, 4 }, x));
+        ck_assert(prt_tensor_init(&weight, PRT_DTYPE_f32, 1, (const int64_t[]){ 64 }, w));
+        const prt_session_options options = { .kern = prt_kern_of(prt_cpu_features()) };
+        ck_assert_int_eq(prt_session_create(programs[i], &options, &s), POPRT_OK);
+        ck_assert_int_eq(prt_session_run(s, &in, &out), POPRT_OK);
+        ck_assert_int_eq(prt_session_set_weight(s, PRT_STR("k"), &weight), POPRT_OK);
+        for (int k = 0; k < 2; k++) {
+            out = (prt_tensor){ 0 };
+            const poprt_status status = prt_session_run(s, &in, &out);
+            ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);
+        }
+        ck_assert_uint_eq(out.size, 128);
+        results[i] = malloc(out.size);
+        memcpy(results[i], out.data, out.size);
+        prt_session_release(s);
+        prt_program_release(programs[i]);
+    }
+    ck_assert_mem_eq(results[0], results[1], 128);
+    free(results[0]);
+    free(results[1]);
+}
+END_TEST
+
 /* ---- the same values */
 
 enum { SIDE = 6, CHANNELS = 16, WEIGHTS = 40000, MOST = 40, PIXELS = SIDE * SIDE };
@@ -320,4 +364,4 @@ START_TEST(values_do_not_depend_on_columns)
 END_TEST
 
 PRT_TEST_MAIN("compiler/columns", what_lies_beside_is_made_there, what_is_taken_apart_stays,
-    who_knows_no_gaps_gets_none, values_do_not_depend_on_columns)
+    who_knows_no_gaps_gets_none, weights_are_replaced, values_do_not_depend_on_columns)

@@ -14,7 +14,7 @@
 typedef struct problem {
     size_t m, n, k, lda, ldc;
     float *a, *b, *packed, *bias, *row_bias, *residual, *c, *whole;
-    bool transposed, ends;
+    bool transposed, ends, near;
 } problem;
 
 enum { GUARD = 32 };
@@ -64,7 +64,7 @@ static void run(const prt_kern *kern, const problem *p, size_t rows)
                 const prt_gemm_block g = { .rows = p->m - i < rows ? p->m - i : rows,
                     .columns = columns, .k = depth, .a = p->a + i * p->lda + q, .lda = p->lda,
                     .b = p->packed, .stride = prt_gemm_width(columns), .c = p->c + i * p->ldc + j,
-                    .ldc = p->ldc, .add = q != 0,
+                    .ldc = p->ldc, .near = p->near, .add = q != 0,
                     .end = p->ends && q + depth == p->k ? &end : NULL };
                 kern->gemm(&g);
             }
@@ -131,7 +131,14 @@ START_TEST(cuts_do_not_change_bits)
         memcpy(first, p.c, size);
         for (size_t rows = 1; rows < p.m; rows += 3) {
             memset(p.c, 0, size);
+            p.near = rows % 2 == 0;
             run(kern, &p, rows);
+            ck_assert_mem_eq(first, p.c, size);
+        }
+        for (int near = 0; near < 2; near++) {
+            memset(p.c, 0, size);
+            p.near = near != 0;
+            run(kern, &p, 1);
             ck_assert_mem_eq(first, p.c, size);
         }
         free(first);
