@@ -110,9 +110,10 @@ static void copy_rows(const prt_tensor *t, char *cache, char *rows, bool in)
     const size_t heads = prt_dims_product(t->dims, 0, axis);
     const size_t each = heads != 0 ? t->size / heads : 0;
     const size_t step = t->dims[axis] != 0 ? each / (size_t)t->dims[axis] * t->room : 0;
-    for (size_t i = 0; i < heads && each != 0; i++)
-        memcpy(in ? rows + i * each : cache + i * step, in ? cache + i * step : rows + i * each,
-            each);
+    if (in)
+        prt_move_pieces(heads, each, cache, step, rows, each);
+    else
+        prt_move_pieces(heads, each, rows, each, cache, step);
 }
 
 void prt_cache_gather(const prt_tensor *t, void *to)

@@ -37,9 +37,7 @@ static void copy_rows(const prt_tensor *t, const void *from, size_t from_row, vo
     size_t to_row)
 {
     const size_t row = (size_t)t->dims[t->rank - 1] * (prt_dtype_bits(t->dtype) / 8);
-    const size_t rows = row != 0 ? t->size / row : 0;
-    for (size_t i = 0; i < rows; i++)
-        memcpy((char *)to + i * to_row, (const char *)from + i * from_row, row);
+    prt_move_pieces(row != 0 ? t->size / row : 0, row, from, from_row, to, to_row);
 }
 
 /* Bytes from row to row. */

@@ -155,6 +155,9 @@ bool prt_columns_are_there(const prt_frame *f, const prt_frame_step *step);
 poprt_status prt_columns_eval(prt_eval *c);
 
 /* move.c: views and joins, which move bytes at most. */
+/* `count` pieces of `size` bytes, so many bytes apart, to where they are others apart. */
+void prt_move_pieces(size_t count, size_t size, const void *from, size_t from_step, void *to,
+    size_t to_step);
 /* Outputs of a step whose shapes are known, by input 0. False, and nothing done, when some output
  * is no view. */
 bool prt_frame_views(const prt_frame_step *step, size_t *offsets);

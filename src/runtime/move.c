@@ -7,6 +7,13 @@
 #include "program/sharing.h"
 #include "runtime/frame.h"
 
+void prt_move_pieces(size_t count, size_t size, const void *from, size_t from_step, void *to,
+    size_t to_step)
+{
+    for (size_t i = 0; i < count && size != 0; i++)
+        memcpy((char *)to + i * to_step, (const char *)from + i * from_step, size);
+}
+
 bool prt_frame_is_over(const prt_frame_step *step)
 {
     if (step->over == 0 ||
