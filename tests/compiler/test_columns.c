@@ -6,8 +6,10 @@
 
 #include "cpu/cpu.h"
 #include "kern/kern.h"
+#include "op/nhwc.h"
 #include "runtime/session.h"
 #include "support/check_main.h"
+#include "support/nhwc_text.h"
 #include "support/program_text.h"
 
 #define POOL " {kernel_shape=[3,3],pads=[1,1,1,1]}\n"
@@ -150,8 +152,7 @@ static uint32_t state;
 
 static uint32_t below(uint32_t n)
 {
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % n;
+    return nhwc_random(&state, n);
 }
 
 /* Values are v0, v1 …: [1, side, side, channels], v0 the input. */
@@ -186,18 +187,13 @@ static void put_weights(graph *g, char name, uint32_t count)
         g->count, name, g->count);
 }
 
-static uint32_t wide(uint32_t filters)
-{
-    return (filters + 15) / 16 * 16;
-}
-
 static void put_conv(graph *g, uint32_t x)
 {
     static const char *const forms[] = { "panels", "panels", "winograd", "winograd2" };
     static const uint32_t filters[] = { 4, 16, 20, 32 };
     const uint32_t c = g->channels[x], f = filters[below(4)], k = below(4);
     uint32_t r = below(g->count);
-    put_weights(g, 'k', wide(f) * c * (k == 0 ? 1 : 9));
+    put_weights(g, 'k', (uint32_t)nhwc_weights_count(forms[k], 1, (int)c, (int)f, k == 0 ? 1 : 9));
     put(g, "v%u = nhwc_conv v%u k%u", g->count, x, g->count);
     if (g->channels[r] == f && g->side[r] == g->side[x])
         put(g, " _ v%u", r);
@@ -257,7 +253,7 @@ static void grow(graph *g)
             put(g, "v%u = nhwc_max_pool v%u {kernel_shape=[2,2],strides=[2,2]}\n", n, x);
         else {
             const uint32_t f = below(2) == 0 ? 16 : 12;
-            put_weights(g, 'k', 2 * wide(2 * f) * c);
+            put_weights(g, 'k', 2 * (uint32_t)prt_nhwc_panels_width(2 * f) * c);
             put(g, "v%u = nhwc_spread v%u k%u {filters=%u,kernel_shape=[2,2]}\n", n, x, n, f);
             add_value(g, f, SIDE);
             return;
