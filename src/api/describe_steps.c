@@ -66,8 +66,7 @@ static bool does_nothing(const look *l)
 {
     const prt_op_def *def = l->params->def;
     const bool views = prt_alias_may_view(def);
-    if (prt_sharing_beside(l->block, l->params, l->in, l->step->n_in, l->step->n_out,
-            PRT_NO_BUFFER))
+    if (prt_sharing_all_beside(l->block, l->params, l->in, l->step->n_in, l->step->n_out))
         return true;
     if ((!views && !prt_alias_may_join(def)) || l->step->n_in == 0 || l->step->n_out == 0)
         return false;

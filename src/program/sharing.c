@@ -128,8 +128,9 @@ static bool is_same(const place *a, const place *b)
         a->columns == b->columns;
 }
 
-bool prt_sharing_beside(const prt_block *block, const prt_eval_params *params,
-    const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t part)
+/* Buffer `part` is in one of its places; with PRT_NO_BUFFER all are. */
+static bool are_beside(const prt_block *block, const prt_eval_params *params, const uint32_t *args,
+    uint32_t n_in, uint32_t n_out, uint32_t part)
 {
     const bool joins = params->def->id == PRT_OP_concat;
     const uint32_t *parts = joins ? args : args + n_in, n = joins ? n_in : n_out;
@@ -159,6 +160,19 @@ bool prt_sharing_beside(const prt_block *block, const prt_eval_params *params,
         at.from += at.size;
     }
     return part == PRT_NO_BUFFER;
+}
+
+bool prt_sharing_all_beside(const prt_block *block, const prt_eval_params *params,
+    const uint32_t *args, uint32_t n_in, uint32_t n_out)
+{
+    return are_beside(block, params, args, n_in, n_out, PRT_NO_BUFFER);
+}
+
+bool prt_sharing_beside(const prt_block *block, const prt_eval_params *params,
+    const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out)
+{
+    const uint32_t part = args[params->def->id == PRT_OP_concat ? in : n_in + out];
+    return part != PRT_NO_BUFFER && are_beside(block, params, args, n_in, n_out, part);
 }
 
 bool prt_sharing_overlap(const prt_block *block, uint32_t a, uint32_t b)
@@ -221,7 +235,7 @@ static poprt_status check_output(const checker *c, const prt_step *step, uint32_
             continue;
         if (i < step->n_in &&
             prt_sharing_beside(c->block, &c->program->params[step->params], args, step->n_in,
-                step->n_out, args[def->id == PRT_OP_concat ? i : step->n_in + o]))
+                step->n_out, i, o))
             continue;
         const bool in_place = i < step->n_in && o == 0 && is_same(&c->places[args[i]], out) &&
             prt_sharing_in_place(&c->program->params[step->params], step->n_in, i);

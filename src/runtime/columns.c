@@ -28,8 +28,8 @@ uint8_t prt_columns_of(const prt_frame *f, const prt_frame_step *step)
 
 bool prt_columns_are_there(const prt_frame *f, const prt_frame_step *step)
 {
-    return prt_sharing_beside(f->block, step->params, step->out_buffers - step->n_in, step->n_in,
-        step->n_out, PRT_NO_BUFFER);
+    return prt_sharing_all_beside(f->block, step->params, step->out_buffers - step->n_in,
+        step->n_in, step->n_out);
 }
 
 /* Rows of the last axis, from so many bytes apart to so many. */

@@ -39,8 +39,7 @@ static void find_sharing(const prt_block *b, const uint32_t *args, prt_frame_ste
             const bool view = b->buffers[out].space == PRT_SPACE_VIEW;
             to->tangled = to->tangled ||
                 (!view && prt_sharing_overlap(b, out, args[i]) &&
-                    !prt_sharing_beside(b, to->params, args, to->n_in, to->n_out,
-                        to->params->def->id == PRT_OP_concat ? args[i] : out));
+                    !prt_sharing_beside(b, to->params, args, to->n_in, to->n_out, i, o));
             if (view && o == 0 && i < UINT8_MAX && to->over == 0 && b->buffers[out].ref == args[i])
                 to->over = (uint8_t)(i + 1);
         }
