@@ -164,7 +164,7 @@ static void put_beside(aliaser *a, const prt_draft_step *s, uint32_t out)
         const uint32_t x = s->args[i];
         if (x == PRT_NO_BUFFER)
             return;
-        if (may_share(a, x, out) && a->spread[x])
+        if (may_share(a, x, out) && a->spread[x] && row_size(a, x) != 0)
             make_columns(a, x, out, offset);
         offset += row_size(a, x);
     }
@@ -271,12 +271,19 @@ static void make_view(aliaser *a, uint32_t buffer, uint32_t of)
     add_to_group(a, buffer);
 }
 
+static bool has_columns(const aliaser *a, const prt_draft_step *s)
+{
+    for (uint32_t i = 0; i < s->op->n_in + s->op->n_out; i++)
+        if (s->args[i] != PRT_NO_BUFFER && at(a, s->args[i])->space == PRT_SPACE_COLUMNS)
+            return true;
+    return false;
+}
+
 static void view_step(aliaser *a, uint32_t step)
 {
     const prt_draft_step *s = &a->b->steps.data[step];
     size_t offset;
-    if (s->op->n_in == 0 ||
-        (s->args[0] != PRT_NO_BUFFER && at(a, s->args[0])->space == PRT_SPACE_COLUMNS))
+    if (s->op->n_in == 0 || has_columns(a, s))
         return;
     for (uint32_t i = 0; i < s->op->n_out; i++) {
         const uint32_t out = output_of(s, i);
@@ -292,7 +299,6 @@ static void view_step(aliaser *a, uint32_t step)
     for (uint32_t k = 0; k < s->op->n_in; k++) {
         const uint32_t x = s->args[k];
         if (x == PRT_NO_BUFFER || at(a, a->root[x])->space != PRT_SPACE_PLANNED ||
-            at(a, x)->space == PRT_SPACE_COLUMNS ||
             at(a, x)->last != step || !fits_in_place(s, k))
             continue;
         const group *g = &a->groups[a->root[x]];

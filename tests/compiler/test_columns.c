@@ -79,6 +79,19 @@ START_TEST(what_is_taken_apart_stays)
 }
 END_TEST
 
+START_TEST(nothing_takes_no_columns)
+{
+    prt_program *p = program_from_text( /* a is all of x, b nothing, as of RotaryEmbedding */
+        "x = input f32[1,4,4,8]\nr = nhwc_max_pool x" POOL "n = const i64[2] {8,0}\n"
+        "a, b = split r n {axis=3}\nc = nhwc_max_pool a" POOL "d = concat c b {axis=3}\n"
+        "e = nhwc_max_pool d" POOL "return e, a\n");
+    ck_apart(p, "b");
+    ck_columns(p, "c", "d", 0);
+    ck_assert_int_eq(prt_program_check(p), POPRT_OK);
+    prt_program_release(p);
+}
+END_TEST
+
 START_TEST(who_knows_no_gaps_gets_none)
 {
     prt_program *p = program_from_text(
@@ -360,4 +373,5 @@ START_TEST(values_do_not_depend_on_columns)
 END_TEST
 
 PRT_TEST_MAIN("compiler/columns", what_lies_beside_is_made_there, what_is_taken_apart_stays,
-    who_knows_no_gaps_gets_none, weights_are_replaced, values_do_not_depend_on_columns)
+    nothing_takes_no_columns, who_knows_no_gaps_gets_none, weights_are_replaced,
+    values_do_not_depend_on_columns)
