@@ -4,11 +4,12 @@
 #define _DEFAULT_SOURCE 1
 #include "base/mem.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20 };
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 /* Weights and activations: streams over them are faster with few large pages. */
 static void *large_alloc(size_t size)
@@ -54,6 +55,18 @@ void *prt_mem_alloc(const prt_allocator *allocator, size_t size)
     if (ptr != NULL)
         memset(ptr, 0, size);
     return ptr;
+}
+
+void prt_mem_touch(void *ptr, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+    const size_t skip = (size_t)(-(uintptr_t)ptr % PAGE); /* whole pages; a refusal does no harm */
+    if (size >= skip + PAGE)
+        (void)madvise((char *)ptr + skip, (size - skip) / PAGE * PAGE, MADV_POPULATE_WRITE);
+#else
+    (void)ptr;
+    (void)size;
+#endif
 }
 
 void prt_mem_free(const prt_allocator *allocator, void *ptr)

@@ -226,6 +226,69 @@ bool prt_frame_is_final(const prt_tensor *expected)
     return expected->size != SIZE_MAX && expected->dtype != PRT_DTYPE_string;
 }
 
+enum { MOST_ALIVE = 256 }; /* bounds the time to find rooms */
+
+typedef struct taken {
+    size_t at, end;
+    uint32_t last;
+} taken;
+
+/* The largest piece between those that are taken, which are sorted. */
+static void find_room(const prt_frame *f, prt_frame_step *step, const taken *alive, uint32_t n)
+{
+    size_t end = 0;
+    step->room = 0;
+    for (uint32_t i = 0; i <= n; i++) {
+        const size_t at = i < n ? alive[i].at : f->memory_size;
+        if (at > end && at - end > step->room) {
+            step->room_at = end;
+            step->room = at - end;
+        }
+        if (i < n && alive[i].end > end)
+            end = prt_size_align(alive[i].end, PRT_BUFFER_ALIGN);
+    }
+}
+
+/* What the plan leaves free during each step: kernels have their scratch there, in memory that is
+ * there anyway and warm. */
+static poprt_status find_rooms(prt_frame *f)
+{
+    const prt_block *b = f->block;
+    prt_arena *scratch = f->session->infer_scratch;
+    uint32_t n = 0;
+    uint32_t *head = PRT_NEW_N(scratch, uint32_t, b->n_steps); /* counted from 1 */
+    uint32_t *next = PRT_NEW_N(scratch, uint32_t, b->n_buffers);
+    taken *alive = PRT_NEW_N(scratch, taken, MOST_ALIVE);
+    if (head == NULL || next == NULL || alive == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < b->n_buffers; i++) {
+        const prt_buffer *x = &b->buffers[i];
+        if (x->space != PRT_SPACE_PLANNED || x->first >= b->n_steps)
+            continue;
+        next[i] = head[x->first];
+        head[x->first] = i + 1;
+    }
+    for (uint32_t k = 0; k < b->n_steps; k++) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (alive[i].last >= k)
+                alive[kept++] = alive[i];
+        n = kept;
+        for (uint32_t i = head[k]; i != 0; i = next[i - 1], n++) {
+            const size_t at = f->offsets[i - 1];
+            uint32_t to = n;
+            if (n == MOST_ALIVE)
+                return POPRT_OK;
+            for (; to > 0 && alive[to - 1].at > at; to--)
+                alive[to] = alive[to - 1];
+            alive[to] = (taken){ .at = at, .end = at + f->expected[i - 1].size,
+                .last = b->buffers[i - 1].last };
+        }
+        find_room(f, &f->steps[k], alive, n);
+    }
+    return POPRT_OK;
+}
+
 static poprt_status plan_frame(prt_frame *f)
 {
     prt_session *s = f->session;
@@ -251,8 +314,9 @@ static poprt_status plan_frame(prt_frame *f)
         if (f->memory == NULL)
             return POPRT_E_NOMEM;
         f->memory_size = total;
+        f->touched = false;
     }
-    return POPRT_OK;
+    return b->is_static && total != 0 ? find_rooms(f) : POPRT_OK;
 }
 
 static poprt_status resolve_frame(prt_frame *f)

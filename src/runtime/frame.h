@@ -30,6 +30,7 @@ typedef struct prt_frame_step {
     bool packed;    /* some output has elements smaller than a byte */
     const prt_tensor *later; /* as prt_eval has it */
     uint8_t over;   /* output 0 is written over this input, counted from 1; 0: it is not */
+    size_t room_at, room; /* bytes of the frame's memory that nothing lies in during the step */
 } prt_frame_step;
 
 /* Whether arguments of a step are columns (prt_space). */
@@ -58,13 +59,15 @@ struct prt_frame {
     prt_frame_step *steps;
     unsigned char *memory; /* planned buffers */
     size_t memory_size;
+    bool touched; /* a run has written it */
     size_t *offsets;
     void **planned; /* by buffer: its memory where that is known before the run, else NULL */
     bool *settled;  /* by buffer: the header and its data are what they will be in every run */
     uint32_t *todo; /* steps that a run has to look at, in order */
     uint32_t n_todo;
-    prt_arena *scratch; /* of the step being run */
+    prt_arena *scratch; /* of the step being run, where its room is too small */
     bool scratch_used;
+    size_t room_used;
     uint32_t *parts;    /* parts and columns of outputs, whose memory is the caller's */
     uint32_t n_parts;
 };

@@ -16,24 +16,34 @@ typedef struct running {
     const prt_frame_step *step;
 } running;
 
+/* Memory for this call: the step's room, or the arena. */
+static void *take_scratch(const running *r, size_t size)
+{
+    prt_frame *f = r->frame;
+    if (f->room_used < r->step->room && size <= r->step->room - f->room_used) {
+        void *memory = f->memory + r->step->room_at + f->room_used;
+        f->room_used = prt_size_align(f->room_used + size, PRT_BUFFER_ALIGN);
+        return memory;
+    }
+    f->scratch_used = true;
+    return prt_arena_alloc_raw(f->scratch, size);
+}
+
 static void *host_alloc(prt_eval *c, uint32_t out, size_t size)
 {
     const running *r = c->user;
-    prt_frame *f = r->frame;
     if (out == UINT32_MAX || c->out[out] == NULL) { /* for this call, or for nobody */
-        f->scratch_used = true;
-        return prt_arena_alloc(f->scratch, size);
+        void *memory = take_scratch(r, size);
+        return memory != NULL ? memset(memory, 0, size) : NULL;
     }
-    prt_arena *slot = prt_frame_slot(f, r->step->out_buffers[out]);
+    prt_arena *slot = prt_frame_slot(r->frame, r->step->out_buffers[out]);
     return slot != NULL ? prt_arena_alloc(slot, size) : NULL;
 }
 
 /* In debug builds, nobody gets away with reading what it did not write. */
 static void *host_scratch(prt_eval *c, size_t size)
 {
-    prt_frame *f = ((const running *)c->user)->frame;
-    f->scratch_used = true;
-    void *memory = prt_arena_alloc_raw(f->scratch, size);
+    void *memory = take_scratch(c->user, size);
 #ifdef PRT_DEBUG
     if (memory != NULL)
         memset(memory, 0xff, size);
@@ -342,6 +352,7 @@ static poprt_status run_step(prt_frame *f, prt_frame_step *step)
         prt_arena_reset(f->scratch);
         f->scratch_used = false;
     }
+    f->room_used = 0;
     if (!step->is_static)
         PRT_TRY(infer_step(f, step));
     else if (step->over != 0 && step->mode == PRT_STEP_eval)

@@ -397,6 +397,13 @@ static poprt_status settle(prt_session *s)
     return POPRT_OK;
 }
 
+static void touch_memory(prt_frame *f)
+{
+    if (!f->touched)
+        prt_mem_touch(f->memory, f->memory_size);
+    f->touched = true;
+}
+
 poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *out)
 {
     const prt_program *p = s->program;
@@ -406,6 +413,8 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = place_result(s, i, in, &out[i]);
     prt_frame_place_parts(&s->frames[0]);
+    if (status == POPRT_OK)
+        touch_memory(&s->frames[0]);
     if (status == POPRT_OK)
         status = prt_frame_run(&s->frames[0]);
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_session.c — running programs: buffers in place, symbols, bodies, weights, refusals. */
+#include "cpu/cpu.h"
+#include "kern/kern.h"
 #include "runtime/session.h"
 
 #include "support/check_main.h"
@@ -364,9 +366,43 @@ START_TEST(width_does_not_change_results)
 }
 END_TEST
 
+/* Scratch of a step lies in planned memory that is free then: `b` and `c` are alive beside it. */
+START_TEST(scratch_takes_no_memory_of_its_own)
+{
+    prt_program *p = program_from_text(
+        "x = input f32[640,160]\nw = input f32[160,160]\na = neg x\nd = softmax a\n"
+        "k = input i64[32]\nb = gather a k\nc = gather d k\n"
+        "m = matmul b w\ny = sum m b c\nreturn y\n");
+    static float x[640 * 160], w[160 * 160], y[2][32 * 160];
+    for (size_t i = 0; i < PRT_COUNT_OF(x); i++)
+        x[i] = (float)(i * 7 % 23) - 11;
+    for (size_t i = 0; i < PRT_COUNT_OF(w); i++)
+        w[i] = (float)(i * 5 % 17) - 8;
+    int64_t rows[32] = { 5, 320, 639 };
+    prt_tensor in[3] = { f32s(x, 2, 640, 160), f32s(w, 2, 160, 160) };
+    ck_assert(prt_tensor_init(&in[2], PRT_DTYPE_i64, 1, (const int64_t[]){ 32 }, rows));
+    for (int k = 0; k < 2; k++) {
+        const prt_session_options options = {
+            .kern = k != 0 ? prt_kern_of(prt_cpu_features()) : NULL
+        };
+        prt_session *s = NULL;
+        prt_tensor out = f32s(y[k], 2, 32, 160);
+        ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
+        const size_t before = prt_session_memory(s);
+        ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
+        ck_assert_uint_lt(prt_session_memory(s), before + 160 * 160);
+        prt_session_release(s);
+    }
+    for (size_t i = 0; i < PRT_COUNT_OF(y[0]); i++)
+        ck_assert_double_eq_tol((double)y[0][i], (double)y[1][i], 1e-3);
+    prt_program_release(p);
+}
+END_TEST
+
 PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
     misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
     examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_twins,
     branches_run_with_captures, results_of_branches_are_where_views_look,
     loops_stack_what_is_wanted, weights_belong_to_the_session,
-    a_replaced_shape_cannot_lead_astray, the_memory_cap_holds, fixed_symbols_are_kept)
+    a_replaced_shape_cannot_lead_astray, the_memory_cap_holds, fixed_symbols_are_kept,
+    scratch_takes_no_memory_of_its_own)
