@@ -58,29 +58,29 @@ static cold_input cold_read_input(char *text)
     in.data = calloc(in.size, 1);
     cold_need(in.data != NULL, "taking memory");
     for (size_t i = 0; in.is_float && i < count; i++)
-        ((float *)in.data)[i] = (float)(i % 255) / 128 - 1;
+        ((float *)in.data)[i] = (float)(int)(i & 255) / 128 - 1;
     return in;
 }
 
-/* The line of /proc/self/status, in bytes; 0 where there is none. */
-static long cold_status(const char *key)
+/* Bytes by the line of /proc/self/status that begins with `key`; 0 without it. */
+static long cold_status(const char *status, const char *key)
 {
-    char line[256];
-    long kilobytes = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (strncmp(line, key, strlen(key)) == 0)
-            kilobytes = strtol(line + strlen(key) + 1, NULL, 10);
-    if (f != NULL)
-        (void)fclose(f);
-    return kilobytes * 1024;
+    const char *line = strstr(status, key);
+    return line != NULL ? strtol(line + strlen(key) + 1, NULL, 10) * 1024 : 0;
 }
 
 /* Members of the JSON line: memory now. */
 static void cold_put_memory(const char *when)
 {
-    (void)printf("\"%s_anon\":%ld,\"%s_file\":%ld,\"%s_peak\":%ld,", when, cold_status("RssAnon"),
-        when, cold_status("RssFile"), when, cold_status("VmHWM"));
+    char status[4096] = "";
+    FILE *f = fopen("/proc/self/status", "r");
+    if (f != NULL) {
+        status[fread(status, 1, sizeof status - 1, f)] = '\0';
+        (void)fclose(f);
+    }
+    (void)printf("\"%s_anon\":%ld,\"%s_file\":%ld,\"%s_peak\":%ld,", when,
+        cold_status(status, "RssAnon"), when, cold_status(status, "RssFile"), when,
+        cold_status(status, "VmHWM"));
 }
 
 #endif
