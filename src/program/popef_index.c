@@ -75,6 +75,17 @@ static poprt_status read_header(const prt_blob *file, uint64_t at, prt_popef_blo
     return POPRT_OK;
 }
 
+static poprt_status check_padding(const prt_blob *file, uint64_t at, uint64_t end)
+{
+    const unsigned char *p = file->data + at;
+    if (at >= end || (p[0] == 0 && memcmp(p, p + 1, end - at - 1) == 0))
+        return POPRT_OK;
+    while (*p == 0)
+        p++;
+    return prt_fail(POPRT_E_PARSE, NULL, "padding at byte %" PRIu64 " is not zero",
+        (uint64_t)(p - file->data));
+}
+
 static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, uint64_t content,
     uint32_t crc, prt_popef_depth depth, prt_arena *arena, prt_popef_blob *b)
 {
@@ -103,13 +114,8 @@ static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, u
     b->payload = content_at + content - b->payload_size;
     (void)prt_json_text(prt_json_get(json, "name"), &b->name);
     /* What lies between must be zero, so that no byte of a file goes unchecked. */
-    for (uint64_t i = content_at + 4 + length; i < b->payload; i++)
-        if (file->data[i] != 0)
-            return prt_fail(POPRT_E_PARSE, NULL, "padding at byte %" PRIu64 " is not zero", i);
-    for (uint64_t i = content_at + content; i < b->offset + b->size; i++)
-        if (file->data[i] != 0)
-            return prt_fail(POPRT_E_PARSE, NULL, "padding at byte %" PRIu64 " is not zero", i);
-    return POPRT_OK;
+    PRT_TRY(check_padding(file, content_at + 4 + length, b->payload));
+    return check_padding(file, content_at + content, b->offset + b->size);
 }
 
 static poprt_status check_payload(const prt_blob *file, const prt_popef_blob *b)
