@@ -59,6 +59,8 @@ typedef struct prt_kern_bytes {
     void (*add)(const prt_add_bytes *g);
     /* y = the larger of x and y */
     void (*larger)(size_t n, const uint8_t *x, bool sign, uint8_t *y);
+    /* y = table[x]; may be over x */
+    void (*look_up)(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y);
     void (*dequantize_i32)(size_t n, const int32_t *x, double zero, double scale, float *y);
 } prt_kern_bytes;
 

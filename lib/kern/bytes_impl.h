@@ -108,6 +108,49 @@ static void run_larger(size_t n, const uint8_t *restrict x, bool sign, uint8_t *
             y[i] = x[i] > y[i] ? x[i] : y[i];
 }
 
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+/* Words of two bytes out of the halves of the table, by bits 1 to 7 of 32 bytes; `upper`: whose bit
+ * 7 is set. */
+static inline __m512i look_up_words(const __m512i table[4], __m512i bits, __mmask32 upper)
+{
+    return _mm512_mask_blend_epi16(upper, _mm512_permutex2var_epi16(table[0], bits, table[1]),
+        _mm512_permutex2var_epi16(table[2], bits, table[3]));
+}
+
+/* 64 bytes as 32 words; bit 0 says which byte of a word is the one. */
+static inline size_t look_up_whole(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y)
+{
+    const __m512i all[4] = { _mm512_loadu_si512(table), _mm512_loadu_si512(table + 64),
+        _mm512_loadu_si512(table + 128), _mm512_loadu_si512(table + 192) };
+    const __m512i low = _mm512_set1_epi16(0xff), eight = _mm512_set1_epi16(8);
+    size_t i = 0;
+    for (; n - i >= 64; i += 64) {
+        const __m512i v = _mm512_loadu_si512(x + i);
+        const __m512i even = _mm512_and_si512(_mm512_slli_epi16(v, 3), eight);
+        const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(v, 5), eight);
+        const __m512i a = look_up_words(all, _mm512_srli_epi16(_mm512_and_si512(v, low), 1),
+            _mm512_test_epi16_mask(v, _mm512_set1_epi16(0x80)));
+        const __m512i b = look_up_words(all, _mm512_srli_epi16(v, 9), _mm512_movepi16_mask(v));
+        _mm512_storeu_si512(y + i,
+            _mm512_or_si512(_mm512_and_si512(_mm512_srlv_epi16(a, even), low),
+                _mm512_slli_epi16(_mm512_srlv_epi16(b, odd), 8)));
+    }
+    return i;
+}
+#else
+static inline size_t look_up_whole(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y)
+{
+    (void)n, (void)x, (void)table, (void)y;
+    return 0;
+}
+#endif
+
+static void run_look_up(size_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y)
+{
+    for (size_t i = look_up_whole(n, x, table, y); i < n; i++)
+        y[i] = table[x[i]];
+}
+
 static void run_dequantize_i32(size_t n, const int32_t *restrict x, double zero, double scale,
     float *restrict y)
 {

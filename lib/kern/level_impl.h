@@ -30,7 +30,8 @@
     .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
         .requantize = run_requantize, .close = run_close, .quantize = run_quantize,                \
         .dequantize = run_dequantize,                                                              \
-        .add = run_add_bytes, .larger = run_larger, .dequantize_i32 = run_dequantize_i32 },        \
+        .add = run_add_bytes, .larger = run_larger, .look_up = run_look_up,                        \
+        .dequantize_i32 = run_dequantize_i32 },                                                    \
     .attend = { .weigh = run_weigh, .put_away = run_put_away },                                    \
     .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,\
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,            \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * quantize.c — QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit
- * integers, with scales by tensor or by axis.
+ * integers, with scales by tensor or by axis; QuantizedAdd and ByteTable.
  */
 #include "fast/fast.h"
 #include "fast/integer.h"
@@ -134,6 +134,36 @@ poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
             .zero = (float)prt_quant_number(c, 7, 0), .sign = c->out[0]->dtype == PRT_DTYPE_i8,
             .y = c->out[0]->data } };
     return prt_share_run(c, s.pieces, 0, run_sum, &s);
+}
+
+/* ---- ByteTable ---- */
+
+typedef struct lookup {
+    const prt_kern *kern;
+    const uint8_t *x, *table;
+    uint8_t *y;
+    size_t total, pieces;
+} lookup;
+
+static void run_lookup(const void *user, size_t item, float *scratch)
+{
+    const lookup *l = user;
+    const size_t from = prt_share_cut(l->total, l->pieces, item);
+    (void)scratch;
+    l->kern->bytes.look_up(prt_share_cut(l->total, l->pieces, item + 1) - from, l->x + from,
+        l->table, l->y + from);
+}
+
+poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const size_t n = prt_tensor_count(c->in[0]);
+    if (!prt_fast_wants(c) || n == 0)
+        return prt_fast_pass(done);
+    const lookup l = { .kern = k, .x = c->in[0]->data, .table = c->in[1]->data,
+        .y = c->out[0]->data, .total = n, .pieces = prt_share_pieces(n, 4 * QUANTIZE_LEAST) };
+    return prt_share_run(c, l.pieces, 0, run_lookup, &l);
 }
 
 /* ---- DynamicQuantizeLinear ---- */

@@ -157,4 +157,24 @@ START_TEST(sums)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, padding, pools, sums)
+START_TEST(tables)
+{
+    static const char *const shapes[] = { "1", "63", "64", "3,70", "70001", "0" };
+    char text[4096];
+    for (size_t i = 0; i < PRT_COUNT_OF(shapes); i++)
+        for (int sign = 0; sign < 2; sign++) {
+            const char *type = sign != 0 ? "i8" : "u8", *other = i % 2 != 0 ? "i8" : "u8";
+            size_t at = (size_t)snprintf(text, sizeof(text), "t = const %s[256] {", other);
+            for (int k = 0; k < 256; k++) /* all bytes, in another order */
+                at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
+                    (k * 77 + 5) % 256 - (i % 2 != 0 ? 128 : 0));
+            (void)snprintf(text + at, sizeof(text) - at, "}\nf = input f32[%s]\n"
+                "s = const f32[] {0.0078125}\nz = const %s[] {%d}\nx = quantize_linear f s z\n"
+                "y = byte_table x t\nr = cast y {to=1}\nreturn r\n", shapes[i], type,
+                sign != 0 ? 0 : 128);
+            fast_check(text, -1, 1, 0);
+        }
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, padding, pools, sums, tables)

@@ -114,4 +114,20 @@ START_TEST(sums)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nhwc_bytes", is_a_qlinear_conv, refused, pools, sums)
+START_TEST(tables)
+{
+#define TABLE(x, t)                                                                       \
+    x "t = const " t "[256] fill 7\ni = const i64[2] {255,1}\nv = const " t "[2] {100,9}\n"       \
+    "w = scatter_elements t i v\ny = byte_table x w\nreturn y\n"
+    ck_result(TABLE("x = const i8[2,2] {-1,1,127,-128}\n", "u8"), "u8[2,2] {100,9,7,7}");
+    ck_result(TABLE("x = const u8[3] {255,1,0}\n", "i8"), "i8[3] {100,9,7}");
+    ck_result(TABLE("x = const u8[0] {}\n", "i8"), "i8[0] {}");
+    ck_failure("x = const u8[1] {1}\nt = const u8[255] fill 1\ny = byte_table x t\nreturn y\n",
+        POPRT_E_SHAPE, "");
+    ck_failure("x = const u8[1] {1}\nt = const u8[256,1] fill 1\ny = byte_table x t\nreturn y\n",
+        POPRT_E_SHAPE, "");
+    ck_type("x = input i8[n,3]\nt = input u8[m]\ny = byte_table x t\nreturn y\n", "u8[n,3]");
+}
+END_TEST
+
+PRT_TEST_MAIN("op/nhwc_bytes", is_a_qlinear_conv, refused, pools, sums, tables)

@@ -2,8 +2,10 @@
 /*
  * bytes.c — fuse_bytes: what stands between operators on quantised data stays bytes, too:
  *
+ *     DequantizeLinear, element by element, QuantizeLinear   ByteTable
  *     DequantizeLinear of both, Add, QuantizeLinear          QuantizedAdd
- *     DequantizeLinear, a move or MaxPool, QuantizeLinear    that on bytes, if scales are the same
+ *     DequantizeLinear, a move or MaxPool, QuantizeLinear    that on bytes, then ByteTable
+ *     DequantizeLinear of all, Concat, QuantizeLinear        ByteTable of each, Concat
  *     DequantizeLinear of both, Gemm, QuantizeLinear;        NhwcQConv, whose pixels are the rows
  *     QLinearMatMul with constant weights
  *
@@ -13,6 +15,8 @@
 #include "pass/fuse/quantized.h"
 #include "pass/layout/qconv.h"
 #include "pass/layout/turn.h"
+
+enum { MOST_JOINED = 64 };
 
 static bool is_byte(const prt_value *v)
 {
@@ -91,15 +95,44 @@ static bool is_mover(const prt_op *op)
     }
 }
 
+/* QuantizeLinear of x like `root`, which may become a table. */
+static prt_value *close_like(prt_build *b, const prt_op *root, prt_value *x)
+{
+    prt_value *in[3] = { x, prt_op_input(root, 1), prt_op_input(root, 2) };
+    return prt_build_op(b, PRT_OP_quantize_linear, root->attrs, 3, in);
+}
+
 static bool take_mover(prt_build *b, prt_op *root, prt_op *op)
 {
     prt_op *d = op != NULL && is_mover(op) ? opened(op, 0) : NULL;
     prt_value *in[2] = { NULL, NULL };
-    if (d == NULL || op->n_in > 2 || !are_alike(d, root) || !is_ordinary(d))
+    if (d == NULL || op->n_in > 2 || !is_ordinary(d) || !is_ordinary(root))
         return false;
     in[0] = prt_op_input(d, 0);
     in[1] = prt_op_input(op, 1);
-    return finish(b, root, prt_build_op(b, op->def->id, op->attrs, op->n_in, in));
+    prt_value *y = prt_build_op(b, op->def->id, op->attrs, op->n_in, in);
+    if (y == NULL || are_alike(d, root))
+        return finish(b, root, y);
+    prt_value *of[3] = { y, prt_op_input(d, 1), prt_op_input(d, 2) };
+    y = prt_build_op(b, PRT_OP_dequantize_linear, d->attrs, 3, of);
+    return finish(b, root, y != NULL ? close_like(b, root, y) : NULL);
+}
+
+/* What is joined is closed before that. */
+static bool take_concat(prt_build *b, prt_op *root, prt_op *op)
+{
+    prt_value *in[MOST_JOINED];
+    if (op->def->id != PRT_OP_concat || op->n_in > MOST_JOINED || !is_ordinary(root))
+        return false;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const prt_op *d = opened(op, i);
+        if (d == NULL || !is_ordinary(d))
+            return false;
+    }
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if ((in[i] = close_like(b, root, prt_op_input(op, i))) == NULL)
+            return false;
+    return finish(b, root, prt_build_op(b, PRT_OP_concat, op->attrs, op->n_in, in));
 }
 
 static bool take_add(prt_build *b, prt_op *root, prt_op *op)
@@ -188,12 +221,14 @@ static bool apply_close(prt_pass *p, prt_build *b, prt_op *root)
         !prt_type_is_tensor(x->type) || x->type->dtype != PRT_DTYPE_f32 || x->def == NULL)
         return false;
     const prt_op *d = opened(root, 0);
-    if (d != NULL)
-        return are_alike(d, root) && is_ordinary(d) &&
-            prt_pass_replace(b, &root->out[0], prt_op_input(d, 0));
+    if (d != NULL && are_alike(d, root) && is_ordinary(d))
+        return prt_pass_replace(b, &root->out[0], prt_op_input(d, 0));
+    if (prt_quantized_table(b, root))
+        return true;
     prt_op *op = prt_match_interior(root, 0, x->def->def != NULL ? x->def->def->id : PRT_OP_COUNT);
     return op != NULL &&
-        (take_add(b, root, op) || take_gemm(p, b, root, op) || take_mover(b, root, op));
+        (take_add(b, root, op) || take_gemm(p, b, root, op) || take_mover(b, root, op) ||
+            take_concat(b, root, op));
 }
 
 #ifndef PRT_NO_MICROSOFT

@@ -13,4 +13,7 @@ prt_op *prt_quantized_side(const prt_op *op, uint32_t slot, int64_t axis);
  * those of the two sides. */
 bool prt_quantized_bias(const prt_op *op, const prt_op *x, const prt_op *w, prt_value **bias);
 
+/* ByteTable in place of the chain of element-wise operators that ends in QuantizeLinear `root`. */
+bool prt_quantized_table(prt_build *b, prt_op *root);
+
 #endif

@@ -61,7 +61,11 @@ bool prt_turn_elementwise(prt_build *b, prt_op *root)
     bool turn[PRT_MAX_RANK] = { false };
     if (root->n_out != 1 || root->n_in > PRT_MAX_RANK || !prt_turn_is_image(&root->out[0]))
         return false;
-    for (uint32_t i = 0; i < root->n_in; i++) {
+    /* The table of a ByteTable is for all elements. */
+    const uint32_t n_data = root->def->id == PRT_OP_byte_table ? 1 : root->n_in;
+    for (uint32_t i = n_data; i < root->n_in; i++)
+        in[i] = prt_op_input(root, i);
+    for (uint32_t i = 0; i < n_data; i++) {
         prt_value *v = prt_op_input(root, i);
         const bool whole = prt_turn_is_image(v) && (uint32_t)v->type->rank == rank;
         in[i] = v;
@@ -73,7 +77,7 @@ bool prt_turn_elementwise(prt_build *b, prt_op *root)
     }
     if (turned == 0 || may_turn_back(rank, turned, images))
         return false;
-    for (uint32_t i = 0; i < root->n_in; i++) {
+    for (uint32_t i = 0; i < n_data; i++) {
         if (in[i] == NULL)
             continue;
         const int64_t count = small(in[i], rank);

@@ -40,8 +40,8 @@ START_TEST(sums)
             "f = mul c c\nreturn y, f\n", "quantized_add dequantize_linear", 0);
     stays("a = input u8[2,3,5]\nb = input f32[2,3,5]\n" SCALES OPEN("c", "a")
           "e = add c b\ny = quantize_linear e ys yz\nreturn y\n");
-    stays("a = input u8[2,3,5]\n" SCALES OPEN("c", "a")
-          "e = add c c\ny = quantize_linear e ys yz\nreturn y, e\n");
+    stays("a = input u8[2,3,5]\nb = input u8[2,3,5]\n" SCALES OPEN("c", "a") OPEN("d", "b")
+          "e = add c d\ny = quantize_linear e ys yz\nreturn y, e\n");
     stays("a = input u8[2,3]\n" SCALES "s = const f32[3] {1,2,3}\nz = const u8[3] {1,2,3}\n"
           "c = dequantize_linear a s z\ne = add c c\ny = quantize_linear e ys yz\nreturn y\n");
 }
@@ -59,11 +59,62 @@ START_TEST(moves)
             "zz = const u8[] {128}\nf = dequantize_linear x zs zz\n" AGAIN("y", "f")
             "w = transpose y\nreturn w\n", "transpose !quantize_linear", 0);
     /* another scale, a scale that loses bits, an operator that computes */
-    stays("x = input u8[2,3]\n" SCALES OPEN("a", "x")
-          "b = transpose a\ny = quantize_linear b ys xz\nreturn y\n");
+    becomes("x = input u8[2,3]\n" SCALES OPEN("a", "x")
+            "b = transpose a\ny = quantize_linear b ys xz\nreturn y\n", "transpose byte_table", 0);
+    becomes("x = input u8[1,2,4,4]\n" SCALES OPEN("a", "x")
+            "b = max_pool a {kernel_shape=[3,3],pads=[1,1,1,1]}\ny = quantize_linear b ws wz\n"
+            "return y\n", "max_pool byte_table", 0);
+    becomes("x = input u8[2,3]\nz = input i8[2,2]\n" SCALES OPEN("a", "x")
+            "b = dequantize_linear z ws wz\nc = concat a b {axis=1}\n" AGAIN("y", "c")
+            "return y\n", "byte_table concat", 0);
+    stays("x = input u8[2,3]\nz = input f32[2,2]\n" SCALES OPEN("a", "x")
+          "c = concat a z {axis=1}\n" AGAIN("y", "c") "return y\n");
     stays("x = input u8[2,3]\nxs = const f32[] {1e-42}\nxz = const u8[] {1}\n" OPEN("a", "x")
           "b = transpose a\n" AGAIN("y", "b") "return y\n");
-    stays("x = input u8[2,3]\n" SCALES OPEN("a", "x") "b = exp a\n" AGAIN("y", "b") "return y\n");
+    stays("x = input u8[2,3]\n" SCALES OPEN("a", "x") "b = softmax a\n" AGAIN("y", "b")
+          "return y\n");
+}
+END_TEST
+
+/* Chains on one value of bytes. */
+START_TEST(tables)
+{
+    static const char *const silu = "b = sigmoid a\nc = mul a b\ny = quantize_linear c ys yz\n";
+    static const char *const shapes[] = { "", "7", "2,3,4", "n,3", "0,2" };
+    char text[1024];
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        (void)snprintf(text, sizeof(text), "x = input %s[%s]\n" SCALES
+            "iz = const i8[] {-128}\na = dequantize_linear x xs %s\n%sreturn y, a\n",
+            i % 2 != 0 ? "i8" : "u8", shapes[i], i % 2 != 0 ? "iz" : "xz", silu);
+        becomes(text, "byte_table", 0);
+    }
+    /* through bytes in between; constants of one number, of any rank; what else is read there */
+    becomes("x = input u8[2,3,4]\n" SCALES OPEN("a", "x") "b = sigmoid a\n" AGAIN("c", "b")
+            OPEN("d", "c") "e = mul d a\ny = quantize_linear e ws wz\nreturn y\n",
+        "byte_table", 0);
+    becomes("x = input u8[2,3,4]\n" SCALES OPEN("a", "x") "b = sigmoid a\n" AGAIN("c", "b")
+            OPEN("d", "c") "e = mul d a\ny = quantize_linear e ws wz\nreturn y, c\n",
+        "byte_table", 0);
+    becomes("x = input u8[2,3,4]\nk = const f32[1,1,1] {3}\nl = const f32[] {0}\n"
+            "m = const f32[1] {6}\n" SCALES OPEN("a", "x") "b = add a k\nc = clip b l m\n"
+            "d = mul c a\ne = div d m\ny = quantize_linear e ws wz\nreturn y\n",
+        "byte_table", 0);
+    becomes("x = input u8[5]\n" SCALES OPEN("a", "x") "b = cast a {to=7}\nc = cast b {to=1}\n"
+            AGAIN("y", "c") "return y\n", "byte_table", 0);
+    /* a number for each channel, another value, one more dim, no bytes */
+    stays("x = input u8[2,3]\nk = const f32[3] {3,4,5}\n" SCALES OPEN("a", "x")
+          "b = mul a k\n" AGAIN("y", "b") "return y\n");
+    stays("x = input u8[2,3]\nz = input u8[2,3]\n" SCALES OPEN("a", "x") OPEN("b", "z")
+          "c = mul a b\n" AGAIN("y", "c") "return y\n");
+    stays("x = input u8[2]\nk = const f32[1,1] {3}\n" SCALES OPEN("a", "x") "b = mul a k\n"
+          AGAIN("y", "b") "return y\n");
+    stays("x = input f32[2]\n" SCALES "b = sigmoid x\n" AGAIN("y", "b") "return y\n");
+    /* longer than what is looked for: the end of it */
+    size_t at = (size_t)snprintf(text, sizeof(text), "x = input u8[2]\n" SCALES OPEN("a0", "x"));
+    for (int i = 0; i < 40; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "a%d = neg a%d\n", i + 1, i);
+    (void)snprintf(text + at, sizeof(text) - at, AGAIN("y", "a40") "return y\n");
+    stays(text);
 }
 END_TEST
 
@@ -124,7 +175,7 @@ START_TEST(of_microsoft)
           "y = ms_qlinear_global_average_pool x xs xz ys yz {channels_last=1}\nreturn y\n");
 }
 END_TEST
-PRT_TEST_MAIN("pass/fuse/bytes", sums, moves, products, of_microsoft)
+PRT_TEST_MAIN("pass/fuse/bytes", sums, moves, tables, products, of_microsoft)
 #else
-PRT_TEST_MAIN("pass/fuse/bytes", sums, moves, products)
+PRT_TEST_MAIN("pass/fuse/bytes", sums, moves, tables, products)
 #endif

@@ -413,6 +413,9 @@ START_TEST(quantised_convolutions)
              "f = dequantize_linear e xs xz\ng = relu f\nh = quantize_linear g ys xz\n"
              "y = qlinear_conv h ys xz v ws wz ys xz b {group=5}\nreturn y\n", 3,
         "nhwc_max_pool");
+    ck_turns("x = input u8[1,5,7,8]\n" BYTES "t = const u8[256] fill 3\n"
+             "a = qlinear_conv x xs xz w ws wz ys xz b\nb1 = byte_table a t\n"
+             "y = qlinear_conv b1 ys xz v ws wz ys xz b {group=5}\nreturn y\n", 2, "byte_table");
     ck_turns("x = input u8[1,3,7,8]\n" BYTES "u = const i8[4,3,2,2] fill 9\n"
              "y = qlinear_conv x xs xz u ws wz ys xz\nreturn y\n", 1, "images=1");
     ck_turns("x = input i8[2,5,7]\n" BYTES "u = const u8[9,5,2] fill 200\nuz = const u8[] {128}\n"

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.c — chains of element-wise operators on one quantised value, through DequantizeLinear and
+ * QuantizeLinear, as often as they come: what becomes of a byte is one of 256 bytes. The chain is
+ * made a second time, of all bytes there are, and folded.
+ */
+#include "pass/fuse/quantized.h"
+#include "pass/layout/turn.h"
+
+enum { MOST_VALUES = 64, ALL_BYTES = 256 };
+
+typedef struct chain {
+    prt_build *b;
+    prt_value *source; /* of bytes */
+    uint32_t count;
+    prt_value *of[MOST_VALUES];   /* values of the chain */
+    prt_value *made[MOST_VALUES]; /* the same of all bytes */
+} chain;
+
+static bool is_byte(const prt_value *v)
+{
+    return prt_type_is_tensor(v->type) &&
+        (v->type->dtype == PRT_DTYPE_u8 || v->type->dtype == PRT_DTYPE_i8);
+}
+
+/* One number, in each of its dims. */
+static bool is_one(const prt_value *v)
+{
+    bool one = v->constant != NULL && prt_type_is_tensor(v->type);
+    for (int32_t i = 0; one && i < v->type->rank; i++)
+        one = v->type->dims[i] == 1;
+    return one;
+}
+
+/* Every element of the result comes from the same ones of its inputs. */
+static bool is_link(const prt_op *op)
+{
+    const uint32_t needed = PRT_PURE | PRT_ELEMENTWISE;
+    if (op == NULL || op->def == NULL || op->def->id == PRT_OP_NONE || op->n_out != 1)
+        return false;
+    switch (op->def->id) {
+    case PRT_OP_dequantize_linear:
+        return ((const prt_dequantize_linear_attrs *)op->attrs)->block_size == 0;
+    case PRT_OP_quantize_linear:
+        return ((const prt_quantize_linear_attrs *)op->attrs)->block_size == 0;
+    case PRT_OP_byte_table:
+        return true;
+    default:
+        return (op->def->traits & needed) == needed && op->n_regions == 0;
+    }
+}
+
+/* Behind `v` is only the source of the chain, by links. Depth is bounded by the count of values. */
+static bool walk(chain *c, prt_value *v);
+
+static bool walk_inputs(chain *c, prt_value *v)
+{
+    const prt_op *op = v->def;
+    bool any = false;
+    if (!is_link(op) || op->graph != c->b->graph || c->count == MOST_VALUES)
+        return false;
+    const uint32_t n = op->def->id == PRT_OP_byte_table ? 1 : op->n_in;
+    c->of[c->count++] = NULL; /* counts the way down, too */
+    for (uint32_t i = 0; i < n; i++) {
+        prt_value *x = prt_op_input(op, i);
+        if (x == NULL || is_one(x))
+            continue;
+        if (!walk(c, x))
+            return false;
+        any = true;
+    }
+    if (!any || c->count == MOST_VALUES)
+        return false;
+    c->of[c->count++] = v; /* after what it is made of */
+    return true;
+}
+
+static bool walk(chain *c, prt_value *v)
+{
+    const uint32_t count = c->count;
+    prt_value *source = c->source;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->of[i] == v)
+            return true;
+    if (v == c->source || walk_inputs(c, v))
+        return true;
+    if (!is_byte(v) || v->constant != NULL)
+        return false;
+    c->count = count;
+    c->source = source != NULL ? source : v;
+    return c->source == v;
+}
+
+static prt_value *made_of(const chain *c, prt_value *v, prt_value *all)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->of[i] == v)
+            return c->made[i];
+    return v == c->source ? all : v;
+}
+
+static prt_value *make(chain *c, prt_value *root)
+{
+    uint8_t bytes[ALL_BYTES];
+    static const int64_t dims[1] = { ALL_BYTES };
+    for (uint32_t i = 0; i < ALL_BYTES; i++)
+        bytes[i] = (uint8_t)i;
+    prt_value *all = prt_build_tensor(c->b, c->source->type->dtype, 1, dims, bytes);
+    for (uint32_t k = 0; all != NULL && k < c->count; k++) {
+        prt_value *in[PRT_MAX_RANK];
+        if (c->of[k] == NULL)
+            continue;
+        const prt_op *op = c->of[k]->def;
+        for (uint32_t i = 0; i < op->n_in; i++)
+            in[i] = prt_op_input(op, i) != NULL ? made_of(c, prt_op_input(op, i), all) : NULL;
+        c->made[k] = prt_build_op(c->b, op->def->id, op->attrs, op->n_in, in);
+        if (c->made[k] == NULL)
+            return NULL;
+    }
+    prt_value *table = all != NULL ? made_of(c, root, all) : NULL;
+    return table == NULL || table->type->rank == 1 ? table
+                                                   : prt_turn_reshape(c->b, table, 1, dims);
+}
+
+bool prt_quantized_table(prt_build *b, prt_op *root)
+{
+    chain c = { .b = b };
+    prt_value *y = &root->out[0];
+    if (!is_byte(y) || !walk_inputs(&c, y) || c.source == NULL)
+        return false;
+    const prt_type *from = c.source->type, *to = y->type;
+    if (from->rank < 0 || from->rank != to->rank ||
+        memcmp(from->dims, to->dims, (size_t)from->rank * sizeof(from->dims[0])) != 0)
+        return false;
+    for (uint32_t k = 0; k < c.count; k++)
+        if (c.of[k] != NULL && c.of[k]->def->n_in > PRT_MAX_RANK)
+            return false;
+    prt_value *in[2] = { c.source, make(&c, y) };
+    prt_value *v = in[1] != NULL ? prt_build_op(b, PRT_OP_byte_table, NULL, 2, in) : NULL;
+    if (v != NULL)
+        (void)prt_pass_replace(b, y, v);
+    return v != NULL;
+}
