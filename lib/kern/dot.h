@@ -51,6 +51,9 @@ typedef struct prt_kern_dot {
     void (*pairs)(const prt_dot_block *g);
     /* Sums of fours, A unsigned and B signed, exact but for what int32 cannot hold: that wraps. */
     void (*fours)(const prt_dot_block *g);
+    /* The same as bytes, in rows `ldy` apart, by prt_kern_bytes' `close`: of so many of the first
+     * rows, which it returns. NULL: of none. */
+    size_t (*close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
     void (*wise)(const prt_wise_block *g);
 } prt_kern_dot;
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "kern/close8_impl.h"
 #include "kern/dot.h"
 #include "kern/dot8_words.h"
 #include "kern/wise8_impl.h"
@@ -25,6 +26,15 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
 #define DOT_LANES DOT8_LANES
 #define DOT_NARROW
 #include "kern/dot_tiles.def"
+
+#if defined(__AVX512VNNI__)
+size_t DOT8_NAME(close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+
+size_t DOT8_NAME(close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy)
+{
+    return run_fours_close(g, q, y, ldy);
+}
+#endif
 
 void DOT8_NAME(wise)(const prt_wise_block *g);
 

@@ -63,6 +63,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 void prt_dot_fours_vnni(const prt_dot_block *g);
+size_t prt_dot_close_vnni(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
 void prt_dot_wise_vnni(const prt_wise_block *g);
 void prt_dot_pairs_avx512(const prt_dot_block *g);
 
@@ -70,14 +71,15 @@ extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16;
 
 const prt_kern prt_kern_level_vnni = {
     .level = "avx512_vnni",
-    .dot = { .fours = prt_dot_fours_vnni, .wise = prt_dot_wise_vnni },
+    .dot = { .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
+        .wise = prt_dot_wise_vnni },
     LEVEL_COMMON
 };
 
 const prt_kern prt_kern_level_bf16 = {
     .level = "avx512_bf16",
-    .dot = { .fours = prt_dot_fours_vnni, .wise = prt_dot_wise_vnni,
-        .pairs = prt_dot_pairs_avx512 },
+    .dot = { .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
+        .wise = prt_dot_wise_vnni, .pairs = prt_dot_pairs_avx512 },
     LEVEL_COMMON
 };
 #endif

@@ -45,6 +45,15 @@ static inline size_t prt_dims_product(const int64_t *dims, uint32_t first, uint3
     return n;
 }
 
+/* The same dims, in line: ranks are small. */
+static inline bool prt_dims_equal(const int64_t *a, const int64_t *b, uint32_t rank)
+{
+    for (uint32_t i = 0; i < rank; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
 /* Elements from one row of the last axis to the next. The rank is not 0. */
 static inline size_t prt_tensor_pitch(const prt_tensor *t)
 {

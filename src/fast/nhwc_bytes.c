@@ -154,14 +154,18 @@ static void run_item(const void *user, size_t item, float *scratch)
         g.next_lines = j->words * prt_gemm_width(left - PRT_GEMM_PANEL < PRT_GEMM_PANEL
             ? left - PRT_GEMM_PANEL : PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
     }
-    for (size_t i = 0; i < rows; i += g.rows, g.next = NULL) {
+    for (size_t i = 0, some; i < rows; i += some, g.next = NULL) {
         const size_t pixel = n * j->pixels + row + i;
-        g.rows = rows - i < SOME ? rows - i : SOME;
+        uint8_t *y = j->y + pixel * v->out_c + column;
+        g.rows = rows - i;
         g.from = j->plain ? NULL : (const void *)(from + i);
         g.a = (const void *)(v->x + pixel * v->in_c + group * v->form.channels);
+        some = v->kern->dot.close != NULL ? v->kern->dot.close(&g, &q, y, v->out_c) : 0;
+        if (some != 0)
+            continue;
+        some = g.rows = g.rows < SOME ? g.rows : SOME;
         v->kern->dot.fours(&g);
-        v->kern->bytes.close(g.rows, g.columns, sums, &q, j->y + pixel * v->out_c + column,
-            v->out_c);
+        v->kern->bytes.close(some, g.columns, sums, &q, y, v->out_c);
     }
 }
 

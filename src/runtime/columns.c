@@ -86,7 +86,7 @@ poprt_status prt_columns_eval(prt_eval *c)
         if (t == to)
             continue;
         if (t->kind != PRT_VALUE_TENSOR || t->rank != to->rank || t->dtype != to->dtype ||
-            memcmp(t->dims, to->dims, t->rank * sizeof(t->dims[0])) != 0)
+            !prt_dims_equal(t->dims, to->dims, t->rank))
             return prt_eval_fail(c, POPRT_E_INTERNAL, "output %u is not what it was said to be", o);
         copy_rows(t, t->data, row_step(t), to->data, row_step(to));
     }

@@ -22,7 +22,7 @@ bool prt_frame_is_over(const prt_frame_step *step)
     const prt_tensor *x = step->in[step->over - 1], *y = step->out[0];
     return x->kind == PRT_VALUE_TENSOR && y->kind == PRT_VALUE_TENSOR && x->dtype == y->dtype &&
         x->rank == y->rank && x->size == y->size &&
-        memcmp(x->dims, y->dims, x->rank * sizeof(x->dims[0])) == 0;
+        prt_dims_equal(x->dims, y->dims, x->rank);
 }
 
 bool prt_frame_may_eval(const prt_frame_step *step)

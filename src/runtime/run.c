@@ -286,7 +286,7 @@ static inline bool is_alike(const prt_tensor *x, const prt_tensor *expected)
 {
     return x->kind == PRT_VALUE_TENSOR && expected->kind == PRT_VALUE_TENSOR &&
         x->dtype == expected->dtype && x->rank == expected->rank &&
-        memcmp(x->dims, expected->dims, x->rank * sizeof(x->dims[0])) == 0;
+        prt_dims_equal(x->dims, expected->dims, x->rank);
 }
 
 static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step)

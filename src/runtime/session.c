@@ -211,7 +211,7 @@ static bool is_ready(const prt_tensor *t, const prt_tensor *expected)
 {
     return t->kind == PRT_VALUE_TENSOR && prt_frame_is_final(expected) &&
         t->dtype == expected->dtype && t->rank == expected->rank && t->size >= expected->size &&
-        t->data != NULL && memcmp(t->dims, expected->dims, t->rank * sizeof(t->dims[0])) == 0 &&
+        t->data != NULL && prt_dims_equal(t->dims, expected->dims, t->rank) &&
         is_aligned(t);
 }
 

@@ -130,7 +130,7 @@ bool prt_quantized_table(prt_build *b, prt_op *root)
         return false;
     const prt_type *from = c.source->type, *to = y->type;
     if (from->rank < 0 || from->rank != to->rank ||
-        memcmp(from->dims, to->dims, (size_t)from->rank * sizeof(from->dims[0])) != 0)
+        !prt_dims_equal(from->dims, to->dims, (uint32_t)from->rank))
         return false;
     for (uint32_t k = 0; k < c.count; k++)
         if (c.of[k] != NULL && c.of[k]->def->n_in > PRT_MAX_RANK)
