@@ -176,7 +176,7 @@ def start_workers(bench, name, threads, engines):
     return workers
 
 
-def compare_engines(bench, name, threads, engines, rounds, seconds, each=1):
+def compare_engines(bench, name, threads, engines, rounds, seconds, each=1, wrong=WRONG):
     """Figures of one model for each engine, with how loading went and how far outputs differ."""
     workers = start_workers(bench, name, threads, engines)
     try:
@@ -191,6 +191,6 @@ def compare_engines(bench, name, threads, engines, rounds, seconds, each=1):
             figures[w.engine].update(w.loaded)
             if reference:
                 far = figures[w.engine]["difference"] = difference(folder, w.engine, count)
-                if far > WRONG and w.engine in PEERS:
+                if far > wrong and w.engine in PEERS:
                     figures[w.engine] = {"error": "its outputs are others"}
     return figures

@@ -5,7 +5,7 @@
     python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
                          [--names MODEL,...] [--out bench/RESULTS.md]
 
-Sections: models, kernels, weights, cold, overhead, disturbed. Needs numpy, onnx and onnxruntime
+Sections: models, kernels, weights, quantised, cold, overhead, disturbed. Needs numpy, onnx and onnxruntime
 from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured where they are
 installed.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
@@ -28,6 +28,7 @@ sys.path.append(os.path.join(HERE, "models"))
 
 import generate
 import page
+import quantise
 from engines import package_file
 from measure import Cores, Noise, processors
 from sections import MEMORY_MODELS, OPEN_DECODER, SECTIONS, say, variants_of
@@ -61,7 +62,7 @@ class Bench:
         subprocess.run(["ninja", "-C", build, "src/api/libpoprt.so.1.0.0", *TOOLS.values()],
                        check=True, stdout=subprocess.DEVNULL)
 
-    def prepare(self, names, with_ncnn):
+    def prepare(self, names, with_ncnn, quantised=()):
         """Writes models that are not there, compiles each to PopEF, converts each for ncnn."""
         index = os.path.join(self.folder, "models.json")
         known = {}
@@ -74,7 +75,8 @@ class Bench:
             sys.exit("a model is not the published architecture")
         with open(index) as f:
             self.entries = json.load(f)
-        for name in names:
+        quantise.prepare(self.folder, quantised, self.entries)
+        for name in [*names, *quantised]:
             files = self.files(name)
             job = {"engine": "compile", "tools": self.tools, "files": files,
                    "cpus": list(self.cpus)}
@@ -192,7 +194,9 @@ def main():
         bench.build(args.build)
         names = list(bench.names) if "models" in args.only else []
         names += [n for n in MEMORY_MODELS + (OPEN_DECODER,) if n not in names]
-        bench.prepare(names + bench.layer_names, "models" in args.only)
+        quantised = quantise.NAMES if "quantised" in args.only else ()
+        names += [n for n in quantise.MODELS if quantised and n not in names]
+        bench.prepare(names + bench.layer_names, "models" in args.only, quantised)
         for section in args.only:
             noise = Noise()
             bench.cores.begin()

@@ -9,6 +9,7 @@ import time
 
 from engines import CACHES, WEIGHTS, OpenVino, Ort, package_file
 from measure import compare_engines, middle, processors, start_workers
+from quantise import NAMES as QUANTISED
 
 ALL = ("popef", "onnx", "ort", "openvino", "ncnn")
 MAIN = ("popef", "ort", "openvino")
@@ -19,6 +20,7 @@ OPEN_DECODER = "gpt2_decode"    # any past: its cache can stay in place
 MEMORY_MODELS = COLD_MODELS + ("mobilenet_v2", "vgg16", "bert_base_128", DECODER)
 DISTURBED_MODELS = ("resnet50", "mobilenet_v2")
 THREADS = (1, 2)
+UNITS = 0.1    # of the largest output, by which engines that round apart differ with 8 bits
 
 
 def variants_of(name):
@@ -71,6 +73,19 @@ def weights(bench):
     row = compare_engines(bench, name, 1, MAIN + tuple(CACHES), bench.rounds, bench.seconds)
     say(f"weights, {name}: " + ", ".join(f"{e} {f.get('ms', 0):.2f}" for e, f in row.items()))
     return {name: row}
+
+
+def quantised(bench):
+    """Models of 8-bit integers, the same files in all engines."""
+    out = {}
+    for threads in [t for t in THREADS if len(processors(t)) == t]:
+        rows = out[str(threads)] = {}
+        for name in QUANTISED:
+            rows[name] = compare_engines(bench, name, threads, MAIN, bench.rounds, bench.seconds,
+                                         wrong=UNITS)
+            say(f"{threads} threads, {name}: "
+                + ", ".join(f"{e} {f.get('ms', 0):.2f}" for e, f in rows[name].items()))
+    return out
 
 
 def input_words(entry):
@@ -192,5 +207,5 @@ def disturbed(bench):
     return out
 
 
-SECTIONS = {"models": models, "kernels": kernels, "weights": weights, "cold": cold,
-            "overhead": overhead, "disturbed": disturbed}
+SECTIONS = {"models": models, "kernels": kernels, "weights": weights, "quantised": quantised,
+            "cold": cold, "overhead": overhead, "disturbed": disturbed}

@@ -33,9 +33,10 @@ typedef struct prt_dot_block {
     const prt_gemm_end *end; /* of pairs; may be NULL */
 } prt_dot_block;
 
-/* Windows over each channel by itself, of unsigned bytes. */
+/* Windows over each channel by itself, of unsigned bytes: channels [first, last) of all. Parts
+ * begin at a multiple of PRT_WISE_CHANNELS and have as many or more, where there are several. */
 typedef struct prt_wise_block {
-    size_t pixels, channels, taps;
+    size_t pixels, channels, taps, first, last;
     const uint32_t *const *from; /* tap t of pixel i is at from[t * pixels + i]; bytes */
     const uint32_t *w;           /* signed; taps 4 k to 4 k + 3 of channel c: k * channels + c */
     const prt_requantize *q;     /* by channel; tame */
@@ -43,7 +44,7 @@ typedef struct prt_wise_block {
     size_t ldy;
 } prt_wise_block;
 
-enum { PRT_WISE_TAPS = 64 }; /* at most */
+enum { PRT_WISE_TAPS = 64 /* at most */, PRT_WISE_CHANNELS = 64 };
 
 typedef struct prt_kern_dot {
     /* Sums of pairs; NULL where the processor has no instruction for it. What is below the normal

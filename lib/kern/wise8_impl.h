@@ -177,14 +177,14 @@ static inline void run_wise(const prt_wise_block *g)
     wise_block b;
     for (size_t t = 0; t < 4 * fours; t++)
         b.from[t] = g->from + (t < g->taps ? t : g->taps - 1) * g->pixels;
-    for (size_t first = 0, n; first < g->channels; first += n) {
-        n = g->channels - first < WISE ? g->channels - first : WISE;
+    for (size_t first = g->first, n; first < g->last; first += n) {
+        n = g->last - first < WISE ? g->last - first : WISE;
         if (n < WISE && Q_LANES == 8) { /* nothing is read that is not there */
-            if (g->channels < WISE) {
+            if (g->last - g->first < WISE) {
                 wise_plain(g, first, n);
                 return;
             }
-            first = g->channels - WISE;
+            first = g->last - WISE;
             n = WISE;
         }
         const bool two = WISE_FORMS && n <= WISE / 2;
@@ -205,7 +205,7 @@ static inline void run_wise(const prt_wise_block *g)
 #else
 static inline void run_wise(const prt_wise_block *g)
 {
-    wise_plain(g, 0, g->channels);
+    wise_plain(g, g->first, g->last - g->first);
 }
 #endif
 

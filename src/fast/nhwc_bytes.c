@@ -12,12 +12,13 @@
 
 /* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
  * has its sums in the first one. */
-enum { BYTES = 1 << 17, LEAST_ROWS = 48, MOST_ROWS = 480, ITEMS = 8, WISE_ROWS = 192, SOME = 48 };
+enum { BYTES = 1 << 17, LEAST_ROWS = 48, MOST_ROWS = 480, ITEMS = 8, WISE_ROWS = 192,
+    WISE_ITEMS = 4, SOME = 48 };
 
 typedef struct job {
     prt_nhwc v; /* sizes in words: x, in_c, form.channels */
     bool plain; /* outputs are inputs, one by one */
-    size_t panels, blocks, pixels, words, table;
+    size_t panels, blocks, pixels, words, table; /* panels: of windows, some channels */
     const uint32_t *w;
     prt_requantize q;
     uint8_t *y;
@@ -206,12 +207,18 @@ static void run_wise(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_nhwc *v = &j->v;
-    const size_t n = item / j->blocks, block = item % j->blocks;
+    const size_t part = item % j->panels, rest = item / j->panels;
+    const size_t n = rest / j->blocks, block = rest % j->blocks;
+    const size_t units = v->out_c / PRT_WISE_CHANNELS;
     const size_t first = prt_share_cut(j->pixels, j->blocks, block);
     const size_t count = prt_share_cut(j->pixels, j->blocks, block + 1) - first;
     const float **from = (const float **)(void *)scratch;
     prt_nhwc_find_taps(v, n, 0, first, count, from);
     const prt_wise_block g = { .pixels = count, .channels = v->out_c, .taps = v->form.taps,
+        .first = prt_share_cut(units, j->panels, part) * PRT_WISE_CHANNELS,
+        .last = part + 1 == j->panels
+            ? v->out_c
+            : prt_share_cut(units, j->panels, part + 1) * PRT_WISE_CHANNELS,
         .from = (const void *)from, .w = j->w, .q = &j->q,
         .y = j->y + (n * j->pixels + first) * v->out_c, .ldy = v->out_c };
     v->kern->dot.wise(&g);
@@ -221,7 +228,10 @@ static poprt_status run_windows(prt_eval *c, job *j)
 {
     const prt_nhwc *v = &j->v;
     j->blocks = (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
-    return prt_share_run(c, v->batch * j->blocks,
+    /* Few pixels: channels are shared, as those of the products before and after are. */
+    const size_t most = WISE_ITEMS / (v->batch * j->blocks);
+    j->panels = clamp(v->out_c / PRT_WISE_CHANNELS, 1, most > 1 ? most : 1);
+    return prt_share_run(c, v->batch * j->blocks * j->panels,
         (WISE_ROWS * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16, run_wise, j);
 }
 
