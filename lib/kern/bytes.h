@@ -28,9 +28,10 @@ typedef struct prt_byte_side {
     float scale, zero;
 } prt_byte_side;
 
-/* y = (a + b) / scale, rounded, + zero, within the range of a byte. */
+/* y = (a + b) / scale, or a b / scale, rounded, + zero, within the range of a byte. */
 typedef struct prt_add_bytes {
     size_t n;
+    bool multiply;
     prt_byte_side a, b;
     float scale, zero;
     bool sign;

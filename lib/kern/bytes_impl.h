@@ -93,7 +93,7 @@ static void run_add_bytes(const prt_add_bytes *g)
         run_dequantize(n, g->a.x + i, g->a.sign, g->a.zero, g->a.scale, a);
         run_dequantize(n, g->b.x + i, g->b.sign, g->b.zero, g->b.scale, b);
         for (size_t j = 0; j < n; j++)
-            a[j] += b[j];
+            a[j] = g->multiply ? a[j] * b[j] : a[j] + b[j];
         run_quantize(n, a, g->scale, g->zero, g->sign, g->y + i);
     }
 }

@@ -255,7 +255,8 @@ static inline size_t add_whole(const prt_add_bytes *g)
         PRT_UNROLL(4)
         for (size_t k = 0; k < 4; k++) {
             const size_t at = i + k * Q_LANES;
-            const vf v = v_div(v_add(open_side(&a, at), open_side(&b, at)), scale);
+            const vf left = open_side(&a, at), right = open_side(&b, at);
+            const vf v = v_div(g->multiply ? v_mul(left, right) : v_add(left, right), scale);
             r[k] = q_round(v_min(v_set(4096.0f), v_max(v, v_set(-4096.0f))));
         }
         q_store(g->y + i, q_in_order(q_narrow(r, &q)));

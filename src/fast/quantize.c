@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * quantize.c — QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between float32 and 8-bit
- * integers, with scales by tensor or by axis; QuantizedAdd and ByteTable.
+ * integers, with scales by tensor or by axis; QuantizedAdd, QuantizedMul and ByteTable.
  */
 #include "fast/fast.h"
 #include "fast/integer.h"
@@ -94,17 +94,22 @@ poprt_status prt_fast_dequantize(prt_eval *c, const prt_kern *k, bool *done)
     return run(c, k, a->axis);
 }
 
-/* ---- QuantizedAdd ---- */
+/* ---- QuantizedAdd, QuantizedMul ---- */
 
-typedef struct sum {
+enum { GATE_BYTES = 1024 };
+
+typedef struct both {
     void (*run)(const prt_add_bytes *g);
     prt_add_bytes of;
     size_t total, pieces;
-} sum;
+    /* One side is a row of channels for all rows of an image: */
+    size_t rows, channels, repeat;
+    bool first; /* side a */
+} both;
 
-static void run_sum(const void *user, size_t item, float *scratch)
+static void run_both(const void *user, size_t item, float *scratch)
 {
-    const sum *s = user;
+    const both *s = user;
     prt_add_bytes part = s->of;
     const size_t from = prt_share_cut(s->total, s->pieces, item);
     (void)scratch;
@@ -113,6 +118,36 @@ static void run_sum(const void *user, size_t item, float *scratch)
     part.b.x += from;
     part.y += from;
     s->run(&part);
+}
+
+/* The row is repeated, so that there is more than a row to do at a time. */
+static void run_gated(const void *user, size_t item, float *scratch)
+{
+    const both *s = user;
+    const size_t image = item / s->pieces, piece = item % s->pieces, c = s->channels;
+    const size_t end = prt_share_cut(s->rows, s->pieces, piece + 1);
+    const uint8_t *gate = (s->first ? s->of.a.x : s->of.b.x) + image * c;
+    const uint8_t *x = (s->first ? s->of.b.x : s->of.a.x) + image * s->rows * c;
+    uint8_t *repeated = (uint8_t *)(void *)scratch, *y = s->of.y + image * s->rows * c;
+    prt_add_bytes part = s->of;
+    for (size_t i = 0; i < s->repeat; i++)
+        memcpy(repeated + i * c, gate, c);
+    for (size_t i = prt_share_cut(s->rows, s->pieces, piece), some; i < end; i += some) {
+        some = end - i < s->repeat ? end - i : s->repeat;
+        part.n = some * c;
+        part.a.x = s->first ? repeated : x + i * c;
+        part.b.x = s->first ? x + i * c : repeated;
+        part.y = y + i * c;
+        s->run(&part);
+    }
+}
+
+/* `gate` is [N, 1..., C] where y is [N, ..., C]. */
+static bool is_gate(const prt_tensor *gate, const prt_tensor *y)
+{
+    const uint32_t last = y->rank - 1;
+    return y->rank >= 3 && gate->rank == y->rank && gate->dims[0] == y->dims[0] &&
+        gate->dims[last] == y->dims[last] && prt_dims_product(gate->dims, 1, last) == 1;
 }
 
 static prt_byte_side side(const prt_eval *c, uint32_t i)
@@ -126,14 +161,26 @@ poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
 {
-    const size_t n = prt_fast_wants(c) ? prt_tensor_count(c->out[0]) : 0;
-    if (n == 0 || prt_tensor_count(c->in[0]) != n || prt_tensor_count(c->in[3]) != n)
+    const prt_tensor *y = c->out[0], *a = c->in[0], *b = c->in[3];
+    const size_t n = prt_fast_wants(c) ? prt_tensor_count(y) : 0;
+    if (n == 0)
+        return prt_fast_pass(done);
+    const bool whole_a = prt_tensor_count(a) == n, whole_b = prt_tensor_count(b) == n;
+    both s = { .run = k->bytes.add, .total = n, .pieces = prt_share_pieces(n, QUANTIZE_LEAST),
+        .of = { .multiply = c->def->id == PRT_OP_quantized_mul, .a = side(c, 0), .b = side(c, 3),
+            .scale = (float)prt_quant_number(c, 6, 1), .zero = (float)prt_quant_number(c, 7, 0),
+            .sign = y->dtype == PRT_DTYPE_i8, .y = y->data } };
+    if (whole_a && whole_b)
+        return prt_share_run(c, s.pieces, 0, run_both, &s);
+    s.first = whole_b;
+    if (!(whole_b ? is_gate(a, y) : whole_a && is_gate(b, y)))
         return prt_fast_pass(done); /* the reference knows how to broadcast */
-    const sum s = { .run = k->bytes.add, .total = n, .pieces = prt_share_pieces(n, QUANTIZE_LEAST),
-        .of = { .a = side(c, 0), .b = side(c, 3), .scale = (float)prt_quant_number(c, 6, 1),
-            .zero = (float)prt_quant_number(c, 7, 0), .sign = c->out[0]->dtype == PRT_DTYPE_i8,
-            .y = c->out[0]->data } };
-    return prt_share_run(c, s.pieces, 0, run_sum, &s);
+    s.channels = (size_t)y->dims[y->rank - 1];
+    s.rows = n / s.channels / (size_t)y->dims[0];
+    s.repeat = s.channels < GATE_BYTES ? GATE_BYTES / s.channels : 1;
+    s.pieces = prt_share_pieces(s.rows, QUANTIZE_LEAST / s.channels + 1);
+    return prt_share_run(c, (size_t)y->dims[0] * s.pieces,
+        (s.repeat * s.channels + sizeof(float) - 1) / sizeof(float), run_gated, &s);
 }
 
 /* ---- ByteTable ---- */

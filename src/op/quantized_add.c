@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* quantized_add.c — QuantizedAdd, with the steps and roundings of the operators it stands for. */
+/*
+ * quantized_add.c — QuantizedAdd and QuantizedMul, with the steps and roundings of the operators
+ * they stand for.
+ */
 #include "op/broadcast.h"
 #include "op/check.h"
 #include "op/quant.h"
@@ -37,12 +40,14 @@ static poprt_status eval(prt_eval *c)
     prt_rows_init(&r, c->out[0], 2, in);
     while (prt_rows_next(&r))
         for (size_t i = 0; i < r.count; i++) {
-            const float sum = open_one(in[0], r.from[0] + i * r.step[0], &a) +
-                open_one(in[1], r.from[1] + i * r.step[1], &b);
+            const float left = open_one(in[0], r.from[0] + i * r.step[0], &a);
+            const float right = open_one(in[1], r.from[1] + i * r.step[1], &b);
+            const float both = c->def->id == PRT_OP_quantized_mul ? left * right : left + right;
             prt_quant_store(c->out[0]->dtype, c->out[0]->data, r.to + i,
-                (double)(sum / (float)y.scale), y.zero);
+                (double)(both / (float)y.scale), y.zero);
         }
     return POPRT_OK;
 }
 
 const prt_op_hooks prt_op_quantized_add = { .infer = infer, .eval = eval };
+const prt_op_hooks prt_op_quantized_mul = { .infer = infer, .eval = eval };

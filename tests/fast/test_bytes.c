@@ -157,6 +157,27 @@ START_TEST(sums)
 }
 END_TEST
 
+/* Sums and products of images and of a row of channels for each. */
+START_TEST(gates)
+{
+    static const char *const shapes[][2] = { { "1,3,5,7", "1,1,1,7" }, { "2,1,1,70", "2,9,4,70" },
+        { "3,40,40,24", "3,1,1,24" }, { "1,1,1300", "1,6,1300" }, { "2,3,4,5", "1,1,1,5" },
+        { "2,3,4,5", "2,3,1,5" }, { "1,3", "4,3" } };
+    char text[1024];
+    for (size_t i = 0; i < PRT_COUNT_OF(shapes); i++)
+        for (int k = 0; k < 4; k++) {
+            const char *type = k % 2 != 0 ? "i8" : "u8";
+            (void)snprintf(text, sizeof(text),
+                "s = const f32[] {0.0078125}\nz = const %s[] {%d}\nza = const u8[] {100}\n"
+                "af = input f32[%s]\na = quantize_linear af s z\nbf = input f32[%s]\n"
+                "b = quantize_linear bf s za\nsy = const f32[] {0.006}\n"
+                "y = quantized_%s a s z b s za sy z\nr = cast y {to=1}\nreturn r\n", type,
+                k % 2 != 0 ? -3 : 128, shapes[i][0], shapes[i][1], k < 2 ? "mul" : "add");
+            fast_check(text, -1, 1, 0);
+        }
+}
+END_TEST
+
 START_TEST(tables)
 {
     static const char *const shapes[] = { "1", "63", "64", "3,70", "70001", "0" };
@@ -177,4 +198,4 @@ START_TEST(tables)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, padding, pools, sums, tables)
+PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, padding, pools, sums, gates, tables)

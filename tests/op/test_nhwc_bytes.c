@@ -105,6 +105,9 @@ START_TEST(sums)
         "u8[4] {13,0,247,49}"); /* 10.5 to even, -9.5, 244.5, 46 */
     ck_result(SUM("[2,1] {20,0}", "[2] {-1,90}", CLOSE("1", "i8[] {-1}")),
         "i8[2,2] {4,27,-6,17}"); /* 5.25, 28, -4.75, 18 */
+    /* (a - 10) / 2 times (b + 2) / 4: 1.25, -1.25 */
+    ck_result(SUM("[2] {20,0}", "[2] {-1,-1}", "sy = const f32[] {0.5}\nzy = const u8[] {3}\n"
+        "y = quantized_mul a sa za b sb zb sy zy\nreturn y\n"), "u8[2] {5,1}"); /* 2.5, -2.5 */
     ck_result(SUM("[1] {20}", "[0] {}", CLOSE("1", "i8[] {-1}")), "i8[0] {}");
     ck_result(SUM("[1] {20}", "[1] {5}", CLOSE("nan", "i8[] {-1}")), "i8[1] {-128}");
     ck_failure(SUM("[2] {20,1}", "[3] {5,5,5}", CLOSE("1", "i8[] {-1}")), POPRT_E_SHAPE, "");

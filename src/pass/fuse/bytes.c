@@ -3,7 +3,7 @@
  * bytes.c — fuse_bytes: what stands between operators on quantised data stays bytes, too:
  *
  *     DequantizeLinear, element by element, QuantizeLinear   ByteTable
- *     DequantizeLinear of both, Add, QuantizeLinear          QuantizedAdd
+ *     DequantizeLinear of both, Add or Mul, QuantizeLinear   QuantizedAdd, QuantizedMul
  *     DequantizeLinear, a move or MaxPool, QuantizeLinear    that on bytes, then ByteTable
  *     DequantizeLinear of all, Concat, QuantizeLinear        ByteTable of each, Concat
  *     DequantizeLinear of both, Gemm, QuantizeLinear;        NhwcQConv, whose pixels are the rows
@@ -135,16 +135,18 @@ static bool take_concat(prt_build *b, prt_op *root, prt_op *op)
     return finish(b, root, prt_build_op(b, PRT_OP_concat, op->attrs, op->n_in, in));
 }
 
-static bool take_add(prt_build *b, prt_op *root, prt_op *op)
+static bool take_two(prt_build *b, prt_op *root, prt_op *op)
 {
-    const prt_op *l = prt_op_is(op, PRT_OP_add) ? opened(op, 0) : NULL;
+    const bool add = prt_op_is(op, PRT_OP_add), mul = prt_op_is(op, PRT_OP_mul);
+    const prt_op *l = add || mul ? opened(op, 0) : NULL;
     const prt_op *r = l != NULL ? opened(op, 1) : NULL;
     if (r == NULL)
         return false;
     prt_value *in[8] = { prt_op_input(l, 0), prt_op_input(l, 1), prt_op_input(l, 2),
         prt_op_input(r, 0), prt_op_input(r, 1), prt_op_input(r, 2), prt_op_input(root, 1),
         prt_op_input(root, 2) };
-    return finish(b, root, prt_build_op(b, PRT_OP_quantized_add, NULL, 8, in));
+    return finish(b, root,
+        prt_build_op(b, add ? PRT_OP_quantized_add : PRT_OP_quantized_mul, NULL, 8, in));
 }
 
 /* ---- products */
@@ -227,7 +229,7 @@ static bool apply_close(prt_pass *p, prt_build *b, prt_op *root)
         return true;
     prt_op *op = prt_match_interior(root, 0, x->def->def != NULL ? x->def->def->id : PRT_OP_COUNT);
     return op != NULL &&
-        (take_add(b, root, op) || take_gemm(p, b, root, op) || take_mover(b, root, op) ||
+        (take_two(b, root, op) || take_gemm(p, b, root, op) || take_mover(b, root, op) ||
             take_concat(b, root, op));
 }
 

@@ -102,6 +102,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_gelu, apply_other },
     { PRT_OP_erf, apply_other },
     { PRT_OP_quantized_add, apply_other },
+    { PRT_OP_quantized_mul, apply_other },
     { PRT_OP_byte_table, apply_other },
     { PRT_OP_quantize_linear, apply_other },
     { PRT_OP_dequantize_linear, apply_other },

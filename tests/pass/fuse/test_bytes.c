@@ -38,6 +38,9 @@ START_TEST(sums)
     becomes("a = input u8[2,3,5]\nb = input i8[5]\n" SCALES OPEN("c", "a")
             "d = dequantize_linear b ws wz\ne = add d c\ny = quantize_linear e ys yz\n"
             "f = mul c c\nreturn y, f\n", "quantized_add dequantize_linear", 0);
+    becomes("a = input u8[2,3,5]\nb = input i8[2,1,5]\n" SCALES OPEN("c", "a")
+            "d = dequantize_linear b ws wz\ne = mul c d\ny = quantize_linear e ys yz\nreturn y\n",
+        "quantized_mul !quantize_linear", 0);
     stays("a = input u8[2,3,5]\nb = input f32[2,3,5]\n" SCALES OPEN("c", "a")
           "e = add c b\ny = quantize_linear e ys yz\nreturn y\n");
     stays("a = input u8[2,3,5]\nb = input u8[2,3,5]\n" SCALES OPEN("c", "a") OPEN("d", "b")
@@ -105,7 +108,7 @@ START_TEST(tables)
     stays("x = input u8[2,3]\nk = const f32[3] {3,4,5}\n" SCALES OPEN("a", "x")
           "b = mul a k\n" AGAIN("y", "b") "return y\n");
     stays("x = input u8[2,3]\nz = input u8[2,3]\n" SCALES OPEN("a", "x") OPEN("b", "z")
-          "c = mul a b\n" AGAIN("y", "c") "return y\n");
+          "c = div a b\n" AGAIN("y", "c") "return y\n");
     stays("x = input u8[2]\nk = const f32[1,1] {3}\n" SCALES OPEN("a", "x") "b = mul a k\n"
           AGAIN("y", "b") "return y\n");
     stays("x = input f32[2]\n" SCALES "b = sigmoid x\n" AGAIN("y", "b") "return y\n");
