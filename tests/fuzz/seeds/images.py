@@ -3,8 +3,9 @@
 """Writes the models of small convolutional networks that fuzz_onnx mutates: images.onnx (depthwise
 and grouped convolutions, residuals, squeeze and excite, shuffles, transposed convolution, pools,
 Resize), tiles.onnx (3x3 kernels that Winograd's tiles are for), separable.onnx (an inverted
-residual block that is large enough to go strip by strip) and columns.onnx (what is taken apart and
-put beside each other). Weights repeat few numbers."""
+residual block that is large enough to go strip by strip), columns.onnx (what is taken apart and
+put beside each other) and bytes.onnx (quantised: convolutions, SiLU, a gate, sums, what is put
+beside each other). Weights repeat few numbers."""
 import os
 
 import numpy as np
@@ -43,6 +44,23 @@ class Net:
         if kernel > 1:
             attrs.setdefault("pads", [kernel // 2] * 4)
         return self.add("Conv", *inputs, **attrs)
+
+    def scale(self, size):
+        return self.constant(np.array(size, dtype=np.float32))
+
+    def bytes(self, x, size, zero=128):
+        """QuantizeLinear and back."""
+        scale, zero = self.scale(size), self.constant(np.array(zero, dtype=np.uint8))
+        return self.add("DequantizeLinear", self.add("QuantizeLinear", x, scale, zero), scale, zero)
+
+    def byte_conv(self, x, filters, channels, kernel, size=0.05, **attrs):
+        n = filters * channels * kernel * kernel
+        weights = self.constant((np.arange(n) * 7 % 11 - 5).astype(np.int8)
+                                .reshape(filters, channels, kernel, kernel))
+        w = self.add("DequantizeLinear", weights, self.scale(0.1),
+                     self.constant(np.array(0, dtype=np.int8)))
+        pads = [kernel // 2] * 4
+        return self.bytes(self.add("Conv", x, w, pads=pads, **attrs), size)
 
     def write(self, name, shape, y, rank=4):
         graph = helper.make_graph(
@@ -120,7 +138,22 @@ def columns():
     net.write("columns.onnx", [1, 3, 6, 6], net.conv(x, 3, 48, 1))
 
 
+def quantised():
+    net = Net()
+    x = net.byte_conv(net.bytes("x", 0.02), 8, 3, 3)
+    x = net.bytes(net.add("Mul", x, net.bytes(net.add("Sigmoid", x), 0.004, 0)), 0.03, 10)
+    y = net.byte_conv(x, 8, 1, 3, group=8)
+    mean = net.bytes(net.add("GlobalAveragePool", y), 0.01)
+    gate = net.bytes(net.add("Sigmoid", net.byte_conv(mean, 8, 8, 1)), 0.004, 0)
+    y = net.bytes(net.add("Mul", gate, y), 0.02)
+    x = net.bytes(net.add("Add", net.byte_conv(y, 8, 8, 1), x), 0.04)
+    y = net.add("MaxPool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    x = net.bytes(net.add("Concat", x, y, axis=1), 0.05)
+    net.write("bytes.onnx", [1, 3, 6, 6], net.byte_conv(x, 66, 16, 1))
+
+
 images()
 tiles()
 separable()
 columns()
+quantised()
