@@ -18,23 +18,12 @@
 
 enum { MOST_JOINED = 64 };
 
-static bool is_byte(const prt_value *v)
-{
-    return v != NULL && prt_type_is_tensor(v->type) &&
-        (v->type->dtype == PRT_DTYPE_u8 || v->type->dtype == PRT_DTYPE_i8);
-}
-
-static bool is_one(const prt_value *v)
-{
-    return v != NULL && prt_type_is_tensor(v->type) &&
-        (v->type->rank == 0 || (v->type->rank == 1 && v->type->dims[0] == 1));
-}
-
 /* A scale of float32 and a zero point of bytes, one each, at `slot` and the next one. */
 static bool has_one(const prt_op *op, uint32_t slot)
 {
     const prt_value *scale = prt_op_input(op, slot), *zero = prt_op_input(op, slot + 1);
-    return is_one(scale) && scale->type->dtype == PRT_DTYPE_f32 && is_one(zero) && is_byte(zero);
+    return prt_quantized_one(scale) && scale->type->dtype == PRT_DTYPE_f32 &&
+        prt_quantized_one(zero) && prt_quantized_byte(zero);
 }
 
 /* The DequantizeLinear behind input `slot`. */
@@ -42,8 +31,10 @@ static prt_op *opened(const prt_op *op, uint32_t slot)
 {
     prt_op *d = prt_match_producer(op, slot, PRT_OP_dequantize_linear);
     const prt_dequantize_linear_attrs *a = d != NULL ? d->attrs : NULL;
-    return d != NULL && a->block_size == 0 && has_one(d, 1) && is_byte(prt_op_input(d, 0)) &&
-        d->out[0].type->dtype == PRT_DTYPE_f32 ? d : NULL;
+    return d != NULL && a->block_size == 0 && has_one(d, 1) &&
+            prt_quantized_byte(prt_op_input(d, 0)) && d->out[0].type->dtype == PRT_DTYPE_f32
+        ? d
+        : NULL;
 }
 
 /* Scale and zero point of both are the same numbers. */
@@ -247,7 +238,7 @@ static bool apply_ms_add(prt_pass *p, prt_build *b, prt_op *root)
 {
     (void)p;
     prt_value *in[8];
-    if (!is_byte(prt_op_input(root, 0)) || !is_byte(prt_op_input(root, 3)))
+    if (!prt_quantized_byte(prt_op_input(root, 0)) || !prt_quantized_byte(prt_op_input(root, 3)))
         return false;
     for (uint32_t i = 0; i < 7; i++)
         in[i] = prt_op_input(root, i);
@@ -276,7 +267,8 @@ static bool apply_ms_average(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[3] = { prt_op_input(root, 0), prt_op_input(root, 1), prt_op_input(root, 2) };
     prt_value *out[3] = { NULL, prt_op_input(root, 3), prt_op_input(root, 4) };
     (void)p;
-    if (a->channels_last != 0 || !is_byte(in[0]) || !has_one(root, 1) || !has_one(root, 3))
+    if (a->channels_last != 0 || !prt_quantized_byte(in[0]) || !has_one(root, 1) ||
+        !has_one(root, 3))
         return false;
     prt_value *x = prt_build_op(b, PRT_OP_dequantize_linear, NULL, 3, in);
     out[0] = x != NULL ? prt_build_op(b, PRT_OP_global_average_pool, NULL, 1, &x) : NULL;

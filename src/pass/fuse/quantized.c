@@ -12,7 +12,7 @@
 
 #include "pass/fuse/quantized.h"
 
-static bool is_byte(const prt_value *v)
+bool prt_quantized_byte(const prt_value *v)
 {
     return v != NULL && prt_type_is_tensor(v->type) &&
         (v->type->dtype == PRT_DTYPE_u8 || v->type->dtype == PRT_DTYPE_i8);
@@ -23,22 +23,24 @@ static bool is_f32(const prt_value *v)
     return v != NULL && prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32;
 }
 
-static bool is_one(const prt_value *v)
+bool prt_quantized_one(const prt_value *v)
 {
-    return v->type->rank == 0 || (v->type->rank == 1 && v->type->dims[0] == 1);
+    return v != NULL && prt_type_is_tensor(v->type) &&
+        (v->type->rank == 0 || (v->type->rank == 1 && v->type->dims[0] == 1));
 }
 
 prt_op *prt_quantized_side(const prt_op *op, uint32_t slot, int64_t axis)
 {
     prt_op *d = prt_match_producer(op, slot, PRT_OP_dequantize_linear);
-    if (d == NULL || !is_byte(prt_op_input(d, 0)) || !is_byte(prt_op_input(d, 2)) ||
-        !is_f32(prt_op_input(d, 1)) || !is_f32(&d->out[0]) || !is_f32(prt_op_input(d, 1)))
+    if (d == NULL || !prt_quantized_byte(prt_op_input(d, 0)) ||
+        !prt_quantized_byte(prt_op_input(d, 2)) || !is_f32(prt_op_input(d, 1)) ||
+        !is_f32(&d->out[0]))
         return NULL;
     const prt_dequantize_linear_attrs *a = d->attrs;
     const prt_value *x = prt_op_input(d, 0), *scale = prt_op_input(d, 1);
     if (a->block_size != 0)
         return NULL;
-    if (is_one(scale))
+    if (prt_quantized_one(scale))
         return d;
     const int64_t at = a->axis < 0 ? a->axis + x->type->rank : a->axis;
     return axis >= 0 && x->type->rank > 0 && scale->type->rank == 1 && at == axis ? d : NULL;
@@ -101,8 +103,9 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_op *op = conv != NULL ? conv : prt_match_interior(root, 0, PRT_OP_matmul);
     prt_value *bias = NULL;
     (void)p;
-    if (op == NULL || q->block_size != 0 || q->precision != 0 || !is_byte(prt_op_input(root, 2)) ||
-        !is_f32(prt_op_input(root, 1)) || !is_one(prt_op_input(root, 1)))
+    if (op == NULL || q->block_size != 0 || q->precision != 0 ||
+        !prt_quantized_byte(prt_op_input(root, 2)) || !is_f32(prt_op_input(root, 1)) ||
+        !prt_quantized_one(prt_op_input(root, 1)))
         return false;
     const prt_value *right = prt_op_input(op, 1);
     if (!prt_type_is_tensor(right->type) || right->type->rank < 2)

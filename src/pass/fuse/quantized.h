@@ -5,6 +5,10 @@
 
 #include "pass/rewrite.h"
 
+/* Tensors of 8-bit integers; of one number, of rank 0 or 1. False for NULL. */
+bool prt_quantized_byte(const prt_value *v);
+bool prt_quantized_one(const prt_value *v);
+
 /* The DequantizeLinear behind input `slot`, of bytes with a zero point; `axis`: that of several
  * scales, or -1 for one only. */
 prt_op *prt_quantized_side(const prt_op *op, uint32_t slot, int64_t axis);

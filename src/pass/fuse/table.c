@@ -17,12 +17,6 @@ typedef struct chain {
     prt_value *made[MOST_VALUES]; /* the same of all bytes */
 } chain;
 
-static bool is_byte(const prt_value *v)
-{
-    return prt_type_is_tensor(v->type) &&
-        (v->type->dtype == PRT_DTYPE_u8 || v->type->dtype == PRT_DTYPE_i8);
-}
-
 /* One number, in each of its dims. */
 static bool is_one(const prt_value *v)
 {
@@ -84,7 +78,7 @@ static bool walk(chain *c, prt_value *v)
             return true;
     if (v == c->source || walk_inputs(c, v))
         return true;
-    if (!is_byte(v) || v->constant != NULL)
+    if (!prt_quantized_byte(v) || v->constant != NULL)
         return false;
     c->count = count;
     c->source = source != NULL ? source : v;
@@ -126,7 +120,7 @@ bool prt_quantized_table(prt_build *b, prt_op *root)
 {
     chain c = { .b = b };
     prt_value *y = &root->out[0];
-    if (!is_byte(y) || !walk_inputs(&c, y) || c.source == NULL)
+    if (!prt_quantized_byte(y) || !walk_inputs(&c, y) || c.source == NULL)
         return false;
     const prt_type *from = c.source->type, *to = y->type;
     if (from->rank < 0 || from->rank != to->rank ||
