@@ -238,10 +238,11 @@ def weights(section, results, folder):
 
 
 def quantised(section, results, folder):
-    out = ["Image models quantised by onnxruntime (QDQ, static: data uint8, weights int8 by channel; "
-           "`bench/quantise.py`), the same file in all engines: milliseconds, median over rounds "
-           "and best round; how many times faster than each peer; the largest difference from ONNX "
-           "Runtime's outputs by the largest one, of which a unit of 8 bits is 1/127 or less.", ""]
+    out = ["Image models quantised by onnxruntime (QDQ, static: data uint8, weights int8 by "
+           "channel; `bench/quantise.py`), the same file in all engines: milliseconds, median over "
+           "rounds and best round; how many times faster than each peer; the largest difference "
+           "from ONNX Runtime's outputs by the largest one, of which a unit of 8 bits is 1/127 or "
+           "less.", ""]
     for threads, rows in section["data"].items():
         peers = present(rows, ("ort", "openvino"))
         out += [f"### {plural(threads)}, 8 bits", ""]
@@ -250,7 +251,7 @@ def quantised(section, results, folder):
             [n, short(value(r, "popef")), short(value(r, "popef", "best_ms"))]
             + [short(value(r, p)) for p in peers] + [short(ratio(r, [p])) for p in peers]
             + [f"{value(r, 'popef', 'difference') or 0:.0e}"] for n, r in rows.items()])
-        out += ["", f"Geometric means: " + ", ".join(
+        out += ["", "Geometric means: " + ", ".join(
             f"{short(mean(ratio(r, [p]) for r in rows.values()))} against {NAMES[p]}"
             for p in peers) + "."] + [""] * (threads != list(section["data"])[-1])
     return out

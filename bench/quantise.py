@@ -11,8 +11,13 @@ ENDING = "_int8"
 NAMES = tuple(m + ENDING for m in MODELS)
 
 
+def files(folder, name):
+    """Of a quantised model, and of the one it is made of."""
+    return [os.path.join(folder, n + ".onnx") for n in (name, name.removesuffix(ENDING))]
+
+
 def quantise(folder, name, entry):
-    """Writes DIR/NAME.onnx and gives its entry, which is that of the model it is made of."""
+    """Writes FOLDER/NAME.onnx; `entry` says what the inputs of the model it is made of are."""
     from onnxruntime.quantization import (CalibrationDataReader, QuantFormat, QuantType,
                                           quantize_static)
     from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -26,8 +31,7 @@ def quantise(folder, name, entry):
         def get_next(self):
             return next(self.left, None)
 
-    source = os.path.join(folder, name.removesuffix(ENDING) + ".onnx")
-    made = os.path.join(folder, name + ".onnx")
+    made, source = files(folder, name)
     prepared = made + ".prepared"
     try:
         quant_pre_process(source, prepared, skip_symbolic_shape=True)
@@ -45,7 +49,7 @@ def prepare(folder, names, entries):
     """The models of these names that are older than what they are made of; entries of all."""
     for name in names:
         entry = entries[name.removesuffix(ENDING)]
-        files = [os.path.join(folder, n + ".onnx") for n in (name, name.removesuffix(ENDING))]
-        if not os.path.exists(files[0]) or os.path.getmtime(files[0]) < os.path.getmtime(files[1]):
+        made, source = files(folder, name)
+        if not os.path.exists(made) or os.path.getmtime(made) < os.path.getmtime(source):
             quantise(folder, name, entry)
         entries[name] = dict(entry)

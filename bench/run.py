@@ -5,9 +5,9 @@
     python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
                          [--names MODEL,...] [--out bench/RESULTS.md]
 
-Sections: models, kernels, weights, quantised, cold, overhead, disturbed. Needs numpy, onnx and onnxruntime
-from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured where they are
-installed.
+Sections: models, kernels, weights, quantised, cold, overhead, disturbed. Needs numpy, onnx and
+onnxruntime from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured
+where they are installed.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
 results.json; with --only, those of the other sections stay as they were, each with its own date;
 with --names, those of the other models, and the page says which were measured again.
@@ -69,7 +69,9 @@ class Bench:
         if os.path.exists(index):
             with open(index) as f:
                 known = json.load(f)
-        lacking = [n for n in names if known.get(n, {}).get("made_by") != generate.made_by()
+        bases = [n for n in quantise.MODELS if quantised and n not in names]
+        lacking = [n for n in [*names, *bases]
+                   if known.get(n, {}).get("made_by") != generate.made_by()
                    or not os.path.exists(self.files(n)["onnx"])]
         if lacking and generate.generate(self.folder, lacking):
             sys.exit("a model is not the published architecture")
@@ -195,7 +197,6 @@ def main():
         names = list(bench.names) if "models" in args.only else []
         names += [n for n in MEMORY_MODELS + (OPEN_DECODER,) if n not in names]
         quantised = quantise.NAMES if "quantised" in args.only else ()
-        names += [n for n in quantise.MODELS if quantised and n not in names]
         bench.prepare(names + bench.layer_names, "models" in args.only, quantised)
         for section in args.only:
             noise = Noise()

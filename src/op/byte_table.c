@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* byte_table.c — ByteTable. */
-#include "op/check.h"
 #include "op/op.h"
 
 enum { X = 0, TABLE = 1, ALL_BYTES = 256 };

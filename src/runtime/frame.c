@@ -315,8 +315,12 @@ static poprt_status plan_frame(prt_frame *f)
             return POPRT_E_NOMEM;
         f->memory_size = total;
         f->touched = false;
+        if (b->is_static) { /* once, as the plan is */
+            PRT_TRY(find_rooms(f));
+            prt_arena_reset(s->infer_scratch);
+        }
     }
-    return b->is_static && total != 0 ? find_rooms(f) : POPRT_OK;
+    return POPRT_OK;
 }
 
 static poprt_status resolve_frame(prt_frame *f)

@@ -7,7 +7,7 @@
 #include "pass/fuse/quantized.h"
 #include "pass/layout/turn.h"
 
-enum { MOST_VALUES = 64, ALL_BYTES = 256 };
+enum { MOST_VALUES = 64, MOST_OPERANDS = 8, ALL_BYTES = 256 };
 
 typedef struct chain {
     prt_build *b;
@@ -30,7 +30,8 @@ static bool is_one(const prt_value *v)
 static bool is_link(const prt_op *op)
 {
     const uint32_t needed = PRT_PURE | PRT_ELEMENTWISE;
-    if (op == NULL || op->def == NULL || op->def->id == PRT_OP_NONE || op->n_out != 1)
+    if (op == NULL || op->def == NULL || op->def->id == PRT_OP_NONE || op->n_out != 1 ||
+        op->n_in > MOST_OPERANDS)
         return false;
     switch (op->def->id) {
     case PRT_OP_dequantize_linear:
@@ -101,7 +102,7 @@ static prt_value *make(chain *c, prt_value *root)
         bytes[i] = (uint8_t)i;
     prt_value *all = prt_build_tensor(c->b, c->source->type->dtype, 1, dims, bytes);
     for (uint32_t k = 0; all != NULL && k < c->count; k++) {
-        prt_value *in[PRT_MAX_RANK];
+        prt_value *in[MOST_OPERANDS];
         if (c->of[k] == NULL)
             continue;
         const prt_op *op = c->of[k]->def;
@@ -126,9 +127,6 @@ bool prt_quantized_table(prt_build *b, prt_op *root)
     if (from->rank < 0 || from->rank != to->rank ||
         !prt_dims_equal(from->dims, to->dims, (uint32_t)from->rank))
         return false;
-    for (uint32_t k = 0; k < c.count; k++)
-        if (c.of[k] != NULL && c.of[k]->def->n_in > PRT_MAX_RANK)
-            return false;
     prt_value *in[2] = { c.source, make(&c, y) };
     prt_value *v = in[1] != NULL ? prt_build_op(b, PRT_OP_byte_table, NULL, 2, in) : NULL;
     if (v != NULL)
