@@ -15,7 +15,7 @@
 
 #include "kern/act.h"
 
-enum { PRT_GEMM_PANEL = 64, PRT_GEMM_SLICE = 16 };
+enum { PRT_GEMM_PANEL = 64, PRT_GEMM_SLICE = 16, PRT_GEMM_DIFFERENCE_ROWS = 12 };
 
 /* What happens to finished elements: x, then + row_bias, + bias, + residual, then activation. */
 typedef struct prt_gemm_end {
@@ -36,6 +36,11 @@ typedef struct prt_gemm_block {
     size_t taps, skip;
     const float *b; /* packed, or any rows `stride` apart that may be read up to the next 16 */
     size_t stride;
+    /* With `less`, B is b - less, rows of both `stride` apart, and is left in `made`, which is laid
+     * out alike and may be `less`. Then there are `a`, PRT_GEMM_DIFFERENCE_ROWS rows at least, and
+     * a panel's columns or half of them. NULL: B is b. */
+    const float *less;
+    float *made;
     float *c;
     size_t ldc;
     bool near;               /* B is in some cache, where it need not be fetched ahead */

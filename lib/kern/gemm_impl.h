@@ -19,6 +19,8 @@ typedef struct tile {
     const float *const *from; /* rows of a tap follow each other, taps are `step` apart */
     size_t taps, step, skip;
     const float *b;
+    const float *less; /* of a DIFFERENCE, as prt_gemm_block has it; and `made` */
+    float *made;
     size_t width, k;
     float *c;
     size_t ldc;
@@ -62,13 +64,18 @@ static void put_part(const tile *t, size_t group, size_t rows, size_t vectors, c
         for (size_t j = 0; j < W; j++)
 
 /* A row of B with an element of each row of A. */
-#define STEP(R, W, FETCH, A)                                                                       \
+#define STEP(R, W, FETCH, DIFFERENCE, A)                                                           \
     {                                                                                              \
         vf row[W];                                                                                 \
         FETCH(W)                                                                                   \
         PRT_UNROLL(8)                                                                              \
-        for (size_t j = 0; j < W; j++)                                                             \
+        for (size_t j = 0; j < W; j++) {                                                           \
             row[j] = v_load(b + j * VL);                                                           \
+            if (DIFFERENCE) {                                                                      \
+                row[j] = v_sub(row[j], v_load(less + j * VL));                                     \
+                v_store(made + j * VL, row[j]);                                                    \
+            }                                                                                      \
+        }                                                                                          \
         PRT_UNROLL(24)                                                                             \
         for (size_t i = 0; i < R; i++) {                                                           \
             const vf x = v_set(A);                                                                 \
@@ -78,13 +85,16 @@ static void put_part(const tile *t, size_t group, size_t rows, size_t vectors, c
         }                                                                                          \
         next += stride;                                                                            \
         b += width;                                                                                \
+        less += DIFFERENCE ? width : 0;                                                            \
+        made += DIFFERENCE ? width : 0;                                                            \
     }
 
 /* Only a tile's last vector can end early: one is as wide as the slices that panels are made of. */
 enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
 
-/* R rows by W vectors; FETCH fetches what is wanted later, once a step. */
-#define TILE(NAME, R, W, FETCH)                                                                    \
+/* R rows by W vectors; FETCH fetches what is wanted later, once a step. FROM: rows of A may be in
+ * `from`. */
+#define TILE(NAME, R, W, FETCH, DIFFERENCE, FROM)                                                  \
     PRT_AT_LINE static void NAME(const tile *t)                                                    \
     {                                                                                              \
         enum { THREES = (R + 2) / 3 }; /* rows of A by pointers to every third */                  \
@@ -92,13 +102,13 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
         const float *const *from = t->from, *a = t->a;                                             \
         const float *residual = t->residual;                                                       \
         const char *next = t->next;                                                                \
-        const bool ends = t->columns < W * VL;                                                     \
-        const size_t last = ends ? t->columns - (W - 1) * VL : VL;                                 \
+        const size_t last = t->columns < W * VL ? t->columns - (W - 1) * VL : VL;                  \
         size_t lines = t->lines;                                                                   \
         float *c = t->c;                                                                           \
         for (size_t group = 0; group < t->groups; group++) {                                       \
             vf sum[R][W];                                                                          \
-            const float *b = t->b;                                                                 \
+            const float *b = t->b, *less = t->less;                                                \
+            float *made = t->made;                                                                 \
             const size_t stride = lines != 0 ? LINE : 0;                                           \
             next = lines != 0 ? next : (const char *)b;                                            \
             lines -= lines < steps ? lines : steps;                                                \
@@ -110,13 +120,13 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
             } else {                                                                               \
                 EACH(R, W) sum[i][j] = v_load(t->start + j * VL);                                  \
             }                                                                                      \
-            if (a != NULL) {                                                                       \
+            if (!FROM || a != NULL) {                                                              \
                 const float *at[THREES];                                                           \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t i = 0; i < THREES; i++)                                                \
                     at[i] = a + 3 * i * lda;                                                       \
                 for (size_t p = k; p != 0; p--) {                                                  \
-                    STEP(R, W, FETCH, at[i / 3][i % 3 * lda])                                      \
+                    STEP(R, W, FETCH, DIFFERENCE, at[i / 3][i % 3 * lda])                          \
                     PRT_UNROLL(8)                                                                  \
                     for (size_t i = 0; i < THREES; i++)                                            \
                         at[i]++;                                                                   \
@@ -130,7 +140,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
                     for (size_t i = 0; i < R; i++)                                                 \
                         at[i] = tap[i] + t->skip;                                                  \
                     for (size_t p = 0; p < k; p++)                                                 \
-                        STEP(R, W, FETCH, at[i][p])                                                \
+                        STEP(R, W, FETCH, DIFFERENCE, at[i][p])                                    \
                 }                                                                                  \
                 from += R;                                                                         \
             }                                                                                      \
@@ -151,7 +161,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
                 PRT_UNROLL(8)                                                                      \
                 for (size_t j = 0; j < W; j++) {                                                   \
                     const vf v = v_min(high, v_max(low, sum[i][j]));                               \
-                    if (CAN_END && j + 1 == W && ends)                                             \
+                    if (CAN_END && j + 1 == W)                                                     \
                         v_store_n(c + j * VL, v, last);                                            \
                     else                                                                           \
                         v_store(c + j * VL, v);                                                    \
@@ -170,14 +180,16 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
 /* B comes from a near cache: fetches would take the place of loads. */
 #define FETCH_NOTHING(W)
 
-#define MICRO(R, W) TILE(micro_##R##x##W, R, W, FETCH_NEXT)
-#define STREAM(R, W) TILE(stream_##R##x##W, R, W, FETCH_FAR)
-#define LOCAL(W) TILE(local_1x##W, 1, W, FETCH_NOTHING)
+#define MICRO(R, W) TILE(micro_##R##x##W, R, W, FETCH_NEXT, false, true)
+#define STREAM(R, W) TILE(stream_##R##x##W, R, W, FETCH_FAR, false, false)
+#define LOCAL(W) TILE(local_1x##W, 1, W, FETCH_NOTHING, false, false)
+#define DIFFERENCE(R, W) TILE(difference, R, W, FETCH_NEXT, true, false)
 
 typedef void (*micro_fn)(const tile *t);
 
 /* Tiles by width: how many rows fit in the registers, and kernels for 1 to that many. Of the
- * widest there are streams for the rows that leave B without a second reader. */
+ * widest there are streams for the rows that leave B without a second reader. A B that is a
+ * difference is made by the first FIRST_ROWS of all rows. */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 MICRO(1, 4) MICRO(2, 4) MICRO(3, 4) MICRO(4, 4) MICRO(5, 4) MICRO(6, 4)
 MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3) MICRO(5, 3) MICRO(6, 3) MICRO(7, 3) MICRO(8, 3)
@@ -187,7 +199,8 @@ MICRO(1, 1) MICRO(2, 1) MICRO(3, 1) MICRO(4, 1) MICRO(5, 1) MICRO(6, 1) MICRO(7,
 MICRO(9, 1) MICRO(10, 1) MICRO(11, 1) MICRO(12, 1)
 STREAM(1, 4) STREAM(2, 4) STREAM(3, 4) STREAM(4, 4) STREAM(5, 4) STREAM(6, 4)
 LOCAL(4)
-enum { MAX_W = 4, MAX_R = 12 };
+DIFFERENCE(12, 2)
+enum { MAX_W = 4, MAX_R = 12, FIRST_ROWS = 12 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     { micro_1x1, micro_2x1, micro_3x1, micro_4x1, micro_5x1, micro_6x1, micro_7x1, micro_8x1,
         micro_9x1, micro_10x1, micro_11x1, micro_12x1 },
@@ -205,7 +218,8 @@ MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
 MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
 STREAM(2, 4) STREAM(1, 8)
 LOCAL(8)
-enum { MAX_W = 8, MAX_R = 6 };
+DIFFERENCE(6, 2)
+enum { MAX_W = 8, MAX_R = 6, FIRST_ROWS = 6 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
     [3] = { micro_1x4, micro_2x4 },
@@ -216,7 +230,8 @@ static const size_t most_rows[MAX_W] = { [1] = 6, [3] = 2, [7] = 1 };
 static const micro_fn local[MAX_W] = { [1] = micro_1x2, [3] = micro_1x4, [7] = local_1x8 };
 #else
 MICRO(1, 4) MICRO(2, 4)
-enum { MAX_W = 4, MAX_R = 2 };
+DIFFERENCE(2, 4)
+enum { MAX_W = 4, MAX_R = 2, FIRST_ROWS = 2 };
 static const micro_fn micro[MAX_W][MAX_R] = { { NULL }, { NULL }, { NULL },
     { micro_1x4, micro_2x4 } };
 static const micro_fn stream[MAX_W][MAX_R] = { { NULL } };
@@ -240,9 +255,12 @@ static size_t choose_width(size_t rows, size_t width)
 }
 
 /* How many lines to fetch ahead, one a step; 0 where so few steps would not keep up. */
-static size_t lines_ahead(const prt_gemm_block *g, size_t steps)
+static size_t lines_ahead(const prt_gemm_block *g, size_t taps)
 {
     const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
+    const size_t w = choose_width(g->rows, prt_gemm_width(g->columns)), most = most_rows[w - 1];
+    const size_t tiles = (g->rows + most - 1) / most * ((g->columns + w * VL - 1) / (w * VL));
+    const size_t steps = tiles * g->k * taps;
     return lines <= steps ? lines : steps;
 }
 
@@ -264,6 +282,7 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
 {
     const prt_gemm_end *e = g->end;
     const size_t width = prt_gemm_width(g->columns);
+    const bool makes = g->less != NULL && i == 0;
     t->groups = groups;
     if (g->from != NULL)
         t->from = g->from + i;
@@ -273,11 +292,13 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
         t->row_bias = e->row_bias + i;
     for (size_t j = 0; j < g->columns; j += w * VL) {
         const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
-        const micro_fn once = g->rows != r ? NULL
-            : !g->near                     ? stream[vectors - 1][r - 1]
-            : r == 1                       ? local[vectors - 1]
-                                           : NULL; /* who reads B without a second reader */
-        t->b = g->b + j;
+        const micro_fn once = g->rows != r || g->from != NULL ? NULL
+            : !g->near ? stream[vectors - 1][r - 1]
+            : r == 1   ? local[vectors - 1]
+                       : NULL; /* who reads B without a second reader */
+        t->b = (g->less == NULL || makes ? g->b : g->made) + j;
+        t->less = makes ? g->less + j : NULL;
+        t->made = makes ? g->made + j : NULL;
         t->c = g->c + i * g->ldc + j;
         t->columns = g->columns - j;
         t->start = start + j;
@@ -286,7 +307,7 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
             t->residual = e->residual + i * e->ldr + j;
         t->rare = t->bias != NULL || t->row_bias != NULL ||
             (t->columns < vectors * VL && (!CAN_END || t->residual != NULL));
-        (once != NULL ? once : micro[vectors - 1][r - 1])(t);
+        (makes ? difference : once != NULL ? once : micro[vectors - 1][r - 1])(t);
         const size_t done = t->k * t->taps * groups, lines = t->lines < done ? t->lines : done;
         t->next += lines * LINE;
         t->lines -= lines;
@@ -295,36 +316,42 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
 
 enum { NEAR_ROWS = 48 }; /* of a panel whose results stay in the first cache level */
 
-void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
-
-void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
+/* Rows from `i` on, in groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
+static void run_rows(const prt_gemm_block *g, tile *t, size_t i, size_t rows, const float *start)
 {
-    const size_t width = prt_gemm_width(g->columns), w = choose_width(g->rows, width);
-    const size_t most = most_rows[w - 1], groups = (g->rows + most - 1) / most;
+    const size_t w = choose_width(rows, prt_gemm_width(g->columns)), most = most_rows[w - 1];
+    const size_t groups = (rows + most - 1) / most, larger = groups != 0 ? rows % groups : 0;
     const prt_gemm_end *e = g->end;
-    float low = -INFINITY, high = INFINITY;
-    const bool bounded = e == NULL || prt_act_bounds(&e->act, &low, &high);
-    float start[PRT_GEMM_PANEL];
-    tile t = { .taps = 1, .step = g->rows, .skip = g->skip, .lda = g->lda, .width = g->stride,
-        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = e != NULL ? e->ldr : 0,
-        .low = low, .high = high, .next = (const char *)g->next };
-    const float *from = begin_with(e != NULL ? e->bias : NULL, g->columns, start);
-    if (g->from != NULL)
-        t.taps = g->taps;
-    const size_t steps = g->k * t.taps;
-    t.lines = lines_ahead(g, groups * ((g->columns + w * VL - 1) / (w * VL)) * steps);
-    /* Groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
-    const size_t larger = groups != 0 ? g->rows % groups : 0;
-    for (size_t n = 0, i = 0, some; n < groups; n += some) {
-        const size_t r = g->rows / groups + (n < larger);
+    const bool bounded = e == NULL || prt_act_bounds(&e->act, &t->low, &t->high);
+    for (size_t n = 0, some; n < groups; n += some) {
+        const size_t r = rows / groups + (n < larger);
         const size_t same = n < larger ? larger - n : groups - n;
         some = bounded || same <= NEAR_ROWS / r ? same : NEAR_ROWS / r;
-        run_groups(g, &t, w, i, r, some, from);
+        run_groups(g, t, w, i, r, some, start);
         float *c = g->c + i * g->ldc;
         i += some * r;
         if (!bounded)
             run_act_rows(&e->act, some * r, g->columns, c, g->ldc, c, g->ldc);
     }
+}
+
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
+
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
+{
+    const prt_gemm_end *e = g->end;
+    float start[PRT_GEMM_PANEL];
+    tile t = { .taps = 1, .step = g->rows, .skip = g->skip, .lda = g->lda, .width = g->stride,
+        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = e != NULL ? e->ldr : 0,
+        .low = -INFINITY, .high = INFINITY, .next = (const char *)g->next };
+    const float *from = begin_with(e != NULL ? e->bias : NULL, g->columns, start);
+    if (g->from != NULL)
+        t.taps = g->taps;
+    t.lines = lines_ahead(g, t.taps);
+    const size_t first = g->less != NULL ? FIRST_ROWS : 0;
+    if (first != 0)
+        run_rows(g, &t, 0, first, from);
+    run_rows(g, &t, first, g->rows - first, from);
 }
 
 static void run_gemm_row(const prt_gemm_row *r)

@@ -54,7 +54,7 @@ static inline void v_fence(void)
 {
     _mm_sfence();
 }
-/* The first n (below VL) elements; the others read as 0 and are not written. */
+/* The first n (at most VL) elements; the others read as 0 and are not written. */
 static inline vf v_load_n(const float *p, size_t n)
 {
     return _mm512_maskz_loadu_ps(v_first(n), p);

@@ -67,6 +67,7 @@ static poprt_status create_inner(poprt_session *session, const poprt_config *con
         .memory_limit = prt_config_memory_limit(config, env),
         .seed = (uint64_t)prt_config_number(config, PRT_OPTION_seed),
         .kern = kernels(env, config),
+        .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
         .print = print_line,
         .print_user = env };
     prt_arena *scratch = NULL;

@@ -3,6 +3,7 @@
 #include "fast/linear.h"
 #include "fast/product.h"
 #include "fast/share.h"
+#include "fast/strassen.h"
 #include "op/fused.h"
 #include "op/narrow.h"
 #include "op/product.h"
@@ -122,6 +123,12 @@ poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
         cut.near = c->near;
         cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
         return prt_share_run(c, cut.pieces, 0, run_few, &cut);
+    }
+    if (f->packed && !is_narrow && prt_strassen_pays(c, f->m, f->n, f->k)) {
+        const prt_strassen s = { .kern = f->kern, .batches = 1, .m = f->m, .n = f->n,
+            .k = f->k, .a = f->a, .lda = f->k, .b = f->b, .c = f->y, .ldc = f->n,
+            .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act } };
+        return prt_strassen_run(c, &s);
     }
     const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
         .column = f->turned ? f->k : 1, .narrow = f->narrow, .panels = f->panels,

@@ -10,6 +10,7 @@
 #include "fast/nhwc.h"
 
 #include "fast/share.h"
+#include "fast/strassen.h"
 #include "op/fused.h"
 
 /* Floats: of a piece of B and of A that stay in the second cache level together; of A at least. */
@@ -335,6 +336,14 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     j.plain = !v->images && taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
         v->stride_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
         v->in_h == v->out_h && v->in_w == v->out_w;
+    if (j.plain && v->form.group == 1 && gate == NULL &&
+        prt_strassen_pays(c, j.pixels, v->out_c, v->in_c)) {
+        const prt_strassen s = { .kern = v->kern, .batches = v->batch, .m = j.pixels,
+            .n = v->out_c, .k = v->in_c, .a = v->x, .lda = v->x_pitch, .b = v->w, .c = v->y,
+            .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
+            .ldr = v->residual_pitch, .act = v->act } };
+        return prt_strassen_run(c, &s);
+    }
     const size_t each = lesser(v->stride_d, v->kernel_d) * lesser(v->stride_h, v->kernel_h) *
         lesser(v->stride_w, v->kernel_w); /* inputs of an output that no other one reads, about */
     j.rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);

@@ -73,6 +73,7 @@ struct prt_eval {
     const prt_tensor *later; /* a constant that a step reads soon after this one, to be fetched on
                               * the way; NULL: none */
     bool near;               /* the program's weights are few enough to stay in a cache */
+    bool strassen;           /* products may be computed by Strassen's algorithm */
     void *user;
 };
 

@@ -121,6 +121,7 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
     s->program = prt_program_retain(program);
     s->seed = options->seed;
     s->kern = options->kern;
+    s->strassen = options->strassen;
     s->print = options->print;
     s->print_user = options->print_user;
     if (options->par != NULL) {

@@ -147,6 +147,46 @@ START_TEST(cuts_do_not_change_bits)
 }
 END_TEST
 
+/* The same as with the difference itself, which is left behind. */
+START_TEST(differences)
+{
+    static const size_t rows[] = { PRT_GEMM_DIFFERENCE_ROWS, 13, 29, 64 };
+    static const size_t columns[] = { PRT_GEMM_PANEL / 2, PRT_GEMM_PANEL };
+    enum { K = 77, STRIDE = PRT_GEMM_PANEL, B = K * STRIDE };
+    for (int l = 0; l < 2 * LEVELS; l++) {
+        const prt_kern *kern = level(l / 2);
+        for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(rows) * PRT_COUNT_OF(columns); i++) {
+            const size_t m = rows[i / 2], n = columns[i % 2], size = m * n * sizeof(float);
+            float *a = random_floats(m * K, 1), *b = random_floats(B, 2);
+            float *less = random_floats(B, 3), *made = l % 2 != 0 ? less : random_floats(B, 4);
+            float *plain = random_floats(B, 5), *c = random_floats(m * n, 6);
+            float *want = random_floats(m * n, 6);
+            for (size_t q = 0; q < B; q++)
+                plain[q] = b[q] - less[q];
+            prt_gemm_block g = { .rows = m, .columns = n, .k = K, .a = a, .lda = K, .b = plain,
+                .stride = STRIDE, .c = want, .ldc = n, .add = l % 2 != 0 };
+            kern->gemm(&g);
+            g.b = b;
+            g.less = less;
+            g.made = made;
+            g.c = c;
+            kern->gemm(&g);
+            ck_assert_mem_eq(c, want, size);
+            for (size_t q = 0; q < B; q++)
+                ck_assert(q % STRIDE >= n || made[q] == plain[q]);
+            if (made != less)
+                free(made);
+            free(a);
+            free(b);
+            free(less);
+            free(plain);
+            free(c);
+            free(want);
+        }
+    }
+}
+END_TEST
+
 /* ---- rows of A in pieces, anywhere: what convolutions read */
 
 static const prt_act acts[] = { { PRT_ACT_none, 0, 0 }, { PRT_ACT_relu, 0, 0 },
@@ -223,4 +263,4 @@ START_TEST(rows_in_pieces)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/gemm", products_are_right, cuts_do_not_change_bits, rows_in_pieces)
+PRT_TEST_MAIN("kern/gemm", products_are_right, cuts_do_not_change_bits, differences, rows_in_pieces)

@@ -34,9 +34,9 @@ static void fill(const prt_program *p, inputs *in, double low, double high)
 }
 
 static float *run(prt_program *p, const inputs *in, const prt_kern *kern, const prt_par *par,
-    size_t *count)
+    bool strassen, size_t *count)
 {
-    const prt_session_options options = { .kern = kern, .par = par };
+    const prt_session_options options = { .kern = kern, .par = par, .strassen = strassen };
     prt_session *s = NULL;
     prt_tensor out = { 0 };
     ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
@@ -50,28 +50,44 @@ static float *run(prt_program *p, const inputs *in, const prt_kern *kern, const 
     return copy;
 }
 
-static void check_level(prt_program *p, const inputs *in, const prt_kern *kern, const prt_par *par,
-    double bound, const char *text)
+typedef struct check {
+    prt_program *program;
+    inputs in;
+    const prt_par *par;
+    double bound, most; /* most: the largest element that is finite */
+    const char *text;
+    const float *want;
+    size_t n;
+} check;
+
+/* Output 0, checked. */
+static float *run_level(const check *c, const prt_kern *kern, bool strassen)
 {
-    size_t n, m;
-    float *want = run(p, in, NULL, NULL, &n), *found = run(p, in, kern, NULL, &m);
-    float *again = run(p, in, kern, par, &m);
-    double most = 0.0;
-    ck_assert_uint_eq(n, m);
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, isfinite(want[i]) ? fabs((double)want[i]) : 0.0);
+    size_t n;
+    float *found = run(c->program, &c->in, kern, NULL, strassen, &n);
+    float *again = run(c->program, &c->in, kern, c->par, strassen, &n);
+    ck_assert_uint_eq(n, c->n);
     for (size_t i = 0; i < n; i++) {
-        const bool same = want[i] == found[i] || (isnan(want[i]) && isnan(found[i])) ||
-            fabs((double)want[i] - (double)found[i]) <= bound * most;
+        const float x = found[i], y = c->want[i];
+        const bool same = x == y || (isnan(x) && isnan(y)) ||
+            fabs((double)x - (double)y) <= c->bound * c->most;
         if (!same)
             ck_abort_msg("%s: element %zu is %.9g, not %.9g (largest %g)\n%.1000s", kern->level, i,
-                (double)found[i], (double)want[i], most, text);
+                (double)x, (double)y, c->most, c->text);
     }
     if (n != 0 && memcmp(found, again, n * sizeof(float)) != 0)
-        ck_abort_msg("%s: other bits with three threads\n%.1000s", kern->level, text);
-    free(want);
-    free(found);
+        ck_abort_msg("%s: other bits with three threads\n%.1000s", kern->level, c->text);
     free(again);
+    return found;
+}
+
+static bool check_level(const check *c, const prt_kern *kern)
+{
+    float *with = run_level(c, kern, true), *without = run_level(c, kern, false);
+    const bool other = c->n != 0 && memcmp(with, without, c->n * sizeof(float)) != 0;
+    free(with);
+    free(without);
+    return other;
 }
 
 /* A graph without the contents of its constants, which may be long. */
@@ -89,24 +105,30 @@ static const char *short_text(const char *text)
     return to;
 }
 
-void fast_check(const char *text, double low, double high, double bound)
+bool fast_check(const char *text, double low, double high, double bound)
 {
     static const char *const levels[] = { "portable", "avx2", "avx512", "avx512_vnni",
         "avx512_bf16" };
-    prt_program *p = program_from_text(text);
     prt_pool *pool = NULL;
-    inputs in;
+    bool other = true;
     ck_assert_int_eq(prt_pool_create(&prt_mem_libc, 3, 1000, &pool), POPRT_OK);
     const prt_par par = prt_pool_par(pool);
-    fill(p, &in, low, high);
-    text = short_text(text);
+    check c = { .program = program_from_text(text), .par = &par, .bound = bound,
+        .text = short_text(text) };
+    fill(c.program, &c.in, low, high);
+    float *want = run(c.program, &c.in, NULL, NULL, false, &c.n);
+    for (size_t i = 0; i < c.n; i++)
+        c.most = fmax(c.most, isfinite(want[i]) ? fabs((double)want[i]) : 0.0);
+    c.want = want;
     for (size_t i = 0; i < PRT_COUNT_OF(levels); i++) {
-        const uint64_t want = prt_cpu_level(levels[i]);
-        if ((want & prt_cpu_features()) == want)
-            check_level(p, &in, prt_kern_of(want), &par, bound, text);
+        const uint64_t level = prt_cpu_level(levels[i]);
+        if ((level & prt_cpu_features()) == level)
+            other = check_level(&c, prt_kern_of(level)) && other;
     }
-    for (uint32_t i = 0; i < p->n_inputs; i++)
-        free(in.t[i].data);
+    for (uint32_t i = 0; i < c.program->n_inputs; i++)
+        free(c.in.t[i].data);
+    free(want);
     prt_pool_release(pool);
-    prt_program_release(p);
+    prt_program_release(c.program);
+    return other;
 }
