@@ -99,22 +99,42 @@ static poprt_status run_here(prt_eval *c, size_t count, prt_share_body body, con
     return POPRT_OK;
 }
 
+static size_t floats_each(size_t floats)
+{
+    return (floats + 15) / 16 * 16;
+}
+
+/* Threads that take part in so many items. */
+static size_t threads_of(const prt_eval *c, size_t count)
+{
+    const size_t width = prt_share_width(c);
+    const bool alone = count < 2 || count > UINT32_MAX || is_tiny(c);
+    return alone ? 1 : count < width ? count : width;
+}
+
+float *prt_share_room(prt_eval *c, size_t count, size_t floats)
+{
+    return floats_of(c, threads_of(c, count), floats_each(floats), prt_eval_scratch_raw);
+}
+
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
     const void *user)
 {
-    const bool alone = c->par == NULL || count < 2 || count > UINT32_MAX || is_tiny(c);
-    const size_t width = alone ? 1 : c->par->width;
-    const size_t threads = count < width ? count : width;
+    float *room = NULL;
     if (count == 0)
         return POPRT_OK;
-    job j = { .c = c, .body = body, .user = user, .floats = (floats + 15) / 16 * 16 };
-    if (floats != 0) {
-        j.scratch = floats_of(c, threads, j.floats, prt_eval_scratch_raw);
-        if (j.scratch == NULL)
-            return POPRT_E_NOMEM;
-    }
+    if (floats != 0 && (room = prt_share_room(c, count, floats)) == NULL)
+        return POPRT_E_NOMEM;
+    return prt_share_run_in(c, count, floats, room, body, user);
+}
+
+poprt_status prt_share_run_in(prt_eval *c, size_t count, size_t floats, float *room,
+    prt_share_body body, const void *user)
+{
+    const size_t threads = threads_of(c, count);
     if (threads == 1)
-        return run_here(c, count, body, user, j.scratch);
+        return run_here(c, count, body, user, room);
+    job j = { .c = c, .body = body, .user = user, .floats = floats_each(floats), .scratch = room };
     range ranges[RANGES];
     j.ranges = ranges;
     j.n_ranges = threads < RANGES ? (uint32_t)threads : RANGES;

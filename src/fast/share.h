@@ -23,6 +23,13 @@ typedef void (*prt_share_body)(const void *user, size_t item, float *scratch);
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
     const void *user);
 
+/* The scratch of such runs of `count` items or fewer; NULL (failure recorded) when refused. */
+float *prt_share_room(prt_eval *c, size_t count, size_t floats);
+
+/* The same in `room`, which is left for the next run; NULL where `floats` is 0. */
+poprt_status prt_share_run_in(prt_eval *c, size_t count, size_t floats, float *room,
+    prt_share_body body, const void *user);
+
 /* Pieces of `total` elements that are worth a thread's while: how many of `least` or more. */
 static inline size_t prt_share_pieces(size_t total, size_t least)
 {

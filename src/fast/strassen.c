@@ -13,7 +13,7 @@
 
 /* Of a block at most: it stays in the second cache level with its sums and a pair of panels. */
 enum { MOST_ROWS = 240, MOST_K = 768 };
-enum { PANEL = PRT_GEMM_PANEL, PAIR = 2 * PANEL, SUMS = 4, TILES = 4 };
+enum { PANEL = PRT_GEMM_PANEL, PAIR = 2 * PANEL, SUMS = 4, TILES = 4, CHUNKS = 8 };
 
 typedef struct job {
     const prt_strassen *s;
@@ -21,14 +21,8 @@ typedef struct job {
     size_t blocks, parts;    /* of a batch's rows, of K */
     size_t unit;             /* columns of a quarter at a time: a panel's, or half of them */
     size_t pairs, units;     /* units of pairs come first, then those of what is left */
-    size_t groups;           /* of units */
     size_t rows, depth;      /* of a quarter, at most */
 } job;
-
-typedef struct range {
-    const float *at;
-    size_t count;
-} range;
 
 /* Some rows with a part of K. */
 typedef struct part {
@@ -38,10 +32,17 @@ typedef struct part {
     bool first, last;
     const float *a;
     float *sums[SUMS];        /* of A's quarters, [upper][h] each; the last has all of them in it */
-    float *tile[TILES];       /* [upper][unit] */
-    float *b;                 /* differences, [h][PANEL] */
-    range ahead;              /* what is read after this, to be fetched */
+    bool finite[CHUNKS];      /* pieces of these sums */
 } part;
+
+/* Some columns of that. */
+typedef struct work {
+    const part *p;
+    float *tile[TILES]; /* [upper][unit] */
+    float *b;           /* differences, [h][PANEL] */
+    const float *next;  /* what is read after this, to be fetched */
+    size_t next_count;
+} work;
 
 static size_t blocks_of(size_t rows)
 {
@@ -57,13 +58,42 @@ bool prt_strassen_pays(const prt_eval *c, size_t m, size_t n, size_t k)
     return 64.0 / (double)columns + 48.0 / (double)rows + 64.0 / (double)k <= 1.0;
 }
 
-/* False when an element is not finite. */
-static bool add_quarters(part *p)
+static size_t sums_size(const job *j)
 {
+    return SUMS * j->rows * j->depth;
+}
+
+static size_t work_size(const job *j)
+{
+    return j->depth * PANEL + TILES * j->rows * j->unit;
+}
+
+static void set_part(part *p, const job *j, size_t block, size_t i, float *sums)
+{
+    const prt_strassen *s = j->s;
+    const size_t row = prt_share_cut(s->m, j->blocks, block % j->blocks);
+    const size_t rows = prt_share_cut(s->m, j->blocks, block % j->blocks + 1) - row;
+    p->j = j;
+    p->row = block / j->blocks * s->m + row;
+    p->upper = (rows + 1) / 2;
+    p->lower = rows / 2;
+    p->k = 2 * prt_share_cut(s->k / 2, j->parts, i);
+    p->h = prt_share_cut(s->k / 2, j->parts, i + 1) - p->k / 2;
+    p->first = i == 0;
+    p->last = i + 1 == j->parts;
+    p->a = s->a + p->row * s->lda + p->k;
+    for (size_t t = 0; t < SUMS; t++)
+        p->sums[t] = sums + t * j->rows * j->depth;
+}
+
+static void add_chunk(const void *user, size_t chunk, float *scratch)
+{
+    part *p = (part *)(uintptr_t)user;
     const prt_kern_rows *rows = &p->j->s->kern->rows;
-    const size_t lda = p->j->s->lda, h = p->h;
-    bool finite = true;
-    for (size_t i = 0; i < p->upper; i++) {
+    const size_t lda = p->j->s->lda, h = p->h, end = prt_share_cut(p->upper, CHUNKS, chunk + 1);
+    (void)scratch;
+    p->finite[chunk] = true;
+    for (size_t i = prt_share_cut(p->upper, CHUNKS, chunk); i < end; i++) {
         const float *a11 = p->a + i * lda, *a12 = a11 + h;
         const float *a21 = a11 + p->upper * lda, *a22 = a21 + h;
         float *s[SUMS];
@@ -78,9 +108,8 @@ static bool add_quarters(part *p)
         }
         rows->two(PRT_TWO_sub, h, s[0], 1, a11, 1, s[1]);
         rows->two(PRT_TWO_sub, h, a12, 1, s[1], 1, s[3]);
-        finite = finite && isfinite(rows->squares(h, s[3]));
+        p->finite[chunk] = isfinite(rows->squares(h, s[3])) && p->finite[chunk];
     }
-    return finite;
 }
 
 /* What is done with a part's sums before they go to C: the first adds what C begins with, the last
@@ -103,18 +132,18 @@ static prt_gemm_end end_of(const part *p, size_t row, size_t column)
     return end;
 }
 
-/* What no block fetches yet of what comes after all of them is fetched meanwhile, a piece. */
-static void multiply(part *p, prt_gemm_block *g)
+/* What comes after all of this is fetched piece by piece, where the block has nothing to fetch. */
+static void multiply(work *w, prt_gemm_block *g)
 {
     enum { PIECE = PANEL / 3 };
-    if (g->next == NULL && p->ahead.at != NULL) {
+    if (g->next == NULL && w->next != NULL) {
         const size_t most = g->k * PIECE;
-        g->next = p->ahead.at;
-        g->next_count = p->ahead.count < most ? p->ahead.count : most;
-        p->ahead.at += g->next_count;
-        p->ahead.count -= g->next_count;
+        g->next = w->next;
+        g->next_count = w->next_count < most ? w->next_count : most;
+        w->next += g->next_count;
+        w->next_count -= g->next_count;
     }
-    p->j->s->kern->gemm(g);
+    w->p->j->s->kern->gemm(g);
 }
 
 /* tile += rows of a residual */
@@ -128,8 +157,9 @@ static void add_rows(const part *p, float *tile, size_t rows, const prt_gemm_end
 }
 
 /* A quarter of C is the end of a tile, and of a product unless k is 0. */
-static void close(part *p, size_t row, size_t rows, size_t column, float *tile, prt_gemm_block g)
+static void close(work *w, size_t row, size_t rows, size_t column, float *tile, prt_gemm_block g)
 {
+    const part *p = w->p;
     const prt_strassen *s = p->j->s;
     prt_gemm_end end = end_of(p, row, column);
     add_rows(p, tile, rows, &end);
@@ -139,20 +169,21 @@ static void close(part *p, size_t row, size_t rows, size_t column, float *tile, 
     g.c = s->c + (p->row + row) * s->ldc + column;
     g.ldc = s->ldc;
     g.end = &end;
-    multiply(p, &g);
+    multiply(w, &g);
 }
 
 /* Columns `from` and behind of the panel that begins with column `left`, and of the one behind. A
  * product fetches what the next ones read. */
-static void run_pair(part *p, size_t left, size_t from)
+static void run_pair(work *w, size_t left, size_t from)
 {
+    const part *p = w->p;
     const prt_strassen *s = p->j->s;
     const prt_kern_rows *rows = &s->kern->rows;
     const size_t h = p->h, up = p->upper, low = p->lower, unit = p->j->unit, all = up * unit;
     const size_t right = left + PANEL + from, quarter = h * PANEL;
     const float *b11 = s->b + left * s->k + p->k * PANEL + from, *b12 = b11 + s->k * PANEL;
     const float *b21 = b11 + quarter, *b22 = b12 + quarter;
-    float *x = p->tile[0], *y = p->tile[1], *z = p->tile[2], *w = p->tile[3];
+    float *x = w->tile[0], *y = w->tile[1], *z = w->tile[2], *v = w->tile[3];
     const prt_gemm_block of_tiles = { .columns = unit, .a = x, .b = x };
     const prt_gemm_block of_a = { .columns = unit, .k = h, .lda = s->lda, .stride = PANEL,
         .ldc = unit };
@@ -167,77 +198,78 @@ static void run_pair(part *p, size_t left, size_t from)
     g.c = x;
     g.next = b21;
     g.next_count = quarter;
-    multiply(p, &g);
+    multiply(w, &g);
 
     memcpy(y, x, all * sizeof(float)); /* C11 = X + A12 B21 */
     g.a = p->a + h;
     g.b = b21;
     g.next = b12;
-    close(p, 0, up, left, y, g);
+    close(w, 0, up, left, y, g);
 
     g = of_sums; /* Z = (A21 + A22) (B12 - B11) */
     g.rows = low;
     g.a = p->sums[0];
     g.b = b12;
     g.less = b11;
-    g.made = p->b;
+    g.made = w->b;
     g.c = z;
     g.next = b22;
     g.next_count = quarter;
-    multiply(p, &g);
+    multiply(w, &g);
     memset(z + low * unit, 0, (up - low) * unit * sizeof(float));
 
     g = of_sums; /* X += (A21 + A22 - A11) (B22 - B12 + B11) */
     g.rows = up;
     g.a = p->sums[1];
     g.b = b22;
-    g.less = g.made = p->b;
+    g.less = g.made = w->b;
     g.c = x;
     g.add = true;
-    multiply(p, &g);
+    multiply(w, &g);
 
     g = of_sums; /* C12 = X + Z + (A12 - A21 - A22 + A11) B22 */
     g.a = p->sums[3];
     g.b = b22;
     rows->two(PRT_TWO_add, all, x, 1, z, 1, z);
-    memcpy(w, z, all * sizeof(float));
-    close(p, 0, up, right, w, g);
+    memcpy(v, z, all * sizeof(float));
+    close(w, 0, up, right, v, g);
 
     const prt_gemm_end sum = { .residual = x, .ldr = unit };
     g = of_a; /* Y = X + A22 (B21 - B22 + B12 - B11) */
     g.rows = low;
     g.a = p->a + up * s->lda + h;
     g.b = b21;
-    g.less = g.made = p->b;
+    g.less = g.made = w->b;
     g.c = y;
     g.end = &sum;
-    multiply(p, &g);
+    multiply(w, &g);
 
-    g = of_sums; /* W = (A11 - A21) (B22 - B12) */
+    g = of_sums; /* V = (A11 - A21) (B22 - B12) */
     g.rows = low;
     g.a = p->sums[2];
     g.b = b22;
     g.less = b12;
-    g.made = p->b;
-    g.c = w;
-    multiply(p, &g);
+    g.made = w->b;
+    g.c = v;
+    multiply(w, &g);
 
-    rows->two(PRT_TWO_add, low * unit, y, 1, w, 1, y); /* C21 = Y + W */
-    close(p, up, low, left, y, of_tiles);
-    rows->two(PRT_TWO_add, low * unit, z, 1, w, 1, z); /* C22 = X + Z + W */
-    close(p, up, low, right, z, of_tiles);
+    rows->two(PRT_TWO_add, low * unit, y, 1, v, 1, y); /* C21 = Y + V */
+    close(w, up, low, left, y, of_tiles);
+    rows->two(PRT_TWO_add, low * unit, z, 1, v, 1, z); /* C22 = X + Z + V */
+    close(w, up, low, right, z, of_tiles);
 }
 
 /* Columns that are not paired, or rows that are not finite. */
-static void run_plain(part *p, size_t first, size_t columns)
+static void run_plain(work *w, size_t first, size_t columns)
 {
+    const part *p = w->p;
     const prt_strassen *s = p->j->s;
     const size_t panel = first / PANEL * PANEL, width = prt_gemm_panel_width(s->n, panel);
     const prt_gemm_end end = end_of(p, 0, first);
     prt_gemm_block g = { .rows = p->upper + p->lower, .columns = columns, .k = 2 * p->h,
         .a = p->a, .lda = s->lda, .b = s->b + panel * s->k + p->k * width + first - panel,
         .stride = width, .c = s->c + p->row * s->ldc + first, .ldc = s->ldc, .end = &end };
-    multiply(p, &g);
+    multiply(w, &g);
 }
 
 /* The columns that unit i begins with; the second half of a pair's are a panel further. */
@@ -248,85 +280,91 @@ static size_t column_of(const job *j, size_t i)
                       : j->pairs * PAIR + (i - paired) * j->unit;
 }
 
-/* What comes after unit i of [begin, end), unless that lies beside it. */
-static void look_ahead(part *p, size_t i, size_t begin, size_t end)
+/* What comes after unit i, unless that lies beside it. */
+static void look_ahead(work *w, size_t i)
 {
+    const part *p = w->p;
     const job *j = p->j;
     const prt_strassen *s = j->s;
-    const bool more = i + 1 < end || (p->last && i + 1 < j->units);
-    const size_t column = column_of(j, more ? i + 1 : begin);
+    const bool more = i + 1 < j->units;
+    const size_t column = more ? column_of(j, i + 1) : 0, k = more ? p->k : p->k + 2 * p->h;
     prt_gemm_block g = { .next = NULL };
-    p->ahead = (range){ .at = NULL };
     if (!more && p->last) {
         if (p->row + p->upper + p->lower == s->batches * s->m)
             prt_fast_fetch_later(j->later, &g);
-        p->ahead = (range){ .at = g.next, .count = g.next_count };
-    } else if (!more || column % PANEL == 0) {
-        const size_t width = prt_gemm_panel_width(s->n, column), k = more ? p->k : p->k + 2 * p->h;
-        p->ahead = (range){ .at = s->b + column * s->k + k * width, .count = p->h * width };
+    } else if (column % PANEL == 0) {
+        const size_t width = prt_gemm_panel_width(s->n, column);
+        g.next = s->b + column * s->k + k * width;
+        g.next_count = p->h * width;
     }
+    w->next = g.next;
+    w->next_count = g.next_count;
 }
 
-static void run_part(part *p, size_t begin, size_t end)
+static void run_unit(const void *user, size_t i, float *scratch)
 {
-    const job *j = p->j;
-    const size_t n = j->s->n;
-    const bool finite = add_quarters(p);
-    for (size_t i = begin; i < end; i++) {
-        const size_t column = column_of(j, i);
-        look_ahead(p, i, begin, end);
-        if (column >= j->pairs * PAIR) {
-            run_plain(p, column, n - column < j->unit ? n - column : j->unit);
-        } else if (finite) {
-            run_pair(p, column / PANEL * PANEL, column % PANEL);
-        } else {
-            run_plain(p, column, j->unit);
-            run_plain(p, column + PANEL, j->unit);
-        }
+    work w = { .p = user, .b = scratch };
+    const job *j = w.p->j;
+    const size_t n = j->s->n, column = column_of(j, i);
+    bool finite = true;
+    for (size_t t = 0; t < CHUNKS; t++)
+        finite = finite && w.p->finite[t];
+    for (size_t t = 0; t < TILES; t++)
+        w.tile[t] = w.b + j->depth * PANEL + t * j->rows * j->unit;
+    look_ahead(&w, i);
+    if (column >= j->pairs * PAIR) {
+        run_plain(&w, column, n - column < j->unit ? n - column : j->unit);
+    } else if (finite) {
+        run_pair(&w, column / PANEL * PANEL, column % PANEL);
+    } else {
+        run_plain(&w, column, j->unit);
+        run_plain(&w, column + PANEL, j->unit);
     }
 }
 
-static void run_item(const void *user, size_t item, float *scratch)
+/* A block, all by itself. */
+static void run_block(const void *user, size_t block, float *scratch)
 {
     const job *j = user;
-    const prt_strassen *s = j->s;
-    const size_t group = item % j->groups, block = item / j->groups % j->blocks;
-    const size_t row = prt_share_cut(s->m, j->blocks, block);
-    const size_t rows = prt_share_cut(s->m, j->blocks, block + 1) - row;
-    part p = { .j = j, .row = item / j->groups / j->blocks * s->m + row };
-    p.upper = (rows + 1) / 2;
-    p.lower = rows / 2;
-    p.b = scratch;
-    scratch = p.b + j->depth * PANEL;
-    for (size_t i = 0; i < TILES; i++, scratch += j->rows * j->unit)
-        p.tile[i] = scratch;
-    for (size_t i = 0; i < SUMS; i++, scratch += j->rows * j->depth)
-        p.sums[i] = scratch;
     for (size_t i = 0; i < j->parts; i++) {
-        p.k = 2 * prt_share_cut(s->k / 2, j->parts, i);
-        p.h = prt_share_cut(s->k / 2, j->parts, i + 1) - p.k / 2;
-        p.a = s->a + p.row * s->lda + p.k;
-        p.first = i == 0;
-        p.last = i + 1 == j->parts;
-        run_part(&p, prt_share_cut(j->units, j->groups, group),
-            prt_share_cut(j->units, j->groups, group + 1));
+        part p;
+        set_part(&p, j, block, i, scratch);
+        for (size_t k = 0; k < CHUNKS; k++)
+            add_chunk(&p, k, NULL);
+        for (size_t k = 0; k < j->units; k++)
+            run_unit(&p, k, scratch + sums_size(j));
     }
+}
+
+/* Blocks one by one, each by all threads. */
+static poprt_status run_together(prt_eval *c, const job *j)
+{
+    float *sums = prt_share_raw(c, 1, sums_size(j));
+    float *room = prt_share_room(c, j->units, work_size(j));
+    if (sums == NULL || room == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < j->s->batches * j->blocks * j->parts; i++) {
+        part p;
+        set_part(&p, j, i / j->parts, i % j->parts, sums);
+        PRT_TRY(prt_share_run_in(c, CHUNKS, 0, NULL, add_chunk, &p));
+        PRT_TRY(prt_share_run_in(c, j->units, work_size(j), room, run_unit, &p));
+    }
+    return POPRT_OK;
 }
 
 poprt_status prt_strassen_run(prt_eval *c, const prt_strassen *s)
 {
     job j = { .s = s, .later = c->later, .blocks = blocks_of(s->m),
-        .parts = (s->k + MOST_K - 1) / MOST_K, .unit = PANEL, .pairs = s->n / PAIR, .groups = 1 };
+        .parts = (s->k + MOST_K - 1) / MOST_K, .unit = PANEL, .pairs = s->n / PAIR };
     const size_t left = s->n % PAIR, blocks = s->batches * j.blocks;
+    const bool together = !prt_share_even(c, blocks);
     j.units = j.pairs + (left + PANEL - 1) / PANEL;
-    if (prt_share_width(c) > 1 && (left != 0 || !prt_share_even(c, blocks * j.units))) {
+    if (together && (left != 0 || !prt_share_even(c, j.units))) {
         j.unit = PANEL / 2;
         j.units = 2 * j.pairs + (left + j.unit - 1) / j.unit;
     }
-    while (!prt_share_even(c, blocks * j.groups) && j.groups < j.units)
-        j.groups++; /* no more: each makes the sums of its rows */
     j.rows = ((s->m + j.blocks - 1) / j.blocks + 1) / 2;
     j.depth = (s->k / 2 + j.parts - 1) / j.parts;
-    const size_t floats = j.depth * PANEL + j.rows * (TILES * j.unit + SUMS * j.depth);
-    return prt_share_run(c, blocks * j.groups, floats, run_item, &j);
+    return together ? run_together(c, &j)
+                    : prt_share_run(c, blocks, sums_size(&j) + work_size(&j), run_block, &j);
 }
