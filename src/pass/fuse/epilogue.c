@@ -5,13 +5,15 @@
  *
  *     Conv, fused_conv            then Add of a value of the same shape, then an activation
  *     MatMul with a matrix, Gemm  then Add of a bias by column, then the same
+ *     all of them                 then Mul by a constant, one number or one for each channel
  *
  * Expects float32 and, for residuals, types that are equal; the inner results have one reader.
+ * Factors go into weights and bias, which are constants then and which nobody else reads.
  */
 #include <math.h>
 
 #include "op/fused.h"
-#include "pass/rewrite.h"
+#include "pass/match.h"
 
 static bool is_f32(const prt_value *v)
 {
@@ -175,12 +177,70 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
     return false;
 }
 
+/* ---- factors ---- */
+
+/* One number, or one for each channel; `behind` dims follow those of the channels. */
+static bool is_factor(const prt_value *c, const prt_type *y, uint32_t behind, int64_t channels)
+{
+    const prt_type *t = c->type;
+    if (!is_f32(c) || t->rank > y->rank)
+        return false;
+    for (int32_t i = 0; i < t->rank; i++)
+        if (t->dims[i] != 1 && (t->dims[i] != channels || t->rank - i != (int32_t)behind + 1))
+            return false;
+    return true;
+}
+
+/* `x` by the factor, whose numbers go along axis `axis` of x. */
+static prt_value *times(prt_pass *p, prt_build *b, const prt_tensor *x, prt_value *x_value,
+    prt_value *factor, uint32_t axis)
+{
+    int64_t dims[PRT_MAX_RANK];
+    for (uint32_t i = 0; i < x->rank; i++)
+        dims[i] = 1;
+    for (int32_t i = 0; i < factor->type->rank; i++)
+        dims[axis] *= factor->type->dims[i];
+    prt_value *in[2] = { x_value, prt_match_reshaped(b, factor, x->rank, dims) };
+    return in[1] != NULL ? prt_match_compute(p, b, x_value, PRT_OP_mul, NULL, 2, in) : NULL;
+}
+
+static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
+{
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        fused f;
+        prt_tensor w, bias, c;
+        if (!prt_match_constant(root, 1 - slot, &c) || !take(&f, root, slot) || f.in[3] != NULL ||
+            !prt_match_own_constant(f.op, 1, &w) ||
+            (f.in[2] != NULL && !prt_match_own_constant(f.op, 2, &bias)))
+            continue;
+        const prt_type *y = f.op->out[0].type;
+        const bool conv = f.id == PRT_OP_fused_conv;
+        const uint32_t axis = conv || f.linear.transB != 0 ? 0 : 1;
+        prt_value *factor = prt_op_input(root, 1 - slot);
+        if (f.linear.columns != 0 || f.linear.compute.size != 0 || w.rank <= axis ||
+            !is_factor(factor, y, conv ? w.rank - 2 : 0, w.dims[axis]))
+            continue;
+        f.in[1] = times(p, b, &w, f.in[1], factor, axis);
+        if (f.in[1] != NULL && f.in[2] != NULL &&
+            (f.in[2] = times(p, b, &bias, f.in[2], factor, 0)) == NULL)
+            f.in[1] = NULL;
+        return f.in[1] != NULL ? put(&f, b, root) : b->status != POPRT_OK;
+    }
+    return false;
+}
+
 static const prt_rewrite rewrites[] = {
-    { PRT_OP_add, apply_add },        { PRT_OP_relu, apply_act },
-    { PRT_OP_clip, apply_act },       { PRT_OP_leaky_relu, apply_act },
-    { PRT_OP_sigmoid, apply_act },    { PRT_OP_tanh, apply_act },
-    { PRT_OP_swish, apply_act },      { PRT_OP_hard_sigmoid, apply_act },
-    { PRT_OP_hard_swish, apply_act }, { PRT_OP_gelu, apply_act },
+    { PRT_OP_add, apply_add },
+    { PRT_OP_mul, apply_mul },
+    { PRT_OP_relu, apply_act },
+    { PRT_OP_clip, apply_act },
+    { PRT_OP_leaky_relu, apply_act },
+    { PRT_OP_sigmoid, apply_act },
+    { PRT_OP_tanh, apply_act },
+    { PRT_OP_swish, apply_act },
+    { PRT_OP_hard_sigmoid, apply_act },
+    { PRT_OP_hard_swish, apply_act },
+    { PRT_OP_gelu, apply_act },
 };
 
 const prt_pass_hooks prt_pass_fuse_epilogue = {

@@ -34,6 +34,44 @@ START_TEST(a_product_takes_bias_residual_and_activation)
 }
 END_TEST
 
+#define FOUR "w = const f32[2,4] {1,-2,3,0.5, 0.25,1,-1,2}\nb = const f32[4] {1,2,-3,0.5}\n"
+
+START_TEST(factors_go_into_weights)
+{
+    static const char *const products[] = {
+        "a = input f32[3,2]\n" FOUR "m = matmul a w\ns = add m b\n",
+        "a = input f32[5,3,2]\n" FOUR "s = matmul a w\n",
+        "a = input f32[3,4]\n" FOUR "c = const f32[2] {4,-1}\ns = gemm a w c {transB=1}\n",
+    };
+    static const char *const factors[] = { "f32[] {3}", "f32[1,1] {0.75}", "f32[4] {1,-2,0.3,0}",
+        "f32[1,4] {1,-2,0.3,0}", "f32[2] {0.5,3}" };
+    for (size_t i = 0; i < PRT_COUNT_OF(products); i++)
+        for (size_t j = 0; j < PRT_COUNT_OF(factors); j++) {
+            char text[512];
+            if (j >= 2 && (i == 2) != (j == 4)) /* of other lengths */
+                continue;
+            (void)snprintf(text, sizeof(text), "%sf = const %s\ny = mul %s\nreturn y\n",
+                products[i], factors[j], j % 2 != 0 ? "s f" : "f s");
+            prt_graph *g = graph_from_text(text);
+            ck_assert(run_pass(g, "fuse_epilogue", NULL));
+            for (const prt_op *op = g->first; op != NULL; op = op->next)
+                ck_assert(!prt_op_is(op, PRT_OP_mul));
+            module_free(g);
+            assert_pass_keeps_results(text, "fuse_epilogue", 1e-6);
+        }
+    static const char *const convolution =
+        "x = input f32[1,2,5,6]\nw = const f32[3,2,1,2] {1,2,3,4,5,6,7,8,9,10,11,12}\n"
+        "b = const f32[3] {1,2,3}\nf = const f32[3,1,1] {0.5,-2,0.1}\nr = input f32[1,3,5,5]\n"
+        "c = conv x w b\nm = mul c f\ns = add m r\ny = relu s\nreturn y\n";
+    prt_graph *g = graph_from_text(convolution);
+    ck_assert(run_pass(g, "fuse_epilogue", NULL));
+    for (const prt_op *op = g->first; op != NULL; op = op->next)
+        ck_assert(prt_op_is(op, PRT_OP_fused_conv));
+    module_free(g);
+    assert_pass_keeps_results(convolution, "fuse_epilogue", 1e-6);
+}
+END_TEST
+
 START_TEST(results_stay)
 {
     static const char *const ends[] = { "relu s", "clip s lo hi", "leaky_relu s {alpha=0.3}",
@@ -66,6 +104,14 @@ START_TEST(other_readers_keep_things_apart)
         "return y\n",
         "a = input f32[2,4,8]\nw = input f32[2,8,6]\nm = matmul a w\ny = relu m\nreturn y\n",
         CONV "lo = input f32[]\nc = conv x w b\ny = clip c lo\nreturn y\n",
+        LINEAR "f = const f32[6] {1,2,3,4,5,6}\nm = matmul a w\ny = mul m f\nreturn y\n",
+        "a = input f32[4,2]\n" FOUR "f = input f32[4]\nm = matmul a w\ny = mul m f\nreturn y\n",
+        "a = input f32[4,2]\n" FOUR "f = const f32[4,1] {1,2,3,4}\nm = matmul a w\ny = mul m f\n"
+        "return y\n",
+        "a = input f32[4,2]\n" FOUR "f = const f32[4] {1,2,3,4}\nm = matmul a w\ny = mul m f\n"
+        "z = matmul a w\nreturn y, z\n",
+        "a = input f32[4,2]\n" FOUR "f = const f32[4] {1,2,3e38,4}\nm = matmul a w\ny = mul m f\n"
+        "return y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
@@ -84,5 +130,5 @@ START_TEST(symbols_do_no_harm)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/epilogue", a_convolution_takes_residual_and_activation,
-    a_product_takes_bias_residual_and_activation, results_stay, other_readers_keep_things_apart,
-    symbols_do_no_harm)
+    a_product_takes_bias_residual_and_activation, factors_go_into_weights, results_stay,
+    other_readers_keep_things_apart, symbols_do_no_harm)
