@@ -175,7 +175,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
     (void)next;                                                                                    \
     PRT_UNROLL(8)                                                                                  \
     for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float))                                    \
-        __builtin_prefetch(b + FAR + j, 0, 3);
+        __builtin_prefetch(b + FAR + j, 0, 2);
 
 /* B comes from a near cache: fetches would take the place of loads. */
 #define FETCH_NOTHING(W)

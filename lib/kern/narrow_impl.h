@@ -174,10 +174,12 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
         a[i] = g->a + (t->row + i) * g->lda;                                                       \
     const char *b = (const char *)g->b + t->column * sizeof(ELEMENT) * GROUP;
 
+/* Bytes take longer to widen than to read: they come to the second cache level, as the first one
+ * has no time for more. */
 #define NARROW_FETCH(W)                                                                            \
     PRT_UNROLL(8)                                                                                  \
     for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT) * GROUP; j += NARROW_LINE)                   \
-        __builtin_prefetch(b + NARROW_FAR + j, 0, 3);
+        __builtin_prefetch(b + NARROW_FAR + j, 0, sizeof(ELEMENT) == 1 ? 2 : 3);
 
 #define NARROW_STEP(R, W, P)                                                                       \
     PRT_UNROLL(8)                                                                                  \

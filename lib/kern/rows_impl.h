@@ -193,17 +193,17 @@ static void run_largest(size_t n, size_t taps, const float *const *from, float *
 }
 
 /* Bytes that a matrix is fetched ahead, where it is as large. */
-enum { ROWS_FAR = 8192, ROWS_LINE = 64 };
+enum { ROWS_FAR = 4096, ROWS_LINE = 64 };
 
-/* What is read a while after `count` floats at `at` of the `all` floats of b; then `next` follows.
- * Not inlined it would be nothing to gcc: fetches have no effect. */
-__attribute__((always_inline)) static inline void fetch_far(const float *b, size_t at,
-    size_t count, size_t all, const void *next)
+/* What is read a while after `count` floats at `at` of the `all` floats of a matrix: more of it,
+ * which processors fetch by themselves, or the first of `next`, which they do not know of. Not
+ * inlined it would be nothing to gcc: fetches have no effect. */
+__attribute__((always_inline)) static inline void fetch_next(size_t at, size_t count, size_t all,
+    const void *next)
 {
     const size_t far = at * sizeof(float) + ROWS_FAR, end = all * sizeof(float);
-    const char *from = far < end ? (const char *)b + far : (const char *)next + (far - end);
-    for (size_t i = 0; i < count * sizeof(float); i += ROWS_LINE)
-        __builtin_prefetch(from + i, 0, 3);
+    for (size_t i = 0; far >= end && i < count * sizeof(float); i += ROWS_LINE)
+        __builtin_prefetch((const char *)next + (far - end) + i, 0, 2);
 }
 
 static bool is_far(size_t columns, size_t rows, size_t stride, const void *next)
@@ -219,7 +219,7 @@ static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t 
         const size_t rows = m - j < 4 ? m - j : 4;
         const float *row[4];
         if (far)
-            fetch_far(b, j * n, 4 * n, m * n, next);
+            fetch_next(j * n, 4 * n, m * n, next);
         for (size_t r = 0; r < 4; r++)
             row[r] = b + (j + (r < rows ? r : 0)) * stride;
         vf s[4] = { v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f) };
@@ -242,18 +242,48 @@ static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t 
     }
 }
 
-/* Four rows of b at a time pass over y, which stays in the first cache level. */
+/* Columns whose sums stay in registers. */
+enum { SUMS_W = VL < 8 ? 8 : 64 / VL, SUMS_COLUMNS = SUMS_W * VL };
+
+/* Rows of b one by one, so many columns of them. */
+static void sum_columns(size_t n, const float *a, const float *b, size_t stride, const void *next,
+    float *y)
+{
+    vf s[SUMS_W];
+    PRT_UNROLL(8)
+    for (size_t j = 0; j < SUMS_W; j++)
+        s[j] = v_set(0.0f);
+    for (size_t k = 0; k < n; k++, b += stride) {
+        const vf x = v_set(a[k]);
+        if (next != NULL)
+            fetch_next(k * stride, SUMS_COLUMNS, n * stride, next);
+        PRT_UNROLL(8)
+        for (size_t j = 0; j < SUMS_W; j++)
+            s[j] = v_fma(x, v_load(b + j * VL), s[j]);
+    }
+    PRT_UNROLL(8)
+    for (size_t j = 0; j < SUMS_W; j++)
+        v_store(y + j * VL, s[j]);
+}
+
+/* Few columns stay in registers; else four rows of b at a time pass over y, which stays in the
+ * first cache level. */
 static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t stride,
     const void *next, float *y)
 {
     const bool far = is_far(m, n, stride, next);
+    if (m <= 4 * SUMS_COLUMNS && m % SUMS_COLUMNS == 0) {
+        for (size_t i = 0; i < m; i += SUMS_COLUMNS)
+            sum_columns(n, a, b + i, stride, far && i == 0 ? next : NULL, y + i);
+        return;
+    }
     memset(y, 0, m * sizeof(float));
     for (size_t k = 0; k < n; k += 4) {
         const size_t rows = n - k < 4 ? n - k : 4;
         const float *row[4];
         vf x[4];
         if (far)
-            fetch_far(b, k * m, 4 * m, n * m, next);
+            fetch_next(k * m, 4 * m, n * m, next);
         for (size_t r = 0; r < 4; r++) {
             row[r] = b + (k + (r < rows ? r : 0)) * stride;
             x[r] = v_set(r < rows ? a[k + r] : 0.0f);
