@@ -28,7 +28,7 @@ typedef struct job {
 typedef struct part {
     const job *j;
     size_t row, upper, lower; /* rows of C, and of quarters */
-    size_t k, h;              /* where the part begins; columns of a quarter */
+    size_t k, h;              /* where it begins in K; columns of a quarter */
     bool first, last;
     const float *a;
     float *sums[SUMS];        /* of A's quarters, [upper][h] each; the last has all of them in it */
@@ -157,7 +157,8 @@ static void add_rows(const part *p, float *tile, size_t rows, const prt_gemm_end
 }
 
 /* A quarter of C is the end of a tile, and of a product unless k is 0. */
-static void close(work *w, size_t row, size_t rows, size_t column, float *tile, prt_gemm_block g)
+static void put_quarter(work *w, size_t row, size_t rows, size_t column, float *tile,
+    prt_gemm_block g)
 {
     const part *p = w->p;
     const prt_strassen *s = p->j->s;
@@ -204,7 +205,7 @@ static void run_pair(work *w, size_t left, size_t from)
     g.a = p->a + h;
     g.b = b21;
     g.next = b12;
-    close(w, 0, up, left, y, g);
+    put_quarter(w, 0, up, left, y, g);
 
     g = of_sums; /* Z = (A21 + A22) (B12 - B11) */
     g.rows = low;
@@ -232,7 +233,7 @@ static void run_pair(work *w, size_t left, size_t from)
     g.b = b22;
     rows->two(PRT_TWO_add, all, x, 1, z, 1, z);
     memcpy(v, z, all * sizeof(float));
-    close(w, 0, up, right, v, g);
+    put_quarter(w, 0, up, right, v, g);
 
     const prt_gemm_end sum = { .residual = x, .ldr = unit };
     g = of_a; /* Y = X + A22 (B21 - B22 + B12 - B11) */
@@ -254,9 +255,9 @@ static void run_pair(work *w, size_t left, size_t from)
     multiply(w, &g);
 
     rows->two(PRT_TWO_add, low * unit, y, 1, v, 1, y); /* C21 = Y + V */
-    close(w, up, low, left, y, of_tiles);
+    put_quarter(w, up, low, left, y, of_tiles);
     rows->two(PRT_TWO_add, low * unit, z, 1, v, 1, z); /* C22 = X + Z + V */
-    close(w, up, low, right, z, of_tiles);
+    put_quarter(w, up, low, right, z, of_tiles);
 }
 
 /* Columns that are not paired, or rows that are not finite. */

@@ -4,8 +4,8 @@
  * the size each way where there were 8.
  *
  * Errors: an element of C is as exact as the largest of its row and of one other row of A, its
- * column and one other of B let it be, a few times what a plain product of such has. Rows that are
- * not finite do not reach others.
+ * column and one other of B let it be, a few times what a plain product of such has. Rows of A that
+ * are not finite do not reach others; a column of B that is not makes that other one NaN, too.
  */
 #ifndef PRT_FAST_STRASSEN_H
 #define PRT_FAST_STRASSEN_H
