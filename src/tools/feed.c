@@ -306,6 +306,10 @@ poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
         status = poprt_config_set(config, "seed", seed);
     if (status == POPRT_OK && feed->cpu != NULL)
         status = poprt_config_set(config, "cpu", feed->cpu);
+    const char *strassen;
+    if (status == POPRT_OK && feed->tool->config != NULL &&
+        (status = poprt_config_get(feed->tool->config, "strassen", &strassen)) == POPRT_OK)
+        status = poprt_config_set(config, "strassen", strassen);
     if (status != POPRT_OK) {
         poprt_config_release(config);
         return status;
