@@ -169,7 +169,7 @@ void prt_frames_release(prt_session *s)
             for (uint32_t i = 0; i < f->block->n_buffers; i++)
                 prt_arena_release(f->slots[i]);
         prt_arena_release(f->scratch);
-        prt_mem_free(&s->memory.allocator, f->memory);
+        prt_counted_give(&s->memory, f->memory, f->memory_size);
     }
     prt_arena_release(s->infer_scratch);
 }
@@ -308,11 +308,12 @@ static poprt_status plan_frame(prt_frame *f)
         prt_arena_reset(scratch);
     }
     if (total > f->memory_size) {
-        prt_mem_free(&s->memory.allocator, f->memory);
+        prt_counted_give(&s->memory, f->memory, f->memory_size);
+        f->memory = NULL;
         f->memory_size = 0;
-        f->memory = prt_mem_alloc_raw(&s->memory.allocator, total);
-        if (f->memory == NULL)
-            return POPRT_E_NOMEM;
+        void *memory;
+        PRT_TRY(prt_counted_take(&s->memory, total, &memory));
+        f->memory = memory;
         f->memory_size = total;
         f->touched = false;
         if (b->is_static) { /* once, as the plan is */

@@ -80,6 +80,11 @@ typedef struct prt_counted {
     size_t total; /* only the session's running thread allocates */
 } prt_counted;
 
+/* Counted memory whose size the caller remembers: no header is written, so that no page is touched
+ * before its first use. Give takes NULL. */
+poprt_status prt_counted_take(prt_counted *m, size_t size, void **out);
+void prt_counted_give(prt_counted *m, void *ptr, size_t size);
+
 struct prt_session {
     prt_program *program;
     prt_counted memory;

@@ -11,18 +11,23 @@
 /* In front of every piece: its size. 64 bytes keep the alignment the caller asked for. */
 enum { COUNT_HEADER = 64 };
 
+static void *take(prt_counted *m, size_t size, size_t align)
+{
+    if (m->limit != 0 && (size > m->limit || m->total > m->limit - size))
+        return NULL;
+    void *p = m->inner->alloc(m->inner->user, size, align < COUNT_HEADER ? COUNT_HEADER : align);
+    if (p != NULL)
+        m->total += size;
+    return p;
+}
+
 static void *counted_alloc(void *user, size_t size, size_t align)
 {
-    prt_counted *m = user;
     size_t whole;
-    if (!prt_size_add(size, COUNT_HEADER, &whole) ||
-        (m->limit != 0 && (whole > m->limit || m->total > m->limit - whole)))
-        return NULL;
-    char *p = m->inner->alloc(m->inner->user, whole, align < COUNT_HEADER ? COUNT_HEADER : align);
+    char *p = prt_size_add(size, COUNT_HEADER, &whole) ? take(user, whole, align) : NULL;
     if (p == NULL)
         return NULL;
     memcpy(p, &whole, sizeof(whole));
-    m->total += whole;
     return p + COUNT_HEADER;
 }
 
@@ -34,6 +39,20 @@ static void counted_release(void *user, void *ptr)
     memcpy(&whole, p, sizeof(whole));
     m->total -= whole;
     m->inner->release(m->inner->user, p);
+}
+
+poprt_status prt_counted_take(prt_counted *m, size_t size, void **out)
+{
+    *out = size > PTRDIFF_MAX ? NULL : take(m, size, COUNT_HEADER);
+    return *out != NULL ? POPRT_OK : prt_fail_nomem(size);
+}
+
+void prt_counted_give(prt_counted *m, void *ptr, size_t size)
+{
+    if (ptr == NULL)
+        return;
+    m->total -= size;
+    m->inner->release(m->inner->user, ptr);
 }
 
 /* ---- life ---- */
