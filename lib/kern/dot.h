@@ -37,7 +37,10 @@ typedef struct prt_dot_block {
  * begin at a multiple of PRT_WISE_CHANNELS and have as many or more, where there are several. */
 typedef struct prt_wise_block {
     size_t pixels, channels, taps, first, last;
-    const uint32_t *const *from; /* tap t of pixel i is at from[t * pixels + i]; bytes */
+    /* Bytes: tap t of pixel i is at from[t * pixels + i]. For `columns`, row t of the window and
+     * column c of those that output row r reads: from[(t * rows + r) * columns + c]. */
+    const uint32_t *const *from;
+    size_t wide, stride;         /* for `columns`: pixels of a row; columns from one to the next */
     const uint32_t *w;           /* signed; taps 4 k to 4 k + 3 of channel c: k * channels + c */
     const prt_requantize *q;     /* by channel; tame */
     uint8_t *y;
@@ -56,6 +59,8 @@ typedef struct prt_kern_dot {
      * rows, which it returns. NULL: of none. */
     size_t (*close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
     void (*wise)(const prt_wise_block *g);
+    /* The same of windows of 3 by 3 over whole rows, stride 1 or 2 along them; NULL: none. */
+    void (*columns)(const prt_wise_block *g);
 } prt_kern_dot;
 
 #endif

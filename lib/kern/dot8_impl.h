@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "kern/close8_impl.h"
+#include "kern/columns8_impl.h"
 #include "kern/dot.h"
 #include "kern/dot8_words.h"
 #include "kern/wise8_impl.h"
@@ -24,7 +25,10 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
 #define DOT_SET(x) set_words(x)
 #define DOT_PUT put_sums
 #define DOT_LANES DOT8_LANES
+#define DOT_FEW
+#if !defined(__AVX512VNNI__) /* there they are closed in registers */
 #define DOT_NARROW
+#endif
 #include "kern/dot_tiles.def"
 
 #if defined(__AVX512VNNI__)
@@ -33,6 +37,13 @@ size_t DOT8_NAME(close)(const prt_dot_block *g, const prt_requantize *q, uint8_t
 size_t DOT8_NAME(close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy)
 {
     return run_fours_close(g, q, y, ldy);
+}
+
+void DOT8_NAME(columns)(const prt_wise_block *g);
+
+void DOT8_NAME(columns)(const prt_wise_block *g)
+{
+    run_columns(g);
 }
 #endif
 

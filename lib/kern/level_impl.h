@@ -65,6 +65,7 @@ const prt_kern PRT_LEVEL(prt_kern_level) = {
 void prt_dot_fours_vnni(const prt_dot_block *g);
 size_t prt_dot_close_vnni(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
 void prt_dot_wise_vnni(const prt_wise_block *g);
+void prt_dot_columns_vnni(const prt_wise_block *g);
 void prt_dot_pairs_avx512(const prt_dot_block *g);
 
 extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16;
@@ -72,14 +73,15 @@ extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16;
 const prt_kern prt_kern_level_vnni = {
     .level = "avx512_vnni",
     .dot = { .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
-        .wise = prt_dot_wise_vnni },
+        .wise = prt_dot_wise_vnni, .columns = prt_dot_columns_vnni },
     LEVEL_COMMON
 };
 
 const prt_kern prt_kern_level_bf16 = {
     .level = "avx512_bf16",
     .dot = { .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
-        .wise = prt_dot_wise_vnni, .pairs = prt_dot_pairs_avx512 },
+        .wise = prt_dot_wise_vnni, .columns = prt_dot_columns_vnni,
+        .pairs = prt_dot_pairs_avx512 },
     LEVEL_COMMON
 };
 #endif

@@ -62,7 +62,7 @@ static inline q_words q_scale(q_words sums, const double *scale)
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 /* The same in single precision; `far`: the larger of what it is and how far this rounds. */
-static inline q_words q_near(q_words sums, vf scale, vf *far)
+static inline q_words q_rounded(q_words sums, vf scale, vf *far)
 {
     const vf v = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
     *far = _mm512_range_ps(*far, _mm512_reduce_ps(v, 8), 11);
@@ -118,7 +118,7 @@ static inline q_words q_scale(q_words sums, const double *scale)
     return _mm256_set_m128i(_mm256_cvtpd_epi32(_mm256_mul_pd(b, _mm256_loadu_pd(scale + 4))),
         _mm256_cvtpd_epi32(_mm256_mul_pd(a, _mm256_loadu_pd(scale))));
 }
-static inline q_words q_near(q_words sums, vf scale, vf *far)
+static inline q_words q_rounded(q_words sums, vf scale, vf *far)
 {
     const vf v = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
     *far = v_max(*far, v_abs(v_sub(v, v_round(v))));
@@ -163,20 +163,49 @@ static inline void run_requantize(size_t n, const int32_t *sums, const prt_requa
 #if defined(__AVX2__) && defined(__FMA__)
 enum { Q_ALL = 4 * Q_LANES };
 
+/* Four vectors of sums as numbers, for which single precision is not enough. */
+static __attribute__((noinline)) void q_exact(q_words s[4], const double *const scales[4])
+{
+    for (size_t k = 0; k < 4; k++)
+        s[k] = q_scale(s[k], scales[k]);
+}
+
+/* The same in single precision, if that is sure. */
+static inline bool q_near(const q_words s[4], const vf scales[4], q_words r[4])
+{
+    vf far = v_set(0.0f);
+    PRT_UNROLL(4)
+    for (size_t k = 0; k < 4; k++)
+        r[k] = q_rounded(s[k], scales[k], &far);
+    return q_is_sure(far);
+}
+
+static inline void q_numbers(const q_words s[4], const vf near[4], const double *const scales[4],
+    q_words r[4])
+{
+    if (q_near(s, near, r))
+        return;
+    q_words again[4] = { s[0], s[1], s[2], s[3] };
+    q_exact(again, scales);
+    PRT_UNROLL(4)
+    for (size_t k = 0; k < 4; k++)
+        r[k] = again[k];
+}
+
 /* Four vectors of sums, with the columns that each begins at. */
 static inline q_words requantize_four(const int32_t *const sums[4], const size_t column[4],
     const prt_requantize *q)
 { /* q is a copy, which what is written cannot change */
     q_words s[4], r[4];
-    vf far = v_set(0.0f);
+    vf near[4];
+    const double *scales[4];
     PRT_UNROLL(4)
     for (size_t k = 0; k < 4; k++) {
         s[k] = q_add(q_load(sums[k]), q_load(q->biases + column[k]));
-        r[k] = q_near(s[k], v_load(q->near + column[k]), &far);
+        near[k] = v_load(q->near + column[k]);
+        scales[k] = q->scales + column[k];
     }
-    if (!q_is_sure(far))
-        for (size_t k = 0; k < 4; k++)
-            r[k] = q_scale(s[k], q->scales + column[k]);
+    q_numbers(s, near, scales, r);
     return q_in_order(q_narrow(r, q));
 }
 

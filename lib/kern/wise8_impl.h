@@ -100,15 +100,15 @@ static void wise_lay(size_t size, size_t n, bool two, const void *from, void *to
             some + (i % (Q_LANES / 4) * 16 + i / (Q_LANES / 4) * 4) * size, 4 * size);
 }
 
-/* Levels with an instruction for sums of fours have code for windows of 3 by 3 and for two pixels
- * at a time; others are to be small. */
+/* Levels with an instruction for sums of fours have code for two pixels at a time; others are to be
+ * small. */
 #if defined(__AVX512VNNI__)
 enum { WISE_FORMS = 1 };
 #else
 enum { WISE_FORMS = 0 };
 #endif
 
-/* Once for each of the forms that run_wise tells apart. */
+/* Once for each of the forms that callers tell apart. */
 #define WISE_INLINE __attribute__((always_inline))
 
 /* Some channels of a pixel, or of two. */
@@ -138,37 +138,48 @@ static inline WISE_INLINE void wise_four(const wise_block *b, size_t f, wise_at 
             (dot_words)q_load(b->w[f] + k * Q_LANES));
 }
 
+static inline WISE_INLINE void wise_close(const prt_requantize *q, const wise_block *b,
+    const wise_at *at, const q_words sum[4], uint8_t *y, uint8_t *y2)
+{
+    q_words r[4];
+    vf near[4];
+    const double *scales[4];
+    PRT_UNROLL(4)
+    for (size_t k = 0; k < 4; k++) {
+        near[k] = v_load(b->near + k * Q_LANES);
+        scales[k] = b->scale + k * Q_LANES;
+    }
+    q_numbers(sum, near, scales, r);
+    if (at->two)
+        wise_store_two(y, y2, q_narrow(r, q), at->n);
+    else
+        wise_store(y, q_narrow(r, q), at->n);
+}
+
 static inline WISE_INLINE void wise_some(const prt_wise_block *g, const wise_block *b, wise_at at,
     size_t fours)
 {
     const prt_requantize q = *g->q;
     for (at.i = 0; at.i < g->pixels; at.i += at.two ? 2 : 1) {
-        q_words sum[4], r[4];
+        q_words sum[4];
         at.j = at.i + 1 < g->pixels ? at.i + 1 : at.i; /* the last one twice */
         PRT_UNROLL(4)
         for (size_t k = 0; k < 4; k++)
             sum[k] = q_load(b->bias + k * Q_LANES);
-        if (fours == 3) {
-            wise_four(b, 0, at, sum);
-            wise_four(b, 1, at, sum);
-            wise_four(b, 2, at, sum);
-        } else {
-            for (size_t f = 0; f < fours; f++)
-                wise_four(b, f, at, sum);
-        }
-        vf far = v_set(0.0f);
-        PRT_UNROLL(4)
-        for (size_t k = 0; k < 4; k++)
-            r[k] = q_near(sum[k], v_load(b->near + k * Q_LANES), &far);
-        if (!q_is_sure(far))
-            for (size_t k = 0; k < 4; k++)
-                r[k] = q_scale(sum[k], b->scale + k * Q_LANES);
+        for (size_t f = 0; f < fours; f++)
+            wise_four(b, f, at, sum);
         uint8_t *y = g->y + at.i * g->ldy + at.first;
-        if (at.two)
-            wise_store_two(y, g->y + at.j * g->ldy + at.first, q_narrow(r, &q), at.n);
-        else
-            wise_store(y, q_narrow(r, &q), at.n);
+        wise_close(&q, b, &at, sum, y, y + (at.j - at.i) * g->ldy);
     }
+}
+
+/* All but weights. */
+static void wise_lay_rest(const prt_wise_block *g, size_t first, size_t n, bool two,
+    wise_block *b)
+{
+    wise_lay(sizeof(int32_t), n, two, g->q->biases + first, b->bias);
+    wise_lay(sizeof(double), n, two, g->q->scales + first, b->scale);
+    wise_lay(sizeof(float), n, two, g->q->near + first, b->near);
 }
 
 static inline void run_wise(const prt_wise_block *g)
@@ -190,16 +201,8 @@ static inline void run_wise(const prt_wise_block *g)
         const bool two = WISE_FORMS && n <= WISE / 2;
         for (size_t f = 0; f < fours; f++)
             wise_lay(sizeof(int32_t), n, two, g->w + f * g->channels + first, b.w[f]);
-        wise_lay(sizeof(int32_t), n, two, g->q->biases + first, b.bias);
-        wise_lay(sizeof(double), n, two, g->q->scales + first, b.scale);
-        wise_lay(sizeof(float), n, two, g->q->near + first, b.near);
-        if (WISE_FORMS && fours == 3 && two)
-            wise_some(g, &b, (wise_at){ .first = first, .n = n, .two = true }, 3);
-        else if (WISE_FORMS && fours == 3)
-            wise_some(g, &b, (wise_at){ .first = first, .n = n }, 3);
-        else
-            wise_some(g, &b, (wise_at){ .first = first, .n = n, .two = WISE_FORMS && two },
-                fours);
+        wise_lay_rest(g, first, n, two, &b);
+        wise_some(g, &b, (wise_at){ .first = first, .n = n, .two = WISE_FORMS && two }, fours);
     }
 }
 #else

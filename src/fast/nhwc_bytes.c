@@ -13,7 +13,7 @@
 /* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
  * has its sums in the first one. */
 enum { BYTES = 1 << 17, LEAST_ROWS = 48, MOST_ROWS = 480, ITEMS = 8, WISE_ROWS = 192,
-    WISE_ITEMS = 4, SOME = 48 };
+    WISE_ITEMS = 4, WISE_COLUMNS = 4096, SOME = 48 };
 
 typedef struct job {
     prt_nhwc v; /* sizes in words: x, in_c, form.channels */
@@ -203,36 +203,76 @@ static poprt_status run_panels(prt_eval *c, job *j)
 
 /* ---- windows */
 
+/* Channels of an item: all, or a part of them. */
+static void take_part(const job *j, size_t part, prt_wise_block *g)
+{
+    const size_t units = j->v.out_c / PRT_WISE_CHANNELS;
+    g->channels = g->ldy = j->v.out_c;
+    g->taps = j->v.form.taps;
+    g->w = j->w;
+    g->q = &j->q;
+    g->first = prt_share_cut(units, j->panels, part) * PRT_WISE_CHANNELS;
+    g->last = part + 1 == j->panels
+        ? j->v.out_c
+        : prt_share_cut(units, j->panels, part + 1) * PRT_WISE_CHANNELS;
+}
+
 static void run_wise(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_nhwc *v = &j->v;
-    const size_t part = item % j->panels, rest = item / j->panels;
-    const size_t n = rest / j->blocks, block = rest % j->blocks;
-    const size_t units = v->out_c / PRT_WISE_CHANNELS;
+    const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
     const size_t first = prt_share_cut(j->pixels, j->blocks, block);
-    const size_t count = prt_share_cut(j->pixels, j->blocks, block + 1) - first;
     const float **from = (const float **)(void *)scratch;
-    prt_nhwc_find_taps(v, n, 0, first, count, from);
-    const prt_wise_block g = { .pixels = count, .channels = v->out_c, .taps = v->form.taps,
-        .first = prt_share_cut(units, j->panels, part) * PRT_WISE_CHANNELS,
-        .last = part + 1 == j->panels
-            ? v->out_c
-            : prt_share_cut(units, j->panels, part + 1) * PRT_WISE_CHANNELS,
-        .from = (const void *)from, .w = j->w, .q = &j->q,
-        .y = j->y + (n * j->pixels + first) * v->out_c, .ldy = v->out_c };
+    prt_wise_block g = { .pixels = prt_share_cut(j->pixels, j->blocks, block + 1) - first,
+        .from = (const void *)from, .y = j->y + (n * j->pixels + first) * v->out_c };
+    prt_nhwc_find_taps(v, n, 0, first, g.pixels, from);
+    take_part(j, item % j->panels, &g);
     v->kern->dot.wise(&g);
+}
+
+/* What rows of outputs read, column by column, is what windows of one column and stride 1 read. */
+static prt_nhwc columns_of(const prt_nhwc *v)
+{
+    prt_nhwc columns = *v;
+    columns.out_w = (v->out_w - 1) * v->stride_w + v->kernel_w;
+    columns.kernel_w = columns.stride_w = 1;
+    return columns;
+}
+
+static void run_rows(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v, columns = columns_of(v);
+    const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
+    const size_t all = v->out_d * v->out_h, pairs = (all + 1) / 2;
+    const size_t row = prt_share_cut(pairs, j->blocks, block) * 2;
+    const size_t rows = lesser(prt_share_cut(pairs, j->blocks, block + 1) * 2, all) - row;
+    const float **from = (const float **)(void *)scratch;
+    prt_wise_block g = { .pixels = rows * v->out_w, .wide = v->out_w, .stride = v->stride_w,
+        .from = (const void *)from, .y = j->y + (n * j->pixels + row * v->out_w) * v->out_c };
+    prt_nhwc_find_taps(&columns, n, 0, row * columns.out_w, rows * columns.out_w, from);
+    take_part(j, item % j->panels, &g);
+    v->kern->dot.columns(&g);
 }
 
 static poprt_status run_windows(prt_eval *c, job *j)
 {
     const prt_nhwc *v = &j->v;
-    j->blocks = (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
+    const size_t all = v->out_d * v->out_h, columns = columns_of(v).out_w;
+    const bool by_rows = v->kern->dot.columns != NULL && v->form.taps == 9 && v->kernel_h == 3 &&
+        v->kernel_w == 3 && v->dilation_w == 1 && v->stride_w <= 2 && columns <= WISE_COLUMNS;
+    /* Rows come in pairs: few channels are done for two of them at once. */
+    const size_t pairs = clamp((WISE_ROWS / v->out_w + 1) / 2, 1, all);
+    const size_t addresses = by_rows ? 2 * pairs * columns * 3 : WISE_ROWS * v->form.taps;
+    j->blocks = by_rows ? ((all + 1) / 2 + pairs - 1) / pairs
+                        : (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
     /* Few pixels: channels are shared, as those of the products before and after are. */
     const size_t most = WISE_ITEMS / (v->batch * j->blocks);
     j->panels = clamp(v->out_c / PRT_WISE_CHANNELS, 1, most > 1 ? most : 1);
     return prt_share_run(c, v->batch * j->blocks * j->panels,
-        (WISE_ROWS * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16, run_wise, j);
+        (addresses * sizeof(float *) / sizeof(float) + 15) / 16 * 16, by_rows ? run_rows : run_wise,
+        j);
 }
 
 /* ---- */
@@ -242,25 +282,38 @@ static bool is_aligned(const void *p)
     return (uintptr_t)p % _Alignof(uint32_t) == 0;
 }
 
-/* Copies, because kernels read beyond the last. */
-static poprt_status take_scales(prt_eval *c, job *j)
+/* The same in single precision; false if one is beyond 1/2. */
+static bool round_scales(size_t n, const double *restrict scales, float *restrict near)
 {
-    const double *scales = c->in[3]->data;
-    const size_t n = prt_tensor_count(c->in[3]);
-    double *copy = (double *)(void *)prt_share_floats(c, n + PRT_GEMM_SLICE, 4);
-    if (copy == NULL)
-        return POPRT_E_NOMEM;
-    float *near = (float *)(copy + n + PRT_GEMM_SLICE);
-    int32_t *biases = (int32_t *)(void *)(near + n + PRT_GEMM_SLICE);
-    memcpy(copy, scales, n * sizeof(*copy));
-    memcpy(biases, c->in[2]->data, n * sizeof(*biases));
-    j->q = (prt_requantize){ .scale = 1.0, .scales = copy, .near = near, .biases = biases,
-        .zero = prt_quant_number(c, 5, 0), .tame = true };
-    (void)prt_quant_range(c->out[0]->dtype, &j->q.low, &j->q.high);
+    int beyond = 0;
     for (size_t i = 0; i < n; i++) {
         near[i] = (float)scales[i];
-        j->q.tame = j->q.tame && fabs(scales[i]) <= 0.5;
+        beyond |= !(fabs(scales[i]) <= 0.5);
     }
+    return beyond == 0;
+}
+
+/* Copies where kernels read beyond the last. */
+static poprt_status take_scales(prt_eval *c, job *j)
+{
+    const size_t n = prt_tensor_count(c->in[3]);
+    const bool whole = j->v.form.form == PRT_NHWC_taps || j->v.form.filters % PRT_GEMM_SLICE == 0;
+    double *copy = (double *)(void *)prt_share_floats(c, n + PRT_GEMM_SLICE, whole ? 1 : 4);
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    float *near = (float *)copy;
+    j->q = (prt_requantize){ .scale = 1.0, .scales = c->in[3]->data, .near = near,
+        .biases = c->in[2]->data, .zero = prt_quant_number(c, 5, 0) };
+    if (!whole) {
+        int32_t *biases = (int32_t *)(copy + n + PRT_GEMM_SLICE);
+        memcpy(copy, j->q.scales, n * sizeof(*copy));
+        memcpy(biases, j->q.biases, n * sizeof(*biases));
+        j->q.scales = copy;
+        j->q.biases = biases;
+        j->q.near = near = (float *)(void *)(biases + n + PRT_GEMM_SLICE);
+    }
+    j->q.tame = round_scales(n, j->q.scales, near);
+    (void)prt_quant_range(c->out[0]->dtype, &j->q.low, &j->q.high);
     return POPRT_OK;
 }
 

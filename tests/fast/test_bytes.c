@@ -98,6 +98,32 @@ START_TEST(large_ones)
 }
 END_TEST
 
+/* Windows of three by three, which some levels do by columns: rows in pairs or not, whole blocks of
+ * channels and what is left of them, padding and none, one row and many, and rows too long. */
+START_TEST(nine_taps)
+{
+    static const int groups[] = { 1, 16, 31, 32, 33, 64, 65, 96, 144, 200 };
+    uint32_t state = 17;
+    for (uint32_t i = 0; i < 60; i++) {
+        nhwc_bytes_case c = { .of = { .rank = 4, .n = 1 + below(&state, 2), .form = "taps",
+            .group = groups[i % 10], .channels = 1, .filters = 1,
+            .w = { .in = { 3 + below(&state, 12), 3 + below(&state, 20) }, .kernel = { 3, 3 },
+                .stride = { 1 + below(&state, 3), 1 + (int)(i / 10 % 2) },
+                .dilation = { 1 + (int)(i % 7 == 0), 1 },
+                .pads = { below(&state, 3), below(&state, 4), below(&state, 3),
+                    below(&state, 4) } } },
+            .x_signed = i % 4 == 0, .y_signed = i % 3 == 0, .x_zero = below(&state, 128),
+            .y_zero = below(&state, 128), .scale = i % 5 == 0 ? 0.0078125 : 0.003 };
+        c.of.w.in[0] += c.of.w.dilation[0] > 1 ? 2 : 0;
+        check(&c, i);
+    }
+    nhwc_bytes_case c = { .of = { .rank = 4, .n = 1, .form = "taps", .group = 3, .channels = 1,
+        .filters = 1, .w = { .in = { 2, 4100 }, .kernel = { 3, 3 }, .stride = { 1, 1 },
+            .dilation = { 1, 1 }, .pads = { 1, 1, 1, 1 } } }, .x_zero = 7, .scale = 0.003 };
+    check(&c, 1);
+}
+END_TEST
+
 /* Padding out of all proportion is not copied. */
 START_TEST(padding)
 {
@@ -198,4 +224,5 @@ START_TEST(tables)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, padding, pools, sums, gates, tables)
+PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, nine_taps, padding, pools, sums, gates,
+    tables)
