@@ -336,14 +336,12 @@ static void find_groups(aliaser *a)
         add_to_group(a, i);
 }
 
-/* Buffers of float32 that only steps of this block have to do with, which all take columns. */
+/* Buffers that only steps of this block have to do with, which all take columns. */
 static void find_spread(aliaser *a)
 {
     const prt_draft_block *b = a->b;
-    for (size_t i = 0; i < b->buffers.count; i++) {
-        const prt_type *type = b->buffers.data[i].type;
-        a->spread[i] = prt_type_is_tensor(type) && type->dtype == PRT_DTYPE_f32 && type->rank > 0;
-    }
+    for (size_t i = 0; i < b->buffers.count; i++)
+        a->spread[i] = true;
     for (size_t k = 0; k < b->steps.count; k++) {
         const prt_draft_step *s = &b->steps.data[k];
         for (uint32_t i = 0; i < s->op->n_in + s->op->n_out; i++) {
@@ -351,7 +349,7 @@ static void find_spread(aliaser *a)
             const bool out = i >= s->op->n_in;
             if (x != PRT_NO_BUFFER && a->spread[x])
                 a->spread[x] = prt_alias_takes_columns(s->op->def, s->op->attrs,
-                    (uint32_t)b->buffers.data[x].type->rank, out, out ? i - s->op->n_in : i);
+                    b->buffers.data[x].type, out, out ? i - s->op->n_in : i);
         }
     }
     for (uint32_t i = 0; i < b->n_outputs; i++)

@@ -24,6 +24,7 @@ typedef struct job {
     uint8_t *y;
     /* the copy */
     const uint8_t *x;
+    size_t pitch; /* bytes from pixel to pixel of x, which may have gaps */
     uint8_t *copy;
     size_t groups, channels;      /* that pixels are made of */
     size_t image_h, image_w;      /* of x */
@@ -54,13 +55,14 @@ static void copy_planes(const job *j, size_t n, const uint8_t *from, uint32_t *t
 static void copy_pixels(const job *j, size_t n, const uint8_t *from, uint8_t *to)
 {
     const prt_kern_bytes *k = &j->v.kern->bytes;
-    const size_t c = j->channels, wide = (c + 3) / 4 * 4;
-    if (c == wide) {
-        k->row(n * j->groups * c, from, j->flip, to);
+    const size_t c = j->channels, wide = (c + 3) / 4 * 4, groups = j->groups;
+    if (c == wide && j->pitch == groups * c) {
+        k->row(n * groups * c, from, j->flip, to);
         return;
     }
-    for (size_t i = 0; i < n * j->groups; i++)
-        k->row(c, from + i * c, j->flip, to + i * wide);
+    for (size_t i = 0; i < n; i++)
+        for (size_t g = 0; g < groups; g++)
+            k->row(c, from + i * j->pitch + g * c, j->flip, to + (i * groups + g) * wide);
 }
 
 static void copy_row(const void *user, size_t item, float *scratch)
@@ -76,15 +78,15 @@ static void copy_row(const void *user, size_t item, float *scratch)
         memset(to, j->fill, v->in_w * pixel);
         return;
     }
-    const size_t row = n * v->in_d * j->image_h + y - j->above, c = j->groups * j->channels;
+    const size_t row = n * v->in_d * j->image_h + y - j->above;
     memset(to, j->fill, before * pixel);
     memset(to + (before + count) * pixel, j->fill, (room - count) * pixel);
     to += before * pixel;
     if (v->images)
-        copy_planes(j, count, j->x + (n * j->image_h * c + y - j->above) * j->image_w,
-            (void *)to);
+        copy_planes(j, count,
+            j->x + (n * j->image_h * j->channels + y - j->above) * j->image_w, (void *)to);
     else
-        copy_pixels(j, count, j->x + row * j->image_w * c, to);
+        copy_pixels(j, count, j->x + row * j->image_w * j->pitch, to);
 }
 
 /* Rows and columns of what is read, padding included, are in proportion to the image. */
@@ -141,7 +143,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     const float **from = (const float **)(void *)scratch;
     int32_t *sums = (int32_t *)(void *)(scratch + j->table);
     prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
-        .words = v->form.channels, .lda = v->in_c, .taps = v->form.taps, .step = rows,
+        .words = v->form.channels, .lda = v->x_pitch, .taps = v->form.taps, .step = rows,
         .b = j->w + group * prt_nhwc_panels_width(v->form.filters) * j->words + first * j->words,
         .c = sums, .ldc = PRT_GEMM_PANEL };
     prt_requantize q = j->q;
@@ -157,16 +159,16 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     for (size_t i = 0, some; i < rows; i += some, g.next = NULL) {
         const size_t pixel = n * j->pixels + row + i;
-        uint8_t *y = j->y + pixel * v->out_c + column;
+        uint8_t *y = j->y + pixel * v->y_pitch + column;
         g.rows = rows - i;
         g.from = j->plain ? NULL : (const void *)(from + i);
-        g.a = (const void *)(v->x + pixel * v->in_c + group * v->form.channels);
-        some = v->kern->dot.close != NULL ? v->kern->dot.close(&g, &q, y, v->out_c) : 0;
+        g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
+        some = v->kern->dot.close != NULL ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
         if (some != 0)
             continue;
         some = g.rows = g.rows < SOME ? g.rows : SOME;
         v->kern->dot.fours(&g);
-        v->kern->bytes.close(some, g.columns, sums, &q, y, v->out_c);
+        v->kern->bytes.close(some, g.columns, sums, &q, y, v->y_pitch);
     }
 }
 
@@ -207,7 +209,8 @@ static poprt_status run_panels(prt_eval *c, job *j)
 static void take_part(const job *j, size_t part, prt_wise_block *g)
 {
     const size_t units = j->v.out_c / PRT_WISE_CHANNELS;
-    g->channels = g->ldy = j->v.out_c;
+    g->channels = j->v.out_c;
+    g->ldy = j->v.y_pitch;
     g->taps = j->v.form.taps;
     g->w = j->w;
     g->q = &j->q;
@@ -225,7 +228,7 @@ static void run_wise(const void *user, size_t item, float *scratch)
     const size_t first = prt_share_cut(j->pixels, j->blocks, block);
     const float **from = (const float **)(void *)scratch;
     prt_wise_block g = { .pixels = prt_share_cut(j->pixels, j->blocks, block + 1) - first,
-        .from = (const void *)from, .y = j->y + (n * j->pixels + first) * v->out_c };
+        .from = (const void *)from, .y = j->y + (n * j->pixels + first) * v->y_pitch };
     prt_nhwc_find_taps(v, n, 0, first, g.pixels, from);
     take_part(j, item % j->panels, &g);
     v->kern->dot.wise(&g);
@@ -250,7 +253,7 @@ static void run_rows(const void *user, size_t item, float *scratch)
     const size_t rows = lesser(prt_share_cut(pairs, j->blocks, block + 1) * 2, all) - row;
     const float **from = (const float **)(void *)scratch;
     prt_wise_block g = { .pixels = rows * v->out_w, .wide = v->out_w, .stride = v->stride_w,
-        .from = (const void *)from, .y = j->y + (n * j->pixels + row * v->out_w) * v->out_c };
+        .from = (const void *)from, .y = j->y + (n * j->pixels + row * v->out_w) * v->y_pitch };
     prt_nhwc_find_taps(&columns, n, 0, row * columns.out_w, rows * columns.out_w, from);
     take_part(j, item % j->panels, &g);
     v->kern->dot.columns(&g);
@@ -325,7 +328,7 @@ static poprt_status take_pixels(prt_eval *c, job *j)
     j->groups = wise ? 1 : v->form.group;
     j->channels = wise ? v->form.group : v->form.channels;
     v->form.channels = (j->channels + 3) / 4;
-    v->in_c = v->x_pitch = j->groups * v->form.channels;
+    v->in_c = j->groups * v->form.channels;
     j->flip = negative ? 0x80 : 0;
     j->fill = (uint8_t)((uint8_t)(int)prt_quant_number(c, 4, 0) ^ j->flip);
     float *zeros = prt_share_raw(c, v->in_c, 1);
@@ -334,9 +337,13 @@ static poprt_status take_pixels(prt_eval *c, job *j)
     memset(zeros, j->fill, v->in_c * sizeof(float));
     v->zeros = zeros;
     j->x = c->in[0]->data;
+    j->pitch = prt_tensor_pitch(c->in[0]);
     v->x = c->in[0]->data;
-    return v->images || negative || j->channels % 4 != 0 || !is_aligned(j->x) ? copy_images(c, j)
-                                                                               : POPRT_OK;
+    v->x_pitch = j->pitch / 4;
+    if (!v->images && !negative && j->channels % 4 == 0 && j->pitch % 4 == 0 && is_aligned(j->x))
+        return POPRT_OK;
+    v->x_pitch = v->in_c;
+    return copy_images(c, j);
 }
 
 poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done);
@@ -360,6 +367,7 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     v->batch = (size_t)x->dims[0];
     v->out_c = v->form.group * v->form.filters;
+    v->y_pitch = prt_tensor_pitch(y);
     j.pixels = v->out_d * v->out_h * v->out_w;
     j.w = c->in[1]->data;
     j.y = c->out[0]->data;

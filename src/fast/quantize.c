@@ -189,27 +189,40 @@ typedef struct lookup {
     const prt_kern *kern;
     const uint8_t *x, *table;
     uint8_t *y;
-    size_t total, pieces;
+    size_t rows, columns, x_pitch, y_pitch, pieces; /* one row where there are no gaps */
 } lookup;
 
 static void run_lookup(const void *user, size_t item, float *scratch)
 {
     const lookup *l = user;
-    const size_t from = prt_share_cut(l->total, l->pieces, item);
+    const bool one = l->rows == 1;
+    const size_t total = one ? l->columns : l->rows, from = prt_share_cut(total, l->pieces, item);
+    const size_t end = prt_share_cut(total, l->pieces, item + 1);
     (void)scratch;
-    l->kern->bytes.look_up(prt_share_cut(l->total, l->pieces, item + 1) - from, l->x + from,
-        l->table, l->y + from);
+    if (one)
+        l->kern->bytes.look_up(end - from, l->x + from, l->table, l->y + from);
+    for (size_t i = from; !one && i < end; i++)
+        l->kern->bytes.look_up(l->columns, l->x + i * l->x_pitch, l->table,
+            l->y + i * l->y_pitch);
 }
 
 poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done)
 {
-    const size_t n = prt_tensor_count(c->in[0]);
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    const size_t n = prt_tensor_count(x);
     if (!prt_fast_wants(c) || n == 0)
         return prt_fast_pass(done);
-    const lookup l = { .kern = k, .x = c->in[0]->data, .table = c->in[1]->data,
-        .y = c->out[0]->data, .total = n, .pieces = prt_share_pieces(n, 4 * QUANTIZE_LEAST) };
+    lookup l = { .kern = k, .x = x->data, .table = c->in[1]->data, .y = y->data, .rows = 1,
+        .columns = n };
+    if (x->pitch != 0 || y->pitch != 0) {
+        l.x_pitch = prt_tensor_pitch(x);
+        l.y_pitch = prt_tensor_pitch(y);
+        l.columns = (size_t)x->dims[x->rank - 1];
+        l.rows = n / l.columns;
+    }
+    l.pieces = prt_share_pieces(n, 4 * QUANTIZE_LEAST);
     return prt_share_run(c, l.pieces, 0, run_lookup, &l);
 }
 

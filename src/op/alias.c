@@ -189,15 +189,20 @@ static bool conv_takes_columns(const prt_nhwc_conv_attrs *a, bool out, uint32_t 
     return out || i == 3 || (i == 0 && a->images == 0);
 }
 
-bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, uint32_t rank, bool out,
-    uint32_t i)
+bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt_type *type,
+    bool out, uint32_t i)
 {
+    const bool bytes = type->dtype == PRT_DTYPE_u8 || type->dtype == PRT_DTYPE_i8;
+    if (!prt_type_is_tensor(type) || type->rank <= 0 || (!bytes && type->dtype != PRT_DTYPE_f32))
+        return false;
     switch (def->id) {
     case PRT_OP_concat:
     case PRT_OP_split:
-        return prt_alias_is_beside(def, attrs, rank, def->id == PRT_OP_split);
+        return prt_alias_is_beside(def, attrs, (uint32_t)type->rank, def->id == PRT_OP_split);
     case PRT_OP_nhwc_conv:
         return conv_takes_columns(attrs, out, i);
+    case PRT_OP_nhwc_qconv:
+        return out || (i == 0 && ((const prt_nhwc_qconv_attrs *)attrs)->images == 0);
     case PRT_OP_nhwc_separable:
         return !out && i == 0 &&
             is_point(&((const prt_nhwc_separable_attrs *)attrs)->kernel_shape);
@@ -205,6 +210,7 @@ bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, uint32_t 
         return i == 0 && (!out || ((const prt_nhwc_spread_attrs *)attrs)->filters % 16 == 0);
     case PRT_OP_nhwc_average_pool:
     case PRT_OP_nhwc_max_pool:
+    case PRT_OP_byte_table:
         return i == 0;
     default:
         return false;

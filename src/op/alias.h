@@ -31,12 +31,12 @@ bool prt_alias_may_join(const prt_op_def *def);
 bool prt_alias_join(const prt_op_def *def, const void *attrs, const prt_tensor *y);
 
 /*
- * Argument `i` of this operator, an input or (`out`) an output of float32 with `rank` axes, may be
- * columns of a larger tensor: its rows along the last axis lie farther apart than they are long,
+ * Argument `i` of this operator, an input or (`out`) an output of this type, may be columns
+ * of a larger tensor: its rows along the last axis lie farther apart than they are long,
  * as prt_tensor's `pitch` says. Fast forms see to that; a session gives others a copy.
  */
-bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, uint32_t rank, bool out,
-    uint32_t i);
+bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt_type *type,
+    bool out, uint32_t i);
 
 /* The operator puts its inputs beside each other in the rows of output 0, along the last axis, or
  * takes (`apart`) the rows of input 0 apart; the attributes are checked. */

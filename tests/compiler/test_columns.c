@@ -168,8 +168,9 @@ static uint32_t below(uint32_t n)
     return nhwc_random(&state, n);
 }
 
-/* Values are v0, v1 …: [1, side, side, channels], v0 the input. */
+/* Values are v0, v1 …: [1, side, side, channels], v0 the input or what is quantised of it. */
 typedef struct graph {
+    bool bytes;
     char text[32768];
     size_t size;
     uint32_t count, channels[MOST + 2], side[MOST + 2];
@@ -216,6 +217,26 @@ static void put_conv(graph *g, uint32_t x)
     add_value(g, f, g->side[x]);
 }
 
+static void put_qconv(graph *g, uint32_t x)
+{
+    static const uint32_t filters[] = { 4, 7, 20, 33 };
+    const uint32_t c = g->channels[x], n = g->count, f = filters[below(4)];
+    const bool taps = below(3) == 0, wide = taps || below(2) == 0;
+    const prt_nhwc_weights form = { .form = taps ? PRT_NHWC_taps : PRT_NHWC_panels,
+        .group = taps ? c : 1, .channels = taps ? 1 : c, .filters = taps ? 1 : f,
+        .taps = wide ? 9 : 1 };
+    size_t count;
+    ck_assert(prt_nhwc_bytes_size(&form, &count));
+    put_weights(g, 'k', (uint32_t)count);
+    put(g, "q%u = quantize_linear k%u ws wz\nb%u = const i32[%u] fill %d\n"
+           "s%u = const f64[%u] fill 0.002\nv%u = nhwc_qconv v%u q%u b%u s%u xz xz "
+           "{form=\"%s\",group=%zu,channels=%zu,filters=%zu,%s}\n", n, n, n, taps ? c : f,
+        (int)below(900), n, taps ? c : f, n, x, n, n, n, taps ? "taps" : "panels", form.group,
+        form.channels, form.filters,
+        wide ? "kernel_shape=[3,3],pads=[1,1,1,1]" : "kernel_shape=[1,1]");
+    add_value(g, taps ? c : f, g->side[x]);
+}
+
 static void put_join(graph *g, uint32_t x, uint32_t n)
 {
     uint32_t in[4] = { x }, sum = g->channels[x];
@@ -232,6 +253,46 @@ static void put_join(graph *g, uint32_t x, uint32_t n)
         put(g, " v%u", in[i]);
     put(g, " {axis=3}\n");
     add_value(g, sum, g->side[x]);
+}
+
+static void put_split(graph *g, uint32_t x)
+{
+    if (g->channels[x] % 2 != 0)
+        return;
+    put(g, "v%u, v%u = split v%u {axis=3}\n", g->count, g->count + 1, x);
+    for (int i = 0; i < 2; i++)
+        add_value(g, g->channels[x] / 2, g->side[x]);
+}
+
+/* The same as below for bytes. */
+static void grow_bytes(graph *g)
+{
+    const uint32_t x = below(g->count), n = g->count;
+    switch (below(10)) {
+    case 0:
+    case 1:
+    case 2:
+        put_qconv(g, x);
+        break;
+    case 3:
+        put(g, "v%u = byte_table v%u table\n", n, x);
+        add_value(g, g->channels[x], g->side[x]);
+        break;
+    case 4:
+        put(g, "v%u = nhwc_max_pool v%u" POOL, n, x);
+        add_value(g, g->channels[x], g->side[x]);
+        break;
+    case 5: /* knows no gaps */
+        put(g, "v%u = quantized_add v%u one xz v%u one xz one xz\n", n, x, x);
+        add_value(g, g->channels[x], g->side[x]);
+        break;
+    case 6:
+        put_split(g, x);
+        break;
+    default:
+        put_join(g, x, 2 + below(3));
+        break;
+    }
 }
 
 /* One more operator on values there are; some choices add nothing. */
@@ -279,11 +340,7 @@ static void grow(graph *g)
         break;
     case 8:
     case 9:
-        if (c % 2 != 0)
-            return;
-        put(g, "v%u, v%u = split v%u {axis=3}\n", n, n + 1, x);
-        add_value(g, c / 2, side);
-        add_value(g, c / 2, side);
+        put_split(g, x);
         break;
     default:
         put_join(g, x, 2 + below(3));
@@ -347,28 +404,35 @@ static size_t count_columns(const char *text)
 
 START_TEST(values_do_not_depend_on_columns)
 {
-    size_t columns = 0;
+    size_t columns[2] = { 0, 0 };
     for (size_t i = 0; i < PRT_COUNT_OF(x_data); i++)
         x_data[i] = (float)(i * i % 31) / 16.0f - 1.0f;
     for (size_t i = 0; i < WEIGHTS; i++)
         w_data[i] = (float)(i * 7 % 23) / 64.0f - 0.17f;
-    for (uint32_t seed = 0; seed < 300; seed++) {
-        graph g = { .size = 0 };
+    for (uint32_t seed = 0; seed < 400; seed++) {
+        graph g = { .bytes = seed % 4 == 3 };
         state = seed;
-        put(&g, "v0 = input f32[1,6,6,16]\nw = input f32[40000]\nz = const i64[1] {0}\n");
+        put(&g, "%s = input f32[1,6,6,16]\nw = input f32[40000]\nz = const i64[1] {0}\n",
+            g.bytes ? "x" : "v0");
+        if (g.bytes)
+            put(&g, "one = const f32[] {1}\nxz = const u8[] {9}\nxs = const f32[] {0.01}\n"
+                    "v0 = quantize_linear x xs xz\nws = const f32[] {0.002}\n"
+                    "wz = const i8[] {0}\nt0 = const u8[256] fill 7\nt1 = const i64[4] {0,9,30,8}\n"
+                    "t2 = const u8[4] {200,20,30,40}\ntable = scatter_elements t0 t1 t2\n");
         add_value(&g, CHANNELS, SIDE);
         for (uint32_t tries = 6 + below(30); tries > 0 && g.count < MOST; tries--)
-            grow(&g);
+            g.bytes ? grow_bytes(&g) : grow(&g);
         put(&g, "return v%u", g.count - 1);
         for (uint32_t i = g.count > 2 ? below(3) : 0; i > 0; i--)
             put(&g, ", v%u", 1 + below(g.count - 2));
         put(&g, "\n");
         if (g.count < 3)
             continue;
-        columns += count_columns(g.text);
+        columns[g.bytes] += count_columns(g.text);
         ck_same(g.text);
     }
-    ck_assert_uint_gt(columns, 300);
+    ck_assert_uint_gt(columns[0], 300);
+    ck_assert_uint_gt(columns[1], 100);
 }
 END_TEST
 
