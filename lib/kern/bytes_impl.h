@@ -52,6 +52,15 @@ static void run_settle(size_t n, int32_t *restrict sums, int32_t zero, int32_t r
             (uint32_t)zero * (uint32_t)columns[j]);
 }
 
+static void run_scale_sums(size_t n, const int32_t *restrict sums, const int32_t *restrict offsets,
+    const float *restrict scales, const float *restrict bias, float *restrict y)
+{
+    for (size_t j = 0; j < n; j++)
+        y[j] = (float)(int32_t)((uint32_t)sums[j] + (uint32_t)offsets[j]) * scales[j];
+    for (size_t j = 0; bias != NULL && j < n; j++)
+        y[j] += bias[j];
+}
+
 enum { BYTES_AT_ONCE = 64 };
 
 static void run_quantize(size_t n, const float *x, float scale, float zero, bool sign, uint8_t *y)

@@ -38,6 +38,7 @@ static const row rows[PRT_OP_COUNT] = {
     [PRT_OP_matmul_integer] = { PRODUCT, 0, 1, NO, 0 },
     [PRT_OP_qlinear_matmul] = { PRODUCT, 0, 3, NO, 2 },
     [PRT_OP_fused_linear] = { PRODUCT, 0, 1, 2, 0 },
+    [PRT_OP_quantized_linear] = { PRODUCT, 0, 2, 5, 1 },
     [PRT_OP_gc_fp8_matmul] = { PRODUCT, 0, 1, NO, 1 },
     [PRT_OP_ms_fused_matmul] = { PRODUCT, 0, 1, NO, 0 },
     [PRT_OP_ms_fused_matmul_activation] = { PRODUCT, 0, 1, NO, 1 },

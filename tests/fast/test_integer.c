@@ -5,8 +5,10 @@
  * forms that have tests of their own here.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/status.h"
+#include "op/nhwc.h"
 #include "support/check_main.h"
 #include "support/fast_check.h"
 
@@ -123,4 +125,49 @@ START_TEST(convolutions)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/integer", conversions, products, convolutions)
+/* QuantizedLinear of m rows with panels of pseudo-random bytes; type 2 has a scale by column. */
+static void check_linear(int m, int n, int k, int type, const char *attrs)
+{
+    const prt_nhwc_weights form = { .form = PRT_NHWC_panels, .group = 1, .channels = (size_t)k,
+        .filters = (size_t)n, .taps = 1 };
+    size_t count, at;
+    ck_assert(prt_nhwc_bytes_size(&form, &count));
+    const size_t size = count * 5 + (size_t)n * 12 + 2048;
+    char *text = malloc(size);
+    int *w = calloc(count + (size_t)n, sizeof(int)), *sums = w + count;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < k; i++) {
+            const int v = (int)(((unsigned)(j * k + i) * 2654435761u >> 9) % 256) - 128;
+            w[prt_nhwc_bytes_at(&form, 0, (size_t)j, (size_t)i, 0)] = v;
+            sums[j] += v;
+        }
+    at = (size_t)snprintf(text, size, "w = const i8[%zu] {", count);
+    for (size_t i = 0; i < count; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%d", i != 0 ? "," : "", w[i]);
+    at += (size_t)snprintf(text + at, size - at, "}\nt = const i32[%d] {", n);
+    for (int j = 0; j < n; j++)
+        at += (size_t)snprintf(text + at, size - at, "%s%d", j != 0 ? "," : "", sums[j]);
+    (void)snprintf(text + at, size - at,
+        "}\nqs = const f32[] {0.0078125}\nz = const %s[] {%s}\nf = input f32[%d,%d]\n"
+        "a = quantize_linear f qs z\ns = input f32[%d]\nc = input f32[%d]\nr = input f32[%d,%d]\n"
+        "y = quantized_linear a z w t s %s {columns=%d%s}\nreturn y\n", types[type & 1][0],
+        types[type & 1][1], m, k, type == 2 ? n : 1, n, m, n, attrs[0] != 0 ? "c r" : "", n, attrs);
+    fast_check(text, -1, 1, 1e-6);
+    free(text);
+    free(w);
+}
+
+START_TEST(linears)
+{
+    static const int sizes[][3] = { { 1, 1, 1 }, { 1, 130, 33 }, { 7, 65, 130 }, { 13, 16, 600 },
+        { 250, 70, 40 }, { 6, 63, 1100 }, { 0, 5, 3 }, { 5, 64, 4 }, { 49, 200, 12 } };
+    for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++)
+        for (int t = 0; t < 3; t++) {
+            check_linear(sizes[i][0], sizes[i][1], sizes[i][2], t, "");
+            check_linear(sizes[i][0], sizes[i][1], sizes[i][2], t, ",activation=\"Relu\"");
+        }
+    check_linear(50, 70, 100, 2, ",activation=\"Gelu\"");
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/integer", conversions, products, convolutions, linears)

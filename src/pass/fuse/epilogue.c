@@ -5,7 +5,8 @@
  *
  *     Conv, fused_conv            then Add of a value of the same shape, then an activation
  *     MatMul with a matrix, Gemm  then Add of a bias by column, then the same
- *     all of them                 then Mul by a constant, one number or one for each channel
+ *     both                        then Mul by a constant, one number or one for each channel
+ *     quantized_linear            as MatMul, but for Mul
  *
  * Expects float32 and, for residuals, types that are equal; the inner results have one reader.
  * Factors go into weights and bias, which are constants then and which nobody else reads.
@@ -26,11 +27,23 @@ static bool is_f32(const prt_value *v)
 typedef struct fused {
     prt_op *op; /* what is taken in */
     uint32_t id;
-    prt_value *in[4]; /* data, weights, bias, residual */
+    prt_value *in[7]; /* data, weights and what else it needs; bias, residual */
+    uint32_t needs;
     prt_fused_conv_attrs conv;
     prt_fused_linear_attrs linear;
+    prt_quantized_linear_attrs quantized;
     prt_act act;
 } fused;
+
+static prt_value **bias_of(fused *f)
+{
+    return &f->in[f->needs];
+}
+
+static prt_value **residual_of(fused *f)
+{
+    return &f->in[f->needs + 1];
+}
 
 static bool from_conv(fused *f, const prt_op *op)
 {
@@ -69,26 +82,32 @@ static bool from_linear(fused *f, const prt_op *op)
 /* Takes in the op that makes input `slot` of `user`; false when it is no product of its own. */
 static bool take(fused *f, const prt_op *user, uint32_t slot)
 {
-    static const uint32_t ids[] = { PRT_OP_fused_conv, PRT_OP_fused_linear, PRT_OP_conv,
-        PRT_OP_matmul, PRT_OP_gemm };
-    *f = (fused){ .op = NULL };
+    static const uint32_t ids[] = { PRT_OP_fused_conv, PRT_OP_fused_linear,
+        PRT_OP_quantized_linear, PRT_OP_conv, PRT_OP_matmul, PRT_OP_gemm };
+    *f = (fused){ .needs = 2 };
     for (size_t i = 0; i < PRT_COUNT_OF(ids) && f->op == NULL; i++)
         f->op = prt_match_interior(user, slot, ids[i]);
     if (f->op == NULL || !is_f32(&f->op->out[0]))
         return false;
-    for (uint32_t i = 0; i < 4; i++)
+    f->needs = prt_op_is(f->op, PRT_OP_quantized_linear) ? 5 : 2;
+    for (uint32_t i = 0; i < f->needs + 2; i++)
         f->in[i] = prt_op_input(f->op, i);
-    if (prt_op_is(f->op, PRT_OP_conv))
-        return from_conv(f, f->op);
-    if (!prt_op_is(f->op, PRT_OP_fused_conv) && !prt_op_is(f->op, PRT_OP_fused_linear))
-        return from_linear(f, f->op);
     f->id = f->op->def->id;
-    if (f->id == PRT_OP_fused_conv)
+    switch (f->id) { /* nothing comes behind an activation */
+    case PRT_OP_conv:
+        return from_conv(f, f->op);
+    case PRT_OP_fused_conv:
         f->conv = *(const prt_fused_conv_attrs *)f->op->attrs;
-    else
+        return f->conv.activation.size == 0;
+    case PRT_OP_fused_linear:
         f->linear = *(const prt_fused_linear_attrs *)f->op->attrs;
-    /* Nothing comes behind an activation. */
-    return (f->id == PRT_OP_fused_conv ? f->conv.activation : f->linear.activation).size == 0;
+        return f->linear.activation.size == 0;
+    case PRT_OP_quantized_linear:
+        f->quantized = *(const prt_quantized_linear_attrs *)f->op->attrs;
+        return f->quantized.activation.size == 0;
+    default:
+        return from_linear(f, f->op);
+    }
 }
 
 static bool put(fused *f, prt_build *b, prt_op *root)
@@ -100,13 +119,18 @@ static bool put(fused *f, prt_build *b, prt_op *root)
         PRT_ATTR_GIVE(f->conv, fused_conv, alpha, f->act.a);
         PRT_ATTR_GIVE(f->conv, fused_conv, beta, f->act.b);
         attrs = &f->conv;
+    } else if (f->id == PRT_OP_quantized_linear) {
+        PRT_ATTR_GIVE(f->quantized, quantized_linear, activation, name);
+        PRT_ATTR_GIVE(f->quantized, quantized_linear, alpha, f->act.a);
+        PRT_ATTR_GIVE(f->quantized, quantized_linear, beta, f->act.b);
+        attrs = &f->quantized;
     } else {
         PRT_ATTR_GIVE(f->linear, fused_linear, activation, name);
         PRT_ATTR_GIVE(f->linear, fused_linear, alpha, f->act.a);
         PRT_ATTR_GIVE(f->linear, fused_linear, beta, f->act.b);
     }
-    uint32_t n = 4;
-    while (n > 2 && f->in[n - 1] == NULL)
+    uint32_t n = f->needs + 2;
+    while (n > f->needs && f->in[n - 1] == NULL)
         n--;
     b->origin = f->op->origin;
     prt_value *y = prt_build_op(b, f->id, attrs, n, f->in);
@@ -163,13 +187,13 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t slot = 0; slot < 2; slot++) {
         fused f;
         prt_value *other = prt_op_input(root, 1 - slot);
-        if (!is_f32(other) || !take(&f, root, slot) || f.in[3] != NULL)
+        if (!is_f32(other) || !take(&f, root, slot) || *residual_of(&f) != NULL)
             continue;
         const prt_type *y = f.op->out[0].type;
-        if (f.id == PRT_OP_fused_linear && f.in[2] == NULL && is_bias(other, y))
-            f.in[2] = other;
+        if (f.id != PRT_OP_fused_conv && *bias_of(&f) == NULL && is_bias(other, y))
+            *bias_of(&f) = other;
         else if (other->type == y && other != &f.op->out[0])
-            f.in[3] = other;
+            *residual_of(&f) = other;
         else
             continue;
         return put(&f, b, root);
@@ -210,7 +234,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
         fused f;
         prt_tensor w, bias, c;
         if (!prt_match_constant(root, 1 - slot, &c) || !take(&f, root, slot) || f.in[3] != NULL ||
-            !prt_match_own_constant(f.op, 1, &w) ||
+            f.id == PRT_OP_quantized_linear || !prt_match_own_constant(f.op, 1, &w) ||
             (f.in[2] != NULL && !prt_match_own_constant(f.op, 2, &bias)))
             continue;
         const prt_type *y = f.op->out[0].type;

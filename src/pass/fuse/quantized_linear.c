@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quantized_linear.c — fuse_quantized_linear: products of bytes with constant weights whose sums
+ * become floats are one operator, which has the weights packed:
+ *
+ *     MatMulInteger, Cast to float32, Mul by a scale        QuantizedLinear
+ *     MatMulIntegerToFloat                                  Mul of the scales, QuantizedLinear
+ *     DynamicQuantizeMatMul                                 DynamicQuantizeLinear, the same
+ *
+ * Expects one zero point for the data and a scale that is one number or one for each column, both
+ * of which may be found by each run, and weights that are bytes with a sign once their zero point
+ * is taken from them. The inner results have one reader.
+ */
+#include "kern/dot.h"
+#include "op/nhwc.h"
+#include "pass/fuse/quantized.h"
+#include "pass/match.h"
+
+static bool is_f32(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32 &&
+        v->type->rank >= 0;
+}
+
+/* A vector of so many, or (`one`) a number. */
+static bool is_by_column(const prt_value *v, int64_t columns, bool one)
+{
+    return is_f32(v) && ((one && prt_quantized_one(v)) ||
+                            (v->type->rank == 1 && v->type->dims[0] == columns));
+}
+
+typedef struct product {
+    const prt_op *op;
+    uint32_t a_zero, b_zero; /* inputs of it; it has A and B first */
+    prt_tensor b, b_zeros;
+    prt_nhwc_weights form;
+} product;
+
+static bool take(product *m)
+{
+    const prt_value *a = prt_op_input(m->op, 0), *zero = prt_op_input(m->op, m->a_zero);
+    if (!prt_match_constant(m->op, 1, &m->b) || !prt_quantized_byte(prt_op_input(m->op, 1)) ||
+        m->b.rank != 2 || prt_tensor_count(&m->b) == 0 || !prt_type_is_tensor(a->type) ||
+        a->type->rank < 1 || (zero != NULL && !prt_quantized_one(zero)))
+        return false;
+    m->form = (prt_nhwc_weights){ .form = PRT_NHWC_panels, .group = 1,
+        .channels = (size_t)m->b.dims[0], .filters = (size_t)m->b.dims[1], .taps = 1 };
+    if (prt_op_input(m->op, m->b_zero) == NULL)
+        return true;
+    if (!prt_match_constant(m->op, m->b_zero, &m->b_zeros) || m->b_zeros.rank > 1)
+        return false;
+    const size_t zeros = prt_tensor_count(&m->b_zeros);
+    return zeros == 1 || zeros == m->form.filters;
+}
+
+static int byte_at(const prt_tensor *t, size_t i)
+{
+    const uint8_t byte = ((const uint8_t *)t->data)[i];
+    return t->dtype == PRT_DTYPE_i8 ? (int8_t)byte : byte;
+}
+
+/* Row k of B, columns [first, end) of one panel. */
+static bool lay_row(const product *m, size_t k, size_t first, size_t end, int8_t *to,
+    int32_t *sums)
+{
+    const size_t n = m->form.filters, zeros = m->b_zeros.data != NULL
+        ? prt_tensor_count(&m->b_zeros) : 0;
+    to += prt_nhwc_bytes_at(&m->form, 0, first, k, 0);
+    for (size_t j = first; j < end; j++, to += PRT_DOT_FOUR) {
+        const int zero = zeros != 0 ? byte_at(&m->b_zeros, zeros != 1 ? j : 0) : 0;
+        const int v = byte_at(&m->b, k * n + j) - zero;
+        if (v < -128 || v > 127)
+            return false;
+        *to = (int8_t)v;
+        sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)v);
+    }
+    return true;
+}
+
+static bool lay(const product *m, int8_t *to, int32_t *sums)
+{
+    const size_t n = m->form.filters;
+    for (size_t first = 0, end; first < n; first = end) {
+        end = n - first < PRT_GEMM_PANEL ? n : first + PRT_GEMM_PANEL;
+        for (size_t k = 0; k < m->form.channels; k++)
+            if (!lay_row(m, k, first, end, to, sums))
+                return false;
+    }
+    return true;
+}
+
+/* B and its sums as constants; false when a weight does not fit, or a failure stays in `b`. */
+static bool pack(prt_pass *p, prt_build *b, const product *m, prt_value *to[2])
+{
+    prt_blob *bytes = NULL, *sums = NULL;
+    size_t count;
+    bool ok = prt_nhwc_bytes_size(&m->form, &count) &&
+        prt_blob_create(p->module->allocator, count, &bytes) == POPRT_OK &&
+        prt_blob_create(p->module->allocator, m->form.filters * sizeof(int32_t), &sums) ==
+            POPRT_OK;
+    if (ok) {
+        memset(prt_blob_bytes(bytes), 0, count);
+        memset(prt_blob_bytes(sums), 0, m->form.filters * sizeof(int32_t));
+        ok = lay(m, (int8_t *)prt_blob_bytes(bytes), (int32_t *)(void *)prt_blob_bytes(sums));
+    }
+    if (!ok) {
+        prt_blob_release(bytes);
+        prt_blob_release(sums);
+        return false;
+    }
+    const int64_t dims[2] = { (int64_t)count, (int64_t)m->form.filters };
+    prt_value *w = prt_op_input(m->op, 1);
+    to[0] = prt_pass_derive(b->graph, w,
+        prt_type_tensor(p->module->types, PRT_DTYPE_i8, 1, &dims[0]), bytes);
+    to[1] = prt_pass_derive(b->graph, w,
+        prt_type_tensor(p->module->types, PRT_DTYPE_i32, 1, &dims[1]), sums);
+    return to[0] != NULL && to[1] != NULL;
+}
+
+/* in: A, its zero point or NULL, two places for B, scale, bias or NULL. */
+static bool put(prt_build *b, prt_op *root, const product *m, prt_value *in[6])
+{
+    prt_quantized_linear_attrs attrs = PRT_ATTRS_OF(quantized_linear);
+    PRT_ATTR_GIVE(attrs, quantized_linear, columns, (int64_t)m->form.filters);
+    if (in[1] == NULL)
+        in[1] = prt_build_scalar(b, in[0]->type->dtype, 0);
+    prt_value *y = in[1] != NULL && in[4] != NULL
+        ? prt_build_op(b, PRT_OP_quantized_linear, &attrs, in[5] != NULL ? 6 : 5, in)
+        : NULL;
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
+{
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        const prt_op *cast = prt_match_interior(root, slot, PRT_OP_cast);
+        product m = { .op = cast != NULL ? prt_match_interior(cast, 0, PRT_OP_matmul_integer)
+                                         : NULL, .a_zero = 2, .b_zero = 3 };
+        prt_value *scale = prt_op_input(root, 1 - slot);
+        if (m.op == NULL || !is_f32(&cast->out[0]) || !take(&m) ||
+            !is_by_column(scale, (int64_t)m.form.filters, true))
+            continue;
+        prt_value *in[6] = { prt_op_input(m.op, 0), prt_op_input(m.op, 2), NULL, NULL, scale,
+            NULL };
+        return pack(p, b, &m, in + 2) ? put(b, root, &m, in) : b->status != POPRT_OK;
+    }
+    return false;
+}
+
+#ifndef PRT_NO_MICROSOFT
+/* Those of A, if it has one, and of B; the bias. */
+static bool take_scales(const product *m, const prt_value *a, const prt_value *b,
+    const prt_value *bias)
+{
+    const int64_t n = (int64_t)m->form.filters;
+    return (a == NULL || is_by_column(a, 1, true)) && is_by_column(b, n, true) &&
+        (bias == NULL || is_by_column(bias, n, false));
+}
+
+static prt_value *times(prt_build *b, prt_value *x, prt_value *y)
+{
+    prt_value *in[2] = { x, y };
+    return prt_build_op(b, PRT_OP_mul, NULL, 2, in);
+}
+
+static bool apply_to_float(prt_pass *p, prt_build *b, prt_op *root)
+{
+    product m = { .op = root, .a_zero = 4, .b_zero = 5 };
+    prt_value *in[6] = { prt_op_input(root, 0), prt_op_input(root, 4), NULL, NULL, NULL,
+        prt_op_input(root, 6) };
+    if (!take(&m) || !take_scales(&m, prt_op_input(root, 2), prt_op_input(root, 3), in[5]))
+        return false;
+    if (!pack(p, b, &m, in + 2))
+        return b->status != POPRT_OK;
+    in[4] = times(b, prt_op_input(root, 2), prt_op_input(root, 3));
+    return put(b, root, &m, in);
+}
+
+static bool apply_dynamic(prt_pass *p, prt_build *b, prt_op *root)
+{
+    product m = { .op = root, .a_zero = 5, .b_zero = 3 }; /* there is no input 5 */
+    prt_value *x = prt_op_input(root, 0), *in[6] = { NULL, NULL, NULL, NULL, NULL,
+        prt_op_input(root, 4) };
+    if (!take(&m) || !is_f32(x) || !take_scales(&m, NULL, prt_op_input(root, 2), in[5]))
+        return false;
+    if (!pack(p, b, &m, in + 2))
+        return b->status != POPRT_OK;
+    prt_op *q = prt_match_new(b, root, PRT_OP_dynamic_quantize_linear, NULL, 1, &x, 3);
+    if (q == NULL)
+        return true;
+    in[0] = &q->out[0];
+    in[1] = &q->out[2];
+    in[4] = times(b, &q->out[1], prt_op_input(root, 2));
+    return put(b, root, &m, in);
+}
+#endif
+
+static const prt_rewrite rewrites[] = {
+    { PRT_OP_mul, apply_mul },
+#ifndef PRT_NO_MICROSOFT
+    { PRT_OP_ms_matmul_integer_to_float, apply_to_float },
+    { PRT_OP_ms_dynamic_quantize_matmul, apply_dynamic },
+#endif
+};
+
+const prt_pass_hooks prt_pass_fuse_quantized_linear = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};
