@@ -208,7 +208,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_recurrent *n = user;
     const size_t d = item % n->directions, piece = item / n->directions;
     const prt_recurrent_side *side = &n->side[d];
-    prt_recurrent_step s = { .side = side, .sums = scratch, .spare = scratch + n->rows,
+    prt_recurrent_step s = { .side = side, .sums = scratch, .extra = scratch + n->rows,
+        .spare = scratch + n->rows + n->extra,
         .entry = prt_share_cut(n->batch, n->pieces, piece) };
     prt_gemm_beside next;
     s.count = prt_share_cut(n->batch, n->pieces, piece + 1) - s.entry;
@@ -219,7 +220,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         begin_group(n, &s, i, &next);
         s.at = side->first + t;
         s.gates = side->gates + (t * n->batch + s.entry) * n->rows;
-        if (n->steps * n->batch < FEW_ROWS)
+        if (n->multiply == NULL && n->steps * n->batch < FEW_ROWS)
             multiply_entries(n, &s);
         n->step(n, &s);
         write_step(n, &s, d);
@@ -230,7 +231,8 @@ static poprt_status run_time(prt_recurrent *n)
 {
     const size_t largest = (n->batch + n->pieces - 1) / n->pieces;
     size_t floats;
-    if (!prt_size_mul(largest, n->hidden, &floats) || !prt_size_add(floats, n->rows, &floats))
+    if (!prt_size_mul(largest, n->hidden, &floats) ||
+        !prt_size_add(floats, n->rows + n->extra, &floats))
         return prt_fail_nomem(SIZE_MAX);
     for (size_t from = 0; from < n->seq; from += n->steps) {
         n->steps = n->seq - from < n->most ? n->seq - from : n->most;
@@ -238,7 +240,9 @@ static poprt_status run_time(prt_recurrent *n)
         for (size_t d = 0; d < n->directions; d++) {
             prt_recurrent_side *side = &n->side[d];
             side->first = side->backward ? n->seq - from - n->steps : from;
-            if (n->steps * n->batch >= FEW_ROWS)
+            if (n->multiply != NULL)
+                PRT_TRY(n->multiply(n, side));
+            else if (n->steps * n->batch >= FEW_ROWS)
                 PRT_TRY(multiply_w(n, side));
         }
         PRT_TRY(prt_share_run(n->eval, n->directions * n->pieces, floats, run_item, n));

@@ -44,6 +44,7 @@ typedef struct prt_recurrent_step {
     float *gates;   /* [count, rows]: products of W, with biases */
     float *spare;   /* [count, hidden] */
     float *sums;    /* [rows], for prt_recurrent_product */
+    float *extra;   /* as many as the operator asks for */
     prt_gemm_beside *beside; /* gates of later steps, computed with R's products; NULL: none */
 } prt_recurrent_step;
 
@@ -54,6 +55,11 @@ struct prt_recurrent {
     bool late;          /* GRU: the last gate's bias of R is added before the reset */
     size_t late_rows;   /* in units of `hidden`: R's last gates that are a part of their own */
     void (*step)(const prt_recurrent *n, const prt_recurrent_step *s);
+    size_t extra;       /* floats that a step needs besides */
+    /* W and R are the operator's, which lays them out once all else is known, or finds that it is
+     * not its own, and multiplies all steps of the stretch with W. NULL: they are float32. */
+    poprt_status (*prepare)(prt_recurrent *n, bool *ours);
+    poprt_status (*multiply)(const prt_recurrent *n, const prt_recurrent_side *side);
     const void *attrs;
     const prt_packed_rnn *ready; /* W and R came as panels; NULL: as ONNX has them */
     /* The rest is found by prt_recurrent_read: */

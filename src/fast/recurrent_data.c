@@ -37,11 +37,13 @@ static const float *data_of(const prt_eval *c, uint32_t i)
 /* The tensors that are there are float32, and none of the dims is 0. */
 static bool is_ours(const prt_eval *c, const prt_recurrent *n)
 {
+    const bool floats = n->prepare == NULL;
     for (uint32_t i = 0; i < c->n_in; i++)
-        if (i != 4 && prt_eval_has(c, i) && !prt_fast_has(c, i))
+        if ((floats ? i != 4 : i == 3 || (i > 4 && i < 8)) && prt_eval_has(c, i) &&
+            !prt_fast_has(c, i))
             return false;
-    return prt_fast_has(c, 0) && prt_fast_has(c, 1) && prt_fast_has(c, 2) && n->seq != 0 &&
-        n->batch != 0 && n->input != 0 && n->hidden != 0;
+    return prt_fast_has(c, 0) && (!floats || (prt_fast_has(c, 1) && prt_fast_has(c, 2))) &&
+        n->seq != 0 && n->batch != 0 && n->input != 0 && n->hidden != 0;
 }
 
 static bool read_acts(prt_recurrent *n)
@@ -122,6 +124,8 @@ static poprt_status read_weights(prt_recurrent *n, size_t d)
     const size_t late = n->late_rows * n->hidden;
     side->part[0].rows = n->rows - late;
     side->part[1].rows = late;
+    if (n->prepare != NULL)
+        return POPRT_OK;
     if (n->ready != NULL) {
         side->w = w + d * (n->ready->w / n->directions);
         side->part[0].panels = r + d * (n->ready->r / n->directions);
@@ -168,7 +172,8 @@ poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
     n->seq = (size_t)x[turned];
     n->batch = (size_t)x[!turned];
     n->input = (size_t)x[2];
-    n->hidden = n->ready != NULL ? n->ready->hidden : (size_t)c->in[2]->dims[2];
+    n->hidden = n->ready != NULL ? n->ready->hidden
+                                 : (size_t)c->in[2]->dims[n->prepare != NULL ? 1 : 2];
     n->directions = prt_rnn_directions(&n->form);
     n->rows = n->form.gates * n->hidden;
     n->parts = n->late_rows != 0 ? 2 : 1;
@@ -182,7 +187,7 @@ poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
     PRT_TRY(read_lengths(n));
     for (size_t d = 0; d < n->directions; d++)
         PRT_TRY(read_side(n, d));
-    return POPRT_OK;
+    return n->prepare != NULL ? n->prepare(n, ours) : POPRT_OK;
 }
 
 void prt_recurrent_write(const prt_recurrent *n)

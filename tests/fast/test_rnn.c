@@ -204,6 +204,45 @@ START_TEST(lengths_are_checked)
 }
 END_TEST
 
+/* DynamicQuantizeLSTM. A state whose bytes are rounded another way at one level than at another
+ * would be a unit of 8 bits apart; these have none. */
+static void check_quantized(const int *size, int dirs, const char *type, bool by_gate,
+    const char *lengths, const char *attrs)
+{
+    const int seq = size[0], batch = size[1], input = size[2], hidden = size[3];
+    char text[2048], count[32];
+    (void)snprintf(count, sizeof(count), by_gate ? "%d,%d" : "%d", dirs, 4 * hidden);
+    (void)snprintf(text, sizeof(text),
+        "x = input f32[%d,%d,%d]\nq = const f32[] {0.002}\nz = const %s[] {%s}\n"
+        "wf = input f32[%d,%d,%d]\nw = quantize_linear wf q z\nrf = input f32[%d,%d,%d]\n"
+        "r = quantize_linear rf q z\nb = input f32[%d,%d]\nh0 = input f32[%d,%d,%d]\n"
+        "c0 = neg h0\np = input f32[%d,%d]\n%ss = const f32[%s] fill 0.002\n"
+        "k = const %s[%s] fill %s\ny, h, c = ms_dynamic_quantize_lstm x w r b %s h0 c0 p s k s k "
+        "{hidden_size=%d,direction=%s,%s}\n"
+        "flat = const i64[1] {-1}\ny1 = reshape y flat\nh1 = reshape h flat\nc1 = reshape c flat\n"
+        "all = concat y1 h1 c1 {axis=0}\nreturn all\n",
+        seq, batch, input, type, type[0] == 'u' ? "130" : "0", dirs, input, 4 * hidden, dirs,
+        hidden, 4 * hidden, dirs, 8 * hidden, dirs, batch, hidden, dirs, 3 * hidden, lengths,
+        count, type, count, type[0] == 'u' ? "130" : "0", lengths[0] != '\0' ? "l" : "_", hidden,
+        dirs == 2 ? "bidirectional" : attrs[0] == 'r' ? "reverse" : "forward", attrs + 1);
+    fast_check(text, -0.25, 0.25, 1e-5);
+}
+
+START_TEST(quantised)
+{
+    static const int all[][4] = { { 1, 1, 1, 1 }, { 1, 1, 24, 33 }, { 2, 3, 5, 16 },
+        { 7, 1, 3, 17 }, { 5, 2, 70, 21 }, { 30, 1, 8, 40 }, { 3, 19, 7, 23 }, { 2, 250, 2, 3 },
+        { 9, 4, 3, 70 } };
+    static const int size[4] = { 6, 4, 3, 18 };
+    for (size_t i = 0; i < PRT_COUNT_OF(all); i++) {
+        check_quantized(all[i], 2, "i8", false, "", "fclip=0");
+        check_quantized(all[i], 1, "u8", i % 2 == 0, "", i % 2 == 0 ? "rclip=0" : "fclip=0.25");
+    }
+    check_quantized(size, 2, "u8", true, "l = const i32[4] {3,6,0,1}\n", "finput_forget=1");
+    check_quantized(size, 1, "i8", true, "l = const i32[4] {2,1,2,1}\n", "rclip=0");
+    check_quantized(size, 1, "i8", true, "l = const i32[4] {0,0,0,0}\n", "rclip=0");
+}
+END_TEST
 PRT_TEST_MAIN("fast/rnn", sizes, entries_end_on_their_own, attributes, outputs_are_optional,
     panels_from_both_ends, gates_beside_states, special_values_stay_with_their_entry,
-    lengths_are_checked)
+    lengths_are_checked, quantised)
