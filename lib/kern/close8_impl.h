@@ -48,6 +48,7 @@ static inline CLOSE_INLINE void close_store(const q_words r[CLOSE_FOUR], const c
     }
 }
 
+/* Sums that single precision is not sure of. */
 static __attribute__((noinline)) void close_again(const q_words s[CLOSE_FOUR],
     const close_with *c, size_t wide, uint8_t *y)
 {

@@ -154,8 +154,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         prt_nhwc_find_taps(v, n, group, row, rows, from);
     if (j->blocks == 1 && left > PRT_GEMM_PANEL) { /* the next weights come meanwhile */
         g.next = (const char *)(g.b + j->words * PRT_GEMM_PANEL);
-        g.next_lines = j->words * prt_gemm_width(left - PRT_GEMM_PANEL < PRT_GEMM_PANEL
-            ? left - PRT_GEMM_PANEL : PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
+        g.next_lines = j->words *
+            prt_gemm_panel_width(v->form.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
     }
     for (size_t i = 0, some; i < rows; i += some, g.next = NULL) {
         const size_t pixel = n * j->pixels + row + i;

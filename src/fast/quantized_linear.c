@@ -54,10 +54,9 @@ static void run_item(const void *user, size_t item, float *scratch)
         .words = j->words, .lda = j->words, .b = j->b + first * j->words, .c = sums,
         .ldc = PRT_GEMM_PANEL };
     if (left > PRT_GEMM_PANEL) { /* the next weights come meanwhile */
-        const size_t more = left - PRT_GEMM_PANEL;
         g.next = (const char *)(g.b + j->words * PRT_GEMM_PANEL);
-        g.next_lines = j->words *
-            prt_gemm_width(more < PRT_GEMM_PANEL ? more : PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
+        g.next_lines =
+            j->words * prt_gemm_panel_width(j->n, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
     }
     for (size_t row = begin; row < end; row += g.rows, g.next = NULL) {
         g.rows = end - row < SOME ? end - row : SOME;
