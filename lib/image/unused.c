@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* unused.c — what stands for the parts of encoders that decoders name and never call (merge.sh). */
+#include "image/heap.h"
+
+_Noreturn void prt_image_unused(void);
+
+void prt_image_unused(void)
+{
+    prt_image_escape(prt_fail(POPRT_E_PARSE, NULL, "the decoder called an encoder"));
+}
