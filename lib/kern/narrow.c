@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/dtype.h"
 #include "num/float.h"
 
 static void store(int kind, void *to, size_t at, float x)
@@ -26,20 +27,25 @@ static void store(int kind, void *to, size_t at, float x)
     case PRT_NARROW_e5m2:
         bytes[at] = prt_f64_to_f8e5m2fnuz((double)x, true);
         break;
+    case PRT_NARROW_i4:
+        prt_packed_store(4, to, at, (uint32_t)lrintf(x) & 15);
+        break;
     default:
         bytes[at] = (uint8_t)(int8_t)lrintf(x);
         break;
     }
 }
 
-void prt_narrow_pack(int kind, size_t k, size_t columns, const float *panel, const float *scale,
-    void *to)
+void prt_narrow_pack(int kind, size_t k, size_t columns, const float *panel,
+    const prt_narrow_scales *by, void *to)
 {
     const size_t width = prt_gemm_width(columns);
-    memset(to, 0, prt_narrow_rows(kind, k) * width * prt_narrow_size(kind));
+    memset(to, 0, prt_narrow_bytes(kind, prt_narrow_rows(kind, k) * width));
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < columns; j++) {
-            const float x = panel[i * width + j], s = scale != NULL ? scale[j] : 1.0f;
+            const size_t block = by->block != 0 ? i / by->block * width : 0;
+            const float x = panel[i * width + j];
+            const float s = by->scale != NULL ? by->scale[block + j] : 1.0f;
             store(kind, to, prt_narrow_at(kind, width, i, j), s != 1.0f ? x / s : x);
         }
 }

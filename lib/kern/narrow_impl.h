@@ -6,128 +6,11 @@
 #include <float.h>
 
 #include "kern/act_impl.h"
-#include "kern/narrow.h"
-#include "num/half.h"
-
-/* ---- VL elements from element `at` on; the 8-bit floats come out smaller, see narrow_factor */
-
-/* How far an 8-bit float is moved to have exponent and mantissa where a float has them; the
- * difference of the exponents is a product's, which takes along what has no leading 1. */
-enum { NARROW_e4m3 = 20, NARROW_e5m2 = 21 };
-
-static inline int narrow_shift(int kind)
-{
-    return kind == PRT_NARROW_e4m3 ? NARROW_e4m3 : NARROW_e5m2;
-}
-
-/* The bits that it has there. */
-static inline int narrow_bits(int shift)
-{
-    return INT32_MIN | 0x7f << shift;
-}
-
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-static inline vf widen_f16(const void *b, size_t at)
-{
-    return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)((const uint16_t *)b + at)));
-}
-static inline vf widen_f8(const void *b, size_t at, int shift)
-{
-    const __m512i x = _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)((const char *)b + at)));
-    const __m512i bits = _mm512_and_si512(_mm512_slli_epi32(x, (unsigned)shift),
-        _mm512_set1_epi32(narrow_bits(shift)));
-    return _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p112f));
-}
-#define NARROW_QUADS 1
-static inline void widen_quads(const void *b, int shift, vf to[4])
-{
-    const __m512i x = _mm512_loadu_si512(b), half = _mm512_set1_epi32(narrow_bits(shift));
-    const uint8_t back = (uint8_t)(24 - shift); /* compilers differ over the sign of counts */
-    const __m512i odd = _mm512_srai_epi16(x, back);
-    const __m512i even = _mm512_srai_epi16(_mm512_slli_epi16(x, 8), back);
-    to[0] = _mm512_castsi512_ps(_mm512_and_si512(_mm512_slli_epi32(even, 16), half));
-    to[1] = _mm512_castsi512_ps(_mm512_and_si512(_mm512_slli_epi32(odd, 16), half));
-    to[2] = _mm512_castsi512_ps(_mm512_and_si512(even, half));
-    to[3] = _mm512_castsi512_ps(_mm512_and_si512(odd, half));
-}
-static inline vf widen_i8(const void *b, size_t at)
-{
-    return _mm512_cvtepi32_ps(
-        _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)((const char *)b + at))));
-}
-/* Two rows: VL pairs from pair `at` on. */
-static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
-{
-    const __m512i x = _mm512_loadu_si512((const uint32_t *)b + at);
-    *even = _mm512_castsi512_ps(_mm512_slli_epi32(x, 16));
-    *odd = _mm512_castsi512_ps(_mm512_and_si512(x, _mm512_set1_epi32((int)0xffff0000)));
-}
-#elif defined(__AVX2__) && defined(__FMA__)
-static inline vf widen_f16(const void *b, size_t at)
-{
-    return _mm256_cvtph_ps(_mm_loadu_si128((const void *)((const uint16_t *)b + at)));
-}
-static inline vf widen_f8(const void *b, size_t at, int shift)
-{
-    const __m256i x = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)((const char *)b + at)));
-    const __m256i bits =
-        _mm256_and_si256(_mm256_slli_epi32(x, shift), _mm256_set1_epi32(narrow_bits(shift)));
-    return _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(0x1p112f));
-}
-#define NARROW_QUADS 1
-static inline void widen_quads(const void *b, int shift, vf to[4])
-{
-    const __m256i x = _mm256_loadu_si256(b), half = _mm256_set1_epi32(narrow_bits(shift));
-    const __m256i odd = _mm256_srai_epi16(x, 24 - shift);
-    const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 24 - shift);
-    to[0] = _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(even, 16), half));
-    to[1] = _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(odd, 16), half));
-    to[2] = _mm256_castsi256_ps(_mm256_and_si256(even, half));
-    to[3] = _mm256_castsi256_ps(_mm256_and_si256(odd, half));
-}
-static inline vf widen_i8(const void *b, size_t at)
-{
-    return _mm256_cvtepi32_ps(
-        _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)((const char *)b + at))));
-}
-static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
-{
-    const __m256i x = _mm256_loadu_si256((const void *)((const uint32_t *)b + at));
-    *even = _mm256_castsi256_ps(_mm256_slli_epi32(x, 16));
-    *odd = _mm256_castsi256_ps(_mm256_and_si256(x, _mm256_set1_epi32((int)0xffff0000)));
-}
-#else
-static inline vf widen_four(const uint16_t *h)
-{
-    return (vf){ prt_half_to_f32(h[0]), prt_half_to_f32(h[1]), prt_half_to_f32(h[2]),
-        prt_half_to_f32(h[3]) };
-}
-static inline vf widen_f16(const void *b, size_t at)
-{
-    return widen_four((const uint16_t *)b + at);
-}
-static inline vf widen_f8(const void *b, size_t at, int shift)
-{
-    const int8_t *p = (const int8_t *)b + at;
-    const vm x = { p[0], p[1], p[2], p[3] };
-    return (vf)(x << shift & narrow_bits(shift)) * 0x1p112f;
-}
-static inline vf widen_i8(const void *b, size_t at)
-{
-    const int8_t *p = (const int8_t *)b + at;
-    return (vf){ (float)p[0], (float)p[1], (float)p[2], (float)p[3] };
-}
-static inline void widen_pairs(const void *b, size_t at, vf *even, vf *odd)
-{
-    vm x;
-    memcpy(&x, (const uint32_t *)b + at, sizeof(x));
-    *even = (vf)(x << 16);
-    *odd = (vf)(x & (vm){ INT32_MIN >> 15, INT32_MIN >> 15, INT32_MIN >> 15, INT32_MIN >> 15 });
-}
-#endif
+#include "kern/widen_impl.h"
 
 /* What widened elements have to be multiplied with. */
-static const float narrow_factor[PRT_NARROW_COUNT] = { 1.0f, 1.0f, 128.0f, 0.5f, 1.0f };
+static const float narrow_factor[PRT_NARROW_COUNT] = { 1.0f, 1.0f, 128.0f, 0.5f, 1.0f,
+    1.0f };
 
 /* ---- a few rows */
 
@@ -136,23 +19,28 @@ typedef struct narrow_tile {
     size_t width, row, column;
 } narrow_tile;
 
-/* What becomes of a tile's sums, [rows][vectors * VL]. */
-static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, const float *sum)
+/* What becomes of a tile's sums, [rows][vectors * VL]; scale NULL: they have theirs. */
+static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, const float *scale,
+    const float *sum)
 {
     const prt_narrow_block *g = t->g;
     const prt_gemm_end *e = g->end;
-    const size_t n = g->columns;
-    const vf factor = v_set(narrow_factor[g->kind]), low = v_set(e->act.a), high = v_set(e->act.b);
+    const size_t n = g->columns, end = t->column + vectors * VL;
+    const vf factor = v_set(narrow_factor[g->kind]);
     for (size_t row = t->row; row < t->row + rows; row++)
-        for (size_t at = t->column; at < t->column + vectors * VL; at += VL, sum += VL) {
+        for (size_t at = t->column; at < end; at += VL, sum += VL) {
             vf v = v_load(sum);
-            v = v_mul(v, g->scale != NULL ? v_mul(v_load_some(g->scale, at, n), factor) : factor);
+            v = v_mul(v, scale != NULL ? v_mul(v_load_some(scale, at, n), factor) : factor);
             if (e->bias != NULL)
                 v = v_add(v, v_load_some(e->bias, at, n));
             if (e->residual != NULL)
                 v = v_add(v, v_load_some(e->residual + row * e->ldr, at, n));
-            v_store_some(g->c + row * g->ldc, at, n, v_act(v, e->act.kind, low, high));
+            v_store_some(g->c + row * g->ldc, at, n, v);
         }
+    if (e->act.kind != PRT_ACT_none && t->column < n) {
+        float *c = g->c + t->row * g->ldc + t->column;
+        run_act_rows(&e->act, rows, (end < n ? end : n) - t->column, c, g->ldc, c, g->ldc);
+    }
 }
 
 enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead in the stream */
@@ -172,19 +60,19 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
     PRT_UNROLL(8)                                                                                  \
     for (size_t i = 0; i < R; i++)                                                                 \
         a[i] = g->a + (t->row + i) * g->lda;                                                       \
-    const char *b = (const char *)g->b + t->column * sizeof(ELEMENT) * GROUP;
+    const char *b = (const char *)g->b + t->column * sizeof(ELEMENT);
 
-/* Bytes take longer to widen than to read: they come to the second cache level, as the first one
- * has no time for more. */
+/* Integers and bytes take longer to widen than to read: they come to the second cache level, as the
+ * first one has no time for more. */
 #define NARROW_FETCH(W)                                                                            \
     PRT_UNROLL(8)                                                                                  \
-    for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT) * GROUP; j += NARROW_LINE)                   \
-        __builtin_prefetch(b + NARROW_FAR + j, 0, sizeof(ELEMENT) == 1 ? 2 : 3);
+    for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT); j += NARROW_LINE)                           \
+        __builtin_prefetch(b + NARROW_FAR + j, 0, CACHE);
 
-#define NARROW_STEP(R, W, P)                                                                       \
+#define NARROW_STEP(R, W, A, P)                                                                    \
     PRT_UNROLL(8)                                                                                  \
     for (size_t i = 0; i < R; i++) {                                                               \
-        const vf x = v_set(a[i][P]);                                                               \
+        const vf x = v_set((A)[i][P]);                                                             \
         PRT_UNROLL(8)                                                                              \
         for (size_t j = 0; j < W; j++)                                                             \
             sum[i][j] = v_fma(x, w[j], sum[i][j]);                                                 \
@@ -192,7 +80,6 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
 
 #define WIDEN_f16(b, at, kind) widen_f16(b, at)
 #define WIDEN_f8(b, at, kind) widen_f8(b, at, narrow_shift(kind))
-#define WIDEN_i8(b, at, kind) widen_i8(b, at)
 
 /* R rows by W vectors. */
 #define NARROW(KIND, R, W)                                                                         \
@@ -205,12 +92,12 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 w[j] = WIDEN_##KIND(b, j * VL, g->kind);                                           \
-            NARROW_STEP(R, W, p)                                                                   \
+            NARROW_STEP(R, W, a, p)                                                                \
             b += width * sizeof(ELEMENT);                                                          \
         }                                                                                          \
         float part[(R) * (W) * VL];                                                                \
         NARROW_EACH(R, W) v_store(part + (i * (W) + j) * VL, sum[i][j]);                           \
-        narrow_finish(t, R, W, part);                                                              \
+        narrow_finish(t, R, W, g->by.scale, part);                                                 \
     }
 
 /* The same by pairs of rows of B. */
@@ -224,18 +111,111 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 widen_pairs(b, j * VL, &w[j], &odd[j]);                                            \
-            NARROW_STEP(R, W, p)                                                                   \
+            NARROW_STEP(R, W, a, p)                                                                \
             if (p + 1 == k)                                                                        \
                 break;                                                                             \
             PRT_UNROLL(8)                                                                          \
             for (size_t j = 0; j < W; j++)                                                         \
                 w[j] = odd[j];                                                                     \
-            NARROW_STEP(R, W, p + 1)                                                               \
-            b += width * sizeof(ELEMENT) * GROUP;                                                  \
+            NARROW_STEP(R, W, a, p + 1)                                                            \
+            b += width * sizeof(ELEMENT);                                                          \
         }                                                                                          \
         float part[(R) * (W) * VL];                                                                \
         NARROW_EACH(R, W) v_store(part + (i * (W) + j) * VL, sum[i][j]);                           \
-        narrow_finish(t, R, W, part);                                                              \
+        narrow_finish(t, R, W, g->by.scale, part);                                                 \
+    }
+
+/* The last rows of A, fewer than a group of B, with zeros behind them. */
+__attribute__((noinline)) static void narrow_rest(const narrow_tile *t, size_t rows, size_t p,
+    float *rest)
+{
+    const prt_narrow_block *g = t->g;
+    memset(rest, 0, rows * PRT_NARROW_EIGHT * sizeof(float));
+    for (size_t i = 0; i < rows; i++)
+        memcpy(rest + i * PRT_NARROW_EIGHT, g->a + (t->row + i) * g->lda + p,
+            (g->k - p) * sizeof(float));
+}
+
+#define NARROW_GROUP_i8(R, W)                                                                      \
+    {                                                                                              \
+        vf w[W];                                                                                   \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t j = 0; j < W; j++)                                                             \
+            w[j] = widen_i8(b, j * VL);                                                            \
+        NARROW_STEP(R, W, row, 0)                                                                  \
+    }
+
+#define NARROW_GROUP_i4(R, W)                                                                      \
+    PRT_UNROLL(2)                                                                                  \
+    for (size_t h = 0; h < W; h += 4) {                                                            \
+        narrow_eight eight[4];                                                                     \
+        PRT_UNROLL(4)                                                                              \
+        for (size_t j = 0; j < 4 && j < W; j++)                                                    \
+            eight[j] = eight_load(b, (h + j) * VL);                                                \
+        for (size_t q = 0; q < PRT_NARROW_EIGHT; q++) {                                            \
+            vf w[4];                                                                               \
+            PRT_UNROLL(4)                                                                          \
+            for (size_t j = 0; j < 4 && j < W; j++)                                                \
+                w[j] = eight_next(&eight[j]);                                                      \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t i = 0; i < R; i++) {                                                       \
+                const vf x = v_set(row[i][eight_row(q)]);                                          \
+                PRT_UNROLL(4)                                                                      \
+                for (size_t j = 0; j < 4 && j < W; j++)                                            \
+                    sum[i][h + j] = v_fma(x, w[j], sum[i][h + j]);                                 \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* What is behind a row's block: its sum times a scale, and that of A times an offset. */
+#define NARROW_SCALE(R, W)                                                                         \
+    {                                                                                              \
+        const size_t from = n * width + t->column;                                                 \
+        const float *by = g->by.scale + from;                                                      \
+        NARROW_EACH(R, W) total[i][j] = v_fma(v_load(by + j * VL), sum[i][j], total[i][j]);        \
+        if (g->by.offset != NULL) {                                                                \
+            by = g->by.offset + from;                                                              \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t i = 0; i < R; i++) {                                                       \
+                const vf x = v_set(g->sums[(t->row + i) * g->ldsums + n]);                         \
+                PRT_UNROLL(8)                                                                      \
+                for (size_t j = 0; j < W; j++)                                                     \
+                    total[i][j] = v_fma(v_load(by + j * VL), x, total[i][j]);                      \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* The same of integers, GROUP rows of B at a time, by blocks. */
+#define NARROW_BLOCKS(KIND, R, W)                                                                  \
+    static void narrow_##KIND##_##R##x##W(const narrow_tile *t)                                    \
+    {                                                                                              \
+        NARROW_BEGIN(R, W)                                                                         \
+        const size_t block = g->by.block != 0 ? g->by.block : k;                                   \
+        float part[(R) * (W) * VL], rest[R][PRT_NARROW_EIGHT];                                     \
+        vf total[R][W];                                                                            \
+        NARROW_EACH(R, W) total[i][j] = v_set(0.0f);                                               \
+        for (size_t n = 0, p = 0; p < k; n++) {                                                    \
+            const size_t end = k - p < block ? k : p + block;                                      \
+            NARROW_EACH(R, W) sum[i][j] = v_set(0.0f);                                             \
+            for (; p < end; p += GROUP) {                                                          \
+                const float *row[R];                                                               \
+                const bool whole = (GROUP) == 1 || k - p >= (GROUP);                               \
+                NARROW_FETCH(W)                                                                    \
+                if (!whole)                                                                        \
+                    narrow_rest(t, R, p, rest[0]);                                                 \
+                PRT_UNROLL(8)                                                                      \
+                for (size_t i = 0; i < R; i++)                                                     \
+                    row[i] = whole ? a[i] + p : rest[i];                                           \
+                NARROW_GROUP_##KIND(R, W)                                                          \
+                b += width * sizeof(ELEMENT);                                                      \
+            }                                                                                      \
+            if (g->by.block == 0)                                                                  \
+                NARROW_EACH(R, W) total[i][j] = sum[i][j];                                         \
+            else                                                                                   \
+                NARROW_SCALE(R, W)                                                                 \
+        }                                                                                          \
+        NARROW_EACH(R, W) v_store(part + (i * (W) + j) * VL, total[i][j]);                         \
+        narrow_finish(t, R, W, g->by.block == 0 ? g->by.scale : NULL, part);                       \
     }
 
 #if defined(NARROW_QUADS)
@@ -303,11 +283,12 @@ __attribute__((noinline)) static void put_in_order(size_t rows, size_t vectors,
         float part[(R) * (W) * VL];                                                                \
         NARROW_EACH(R, W) v_store(part + (i * (W) + j) * VL, sum[i][j]);                           \
         put_in_order(R, W, raised, part);                                                          \
-        narrow_finish(t, R, W, part);                                                              \
+        narrow_finish(t, R, W, g->by.scale, part);                                                 \
     }
 #endif
 
-/* By rows: how many vectors side by side, and the kernels for that many and for one slice. */
+/* By rows: how many vectors side by side, and the kernels for that many and for one slice; those of
+ * integers for a slice have one row (NULL: a row at a time). */
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #define NARROW_WIDE(ONE, KIND) ONE(KIND, 1, 4) ONE(KIND, 2, 4) ONE(KIND, 3, 4) ONE(KIND, 4, 4)
 #define NARROW_SLICE(ONE, KIND) ONE(KIND, 1, 1) ONE(KIND, 2, 1) ONE(KIND, 3, 1) ONE(KIND, 4, 1)
@@ -315,6 +296,10 @@ __attribute__((noinline)) static void put_in_order(size_t rows, size_t vectors,
     { { narrow_##WIDE##_1x4, narrow_##WIDE##_2x4, narrow_##WIDE##_3x4, narrow_##WIDE##_4x4 },      \
         { narrow_##SLICE##_1x1, narrow_##SLICE##_2x1, narrow_##SLICE##_3x1,                        \
             narrow_##SLICE##_4x1 } }
+#define NARROW_LONE(ONE, KIND) ONE(KIND, 1, 1)
+#define NARROW_LONE_ROW(KIND)                                                                      \
+    { { narrow_##KIND##_1x4, narrow_##KIND##_2x4, narrow_##KIND##_3x4, narrow_##KIND##_4x4 },      \
+        { narrow_##KIND##_1x1 } }
 static const size_t narrow_wide[] = { 4, 4, 4, 4 };
 #elif defined(__AVX2__) && defined(__FMA__)
 #define NARROW_WIDE(ONE, KIND) ONE(KIND, 1, 8) ONE(KIND, 2, 4)
@@ -323,6 +308,10 @@ static const size_t narrow_wide[] = { 4, 4, 4, 4 };
     { { narrow_##WIDE##_1x8, narrow_##WIDE##_2x4, narrow_##SLICE##_3x2, narrow_##SLICE##_4x2 },    \
         { narrow_##SLICE##_1x2, narrow_##SLICE##_2x2, narrow_##SLICE##_3x2,                        \
             narrow_##SLICE##_4x2 } }
+#define NARROW_LONE(ONE, KIND) ONE(KIND, 1, 2) ONE(KIND, 3, 2) ONE(KIND, 4, 2)
+#define NARROW_LONE_ROW(KIND)                                                                      \
+    { { narrow_##KIND##_1x8, narrow_##KIND##_2x4, narrow_##KIND##_3x2, narrow_##KIND##_4x2 },      \
+        { narrow_##KIND##_1x2, NULL, narrow_##KIND##_3x2, narrow_##KIND##_4x2 } }
 static const size_t narrow_wide[] = { 8, 4, 2, 2 };
 #else
 #define NARROW_WIDE(ONE, KIND)
@@ -330,36 +319,57 @@ static const size_t narrow_wide[] = { 8, 4, 2, 2 };
 #define NARROW_ROW(WIDE, SLICE)                                                                    \
     { { narrow_##SLICE##_1x4, narrow_##SLICE##_2x4 },                                              \
         { narrow_##SLICE##_1x4, narrow_##SLICE##_2x4 } }
+#define NARROW_LONE NARROW_SLICE
+#define NARROW_LONE_ROW(KIND) NARROW_ROW(KIND, KIND)
 static const size_t narrow_wide[] = { 4, 4 };
 #endif
 
+/* What a column has in GROUP rows; where it comes to, as __builtin_prefetch counts. */
+#define CACHE 3
 #define ELEMENT uint16_t
-#define GROUP 1
 NARROW_WIDE(NARROW, f16)
 NARROW_SLICE(NARROW, f16)
-#undef GROUP
-#define GROUP 2
+#undef ELEMENT
+#define ELEMENT uint32_t
 NARROW_WIDE(NARROW_PAIRS, bf16)
 NARROW_SLICE(NARROW_PAIRS, bf16)
+#undef CACHE
+#define CACHE 2
+#define GROUP PRT_NARROW_EIGHT
+NARROW_WIDE(NARROW_BLOCKS, i4)
+NARROW_LONE(NARROW_BLOCKS, i4)
 #undef GROUP
 #undef ELEMENT
 #define ELEMENT uint8_t
-#define GROUP 1
 NARROW_WIDE(NARROW_FOURS, e4m3)
 NARROW_WIDE(NARROW_FOURS, e5m2)
 NARROW_SLICE(NARROW, f8)
-NARROW_WIDE(NARROW, i8)
-NARROW_SLICE(NARROW, i8)
+#define GROUP 1
+NARROW_WIDE(NARROW_BLOCKS, i8)
+NARROW_LONE(NARROW_BLOCKS, i8)
 #undef GROUP
 #undef ELEMENT
+#undef CACHE
 
 enum { NARROW_ROWS = sizeof(narrow_wide) / sizeof(narrow_wide[0]) };
 
+typedef void (*narrow_fn)(const narrow_tile *t);
+
+static void run_tile(const narrow_tile *t, const narrow_fn kernels[NARROW_ROWS], size_t rows)
+{
+    narrow_tile one = *t;
+    if (kernels[rows - 1] != NULL)
+        kernels[rows - 1](t);
+    else
+        for (; one.row < t->row + rows; one.row++)
+            kernels[0](&one);
+}
+
 static void run_few(const prt_narrow_block *g)
 {
-    static void (*const kernels[PRT_NARROW_COUNT][2][NARROW_ROWS])(const narrow_tile *t) = {
+    static const narrow_fn kernels[PRT_NARROW_COUNT][2][NARROW_ROWS] = {
         NARROW_ROW(f16, f16), NARROW_ROW(bf16, bf16), NARROW_ROW(e4m3, f8), NARROW_ROW(e5m2, f8),
-        NARROW_ROW(i8, i8) };
+        NARROW_LONE_ROW(i8), NARROW_LONE_ROW(i4) };
     const size_t groups = (g->rows + NARROW_ROWS - 1) / NARROW_ROWS;
     narrow_tile t = { .g = g, .width = prt_gemm_width(g->columns) };
     for (size_t n = 0; n < groups; n++) {
@@ -367,7 +377,7 @@ static void run_few(const prt_narrow_block *g)
         const size_t wide = narrow_wide[rows - 1] * VL;
         for (t.column = 0; t.column < t.width;) {
             const bool whole = t.width - t.column >= wide;
-            kernels[g->kind][whole ? 0 : 1][rows - 1](&t);
+            run_tile(&t, kernels[g->kind][whole ? 0 : 1], rows);
             t.column += whole ? wide : PRT_GEMM_SLICE;
         }
         t.row += rows;
@@ -389,20 +399,65 @@ static inline vf widen_half_pair(const void *b, size_t width, size_t k, size_t j
     return k % 2 != 0 ? odd : even;
 }
 
+/* Integers have scale and offset by blocks. */
+typedef struct narrow_pair {
+    vf scale, offset;
+} narrow_pair;
+
+static inline narrow_pair scales_of(const prt_narrow_scales *by, size_t columns, size_t k, size_t j)
+{
+    const size_t from = by->block != 0 ? k / by->block * prt_gemm_width(columns) : 0;
+    return (narrow_pair){
+        by->scale != NULL ? v_load_some(by->scale + from, j, columns) : v_set(1.0f),
+        by->offset != NULL ? v_load_some(by->offset + from, j, columns) : v_set(0.0f) };
+}
+
+static void widen_bytes(size_t columns, size_t k, size_t depth, const void *b,
+    const prt_narrow_scales *by, float *to)
+{
+    const size_t width = prt_gemm_width(columns);
+    for (size_t i = k; i < k + depth; i++, to += width)
+        for (size_t j = 0; j < width; j += VL) {
+            const narrow_pair p = scales_of(by, columns, i, j);
+            v_store(to + j, v_fma(widen_i8(b, i * width + j), p.scale, p.offset));
+        }
+}
+
+static void widen_eights(size_t columns, size_t k, size_t depth, const void *b,
+    const prt_narrow_scales *by, float *to)
+{
+    const size_t width = prt_gemm_width(columns);
+    for (size_t i = k / PRT_NARROW_EIGHT * PRT_NARROW_EIGHT; i < k + depth; i += PRT_NARROW_EIGHT)
+        for (size_t j = 0; j < width; j += VL) {
+            const narrow_pair p = scales_of(by, columns, i, j);
+            narrow_eight eight = eight_load(b, i / PRT_NARROW_EIGHT * width + j);
+            for (size_t q = 0; q < PRT_NARROW_EIGHT; q++) {
+                const vf x = v_fma(eight_next(&eight), p.scale, p.offset);
+                const size_t row = i + eight_row(q);
+                if (row >= k && row < k + depth)
+                    v_store(to + (row - k) * width + j, x);
+            }
+        }
+}
+
 static void run_widen(int kind, size_t columns, size_t k, size_t depth, const void *b,
-    const float *scale, float *to)
+    const prt_narrow_scales *by, float *to)
 {
     const size_t width = prt_gemm_width(columns);
     float factor[PRT_GEMM_PANEL];
     for (size_t j = 0; j < PRT_GEMM_PANEL; j++)
-        factor[j] = narrow_factor[kind] * (scale != NULL && j < columns ? scale[j] : 1.0f);
+        factor[j] = narrow_factor[kind] * (by->scale != NULL && j < columns ? by->scale[j] : 1.0f);
     switch (kind) {
     case PRT_NARROW_f16:
         WIDEN_ROWS(widen_f16(b, i * width + j))
     case PRT_NARROW_bf16:
         WIDEN_ROWS(widen_half_pair(b, width, i, j))
     case PRT_NARROW_i8:
-        WIDEN_ROWS(widen_i8(b, i * width + j))
+        widen_bytes(columns, k, depth, b, by, to);
+        break;
+    case PRT_NARROW_i4:
+        widen_eights(columns, k, depth, b, by, to);
+        break;
     default:
         WIDEN_ROWS(widen_f8(b, i * width + j, narrow_shift(kind)))
     }

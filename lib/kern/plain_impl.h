@@ -34,25 +34,17 @@ enum { PLAIN_BLOCK = 64 };
         }                                                                                          \
     } while (0)
 
-#define COMPARE(type)                                                                              \
-    do {                                                                                           \
-        if (kind == PRT_COMPARE_equal)                                                             \
-            LOOP(type, uint8_t, p == q);                                                           \
-        else if (kind == PRT_COMPARE_less)                                                         \
-            LOOP(type, uint8_t, p < q);                                                            \
-        else                                                                                       \
-            LOOP(type, uint8_t, p <= q);                                                           \
-    } while (0)
-
+/* One loop for all kinds, of which there would be three times as much code. */
 static void run_compare(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
     size_t step_b, uint8_t *restrict y)
 {
+    const int less = kind != PRT_COMPARE_equal, equal = kind != PRT_COMPARE_less;
     if (type == PRT_PLAIN_f32)
-        COMPARE(float);
+        LOOP(float, uint8_t, ((p < q) & less) | ((p == q) & equal));
     else if (type == PRT_PLAIN_i32)
-        COMPARE(int32_t);
+        LOOP(int32_t, uint8_t, ((p < q) & less) | ((p == q) & equal));
     else
-        COMPARE(int64_t);
+        LOOP(int64_t, uint8_t, ((p < q) & less) | ((p == q) & equal));
 }
 
 static void run_logic(int kind, size_t n, const uint8_t *a, size_t step_a, const uint8_t *b,

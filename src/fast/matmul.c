@@ -14,10 +14,7 @@ typedef struct right {
     size_t row, column;
     const prt_matmul *mm;
     size_t c_step; /* elements of C in a batch */
-    int narrow;    /* kind of panels that are widened; with `panels`, `scale` and `kern` */
-    const void *panels;
-    const float *scale;
-    const prt_kern *kern;
+    const prt_linear *narrow; /* whose panels are widened */
 } right;
 
 static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
@@ -31,15 +28,27 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
         b->column, to);
 }
 
+/* Column `first` of panels: where they lie, and what its scales are. */
+static const void *narrow_at(const prt_linear *f, size_t first, prt_narrow_scales *by)
+{
+    const size_t at = f->by.block != 0 ? first * prt_narrow_blocks(f->by.block, f->k) : first;
+    *by = f->by;
+    if (by->scale != NULL)
+        by->scale += at;
+    if (by->offset != NULL)
+        by->offset += at;
+    return (const char *)f->panels +
+        prt_narrow_bytes(f->narrow, first * prt_narrow_rows(f->narrow, f->k));
+}
+
 static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
     size_t depth, float *to)
 {
-    const right *b = p->user;
-    const size_t rows = prt_narrow_rows(b->narrow, p->k);
+    const prt_linear *f = ((const right *)p->user)->narrow;
+    prt_narrow_scales by;
+    const void *panel = narrow_at(f, first, &by);
     (void)batch;
-    b->kern->narrow.widen(b->narrow, columns, k, depth,
-        (const char *)b->panels + first * rows * prt_narrow_size(b->narrow),
-        b->scale != NULL ? b->scale + first : NULL, to);
+    f->kern->narrow.widen(f->narrow, columns, k, depth, panel, &by, to);
 }
 
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
@@ -51,6 +60,20 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
     *bias = 0;
 }
 
+/* The sums of A's rows by blocks. */
+static const float *sum_rows(prt_eval *c, const prt_linear *f)
+{
+    const size_t blocks = prt_narrow_blocks(f->by.block, f->k);
+    float *sums = prt_share_raw(c, f->m, blocks);
+    for (size_t i = 0; sums != NULL && i < f->m; i++)
+        for (size_t b = 0; b < blocks; b++) {
+            const size_t from = b * f->by.block, left = f->k - from;
+            sums[i * blocks + b] = (float)f->kern->rows.sum(
+                left < f->by.block ? left : f->by.block, f->a + i * f->k + from);
+        }
+    return sums;
+}
+
 /* Panels from column `from` on, each of them read once for all rows. */
 static void run_panels(const prt_linear *f, size_t from, size_t n)
 {
@@ -60,12 +83,11 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
             .residual = f->residual != NULL ? f->residual + at : NULL, .ldr = f->n,
             .act = f->act };
         if (f->narrow < PRT_NARROW_COUNT) {
-            const size_t rows = prt_narrow_rows(f->narrow, f->k);
-            const prt_narrow_block g = { .kind = f->narrow, .rows = f->m, .columns = columns,
-                .k = f->k, .a = f->a, .lda = f->k,
-                .b = (const char *)f->panels + at * rows * prt_narrow_size(f->narrow),
-                .scale = f->scale != NULL ? f->scale + at : NULL, .c = f->y + at, .ldc = f->n,
+            prt_narrow_block g = { .kind = f->narrow, .rows = f->m, .columns = columns, .k = f->k,
+                .a = f->a, .lda = f->k, .sums = f->sums,
+                .ldsums = prt_narrow_blocks(f->by.block, f->k), .c = f->y + at, .ldc = f->n,
                 .end = &end };
+            g.b = narrow_at(f, at, &g.by);
             f->kern->narrow.few(&g);
             continue;
         }
@@ -122,6 +144,8 @@ poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
         cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
         cut.near = c->near;
         cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
+        if (f->by.offset != NULL && (cut.sums = sum_rows(c, f)) == NULL)
+            return POPRT_E_NOMEM;
         return prt_share_run(c, cut.pieces, 0, run_few, &cut);
     }
     if (f->packed && !is_narrow && prt_strassen_pays(c, f->m, f->n, f->k)) {
@@ -131,8 +155,7 @@ poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
         return prt_strassen_run(c, &s);
     }
     const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
-        .column = f->turned ? f->k : 1, .narrow = f->narrow, .panels = f->panels,
-        .scale = f->scale, .kern = f->kern };
+        .column = f->turned ? f->k : 1, .narrow = f };
     const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
         .lda = f->k, .c = f->y, .ldc = f->n,
         .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
@@ -190,7 +213,9 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     const prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
         .b = narrow == PRT_NARROW_COUNT ? b->data : NULL, .turned = attrs->transB != 0,
         .packed = attrs->columns != 0, .narrow = narrow, .panels = b->data,
-        .scale = scaled ? c->in[4]->data : NULL,
+        .by = { .scale = scaled ? c->in[4]->data : NULL,
+            .offset = prt_eval_has(c, 5) ? c->in[5]->data : NULL,
+            .block = (size_t)attrs->block },
         .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
         .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
     return attrs->compute.size != 0 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);

@@ -17,12 +17,25 @@ static const struct {
     int dtype, scaled;
 } kinds[] = { { "f16", "f16", PRT_DTYPE_f16, 0 }, { "bf16", "bf16", PRT_DTYPE_bf16, 0 },
     { "f8e4m3", "f8e4m3fnuz", PRT_DTYPE_f8e4m3fnuz, 1 },
-    { "f8e5m2", "f8e5m2fnuz", PRT_DTYPE_f8e5m2fnuz, 1 }, { "i8", "i8", PRT_DTYPE_i8, 1 } };
+    { "f8e5m2", "f8e5m2fnuz", PRT_DTYPE_f8e5m2fnuz, 1 }, { "i8", "i8", PRT_DTYPE_i8, 1 },
+    { "i4", "i4", PRT_DTYPE_i4, 1 } };
 
 static size_t width_of(int n)
 {
     return (size_t)n / PRT_GEMM_PANEL * PRT_GEMM_PANEL +
         prt_gemm_width((size_t)n % PRT_GEMM_PANEL);
+}
+
+/* A constant "w" of `count` pseudo-random stored numbers in [-48, 48], or all that 4 bits hold. */
+static size_t put_weights(char *text, size_t size, const char *type, size_t count)
+{
+    const bool four = strcmp(type, "i4") == 0;
+    size_t at = (size_t)snprintf(text, size, "w = const %s[%zu] {", type, count);
+    for (size_t i = 0; i < count; i++) {
+        const int v = (int)(((unsigned)i * 2654435761u >> 7) % (four ? 16 : 97)) - (four ? 8 : 48);
+        at += (size_t)snprintf(text + at, size - at, "%s%d", i != 0 ? "," : "", v);
+    }
+    return at;
 }
 
 /* A product of m rows with panels of pseudo-random stored numbers. */
@@ -32,12 +45,9 @@ static void check_product(size_t kind, int m, int n, int k, const char *attrs, i
     const size_t size = count * 8 + 1024;
     char *text = malloc(size);
     size_t at = (size_t)snprintf(text, size,
-        "a = input f32[%d,%d]\nc = input f32[%d]\nr = input f32[%d,%d]\ns = input f32[%d]\n"
-        "w = const %s[%zu] {", m, k, n, m, n, n, kinds[kind].type, count);
-    for (size_t i = 0; i < count; i++) {
-        const int v = (int)(((unsigned)i * 2654435761u >> 7) % 97) - 48;
-        at += (size_t)snprintf(text + at, size - at, "%s%d", i != 0 ? "," : "", v);
-    }
+        "a = input f32[%d,%d]\nc = input f32[%d]\nr = input f32[%d,%d]\ns = input f32[%d]\n",
+        m, k, n, m, n, n);
+    at += put_weights(text + at, size - at, kinds[kind].type, count);
     (void)snprintf(text + at, size - at, "}\ny = fused_linear a w c r%s {columns=%d%s}\nreturn y\n",
         scaled ? " s" : "", n, attrs);
     fast_check(text, -1, 1, 1e-5);
@@ -55,6 +65,42 @@ START_TEST(every_type_and_tile)
         check_product(kind, 9, 5, 1031, ",activation=\"Relu\"", 1);
         check_product(kind, 1, 200, 700, "", 0);
         check_product(kind, 0, 70, 8, "", 1);
+    }
+}
+END_TEST
+
+/* Integers with a scale for each block of rows and column, with and without an offset. */
+static void check_blocks(const char *type, int m, int n, int k, int block, const char *attrs)
+{
+    const int scales = (k + block - 1) / block * (int)width_of(n);
+    const size_t rows = strcmp(type, "i4") == 0 ? (size_t)(k + 7) / 8 * 8 : (size_t)k;
+    const size_t count = rows * width_of(n), size = count * 8 + 1024;
+    char *text = malloc(size);
+    for (int offset = 0; offset < 2; offset++) {
+        size_t at = (size_t)snprintf(text, size, "a = input f32[%d,%d]\nc = input f32[%d]\n"
+            "s = input f32[%d]\no = input f32[%d]\n", m, k, n, scales, scales);
+        at += put_weights(text + at, size - at, type, count);
+        (void)snprintf(text + at, size - at,
+            "}\ny = fused_linear a w c _ s%s {columns=%d,block=%d%s}\nreturn y\n",
+            offset != 0 ? " o" : "", n, block, attrs);
+        fast_check(text, -1, 1, 1e-5);
+    }
+    free(text);
+}
+
+START_TEST(blocks_of_rows)
+{
+    static const char *const types[] = { "i4", "i8" };
+    static const int rows[] = { 1, 2, 3, 4, 5, 8, 9, 250 };
+    for (size_t t = 0; t < 2; t++) {
+        for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+            check_blocks(types[t], rows[i], 70, 32, 32, "");
+            check_blocks(types[t], rows[i], 70, 77, 16, ",activation=\"Gelu\"");
+        }
+        check_blocks(types[t], 1, 130, 1031, 128, "");
+        check_blocks(types[t], 12, 20, 1031, 64, ",compute=\"bf16\"");
+        check_blocks(types[t], 2, 200, 9, 8, "");
+        check_blocks(types[t], 0, 70, 8, 32, "");
     }
 }
 END_TEST
@@ -92,7 +138,7 @@ static void check_bytes(size_t kind, int rows, int columns, const char *factor)
 
 START_TEST(every_byte)
 {
-    for (size_t kind = PRT_NARROW_e4m3; kind < PRT_COUNT_OF(kinds); kind++)
+    for (size_t kind = PRT_NARROW_e4m3; kind <= PRT_NARROW_i8; kind++)
         for (int rows = 1; rows < 20; rows += rows < 4 ? 1 : 15)
             for (int columns = 16; columns <= 64; columns += 48) {
                 check_bytes(kind, rows, columns, "1");
@@ -110,9 +156,10 @@ START_TEST(specials_come_through)
     for (size_t kind = 0; kind < PRT_COUNT_OF(kinds); kind++)
         for (size_t i = 0; i < PRT_COUNT_OF(specials); i++) {
             char text[4096];
+            const int count = 64 * (int)prt_narrow_rows((int)kind, 2);
             size_t at = (size_t)snprintf(text, sizeof(text), "x = input f32[2,1]\n"
-                "a = const f32[2,2] {1,%s,5e37,2}\nb = const f32[128] {", specials[i]);
-            for (int k = 0; k < 128; k++)
+                "a = const f32[2,2] {1,%s,5e37,2}\nb = const f32[%d] {", specials[i], count);
+            for (int k = 0; k < count; k++)
                 at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
                     k % 5 - 2);
             (void)snprintf(text + at, sizeof(text) - at, "}\nw = cast b {to=%d}\n"
@@ -126,8 +173,10 @@ END_TEST
 /* A depth that is open until the session runs is checked then. */
 START_TEST(open_depths)
 {
-    static const char *const weights[] = { "bf16[64]", "i8[48]" };
-    for (size_t i = 0; i < 2; i++)
+    static const char *const weights[] = { "bf16[64]", "i8[48]", "i4[128]" };
+    static const int types[] = { PRT_DTYPE_bf16, PRT_DTYPE_i8, PRT_DTYPE_i4 };
+    static const int64_t sizes[] = { 64, 48, 128 };
+    for (size_t i = 0; i < 3; i++)
         for (int64_t n = 3; n < 200; n += 98) {
             char text[256];
             (void)snprintf(text, sizeof(text), "x = input f32[2,n]\nw = input %s\n"
@@ -138,8 +187,7 @@ START_TEST(open_depths)
             prt_tensor in[2], out = { 0 };
             void *x = calloc(2 * (size_t)n, sizeof(float)), *w = calloc(64, 2);
             ck_assert(prt_tensor_init(&in[0], PRT_DTYPE_f32, 2, (const int64_t[]){ 2, n }, x));
-            ck_assert(prt_tensor_init(&in[1], i == 0 ? PRT_DTYPE_bf16 : PRT_DTYPE_i8, 1,
-                (const int64_t[]){ i == 0 ? 64 : 48 }, w));
+            ck_assert(prt_tensor_init(&in[1], types[i], 1, &sizes[i], w));
             ck_assert_int_eq(prt_session_create(p, &options, &session), POPRT_OK);
             const poprt_status status = prt_session_run(session, in, &out);
             ck_assert_msg((status == POPRT_OK) == (n == 3), "depth %d", (int)n);
@@ -151,5 +199,5 @@ START_TEST(open_depths)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/narrow", every_type_and_tile, both_sides_rounded,
+PRT_TEST_MAIN("fast/narrow", every_type_and_tile, blocks_of_rows, both_sides_rounded,
     every_byte, specials_come_through, open_depths)

@@ -116,7 +116,7 @@ static double number_at(const blocks *b, const prt_tensor *t, size_t index, size
     if (b->bits == 0)
         return prt_load_f64(t->dtype, t->data, index);
     const size_t bytes = (last * b->bits + 7) / 8;
-    return (double)prt_n_bits_at((const uint8_t *)t->data + index / last * bytes, b->bits,
+    return (double)prt_packed_load(b->bits, (const uint8_t *)t->data + index / last * bytes,
         index % last);
 }
 

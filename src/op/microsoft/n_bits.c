@@ -65,7 +65,7 @@ static double zero_of(const prt_n_bits *w, size_t row, size_t block)
     if (z->dtype != PRT_DTYPE_u8)
         return prt_load_f64(z->dtype, z->data, row * w->blocks + block);
     const size_t bytes = (w->blocks * w->bits + 7) / 8;
-    return prt_n_bits_at((const uint8_t *)z->data + row * bytes, w->bits, block);
+    return prt_packed_load(w->bits, (const uint8_t *)z->data + row * bytes, block);
 }
 
 void prt_n_bits_column(const void *user, size_t column, double *to, size_t step)
@@ -84,7 +84,7 @@ void prt_n_bits_column(const void *user, size_t column, double *to, size_t step)
             zero = zero_of(w, w->first_zero + column, block);
             last = block;
         }
-        to[k * step] = ((double)prt_n_bits_at(data, w->bits, k) - zero) * scale;
+        to[k * step] = ((double)prt_packed_load(w->bits, data, k) - zero) * scale;
     }
 }
 

@@ -27,13 +27,6 @@ typedef struct prt_n_bits {
     size_t first, first_zero; /* rows of the scales and zero points that row 0 has */
 } prt_n_bits;
 
-/* Number `index` of packed ones. */
-static inline uint32_t prt_n_bits_at(const uint8_t *data, uint32_t bits, size_t index)
-{
-    const size_t bit = index * bits;
-    return data[bit / 8] >> bit % 8 & ((1u << bits) - 1);
-}
-
 /* Attributes' ranges and the sizes of the inputs. */
 poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f);
 

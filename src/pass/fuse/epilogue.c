@@ -24,10 +24,12 @@ static bool is_f32(const prt_value *v)
 
 /* ---- the product, as one of the fused operators ---- */
 
+enum { INPUTS = 7 }; /* the most that one of them has */
+
 typedef struct fused {
     prt_op *op; /* what is taken in */
     uint32_t id;
-    prt_value *in[7]; /* data, weights and what else it needs; bias, residual */
+    prt_value *in[INPUTS]; /* data, weights and what else it needs; bias, residual; others */
     uint32_t needs;
     prt_fused_conv_attrs conv;
     prt_fused_linear_attrs linear;
@@ -90,7 +92,7 @@ static bool take(fused *f, const prt_op *user, uint32_t slot)
     if (f->op == NULL || !is_f32(&f->op->out[0]))
         return false;
     f->needs = prt_op_is(f->op, PRT_OP_quantized_linear) ? 5 : 2;
-    for (uint32_t i = 0; i < f->needs + 2; i++)
+    for (uint32_t i = 0; i < INPUTS; i++)
         f->in[i] = prt_op_input(f->op, i);
     f->id = f->op->def->id;
     switch (f->id) { /* nothing comes behind an activation */
@@ -129,7 +131,7 @@ static bool put(fused *f, prt_build *b, prt_op *root)
         PRT_ATTR_GIVE(f->linear, fused_linear, alpha, f->act.a);
         PRT_ATTR_GIVE(f->linear, fused_linear, beta, f->act.b);
     }
-    uint32_t n = f->needs + 2;
+    uint32_t n = INPUTS;
     while (n > f->needs && f->in[n - 1] == NULL)
         n--;
     b->origin = f->op->origin;

@@ -9,10 +9,13 @@
 #include "kern/narrow.h"
 #include "pass/rewrite.h"
 
+enum { BLOCK = 32 };
+
 typedef struct target {
     int kind;
     int32_t dtype;
     bool scaled;
+    size_t block; /* rows that share a row of scales; 0: all of them */
 } target;
 
 static bool target_of(const prt_pass *p, target *to)
@@ -20,11 +23,12 @@ static bool target_of(const prt_pass *p, target *to)
     static const struct {
         const char *name;
         target target;
-    } rows[] = { { "f16", { PRT_NARROW_f16, PRT_DTYPE_f16, false } },
-        { "bf16", { PRT_NARROW_bf16, PRT_DTYPE_bf16, false } },
-        { "f8e4m3", { PRT_NARROW_e4m3, PRT_DTYPE_f8e4m3fnuz, true } },
-        { "f8e5m2", { PRT_NARROW_e5m2, PRT_DTYPE_f8e5m2fnuz, true } },
-        { "i8", { PRT_NARROW_i8, PRT_DTYPE_i8, true } } };
+    } rows[] = { { "f16", { PRT_NARROW_f16, PRT_DTYPE_f16, false, 0 } },
+        { "bf16", { PRT_NARROW_bf16, PRT_DTYPE_bf16, false, 0 } },
+        { "f8e4m3", { PRT_NARROW_e4m3, PRT_DTYPE_f8e4m3fnuz, true, 0 } },
+        { "f8e5m2", { PRT_NARROW_e5m2, PRT_DTYPE_f8e5m2fnuz, true, 0 } },
+        { "i8", { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 } },
+        { "i4", { PRT_NARROW_i4, PRT_DTYPE_i4, true, BLOCK } } };
     const char *weights = prt_pass_text(p, "weights");
     if (strcmp(prt_pass_text(p, "compute"), "bf16") == 0)
         weights = "bf16";
@@ -38,7 +42,8 @@ static bool target_of(const prt_pass *p, target *to)
 
 /* Scales that make each column's largest element the largest that can be stored; without scales,
  * false when an element is beyond that. False for what is not finite. */
-static bool find_scales(const target *t, size_t k, size_t columns, const float *panel, float *scale)
+static bool find_scales(const target *t, size_t k, size_t columns, const float *panel,
+    float *scale)
 {
     static const float most[PRT_NARROW_COUNT] = PRT_NARROW_MOST;
     const size_t width = prt_gemm_width(columns);
@@ -64,11 +69,15 @@ static bool narrow_all(const target *t, size_t k, size_t n, const float *w, void
     for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
         const size_t columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL;
         const size_t width = prt_gemm_width(columns);
-        if (!find_scales(t, k, columns, w, scale + first))
-            return false;
-        prt_narrow_pack(t->kind, k, columns, w, t->scaled ? scale + first : NULL, out);
+        float *to_scale = scale + first * (t->block != 0 ? prt_narrow_blocks(t->block, k) : 1);
+        const prt_narrow_scales by = { .scale = t->scaled ? to_scale : NULL, .block = t->block };
+        const size_t block = t->block != 0 ? t->block : k;
+        for (size_t i = 0; i < k; i += block, to_scale += width)
+            if (!find_scales(t, k - i < block ? k - i : block, columns, w + i * width, to_scale))
+                return false;
+        prt_narrow_pack(t->kind, k, columns, w, &by, out);
         w += k * width;
-        out += prt_narrow_rows(t->kind, k) * width * prt_narrow_size(t->kind);
+        out += prt_narrow_bytes(t->kind, prt_narrow_rows(t->kind, k) * width);
     }
     return true;
 }
@@ -97,20 +106,21 @@ static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value
     size_t size;
     if (n == 0 || !prt_match_constant(op, 1, &w) || w.dtype != PRT_DTYPE_f32 || w.rank != 1)
         return false;
-    const size_t width = n / PRT_GEMM_PANEL * PRT_GEMM_PANEL + prt_gemm_width(n % PRT_GEMM_PANEL);
+    const size_t width = prt_gemm_width(n);
     const size_t k = (size_t)w.dims[0] / width, rows = prt_narrow_rows(t->kind, k);
+    const size_t scaled = t->block != 0 ? prt_narrow_blocks(t->block, k) * width : n;
     if (k == 0 || k * width != (size_t)w.dims[0] ||
-        !prt_size_mul(rows * prt_narrow_size(t->kind), width, &size))
+        !prt_size_mul(prt_narrow_bytes(t->kind, rows), width, &size))
         return false;
     bool ok = prt_blob_create(p->module->allocator, size, &blob) == POPRT_OK &&
-        prt_blob_create(p->module->allocator, n * sizeof(float), &scale) == POPRT_OK &&
+        prt_blob_create(p->module->allocator, scaled * sizeof(float), &scale) == POPRT_OK &&
         narrow_into(p, t, &w, k, n, prt_blob_bytes(blob), (void *)prt_blob_bytes(scale));
     if (!ok) {
         prt_blob_release(blob);
         prt_blob_release(scale);
         return false;
     }
-    const int64_t dim = (int64_t)(rows * width), columns = (int64_t)n;
+    const int64_t dim = (int64_t)(rows * width), columns = (int64_t)scaled;
     *panels = prt_pass_derive(op->graph, prt_op_input(op, 1),
         prt_type_tensor(p->module->types, t->dtype, 1, &dim), blob);
     *scales = NULL;
@@ -131,6 +141,8 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs 
     in[0] = prt_op_input(root, 0);
     in[2] = prt_op_input(root, 2);
     in[3] = prt_op_input(root, 3);
+    if (t.block != 0)
+        PRT_ATTR_GIVE(*attrs, fused_linear, block, (int64_t)t.block);
     if (strcmp(prt_pass_text(p, "compute"), "bf16") == 0)
         PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("bf16"));
     uint32_t n = 5;

@@ -15,7 +15,8 @@ static const struct {
     { "weights=bf16", PRT_DTYPE_bf16, 8e-3 },
     { "weights=f8e4m3", PRT_DTYPE_f8e4m3fnuz, 0.06 },
     { "weights=f8e5m2", PRT_DTYPE_f8e5m2fnuz, 0.12 },
-    { "weights=i8", PRT_DTYPE_i8, 0.01 } };
+    { "weights=i8", PRT_DTYPE_i8, 0.01 },
+    { "weights=i4", PRT_DTYPE_i4, 0.1 } };
 
 /* x w + c with a packed constant w of k rows and n columns. */
 static char *product(int k, int n, const char *line)
@@ -102,27 +103,33 @@ START_TEST(elements_are_rounded_to_nearest)
 {
     float panel[16] = { 1.0f, -1.0f, 0.5f, 1e9f, -1e9f, 0.0f, 0.3f };
     uint16_t words[32];
-    uint8_t bytes[16];
-    prt_narrow_pack(PRT_NARROW_f16, 1, 7, panel, NULL, words);
+    uint8_t bytes[64];
+    const prt_narrow_scales none = { .scale = NULL };
+    prt_narrow_pack(PRT_NARROW_f16, 1, 7, panel, &none, words);
     ck_assert_uint_eq(words[0], 0x3c00);
     ck_assert_uint_eq(words[3], 0x7bff);
     ck_assert_uint_eq(words[4], 0xfbff);
     ck_assert_uint_eq(words[6], 0x34cd);
-    prt_narrow_pack(PRT_NARROW_bf16, 1, 7, panel, NULL, words);
+    prt_narrow_pack(PRT_NARROW_bf16, 1, 7, panel, &none, words);
     ck_assert_uint_eq(words[0], 0x3f80);
     ck_assert_uint_eq(words[1], 0); /* the row beside the last */
     ck_assert_uint_eq(words[2], 0xbf80);
-    prt_narrow_pack(PRT_NARROW_e4m3, 1, 7, panel, NULL, bytes);
+    prt_narrow_pack(PRT_NARROW_e4m3, 1, 7, panel, &none, bytes);
     ck_assert_uint_eq(bytes[0], 0x40);
     ck_assert_uint_eq(bytes[3], 0x7f);
     ck_assert_uint_eq(bytes[4], 0xff);
-    prt_narrow_pack(PRT_NARROW_e5m2, 1, 7, panel, NULL, bytes);
+    prt_narrow_pack(PRT_NARROW_e5m2, 1, 7, panel, &none, bytes);
     ck_assert_uint_eq(bytes[0], 0x40);
     ck_assert_uint_eq(bytes[3], 0x7f);
     const float scale[7] = { 0.5f, 0.5f, 0.5f, 1e8f, 1e8f, 1.0f, 0.1f };
-    prt_narrow_pack(PRT_NARROW_i8, 1, 7, panel, scale, bytes);
+    const prt_narrow_scales by = { .scale = scale };
+    prt_narrow_pack(PRT_NARROW_i8, 1, 7, panel, &by, bytes);
     const int8_t want[7] = { 2, -2, 1, 10, -10, 0, 3 };
     ck_assert_mem_eq(bytes, want, 7);
+    prt_narrow_pack(PRT_NARROW_i4, 1, 7, panel, &by, bytes);
+    const uint8_t eights[7] = { 2, 14, 1, 7, 9, 0, 3 };
+    for (size_t i = 0; i < 7; i++)
+        ck_assert_uint_eq(bytes[4 * i], eights[i]);
 }
 END_TEST
 
@@ -138,6 +145,19 @@ START_TEST(sizes_that_do_not_fit_are_refused)
         { "w = input i8[64]\ny = fused_linear x w {columns=16}", "inner dim" },
         { "w = input i8[3,16]\ny = fused_linear x w", "not packed" },
         { "w = input i8[48]\ny = fused_linear x w {columns=-1}", "-1 columns" },
+        { "w = input i4[40]\ny = fused_linear x w {columns=16}", "no panels of 16" },
+        { "w = input i4[256]\ny = fused_linear x w {columns=16}", "inner dim" },
+        { "w = input i8[48]\ny = fused_linear x w {columns=16,block=8}", "without scales" },
+        { "w = input i8[48]\no = input f32[16]\ny = fused_linear x w _ _ _ o {columns=16}",
+            "without blocks" },
+        { "w = input i8[48]\ns = input f32[16]\ny = fused_linear x w _ _ s {columns=16,block=12}",
+            "multiple of 8" },
+        { "w = input i8[48]\ns = input f32[32]\ny = fused_linear x w _ _ s {columns=16,block=8}",
+            "input 4 has 32" },
+        { "w = input i8[48]\ns = input f32[16]\no = input f32[8]\n"
+          "y = fused_linear x w _ _ s o {columns=16,block=8}", "input 5 has 8" },
+        { "w = input f16[48]\ns = input f32[16]\ny = fused_linear x w _ _ s {columns=16,block=8}",
+            "has no blocks" },
         { "w = input i8[48]\ns = input f32[4]\ny = fused_linear x w _ _ s {columns=16}", "" },
         { "w = input i8[48]\ny = fused_linear x w {columns=16,compute=\"f64\"}", "compute 'f64'" },
     };

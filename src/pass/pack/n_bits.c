@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * n_bits.c — pack_n_bits: products with constant integers that have scales become fused_linear,
+ * whose panels a session widens as it reads them (kern/narrow.h): weights stay as small as they
+ * are.
+ *
+ *     MatMulNBits                                                        of 2, 4 or 8 bits
+ *     MatMul or Gemm whose right side is a DequantizeLinear of a constant matrix of 2, 4 or 8
+ *     bits, turned by a Transpose or not; scales: one, by column, or by blocks along K
+ *
+ * Expects a left side of float32. Runs before constants are folded.
+ */
+#include "kern/narrow.h"
+#include "pass/pack/pack.h"
+
+/* Numbers of a few bits, K by N, and what they stand for: (number - zero) * scale. */
+typedef struct numbers {
+    prt_tensor q, scale, zero; /* data NULL: no zero */
+    size_t k, n, block, blocks;
+    size_t row, column;           /* of q: element (k, j) is at k * row + j * column */
+    size_t scale_row, scale_column;
+    size_t zero_row, zero_column; /* of packed zeros, and 0, 1 after those of one number */
+    uint32_t bits;
+    bool has_sign;
+    double absent; /* the zero where there is none */
+} numbers;
+
+/* What lies in the middle, which is taken off where there is no sign. */
+static int middle(const numbers *w)
+{
+    return w->has_sign ? 0 : 1 << (w->bits - 1);
+}
+
+static int number_at(const numbers *w, const void *data, size_t index)
+{
+    const int raw = (int)prt_packed_load(w->bits, data, index), half = 1 << (w->bits - 1);
+    return w->has_sign ? (raw ^ half) - half : raw;
+}
+
+static double zero_at(const numbers *w, size_t block, size_t j)
+{
+    const size_t at = block * w->zero_row + j * w->zero_column;
+    if (w->zero.data == NULL)
+        return w->absent;
+    return prt_dtype_is_float(w->zero.dtype)
+        ? prt_load_f64(w->zero.dtype, w->zero.data, at)
+        : (double)number_at(w, w->zero.data, at);
+}
+
+/* Rows of eight by a panel's columns: a column's eight numbers are one word in both. */
+static void lay_words(const numbers *w, size_t first, size_t columns, uint32_t *to)
+{
+    const size_t width = prt_gemm_width(columns);
+    const uint8_t *from = (const uint8_t *)w->q.data + first * w->column / 2;
+    for (size_t j = 0; j < columns; j++, from += w->column / 2)
+        for (size_t k = 0; k < w->k; k += PRT_NARROW_EIGHT) {
+            uint32_t word;
+            memcpy(&word, from + k / 2, sizeof(word));
+            word ^= w->has_sign ? 0 : 0x88888888u;
+            if (w->k - k < PRT_NARROW_EIGHT)
+                word &= (1u << 4 * (w->k - k)) - 1u;
+            to[k / PRT_NARROW_EIGHT * width + j] = word;
+        }
+}
+
+static void lay_panel(const numbers *w, int kind, size_t first, size_t columns, uint8_t *to)
+{
+    const size_t width = prt_gemm_width(columns);
+    const int off = middle(w);
+    for (size_t k = 0; k < w->k; k++)
+        for (size_t j = 0; j < columns; j++) {
+            const size_t at = prt_narrow_at(kind, width, k, j);
+            const int x = number_at(w, w->q.data, k * w->row + (first + j) * w->column) - off;
+            if (kind == PRT_NARROW_i8)
+                to[at] = (uint8_t)x;
+            else
+                to[at / 2] = (uint8_t)(to[at / 2] | (x & 15) << at % 2 * 4);
+        }
+}
+
+static void lay(const numbers *w, int kind, void *to)
+{
+    /* Whole words, which a last one that is not whole must not leave. */
+    const bool words = w->bits == 4 && w->row == 1 && w->column % PRT_NARROW_EIGHT == 0;
+    for (size_t first = 0; first < w->n; first += PRT_GEMM_PANEL) {
+        const size_t left = w->n - first, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        char *panel = (char *)to + prt_narrow_bytes(kind, first * prt_narrow_rows(kind, w->k));
+        if (words)
+            lay_words(w, first, columns, (uint32_t *)(void *)panel);
+        else
+            lay_panel(w, kind, first, columns, (uint8_t *)panel);
+    }
+}
+
+/* Panels of scales, a row for each block, and what they add; false when that is nothing. */
+static bool lay_scales(const numbers *w, float *scale, float *offset)
+{
+    bool some = false;
+    for (size_t j = 0; j < w->n; j++) {
+        const size_t first = j / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+        const size_t width = prt_gemm_panel_width(w->n, first);
+        for (size_t b = 0; b < w->blocks; b++) {
+            const double s = prt_load_f64(w->scale.dtype, w->scale.data,
+                b * w->scale_row + j * w->scale_column);
+            const double zero = zero_at(w, b, j) - (double)middle(w);
+            const size_t to = first * w->blocks + b * width + j - first;
+            scale[to] = (float)s;
+            offset[to] = (float)-(zero * s);
+            some = some || zero != 0.0;
+        }
+    }
+    return some;
+}
+
+/* The panels, scales and offsets (NULL where there are none) as constants; false without memory. */
+static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, prt_value *to[3])
+{
+    const int kind = w->bits == 8 ? PRT_NARROW_i8 : PRT_NARROW_i4;
+    const prt_allocator *a = p->module->allocator;
+    prt_blob *blobs[3] = { NULL };
+    const size_t width = prt_gemm_width(w->n);
+    size_t count, scales;
+    bool ok = prt_size_mul(prt_narrow_rows(kind, w->k), width, &count) &&
+        prt_size_mul(w->blocks * sizeof(float), width, &scales) &&
+        prt_blob_create(a, prt_narrow_bytes(kind, count), &blobs[0]) == POPRT_OK &&
+        prt_blob_create(a, scales, &blobs[1]) == POPRT_OK &&
+        prt_blob_create(a, scales, &blobs[2]) == POPRT_OK;
+    if (!ok) {
+        for (size_t i = 0; i < 3; i++)
+            prt_blob_release(blobs[i]);
+        return false;
+    }
+    lay(w, kind, prt_blob_bytes(blobs[0]));
+    const bool some = lay_scales(w, (void *)prt_blob_bytes(blobs[1]),
+        (void *)prt_blob_bytes(blobs[2]));
+    const int64_t size = (int64_t)count, by_size = (int64_t)(w->blocks * width);
+    const prt_type *by = prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &by_size);
+    to[0] = prt_pass_derive(b->graph, old, prt_type_tensor(p->module->types,
+        kind == PRT_NARROW_i8 ? PRT_DTYPE_i8 : PRT_DTYPE_i4, 1, &size), blobs[0]);
+    to[1] = prt_pass_derive(b->graph, old, by, blobs[1]);
+    to[2] = NULL;
+    if (some)
+        to[2] = prt_pass_derive(b->graph, old, by, blobs[2]);
+    else
+        prt_blob_release(blobs[2]);
+    return to[0] != NULL && to[1] != NULL && (to[2] != NULL || !some);
+}
+
+static bool put(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, prt_value *old,
+    prt_value *bias)
+{
+    prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
+    prt_value *packed[3];
+    if (!pack(p, b, w, old, packed))
+        return b->status != POPRT_OK;
+    PRT_ATTR_GIVE(attrs, fused_linear, columns, (int64_t)w->n);
+    PRT_ATTR_GIVE(attrs, fused_linear, block, (int64_t)w->block);
+    prt_value *in[6] = { prt_op_input(root, 0), packed[0], bias, NULL, packed[1], packed[2] };
+    prt_value *y = prt_build_op(b, PRT_OP_fused_linear, &attrs, packed[2] != NULL ? 6 : 5, in);
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
+static bool is_f32(const prt_value *v)
+{
+    return v != NULL && prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32 &&
+        v->type->rank >= 0;
+}
+
+/* ---- MatMulNBits */
+
+static bool in_order(const prt_op *op, const prt_ms_matmul_n_bits_attrs *a)
+{
+    prt_tensor groups;
+    if (prt_op_input(op, 4) == NULL)
+        return true;
+    if (!prt_match_constant(op, 4, &groups))
+        return false;
+    for (int64_t k = 0; k < a->K; k++)
+        if (prt_load_i64(groups.dtype, groups.data, (size_t)k) != k / a->block_size)
+            return false;
+    return true;
+}
+
+static bool apply_n_bits(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_ms_matmul_n_bits_attrs *a = root->attrs;
+    const prt_value *x = prt_op_input(root, 0), *bias = prt_op_input(root, 5);
+    numbers w = { .k = (size_t)a->K, .n = (size_t)a->N, .block = (size_t)a->block_size,
+        .bits = (uint32_t)a->bits, .row = 1, .scale_row = 1, .zero_row = 1 };
+    if (!is_f32(x) || x->type->rank < 1 || !is_f32(&root->out[0]) ||
+        !prt_match_constant(root, 1, &w.q) || !prt_match_constant(root, 2, &w.scale) ||
+        (prt_op_input(root, 3) != NULL && !prt_match_constant(root, 3, &w.zero)) ||
+        (bias != NULL && (!is_f32(bias) || bias->type->rank != 1)) || !in_order(root, a))
+        return false;
+    w.blocks = (w.k - 1) / w.block + 1;
+    w.column = w.blocks * w.block;
+    w.scale_column = w.blocks;
+    w.zero_column = w.zero.data != NULL && w.zero.dtype == PRT_DTYPE_u8
+        ? (w.blocks * w.bits + 7) / 8 * 8 / w.bits
+        : w.blocks;
+    w.absent = (double)middle(&w);
+    return put(p, b, root, &w, prt_op_input(root, 1), prt_op_input(root, 5));
+}
+
+/* ---- DequantizeLinear */
+
+static bool bits_of(int32_t dtype, numbers *w)
+{
+    switch (dtype) {
+    case PRT_DTYPE_i2:
+    case PRT_DTYPE_i4:
+    case PRT_DTYPE_i8:
+    case PRT_DTYPE_u2:
+    case PRT_DTYPE_u4:
+    case PRT_DTYPE_u8:
+        w->bits = prt_dtype_bits(dtype);
+        w->has_sign = dtype == PRT_DTYPE_i2 || dtype == PRT_DTYPE_i4 || dtype == PRT_DTYPE_i8;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Blocks along K, whose axis in the constant is `axis`. */
+static bool take_scales(const prt_op *op, int64_t axis, numbers *w)
+{
+    const prt_dequantize_linear_attrs *a = op->attrs;
+    const int64_t along = a->axis < 0 ? a->axis + 2 : a->axis;
+    w->block = (w->k + PRT_NARROW_EIGHT - 1) / PRT_NARROW_EIGHT * PRT_NARROW_EIGHT;
+    w->blocks = 1;
+    if (a->block_size != 0) {
+        if (along != axis || a->block_size % PRT_NARROW_EIGHT != 0 || w->scale.rank != 2)
+            return false;
+        w->block = (size_t)a->block_size;
+        w->blocks = (size_t)w->scale.dims[axis];
+        w->scale_row = axis == 0 ? w->n : 1;
+        w->scale_column = axis == 0 ? 1 : w->blocks;
+    } else if (prt_tensor_count(&w->scale) != 1) {
+        if (along == axis || prt_tensor_count(&w->scale) != w->n)
+            return false;
+        w->scale_column = 1;
+    }
+    w->zero_row = w->scale_row;
+    w->zero_column = w->scale_column;
+    return true;
+}
+
+static bool take_right(const prt_op *root, bool turned, numbers *w, const prt_op **op)
+{
+    const prt_op *transpose = prt_match_interior(root, 1, PRT_OP_transpose);
+    *op = prt_match_interior(transpose != NULL ? transpose : root, transpose != NULL ? 0 : 1,
+        PRT_OP_dequantize_linear);
+    if (*op == NULL || !is_f32(&(*op)->out[0]) || !prt_match_constant(*op, 0, &w->q) ||
+        w->q.rank != 2 || !bits_of(w->q.dtype, w) || prt_tensor_count(&w->q) < PRT_PACK_LEAST ||
+        !prt_match_constant(*op, 1, &w->scale) || w->scale.dtype == PRT_DTYPE_f8e8m0 ||
+        (prt_op_input(*op, 2) != NULL && !prt_match_constant(*op, 2, &w->zero)))
+        return false;
+    if (transpose != NULL) { /* the only one of a matrix that changes anything, or the other */
+        const prt_transpose_attrs *t = transpose->attrs;
+        turned ^= t->perm.count != 2 || t->perm.data[0] != 0;
+    }
+    w->k = (size_t)w->q.dims[turned];
+    w->n = (size_t)w->q.dims[!turned];
+    w->row = turned ? 1 : w->n;
+    w->column = turned ? w->k : 1;
+    return take_scales(*op, turned, w);
+}
+
+static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_value *x = prt_op_input(root, 0);
+    const prt_op *op;
+    numbers w = { .k = 0 };
+    return is_f32(x) && x->type->rank >= 2 && take_right(root, false, &w, &op) &&
+        put(p, b, root, &w, prt_op_input(op, 0), NULL);
+}
+
+static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_gemm_attrs *a = root->attrs;
+    prt_value *bias = prt_op_input(root, 2);
+    const prt_op *op;
+    numbers w = { .k = 0 };
+    return is_f32(prt_op_input(root, 0)) && a->transA == 0 && a->alpha == 1.0f &&
+        a->beta == 1.0f && take_right(root, a->transB != 0, &w, &op) &&
+        (bias == NULL || (is_f32(bias) && bias->type->rank == 1 &&
+                             bias->type->dims[0] == (int64_t)w.n)) &&
+        put(p, b, root, &w, prt_op_input(op, 0), bias);
+}
+
+static const prt_rewrite rewrites[] = { { PRT_OP_ms_matmul_n_bits, apply_n_bits },
+    { PRT_OP_matmul, apply_matmul }, { PRT_OP_gemm, apply_gemm } };
+
+const prt_pass_hooks prt_pass_pack_n_bits = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};
