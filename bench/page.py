@@ -238,14 +238,15 @@ def weights(section, results, folder):
 
 
 def quantised(section, results, folder):
-    out = ["Image models quantised by onnxruntime (QDQ, static: data uint8, weights int8 by "
-           "channel; `bench/quantise.py`), the same file in all engines: milliseconds, median over "
-           "rounds and best round; how many times faster than each peer; the largest difference "
-           "from ONNX Runtime's outputs by the largest one, of which a unit of 8 bits is 1/127 or "
-           "less.", ""]
+    out = ["Models quantised by onnxruntime (`bench/quantise.py`), the same file in all engines. "
+           "`_int8`: data uint8, weights int8 by channel, QDQ; `_dynamic`: the same found by each "
+           "run; `_int4`: data float32, weights of 4 bits in blocks of 32. Milliseconds, median "
+           "over rounds and best round; how many times faster than each peer; the largest "
+           "difference from ONNX Runtime's outputs by the largest one, of which a unit of 8 bits "
+           "is 1/127 or less.", ""]
     for threads, rows in section["data"].items():
         peers = present(rows, ("ort", "openvino"))
-        out += [f"### {plural(threads)}, 8 bits", ""]
+        out += [f"### {plural(threads)}, quantised", ""]
         out += table(["model", "libpoprt ms", "best"] + [NAMES[p] for p in peers]
                      + ["against " + NAMES[p] for p in peers] + ["difference"], [
             [n, short(value(r, "popef")), short(value(r, "popef", "best_ms"))]

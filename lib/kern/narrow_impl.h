@@ -399,45 +399,56 @@ static inline vf widen_half_pair(const void *b, size_t width, size_t k, size_t j
     return k % 2 != 0 ? odd : even;
 }
 
-/* Integers have scale and offset by blocks. */
-typedef struct narrow_pair {
-    vf scale, offset;
-} narrow_pair;
+/* Integers have scale and offset by blocks: those of the block that row k is in. */
+typedef struct narrow_pairs {
+    float scale[PRT_GEMM_PANEL], offset[PRT_GEMM_PANEL];
+} narrow_pairs;
 
-static inline narrow_pair scales_of(const prt_narrow_scales *by, size_t columns, size_t k, size_t j)
+static void find_pairs(const prt_narrow_scales *by, size_t columns, size_t k, narrow_pairs *to)
 {
-    const size_t from = by->block != 0 ? k / by->block * prt_gemm_width(columns) : 0;
-    return (narrow_pair){
-        by->scale != NULL ? v_load_some(by->scale + from, j, columns) : v_set(1.0f),
-        by->offset != NULL ? v_load_some(by->offset + from, j, columns) : v_set(0.0f) };
+    const size_t width = prt_gemm_width(columns);
+    const size_t from = by->block != 0 ? k / by->block * width : 0;
+    for (size_t j = 0; j < width; j += VL) {
+        v_store(to->scale + j,
+            by->scale != NULL ? v_load_some(by->scale + from, j, columns) : v_set(1.0f));
+        v_store(to->offset + j,
+            by->offset != NULL ? v_load_some(by->offset + from, j, columns) : v_set(0.0f));
+    }
 }
 
 static void widen_bytes(size_t columns, size_t k, size_t depth, const void *b,
     const prt_narrow_scales *by, float *to)
 {
     const size_t width = prt_gemm_width(columns);
-    for (size_t i = k; i < k + depth; i++, to += width)
-        for (size_t j = 0; j < width; j += VL) {
-            const narrow_pair p = scales_of(by, columns, i, j);
-            v_store(to + j, v_fma(widen_i8(b, i * width + j), p.scale, p.offset));
-        }
+    narrow_pairs p;
+    for (size_t i = k; i < k + depth; i++, to += width) {
+        if (i == k || (by->block != 0 && i % by->block == 0))
+            find_pairs(by, columns, i, &p);
+        for (size_t j = 0; j < width; j += VL)
+            v_store(to + j, v_fma(widen_i8(b, i * width + j), v_load(p.scale + j),
+                v_load(p.offset + j)));
+    }
 }
 
 static void widen_eights(size_t columns, size_t k, size_t depth, const void *b,
     const prt_narrow_scales *by, float *to)
 {
-    const size_t width = prt_gemm_width(columns);
-    for (size_t i = k / PRT_NARROW_EIGHT * PRT_NARROW_EIGHT; i < k + depth; i += PRT_NARROW_EIGHT)
+    const size_t width = prt_gemm_width(columns), first = k / PRT_NARROW_EIGHT * PRT_NARROW_EIGHT;
+    narrow_pairs p;
+    for (size_t i = first; i < k + depth; i += PRT_NARROW_EIGHT) {
+        if (i == first || (by->block != 0 && i % by->block == 0))
+            find_pairs(by, columns, i, &p);
         for (size_t j = 0; j < width; j += VL) {
-            const narrow_pair p = scales_of(by, columns, i, j);
+            const vf scale = v_load(p.scale + j), offset = v_load(p.offset + j);
             narrow_eight eight = eight_load(b, i / PRT_NARROW_EIGHT * width + j);
             for (size_t q = 0; q < PRT_NARROW_EIGHT; q++) {
-                const vf x = v_fma(eight_next(&eight), p.scale, p.offset);
+                const vf x = v_fma(eight_next(&eight), scale, offset);
                 const size_t row = i + eight_row(q);
                 if (row >= k && row < k + depth)
                     v_store(to + (row - k) * width + j, x);
             }
         }
+    }
 }
 
 static void run_widen(int kind, size_t columns, size_t k, size_t depth, const void *b,

@@ -23,7 +23,7 @@ typedef struct prt_linear {
 
 /* Few rows of A: B is read once as it lies, and not packed. Widening B by panels, where it is
  * narrow, pays after PRT_LINEAR_NARROW. */
-enum { PRT_LINEAR_FEW = 4, PRT_LINEAR_NARROW = 8 };
+enum { PRT_LINEAR_FEW = 4, PRT_LINEAR_NARROW = 32 };
 
 /* By the way that fits the rows. */
 poprt_status prt_linear_run(prt_eval *c, const prt_linear *f);

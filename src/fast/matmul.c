@@ -51,6 +51,17 @@ static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t 
     f->kern->narrow.widen(f->narrow, columns, k, depth, panel, &by, to);
 }
 
+static const void *source(const prt_product_spec *p, size_t first, size_t columns, size_t k,
+    size_t depth, size_t *bytes)
+{
+    const prt_linear *f = ((const right *)p->user)->narrow;
+    const size_t width = prt_gemm_width(columns);
+    prt_narrow_scales by;
+    const char *panel = narrow_at(f, first, &by);
+    *bytes = prt_narrow_bytes(f->narrow, depth * width);
+    return panel + prt_narrow_bytes(f->narrow, k * width);
+}
+
 static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
 {
     const right *b = p->user;
@@ -159,7 +170,8 @@ poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
     const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
         .lda = f->k, .c = f->y, .ldc = f->n,
         .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
-        .pack = is_narrow ? widen : pack, .direct = f->packed && !is_narrow ? panel_at : NULL,
+        .pack = is_narrow ? widen : pack, .source = is_narrow ? source : NULL,
+        .direct = f->packed && !is_narrow ? panel_at : NULL,
         .padded = f->packed && !is_narrow, .user = &from };
     return prt_product_fast(c, f->kern, &p);
 }

@@ -22,20 +22,26 @@ static size_t columns_at(const prt_product_spec *p, size_t panel)
     return left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
 }
 
-/* What this thread reads of B after a block that ends at `k`, when it lies there already: the rest
- * of its panel, or the panel that it is likely to get next; or what a later step begins with. */
+/* What this thread reads of B after a block that ends at `k`: the rest of its panel, or the panel
+ * that it is likely to get next; or what a later step begins with. */
 static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, size_t k,
     prt_gemm_block *g)
 {
     const prt_product_spec *p = j->p;
     const size_t after = k < p->k ? panel : panel + 1;
+    const size_t from = k < p->k ? k : 0;
     size_t stride;
     if (after >= j->panels) {
         if (block + 1 == j->blocks && batch + 1 == p->batches)
             prt_fast_fetch_later(j->later, g);
         return;
     }
-    g->next = p->direct(p, batch, after * PRT_GEMM_PANEL, k < p->k ? k : 0, &stride);
+    if (p->source != NULL) {
+        g->next = p->source(p, after * PRT_GEMM_PANEL, columns_at(p, after), from, g->k, &stride);
+        g->next_count = stride / sizeof(float);
+        return;
+    }
+    g->next = p->direct(p, batch, after * PRT_GEMM_PANEL, from, &stride);
     g->next_count = stride == prt_gemm_width(columns_at(p, after)) ? stride * g->k : 0;
 }
 
@@ -71,7 +77,7 @@ static void run_item(const void *user, size_t item, float *packed)
             .a = p->a + a + row * p->lda + k, .lda = p->lda, .b = b, .stride = width,
             .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
             .add = k != 0, .end = k + some == p->k && !plain ? &end : NULL };
-        if (ready && p->padded)
+        if ((ready && p->padded) || p->source != NULL)
             look_ahead(j, batch, block, panel, k + some, &g);
         j->kern->gemm(&g);
     }

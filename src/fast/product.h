@@ -22,6 +22,10 @@ struct prt_product_spec {
      * floats behind them. Any thread. */
     void (*pack)(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
         size_t depth, float *to);
+    /* Where `pack` reads that, and how many bytes, which come while others are multiplied; NULL:
+     * not known. */
+    const void *(*source)(const prt_product_spec *p, size_t first, size_t columns, size_t k,
+        size_t depth, size_t *bytes);
     /* Where those columns lie in rows `*stride` apart, when nothing needs packing; else NULL. Asked
      * for whole slices of columns only, or for all where the rows are `padded` to whole slices. */
     const float *(*direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k,

@@ -7,7 +7,8 @@
 #include "fast/linear.h"
 #include "fast/share.h"
 
-enum { ROW_BLOCK = 240, ROUND_LEAST = 1 << 14 };
+/* Rows that wait for memory rather than for products. */
+enum { ROW_BLOCK = 240, ROUND_LEAST = 1 << 14, FEW_ROWS = 8 };
 
 typedef struct rounding {
     const prt_linear *f;
@@ -94,7 +95,7 @@ poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f)
         (uintptr_t)f->panels % sizeof(uint32_t) == 0;
     if (f->m == 0 || f->n == 0)
         return POPRT_OK;
-    if (paired && f->m > PRT_LINEAR_NARROW && f->kern->dot.pairs != NULL)
+    if (paired && f->m > FEW_ROWS && f->kern->dot.pairs != NULL)
         return run_pairs(c, f);
     rounding r = { .f = f, .step = f->k };
     PRT_TRY(round_rows(c, &r, &r.rounded));

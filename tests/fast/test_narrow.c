@@ -56,7 +56,7 @@ static void check_product(size_t kind, int m, int n, int k, const char *attrs, i
 
 START_TEST(every_type_and_tile)
 {
-    static const int rows[] = { 1, 2, 3, 4, 5, 7, 8, 9, 13, 250 };
+    static const int rows[] = { 1, 2, 3, 4, 5, 7, 8, 9, 13, 33, 250 };
     for (size_t kind = 0; kind < PRT_COUNT_OF(kinds); kind++) {
         for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
             check_product(kind, rows[i], 70, 33, "", kinds[kind].scaled);
@@ -91,7 +91,7 @@ static void check_blocks(const char *type, int m, int n, int k, int block, const
 START_TEST(blocks_of_rows)
 {
     static const char *const types[] = { "i4", "i8" };
-    static const int rows[] = { 1, 2, 3, 4, 5, 8, 9, 250 };
+    static const int rows[] = { 1, 2, 3, 4, 5, 8, 9, 33, 250 };
     for (size_t t = 0; t < 2; t++) {
         for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
             check_blocks(types[t], rows[i], 70, 32, 32, "");
