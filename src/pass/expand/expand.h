@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* expand.h — the parts of expand_formulas. */
+#ifndef PRT_PASS_EXPAND_EXPAND_H
+#define PRT_PASS_EXPAND_EXPAND_H
+
+#include "pass/match.h"
+
+static inline bool prt_expand_is_f32(const prt_value *v)
+{
+    return prt_match_dtype(v) == PRT_DTYPE_f32;
+}
+
+bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * formulas.c — expand_formulas: operators on float32 that have no kernels of their own become ones
+ * that do:
+ *
+ *     Elu, Selu, Celu     max(x, 0) + a (exp(min(x, 0) / c) - 1), with their factors
+ *     IsInf, IsNaN        Abs, Equal with infinity; Not(Equal(x, x))
+ *     Mean                Sum, times 1 / n
+ *     MeanVarianceNormalization   ReduceMean of x, and of the squares of what differs from it
+ *     Mish                x n / (n + 2), n = e (e + 2), e = exp(min(x, 20))
+ *     Softplus            max(x, 0) + log(1 + exp(-|x|))
+ *     Softsign            x / (1 + |x|)
+ *     Swish               x Sigmoid(alpha x), where alpha is not 1
+ *     ThresholdedRelu     Where(x > alpha, x, 0)
+ *     FusedConv, FusedGemm   of com.microsoft: the operator, a sum, an activation (fused.c)
+ *     Einsum              of two operands: Transpose, MatMul (einsum.c)
+ */
+#include "pass/expand/expand.h"
+
+#include <math.h>
+
+/* In the functions below: b is their builder, and these put ops into it. */
+#define NUMBER(v) prt_build_scalar(b, PRT_DTYPE_f32, (double)(v))
+#define UNARY(id, x) prt_build_unary(b, PRT_OP_##id, x)
+#define BINARY(id, x, y) prt_build_binary(b, PRT_OP_##id, x, y)
+
+/* factor max(x, 0) + low (exp(min(x, 0) / by) - 1) */
+static bool put_elu(prt_build *b, prt_op *root, float factor, float low, float by)
+{
+    prt_value *x = prt_op_input(root, 0);
+    prt_value *above = BINARY(max, x, NUMBER(0)), *below = BINARY(min, x, NUMBER(0));
+    if (by != 1.0f)
+        below = BINARY(div, below, NUMBER(by));
+    below = BINARY(sub, UNARY(exp, below), NUMBER(1));
+    if (low != 1.0f)
+        below = BINARY(mul, below, NUMBER(low));
+    if (factor != 1.0f)
+        above = BINARY(mul, above, NUMBER(factor));
+    return prt_match_become(b, root, BINARY(add, above, below));
+}
+
+static bool apply_elu(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_elu_attrs *a = root->attrs;
+    (void)p;
+    return prt_expand_is_f32(prt_op_input(root, 0)) && put_elu(b, root, 1, a->alpha, 1);
+}
+
+static bool apply_selu(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_selu_attrs *a = root->attrs;
+    (void)p;
+    return prt_expand_is_f32(prt_op_input(root, 0)) &&
+        put_elu(b, root, a->gamma, a->gamma * a->alpha, 1);
+}
+
+static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_celu_attrs *a = root->attrs;
+    (void)p;
+    return prt_expand_is_f32(prt_op_input(root, 0)) && a->alpha > 0.0f && isfinite(a->alpha) &&
+        put_elu(b, root, 1, a->alpha, a->alpha);
+}
+
+static bool apply_is_inf(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_isinf_attrs *a = root->attrs;
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    if (!prt_expand_is_f32(x) || (a->detect_negative == 0 && a->detect_positive == 0))
+        return false;
+    const bool both = a->detect_negative != 0 && a->detect_positive != 0;
+    return prt_match_become(b, root, BINARY(equal, both ? UNARY(abs, x) : x,
+        NUMBER(a->detect_positive != 0 ? HUGE_VALF : -HUGE_VALF)));
+}
+
+static bool apply_is_nan(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    return prt_expand_is_f32(x) &&
+        prt_match_become(b, root, UNARY(not, BINARY(equal, x, x)));
+}
+
+static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *in[64];
+    (void)p;
+    if (!prt_expand_is_f32(&root->out[0]) || root->n_in < 2 || root->n_in > PRT_COUNT_OF(in))
+        return false;
+    for (uint32_t i = 0; i < root->n_in; i++)
+        in[i] = prt_op_input(root, i);
+    prt_value *sum = prt_build_op(b, PRT_OP_sum, NULL, root->n_in, in);
+    return prt_match_become(b, root, BINARY(mul, sum, NUMBER(1.0 / root->n_in)));
+}
+
+static prt_value *mean_of(prt_build *b, prt_value *x, prt_value *axes)
+{
+    prt_value *in[2] = { x, axes };
+    return prt_build_op(b, PRT_OP_reduce_mean, NULL, 2, in);
+}
+
+static bool apply_normalization(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_mean_variance_normalization_attrs *a = root->attrs;
+    static const int64_t usual[] = { 0, 2, 3 };
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    if (!prt_expand_is_f32(x) || (prt_attr_given(a, 0) && a->axes.count == 0))
+        return false;
+    prt_value *axes = prt_attr_given(a, 0) ? prt_build_i64s(b, a->axes.count, a->axes.data)
+                                           : prt_build_i64s(b, PRT_COUNT_OF(usual), usual);
+    prt_value *rest = BINARY(sub, x, mean_of(b, x, axes));
+    prt_value *variance = mean_of(b, BINARY(mul, rest, rest), axes);
+    return prt_match_become(b, root,
+        BINARY(div, rest, BINARY(add, UNARY(sqrt, variance), NUMBER(1e-9))));
+}
+
+/* From 20 on n is so large that the quotient is 1. */
+static bool apply_mish(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    if (!prt_expand_is_f32(x))
+        return false;
+    prt_value *e = UNARY(exp, BINARY(min, x, NUMBER(20)));
+    prt_value *n = BINARY(mul, e, BINARY(add, e, NUMBER(2)));
+    return prt_match_become(b, root,
+        BINARY(mul, x, BINARY(div, n, BINARY(add, n, NUMBER(2)))));
+}
+
+static bool apply_softplus(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    if (!prt_expand_is_f32(x))
+        return false;
+    prt_value *small = UNARY(exp, UNARY(neg, UNARY(abs, x)));
+    return prt_match_become(b, root,
+        BINARY(add, BINARY(max, x, NUMBER(0)), UNARY(log, BINARY(add, small, NUMBER(1)))));
+}
+
+static bool apply_softsign(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    return prt_expand_is_f32(x) &&
+        prt_match_become(b, root, BINARY(div, x, BINARY(add, UNARY(abs, x), NUMBER(1))));
+}
+
+static bool apply_swish(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const float alpha = ((const prt_swish_attrs *)root->attrs)->alpha;
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    return prt_expand_is_f32(x) && alpha != 1.0f &&
+        prt_match_become(b, root,
+            BINARY(mul, x, UNARY(sigmoid, BINARY(mul, x, NUMBER(alpha)))));
+}
+
+static bool apply_thresholded(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const float alpha = ((const prt_thresholded_relu_attrs *)root->attrs)->alpha;
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    if (!prt_expand_is_f32(x))
+        return false;
+    prt_value *in[3] = { BINARY(greater, x, NUMBER(alpha)), x, NUMBER(0) };
+    return prt_match_become_op(b, root, PRT_OP_where, NULL, 3, in);
+}
+
+static const prt_rewrite rewrites[] = {
+    { PRT_OP_elu, apply_elu },
+    { PRT_OP_selu, apply_selu },
+    { PRT_OP_celu, apply_celu },
+    { PRT_OP_isinf, apply_is_inf },
+    { PRT_OP_isnan, apply_is_nan },
+    { PRT_OP_mean, apply_mean },
+    { PRT_OP_mean_variance_normalization, apply_normalization },
+    { PRT_OP_mish, apply_mish },
+    { PRT_OP_softplus, apply_softplus },
+    { PRT_OP_softsign, apply_softsign },
+    { PRT_OP_swish, apply_swish },
+    { PRT_OP_thresholded_relu, apply_thresholded },
+    { PRT_OP_ms_fused_conv, prt_expand_conv },
+    { PRT_OP_ms_fused_gemm, prt_expand_gemm },
+    { PRT_OP_einsum, prt_expand_einsum },
+};
+
+const prt_pass_hooks prt_pass_expand_formulas = {
+    .rewrites = rewrites,
+    .n_rewrites = PRT_COUNT_OF(rewrites),
+};

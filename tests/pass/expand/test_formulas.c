@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* test_formulas.c — what expand_formulas writes out, and what it leaves. */
+#include <stdio.h>
+
+#include "support/check_main.h"
+#include "support/graph_text.h"
+
+#define PASS "expand_formulas"
+
+static void expands(const char *text, uint32_t gone)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
+    for (const prt_op *op = g->first; op != NULL; op = op->next)
+        ck_assert_msg(!prt_op_is(op, gone), "%s", text);
+    ck_assert(!run_pass(g, PASS, NULL));
+    module_free(g);
+    assert_pass_keeps_results(text, PASS, 1e-5);
+}
+
+static void stays(const char *text)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert_msg(!run_pass(g, PASS, NULL), "%s", text);
+    module_free(g);
+}
+
+/* Over numbers of all sizes, those that are none included. */
+#define NUMBERS "x = const f32[14] {-inf,-1e30,-100,-21,-2,-0.5,-1e-3,0,1e-3,0.5,2,21,1e30,inf}\n"
+
+START_TEST(elements)
+{
+    static const struct {
+        uint32_t op;
+        const char *line;
+    } cases[] = {
+        { PRT_OP_elu, "elu x" }, { PRT_OP_elu, "elu x {alpha=0.3}" },
+        { PRT_OP_selu, "selu x" }, { PRT_OP_selu, "selu x {alpha=0.5,gamma=2.0}" },
+        { PRT_OP_celu, "celu x" }, { PRT_OP_celu, "celu x {alpha=2.5}" },
+        { PRT_OP_isinf, "isinf x" }, { PRT_OP_isinf, "isinf x {detect_negative=0}" },
+        { PRT_OP_isinf, "isinf x {detect_positive=0}" }, { PRT_OP_isnan, "isnan x" },
+        { PRT_OP_mish, "mish x" }, { PRT_OP_softplus, "softplus x" },
+        { PRT_OP_softsign, "softsign x" }, { PRT_OP_swish, "swish x {alpha=1.702}" },
+        { PRT_OP_thresholded_relu, "thresholded_relu x" },
+        { PRT_OP_thresholded_relu, "thresholded_relu x {alpha=-0.5}" },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), "x = input f32[3,50]\ny = %s\nreturn y\n",
+            cases[i].line);
+        expands(text, cases[i].op);
+        (void)snprintf(text, sizeof(text), "x = input f16[3,50]\ny = %s\nreturn y\n",
+            cases[i].line);
+        stays(text);
+    }
+}
+END_TEST
+
+/* Constants are not folded by the pass, so the values are those that kernels would see. */
+START_TEST(numbers_of_all_sizes)
+{
+    static const char *const lines[] = { "elu x", "selu x", "celu x {alpha=2.5}", "isinf x",
+        "isinf x {detect_negative=0}", "isnan x", "thresholded_relu x" };
+    for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text), NUMBERS "z = input f32[14]\ny = %s\n"
+            "k = cast y {to=1}\nm = const f32[] {-1e38}\nn = max k m\no = const f32[] {1e38}\n"
+            "p = min n o\nq = add p z\nreturn q\n", lines[i]);
+        assert_pass_keeps_results(text, PASS, 1e-5);
+    }
+}
+END_TEST
+
+START_TEST(several_inputs_and_axes)
+{
+    expands("a = input f32[3,4]\nb = input f32[4]\nc = input f32[3,1]\ny = mean a b c\n"
+        "return y\n", PRT_OP_mean);
+    expands("x = input f32[2,3,4,5]\ny = mean_variance_normalization x\nreturn y\n",
+        PRT_OP_mean_variance_normalization);
+    expands("x = input f32[2,3,4]\ny = mean_variance_normalization x {axes=[-1]}\nreturn y\n",
+        PRT_OP_mean_variance_normalization);
+    stays("x = input f32[2]\ny = mean x\nreturn y\n");
+    stays("x = input f32[2]\ny = celu x {alpha=-1.0}\nreturn y\n");
+}
+END_TEST
+
+START_TEST(operators_of_onnx_runtime)
+{
+    static const char *const activations[] = { "", "activation=\"Relu\"",
+        "activation=\"LeakyRelu\"", "activation=\"LeakyRelu\",activation_params=[0.3]",
+        "activation=\"HardSigmoid\"", "activation=\"HardSigmoid\",activation_params=[0.1,0.4]",
+        "activation=\"Clip\",activation_params=[0.0,0.5]", "activation=\"HardSwish\"",
+        "activation=\"Sigmoid\"", "activation=\"Tanh\"", "activation=\"Gelu\"" };
+    char text[512];
+    for (size_t i = 0; i < PRT_COUNT_OF(activations); i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[1,4,5,5]\nw = input f32[6,2,3,3]\n"
+            "c = input f32[6]\nz = input f32[1,6,3,3]\n"
+            "y = ms_fused_conv x w c z {group=2,pads=[1,1,1,1],strides=[2,2]%s%s}\nreturn y\n",
+            activations[i][0] != 0 ? "," : "", activations[i]);
+        expands(text, PRT_OP_ms_fused_conv);
+    }
+    expands("x = input f32[1,4,5,5]\nw = input f32[6,4,3,3]\ny = ms_fused_conv x w\nreturn y\n",
+        PRT_OP_ms_fused_conv);
+    expands("a = input f32[5,4]\nb = input f32[6,5]\nc = input f32[6]\n"
+        "y = ms_fused_gemm a b c {transA=1,transB=1,alpha=0.5,activation=\"Relu\"}\nreturn y\n",
+        PRT_OP_ms_fused_gemm);
+    expands("a = input f32[4,5]\nb = input f32[5,6]\n"
+        "y = ms_fused_gemm a b {activation=\"LeakyRelu\",activation_alpha=0.2}\nreturn y\n",
+        PRT_OP_ms_fused_gemm);
+    stays("a = input f32[4,5]\nb = input f32[5,6]\n"
+        "y = ms_fused_gemm a b {activation=\"ParametricSoftplus\"}\nreturn y\n");
+}
+END_TEST
+
+START_TEST(einsum)
+{
+    static const char *const cases[][3] = {
+        { "2,3,4", "2,4,5", "bij,bjk->bik" }, { "2,3,4,5", "2,3,6,5", "bhid,bhjd->bhij" },
+        { "2,3,4,5", "2,3,5,6", "bhij , bhjd -> bihd" }, { "2,3,4", "4,5", "bij,jk->bki" },
+        { "4,5", "2,3,4", "jk,bij->bik" }, { "3,4", "4,5", "ij,jk->ki" },
+        { "2,4,3", "5,4,2", "bji,kjb->kib" }, { "1,3,4", "2,4,5", "bij,bjk->bik" },
+    };
+    static const char *const others[][3] = {
+        { "3,4", "4", "ij,j->i" }, { "3,4", "3,4", "ij,ij->" }, { "3", "4", "i,j->ij" },
+        { "3,4,5", "4,5,2", "ijk,jkl->il" }, { "3,3", "3,4", "ii,ij->j" },
+        { "2,3,4", "4,5", "...j,jk->...k" }, { "3,4", "4,5", "ij,jk" },
+        { "3,1", "4,5", "ij,jk->ik" },
+    };
+    char text[256];
+    for (size_t i = 0; i < PRT_COUNT_OF(cases) + PRT_COUNT_OF(others); i++) {
+        const bool is = i < PRT_COUNT_OF(cases);
+        const char *const *c = is ? cases[i] : others[i - PRT_COUNT_OF(cases)];
+        (void)snprintf(text, sizeof(text), "a = input f32[%s]\nb = input f32[%s]\n"
+            "y = einsum a b {equation=\"%s\"}\nreturn y\n", c[0], c[1], c[2]);
+        if (is)
+            expands(text, PRT_OP_einsum);
+        else
+            stays(text);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("pass/expand/formulas", elements, numbers_of_all_sizes, several_inputs_and_axes,
+    operators_of_onnx_runtime, einsum)
