@@ -139,28 +139,55 @@ static void find_taps(const sampler *s, const double *grid, bool wide, taps *t)
     }
 }
 
-/* Weighted sum of a plane's elements; for one tap its index in `nearest` (SIZE_MAX: none). */
-static double sample(const sampler *s, const taps *t, const double *plane, size_t *nearest)
+/* An element of a plane that a position reads, and its weight. */
+typedef struct tap {
+    size_t at; /* SIZE_MAX: outside, where there are zeros */
+    double weight;
+} tap;
+
+/* All taps^rank of them, the same for every channel. */
+static void multiply_taps(const sampler *s, const taps *t, tap *to)
 {
     const int64_t counts[PRT_MAX_SPATIAL] = { s->taps, s->taps, s->taps, s->taps, s->taps,
         s->taps };
     int64_t k[PRT_MAX_SPATIAL] = { 0 };
-    double sum = 0.0;
     do {
-        double weight = 1.0;
-        size_t at = 0;
         bool inside = true;
+        *to = (tap){ 0, 1.0 };
         for (uint32_t i = 0; i < s->rank; i++) {
-            weight *= t->weight[i][k[i]];
+            to->weight *= t->weight[i][k[i]];
             inside = inside && t->index[i][k[i]] >= 0;
-            at = at * (size_t)s->dims[i] + (size_t)t->index[i][k[i]];
+            to->at = to->at * (size_t)s->dims[i] + (size_t)t->index[i][k[i]];
         }
-        *nearest = inside ? at : SIZE_MAX;
-        if (inside && plane != NULL)
-            sum += weight * plane[at];
+        if (!inside)
+            to->at = SIZE_MAX;
+        to++;
     } while (prt_at_next(s->rank, counts, k));
+}
+
+static double weigh(const tap *t, size_t count, const double *plane)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++)
+        if (t[i].at != SIZE_MAX)
+            sum += t[i].weight * plane[t[i].at];
     return sum;
 }
+
+/* A position of one channel, where one tap says what it is. */
+static void copy_nearest(const prt_tensor *x, prt_tensor *y, size_t from, size_t to, size_t at)
+{
+    const size_t bits = prt_dtype_bits(y->dtype);
+    if (at != SIZE_MAX)
+        prt_element_copy(y->dtype, y->data, to, x->data, from + at, 1);
+    else if (bits >= 8)
+        memset((char *)y->data + to * (bits / 8), 0, bits / 8);
+    else
+        prt_store_i64(y->dtype, y->data, to, 0);
+}
+
+/* Positions whose taps are held at a time: 16 MB of them. */
+enum { MOST_TAPS = 1 << 20 };
 
 static poprt_status eval(prt_eval *c)
 {
@@ -169,38 +196,44 @@ static poprt_status eval(prt_eval *c)
     sampler s = { .rank = x->rank - 2, .dims = x->dims + 2 };
     (void)read_sampler(c->attrs, &s);
     const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, x->rank);
-    const size_t points = prt_dims_product(y->dims, 2, y->rank), bits = prt_dtype_bits(y->dtype);
+    const size_t points = prt_dims_product(y->dims, 2, y->rank);
+    size_t each = 1;
+    for (uint32_t i = 0; i < s.rank; i++)
+        each *= s.taps;
     if (prt_tensor_count(y) == 0)
         return POPRT_OK;
     if (size == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE, "the image has no elements");
+    const size_t most = MOST_TAPS / each < points ? MOST_TAPS / each : points;
     const double *at = prt_eval_reals(c, grid);
-    taps *t = prt_eval_scratch(c, points, sizeof(taps));
+    tap *t = prt_eval_scratch(c, most * each, sizeof(tap));
     double *plane = s.taps > 1 ? prt_eval_scratch(c, size, sizeof(double)) : NULL;
-    if (at == NULL || t == NULL || (s.taps > 1 && plane == NULL))
+    double *sums = s.taps > 1 ? prt_eval_scratch(c, most, sizeof(double)) : NULL;
+    if (at == NULL || t == NULL || (s.taps > 1 && (plane == NULL || sums == NULL)))
         return POPRT_E_NOMEM;
-    for (size_t n = 0; n < (size_t)x->dims[0]; n++) {
-        for (size_t p = 0; p < points; p++)
-            find_taps(&s, at + (n * points + p) * s.rank, grid->dtype == PRT_DTYPE_f64, &t[p]);
-        for (size_t ch = 0; ch < channels; ch++) {
-            const size_t from = (n * channels + ch) * size, to = (n * channels + ch) * points;
-            PRT_TRY(c->host->check(c));
-            if (plane != NULL)
+    for (size_t n = 0; n < (size_t)x->dims[0]; n++)
+        for (size_t first = 0; first < points; first += most) {
+            const size_t some = points - first < most ? points - first : most;
+            for (size_t p = 0; p < some; p++) {
+                taps found;
+                find_taps(&s, at + (n * points + first + p) * s.rank,
+                    grid->dtype == PRT_DTYPE_f64, &found);
+                multiply_taps(&s, &found, t + p * each);
+            }
+            for (size_t ch = 0; ch < channels; ch++) {
+                const size_t from = (n * channels + ch) * size;
+                const size_t to = (n * channels + ch) * points + first;
+                PRT_TRY(c->host->check(c));
+                for (size_t p = 0; p < some && plane == NULL; p++)
+                    copy_nearest(x, y, from, to + p, t[p].at);
+                if (plane == NULL)
+                    continue;
                 prt_reals_load(x->dtype, x->data, from, 1, size, plane);
-            for (size_t p = 0; p < points; p++) {
-                size_t nearest;
-                const double value = sample(&s, &t[p], plane, &nearest);
-                if (plane != NULL)
-                    prt_store_f64(y->dtype, y->data, to + p, value);
-                else if (nearest != SIZE_MAX)
-                    prt_element_copy(y->dtype, y->data, to + p, x->data, from + nearest, 1);
-                else if (bits >= 8)
-                    memset((char *)y->data + (to + p) * (bits / 8), 0, bits / 8);
-                else
-                    prt_store_i64(y->dtype, y->data, to + p, 0);
+                for (size_t p = 0; p < some; p++)
+                    sums[p] = weigh(t + p * each, each, plane);
+                prt_reals_store(y->dtype, y->data, to, 1, some, sums);
             }
         }
-    }
     return POPRT_OK;
 }
 

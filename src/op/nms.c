@@ -29,18 +29,29 @@ typedef struct area {
     double y0, x0, y1, x1;
 } area;
 
+/* Without a call for NaN, with which nothing overlaps in any case. */
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static area area_of(const float *box, bool centred)
 {
     const double a = (double)box[0], b = (double)box[1], p = (double)box[2], q = (double)box[3];
     if (centred) /* x, y, width, height */
         return (area){ b - q / 2, a - p / 2, b + q / 2, a + p / 2 };
-    return (area){ fmin(a, p), fmin(b, q), fmax(a, p), fmax(b, q) };
+    return (area){ least(a, p), least(b, q), most(a, p), most(b, q) };
 }
 
 static bool overlaps(area a, area b, double threshold)
 {
-    const double h = fmin(a.y1, b.y1) - fmax(a.y0, b.y0);
-    const double w = fmin(a.x1, b.x1) - fmax(a.x0, b.x0);
+    const double h = least(a.y1, b.y1) - most(a.y0, b.y0);
+    const double w = least(a.x1, b.x1) - most(a.x0, b.x0);
     if (!(h > 0) || !(w > 0))
         return false;
     const double one = (a.y1 - a.y0) * (a.x1 - a.x0), two = (b.y1 - b.y0) * (b.x1 - b.x0);
@@ -64,6 +75,7 @@ typedef struct nms {
     double most, iou, score; /* results a class at most; thresholds */
     bool scored, centred;
     size_t *order, *spare, *kept;
+    area *areas; /* of those kept */
 } nms;
 
 /* Candidates by falling score, equal ones by index: a merge sort, so stable and without a bad
@@ -98,9 +110,11 @@ static size_t select_boxes(nms *s, const float *boxes, const float *scores)
         const area mine = area_of(boxes + 4 * s->order[i], s->centred);
         bool free = true;
         for (size_t k = 0; k < kept && free; k++)
-            free = !overlaps(mine, area_of(boxes + 4 * s->kept[k], s->centred), s->iou);
-        if (free)
+            free = !overlaps(mine, s->areas[k], s->iou);
+        if (free) {
+            s->areas[kept] = mine;
             s->kept[kept++] = s->order[i];
+        }
     }
     return kept;
 }
@@ -162,7 +176,8 @@ static poprt_status eval(prt_eval *c)
     s.order = prt_eval_scratch(c, n + 1, sizeof(size_t));
     s.spare = prt_eval_scratch(c, n + 1, sizeof(size_t));
     s.kept = prt_eval_scratch(c, n + 1, sizeof(size_t));
-    if (s.order == NULL || s.spare == NULL || s.kept == NULL)
+    s.areas = prt_eval_scratch(c, n + 1, sizeof(area));
+    if (s.areas == NULL || s.order == NULL || s.spare == NULL || s.kept == NULL)
         return POPRT_E_NOMEM;
     return run(c, &s);
 }

@@ -32,6 +32,18 @@ uint64_t prt_order_key(int32_t dtype, const void *data, size_t index)
     }
 }
 
+void prt_order_keys(int32_t dtype, const void *data, size_t first, size_t step, size_t count,
+    uint64_t *to)
+{
+    const float *x = data;
+    if (dtype == PRT_DTYPE_f32)
+        for (size_t i = 0; i < count; i++)
+            to[i] = key_of_f64((double)x[first + i * step]);
+    else
+        for (size_t i = 0; i < count; i++)
+            to[i] = prt_order_key(dtype, data, first + i * step);
+}
+
 static int compare_keys(int32_t dtype, const void *data, size_t a, size_t b)
 {
     const uint64_t x = prt_order_key(dtype, data, a), y = prt_order_key(dtype, data, b);

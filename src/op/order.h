@@ -11,6 +11,9 @@
  * all 64-bit integers and doubles. NaN is equal to NaN and above all others; -0 equals 0.
  */
 uint64_t prt_order_key(int32_t dtype, const void *data, size_t index);
+/* Those of elements first, first + step, ... */
+void prt_order_keys(int32_t dtype, const void *data, size_t first, size_t step, size_t count,
+    uint64_t *to);
 
 /* Negative, 0 or positive as element a stands before, with or after b. Any type: strings by bytes,
  * complex numbers by real part first. */

@@ -28,10 +28,45 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_set(c, 1, PRT_DTYPE_i64, x->rank, dims);
 }
 
+/* Of equal keys the first one is before the other. */
 static int compare(const void *user, int64_t a, int64_t b)
 {
     const uint64_t *keys = user;
-    return (keys[a] > keys[b]) - (keys[a] < keys[b]);
+    return keys[a] != keys[b] ? (keys[a] > keys[b] ? 1 : -1) : (a > b) - (a < b);
+}
+
+/* Moves heap[at] down to where no child is behind it. */
+static void sift(const uint64_t *keys, int64_t *heap, size_t count, size_t at)
+{
+    for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
+        const int64_t moved = heap[at];
+        if (child + 1 < count && compare(keys, heap[child + 1], heap[child]) > 0)
+            child++;
+        if (compare(keys, heap[child], moved) <= 0)
+            return;
+        heap[at] = heap[child];
+        heap[child] = moved;
+    }
+}
+
+/* The k least of n keys to the front of `order`, sorted; it has room for n, and as much behind. Few
+ * are kept in a heap with the last of them on top. */
+static void pick(const uint64_t *keys, size_t n, size_t k, int64_t *order)
+{
+    const bool few = k < n / 4;
+    const size_t count = few ? k : n;
+    for (size_t j = 0; j < count; j++)
+        order[j] = (int64_t)j;
+    if (few && k != 0) {
+        for (size_t j = k / 2; j-- > 0;)
+            sift(keys, order, k, j);
+        for (size_t j = k; j < n; j++)
+            if (keys[j] < keys[order[0]]) {
+                order[0] = (int64_t)j;
+                sift(keys, order, k, 0);
+            }
+    }
+    prt_order_sort(order, order + n, count, compare, keys);
 }
 
 /* The first `k` of one line, whose elements are `step` apart from `first` on. */
@@ -61,12 +96,10 @@ poprt_status prt_topk_run(prt_eval *c, uint32_t axis, int64_t k, bool largest)
     for (size_t o = 0; o < outer; o++)
         for (size_t i = 0; i < inner; i++) {
             const size_t from = o * n * inner + i;
-            for (size_t j = 0; j < n; j++) {
-                const uint64_t key = prt_order_key(x->dtype, x->data, from + j * inner);
-                keys[j] = largest ? ~key : key;
-                order[j] = (int64_t)j;
-            }
-            prt_order_sort(order, order + n, n, compare, keys);
+            prt_order_keys(x->dtype, x->data, from, inner, n, keys);
+            for (size_t j = 0; largest && j < n; j++)
+                keys[j] = ~keys[j];
+            pick(keys, n, (size_t)k, order);
             write_line(c, order, (size_t)k, from, o * (size_t)k * inner + i, inner);
         }
     return POPRT_OK;

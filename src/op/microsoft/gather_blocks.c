@@ -120,21 +120,31 @@ static double number_at(const blocks *b, const prt_tensor *t, size_t index, size
         index % last);
 }
 
-/* The float at coordinates `at` of the data. */
-static double value_at(const blocks *b, const int64_t *at)
+/* `count` numbers along the last axis from coordinates `at` on: scale and zero point change with
+ * the block that a number is in. */
+static void load_run(const blocks *b, const int64_t *at, size_t count, double *to)
 {
     const prt_tensor *s = b->scales;
-    size_t index = 0, scale = 0;
-    for (uint32_t k = 0; k < b->rank; k++) {
+    const uint32_t last = b->rank - 1;
+    const size_t row = (size_t)b->dims[last], begin = (size_t)at[last];
+    size_t index = 0, first = 0, known = SIZE_MAX;
+    double scale = 0, zero = b->middle;
+    for (uint32_t k = 0; k < last; k++) {
         const size_t place = k == b->axis ? (size_t)at[k] / b->block : (size_t)at[k];
         index = index * (size_t)b->dims[k] + (size_t)at[k];
-        scale = scale * (size_t)s->dims[k] + (s->dims[k] == 1 ? 0 : place);
+        first = first * (size_t)s->dims[k] + (s->dims[k] == 1 ? 0 : place);
     }
-    const double zero = b->zeros != NULL
-        ? number_at(b, b->zeros, scale, (size_t)s->dims[b->rank - 1])
-        : b->middle;
-    return (number_at(b, b->x, index, (size_t)b->dims[b->rank - 1]) - zero) *
-        prt_load_f64(s->dtype, s->data, scale);
+    for (size_t i = begin; i < begin + count; i++) {
+        const size_t block = s->dims[last] == 1 ? 0 : b->axis == last ? i / b->block : i;
+        if (block != known) {
+            known = block;
+            scale = prt_load_f64(s->dtype, s->data, first * (size_t)s->dims[last] + block);
+            if (b->zeros != NULL)
+                zero = number_at(b, b->zeros, first * (size_t)s->dims[last] + block,
+                    (size_t)s->dims[last]);
+        }
+        *to++ = (number_at(b, b->x, index * row + i, row) - zero) * scale;
+    }
 }
 
 static void init(const prt_eval *c, blocks *b)
@@ -162,19 +172,28 @@ static poprt_status eval(prt_eval *c)
     init(c, &b);
     const uint32_t gather =
         (uint32_t)(a->gather_axis < 0 ? a->gather_axis + b.rank : a->gather_axis);
+    const uint32_t last = b.rank - 1;
     const size_t n = prt_tensor_count(index), total = prt_tensor_count(y);
-    const size_t inner = prt_dims_product(b.dims, gather + 1, b.rank);
-    for (size_t i = 0; i < total; i++) {
+    const size_t run = gather != last ? (size_t)b.dims[last] : 1;
+    double *values = prt_eval_scratch(c, run + 1, sizeof(double));
+    if (values == NULL)
+        return POPRT_E_NOMEM;
+    const size_t inner = gather != last ? prt_dims_product(b.dims, gather + 1, last) : 1;
+    for (size_t i = 0; i * run < total; i++) {
         int64_t at[PRT_MAX_RANK] = { 0 };
         const size_t pick = i / inner % n;
         int64_t place = prt_load_i64(index->dtype, index->data, pick);
         if (place < 0)
             place += b.dims[gather];
-        prt_unravel(i % inner, b.rank - gather - 1, b.dims + gather + 1, at + gather + 1);
+        if (gather != last)
+            prt_unravel(i % inner, last - gather - 1, b.dims + gather + 1, at + gather + 1);
         prt_unravel(i / inner / n, gather, b.dims, at);
         at[gather] = place;
-        prt_store_f64(y->dtype, y->data, i,
-            place < 0 || place >= b.dims[gather] ? 0 : value_at(&b, at));
+        if (place >= 0 && place < b.dims[gather])
+            load_run(&b, at, run, values);
+        else
+            memset(values, 0, run * sizeof(double));
+        prt_reals_store(y->dtype, y->data, i * run, 1, run, values);
     }
     return POPRT_OK;
 }
