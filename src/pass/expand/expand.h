@@ -13,5 +13,9 @@ static inline bool prt_expand_is_f32(const prt_value *v)
 bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_expand_max_pool(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_expand_average_pool(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_expand_rotary(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_expand_ms_rotary(prt_pass *p, prt_build *b, prt_op *root);
 
 #endif

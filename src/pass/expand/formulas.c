@@ -14,6 +14,8 @@
  *     ThresholdedRelu     Where(x > alpha, x, 0)
  *     FusedConv, FusedGemm   of com.microsoft: the operator, a sum, an activation (fused.c)
  *     Einsum              of two operands: Transpose, MatMul (einsum.c)
+ *     MaxPool, AveragePool   over three dims: two pools (pool.c)
+ *     RotaryEmbedding     Split, products and sums, Concat (rotary.c)
  */
 #include "pass/expand/expand.h"
 
@@ -185,6 +187,10 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_ms_fused_conv, prt_expand_conv },
     { PRT_OP_ms_fused_gemm, prt_expand_gemm },
     { PRT_OP_einsum, prt_expand_einsum },
+    { PRT_OP_max_pool, prt_expand_max_pool },
+    { PRT_OP_average_pool, prt_expand_average_pool },
+    { PRT_OP_rotary_embedding, prt_expand_rotary },
+    { PRT_OP_ms_rotary_embedding, prt_expand_ms_rotary },
 };
 
 const prt_pass_hooks prt_pass_expand_formulas = {

@@ -25,6 +25,18 @@ static void stays(const char *text)
     module_free(g);
 }
 
+#define PLACES "p = const i64[2,5] {0,1,2,3,8,4,0,5,7,6}\n"
+
+/* The same kind of operator stays, with two dims. */
+static void pools(const char *text)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
+    ck_assert(!run_pass(g, PASS, NULL));
+    module_free(g);
+    assert_pass_keeps_results(text, PASS, 1e-6);
+}
+
 /* Over numbers of all sizes, those that are none included. */
 #define NUMBERS "x = const f32[14] {-inf,-1e30,-100,-21,-2,-0.5,-1e-3,0,1e-3,0.5,2,21,1e30,inf}\n"
 
@@ -140,5 +152,59 @@ START_TEST(einsum)
 }
 END_TEST
 
+START_TEST(rotary)
+{
+    static const char *const cases[] = {
+        "x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
+        "y = rotary_embedding x c s p\nreturn y\n",
+        "x = input f32[2,5,24]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
+        "y = rotary_embedding x c s p {num_heads=3}\nreturn y\n",
+        "x = input f32[2,3,5,8]\nc = input f32[2,5,2]\ns = input f32[2,5,2]\n"
+        "y = rotary_embedding x c s {rotary_embedding_dim=4}\nreturn y\n",
+        "x = input f32[2,5,24]\nc = input f32[9,3]\ns = input f32[9,3]\n" PLACES
+        "y = ms_rotary_embedding x p c s {num_heads=3,rotary_embedding_dim=6}\nreturn y\n",
+        "x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
+        "y = ms_rotary_embedding x p c s\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
+        expands(cases[i], i < 3 ? PRT_OP_rotary_embedding : PRT_OP_ms_rotary_embedding);
+    stays("x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
+        "y = rotary_embedding x c s p {interleaved=1}\nreturn y\n");
+    stays("x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n"
+        "p = input i64[1]\ny = ms_rotary_embedding x p c s\nreturn y\n");
+}
+END_TEST
+
+START_TEST(pools_of_three_dims)
+{
+    static const char *const attrs[] = { "kernel_shape=[2,2,2]",
+        "kernel_shape=[2,2,2],strides=[2,2,2]", "kernel_shape=[3,1,2],strides=[1,2,3]",
+    };
+    char text[256];
+    for (size_t i = 0; i < PRT_COUNT_OF(attrs); i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[2,3,5,6,7]\ny = max_pool x {%s}\n"
+            "return y\n", attrs[i]);
+        pools(text);
+        (void)snprintf(text, sizeof(text), "x = input f32[2,3,5,6,7]\n"
+            "y = max_pool x {%s,ceil_mode=1}\nreturn y\n", attrs[i]);
+        pools(text);
+        (void)snprintf(text, sizeof(text), "x = input f32[2,3,5,6,7]\ny = average_pool x {%s}\n"
+            "return y\n", attrs[i]);
+        pools(text);
+    }
+    pools("x = input f32[1,2,4,5,6]\n"
+        "y = max_pool x {kernel_shape=[3,3,2],pads=[1,1,0,1,0,1],strides=[2,1,2]}\nreturn y\n");
+    pools("x = input f32[1,2,4,5,6]\ny = average_pool x {kernel_shape=[3,3,2],"
+        "pads=[1,1,0,1,0,1],strides=[2,1,2],count_include_pad=1}\nreturn y\n");
+    stays("x = input f32[1,2,4,5,6]\ny = average_pool x {kernel_shape=[3,3,2],"
+        "pads=[1,1,0,1,0,1]}\nreturn y\n");
+    stays("x = input f32[1,2,4,5,6]\n"
+        "y = max_pool x {kernel_shape=[2,2,2],dilations=[2,1,1]}\nreturn y\n");
+    stays("x = input f32[1,2,4,5,6]\n"
+        "y, i = max_pool x {kernel_shape=[2,2,2]}\nreturn y, i\n");
+    stays("x = input f32[1,2,5,6]\ny = max_pool x {kernel_shape=[2,2]}\nreturn y\n");
+}
+END_TEST
+
 PRT_TEST_MAIN("pass/expand/formulas", elements, numbers_of_all_sizes, several_inputs_and_axes,
-    operators_of_onnx_runtime, einsum)
+    operators_of_onnx_runtime, einsum, rotary, pools_of_three_dims)

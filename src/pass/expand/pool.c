@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c — pools over three dims become one over the last two, then one over the first: the largest
+ * of the largest, and where no window is cut short, the mean of means.
+ *
+ *     Reshape to [n, c * d, h, w], pool, Reshape to [n, c, d, h * w], pool, Reshape
+ *
+ * Expects known dims but for the batch, pads that are written out, and no dilations.
+ */
+#include "pass/expand/expand.h"
+
+enum { SPACE = 3, RANK = 5 };
+
+typedef struct window {
+    int64_t kernel[SPACE], strides[SPACE], pads[2 * SPACE];
+} window;
+
+static bool all(const int64_t *values, uint32_t count, int64_t value)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (values[i] != value)
+            return false;
+    return true;
+}
+
+static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s strides,
+    prt_i64s pads, prt_i64s dilations, window *w)
+{
+    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
+    const prt_type *y = prt_match_ranked(&root->out[0]);
+    if (x == NULL || y == NULL || x->dtype != PRT_DTYPE_f32 || x->rank != RANK ||
+        y->rank != RANK || !prt_str_is(auto_pad, "NOTSET") || kernel.count != SPACE ||
+        !all(dilations.data, dilations.count, 1))
+        return false;
+    for (uint32_t i = 1; i < RANK; i++)
+        if (!prt_dim_is_number(x->dims[i]) || !prt_dim_is_number(y->dims[i]) || x->dims[i] < 1 ||
+            y->dims[i] < 1)
+            return false;
+    for (uint32_t i = 0; i < SPACE; i++) {
+        w->kernel[i] = kernel.data[i];
+        w->strides[i] = strides.count != 0 ? strides.data[i] : 1;
+    }
+    for (uint32_t i = 0; i < 2 * SPACE; i++)
+        w->pads[i] = pads.count != 0 ? pads.data[i] : 0;
+    return true;
+}
+
+static prt_value *reshaped(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
+{
+    return prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims));
+}
+
+/* One of the two pools: of the last two dims, or of the first one beside an axis that stays. */
+static prt_value *pool(prt_build *b, const prt_op *root, const window *w, bool first, prt_value *x)
+{
+    const int64_t kernel[2] = { w->kernel[first ? 0 : 1], first ? 1 : w->kernel[2] };
+    const int64_t strides[2] = { w->strides[first ? 0 : 1], first ? 1 : w->strides[2] };
+    const int64_t pads[4] = { w->pads[first ? 0 : 1], first ? 0 : w->pads[2],
+        w->pads[first ? 3 : 4], first ? 0 : w->pads[5] };
+    const prt_i64s kernels = { kernel, 2 }, steps = { strides, 2 }, edges = { pads, 4 };
+    if (prt_op_is(root, PRT_OP_max_pool)) {
+        prt_max_pool_attrs attrs = PRT_ATTRS_OF(max_pool);
+        PRT_ATTR_GIVE(attrs, max_pool, kernel_shape, kernels);
+        PRT_ATTR_GIVE(attrs, max_pool, strides, steps);
+        PRT_ATTR_GIVE(attrs, max_pool, pads, edges);
+        PRT_ATTR_GIVE(attrs, max_pool, ceil_mode,
+            ((const prt_max_pool_attrs *)root->attrs)->ceil_mode);
+        return prt_build_op(b, PRT_OP_max_pool, &attrs, 1, &x);
+    }
+    prt_average_pool_attrs attrs = PRT_ATTRS_OF(average_pool);
+    PRT_ATTR_GIVE(attrs, average_pool, kernel_shape, kernels);
+    PRT_ATTR_GIVE(attrs, average_pool, strides, steps);
+    PRT_ATTR_GIVE(attrs, average_pool, pads, edges);
+    PRT_ATTR_GIVE(attrs, average_pool, count_include_pad, 1);
+    return prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &x);
+}
+
+static bool put(prt_build *b, prt_op *root, const window *w)
+{
+    const prt_type *x = prt_op_input(root, 0)->type, *y = root->out[0].type;
+    const int64_t planes[4] = { 0, x->dims[1] * x->dims[2], x->dims[3], x->dims[4] };
+    const int64_t columns[4] = { 0, x->dims[1], x->dims[2], y->dims[3] * y->dims[4] };
+    const int64_t last[RANK] = { 0, y->dims[1], y->dims[2], y->dims[3], y->dims[4] };
+    prt_value *v = pool(b, root, w, false, reshaped(b, prt_op_input(root, 0), 4, planes));
+    v = pool(b, root, w, true, reshaped(b, v, 4, columns));
+    return prt_match_become(b, root, reshaped(b, v, RANK, last));
+}
+
+bool prt_expand_max_pool(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_max_pool_attrs *a = root->attrs;
+    window w;
+    (void)p;
+    return (root->n_out < 2 || !prt_value_used(&root->out[1])) &&
+        take(root, a->auto_pad, a->kernel_shape, a->strides, a->pads, a->dilations, &w) &&
+        put(b, root, &w);
+}
+
+bool prt_expand_average_pool(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_average_pool_attrs *a = root->attrs;
+    window w;
+    (void)p;
+    return a->ceil_mode == 0 &&
+        take(root, a->auto_pad, a->kernel_shape, a->strides, a->pads, a->dilations, &w) &&
+        (a->count_include_pad != 0 || all(w.pads, 2 * SPACE, 0)) && put(b, root, &w);
+}
