@@ -69,29 +69,42 @@ typedef struct bins {
     bool largest;
 } bins;
 
-static double bin_value(const prt_tensor *x, const double *plane, const region *r, const bins *b,
-    int64_t row, int64_t col)
+static double element(const prt_tensor *x, size_t i)
+{
+    return x->dtype == PRT_DTYPE_f32 ? (double)((const float *)x->data)[i]
+                                     : prt_load_f64(x->dtype, x->data, i);
+}
+
+/* One bin of all channels: where a sample lies is found once for them. */
+static void find_bin(const prt_tensor *x, const region *r, const bins *b, int64_t row, int64_t col,
+    double *values)
 {
     const double height = r->height / (double)b->rows, width = r->width / (double)b->cols;
-    double value = 0.0;
+    const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, 4);
+    memset(values, 0, channels * sizeof(double));
     for (int64_t i = 0; i < b->ny * b->nx; i++) {
         const double dy = ((double)(i / b->nx) + 0.5) / (double)b->ny;
         const double dx = ((double)(i % b->nx) + 0.5) / (double)b->nx;
         size_t at[4] = { 0 };
-        double weight[4] = { 0 }, most = 0.0;
+        double weight[4] = { 0 };
         (void)corners(r->top + ((double)row + dy) * height, r->left + ((double)col + dx) * width,
             x->dims[2], x->dims[3], at, weight);
-        for (size_t k = 0; k < 4; k++) {
-            const double part = weight[k] * plane[at[k]];
+        for (size_t ch = 0; ch < channels; ch++) {
+            const size_t from = (r->image * channels + ch) * size;
+            double most = 0.0, sum = 0.0;
+            for (size_t k = 0; k < 4; k++) {
+                const double part = weight[k] * element(x, from + at[k]);
+                sum += part;
+                most = k == 0 || part > most ? part : most;
+            }
             if (!b->largest)
-                value += part;
-            else if (k == 0 || part > most)
-                most = part;
+                values[ch] += sum;
+            else if (i == 0 || most > values[ch])
+                values[ch] = most;
         }
-        if (b->largest && (i == 0 || most > value))
-            value = most;
     }
-    return b->largest || b->ny * b->nx == 0 ? value : value / (double)(b->ny * b->nx);
+    for (size_t ch = 0; !b->largest && b->ny * b->nx != 0 && ch < channels; ch++)
+        values[ch] /= (double)(b->ny * b->nx);
 }
 
 static poprt_status read_region(const prt_eval *c, size_t n, region *r, bins *b)
@@ -136,21 +149,17 @@ static poprt_status eval_align(prt_eval *c)
         return POPRT_OK;
     if (size == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE, "the images have no elements");
-    double *plane = prt_eval_scratch(c, size, sizeof(double));
-    if (plane == NULL)
+    double *values = prt_eval_scratch(c, channels, sizeof(double));
+    if (values == NULL)
         return POPRT_E_NOMEM;
     for (size_t n = 0; n < (size_t)y->dims[0]; n++) {
         region r = { 0 };
         bins b = { 0 };
         PRT_TRY(read_region(c, n, &r, &b));
-        for (size_t ch = 0; ch < channels; ch++) {
-            prt_reals_load(x->dtype, x->data, (r.image * channels + ch) * size, 1, size, plane);
-            for (size_t i = 0; i < cells; i++) {
-                PRT_TRY(c->host->check(c));
-                const double value =
-                    bin_value(x, plane, &r, &b, (int64_t)i / b.cols, (int64_t)i % b.cols);
-                prt_reals_store(y->dtype, y->data, (n * channels + ch) * cells + i, 1, 1, &value);
-            }
+        for (size_t i = 0; i < cells; i++) {
+            PRT_TRY(c->host->check(c));
+            find_bin(x, &r, &b, (int64_t)i / b.cols, (int64_t)i % b.cols, values);
+            prt_reals_store(y->dtype, y->data, n * channels * cells + i, cells, channels, values);
         }
     }
     return POPRT_OK;
