@@ -189,10 +189,25 @@ static void mask_row(const item *it, size_t i, size_t n, bool biased, float *x)
         it->j->kern->rows.two(PRT_TWO_max, n, x, 1, &m->least, 0, x);
 }
 
+/* Whether the operator says that query i sees keys [*first, *end) as they are. */
+static bool plain_range(const item *it, size_t i, size_t *first, size_t *end)
+{
+    prt_attention s;
+    if (it->j->s == NULL || it->j->s->range == NULL)
+        return false;
+    s = *it->j->s;
+    s.total = it->total;
+    s.past = it->parts[0].rows;
+    return s.range(&s, it->batch, i, first, end);
+}
+
 /* How many keys query i sees. */
 static size_t seen_by(const item *it, size_t i)
 {
     const size_t queries = size_of(it->j, PRT_MHA_queries);
+    size_t first, end;
+    if (plain_range(it, i, &first, &end))
+        return end;
     if (!it->j->m->causal)
         return it->total;
     return it->total + i + 1 > queries ? it->total + i + 1 - queries : 0;
@@ -201,13 +216,20 @@ static size_t seen_by(const item *it, size_t i)
 /* Scores of query i become weights; gives what their sums are to be multiplied with. */
 static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
 {
+    size_t first = 0, end;
     if (it->j->s == NULL) {
         mask_row(it, i, n, biased, x);
+    } else if (plain_range(it, i, &first, &end)) {
+        if (first == end) {
+            memset(x, 0, n * sizeof(float));
+            return 0.0f;
+        }
+        memset(x, 0, first * sizeof(float));
     } else if (!ask_for_row(it, i, n, x)) {
         memset(x, 0, n * sizeof(float));
         return 0.0f;
     }
-    return n != 0 ? it->j->kern->attend.weigh(n, x) : NAN;
+    return n != 0 ? it->j->kern->attend.weigh(n - first, x + first) : NAN;
 }
 
 /* ---- few queries ---- */

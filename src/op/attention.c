@@ -168,17 +168,49 @@ static double mask_at(const prt_tensor *m, size_t batch, size_t head, size_t i, 
     return prt_load_f64(m->dtype, m->data, index);
 }
 
+/* The position of query i among the keys, of which `*length` count. */
+static int64_t place_of(const prt_attention *s, size_t batch, size_t i, int64_t *length)
+{
+    const state *st = s->user;
+    const int64_t queries = (int64_t)s->q.rows;
+    int64_t offset = (int64_t)s->past;
+    *length = INT64_MAX;
+    if (st->lengths != NULL) {
+        *length = prt_load_i64(st->lengths->dtype, st->lengths->data, batch);
+        offset = *length < -queries ? -queries - queries : *length - queries;
+    }
+    return (int64_t)i + (offset > INT64_MAX / 2 ? INT64_MAX / 2 : offset);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool range(const prt_attention *s, size_t batch, size_t i, size_t *first, size_t *end)
+{
+    const state *st = s->user;
+    const prt_attention_attrs *a = st->a;
+    int64_t length, low = 0;
+    const int64_t place = place_of(s, batch, i, &length);
+    int64_t high = least(length, (int64_t)s->total);
+    if (a->is_causal != 0)
+        high = least(high, place + 1);
+    if (a->right_window_size >= 0 && a->right_window_size < (int64_t)s->total)
+        high = least(high, place + a->right_window_size + 1);
+    if (a->left_window_size >= 0 && a->left_window_size < place)
+        low = place - a->left_window_size;
+    *end = high > 0 ? (size_t)high : 0;
+    *first = low < (int64_t)*end ? (size_t)low : *end;
+    return st->mask == NULL;
+}
+
 static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
 {
     const state *st = s->user;
     const prt_attention_attrs *a = st->a;
-    const int64_t queries = (int64_t)s->q.rows;
-    int64_t length = INT64_MAX, offset = (int64_t)s->past;
-    if (st->lengths != NULL) {
-        length = prt_load_i64(st->lengths->dtype, st->lengths->data, batch);
-        offset = length < -queries ? -queries - queries : length - queries;
-    }
-    const int64_t place = (int64_t)i + (offset > INT64_MAX / 2 ? INT64_MAX / 2 : offset);
+    int64_t length;
+    const int64_t place = place_of(s, batch, i, &length);
     for (size_t j = 0; j < s->total; j++) {
         const int64_t by = (int64_t)j - place; /* keys ahead of the query */
         const bool open = (int64_t)j < length && (a->is_causal == 0 || by <= 0) &&
@@ -213,6 +245,7 @@ static poprt_status eval(prt_eval *c)
         .present_k = prt_heads_split(prt_eval_wants(c, OUT_KEY) ? c->out[OUT_KEY] : NULL),
         .present_v = prt_heads_split(prt_eval_wants(c, OUT_VALUE) ? c->out[OUT_VALUE] : NULL),
         .batch = (size_t)c->in[IN_Q]->dims[0], .cap = (double)a->softcap, .bias = fill_bias,
+        .range = range,
         .scores = st.scores != NULL ? give_scores : NULL, .user = &st };
     s.y = y != NULL ? view_of(y, a->q_num_heads) : s.y;
     s.scale = prt_attr_given(a, ATTR_SCALE) ? (double)a->scale : 1 / sqrt((double)s.q.size);

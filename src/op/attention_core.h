@@ -46,6 +46,9 @@ struct prt_attention {
     const size_t *leave;     /* by image: first keys that present does not take; NULL: none */
     /* Fills what is added to the scores of query `i`, -HUGE_VAL for a key it must not see. */
     void (*bias)(const prt_attention *s, size_t batch, size_t head, size_t i, double *to);
+    /* True where that is 0 for keys [*first, *end) and no other key is to be seen; `end` never
+     * falls with i, and once it is false it stays so. May be NULL. */
+    bool (*range)(const prt_attention *s, size_t batch, size_t i, size_t *first, size_t *end);
     /* Looks at the scores of query `i`, one of PRT_SCORES_* at a time; may be NULL. */
     void (*scores)(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
         const double *scores);

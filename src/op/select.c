@@ -103,15 +103,20 @@ static poprt_status eval_nonzero(prt_eval *c)
     for (size_t i = 0; i < n; i++)
         dims[1] += is_nonzero(x, i);
     PRT_TRY(prt_move_shape(c, 0, PRT_DTYPE_i64, 2, dims));
-    int64_t at[PRT_MAX_RANK] = { 0 };
-    size_t to = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (is_nonzero(x, i)) {
+    /* Rows of the last axis: only its coordinate changes from one element to the next. */
+    const uint32_t outer = x->rank != 0 ? x->rank - 1 : 0;
+    const size_t row = x->rank != 0 ? (size_t)x->dims[outer] : 1;
+    int64_t at[PRT_MAX_RANK] = { 0 }, *y = c->out[0]->data;
+    for (size_t i = 0, to = 0; i < n; i += row) {
+        for (size_t j = 0; j < row; j++) {
+            if (!is_nonzero(x, i + j))
+                continue;
+            at[outer] = (int64_t)j;
             for (uint32_t k = 0; k < x->rank; k++)
-                prt_store_i64(PRT_DTYPE_i64, c->out[0]->data, k * (size_t)dims[1] + to, at[k]);
+                y[k * (size_t)dims[1] + to] = at[k];
             to++;
         }
-        (void)prt_at_next(x->rank, x->dims, at);
+        (void)prt_at_next(outer, x->dims, at);
     }
     return POPRT_OK;
 }

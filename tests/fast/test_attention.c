@@ -115,6 +115,10 @@ START_TEST(large_cache)
 }
 END_TEST
 
+#define QKV "q = input f32[2,4,20,16]\nk = input f32[2,2,40,16]\nv = input f32[2,2,40,9]\n"
+#define THREE "q = input f32[2,20,48]\nk = input f32[2,30,48]\nv = input f32[2,30,48]\n"
+#define ONES "1,1,1,1,1,1,1,1,1,1,"
+
 /* Operators that share the loops; what their loops cannot do runs as it did. */
 START_TEST(other_attentions)
 {
@@ -149,6 +153,25 @@ START_TEST(other_attentions)
         "q = input f32[2,9,64]\nk = input f32[2,9,32]\nv = input f32[2,9,32]\n"
         "n = const i32[2] {8,6}\nt = const i32[] {9}\n"
         "_, y, _ = ms_group_query_attention q k v _ _ n t {num_heads=4,kv_num_heads=2}\n",
+        /* keys that are seen in a row */
+        QKV "y = attention q k v {left_window_size=3}\n",
+        QKV "y = attention q k v {right_window_size=0}\n",
+        QKV "y = attention q k v {left_window_size=2,right_window_size=5}\n",
+        QKV "y = attention q k v {is_causal=1,left_window_size=1}\n",
+        QKV "n = const i64[2] {40,3}\ny = attention q k v _ _ _ n\n",
+        QKV "n = const i64[2] {25,0}\ny = attention q k v _ _ _ n {is_causal=1}\n",
+        "q = input f32[2,20,64]\nk = input f32[2,20,32]\nv = input f32[2,20,32]\n"
+        "p = input f32[2,2,50,16]\nr = input f32[2,2,50,16]\nn = const i32[2] {69,40}\n"
+        "t = const i32[] {70}\ny, _, _ = ms_group_query_attention q k v p r n t {num_heads=4,"
+        "kv_num_heads=2,local_window_size=6}\n",
+        THREE "y = ms_multi_head_attention q k v {num_heads=3,unidirectional=1}\n",
+        THREE "m = const i32[2] {30,7}\ny = ms_multi_head_attention q k v _ m {num_heads=3}\n",
+        THREE "m = const i32[4] {30,17,0,4}\n"
+        "y = ms_multi_head_attention q k v _ m {num_heads=3}\n",
+        THREE "m = const i32[2,30] {" ONES ONES ONES ONES "0,0," ONES "1,0,1,1,1,1,1,1}\n"
+        "y = ms_multi_head_attention q k v _ m {num_heads=3,unidirectional=1}\n",
+        THREE "m = const i32[2,30] {" ONES ONES ONES ONES ONES "1,1,1,1,1,1,1,1,1,1}\n"
+        "y = ms_multi_head_attention q k v _ m {num_heads=3}\n",
     };
     char text[1024];
     for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++) {

@@ -59,6 +59,20 @@ void prt_ms_fill_bias(const prt_attention *s, size_t batch, size_t head, size_t 
     }
 }
 
+bool prt_ms_range(const prt_attention *s, size_t batch, size_t i, size_t *first, size_t *end)
+{
+    const prt_ms_mask *m = s->user;
+    const size_t before = s->total > s->q.rows ? s->total - s->q.rows : 0;
+    *first = 0;
+    *end = m->causal && before + i + 1 < s->total ? before + i + 1 : s->total;
+    if (m->bias != NULL || (m->mask != NULL && m->mask->rank > 2))
+        return false;
+    for (size_t j = 0; m->mask != NULL && j < *end; j++)
+        if (is_closed(m->mask, s->batch, m->first + batch, i, j, before))
+            return false;
+    return true;
+}
+
 static bool differ(int64_t have, int64_t want)
 {
     return prt_dim_is_number(have) && prt_dim_is_number(want) && have != want;

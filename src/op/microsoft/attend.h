@@ -23,6 +23,8 @@ typedef struct prt_ms_mask {
 
 /* A prt_attention's `bias` whose `user` points to a prt_ms_mask. */
 void prt_ms_fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to);
+/* Its `range`. */
+bool prt_ms_range(const prt_attention *s, size_t batch, size_t i, size_t *first, size_t *end);
 /* One element of a bias of rank 4 whose dims of 1 broadcast; 0 beyond its last dim. */
 double prt_ms_bias_at(const prt_tensor *t, size_t batch, size_t head, size_t i, size_t j);
 

@@ -97,7 +97,7 @@ static poprt_status eval(prt_eval *c)
         .past_v = prt_ms_half(past, 1), .present_k = prt_ms_half(present, 0),
         .present_v = prt_ms_half(present, 1),
         .batch = (size_t)x->dims[0], .scale = prt_ms_scale(a->scale, in.size),
-        .bias = prt_ms_fill_bias, .user = &mask };
+        .bias = prt_ms_fill_bias, .range = prt_ms_range, .user = &mask };
     s.k.first = q;
     s.v.first = 2 * q;
     s.v.head = s.v.size = (all - 2 * q) / heads;

@@ -195,6 +195,21 @@ static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t 
     }
 }
 
+static bool range(const prt_attention *s, size_t batch, size_t i, size_t *first, size_t *end)
+{
+    const state *st = s->user;
+    const int64_t window = st->a->local_window_size, left = st->length[batch] - st->offset[batch];
+    const int64_t place = (int64_t)(s->past + i); /* of the run's keys */
+    int64_t low = 0, high = left < (int64_t)s->total ? left : (int64_t)s->total;
+    if (st->a->causal != 0 && high > place + 1)
+        high = place + 1;
+    if (st->a->causal != 0 && window > 0 && place >= window)
+        low = place - window + 1;
+    *end = high > 0 ? (size_t)high : 0;
+    *first = low < (int64_t)*end ? (size_t)low : *end;
+    return st->bias == NULL;
+}
+
 static void give_scores(const prt_attention *s, int stage, size_t batch, size_t head, size_t i,
     const double *scores)
 {
@@ -384,7 +399,7 @@ static poprt_status eval(prt_eval *c)
         .past_v = prt_heads_split(past ? c->in[IN_PAST_VALUE] : NULL),
         .present_k = prt_heads_split(prt_ms_out(c, OUT_KEY)),
         .present_v = prt_heads_split(prt_ms_out(c, OUT_VALUE)), .bias = fill_bias,
-        .scores = st.scores != NULL ? give_scores : NULL, .user = &st };
+        .range = range, .scores = st.scores != NULL ? give_scores : NULL, .user = &st };
     const void *const before[3] = { s.past_k.data, s.past_v.data, NULL };
     for (uint32_t i = OUT_KEY; i <= OUT_SCORES; i++) /* rows that nobody writes are zero */
         if (!prt_eval_wants(c, i) || c->out[i]->data != before[i - OUT_KEY])

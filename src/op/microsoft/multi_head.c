@@ -343,7 +343,8 @@ static void append_rows(const prt_heads *now, prt_tensor *present, size_t batch,
 static poprt_status eval_form(prt_eval *c, const options *o)
 {
     const prt_tensor *bias = prt_ms_in(c, o->in.bias), *q = c->in[IN_Q];
-    prt_attention s = { .batch = (size_t)q->dims[0], .bias = prt_ms_fill_bias };
+    prt_attention s = { .batch = (size_t)q->dims[0], .bias = prt_ms_fill_bias,
+        .range = prt_ms_range };
     load_operands(c, o, &s);
     const size_t hidden = s.q.heads * s.q.size;
     const prt_tensor *k = prt_ms_in(c, IN_K);

@@ -137,6 +137,7 @@ static poprt_status run_packed(prt_eval *c, const prt_attention *all, uint32_t s
         }
         s.batch = 1;
         s.bias = prt_ms_fill_bias;
+        s.range = prt_ms_range;
         s.user = &mask;
         PRT_TRY(prt_attention_run(c, &s));
     }

@@ -110,7 +110,7 @@ static poprt_status eval(prt_eval *c)
         .v = third_of(&packed, 2, heads), .past_k = prt_ms_half(past, 0),
         .past_v = prt_ms_half(past, 1), .present_k = prt_ms_half(present, 0),
         .present_v = prt_ms_half(present, 1), .batch = (size_t)packed.dims[0],
-        .bias = prt_ms_fill_bias, .user = &mask };
+        .bias = prt_ms_fill_bias, .range = prt_ms_range, .user = &mask };
     s.scale = prt_ms_scale(a->scale, s.q.size);
     if (prt_eval_wants(c, 0))
         s.y = prt_heads_joined(c->out[0], heads);

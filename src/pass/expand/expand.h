@@ -10,6 +10,7 @@ static inline bool prt_expand_is_f32(const prt_value *v)
     return prt_match_dtype(v) == PRT_DTYPE_f32;
 }
 
+bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root);

@@ -4,6 +4,7 @@
  * that do:
  *
  *     Elu, Selu, Celu     max(x, 0) + a (exp(min(x, 0) / c) - 1), with their factors
+ *     GlobalMaxPool       ReduceMax
  *     IsInf, IsNaN        Abs, Equal with infinity; Not(Equal(x, x))
  *     Mean                Sum, times 1 / n
  *     MeanVarianceNormalization   ReduceMean of x, and of the squares of what differs from it
@@ -12,6 +13,7 @@
  *     Softsign            x / (1 + |x|)
  *     Swish               x Sigmoid(alpha x), where alpha is not 1
  *     ThresholdedRelu     Where(x > alpha, x, 0)
+ *     Attention           of com.microsoft: a product, MultiHeadAttention (attention.c)
  *     FusedConv, FusedGemm   of com.microsoft: the operator, a sum, an activation (fused.c)
  *     Einsum              of two operands: Transpose, MatMul (einsum.c)
  *     MaxPool, AveragePool   over three dims: two pools (pool.c)
@@ -118,6 +120,21 @@ static bool apply_normalization(prt_pass *p, prt_build *b, prt_op *root)
         BINARY(div, rest, BINARY(add, UNARY(sqrt, variance), NUMBER(1e-9))));
 }
 
+/* Over all dims but the first two. */
+static bool apply_global_max(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
+    int64_t axes[PRT_MAX_RANK];
+    (void)p;
+    if (x == NULL || x->dtype != PRT_DTYPE_f32 || x->rank < 3)
+        return false;
+    for (int32_t i = 2; i < x->rank; i++)
+        axes[i - 2] = i;
+    prt_value *in[2] = { prt_op_input(root, 0),
+        prt_build_i64s(b, (uint32_t)x->rank - 2, axes) };
+    return prt_match_become_op(b, root, PRT_OP_reduce_max, NULL, 2, in);
+}
+
 /* From 20 on n is so large that the quotient is 1. */
 static bool apply_mish(prt_pass *p, prt_build *b, prt_op *root)
 {
@@ -175,6 +192,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_elu, apply_elu },
     { PRT_OP_selu, apply_selu },
     { PRT_OP_celu, apply_celu },
+    { PRT_OP_global_max_pool, apply_global_max },
     { PRT_OP_isinf, apply_is_inf },
     { PRT_OP_isnan, apply_is_nan },
     { PRT_OP_mean, apply_mean },
@@ -184,6 +202,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_softsign, apply_softsign },
     { PRT_OP_swish, apply_swish },
     { PRT_OP_thresholded_relu, apply_thresholded },
+    { PRT_OP_ms_attention, prt_expand_attention },
     { PRT_OP_ms_fused_conv, prt_expand_conv },
     { PRT_OP_ms_fused_gemm, prt_expand_gemm },
     { PRT_OP_einsum, prt_expand_einsum },

@@ -91,6 +91,8 @@ START_TEST(several_inputs_and_axes)
         PRT_OP_mean_variance_normalization);
     expands("x = input f32[2,3,4]\ny = mean_variance_normalization x {axes=[-1]}\nreturn y\n",
         PRT_OP_mean_variance_normalization);
+    expands("x = input f32[2,3,4,5]\ny = global_max_pool x\nreturn y\n",
+        PRT_OP_global_max_pool);
     stays("x = input f32[2]\ny = mean x\nreturn y\n");
     stays("x = input f32[2]\ny = celu x {alpha=-1.0}\nreturn y\n");
 }
@@ -121,6 +123,30 @@ START_TEST(operators_of_onnx_runtime)
         PRT_OP_ms_fused_gemm);
     stays("a = input f32[4,5]\nb = input f32[5,6]\n"
         "y = ms_fused_gemm a b {activation=\"ParametricSoftplus\"}\nreturn y\n");
+}
+END_TEST
+
+START_TEST(attention)
+{
+    static const char *const lines[] = {
+        "y = ms_attention x w {num_heads=3}\nreturn y\n",
+        "b = input f32[72]\ny = ms_attention x w b {num_heads=3,unidirectional=1,scale=0.3}\n"
+        "return y\n",
+        "b = input f32[72]\nm = const i32[2] {5,3}\n"
+        "y = ms_attention x w b m {num_heads=3,mask_filter_value=-100.0}\nreturn y\n",
+        "b = input f32[72]\na = input f32[1,3,5,5]\ny = ms_attention x w b _ _ a {num_heads=3}\n"
+        "return y\n",
+        "b = input f32[72]\np = input f32[2,2,3,4,8]\n"
+        "y, z = ms_attention x w b _ p {num_heads=3,unidirectional=1}\nreturn y, z\n",
+        "y, z = ms_attention x w {num_heads=3}\nreturn y, z\n",
+        "y = ms_attention x w {num_heads=3,qkv_hidden_sizes=[18,18,36]}\nreturn y\n",
+    };
+    char text[512];
+    for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[2,5,16]\nw = input f32[16,72]\n%s",
+            lines[i]);
+        expands(text, PRT_OP_ms_attention);
+    }
 }
 END_TEST
 
@@ -207,4 +233,4 @@ START_TEST(pools_of_three_dims)
 END_TEST
 
 PRT_TEST_MAIN("pass/expand/formulas", elements, numbers_of_all_sizes, several_inputs_and_axes,
-    operators_of_onnx_runtime, einsum, rotary, pools_of_three_dims)
+    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims)
