@@ -121,6 +121,14 @@ def decode_bytes(entry):
     return 2 * entry["flops"] + 4 * sum(math.prod(e["shape"]) for e in entry["outputs"])
 
 
+def in_order(x):
+    """The same with models as they are generated, which a file of results has by name."""
+    places = {n: i for i, n in enumerate([*generate.MODELS, *generate.LAYERS, *quantise.NAMES])}
+    if not isinstance(x, dict):
+        return x
+    return {k: in_order(v) for k, v in sorted(x.items(), key=lambda e: places.get(e[0], -1))}
+
+
 def rounded(x):
     """The same with five digits, which is more than any clock here is good for."""
     if isinstance(x, dict):
@@ -215,7 +223,7 @@ def main():
         results["decode_bytes"] = decode_bytes(bench.entries["gpt2_decode_512"])
     with open(store, "w") as f:
         json.dump(rounded(results), f, indent=1, sort_keys=True)
-    page.write(args.out, results)
+    page.write(args.out, in_order(results))
     print(args.out)
 
 

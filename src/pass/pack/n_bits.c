@@ -230,11 +230,16 @@ static bool take_scales(const prt_op *op, int64_t axis, numbers *w)
     const int64_t along = a->axis < 0 ? a->axis + 2 : a->axis;
     w->block = (w->k + PRT_NARROW_EIGHT - 1) / PRT_NARROW_EIGHT * PRT_NARROW_EIGHT;
     w->blocks = 1;
+    if (w->zero.data != NULL && prt_tensor_count(&w->zero) != prt_tensor_count(&w->scale))
+        return false;
     if (a->block_size != 0) {
-        if (along != axis || a->block_size % PRT_NARROW_EIGHT != 0 || w->scale.rank != 2)
+        if (along != axis || a->block_size < 0 || a->block_size % PRT_NARROW_EIGHT != 0)
             return false;
         w->block = (size_t)a->block_size;
-        w->blocks = (size_t)w->scale.dims[axis];
+        w->blocks = prt_narrow_blocks(w->block, w->k);
+        if (w->scale.rank != 2 || (size_t)w->scale.dims[axis] != w->blocks ||
+            (size_t)w->scale.dims[!axis] != w->n)
+            return false;
         w->scale_row = axis == 0 ? w->n : 1;
         w->scale_column = axis == 0 ? 1 : w->blocks;
     } else if (prt_tensor_count(&w->scale) != 1) {
