@@ -189,16 +189,21 @@ static void mask_row(const item *it, size_t i, size_t n, bool biased, float *x)
         it->j->kern->rows.two(PRT_TWO_max, n, x, 1, &m->least, 0, x);
 }
 
-/* Whether the operator says that query i sees keys [*first, *end) as they are. */
+/* Whether the operator says that query i sees keys [*first, *end) as they are; otherwise these are
+ * all of its keys. */
 static bool plain_range(const item *it, size_t i, size_t *first, size_t *end)
 {
     prt_attention s;
-    if (it->j->s == NULL || it->j->s->range == NULL)
-        return false;
-    s = *it->j->s;
-    s.total = it->total;
-    s.past = it->parts[0].rows;
-    return s.range(&s, it->batch, i, first, end);
+    if (it->j->s != NULL && it->j->s->range != NULL) {
+        s = *it->j->s;
+        s.total = it->total;
+        s.past = it->parts[0].rows;
+        if (s.range(&s, it->batch, i, first, end))
+            return true;
+    }
+    *first = 0;
+    *end = it->total;
+    return false;
 }
 
 /* How many keys query i sees. */
@@ -216,10 +221,11 @@ static size_t seen_by(const item *it, size_t i)
 /* Scores of query i become weights; gives what their sums are to be multiplied with. */
 static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
 {
-    size_t first = 0, end;
+    size_t first, end;
+    const bool plain = plain_range(it, i, &first, &end);
     if (it->j->s == NULL) {
         mask_row(it, i, n, biased, x);
-    } else if (plain_range(it, i, &first, &end)) {
+    } else if (plain) {
         if (first == end) {
             memset(x, 0, n * sizeof(float));
             return 0.0f;

@@ -158,6 +158,9 @@ START_TEST(other_attentions)
         QKV "y = attention q k v {right_window_size=0}\n",
         QKV "y = attention q k v {left_window_size=2,right_window_size=5}\n",
         QKV "y = attention q k v {is_causal=1,left_window_size=1}\n",
+        QKV "m = input f32[20,40]\ny = attention q k v m {left_window_size=3}\n",
+        QKV "m = const bool[40] {" ONES "0,0," ONES ONES "1,0,1,1,1,1,1,1}\n"
+            "y = attention q k v m {left_window_size=3,right_window_size=4}\n",
         QKV "n = const i64[2] {40,3}\ny = attention q k v _ _ _ n\n",
         QKV "n = const i64[2] {25,0}\ny = attention q k v _ _ _ n {is_causal=1}\n",
         "q = input f32[2,20,64]\nk = input f32[2,20,32]\nv = input f32[2,20,32]\n"
