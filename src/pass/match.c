@@ -34,6 +34,12 @@ const prt_type *prt_match_static(const prt_value *v)
     return type;
 }
 
+bool prt_match_is_f32(const prt_value *v)
+{
+    const prt_type *type = prt_match_ranked(v);
+    return type != NULL && type->dtype == PRT_DTYPE_f32;
+}
+
 int64_t prt_match_dim(const prt_value *v, int64_t axis)
 {
     const prt_type *type = prt_match_ranked(v);

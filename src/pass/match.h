@@ -13,6 +13,8 @@ int32_t prt_match_dtype(const prt_value *v);
 const prt_type *prt_match_ranked(const prt_value *v);
 /* The same where all dims are numbers. */
 const prt_type *prt_match_static(const prt_value *v);
+/* A tensor of float32 and of known rank; false for NULL. */
+bool prt_match_is_f32(const prt_value *v);
 /* Dim `axis` (counted from the end when negative) when that is a number; else -1. */
 int64_t prt_match_dim(const prt_value *v, int64_t axis);
 

@@ -10,13 +10,17 @@
 
 enum { X, W, BIAS, MASK, PAST, ADDED };
 
+/* Columns of Q, K and V; their sum, or 0 where that is not known. */
 static int64_t columns(const prt_op *root, const prt_ms_attention_attrs *a, int64_t sizes[3])
 {
     const prt_type *w = prt_match_ranked(prt_op_input(root, W));
-    if (w == NULL || w->rank != 2 || !prt_dim_is_number(w->dims[1]))
+    if (w == NULL || w->rank != 2 || !prt_dim_is_number(w->dims[1]) || w->dims[1] > INT32_MAX)
         return 0;
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 3; i++) {
         sizes[i] = a->qkv_hidden_sizes.count == 3 ? a->qkv_hidden_sizes.data[i] : w->dims[1] / 3;
+        if (sizes[i] < 1 || sizes[i] > w->dims[1])
+            return 0;
+    }
     return sizes[0] + sizes[1] + sizes[2] == w->dims[1] ? w->dims[1] : 0;
 }
 
@@ -50,7 +54,7 @@ bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root)
     const bool present = root->n_out > 1 && prt_value_used(&root->out[1]);
     int64_t sizes[3];
     (void)p;
-    if (!prt_expand_is_f32(prt_op_input(root, X)) || a->past_present_share_buffer != 0 ||
+    if (!prt_match_is_f32(prt_op_input(root, X)) || a->past_present_share_buffer != 0 ||
         a->do_rotary != 0 || columns(root, a, sizes) == 0)
         return false;
     prt_value *all = prt_build_binary(b, PRT_OP_matmul, prt_op_input(root, X),

@@ -117,7 +117,7 @@ bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
     term terms[3] = { { .count = 0 } };
     plan to;
     (void)p;
-    if (root->n_in != 2 || !prt_expand_is_f32(prt_op_input(root, 0)) ||
+    if (root->n_in != 2 || !prt_match_is_f32(prt_op_input(root, 0)) ||
         !parse(((const prt_einsum_attrs *)root->attrs)->equation, terms))
         return false;
     const bool swapped = !make_plan(&terms[0], &terms[1], &terms[2], &to);

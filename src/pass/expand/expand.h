@@ -5,9 +5,10 @@
 
 #include "pass/match.h"
 
-static inline bool prt_expand_is_f32(const prt_value *v)
+static inline prt_value *prt_expand_reshaped(prt_build *b, prt_value *x, uint32_t rank,
+    const int64_t *dims)
 {
-    return prt_match_dtype(v) == PRT_DTYPE_f32;
+    return prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims));
 }
 
 bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root);

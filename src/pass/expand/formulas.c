@@ -47,14 +47,14 @@ static bool apply_elu(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_elu_attrs *a = root->attrs;
     (void)p;
-    return prt_expand_is_f32(prt_op_input(root, 0)) && put_elu(b, root, 1, a->alpha, 1);
+    return prt_match_is_f32(prt_op_input(root, 0)) && put_elu(b, root, 1, a->alpha, 1);
 }
 
 static bool apply_selu(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_selu_attrs *a = root->attrs;
     (void)p;
-    return prt_expand_is_f32(prt_op_input(root, 0)) &&
+    return prt_match_is_f32(prt_op_input(root, 0)) &&
         put_elu(b, root, a->gamma, a->gamma * a->alpha, 1);
 }
 
@@ -62,7 +62,7 @@ static bool apply_celu(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_celu_attrs *a = root->attrs;
     (void)p;
-    return prt_expand_is_f32(prt_op_input(root, 0)) && a->alpha > 0.0f && isfinite(a->alpha) &&
+    return prt_match_is_f32(prt_op_input(root, 0)) && a->alpha > 0.0f && isfinite(a->alpha) &&
         put_elu(b, root, 1, a->alpha, a->alpha);
 }
 
@@ -71,7 +71,7 @@ static bool apply_is_inf(prt_pass *p, prt_build *b, prt_op *root)
     const prt_isinf_attrs *a = root->attrs;
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    if (!prt_expand_is_f32(x) || (a->detect_negative == 0 && a->detect_positive == 0))
+    if (!prt_match_is_f32(x) || (a->detect_negative == 0 && a->detect_positive == 0))
         return false;
     const bool both = a->detect_negative != 0 && a->detect_positive != 0;
     return prt_match_become(b, root, BINARY(equal, both ? UNARY(abs, x) : x,
@@ -82,7 +82,7 @@ static bool apply_is_nan(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    return prt_expand_is_f32(x) &&
+    return prt_match_is_f32(x) &&
         prt_match_become(b, root, UNARY(not, BINARY(equal, x, x)));
 }
 
@@ -90,7 +90,7 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *in[64];
     (void)p;
-    if (!prt_expand_is_f32(&root->out[0]) || root->n_in < 2 || root->n_in > PRT_COUNT_OF(in))
+    if (!prt_match_is_f32(&root->out[0]) || root->n_in < 2 || root->n_in > PRT_COUNT_OF(in))
         return false;
     for (uint32_t i = 0; i < root->n_in; i++)
         in[i] = prt_op_input(root, i);
@@ -110,7 +110,7 @@ static bool apply_normalization(prt_pass *p, prt_build *b, prt_op *root)
     static const int64_t usual[] = { 0, 2, 3 };
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    if (!prt_expand_is_f32(x) || (prt_attr_given(a, 0) && a->axes.count == 0))
+    if (!prt_match_is_f32(x) || (prt_attr_given(a, 0) && a->axes.count == 0))
         return false;
     prt_value *axes = prt_attr_given(a, 0) ? prt_build_i64s(b, a->axes.count, a->axes.data)
                                            : prt_build_i64s(b, PRT_COUNT_OF(usual), usual);
@@ -140,7 +140,7 @@ static bool apply_mish(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    if (!prt_expand_is_f32(x))
+    if (!prt_match_is_f32(x))
         return false;
     prt_value *e = UNARY(exp, BINARY(min, x, NUMBER(20)));
     prt_value *n = BINARY(mul, e, BINARY(add, e, NUMBER(2)));
@@ -152,7 +152,7 @@ static bool apply_softplus(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    if (!prt_expand_is_f32(x))
+    if (!prt_match_is_f32(x))
         return false;
     prt_value *small = UNARY(exp, UNARY(neg, UNARY(abs, x)));
     return prt_match_become(b, root,
@@ -163,7 +163,7 @@ static bool apply_softsign(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    return prt_expand_is_f32(x) &&
+    return prt_match_is_f32(x) &&
         prt_match_become(b, root, BINARY(div, x, BINARY(add, UNARY(abs, x), NUMBER(1))));
 }
 
@@ -172,7 +172,7 @@ static bool apply_swish(prt_pass *p, prt_build *b, prt_op *root)
     const float alpha = ((const prt_swish_attrs *)root->attrs)->alpha;
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    return prt_expand_is_f32(x) && alpha != 1.0f &&
+    return prt_match_is_f32(x) && alpha != 1.0f &&
         prt_match_become(b, root,
             BINARY(mul, x, UNARY(sigmoid, BINARY(mul, x, NUMBER(alpha)))));
 }
@@ -182,7 +182,7 @@ static bool apply_thresholded(prt_pass *p, prt_build *b, prt_op *root)
     const float alpha = ((const prt_thresholded_relu_attrs *)root->attrs)->alpha;
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    if (!prt_expand_is_f32(x))
+    if (!prt_match_is_f32(x))
         return false;
     prt_value *in[3] = { BINARY(greater, x, NUMBER(alpha)), x, NUMBER(0) };
     return prt_match_become_op(b, root, PRT_OP_where, NULL, 3, in);

@@ -72,7 +72,7 @@ bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     for (uint32_t i = 0; i < f.n_params; i++)
         f.params[i] = a->activation_params.data[i];
-    if (!prt_expand_is_f32(prt_op_input(root, 0)) || !known(&f))
+    if (!prt_match_is_f32(prt_op_input(root, 0)) || !known(&f))
         return false;
     prt_conv_attrs attrs = PRT_ATTRS_OF(conv);
     PRT_ATTR_GIVE(attrs, conv, group, a->group);
@@ -100,7 +100,7 @@ bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root)
         .params = { a->activation_alpha, a->activation_beta },
         .n_params = !prt_attr_given(a, ALPHA) ? 0 : prt_attr_given(a, BETA) ? 2 : 1 };
     (void)p;
-    if (!prt_expand_is_f32(prt_op_input(root, 0)) || !known(&f))
+    if (!prt_match_is_f32(prt_op_input(root, 0)) || !known(&f))
         return false;
     prt_gemm_attrs attrs = PRT_ATTRS_OF(gemm);
     PRT_ATTR_GIVE(attrs, gemm, alpha, a->alpha);

@@ -23,6 +23,12 @@ static bool all(const int64_t *values, uint32_t count, int64_t value)
     return true;
 }
 
+/* Two of them have a product. */
+static bool is_small(int64_t dim)
+{
+    return prt_dim_is_number(dim) && dim >= 1 && dim <= INT32_MAX;
+}
+
 static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s strides,
     prt_i64s pads, prt_i64s dilations, window *w)
 {
@@ -33,8 +39,7 @@ static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s
         !all(dilations.data, dilations.count, 1))
         return false;
     for (uint32_t i = 1; i < RANK; i++)
-        if (!prt_dim_is_number(x->dims[i]) || !prt_dim_is_number(y->dims[i]) || x->dims[i] < 1 ||
-            y->dims[i] < 1)
+        if (!is_small(x->dims[i]) || !is_small(y->dims[i]))
             return false;
     for (uint32_t i = 0; i < SPACE; i++) {
         w->kernel[i] = kernel.data[i];
@@ -43,11 +48,6 @@ static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s
     for (uint32_t i = 0; i < 2 * SPACE; i++)
         w->pads[i] = pads.count != 0 ? pads.data[i] : 0;
     return true;
-}
-
-static prt_value *reshaped(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
-{
-    return prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims));
 }
 
 /* One of the two pools: of the last two dims, or of the first one beside an axis that stays. */
@@ -81,9 +81,10 @@ static bool put(prt_build *b, prt_op *root, const window *w)
     const int64_t planes[4] = { 0, x->dims[1] * x->dims[2], x->dims[3], x->dims[4] };
     const int64_t columns[4] = { 0, x->dims[1], x->dims[2], y->dims[3] * y->dims[4] };
     const int64_t last[RANK] = { 0, y->dims[1], y->dims[2], y->dims[3], y->dims[4] };
-    prt_value *v = pool(b, root, w, false, reshaped(b, prt_op_input(root, 0), 4, planes));
-    v = pool(b, root, w, true, reshaped(b, v, 4, columns));
-    return prt_match_become(b, root, reshaped(b, v, RANK, last));
+    prt_value *v = prt_expand_reshaped(b, prt_op_input(root, 0), 4, planes);
+    v = pool(b, root, w, false, v);
+    v = pool(b, root, w, true, prt_expand_reshaped(b, v, 4, columns));
+    return prt_match_become(b, root, prt_expand_reshaped(b, v, RANK, last));
 }
 
 bool prt_expand_max_pool(prt_pass *p, prt_build *b, prt_op *root)

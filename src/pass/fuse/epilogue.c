@@ -16,12 +16,6 @@
 #include "op/fused.h"
 #include "pass/match.h"
 
-static bool is_f32(const prt_value *v)
-{
-    return v != NULL && prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32 &&
-        v->type->rank >= 0;
-}
-
 /* ---- the product, as one of the fused operators ---- */
 
 enum { INPUTS = 7 }; /* the most that one of them has */
@@ -68,12 +62,12 @@ static bool from_linear(fused *f, const prt_op *op)
     f->linear = PRT_ATTRS_OF(fused_linear);
     f->id = PRT_OP_fused_linear;
     if (prt_op_is(op, PRT_OP_matmul))
-        return is_f32(w) && w->type->rank == 2 && is_f32(prt_op_input(op, 0)) &&
+        return prt_match_is_f32(w) && w->type->rank == 2 && prt_match_is_f32(prt_op_input(op, 0)) &&
             prt_op_input(op, 0)->type->rank >= 2;
     const prt_gemm_attrs *a = op->attrs;
     const prt_value *c = prt_op_input(op, 2);
-    if (a->transA != 0 || a->alpha != 1.0f || a->beta != 1.0f || !is_f32(w) ||
-        (c != NULL && (!is_f32(c) || c->type->rank != 1 ||
+    if (a->transA != 0 || a->alpha != 1.0f || a->beta != 1.0f || !prt_match_is_f32(w) ||
+        (c != NULL && (!prt_match_is_f32(c) || c->type->rank != 1 ||
                           c->type->dims[0] != w->type->dims[a->transB != 0 ? 0 : 1])))
         return false;
     if (a->transB != 0)
@@ -89,7 +83,7 @@ static bool take(fused *f, const prt_op *user, uint32_t slot)
     *f = (fused){ .needs = 2 };
     for (size_t i = 0; i < PRT_COUNT_OF(ids) && f->op == NULL; i++)
         f->op = prt_match_interior(user, slot, ids[i]);
-    if (f->op == NULL || !is_f32(&f->op->out[0]))
+    if (f->op == NULL || !prt_match_is_f32(&f->op->out[0]))
         return false;
     f->needs = prt_op_is(f->op, PRT_OP_quantized_linear) ? 5 : 2;
     for (uint32_t i = 0; i < INPUTS; i++)
@@ -179,7 +173,7 @@ static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
 /* A vector by the columns of the product. */
 static bool is_bias(const prt_value *v, const prt_type *y)
 {
-    return is_f32(v) && v->type->rank == 1 && y->rank >= 1 &&
+    return prt_match_is_f32(v) && v->type->rank == 1 && y->rank >= 1 &&
         v->type->dims[0] == y->dims[y->rank - 1] && prt_dim_is_number(v->type->dims[0]);
 }
 
@@ -189,7 +183,7 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t slot = 0; slot < 2; slot++) {
         fused f;
         prt_value *other = prt_op_input(root, 1 - slot);
-        if (!is_f32(other) || !take(&f, root, slot) || *residual_of(&f) != NULL)
+        if (!prt_match_is_f32(other) || !take(&f, root, slot) || *residual_of(&f) != NULL)
             continue;
         const prt_type *y = f.op->out[0].type;
         if (f.id != PRT_OP_fused_conv && *bias_of(&f) == NULL && is_bias(other, y))
@@ -209,7 +203,7 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
 static bool is_factor(const prt_value *c, const prt_type *y, uint32_t behind, int64_t channels)
 {
     const prt_type *t = c->type;
-    if (!is_f32(c) || t->rank > y->rank)
+    if (!prt_match_is_f32(c) || t->rank > y->rank)
         return false;
     for (int32_t i = 0; i < t->rank; i++)
         if (t->dims[i] != 1 && (t->dims[i] != channels || t->rank - i != (int32_t)behind + 1))

@@ -16,16 +16,10 @@
 #include "pass/fuse/quantized.h"
 #include "pass/match.h"
 
-static bool is_f32(const prt_value *v)
-{
-    return v != NULL && prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32 &&
-        v->type->rank >= 0;
-}
-
 /* A vector of so many, or (`one`) a number. */
 static bool is_by_column(const prt_value *v, int64_t columns, bool one)
 {
-    return is_f32(v) && ((one && prt_quantized_one(v)) ||
+    return prt_match_is_f32(v) && ((one && prt_quantized_one(v)) ||
                             (v->type->rank == 1 && v->type->dims[0] == columns));
 }
 
@@ -139,7 +133,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
         product m = { .op = cast != NULL ? prt_match_interior(cast, 0, PRT_OP_matmul_integer)
                                          : NULL, .a_zero = 2, .b_zero = 3 };
         prt_value *scale = prt_op_input(root, 1 - slot);
-        if (m.op == NULL || !is_f32(&cast->out[0]) || !take(&m) ||
+        if (m.op == NULL || !prt_match_is_f32(&cast->out[0]) || !take(&m) ||
             !is_by_column(scale, (int64_t)m.form.filters, true))
             continue;
         prt_value *in[6] = { prt_op_input(m.op, 0), prt_op_input(m.op, 2), NULL, NULL, scale,
@@ -183,7 +177,7 @@ static bool apply_dynamic(prt_pass *p, prt_build *b, prt_op *root)
     product m = { .op = root, .a_zero = 5, .b_zero = 3 }; /* there is no input 5 */
     prt_value *x = prt_op_input(root, 0), *in[6] = { NULL, NULL, NULL, NULL, NULL,
         prt_op_input(root, 4) };
-    if (!take(&m) || !is_f32(x) || !take_scales(&m, NULL, prt_op_input(root, 2), in[5]))
+    if (!take(&m) || !prt_match_is_f32(x) || !take_scales(&m, NULL, prt_op_input(root, 2), in[5]))
         return false;
     if (!pack(p, b, &m, in + 2))
         return b->status != POPRT_OK;

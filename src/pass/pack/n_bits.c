@@ -11,6 +11,7 @@
  * Expects a left side of float32. Runs before constants are folded.
  */
 #include "kern/narrow.h"
+#include "pass/match.h"
 #include "pass/pack/pack.h"
 
 /* Numbers of a few bits, K by N, and what they stand for: (number - zero) * scale. */
@@ -162,12 +163,6 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, prt_v
     return true;
 }
 
-static bool is_f32(const prt_value *v)
-{
-    return v != NULL && prt_type_is_tensor(v->type) && v->type->dtype == PRT_DTYPE_f32 &&
-        v->type->rank >= 0;
-}
-
 /* ---- MatMulNBits */
 
 static bool in_order(const prt_op *op, const prt_ms_matmul_n_bits_attrs *a)
@@ -189,10 +184,10 @@ static bool apply_n_bits(prt_pass *p, prt_build *b, prt_op *root)
     const prt_value *x = prt_op_input(root, 0), *bias = prt_op_input(root, 5);
     numbers w = { .k = (size_t)a->K, .n = (size_t)a->N, .block = (size_t)a->block_size,
         .bits = (uint32_t)a->bits, .row = 1, .scale_row = 1, .zero_row = 1 };
-    if (!is_f32(x) || x->type->rank < 1 || !is_f32(&root->out[0]) ||
+    if (!prt_match_is_f32(x) || x->type->rank < 1 || !prt_match_is_f32(&root->out[0]) ||
         !prt_match_constant(root, 1, &w.q) || !prt_match_constant(root, 2, &w.scale) ||
         (prt_op_input(root, 3) != NULL && !prt_match_constant(root, 3, &w.zero)) ||
-        (bias != NULL && (!is_f32(bias) || bias->type->rank != 1)) || !in_order(root, a))
+        (bias != NULL && (!prt_match_is_f32(bias) || bias->type->rank != 1)) || !in_order(root, a))
         return false;
     w.blocks = (w.k - 1) / w.block + 1;
     w.column = w.blocks * w.block;
@@ -257,7 +252,7 @@ static bool take_right(const prt_op *root, bool turned, numbers *w, const prt_op
     const prt_op *transpose = prt_match_interior(root, 1, PRT_OP_transpose);
     *op = prt_match_interior(transpose != NULL ? transpose : root, transpose != NULL ? 0 : 1,
         PRT_OP_dequantize_linear);
-    if (*op == NULL || !is_f32(&(*op)->out[0]) || !prt_match_constant(*op, 0, &w->q) ||
+    if (*op == NULL || !prt_match_is_f32(&(*op)->out[0]) || !prt_match_constant(*op, 0, &w->q) ||
         w->q.rank != 2 || !bits_of(w->q.dtype, w) || prt_tensor_count(&w->q) < PRT_PACK_LEAST ||
         !prt_match_constant(*op, 1, &w->scale) || w->scale.dtype == PRT_DTYPE_f8e8m0 ||
         (prt_op_input(*op, 2) != NULL && !prt_match_constant(*op, 2, &w->zero)))
@@ -278,7 +273,7 @@ static bool apply_matmul(prt_pass *p, prt_build *b, prt_op *root)
     const prt_value *x = prt_op_input(root, 0);
     const prt_op *op;
     numbers w = { .k = 0 };
-    return is_f32(x) && x->type->rank >= 2 && take_right(root, false, &w, &op) &&
+    return prt_match_is_f32(x) && x->type->rank >= 2 && take_right(root, false, &w, &op) &&
         put(p, b, root, &w, prt_op_input(op, 0), NULL);
 }
 
@@ -288,9 +283,9 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *bias = prt_op_input(root, 2);
     const prt_op *op;
     numbers w = { .k = 0 };
-    return is_f32(prt_op_input(root, 0)) && a->transA == 0 && a->alpha == 1.0f &&
+    return prt_match_is_f32(prt_op_input(root, 0)) && a->transA == 0 && a->alpha == 1.0f &&
         a->beta == 1.0f && take_right(root, a->transB != 0, &w, &op) &&
-        (bias == NULL || (is_f32(bias) && bias->type->rank == 1 &&
+        (bias == NULL || (prt_match_is_f32(bias) && bias->type->rank == 1 &&
                              bias->type->dims[0] == (int64_t)w.n)) &&
         put(p, b, root, &w, prt_op_input(op, 0), bias);
 }
