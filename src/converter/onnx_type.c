@@ -25,7 +25,14 @@ static poprt_status fresh_dim(const context *c, int32_t axis, int64_t *out)
     return *out == PRT_DIM_UNKNOWN ? POPRT_E_NOMEM : POPRT_OK;
 }
 
-/* A negative number is what some exporters write for a dim they do not know. */
+/* What some exporters write for each dim they do not know; such dims have nothing in common. */
+static bool names_nothing(prt_str name)
+{
+    return name.size == 0 || prt_str_is(name, "?") || prt_str_is(name, "-1") ||
+        prt_str_is(name, "None");
+}
+
+/* A negative number may stand for a dim that is not known, too. */
 static poprt_status read_dim(const context *c, prt_bytes bytes, uint32_t depth, int32_t axis,
     int64_t *out)
 {
@@ -40,7 +47,7 @@ static poprt_status read_dim(const context *c, prt_bytes bytes, uint32_t depth, 
             name = prt_wire_text(&w, &f);
     }
     PRT_TRY(w.status);
-    if (name.size != 0) {
+    if (!names_nothing(name)) {
         *out = prt_dim_symbol(c->m->dims, name);
         return *out == PRT_DIM_UNKNOWN ? POPRT_E_NOMEM : POPRT_OK;
     }

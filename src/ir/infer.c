@@ -92,7 +92,31 @@ static bool same_content(const prt_content *a, const prt_content *b)
         (n == 0 || memcmp(a->values, b->values, n * sizeof(int64_t)) == 0);
 }
 
-static poprt_status set_region_input(prt_graph *g, uint32_t i, const prt_region *r)
+/* Rank or dims that cannot be those of `first`. */
+static bool contradicts(const prt_type *declared, const prt_shape *first)
+{
+    if (declared->kind != PRT_VALUE_TENSOR || first->kind != PRT_VALUE_TENSOR ||
+        declared->rank < 0 || first->rank < 0)
+        return false;
+    if (declared->rank != first->rank)
+        return true;
+    for (int32_t i = 0; i < first->rank; i++)
+        if (prt_dim_is_number(first->dims[i]) && prt_dim_is_number(declared->dims[i]) &&
+            first->dims[i] != declared->dims[i])
+            return true;
+    return false;
+}
+
+/* What a region declares is of no use once some of it is wrong. */
+static bool believes(const prt_graph *g, const prt_region *r)
+{
+    for (uint32_t i = 0; r->first != NULL && i < r->n_in && i < g->inputs.count; i++)
+        if (contradicts(g->inputs.data[i]->type, &r->first[i]))
+            return false;
+    return true;
+}
+
+static poprt_status set_region_input(prt_graph *g, uint32_t i, const prt_region *r, bool believed)
 {
     prt_module *m = g->module;
     prt_value *v = g->inputs.data[i];
@@ -100,7 +124,7 @@ static poprt_status set_region_input(prt_graph *g, uint32_t i, const prt_region 
     const prt_type *type = type_of_shape(m, &r->in[i]);
     if (type == NULL)
         return POPRT_E_NOMEM;
-    if (r->trial && type->kind != PRT_VALUE_UNKNOWN)
+    if ((r->trial || !believed) && type->kind != PRT_VALUE_UNKNOWN)
         v->type = type;
     else if (r->in[i].kind != PRT_VALUE_ABSENT)
         v->type = merge_types(m, v->type, type);
@@ -153,8 +177,9 @@ static poprt_status run_region(prt_infer *c, prt_graph *g, const prt_region *r)
 {
     if (r->apart)
         PRT_TRY(drop_names(g));
+    const bool believed = believes(g, r);
     for (uint32_t i = 0; i < r->n_in && i < g->inputs.count; i++)
-        PRT_TRY(set_region_input(g, i, r));
+        PRT_TRY(set_region_input(g, i, r, believed));
     PRT_TRY(prt_ir_infer(g));
     for (uint32_t i = 0; i < r->n_out; i++) {
         r->out[i] = (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .rank = PRT_RANK_UNKNOWN };

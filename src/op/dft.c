@@ -205,6 +205,9 @@ static poprt_status dft_eval(prt_eval *c)
 
 /* ---- STFT ---- */
 
+/* The signal is [batch, length, parts]; without the last dim, which some files leave out, it is
+ * real. */
+
 /* Number in a scalar input, else PRT_DIM_UNKNOWN; it must be positive. */
 static poprt_status stft_number(const prt_infer *c, uint32_t i, int64_t *to)
 {
@@ -221,10 +224,11 @@ static poprt_status stft_infer(prt_infer *c)
     int64_t dims[4] = { PRT_DIM_UNKNOWN, PRT_DIM_UNKNOWN, PRT_DIM_UNKNOWN, 2 };
     int64_t step, frame = PRT_DIM_UNKNOWN, signal = PRT_DIM_UNKNOWN;
     if (prt_infer_ranked(c, 0)) {
-        if (x->rank != 3)
+        if (x->rank != 2 && x->rank != 3)
             return prt_infer_fail(c, POPRT_E_SHAPE, "the signal has rank %d; 3 is needed", x->rank);
-        PRT_TRY(check_parts(c, x->dims[2]));
-        if (x->dims[2] == 2 && a->onesided != 0)
+        if (x->rank == 3)
+            PRT_TRY(check_parts(c, x->dims[2]));
+        if (x->rank == 3 && x->dims[2] == 2 && a->onesided != 0)
             return prt_infer_fail(c, POPRT_E_ARG, "a complex signal has no one-sided spectrum");
         dims[0] = x->dims[0];
         signal = x->dims[1];
@@ -285,7 +289,8 @@ static poprt_status stft_eval(prt_eval *c)
     prt_tensor *y = c->out[0];
     PRT_TRY(make_line(c, (size_t)frame, false, &l));
     const size_t frames = (size_t)y->dims[1], bins = (size_t)y->dims[2];
-    const size_t signal = (size_t)x->dims[1], parts = (size_t)x->dims[2];
+    const size_t signal = (size_t)x->dims[1];
+    const size_t parts = x->rank == 3 ? (size_t)x->dims[2] : 1;
     for (size_t f = 0; f < (size_t)y->dims[0] * frames; f++) {
         PRT_TRY(c->host->check(c));
         const size_t at = f / frames * signal + f % frames * (size_t)step;

@@ -357,13 +357,24 @@ static poprt_status resolve_frame(prt_frame *f)
     return POPRT_OK;
 }
 
+poprt_status prt_frame_fit(prt_frame *f)
+{
+    PRT_TRY(resolve_frame(f));
+    return prt_frame_settle(f);
+}
+
 poprt_status prt_frames_resolve(prt_session *s)
 {
     s->resolved = false;
     evaluate_dims(s);
-    for (uint32_t k = 0; k < s->program->n_blocks; k++)
-        PRT_TRY(resolve_frame(&s->frames[k]));
-    PRT_TRY(prt_frames_settle(s));
+    for (uint32_t k = 0; k < s->program->n_blocks; k++) {
+        prt_frame *f = &s->frames[k];
+        f->misfit = f->outer != NULL && f->outer->misfit;
+        const poprt_status status = f->misfit ? POPRT_OK : prt_frame_fit(f);
+        if (status != POPRT_OK && (f->outer == NULL || status == POPRT_E_NOMEM))
+            return status;
+        f->misfit = f->misfit || status != POPRT_OK;
+    }
     s->resolved = true;
     return POPRT_OK;
 }

@@ -60,6 +60,7 @@ struct prt_frame {
     unsigned char *memory; /* planned buffers */
     size_t memory_size;
     bool touched; /* a run has written it */
+    bool misfit;  /* of a body: it cannot run with these dims, and perhaps need not */
     size_t *offsets;
     void **planned; /* by buffer: its memory where that is known before the run, else NULL */
     bool *settled;  /* by buffer: the header and its data are what they will be in every run */
@@ -126,6 +127,8 @@ poprt_status prt_frames_create(prt_session *s);
 void prt_frames_release(prt_session *s);
 /* Gives every buffer its shape under the current dim_values, plans and allocates. */
 poprt_status prt_frames_resolve(prt_session *s);
+/* The same for one frame; its error says why a body is a misfit. */
+poprt_status prt_frame_fit(prt_frame *f);
 /* An expected header that says everything: a numeric tensor with all dims and its size. */
 bool prt_frame_is_final(const prt_tensor *expected);
 /* Parts of outputs follow these, once their memory for a run is known. */
@@ -136,9 +139,9 @@ prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer);
 /* Context to infer a step in the session's scratch, input shapes filled in by the caller. */
 prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step);
 
-/* settle.c: which steps of the resolved frames have final shapes; refuses steps whose shapes cannot
+/* settle.c: which steps of the resolved frame have final shapes; refuses steps whose shapes cannot
  * be those of their operator. */
-poprt_status prt_frames_settle(prt_session *s);
+poprt_status prt_frame_settle(prt_frame *f);
 
 /* cache.c: an input and an output in one piece of memory that leaves room (prt_tensor's `room`). */
 poprt_status prt_cache_find(prt_session *s);

@@ -78,6 +78,9 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
         return prt_eval_fail(c, POPRT_E_SHAPE,
             "its body takes %u inputs and gives %u outputs; it is asked with %u and %u",
             b->n_inputs, b->n_outputs, n_in, n_out);
+    if (body->misfit)
+        PRT_TRY(prt_frame_fit(body));
+    body->misfit = false;
     for (uint32_t i = 0; i < n_in; i++) {
         const uint32_t buffer = b->inputs[i];
         if (in[i] == NULL)

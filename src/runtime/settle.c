@@ -214,31 +214,28 @@ static const prt_tensor *find_later(const prt_frame *f, uint32_t at)
     return NULL;
 }
 
-static poprt_status settle_frames(prt_session *s, prt_arena *arena)
+static poprt_status settle_steps(prt_frame *f, prt_arena *arena)
 {
     prt_dims *dims = NULL;
     prt_types *types = NULL;
     PRT_TRY(prt_dims_create(arena, &dims));
     PRT_TRY(prt_types_create(arena, &types));
-    for (uint32_t k = 0; k < s->program->n_blocks; k++) {
-        prt_frame *f = &s->frames[k];
-        f->n_todo = 0;
-        for (uint32_t i = 0; i < f->block->n_steps; i++) {
-            PRT_TRY(settle_step(f, &f->steps[i], dims, types));
-            if (f->steps[i].mode != PRT_STEP_none)
-                f->todo[f->n_todo++] = i;
-        }
-        for (uint32_t i = 0; i < f->n_todo; i++)
-            f->steps[f->todo[i]].later = find_later(f, i);
+    f->n_todo = 0;
+    for (uint32_t i = 0; i < f->block->n_steps; i++) {
+        PRT_TRY(settle_step(f, &f->steps[i], dims, types));
+        if (f->steps[i].mode != PRT_STEP_none)
+            f->todo[f->n_todo++] = i;
     }
+    for (uint32_t i = 0; i < f->n_todo; i++)
+        f->steps[f->todo[i]].later = find_later(f, i);
     return POPRT_OK;
 }
 
-poprt_status prt_frames_settle(prt_session *s)
+poprt_status prt_frame_settle(prt_frame *f)
 {
     prt_arena *arena = NULL;
-    PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &arena));
-    const poprt_status status = settle_frames(s, arena);
+    PRT_TRY(prt_arena_create(&f->session->memory.allocator, 0, &arena));
+    const poprt_status status = settle_steps(f, arena);
     prt_arena_release(arena);
     return status;
 }

@@ -221,8 +221,25 @@ START_TEST(an_initialized_input_is_a_constant)
 }
 END_TEST
 
+/* y = -x, both dims of x by one name. */
+static msg *named_dims(const char *name)
+{
+    msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL }, *shape = msg_new();
+    for (int i = 0; i < 2; i++)
+        (void)msg_msg(shape, PRT_ONNX_Shape_dim,
+            msg_text(msg_new(), PRT_ONNX_Dimension_dim_param, name));
+    const msg *tensor = msg_msg(msg_int(msg_new(), PRT_ONNX_TensorType_elem_type, PRT_DTYPE_f32),
+        PRT_ONNX_TensorType_shape, shape);
+    const msg *type = msg_msg(msg_new(), PRT_ONNX_Type_tensor_type, tensor);
+    const msg *x = msg_msg(msg_text(msg_new(), PRT_ONNX_ValueInfo_name, "x"),
+        PRT_ONNX_ValueInfo_type, type);
+    return msg_msg(msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, x),
+        PRT_ONNX_Graph_output, onnx_info("y", PRT_DTYPE_f32, 0, NULL));
+}
+
 START_TEST(unnamed_input_dims_become_symbols)
 {
+    static const char *const names[] = { "?", "-1", "None" };
     const int64_t open[2] = { -1, 3 };
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
     msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input,
@@ -233,6 +250,12 @@ START_TEST(unnamed_input_dims_become_symbols)
     prt_type_print(m->dims, value_of(m, "y")->type, text, sizeof(text));
     ck_assert_str_eq(text, "f32[x.0,3]");
     prt_module_release(m);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        m = loaded(onnx_model(named_dims(names[i]), 13));
+        prt_type_print(m->dims, value_of(m, "y")->type, text, sizeof(text));
+        ck_assert_str_eq(text, "f32[x.0,x.1]");
+        prt_module_release(m);
+    }
 }
 END_TEST
 

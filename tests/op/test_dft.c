@@ -41,6 +41,16 @@ START_TEST(stft)
     ck_assert_str_eq(op_value("x = const f32[1,4,1] {1,2,3,4}\ns = const i64[] {2}\n"
                               "w = const f32[2] {1,0}\ny = stft x s w\nreturn y\n"),
         "f32[1,2,2,2]: 1 0 1 0 3 0 3 0");
+    /* Real signals without the last dim, as some files have them. */
+    ck_assert_str_eq(op_type("x = input f32[b,n]\ns = const i64[] {2}\nf = const i64[] {4}\n"
+                             "y = stft x s _ f\nreturn y\n"),
+        "f32[b,((n/2)-1),3,2]");
+    ck_assert_str_eq(op_value("x = const f32[2,3] {1,2,3,4,5,6}\ns = const i64[] {1}\n"
+                              "w = const f32[2] {1,0}\ny = stft x s w\nreturn y\n"),
+        "f32[2,2,2,2]: 1 0 1 0 2 0 2 0 4 0 4 0 5 0 5 0");
+    ck_assert_str_eq(op_status("x = const f32[4] ones\ns = const i64[] {1}\ny = stft x s\n"
+                               "return y\n"),
+        "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status("x = const f32[1,4,1] ones\ns = const i64[] {0}\ny = stft x s\n"
                                "return y\n"),
         "POPRT_E_ARG");

@@ -87,6 +87,17 @@ START_TEST(loop_keeps_what_it_can)
 }
 END_TEST
 
+/* Dims that a body declares for what it does not begin with are not believed, nor its others. */
+START_TEST(wrong_declarations)
+{
+    ck_assert_str_eq(op_value_of(
+        "m = const i64[] {2}\na = const f32[] {1}\nb = const f32[] {5}\nq = const i64[1] {0}\n"
+        "y, z = loop m _ a b {body {\ni = input i64[]\nk = input bool[]\nv = input f32[3]\n"
+        "w = input f32[]\nu = unsqueeze w q\nreturn k, v, u\n}}\nreturn y, z\n", 1),
+        "f32[1,1]: 5");
+}
+END_TEST
+
 /* What a trial with better types found is not left in the loop within the loop. */
 START_TEST(trials_leave_nothing)
 {
@@ -200,5 +211,6 @@ START_TEST(scan_errors)
 END_TEST
 
 PRT_TEST_MAIN("op/loop", loop_bounds, loop_ends_by_condition, loop_swaps_carried_values,
-    loop_strings, loop_types, loop_keeps_what_it_can, trials_leave_nothing, loop_errors,
+    loop_strings, loop_types, loop_keeps_what_it_can, wrong_declarations, trials_leave_nothing,
+    loop_errors,
     if_chooses, scan_axes_and_directions, scan_errors)

@@ -198,6 +198,40 @@ START_TEST(branches_run_with_captures)
 }
 END_TEST
 
+/* A branch that cannot run with the dims there are matters when it is asked for. */
+START_TEST(branches_fit_when_they_run)
+{
+    prt_program *p = program_from_text("c = input bool[]\nx = input f32[n,m]\n"
+                                       "q = const i64[1] {1}\nt = const bool[] {true}\n"
+                                       "y = if c {\n"
+                                       "  then_branch { a = neg x; return a }\n"
+                                       "  else_branch {\n    b = if t {\n"
+                                       "      then_branch { d = squeeze x q; return d }\n"
+                                       "      else_branch { return x }\n    }\n"
+                                       "    return b\n  }\n"
+                                       "}\nreturn y\n");
+    prt_session *s = session_of(p);
+    float x[2] = { 1, 2 };
+    unsigned char cond;
+    prt_tensor c, out;
+    ck_assert(prt_tensor_init(&c, PRT_DTYPE_bool, 0, NULL, &cond));
+    for (int i = 0; i < 8; i++) {
+        const bool wide = i % 4 < 2;
+        const prt_tensor in[2] = { c, f32s(x, 2, wide ? 1 : 2, wide ? 2 : 1) };
+        cond = i % 2 != 0;
+        out = (prt_tensor){ 0 };
+        const poprt_status status = prt_session_run(s, in, &out);
+        ck_assert_int_eq(status, wide && cond == 0 ? POPRT_E_SHAPE : POPRT_OK);
+        if (status != POPRT_OK)
+            continue;
+        ck_assert_uint_eq(out.rank, cond != 0 ? 2 : 1);
+        ck_f32(((const float *)out.data)[1], cond != 0 ? -2.0f : 2.0f);
+    }
+    prt_session_release(s);
+    prt_program_release(p);
+}
+END_TEST
+
 /* The shape of what a body gives is known before the run, where it is made is not. */
 START_TEST(results_of_branches_are_where_views_look)
 {
@@ -402,7 +436,7 @@ END_TEST
 PRT_TEST_MAIN("runtime/session", width_does_not_change_results, caller_memory_is_used_in_place,
     misaligned_input_is_copied, symbols_follow_the_inputs, wrong_inputs_are_refused,
     examples_of_a_type_may_have_any_shape, outputs_may_be_inputs_constants_or_twins,
-    branches_run_with_captures, results_of_branches_are_where_views_look,
-    loops_stack_what_is_wanted, weights_belong_to_the_session,
-    a_replaced_shape_cannot_lead_astray, the_memory_cap_holds, fixed_symbols_are_kept,
-    scratch_takes_no_memory_of_its_own)
+    branches_run_with_captures, branches_fit_when_they_run,
+    results_of_branches_are_where_views_look, loops_stack_what_is_wanted,
+    weights_belong_to_the_session, a_replaced_shape_cannot_lead_astray, the_memory_cap_holds,
+    fixed_symbols_are_kept, scratch_takes_no_memory_of_its_own)
