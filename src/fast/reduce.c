@@ -12,7 +12,10 @@
 #include "fast/rows.h"
 #include "fast/share.h"
 
-enum { CHUNK = 512 }; /* columns that are worked on together */
+enum {
+    CHUNK = 512, /* columns that are worked on together */
+    SHORT = 8    /* elements of a row that do not pay for a kernel */
+};
 
 typedef enum kind { SUM, MEAN, MAX, MIN, L2, SUM_SQUARE } kind;
 
@@ -37,6 +40,8 @@ typedef struct job {
 static size_t offset_of(const axes *a, size_t index)
 {
     size_t offset = 0;
+    if (a->rank == 1)
+        return index * a->stride[0];
     for (uint32_t i = 0; i < a->rank; index /= a->dims[i++])
         offset += index % a->dims[i] * a->stride[i];
     return offset;
@@ -73,13 +78,25 @@ static float element(const job *j, const float *x)
     return finish(j, sum);
 }
 
+/* The sum of a short row, or of its squares. */
+static double short_sum(const job *j, const float *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < j->n; i++)
+        sum += is_square(j) ? (double)x[i] * (double)x[i] : (double)x[i];
+    return sum;
+}
+
 static void run_rows(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const size_t end = prt_share_cut(j->kept.count, j->pieces, item + 1);
+    const bool fits = j->n <= SHORT && j->reduced.count == 1 && j->kind != MAX && j->kind != MIN;
     (void)scratch;
-    for (size_t i = prt_share_cut(j->kept.count, j->pieces, item); i < end; i++)
-        j->y[i] = element(j, j->x + offset_of(&j->kept, i));
+    for (size_t i = prt_share_cut(j->kept.count, j->pieces, item); i < end; i++) {
+        const float *x = j->x + offset_of(&j->kept, i);
+        j->y[i] = fits ? finish(j, short_sum(j, x)) : element(j, x);
+    }
 }
 
 static void run_columns(const void *user, size_t item, float *scratch)

@@ -18,6 +18,7 @@
  *     Einsum              of two operands: Transpose, MatMul (einsum.c)
  *     MaxPool, AveragePool   over three dims: two pools (pool.c)
  *     RotaryEmbedding     Split, products and sums, Concat (rotary.c)
+ *     DFT, STFT           products with cosines and sines (spectrum.c)
  */
 #include "pass/expand/expand.h"
 
@@ -208,6 +209,8 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_einsum, prt_expand_einsum },
     { PRT_OP_max_pool, prt_expand_max_pool },
     { PRT_OP_average_pool, prt_expand_average_pool },
+    { PRT_OP_dft, prt_expand_dft },
+    { PRT_OP_stft, prt_expand_stft },
     { PRT_OP_rotary_embedding, prt_expand_rotary },
     { PRT_OP_ms_rotary_embedding, prt_expand_ms_rotary },
 };

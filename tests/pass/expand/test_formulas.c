@@ -232,5 +232,53 @@ START_TEST(pools_of_three_dims)
 }
 END_TEST
 
+START_TEST(spectra)
+{
+    static const char *const graphs[] = {
+        "x = input f32[b,30]\nl = const i64[] {3}\nw = const f32[5] {0.1,0.5,1,0.7,0.2}\n"
+        "y = stft x l w\nreturn y\n",
+        "x = input f32[2,30,1]\nl = const i64[] {4}\nn = const i64[] {8}\n"
+        "w = const f32[8] {0.1,0.5,1,0.7,0.2,0,-1,2}\ny = stft x l w n {onesided=0}\nreturn y\n",
+        "x = input f32[b,t,1]\nl = const i64[] {1}\nn = const i64[] {3}\ny = stft x l _ n\n"
+        "return y\n",
+        "x = input f32[2,7]\nl = const i64[] {1}\ny = stft x l\nreturn y\n",
+    };
+    static const char *const lines[] = { "dft x", "dft x _ a {onesided=1}", "dft x {inverse=1}",
+        "dft x n", "dft x n a {onesided=1}" };
+    static const char *const inputs[] = { "f32[2,3,8,5,2]", "f32[3,9,4,1]", "f32[b,6,t,3,2]",
+        "f32[2,7,5,2]" };
+    char text[256];
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
+        expands(graphs[i], PRT_OP_stft);
+    for (size_t i = 0; i < PRT_COUNT_OF(lines); i++)
+        for (size_t k = 0; k < PRT_COUNT_OF(inputs); k++)
+            for (int n = 3; n < 15; n += 3) {
+                (void)snprintf(text, sizeof(text), "x = input %s\nn = const i64[] {%d}\n"
+                    "a = const i64[] {1}\ny = %s\nreturn y\n", inputs[k], n, lines[i]);
+                expands(text, PRT_OP_dft);
+            }
+    /* Half a spectrum gives real numbers. */
+    for (int n = 1; n < 6; n++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[2,%d,2]\ny = dft x "
+            "{inverse=1,onesided=1}\nreturn y\n", n + 1);
+        expands(text, PRT_OP_dft);
+        (void)snprintf(text, sizeof(text), "x = input f32[2,4,2]\nn = const i64[] {%d}\n"
+            "y = dft x n {inverse=1,onesided=1}\nreturn y\n", n + 2);
+        expands(text, PRT_OP_dft);
+    }
+    stays("x = input f32[2,t,2]\ny = dft x\nreturn y\n");
+    stays("x = input f32[2,1000,2]\ny = dft x\nreturn y\n");
+    stays("x = input f64[2,10,2]\ny = dft x\nreturn y\n");
+    stays("x = input f32[2,10,2]\nn = input i64[]\ny = dft x n\nreturn y\n");
+    stays("x = input f32[2,10,2]\nl = const i64[] {1}\nn = const i64[] {5}\n"
+        "y = stft x l _ n {onesided=0}\nreturn y\n");
+    stays("x = input f32[2,10]\nl = input i64[]\nn = const i64[] {5}\ny = stft x l _ n\n"
+        "return y\n");
+    stays("x = input f32[2,10]\nl = const i64[] {1}\nw = input f32[5]\ny = stft x l w\n"
+        "return y\n");
+}
+END_TEST
+
 PRT_TEST_MAIN("pass/expand/formulas", elements, numbers_of_all_sizes, several_inputs_and_axes,
-    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims)
+    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims,
+    spectra)
