@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop_invariants.c — hoist_loop_invariants: what is the same in every iteration of a Loop is not
+ * carried from one to the next, nor computed again.
+ *
+ * Carried values that the body gives back as it gets them are read from outside instead; those that
+ * nobody reads, in the body or behind the loop, go. Products, sums and moves of what comes from
+ * outside are computed in front of the loop: none of these operators fails once it has its shape.
+ */
+#include "ir/extra.h"
+#include "ir/interface.h"
+#include "pass/region.h"
+
+enum { CARRIED = 2 }; /* the body's inputs in front of carried values; of its outputs it is 1 */
+
+/* ---- carried values */
+
+static prt_graph *body_of(const prt_op *op)
+{
+    if (!prt_op_is(op, PRT_OP_loop) || op->n_regions != 1)
+        return NULL;
+    prt_graph *body = op->regions[0];
+    const uint32_t carried = op->n_in > CARRIED ? op->n_in - CARRIED : 0;
+    return body->inputs.count == carried + CARRIED && body->ret->n_in == op->n_out + 1 &&
+            op->n_out >= carried
+        ? body
+        : NULL;
+}
+
+/* How many of the body's outputs a value is. */
+static uint32_t given_as(const prt_graph *body, const prt_value *v)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < body->ret->n_in; i++)
+        count += body->ret->in[i].value == v;
+    return count;
+}
+
+/* Need the loop not carry value `i`? */
+static bool is_needless(const prt_op *op, const prt_graph *body, uint32_t i)
+{
+    const prt_value *v = body->inputs.data[i + CARRIED], *out = &op->out[i];
+    const bool same = prt_op_input(body->ret, i + 1) == v;
+    const prt_value *first = prt_op_input(op, i + CARRIED);
+    if (first == NULL || prt_value_is_output(out))
+        return false;
+    if (!prt_value_used(out) && (!prt_value_used(v) || (same && prt_value_used_once(v))))
+        return true;
+    return same && given_as(body, v) == 1;
+}
+
+static bool is_gone(const prt_value *input)
+{
+    return input->slot == UINT32_MAX;
+}
+
+/* The loop without the values marked in `goes`, with the body of the old one. */
+static poprt_status rebuild(prt_op *op, prt_graph *body, const bool *goes, uint32_t n_gone,
+    prt_arena *arena)
+{
+    const uint32_t carried = op->n_in - CARRIED;
+    prt_build b = prt_build_before(op);
+    prt_value **given = PRT_NEW_N(arena, prt_value *, body->ret->n_in);
+    prt_op *to = prt_graph_add_op(op->graph, op, op->def, op->n_in - n_gone, op->n_out - n_gone, 1);
+    if (given == NULL || to == NULL)
+        return POPRT_E_NOMEM;
+    PRT_ATTR_GIVE(*(prt_loop_attrs *)to->attrs, loop, body, 0);
+    to->origin = op->origin;
+    PRT_TRY(prt_op_copy_marks(to, op));
+    op->regions[0] = to->regions[0];
+    op->regions[0]->owner = op;
+    to->regions[0] = body;
+    body->owner = to;
+    uint32_t in = 0, out = 0;
+    given[out++] = prt_op_input(body->ret, 0);
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        if (i >= carried || !goes[i])
+            given[out++] = prt_op_input(body->ret, i + 1);
+    }
+    PRT_TRY(prt_region_give(body, out, given));
+    out = 0;
+    for (; in < CARRIED; in++)
+        prt_op_set_input(to, in, prt_op_input(op, in));
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        prt_value *first = i < carried ? prt_op_input(op, i + CARRIED) : NULL;
+        if (i < carried && goes[i]) {
+            prt_value *v = body->inputs.data[i + CARRIED];
+            prt_value_replace(v, first);
+            prt_value_replace(&op->out[i], first);
+            v->slot = UINT32_MAX;
+            continue;
+        }
+        if (i < carried)
+            prt_op_set_input(to, in++, first);
+        PRT_TRY(prt_value_refine_type(&to->out[out], op->out[i].type));
+        to->out[out].content = op->out[i].content;
+        prt_build_hand_over(&b, &op->out[i], &to->out[out++]);
+    }
+    prt_graph_drop_inputs(body, is_gone);
+    prt_op_erase(op);
+    return prt_build_status(&b);
+}
+
+static poprt_status carry_less(prt_pass *p, prt_op *op, bool *changed)
+{
+    prt_graph *body = body_of(op);
+    const uint32_t carried = body != NULL && op->n_in > CARRIED ? op->n_in - CARRIED : 0;
+    uint32_t n_gone = 0;
+    bool *goes = PRT_NEW_N(p->arena, bool, (size_t)carried + 1);
+    if (goes == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < carried; i++)
+        n_gone += goes[i] = is_needless(op, body, i);
+    if (n_gone == 0)
+        return POPRT_OK;
+    *changed = true;
+    return rebuild(op, body, goes, n_gone, p->arena);
+}
+
+/* ---- operators */
+
+static bool may_leave(const prt_op *op)
+{
+    static const uint32_t ids[] = { PRT_OP_matmul, PRT_OP_gemm, PRT_OP_transpose, PRT_OP_add,
+        PRT_OP_sub, PRT_OP_mul, PRT_OP_cast, PRT_OP_unsqueeze };
+    bool listed = false;
+    for (size_t i = 0; i < PRT_COUNT_OF(ids); i++)
+        listed = listed || prt_op_is(op, ids[i]);
+    if (!listed || prt_match_ranked(&op->out[0]) == NULL || prt_value_is_output(&op->out[0]))
+        return false;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (op->in[i].value != NULL && op->in[i].value->graph == op->graph)
+            return false;
+    return true;
+}
+
+static poprt_status compute_less(prt_op *loop, prt_graph *body, bool *changed)
+{
+    prt_build b = prt_build_before(loop);
+    for (prt_op *op = body->first, *next; op != NULL; op = next) {
+        next = op->next;
+        if (!may_leave(op))
+            continue;
+        prt_op *copy = prt_region_copy_op(op, loop->graph, loop);
+        if (copy == NULL)
+            return POPRT_E_NOMEM;
+        PRT_TRY(prt_value_refine_type(&copy->out[0], op->out[0].type));
+        prt_build_hand_over(&b, &op->out[0], &copy->out[0]);
+        prt_op_erase(op);
+        *changed = true;
+    }
+    return prt_build_status(&b);
+}
+
+static poprt_status visit(prt_pass *p, prt_graph *graph, bool *changed)
+{
+    for (prt_op *op = graph->first, *next; op != NULL; op = next) {
+        prt_graph *body = body_of(op);
+        next = op->next;
+        PRT_TRY(prt_pass_check(p));
+        if (body == NULL)
+            continue;
+        PRT_TRY(compute_less(op, body, changed));
+        PRT_TRY(carry_less(p, op, changed));
+    }
+    return POPRT_OK;
+}
+
+const prt_pass_hooks prt_pass_hoist_loop_invariants = { .run = visit };
