@@ -5,7 +5,8 @@
  *
  *     Conv, fused_conv            then Add of a value of the same shape, then an activation
  *     MatMul with a matrix, Gemm  then Add of a bias by column, then the same
- *     both                        then Mul by a constant, one number or one for each channel
+ *     both                        then Add of a constant for each channel
+ *                                 then Mul by a constant, one number or one for each channel
  *     quantized_linear            as MatMul, but for Mul
  *
  * Expects float32 and, for residuals, types that are equal; the inner results have one reader.
@@ -170,35 +171,6 @@ static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- sums ---- */
 
-/* A vector by the columns of the product. */
-static bool is_bias(const prt_value *v, const prt_type *y)
-{
-    return prt_match_is_f32(v) && v->type->rank == 1 && y->rank >= 1 &&
-        v->type->dims[0] == y->dims[y->rank - 1] && prt_dim_is_number(v->type->dims[0]);
-}
-
-static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
-{
-    (void)p;
-    for (uint32_t slot = 0; slot < 2; slot++) {
-        fused f;
-        prt_value *other = prt_op_input(root, 1 - slot);
-        if (!prt_match_is_f32(other) || !take(&f, root, slot) || *residual_of(&f) != NULL)
-            continue;
-        const prt_type *y = f.op->out[0].type;
-        if (f.id != PRT_OP_fused_conv && *bias_of(&f) == NULL && is_bias(other, y))
-            *bias_of(&f) = other;
-        else if (other->type == y && other != &f.op->out[0])
-            *residual_of(&f) = other;
-        else
-            continue;
-        return put(&f, b, root);
-    }
-    return false;
-}
-
-/* ---- factors ---- */
-
 /* One number, or one for each channel; `behind` dims follow those of the channels. */
 static bool is_factor(const prt_value *c, const prt_type *y, uint32_t behind, int64_t channels)
 {
@@ -210,6 +182,56 @@ static bool is_factor(const prt_value *c, const prt_type *y, uint32_t behind, in
             return false;
     return true;
 }
+
+/* A vector by the columns of the product. */
+static bool is_bias(const prt_value *v, const prt_type *y)
+{
+    return prt_match_is_f32(v) && v->type->rank == 1 && y->rank >= 1 &&
+        v->type->dims[0] == y->dims[y->rank - 1] && prt_dim_is_number(v->type->dims[0]);
+}
+
+/* The bias with the constant in input `slot` of an Add, a number for each channel; NULL: it is not
+ * that, or cannot be made. */
+static prt_value *more_bias(prt_pass *p, prt_build *b, fused *f, const prt_op *root, uint32_t slot)
+{
+    prt_tensor c;
+    prt_value *other = prt_op_input(root, slot);
+    const prt_type *y = f->op->out[0].type, *w = prt_match_ranked(f->in[1]);
+    const bool conv = f->id == PRT_OP_fused_conv;
+    const int64_t channels = prt_match_dim(&f->op->out[0], conv ? 1 : -1);
+    if (!prt_match_constant(root, slot, &c) || (conv && w == NULL) ||
+        (int64_t)prt_tensor_count(&c) != channels ||
+        !is_factor(other, y, conv ? (uint32_t)w->rank - 2 : 0, channels))
+        return NULL;
+    other = prt_match_reshaped(b, other, 1, &channels);
+    if (other == NULL || *bias_of(f) == NULL)
+        return other;
+    return prt_match_compute(p, b, *bias_of(f), PRT_OP_add, NULL, 2,
+        (prt_value *[]){ *bias_of(f), other });
+}
+
+static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
+{
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        fused f;
+        prt_value *other = prt_op_input(root, 1 - slot), *bias = NULL;
+        if (!prt_match_is_f32(other) || !take(&f, root, slot) || *residual_of(&f) != NULL)
+            continue;
+        const prt_type *y = f.op->out[0].type;
+        if (f.id != PRT_OP_fused_conv && *bias_of(&f) == NULL && is_bias(other, y))
+            *bias_of(&f) = other;
+        else if ((bias = more_bias(p, b, &f, root, 1 - slot)) != NULL)
+            *bias_of(&f) = bias;
+        else if (b->status == POPRT_OK && other->type == y && other != &f.op->out[0])
+            *residual_of(&f) = other;
+        else
+            continue;
+        return put(&f, b, root);
+    }
+    return b->status != POPRT_OK;
+}
+
+/* ---- factors ---- */
 
 /* `x` by the factor, whose numbers go along axis `axis` of x. */
 static prt_value *times(prt_pass *p, prt_build *b, const prt_tensor *x, prt_value *x_value,

@@ -36,7 +36,8 @@ bool prt_turn_window(const prt_value *x, const prt_tensor *w, const prt_window_s
         prt_str_is(spec->auto_pad, "VALID");
     int64_t sizes[PRT_MAX_SPATIAL];
     for (uint32_t i = 0; i < spatial; i++) {
-        if (!prt_dim_is_number(in[i]) && !explicit)
+        const bool whole = spec->strides.count == 0 || spec->strides.data[i] == 1;
+        if (!prt_dim_is_number(in[i]) && !explicit && !whole)
             return false;
         sizes[i] = prt_dim_is_number(in[i]) ? in[i] : INT32_MAX; /* padding does not ask */
         kernel[i] = w->dims[i + 2];

@@ -72,6 +72,47 @@ START_TEST(factors_go_into_weights)
 }
 END_TEST
 
+/* Constants by channel go into the bias, with other ranks than a bias has as well. */
+START_TEST(constants_become_bias)
+{
+    static const char *const convolutions[] = { "c = conv x w\n", "c = conv x w b\n" };
+    static const char *const sums[] = { "f32[1,3,1,1] {0.5,-2,0.1}", "f32[3,1,1] {0.5,-2,0.1}" };
+    static const char *const linear[] = { "m = matmul a w\n", "m = gemm a w b\n" };
+    char text[512];
+    for (size_t i = 0; i < 4; i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[n,2,h,6]\n"
+            "w = const f32[3,2,1,2] {1,2,3,4,5,6,7,8,9,10,11,12}\nb = const f32[3] {1,2,3}\n"
+            "f = const %s\nr = input f32[n,3,h,5]\n%ss = add %s\nt = add s r\ny = relu t\n"
+            "return y\n", sums[i / 2], convolutions[i % 2], i % 2 != 0 ? "c f" : "f c");
+        prt_graph *g = graph_from_text(text);
+        ck_assert(run_pass(g, "fuse_epilogue", NULL));
+        ck_assert_ptr_eq(g->first, g->last);
+        ck_assert_str_eq(g->first->def->key, "fused_conv");
+        ck_assert_uint_eq(g->first->n_in, 4);
+        module_free(g);
+        assert_pass_keeps_results(text, "fuse_epilogue", 1e-6);
+        (void)snprintf(text, sizeof(text), "a = input f32[3,2]\n" FOUR "f = const f32[%s4] "
+            "{4,-1,2,0.3}\n%ss = add f m\ny = relu s\nreturn y\n", i / 2 != 0 ? "1," : "",
+            linear[i % 2]);
+        g = graph_from_text(text);
+        ck_assert(run_pass(g, "fuse_epilogue", NULL));
+        ck_assert_ptr_eq(g->first, g->last);
+        module_free(g);
+        assert_pass_keeps_results(text, "fuse_epilogue", 1e-6);
+    }
+    /* Neither one number, nor one for each column, nor what a caller may change. */
+    static const char *const other[] = { "const f32[1,1,1] {2}", "const f32[1,1,5] {1,2,3,4,5}",
+        "input f32[3,1,1]" };
+    for (size_t i = 0; i < PRT_COUNT_OF(other); i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[1,2,5,6]\nw = input f32[3,2,1,2]\n"
+            "f = %s\nc = conv x w\ny = add c f\nreturn y\n", other[i]);
+        prt_graph *g = graph_from_text(text);
+        ck_assert(!run_pass(g, "fuse_epilogue", NULL));
+        module_free(g);
+    }
+}
+END_TEST
+
 START_TEST(results_stay)
 {
     static const char *const ends[] = { "relu s", "clip s lo hi", "leaky_relu s {alpha=0.3}",
@@ -130,5 +171,5 @@ START_TEST(symbols_do_no_harm)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/epilogue", a_convolution_takes_residual_and_activation,
-    a_product_takes_bias_residual_and_activation, factors_go_into_weights, results_stay,
-    other_readers_keep_things_apart, symbols_do_no_harm)
+    a_product_takes_bias_residual_and_activation, factors_go_into_weights, constants_become_bias,
+    results_stay, other_readers_keep_things_apart, symbols_do_no_harm)

@@ -106,8 +106,14 @@ START_TEST(padding_by_name)
         "pads=[1,1,0,1]");
     ck_turns("x = input f32[n,5,h,7]\n" WEIGHTS "y = conv x w {auto_pad=\"VALID\"}\nreturn y\n", 2,
         "pads=[0,0,0,0]");
-    ck_left_alone("x = input f32[n,5,h,7]\n" WEIGHTS "y = conv x w {auto_pad=\"SAME_UPPER\"}\n"
-                  "return y\n");
+    /* Steps of one pixel ask for the same padding everywhere. */
+    ck_turns("x = input f32[n,5,h,7]\nw = const f32[6,5,2,3] ones\n"
+             "y = conv x w {auto_pad=\"SAME_UPPER\"}\nreturn y\n", 2, "pads=[0,1,1,1]");
+    ck_turns("x = input f32[n,5,h,7]\nw = const f32[6,5,2,3] ones\n"
+             "y = conv x w {auto_pad=\"SAME_LOWER\",strides=[1,2]}\nreturn y\n", 2,
+        "pads=[1,1,0,1]");
+    ck_left_alone("x = input f32[n,5,h,7]\n" WEIGHTS
+                  "y = conv x w {auto_pad=\"SAME_UPPER\",strides=[2,1]}\nreturn y\n");
 }
 END_TEST
 
