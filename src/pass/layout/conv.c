@@ -4,6 +4,7 @@
 #include "op/nhwc.h"
 #include "pass/layout/turn.h"
 #include "pass/layout/ways.h"
+#include "pass/layout/wide.h"
 #include "pass/pack/pack.h"
 
 enum {
@@ -24,7 +25,9 @@ typedef struct conv {
     prt_nhwc_weights form;
     prt_value *x, *w, *bias, *residual;
     const prt_type *y;
-    int64_t pads[2 * PRT_MAX_SPATIAL], kernel[PRT_MAX_SPATIAL];
+    int64_t pads[2 * PRT_MAX_SPATIAL], kernel[PRT_MAX_SPATIAL], strides[PRT_MAX_SPATIAL];
+    prt_wide wide;
+    float *wider; /* room for the weights of a wide one */
 } conv;
 
 bool prt_turn_window(const prt_value *x, const prt_tensor *w, const prt_window_spec *spec,
@@ -127,17 +130,24 @@ static bool choose(prt_pass *p, conv *v, const prt_window *w)
 
 static void lay(const void *user, const float *from, float *to)
 {
-    prt_nhwc_weights_pack(user, from, to);
+    const conv *v = user;
+    if (v->wide.by > 1)
+        prt_wide_lay(&v->wide, &v->form, from, v->wider);
+    prt_nhwc_weights_pack(&v->form, v->wide.by > 1 ? v->wider : from, to);
 }
 
 /* The constant W in its form; NULL when it is none or memory is short. */
-static prt_value *pack(prt_pass *p, prt_op *root, const conv *v)
+static prt_value *pack(prt_pass *p, prt_op *root, conv *v)
 {
+    const prt_nhwc_weights *f = &v->form;
     prt_tensor w;
     size_t count;
-    if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(&v->form, &count))
+    if (!prt_match_constant(root, 1, &w) || !prt_nhwc_weights_size(f, &count))
         return NULL;
-    return prt_pack_constant(p, root, 1, &w, count, lay, &v->form);
+    if (v->wide.by > 1 &&
+        (v->wider = PRT_NEW_N(p->arena, float, f->filters * f->channels * f->taps)) == NULL)
+        return NULL;
+    return prt_pack_constant(p, root, 1, &w, count, lay, v);
 }
 
 static bool is_f32(const prt_value *v)
@@ -168,8 +178,13 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
         v->form.taps *= (size_t)w.dims[i];
     if (!prt_turn_window(v->x, &w, &spec, &window, v->kernel, v->pads) || !choose(p, v, &window))
         return false;
+    v->wide = prt_wide_of(&v->form, v->y, &window, v->residual != NULL);
+    memcpy(v->strides, window.stride, sizeof(v->strides));
+    if (v->wide.by > 1)
+        prt_wide_apply(&v->wide, &window, &v->form, v->kernel, v->strides, v->pads);
     v->attrs = PRT_ATTRS_OF(nhwc_conv);
     const prt_i64s kernel = { .data = v->kernel, .count = w.rank - 2 };
+    const prt_i64s strides = { .data = v->strides, .count = w.rank - 2 };
     const prt_i64s pads = { .data = v->pads, .count = 2 * (w.rank - 2) };
     const prt_str form = prt_str_of(prt_nhwc_form_name(v->form.form));
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, form);
@@ -178,7 +193,7 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, filters, (int64_t)v->form.filters);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, kernel_shape, kernel);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, pads, pads);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, strides, a->strides);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, strides, v->wide.by > 1 ? strides : a->strides);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, dilations, a->dilations);
     return true;
 }
@@ -194,7 +209,8 @@ static bool takes_images(const conv *v)
 
 static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
-    if (v->form.channels > IMAGE_CHANNELS)
+    const bool wide = v->wide.by > 1;
+    if (v->form.channels > IMAGE_CHANNELS && !wide)
         v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
     v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
     v->form.transformed = prt_ways_transform(p, v->form, true);
@@ -210,8 +226,13 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
         in[0] = prt_turn_last(b, v->x);
     if (v->residual != NULL)
         in[3] = prt_turn_last(b, v->residual);
+    if (wide) {
+        in[2] = prt_wide_bias(b, &v->wide, v->bias);
+        in[3] = v->residual != NULL ? prt_wide_joined(b, &v->wide, v->y, in[3]) : NULL;
+    }
     const uint32_t n = v->residual != NULL ? 4 : v->bias != NULL ? 3 : 2;
-    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_nhwc_conv, &v->attrs, n, in));
+    prt_value *y = prt_build_op(b, PRT_OP_nhwc_conv, &v->attrs, n, in);
+    prt_turn_replace(b, root, 0, wide ? prt_wide_apart(b, &v->wide, v->y, y) : y);
     return true;
 }
 

@@ -215,7 +215,7 @@ END_TEST
 /* Few channels and few pixels: far from where the rule turns. */
 START_TEST(far_is_not_close)
 {
-    const weights w = { { 5, 5, 3, 3 } };
+    const weights w = { { 12, 5, 3, 3 } };
     char *text = with_weights("x = input f32[1,5,4,4]\n", 1, &w, "y = conv x w0\nreturn y\n");
     asked a = { .other = 0 };
     module_free(run(text, &a));

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* wide.c — see wide.h. */
+#include "pass/layout/wide.h"
+
+#include "pass/layout/turn.h"
+
+enum { LANES = 16 };
+static const double GAIN = 0.8; /* it has to stay below this share of the time */
+
+/* Products that a row costs, in lanes, if `by` pixels are worked on at once; `rows` of taps make one
+ * of y. A result with too many pixels is copied. */
+static double cost(const prt_wide *v, int64_t filters, double rows, int64_t by)
+{
+    const int64_t lanes = (by * filters + LANES - 1) / LANES * LANES;
+    const int64_t tiles = (v->pixels - 1) / by + 1;
+    const double copied = tiles * by != v->pixels ? (double)(LANES * filters * v->pixels) : 0.0;
+    return (double)(lanes * (v->taps + (by - 1) * v->step)) * rows * (double)tiles + copied;
+}
+
+static bool is_plain(const prt_nhwc_weights *form, const prt_type *y, const prt_window *w)
+{
+    uint32_t open = 0;
+    if (form->form != PRT_NHWC_panels || form->group != 1 || form->filters > LANES / 2 ||
+        w->dilation[w->rank - 1] != 1)
+        return false;
+    for (int32_t i = 0; i < y->rank; i++) {
+        if (i != 1 && y->dims[i] == 0)
+            return false;
+        open += i != 1 && !prt_dim_is_number(y->dims[i]);
+    }
+    return open < 2 && prt_dim_is_number(y->dims[y->rank - 1]);
+}
+
+prt_wide prt_wide_of(const prt_nhwc_weights *form, const prt_type *y, const prt_window *w,
+    bool exact)
+{
+    const uint32_t last = w->rank - 1;
+    const int64_t filters = (int64_t)form->filters;
+    prt_wide v = { .by = 1, .step = w->stride[last], .taps = w->kernel[last] };
+    if (!is_plain(form, y, w) || v.step >= v.taps || v.taps > INT32_MAX / LANES / LANES)
+        return v;
+    v.pixels = y->dims[y->rank - 1];
+    const double rows = (double)form->channels * (double)(form->taps / (size_t)v.taps);
+    const double alone = cost(&v, filters, rows, 1);
+    double least = alone;
+    for (int64_t by = 2; by <= LANES / filters && by <= v.pixels; by++) {
+        const double now = cost(&v, filters, rows, by);
+        if (now < least && now < alone * GAIN && (!exact || v.pixels % by == 0)) {
+            least = now;
+            v.by = by;
+        }
+    }
+    v.tiles = (v.pixels - 1) / v.by + 1;
+    return v;
+}
+
+void prt_wide_apply(const prt_wide *v, const prt_window *w, prt_nhwc_weights *form, int64_t *kernel,
+    int64_t *strides, int64_t *pads)
+{
+    const uint32_t last = w->rank - 1;
+    const int64_t more = (v->by - 1) * v->step;
+    const int64_t over = (v->tiles * v->by - v->pixels) * v->step;
+    form->taps = form->taps / (size_t)v->taps * (size_t)(v->taps + more);
+    form->filters *= (size_t)v->by;
+    kernel[last] += more;
+    strides[last] *= v->by;
+    pads[w->rank + last] += over; /* what was left over at the end of a row is left over still */
+}
+
+void prt_wide_lay(const prt_wide *v, const prt_nhwc_weights *form, const float *from, float *to)
+{
+    const size_t wide = (size_t)(v->taps + (v->by - 1) * v->step), taps = (size_t)v->taps;
+    const size_t filters = form->filters / (size_t)v->by;
+    const size_t rows = form->channels * (form->taps / wide);
+    memset(to, 0, form->filters * rows * wide * sizeof(float));
+    for (size_t i = 0; i < form->filters; i++)
+        for (size_t r = 0; r < rows; r++)
+            memcpy(to + (i * rows + r) * wide + i / filters * (size_t)v->step,
+                from + (i % filters * rows + r) * taps, taps * sizeof(float));
+}
+
+prt_value *prt_wide_bias(prt_build *b, const prt_wide *v, prt_value *bias)
+{
+    return bias != NULL
+        ? prt_build_binary(b, PRT_OP_tile, bias, prt_build_i64s(b, 1, &v->by))
+        : NULL;
+}
+
+/* Dims of y, channels last, with rows of `row` pixels of `channels`. */
+static prt_value *shaped(prt_build *b, const prt_type *y, int64_t row, int64_t channels,
+    prt_value *x)
+{
+    int64_t dims[PRT_MAX_RANK];
+    const uint32_t rank = (uint32_t)y->rank;
+    for (uint32_t i = 0; i < rank; i++)
+        dims[prt_turn_axis(i, rank)] = y->dims[i];
+    dims[rank - 2] = row;
+    dims[rank - 1] = channels;
+    return prt_turn_reshape(b, x, rank, dims);
+}
+
+prt_value *prt_wide_joined(prt_build *b, const prt_wide *v, const prt_type *y, prt_value *x)
+{
+    return shaped(b, y, v->tiles, y->dims[1] * v->by, x);
+}
+
+prt_value *prt_wide_apart(prt_build *b, const prt_wide *v, const prt_type *y, prt_value *x)
+{
+    const int64_t zero = 0, axis = y->rank - 2;
+    x = shaped(b, y, v->tiles * v->by, y->dims[1], x);
+    if (v->tiles * v->by == v->pixels)
+        return x;
+    prt_value *in[4] = { x, prt_build_i64s(b, 1, &zero), prt_build_i64s(b, 1, &v->pixels),
+        prt_build_i64s(b, 1, &axis) };
+    return prt_build_op(b, PRT_OP_slice, NULL, 4, in);
+}
