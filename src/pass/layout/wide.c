@@ -7,8 +7,8 @@
 enum { LANES = 16 };
 static const double GAIN = 0.8; /* it has to stay below this share of the time */
 
-/* Products that a row costs, in lanes, if `by` pixels are worked on at once; `rows` of taps make one
- * of y. A result with too many pixels is copied. */
+/* Products that a row costs, in lanes, if `by` pixels are worked on at once; `rows` of taps make
+ * one of y. A result with too many pixels is copied. */
 static double cost(const prt_wide *v, int64_t filters, double rows, int64_t by)
 {
     const int64_t lanes = (by * filters + LANES - 1) / LANES * LANES;
