@@ -103,29 +103,28 @@ static poprt_status map_axis(const prt_eval *c, mode m, int64_t dim, int64_t beg
     return POPRT_OK;
 }
 
-/* One row of the output: runs of neighbours are copied at once. */
-static void copy_row(const prt_tensor *x, prt_tensor *y, size_t to, size_t from, const int64_t *map,
-    int64_t count)
+/* How many elements from `i` on show neighbours of the input. */
+static int64_t run_at(const int64_t *map, int64_t i, int64_t count)
 {
-    for (int64_t i = 0, n; i < count; i += n) {
-        for (n = 1; map[i] >= 0 && i + n < count && map[i + n] == map[i] + n;)
-            n++;
-        if (map[i] >= 0)
-            prt_element_copy(x->dtype, y->data, to + (size_t)i, x->data, from + (size_t)map[i],
-                (size_t)n);
-    }
+    int64_t n = 1;
+    while (map[i] >= 0 && i + n < count && map[i + n] == map[i] + n)
+        n++;
+    return n;
 }
 
-/* Output 0 from input 0 (rank above 0); `fill` is one element, NULL for zero. */
+/* Output 0 from input 0 (rank above 0); `fill` is one element, NULL for zero. What lies behind the
+ * last axis that changes is copied as it is. */
 static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
 {
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];
-    const uint32_t last = x->rank - 1;
+    uint32_t last = x->rank - 1;
     const int64_t *map[PRT_MAX_RANK];
-    size_t stride[PRT_MAX_RANK];
+    size_t stride[PRT_MAX_RANK], unit = 1;
     const size_t n = prt_tensor_count(y);
-    for (uint32_t i = 0; i < x->rank; i++) {
+    for (; last > 0 && p->begin[last] == 0 && p->end[last] == 0; last--)
+        unit *= (size_t)x->dims[last];
+    for (uint32_t i = 0; i <= last; i++) {
         int64_t *list = prt_eval_scratch(c, (size_t)y->dims[i] + 1, sizeof(int64_t));
         if (list == NULL)
             return POPRT_E_NOMEM;
@@ -133,20 +132,28 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
         map[i] = list;
         stride[i] = prt_dims_product(x->dims, i + 1, x->rank);
     }
-    if (fill != NULL)
+    const int64_t count = y->dims[last];
+    int64_t *runs = prt_eval_scratch(c, (size_t)count + 1, sizeof(int64_t)); /* by their starts */
+    if (runs == NULL)
+        return POPRT_E_NOMEM;
+    for (int64_t i = 0; i < count; i += runs[i])
+        runs[i] = run_at(map[last], i, count);
+    if (m == CONSTANT && fill != NULL)
         prt_move_fill(y->dtype, y->data, 0, fill, 0, n);
-    else
+    else if (m == CONSTANT)
         prt_move_zero(y->dtype, y->data, 0, n);
     int64_t at[PRT_MAX_RANK] = { 0 };
-    for (size_t to = 0; to < n; to += (size_t)y->dims[last]) {
+    for (size_t to = 0; to < n; to += (size_t)count * unit) {
         size_t from = 0;
         bool inside = true;
         for (uint32_t i = 0; inside && i < last; i++) {
             inside = map[i][at[i]] >= 0;
             from += inside ? (size_t)map[i][at[i]] * stride[i] : 0;
         }
-        if (inside)
-            copy_row(x, y, to, from, map[last], y->dims[last]);
+        for (int64_t i = 0; inside && i < count; i += runs[i])
+            if (map[last][i] >= 0)
+                prt_element_copy(x->dtype, y->data, to + (size_t)i * unit, x->data,
+                    from + (size_t)map[last][i] * unit, (size_t)runs[i] * unit);
         (void)prt_at_next(last, y->dims, at);
     }
     return POPRT_OK;
