@@ -2,8 +2,7 @@
 /*
  * pad.c — Pad and CenterCropPad: elements added or taken away at both ends of axes.
  *
- * Negative pads crop first; the added elements then mirror, repeat or wrap what is left. Each
- * axis gets a list that says for every index of the output which index of the input it shows.
+ * Negative pads crop first; the added elements then mirror, repeat or wrap what is left.
  */
 #include "op/move.h"
 
@@ -87,29 +86,26 @@ static int64_t source_of(mode m, int64_t i, int64_t n)
     return at < n ? at : period - at;
 }
 
-/* The list for one axis: index of the input, or -1 for the constant. */
-static poprt_status map_axis(const prt_eval *c, mode m, int64_t dim, int64_t begin, int64_t end,
-    int64_t *map, int64_t count)
+/* What one axis shows: `kept` of its elements behind `skip`, from `before` on. */
+typedef struct span {
+    int64_t skip, kept, before;
+} span;
+
+static poprt_status span_of(const prt_eval *c, mode m, int64_t dim, int64_t begin, int64_t end,
+    int64_t count, span *s)
 {
     const int64_t skip = begin < 0 ? -begin : 0, drop = end < 0 ? -end : 0;
-    const int64_t kept = skip + drop < dim ? dim - skip - drop : 0;
-    if (kept == 0 && m != CONSTANT && count != 0)
+    *s = (span){ skip, skip + drop < dim ? dim - skip - drop : 0, begin > 0 ? begin : 0 };
+    if (s->kept == 0 && m != CONSTANT && count != 0)
         return prt_eval_fail(c, POPRT_E_SHAPE, "an axis without elements has nothing to pad with");
-    const int64_t before = begin > 0 ? begin : 0;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t from = source_of(m, i - before, kept);
-        map[i] = from < 0 ? -1 : skip + from;
-    }
     return POPRT_OK;
 }
 
-/* How many elements from `i` on show neighbours of the input. */
-static int64_t run_at(const int64_t *map, int64_t i, int64_t count)
+/* Index of the input that stands at `i`, or -1 for the constant. */
+static int64_t shown_at(mode m, const span *s, int64_t i)
 {
-    int64_t n = 1;
-    while (map[i] >= 0 && i + n < count && map[i + n] == map[i] + n)
-        n++;
-    return n;
+    const int64_t from = source_of(m, i - s->before, s->kept);
+    return from < 0 ? -1 : s->skip + from;
 }
 
 /* Output 0 from input 0 (rank above 0); `fill` is one element, NULL for zero. What lies behind the
@@ -119,41 +115,34 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
     const prt_tensor *x = c->in[0];
     prt_tensor *y = c->out[0];
     uint32_t last = x->rank - 1;
-    const int64_t *map[PRT_MAX_RANK];
-    size_t stride[PRT_MAX_RANK], unit = 1;
+    span spans[PRT_MAX_RANK];
+    size_t unit = 1;
     const size_t n = prt_tensor_count(y);
     for (; last > 0 && p->begin[last] == 0 && p->end[last] == 0; last--)
         unit *= (size_t)x->dims[last];
-    for (uint32_t i = 0; i <= last; i++) {
-        int64_t *list = prt_eval_scratch(c, (size_t)y->dims[i] + 1, sizeof(int64_t));
-        if (list == NULL)
-            return POPRT_E_NOMEM;
-        PRT_TRY(map_axis(c, m, x->dims[i], p->begin[i], p->end[i], list, y->dims[i]));
-        map[i] = list;
-        stride[i] = prt_dims_product(x->dims, i + 1, x->rank);
-    }
-    const int64_t count = y->dims[last];
-    int64_t *runs = prt_eval_scratch(c, (size_t)count + 1, sizeof(int64_t)); /* by their starts */
-    if (runs == NULL)
-        return POPRT_E_NOMEM;
-    for (int64_t i = 0; i < count; i += runs[i])
-        runs[i] = run_at(map[last], i, count);
+    for (uint32_t i = 0; i <= last; i++)
+        PRT_TRY(span_of(c, m, x->dims[i], p->begin[i], p->end[i], y->dims[i], &spans[i]));
     if (m == CONSTANT && fill != NULL)
         prt_move_fill(y->dtype, y->data, 0, fill, 0, n);
     else if (m == CONSTANT)
         prt_move_zero(y->dtype, y->data, 0, n);
+    const span *row = &spans[last];
+    const int64_t count = y->dims[last];
+    const int64_t first = m == CONSTANT ? row->before : 0;
+    const int64_t end = m == CONSTANT ? row->before + row->kept : count;
     int64_t at[PRT_MAX_RANK] = { 0 };
     for (size_t to = 0; to < n; to += (size_t)count * unit) {
-        size_t from = 0;
-        bool inside = true;
-        for (uint32_t i = 0; inside && i < last; i++) {
-            inside = map[i][at[i]] >= 0;
-            from += inside ? (size_t)map[i][at[i]] * stride[i] : 0;
+        int64_t from = 0;
+        for (uint32_t i = 0; from >= 0 && i < last; i++) {
+            const int64_t index = shown_at(m, &spans[i], at[i]);
+            from = index < 0 ? -1 : (from * x->dims[i]) + index;
         }
-        for (int64_t i = 0; inside && i < count; i += runs[i])
-            if (map[last][i] >= 0)
-                prt_element_copy(x->dtype, y->data, to + (size_t)i * unit, x->data,
-                    from + (size_t)map[last][i] * unit, (size_t)runs[i] * unit);
+        for (int64_t i = first, run; from >= 0 && i < end; i += run) {
+            const int64_t index = from * x->dims[last] + shown_at(m, row, i);
+            run = i == row->before ? row->kept : 1;
+            prt_element_copy(x->dtype, y->data, to + (size_t)i * unit, x->data,
+                (size_t)index * unit, (size_t)run * unit);
+        }
         (void)prt_at_next(last, y->dims, at);
     }
     return POPRT_OK;
