@@ -8,8 +8,10 @@
  *     DynamicQuantizeMatMul                                 DynamicQuantizeLinear, the same
  *
  * Expects one zero point for the data and a scale that is one number or one for each column, both
- * of which may be found by each run, and weights that are bytes with a sign once their zero point
- * is taken from them. The inner results have one reader.
+ * of which may be found by each run. The inner results have one reader.
+ *
+ * Weights that are no bytes with a sign once their zero point z is taken from them keep some of it:
+ * z times the sum of a row of the data is taken from the result.
  */
 #include "kern/dot.h"
 #include "op/nhwc.h"
@@ -28,6 +30,8 @@ typedef struct product {
     uint32_t a_zero, b_zero; /* inputs of it; it has A and B first */
     prt_tensor b, b_zeros;
     prt_nhwc_weights form;
+    bool apart; /* zero points are not in the weights, but for `middle` */
+    int middle;
 } product;
 
 static bool take(product *m)
@@ -53,16 +57,21 @@ static int byte_at(const prt_tensor *t, size_t i)
     return t->dtype == PRT_DTYPE_i8 ? (int8_t)byte : byte;
 }
 
+static int zero_at(const product *m, size_t j)
+{
+    if (m->b_zeros.data == NULL)
+        return 0;
+    return byte_at(&m->b_zeros, prt_tensor_count(&m->b_zeros) != 1 ? j : 0);
+}
+
 /* Row k of B, columns [first, end) of one panel. */
 static bool lay_row(const product *m, size_t k, size_t first, size_t end, int8_t *to,
     int32_t *sums)
 {
-    const size_t n = m->form.filters, zeros = m->b_zeros.data != NULL
-        ? prt_tensor_count(&m->b_zeros) : 0;
+    const size_t n = m->form.filters;
     to += prt_nhwc_bytes_at(&m->form, 0, first, k, 0);
     for (size_t j = first; j < end; j++, to += PRT_DOT_FOUR) {
-        const int zero = zeros != 0 ? byte_at(&m->b_zeros, zeros != 1 ? j : 0) : 0;
-        const int v = byte_at(&m->b, k * n + j) - zero;
+        const int v = byte_at(&m->b, k * n + j) - (m->apart ? m->middle : zero_at(m, j));
         if (v < -128 || v > 127)
             return false;
         *to = (int8_t)v;
@@ -83,8 +92,8 @@ static bool lay(const product *m, int8_t *to, int32_t *sums)
     return true;
 }
 
-/* B and its sums as constants; false when a weight does not fit, or a failure stays in `b`. */
-static bool pack(prt_pass *p, prt_build *b, const product *m, prt_value *to[2])
+/* B and its sums as constants; false when a failure stays in `b`, or there is no memory. */
+static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
 {
     prt_blob *bytes = NULL, *sums = NULL;
     size_t count;
@@ -92,10 +101,13 @@ static bool pack(prt_pass *p, prt_build *b, const product *m, prt_value *to[2])
         prt_blob_create(p->module->allocator, count, &bytes) == POPRT_OK &&
         prt_blob_create(p->module->allocator, m->form.filters * sizeof(int32_t), &sums) ==
             POPRT_OK;
-    if (ok) {
+    m->middle = m->b.dtype == PRT_DTYPE_u8 ? 128 : 0;
+    for (int i = 0; i < 2 && ok; i++) {
+        m->apart = i != 0;
         memset(prt_blob_bytes(bytes), 0, count);
         memset(prt_blob_bytes(sums), 0, m->form.filters * sizeof(int32_t));
-        ok = lay(m, (int8_t *)prt_blob_bytes(bytes), (int32_t *)(void *)prt_blob_bytes(sums));
+        if (lay(m, (int8_t *)prt_blob_bytes(bytes), (int32_t *)(void *)prt_blob_bytes(sums)))
+            break;
     }
     if (!ok) {
         prt_blob_release(bytes);
@@ -111,8 +123,39 @@ static bool pack(prt_pass *p, prt_build *b, const product *m, prt_value *to[2])
     return to[0] != NULL && to[1] != NULL;
 }
 
+/* The zero points that are not in the weights, as a constant. */
+static prt_value *zeros_apart(prt_pass *p, prt_build *b, const product *m)
+{
+    const size_t n = prt_tensor_count(&m->b_zeros);
+    const int64_t dim = (int64_t)n;
+    float *z = PRT_NEW_N(p->arena, float, n);
+    for (size_t j = 0; z != NULL && j < n; j++)
+        z[j] = (float)(zero_at(m, j) - m->middle);
+    if (z != NULL)
+        return prt_build_tensor(b, PRT_DTYPE_f32, 1, &dim, z);
+    b->status = POPRT_E_NOMEM;
+    return NULL;
+}
+
+/* What the zero points that are not in the weights take from y: the sums of rows of A, less its
+ * zero point, times them and the scale. */
+static prt_value *less_zeros(prt_pass *p, prt_build *b, const product *m, prt_value *const *in,
+    prt_value *y)
+{
+    prt_reduce_sum_attrs attrs = PRT_ATTRS_OF(reduce_sum);
+    const int64_t last = in[0]->type->rank - 1;
+    prt_value *rows[2] = { prt_match_cast(b, in[0], PRT_DTYPE_f32), prt_build_i64s(b, 1, &last) };
+    prt_value *sums = prt_build_op(b, PRT_OP_reduce_sum, &attrs, 2, rows);
+    prt_value *zero = prt_build_binary(b, PRT_OP_mul, prt_match_cast(b, in[1], PRT_DTYPE_f32),
+        prt_build_scalar(b, PRT_DTYPE_f32, (double)m->form.channels));
+    sums = prt_build_binary(b, PRT_OP_sub, sums, zero);
+    return prt_build_binary(b, PRT_OP_sub, y,
+        prt_build_binary(b, PRT_OP_mul, sums,
+            prt_build_binary(b, PRT_OP_mul, in[4], zeros_apart(p, b, m))));
+}
+
 /* in: A, its zero point or NULL, two places for B, scale, bias or NULL. */
-static bool put(prt_build *b, prt_op *root, const product *m, prt_value *in[6])
+static bool put(prt_pass *p, prt_build *b, prt_op *root, const product *m, prt_value *in[6])
 {
     prt_quantized_linear_attrs attrs = PRT_ATTRS_OF(quantized_linear);
     PRT_ATTR_GIVE(attrs, quantized_linear, columns, (int64_t)m->form.filters);
@@ -121,6 +164,8 @@ static bool put(prt_build *b, prt_op *root, const product *m, prt_value *in[6])
     prt_value *y = in[1] != NULL && in[4] != NULL
         ? prt_build_op(b, PRT_OP_quantized_linear, &attrs, in[5] != NULL ? 6 : 5, in)
         : NULL;
+    if (y != NULL && m->apart)
+        y = less_zeros(p, b, m, in, y);
     if (y != NULL)
         (void)prt_pass_replace(b, &root->out[0], y);
     return true;
@@ -138,7 +183,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
             continue;
         prt_value *in[6] = { prt_op_input(m.op, 0), prt_op_input(m.op, 2), NULL, NULL, scale,
             NULL };
-        return pack(p, b, &m, in + 2) ? put(b, root, &m, in) : b->status != POPRT_OK;
+        return pack(p, b, &m, in + 2) ? put(p, b, root, &m, in) : b->status != POPRT_OK;
     }
     return false;
 }
@@ -169,7 +214,7 @@ static bool apply_to_float(prt_pass *p, prt_build *b, prt_op *root)
     if (!pack(p, b, &m, in + 2))
         return b->status != POPRT_OK;
     in[4] = times(b, prt_op_input(root, 2), prt_op_input(root, 3));
-    return put(b, root, &m, in);
+    return put(p, b, root, &m, in);
 }
 
 static bool apply_dynamic(prt_pass *p, prt_build *b, prt_op *root)
@@ -187,7 +232,7 @@ static bool apply_dynamic(prt_pass *p, prt_build *b, prt_op *root)
     in[0] = &q->out[0];
     in[1] = &q->out[2];
     in[4] = times(b, &q->out[1], prt_op_input(root, 2));
-    return put(b, root, &m, in);
+    return put(p, b, root, &m, in);
 }
 #endif
 

@@ -51,14 +51,28 @@ START_TEST(operators_of_onnx_runtime)
 }
 END_TEST
 
+/* Zero points that make of weights what is no byte: their part is taken off behind the product. */
+START_TEST(zero_points_to_one_side)
+{
+#define UNEVEN DYNAMIC "w = const u8[3,2] {1,255,100,128,128,3}\n"
+    becomes(UNEVEN "n = const u8[] {5}\n"
+        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n", 9);
+    becomes(UNEVEN "n = const u8[2] {5,250}\nv = const f32[2] {0.02,3}\nf = mul s v\n"
+        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c f\nreturn y\n", 10);
+    becomes("q = input i8[5,3]\nf = input f32[1]\nn = const i8[2] {100,-90}\n" W
+        "i = matmul_integer q w _ n\nc = cast i {to=1}\ny = mul c f\nreturn y\n", 8);
+    becomes("q = input u8[4,3]\nz = input u8[1]\ns = input f32[]\n" W "v = const f32[2] {0.02,3}\n"
+        "n = const i8[2] {0,-128}\nb = const f32[2] {1,-1}\n"
+        "y = ms_matmul_integer_to_float q w s v z n b\nreturn y\n", 9);
+}
+END_TEST
+
 START_TEST(others_stay)
 {
     static const char *const graphs[] = {
-        /* weights that are no constant; that do not fit; of a batch */
+        /* weights that are no constant; of a batch */
         DYNAMIC "w = input i8[3,2]\ni = matmul_integer q w z\nc = cast i {to=1}\ny = mul c s\n"
         "return y\n",
-        DYNAMIC "w = const u8[3,2] {1,255,100,128,128,3}\nn = const u8[] {5}\n"
-        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
         DYNAMIC "w = const i8[1,3,2] {1,2,3,4,5,6}\n"
         "i = matmul_integer q w z\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
         /* integers with another reader; other floats */
@@ -97,4 +111,4 @@ START_TEST(what_follows_is_taken_in)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/quantized_linear", what_quantisers_write, operators_of_onnx_runtime,
-    others_stay, what_follows_is_taken_in)
+    zero_points_to_one_side, others_stay, what_follows_is_taken_in)
