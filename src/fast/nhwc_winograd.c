@@ -4,6 +4,9 @@
  * products, or less than a half; of 5 by 5 by F(2x2, 5x5): about a third. An item transforms some
  * tiles of inputs, all channels, then takes panel after panel of filters.
  *
+ * With dilations the pixels of a tile are as far apart as its taps: every d-th row (or column) from
+ * each of the first d on is an image of its own.
+ *
  * Weights that have not been transformed when the model was compiled are by each run: where several
  * items need them all at first, as many panels as a cache holds at a time; else by the item, some
  * channels of a panel that are then multiplied at once.
@@ -31,6 +34,7 @@ typedef struct job {
     const prt_kern_winograd *kern;
     size_t matrices;
     size_t high, wide, blocks; /* tiles of an image, in blocks */
+    size_t each_high, each_wide; /* of every d-th row or column */
     size_t first, slices, parts; /* of the filters at hand */
     const float *weights; /* of those, transformed; NULL: an item makes what it needs */
     float *made;          /* the same where a run makes them */
@@ -67,20 +71,27 @@ FETCHES void fetch_inputs(const job *j, size_t n, int64_t top, int64_t left)
             (size_t)(wide - x) < pixels ? (size_t)(wide - x) : pixels, v->x_pitch, v->in_c);
 }
 
+/* The first row of a tile, or its first column. */
+static size_t first_of(const job *j, size_t tile, size_t each, size_t dilation)
+{
+    return tile / each + tile % each * j->kern->out * dilation;
+}
+
 static void turn_input(const job *j, size_t n, size_t tile, float *to)
 {
     const prt_nhwc *v = j->v;
     const float *from[PRT_WINOGRAD_MOST];
-    const size_t out = j->kern->out, in = j->kern->in;
-    const int64_t top = (int64_t)(tile / j->wide * out) - v->top;
-    const int64_t left = (int64_t)(tile % j->wide * out) - v->left;
+    const size_t in = j->kern->in, dy = v->dilation_h, dx = v->dilation_w;
+    const int64_t top = (int64_t)first_of(j, tile / j->wide, j->each_high, dy) - v->top;
+    const int64_t left = (int64_t)first_of(j, tile % j->wide, j->each_wide, dx) - v->left;
     for (size_t i = 0; i < j->matrices; i++) {
-        const int64_t y = top + (int64_t)(i / in), x = left + (int64_t)(i % in);
+        const int64_t y = top + (int64_t)(i / in * dy), x = left + (int64_t)(i % in * dx);
         const bool there = y >= 0 && y < (int64_t)v->in_h && x >= 0 && x < (int64_t)v->in_w;
         from[i] = there ? v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->x_pitch
                      : v->zeros;
     }
-    fetch_inputs(j, n, top, left);
+    if (dy == 1 && dx == 1)
+        fetch_inputs(j, n, top, left);
     j->kern->input(v->in_c, from, to, j->in_step);
 }
 
@@ -88,20 +99,24 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
     const float *from)
 {
     const prt_nhwc *v = j->v;
-    const size_t out = j->kern->out, y = tile / j->wide * out, x = tile % j->wide * out;
-    const size_t at = (n * v->out_h + y) * v->out_w + x;
+    const size_t out = j->kern->out, dy = v->dilation_h, dx = v->dilation_w;
+    const size_t y = first_of(j, tile / j->wide, j->each_high, dy);
+    const size_t x = first_of(j, tile % j->wide, j->each_wide, dx);
+    if (y >= v->out_h || x >= v->out_w)
+        return; /* the last images may be smaller */
+    const size_t high = (v->out_h - y - 1) / dy + 1, wide = (v->out_w - x - 1) / dx + 1;
+    const size_t at = (n * v->out_h + y) * v->out_w + x, row = v->out_w * dy;
     const prt_winograd_out o = { .n = columns, .from = from, .matrix = j->out_step,
         .after = PRT_GEMM_PANEL, .five = v->form.form == PRT_NHWC_winograd5,
         .bias = v->bias != NULL ? v->bias + first : NULL,
-        .high = v->out_h - y < out ? v->out_h - y : out,
-        .wide = v->out_w - x < out ? v->out_w - x : out,
+        .high = high < out ? high : out, .wide = wide < out ? wide : out,
         .residual = v->residual != NULL ? v->residual + at * v->residual_pitch + first : NULL,
-        .residual_row = v->out_w * v->residual_pitch, .residual_column = v->residual_pitch,
+        .residual_row = row * v->residual_pitch, .residual_column = dx * v->residual_pitch,
         .least = j->low, .most = j->up, .y = v->y + at * v->y_pitch + first,
-        .y_row = v->out_w * v->y_pitch, .y_column = v->y_pitch };
-    if (x + out < v->out_w)
-        fetch(o.y + out * v->y_pitch, o.high, o.y_row,
-            v->out_w - x - out < out ? v->out_w - x - out : out, v->y_pitch, columns);
+        .y_row = row * v->y_pitch, .y_column = dx * v->y_pitch };
+    if (wide > out && dx == 1)
+        fetch(o.y + out * v->y_pitch, o.high, o.y_row, wide - out < out ? wide - out : out,
+            v->y_pitch, columns);
     j->kern->output(&o);
     if (j->cheap)
         return;
@@ -233,12 +248,20 @@ static void cut(job *j, const prt_eval *c, size_t most)
         j->parts++;
 }
 
+/* Tiles along an axis of `out` pixels, and those of every d-th of them. */
+static size_t tiles_of(size_t out, size_t dilation, size_t tile, size_t *each)
+{
+    const size_t images = out < dilation ? out : dilation;
+    *each = out != 0 ? ((out - 1) / dilation) / tile + 1 : 0;
+    return images * *each;
+}
+
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
 {
     const prt_kern_winograd *kern = &v->kern->winograd[v->form.form - PRT_NHWC_winograd];
-    job j = { .v = v, .kern = kern, .matrices = kern->in * kern->in,
-        .high = (v->out_h + kern->out - 1) / kern->out,
-        .wide = (v->out_w + kern->out - 1) / kern->out, .depth = v->in_c };
+    job j = { .v = v, .kern = kern, .matrices = kern->in * kern->in, .depth = v->in_c };
+    j.high = tiles_of(v->out_h, v->dilation_h, kern->out, &j.each_high);
+    j.wide = tiles_of(v->out_w, v->dilation_w, kern->out, &j.each_wide);
     const bool large = v->form.transformed && j.matrices * prt_nhwc_weights_step(&v->form) > LARGE;
     size_t most = INPUTS / (j.matrices * v->in_c);
     if (most > MOST || large || (!v->form.transformed && j.high * j.wide <= MOST))

@@ -151,6 +151,14 @@ START_TEST(winograd)
         c.w.in[1] += 2;
         c.w.kernel[0] = c.w.kernel[1] = 5;
         check_conv(&c, i);
+        for (uint32_t k = 0; k < 2; k++) { /* taps that are apart */
+            c.w.dilation[k] = 1 + below(&state, 7);
+            c.w.in[k] += 4 * (c.w.dilation[k] - 1);
+        }
+        check_conv(&c, i);
+        c.form = i % 4 < 2 ? "winograd" : "winograd2";
+        c.w.kernel[0] = c.w.kernel[1] = 3;
+        check_conv(&c, i);
     }
     /* Channels of more than one piece, and more filters than are transformed at a time. */
     for (uint32_t i = 0; i < 4; i++) {

@@ -20,6 +20,8 @@ enum {
     CLOSE = 4              /* within such a factor a border is near */
 };
 
+static const double FILLED = 0.6; /* share of tiles that pays for them where taps are apart */
+
 typedef struct conv {
     prt_nhwc_conv_attrs attrs;
     prt_nhwc_weights form;
@@ -63,13 +65,33 @@ static int64_t pixels_of(const conv *v)
     return pixels;
 }
 
-/* A convolution of a kernel of so many taps each way, one apart. */
+/* A convolution of a kernel of so many taps each way, with steps of one. */
 static bool is_square(const conv *v, const prt_window *w, int64_t side)
 {
     bool same = w->rank == 2 && v->form.group == 1;
     for (uint32_t i = 0; same && i < 2; i++)
-        same = v->kernel[i] == side && w->stride[i] == 1 && w->dilation[i] == 1;
+        same = v->kernel[i] == side && w->stride[i] == 1;
     return same;
+}
+
+static bool is_dilated(const prt_window *w)
+{
+    return w->dilation[0] != 1 || w->dilation[1] != 1;
+}
+
+/* How much of tiles of `side` by `side` pixels is inside of y, where pixels of one tile are as far
+ * apart as taps. */
+static double filled(const conv *v, const prt_window *w, int64_t side)
+{
+    double share = 1.0;
+    for (uint32_t i = 0; i < 2; i++) {
+        const int64_t pixels = v->y->dims[i + 2], d = w->dilation[i];
+        if (!prt_dim_is_number(pixels) || pixels < 1)
+            continue;
+        const int64_t images = pixels < d ? pixels : d, tiles = (pixels - 1) / d / side + 1;
+        share *= (double)pixels / ((double)images * (double)tiles * (double)side);
+    }
+    return share;
 }
 
 /* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
@@ -78,7 +100,7 @@ static bool is_square(const conv *v, const prt_window *w, int64_t side)
 static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
     const prt_nhwc_weights *f = &v->form;
-    const bool five = is_square(v, w, 5);
+    const bool five = is_square(v, w, 5) && !is_dilated(w);
     if (!five && !is_square(v, w, 3))
         return PRT_NHWC_panels;
     const size_t least = f->channels < f->filters ? f->channels : f->filters;
@@ -90,6 +112,10 @@ static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w
         large.form = PRT_NHWC_winograd5;
         return prt_ways_transform(p, large, false) ? PRT_NHWC_winograd5 : PRT_NHWC_panels;
     }
+    if (is_dilated(w))
+        return filled(v, w, 4) >= FILLED ? PRT_NHWC_winograd
+            : filled(v, w, 2) >= FILLED  ? PRT_NHWC_winograd2
+                                         : PRT_NHWC_panels;
     if (pixels >= MANY_PIXELS)
         return PRT_NHWC_winograd;
     if (pixels >= SOME_PIXELS)

@@ -145,6 +145,25 @@ START_TEST(few_filters)
 }
 END_TEST
 
+/* Winograd's tiles where taps are apart: large ones, small ones, none, as pixels fill them. */
+START_TEST(dilations)
+{
+    static const struct {
+        int side;
+        const char *dilations, *form;
+    } cases[] = { { 24, "2,1", "form=winograd," }, { 24, "3,6", "form=winograd," },
+        { 22, "4,4", "form=winograd2" }, { 11, "8,8", "form=panels" } };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), "x = input f32[1,16,%d,%d]\n"
+            "w = const f32[16,16,3,3] fill 0.125\ny = conv x w {dilations=[%s],pads=[%s,%s]}\n"
+            "return y\n", cases[i].side, cases[i].side, cases[i].dilations, cases[i].dilations,
+            cases[i].dilations);
+        ck_turns(text, 2, cases[i].form);
+    }
+}
+END_TEST
+
 START_TEST(padding_by_name)
 {
     ck_turns(IMAGE "y = conv x w {auto_pad=\"SAME_UPPER\",strides=[2,2]}\nreturn y\n", 2,
@@ -487,8 +506,8 @@ START_TEST(quantised_convolutions)
 END_TEST
 
 PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
-    chains_have_turns_at_their_ends, residuals_and_activations, few_filters, padding_by_name,
-    sizes_may_be_symbols, transposed_convolutions, elementwise,
+    chains_have_turns_at_their_ends, residuals_and_activations, few_filters, dilations,
+    padding_by_name, sizes_may_be_symbols, transposed_convolutions, elementwise,
     turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
     images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
     rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
