@@ -15,7 +15,7 @@ import numpy as np
 
 POINTER = c.c_void_p
 LOOP_POPRT, LOOP_ORT, LOOP_OPENVINO, LOOP_DECODE = range(4)
-DTYPES = {"float32": 1, "int64": 7, "int32": 6, "bool": 9}  # ONNX's numbers
+DTYPES = {"float32": 1, "uint8": 2, "int32": 6, "int64": 7, "bool": 9}  # ONNX's numbers
 MOST_SAMPLES = 200000
 
 

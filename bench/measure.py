@@ -111,7 +111,9 @@ def make_inputs(entry, folder):
     """Writes the inputs of a model; files in the model's order."""
     rng, paths = np.random.default_rng(7), []
     for i, e in enumerate(entry["inputs"]):
-        if e["limit"] is None:
+        if "value" in e:
+            x = np.full(e["shape"], e["value"], e["dtype"])
+        elif e["limit"] is None:
             x = rng.standard_normal(e["shape"]).astype(e["dtype"])
         elif "mask" in e["name"]:
             x = np.ones(e["shape"], e["dtype"])

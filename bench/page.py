@@ -237,16 +237,12 @@ def weights(section, results, folder):
     return out
 
 
-def quantised(section, results, folder):
-    out = ["Models quantised by onnxruntime (`bench/quantise.py`), the same file in all engines. "
-           "`_int8`: data uint8, weights int8 by channel, QDQ; `_dynamic`: the same found by each "
-           "run; `_int4`: data float32, weights of 4 bits in blocks of 32. Milliseconds, median "
-           "over rounds and best round; how many times faster than each peer; the largest "
-           "difference from ONNX Runtime's outputs by the largest one, of which a unit of 8 bits "
-           "is 1/127 or less.", ""]
+def of_others(section, intro, kind):
+    out = [intro + " Milliseconds, median over rounds and best round; how many times faster than "
+           "each peer; the largest difference from ONNX Runtime's outputs by the largest one.", ""]
     for threads, rows in section["data"].items():
         peers = present(rows, ("ort", "openvino"))
-        out += [f"### {plural(threads)}, quantised", ""]
+        out += [f"### {plural(threads)}, {kind}", ""]
         out += table(["model", "libpoprt ms", "best"] + [NAMES[p] for p in peers]
                      + ["against " + NAMES[p] for p in peers] + ["difference"], [
             [n, short(value(r, "popef")), short(value(r, "popef", "best_ms"))]
@@ -256,6 +252,21 @@ def quantised(section, results, folder):
             f"{short(mean(ratio(r, [p]) for r in rows.values()))} against {NAMES[p]}"
             for p in peers) + "."] + [""] * (threads != list(section["data"])[-1])
     return out
+
+
+def quantised(section, results, folder):
+    return of_others(section, "Models quantised by onnxruntime (`bench/quantise.py`), the same "
+                     "file in all engines. `_int8`: data uint8, weights int8 by channel, QDQ; "
+                     "`_dynamic`: the same found by each run; `_int4`: data float32, weights of 4 "
+                     "bits in blocks of 32. A unit of 8 bits is 1/127 of the largest or less.",
+                     "quantised")
+
+
+def packages(section, results, folder):
+    return of_others(section, "Models that packages of PyPI bring along (`bench/packages.py` names "
+                     "them with versions and shapes), as their exporters wrote them: PyTorch, "
+                     "TensorFlow, JAX, Paddle; sizes are symbols where they left them "
+                     "open.", "packages")
 
 
 def cold(section, results, folder):
@@ -331,6 +342,7 @@ def disturbed(section, results, folder):
 
 PARTS = (("models", "Whole models", models), ("kernels", "Kernels", kernels),
          ("weights", "A word of GPT-2", weights), ("quantised", "Quantised models", quantised),
+         ("packages", "Models found in packages", packages),
          ("cold", "Cold start and memory", cold), ("overhead", "Call overhead", overhead),
          ("disturbed", "A disturbed machine", disturbed))
 HEAD = """# Results

@@ -5,9 +5,9 @@
     python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
                          [--names MODEL,...] [--out bench/RESULTS.md]
 
-Sections: models, kernels, weights, quantised, cold, overhead, disturbed. Needs numpy, onnx and
-onnxruntime from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are measured
-where they are installed.
+Sections: models, kernels, weights, quantised, packages, cold, overhead, disturbed. Needs numpy,
+onnx and onnxruntime from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are
+measured where they are installed; "packages" downloads 250 MB.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
 results.json; with --only, those of the other sections stay as they were, each with its own date;
 with --names, those of the other models, and the page says which were measured again.
@@ -27,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "models"))
 
 import generate
+import packages
 import page
 import quantise
 from engines import package_file
@@ -62,7 +63,7 @@ class Bench:
         subprocess.run(["ninja", "-C", build, "src/api/libpoprt.so.1.0.0", *TOOLS.values()],
                        check=True, stdout=subprocess.DEVNULL)
 
-    def prepare(self, names, with_ncnn, quantised=()):
+    def prepare(self, names, with_ncnn, quantised=(), found=()):
         """Writes models that are not there, compiles each to PopEF, converts each for ncnn."""
         index = os.path.join(self.folder, "models.json")
         known = {}
@@ -78,7 +79,8 @@ class Bench:
         with open(index) as f:
             self.entries = json.load(f)
         quantise.prepare(self.folder, quantised, self.entries)
-        for name in [*names, *quantised]:
+        packages.prepare(self.folder, found, self.entries)
+        for name in [*names, *quantised, *found]:
             files = self.files(name)
             job = {"engine": "compile", "tools": self.tools, "files": files,
                    "cpus": list(self.cpus)}
@@ -123,7 +125,8 @@ def decode_bytes(entry):
 
 def in_order(x):
     """The same with models as they are generated, which a file of results has by name."""
-    places = {n: i for i, n in enumerate([*generate.MODELS, *generate.LAYERS, *quantise.NAMES])}
+    places = {n: i for i, n in enumerate([*generate.MODELS, *generate.LAYERS, *quantise.NAMES,
+                                        *packages.NAMES])}
     if not isinstance(x, dict):
         return x
     return {k: in_order(v) for k, v in sorted(x.items(), key=lambda e: places.get(e[0], -1))}
@@ -205,7 +208,8 @@ def main():
         names = list(bench.names) if "models" in args.only else []
         names += [n for n in MEMORY_MODELS + (OPEN_DECODER,) if n not in names]
         quantised = quantise.NAMES if "quantised" in args.only else ()
-        bench.prepare(names + bench.layer_names, "models" in args.only, quantised)
+        found = packages.NAMES if "packages" in args.only else ()
+        bench.prepare(names + bench.layer_names, "models" in args.only, quantised, found)
         for section in args.only:
             noise = Noise()
             bench.cores.begin()

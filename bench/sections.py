@@ -9,6 +9,7 @@ import time
 
 from engines import CACHES, WEIGHTS, OpenVino, Ort, package_file
 from measure import compare_engines, middle, processors, start_workers
+from packages import NAMES as PACKAGES
 from quantise import NAMES as QUANTISED
 
 ALL = ("popef", "onnx", "ort", "openvino", "ncnn")
@@ -75,17 +76,25 @@ def weights(bench):
     return {name: row}
 
 
-def quantised(bench):
-    """Models of 8-bit integers, the same files in all engines."""
+def of_others(bench, names):
+    """Models that are not made here, the same files in all engines."""
     out = {}
     for threads in [t for t in THREADS if len(processors(t)) == t]:
         rows = out[str(threads)] = {}
-        for name in QUANTISED:
+        for name in names:
             rows[name] = compare_engines(bench, name, threads, MAIN, bench.rounds, bench.seconds,
                                          wrong=UNITS)
             say(f"{threads} threads, {name}: "
                 + ", ".join(f"{e} {f.get('ms', 0):.2f}" for e, f in rows[name].items()))
     return out
+
+
+def quantised(bench):
+    return of_others(bench, QUANTISED)
+
+
+def packages(bench):
+    return of_others(bench, PACKAGES)
 
 
 def input_words(entry):
@@ -208,4 +217,5 @@ def disturbed(bench):
 
 
 SECTIONS = {"models": models, "kernels": kernels, "weights": weights, "quantised": quantised,
+            "packages": packages,
             "cold": cold, "overhead": overhead, "disturbed": disturbed}
