@@ -11,23 +11,44 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_like(c, 0, 0, c->in[0].dtype);
 }
 
-/* One line of `n` elements; `first` is where it starts, `step` may be negative. */
-static void sum_line(const prt_tensor *x, prt_tensor *y, int64_t first, int64_t step, int64_t n,
-    bool exclusive)
+/* Where a line of elements is: `n` from `first` on, `step` (which may be negative) apart. */
+typedef struct line {
+    int64_t first, step, n;
+    bool exclusive;
+} line;
+
+#define SUM_LINE(type, sum_type)                                                                   \
+    {                                                                                              \
+        const type *from = x->data;                                                                \
+        type *to = y->data;                                                                        \
+        sum_type sum = 0;                                                                          \
+        for (int64_t i = 0, at = l->first; i < l->n; i++, at += l->step) {                         \
+            const sum_type before = sum;                                                           \
+            sum += (sum_type)from[at];                                                             \
+            to[at] = (type)(l->exclusive ? before : sum);                                          \
+        }                                                                                          \
+        return;                                                                                    \
+    }
+
+static void sum_line(const prt_tensor *x, prt_tensor *y, const line *l)
 {
-    const bool floats = prt_dtype_is_float(x->dtype);
     double f = 0;
     uint64_t u = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const size_t at = (size_t)(first + i * step);
+    if (x->dtype == PRT_DTYPE_f32)
+        SUM_LINE(float, double)
+    if (x->dtype == PRT_DTYPE_i64)
+        SUM_LINE(uint64_t, uint64_t)
+    const bool floats = prt_dtype_is_float(x->dtype);
+    for (int64_t i = 0; i < l->n; i++) {
+        const size_t at = (size_t)(l->first + i * l->step);
         const double f_before = f;
         const uint64_t u_before = u;
         if (floats) {
             f += prt_load_f64(x->dtype, x->data, at);
-            prt_store_f64(y->dtype, y->data, at, exclusive ? f_before : f);
+            prt_store_f64(y->dtype, y->data, at, l->exclusive ? f_before : f);
         } else {
             u += prt_load_u64(x->dtype, x->data, at);
-            prt_store_u64(y->dtype, y->data, at, exclusive ? u_before : u);
+            prt_store_u64(y->dtype, y->data, at, l->exclusive ? u_before : u);
         }
     }
 }
@@ -48,10 +69,10 @@ static poprt_status eval(prt_eval *c)
     for (int64_t o = 0; n != 0 && o < outer; o++)
         for (int64_t i = 0; i < inner; i++) {
             const int64_t first = o * n * inner + i;
+            line l = { first, inner, n, a->exclusive != 0 };
             if (a->reverse != 0)
-                sum_line(x, c->out[0], first + (n - 1) * inner, -inner, n, a->exclusive != 0);
-            else
-                sum_line(x, c->out[0], first, inner, n, a->exclusive != 0);
+                l = (line){ first + (n - 1) * inner, -inner, n, l.exclusive };
+            sum_line(x, c->out[0], &l);
         }
     return POPRT_OK;
 }

@@ -33,8 +33,8 @@ static poprt_status run_body(prt_infer *c, const body *b, bool trial)
     const prt_loop_attrs *a = c->attrs;
     return c->region(c, a->body,
         &(prt_region){ .n_in = b->n_carried + 2, .in = b->in, .in_content = b->in_content,
-            .first = c->in, .n_out = c->n_out + 1, .out = b->out, .out_content = b->out_content,
-            .trial = trial });
+            .first = b->n_carried != 0 ? c->in : NULL, .n_out = c->n_out + 1, .out = b->out,
+            .out_content = b->out_content, .trial = trial });
 }
 
 /* Makes `in` true of what an iteration gave as well; tells whether it had to change. */
