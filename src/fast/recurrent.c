@@ -7,7 +7,8 @@
 
 enum {
     FEW_ROWS = 4, /* packing W pays from here on */
-    AHEAD = 2     /* tiles of gates that are computed beside R's products at a time */
+    AHEAD = 2,    /* tiles of gates that are computed beside R's products at a time */
+    LARGE = 1 << 18 /* elements of R that a second cache level does not hold beside all else */
 };
 
 /* ---- R ---- */
@@ -44,6 +45,28 @@ static poprt_status pack(const prt_recurrent *n)
     return prt_share_run(n->eval, n->directions * panels, 0, pack_panel, n);
 }
 
+/* A row times panels, by threads: each has its panels in its caches from the step before. */
+typedef struct cut_row {
+    const prt_recurrent *n;
+    const prt_gemm_row *g;
+    size_t parts;
+} cut_row;
+
+static void run_part(const void *user, size_t item, float *scratch)
+{
+    const cut_row *r = user;
+    prt_gemm_row g = *r->g;
+    const size_t panels = (g.columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const size_t first = prt_share_cut(panels, r->parts, item) * PRT_GEMM_PANEL;
+    const size_t end = prt_share_cut(panels, r->parts, item + 1) * PRT_GEMM_PANEL;
+    (void)scratch;
+    g.columns = (end < g.columns ? end : g.columns) - first;
+    g.b += first * g.k;
+    g.y += first;
+    g.add = g.add != NULL ? g.add + first : NULL;
+    r->n->kern->gemm_row(&g);
+}
+
 /* Rows of X, or states, times all panels; `add` as in prt_gemm_row. Every other step goes through
  * the panels backwards: where they just fill a cache level, a step begins with what the one before
  * has left there. */
@@ -52,9 +75,14 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
 {
     const float *b = g.b;
     if (rows == 1) {
+        const size_t panels = (g.columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+        const cut_row r = { n, &g, n->threads < panels ? n->threads : panels };
         g.back = s->at % 2 != 0;
         g.beside = s->beside;
-        n->kern->gemm_row(&g);
+        if (n->threads < 2)
+            n->kern->gemm_row(&g);
+        else /* fails where the walk is left as well */
+            (void)prt_share_run(n->eval, r.parts, 0, run_part, &r);
         return;
     }
     for (size_t first = 0; first < g.columns; first += PRT_GEMM_PANEL) {
@@ -177,7 +205,8 @@ static void write_step(const prt_recurrent *n, const prt_recurrent_step *s, size
 static void find_early(prt_recurrent *n)
 {
     bool fits = n->kern->beside_rows != 0 && n->batch == 1 && n->ready != NULL &&
-        n->lengths == NULL && n->hidden != 0 && n->rows <= PRT_GEMM_NEAR / n->hidden;
+        n->threads < 2 && n->lengths == NULL && n->hidden != 0 &&
+        n->rows <= PRT_GEMM_NEAR / n->hidden;
     for (size_t i = 0; i < n->parts; i++)
         fits = fits && n->side[0].part[i].rows % PRT_GEMM_PANEL == 0;
     n->ahead = fits ? AHEAD * n->kern->beside_rows : 0;
@@ -234,6 +263,8 @@ static poprt_status run_time(prt_recurrent *n)
     if (!prt_size_mul(largest, n->hidden, &floats) ||
         !prt_size_add(floats, n->rows + n->extra, &floats))
         return prt_fail_nomem(SIZE_MAX);
+    if (n->directions * n->batch == 1 && n->hidden != 0 && n->rows >= LARGE / n->hidden)
+        n->threads = prt_share_width(n->eval);
     for (size_t from = 0; from < n->seq; from += n->steps) {
         n->steps = n->seq - from < n->most ? n->seq - from : n->most;
         find_early(n);

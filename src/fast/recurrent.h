@@ -68,6 +68,7 @@ struct prt_recurrent {
     size_t seq, batch, input, hidden, directions, rows, parts;
     size_t most;        /* steps of a stretch */
     size_t steps, pieces; /* of the stretch at hand; of the batch */
+    size_t threads;     /* of a row's product; 0: those that walk are enough */
     size_t early, ahead; /* of those steps: whose gates are computed before the walk; at a time */
     const size_t *lengths; /* by entry; NULL: all are `seq` */
     prt_recurrent_side side[2];

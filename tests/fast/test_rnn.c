@@ -147,6 +147,12 @@ START_TEST(panels_from_both_ends)
     for (size_t op = 0; op < PRT_COUNT_OF(operators); op++)
         for (size_t i = 0; i < PRT_COUNT_OF(all); i++)
             check(op, all[i], 2, 0, "", "fclip=0");
+    /* One entry, one way, so large that threads share the products. */
+    static const int large[] = { 2, 1, 3, 520 };
+    for (size_t op = 0; op < PRT_COUNT_OF(operators); op++) {
+        check(op, large, 1, 0, "", "rclip=0");
+        check(op, large, 1, 1, "", op == 1 ? "flinear_before_reset=1" : "fclip=0.25");
+    }
 }
 END_TEST
 
