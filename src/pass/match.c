@@ -380,6 +380,14 @@ prt_value *prt_match_shared(prt_pass *p, prt_build *b, const char *name, const p
     return made;
 }
 
+prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm)
+{
+    prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
+    const prt_i64s order = { perm, rank };
+    PRT_ATTR_GIVE(attrs, transpose, perm, order);
+    return prt_build_op(b, PRT_OP_transpose, &attrs, 1, &x);
+}
+
 prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
 {
     prt_cast_attrs attrs = PRT_ATTRS_OF(cast);

@@ -104,6 +104,9 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
 prt_value *prt_match_shared(prt_pass *p, prt_build *b, const char *name, const prt_type *type,
     prt_blob *blob);
 
+/* x with its dims in another order. */
+prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm);
+
 /* x as `dtype`; x itself when it is that. */
 prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype);
 

@@ -86,16 +86,13 @@ static bool make_plan(const term *a, const term *b, const term *y, plan *to)
 /* x, whose dims these letters stand for, with them in another order. */
 static prt_value *turn(prt_build *b, prt_value *x, const term *from, const term *to)
 {
-    prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     int64_t perm[PRT_MAX_RANK];
     if (memcmp(from->letters, to->letters, to->count) == 0)
         return x;
     for (uint32_t i = 0; i < to->count; i++)
         perm[i] = (const char *)memchr(from->letters, to->letters[i], from->count) -
             from->letters;
-    const prt_i64s order = { perm, to->count };
-    PRT_ATTR_GIVE(attrs, transpose, perm, order);
-    return prt_build_op(b, PRT_OP_transpose, &attrs, 1, &x);
+    return prt_match_transposed(b, x, to->count, perm);
 }
 
 /* Operands have a dim for each letter, and as many rows of the summed one: none is repeated. */

@@ -86,14 +86,6 @@ static bool fits(const spectrum *s)
     return s->n <= MOST && s->there <= MOST && s->bins * s->to * s->from <= MOST / s->there;
 }
 
-static prt_value *turned(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm)
-{
-    prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
-    const prt_i64s order = { perm, rank };
-    PRT_ATTR_GIVE(attrs, transpose, perm, order);
-    return prt_build_op(b, PRT_OP_transpose, &attrs, 1, &x);
-}
-
 /* ---- STFT */
 
 static bool frame_of(const prt_op *root, spectrum *s, prt_tensor *window)
@@ -137,7 +129,8 @@ bool prt_expand_stft(prt_pass *p, prt_build *b, prt_op *root)
         x = prt_build_binary(b, PRT_OP_squeeze, x, prt_build_i64s(b, 1, &part));
     prt_value *in[2] = { prt_build_binary(b, PRT_OP_unsqueeze, x, prt_build_i64s(b, 1, &channel)),
         filters };
-    prt_value *y = turned(b, prt_build_op(b, PRT_OP_conv, &conv, 2, in), 3, swap);
+    prt_value *y =
+        prt_match_transposed(b, prt_build_op(b, PRT_OP_conv, &conv, 2, in), 3, swap);
     return prt_match_become(b, root, prt_expand_reshaped(b, y, 4, last));
 }
 
@@ -187,8 +180,9 @@ bool prt_expand_dft(prt_pass *p, prt_build *b, prt_op *root)
     apart[along] = (int64_t)s.bins;
     apart[rank - 1] = (int64_t)s.to;
     if (axis != along)
-        x = turned(b, x, rank, perm);
+        x = prt_match_transposed(b, x, rank, perm);
     x = prt_expand_reshaped(b, x, rank - 1, joined);
     x = prt_expand_reshaped(b, prt_build_binary(b, PRT_OP_matmul, x, factors), rank, apart);
-    return prt_match_become(b, root, axis != along ? turned(b, x, rank, perm) : x);
+    return prt_match_become(b, root,
+        axis != along ? prt_match_transposed(b, x, rank, perm) : x);
 }

@@ -26,19 +26,11 @@ prt_value *prt_turn_source(const prt_value *v)
     return has_perm(v->def, to_first[rank - 3], rank) && prt_turn_is_image(x) ? x : NULL;
 }
 
-prt_value *prt_turn_transpose(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm)
-{
-    prt_transpose_attrs a = PRT_ATTRS_OF(transpose);
-    const prt_i64s list = { .data = perm, .count = rank };
-    PRT_ATTR_GIVE(a, transpose, perm, list);
-    return prt_build_op(b, PRT_OP_transpose, &a, 1, &x);
-}
-
 prt_value *prt_turn_last(prt_build *b, prt_value *v)
 {
     prt_value *source = prt_turn_source(v);
     const uint32_t rank = (uint32_t)v->type->rank;
-    return source != NULL ? source : prt_turn_transpose(b, v, rank, to_last[rank - 3]);
+    return source != NULL ? source : prt_match_transposed(b, v, rank, to_last[rank - 3]);
 }
 
 void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
@@ -46,7 +38,7 @@ void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y)
     if (y == NULL)
         return;
     const uint32_t rank = (uint32_t)y->type->rank;
-    prt_value *turned = prt_turn_transpose(b, y, rank, to_first[rank - 3]);
+    prt_value *turned = prt_match_transposed(b, y, rank, to_first[rank - 3]);
     if (turned != NULL)
         (void)prt_pass_replace(b, &root->out[i], turned);
 }

@@ -7,7 +7,7 @@
 #define PRT_PASS_LAYOUT_TURN_H
 
 #include "op/sliding.h"
-#include "pass/rewrite.h"
+#include "pass/match.h"
 
 /* Axis of channels last that axis i of channels first is. */
 static inline uint32_t prt_turn_axis(uint32_t i, uint32_t rank)
@@ -31,8 +31,6 @@ void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y);
 
 /* The same elements in dims `dims`; NULL when more than one is unknown, or on failure. */
 prt_value *prt_turn_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
-
-prt_value *prt_turn_transpose(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm);
 
 /* The window of a convolution of `x` with weights `w` (their dims), and what NhwcConv says of it;
  * false when padding depends on sizes that are unknown. */

@@ -77,11 +77,9 @@ static bool is_product(const terms *t, bool *turned)
 static prt_value *turn(prt_build *b, prt_value *x, uint32_t rank)
 {
     int64_t perm[PRT_MAX_RANK];
-    prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     for (uint32_t i = 0; i < rank; i++)
         perm[i] = i + 2 < rank ? i : i + 1 < rank ? i + 1 : i - 1;
-    PRT_ATTR_GIVE(attrs, transpose, perm, ((prt_i64s){ perm, rank }));
-    return prt_build_op(b, PRT_OP_transpose, &attrs, 1, &x);
+    return prt_match_transposed(b, x, rank, perm);
 }
 
 /* Einsum repeats an inner dim of 1 to fit the other one, MatMul does not. */
