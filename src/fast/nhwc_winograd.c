@@ -248,20 +248,12 @@ static void cut(job *j, const prt_eval *c, size_t most)
         j->parts++;
 }
 
-/* Tiles along an axis of `out` pixels, and those of every d-th of them. */
-static size_t tiles_of(size_t out, size_t dilation, size_t tile, size_t *each)
-{
-    const size_t images = out < dilation ? out : dilation;
-    *each = out != 0 ? ((out - 1) / dilation) / tile + 1 : 0;
-    return images * *each;
-}
-
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
 {
     const prt_kern_winograd *kern = &v->kern->winograd[v->form.form - PRT_NHWC_winograd];
     job j = { .v = v, .kern = kern, .matrices = kern->in * kern->in, .depth = v->in_c };
-    j.high = tiles_of(v->out_h, v->dilation_h, kern->out, &j.each_high);
-    j.wide = tiles_of(v->out_w, v->dilation_w, kern->out, &j.each_wide);
+    j.high = prt_nhwc_tiles(v->out_h, v->dilation_h, kern->out, &j.each_high);
+    j.wide = prt_nhwc_tiles(v->out_w, v->dilation_w, kern->out, &j.each_wide);
     const bool large = v->form.transformed && j.matrices * prt_nhwc_weights_step(&v->form) > LARGE;
     size_t most = INPUTS / (j.matrices * v->in_c);
     if (most > MOST || large || (!v->form.transformed && j.high * j.wide <= MOST))

@@ -23,6 +23,15 @@ typedef struct prt_nhwc_weights {
 
 const char *prt_nhwc_form_name(prt_nhwc_form form);
 
+/* Tiles of `side` pixels along an axis of an output, whose pixels are as far apart as the taps:
+ * every d-th pixel from each of the first d on is an axis of its own, with `each` tiles. */
+static inline size_t prt_nhwc_tiles(size_t pixels, size_t dilation, size_t side, size_t *each)
+{
+    const size_t axes = pixels < dilation ? pixels : dilation;
+    *each = pixels != 0 ? (pixels - 1) / dilation / side + 1 : 0;
+    return axes * *each;
+}
+
 /* Points of a Winograd form each way, as many as inputs of a tile; 0 for the other forms. */
 static inline size_t prt_nhwc_points(prt_nhwc_form form)
 {

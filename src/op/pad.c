@@ -135,7 +135,7 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
         int64_t from = 0;
         for (uint32_t i = 0; from >= 0 && i < last; i++) {
             const int64_t index = shown_at(m, &spans[i], at[i]);
-            from = index < 0 ? -1 : (from * x->dims[i]) + index;
+            from = index < 0 ? -1 : from * x->dims[i] + index;
         }
         for (int64_t i = first, run; from >= 0 && i < end; i += run) {
             const int64_t index = from * x->dims[last] + shown_at(m, row, i);

@@ -7,6 +7,7 @@
  *
  * Expects known dims but for the batch, pads that are written out, and no dilations.
  */
+#include "op/sliding.h"
 #include "pass/expand/expand.h"
 
 enum { SPACE = 3, RANK = 5 };
@@ -43,10 +44,10 @@ static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s
             return false;
     for (uint32_t i = 0; i < SPACE; i++) {
         w->kernel[i] = kernel.data[i];
-        w->strides[i] = strides.count != 0 ? strides.data[i] : 1;
+        w->strides[i] = prt_i64s_at(strides, i, 1);
     }
     for (uint32_t i = 0; i < 2 * SPACE; i++)
-        w->pads[i] = pads.count != 0 ? pads.data[i] : 0;
+        w->pads[i] = prt_i64s_at(pads, i, 0);
     return true;
 }
 

@@ -29,6 +29,7 @@ typedef struct product {
     const prt_op *op;
     uint32_t a_zero, b_zero; /* inputs of it; it has A and B first */
     prt_tensor b, b_zeros;
+    size_t zeros; /* how many there are in it; 0: no input */
     prt_nhwc_weights form;
     bool apart; /* zero points are not in the weights, but for `middle` */
     int middle;
@@ -47,8 +48,8 @@ static bool take(product *m)
         return true;
     if (!prt_match_constant(m->op, m->b_zero, &m->b_zeros) || m->b_zeros.rank > 1)
         return false;
-    const size_t zeros = prt_tensor_count(&m->b_zeros);
-    return zeros == 1 || zeros == m->form.filters;
+    m->zeros = prt_tensor_count(&m->b_zeros);
+    return m->zeros == 1 || m->zeros == m->form.filters;
 }
 
 static int byte_at(const prt_tensor *t, size_t i)
@@ -59,9 +60,7 @@ static int byte_at(const prt_tensor *t, size_t i)
 
 static int zero_at(const product *m, size_t j)
 {
-    if (m->b_zeros.data == NULL)
-        return 0;
-    return byte_at(&m->b_zeros, prt_tensor_count(&m->b_zeros) != 1 ? j : 0);
+    return m->zeros != 0 ? byte_at(&m->b_zeros, m->zeros != 1 ? j : 0) : 0;
 }
 
 /* Row k of B, columns [first, end) of one panel. */
@@ -126,10 +125,9 @@ static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
 /* The zero points that are not in the weights, as a constant. */
 static prt_value *zeros_apart(prt_pass *p, prt_build *b, const product *m)
 {
-    const size_t n = prt_tensor_count(&m->b_zeros);
-    const int64_t dim = (int64_t)n;
-    float *z = PRT_NEW_N(p->arena, float, n);
-    for (size_t j = 0; z != NULL && j < n; j++)
+    const int64_t dim = (int64_t)m->zeros;
+    float *z = PRT_NEW_N(p->arena, float, m->zeros);
+    for (size_t j = 0; z != NULL && j < m->zeros; j++)
         z[j] = (float)(zero_at(m, j) - m->middle);
     if (z != NULL)
         return prt_build_tensor(b, PRT_DTYPE_f32, 1, &dim, z);

@@ -41,7 +41,7 @@ bool prt_turn_window(const prt_value *x, const prt_tensor *w, const prt_window_s
         prt_str_is(spec->auto_pad, "VALID");
     int64_t sizes[PRT_MAX_SPATIAL];
     for (uint32_t i = 0; i < spatial; i++) {
-        const bool whole = spec->strides.count == 0 || spec->strides.data[i] == 1;
+        const bool whole = prt_i64s_at(spec->strides, i, 1) == 1;
         if (!prt_dim_is_number(in[i]) && !explicit && !whole)
             return false;
         sizes[i] = prt_dim_is_number(in[i]) ? in[i] : INT32_MAX; /* padding does not ask */
@@ -85,11 +85,13 @@ static double filled(const conv *v, const prt_window *w, int64_t side)
 {
     double share = 1.0;
     for (uint32_t i = 0; i < 2; i++) {
-        const int64_t pixels = v->y->dims[i + 2], d = w->dilation[i];
+        const int64_t pixels = v->y->dims[i + 2];
+        size_t each;
         if (!prt_dim_is_number(pixels) || pixels < 1)
             continue;
-        const int64_t images = pixels < d ? pixels : d, tiles = (pixels - 1) / d / side + 1;
-        share *= (double)pixels / ((double)images * (double)tiles * (double)side);
+        const size_t tiles =
+            prt_nhwc_tiles((size_t)pixels, (size_t)w->dilation[i], (size_t)side, &each);
+        share *= (double)pixels / ((double)tiles * (double)side);
     }
     return share;
 }
