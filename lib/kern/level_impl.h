@@ -39,8 +39,8 @@
         .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,      \
         .moments = run_moments, .centre = run_centre, .dots = run_dots, .sums = run_sums,          \
         .layer_norm = run_layer_norm },                                                            \
-    .plain = { .compare = run_compare, .logic = run_logic, .choose = run_choose,                   \
-        .cast = run_cast },                                                                        \
+    .plain = { .compare = run_compare, .whole = run_whole, .logic = run_logic,                     \
+        .choose = run_choose, .cast = run_cast },                                                  \
     .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },         \
     .windows = { .depthwise = run_depthwise, .largest = run_pool_largest,                          \
         .mean = run_pool_mean },                                                                   \

@@ -18,6 +18,14 @@ typedef enum prt_compare_kind {
 
 typedef enum prt_logic_kind { PRT_LOGIC_and, PRT_LOGIC_or, PRT_LOGIC_xor } prt_logic_kind;
 
+typedef enum prt_whole_kind {
+    PRT_WHOLE_add,
+    PRT_WHOLE_sub,
+    PRT_WHOLE_mul,
+    PRT_WHOLE_max,
+    PRT_WHOLE_min
+} prt_whole_kind;
+
 typedef enum prt_plain_type {
     PRT_PLAIN_f32,
     PRT_PLAIN_f16,
@@ -31,6 +39,9 @@ typedef struct prt_kern_plain {
     /* Elements are f32, i32 or i64. */
     void (*compare)(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
         size_t step_b, uint8_t *y);
+    /* Elements are i32 or i64; y may be an input that has as many. */
+    void (*whole)(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
+        size_t step_b, void *y);
     void (*logic)(int kind, size_t n, const uint8_t *a, size_t step_a, const uint8_t *b,
         size_t step_b, uint8_t *y);
     /* y = a where `which` is not 0, else b; elements of 1, 2, 4 or 8 bytes */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kern/plain.h"
+#include "kern/simd.h"
 #include "num/half.h"
 
 /* Elements at a time: so many copies of an operand that is one element let one loop do for all ways
@@ -26,7 +27,8 @@ enum { PLAIN_BLOCK = 64 };
             const type *x = step_a != 0 ? (const type *)a + at : one_a;                            \
             const type *z = step_b != 0 ? (const type *)b + at : one_b;                            \
             const size_t count = n - at < PLAIN_BLOCK ? n - at : PLAIN_BLOCK;                      \
-            out *restrict d = (out *)y + at;                                                       \
+            out *d = (out *)y + at;                                                                \
+            PRT_APART                                                                              \
             for (size_t i = 0; i < count; i++) {                                                   \
                 const type p = x[i], q = z[i];                                                     \
                 d[i] = (out)(expr);                                                                \
@@ -36,7 +38,7 @@ enum { PLAIN_BLOCK = 64 };
 
 /* One loop for all kinds, of which there would be three times as much code. */
 static void run_compare(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
-    size_t step_b, uint8_t *restrict y)
+    size_t step_b, uint8_t *y)
 {
     const int less = kind != PRT_COMPARE_equal, equal = kind != PRT_COMPARE_less;
     if (type == PRT_PLAIN_f32)
@@ -47,8 +49,30 @@ static void run_compare(int kind, int type, size_t n, const void *a, size_t step
         LOOP(int64_t, uint8_t, ((p < q) & less) | ((p == q) & equal));
 }
 
+/* Integers as they wrap. Add and Sub are one loop, and so are Max and Min. */
+static void run_whole(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
+    size_t step_b, void *y)
+{
+    const int less = kind == PRT_WHOLE_sub, least = kind == PRT_WHOLE_min;
+    if (type == PRT_PLAIN_i32) {
+        if (kind == PRT_WHOLE_mul)
+            LOOP(uint32_t, uint32_t, p * q);
+        else if (kind == PRT_WHOLE_add || kind == PRT_WHOLE_sub)
+            LOOP(uint32_t, uint32_t, p + (q ^ (uint32_t)-less) + (uint32_t)less);
+        else
+            LOOP(int32_t, int32_t, (p > q) != least ? p : q);
+    } else {
+        if (kind == PRT_WHOLE_mul)
+            LOOP(uint64_t, uint64_t, p * q);
+        else if (kind == PRT_WHOLE_add || kind == PRT_WHOLE_sub)
+            LOOP(uint64_t, uint64_t, p + (q ^ (uint64_t)-less) + (uint64_t)less);
+        else
+            LOOP(int64_t, int64_t, (p > q) != least ? p : q);
+    }
+}
+
 static void run_logic(int kind, size_t n, const uint8_t *a, size_t step_a, const uint8_t *b,
-    size_t step_b, uint8_t *restrict y)
+    size_t step_b, uint8_t *y)
 {
     if (kind == PRT_LOGIC_and)
         LOOP(uint8_t, uint8_t, (p != 0) & (q != 0));

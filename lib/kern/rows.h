@@ -35,6 +35,7 @@ typedef enum prt_one_kind {
     PRT_ONE_floor,
     PRT_ONE_ceil,
     PRT_ONE_round, /* halves to even */
+    PRT_ONE_sign,  /* of -0 it is 0; NaN stays */
     PRT_ONE_square,
     PRT_ONE_cube,
     PRT_ONE_root,         /* pow(x, 0.5): of -0 and -infinity not what sqrt gives */

@@ -87,7 +87,14 @@ static inline vf pow_half(vf x)
     return v_select(v_equal(x, v_neg(infinity)), infinity, v_sqrt(v_add(x, v_set(0.0f))));
 }
 
-static inline vf one(int kind, vf x)
+/* -1, 0 or 1; NaN stays, and -0 becomes the other zero. */
+static inline vf sign_of(vf x)
+{
+    const vf one = v_copysign(v_set(1.0f), x);
+    return v_select(v_less(v_set(0.0f), v_abs(x)), one, v_add(x, v_set(0.0f)));
+}
+
+__attribute__((always_inline)) static inline vf one(int kind, vf x)
 {
     switch (kind) {
     case PRT_ONE_abs:
@@ -112,6 +119,8 @@ static inline vf one(int kind, vf x)
         return next_whole(x, true);
     case PRT_ONE_round:
         return v_round(x);
+    case PRT_ONE_sign:
+        return sign_of(x);
     case PRT_ONE_square:
         return v_mul(x, x);
     case PRT_ONE_cube:
@@ -125,13 +134,49 @@ static inline vf one(int kind, vf x)
     }
 }
 
-static void run_one(int kind, size_t n, const float *x, float *y)
+/* Once for all kinds that have no loop of their own, and for rests. */
+__attribute__((noinline)) static vf one_of(int kind, vf x)
+{
+    return one(kind, x);
+}
+
+/* Whole vectors of a kind that the compiler knows; how many elements that were. */
+__attribute__((always_inline)) static inline size_t one_kind(int kind, size_t n, const float *x,
+    float *y)
 {
     size_t i = 0;
     for (; i + VL <= n; i += VL)
         v_store(y + i, one(kind, LOAD(x)));
+    return i;
+}
+
+/* Kinds that are a few instructions, and those that come often, have a loop of their own. */
+static void run_one(int kind, size_t n, const float *x, float *y)
+{
+    size_t i = 0;
+    switch (kind) {
+    case PRT_ONE_abs:
+        i = one_kind(PRT_ONE_abs, n, x, y);
+        break;
+    case PRT_ONE_neg:
+        i = one_kind(PRT_ONE_neg, n, x, y);
+        break;
+    case PRT_ONE_sqrt:
+        i = one_kind(PRT_ONE_sqrt, n, x, y);
+        break;
+    case PRT_ONE_square:
+        i = one_kind(PRT_ONE_square, n, x, y);
+        break;
+    case PRT_ONE_exp:
+        i = one_kind(PRT_ONE_exp, n, x, y);
+        break;
+    default:
+        break;
+    }
+    for (; i + VL <= n; i += VL)
+        v_store(y + i, one_of(kind, LOAD(x)));
     if (i < n)
-        v_store_n(y + i, one(kind, LOAD_REST(x)), n - i);
+        v_store_n(y + i, one_of(kind, LOAD_REST(x)), n - i);
 }
 
 static void run_scale(size_t n, const float *x, float scale, float shift, float *y)

@@ -75,14 +75,14 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
         }                                                                                          \
     }
 
+/* Rows of two and three are runs of one: images that small take no time anywhere. */
 #if defined(__AVX2__) || defined(__AVX512F__)
 enum { SLIDE_MOST = 8 };
 #define SLIDE_ALL(K, S)                                                                            \
-    SLIDE(1, K, S) SLIDE(2, K, S) SLIDE(3, K, S) SLIDE(4, K, S) SLIDE(5, K, S) SLIDE(6, K, S)      \
-    SLIDE(7, K, S) SLIDE(8, K, S)
+    SLIDE(1, K, S) SLIDE(4, K, S) SLIDE(5, K, S) SLIDE(6, K, S) SLIDE(7, K, S) SLIDE(8, K, S)
 #define SLIDE_NAMES(K, S)                                                                          \
-    { slide_1_##K##_##S, slide_2_##K##_##S, slide_3_##K##_##S, slide_4_##K##_##S,                  \
-        slide_5_##K##_##S, slide_6_##K##_##S, slide_7_##K##_##S, slide_8_##K##_##S }
+    { slide_1_##K##_##S, NULL, NULL, slide_4_##K##_##S, slide_5_##K##_##S, slide_6_##K##_##S,      \
+        slide_7_##K##_##S, slide_8_##K##_##S }
 #else /* few registers, or nobody knows how many */
 enum { SLIDE_MOST = 4 };
 #define SLIDE_ALL(K, S) SLIDE(1, K, S) SLIDE(2, K, S) SLIDE(3, K, S) SLIDE(4, K, S)
@@ -97,14 +97,16 @@ SLIDE_ALL(7, 1)
 
 typedef void (*slide_part)(const prt_slide *s, size_t at);
 
-/* A row of outputs in groups of nearly the same size, parts[n - 1] for n of them. */
+/* A row of outputs in groups of nearly the same size, parts[n - 1] for n of them, or parts[0] for
+ * each where that is NULL. */
 static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
 {
     const size_t groups = (s->n + most - 1) / most;
     for (size_t i = 0, at = 0; i < groups; i++) {
-        const size_t n = s->n / groups + (i < s->n % groups);
-        parts[n - 1](s, at);
-        at += n;
+        const size_t end = at + s->n / groups + (i < s->n % groups);
+        const size_t n = parts[end - at - 1] != NULL ? end - at : 1;
+        for (; at < end; at += n)
+            parts[n - 1](s, at);
     }
 }
 

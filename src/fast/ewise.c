@@ -34,7 +34,9 @@ static void map_piece(const void *user, size_t item, float *scratch)
 
 static poprt_status run_map(prt_eval *c, map *m, bool *done)
 {
-    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0))
+    if (!prt_fast_has(c, 0))
+        return prt_fast_whole(c, m->kern, done);
+    if (!prt_eval_wants(c, 0))
         return prt_fast_pass(done);
     m->x = c->in[0]->data;
     m->y = c->out[0]->data;
@@ -53,7 +55,7 @@ poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done)
         [PRT_OP_erf] = PRT_ONE_erf + 1, [PRT_OP_floor] = PRT_ONE_floor + 1,
         [PRT_OP_ceil] = PRT_ONE_ceil + 1, [PRT_OP_round] = PRT_ONE_round + 1,
         [PRT_OP_log] = PRT_ONE_log + 1, [PRT_OP_sin] = PRT_ONE_sin + 1,
-        [PRT_OP_cos] = PRT_ONE_cos + 1 };
+        [PRT_OP_cos] = PRT_ONE_cos + 1, [PRT_OP_sign] = PRT_ONE_sign + 1 };
     map m = { .kern = k, .one = kinds[c->def->id] - 1 };
     return run_map(c, &m, done);
 }
@@ -138,7 +140,7 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     for (uint32_t i = 0; i < c->n_in; i++)
         if (!prt_fast_has(c, i))
-            return prt_fast_pass(done);
+            return prt_fast_whole(c, k, done);
     pair p = { .kern = k, .in = { c->in[0], c->in[1] }, .out = c->out[0],
         .kind = kinds[c->def->id],
         .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE) };

@@ -41,6 +41,9 @@ static inline void prt_fast_fetch_later(const prt_tensor *later, prt_gemm_block 
     g->next_count = count < most ? count : most;
 }
 
+/* Arithmetic on integers, which the forms for float32 leave to it (plain.c). */
+poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done);
+
 /* "Not mine." */
 static inline poprt_status prt_fast_pass(bool *done)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain.c — comparisons, logic, Where and Cast, of the types that lib/kern has loops for. */
+/* plain.c — comparisons, logic, integers, Where and Cast, of the types that lib/kern has loops for. */
 #include "kern/plain.h"
 
 #include "fast/fast.h"
@@ -88,6 +88,85 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
         .kind = kinds[op], .type = type, .size = prt_dtype_bits(c->in[0]->dtype) / 8,
         .run = compare_run };
     return run_runs(c, &u);
+}
+
+static void whole_run(const runs *u, const prt_rows *r)
+{
+    u->kern->whole(u->kind, u->type, r->count, from(u, r, 0, u->size), r->step[0],
+        from(u, r, 1, u->size), r->step[1], (char *)u->out->data + r->to * u->size);
+}
+
+static poprt_status whole(prt_eval *c, const prt_kern *k, int kind, const prt_tensor *a,
+    const prt_tensor *b)
+{
+    runs u = { .kern = &k->plain, .n_in = 2, .in = { a, b }, .kind = kind, .type = type_of(a),
+        .size = prt_dtype_bits(a->dtype) / 8, .run = whole_run };
+    return run_runs(c, &u);
+}
+
+/* The operator with one number in place of an input. */
+static poprt_status whole_of(prt_eval *c, const prt_kern *k, int kind, bool left, int32_t number,
+    const prt_tensor *x)
+{
+    const int64_t wide = number;
+    prt_tensor one = { .kind = PRT_VALUE_TENSOR, .dtype = x->dtype, .data = &number,
+        .size = prt_dtype_bits(x->dtype) / 8 };
+    if (x->dtype == PRT_DTYPE_i64)
+        one.data = (void *)&wide;
+    return whole(c, k, kind, left ? &one : x, left ? x : &one);
+}
+
+/* Of one input; |x| is the greater of x and -x, the sign what is left of x between -1 and 1. */
+static poprt_status whole_unary(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    switch (c->def->id) {
+    case PRT_OP_neg:
+        return whole_of(c, k, PRT_WHOLE_sub, true, 0, x);
+    case PRT_OP_relu:
+        return whole_of(c, k, PRT_WHOLE_max, false, 0, x);
+    case PRT_OP_sign:
+        PRT_TRY(whole_of(c, k, PRT_WHOLE_max, false, -1, x));
+        return whole_of(c, k, PRT_WHOLE_min, false, 1, y);
+    case PRT_OP_abs:
+        if (x->data == y->data)
+            return prt_fast_pass(done);
+        PRT_TRY(whole_of(c, k, PRT_WHOLE_sub, true, 0, x));
+        return whole(c, k, PRT_WHOLE_max, x, y);
+    default:
+        return prt_fast_pass(done);
+    }
+}
+
+static poprt_status whole_clip(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const bool low = prt_eval_has(c, 1), high = prt_eval_has(c, 2);
+    if (!low && !high)
+        return prt_fast_pass(done);
+    if (low)
+        PRT_TRY(whole(c, k, PRT_WHOLE_max, c->in[0], c->in[1]));
+    return high ? whole(c, k, PRT_WHOLE_min, low ? c->out[0] : c->in[0], c->in[2]) : POPRT_OK;
+}
+
+poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
+{
+    static const int kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_WHOLE_add + 1,
+        [PRT_OP_sub] = PRT_WHOLE_sub + 1, [PRT_OP_mul] = PRT_WHOLE_mul + 1,
+        [PRT_OP_max] = PRT_WHOLE_max + 1, [PRT_OP_min] = PRT_WHOLE_min + 1 };
+    const int32_t dtype = c->in[0]->dtype;
+    const int kind = kinds[c->def->id] - 1;
+    if ((dtype != PRT_DTYPE_i32 && dtype != PRT_DTYPE_i64) || !prt_fast_wants(c))
+        return prt_fast_pass(done);
+    if (c->def->id == PRT_OP_clip)
+        return whole_clip(c, k, done);
+    if (c->n_in == 1)
+        return whole_unary(c, k, done);
+    if (kind < 0)
+        return prt_fast_pass(done);
+    PRT_TRY(whole(c, k, kind, c->in[0], c->in[1]));
+    for (uint32_t i = 2; i < c->n_in; i++) /* the output so far, in place, and one more */
+        PRT_TRY(whole(c, k, kind, c->out[0], c->in[i]));
+    return POPRT_OK;
 }
 
 static void logic_run(const runs *u, const prt_rows *r)

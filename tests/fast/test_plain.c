@@ -37,6 +37,49 @@ START_TEST(comparisons)
 }
 END_TEST
 
+/* What wraps is far from what does not. */
+START_TEST(integers)
+{
+    static const char *const two[] = { "add", "sub", "mul", "max", "min" };
+    static const char *const one[] = { "neg", "abs", "sign", "relu" };
+    static const char *const bounds[] = { "low high", "low", "_ high", "high low" };
+    static const int types[] = { I32, I64 };
+    char text[512];
+    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+        for (size_t i = 0; i < sizeof(two) / sizeof(two[0]); i++)
+            for (size_t k = 0; k < PAIRS; k++) {
+                (void)snprintf(text, sizeof(text),
+                    "a = input f32[%s]\nb = input f32[%s]\np = cast a {to=%d}\nq = cast b {to=%d}\n"
+                    "r = %s p q\ny = cast r {to=1}\nreturn y\n", pairs[k][0], pairs[k][1],
+                    types[t], types[t], two[i]);
+                fast_check(text, -100, 100, 0);
+                fast_check(text, -3e9, 3e9, 0);
+                fast_check(text, -1e19, 1e19, 0);
+            }
+        for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
+            (void)snprintf(text, sizeof(text),
+                "a = input f32[3,40001]\np = cast a {to=%d}\nr = %s p\ny = cast r {to=1}\n"
+                "return y\n", types[t], one[i]);
+            fast_check(text, -100, 100, 0);
+            fast_check(text, -1e19, 1e19, 0);
+        }
+        for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+            (void)snprintf(text, sizeof(text),
+                "a = input f32[3,4001]\nl = const f32[] {-7}\nh = const f32[] {9}\n"
+                "p = cast a {to=%d}\nlow = cast l {to=%d}\nhigh = cast h {to=%d}\n"
+                "r = clip p %s\ny = cast r {to=1}\nreturn y\n", types[t], types[t], types[t],
+                bounds[i]);
+            fast_check(text, -100, 100, 0);
+        }
+    }
+    fast_check("a = input f32[5,31]\nb = input f32[31]\nc = input f32[5,1]\np = cast a {to=7}\n"
+               "q = cast b {to=7}\nr = cast c {to=7}\ns = max q p r\ny = cast s {to=1}\n"
+               "return y\n", -100, 100, 0);
+    fast_check("x = const f32[9] {nan,inf,-inf,-0,0,1e-45,-1e-45,-7,3}\ny = sign x\n"
+               "z = reciprocal y\nreturn z\n", 0, 1, 0);
+}
+END_TEST
+
 START_TEST(logic)
 {
     static const char *const ops[] = { "and", "or", "xor" };
@@ -200,5 +243,5 @@ START_TEST(many_inputs)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/plain", comparisons, logic, choices, casts, powers, roundings, curves,
+PRT_TEST_MAIN("fast/plain", comparisons, integers, logic, choices, casts, powers, roundings, curves,
     slopes, picks, many_inputs)
