@@ -113,7 +113,7 @@ static void run_few(const void *user, size_t item, float *scratch)
 {
     const prt_linear *f = user;
     const prt_kern_rows *rows = &f->kern->rows;
-    const size_t unit = f->packed ? PRT_GEMM_PANEL : 1, units = (f->n + unit - 1) / unit;
+    const size_t unit = f->turned ? 1 : PRT_GEMM_PANEL, units = (f->n + unit - 1) / unit;
     const size_t from = prt_share_cut(units, f->pieces, item) * unit;
     const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
     const size_t n = (end < f->n ? end : f->n) - from;
@@ -154,7 +154,9 @@ poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
         cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
         cut.near = c->near;
-        cut.pieces = f->packed && panels < cut.pieces ? panels : cut.pieces;
+        if (!f->packed && !f->turned) /* rows of B: the longer what is read of each the better */
+            cut.pieces = prt_share_width(c);
+        cut.pieces = !f->turned && panels < cut.pieces ? panels : cut.pieces;
         if (f->by.offset != NULL && (cut.sums = sum_rows(c, f)) == NULL)
             return POPRT_E_NOMEM;
         return prt_share_run(c, cut.pieces, 0, run_few, &cut);

@@ -39,21 +39,19 @@ static poprt_status eval(prt_eval *c, bool least)
     const bool floats = prt_dtype_is_float(x->dtype);
     if (n == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE, "axis %u has no elements", axis);
-    for (size_t o = 0; o < outer; o++)
-        for (size_t i = 0; i < inner; i++) {
-            uint64_t best = 0;
-            size_t found = 0;
-            for (size_t k = 0; k < n; k++) {
-                uint64_t key = prt_order_key(x->dtype, x->data, (o * n + k) * inner + i);
-                const bool nan = floats && key == UINT64_MAX;
-                key = least && !nan ? ~key : key;
-                if (k == 0 || key > best || (key == best && a->select_last_index != 0)) {
-                    best = key;
-                    found = k;
-                }
-            }
-            prt_store_i64(PRT_DTYPE_i64, c->out[0]->data, o * inner + i, (int64_t)found);
-        }
+    uint64_t *keys = prt_eval_scratch(c, n, sizeof(uint64_t));
+    if (keys == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < outer * inner; i++) {
+        size_t found = 0;
+        prt_order_keys(x->dtype, x->data, i / inner * n * inner + i % inner, inner, n, keys);
+        for (size_t k = 0; least && k < n; k++) /* NaN stays above all numbers */
+            keys[k] = floats && keys[k] == UINT64_MAX ? keys[k] : ~keys[k];
+        for (size_t k = 1; k < n; k++)
+            if (keys[k] > keys[found] || (a->select_last_index != 0 && keys[k] == keys[found]))
+                found = k;
+        prt_store_i64(PRT_DTYPE_i64, c->out[0]->data, i, (int64_t)found);
+    }
     return POPRT_OK;
 }
 

@@ -11,44 +11,53 @@ static poprt_status infer(prt_infer *c)
     return prt_infer_like(c, 0, 0, c->in[0].dtype);
 }
 
-/* Where a line of elements is: `n` from `first` on, `step` (which may be negative) apart. */
-typedef struct line {
-    int64_t first, step, n;
-    bool exclusive;
-} line;
+enum { WIDE = 64 }; /* lines side by side at a time */
 
-#define SUM_LINE(type, sum_type)                                                                   \
+/* `wide` lines of `n` elements each, from `first` on; those of a line are `step`, which may be
+ * negative, apart. */
+typedef struct lines {
+    int64_t first, step, n;
+    size_t wide;
+    bool exclusive;
+} lines;
+
+#define SUM_LINES(type, sum_type)                                                                  \
     {                                                                                              \
-        const type *from = x->data;                                                                \
-        type *to = y->data;                                                                        \
-        sum_type sum = 0;                                                                          \
-        for (int64_t i = 0, at = l->first; i < l->n; i++, at += l->step) {                         \
-            const sum_type before = sum;                                                           \
-            sum += (sum_type)from[at];                                                             \
-            to[at] = (type)(l->exclusive ? before : sum);                                          \
+        sum_type sum[WIDE] = { 0 };                                                                \
+        int64_t at = l->first;                                                                     \
+        for (int64_t k = 0; k < l->n; k++, at += l->step) {                                        \
+            const type *from = (const type *)x->data + at;                                         \
+            type *to = (type *)y->data + at;                                                       \
+            for (size_t i = 0; i < l->wide; i++) {                                                 \
+                const sum_type before = sum[i];                                                    \
+                sum[i] += (sum_type)from[i];                                                       \
+                to[i] = (type)(l->exclusive ? before : sum[i]);                                    \
+            }                                                                                      \
         }                                                                                          \
         return;                                                                                    \
     }
 
-static void sum_line(const prt_tensor *x, prt_tensor *y, const line *l)
+static void sum_lines(const prt_tensor *x, prt_tensor *y, const lines *l)
 {
-    double f = 0;
-    uint64_t u = 0;
     if (x->dtype == PRT_DTYPE_f32)
-        SUM_LINE(float, double)
+        SUM_LINES(float, double)
     if (x->dtype == PRT_DTYPE_i64)
-        SUM_LINE(uint64_t, uint64_t)
+        SUM_LINES(uint64_t, uint64_t)
     const bool floats = prt_dtype_is_float(x->dtype);
-    for (int64_t i = 0; i < l->n; i++) {
-        const size_t at = (size_t)(l->first + i * l->step);
-        const double f_before = f;
-        const uint64_t u_before = u;
-        if (floats) {
-            f += prt_load_f64(x->dtype, x->data, at);
-            prt_store_f64(y->dtype, y->data, at, l->exclusive ? f_before : f);
-        } else {
-            u += prt_load_u64(x->dtype, x->data, at);
-            prt_store_u64(y->dtype, y->data, at, l->exclusive ? u_before : u);
+    for (size_t i = 0; i < l->wide; i++) {
+        double f = 0;
+        uint64_t u = 0;
+        for (int64_t k = 0; k < l->n; k++) {
+            const size_t at = (size_t)(l->first + k * l->step) + i;
+            const double f_before = f;
+            const uint64_t u_before = u;
+            if (floats) {
+                f += prt_load_f64(x->dtype, x->data, at);
+                prt_store_f64(y->dtype, y->data, at, l->exclusive ? f_before : f);
+            } else {
+                u += prt_load_u64(x->dtype, x->data, at);
+                prt_store_u64(y->dtype, y->data, at, l->exclusive ? u_before : u);
+            }
         }
     }
 }
@@ -67,12 +76,14 @@ static poprt_status eval(prt_eval *c)
     const int64_t inner = (int64_t)prt_dims_product(x->dims, axis + 1, x->rank);
     const int64_t n = x->dims[axis];
     for (int64_t o = 0; n != 0 && o < outer; o++)
-        for (int64_t i = 0; i < inner; i++) {
-            const int64_t first = o * n * inner + i;
-            line l = { first, inner, n, a->exclusive != 0 };
-            if (a->reverse != 0)
-                l = (line){ first + (n - 1) * inner, -inner, n, l.exclusive };
-            sum_line(x, c->out[0], &l);
+        for (int64_t i = 0; i < inner; i += WIDE) {
+            const int64_t first = o * n * inner + i, left = inner - i;
+            lines l = { first, inner, n, left < WIDE ? (size_t)left : WIDE, a->exclusive != 0 };
+            if (a->reverse != 0) {
+                l.first += (n - 1) * inner;
+                l.step = -inner;
+            }
+            sum_lines(x, c->out[0], &l);
         }
     return POPRT_OK;
 }

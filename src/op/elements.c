@@ -4,11 +4,18 @@
 
 #include "num/float.h"
 
+/* `v` is an element; those side by side have a loop that the compiler can turn into vectors. */
 #define READ(type, expr)                                                                           \
     do {                                                                                           \
-        const type *x = data;                                                                      \
-        for (size_t i = 0; i < count; i++)                                                         \
+        const type *x = (const type *)data + first;                                                \
+        for (size_t i = 0; step == 1 && i < count; i++) {                                          \
+            const type v = x[i];                                                                   \
             to[i] = (expr);                                                                        \
+        }                                                                                          \
+        for (size_t i = 0; step != 1 && i < count; i++) {                                          \
+            const type v = x[i * step];                                                            \
+            to[i] = (expr);                                                                        \
+        }                                                                                          \
     } while (0)
 #define WRITE(type, expr)                                                                          \
     do {                                                                                           \
@@ -35,20 +42,20 @@ void prt_read_f64(int32_t dtype, const void *data, size_t first, size_t step, si
     }
     switch (dtype) {
     case PRT_DTYPE_f32:
-        READ(float, (double)x[first + i]);
+        READ(float, (double)v);
         break;
     case PRT_DTYPE_f64:
-        READ(double, x[first + i]);
+        READ(double, v);
         break;
     case PRT_DTYPE_f16:
-        READ(uint16_t, (double)prt_f16_to_f32(x[first + i]));
+        READ(uint16_t, (double)prt_f16_to_f32(v));
         break;
     case PRT_DTYPE_bf16:
-        READ(uint16_t, (double)prt_bf16_to_f32(x[first + i]));
+        READ(uint16_t, (double)prt_bf16_to_f32(v));
         break;
     default:
         for (size_t i = 0; i < count; i++)
-            to[i] = prt_load_f64(dtype, data, first + i);
+            to[i] = prt_load_f64(dtype, data, first + i * step);
     }
 }
 
@@ -62,35 +69,35 @@ void prt_read_i64(int32_t dtype, const void *data, size_t first, size_t step, si
     }
     switch (dtype) {
     case PRT_DTYPE_i64:
-        READ(int64_t, x[first + i]);
+        READ(int64_t, v);
         break;
     case PRT_DTYPE_u64:
-        READ(uint64_t, (int64_t)x[first + i]);
+        READ(uint64_t, (int64_t)v);
         break;
     case PRT_DTYPE_i32:
-        READ(int32_t, x[first + i]);
+        READ(int32_t, v);
         break;
     case PRT_DTYPE_u32:
-        READ(uint32_t, x[first + i]);
+        READ(uint32_t, v);
         break;
     case PRT_DTYPE_i16:
-        READ(int16_t, x[first + i]);
+        READ(int16_t, v);
         break;
     case PRT_DTYPE_u16:
-        READ(uint16_t, x[first + i]);
+        READ(uint16_t, v);
         break;
     case PRT_DTYPE_i8:
-        READ(int8_t, x[first + i]);
+        READ(int8_t, v);
         break;
     case PRT_DTYPE_u8:
-        READ(uint8_t, x[first + i]);
+        READ(uint8_t, v);
         break;
     case PRT_DTYPE_bool:
-        READ(uint8_t, x[first + i] != 0);
+        READ(uint8_t, v != 0);
         break;
     default:
         for (size_t i = 0; i < count; i++)
-            to[i] = prt_load_i64(dtype, data, first + i);
+            to[i] = prt_load_i64(dtype, data, first + i * step);
     }
 }
 

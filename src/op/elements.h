@@ -9,8 +9,8 @@
 #include "op/op.h"
 
 /*
- * `count` elements from index `first` on; `step` is 1, or 0 to repeat element `first`. Integers of
- * all types travel as int64; a uint64 keeps its bits. Bool is 0 or 1.
+ * `count` elements from index `first` on, `step` apart; 0 repeats element `first`. Integers of all
+ * types travel as int64; a uint64 keeps its bits. Bool is 0 or 1.
  */
 void prt_read_f64(int32_t dtype, const void *data, size_t first, size_t step, size_t count,
     double *to);

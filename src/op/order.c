@@ -4,19 +4,20 @@
 
 #include <string.h>
 
-#include "num/dtype.h"
+#include "op/elements.h"
 #include "poprt/base.h"
+
+enum { KEYS = 256 }; /* at a time */
 
 /* Doubles order as integers once negative ones are turned over and the others lifted above them. */
 static uint64_t key_of_f64(double v)
 {
     const uint64_t sign = UINT64_C(1) << 63;
+    const double zero = v + 0.0; /* of the two zeros the positive one */
     uint64_t bits;
-    if (v != v)
-        return UINT64_MAX;
-    v = v == 0.0 ? 0.0 : v;
-    memcpy(&bits, &v, sizeof(bits));
-    return (bits & sign) != 0 ? ~bits : bits | sign;
+    memcpy(&bits, &zero, sizeof(bits));
+    bits ^= (0 - (bits >> 63)) | sign;
+    return v != v ? UINT64_MAX : bits;
 }
 
 uint64_t prt_order_key(int32_t dtype, const void *data, size_t index)
@@ -35,13 +36,21 @@ uint64_t prt_order_key(int32_t dtype, const void *data, size_t index)
 void prt_order_keys(int32_t dtype, const void *data, size_t first, size_t step, size_t count,
     uint64_t *to)
 {
-    const float *x = data;
-    if (dtype == PRT_DTYPE_f32)
+    const uint8_t kind = prt_dtype_of(dtype)->kind;
+    double x[KEYS];
+    if (kind == PRT_KIND_int || kind == PRT_KIND_uint || kind == PRT_KIND_bool) {
+        const uint64_t sign = kind == PRT_KIND_int ? UINT64_C(1) << 63 : 0;
+        prt_read_i64(dtype, data, first, step, count, (int64_t *)to);
         for (size_t i = 0; i < count; i++)
-            to[i] = key_of_f64((double)x[first + i * step]);
-    else
-        for (size_t i = 0; i < count; i++)
-            to[i] = prt_order_key(dtype, data, first + i * step);
+            to[i] ^= sign;
+        return;
+    }
+    for (size_t at = 0, some; at < count; at += some) {
+        some = count - at < KEYS ? count - at : KEYS;
+        prt_read_f64(dtype, data, first + at * step, step, some, x);
+        for (size_t i = 0; i < some; i++)
+            to[at + i] = key_of_f64(x[i]);
+    }
 }
 
 static int compare_keys(int32_t dtype, const void *data, size_t a, size_t b)

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "op/elements.h"
 #include "op/move.h"
 
 typedef enum kind { SUM, PROD, MEAN, MAX, MIN, L1, L2, SUM_SQUARE, LOG_SUM, LOG_SUM_EXP } kind;
@@ -164,58 +165,73 @@ static void add_floats(reducer *r, const double *x, size_t n)
     r->f = f;
 }
 
-static void add_integer(reducer *r, uint64_t x)
+/* Of what is in `u` and `x`, that which is the least once its bits are flipped. Four at a time, for
+ * none of them waits for another. */
+static uint64_t least(uint64_t u, uint64_t flip, const uint64_t *x, size_t n)
 {
-    const bool negative = r->is_signed && x >> 63 != 0;
+    uint64_t best[4] = { u ^ flip, u ^ flip, u ^ flip, u ^ flip };
+    for (size_t i = 0; i < n; i += 4)
+        for (size_t k = 0; k < 4; k++) {
+            const uint64_t v = x[i + k < n ? i + k : i] ^ flip;
+            best[k] = v < best[k] ? v : best[k];
+        }
+    for (size_t k = 1; k < 4; k++)
+        best[0] = best[k] < best[0] ? best[k] : best[0];
+    return best[0] ^ flip;
+}
+
+static void add_integers(reducer *r, const uint64_t *x, size_t n)
+{
     const uint64_t sign = r->is_signed ? (uint64_t)1 << 63 : 0; /* compares signed as unsigned */
+    uint64_t u = r->i;
     switch (r->kind) {
     case PROD:
-        r->i *= x;
+        for (size_t i = 0; i < n; i++)
+            u *= x[i];
         break;
     case MAX:
-        r->i = (x ^ sign) > (r->i ^ sign) ? x : r->i;
+        u = least(u, ~sign, x, n);
         break;
     case MIN:
-        r->i = (x ^ sign) < (r->i ^ sign) ? x : r->i;
+        u = least(u, sign, x, n);
         break;
     case L1:
-        r->i += negative ? 0 - x : x;
+        for (size_t i = 0; i < n; i++)
+            u += (x[i] & sign) != 0 ? 0 - x[i] : x[i];
         break;
     case SUM_SQUARE:
-        r->i += x * x;
+        for (size_t i = 0; i < n; i++)
+            u += x[i] * x[i];
         break;
-    case L2: {
-        const double v = (double)(negative ? 0 - x : x);
-        r->f += v * v;
+    case L2:
+        for (size_t i = 0; i < n; i++) {
+            const double v = (double)((x[i] & sign) != 0 ? 0 - x[i] : x[i]);
+            r->f += v * v;
+        }
         break;
-    }
     default:
-        r->i += x;
+        for (size_t i = 0; i < n; i++)
+            u += x[i];
         break;
     }
+    r->i = u;
 }
 
 /* Takes in `n` elements `step` apart. */
 static void add_run(reducer *r, const void *data, size_t first, size_t step, size_t n)
 {
-    double chunk[CHUNK];
-    if (!r->floats) {
-        for (size_t i = 0; i < n; i++)
-            add_integer(r, prt_load_u64(r->dtype, data, first + i * step));
-        return;
-    }
+    double reals[CHUNK];
+    uint64_t whole[CHUNK];
     for (size_t done = 0, m; done < n; done += m) {
-        m = n - done < CHUNK ? n - done : CHUNK;
         const size_t at = first + done * step;
-        if (r->dtype == PRT_DTYPE_f32) {
-            const float *x = (const float *)data + at;
-            for (size_t i = 0; i < m; i++)
-                chunk[i] = (double)x[i * step];
+        m = n - done < CHUNK ? n - done : CHUNK;
+        if (r->floats) {
+            prt_read_f64(r->dtype, data, at, step, m, reals);
+            add_floats(r, reals, m);
         } else {
-            for (size_t i = 0; i < m; i++)
-                chunk[i] = prt_load_f64(r->dtype, data, at + i * step);
+            prt_read_i64(r->dtype, data, at, step, m, (int64_t *)whole);
+            add_integers(r, whole, m);
         }
-        add_floats(r, chunk, m);
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* select.c — Compress and NonZero: what a condition, or the elements themselves, say to keep. */
+#include "op/broadcast.h"
 #include "op/move.h"
 
 /* ---- Compress */
@@ -78,13 +79,28 @@ static bool is_nonzero(const prt_tensor *x, size_t i)
     case PRT_DTYPE_string:
         return ((const poprt_string *)x->data)[i].size != 0;
     case PRT_DTYPE_c64:
-        return prt_load_f64(PRT_DTYPE_f32, x->data, 2 * i) != 0 ||
-            prt_load_f64(PRT_DTYPE_f32, x->data, 2 * i + 1) != 0;
-    case PRT_DTYPE_c128:
-        return prt_load_f64(PRT_DTYPE_f64, x->data, 2 * i) != 0 ||
-            prt_load_f64(PRT_DTYPE_f64, x->data, 2 * i + 1) != 0;
+        return ((const float *)x->data)[2 * i] != 0 || ((const float *)x->data)[2 * i + 1] != 0;
     default:
-        return prt_load_f64(x->dtype, x->data, i) != 0;
+        return ((const double *)x->data)[2 * i] != 0 || ((const double *)x->data)[2 * i + 1] != 0;
+    }
+}
+
+/* Which of `count` elements from `first` on are not zero. */
+static void find_nonzero(const prt_tensor *x, size_t first, size_t count, bool found[PRT_RUN])
+{
+    int64_t whole[PRT_RUN];
+    double reals[PRT_RUN];
+    if (prt_dtype_is_float(x->dtype)) {
+        prt_read_f64(x->dtype, x->data, first, 1, count, reals);
+        for (size_t i = 0; i < count; i++)
+            found[i] = reals[i] != 0;
+    } else if (prt_dtype_is_integer(x->dtype) || x->dtype == PRT_DTYPE_bool) {
+        prt_read_i64(x->dtype, x->data, first, 1, count, whole);
+        for (size_t i = 0; i < count; i++)
+            found[i] = whole[i] != 0;
+    } else {
+        for (size_t i = 0; i < count; i++)
+            found[i] = is_nonzero(x, first + i);
     }
 }
 
@@ -95,26 +111,42 @@ static poprt_status infer_nonzero(prt_infer *c)
     return prt_infer_set(c, 0, PRT_DTYPE_i64, 2, dims);
 }
 
+/* Coordinates of those of a row of the last axis, of which `at` has the others. */
+static size_t put_nonzero(const bool *found, size_t count, size_t first, uint32_t rank,
+    const int64_t *at, int64_t *y, size_t stride)
+{
+    size_t to = 0;
+    int64_t *last = y + (rank - 1) * stride;
+    for (size_t i = 0; i < count; i++)
+        if (found[i])
+            last[to++] = (int64_t)(first + i);
+    for (uint32_t k = 0; k + 1 < rank; k++)
+        for (size_t i = 0; i < to; i++)
+            y[k * stride + i] = at[k];
+    return to;
+}
+
 static poprt_status eval_nonzero(prt_eval *c)
 {
     const prt_tensor *x = c->in[0];
     const size_t n = prt_tensor_count(x);
     int64_t dims[2] = { x->rank, 0 };
-    for (size_t i = 0; i < n; i++)
-        dims[1] += is_nonzero(x, i);
+    bool found[PRT_RUN];
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < PRT_RUN ? n - at : PRT_RUN;
+        find_nonzero(x, at, some, found);
+        for (size_t i = 0; i < some; i++)
+            dims[1] += found[i];
+    }
     PRT_TRY(prt_move_shape(c, 0, PRT_DTYPE_i64, 2, dims));
-    /* Rows of the last axis: only its coordinate changes from one element to the next. */
     const uint32_t outer = x->rank != 0 ? x->rank - 1 : 0;
     const size_t row = x->rank != 0 ? (size_t)x->dims[outer] : 1;
     int64_t at[PRT_MAX_RANK] = { 0 }, *y = c->out[0]->data;
-    for (size_t i = 0, to = 0; i < n; i += row) {
-        for (size_t j = 0; j < row; j++) {
-            if (!is_nonzero(x, i + j))
-                continue;
-            at[outer] = (int64_t)j;
-            for (uint32_t k = 0; k < x->rank; k++)
-                y[k * (size_t)dims[1] + to] = at[k];
-            to++;
+    for (size_t i = 0, to = 0; x->rank != 0 && i < n; i += row) {
+        for (size_t j = 0, some; j < row; j += some) {
+            some = row - j < PRT_RUN ? row - j : PRT_RUN;
+            find_nonzero(x, i + j, some, found);
+            to += put_nonzero(found, some, j, x->rank, at, y + to, (size_t)dims[1]);
         }
         (void)prt_at_next(outer, x->dims, at);
     }
