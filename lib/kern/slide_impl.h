@@ -171,15 +171,15 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
             }                                                                                      \
         }                                                                                          \
     }
-ROLL(1) ROLL(2) ROLL(3) ROLL(4) ROLL(5) ROLL(6)
+ROLL(1) ROLL(3) ROLL(4) ROLL(5) ROLL(6)
 
 enum { ROLL_MOST = 6 };
 
 /* False: not of these. */
 static bool roll(const prt_slide *s)
 {
-    static const slide_part parts[ROLL_MOST] = { roll_1, roll_2, roll_3,
-        roll_4, roll_5, roll_6 };
+    static const slide_part parts[ROLL_MOST] = { roll_1, NULL, roll_3, roll_4, roll_5,
+        roll_6 };
     if (s->columns != 3 || s->rows != 3 || s->stride_w != 1 || s->stride_h != 1)
         return false;
     run_parts(s, parts, ROLL_MOST);

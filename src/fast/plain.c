@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain.c — comparisons, logic, integers, Where and Cast, of the types that lib/kern has loops for. */
+/* plain.c — comparisons, logic, integers, Where and Cast of types that lib/kern has loops for. */
 #include "kern/plain.h"
 
 #include "fast/fast.h"

@@ -100,15 +100,19 @@ static poprt_status pick_row(prt_eval *c, size_t to, size_t row, size_t step, si
 {
     const prt_tensor *x = c->in[0], *index = c->in[1];
     const size_t n = (size_t)index->dims[index->rank - 1];
-    const bool wide = index->dtype == PRT_DTYPE_i64, words = prt_dtype_bits(x->dtype) == 32;
+    const int64_t *wide = index->dtype == PRT_DTYPE_i64 ? (const int64_t *)index->data + to : NULL;
+    const bool words = prt_dtype_bits(x->dtype) == 32;
+    const uint32_t *from_words = x->data;
+    uint32_t *to_words = c->out[0]->data;
     for (size_t i = 0; i < n; i++) {
-        const int64_t given = wide ? ((const int64_t *)index->data)[to + i]
-                                   : prt_load_i64(index->dtype, index->data, to + i);
-        int64_t picked;
-        PRT_TRY(prt_move_index(c, given, dim, &picked));
+        const int64_t given =
+            wide != NULL ? wide[i] : prt_load_i64(index->dtype, index->data, to + i);
+        int64_t picked = given < 0 ? given + dim : given;
+        if (picked < 0 || picked >= dim)
+            PRT_TRY(prt_move_index(c, given, dim, &picked)); /* which says so */
         const size_t from = row + i * step + (size_t)picked * stride;
         if (words)
-            memcpy((char *)c->out[0]->data + (to + i) * 4, (const char *)x->data + from * 4, 4);
+            to_words[to + i] = from_words[from];
         else
             prt_element_copy(x->dtype, c->out[0]->data, to + i, x->data, from, 1);
     }

@@ -55,8 +55,16 @@ static poprt_status eval(prt_eval *c)
     const size_t n = prt_tensor_count(x);
     if (y->size != 0)
         memset(y->data, 0, y->size);
+    bool alike = prt_dtype_bits(y->dtype) == 32; /* an index is a place in the output */
+    for (uint32_t i = 0; i < x->rank; i++)
+        alike = alike && dims[i] == y->dims[i];
+    const size_t all = alike ? prt_tensor_count(y) : 0;
     for (size_t i = 0; i < n; i++) {
         size_t to = 0;
+        if (index[i] >= 0 && (size_t)index[i] < all) {
+            ((uint32_t *)y->data)[index[i]] = ((const uint32_t *)x->data)[i];
+            continue;
+        }
         bool fits = index[i] >= 0;
         if (fits)
             prt_unravel((size_t)index[i], x->rank, dims, at);

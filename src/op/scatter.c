@@ -117,6 +117,33 @@ static poprt_status infer_elements(prt_infer *c)
     return prt_infer_like(c, 0, 0, x->dtype);
 }
 
+/* Elements from `from` on of the last dim of the indices: element i goes to row + i * step, and
+ * `stride` times what its index is. */
+static poprt_status put_row(prt_eval *c, reduction r, size_t from, size_t row, size_t step,
+    size_t stride, int64_t dim)
+{
+    const prt_tensor *index = c->in[1], *update = c->in[2];
+    const size_t n = (size_t)index->dims[index->rank - 1];
+    const int64_t *wide =
+        index->dtype == PRT_DTYPE_i64 ? (const int64_t *)index->data + from : NULL;
+    const bool words = r == NONE && prt_dtype_bits(update->dtype) == 32;
+    const uint32_t *from_words = update->data;
+    uint32_t *to_words = c->out[0]->data;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t given =
+            wide != NULL ? wide[i] : prt_load_i64(index->dtype, index->data, from + i);
+        int64_t picked = given < 0 ? given + dim : given;
+        if (picked < 0 || picked >= dim)
+            PRT_TRY(prt_move_index(c, given, dim, &picked)); /* which says so */
+        const size_t to = row + i * step + (size_t)picked * stride;
+        if (words)
+            to_words[to] = from_words[from + i];
+        else
+            combine(update->dtype, r, c->out[0]->data, to, update->data, from + i, 1);
+    }
+    return POPRT_OK;
+}
+
 static poprt_status eval_elements(prt_eval *c)
 {
     const prt_scatter_elements_attrs *a = c->attrs;
@@ -134,16 +161,14 @@ static poprt_status eval_elements(prt_eval *c)
     }
     copy_data(c);
     int64_t at[PRT_MAX_RANK] = { 0 };
-    const size_t n = prt_tensor_count(index);
-    for (size_t from = 0; from < n; from++) {
-        int64_t picked;
-        size_t to = 0;
-        PRT_TRY(prt_move_index(c, prt_load_i64(index->dtype, index->data, from), x->dims[axis],
-            &picked));
-        for (uint32_t i = 0; i < x->rank; i++)
-            to += stride[i] * (size_t)(i == axis ? picked : at[i]);
-        combine(x->dtype, r, c->out[0]->data, to, update->data, from, 1);
-        (void)prt_at_next(x->rank, index->dims, at);
+    const uint32_t last = x->rank - 1;
+    const size_t n = prt_tensor_count(index), run = (size_t)index->dims[last];
+    for (size_t from = 0; from < n; from += run) {
+        size_t row = 0;
+        for (uint32_t i = 0; i < last; i++)
+            row += i == axis ? 0 : stride[i] * (size_t)at[i];
+        PRT_TRY(put_row(c, r, from, row, axis == last ? 0 : 1, stride[axis], x->dims[axis]));
+        (void)prt_at_next(last, index->dims, at);
     }
     return POPRT_OK;
 }
