@@ -142,11 +142,9 @@ static inline int64_t whole_of(float x)
         }                                                                                          \
     }
 
-CAST(f32, float, f16, uint16_t, prt_f32_to_half(x))
 CAST(f32, float, i32, int32_t, whole_of(x))
 CAST(f32, float, i64, int64_t, whole_of(x))
 CAST(f32, float, bool, uint8_t, x != 0.0f)
-CAST(f16, uint16_t, f32, float, prt_half_to_f32(x))
 CAST(i32, int32_t, f32, float, x)
 CAST(i32, int32_t, i64, int64_t, x)
 CAST(i32, int32_t, bool, uint8_t, x != 0)
@@ -156,6 +154,41 @@ CAST(i64, int64_t, bool, uint8_t, x != 0)
 CAST(bool, uint8_t, f32, float, x != 0)
 CAST(bool, uint8_t, i32, int32_t, x != 0)
 CAST(bool, uint8_t, i64, int64_t, x != 0)
+
+/* Compilers leave these one by one. */
+static void cast_f32_f16(size_t n, const void *from_data, void *to_data)
+{
+    const float *s = from_data;
+    uint16_t *d = to_data;
+    size_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + VL <= n; i += VL)
+        _mm256_storeu_si256((void *)(d + i),
+            _mm512_cvtps_ph(v_load(s + i), _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__AVX2__) && defined(__F16C__)
+    for (; i + VL <= n; i += VL)
+        _mm_storeu_si128((void *)(d + i),
+            _mm256_cvtps_ph(v_load(s + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
+    for (; i < n; i++)
+        d[i] = prt_f32_to_half(s[i]);
+}
+
+static void cast_f16_f32(size_t n, const void *from_data, void *to_data)
+{
+    const uint16_t *s = from_data;
+    float *d = to_data;
+    size_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + VL <= n; i += VL)
+        v_store(d + i, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(s + i))));
+#elif defined(__AVX2__) && defined(__F16C__)
+    for (; i + VL <= n; i += VL)
+        v_store(d + i, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(s + i))));
+#endif
+    for (; i < n; i++)
+        d[i] = prt_half_to_f32(s[i]);
+}
 
 /* Float16 by way of float32, which holds every integer that a float16 can hold, and more. */
 static void run_cast(int from, int to, size_t n, const void *x, void *y)
