@@ -110,6 +110,33 @@ static void run_centre(size_t n, const float *x, float mean, float scale, float 
         v_store_n(y + i, v_fma(v_sub(LOAD_REST(x), m), a, b), n - i);
 }
 
+/* Four rows at a time: none of their sums waits for another. */
+static void run_deviations(size_t n, size_t m, const float *x, size_t stride, const float *middle,
+    float *y)
+{
+    for (size_t j = 0; j < m; j += VL) {
+        const vf mid = v_load_some(middle, j, m);
+        vf s[4] = { v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f) };
+        for (size_t i = 0; i < n; i += 4)
+            PRT_UNROLL(4)
+            for (size_t r = 0; r < 4; r++)
+                if (i + r < n) {
+                    const vf d = v_sub(v_load_some(x + (i + r) * stride, j, m), mid);
+                    s[r] = v_fma(d, d, s[r]);
+                }
+        v_store_some(y, j, m, v_add(v_add(s[0], s[1]), v_add(s[2], s[3])));
+    }
+}
+
+static void run_standardise(size_t n, size_t m, const float *x, const float *middle,
+    const float *scale, const float *shift, float *y)
+{
+    for (size_t i = 0; i < n; i++, x += m, y += m)
+        for (size_t j = 0; j < m; j += VL)
+            v_store_some(y, j, m, v_fma(v_sub(v_load_some(x, j, m), v_load_some(middle, j, m)),
+                v_load_some(scale, j, m), v_load_some(shift, j, m)));
+}
+
 /* NaN may be lost. */
 static inline float largest_of(size_t n, const float *x)
 {

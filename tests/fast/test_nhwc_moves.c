@@ -2,7 +2,7 @@
 /*
  * test_nhwc_moves.c — what moves images, pools and widens them with channels last, by fast forms
  * against the reference: moved elements and largest ones are the same, sums within 1e-5 of the
- * largest element (NhwcSpread) or 1e-6 (means, Resize).
+ * largest element (NhwcSpread, NhwcGroupNorm) or 1e-6 (means, Resize).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "support/fast_check.h"
 #include "support/nhwc_text.h"
 
-static const double MOVED = 0, SPREAD = 1e-5, MEAN = 1e-6, RESIZED = 1e-6;
+static const double MOVED = 0, SPREAD = 1e-5, MEAN = 1e-6, RESIZED = 1e-6,
+    NORM = 1e-5;
 
 static int below(uint32_t *state, uint32_t n)
 {
@@ -39,6 +40,25 @@ START_TEST(spreads)
     }
     fast_check("x = input f32[1,2,2,0]\nw = input f32[0]\nb = input f32[1]\n"
                "y = nhwc_spread x w b {filters=1,kernel_shape=[1,2]}\nreturn y\n", -1, 1, SPREAD);
+}
+END_TEST
+
+START_TEST(group_norms)
+{
+    static const char *const acts[] = { "", "Relu", "Silu", "Gelu" };
+    static const int groups[] = { 1, 2, 4, 32 };
+    uint32_t state = 9;
+    for (int i = 0; i < 80; i++) {
+        const int n = groups[i % 4], channels = n * (1 + below(&state, i % 7 == 0 ? 300 : 9));
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[%d,%d,%d,%d]\ns = input f32[%d]\nb = input f32[%d]\n"
+            "y = nhwc_group_norm x s b {num_groups=%d,activation=\"%s\",epsilon=1e-6}\nreturn y\n",
+            1 + below(&state, 2), 1 + below(&state, 40), 1 + below(&state, 50), channels, channels,
+            channels, i % 3 == 0 ? channels : n, acts[i / 4 % 4]);
+        fast_check(text, -1, 1, NORM);
+        fast_check(text, 100, 101, 2e-4); /* what varies is a hundredth of what it lies on */
+    }
 }
 END_TEST
 
@@ -211,4 +231,5 @@ START_TEST(resized)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/nhwc_moves", spreads, pools, shuffles, transposes, joined_and_split, resized)
+PRT_TEST_MAIN("fast/nhwc_moves", spreads, group_norms, pools, shuffles, transposes,
+    joined_and_split, resized)

@@ -225,6 +225,29 @@ START_TEST(spreads)
 }
 END_TEST
 
+/* Against the norms of which it is the form. */
+START_TEST(group_norms)
+{
+    static const char *const norms[] = { "group_normalization x s b {num_groups=2}",
+        "group_normalization x s b {num_groups=1}", "instance_normalization x s b" };
+    static const int groups[] = { 2, 1, 4 };
+    for (size_t i = 0; i < PRT_COUNT_OF(norms); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+            "x = const f32[2,4,3,1] {5,1,2, 3,-4,0.5, 7,8,-9, 2,2,1, 0,-1,3, 1e3,1001,1002, 6,1,1, "
+            "-3,-5,0}\ns = const f32[4] {1,-2,0.5,3}\nb = const f32[4] {0,1,-1,0.25}\n"
+            "u = transpose x {perm=[0,2,3,1]}\n"
+            "y = nhwc_group_norm u s b {num_groups=%d,activation=\"Relu\"}\nn = %s\nv = relu n\n"
+            "z = transpose v {perm=[0,2,3,1]}\nreturn y, z\n", groups[i], norms[i]);
+        ck_pairs(text, 1e-6);
+    }
+    ck_type("x = input f32[n,h,w,6]\ns = input f32[6]\nb = input f32[6]\n"
+            "y = nhwc_group_norm x s b {num_groups=3}\nreturn y\n", "f32[n,h,w,6]");
+    ck_result("x = const f32[2,0,3] {}\ns = const f32[3] ones\n"
+              "y = nhwc_group_norm x s s {num_groups=3}\nreturn y\n", "f32[2,0,3] {}");
+}
+END_TEST
+
 static void ck_pool(const char *x, const char *op, const char *attrs)
 {
     char text[1024];
@@ -292,5 +315,5 @@ END_TEST
 
 PRT_TEST_MAIN("op/nhwc", panels_and_taps_are_convolutions, winograd_is_a_convolution, no_elements,
     weights_go_there_and_back, separable_parts, what_is_known_of_separable_ones,
-    the_mean_alone_is_enough, spreads, pools_are_pools,
+    the_mean_alone_is_enough, spreads, group_norms, pools_are_pools,
     shuffles)

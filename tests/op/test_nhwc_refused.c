@@ -126,6 +126,25 @@ START_TEST(separables)
 }
 END_TEST
 
+static void ck_norm(const char *x, const char *s, const char *attrs, poprt_status status,
+    const char *part)
+{
+    char text[512];
+    (void)snprintf(text, sizeof(text), "x = const f32%s\ns = const f32%s ones\n"
+        "y = nhwc_group_norm x s s {%s}\nreturn y\n", x, s, attrs);
+    ck_failure(text, status, part);
+}
+
+START_TEST(group_norms)
+{
+    ck_norm(X, "[2]", "num_groups=0", POPRT_E_SHAPE, "0 groups");
+    ck_norm(X, "[2]", "num_groups=3", POPRT_E_SHAPE, "3 groups");
+    ck_norm(X, "[3]", "num_groups=1", POPRT_E_SHAPE, "3");
+    ck_norm("[2,2] zeros", "[2]", "num_groups=1", POPRT_E_SHAPE, "rank 2");
+    ck_norm(X, "[2]", "num_groups=1,activation=\"no\"", POPRT_E_ARG, "activation 'no'");
+}
+END_TEST
+
 static void ck_spread(const char *x, const char *w, const char *attrs, poprt_status status,
     const char *part)
 {
@@ -177,4 +196,5 @@ START_TEST(pools)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nhwc_refused", convolutions, forms, gates, separables, spreads, pools)
+PRT_TEST_MAIN("op/nhwc_refused", convolutions, forms, gates, separables, group_norms, spreads,
+    pools)

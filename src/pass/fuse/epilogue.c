@@ -14,8 +14,7 @@
  */
 #include <math.h>
 
-#include "op/fused.h"
-#include "pass/match.h"
+#include "pass/fuse/epilogue.h"
 
 /* ---- the product, as one of the fused operators ---- */
 
@@ -150,7 +149,7 @@ static bool scalar(const prt_op *op, uint32_t slot, float absent, float *out)
     return true;
 }
 
-static bool act_of(const prt_op *op, prt_act *act)
+bool prt_epilogue_act(const prt_op *op, prt_act *act)
 {
     if (!prt_op_is(op, PRT_OP_clip))
         return prt_fused_act_of(op->def->id, op->attrs, act);
@@ -163,7 +162,7 @@ static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
     fused f;
     prt_act act;
     (void)p;
-    if (!take(&f, root, 0) || !act_of(root, &act))
+    if (!take(&f, root, 0) || !prt_epilogue_act(root, &act))
         return false;
     f.act = act;
     return put(&f, b, root);
@@ -171,8 +170,7 @@ static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
 
 /* ---- sums ---- */
 
-/* One number, or one for each channel; `behind` dims follow those of the channels. */
-static bool is_factor(const prt_value *c, const prt_type *y, uint32_t behind, int64_t channels)
+bool prt_epilogue_factor(const prt_value *c, const prt_type *y, uint32_t behind, int64_t channels)
 {
     const prt_type *t = c->type;
     if (!prt_match_is_f32(c) || t->rank > y->rank)
@@ -201,7 +199,7 @@ static prt_value *more_bias(prt_pass *p, prt_build *b, fused *f, const prt_op *r
     const int64_t channels = prt_match_dim(&f->op->out[0], conv ? 1 : -1);
     if (!prt_match_constant(root, slot, &c) || (conv && w == NULL) ||
         (int64_t)prt_tensor_count(&c) != channels ||
-        !is_factor(other, y, conv ? (uint32_t)w->rank - 2 : 0, channels))
+        !prt_epilogue_factor(other, y, conv ? (uint32_t)w->rank - 2 : 0, channels))
         return NULL;
     other = prt_match_reshaped(b, other, 1, &channels);
     if (other == NULL || *bias_of(f) == NULL)
@@ -260,7 +258,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
         const uint32_t axis = conv || f.linear.transB != 0 ? 0 : 1;
         prt_value *factor = prt_op_input(root, 1 - slot);
         if (f.linear.columns != 0 || f.linear.compute.size != 0 || w.rank <= axis ||
-            !is_factor(factor, y, conv ? w.rank - 2 : 0, w.dims[axis]))
+            !prt_epilogue_factor(factor, y, conv ? w.rank - 2 : 0, w.dims[axis]))
             continue;
         f.in[1] = times(p, b, &w, f.in[1], factor, axis);
         if (f.in[1] != NULL && f.in[2] != NULL &&

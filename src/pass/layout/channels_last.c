@@ -42,6 +42,9 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
     case PRT_OP_global_average_pool:
     case PRT_OP_global_max_pool:
         return prt_turn_global(b, root);
+    case PRT_OP_group_normalization:
+    case PRT_OP_instance_normalization:
+        return prt_turn_norm(b, root);
     case PRT_OP_reshape:
         return prt_turn_shuffle(b, root) || prt_turn_join_shuffle(b, root);
     case PRT_OP_nhwc_shuffle:
@@ -73,6 +76,8 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_reduce_max, apply_other },
     { PRT_OP_global_average_pool, apply_other },
     { PRT_OP_global_max_pool, apply_other },
+    { PRT_OP_group_normalization, apply_other },
+    { PRT_OP_instance_normalization, apply_other },
     { PRT_OP_reshape, apply_other },
     { PRT_OP_nhwc_shuffle, apply_other },
     { PRT_OP_transpose, apply_other },

@@ -268,3 +268,30 @@ bool prt_turn_global(prt_build *b, prt_op *root)
     prt_turn_replace(b, root, 0, prt_build_op(b, id, NULL, 2, in));
     return true;
 }
+
+bool prt_turn_norm(prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    prt_nhwc_group_norm_attrs attrs = PRT_ATTRS_OF(nhwc_group_norm);
+    float epsilon;
+    int64_t groups;
+    if (!prt_match_is_f32(x) || !prt_match_is_f32(prt_op_input(root, 1)) ||
+        !prt_match_is_f32(prt_op_input(root, 2)))
+        return false;
+    if (prt_op_is(root, PRT_OP_group_normalization)) {
+        const prt_group_normalization_attrs *a = root->attrs;
+        groups = a->num_groups;
+        epsilon = a->epsilon;
+    } else {
+        const prt_instance_normalization_attrs *a = root->attrs;
+        groups = x->type->dims[x->type->rank - 1];
+        epsilon = a->epsilon;
+    }
+    if (!prt_dim_is_number(groups) || groups < 1)
+        return false;
+    PRT_ATTR_GIVE(attrs, nhwc_group_norm, num_groups, groups);
+    PRT_ATTR_GIVE(attrs, nhwc_group_norm, epsilon, epsilon);
+    prt_value *in[3] = { x, prt_op_input(root, 1), prt_op_input(root, 2) };
+    prt_turn_replace(b, root, 0, prt_build_op(b, PRT_OP_nhwc_group_norm, &attrs, 3, in));
+    return true;
+}

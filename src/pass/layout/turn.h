@@ -47,6 +47,7 @@ bool prt_turn_resize(prt_build *b, prt_op *root);
 bool prt_turn_pool(prt_build *b, prt_op *root);
 bool prt_turn_reduce(prt_build *b, prt_op *root);
 bool prt_turn_global(prt_build *b, prt_op *root);
+bool prt_turn_norm(prt_build *b, prt_op *root);
 bool prt_turn_shuffle(prt_build *b, prt_op *root);
 bool prt_turn_join_shuffle(prt_build *b, prt_op *root);
 bool prt_turn_halves(prt_build *b, prt_op *root);

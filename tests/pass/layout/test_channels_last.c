@@ -193,6 +193,16 @@ START_TEST(sizes_may_be_symbols)
 }
 END_TEST
 
+START_TEST(norms_of_channels)
+{
+    ck_turns(IMAGE CONV("a", "x") "s = const f32[5] {1,2,3,4,5}\n"
+             "y = instance_normalization a s s {epsilon=0.001}\nreturn y\n", 2,
+        "nhwc_group_norm num_groups=5 epsilon=0.001");
+    ck_turns(IMAGE CONV("a", "x") "s = const f32[5] {1,2,3,4,5}\n"
+             "y = group_normalization a s s {num_groups=1}\nreturn y\n", 2, "nhwc_group_norm");
+}
+END_TEST
+
 START_TEST(transposed_convolutions)
 {
     ck_turns(IMAGE CONV("a", "x") "k = const f32[5,2,2,3] fill 0.5\nb = const f32[2] {1,-1}\n"
@@ -507,7 +517,7 @@ END_TEST
 
 PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
     chains_have_turns_at_their_ends, residuals_and_activations, few_filters, dilations,
-    padding_by_name, sizes_may_be_symbols, transposed_convolutions, elementwise,
+    padding_by_name, sizes_may_be_symbols, norms_of_channels, transposed_convolutions, elementwise,
     turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
     images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
     rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* epilogue.h — what passes ask about operators that others may take in. */
+#ifndef PRT_PASS_FUSE_EPILOGUE_H
+#define PRT_PASS_FUSE_EPILOGUE_H
+
+#include "op/fused.h"
+#include "pass/match.h"
+
+/* The activation that an operator is; bounds of Clip are constants. */
+bool prt_epilogue_act(const prt_op *op, prt_act *act);
+
+/* `c` is of float32 and broadcasts to y: one number, or one for each channel; `behind` dims follow
+ * those of the channels. */
+bool prt_epilogue_factor(const prt_value *c, const prt_type *y, uint32_t behind, int64_t channels);
+
+#endif
