@@ -85,6 +85,34 @@ poprt_status prt_forest_check_features(const prt_ml_site *site, const prt_forest
  * of which none says anything have score 0. `scratch` has room for n_targets. */
 void prt_forest_score(const prt_forest *f, const double *x, double *scores, bool *scratch);
 
+/* ---- what becomes of the scores ---- */
+
+typedef struct prt_tree_judge {
+    prt_ml_labels labels; /* none: there are scores alone */
+    prt_ml_transform transform;
+    prt_tree_reals base; /* added to the scores */
+    size_t targets;
+    bool one_set;  /* of two classes, weights are for one only: */
+    size_t scored; /* this one */
+    bool positive; /* no weight is negative */
+} prt_tree_judge;
+
+/* Scores of one row in place, and its label into `labels`, if that is not NULL. */
+void prt_tree_decide(const prt_tree_judge *j, double *scores, bool *seen, prt_tensor *labels,
+    size_t row);
+
+/* What one of the three operators has in its attributes, built and checked. */
+poprt_status prt_tree_read_regressor(const prt_ml_site *site, const void *attrs, prt_forest *f,
+    prt_tree_judge *j);
+poprt_status prt_tree_read_classifier(const prt_ml_site *site, const void *attrs, prt_forest *f,
+    prt_tree_judge *j);
+poprt_status prt_tree_read_ensemble(const prt_ml_site *site, const void *attrs, prt_forest *f,
+    prt_tree_judge *j);
+
+/* All rows of input 0: results into `scores`, and labels; both may be NULL. */
+poprt_status prt_tree_eval(prt_eval *c, const prt_forest *f, const prt_tree_judge *j,
+    prt_tensor *labels, prt_tensor *scores);
+
 /* ---- TreeEnsembleClassifier and TreeEnsembleRegressor: nodes by the ids of tree and node ---- */
 
 typedef struct prt_tree_lists {

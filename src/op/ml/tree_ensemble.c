@@ -7,7 +7,6 @@
  */
 #include <math.h>
 
-#include "op/elements.h"
 #include "op/ml/tree.h"
 
 /* The attributes that are tensors, and the sizes all others must have. */
@@ -99,12 +98,15 @@ static poprt_status read_roots(const prt_ml_site *site, const lists *l, prt_fore
     return POPRT_OK;
 }
 
-static poprt_status build(const prt_ml_site *site, const prt_ml_tree_ensemble_attrs *a,
-    prt_forest *f)
+poprt_status prt_tree_read_ensemble(const prt_ml_site *site, const void *attrs, prt_forest *f,
+    prt_tree_judge *j)
 {
+    const prt_ml_tree_ensemble_attrs *a = attrs;
     lists l;
     size_t member = 0;
     PRT_TRY(check_lists(site, a, &l));
+    *j = (prt_tree_judge){ .targets = (size_t)a->n_targets,
+        .transform = (prt_ml_transform)a->post_transform };
     *f = (prt_forest){ .n_nodes = l.n_nodes + l.n_leaves, .n_votes = l.n_leaves,
         .n_members = l.members.count, .n_targets = a->n_targets,
         .sum = (prt_tree_sum)a->aggregate_function };
@@ -135,6 +137,7 @@ static poprt_status infer(prt_infer *c)
     const prt_ml_site site = { .infer = c };
     int64_t rows, features;
     prt_forest f;
+    prt_tree_judge j;
     PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
     if (a->n_targets < 1 || a->n_targets > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld", (long long)a->n_targets);
@@ -145,34 +148,18 @@ static poprt_status infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_ARG, "post_transform is %lld; it must be 0 to %d",
             (long long)a->post_transform, PRT_ML_TRANSFORMS - 1);
     if (c->dims != NULL) /* not at every run */
-        PRT_TRY(build(&site, a, &f));
+        PRT_TRY(prt_tree_read_ensemble(&site, a, &f, &j));
     const int64_t dims[2] = { rows, a->n_targets };
     return prt_infer_set(c, 0, c->in[0].dtype, 2, dims);
 }
 
 static poprt_status eval(prt_eval *c)
 {
-    const prt_ml_tree_ensemble_attrs *a = c->attrs;
     const prt_ml_site site = { .eval = c };
-    const prt_tensor *x = c->in[0];
-    const size_t rows = prt_ml_rows(x), n = prt_ml_features(x), targets = (size_t)a->n_targets;
     prt_forest f;
-    PRT_TRY(build(&site, a, &f));
-    PRT_TRY(prt_forest_check_features(&site, &f, n));
-    if (!prt_eval_wants(c, 0) || rows == 0)
-        return POPRT_OK;
-    double *v = prt_eval_scratch(c, n + targets, sizeof(*v));
-    bool *seen = prt_eval_scratch(c, targets, sizeof(*seen));
-    if (v == NULL || seen == NULL)
-        return POPRT_E_NOMEM;
-    for (size_t r = 0; r < rows; r++) {
-        prt_read_f64(x->dtype, x->data, r * n, 1, n, v);
-        prt_forest_score(&f, v, v + n, seen);
-        prt_ml_transform_scores((prt_ml_transform)a->post_transform, v + n, targets);
-        prt_write_f64(x->dtype, c->out[0]->data, r * targets, targets, v + n);
-        PRT_TRY(c->host->check(c));
-    }
-    return POPRT_OK;
+    prt_tree_judge j;
+    PRT_TRY(prt_tree_read_ensemble(&site, c->attrs, &f, &j));
+    return prt_tree_eval(c, &f, &j, NULL, prt_eval_wants(c, 0) ? c->out[0] : NULL);
 }
 
 const prt_op_hooks prt_op_ml_tree_ensemble = { .infer = infer, .eval = eval };

@@ -15,4 +15,7 @@ prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_t
 /* RNN, GRU and LSTM with constant weights. */
 bool prt_pack_recurrent(prt_pass *p, prt_build *b, prt_op *root);
 
+/* TreeEnsemble, TreeEnsembleClassifier, TreeEnsembleRegressor. */
+bool prt_pack_trees(prt_pass *p, prt_build *b, prt_op *root);
+
 #endif

@@ -2,8 +2,8 @@
 /*
  * weights.c — pack_weights: constant matrices of products become panels as kernels read them
  * (kern/gemm.h), once, when a model is compiled. MatMul, Gemm and fused_linear become fused_linear
- * with `columns`; RNN, GRU and LSTM those of ops_recurrent.def (recurrent.c). A matrix with other
- * readers stays for them.
+ * with `columns`; RNN, GRU and LSTM those of ops_recurrent.def (recurrent.c), ensembles of trees
+ * PackedTrees (trees.c). A matrix with other readers stays for them.
  */
 #include "kern/gemm.h"
 #include "pass/pack/pack.h"
@@ -112,7 +112,9 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
 static const prt_rewrite rewrites[] = { { PRT_OP_fused_linear, apply_linear },
     { PRT_OP_matmul, apply_matmul }, { PRT_OP_gemm, apply_gemm },
     { PRT_OP_lstm, prt_pack_recurrent }, { PRT_OP_gru, prt_pack_recurrent },
-    { PRT_OP_rnn, prt_pack_recurrent } };
+    { PRT_OP_rnn, prt_pack_recurrent }, { PRT_OP_ml_tree_ensemble, prt_pack_trees },
+    { PRT_OP_ml_tree_ensemble_classifier, prt_pack_trees },
+    { PRT_OP_ml_tree_ensemble_regressor, prt_pack_trees } };
 
 const prt_pass_hooks prt_pass_pack_weights = {
     .rewrites = rewrites,

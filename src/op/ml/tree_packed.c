@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* tree_packed.c — PackedTrees: laying forests out, and walking eight ways at a time, for every step
+ * of a walk waits for the one before. */
+#include "op/ml/tree_packed.h"
+
+#include <math.h>
+
+#include "base/size.h"
+#include "op/elements.h"
+
+/* ---- laying out ---- */
+
+/* False branches that are still to come, and the places of the nodes that they belong to. */
+typedef struct pending {
+    size_t node, place;
+} pending;
+
+/* Lays tree after tree; `nodes` NULL: only counts, and looks whether it can. */
+static bool lay(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
+    int64_t *roots, size_t *count)
+{
+    bool *seen = prt_ml_alloc(site, f->n_nodes + 1, sizeof(bool));
+    pending *stack = prt_ml_alloc(site, f->n_nodes + 1, sizeof(*stack));
+    size_t at = 0;
+    if (seen == NULL || stack == NULL)
+        return false;
+    for (size_t r = 0; r < f->n_roots; r++) {
+        size_t node = f->roots[r], depth = 0;
+        if (nodes != NULL)
+            roots[r] = (int64_t)at;
+        for (bool more = true; more; at++) {
+            const prt_tree_node *n = &f->nodes[node];
+            const bool leaf = n->mode == PRT_TREE_LEAF;
+            const uint64_t number = leaf ? n->count : (uint64_t)n->feature;
+            if (seen[node] || n->mode == PRT_TREE_MEMBER || number >> 28 != 0)
+                return false;
+            seen[node] = true;
+            if (nodes != NULL)
+                nodes[at] = (prt_packed_node){ .value = leaf ? 0.0 : n->value,
+                    .what = (uint32_t)n->mode | (n->missing_is_true ? PRT_PACKED_MISSING : 0) |
+                        (uint32_t)number << PRT_PACKED_SHIFT,
+                    .next = leaf ? n->first : 0 };
+            if (!leaf) {
+                stack[depth++] = (pending){ (size_t)n->no, at };
+                node = (size_t)n->yes;
+                continue;
+            }
+            more = depth != 0;
+            if (!more)
+                continue;
+            node = stack[--depth].node;
+            if (nodes != NULL)
+                nodes[stack[depth].place].next = (uint32_t)(at - stack[depth].place);
+        }
+    }
+    *count = at;
+    return at <= UINT32_MAX;
+}
+
+bool prt_packed_count(const prt_ml_site *site, const prt_forest *f, size_t *count)
+{
+    return lay(site, f, NULL, NULL, count);
+}
+
+bool prt_packed_lay(const prt_ml_site *site, const prt_forest *f, prt_packed_node *nodes,
+    int64_t *roots)
+{
+    size_t count;
+    return lay(site, f, nodes, roots, &count);
+}
+
+/* ---- the operator ---- */
+
+static poprt_status infer(prt_infer *c)
+{
+    const prt_packed_trees_attrs *a = c->attrs;
+    const prt_ml_labels labels = { a->classlabels_strings, a->classlabels_int64s };
+    const uint32_t n = prt_ml_label_count(&labels);
+    int64_t rows, features;
+    PRT_TRY(prt_ml_infer_rows(c, &rows, &features));
+    if (a->n_targets < 1 || a->n_targets > INT32_MAX || (n != 0 && n != a->n_targets))
+        return prt_infer_fail(c, POPRT_E_ARG, "n_targets is %lld, of %u labels",
+            (long long)a->n_targets, n);
+    if (a->aggregate_function < PRT_TREE_AVERAGE || a->aggregate_function > PRT_TREE_MAX ||
+        a->post_transform < 0 || a->post_transform >= PRT_ML_TRANSFORMS)
+        return prt_infer_fail(c, POPRT_E_ARG, "aggregate_function or post_transform is unknown");
+    if (a->scored < 0 || a->scored > 1 || (a->one_set != 0 && n != 2))
+        return prt_infer_fail(c, POPRT_E_ARG, "one score is for two classes alone");
+    if (prt_dim_is_number(features) && features < a->features)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "rows have %lld features; a tree looks at feature "
+            "%lld", (long long)features, (long long)a->features - 1);
+    const int64_t dims[2] = { rows, a->n_targets };
+    PRT_TRY(prt_infer_set(c, 0, a->wide != 0 ? PRT_DTYPE_f64 : PRT_DTYPE_f32, 2, dims));
+    return prt_infer_set(c, 1, prt_ml_label_dtype(&labels), 1, dims);
+}
+
+poprt_status prt_packed_fail(const prt_eval *c)
+{
+    return prt_eval_fail(c, POPRT_E_PARSE, "the trees lead out of their nodes, votes or features");
+}
+
+poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)
+{
+    enum { ROWS = 64, NUMBERS = 1 << 16 };
+    const prt_packed_trees_attrs *a = c->attrs;
+    const prt_tensor *base = prt_eval_has(c, 4) ? c->in[4] : NULL;
+    const prt_ml_labels labels = { a->classlabels_strings, a->classlabels_int64s };
+    *f = (prt_packed_forest){ .nodes = c->in[1]->data, .votes = c->in[3]->data,
+        .roots = c->in[2]->data, .n_nodes = prt_tensor_count(c->in[1]) / 2,
+        .n_votes = prt_tensor_count(c->in[3]) / 2, .n_roots = prt_tensor_count(c->in[2]),
+        .x = c->in[0], .features = prt_ml_features(c->in[0]), .rows = prt_ml_rows(c->in[0]),
+        .sum = (prt_tree_sum)a->aggregate_function,
+        .scores = prt_eval_wants(c, 0) ? c->out[0] : NULL,
+        .labels = prt_eval_wants(c, 1) ? c->out[1] : NULL,
+        .judge = { .labels = labels, .transform = (prt_ml_transform)a->post_transform,
+            .base = { .tensor = base, .count = base != NULL ? prt_tensor_count(base) : 0 },
+            .targets = (size_t)a->n_targets, .one_set = a->one_set != 0,
+            .scored = (size_t)a->scored, .positive = a->positive != 0 } };
+    for (size_t i = 0; i < f->n_roots; i++)
+        if (f->roots[i] < 0 || (uint64_t)f->roots[i] >= f->n_nodes)
+            return prt_packed_fail(c);
+    if (f->judge.base.count > f->judge.targets)
+        return prt_eval_fail(c, POPRT_E_SHAPE, "base has %zu numbers", f->judge.base.count);
+    const size_t most = f->features != 0 ? NUMBERS / f->features : ROWS;
+    f->most = most < 1 ? 1 : most < ROWS ? most : ROWS;
+    f->most = f->rows < f->most ? f->rows : f->most;
+    return POPRT_OK;
+}
+
+/* Features, scores and, as bytes, whether there are any; two scores at least. */
+bool prt_packed_room(const prt_packed_forest *f, size_t *count)
+{
+    const size_t targets = f->judge.targets + 1;
+    return prt_size_add(f->features, 2 * targets, count) && prt_size_mul(*count, f->most, count);
+}
+
+static inline bool goes_true(const prt_packed_node *n, double x)
+{
+    if ((n->what & PRT_PACKED_MISSING) != 0 && isnan(x))
+        return true;
+    switch (n->what & PRT_PACKED_MODE) {
+    case PRT_TREE_LEQ:
+        return x <= n->value;
+    case PRT_TREE_LT:
+        return x < n->value;
+    case PRT_TREE_GTE:
+        return x >= n->value;
+    case PRT_TREE_GT:
+        return x > n->value;
+    case PRT_TREE_EQ:
+        return x == n->value;
+    default:
+        return x != n->value;
+    }
+}
+
+enum { WAYS = 8 };
+
+/* From nodes `at` to leaves, for `n` rows of features, float or double; false: out of what there
+ * is. */
+__attribute__((always_inline)) static inline bool walk(const prt_packed_forest *f, bool single,
+    size_t n, size_t *at, const void *const *x)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t k = 0; k < n; k++) {
+            const prt_packed_node *node = &f->nodes[at[k]];
+            const size_t feature = node->what >> PRT_PACKED_SHIFT;
+            if ((node->what & PRT_PACKED_MODE) == PRT_TREE_LEAF)
+                continue;
+            if (feature >= f->features)
+                return false;
+            const double v = single ? (double)((const float *)x[k])[feature]
+                                    : ((const double *)x[k])[feature];
+            const size_t no = (size_t)0 - (size_t)!goes_true(node, v);
+            at[k] += 1 + (node->next & no);
+            if (at[k] >= f->n_nodes)
+                return false;
+            more = true;
+        }
+    }
+    return true;
+}
+
+static bool add_votes(const prt_packed_forest *f, size_t leaf, double *scores, bool *seen)
+{
+    const size_t first = f->nodes[leaf].next, count = f->nodes[leaf].what >> PRT_PACKED_SHIFT;
+    if (first > f->n_votes || count > f->n_votes - first)
+        return false;
+    for (size_t i = first; i < first + count; i++) {
+        const size_t target = (size_t)f->votes[i].target;
+        const double w = f->votes[i].weight;
+        if (target >= f->judge.targets)
+            return false;
+        double *score = &scores[target];
+        if (!seen[target])
+            *score = w;
+        else if (f->sum == PRT_TREE_MIN)
+            *score = w < *score ? w : *score;
+        else if (f->sum == PRT_TREE_MAX)
+            *score = w > *score ? w : *score;
+        else
+            *score += w;
+        seen[target] = true;
+    }
+    return true;
+}
+
+/* Trees one after the other, each for several rows; or several trees for each row, if there are
+ * few. Votes are added in the order of the trees either way. */
+static bool score_rows(const prt_packed_forest *f, size_t rows, const void *x, double *scores,
+    bool *seen)
+{
+    const bool single = f->x->dtype == PRT_DTYPE_f32;
+    const size_t size = f->features * (single ? sizeof(float) : sizeof(double));
+    const size_t targets = f->judge.targets + 1;
+    const bool by_rows = rows >= WAYS;
+    const size_t outer = by_rows ? f->n_roots : rows, inner = by_rows ? rows : f->n_roots;
+    for (size_t o = 0; o < outer; o++)
+        for (size_t i = 0; i < inner; i += WAYS) {
+            const size_t n = inner - i < WAYS ? inner - i : WAYS;
+            const void *from[WAYS];
+            size_t at[WAYS];
+            for (size_t k = 0; k < n; k++) {
+                from[k] = (const char *)x + (by_rows ? i + k : o) * size;
+                at[k] = (size_t)f->roots[by_rows ? o : i + k];
+            }
+            if (!(single ? walk(f, true, n, at, from) : walk(f, false, n, at, from)))
+                return false;
+            for (size_t k = 0; k < n; k++) {
+                const size_t row = by_rows ? i + k : o;
+                if (!add_votes(f, at[k], scores + row * targets, seen + row * targets))
+                    return false;
+            }
+        }
+    return true;
+}
+
+bool prt_packed_run(const prt_packed_forest *f, size_t first, double *room)
+{
+    const size_t targets = f->judge.targets;
+    const size_t rows = f->rows - first < f->most ? f->rows - first : f->most;
+    double *scores = room + f->most * f->features;
+    bool *seen = (bool *)(scores + f->most * (targets + 1));
+    memset(scores, 0, rows * (targets + 1) * sizeof(double));
+    memset(seen, 0, rows * (targets + 1));
+    const void *x = (const float *)f->x->data + first * f->features;
+    if (f->x->dtype != PRT_DTYPE_f32) {
+        prt_read_f64(f->x->dtype, f->x->data, first * f->features, 1, rows * f->features, room);
+        x = room;
+    }
+    if (!score_rows(f, rows, x, scores, seen))
+        return false;
+    for (size_t r = 0; r < rows; r++) {
+        double *row = scores + r * (targets + 1);
+        for (size_t t = 0; t < targets && f->sum == PRT_TREE_AVERAGE && f->n_roots != 0; t++)
+            row[t] /= (double)f->n_roots;
+        prt_tree_decide(&f->judge, row, seen + r * (targets + 1), f->labels, first + r);
+        if (f->scores != NULL)
+            prt_write_f64(f->scores->dtype, f->scores->data, (first + r) * targets, targets, row);
+    }
+    return true;
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    prt_packed_forest f;
+    size_t count;
+    PRT_TRY(prt_packed_read(c, &f));
+    if (!prt_packed_room(&f, &count))
+        return prt_fail_nomem(SIZE_MAX);
+    double *room = prt_eval_scratch(c, count, sizeof(double));
+    if (room == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t first = 0; first < f.rows; first += f.most) {
+        if (!prt_packed_run(&f, first, room))
+            return prt_packed_fail(c);
+        PRT_TRY(c->host->check(c));
+    }
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_packed_trees = { .infer = infer, .eval = eval };
