@@ -12,12 +12,9 @@ typedef struct weights {
 
 static void score_row(const weights *w, const double *x, size_t n, double *scores)
 {
-    for (size_t k = 0; k < w->sets; k++) {
-        double sum = w->intercepts.count != 0 ? (double)w->intercepts.data[k] : 0.0;
-        for (size_t i = 0; i < n; i++)
-            sum += x[i] * (double)w->coefficients.data[k * n + i];
-        scores[k] = sum;
-    }
+    prt_ml_dots(n, w->sets, x, w->coefficients.data, scores);
+    for (size_t k = 0; k < w->sets && w->intercepts.count != 0; k++)
+        scores[k] += (double)w->intercepts.data[k];
 }
 
 /* Coefficients are as many as sets times features; either may be unknown yet. */
@@ -83,17 +80,15 @@ static poprt_status classify_infer(prt_infer *c)
 }
 
 /* The scores have room for two. */
-static void choose(const prt_ml_linear_classifier_attrs *a, size_t sets, double *scores,
+static void choose(const prt_ml_labels *labels, prt_ml_transform t, size_t sets, double *scores,
     prt_tensor *y, size_t row)
 {
-    const prt_ml_labels labels = labels_of(a);
-    const prt_ml_transform t = prt_ml_transform_of(a->post_transform);
-    const bool two = sets == 1 && prt_ml_label_count(&labels) == 2;
+    const bool two = sets == 1 && prt_ml_label_count(labels) == 2;
     size_t best = two && scores[0] > 0.0;
     for (size_t k = 1; k < sets; k++)
         best = scores[k] > scores[best] ? k : best;
     if (y != NULL && (sets > 1 || two))
-        prt_ml_put_label(&labels, best, y, row);
+        prt_ml_put_label(labels, best, y, row);
     else if (y != NULL)
         prt_ml_put_sign(scores[0] > 0.0, y, row);
     if (two)
@@ -113,10 +108,11 @@ static poprt_status classify_eval(prt_eval *c)
     if (v == NULL)
         return POPRT_E_NOMEM;
     double *scores = v + n;
+    const prt_ml_transform t = prt_ml_transform_of(a->post_transform);
     for (size_t r = 0; r < rows; r++) {
         prt_read_f64(x->dtype, x->data, r * n, 1, n, v);
         score_row(&w, v, n, scores);
-        choose(a, w.sets, scores, c->out[0], r);
+        choose(&labels, t, w.sets, scores, c->out[0], r);
         if (prt_eval_wants(c, 1))
             prt_write_f64(PRT_DTYPE_f32, c->out[1]->data, r * wide, wide, scores);
         PRT_TRY(c->host->check(c));
@@ -158,10 +154,11 @@ static poprt_status regress_eval(prt_eval *c)
     if (v == NULL)
         return POPRT_E_NOMEM;
     double *scores = v + n;
+    const prt_ml_transform t = prt_ml_transform_of(a->post_transform);
     for (size_t r = 0; r < rows; r++) {
         prt_read_f64(x->dtype, x->data, r * n, 1, n, v);
         score_row(&w, v, n, scores);
-        prt_ml_transform_scores(prt_ml_transform_of(a->post_transform), scores, w.sets);
+        prt_ml_transform_scores(t, scores, w.sets);
         prt_write_f64(PRT_DTYPE_f32, c->out[0]->data, r * w.sets, w.sets, scores);
         PRT_TRY(c->host->check(c));
     }

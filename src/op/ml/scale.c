@@ -60,6 +60,12 @@ static inline uint32_t at_feature(uint32_t count, size_t i)
     return count > 1 ? (uint32_t)(i % count) : 0;
 }
 
+/* That of the element behind the one at `k`. */
+static inline uint32_t next_feature(uint32_t count, uint32_t k)
+{
+    return k + 1 < count ? k + 1 : 0;
+}
+
 /* ---- Scaler ---- */
 
 static poprt_status scale_infer(prt_infer *c)
@@ -79,13 +85,12 @@ static poprt_status scale_eval(prt_eval *c)
     double v[PRT_RUN];
     for (size_t from = 0; prt_eval_wants(c, 0) && from < n; from += PRT_RUN) {
         const size_t count = n - from < PRT_RUN ? n - from : PRT_RUN;
+        uint32_t o = at_feature(offset.count, from), k = at_feature(scale.count, from);
         prt_read_f64(x->dtype, x->data, from, 1, count, v);
-        for (size_t i = 0; i < count; i++) {
-            if (offset.count != 0)
-                v[i] -= (double)offset.data[at_feature(offset.count, from + i)];
-            if (scale.count != 0)
-                v[i] *= (double)scale.data[at_feature(scale.count, from + i)];
-        }
+        for (size_t i = 0; offset.count != 0 && i < count; i++, o = next_feature(offset.count, o))
+            v[i] -= (double)offset.data[o];
+        for (size_t i = 0; scale.count != 0 && i < count; i++, k = next_feature(scale.count, k))
+            v[i] *= (double)scale.data[k];
         prt_write_f64(PRT_DTYPE_f32, c->out[0]->data, from, count, v);
     }
     return POPRT_OK;

@@ -55,13 +55,8 @@ poprt_status prt_svm_check_vectors(const prt_infer *c, const char *name, uint32_
     return POPRT_OK;
 }
 
-static double kernel_of(const prt_svm *s, const double *x, const float *v)
+static double kernel_of(const prt_svm *s, double sum)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < s->features; i++) {
-        const double y = (double)v[i];
-        sum += s->kernel == PRT_SVM_RBF ? (x[i] - y) * (x[i] - y) : x[i] * y;
-    }
     switch (s->kernel) {
     case PRT_SVM_POLY:
         return pow(s->gamma * sum + s->coef0, s->degree);
@@ -76,8 +71,12 @@ static double kernel_of(const prt_svm *s, const double *x, const float *v)
 
 void prt_svm_row(const prt_svm *s, const double *x, double *to)
 {
-    for (size_t k = 0; k < s->count; k++)
-        to[k] = kernel_of(s, x, s->vectors + k * s->features);
+    if (s->kernel == PRT_SVM_RBF)
+        prt_ml_distances(s->features, s->count, x, s->vectors, to);
+    else
+        prt_ml_dots(s->features, s->count, x, s->vectors, to);
+    for (size_t k = 0; k < s->count && s->kernel != PRT_SVM_LINEAR; k++)
+        to[k] = kernel_of(s, to[k]);
 }
 
 /*
