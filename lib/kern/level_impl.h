@@ -38,6 +38,7 @@
         .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,            \
         .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,      \
         .moments = run_moments, .centre = run_centre, .dots = run_dots, .sums = run_sums,          \
+        .distances = run_distances,                                                                \
         .deviations = run_deviations, .standardise = run_standardise,                              \
         .layer_norm = run_layer_norm },                                                            \
     .plain = { .compare = run_compare, .whole = run_whole, .logic = run_logic,                     \

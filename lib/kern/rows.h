@@ -87,6 +87,8 @@ typedef struct prt_kern_rows {
      * near */
     void (*dots)(size_t n, size_t m, const float *a, const float *b, size_t stride,
         const void *next, float *y);
+    /* y[j] = sum over i < n of (a[i] - b[j * n + i])^2, for j < m */
+    void (*distances)(size_t n, size_t m, const float *a, const float *b, float *y);
     /* y[j] = sum over i of a[i] * b[i * stride + j], for j < m: a vector by columns of a matrix */
     void (*sums)(size_t n, size_t m, const float *a, const float *b, size_t stride,
         const void *next, float *y);

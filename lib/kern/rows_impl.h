@@ -256,8 +256,9 @@ static bool is_far(size_t columns, size_t rows, size_t stride, const void *next)
     return next != NULL && columns == stride && rows * columns * sizeof(float) >= ROWS_FAR;
 }
 
-static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t stride,
-    const void *next, float *y)
+/* One row of sums: `square`, of the squares of what a and the rows of b differ by. */
+__attribute__((always_inline)) static inline void sum_rows(bool square, size_t n, size_t m,
+    const float *a, const float *b, size_t stride, const void *next, float *y)
 {
     const bool far = is_far(n, m, stride, next);
     for (size_t j = 0; j < m; j += 4) {
@@ -272,19 +273,34 @@ static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t 
         for (; i + VL <= n; i += VL) {
             const vf x = LOAD(a);
             PRT_UNROLL(4)
-            for (size_t r = 0; r < 4; r++)
-                s[r] = v_fma(x, LOAD(row[r]), s[r]);
+            for (size_t r = 0; r < 4; r++) {
+                const vf v = LOAD(row[r]), d = v_sub(x, v);
+                s[r] = square ? v_fma(d, d, s[r]) : v_fma(x, v, s[r]);
+            }
         }
         if (i < n) {
             PRT_UNROLL(4)
-            for (size_t r = 0; r < 4; r++)
-                s[r] = v_fma(LOAD_REST(a), LOAD_REST(row[r]), s[r]);
+            for (size_t r = 0; r < 4; r++) {
+                const vf x = LOAD_REST(a), v = LOAD_REST(row[r]), d = v_sub(x, v);
+                s[r] = square ? v_fma(d, d, s[r]) : v_fma(x, v, s[r]);
+            }
         }
         PRT_UNROLL(4)
         for (size_t r = 0; r < 4; r++)
             if (r < rows)
                 y[j + r] = v_sum(s[r]);
     }
+}
+
+static void run_dots(size_t n, size_t m, const float *a, const float *b, size_t stride,
+    const void *next, float *y)
+{
+    sum_rows(false, n, m, a, b, stride, next, y);
+}
+
+static void run_distances(size_t n, size_t m, const float *a, const float *b, float *y)
+{
+    sum_rows(true, n, m, a, b, n, NULL, y);
 }
 
 /* Columns whose sums stay in registers. */

@@ -55,11 +55,22 @@ poprt_status prt_svm_check_vectors(const prt_infer *c, const char *name, uint32_
     return POPRT_OK;
 }
 
+/* Whole degrees, the usual ones, are products. */
+static double power(double x, double degree)
+{
+    double y = x;
+    if (!(degree >= 1.0 && degree <= 8.0 && degree == floor(degree)))
+        return pow(x, degree);
+    for (int i = 1; i < (int)degree; i++)
+        y *= x;
+    return y;
+}
+
 static double kernel_of(const prt_svm *s, double sum)
 {
     switch (s->kernel) {
     case PRT_SVM_POLY:
-        return pow(s->gamma * sum + s->coef0, s->degree);
+        return power(s->gamma * sum + s->coef0, s->degree);
     case PRT_SVM_RBF:
         return exp(-s->gamma * sum);
     case PRT_SVM_SIGMOID:
@@ -69,8 +80,43 @@ static double kernel_of(const prt_svm *s, double sum)
     }
 }
 
+poprt_status prt_svm_room(prt_eval *c, prt_svm *s)
+{
+    s->row = s->fast != NULL
+        ? prt_eval_scratch(c, s->features + s->count + 1, sizeof(float)) : NULL;
+    return s->fast == NULL || s->row != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static void sum_fast(const prt_svm *s, const double *x, double *to)
+{
+    float *row = s->row, *sums = row + s->features;
+    for (size_t i = 0; i < s->features; i++)
+        row[i] = (float)x[i];
+    if (s->kernel == PRT_SVM_RBF)
+        s->fast->distances(s->features, s->count, row, s->vectors, sums);
+    else
+        s->fast->dots(s->features, s->count, row, s->vectors, s->features, NULL, sums);
+    int kind = -1; /* what is left for a kernel of rows */
+    if (s->kernel == PRT_SVM_RBF)
+        kind = PRT_ONE_exp;
+    else if (s->kernel == PRT_SVM_POLY)
+        kind = s->degree == 3.0 ? PRT_ONE_cube : s->degree == 2.0 ? PRT_ONE_square : -1;
+    if (kind >= 0) {
+        const bool rbf = kind == PRT_ONE_exp;
+        s->fast->scale(s->count, sums, (float)(rbf ? -s->gamma : s->gamma),
+            rbf ? 0.0f : (float)s->coef0, sums);
+        s->fast->one(kind, s->count, sums, sums);
+    }
+    for (size_t k = 0; k < s->count; k++)
+        to[k] = kind >= 0 ? (double)sums[k] : kernel_of(s, (double)sums[k]);
+}
+
 void prt_svm_row(const prt_svm *s, const double *x, double *to)
 {
+    if (s->fast != NULL) {
+        sum_fast(s, x, to);
+        return;
+    }
     if (s->kernel == PRT_SVM_RBF)
         prt_ml_distances(s->features, s->count, x, s->vectors, to);
     else
@@ -150,17 +196,20 @@ static poprt_status infer(prt_infer *c)
 static double predict(const prt_ml_svm_regressor_attrs *a, const prt_svm *s, const double *x,
     double *kernels)
 {
-    double sum = (double)a->rho.data[0];
+    double sum = 0.0;
     prt_svm_row(s, x, kernels);
-    for (size_t k = 0; k < s->count; k++)
-        sum += kernels[k] * (a->n_supports != 0 ? (double)a->coefficients.data[k] : 1.0);
+    if (a->n_supports != 0)
+        prt_ml_dots(s->count, 1, kernels, a->coefficients.data, &sum);
+    else
+        sum = kernels[0];
+    sum += (double)a->rho.data[0];
     if (a->one_class != 0)
         sum = sum > 0.0 ? 1.0 : -1.0;
     prt_ml_transform_scores(prt_ml_transform_of(a->post_transform), &sum, 1);
     return sum;
 }
 
-static poprt_status eval(prt_eval *c)
+poprt_status prt_svm_regress(prt_eval *c, const prt_kern_rows *fast)
 {
     const prt_ml_svm_regressor_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
@@ -170,6 +219,8 @@ static poprt_status eval(prt_eval *c)
     s.vectors = linear ? a->coefficients.data : a->support_vectors.data;
     s.count = linear ? 1 : (size_t)a->n_supports;
     s.features = n;
+    s.fast = fast;
+    PRT_TRY(prt_svm_room(c, &s));
     double *v = prt_eval_scratch(c, n + s.count, sizeof(*v));
     if (v == NULL)
         return POPRT_E_NOMEM;
@@ -180,6 +231,11 @@ static poprt_status eval(prt_eval *c)
         PRT_TRY(c->host->check(c));
     }
     return POPRT_OK;
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    return prt_svm_regress(c, NULL);
 }
 
 const prt_op_hooks prt_op_ml_svm_regressor = { .infer = infer, .eval = eval };

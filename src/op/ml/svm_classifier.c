@@ -109,9 +109,8 @@ static poprt_status infer(prt_infer *c)
 static double weigh(const machine *m, size_t row, size_t first, size_t count)
 {
     const float *w = m->a->coefficients.data + row * m->svm.count;
-    double sum = 0.0;
-    for (size_t k = first; k < first + count; k++)
-        sum += (double)w[k] * m->kernels[k];
+    double sum;
+    prt_ml_dots(count, 1, m->kernels + first, w + first, &sum);
     return sum;
 }
 
@@ -212,7 +211,7 @@ static poprt_status make_room(prt_eval *c, machine *m)
     return POPRT_OK;
 }
 
-static poprt_status eval(prt_eval *c)
+poprt_status prt_svm_classify(prt_eval *c, const prt_kern_rows *fast)
 {
     const prt_ml_svm_classifier_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0];
@@ -232,6 +231,8 @@ static poprt_status eval(prt_eval *c)
     m.svm.vectors = m.linear ? a->coefficients.data : a->support_vectors.data;
     for (uint32_t i = 0; i < a->coefficients.count; i++)
         m.positive = m.positive && a->coefficients.data[i] >= 0.0F;
+    m.svm.fast = fast;
+    PRT_TRY(prt_svm_room(c, &m.svm));
     PRT_TRY(make_room(c, &m));
     for (size_t r = 0; r < rows; r++) {
         prt_read_f64(x->dtype, x->data, r * n, 1, n, m.x);
@@ -239,6 +240,11 @@ static poprt_status eval(prt_eval *c)
         PRT_TRY(c->host->check(c));
     }
     return POPRT_OK;
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    return prt_svm_classify(c, NULL);
 }
 
 const prt_op_hooks prt_op_ml_svm_classifier = { .infer = infer, .eval = eval };

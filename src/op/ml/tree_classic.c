@@ -101,8 +101,8 @@ poprt_status prt_tree_read_classifier(const prt_ml_site *site, const void *attrs
     const prt_ml_tree_ensemble_classifier_attrs *a = attrs;
     prt_tree_lists l = { NODE_LISTS(a), .vote_treeids = a->class_treeids,
         .vote_nodeids = a->class_nodeids, .vote_targets = a->class_ids, .vote_name = "class" };
-    *j = (prt_tree_judge){ .labels = labels_of(a), .positive = true, .one_set = a->class_ids.count != 0,
-        .transform = prt_ml_transform_of(a->post_transform) };
+    *j = (prt_tree_judge){ .labels = labels_of(a), .positive = true,
+        .one_set = a->class_ids.count != 0, .transform = prt_ml_transform_of(a->post_transform) };
     j->targets = prt_ml_label_count(&j->labels);
     *f = (prt_forest){ .n_targets = (int64_t)j->targets, .sum = PRT_TREE_SUM };
     PRT_TRY(read_base(site, a->base_values, a->base_values_as_tensor, j->targets, j->targets == 2,

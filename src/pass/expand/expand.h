@@ -13,6 +13,7 @@ static inline prt_value *prt_expand_reshaped(prt_build *b, prt_value *x, uint32_
 
 bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_expand_plain_gemm(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_dft(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_stft(prt_pass *p, prt_build *b, prt_op *root);

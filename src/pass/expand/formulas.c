@@ -206,6 +206,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_ms_attention, prt_expand_attention },
     { PRT_OP_ms_fused_conv, prt_expand_conv },
     { PRT_OP_ms_fused_gemm, prt_expand_gemm },
+    { PRT_OP_gemm, prt_expand_plain_gemm },
     { PRT_OP_einsum, prt_expand_einsum },
     { PRT_OP_max_pool, prt_expand_max_pool },
     { PRT_OP_average_pool, prt_expand_average_pool },

@@ -279,6 +279,43 @@ START_TEST(spectra)
 }
 END_TEST
 
+/* Products are what is left, and nothing of them but transB. */
+START_TEST(gemms)
+{
+    static const char *const attrs[] = { "{alpha=0.5}", "{beta=-2.0}", "{transA=1}",
+        "{alpha=2.0,beta=3.0,transA=1,transB=1}", "" };
+    static const char *const adds[] = { "", "const f32[3] {1,2,3}", "const f32[1,3] {1,2,3}",
+        "const f32[] {2}", "const f32[3,1] {1,2,3}", "const f32[3,3] fill 0.5",
+        "const f32[1] {7}" };
+    for (size_t i = 0; i < PRT_COUNT_OF(attrs); i++)
+        for (size_t k = 0; k < PRT_COUNT_OF(adds); k++)
+            for (int constant = 0; constant < 2; constant++) {
+                char text[512];
+                (void)snprintf(text, sizeof(text), "a = input f32[3,3]\nb = %s\n%s%s%s"
+                    "y = gemm a b%s %s\nreturn y\n",
+                    constant != 0 ? "const f32[3,3] {1,2,3,4,5,6,7,8,-9}" : "input f32[3,3]",
+                    k != 0 ? "c = " : "", adds[k], k != 0 ? "\n" : "", k != 0 ? " c" : "",
+                    attrs[i]);
+                const bool plain = attrs[i][0] == '\0' || (attrs[i][1] == 'b' && k == 0);
+                if (plain && k < 3) {
+                    stays(text);
+                    continue;
+                }
+                prt_graph *g = graph_from_text(text);
+                ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
+                ck_assert_msg(!run_pass(g, PASS, NULL), "%s", text);
+                for (const char *left[] = { "alpha", "beta", "transA", NULL }, **l = left;
+                     *l != NULL; l++)
+                    ck_assert_msg(strstr(graph_text(g), *l) == NULL, "%s", graph_text(g));
+                module_free(g);
+                assert_pass_keeps_results(text, PASS, 1e-5);
+            }
+    stays("a = input f32[m,3]\nb = input f32[3,n]\nc = input f32[k]\n"
+          "y = gemm a b c {beta=2.0}\nreturn y\n");
+    stays("a = input f64[3,3]\ny = gemm a a {alpha=2.0}\nreturn y\n");
+}
+END_TEST
+
 PRT_TEST_MAIN("pass/expand/formulas", elements, numbers_of_all_sizes, several_inputs_and_axes,
     operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims,
-    spectra)
+    spectra, gemms)

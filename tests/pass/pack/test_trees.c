@@ -96,9 +96,11 @@ START_TEST(regressors)
     static const char *const rows[] = { "3,5", "5", "100,5", "n,5" };
     for (int i = 0; i < 24; i++) {
         const int targets = 1 + i % 3;
-        (void)snprintf(text, sizeof(text), "x = input %s[%s]\ny = ml_tree_ensemble_regressor x {%s, "
-            "n_targets=%d, aggregate_function=%s%s%s}\nreturn y\n", types[i % 4], rows[i / 4 % 4],
-            forest((uint32_t)i, 1 + i % 20, targets, i % 2 == 0, "target"), targets, sums[i / 2 % 4],
+        (void)snprintf(text, sizeof(text), "x = input %s[%s]\n"
+            "y = ml_tree_ensemble_regressor x {%s, n_targets=%d, aggregate_function=%s%s%s}\n"
+            "return y\n", types[i % 4], rows[i / 4 % 4],
+            forest((uint32_t)i, 1 + i % 20, targets, i % 2 == 0, "target"), targets,
+            sums[i / 2 % 4],
             i % 5 == 0 ? ", post_transform=SOFTMAX" : "",
             i % 4 != 3 ? "" : targets == 1 ? ", base_values=[2]"
                 : targets == 2 ? ", base_values=[1,3]" : ", base_values=[1,2,3]");
@@ -127,7 +129,7 @@ END_TEST
 
 #define ENSEMBLE(type, modes, more)                                                                \
     "x = input " type "[4,2]\ny = ml_tree_ensemble x {n_targets=2, tree_roots=[0], "               \
-    "nodes_featureids=[0,1], nodes_modes=u8[2] {" modes "}, nodes_splits=" type "[2] {0.5,-0.5}, "  \
+    "nodes_featureids=[0,1], nodes_modes=u8[2] {" modes "}, nodes_splits=" type "[2] {0.5,-0.5}, " \
     "nodes_truenodeids=[1,1], nodes_trueleafs=[0,1], nodes_falsenodeids=[0,2], "                   \
     "nodes_falseleafs=[1,1], leaf_targetids=[0,1,0], leaf_weights=" type "[3] {1,2,3}" more "}\n"  \
     "return y\n"
@@ -164,8 +166,8 @@ END_TEST
 
 /* Words of nodes: value, then what + next * 2^32; what: mode + 16 * feature or votes. */
 #define WALK(nodes, roots, votes, more)                                                            \
-    "x = const f32[1,2] {0,1}\nn = const i64" nodes "\nr = const i64" roots "\nv = const i64" votes \
-    "\ny = packed_trees x n r v {n_targets=1" more "}\nreturn y\n"
+    "x = const f32[1,2] {0,1}\nn = const i64" nodes "\nr = const i64" roots                        \
+    "\nv = const i64" votes "\ny = packed_trees x n r v {n_targets=1" more "}\nreturn y\n"
 #define LEAF_1 "0,23"                     /* one vote, from vote 0 on */
 #define BRANCH "0,4294967296"             /* LEQ 0 of feature 0: the true branch is one node */
 #define VOTE "[2] {4607182418800017408,0}" /* 1 for target 0 */
@@ -198,8 +200,8 @@ END_TEST
 START_TEST(shared_out)
 {
     fast_check("x = input f32[1000,2]\nn = const i64[6] {" BRANCH "," LEAF_1 "," LEAF_1 "}\n"
-               "r = const i64[1] {0}\nv = const i64" VOTE "\ny = packed_trees x n r v {n_targets=1}\n"
-               "return y\n", -1, 1, 0);
+               "r = const i64[1] {0}\nv = const i64" VOTE "\n"
+               "y = packed_trees x n r v {n_targets=1}\nreturn y\n", -1, 1, 0);
 }
 END_TEST
 

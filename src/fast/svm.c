@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* svm.c — SVMClassifier and SVMRegressor of float32, by sums in float32. */
+#include "op/ml/svm.h"
+
+#include "fast/fast.h"
+
+poprt_status prt_fast_svm(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_svm(prt_eval *c, const prt_kern *k, bool *done)
+{
+    if (!prt_fast_has(c, 0))
+        return prt_fast_pass(done);
+    return c->def->id == PRT_OP_ml_svm_regressor ? prt_svm_regress(c, &k->rows)
+                                                 : prt_svm_classify(c, &k->rows);
+}
