@@ -165,13 +165,29 @@ static void multiply_taps(const sampler *s, const taps *t, tap *to)
     } while (prt_at_next(s->rank, counts, k));
 }
 
-static double weigh(const tap *t, size_t count, const double *plane)
+/* Of a plane of float, or of doubles. */
+static inline double weigh(const tap *t, size_t count, const float *single, const double *plane)
 {
     double sum = 0.0;
     for (size_t i = 0; i < count; i++)
         if (t[i].at != SIZE_MAX)
-            sum += t[i].weight * plane[t[i].at];
+            sum += t[i].weight * (single != NULL ? (double)single[t[i].at] : plane[t[i].at]);
     return sum;
+}
+
+/* `count` positions of as many taps each. */
+static void weigh_all(const tap *t, size_t each, size_t count, const float *single,
+    const double *plane, double *sums)
+{
+    if (single == NULL)
+        for (size_t p = 0; p < count; p++)
+            sums[p] = weigh(t + p * each, each, NULL, plane);
+    else if (each == 4)
+        for (size_t p = 0; p < count; p++)
+            sums[p] = weigh(t + p * 4, 4, single, NULL);
+    else
+        for (size_t p = 0; p < count; p++)
+            sums[p] = weigh(t + p * each, each, single, NULL);
 }
 
 /* A position of one channel, where one tap says what it is. */
@@ -228,9 +244,11 @@ static poprt_status eval(prt_eval *c)
                     copy_nearest(x, y, from, to + p, t[p].at);
                 if (plane == NULL)
                     continue;
-                prt_reals_load(x->dtype, x->data, from, 1, size, plane);
-                for (size_t p = 0; p < some; p++)
-                    sums[p] = weigh(t + p * each, each, plane);
+                const float *single =
+                    x->dtype == PRT_DTYPE_f32 ? (const float *)x->data + from : NULL;
+                if (single == NULL)
+                    prt_reals_load(x->dtype, x->data, from, 1, size, plane);
+                weigh_all(t, each, some, single, plane, sums);
                 prt_reals_store(y->dtype, y->data, to, 1, some, sums);
             }
         }

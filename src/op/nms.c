@@ -74,46 +74,65 @@ typedef struct nms {
     size_t boxes;
     double most, iou, score; /* results a class at most; thresholds */
     bool scored, centred;
-    size_t *order, *spare, *kept;
+    uint64_t *heap; /* candidates, the best on top */
+    size_t *kept;
     area *areas; /* of those kept */
 } nms;
 
-/* Candidates by falling score, equal ones by index: a merge sort, so stable and without a bad
- * case. Returns their number; the result lies in s->order. */
-static size_t sort_candidates(nms *s, const float *scores)
+/* Greater for a greater score, and of equal ones for the first. */
+static uint64_t key_of(float score, size_t index)
+{
+    const float zero = score + 0.0f; /* of the two zeros the positive one */
+    uint32_t bits;
+    memcpy(&bits, &zero, sizeof(bits));
+    bits ^= (0 - (bits >> 31)) | 0x80000000u;
+    return (uint64_t)bits << 32 | (UINT32_MAX - (uint32_t)index);
+}
+
+static size_t index_of(uint64_t key)
+{
+    return UINT32_MAX - (uint32_t)key;
+}
+
+/* Moves what is at `at` down to where no child is greater. */
+static void sift(uint64_t *heap, size_t count, size_t at)
+{
+    const uint64_t moved = heap[at];
+    for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
+        if (child + 1 < count && heap[child + 1] > heap[child])
+            child++;
+        if (heap[child] <= moved)
+            break;
+        heap[at] = heap[child];
+        heap[at = child] = moved;
+    }
+}
+
+static size_t collect(nms *s, const float *scores)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->boxes; i++)
         if (!isnan(scores[i]) && (!s->scored || (double)scores[i] > s->score))
-            s->order[n++] = i;
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t at = 0; at < n; at += 2 * width) {
-            size_t a = at, b = at + width < n ? at + width : n, to = at;
-            const size_t mid = b, end = at + 2 * width < n ? at + 2 * width : n;
-            while (a < mid || b < end)
-                s->spare[to++] = b >= end || (a < mid && scores[s->order[a]] >= scores[s->order[b]])
-                    ? s->order[a++]
-                    : s->order[b++];
-        }
-        size_t *swap = s->order;
-        s->order = s->spare;
-        s->spare = swap;
-    }
+            s->heap[n++] = key_of(scores[i], i);
+    for (size_t i = n / 2; i-- > 0;)
+        sift(s->heap, n, i);
     return n;
 }
 
 static size_t select_boxes(nms *s, const float *boxes, const float *scores)
 {
-    const size_t n = sort_candidates(s, scores);
     size_t kept = 0;
-    for (size_t i = 0; i < n && (double)kept < s->most; i++) {
-        const area mine = area_of(boxes + 4 * s->order[i], s->centred);
+    for (size_t n = collect(s, scores); n > 0 && (double)kept < s->most;) {
+        const size_t at = index_of(s->heap[0]);
+        const area mine = area_of(boxes + 4 * at, s->centred);
         bool free = true;
+        s->heap[0] = s->heap[--n];
+        sift(s->heap, n, 0);
         for (size_t k = 0; k < kept && free; k++)
             free = !overlaps(mine, s->areas[k], s->iou);
         if (free) {
             s->areas[kept] = mine;
-            s->kept[kept++] = s->order[i];
+            s->kept[kept++] = at;
         }
     }
     return kept;
@@ -173,11 +192,12 @@ static poprt_status eval(prt_eval *c)
     if (c->in[0]->dims[0] == 0)
         s.most = 0;
     const size_t n = s.most > 0 ? s.boxes : 0;
-    s.order = prt_eval_scratch(c, n + 1, sizeof(size_t));
-    s.spare = prt_eval_scratch(c, n + 1, sizeof(size_t));
+    if (n > UINT32_MAX)
+        return prt_eval_fail(c, POPRT_E_LIMIT, "%zu boxes", n);
+    s.heap = prt_eval_scratch(c, n + 1, sizeof(uint64_t));
     s.kept = prt_eval_scratch(c, n + 1, sizeof(size_t));
     s.areas = prt_eval_scratch(c, n + 1, sizeof(area));
-    if (s.areas == NULL || s.order == NULL || s.spare == NULL || s.kept == NULL)
+    if (s.areas == NULL || s.heap == NULL || s.kept == NULL)
         return POPRT_E_NOMEM;
     return run(c, &s);
 }

@@ -36,7 +36,8 @@ static inline size_t prt_ml_features(const prt_tensor *x)
     return (size_t)x->dims[x->rank - 1];
 }
 
-/* For k < count, to[k] = the sum over i < n of x[i] * v[k * n + i], or of (x[i] - v[k * n + i])^2. */
+/* For k < count, to[k] = the sum over i < n of x[i] * v[k * n + i], or of the squares of what x[i]
+ * and v[k * n + i] differ by. */
 void prt_ml_dots(size_t n, size_t count, const double *x, const float *v, double *to);
 void prt_ml_distances(size_t n, size_t count, const double *x, const float *v, double *to);
 
