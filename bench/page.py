@@ -269,6 +269,12 @@ def packages(section, results, folder):
                      "open.", "packages")
 
 
+def classic(section, results, folder):
+    return of_others(section, "Trees and support vectors of ai.onnx.ml, for one row and for a "
+                     "thousand (`bench/models/classic.py`). OpenVINO reads none of them.",
+                     "ai.onnx.ml")
+
+
 def cold(section, results, folder):
     from sections import COLD_MODELS
     data = section["data"]
@@ -343,6 +349,7 @@ def disturbed(section, results, folder):
 PARTS = (("models", "Whole models", models), ("kernels", "Kernels", kernels),
          ("weights", "A word of GPT-2", weights), ("quantised", "Quantised models", quantised),
          ("packages", "Models found in packages", packages),
+         ("classic", "Trees and support vectors", classic),
          ("cold", "Cold start and memory", cold), ("overhead", "Call overhead", overhead),
          ("disturbed", "A disturbed machine", disturbed))
 HEAD = """# Results

@@ -5,9 +5,9 @@
     python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
                          [--names MODEL,...] [--out bench/RESULTS.md]
 
-Sections: models, kernels, weights, quantised, packages, cold, overhead, disturbed. Needs numpy,
-onnx and onnxruntime from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`), are
-measured where they are installed; "packages" downloads 250 MB.
+Sections: models, kernels, weights, quantised, packages, classic, cold, overhead, disturbed. Needs
+numpy, onnx and onnxruntime from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`),
+are measured where they are installed; "packages" downloads 250 MB.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
 results.json; with --only, those of the other sections stay as they were, each with its own date;
 with --names, those of the other models, and the page says which were measured again.
@@ -125,8 +125,7 @@ def decode_bytes(entry):
 
 def in_order(x):
     """The same with models as they are generated, which a file of results has by name."""
-    places = {n: i for i, n in enumerate([*generate.MODELS, *generate.LAYERS, *quantise.NAMES,
-                                        *packages.NAMES])}
+    places = {n: i for i, n in enumerate([*generate.ALL, *quantise.NAMES, *packages.NAMES])}
     if not isinstance(x, dict):
         return x
     return {k: in_order(v) for k, v in sorted(x.items(), key=lambda e: places.get(e[0], -1))}
@@ -209,7 +208,8 @@ def main():
         names += [n for n in MEMORY_MODELS + (OPEN_DECODER,) if n not in names]
         quantised = quantise.NAMES if "quantised" in args.only else ()
         found = packages.NAMES if "packages" in args.only else ()
-        bench.prepare(names + bench.layer_names, "models" in args.only, quantised, found)
+        classic = list(generate.CLASSIC) if "classic" in args.only else []
+        bench.prepare(names + bench.layer_names + classic, "models" in args.only, quantised, found)
         for section in args.only:
             noise = Noise()
             bench.cores.begin()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+from classic import MODELS as CLASSIC
 from engines import CACHES, WEIGHTS, OpenVino, Ort, package_file
 from measure import compare_engines, middle, processors, start_workers
 from packages import NAMES as PACKAGES
@@ -95,6 +96,10 @@ def quantised(bench):
 
 def packages(bench):
     return of_others(bench, PACKAGES)
+
+
+def classic(bench):
+    return of_others(bench, [f.__name__ for f in CLASSIC])
 
 
 def input_words(entry):
@@ -217,5 +222,5 @@ def disturbed(bench):
 
 
 SECTIONS = {"models": models, "kernels": kernels, "weights": weights, "quantised": quantised,
-            "packages": packages,
+            "packages": packages, "classic": classic,
             "cold": cold, "overhead": overhead, "disturbed": disturbed}

@@ -268,8 +268,11 @@ class Graph:
             [v.open.get(i, d) for i, d in enumerate(v.shape)])
         graph = helper.make_graph(self.nodes, name, [info(v) for v in self.inputs],
                                   [info(v) for v in self.outputs], self.weights)
+        opsets = [helper.make_opsetid("", OPSET)]
+        if any(n.domain == "ai.onnx.ml" for n in self.nodes):
+            opsets.append(helper.make_opsetid("ai.onnx.ml", 3))
         return helper.make_model(graph, producer_name="libpoprt bench", ir_version=8,
-                                 opset_imports=[helper.make_opsetid("", OPSET)])
+                                 opset_imports=opsets)
 
 
 def check(path):

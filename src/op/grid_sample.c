@@ -2,6 +2,7 @@
 /* grid_sample.c — GridSample: reads images of any number of dims at the grid's positions. */
 #include <math.h>
 
+#include "op/elements.h"
 #include "op/sliding.h"
 
 typedef struct sampler {
@@ -247,9 +248,9 @@ static poprt_status eval(prt_eval *c)
                 const float *single =
                     x->dtype == PRT_DTYPE_f32 ? (const float *)x->data + from : NULL;
                 if (single == NULL)
-                    prt_reals_load(x->dtype, x->data, from, 1, size, plane);
+                    prt_read_f64(x->dtype, x->data, from, 1, size, plane);
                 weigh_all(t, each, some, single, plane, sums);
-                prt_reals_store(y->dtype, y->data, to, 1, some, sums);
+                prt_write_f64(y->dtype, y->data, to, some, sums);
             }
         }
     return POPRT_OK;
