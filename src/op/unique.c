@@ -10,6 +10,7 @@ typedef struct slices {
     int32_t dtype;
     const void *data;
     size_t outer, count, inner;
+    const uint64_t *keys; /* of slices that are one number each; or NULL */
 } slices;
 
 static poprt_status infer(prt_infer *c)
@@ -37,6 +38,8 @@ static poprt_status infer(prt_infer *c)
 static int compare(const void *user, int64_t a, int64_t b)
 {
     const slices *s = user;
+    if (s->keys != NULL)
+        return (s->keys[a] > s->keys[b]) - (s->keys[a] < s->keys[b]);
     for (size_t o = 0; o < s->outer; o++)
         for (size_t i = 0; i < s->inner; i++) {
             const int order = prt_order_compare(s->dtype, s->data,
@@ -136,6 +139,14 @@ static poprt_status eval(prt_eval *c)
         s.count = (size_t)x->dims[axis];
         s.inner = prt_dims_product(x->dims, axis + 1, x->rank);
         memcpy(dims, x->dims, sizeof(dims));
+    }
+    const bool numbers = prt_dtype_is_float(x->dtype) || prt_dtype_is_integer(x->dtype);
+    if (numbers && s.outer * s.inner == 1) {
+        uint64_t *keys = prt_eval_scratch(c, s.count + 1, sizeof(uint64_t));
+        if (keys == NULL)
+            return POPRT_E_NOMEM;
+        prt_order_keys(x->dtype, x->data, 0, 1, s.count, keys);
+        s.keys = keys;
     }
     if (!find_groups(c, &s, a->sorted != 0, &g))
         return POPRT_E_NOMEM;
