@@ -13,18 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/loops.h"
+
 /* A function whose short loops lose a tenth of their speed where a build happens to lay them across
  * lines of the instruction cache: it begins at one. */
 #define PRT_AT_LINE __attribute__((aligned(64)))
-
-#if defined(__clang__)
-#define PRT_UNROLL(n) _Pragma("clang loop unroll(full)")
-#define PRT_APART _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define PRT_UNROLL_(text) _Pragma(#text)
-#define PRT_UNROLL(n) PRT_UNROLL_(GCC unroll n)
-#define PRT_APART _Pragma("GCC ivdep") /* no turn of a loop reads what another one writes */
-#endif
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #include <immintrin.h>

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/loops.h"
 #include "base/size.h"
 #include "op/elements.h"
 
@@ -134,7 +135,8 @@ bool prt_packed_room(const prt_packed_forest *f, size_t *count)
     return prt_size_add(f->features, 2 * targets, count) && prt_size_mul(*count, f->most, count);
 }
 
-static inline bool goes_true(const prt_packed_node *n, double x)
+/* Most trees only ask whether x <= value: that is apart. */
+__attribute__((noinline)) static bool compares(const prt_packed_node *n, double x)
 {
     if ((n->what & PRT_PACKED_MISSING) != 0 && isnan(x))
         return true;
@@ -156,28 +158,43 @@ static inline bool goes_true(const prt_packed_node *n, double x)
 
 enum { WAYS = 8 };
 
+/* One step of a walk at node *at; `*more` unless that is a leaf. False: out of what there is. */
+__attribute__((always_inline)) static inline bool step(const prt_packed_forest *f, bool single,
+    const void *x, size_t *at, bool *more)
+{
+    const prt_packed_node *node = &f->nodes[*at];
+    const uint32_t what = node->what, kind = what & (PRT_PACKED_MODE | PRT_PACKED_MISSING);
+    const size_t feature = what >> PRT_PACKED_SHIFT;
+    if (kind != PRT_TREE_LEQ && (kind & PRT_PACKED_MODE) == PRT_TREE_LEAF)
+        return true;
+    if (feature >= f->features)
+        return false;
+    const double v = single ? (double)((const float *)x)[feature] : ((const double *)x)[feature];
+    const bool yes = kind == PRT_TREE_LEQ ? v <= node->value : compares(node, v);
+    *at += 1 + (node->next & ((size_t)yes - 1));
+    *more = true;
+    return *at < f->n_nodes;
+}
+
 /* From nodes `at` to leaves, for `n` rows of features, float or double; false: out of what there
  * is. */
-__attribute__((always_inline)) static inline bool walk(const prt_packed_forest *f, bool single,
+__attribute__((always_inline)) static inline bool walk(const prt_packed_forest *forest, bool single,
     size_t n, size_t *at, const void *const *x)
 {
-    for (bool more = true; more;) {
+    const prt_packed_forest f = { .nodes = forest->nodes, .n_nodes = forest->n_nodes,
+        .features = forest->features };
+    for (bool more = true, fits = true; more;) {
         more = false;
-        for (size_t k = 0; k < n; k++) {
-            const prt_packed_node *node = &f->nodes[at[k]];
-            const size_t feature = node->what >> PRT_PACKED_SHIFT;
-            if ((node->what & PRT_PACKED_MODE) == PRT_TREE_LEAF)
-                continue;
-            if (feature >= f->features)
-                return false;
-            const double v = single ? (double)((const float *)x[k])[feature]
-                                    : ((const double *)x[k])[feature];
-            const size_t no = (size_t)0 - (size_t)!goes_true(node, v);
-            at[k] += 1 + (node->next & no);
-            if (at[k] >= f->n_nodes)
-                return false;
-            more = true;
+        if (n == WAYS) {
+            PRT_UNROLL(8)
+            for (size_t k = 0; k < WAYS; k++)
+                fits = fits && step(&f, single, x[k], &at[k], &more);
+        } else {
+            for (size_t k = 0; k < n; k++)
+                fits = fits && step(&f, single, x[k], &at[k], &more);
         }
+        if (!fits)
+            return false;
     }
     return true;
 }
