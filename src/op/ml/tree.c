@@ -152,21 +152,6 @@ static bool goes_true(const prt_forest *f, const prt_tree_node *n, double x)
     }
 }
 
-static void count_vote(const prt_forest *f, const prt_tree_vote *vote, double *scores, bool *seen)
-{
-    double *score = &scores[vote->target];
-    const double w = vote->weight;
-    if (!seen[vote->target])
-        *score = w;
-    else if (f->sum == PRT_TREE_MIN)
-        *score = w < *score ? w : *score;
-    else if (f->sum == PRT_TREE_MAX)
-        *score = w > *score ? w : *score;
-    else
-        *score += w;
-    seen[vote->target] = true;
-}
-
 void prt_forest_score(const prt_forest *f, const double *x, double *scores, bool *scratch)
 {
     const size_t n = (size_t)f->n_targets;
@@ -178,8 +163,10 @@ void prt_forest_score(const prt_forest *f, const double *x, double *scores, bool
         const prt_tree_node *node = &f->nodes[f->roots[r]];
         while (node->mode != PRT_TREE_LEAF)
             node = &f->nodes[goes_true(f, node, x[node->feature]) ? node->yes : node->no];
-        for (uint32_t k = 0; k < node->count; k++)
-            count_vote(f, &f->votes[node->first + k], scores, scratch);
+        for (uint32_t k = 0; k < node->count; k++) {
+            const prt_tree_vote *v = &f->votes[node->first + k];
+            prt_tree_count(f->sum, v->weight, &scores[v->target], &scratch[v->target]);
+        }
     }
     for (size_t t = 0; t < n && f->sum == PRT_TREE_AVERAGE && f->n_roots != 0; t++)
         scores[t] /= (double)f->n_roots;

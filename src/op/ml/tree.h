@@ -85,6 +85,20 @@ poprt_status prt_forest_check_features(const prt_ml_site *site, const prt_forest
  * of which none says anything have score 0. `scratch` has room for n_targets. */
 void prt_forest_score(const prt_forest *f, const double *x, double *scores, bool *scratch);
 
+/* A vote of weight w, and whether there was one before. */
+static inline void prt_tree_count(prt_tree_sum sum, double w, double *score, bool *seen)
+{
+    if (!*seen)
+        *score = w;
+    else if (sum == PRT_TREE_MIN)
+        *score = w < *score ? w : *score;
+    else if (sum == PRT_TREE_MAX)
+        *score = w > *score ? w : *score;
+    else
+        *score += w;
+    *seen = true;
+}
+
 /* ---- what becomes of the scores ---- */
 
 typedef struct prt_tree_judge {

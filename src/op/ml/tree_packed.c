@@ -206,19 +206,9 @@ static bool add_votes(const prt_packed_forest *f, size_t leaf, double *scores, b
         return false;
     for (size_t i = first; i < first + count; i++) {
         const size_t target = (size_t)f->votes[i].target;
-        const double w = f->votes[i].weight;
         if (target >= f->judge.targets)
             return false;
-        double *score = &scores[target];
-        if (!seen[target])
-            *score = w;
-        else if (f->sum == PRT_TREE_MIN)
-            *score = w < *score ? w : *score;
-        else if (f->sum == PRT_TREE_MAX)
-            *score = w > *score ? w : *score;
-        else
-            *score += w;
-        seen[target] = true;
+        prt_tree_count(f->sum, f->votes[i].weight, &scores[target], &seen[target]);
     }
     return true;
 }

@@ -272,15 +272,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 static const prt_rewrite rewrites[] = {
     { PRT_OP_add, apply_add },
     { PRT_OP_mul, apply_mul },
-    { PRT_OP_relu, apply_act },
-    { PRT_OP_clip, apply_act },
-    { PRT_OP_leaky_relu, apply_act },
-    { PRT_OP_sigmoid, apply_act },
-    { PRT_OP_tanh, apply_act },
-    { PRT_OP_swish, apply_act },
-    { PRT_OP_hard_sigmoid, apply_act },
-    { PRT_OP_hard_swish, apply_act },
-    { PRT_OP_gelu, apply_act },
+    PRT_EPILOGUE_ACTS(apply_act),
 };
 
 const prt_pass_hooks prt_pass_fuse_epilogue = {

@@ -145,15 +145,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_reshape, apply_reshape },
     { PRT_OP_mul, apply_numbers },
     { PRT_OP_add, apply_numbers },
-    { PRT_OP_relu, apply_act },
-    { PRT_OP_clip, apply_act },
-    { PRT_OP_leaky_relu, apply_act },
-    { PRT_OP_sigmoid, apply_act },
-    { PRT_OP_tanh, apply_act },
-    { PRT_OP_swish, apply_act },
-    { PRT_OP_hard_sigmoid, apply_act },
-    { PRT_OP_hard_swish, apply_act },
-    { PRT_OP_gelu, apply_act },
+    PRT_EPILOGUE_ACTS(apply_act),
     { PRT_OP_ms_group_norm, apply_microsoft },
 };
 
