@@ -107,9 +107,8 @@ static poprt_status pick_row(prt_eval *c, size_t to, size_t row, size_t step, si
     for (size_t i = 0; i < n; i++) {
         const int64_t given =
             wide != NULL ? wide[i] : prt_load_i64(index->dtype, index->data, to + i);
-        int64_t picked = given < 0 ? given + dim : given;
-        if (picked < 0 || picked >= dim)
-            PRT_TRY(prt_move_index(c, given, dim, &picked)); /* which says so */
+        int64_t picked;
+        PRT_TRY(prt_move_index(c, given, dim, &picked));
         const size_t from = row + i * step + (size_t)picked * stride;
         if (words)
             to_words[to + i] = from_words[from];

@@ -105,13 +105,10 @@ poprt_status prt_move_axis(const prt_eval *c, int64_t axis, uint32_t rank, uint3
     return POPRT_OK;
 }
 
-poprt_status prt_move_index(const prt_eval *c, int64_t index, int64_t dim, int64_t *out)
+poprt_status prt_move_index_fail(const prt_eval *c, int64_t index, int64_t dim)
 {
-    if (index < -dim || index >= dim)
-        return prt_eval_fail(c, POPRT_E_ARG, "index %lld is outside [%lld, %lld]", (long long)index,
-            (long long)-dim, (long long)dim - 1);
-    *out = index < 0 ? index + dim : index;
-    return POPRT_OK;
+    return prt_eval_fail(c, POPRT_E_ARG, "index %lld is outside [%lld, %lld]", (long long)index,
+        (long long)-dim, (long long)dim - 1);
 }
 
 enum { FILLED = 1 << 14 }; /* bytes that are copied at once when filling */

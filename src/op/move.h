@@ -46,8 +46,14 @@ poprt_status prt_move_flat(prt_eval *c);
 /* `axis`, in [-rank, rank), made non-negative. */
 poprt_status prt_move_axis(const prt_eval *c, int64_t axis, uint32_t rank, uint32_t *out);
 
+poprt_status prt_move_index_fail(const prt_eval *c, int64_t index, int64_t dim);
 /* Index `index` of `dim` elements, negative ones counted from the end; fails outside. */
-poprt_status prt_move_index(const prt_eval *c, int64_t index, int64_t dim, int64_t *out);
+static inline poprt_status prt_move_index(const prt_eval *c, int64_t index, int64_t dim,
+    int64_t *out)
+{
+    *out = index < 0 ? index + dim : index;
+    return *out >= 0 && *out < dim ? POPRT_OK : prt_move_index_fail(c, index, dim);
+}
 
 /* `count` copies of one element. */
 void prt_move_fill(int32_t dtype, void *to, size_t to_index, const void *from, size_t from_index,

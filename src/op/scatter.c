@@ -132,9 +132,8 @@ static poprt_status put_row(prt_eval *c, reduction r, size_t from, size_t row, s
     for (size_t i = 0; i < n; i++) {
         const int64_t given =
             wide != NULL ? wide[i] : prt_load_i64(index->dtype, index->data, from + i);
-        int64_t picked = given < 0 ? given + dim : given;
-        if (picked < 0 || picked >= dim)
-            PRT_TRY(prt_move_index(c, given, dim, &picked)); /* which says so */
+        int64_t picked;
+        PRT_TRY(prt_move_index(c, given, dim, &picked));
         const size_t to = row + i * step + (size_t)picked * stride;
         if (words)
             to_words[to] = from_words[from + i];

@@ -134,22 +134,8 @@ static bool goes_true(const prt_forest *f, const prt_tree_node *n, double x)
 {
     if (n->missing_is_true && isnan(x))
         return true;
-    switch (n->mode) {
-    case PRT_TREE_LEQ:
-        return x <= n->value;
-    case PRT_TREE_LT:
-        return x < n->value;
-    case PRT_TREE_GTE:
-        return x >= n->value;
-    case PRT_TREE_GT:
-        return x > n->value;
-    case PRT_TREE_EQ:
-        return x == n->value;
-    case PRT_TREE_NEQ:
-        return x != n->value;
-    default:
-        return is_member(f, n, x);
-    }
+    return n->mode == PRT_TREE_MEMBER ? is_member(f, n, x)
+                                      : prt_tree_compares(n->mode, x, n->value);
 }
 
 void prt_forest_score(const prt_forest *f, const double *x, double *scores, bool *scratch)

@@ -85,6 +85,26 @@ poprt_status prt_forest_check_features(const prt_ml_site *site, const prt_forest
  * of which none says anything have score 0. `scratch` has room for n_targets. */
 void prt_forest_score(const prt_forest *f, const double *x, double *scores, bool *scratch);
 
+/* Whether a feature x goes to the true branch of a node with this value and mode, which is no set's
+ * and no leaf's. */
+static inline bool prt_tree_compares(prt_tree_mode mode, double x, double value)
+{
+    switch (mode) {
+    case PRT_TREE_LEQ:
+        return x <= value;
+    case PRT_TREE_LT:
+        return x < value;
+    case PRT_TREE_GTE:
+        return x >= value;
+    case PRT_TREE_GT:
+        return x > value;
+    case PRT_TREE_EQ:
+        return x == value;
+    default:
+        return x != value;
+    }
+}
+
 /* A vote of weight w, and whether there was one before. */
 static inline void prt_tree_count(prt_tree_sum sum, double w, double *score, bool *seen)
 {

@@ -140,20 +140,7 @@ __attribute__((noinline)) static bool compares(const prt_packed_node *n, double 
 {
     if ((n->what & PRT_PACKED_MISSING) != 0 && isnan(x))
         return true;
-    switch (n->what & PRT_PACKED_MODE) {
-    case PRT_TREE_LEQ:
-        return x <= n->value;
-    case PRT_TREE_LT:
-        return x < n->value;
-    case PRT_TREE_GTE:
-        return x >= n->value;
-    case PRT_TREE_GT:
-        return x > n->value;
-    case PRT_TREE_EQ:
-        return x == n->value;
-    default:
-        return x != n->value;
-    }
+    return prt_tree_compares((prt_tree_mode)(n->what & PRT_PACKED_MODE), x, n->value);
 }
 
 enum { WAYS = 8 };

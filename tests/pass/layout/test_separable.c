@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_separable.c — fuse_gate and fuse_separable, on graphs with channels last. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 
 #include "support/check_main.h"
 #include "support/graph_text.h"
-
-static void ck_left_alone(const char *text, const char *pass)
-{
-    prt_graph *g = graph_from_text(text);
-    char *before = strdup(graph_text(g));
-    ck_assert_msg(!run_pass(g, pass, NULL), "%s", graph_text(g));
-    ck_assert_str_eq(graph_text(g), before);
-    free(before);
-    module_free(g);
-}
 
 static void ck_becomes(const char *text, const char *pass, const char *part, const char *absent)
 {
@@ -68,7 +57,7 @@ START_TEST(gates_that_are_none)
         "p = mul x g\n" GATED,
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
-        ck_left_alone(graphs[i], "fuse_gate");
+        assert_pass_leaves("fuse_gate", NULL, graphs[i]);
 }
 END_TEST
 
@@ -114,7 +103,7 @@ START_TEST(parts_that_stay)
          "y = nhwc_conv x w {form=\"taps\",group=70,kernel_shape=[1,1]}\nreturn y\n"),
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
-        ck_left_alone(graphs[i], "fuse_separable");
+        assert_pass_leaves("fuse_separable", NULL, graphs[i]);
     /* What a residual is added to in between, a step of two, a mean without the dims. */
     ck_becomes(IN "r = input f32[1,50,50,70]\n"
                "a = nhwc_conv x u _ r {channels=2,filters=70,kernel_shape=[1,1]}\n" WISE LAST
