@@ -25,8 +25,8 @@ typedef struct prt_linear {
  * narrow, pays after PRT_LINEAR_NARROW. */
 enum { PRT_LINEAR_FEW = 4, PRT_LINEAR_NARROW = 32 };
 
-/* By the way that fits the rows. */
-poprt_status prt_linear_run(prt_eval *c, const prt_linear *f);
+/* By the way that fits the rows; sets what is set where the work is cut. */
+poprt_status prt_linear_run(prt_eval *c, prt_linear *f);
 
 /* Products as matmul pairs them; with `turned`, the last two dims of b are so already. */
 poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,

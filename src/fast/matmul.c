@@ -146,20 +146,19 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
     return b->data + first * p->k + k * *stride;
 }
 
-poprt_status prt_linear_run(prt_eval *c, const prt_linear *f)
+poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
 {
     const bool is_narrow = f->narrow < PRT_NARROW_COUNT;
     if (f->m < PRT_LINEAR_FEW || (is_narrow && f->m <= PRT_LINEAR_NARROW)) {
-        prt_linear cut = *f;
         const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-        cut.pieces = prt_share_pieces(f->n * f->k, 1 << 16);
-        cut.near = c->near;
+        f->pieces = prt_share_pieces(f->n * f->k, 1 << 16);
+        f->near = c->near;
         if (!f->packed && !f->turned) /* rows of B: the longer what is read of each the better */
-            cut.pieces = prt_share_width(c);
-        cut.pieces = !f->turned && panels < cut.pieces ? panels : cut.pieces;
-        if (f->by.offset != NULL && (cut.sums = sum_rows(c, f)) == NULL)
+            f->pieces = prt_share_width(c);
+        f->pieces = !f->turned && panels < f->pieces ? panels : f->pieces;
+        if (f->by.offset != NULL && (f->sums = sum_rows(c, f)) == NULL)
             return POPRT_E_NOMEM;
-        return prt_share_run(c, cut.pieces, 0, run_few, &cut);
+        return prt_share_run(c, f->pieces, 0, run_few, f);
     }
     if (f->packed && !is_narrow && prt_strassen_pays(c, f->m, f->n, f->k)) {
         const prt_strassen s = { .kern = f->kern, .batches = 1, .m = f->m, .n = f->n,
@@ -186,7 +185,7 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
     if (mm.k == 0)
         return prt_fast_pass(done);
     if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
-        const prt_linear f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k,
+        prt_linear f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k,
             .a = a->data,
             .b = b->data, .turned = turned, .narrow = PRT_NARROW_COUNT, .y = c->out[0]->data };
         return prt_linear_run(c, &f);
@@ -224,7 +223,7 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     const bool scaled = prt_eval_has(c, 4);
     if (depth == 0 || (narrow == PRT_NARROW_COUNT && scaled))
         return prt_fast_pass(done);
-    const prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
+    prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
         .b = narrow == PRT_NARROW_COUNT ? b->data : NULL, .turned = attrs->transB != 0,
         .packed = attrs->columns != 0, .narrow = narrow, .panels = b->data,
         .by = { .scale = scaled ? c->in[4]->data : NULL,
@@ -250,7 +249,7 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         (size_t)bias->dims[bias->rank - 1] == n;
     if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
         return prt_fast_pass(done);
-    const prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+    prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
         .turned = attrs->transB != 0, .narrow = PRT_NARROW_COUNT,
         .bias = bias != NULL ? bias->data : NULL, .y = y->data };
     return prt_linear_run(c, &f);

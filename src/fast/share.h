@@ -65,6 +65,8 @@ static inline size_t prt_share_alike(const prt_eval *c, size_t total, size_t lea
 /* First element of piece i of n. */
 static inline size_t prt_share_cut(size_t total, size_t n, size_t i)
 {
+    if (n == 1) /* divisions take a while */
+        return total * i;
     return total / n * i + (total % n < i ? total % n : i);
 }
 
