@@ -4,6 +4,7 @@
  *
  *     x * Sigmoid(x)                                          Swish
  *     x * 0.5 * (1 + Erf(x / sqrt(2))), and with Tanh          Gelu, see gelu.c
+ *     Clip(x + 3, 0, 6) / 6, and times x              HardSigmoid, HardSwish: see hard_swish.c
  *     (x - mean) / Sqrt(mean((x - mean)^2) + e) * s + b       LayerNormalization, last axis
  *     x / Sqrt(mean(x^2) + e) * s                             RMSNormalization, last axis
  *
@@ -60,12 +61,26 @@ static bool apply_rms(prt_build *b, prt_op *root)
     return put(b, root, PRT_OP_rms_normalization, &attrs, 2, in);
 }
 
+/* ---- HardSigmoid, HardSwish ---- */
+
+static bool apply_hard(prt_pass *p, prt_build *b, prt_op *root)
+{
+    bool swish;
+    prt_value *x = prt_formula_hard(root, &swish);
+    (void)p;
+    if (x == NULL || !prt_formula_is_float(x) || x->type != root->out[0].type)
+        return false;
+    prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
+    PRT_ATTR_GIVE(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
+    return put(b, root, swish ? PRT_OP_hard_swish : PRT_OP_hard_sigmoid, swish ? NULL : &attrs, 1,
+        &x);
+}
+
 /* ---- what a Mul may be the end of ---- */
 
 static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 {
-    (void)p;
-    if (apply_silu(b, root) || apply_rms(b, root))
+    if (apply_silu(b, root) || apply_rms(b, root) || apply_hard(p, b, root))
         return true;
     bool tanh = false;
     prt_value *x = prt_formula_gelu(root, &tanh);
@@ -77,7 +92,8 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
     return put(b, root, PRT_OP_gelu, &attrs, 1, &x);
 }
 
-static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_mul }, { PRT_OP_add, apply_add } };
+static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_mul }, { PRT_OP_add, apply_add },
+    { PRT_OP_div, apply_hard } };
 
 const prt_pass_hooks prt_pass_fuse_formulas = {
     .rewrites = rewrites,

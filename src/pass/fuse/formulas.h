@@ -32,6 +32,10 @@ static inline uint32_t prt_formula_beside(const prt_op *op, double value)
 /* The x of which a Mul is Gelu, by Erf or (`*tanh`) by Tanh; NULL when it is something else. */
 prt_value *prt_formula_gelu(const prt_op *mul, bool *tanh);
 
+/* The x of which a Mul or Div is HardSigmoid, of 1/6 and 1/2, or (`*swish`) HardSwish; NULL when it
+ * is something else. */
+prt_value *prt_formula_hard(const prt_op *root, bool *swish);
+
 /* (x - mean) / Sqrt(variance + epsilon) * scale + bias, or without mean and bias (NULL). Scale and
  * bias have an element for each of the last axis; float32. */
 typedef struct prt_formula_norm {

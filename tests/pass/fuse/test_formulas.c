@@ -70,6 +70,43 @@ START_TEST(gelu_by_tanh_is_found)
 }
 END_TEST
 
+#define HARD                                                                                       \
+    "three = const f32[] {3}\nsix = const f32[1] {6}\nsixth = const f32[] {0.16666667}\n"          \
+    "zero = const f32[] {0}\nmost = const f32[] {6}\n"
+
+/* The ways to write Clip(x + 3, 0, 6). */
+static const char *const clipped[] = { "a = add x three\ns = clip a zero most\n",
+    "a = add three x\nr = relu a\ns = min r six\n", "a = add x three\nr = relu a\ns = min six r\n",
+    "a = add x three\nr = max a zero\ns = min r most\n" };
+
+static void check_hard(const char *clip, const char *end, const char *op)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof(text), X HARD "%s%sreturn y\n", clip, end);
+    becomes(text, op);
+    /* of numbers that reach the bounds */
+    (void)snprintf(text, sizeof(text),
+        "i = input f32[2,3,8]\n" HARD "x = mul i six\n%s%sreturn y\n", clip, end);
+    assert_pass_keeps_results(text, "fuse_formulas", 1e-6);
+}
+
+START_TEST(hard_swish_is_found)
+{
+    static const char *const ends[] = { "m = mul x s\ny = div m six\n",
+        "m = mul s x\ny = mul m sixth\n", "m = mul x sixth\ny = mul m s\n",
+        "m = mul sixth x\ny = mul s m\n", "h = div s six\ny = mul x h\n",
+        "h = mul s sixth\ny = mul h x\n", "h = div x six\ny = mul h s\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(clipped); i++) {
+        for (size_t k = 0; k < PRT_COUNT_OF(ends); k++)
+            check_hard(clipped[i], ends[k], "hard_swish x");
+        check_hard(clipped[i], "y = div s six\n", "hard_sigmoid x {alpha=0.16");
+        check_hard(clipped[i], "y = mul sixth s\n", "hard_sigmoid x {alpha=0.16");
+    }
+    becomes(X "h = hard_sigmoid x {alpha=0.16666667,beta=0.5}\ny = mul h x\nreturn y\n",
+        "hard_swish x");
+}
+END_TEST
+
 START_TEST(layer_normalization_is_found)
 {
     static const char *const squares[] = { "pow d two", "mul d d" };
@@ -116,6 +153,12 @@ START_TEST(near_misses_stay)
                   "return y\n",
         X NUMBERS "d = div x two\nf = erf d\ng = add f one\nm = mul x g\ny = mul m half\n"
                   "return y\n",
+        X HARD "a = add x six\ns = clip a zero most\nm = mul x s\ny = div m six\nreturn y\n",
+        X HARD "a = add x three\ns = clip a zero three\nm = mul x s\ny = div m six\nreturn y\n",
+        X HARD "a = add x three\ns = clip a zero most\nm = mul a s\ny = div m six\nreturn y\n",
+        X HARD "a = add x three\ns = clip a zero most\nm = mul x s\ny = div six m\nreturn y\n",
+        X HARD "a = add x three\ns = clip a zero most\ny = div s three\nreturn y\n",
+        X "h = hard_sigmoid x {alpha=0.2,beta=0.5}\ny = mul h x\nreturn y\n",
         X NUMBERS "k = const f32[] {0.044715}\nc = const f32[] {0.7978846}\np = pow x two\n"
                   "q = mul p k\nr = add x q\nu = mul r c\nt = tanh u\ng = add t one\n"
                   "h = mul x half\ny = mul h g\nreturn y\n",
@@ -138,5 +181,4 @@ START_TEST(near_misses_stay)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, gelu_is_found, gelu_by_tanh_is_found,
-    layer_normalization_is_found,
-    quotients_are_found, near_misses_stay)
+    hard_swish_is_found, layer_normalization_is_found, quotients_are_found, near_misses_stay)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hard_swish.c — the formulas of HardSigmoid and HardSwish (Howard et al., "Searching for
+ * MobileNetV3", 2019), with s = Clip(x + 3, 0, 6), which may be Min and Max or Relu:
+ *
+ *     s / 6, s * (1 / 6)                                        HardSigmoid of 1/6 and 1/2
+ *     x * s / 6 in any order, x * HardSigmoid(x) of those       HardSwish
+ */
+#include "pass/fuse/epilogue.h"
+#include "pass/fuse/formulas.h"
+
+static bool is_near(double x, double value)
+{
+    return fabs(x - value) <= 1e-5 * value;
+}
+
+/* The other operand of an Add, Max or Min of two at input `slot` of root, with that number. */
+static prt_value *past(const prt_op *root, uint32_t slot, uint32_t id, double value)
+{
+    const prt_op *op = prt_match_interior(root, slot, id);
+    const uint32_t at = op != NULL && op->n_in == 2 ? prt_formula_beside(op, value) : UINT32_MAX;
+    return at != UINT32_MAX ? prt_op_input(op, at) : NULL;
+}
+
+/* Input `slot` is x + 3, clipped to 0 and 6: gives x. */
+static prt_value *clipped_at(const prt_op *root, uint32_t slot)
+{
+    const prt_op *last = prt_match_interior(root, slot, PRT_OP_clip);
+    prt_act act;
+    if (last != NULL)
+        return prt_epilogue_act(last, &act) && act.a == 0.0f && act.b == 6.0f
+            ? past(last, 0, PRT_OP_add, 3.0)
+            : NULL;
+    if (past(root, slot, PRT_OP_min, 6.0) == NULL)
+        return NULL;
+    const prt_op *min = prt_op_input(root, slot)->def;
+    const uint32_t at = prt_formula_beside(min, 6.0);
+    const prt_op *relu = prt_match_interior(min, at, PRT_OP_relu);
+    if (relu != NULL)
+        return past(relu, 0, PRT_OP_add, 3.0);
+    if (past(min, at, PRT_OP_max, 0.0) == NULL)
+        return NULL;
+    const prt_op *max = prt_op_input(min, at)->def;
+    return past(max, prt_formula_beside(max, 0.0), PRT_OP_add, 3.0);
+}
+
+/* The input of which the op takes a sixth; UINT32_MAX: it does something else. */
+static uint32_t sixth_of(const prt_op *op)
+{
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        prt_tensor t;
+        const bool div = prt_op_is(op, PRT_OP_div);
+        if ((div && slot == 0) || !prt_match_constant(op, slot, &t) ||
+            !prt_dtype_is_float(t.dtype) || prt_tensor_count(&t) != 1)
+            continue;
+        if (is_near(prt_load_f64(t.dtype, t.data, 0), div ? 6.0 : 1.0 / 6.0))
+            return 1 - slot;
+    }
+    return UINT32_MAX;
+}
+
+/* The product (NULL: none) of x and what is clipped of x: gives x. */
+static prt_value *swished(const prt_op *mul)
+{
+    for (uint32_t slot = 0; mul != NULL && slot < 2; slot++) {
+        prt_value *x = clipped_at(mul, slot);
+        if (x != NULL && prt_op_input(mul, 1 - slot) == x)
+            return x;
+    }
+    return NULL;
+}
+
+/* Input `slot` is a sixth: of what (an operator with that at the input given back in `at`). */
+static const prt_op *sixth_at(const prt_op *root, uint32_t slot, uint32_t *at)
+{
+    const prt_op *op = prt_match_interior(root, slot, PRT_OP_mul);
+    op = op != NULL ? op : prt_match_interior(root, slot, PRT_OP_div);
+    *at = op != NULL ? sixth_of(op) : UINT32_MAX;
+    return *at != UINT32_MAX ? op : NULL;
+}
+
+prt_value *prt_formula_hard(const prt_op *root, bool *swish)
+{
+    const uint32_t of = sixth_of(root);
+    *swish = true;
+    if (of != UINT32_MAX) {
+        prt_value *x = swished(prt_match_interior(root, of, PRT_OP_mul));
+        *swish = x != NULL;
+        return x != NULL ? x : clipped_at(root, of);
+    }
+    for (uint32_t slot = 0; prt_op_is(root, PRT_OP_mul) && slot < 2; slot++) {
+        prt_value *other = prt_op_input(root, 1 - slot);
+        const prt_op *gate = prt_match_interior(root, slot, PRT_OP_hard_sigmoid);
+        const prt_hard_sigmoid_attrs *a = gate != NULL ? gate->attrs : NULL;
+        uint32_t at;
+        if (a != NULL && prt_op_input(gate, 0) == other && is_near((double)a->alpha, 1.0 / 6.0) &&
+            is_near((double)a->beta, 0.5))
+            return other;
+        const prt_op *sixth = sixth_at(root, slot, &at);
+        if (sixth != NULL && clipped_at(root, 1 - slot) == prt_op_input(sixth, at))
+            return prt_op_input(sixth, at);
+    }
+    return NULL;
+}
