@@ -220,6 +220,8 @@ bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt
 bool prt_alias_in_place(const prt_op_def *def, uint32_t n_in, uint32_t in)
 {
     const uint32_t needed = PRT_PURE | PRT_ELEMENTWISE;
+    if (def->id == PRT_OP_elementwise)
+        return in < n_in;
     if ((def->traits & needed) != needed || def->domain[0] != '\0' || def->id == PRT_OP_where)
         return false;
     return n_in <= 2 ? in < n_in : in == 0 && def->id == PRT_OP_clip;

@@ -17,7 +17,7 @@
 #include "op/elements.h"
 
 enum {
-    PRT_ROWS_MAX = 4, /* inputs */
+    PRT_ROWS_MAX = 6, /* inputs */
     PRT_RUN = 256     /* elements in a run at most, unless `most` is set */
 };
 
@@ -33,6 +33,12 @@ typedef struct prt_rows {
     size_t stride[PRT_ROWS_MAX][PRT_MAX_RANK]; /* in elements, 0 on broadcast axes */
     size_t next;
 } prt_rows;
+
+/* Elements of a run, were there no bound. */
+static inline size_t prt_rows_longest(const prt_rows *r)
+{
+    return (size_t)r->dims[r->rank - 1];
+}
 
 /* Inputs must broadcast to `out`, as infer has checked; a NULL input counts as a scalar. */
 void prt_rows_init(prt_rows *r, const prt_tensor *out, uint32_t n_in, const prt_tensor *const *in);

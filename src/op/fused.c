@@ -67,7 +67,7 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-static double value_of(const prt_act *act, double x)
+double prt_fused_act_value(const prt_act *act, double x)
 {
     const double a = (double)act->a, b = (double)act->b;
     switch (act->kind) {
@@ -121,7 +121,7 @@ void prt_fused_finish_scaled(prt_eval *c, const prt_tensor *scale, const prt_ten
             x += prt_real_at(bias, i % n);
         if (residual != NULL)
             x += prt_real_at(residual, i);
-        x = value_of(act, x);
+        x = prt_fused_act_value(act, x);
         prt_reals_store(y->dtype, y->data, i, 1, 1, &x);
     }
 }

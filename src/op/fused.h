@@ -10,6 +10,8 @@
 bool prt_fused_act(prt_str name, float alpha, float beta, prt_act *out);
 /* The activation that an operator with these attributes is; false when it is none. */
 bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out);
+/* In double. */
+double prt_fused_act_value(const prt_act *act, double x);
 /* The name of a kind. */
 const char *prt_fused_act_name(int kind);
 

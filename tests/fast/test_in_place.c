@@ -73,6 +73,14 @@ static bool is_float(const prt_op_def *def)
     return any;
 }
 
+/* What an operator needs to be said. */
+static const char *attributes(uint32_t id, uint32_t inputs)
+{
+    if (id == PRT_OP_elementwise) /* |x| and x times that; x y and that plus x */
+        return inputs == 1 ? " {program=[7,0,0,0,2,0,1,0]}" : " {program=[2,0,1,0,0,2,0,0]}";
+    return id == PRT_OP_cast ? " {to=1}" : id == PRT_OP_mod ? " {fmod=1}" : "";
+}
+
 START_TEST(in_place_is_the_same)
 {
     uint32_t one = 0, two = 0;
@@ -89,7 +97,7 @@ START_TEST(in_place_is_the_same)
             (void)snprintf(text, sizeof(text), "x = input f32[%d,%d]\nz = input f32[%d,%d]\n"
                 "a = sigmoid x\nb = softmax a\nc = mul b z\ny = %s c%s\nw = softmax y\n"
                 "v = cast w {to=11}\nu = cast v {to=1}\nreturn u\n", ROWS, COLUMNS, ROWS, COLUMNS,
-                def->key, id == PRT_OP_cast ? " {to=1}" : "");
+                def->key, attributes(id, 1));
             ck_in_place(def->key, text);
             one++;
         }
@@ -104,7 +112,7 @@ START_TEST(in_place_is_the_same)
                 "c = softmax a\ny = %s %s %s%s\nw = softmax y\nv = cast w {to=11}\n"
                 "u = cast v {to=1}\nreturn u\n", ROWS, COLUMNS, ROWS, COLUMNS, ROWS, def->key,
                 left ? "c" : other[k % 3], left ? other[k % 3] : "c",
-                id == PRT_OP_mod ? " {fmod=1}" : "");
+                attributes(id, 2));
             ck_in_place(def->key, text);
             two++;
         }
