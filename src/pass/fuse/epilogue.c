@@ -5,7 +5,7 @@
  *
  *     Conv, fused_conv            then Add of a value of the same shape, then an activation
  *     MatMul with a matrix, Gemm  then Add of a bias by column, then the same
- *     both                        then Add of a constant for each channel
+ *     both                        then Add of a constant, one number or one for each channel
  *                                 then Mul by a constant, one number or one for each channel
  *     quantized_linear            as MatMul, but for Mul
  *
@@ -188,8 +188,17 @@ static bool is_bias(const prt_value *v, const prt_type *y)
         v->type->dims[0] == y->dims[y->rank - 1] && prt_dim_is_number(v->type->dims[0]);
 }
 
-/* The bias with the constant in input `slot` of an Add, a number for each channel; NULL: it is not
- * that, or cannot be made. */
+/* One number as many times. */
+static prt_value *repeated(prt_pass *p, prt_build *b, const prt_tensor *number, int64_t count)
+{
+    float *all = PRT_NEW_N(p->arena, float, (size_t)count);
+    for (int64_t i = 0; all != NULL && i < count; i++)
+        all[i] = (float)prt_load_f64(number->dtype, number->data, 0);
+    return all != NULL ? prt_build_tensor(b, PRT_DTYPE_f32, 1, &count, all) : NULL;
+}
+
+/* The bias with the constant in input `slot` of an Add, one number or one for each channel; NULL:
+ * it is not that, or cannot be made. */
 static prt_value *more_bias(prt_pass *p, prt_build *b, fused *f, const prt_op *root, uint32_t slot)
 {
     prt_tensor c;
@@ -198,10 +207,14 @@ static prt_value *more_bias(prt_pass *p, prt_build *b, fused *f, const prt_op *r
     const bool conv = f->id == PRT_OP_fused_conv;
     const int64_t channels = prt_match_dim(&f->op->out[0], conv ? 1 : -1);
     if (!prt_match_constant(root, slot, &c) || (conv && w == NULL) ||
-        (int64_t)prt_tensor_count(&c) != channels ||
         !prt_epilogue_factor(other, y, conv ? (uint32_t)w->rank - 2 : 0, channels))
         return NULL;
-    other = prt_match_reshaped(b, other, 1, &channels);
+    if ((int64_t)prt_tensor_count(&c) == channels)
+        other = prt_match_reshaped(b, other, 1, &channels);
+    else if (prt_tensor_count(&c) == 1 && channels > 0)
+        other = repeated(p, b, &c, channels);
+    else
+        return NULL;
     if (other == NULL || *bias_of(f) == NULL)
         return other;
     return prt_match_compute(p, b, *bias_of(f), PRT_OP_add, NULL, 2,

@@ -76,10 +76,11 @@ END_TEST
 START_TEST(constants_become_bias)
 {
     static const char *const convolutions[] = { "c = conv x w\n", "c = conv x w b\n" };
-    static const char *const sums[] = { "f32[1,3,1,1] {0.5,-2,0.1}", "f32[3,1,1] {0.5,-2,0.1}" };
+    static const char *const sums[] = { "f32[1,3,1,1] {0.5,-2,0.1}", "f32[3,1,1] {0.5,-2,0.1}",
+        "f32[1,1,1] {2}", "f32[] {-0.5}" };
     static const char *const linear[] = { "m = matmul a w\n", "m = gemm a w b\n" };
     char text[512];
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 2 * PRT_COUNT_OF(sums); i++) {
         (void)snprintf(text, sizeof(text), "x = input f32[n,2,h,6]\n"
             "w = const f32[3,2,1,2] {1,2,3,4,5,6,7,8,9,10,11,12}\nb = const f32[3] {1,2,3}\n"
             "f = const %s\nr = input f32[n,3,h,5]\n%ss = add %s\nt = add s r\ny = relu t\n"
@@ -100,9 +101,8 @@ START_TEST(constants_become_bias)
         module_free(g);
         assert_pass_keeps_results(text, "fuse_epilogue", 1e-6);
     }
-    /* Neither one number, nor one for each column, nor what a caller may change. */
-    static const char *const other[] = { "const f32[1,1,1] {2}", "const f32[1,1,5] {1,2,3,4,5}",
-        "input f32[3,1,1]" };
+    /* Neither one for each column, nor what a caller may change. */
+    static const char *const other[] = { "const f32[1,1,5] {1,2,3,4,5}", "input f32[3,1,1]" };
     for (size_t i = 0; i < PRT_COUNT_OF(other); i++) {
         (void)snprintf(text, sizeof(text), "x = input f32[1,2,5,6]\nw = input f32[3,2,1,2]\n"
             "f = %s\nc = conv x w\ny = add c f\nreturn y\n", other[i]);
