@@ -8,6 +8,7 @@
  *     both                        then Add of a constant, one number or one for each channel
  *                                 then Mul by a constant, one number or one for each channel
  *     quantized_linear            as MatMul, but for Mul
+ *     nhwc_spread                 then an activation
  *
  * Expects float32 and, for residuals, types that are equal; the inner results have one reader.
  * Factors go into weights and bias, which are constants then and which nobody else reads.
@@ -157,12 +158,35 @@ bool prt_epilogue_act(const prt_op *op, prt_act *act)
     return scalar(op, 1, -INFINITY, &act->a) && scalar(op, 2, INFINITY, &act->b);
 }
 
+/* Behind a transposed convolution with channels last. */
+static bool end_spread(prt_build *b, prt_op *root, const prt_op *spread, const prt_act *act)
+{
+    prt_nhwc_spread_attrs attrs = *(const prt_nhwc_spread_attrs *)spread->attrs;
+    prt_value *in[3] = { prt_op_input(spread, 0), prt_op_input(spread, 1),
+        prt_op_input(spread, 2) };
+    if (attrs.activation.size != 0)
+        return false;
+    PRT_ATTR_GIVE(attrs, nhwc_spread, activation, prt_str_of(prt_fused_act_name(act->kind)));
+    PRT_ATTR_GIVE(attrs, nhwc_spread, alpha, act->a);
+    PRT_ATTR_GIVE(attrs, nhwc_spread, beta, act->b);
+    b->origin = spread->origin;
+    prt_value *y = prt_build_op(b, PRT_OP_nhwc_spread, &attrs, spread->n_in, in);
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
 static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)
 {
+    const prt_op *spread = prt_match_interior(root, 0, PRT_OP_nhwc_spread);
     fused f;
     prt_act act;
     (void)p;
-    if (!take(&f, root, 0) || !prt_epilogue_act(root, &act))
+    if (!prt_epilogue_act(root, &act))
+        return false;
+    if (spread != NULL)
+        return end_spread(b, root, spread, &act);
+    if (!take(&f, root, 0))
         return false;
     f.act = act;
     return put(&f, b, root);
@@ -197,28 +221,34 @@ static prt_value *repeated(prt_pass *p, prt_build *b, const prt_tensor *number, 
     return all != NULL ? prt_build_tensor(b, PRT_DTYPE_f32, 1, &count, all) : NULL;
 }
 
-/* The bias with the constant in input `slot` of an Add, one number or one for each channel; NULL:
- * it is not that, or cannot be made. */
-static prt_value *more_bias(prt_pass *p, prt_build *b, fused *f, const prt_op *root, uint32_t slot)
+prt_value *prt_epilogue_bias(prt_pass *p, prt_build *b, const prt_op *add, uint32_t slot,
+    uint32_t behind, int64_t channels, prt_value *old)
 {
     prt_tensor c;
-    prt_value *other = prt_op_input(root, slot);
-    const prt_type *y = f->op->out[0].type, *w = prt_match_ranked(f->in[1]);
-    const bool conv = f->id == PRT_OP_fused_conv;
-    const int64_t channels = prt_match_dim(&f->op->out[0], conv ? 1 : -1);
-    if (!prt_match_constant(root, slot, &c) || (conv && w == NULL) ||
-        !prt_epilogue_factor(other, y, conv ? (uint32_t)w->rank - 2 : 0, channels))
+    prt_value *other = prt_op_input(add, slot);
+    if (!prt_match_constant(add, slot, &c) || channels < 1 ||
+        !prt_epilogue_factor(other, add->out[0].type, behind, channels))
         return NULL;
     if ((int64_t)prt_tensor_count(&c) == channels)
         other = prt_match_reshaped(b, other, 1, &channels);
-    else if (prt_tensor_count(&c) == 1 && channels > 0)
+    else if (prt_tensor_count(&c) == 1)
         other = repeated(p, b, &c, channels);
     else
         return NULL;
-    if (other == NULL || *bias_of(f) == NULL)
+    if (other == NULL || old == NULL)
         return other;
-    return prt_match_compute(p, b, *bias_of(f), PRT_OP_add, NULL, 2,
-        (prt_value *[]){ *bias_of(f), other });
+    return prt_match_compute(p, b, old, PRT_OP_add, NULL, 2, (prt_value *[]){ old, other });
+}
+
+/* The same with what is to be taken in. */
+static prt_value *more_bias(prt_pass *p, prt_build *b, fused *f, const prt_op *root, uint32_t slot)
+{
+    const prt_type *w = prt_match_ranked(f->in[1]);
+    const bool conv = f->id == PRT_OP_fused_conv;
+    if (conv && w == NULL)
+        return NULL;
+    return prt_epilogue_bias(p, b, root, slot, conv ? (uint32_t)w->rank - 2 : 0,
+        prt_match_dim(&f->op->out[0], conv ? 1 : -1), *bias_of(f));
 }
 
 static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)

@@ -19,4 +19,9 @@ bool prt_epilogue_act(const prt_op *op, prt_act *act);
  * those of the channels. */
 bool prt_epilogue_factor(const prt_value *c, const prt_type *y, uint32_t behind, int64_t channels);
 
+/* The bias `old` (NULL: none) of what an Add is behind, with the constant in input `slot` of the
+ * Add, one number or one for each channel, as above; NULL: it is not that, or cannot be made. */
+prt_value *prt_epilogue_bias(prt_pass *p, prt_build *b, const prt_op *add, uint32_t slot,
+    uint32_t behind, int64_t channels, prt_value *old);
+
 #endif

@@ -113,6 +113,26 @@ START_TEST(constants_become_bias)
 }
 END_TEST
 
+/* With channels last, where they are another operator. */
+START_TEST(transposed_convolutions_take_activations)
+{
+    static const char *const ends[] = { "y = relu c\n", "y = clip c lo hi\n", "y = gelu c\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(ends); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text), "x = input f32[2,3,4,5]\nlo = const f32[] {0.5}\n"
+            "hi = const f32[] {2}\nk = const f32[3,2,2,2] fill 0.5\n"
+            "c = conv_transpose x k {strides=[2,2]}\n%sreturn y\n", ends[i]);
+        prt_graph *g = graph_from_text(text);
+        ck_assert(run_pass(g, "channels_last", NULL));
+        ck_assert(run_pass(g, "fuse_epilogue", NULL));
+        ck_assert_ptr_eq(g->first->next->next, g->last);
+        ck_assert_ptr_nonnull(strstr(graph_text(g), "activation="));
+        ck_assert(!run_pass(g, "fuse_epilogue", NULL));
+        module_free(g);
+    }
+}
+END_TEST
+
 START_TEST(results_stay)
 {
     static const char *const ends[] = { "relu s", "clip s lo hi", "leaky_relu s {alpha=0.3}",
@@ -172,4 +192,5 @@ END_TEST
 
 PRT_TEST_MAIN("pass/fuse/epilogue", a_convolution_takes_residual_and_activation,
     a_product_takes_bias_residual_and_activation, factors_go_into_weights, constants_become_bias,
-    results_stay, other_readers_keep_things_apart, symbols_do_no_harm)
+    transposed_convolutions_take_activations, results_stay, other_readers_keep_things_apart,
+    symbols_do_no_harm)

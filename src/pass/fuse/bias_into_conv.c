@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bias_into_conv.c — fuse_add_bias_into_conv: Conv or ConvTranspose, then Add of a constant, one
+ * number or one for each channel, which becomes part of the bias; float32. A normalisation behind
+ * it can be taken in then.
+ */
+#include "pass/fuse/epilogue.h"
+
+static bool apply(prt_pass *p, prt_build *b, prt_op *root)
+{
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        prt_op *conv = prt_match_interior(root, slot, PRT_OP_conv);
+        conv = conv != NULL ? conv : prt_match_interior(root, slot, PRT_OP_conv_transpose);
+        if (conv == NULL || !prt_match_is_f32(&conv->out[0]) || conv->out[0].type->rank < 3 ||
+            conv->out[0].type != root->out[0].type)
+            continue;
+        prt_value *in[3] = { prt_op_input(conv, 0), prt_op_input(conv, 1) };
+        in[2] = prt_epilogue_bias(p, b, root, 1 - slot, (uint32_t)conv->out[0].type->rank - 2,
+            prt_match_dim(&conv->out[0], 1), prt_op_input(conv, 2));
+        if (in[2] == NULL)
+            continue;
+        b->origin = conv->origin;
+        prt_value *y = prt_build_op(b, conv->def->id, conv->attrs, 3, in);
+        if (y != NULL)
+            (void)prt_pass_replace(b, &root->out[0], y);
+        return true;
+    }
+    return b->status != POPRT_OK;
+}
+
+PRT_PASS_OF_ONE(fuse_add_bias_into_conv, PRT_OP_add, apply);
