@@ -3,13 +3,13 @@
  * elementwise.c — Elementwise: a tile of the result at a time goes through the whole program, with
  * what lies between in a few tiles of memory that stay in the first cache level.
  *
- * A tile is a piece of a row, where all inputs go on alike for long; else any piece of the result,
- * for which inputs that are smaller are spread out first: once for all tiles, where they begin
- * anew with each.
+ * A tile is a piece of a row, where all inputs go on alike for long; else, where that pays, any
+ * piece of the result, for which inputs that are smaller are spread out first: once for all tiles,
+ * where they begin anew with each.
  */
-#include "fast/fast.h"
+#include "fast/elementwise.h"
+
 #include "fast/share.h"
-#include "op/elementwise.h"
 
 enum {
     TILE = 1024,     /* elements at most */
@@ -219,21 +219,41 @@ static void run_piece(const void *user, size_t item, float *scratch)
         scratch);
 }
 
+bool prt_elementwise_pays(const prt_eval *c, uint32_t steps)
+{
+    const size_t all = prt_tensor_count(c->out[0]);
+    bool any = false;
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        const size_t count = prt_tensor_count(c->in[i]);
+        const bool spread = count != all && count != 1;
+        any |= spread;
+        if (spread && steps == 1 && period_of(c->in[i], c->out[0]) > TILE)
+            return false;
+    }
+    prt_rows r;
+    if (!any)
+        return false;
+    prt_rows_init(&r, c->out[0], c->n_in, c->in);
+    return r.rank > 1 && prt_rows_longest(&r) < LONG;
+}
+
+poprt_status prt_elementwise_run(prt_eval *c, const prt_kern *k, const prt_program_view *v)
+{
+    job j = { .c = c, .kern = k, .v = *v };
+    settle(&j);
+    j.by_rows = !prt_elementwise_pays(c, v->n_steps);
+    j.count = prt_tensor_count(c->out[0]);
+    j.pieces = prt_share_alike(c, j.count * j.v.n_steps, PIECE);
+    if (!j.by_rows)
+        cut_tiles(&j);
+    j.pieces = j.pieces < j.count ? j.pieces : j.count;
+    return prt_share_run(c, j.pieces, (size_t)j.tiles * TILE, run_piece, &j);
+}
+
 poprt_status prt_fast_elementwise(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_elementwise(prt_eval *c, const prt_kern *k, bool *done)
 {
-    job j = { .c = c, .kern = k, .v = prt_elementwise_program(c->attrs, c->n_in) };
-    prt_rows r;
-    if (!prt_eval_wants(c, 0))
-        return prt_fast_pass(done);
-    settle(&j);
-    prt_rows_init(&r, c->out[0], c->n_in, c->in);
-    j.by_rows = r.rank == 1 || prt_rows_longest(&r) >= LONG;
-    j.count = r.total;
-    if (!j.by_rows)
-        cut_tiles(&j);
-    j.pieces = prt_share_alike(c, r.total * j.v.n_steps, PIECE);
-    j.pieces = j.pieces < j.count ? j.pieces : j.count;
-    return prt_share_run(c, j.pieces, (size_t)j.tiles * TILE, run_piece, &j);
+    const prt_program_view v = prt_elementwise_program(c->attrs, c->n_in);
+    return prt_eval_wants(c, 0) ? prt_elementwise_run(c, k, &v) : prt_fast_pass(done);
 }

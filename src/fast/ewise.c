@@ -2,9 +2,8 @@
 /* ewise.c — operators of one or two inputs, element by element, in pieces for the threads. */
 #include <math.h>
 
-#include "fast/fast.h"
+#include "fast/elementwise.h"
 #include "fast/share.h"
-#include "op/broadcast.h"
 #include "op/fused.h"
 
 enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
@@ -132,17 +131,23 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
 {
-    static const int kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_TWO_add, [PRT_OP_sub] = PRT_TWO_sub,
-        [PRT_OP_mul] = PRT_TWO_mul, [PRT_OP_div] = PRT_TWO_div, [PRT_OP_max] = PRT_TWO_max,
-        [PRT_OP_min] = PRT_TWO_min, [PRT_OP_sum] = PRT_TWO_add,
-        [PRT_OP_prelu] = PRT_TWO_prelu };
+    static const uint8_t codes[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_INSTRUCTION_add,
+        [PRT_OP_sub] = PRT_INSTRUCTION_sub, [PRT_OP_mul] = PRT_INSTRUCTION_mul,
+        [PRT_OP_div] = PRT_INSTRUCTION_div, [PRT_OP_max] = PRT_INSTRUCTION_max,
+        [PRT_OP_min] = PRT_INSTRUCTION_min, [PRT_OP_sum] = PRT_INSTRUCTION_add,
+        [PRT_OP_prelu] = PRT_INSTRUCTION_prelu };
+    const prt_instruction step = { codes[c->def->id], { 0, 1, 0 } };
     if (c->n_in < 2 || !prt_eval_wants(c, 0))
         return prt_fast_pass(done);
     for (uint32_t i = 0; i < c->n_in; i++)
         if (!prt_fast_has(c, i))
             return prt_fast_whole(c, k, done);
+    if (c->n_in == 2 && prt_elementwise_pays(c, 1)) {
+        const prt_program_view v = { .n_in = 2, .n_steps = 1, .steps = &step };
+        return prt_elementwise_run(c, k, &v);
+    }
     pair p = { .kern = k, .in = { c->in[0], c->in[1] }, .out = c->out[0],
-        .kind = kinds[c->def->id],
+        .kind = prt_instruction_kind(step.code),
         .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE) };
     PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
     for (uint32_t i = 2; i < c->n_in; i++) { /* the output so far, in place, and one more */

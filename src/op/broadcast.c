@@ -61,28 +61,44 @@ void prt_rows_part(prt_rows *r, size_t first, size_t end)
         r->at[i] = (int64_t)(first % (size_t)r->dims[i]);
 }
 
-/* Positions of the next run: whatever `next` says in mixed radix. The last axis moves most. */
+/* Positions by axes, anew. */
+static void find(prt_rows *r)
+{
+    for (uint32_t k = 0; k < r->n_in; k++) {
+        r->from[k] = 0;
+        for (uint32_t i = 0; i < r->rank; i++)
+            r->from[k] += r->stride[k][i] * (size_t)r->at[i];
+        r->step[k] = r->stride[k][r->rank - 1];
+    }
+}
+
+/* Positions of the next run: whatever `next` says in mixed radix. The last axis moves most, and the
+ * one before it most of the other times. */
 bool prt_rows_next(prt_rows *r)
 {
     if (r->next >= r->total)
         return false;
     const uint32_t last = r->rank - 1;
+    uint32_t moved = last;
     r->at[last] += (int64_t)r->count;
-    for (uint32_t i = last; i > 0 && r->at[i] == r->dims[i]; i--) {
-        r->at[i] = 0;
-        r->at[i - 1]++;
+    for (; moved > 0 && r->at[moved] == r->dims[moved]; moved--) {
+        r->at[moved] = 0;
+        r->at[moved - 1]++;
+    }
+    if (r->count == 0 || moved + 1 < last) {
+        find(r);
+    } else {
+        for (uint32_t k = 0; k < r->n_in; k++) {
+            r->from[k] += r->count * r->step[k];
+            if (moved < last)
+                r->from[k] += r->stride[k][moved] - (size_t)r->dims[last] * r->step[k];
+        }
     }
     const size_t row = (size_t)(r->dims[last] - r->at[last]), rest = r->total - r->next;
     const size_t left = row < rest ? row : rest;
     r->count = left < r->most ? left : r->most;
     r->to = r->next;
     r->next += r->count;
-    for (uint32_t k = 0; k < r->n_in; k++) {
-        r->from[k] = 0;
-        for (uint32_t i = 0; i < r->rank; i++)
-            r->from[k] += r->stride[k][i] * (size_t)r->at[i];
-        r->step[k] = r->stride[k][last];
-    }
     return true;
 }
 

@@ -109,6 +109,27 @@ START_TEST(random_programs)
 }
 END_TEST
 
+/* Operators of two inputs go by tiles where rows are short. */
+START_TEST(operators_of_two)
+{
+    static const char *const ops[] = { "add", "sub", "mul", "div", "max", "min", "prelu" };
+    for (size_t i = 0; i < SHAPES; i++)
+        for (size_t k = 0; k < PRT_COUNT_OF(ops); k++)
+            for (int turned = 0; turned < 2; turned++) {
+                char text[256];
+                if (turned != 0 && strcmp(ops[k], "prelu") == 0)
+                    continue; /* the slope fits the input */
+                (void)snprintf(text, sizeof(text),
+                    "a = input f32[%s]\nb = input f32[%s]\ny = %s %s\nreturn y\n", shapes[i][0],
+                    strcmp(ops[k], "prelu") == 0 ? "" : shapes[i][1], ops[k],
+                    turned != 0 ? "b a" : "a b");
+                fast_check(text, 0.125, 2, 1e-6);
+            }
+    fast_check("a = input f32[7,9,33]\nb = input f32[9,33]\ny = prelu a b\nreturn y\n", -1, 1,
+        1e-6);
+}
+END_TEST
+
 START_TEST(what_is_not_a_number_stays)
 {
     fast_check("x = const f32[8] {nan,inf,-inf,-0,0,1,-1,3}\nr = const f32[3,1] {1,2,-1}\n"
@@ -117,4 +138,5 @@ START_TEST(what_is_not_a_number_stays)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/elementwise", each_instruction, random_programs, what_is_not_a_number_stays)
+PRT_TEST_MAIN("fast/elementwise", each_instruction, random_programs, operators_of_two,
+    what_is_not_a_number_stays)

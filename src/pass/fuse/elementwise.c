@@ -155,8 +155,8 @@ static void draft_step(draft *d, const prt_op *op, int64_t code, prt_instruction
 static bool draft_of(draft *d, const prt_op *op)
 {
     *d = (draft){ .n_in = 0 };
-    if (op->def == NULL || op->n_out != 1 || !prt_type_is_tensor(op->out[0].type) ||
-        op->out[0].type->rank < 0)
+    if (op->def == NULL || op->def->id >= PRT_OP_COUNT || op->n_out != 1 || /* a plug-in's, say */
+        !prt_type_is_tensor(op->out[0].type) || op->out[0].type->rank < 0)
         return false;
     if (prt_op_is(op, PRT_OP_elementwise)) {
         const prt_program_view v = prt_elementwise_program(op->attrs, op->n_in);
