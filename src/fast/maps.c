@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ewise.c — operators of one or two inputs, element by element, in pieces for the threads. */
+/* maps.c — operators of one or two inputs, element by element, in pieces for the threads. */
 #include <math.h>
 
 #include "fast/elementwise.h"
