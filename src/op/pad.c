@@ -130,6 +130,7 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
     const int64_t count = y->dims[last];
     const int64_t first = m == CONSTANT ? row->before : 0;
     const int64_t end = m == CONSTANT ? row->before + row->kept : count;
+    const bool words = unit == 1 && prt_dtype_bits(x->dtype) == 32; /* one by one at the ends */
     int64_t at[PRT_MAX_RANK] = { 0 };
     for (size_t to = 0; to < n; to += (size_t)count * unit) {
         int64_t from = 0;
@@ -140,6 +141,10 @@ static poprt_status pad(prt_eval *c, const pads *p, mode m, const void *fill)
         for (int64_t i = first, run; from >= 0 && i < end; i += run) {
             const int64_t index = from * x->dims[last] + shown_at(m, row, i);
             run = i == row->before ? row->kept : 1;
+            if (run == 1 && words) {
+                ((uint32_t *)y->data)[to + (size_t)i] = ((const uint32_t *)x->data)[index];
+                continue;
+            }
             prt_element_copy(x->dtype, y->data, to + (size_t)i * unit, x->data,
                 (size_t)index * unit, (size_t)run * unit);
         }

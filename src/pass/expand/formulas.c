@@ -8,7 +8,7 @@
  *     IsInf, IsNaN        Abs, Equal with infinity; Not(Equal(x, x))
  *     Mean                Sum, times 1 / n
  *     MeanVarianceNormalization   ReduceMean of x, and of the squares of what differs from it
- *     Mish                x n / (n + 2), n = e (e + 2), e = exp(min(x, 20))
+ *     Mish                x n / (n + 2), n = e (e + 2), e = exp(min(x, 20)); x Tanh(Softplus(x))
  *     Softplus            max(x, 0) + log(1 + exp(-|x|))
  *     Softsign            x / (1 + |x|)
  *     Swish               x Sigmoid(alpha x), where alpha is not 1
@@ -137,16 +137,28 @@ static bool apply_global_max(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 /* From 20 on n is so large that the quotient is 1. */
-static bool apply_mish(prt_pass *p, prt_build *b, prt_op *root)
+static bool put_mish(prt_build *b, prt_op *root, prt_value *x)
 {
-    prt_value *x = prt_op_input(root, 0);
-    (void)p;
-    if (!prt_match_is_f32(x))
-        return false;
     prt_value *e = UNARY(exp, BINARY(min, x, NUMBER(20)));
     prt_value *n = BINARY(mul, e, BINARY(add, e, NUMBER(2)));
     return prt_match_become(b, root,
         BINARY(mul, x, BINARY(div, n, BINARY(add, n, NUMBER(2)))));
+}
+
+static bool apply_mish(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    return prt_match_is_f32(x) && put_mish(b, root, x);
+}
+
+/* The Mul that makes x Tanh(Softplus(x)) of this Softplus; NULL: none does. */
+static prt_op *mish_of(const prt_op *softplus)
+{
+    const prt_value *x = prt_op_input(softplus, 0);
+    const prt_op *tanh = prt_match_reader(&softplus->out[0], PRT_OP_tanh);
+    prt_op *mul = tanh != NULL ? prt_match_reader(&tanh->out[0], PRT_OP_mul) : NULL;
+    return mul != NULL && (prt_op_input(mul, 0) == x || prt_op_input(mul, 1) == x) ? mul : NULL;
 }
 
 static bool apply_softplus(prt_pass *p, prt_build *b, prt_op *root)
@@ -155,6 +167,13 @@ static bool apply_softplus(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     if (!prt_match_is_f32(x))
         return false;
+    if (mish_of(root) != NULL) {
+        prt_op *mul = mish_of(root);
+        prt_build at = prt_build_before(mul);
+        (void)put_mish(&at, mul, x);
+        b->status = prt_build_status(&at);
+        return true;
+    }
     prt_value *small = UNARY(exp, UNARY(neg, UNARY(abs, x)));
     return prt_match_become(b, root,
         BINARY(add, BINARY(max, x, NUMBER(0)), UNARY(log, BINARY(add, small, NUMBER(1)))));

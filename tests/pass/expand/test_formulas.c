@@ -68,6 +68,21 @@ START_TEST(elements)
 }
 END_TEST
 
+/* Mish as it is written where there is no operator for it. */
+START_TEST(mish_written_out)
+{
+    expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul x t\nreturn y\n",
+        PRT_OP_tanh);
+    expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul t x\nreturn y\n",
+        PRT_OP_tanh);
+    /* other numbers, or other readers */
+    expands("x = input f32[3,50]\nz = input f32[50]\ns = softplus x\nt = tanh s\ny = mul z t\n"
+            "return y\n", PRT_OP_softplus);
+    expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul x t\nreturn y, s\n",
+        PRT_OP_softplus);
+}
+END_TEST
+
 /* Constants are not folded by the pass, so the values are those that kernels would see. */
 START_TEST(numbers_of_all_sizes)
 {
@@ -316,6 +331,6 @@ START_TEST(gemms)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/expand/formulas", elements, numbers_of_all_sizes, several_inputs_and_axes,
-    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims,
-    spectra, gemms)
+PRT_TEST_MAIN("pass/expand/formulas", elements, mish_written_out, numbers_of_all_sizes,
+    several_inputs_and_axes, operators_of_onnx_runtime, attention, einsum, rotary,
+    pools_of_three_dims, spectra, gemms)
