@@ -3,6 +3,7 @@
  * formulas.c — fuse_formulas: what exporters write out becomes the operator that it is:
  *
  *     x * Sigmoid(x)                                          Swish
+ *     Max(x, a x), a from 0 to 1                              LeakyRelu
  *     x * 0.5 * (1 + Erf(x / sqrt(2))), and with Tanh          Gelu, see gelu.c
  *     Clip(x + 3, 0, 6) / 6, and times x              HardSigmoid, HardSwish: see hard_swish.c
  *     (x - mean) / Sqrt(mean((x - mean)^2) + e) * s + b       LayerNormalization, last axis
@@ -32,6 +33,30 @@ static bool apply_silu(prt_build *b, prt_op *root)
         if (gate == NULL || prt_op_input(gate, 0) != x || !prt_formula_is_float(x))
             continue;
         return put(b, root, PRT_OP_swish, NULL, 1, &x);
+    }
+    return false;
+}
+
+/* ---- Max(x, a x) ---- */
+
+static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
+    (void)p;
+    for (uint32_t i = 0; i < 4 && root->n_in == 2; i++) {
+        const uint32_t slot = i / 2, number = i % 2;
+        const prt_op *mul = prt_match_interior(root, slot, PRT_OP_mul);
+        prt_value *x = prt_op_input(root, 1 - slot);
+        prt_tensor t;
+        if (mul == NULL || prt_op_input(mul, 1 - number) != x || !prt_formula_is_float(x) ||
+            x->type != root->out[0].type || !prt_match_constant(mul, number, &t) ||
+            !prt_dtype_is_float(t.dtype) || prt_tensor_count(&t) != 1)
+            continue;
+        const double slope = prt_load_f64(t.dtype, t.data, 0);
+        if (!(slope >= 0.0 && slope <= 1.0))
+            return false;
+        PRT_ATTR_GIVE(attrs, leaky_relu, alpha, (float)slope);
+        return put(b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
     }
     return false;
 }
@@ -93,7 +118,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_mul }, { PRT_OP_add, apply_add },
-    { PRT_OP_div, apply_hard } };
+    { PRT_OP_div, apply_hard }, { PRT_OP_max, apply_max } };
 
 const prt_pass_hooks prt_pass_fuse_formulas = {
     .rewrites = rewrites,

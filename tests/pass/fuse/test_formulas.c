@@ -30,6 +30,18 @@ START_TEST(swish_is_found)
 }
 END_TEST
 
+START_TEST(leaky_relu_is_found)
+{
+    static const char *const forms[] = { "m = mul x a\ny = max x m\n",
+        "m = mul a x\ny = max m x\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(forms); i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text), X "a = const f32[1] {0.25}\n%sreturn y\n", forms[i]);
+        becomes(text, "leaky_relu x {alpha=0.25}");
+    }
+}
+END_TEST
+
 START_TEST(gelu_is_found)
 {
     static const char *const forms[] = {
@@ -158,6 +170,9 @@ START_TEST(near_misses_stay)
         X HARD "a = add x three\ns = clip a zero most\nm = mul a s\ny = div m six\nreturn y\n",
         X HARD "a = add x three\ns = clip a zero most\nm = mul x s\ny = div six m\nreturn y\n",
         X HARD "a = add x three\ns = clip a zero most\ny = div s three\nreturn y\n",
+        X "a = const f32[] {1.5}\nm = mul x a\ny = max x m\nreturn y\n",
+        X "a = const f32[] {0.5}\nz = input f32[2,3,8]\nm = mul z a\ny = max x m\nreturn y\n",
+        X "a = const f32[] {0.5}\nm = mul x a\ny = max x m a\nreturn y\n",
         X "h = hard_sigmoid x {alpha=0.2,beta=0.5}\ny = mul h x\nreturn y\n",
         X NUMBERS "k = const f32[] {0.044715}\nc = const f32[] {0.7978846}\np = pow x two\n"
                   "q = mul p k\nr = add x q\nu = mul r c\nt = tanh u\ng = add t one\n"
@@ -180,5 +195,6 @@ START_TEST(near_misses_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, gelu_is_found, gelu_by_tanh_is_found,
-    hard_swish_is_found, layer_normalization_is_found, quotients_are_found, near_misses_stay)
+PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, leaky_relu_is_found, gelu_is_found,
+    gelu_by_tanh_is_found, hard_swish_is_found, layer_normalization_is_found, quotients_are_found,
+    near_misses_stay)
