@@ -24,7 +24,8 @@ typedef struct job {
     uint32_t tiles; /* of memory */
     uint8_t tile[PRT_PROGRAM_STEPS]; /* where an instruction leaves its result */
     bool by_rows;
-    size_t size, count; /* else: elements of a tile, and how many there are */
+    size_t size;  /* else: elements of a tile */
+    size_t count; /* what is shared: elements by rows, or tiles */
     /* By input: its tile (SIZE_MAX: it needs none), and whether it begins anew with each. */
     size_t room[PRT_PROGRAM_INPUTS];
     bool again[PRT_PROGRAM_INPUTS];

@@ -27,6 +27,13 @@ static void goes(const char *before, const char *conv)
     assert_pass_keeps_results(text, PASS, 1e-5);
 }
 
+static void all_go(size_t n, const char *const *before, size_t m, const char *const *convs)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < m; k++)
+            goes(before[i], convs[k]);
+}
+
 START_TEST(factors)
 {
     static const char *const before[] = { "v = mul x s\n", "v = mul t x\n", "v = mul x m\n",
@@ -34,9 +41,7 @@ START_TEST(factors)
     static const char *const convs[] = { "conv v w", "conv v w b", "conv v d {group=4}",
         "conv v d {group=4,pads=[1,1,1,1]}", "conv v g {group=2,strides=[2,1]}",
         "fused_conv v w b {activation=Relu}" };
-    for (size_t i = 0; i < PRT_COUNT_OF(before); i++)
-        for (size_t k = 0; k < PRT_COUNT_OF(convs); k++)
-            goes(before[i], convs[k]);
+    all_go(PRT_COUNT_OF(before), before, PRT_COUNT_OF(convs), convs);
 }
 END_TEST
 
@@ -47,9 +52,7 @@ START_TEST(sums)
     static const char *const convs[] = { "conv v w", "conv v w b", "conv v d {group=4}",
         "conv v g {group=2,strides=[2,1]}", "conv v d {group=4,auto_pad=VALID}",
         "fused_conv v w b {activation=Tanh}" };
-    for (size_t i = 0; i < PRT_COUNT_OF(before); i++)
-        for (size_t k = 0; k < PRT_COUNT_OF(convs); k++)
-            goes(before[i], convs[k]);
+    all_go(PRT_COUNT_OF(before), before, PRT_COUNT_OF(convs), convs);
 }
 END_TEST
 
