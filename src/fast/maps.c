@@ -48,14 +48,7 @@ poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done)
 {
-    static const int kinds[PRT_OP_COUNT] = { [PRT_OP_abs] = PRT_ONE_abs + 1,
-        [PRT_OP_neg] = PRT_ONE_neg + 1, [PRT_OP_sqrt] = PRT_ONE_sqrt + 1,
-        [PRT_OP_reciprocal] = PRT_ONE_reciprocal + 1, [PRT_OP_exp] = PRT_ONE_exp + 1,
-        [PRT_OP_erf] = PRT_ONE_erf + 1, [PRT_OP_floor] = PRT_ONE_floor + 1,
-        [PRT_OP_ceil] = PRT_ONE_ceil + 1, [PRT_OP_round] = PRT_ONE_round + 1,
-        [PRT_OP_log] = PRT_ONE_log + 1, [PRT_OP_sin] = PRT_ONE_sin + 1,
-        [PRT_OP_cos] = PRT_ONE_cos + 1, [PRT_OP_sign] = PRT_ONE_sign + 1 };
-    map m = { .kern = k, .one = kinds[c->def->id] - 1 };
+    map m = { .kern = k, .one = prt_instruction_kind(prt_instruction_of(c->def->id)) };
     return run_map(c, &m, done);
 }
 
@@ -64,20 +57,16 @@ poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
 {
-    static const struct {
-        double exponent;
-        prt_one_kind kind;
-    } rows[] = { { 2.0, PRT_ONE_square }, { 3.0, PRT_ONE_cube }, { 0.5, PRT_ONE_root },
-        { -0.5, PRT_ONE_inverse_root }, { -1.0, PRT_ONE_reciprocal } };
-    map m = { .kern = k, .one = -1 };
+    map m = { .kern = k };
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) || prt_tensor_count(c->in[1]) != 1 ||
         prt_tensor_count(c->in[0]) != prt_tensor_count(c->out[0]))
         return prt_fast_pass(done);
-    const double exponent = prt_load_f64(c->in[1]->dtype, c->in[1]->data, 0);
-    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
-        if (rows[i].exponent == exponent)
-            m.one = (int)rows[i].kind;
-    return m.one >= 0 ? run_map(c, &m, done) : prt_fast_pass(done);
+    const int64_t code =
+        prt_instruction_of_power(prt_load_f64(c->in[1]->dtype, c->in[1]->data, 0));
+    if (code < 0)
+        return prt_fast_pass(done);
+    m.one = prt_instruction_kind(code);
+    return run_map(c, &m, done);
 }
 
 poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done);
@@ -131,12 +120,7 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
 {
-    static const uint8_t codes[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_INSTRUCTION_add,
-        [PRT_OP_sub] = PRT_INSTRUCTION_sub, [PRT_OP_mul] = PRT_INSTRUCTION_mul,
-        [PRT_OP_div] = PRT_INSTRUCTION_div, [PRT_OP_max] = PRT_INSTRUCTION_max,
-        [PRT_OP_min] = PRT_INSTRUCTION_min, [PRT_OP_sum] = PRT_INSTRUCTION_add,
-        [PRT_OP_prelu] = PRT_INSTRUCTION_prelu };
-    const prt_instruction step = { codes[c->def->id], { 0, 1, 0 } };
+    const prt_instruction step = { prt_instruction_of(c->def->id), { 0, 1, 0 } };
     if (c->n_in < 2 || !prt_eval_wants(c, 0))
         return prt_fast_pass(done);
     for (uint32_t i = 0; i < c->n_in; i++)

@@ -20,6 +20,37 @@ static const row rows[PRT_INSTRUCTION_COUNT] = {
 #include "op/elementwise.def"
 };
 
+int64_t prt_instruction_of(uint32_t op)
+{
+    static const uint8_t codes[PRT_OP_COUNT] = {
+#define CODE(op, name) [PRT_OP_##op] = PRT_INSTRUCTION_##name + 1
+        CODE(add, add), CODE(sub, sub), CODE(mul, mul), CODE(div, div), CODE(max, max),
+        CODE(min, min), CODE(sum, add), CODE(prelu, prelu), CODE(abs, abs), CODE(neg, neg),
+        CODE(sqrt, sqrt), CODE(reciprocal, reciprocal), CODE(exp, exp), CODE(erf, erf),
+        CODE(log, log), CODE(sin, sin), CODE(cos, cos), CODE(floor, floor), CODE(ceil, ceil),
+        CODE(round, round), CODE(sign, sign), CODE(equal, equal), CODE(less, less),
+        CODE(less_or_equal, less_or_equal), CODE(greater, less),
+        CODE(greater_or_equal, less_or_equal), CODE(and, and), CODE(or, or), CODE(xor, xor),
+        CODE(where, where),
+#undef CODE
+    };
+    return (int64_t)codes[op] - 1;
+}
+
+int64_t prt_instruction_of_power(double exponent)
+{
+    static const struct {
+        double exponent;
+        int64_t code;
+    } powers[] = { { 2.0, PRT_INSTRUCTION_square }, { 3.0, PRT_INSTRUCTION_cube },
+        { 0.5, PRT_INSTRUCTION_root }, { -0.5, PRT_INSTRUCTION_inverse_root },
+        { -1.0, PRT_INSTRUCTION_reciprocal } };
+    for (size_t i = 0; i < PRT_COUNT_OF(powers); i++)
+        if (powers[i].exponent == exponent)
+            return powers[i].code;
+    return -1;
+}
+
 prt_instruction_form prt_instruction_form_of(int64_t code)
 {
     return (prt_instruction_form)rows[code].form;
@@ -36,6 +67,11 @@ uint32_t prt_form_operands(prt_instruction_form form)
         [PRT_FORM_act] = 1, [PRT_FORM_compare] = 2, [PRT_FORM_logic] = 2, [PRT_FORM_choose] = 3,
         [PRT_FORM_number] = 1 };
     return operands[form];
+}
+
+uint32_t prt_form_registers(prt_instruction_form form)
+{
+    return form == PRT_FORM_act ? 3 : prt_form_operands(form);
 }
 
 bool prt_form_is_truth(prt_instruction_form form)
@@ -70,7 +106,7 @@ static poprt_status check_step(prt_infer *c, const prt_program_view *v, uint32_t
     for (uint32_t i = 0; i < 3; i++) {
         const int64_t at = step->operand[i];
         const bool number = form == PRT_FORM_act && i > 0;
-        const bool used = i < prt_form_operands(form) || number;
+        const bool used = i < prt_form_registers(form);
         if (used ? at < (number ? v->n_in : 0) || at >= (number ? fixed : fixed + s) : at != 0)
             return prt_infer_fail(c, POPRT_E_ARG, "instruction %u: operand %lld", s, (long long)at);
         if (used && truth[at] != prt_form_takes_truth(form, i))

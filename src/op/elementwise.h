@@ -48,11 +48,17 @@ typedef struct prt_program_view {
 /* Of checked attributes (at infer). */
 prt_program_view prt_elementwise_program(const prt_elementwise_attrs *a, uint32_t n_in);
 
+/* The instruction of an operator of the table (on inputs in order; but Greater and GreaterOrEqual,
+ * which are turned) and that of Pow by a number; -1 for none. Activations: prt_fused_act_of. */
+int64_t prt_instruction_of(uint32_t op);
+int64_t prt_instruction_of_power(double exponent);
+
 prt_instruction_form prt_instruction_form_of(int64_t code);
 /* PRT_TWO_*, PRT_ONE_* and so on, as the form has it. */
 int prt_instruction_kind(int64_t code);
-/* Operands that are registers of values. */
+/* Operands that are registers of values; all that are registers, numbers too. */
 uint32_t prt_form_operands(prt_instruction_form form);
+uint32_t prt_form_registers(prt_instruction_form form);
 /* Whether the result, or operand i, is truth. */
 bool prt_form_is_truth(prt_instruction_form form);
 bool prt_form_takes_truth(prt_instruction_form form, uint32_t i);

@@ -37,7 +37,7 @@ static void put(char *text, size_t size, int64_t code, const int64_t *from)
 {
     const prt_instruction_form form = prt_instruction_form_of(code);
     const size_t used = strlen(text);
-    const uint32_t n = form == PRT_FORM_act ? 3 : prt_form_operands(form);
+    const uint32_t n = prt_form_registers(form);
     (void)snprintf(text + used, size - used, "%s%d,%d,%d,%d", used != 0 ? "," : "", (int)code,
         (int)from[0], n > 1 ? (int)from[1] : 0, n > 2 ? (int)from[2] : 0);
 }

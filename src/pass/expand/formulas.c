@@ -164,11 +164,11 @@ static prt_op *mish_of(const prt_op *softplus)
 static bool apply_softplus(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
+    prt_op *mul = mish_of(root);
     (void)p;
     if (!prt_match_is_f32(x))
         return false;
-    if (mish_of(root) != NULL) {
-        prt_op *mul = mish_of(root);
+    if (mul != NULL) {
         prt_build at = prt_build_before(mul);
         (void)put_mish(&at, mul, x);
         b->status = prt_build_status(&at);

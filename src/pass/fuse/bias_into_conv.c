@@ -17,13 +17,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         prt_value *in[3] = { prt_op_input(conv, 0), prt_op_input(conv, 1) };
         in[2] = prt_epilogue_bias(p, b, root, 1 - slot, (uint32_t)conv->out[0].type->rank - 2,
             prt_match_dim(&conv->out[0], 1), prt_op_input(conv, 2));
-        if (in[2] == NULL)
-            continue;
-        b->origin = conv->origin;
-        prt_value *y = prt_build_op(b, conv->def->id, conv->attrs, 3, in);
-        if (y != NULL)
-            (void)prt_pass_replace(b, &root->out[0], y);
-        return true;
+        if (in[2] != NULL)
+            return prt_epilogue_put(b, root, conv, conv->def->id, conv->attrs, 3, in);
     }
     return b->status != POPRT_OK;
 }

@@ -77,46 +77,26 @@ static int64_t put_operand(draft *d, const prt_op *op, uint32_t slot)
 /* The instruction of an operator's kind; -1 for none. */
 static int64_t code_of(const prt_op *op)
 {
-    static const uint8_t codes[PRT_OP_COUNT] = {
-#define CODE(op, name) [PRT_OP_##op] = PRT_INSTRUCTION_##name + 1
-        CODE(add, add), CODE(sub, sub), CODE(mul, mul), CODE(div, div), CODE(max, max),
-        CODE(min, min), CODE(sum, add), CODE(prelu, prelu), CODE(abs, abs), CODE(neg, neg),
-        CODE(sqrt, sqrt), CODE(reciprocal, reciprocal), CODE(exp, exp), CODE(erf, erf),
-        CODE(log, log), CODE(sin, sin), CODE(cos, cos), CODE(floor, floor), CODE(ceil, ceil),
-        CODE(round, round), CODE(sign, sign), CODE(equal, equal), CODE(less, less),
-        CODE(less_or_equal, less_or_equal), CODE(greater, less),
-        CODE(greater_or_equal, less_or_equal), CODE(and, and), CODE(or, or), CODE(xor, xor),
-        CODE(where, where),
-#undef CODE
-    };
     static const uint8_t acts[PRT_ACT_COUNT] = {
 #define CODE(name) [PRT_ACT_##name] = PRT_INSTRUCTION_##name + 1
         CODE(relu), CODE(clip), CODE(leaky_relu), CODE(sigmoid), CODE(tanh), CODE(silu),
         CODE(hard_sigmoid), CODE(hard_swish), CODE(gelu), CODE(gelu_tanh),
 #undef CODE
     };
+    const int64_t code = prt_instruction_of(op->def->id);
     prt_act act;
-    if (codes[op->def->id] != 0)
-        return codes[op->def->id] - 1;
-    return prt_epilogue_act(op, &act) ? acts[act.kind] - 1 : -1;
+    return code >= 0 ? code : prt_epilogue_act(op, &act) ? acts[act.kind] - 1 : -1;
 }
 
 /* Pow by a number that has a kernel. */
 static bool draft_pow(draft *d, const prt_op *op)
 {
-    static const struct {
-        double exponent;
-        int64_t code;
-    } powers[] = { { 2.0, PRT_INSTRUCTION_square }, { 3.0, PRT_INSTRUCTION_cube },
-        { 0.5, PRT_INSTRUCTION_root }, { -0.5, PRT_INSTRUCTION_inverse_root },
-        { -1.0, PRT_INSTRUCTION_reciprocal } };
     double exponent;
-    for (size_t i = 0; prt_match_number(op, 1, &exponent) && i < PRT_COUNT_OF(powers); i++)
-        if (powers[i].exponent == exponent) {
-            (void)put_step(d, powers[i].code, put_operand(d, op, 0), 0, 0);
-            return true;
-        }
-    return false;
+    const int64_t code =
+        prt_match_number(op, 1, &exponent) ? prt_instruction_of_power(exponent) : -1;
+    if (code >= 0)
+        (void)put_step(d, code, put_operand(d, op, 0), 0, 0);
+    return code >= 0;
 }
 
 /* Tensors of float32, or of truth where the form takes it. */
@@ -226,7 +206,7 @@ static int64_t append(draft *d, const draft *part, const prt_value *but, int64_t
         numbers[i] = put_number(d, part->numbers[i]);
     for (uint32_t s = 0; s < part->n_steps; s++) {
         const prt_instruction_form form = prt_instruction_form_of(part->steps[s].code);
-        const uint32_t used = form == PRT_FORM_act ? 3 : prt_form_operands(form);
+        const uint32_t used = prt_form_registers(form);
         int64_t to[3] = { 0 };
         for (uint32_t i = 0; i < used; i++) {
             const int64_t from = part->steps[s].operand[i];
@@ -243,7 +223,7 @@ static bool put(prt_build *b, prt_op *root, draft *d)
     prt_elementwise_attrs attrs = PRT_ATTRS_OF(elementwise);
     for (uint32_t s = 0; s < d->n_steps; s++) {
         const prt_instruction_form form = prt_instruction_form_of(d->steps[s].code);
-        const uint32_t used = form == PRT_FORM_act ? 3 : prt_form_operands(form);
+        const uint32_t used = prt_form_registers(form);
         for (uint32_t i = 0; i < used; i++) {
             int64_t *at = &d->steps[s].operand[i];
             *at = *at >= STEP ? *at - STEP + d->n_in + d->n_numbers

@@ -107,6 +107,16 @@ static bool take(fused *f, const prt_op *user, uint32_t slot)
     }
 }
 
+bool prt_epilogue_put(prt_build *b, prt_op *root, const prt_op *product, uint32_t id,
+    const void *attrs, uint32_t n_in, prt_value *const *in)
+{
+    b->origin = product->origin;
+    prt_value *y = prt_build_op(b, id, attrs, n_in, in);
+    if (y != NULL)
+        (void)prt_pass_replace(b, &root->out[0], y);
+    return true;
+}
+
 static bool put(fused *f, prt_build *b, prt_op *root)
 {
     const prt_str name = prt_str_of(prt_fused_act_name(f->act.kind));
@@ -129,11 +139,7 @@ static bool put(fused *f, prt_build *b, prt_op *root)
     uint32_t n = INPUTS;
     while (n > f->needs && f->in[n - 1] == NULL)
         n--;
-    b->origin = f->op->origin;
-    prt_value *y = prt_build_op(b, f->id, attrs, n, f->in);
-    if (y != NULL)
-        (void)prt_pass_replace(b, &root->out[0], y);
-    return true;
+    return prt_epilogue_put(b, root, f->op, f->id, attrs, n, f->in);
 }
 
 /* ---- activations ---- */
@@ -169,11 +175,7 @@ static bool end_spread(prt_build *b, prt_op *root, const prt_op *spread, const p
     PRT_ATTR_GIVE(attrs, nhwc_spread, activation, prt_str_of(prt_fused_act_name(act->kind)));
     PRT_ATTR_GIVE(attrs, nhwc_spread, alpha, act->a);
     PRT_ATTR_GIVE(attrs, nhwc_spread, beta, act->b);
-    b->origin = spread->origin;
-    prt_value *y = prt_build_op(b, PRT_OP_nhwc_spread, &attrs, spread->n_in, in);
-    if (y != NULL)
-        (void)prt_pass_replace(b, &root->out[0], y);
-    return true;
+    return prt_epilogue_put(b, root, spread, PRT_OP_nhwc_spread, &attrs, spread->n_in, in);
 }
 
 static bool apply_act(prt_pass *p, prt_build *b, prt_op *root)

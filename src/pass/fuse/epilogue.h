@@ -24,4 +24,9 @@ bool prt_epilogue_factor(const prt_value *c, const prt_type *y, uint32_t behind,
 prt_value *prt_epilogue_bias(prt_pass *p, prt_build *b, const prt_op *add, uint32_t slot,
     uint32_t behind, int64_t channels, prt_value *old);
 
+/* The op, which goes by the name of `product` in errors, in place of `root` behind that; true, a
+ * failure stays in `b`. */
+bool prt_epilogue_put(prt_build *b, prt_op *root, const prt_op *product, uint32_t id,
+    const void *attrs, uint32_t n_in, prt_value *const *in);
+
 #endif

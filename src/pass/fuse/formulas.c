@@ -47,12 +47,10 @@ static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
         const uint32_t slot = i / 2, number = i % 2;
         const prt_op *mul = prt_match_interior(root, slot, PRT_OP_mul);
         prt_value *x = prt_op_input(root, 1 - slot);
-        prt_tensor t;
+        double slope;
         if (mul == NULL || prt_op_input(mul, 1 - number) != x || !prt_formula_is_float(x) ||
-            x->type != root->out[0].type || !prt_match_constant(mul, number, &t) ||
-            !prt_dtype_is_float(t.dtype) || prt_tensor_count(&t) != 1)
+            x->type != root->out[0].type || !prt_match_number(mul, number, &slope))
             continue;
-        const double slope = prt_load_f64(t.dtype, t.data, 0);
         if (!(slope >= 0.0 && slope <= 1.0))
             return false;
         PRT_ATTR_GIVE(attrs, leaky_relu, alpha, (float)slope);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "pass/rewrite.h"
+#include "pass/match.h"
 
 static inline bool prt_formula_is_float(const prt_value *v)
 {
@@ -27,6 +27,17 @@ static inline uint32_t prt_formula_beside(const prt_op *op, double value)
     return prt_formula_is_number(op, 1, value) ? 0
         : prt_formula_is_number(op, 0, value)  ? 1
                                                : UINT32_MAX;
+}
+
+/* The other operand of an interior Add, Mul, Max or Min of two at input `slot` that has that
+ * number; NULL: there is none, or no op. */
+static inline prt_value *prt_formula_past(const prt_op *op, uint32_t slot, uint32_t id,
+    double value)
+{
+    const prt_op *def = op != NULL ? prt_match_interior(op, slot, id) : NULL;
+    const uint32_t at =
+        def != NULL && def->n_in == 2 ? prt_formula_beside(def, value) : UINT32_MAX;
+    return at != UINT32_MAX ? prt_op_input(def, at) : NULL;
 }
 
 /* The x of which a Mul is Gelu, by Erf or (`*tanh`) by Tanh; NULL when it is something else. */

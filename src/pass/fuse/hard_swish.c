@@ -14,14 +14,6 @@ static bool is_near(double x, double value)
     return fabs(x - value) <= 1e-5 * value;
 }
 
-/* The other operand of an Add, Max or Min of two at input `slot` of root, with that number. */
-static prt_value *past(const prt_op *root, uint32_t slot, uint32_t id, double value)
-{
-    const prt_op *op = prt_match_interior(root, slot, id);
-    const uint32_t at = op != NULL && op->n_in == 2 ? prt_formula_beside(op, value) : UINT32_MAX;
-    return at != UINT32_MAX ? prt_op_input(op, at) : NULL;
-}
-
 /* Input `slot` is x + 3, clipped to 0 and 6: gives x. */
 static prt_value *clipped_at(const prt_op *root, uint32_t slot)
 {
@@ -29,31 +21,29 @@ static prt_value *clipped_at(const prt_op *root, uint32_t slot)
     prt_act act;
     if (last != NULL)
         return prt_epilogue_act(last, &act) && act.a == 0.0f && act.b == 6.0f
-            ? past(last, 0, PRT_OP_add, 3.0)
+            ? prt_formula_past(last, 0, PRT_OP_add, 3.0)
             : NULL;
-    if (past(root, slot, PRT_OP_min, 6.0) == NULL)
+    if (prt_formula_past(root, slot, PRT_OP_min, 6.0) == NULL)
         return NULL;
     const prt_op *min = prt_op_input(root, slot)->def;
     const uint32_t at = prt_formula_beside(min, 6.0);
     const prt_op *relu = prt_match_interior(min, at, PRT_OP_relu);
     if (relu != NULL)
-        return past(relu, 0, PRT_OP_add, 3.0);
-    if (past(min, at, PRT_OP_max, 0.0) == NULL)
+        return prt_formula_past(relu, 0, PRT_OP_add, 3.0);
+    if (prt_formula_past(min, at, PRT_OP_max, 0.0) == NULL)
         return NULL;
     const prt_op *max = prt_op_input(min, at)->def;
-    return past(max, prt_formula_beside(max, 0.0), PRT_OP_add, 3.0);
+    return prt_formula_past(max, prt_formula_beside(max, 0.0), PRT_OP_add, 3.0);
 }
 
 /* The input of which the op takes a sixth; UINT32_MAX: it does something else. */
 static uint32_t sixth_of(const prt_op *op)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
-        prt_tensor t;
+        double number;
         const bool div = prt_op_is(op, PRT_OP_div);
-        if ((div && slot == 0) || !prt_match_constant(op, slot, &t) ||
-            !prt_dtype_is_float(t.dtype) || prt_tensor_count(&t) != 1)
-            continue;
-        if (is_near(prt_load_f64(t.dtype, t.data, 0), div ? 6.0 : 1.0 / 6.0))
+        if ((!div || slot == 1) && prt_match_number(op, slot, &number) &&
+            is_near(number, div ? 6.0 : 1.0 / 6.0))
             return 1 - slot;
     }
     return UINT32_MAX;
