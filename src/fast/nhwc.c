@@ -14,7 +14,7 @@
 #include "op/fused.h"
 
 /* Floats: of a piece of B and of A that stay in the second cache level together; of A at least. */
-enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8 };
+enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8 };
 
 typedef struct job {
     const prt_nhwc *v;
@@ -357,11 +357,12 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     }
     j.blocks = (all + j.rows - 1) / j.rows;
     /* Whole panels are best; of few that threads cannot share alike, halves, or smaller blocks. */
-    if (j.blocks == 1 && !prt_share_even(c, some)) {
+    if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_share_even(c, some)) {
         j.slice = PRT_GEMM_PANEL / 2;
         j.slices = (v->form.filters + j.slice - 1) / j.slice;
     } else if (!prt_share_even(c, some * j.blocks)) {
-        while (some * j.blocks % prt_share_width(c) != 0 && j.blocks < all)
+        const size_t least = v->images ? 1 : FEW;
+        while (some * j.blocks % prt_share_width(c) != 0 && all / (j.blocks + 1) >= least)
             j.blocks++;
     }
     const size_t most = (all + j.blocks - 1) / j.blocks;

@@ -19,7 +19,8 @@
 #include "fast/share.h"
 
 enum {
-    LEAST = 24, MOST = 60,  /* tiles of an item */
+    LEAST = 24, MOST = 60,  /* tiles of an item; */
+    FEW = 8,                /* at least, where threads had nothing to do otherwise */
     INPUTS = 1 << 17,       /* floats of them that stay in the second cache level */
     LARGE = 1 << 22,        /* floats of weights that come from memory each time */
     SLICE = 32,             /* filters: an item has a whole number of slices */
@@ -233,19 +234,27 @@ static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
     return POPRT_OK;
 }
 
+/* More blocks, of `least` tiles or more, until threads share them alike. */
+static void cut_tiles(job *j, const prt_eval *c, size_t least)
+{
+    const size_t tiles = j->high * j->wide;
+    while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
+        tiles / (j->blocks + 1) >= least)
+        j->blocks++;
+}
+
 /* Blocks of at most `most` tiles, as many as threads can share alike; where images are too few or
  * too small for that, filters are cut too, though inputs are transformed for each part then. */
 static void cut(job *j, const prt_eval *c, size_t most)
 {
-    const size_t tiles = j->high * j->wide, batch = j->v->batch, width = prt_share_width(c);
-    j->blocks = (tiles + most - 1) / most;
-    while (!prt_share_even(c, batch * j->blocks) && tiles / (j->blocks + 1) >= LEAST)
-        j->blocks++;
+    j->blocks = (j->high * j->wide + most - 1) / most;
     j->slices = (j->v->out_c + SLICE - 1) / SLICE;
     j->parts = 1;
-    while (!prt_share_even(c, batch * j->blocks * j->parts) && j->parts < width &&
-        j->parts < j->slices)
+    cut_tiles(j, c, LEAST);
+    while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
+        j->parts < prt_share_width(c) && j->parts < j->slices)
         j->parts++;
+    cut_tiles(j, c, FEW);
 }
 
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
