@@ -19,7 +19,7 @@
 #include "fast/share.h"
 
 enum {
-    LEAST = 24, MOST = 60,  /* tiles of an item; */
+    LEAST = 24, MOST = 64,  /* tiles of an item; */
     FEW = 8,                /* at least, where threads had nothing to do otherwise */
     INPUTS = 1 << 17,       /* floats of them that stay in the second cache level */
     LARGE = 1 << 22,        /* floats of weights that come from memory each time */
@@ -244,13 +244,15 @@ static void cut_tiles(job *j, const prt_eval *c, size_t least)
 }
 
 /* Blocks of at most `most` tiles, as many as threads can share alike; where images are too few or
- * too small for that, filters are cut too, though inputs are transformed for each part then. */
+ * too small for that, or one block needs no weights that others do, filters are cut too, though
+ * inputs are transformed for each part then. */
 static void cut(job *j, const prt_eval *c, size_t most)
 {
     j->blocks = (j->high * j->wide + most - 1) / most;
     j->slices = (j->v->out_c + SLICE - 1) / SLICE;
     j->parts = 1;
-    cut_tiles(j, c, LEAST);
+    if (j->v->form.transformed || j->v->batch * j->blocks > 1)
+        cut_tiles(j, c, LEAST);
     while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
         j->parts < prt_share_width(c) && j->parts < j->slices)
         j->parts++;
