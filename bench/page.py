@@ -278,24 +278,28 @@ def classic(section, results, folder):
 def cold(section, results, folder):
     from sections import COLD_MODELS
     data = section["data"]
-    rows = {n: data["rows"][n] for n in COLD_MODELS if n in data["rows"]}
+    alone = data["1"]["rows"]
     there = [e for e in ("popef", "kept", "ort", "openvino")
-             if any("wall_ms" in r.get(e, {}) for r in data["rows"].values())]
+             if any("wall_ms" in r.get(e, {}) for r in alone.values())]
     engines = [e for e in there if e != "kept"]
-    out = ["A small C program over each engine's C interface: start, load, run once, end; 1 "
-           "thread, files in the page cache (a PopEF file as writing it leaves it there). libpoprt "
-           "reads PopEF, the others ONNX. Milliseconds: "
-           f"the whole process (an empty one takes {data['empty_ms']:.1f}), in it until the "
-           "session is ready, and the first run.", ""]
-    out += table(["model"] + [w for e in engines for w in (NAMES[e], "ready", "first run")], [
-        [n] + [short(value(r, e, k)) for e in engines for k in ("wall_ms", "ready_ms", "first_ms")]
-        for n, r in rows.items()])
+    out = ["A small C program over each engine's C interface: start, load, run once, end; files in "
+           "the page cache (a PopEF file as writing it leaves it there). libpoprt reads PopEF, the "
+           "others ONNX. Milliseconds: the whole process, in it until the session is ready, and "
+           "the first run."]
+    for threads, part in data.items():
+        rows = {n: part["rows"][n] for n in COLD_MODELS if n in part["rows"]}
+        out += ["", f"### {plural(threads)}", "",
+                f"An empty process takes {part['empty_ms']:.1f}.", ""]
+        out += table(["model"] + [w for e in engines for w in (NAMES[e], "ready", "first run")], [
+            [n] + [short(value(r, e, k)) for e in engines
+                   for k in ("wall_ms", "ready_ms", "first_ms")] for n, r in rows.items()])
+    rows = {n: alone[n] for n in COLD_MODELS if n in alone}
     if bars(os.path.join(folder, "cold.svg"), "Cold start",
-            "Milliseconds from process start to the end after one answer.",
+            "Milliseconds from process start to the end after one answer, 1 thread.",
             [(n, {NAMES[e]: value(r, e, "wall_ms") for e in engines}) for n, r in rows.items()],
             [NAMES[e] for e in engines], "log"):
         out += ["", "![cold start](cold.svg)"]
-    out += ["", "### Memory", "", "Of the same processes, MB: once the session is ready and after "
+    out += ["", "### Memory", "", "Of the same processes with one thread, MB: once the session is ready and after "
             "the first run, what is resident, as anonymous + mapped from files (which processes "
             "share); the peak; the peak by the weights plus what libpoprt plans for activations "
             "and scratch. A process that runs the tiny model has the peak of its row from the "
@@ -303,7 +307,7 @@ def cold(section, results, folder):
             "model's: they are kept until weights have grown by a tenth, with "
             "`winograd_growth=300` all of them.", ""]
     lines = []
-    for name, row in data["rows"].items():
+    for name, row in alone.items():
         for e in there:
             f = row.get(e, {})
             if "wall_ms" not in f:

@@ -108,11 +108,11 @@ def input_words(entry):
             for e in entry["inputs"]]
 
 
-def cold_commands(bench, name):
+def cold_commands(bench, name, threads):
     """How each engine is started for one answer; files as each of them reads them."""
-    files, tail = bench.files(name), ["1"] + input_words(bench.entries[name])
+    files, tail = bench.files(name), [str(threads)] + input_words(bench.entries[name])
     out = {"popef": [bench.tools["cold_poprt"], files["popef"]]}
-    if name in KEPT_MODELS:
+    if name in KEPT_MODELS and threads == 1:
         out["kept"] = [bench.tools["cold_poprt"], files["kept"]]
     for engine, kind in (("ort", Ort), ("openvino", OpenVino)):
         try:
@@ -148,9 +148,9 @@ def cache(command):
                 pass
 
 
-def starts(bench, name, times):
+def starts(bench, name, threads, times):
     """Medians over starts, engines in turn."""
-    commands, samples = cold_commands(bench, name), {}
+    commands, samples = cold_commands(bench, name, threads), {}
     for _ in range(times):
         for engine, command in commands.items():
             cache(command)
@@ -164,20 +164,24 @@ def starts(bench, name, times):
 
 
 def cold(bench):
-    """From process start to an answer, and what the process holds then."""
-    times = 5 if bench.quick else 21
-    os.sched_setaffinity(0, processors(1))
-    try:
-        empty = statistics.median(start_once(["true"])["wall_ms"] for _ in range(times))
-        rows = {name: starts(bench, name, times if name in COLD_MODELS else 3)
-                for name in MEMORY_MODELS if name in bench.entries}
-    finally:
-        os.sched_setaffinity(0, bench.cpus)
-    for name, row in rows.items():
-        for f in row.values():
-            f["weights"] = 4 * bench.entries[name]["params"]
-        say(f"cold, {name}: " + ", ".join(f"{e} {f.get('wall_ms', 0):.1f}" for e, f in row.items()))
-    return {"empty_ms": empty, "rows": rows}
+    """From process start to an answer; of one thread also what the process holds then."""
+    times, out = 5 if bench.quick else 21, {}
+    for threads in [t for t in THREADS if len(processors(t)) == t]:
+        os.sched_setaffinity(0, processors(threads))
+        try:
+            empty = statistics.median(start_once(["true"])["wall_ms"] for _ in range(times))
+            rows = {name: starts(bench, name, threads, times if name in COLD_MODELS else 3)
+                    for name in (MEMORY_MODELS if threads == 1 else COLD_MODELS)
+                    if name in bench.entries}
+        finally:
+            os.sched_setaffinity(0, bench.cpus)
+        for name, row in rows.items():
+            for f in row.values():
+                f["weights"] = 4 * bench.entries[name]["params"]
+            say(f"cold, {threads} threads, {name}: "
+                + ", ".join(f"{e} {f.get('wall_ms', 0):.1f}" for e, f in row.items()))
+        out[str(threads)] = {"empty_ms": empty, "rows": rows}
+    return out
 
 
 def overhead(bench):
