@@ -141,6 +141,7 @@ def cache(command):
         with open(path, "rb") as f, open(path + ".copy", "wb", buffering=0) as to:
             while piece := f.read(1 << 21):
                 to.write(piece)
+            os.fsync(to.fileno())  # the system would go on writing meanwhile
         os.replace(path + ".copy", path)
     else:
         with open(path, "rb") as f:
