@@ -117,15 +117,21 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 /* ---- sizes ---- */
 
-static void cut(job *j, size_t threads)
+/* Hidden rows are rather computed twice than threads have nothing to do. */
+static void cut(job *j, const prt_eval *c, bool mean)
 {
     const prt_nhwc *v = &j->v;
+    const size_t threads = prt_share_width(c);
     const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
     size_t rows = HIDDEN / (row != 0 ? row : 1);
     rows = rows < reach + v->stride_h ? reach + v->stride_h : rows;
     j->sevens = (v->out_h + SHARED - 1) / SHARED;
     j->bands = v->out_h / (threads > 1 ? SHARED : BAND);
     j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
+    if (mean && v->batch * j->bands < threads)
+        j->bands = j->sevens;
+    while (!mean && !prt_share_even(c, v->batch * j->bands) && j->bands < v->out_h)
+        j->bands++;
     j->strip = (rows - reach) / v->stride_h + 1;
     j->strip = j->strip < v->out_h ? j->strip : v->out_h;
     j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
@@ -197,7 +203,7 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
         c->in[0]->dims[3] == 0 || !read_parts(c, &j))
         return prt_fast_pass(done);
     prt_nhwc_windows_init(&j.windows, &j.v);
-    cut(&j, prt_share_width(c));
+    cut(&j, c, mean);
     if (mean) {
         float *ones = prt_share_floats(c, 1, j.v.out_w);
         const size_t sums = j.v.batch * j.sevens * j.v.in_c;
