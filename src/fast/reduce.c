@@ -3,7 +3,8 @@
  * reduce.c — sums, means and extremes of float32 along any axes.
  *
  * Axes that are kept, or reduced, side by side are one. Where the last one is reduced, elements of
- * the output are made of rows; where it is kept, rows of the output are, chunk by chunk.
+ * the output are made of rows; where it is kept, rows of the output are, chunk by chunk, or, of many
+ * rows to few, as sums of sums of some of them.
  */
 #include "op/reduce.h"
 
@@ -14,7 +15,8 @@
 
 enum {
     CHUNK = 512, /* columns that are worked on together */
-    SHORT = 8    /* elements of a row that do not pay for a kernel */
+    SHORT = 8,   /* elements of a row that do not pay for a kernel */
+    PART = 1 << 16, PARTS = 16 /* elements of a sum of its own, at least; such sums, at most */
 };
 
 typedef enum kind { SUM, MEAN, MAX, MIN, L2, SUM_SQUARE } kind;
@@ -32,6 +34,8 @@ typedef struct job {
     axes kept, reduced; /* without `n` */
     size_t n;           /* of the last axis */
     size_t pieces;      /* of the outputs, or of one row of them */
+    size_t parts;       /* of the rows that make one of the output, */
+    double *sums;       /* [part][output]; NULL: one part */
     double total;       /* elements that make one of the output */
     const float *x;
     float *y;
@@ -102,11 +106,13 @@ static void run_rows(const void *user, size_t item, float *scratch)
 static void run_columns(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
-    const size_t outer = item / j->pieces, first = item % j->pieces * CHUNK;
+    const size_t part = item % j->parts, piece = item / j->parts % j->pieces;
+    const size_t outer = item / j->parts / j->pieces, first = piece * CHUNK;
     const size_t m = j->n - first < CHUNK ? j->n - first : CHUNK;
     const float *x = j->x + offset_of(&j->kept, outer) + first;
     float *y = j->y + outer * j->n + first;
-    double sums[CHUNK] = { 0 };
+    double own[CHUNK] = { 0 };
+    double *sums = j->sums != NULL ? j->sums + (part * j->kept.count + outer) * j->n + first : own;
     (void)scratch;
     if (j->kind == MAX || j->kind == MIN) {
         memcpy(y, x, m * sizeof(float));
@@ -115,10 +121,32 @@ static void run_columns(const void *user, size_t item, float *scratch)
                 x + offset_of(&j->reduced, i), 1, y);
         return;
     }
-    for (size_t i = 0; i < j->reduced.count; i++)
+    const size_t end = prt_share_cut(j->reduced.count, j->parts, part + 1);
+    for (size_t i = prt_share_cut(j->reduced.count, j->parts, part); i < end; i++)
         j->kern->add_to(m, x + offset_of(&j->reduced, i), is_square(j), sums);
-    for (size_t i = 0; i < m; i++)
+    for (size_t i = 0; i < m && j->parts == 1; i++)
         y[i] = finish(j, sums[i]);
+}
+
+/* The last axis is kept. */
+static poprt_status reduce_columns(prt_eval *c, job *j)
+{
+    const size_t all = j->kept.count * j->n, parts = j->reduced.count * j->n / PART;
+    j->pieces = (j->n + CHUNK - 1) / CHUNK;
+    j->parts = 1;
+    if (j->kept.count == 1 && j->pieces == 1 && parts > 1 && j->kind != MAX && j->kind != MIN) {
+        j->parts = parts < PARTS ? parts : PARTS;
+        j->sums = prt_eval_scratch(c, j->parts * all, sizeof(double));
+        if (j->sums == NULL)
+            return POPRT_E_NOMEM;
+    }
+    PRT_TRY(prt_share_run(c, j->kept.count * j->pieces * j->parts, 0, run_columns, j));
+    for (size_t i = 0; i < all && j->sums != NULL; i++) {
+        for (size_t part = 1; part < j->parts; part++)
+            j->sums[i] += j->sums[part * all + i];
+        j->y[i] = finish(j, j->sums[i]);
+    }
+    return POPRT_OK;
 }
 
 /* Sorts the axes of x; says whether the last one is reduced. */
@@ -157,10 +185,8 @@ static poprt_status run_axes(prt_eval *c, const prt_kern *k, kind what, uint32_t
         return prt_fast_pass(done);
     const bool last = sort_axes(&j, x, set);
     j.total = (double)(last ? j.n : 1) * (double)j.reduced.count;
-    if (!last) {
-        j.pieces = (j.n + CHUNK - 1) / CHUNK;
-        return prt_share_run(c, j.kept.count * j.pieces, 0, run_columns, &j);
-    }
+    if (!last)
+        return reduce_columns(c, &j);
     const size_t most = prt_share_alike(c, prt_tensor_count(x), 1 << 15);
     j.pieces = j.kept.count < most ? j.kept.count : most;
     return prt_share_run(c, j.pieces, 0, run_rows, &j);

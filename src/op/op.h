@@ -155,12 +155,12 @@ typedef struct prt_op_hooks {
 typedef struct prt_op_def {
     const char *key; /* the row's id as text: the name in IR text; "domain.Name" of a plug-in's */
     const char *domain, *name;
-    uint32_t id;
+    uint16_t id, traits;
     uint32_t since; /* version of the newest schema, which the row describes */
-    uint32_t traits;
-    uint32_t n_types, n_in, n_out, n_attrs; /* rows */
-    uint32_t min_in, max_in, min_out, max_out; /* counts; UINT32_MAX for variadic */
-    uint32_t attrs_size;
+    uint16_t n_types, n_in, n_out, n_attrs; /* rows */
+    uint16_t min_in, min_out;               /* counts */
+    uint32_t max_in, max_out;               /* counts; UINT32_MAX for variadic */
+    uint16_t attrs_size;
     const prt_type_def *types;
     const prt_slot_def *in, *out;
     const prt_attr_def *attrs;

@@ -149,7 +149,7 @@ static const prt_slot_def outputs[] = {
 #undef OP_END
 #define OUT(id, name, var, flags)
 
-#define ROWS(kind, id) (uint32_t)((int)kind##_end_##id - (int)kind##_at_##id)
+#define ROWS(kind, id) (uint16_t)((int)kind##_end_##id - (int)kind##_at_##id)
 #define OP_END(id)
 #define OP_BEGIN(id_, domain_, name_, since_, traits_)                                             \
     [PRT_OP_##id_] = { .key = #id_,                                                                \

@@ -279,9 +279,9 @@ void prt_plugin_host_ops(poprt_host *host)
 /* ---- rows */
 
 /* Slots [0, count); one more stands for any number where there is no maximum. */
-static prt_slot_def *make_slots(prt_arena *arena, uint32_t min, uint32_t max, uint32_t *count)
+static prt_slot_def *make_slots(prt_arena *arena, uint32_t min, uint32_t max, uint16_t *count)
 {
-    *count = max != POPRT_PLUGIN_ANY ? max : min + 1;
+    *count = (uint16_t)(max != POPRT_PLUGIN_ANY ? max : min + 1);
     prt_slot_def *slots = PRT_NEW_N(arena, prt_slot_def, (size_t)*count + 1);
     for (uint32_t i = 0; slots != NULL && i < *count; i++) {
         slots[i] = (prt_slot_def){ .name = "of a plug-in", .var = "T",
@@ -307,14 +307,14 @@ static poprt_status make_attrs(prt_arena *arena, const poprt_plugin_op *r, prt_o
         return POPRT_E_NOMEM;
     def->attrs = rows;
     def->defaults = defaults;
-    def->attrs_size = (uint32_t)(WIDEST * (r->n_attrs + 1));
+    def->attrs_size = (uint16_t)(WIDEST * (r->n_attrs + 1));
     for (uint32_t i = 0; i < r->n_attrs; i++) {
         const poprt_attr *a = &r->attrs[i];
         PRT_TRY(prt_fail_about(prt_plugin_check_attr(a), def->key));
         if (prt_op_attr(def, prt_str_of(a->name)) != UINT32_MAX)
             return prt_fail(POPRT_E_PLUGIN, def->key, "attribute %.100s is there twice", a->name);
         rows[i] = (prt_attr_def){ a->name, kinds[a->kind], WIDEST * (i + 1) };
-        def->n_attrs = i + 1;
+        def->n_attrs = (uint16_t)(i + 1);
         PRT_TRY(prt_plugin_take_attr(arena, &rows[i], i, a, defaults));
     }
     *(uint64_t *)(void *)defaults = 0;
@@ -379,9 +379,9 @@ poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *recor
         .since = r->since,
         .traits = (r->flags & POPRT_OP_PURE) != 0 ? PRT_PURE : 0,
         .n_types = 1,
-        .min_in = r->min_inputs,
+        .min_in = (uint16_t)r->min_inputs,
         .max_in = r->max_inputs,
-        .min_out = r->min_outputs,
+        .min_out = (uint16_t)r->min_outputs,
         .max_out = r->max_outputs,
         .types = &op->type,
         .hooks = &op->hooks };
