@@ -244,8 +244,8 @@ static void cut_tiles(job *j, const prt_eval *c, size_t least)
 }
 
 /* Blocks of at most `most` tiles, as many as threads can share alike; where images are too few or
- * too small for that, or panels can be shared so whose weights no other block needs, filters are cut
- * too, though inputs are transformed for each part then. */
+ * too small for that, or panels can be shared so whose weights no other block needs, filters are
+ * cut too, though inputs are transformed for each part then. */
 static void cut(job *j, const prt_eval *c, size_t most)
 {
     const size_t panels = j->v->out_c / PRT_GEMM_PANEL;

@@ -3,8 +3,8 @@
  * reduce.c — sums, means and extremes of float32 along any axes.
  *
  * Axes that are kept, or reduced, side by side are one. Where the last one is reduced, elements of
- * the output are made of rows; where it is kept, rows of the output are, chunk by chunk, or, of many
- * rows to few, as sums of sums of some of them.
+ * the output are made of rows; where it is kept, rows of the output are, chunk by chunk, or, of
+ * many rows to few, as sums of sums of some of them.
  */
 #include "op/reduce.h"
 
