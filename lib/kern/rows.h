@@ -40,6 +40,7 @@ typedef enum prt_one_kind {
     PRT_ONE_cube,
     PRT_ONE_root,         /* pow(x, 0.5): of -0 and -infinity not what sqrt gives */
     PRT_ONE_inverse_root, /* pow(x, -0.5) */
+    PRT_ONE_atan,
     PRT_ONE_COUNT
 } prt_one_kind;
 

@@ -129,6 +129,8 @@ __attribute__((always_inline)) static inline vf one(int kind, vf x)
         return pow_half(x);
     case PRT_ONE_inverse_root:
         return v_div(v_set(1.0f), pow_half(x));
+    case PRT_ONE_atan:
+        return v_atan(x);
     default:
         return v_erf(x);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vmath.h — exp, sigmoid, tanh, erf, log, sine and cosine of a vector, without branches but for
- * sines of large arguments. Polynomials are our own weighted minimax fits. Bounds against the true
- * value over all finite inputs are measured by tests/kern/test_act.c for activations, by
+ * vmath.h — exp, sigmoid, tanh, erf, log, sine, cosine and atan of a vector, without branches but
+ * for sines of large arguments. Polynomials are our own weighted minimax fits. Bounds against the
+ * true value over all finite inputs are measured by tests/kern/test_act.c for activations, by
  * tests/fast/test_plain.c for the rest.
  */
 #ifndef PRT_KERN_VMATH_H
@@ -182,6 +182,24 @@ static inline vf v_sine(vf x, float ahead)
     for (size_t i = 0; i < VL; i++)
         lane[i] = (float)(ahead == 0.0f ? sin((double)lane[i]) : cos((double)lane[i]));
     return v_load(lane);
+}
+
+/* Beyond 1 by that of the reciprocal. */
+static inline vf v_atan(vf x)
+{
+    const vf size = v_abs(x), one = v_set(1.0f);
+    const vm far = v_less(one, size);
+    const vf r = v_div(v_select(far, v_set(-1.0f), size), v_select(far, size, one));
+    const vf s = v_mul(r, r);
+    vf p = v_fma(v_set(0.00292066974f), s, v_set(-0.0163678434f));
+    p = v_fma(p, s, v_set(0.0432117321f));
+    p = v_fma(p, s, v_set(-0.0755220428f));
+    p = v_fma(p, s, v_set(0.106660001f));
+    p = v_fma(p, s, v_set(-0.142110541f));
+    p = v_fma(p, s, v_set(0.199937731f));
+    p = v_fma(p, s, v_set(-0.333331525f));
+    p = v_fma(v_mul(p, s), r, r);
+    return v_copysign(v_add(v_select(far, v_set(1.57079633f), v_set(0.0f)), p), x);
 }
 
 #endif

@@ -31,7 +31,7 @@ int64_t prt_instruction_of(uint32_t op)
         CODE(round, round), CODE(sign, sign), CODE(equal, equal), CODE(less, less),
         CODE(less_or_equal, less_or_equal), CODE(greater, less),
         CODE(greater_or_equal, less_or_equal), CODE(and, and), CODE(or, or), CODE(xor, xor),
-        CODE(where, where),
+        CODE(where, where), CODE(atan, atan),
 #undef CODE
     };
     return (int64_t)codes[op] - 1;
@@ -164,7 +164,7 @@ static double one_of(int kind, double x)
     static double (*const functions[])(double) = { [PRT_ONE_abs] = fabs, [PRT_ONE_sqrt] = sqrt,
         [PRT_ONE_exp] = exp, [PRT_ONE_erf] = erf, [PRT_ONE_log] = log, [PRT_ONE_sin] = sin,
         [PRT_ONE_cos] = cos, [PRT_ONE_floor] = floor, [PRT_ONE_ceil] = ceil,
-        [PRT_ONE_round] = nearbyint };
+        [PRT_ONE_round] = nearbyint, [PRT_ONE_atan] = atan };
     switch (kind) {
     case PRT_ONE_neg:
         return -x;

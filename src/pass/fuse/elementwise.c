@@ -262,8 +262,8 @@ static const prt_rewrite rewrites[] = {
 #define ROOT(op) { PRT_OP_##op, apply }
     ROOT(elementwise), ROOT(add), ROOT(sub), ROOT(mul), ROOT(div), ROOT(max), ROOT(min), ROOT(sum),
     ROOT(prelu), ROOT(abs), ROOT(neg), ROOT(sqrt), ROOT(reciprocal), ROOT(exp), ROOT(erf),
-    ROOT(log), ROOT(sin), ROOT(cos), ROOT(floor), ROOT(ceil), ROOT(round), ROOT(sign), ROOT(pow),
-    ROOT(where), ROOT(cast), PRT_EPILOGUE_ACTS(apply),
+    ROOT(log), ROOT(sin), ROOT(cos), ROOT(atan), ROOT(floor), ROOT(ceil), ROOT(round), ROOT(sign),
+    ROOT(pow), ROOT(where), ROOT(cast), PRT_EPILOGUE_ACTS(apply),
 #undef ROOT
 };
 
