@@ -35,7 +35,7 @@ typedef struct job {
     size_t n;           /* of the last axis */
     size_t pieces;      /* of the outputs, or of one row of them */
     size_t parts;       /* of the rows that make one of the output, */
-    double *sums;       /* [part][output]; NULL: one part */
+    double *sums;       /* [part][n], of one row in one piece; NULL: one part */
     double total;       /* elements that make one of the output */
     const float *x;
     float *y;
@@ -112,7 +112,7 @@ static void run_columns(const void *user, size_t item, float *scratch)
     const float *x = j->x + offset_of(&j->kept, outer) + first;
     float *y = j->y + outer * j->n + first;
     double own[CHUNK] = { 0 };
-    double *sums = j->sums != NULL ? j->sums + (part * j->kept.count + outer) * j->n + first : own;
+    double *sums = j->sums != NULL ? j->sums + part * j->n : own;
     (void)scratch;
     if (j->kind == MAX || j->kind == MIN) {
         memcpy(y, x, m * sizeof(float));
@@ -131,19 +131,19 @@ static void run_columns(const void *user, size_t item, float *scratch)
 /* The last axis is kept. */
 static poprt_status reduce_columns(prt_eval *c, job *j)
 {
-    const size_t all = j->kept.count * j->n, parts = j->reduced.count * j->n / PART;
-    j->pieces = (j->n + CHUNK - 1) / CHUNK;
+    const size_t n = j->n, parts = j->reduced.count * n / PART;
+    j->pieces = (n + CHUNK - 1) / CHUNK;
     j->parts = 1;
     if (j->kept.count == 1 && j->pieces == 1 && parts > 1 && j->kind != MAX && j->kind != MIN) {
         j->parts = parts < PARTS ? parts : PARTS;
-        j->sums = prt_eval_scratch(c, j->parts * all, sizeof(double));
+        j->sums = prt_eval_scratch(c, j->parts * n, sizeof(double));
         if (j->sums == NULL)
             return POPRT_E_NOMEM;
     }
     PRT_TRY(prt_share_run(c, j->kept.count * j->pieces * j->parts, 0, run_columns, j));
-    for (size_t i = 0; i < all && j->sums != NULL; i++) {
+    for (size_t i = 0; i < n && j->sums != NULL; i++) {
         for (size_t part = 1; part < j->parts; part++)
-            j->sums[i] += j->sums[part * all + i];
+            j->sums[i] += j->sums[part * n + i];
         j->y[i] = finish(j, j->sums[i]);
     }
     return POPRT_OK;

@@ -154,6 +154,8 @@ START_TEST(rows)
         "v = input f32[5]\ny = batch_normalization x s b m v\nreturn y\n", 0.5, 2, 1e-5);
     fast_check("x = input f32[2,5,1500]\na = const i64[1] {-1}\ny = reduce_mean x a\n"
         "return y\n", -1, 2, 1e-6);
+    fast_check("x = input f32[1,97,91,24]\na = const i64[2] {1,2}\ny = reduce_mean x a\n"
+        "z = reduce_l2 x a\nw = add y z\nreturn w\n", -3, 3, 1e-5);
     fast_check("x = input f32[2,5,15]\na = const i64[1] {1}\ny = reduce_mean x a\n"
         "return y\n", -1, 2, 1e-6);
 }
