@@ -299,9 +299,10 @@ def cold(section, results, folder):
             [(n, {NAMES[e]: value(r, e, "wall_ms") for e in engines}) for n, r in rows.items()],
             [NAMES[e] for e in engines], "log"):
         out += ["", "![cold start](cold.svg)"]
-    out += ["", "### Memory", "", "Of the same processes with one thread, MB: once the session is ready and after "
-            "the first run, what is resident, as anonymous + mapped from files (which processes "
-            "share); the peak; the peak by the weights plus what libpoprt plans for activations "
+    out += ["", "### Memory", "", "Of the same processes with one thread, MB: once the session is "
+            "ready and after the first run, what is resident, as anonymous + mapped from files "
+            "(which processes share); the peak; the peak by the "
+            "weights plus what libpoprt plans for activations "
             "and scratch. A process that runs the tiny model has the peak of its row from the "
             "program and its libraries alone. Winograd's transformed weights are larger than the "
             "model's: they are kept until weights have grown by a tenth, with "

@@ -34,12 +34,15 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def thread_counts():
+    """Those that there are processors for."""
+    return [t for t in THREADS if len(processors(t)) == t]
+
+
 def models(bench):
     """Whole models with one thread and with two."""
     out = {}
-    for threads in THREADS:
-        if len(processors(threads)) < threads:
-            continue
+    for threads in thread_counts():
         rows = out[str(threads)] = {}
         for name in bench.names:
             rows[name] = compare_engines(bench, name, threads, ALL, bench.rounds, bench.seconds)
@@ -80,7 +83,7 @@ def weights(bench):
 def of_others(bench, names):
     """Models that are not made here, the same files in all engines."""
     out = {}
-    for threads in [t for t in THREADS if len(processors(t)) == t]:
+    for threads in thread_counts():
         rows = out[str(threads)] = {}
         for name in names:
             rows[name] = compare_engines(bench, name, threads, MAIN, bench.rounds, bench.seconds,
@@ -167,7 +170,7 @@ def starts(bench, name, threads, times):
 def cold(bench):
     """From process start to an answer; of one thread also what the process holds then."""
     times, out = 5 if bench.quick else 21, {}
-    for threads in [t for t in THREADS if len(processors(t)) == t]:
+    for threads in thread_counts():
         os.sched_setaffinity(0, processors(threads))
         try:
             empty = statistics.median(start_once(["true"])["wall_ms"] for _ in range(times))

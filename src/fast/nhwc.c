@@ -13,7 +13,8 @@
 #include "fast/strassen.h"
 #include "op/fused.h"
 
-/* Floats: of a piece of B and of A that stay in the second cache level together; of A at least. */
+/* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
+ * least; FEW where threads had nothing to do otherwise. */
 enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8 };
 
 typedef struct job {

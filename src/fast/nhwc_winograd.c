@@ -248,11 +248,11 @@ static void cut_tiles(job *j, const prt_eval *c, size_t least)
  * cut too, though inputs are transformed for each part then. */
 static void cut(job *j, const prt_eval *c, size_t most)
 {
-    const size_t panels = j->v->out_c / PRT_GEMM_PANEL;
     j->blocks = (j->high * j->wide + most - 1) / most;
     j->slices = (j->v->out_c + SLICE - 1) / SLICE;
     j->parts = 1;
-    const bool alike = j->v->out_c % PRT_GEMM_PANEL == 0 && prt_share_even(c, panels);
+    const bool alike = j->v->out_c % PRT_GEMM_PANEL == 0 &&
+        prt_share_even(c, j->v->out_c / PRT_GEMM_PANEL);
     if (j->v->form.transformed || j->v->batch * j->blocks > 1 || !alike)
         cut_tiles(j, c, LEAST);
     while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
