@@ -106,7 +106,7 @@ static bool find_group(const prt_op *root, uint32_t first, match *m)
 }
 
 /* Rows of the members side by side, as a new constant. */
-static prt_value *join(prt_pass *p, const match *m, uint32_t slot)
+static prt_value *join(prt_pass *p, prt_graph *graph, const match *m, uint32_t slot)
 {
     const int64_t rows = slot == 1 ? m->k : 1, dims[2] = { rows, m->n };
     prt_blob *blob = NULL;
@@ -127,7 +127,7 @@ static prt_value *join(prt_pass *p, const match *m, uint32_t slot)
             memcpy(to + (size_t)(r * m->n + from->offset) * sizeof(float),
                 (const unsigned char *)t->data + (size_t)r * row, row);
     }
-    return prt_pass_derive(m->parts[2].op->graph, like,
+    return prt_pass_derive(graph, like,
         prt_type_tensor(p->module->types, PRT_DTYPE_f32, slot == 1 ? 2 : 1,
             slot == 1 ? dims : dims + 1), blob);
 }
@@ -135,8 +135,8 @@ static prt_value *join(prt_pass *p, const match *m, uint32_t slot)
 static bool put(prt_pass *p, prt_build *b, prt_op *root, const match *m)
 {
     const uint32_t first = m->member[0] ? 0 : 1;
-    prt_value *in[3] = { prt_op_input(m->parts[first].op, 0), join(p, m, 1),
-        m->biased ? join(p, m, 2) : NULL };
+    prt_value *in[3] = { prt_op_input(m->parts[first].op, 0), join(p, root->graph, m, 1),
+        m->biased ? join(p, root->graph, m, 2) : NULL };
     if (in[1] == NULL || (m->biased && in[2] == NULL))
         return false;
     b->origin = m->parts[first].op->origin;

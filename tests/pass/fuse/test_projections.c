@@ -65,6 +65,9 @@ START_TEST(two_become_one)
                   "}\nreturn y\n", 2);
     check(WEIGHTS "z = input f32[2,2,4]\nk = fused_linear x wk bk\nv = fused_linear x wv bv\n"
                   "y = fused_attention z k v {" SIZES "," VIEWS "}\nreturn y\n", 1);
+    /* the values come from elsewhere */
+    check(WEIGHTS "z = input f32[2,2,2]\nq = fused_linear x wq bq\nk = fused_linear x wk bk\n"
+                  "y = fused_attention q k z {" SIZES "," VIEWS "}\nreturn y\n", 1);
     /* heads are images: all in one row of the second, which has one row per image */
     check("x = input f32[2,3]\nwk = const f32[3,4] {2,1,4,3,6,5,8,7,1,9,2,1}\n"
           "wv = const f32[3,4] {1,-1,2,-2,3,-3,1,2,3,4,5,6}\nq = input f32[4,2,2]\n"
