@@ -92,17 +92,17 @@ static bool same_content(const prt_content *a, const prt_content *b)
         (n == 0 || memcmp(a->values, b->values, n * sizeof(int64_t)) == 0);
 }
 
-/* Rank or dims that cannot be those of `first`. */
-static bool contradicts(const prt_type *declared, const prt_shape *first)
+/* Rank or dims that cannot be those of `run`. */
+static bool contradicts(const prt_type *declared, const prt_shape *run)
 {
-    if (declared->kind != PRT_VALUE_TENSOR || first->kind != PRT_VALUE_TENSOR ||
-        declared->rank < 0 || first->rank < 0)
+    if (declared->kind != PRT_VALUE_TENSOR || run->kind != PRT_VALUE_TENSOR ||
+        declared->rank < 0 || run->rank < 0)
         return false;
-    if (declared->rank != first->rank)
+    if (declared->rank != run->rank)
         return true;
-    for (int32_t i = 0; i < first->rank; i++)
-        if (prt_dim_is_number(first->dims[i]) && prt_dim_is_number(declared->dims[i]) &&
-            first->dims[i] != declared->dims[i])
+    for (int32_t i = 0; i < run->rank; i++)
+        if (prt_dim_is_number(run->dims[i]) && prt_dim_is_number(declared->dims[i]) &&
+            run->dims[i] != declared->dims[i])
             return true;
     return false;
 }
@@ -110,9 +110,12 @@ static bool contradicts(const prt_type *declared, const prt_shape *first)
 /* What a region declares is of no use once some of it is wrong. */
 static bool believes(const prt_graph *g, const prt_region *r)
 {
-    for (uint32_t i = 0; r->first != NULL && i < r->n_in && i < g->inputs.count; i++)
-        if (contradicts(g->inputs.data[i]->type, &r->first[i]))
+    for (uint32_t i = 0; i < r->n_in && i < g->inputs.count; i++) {
+        const prt_type *declared = g->inputs.data[i]->type;
+        if ((r->first != NULL && contradicts(declared, &r->first[i])) ||
+            (r->second != NULL && contradicts(declared, &r->second[i])))
             return false;
+    }
     return true;
 }
 

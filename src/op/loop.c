@@ -11,7 +11,8 @@
 /* What inference works with: types of the region's inputs and of what it gives. */
 typedef struct body {
     uint32_t n_carried;
-    prt_shape *in, *out;
+    prt_shape *in, *out, *next; /* next: inputs of the second iteration */
+    bool tried;                 /* they are known */
     prt_content *in_content, *out_content;
 } body;
 
@@ -33,8 +34,9 @@ static poprt_status run_body(prt_infer *c, const body *b, bool trial)
     const prt_loop_attrs *a = c->attrs;
     return c->region(c, a->body,
         &(prt_region){ .n_in = b->n_carried + 2, .in = b->in, .in_content = b->in_content,
-            .first = b->n_carried != 0 ? c->in : NULL, .n_out = c->n_out + 1, .out = b->out,
-            .out_content = b->out_content, .trial = trial });
+            .first = b->n_carried != 0 ? c->in : NULL, .second = b->tried ? b->next : NULL,
+            .n_out = c->n_out + 1, .out = b->out, .out_content = b->out_content,
+            .trial = trial });
 }
 
 /* Makes `in` true of what an iteration gave as well; tells whether it had to change. */
@@ -71,6 +73,11 @@ static poprt_status settle_carried(prt_infer *c, body *b)
             return status;
         if (status != POPRT_OK)
             break;
+        if (!b->tried) {
+            memcpy(b->next, b->in, 2 * sizeof(prt_shape));
+            memcpy(b->next + 2, b->out + 1, b->n_carried * sizeof(prt_shape));
+        }
+        b->tried = true;
         settled = !join_carried(c, b);
     }
     for (uint32_t i = 0; !settled && i < b->n_carried; i++)
@@ -113,10 +120,11 @@ static poprt_status infer(prt_infer *c)
     if (c->region == NULL)
         return POPRT_OK;
     b.in = prt_nested_shapes(c, (size_t)b.n_carried + 2);
+    b.next = prt_nested_shapes(c, (size_t)b.n_carried + 2);
     b.out = prt_nested_shapes(c, (size_t)c->n_out + 1);
     b.in_content = PRT_NEW_N(c->scratch, prt_content, (size_t)b.n_carried + 2);
     b.out_content = PRT_NEW_N(c->scratch, prt_content, (size_t)c->n_out + 1);
-    if (b.in == NULL || b.out == NULL || b.in_content == NULL || b.out_content == NULL)
+    if (b.in == NULL || b.next == NULL || b.out == NULL || b.in_content == NULL || b.out_content == NULL)
         return POPRT_E_NOMEM;
     b.in[0] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_i64 };
     b.in[1] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool };

@@ -43,6 +43,13 @@ START_TEST(loop_swaps_carried_values)
                               "v = input i32[*]\nw = concat v a {axis=0}\nreturn k, w\n}}\n"
                               "return y\n"),
         "i32[6]: 7 7 7 7 7 7");
+    /* One that grows from nothing, and is declared as if it did not, as torchvision has it. */
+    ck_assert_str_eq(op_value("m = const i64[] {3}\na = const i32[0,2] {}\n"
+                              "b = const i32[1,2] {7,8}\n"
+                              "y = loop m _ a {body {\ni = input i64[]\nk = input bool[]\n"
+                              "v = input i32[0,2]\nw = concat v b {axis=0}\nreturn k, w\n}}\n"
+                              "return y\n"),
+        "i32[3,2]: 7 8 7 8 7 8");
 }
 END_TEST
 
