@@ -124,7 +124,8 @@ static poprt_status infer(prt_infer *c)
     b.out = prt_nested_shapes(c, (size_t)c->n_out + 1);
     b.in_content = PRT_NEW_N(c->scratch, prt_content, (size_t)b.n_carried + 2);
     b.out_content = PRT_NEW_N(c->scratch, prt_content, (size_t)c->n_out + 1);
-    if (b.in == NULL || b.next == NULL || b.out == NULL || b.in_content == NULL || b.out_content == NULL)
+    if (b.in == NULL || b.next == NULL || b.out == NULL || b.in_content == NULL ||
+        b.out_content == NULL)
         return POPRT_E_NOMEM;
     b.in[0] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_i64 };
     b.in[1] = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool };

@@ -7,13 +7,6 @@
 #include "op/alias.h"
 #include "program/sharing.h"
 
-prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer)
-{
-    if (f->slots[buffer] == NULL)
-        (void)prt_arena_create(&f->session->memory.allocator, 0, &f->slots[buffer]);
-    return f->slots[buffer];
-}
-
 /* ---- binding ---- */
 
 static prt_tensor *value_of(prt_frame *f, uint32_t buffer)
@@ -153,6 +146,8 @@ poprt_status prt_frames_create(prt_session *s)
             most = step->n_in + step->n_out > most ? step->n_in + step->n_out : most;
         }
     }
+    for (uint32_t k = 0; k < p->n_blocks; k++)
+        PRT_TRY(prt_frame_find_ends(&s->frames[k]));
     s->infer_shapes = PRT_NEW_N(s->arena, prt_shape, (size_t)most + 1);
     s->infer_content = PRT_NEW_N(s->arena, prt_content, (size_t)most + 1);
     s->infer_values = PRT_NEW_N(s->arena, const prt_tensor *, (size_t)most + 1);
@@ -171,6 +166,8 @@ void prt_frames_release(prt_session *s)
         prt_arena_release(f->scratch);
         prt_counted_give(&s->memory, f->memory, f->memory_size);
     }
+    for (uint32_t i = 0; i < s->n_spare; i++)
+        prt_arena_release(s->spare[i]);
     prt_arena_release(s->infer_scratch);
 }
 

@@ -56,6 +56,8 @@ struct prt_frame {
     prt_tensor
         *expected; /* resolved types: dims are numbers or PRT_DIM_UNKNOWN; size or SIZE_MAX */
     prt_arena **slots;    /* by buffer; made when first needed */
+    uint32_t *ends, *ending; /* behind step k, the slots of buffers ending[ends[k]] and on, before
+                              * ending[ends[k + 1]], are given on */
     prt_frame_step *steps;
     unsigned char *memory; /* planned buffers */
     size_t memory_size;
@@ -86,6 +88,8 @@ typedef struct prt_counted {
 poprt_status prt_counted_take(prt_counted *m, size_t size, void **out);
 void prt_counted_give(prt_counted *m, void *ptr, size_t size);
 
+enum { PRT_SPARES = 16 };
+
 struct prt_session {
     prt_program *program;
     prt_counted memory;
@@ -111,6 +115,8 @@ struct prt_session {
     prt_content *infer_content;
     const prt_tensor **infer_values;
     prt_arena *infer_scratch;
+    prt_arena *spare[PRT_SPARES]; /* slots that no buffer needs */
+    uint32_t n_spare;
     const prt_kern *kern;
     const prt_par *par;
     prt_par par_copy;
@@ -133,11 +139,16 @@ poprt_status prt_frame_fit(prt_frame *f);
 bool prt_frame_is_final(const prt_tensor *expected);
 /* Parts of outputs follow these, once their memory for a run is known. */
 void prt_frame_place_parts(prt_frame *f);
-/* The arena of a buffer, made on first use. */
-prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer);
 
 /* Context to infer a step in the session's scratch, input shapes filled in by the caller. */
 prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step);
+
+/* slots.c: the arena of a buffer, found on first use to hold `size` bytes or more. */
+prt_arena *prt_frame_slot(prt_frame *f, uint32_t buffer, size_t size);
+/* Finds which slots are given on, and when; the session's frames are bound. */
+poprt_status prt_frame_find_ends(prt_frame *f);
+/* Gives on the slots of values that nobody reads behind `step`. */
+void prt_frame_end_values(prt_frame *f, uint32_t step);
 
 /* settle.c: which steps of the resolved frame have final shapes; refuses steps whose shapes cannot
  * be those of their operator. */

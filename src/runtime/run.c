@@ -36,7 +36,7 @@ static void *host_alloc(prt_eval *c, uint32_t out, size_t size)
         void *memory = take_scratch(r, size);
         return memory != NULL ? memset(memory, 0, size) : NULL;
     }
-    prt_arena *slot = prt_frame_slot(r->frame, r->step->out_buffers[out]);
+    prt_arena *slot = prt_frame_slot(r->frame, r->step->out_buffers[out], size);
     return slot != NULL ? prt_arena_alloc(slot, size) : NULL;
 }
 
@@ -169,6 +169,17 @@ static void *home_of(const prt_frame *f, uint32_t buffer, const prt_tensor *valu
                                                                             : NULL;
 }
 
+/* Memory of its own; strings start out empty. */
+static poprt_status place_in_slot(prt_frame *f, uint32_t buffer, prt_tensor *value)
+{
+    prt_arena *slot = prt_frame_slot(f, buffer, value->size);
+    if (slot == NULL)
+        return POPRT_E_NOMEM;
+    value->data = value->dtype == PRT_DTYPE_string ? prt_arena_alloc(slot, value->size)
+                                                   : prt_arena_alloc_raw(slot, value->size);
+    return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
 /* Columns are where they are, or nowhere. */
 static poprt_status place_columns(prt_frame *f, uint32_t buffer, const prt_shape *s)
 {
@@ -213,9 +224,7 @@ static poprt_status place_output(prt_frame *f, uint32_t buffer, const prt_shape 
     value->data = home_of(f, buffer, value);
     if (value->data != NULL)
         return POPRT_OK;
-    prt_arena *slot = prt_frame_slot(f, buffer);
-    value->data = slot != NULL ? prt_arena_alloc(slot, value->size) : NULL;
-    return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    return place_in_slot(f, buffer, value);
 }
 
 /* A view's memory, where its step makes none: the input that it may be written over, or some of its
@@ -227,9 +236,7 @@ static poprt_status place_view(prt_frame *f, const prt_frame_step *step, uint32_
         y->data = step->in[step->over - 1]->data;
         return POPRT_OK;
     }
-    prt_arena *slot = prt_frame_slot(f, step->out_buffers[i]);
-    y->data = slot != NULL ? prt_arena_alloc(slot, y->size) : NULL;
-    return y->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    return place_in_slot(f, step->out_buffers[i], y);
 }
 
 /* What the step has to do, now that its shapes are known; memory for views that are none. */
@@ -390,6 +397,7 @@ poprt_status prt_frame_run(prt_frame *f)
             PRT_TRY(watch_step(f, step, f->todo[i]));
         else
             PRT_TRY(run_step(f, step));
+        prt_frame_end_values(f, f->todo[i]);
     }
     return POPRT_OK;
 }
