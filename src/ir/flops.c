@@ -5,7 +5,9 @@
  */
 #include "ir/flops.h"
 
-enum { NO = 0xff, MAX_DEPTH = 256, LETTERS = 64 };
+#include "op/equation.h"
+
+enum { NO = 0xff, MAX_DEPTH = 256 };
 
 typedef enum formula {
     ELEMENTS, /* `each` for each element read or made */
@@ -277,40 +279,27 @@ static bool self_attention(const prt_op *op, const row *r, uint64_t made, uint64
 }
 
 /* Every combination of the labels: a multiplication for each operand after the first, and an
- * addition where there are more combinations than results. Dims of an ellipsis count once, as the
- * operand that has the most of them gives them. */
+ * addition where there are more combinations than results. */
 static bool einsum(const prt_op *op, uint64_t made, uint64_t *flops)
 {
-    const prt_str text = ((const prt_einsum_attrs *)op->attrs)->equation;
-    uint64_t size[LETTERS] = { 0 }, dots = 1, all = 1;
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < op->n_in; i++, at++) {
+    prt_equation e;
+    uint32_t ranks[PRT_EQUATION_TERMS];
+    const int64_t *dims[PRT_EQUATION_TERMS];
+    uint64_t all = 1;
+    if (prt_equation_parse(((const prt_einsum_attrs *)op->attrs)->equation, op->n_in, &e) != NULL)
+        return false;
+    for (uint32_t i = 0; i < e.n_in; i++) {
         const prt_type *type = operand(op, i, 0);
-        uint64_t rest = 1;
-        int32_t d = 0;
-        uint32_t letters = 0;
         if (type == NULL)
             return false;
-        for (uint32_t k = at; k < text.size && text.data[k] != ',' && text.data[k] != '-'; k++)
-            letters += text.data[k] != '.' && text.data[k] != ' ';
-        for (; at < text.size && text.data[at] != ',' && text.data[at] != '-'; at++) {
-            const char ch = text.data[at];
-            if (ch == '.' && at + 2 < text.size) {
-                at += 2;
-                for (; d < type->rank && letters + (uint32_t)d < (uint32_t)type->rank; d++)
-                    rest = prt_most_mul(rest, dim(type, d));
-            } else if (ch >= 'A' && ch <= 'z' && d < type->rank) {
-                uint64_t *to = &size[ch - 'A'];
-                *to = dim(type, d) > *to ? dim(type, d) : *to;
-                d++;
-                letters--;
-            }
-        }
-        dots = rest > dots ? rest : dots;
+        ranks[i] = (uint32_t)type->rank;
+        dims[i] = type->dims;
     }
-    for (uint32_t i = 0; i < LETTERS; i++)
-        all = prt_most_mul(all, size[i] != 0 ? size[i] : 1);
-    all = prt_most_mul(all, dots);
+    if (prt_equation_resolve(&e, ranks, dims) != NULL)
+        return false;
+    for (uint32_t label = 0; label < PRT_EQUATION_LABELS; label++)
+        if (e.seen[label] != 0)
+            all = prt_most_mul(all, (uint64_t)e.size[label]);
     *flops = made == 0 ? 0 : prt_most_mul(all, op->n_in - 1u + (all > made));
     return true;
 }

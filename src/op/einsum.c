@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * einsum.c — Einsum: letters and ellipsis dims become labels 0 … 59; every label has a size, and
- * every operand a stride for each label (0 where it lacks it or is broadcast; the sum of its
- * strides where it repeats). One and two real operands run as a batch of matrix products over
- * tables of offsets, anything else as nested sums.
+ * einsum.c — Einsum: every label of the equation has a size, and every operand a stride for each
+ * label (0 where it lacks it or is broadcast; the sum of its strides where it repeats). One and two
+ * real operands run as a batch of matrix products over tables of offsets, anything else as nested
+ * sums.
  */
+#include "op/equation.h"
 #include "op/nn.h"
-
-enum { LETTERS = 52, LABELS = LETTERS + PRT_MAX_RANK, MAX_TERMS = 16 };
-
-typedef struct term {
-    uint8_t label[PRT_MAX_RANK]; /* ellipsis dims not yet among them */
-    uint32_t count, dots_at;     /* letters; how many stand before the ellipsis */
-    bool dots;
-} term;
-
-typedef struct equation {
-    term in[MAX_TERMS], out;
-    uint32_t n_in;
-    bool has_out;        /* "->" was there */
-    uint32_t dots;       /* dims of the widest ellipsis */
-    int64_t size[LABELS];
-    uint32_t seen[LABELS]; /* occurrences in the inputs */
-} equation;
 
 static poprt_status bad(const prt_infer *c, const char *what)
 {
@@ -30,153 +14,14 @@ static poprt_status bad(const prt_infer *c, const char *what)
     return prt_infer_fail(c, POPRT_E_ARG, "equation \"%.*s\" %s", PRT_STR_ARG(a->equation), what);
 }
 
-/* Reads one term from *at up to ',', '-' or the end. */
-static const char *parse_term(const char **at, const char *end, term *t)
-{
-    *t = (term){ 0 };
-    for (; *at < end && **at != ',' && **at != '-'; (*at)++) {
-        const char ch = **at;
-        if (ch == ' ')
-            continue;
-        if (ch == '.') {
-            if (t->dots || end - *at < 3 || (*at)[1] != '.' || (*at)[2] != '.')
-                return "has a stray dot";
-            t->dots = true;
-            t->dots_at = t->count;
-            *at += 2;
-            continue;
-        }
-        const bool upper = ch >= 'A' && ch <= 'Z';
-        if (!upper && !(ch >= 'a' && ch <= 'z'))
-            return "has a character that is no letter";
-        if (t->count == PRT_MAX_RANK)
-            return "has a term with too many letters";
-        t->label[t->count++] = (uint8_t)(upper ? ch - 'A' : ch - 'a' + 26);
-    }
-    return NULL;
-}
-
-/* Splits the equation; NULL or what is wrong with it. */
-static const char *parse(prt_str text, uint32_t n_in, equation *e)
-{
-    const char *at = text.size != 0 ? text.data : "", *end = at + text.size;
-    *e = (equation){ 0 };
-    for (;;) {
-        if (e->n_in == MAX_TERMS)
-            return "has too many terms";
-        const char *wrong = parse_term(&at, end, &e->in[e->n_in++]);
-        if (wrong != NULL)
-            return wrong;
-        if (at == end || *at != ',')
-            break;
-        at++;
-    }
-    if (at < end) {
-        if (end - at < 2 || at[1] != '>')
-            return "has a stray '-'";
-        at += 2;
-        e->has_out = true;
-        const char *wrong = parse_term(&at, end, &e->out);
-        if (wrong != NULL)
-            return wrong;
-    }
-    if (at != end)
-        return "goes on after its output";
-    return e->n_in == n_in ? NULL : "has another number of terms than the operator has inputs";
-}
-
-/* Puts the ellipsis dims of a term of `rank` between its letters, aligned to the right. */
-static bool expand_dots(const equation *e, term *t, uint32_t rank)
-{
-    if (rank < t->count || (!t->dots && rank != t->count))
-        return false;
-    const uint32_t dots = rank - t->count;
-    memmove(t->label + t->dots_at + dots, t->label + t->dots_at, t->count - t->dots_at);
-    for (uint32_t i = 0; i < dots; i++)
-        t->label[t->dots_at + i] = (uint8_t)(LETTERS + e->dots - dots + i);
-    t->count = rank;
-    t->dots = false;
-    return true;
-}
-
-/* Output of an equation without "->": ellipsis dims, then letters that occur once, in order. */
-static const char *implicit_output(equation *e)
-{
-    e->out.dots = true;
-    for (uint8_t label = 0; label < LETTERS; label++)
-        if (e->seen[label] == 1) {
-            if (e->out.count == PRT_MAX_RANK)
-                return "gives too many dims";
-            e->out.label[e->out.count++] = label;
-        }
-    return NULL;
-}
-
-static const char *check_output(const equation *e)
-{
-    uint64_t used = 0;
-    for (uint32_t i = 0; i < e->out.count; i++) {
-        const uint8_t label = e->out.label[i];
-        if (label < LETTERS && e->seen[label] == 0)
-            return "has an output letter that no input has";
-        if ((used >> label & 1) != 0)
-            return "has an output letter twice";
-        used |= (uint64_t)1 << label;
-    }
-    return NULL;
-}
-
-/* A label's size seen again: dims of one broadcast. False when they differ. */
-static bool merge_size(int64_t *size, uint32_t seen, int64_t dim)
-{
-    if (seen == 0 || (prt_dim_is_number(*size) && *size == 1))
-        *size = dim;
-    else if (prt_dim_is_number(dim) && dim == 1)
-        return true;
-    else if (prt_dim_is_number(dim) && prt_dim_is_number(*size))
-        return dim == *size;
-    else if (!prt_dim_is_number(*size))
-        *size = prt_dim_is_number(dim) || dim == *size ? dim : PRT_DIM_UNKNOWN;
-    return true;
-}
-
-/* Labels and sizes from the operands' ranks and dims. */
-static const char *resolve(equation *e, const uint32_t *ranks, const int64_t *const *dims)
-{
-    for (uint32_t i = 0; i < e->n_in; i++) {
-        if (ranks[i] < e->in[i].count || (!e->in[i].dots && ranks[i] != e->in[i].count))
-            return "has a term that does not fit its input's rank";
-        if (ranks[i] - e->in[i].count > e->dots)
-            e->dots = ranks[i] - e->in[i].count;
-    }
-    for (uint32_t i = 0; i < e->n_in; i++) {
-        (void)expand_dots(e, &e->in[i], ranks[i]);
-        for (uint32_t k = 0; k < ranks[i]; k++) {
-            const uint8_t label = e->in[i].label[k];
-            if (!merge_size(&e->size[label], e->seen[label]++, dims[i][k]))
-                return "has a letter for dims of different sizes";
-        }
-    }
-    if (!e->has_out) {
-        const char *wrong = implicit_output(e);
-        if (wrong != NULL)
-            return wrong;
-    }
-    if (e->out.dots && e->out.count + e->dots > PRT_MAX_RANK)
-        return "gives too many dims";
-    if (e->out.dots)
-        (void)expand_dots(e, &e->out, e->out.count + e->dots);
-    return check_output(e);
-}
-
 static poprt_status infer(prt_infer *c)
 {
     const prt_einsum_attrs *a = c->attrs;
-    equation e;
-    uint32_t ranks[MAX_TERMS];
-    const int64_t *dims[MAX_TERMS];
+    prt_equation e;
+    uint32_t ranks[PRT_EQUATION_TERMS];
+    const int64_t *dims[PRT_EQUATION_TERMS];
     int64_t out[PRT_MAX_RANK];
-    const char *wrong = parse(a->equation, c->n_in, &e);
+    const char *wrong = prt_equation_parse(a->equation, c->n_in, &e);
     if (wrong != NULL)
         return bad(c, wrong);
     for (uint32_t i = 0; i < c->n_in; i++) {
@@ -188,7 +33,7 @@ static poprt_status infer(prt_infer *c)
         ranks[i] = (uint32_t)c->in[i].rank;
         dims[i] = c->in[i].dims;
     }
-    wrong = resolve(&e, ranks, dims);
+    wrong = prt_equation_resolve(&e, ranks, dims);
     if (wrong != NULL)
         return bad(c, wrong);
     for (uint32_t i = 0; i < e.out.count; i++)
@@ -199,15 +44,15 @@ static poprt_status infer(prt_infer *c)
 /* ---- evaluation ---- */
 
 enum {
-    OUTPUT = MAX_TERMS, /* the output's place among the operands of a walk */
+    OUTPUT = PRT_EQUATION_TERMS, /* the output's place among the operands of a walk */
     CHECK_EVERY = 4096
 };
 
 /* A set of labels walked in order, with the strides of each operand and of the output. */
 typedef struct walk {
     uint32_t rank;
-    int64_t dims[LABELS];
-    size_t step[MAX_TERMS + 1][LABELS];
+    int64_t dims[PRT_EQUATION_LABELS];
+    size_t step[PRT_EQUATION_TERMS + 1][PRT_EQUATION_LABELS];
     size_t count;
 } walk;
 
@@ -217,7 +62,7 @@ typedef struct parts {
     walk batch, m, n, k;
 } parts;
 
-static size_t step_of(const term *t, const prt_tensor *x, uint8_t label)
+static size_t step_of(const prt_equation_term *t, const prt_tensor *x, uint8_t label)
 {
     size_t step = 0;
     for (uint32_t k = 0; k < x->rank; k++)
@@ -226,7 +71,7 @@ static size_t step_of(const term *t, const prt_tensor *x, uint8_t label)
     return step;
 }
 
-static void add_label(const equation *e, const prt_eval *c, walk *w, uint8_t label)
+static void add_label(const prt_equation *e, const prt_eval *c, walk *w, uint8_t label)
 {
     const uint32_t at = w->rank++;
     w->dims[at] = e->size[label];
@@ -237,24 +82,16 @@ static void add_label(const equation *e, const prt_eval *c, walk *w, uint8_t lab
     w->step[OUTPUT][at] = step_of(&e->out, c->out[0], label);
 }
 
-static bool in_term(const term *t, uint8_t label)
-{
-    for (uint32_t i = 0; i < t->count; i++)
-        if (t->label[i] == label)
-            return true;
-    return false;
-}
-
-static void divide(const equation *e, const prt_eval *c, parts *p)
+static void divide(const prt_equation *e, const prt_eval *c, parts *p)
 {
     p->batch.rank = p->m.rank = p->n.rank = p->k.rank = 0;
     p->batch.count = p->m.count = p->n.count = p->k.count = 1;
-    for (uint8_t label = 0; label < LABELS; label++) {
-        const bool a = e->n_in != 2 || in_term(&e->in[0], label);
-        const bool b = e->n_in == 2 && in_term(&e->in[1], label);
+    for (uint8_t label = 0; label < PRT_EQUATION_LABELS; label++) {
+        const bool a = e->n_in != 2 || prt_equation_has(&e->in[0], label);
+        const bool b = e->n_in == 2 && prt_equation_has(&e->in[1], label);
         if (e->seen[label] == 0)
             continue;
-        if (!in_term(&e->out, label))
+        if (!prt_equation_has(&e->out, label))
             add_label(e, c, &p->k, label);
         else
             add_label(e, c, a && b ? &p->batch : a ? &p->m : &p->n, label);
@@ -264,7 +101,7 @@ static void divide(const equation *e, const prt_eval *c, parts *p)
 /* Offsets of operand `i`, or of the output, at every point of a walk. */
 static size_t *offsets(prt_eval *c, const walk *w, uint32_t i)
 {
-    int64_t at[LABELS] = { 0 };
+    int64_t at[PRT_EQUATION_LABELS] = { 0 };
     size_t *to = prt_eval_scratch(c, w->count, sizeof(size_t));
     for (size_t n = 0; to != NULL && n < w->count; n++) {
         for (uint32_t k = 0; k < w->rank; k++)
@@ -317,13 +154,13 @@ static poprt_status run_products(prt_eval *c, const parts *p)
 }
 
 /* Any operands: for each output element the sum over k of the product of all. */
-static poprt_status run_sums(prt_eval *c, const equation *e, const parts *p, const walk *outer)
+static poprt_status run_sums(prt_eval *c, const prt_equation *e, const parts *p, const walk *outer)
 {
     prt_tensor *z = c->out[0];
     const bool integer = prt_dtype_is_integer(z->dtype);
-    int64_t at[LABELS] = { 0 };
+    int64_t at[PRT_EQUATION_LABELS] = { 0 };
     for (size_t n = 0; n < outer->count; n++) {
-        int64_t k_at[LABELS] = { 0 };
+        int64_t k_at[PRT_EQUATION_LABELS] = { 0 };
         double sum = 0.0;
         uint64_t words = 0;
         size_t to = 0;
@@ -364,19 +201,19 @@ static poprt_status run_sums(prt_eval *c, const equation *e, const parts *p, con
 static poprt_status eval(prt_eval *c)
 {
     const prt_einsum_attrs *a = c->attrs;
-    equation *e = prt_eval_scratch(c, 1, sizeof(equation));
+    prt_equation *e = prt_eval_scratch(c, 1, sizeof(prt_equation));
     parts *p = prt_eval_scratch(c, 1, sizeof(parts));
-    uint32_t ranks[MAX_TERMS];
-    const int64_t *dims[MAX_TERMS];
+    uint32_t ranks[PRT_EQUATION_TERMS];
+    const int64_t *dims[PRT_EQUATION_TERMS];
     if (e == NULL || p == NULL)
         return POPRT_E_NOMEM;
-    if (parse(a->equation, c->n_in, e) != NULL)
+    if (prt_equation_parse(a->equation, c->n_in, e) != NULL)
         return prt_eval_fail(c, POPRT_E_INTERNAL, "equation changed since it was checked");
     for (uint32_t i = 0; i < c->n_in; i++) {
         ranks[i] = c->in[i]->rank;
         dims[i] = c->in[i]->dims;
     }
-    (void)resolve(e, ranks, dims);
+    (void)prt_equation_resolve(e, ranks, dims);
     if (prt_tensor_count(c->out[0]) == 0)
         return POPRT_OK;
     divide(e, c, p);
@@ -384,9 +221,9 @@ static poprt_status eval(prt_eval *c)
         return run_products(c, p);
     /* All of the output's labels in one walk. */
     walk *outer = &p->batch;
-    for (uint8_t label = 0; e->n_in == 2 && label < LABELS; label++)
-        if (e->seen[label] != 0 && in_term(&e->out, label) &&
-            !(in_term(&e->in[0], label) && in_term(&e->in[1], label)))
+    for (uint8_t label = 0; e->n_in == 2 && label < PRT_EQUATION_LABELS; label++)
+        if (e->seen[label] != 0 && prt_equation_has(&e->out, label) &&
+            !(prt_equation_has(&e->in[0], label) && prt_equation_has(&e->in[1], label)))
             add_label(e, c, outer, label);
     return run_sums(c, e, p, e->n_in == 2 ? outer : &p->m);
 }

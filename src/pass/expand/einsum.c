@@ -1,129 +1,291 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * einsum.c — Einsum of two operands becomes MatMul between Transposes, where letters say that it is
- * one: one letter is summed over; either both operands have the others of the result and one each
- * of their own ("bhid,bhjd->bhij"), or one operand is a matrix that the other's rows are multiplied
- * with ("bij,jk->bik"). No ellipsis, no letter twice in a term, the result written out.
+ * einsum.c — Einsum of one or two operands becomes operators that have kernels. What only one
+ * operand has and the result lacks is summed first (ReduceSum). Then, of two operands:
+ *
+ *     nothing is summed over ("i,j->ij")                       Mul
+ *     all that is left belongs to both ("bij,bij->b")          Mul, ReduceSum
+ *     else ("bhid,bhjd->bhij", "bij,jkl->bikl")                MatMul
+ *
+ * between Transposes and, where several dims are one of the product's, Reshapes. No letter twice in
+ * a term.
  */
+#include "op/equation.h"
 #include "pass/expand/expand.h"
 
-typedef struct term {
-    char letters[PRT_MAX_RANK];
-    uint32_t count;
-} term;
+typedef prt_equation_term term;
 
-static bool has(const term *t, char letter)
+static void append(term *t, uint8_t label)
 {
-    return memchr(t->letters, letter, t->count) != NULL;
+    t->label[t->count++] = label;
 }
 
-static bool take_letter(term *t, char letter)
+static term together(const term *a, const term *b, const term *c)
 {
-    if (has(t, letter) || t->count == PRT_MAX_RANK)
+    term t = *a;
+    for (uint32_t i = 0; i < b->count; i++)
+        append(&t, b->label[i]);
+    for (uint32_t i = 0; c != NULL && i < c->count; i++)
+        append(&t, c->label[i]);
+    return t;
+}
+
+/* An operand, or what became of it: what its dims stand for, and how many there are of each. */
+typedef struct side {
+    prt_value *value;
+    term labels;
+    int64_t size[PRT_EQUATION_LABELS];
+} side;
+
+/* Where labels belong: to the result by both operands, by the left or the right one, or to neither,
+ * so that they are summed over. In the result's order, and in the left operand's. */
+typedef struct parts {
+    term both, mine, other, summed;
+} parts;
+
+static parts divide(const term *a, const term *b, const term *y)
+{
+    parts p = { .both = { .count = 0 } };
+    for (uint32_t i = 0; i < y->count; i++) {
+        const uint8_t label = y->label[i];
+        const bool left = prt_equation_has(a, label), right = prt_equation_has(b, label);
+        append(left && right ? &p.both : left ? &p.mine : &p.other, label);
+    }
+    for (uint32_t i = 0; i < a->count; i++)
+        if (!prt_equation_has(y, a->label[i]))
+            append(&p.summed, a->label[i]);
+    return p;
+}
+
+static bool reads(const prt_op *root, const prt_equation *e, uint32_t i, side *to)
+{
+    const prt_type *type = prt_match_ranked(prt_op_input(root, i));
+    *to = (side){ .value = prt_op_input(root, i), .labels = e->in[i] };
+    for (uint32_t k = 0; type != NULL && k < e->in[i].count; k++) {
+        const uint8_t label = e->in[i].label[k];
+        if (type->dims[k] == 0 || (to->size[label] != 0)) /* nothing, or a diagonal */
+            return false;
+        to->size[label] = type->dims[k];
+    }
+    return type != NULL;
+}
+
+static bool parse(const prt_op *root, prt_equation *e, side in[2])
+{
+    uint32_t ranks[2];
+    const int64_t *dims[2];
+    if (root->n_in > 2 ||
+        prt_equation_parse(((const prt_einsum_attrs *)root->attrs)->equation, root->n_in, e) !=
+            NULL)
         return false;
-    t->letters[t->count++] = letter;
+    for (uint32_t i = 0; i < root->n_in; i++) {
+        const prt_type *type = prt_match_ranked(prt_op_input(root, i));
+        if (type == NULL || !prt_match_is_f32(prt_op_input(root, i)))
+            return false;
+        ranks[i] = (uint32_t)type->rank;
+        dims[i] = type->dims;
+    }
+    if (prt_equation_resolve(e, ranks, dims) != NULL)
+        return false;
+    for (uint32_t i = 0; i < root->n_in; i++)
+        if (!reads(root, e, i, &in[i]))
+            return false;
     return true;
 }
 
-/* "ab,bc->ac" */
-static bool parse(prt_str text, term terms[3])
+/* Sums over axes, which go. */
+static prt_value *sum_axes(prt_build *b, prt_value *x, uint32_t n, const int64_t *axes)
 {
+    const prt_reduce_sum_attrs attrs = { .keepdims = 0 };
+    prt_value *in[2] = { x, prt_build_i64s(b, n, axes) };
+    return n == 0 ? x : prt_build_op(b, PRT_OP_reduce_sum, &attrs, 2, in);
+}
+
+/* The labels of an operand that the result or the other operand has. */
+static term common(const term *own, const term *other, const term *y)
+{
+    term t = { .count = 0 };
+    for (uint32_t i = 0; i < own->count; i++)
+        if (prt_equation_has(other, own->label[i]) || prt_equation_has(y, own->label[i]))
+            append(&t, own->label[i]);
+    return t;
+}
+
+/* Sums over all labels but these, which are in the operand's order. */
+static void sum_others(prt_build *b, side *s, const term *kept)
+{
+    int64_t axes[PRT_MAX_RANK];
     uint32_t n = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        const char c = text.data[i];
-        if (c == ' ')
-            continue;
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
-            if (!take_letter(&terms[n], c))
-                return false;
-        } else if (c == ',' && n == 0) {
-            n = 1;
-        } else if (c == '-' && n == 1 && i + 1 < text.size && text.data[i + 1] == '>') {
-            n = 2;
-            i++;
-        } else {
-            return false;
-        }
-    }
-    return n == 2;
+    for (uint32_t i = 0; i < s->labels.count; i++)
+        if (!prt_equation_has(kept, s->labels.label[i]))
+            axes[n++] = i;
+    s->value = sum_axes(b, s->value, n, axes);
+    s->labels = *kept;
 }
 
-/* What becomes of the letters: left is [both, left only, summed], right [both, summed, right only],
- * and the product [both, left only, right only]. */
-typedef struct plan {
-    term left, right, product;
-} plan;
-
-static bool make_plan(const term *a, const term *b, const term *y, plan *to)
-{
-    term both = { .count = 0 }, mine = both, other = both, summed = both;
-    for (uint32_t i = 0; i < y->count; i++) {
-        const char c = y->letters[i];
-        if (!has(a, c) && !has(b, c))
-            return false;
-        (void)take_letter(has(a, c) && has(b, c) ? &both : has(a, c) ? &mine : &other, c);
-    }
-    for (uint32_t i = 0; i < a->count; i++)
-        if (!has(y, a->letters[i]) && (!has(b, a->letters[i]) || !take_letter(&summed,
-                a->letters[i])))
-            return false;
-    for (uint32_t i = 0; i < b->count; i++)
-        if (!has(y, b->letters[i]) && !has(a, b->letters[i]))
-            return false;
-    if (summed.count != 1 || other.count != 1 || mine.count == 0 ||
-        (both.count != 0 && mine.count != 1))
-        return false;
-    *to = (plan){ both, both, both };
-    for (uint32_t i = 0; i < mine.count; i++)
-        if (!take_letter(&to->left, mine.letters[i]) ||
-            !take_letter(&to->product, mine.letters[i]))
-            return false;
-    return take_letter(&to->left, summed.letters[0]) &&
-        take_letter(&to->right, summed.letters[0]) && take_letter(&to->right, other.letters[0]) &&
-        take_letter(&to->product, other.letters[0]);
-}
-
-/* x, whose dims these letters stand for, with them in another order. */
-static prt_value *turn(prt_build *b, prt_value *x, const term *from, const term *to)
+static void turn(prt_build *b, side *s, const term *to)
 {
     int64_t perm[PRT_MAX_RANK];
-    if (memcmp(from->letters, to->letters, to->count) == 0)
-        return x;
     for (uint32_t i = 0; i < to->count; i++)
-        perm[i] = (const char *)memchr(from->letters, to->letters[i], from->count) -
-            from->letters;
-    return prt_match_transposed(b, x, to->count, perm);
+        for (uint32_t k = 0; k < to->count; k++)
+            if (s->labels.label[k] == to->label[i])
+                perm[i] = k;
+    if (memcmp(s->labels.label, to->label, to->count) != 0)
+        s->value = prt_match_transposed(b, s->value, to->count, perm);
+    s->labels = *to;
 }
 
-/* Operands have a dim for each letter, and as many rows of the summed one: none is repeated. */
-static bool fits(const prt_op *root, const term terms[2], char summed)
+/* One dim for the labels of a group; PRT_DIM_UNKNOWN where not all are numbers. */
+static int64_t merged(const side *s, const term *group)
 {
-    int64_t rows[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        const prt_type *x = prt_match_ranked(prt_op_input(root, i));
-        if (x == NULL || x->rank != (int32_t)terms[i].count)
-            return false;
-        rows[i] = x->dims[(const char *)memchr(terms[i].letters, summed, terms[i].count) -
-            terms[i].letters];
+    int64_t n = 1;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const int64_t size = s->size[group->label[i]];
+        if (!prt_dim_is_number(size) || size > INT32_MAX || n > INT32_MAX)
+            return PRT_DIM_UNKNOWN;
+        n *= size;
     }
-    return rows[0] == rows[1] && rows[0] != PRT_DIM_UNKNOWN;
+    return n;
+}
+
+/* Dims: `kept` ones as they are, then these, of which one may be unknown. */
+static void reshape(prt_build *b, side *s, uint32_t kept, uint32_t n, const int64_t *dims)
+{
+    int64_t to[PRT_MAX_RANK] = { 0 };
+    for (uint32_t i = 0; i < n; i++)
+        to[kept + i] = prt_dim_is_number(dims[i]) ? dims[i] : -1;
+    s->value = prt_expand_reshaped(b, s->value, kept + n, to);
+}
+
+/* Both groups behind the first `kept` labels become one dim each. */
+static void merge(prt_build *b, side *s, uint32_t kept, const term *first, const term *second)
+{
+    const int64_t dims[2] = { merged(s, first), merged(s, second) };
+    if (first->count != 1 || second->count != 1)
+        reshape(b, s, kept, 2, dims);
+}
+
+/* One dim each for the labels behind the first `kept`, whose sizes one operand knows. */
+static void split(prt_build *b, side *s, uint32_t kept, const side *a, const side *c)
+{
+    int64_t dims[PRT_MAX_RANK];
+    uint32_t n = 0;
+    for (uint32_t i = kept; i < s->labels.count; i++) {
+        const uint8_t label = s->labels.label[i];
+        dims[n++] = a->size[label] != 0 ? a->size[label] : c->size[label];
+    }
+    reshape(b, s, kept, n, dims);
+}
+
+/* Products of elements, not of matrices. */
+static bool is_elementwise(const parts *p)
+{
+    return p->summed.count == 0 || (p->mine.count == 0 && p->other.count == 0);
+}
+
+/* The left side's dim for `mine` is several rows of a matrix on the right. */
+static bool is_rows(const parts *p)
+{
+    return p->both.count == 0 && p->mine.count != 0 && p->summed.count == 1;
+}
+
+/* Summed dims are numbers, and the same in both: none is repeated. Dims that Reshapes make are
+ * known but for one, and not too many. */
+static bool fits(const side *a, const side *c, const parts *p)
+{
+    uint32_t unknown = 0;
+    for (uint32_t i = 0; i < p->summed.count; i++) {
+        const int64_t size = a->size[p->summed.label[i]];
+        if (!prt_dim_is_number(size) || size != c->size[p->summed.label[i]])
+            return false;
+    }
+    if (is_elementwise(p))
+        return p->both.count + p->mine.count + p->other.count + p->summed.count <= PRT_MAX_RANK;
+    for (uint32_t i = 0; i < p->mine.count && !is_rows(p); i++)
+        unknown += !prt_dim_is_number(a->size[p->mine.label[i]]);
+    for (uint32_t i = 0; i < p->other.count; i++)
+        unknown += !prt_dim_is_number(c->size[p->other.label[i]]);
+    return p->both.count + 2 <= PRT_MAX_RANK && merged(a, &p->summed) != PRT_DIM_UNKNOWN &&
+        (unknown <= 1 || (p->other.count == 1 && p->mine.count == 1));
+}
+
+static void unsqueeze(prt_build *b, side *s, uint32_t at, uint32_t n)
+{
+    int64_t axes[PRT_MAX_RANK];
+    for (uint32_t i = 0; i < n; i++)
+        axes[i] = at + i;
+    if (n != 0)
+        s->value = prt_build_binary(b, PRT_OP_unsqueeze, s->value, prt_build_i64s(b, n, axes));
+}
+
+/* Products of elements; sums over the last dims, or over none. */
+static side multiply(prt_build *b, side *a, side *c, const parts *p)
+{
+    const term left = together(&p->both, &p->mine, &p->summed);
+    const term right = together(&p->both, &p->other, &p->summed);
+    side y = { .labels = together(&p->both, &p->mine, &p->other) };
+    int64_t axes[PRT_MAX_RANK];
+    turn(b, a, &left);
+    turn(b, c, &right);
+    unsqueeze(b, a, p->both.count + p->mine.count, p->other.count);
+    unsqueeze(b, c, p->both.count, p->mine.count);
+    for (uint32_t i = 0; i < p->summed.count; i++)
+        axes[i] = y.labels.count + i;
+    y.value = sum_axes(b, prt_build_binary(b, PRT_OP_mul, a->value, c->value), p->summed.count,
+        axes);
+    return y;
+}
+
+static side product(prt_build *b, side *a, side *c, const parts *p)
+{
+    const uint32_t kept = p->both.count;
+    const term left = together(&p->both, &p->mine, &p->summed);
+    const term right = together(&p->both, &p->summed, &p->other);
+    side y = { .labels = together(&p->both, &p->mine, &p->other) };
+    turn(b, a, &left);
+    turn(b, c, &right);
+    if (!is_rows(p))
+        merge(b, a, kept, &p->mine, &p->summed);
+    merge(b, c, kept, &p->summed, &p->other);
+    y.value = prt_build_binary(b, PRT_OP_matmul, a->value, c->value);
+    if (p->other.count != 1 || (p->mine.count != 1 && !is_rows(p)))
+        split(b, &y, is_rows(p) ? p->mine.count : kept, a, c);
+    return y;
+}
+
+static bool apply_one(prt_build *b, prt_op *root, side *x, const term *y)
+{
+    const term kept = common(&x->labels, y, y);
+    sum_others(b, x, &kept);
+    turn(b, x, y);
+    return prt_match_become(b, root, x->value);
 }
 
 bool prt_expand_einsum(prt_pass *p, prt_build *b, prt_op *root)
 {
-    term terms[3] = { { .count = 0 } };
-    plan to;
+    prt_equation e;
+    side in[2] = { { .value = NULL } };
+    prt_tensor constant;
     (void)p;
-    if (root->n_in != 2 || !prt_match_is_f32(prt_op_input(root, 0)) ||
-        !parse(((const prt_einsum_attrs *)root->attrs)->equation, terms))
+    if (!parse(root, &e, in))
         return false;
-    const bool swapped = !make_plan(&terms[0], &terms[1], &terms[2], &to);
-    if ((swapped && !make_plan(&terms[1], &terms[0], &terms[2], &to)) ||
-        !fits(root, terms, to.left.letters[to.left.count - 1]))
+    if (root->n_in == 1)
+        return apply_one(b, root, &in[0], &e.out);
+    const term labels[2] = { common(&e.in[0], &e.in[1], &e.out),
+        common(&e.in[1], &e.in[0], &e.out) };
+    parts to = divide(&labels[0], &labels[1], &e.out);
+    /* Weights are best on the right, and else what the result has last. */
+    const bool swapped = prt_match_constant(root, 0, &constant) ||
+        (!prt_match_constant(root, 1, &constant) && e.out.count != 0 &&
+            prt_equation_has(&to.mine, e.out.label[e.out.count - 1]));
+    side *a = &in[swapped], *c = &in[!swapped];
+    if (swapped)
+        to = divide(&labels[1], &labels[0], &e.out);
+    if (!fits(a, c, &to))
         return false;
-    prt_value *in[2] = {
-        turn(b, prt_op_input(root, swapped), &terms[swapped], &to.left),
-        turn(b, prt_op_input(root, !swapped), &terms[!swapped], &to.right) };
-    prt_value *y = prt_build_op(b, PRT_OP_matmul, NULL, 2, in);
-    return prt_match_become(b, root, turn(b, y, &to.product, &terms[2]));
+    sum_others(b, a, &labels[swapped]);
+    sum_others(b, c, &labels[!swapped]);
+    side y = is_elementwise(&to) ? multiply(b, a, c, &to) : product(b, a, c, &to);
+    turn(b, &y, &e.out);
+    return prt_match_become(b, root, y.value);
 }

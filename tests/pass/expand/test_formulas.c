@@ -172,12 +172,20 @@ START_TEST(einsum)
         { "2,3,4,5", "2,3,5,6", "bhij , bhjd -> bihd" }, { "2,3,4", "4,5", "bij,jk->bki" },
         { "4,5", "2,3,4", "jk,bij->bik" }, { "3,4", "4,5", "ij,jk->ki" },
         { "2,4,3", "5,4,2", "bji,kjb->kib" }, { "1,3,4", "2,4,5", "bij,bjk->bik" },
+        { "3,4", "4", "ij,j->i" }, { "3,4", "3,4", "ij,ij->" }, { "3", "4", "i,j->ij" },
+{ "3,4", "3,4", "ij,ij->i" },
+        { "3,4", "3", "ij,i->ij" },
+        { "3,4,5", "4,5,2", "ijk,jkl->il" }, { "2,3,4", "4,5", "...j,jk->...k" },
+        { "3,4", "4,5", "ij,jk" }, { "3,4", "4,5", "kj,ji" }, { "2,3,4", "3,4", "...j,...j->...j" },
+        { "4,5,3,2", "6,3,2", "bind,snd->bnis" }, { "2,3,4", "4,5,2", "abc,cde->abde" },
+        { "2,3,4,5,6,2", "2,3,5,2,4", "bildsk,biokl->bolsd" },
+        { "2,3,4,5", "3,6,5", "bhwc,hkc->bhwk" },
+        { "2,3,4", "4,5", "abc,ce->b" }, { "b,s,4", "4,5,6", "bsi,ijk->bsjk" },
+        { "2,b,3,4", "2,b,5,4", "xbid,xbjd->bxij" }, { "2,s,3,4", "2,3,4,5", "bshi,bhij->bhsj" },
     };
     static const char *const others[][3] = {
-        { "3,4", "4", "ij,j->i" }, { "3,4", "3,4", "ij,ij->" }, { "3", "4", "i,j->ij" },
-        { "3,4,5", "4,5,2", "ijk,jkl->il" }, { "3,3", "3,4", "ii,ij->j" },
-        { "2,3,4", "4,5", "...j,jk->...k" }, { "3,4", "4,5", "ij,jk" },
-        { "3,1", "4,5", "ij,jk->ik" },
+        { "3,3", "3,4", "ii,ij->j" }, { "3,1", "4,5", "ij,jk->ik" }, { "3,0", "0,5", "ij,jk->ik" },
+        { "b,s,d,3", "b,3,5,e", "bsdi,bije->bsdje" }, { "4,n", "n,5", "ij,jk->ik" },
     };
     char text[256];
     for (size_t i = 0; i < PRT_COUNT_OF(cases) + PRT_COUNT_OF(others); i++) {
@@ -190,6 +198,16 @@ START_TEST(einsum)
         else
             stays(text);
     }
+    static const char *const ones[] = { "ijkl->klij", "ijkl->lj", "ijkl->", "ijkl", "...l->l...",
+        "ljki->ijkl" };
+    for (size_t i = 0; i < PRT_COUNT_OF(ones); i++) {
+        (void)snprintf(text, sizeof(text), "a = input f32[2,3,4,5]\n"
+            "y = einsum a {equation=\"%s\"}\nz = neg y\nreturn z\n", ones[i]);
+        expands(text, PRT_OP_einsum);
+    }
+    stays("a = input f32[2,3,4,5]\nb = input f32[5,2]\nc = input f32[3]\n"
+          "y = einsum a b c {equation=\"ijkl,lm,j->km\"}\nreturn y\n");
+    stays("a = input f32[3,3]\ny = einsum a {equation=\"ii->i\"}\nreturn y\n");
 }
 END_TEST
 
