@@ -220,12 +220,13 @@ poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
         spec = (prt_window_spec)PRT_WINDOW_SPEC(a);
     spec.ceil_mode = (mean ? a->ceil_mode : m->ceil_mode) != 0;
     const prt_tensor *x = c->in[0];
-    const bool with_padding = mean && a->count_include_pad != 0;
-    if (!prt_fast_wants(c) || x->rank != 4 || prt_tensor_count(c->out[0]) == 0 ||
-        (with_padding && spec.ceil_mode))
+    if (!prt_fast_wants(c) || x->rank != 4 || prt_tensor_count(c->out[0]) == 0)
         return prt_fast_pass(done);
     prt_window w;
     prt_window_fill(NULL, &spec, 2, x->dims + 1, NULL, &w);
+    const bool with_padding = mean && a->count_include_pad != 0 && prt_window_is_padded(&w);
+    if (with_padding && prt_window_goes_beyond(&w))
+        return prt_fast_pass(done);
     prt_nhwc v = { .kern = k, .batch = (size_t)x->dims[0], .in_c = (size_t)x->dims[3],
         .x_pitch = prt_tensor_pitch(x), .y_pitch = prt_tensor_pitch(c->out[0]), .x = x->data,
         .y = c->out[0]->data };

@@ -86,8 +86,9 @@ poprt_status prt_fast_pool(prt_eval *c, const prt_kern *k, bool *done)
     prt_window window;
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + 2, NULL, &window);
     job j = { .kern = k, .x = x->data, .y = c->out[0]->data,
-        .with_padding = !max && a->count_include_pad != 0 };
-    if (!prt_planes_init(&j.planes, &window) || (j.with_padding && spec.ceil_mode))
+        .with_padding = !max && a->count_include_pad != 0 && prt_window_is_padded(&window) };
+    if (!prt_planes_init(&j.planes, &window) ||
+        (j.with_padding && prt_window_goes_beyond(&window)))
         return prt_fast_pass(done);
     if (!max)
         PRT_TRY(prepare_average(c, &j));

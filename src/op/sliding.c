@@ -80,6 +80,23 @@ void prt_window_fill(prt_dims *dims, const prt_window_spec *spec, uint32_t rank,
     }
 }
 
+bool prt_window_is_padded(const prt_window *w)
+{
+    for (uint32_t i = 0; i < w->rank; i++)
+        if (w->begin[i] != 0 || w->end[i] != 0)
+            return true;
+    return false;
+}
+
+bool prt_window_goes_beyond(const prt_window *w)
+{
+    for (uint32_t i = 0; i < w->rank; i++)
+        if ((w->out[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] >=
+            w->in[i] + w->begin[i] + w->end[i])
+            return true;
+    return false;
+}
+
 poprt_status prt_window_kernel(const prt_infer *c, uint32_t i, const prt_window_spec *spec,
     uint32_t rank, int64_t *kernel)
 {

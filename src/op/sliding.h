@@ -37,6 +37,12 @@ poprt_status prt_window_check(const prt_infer *c, const prt_window_spec *spec, u
 void prt_window_fill(prt_dims *dims, const prt_window_spec *spec, uint32_t rank, const int64_t *in,
     const int64_t *kernel, prt_window *w);
 
+/* Some padding was asked for. */
+bool prt_window_is_padded(const prt_window *w);
+
+/* The last window ends behind the padding that was asked for, as ceil_mode lets it. */
+bool prt_window_goes_beyond(const prt_window *w);
+
 /* Spatial dims of the kernel: the weights' (input `i`, from dim 2 on) merged with the attribute. */
 poprt_status prt_window_kernel(const prt_infer *c, uint32_t i, const prt_window_spec *spec,
     uint32_t rank, int64_t *kernel);

@@ -2,11 +2,12 @@
 /*
  * batch_norm.c — batch_norm_to_conv: a BatchNormalization with constant parameters that no
  * convolution takes in becomes a Conv of each channel by itself with kernel 1 by 1, so that an
- * activation behind it can be fused and channels can come last. Of images, rank 4, float32.
+ * activation behind it can be fused and channels can come last. Of images, rank 4, float32; of the
+ * rows of a matrix it becomes Mul and Add.
  */
 #include <math.h>
 
-#include "pass/rewrite.h"
+#include "pass/match.h"
 
 typedef struct params {
     prt_tensor scale, bias, mean, var;
@@ -16,9 +17,9 @@ static bool match(const prt_op *norm, params *p)
 {
     const prt_batch_normalization_attrs *a = norm->attrs;
     const prt_value *x = prt_op_input(norm, 0);
-    if (a->training_mode != 0 || !prt_type_is_tensor(x->type) || x->type->rank != 4 ||
-        x->type->dtype != PRT_DTYPE_f32 || !prt_dim_is_number(x->type->dims[1]) ||
-        x->type->dims[1] < 2)
+    if (a->training_mode != 0 || !prt_type_is_tensor(x->type) ||
+        (x->type->rank != 4 && x->type->rank != 2) || x->type->dtype != PRT_DTYPE_f32 ||
+        !prt_dim_is_number(x->type->dims[1]) || x->type->dims[1] < 2)
         return false;
     for (uint32_t i = 1; i < norm->n_out; i++)
         if (prt_value_used(&norm->out[i]))
@@ -54,14 +55,16 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         if (!isfinite(w[i]) || !isfinite(shift[i]))
             return false;
     }
+    const bool is_matrix = prt_op_input(root, 0)->type->rank == 2;
     prt_conv_attrs attrs = PRT_ATTRS_OF(conv);
     PRT_ATTR_GIVE(attrs, conv, group, (int64_t)n);
-    prt_value *in[3] = { prt_op_input(root, 0), prt_build_tensor(b, PRT_DTYPE_f32, 4, dims, w),
+    prt_value *in[3] = { prt_op_input(root, 0),
+        prt_build_tensor(b, PRT_DTYPE_f32, is_matrix ? 1 : 4, dims, w),
         prt_build_tensor(b, PRT_DTYPE_f32, 1, dims, shift) };
-    prt_value *y = prt_build_op(b, PRT_OP_conv, &attrs, 3, in);
-    if (y != NULL)
-        (void)prt_pass_replace(b, &root->out[0], y);
-    return true;
+    prt_value *y = is_matrix ? prt_build_binary(b, PRT_OP_add,
+                                   prt_build_binary(b, PRT_OP_mul, in[0], in[1]), in[2])
+                             : prt_build_op(b, PRT_OP_conv, &attrs, 3, in);
+    return prt_match_become(b, root, y);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_batch_normalization, apply } };

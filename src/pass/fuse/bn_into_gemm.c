@@ -4,6 +4,9 @@
  * inference (bn.h), becomes one Gemm. Its weight is an initializer that it alone reads; Gemm's C is
  * absent, or a constant for each column or for all.
  *
+ * A Reshape may be between them that makes rows of more dims, as where layers take vectors and the
+ * normalisation a matrix of them: "bij,jk" then "(bi)k".
+ *
  * Expects: the product read by the normalisation only. A result that the type cannot hold keeps the
  * pattern as it is. Results differ by the rounding of weight and bias: a few units of the last
  * place of the sum's largest term.
@@ -13,6 +16,7 @@
 typedef struct match {
     prt_bn bn;
     prt_op *product;
+    bool rows; /* of more dims than a matrix has */
     prt_tensor w, c;
     prt_gemm_attrs attrs;
     bool has_c;
@@ -31,10 +35,28 @@ static bool is_row(const prt_tensor *c, size_t columns)
     return n == 1 || (n == columns && c->rank >= 1 && (size_t)c->dims[c->rank - 1] == columns);
 }
 
+/* A product whose result is reshaped to a matrix of the same rows. */
+static bool match_rows(const prt_op *norm, match *m)
+{
+    const prt_op *reshape = prt_match_interior(norm, 0, PRT_OP_reshape);
+    prt_op *product = reshape != NULL ? prt_match_interior(reshape, 0, PRT_OP_matmul) : NULL;
+    if (product == NULL || !is_matrix(&reshape->out[0]) || !is_matrix(prt_op_input(product, 1)) ||
+        prt_match_ranked(prt_op_input(product, 0)) == NULL ||
+        prt_op_input(product, 0)->type->rank < 2 || !prt_match_own_constant(product, 1, &m->w) ||
+        prt_match_dim(&reshape->out[0], 1) != m->w.dims[1])
+        return false;
+    m->product = product;
+    m->rows = true;
+    m->columns = (size_t)m->w.dims[1];
+    return true;
+}
+
 static bool match_product(const prt_op *norm, match *m)
 {
-    m->product = prt_match_interior(norm, 0, PRT_OP_matmul);
     m->attrs = PRT_ATTRS_OF(gemm);
+    if (match_rows(norm, m))
+        return true;
+    m->product = prt_match_interior(norm, 0, PRT_OP_matmul);
     if (m->product == NULL) {
         m->product = prt_match_interior(norm, 0, PRT_OP_gemm);
         if (m->product == NULL)
@@ -98,6 +120,10 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         return true;
     }
     PRT_ATTR_GIVE(m.attrs, gemm, beta, 1.0f);
+    if (m.rows) {
+        const int64_t dims[2] = { -1, m.w.dims[0] };
+        in[0] = prt_build_binary(b, PRT_OP_reshape, in[0], prt_build_i64s(b, 2, dims));
+    }
     prt_op *gemm = prt_match_new(b, m.product, PRT_OP_gemm, &m.attrs, 3, in, 1);
     if (gemm != NULL)
         (void)prt_pass_replace(b, &root->out[0], &gemm->out[0]);

@@ -30,6 +30,8 @@ START_TEST(results_stay)
 {
     assert_pass_keeps_results("x = input f32[2,3,4,5]\n" PARAMS NORM, PASS, 1e-6);
     assert_pass_keeps_results("x = input f32[n,3,h,w]\n" PARAMS NORM, PASS, 1e-6);
+    assert_pass_keeps_results("x = input f32[4,3]\n" PARAMS NORM, PASS, 1e-6);
+    assert_pass_keeps_results("x = input f32[n,3]\n" PARAMS NORM, PASS, 1e-6);
     assert_pass_keeps_results("x = input f32[2,3,4,5]\n" PARAMS
         "q = input bool[]\nr = if q {\n"
         "  then_branch { a = batch_normalization x s t m v; return a }\n"

@@ -41,6 +41,31 @@ START_TEST(products_take_it_in)
 }
 END_TEST
 
+/* Layers take vectors; the normalisation, as PyTorch's BatchNorm1d, a matrix of them. */
+#define OF_ROWS(shape, to)                                                                         \
+    "x = input f32[" shape "]\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\n" PARAMS                     \
+    "p = matmul x w\nk = const i64[2] {" to "}\nr = reshape p k\n"                                \
+    "y = batch_normalization r s t m v {epsilon=1} @norm\nz = neg y\nreturn z\n"
+
+START_TEST(rows_of_more_dims)
+{
+    static const char *const graphs[] = { OF_ROWS("2,4,3", "8,2"), OF_ROWS("2,2,2,3", "-1,2"),
+        OF_ROWS("b,4,3", "-1,2"), OF_ROWS("4,3", "4,2") };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        prt_graph *g = graph_from_text(graphs[i]);
+        ck_assert_msg(run_pass(g, pass, NULL), "%s", graphs[i]);
+        prt_for_each_op(op, g)
+            ck_assert(!prt_op_is(op, PRT_OP_batch_normalization));
+        module_free(g);
+        assert_pass_keeps_results(graphs[i], pass, 1e-6);
+    }
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[2,4,3]\nw = const f32[3,4] {1,2,3,4,5,6,7,8,9,10,11,12}\n" PARAMS
+        "p = matmul x w\nk = const i64[2] {16,2}\nr = reshape p k\n"
+        "y = batch_normalization r s t m v\nreturn y\n");
+}
+END_TEST
+
 START_TEST(regions)
 {
     assert_pass_keeps_results("q = input bool[]\nx = input f32[2,3]\n"
@@ -81,4 +106,5 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/bn_into_gemm", products_take_it_in, regions, near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/bn_into_gemm", products_take_it_in, rows_of_more_dims,
+    regions, near_misses_are_left)
