@@ -70,6 +70,11 @@ static poprt_status read_option(prt_eval *c, uint32_t i, double *to)
     return POPRT_OK;
 }
 
+enum {
+    CELLS = 256,
+    FEW = 32 /* kept ones that are simply all looked at */
+};
+
 typedef struct nms {
     size_t boxes;
     double most, iou, score; /* results a class at most; thresholds */
@@ -77,6 +82,10 @@ typedef struct nms {
     uint64_t *heap; /* candidates, the best on top */
     size_t *kept;
     area *areas; /* of those kept */
+    /* Those kept by where they begin on the x axis, between the first and the last of all boxes:
+     * lists of them, counted from 1. */
+    uint32_t first[CELLS], *next;
+    double from, scale, widest;
 } nms;
 
 /* Greater for a greater score, and of equal ones for the first. */
@@ -119,21 +128,67 @@ static size_t collect(nms *s, const float *scores)
     return n;
 }
 
+/* Does not fall where x rises. */
+static size_t cell_of(const nms *s, double x)
+{
+    const double at = (x - s->from) * s->scale;
+    return at > 0 ? at < CELLS - 1 ? (size_t)at : CELLS - 1 : 0;
+}
+
+/* Cells for these boxes, with nothing in them. */
+static void clear_cells(nms *s, const float *boxes)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < s->boxes; i++) {
+        const double x = area_of(boxes + 4 * i, s->centred).x0;
+        low = least(low, x);
+        high = most(high, x);
+    }
+    memset(s->first, 0, sizeof(s->first));
+    s->from = low;
+    s->scale = high > low && isfinite(high - low) ? CELLS / (high - low) : 0;
+    s->widest = 0;
+}
+
+static void keep(nms *s, size_t at, size_t box, area mine)
+{
+    const size_t cell = cell_of(s, mine.x0);
+    s->areas[at] = mine;
+    s->kept[at] = box;
+    s->next[at] = s->first[cell];
+    s->first[cell] = (uint32_t)at + 1;
+    s->widest = most(mine.x1 - mine.x0, s->widest);
+}
+
+/* What overlaps begins before it ends, and no further before it begins than the widest reaches;
+ * one cell more makes up for rounding. */
+static bool is_free(const nms *s, size_t kept, area mine)
+{
+    if (kept <= FEW) {
+        for (size_t k = 0; k < kept; k++)
+            if (overlaps(mine, s->areas[k], s->iou))
+                return false;
+        return true;
+    }
+    const size_t low = cell_of(s, mine.x0 - s->widest), end = cell_of(s, mine.x1);
+    for (size_t cell = low != 0 ? low - 1 : 0; cell <= end; cell++)
+        for (uint32_t k = s->first[cell]; k != 0; k = s->next[k - 1])
+            if (overlaps(mine, s->areas[k - 1], s->iou))
+                return false;
+    return true;
+}
+
 static size_t select_boxes(nms *s, const float *boxes, const float *scores)
 {
     size_t kept = 0;
+    clear_cells(s, boxes);
     for (size_t n = collect(s, scores); n > 0 && (double)kept < s->most;) {
         const size_t at = index_of(s->heap[0]);
         const area mine = area_of(boxes + 4 * at, s->centred);
-        bool free = true;
         s->heap[0] = s->heap[--n];
         sift(s->heap, n, 0);
-        for (size_t k = 0; k < kept && free; k++)
-            free = !overlaps(mine, s->areas[k], s->iou);
-        if (free) {
-            s->areas[kept] = mine;
-            s->kept[kept++] = at;
-        }
+        if (is_free(s, kept, mine))
+            keep(s, kept++, at, mine);
     }
     return kept;
 }
@@ -197,7 +252,8 @@ static poprt_status eval(prt_eval *c)
     s.heap = prt_eval_scratch(c, n + 1, sizeof(uint64_t));
     s.kept = prt_eval_scratch(c, n + 1, sizeof(size_t));
     s.areas = prt_eval_scratch(c, n + 1, sizeof(area));
-    if (s.areas == NULL || s.heap == NULL || s.kept == NULL)
+    s.next = prt_eval_scratch(c, n + 1, sizeof(uint32_t));
+    if (s.areas == NULL || s.heap == NULL || s.kept == NULL || s.next == NULL)
         return POPRT_E_NOMEM;
     return run(c, &s);
 }
