@@ -15,7 +15,8 @@
 
 /* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
  * least; FEW where threads had nothing to do otherwise. */
-enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8 };
+enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8,
+    FAR_DEPTH = 64 };
 
 typedef struct job {
     const prt_nhwc *v;
@@ -203,8 +204,14 @@ static void fetch_after(const block *b, prt_gemm_block *g)
     g->next_count = count < size - at ? count : size - at;
 }
 
-/* Taps [tap, tap + taps), elements [skip, skip + k) of each. */
-static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_t k)
+/* Taps [tap, tap + taps), elements [skip, skip + k) of each; pixels [row, row + rows) of the block.
+ * The first one of a pixel overwrites the output, the last one ends it. */
+typedef struct part {
+    size_t tap, taps, skip, k, row, rows;
+    bool first, last;
+} part;
+
+static void multiply(const block *b, const part *p)
 {
     const job *j = b->j;
     const prt_nhwc *v = j->v;
@@ -213,43 +220,107 @@ static void multiply(const block *b, size_t tap, size_t taps, size_t skip, size_
     const size_t width = prt_gemm_panel_width(w->filters, panel);
     const size_t whole = b->taps * b->depth;
     const size_t column = b->group * w->filters + b->first;
-    const size_t pixel = b->n * j->pixels + b->row;
+    const size_t pixel = b->n * j->pixels + b->row + p->row;
     const prt_gemm_end end = { .bias = v->bias != NULL ? v->bias + column : NULL,
         .residual = v->residual != NULL ? v->residual + pixel * v->residual_pitch + column : NULL,
         .ldr = v->residual_pitch, .act = v->act };
-    const bool last = tap + taps == b->taps && skip + k == b->depth;
-    prt_gemm_block g = { .rows = b->rows, .columns = b->columns, .k = k,
-        .a = b->from == NULL ? v->x + pixel * v->x_pitch + b->group * w->channels + skip : NULL,
-        .lda = v->x_pitch, .from = b->from != NULL ? b->from + tap * b->rows : NULL, .taps = taps,
-        .skip = b->from != NULL ? skip : 0,
+    prt_gemm_block g = { .rows = p->rows, .columns = b->columns, .k = p->k,
+        .a = b->from == NULL ? v->x + pixel * v->x_pitch + b->group * w->channels + p->skip : NULL,
+        .lda = v->x_pitch, .from = b->from != NULL ? b->from + p->tap * b->rows + p->row : NULL,
+        .taps = p->taps, .skip = b->from != NULL ? p->skip : 0,
         .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + panel * whole +
-            (tap * b->depth + skip) * width + b->first - panel,
+            (p->tap * b->depth + p->skip) * width + b->first - panel,
         .stride = width, .c = v->y + pixel * v->y_pitch + column,
-        .ldc = v->y_pitch, .add = tap != 0 || skip != 0,
-        .end = last && !j->bare ? &end : NULL };
+        .ldc = v->y_pitch, .add = !p->first,
+        .end = p->last && !j->bare ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
-        fetch_next(b, last, &g);
-    else if (last && b->first + j->slice >= w->filters)
+        fetch_next(b, p->last, &g);
+    else if (p->last && b->first + j->slice >= w->filters)
         fetch_after(b, &g);
     v->kern->gemm(&g);
 }
 
+/* Depth [skip, end) of a tap. */
+static void multiply_tap(const block *b, part p, size_t end)
+{
+    const size_t skip = p.skip, parts = (end - skip + DEPTH - 1) / DEPTH;
+    const bool first = p.first, last = p.last;
+    for (size_t i = 0; i < parts; i++) {
+        p.skip = skip + prt_share_cut(end - skip, parts, i);
+        p.k = skip + prt_share_cut(end - skip, parts, i + 1) - p.skip;
+        p.first = first && i == 0;
+        p.last = last && i + 1 == parts;
+        multiply(b, &p);
+    }
+}
+
+/* The pixels of the block between the first and the last one whose tap is in the image. */
+static part live_part(const block *b, size_t tap)
+{
+    const float *const *from = b->from + tap * b->rows, *zeros = b->j->v->zeros;
+    part p = { .tap = tap, .taps = 1, .rows = b->rows };
+    while (p.rows > 0 && from[p.rows - 1] == zeros)
+        p.rows--;
+    while (p.row < p.rows && from[p.row] == zeros)
+        p.row++;
+    p.rows -= p.row;
+    return p;
+}
+
+/* Of the taps that are far from each other, most of a small image are in its padding, which is not
+ * multiplied; a tap that all pixels have comes first and last. False: too few are. */
+static bool run_far_taps(const block *b)
+{
+    const prt_nhwc *v = b->j->v;
+    size_t live = 0, full = b->taps;
+    if (b->from == NULL || v->images || b->depth < FAR_DEPTH ||
+        (v->dilation_h == 1 && v->dilation_w == 1))
+        return false;
+    for (size_t tap = 0; tap < b->taps; tap++) {
+        const part p = live_part(b, tap);
+        live += p.rows;
+        full = p.rows == b->rows ? tap : full;
+    }
+    if (full == b->taps || live > b->taps * b->rows * 3 / 4)
+        return false;
+    part whole = live_part(b, full);
+    whole.first = true;
+    multiply_tap(b, whole, b->depth / 2);
+    for (size_t tap = 0; tap < b->taps; tap++) {
+        const part p = live_part(b, tap);
+        if (tap != full && p.rows != 0)
+            multiply_tap(b, p, b->depth);
+    }
+    whole.first = false;
+    whole.last = true;
+    whole.skip = b->depth / 2;
+    multiply_tap(b, whole, b->depth);
+    return true;
+}
+
 static void run_block(const block *b)
 {
+    part p = { .rows = b->rows };
+    if (run_far_taps(b))
+        return;
     if (b->depth < DEPTH) {
         const size_t most = DEPTH / b->depth, parts = (b->taps + most - 1) / most;
         for (size_t i = 0; i < parts; i++) {
-            const size_t tap = prt_share_cut(b->taps, parts, i);
-            multiply(b, tap, prt_share_cut(b->taps, parts, i + 1) - tap, 0, b->depth);
+            p.tap = prt_share_cut(b->taps, parts, i);
+            p.taps = prt_share_cut(b->taps, parts, i + 1) - p.tap;
+            p.k = b->depth;
+            p.first = i == 0;
+            p.last = i + 1 == parts;
+            multiply(b, &p);
         }
         return;
     }
-    const size_t parts = (b->depth + DEPTH - 1) / DEPTH;
-    for (size_t tap = 0; tap < b->taps; tap++)
-        for (size_t i = 0; i < parts; i++) {
-            const size_t skip = prt_share_cut(b->depth, parts, i);
-            multiply(b, tap, 1, skip, prt_share_cut(b->depth, parts, i + 1) - skip);
-        }
+    p.taps = 1;
+    for (; p.tap < b->taps; p.tap++) {
+        p.first = p.tap == 0;
+        p.last = p.tap + 1 == b->taps;
+        multiply_tap(b, p, b->depth);
+    }
 }
 
 static void run_item(const void *user, size_t item, float *scratch)

@@ -130,6 +130,25 @@ START_TEST(deep_and_long_ones)
 }
 END_TEST
 
+/* Taps as far apart as the image is large, or nearly: most of them are in the padding. */
+START_TEST(far_taps)
+{
+    uint32_t state = 3;
+    for (uint32_t i = 0; i < 24; i++) {
+        const int far = 3 + below(&state, 12), high = 6 + below(&state, 9);
+        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 2), .form = "panels",
+            .group = 1 + below(&state, 2), .channels = 64 + below(&state, i % 4 == 0 ? 900 : 80),
+            .filters = 1 + below(&state, 80), .activation = random_activation(&state),
+            .bias = below(&state, 2), .residual = below(&state, 2) == 0,
+            .w = { .in = { high, 8 }, .kernel = { 3, 1 + 2 * below(&state, 2) },
+                .stride = { 1, 1 }, .dilation = { far, 1 + below(&state, 9) } } };
+        for (int k = 0; k < 2; k++)
+            c.w.pads[k] = c.w.pads[2 + k] = c.w.dilation[k] * (c.w.kernel[k] - 1) / 2;
+        check_conv(&c, i);
+    }
+}
+END_TEST
+
 START_TEST(winograd)
 {
     uint32_t state = 99;
@@ -278,5 +297,5 @@ START_TEST(enormous_padding)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/nhwc", convolutions, deep_and_long_ones, winograd, separable,
+PRT_TEST_MAIN("fast/nhwc", convolutions, deep_and_long_ones, far_taps, winograd, separable,
     specials_come_through, without_elements, enormous_padding)
