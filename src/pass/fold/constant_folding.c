@@ -19,7 +19,7 @@
 #include "pass/pass.h"
 
 /* Of all operators that one run folds: a few seconds. */
-static const uint64_t most_work = (uint64_t)1 << 32;
+static const uint64_t most_work = (uint64_t)1 << 33;
 
 enum { MAX_DEPTH = 256, SCRATCH_FACTOR = 4, SCRATCH_MORE = 1 << 20 };
 
