@@ -138,7 +138,7 @@ static size_t cell_of(const nms *s, double x)
 /* Cells for these boxes, with nothing in them. */
 static void clear_cells(nms *s, const float *boxes)
 {
-    double low = INFINITY, high = -INFINITY;
+    double low = (double)INFINITY, high = -(double)INFINITY;
     for (size_t i = 0; i < s->boxes; i++) {
         const double x = area_of(boxes + 4 * i, s->centred).x0;
         low = least(low, x);
