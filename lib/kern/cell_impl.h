@@ -18,10 +18,21 @@ static inline gate_fn gate_of(const prt_cell_acts *acts, size_t i, int kind)
     return (gate_fn){ kind, v_set(act->a), v_set(act->b), v_set(-acts->clip), v_set(acts->clip) };
 }
 
+static __attribute__((noinline)) vf act_any(vf x, int kind, vf a, vf b)
+{
+    return v_act(x, kind, a, b);
+}
+
+/* Usual functions are known where cells are compiled; the code of all of them is there once. */
+static inline vf act_in_cell(vf x, int kind, vf a, vf b)
+{
+    return __builtin_constant_p(kind) ? v_act(x, kind, a, b) : act_any(x, kind, a, b);
+}
+
 /* A NaN stays one: min and max give their second operand. */
 static inline vf v_gate(const gate_fn *f, vf x)
 {
-    return v_act(v_min(f->high, v_max(f->low, x)), f->kind, f->a, f->b);
+    return act_in_cell(v_min(f->high, v_max(f->low, x)), f->kind, f->a, f->b);
 }
 
 static inline void lstm_row(const prt_lstm_cell *l, const int kind_f, const int kind_g,
@@ -46,7 +57,7 @@ static inline void lstm_row(const prt_lstm_cell *l, const int kind_f, const int 
         if (p != NULL)
             out = v_fma(v_load_some(p + n, k, n), c, out);
         v_store_some(l->c, k, n, c);
-        v_store_some(l->h, k, n, v_mul(v_gate(&f, out), v_act(c, h.kind, h.a, h.b)));
+        v_store_some(l->h, k, n, v_mul(v_gate(&f, out), act_in_cell(c, h.kind, h.a, h.b)));
     }
 }
 
@@ -60,9 +71,9 @@ static void run_lstm(const prt_lstm_cell *l)
         lstm_row(l, act[0].kind, act[1].kind, act[2].kind);
 }
 
-static void run_gru_reset(const prt_gru_cell *u)
+static inline void gru_reset(const prt_gru_cell *u, const int kind)
 {
-    const gate_fn f = gate_of(u->acts, 0, u->acts->act[0].kind);
+    const gate_fn f = gate_of(u->acts, 0, kind);
     const size_t n = u->n;
     for (size_t k = 0; k < n; k += VL) {
         vf with = v_load_some(u->with, k, n);
@@ -74,9 +85,18 @@ static void run_gru_reset(const prt_gru_cell *u)
     }
 }
 
-static void run_gru_state(const prt_gru_cell *u)
+static void run_gru_reset(const prt_gru_cell *u)
 {
-    const gate_fn g = gate_of(u->acts, 1, u->acts->act[1].kind);
+    const int kind = u->acts->act[0].kind;
+    if (kind == PRT_ACT_sigmoid)
+        gru_reset(u, PRT_ACT_sigmoid);
+    else
+        gru_reset(u, kind);
+}
+
+static inline void gru_state(const prt_gru_cell *u, const int kind)
+{
+    const gate_fn g = gate_of(u->acts, 1, kind);
     const size_t n = u->n;
     for (size_t k = 0; k < n; k += VL) {
         const vf z = v_load_some(u->gates, k, n), before = v_load_some(u->h, k, n);
@@ -86,6 +106,15 @@ static void run_gru_state(const prt_gru_cell *u)
         const vf kept = v_mul(z, before);
         v_store_some(u->h, k, n, v_fma(v_sub(v_set(1.0f), z), v_gate(&g, x), kept));
     }
+}
+
+static void run_gru_state(const prt_gru_cell *u)
+{
+    const int kind = u->acts->act[1].kind;
+    if (kind == PRT_ACT_tanh)
+        gru_state(u, PRT_ACT_tanh);
+    else
+        gru_state(u, kind);
 }
 
 #endif
