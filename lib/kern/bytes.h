@@ -48,10 +48,9 @@ typedef struct prt_kern_bytes {
     /* sums[j] -= zeros[j] * row + zero * columns[j] */
     void (*settle)(size_t n, int32_t *sums, int32_t zero, int32_t row, const int32_t *zeros,
         const int32_t *columns);
-    /* y[j] = (sums[j] + offsets[j], modulo 2^32) scales[j] + bias[j], each step rounded; without a
-     * bias where it is NULL */
-    void (*scale)(size_t n, const int32_t *sums, const int32_t *offsets, const float *scales,
-        const float *bias, float *y);
+    /* y[j] = sums[j] (by scales[j]) + bias[j], each step rounded; a bias that is NULL is none */
+    void (*scale)(size_t n, const int32_t *sums, float by, const float *scales, const float *bias,
+        float *y);
     void (*requantize)(size_t n, const int32_t *sums, const prt_requantize *q, uint8_t *y);
     /* The same of a block as kern/dot.h gives it, rows a whole panel apart. There are biases; they
      * and scales may be read up to the next PRT_GEMM_SLICE. */

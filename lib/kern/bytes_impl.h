@@ -52,11 +52,11 @@ static void run_settle(size_t n, int32_t *restrict sums, int32_t zero, int32_t r
             (uint32_t)zero * (uint32_t)columns[j]);
 }
 
-static void run_scale_sums(size_t n, const int32_t *restrict sums, const int32_t *restrict offsets,
+static void run_scale_sums(size_t n, const int32_t *restrict sums, float by,
     const float *restrict scales, const float *restrict bias, float *restrict y)
 {
     for (size_t j = 0; j < n; j++)
-        y[j] = (float)(int32_t)((uint32_t)sums[j] + (uint32_t)offsets[j]) * scales[j];
+        y[j] = (float)sums[j] * (by * scales[j]);
     for (size_t j = 0; bias != NULL && j < n; j++)
         y[j] += bias[j];
 }

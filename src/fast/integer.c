@@ -2,7 +2,10 @@
 /* integer.c — items of a panel and some rows each. */
 #include "fast/integer.h"
 
+#include <math.h>
+
 #include "fast/share.h"
+#include "op/quant.h"
 
 enum { INTEGER_ROWS = 120, LEFT_LEAST = 1 << 14 };
 
@@ -124,4 +127,14 @@ const int32_t *prt_integer_zeros(prt_eval *c, uint32_t i, size_t count, size_t *
         zeros[k] = (int32_t)prt_load_i64(t->dtype, t->data, k);
     *step = n != 1;
     return zeros;
+}
+
+bool prt_integer_scale(const prt_kern *k, size_t n, const float *x, float *scale, uint8_t *zero)
+{
+    const float ends[2] = { k->rows.extreme(PRT_TWO_min, n, x),
+        k->rows.extreme(PRT_TWO_max, n, x) };
+    if (!isfinite(ends[0]) || !isfinite(ends[1]))
+        return false;
+    prt_quant_dynamic_run(2, ends, NULL, scale, zero); /* the two ends have those of all */
+    return true;
 }

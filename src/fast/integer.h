@@ -41,4 +41,8 @@ static inline bool prt_integer_has(const prt_eval *c, uint32_t i)
  * `count` of them. NULL when there are neither so many nor one, or memory is refused. */
 const int32_t *prt_integer_zeros(prt_eval *c, uint32_t i, size_t count, size_t *step);
 
+/* What float32 numbers become, all of them in one way, as DynamicQuantizeLinear has it; false where
+ * they are not finite. */
+bool prt_integer_scale(const prt_kern *k, size_t n, const float *x, float *scale, uint8_t *zero);
+
 #endif

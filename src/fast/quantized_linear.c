@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* quantized_linear.c — items of a panel and some rows: sums stay near, and become floats there. */
+#include <math.h>
+
 #include "fast/integer.h"
 #include "fast/share.h"
 #include "op/fused.h"
 #include "op/quant.h"
 
-/* Rows of an item, and of what has its sums near; bytes of A of an item that copies it. */
-enum { ROWS = 240, SOME = 48, COPY_LEAST = 1 << 15 };
+/* Rows of an item, and of what has its sums near; elements of A of an item that makes words of
+ * them. */
+enum { ROWS = 240, SOME = 48, COPY_LEAST = 1 << 15, QUANTIZE_LEAST = 1 << 14 };
+
+/* What a row was quantised by. */
+typedef struct row_by {
+    float scale;
+    int32_t zero;
+} row_by;
 
 typedef struct job {
     const prt_kern *kern;
     size_t m, n, k, words, panels, blocks, pieces;
     uint8_t flip;
     const uint8_t *x;
+    const float *floats; /* instead of x */
     uint32_t *copy;
+    row_by by, *rows; /* of all; of each row of floats */
     const uint32_t *a, *b;
-    const int32_t *offsets; /* what the zero point of A adds to sums */
+    const int32_t *columns; /* their sums */
     const float *scales, *bias, *residual;
     float *y;
     prt_act act;
@@ -30,16 +41,35 @@ static void copy_rows(const void *user, size_t item, float *scratch)
         j->kern->bytes.row(j->k, j->x + i * j->k, j->flip, (uint8_t *)(j->copy + i * j->words));
 }
 
-static void finish_row(const job *j, size_t row, size_t first, size_t columns, const int32_t *sums)
+static void quantize_rows(const void *user, size_t item, float *scratch)
 {
-    const prt_kern_rows *r = &j->kern->rows;
+    const job *j = user;
+    const size_t end = prt_share_cut(j->m, j->pieces, item + 1);
+    (void)scratch;
+    for (size_t i = prt_share_cut(j->m, j->pieces, item); i < end; i++) {
+        const float *x = j->floats + i * j->k;
+        uint8_t *to = (uint8_t *)(j->copy + i * j->words), zero = 0;
+        float scale = NAN;
+        (void)prt_integer_scale(j->kern, j->k, x, &scale, &zero);
+        j->kern->bytes.quantize(j->k, x, scale, (float)zero, false, to);
+        for (size_t k = j->k; k % PRT_DOT_FOUR != 0; k++)
+            to[k] = 0;
+        j->rows[i] = (row_by){ scale, zero };
+    }
+}
+
+static void finish_row(const job *j, size_t row, size_t first, size_t columns, int32_t *sums)
+{
+    const prt_kern *k = j->kern;
+    const row_by by = j->rows != NULL ? j->rows[row] : j->by;
     float *y = j->y + row * j->n + first;
-    j->kern->bytes.scale(columns, sums, j->offsets + first, j->scales + first,
+    k->bytes.settle(columns, sums, by.zero, 0, j->columns + first, j->columns + first);
+    k->bytes.scale(columns, sums, by.scale, j->scales + first,
         j->bias != NULL ? j->bias + first : NULL, y);
     if (j->residual != NULL)
-        r->two(PRT_TWO_add, columns, y, 1, j->residual + row * j->n + first, 1, y);
+        k->rows.two(PRT_TWO_add, columns, y, 1, j->residual + row * j->n + first, 1, y);
     if (j->act.kind != PRT_ACT_none)
-        r->act(&j->act, columns, y, y);
+        k->rows.act(&j->act, columns, y, y);
 }
 
 static void run_item(const void *user, size_t item, float *scratch)
@@ -67,41 +97,43 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
-/* One scale for each column, and what becomes of A's zero point. */
+/* One scale for each column. */
 static poprt_status take_columns(prt_eval *c, job *j)
 {
     const prt_tensor *scale = c->in[4];
-    const uint32_t zero = (uint32_t)(int32_t)prt_quant_number(c, 1, 0) + (j->flip != 0 ? 128 : 0);
-    const bool one = prt_tensor_count(scale) != j->n;
-    float *scales = prt_share_floats(c, 1 + one, j->n);
-    if (scales == NULL)
-        return POPRT_E_NOMEM;
-    int32_t *offsets = (int32_t *)(void *)scales;
-    const int32_t *sums = c->in[3]->data;
-    for (size_t i = 0; i < j->n; i++)
-        offsets[i] = (int32_t)-(zero * (uint32_t)sums[i]);
-    j->offsets = offsets;
+    j->by = (row_by){ 1.0f, (int32_t)prt_quant_number(c, 1, 0) + (j->flip != 0 ? 128 : 0) };
+    j->columns = c->in[3]->data;
     j->scales = scale->data;
-    for (size_t i = 0; one && i < j->n; i++)
-        scales[j->n + i] = *(const float *)scale->data;
-    if (one)
-        j->scales = scales + j->n;
-    return POPRT_OK;
+    if (prt_tensor_count(scale) == j->n)
+        return POPRT_OK;
+    float *scales = prt_share_raw(c, 1, j->n);
+    for (size_t i = 0; scales != NULL && i < j->n; i++)
+        scales[i] = *(const float *)scale->data;
+    j->scales = scales;
+    return scales != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
+/* Words of A's bytes. */
 static poprt_status take_rows(prt_eval *c, job *j)
 {
+    const bool floats = c->in[0]->dtype == PRT_DTYPE_f32;
     j->a = c->in[0]->data;
-    if (j->k % PRT_DOT_FOUR == 0 && j->flip == 0 && (uintptr_t)j->a % sizeof(uint32_t) == 0)
+    if (!floats && j->k % PRT_DOT_FOUR == 0 && j->flip == 0 &&
+        (uintptr_t)j->a % sizeof(uint32_t) == 0)
         return POPRT_OK;
-    const size_t most = prt_share_pieces(j->m * j->k, COPY_LEAST);
+    const size_t most = prt_share_pieces(j->m * j->k, floats ? QUANTIZE_LEAST : COPY_LEAST);
     j->pieces = j->m < most ? j->m : most;
-    j->x = c->in[0]->data;
     j->copy = (uint32_t *)(void *)prt_share_raw(c, j->m, j->words);
     if (j->copy == NULL)
         return POPRT_E_NOMEM;
     j->a = j->copy;
-    return prt_share_run(c, j->pieces, 0, copy_rows, j);
+    if (!floats) {
+        j->x = c->in[0]->data;
+        return prt_share_run(c, j->pieces, 0, copy_rows, j);
+    }
+    j->floats = c->in[0]->data;
+    j->rows = (row_by *)(void *)prt_share_raw(c, j->m, sizeof(row_by) / sizeof(float));
+    return j->rows == NULL ? POPRT_E_NOMEM : prt_share_run(c, j->pieces, 0, quantize_rows, j);
 }
 
 static const float *floats(const prt_eval *c, uint32_t i)

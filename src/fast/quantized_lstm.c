@@ -30,7 +30,7 @@ typedef struct lstm {
     int32_t *none;             /* zeros, a panel's */
     uint32_t *x;               /* [seq, batch] rows of words */
     uint32_t *x_sums;
-    float x_scale, *x_scales[2]; /* times W's, by direction */
+    float x_scale;
     uint8_t x_zero;
 } lstm;
 
@@ -112,17 +112,6 @@ static poprt_status take_matrix(lstm *q, size_t d, size_t which)
 
 /* ---- data */
 
-/* What float32 numbers become, all of them in one way; false where they are not finite. */
-static bool find_scale(const prt_kern *k, size_t n, const float *x, float *scale, uint8_t *zero)
-{
-    const float ends[2] = { k->rows.extreme(PRT_TWO_min, n, x),
-        k->rows.extreme(PRT_TWO_max, n, x) };
-    if (!isfinite(ends[0]) || !isfinite(ends[1]))
-        return false;
-    prt_quant_dynamic_run(2, ends, NULL, scale, zero);
-    return true;
-}
-
 static void quantize_rows(const void *user, size_t item, float *scratch)
 {
     const lstm *q = user;
@@ -144,8 +133,8 @@ static poprt_status take_x(lstm *q, bool *ours)
     size_t steps = n->lengths == NULL ? n->seq : 0;
     for (size_t b = 0; n->lengths != NULL && b < n->batch; b++)
         steps = n->lengths[b] > steps ? n->lengths[b] : steps;
-    *ours = steps != 0 && find_scale(n->kern, steps * n->batch * n->input, n->eval->in[0]->data,
-        &q->x_scale, &q->x_zero);
+    *ours = steps != 0 && prt_integer_scale(n->kern, steps * n->batch * n->input,
+        n->eval->in[0]->data, &q->x_scale, &q->x_zero);
     if (!*ours)
         return POPRT_OK;
     const size_t rows = n->seq * n->batch, most = prt_share_pieces(rows * n->input, QUANTIZE_LEAST);
@@ -154,12 +143,6 @@ static poprt_status take_x(lstm *q, bool *ours)
     q->x_sums = (uint32_t *)(void *)prt_share_raw(n->eval, rows, 1);
     if (q->x == NULL || q->x_sums == NULL)
         return POPRT_E_NOMEM;
-    for (size_t d = 0; d < n->directions; d++) {
-        q->x_scales[d] = prt_share_raw(n->eval, 1, n->rows);
-        if (q->x_scales[d] == NULL)
-            return POPRT_E_NOMEM;
-        n->kern->rows.scale(n->rows, q->of[d][0].scales, q->x_scale, 0.0f, q->x_scales[d]);
-    }
     return prt_share_run(n->eval, q->pieces, 0, quantize_rows, q);
 }
 
@@ -216,6 +199,7 @@ static void run_panel(const void *user, size_t item, float *scratch)
     const size_t end = prt_share_cut(s->rows, s->blocks, block + 1);
     const matrix *m = &q->of[d][0];
     int32_t *sums = (int32_t *)(void *)scratch;
+    const float *bias = side->bias != NULL ? side->bias + first : NULL;
     prt_dot_block g = { .columns = columns, .words = q->words[0], .lda = q->words[0],
         .b = m->panels + first * q->words[0], .c = sums, .ldc = PRT_GEMM_PANEL };
     for (size_t row = prt_share_cut(s->rows, s->blocks, block); row < end; row += g.rows) {
@@ -225,8 +209,7 @@ static void run_panel(const void *user, size_t item, float *scratch)
         for (size_t i = 0; i < g.rows; i++) {
             int32_t *own = sums + i * PRT_GEMM_PANEL;
             settle(q, m, q->depth[0], first, columns, own, q->x_zero, q->x_sums[from + row + i]);
-            q->n.kern->bytes.scale(columns, own, q->none, q->x_scales[d] + first,
-                side->bias != NULL ? side->bias + first : NULL,
+            q->n.kern->bytes.scale(columns, own, q->x_scale, m->scales + first, bias,
                 side->gates + (row + i) * n + first);
         }
     }
@@ -248,11 +231,11 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
     const size_t n = q->n.rows, wide = prt_gemm_width(n), hidden = q->n.hidden;
     const matrix *m = &q->of[s->side - q->n.side][1];
     int32_t *sums = (int32_t *)(void *)s->extra;
-    float *scales = s->sums, *y = s->extra + wide;
+    float *y = s->extra + wide;
     uint32_t *bytes = (uint32_t *)(void *)(y + wide);
     float scale;
     uint8_t zero;
-    if (!find_scale(k, hidden, h, &scale, &zero)) {
+    if (!prt_integer_scale(k, hidden, h, &scale, &zero)) {
         k->rows.scale(n, gates, NAN, 0.0f, gates);
         return;
     }
@@ -266,11 +249,7 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
         k->dot.fours(&g);
     }
     settle(q, m, hidden, 0, n, sums, zero, k->bytes.sum(hidden, (const uint8_t *)bytes));
-    k->rows.scale(n, m->scales, scale, 0.0f, scales);
-    for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
-        const size_t columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL;
-        k->bytes.scale(columns, sums + first, q->none, scales + first, gates + first, y + first);
-    }
+    k->bytes.scale(n, sums, scale, m->scales, gates, y);
     memcpy(gates, y, n * sizeof(float));
 }
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* quantized_linear.c — quantized_linear: a product of bytes with packed weights, in float32. */
+/*
+ * quantized_linear.c — quantized_linear: a product of bytes with packed weights, in float32; or of
+ * floats, whose rows become bytes first.
+ */
+#include <math.h>
+
 #include "op/check.h"
 #include "op/fused.h"
 #include "op/inner.h"
@@ -41,7 +46,10 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_fused_check_act(c, a->activation));
     if (a->columns < 1 || a->columns > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "a packed B of %lld columns", (long long)a->columns);
-    PRT_TRY(prt_infer_scalar(c, 1, &zero));
+    if (prt_infer_has(c, 1) == (c->in[0].dtype == PRT_DTYPE_f32))
+        return prt_infer_fail(c, POPRT_E_ARG, "bytes have a zero point, floats have none");
+    if (prt_infer_has(c, 1))
+        PRT_TRY(prt_infer_scalar(c, 1, &zero));
     PRT_TRY(prt_infer_rank(c, 2, 1));
     PRT_TRY(prt_infer_vector(c, 3, a->columns));
     PRT_TRY(infer_scale(c, 4, a->columns));
@@ -60,6 +68,8 @@ static poprt_status infer(prt_infer *c)
 typedef struct right {
     prt_nhwc_weights form;
     const int8_t *bytes;
+    const float *by; /* what rows are multiplied with; NULL: nothing */
+    float *y;
 } right;
 
 static void column(const void *user, size_t j, double *to, size_t step)
@@ -71,9 +81,33 @@ static void column(const void *user, size_t j, double *to, size_t step)
 
 static void store(const prt_product *p, size_t i, size_t j, size_t count, double *sums)
 {
-    float *y = (float *)p->user + i * p->n + j;
-    for (size_t k = 0; k < count; k++)
+    const right *b = p->user;
+    float *y = b->y + i * p->n + j;
+    for (size_t k = 0; k < count; k++) {
         y[k] = (float)(int32_t)(uint32_t)(int64_t)sums[k];
+        if (b->by != NULL)
+            y[k] *= b->by[i];
+    }
+}
+
+/* The rows of A as bytes, each with a scale and a zero point. */
+static poprt_status quantize_rows(prt_eval *c, const prt_product *p, const prt_tensor *x,
+    uint8_t **bytes, float **by, double *zeros)
+{
+    *bytes = prt_eval_scratch(c, p->m, p->k);
+    *by = prt_eval_scratch(c, p->m, sizeof(float));
+    if (*bytes == NULL || *by == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < p->m; i++) {
+        const float *row = (const float *)x->data + i * p->k;
+        uint8_t zero;
+        prt_quant_dynamic_run(p->k, row, *bytes + i * p->k, *by + i, &zero);
+        for (size_t k = 0; k < p->k; k++)
+            if (!isfinite(row[k]))
+                (*by)[i] = NAN;
+        zeros[i] = (double)zero;
+    }
+    return POPRT_OK;
 }
 
 static const prt_tensor *input(const prt_eval *c, uint32_t i)
@@ -90,16 +124,24 @@ static poprt_status eval(prt_eval *c)
         !prt_fused_act(a->activation, a->alpha, a->beta, &act))
         return POPRT_OK;
     prt_product p = { .m = prt_dims_product(x->dims, 0, x->rank - 1),
-        .k = (size_t)x->dims[x->rank - 1], .n = (size_t)a->columns, .store = store,
-        .user = c->out[0]->data };
-    const right b = { .form = form_of(p.k, p.n), .bytes = c->in[2]->data };
+        .k = (size_t)x->dims[x->rank - 1], .n = (size_t)a->columns, .store = store };
+    right b = { .form = form_of(p.k, p.n), .bytes = c->in[2]->data, .y = c->out[0]->data };
     double *zeros = prt_eval_scratch(c, p.m, sizeof(double));
     if (zeros == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < p.m; i++)
         zeros[i] = prt_quant_number(c, 1, 0);
+    p.user = &b;
     p.a = (prt_operand){ .dtype = x->dtype, .data = x->data, .row = p.k, .col = 1,
         .zeros = zeros };
+    if (x->dtype == PRT_DTYPE_f32) {
+        uint8_t *bytes;
+        float *by;
+        PRT_TRY(quantize_rows(c, &p, x, &bytes, &by, zeros));
+        p.a.dtype = PRT_DTYPE_u8;
+        p.a.data = bytes;
+        b.by = by;
+    }
     p.b = (prt_operand){ .dtype = PRT_DTYPE_i8, .column = column, .user = &b };
     PRT_TRY(prt_product_init(c, &p));
     PRT_TRY(prt_product_run(c, &p));

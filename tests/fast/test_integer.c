@@ -125,7 +125,8 @@ START_TEST(convolutions)
 }
 END_TEST
 
-/* QuantizedLinear of m rows with panels of pseudo-random bytes; type 2 has a scale by column. */
+/* QuantizedLinear of m rows with panels of pseudo-random bytes; type 2 has a scale by column, and
+ * type 3, whose A is of floats. */
 static void check_linear(int m, int n, int k, int type, const char *attrs)
 {
     const prt_nhwc_weights form = { .form = PRT_NHWC_panels, .group = 1, .channels = (size_t)k,
@@ -150,8 +151,9 @@ static void check_linear(int m, int n, int k, int type, const char *attrs)
     (void)snprintf(text + at, size - at,
         "}\nqs = const f32[] {0.0078125}\nz = const %s[] {%s}\nf = input f32[%d,%d]\n"
         "a = quantize_linear f qs z\ns = input f32[%d]\nc = input f32[%d]\nr = input f32[%d,%d]\n"
-        "y = quantized_linear a z w t s %s {columns=%d%s}\nreturn y\n", types[type & 1][0],
-        types[type & 1][1], m, k, type == 2 ? n : 1, n, m, n, attrs[0] != 0 ? "c r" : "", n, attrs);
+        "y = quantized_linear %s w t s %s {columns=%d%s}\nreturn y\n", types[type & 1][0],
+        types[type & 1][1], m, k, type >= 2 ? n : 1, n, m, n, type == 3 ? "f _" : "a z",
+        attrs[0] != 0 ? "c r" : "", n, attrs);
     fast_check(text, -1, 1, 1e-6);
     free(text);
     free(w);
@@ -162,11 +164,12 @@ START_TEST(linears)
     static const int sizes[][3] = { { 1, 1, 1 }, { 1, 130, 33 }, { 7, 65, 130 }, { 13, 16, 600 },
         { 250, 70, 40 }, { 6, 63, 1100 }, { 0, 5, 3 }, { 5, 64, 4 }, { 49, 200, 12 } };
     for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++)
-        for (int t = 0; t < 3; t++) {
+        for (int t = 0; t < 4; t++) {
             check_linear(sizes[i][0], sizes[i][1], sizes[i][2], t, "");
             check_linear(sizes[i][0], sizes[i][1], sizes[i][2], t, ",activation=\"Relu\"");
         }
     check_linear(50, 70, 100, 2, ",activation=\"Gelu\"");
+    check_linear(50, 70, 102, 3, ",activation=\"Gelu\"");
 }
 END_TEST
 

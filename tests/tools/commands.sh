@@ -270,7 +270,8 @@ there p/executable.popef
 
 # Fewer bits: the same results from ONNX and from PopEF, where the file is smaller.
 expect 0 --export_popef -i "$digits" --output_dir w32
-for kind in weights=f16 weights=bf16 weights=f8e4m3 weights=f8e5m2 weights=i8 compute=bf16; do
+for kind in weights=f16 weights=bf16 weights=f8e4m3 weights=f8e5m2 weights=i8 compute=bf16 \
+    compute=i8; do
     expect 0 --export_popef --set "$kind" -i "$digits" --output_dir narrow
     expect 0 run --set "$kind" --dim batch=2 --output-dir from_onnx "$digits"
     expect 0 run --dim batch=2 --output-dir from_popef narrow/executable.popef
@@ -283,6 +284,8 @@ expect 1 run --set weights=i3 --dim batch=1 "$digits"
 has err "'i3' is none of f32"
 expect 1 run --set weights=i8 --set compute=bf16 --dim batch=1 "$digits"
 has err "compute=bf16, which stores bf16"
+expect 1 run --set weights=f16 --set compute=i8 --dim batch=1 "$digits"
+has err "compute=i8, which stores i8"
 expect 1 run --set winograd=huge --dim batch=1 "$digits"
 has err "'huge' is none of large"
 expect 1 run --set weights --dim batch=1 "$digits"

@@ -2,14 +2,18 @@
 /*
  * narrow.c — narrow_weights: packed matrices are stored in fewer bits (kern/narrow.h), where a
  * session widens them as it reads them. fused_linear keeps its place; nhwc_conv of 1 by 1 becomes
- * fused_linear. Asked for by the options only: results change.
+ * fused_linear. With compute=i8 both become quantized_linear, which quantises the rows of its left
+ * side. Asked for by the options only: results change.
  */
 #include <math.h>
 
+#include "kern/dot.h"
 #include "kern/narrow.h"
+#include "op/nhwc.h"
+#include "pass/match.h"
 #include "pass/rewrite.h"
 
-enum { BLOCK = 32 };
+enum { BLOCK = 32, BYTES_MOST = 1 << 16 /* rows whose products int32 can hold */ };
 
 typedef struct target {
     int kind;
@@ -82,19 +86,56 @@ static bool narrow_all(const target *t, size_t k, size_t n, const float *w, void
     return true;
 }
 
-/* The same from a constant that may lie at any address. */
-static bool narrow_into(const prt_pass *p, const target *t, const prt_tensor *w, size_t k, size_t n,
-    void *to, float *scale)
+/* The panels of fours, less than which floats lie in panels, and the sums of their columns. */
+static bool quantize_all(const target *t, size_t k, size_t n, const float *w, void *to,
+    float *scale, int32_t *sums)
 {
-    prt_blob *copy = NULL;
+    const prt_nhwc_weights form = { .form = PRT_NHWC_panels, .group = 1, .channels = k,
+        .filters = n, .taps = 1 };
+    for (size_t first = 0, width; first < n; first += PRT_GEMM_PANEL, w += k * width) {
+        const size_t columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL;
+        width = prt_gemm_width(columns);
+        if (!find_scales(t, k, columns, w, scale + first))
+            return false;
+        for (size_t i = 0; i < k; i++) {
+            int8_t *row = (int8_t *)to + prt_nhwc_bytes_at(&form, 0, first, i, 0);
+            for (size_t j = 0; j < columns; j++, row += PRT_DOT_FOUR) {
+                *row = (int8_t)lrintf(w[i * width + j] / scale[first + j]);
+                sums[first + j] += *row;
+            }
+        }
+    }
+    return true;
+}
+
+/* A constant's floats, which may lie at any address: at one of theirs, or NULL without memory. The
+ * copy, if there is one, is the caller's. */
+static const float *floats_of(const prt_pass *p, const prt_tensor *w, prt_blob **copy)
+{
+    *copy = NULL;
     if ((uintptr_t)w->data % _Alignof(float) == 0)
-        return narrow_all(t, k, n, w->data, to, scale);
-    if (prt_blob_create(p->module->allocator, w->size, &copy) != POPRT_OK)
-        return false;
-    memcpy(prt_blob_bytes(copy), w->data, w->size);
-    const bool ok = narrow_all(t, k, n, (const void *)copy->data, to, scale);
-    prt_blob_release(copy);
-    return ok;
+        return w->data;
+    if (prt_blob_create(p->module->allocator, w->size, copy) != POPRT_OK)
+        return NULL;
+    memcpy(prt_blob_bytes(*copy), w->data, w->size);
+    return (const void *)(*copy)->data;
+}
+
+/* Rows of input 1 of `op`, packed float32 of n columns; 0: it is none. */
+static size_t rows_of(const prt_op *op, size_t n, prt_tensor *w)
+{
+    if (n == 0 || !prt_match_constant(op, 1, w) || w->dtype != PRT_DTYPE_f32 || w->rank != 1)
+        return 0;
+    const size_t width = prt_gemm_width(n), k = (size_t)w->dims[0] / width;
+    return k * width == (size_t)w->dims[0] ? k : 0;
+}
+
+static prt_value *derive(const prt_pass *p, const prt_op *op, int32_t dtype, size_t count,
+    prt_blob *blob)
+{
+    const int64_t dim = (int64_t)count;
+    return prt_pass_derive(op->graph, prt_op_input(op, 1),
+        prt_type_tensor(p->module->types, dtype, 1, &dim), blob);
 }
 
 /* Panels of n columns, and their scales (NULL without). */
@@ -102,40 +143,93 @@ static bool narrow(prt_pass *p, prt_op *op, const target *t, size_t n, prt_value
     prt_value **scales)
 {
     prt_tensor w;
-    prt_blob *blob = NULL, *scale = NULL;
+    prt_blob *blob = NULL, *scale = NULL, *copy;
     size_t size;
-    if (n == 0 || !prt_match_constant(op, 1, &w) || w.dtype != PRT_DTYPE_f32 || w.rank != 1)
-        return false;
-    const size_t width = prt_gemm_width(n);
-    const size_t k = (size_t)w.dims[0] / width, rows = prt_narrow_rows(t->kind, k);
+    const size_t k = rows_of(op, n, &w), width = prt_gemm_width(n);
+    const size_t rows = prt_narrow_rows(t->kind, k);
     const size_t scaled = t->block != 0 ? prt_narrow_blocks(t->block, k) * width : n;
-    if (k == 0 || k * width != (size_t)w.dims[0] ||
-        !prt_size_mul(prt_narrow_bytes(t->kind, rows), width, &size))
+    if (k == 0 || !prt_size_mul(prt_narrow_bytes(t->kind, rows), width, &size))
         return false;
-    bool ok = prt_blob_create(p->module->allocator, size, &blob) == POPRT_OK &&
+    const float *from = floats_of(p, &w, &copy);
+    const bool ok = from != NULL &&
+        prt_blob_create(p->module->allocator, size, &blob) == POPRT_OK &&
         prt_blob_create(p->module->allocator, scaled * sizeof(float), &scale) == POPRT_OK &&
-        narrow_into(p, t, &w, k, n, prt_blob_bytes(blob), (void *)prt_blob_bytes(scale));
+        narrow_all(t, k, n, from, prt_blob_bytes(blob), (void *)prt_blob_bytes(scale));
+    prt_blob_release(copy);
     if (!ok) {
         prt_blob_release(blob);
         prt_blob_release(scale);
         return false;
     }
-    const int64_t dim = (int64_t)(rows * width), columns = (int64_t)scaled;
-    *panels = prt_pass_derive(op->graph, prt_op_input(op, 1),
-        prt_type_tensor(p->module->types, t->dtype, 1, &dim), blob);
+    *panels = derive(p, op, t->dtype, rows * width, blob);
     *scales = NULL;
     if (t->scaled)
-        *scales = prt_pass_derive(op->graph, prt_op_input(op, 1),
-            prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &columns), scale);
+        *scales = derive(p, op, PRT_DTYPE_f32, scaled, scale);
     else
         prt_blob_release(scale);
     return *panels != NULL && (!t->scaled || *scales != NULL);
+}
+
+/* Inputs 2 to 4 of quantized_linear. */
+static bool quantize(prt_pass *p, prt_op *op, size_t n, prt_value **in)
+{
+    static const target t = { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 };
+    prt_tensor w;
+    prt_blob *bytes = NULL, *sums = NULL, *scales = NULL, *copy;
+    const prt_allocator *a = p->module->allocator;
+    const size_t k = rows_of(op, n, &w);
+    const prt_nhwc_weights form = { .form = PRT_NHWC_panels, .group = 1, .channels = k,
+        .filters = n, .taps = 1 };
+    size_t size;
+    if (k == 0 || k > BYTES_MOST || !prt_nhwc_bytes_size(&form, &size))
+        return false;
+    const float *from = floats_of(p, &w, &copy);
+    bool ok = from != NULL && prt_blob_create(a, size, &bytes) == POPRT_OK &&
+        prt_blob_create(a, n * sizeof(int32_t), &sums) == POPRT_OK &&
+        prt_blob_create(a, n * sizeof(float), &scales) == POPRT_OK;
+    if (ok) {
+        memset(prt_blob_bytes(bytes), 0, size);
+        memset(prt_blob_bytes(sums), 0, n * sizeof(int32_t));
+        ok = quantize_all(&t, k, n, from, prt_blob_bytes(bytes), (void *)prt_blob_bytes(scales),
+            (void *)prt_blob_bytes(sums));
+    }
+    prt_blob_release(copy);
+    if (!ok) {
+        prt_blob_release(bytes);
+        prt_blob_release(sums);
+        prt_blob_release(scales);
+        return false;
+    }
+    in[0] = derive(p, op, PRT_DTYPE_i8, size, bytes);
+    in[1] = derive(p, op, PRT_DTYPE_i32, n, sums);
+    in[2] = derive(p, op, PRT_DTYPE_f32, n, scales);
+    return in[0] != NULL && in[1] != NULL && in[2] != NULL;
+}
+
+/* The product of bytes. */
+static bool put_bytes(prt_pass *p, prt_build *b, prt_op *root, const prt_fused_linear_attrs *from)
+{
+    prt_quantized_linear_attrs attrs = PRT_ATTRS_OF(quantized_linear);
+    prt_value *in[7] = { prt_op_input(root, 0), NULL, NULL, NULL, NULL, prt_op_input(root, 2),
+        prt_op_input(root, 3) };
+    if (!quantize(p, root, (size_t)from->columns, in + 2))
+        return b->status != POPRT_OK;
+    PRT_ATTR_GIVE(attrs, quantized_linear, columns, from->columns);
+    if (from->activation.size != 0) {
+        PRT_ATTR_GIVE(attrs, quantized_linear, activation, from->activation);
+        PRT_ATTR_GIVE(attrs, quantized_linear, alpha, from->alpha);
+        PRT_ATTR_GIVE(attrs, quantized_linear, beta, from->beta);
+    }
+    return prt_match_put(b, root, PRT_OP_quantized_linear, &attrs,
+        in[6] != NULL ? 7 : in[5] != NULL ? 6 : 5, in);
 }
 
 static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
 {
     target t;
     prt_value *in[5];
+    if (strcmp(prt_pass_text(p, "compute"), "i8") == 0)
+        return put_bytes(p, b, root, attrs);
     if (!target_of(p, &t) || !narrow(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
         return false;
     in[0] = prt_op_input(root, 0);

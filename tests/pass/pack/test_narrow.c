@@ -68,6 +68,43 @@ START_TEST(convolutions_of_one_by_one_become_products)
 }
 END_TEST
 
+/* compute=i8: bytes by column, and the rows of the other side as they come. */
+START_TEST(products_of_bytes)
+{
+    static const int sizes[][2] = { { 40, 26 }, { 33, 64 }, { 18, 130 } };
+    for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++)
+        for (int with = 0; with < 2; with++) {
+            const int k = sizes[i][0], n = sizes[i][1];
+            char line[160];
+            (void)snprintf(line, sizeof(line), "r = input f32[3,%d]\n"
+                "y = fused_linear x w c %s {columns=%d%s}", n, with != 0 ? "r" : "", n,
+                with != 0 ? ",activation=\"LeakyRelu\",alpha=0.25" : "");
+            char *text = product(k, n, line);
+            prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
+            ck_assert(run_pass(after, "narrow_weights", "compute=i8"));
+            ck_assert(prt_op_is(after->first, PRT_OP_quantized_linear));
+            ck_assert(prt_op_is(before->first, PRT_OP_fused_linear));
+            assert_same_results(before, after, 0.02, 3);
+            module_free(before);
+            module_free(after);
+            free(text);
+        }
+    char *text = product(24, 40, "i = input f32[2,5,3,24]\nr = input f32[2,5,3,40]\n"
+        "y = nhwc_conv i w c r {channels=24,filters=40,kernel_shape=[1,1],activation=\"Relu\"}");
+    prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
+    ck_assert(run_pass(after, "narrow_weights", "compute=i8"));
+    ck_assert(prt_op_is(after->first, PRT_OP_quantized_linear));
+    assert_same_results(before, after, 0.02, 3);
+    module_free(before);
+    module_free(after);
+    free(text);
+    const char *infinite = "x = input f32[1,1]\n"
+        "w = const f32[16] {inf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
+        "y = fused_linear x w {columns=1}\nreturn y\n";
+    assert_pass_leaves("narrow_weights", "compute=i8", infinite);
+}
+END_TEST
+
 START_TEST(others_stay)
 {
     char *text = product(40, 26, "y = fused_linear x w c {columns=26}");
@@ -174,5 +211,5 @@ START_TEST(sizes_that_do_not_fit_are_refused)
 END_TEST
 
 PRT_TEST_MAIN("pass/pack/narrow", panels_are_stored_in_fewer_bits,
-    convolutions_of_one_by_one_become_products, others_stay, elements_are_rounded_to_nearest,
-    sizes_that_do_not_fit_are_refused)
+    convolutions_of_one_by_one_become_products, products_of_bytes, others_stay,
+    elements_are_rounded_to_nearest, sizes_that_do_not_fit_are_refused)
