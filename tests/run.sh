@@ -35,8 +35,20 @@ unit() {
     count "${ok:-0}" "$bad" "unit tests in $1"
 }
 
+# within DIR BYTES: the stripped shared object of a build has no more bytes.
+within() {
+    strip -o "$1/stripped.so" "$1"/src/api/libpoprt.so.1.0.0
+    bytes=$(wc -c <"$1/stripped.so")
+    if [ "$bytes" -le "$2" ]; then
+        count 1 0 "library of $1: $bytes bytes of $2"
+    else
+        count 0 1 "library of $1: $bytes bytes, more than $2"
+    fi
+}
+
 if build build/release --werror; then
     unit build/release 2
+    within build/release 3000000
     cases debian "ONNX's cases" "$onnx"
     cases debian "ONNX's cases through PopEF" --via-popef "$onnx"
     for level in reference portable avx2; do
@@ -56,6 +68,7 @@ fi
 if build build/run_small --werror -Dcompiler=disabled -Dimages=disabled -Ddomains=[] \
     -Dkernels=avx2,avx512; then
     unit build/run_small 2
+    within build/run_small 1048576
 fi
 if command -v clang >/dev/null && CC=clang build build/clang --werror -Dtests=false; then
     count 1 0 "build with clang, warnings as errors"

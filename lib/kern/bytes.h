@@ -38,6 +38,12 @@ typedef struct prt_add_bytes {
     uint8_t *y;
 } prt_add_bytes;
 
+/* What a block of a row was divided by, and the sum of what became of it. */
+typedef struct prt_dot_part {
+    float scale;
+    int32_t sum;
+} prt_dot_part;
+
 typedef struct prt_kern_bytes {
     /* Four rows of `columns` bytes, bits flipped, to words of a panel (dot.h); zeros behind. */
     void (*fours)(size_t columns, const uint8_t *const *rows, uint32_t flip, uint32_t *to);
@@ -58,6 +64,10 @@ typedef struct prt_kern_bytes {
         uint8_t *y, size_t ldy);
     /* x / scale, rounded, + zero, within the range of a byte with a sign or without */
     void (*quantize)(size_t n, const float *x, float scale, float zero, bool sign, uint8_t *y);
+    /* A row in blocks of a multiple of 8, each by a scale of its own that makes its largest element
+     * 127, to bytes with a sign for kern/dot.h's `nibbles`: of each eight those with even places,
+     * then those with odd ones; zeros behind. A block that is not finite has the scale NaN. */
+    void (*blocks)(size_t n, size_t block, const float *x, uint32_t *to, prt_dot_part *parts);
     /* (x - zero) * scale */
     void (*dequantize)(size_t n, const uint8_t *x, bool sign, float zero, float scale, float *y);
     void (*add)(const prt_add_bytes *g);

@@ -3,6 +3,8 @@
 #ifndef PRT_KERN_BYTES_IMPL_H
 #define PRT_KERN_BYTES_IMPL_H
 
+#include <math.h>
+
 #include "kern/bytes.h"
 #include "kern/gemm.h"
 #include "kern/requantize_impl.h"
@@ -63,23 +65,75 @@ static void run_scale_sums(size_t n, const int32_t *restrict sums, float by,
 
 enum { BYTES_AT_ONCE = 64 };
 
+/* Some numbers as bytes, up to a whole BYTES_AT_ONCE of them; any bytes behind. Adds what they are
+ * when they are rounded, before they are within the range. */
+static inline void quantize_some(size_t n, const float *x, vf scale, vf zero, bool sign,
+    uint8_t *y, vf *sum)
+{
+    const vf low = v_set(sign ? -128.0f : 0.0f), high = v_set(sign ? 127.0f : 255.0f);
+    float some[BYTES_AT_ONCE];
+    for (size_t j = 0; j < n; j += VL) {
+        const vf v = v_add(v_round(v_div(v_load_some(x, j, n), scale)), zero);
+        *sum = v_add(*sum, v);
+        v_store(some + j, v_min(high, v_max(v, low)));
+    }
+    for (size_t i = 0; i < n; i += BYTES_AT_ONCE / 2)
+        for (size_t j = 0; j < BYTES_AT_ONCE / 2; j++) /* a length that is known */
+            y[i + j] = (uint8_t)(int32_t)some[i + j];
+}
+
 static void run_quantize(size_t n, const float *x, float scale, float zero, bool sign, uint8_t *y)
 {
     const vf s = v_set(scale), z = v_set(zero);
-    const vf low = v_set(sign ? -128.0f : 0.0f), high = v_set(sign ? 127.0f : 255.0f);
-    float some[BYTES_AT_ONCE];
+    vf sum = z;
+    for (size_t i = 0; i < n; i += BYTES_AT_ONCE) {
+        const size_t left = n - i;
+        uint8_t bytes[BYTES_AT_ONCE];
+        const bool whole = left >= BYTES_AT_ONCE;
+        quantize_some(whole ? BYTES_AT_ONCE : left, x + i, s, z, sign, whole ? y + i : bytes, &sum);
+        if (!whole)
+            memcpy(y + i, bytes, left);
+    }
+}
+
+/* Every other byte of eight. */
+static inline uint32_t blocks_even(uint64_t x)
+{
+    x &= 0x00ff00ff00ff00ffu;
+    x = (x | x >> 8) & 0x0000ffff0000ffffu;
+    return (uint32_t)(x | x >> 16);
+}
+
+/* One block; its last eight are followed by zeros. */
+static inline void one_block(size_t n, const float *x, uint32_t *to, prt_dot_part *part)
+{
+    vf most = v_set(0.0f), sum = most;
+    for (size_t i = 0; i < n; i += VL)
+        most = v_max(v_abs(v_load_some(x, i, n)), most);
+    const float largest = v_largest(most), scale = largest == 0.0f ? 1.0f : largest / 127.0f;
     for (size_t i = 0; i < n; i += BYTES_AT_ONCE) {
         const size_t left = n - i, count = left < BYTES_AT_ONCE ? left : BYTES_AT_ONCE;
-        for (size_t j = 0; j < count; j += VL) {
-            const vf v = v_add(v_round(v_div(v_load_some(x + i, j, count), s)), z);
-            v_store(some + j, v_min(high, v_max(v, low)));
+        uint8_t bytes[BYTES_AT_ONCE];
+        quantize_some(count, x + i, v_set(scale), v_set(0.0f), true, bytes, &sum);
+        if (count % 8 != 0)
+            memset(bytes + count, 0, 8 - count % 8);
+        for (size_t j = 0; j < count; j += 8, to += 2) {
+            uint64_t eight;
+            memcpy(&eight, bytes + j, sizeof(eight));
+            to[0] = blocks_even(eight);
+            to[1] = blocks_even(eight >> 8);
         }
-        if (count == BYTES_AT_ONCE)
-            for (size_t j = 0; j < BYTES_AT_ONCE; j++)
-                y[i + j] = (uint8_t)(int32_t)some[j];
-        for (size_t j = 0; count != BYTES_AT_ONCE && j < count; j++)
-            y[i + j] = (uint8_t)(int32_t)some[j];
     }
+    const float all = v_sum(sum); /* NaN where an element was not finite */
+    *part = (prt_dot_part){ all == all ? scale : NAN, all == all ? (int32_t)all : 0 };
+}
+
+static void run_blocks(size_t n, size_t block, const float *x, uint32_t *to, prt_dot_part *parts)
+{
+    for (; n >= block; n -= block, x += block, to += block / 4, parts++)
+        one_block(block, x, to, parts);
+    if (n != 0)
+        one_block(n, x, to, parts);
 }
 
 static void run_dequantize(size_t n, const uint8_t *restrict x, bool sign, float zero, float scale,

@@ -13,6 +13,7 @@
 
 #include "kern/bytes.h"
 #include "kern/gemm.h"
+#include "kern/narrow.h"
 
 enum { PRT_DOT_PAIR = 2, PRT_DOT_FOUR = 4 };
 
@@ -32,6 +33,19 @@ typedef struct prt_dot_block {
     size_t ldc;
     const prt_gemm_end *end; /* of pairs; may be NULL */
 } prt_dot_block;
+
+/* Some rows of bytes with a sign, as prt_kern_bytes' `blocks` makes them, times one panel of 4-bit
+ * integers (narrow.h) with scales by the same blocks; all of K. */
+typedef struct prt_dot_nibbles {
+    size_t rows, columns, k;
+    const uint32_t *a;
+    size_t lda; /* words */
+    const prt_dot_part *parts; /* of all blocks, row by row */
+    const uint32_t *b;
+    prt_narrow_scales by; /* with a block */
+    float *c;
+    size_t ldc;
+} prt_dot_nibbles;
 
 /* Windows over each channel by itself, of unsigned bytes: channels [first, last) of all. Parts
  * begin at a multiple of PRT_WISE_CHANNELS and have as many or more, where there are several. */
@@ -58,6 +72,7 @@ typedef struct prt_kern_dot {
     /* The same as bytes, in rows `ldy` apart, by prt_kern_bytes' `close`: of so many of the first
      * rows, which it returns. NULL: of none. */
     size_t (*close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+    void (*nibbles)(const prt_dot_nibbles *g);
     void (*wise)(const prt_wise_block *g);
     /* The same of windows of 3 by 3 over whole rows, stride 1 or 2 along them; NULL: none. */
     void (*columns)(const prt_wise_block *g);

@@ -9,6 +9,7 @@
 #include "kern/columns8_impl.h"
 #include "kern/dot.h"
 #include "kern/dot8_words.h"
+#include "kern/nibbles_impl.h"
 #include "kern/wise8_impl.h"
 
 static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, dot_words v)
@@ -43,6 +44,13 @@ void DOT8_NAME(columns)(const prt_wise_block *g)
     run_columns(g);
 }
 #endif
+
+void DOT8_NAME(nibbles)(const prt_dot_nibbles *g);
+
+void DOT8_NAME(nibbles)(const prt_dot_nibbles *g)
+{
+    run_nibbles(g);
+}
 
 void DOT8_NAME(wise)(const prt_wise_block *g);
 

@@ -29,6 +29,10 @@ static inline void put_words(int32_t *to, dot_words v)
 {
     _mm512_storeu_si512(to, (__m512i)v);
 }
+static inline vf words_as_floats(dot_words v)
+{
+    return _mm512_cvtepi32_ps((__m512i)v);
+}
 /* a's bytes are unsigned, b's signed. */
 #if defined(__AVX512VNNI__)
 static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
@@ -70,6 +74,10 @@ static inline void put_words(int32_t *to, dot_words v)
 {
     _mm256_storeu_si256((void *)to, (__m256i)v);
 }
+static inline vf words_as_floats(dot_words v)
+{
+    return _mm256_cvtepi32_ps((__m256i)v);
+}
 static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 {
     const __m256i a0 = _mm256_and_si256((__m256i)a, _mm256_set1_epi16(255));
@@ -102,6 +110,10 @@ static inline dot_words set_words(uint32_t x)
 static inline void put_words(int32_t *to, dot_words v)
 {
     memcpy(to, &v, sizeof(v));
+}
+static inline vf words_as_floats(dot_words v)
+{
+    return __builtin_convertvector((vm)v, vf);
 }
 /* Sums wrap, so they are unsigned; bytes of b are moved up and down again to get their sign. */
 static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)

@@ -29,7 +29,7 @@
         .pairs = run_round_pairs },                                                                \
     .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
         .scale = run_scale_sums, .requantize = run_requantize, .close = run_close,                 \
-        .quantize = run_quantize,                                                                  \
+        .quantize = run_quantize, .blocks = run_blocks,                                            \
         .dequantize = run_dequantize,                                                              \
         .add = run_add_bytes, .larger = run_larger, .look_up = run_look_up,                        \
         .dequantize_i32 = run_dequantize_i32 },                                                    \
@@ -60,13 +60,15 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
-    .dot = { .fours = PRT_LEVEL(prt_dot_fours), .wise = PRT_LEVEL(prt_dot_wise) },
+    .dot = { .fours = PRT_LEVEL(prt_dot_fours), .nibbles = PRT_LEVEL(prt_dot_nibbles),
+        .wise = PRT_LEVEL(prt_dot_wise) },
     LEVEL_COMMON
 };
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 void prt_dot_fours_vnni(const prt_dot_block *g);
 size_t prt_dot_close_vnni(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+void prt_dot_nibbles_vnni(const prt_dot_nibbles *g);
 void prt_dot_wise_vnni(const prt_wise_block *g);
 void prt_dot_columns_vnni(const prt_wise_block *g);
 void prt_dot_pairs_avx512(const prt_dot_block *g);
@@ -76,14 +78,16 @@ extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16;
 const prt_kern prt_kern_level_vnni = {
     .level = "avx512_vnni",
     .dot = { .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
-        .wise = prt_dot_wise_vnni, .columns = prt_dot_columns_vnni },
+        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
+        .columns = prt_dot_columns_vnni },
     LEVEL_COMMON
 };
 
 const prt_kern prt_kern_level_bf16 = {
     .level = "avx512_bf16",
     .dot = { .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
-        .wise = prt_dot_wise_vnni, .columns = prt_dot_columns_vnni,
+        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
+        .columns = prt_dot_columns_vnni,
         .pairs = prt_dot_pairs_avx512 },
     LEVEL_COMMON
 };

@@ -35,4 +35,7 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
 /* With A rounded to bfloat16 on the way. */
 poprt_status prt_linear_rounded(prt_eval *c, const prt_linear *f);
 
+/* With A rounded to bytes by blocks; of panels of 4 bits with blocks. */
+poprt_status prt_linear_blocks(prt_eval *c, const prt_linear *f);
+
 #endif

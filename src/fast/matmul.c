@@ -231,6 +231,9 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
             .block = (size_t)attrs->block },
         .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
         .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
+    if (prt_str_is(attrs->compute, "i8"))
+        return (uintptr_t)b->data % sizeof(uint32_t) == 0 ? prt_linear_blocks(c, &f)
+                                                          : prt_fast_pass(done);
     return attrs->compute.size != 0 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);
 }
 

@@ -3,6 +3,8 @@
  * fused_linear.c — fused_linear: a product with one matrix on the right, which may be packed and
  * stored in a narrow type, then scale, bias, residual and activation in double.
  */
+#include <math.h>
+
 #include "kern/narrow.h"
 #include "num/float.h"
 #include "op/fused.h"
@@ -30,9 +32,12 @@ int prt_narrow_of(int32_t dtype)
     }
 }
 
+/* Rows of a block whose products of bytes int32 can hold. */
+enum { BYTES_MOST = 1 << 16 };
+
 static bool known_compute(prt_str name)
 {
-    return name.size == 0 || prt_str_is(name, "bf16");
+    return name.size == 0 || prt_str_is(name, "bf16") || prt_str_is(name, "i8");
 }
 
 /* Columns of B, and the depths that it may have. A packed one is a vector of K rows, as wide as its
@@ -111,8 +116,12 @@ static poprt_status infer(prt_infer *c)
     int64_t n = PRT_DIM_UNKNOWN, k = PRT_DIM_UNKNOWN, inner;
     PRT_TRY(prt_fused_check_act(c, a->activation));
     if (!known_compute(a->compute))
-        return prt_infer_fail(c, POPRT_E_ARG, "compute '%.*s' is neither '' nor 'bf16'",
+        return prt_infer_fail(c, POPRT_E_ARG, "compute '%.*s' is none of '', 'bf16', 'i8'",
             PRT_STR_ARG(a->compute));
+    if (prt_str_is(a->compute, "i8") && (a->columns == 0 || a->block < 1 || a->block > BYTES_MOST ||
+            (c->in[1].dtype != PRT_DTYPE_i4 && c->in[1].dtype != PRT_DTYPE_undefined)))
+        return prt_infer_fail(c, POPRT_E_ARG, "compute 'i8' is of a packed B of i4 in blocks of at "
+            "most %d", BYTES_MOST);
     PRT_TRY(infer_right(c, a->columns, a->transB != 0, &n, &k));
     PRT_TRY(prt_infer_vector(c, 2, n));
     if (!prt_infer_ranked(c, 0))
@@ -186,15 +195,33 @@ static poprt_status eval_packed(prt_eval *c, const prt_tensor *x, size_t n, size
     return prt_product_run(c, &p);
 }
 
-/* The elements of A as bfloat16 holds them. */
-static poprt_status round_left(prt_eval *c, prt_tensor *a)
+/* n numbers as bytes with a scale hold them; NaN where one is not finite. */
+static void round_block(size_t n, const float *from, float *to)
+{
+    float most = 0.0f;
+    bool finite = true;
+    for (size_t i = 0; i < n; i++) {
+        most = fabsf(from[i]) > most ? fabsf(from[i]) : most;
+        finite = finite && isfinite(from[i]);
+    }
+    const float scale = !finite ? NAN : most == 0.0f ? 1.0f : most / 127.0f;
+    for (size_t i = 0; i < n; i++)
+        to[i] = nearbyintf(from[i] / scale) * scale;
+}
+
+/* The elements of A as bfloat16 holds them, or bytes by blocks. */
+static poprt_status round_left(prt_eval *c, const prt_fused_linear_attrs *attrs, prt_tensor *a)
 {
     prt_tensor to;
     PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, a->rank, a->dims, &to));
     const float *from = a->data;
     float *data = to.data;
+    const size_t k = (size_t)a->dims[1], block = (size_t)attrs->block;
     for (size_t i = 0; i < prt_tensor_count(a); i++)
-        data[i] = prt_bf16_to_f32(prt_f32_to_bf16(from[i]));
+        if (!prt_str_is(attrs->compute, "i8"))
+            data[i] = prt_bf16_to_f32(prt_f32_to_bf16(from[i]));
+        else if (i % k % block == 0)
+            round_block(k - i % k < block ? k - i % k : block, from + i, data + i);
     *a = to;
     return POPRT_OK;
 }
@@ -213,7 +240,7 @@ static poprt_status eval(prt_eval *c)
     y.dims[1] = n;
     x.rank = y.rank = 2;
     if (a->compute.size != 0)
-        PRT_TRY(round_left(c, &x));
+        PRT_TRY(round_left(c, a, &x));
     const prt_tensor *in[2] = { &x, c->in[1] };
     prt_tensor *out[1] = { &y };
     if (a->columns != 0)

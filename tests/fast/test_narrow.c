@@ -100,6 +100,11 @@ START_TEST(blocks_of_rows)
         check_blocks(types[t], 1, 130, 1031, 128, "");
         check_blocks(types[t], 12, 20, 1031, 64, ",compute=\"bf16\"");
         check_blocks(types[t], 2, 200, 9, 8, "");
+        for (size_t i = 0; i < PRT_COUNT_OF(rows) && t == 0; i++) {
+            check_blocks("i4", rows[i], 150, 77, 32, ",compute=\"i8\"");
+            check_blocks("i4", rows[i], 35, 300, 128, ",activation=\"Gelu\",compute=\"i8\"");
+            check_blocks("i4", rows[i], 64, 8, 1024, ",compute=\"i8\"");
+        }
         check_blocks(types[t], 0, 70, 8, 32, "");
     }
 }
@@ -165,6 +170,13 @@ START_TEST(specials_come_through)
             (void)snprintf(text + at, sizeof(text) - at, "}\nw = cast b {to=%d}\n"
                 "y = fused_linear a w {columns=64}\nz = add y x\nreturn z\n",
                 kinds[kind].dtype);
+            fast_check(text, -1, 1, 1e-5);
+            if (kinds[kind].dtype != PRT_DTYPE_i4)
+                continue;
+            char *end = strstr(text, "y = ");
+            (void)snprintf(end, sizeof(text) - (size_t)(end - text), "s = const f32[64] fill 1\n"
+                "y = fused_linear a w _ _ s {columns=64,block=8,compute=\"i8\"}\n"
+                "z = add y x\nreturn z\n");
             fast_check(text, -1, 1, 1e-5);
         }
 }

@@ -271,9 +271,9 @@ there p/executable.popef
 # Fewer bits: the same results from ONNX and from PopEF, where the file is smaller.
 expect 0 --export_popef -i "$digits" --output_dir w32
 for kind in weights=f16 weights=bf16 weights=f8e4m3 weights=f8e5m2 weights=i8 compute=bf16 \
-    compute=i8; do
-    expect 0 --export_popef --set "$kind" -i "$digits" --output_dir narrow
-    expect 0 run --set "$kind" --dim batch=2 --output-dir from_onnx "$digits"
+    compute=i8 "compute=i8 --set weights=i4"; do
+    expect 0 --export_popef --set $kind -i "$digits" --output_dir narrow
+    expect 0 run --set $kind --dim batch=2 --output-dir from_onnx "$digits"
     expect 0 run --dim batch=2 --output-dir from_popef narrow/executable.popef
     cmp -s from_onnx/logits.npy from_popef/logits.npy ||
         { echo "FAILED: $kind: PopEF has other results"; failed=1; }

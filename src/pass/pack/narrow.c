@@ -22,6 +22,11 @@ typedef struct target {
     size_t block; /* rows that share a row of scales; 0: all of them */
 } target;
 
+static bool computes(const prt_pass *p, const char *what)
+{
+    return strcmp(prt_pass_text(p, "compute"), what) == 0;
+}
+
 static bool target_of(const prt_pass *p, target *to)
 {
     static const struct {
@@ -34,7 +39,7 @@ static bool target_of(const prt_pass *p, target *to)
         { "i8", { PRT_NARROW_i8, PRT_DTYPE_i8, true, 0 } },
         { "i4", { PRT_NARROW_i4, PRT_DTYPE_i4, true, BLOCK } } };
     const char *weights = prt_pass_text(p, "weights");
-    if (strcmp(prt_pass_text(p, "compute"), "bf16") == 0)
+    if (computes(p, "bf16"))
         weights = "bf16";
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
         if (strcmp(weights, rows[i].name) == 0) {
@@ -224,20 +229,35 @@ static bool put_bytes(prt_pass *p, prt_build *b, prt_op *root, const prt_fused_l
         in[6] != NULL ? 7 : in[5] != NULL ? 6 : 5, in);
 }
 
+/* A product of 4-bit integers by blocks (pack_n_bits) keeps them and rounds the other side. */
+static bool put_blocks(prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
+{
+    prt_value *in[6];
+    if (attrs->compute.size != 0 || attrs->block < 1 || attrs->block > BYTES_MOST)
+        return false;
+    for (uint32_t i = 0; i < root->n_in; i++)
+        in[i] = prt_op_input(root, i);
+    PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("i8"));
+    return prt_match_put(b, root, PRT_OP_fused_linear, attrs, root->n_in, in);
+}
+
 static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
 {
     target t;
     prt_value *in[5];
-    if (strcmp(prt_pass_text(p, "compute"), "i8") == 0)
+    const bool narrowed = target_of(p, &t);
+    if (computes(p, "i8") && (!narrowed || t.kind != PRT_NARROW_i4))
         return put_bytes(p, b, root, attrs);
-    if (!target_of(p, &t) || !narrow(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
+    if (!narrowed || !narrow(p, root, &t, (size_t)attrs->columns, &in[1], &in[4]))
         return false;
     in[0] = prt_op_input(root, 0);
     in[2] = prt_op_input(root, 2);
     in[3] = prt_op_input(root, 3);
     if (t.block != 0)
         PRT_ATTR_GIVE(*attrs, fused_linear, block, (int64_t)t.block);
-    if (strcmp(prt_pass_text(p, "compute"), "bf16") == 0)
+    if (computes(p, "i8"))
+        PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("i8"));
+    if (computes(p, "bf16"))
         PRT_ATTR_GIVE(*attrs, fused_linear, compute, PRT_STR("bf16"));
     uint32_t n = 5;
     while (n > 2 && in[n - 1] == NULL)
@@ -251,6 +271,8 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs 
 static bool apply_linear(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_fused_linear_attrs attrs = *(const prt_fused_linear_attrs *)root->attrs;
+    if (computes(p, "i8") && prt_op_input(root, 1)->type->dtype == PRT_DTYPE_i4)
+        return put_blocks(b, root, &attrs);
     return attrs.columns > 0 && put(p, b, root, &attrs);
 }
 

@@ -98,6 +98,18 @@ START_TEST(products_of_bytes)
     module_free(before);
     module_free(after);
     free(text);
+    /* 4 bits stay 4 bits, by blocks. */
+    text = product(77, 40, "y = fused_linear x w c {columns=40}");
+    before = graph_from_text(text);
+    after = graph_from_text(text);
+    ck_assert(run_pass(after, "narrow_weights", "weights=i4, compute=i8"));
+    ck_assert(prt_op_is(after->first, PRT_OP_fused_linear));
+    ck_assert_int_eq(prt_op_input(after->first, 1)->type->dtype, PRT_DTYPE_i4);
+    ck_assert(!run_pass(after, "narrow_weights", "weights=i4, compute=i8"));
+    assert_same_results(before, after, 0.1, 3);
+    module_free(before);
+    module_free(after);
+    free(text);
     const char *infinite = "x = input f32[1,1]\n"
         "w = const f32[16] {inf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
         "y = fused_linear x w {columns=1}\nreturn y\n";
@@ -197,6 +209,7 @@ START_TEST(sizes_that_do_not_fit_are_refused)
             "has no blocks" },
         { "w = input i8[48]\ns = input f32[4]\ny = fused_linear x w _ _ s {columns=16}", "" },
         { "w = input i8[48]\ny = fused_linear x w {columns=16,compute=\"f64\"}", "compute 'f64'" },
+        { "w = input i4[128]\ny = fused_linear x w {columns=16,compute=\"i8\"}", "compute 'i8'" },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
         char text[256];
