@@ -70,8 +70,8 @@ enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
             v_store_some(g->c + (row + i) * g->ldc, column + j * VL, n, total[i][j]);              \
     }
 
-/* Tiles of one row, by the vectors of a slice and, where it has one, of a panel; and of several rows
- * where there is one instruction for fours, which is faster than taking nibbles apart. */
+/* Tiles of one row, by the vectors of a slice and, where registers allow, of a panel; and
+ * of several rows where one instruction for fours is faster than taking nibbles apart. */
 #if DOT8_LANES == 16
 NIBBLES(1, 4) NIBBLES(1, 1)
 enum { NIBBLES_WIDE = PRT_GEMM_PANEL };
