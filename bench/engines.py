@@ -381,7 +381,8 @@ class Ncnn(Engine):
 
 # libpoprt with other options than the default ones: what they are, and files of their own.
 WEIGHTS = ("f16", "bf16", "f8e5m2", "f8e4m3", "i8", "i4")
-VARIANTS = {"kept": {"winograd_growth": "300"}} | {w: {"weights": w} for w in WEIGHTS}
+VARIANTS = {"kept": {"winograd_growth": "300"}, "integers": {"compute": "i8"}} | {
+    w: {"weights": w} for w in WEIGHTS}
 
 ENGINES = {"popef": Poprt, "onnx": PoprtOnnx, "ort": Ort, "openvino": OpenVino, "ncnn": Ncnn}
 ENGINES |= {v: type("Poprt_" + v, (Poprt,), {"source": v}) for v in VARIANTS}

@@ -8,7 +8,8 @@ from measure import PEERS, Cores
 from plot import bars
 
 NAMES = {"popef": "libpoprt", "kept": "libpoprt, winograd_growth=300",
-         "onnx": "libpoprt, compiled here", "ort": "ONNX Runtime", "openvino": "OpenVINO",
+         "onnx": "libpoprt, compiled here", "integers": "libpoprt, compute=i8",
+         "ort": "ONNX Runtime", "openvino": "OpenVINO",
          "ncnn": "ncnn"} | {e: "libpoprt, cache in place" + (s != "popef") * (", weights=" + s)
                              for e, s in CACHES.items()}
 FLAG = 1e-4
@@ -262,6 +263,28 @@ def quantised(section, results, folder):
                      "quantised")
 
 
+def integers(section, results, folder):
+    out = ["With the option `compute=i8` constants of products are stored as int8 and the rows of "
+           "the other side quantised by each run; `_int4`: 4-bit weights in blocks of 32 as above. "
+           "Peers get the same files; OpenVINO quantises the other side of 4-bit weights unasked, "
+           "ONNX Runtime does where the file allows it, which this one does not. Milliseconds, "
+           "median over rounds; how many times faster compute=i8 is than each; the largest "
+           "difference of its outputs from ONNX Runtime's by the largest one, with random weights, "
+           "which multiply errors.", ""]
+    for threads, rows in section["data"].items():
+        others = present(rows, ("popef", "ort", "openvino"))
+        by = lambda r, e: value(r, e) / value(r, "integers") if value(r, e) else None
+        out += [f"### {plural(threads)}, integers", ""]
+        out += table(["model", NAMES["integers"], "best"] + [NAMES[e] for e in others]
+                     + ["against " + NAMES[e] for e in others] + ["difference"], [
+            [n, short(value(r, "integers")), short(value(r, "integers", "best_ms"))]
+            + [short(value(r, e)) for e in others] + [short(by(r, e)) for e in others]
+            + [f"{value(r, 'integers', 'difference') or 0:.0e}"]
+            for n, r in rows.items() if value(r, "integers")])
+        out += [""] * (threads != list(section["data"])[-1])
+    return out
+
+
 def packages(section, results, folder):
     return of_others(section, "Models that packages of PyPI bring along (`bench/packages.py` names "
                      "them with versions and shapes), as their exporters wrote them: PyTorch, "
@@ -353,6 +376,7 @@ def disturbed(section, results, folder):
 
 PARTS = (("models", "Whole models", models), ("kernels", "Kernels", kernels),
          ("weights", "A word of GPT-2", weights), ("quantised", "Quantised models", quantised),
+         ("integers", "Products by integers", integers),
          ("packages", "Models found in packages", packages),
          ("classic", "Trees and support vectors", classic),
          ("cold", "Cold start and memory", cold), ("overhead", "Call overhead", overhead),

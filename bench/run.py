@@ -5,9 +5,9 @@
     python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
                          [--names MODEL,...] [--out bench/RESULTS.md]
 
-Sections: models, kernels, weights, quantised, packages, classic, cold, overhead, disturbed. Needs
-numpy, onnx and onnxruntime from PyPI; openvino, and ncnn with pnnx (`pip install --no-deps pnnx`),
-are measured where they are installed; "packages" downloads 250 MB.
+Sections: models, kernels, weights, quantised, integers, packages, classic, cold, overhead,
+disturbed. Needs numpy, onnx and onnxruntime from PyPI; openvino, and ncnn with pnnx (`pip install
+--no-deps pnnx`), are measured where they are installed; "packages" downloads 250 MB.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
 results.json; with --only, those of the other sections stay as they were, each with its own date;
 with --names, those of the other models, and the page says which were measured again.
@@ -32,7 +32,8 @@ import page
 import quantise
 from engines import package_file
 from measure import Cores, Noise, processors
-from sections import MEMORY_MODELS, OPEN_DECODER, SECTIONS, say, variants_of
+from sections import (INTEGER_MODELS, INTEGER_MODELS_4, MEMORY_MODELS, OPEN_DECODER, SECTIONS, say,
+                      variants_of)
 
 TOOLS = {"loop": "bench/bench_loop.so", "kernels": "bench/kernels",
          "cold_poprt": "bench/cold_poprt", "cold_ort": "bench/cold_ort",
@@ -205,8 +206,10 @@ def main():
         bench = Bench(args, work)
         bench.build(args.build)
         names = list(bench.names) if "models" in args.only else []
-        names += [n for n in MEMORY_MODELS + (OPEN_DECODER,) if n not in names]
-        quantised = quantise.NAMES if "quantised" in args.only else ()
+        integers = "integers" in args.only
+        names += [n for n in MEMORY_MODELS + (OPEN_DECODER,) + INTEGER_MODELS * integers
+                  if n not in names]
+        quantised = quantise.NAMES if "quantised" in args.only else INTEGER_MODELS_4 * integers
         found = packages.NAMES if "packages" in args.only else ()
         classic = list(generate.CLASSIC) if "classic" in args.only else []
         bench.prepare(names + bench.layer_names + classic, "models" in args.only, quantised, found)

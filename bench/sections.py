@@ -20,6 +20,8 @@ KEPT_MODELS = ("squeezenet1_1", "resnet50", "vgg16")  # also with all of Winogra
 DECODER = "gpt2_decode_512"
 OPEN_DECODER = "gpt2_decode"    # any past: its cache can stay in place
 MEMORY_MODELS = COLD_MODELS + ("mobilenet_v2", "vgg16", "bert_base_128", DECODER)
+INTEGER_MODELS = ("minilm_l6_128", "bert_base_128", "gpt2_prefill_64")  # by compute=i8
+INTEGER_MODELS_4 = ("minilm_l6_128_int4",)
 DISTURBED_MODELS = ("resnet50", "mobilenet_v2")
 THREADS = (1, 2)
 UNITS = 0.1    # of the largest output, by which engines that round apart differ with 8 bits
@@ -27,7 +29,8 @@ UNITS = 0.1    # of the largest output, by which engines that round apart differ
 
 def variants_of(name):
     """Options other than the default ones that a model is measured with."""
-    return ("kept",) * (name in KEPT_MODELS) + WEIGHTS * (name == OPEN_DECODER)
+    return ("kept",) * (name in KEPT_MODELS) + WEIGHTS * (name == OPEN_DECODER) + (
+        "integers",) * (name in INTEGER_MODELS + INTEGER_MODELS_4)
 
 
 def say(text):
@@ -80,14 +83,14 @@ def weights(bench):
     return {name: row}
 
 
-def of_others(bench, names):
+def of_others(bench, names, engines=MAIN):
     """Models that are not made here, the same files in all engines."""
     out = {}
     for threads in thread_counts():
         rows = out[str(threads)] = {}
         for name in names:
-            rows[name] = compare_engines(bench, name, threads, MAIN, bench.rounds, bench.seconds,
-                                         wrong=UNITS)
+            rows[name] = compare_engines(bench, name, threads, engines, bench.rounds,
+                                         bench.seconds, wrong=UNITS)
             say(f"{threads} threads, {name}: "
                 + ", ".join(f"{e} {f.get('ms', 0):.2f}" for e, f in rows[name].items()))
     return out
@@ -95,6 +98,11 @@ def of_others(bench, names):
 
 def quantised(bench):
     return of_others(bench, QUANTISED)
+
+
+def integers(bench):
+    """Products of float32 and of 4-bit weights, by integers where they are asked for."""
+    return of_others(bench, INTEGER_MODELS + INTEGER_MODELS_4, MAIN + ("integers",))
 
 
 def packages(bench):
@@ -230,5 +238,5 @@ def disturbed(bench):
 
 
 SECTIONS = {"models": models, "kernels": kernels, "weights": weights, "quantised": quantised,
-            "packages": packages, "classic": classic,
+            "integers": integers, "packages": packages, "classic": classic,
             "cold": cold, "overhead": overhead, "disturbed": disturbed}
