@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kern/act.h"
+
 /* What sums become: (sum + bias) * scale, rounded, + zero, within [low, high], which is the range
  * of a byte with a sign or without. */
 typedef struct prt_requantize {
@@ -38,6 +40,29 @@ typedef struct prt_add_bytes {
     uint8_t *y;
 } prt_add_bytes;
 
+/* What a row of numbers was quantised by. */
+typedef struct prt_bytes_by {
+    float scale;
+    int32_t zero;
+} prt_bytes_by;
+
+/* Rows of sums as floats: (sum - zero * column_sum, modulo 2^32) * (by's scale * scale) + bias +
+ * residual, each step rounded, then an activation. */
+typedef struct prt_finish {
+    size_t rows, columns;
+    const int32_t *sums;
+    size_t ldsums;
+    const prt_bytes_by *by;
+    size_t step; /* from row to row: 1, or 0 where all have the same */
+    const int32_t *column_sums; /* NULL: nothing is taken from sums */
+    const float *scales, *bias; /* bias may be NULL */
+    const float *residual;      /* may be NULL */
+    size_t ldr;
+    float *y;
+    size_t ldy;
+    prt_act act;
+} prt_finish;
+
 /* What a block of a row was divided by, and the sum of what became of it. */
 typedef struct prt_dot_part {
     float scale;
@@ -54,9 +79,7 @@ typedef struct prt_kern_bytes {
     /* sums[j] -= zeros[j] * row + zero * columns[j] */
     void (*settle)(size_t n, int32_t *sums, int32_t zero, int32_t row, const int32_t *zeros,
         const int32_t *columns);
-    /* y[j] = sums[j] (by scales[j]) + bias[j], each step rounded; a bias that is NULL is none */
-    void (*scale)(size_t n, const int32_t *sums, float by, const float *scales, const float *bias,
-        float *y);
+    void (*finish)(const prt_finish *f);
     void (*requantize)(size_t n, const int32_t *sums, const prt_requantize *q, uint8_t *y);
     /* The same of a block as kern/dot.h gives it, rows a whole panel apart. There are biases; they
      * and scales may be read up to the next PRT_GEMM_SLICE. */

@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "kern/bytes.h"
+#include "kern/act_impl.h"
+#include "kern/dot8_words.h"
 #include "kern/gemm.h"
 #include "kern/requantize_impl.h"
 #include "kern/simd.h"
@@ -54,13 +56,39 @@ static void run_settle(size_t n, int32_t *restrict sums, int32_t zero, int32_t r
             (uint32_t)zero * (uint32_t)columns[j]);
 }
 
-static void run_scale_sums(size_t n, const int32_t *restrict sums, float by,
-    const float *restrict scales, const float *restrict bias, float *restrict y)
+/* Words at any place, as floats are read. */
+static inline dot_words some_words(const int32_t *p, size_t at, size_t columns)
 {
-    for (size_t j = 0; j < n; j++)
-        y[j] = (float)sums[j] * (by * scales[j]);
-    for (size_t j = 0; bias != NULL && j < n; j++)
-        y[j] += bias[j];
+    return (dot_words)v_load_some((const float *)(const void *)p, at, columns);
+}
+
+static void run_finish(const prt_finish *f)
+{
+    const size_t n = f->columns;
+    float low, high;
+    const bool bounds = prt_act_bounds(&f->act, &low, &high);
+    for (size_t i = 0; i < f->rows; i++) {
+        const prt_bytes_by *by = &f->by[i * f->step];
+        const int32_t *sums = f->sums + i * f->ldsums;
+        const float *residual = f->residual != NULL ? f->residual + i * f->ldr : NULL;
+        const dot_words zero = set_words((uint32_t)by->zero);
+        const vf scale = v_set(by->scale);
+        for (size_t j = 0; j < n; j += VL) {
+            dot_words sum = some_words(sums, j, n);
+            if (f->column_sums != NULL)
+                sum -= zero * some_words(f->column_sums, j, n);
+            vf v = v_mul(words_as_floats(sum), v_mul(scale, v_load_some(f->scales, j, n)));
+            if (f->bias != NULL)
+                v = v_add(v, v_load_some(f->bias, j, n));
+            if (residual != NULL)
+                v = v_add(v, v_load_some(residual, j, n));
+            if (bounds)
+                v = v_min(v_set(high), v_max(v_set(low), v));
+            v_store_some(f->y + i * f->ldy, j, n, v);
+        }
+    }
+    if (!bounds)
+        run_act_rows(&f->act, f->rows, n, f->y, f->ldy, f->y, f->ldy);
 }
 
 enum { BYTES_AT_ONCE = 64 };

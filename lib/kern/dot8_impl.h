@@ -27,6 +27,9 @@ static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, d
 #define DOT_PUT put_sums
 #define DOT_LANES DOT8_LANES
 #define DOT_FEW
+#if !defined(__AVX512VNNI__)
+#define DOT_THREE
+#endif
 #include "kern/dot_tiles.def"
 
 #if defined(__AVX512VNNI__)

@@ -28,7 +28,7 @@
     .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
         .pairs = run_round_pairs },                                                                \
     .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
-        .scale = run_scale_sums, .requantize = run_requantize, .close = run_close,                 \
+        .finish = run_finish, .requantize = run_requantize, .close = run_close,                 \
         .quantize = run_quantize, .blocks = run_blocks,                                            \
         .dequantize = run_dequantize,                                                              \
         .add = run_add_bytes, .larger = run_larger, .look_up = run_look_up,                        \

@@ -29,15 +29,24 @@ static inline double requantized(double sum, double scale, const prt_requantize 
     return v < q->high ? v : q->high;
 }
 
-/* Columns [from, n). */
-static void requantize_rest(size_t from, size_t n, const int32_t *restrict sums,
-    const prt_requantize *q, uint8_t *restrict y)
+static void requantize_rest(size_t n, const int32_t *restrict sums, const prt_requantize *q,
+    uint8_t *restrict y)
 {
+    enum { REST = 64 };
     const prt_requantize own = *q; /* nothing that y could change */
-    for (size_t j = from; j < n; j++) {
-        const uint32_t bias = own.biases != NULL ? (uint32_t)own.biases[j] : 0;
-        y[j] = (uint8_t)(int32_t)requantized((double)(int32_t)((uint32_t)sums[j] + bias),
-            own.scales != NULL ? own.scales[j] : own.scale, &own);
+    for (size_t at = 0; at < n; at += REST) { /* few: one loop does for all that q may have */
+        const size_t count = n - at < REST ? n - at : REST;
+        uint32_t bias[REST] = { 0 };
+        double scale[REST];
+        if (own.biases != NULL)
+            memcpy(bias, own.biases + at, count * sizeof(*bias));
+        if (own.scales != NULL)
+            memcpy(scale, own.scales + at, count * sizeof(*scale));
+        for (size_t j = 0; own.scales == NULL && j < REST; j++)
+            scale[j] = own.scale;
+        for (size_t j = 0; j < count; j++)
+            y[at + j] = (uint8_t)(int32_t)requantized(
+                (double)(int32_t)((uint32_t)sums[at + j] + bias[j]), scale[j], &own);
     }
 }
 
@@ -157,7 +166,7 @@ static inline void q_store(uint8_t *y, q_words bytes)
 static inline void run_requantize(size_t n, const int32_t *sums, const prt_requantize *q,
     uint8_t *y)
 {
-    requantize_rest(0, n, sums, q, y);
+    requantize_rest(n, sums, q, y);
 }
 
 #if defined(__AVX2__) && defined(__FMA__)
@@ -250,7 +259,7 @@ static inline void run_close(size_t rows, size_t columns, const int32_t *sums,
     const prt_requantize own = *q;
     if (!q->tame) {
         for (size_t i = 0; i < rows; i++)
-            requantize_rest(0, columns, sums + i * PRT_GEMM_PANEL, q, y + i * ldy);
+            requantize_rest(columns, sums + i * PRT_GEMM_PANEL, q, y + i * ldy);
         return;
     }
     if (columns % Q_ALL != 0) {
@@ -303,7 +312,7 @@ static inline void run_close(size_t rows, size_t columns, const int32_t *sums,
     const prt_requantize *q, uint8_t *y, size_t ldy)
 {
     for (size_t i = 0; i < rows; i++)
-        requantize_rest(0, columns, sums + i * PRT_GEMM_PANEL, q, y + i * ldy);
+        requantize_rest(columns, sums + i * PRT_GEMM_PANEL, q, y + i * ldy);
 }
 #endif
 

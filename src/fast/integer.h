@@ -41,6 +41,19 @@ static inline bool prt_integer_has(const prt_eval *c, uint32_t i)
  * `count` of them. NULL when there are neither so many nor one, or memory is refused. */
 const int32_t *prt_integer_zeros(prt_eval *c, uint32_t i, size_t count, size_t *step);
 
+/* The same, of columns from `first` on, and rows of y (and of the residual) from `row` on. */
+static inline prt_finish prt_integer_finish(const prt_finish *all, size_t row, size_t first)
+{
+    prt_finish f = *all;
+    f.by += row * f.step;
+    f.column_sums += first;
+    f.scales += first;
+    f.bias += f.bias != NULL ? first : 0;
+    f.residual += f.residual != NULL ? row * f.ldr + first : 0;
+    f.y += row * f.ldy + first;
+    return f;
+}
+
 /* What float32 numbers become, all of them in one way, as DynamicQuantizeLinear has it; false where
  * they are not finite. */
 bool prt_integer_scale(const prt_kern *k, size_t n, const float *x, float *scale, uint8_t *zero);

@@ -4,10 +4,14 @@
  * Pixels are counted in words of four channels and read in place, through the addresses that nhwc.c
  * finds. Where the channels of a group are not fours, or have a sign, the image is copied first,
  * with its padding if that is in proportion: then all taps of a row of the kernel are one piece.
+ * NhwcQuantizedConv makes bytes of floats with that copy, and floats of sums.
  */
+#include <math.h>
+
 #include "fast/integer.h"
 #include "fast/nhwc.h"
 #include "fast/share.h"
+#include "op/fused.h"
 #include "op/quant.h"
 
 /* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
@@ -30,6 +34,10 @@ typedef struct job {
     size_t image_h, image_w;      /* of x */
     size_t above, before;         /* padding that is copied too */
     uint8_t flip, fill;           /* fill: flipped already */
+    /* floats, in the place of x, q and y */
+    const float *floats;
+    prt_bytes_by *by; /* of each image */
+    prt_finish end;   /* of pixel 0, column 0 */
 } job;
 
 /* ---- the copy */
@@ -49,6 +57,19 @@ static void copy_planes(const job *j, size_t n, const uint8_t *from, uint32_t *t
         j->v.kern->bytes.fours(some, rows, j->flip * 0x01010101u, whole ? to + i : last);
         if (!whole)
             memcpy(to + i, last, some * sizeof(*to));
+    }
+}
+
+/* Pixels of an image of floats. */
+static void quantize_pixels(const job *j, size_t n, const float *x, prt_bytes_by by, uint8_t *to)
+{
+    const size_t c = j->channels, wide = (c + 3) / 4 * 4, each = n * j->groups;
+    const bool dense = c == wide;
+    const size_t pieces = dense ? 1 : each, some = dense ? c * each : c;
+    for (size_t i = 0; i < pieces; i++, x += some, to += wide) {
+        if (!dense)
+            memset(to + wide - 4, 0, 4);
+        j->v.kern->bytes.quantize(some, x, by.scale, (float)by.zero, false, to);
     }
 }
 
@@ -72,19 +93,22 @@ static void copy_row(const void *user, size_t item, float *scratch)
     const size_t rows = v->in_d * v->in_h, n = item / rows, y = item % rows, pixel = v->in_c * 4;
     const size_t before = j->before < v->in_w ? j->before : v->in_w;
     const size_t room = v->in_w - before, count = j->image_w < room ? j->image_w : room;
+    const uint8_t fill = j->by != NULL ? (uint8_t)j->by[n].zero : j->fill;
     uint8_t *to = j->copy + item * v->in_w * pixel;
     (void)scratch;
     if (y < j->above || y - j->above >= j->image_h * v->in_d) {
-        memset(to, j->fill, v->in_w * pixel);
+        memset(to, fill, v->in_w * pixel);
         return;
     }
     const size_t row = n * v->in_d * j->image_h + y - j->above;
-    memset(to, j->fill, before * pixel);
-    memset(to + (before + count) * pixel, j->fill, (room - count) * pixel);
+    memset(to, fill, before * pixel);
+    memset(to + (before + count) * pixel, fill, (room - count) * pixel);
     to += before * pixel;
     if (v->images)
         copy_planes(j, count,
             j->x + (n * j->image_h * j->channels + y - j->above) * j->image_w, (void *)to);
+    else if (j->by != NULL)
+        quantize_pixels(j, count, j->floats + row * j->image_w * j->pitch, j->by[n], to);
     else
         copy_pixels(j, count, j->x + row * j->image_w * j->pitch, to);
 }
@@ -128,6 +152,31 @@ static poprt_status copy_images(prt_eval *c, job *j)
     return prt_share_run(c, rows / v->in_w, 0, copy_row, j);
 }
 
+/* ---- floats */
+
+static void find_scale(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v;
+    const size_t each = v->in_d * v->in_h * v->in_w * j->pitch;
+    uint8_t zero = 0;
+    j->by[item].scale = NAN;
+    (void)scratch;
+    (void)prt_integer_scale(v->kern, each, j->floats + item * each, &j->by[item].scale, &zero);
+    j->by[item].zero = zero;
+}
+
+/* Rows of sums of image n, the first of which is pixel `row` of all. */
+static void finish_rows(const job *j, size_t n, size_t row, size_t column, const prt_dot_block *g)
+{
+    prt_finish end = prt_integer_finish(&j->end, row, column);
+    end.by = &j->by[n];
+    end.rows = g->rows;
+    end.columns = g->columns;
+    end.sums = g->c;
+    j->v.kern->bytes.finish(&end);
+}
+
 /* ---- products */
 
 static void run_item(const void *user, size_t item, float *scratch)
@@ -147,11 +196,16 @@ static void run_item(const void *user, size_t item, float *scratch)
         .b = j->w + group * prt_nhwc_panels_width(v->form.filters) * j->words + first * j->words,
         .c = sums, .ldc = PRT_GEMM_PANEL };
     prt_requantize q = j->q;
-    q.biases += column;
-    q.scales += column;
-    q.near += column;
-    if (!j->plain)
-        prt_nhwc_find_taps(v, n, group, row, rows, from);
+    if (j->by == NULL) {
+        q.biases += column;
+        q.scales += column;
+        q.near += column;
+    }
+    if (!j->plain) {
+        prt_nhwc own = *v;
+        own.zeros += j->by != NULL ? n * v->in_c : 0;
+        prt_nhwc_find_taps(&own, n, group, row, rows, from);
+    }
     if (j->blocks == 1 && left > PRT_GEMM_PANEL) { /* the next weights come meanwhile */
         g.next = (const char *)(g.b + j->words * PRT_GEMM_PANEL);
         g.next_lines = j->words *
@@ -159,16 +213,20 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     for (size_t i = 0, some; i < rows; i += some, g.next = NULL) {
         const size_t pixel = n * j->pixels + row + i;
-        uint8_t *y = j->y + pixel * v->y_pitch + column;
         g.rows = rows - i;
         g.from = j->plain ? NULL : (const void *)(from + i);
         g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
-        some = v->kern->dot.close != NULL ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
+        uint8_t *y = j->by == NULL ? j->y + pixel * v->y_pitch + column : NULL;
+        some = y != NULL && v->kern->dot.close != NULL
+            ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
         if (some != 0)
             continue;
         some = g.rows = g.rows < SOME ? g.rows : SOME;
         v->kern->dot.fours(&g);
-        v->kern->bytes.close(some, g.columns, sums, &q, y, v->y_pitch);
+        if (y != NULL)
+            v->kern->bytes.close(some, g.columns, sums, &q, y, v->y_pitch);
+        else
+            finish_rows(j, n, pixel, column, &g);
     }
 }
 
@@ -373,4 +431,59 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     j.y = c->out[0]->data;
     PRT_TRY(take_pixels(c, &j));
     return wise ? run_windows(c, &j) : run_panels(c, &j);
+}
+
+/* The scales of all images, what padding is, and the copy. */
+static poprt_status take_floats(prt_eval *c, job *j)
+{
+    prt_nhwc *v = &j->v;
+    j->groups = v->form.group;
+    j->channels = v->form.channels;
+    v->form.channels = (j->channels + 3) / 4;
+    v->in_c = j->groups * v->form.channels;
+    v->x_pitch = v->in_c;
+    j->pitch = j->groups * j->channels;
+    j->floats = c->in[0]->data;
+    j->by = (prt_bytes_by *)(void *)prt_share_raw(c, v->batch,
+        sizeof(prt_bytes_by) / sizeof(float));
+    float *zeros = prt_share_raw(c, v->batch, v->in_c);
+    if (j->by == NULL || zeros == NULL)
+        return POPRT_E_NOMEM;
+    PRT_TRY(prt_share_run(c, v->batch, 0, find_scale, j));
+    for (size_t n = 0; n < v->batch; n++)
+        memset(zeros + n * v->in_c, j->by[n].zero, v->in_c * sizeof(float));
+    v->zeros = zeros;
+    return copy_images(c, j);
+}
+
+poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_nhwc_quantized_conv_attrs *attrs = c->attrs;
+    const prt_nhwc_conv_attrs a = prt_nhwc_quantized_conv_of(attrs);
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    job j = { .v = { .kern = k } };
+    prt_nhwc *v = &j.v;
+    prt_window w;
+    if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
+        prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data) ||
+        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &j.end.act))
+        return prt_fast_pass(done);
+    prt_nhwc_window(&a, x, &w);
+    prt_nhwc_take_window(v, &w);
+    v->batch = (size_t)x->dims[0];
+    v->out_c = v->form.group * v->form.filters;
+    j.end.y = c->out[0]->data;
+    j.end.ldy = prt_tensor_pitch(y);
+    j.end.residual = prt_eval_has(c, 5) ? c->in[5]->data : NULL;
+    j.end.ldr = prt_eval_has(c, 5) ? prt_tensor_pitch(c->in[5]) : 0;
+    j.end.ldsums = PRT_GEMM_PANEL;
+    j.end.column_sums = c->in[2]->data;
+    j.end.scales = c->in[3]->data;
+    j.end.bias = prt_eval_has(c, 4) ? c->in[4]->data : NULL;
+    j.pixels = v->out_d * v->out_h * v->out_w;
+    j.w = c->in[1]->data;
+    PRT_TRY(take_floats(c, &j));
+    return run_panels(c, &j);
 }

@@ -11,12 +11,6 @@
  * them. */
 enum { ROWS = 240, SOME = 48, COPY_LEAST = 1 << 15, QUANTIZE_LEAST = 1 << 14 };
 
-/* What a row was quantised by. */
-typedef struct row_by {
-    float scale;
-    int32_t zero;
-} row_by;
-
 typedef struct job {
     const prt_kern *kern;
     size_t m, n, k, words, panels, blocks, pieces;
@@ -24,12 +18,9 @@ typedef struct job {
     const uint8_t *x;
     const float *floats; /* instead of x */
     uint32_t *copy;
-    row_by by, *rows; /* of all; of each row of floats */
+    prt_bytes_by by, *rows; /* of all; of each row of floats */
     const uint32_t *a, *b;
-    const int32_t *columns; /* their sums */
-    const float *scales, *bias, *residual;
-    float *y;
-    prt_act act;
+    prt_finish end; /* of row 0, column 0 */
 } job;
 
 static void copy_rows(const void *user, size_t item, float *scratch)
@@ -54,22 +45,8 @@ static void quantize_rows(const void *user, size_t item, float *scratch)
         j->kern->bytes.quantize(j->k, x, scale, (float)zero, false, to);
         for (size_t k = j->k; k % PRT_DOT_FOUR != 0; k++)
             to[k] = 0;
-        j->rows[i] = (row_by){ scale, zero };
+        j->rows[i] = (prt_bytes_by){ scale, zero };
     }
-}
-
-static void finish_row(const job *j, size_t row, size_t first, size_t columns, int32_t *sums)
-{
-    const prt_kern *k = j->kern;
-    const row_by by = j->rows != NULL ? j->rows[row] : j->by;
-    float *y = j->y + row * j->n + first;
-    k->bytes.settle(columns, sums, by.zero, 0, j->columns + first, j->columns + first);
-    k->bytes.scale(columns, sums, by.scale, j->scales + first,
-        j->bias != NULL ? j->bias + first : NULL, y);
-    if (j->residual != NULL)
-        k->rows.two(PRT_TWO_add, columns, y, 1, j->residual + row * j->n + first, 1, y);
-    if (j->act.kind != PRT_ACT_none)
-        k->rows.act(&j->act, columns, y, y);
 }
 
 static void run_item(const void *user, size_t item, float *scratch)
@@ -92,8 +69,11 @@ static void run_item(const void *user, size_t item, float *scratch)
         g.rows = end - row < SOME ? end - row : SOME;
         g.a = j->a + row * j->words;
         j->kern->dot.fours(&g);
-        for (size_t i = 0; i < g.rows; i++)
-            finish_row(j, row + i, first, g.columns, sums + i * PRT_GEMM_PANEL);
+        prt_finish f = prt_integer_finish(&j->end, row, first);
+        f.rows = g.rows;
+        f.columns = g.columns;
+        f.sums = sums;
+        j->kern->bytes.finish(&f);
     }
 }
 
@@ -101,15 +81,15 @@ static void run_item(const void *user, size_t item, float *scratch)
 static poprt_status take_columns(prt_eval *c, job *j)
 {
     const prt_tensor *scale = c->in[4];
-    j->by = (row_by){ 1.0f, (int32_t)prt_quant_number(c, 1, 0) + (j->flip != 0 ? 128 : 0) };
-    j->columns = c->in[3]->data;
-    j->scales = scale->data;
+    j->by = (prt_bytes_by){ 1.0f, (int32_t)prt_quant_number(c, 1, 0) + (j->flip != 0 ? 128 : 0) };
+    j->end.column_sums = c->in[3]->data;
+    j->end.scales = scale->data;
     if (prt_tensor_count(scale) == j->n)
         return POPRT_OK;
     float *scales = prt_share_raw(c, 1, j->n);
     for (size_t i = 0; scales != NULL && i < j->n; i++)
         scales[i] = *(const float *)scale->data;
-    j->scales = scales;
+    j->end.scales = scales;
     return scales != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -132,7 +112,7 @@ static poprt_status take_rows(prt_eval *c, job *j)
         return prt_share_run(c, j->pieces, 0, copy_rows, j);
     }
     j->floats = c->in[0]->data;
-    j->rows = (row_by *)(void *)prt_share_raw(c, j->m, sizeof(row_by) / sizeof(float));
+    j->rows = (prt_bytes_by *)(void *)prt_share_raw(c, j->m, sizeof(prt_bytes_by) / sizeof(float));
     return j->rows == NULL ? POPRT_E_NOMEM : prt_share_run(c, j->pieces, 0, quantize_rows, j);
 }
 
@@ -150,17 +130,21 @@ poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *don
     job j = { .kern = k, .n = (size_t)a->columns, .k = (size_t)x->dims[x->rank - 1] };
     if (!prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 || j.k == 0 ||
         (uintptr_t)c->in[2]->data % sizeof(uint32_t) != 0 ||
-        !prt_fused_act(a->activation, a->alpha, a->beta, &j.act))
+        !prt_fused_act(a->activation, a->alpha, a->beta, &j.end.act))
         return prt_fast_pass(done);
     j.m = prt_dims_product(x->dims, 0, x->rank - 1);
     j.words = (j.k + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR;
     j.flip = x->dtype == PRT_DTYPE_i8 ? 0x80 : 0;
     j.b = c->in[2]->data;
-    j.bias = floats(c, 5);
-    j.residual = floats(c, 6);
-    j.y = c->out[0]->data;
+    j.end.bias = floats(c, 5);
+    j.end.residual = floats(c, 6);
+    j.end.y = c->out[0]->data;
+    j.end.ldr = j.end.ldy = j.n;
+    j.end.ldsums = PRT_GEMM_PANEL;
     PRT_TRY(take_columns(c, &j));
     PRT_TRY(take_rows(c, &j));
+    j.end.by = j.rows != NULL ? j.rows : &j.by;
+    j.end.step = j.rows != NULL;
     j.panels = (j.n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     j.blocks = (j.m + ROWS - 1) / ROWS;
     return prt_share_run(c, j.panels * j.blocks, SOME * PRT_GEMM_PANEL, run_item, &j);

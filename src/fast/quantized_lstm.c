@@ -154,7 +154,7 @@ static poprt_status prepare(prt_recurrent *n, bool *ours)
     for (size_t i = 0; i < 2; i++)
         q->words[i] = (q->depth[i] + PRT_DOT_FOUR - 1) / PRT_DOT_FOUR;
     const size_t wide = prt_gemm_width(n->rows), most = q->words[q->words[1] > q->words[0]];
-    n->extra = 2 * wide + q->words[1]; /* sums, floats, the state's bytes */
+    n->extra = wide + q->words[1]; /* sums, the state's bytes */
     q->panels = (n->rows + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     q->ones = (uint32_t *)(void *)prt_share_raw(n->eval, 1, most);
     q->none = (int32_t *)(void *)prt_share_floats(n->eval, 1, PRT_GEMM_PANEL);
@@ -200,18 +200,19 @@ static void run_panel(const void *user, size_t item, float *scratch)
     const matrix *m = &q->of[d][0];
     int32_t *sums = (int32_t *)(void *)scratch;
     const float *bias = side->bias != NULL ? side->bias + first : NULL;
+    const prt_bytes_by by = { .scale = q->x_scale };
     prt_dot_block g = { .columns = columns, .words = q->words[0], .lda = q->words[0],
         .b = m->panels + first * q->words[0], .c = sums, .ldc = PRT_GEMM_PANEL };
     for (size_t row = prt_share_cut(s->rows, s->blocks, block); row < end; row += g.rows) {
         g.rows = end - row < SOME ? end - row : SOME;
         g.a = q->x + (from + row) * q->words[0];
         q->n.kern->dot.fours(&g);
-        for (size_t i = 0; i < g.rows; i++) {
-            int32_t *own = sums + i * PRT_GEMM_PANEL;
-            settle(q, m, q->depth[0], first, columns, own, q->x_zero, q->x_sums[from + row + i]);
-            q->n.kern->bytes.scale(columns, own, q->x_scale, m->scales + first, bias,
-                side->gates + (row + i) * n + first);
-        }
+        for (size_t i = 0; i < g.rows; i++)
+            settle(q, m, q->depth[0], first, columns, sums + i * PRT_GEMM_PANEL, q->x_zero,
+                q->x_sums[from + row + i]);
+        q->n.kern->bytes.finish(&(prt_finish){ .rows = g.rows, .columns = columns, .sums = sums,
+            .ldsums = PRT_GEMM_PANEL, .by = &by, .scales = m->scales + first, .bias = bias,
+            .y = side->gates + row * n + first, .ldy = n });
     }
 }
 
@@ -231,8 +232,7 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
     const size_t n = q->n.rows, wide = prt_gemm_width(n), hidden = q->n.hidden;
     const matrix *m = &q->of[s->side - q->n.side][1];
     int32_t *sums = (int32_t *)(void *)s->extra;
-    float *y = s->extra + wide;
-    uint32_t *bytes = (uint32_t *)(void *)(y + wide);
+    uint32_t *bytes = (uint32_t *)(void *)(s->extra + wide);
     float scale;
     uint8_t zero;
     if (!prt_integer_scale(k, hidden, h, &scale, &zero)) {
@@ -249,8 +249,9 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
         k->dot.fours(&g);
     }
     settle(q, m, hidden, 0, n, sums, zero, k->bytes.sum(hidden, (const uint8_t *)bytes));
-    k->bytes.scale(n, sums, scale, m->scales, gates, y);
-    memcpy(gates, y, n * sizeof(float));
+    const prt_bytes_by by = { .scale = scale };
+    k->bytes.finish(&(prt_finish){ .rows = 1, .columns = n, .sums = sums, .by = &by,
+        .scales = m->scales, .bias = gates, .y = gates });
 }
 
 static void step(const prt_recurrent *n, const prt_recurrent_step *s)

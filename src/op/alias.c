@@ -203,6 +203,8 @@ bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt
         return conv_takes_columns(attrs, out, i);
     case PRT_OP_nhwc_qconv:
         return out || (i == 0 && ((const prt_nhwc_qconv_attrs *)attrs)->images == 0);
+    case PRT_OP_nhwc_quantized_conv:
+        return out || i == 5;
     case PRT_OP_nhwc_separable:
         return !out && i == 0 &&
             is_point(&((const prt_nhwc_separable_attrs *)attrs)->kernel_shape);

@@ -74,8 +74,9 @@ bool prt_nhwc_bytes_size(const prt_nhwc_weights *w, size_t *count);
 size_t prt_nhwc_bytes_at(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel,
     size_t t);
 
-/* The window attributes of NhwcQConv, as those of NhwcConv. */
+/* The window attributes of NhwcQConv and NhwcQuantizedConv, as those of NhwcConv. */
 prt_nhwc_conv_attrs prt_nhwc_conv_of(const prt_nhwc_qconv_attrs *a);
+prt_nhwc_conv_attrs prt_nhwc_quantized_conv_of(const prt_nhwc_quantized_conv_attrs *a);
 
 /* The NhwcConv that part 0, 1 or 2 of NhwcSeparable is; `channels`: of its X. */
 prt_nhwc_conv_attrs prt_nhwc_separable_part(const prt_nhwc_separable_attrs *a, int part,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_bytes.c — operators on quantised images with channels last, by their fast forms against the
- * reference: the same bits at every level.
+ * reference: the same bits at every level; of images that become bytes, floats.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "compiler/compile.h"
 #include "support/check_main.h"
 #include "support/fast_check.h"
+#include "support/graph_text.h"
 #include "support/nhwc_text.h"
 
 static int below(uint32_t *state, uint32_t n)
@@ -224,5 +226,57 @@ START_TEST(tables)
 }
 END_TEST
 
+/* NhwcQuantizedConv, as narrow_weights makes it of NhwcConv. */
+static void check_floats(const nhwc_conv_case *c, uint32_t seed)
+{
+    char *text = nhwc_conv_text(c, seed, false);
+    prt_graph *g = graph_from_text(text);
+    ck_assert_msg(run_pass(g, "narrow_weights", "compute=i8"), "%s", text);
+    bool found = false;
+    prt_for_each_op(op, g)
+        found = found || prt_op_is(op, PRT_OP_nhwc_quantized_conv);
+    ck_assert(found);
+    prt_program *program = NULL;
+    const prt_compile_options options = { .apart = false };
+    ck_assert_int_eq(prt_compile(g->module, &options, &program), POPRT_OK);
+    fast_check_program(program, text, -1, 1, 1e-6);
+    module_free(g);
+    free(text);
+}
+
+START_TEST(floats)
+{
+    static const char *const activations[] = { "", "Relu\"", "Silu\"",
+        "Clip\",alpha=-0.5,beta=6" };
+    uint32_t state = 5;
+    for (uint32_t i = 0; i < 90; i++) {
+        const int rank = i % 7 == 3 ? 3 : i % 7 == 5 ? 5 : 4;
+        nhwc_conv_case c = { .rank = rank, .n = 1 + below(&state, 3), .form = "panels",
+            .group = 1, .activation = activations[i % 4], .bias = i % 3 != 0,
+            .residual = i % 5 == 0,
+            .w = nhwc_random_window(&state, rank, rank == 5 ? 6 : i % 8 == 0 ? 30 : 12, 4) };
+        int taps = 1;
+        for (int k = 0; k < rank - 2; k++)
+            taps *= c.w.kernel[k];
+        c.group = i % 6 == 1 ? 1 + below(&state, 3) : 1;
+        c.channels = 32 / taps + 1 + below(&state, 24);
+        c.filters = 8 + below(&state, i % 9 == 1 ? 150 : 60);
+        c.w.stride[0] = taps == 1 ? 2 : c.w.stride[0]; /* else it becomes a product */
+        check_floats(&c, i);
+    }
+    nhwc_conv_case c = { .rank = 4, .n = 1, .form = "winograd", .group = 1, .channels = 20,
+        .filters = 70, .activation = "", .residual = true, .transformed = true,
+        .w = { .in = { 40, 33 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+            .pads = { 1, 1, 1, 1 } } };
+    check_floats(&c, 1);
+    c.special = "nan";
+    c.n = 2;
+    check_floats(&c, 2);
+    c.special = "inf";
+    c.residual = false;
+    check_floats(&c, 3);
+}
+END_TEST
+
 PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, nine_taps, padding, pools, sums, gates,
-    tables)
+    tables, floats)

@@ -57,6 +57,32 @@ START_TEST(convolutions)
 }
 END_TEST
 
+static void ck_quantized(const char *w, const char *more, const char *attrs, poprt_status status,
+    const char *part)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof(text), "x = const f32" X "\nw = const i8%s zeros\n"
+        "t = const i32[3] zeros\ns = const f32[3] zeros\nb = const f32[4] zeros\n"
+        "r = const f32[1,2,2,4] zeros\ny = nhwc_quantized_conv x w %s {%s}\nreturn y\n", w, more,
+        attrs);
+    ck_failure(text, status, part);
+}
+
+START_TEST(quantized_ones)
+{
+    ck_quantized("[64]", "t s", ONE ",activation=\"Relu6\"", POPRT_E_ARG, "Relu6");
+    ck_quantized("[64]", "t s", "channels=2,filters=0,kernel_shape=[1,1]", POPRT_E_ARG,
+        "positive");
+    ck_quantized("[60]", "t s", ONE, POPRT_E_SHAPE, "size of W");
+    ck_quantized("[64]", "t s b", ONE, POPRT_E_SHAPE, "");
+    ck_quantized("[64]", "t s _ r", ONE, POPRT_E_SHAPE, "dim of the residual");
+    ck_quantized("[64]", "t b", ONE, POPRT_E_SHAPE, "");
+    ck_quantized("[128]", "t s", "channels=2,filters=3,kernel_shape=[3,1]", POPRT_E_SHAPE, "");
+    ck_quantized("[64]", "t s", "channels=3,filters=3,kernel_shape=[1,1]", POPRT_E_SHAPE,
+        "number of channels");
+}
+END_TEST
+
 START_TEST(forms)
 {
     ck_conv(X, "[18]", "", "form=\"taps\",channels=2,filters=1,kernel_shape=[3,3]", POPRT_E_ARG,
@@ -196,5 +222,5 @@ START_TEST(pools)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nhwc_refused", convolutions, forms, gates, separables, group_norms, spreads,
-    pools)
+PRT_TEST_MAIN("op/nhwc_refused", convolutions, quantized_ones, forms, gates, separables,
+    group_norms, spreads, pools)

@@ -107,13 +107,19 @@ static const char *short_text(const char *text)
 
 bool fast_check(const char *text, double low, double high, double bound)
 {
+    return fast_check_program(program_from_text(text), text, low, high, bound);
+}
+
+bool fast_check_program(prt_program *program, const char *text, double low, double high,
+    double bound)
+{
     static const char *const levels[] = { "portable", "avx2", "avx512", "avx512_vnni",
         "avx512_bf16" };
     prt_pool *pool = NULL;
     bool other = true;
     ck_assert_int_eq(prt_pool_create(&prt_mem_libc, 3, 1000, &pool), POPRT_OK);
     const prt_par par = prt_pool_par(pool);
-    check c = { .program = program_from_text(text), .par = &par, .bound = bound,
+    check c = { .program = program, .par = &par, .bound = bound,
         .text = short_text(text) };
     fill(c.program, &c.in, low, high);
     float *want = run(c.program, &c.in, NULL, NULL, false, &c.n);

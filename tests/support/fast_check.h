@@ -14,4 +14,9 @@
  * bits at every level. */
 bool fast_check(const char *text, double low, double high, double bound);
 
+/* The same of a program, which it releases, made of such a text. */
+struct prt_program;
+bool fast_check_program(struct prt_program *program, const char *text, double low, double high,
+    double bound);
+
 #endif

@@ -3,7 +3,8 @@
  * narrow.c — narrow_weights: packed matrices are stored in fewer bits (kern/narrow.h), where a
  * session widens them as it reads them. fused_linear keeps its place; nhwc_conv of 1 by 1 becomes
  * fused_linear. With compute=i8 both become quantized_linear, which quantises the rows of its left
- * side. Asked for by the options only: results change.
+ * side, and other convolutions what narrow_conv.c makes of them. Asked for by the options only:
+ * results change.
  */
 #include <math.h>
 
@@ -11,7 +12,7 @@
 #include "kern/narrow.h"
 #include "op/nhwc.h"
 #include "pass/match.h"
-#include "pass/rewrite.h"
+#include "pass/pack/pack.h"
 
 enum { BLOCK = 32, BYTES_MOST = 1 << 16 /* rows whose products int32 can hold */ };
 
@@ -294,7 +295,7 @@ static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
         prt_op_input(root, 4) != NULL || !prt_type_is_tensor(x->type) || x->type->rank < 2 ||
         !all_are(a->kernel_shape, 1) || !all_are(a->pads, 0) || !all_are(a->strides, 1) ||
         a->filters < 1)
-        return false;
+        return computes(p, "i8") && prt_narrow_conv(p, b, root);
     PRT_ATTR_GIVE(attrs, fused_linear, columns, a->filters);
     if (a->activation.size != 0) {
         PRT_ATTR_GIVE(attrs, fused_linear, activation, a->activation);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack.h — what the parts of pack_weights share. */
+/* pack.h — what the parts of pack_weights and narrow_weights share. */
 #ifndef PRT_PASS_PACK_PACK_H
 #define PRT_PASS_PACK_PACK_H
 
@@ -14,6 +14,9 @@ prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_t
 
 /* RNN, GRU and LSTM with constant weights. */
 bool prt_pack_recurrent(prt_pass *p, prt_build *b, prt_op *root);
+
+/* NhwcConv, with compute=i8. */
+bool prt_narrow_conv(prt_pass *p, prt_build *b, prt_op *root);
 
 /* TreeEnsemble, TreeEnsembleClassifier, TreeEnsembleRegressor. */
 bool prt_pack_trees(prt_pass *p, prt_build *b, prt_op *root);

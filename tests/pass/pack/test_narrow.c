@@ -110,6 +110,38 @@ START_TEST(products_of_bytes)
     module_free(before);
     module_free(after);
     free(text);
+    /* Other convolutions: not of each channel by itself, of few taps or filters, of images. */
+    static const struct {
+        const char *text;
+        bool done;
+    } convs[] = {
+        { "w = const f32[2304] fill 0.25\ny = nhwc_conv i w {channels=8,filters=20,"
+          "kernel_shape=[3,3],pads=[1,1,1,1],activation=\"Relu\"}", true },
+        { "w = const f32[256] fill 0.25\ny = nhwc_conv i w {channels=8,filters=20,"
+          "kernel_shape=[1,1],strides=[2,1]}", false },
+        { "w = const f32[1152] fill 0.25\ny = nhwc_conv i w {channels=8,filters=4,"
+          "kernel_shape=[3,3]}", false },
+        { "w = const f32[72] fill 0.25\ny = nhwc_conv i w {channels=1,filters=1,group=8,"
+          "form=\"taps\",kernel_shape=[3,3]}", false },
+        { "w = const f32[1152] fill inf\ny = nhwc_conv i w {channels=8,filters=16,"
+          "kernel_shape=[3,3]}", false },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(convs); i++) {
+        char whole[512];
+        (void)snprintf(whole, sizeof(whole), "i = input f32[2,5,3,8]\n%s\nreturn y\n",
+            convs[i].text);
+        if (!convs[i].done) {
+            assert_pass_leaves("narrow_weights", "compute=i8", whole);
+            continue;
+        }
+        before = graph_from_text(whole);
+        after = graph_from_text(whole);
+        ck_assert(run_pass(after, "narrow_weights", "compute=i8"));
+        ck_assert(prt_op_is(after->first, PRT_OP_nhwc_quantized_conv));
+        assert_same_results(before, after, 0.02, 3);
+        module_free(before);
+        module_free(after);
+    }
     const char *infinite = "x = input f32[1,1]\n"
         "w = const f32[16] {inf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
         "y = fused_linear x w {columns=1}\nreturn y\n";
