@@ -264,8 +264,9 @@ def quantised(section, results, folder):
 
 
 def integers(section, results, folder):
-    out = ["With the option `compute=i8` constants of products are stored as int8 and the rows of "
-           "the other side quantised by each run; `_int4`: 4-bit weights in blocks of 32 as above. "
+    out = ["With the option `compute=i8` constants of products and convolutions are stored as int8 "
+           "and the rows or images of the other side quantised by each run; `_int4`: 4-bit weights "
+           "in blocks of 32 as above. "
            "Peers get the same files; OpenVINO quantises the other side of 4-bit weights unasked, "
            "ONNX Runtime does where the file allows it, which this one does not. Milliseconds, "
            "median over rounds; how many times faster compute=i8 is than each; the largest "

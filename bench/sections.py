@@ -20,7 +20,8 @@ KEPT_MODELS = ("squeezenet1_1", "resnet50", "vgg16")  # also with all of Winogra
 DECODER = "gpt2_decode_512"
 OPEN_DECODER = "gpt2_decode"    # any past: its cache can stay in place
 MEMORY_MODELS = COLD_MODELS + ("mobilenet_v2", "vgg16", "bert_base_128", DECODER)
-INTEGER_MODELS = ("minilm_l6_128", "bert_base_128", "gpt2_prefill_64")  # by compute=i8
+INTEGER_MODELS = ("minilm_l6_128", "bert_base_128", "gpt2_prefill_64", "resnet18",
+                  "resnet50")  # by compute=i8
 INTEGER_MODELS_4 = ("minilm_l6_128_int4",)
 DISTURBED_MODELS = ("resnet50", "mobilenet_v2")
 THREADS = (1, 2)
