@@ -76,7 +76,7 @@ static void run_finish(const prt_finish *f)
         for (size_t j = 0; j < n; j += VL) {
             dot_words sum = some_words(sums, j, n);
             if (f->column_sums != NULL)
-                sum -= zero * some_words(f->column_sums, j, n);
+                sum = words_less(sum, zero, some_words(f->column_sums, j, n));
             vf v = v_mul(words_as_floats(sum), v_mul(scale, v_load_some(f->scales, j, n)));
             if (f->bias != NULL)
                 v = v_add(v, v_load_some(f->bias, j, n));

@@ -125,4 +125,12 @@ static inline dot_words step_fours(dot_words sum, dot_words a, dot_words b)
 }
 #endif
 
+/* a - b c, each of 32 bits, modulo 2^32 */
+typedef uint32_t dot_unsigned __attribute__((vector_size(sizeof(dot_words))));
+
+static inline dot_words words_less(dot_words a, dot_words b, dot_words c)
+{
+    return (dot_words)((dot_unsigned)a - (dot_unsigned)b * (dot_unsigned)c);
+}
+
 #endif
