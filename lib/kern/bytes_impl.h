@@ -95,8 +95,8 @@ enum { BYTES_AT_ONCE = 64 };
 
 /* Some numbers as bytes, up to a whole BYTES_AT_ONCE of them; any bytes behind. Adds what they are
  * when they are rounded, before they are within the range. */
-static inline void quantize_some(size_t n, const float *x, vf scale, vf zero, bool sign,
-    uint8_t *y, vf *sum)
+static __attribute__((noinline)) void quantize_some(size_t n, const float *x, vf scale, vf zero,
+    bool sign, uint8_t *y, vf *sum)
 {
     const vf low = v_set(sign ? -128.0f : 0.0f), high = v_set(sign ? 127.0f : 255.0f);
     float some[BYTES_AT_ONCE];

@@ -70,15 +70,18 @@ enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
             v_store_some(g->c + (row + i) * g->ldc, column + j * VL, n, total[i][j]);              \
     }
 
-/* Tiles of one row, by the vectors of a slice and, where registers allow, of a panel; and
- * of several rows where one instruction for fours is faster than taking nibbles apart. */
-#if DOT8_LANES == 16
+/* Tiles of one row, by the vectors of a slice; where there is one instruction for fours, which is
+ * faster than taking nibbles apart, also of a panel's, and of several rows. */
+#if DOT8_LANES == 16 && defined(__AVX512VNNI__)
 NIBBLES(1, 4) NIBBLES(1, 1)
 enum { NIBBLES_WIDE = PRT_GEMM_PANEL };
 #define NIBBLES_ROW nibbles_1x4
 #define NIBBLES_SLICE nibbles_1x1
 #else
-#if DOT8_LANES == 8
+#if DOT8_LANES == 16
+NIBBLES(1, 1)
+#define NIBBLES_SLICE nibbles_1x1
+#elif DOT8_LANES == 8
 NIBBLES(1, 2)
 #define NIBBLES_SLICE nibbles_1x2
 #else

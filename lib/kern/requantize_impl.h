@@ -34,19 +34,23 @@ static void requantize_rest(size_t n, const int32_t *restrict sums, const prt_re
 {
     enum { REST = 64 };
     const prt_requantize own = *q; /* nothing that y could change */
-    for (size_t at = 0; at < n; at += REST) { /* few: one loop does for all that q may have */
+    for (size_t at = 0; at < n; at += REST) { /* as many each time, so that one loop does */
         const size_t count = n - at < REST ? n - at : REST;
-        uint32_t bias[REST] = { 0 };
+        uint32_t sum[REST] = { 0 }, bias[REST] = { 0 };
         double scale[REST];
+        int32_t whole[REST];
+        memcpy(sum, sums + at, count * sizeof(*sum));
         if (own.biases != NULL)
             memcpy(bias, own.biases + at, count * sizeof(*bias));
+        for (size_t j = 0; j < REST; j++)
+            scale[j] = own.scale;
         if (own.scales != NULL)
             memcpy(scale, own.scales + at, count * sizeof(*scale));
-        for (size_t j = 0; own.scales == NULL && j < REST; j++)
-            scale[j] = own.scale;
+        for (size_t j = 0; j < REST; j++)
+            whole[j] =
+                (int32_t)requantized((double)(int32_t)(sum[j] + bias[j]), scale[j], &own);
         for (size_t j = 0; j < count; j++)
-            y[at + j] = (uint8_t)(int32_t)requantized(
-                (double)(int32_t)((uint32_t)sums[at + j] + bias[j]), scale[j], &own);
+            y[at + j] = (uint8_t)whole[j];
     }
 }
 

@@ -19,8 +19,10 @@ typedef struct prt_windows {
     float *y;
     size_t y_line, y_step;  /* floats from line to line of outputs, and from one to the next */
     /* depthwise only */
-    const float *w; /* taps are `channels` apart, their rows `w_row` */
+    const float *w; /* taps are `group * channels` apart, their rows `w_row` */
     size_t w_row;
+    size_t group;   /* channels, all of which each output of them is made of: 1, 2, 4 or 8; a tap
+                     * has a row of weights for each of them */
     const float *bias; /* by channel; NULL: none */
     float low, high;   /* bounds of the results; NaN comes through */
     /* mean only */

@@ -39,12 +39,127 @@
     }
 DEPTHWISE(1) DEPTHWISE(2) DEPTHWISE(3) DEPTHWISE(4) DEPTHWISE(5) DEPTHWISE(6)
 
+/* Of each group of `group` lanes the one that comes next, beginning with the first, in all of its
+ * lanes. */
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+typedef __m512i lanes;
+static inline lanes lanes_first(size_t group)
+{
+    return _mm512_and_si512(_mm512_set1_epi32(-(int)group),
+        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+static inline lanes lanes_next(lanes at)
+{
+    return _mm512_add_epi32(at, _mm512_set1_epi32(1));
+}
+static inline vf lanes_of(vf x, lanes at)
+{
+    return _mm512_permutexvar_ps(at, x);
+}
+enum { GROUPED_MOST = 6 };
+#define GROUPED_MANY grouped_6
+#elif defined(__AVX2__) && defined(__FMA__)
+typedef __m256i lanes;
+static inline lanes lanes_first(size_t group)
+{
+    return _mm256_and_si256(_mm256_set1_epi32(-(int)group),
+        _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+static inline lanes lanes_next(lanes at)
+{
+    return _mm256_add_epi32(at, _mm256_set1_epi32(1));
+}
+static inline vf lanes_of(vf x, lanes at)
+{
+    return _mm256_permutevar8x32_ps(x, at);
+}
+enum { GROUPED_MOST = 4 };
+#define GROUPED_MANY grouped_4
+#endif
+
+#if defined(GROUPED_MANY)
+#define GROUPED(N)                                                                                 \
+    static void grouped_##N(const prt_windows *d, size_t at, size_t channel)                       \
+    {                                                                                              \
+        const size_t all = d->channels, left = all - channel, step = d->x_step;                    \
+        const size_t some = left < VL ? left : VL;                                                 \
+        const vf low = v_set(d->low), high = v_set(d->high);                                       \
+        const lanes first = lanes_first(d->group);                                                 \
+        for (size_t line = 0; line < d->lines; line++) {                                           \
+            const float *x = d->x + line * d->x_line + at * step + channel;                        \
+            vf sum[N];                                                                             \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t i = 0; i < N; i++)                                                         \
+                sum[i] = d->bias != NULL ? v_load_n(d->bias + channel, some) : v_set(0.0f);        \
+            for (size_t t = 0; t < d->rows * d->columns; t++) {                                    \
+                const size_t r = t / d->columns, k = t % d->columns;                               \
+                const float *from = x + r * d->x_row + k * d->x_column;                            \
+                const float *w = d->w + r * d->w_row + k * d->group * all + channel;               \
+                lanes one = first;                                                                 \
+                vf in[N];                                                                          \
+                PRT_UNROLL(8)                                                                      \
+                for (size_t i = 0; i < N; i++)                                                     \
+                    in[i] = v_load_n(from + i * step, some);                                       \
+                for (size_t j = d->group; j != 0; j--, w += all, one = lanes_next(one)) {          \
+                    const vf tap = v_load_n(w, some);                                              \
+                    PRT_UNROLL(8)                                                                  \
+                    for (size_t i = 0; i < N; i++)                                                 \
+                        sum[i] = v_fma(lanes_of(in[i], one), tap, sum[i]);                         \
+                }                                                                                  \
+            }                                                                                      \
+            float *y = d->y + line * d->y_line + at * d->y_step + channel;                         \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t i = 0; i < N; i++)                                                         \
+                v_store_some(y + i * d->y_step, 0, left, v_min(high, v_max(low, sum[i])));         \
+        }                                                                                          \
+    }
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+GROUPED(6)
+#else
+GROUPED(4)
+#endif
+GROUPED(1)
+
+/* Channels of small groups: a tap takes the channels of a group one by one. */
+static void run_grouped(const prt_windows *d)
+{
+    for (size_t at = 0, some; at < d->n; at += some) {
+        some = d->n - at < GROUPED_MOST ? 1 : GROUPED_MOST;
+        for (size_t c = 0; c < d->channels; c += VL)
+            (some == 1 ? grouped_1 : GROUPED_MANY)(d, at, c);
+    }
+}
+#else
+/* One output after the other: vectors are shorter than groups may be. */
+static void run_grouped(const prt_windows *d)
+{
+    const size_t group = d->group;
+    for (size_t i = 0; i < d->lines * d->n * d->channels; i++) {
+        const size_t c = i % d->channels, at = i / d->channels % d->n;
+        const size_t line = i / d->channels / d->n;
+        const float *x = d->x + line * d->x_line + at * d->x_step + c / group * group;
+        float sum = d->bias != NULL ? d->bias[c] : 0.0f;
+        for (size_t t = 0; t < d->rows * d->columns * group; t++) {
+            const size_t r = t / group / d->columns, k = t / group % d->columns, j = t % group;
+            sum += x[r * d->x_row + k * d->x_column + j] *
+                d->w[r * d->w_row + (k * group + j) * d->channels + c];
+        }
+        sum = d->low > sum ? d->low : sum; /* NaN comes through */
+        d->y[line * d->y_line + at * d->y_step + c] = d->high < sum ? d->high : sum;
+    }
+}
+#endif
+
 enum { DEPTHWISE_MOST = 6 };
 
 typedef void (*depthwise_part)(const prt_windows *d, size_t at, size_t channel);
 
 static void run_depthwise(const prt_windows *d)
 {
+    if (d->group > 1) {
+        run_grouped(d);
+        return;
+    }
     static const depthwise_part parts[DEPTHWISE_MOST] = { depthwise_1, depthwise_2,
         depthwise_3, depthwise_4, depthwise_5, depthwise_6 };
     const size_t groups = (d->n + DEPTHWISE_MOST - 1) / DEPTHWISE_MOST;

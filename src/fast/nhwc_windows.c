@@ -33,7 +33,7 @@ static void run_columns(const prt_nhwc_windows *w, prt_windows d, size_t at, siz
     d.n = n;
     d.columns = last - first;
     if (d.w != NULL)
-        d.w += first * v->in_c;
+        d.w += first * v->in_c * d.group;
     d.y += at * v->y_pitch;
     w->run(w, &d);
 }
@@ -136,8 +136,9 @@ static void run_depthwise(const prt_nhwc_windows *w, const prt_windows *d)
 void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
 {
     prt_windows *d = &w->d;
-    *w = (prt_nhwc_windows){ .v = v, .run = run_depthwise,
-        .d = { .w = v->w, .w_row = v->kernel_w * v->in_c, .bias = v->bias } };
+    const size_t group = v->form.channels > 1 ? v->form.channels : 1; /* 0: pools, and the like */
+    *w = (prt_nhwc_windows){ .v = v, .run = run_depthwise, .d = { .w = v->w,
+        .w_row = v->kernel_w * v->in_c * group, .group = group, .bias = v->bias } };
     d->channels = v->in_c;
     d->x_step = v->stride_w * v->x_pitch;
     d->x_line = v->stride_h * v->in_w * v->x_pitch;
@@ -154,8 +155,8 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         .columns = v->kernel_w, .stride_h = v->stride_h, .stride_w = v->stride_w,
         .left = v->left > 0 ? (size_t)v->left : 0, .in_w = v->in_w, .w = v->w, .bias = v->bias,
         .low = d->low, .high = d->high };
-    w->slides = v->w != NULL && v->left >= 0 && v->x_pitch == v->in_c && v->y_pitch == v->in_c &&
-        v->dilation_h == 1 && v->dilation_w == 1 &&
+    w->slides = v->w != NULL && group == 1 && v->left >= 0 && v->x_pitch == v->in_c &&
+        v->y_pitch == v->in_c && v->dilation_h == 1 && v->dilation_w == 1 &&
         prt_slide_fits(&w->slide);
     find_inner(v->out_w, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &w->inner,
         &w->outer);
@@ -166,7 +167,7 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
 static poprt_status run_bands(prt_eval *c, job *j)
 {
     const prt_nhwc *v = j->w.v;
-    const size_t row = v->out_w * v->in_c * v->kernel_h * v->kernel_w;
+    const size_t row = v->out_w * v->in_c * v->kernel_h * v->kernel_w * j->w.d.group;
     const size_t all = row * v->out_h, usual = prt_share_pieces(all, USUAL);
     const size_t width = prt_share_width(c);
     const size_t least = prt_share_pieces(all, LEAST), fair = 2 * width;

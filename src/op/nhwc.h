@@ -46,6 +46,12 @@ static inline size_t prt_nhwc_side(prt_nhwc_form form)
     return form == PRT_NHWC_winograd5 ? 5 : 3;
 }
 
+/* Groups are so small that the form taps is for them. */
+static inline bool prt_nhwc_is_wise(const prt_nhwc_weights *w)
+{
+    return w->channels == w->filters && w->channels <= 8 && (w->channels & (w->channels - 1)) == 0;
+}
+
 /* From checked attributes (at infer: see nhwc.c); false for a form that is none. */
 bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);
 

@@ -46,7 +46,8 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
     if (w->form == PRT_NHWC_winograd5 && !w->transformed)
         return false;
     if (w->form == PRT_NHWC_taps)
-        return w->channels == 1 && w->filters == 1 && prt_size_mul(w->taps, w->group, count);
+        return prt_nhwc_is_wise(w) && prt_size_mul(w->taps, w->group, count) &&
+            prt_size_mul(*count, w->channels * w->filters, count);
     const size_t rows = w->transformed ? points * points : w->taps;
     return w->filters < SIZE_MAX - PRT_GEMM_PANEL &&
         prt_size_mul(w->channels, prt_nhwc_panels_width(w->filters), count) &&
@@ -123,7 +124,7 @@ static size_t tap_at(const prt_nhwc_weights *w, size_t group, size_t filter, siz
     size_t t)
 {
     if (w->form == PRT_NHWC_taps)
-        return t * w->group + group;
+        return ((t * w->channels + channel) * w->group + group) * w->filters + filter;
     return group * prt_nhwc_weights_step(w) +
         prt_nhwc_panel_at(w->filters, w->taps * w->channels, t * w->channels + channel, filter);
 }

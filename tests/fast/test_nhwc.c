@@ -67,6 +67,10 @@ static nhwc_conv_case random_conv(uint32_t *state, uint32_t i)
     if (i % 3 == 0) {
         c.form = "taps";
         c.group = 1 + below(state, 70);
+        if (i % 2 == 0) { /* small groups */
+            c.group = 1 + below(state, 20);
+            c.channels = c.filters = 2 << below(state, 3);
+        }
         return c;
     }
     c.group = below(state, 4) == 0 ? 1 + below(state, 4) : 1;

@@ -144,10 +144,12 @@ static bool is_close(const conv *v)
 static bool choose(prt_pass *p, conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
-    if (f->group > 1 && f->channels == 1 && f->filters == 1) {
+    if (f->group > 1 && prt_nhwc_is_wise(f) && w->rank < 3) {
         f->form = PRT_NHWC_taps;
-        return w->rank < 3;
+        return true;
     }
+    if (f->group > 1 && f->channels == 1 && f->filters == 1)
+        return false;
     f->form = winograd_of(p, v, w);
     if (!prt_ways_may(p, f->form))
         f->form = f->form == PRT_NHWC_winograd && prt_ways_may(p, PRT_NHWC_winograd2)

@@ -32,6 +32,12 @@ static bool is_form(const prt_op *op, const char *form)
         prt_str_is(((const prt_nhwc_conv_attrs *)op->attrs)->form, form);
 }
 
+/* Each channel by itself. */
+static bool is_wise(const prt_op *op)
+{
+    return is_form(op, "taps") && ((const prt_nhwc_conv_attrs *)op->attrs)->channels == 1;
+}
+
 /* A product of pixels with a matrix. */
 static bool is_pointwise(const prt_op *op)
 {
@@ -162,9 +168,9 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     if (is_pointwise(root)) {
         prt_op *wise = prt_match_interior(root, 0, PRT_OP_nhwc_conv);
-        return is_form(wise, "taps") && put(p, b, wise, root);
+        return is_wise(wise) && put(p, b, wise, root);
     }
-    if (!is_form(root, "taps"))
+    if (!is_wise(root))
         return false;
     const prt_op *reader = only_reader(&root->out[0]);
     if (reader != NULL && is_pointwise(reader) && prt_op_input(reader, 0) == &root->out[0])

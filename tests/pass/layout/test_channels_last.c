@@ -62,6 +62,19 @@ START_TEST(a_convolution_between_turns)
 }
 END_TEST
 
+START_TEST(small_groups)
+{
+    ck_turns("x = input f32[2,6,5,7]\nw = const f32[6,2,3,3] fill 0.5\nb = input f32[6]\n"
+             "y = conv x w b {group=3,pads=[1,1,1,1],strides=[2,1]}\nreturn y\n", 2,
+        "nhwc_conv form=taps channels=2");
+    ck_turns("x = input f32[2,16,5,7]\nw = const f32[16,8,3,1] fill 0.5\n"
+             "y = conv x w {group=2,dilations=[2,1]}\nz = relu y\nreturn z\n", 2,
+        "form=taps channels=8");
+    ck_turns("x = input f32[2,12,5,7]\nw = const f32[24,4,3,3] fill 0.5\n"
+             "y = conv x w {group=3}\nreturn y\n", 2, "form=panels channels=4 filters=8");
+}
+END_TEST
+
 START_TEST(chains_have_turns_at_their_ends)
 {
     ck_turns(IMAGE CONV("a", "x") "b = relu a\nc = conv b v {group=5,strides=[2,2]}\n"
@@ -445,7 +458,7 @@ START_TEST(near_misses_are_left)
         "x = input f32[1,5,4,4,4]\nw = const f32[5,1,1,1,1] fill 1\n"
         "y = conv x w {group=5}\nreturn y\n",
         "x = input f32[*]\nw = const f32[5,5,1,1] fill 1\ny = conv x w\nreturn y\n",
-        "x = input f32[1,6,4,4]\nw = const f32[6,2,1,1] fill 1\ny = conv x w {group=3}\nreturn y\n",
+        "x = input f32[1,9,4,4]\nw = const f32[9,3,1,1] fill 1\ny = conv x w {group=3}\nreturn y\n",
         "x = input f32[1,5,4,4]\nw = const f32[0,5,1,1] zeros\ny = conv x w\nreturn y\n",
         "x = input f32[1,5,4,4]\nw = const f32[5,5,1,1] fill 1\nr = input f32[*]\n"
         "y = fused_conv x w _ r\nreturn y\n",
@@ -509,7 +522,7 @@ START_TEST(quantised_convolutions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns,
+PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns, small_groups,
     chains_have_turns_at_their_ends, residuals_and_activations, few_filters, dilations,
     padding_by_name, sizes_may_be_symbols, norms_of_channels, transposed_convolutions, elementwise,
     turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
