@@ -196,14 +196,14 @@ MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3) MICRO(5, 3) MICRO(6, 3) MICRO(7,
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2) MICRO(7, 2) MICRO(8, 2)
 MICRO(9, 2) MICRO(10, 2) MICRO(11, 2) MICRO(12, 2)
 MICRO(1, 1) MICRO(2, 1) MICRO(3, 1) MICRO(4, 1) MICRO(5, 1) MICRO(6, 1) MICRO(7, 1) MICRO(8, 1)
-MICRO(9, 1) MICRO(10, 1) MICRO(11, 1) MICRO(12, 1)
+MICRO(9, 1)
 STREAM(1, 4) STREAM(2, 4) STREAM(3, 4) STREAM(4, 4) STREAM(5, 4) STREAM(6, 4)
 LOCAL(4)
 DIFFERENCE(12, 2)
 enum { MAX_W = 4, MAX_R = 12, FIRST_ROWS = 12 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     { micro_1x1, micro_2x1, micro_3x1, micro_4x1, micro_5x1, micro_6x1, micro_7x1, micro_8x1,
-        micro_9x1, micro_10x1, micro_11x1, micro_12x1 },
+        micro_9x1 },
     { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2, micro_7x2, micro_8x2,
         micro_9x2, micro_10x2, micro_11x2, micro_12x2 },
     { micro_1x3, micro_2x3, micro_3x3, micro_4x3, micro_5x3, micro_6x3, micro_7x3, micro_8x3 },
@@ -211,7 +211,8 @@ static const micro_fn micro[MAX_W][MAX_R] = {
 };
 static const micro_fn stream[MAX_W][MAX_R] = { [3] = { stream_1x4, stream_2x4, stream_3x4,
     stream_4x4, stream_5x4, stream_6x4 } };
-static const size_t most_rows[MAX_W] = { 12, 12, 8, 6 };
+/* Of one vector as many rows as there are registers for their addresses. */
+static const size_t most_rows[MAX_W] = { 9, 12, 8, 6 };
 static const micro_fn local[MAX_W] = { micro_1x1, micro_1x2, micro_1x3, local_1x4 };
 #elif defined(__AVX2__) && defined(__FMA__)
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)

@@ -21,6 +21,7 @@ enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 
 typedef struct job {
     const prt_nhwc *v;
     size_t slice, slices;          /* filters of an item, a panel or half of one; items of all */
+    size_t chunks;                 /* of groups, which share addresses */
     size_t blocks, pixels;         /* pixels of an image's output */
     size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
     bool plain;                    /* outputs are inputs, one by one */
@@ -114,6 +115,13 @@ void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first,
         some = v->out_w - column < count - i ? v->out_w - column : count - i;
         find_row(v, x, row / v->out_h, row % v->out_h, column, column + some, to + i, count);
     }
+}
+
+/* The same of the next group. */
+static void shift_taps(const prt_nhwc *v, size_t count, const float **to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] += to[i] != v->zeros ? v->form.channels : 0;
 }
 
 /* ---- images ---- */
@@ -327,10 +335,12 @@ static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_nhwc *v = j->v;
-    const size_t slice = item % j->slices, group = item / j->slices % v->form.group;
-    const size_t rest = item / j->slices / v->form.group, piece = rest % j->blocks;
+    const size_t slice = item % j->slices, chunk = item / j->slices % j->chunks;
+    const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
     const size_t left = v->form.filters - slice * j->slice;
-    block b = { .j = j, .n = rest / j->blocks, .group = group, .first = slice * j->slice,
+    const size_t end = prt_share_cut(v->form.group, j->chunks, chunk + 1);
+    block b = { .j = j, .n = rest / j->blocks, .first = slice * j->slice,
+        .group = prt_share_cut(v->form.group, j->chunks, chunk),
         .columns = left < j->slice ? left : j->slice,
         .taps = v->form.taps, .depth = v->form.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
@@ -346,9 +356,14 @@ static void run_item(const void *user, size_t item, float *scratch)
         b.depth = v->kernel_w * v->in_c;
         find_band(&b, scratch + j->table);
     } else if (!j->plain) {
-        prt_nhwc_find_taps(v, b.n, group, b.row, b.rows, b.from);
+        prt_nhwc_find_taps(v, b.n, b.group, b.row, b.rows, b.from);
     }
     run_block(&b);
+    while (++b.group < end) {
+        if (b.from != NULL)
+            shift_taps(v, b.rows * b.taps, b.from);
+        run_block(&b);
+    }
 }
 
 void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
@@ -447,7 +462,9 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         j.wide = ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
         scratch += j.wide * ((most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1);
     }
-    return prt_share_run(c, some / panels * j.slices * j.blocks, scratch, run_item, &j);
+    const size_t others = v->batch * j.slices * j.blocks;
+    j.chunks = clamp(2 * ITEMS / others, 1, v->form.group);
+    return prt_share_run(c, others * j.chunks, scratch, run_item, &j);
 }
 
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
