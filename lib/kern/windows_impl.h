@@ -120,13 +120,56 @@ GROUPED(4)
 #endif
 GROUPED(1)
 
-/* Channels of small groups: a tap takes the channels of a group one by one. */
+/* The same of three taps in a row, as far apart as the outputs: what three outputs see of a channel
+ * is spread once. */
+enum { NEAR = 6, NEAR_TAPS = 3 };
+
+static void grouped_near(const prt_windows *d, size_t at, size_t channel)
+{
+    const size_t all = d->channels, left = all - channel, step = d->x_step;
+    const size_t some = left < VL ? left : VL;
+    const vf low = v_set(d->low), high = v_set(d->high);
+    for (size_t line = 0; line < d->lines; line++) {
+        const float *x = d->x + line * d->x_line + at * step + channel, *rows = d->w + channel;
+        vf sum[NEAR];
+        PRT_UNROLL(8)
+        for (size_t i = 0; i < NEAR; i++)
+            sum[i] = d->bias != NULL ? v_load_n(d->bias + channel, some) : v_set(0.0f);
+        for (size_t r = 0; r < d->rows; r++, x += d->x_row, rows += d->w_row) {
+            const float *w = rows;
+            lanes one = lanes_first(d->group);
+            for (size_t j = d->group; j != 0; j--, w += all, one = lanes_next(one)) {
+                vf tap[NEAR_TAPS];
+                PRT_UNROLL(4)
+                for (size_t k = 0; k < NEAR_TAPS; k++)
+                    tap[k] = v_load_n(w + k * d->group * all, some);
+                PRT_UNROLL(8)
+                for (size_t p = 0; p < NEAR + NEAR_TAPS - 1; p++) {
+                    const vf in = lanes_of(v_load_n(x + p * step, some), one);
+                    PRT_UNROLL(4)
+                    for (size_t k = 0; k < NEAR_TAPS; k++)
+                        if (p >= k && p - k < NEAR)
+                            sum[p - k] = v_fma(in, tap[k], sum[p - k]);
+                }
+            }
+        }
+        float *y = d->y + line * d->y_line + at * d->y_step + channel;
+        PRT_UNROLL(8)
+        for (size_t i = 0; i < NEAR; i++)
+            v_store_some(y + i * d->y_step, 0, left, v_min(high, v_max(low, sum[i])));
+    }
+}
+
+/* Channels of small groups: a tap takes the channels of a group one by one. The last of several
+ * blocks of outputs begins early enough to be a whole one, and makes the same of those again. */
 static void run_grouped(const prt_windows *d)
 {
-    for (size_t at = 0, some; at < d->n; at += some) {
-        some = d->n - at < GROUPED_MOST ? 1 : GROUPED_MOST;
+    const bool near = d->columns == NEAR_TAPS && d->x_step == d->x_column && d->n >= NEAR;
+    const size_t most = near ? NEAR : d->n >= GROUPED_MOST ? GROUPED_MOST : 1;
+    for (size_t done = 0; done < d->n; done += most) {
+        const size_t at = d->n - done < most ? d->n - most : done;
         for (size_t c = 0; c < d->channels; c += VL)
-            (some == 1 ? grouped_1 : GROUPED_MANY)(d, at, c);
+            (near ? grouped_near : most == 1 ? grouped_1 : GROUPED_MANY)(d, at, c);
     }
 }
 #else
