@@ -15,7 +15,7 @@
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 
-enum { PRT_DOT_PAIR = 2, PRT_DOT_FOUR = 4 };
+enum { PRT_DOT_PAIR = 2, PRT_DOT_FOUR = 4, PRT_DOT_DEPTH = 1 << 16 /* of fours: fits int32 */ };
 
 /* Some rows times one panel; all of K. */
 typedef struct prt_dot_block {

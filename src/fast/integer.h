@@ -41,7 +41,8 @@ static inline bool prt_integer_has(const prt_eval *c, uint32_t i)
  * `count` of them. NULL when there are neither so many nor one, or memory is refused. */
 const int32_t *prt_integer_zeros(prt_eval *c, uint32_t i, size_t count, size_t *step);
 
-/* The same, of columns from `first` on, and rows of y (and of the residual) from `row` on. */
+/* What becomes of sums, given for row 0 and column 0 of all, from `row` and column `first` on; the
+ * sums and how many there are remain to be set. */
 static inline prt_finish prt_integer_finish(const prt_finish *all, size_t row, size_t first)
 {
     prt_finish f = *all;

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "kern/narrow.h"
+#include "kern/dot.h"
 #include "num/float.h"
 #include "op/fused.h"
 #include "op/inner.h"
@@ -31,9 +31,6 @@ int prt_narrow_of(int32_t dtype)
         return PRT_NARROW_COUNT;
     }
 }
-
-/* Rows of a block whose products of bytes int32 can hold. */
-enum { BYTES_MOST = 1 << 16 };
 
 static bool known_compute(prt_str name)
 {
@@ -118,10 +115,11 @@ static poprt_status infer(prt_infer *c)
     if (!known_compute(a->compute))
         return prt_infer_fail(c, POPRT_E_ARG, "compute '%.*s' is none of '', 'bf16', 'i8'",
             PRT_STR_ARG(a->compute));
-    if (prt_str_is(a->compute, "i8") && (a->columns == 0 || a->block < 1 || a->block > BYTES_MOST ||
-            (c->in[1].dtype != PRT_DTYPE_i4 && c->in[1].dtype != PRT_DTYPE_undefined)))
+    if (prt_str_is(a->compute, "i8") && (a->columns == 0 || a->block < 1 ||
+            a->block > PRT_DOT_DEPTH || (c->in[1].dtype != PRT_DTYPE_i4 &&
+                c->in[1].dtype != PRT_DTYPE_undefined)))
         return prt_infer_fail(c, POPRT_E_ARG, "compute 'i8' is of a packed B of i4 in blocks of at "
-            "most %d", BYTES_MOST);
+            "most %d", PRT_DOT_DEPTH);
     PRT_TRY(infer_right(c, a->columns, a->transB != 0, &n, &k));
     PRT_TRY(prt_infer_vector(c, 2, n));
     if (!prt_infer_ranked(c, 0))

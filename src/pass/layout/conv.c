@@ -148,8 +148,6 @@ static bool choose(prt_pass *p, conv *v, const prt_window *w)
         f->form = PRT_NHWC_taps;
         return true;
     }
-    if (f->group > 1 && f->channels == 1 && f->filters == 1)
-        return false;
     f->form = winograd_of(p, v, w);
     if (!prt_ways_may(p, f->form))
         f->form = f->form == PRT_NHWC_winograd && prt_ways_may(p, PRT_NHWC_winograd2)

@@ -9,12 +9,11 @@
 #include <math.h>
 
 #include "kern/dot.h"
-#include "kern/narrow.h"
 #include "op/nhwc.h"
 #include "pass/match.h"
 #include "pass/pack/pack.h"
 
-enum { BLOCK = 32, BYTES_MOST = 1 << 16 /* rows whose products int32 can hold */ };
+enum { BLOCK = 32 };
 
 typedef struct target {
     int kind;
@@ -187,7 +186,7 @@ static bool quantize(prt_pass *p, prt_op *op, size_t n, prt_value **in)
     const prt_nhwc_weights form = { .form = PRT_NHWC_panels, .group = 1, .channels = k,
         .filters = n, .taps = 1 };
     size_t size;
-    if (k == 0 || k > BYTES_MOST || !prt_nhwc_bytes_size(&form, &size))
+    if (k == 0 || k > PRT_DOT_DEPTH || !prt_nhwc_bytes_size(&form, &size))
         return false;
     const float *from = floats_of(p, &w, &copy);
     bool ok = from != NULL && prt_blob_create(a, size, &bytes) == POPRT_OK &&
@@ -234,7 +233,7 @@ static bool put_bytes(prt_pass *p, prt_build *b, prt_op *root, const prt_fused_l
 static bool put_blocks(prt_build *b, prt_op *root, prt_fused_linear_attrs *attrs)
 {
     prt_value *in[6];
-    if (attrs->compute.size != 0 || attrs->block < 1 || attrs->block > BYTES_MOST)
+    if (attrs->compute.size != 0 || attrs->block < 1 || attrs->block > PRT_DOT_DEPTH)
         return false;
     for (uint32_t i = 0; i < root->n_in; i++)
         in[i] = prt_op_input(root, i);

@@ -5,11 +5,12 @@
  */
 #include <math.h>
 
+#include "kern/dot.h"
 #include "op/nhwc.h"
 #include "pass/match.h"
 #include "pass/pack/pack.h"
 
-enum { LEAST_DEPTH = 32, LEAST_FILTERS = 8, MOST_DEPTH = 1 << 16 /* products in int32 */ };
+enum { LEAST_DEPTH = 32, LEAST_FILTERS = 8 };
 
 /* Where weights go: the constants of the operator. */
 typedef struct target {
@@ -119,7 +120,7 @@ bool prt_narrow_conv(prt_pass *p, prt_build *b, prt_op *root)
     prt_nhwc_weights w;
     if (!prt_nhwc_weights_of(a, &w) || w.form == PRT_NHWC_taps || a->images != 0 ||
         prt_op_input(root, 4) != NULL || !prt_match_is_f32(in[0]) ||
-        w.channels * w.taps < LEAST_DEPTH || w.channels * w.taps > MOST_DEPTH ||
+        w.channels * w.taps < LEAST_DEPTH || w.channels * w.taps > PRT_DOT_DEPTH ||
         w.filters < LEAST_FILTERS)
         return false;
     const prt_nhwc_quantized_conv_attrs attrs = attrs_of(a);
