@@ -121,9 +121,9 @@ static void spread_panel(const band *b, int64_t first, int64_t columns)
 static int64_t band_row(const job *j, size_t i)
 {
     const int64_t row = (int64_t)prt_share_cut((size_t)j->in_h, j->bands, i) * j->stride_h - j->top;
-    if (i == 0 || row < 0)
-        return 0;
-    return i == j->bands || row > j->out_h ? j->out_h : row;
+    if (i == j->bands || row > j->out_h)
+        return j->out_h;
+    return i == 0 || row < 0 ? 0 : row;
 }
 
 /* Rows of the input, [*low, *high), that reach the band. */

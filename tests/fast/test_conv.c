@@ -73,6 +73,7 @@ START_TEST(transposed_without_elements_or_elsewhere)
         ("x = input f32[1,0,7,7]\nw = input f32[0,2,3,3]\nb = input f32[2]\n"
          "y = conv_transpose x w b\n"),
         "x = input f32[1,2,2,2]\nw = input f32[2,2,3,3]\ny = conv_transpose x w {pads=[2,2,2,2]}\n",
+        "x = input f32[1,2,1,9]\nw = input f32[2,2,7,3]\ny = conv_transpose x w {pads=[3,0,3,1]}\n",
         "x = input f32[1,2,2,2]\nw = input f32[2,2,40,40]\ny = conv_transpose x w\n",
         "x = input f32[1,2,3,3,3]\nw = input f32[2,2,2,2,2]\ny = conv_transpose x w\n",
     };

@@ -45,6 +45,10 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
     case PRT_OP_group_normalization:
     case PRT_OP_instance_normalization:
         return prt_turn_norm(b, root);
+    case PRT_OP_depth_to_space:
+        return prt_turn_to_space(b, root);
+    case PRT_OP_space_to_depth:
+        return prt_turn_to_depth(b, root);
     case PRT_OP_reshape:
         return prt_turn_shuffle(b, root) || prt_turn_join_shuffle(b, root);
     case PRT_OP_nhwc_shuffle:
@@ -63,6 +67,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_conv, prt_turn_conv },
     { PRT_OP_fused_conv, prt_turn_conv },
     { PRT_OP_conv_transpose, prt_turn_spread },
+    { PRT_OP_conv_transpose, prt_turn_transposed },
     { PRT_OP_qlinear_conv, prt_turn_qconv },
     { PRT_OP_concat, apply_other },
     { PRT_OP_split, apply_other },
@@ -78,6 +83,8 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_global_max_pool, apply_other },
     { PRT_OP_group_normalization, apply_other },
     { PRT_OP_instance_normalization, apply_other },
+    { PRT_OP_depth_to_space, apply_other },
+    { PRT_OP_space_to_depth, apply_other },
     { PRT_OP_reshape, apply_other },
     { PRT_OP_nhwc_shuffle, apply_other },
     { PRT_OP_transpose, apply_other },

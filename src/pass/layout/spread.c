@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* spread.c — ConvTranspose whose kernel is its stride becomes NhwcSpread. */
+/* spread.c — ConvTranspose whose kernel is its stride, or of one pixel, becomes NhwcSpread. */
 #include "op/nhwc.h"
 #include "pass/layout/turn.h"
 #include "pass/pack/pack.h"
 
-/* Nothing but the stride, which is the kernel. */
+/* Nothing but the stride, which is the kernel or does not matter. */
 static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *x)
 {
     const prt_conv_transpose_attrs *a = root->attrs;
-    if (a->group != 1 || a->output_shape.count != 0 || a->strides.count != 2 || w->rank != 4 ||
+    if (a->group != 1 || a->output_shape.count != 0 || w->rank != 4 ||
         w->dtype != PRT_DTYPE_f32 || !prt_turn_is_image(x) || x->type->rank != 4 ||
         x->type->dtype != PRT_DTYPE_f32 || prt_tensor_count(w) == 0 ||
         (a->auto_pad.size != 0 && !prt_str_is(a->auto_pad, "NOTSET") &&
@@ -21,8 +21,8 @@ static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *
         if (a->output_padding.data[i] != 0)
             return false;
     for (uint32_t i = 0; i < 2; i++)
-        if (a->strides.data[i] != w->dims[i + 2] ||
-            (i < a->dilations.count && a->dilations.data[i] != 1))
+        if ((prt_i64s_at(a->strides, i, 1) != w->dims[i + 2] && x->type->dims[i + 2] != 1) ||
+            prt_i64s_at(a->dilations, i, 1) != 1)
             return false;
     return true;
 }

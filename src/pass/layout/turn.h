@@ -32,6 +32,11 @@ void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y);
 /* The same elements in dims `dims`; NULL when more than one is unknown, or on failure. */
 prt_value *prt_turn_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
 
+/* Channels of a block of pixels, as [rows, columns, channels], laid out as those pixels: an image
+ * of so many rows (-1: not known), columns and channels. NULL on failure. */
+prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, const int64_t block[2], int64_t rows,
+    int64_t columns, int64_t channels);
+
 /* The window of a convolution of `x` with weights `w` (their dims), and what NhwcConv says of it;
  * false when padding depends on sizes that are unknown. */
 bool prt_turn_window(const prt_value *x, const prt_tensor *w, const prt_window_spec *spec,
@@ -52,7 +57,10 @@ bool prt_turn_shuffle(prt_build *b, prt_op *root);
 bool prt_turn_join_shuffle(prt_build *b, prt_op *root);
 bool prt_turn_halves(prt_build *b, prt_op *root);
 bool prt_turn_flatten(prt_build *b, prt_op *root);
+bool prt_turn_to_space(prt_build *b, prt_op *root);
+bool prt_turn_to_depth(prt_build *b, prt_op *root);
 bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_turn_transposed(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_turn_conv(prt_pass *p, prt_build *b, prt_op *root);
 
 #endif

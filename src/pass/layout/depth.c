@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* depth.c — blocks of pixels as channels and back, where channels come last. */
+#include "pass/layout/turn.h"
+
+prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, const int64_t block[2], int64_t rows,
+    int64_t columns, int64_t channels)
+{
+    static const int64_t turn[5] = { 0, 1, 3, 2, 4 };
+    const int64_t apart[5] = { 0, 0, 0, block[0], block[1] * channels };
+    const int64_t image[4] = { 0, rows, columns, channels };
+    if (block[0] != 1) {
+        x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 5, apart));
+        x = prt_match_transposed(b, x, 5, turn);
+    }
+    return x != NULL ? prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 4, image)) : NULL;
+}
+
+/* Reshape, Transpose, Reshape. */
+static prt_value *moved(prt_build *b, prt_value *x, uint32_t rank, const int64_t *apart,
+    const int64_t *turn, const int64_t *dims)
+{
+    x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, apart));
+    x = prt_match_transposed(b, x, rank, turn);
+    return x != NULL ? prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 4, dims)) : NULL;
+}
+
+/* The input, channels last and of known dims but for the first, or NULL. */
+static prt_value *source_of(const prt_op *root, int64_t *channels)
+{
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    if (x == NULL || x->type->rank != 4 || !prt_turn_is_image(&root->out[0]))
+        return NULL;
+    for (uint32_t i = 1; i < 4; i++)
+        if (!prt_dim_is_number(x->type->dims[i]) || x->type->dims[i] == 0)
+            return NULL;
+    *channels = x->type->dims[3];
+    return x;
+}
+
+bool prt_turn_to_space(prt_build *b, prt_op *root)
+{
+    static const int64_t turn[6] = { 0, 1, 4, 2, 5, 3 };
+    const prt_depth_to_space_attrs *a = root->attrs;
+    int64_t channels;
+    prt_value *x = source_of(root, &channels);
+    const int64_t n = a->blocksize;
+    if (x == NULL)
+        return false;
+    const int64_t rows = x->type->dims[1] * n, columns = x->type->dims[2] * n;
+    channels /= n * n;
+    const int64_t block[2] = { n, n }, apart[6] = { 0, 0, 0, channels, n, n };
+    const int64_t dims[4] = { 0, rows, columns, channels };
+    prt_turn_replace(b, root, 0,
+        prt_str_is(a->mode, "DCR") ? prt_turn_side_by_side(b, x, block, rows, columns, channels)
+                                   : moved(b, x, 6, apart, turn, dims));
+    return true;
+}
+
+bool prt_turn_to_depth(prt_build *b, prt_op *root)
+{
+    static const int64_t turn[6] = { 0, 1, 3, 2, 4, 5 }, crd[6] = { 0, 1, 3, 5, 2, 4 };
+    const prt_space_to_depth_attrs *a = root->attrs;
+    int64_t channels;
+    prt_value *x = source_of(root, &channels);
+    const int64_t n = a->blocksize;
+    if (x == NULL)
+        return false;
+    const int64_t rows = x->type->dims[1] / n, columns = x->type->dims[2] / n;
+    const int64_t apart[6] = { 0, rows, n, columns, n, channels };
+    const int64_t dims[4] = { 0, rows, columns, channels * n * n };
+    prt_turn_replace(b, root, 0,
+        moved(b, x, 6, apart, prt_str_is(a->mode, "DCR") ? turn : crd, dims));
+    return true;
+}
