@@ -3,6 +3,7 @@
  * formulas.c — expand_formulas: operators on float32 that have no kernels of their own become ones
  * that do:
  *
+ *     Acos, Asin          2 atan(sqrt((1 - x) / (1 + x))), atan(x / sqrt((1 - x) (1 + x)))
  *     Elu, Selu, Celu     max(x, 0) + a (exp(min(x, 0) / c) - 1), with their factors
  *     GlobalMaxPool       ReduceMax
  *     IsInf, IsNaN        Abs, Equal with infinity; Not(Equal(x, x))
@@ -17,6 +18,7 @@
  *     FusedConv, FusedGemm   of com.microsoft: the operator, a sum, an activation (fused.c)
  *     Einsum              of two operands: Transpose, MatMul (einsum.c)
  *     MaxPool, AveragePool   over three dims: two pools (pool.c)
+ *     ReduceL1, ReduceLogSumExp, LpPool, Hardmax   reductions (reduce.c)
  *     RotaryEmbedding     Split, products and sums, Concat (rotary.c)
  *     DFT, STFT           products with cosines and sines (spectrum.c)
  */
@@ -28,6 +30,27 @@
 #define NUMBER(v) prt_build_scalar(b, PRT_DTYPE_f32, (double)(v))
 #define UNARY(id, x) prt_build_unary(b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(b, PRT_OP_##id, x, y)
+
+/* Both differences are exact near the ends, where they are small. */
+static bool apply_acos(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    if (!prt_match_is_f32(x))
+        return false;
+    prt_value *ratio = BINARY(div, BINARY(sub, NUMBER(1), x), BINARY(add, NUMBER(1), x));
+    return prt_match_become(b, root, BINARY(mul, UNARY(atan, UNARY(sqrt, ratio)), NUMBER(2)));
+}
+
+static bool apply_asin(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    (void)p;
+    if (!prt_match_is_f32(x))
+        return false;
+    prt_value *rest = BINARY(mul, BINARY(sub, NUMBER(1), x), BINARY(add, NUMBER(1), x));
+    return prt_match_become(b, root, UNARY(atan, BINARY(div, x, UNARY(sqrt, rest))));
+}
 
 /* factor max(x, 0) + low (exp(min(x, 0) / by) - 1) */
 static bool put_elu(prt_build *b, prt_op *root, float factor, float low, float by)
@@ -209,6 +232,8 @@ static bool apply_thresholded(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = {
+    { PRT_OP_acos, apply_acos },
+    { PRT_OP_asin, apply_asin },
     { PRT_OP_elu, apply_elu },
     { PRT_OP_selu, apply_selu },
     { PRT_OP_celu, apply_celu },
@@ -231,6 +256,10 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_average_pool, prt_expand_average_pool },
     { PRT_OP_dft, prt_expand_dft },
     { PRT_OP_stft, prt_expand_stft },
+    { PRT_OP_reduce_l1, prt_expand_l1 },
+    { PRT_OP_reduce_log_sum_exp, prt_expand_log_sum_exp },
+    { PRT_OP_lp_pool, prt_expand_lp_pool },
+    { PRT_OP_hardmax, prt_expand_hardmax },
     { PRT_OP_rotary_embedding, prt_expand_rotary },
     { PRT_OP_ms_rotary_embedding, prt_expand_ms_rotary },
 };

@@ -68,6 +68,68 @@ START_TEST(elements)
 }
 END_TEST
 
+/* Where the ends are, and beyond. */
+START_TEST(turned_circles)
+{
+    static const char *const lines[] = { "acos x", "asin x" };
+    expands("x = input f32[3,50]\ns = tanh x\ny = acos s\nreturn y\n", PRT_OP_acos);
+    expands("x = input f32[3,50]\ns = tanh x\ny = asin s\nreturn y\n", PRT_OP_asin);
+    stays("x = input f16[3,50]\ny = asin x\nreturn y\n");
+    for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
+        char text[400];
+        (void)snprintf(text, sizeof(text), "z = input f32[11]\nx = const f32[11] {-1,-0.9999999,"
+            "-0.99,-0.5,-1e-6,0,1e-30,0.25,0.9,0.9999999,1}\ny = %s\nq = add y z\nreturn q\n",
+            lines[i]);
+        assert_pass_keeps_results(text, PASS, 1e-6);
+        (void)snprintf(text, sizeof(text), "z = input f32[3]\nx = const f32[3] {-1.5,1.000001,nan}"
+            "\ny = %s\nn = isnan y\nk = cast n {to=1}\nq = add k z\nreturn q\n", lines[i]);
+        assert_pass_keeps_results(text, PASS, 1e-6);
+    }
+}
+END_TEST
+
+START_TEST(reductions)
+{
+    expands("x = input f32[3,4,5]\ny = reduce_l1 x\nreturn y\n", PRT_OP_reduce_l1);
+    expands("x = input f32[3,4,5]\na = const i64[1] {-2}\ny = reduce_l1 x a {keepdims=0}\n"
+            "return y\n", PRT_OP_reduce_l1);
+    expands("x = input f32[3,4,5]\ny = reduce_log_sum_exp x\nreturn y\n",
+        PRT_OP_reduce_log_sum_exp);
+    expands("x = input f32[3,4,5]\na = const i64[2] {0,-1}\n"
+            "y = reduce_log_sum_exp x a {keepdims=0}\nreturn y\n", PRT_OP_reduce_log_sum_exp);
+    expands("x = input f32[3,4]\na = const f32[] {1000}\nl = mul x a\n"
+            "y = reduce_log_sum_exp l {keepdims=0}\nreturn y\n", PRT_OP_reduce_log_sum_exp);
+    expands("z = input f32[4]\nx = const f32[4,2] {inf,1,-inf,-inf,-inf,3,1e30,-1e30}\n"
+            "a = const i64[1] {1}\nl = reduce_log_sum_exp x a {keepdims=0}\nm = const f32[] {-9}\n"
+            "n = max l m\no = const f32[] {9}\np = min n o\ny = add p z\nreturn y\n",
+        PRT_OP_reduce_log_sum_exp);
+    stays("x = input f32[3,4]\na = input i64[1]\ny = reduce_log_sum_exp x a\nreturn y\n");
+    stays("x = input f64[3,4]\ny = reduce_l1 x\nreturn y\n");
+}
+END_TEST
+
+START_TEST(pools_of_powers)
+{
+    expands("x = input f32[2,3,7,8]\ny = lp_pool x {kernel_shape=[3,2],strides=[2,1],"
+            "pads=[1,0,2,1]}\nreturn y\n", PRT_OP_lp_pool);
+    expands("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],p=1,auto_pad=\"SAME_LOWER\"}\n"
+            "return y\n", PRT_OP_lp_pool);
+    stays("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],p=3}\nreturn y\n");
+    stays("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],strides=[3],ceil_mode=1}\n"
+          "return y\n");
+}
+END_TEST
+
+START_TEST(hardmax)
+{
+    expands("x = input f32[5,9]\ny = hardmax x\nreturn y\n", PRT_OP_hardmax);
+    expands("x = input f32[2,7,3]\ny = hardmax x {axis=1}\nreturn y\n", PRT_OP_hardmax);
+    expands("z = input f32[2,4]\nx = const f32[2,4] {1,3,3,2,nan,5,nan,7}\nh = hardmax x\n"
+            "y = add h z\nreturn y\n", PRT_OP_hardmax);
+    stays("x = input f32[2,n]\ny = hardmax x\nreturn y\n");
+}
+END_TEST
+
 /* Mish as it is written where there is no operator for it. */
 START_TEST(mish_written_out)
 {
@@ -349,6 +411,6 @@ START_TEST(gemms)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/expand/formulas", elements, mish_written_out, numbers_of_all_sizes,
-    several_inputs_and_axes, operators_of_onnx_runtime, attention, einsum, rotary,
-    pools_of_three_dims, spectra, gemms)
+PRT_TEST_MAIN("pass/expand/formulas", elements, turned_circles, reductions,
+    pools_of_powers, hardmax, mish_written_out, numbers_of_all_sizes, several_inputs_and_axes,
+    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims, spectra, gemms)
