@@ -52,23 +52,6 @@ poprt_status prt_fast_unary(prt_eval *c, const prt_kern *k, bool *done)
     return run_map(c, &m, done);
 }
 
-/* Pow by a constant that is a product, a root or a quotient; a list of bases keeps its shape. */
-poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done);
-
-poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
-{
-    map m = { .kern = k };
-    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) || prt_tensor_count(c->in[1]) != 1 ||
-        prt_tensor_count(c->in[0]) != prt_tensor_count(c->out[0]))
-        return prt_fast_pass(done);
-    const int64_t code =
-        prt_instruction_of_power(prt_load_f64(c->in[1]->dtype, c->in[1]->data, 0));
-    if (code < 0)
-        return prt_fast_pass(done);
-    m.one = prt_instruction_kind(code);
-    return run_map(c, &m, done);
-}
-
 poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_act(prt_eval *c, const prt_kern *k, bool *done)
@@ -100,17 +83,23 @@ typedef struct pair {
     size_t pieces;
 } pair;
 
+static prt_rows begin_piece(const pair *p, size_t item)
+{
+    prt_rows r;
+    prt_rows_init(&r, p->out, 2, p->in);
+    r.most = SIZE_MAX;
+    prt_rows_part(&r, prt_share_cut(r.total, p->pieces, item),
+        prt_share_cut(r.total, p->pieces, item + 1));
+    return r;
+}
+
 static void pair_piece(const void *user, size_t item, float *scratch)
 {
     const pair *p = user;
     const float *a = p->in[0]->data, *b = p->in[1]->data;
     float *y = p->out->data;
-    prt_rows r;
+    prt_rows r = begin_piece(p, item);
     (void)scratch;
-    prt_rows_init(&r, p->out, 2, p->in);
-    r.most = SIZE_MAX;
-    prt_rows_part(&r, prt_share_cut(r.total, p->pieces, item),
-        prt_share_cut(r.total, p->pieces, item + 1));
     while (prt_rows_next(&r))
         p->kern->rows.two(p->kind, r.count, a + r.from[0], r.step[0], b + r.from[1], r.step[1],
             y + r.to);
@@ -140,4 +129,42 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
         PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
     }
     return POPRT_OK;
+}
+
+/* ---- powers ---- */
+
+static void power_piece(const void *user, size_t item, float *scratch)
+{
+    const pair *p = user;
+    const float *a = p->in[0]->data, *b = p->in[1]->data;
+    float *y = p->out->data;
+    prt_rows r = begin_piece(p, item);
+    (void)scratch;
+    while (prt_rows_next(&r))
+        for (size_t i = 0; i < r.count; i++)
+            y[r.to + i] = powf(a[r.from[0] + i * r.step[0]], b[r.from[1] + i * r.step[1]]);
+}
+
+/* By one number that makes it a product, a root or a quotient, by a kernel; a list of bases keeps
+ * its shape. */
+poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
+{
+    map m = { .kern = k };
+    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0))
+        return prt_fast_pass(done);
+    const int64_t code = prt_tensor_count(c->in[1]) == 1 &&
+            prt_tensor_count(c->in[0]) == prt_tensor_count(c->out[0])
+        ? prt_instruction_of_power(prt_load_f64(c->in[1]->dtype, c->in[1]->data, 0))
+        : -1;
+    if (code >= 0) {
+        m.one = prt_instruction_kind(code);
+        return run_map(c, &m, done);
+    }
+    if (!prt_fast_has(c, 1))
+        return prt_fast_pass(done);
+    const pair p = { .in = { c->in[0], c->in[1] }, .out = c->out[0],
+        .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE / 8) };
+    return prt_share_run(c, p.pieces, 0, power_piece, &p);
 }

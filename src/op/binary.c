@@ -58,9 +58,22 @@ FLOATS(mul, p * q)
 UNSIGNED(mul, false, p * q)
 SIGNED(mul, false, (int64_t)((uint64_t)p * (uint64_t)q))
 
+/* Neither has a sign, nor more than 32 bits, of which quotients are several times as fast. */
+static bool is_short(int64_t p, int64_t q)
+{
+    return ((uint64_t)p | (uint64_t)q) >> 32 == 0;
+}
+
+static int64_t divide(int64_t p, int64_t q)
+{
+    if (is_short(p, q))
+        return (uint32_t)p / (uint32_t)q;
+    return q == -1 ? negate(p) : p / q;
+}
+
 FLOATS(div, p / q)
 UNSIGNED(div, q == 0, p / q)
-SIGNED(div, q == 0, q == -1 ? negate(p) : p / q)
+SIGNED(div, q == 0, divide(p, q))
 
 /* Remainder with the divisor's sign, as numpy.mod has it. */
 static double floor_mod(double p, double q)
@@ -75,13 +88,15 @@ static double floor_mod(double p, double q)
 
 static int64_t floor_mod_int(int64_t p, int64_t q)
 {
-    const int64_t r = p % q;
+    if (is_short(p, q))
+        return (uint32_t)p % (uint32_t)q;
+    const int64_t r = q == -1 ? 0 : p % q;
     return r != 0 && (r < 0) != (q < 0) ? r + q : r;
 }
 
 FLOATS(mod, floor_mod(p, q))
 UNSIGNED(mod, q == 0, p % q)
-SIGNED(mod, q == 0, q == -1 ? 0 : floor_mod_int(p, q))
+SIGNED(mod, q == 0, floor_mod_int(p, q))
 
 FLOATS(fmod, fmod(p, q))
 UNSIGNED(fmod, q == 0, p % q)

@@ -2,6 +2,7 @@
 /* fill.c — ConstantOfShape, EyeLike, Range: tensors made from numbers. */
 #include <math.h>
 
+#include "op/broadcast.h"
 #include "op/move.h"
 
 /* ---- ConstantOfShape */
@@ -192,17 +193,24 @@ static poprt_status eval_range(prt_eval *c)
         return prt_eval_fail(c, POPRT_E_ARG, "delta is 0 or the range is not finite");
     PRT_TRY(prt_move_shape(c, 0, t, 1, &count));
     void *y = c->out[0]->data;
-    if (prt_dtype_is_integer(t)) {
-        const uint64_t start = prt_load_u64(t, c->in[0]->data, 0);
-        const uint64_t delta = prt_load_u64(t, c->in[2]->data, 0);
-        for (size_t i = 0; i < (size_t)count; i++)
-            prt_store_u64(t, y, i, start + i * delta);
-        return POPRT_OK;
+    const bool whole = prt_dtype_is_integer(t);
+    const uint64_t first = whole ? prt_load_u64(t, c->in[0]->data, 0) : 0;
+    const uint64_t step = whole ? prt_load_u64(t, c->in[2]->data, 0) : 0;
+    const double start = whole ? 0.0 : prt_load_f64(t, c->in[0]->data, 0);
+    const double delta = whole ? 0.0 : prt_load_f64(t, c->in[2]->data, 0);
+    int64_t numbers[PRT_RUN];
+    double reals[PRT_RUN];
+    for (size_t at = 0, some; at < (size_t)count; at += some) {
+        some = (size_t)count - at < PRT_RUN ? (size_t)count - at : PRT_RUN;
+        for (size_t i = 0; whole && i < some; i++)
+            numbers[i] = (int64_t)(first + (at + i) * step);
+        for (size_t i = 0; !whole && i < some; i++)
+            reals[i] = start + (double)(at + i) * delta;
+        if (whole)
+            prt_write_i64(t, y, at, some, numbers);
+        else
+            prt_write_f64(t, y, at, some, reals);
     }
-    const double start = prt_load_f64(t, c->in[0]->data, 0);
-    const double delta = prt_load_f64(t, c->in[2]->data, 0);
-    for (size_t i = 0; i < (size_t)count; i++)
-        prt_store_f64(t, y, i, start + (double)i * delta);
     return POPRT_OK;
 }
 

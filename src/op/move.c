@@ -111,16 +111,15 @@ poprt_status prt_move_index_fail(const prt_eval *c, int64_t index, int64_t dim)
         (long long)-dim, (long long)dim - 1);
 }
 
-enum { FILLED = 1 << 14 }; /* bytes that are copied at once when filling */
+enum {
+    FEW = 16,         /* elements that are filled one by one */
+    FILLED = 1 << 14  /* bytes that are copied at once when filling */
+};
 
-/* Element size known to the compiler: vectors of it. */
+/* Element size known to the compiler. */
 #define FILL(size)                                                                                 \
-    do {                                                                                           \
-        char one[size];                                                                            \
-        memcpy(one, s, size);                                                                      \
-        for (size_t i = 0; i < count; i++)                                                         \
-            memcpy(d + i * (size), one, size);                                                     \
-    } while (0)
+    for (size_t i = 0; i < count; i++)                                                             \
+        memcpy(d + i * (size), s, size)
 
 /* What is there is doubled, up to what the nearest cache holds. */
 static void fill_wide(char *d, const char *s, size_t size, size_t count)
@@ -145,28 +144,24 @@ void prt_move_fill(int32_t dtype, void *to, size_t to_index, const void *from, s
     }
     char *d = (char *)to + to_index * (bits / 8);
     const char *s = (const char *)from + from_index * (bits / 8);
-    switch (count != 0 ? bits : 0) {
-    case 0:
-        break;
-    case 8:
+    if (bits == 8 && count != 0)
         memset(d, *s, count);
-        break;
-    case 32:
+    else if (bits == 32 && count < FEW)
         FILL(4);
-        break;
-    case 64:
+    else if (bits == 64 && count < FEW)
         FILL(8);
-        break;
-    default:
+    else if (count != 0)
         fill_wide(d, s, bits / 8, count);
-        break;
-    }
 }
 
 void prt_move_zero(int32_t dtype, void *to, size_t to_index, size_t count)
 {
-    static const unsigned char zero[16];
     static const poprt_string empty = { "", 0 };
-    prt_move_fill(dtype, to, to_index, dtype == PRT_DTYPE_string ? (const void *)&empty : zero, 0,
-        count);
+    const uint32_t bits = prt_dtype_bits(dtype);
+    if (dtype == PRT_DTYPE_string)
+        prt_move_fill(dtype, to, to_index, &empty, 0, count);
+    else if (bits >= 8 && count != 0)
+        memset((char *)to + to_index * (bits / 8), 0, count * (bits / 8));
+    else
+        prt_move_fill(dtype, to, to_index, &(char){ 0 }, 0, count);
 }

@@ -12,6 +12,8 @@
 static uint64_t power(uint64_t base, uint64_t exponent)
 {
     uint64_t y = 1;
+    if (exponent == 2)
+        return base * base;
     for (; exponent != 0; exponent >>= 1) {
         if ((exponent & 1) != 0)
             y *= base;

@@ -6,6 +6,8 @@
 #include "op/move.h"
 #include "op/order.h"
 
+enum { BLOCK = 8 }; /* elements that are passed by at once */
+
 static poprt_status infer(prt_infer *c)
 {
     const prt_topk_attrs *a = c->attrs;
@@ -49,24 +51,69 @@ static void sift(const uint64_t *keys, int64_t *heap, size_t count, size_t at)
     }
 }
 
-/* The k least of n keys to the front of `order`, sorted; it has room for n, and as much behind. Few
- * are kept in a heap with the last of them on top. */
-static void pick(const uint64_t *keys, size_t n, size_t k, int64_t *order)
+/* A line of the input, and the keys of what has been looked at: the least come first. */
+typedef struct line {
+    const prt_tensor *x;
+    size_t first, step, n;
+    bool largest;
+    uint64_t *keys;
+} line;
+
+static void read_keys(const line *l, size_t from, size_t count)
 {
-    const bool few = k < n / 4;
-    const size_t count = few ? k : n;
+    prt_order_keys(l->x->dtype, l->x->data, l->first + from * l->step, l->step, count,
+        l->keys + from);
+    for (size_t j = from; l->largest && j < from + count; j++)
+        l->keys[j] = ~l->keys[j];
+}
+
+/* Float32 side by side are passed by where none of them comes before element `last`, nor is NaN. */
+static bool may_hold(const line *l, size_t from, size_t count, size_t last)
+{
+    if (count != BLOCK || l->step != 1 || l->x->dtype != PRT_DTYPE_f32)
+        return true;
+    const float *x = (const float *)l->x->data + l->first, bound = x[last];
+    int any = 0;
+    x += from;
+    if (l->largest)
+        for (size_t i = 0; i < BLOCK; i++)
+            any |= !(x[i] <= bound);
+    else
+        for (size_t i = 0; i < BLOCK; i++)
+            any |= !(x[i] >= bound);
+    return any != 0;
+}
+
+/* Few are kept in a heap with the last of them on top; others are sorted. */
+static size_t kept_of(size_t n, size_t k)
+{
+    return k < n / 4 ? k : n;
+}
+
+/* Where the first k of a line are to the front of `order`, sorted; it has room for those that are
+ * kept, and as much behind. */
+static void pick(const line *l, size_t k, int64_t *order)
+{
+    const size_t count = kept_of(l->n, k);
     for (size_t j = 0; j < count; j++)
         order[j] = (int64_t)j;
-    if (few && k != 0) {
+    read_keys(l, 0, count);
+    if (count < l->n && k != 0) {
         for (size_t j = k / 2; j-- > 0;)
-            sift(keys, order, k, j);
-        for (size_t j = k; j < n; j++)
-            if (keys[j] < keys[order[0]]) {
-                order[0] = (int64_t)j;
-                sift(keys, order, k, 0);
-            }
+            sift(l->keys, order, k, j);
+        for (size_t at = k, some; at < l->n; at += some) {
+            some = l->n - at < BLOCK ? l->n - at : BLOCK;
+            if (!may_hold(l, at, some, (size_t)order[0]))
+                continue;
+            read_keys(l, at, some);
+            for (size_t j = at; j < at + some; j++)
+                if (l->keys[j] < l->keys[order[0]]) {
+                    order[0] = (int64_t)j;
+                    sift(l->keys, order, k, 0);
+                }
+        }
     }
-    prt_order_sort(order, order + n, count, compare, keys);
+    prt_order_sort(order, order + count, count, compare, l->keys);
 }
 
 /* The first `k` of one line, whose elements are `step` apart from `first` on. */
@@ -89,18 +136,16 @@ poprt_status prt_topk_run(prt_eval *c, uint32_t axis, int64_t k, bool largest)
     const size_t n = (size_t)x->dims[axis];
     const size_t outer = prt_dims_product(x->dims, 0, axis);
     const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
-    uint64_t *keys = prt_eval_scratch(c, n + 1, sizeof(uint64_t));
-    int64_t *order = prt_eval_scratch(c, n + 1, 2 * sizeof(int64_t));
-    if (keys == NULL || order == NULL)
+    line l = { .x = x, .step = inner, .n = n, .largest = largest,
+        .keys = prt_eval_scratch(c, n + 1, sizeof(uint64_t)) };
+    int64_t *order = prt_eval_scratch(c, kept_of(n, (size_t)k) + 1, 2 * sizeof(int64_t));
+    if (l.keys == NULL || order == NULL)
         return POPRT_E_NOMEM;
     for (size_t o = 0; o < outer; o++)
         for (size_t i = 0; i < inner; i++) {
-            const size_t from = o * n * inner + i;
-            prt_order_keys(x->dtype, x->data, from, inner, n, keys);
-            for (size_t j = 0; largest && j < n; j++)
-                keys[j] = ~keys[j];
-            pick(keys, n, (size_t)k, order);
-            write_line(c, order, (size_t)k, from, o * (size_t)k * inner + i, inner);
+            l.first = o * n * inner + i;
+            pick(&l, (size_t)k, order);
+            write_line(c, order, (size_t)k, l.first, o * (size_t)k * inner + i, inner);
         }
     return POPRT_OK;
 }

@@ -157,6 +157,9 @@ START_TEST(powers)
         fast_check(text, 0, 1, 1e-6);
     }
     fast_check("x = input f32[67]\ne = const i64[1] {2}\ny = pow x e\nreturn y\n", -3, 3, 0);
+    fast_check("x = input f32[9,1,33]\ne = input f32[2,33]\ny = pow x e\nreturn y\n", 0.1, 3, 1e-6);
+    fast_check("x = input f32[3]\ne = const f32[2,3] {0,-2,nan,inf,3,0.5}\ny = pow x e\nreturn y\n",
+        0.1, 3, 1e-6);
     fast_check("x = input f32[]\ne = const f32[1,3] {2,2,2}\ny = pow x e\nreturn y\n", 1, 3, 1e-6);
     fast_check("x = input f32[5]\ne = const f32[1,1] {2}\ny = pow x e\nreturn y\n", 1, 3, 0);
 }

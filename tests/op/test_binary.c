@@ -24,6 +24,9 @@ START_TEST(division_truncates)
     ck_result("a = const i64[] {-9223372036854775808}\nb = const i64[] {-1}\ny = div a b\n"
               "return y\n",
         "i64[] {-9223372036854775808}");
+    ck_result("a = const i64[5] {4294967295,4294967296,-7,4294967295,-4294967297}\n"
+              "b = const i64[5] {7,7,4294967295,4294967296,4294967295}\ny = div a b\nreturn y\n",
+        "i64[5] {613566756,613566756,0,0,-1}");
     ck_result("a = const u64[] {18446744073709551615}\nb = const u64[] {2}\ny = div a b\n"
               "return y\n",
         "u64[] {9223372036854775807}");
@@ -53,6 +56,9 @@ START_TEST(remainders_take_either_sign)
     ck_result(text, "i32[4] {1,-1,1,-1}");
     ck_result("a = const i32[] {-2147483648}\nb = const i32[] {-1}\ny = mod a b\nreturn y\n",
         "i32[] {0}");
+    ck_result("a = const i64[5] {4294967295,4294967296,-7,4294967295,-4294967297}\n"
+              "b = const i64[5] {7,7,4294967295,4294967296,4294967295}\ny = mod a b\nreturn y\n",
+        "i64[5] {3,4,4294967288,4294967295,4294967293}");
     ck_result("a = const f32[4] {5,-5,-0,3}\nb = const f32[4] {inf,inf,2,0}\ny = mod a b\n"
               "return y\n",
         "f32[4] {5,inf,0,nan}");

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_pad.c — Pad, CenterCropPad, ConstantOfShape, EyeLike, Range, OneHot: sizes from contents. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/status.h"
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -75,6 +79,26 @@ START_TEST(constant_of_shape)
 }
 END_TEST
 
+/* As many elements as are copied from what is filled already. */
+START_TEST(long_fills)
+{
+    static const char *const types[] = { "u8", "f16", "i32", "f64" };
+    static const char *const counts[] = { "15", "17", "5000", "40001" };
+    for (size_t t = 0; t < PRT_COUNT_OF(types); t++)
+        for (size_t n = 0; n < PRT_COUNT_OF(counts); n++) {
+            char text[300], want[40];
+            (void)snprintf(text, sizeof(text), "x = const %s[1] {7}\ns = const i64[1] {%s}\n"
+                "e = expand x s\nc = cast e {to=7}\nm = reduce_sum c\nh = reduce_max c\n"
+                "l = reduce_min c\ny = concat l h m\nreturn y\n", types[t], counts[n]);
+            (void)snprintf(want, sizeof(want), "i64[3]: 7 7 %ld", 7 * atol(counts[n]));
+            ck_assert_str_eq(op_value(text), want);
+        }
+    ck_assert_str_eq(op_value("x = const string[1] {ab}\ns = const i64[1] {3}\n"
+                              "y = expand x s\nreturn y\n"),
+        "string[3]: 'ab' 'ab' 'ab'");
+}
+END_TEST
+
 START_TEST(eye_like)
 {
     ck_assert_str_eq(op_value(
@@ -105,6 +129,13 @@ START_TEST(range)
     ck_assert_str_eq(op_value(RANGE("i16", "5", "0", "-2")), "i16[3]: 5 3 1");
     ck_assert_str_eq(op_value(RANGE("f32", "1", "0", "1")), "f32[0]:");
     ck_assert_str_eq(op_value(RANGE("f16", "0", "1", "0.25")), "f16[4]: 0 0.25 0.5 0.75");
+    ck_assert_str_eq(op_value("s = const i64[] {5}\nl = const i64[] {1805}\n"
+                              "d = const i64[] {3}\nr = range s l d\nx = reduce_max r\nm = reduce_sum r\n"
+                              "y = concat x m\nreturn y\n"),
+        "i64[2]: 1802 542100");
+    ck_assert_str_eq(op_value("s = const f32[] {5}\nl = const f32[] {1805}\n"
+                              "d = const f32[] {3}\nr = range s l d\ny = reduce_sum r\nreturn y\n"),
+        "f32[1]: 542100");
     ck_assert_str_eq(op_status(RANGE("i64", "0", "1", "0")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(RANGE("f32", "0", "nan", "1")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(RANGE("f32", "0", "inf", "1")), "POPRT_E_ARG");
@@ -136,4 +167,4 @@ START_TEST(one_hot)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/pad", pads, center_crop_pad, constant_of_shape, eye_like, range, one_hot)
+PRT_TEST_MAIN("op/pad", pads, center_crop_pad, constant_of_shape, long_fills, eye_like, range, one_hot)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reduce.c — Reduce*, ArgMax, ArgMin, TopK, CumSum, Unique and selections: integers that wrap,
  * NaN, empty tensors, ties. */
+#include <stdio.h>
+
+#include "base/status.h"
 #include "support/check_main.h"
 #include "support/op_text.h"
 
@@ -93,6 +96,28 @@ START_TEST(places)
 }
 END_TEST
 
+/* Lines of which most is passed by, against the same in doubles, of which nothing is. */
+START_TEST(few_of_long_lines)
+{
+    static const char *const ks[] = { "0", "1", "5", "70", "299" };
+    char text[6000];
+    for (int odd = 0; odd < 2; odd++)
+        for (int largest = 0; largest < 2; largest++)
+            for (size_t i = 0; i < PRT_COUNT_OF(ks); i++) {
+                size_t n = (size_t)sprintf(text, "x = const f32[2,300] {");
+                for (int k = 0; k < 600; k++)
+                    n += odd && k % 50 == 7
+                        ? (size_t)sprintf(text + n, "%s,", k % 100 == 7 ? "nan" : "inf")
+                        : (size_t)sprintf(text + n, "%d%s", k * 7919 % 211 - 100,
+                              k < 599 ? "," : "}\n");
+                (void)sprintf(text + n, "d = cast x {to=11}\nk = const i64[1] {%s}\n"
+                    "v, p = topk x k {largest=%d}\nw, q = topk d k {largest=%d}\ns = sub p q\n"
+                    "a = abs s\ny = reduce_sum a\nreturn y\n", ks[i], largest, largest);
+                ck_assert_str_eq(op_value(text), "i64[1,1]: 0");
+            }
+}
+END_TEST
+
 START_TEST(sums)
 {
     ck_assert_str_eq(op_value("x = const i32[3] {1,2,2147483647}\na = const i32[] {0}\n"
@@ -165,5 +190,5 @@ START_TEST(triangles_and_blocks)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/reduce", empty_reductions, values_of_all_types, axes, places, sums, unique,
-    selections, triangles_and_blocks)
+PRT_TEST_MAIN("op/reduce", empty_reductions, values_of_all_types, axes, places, few_of_long_lines,
+    sums, unique, selections, triangles_and_blocks)

@@ -5,7 +5,7 @@
  *     ReduceL1            ReduceSum of Abs
  *     ReduceLogSumExp     Log of ReduceSum of Exp(x - m), plus m, the largest (or what is finite and
  *                         nearest to it)
- *     LpPool              roots of AveragePool of squares, or of Abs, times the elements of a window
+ *     LpPool              roots of AveragePool of squares, or of Abs, times a window's elements
  *     Hardmax             where ArgMax is
  */
 #include <float.h>
