@@ -130,8 +130,8 @@ START_TEST(range)
     ck_assert_str_eq(op_value(RANGE("f32", "1", "0", "1")), "f32[0]:");
     ck_assert_str_eq(op_value(RANGE("f16", "0", "1", "0.25")), "f16[4]: 0 0.25 0.5 0.75");
     ck_assert_str_eq(op_value("s = const i64[] {5}\nl = const i64[] {1805}\n"
-                              "d = const i64[] {3}\nr = range s l d\nx = reduce_max r\nm = reduce_sum r\n"
-                              "y = concat x m\nreturn y\n"),
+                              "d = const i64[] {3}\nr = range s l d\nx = reduce_max r\n"
+                              "m = reduce_sum r\ny = concat x m\nreturn y\n"),
         "i64[2]: 1802 542100");
     ck_assert_str_eq(op_value("s = const f32[] {5}\nl = const f32[] {1805}\n"
                               "d = const f32[] {3}\nr = range s l d\ny = reduce_sum r\nreturn y\n"),
@@ -167,4 +167,5 @@ START_TEST(one_hot)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/pad", pads, center_crop_pad, constant_of_shape, long_fills, eye_like, range, one_hot)
+PRT_TEST_MAIN("op/pad", pads, center_crop_pad, constant_of_shape, long_fills, eye_like,
+    range, one_hot)

@@ -3,8 +3,8 @@
  * reduce.c — reductions and what is near them, of float32, by those that have kernels.
  *
  *     ReduceL1            ReduceSum of Abs
- *     ReduceLogSumExp     Log of ReduceSum of Exp(x - m), plus m, the largest (or what is finite and
- *                         nearest to it)
+ *     ReduceLogSumExp     Log of ReduceSum of Exp(x - m), plus m, the largest (where that is not
+ *                         finite, the nearest number)
  *     LpPool              roots of AveragePool of squares, or of Abs, times a window's elements
  *     Hardmax             where ArgMax is
  */
