@@ -35,6 +35,7 @@ typedef struct job {
 typedef struct block {
     const job *j;
     size_t n, group, first, columns; /* image; filters of the group */
+    size_t beyond;                   /* floats of a pixel that groups since the addresses' have */
     size_t row, rows;                /* pixels */
     const float **from;              /* [tap][pixel]; NULL: plain */
     size_t taps, depth;              /* pieces of a row, and floats of one */
@@ -115,13 +116,6 @@ void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first,
         some = v->out_w - column < count - i ? v->out_w - column : count - i;
         find_row(v, x, row / v->out_h, row % v->out_h, column, column + some, to + i, count);
     }
-}
-
-/* The same of the next group. */
-static void shift_taps(const prt_nhwc *v, size_t count, const float **to)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] += to[i] != v->zeros ? v->form.channels : 0;
 }
 
 /* ---- images ---- */
@@ -235,7 +229,7 @@ static void multiply(const block *b, const part *p)
     prt_gemm_block g = { .rows = p->rows, .columns = b->columns, .k = p->k,
         .a = b->from == NULL ? v->x + pixel * v->x_pitch + b->group * w->channels + p->skip : NULL,
         .lda = v->x_pitch, .from = b->from != NULL ? b->from + p->tap * b->rows + p->row : NULL,
-        .taps = p->taps, .skip = b->from != NULL ? p->skip : 0,
+        .taps = p->taps, .skip = b->from != NULL ? b->beyond + p->skip : 0,
         .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + panel * whole +
             (p->tap * b->depth + p->skip) * width + b->first - panel,
         .stride = width, .c = v->y + pixel * v->y_pitch + column,
@@ -358,12 +352,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     } else if (!j->plain) {
         prt_nhwc_find_taps(v, b.n, b.group, b.row, b.rows, b.from);
     }
-    run_block(&b);
-    while (++b.group < end) {
-        if (b.from != NULL)
-            shift_taps(v, b.rows * b.taps, b.from);
+    for (; b.group < end; b.group++, b.beyond += v->form.channels)
         run_block(&b);
-    }
 }
 
 void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
@@ -463,7 +453,8 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         scratch += j.wide * ((most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1);
     }
     const size_t others = v->batch * j.slices * j.blocks;
-    j.chunks = clamp(2 * ITEMS / others, 1, v->form.group);
+    const size_t width = prt_share_width(c);
+    j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->form.group);
     return prt_share_run(c, others * j.chunks, scratch, run_item, &j);
 }
 
