@@ -6,7 +6,7 @@
 
 /* A block of A and the packed blocks of B, this one and the next, stay in the second cache level
  * together. Few rows leave room for longer blocks. */
-enum { BLOCK_K = 512, BLOCK_ROWS = 240, LONG_K = 768, LONG_ROWS = 160 };
+enum { BLOCK_K = 512, BLOCK_ROWS = 240, LONG_K = 768, LONG_ROWS = 160, LEAST_ROWS = 24 };
 
 typedef struct job {
     const prt_product_spec *p;
@@ -87,11 +87,15 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
 {
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
-    const job j = { .p = p, .kern = kern, .later = c->later,
+    job j = { .p = p, .kern = kern, .later = c->later,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
         .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };
-    const size_t depth = p->k < j.depth ? p->k : j.depth;
+    const size_t depth = p->k < j.depth ? p->k : j.depth, width = prt_share_width(c);
+    const size_t panels = j.panels * p->batches;
+    if (!prt_share_even(c, panels * j.blocks)) /* few, and not a whole number for each thread */
+        while (panels * j.blocks % width != 0 && p->m / (j.blocks + 1) >= LEAST_ROWS)
+            j.blocks++;
     const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL + p->spare;
     return prt_share_run(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
 }
