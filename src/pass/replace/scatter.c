@@ -107,7 +107,10 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     if (update->rank != x->rank ||
         memcmp(update->dims, a.dims, (size_t)x->rank * sizeof(int64_t)) != 0)
         u = prt_build_binary(b, PRT_OP_reshape, u, prt_build_i64s(b, (uint32_t)x->rank, a.dims));
-    return prt_match_become(b, root, put(b, &a, x, prt_op_input(root, 0), u, 0));
+    prt_value *y = put(b, &a, x, prt_op_input(root, 0), u, 0);
+    if (y == u && !prt_pass_may_replace(&root->out[0], u)) /* all of x, and u has a name to keep */
+        y = prt_build_unary(b, PRT_OP_identity, u);
+    return prt_match_become(b, root, y);
 }
 
 PRT_PASS_OF_ONE(replace_scatter_nd_with_concat, PRT_OP_scatter_nd, apply);

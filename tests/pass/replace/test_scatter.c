@@ -65,6 +65,18 @@ START_TEST(boxes)
 }
 END_TEST
 
+/* Nothing of x is left: the updates, which cannot be an output by another name. */
+START_TEST(whole)
+{
+    prt_graph *g = graph_from_text("x = input f32[2,3]\nu = input f32[2,3]\n"
+        "i = const i64[2,1] {0,1}\ny = scatter_nd x i u\nreturn y\n");
+    ck_assert(run_pass(g, PASS, NULL));
+    assert_text_has(graph_text(g), "identity u");
+    ck_assert(!run_pass(g, PASS, NULL));
+    module_free(g);
+}
+END_TEST
+
 START_TEST(others_stay)
 {
     static const char *const graphs[] = {
@@ -95,4 +107,4 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/replace/scatter", boxes, others_stay)
+PRT_TEST_MAIN("pass/replace/scatter", boxes, whole, others_stay)
