@@ -79,9 +79,9 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
 {
     const char *weights = prt_config_text(config, PRT_OPTION_weights);
     const char *compute = prt_config_text(config, PRT_OPTION_compute);
+    const bool floats = strcmp(compute, "f32") == 0 || strcmp(compute, "model") == 0;
     const bool bits4 = strcmp(compute, "i8") == 0 && strcmp(weights, "i4") == 0;
-    if (strcmp(compute, "f32") != 0 && strcmp(weights, "f32") != 0 &&
-        strcmp(weights, compute) != 0 && !bits4)
+    if (!floats && strcmp(weights, "f32") != 0 && strcmp(weights, compute) != 0 && !bits4)
         return prt_fail(POPRT_E_ARG, "weights", "'%s' with compute=%s, which stores %s", weights,
             compute, compute);
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));

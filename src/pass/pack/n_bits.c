@@ -8,11 +8,17 @@
  *     MatMul or Gemm whose right side is a DequantizeLinear of a constant matrix of 2, 4 or 8
  *     bits, turned by a Transpose or not; scales: one, by column, or by blocks along K
  *
- * Expects a left side of float32. Runs before constants are folded.
+ * Expects a left side of float32. Runs before constants are folded. With compute=model, what
+ * MatMulNBits says of its accuracy_level holds: 4 allows to quantise the left side by blocks.
  */
+#include <string.h>
+
+#include "kern/dot.h"
 #include "kern/narrow.h"
 #include "pass/match.h"
 #include "pass/pack/pack.h"
+
+enum { ROUNDED = 4 }; /* accuracy_level: int8 */
 
 /* Numbers of a few bits, K by N, and what they stand for: (number - zero) * scale. */
 typedef struct numbers {
@@ -23,6 +29,7 @@ typedef struct numbers {
     size_t zero_row, zero_column; /* of packed zeros, and 0, 1 after those of one number */
     uint32_t bits;
     bool has_sign;
+    bool rounds;   /* the other side may become integers of 8 bits */
     double absent; /* the zero where there is none */
 } numbers;
 
@@ -156,6 +163,8 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, prt_v
         return b->status != POPRT_OK;
     PRT_ATTR_GIVE(attrs, fused_linear, columns, (int64_t)w->n);
     PRT_ATTR_GIVE(attrs, fused_linear, block, (int64_t)w->block);
+    if (w->rounds && w->bits != 8 && w->block <= PRT_DOT_DEPTH)
+        PRT_ATTR_GIVE(attrs, fused_linear, compute, PRT_STR("i8"));
     prt_value *in[6] = { prt_op_input(root, 0), packed[0], bias, NULL, packed[1], packed[2] };
     prt_value *y = prt_build_op(b, PRT_OP_fused_linear, &attrs, packed[2] != NULL ? 6 : 5, in);
     if (y != NULL)
@@ -183,7 +192,9 @@ static bool apply_n_bits(prt_pass *p, prt_build *b, prt_op *root)
     const prt_ms_matmul_n_bits_attrs *a = root->attrs;
     const prt_value *x = prt_op_input(root, 0), *bias = prt_op_input(root, 5);
     numbers w = { .k = (size_t)a->K, .n = (size_t)a->N, .block = (size_t)a->block_size,
-        .bits = (uint32_t)a->bits, .row = 1, .scale_row = 1, .zero_row = 1 };
+        .bits = (uint32_t)a->bits, .row = 1, .scale_row = 1, .zero_row = 1,
+        .rounds = a->accuracy_level == ROUNDED &&
+            strcmp(prt_pass_text(p, "compute"), "model") == 0 };
     if (!prt_match_is_f32(x) || x->type->rank < 1 || !prt_match_is_f32(&root->out[0]) ||
         !prt_match_constant(root, 1, &w.q) || !prt_match_constant(root, 2, &w.scale) ||
         (prt_op_input(root, 3) != NULL && !prt_match_constant(root, 3, &w.zero)) ||

@@ -2,6 +2,7 @@
 /* test_n_bits.c — products with constant integers of 2, 4 and 8 bits. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -174,5 +175,35 @@ START_TEST(groups)
 }
 END_TEST
 
+/* Whether the other side becomes integers: where the model allows that, of 4 bits, and unless the
+ * option is against it. */
+START_TEST(accuracy_levels)
+{
+    static const struct {
+        int level, bits;
+        const char *args;
+        bool integers;
+    } cases[] = { { 4, 4, NULL, true }, { 4, 2, "compute=model", true }, { 4, 8, NULL, false },
+        { 3, 4, NULL, false }, { 0, 4, NULL, false }, { 4, 4, "compute=f32", false },
+        { 4, 4, "compute=bf16", false } };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        char text[2048], dims[16];
+        size_t at = (size_t)snprintf(text, sizeof(text), "x = input f32[2,32]\n");
+        (void)snprintf(dims, sizeof(dims), "3,%d", 4 * cases[i].bits);
+        at += put(text + at, sizeof(text) - at, "w", "u8", dims, (size_t)(12 * cases[i].bits), 0,
+            256);
+        at += put(text + at, sizeof(text) - at, "s", "f32", "6", 6, 1, 9);
+        (void)snprintf(text + at, sizeof(text) - at, "y = ms_matmul_n_bits x w s {K=32, N=3, "
+            "bits=%d, block_size=16, accuracy_level=%d}\nreturn y\n", cases[i].bits,
+            cases[i].level);
+        prt_graph *g = graph_from_text(text);
+        ck_assert(run_pass(g, PASS, cases[i].args));
+        const bool has = strstr(graph_text(g), "compute=i8") != NULL;
+        ck_assert_msg(has == cases[i].integers, "case %zu", i);
+        module_free(g);
+    }
+}
+END_TEST
+
 PRT_TEST_MAIN("pass/pack/n_bits", matmul_n_bits, dequantised_weights, turned_by_a_transpose,
-    others_stay, groups)
+    others_stay, groups, accuracy_levels)
