@@ -123,7 +123,7 @@ def window(m, image, transposed=False):
 
 def image(m, channels, axes=None):
     axes = axes or m.pick(1, 2, 2, 2, 2, 3)
-    most = {1: 60, 2: 24, 3: 9}[axes]
+    most = {1: 60, 2: 24, 3: 13}[axes]
     return m.input(m.floats([m.size(1, 2), channels] + [m.size(1, most) for _ in range(axes)]))
 
 
@@ -156,7 +156,7 @@ def convolution(m):
 @family
 def chain_of_convolutions(m):
     channels = m.size(1, 32)
-    x = image(m, channels, m.pick(2, 2, 2, 1))
+    x = image(m, channels)
     axes = m.inputs["x0"].ndim - 2
     ends, last = [], x
     for _ in range(m.size(2, 4)):
@@ -191,7 +191,7 @@ def transposed_convolution(m):
     channels, groups = m.size(1, 40), 1
     if m.chance(0.2):
         groups = channels
-    x = image(m, channels, m.pick(1, 2, 2, 2))
+    x = image(m, channels)
     axes = m.inputs["x0"].ndim - 2
     attrs = window(m, m.inputs["x0"].shape[2:], True)
     strides = attrs["strides"] or [1] * axes
@@ -222,7 +222,7 @@ def pool(m):
 
 @family
 def resize(m):
-    x = image(m, m.size(1, 12), m.pick(1, 2, 2))
+    x = image(m, m.size(1, 12), m.pick(1, 2, 2, 3))
     shape = m.inputs["x0"].shape
     if m.chance(0.4):
         x, channels = conv(m, x, shape[1])

@@ -24,6 +24,7 @@ bool prt_expand_l1(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_log_sum_exp(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_lp_pool(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_hardmax(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_expand_resize(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_rotary(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_ms_rotary(prt_pass *p, prt_build *b, prt_op *root);
 

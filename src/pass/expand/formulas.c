@@ -19,6 +19,7 @@
  *     Einsum              of two operands: Transpose, MatMul (einsum.c)
  *     MaxPool, AveragePool   over three dims: two pools (pool.c)
  *     ReduceL1, ReduceLogSumExp, LpPool, Hardmax   reductions (reduce.c)
+ *     Resize              of volumes: along the depth, and of planes (resize.c)
  *     RotaryEmbedding     Split, products and sums, Concat (rotary.c)
  *     DFT, STFT           products with cosines and sines (spectrum.c)
  */
@@ -260,6 +261,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_reduce_log_sum_exp, prt_expand_log_sum_exp },
     { PRT_OP_lp_pool, prt_expand_lp_pool },
     { PRT_OP_hardmax, prt_expand_hardmax },
+    { PRT_OP_resize, prt_expand_resize },
     { PRT_OP_rotary_embedding, prt_expand_rotary },
     { PRT_OP_ms_rotary_embedding, prt_expand_ms_rotary },
 };

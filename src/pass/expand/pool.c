@@ -5,7 +5,8 @@
  *
  *     Reshape to [n, c * d, h, w], pool, Reshape to [n, c, d, h * w], pool, Reshape
  *
- * Expects known dims but for the batch, pads that are written out, and no dilations.
+ * Expects known dims but for the batch, pads that are written out, and no dilations. What comes
+ * from a convolution has channels last later, and is left for that (layout/pool.c).
  */
 #include "op/sliding.h"
 #include "pass/expand/expand.h"
@@ -30,6 +31,22 @@ static bool is_small(int64_t dim)
     return prt_dim_is_number(dim) && dim >= 1 && dim <= INT32_MAX;
 }
 
+/* Through what happens to elements, and residuals. */
+static bool follows_conv(const prt_value *x)
+{
+    for (uint32_t steps = 0; steps < 8 && x != NULL && x->def != NULL; steps++) {
+        prt_tensor w;
+        if (prt_op_is(x->def, PRT_OP_conv))
+            return prt_match_constant(x->def, 1, &w);
+        if (x->def->n_out != 1 || prt_match_ranked(x) == NULL ||
+            !prt_match_is_f32(prt_op_input(x->def, 0)) ||
+            prt_op_input(x->def, 0)->type->rank != x->type->rank)
+            return false;
+        x = prt_op_input(x->def, 0);
+    }
+    return false;
+}
+
 static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s strides,
     prt_i64s pads, prt_i64s dilations, window *w)
 {
@@ -37,7 +54,7 @@ static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s
     const prt_type *y = prt_match_ranked(&root->out[0]);
     if (x == NULL || y == NULL || x->dtype != PRT_DTYPE_f32 || x->rank != RANK ||
         y->rank != RANK || !prt_str_is(auto_pad, "NOTSET") || kernel.count != SPACE ||
-        !all(dilations.data, dilations.count, 1))
+        !all(dilations.data, dilations.count, 1) || follows_conv(prt_op_input(root, 0)))
         return false;
     for (uint32_t i = 1; i < RANK; i++)
         if (!is_small(x->dims[i]) || !is_small(y->dims[i]))

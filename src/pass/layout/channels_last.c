@@ -64,6 +64,8 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = {
+    { PRT_OP_conv, prt_turn_volume },
+    { PRT_OP_fused_conv, prt_turn_volume },
     { PRT_OP_conv, prt_turn_conv },
     { PRT_OP_fused_conv, prt_turn_conv },
     { PRT_OP_conv_transpose, prt_turn_spread },

@@ -2,17 +2,28 @@
 /* depth.c — blocks of pixels as channels and back, where channels come last. */
 #include "pass/layout/turn.h"
 
-prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, const int64_t block[2], int64_t rows,
-    int64_t columns, int64_t channels)
+prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, uint32_t axes, const int64_t *block,
+    const int64_t *size, int64_t channels)
 {
-    static const int64_t turn[5] = { 0, 1, 3, 2, 4 };
-    const int64_t apart[5] = { 0, 0, 0, block[0], block[1] * channels };
-    const int64_t image[4] = { 0, rows, columns, channels };
-    if (block[0] != 1) {
-        x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 5, apart));
-        x = prt_match_transposed(b, x, 5, turn);
+    int64_t apart[2 * PRT_TURN_RANK] = { 0 }, turn[2 * PRT_TURN_RANK] = { 0 };
+    int64_t image[PRT_TURN_RANK] = { 0 };
+    bool moves = false; /* pixels of a block that are not beside each other already */
+    for (uint32_t i = 0; i < axes; i++) {
+        const bool last = i + 1 == axes;
+        apart[1 + axes + i] = last ? block[i] * channels : block[i];
+        turn[1 + 2 * i] = 1 + i;
+        turn[2 + 2 * i] = 1 + axes + i;
+        image[1 + i] = size[i];
+        moves = moves || (!last && block[i] != 1);
     }
-    return x != NULL ? prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 4, image)) : NULL;
+    image[1 + axes] = channels;
+    if (moves) {
+        x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 1 + 2 * axes, apart));
+        x = prt_match_transposed(b, x, 1 + 2 * axes, turn);
+    }
+    return x != NULL
+        ? prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 2 + axes, image))
+        : NULL;
 }
 
 /* Reshape, Transpose, Reshape. */
@@ -51,7 +62,7 @@ bool prt_turn_to_space(prt_build *b, prt_op *root)
     const int64_t block[2] = { n, n }, apart[6] = { 0, 0, 0, channels, n, n };
     const int64_t dims[4] = { 0, rows, columns, channels };
     prt_turn_replace(b, root, 0,
-        prt_str_is(a->mode, "DCR") ? prt_turn_side_by_side(b, x, block, rows, columns, channels)
+        prt_str_is(a->mode, "DCR") ? prt_turn_side_by_side(b, x, 2, block, dims + 1, channels)
                                    : moved(b, x, 6, apart, turn, dims));
     return true;
 }

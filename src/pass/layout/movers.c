@@ -215,21 +215,6 @@ bool prt_turn_resize(prt_build *b, prt_op *root)
     return true;
 }
 
-bool prt_turn_pool(prt_build *b, prt_op *root)
-{
-    prt_value *x = prt_turn_source(prt_op_input(root, 0));
-    const bool max = prt_op_is(root, PRT_OP_max_pool);
-    const int32_t dtype = x != NULL ? x->type->dtype : 0;
-    if (x == NULL || x->type->rank != 4 || (dtype != PRT_DTYPE_f32 &&
-            !(max && (dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8))) ||
-        (root->n_out > 1 && prt_value_used(&root->out[1])))
-        return false;
-    /* The rows have the same attributes in the same order. */
-    const uint32_t id = max ? PRT_OP_nhwc_max_pool : PRT_OP_nhwc_average_pool;
-    prt_turn_replace(b, root, 0, prt_build_op(b, id, root->attrs, 1, &x));
-    return true;
-}
-
 bool prt_turn_reduce(prt_build *b, prt_op *root)
 {
     const prt_reduce_mean_attrs *a = root->attrs;

@@ -15,7 +15,7 @@
 #include "pass/layout/ways.h"
 
 enum {
-    AXES = 2,
+    AXES = 3,
     LANES = 16,         /* filters that cost as much as fewer */
     LEAST_DEPTH = 16,   /* channels and filters that pay for large tiles */
     LEAST_PIXELS = 400,
@@ -95,8 +95,9 @@ static bool match(transposed *t, const prt_op *root)
     for (uint32_t i = 0; i < t->axes; i++)
         if (!find_axis(t, a, i))
             return false;
-    if (!prt_dim_is_number(t->axis[t->axes - 1].in) && t->axes > 1)
-        return false; /* rows of an image, laid side by side, have a length */
+    for (uint32_t i = 1; i < t->axes; i++)
+        if (!prt_dim_is_number(t->axis[i].in))
+            return false; /* rows of an image, laid side by side, have a length */
     find_reader(t, root);
     return true;
 }
@@ -269,9 +270,9 @@ static prt_value *put_apart(prt_pass *p, prt_build *b, const transposed *t)
     const size_t phases = phases_of(t);
     for (size_t k = 0; k < phases; k++) {
         part q = { .t = t };
-        const int64_t wide = t->axis[t->axes - 1].stride;
-        for (uint32_t i = 0; i < t->axes; i++) {
-            q.r[i] = i + 1 == t->axes ? (int64_t)k % wide : (int64_t)k / wide;
+        size_t rest = k;
+        for (uint32_t i = t->axes; i-- > 0; rest /= (size_t)t->axis[i].stride) {
+            q.r[i] = (int64_t)(rest % (size_t)t->axis[i].stride);
             q.count[i] = 1;
             q.span[i] = span_of(&t->axis[i], t->axis[i].begin, q.r[i], q.r[i] + 1);
         }
@@ -306,21 +307,18 @@ static prt_value *cut(prt_build *b, const transposed *t, const span *s, prt_valu
 
 static bool put(prt_build *b, prt_op *root, const transposed *t, const span *s, prt_value *y)
 {
-    const int64_t block[AXES] = { t->axis[0].stride, t->axis[1].stride };
     const int64_t filters = (int64_t)t->filters;
-    int64_t size[AXES];
+    int64_t size[AXES], block[AXES];
     if (y == NULL)
         return false;
     y = prt_turn_last(b, y);
     for (uint32_t i = 0; i < t->axes; i++) {
         const axis *x = &t->axis[i];
+        block[i] = x->stride;
         size[i] = prt_dim_is_number(x->in) ? (x->in + s[i].over) * x->stride : -1;
     }
-    if (phases_of(t) > 1) {
-        const int64_t row[3] = { 0, size[0], filters };
-        y = t->axes == 2 ? prt_turn_side_by_side(b, y, block, size[0], size[1], filters)
-                         : prt_build_binary(b, PRT_OP_reshape, y, prt_build_i64s(b, 3, row));
-    }
+    if (phases_of(t) > 1)
+        y = prt_turn_side_by_side(b, y, t->axes, block, size, filters);
     prt_value *image = y != NULL ? cut(b, t, s, y) : NULL;
     prt_turn_replace(b, t->reader != NULL ? t->reader : root, 0, image);
     return true;

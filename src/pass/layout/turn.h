@@ -32,10 +32,10 @@ void prt_turn_replace(prt_build *b, prt_op *root, uint32_t i, prt_value *y);
 /* The same elements in dims `dims`; NULL when more than one is unknown, or on failure. */
 prt_value *prt_turn_reshape(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
 
-/* Channels of a block of pixels, as [rows, columns, channels], laid out as those pixels: an image
- * of so many rows (-1: not known), columns and channels. NULL on failure. */
-prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, const int64_t block[2], int64_t rows,
-    int64_t columns, int64_t channels);
+/* Channels of a block of pixels, as [its sizes, channels], laid out as those pixels: an image of
+ * these sizes (-1: not known) and channels. NULL on failure. */
+prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, uint32_t axes, const int64_t *block,
+    const int64_t *size, int64_t channels);
 
 /* The window of a convolution of `x` with weights `w` (their dims), and what NhwcConv says of it;
  * false when padding depends on sizes that are unknown. */
@@ -61,6 +61,7 @@ bool prt_turn_to_space(prt_build *b, prt_op *root);
 bool prt_turn_to_depth(prt_build *b, prt_op *root);
 bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_turn_transposed(prt_pass *p, prt_build *b, prt_op *root);
+bool prt_turn_volume(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_turn_conv(prt_pass *p, prt_build *b, prt_op *root);
 
 #endif

@@ -324,6 +324,34 @@ START_TEST(pools_of_three_dims)
     stays("x = input f32[1,2,4,5,6]\n"
         "y, i = max_pool x {kernel_shape=[2,2,2]}\nreturn y, i\n");
     stays("x = input f32[1,2,5,6]\ny = max_pool x {kernel_shape=[2,2]}\nreturn y\n");
+    /* channels come last there */
+    stays("x = input f32[1,2,4,5,6]\nw = const f32[2,2,1,1,1] fill 1\nc = conv x w\nr = relu c\n"
+          "y = max_pool r {kernel_shape=[2,2,2]}\nreturn y\n");
+}
+END_TEST
+
+START_TEST(volumes_of_other_sizes)
+{
+    static const char *const attrs[] = { "mode=\"linear\"", "mode=\"nearest\"",
+        "mode=\"linear\",coordinate_transformation_mode=\"align_corners\"",
+        "coordinate_transformation_mode=\"asymmetric\",nearest_mode=\"floor\"" };
+    char text[300];
+    for (size_t i = 0; i < PRT_COUNT_OF(attrs); i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[n,3,4,5,6]\n"
+            "s = const f32[5] {1,1,2,3,0.5}\ny = resize x _ s {%s}\nreturn y\n", attrs[i]);
+        pools(text);
+        (void)snprintf(text, sizeof(text), "x = input f32[2,3,4,5,6]\n"
+            "s = const i64[5] {2,3,3,9,7}\ny = resize x _ _ s {%s}\nreturn y\n", attrs[i]);
+        pools(text);
+    }
+    static const char *const others[] = { "s = const f32[5] {1,2,2,3,1}\ny = resize x _ s",
+        "s = const f32[5] {1,1,2,3,1}\ny = resize x _ s {mode=\"cubic\"}",
+        "s = const f32[5] {1,1,0.5,1,1}\ny = resize x _ s {mode=\"linear\",antialias=1}",
+        "s = input f32[5]\ny = resize x _ s" };
+    for (size_t i = 0; i < PRT_COUNT_OF(others); i++) {
+        (void)snprintf(text, sizeof(text), "x = input f32[2,3,4,5,6]\n%s\nreturn y\n", others[i]);
+        stays(text);
+    }
 }
 END_TEST
 
@@ -413,4 +441,5 @@ END_TEST
 
 PRT_TEST_MAIN("pass/expand/formulas", elements, turned_circles, reductions,
     pools_of_powers, hardmax, mish_written_out, numbers_of_all_sizes, several_inputs_and_axes,
-    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims, spectra, gemms)
+    operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims,
+    volumes_of_other_sizes, spectra, gemms)

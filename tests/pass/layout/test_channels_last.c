@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/check_main.h"
-#include "support/graph_text.h"
+#include "pass/layout/turns.h"
 
 #define PASS "channels_last"
 /* Four channels in, four out: no image that a convolution lays out by itself. */
@@ -16,34 +15,6 @@
     "w = const f32[5,5,3,3] fill 0.125\nv = const f32[5,1,3,3] {1,2,3,4,5,6,7,8,9,"               \
     "1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,9,8,7,6,5,4,3,2,1,0,0,0,0,1,0,0,0,0}\n"
 #define IMAGE "x = input f32[2,5,6,7]\n" WEIGHTS
-
-static size_t count(const char *text, const char *part)
-{
-    size_t n = 0;
-    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
-        n++;
-    return n;
-}
-
-/* The pass keeps results; afterwards there are so many turns, and all of `parts` (set apart by
- * blanks), and nothing is left for it to do. */
-static void ck_turns(const char *text, size_t turns, const char *parts)
-{
-    prt_graph *g = graph_from_text(text);
-    assert_pass_keeps_results(text, PASS, 1e-5);
-    ck_assert(run_pass(g, PASS, NULL));
-    const char *after = graph_text(g);
-    ck_assert_msg(count(after, "= transpose") == turns, "%zu turns, not %zu:\n%s",
-        count(after, "= transpose"), turns, after);
-    assert_text_has(after, parts);
-    ck_assert(!run_pass(g, PASS, NULL));
-    module_free(g);
-}
-
-static void ck_left_alone(const char *text)
-{
-    assert_pass_leaves(PASS, NULL, text);
-}
 
 /* ---- convolutions */
 
@@ -207,92 +178,6 @@ START_TEST(norms_of_channels)
         "nhwc_group_norm num_groups=5 epsilon=0.001");
     ck_turns(IMAGE CONV("a", "x") "s = const f32[5] {1,2,3,4,5}\n"
              "y = group_normalization a s s {num_groups=1}\nreturn y\n", 2, "nhwc_group_norm");
-}
-END_TEST
-
-START_TEST(transposed_convolutions)
-{
-    ck_turns(IMAGE CONV("a", "x") "k = const f32[5,2,2,3] fill 0.5\nb = const f32[2] {1,-1}\n"
-             "y = conv_transpose a k b {strides=[2,3]}\nreturn y\n", 2,
-        "nhwc_spread filters=2 kernel_shape=[2,3]");
-    ck_turns("x = input f32[n,2,h,4]\nk = const f32[2,1,1,2] {1,2,3,4}\n"
-             "y = conv_transpose x k {strides=[1,2]}\nreturn y\n", 2, "nhwc_spread");
-    ck_turns("x = input f32[2,5,1,1]\nk = const f32[5,2,2,3] fill 0.5\n"
-             "y = conv_transpose x k\nreturn y\n", 1, "nhwc_spread filters=2");
-    static const char *const attrs[] = { "strides=[2,3],dilations=[2,1]", "strides=[2,3],group=5",
-        "strides=[3,3]", "strides=[2,3],output_shape=[12,21]",
-        "strides=[2,3],auto_pad=\"SAME_UPPER\"", "strides=[2,3],output_padding=[0,1]" };
-    for (size_t i = 0; i < PRT_COUNT_OF(attrs); i++) {
-        char text[300];
-        (void)snprintf(text, sizeof(text), "x = input f32[1,5,6,7]\nk = const f32[5,2,2,3] fill 1\n"
-            "y = conv_transpose x k {%s}\nreturn y\n", attrs[i]);
-        ck_left_alone(text);
-    }
-    ck_left_alone("x = input f32[1,5,h,w]\nk = const f32[5,16,4,4] fill 1\n"
-                  "y = conv_transpose x k {strides=[2,2],pads=[1,1,1,1]}\nreturn y\n");
-}
-END_TEST
-
-/* ConvTranspose of weights of which no two are alike; `x` has five channels, `k` is the shape of a
- * filter. */
-static void ck_transposed(const char *x, int64_t filters, const char *k, size_t taps,
-    const char *attrs, const char *then, size_t turns, const char *parts)
-{
-    const size_t count = 5 * (size_t)filters * taps;
-    char *text = malloc(count * 8 + 1000);
-    ck_assert(text != NULL);
-    size_t n = (size_t)sprintf(text, "x = input f32[%s]\nb = const f32[%lld] fill 0.5\n"
-        "k = const f32[5,%lld,%s] {", x, (long long)filters, (long long)filters, k);
-    for (size_t i = 0; i < count; i++)
-        n += (size_t)sprintf(text + n, "%s%lld", i == 0 ? "" : ",",
-            (long long)(i * 7919 % count) - (long long)count / 2);
-    (void)sprintf(text + n, "}\nt = conv_transpose x k b {%s}\ny = %s\nreturn y\n", attrs, then);
-    ck_turns(text, turns, parts);
-    free(text);
-}
-
-START_TEST(transposed_as_convolutions)
-{
-    /* one for each pixel of a step, joined */
-    ck_transposed("2,5,6,7", 16, "3,3", 9, "strides=[2,2],pads=[1,1,1,1],output_padding=[1,1]",
-        "relu t", 6, "nhwc_conv concat axis=3 kernel_shape=[2,2] kernel_shape=[1,1] "
-        "activation=Relu");
-    /* all in one, and what is beyond is cut */
-    ck_transposed("2,5,40,30", 16, "4,4", 16, "strides=[2,2],pads=[1,1,1,1]", "sigmoid t", 3,
-        "filters=64 kernel_shape=[2,2] pads=[1,1,1,1] activation=Sigmoid slice");
-    ck_transposed("n,5,9,8", 16, "6,4", 24, "strides=[3,2],pads=[2,0,0,1]", "add t t", 3,
-        "filters=96 kernel_shape=[2,2] slice");
-    /* whose steps are one */
-    ck_transposed("2,5,6,7", 16, "3,2", 6, "pads=[1,0,1,1]", "relu t", 2,
-        "filters=16 kernel_shape=[3,2]");
-    ck_transposed("2,5,6,7", 16, "3,2", 6, "strides=[1,2],pads=[1,0,1,0]", "neg t", 2,
-        "filters=32 kernel_shape=[3,1]");
-    /* rows: no pixel moves */
-    ck_transposed("2,5,50", 16, "4", 4, "strides=[2],pads=[1,1]", "tanh t", 2,
-        "filters=32 kernel_shape=[2] activation=Tanh slice");
-    ck_transposed("2,5,l", 16, "2", 2, "strides=[2]", "tanh t", 2, "filters=32 kernel_shape=[1]");
-}
-END_TEST
-
-START_TEST(transposed_in_large_tiles)
-{
-    const char *attrs = "x = input f32[1,16,20,21]\nk = const f32[16,16,4,4] fill 0.5\n"
-                        "y = conv_transpose x k {strides=[2,2],pads=[1,1,1,1]}\nreturn y\n";
-    ck_turns(attrs, 3, "form=winograd filters=64 kernel_shape=[3,3] pads=[1,1,1,1]");
-}
-END_TEST
-
-START_TEST(blocks_of_pixels)
-{
-    ck_turns("x = input f32[n,5,6,7]\nv = const f32[5,1,3,3] fill 1\n"
-             "k = const f32[8,5,1,1] {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,"
-             "24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40}\na = conv x k\n"
-             "y = depth_to_space a {blocksize=2}\nz = depth_to_space a {blocksize=2,mode=\"CRD\"}\n"
-             "return y, z\n", 5, "nhwc_conv perm=[0,1,3,2,4] perm=[0,1,4,2,5,3]");
-    ck_turns("x = input f32[n,5,6,4]\nw = const f32[5,1,1,1] {1,2,3,4,5}\n"
-             "a = conv x w {group=5}\ny = space_to_depth a {blocksize=2}\n"
-             "z = space_to_depth a {blocksize=2,mode=\"CRD\"}\nreturn y, z\n", 5,
-        "nhwc_conv perm=[0,1,3,2,4,5] perm=[0,1,3,5,2,4]");
 }
 END_TEST
 
@@ -504,25 +389,13 @@ START_TEST(regions)
 }
 END_TEST
 
-START_TEST(volumes_are_turned_as_images_are)
-{
-    assert_pass_keeps_results(
-        "x = input f32[2,3,5,6,7]\nw = const f32[4,3,2,3,3] fill 0.125\n"
-        "v = const f32[4,4,1,1,1] {1, 2, 3, 4, 5, 6, 7, 8, -1, -2, -3, -4, 0.5, 0.25, 2, 1}\n"
-        "b = const f32[4] {1, -2, 3, -4}\n"
-        "a = conv x w b {pads=[1,1,1,0,1,1], strides=[2,1,2]}\nr = relu a\n"
-        "c = conv r v\ns = add c r\ng = global_average_pool s\nreturn s, g\n",
-        PASS, 1e-5);
-}
-END_TEST
-
 START_TEST(near_misses_are_left)
 {
     static const char *const graphs[] = {
         "x = input f32[1,5,4,4]\nw = input f32[5,5,1,1]\ny = conv x w\nreturn y\n",
         "x = input f64[1,5,4,4]\nw = const f64[5,5,1,1] fill 1\ny = conv x w\nreturn y\n",
-        "x = input f32[1,5,4,4,4]\nw = const f32[5,1,1,1,1] fill 1\n"
-        "y = conv x w {group=5}\nreturn y\n",
+        "x = input f32[1,6,4,4,4]\nw = const f32[6,2,1,1,1] fill 1\n"
+        "y = conv x w {group=3}\nreturn y\n",
         "x = input f32[*]\nw = const f32[5,5,1,1] fill 1\ny = conv x w\nreturn y\n",
         "x = input f32[1,9,4,4]\nw = const f32[9,3,1,1] fill 1\ny = conv x w {group=3}\nreturn y\n",
         "x = input f32[1,5,4,4]\nw = const f32[0,5,1,1] zeros\ny = conv x w\nreturn y\n",
@@ -590,9 +463,8 @@ END_TEST
 
 PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns, small_groups,
     chains_have_turns_at_their_ends, residuals_and_activations, few_filters, dilations,
-    padding_by_name, sizes_may_be_symbols, norms_of_channels, transposed_convolutions,
-    transposed_as_convolutions, transposed_in_large_tiles, blocks_of_pixels, elementwise,
+    padding_by_name, sizes_may_be_symbols, norms_of_channels, elementwise,
     turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
     images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
-    rows_of_pixels, other_readers_get_their_order, regions, volumes_are_turned_as_images_are,
+    rows_of_pixels, other_readers_get_their_order, regions,
     near_misses_are_left, quantised_convolutions)

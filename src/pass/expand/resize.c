@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resize.c — Resize of volumes, nearest or linear, becomes one along the depth, of whose images a
+ * plane is a pixel, and one of planes: whichever has less to write first.
+ *
+ *     Reshape to [n * c, d, 1, h * w], Resize, Reshape to [n, c * d, h, w], Resize, Reshape
+ *
+ * Expects known dims but for the batch, and constant scales or sizes.
+ */
+#include "pass/expand/expand.h"
+
+enum { RANK = 5, PIXEL = 4 };
+
+typedef struct volume {
+    const prt_resize_attrs *attrs;
+    bool by_sizes;
+    double by[RANK];            /* scales, or sizes */
+    int64_t in[RANK], out[RANK];
+} volume;
+
+static bool match(volume *v, const prt_op *root)
+{
+    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
+    const prt_type *y = prt_match_ranked(&root->out[0]);
+    prt_tensor by;
+    v->attrs = root->attrs;
+    v->by_sizes = prt_op_input(root, 3) != NULL;
+    if (x == NULL || y == NULL || x->dtype != PRT_DTYPE_f32 || x->rank != RANK ||
+        y->rank != RANK || v->attrs->axes.count != 0 || v->attrs->antialias != 0 ||
+        v->attrs->exclude_outside != 0 ||
+        (!prt_str_is(v->attrs->mode, "nearest") && !prt_str_is(v->attrs->mode, "linear")) ||
+        prt_str_is(v->attrs->coordinate_transformation_mode, "tf_crop_and_resize") ||
+        !prt_str_is(v->attrs->keep_aspect_ratio_policy, "stretch") ||
+        !prt_match_constant(root, v->by_sizes ? 3 : 2, &by) || prt_tensor_count(&by) != RANK)
+        return false;
+    for (uint32_t i = 0; i < RANK; i++) {
+        v->by[i] = prt_load_f64(by.dtype, by.data, i);
+        v->in[i] = x->dims[i];
+        v->out[i] = y->dims[i];
+        if (i > 0 && (!prt_dim_is_number(x->dims[i]) || !prt_dim_is_number(y->dims[i]) ||
+                         x->dims[i] < 1 || y->dims[i] < 1 || x->dims[i] > INT32_MAX ||
+                         y->dims[i] > INT32_MAX))
+            return false;
+    }
+    const bool same = v->by_sizes ? v->out[1] == v->in[1] : v->by[1] == 1.0;
+    return same && (v->by_sizes ? prt_dim_is_number(v->in[0]) && v->in[0] == v->out[0]
+                                : v->by[0] == 1.0);
+}
+
+/* Axes first and first + 1 of a tensor of these dims, by what the volume's `from` and, if it is not
+ * the last but one, the next are resized by. */
+static prt_value *resized(prt_build *b, const volume *v, prt_value *x, const int64_t *dims,
+    uint32_t first, uint32_t from, bool both)
+{
+    const int64_t four = PIXEL;
+    float scales[PIXEL] = { 1.0f, 1.0f, 1.0f, 1.0f };
+    int64_t sizes[PIXEL];
+    memcpy(sizes, dims, sizeof(sizes));
+    for (uint32_t i = 0; i < (both ? 2u : 1u); i++) {
+        scales[first + i] = (float)v->by[from + i];
+        sizes[first + i] = v->out[from + i];
+    }
+    prt_value *in[4] = { x, NULL, NULL, NULL };
+    const uint32_t slot = v->by_sizes ? 3 : 2;
+    in[slot] = v->by_sizes ? prt_build_i64s(b, PIXEL, sizes)
+                           : prt_build_tensor(b, PRT_DTYPE_f32, 1, &four, scales);
+    return prt_build_op(b, PRT_OP_resize, v->attrs, slot + 1, in);
+}
+
+/* Sizes need numbers where shapes may leave one open. */
+static int64_t times(int64_t batch, int64_t count)
+{
+    return prt_dim_is_number(batch) ? batch * count : -1;
+}
+
+static prt_value *put_depth(prt_build *b, const volume *v, prt_value *x, int64_t high, int64_t wide)
+{
+    const int64_t dims[PIXEL] = { times(v->in[0], v->in[1]), v->in[2], 1, high * wide };
+    return resized(b, v, prt_expand_reshaped(b, x, PIXEL, dims), dims, 1, 2, false);
+}
+
+static prt_value *put_planes(prt_build *b, const volume *v, prt_value *x, int64_t deep)
+{
+    const int64_t dims[PIXEL] = { times(v->in[0], 1), v->in[1] * deep, v->in[3], v->in[4] };
+    return resized(b, v, prt_expand_reshaped(b, x, PIXEL, dims), dims, 2, 3, true);
+}
+
+bool prt_expand_resize(prt_pass *p, prt_build *b, prt_op *root)
+{
+    volume v = { .by_sizes = false };
+    (void)p;
+    if (!match(&v, root))
+        return false;
+    const int64_t last[RANK] = { times(v.in[0], 1), v.out[1], v.out[2], v.out[3], v.out[4] };
+    prt_value *x = prt_op_input(root, 0);
+    if (v.out[2] > v.in[2])
+        x = put_planes(b, &v, put_depth(b, &v, x, v.in[3], v.in[4]), v.out[2]);
+    else
+        x = put_depth(b, &v, put_planes(b, &v, x, v.in[2]), v.out[3], v.out[4]);
+    return prt_match_become(b, root, prt_expand_reshaped(b, x, RANK, last));
+}

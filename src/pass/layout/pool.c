@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c — pools where channels come last. Over three dims they are one over the last two, of
+ * planes as images, then one over the first, of whose images a plane is a row.
+ */
+#include "pass/layout/turn.h"
+
+enum { VOLUME = 5, SPACE = 3 };
+
+/* Lists of a pool along some of its axes. */
+typedef struct lists {
+    int64_t kernel[2], strides[2], dilations[2], pads[4];
+} lists;
+
+/* What is along axis `from`, or nothing (SPACE), becomes axis `to`. */
+static void take_axis(const prt_max_pool_attrs *a, uint32_t from, uint32_t to, lists *l)
+{
+    const bool none = from == SPACE;
+    l->kernel[to] = none ? 1 : a->kernel_shape.data[from];
+    l->strides[to] = none ? 1 : prt_i64s_at(a->strides, from, 1);
+    l->dilations[to] = none ? 1 : prt_i64s_at(a->dilations, from, 1);
+    l->pads[to] = none ? 0 : prt_i64s_at(a->pads, from, 0);
+    l->pads[2 + to] = none ? 0 : prt_i64s_at(a->pads, SPACE + from, 0);
+}
+
+static prt_value *put(prt_build *b, const prt_op *root, const prt_max_pool_attrs *a,
+    const lists *l, prt_value *x)
+{
+    const prt_i64s kernel = { l->kernel, 2 }, strides = { l->strides, 2 };
+    const prt_i64s dilations = { l->dilations, 2 }, pads = { l->pads, 4 };
+    if (prt_op_is(root, PRT_OP_max_pool)) {
+        prt_nhwc_max_pool_attrs attrs = PRT_ATTRS_OF(nhwc_max_pool);
+        PRT_ATTR_GIVE(attrs, nhwc_max_pool, kernel_shape, kernel);
+        PRT_ATTR_GIVE(attrs, nhwc_max_pool, strides, strides);
+        PRT_ATTR_GIVE(attrs, nhwc_max_pool, dilations, dilations);
+        PRT_ATTR_GIVE(attrs, nhwc_max_pool, pads, pads);
+        PRT_ATTR_GIVE(attrs, nhwc_max_pool, ceil_mode, a->ceil_mode);
+        return prt_build_op(b, PRT_OP_nhwc_max_pool, &attrs, 1, &x);
+    }
+    prt_nhwc_average_pool_attrs attrs = PRT_ATTRS_OF(nhwc_average_pool);
+    PRT_ATTR_GIVE(attrs, nhwc_average_pool, kernel_shape, kernel);
+    PRT_ATTR_GIVE(attrs, nhwc_average_pool, strides, strides);
+    PRT_ATTR_GIVE(attrs, nhwc_average_pool, dilations, dilations);
+    PRT_ATTR_GIVE(attrs, nhwc_average_pool, pads, pads);
+    PRT_ATTR_GIVE(attrs, nhwc_average_pool, count_include_pad, 1);
+    return prt_build_op(b, PRT_OP_nhwc_average_pool, &attrs, 1, &x);
+}
+
+static bool is_known(const prt_type *t)
+{
+    for (int32_t i = 1; i < t->rank; i++)
+        if (!prt_dim_is_number(t->dims[i]) || t->dims[i] < 1)
+            return false;
+    return true;
+}
+
+/* The mean of means is the mean where no window is cut short. */
+static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
+{
+    prt_max_pool_attrs a = PRT_ATTRS_OF(max_pool);
+    const prt_type *y = root->out[0].type;
+    lists planes, depth;
+    if (prt_op_is(root, PRT_OP_max_pool)) {
+        a = *(const prt_max_pool_attrs *)root->attrs;
+    } else {
+        const prt_average_pool_attrs *m = root->attrs;
+        a.kernel_shape = m->kernel_shape;
+        a.strides = m->strides;
+        a.dilations = m->dilations;
+        a.pads = m->pads;
+        a.auto_pad = m->auto_pad;
+        for (uint32_t i = 0; i < m->pads.count; i++)
+            if (m->pads.data[i] != 0 && m->count_include_pad == 0)
+                return false;
+        if (m->ceil_mode != 0)
+            return false;
+    }
+    if (y->rank != VOLUME || !is_known(x->type) || !is_known(y) ||
+        !prt_str_is(a.auto_pad, "NOTSET"))
+        return false;
+    take_axis(&a, 1, 0, &planes);
+    take_axis(&a, 2, 1, &planes);
+    take_axis(&a, 0, 0, &depth);
+    take_axis(&a, SPACE, 1, &depth);
+    const int64_t *d = x->type->dims, *to = y->dims; /* channels last, and first */
+    const int64_t images[4] = { -1, d[2], d[3], d[4] };
+    const int64_t rows[4] = { -1, d[1], to[3] * to[4], d[4] };
+    const int64_t volume[VOLUME] = { -1, to[2], to[3], to[4], d[4] };
+    x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 4, images));
+    x = put(b, root, &a, &planes, x);
+    x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 4, rows));
+    x = put(b, root, &a, &depth, x);
+    prt_turn_replace(b, root, 0,
+        prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, VOLUME, volume)));
+    return true;
+}
+
+bool prt_turn_pool(prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_turn_source(prt_op_input(root, 0));
+    const bool max = prt_op_is(root, PRT_OP_max_pool);
+    const int32_t dtype = x != NULL ? x->type->dtype : 0;
+    if (x == NULL || (root->n_out > 1 && prt_value_used(&root->out[1])))
+        return false;
+    if (x->type->rank == VOLUME)
+        return dtype == PRT_DTYPE_f32 && pool_volume(b, root, x);
+    if (x->type->rank != 4 || (dtype != PRT_DTYPE_f32 &&
+            !(max && (dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8))))
+        return false;
+    /* The rows have the same attributes in the same order. */
+    const uint32_t id = max ? PRT_OP_nhwc_max_pool : PRT_OP_nhwc_average_pool;
+    prt_turn_replace(b, root, 0, prt_build_op(b, id, root->attrs, 1, &x));
+    return true;
+}

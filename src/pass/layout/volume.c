@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * volume.c — convolutions of volumes become those of images, planes being more images: what a
+ * plane of the output reads of the planes around it are channels of one image, or, of each channel
+ * by itself, images of their own whose results are added. So they get what images have: Winograd's
+ * algorithm, kernels for few channels, windows over channels.
+ */
+#include "op/fused.h"
+#include "pass/layout/turn.h"
+
+enum {
+    SPACE = 3,
+    RANK = 5,
+    FEW = 8,               /* channels, of which rows of taps are short */
+    LEAST_DEPTH = 16,      /* channels and filters that gain by large tiles, */
+    LEAST_PIXELS = 100,    /* and pixels of a plane */
+    MOST_PLANES = 16,      /* of a kernel */
+    MOST_BYTES = 1 << 26   /* of planes beside each other */
+};
+
+typedef struct volume {
+    prt_value *x, *bias, *residual;
+    prt_tensor w;
+    prt_fused_conv_attrs attrs; /* of the convolution of images, but for its lists */
+    const prt_type *y;
+    int64_t in[SPACE], kernel[SPACE], pads[2 * SPACE], stride[SPACE], dilation[SPACE];
+    int64_t channels; /* of x */
+    bool alone;       /* each by itself */
+} volume;
+
+/* Numbers, but for the first. */
+static bool is_known(const prt_type *t)
+{
+    for (int32_t i = 1; i < t->rank; i++)
+        if (!prt_dim_is_number(t->dims[i]) || t->dims[i] < 1 || t->dims[i] > INT32_MAX)
+            return false;
+    return t->rank == RANK && t->dtype == PRT_DTYPE_f32;
+}
+
+/* Whether it pays. */
+static bool suits(const volume *v)
+{
+    const int64_t filters = v->w.dims[0], pixels = v->in[1] * v->in[2];
+    const int64_t batch = prt_dim_is_number(v->y->dims[0]) ? v->y->dims[0] : 1;
+    const bool square = v->kernel[1] == v->kernel[2] && (v->kernel[1] == 3 || v->kernel[1] == 5) &&
+        v->stride[1] == 1 && v->stride[2] == 1;
+    if (v->alone)
+        return true;
+    const double beside = (double)batch * (double)v->y->dims[2] * (double)pixels *
+        (double)(v->kernel[0] * v->channels) * (double)sizeof(float);
+    if (v->kernel[0] > 1 && beside > MOST_BYTES)
+        return false;
+    if (v->channels < FEW && v->kernel[1] * v->kernel[2] > 1)
+        return true;
+    return square && v->channels * v->kernel[0] >= LEAST_DEPTH && filters >= LEAST_DEPTH &&
+        pixels >= LEAST_PIXELS;
+}
+
+static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
+{
+    const prt_window_spec spec = PRT_WINDOW_SPEC(a);
+    prt_window window;
+    v->x = prt_op_input(root, 0);
+    v->bias = prt_op_input(root, 2);
+    v->y = root->out[0].type;
+    if (!prt_type_is_tensor(v->x->type) || !prt_type_is_tensor(v->y) || !is_known(v->x->type) ||
+        !is_known(v->y) || !prt_match_constant(root, 1, &v->w) || v->w.dtype != PRT_DTYPE_f32 ||
+        v->w.rank != RANK || prt_tensor_count(&v->w) == 0 || a->group < 1 ||
+        !prt_turn_window(v->x, &v->w, &spec, &window, v->kernel, v->pads) ||
+        v->kernel[0] > MOST_PLANES)
+        return false;
+    v->channels = v->x->type->dims[1];
+    v->alone = a->group > 1;
+    if (v->alone && (a->group != v->channels || v->w.dims[0] != v->channels))
+        return false;
+    for (uint32_t i = 0; i < SPACE; i++) {
+        v->in[i] = v->x->type->dims[i + 2];
+        v->stride[i] = window.stride[i];
+        v->dilation[i] = window.dilation[i];
+        if (v->pads[i] < 0 || v->pads[SPACE + i] < 0 || v->pads[i] > INT16_MAX ||
+            v->pads[SPACE + i] > INT16_MAX)
+            return false;
+    }
+    PRT_ATTR_GIVE(v->attrs, fused_conv, group, a->group);
+    return suits(v);
+}
+
+/* Weights of planes [first, first + count) of the kernel: [filters, count * channels, taps]. */
+static prt_value *weights_of(prt_pass *p, prt_build *b, const volume *v, int64_t first,
+    int64_t count)
+{
+    const size_t filters = (size_t)v->w.dims[0], channels = (size_t)v->w.dims[1];
+    const size_t taps = (size_t)(v->kernel[1] * v->kernel[2]), planes = (size_t)v->kernel[0];
+    const int64_t dims[4] = { v->w.dims[0], v->w.dims[1] * count, v->kernel[1], v->kernel[2] };
+    float *w = PRT_NEW_N(p->arena, float, filters * channels * (size_t)count * taps), *to = w;
+    for (size_t f = 0; w != NULL && f < filters; f++)
+        for (size_t k = 0; k < (size_t)count; k++)
+            for (size_t c = 0; c < channels; c++, to += taps)
+                memcpy(to, (const float *)v->w.data +
+                    ((f * channels + c) * planes + (size_t)first + k) * taps, taps * sizeof(float));
+    return w != NULL ? prt_build_tensor(b, PRT_DTYPE_f32, 4, dims, w) : NULL;
+}
+
+/* With its padding along the depth, which is axis `axis`. */
+static prt_value *padded(prt_build *b, const volume *v, prt_value *x, uint32_t axis)
+{
+    int64_t pads[2 * RANK] = { 0 };
+    pads[axis] = v->pads[0];
+    pads[RANK + axis] = v->pads[SPACE];
+    prt_value *in[2] = { x, prt_build_i64s(b, 2 * RANK, pads) };
+    return pads[axis] != 0 || pads[RANK + axis] != 0 ? prt_build_op(b, PRT_OP_pad, NULL, 2, in) : x;
+}
+
+/* The planes that plane `k` of the kernel sees. */
+static prt_value *seen(prt_build *b, const volume *v, prt_value *x, uint32_t axis, int64_t k)
+{
+    const int64_t first = k * v->dilation[0], along = axis, step = v->stride[0];
+    const int64_t end = first + (v->y->dims[2] - 1) * step + 1;
+    if (v->kernel[0] == 1 && step == 1 && end == v->in[0] + v->pads[0] + v->pads[SPACE])
+        return x;
+    prt_value *in[5] = { x, prt_build_i64s(b, 1, &first), prt_build_i64s(b, 1, &end),
+        prt_build_i64s(b, 1, &along), prt_build_i64s(b, 1, &step) };
+    return prt_build_op(b, PRT_OP_slice, NULL, 5, in);
+}
+
+static prt_value *reshaped(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
+{
+    return x != NULL ? prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims)) : NULL;
+}
+
+/* A volume with channels last as images with channels first; or so already. */
+static prt_value *images_of(prt_build *b, prt_value *x, int64_t channels, const int64_t *size)
+{
+    static const int64_t first[4] = { 0, 3, 1, 2 };
+    const int64_t dims[4] = { -1, size[0], size[1], channels };
+    x = reshaped(b, x, 4, dims);
+    return x != NULL ? prt_match_transposed(b, x, 4, first) : NULL;
+}
+
+static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_value *x,
+    int64_t first, int64_t count, prt_value *residual)
+{
+    prt_fused_conv_attrs attrs = v->attrs;
+    const int64_t pads[4] = { v->pads[1], v->pads[2], v->pads[SPACE + 1], v->pads[SPACE + 2] };
+    const prt_i64s edges = { pads, 4 }, strides = { v->stride + 1, 2 };
+    const prt_i64s dilations = { v->dilation + 1, 2 };
+    const bool last = first + count == v->kernel[0];
+    PRT_ATTR_GIVE(attrs, fused_conv, pads, edges);
+    PRT_ATTR_GIVE(attrs, fused_conv, strides, strides);
+    PRT_ATTR_GIVE(attrs, fused_conv, dilations, dilations);
+    if (!last) {
+        const prt_fused_conv_attrs none = PRT_ATTRS_OF(fused_conv);
+        attrs.activation = none.activation;
+    }
+    prt_value *in[4] = { x, weights_of(p, b, v, first, count), last ? v->bias : NULL, residual };
+    if (in[1] == NULL)
+        return NULL;
+    return prt_build_op(b, PRT_OP_fused_conv, &attrs, residual != NULL ? 4 : in[2] != NULL ? 3 : 2,
+        in);
+}
+
+/* Planes beside each other as channels. A single channel comes first or last, as one likes. */
+static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *residual)
+{
+    const bool single = v->channels == 1;
+    const uint32_t axis = single ? 2 : 1;
+    const int64_t planes[4] = { -1, 1, v->in[1], v->in[2] };
+    prt_value *x = padded(b, v, single ? v->x : prt_turn_last(b, v->x), axis);
+    prt_value *part[MOST_PLANES];
+    for (int64_t k = 0; k < v->kernel[0]; k++) {
+        part[k] = x != NULL ? seen(b, v, x, axis, k) : NULL;
+        part[k] = single ? reshaped(b, part[k], 4, planes) : part[k];
+        if (part[k] == NULL)
+            return NULL;
+    }
+    prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
+    PRT_ATTR_GIVE(attrs, concat, axis, single ? 1 : RANK - 1);
+    x = v->kernel[0] == 1 ? part[0]
+                          : prt_build_op(b, PRT_OP_concat, &attrs, (uint32_t)v->kernel[0], part);
+    if (x != NULL && !single)
+        x = images_of(b, x, v->kernel[0] * v->channels, v->in + 1);
+    return x != NULL ? convolved(p, b, v, x, 0, v->kernel[0], residual) : NULL;
+}
+
+/* A sum over the planes of the kernel. */
+static prt_value *summed(prt_pass *p, prt_build *b, const volume *v, prt_value *sum)
+{
+    prt_value *x = padded(b, v, prt_turn_last(b, v->x), 1);
+    for (int64_t k = 0; x != NULL && k < v->kernel[0]; k++) {
+        prt_value *part = images_of(b, seen(b, v, x, 1, k), v->channels, v->in + 1);
+        sum = part != NULL ? convolved(p, b, v, part, k, 1, sum) : NULL;
+        if (sum == NULL)
+            return NULL;
+    }
+    return sum;
+}
+
+bool prt_turn_volume(prt_pass *p, prt_build *b, prt_op *root)
+{
+    volume v = { .attrs = PRT_ATTRS_OF(fused_conv) };
+    prt_value *residual = NULL;
+    if (prt_op_is(root, PRT_OP_conv)) {
+        if (!match(&v, root, root->attrs))
+            return false;
+    } else {
+        const prt_fused_conv_attrs *f = root->attrs;
+        const prt_conv_attrs a = prt_fused_conv_of(f);
+        v.residual = prt_op_input(root, 3);
+        if (!match(&v, root, &a))
+            return false;
+        PRT_ATTR_GIVE(v.attrs, fused_conv, activation, f->activation);
+        PRT_ATTR_GIVE(v.attrs, fused_conv, alpha, f->alpha);
+        PRT_ATTR_GIVE(v.attrs, fused_conv, beta, f->beta);
+    }
+    const int64_t *d = v.y->dims, dims[RANK] = { -1, d[2], d[3], d[4], d[1] };
+    if (!prt_pass_afford(p, prt_tensor_count(&v.w) * sizeof(float)))
+        return false;
+    if (v.residual != NULL)
+        residual = images_of(b, prt_turn_last(b, v.residual), d[1], d + 3);
+    prt_value *y = v.alone ? summed(p, b, &v, residual) : joined(p, b, &v, residual);
+    y = y != NULL ? reshaped(b, prt_turn_last(b, y), RANK, dims) : NULL;
+    prt_turn_replace(b, root, 0, y);
+    return true;
+}
