@@ -4,7 +4,8 @@
 
 #include "op/nn.h"
 
-enum { MAX_SAMPLES = 1 << 14 }; /* along one side of a bin */
+/* Along one side of a bin; at a time. */
+enum { MAX_SAMPLES = 1 << 14, SAMPLES = 16 };
 
 typedef struct region {
     size_t image;
@@ -69,42 +70,61 @@ typedef struct bins {
     bool largest;
 } bins;
 
-static double element(const prt_tensor *x, size_t i)
+/* Where a sample lies, and what its corners weigh; zeros where it counts as zero. */
+typedef struct sample {
+    size_t at[4];
+    double weight[4];
+} sample;
+
+static void find_samples(const prt_tensor *x, const region *r, const bins *b, int64_t row,
+    int64_t col, int64_t first, size_t count, sample *to)
 {
-    return x->dtype == PRT_DTYPE_f32 ? (double)((const float *)x->data)[i]
-                                     : prt_load_f64(x->dtype, x->data, i);
+    const double height = r->height / (double)b->rows, width = r->width / (double)b->cols;
+    memset(to, 0, count * sizeof(*to));
+    for (size_t s = 0; s < count; s++) {
+        const int64_t i = first + (int64_t)s;
+        const double dy = ((double)(i / b->nx) + 0.5) / (double)b->ny;
+        const double dx = ((double)(i % b->nx) + 0.5) / (double)b->nx;
+        (void)corners(r->top + ((double)row + dy) * height, r->left + ((double)col + dx) * width,
+            x->dims[2], x->dims[3], to[s].at, to[s].weight);
+    }
 }
 
-/* One bin of all channels: where a sample lies is found once for them. */
+/* Samples of a bin of the plane that begins at `from`, into its value so far. */
+static double take_samples(const prt_tensor *x, size_t from, const sample *s, size_t count,
+    const bins *b, bool begun, double value)
+{
+    const float *f32 = x->dtype == PRT_DTYPE_f32 ? (const float *)x->data + from : NULL;
+    for (size_t i = 0; i < count; i++, begun = true) {
+        double most = 0.0, sum = 0.0;
+        for (size_t k = 0; k < 4; k++) {
+            const double part = s[i].weight[k] * (f32 != NULL
+                ? (double)f32[s[i].at[k]] : prt_load_f64(x->dtype, x->data, from + s[i].at[k]));
+            sum += part;
+            most = k == 0 || part > most ? part : most;
+        }
+        value = !b->largest ? value + sum : !begun || most > value ? most : value;
+    }
+    return value;
+}
+
+/* One bin of all channels: where samples lie is found once for them. */
 static void find_bin(const prt_tensor *x, const region *r, const bins *b, int64_t row, int64_t col,
     double *values)
 {
-    const double height = r->height / (double)b->rows, width = r->width / (double)b->cols;
     const size_t channels = (size_t)x->dims[1], size = prt_dims_product(x->dims, 2, 4);
+    const int64_t all = b->ny * b->nx;
+    sample samples[SAMPLES];
     memset(values, 0, channels * sizeof(double));
-    for (int64_t i = 0; i < b->ny * b->nx; i++) {
-        const double dy = ((double)(i / b->nx) + 0.5) / (double)b->ny;
-        const double dx = ((double)(i % b->nx) + 0.5) / (double)b->nx;
-        size_t at[4] = { 0 };
-        double weight[4] = { 0 };
-        (void)corners(r->top + ((double)row + dy) * height, r->left + ((double)col + dx) * width,
-            x->dims[2], x->dims[3], at, weight);
-        for (size_t ch = 0; ch < channels; ch++) {
-            const size_t from = (r->image * channels + ch) * size;
-            double most = 0.0, sum = 0.0;
-            for (size_t k = 0; k < 4; k++) {
-                const double part = weight[k] * element(x, from + at[k]);
-                sum += part;
-                most = k == 0 || part > most ? part : most;
-            }
-            if (!b->largest)
-                values[ch] += sum;
-            else if (i == 0 || most > values[ch])
-                values[ch] = most;
-        }
+    for (int64_t i = 0; i < all; i += SAMPLES) {
+        const size_t count = all - i < SAMPLES ? (size_t)(all - i) : SAMPLES;
+        find_samples(x, r, b, row, col, i, count, samples);
+        for (size_t ch = 0; ch < channels; ch++)
+            values[ch] = take_samples(x, (r->image * channels + ch) * size, samples, count, b,
+                i != 0, values[ch]);
     }
-    for (size_t ch = 0; !b->largest && b->ny * b->nx != 0 && ch < channels; ch++)
-        values[ch] /= (double)(b->ny * b->nx);
+    for (size_t ch = 0; !b->largest && all != 0 && ch < channels; ch++)
+        values[ch] /= (double)all;
 }
 
 static poprt_status read_region(const prt_eval *c, size_t n, region *r, bins *b)

@@ -60,6 +60,17 @@ static uint64_t reduce_u64(reduction r, uint64_t a, uint64_t b, uint64_t sign)
     }
 }
 
+/* The same of float32, whose sums and products are those of doubles, rounded. */
+static void combine_f32(reduction r, float *restrict to, const float *restrict from, size_t count)
+{
+    if (r == ADD)
+        for (size_t i = 0; i < count; i++)
+            to[i] += from[i];
+    else
+        for (size_t i = 0; i < count; i++)
+            to[i] = (float)reduce_f64(r, (double)to[i], (double)from[i]);
+}
+
 /* Combines `count` elements of `from` into `to`. Bools add as "or" and multiply as "and". */
 static void combine(int32_t dtype, reduction r, void *to, size_t to_index, const void *from,
     size_t from_index, size_t count)
@@ -68,6 +79,10 @@ static void combine(int32_t dtype, reduction r, void *to, size_t to_index, const
     const uint64_t sign = kind == PRT_KIND_int ? (uint64_t)1 << 63 : 0;
     if (r == NONE) {
         prt_element_copy(dtype, to, to_index, from, from_index, count);
+        return;
+    }
+    if (dtype == PRT_DTYPE_f32) {
+        combine_f32(r, (float *)to + to_index, (const float *)from + from_index, count);
         return;
     }
     for (size_t i = 0; i < count; i++) {

@@ -103,6 +103,11 @@ START_TEST(regions)
 {
     ck_assert_str_eq(op_value(ROI("sampling_ratio=1", "0,0,2,2", "b = const i64[1] {0}")),
         "f32[1,1,1,1]: 2.5");
+    ck_assert_str_eq(op_value(ROI("sampling_ratio=5", "0,0,2,2", "b = const i64[1] {0}")),
+        "f32[1,1,1,1]: 2.5"); /* more samples than are taken at a time */
+    ck_assert_str_eq(op_value(ROI("sampling_ratio=6,mode=\"max\"", "1,1,1,1",
+                         "b = const i64[1] {0}")),
+        "f32[1,1,1,1]: 1");
     ck_assert_str_eq(op_status(ROI("", "0,0,2,2", "b = const i64[1] {1}")), "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status(ROI("", "0,0,2,2", "b = const i64[1] {-1}")), "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status(ROI("", "0,0,1e30,2", "b = const i64[1] {0}")), "POPRT_E_LIMIT");

@@ -7,6 +7,7 @@
  *     Elu, Selu, Celu     max(x, 0) + a (exp(min(x, 0) / c) - 1), with their factors
  *     GlobalMaxPool       ReduceMax
  *     IsInf, IsNaN        Abs, Equal with infinity; Not(Equal(x, x))
+ *     LRN                 x / (bias + alpha m)^beta, m: AveragePool of squares over channels
  *     Mean                Sum, times 1 / n
  *     MeanVarianceNormalization   ReduceMean of x, and of the squares of what differs from it
  *     Mish                x n / (n + 2), n = e (e + 2), e = exp(min(x, 20)); x Tanh(Softplus(x))
@@ -121,6 +122,40 @@ static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
         in[i] = prt_op_input(root, i);
     prt_value *sum = prt_build_op(b, PRT_OP_sum, NULL, root->n_in, in);
     return prt_match_become(b, root, BINARY(mul, sum, NUMBER(1.0 / root->n_in)));
+}
+
+/* [n, 1, channels, pixels], so that windows go over channels. */
+static bool apply_lrn(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_lrn_attrs *a = root->attrs;
+    const prt_type *x = prt_match_static(prt_op_input(root, 0));
+    int64_t pixels = 1;
+    (void)p;
+    if (x == NULL || x->dtype != PRT_DTYPE_f32 || x->rank < 3 || a->size < 1 || a->size > 64 ||
+        !(a->alpha >= 0.0f) || !(a->bias > 0.0f))
+        return false;
+    for (int32_t i = 2; i < x->rank; i++)
+        pixels *= x->dims[i];
+    const int64_t planes[4] = { x->dims[0], 1, x->dims[1], pixels };
+    const int64_t kernel[2] = { a->size, 1 };
+    const int64_t pads[4] = { (a->size - 1) / 2, 0, a->size / 2, 0 };
+    const prt_i64s kernels = { kernel, 2 }, edges = { pads, 4 };
+    if (prt_dims_product(x->dims, 0, (uint32_t)x->rank) == 0)
+        return false;
+    prt_average_pool_attrs attrs = PRT_ATTRS_OF(average_pool);
+    PRT_ATTR_GIVE(attrs, average_pool, kernel_shape, kernels);
+    PRT_ATTR_GIVE(attrs, average_pool, pads, edges);
+    PRT_ATTR_GIVE(attrs, average_pool, count_include_pad, 1);
+    prt_value *flat = prt_expand_reshaped(b, prt_op_input(root, 0), 4, planes);
+    prt_value *m = BINARY(mul, flat, flat);
+    m = prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &m);
+    m = BINARY(add, BINARY(mul, m, NUMBER(a->alpha)), NUMBER(a->bias));
+    if (a->beta == 0.75f) /* sqrt(m) sqrt(sqrt(m)) */
+        m = BINARY(mul, UNARY(sqrt, m), UNARY(sqrt, UNARY(sqrt, m)));
+    else
+        m = BINARY(pow, m, NUMBER(a->beta));
+    return prt_match_become(b, root,
+        prt_expand_reshaped(b, BINARY(div, flat, m), (uint32_t)x->rank, x->dims));
 }
 
 static prt_value *mean_of(prt_build *b, prt_value *x, prt_value *axes)
@@ -241,6 +276,7 @@ static const prt_rewrite rewrites[] = {
     { PRT_OP_global_max_pool, apply_global_max },
     { PRT_OP_isinf, apply_is_inf },
     { PRT_OP_isnan, apply_is_nan },
+    { PRT_OP_lrn, apply_lrn },
     { PRT_OP_mean, apply_mean },
     { PRT_OP_mean_variance_normalization, apply_normalization },
     { PRT_OP_mish, apply_mish },

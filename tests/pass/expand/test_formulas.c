@@ -170,6 +170,11 @@ START_TEST(several_inputs_and_axes)
         PRT_OP_mean_variance_normalization);
     expands("x = input f32[2,3,4,5]\ny = global_max_pool x\nreturn y\n",
         PRT_OP_global_max_pool);
+    expands("x = input f32[2,7,4,5]\ny = lrn x {size=5,alpha=0.5}\nreturn y\n", PRT_OP_lrn);
+    expands("x = input f32[2,7,4]\ny = lrn x {size=4,beta=0.5,bias=2.0}\nreturn y\n",
+        PRT_OP_lrn);
+    stays("x = input f32[n,7,4]\ny = lrn x {size=3}\nreturn y\n");
+    stays("x = input f32[2,7,4]\ny = lrn x {size=3,bias=0.0}\nreturn y\n");
     stays("x = input f32[2]\ny = mean x\nreturn y\n");
     stays("x = input f32[2]\ny = celu x {alpha=-1.0}\nreturn y\n");
 }
