@@ -299,6 +299,11 @@ def classic(section, results, folder):
                      "ai.onnx.ml")
 
 
+def other(section, results, folder):
+    return of_others(section, "Volumes, and images and sounds that are made "
+                     "(`bench/models/other.py`), with seeded random weights.", "other")
+
+
 def cold(section, results, folder):
     from sections import COLD_MODELS
     data = section["data"]
@@ -380,6 +385,7 @@ PARTS = (("models", "Whole models", models), ("kernels", "Kernels", kernels),
          ("integers", "Products by integers", integers),
          ("packages", "Models found in packages", packages),
          ("classic", "Trees and support vectors", classic),
+         ("other", "Volumes, images and sounds that are made", other),
          ("cold", "Cold start and memory", cold), ("overhead", "Call overhead", overhead),
          ("disturbed", "A disturbed machine", disturbed))
 HEAD = """# Results

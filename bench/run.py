@@ -5,7 +5,7 @@
     python3 bench/run.py [--models DIR] [--build build/release] [--quick] [--only SECTION,...]
                          [--names MODEL,...] [--out bench/RESULTS.md]
 
-Sections: models, kernels, weights, quantised, integers, packages, classic, cold, overhead,
+Sections: models, kernels, weights, quantised, integers, packages, classic, other, cold, overhead,
 disturbed. Needs numpy, onnx and onnxruntime from PyPI; openvino, and ncnn with pnnx (`pip install
 --no-deps pnnx`), are measured where they are installed; "packages" downloads 250 MB.
 Models that DIR lacks are written there (models/generate.py). Figures are kept beside the page in
@@ -212,6 +212,7 @@ def main():
         quantised = quantise.NAMES if "quantised" in args.only else INTEGER_MODELS_4 * integers
         found = packages.NAMES if "packages" in args.only else ()
         classic = list(generate.CLASSIC) if "classic" in args.only else []
+        classic += list(generate.OTHER) if "other" in args.only else []
         bench.prepare(names + bench.layer_names + classic, "models" in args.only, quantised, found)
         for section in args.only:
             noise = Noise()

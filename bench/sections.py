@@ -10,6 +10,7 @@ import time
 from classic import MODELS as CLASSIC
 from engines import CACHES, WEIGHTS, OpenVino, Ort, package_file
 from measure import compare_engines, middle, processors, start_workers
+from other import MODELS as OTHER
 from packages import NAMES as PACKAGES
 from quantise import NAMES as QUANTISED
 
@@ -112,6 +113,10 @@ def packages(bench):
 
 def classic(bench):
     return of_others(bench, [f.__name__ for f in CLASSIC])
+
+
+def other(bench):
+    return of_others(bench, [f.__name__ for f in OTHER])
 
 
 def input_words(entry):
@@ -239,5 +244,5 @@ def disturbed(bench):
 
 
 SECTIONS = {"models": models, "kernels": kernels, "weights": weights, "quantised": quantised,
-            "integers": integers, "packages": packages, "classic": classic,
+            "integers": integers, "packages": packages, "classic": classic, "other": other,
             "cold": cold, "overhead": overhead, "disturbed": disturbed}

@@ -9,7 +9,8 @@ unless the name says otherwise. Each model is checked by onnx, and its parameter
 multiply-adds of convolutions, products and LSTM cells) by what its architecture is published
 with; more than 2 % off is a failure. OUTDIR/models.json says what the inputs and outputs are.
 `--layers` instead of names writes the chains of single layers (layers.py), `--classic` trees and
-support vectors (classic.py), which have no published figures.
+support vectors (classic.py), `--other` volumes, images and sounds that are made (other.py), which
+have no published figures.
 """
 import json
 import os
@@ -25,6 +26,7 @@ import image_dense
 import image_mobile
 import language
 import layers
+import other
 import small
 
 # Parameters in millions and operations in 10^9: of the published architecture (no auxiliary heads,
@@ -49,7 +51,8 @@ GROUPS = (small, image_classic, image_mobile, image_dense, image_attention, lang
 MODELS = {f.__name__: f for group in GROUPS for f in group.MODELS}
 LAYERS = {f.__name__: f for f in layers.MODELS}
 CLASSIC = {f.__name__: f for f in classic.MODELS}
-ALL = {**MODELS, **LAYERS, **CLASSIC}
+OTHER = {f.__name__: f for f in other.MODELS}
+ALL = {**MODELS, **LAYERS, **CLASSIC, **OTHER}
 
 
 def made_by():
@@ -109,7 +112,7 @@ def generate(folder, names):
 
 
 def main():
-    groups = {"--layers": LAYERS, "--classic": CLASSIC}
+    groups = {"--layers": LAYERS, "--classic": CLASSIC, "--other": OTHER}
     names = list(groups.get(" ".join(sys.argv[2:]), ())) or sys.argv[2:] or list(MODELS)
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         sys.exit(__doc__)
