@@ -21,6 +21,8 @@ typedef struct prt_windows {
     /* depthwise only */
     const float *w; /* taps are `group * channels` apart, their rows `w_row` */
     size_t w_row;
+    size_t more;    /* planes of taps behind the first one: 0 of images, and of groups */
+    size_t x_plane, w_plane; /* floats from a plane to the next one */
     size_t group;   /* channels, all of which each output of them is made of: 1, 2, 4 or 8; a tap
                      * has a row of weights for each of them */
     const float *bias; /* by channel; NULL: none */

@@ -17,6 +17,8 @@
         const size_t w_row = d->w_row - columns * all;                                             \
         /* Back, where the taps of a row reach further than their rows are apart. */               \
         const ptrdiff_t x_row = (ptrdiff_t)d->x_row - (ptrdiff_t)(columns * x_column);             \
+        const ptrdiff_t x_plane = (ptrdiff_t)d->x_plane - (ptrdiff_t)(d->rows * d->x_row);         \
+        const ptrdiff_t w_plane = (ptrdiff_t)d->w_plane - (ptrdiff_t)(d->rows * d->w_row);         \
         const vf low = v_set(d->low), high = v_set(d->high);                                       \
         for (size_t line = 0; line < d->lines; line++) {                                           \
             const float *x = d->x + line * d->x_line + at * step + channel, *w = d->w + channel;   \
@@ -24,13 +26,17 @@
             PRT_UNROLL(8)                                                                          \
             for (size_t i = 0; i < N; i++)                                                         \
                 sum[i] = d->bias != NULL ? v_load_some(d->bias + channel, 0, left) : v_set(0.0f);  \
-            for (size_t r = d->rows; r != 0; r--, x += x_row, w += w_row)                          \
-                for (size_t k = columns; k != 0; k--, x += x_column, w += all) {                   \
-                    const vf tap = v_load_some(w, 0, left);                                        \
-                    PRT_UNROLL(8)                                                                  \
-                    for (size_t i = 0; i < N; i++)                                                 \
-                        sum[i] = v_fma(v_load_some(x + i * step, 0, left), tap, sum[i]);           \
-                }                                                                                  \
+            for (size_t more = d->more;; more--, x += x_plane, w += w_plane) {                     \
+                for (size_t r = d->rows; r != 0; r--, x += x_row, w += w_row)                      \
+                    for (size_t k = columns; k != 0; k--, x += x_column, w += all) {               \
+                        const vf tap = v_load_some(w, 0, left);                                    \
+                        PRT_UNROLL(8)                                                              \
+                        for (size_t i = 0; i < N; i++)                                             \
+                            sum[i] = v_fma(v_load_some(x + i * step, 0, left), tap, sum[i]);       \
+                    }                                                                              \
+                if (more == 0)                                                                     \
+                    break;                                                                         \
+            }                                                                                      \
             float *y = d->y + line * d->y_line + at * d->y_step + channel;                         \
             PRT_UNROLL(8)                                                                          \
             for (size_t i = 0; i < N; i++)                                                         \

@@ -521,7 +521,9 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
     v.y = c->out[0]->data;
     v.later = c->later;
-    if ((v.images && !takes_images(&v)) || (x->rank == 5 && v.form.form != PRT_NHWC_panels))
+    const bool alone = v.form.form == PRT_NHWC_taps && v.form.channels == 1;
+    if ((v.images && !takes_images(&v)) ||
+        (x->rank == 5 && v.form.form != PRT_NHWC_panels && !alone))
         return prt_fast_pass(done);
     if (v.form.form == PRT_NHWC_taps)
         return prt_nhwc_depthwise(c, &v);

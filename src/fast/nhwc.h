@@ -49,6 +49,7 @@ struct prt_nhwc_windows {
     size_t inner, outer; /* outputs [inner, outer) of a row see no padding at its ends */
     size_t upper, lower; /* rows that see none above and below */
     bool bounded;        /* what is left to be done are bounds, and they are in `d` */
+    bool none;           /* of volumes: all taps are in the padding */
     bool slides;         /* by `slide`, for which rows remain to be set; else by blocks */
     prt_slide slide;
     prt_windows d;       /* what all blocks share */

@@ -48,6 +48,7 @@ static void run_lines(const prt_nhwc_windows *w, size_t row, size_t lines, const
     prt_nhwc_inside(row, v->stride_h, v->dilation_h, v->top, v->kernel_h, v->in_h, &first, &last);
     const int64_t top = (int64_t)(row * v->stride_h + first * v->dilation_h) - v->top;
     d.lines = lines;
+    last = w->none ? first : last;
     d.rows = last - first;
     if (d.w != NULL)
         d.w += first * d.w_row;
@@ -97,17 +98,36 @@ void prt_nhwc_windows_run(const prt_nhwc_windows *w, size_t row, size_t end, con
     }
 }
 
+/* The planes of taps of plane `z` of the output that are inside. */
+static void take_planes(prt_nhwc_windows *w, size_t z, const float **x)
+{
+    const prt_nhwc *v = w->v;
+    const size_t plane = v->in_h * v->in_w * v->x_pitch;
+    size_t first, last;
+    prt_nhwc_inside(z, v->stride_d, v->dilation_d, v->front, v->kernel_d, v->in_d, &first, &last);
+    w->none = first == last;
+    if (w->none)
+        return;
+    *x += (size_t)((int64_t)(z * v->stride_d + first * v->dilation_d) - v->front) * plane;
+    w->d.more = last - first - 1;
+    w->d.x_plane = v->dilation_d * plane;
+    w->d.w_plane = v->kernel_h * w->d.w_row;
+    w->d.w += first * w->d.w_plane;
+}
+
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_nhwc *v = j->w.v;
-    const size_t n = item / j->bands, band = item % j->bands;
+    const size_t image = item / j->bands, band = item % j->bands; /* or a plane of one */
     const size_t row = prt_share_cut(v->out_h, j->bands, band);
     const size_t end = prt_share_cut(v->out_h, j->bands, band + 1);
-    const size_t size = v->out_w * v->y_pitch, at = (n * v->out_h + row) * size;
+    const size_t size = v->out_w * v->y_pitch, at = (image * v->out_h + row) * size;
+    const float *x = v->x + image / v->out_d * v->in_d * v->in_h * v->in_w * v->x_pitch;
+    prt_nhwc_windows w = j->w;
     (void)scratch;
-    prt_nhwc_windows_run(&j->w, row, end, v->x + n * v->in_h * v->in_w * v->x_pitch, 0,
-        v->y + at);
+    take_planes(&w, image % v->out_d, &x);
+    prt_nhwc_windows_run(&w, row, end, x, 0, v->y + at);
     if (j->finish)
         prt_nhwc_finish(v, v->residual != NULL, at, (end - row) * size);
 }
@@ -155,7 +175,9 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         .columns = v->kernel_w, .stride_h = v->stride_h, .stride_w = v->stride_w,
         .left = v->left > 0 ? (size_t)v->left : 0, .in_w = v->in_w, .w = v->w, .bias = v->bias,
         .low = d->low, .high = d->high };
-    w->slides = v->w != NULL && group == 1 && v->left >= 0 && v->x_pitch == v->in_c &&
+    const bool planes = v->kernel_d == 1 && v->front == 0 && /* each sees one that is there */
+        (v->out_d - 1) * v->stride_d < v->in_d;
+    w->slides = planes && v->w != NULL && group == 1 && v->left >= 0 && v->x_pitch == v->in_c &&
         v->y_pitch == v->in_c && v->dilation_h == 1 && v->dilation_w == 1 &&
         prt_slide_fits(&w->slide);
     find_inner(v->out_w, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &w->inner,
@@ -173,7 +195,7 @@ static poprt_status run_bands(prt_eval *c, job *j)
     const size_t least = prt_share_pieces(all, LEAST), fair = 2 * width;
     j->bands = width == 1 || usual > fair ? usual : least < fair ? least : fair;
     j->bands = j->bands < v->out_h ? j->bands : v->out_h;
-    return prt_share_run(c, v->batch * j->bands, 0, run_item, j);
+    return prt_share_run(c, v->batch * v->out_d * j->bands, 0, run_item, j);
 }
 
 poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)

@@ -144,7 +144,7 @@ static bool is_close(const conv *v)
 static bool choose(prt_pass *p, conv *v, const prt_window *w)
 {
     prt_nhwc_weights *f = &v->form;
-    if (f->group > 1 && prt_nhwc_is_wise(f) && w->rank < 3) {
+    if (f->group > 1 && prt_nhwc_is_wise(f) && (w->rank < 3 || f->channels == 1)) {
         f->form = PRT_NHWC_taps;
         return true;
     }

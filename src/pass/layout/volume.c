@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * volume.c — convolutions of volumes become those of images, planes being more images: what a
- * plane of the output reads of the planes around it are channels of one image, or, of each channel
- * by itself, images of their own whose results are added. So they get what images have: Winograd's
- * algorithm, kernels for few channels, windows over channels.
+ * plane of the output reads of the planes around it are channels of one image. So they get what
+ * images have: Winograd's algorithm, and kernels for few channels.
  */
 #include "op/fused.h"
 #include "pass/layout/turn.h"
@@ -11,6 +10,8 @@
 enum {
     SPACE = 3,
     RANK = 5,
+    DEPTH = 1,             /* axis of it once channels or planes have come to their place */
+    IMAGE_CHANNELS = 4,    /* of an image that a convolution lays out by itself */
     FEW = 8,               /* channels, of which rows of taps are short */
     LEAST_DEPTH = 16,      /* channels and filters that gain by large tiles, */
     LEAST_PIXELS = 100,    /* and pixels of a plane */
@@ -25,7 +26,6 @@ typedef struct volume {
     const prt_type *y;
     int64_t in[SPACE], kernel[SPACE], pads[2 * SPACE], stride[SPACE], dilation[SPACE];
     int64_t channels; /* of x */
-    bool alone;       /* each by itself */
 } volume;
 
 /* Numbers, but for the first. */
@@ -44,8 +44,8 @@ static bool suits(const volume *v)
     const int64_t batch = prt_dim_is_number(v->y->dims[0]) ? v->y->dims[0] : 1;
     const bool square = v->kernel[1] == v->kernel[2] && (v->kernel[1] == 3 || v->kernel[1] == 5) &&
         v->stride[1] == 1 && v->stride[2] == 1;
-    if (v->alone)
-        return true;
+    if (v->attrs.group > 1) /* each by itself: windows know volumes, but are slower there */
+        return v->kernel[0] == 1;
     const double beside = (double)batch * (double)v->y->dims[2] * (double)pixels *
         (double)(v->kernel[0] * v->channels) * (double)sizeof(float);
     if (v->kernel[0] > 1 && beside > MOST_BYTES)
@@ -70,8 +70,7 @@ static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
         v->kernel[0] > MOST_PLANES)
         return false;
     v->channels = v->x->type->dims[1];
-    v->alone = a->group > 1;
-    if (v->alone && (a->group != v->channels || v->w.dims[0] != v->channels))
+    if (a->group > 1 && (a->group != v->channels || v->w.dims[0] != v->channels))
         return false;
     for (uint32_t i = 0; i < SPACE; i++) {
         v->in[i] = v->x->type->dims[i + 2];
@@ -85,36 +84,36 @@ static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
     return suits(v);
 }
 
-/* Weights of planes [first, first + count) of the kernel: [filters, count * channels, taps]. */
-static prt_value *weights_of(prt_pass *p, prt_build *b, const volume *v, int64_t first,
-    int64_t count)
+/* As [filters, planes * channels, taps]. */
+static prt_value *weights_of(prt_pass *p, prt_build *b, const volume *v)
 {
     const size_t filters = (size_t)v->w.dims[0], channels = (size_t)v->w.dims[1];
     const size_t taps = (size_t)(v->kernel[1] * v->kernel[2]), planes = (size_t)v->kernel[0];
-    const int64_t dims[4] = { v->w.dims[0], v->w.dims[1] * count, v->kernel[1], v->kernel[2] };
-    float *w = PRT_NEW_N(p->arena, float, filters * channels * (size_t)count * taps), *to = w;
+    const int64_t dims[4] = { v->w.dims[0], v->w.dims[1] * v->kernel[0], v->kernel[1],
+        v->kernel[2] };
+    float *w = PRT_NEW_N(p->arena, float, filters * channels * planes * taps), *to = w;
     for (size_t f = 0; w != NULL && f < filters; f++)
-        for (size_t k = 0; k < (size_t)count; k++)
+        for (size_t k = 0; k < planes; k++)
             for (size_t c = 0; c < channels; c++, to += taps)
-                memcpy(to, (const float *)v->w.data +
-                    ((f * channels + c) * planes + (size_t)first + k) * taps, taps * sizeof(float));
+                memcpy(to, (const float *)v->w.data + ((f * channels + c) * planes + k) * taps,
+                    taps * sizeof(float));
     return w != NULL ? prt_build_tensor(b, PRT_DTYPE_f32, 4, dims, w) : NULL;
 }
 
-/* With its padding along the depth, which is axis `axis`. */
-static prt_value *padded(prt_build *b, const volume *v, prt_value *x, uint32_t axis)
+/* With its padding along the depth, which is axis DEPTH. */
+static prt_value *padded(prt_build *b, const volume *v, prt_value *x)
 {
     int64_t pads[2 * RANK] = { 0 };
-    pads[axis] = v->pads[0];
-    pads[RANK + axis] = v->pads[SPACE];
+    pads[DEPTH] = v->pads[0];
+    pads[RANK + DEPTH] = v->pads[SPACE];
     prt_value *in[2] = { x, prt_build_i64s(b, 2 * RANK, pads) };
-    return pads[axis] != 0 || pads[RANK + axis] != 0 ? prt_build_op(b, PRT_OP_pad, NULL, 2, in) : x;
+    return v->pads[0] != 0 || v->pads[SPACE] != 0 ? prt_build_op(b, PRT_OP_pad, NULL, 2, in) : x;
 }
 
 /* The planes that plane `k` of the kernel sees. */
-static prt_value *seen(prt_build *b, const volume *v, prt_value *x, uint32_t axis, int64_t k)
+static prt_value *seen(prt_build *b, const volume *v, prt_value *x, int64_t k)
 {
-    const int64_t first = k * v->dilation[0], along = axis, step = v->stride[0];
+    const int64_t first = k * v->dilation[0], along = DEPTH, step = v->stride[0];
     const int64_t end = first + (v->y->dims[2] - 1) * step + 1;
     if (v->kernel[0] == 1 && step == 1 && end == v->in[0] + v->pads[0] + v->pads[SPACE])
         return x;
@@ -138,61 +137,45 @@ static prt_value *images_of(prt_build *b, prt_value *x, int64_t channels, const 
 }
 
 static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_value *x,
-    int64_t first, int64_t count, prt_value *residual)
+    prt_value *residual)
 {
     prt_fused_conv_attrs attrs = v->attrs;
     const int64_t pads[4] = { v->pads[1], v->pads[2], v->pads[SPACE + 1], v->pads[SPACE + 2] };
     const prt_i64s edges = { pads, 4 }, strides = { v->stride + 1, 2 };
     const prt_i64s dilations = { v->dilation + 1, 2 };
-    const bool last = first + count == v->kernel[0];
     PRT_ATTR_GIVE(attrs, fused_conv, pads, edges);
     PRT_ATTR_GIVE(attrs, fused_conv, strides, strides);
     PRT_ATTR_GIVE(attrs, fused_conv, dilations, dilations);
-    if (!last) {
-        const prt_fused_conv_attrs none = PRT_ATTRS_OF(fused_conv);
-        attrs.activation = none.activation;
-    }
-    prt_value *in[4] = { x, weights_of(p, b, v, first, count), last ? v->bias : NULL, residual };
+    prt_value *in[4] = { x, weights_of(p, b, v), v->bias, residual };
     if (in[1] == NULL)
         return NULL;
-    return prt_build_op(b, PRT_OP_fused_conv, &attrs, residual != NULL ? 4 : in[2] != NULL ? 3 : 2,
-        in);
+    return prt_build_op(b, PRT_OP_fused_conv, &attrs,
+        residual != NULL ? 4 : v->bias != NULL ? 3 : 2, in);
 }
 
-/* Planes beside each other as channels. A single channel comes first or last, as one likes. */
+/* Planes beside each other as channels. Few of them come first, as of images. */
 static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *residual)
 {
-    const bool single = v->channels == 1;
-    const uint32_t axis = single ? 2 : 1;
-    const int64_t planes[4] = { -1, 1, v->in[1], v->in[2] };
-    prt_value *x = padded(b, v, single ? v->x : prt_turn_last(b, v->x), axis);
+    static const int64_t planes_first[RANK] = { 0, 2, 1, 3, 4 };
+    const bool few = v->channels == 1 || v->kernel[0] * v->channels <= IMAGE_CHANNELS;
+    const int64_t planes[4] = { -1, v->channels, v->in[1], v->in[2] };
+    prt_value *x =
+        few ? prt_match_transposed(b, v->x, RANK, planes_first) : prt_turn_last(b, v->x);
     prt_value *part[MOST_PLANES];
+    x = x != NULL ? padded(b, v, x) : NULL;
     for (int64_t k = 0; k < v->kernel[0]; k++) {
-        part[k] = x != NULL ? seen(b, v, x, axis, k) : NULL;
-        part[k] = single ? reshaped(b, part[k], 4, planes) : part[k];
+        part[k] = x != NULL ? seen(b, v, x, k) : NULL;
+        part[k] = few ? reshaped(b, part[k], 4, planes) : part[k];
         if (part[k] == NULL)
             return NULL;
     }
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, single ? 1 : RANK - 1);
+    PRT_ATTR_GIVE(attrs, concat, axis, few ? 1 : RANK - 1);
     x = v->kernel[0] == 1 ? part[0]
                           : prt_build_op(b, PRT_OP_concat, &attrs, (uint32_t)v->kernel[0], part);
-    if (x != NULL && !single)
+    if (x != NULL && !few)
         x = images_of(b, x, v->kernel[0] * v->channels, v->in + 1);
-    return x != NULL ? convolved(p, b, v, x, 0, v->kernel[0], residual) : NULL;
-}
-
-/* A sum over the planes of the kernel. */
-static prt_value *summed(prt_pass *p, prt_build *b, const volume *v, prt_value *sum)
-{
-    prt_value *x = padded(b, v, prt_turn_last(b, v->x), 1);
-    for (int64_t k = 0; x != NULL && k < v->kernel[0]; k++) {
-        prt_value *part = images_of(b, seen(b, v, x, 1, k), v->channels, v->in + 1);
-        sum = part != NULL ? convolved(p, b, v, part, k, 1, sum) : NULL;
-        if (sum == NULL)
-            return NULL;
-    }
-    return sum;
+    return x != NULL ? convolved(p, b, v, x, residual) : NULL;
 }
 
 bool prt_turn_volume(prt_pass *p, prt_build *b, prt_op *root)
@@ -217,7 +200,7 @@ bool prt_turn_volume(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     if (v.residual != NULL)
         residual = images_of(b, prt_turn_last(b, v.residual), d[1], d + 3);
-    prt_value *y = v.alone ? summed(p, b, &v, residual) : joined(p, b, &v, residual);
+    prt_value *y = joined(p, b, &v, residual);
     y = y != NULL ? reshaped(b, prt_turn_last(b, y), RANK, dims) : NULL;
     prt_turn_replace(b, root, 0, y);
     return true;
