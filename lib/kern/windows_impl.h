@@ -26,7 +26,7 @@
             PRT_UNROLL(8)                                                                          \
             for (size_t i = 0; i < N; i++)                                                         \
                 sum[i] = d->bias != NULL ? v_load_some(d->bias + channel, 0, left) : v_set(0.0f);  \
-            for (size_t more = d->more;; more--, x += x_plane, w += w_plane) {                     \
+            for (size_t p = d->more + 1; p != 0; p--, x += x_plane, w += w_plane)                  \
                 for (size_t r = d->rows; r != 0; r--, x += x_row, w += w_row)                      \
                     for (size_t k = columns; k != 0; k--, x += x_column, w += all) {               \
                         const vf tap = v_load_some(w, 0, left);                                    \
@@ -34,9 +34,6 @@
                         for (size_t i = 0; i < N; i++)                                             \
                             sum[i] = v_fma(v_load_some(x + i * step, 0, left), tap, sum[i]);       \
                     }                                                                              \
-                if (more == 0)                                                                     \
-                    break;                                                                         \
-            }                                                                                      \
             float *y = d->y + line * d->y_line + at * d->y_step + channel;                         \
             PRT_UNROLL(8)                                                                          \
             for (size_t i = 0; i < N; i++)                                                         \

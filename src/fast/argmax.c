@@ -85,12 +85,12 @@ poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
         .rows = prt_dims_product(x->dims, 0, axis), .n = (size_t)x->dims[axis],
         .inner = prt_dims_product(x->dims, axis + 1, x->rank),
         .least = c->def->id == PRT_OP_argmin, .last = a->select_last_index != 0 };
-    if (p.inner > 1 && p.n <= INT32_MAX) {
+    if (p.inner > 1 && p.n > INT32_MAX)
+        return prt_fast_pass(done);
+    if (p.inner > 1) {
         p.pieces = (p.inner + COLUMNS - 1) / COLUMNS;
         return prt_share_run(c, p.rows * p.pieces, 3 * COLUMNS, run_columns, &p);
     }
-    if (p.inner > 1)
-        return prt_fast_pass(done);
     const size_t most = prt_share_alike(c, p.rows * p.n, 1 << 15);
     p.pieces = p.rows < most ? p.rows : most;
     return prt_share_run(c, p.pieces, 0, run_rows, &p);

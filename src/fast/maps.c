@@ -76,33 +76,27 @@ poprt_status prt_fast_clip(prt_eval *c, const prt_kern *k, bool *done)
 /* ---- two inputs, or one after another ---- */
 
 typedef struct pair {
-    const prt_kern *kern;
+    void (*run)(int kind, size_t n, const float *a, size_t step_a, const float *b, size_t step_b,
+        float *y);
     const prt_tensor *in[2];
     prt_tensor *out;
     int kind;
     size_t pieces;
 } pair;
 
-static prt_rows begin_piece(const pair *p, size_t item)
-{
-    prt_rows r;
-    prt_rows_init(&r, p->out, 2, p->in);
-    r.most = SIZE_MAX;
-    prt_rows_part(&r, prt_share_cut(r.total, p->pieces, item),
-        prt_share_cut(r.total, p->pieces, item + 1));
-    return r;
-}
-
 static void pair_piece(const void *user, size_t item, float *scratch)
 {
     const pair *p = user;
     const float *a = p->in[0]->data, *b = p->in[1]->data;
     float *y = p->out->data;
-    prt_rows r = begin_piece(p, item);
+    prt_rows r;
     (void)scratch;
+    prt_rows_init(&r, p->out, 2, p->in);
+    r.most = SIZE_MAX;
+    prt_rows_part(&r, prt_share_cut(r.total, p->pieces, item),
+        prt_share_cut(r.total, p->pieces, item + 1));
     while (prt_rows_next(&r))
-        p->kern->rows.two(p->kind, r.count, a + r.from[0], r.step[0], b + r.from[1], r.step[1],
-            y + r.to);
+        p->run(p->kind, r.count, a + r.from[0], r.step[0], b + r.from[1], r.step[1], y + r.to);
 }
 
 poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done);
@@ -119,7 +113,7 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
         const prt_program_view v = { .n_in = 2, .n_steps = 1, .steps = &step };
         return prt_elementwise_run(c, k, &v);
     }
-    pair p = { .kern = k, .in = { c->in[0], c->in[1] }, .out = c->out[0],
+    pair p = { .run = k->rows.two, .in = { c->in[0], c->in[1] }, .out = c->out[0],
         .kind = prt_instruction_kind(step.code),
         .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE) };
     PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
@@ -133,16 +127,12 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
 
 /* ---- powers ---- */
 
-static void power_piece(const void *user, size_t item, float *scratch)
+static void powers(int kind, size_t n, const float *a, size_t step_a, const float *b,
+    size_t step_b, float *y)
 {
-    const pair *p = user;
-    const float *a = p->in[0]->data, *b = p->in[1]->data;
-    float *y = p->out->data;
-    prt_rows r = begin_piece(p, item);
-    (void)scratch;
-    while (prt_rows_next(&r))
-        for (size_t i = 0; i < r.count; i++)
-            y[r.to + i] = powf(a[r.from[0] + i * r.step[0]], b[r.from[1] + i * r.step[1]]);
+    (void)kind;
+    for (size_t i = 0; i < n; i++)
+        y[i] = powf(a[i * step_a], b[i * step_b]);
 }
 
 /* By one number that makes it a product, a root or a quotient, by a kernel; a list of bases keeps
@@ -164,7 +154,7 @@ poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
     }
     if (!prt_fast_has(c, 1))
         return prt_fast_pass(done);
-    const pair p = { .in = { c->in[0], c->in[1] }, .out = c->out[0],
+    const pair p = { .run = powers, .in = { c->in[0], c->in[1] }, .out = c->out[0],
         .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE / 8) };
-    return prt_share_run(c, p.pieces, 0, power_piece, &p);
+    return prt_share_run(c, p.pieces, 0, pair_piece, &p);
 }

@@ -437,10 +437,8 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_share_even(c, some)) {
         j.slice = PRT_GEMM_PANEL / 2;
         j.slices = (v->form.filters + j.slice - 1) / j.slice;
-    } else if (!prt_share_even(c, some * j.blocks)) {
-        const size_t least = v->images ? 1 : FEW;
-        while (some * j.blocks % prt_share_width(c) != 0 && all / (j.blocks + 1) >= least)
-            j.blocks++;
+    } else {
+        j.blocks = prt_share_blocks(c, some, j.blocks, all, v->images ? 1 : FEW);
     }
     const size_t most = (all + j.blocks - 1) / j.blocks;
     if (!j.plain) {

@@ -112,7 +112,8 @@ static void take_planes(prt_nhwc_windows *w, size_t z, const float **x)
     w->d.more = last - first - 1;
     w->d.x_plane = v->dilation_d * plane;
     w->d.w_plane = v->kernel_h * w->d.w_row;
-    w->d.w += first * w->d.w_plane;
+    if (w->d.w != NULL)
+        w->d.w += first * w->d.w_plane;
 }
 
 static void run_item(const void *user, size_t item, float *scratch)

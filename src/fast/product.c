@@ -91,11 +91,8 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
         .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };
-    const size_t depth = p->k < j.depth ? p->k : j.depth, width = prt_share_width(c);
-    const size_t panels = j.panels * p->batches;
-    if (!prt_share_even(c, panels * j.blocks)) /* few, and not a whole number for each thread */
-        while (panels * j.blocks % width != 0 && p->m / (j.blocks + 1) >= LEAST_ROWS)
-            j.blocks++;
+    const size_t depth = p->k < j.depth ? p->k : j.depth;
+    j.blocks = prt_share_blocks(c, j.panels * p->batches, j.blocks, p->m, LEAST_ROWS);
     const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL + p->spare;
     return prt_share_run(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
 }

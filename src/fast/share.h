@@ -50,6 +50,17 @@ static inline bool prt_share_even(const prt_eval *c, size_t items)
     return items % width == 0 || items > 8 * width;
 }
 
+/* So many blocks of `rows`, each of which makes `items`; more where those are few and would not be
+ * a whole number for each thread, and blocks have `least` rows still. */
+static inline size_t prt_share_blocks(const prt_eval *c, size_t items, size_t blocks, size_t rows,
+    size_t least)
+{
+    if (!prt_share_even(c, items * blocks))
+        while (items * blocks % prt_share_width(c) != 0 && rows / (blocks + 1) >= least)
+            blocks++;
+    return blocks;
+}
+
 /* Pieces as prt_share_pieces has them, where results do not depend on them: a whole number for
  * each thread, and one for each where they are not too small for that. Even a short step is done
  * where the step before has left its inputs. */

@@ -40,6 +40,18 @@ bool prt_match_is_f32(const prt_value *v)
     return type != NULL && type->dtype == PRT_DTYPE_f32;
 }
 
+bool prt_match_is_sized(const prt_value *v, int32_t rank)
+{
+    if (!prt_match_is_f32(v) || v->type->rank != rank)
+        return false;
+    for (int32_t i = 1; i < rank; i++) {
+        const int64_t dim = v->type->dims[i];
+        if (!prt_dim_is_number(dim) || dim < 1 || dim > INT32_MAX)
+            return false;
+    }
+    return true;
+}
+
 int64_t prt_match_dim(const prt_value *v, int64_t axis)
 {
     const prt_type *type = prt_match_ranked(v);
@@ -378,6 +390,11 @@ prt_value *prt_match_shared(prt_pass *p, prt_build *b, const char *name, const p
     if (made == NULL)
         b->status = POPRT_E_NOMEM;
     return made;
+}
+
+prt_value *prt_match_shaped(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
+{
+    return prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims));
 }
 
 prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm)

@@ -15,6 +15,9 @@ const prt_type *prt_match_ranked(const prt_value *v);
 const prt_type *prt_match_static(const prt_value *v);
 /* A tensor of float32 and of known rank; false for NULL. */
 bool prt_match_is_f32(const prt_value *v);
+/* The same of this rank, whose dims but the first are numbers from 1 to INT32_MAX: any two have a
+ * product. */
+bool prt_match_is_sized(const prt_value *v, int32_t rank);
 /* Dim `axis` (counted from the end when negative) when that is a number; else -1. */
 int64_t prt_match_dim(const prt_value *v, int64_t axis);
 
@@ -103,6 +106,9 @@ prt_value *prt_match_compute(prt_pass *p, prt_build *b, const prt_value *like, u
  * failure stays in `b`. */
 prt_value *prt_match_shared(prt_pass *p, prt_build *b, const char *name, const prt_type *type,
     prt_blob *blob);
+
+/* x in another shape. */
+prt_value *prt_match_shaped(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims);
 
 /* x with its dims in another order. */
 prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const int64_t *perm);

@@ -154,7 +154,7 @@ static void reshape(prt_build *b, side *s, uint32_t kept, uint32_t n, const int6
     int64_t to[PRT_MAX_RANK] = { 0 };
     for (uint32_t i = 0; i < n; i++)
         to[kept + i] = prt_dim_is_number(dims[i]) ? dims[i] : -1;
-    s->value = prt_expand_reshaped(b, s->value, kept + n, to);
+    s->value = prt_match_shaped(b, s->value, kept + n, to);
 }
 
 /* Both groups behind the first `kept` labels become one dim each. */

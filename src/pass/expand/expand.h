@@ -5,12 +5,6 @@
 
 #include "pass/match.h"
 
-static inline prt_value *prt_expand_reshaped(prt_build *b, prt_value *x, uint32_t rank,
-    const int64_t *dims)
-{
-    return prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims));
-}
-
 bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_plain_gemm(prt_pass *p, prt_build *b, prt_op *root);

@@ -146,7 +146,7 @@ static bool apply_lrn(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(attrs, average_pool, kernel_shape, kernels);
     PRT_ATTR_GIVE(attrs, average_pool, pads, edges);
     PRT_ATTR_GIVE(attrs, average_pool, count_include_pad, 1);
-    prt_value *flat = prt_expand_reshaped(b, prt_op_input(root, 0), 4, planes);
+    prt_value *flat = prt_match_shaped(b, prt_op_input(root, 0), 4, planes);
     prt_value *m = BINARY(mul, flat, flat);
     m = prt_build_op(b, PRT_OP_average_pool, &attrs, 1, &m);
     m = BINARY(add, BINARY(mul, m, NUMBER(a->alpha)), NUMBER(a->bias));
@@ -155,7 +155,7 @@ static bool apply_lrn(prt_pass *p, prt_build *b, prt_op *root)
     else
         m = BINARY(pow, m, NUMBER(a->beta));
     return prt_match_become(b, root,
-        prt_expand_reshaped(b, BINARY(div, flat, m), (uint32_t)x->rank, x->dims));
+        prt_match_shaped(b, BINARY(div, flat, m), (uint32_t)x->rank, x->dims));
 }
 
 static prt_value *mean_of(prt_build *b, prt_value *x, prt_value *axes)

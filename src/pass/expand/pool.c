@@ -25,12 +25,6 @@ static bool all(const int64_t *values, uint32_t count, int64_t value)
     return true;
 }
 
-/* Two of them have a product. */
-static bool is_small(int64_t dim)
-{
-    return prt_dim_is_number(dim) && dim >= 1 && dim <= INT32_MAX;
-}
-
 /* Through what happens to elements, and residuals. */
 static bool follows_conv(const prt_value *x)
 {
@@ -50,15 +44,11 @@ static bool follows_conv(const prt_value *x)
 static bool take(const prt_op *root, prt_str auto_pad, prt_i64s kernel, prt_i64s strides,
     prt_i64s pads, prt_i64s dilations, window *w)
 {
-    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
-    const prt_type *y = prt_match_ranked(&root->out[0]);
-    if (x == NULL || y == NULL || x->dtype != PRT_DTYPE_f32 || x->rank != RANK ||
-        y->rank != RANK || !prt_str_is(auto_pad, "NOTSET") || kernel.count != SPACE ||
-        !all(dilations.data, dilations.count, 1) || follows_conv(prt_op_input(root, 0)))
+    if (!prt_match_is_sized(prt_op_input(root, 0), RANK) ||
+        !prt_match_is_sized(&root->out[0], RANK) || !prt_str_is(auto_pad, "NOTSET") ||
+        kernel.count != SPACE || !all(dilations.data, dilations.count, 1) ||
+        follows_conv(prt_op_input(root, 0)))
         return false;
-    for (uint32_t i = 1; i < RANK; i++)
-        if (!is_small(x->dims[i]) || !is_small(y->dims[i]))
-            return false;
     for (uint32_t i = 0; i < SPACE; i++) {
         w->kernel[i] = kernel.data[i];
         w->strides[i] = prt_i64s_at(strides, i, 1);
@@ -99,10 +89,10 @@ static bool put(prt_build *b, prt_op *root, const window *w)
     const int64_t planes[4] = { 0, x->dims[1] * x->dims[2], x->dims[3], x->dims[4] };
     const int64_t columns[4] = { 0, x->dims[1], x->dims[2], y->dims[3] * y->dims[4] };
     const int64_t last[RANK] = { 0, y->dims[1], y->dims[2], y->dims[3], y->dims[4] };
-    prt_value *v = prt_expand_reshaped(b, prt_op_input(root, 0), 4, planes);
+    prt_value *v = prt_match_shaped(b, prt_op_input(root, 0), 4, planes);
     v = pool(b, root, w, false, v);
-    v = pool(b, root, w, true, prt_expand_reshaped(b, v, 4, columns));
-    return prt_match_become(b, root, prt_expand_reshaped(b, v, RANK, last));
+    v = pool(b, root, w, true, prt_match_shaped(b, v, 4, columns));
+    return prt_match_become(b, root, prt_match_shaped(b, v, RANK, last));
 }
 
 bool prt_expand_max_pool(prt_pass *p, prt_build *b, prt_op *root)

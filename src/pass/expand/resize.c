@@ -20,14 +20,12 @@ typedef struct volume {
 
 static bool match(volume *v, const prt_op *root)
 {
-    const prt_type *x = prt_match_ranked(prt_op_input(root, 0));
-    const prt_type *y = prt_match_ranked(&root->out[0]);
+    const prt_value *x = prt_op_input(root, 0), *y = &root->out[0];
     prt_tensor by;
     v->attrs = root->attrs;
     v->by_sizes = prt_op_input(root, 3) != NULL;
-    if (x == NULL || y == NULL || x->dtype != PRT_DTYPE_f32 || x->rank != RANK ||
-        y->rank != RANK || v->attrs->axes.count != 0 || v->attrs->antialias != 0 ||
-        v->attrs->exclude_outside != 0 ||
+    if (!prt_match_is_sized(x, RANK) || !prt_match_is_sized(y, RANK) ||
+        v->attrs->axes.count != 0 || v->attrs->antialias != 0 || v->attrs->exclude_outside != 0 ||
         (!prt_str_is(v->attrs->mode, "nearest") && !prt_str_is(v->attrs->mode, "linear")) ||
         prt_str_is(v->attrs->coordinate_transformation_mode, "tf_crop_and_resize") ||
         !prt_str_is(v->attrs->keep_aspect_ratio_policy, "stretch") ||
@@ -35,12 +33,8 @@ static bool match(volume *v, const prt_op *root)
         return false;
     for (uint32_t i = 0; i < RANK; i++) {
         v->by[i] = prt_load_f64(by.dtype, by.data, i);
-        v->in[i] = x->dims[i];
-        v->out[i] = y->dims[i];
-        if (i > 0 && (!prt_dim_is_number(x->dims[i]) || !prt_dim_is_number(y->dims[i]) ||
-                         x->dims[i] < 1 || y->dims[i] < 1 || x->dims[i] > INT32_MAX ||
-                         y->dims[i] > INT32_MAX))
-            return false;
+        v->in[i] = x->type->dims[i];
+        v->out[i] = y->type->dims[i];
     }
     const bool same = v->by_sizes ? v->out[1] == v->in[1] : v->by[1] == 1.0;
     return same && (v->by_sizes ? prt_dim_is_number(v->in[0]) && v->in[0] == v->out[0]
@@ -76,13 +70,13 @@ static int64_t times(int64_t batch, int64_t count)
 static prt_value *put_depth(prt_build *b, const volume *v, prt_value *x, int64_t high, int64_t wide)
 {
     const int64_t dims[PIXEL] = { times(v->in[0], v->in[1]), v->in[2], 1, high * wide };
-    return resized(b, v, prt_expand_reshaped(b, x, PIXEL, dims), dims, 1, 2, false);
+    return resized(b, v, prt_match_shaped(b, x, PIXEL, dims), dims, 1, 2, false);
 }
 
 static prt_value *put_planes(prt_build *b, const volume *v, prt_value *x, int64_t deep)
 {
     const int64_t dims[PIXEL] = { times(v->in[0], 1), v->in[1] * deep, v->in[3], v->in[4] };
-    return resized(b, v, prt_expand_reshaped(b, x, PIXEL, dims), dims, 2, 3, true);
+    return resized(b, v, prt_match_shaped(b, x, PIXEL, dims), dims, 2, 3, true);
 }
 
 bool prt_expand_resize(prt_pass *p, prt_build *b, prt_op *root)
@@ -97,5 +91,5 @@ bool prt_expand_resize(prt_pass *p, prt_build *b, prt_op *root)
         x = put_planes(b, &v, put_depth(b, &v, x, v.in[3], v.in[4]), v.out[2]);
     else
         x = put_depth(b, &v, put_planes(b, &v, x, v.in[2]), v.out[3], v.out[4]);
-    return prt_match_become(b, root, prt_expand_reshaped(b, x, RANK, last));
+    return prt_match_become(b, root, prt_match_shaped(b, x, RANK, last));
 }

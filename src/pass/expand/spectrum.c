@@ -131,7 +131,7 @@ bool prt_expand_stft(prt_pass *p, prt_build *b, prt_op *root)
         filters };
     prt_value *y =
         prt_match_transposed(b, prt_build_op(b, PRT_OP_conv, &conv, 2, in), 3, swap);
-    return prt_match_become(b, root, prt_expand_reshaped(b, y, 4, last));
+    return prt_match_become(b, root, prt_match_shaped(b, y, 4, last));
 }
 
 /* ---- DFT */
@@ -181,8 +181,8 @@ bool prt_expand_dft(prt_pass *p, prt_build *b, prt_op *root)
     apart[rank - 1] = (int64_t)s.to;
     if (axis != along)
         x = prt_match_transposed(b, x, rank, perm);
-    x = prt_expand_reshaped(b, x, rank - 1, joined);
-    x = prt_expand_reshaped(b, prt_build_binary(b, PRT_OP_matmul, x, factors), rank, apart);
+    x = prt_match_shaped(b, x, rank - 1, joined);
+    x = prt_match_shaped(b, prt_build_binary(b, PRT_OP_matmul, x, factors), rank, apart);
     return prt_match_become(b, root,
         axis != along ? prt_match_transposed(b, x, rank, perm) : x);
 }

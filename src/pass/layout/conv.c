@@ -8,7 +8,6 @@
 #include "pass/pack/pack.h"
 
 enum {
-    IMAGE_CHANNELS = 4,    /* of an image that is laid out by the convolution itself */
     LEAST_WINOGRAD = 16,   /* channels and filters */
     MEDIUM = 64,           /* of them that gain by small tiles where pixels are few, */
     LARGE = 48,            /* or where they are some: these wait for weights, but */
@@ -230,7 +229,7 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
 static bool takes_images(const conv *v)
 {
     const prt_i64s *d = &v->attrs.dilations;
-    return v->form.channels <= IMAGE_CHANNELS && v->form.form == PRT_NHWC_panels &&
+    return v->form.channels <= PRT_TURN_IMAGE && v->form.form == PRT_NHWC_panels &&
         v->form.group == 1 && v->x->type->rank < 5 && prt_turn_source(v->x) == NULL &&
         (d->count == 0 || d->data[d->count - 1] == 1);
 }
@@ -238,7 +237,7 @@ static bool takes_images(const conv *v)
 static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
     const bool wide = v->wide.by > 1;
-    if (v->form.channels > IMAGE_CHANNELS && !wide)
+    if (v->form.channels > PRT_TURN_IMAGE && !wide)
         v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
     v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
     v->form.transformed = prt_ways_transform(p, v->form, true);

@@ -2,6 +2,14 @@
 /* depth.c — blocks of pixels as channels and back, where channels come last. */
 #include "pass/layout/turn.h"
 
+/* Reshape, Transpose, Reshape. */
+static prt_value *moved(prt_build *b, prt_value *x, uint32_t rank, const int64_t *apart,
+    const int64_t *turn, uint32_t last_rank, const int64_t *last)
+{
+    x = prt_match_transposed(b, prt_match_shaped(b, x, rank, apart), rank, turn);
+    return prt_match_shaped(b, x, last_rank, last);
+}
+
 prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, uint32_t axes, const int64_t *block,
     const int64_t *size, int64_t channels)
 {
@@ -17,22 +25,8 @@ prt_value *prt_turn_side_by_side(prt_build *b, prt_value *x, uint32_t axes, cons
         moves = moves || (!last && block[i] != 1);
     }
     image[1 + axes] = channels;
-    if (moves) {
-        x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 1 + 2 * axes, apart));
-        x = prt_match_transposed(b, x, 1 + 2 * axes, turn);
-    }
-    return x != NULL
-        ? prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 2 + axes, image))
-        : NULL;
-}
-
-/* Reshape, Transpose, Reshape. */
-static prt_value *moved(prt_build *b, prt_value *x, uint32_t rank, const int64_t *apart,
-    const int64_t *turn, const int64_t *dims)
-{
-    x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, apart));
-    x = prt_match_transposed(b, x, rank, turn);
-    return x != NULL ? prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 4, dims)) : NULL;
+    return moves ? moved(b, x, 1 + 2 * axes, apart, turn, 2 + axes, image)
+                 : prt_match_shaped(b, x, 2 + axes, image);
 }
 
 /* The input, channels last and of known dims but for the first, or NULL. */
@@ -63,7 +57,7 @@ bool prt_turn_to_space(prt_build *b, prt_op *root)
     const int64_t dims[4] = { 0, rows, columns, channels };
     prt_turn_replace(b, root, 0,
         prt_str_is(a->mode, "DCR") ? prt_turn_side_by_side(b, x, 2, block, dims + 1, channels)
-                                   : moved(b, x, 6, apart, turn, dims));
+                                   : moved(b, x, 6, apart, turn, 4, dims));
     return true;
 }
 
@@ -80,6 +74,6 @@ bool prt_turn_to_depth(prt_build *b, prt_op *root)
     const int64_t apart[6] = { 0, rows, n, columns, n, channels };
     const int64_t dims[4] = { 0, rows, columns, channels * n * n };
     prt_turn_replace(b, root, 0,
-        moved(b, x, 6, apart, prt_str_is(a->mode, "DCR") ? turn : crd, dims));
+        moved(b, x, 6, apart, prt_str_is(a->mode, "DCR") ? turn : crd, 4, dims));
     return true;
 }

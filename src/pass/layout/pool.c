@@ -46,14 +46,6 @@ static prt_value *put(prt_build *b, const prt_op *root, const prt_max_pool_attrs
     return prt_build_op(b, PRT_OP_nhwc_average_pool, &attrs, 1, &x);
 }
 
-static bool is_known(const prt_type *t)
-{
-    for (int32_t i = 1; i < t->rank; i++)
-        if (!prt_dim_is_number(t->dims[i]) || t->dims[i] < 1)
-            return false;
-    return true;
-}
-
 /* The mean of means is the mean where no window is cut short. */
 static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
 {
@@ -75,7 +67,7 @@ static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
         if (m->ceil_mode != 0)
             return false;
     }
-    if (y->rank != VOLUME || !is_known(x->type) || !is_known(y) ||
+    if (!prt_match_is_sized(x, VOLUME) || !prt_match_is_sized(&root->out[0], VOLUME) ||
         !prt_str_is(a.auto_pad, "NOTSET"))
         return false;
     take_axis(&a, 1, 0, &planes);
@@ -86,12 +78,9 @@ static bool pool_volume(prt_build *b, prt_op *root, prt_value *x)
     const int64_t images[4] = { -1, d[2], d[3], d[4] };
     const int64_t rows[4] = { -1, d[1], to[3] * to[4], d[4] };
     const int64_t volume[VOLUME] = { -1, to[2], to[3], to[4], d[4] };
-    x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 4, images));
-    x = put(b, root, &a, &planes, x);
-    x = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 4, rows));
-    x = put(b, root, &a, &depth, x);
-    prt_turn_replace(b, root, 0,
-        prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, VOLUME, volume)));
+    x = put(b, root, &a, &planes, prt_match_shaped(b, x, 4, images));
+    x = put(b, root, &a, &depth, prt_match_shaped(b, x, 4, rows));
+    prt_turn_replace(b, root, 0, prt_match_shaped(b, x, VOLUME, volume));
     return true;
 }
 
@@ -103,7 +92,7 @@ bool prt_turn_pool(prt_build *b, prt_op *root)
     if (x == NULL || (root->n_out > 1 && prt_value_used(&root->out[1])))
         return false;
     if (x->type->rank == VOLUME)
-        return dtype == PRT_DTYPE_f32 && pool_volume(b, root, x);
+        return pool_volume(b, root, x);
     if (x->type->rank != 4 || (dtype != PRT_DTYPE_f32 &&
             !(max && (dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8))))
         return false;

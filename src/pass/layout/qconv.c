@@ -10,7 +10,7 @@
 
 #include "pass/layout/turn.h"
 
-enum { IMAGE_CHANNELS = 4, LEAST_FILTERS = 8, MOST_TAPS = 64 };
+enum { LEAST_FILTERS = 8, MOST_TAPS = 64 };
 
 static bool is_byte(int32_t dtype)
 {
@@ -178,7 +178,7 @@ bool prt_turn_qconv(prt_pass *p, prt_build *b, prt_op *root)
     PRT_ATTR_GIVE(q.attrs, nhwc_qconv, pads, edges);
     PRT_ATTR_GIVE(q.attrs, nhwc_qconv, strides, a->strides);
     PRT_ATTR_GIVE(q.attrs, nhwc_qconv, dilations, a->dilations);
-    const bool images = f->channels <= IMAGE_CHANNELS && f->group == 1 && x->type->rank < 5 &&
+    const bool images = f->channels <= PRT_TURN_IMAGE && f->group == 1 && x->type->rank < 5 &&
         prt_turn_source(x) == NULL;
     if (images)
         PRT_ATTR_GIVE(q.attrs, nhwc_qconv, images, 1);

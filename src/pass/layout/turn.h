@@ -15,7 +15,10 @@ static inline uint32_t prt_turn_axis(uint32_t i, uint32_t rank)
     return i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
 }
 
-enum { PRT_TURN_RANK = 5 };
+enum {
+    PRT_TURN_RANK = 5,
+    PRT_TURN_IMAGE = 4 /* most channels of an image that a convolution lays out by itself */
+};
 
 /* A tensor of rank 3 to 5. */
 bool prt_turn_is_image(const prt_value *v);

@@ -11,7 +11,6 @@ enum {
     SPACE = 3,
     RANK = 5,
     DEPTH = 1,             /* axis of it once channels or planes have come to their place */
-    IMAGE_CHANNELS = 4,    /* of an image that a convolution lays out by itself */
     FEW = 8,               /* channels, of which rows of taps are short */
     LEAST_DEPTH = 16,      /* channels and filters that gain by large tiles, */
     LEAST_PIXELS = 100,    /* and pixels of a plane */
@@ -27,15 +26,6 @@ typedef struct volume {
     int64_t in[SPACE], kernel[SPACE], pads[2 * SPACE], stride[SPACE], dilation[SPACE];
     int64_t channels; /* of x */
 } volume;
-
-/* Numbers, but for the first. */
-static bool is_known(const prt_type *t)
-{
-    for (int32_t i = 1; i < t->rank; i++)
-        if (!prt_dim_is_number(t->dims[i]) || t->dims[i] < 1 || t->dims[i] > INT32_MAX)
-            return false;
-    return t->rank == RANK && t->dtype == PRT_DTYPE_f32;
-}
 
 /* Whether it pays. */
 static bool suits(const volume *v)
@@ -63,8 +53,8 @@ static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
     v->x = prt_op_input(root, 0);
     v->bias = prt_op_input(root, 2);
     v->y = root->out[0].type;
-    if (!prt_type_is_tensor(v->x->type) || !prt_type_is_tensor(v->y) || !is_known(v->x->type) ||
-        !is_known(v->y) || !prt_match_constant(root, 1, &v->w) || v->w.dtype != PRT_DTYPE_f32 ||
+    if (!prt_match_is_sized(v->x, RANK) || !prt_match_is_sized(&root->out[0], RANK) ||
+        !prt_match_constant(root, 1, &v->w) || v->w.dtype != PRT_DTYPE_f32 ||
         v->w.rank != RANK || prt_tensor_count(&v->w) == 0 || a->group < 1 ||
         !prt_turn_window(v->x, &v->w, &spec, &window, v->kernel, v->pads) ||
         v->kernel[0] > MOST_PLANES)
@@ -122,18 +112,12 @@ static prt_value *seen(prt_build *b, const volume *v, prt_value *x, int64_t k)
     return prt_build_op(b, PRT_OP_slice, NULL, 5, in);
 }
 
-static prt_value *reshaped(prt_build *b, prt_value *x, uint32_t rank, const int64_t *dims)
-{
-    return x != NULL ? prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, rank, dims)) : NULL;
-}
-
-/* A volume with channels last as images with channels first; or so already. */
+/* A volume with channels last as images with channels first. */
 static prt_value *images_of(prt_build *b, prt_value *x, int64_t channels, const int64_t *size)
 {
     static const int64_t first[4] = { 0, 3, 1, 2 };
     const int64_t dims[4] = { -1, size[0], size[1], channels };
-    x = reshaped(b, x, 4, dims);
-    return x != NULL ? prt_match_transposed(b, x, 4, first) : NULL;
+    return prt_match_transposed(b, prt_match_shaped(b, x, 4, dims), 4, first);
 }
 
 static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_value *x,
@@ -157,7 +141,7 @@ static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_valu
 static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *residual)
 {
     static const int64_t planes_first[RANK] = { 0, 2, 1, 3, 4 };
-    const bool few = v->channels == 1 || v->kernel[0] * v->channels <= IMAGE_CHANNELS;
+    const bool few = v->channels == 1 || v->kernel[0] * v->channels <= PRT_TURN_IMAGE;
     const int64_t planes[4] = { -1, v->channels, v->in[1], v->in[2] };
     prt_value *x =
         few ? prt_match_transposed(b, v->x, RANK, planes_first) : prt_turn_last(b, v->x);
@@ -165,7 +149,7 @@ static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *
     x = x != NULL ? padded(b, v, x) : NULL;
     for (int64_t k = 0; k < v->kernel[0]; k++) {
         part[k] = x != NULL ? seen(b, v, x, k) : NULL;
-        part[k] = few ? reshaped(b, part[k], 4, planes) : part[k];
+        part[k] = few ? prt_match_shaped(b, part[k], 4, planes) : part[k];
         if (part[k] == NULL)
             return NULL;
     }
@@ -201,7 +185,7 @@ bool prt_turn_volume(prt_pass *p, prt_build *b, prt_op *root)
     if (v.residual != NULL)
         residual = images_of(b, prt_turn_last(b, v.residual), d[1], d + 3);
     prt_value *y = joined(p, b, &v, residual);
-    y = y != NULL ? reshaped(b, prt_turn_last(b, y), RANK, dims) : NULL;
+    y = y != NULL ? prt_match_shaped(b, prt_turn_last(b, y), RANK, dims) : NULL;
     prt_turn_replace(b, root, 0, y);
     return true;
 }
