@@ -50,9 +50,9 @@
     .interleave = run_interleave,                                                                  \
     .moves = { .transpose = run_transpose, .copy = run_copy },                                     \
     .zip = run_zip,                                                                                \
-    .winograd = { { .out = 4, .in = 6, .input = run_input6, .weights = run_weights6,               \
-                      .output = run_output6 },                                                     \
-        { .out = 2, .in = 4, .input = run_input4, .weights = run_weights4,                         \
+    .winograd = { { .out = 4, .in = 6, .columns = 2, .input = run_input6,                          \
+                      .weights = run_weights6, .output = run_output6 },                            \
+        { .out = 2, .in = 4, .columns = 4, .input = run_input4, .weights = run_weights4,           \
             .output = run_output4 },                                                               \
         { .out = 2, .in = 6, .input = run_input6, .output = run_output6 } },
 

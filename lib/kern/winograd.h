@@ -32,12 +32,15 @@ typedef struct prt_winograd_out {
 
 typedef struct prt_kern_winograd {
     size_t out, in; /* outputs and inputs of a tile, each way */
+    size_t columns; /* of matrices, whose weights are made at a time: a divisor of `in` */
     /* from[y * in + x][i] is channel i of element (y, x) of a tile; its value in matrix m goes to
      * to[m * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
-    /* from[t * tap + i] is tap t of kernel i; its value in matrix m goes to to[m * matrix + i]. `n`
-     * is a multiple of 16. NULL for kernels of 5 by 5, which are transformed before a run. */
-    void (*weights)(size_t n, const float *from, size_t tap, float *to, size_t matrix);
+    /* from[t * tap + i] is tap t of kernel i; its value in matrix (y, x), of `columns` ones from
+     * columns * part on, goes to to[y * row + (x - columns * part) * matrix + i]. `n` is a multiple
+     * of 16. NULL for kernels of 5 by 5, which are transformed before a run. */
+    void (*weights)(size_t n, size_t part, const float *from, size_t tap, float *to, size_t row,
+        size_t matrix);
     void (*output)(const prt_winograd_out *o);
 } prt_kern_winograd;
 

@@ -90,7 +90,7 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
 }
 
 /* Tiles of N by N inputs that give M by M outputs: along rows, then along columns. */
-#define WINOGRAD(N, M)                                                                             \
+#define WINOGRAD(N, M, C)                                                                          \
     static void run_input##N(size_t n, const float *const *from, float *to, size_t matrix)         \
     {                                                                                              \
         for (size_t i = 0; i < n; i += VL) {                                                       \
@@ -113,7 +113,8 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    static void run_weights##N(size_t n, const float *from, size_t tap, float *to, size_t matrix)  \
+    __attribute__((always_inline)) static inline void turn_part##N(size_t n, size_t first,         \
+        const float *from, size_t tap, float *to, size_t row, size_t matrix)                       \
     {                                                                                              \
         for (size_t i = 0; i < n; i += VL) {                                                       \
             vf rows[3][N], column[3], turned[N];                                                   \
@@ -125,15 +126,25 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
                 turn_weights##N(column, rows[y]);                                                  \
             }                                                                                      \
             PRT_UNROLL(6)                                                                          \
-            for (size_t x = 0; x < N; x++) {                                                       \
+            for (size_t x = 0; x < C; x++) {                                                       \
                 PRT_UNROLL(3)                                                                      \
                 for (size_t y = 0; y < 3; y++)                                                     \
-                    column[y] = rows[y][x];                                                        \
+                    column[y] = rows[y][first + x];                                                \
                 turn_weights##N(column, turned);                                                   \
                 PRT_UNROLL(6)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
-                    v_store(to + (y * N + x) * matrix + i, turned[y]);                             \
+                    v_store(to + y * row + x * matrix + i, turned[y]);                             \
             }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void run_weights##N(size_t n, size_t part, const float *from, size_t tap, float *to,    \
+        size_t row, size_t matrix)                                                                 \
+    {                                                                                              \
+        switch (part) { /* which columns are not asked for is known when this is compiled */       \
+        case 0: turn_part##N(n, 0, from, tap, to, row, matrix); break;                             \
+        case 1: turn_part##N(n, C % N, from, tap, to, row, matrix); break;                         \
+        default: turn_part##N(n, N - C, from, tap, to, row, matrix); break;                        \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
@@ -162,7 +173,7 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
         }                                                                                          \
     }
 
-WINOGRAD(6, 4)
-WINOGRAD(4, 2)
+WINOGRAD(6, 4, 2)
+WINOGRAD(4, 2, 4)
 
 #endif

@@ -7,9 +7,10 @@
  * With dilations the pixels of a tile are as far apart as its taps: every d-th row (or column) from
  * each of the first d on is an image of its own.
  *
- * Weights that have not been transformed when the model was compiled are by each run: where several
- * items need them all at first, as many panels as a cache holds at a time; else by the item, some
- * channels of a panel that are then multiplied at once.
+ * Weights that have not been transformed when the model was compiled are by each run: where there
+ * are more items than threads, as many panels as a cache holds at a time; else by each item, some
+ * columns of matrices for some channels of a panel, which are then multiplied at once. That threads
+ * do so for each other would take longer than that each does it for itself.
  *
  * Differences from the plain way stay below 1e-4 of the largest element for well-behaved inputs;
  * a NaN or an infinity in the input makes all outputs of the tiles that see it NaN.
@@ -27,7 +28,8 @@ enum {
     WEIGHTS = 1 << 21,      /* floats of weights transformed by a run that stay in the last level */
     DEPTH = 64, GO = 16,    /* channels of them that stay in the second; in one go */
     TAPS = 9,
-    LINE = 16               /* floats of a cache line */
+    LINE = 16,              /* floats of a cache line */
+    TILE_ROWS = 6           /* of a product, at most, that take steps together */
 };
 
 typedef struct job {
@@ -127,28 +129,44 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
     }
 }
 
-static void turn_weights(const job *j, size_t panel, size_t channel, size_t count, float *to)
+/* Of `count` channels, and filters [first, first + columns) of a panel, those matrices that a part
+ * has, the rows of which are `row` apart. */
+static void turn_weights(const job *j, size_t first, size_t columns, size_t channel, size_t count,
+    size_t part, float *to, size_t row)
 {
     const prt_nhwc *v = j->v;
-    const size_t width = prt_gemm_panel_width(v->out_c, panel);
-    j->kern->weights(count * width, v->w + panel * TAPS * v->in_c + channel * width,
-        v->in_c * width, to, j->step);
+    const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    const size_t width = prt_gemm_panel_width(v->out_c, panel), some = prt_gemm_width(columns);
+    const float *from = v->w + panel * TAPS * v->in_c + channel * width + first - panel;
+    const size_t whole = some == width ? count : 1;
+    for (size_t i = 0; i < count; i += whole, from += width, to += width)
+        j->kern->weights(whole * some, part, from, v->in_c * width, to + first - panel, row,
+            j->step);
 }
 
-/* What comes after the product with matrix m is fetched meanwhile: weights of the next matrix, or a
- * piece of those from `channel` on, which will be transformed next. */
-static void fetch_next(const job *j, size_t m, size_t panel, size_t channel, prt_gemm_block *g)
+/* Weights of the next matrix are fetched meanwhile; or, as late as a line a step lets them, those
+ * that will be transformed next: of `panel`, from `channel` on. */
+static void fetch_next(const job *j, size_t turn, size_t panel, size_t channel, prt_gemm_block *g)
 {
     const prt_nhwc *v = j->v;
     if (j->weights != NULL) {
-        g->next = m + 1 < j->matrices ? g->b + j->step : NULL;
+        g->next = turn + 1 < j->matrices ? g->b + j->step : NULL;
         g->next_count = g->k * g->stride;
         return;
     }
-    const size_t width = g->stride, whole = j->depth * width;
-    const size_t piece = (TAPS * whole + j->matrices - 1) / j->matrices;
-    const size_t at = m * piece, tap = at / whole, left = whole - at % whole;
-    if (channel + j->depth > v->in_c || tap >= TAPS)
+    if (panel >= v->out_c)
+        return;
+    const size_t k = v->in_c - channel < j->depth ? v->in_c - channel : j->depth;
+    const size_t width = prt_gemm_panel_width(v->out_c, panel), whole = k * width;
+    const size_t steps = (g->rows + TILE_ROWS - 1) / TILE_ROWS * g->k;
+    const size_t need = (TAPS * whole + steps * LINE - 1) / (steps * LINE);
+    const size_t turns = need < j->matrices ? need : j->matrices;
+    const size_t piece = (TAPS * whole + turns - 1) / turns;
+    if (turn + turns < j->matrices)
+        return;
+    const size_t at = (turn + turns - j->matrices) * piece, tap = at / whole;
+    const size_t left = whole - at % whole;
+    if (tap >= TAPS)
         return;
     g->next = v->w + (panel * TAPS + tap * width) * v->in_c + channel * width + at % whole;
     g->next_count = piece < left ? piece : left;
@@ -160,19 +178,27 @@ static void run_filters(const job *j, size_t n, size_t first, size_t columns, si
 {
     const prt_nhwc *v = j->v;
     const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    const size_t parts = j->weights != NULL ? 1 : j->kern->in / j->kern->columns;
+    const size_t wide = j->kern->in / parts;
     for (size_t channel = 0, k; channel < v->in_c; channel += k) {
         const float *b = room;
         k = v->in_c - channel < j->depth ? v->in_c - channel : j->depth;
         if (j->weights != NULL)
             b = j->weights + (panel - j->first) * v->in_c;
-        else
-            turn_weights(j, panel, channel, k, room);
-        for (size_t m = 0; m < j->matrices; m++, b += j->step) {
+        for (size_t turn = 0; turn < j->matrices; turn++) {
+            const size_t part = turn * parts / j->matrices, i = turn - part * j->matrices / parts;
+            const size_t m = i / wide * j->kern->in + part * wide + i % wide;
+            if (i == 0 && j->weights == NULL)
+                turn_weights(j, first, columns, channel, k, part, room, wide * j->step);
             prt_gemm_block g = { .rows = tiles, .columns = columns, .k = k,
-                .a = inputs + m * j->in_step + channel, .lda = v->in_c, .b = b + first - panel,
+                .a = inputs + m * j->in_step + channel, .lda = v->in_c,
+                .b = b + i * j->step + first - panel,
                 .stride = prt_gemm_panel_width(v->out_c, panel), .c = products + m * j->out_step,
                 .ldc = PRT_GEMM_PANEL, .add = channel != 0 };
-            fetch_next(j, m, panel, channel + k, &g);
+            if (channel + k < v->in_c)
+                fetch_next(j, turn, panel, channel + k, &g);
+            else
+                fetch_next(j, turn, panel + PRT_GEMM_PANEL, 0, &g);
             v->kern->gemm(&g);
         }
     }
@@ -207,10 +233,13 @@ static void weights_item(const void *user, size_t item, float *scratch)
     const job *j = user;
     const size_t goes = (j->v->in_c + GO - 1) / GO, panel = item / goes * PRT_GEMM_PANEL;
     const size_t channel = item % goes * GO, left = j->v->in_c - channel;
+    const size_t width = prt_gemm_panel_width(j->v->out_c, j->first + panel);
     float *to = j->made + panel * j->v->in_c;
     (void)scratch;
-    turn_weights(j, j->first + panel, channel, left < GO ? left : GO,
-        to + channel * prt_gemm_panel_width(j->v->out_c, j->first + panel));
+    to += channel * width;
+    for (size_t part = 0; part < j->kern->in / j->kern->columns; part++)
+        turn_weights(j, j->first + panel, width, channel, left < GO ? left : GO, part,
+            to + part * j->kern->columns * j->step, j->kern->in * j->step);
 }
 
 /* Weights transformed first, as many panels of them at a time as fit. */
@@ -243,18 +272,17 @@ static void cut_tiles(job *j, const prt_eval *c, size_t least)
         j->blocks++;
 }
 
-/* Blocks of at most `most` tiles, as many as threads can share alike; where images are too few or
- * too small for that, or panels can be shared so whose weights no other block needs, filters are
- * cut too, though inputs are transformed for each part then. */
+/* Blocks of at most `most` tiles, as many as threads can share alike. Where images are too small
+ * for that, whole panels of filters are shared, or slices, though inputs are transformed for each
+ * part then and come from each other's caches. */
 static void cut(job *j, const prt_eval *c, size_t most)
 {
     j->blocks = (j->high * j->wide + most - 1) / most;
     j->slices = (j->v->out_c + SLICE - 1) / SLICE;
     j->parts = 1;
-    const bool alike = j->v->out_c % PRT_GEMM_PANEL == 0 &&
+    const bool whole = j->v->out_c % PRT_GEMM_PANEL == 0 &&
         prt_share_even(c, j->v->out_c / PRT_GEMM_PANEL);
-    if (j->v->form.transformed || j->v->batch * j->blocks > 1 || !alike)
-        cut_tiles(j, c, LEAST);
+    cut_tiles(j, c, whole || j->v->form.transformed ? LEAST : FEW);
     while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
         j->parts < prt_share_width(c) && j->parts < j->slices)
         j->parts++;
@@ -274,8 +302,8 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     cut(&j, c, most < LEAST ? LEAST : most);
     most = (j.high * j.wide + j.blocks - 1) / j.blocks;
     /* Not a power of two, which would be the same cache sets for all matrices. */
-    j.in_step = most * v->in_c + 16;
-    j.out_step = most * PRT_GEMM_PANEL + 16;
+    j.in_step = most * v->in_c + 48;
+    j.out_step = most * PRT_GEMM_PANEL + 48;
     j.cheap = prt_act_bounds(&v->act, &j.low, &j.up);
     const size_t floats = j.matrices * (j.in_step + j.out_step), items = v->batch * j.blocks;
     if (v->form.transformed) {
@@ -283,9 +311,10 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
         j.step = prt_nhwc_weights_step(&v->form);
         return prt_share_run(c, items * j.parts, floats, run_item, &j);
     }
-    if (items > 1)
+    if (items > prt_share_width(c))
         return run_groups(c, &j, items, floats);
     j.depth = v->in_c < DEPTH ? v->in_c : DEPTH;
-    j.step = j.depth * PRT_GEMM_PANEL + 16;
-    return prt_share_run(c, j.parts, floats + j.matrices * j.step, run_item, &j);
+    j.step = j.depth * PRT_GEMM_PANEL + 48;
+    const size_t room = kern->columns * kern->in * j.step;
+    return prt_share_run(c, items * j.parts, floats + room, run_item, &j);
 }

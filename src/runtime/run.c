@@ -358,7 +358,7 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 static poprt_status run_step(prt_frame *f, prt_frame_step *step)
 {
     if (f->scratch_used) {
-        prt_arena_reset(f->scratch);
+        PRT_TRY(prt_arena_settle(f->scratch)); /* all of it in one block from now on */
         f->scratch_used = false;
     }
     f->room_used = 0;

@@ -92,7 +92,10 @@ START_TEST(weights)
                 size_t wrong = 0;
                 for (size_t i = 0; i < all * matrix; i++)
                     to[i] = 12345.0f;
-                level(l)->winograd[which].weights(n, g, tap, to, matrix);
+                const prt_kern_winograd *kern = &level(l)->winograd[which];
+                for (size_t part = 0; part < f->in / kern->columns; part++)
+                    kern->weights(n, part, g, tap, to + part * kern->columns * matrix,
+                        f->in * matrix, matrix);
                 for (size_t i = 0; i < all * matrix; i++) {
                     const size_t m = i / matrix, k = i % matrix;
                     const double got = (double)to[i];

@@ -9,17 +9,15 @@
 
 enum {
     LEAST_WINOGRAD = 16,   /* channels and filters */
-    MEDIUM = 64,           /* of them that gain by small tiles where pixels are few, */
-    LARGE = 48,            /* or where they are some: these wait for weights, but */
-    HUGE = 400,            /* those are long enough to fetch them meanwhile */
-    LEAST_PIXELS = 36,     /* of an output that gains by it */
-    SOME_PIXELS = 100,
-    MANY_PIXELS = 400,
+    MANY_PIXELS = 400,     /* along an axis; of an output that large tiles are best for by far */
+    LEAST_PIXELS = 9,      /* of an output that any tiles are good for */
     LEAST_FILTERS = 8,     /* of a group */
     CLOSE = 4              /* within such a factor a border is near */
 };
 
-static const double FILLED = 0.6; /* share of tiles that pays for them where taps are apart */
+/* Tiles that a matrix of weights takes as long to fetch, or to make, as it takes to multiply; and
+ * the share of plain products that pays for transforms (both measured). */
+static const double WEIGHTS = 6.0, PAYS = 0.8;
 
 typedef struct conv {
     prt_nhwc_conv_attrs attrs;
@@ -54,14 +52,11 @@ bool prt_turn_window(const prt_value *x, const prt_tensor *w, const prt_window_s
     return true;
 }
 
-/* Pixels of an output, at most MANY_PIXELS along an axis; what is not known is many. */
-static int64_t pixels_of(const conv *v)
+/* Pixels of an output, at most MANY_PIXELS; what is not known is many. */
+static int64_t pixels_along(const conv *v, uint32_t axis)
 {
-    int64_t pixels = 1;
-    for (uint32_t i = 2; i < 4; i++)
-        pixels *= prt_dim_is_number(v->y->dims[i]) && v->y->dims[i] < MANY_PIXELS ? v->y->dims[i]
-                                                                                  : MANY_PIXELS;
-    return pixels;
+    const int64_t pixels = v->y->dims[axis + 2];
+    return prt_dim_is_number(pixels) && pixels < MANY_PIXELS ? pixels : MANY_PIXELS;
 }
 
 /* A convolution of a kernel of so many taps each way, with steps of one. */
@@ -78,53 +73,42 @@ static bool is_dilated(const prt_window *w)
     return w->dilation[0] != 1 || w->dilation[1] != 1;
 }
 
-/* How much of tiles of `side` by `side` pixels is inside of y, where pixels of one tile are as far
- * apart as taps. */
-static double filled(const conv *v, const prt_window *w, int64_t side)
+/* Products of a channel with a filter that a form takes, and what takes as long. */
+static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
 {
-    double share = 1.0;
+    const size_t points = prt_nhwc_points(form), side = prt_nhwc_side(form);
+    double count = 1.0;
     for (uint32_t i = 0; i < 2; i++) {
-        const int64_t pixels = v->y->dims[i + 2];
+        const size_t pixels = (size_t)pixels_along(v, i);
         size_t each;
-        if (!prt_dim_is_number(pixels) || pixels < 1)
-            continue;
-        const size_t tiles =
-            prt_nhwc_tiles((size_t)pixels, (size_t)w->dilation[i], (size_t)side, &each);
-        share *= (double)pixels / ((double)tiles * (double)side);
+        count *= points == 0 ? (double)pixels
+            : (double)prt_nhwc_tiles(pixels, (size_t)w->dilation[i], points + 1 - side, &each);
     }
-    return share;
+    return points == 0 ? (double)v->form.taps * count
+                       : (double)(points * points) * (count + WEIGHTS);
 }
 
 /* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
- * when they are many; panels where neither does, as for few pixels when each run has to transform
- * the weights, of which those for kernels of 5 by 5 are made beforehand or not at all. */
+ * or are made by each run; those for kernels of 5 by 5 are made beforehand or not at all. */
 static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
-    const prt_nhwc_weights *f = &v->form;
-    const bool five = is_square(v, w, 5) && !is_dilated(w);
-    if (!five && !is_square(v, w, 3))
-        return PRT_NHWC_panels;
-    const size_t least = f->channels < f->filters ? f->channels : f->filters;
-    const int64_t pixels = pixels_of(v);
-    if (least < LEAST_WINOGRAD || pixels < LEAST_PIXELS)
-        return PRT_NHWC_panels;
-    if (five) {
-        prt_nhwc_weights large = *f;
-        large.form = PRT_NHWC_winograd5;
-        return prt_ways_transform(p, large, false) ? PRT_NHWC_winograd5 : PRT_NHWC_panels;
+    static const prt_nhwc_form all[] = { PRT_NHWC_winograd, PRT_NHWC_winograd2,
+        PRT_NHWC_winograd5 };
+    const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
+    prt_nhwc_form best = PRT_NHWC_panels;
+    double most = PAYS * cost_of(v, w, best);
+    for (uint32_t i = 0; i < PRT_COUNT_OF(all) && least >= LEAST_WINOGRAD; i++) {
+        prt_nhwc_weights made = v->form;
+        made.form = all[i];
+        if (!is_square(v, w, (int64_t)prt_nhwc_side(all[i])) || !prt_ways_may(p, all[i]) ||
+            cost_of(v, w, all[i]) >= most ||
+            (all[i] == PRT_NHWC_winograd5 &&
+                (is_dilated(w) || !prt_ways_transform(p, made, false))))
+            continue;
+        best = all[i];
+        most = cost_of(v, w, best);
     }
-    if (is_dilated(w))
-        return filled(v, w, 4) >= FILLED ? PRT_NHWC_winograd
-            : filled(v, w, 2) >= FILLED  ? PRT_NHWC_winograd2
-                                         : PRT_NHWC_panels;
-    if (pixels >= MANY_PIXELS)
-        return PRT_NHWC_winograd;
-    if (pixels >= SOME_PIXELS)
-        return least >= LARGE && least < HUGE ? PRT_NHWC_winograd2 : PRT_NHWC_winograd;
-    prt_nhwc_weights small = *f;
-    small.form = PRT_NHWC_winograd2;
-    return least >= MEDIUM && prt_ways_transform(p, small, false) ? PRT_NHWC_winograd2
-                                                                  : PRT_NHWC_panels;
+    return best;
 }
 
 /* Not so few channels or pixels that it must be panels, nor so many that it must be large tiles. */
@@ -134,8 +118,8 @@ static bool is_close(const conv *v)
     const size_t least = f->channels < f->filters ? f->channels : f->filters;
     if (v->y->rank != 4)
         return false;
-    const int64_t pixels = pixels_of(v);
-    return least >= LEAST_WINOGRAD / CLOSE && pixels >= LEAST_PIXELS / CLOSE &&
+    const int64_t pixels = pixels_along(v, 0) * pixels_along(v, 1);
+    return least >= LEAST_WINOGRAD / CLOSE && pixels >= LEAST_PIXELS &&
         (least < LEAST_WINOGRAD * CLOSE || pixels < MANY_PIXELS * CLOSE);
 }
 
@@ -148,10 +132,6 @@ static bool choose(prt_pass *p, conv *v, const prt_window *w)
         return true;
     }
     f->form = winograd_of(p, v, w);
-    if (!prt_ways_may(p, f->form))
-        f->form = f->form == PRT_NHWC_winograd && prt_ways_may(p, PRT_NHWC_winograd2)
-            ? PRT_NHWC_winograd2
-            : PRT_NHWC_panels;
     return f->group == 1 || f->filters >= LEAST_FILTERS;
 }
 

@@ -200,15 +200,28 @@ START_TEST(three_by_three_has_three_forms)
 }
 END_TEST
 
+/* Large tiles or small ones, whichever take fewest products and weights. */
 START_TEST(the_rule_may_be_either)
 {
+    static const struct {
+        int in; /* pixels each way, two more than of the output */
+        const char *form, *key;
+        uint32_t rule, other;
+    } rows[] = { { 14, "form=winograd,", "conv:1x14x14x32:1x32x32:k3x3:p0x0x0x0:-:r", 1, 2 },
+        { 12, "form=winograd2", "conv:1x12x12x32:1x32x32:k3x3:p0x0x0x0:-:r", 2, 1 },
+        { 9, "form=winograd2", "conv:1x9x9x32:1x32x32:k3x3:p0x0x0x0:-:r", 2, 1 },
+        { 7, "form=panels", "conv:1x7x7x32:1x32x32:k3x3:p0x0x0x0:-:r", 0, 1 } };
     const weights w = { { 32, 32, 3, 3 } };
-    char *text = with_weights("x = input f32[n,32,12,12]\nr = input f32[n,32,10,10]\n", 1, &w,
-        "y = fused_conv x w0 _ r\nreturn y\n");
-    const asked a = check(text, "form=winograd,", true, 2);
-    ck_assert_str_eq(a.last.key, "conv:1x12x12x32:1x32x32:k3x3:p0x0x0x0:-:r");
-    ck_assert_uint_eq(a.last.rule, 1);
-    free(text);
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        char head[96];
+        (void)snprintf(head, sizeof(head), "x = input f32[n,32,%d,%d]\nr = input f32[n,32,%d,%d]\n",
+            rows[i].in, rows[i].in, rows[i].in - 2, rows[i].in - 2);
+        char *text = with_weights(head, 1, &w, "y = fused_conv x w0 _ r\nreturn y\n");
+        const asked a = check(text, rows[i].form, true, rows[i].other);
+        ck_assert_str_eq(a.last.key, rows[i].key);
+        ck_assert_uint_eq(a.last.rule, rows[i].rule);
+        free(text);
+    }
 }
 END_TEST
 
