@@ -24,7 +24,8 @@ typedef struct prt_str {
 
 static inline bool prt_str_equal(prt_str a, prt_str b)
 {
-    return a.size == b.size && (a.data == b.data || memcmp(a.data, b.data, a.size) == 0);
+    return a.size == b.size &&
+        (a.size == 0 || a.data == b.data || memcmp(a.data, b.data, a.size) == 0);
 }
 
 static inline bool prt_str_is(prt_str a, const char *text)

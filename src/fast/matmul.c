@@ -113,7 +113,8 @@ static void run_few(const void *user, size_t item, float *scratch)
 {
     const prt_linear *f = user;
     const prt_kern_rows *rows = &f->kern->rows;
-    const size_t unit = f->turned ? 1 : PRT_GEMM_PANEL, units = (f->n + unit - 1) / unit;
+    const size_t unit = f->turned ? 1 : PRT_GEMM_PANEL;
+    const size_t units = f->turned ? f->n : (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     const size_t from = prt_share_cut(units, f->pieces, item) * unit;
     const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
     const size_t n = (end < f->n ? end : f->n) - from;

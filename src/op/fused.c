@@ -13,29 +13,29 @@
 
 /* ---- activations ---- */
 
-static const char *const names[PRT_ACT_COUNT] = {
-    [PRT_ACT_none] = "",
-    [PRT_ACT_relu] = "Relu",
-    [PRT_ACT_clip] = "Clip",
-    [PRT_ACT_leaky_relu] = "LeakyRelu",
-    [PRT_ACT_sigmoid] = "Sigmoid",
-    [PRT_ACT_tanh] = "Tanh",
-    [PRT_ACT_silu] = "Silu",
-    [PRT_ACT_hard_sigmoid] = "HardSigmoid",
-    [PRT_ACT_hard_swish] = "HardSwish",
-    [PRT_ACT_gelu] = "Gelu",
-    [PRT_ACT_gelu_tanh] = "GeluTanh",
+static const prt_str names[PRT_ACT_COUNT] = {
+    [PRT_ACT_none] = PRT_STR_INIT(""),
+    [PRT_ACT_relu] = PRT_STR_INIT("Relu"),
+    [PRT_ACT_clip] = PRT_STR_INIT("Clip"),
+    [PRT_ACT_leaky_relu] = PRT_STR_INIT("LeakyRelu"),
+    [PRT_ACT_sigmoid] = PRT_STR_INIT("Sigmoid"),
+    [PRT_ACT_tanh] = PRT_STR_INIT("Tanh"),
+    [PRT_ACT_silu] = PRT_STR_INIT("Silu"),
+    [PRT_ACT_hard_sigmoid] = PRT_STR_INIT("HardSigmoid"),
+    [PRT_ACT_hard_swish] = PRT_STR_INIT("HardSwish"),
+    [PRT_ACT_gelu] = PRT_STR_INIT("Gelu"),
+    [PRT_ACT_gelu_tanh] = PRT_STR_INIT("GeluTanh"),
 };
 
 const char *prt_fused_act_name(int kind)
 {
-    return names[kind];
+    return names[kind].data;
 }
 
 bool prt_fused_act(prt_str name, float alpha, float beta, prt_act *out)
 {
     for (int kind = 0; kind < PRT_ACT_COUNT; kind++)
-        if (prt_str_is(name, names[kind])) {
+        if (prt_str_equal(name, names[kind])) {
             *out = (prt_act){ kind, alpha, beta };
             return true;
         }
