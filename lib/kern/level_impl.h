@@ -19,6 +19,14 @@
 #include "kern/attend_impl.h" /* after what it is made of */
 #include "kern/windows_impl.h"
 #include "kern/winograd_impl.h"
+#ifndef PRT_NO_STRIDED
+#include "kern/winograd_strided_impl.h"
+#define STRIDED                                                                                    \
+    { .out = 4, .in = 9, .input = run_input_strided, .weights = run_weights_strided,               \
+        .output = run_output_strided }
+#else
+#define STRIDED { .output = NULL }
+#endif
 
 /* The table, of all families but those that the level's best processors have better ones for. */
 #define LEVEL_COMMON                                                                               \
@@ -54,7 +62,8 @@
                       .weights = run_weights6, .output = run_output6 },                            \
         { .out = 2, .in = 4, .columns = 4, .input = run_input4, .weights = run_weights4,           \
             .output = run_output4 },                                                               \
-        { .out = 2, .in = 6, .input = run_input6, .output = run_output6 } },
+        { .out = 2, .in = 6, .columns = 6, .input = run_input6, .output = run_output6 },           \
+        STRIDED },
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 

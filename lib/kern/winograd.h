@@ -4,7 +4,8 @@
  * kernels becomes 36 or 16 products of matrices: tiles of 6 by 6 inputs, 4 apart, give 4 by 4
  * outputs each, those of 4 by 4 inputs, 2 apart, 2 by 2 (Lavin and Gray, 2016); and of F(2x2, 5x5)
  * for kernels of 5 by 5, where tiles of 6 by 6 inputs, 2 apart, give 2 by 2 outputs. Interpolation
- * points are 0, 1, -1, (2, -2,) and infinity. Channels lie side by side.
+ * points are 0, 1, -1, (2, -2,) and infinity. With steps of two, tiles of 9 by 9 inputs, 8 apart,
+ * give 4 by 4 outputs of kernels of 3 by 3. Channels lie side by side.
  */
 #ifndef PRT_KERN_WINOGRAD_H
 #define PRT_KERN_WINOGRAD_H
@@ -12,12 +13,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PRT_WINOGRAD_MOST = 36 }; /* matrices */
+enum { PRT_WINOGRAD_MOST = 81 }; /* planes, and inputs of a tile */
 
 /* One tile of outputs, its channels [0, n). */
 typedef struct prt_winograd_out {
     size_t n;
-    const float *from; /* products: channel i of matrix m is at from[m * matrix + i] */
+    const float *from; /* products: channel i of plane p is at from[p * matrix + i] */
     size_t matrix;
     size_t after; /* floats to the next tile's products, which are fetched meanwhile */
     const float *bias; /* by channel; NULL: none */
@@ -30,18 +31,23 @@ typedef struct prt_winograd_out {
     size_t y_row, y_column;
 } prt_winograd_out;
 
+/* Planes of transformed inputs are multiplied by matrices of weights. Each plane has its own, which
+ * are made `columns` columns of them at a time; with steps of two 81 planes share 36 matrices. */
 typedef struct prt_kern_winograd {
     size_t out, in; /* outputs and inputs of a tile, each way */
-    size_t columns; /* of matrices, whose weights are made at a time: a divisor of `in` */
-    /* from[y * in + x][i] is channel i of element (y, x) of a tile; its value in matrix m goes to
-     * to[m * matrix + i]. */
+    size_t columns; /* a divisor of `in`; 0 with steps of two */
+    /* from[y * in + x][i] is channel i of element (y, x) of a tile; its value in plane p goes to
+     * to[p * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
-    /* from[t * tap + i] is tap t of kernel i; its value in matrix (y, x), of `columns` ones from
-     * columns * part on, goes to to[y * row + (x - columns * part) * matrix + i]. `n` is a multiple
-     * of 16. NULL for kernels of 5 by 5, which are transformed before a run. */
-    void (*weights)(size_t n, size_t part, const float *from, size_t tap, float *to, size_t row,
+    /* from[t * tap + i] is tap t of kernel i; its value in matrix m of a part goes to
+     * to[m * matrix + i]: where planes are (y, x), it is that of plane (y, columns * part + x) for
+     * m = y * columns + x. With steps of two there are four parts, whose matrices are those of
+     * planes (y, x) of the first kind for x of 0 and 1, of 2 and 3, of 4 followed by those of the
+     * second kind, and of the other kinds (winograd_strided_impl.h). `n` is a multiple of 16. NULL
+     * for kernels of 5 by 5, which are transformed before a run. */
+    void (*weights)(size_t n, size_t part, const float *from, size_t tap, float *to,
         size_t matrix);
-    void (*output)(const prt_winograd_out *o);
+    void (*output)(const prt_winograd_out *o); /* NULL: the level has none of these */
 } prt_kern_winograd;
 
 #endif

@@ -114,7 +114,7 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
     }                                                                                              \
                                                                                                    \
     __attribute__((always_inline)) static inline void turn_part##N(size_t n, size_t first,         \
-        const float *from, size_t tap, float *to, size_t row, size_t matrix)                       \
+        const float *from, size_t tap, float *to, size_t matrix)                                   \
     {                                                                                              \
         for (size_t i = 0; i < n; i += VL) {                                                       \
             vf rows[3][N], column[3], turned[N];                                                   \
@@ -133,19 +133,21 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
                 turn_weights##N(column, turned);                                                   \
                 PRT_UNROLL(6)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
-                    v_store(to + y * row + x * matrix + i, turned[y]);                             \
+                    v_store(to + (y * C + x) * matrix + i, turned[y]);                             \
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
+    /* Which columns are not asked for is known when this is compiled. */                          \
     static void run_weights##N(size_t n, size_t part, const float *from, size_t tap, float *to,    \
-        size_t row, size_t matrix)                                                                 \
+        size_t matrix)                                                                             \
     {                                                                                              \
-        switch (part) { /* which columns are not asked for is known when this is compiled */       \
-        case 0: turn_part##N(n, 0, from, tap, to, row, matrix); break;                             \
-        case 1: turn_part##N(n, C % N, from, tap, to, row, matrix); break;                         \
-        default: turn_part##N(n, N - C, from, tap, to, row, matrix); break;                        \
-        }                                                                                          \
+        if (C == N || part == 0)                                                                   \
+            turn_part##N(n, 0, from, tap, to, matrix);                                             \
+        else if (part == 1)                                                                        \
+            turn_part##N(n, C % N, from, tap, to, matrix);                                         \
+        else                                                                                       \
+            turn_part##N(n, N - C, from, tap, to, matrix);                                         \
     }                                                                                              \
                                                                                                    \
     static void run_output##N(const prt_winograd_out *o)                                           \
@@ -166,7 +168,6 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
                 turn_output##N(column, o->five, turned);                                           \
-                PRT_UNROLL(4)                                                                      \
                 for (size_t y = 0; y < M; y++)                                                     \
                     put_output(o, y, x, i, turned[y]);                                             \
             }                                                                                      \

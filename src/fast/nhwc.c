@@ -528,7 +528,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
     v.zeros = prt_eval_scratch(c, v.in_c, sizeof(float));
     if (v.zeros == NULL)
         return POPRT_E_NOMEM;
-    return prt_nhwc_points(v.form.form) != 0
+    return prt_nhwc_points(v.form.form) != 0 && prt_nhwc_has_winograd(&v)
         ? prt_nhwc_winograd(c, &v)
         : run_panels(c, &v, prt_eval_has(c, 4) ? c->in[4]->data : NULL);
 }

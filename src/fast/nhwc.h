@@ -82,6 +82,9 @@ poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v);
 poprt_status prt_nhwc_pool_bytes(prt_eval *c, const prt_nhwc *v, bool sign);
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v);
 
+/* Not every level has all of Winograd's forms; what is not transformed can be run as panels. */
+bool prt_nhwc_has_winograd(const prt_nhwc *v);
+
 /* Rows of finished sums, `n` floats of y from `at` on: the residual, then an activation that is
  * more than bounds. */
 static inline void prt_nhwc_finish(const prt_nhwc *v, bool add, size_t at, size_t n)

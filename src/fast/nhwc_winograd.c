@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc_winograd.c — NhwcConv of 3 by 3, one apart, by F(4x4, 3x3) or F(2x2, 3x3): a quarter of the
- * products, or less than a half; of 5 by 5 by F(2x2, 5x5): about a third. An item transforms some
- * tiles of inputs, all channels, then takes panel after panel of filters.
+ * nhwc_winograd.c — NhwcConv of 3 by 3, one apart, by F(4x4, 3x3) or F(2x2, 3x3): a quarter of
+ * the products, or less than a half; two apart by F(4x4, 3x3): a little more than half of them; of
+ * 5 by 5 by F(2x2, 5x5): about a third. An item transforms some tiles of inputs, all channels, then
+ * takes panel after panel of filters.
  *
  * With dilations the pixels of a tile are as far apart as its taps: every d-th row (or column) from
  * each of the first d on is an image of its own.
@@ -32,10 +33,20 @@ enum {
     TILE_ROWS = 6           /* of a product, at most, that take steps together */
 };
 
+/* A plane of transformed inputs and the matrix of weights that it is multiplied by: of a part of
+ * them that is made at a time, and of all. */
+typedef struct turn {
+    uint8_t plane, part, place, matrix;
+} turn;
+
+enum { PARTS = 4 };
+
 typedef struct job {
     const prt_nhwc *v;
     const prt_kern_winograd *kern;
-    size_t matrices;
+    turn turns[PRT_WINOGRAD_MOST]; /* part after part */
+    size_t planes, matrices, made_parts;
+    size_t before[PARTS + 1];  /* matrices before a part */
     size_t high, wide, blocks; /* tiles of an image, in blocks */
     size_t each_high, each_wide; /* of every d-th row or column */
     size_t first, slices, parts; /* of the filters at hand */
@@ -47,6 +58,13 @@ typedef struct job {
     float low, up;
     bool cheap;
 } job;
+
+static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
+{
+    enum { STRIDED = 3 };
+    const size_t form = (size_t)(v->form.form - PRT_NHWC_winograd);
+    return &v->kern->winograd[v->stride_h == 1 ? form : STRIDED];
+}
 
 /* To gcc a function that only fetches has no effect: calls that it does not inline it drops. */
 #define FETCHES __attribute__((always_inline)) static inline
@@ -67,7 +85,7 @@ FETCHES void fetch_inputs(const job *j, size_t n, int64_t top, int64_t left)
     const prt_nhwc *v = j->v;
     const int64_t in = (int64_t)j->kern->in, high = (int64_t)v->in_h, wide = (int64_t)v->in_w;
     const int64_t x = left + in, y = top > 0 ? top : 0, below = top + in < high ? top + in : high;
-    const size_t pixels = j->kern->out;
+    const size_t pixels = j->kern->out * v->stride_w;
     if (x >= 0 && x < wide && y < below)
         fetch(v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->x_pitch,
             (size_t)(below - y), v->in_w * v->x_pitch,
@@ -85,9 +103,10 @@ static void turn_input(const job *j, size_t n, size_t tile, float *to)
     const prt_nhwc *v = j->v;
     const float *from[PRT_WINOGRAD_MOST];
     const size_t in = j->kern->in, dy = v->dilation_h, dx = v->dilation_w;
-    const int64_t top = (int64_t)first_of(j, tile / j->wide, j->each_high, dy) - v->top;
-    const int64_t left = (int64_t)first_of(j, tile % j->wide, j->each_wide, dx) - v->left;
-    for (size_t i = 0; i < j->matrices; i++) {
+    const size_t row = first_of(j, tile / j->wide, j->each_high, dy) * v->stride_h;
+    const size_t column = first_of(j, tile % j->wide, j->each_wide, dx) * v->stride_w;
+    const int64_t top = (int64_t)row - v->top, left = (int64_t)column - v->left;
+    for (size_t i = 0; i < in * in; i++) {
         const int64_t y = top + (int64_t)(i / in * dy), x = left + (int64_t)(i % in * dx);
         const bool there = y >= 0 && y < (int64_t)v->in_h && x >= 0 && x < (int64_t)v->in_w;
         from[i] = there ? v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->x_pitch
@@ -129,10 +148,9 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
     }
 }
 
-/* Of `count` channels, and filters [first, first + columns) of a panel, those matrices that a part
- * has, the rows of which are `row` apart. */
+/* The matrices of a part, of `count` channels and filters [first, first + columns) of a panel. */
 static void turn_weights(const job *j, size_t first, size_t columns, size_t channel, size_t count,
-    size_t part, float *to, size_t row)
+    size_t part, float *to)
 {
     const prt_nhwc *v = j->v;
     const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
@@ -140,17 +158,18 @@ static void turn_weights(const job *j, size_t first, size_t columns, size_t chan
     const float *from = v->w + panel * TAPS * v->in_c + channel * width + first - panel;
     const size_t whole = some == width ? count : 1;
     for (size_t i = 0; i < count; i += whole, from += width, to += width)
-        j->kern->weights(whole * some, part, from, v->in_c * width, to + first - panel, row,
-            j->step);
+        j->kern->weights(whole * some, part, from, v->in_c * width, to + first - panel, j->step);
 }
 
 /* Weights of the next matrix are fetched meanwhile; or, as late as a line a step lets them, those
  * that will be transformed next: of `panel`, from `channel` on. */
-static void fetch_next(const job *j, size_t turn, size_t panel, size_t channel, prt_gemm_block *g)
+static void fetch_next(const job *j, size_t done, size_t panel, size_t channel, prt_gemm_block *g)
 {
     const prt_nhwc *v = j->v;
     if (j->weights != NULL) {
-        g->next = turn + 1 < j->matrices ? g->b + j->step : NULL;
+        const turn *t = &j->turns[done];
+        if (done + 1 < j->planes && t[1].matrix != t->matrix)
+            g->next = g->b + ((ptrdiff_t)t[1].matrix - t->matrix) * (ptrdiff_t)j->step;
         g->next_count = g->k * g->stride;
         return;
     }
@@ -160,11 +179,11 @@ static void fetch_next(const job *j, size_t turn, size_t panel, size_t channel, 
     const size_t width = prt_gemm_panel_width(v->out_c, panel), whole = k * width;
     const size_t steps = (g->rows + TILE_ROWS - 1) / TILE_ROWS * g->k;
     const size_t need = (TAPS * whole + steps * LINE - 1) / (steps * LINE);
-    const size_t turns = need < j->matrices ? need : j->matrices;
+    const size_t turns = need < j->planes ? need : j->planes;
     const size_t piece = (TAPS * whole + turns - 1) / turns;
-    if (turn + turns < j->matrices)
+    if (done + turns < j->planes)
         return;
-    const size_t at = (turn + turns - j->matrices) * piece, tap = at / whole;
+    const size_t at = (done + turns - j->planes) * piece, tap = at / whole;
     const size_t left = whole - at % whole;
     if (tap >= TAPS)
         return;
@@ -178,27 +197,23 @@ static void run_filters(const job *j, size_t n, size_t first, size_t columns, si
 {
     const prt_nhwc *v = j->v;
     const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
-    const size_t parts = j->weights != NULL ? 1 : j->kern->in / j->kern->columns;
-    const size_t wide = j->kern->in / parts;
     for (size_t channel = 0, k; channel < v->in_c; channel += k) {
-        const float *b = room;
         k = v->in_c - channel < j->depth ? v->in_c - channel : j->depth;
-        if (j->weights != NULL)
-            b = j->weights + (panel - j->first) * v->in_c;
-        for (size_t turn = 0; turn < j->matrices; turn++) {
-            const size_t part = turn * parts / j->matrices, i = turn - part * j->matrices / parts;
-            const size_t m = i / wide * j->kern->in + part * wide + i % wide;
-            if (i == 0 && j->weights == NULL)
-                turn_weights(j, first, columns, channel, k, part, room, wide * j->step);
+        const float *b = j->weights != NULL ? j->weights + (panel - j->first) * v->in_c : room;
+        for (size_t i = 0; i < j->planes; i++) {
+            const turn *t = &j->turns[i];
+            if (j->weights == NULL && (i == 0 || t->part != t[-1].part))
+                turn_weights(j, first, columns, channel, k, t->part, room);
             prt_gemm_block g = { .rows = tiles, .columns = columns, .k = k,
-                .a = inputs + m * j->in_step + channel, .lda = v->in_c,
-                .b = b + i * j->step + first - panel,
-                .stride = prt_gemm_panel_width(v->out_c, panel), .c = products + m * j->out_step,
-                .ldc = PRT_GEMM_PANEL, .add = channel != 0 };
+                .a = inputs + t->plane * j->in_step + channel, .lda = v->in_c,
+                .b = b + (j->weights != NULL ? t->matrix : t->place) * j->step + first - panel,
+                .stride = prt_gemm_panel_width(v->out_c, panel),
+                .c = products + t->plane * j->out_step, .ldc = PRT_GEMM_PANEL,
+                .add = channel != 0 };
             if (channel + k < v->in_c)
-                fetch_next(j, turn, panel, channel + k, &g);
+                fetch_next(j, i, panel, channel + k, &g);
             else
-                fetch_next(j, turn, panel + PRT_GEMM_PANEL, 0, &g);
+                fetch_next(j, i, panel + PRT_GEMM_PANEL, 0, &g);
             v->kern->gemm(&g);
         }
     }
@@ -213,7 +228,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t n = item / j->parts / j->blocks, all = j->high * j->wide;
     const size_t tile = prt_share_cut(all, j->blocks, block);
     const size_t tiles = prt_share_cut(all, j->blocks, block + 1) - tile;
-    float *products = scratch + j->matrices * j->in_step;
+    float *products = scratch + j->planes * j->in_step;
     for (size_t i = 0; i < tiles; i++)
         turn_input(j, n, tile + i, scratch + i * j->v->in_c);
     const size_t last = j->first + prt_share_cut(j->slices, j->parts, part + 1) * SLICE;
@@ -223,7 +238,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         some = PRT_GEMM_PANEL - i % PRT_GEMM_PANEL;
         some = some < end - i ? some : end - i;
         run_filters(j, n, i, some, tile, tiles, scratch, products,
-            products + j->matrices * j->out_step);
+            products + j->planes * j->out_step);
     }
 }
 
@@ -237,9 +252,9 @@ static void weights_item(const void *user, size_t item, float *scratch)
     float *to = j->made + panel * j->v->in_c;
     (void)scratch;
     to += channel * width;
-    for (size_t part = 0; part < j->kern->in / j->kern->columns; part++)
+    for (size_t part = 0; part < j->made_parts; part++)
         turn_weights(j, j->first + panel, width, channel, left < GO ? left : GO, part,
-            to + part * j->kern->columns * j->step, j->kern->in * j->step);
+            to + j->before[part] * j->step);
 }
 
 /* Weights transformed first, as many panels of them at a time as fit. */
@@ -289,23 +304,73 @@ static void cut(job *j, const prt_eval *c, size_t most)
     cut_tiles(j, c, FEW);
 }
 
+/* With steps of two: the matrix of a plane, see kern/winograd.h. */
+static turn strided(size_t plane)
+{
+    enum { POINTS = 5, ROWS = 25, COLUMNS = 45, PIXELS = 65, EACH = 4 };
+    const size_t y = plane / POINTS, x = plane % POINTS;
+    turn t = { .plane = (uint8_t)plane, .part = 3, .place = POINTS };
+    if (plane < ROWS) {
+        t.part = (uint8_t)(x / 2);
+        t.place = (uint8_t)(t.part == 2 ? y : 2 * y + x % 2);
+    } else if (plane < COLUMNS) {
+        t.part = 2;
+        t.place = (uint8_t)(POINTS + (plane - ROWS) / EACH);
+    } else if (plane < PIXELS) {
+        t.place = (uint8_t)((plane - COLUMNS) / EACH);
+    }
+    return t;
+}
+
+static turn square(size_t plane, size_t in, size_t columns)
+{
+    const size_t y = plane / in, x = plane % in;
+    return (turn){ .plane = (uint8_t)plane, .part = (uint8_t)(x / columns),
+        .place = (uint8_t)(y * columns + x % columns) };
+}
+
+static void set_turns(job *j)
+{
+    const size_t columns = j->kern->columns, in = j->kern->in;
+    j->made_parts = columns != 0 ? in / columns : PARTS;
+    j->planes = in * in;
+    size_t n = 0;
+    for (size_t part = 0; part < j->made_parts; part++) {
+        for (size_t plane = 0; plane < j->planes; plane++) {
+            turn t = columns != 0 ? square(plane, in, columns) : strided(plane);
+            if (t.part != part)
+                continue;
+            t.matrix = (uint8_t)(j->v->form.transformed ? plane : j->before[part] + t.place);
+            j->turns[n++] = t;
+            j->before[part + 1] = j->before[part] + t.place + 1U;
+        }
+    }
+    j->matrices = j->before[j->made_parts];
+}
+
+bool prt_nhwc_has_winograd(const prt_nhwc *v)
+{
+    return winograd_of(v)->output != NULL;
+}
+
 poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
 {
-    const prt_kern_winograd *kern = &v->kern->winograd[v->form.form - PRT_NHWC_winograd];
-    job j = { .v = v, .kern = kern, .matrices = kern->in * kern->in, .depth = v->in_c };
+    const prt_kern_winograd *kern = winograd_of(v);
+    job j = { .v = v, .kern = kern, .depth = v->in_c };
+    set_turns(&j);
     j.high = prt_nhwc_tiles(v->out_h, v->dilation_h, kern->out, &j.each_high);
     j.wide = prt_nhwc_tiles(v->out_w, v->dilation_w, kern->out, &j.each_wide);
     const bool large = v->form.transformed && j.matrices * prt_nhwc_weights_step(&v->form) > LARGE;
-    size_t most = INPUTS / (j.matrices * v->in_c);
+    size_t most = INPUTS / (j.planes * v->in_c);
     if (most > MOST || large || (!v->form.transformed && j.high * j.wide <= MOST))
         most = MOST;
     cut(&j, c, most < LEAST ? LEAST : most);
     most = (j.high * j.wide + j.blocks - 1) / j.blocks;
-    /* Not a power of two, which would be the same cache sets for all matrices. */
+    /* Not a power of two, which would be the same cache sets for all planes. */
     j.in_step = most * v->in_c + 48;
     j.out_step = most * PRT_GEMM_PANEL + 48;
     j.cheap = prt_act_bounds(&v->act, &j.low, &j.up);
-    const size_t floats = j.matrices * (j.in_step + j.out_step), items = v->batch * j.blocks;
+    const size_t floats = j.planes * (j.in_step + j.out_step), items = v->batch * j.blocks;
     if (v->form.transformed) {
         j.weights = v->w;
         j.step = prt_nhwc_weights_step(&v->form);
@@ -315,6 +380,9 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
         return run_groups(c, &j, items, floats);
     j.depth = v->in_c < DEPTH ? v->in_c : DEPTH;
     j.step = j.depth * PRT_GEMM_PANEL + 48;
-    const size_t room = kern->columns * kern->in * j.step;
+    size_t room = 0;
+    for (size_t part = 0; part < j.made_parts; part++)
+        if (room < (j.before[part + 1] - j.before[part]) * j.step)
+            room = (j.before[part + 1] - j.before[part]) * j.step;
     return prt_share_run(c, items * j.parts, floats + room, run_item, &j);
 }

@@ -142,11 +142,14 @@ static bool all_are(prt_i64s list, int64_t value)
     return true;
 }
 
-/* Winograd's tiles are of one kernel, whose outputs are as far apart as its taps. */
+/* Winograd's tiles are of one kernel, whose outputs are as far apart as its taps; large ones also
+ * of one with steps of two whose taps are side by side. */
 static bool form_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
 {
+    const bool by_two = w->form == PRT_NHWC_winograd && !w->transformed && a->strides.count == 2 &&
+        all_are(a->strides, 2) && all_are(a->dilations, 1);
     return prt_nhwc_points(w->form) == 0 ||
-        (a->kernel_shape.count == 2 && all_are(a->strides, 1) &&
+        (a->kernel_shape.count == 2 && (all_are(a->strides, 1) || by_two) &&
             all_are(a->kernel_shape, (int64_t)prt_nhwc_side(w->form)));
 }
 

@@ -183,6 +183,18 @@ START_TEST(winograd)
         c.w.kernel[0] = c.w.kernel[1] = 3;
         check_conv(&c, i);
     }
+    for (uint32_t i = 0; i < 40; i++) { /* steps of two */
+        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .group = 1, .form = "winograd",
+            .channels = 1 + below(&state, i % 5 == 0 ? 150 : 20),
+            .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
+            .activation = random_activation(&state), .bias = below(&state, 2) != 0,
+            .residual = below(&state, 3) == 0,
+            .w = { .in = { 3 + below(&state, 30), 3 + below(&state, i % 5 == 1 ? 150 : 30) },
+                .kernel = { 3, 3 }, .stride = { 2, 2 }, .dilation = { 1, 1 },
+                .pads = { below(&state, 4), below(&state, 4), below(&state, 4),
+                    below(&state, 4) } } };
+        check_conv(&c, i);
+    }
     /* Channels of more than one piece, and more filters than are transformed at a time. */
     for (uint32_t i = 0; i < 4; i++) {
         nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i / 2), .group = 1, .activation = "",

@@ -2,7 +2,7 @@
 /*
  * test_winograd.c — the transforms of F(4x4, 3x3), F(2x2, 3x3) and F(2x2, 5x5) at every level
  * against the matrices that define them, in double; and bounds, residuals and tiles cut at the
- * border.
+ * border; and with steps of two, all three together.
  */
 #include <math.h>
 
@@ -94,13 +94,15 @@ START_TEST(weights)
                     to[i] = 12345.0f;
                 const prt_kern_winograd *kern = &level(l)->winograd[which];
                 for (size_t part = 0; part < f->in / kern->columns; part++)
-                    kern->weights(n, part, g, tap, to + part * kern->columns * matrix,
-                        f->in * matrix, matrix);
+                    kern->weights(n, part, g, tap, to + part * kern->columns * f->in * matrix,
+                        matrix);
                 for (size_t i = 0; i < all * matrix; i++) {
-                    const size_t m = i / matrix, k = i % matrix;
+                    const size_t m = i / matrix, k = i % matrix, wide = kern->columns;
+                    const size_t y = m % (wide * f->in) / wide;
+                    const size_t x = m / (wide * f->in) * wide + m % wide;
                     const double got = (double)to[i];
                     wrong += k < n
-                        ? fabs(got - turned(f->weights, 3, m / f->in, m % f->in, g + k, tap)) > 1e-6
+                        ? fabs(got - turned(f->weights, 3, y, x, g + k, tap)) > 1e-6
                         : got != 12345.0;
                 }
                 ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu", level(l)->level, wrong, n);
@@ -181,4 +183,64 @@ START_TEST(nan_comes_through)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/winograd", inputs, weights, outputs, nan_comes_through)
+/* Which matrix plane p is multiplied by with steps of two, counted over all parts, which have 10,
+ * 10, 10 and 6. */
+static size_t matrix_of(size_t p)
+{
+    if (p < 25)
+        return p % 5 == 4 ? 20 + p / 5 : p % 5 / 2 * 10 + p / 5 * 2 + p % 5 % 2;
+    return p < 45 ? 25 + (p - 25) / 4 : p < 65 ? 30 + (p - 45) / 4 : 35;
+}
+
+/* A tile with steps of two, each channel by itself: what all three transforms give is what the
+ * taps do. */
+START_TEST(steps_of_two)
+{
+    enum { SIDE = 9, CHANNELS = 48, MATRICES = 36, PIXEL = CHANNELS + 1 };
+    for (int l = 0; l < LEVELS; l++) {
+        const prt_kern_winograd *kern = level(l) != NULL ? &level(l)->winograd[3] : NULL;
+        if (kern == NULL || kern->output == NULL)
+            continue;
+        const size_t step = CHANNELS + 16, before[] = { 0, 10, 20, 30 };
+        float *d = random_floats(ALL * CHANNELS, 1), *g = random_floats(9 * CHANNELS, 2);
+        float *planes = random_floats(ALL * step, 3), *w = random_floats(MATRICES * step, 4);
+        float *bias = random_floats(CHANNELS, 5), y[OUT * OUT * PIXEL];
+        const float *from[ALL];
+        size_t wrong = 0;
+        for (size_t i = 0; i < ALL; i++)
+            from[i] = d + i * CHANNELS;
+        for (size_t n = 1; n <= CHANNELS; n += 5) {
+            kern->input(n, from, planes, step);
+            for (size_t part = 0; part < 4; part++)
+                kern->weights(CHANNELS, part, g, CHANNELS, w + before[part] * step, step);
+            for (size_t p = 0; p < ALL; p++)
+                for (size_t i = 0; i < n; i++)
+                    planes[p * step + i] *= w[matrix_of(p) * step + i];
+            for (size_t i = 0; i < PRT_COUNT_OF(y); i++)
+                y[i] = 12345.0f;
+            const prt_winograd_out o = { .n = n, .from = planes, .matrix = step, .bias = bias,
+                .high = 1 + n % OUT, .wide = 1 + n / 3 % OUT, .least = -INFINITY,
+                .most = INFINITY, .y = y, .y_row = OUT * PIXEL, .y_column = PIXEL };
+            kern->output(&o);
+            for (size_t i = 0; i < PRT_COUNT_OF(y); i++) {
+                const size_t row = i / PIXEL / OUT, column = i / PIXEL % OUT, c = i % PIXEL;
+                double want = c < n ? (double)bias[c] : 0.0;
+                for (size_t t = 0; t < 9 && c < n; t++)
+                    want += (double)g[t * CHANNELS + c] *
+                        (double)d[((2 * row + t / 3) * SIDE + 2 * column + t % 3) * CHANNELS + c];
+                if (row >= o.high || column >= o.wide || c >= n)
+                    want = 12345.0;
+                wrong += !(fabs((double)y[i] - want) <= 2e-5);
+            }
+        }
+        ck_assert_msg(wrong == 0, "%s: %zu wrong", level(l)->level, wrong);
+        free(d);
+        free(g);
+        free(planes);
+        free(w);
+        free(bias);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("kern/winograd", inputs, weights, outputs, nan_comes_through, steps_of_two)

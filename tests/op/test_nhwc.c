@@ -114,6 +114,31 @@ START_TEST(no_elements)
 }
 END_TEST
 
+/* Steps of two are for large tiles whose weights are taps that lie side by side. */
+START_TEST(winograd_has_steps_of_two)
+{
+    static const struct {
+        const char *attrs;
+        int w;
+        bool good;
+    } rows[] = { { "form=\"winograd\",strides=[2,2]", 144, true },
+        { "form=\"winograd\",strides=[2,1]", 144, false },
+        { "form=\"winograd\",strides=[3,3]", 144, false },
+        { "form=\"winograd\",strides=[2,2],dilations=[2,2]", 144, false },
+        { "form=\"winograd\",strides=[2,2],transformed=1", 576, false },
+        { "form=\"winograd2\",strides=[2,2]", 144, false } };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), "x = input f32[1,9,9,1]\nw = input f32[%d]\n"
+            "y = nhwc_conv x w {kernel_shape=[3,3],%s}\nreturn y\n", rows[i].w, rows[i].attrs);
+        if (rows[i].good)
+            ck_type(text, "f32[1,4,4,1]");
+        else
+            ck_failure(text, POPRT_E_ARG, "weights do not have the form");
+    }
+}
+END_TEST
+
 START_TEST(weights_go_there_and_back)
 {
     static const prt_nhwc_weights forms[] = { { PRT_NHWC_panels, 2, 3, 65, 4, false },
@@ -313,7 +338,7 @@ START_TEST(shuffles)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/nhwc", panels_and_taps_are_convolutions, winograd_is_a_convolution, no_elements,
-    weights_go_there_and_back, separable_parts, what_is_known_of_separable_ones,
-    the_mean_alone_is_enough, spreads, group_norms, pools_are_pools,
-    shuffles)
+PRT_TEST_MAIN("op/nhwc", panels_and_taps_are_convolutions, winograd_is_a_convolution,
+    winograd_has_steps_of_two, no_elements, weights_go_there_and_back, separable_parts,
+    what_is_known_of_separable_ones, the_mean_alone_is_enough, spreads, group_norms,
+    pools_are_pools, shuffles)

@@ -59,13 +59,9 @@ static int64_t pixels_along(const conv *v, uint32_t axis)
     return prt_dim_is_number(pixels) && pixels < MANY_PIXELS ? pixels : MANY_PIXELS;
 }
 
-/* A convolution of a kernel of so many taps each way, with steps of one. */
-static bool is_square(const conv *v, const prt_window *w, int64_t side)
+static bool is_by_two(const prt_window *w)
 {
-    bool same = w->rank == 2 && v->form.group == 1;
-    for (uint32_t i = 0; same && i < 2; i++)
-        same = v->kernel[i] == side && w->stride[i] == 1;
-    return same;
+    return w->rank == 2 && w->stride[0] == 2 && w->stride[1] == 2;
 }
 
 static bool is_dilated(const prt_window *w)
@@ -73,10 +69,22 @@ static bool is_dilated(const prt_window *w)
     return w->dilation[0] != 1 || w->dilation[1] != 1;
 }
 
+/* A kernel that Winograd's tiles of this form are for, with steps that they are for. */
+static bool fits_winograd(const conv *v, const prt_window *w, prt_nhwc_form form)
+{
+    const int64_t side = (int64_t)prt_nhwc_side(form);
+    bool fits = w->rank == 2 && v->form.group == 1;
+    for (uint32_t i = 0; fits && i < 2; i++)
+        fits = v->kernel[i] == side &&
+            (w->stride[i] == 1 || (form == PRT_NHWC_winograd && is_by_two(w) && !is_dilated(w)));
+    return fits && (side == 3 || !is_dilated(w));
+}
+
 /* Products of a channel with a filter that a form takes, and what takes as long. */
 static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
 {
     const size_t points = prt_nhwc_points(form), side = prt_nhwc_side(form);
+    const double matrices = (double)(points * points), planes = is_by_two(w) ? 81.0 : matrices;
     double count = 1.0;
     for (uint32_t i = 0; i < 2; i++) {
         const size_t pixels = (size_t)pixels_along(v, i);
@@ -84,8 +92,7 @@ static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
         count *= points == 0 ? (double)pixels
             : (double)prt_nhwc_tiles(pixels, (size_t)w->dilation[i], points + 1 - side, &each);
     }
-    return points == 0 ? (double)v->form.taps * count
-                       : (double)(points * points) * (count + WEIGHTS);
+    return points == 0 ? (double)v->form.taps * count : planes * count + matrices * WEIGHTS;
 }
 
 /* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
@@ -96,14 +103,15 @@ static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w
         PRT_NHWC_winograd5 };
     const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
     prt_nhwc_form best = PRT_NHWC_panels;
+    if (w->rank != 2 || least < LEAST_WINOGRAD)
+        return best;
     double most = PAYS * cost_of(v, w, best);
-    for (uint32_t i = 0; i < PRT_COUNT_OF(all) && least >= LEAST_WINOGRAD; i++) {
+    for (uint32_t i = 0; i < PRT_COUNT_OF(all); i++) {
         prt_nhwc_weights made = v->form;
         made.form = all[i];
-        if (!is_square(v, w, (int64_t)prt_nhwc_side(all[i])) || !prt_ways_may(p, all[i]) ||
+        if (!fits_winograd(v, w, all[i]) || !prt_ways_may(p, all[i]) ||
             cost_of(v, w, all[i]) >= most ||
-            (all[i] == PRT_NHWC_winograd5 &&
-                (is_dilated(w) || !prt_ways_transform(p, made, false))))
+            (all[i] == PRT_NHWC_winograd5 && !prt_ways_transform(p, made, false)))
             continue;
         best = all[i];
         most = cost_of(v, w, best);
@@ -220,7 +228,7 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
     if (v->form.channels > PRT_TURN_IMAGE && !wide)
         v->form.form = prt_ways_conv(p, root, &v->attrs, &v->form, is_close(v));
     v->attrs.form = prt_str_of(prt_nhwc_form_name(v->form.form));
-    v->form.transformed = prt_ways_transform(p, v->form, true);
+    v->form.transformed = v->strides[0] == 1 && prt_ways_transform(p, v->form, true);
     if (v->form.transformed)
         PRT_ATTR_GIVE(v->attrs, nhwc_conv, transformed, 1);
     const bool images = takes_images(v);

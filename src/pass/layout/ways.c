@@ -92,12 +92,14 @@ static bool are_all(const prt_i64s *list, int64_t value)
     return true;
 }
 
-/* Kernels that Winograd's tiles of this form are for. */
+/* Kernels that Winograd's tiles of this form are for, and steps. */
 static bool fits_winograd(const prt_nhwc_conv_attrs *a, prt_nhwc_form form)
 {
+    const bool by_two =
+        form == PRT_NHWC_winograd && a->strides.count == 2 && are_all(&a->strides, 2);
     return a->kernel_shape.count == 2 && a->group == 1 &&
-        are_all(&a->kernel_shape, (int64_t)prt_nhwc_side(form)) && are_all(&a->strides, 1) &&
-        are_all(&a->dilations, 1);
+        are_all(&a->kernel_shape, (int64_t)prt_nhwc_side(form)) &&
+        (are_all(&a->strides, 1) || by_two) && are_all(&a->dilations, 1);
 }
 
 bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
@@ -148,14 +150,15 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
 {
     static const prt_nhwc_form all[] = { PRT_NHWC_panels, PRT_NHWC_winograd, PRT_NHWC_winograd2,
         PRT_NHWC_winograd5 };
-    const bool small = fits_winograd(attrs, PRT_NHWC_winograd2);
     prt_nhwc_form forms[PRT_CHOICE_WAYS];
     prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
     prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
-    if (p->chooser == NULL || (!small && !fits_winograd(attrs, PRT_NHWC_winograd5)) ||
-        !prt_ways_may(p, small ? PRT_NHWC_winograd2 : PRT_NHWC_winograd5) ||
-        !take_inputs(op, &common) || !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
+    bool any = false;
+    for (uint32_t k = 1; k < PRT_COUNT_OF(all); k++)
+        any = any || (prt_ways_may(p, all[k]) && fits_winograd(attrs, all[k]));
+    if (p->chooser == NULL || !any || !take_inputs(op, &common) || !take_type(&op->out[0], &y) ||
+        prt_tensor_count(&y) == 0)
         return weights->form;
     prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
@@ -166,7 +169,7 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
         prt_nhwc_weights w = *weights;
         size_t count;
         w.form = all[k];
-        w.transformed = prt_ways_transform(p, w, false);
+        w.transformed = are_all(&attrs->strides, 1) && prt_ways_transform(p, w, false);
         if (!prt_ways_may(p, all[k]) || (k != 0 && !fits_winograd(attrs, all[k])) ||
             (all[k] == PRT_NHWC_winograd5 && !w.transformed))
             continue;

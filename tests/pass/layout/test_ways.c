@@ -225,6 +225,34 @@ START_TEST(the_rule_may_be_either)
 }
 END_TEST
 
+/* Large tiles alone know steps of two, and their weights are never kept transformed. */
+START_TEST(steps_of_two_have_two_forms)
+{
+    static const struct {
+        const char *pixels, *form;
+        uint32_t rule;
+    } rows[] = { { "48", "form=winograd,", 1 }, { "33", "form=panels", 0 } };
+    const weights w = { { 32, 32, 3, 3 } };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        char head[64];
+        (void)snprintf(head, sizeof(head), "x = input f32[1,32,%s,%s]\n", rows[i].pixels,
+            rows[i].pixels);
+        char *text = with_weights(head, 1, &w,
+            "y = conv x w0 {strides=[2,2],pads=[1,1,1,1]}\nreturn y\n");
+        const asked a = check(text, rows[i].form, true, 1);
+        ck_assert_uint_eq(a.last.n_ways, 2);
+        ck_assert_uint_eq(a.last.rule, rows[i].rule);
+        prt_graph *g = run_with(text, "large", "1000", NULL);
+        ck_assert(!has(g, "transformed=1"));
+        module_free(g);
+        g = run_with(text, "small", "1000", NULL);
+        ck_assert(has(g, "form=panels"));
+        module_free(g);
+        free(text);
+    }
+}
+END_TEST
+
 /* Few channels and few pixels: far from where the rule turns. */
 START_TEST(far_is_not_close)
 {
@@ -240,7 +268,7 @@ END_TEST
 
 START_TEST(other_windows_have_one_form)
 {
-    static const char *const rests[] = { "y = conv x w0 {strides=[2,2]}\nreturn y\n",
+    static const char *const rests[] = { "y = conv x w0 {strides=[2,1]}\nreturn y\n",
         "y = conv x w0 {dilations=[2,2]}\nreturn y\n", "y = conv x w1\nreturn y\n" };
     const weights w[2] = { { { 8, 8, 3, 3 } }, { { 8, 8, 3, 2 } } };
     for (size_t i = 0; i < PRT_COUNT_OF(rests); i++) {
@@ -275,5 +303,6 @@ START_TEST(separable_parts_are_one_or_apart)
 END_TEST
 
 PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, five_by_five_has_two_forms,
-    weights_grow_so_far, three_by_three_has_three_forms, the_rule_may_be_either, far_is_not_close,
-    other_windows_have_one_form, separable_parts_are_one_or_apart)
+    weights_grow_so_far, three_by_three_has_three_forms, the_rule_may_be_either,
+    steps_of_two_have_two_forms, far_is_not_close, other_windows_have_one_form,
+    separable_parts_are_one_or_apart)
