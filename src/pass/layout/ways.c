@@ -154,10 +154,7 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
     prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
     prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
-    bool any = false;
-    for (uint32_t k = 1; k < PRT_COUNT_OF(all); k++)
-        any = any || (prt_ways_may(p, all[k]) && fits_winograd(attrs, all[k]));
-    if (p->chooser == NULL || !any || !take_inputs(op, &common) || !take_type(&op->out[0], &y) ||
+    if (p->chooser == NULL || !take_inputs(op, &common) || !take_type(&op->out[0], &y) ||
         prt_tensor_count(&y) == 0)
         return weights->form;
     prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .close = close,
