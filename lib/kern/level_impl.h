@@ -27,6 +27,14 @@
 #else
 #define STRIDED { .output = NULL }
 #endif
+#ifndef PRT_NO_LINE
+#include "kern/winograd_line_impl.h"
+#define LINE                                                                                       \
+    { .in = 8, .columns = 8, .input = run_input_line, .weights = run_weights_line,                 \
+        .output = run_output_line }
+#else
+#define LINE { .output = NULL }
+#endif
 
 /* The table, of all families but those that the level's best processors have better ones for. */
 #define LEVEL_COMMON                                                                               \
@@ -63,7 +71,7 @@
         { .out = 2, .in = 4, .columns = 4, .input = run_input4, .weights = run_weights4,           \
             .output = run_output4 },                                                               \
         { .out = 2, .in = 6, .columns = 6, .input = run_input6, .output = run_output6 },           \
-        STRIDED },
+        LINE, STRIDED },
 
 extern const prt_kern PRT_LEVEL(prt_kern_level);
 

@@ -5,12 +5,12 @@
  * outputs each, those of 4 by 4 inputs, 2 apart, 2 by 2 (Lavin and Gray, 2016); and of F(2x2, 5x5)
  * for kernels of 5 by 5, where tiles of 6 by 6 inputs, 2 apart, give 2 by 2 outputs. Interpolation
  * points are 0, 1, -1, (2, -2,) and infinity. With steps of two, tiles of 9 by 9 inputs, 8 apart,
- * give 4 by 4 outputs of kernels of 3 by 3. Channels lie side by side.
+ * give 4 by 4 outputs of kernels of 3 by 3. F(6, 3), F(5, 4) and F(4, 5) are for kernels along one
+ * axis: 8 inputs in a line give 6, 5 or 4 outputs. Channels lie side by side.
  */
 #ifndef PRT_KERN_WINOGRAD_H
 #define PRT_KERN_WINOGRAD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum { PRT_WINOGRAD_MOST = 81 }; /* planes, and inputs of a tile */
@@ -22,8 +22,8 @@ typedef struct prt_winograd_out {
     size_t matrix;
     size_t after; /* floats to the next tile's products, which are fetched meanwhile */
     const float *bias; /* by channel; NULL: none */
-    bool five;         /* of F(2x2, 5x5) */
-    size_t high, wide; /* outputs that there are, of a tile */
+    size_t out;        /* outputs of a tile, each way */
+    size_t high, wide; /* those that there are; of a line `wide` */
     const float *residual; /* for output (0, 0); NULL: none; may be y itself */
     size_t residual_row, residual_column;
     float least, most; /* bounds of the results; NaN comes through */
@@ -31,22 +31,31 @@ typedef struct prt_winograd_out {
     size_t y_row, y_column;
 } prt_winograd_out;
 
+/* Taps of kernels, to be transformed: tap t of kernel i is at from[t * tap + i]. */
+typedef struct prt_winograd_taps {
+    size_t n; /* kernels: a multiple of 16 */
+    size_t part;
+    size_t taps, out; /* of lines: no more than 9 - out taps, the others are 0 */
+    const float *from;
+    size_t tap;
+    float *to;
+    size_t matrix;
+} prt_winograd_taps;
+
 /* Planes of transformed inputs are multiplied by matrices of weights. Each plane has its own, which
  * are made `columns` columns of them at a time; with steps of two 81 planes share 36 matrices. */
 typedef struct prt_kern_winograd {
-    size_t out, in; /* outputs and inputs of a tile, each way */
-    size_t columns; /* a divisor of `in`; 0 with steps of two */
-    /* from[y * in + x][i] is channel i of element (y, x) of a tile; its value in plane p goes to
-     * to[p * matrix + i]. */
+    size_t out, in; /* outputs (of a line: see prt_winograd_out) and inputs of a tile, each way */
+    size_t columns; /* a divisor of `in`; of lines `in`; 0 with steps of two */
+    /* from[y * in + x][i], or of a line from[x][i], is channel i of element (y, x) of a tile; its
+     * value in plane p goes to to[p * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
-    /* from[t * tap + i] is tap t of kernel i; its value in matrix m of a part goes to
-     * to[m * matrix + i]: where planes are (y, x), it is that of plane (y, columns * part + x) for
-     * m = y * columns + x. With steps of two there are four parts, whose matrices are those of
-     * planes (y, x) of the first kind for x of 0 and 1, of 2 and 3, of 4 followed by those of the
-     * second kind, and of the other kinds (winograd_strided_impl.h). `n` is a multiple of 16. NULL
-     * for kernels of 5 by 5, which are transformed before a run. */
-    void (*weights)(size_t n, size_t part, const float *from, size_t tap, float *to,
-        size_t matrix);
+    /* The value of kernel i in matrix m of a part goes to to[m * matrix + i]: where planes are
+     * (y, x), it is that of plane (y, columns * part + x) for m = y * columns + x. With steps of
+     * two there are four parts, whose matrices are those of planes (y, x) of the first kind for x
+     * of 0 and 1, of 2 and 3, of 4 followed by those of the second kind, and of the other kinds
+     * (winograd_strided_impl.h). NULL for kernels of 5 by 5, which are transformed before a run. */
+    void (*weights)(const prt_winograd_taps *w);
     void (*output)(const prt_winograd_out *o); /* NULL: the level has none of these */
 } prt_kern_winograd;
 

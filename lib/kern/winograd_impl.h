@@ -21,14 +21,14 @@ static inline void turn_input6(const vf d[6], vf to[6])
 }
 
 /* Six points to four outputs; or to the first two of them, of a kernel so large that no input but
- * those of the last point is the second one's alone (`five`). */
-static inline void turn_output6(const vf m[6], bool five, vf to[4])
+ * those of the last point is the second one's alone. */
+static inline void turn_output6(const vf m[6], size_t out, vf to[4])
 {
     const vf sum = v_add(m[1], m[2]), difference = v_sub(m[1], m[2]);
     const vf sum2 = v_add(m[3], m[4]), difference2 = v_sub(m[3], m[4]);
     to[0] = v_add(m[0], v_add(sum, sum2));
     to[1] = v_fma(v_set(2.0f), difference2, difference);
-    if (five) {
+    if (out == 2) {
         to[1] = to[2] = to[3] = v_add(m[5], to[1]);
         return;
     }
@@ -45,9 +45,9 @@ static inline void turn_input4(const vf d[4], vf to[4])
     to[3] = v_sub(d[3], d[1]);
 }
 
-static inline void turn_output4(const vf m[4], bool five, vf to[2])
+static inline void turn_output4(const vf m[4], size_t out, vf to[2])
 {
-    (void)five;
+    (void)out;
     to[0] = v_add(m[0], v_add(m[1], m[2]));
     to[1] = v_add(m[3], v_sub(m[1], m[2]));
 }
@@ -139,15 +139,14 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
     }                                                                                              \
                                                                                                    \
     /* Which columns are not asked for is known when this is compiled. */                          \
-    static void run_weights##N(size_t n, size_t part, const float *from, size_t tap, float *to,    \
-        size_t matrix)                                                                             \
+    static void run_weights##N(const prt_winograd_taps *w)                                         \
     {                                                                                              \
-        if (C == N || part == 0)                                                                   \
-            turn_part##N(n, 0, from, tap, to, matrix);                                             \
-        else if (part == 1)                                                                        \
-            turn_part##N(n, C % N, from, tap, to, matrix);                                         \
+        if (C == N || w->part == 0)                                                                \
+            turn_part##N(w->n, 0, w->from, w->tap, w->to, w->matrix);                              \
+        else if (w->part == 1)                                                                     \
+            turn_part##N(w->n, C % N, w->from, w->tap, w->to, w->matrix);                          \
         else                                                                                       \
-            turn_part##N(n, N - C, from, tap, to, matrix);                                         \
+            turn_part##N(w->n, N - C, w->from, w->tap, w->to, w->matrix);                          \
     }                                                                                              \
                                                                                                    \
     static void run_output##N(const prt_winograd_out *o)                                           \
@@ -161,13 +160,13 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
                     __builtin_prefetch(at + o->after + i, 0, 3);                                   \
                     column[x] = v_load_some(at, i, o->n);                                          \
                 }                                                                                  \
-                turn_output##N(column, o->five, rows[y]);                                          \
+                turn_output##N(column, o->out, rows[y]);                                          \
             }                                                                                      \
             for (size_t x = 0; x < o->wide; x++) {                                                 \
                 PRT_UNROLL(6)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
-                turn_output##N(column, o->five, turned);                                           \
+                turn_output##N(column, o->out, turned);                                           \
                 for (size_t y = 0; y < M; y++)                                                     \
                     put_output(o, y, x, i, turned[y]);                                             \
             }                                                                                      \

@@ -110,12 +110,14 @@ __attribute__((always_inline)) static inline void turn_corners(const float *from
     }
 }
 
-static void run_weights_strided(size_t n, size_t part, const float *from, size_t tap, float *to,
-    size_t matrix)
+static void run_weights_strided(const prt_winograd_taps *w)
 {
+    const float *from = w->from;
+    const size_t tap = w->tap, matrix = w->matrix;
+    float *to = w->to;
     vf turned[POINTS_S];
-    for (size_t i = 0; i < n; i += VL, from += VL, to += VL)
-        switch (part) {
+    for (size_t i = 0; i < w->n; i += VL, from += VL, to += VL)
+        switch (w->part) {
         case 0: turn_corners(from, tap, 0, 2, to, matrix); break;
         case 1: turn_corners(from, tap, 2, 2, to, matrix); break;
         case 2:

@@ -134,25 +134,6 @@ void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_wind
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + (a->images != 0 ? 2 : 1), NULL, w);
 }
 
-static bool all_are(prt_i64s list, int64_t value)
-{
-    for (uint32_t i = 0; i < list.count; i++)
-        if (list.data[i] != value)
-            return false;
-    return true;
-}
-
-/* Winograd's tiles are of one kernel, whose outputs are as far apart as its taps; large ones also
- * of one with steps of two whose taps are side by side. */
-static bool form_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
-{
-    const bool by_two = w->form == PRT_NHWC_winograd && !w->transformed && a->strides.count == 2 &&
-        all_are(a->strides, 2) && all_are(a->dilations, 1);
-    return prt_nhwc_points(w->form) == 0 ||
-        (a->kernel_shape.count == 2 && (all_are(a->strides, 1) || by_two) &&
-            all_are(a->kernel_shape, (int64_t)prt_nhwc_side(w->form)));
-}
-
 /* The shape of W as Conv has it, from the attributes; W itself must have that many elements. */
 poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, int32_t dtype,
     prt_shape *to)
@@ -175,7 +156,7 @@ poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, 
             return prt_infer_fail(c, POPRT_E_ARG, "kernel has size %lld",
                 (long long)a->kernel_shape.data[i]);
     }
-    if (!prt_nhwc_weights_of(a, &w) || !form_fits(a, &w) ||
+    if (!prt_nhwc_weights_of(a, &w) || !prt_nhwc_fits(a, &w) ||
         !(floats ? prt_nhwc_weights_size : prt_nhwc_bytes_size)(&w, &count) || count > INT64_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "weights do not have the form '%.*s'",
             PRT_STR_ARG(a->form));

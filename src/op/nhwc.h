@@ -11,6 +11,7 @@ typedef enum prt_nhwc_form { /* see ops_nhwc.def */
     PRT_NHWC_winograd,
     PRT_NHWC_winograd2,
     PRT_NHWC_winograd5,
+    PRT_NHWC_winograd_line,
     PRT_NHWC_FORMS
 } prt_nhwc_form;
 
@@ -32,19 +33,28 @@ static inline size_t prt_nhwc_tiles(size_t pixels, size_t dilation, size_t side,
     return axes * *each;
 }
 
-/* Points of a Winograd form each way, as many as inputs of a tile; 0 for the other forms. */
+/* Points of a Winograd form each way, or along its line, as many as inputs of a tile; 0 for the
+ * other forms. */
 static inline size_t prt_nhwc_points(prt_nhwc_form form)
 {
-    return form == PRT_NHWC_winograd || form == PRT_NHWC_winograd5 ? 6
-        : form == PRT_NHWC_winograd2                               ? 4
-                                                                   : 0;
+    static const uint8_t points[PRT_NHWC_FORMS] = { [PRT_NHWC_winograd] = 6,
+        [PRT_NHWC_winograd2] = 4, [PRT_NHWC_winograd5] = 6, [PRT_NHWC_winograd_line] = 8 };
+    return points[form];
 }
 
-/* Taps each way of the kernels that a Winograd form is for. */
+/* Taps each way of the kernels that a Winograd form of squares is for. */
 static inline size_t prt_nhwc_side(prt_nhwc_form form)
 {
     return form == PRT_NHWC_winograd5 ? 5 : 3;
 }
+
+/* How winograd_line computes a kernel of `taps` over so many outputs with the fewest products: as a
+ * sum of `pieces` of 9 - out taps or fewer, by tiles of `out` outputs. */
+typedef struct prt_nhwc_line {
+    size_t out, pieces, tiles;
+} prt_nhwc_line;
+
+prt_nhwc_line prt_nhwc_line_of(size_t taps, size_t pixels, size_t dilation);
 
 /* Groups are so small that the form taps is for them. */
 static inline bool prt_nhwc_is_wise(const prt_nhwc_weights *w)
@@ -54,6 +64,9 @@ static inline bool prt_nhwc_is_wise(const prt_nhwc_weights *w)
 
 /* From checked attributes (at infer: see nhwc.c); false for a form that is none. */
 bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out);
+
+/* Whether the form is for a kernel, strides and dilations like these. */
+bool prt_nhwc_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w);
 
 /* Floats that they take; false when more than memory can hold, or when the form does not fit. */
 bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count);

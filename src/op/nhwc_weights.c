@@ -4,7 +4,7 @@
 #include "op/nhwc.h"
 
 static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd", "winograd2",
-    "winograd5" };
+    "winograd5", "winograd_line" };
 
 const char *prt_nhwc_form_name(prt_nhwc_form form)
 {
@@ -25,6 +25,46 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
     return form < PRT_NHWC_FORMS;
 }
 
+static bool all_are(prt_i64s list, int64_t value)
+{
+    for (uint32_t i = 0; i < list.count; i++)
+        if (list.data[i] != value)
+            return false;
+    return true;
+}
+
+/* Winograd's tiles are of one kernel, whose outputs are as far apart as its taps; large ones also
+ * of one with steps of two whose taps are side by side. */
+bool prt_nhwc_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
+{
+    enum { LEAST_TAPS = 3 };
+    const bool by_two = w->form == PRT_NHWC_winograd && !w->transformed && a->strides.count == 2 &&
+        all_are(a->strides, 2) && all_are(a->dilations, 1);
+    const uint32_t rank = a->kernel_shape.count;
+    if (prt_nhwc_points(w->form) == 0)
+        return true;
+    if (w->group != 1 || rank > 2 || !(all_are(a->strides, 1) || by_two))
+        return false;
+    if (w->form != PRT_NHWC_winograd_line)
+        return rank == 2 && all_are(a->kernel_shape, (int64_t)prt_nhwc_side(w->form));
+    return w->taps >= LEAST_TAPS &&
+        (rank == 1 || a->kernel_shape.data[0] == 1 || a->kernel_shape.data[1] == 1);
+}
+
+prt_nhwc_line prt_nhwc_line_of(size_t taps, size_t pixels, size_t dilation)
+{
+    enum { MOST_OUT = 6, LEAST_OUT = 4, SUM = 9 };
+    prt_nhwc_line best = { .out = 0 };
+    for (size_t out = MOST_OUT; out >= LEAST_OUT; out--) {
+        size_t each;
+        const prt_nhwc_line line = { .out = out, .pieces = (taps - 1) / (SUM - out) + 1,
+            .tiles = prt_nhwc_tiles(pixels, dilation, out, &each) };
+        if (best.out == 0 || line.pieces * line.tiles < best.pieces * best.tiles)
+            best = line;
+    }
+    return best;
+}
+
 size_t prt_nhwc_panels_width(size_t filters)
 {
     const size_t whole = filters / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
@@ -41,9 +81,10 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
     size_t bytes;
     const size_t points = prt_nhwc_points(w->form);
     const size_t side = prt_nhwc_side(w->form);
-    if (points != 0 ? w->taps != side * side || w->group != 1 : w->transformed)
+    const bool line = w->form == PRT_NHWC_winograd_line;
+    if (points != 0 && (w->group != 1 || (!line && w->taps != side * side)))
         return false;
-    if (w->form == PRT_NHWC_winograd5 && !w->transformed)
+    if (w->transformed ? points == 0 || line : w->form == PRT_NHWC_winograd5)
         return false;
     if (w->form == PRT_NHWC_taps)
         return prt_nhwc_is_wise(w) && prt_size_mul(w->taps, w->group, count) &&

@@ -21,6 +21,7 @@ static const struct {
     { "winograd", 1e-4 }, /* what nhwc_winograd.c promises */
     { "winograd2", 1e-5 },
     { "winograd5", 1e-4 },
+    { "winograd_line", 1e-4 },
     { "separable", 1e-5 },
     { "moved", 0 }, /* compared */
 };
@@ -209,6 +210,42 @@ START_TEST(winograd)
 }
 END_TEST
 
+START_TEST(winograd_line)
+{
+    uint32_t state = 7;
+    for (uint32_t i = 0; i < 120; i++) { /* of one dim, or along either of two */
+        const int rank = i % 3 == 0 ? 3 : 4, axis = i % 3 == 1 ? 1 : 0;
+        nhwc_conv_case c = { .rank = rank, .n = 1 + below(&state, 3), .group = 1,
+            .form = "winograd_line", .channels = 1 + below(&state, i % 5 == 0 ? 150 : 20),
+            .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
+            .activation = i % 5 == 0 ? "" : random_activation(&state),
+            .bias = below(&state, 2) != 0,
+            .residual = below(&state, 3) == 0,
+            .w = { .stride = { 1, 1 }, .kernel = { 1, 1 }, .dilation = { 1, 1 } } };
+        c.w.kernel[axis] = 3 + below(&state, 11);
+        c.w.dilation[axis] = i % 4 == 0 ? 1 + below(&state, 5) : 1;
+        const int far = (c.w.kernel[axis] - 1) * c.w.dilation[axis];
+        c.w.pads[axis] = below(&state, (uint32_t)far + 1);
+        c.w.pads[rank - 2 + axis] = below(&state, (uint32_t)far + 1);
+        for (int k = 0; k < rank - 2; k++)
+            c.w.in[k] = 1 + below(&state, i % 7 == 0 ? 80 : 20) + (k == axis ? far : 0);
+        check_conv(&c, i);
+    }
+    for (uint32_t i = 0; i < 4; i++) { /* weights made by items, and some panels at a time */
+        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i / 2), .group = 1, .activation = "",
+            .form = "winograd_line", .channels = 200, .filters = 100,
+            .w = { .in = { 9, 40 }, .kernel = { 1, 5 + 4 * (int)(i % 2) }, .stride = { 1, 1 },
+                .dilation = { 1, 1 }, .pads = { 0, 2, 0, 2 } } };
+        check_conv(&c, i);
+        c.channels = 500;
+        c.filters = 300;
+        c.w.in[0] = 2;
+        c.w.kernel[1] = 7;
+        check_conv(&c, i);
+    }
+}
+END_TEST
+
 START_TEST(separable)
 {
     uint32_t state = 5;
@@ -313,5 +350,6 @@ START_TEST(enormous_padding)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/nhwc", convolutions, deep_and_long_ones, far_taps, winograd, separable,
+PRT_TEST_MAIN("fast/nhwc", convolutions, deep_and_long_ones, far_taps, winograd,
+    winograd_line, separable,
     specials_come_through, without_elements, enormous_padding)

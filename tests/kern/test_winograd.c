@@ -2,7 +2,7 @@
 /*
  * test_winograd.c — the transforms of F(4x4, 3x3), F(2x2, 3x3) and F(2x2, 5x5) at every level
  * against the matrices that define them, in double; and bounds, residuals and tiles cut at the
- * border; and with steps of two, all three together.
+ * border; with steps of two, and along a line, all three together.
  */
 #include <math.h>
 
@@ -23,7 +23,8 @@ typedef struct form {
     { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 }, { 0, 4, -4, -1, 1, 0 },                       \
         { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } }
 
-enum { FORMS = 3, FIVE = 2 }; /* the last has its weights transformed beforehand */
+enum { FORMS = 3, FIVE = 2 /* has its weights transformed beforehand */ };
+enum { LINES = 3, STRIDED = 4 };
 
 static const form forms[FORMS] = {
     { IN, OUT, INPUT6,
@@ -93,9 +94,12 @@ START_TEST(weights)
                 for (size_t i = 0; i < all * matrix; i++)
                     to[i] = 12345.0f;
                 const prt_kern_winograd *kern = &level(l)->winograd[which];
-                for (size_t part = 0; part < f->in / kern->columns; part++)
-                    kern->weights(n, part, g, tap, to + part * kern->columns * f->in * matrix,
-                        matrix);
+                prt_winograd_taps w = { .n = n, .from = g, .tap = tap, .to = to,
+                    .matrix = matrix };
+                for (; w.part < f->in / kern->columns; w.part++) {
+                    kern->weights(&w);
+                    w.to += kern->columns * f->in * matrix;
+                }
                 for (size_t i = 0; i < all * matrix; i++) {
                     const size_t m = i / matrix, k = i % matrix, wide = kern->columns;
                     const size_t y = m % (wide * f->in) / wide;
@@ -125,7 +129,7 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
     float *before = random_floats(size, 4);
     size_t wrong = 0;
     const prt_winograd_out o = { .n = n, .from = from, .matrix = matrix,
-        .bias = (with & 1) != 0 ? bias : NULL, .five = which == FIVE, .high = high, .wide = wide,
+        .bias = (with & 1) != 0 ? bias : NULL, .out = f->out, .high = high, .wide = wide,
         .residual = over ? y : (with & 2) != 0 ? residual : NULL,
         .residual_row = line, .residual_column = far,
         .least = (with & 4) != 0 ? -3.0f : -INFINITY, .most = (with & 4) != 0 ? 2.0f : INFINITY,
@@ -174,7 +178,8 @@ START_TEST(nan_comes_through)
         float from[ALL * 3], y[OUT * OUT * 3];
         for (size_t i = 0; i < ALL * 3; i++)
             from[i] = i == 21 * 3 + 1 ? NAN : 1.0f;
-        const prt_winograd_out o = { .n = 3, .from = from, .matrix = 3, .high = 4, .wide = 4,
+        const prt_winograd_out o = { .n = 3, .from = from, .matrix = 3, .out = 4, .high = 4,
+            .wide = 4,
             .least = 0.0f, .most = 1.0f, .y = y, .y_row = 12, .y_column = 3 };
         level(l)->winograd[0].output(&o);
         for (size_t i = 0; i < OUT * OUT * 3; i++)
@@ -198,7 +203,7 @@ START_TEST(steps_of_two)
 {
     enum { SIDE = 9, CHANNELS = 48, MATRICES = 36, PIXEL = CHANNELS + 1 };
     for (int l = 0; l < LEVELS; l++) {
-        const prt_kern_winograd *kern = level(l) != NULL ? &level(l)->winograd[3] : NULL;
+        const prt_kern_winograd *kern = level(l) != NULL ? &level(l)->winograd[STRIDED] : NULL;
         if (kern == NULL || kern->output == NULL)
             continue;
         const size_t step = CHANNELS + 16, before[] = { 0, 10, 20, 30 };
@@ -211,8 +216,11 @@ START_TEST(steps_of_two)
             from[i] = d + i * CHANNELS;
         for (size_t n = 1; n <= CHANNELS; n += 5) {
             kern->input(n, from, planes, step);
-            for (size_t part = 0; part < 4; part++)
-                kern->weights(CHANNELS, part, g, CHANNELS, w + before[part] * step, step);
+            prt_winograd_taps taps = { .n = CHANNELS, .from = g, .tap = CHANNELS, .matrix = step };
+            for (; taps.part < 4; taps.part++) {
+                taps.to = w + before[taps.part] * step;
+                kern->weights(&taps);
+            }
             for (size_t p = 0; p < ALL; p++)
                 for (size_t i = 0; i < n; i++)
                     planes[p * step + i] *= w[matrix_of(p) * step + i];
@@ -243,4 +251,60 @@ START_TEST(steps_of_two)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/winograd", inputs, weights, outputs, nan_comes_through, steps_of_two)
+/* A tile along a line, with as many taps as are there, each channel by itself. */
+static void check_line(const prt_kern *level, size_t out, size_t taps, size_t n)
+{
+    enum { IN_LINE = 8, CHANNELS = 48, PIXEL = CHANNELS + 1, STEP = CHANNELS + 16 };
+    const prt_kern_winograd *kern = &level->winograd[LINES];
+    float *d = random_floats(IN_LINE * CHANNELS, 1), *g = random_floats(5 * CHANNELS, 2);
+    float *planes = random_floats(IN_LINE * STEP, 3), *w = random_floats(IN_LINE * STEP, 4);
+    float *bias = random_floats(CHANNELS, 5), *residual = random_floats(6 * PIXEL, 6);
+    float y[6 * PIXEL];
+    const float *from[IN_LINE];
+    size_t wrong = 0;
+    for (size_t i = 0; i < IN_LINE; i++)
+        from[i] = d + i * CHANNELS;
+    kern->input(n, from, planes, STEP);
+    const prt_winograd_taps of = { .n = CHANNELS, .taps = taps, .out = out, .from = g,
+        .tap = CHANNELS, .to = w, .matrix = STEP };
+    kern->weights(&of);
+    for (size_t i = 0; i < IN_LINE * STEP; i++)
+        planes[i] *= w[i];
+    for (size_t i = 0; i < PRT_COUNT_OF(y); i++)
+        y[i] = 12345.0f;
+    const prt_winograd_out o = { .n = n, .from = planes, .matrix = STEP, .bias = bias, .out = out,
+        .high = 1, .wide = 1 + n % out, .residual = residual, .residual_column = PIXEL,
+        .least = -1.0f, .most = 2.0f, .y = y, .y_column = PIXEL };
+    kern->output(&o);
+    for (size_t i = 0; i < PRT_COUNT_OF(y); i++) {
+        const size_t x = i / PIXEL, c = i % PIXEL;
+        double want = c < n ? (double)bias[c] + (double)residual[i] : 0.0;
+        for (size_t t = 0; t < taps && c < n; t++)
+            want += (double)g[t * CHANNELS + c] * (double)d[(x + t) * CHANNELS + c];
+        want = x < o.wide && c < n ? fmin(2.0, fmax(-1.0, want)) : 12345.0;
+        wrong += !(fabs((double)y[i] - want) <= 4e-5);
+    }
+    ck_assert_msg(wrong == 0, "%s: %zu wrong of F(%zu), %zu taps, %zu channels", level->level,
+        wrong, out, taps, n);
+    free(d);
+    free(g);
+    free(planes);
+    free(w);
+    free(bias);
+    free(residual);
+}
+
+START_TEST(lines)
+{
+    for (int l = 0; l < LEVELS; l++) {
+        if (level(l) == NULL || level(l)->winograd[LINES].output == NULL)
+            continue;
+        for (size_t out = 4; out <= 6; out++)
+            for (size_t taps = 1; taps <= 9 - out; taps++)
+                for (size_t n = 1; n <= 48; n += n < 20 ? 1 : 7)
+                    check_line(level(l), out, taps, n);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("kern/winograd", inputs, weights, outputs, nan_comes_through, steps_of_two, lines)

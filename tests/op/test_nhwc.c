@@ -96,6 +96,10 @@ START_TEST(winograd_is_a_convolution)
         c.w.in[1] += 2;
         c.w.kernel[0] = c.w.kernel[1] = 5;
         ck_conv(&c, 300 + i, 2e-6);
+        c.form = "winograd_line";
+        c.transformed = false;
+        c.w.kernel[i % 2] = 1;
+        ck_conv(&c, 300 + i, 1e-6);
     }
 }
 END_TEST
@@ -114,28 +118,50 @@ START_TEST(no_elements)
 }
 END_TEST
 
+/* `y` NULL: refused. */
+typedef struct form_row {
+    const char *attrs;
+    int w;
+    const char *y;
+} form_row;
+
+static void ck_form(const form_row *row, const char *before)
+{
+    char text[256];
+    (void)snprintf(text, sizeof(text), "x = input f32[1,9,9,1]\nw = input f32[%d]\n"
+        "y = nhwc_conv x w {%s%s}\nreturn y\n", row->w, before, row->attrs);
+    if (row->y != NULL)
+        ck_type(text, row->y);
+    else
+        ck_failure(text, POPRT_E_ARG, "weights do not have the form");
+}
+
 /* Steps of two are for large tiles whose weights are taps that lie side by side. */
 START_TEST(winograd_has_steps_of_two)
 {
-    static const struct {
-        const char *attrs;
-        int w;
-        bool good;
-    } rows[] = { { "form=\"winograd\",strides=[2,2]", 144, true },
-        { "form=\"winograd\",strides=[2,1]", 144, false },
-        { "form=\"winograd\",strides=[3,3]", 144, false },
-        { "form=\"winograd\",strides=[2,2],dilations=[2,2]", 144, false },
-        { "form=\"winograd\",strides=[2,2],transformed=1", 576, false },
-        { "form=\"winograd2\",strides=[2,2]", 144, false } };
-    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
-        char text[256];
-        (void)snprintf(text, sizeof(text), "x = input f32[1,9,9,1]\nw = input f32[%d]\n"
-            "y = nhwc_conv x w {kernel_shape=[3,3],%s}\nreturn y\n", rows[i].w, rows[i].attrs);
-        if (rows[i].good)
-            ck_type(text, "f32[1,4,4,1]");
-        else
-            ck_failure(text, POPRT_E_ARG, "weights do not have the form");
-    }
+    static const form_row rows[] = { { "strides=[2,2],form=\"winograd\"", 144, "f32[1,4,4,1]" },
+        { "form=\"winograd\",strides=[2,1]", 144, NULL },
+        { "form=\"winograd\",strides=[3,3]", 144, NULL },
+        { "form=\"winograd\",strides=[2,2],dilations=[2,2]", 144, NULL },
+        { "form=\"winograd\",strides=[2,2],transformed=1", 576, NULL },
+        { "form=\"winograd2\",strides=[2,2]", 144, NULL } };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
+        ck_form(&rows[i], "kernel_shape=[3,3],");
+}
+END_TEST
+
+/* Three taps and more along one axis, whose weights are taps. */
+START_TEST(winograd_has_lines)
+{
+    static const form_row rows[] = { { "kernel_shape=[1,3]", 48, "f32[1,9,7,1]" },
+        { "kernel_shape=[3,1],dilations=[2,1]", 48, "f32[1,5,9,1]" },
+        { "kernel_shape=[1,2]", 32, NULL }, { "kernel_shape=[3,3]", 144, NULL },
+        { "kernel_shape=[1,3],strides=[1,2]", 48, NULL },
+        { "kernel_shape=[1,3],strides=[2,2]", 48, NULL },
+        { "kernel_shape=[1,3],transformed=1", 1024, NULL },
+        { "kernel_shape=[1,1]", 16, NULL } };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
+        ck_form(&rows[i], "form=\"winograd_line\",");
 }
 END_TEST
 
@@ -146,7 +172,8 @@ START_TEST(weights_go_there_and_back)
         { PRT_NHWC_panels, 1, 2, 130, 1, false }, { PRT_NHWC_taps, 7, 1, 1, 9, false },
         { PRT_NHWC_winograd, 1, 3, 70, 9, false }, { PRT_NHWC_winograd2, 1, 3, 7, 9, false },
         { PRT_NHWC_winograd, 1, 3, 70, 9, true }, { PRT_NHWC_winograd, 1, 1, 1, 9, true },
-        { PRT_NHWC_winograd5, 1, 3, 70, 25, true } };
+        { PRT_NHWC_winograd5, 1, 3, 70, 25, true },
+        { PRT_NHWC_winograd_line, 1, 3, 70, 7, false } };
     for (size_t k = 0; k < PRT_COUNT_OF(forms); k++) {
         const prt_nhwc_weights *w = &forms[k];
         const size_t plain = w->group * w->filters * w->channels * w->taps;
@@ -172,6 +199,8 @@ START_TEST(weights_go_there_and_back)
         { PRT_NHWC_taps, 7, 1, 2, 9, false }, { PRT_NHWC_taps, 7, 1, 1, 9, true },
         { PRT_NHWC_panels, 1, 3, 3, 9, true }, { PRT_NHWC_winograd, 1, 3, 3, 8, true },
         { PRT_NHWC_winograd, 2, 3, 3, 9, false }, { PRT_NHWC_winograd5, 1, 3, 3, 9, true },
+        { PRT_NHWC_winograd_line, 2, 3, 3, 3, false },
+        { PRT_NHWC_winograd_line, 1, 3, 3, 3, true },
         { PRT_NHWC_winograd, 1, 3, 3, 25, true }, { PRT_NHWC_winograd5, 1, 3, 3, 25, false },
         { PRT_NHWC_panels, SIZE_MAX / 2, 3, 3, 9, false },
         { PRT_NHWC_panels, 1, SIZE_MAX / 2, 3, 9, false },
@@ -339,6 +368,6 @@ START_TEST(shuffles)
 END_TEST
 
 PRT_TEST_MAIN("op/nhwc", panels_and_taps_are_convolutions, winograd_is_a_convolution,
-    winograd_has_steps_of_two, no_elements, weights_go_there_and_back, separable_parts,
-    what_is_known_of_separable_ones, the_mean_alone_is_enough, spreads, group_norms,
-    pools_are_pools, shuffles)
+    winograd_has_steps_of_two, winograd_has_lines, no_elements, weights_go_there_and_back,
+    separable_parts, what_is_known_of_separable_ones, the_mean_alone_is_enough, spreads,
+    group_norms, pools_are_pools, shuffles)

@@ -187,6 +187,29 @@ def chain_of_convolutions(m):
 
 
 @family
+def convolution_along_an_axis(m):
+    channels, axes = m.size(12, 70), m.pick(1, 1, 2, 2)
+    axis, taps, dilation = m.size(0, axes - 1), m.size(3, 12), m.pick(1, 1, 1, 2, 3, 5)
+    far = (taps - 1) * dilation
+    sizes = [m.size(1, 20)] * axes
+    sizes[axis] = far + m.size(1, 90)
+    x = m.input(m.floats([m.size(1, 2), channels] + sizes))
+    for _ in range(m.size(1, 2)):
+        filters = channels if m.chance(0.4) else m.size(12, 110)
+        kernel, dilations, pads = [1] * axes, [m.pick(1, 2)] * axes, [0] * 2 * axes
+        kernel[axis], dilations[axis], pads[axis] = taps, dilation, far // 2
+        pads[axes + axis] = far - far // 2
+        y = m.add("Conv", [x, m.constant(m.floats([filters, channels] + kernel,
+                                                  (channels * taps) ** -0.5)),
+                           m.constant(m.floats([filters]))],
+                  kernel_shape=kernel, dilations=dilations, pads=pads)
+        y = m.activation(y)
+        x = m.activation(m.add("Add", [y, x])) if filters == channels and m.chance() else y
+        channels = filters
+    return [x]
+
+
+@family
 def transposed_convolution(m):
     channels, groups = m.size(1, 40), 1
     if m.chance(0.2):

@@ -64,35 +64,28 @@ static bool is_by_two(const prt_window *w)
     return w->rank == 2 && w->stride[0] == 2 && w->stride[1] == 2;
 }
 
-static bool is_dilated(const prt_window *w)
-{
-    return w->dilation[0] != 1 || w->dilation[1] != 1;
-}
-
-/* A kernel that Winograd's tiles of this form are for, with steps that they are for. */
-static bool fits_winograd(const conv *v, const prt_window *w, prt_nhwc_form form)
-{
-    const int64_t side = (int64_t)prt_nhwc_side(form);
-    bool fits = w->rank == 2 && v->form.group == 1;
-    for (uint32_t i = 0; fits && i < 2; i++)
-        fits = v->kernel[i] == side &&
-            (w->stride[i] == 1 || (form == PRT_NHWC_winograd && is_by_two(w) && !is_dilated(w)));
-    return fits && (side == 3 || !is_dilated(w));
-}
-
 /* Products of a channel with a filter that a form takes, and what takes as long. */
 static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
 {
     const size_t points = prt_nhwc_points(form), side = prt_nhwc_side(form);
-    const double matrices = (double)(points * points), planes = is_by_two(w) ? 81.0 : matrices;
-    double count = 1.0;
-    for (uint32_t i = 0; i < 2; i++) {
-        const size_t pixels = (size_t)pixels_along(v, i);
-        size_t each;
-        count *= points == 0 ? (double)pixels
-            : (double)prt_nhwc_tiles(pixels, (size_t)w->dilation[i], points + 1 - side, &each);
+    const bool line = form == PRT_NHWC_winograd_line;
+    double matrices = (double)points, count = 1.0;
+    for (uint32_t i = 0; i < w->rank; i++) {
+        const size_t pixels = (size_t)pixels_along(v, i), dilation = (size_t)w->dilation[i];
+        size_t tiles = pixels, each;
+        if (line && v->kernel[i] > 1) {
+            const prt_nhwc_line l = prt_nhwc_line_of(v->form.taps, pixels, dilation);
+            tiles = l.tiles;
+            matrices *= (double)l.pieces;
+        } else if (points != 0 && !line) {
+            tiles = prt_nhwc_tiles(pixels, dilation, points + 1 - side, &each);
+        }
+        count *= (double)tiles;
     }
-    return points == 0 ? (double)v->form.taps * count : planes * count + matrices * WEIGHTS;
+    if (points == 0)
+        return (double)v->form.taps * count;
+    matrices *= line ? 1.0 : (double)points;
+    return (is_by_two(w) ? 81.0 : matrices) * count + matrices * WEIGHTS;
 }
 
 /* Winograd's way that pays: large tiles save products, small ones weights, which come from memory
@@ -100,16 +93,16 @@ static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
 static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
     static const prt_nhwc_form all[] = { PRT_NHWC_winograd, PRT_NHWC_winograd2,
-        PRT_NHWC_winograd5 };
+        PRT_NHWC_winograd5, PRT_NHWC_winograd_line };
     const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
     prt_nhwc_form best = PRT_NHWC_panels;
-    if (w->rank != 2 || least < LEAST_WINOGRAD)
+    if (w->rank > 2 || least < LEAST_WINOGRAD)
         return best;
     double most = PAYS * cost_of(v, w, best);
     for (uint32_t i = 0; i < PRT_COUNT_OF(all); i++) {
         prt_nhwc_weights made = v->form;
         made.form = all[i];
-        if (!fits_winograd(v, w, all[i]) || !prt_ways_may(p, all[i]) ||
+        if (!prt_nhwc_fits(&v->attrs, &made) || !prt_ways_may(p, all[i]) ||
             cost_of(v, w, all[i]) >= most ||
             (all[i] == PRT_NHWC_winograd5 && !prt_ways_transform(p, made, false)))
             continue;
@@ -124,9 +117,9 @@ static bool is_close(const conv *v)
 {
     const prt_nhwc_weights *f = &v->form;
     const size_t least = f->channels < f->filters ? f->channels : f->filters;
-    if (v->y->rank != 4)
+    if (v->y->rank > 4)
         return false;
-    const int64_t pixels = pixels_along(v, 0) * pixels_along(v, 1);
+    const int64_t pixels = pixels_along(v, 0) * (v->y->rank == 4 ? pixels_along(v, 1) : 1);
     return least >= LEAST_WINOGRAD / CLOSE && pixels >= LEAST_PIXELS &&
         (least < LEAST_WINOGRAD * CLOSE || pixels < MANY_PIXELS * CLOSE);
 }
@@ -191,25 +184,28 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
         .filters = (size_t)(w.dims[0] / a->group), .taps = 1 };
     for (uint32_t i = 2; i < w.rank; i++)
         v->form.taps *= (size_t)w.dims[i];
-    if (!prt_turn_window(v->x, &w, &spec, &window, v->kernel, v->pads) || !choose(p, v, &window))
+    if (!prt_turn_window(v->x, &w, &spec, &window, v->kernel, v->pads))
         return false;
-    v->wide = prt_wide_of(&v->form, v->y, &window, v->residual != NULL);
-    memcpy(v->strides, window.stride, sizeof(v->strides));
-    if (v->wide.by > 1)
-        prt_wide_apply(&v->wide, &window, &v->form, v->kernel, v->strides, v->pads);
     v->attrs = PRT_ATTRS_OF(nhwc_conv);
     const prt_i64s kernel = { .data = v->kernel, .count = w.rank - 2 };
     const prt_i64s strides = { .data = v->strides, .count = w.rank - 2 };
     const prt_i64s pads = { .data = v->pads, .count = 2 * (w.rank - 2) };
-    const prt_str form = prt_str_of(prt_nhwc_form_name(v->form.form));
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, form);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, group, a->group);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, channels, (int64_t)v->form.channels);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, filters, (int64_t)v->form.filters);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, kernel_shape, kernel);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, pads, pads);
-    PRT_ATTR_GIVE(v->attrs, nhwc_conv, strides, v->wide.by > 1 ? strides : a->strides);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, strides, a->strides);
     PRT_ATTR_GIVE(v->attrs, nhwc_conv, dilations, a->dilations);
+    if (!choose(p, v, &window))
+        return false;
+    v->wide = prt_wide_of(&v->form, v->y, &window, v->residual != NULL);
+    memcpy(v->strides, window.stride, sizeof(v->strides));
+    if (v->wide.by > 1) {
+        prt_wide_apply(&v->wide, &window, &v->form, v->kernel, v->strides, v->pads);
+        v->attrs.strides = strides;
+    }
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, form, prt_str_of(prt_nhwc_form_name(v->form.form)));
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, channels, (int64_t)v->form.channels);
+    PRT_ATTR_GIVE(v->attrs, nhwc_conv, filters, (int64_t)v->form.filters);
     return true;
 }
 

@@ -92,22 +92,12 @@ static bool are_all(const prt_i64s *list, int64_t value)
     return true;
 }
 
-/* Kernels that Winograd's tiles of this form are for, and steps. */
-static bool fits_winograd(const prt_nhwc_conv_attrs *a, prt_nhwc_form form)
-{
-    const bool by_two =
-        form == PRT_NHWC_winograd && a->strides.count == 2 && are_all(&a->strides, 2);
-    return a->kernel_shape.count == 2 && a->group == 1 &&
-        are_all(&a->kernel_shape, (int64_t)prt_nhwc_side(form)) &&
-        (are_all(&a->strides, 1) || by_two) && are_all(&a->dilations, 1);
-}
-
 bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
 {
     const char *most = prt_pass_text(p, "winograd");
-    if (form == PRT_NHWC_winograd || form == PRT_NHWC_winograd5)
-        return strcmp(most, "large") == 0;
-    return form != PRT_NHWC_winograd2 || strcmp(most, "off") != 0;
+    if (form == PRT_NHWC_winograd2)
+        return strcmp(most, "off") != 0;
+    return prt_nhwc_points(form) == 0 || strcmp(most, "large") == 0;
 }
 
 bool prt_ways_transform(prt_pass *p, prt_nhwc_weights w, bool take)
@@ -149,7 +139,7 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
     const prt_nhwc_weights *weights, bool close)
 {
     static const prt_nhwc_form all[] = { PRT_NHWC_panels, PRT_NHWC_winograd, PRT_NHWC_winograd2,
-        PRT_NHWC_winograd5 };
+        PRT_NHWC_winograd5, PRT_NHWC_winograd_line };
     prt_nhwc_form forms[PRT_CHOICE_WAYS];
     prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
     prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
@@ -167,7 +157,7 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
         size_t count;
         w.form = all[k];
         w.transformed = are_all(&attrs->strides, 1) && prt_ways_transform(p, w, false);
-        if (!prt_ways_may(p, all[k]) || (k != 0 && !fits_winograd(attrs, all[k])) ||
+        if (!prt_ways_may(p, all[k]) || !prt_nhwc_fits(attrs, &w) ||
             (all[k] == PRT_NHWC_winograd5 && !w.transformed))
             continue;
         prt_way_step *step = &c.ways[i].steps[0];

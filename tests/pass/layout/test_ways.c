@@ -253,6 +253,37 @@ START_TEST(steps_of_two_have_two_forms)
 }
 END_TEST
 
+/* Kernels along one axis: as panels, or by tiles of lines, whose weights are not kept. */
+START_TEST(lines_have_two_forms)
+{
+    static const struct {
+        const char *pixels, *attrs, *form;
+        int kernel[2];
+        uint32_t rule;
+    } rows[] = { { "17,17", "{pads=[0,3,0,3]}", "form=winograd_line", { 1, 7 }, 1 },
+        { "17,17", "{pads=[3,0,3,0]}", "form=winograd_line", { 7, 1 }, 1 },
+        { "5,17", "{dilations=[2,1]}", "form=panels", { 3, 1 }, 0 },
+        { "29,9", "{dilations=[3,1]}", "form=winograd_line", { 5, 1 }, 1 } };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        const weights w = { { 32, 32, rows[i].kernel[0], rows[i].kernel[1] } };
+        char head[64], rest[64];
+        (void)snprintf(head, sizeof(head), "x = input f32[1,32,%s]\n", rows[i].pixels);
+        (void)snprintf(rest, sizeof(rest), "y = conv x w0 %s\nreturn y\n", rows[i].attrs);
+        char *text = with_weights(head, 1, &w, rest);
+        const asked a = check(text, rows[i].form, true, 1);
+        ck_assert_uint_eq(a.last.n_ways, 2);
+        ck_assert_uint_eq(a.last.rule, rows[i].rule);
+        prt_graph *g = run_with(text, "large", "1000", NULL);
+        ck_assert(has(g, rows[i].form) && !has(g, "transformed=1"));
+        module_free(g);
+        g = run_with(text, "small", "1000", NULL);
+        ck_assert(has(g, "form=panels"));
+        module_free(g);
+        free(text);
+    }
+}
+END_TEST
+
 /* Few channels and few pixels: far from where the rule turns. */
 START_TEST(far_is_not_close)
 {
@@ -269,7 +300,7 @@ END_TEST
 START_TEST(other_windows_have_one_form)
 {
     static const char *const rests[] = { "y = conv x w0 {strides=[2,1]}\nreturn y\n",
-        "y = conv x w0 {dilations=[2,2]}\nreturn y\n", "y = conv x w1\nreturn y\n" };
+        "y = conv x w1\nreturn y\n" };
     const weights w[2] = { { { 8, 8, 3, 3 } }, { { 8, 8, 3, 2 } } };
     for (size_t i = 0; i < PRT_COUNT_OF(rests); i++) {
         char *text = with_weights("x = input f32[1,8,9,9]\n", 2, w, rests[i]);
@@ -304,5 +335,5 @@ END_TEST
 
 PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, five_by_five_has_two_forms,
     weights_grow_so_far, three_by_three_has_three_forms, the_rule_may_be_either,
-    steps_of_two_have_two_forms, far_is_not_close, other_windows_have_one_form,
-    separable_parts_are_one_or_apart)
+    steps_of_two_have_two_forms, lines_have_two_forms, far_is_not_close,
+    other_windows_have_one_form, separable_parts_are_one_or_apart)
