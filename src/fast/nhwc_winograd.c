@@ -103,19 +103,34 @@ static size_t first_of(size_t tile, size_t each, size_t out, size_t dilation)
     return tile / each + tile % each * out * dilation;
 }
 
-/* A tile whose first pixel is (top, left). */
-static void turn_piece(const job *j, size_t n, int64_t top, int64_t left, float *to)
+/* Where the pixels of a tile are whose first one is (top, left). */
+static void find_pixels(const job *j, size_t n, int64_t top, int64_t left, const float **from)
 {
     const prt_nhwc *v = j->v;
-    const float *from[PRT_WINOGRAD_MOST];
-    const size_t in = j->in[1], dy = v->dilation_h, dx = v->dilation_w;
-    for (size_t i = 0; i < j->in[0] * in; i++) {
-        const int64_t y = top + (int64_t)(i / in * dy), x = left + (int64_t)(i % in * dx);
-        const bool there = y >= 0 && y < (int64_t)v->in_h && x >= 0 && x < (int64_t)v->in_w;
-        from[i] = there ? v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->x_pitch
-                     : v->zeros;
+    const int64_t dy = (int64_t)v->dilation_h, dx = (int64_t)v->dilation_w;
+    const int64_t high = (int64_t)v->in_h, wide = (int64_t)v->in_w;
+    const int64_t bottom = top + (int64_t)(j->in[0] - 1) * dy;
+    const int64_t right = left + (int64_t)(j->in[1] - 1) * dx;
+    const float *image = v->x + n * v->in_h * v->in_w * v->x_pitch;
+    const bool inside = top >= 0 && bottom < high && left >= 0 && right < wide;
+    for (int64_t y = top; y <= bottom; y += dy) {
+        const bool there = y >= 0 && y < high;
+        const int64_t row = y * wide * (int64_t)v->x_pitch;
+        if (inside)
+            for (int64_t x = left; x <= right; x += dx)
+                *from++ = image + row + x * (int64_t)v->x_pitch;
+        else
+            for (int64_t x = left; x <= right; x += dx)
+                *from++ = there && x >= 0 && x < wide
+                    ? image + row + x * (int64_t)v->x_pitch : v->zeros;
     }
-    j->kern->input(v->in_c, from, to, j->in_step);
+}
+
+static void turn_piece(const job *j, size_t n, int64_t top, int64_t left, float *to)
+{
+    const float *from[PRT_WINOGRAD_MOST];
+    find_pixels(j, n, top, left, from);
+    j->kern->input(j->v->in_c, from, to, j->in_step);
 }
 
 static void turn_input(const job *j, size_t n, size_t tile, float *to)
