@@ -15,8 +15,9 @@ enum {
 
 typedef struct job {
     prt_nhwc_windows w;
-    size_t bands; /* of an image */
+    size_t bands; /* of an image, or of its only row */
     bool finish;  /* rows are to be finished */
+    bool line;    /* images have one row */
 } job;
 
 /* Outputs [at, at + n) of the lines, from the taps [first, last) of each row of the kernel; `d` is
@@ -137,15 +138,15 @@ static void run_item(const void *user, size_t item, float *scratch)
 static void find_inner(size_t out, size_t stride, size_t dilation, int64_t begin, size_t kernel,
     size_t in, size_t *from, size_t *to)
 {
-    *from = out;
-    *to = 0;
-    for (size_t at = 0; at < out; at++) {
-        size_t first, last;
-        prt_nhwc_inside(at, stride, dilation, begin, kernel, in, &first, &last);
-        if (last - first != kernel)
-            continue;
-        *from = at < *from ? at : *from;
-        *to = at + 1;
+    const int64_t step = (int64_t)stride, far = (int64_t)((kernel - 1) * dilation);
+    const int64_t least = begin > 0 ? (begin + step - 1) / step : 0;
+    const int64_t room = (int64_t)in - 1 - far + begin; /* of the first tap that sees none behind */
+    const int64_t end = room >= 0 ? room / step + 1 : 0;
+    *to = end < (int64_t)out ? (size_t)end : out;
+    *from = (size_t)least;
+    if (least >= (int64_t)*to) {
+        *from = out;
+        *to = 0;
     }
 }
 
@@ -187,6 +188,39 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         &w->lower);
 }
 
+/* Outputs [first, end) of a row, with what they read. */
+static prt_nhwc part_of_line(const prt_nhwc *v, size_t image, size_t first, size_t end)
+{
+    prt_nhwc part = *v;
+    const int64_t left = v->left - (int64_t)(first * v->stride_w);
+    const size_t at = image * v->out_w + first;
+    const size_t skip = left >= 0 ? 0 : (size_t)-left < v->in_w ? (size_t)-left : v->in_w;
+    part.left = left + (int64_t)skip;
+    part.in_w -= skip;
+    part.x += (image * v->in_w + skip) * v->x_pitch;
+    part.out_w = end - first;
+    part.y += at * v->y_pitch;
+    if (v->residual != NULL)
+        part.residual += at * v->residual_pitch;
+    return part;
+}
+
+static void run_line(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = j->w.v;
+    const size_t band = item % j->bands;
+    const prt_nhwc part = part_of_line(v, item / j->bands, prt_share_cut(v->out_w, j->bands, band),
+        prt_share_cut(v->out_w, j->bands, band + 1));
+    prt_nhwc_windows w;
+    (void)scratch;
+    prt_nhwc_windows_init(&w, &part);
+    w.slides = w.slides && j->w.slides; /* the same sums as in one piece */
+    prt_nhwc_windows_run(&w, 0, 1, part.x, 0, part.y);
+    if (j->finish)
+        prt_nhwc_finish(&part, part.residual != NULL, 0, part.out_w * part.y_pitch);
+}
+
 static poprt_status run_bands(prt_eval *c, job *j)
 {
     const prt_nhwc *v = j->w.v;
@@ -195,8 +229,9 @@ static poprt_status run_bands(prt_eval *c, job *j)
     const size_t width = prt_share_width(c);
     const size_t least = prt_share_pieces(all, LEAST), fair = 2 * width;
     j->bands = width == 1 || usual > fair ? usual : least < fair ? least : fair;
-    j->bands = j->bands < v->out_h ? j->bands : v->out_h;
-    return prt_share_run(c, v->batch * v->out_d * j->bands, 0, run_item, j);
+    const size_t most = j->line ? v->out_w : v->out_h;
+    j->bands = j->bands < most ? j->bands : most;
+    return prt_share_run(c, v->batch * v->out_d * j->bands, 0, j->line ? run_line : run_item, j);
 }
 
 poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
@@ -204,6 +239,8 @@ poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
     job j;
     prt_nhwc_windows_init(&j.w, v);
     j.finish = !j.w.bounded;
+    j.line = v->in_d == 1 && v->kernel_d == 1 && v->front == 0 && v->out_d == 1 && v->in_h == 1 &&
+        v->kernel_h == 1 && v->top == 0 && v->out_h == 1;
     return run_bands(c, &j);
 }
 

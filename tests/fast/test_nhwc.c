@@ -154,6 +154,31 @@ START_TEST(far_taps)
 }
 END_TEST
 
+/* Rows that are cut for threads. */
+START_TEST(long_lines)
+{
+    uint32_t state = 17;
+    for (uint32_t i = 0; i < 24; i++) {
+        const int taps = i % 2 == 0 ? 3 + 2 * below(&state, 3) : 1 + below(&state, 40);
+        const int step = 1 + below(&state, 3);
+        nhwc_conv_case c = { .rank = 3, .n = 1 + below(&state, 2), .form = "taps",
+            .group = 16 + below(&state, 80), .channels = 1, .filters = 1,
+            .activation = random_activation(&state), .bias = below(&state, 2) != 0,
+            .residual = below(&state, 3) == 0,
+            .w = { .in = { taps + below(&state, 400) }, .kernel = { taps }, .stride = { step },
+                .dilation = { i % 3 == 0 ? 1 + below(&state, 4) : 1 } } };
+        c.w.in[0] += taps * c.w.dilation[0];
+        c.w.pads[0] = below(&state, 1 + (uint32_t)taps * 2);
+        c.w.pads[1] = below(&state, 1 + (uint32_t)taps * 2);
+        if (i % 6 == 1) { /* small groups */
+            c.group = 10;
+            c.channels = c.filters = 4;
+        }
+        check_conv(&c, i);
+    }
+}
+END_TEST
+
 START_TEST(winograd)
 {
     uint32_t state = 99;
@@ -350,6 +375,5 @@ START_TEST(enormous_padding)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/nhwc", convolutions, deep_and_long_ones, far_taps, winograd,
-    winograd_line, separable,
-    specials_come_through, without_elements, enormous_padding)
+PRT_TEST_MAIN("fast/nhwc", convolutions, deep_and_long_ones, far_taps, long_lines, winograd,
+    winograd_line, separable, specials_come_through, without_elements, enormous_padding)
