@@ -44,9 +44,12 @@ typedef struct work {
     size_t next_count;
 } work;
 
+/* Several are an even number, which two threads share alike: they do not hang on how many there
+ * are. */
 static size_t blocks_of(size_t rows)
 {
-    return (rows + MOST_ROWS - 1) / MOST_ROWS;
+    const size_t blocks = (rows + MOST_ROWS - 1) / MOST_ROWS;
+    return blocks > 1 ? (blocks + 1) / 2 * 2 : blocks;
 }
 
 /* What sums take is about a part of what they save that grows as sides get shorter (measured). */

@@ -33,7 +33,7 @@ START_TEST(products)
         { 241, 384, 258, false, true, "Clip" },
         { 107, 128, 1702, true, true, "Tanh" },
         { 112, 191, 1540, true, false, "Silu" },
-        { 500, 144, 516, false, true, "" },
+        { 740, 144, 516, false, true, "" },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
         const int m = cases[i].m, n = cases[i].n, k = cases[i].k;

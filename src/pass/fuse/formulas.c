@@ -3,7 +3,7 @@
  * formulas.c — fuse_formulas: what exporters write out becomes the operator that it is:
  *
  *     x * Sigmoid(x)                                          Swish
- *     Max(x, a x), a from 0 to 1                              LeakyRelu
+ *     Max(x, a x), a from 0 to 1; PRelu of one slope          LeakyRelu
  *     x * 0.5 * (1 + Erf(x / sqrt(2))), and with Tanh          Gelu, see gelu.c
  *     Clip(x + 3, 0, 6) / 6, and times x              HardSigmoid, HardSwish: see hard_swish.c
  *     (x - mean) / Sqrt(mean((x - mean)^2) + e) * s + b       LayerNormalization, last axis
@@ -37,7 +37,20 @@ static bool apply_silu(prt_build *b, prt_op *root)
     return false;
 }
 
-/* ---- Max(x, a x) ---- */
+/* ---- Max(x, a x), PRelu ---- */
+
+static bool apply_prelu(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
+    prt_value *x = prt_op_input(root, 0);
+    double slope;
+    (void)p;
+    if (!prt_formula_is_float(x) || x->type != root->out[0].type ||
+        !prt_match_number(root, 1, &slope))
+        return false;
+    PRT_ATTR_GIVE(attrs, leaky_relu, alpha, (float)slope);
+    return put(b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
+}
 
 static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
 {
@@ -116,7 +129,8 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_mul }, { PRT_OP_add, apply_add },
-    { PRT_OP_div, apply_hard }, { PRT_OP_max, apply_max } };
+    { PRT_OP_div, apply_hard }, { PRT_OP_max, apply_max },
+    { PRT_OP_prelu, apply_prelu } };
 
 const prt_pass_hooks prt_pass_fuse_formulas = {
     .rewrites = rewrites,

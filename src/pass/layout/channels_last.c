@@ -54,7 +54,7 @@ static bool apply_other(prt_pass *p, prt_build *b, prt_op *root)
     case PRT_OP_nhwc_shuffle:
         return prt_turn_halves(b, root);
     case PRT_OP_transpose:
-        return prt_turn_flatten(b, root);
+        return prt_turn_unflatten(b, root) || prt_turn_flatten(b, root);
     case PRT_OP_quantize_linear:
     case PRT_OP_dequantize_linear:
         return has_one_scale(root) && prt_turn_elementwise(b, root);

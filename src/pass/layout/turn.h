@@ -60,6 +60,7 @@ bool prt_turn_shuffle(prt_build *b, prt_op *root);
 bool prt_turn_join_shuffle(prt_build *b, prt_op *root);
 bool prt_turn_halves(prt_build *b, prt_op *root);
 bool prt_turn_flatten(prt_build *b, prt_op *root);
+bool prt_turn_unflatten(prt_build *b, prt_op *root);
 bool prt_turn_to_space(prt_build *b, prt_op *root);
 bool prt_turn_to_depth(prt_build *b, prt_op *root);
 bool prt_turn_spread(prt_pass *p, prt_build *b, prt_op *root);

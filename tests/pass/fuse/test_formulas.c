@@ -39,6 +39,7 @@ START_TEST(leaky_relu_is_found)
         (void)snprintf(text, sizeof(text), X "a = const f32[1] {0.25}\n%sreturn y\n", forms[i]);
         becomes(text, "leaky_relu x {alpha=0.25}");
     }
+    becomes(X "a = const f32[1,1] {-0.5}\ny = prelu x a\nreturn y\n", "leaky_relu x {alpha=-0.5}");
 }
 END_TEST
 
@@ -174,6 +175,7 @@ START_TEST(near_misses_stay)
         X "a = const f32[] {0.5}\nz = input f32[2,3,8]\nm = mul z a\ny = max x m\nreturn y\n",
         X "a = const f32[] {0.5}\nm = mul x a\ny = max x m a\nreturn y\n",
         X "h = hard_sigmoid x {alpha=0.2,beta=0.5}\ny = mul h x\nreturn y\n",
+        X "a = const f32[2,1] {0.5,0.25}\nx2 = input f32[2,8]\ny = prelu x2 a\nreturn y\n",
         X NUMBERS "k = const f32[] {0.044715}\nc = const f32[] {0.7978846}\np = pow x two\n"
                   "q = mul p k\nr = add x q\nu = mul r c\nt = tanh u\ng = add t one\n"
                   "h = mul x half\ny = mul h g\nreturn y\n",

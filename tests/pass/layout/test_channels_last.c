@@ -367,6 +367,21 @@ START_TEST(rows_of_pixels)
 }
 END_TEST
 
+/* Rows of pixels that become images. */
+START_TEST(images_of_rows)
+{
+    ck_turns("x = input f32[2,42,5]\n" WEIGHTS "t = transpose x {perm=[0,2,1]}\n"
+             "s = const i64[4] {2,5,6,7}\nu = reshape t s\n" CONV("y", "u") "return y\n", 1,
+        "reshape");
+    ck_turns("x = input f32[?,42,5]\n" WEIGHTS "t = transpose x {perm=[0,2,1]}\n"
+             "s = const i64[4] {-1,5,6,7}\nu = reshape t s\n" CONV("y", "u") "return y\n", 1,
+        "reshape");
+    ck_turns("x = input f32[?,84,5]\n" WEIGHTS "t = transpose x {perm=[0,2,1]}\n"
+             "s = const i64[4] {-1,5,6,7}\nu = reshape t s\n" CONV("y", "u") "return y\n", 3,
+        "reshape");
+}
+END_TEST
+
 /* ---- beside convolutions */
 
 START_TEST(other_readers_get_their_order)
@@ -466,5 +481,5 @@ PRT_TEST_MAIN("pass/layout/channels_last", a_convolution_between_turns, small_gr
     padding_by_name, sizes_may_be_symbols, norms_of_channels, elementwise,
     turns_of_rank_three_do_not_chase_each_other, turns_of_anything_are_left, joining_and_cutting,
     images_get_other_sizes, reductions_without_dims, shuffles, shuffles_that_are_none,
-    rows_of_pixels, other_readers_get_their_order, regions,
+    rows_of_pixels, images_of_rows, other_readers_get_their_order, regions,
     near_misses_are_left, quantised_convolutions)
