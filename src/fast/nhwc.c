@@ -15,8 +15,7 @@
 
 /* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
  * least; FEW where threads had nothing to do otherwise. */
-enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8,
-    FAR_DEPTH = 64 };
+enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8 };
 
 typedef struct job {
     const prt_nhwc *v;
@@ -256,16 +255,20 @@ static void multiply_tap(const block *b, part p, size_t end)
     }
 }
 
-/* The pixels of the block between the first and the last one whose tap is in the image. */
-static part live_part(const block *b, size_t tap)
+/* The first run of pixels, from `row` on, whose tap is in the image; a few that are not may be
+ * among them. */
+static part next_run(const block *b, size_t tap, size_t row)
 {
+    enum { GAP = 4 };
     const float *const *from = b->from + tap * b->rows, *zeros = b->j->v->zeros;
-    part p = { .tap = tap, .taps = 1, .rows = b->rows };
-    while (p.rows > 0 && from[p.rows - 1] == zeros)
-        p.rows--;
-    while (p.row < p.rows && from[p.row] == zeros)
-        p.row++;
-    p.rows -= p.row;
+    part p = { .tap = tap, .taps = 1 };
+    while (row < b->rows && from[row] == zeros)
+        row++;
+    p.row = row;
+    for (size_t end = row; end < b->rows && end - row <= GAP; end++)
+        if (from[end] != zeros)
+            row = end + 1;
+    p.rows = row - p.row;
     return p;
 }
 
@@ -275,24 +278,24 @@ static bool run_far_taps(const block *b)
 {
     const prt_nhwc *v = b->j->v;
     size_t live = 0, full = b->taps;
-    if (b->from == NULL || v->images || b->depth < FAR_DEPTH ||
+    part p;
+    if (b->from == NULL || v->images || b->depth < PRT_NHWC_FAR_DEPTH ||
         (v->dilation_h == 1 && v->dilation_w == 1))
         return false;
-    for (size_t tap = 0; tap < b->taps; tap++) {
-        const part p = live_part(b, tap);
-        live += p.rows;
-        full = p.rows == b->rows ? tap : full;
-    }
+    for (size_t tap = 0; tap < b->taps; tap++)
+        for (size_t row = 0; (p = next_run(b, tap, row)).rows != 0; row = p.row + p.rows) {
+            live += p.rows;
+            full = p.rows == b->rows ? tap : full;
+        }
     if (full == b->taps || live > b->taps * b->rows * 3 / 4)
         return false;
-    part whole = live_part(b, full);
+    part whole = next_run(b, full, 0);
     whole.first = true;
     multiply_tap(b, whole, b->depth / 2);
-    for (size_t tap = 0; tap < b->taps; tap++) {
-        const part p = live_part(b, tap);
-        if (tap != full && p.rows != 0)
+    for (size_t tap = 0; tap < b->taps; tap++)
+        for (size_t row = 0; tap != full && (p = next_run(b, tap, row)).rows != 0;
+             row = p.row + p.rows)
             multiply_tap(b, p, b->depth);
-    }
     whole.first = false;
     whole.last = true;
     whole.skip = b->depth / 2;

@@ -23,17 +23,6 @@ typedef struct prt_nhwc {
     const prt_tensor *later; /* as prt_eval has it */
 } prt_nhwc;
 
-/* What an output at `out` needs of an axis: taps [*first, *last) read inside. */
-static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, int64_t begin,
-    size_t kernel, size_t in, size_t *first, size_t *last)
-{
-    const int64_t start = (int64_t)(out * stride) - begin, d = (int64_t)dilation;
-    const int64_t low = start < 0 ? (-start + d - 1) / d : 0;
-    const int64_t high = start < (int64_t)in ? ((int64_t)in - start + d - 1) / d : 0;
-    *last = high < (int64_t)kernel ? (size_t)high : kernel;
-    *first = low < (int64_t)*last ? (size_t)low : *last;
-}
-
 /* Spatial sizes, of rank 1 to 3. */
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
 

@@ -33,6 +33,20 @@ static inline size_t prt_nhwc_tiles(size_t pixels, size_t dilation, size_t side,
     return axes * *each;
 }
 
+/* What an output at `out` needs of an axis: taps [*first, *last) read inside. */
+static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, int64_t begin,
+    size_t kernel, size_t in, size_t *first, size_t *last)
+{
+    const int64_t start = (int64_t)(out * stride) - begin, d = (int64_t)dilation;
+    const int64_t low = start < 0 ? (-start + d - 1) / d : 0;
+    const int64_t high = start < (int64_t)in ? ((int64_t)in - start + d - 1) / d : 0;
+    *last = high < (int64_t)kernel ? (size_t)high : kernel;
+    *first = low < (int64_t)*last ? (size_t)low : *last;
+}
+
+/* Channels from which on panels skip the padding of taps that lie apart. */
+enum { PRT_NHWC_FAR_DEPTH = 64 };
+
 /* Points of a Winograd form each way, or along its line, as many as inputs of a tile; 0 for the
  * other forms. */
 static inline size_t prt_nhwc_points(prt_nhwc_form form)

@@ -145,7 +145,7 @@ START_TEST(far_taps)
             .group = 1 + below(&state, 2), .channels = 64 + below(&state, i % 4 == 0 ? 900 : 80),
             .filters = 1 + below(&state, 80), .activation = random_activation(&state),
             .bias = below(&state, 2), .residual = below(&state, 2) == 0,
-            .w = { .in = { high, 8 }, .kernel = { 3, 1 + 2 * below(&state, 2) },
+            .w = { .in = { high, 8 + 2 * (int)(i % 8) }, .kernel = { 3, 1 + 2 * below(&state, 2) },
                 .stride = { 1, 1 }, .dilation = { far, 1 + below(&state, 9) } } };
         for (int k = 0; k < 2; k++)
             c.w.pads[k] = c.w.pads[2 + k] = c.w.dilation[k] * (c.w.kernel[k] - 1) / 2;

@@ -64,12 +64,29 @@ static bool is_by_two(const prt_window *w)
     return w->rank == 2 && w->stride[0] == 2 && w->stride[1] == 2;
 }
 
+/* The share of an axis' taps that are in the image: panels skip those of padding where taps lie
+ * apart and have some channels. */
+static double share_inside(const conv *v, const prt_window *w, uint32_t axis)
+{
+    const size_t out = (size_t)w->out[axis], kernel = (size_t)v->kernel[axis];
+    size_t inside = 0, first, last;
+    if (w->dilation[axis] == 1 || v->form.channels < PRT_NHWC_FAR_DEPTH ||
+        !prt_dim_is_number(v->y->dims[axis + 2]) || out == 0 || out > (size_t)MANY_PIXELS)
+        return 1.0;
+    for (size_t i = 0; i < out; i++) {
+        prt_nhwc_inside(i, (size_t)w->stride[axis], (size_t)w->dilation[axis], w->begin[axis],
+            kernel, (size_t)w->in[axis], &first, &last);
+        inside += last - first;
+    }
+    return (double)inside / (double)(out * kernel);
+}
+
 /* Products of a channel with a filter that a form takes, and what takes as long. */
 static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
 {
     const size_t points = prt_nhwc_points(form), side = prt_nhwc_side(form);
     const bool line = form == PRT_NHWC_winograd_line;
-    double matrices = (double)points, count = 1.0;
+    double matrices = (double)points, count = 1.0, inside = 1.0;
     for (uint32_t i = 0; i < w->rank; i++) {
         const size_t pixels = (size_t)pixels_along(v, i), dilation = (size_t)w->dilation[i];
         size_t tiles = pixels, each;
@@ -81,9 +98,10 @@ static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
             tiles = prt_nhwc_tiles(pixels, dilation, points + 1 - side, &each);
         }
         count *= (double)tiles;
+        inside *= points == 0 ? share_inside(v, w, i) : 1.0;
     }
     if (points == 0)
-        return (double)v->form.taps * count;
+        return (double)v->form.taps * count * inside;
     matrices *= line ? 1.0 : (double)points;
     return (is_by_two(w) ? 81.0 : matrices) * count + matrices * WEIGHTS;
 }

@@ -123,20 +123,22 @@ START_TEST(few_filters)
 }
 END_TEST
 
-/* Winograd's tiles where taps are apart: large ones, small ones, none, as pixels fill them. */
+/* Winograd's tiles where taps are apart: large ones, small ones, none, as pixels fill them, and as
+ * much of them as panels would skip. */
 START_TEST(dilations)
 {
     static const struct {
-        int side;
+        int channels, side;
         const char *dilations, *form;
-    } cases[] = { { 24, "2,1", "form=winograd," }, { 24, "3,6", "form=winograd," },
-        { 22, "4,4", "form=winograd2" }, { 11, "8,8", "form=panels" } };
+    } cases[] = { { 16, 24, "2,1", "form=winograd," }, { 16, 24, "3,6", "form=winograd," },
+        { 16, 22, "4,4", "form=winograd2" }, { 16, 11, "8,8", "form=panels" },
+        { 16, 33, "18,18", "form=winograd2" }, { 64, 33, "18,18", "form=panels" } };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
         char text[256];
-        (void)snprintf(text, sizeof(text), "x = input f32[1,16,%d,%d]\n"
-            "w = const f32[16,16,3,3] fill 0.125\ny = conv x w {dilations=[%s],pads=[%s,%s]}\n"
-            "return y\n", cases[i].side, cases[i].side, cases[i].dilations, cases[i].dilations,
-            cases[i].dilations);
+        (void)snprintf(text, sizeof(text), "x = input f32[1,%d,%d,%d]\n"
+            "w = const f32[16,%d,3,3] fill 0.125\ny = conv x w {dilations=[%s],pads=[%s,%s]}\n"
+            "return y\n", cases[i].channels, cases[i].side, cases[i].side, cases[i].channels,
+            cases[i].dilations, cases[i].dilations, cases[i].dilations);
         ck_turns(text, 2, cases[i].form);
     }
 }
