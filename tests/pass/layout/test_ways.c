@@ -225,7 +225,22 @@ START_TEST(the_rule_may_be_either)
 }
 END_TEST
 
-/* Large tiles alone know steps of two, and their weights are never kept transformed. */
+/* Panels, or one of Winograd's large forms, whose weights are never kept. Frees `text`. */
+static void check_two(char *text, const char *form, uint32_t rule)
+{
+    const asked a = check(text, form, true, 1);
+    ck_assert_uint_eq(a.last.n_ways, 2);
+    ck_assert_uint_eq(a.last.rule, rule);
+    prt_graph *g = run_with(text, "large", "1000", NULL);
+    ck_assert(has(g, form) && !has(g, "transformed=1"));
+    module_free(g);
+    g = run_with(text, "small", "1000", NULL);
+    ck_assert(has(g, "form=panels"));
+    module_free(g);
+    free(text);
+}
+
+/* Large tiles alone know steps of two. */
 START_TEST(steps_of_two_have_two_forms)
 {
     static const struct {
@@ -237,23 +252,14 @@ START_TEST(steps_of_two_have_two_forms)
         char head[64];
         (void)snprintf(head, sizeof(head), "x = input f32[1,32,%s,%s]\n", rows[i].pixels,
             rows[i].pixels);
-        char *text = with_weights(head, 1, &w,
-            "y = conv x w0 {strides=[2,2],pads=[1,1,1,1]}\nreturn y\n");
-        const asked a = check(text, rows[i].form, true, 1);
-        ck_assert_uint_eq(a.last.n_ways, 2);
-        ck_assert_uint_eq(a.last.rule, rows[i].rule);
-        prt_graph *g = run_with(text, "large", "1000", NULL);
-        ck_assert(!has(g, "transformed=1"));
-        module_free(g);
-        g = run_with(text, "small", "1000", NULL);
-        ck_assert(has(g, "form=panels"));
-        module_free(g);
-        free(text);
+        check_two(with_weights(head, 1, &w,
+            "y = conv x w0 {strides=[2,2],pads=[1,1,1,1]}\nreturn y\n"), rows[i].form,
+            rows[i].rule);
     }
 }
 END_TEST
 
-/* Kernels along one axis: as panels, or by tiles of lines, whose weights are not kept. */
+/* Kernels along one axis: as panels, or by tiles of lines. */
 START_TEST(lines_have_two_forms)
 {
     static const struct {
@@ -269,17 +275,7 @@ START_TEST(lines_have_two_forms)
         char head[64], rest[64];
         (void)snprintf(head, sizeof(head), "x = input f32[1,32,%s]\n", rows[i].pixels);
         (void)snprintf(rest, sizeof(rest), "y = conv x w0 %s\nreturn y\n", rows[i].attrs);
-        char *text = with_weights(head, 1, &w, rest);
-        const asked a = check(text, rows[i].form, true, 1);
-        ck_assert_uint_eq(a.last.n_ways, 2);
-        ck_assert_uint_eq(a.last.rule, rows[i].rule);
-        prt_graph *g = run_with(text, "large", "1000", NULL);
-        ck_assert(has(g, rows[i].form) && !has(g, "transformed=1"));
-        module_free(g);
-        g = run_with(text, "small", "1000", NULL);
-        ck_assert(has(g, "form=panels"));
-        module_free(g);
-        free(text);
+        check_two(with_weights(head, 1, &w, rest), rows[i].form, rows[i].rule);
     }
 }
 END_TEST
