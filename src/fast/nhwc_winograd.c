@@ -103,30 +103,27 @@ static size_t first_of(size_t tile, size_t each, size_t out, size_t dilation)
     return tile / each + tile % each * out * dilation;
 }
 
-/* Where the pixels of a tile are whose first one is (top, left). */
-static void find_pixels(const job *j, size_t n, int64_t top, int64_t left, const float **from)
+/* Where the pixels of a tile are whose first one is (top, left). What lies before the image is, as a
+ * size, beyond its end. */
+static void find_pixels(const job *j, size_t n, size_t top, size_t left, const float **from)
 {
     const prt_nhwc *v = j->v;
-    const int64_t dy = (int64_t)v->dilation_h, dx = (int64_t)v->dilation_w;
-    const int64_t high = (int64_t)v->in_h, wide = (int64_t)v->in_w;
-    const int64_t bottom = top + (int64_t)(j->in[0] - 1) * dy;
-    const int64_t right = left + (int64_t)(j->in[1] - 1) * dx;
-    const float *image = v->x + n * v->in_h * v->in_w * v->x_pitch;
-    const bool inside = top >= 0 && bottom < high && left >= 0 && right < wide;
-    for (int64_t y = top; y <= bottom; y += dy) {
-        const bool there = y >= 0 && y < high;
-        const int64_t row = y * wide * (int64_t)v->x_pitch;
+    const size_t dy = v->dilation_h, dx = v->dilation_w, pitch = v->x_pitch;
+    const float *image = v->x + n * v->in_h * v->in_w * pitch;
+    const bool inside = top < v->in_h && left < v->in_w && dy <= v->in_h && dx <= v->in_w &&
+        top + (j->in[0] - 1) * dy < v->in_h && left + (j->in[1] - 1) * dx < v->in_w;
+    for (size_t i = 0, y = top; i < j->in[0]; i++, y += dy) {
+        const float *row = image + (y < v->in_h ? y * v->in_w * pitch : 0);
         if (inside)
-            for (int64_t x = left; x <= right; x += dx)
-                *from++ = image + row + x * (int64_t)v->x_pitch;
+            for (size_t k = 0, x = left; k < j->in[1]; k++, x += dx)
+                *from++ = row + x * pitch;
         else
-            for (int64_t x = left; x <= right; x += dx)
-                *from++ = there && x >= 0 && x < wide
-                    ? image + row + x * (int64_t)v->x_pitch : v->zeros;
+            for (size_t k = 0, x = left; k < j->in[1]; k++, x += dx)
+                *from++ = y < v->in_h && x < v->in_w ? row + x * pitch : v->zeros;
     }
 }
 
-static void turn_piece(const job *j, size_t n, int64_t top, int64_t left, float *to)
+static void turn_piece(const job *j, size_t n, size_t top, size_t left, float *to)
 {
     const float *from[PRT_WINOGRAD_MOST];
     find_pixels(j, n, top, left, from);
@@ -143,9 +140,9 @@ static void turn_input(const job *j, size_t n, size_t tile, float *to)
     if (dy == 1 && dx == 1)
         fetch_inputs(j, n, top, left);
     for (size_t i = 0; i < j->pieces; i++) {
-        const int64_t y = j->axis == 0 ? (int64_t)(i * j->most * dy) : 0;
-        const int64_t x = j->axis == 1 ? (int64_t)(i * j->most * dx) : 0;
-        turn_piece(j, n, top + y, left + x, to + i * v->in_c);
+        const size_t y = j->axis == 0 ? i * j->most * dy : 0;
+        const size_t x = j->axis == 1 ? i * j->most * dx : 0;
+        turn_piece(j, n, (size_t)top + y, (size_t)left + x, to + i * v->in_c);
     }
 }
 

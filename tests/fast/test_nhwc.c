@@ -372,6 +372,15 @@ START_TEST(enormous_padding)
                "dilations=[2147483647,2147483647],strides=[2147483647,2147483647],"
                "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
         bound_of("moved"));
+    fast_check("x = input f32[1,2,1,2]\nw = input f32[288]\n"
+               "y = nhwc_conv x w {form=\"winograd\",channels=2,filters=3,kernel_shape=[3,3],"
+               "dilations=[2147483647,2147483647],"
+               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
+        bound_of("winograd"));
+    fast_check("x = input f32[1,3,2]\nw = input f32[96]\n"
+               "y = nhwc_conv x w {form=\"winograd_line\",channels=2,filters=3,kernel_shape=[3],"
+               "dilations=[2147483647],pads=[2147483647,2147483647]}\nreturn y\n", -1, 1,
+        bound_of("winograd_line"));
 }
 END_TEST
 
