@@ -278,10 +278,11 @@ static void check_line(const prt_kern *level, size_t out, size_t taps, size_t n)
     kern->output(&o);
     for (size_t i = 0; i < PRT_COUNT_OF(y); i++) {
         const size_t x = i / PIXEL, c = i % PIXEL;
-        double want = c < n ? (double)bias[c] + (double)residual[i] : 0.0;
-        for (size_t t = 0; t < taps && c < n; t++)
+        const bool there = x < o.wide && c < n;
+        double want = there ? (double)bias[c] + (double)residual[i] : 0.0;
+        for (size_t t = 0; t < taps && there; t++)
             want += (double)g[t * CHANNELS + c] * (double)d[(x + t) * CHANNELS + c];
-        want = x < o.wide && c < n ? fmin(2.0, fmax(-1.0, want)) : 12345.0;
+        want = there ? fmin(2.0, fmax(-1.0, want)) : 12345.0;
         wrong += !(fabs((double)y[i] - want) <= 4e-5);
     }
     ck_assert_msg(wrong == 0, "%s: %zu wrong of F(%zu), %zu taps, %zu channels", level->level,
