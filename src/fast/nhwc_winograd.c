@@ -103,8 +103,8 @@ static size_t first_of(size_t tile, size_t each, size_t out, size_t dilation)
     return tile / each + tile % each * out * dilation;
 }
 
-/* Where the pixels of a tile are whose first one is (top, left). What lies before the image is, as a
- * size, beyond its end. */
+/* Where the pixels of a tile are whose first one is (top, left). What lies before the image is, as
+ * a size, beyond its end. */
 static void find_pixels(const job *j, size_t n, size_t top, size_t left, const float **from)
 {
     const prt_nhwc *v = j->v;
