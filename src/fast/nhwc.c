@@ -491,9 +491,8 @@ static bool takes_images(const prt_nhwc *v)
         (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
     const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
     const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
-    const bool flat = v->in_d == 1 && v->kernel_d == 1 && v->front == 0 && v->out_d == 1;
-    return flat && v->form.group == 1 && v->form.form == PRT_NHWC_panels && v->dilation_w == 1 &&
-        high * wide <= 16.0 * (pixels + 4096.0);
+    return prt_nhwc_is_flat(v) && v->form.group == 1 && v->form.form == PRT_NHWC_panels &&
+        v->dilation_w == 1 && high * wide <= 16.0 * (pixels + 4096.0);
 }
 
 poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done);

@@ -23,6 +23,12 @@ typedef struct prt_nhwc {
     const prt_tensor *later; /* as prt_eval has it */
 } prt_nhwc;
 
+/* Images, not volumes. */
+static inline bool prt_nhwc_is_flat(const prt_nhwc *v)
+{
+    return v->in_d == 1 && v->kernel_d == 1 && v->front == 0 && v->out_d == 1;
+}
+
 /* Spatial sizes, of rank 1 to 3. */
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
 

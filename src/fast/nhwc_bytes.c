@@ -117,9 +117,9 @@ static void copy_row(const void *user, size_t item, float *scratch)
 static bool takes_padding(const prt_nhwc *v, double high, double wide)
 {
     const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
-    return v->in_d == 1 && v->kernel_d == 1 && v->front == 0 && v->out_d == 1 &&
-        v->form.group == 1 && v->form.form == PRT_NHWC_panels && v->dilation_w == 1 &&
-        v->top >= 0 && v->left >= 0 && high * wide <= 16.0 * (pixels + 4096.0);
+    return prt_nhwc_is_flat(v) && v->form.group == 1 && v->form.form == PRT_NHWC_panels &&
+        v->dilation_w == 1 && v->top >= 0 && v->left >= 0 &&
+        high * wide <= 16.0 * (pixels + 4096.0);
 }
 
 /* All images as words without a sign. */

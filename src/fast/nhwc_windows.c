@@ -239,8 +239,8 @@ poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
     job j;
     prt_nhwc_windows_init(&j.w, v);
     j.finish = !j.w.bounded;
-    j.line = v->in_d == 1 && v->kernel_d == 1 && v->front == 0 && v->out_d == 1 && v->in_h == 1 &&
-        v->kernel_h == 1 && v->top == 0 && v->out_h == 1;
+    j.line = prt_nhwc_is_flat(v) && v->in_h == 1 && v->kernel_h == 1 && v->top == 0 &&
+        v->out_h == 1;
     return run_bands(c, &j);
 }
 

@@ -25,28 +25,20 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
     return form < PRT_NHWC_FORMS;
 }
 
-static bool all_are(prt_i64s list, int64_t value)
-{
-    for (uint32_t i = 0; i < list.count; i++)
-        if (list.data[i] != value)
-            return false;
-    return true;
-}
-
 /* Winograd's tiles are of one kernel, whose outputs are as far apart as its taps; large ones also
  * of one with steps of two whose taps are side by side. */
 bool prt_nhwc_fits(const prt_nhwc_conv_attrs *a, const prt_nhwc_weights *w)
 {
     enum { LEAST_TAPS = 3 };
     const bool by_two = w->form == PRT_NHWC_winograd && !w->transformed && a->strides.count == 2 &&
-        all_are(a->strides, 2) && all_are(a->dilations, 1);
+        prt_i64s_are(a->strides, 2) && prt_i64s_are(a->dilations, 1);
     const uint32_t rank = a->kernel_shape.count;
     if (prt_nhwc_points(w->form) == 0)
         return true;
-    if (w->group != 1 || rank > 2 || !(all_are(a->strides, 1) || by_two))
+    if (w->group != 1 || rank > 2 || !(prt_i64s_are(a->strides, 1) || by_two))
         return false;
     if (w->form != PRT_NHWC_winograd_line)
-        return rank == 2 && all_are(a->kernel_shape, (int64_t)prt_nhwc_side(w->form));
+        return rank == 2 && prt_i64s_are(a->kernel_shape, (int64_t)prt_nhwc_side(w->form));
     return w->taps >= LEAST_TAPS &&
         (rank == 1 || a->kernel_shape.data[0] == 1 || a->kernel_shape.data[1] == 1);
 }

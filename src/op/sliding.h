@@ -57,6 +57,14 @@ static inline int64_t prt_i64s_at(prt_i64s list, uint32_t i, int64_t absent)
     return i < list.count ? list.data[i] : absent;
 }
 
+static inline bool prt_i64s_are(prt_i64s list, int64_t value)
+{
+    for (uint32_t i = 0; i < list.count; i++)
+        if (list.data[i] != value)
+            return false;
+    return true;
+}
+
 static inline bool prt_window_is_same(const prt_window_spec *spec)
 {
     return prt_str_is(spec->auto_pad, "SAME_UPPER") || prt_str_is(spec->auto_pad, "SAME_LOWER");

@@ -39,22 +39,24 @@ static bool apply_silu(prt_build *b, prt_op *root)
 
 /* ---- Max(x, a x), PRelu ---- */
 
-static bool apply_prelu(prt_pass *p, prt_build *b, prt_op *root)
+static bool put_leaky(prt_build *b, prt_op *root, prt_value *x, double slope)
 {
     prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
-    prt_value *x = prt_op_input(root, 0);
-    double slope;
-    (void)p;
-    if (!prt_formula_is_float(x) || x->type != root->out[0].type ||
-        !prt_match_number(root, 1, &slope))
-        return false;
     PRT_ATTR_GIVE(attrs, leaky_relu, alpha, (float)slope);
     return put(b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
 }
 
+static bool apply_prelu(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *x = prt_op_input(root, 0);
+    double slope;
+    (void)p;
+    return prt_formula_is_float(x) && x->type == root->out[0].type &&
+        prt_match_number(root, 1, &slope) && put_leaky(b, root, x, slope);
+}
+
 static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
 {
-    prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
     (void)p;
     for (uint32_t i = 0; i < 4 && root->n_in == 2; i++) {
         const uint32_t slot = i / 2, number = i % 2;
@@ -64,10 +66,7 @@ static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
         if (mul == NULL || prt_op_input(mul, 1 - number) != x || !prt_formula_is_float(x) ||
             x->type != root->out[0].type || !prt_match_number(mul, number, &slope))
             continue;
-        if (!(slope >= 0.0 && slope <= 1.0))
-            return false;
-        PRT_ATTR_GIVE(attrs, leaky_relu, alpha, (float)slope);
-        return put(b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
+        return slope >= 0.0 && slope <= 1.0 && put_leaky(b, root, x, slope);
     }
     return false;
 }

@@ -183,29 +183,29 @@ static bool join(prt_build *b, prt_op *root)
     return true;
 }
 
-/* [N, L, C] turned to [N, C, L], as an image, and that one turned: the rows, reshaped. */
-bool prt_turn_unflatten(prt_build *b, prt_op *root)
+/* So many pixels are those of one image [N, C, spatial...]; numbers only. */
+static bool is_one_image(int64_t pixels, const int64_t *image, uint32_t rank)
 {
-    static const int64_t rows[3] = { 0, 2, 1 };
-    static const int64_t last[2][5] = { { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } };
-    const prt_op *shape = prt_match_producer(root, 0, PRT_OP_reshape);
-    const prt_op *turn = shape != NULL ? prt_match_producer(shape, 0, PRT_OP_transpose) : NULL;
-    const uint32_t rank = shape != NULL ? (uint32_t)shape->out[0].type->rank : 0;
-    if (turn == NULL || rank < 4 || rank > 5 || !is_perm(turn, 3, rows) ||
-        !is_perm(root, rank, last[rank - 4]))
-        return false;
-    prt_value *x = prt_op_input(turn, 0);
-    const int64_t *image = shape->out[0].type->dims, channels = x->type->dims[2];
-    int64_t pixels = x->type->dims[1];
-    if (x->type->dims[0] != image[0] || channels != image[1] || !prt_dim_is_number(channels))
-        return false;
-    for (uint32_t i = 2; !prt_dim_is_number(image[0]) && i < rank; i++) { /* of one image? */
+    for (uint32_t i = 2; i < rank; i++) {
         if (!prt_dim_is_number(pixels) || !prt_dim_is_number(image[i]) || image[i] == 0 ||
             pixels % image[i] != 0)
             return false;
         pixels /= image[i];
     }
-    if (!prt_dim_is_number(image[0]) && pixels != 1)
+    return pixels == 1;
+}
+
+/* [N, L, C] turned to [N, C, L], as an image, and that one turned: the rows, reshaped. */
+bool prt_turn_unflatten(prt_build *b, prt_op *root)
+{
+    const prt_op *shape = prt_match_producer(root, 0, PRT_OP_reshape);
+    prt_value *x = shape != NULL ? prt_turn_source(prt_op_input(shape, 0)) : NULL;
+    if (x == NULL || x->type->rank != 3 || !prt_turn_is_last(root))
+        return false;
+    const uint32_t rank = (uint32_t)shape->out[0].type->rank;
+    const int64_t *image = shape->out[0].type->dims, *d = x->type->dims;
+    if (rank < 4 || d[0] != image[0] || d[2] != image[1] || !prt_dim_is_number(d[2]) ||
+        (!prt_dim_is_number(d[0]) && !is_one_image(d[1], image, rank)))
         return false;
     prt_value *y = prt_turn_reshape(b, x, rank, root->out[0].type->dims);
     return y != NULL && prt_pass_replace(b, &root->out[0], y);

@@ -26,6 +26,13 @@ prt_value *prt_turn_source(const prt_value *v)
     return has_perm(v->def, to_first[rank - 3], rank) && prt_turn_is_image(x) ? x : NULL;
 }
 
+bool prt_turn_is_last(const prt_op *op)
+{
+    const prt_value *x = prt_op_input(op, 0);
+    return prt_turn_is_image(x) &&
+        has_perm(op, to_last[x->type->rank - 3], (uint32_t)x->type->rank);
+}
+
 prt_value *prt_turn_last(prt_build *b, prt_value *v)
 {
     prt_value *source = prt_turn_source(v);

@@ -26,6 +26,9 @@ bool prt_turn_is_image(const prt_value *v);
 /* `v` is made by a Transpose from channels last to first: what it turns; else NULL. */
 prt_value *prt_turn_source(const prt_value *v);
 
+/* A Transpose from channels first to last. */
+bool prt_turn_is_last(const prt_op *op);
+
 /* `v`, channels first, as channels last: what a turn made it from, or a new Transpose. */
 prt_value *prt_turn_last(prt_build *b, prt_value *v);
 

@@ -84,14 +84,6 @@ static uint32_t ask(const prt_pass *p, const prt_choice *c)
     return way;
 }
 
-static bool are_all(const prt_i64s *list, int64_t value)
-{
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->data[i] != value)
-            return false;
-    return true;
-}
-
 bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
 {
     const char *most = prt_pass_text(p, "winograd");
@@ -156,7 +148,7 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
         prt_nhwc_weights w = *weights;
         size_t count;
         w.form = all[k];
-        w.transformed = are_all(&attrs->strides, 1) && prt_ways_transform(p, w, false);
+        w.transformed = prt_i64s_are(attrs->strides, 1) && prt_ways_transform(p, w, false);
         if (!prt_ways_may(p, all[k]) || !prt_nhwc_fits(attrs, &w) ||
             (all[k] == PRT_NHWC_winograd5 && !w.transformed))
             continue;

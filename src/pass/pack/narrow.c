@@ -276,14 +276,6 @@ static bool apply_linear(prt_pass *p, prt_build *b, prt_op *root)
     return attrs.columns > 0 && put(p, b, root, &attrs);
 }
 
-static bool all_are(prt_i64s list, int64_t value)
-{
-    for (uint32_t i = 0; i < list.count; i++)
-        if (list.data[i] != value)
-            return false;
-    return true;
-}
-
 /* A convolution of 1 by 1 over all pixels is a product of their channels. */
 static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
 {
@@ -292,8 +284,8 @@ static bool apply_conv(prt_pass *p, prt_build *b, prt_op *root)
     prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
     if (!prt_str_is(a->form, "panels") || a->group != 1 || a->images != 0 ||
         prt_op_input(root, 4) != NULL || !prt_type_is_tensor(x->type) || x->type->rank < 2 ||
-        !all_are(a->kernel_shape, 1) || !all_are(a->pads, 0) || !all_are(a->strides, 1) ||
-        a->filters < 1)
+        !prt_i64s_are(a->kernel_shape, 1) || !prt_i64s_are(a->pads, 0) ||
+        !prt_i64s_are(a->strides, 1) || a->filters < 1)
         return computes(p, "i8") && prt_narrow_conv(p, b, root);
     PRT_ATTR_GIVE(attrs, fused_linear, columns, a->filters);
     if (a->activation.size != 0) {
