@@ -16,21 +16,21 @@ static float run_weigh(size_t n, float *x)
         vf s0 = v_set(0.0f), s1 = s0;
         size_t i = first;
         for (; i + 2 * VL <= end; i += 2 * VL) {
-            const vf a = v_exp(v_sub(v_load(x + i), all));
-            const vf b = v_exp(v_sub(v_load(x + i + VL), all));
+            const vf a = v_exp_weight(v_sub(v_load(x + i), all));
+            const vf b = v_exp_weight(v_sub(v_load(x + i + VL), all));
             s0 = v_add(s0, a);
             s1 = v_add(s1, b);
             v_store(x + i, a);
             v_store(x + i + VL, b);
         }
         for (; i + VL <= end; i += VL) {
-            const vf a = v_exp(v_sub(v_load(x + i), all));
+            const vf a = v_exp_weight(v_sub(v_load(x + i), all));
             s0 = v_add(s0, a);
             v_store(x + i, a);
         }
         float rest[VL] = { 0 };
         if (i < end) {
-            v_store_n(rest, v_exp(v_sub(v_load_n(x + i, end - i), all)), end - i);
+            v_store_n(rest, v_exp_weight(v_sub(v_load_n(x + i, end - i), all)), end - i);
             v_store_n(x + i, v_load(rest), end - i);
         }
         total += (double)v_sum(v_add(v_add(s0, s1), v_load(rest)));

@@ -32,8 +32,9 @@ typedef struct tile {
     const float *row_bias, *bias, *residual;
     size_t ldr;
     float low, high;
-    const char *next; /* a step fetches a line of what comes later */
-    size_t lines;     /* how many of those are left */
+    const char *next; /* a step fetches a line of what comes later, and goes on by `stride` */
+    size_t stride;    /* LINE, or a part of it: fetches are spread over all steps */
+    size_t ahead;     /* bytes of what comes later that are left */
 } tile;
 
 enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
@@ -103,15 +104,15 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
         const float *residual = t->residual;                                                       \
         const char *next = t->next;                                                                \
         const size_t last = t->columns < W * VL ? t->columns - (W - 1) * VL : VL;                  \
-        size_t lines = t->lines;                                                                   \
+        size_t ahead = t->ahead;                                                                   \
         float *c = t->c;                                                                           \
         for (size_t group = 0; group < t->groups; group++) {                                       \
             vf sum[R][W];                                                                          \
             const float *b = t->b, *less = t->less;                                                \
             float *made = t->made;                                                                 \
-            const size_t stride = lines != 0 ? LINE : 0;                                           \
-            next = lines != 0 ? next : (const char *)b;                                            \
-            lines -= lines < steps ? lines : steps;                                                \
+            const size_t stride = ahead != 0 ? t->stride : 0;                                      \
+            next = ahead != 0 ? next : (const char *)b;                                            \
+            ahead -= ahead < steps * stride ? ahead : steps * stride;                              \
             if (t->add) {                                                                          \
                 EACH(R, W)                                                                         \
                 sum[i][j] = !CAN_END ? v_load_some(c + i * t->ldc, j * VL, t->columns)             \
@@ -255,14 +256,15 @@ static size_t choose_width(size_t rows, size_t width)
     return rows > 6 && rows <= 12 ? 2 : 4;
 }
 
-/* How many lines to fetch ahead, one a step; 0 where so few steps would not keep up. */
-static size_t lines_ahead(const prt_gemm_block *g, size_t taps)
+/* What to fetch ahead, a line a step at most, and as slowly as the steps allow. */
+static void fetch_ahead(const prt_gemm_block *g, tile *t)
 {
     const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
     const size_t w = choose_width(g->rows, prt_gemm_width(g->columns)), most = most_rows[w - 1];
     const size_t tiles = (g->rows + most - 1) / most * ((g->columns + w * VL - 1) / (w * VL));
-    const size_t steps = tiles * g->k * taps;
-    return lines <= steps ? lines : steps;
+    const size_t steps = tiles * g->k * t->taps;
+    t->ahead = (lines <= steps ? lines : steps) * LINE;
+    t->stride = steps != 0 ? (t->ahead + steps - 1) / steps : 0;
 }
 
 /* What the sums of a panel begin with, up to whole vectors: `first`, or 0 where that is NULL; in
@@ -309,9 +311,10 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
         t->rare = t->bias != NULL || t->row_bias != NULL ||
             (t->columns < vectors * VL && (!CAN_END || t->residual != NULL));
         (makes ? difference : once != NULL ? once : micro[vectors - 1][r - 1])(t);
-        const size_t done = t->k * t->taps * groups, lines = t->lines < done ? t->lines : done;
-        t->next += lines * LINE;
-        t->lines -= lines;
+        const size_t done = t->k * t->taps * groups * t->stride;
+        const size_t fetched = t->ahead < done ? t->ahead : done;
+        t->next += fetched;
+        t->ahead -= fetched;
     }
 }
 
@@ -348,7 +351,7 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     const float *from = begin_with(e != NULL ? e->bias : NULL, g->columns, start);
     if (g->from != NULL)
         t.taps = g->taps;
-    t.lines = lines_ahead(g, t.taps);
+    fetch_ahead(g, &t);
     const size_t first = g->less != NULL ? FIRST_ROWS : 0;
     if (first != 0)
         run_rows(g, &t, 0, first, from);

@@ -156,9 +156,9 @@ static void run_softmax(size_t n, const float *x, float *y)
     const vf all = v_set(largest_of(n, x));
     size_t i = 0;
     for (; i + VL <= n; i += VL)
-        v_store(y + i, v_exp(v_sub(LOAD(x), all)));
+        v_store(y + i, v_exp_weight(v_sub(LOAD(x), all)));
     if (i < n)
-        v_store_n(y + i, v_exp(v_sub(LOAD_REST(x), all)), n - i);
+        v_store_n(y + i, v_exp_weight(v_sub(LOAD_REST(x), all)), n - i);
     run_scale(n, y, (float)(1.0 / run_sum(n, y)), 0.0f, y);
 }
 
@@ -173,10 +173,10 @@ static void run_log_softmax(size_t n, const float *x, float *y)
         vf s = v_set(0.0f);
         size_t i = first;
         for (; i + VL <= end; i += VL)
-            s = v_add(s, v_exp(v_sub(LOAD(x), all)));
+            s = v_add(s, v_exp_weight(v_sub(LOAD(x), all)));
         float rest[VL] = { 0 };
         if (i < end)
-            v_store_n(rest, v_exp(v_sub(v_load_n(x + i, end - i), all)), end - i);
+            v_store_n(rest, v_exp_weight(v_sub(v_load_n(x + i, end - i), all)), end - i);
         total += (double)v_sum(v_add(s, v_load(rest)));
     }
     run_centre(n, x, largest, 1.0f, (float)-log(total), y);
