@@ -3,6 +3,7 @@
 #ifndef PRT_CPU_CPU_H
 #define PRT_CPU_CPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,8 @@ enum {
     PRT_CPU_VNNI = 1 << 2,   /* AVX512-VNNI */
     PRT_CPU_BF16 = 1 << 3,   /* AVX512-BF16 */
     PRT_CPU_NEON = 1 << 4,
-    PRT_CPU_ALL = (1 << 5) - 1
+    PRT_CPU_AMX = 1 << 5,    /* AMX's tiles of int8 and bfloat16; see prt_cpu_allow_tiles */
+    PRT_CPU_ALL = (1 << 6) - 1
 };
 
 /* Features that the processor has and the operating system saves. Pure; a virtual machine may take
@@ -20,9 +22,13 @@ enum {
 uint64_t prt_cpu_features(void);
 
 /* Features of a level: "portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16" (with VNNI),
- * "native" (all there are); UINT64_MAX for another word. Mask them with prt_cpu_features() before
- * running anything. */
+ * "avx512_amx" (with both), "native" (all there are); UINT64_MAX for another word.
+ * Mask them with prt_cpu_features() before running anything. */
 uint64_t prt_cpu_level(const char *name);
+
+/* Asks the system to let this process use AMX's tiles, for which it saves 8 kB more of a thread
+ * that has some; false: it does not. Any thread, any number of times. */
+bool prt_cpu_allow_tiles(void);
 
 /* Bytes of the cache of level 2 or 3; 0: not known. */
 uint64_t prt_cpu_cache(int level);

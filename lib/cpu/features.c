@@ -5,16 +5,22 @@
  * A feature counts only if the system saves the registers it uses (XCR0): a kernel or hypervisor
  * may leave AVX-512 visible in CPUID and its state switched off.
  */
+#define _GNU_SOURCE
 #include "cpu/cpu.h"
 
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #if defined(__x86_64__)
 
-enum { XCR0_YMM = 0x06, XCR0_ZMM = 0xe6 }; /* SSE, AVX; and opmask, ZMM low, ZMM high */
+/* SSE, AVX; and opmask, ZMM low, ZMM high; and tiles and how they are configured */
+enum { XCR0_YMM = 0x06, XCR0_ZMM = 0xe6, XCR0_TILES = 0x600e6 };
 
 static uint32_t bit(uint32_t index)
 {
@@ -35,6 +41,7 @@ uint64_t prt_cpu_features(void)
     const uint32_t avx2 = bit(5), bmi2 = bit(8);
     const uint32_t avx512 = bit(16) | bit(17) | bit(28) | bit(30) | bit(31); /* F DQ CD BW VL */
     const uint32_t vnni = bit(11), bf16 = bit(5);
+    const uint32_t amx = bit(22) | bit(24) | bit(25); /* bf16, tiles, int8 */
     uint32_t a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || (c & leaf1) != leaf1)
         return 0;
@@ -48,6 +55,8 @@ uint64_t prt_cpu_features(void)
     features |= PRT_CPU_AVX512;
     if ((c & vnni) != 0)
         features |= PRT_CPU_VNNI;
+    if ((saved & XCR0_TILES) == XCR0_TILES && (d & amx) == amx)
+        features |= PRT_CPU_AMX;
     /* `a` is the highest subleaf of leaf 7. */
     if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & bf16) != 0)
         features |= PRT_CPU_BF16;
@@ -70,6 +79,16 @@ uint64_t prt_cpu_features(void)
 
 #endif
 
+bool prt_cpu_allow_tiles(void)
+{
+#if defined(__x86_64__) && defined(__linux__)
+    enum { REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 }; /* of arch_prctl, since Linux 5.16 */
+    return syscall(SYS_arch_prctl, REQ_XCOMP_PERM, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
+
 uint64_t prt_cpu_level(const char *name)
 {
     if (strcmp(name, "portable") == 0)
@@ -82,5 +101,7 @@ uint64_t prt_cpu_level(const char *name)
         return PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI;
     if (strcmp(name, "avx512_bf16") == 0)
         return PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI | PRT_CPU_BF16;
+    if (strcmp(name, "avx512_amx") == 0)
+        return PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI | PRT_CPU_BF16 | PRT_CPU_AMX;
     return strcmp(name, "native") == 0 ? PRT_CPU_ALL : UINT64_MAX;
 }

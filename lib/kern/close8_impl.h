@@ -116,14 +116,16 @@ static __attribute__((noinline)) void close_64(const close_with *c, size_t rows,
 {
     const prt_dot_block *g = c->g;
     const size_t depth = g->words * (g->from != NULL ? g->taps : 1);
-    size_t lines = g->next != NULL && g->next_lines <= rows / 6 * depth ? g->next_lines : 0;
+    const size_t steps = rows / 6 * depth;
+    size_t left = g->next != NULL && g->next_lines <= steps ? g->next_lines * 64 : 0;
+    const size_t step = left != 0 ? (left + steps - 1) / steps : 0;
     const char *next = g->next;
     for (size_t row = 0; row < rows; row += 6, y += 6 * c->ldy) {
-        const size_t stride = lines != 0 ? 64 : 0;
+        const size_t stride = left != 0 ? step : 0;
         close_tile(c, 6, 4, row,
             (close_next){ stride != 0 ? next : (const char *)g->b, stride }, y);
         next += stride * depth;
-        lines -= lines < depth ? lines : depth;
+        left -= left < stride * depth ? left : stride * depth;
     }
 }
 

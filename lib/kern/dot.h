@@ -15,7 +15,8 @@
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 
-enum { PRT_DOT_PAIR = 2, PRT_DOT_FOUR = 4, PRT_DOT_DEPTH = 1 << 16 /* of fours: fits int32 */ };
+enum { PRT_DOT_PAIR = 2, PRT_DOT_FOUR = 4, PRT_DOT_DEPTH = 1 << 16 /* of fours: fits int32 */,
+    PRT_DOT_ROWS = 64 };
 
 /* Some rows times one panel; all of K. */
 typedef struct prt_dot_block {
@@ -63,7 +64,18 @@ typedef struct prt_wise_block {
 
 enum { PRT_WISE_TAPS = 64 /* at most */, PRT_WISE_CHANNELS = 64 };
 
+/* Of `lines` to be fetched during `all` rows from `at` on: those that belong to g's, which are
+ * from row `done` on. */
+static inline void prt_dot_fetch(prt_dot_block *g, const char *at, size_t lines, size_t done,
+    size_t all)
+{
+    const size_t from = lines * done / all, to = lines * (done + g->rows) / all;
+    g->next = at != NULL ? at + from * 64 : NULL;
+    g->next_lines = to - from;
+}
+
 typedef struct prt_kern_dot {
+    size_t rows; /* that `fours` is best called with, up to PRT_DOT_ROWS */
     /* Sums of pairs; NULL where the processor has no instruction for it. What is below the normal
      * numbers counts as 0. */
     void (*pairs)(const prt_dot_block *g);

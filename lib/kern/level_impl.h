@@ -77,7 +77,7 @@ extern const prt_kern PRT_LEVEL(prt_kern_level);
 
 const prt_kern PRT_LEVEL(prt_kern_level) = {
     .level = PRT_LEVEL_NAME,
-    .dot = { .fours = PRT_LEVEL(prt_dot_fours), .nibbles = PRT_LEVEL(prt_dot_nibbles),
+    .dot = { .rows = 48, .fours = PRT_LEVEL(prt_dot_fours), .nibbles = PRT_LEVEL(prt_dot_nibbles),
         .wise = PRT_LEVEL(prt_dot_wise) },
     LEVEL_COMMON
 };
@@ -89,12 +89,15 @@ void prt_dot_nibbles_vnni(const prt_dot_nibbles *g);
 void prt_dot_wise_vnni(const prt_wise_block *g);
 void prt_dot_columns_vnni(const prt_wise_block *g);
 void prt_dot_pairs_avx512(const prt_dot_block *g);
+void prt_dot_fours_amx(const prt_dot_block *g);
+size_t prt_dot_close_amx(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+void prt_dot_pairs_amx(const prt_dot_block *g);
 
-extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16;
+extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16, prt_kern_level_amx;
 
 const prt_kern prt_kern_level_vnni = {
     .level = "avx512_vnni",
-    .dot = { .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
+    .dot = { .rows = 48, .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
         .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
         .columns = prt_dot_columns_vnni },
     LEVEL_COMMON
@@ -102,12 +105,22 @@ const prt_kern prt_kern_level_vnni = {
 
 const prt_kern prt_kern_level_bf16 = {
     .level = "avx512_bf16",
-    .dot = { .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
+    .dot = { .rows = 48, .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
         .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
         .columns = prt_dot_columns_vnni,
         .pairs = prt_dot_pairs_avx512 },
     LEVEL_COMMON
 };
+
+#ifndef PRT_NO_AMX
+const prt_kern prt_kern_level_amx = {
+    .level = "avx512_amx",
+    .dot = { .rows = 64, .fours = prt_dot_fours_amx, .close = prt_dot_close_amx,
+        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
+        .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
+    LEVEL_COMMON
+};
+#endif
 #endif
 
 #endif

@@ -109,8 +109,8 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
     if (option == &table[PRT_OPTION_cpu] && strcmp(text, "reference") != 0 &&
         prt_cpu_level(text) == UINT64_MAX)
         return prt_fail(POPRT_E_ARG, option->key,
-            "'%.100s' is none of native, avx512_bf16, avx512_vnni, avx512, avx2, portable and "
-            "reference", text);
+            "'%.100s' is none of native, avx512_amx, avx512_bf16, avx512_vnni, avx512, avx2, "
+            "portable and reference", text);
     return POPRT_OK;
 }
 

@@ -17,7 +17,7 @@
 /* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
  * has its sums in the first one. */
 enum { BYTES = 1 << 17, LEAST_ROWS = 48, MOST_ROWS = 480, ITEMS = 8, WISE_ROWS = 192,
-    WISE_ITEMS = 4, WISE_COLUMNS = 4096, SOME = 48 };
+    WISE_ITEMS = 4, WISE_COLUMNS = 4096 };
 
 typedef struct job {
     prt_nhwc v; /* sizes in words: x, in_c, form.channels */
@@ -179,6 +179,11 @@ static void finish_rows(const job *j, size_t n, size_t row, size_t column, const
 
 /* ---- products */
 
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
@@ -206,22 +211,23 @@ static void run_item(const void *user, size_t item, float *scratch)
         own.zeros += j->by != NULL ? n * v->in_c : 0;
         prt_nhwc_find_taps(&own, n, group, row, rows, from);
     }
-    if (j->blocks == 1 && left > PRT_GEMM_PANEL) { /* the next weights come meanwhile */
-        g.next = (const char *)(g.b + j->words * PRT_GEMM_PANEL);
-        g.next_lines = j->words *
-            prt_gemm_panel_width(v->form.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
-    }
-    for (size_t i = 0, some; i < rows; i += some, g.next = NULL) {
+    const bool more = j->blocks == 1 && left > PRT_GEMM_PANEL; /* weights come meanwhile */
+    const char *next = more ? (const char *)(g.b + j->words * PRT_GEMM_PANEL) : NULL;
+    const size_t lines = more ? j->words *
+        prt_gemm_panel_width(v->form.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
+    for (size_t i = 0, some; i < rows; i += some) {
         const size_t pixel = n * j->pixels + row + i;
         g.rows = rows - i;
         g.from = j->plain ? NULL : (const void *)(from + i);
         g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
+        prt_dot_fetch(&g, next, lines, i, rows);
         uint8_t *y = j->by == NULL ? j->y + pixel * v->y_pitch + column : NULL;
         some = y != NULL && v->kern->dot.close != NULL
             ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
         if (some != 0)
             continue;
-        some = g.rows = g.rows < SOME ? g.rows : SOME;
+        some = g.rows = lesser(g.rows, v->kern->dot.rows);
+        prt_dot_fetch(&g, next, lines, i, rows);
         v->kern->dot.fours(&g);
         if (y != NULL)
             v->kern->bytes.close(some, g.columns, sums, &q, y, v->y_pitch);
@@ -233,11 +239,6 @@ static void run_item(const void *user, size_t item, float *scratch)
 static size_t clamp(size_t x, size_t low, size_t high)
 {
     return x < low ? low : x > high ? high : x;
-}
-
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 static poprt_status run_panels(prt_eval *c, job *j)
@@ -258,7 +259,8 @@ static poprt_status run_panels(prt_eval *c, job *j)
     rows = (j->pixels + j->blocks - 1) / j->blocks;
     if (!j->plain)
         j->table = (rows * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
-    return prt_share_run(c, some * j->blocks, j->table + SOME * PRT_GEMM_PANEL, run_item, j);
+    const size_t sums = PRT_DOT_ROWS * PRT_GEMM_PANEL;
+    return prt_share_run(c, some * j->blocks, j->table + sums, run_item, j);
 }
 
 /* ---- windows */

@@ -7,9 +7,9 @@
 #include "op/fused.h"
 #include "op/quant.h"
 
-/* Rows of an item, and of what has its sums near; elements of A of an item that makes words of
+/* Rows of an item; elements of A of an item that makes words of
  * them. */
-enum { ROWS = 240, SOME = 48, COPY_LEAST = 1 << 15, QUANTIZE_LEAST = 1 << 14 };
+enum { ROWS = 240, COPY_LEAST = 1 << 15, QUANTIZE_LEAST = 1 << 14 };
 
 typedef struct job {
     const prt_kern *kern;
@@ -60,13 +60,13 @@ static void run_item(const void *user, size_t item, float *scratch)
     prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
         .words = j->words, .lda = j->words, .b = j->b + first * j->words, .c = sums,
         .ldc = PRT_GEMM_PANEL };
-    if (left > PRT_GEMM_PANEL) { /* the next weights come meanwhile */
-        g.next = (const char *)(g.b + j->words * PRT_GEMM_PANEL);
-        g.next_lines =
-            j->words * prt_gemm_panel_width(j->n, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
-    }
-    for (size_t row = begin; row < end; row += g.rows, g.next = NULL) {
-        g.rows = end - row < SOME ? end - row : SOME;
+    const bool more = left > PRT_GEMM_PANEL; /* the next weights come meanwhile */
+    const char *next = more ? (const char *)(g.b + j->words * PRT_GEMM_PANEL) : NULL;
+    const size_t lines = more
+        ? j->words * prt_gemm_panel_width(j->n, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
+    for (size_t row = begin; row < end; row += g.rows) {
+        g.rows = end - row < j->kern->dot.rows ? end - row : j->kern->dot.rows;
+        prt_dot_fetch(&g, next, lines, row - begin, end - begin);
         g.a = j->a + row * j->words;
         j->kern->dot.fours(&g);
         prt_finish f = prt_integer_finish(&j->end, row, first);
@@ -147,5 +147,5 @@ poprt_status prt_fast_quantized_linear(prt_eval *c, const prt_kern *k, bool *don
     j.end.step = j.rows != NULL;
     j.panels = (j.n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     j.blocks = (j.m + ROWS - 1) / ROWS;
-    return prt_share_run(c, j.panels * j.blocks, SOME * PRT_GEMM_PANEL, run_item, &j);
+    return prt_share_run(c, j.panels * j.blocks, PRT_DOT_ROWS * PRT_GEMM_PANEL, run_item, &j);
 }

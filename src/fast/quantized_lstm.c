@@ -10,7 +10,7 @@
 #include "fast/share.h"
 #include "op/quant.h"
 
-enum { IN_W = 1, IN_W_SCALE = 8, SOME = 48, QUANTIZE_LEAST = 1 << 14, PART_WORDS = 32,
+enum { IN_W = 1, IN_W_SCALE = 8, QUANTIZE_LEAST = 1 << 14, PART_WORDS = 32,
     FEW_WORDS = 4 };
 
 /* W or R of one direction, [depth, rows]. */
@@ -204,7 +204,7 @@ static void run_panel(const void *user, size_t item, float *scratch)
     prt_dot_block g = { .columns = columns, .words = q->words[0], .lda = q->words[0],
         .b = m->panels + first * q->words[0], .c = sums, .ldc = PRT_GEMM_PANEL };
     for (size_t row = prt_share_cut(s->rows, s->blocks, block); row < end; row += g.rows) {
-        g.rows = end - row < SOME ? end - row : SOME;
+        g.rows = end - row < q->n.kern->dot.rows ? end - row : q->n.kern->dot.rows;
         g.a = q->x + (from + row) * q->words[0];
         q->n.kern->dot.fours(&g);
         for (size_t i = 0; i < g.rows; i++)
@@ -220,8 +220,9 @@ static poprt_status multiply(const prt_recurrent *n, const prt_recurrent_side *s
 {
     const lstm *q = (const lstm *)(const void *)n;
     stretch s = { .q = q, .side = side, .rows = n->steps * n->batch };
-    s.blocks = (s.rows + 2 * SOME - 1) / (2 * SOME);
-    return prt_share_run(n->eval, q->panels * s.blocks, SOME * PRT_GEMM_PANEL, run_panel, &s);
+    s.blocks = (s.rows + 2 * PRT_DOT_ROWS - 1) / (2 * PRT_DOT_ROWS);
+    return prt_share_run(n->eval, q->panels * s.blocks, PRT_DOT_ROWS * PRT_GEMM_PANEL, run_panel,
+        &s);
 }
 
 /* Adds the products of an entry's state to its gates. */

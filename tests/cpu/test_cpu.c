@@ -51,6 +51,7 @@ START_TEST(levels_nest)
     ck_assert_uint_eq(prt_cpu_level("avx512_vnni"), PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI);
     ck_assert_uint_eq(prt_cpu_level("avx512_bf16"),
         PRT_CPU_AVX2 | PRT_CPU_AVX512 | PRT_CPU_VNNI | PRT_CPU_BF16);
+    ck_assert_uint_eq(prt_cpu_level("avx512_amx"), prt_cpu_level("avx512_bf16") | PRT_CPU_AMX);
     ck_assert_uint_eq(prt_cpu_level("native") & prt_cpu_features(), prt_cpu_features());
     ck_assert_uint_eq(prt_cpu_level("AVX2"), UINT64_MAX);
     ck_assert_uint_eq(prt_cpu_level(""), UINT64_MAX);

@@ -115,7 +115,7 @@ START_TEST(edges_are_kept)
 }
 END_TEST
 
-/* Masks of -100, say: products of subnormal numbers take some processors a hundred times as long. */
+/* Masks of -100, say: subnormal numbers take some processors a hundred times as long. */
 START_TEST(weights_are_0_or_normal)
 {
     enum { N = 1003 };

@@ -114,7 +114,7 @@ bool fast_check_program(prt_program *program, const char *text, double low, doub
     double bound)
 {
     static const char *const levels[] = { "portable", "avx2", "avx512", "avx512_vnni",
-        "avx512_bf16" };
+        "avx512_bf16", "avx512_amx" };
     prt_pool *pool = NULL;
     bool other = true;
     ck_assert_int_eq(prt_pool_create(&prt_mem_libc, 3, 1000, &pool), POPRT_OK);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dot_amx.c — fours of 8 bits and pairs of bfloat16 by AMX, whose registers are tiles of 16 rows
+ * by 64 bytes: up to 32 rows of A times 32 columns of a panel at a time, four tiles of sums, 16
+ * words of K a step. The build gives the flags.
+ *
+ * A row of B's tile is 16 columns of a word of K, which is how panels lie. Rows of A that are in
+ * pieces are copied first; what is left of K behind whole steps is padded with zeros, of B too: of
+ * floats anything else there may be NaN.
+ *
+ * Each call configures the tiles and releases them: a thread that leaves here has no tile state for
+ * the system to save, and the caller's own use of tiles is over by the ABI's rules.
+ */
+#include <immintrin.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "kern/dot_end_impl.h"
+#include "kern/requantize_impl.h"
+
+enum {
+    TILE = 16,              /* rows of a tile; words in each */
+    HIGH = 2 * TILE,        /* rows at a time */
+    WIDE = 2 * TILE,        /* columns at a time */
+    COPY_WORDS = 16 * TILE, /* of K, of rows in pieces */
+    LEAST_ROWS = 8,         /* for tiles, where other kernels give the same bits */
+    LEAST_WORDS = 12,       /* of K; and where bytes are not by whole panels */
+    LEAST_NARROW = 64,
+    LEAST_PIECE = 4,        /* words of rows in pieces */
+    LINE = 64
+};
+
+/* As ldtilecfg reads it. */
+typedef struct tile_config {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+} tile_config;
+
+/* Tiles: sums of the upper rows 0 and 1, of the lower 2 and 3; rows of A 4 and 5; of B 6 and 7. */
+static void configure(size_t rows)
+{
+    const uint8_t upper = (uint8_t)(rows < TILE ? rows : TILE);
+    const uint8_t lower = (uint8_t)(rows > TILE ? rows - TILE : upper);
+    const tile_config t = { .palette = 1, .bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
+        .rows = { upper, upper, lower, lower, upper, lower, TILE, TILE } };
+    __asm__ volatile("ldtilecfg %0" : : "m"(t));
+}
+
+/* What comes next, fetched on the way: so many bytes a step. */
+typedef struct ahead {
+    const char *at;
+    size_t left, step;
+} ahead;
+
+static inline void fetch(ahead *f)
+{
+    size_t some = f->left < f->step ? f->left : f->step;
+    f->left -= some;
+    for (; some != 0; some -= LINE, f->at += LINE)
+        __builtin_prefetch(f->at, 0, 2);
+}
+
+#define BARRIER() __asm__ volatile("" : : : "memory")
+
+/* `n` steps of tiles: `a` is `lda` bytes from row to row, B `ldb` from word to word. */
+#define STEPS(NAME, DP)                                                                            \
+    static void NAME(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,   \
+        bool right, ahead *f)                                                                      \
+    {                                                                                              \
+        const char *under = a + TILE * lda;                                                        \
+        BARRIER();                                                                                 \
+        if (lower && right) {                                                                      \
+            for (; n != 0; n--, a += LINE, under += LINE, b += TILE * ldb) {                       \
+                _tile_loadd(6, b, ldb);                                                            \
+                _tile_loadd(4, a, lda);                                                            \
+                _tile_loadd(7, b + LINE, ldb);                                                     \
+                DP(0, 4, 6);                                                                       \
+                _tile_loadd(5, under, lda);                                                        \
+                DP(1, 4, 7);                                                                       \
+                fetch(f);                                                                          \
+                DP(2, 5, 6);                                                                       \
+                DP(3, 5, 7);                                                                       \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (; n != 0; n--, a += LINE, under += LINE, b += TILE * ldb) {                           \
+            _tile_loadd(6, b, ldb);                                                                \
+            _tile_loadd(4, a, lda);                                                                \
+            DP(0, 4, 6);                                                                           \
+            if (lower) {                                                                           \
+                _tile_loadd(5, under, lda);                                                        \
+                DP(2, 5, 6);                                                                       \
+            }                                                                                      \
+            if (right) {                                                                           \
+                _tile_loadd(7, b + LINE, ldb);                                                     \
+                DP(1, 4, 7);                                                                       \
+            }                                                                                      \
+            fetch(f);                                                                              \
+        }                                                                                          \
+    }
+
+STEPS(steps_of_fours, _tile_dpbusd)
+STEPS(steps_of_pairs, _tile_dpbf16ps)
+
+/* Sums begin with 0, or with what is in `c`. */
+static void begin(bool add, const char *c, size_t ldc, bool lower, bool right)
+{
+    BARRIER();
+    if (!add) {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+        return;
+    }
+    _tile_loadd(0, c, ldc);
+    if (right)
+        _tile_loadd(1, c + LINE, ldc);
+    if (lower)
+        _tile_loadd(2, c + TILE * ldc, ldc);
+    if (lower && right)
+        _tile_loadd(3, c + TILE * ldc + LINE, ldc);
+}
+
+static void end(char *c, size_t ldc, bool lower, bool right)
+{
+    _tile_stored(0, c, ldc);
+    if (right)
+        _tile_stored(1, c + LINE, ldc);
+    if (lower)
+        _tile_stored(2, c + TILE * ldc, ldc);
+    if (lower && right)
+        _tile_stored(3, c + TILE * ldc + LINE, ldc);
+    BARRIER();
+}
+
+static inline __mmask16 mask_of(size_t n)
+{
+    return (__mmask16)(n < TILE ? (1u << n) - 1 : 0xffff);
+}
+
+/* Words [first, first + n) of K of rows from `row` on, COPY_WORDS apart, and zeros up to a step. */
+static void copy_words(const prt_dot_block *g, size_t row, size_t rows, size_t first, size_t n,
+    uint32_t *to)
+{
+    size_t tap = first / g->words, skip = first % g->words;
+    for (size_t done = 0, some; done < n; done += some, tap++, skip = 0) {
+        some = n - done < g->words - skip ? n - done : g->words - skip;
+        for (size_t i = 0; i < rows; i++) {
+            const uint32_t *x = g->from != NULL ? g->from[tap * g->step + row + i]
+                                                : g->a + (row + i) * g->lda;
+            uint32_t *y = to + i * COPY_WORDS + done;
+            for (size_t k = 0; k < some; k += TILE)
+                _mm512_mask_storeu_epi32(y + k, mask_of(some - k),
+                    _mm512_maskz_loadu_epi32(mask_of(some - k), x + skip + k));
+        }
+    }
+    for (size_t i = 0; n % TILE != 0 && i < rows; i++)
+        _mm512_mask_storeu_epi32(to + i * COPY_WORDS + n, mask_of(TILE - n % TILE),
+            _mm512_setzero_si512());
+}
+
+/* Where a block of C is, and what it is made of. */
+typedef struct strip {
+    const prt_dot_block *g;
+    void (*steps)(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,
+        bool right, ahead *f);
+    size_t row, rows;       /* up to HIGH */
+    char *c;                /* of `row` */
+    size_t ldc;             /* bytes */
+    uint32_t *sums;         /* HIGH rows of PRT_GEMM_PANEL, where `c` is; NULL: it is C */
+    const prt_requantize *q; /* of bytes: to `y` */
+    uint8_t *y;
+    size_t ldy;
+    const uint32_t *b_rest; /* the last step of B, where zeros are missing there */
+    uint32_t *copy;         /* HIGH rows of A */
+    ahead ahead;
+} strip;
+
+/* WIDE columns from `j` on, with `n` words of K from `first` on: of rows in `copy`, or, where A's
+ * rows are whole, but for what is left behind whole steps. */
+static void run_words(strip *s, size_t j, size_t first, size_t n)
+{
+    const prt_dot_block *g = s->g;
+    const size_t width = prt_gemm_width(g->columns), ldb = width * sizeof(*g->b);
+    const size_t whole = n / TILE, lda = COPY_WORDS * sizeof(*g->a);
+    const bool copied = g->from != NULL, lower = s->rows > TILE, right = width - j > TILE;
+    const char *b = (const char *)(g->b + first * width + j), *copy = (const char *)s->copy;
+    char *c = s->c + j * sizeof(*g->b);
+    begin(first != 0, c, s->ldc, lower, right);
+    s->steps(copied ? copy : (const char *)(g->a + s->row * g->lda),
+        copied ? lda : g->lda * sizeof(*g->a), b, ldb, whole, lower, right, &s->ahead);
+    if (n % TILE != 0)
+        s->steps(copied ? copy + whole * LINE : copy, lda, (const char *)(s->b_rest + j), ldb, 1,
+            lower, right, &s->ahead);
+    end(c, s->ldc, lower, right);
+}
+
+/* Rows [row, row + HIGH) of the panel. */
+static void run_strip(strip *s, size_t row)
+{
+    const prt_dot_block *g = s->g;
+    const size_t depth = g->words * (g->from != NULL ? g->taps : 1), rest = depth % TILE;
+    const size_t rows = g->rows - row < HIGH ? g->rows - row : HIGH;
+    const size_t most = g->from != NULL ? COPY_WORDS : depth;
+    if (rows != s->rows)
+        configure(rows);
+    s->row = row;
+    s->rows = rows;
+    if (s->sums == NULL)
+        s->c = (char *)g->c + row * s->ldc;
+    if (g->from == NULL && rest != 0)
+        copy_words(g, row, rows, depth - rest, rest, s->copy);
+    for (size_t k = 0; k < depth; k += most) {
+        const size_t n = depth - k < most ? depth - k : most;
+        if (g->from != NULL)
+            copy_words(g, row, rows, k, n, s->copy);
+        for (size_t j = 0; j < prt_gemm_width(g->columns); j += WIDE)
+            run_words(s, j, k, n);
+    }
+}
+
+/* All rows, a strip at a time: then `finish` does what is left to do to `sums`, where C is not just
+ * sums itself. */
+static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s))
+{
+    const size_t depth = g->words * (g->from != NULL ? g->taps : 1), rest = depth % TILE;
+    const size_t width = prt_gemm_width(g->columns);
+    uint32_t copy[HIGH * COPY_WORDS], b_rest[TILE * PRT_GEMM_PANEL], sums[HIGH * PRT_GEMM_PANEL];
+    const size_t steps = (g->rows + HIGH - 1) / HIGH * ((width + WIDE - 1) / WIDE) *
+        ((depth + TILE - 1) / TILE);
+    s->g = g;
+    s->copy = copy;
+    s->b_rest = b_rest;
+    s->sums = finish != NULL ? sums : NULL;
+    s->c = (char *)s->sums;
+    s->ldc = (finish != NULL ? (size_t)PRT_GEMM_PANEL : g->ldc) * sizeof(*sums);
+    if (g->next != NULL && steps != 0)
+        s->ahead = (ahead){ g->next, g->next_lines * LINE,
+            (g->next_lines + steps - 1) / steps * LINE };
+    if (rest != 0) {
+        memcpy(b_rest, g->b + (depth - rest) * width, rest * width * sizeof(*g->b));
+        memset(b_rest + rest * width, 0, (TILE - rest) * width * sizeof(*g->b));
+    }
+    for (size_t row = 0; row < g->rows; row += HIGH) {
+        run_strip(s, row);
+        if (finish != NULL)
+            finish(s);
+    }
+    _tile_release();
+}
+
+/* Others are as fast where rows are few, K is short or in short pieces, or columns are few. */
+static bool has_tiles(const prt_dot_block *g, size_t least)
+{
+    const size_t depth = g->words * (g->from != NULL ? g->taps : 1);
+    return g->rows >= LEAST_ROWS && depth >= least && g->columns > TILE &&
+        (g->from == NULL || g->words >= LEAST_PIECE);
+}
+
+void prt_dot_fours_vnni(const prt_dot_block *g);
+void prt_dot_fours_amx(const prt_dot_block *g);
+
+void prt_dot_fours_amx(const prt_dot_block *g)
+{
+    strip s = { .steps = steps_of_fours };
+    if (has_tiles(g, LEAST_WORDS))
+        run(g, &s, NULL);
+    else
+        prt_dot_fours_vnni(g);
+}
+
+static void close_bytes(const strip *s)
+{
+    run_close(s->rows, s->g->columns, (const int32_t *)s->sums, s->q, s->y + s->row * s->ldy,
+        s->ldy);
+}
+
+size_t prt_dot_close_vnni(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+size_t prt_dot_close_amx(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+
+size_t prt_dot_close_amx(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy)
+{
+    strip s = { .steps = steps_of_fours, .q = q, .y = y, .ldy = ldy };
+    if (!has_tiles(g, g->columns % PRT_GEMM_PANEL == 0 ? LEAST_WORDS : LEAST_NARROW))
+        return prt_dot_close_vnni(g, q, y, ldy);
+    run(g, &s, close_bytes);
+    return g->rows;
+}
+
+static void finish_pairs(const strip *s)
+{
+    const float *sums = (const float *)(const void *)s->sums;
+    for (size_t i = 0; i < s->rows; i++)
+        for (size_t j = 0; j < prt_gemm_width(s->g->columns); j += VL)
+            put(s->g, s->row + i, j, v_load(sums + i * PRT_GEMM_PANEL + j));
+}
+
+void prt_dot_pairs_amx(const prt_dot_block *g);
+
+/* Rows of any number, for the same bits however they are cut. */
+void prt_dot_pairs_amx(const prt_dot_block *g)
+{
+    strip s = { .steps = steps_of_pairs };
+    run(g, &s, finish_pairs);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_dot.c — fours of bytes and pairs of bfloat16 at every level, the best ones' tiles included:
+ * against sums that are counted one by one; rows that lie in pieces, and how rows are cut.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "kern/levels.h"
+#include "support/check_main.h"
+
+enum { ALL = 5, ROWS = 70, WIDE = PRT_GEMM_PANEL };
+
+static const prt_kern *level_of(int i)
+{
+    static const char *const names[ALL] = { "portable", "avx2", "avx512", "avx512_bf16",
+        "avx512_amx" };
+    const uint64_t want = prt_cpu_level(names[i]);
+    return (want & prt_cpu_features()) == want ? prt_kern_of(want) : NULL;
+}
+
+typedef struct sizes {
+    size_t rows, columns, words, taps; /* taps: 0 where rows are whole */
+} sizes;
+
+static const sizes cases[] = { { 32, 64, 16, 0 }, { 64, 64, 192, 0 }, { 70, 64, 12, 0 },
+    { 33, 40, 37, 0 }, { 17, 33, 100, 0 }, { 9, 17, 65, 0 }, { 1, 64, 48, 0 }, { 7, 16, 5, 0 },
+    { 48, 64, 16, 9 }, { 70, 64, 64, 9 }, { 31, 50, 5, 25 }, { 40, 64, 7, 49 }, { 16, 20, 70, 3 },
+    { 64, 64, 1, 49 } };
+
+/* What a block is made of; rows in pieces are in an order of their own. */
+typedef struct made {
+    sizes s;
+    size_t depth; /* words */
+    uint32_t *a, *b;
+    const uint32_t **from;
+} made;
+
+/* Words of four bytes; of pairs, bfloat16 of about 1 in size, and no NaN. */
+static uint32_t *words_of(size_t n, uint32_t seed, bool pairs)
+{
+    uint32_t *w = malloc(n * sizeof(*w)), state = seed;
+    for (size_t i = 0; i < n; i++) {
+        state = state * 1664525u + 1013904223u;
+        w[i] = state >> 16;
+        state = state * 1664525u + 1013904223u;
+        w[i] |= state & 0xffff0000u;
+        if (pairs)
+            w[i] = (w[i] & 0x807f807fu) | 0x3f003f00u;
+    }
+    return w;
+}
+
+static made make(const sizes *s, bool pairs)
+{
+    made m = { .s = *s, .depth = s->words * (s->taps != 0 ? s->taps : 1) };
+    m.a = words_of(s->rows * m.depth, 1, pairs);
+    m.b = words_of(m.depth * prt_gemm_width(s->columns), 2, pairs);
+    m.from = malloc((s->rows * (s->taps + 1)) * sizeof(*m.from));
+    for (size_t i = 0; i < s->rows * s->taps; i++) /* tap i / rows of row i % rows */
+        m.from[i] = m.a + (s->rows * s->taps - 1 - i) * s->words;
+    return m;
+}
+
+static void drop(made *m)
+{
+    free(m->a);
+    free(m->b);
+    free(m->from);
+}
+
+static uint32_t a_of(const made *m, size_t row, size_t word)
+{
+    const sizes *s = &m->s;
+    return s->taps == 0 ? m->a[row * s->words + word]
+                        : m->from[word / s->words * s->rows + row][word % s->words];
+}
+
+/* Rows [first, end). */
+static prt_dot_block block_of(const made *m, size_t first, size_t end, void *c)
+{
+    const sizes *s = &m->s;
+    return (prt_dot_block){ .rows = end - first, .columns = s->columns, .words = s->words,
+        .a = m->a + first * s->words, .lda = s->words,
+        .from = s->taps != 0 ? m->from + first : NULL, .taps = s->taps, .step = s->rows, .b = m->b,
+        .next = (const char *)m->b, .next_lines = 5, .c = c, .ldc = WIDE };
+}
+
+static uint32_t four(uint32_t a, uint32_t b)
+{
+    int32_t sum = 0;
+    for (int i = 0; i < 32; i += 8)
+        sum += (int32_t)(a >> i & 255u) * (int8_t)(uint8_t)(b >> i);
+    return (uint32_t)sum;
+}
+
+static double half(uint32_t bits)
+{
+    float x;
+    bits <<= 16;
+    memcpy(&x, &bits, sizeof(x));
+    return (double)x;
+}
+
+START_TEST(fours_are_exact)
+{
+    for (size_t t = 0; t < PRT_COUNT_OF(cases); t++) {
+        made m = make(&cases[t], false);
+        const size_t width = prt_gemm_width(m.s.columns);
+        static int32_t want[ROWS * WIDE], c[ROWS * WIDE];
+        for (size_t i = 0; i < m.s.rows; i++)
+            for (size_t j = 0; j < width; j++) {
+                uint32_t sum = 0;
+                for (size_t k = 0; k < m.depth; k++)
+                    sum += four(a_of(&m, i, k), m.b[k * width + j]);
+                want[i * WIDE + j] = (int32_t)sum;
+            }
+        for (int l = 0; l < ALL; l++) {
+            if (level_of(l) == NULL)
+                continue;
+            memset(c, -1, sizeof(c));
+            const prt_dot_block g = block_of(&m, 0, m.s.rows, c);
+            level_of(l)->dot.fours(&g);
+            for (size_t i = 0; i < m.s.rows; i++)
+                ck_assert_mem_eq(c + i * WIDE, want + i * WIDE, m.s.columns * sizeof(*c));
+        }
+        drop(&m);
+    }
+}
+END_TEST
+
+/* Bytes from registers or tiles are those that sums give. */
+START_TEST(closed_bytes_are_the_same)
+{
+    static double scales[WIDE];
+    static float near[WIDE];
+    static int32_t biases[WIDE], sums[ROWS * WIDE];
+    static uint8_t want[ROWS * WIDE], y[ROWS * WIDE];
+    for (size_t j = 0; j < WIDE; j++) {
+        scales[j] = 1e-4 * (double)(1 + j);
+        near[j] = (float)scales[j];
+        biases[j] = (int32_t)j * 1000 - 30000;
+    }
+    for (size_t t = 0; t < PRT_COUNT_OF(cases); t++)
+        for (int sign = 0; sign < 2; sign++) {
+            made m = make(&cases[t], false);
+            const prt_requantize q = { .scales = scales, .near = near, .biases = biases,
+                .zero = sign ? -3.0 : 120.0, .low = sign ? -128.0 : 0.0,
+                .high = sign ? 127.0 : 255.0, .tame = true };
+            prt_dot_block g = block_of(&m, 0, m.s.rows, sums);
+            level_of(0)->dot.fours(&g);
+            level_of(0)->bytes.close(m.s.rows, m.s.columns, sums, &q, want, WIDE);
+            for (int l = 0; l < ALL; l++) {
+                if (level_of(l) == NULL || level_of(l)->dot.close == NULL)
+                    continue;
+                memset(y, 0, sizeof(y));
+                g.c = NULL;
+                const size_t rows = level_of(l)->dot.close(&g, &q, y, WIDE);
+                ck_assert_uint_le(rows, m.s.rows);
+                for (size_t i = 0; i < rows; i++)
+                    ck_assert_mem_eq(y + i * WIDE, want + i * WIDE, m.s.columns);
+            }
+            drop(&m);
+        }
+}
+END_TEST
+
+/* Sums in float32, in an order of the level's own; the same however rows are cut. */
+START_TEST(pairs_are_near)
+{
+    for (size_t t = 0; t < PRT_COUNT_OF(cases); t++) {
+        made m = make(&cases[t], true);
+        const size_t width = prt_gemm_width(m.s.columns);
+        static float c[ROWS * WIDE], cut[ROWS * WIDE];
+        float *bias = random_floats(m.s.columns, 3);
+        const prt_gemm_end end = { .bias = bias, .act = { PRT_ACT_leaky_relu, 0.25f, 0.0f } };
+        for (int l = 0; l < ALL; l++) {
+            if (level_of(l) == NULL || level_of(l)->dot.pairs == NULL)
+                continue;
+            prt_dot_block g = block_of(&m, 0, m.s.rows, c);
+            g.end = &end;
+            level_of(l)->dot.pairs(&g);
+            for (size_t i = 0; i < m.s.rows; i++)
+                for (size_t j = 0; j < m.s.columns; j++) {
+                    double sum = (double)bias[j], most = 1.0;
+                    for (size_t k = 0; k < m.depth; k++) {
+                        const uint32_t a = a_of(&m, i, k), b = m.b[k * width + j];
+                        const double p = half(a & 0xffffu) * half(b & 0xffffu);
+                        const double q = half(a >> 16) * half(b >> 16);
+                        sum += p + q;
+                        most += fabs(p) + fabs(q);
+                    }
+                    sum = sum < 0.0 ? 0.25 * sum : sum;
+                    ck_assert_double_le(fabs((double)c[i * WIDE + j] - sum), 2e-6 * most);
+                }
+            for (size_t first = 0; first < m.s.rows; first += 13) {
+                const size_t left = m.s.rows - first;
+                g = block_of(&m, first, first + (left < 13 ? left : 13), cut + first * WIDE);
+                g.end = &end;
+                level_of(l)->dot.pairs(&g);
+            }
+            for (size_t i = 0; i < m.s.rows; i++)
+                ck_assert_mem_eq(c + i * WIDE, cut + i * WIDE, m.s.columns * sizeof(*c));
+        }
+        free(bias);
+        drop(&m);
+    }
+}
+END_TEST
+
+PRT_TEST_MAIN("kern/dot", fours_are_exact, closed_bytes_are_the_same, pairs_are_near)
