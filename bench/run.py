@@ -196,7 +196,9 @@ def arguments():
 
 def main():
     args = arguments()
-    store = os.path.join(os.path.dirname(os.path.abspath(args.out)), "results.json")
+    folder = os.path.dirname(os.path.abspath(args.out))
+    os.makedirs(folder, exist_ok=True)
+    store = os.path.join(folder, "results.json")
     results = {"sections": {}}
     partly = args.names or set(args.only) != set(SECTIONS)
     if partly and os.path.exists(store):
