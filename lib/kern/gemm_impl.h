@@ -35,6 +35,7 @@ typedef struct tile {
     const char *next; /* a step fetches a line of what comes later, and goes on by `stride` */
     size_t stride;    /* LINE, or a part of it: fetches are spread over all steps */
     size_t ahead;     /* bytes of what comes later that are left */
+    size_t group_ahead; /* those of a group */
 } tile;
 
 enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
@@ -99,7 +100,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
     PRT_AT_LINE static void NAME(const tile *t)                                                    \
     {                                                                                              \
         enum { THREES = (R + 2) / 3 }; /* rows of A by pointers to every third */                  \
-        const size_t k = t->k, width = t->width, lda = t->lda, steps = k * t->taps;                \
+        const size_t k = t->k, width = t->width, lda = t->lda;                                     \
         const float *const *from = t->from, *a = t->a;                                             \
         const float *residual = t->residual;                                                       \
         const char *next = t->next;                                                                \
@@ -112,7 +113,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
             float *made = t->made;                                                                 \
             const size_t stride = ahead != 0 ? t->stride : 0;                                      \
             next = ahead != 0 ? next : (const char *)b;                                            \
-            ahead -= ahead < steps * stride ? ahead : steps * stride;                              \
+            ahead -= ahead < t->group_ahead ? ahead : t->group_ahead;                              \
             if (t->add) {                                                                          \
                 EACH(R, W)                                                                         \
                 sum[i][j] = !CAN_END ? v_load_some(c + i * t->ldc, j * VL, t->columns)             \
@@ -265,6 +266,7 @@ static void fetch_ahead(const prt_gemm_block *g, tile *t)
     const size_t steps = tiles * g->k * t->taps;
     t->ahead = (lines <= steps ? lines : steps) * LINE;
     t->stride = steps != 0 ? (t->ahead + steps - 1) / steps : 0;
+    t->group_ahead = g->k * t->taps * t->stride;
 }
 
 /* What the sums of a panel begin with, up to whole vectors: `first`, or 0 where that is NULL; in
@@ -311,7 +313,7 @@ static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, siz
         t->rare = t->bias != NULL || t->row_bias != NULL ||
             (t->columns < vectors * VL && (!CAN_END || t->residual != NULL));
         (makes ? difference : once != NULL ? once : micro[vectors - 1][r - 1])(t);
-        const size_t done = t->k * t->taps * groups * t->stride;
+        const size_t done = t->group_ahead * groups;
         const size_t fetched = t->ahead < done ? t->ahead : done;
         t->next += fetched;
         t->ahead -= fetched;

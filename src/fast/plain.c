@@ -74,7 +74,7 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
 {
-    static const int kinds[PRT_OP_COUNT] = { [PRT_OP_equal] = PRT_COMPARE_equal,
+    static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_equal] = PRT_COMPARE_equal,
         [PRT_OP_less] = PRT_COMPARE_less, [PRT_OP_greater] = PRT_COMPARE_less,
         [PRT_OP_less_or_equal] = PRT_COMPARE_less_or_equal,
         [PRT_OP_greater_or_equal] = PRT_COMPARE_less_or_equal };
@@ -150,7 +150,7 @@ static poprt_status whole_clip(prt_eval *c, const prt_kern *k, bool *done)
 
 poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
 {
-    static const int kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_WHOLE_add + 1,
+    static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_WHOLE_add + 1,
         [PRT_OP_sub] = PRT_WHOLE_sub + 1, [PRT_OP_mul] = PRT_WHOLE_mul + 1,
         [PRT_OP_max] = PRT_WHOLE_max + 1, [PRT_OP_min] = PRT_WHOLE_min + 1 };
     const int32_t dtype = c->in[0]->dtype;
@@ -179,7 +179,7 @@ poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done);
 
 poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done)
 {
-    static const int kinds[PRT_OP_COUNT] = { [PRT_OP_and] = PRT_LOGIC_and,
+    static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_and] = PRT_LOGIC_and,
         [PRT_OP_or] = PRT_LOGIC_or, [PRT_OP_xor] = PRT_LOGIC_xor };
     if (!prt_fast_wants(c))
         return prt_fast_pass(done);
