@@ -58,16 +58,10 @@ static __attribute__((noinline)) void close_again(const q_words s[CLOSE_FOUR],
     close_store(r, c, wide, y);
 }
 
-/* Lines to fetch meanwhile. */
-typedef struct close_next {
-    const char *at;
-    size_t stride;
-} close_next;
-
 /* `high` rows of `wide` vectors: 24, or fewer where there are not as many registers for rows. What
  * comes next is fetched beside whole panels. */
 static inline CLOSE_INLINE void close_tile(const close_with *c, size_t high, size_t wide,
-    size_t row, close_next next, uint8_t *y)
+    size_t row, prt_dot_ahead next, uint8_t *y)
 {
     const prt_dot_block *g = c->g;
     const size_t words = g->words, taps = g->from != NULL ? g->taps : 1;
@@ -85,7 +79,7 @@ static inline CLOSE_INLINE void close_tile(const close_with *c, size_t high, siz
             dot_words w[CLOSE_FOUR];
             if (wide == 4) {
                 __builtin_prefetch(next.at, 0, 2);
-                next.at += next.stride;
+                next.at += next.step;
             }
             PRT_UNROLL(4)
             for (size_t k = 0; k < wide; k++)
@@ -115,30 +109,24 @@ static inline CLOSE_INLINE void close_tile(const close_with *c, size_t high, siz
 static __attribute__((noinline)) void close_64(const close_with *c, size_t rows, uint8_t *y)
 {
     const prt_dot_block *g = c->g;
-    const size_t depth = g->words * (g->from != NULL ? g->taps : 1);
-    const size_t steps = rows / 6 * depth;
-    size_t left = g->next != NULL && g->next_lines <= steps ? g->next_lines * 64 : 0;
-    const size_t step = left != 0 ? (left + steps - 1) / steps : 0;
-    const char *next = g->next;
+    const size_t depth = prt_dot_depth(g);
+    prt_dot_ahead next = prt_dot_spread(g, rows / 6 * depth);
     for (size_t row = 0; row < rows; row += 6, y += 6 * c->ldy) {
-        const size_t stride = left != 0 ? step : 0;
-        close_tile(c, 6, 4, row,
-            (close_next){ stride != 0 ? next : (const char *)g->b, stride }, y);
-        next += stride * depth;
-        left -= left < stride * depth ? left : stride * depth;
+        close_tile(c, 6, 4, row, next, y);
+        prt_dot_pass(&next, depth);
     }
 }
 
 static __attribute__((noinline)) void close_32(const close_with *c, size_t rows, uint8_t *y)
 {
     for (size_t row = 0; row < rows; row += 8, y += 8 * c->ldy)
-        close_tile(c, 8, 2, row, (close_next){ NULL, 0 }, y);
+        close_tile(c, 8, 2, row, (prt_dot_ahead){ NULL, 0, 0 }, y);
 }
 
 static __attribute__((noinline)) void close_16(const close_with *c, size_t rows, uint8_t *y)
 {
     for (size_t row = 0; row < rows; row += 8, y += 8 * c->ldy)
-        close_tile(c, 8, 1, row, (close_next){ NULL, 0 }, y);
+        close_tile(c, 8, 1, row, (prt_dot_ahead){ NULL, 0, 0 }, y);
 }
 
 /* All rows but those left behind the last tile; returns how many those are. Panels are 64 columns,

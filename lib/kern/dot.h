@@ -35,6 +35,35 @@ typedef struct prt_dot_block {
     const prt_gemm_end *end; /* of pairs; may be NULL */
 } prt_dot_block;
 
+/* Words of all K. */
+static inline size_t prt_dot_depth(const prt_dot_block *g)
+{
+    return g->words * (g->from != NULL ? g->taps : 1);
+}
+
+/* What comes next: bytes that are left to be fetched, and by how many a step goes on. */
+typedef struct prt_dot_ahead {
+    const char *at;
+    size_t left, step;
+} prt_dot_ahead;
+
+/* g's, spread over so many steps of a line at most; none where those would not do. */
+static inline prt_dot_ahead prt_dot_spread(const prt_dot_block *g, size_t steps)
+{
+    const size_t left = g->next != NULL && g->next_lines <= steps ? g->next_lines * 64 : 0;
+    return (prt_dot_ahead){ left != 0 ? g->next : (const char *)g->b, left,
+        left != 0 ? (left + steps - 1) / steps : 0 };
+}
+
+/* So many steps later. */
+static inline void prt_dot_pass(prt_dot_ahead *f, size_t steps)
+{
+    const size_t done = f->step * steps;
+    f->at += done;
+    f->left -= f->left < done ? f->left : done;
+    f->step = f->left != 0 ? f->step : 0;
+}
+
 /* Some rows of bytes with a sign, as prt_kern_bytes' `blocks` makes them, times one panel of 4-bit
  * integers (narrow.h) with scales by the same blocks; all of K. */
 typedef struct prt_dot_nibbles {

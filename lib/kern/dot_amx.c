@@ -47,13 +47,8 @@ static void configure(size_t rows)
     __asm__ volatile("ldtilecfg %0" : : "m"(t));
 }
 
-/* What comes next, fetched on the way: so many bytes a step. */
-typedef struct ahead {
-    const char *at;
-    size_t left, step;
-} ahead;
-
-static inline void fetch(ahead *f)
+/* Lines of a step. */
+static inline void fetch(prt_dot_ahead *f)
 {
     size_t some = f->left < f->step ? f->left : f->step;
     f->left -= some;
@@ -66,7 +61,7 @@ static inline void fetch(ahead *f)
 /* `n` steps of tiles: `a` is `lda` bytes from row to row, B `ldb` from word to word. */
 #define STEPS(NAME, DP)                                                                            \
     static void NAME(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,   \
-        bool right, ahead *f)                                                                      \
+        bool right, prt_dot_ahead *f)                                                              \
     {                                                                                              \
         const char *under = a + TILE * lda;                                                        \
         BARRIER();                                                                                 \
@@ -103,37 +98,17 @@ static inline void fetch(ahead *f)
 STEPS(steps_of_fours, _tile_dpbusd)
 STEPS(steps_of_pairs, _tile_dpbf16ps)
 
-/* Sums begin with 0, or with what is in `c`. */
-static void begin(bool add, const char *c, size_t ldc, bool lower, bool right)
-{
-    BARRIER();
-    if (!add) {
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
-        return;
+/* Does something with each tile of sums and its place in C. */
+#define EACH_SUM(DO, c, ldc, lower, right)                                                         \
+    {                                                                                              \
+        DO(0, c, ldc);                                                                             \
+        if (right)                                                                                 \
+            DO(1, (c) + LINE, ldc);                                                                \
+        if (lower)                                                                                 \
+            DO(2, (c) + TILE * (ldc), ldc);                                                        \
+        if ((lower) && (right))                                                                    \
+            DO(3, (c) + TILE * (ldc) + LINE, ldc);                                                 \
     }
-    _tile_loadd(0, c, ldc);
-    if (right)
-        _tile_loadd(1, c + LINE, ldc);
-    if (lower)
-        _tile_loadd(2, c + TILE * ldc, ldc);
-    if (lower && right)
-        _tile_loadd(3, c + TILE * ldc + LINE, ldc);
-}
-
-static void end(char *c, size_t ldc, bool lower, bool right)
-{
-    _tile_stored(0, c, ldc);
-    if (right)
-        _tile_stored(1, c + LINE, ldc);
-    if (lower)
-        _tile_stored(2, c + TILE * ldc, ldc);
-    if (lower && right)
-        _tile_stored(3, c + TILE * ldc + LINE, ldc);
-    BARRIER();
-}
 
 static inline __mmask16 mask_of(size_t n)
 {
@@ -165,7 +140,7 @@ static void copy_words(const prt_dot_block *g, size_t row, size_t rows, size_t f
 typedef struct strip {
     const prt_dot_block *g;
     void (*steps)(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,
-        bool right, ahead *f);
+        bool right, prt_dot_ahead *f);
     size_t row, rows;       /* up to HIGH */
     char *c;                /* of `row` */
     size_t ldc;             /* bytes */
@@ -175,7 +150,7 @@ typedef struct strip {
     size_t ldy;
     const uint32_t *b_rest; /* the last step of B, where zeros are missing there */
     uint32_t *copy;         /* HIGH rows of A */
-    ahead ahead;
+    prt_dot_ahead ahead;
 } strip;
 
 /* WIDE columns from `j` on, with `n` words of K from `first` on: of rows in `copy`, or, where A's
@@ -188,20 +163,29 @@ static void run_words(strip *s, size_t j, size_t first, size_t n)
     const bool copied = g->from != NULL, lower = s->rows > TILE, right = width - j > TILE;
     const char *b = (const char *)(g->b + first * width + j), *copy = (const char *)s->copy;
     char *c = s->c + j * sizeof(*g->b);
-    begin(first != 0, c, s->ldc, lower, right);
+    BARRIER();
+    if (first != 0) {
+        EACH_SUM(_tile_loadd, c, s->ldc, lower, right)
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
     s->steps(copied ? copy : (const char *)(g->a + s->row * g->lda),
         copied ? lda : g->lda * sizeof(*g->a), b, ldb, whole, lower, right, &s->ahead);
     if (n % TILE != 0)
         s->steps(copied ? copy + whole * LINE : copy, lda, (const char *)(s->b_rest + j), ldb, 1,
             lower, right, &s->ahead);
-    end(c, s->ldc, lower, right);
+    EACH_SUM(_tile_stored, c, s->ldc, lower, right)
+    BARRIER();
 }
 
 /* Rows [row, row + HIGH) of the panel. */
 static void run_strip(strip *s, size_t row)
 {
     const prt_dot_block *g = s->g;
-    const size_t depth = g->words * (g->from != NULL ? g->taps : 1), rest = depth % TILE;
+    const size_t depth = prt_dot_depth(g), rest = depth % TILE;
     const size_t rows = g->rows - row < HIGH ? g->rows - row : HIGH;
     const size_t most = g->from != NULL ? COPY_WORDS : depth;
     if (rows != s->rows)
@@ -212,20 +196,22 @@ static void run_strip(strip *s, size_t row)
         s->c = (char *)g->c + row * s->ldc;
     if (g->from == NULL && rest != 0)
         copy_words(g, row, rows, depth - rest, rest, s->copy);
-    for (size_t k = 0; k < depth; k += most) {
+    size_t k = 0;
+    do { /* once for no K at all, too: sums of nothing are 0 */
         const size_t n = depth - k < most ? depth - k : most;
-        if (g->from != NULL)
+        if (g->from != NULL && n != 0)
             copy_words(g, row, rows, k, n, s->copy);
         for (size_t j = 0; j < prt_gemm_width(g->columns); j += WIDE)
             run_words(s, j, k, n);
-    }
+        k += n;
+    } while (k < depth);
 }
 
 /* All rows, a strip at a time: then `finish` does what is left to do to `sums`, where C is not just
  * sums itself. */
 static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s))
 {
-    const size_t depth = g->words * (g->from != NULL ? g->taps : 1), rest = depth % TILE;
+    const size_t depth = prt_dot_depth(g), rest = depth % TILE;
     const size_t width = prt_gemm_width(g->columns);
     uint32_t copy[HIGH * COPY_WORDS], b_rest[TILE * PRT_GEMM_PANEL], sums[HIGH * PRT_GEMM_PANEL];
     const size_t steps = (g->rows + HIGH - 1) / HIGH * ((width + WIDE - 1) / WIDE) *
@@ -237,7 +223,7 @@ static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s)
     s->c = (char *)s->sums;
     s->ldc = (finish != NULL ? (size_t)PRT_GEMM_PANEL : g->ldc) * sizeof(*sums);
     if (g->next != NULL && steps != 0)
-        s->ahead = (ahead){ g->next, g->next_lines * LINE,
+        s->ahead = (prt_dot_ahead){ g->next, g->next_lines * LINE,
             (g->next_lines + steps - 1) / steps * LINE };
     if (rest != 0) {
         memcpy(b_rest, g->b + (depth - rest) * width, rest * width * sizeof(*g->b));
@@ -254,7 +240,7 @@ static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s)
 /* Others are as fast where rows are few, K is short or in short pieces, or columns are few. */
 static bool has_tiles(const prt_dot_block *g, size_t least)
 {
-    const size_t depth = g->words * (g->from != NULL ? g->taps : 1);
+    const size_t depth = prt_dot_depth(g);
     return g->rows >= LEAST_ROWS && depth >= least && g->columns > TILE &&
         (g->from == NULL || g->words >= LEAST_PIECE);
 }

@@ -11,11 +11,16 @@
 enum { LEVELS = 3 };
 
 /* NULL where the processor cannot. */
+static inline const prt_kern *level_named(const char *name)
+{
+    const uint64_t want = prt_cpu_level(name);
+    return (want & prt_cpu_features()) == want ? prt_kern_of(want) : NULL;
+}
+
 static inline const prt_kern *level(int i)
 {
     static const char *const names[LEVELS] = { "portable", "avx2", "avx512" };
-    const uint64_t want = prt_cpu_level(names[i]);
-    return (want & prt_cpu_features()) == want ? prt_kern_of(want) : NULL;
+    return level_named(names[i]);
 }
 
 /* In [-1, 1); exactly `n` elements, so that a sanitizer sees what is read beyond them. */

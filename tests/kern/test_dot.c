@@ -16,8 +16,7 @@ static const prt_kern *level_of(int i)
 {
     static const char *const names[ALL] = { "portable", "avx2", "avx512", "avx512_bf16",
         "avx512_amx" };
-    const uint64_t want = prt_cpu_level(names[i]);
-    return (want & prt_cpu_features()) == want ? prt_kern_of(want) : NULL;
+    return level_named(names[i]);
 }
 
 typedef struct sizes {
@@ -27,7 +26,7 @@ typedef struct sizes {
 static const sizes cases[] = { { 32, 64, 16, 0 }, { 64, 64, 192, 0 }, { 70, 64, 12, 0 },
     { 33, 40, 37, 0 }, { 17, 33, 100, 0 }, { 9, 17, 65, 0 }, { 1, 64, 48, 0 }, { 7, 16, 5, 0 },
     { 48, 64, 16, 9 }, { 70, 64, 64, 9 }, { 31, 50, 5, 25 }, { 40, 64, 7, 49 }, { 16, 20, 70, 3 },
-    { 64, 64, 1, 49 } };
+    { 64, 64, 1, 49 }, { 9, 20, 0, 0 } };
 
 /* What a block is made of; rows in pieces are in an order of their own. */
 typedef struct made {
