@@ -8,44 +8,23 @@
  * pieces are copied first; what is left of K behind whole steps is padded with zeros, of B too: of
  * floats anything else there may be NaN.
  *
- * Each call configures the tiles and releases them: a thread that leaves here has no tile state for
- * the system to save, and the caller's own use of tiles is over by the ABI's rules.
+ * Tiles are configured and released as amx_impl.h says.
  */
 #include <immintrin.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "kern/amx_impl.h"
 #include "kern/dot_end_impl.h"
 #include "kern/requantize_impl.h"
 
 enum {
-    TILE = 16,              /* rows of a tile; words in each */
-    HIGH = 2 * TILE,        /* rows at a time */
-    WIDE = 2 * TILE,        /* columns at a time */
     COPY_WORDS = 16 * TILE, /* of K, of rows in pieces */
     LEAST_ROWS = 8,         /* for tiles, where other kernels give the same bits */
     LEAST_WORDS = 12,       /* of K; and where bytes are not by whole panels */
     LEAST_NARROW = 64,
-    LEAST_PIECE = 4,        /* words of rows in pieces */
-    LINE = 64
+    LEAST_PIECE = 4         /* words of rows in pieces */
 };
-
-/* As ldtilecfg reads it. */
-typedef struct tile_config {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t bytes[16];
-    uint8_t rows[16];
-} tile_config;
-
-/* Tiles: sums of the upper rows 0 and 1, of the lower 2 and 3; rows of A 4 and 5; of B 6 and 7. */
-static void configure(size_t rows)
-{
-    const uint8_t upper = (uint8_t)(rows < TILE ? rows : TILE);
-    const uint8_t lower = (uint8_t)(rows > TILE ? rows - TILE : upper);
-    const tile_config t = { .palette = 1, .bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
-        .rows = { upper, upper, lower, lower, upper, lower, TILE, TILE } };
-    __asm__ volatile("ldtilecfg %0" : : "m"(t));
-}
 
 /* Lines of a step. */
 static inline void fetch(prt_dot_ahead *f)
@@ -55,8 +34,6 @@ static inline void fetch(prt_dot_ahead *f)
     for (; some != 0; some -= LINE, f->at += LINE)
         __builtin_prefetch(f->at, 0, 2);
 }
-
-#define BARRIER() __asm__ volatile("" : : : "memory")
 
 /* `n` steps of tiles: `a` is `lda` bytes from row to row, B `ldb` from word to word. */
 #define STEPS(NAME, DP)                                                                            \

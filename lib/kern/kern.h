@@ -19,6 +19,7 @@
 #include "kern/plain.h"
 #include "kern/rows.h"
 #include "kern/slide.h"
+#include "kern/split.h"
 #include "kern/windows.h"
 #include "kern/winograd.h"
 
@@ -29,6 +30,7 @@ typedef struct prt_kern {
     size_t beside_rows; /* of a tile that gemm_row computes beside; 0: it does not */
     prt_kern_narrow narrow;
     prt_kern_dot dot;
+    prt_kern_split split;
     prt_kern_bytes bytes;
     prt_kern_attend attend;
     prt_kern_rows rows;

@@ -68,6 +68,7 @@ static poprt_status create_inner(poprt_session *session, const poprt_config *con
         .seed = (uint64_t)prt_config_number(config, PRT_OPTION_seed),
         .kern = kernels(env, config),
         .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
+        .bf16x3 = prt_config_number(config, PRT_OPTION_bf16x3) != 0,
         .print = print_line,
         .print_user = env };
     prt_arena *scratch = NULL;

@@ -3,6 +3,7 @@
 #include "fast/product.h"
 
 #include "fast/share.h"
+#include "fast/split.h"
 
 /* A block of A and the packed blocks of B, this one and the next, stay in the second cache level
  * together. Few rows leave room for longer blocks. */
@@ -86,6 +87,11 @@ static void run_item(const void *user, size_t item, float *packed)
 poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_product_spec *p)
 {
     if (p->batches == 0 || p->m == 0 || p->n == 0)
+        return POPRT_OK;
+    bool done = false;
+    if (!p->exact && p->batches == 1 && prt_split_pays(c, kern, p->m, p->n, p->k))
+        PRT_TRY(prt_split_product(c, kern, p, &done));
+    if (done)
         return POPRT_OK;
     job j = { .p = p, .kern = kern, .later = c->later,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,

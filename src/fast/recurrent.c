@@ -145,7 +145,7 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
     prt_product_spec p = { .batches = 1, .m = steps * n->batch, .n = n->rows, .k = n->input,
         .a = x, .lda = n->input, .c = gates, .ldc = n->rows, .end = { .bias = side->bias },
         .pack = pack_w, .direct = n->ready != NULL ? w_panel : NULL, .padded = n->ready != NULL,
-        .user = side->w };
+        .exact = true, .user = side->w };
     if (!turned)
         return prt_product_fast(n->eval, n->kern, &p);
     /* Rows of X that follow each other are those of an entry, or of a step. */

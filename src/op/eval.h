@@ -74,6 +74,7 @@ struct prt_eval {
                               * the way; NULL: none */
     bool near;               /* the program's weights are few enough to stay in a cache */
     bool strassen;           /* products may be computed by Strassen's algorithm */
+    bool bf16x3;             /* and split, as kern/split.h has it */
     void *user;
 };
 

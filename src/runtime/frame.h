@@ -104,7 +104,7 @@ struct prt_session {
     int64_t *fixed;          /* symbols fixed at creation, by expression index; else UNKNOWN */
     int64_t *bound;          /* symbols as the inputs of a run give them */
     bool resolved;           /* frames fit dim_values */
-    bool near, strassen;     /* as prt_eval has them */
+    bool near, strassen, bf16x3; /* as prt_eval has them */
     uint32_t *appends;       /* by input: the output that a step makes of it, which may lie where it
                               * does, counted from 1; 0: none */
     const prt_tensor **caches; /* by buffer of the main block: where this run's value goes, with

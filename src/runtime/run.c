@@ -337,7 +337,8 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
     prt_eval c = { .def = step->params->def, .attrs = step->params->attrs,
         .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out, .in = step->in,
         .out = step->out, .host = &host, .par = f->session->par, .later = step->later,
-        .near = f->session->near, .strassen = f->session->strassen, .user = &now };
+        .near = f->session->near, .strassen = f->session->strassen,
+        .bf16x3 = f->session->bf16x3, .user = &now };
 #ifndef PRT_NO_COMPILER
     c.lowered = step->params->lowered;
     c.weights = f->session->weights;

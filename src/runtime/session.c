@@ -141,6 +141,7 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
     s->seed = options->seed;
     s->kern = options->kern;
     s->strassen = options->strassen;
+    s->bf16x3 = options->bf16x3;
     s->print = options->print;
     s->print_user = options->print_user;
     if (options->par != NULL) {

@@ -31,7 +31,7 @@ typedef struct prt_session_options {
     const prt_str *dim_names;
     const int64_t *dim_values;
     const prt_kern *kern; /* of fast forms; NULL: reference kernels only */
-    bool strassen;        /* as prt_eval has it */
+    bool strassen, bf16x3; /* as prt_eval has them */
     prt_print_fn print; /* NULL: nothing is printed */
     void *print_user;
 } prt_session_options;

@@ -48,7 +48,7 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
         "compile an ONNX file without these passes"),
     [OPT_SET] = PRT_OPT("set", 0, PRT_OPT_EACH, "KEY=VALUE",
-        "an option for compiling an ONNX file, or strassen; may be repeated"),
+        "an option for compiling an ONNX file, bf16x3 or strassen; may be repeated"),
     [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
     [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
     [OPT_CPU] = PRT_TOOL_CPU,

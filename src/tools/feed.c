@@ -306,10 +306,13 @@ poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
         status = poprt_config_set(config, "seed", seed);
     if (status == POPRT_OK && feed->cpu != NULL)
         status = poprt_config_set(config, "cpu", feed->cpu);
-    const char *strassen;
-    if (status == POPRT_OK && feed->tool->config != NULL &&
-        (status = poprt_config_get(feed->tool->config, "strassen", &strassen)) == POPRT_OK)
-        status = poprt_config_set(config, "strassen", strassen);
+    static const char *const passed[] = { "bf16x3", "strassen" };
+    for (size_t i = 0; i < PRT_COUNT_OF(passed) && feed->tool->config != NULL; i++) {
+        const char *value;
+        if (status == POPRT_OK &&
+            (status = poprt_config_get(feed->tool->config, passed[i], &value)) == POPRT_OK)
+            status = poprt_config_set(config, passed[i], value);
+    }
     if (status != POPRT_OK) {
         poprt_config_release(config);
         return status;

@@ -34,9 +34,10 @@ static void fill(const prt_program *p, inputs *in, double low, double high)
 }
 
 static float *run(prt_program *p, const inputs *in, const prt_kern *kern, const prt_par *par,
-    bool strassen, size_t *count)
+    bool strassen, bool bf16x3, size_t *count)
 {
-    const prt_session_options options = { .kern = kern, .par = par, .strassen = strassen };
+    const prt_session_options options = { .kern = kern, .par = par, .strassen = strassen,
+        .bf16x3 = bf16x3 };
     prt_session *s = NULL;
     prt_tensor out = { 0 };
     ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);
@@ -60,17 +61,20 @@ typedef struct check {
     size_t n;
 } check;
 
+enum { IN_ORDER, STRASSEN, BF16X3 };
+
 /* Output 0, checked. */
-static float *run_level(const check *c, const prt_kern *kern, bool strassen)
+static float *run_level(const check *c, const prt_kern *kern, int how)
 {
+    const double bound = c->bound + (how == BF16X3 ? 1e-5 : 0.0);
     size_t n;
-    float *found = run(c->program, &c->in, kern, NULL, strassen, &n);
-    float *again = run(c->program, &c->in, kern, c->par, strassen, &n);
+    float *found = run(c->program, &c->in, kern, NULL, how == STRASSEN, how == BF16X3, &n);
+    float *again = run(c->program, &c->in, kern, c->par, how == STRASSEN, how == BF16X3, &n);
     ck_assert_uint_eq(n, c->n);
     for (size_t i = 0; i < n; i++) {
         const float x = found[i], y = c->want[i];
         const bool same = x == y || (isnan(x) && isnan(y)) ||
-            fabs((double)x - (double)y) <= c->bound * c->most;
+            fabs((double)x - (double)y) <= bound * c->most;
         if (!same)
             ck_abort_msg("%s: element %zu is %.9g, not %.9g (largest %g)\n%.1000s", kern->level, i,
                 (double)x, (double)y, c->most, c->text);
@@ -83,10 +87,12 @@ static float *run_level(const check *c, const prt_kern *kern, bool strassen)
 
 static bool check_level(const check *c, const prt_kern *kern)
 {
-    float *with = run_level(c, kern, true), *without = run_level(c, kern, false);
+    float *with = run_level(c, kern, STRASSEN), *without = run_level(c, kern, IN_ORDER);
     const bool other = c->n != 0 && memcmp(with, without, c->n * sizeof(float)) != 0;
     free(with);
     free(without);
+    if (kern->split.multiply != NULL)
+        free(run_level(c, kern, BF16X3));
     return other;
 }
 
@@ -122,7 +128,7 @@ bool fast_check_program(prt_program *program, const char *text, double low, doub
     check c = { .program = program, .par = &par, .bound = bound,
         .text = short_text(text) };
     fill(c.program, &c.in, low, high);
-    float *want = run(c.program, &c.in, NULL, NULL, false, &c.n);
+    float *want = run(c.program, &c.in, NULL, NULL, false, false, &c.n);
     for (size_t i = 0; i < c.n; i++)
         c.most = fmax(c.most, isfinite(want[i]) ? fabs((double)want[i]) : 0.0);
     c.want = want;

@@ -11,7 +11,8 @@
 /* Runs a graph of float32 inputs, which get numbers in [low, high), and compares output 0: within
  * `bound` times its largest element, NaN where the reference has it; the same bits with three
  * threads as with one. All that once more without Strassen's algorithm; true when that gave other
- * bits at every level. */
+ * bits at every level. Once more, where the level has them, with split products, whose bound is
+ * 1e-5 of the largest element more. */
 bool fast_check(const char *text, double low, double high, double bound);
 
 /* The same of a program, which it releases, made of such a text. */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * amx_impl.h — the tiles of AMX, 16 rows by 64 bytes: four of sums, 32 rows by 32 columns.
+ *
+ * Each call of a kernel configures the tiles and releases them: a thread that leaves it has no tile
+ * state for the system to save, and the caller's own use of tiles is over by the ABI's rules.
+ */
+#ifndef PRT_KERN_AMX_IMPL_H
+#define PRT_KERN_AMX_IMPL_H
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TILE = 16,       /* rows of a tile; words in each */
+    HIGH = 2 * TILE, /* rows at a time */
+    WIDE = 2 * TILE, /* columns at a time */
+    LINE = 64        /* bytes of a tile's row, and of a cache line */
+};
+
+/* As ldtilecfg reads it. */
+typedef struct tile_config {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+} tile_config;
+
+/* Tiles: sums of the upper rows 0 and 1, of the lower 2 and 3; rows of A 4 and 5; of B 6 and 7. */
+static inline void configure(size_t rows)
+{
+    const uint8_t upper = (uint8_t)(rows < TILE ? rows : TILE);
+    const uint8_t lower = (uint8_t)(rows > TILE ? rows - TILE : upper);
+    const tile_config t = { .palette = 1, .bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
+        .rows = { upper, upper, lower, lower, upper, lower, TILE, TILE } };
+    __asm__ volatile("ldtilecfg %0" : : "m"(t));
+}
+
+#define BARRIER() __asm__ volatile("" : : : "memory")
+
+#endif

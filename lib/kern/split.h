@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split.h — products of float32 as three products of bfloat16 with sums in float32 (known as
+ * bf16x3): x = high + low + rest, high being x rounded to bfloat16 and low the difference,
+ * rounded; then
+ *
+ *     x y = high high' + high low' + low high'
+ *
+ * Errors of such a product: 2^-15 |x y| at most, about 2^-18 of it as a rule, which Winograd's
+ * F(4x4, 3x3) has too. Sums are of float32. What lies below the normal numbers, low parts too,
+ * counts as 0: below 2^-110 or so an x has the 8 bits of bfloat16 alone.
+ *
+ * Products are of up to PRT_SPLIT_DEPTH of K at a time. Rows of A are split as a whole beforehand:
+ * of each PRT_SPLIT_UNIT elements the high parts, then the low ones, zeros behind the end; as long
+ * as floats would be. B is split panel by panel.
+ */
+#ifndef PRT_KERN_SPLIT_H
+#define PRT_KERN_SPLIT_H
+
+#include "kern/gemm.h"
+
+enum { PRT_SPLIT_UNIT = 32, PRT_SPLIT_DEPTH = 256 };
+
+/* Floats that k of them take. */
+static inline size_t prt_split_size(size_t k)
+{
+    return (k + PRT_SPLIT_UNIT - 1) / PRT_SPLIT_UNIT * PRT_SPLIT_UNIT;
+}
+
+/* Floats from one split row of k to the next: rows of a tile do not meet in a set of the cache. */
+static inline size_t prt_split_pitch(size_t k)
+{
+    return prt_split_size(k) + PRT_SPLIT_UNIT / 2;
+}
+
+/* k rows of a panel, `stride` floats apart, as gemm.h has them; `to`: prt_split_size(k) *
+ * PRT_GEMM_PANEL floats that begin at a cache line. */
+typedef struct prt_split_panel {
+    size_t k, columns;
+    const float *b;
+    size_t stride;
+    float *to;
+    bool finite; /* set: all of it is, and rounds to what is */
+} prt_split_panel;
+
+/* Some rows times one panel; pointers to what is split are to floats, too. */
+typedef struct prt_split_block {
+    size_t rows, columns;
+    size_t k; /* of a piece: whole units where there are several */
+    const float *a;
+    size_t lda;
+    /* Instead of `a`, where it is not NULL: rows of A in `taps` pieces. Piece t of row i is at
+     * from[t * step + i] + skip. */
+    const float *const *from;
+    size_t taps, step, skip;
+    const float *b; /* `panel`'s, of all pieces */
+    float *c;
+    size_t ldc;
+    bool add;                /* as prt_gemm_block has them */
+    const prt_gemm_end *end;
+    prt_split_panel *ahead;  /* split meanwhile; NULL: nothing */
+} prt_split_block;
+
+typedef struct prt_kern_split {
+    /* Splits rows, `lda` and `ldto` floats apart; false: not all of it is finite, or rounds to what
+     * is. */
+    bool (*rows)(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
+    void (*panel)(prt_split_panel *p);
+    /* What an element gets depends on its row of A, its column of B and the blocks of K alone. */
+    void (*multiply)(const prt_split_block *g);
+} prt_kern_split; /* all NULL where the processor has no tiles */
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split_amx.c — split products by AMX: 32 rows by 32 columns at a time, four tiles of sums; a step
+ * is a unit of K, for which there are twelve products of tiles and eight loads.
+ *
+ * A split panel is, for each 32 columns and each unit of K, four tiles of B: high parts of the
+ * first and the last 16 columns, then low parts. A pair is elements k and k + 16 of a unit, of rows
+ * of A as well.
+ *
+ */
+#include "kern/amx_impl.h"
+#include "kern/split.h"
+
+enum {
+    UNIT = PRT_SPLIT_UNIT,
+    BYTES = 4 * 1024 /* of B for a step: four tiles */
+};
+
+/* ---- splitting ---- */
+
+typedef struct halves {
+    __m512i high, low; /* 32 each */
+    __m512 check;      /* not finite once something was not */
+} halves;
+
+/* Pairs of elements of a and of b. */
+static inline __attribute__((always_inline)) halves split(__m512 a, __m512 b, __m512i order,
+    __m512 check)
+{
+    const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
+    const __m512i high = _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
+    a = _mm512_sub_ps(a, (__m512)_mm512_slli_epi32(high, 16));
+    b = _mm512_sub_ps(b, (__m512)_mm512_and_si512(high, upper));
+    const __m512i low = _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
+    return (halves){ high, low, _mm512_add_ps(check, _mm512_add_ps(a, b)) };
+}
+
+/* What makes pairs of halves of two vectors. */
+static __m512i order_of_pairs(void)
+{
+    uint16_t pairs[UNIT];
+    for (size_t i = 0; i < TILE; i++) {
+        pairs[2 * i] = (uint16_t)i;
+        pairs[2 * i + 1] = (uint16_t)(TILE + i);
+    }
+    return _mm512_loadu_si512(pairs);
+}
+
+static inline __mmask16 first(size_t n)
+{
+    return (__mmask16)(n < TILE ? (1u << n) - 1 : 0xffff);
+}
+
+static bool is_finite(__m512 check)
+{
+    const __m512 none = _mm512_sub_ps(check, check);
+    return _mm512_cmp_ps_mask(none, none, _CMP_UNORD_Q) == 0;
+}
+
+bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
+
+bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto)
+{
+    const __m512i order = order_of_pairs();
+    __m512 check = _mm512_setzero_ps();
+    for (size_t i = 0; i < rows; i++)
+        for (size_t p = 0; p < k; p += UNIT) {
+            const float *x = a + i * lda + p;
+            const size_t left = k - p;
+            const __m512 upper = _mm512_maskz_loadu_ps(first(left), x);
+            const __m512 lower =
+                left > TILE ? _mm512_maskz_loadu_ps(first(left - TILE), x + TILE)
+                            : _mm512_setzero_ps();
+            const halves h = split(upper, lower, order, check);
+            _mm512_storeu_si512(to + i * ldto + p, h.high);
+            _mm512_storeu_si512(to + i * ldto + p + TILE, h.low);
+            check = h.check;
+        }
+    return is_finite(check);
+}
+
+/* A panel that is being split: rows k and k + 16 of a unit at a time. */
+typedef struct weave {
+    const float *b;
+    size_t stride, vectors;
+    char *to;
+    size_t far[PRT_GEMM_PANEL / TILE]; /* bytes from the first vector's tile to the others' */
+    size_t row, left;                  /* of a unit; of whole units */
+    size_t credit, rate;               /* ONE a row */
+    __m512i order;
+    __m512 check;
+} weave;
+
+enum { ONE = 256, SLOTS = 4 /* of a step, for rows of a weave */ };
+
+static void begin_weave(weave *w, const prt_split_panel *p)
+{
+    const size_t steps = (p->k + UNIT - 1) / UNIT;
+    w->b = p->b;
+    w->stride = p->stride;
+    w->vectors = prt_gemm_width(p->columns) / TILE;
+    w->to = (char *)p->to;
+    for (size_t v = 0; v < w->vectors; v++)
+        w->far[v] = v / 2 * steps * BYTES + v % 2 * BYTES / 4;
+    w->row = 0;
+    w->left = p->k / UNIT * TILE;
+    w->credit = 0;
+    w->order = order_of_pairs();
+    w->check = _mm512_setzero_ps();
+}
+
+static inline __attribute__((always_inline)) void weave_vector(weave *w, size_t v, __m512 x,
+    __m512 y)
+{
+    const halves h = split(x, y, w->order, w->check);
+    char *to = w->to + w->far[v];
+    _mm512_storeu_si512(to, h.high);
+    _mm512_storeu_si512(to + BYTES / 2, h.low);
+    w->check = h.check;
+}
+
+static inline __attribute__((always_inline)) void weave_row(weave *w)
+{
+    const float *b = w->b, *under = b + TILE * w->stride;
+    for (size_t v = 0; v < w->vectors; v++, b += TILE, under += TILE)
+        weave_vector(w, v, _mm512_loadu_ps(b), _mm512_loadu_ps(under));
+    w->left--;
+    w->b += w->stride;
+    w->to += LINE;
+    if (++w->row == TILE) {
+        w->row = 0;
+        w->b += TILE * w->stride;
+        w->to += BYTES - TILE * LINE;
+    }
+}
+
+static inline __attribute__((always_inline)) void weave_some(weave *w)
+{
+    w->credit += w->rate;
+    for (; w->credit >= ONE && w->left != 0; w->credit -= ONE)
+        weave_row(w);
+}
+
+/* What is left, with the rows of a unit that are not all there. */
+static bool end_weave(weave *w, size_t k)
+{
+    while (w->left != 0)
+        weave_row(w);
+    const size_t rest = k % UNIT;
+    for (size_t i = 0; rest != 0 && i < TILE; i++, w->to += LINE)
+        for (size_t v = 0; v < w->vectors; v++) {
+            const float *b = w->b + v * TILE;
+            const __m512 x = i < rest ? _mm512_loadu_ps(b + i * w->stride) : _mm512_setzero_ps();
+            const __m512 y = i + TILE < rest ? _mm512_loadu_ps(b + (i + TILE) * w->stride)
+                                             : _mm512_setzero_ps();
+            weave_vector(w, v, x, y);
+        }
+    return is_finite(w->check);
+}
+
+void prt_split_panel_amx(prt_split_panel *p);
+
+void prt_split_panel_amx(prt_split_panel *p)
+{
+    weave w;
+    begin_weave(&w, p);
+    p->finite = end_weave(&w, p->k);
+}
+
+/* ---- products ---- */
+
+/* `n` units of K: `a` is `lda` bytes from row to row. */
+static void run_steps(const char *a, size_t lda, const char *b, size_t n, bool lower, bool right,
+    weave *w)
+{
+    const char *under = a + TILE * lda;
+    BARRIER();
+    if (lower && right) {
+        for (; n != 0; n--, a += 2 * LINE, under += 2 * LINE, b += BYTES) {
+            _tile_loadd(4, a + LINE, lda); /* low high' */
+            _tile_loadd(6, b, LINE);
+            _tile_dpbf16ps(0, 4, 6);
+            _tile_loadd(5, under + LINE, lda);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_loadd(7, b + BYTES / 4, LINE);
+            weave_some(w);
+            _tile_dpbf16ps(1, 4, 7);
+            _tile_dpbf16ps(3, 5, 7);
+            _tile_loadd(4, a, lda); /* high high' */
+            _tile_dpbf16ps(0, 4, 6);
+            weave_some(w);
+            _tile_loadd(5, under, lda);
+            _tile_dpbf16ps(1, 4, 7);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_dpbf16ps(3, 5, 7);
+            weave_some(w);
+            _tile_loadd(6, b + BYTES / 2, LINE); /* high low' */
+            _tile_dpbf16ps(0, 4, 6);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_loadd(7, b + BYTES / 4 * 3, LINE);
+            weave_some(w);
+            _tile_dpbf16ps(1, 4, 7);
+            _tile_dpbf16ps(3, 5, 7);
+        }
+        return;
+    }
+    for (; n != 0; n--, a += 2 * LINE, under += 2 * LINE, b += BYTES) {
+        for (size_t part = 0; part < 3; part++) {
+            _tile_loadd(4, a + (part == 0 ? LINE : 0), lda);
+            _tile_loadd(6, b + (part == 2 ? BYTES / 2 : 0), LINE);
+            _tile_dpbf16ps(0, 4, 6);
+            if (right) {
+                _tile_loadd(7, b + (part == 2 ? BYTES / 4 * 3 : BYTES / 4), LINE);
+                _tile_dpbf16ps(1, 4, 7);
+            }
+            if (lower) {
+                _tile_loadd(5, under + (part == 0 ? LINE : 0), lda);
+                _tile_dpbf16ps(2, 5, 6);
+            }
+        }
+        for (size_t i = 0; i < SLOTS; i++)
+            weave_some(w);
+    }
+}
+
+/* Does something with each tile of sums and its place in C. */
+#define EACH_SUM(DO, c, ldc, lower, right)                                                         \
+    {                                                                                              \
+        DO(0, c, ldc);                                                                             \
+        if (right)                                                                                 \
+            DO(1, (c) + TILE, ldc);                                                                \
+        if (lower)                                                                                 \
+            DO(2, (c) + TILE * (ldc) / sizeof(float), ldc);                                        \
+        if ((lower) && (right))                                                                    \
+            DO(3, (c) + TILE * (ldc) / sizeof(float) + TILE, ldc);                                 \
+    }
+
+typedef struct strip {
+    const prt_split_block *g;
+    size_t row, rows; /* up to HIGH */
+    size_t units;     /* of all K */
+    weave weave;
+    float *copy;      /* of rows in pieces: HIGH rows of PRT_SPLIT_DEPTH */
+} strip;
+
+/* Rows in pieces, one after the other. */
+static void gather(const strip *s)
+{
+    const prt_split_block *g = s->g;
+    float *to = s->copy;
+    for (size_t tap = 0; tap < g->taps; tap++, to += g->k) {
+        const float *const *from = g->from + tap * g->step + s->row;
+        for (size_t i = 0; i < s->rows; i++) {
+            const float *x = from[i] + g->skip;
+            for (size_t k = 0; k < g->k; k += TILE)
+                _mm512_store_ps(to + i * PRT_SPLIT_DEPTH + k, _mm512_loadu_ps(x + k));
+        }
+    }
+}
+
+/* Columns from `j` on of a strip. */
+static void run_square(strip *s, size_t j)
+{
+    const prt_split_block *g = s->g;
+    const size_t left = g->columns - j, columns = left < WIDE ? left : WIDE;
+    const bool lower = s->rows > TILE, right = columns > TILE, whole = columns % TILE == 0;
+    float room[HIGH * WIDE], *out = g->c + s->row * g->ldc + j, *c = whole ? out : room;
+    const size_t ldc = (whole ? g->ldc : (size_t)WIDE) * sizeof(float);
+    const size_t tail = columns > TILE ? columns - TILE : 0;
+    for (size_t i = 0; g->add && !whole && i < s->rows; i++) {
+        const float *x = out + i * g->ldc;
+        _mm512_storeu_ps(room + i * WIDE, _mm512_maskz_loadu_ps(first(columns), x));
+        if (right)
+            _mm512_storeu_ps(room + i * WIDE + TILE, _mm512_maskz_loadu_ps(first(tail), x + TILE));
+    }
+    BARRIER();
+    if (g->add) {
+        EACH_SUM(_tile_loadd, c, ldc, lower, right)
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    const bool copied = g->from != NULL;
+    run_steps((const char *)(copied ? s->copy : g->a + s->row * g->lda),
+        (copied ? PRT_SPLIT_DEPTH : g->lda) * sizeof(float),
+        (const char *)g->b + j / WIDE * s->units * BYTES, s->units, lower, right, &s->weave);
+    EACH_SUM(_tile_stored, c, ldc, lower, right)
+    BARRIER();
+    for (size_t i = 0; !whole && i < s->rows; i++) {
+        float *y = out + i * g->ldc;
+        _mm512_mask_storeu_ps(y, first(columns), _mm512_loadu_ps(room + i * WIDE));
+        if (right)
+            _mm512_mask_storeu_ps(y + TILE, first(tail), _mm512_loadu_ps(room + i * WIDE + TILE));
+    }
+}
+
+void prt_gemm_run_avx512(const prt_gemm_block *g);
+
+/* What is done to finished sums, by the kernel that has all of it: without any K. */
+static void finish(const strip *s)
+{
+    const prt_split_block *g = s->g;
+    prt_gemm_end end = *g->end;
+    if (end.row_bias != NULL)
+        end.row_bias += s->row;
+    if (end.residual != NULL)
+        end.residual += s->row * end.ldr;
+    float *c = g->c + s->row * g->ldc;
+    const prt_gemm_block sums = { .rows = s->rows, .columns = g->columns, .a = c, .b = c, .c = c,
+        .ldc = g->ldc, .add = true, .end = &end };
+    prt_gemm_run_avx512(&sums);
+}
+
+void prt_split_multiply_amx(const prt_split_block *g);
+
+void prt_split_multiply_amx(const prt_split_block *g)
+{
+    _Alignas(64) float copy[HIGH * PRT_SPLIT_DEPTH];
+    strip s = { .g = g, .copy = copy,
+        .units = prt_split_size(g->k) / UNIT * (g->from != NULL ? g->taps : 1) };
+    const size_t pairs = (g->columns + WIDE - 1) / WIDE;
+    const size_t steps = (g->rows + HIGH - 1) / HIGH * pairs * s.units;
+    if (g->ahead != NULL)
+        begin_weave(&s.weave, g->ahead);
+    s.weave.rate = steps != 0 ? s.weave.left * ONE / (steps * SLOTS) + 1 : 0;
+    for (size_t j = 0; j < g->columns; j += WIDE)
+        for (s.row = 0; s.row < g->rows; s.row += HIGH) {
+            const size_t rows = g->rows - s.row < HIGH ? g->rows - s.row : HIGH;
+            if (rows != s.rows)
+                configure(rows);
+            s.rows = rows;
+            if (g->from != NULL)
+                gather(&s);
+            run_square(&s, j);
+            if (g->end != NULL && j + WIDE >= g->columns)
+                finish(&s);
+        }
+    _tile_release();
+    if (g->ahead != NULL)
+        g->ahead->finite = end_weave(&s.weave, g->ahead->k);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_split.c — split products against sums in double: sizes around the tiles, rows in pieces, what
+ * is done to finished sums, panels that are split meanwhile, the same bits however rows are cut, and
+ * what is not finite. Where the processor has no tiles there is nothing to test.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "kern/levels.h"
+#include "support/check_main.h"
+
+enum { MOST = PRT_SPLIT_DEPTH, WIDE = PRT_GEMM_PANEL };
+
+static const prt_kern *tiles(void)
+{
+    const prt_kern *kern = level_named("avx512_amx");
+    return kern != NULL && kern->split.multiply != NULL ? kern : NULL;
+}
+
+static float *lines(size_t floats)
+{
+    float *p = aligned_alloc(64, (floats + 15) / 16 * 64 + 64);
+    memset(p, 0xff, floats * sizeof(float)); /* NaN */
+    return p;
+}
+
+typedef struct sizes {
+    size_t rows, columns, k, taps; /* taps: 0 where rows are whole */
+} sizes;
+
+static const sizes cases[] = { { 1, 1, 1, 0 }, { 5, 16, 31, 0 }, { 16, 33, 32, 0 },
+    { 17, 64, 100, 0 }, { 31, 48, 256, 0 }, { 32, 64, 64, 0 }, { 33, 40, 96, 0 },
+    { 70, 64, 256, 0 }, { 100, 17, 17, 0 }, { 64, 63, 255, 0 }, { 49, 64, 32, 8 },
+    { 20, 24, 64, 3 }, { 33, 64, 128, 2 }, { 1, 5, 32, 1 } };
+
+/* A product's operands, split and not; rows in pieces are in an order of their own. */
+typedef struct made {
+    sizes s;
+    size_t depth, lda, ldc;
+    float *a, *split_a, *b, *split_b, *bias, *residual, *c, *before;
+    const float **from;
+} made;
+
+static size_t piece_of(const made *m, size_t i, size_t tap)
+{
+    return (i * 7 + tap * 5) % (m->s.rows * m->s.taps);
+}
+
+static made make(const prt_kern *kern, const sizes *s)
+{
+    const size_t pieces = s->taps != 0 ? s->taps : 1, all = s->rows * pieces;
+    made m = { .s = *s, .depth = s->k * pieces, .lda = prt_split_pitch(s->k), .ldc = s->columns + 3 };
+    m.a = random_floats(all * s->k, 1);
+    m.b = random_floats(m.depth * prt_gemm_width(s->columns), 2);
+    m.bias = random_floats(s->columns, 3);
+    m.residual = random_floats(s->rows * s->columns, 4);
+    m.c = random_floats(s->rows * m.ldc, 5);
+    m.before = random_floats(s->rows * m.ldc, 5);
+    m.split_a = lines(all * m.lda);
+    m.split_b = lines(prt_split_size(m.depth) * WIDE);
+    ck_assert(kern->split.rows(all, s->k, m.a, s->k, m.split_a, m.lda));
+    m.from = malloc((s->rows * (s->taps + 1)) * sizeof(*m.from));
+    for (size_t i = 0; i < s->rows * s->taps; i++)
+        m.from[i] = m.split_a + piece_of(&m, i % s->rows, i / s->rows) * m.lda;
+    prt_split_panel p = { .k = m.depth, .columns = s->columns, .b = m.b,
+        .stride = prt_gemm_width(s->columns), .to = m.split_b };
+    kern->split.panel(&p);
+    ck_assert(p.finite);
+    return m;
+}
+
+static void drop(made *m)
+{
+    free(m->a);
+    free(m->b);
+    free(m->bias);
+    free(m->residual);
+    free(m->c);
+    free(m->before);
+    free(m->split_a);
+    free(m->split_b);
+    free(m->from);
+}
+
+static void run(const prt_kern *kern, const made *m, size_t rows, bool add, bool ends,
+    prt_split_panel *ahead)
+{
+    for (size_t i = 0; i < m->s.rows; i += rows) {
+        const prt_gemm_end end = { .bias = m->bias, .residual = m->residual + i * m->s.columns,
+            .ldr = m->s.columns, .act = { .kind = PRT_ACT_relu } };
+        const prt_split_block g = { .rows = m->s.rows - i < rows ? m->s.rows - i : rows,
+            .columns = m->s.columns, .k = m->s.k, .a = m->split_a + i * m->lda, .lda = m->lda,
+            .from = m->s.taps != 0 ? m->from + i : NULL, .taps = m->s.taps, .step = m->s.rows,
+            .b = m->split_b, .c = m->c + i * m->ldc, .ldc = m->ldc, .add = add,
+            .end = ends ? &end : NULL, .ahead = ahead };
+        kern->split.multiply(&g);
+    }
+}
+
+static void check_sums(const made *m, bool add, bool ends)
+{
+    for (size_t i = 0; i < m->s.rows; i++)
+        for (size_t j = 0; j < m->ldc; j++) {
+            const float found = m->c[i * m->ldc + j], before = m->before[i * m->ldc + j];
+            double sum = add ? (double)before : 0.0, size = fabs(sum);
+            for (size_t q = 0; q < m->depth && j < m->s.columns; q++) {
+                const size_t row = m->s.taps != 0 ? piece_of(m, i, q / m->s.k) : i;
+                const double x = (double)m->a[row * m->s.k + q % m->s.k];
+                const double y = (double)m->b[q * prt_gemm_width(m->s.columns) + j];
+                sum += x * y;
+                size += fabs(x * y);
+            }
+            if (j >= m->s.columns) {
+                ck_assert(found == before);
+                continue;
+            }
+            if (ends)
+                sum = fmax(0.0, sum + (double)m->bias[j] + (double)m->residual[i * m->s.columns + j]);
+            if (!(fabs((double)found - sum) <= 1e-5 * size + 1e-6))
+                ck_abort_msg("%zux%zux%zu, %zu taps: [%zu,%zu] is %g, not %g", m->s.rows,
+                    m->s.columns, m->s.k, m->s.taps, i, j, (double)found, sum);
+        }
+}
+
+START_TEST(products)
+{
+    const prt_kern *kern = tiles();
+    for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(cases); i++)
+        for (unsigned with = 0; with < 4; with++) {
+            made m = make(kern, &cases[i]);
+            run(kern, &m, m.s.rows, (with & 1) != 0, (with & 2) != 0, NULL);
+            check_sums(&m, (with & 1) != 0, (with & 2) != 0);
+            drop(&m);
+        }
+}
+END_TEST
+
+/* Cuts leave every bit, and so does what is split on the way, whose bits are `panel`'s. */
+START_TEST(cuts_and_panels)
+{
+    const prt_kern *kern = tiles();
+    for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(cases); i++) {
+        made m = make(kern, &cases[i]);
+        const size_t size = m.s.rows * m.ldc * sizeof(float), floats = prt_split_size(m.depth) * WIDE;
+        float *whole = malloc(size), *to = lines(floats);
+        run(kern, &m, m.s.rows, false, true, NULL);
+        memcpy(whole, m.c, size);
+        for (size_t rows = 1; rows <= m.s.rows; rows += 1 + m.s.rows / 5) {
+            prt_split_panel ahead = { .k = m.depth, .columns = m.s.columns, .b = m.b,
+                .stride = prt_gemm_width(m.s.columns), .to = to };
+            memset(to, 0xff, floats * sizeof(float));
+            memcpy(m.c, m.before, size);
+            run(kern, &m, rows, false, true, &ahead);
+            ck_assert_mem_eq(m.c, whole, size);
+            ck_assert(ahead.finite);
+            ck_assert_mem_eq(to, m.split_b, floats * sizeof(float));
+        }
+        free(whole);
+        free(to);
+        drop(&m);
+    }
+}
+END_TEST
+
+/* Numbers that bfloat16 has are multiplied without an error. */
+START_TEST(whole_numbers)
+{
+    const prt_kern *kern = tiles();
+    const sizes s = { 40, 64, 200, 0 };
+    if (kern == NULL)
+        return;
+    made m = make(kern, &s);
+    for (size_t i = 0; i < s.rows * s.k; i++)
+        m.a[i] = (float)((int)(i * 37 % 255) - 127);
+    (void)kern->split.rows(s.rows, s.k, m.a, s.k, m.split_a, m.lda);
+    prt_split_panel p = { .k = s.k, .columns = WIDE, .b = m.b, .stride = WIDE, .to = m.split_b };
+    for (size_t i = 0; i < s.k * WIDE; i++)
+        m.b[i] = (float)(i * 13 % 15);
+    kern->split.panel(&p);
+    run(kern, &m, s.rows, false, false, NULL);
+    for (size_t i = 0; i < s.rows * WIDE; i++) {
+        double sum = 0.0;
+        for (size_t q = 0; q < s.k; q++)
+            sum += (double)m.a[i / WIDE * s.k + q] * (double)m.b[q * WIDE + i % WIDE];
+        ck_assert_double_eq((double)m.c[i / WIDE * m.ldc + i % WIDE], sum);
+    }
+    drop(&m);
+}
+END_TEST
+
+START_TEST(what_is_not_finite)
+{
+    static const float odd[] = { INFINITY, -INFINITY, NAN, FLT_MAX };
+    const prt_kern *kern = tiles();
+    enum { ROWS = 3, K = 50 };
+    float to[ROWS * (2 * PRT_SPLIT_UNIT + PRT_SPLIT_UNIT / 2)], *panel = lines(MOST * WIDE);
+    for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(odd); i++)
+        for (size_t at = 0; at < (size_t)ROWS * K; at += 11) {
+            float *a = random_floats((size_t)ROWS * K, 1);
+            a[at] = odd[i];
+            ck_assert(!kern->split.rows(ROWS, K, a, K, to, prt_split_pitch(K)));
+            float *b = random_floats((size_t)K * WIDE, 2);
+            prt_split_panel p = { .k = K, .columns = WIDE, .b = b, .stride = WIDE, .to = panel };
+            b[at * 20] = odd[i];
+            kern->split.panel(&p);
+            ck_assert(!p.finite);
+            free(a);
+            free(b);
+        }
+    free(panel);
+}
+END_TEST
+
+PRT_TEST_MAIN("kern/split", products, cuts_and_panels, whole_numbers, what_is_not_finite)
