@@ -19,7 +19,7 @@
 
 #include "kern/gemm.h"
 
-enum { PRT_SPLIT_UNIT = 32, PRT_SPLIT_DEPTH = 256 };
+enum { PRT_SPLIT_UNIT = 32, PRT_SPLIT_DEPTH = 256, PRT_SPLIT_ROWS = 16 };
 
 /* Floats that k of them take. */
 static inline size_t prt_split_size(size_t k)
@@ -33,10 +33,10 @@ static inline size_t prt_split_pitch(size_t k)
     return prt_split_size(k) + PRT_SPLIT_UNIT / 2;
 }
 
-/* k rows of a panel, `stride` floats apart, as gemm.h has them; `to`: prt_split_size(k) *
- * PRT_GEMM_PANEL floats that begin at a cache line. */
+/* taps * k rows of a panel, `stride` floats apart, as gemm.h has them; `to`: taps *
+ * prt_split_size(k) * PRT_GEMM_PANEL floats that begin at a cache line. */
 typedef struct prt_split_panel {
-    size_t k, columns;
+    size_t taps, k, columns;
     const float *b;
     size_t stride;
     float *to;
@@ -46,18 +46,20 @@ typedef struct prt_split_panel {
 /* Some rows times one panel; pointers to what is split are to floats, too. */
 typedef struct prt_split_block {
     size_t rows, columns;
-    size_t k; /* of a piece: whole units where there are several */
+    size_t k; /* of a piece; of all together PRT_SPLIT_DEPTH at most, in whole units each */
     const float *a;
     size_t lda;
-    /* Instead of `a`, where it is not NULL: rows of A in `taps` pieces. Piece t of row i is at
-     * from[t * step + i] + skip. */
-    const float *const *from;
-    size_t taps, step, skip;
-    const float *b; /* `panel`'s, of all pieces */
+    /* Where it is not NULL, rows are in `taps` pieces, and PRT_SPLIT_ROWS at a time are `lda` apart:
+     * piece t of those is at a + tile_at[i] + tap_at[t]. Then rows are whole numbers of that, and C
+     * has room up to the next 16 columns. Else `taps` is 1. */
+    const size_t *tile_at, *tap_at;
+    size_t taps;
+    const float *b;          /* `panel`'s, of all pieces */
+    const float *bias;       /* by column: what sums begin with; NULL: 0, or C with `add` */
+    bool add;
     float *c;
     size_t ldc;
-    bool add;                /* as prt_gemm_block has them */
-    const prt_gemm_end *end;
+    const prt_gemm_end *end; /* as prt_gemm_block has it, but for biases; NULL: nothing to do */
     prt_split_panel *ahead;  /* split meanwhile; NULL: nothing */
 } prt_split_block;
 

@@ -83,9 +83,10 @@ bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float
 typedef struct weave {
     const float *b;
     size_t stride, vectors;
+    size_t piece, k; /* rows of a piece; those that it has from this unit on */
     char *to;
     size_t far[PRT_GEMM_PANEL / TILE]; /* bytes from the first vector's tile to the others' */
-    size_t row, left;                  /* of a unit; of whole units */
+    size_t row, left;                  /* of a unit; of all units */
     size_t credit, rate;               /* ONE a row */
     __m512i order;
     __m512 check;
@@ -93,43 +94,48 @@ typedef struct weave {
 
 enum { ONE = 256, SLOTS = 4 /* of a step, for rows of a weave */ };
 
+static size_t units_of(size_t k, size_t taps)
+{
+    return (k + UNIT - 1) / UNIT * taps;
+}
+
 static void begin_weave(weave *w, const prt_split_panel *p)
 {
-    const size_t steps = (p->k + UNIT - 1) / UNIT;
+    const size_t units = units_of(p->k, p->taps);
     w->b = p->b;
     w->stride = p->stride;
     w->vectors = prt_gemm_width(p->columns) / TILE;
+    w->piece = w->k = p->k;
     w->to = (char *)p->to;
     for (size_t v = 0; v < w->vectors; v++)
-        w->far[v] = v / 2 * steps * BYTES + v % 2 * BYTES / 4;
+        w->far[v] = v / 2 * units * BYTES + v % 2 * BYTES / 4;
     w->row = 0;
-    w->left = p->k / UNIT * TILE;
+    w->left = units * TILE;
     w->credit = 0;
     w->order = order_of_pairs();
     w->check = _mm512_setzero_ps();
 }
 
-static inline __attribute__((always_inline)) void weave_vector(weave *w, size_t v, __m512 x,
-    __m512 y)
-{
-    const halves h = split(x, y, w->order, w->check);
-    char *to = w->to + w->far[v];
-    _mm512_storeu_si512(to, h.high);
-    _mm512_storeu_si512(to + BYTES / 2, h.low);
-    w->check = h.check;
-}
-
 static inline __attribute__((always_inline)) void weave_row(weave *w)
 {
-    const float *b = w->b, *under = b + TILE * w->stride;
-    for (size_t v = 0; v < w->vectors; v++, b += TILE, under += TILE)
-        weave_vector(w, v, _mm512_loadu_ps(b), _mm512_loadu_ps(under));
+    const float *b = w->b + w->row * w->stride, *under = b + TILE * w->stride;
+    const bool above = w->row < w->k, below = w->row + TILE < w->k;
+    for (size_t v = 0; v < w->vectors; v++) {
+        const __m512 x = above ? _mm512_loadu_ps(b + v * TILE) : _mm512_setzero_ps();
+        const __m512 y = below ? _mm512_loadu_ps(under + v * TILE) : _mm512_setzero_ps();
+        const halves h = split(x, y, w->order, w->check);
+        char *to = w->to + w->far[v];
+        _mm512_storeu_si512(to, h.high);
+        _mm512_storeu_si512(to + BYTES / 2, h.low);
+        w->check = h.check;
+    }
     w->left--;
-    w->b += w->stride;
     w->to += LINE;
     if (++w->row == TILE) {
+        const size_t some = w->k < UNIT ? w->k : UNIT;
         w->row = 0;
-        w->b += TILE * w->stride;
+        w->b += some * w->stride;
+        w->k = some < w->k ? w->k - some : w->piece;
         w->to += BYTES - TILE * LINE;
     }
 }
@@ -141,20 +147,10 @@ static inline __attribute__((always_inline)) void weave_some(weave *w)
         weave_row(w);
 }
 
-/* What is left, with the rows of a unit that are not all there. */
-static bool end_weave(weave *w, size_t k)
+static bool end_weave(weave *w)
 {
     while (w->left != 0)
         weave_row(w);
-    const size_t rest = k % UNIT;
-    for (size_t i = 0; rest != 0 && i < TILE; i++, w->to += LINE)
-        for (size_t v = 0; v < w->vectors; v++) {
-            const float *b = w->b + v * TILE;
-            const __m512 x = i < rest ? _mm512_loadu_ps(b + i * w->stride) : _mm512_setzero_ps();
-            const __m512 y = i + TILE < rest ? _mm512_loadu_ps(b + (i + TILE) * w->stride)
-                                             : _mm512_setzero_ps();
-            weave_vector(w, v, x, y);
-        }
     return is_finite(w->check);
 }
 
@@ -164,16 +160,15 @@ void prt_split_panel_amx(prt_split_panel *p)
 {
     weave w;
     begin_weave(&w, p);
-    p->finite = end_weave(&w, p->k);
+    p->finite = end_weave(&w);
 }
 
 /* ---- products ---- */
 
-/* `n` units of K: `a` is `lda` bytes from row to row. */
-static void run_steps(const char *a, size_t lda, const char *b, size_t n, bool lower, bool right,
-    weave *w)
+/* `n` units of K of rows from `a` and `under` on, `lda` bytes apart. */
+static void run_steps(const char *a, const char *under, size_t lda, const char *b, size_t n,
+    bool lower, bool right, weave *w)
 {
-    const char *under = a + TILE * lda;
     BARRIER();
     if (lower && right) {
         for (; n != 0; n--, a += 2 * LINE, under += 2 * LINE, b += BYTES) {
@@ -239,23 +234,34 @@ typedef struct strip {
     const prt_split_block *g;
     size_t row, rows; /* up to HIGH */
     size_t units;     /* of all K */
+    const float *bias; /* of all columns, and room behind them */
     weave weave;
-    float *copy;      /* of rows in pieces: HIGH rows of PRT_SPLIT_DEPTH */
 } strip;
 
-/* Rows in pieces, one after the other. */
-static void gather(const strip *s)
+/* All K of columns from `j` on, for the tiles of sums. */
+static void sum_up(strip *s, size_t j, bool lower, bool right)
 {
     const prt_split_block *g = s->g;
-    float *to = s->copy;
-    for (size_t tap = 0; tap < g->taps; tap++, to += g->k) {
-        const float *const *from = g->from + tap * g->step + s->row;
-        for (size_t i = 0; i < s->rows; i++) {
-            const float *x = from[i] + g->skip;
-            for (size_t k = 0; k < g->k; k += TILE)
-                _mm512_store_ps(to + i * PRT_SPLIT_DEPTH + k, _mm512_loadu_ps(x + k));
+    const size_t each = units_of(g->k, 1), tile = s->row / TILE;
+    const char *b = (const char *)g->b + j / WIDE * s->units * BYTES;
+    for (size_t t = 0; t < g->taps; t++, b += each * BYTES) {
+        const float *a = g->a + s->row * g->lda, *under = a + TILE * g->lda;
+        if (g->tile_at != NULL) {
+            a = g->a + g->tile_at[tile] + g->tap_at[t];
+            under = lower ? g->a + g->tile_at[tile + 1] + g->tap_at[t] : a;
         }
+        run_steps((const char *)a, (const char *)under, g->lda * sizeof(float), b, each, lower,
+            right, &s->weave);
     }
+}
+
+/* The first `n` columns of rows. */
+static void copy_rows(size_t rows, size_t n, const float *x, size_t ldx, float *y, size_t ldy)
+{
+    for (size_t i = 0; i < rows; i++, x += ldx, y += ldy)
+        for (size_t j = 0; j < n; j += TILE)
+            _mm512_mask_storeu_ps(y + j, first(n - j),
+                _mm512_maskz_loadu_ps(first(n - j), x + j));
 }
 
 /* Columns from `j` on of a strip. */
@@ -263,37 +269,28 @@ static void run_square(strip *s, size_t j)
 {
     const prt_split_block *g = s->g;
     const size_t left = g->columns - j, columns = left < WIDE ? left : WIDE;
-    const bool lower = s->rows > TILE, right = columns > TILE, whole = columns % TILE == 0;
+    const bool lower = s->rows > TILE, right = columns > TILE;
+    const bool whole = columns % TILE == 0 || g->tile_at != NULL;
     float room[HIGH * WIDE], *out = g->c + s->row * g->ldc + j, *c = whole ? out : room;
     const size_t ldc = (whole ? g->ldc : (size_t)WIDE) * sizeof(float);
-    const size_t tail = columns > TILE ? columns - TILE : 0;
-    for (size_t i = 0; g->add && !whole && i < s->rows; i++) {
-        const float *x = out + i * g->ldc;
-        _mm512_storeu_ps(room + i * WIDE, _mm512_maskz_loadu_ps(first(columns), x));
-        if (right)
-            _mm512_storeu_ps(room + i * WIDE + TILE, _mm512_maskz_loadu_ps(first(tail), x + TILE));
-    }
+    if (g->add && !whole)
+        copy_rows(s->rows, columns, out, g->ldc, room, WIDE);
     BARRIER();
     if (g->add) {
         EACH_SUM(_tile_loadd, c, ldc, lower, right)
+    } else if (s->bias != NULL) { /* the same in each row */
+        EACH_SUM(_tile_loadd, s->bias + j, 0, lower, right)
     } else {
         _tile_zero(0);
         _tile_zero(1);
         _tile_zero(2);
         _tile_zero(3);
     }
-    const bool copied = g->from != NULL;
-    run_steps((const char *)(copied ? s->copy : g->a + s->row * g->lda),
-        (copied ? PRT_SPLIT_DEPTH : g->lda) * sizeof(float),
-        (const char *)g->b + j / WIDE * s->units * BYTES, s->units, lower, right, &s->weave);
+    sum_up(s, j, lower, right);
     EACH_SUM(_tile_stored, c, ldc, lower, right)
     BARRIER();
-    for (size_t i = 0; !whole && i < s->rows; i++) {
-        float *y = out + i * g->ldc;
-        _mm512_mask_storeu_ps(y, first(columns), _mm512_loadu_ps(room + i * WIDE));
-        if (right)
-            _mm512_mask_storeu_ps(y + TILE, first(tail), _mm512_loadu_ps(room + i * WIDE + TILE));
-    }
+    if (!whole)
+        copy_rows(s->rows, columns, room, WIDE, out, g->ldc);
 }
 
 void prt_gemm_run_avx512(const prt_gemm_block *g);
@@ -303,8 +300,6 @@ static void finish(const strip *s)
 {
     const prt_split_block *g = s->g;
     prt_gemm_end end = *g->end;
-    if (end.row_bias != NULL)
-        end.row_bias += s->row;
     if (end.residual != NULL)
         end.residual += s->row * end.ldr;
     float *c = g->c + s->row * g->ldc;
@@ -317,27 +312,28 @@ void prt_split_multiply_amx(const prt_split_block *g);
 
 void prt_split_multiply_amx(const prt_split_block *g)
 {
-    _Alignas(64) float copy[HIGH * PRT_SPLIT_DEPTH];
-    strip s = { .g = g, .copy = copy,
-        .units = prt_split_size(g->k) / UNIT * (g->from != NULL ? g->taps : 1) };
+    float bias[PRT_GEMM_PANEL];
+    strip s = { .g = g, .bias = g->bias, .units = units_of(g->k, g->taps) };
     const size_t pairs = (g->columns + WIDE - 1) / WIDE;
     const size_t steps = (g->rows + HIGH - 1) / HIGH * pairs * s.units;
     if (g->ahead != NULL)
         begin_weave(&s.weave, g->ahead);
     s.weave.rate = steps != 0 ? s.weave.left * ONE / (steps * SLOTS) + 1 : 0;
+    if (g->bias != NULL && g->columns % TILE != 0) {
+        copy_rows(1, g->columns, g->bias, 0, bias, 0);
+        s.bias = bias;
+    }
     for (size_t j = 0; j < g->columns; j += WIDE)
         for (s.row = 0; s.row < g->rows; s.row += HIGH) {
             const size_t rows = g->rows - s.row < HIGH ? g->rows - s.row : HIGH;
             if (rows != s.rows)
                 configure(rows);
             s.rows = rows;
-            if (g->from != NULL)
-                gather(&s);
             run_square(&s, j);
             if (g->end != NULL && j + WIDE >= g->columns)
                 finish(&s);
         }
     _tile_release();
     if (g->ahead != NULL)
-        g->ahead->finite = end_weave(&s.weave, g->ahead->k);
+        g->ahead->finite = end_weave(&s.weave);
 }

@@ -1,51 +1,245 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split.c — split products: A is split first, by all threads; then an item is some rows and a few
- * panels of B, one after the other. Each of these is split while the one before is multiplied.
+ * split.c — split products: A is split first, by all threads; then an item is some rows of C and a
+ * few panels of B, one after the other. Each of these is split while the one before is multiplied.
+ * Where something is not finite the step is done again without.
+ *
+ * A convolution is such a product whose rows are pieces, a pixel's channels for each tap. Its input
+ * is split into an image with padding, W pixels wide, so that 16 neighbours are as far apart at
+ * every tap. With steps of one a tile is any 16 pixels of the output as if that were W wide, too;
+ * else of a row, whose last tile may go beyond. Sums are put into scratch laid out like that.
  */
 #include "fast/split.h"
 
+#include <stdatomic.h>
+
 #include "fast/share.h"
 
-enum { LEAST_ROWS = 12, LEAST_COLUMNS = 32, LEAST_K = 24, PIECE = 1 << 14, MOST_PIECES = 64 };
+/* Floats of A that a thread splits at a time; of a block of A with PRT_SPLIT_DEPTH of K, which stays
+ * in the second cache level with two split panels. Items for each thread. */
+enum { LEAST_ROWS = 12, LEAST_COLUMNS = 24, LEAST_K = 24, PIECE = 1 << 14, BLOCK = 1 << 18,
+    ITEMS = 4, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS };
 
-/* Floats of a block of A with PRT_SPLIT_DEPTH of K, which stay in the second cache level with two
- * split panels. Items are as many as that for each thread. */
-enum { BLOCK = 1 << 18, ITEMS = 4 };
-
-/* ---- rows ---- */
-
-typedef struct splitting {
+typedef struct job {
+    const prt_product_spec *p;     /* one batch; `a` with the rows that are to be split */
     const prt_kern *kern;
-    size_t rows, k, pieces;
-    const float *a;
-    size_t lda;
-    float *to;
-    bool *finite; /* of each piece */
-} splitting;
+    size_t rows, k;                /* of A: all, and how long they are */
+    float *a;                      /* split, all rows with DEPTH of K after each other */
+    size_t pitch, plane;           /* of those: floats from row to row, from K to more of it */
+    size_t pieces;                 /* of A, for threads */
+    const prt_nhwc *v;             /* of a convolution; else NULL */
+    size_t wide, high;             /* pixels of its image with padding */
+    size_t taps, out_wide;         /* pixels of a row of sums */
+    size_t *tap_at;
+    size_t panels, chunks, blocks; /* chunks of panels; blocks of rows, or of rows of pixels */
+    size_t span;                   /* panels that pass by before more of K does */
+    size_t parts;                  /* of K */
+    size_t size, sums;             /* floats of a split part of a panel, of sums */
+    _Atomic bool finite;
+} job;
 
 static size_t lesser(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Of rows of PRT_SPLIT_DEPTH, or less where K is. */
-static size_t pitch_of(size_t k)
+static size_t cuts_of(size_t n, size_t most)
 {
-    return prt_split_pitch(lesser(k, PRT_SPLIT_DEPTH));
+    return (n + most - 1) / most;
 }
 
-static void run_piece(const void *user, size_t item, float *scratch)
+/* ---- A ---- */
+
+/* Rows of A that follow each other, to `to` and behind. */
+static void split_rows(job *j, const float *a, size_t lda, size_t rows, float *to)
 {
-    const splitting *s = user;
-    const size_t row = prt_share_cut(s->rows, s->pieces, item), pitch = pitch_of(s->k);
-    const size_t rows = prt_share_cut(s->rows, s->pieces, item + 1) - row;
-    float *to = s->to + row * pitch;
+    for (size_t k = 0; k < j->k; k += DEPTH, to += j->plane)
+        if (!j->kern->split.rows(rows, lesser(j->k - k, DEPTH), a + k, lda, to, j->pitch))
+            atomic_store_explicit(&j->finite, false, memory_order_relaxed);
+}
+
+static void zero_rows(const job *j, float *to, size_t rows)
+{
+    for (size_t k = 0; k < j->k; k += DEPTH, to += j->plane)
+        memset(to, 0, rows * j->pitch * sizeof(float));
+}
+
+/* Row `row` of all images with padding. */
+static void split_pixels(job *j, size_t row)
+{
+    const prt_nhwc *v = j->v;
+    float *to = j->a + row * j->wide * j->pitch;
+    const size_t left = (size_t)v->left, in = lesser(v->in_w, j->wide - lesser(left, j->wide));
+    const size_t y = row % j->high - (size_t)v->top, past = lesser(left, j->wide) + in;
+    if (y >= v->in_h || in == 0) {
+        zero_rows(j, to, j->wide);
+        return;
+    }
+    zero_rows(j, to, left);
+    split_rows(j, v->x + (row / j->high * v->in_h + y) * v->in_w * v->x_pitch, v->x_pitch, in,
+        to + left * j->pitch);
+    zero_rows(j, to + past * j->pitch, j->wide - past);
+}
+
+static void split_piece(const void *user, size_t item, float *scratch)
+{
+    job *j = (job *)(uintptr_t)user;
+    const size_t row = prt_share_cut(j->rows, j->pieces, item);
+    const size_t end = prt_share_cut(j->rows, j->pieces, item + 1);
     (void)scratch;
-    s->finite[item] = true;
-    for (size_t k = 0; k < s->k; k += PRT_SPLIT_DEPTH, to += s->rows * pitch)
-        s->finite[item] = s->kern->split.rows(rows, lesser(s->k - k, PRT_SPLIT_DEPTH),
-            s->a + row * s->lda + k, s->lda, to, pitch) && s->finite[item];
+    if (j->v == NULL)
+        split_rows(j, j->p->a + row * j->p->lda, j->p->lda, end - row, j->a + row * j->pitch);
+    for (size_t i = row; i < end && j->v != NULL; i++)
+        split_pixels(j, i);
+}
+
+/* ---- parts of panels ---- */
+
+typedef struct part {
+    size_t first;     /* column */
+    size_t tap, skip; /* piece, and where in each */
+    bool begins, ends; /* K */
+    prt_split_panel panel;
+} part;
+
+/* Part i of K, in `room` where it has to be packed. */
+static part part_of(const job *j, size_t panel, size_t i, float *room, float *to)
+{
+    const prt_product_spec *p = j->p;
+    const size_t cuts = cuts_of(j->k, DEPTH);
+    part t = { .first = panel * PRT_GEMM_PANEL, .begins = i == 0, .ends = i + 1 == j->parts };
+    const size_t columns = lesser(p->n - t.first, PRT_GEMM_PANEL), width = prt_gemm_width(columns);
+    size_t taps = 1;
+    if (cuts > 1) {
+        t.tap = i / cuts;
+        t.skip = i % cuts * DEPTH;
+    } else {
+        const size_t some = DEPTH / prt_split_size(j->k);
+        t.tap = i * some;
+        taps = lesser(some, j->taps - t.tap);
+    }
+    t.panel = (prt_split_panel){ .taps = taps, .k = lesser(j->k - t.skip, DEPTH),
+        .columns = columns, .b = room, .stride = width, .to = to };
+    const size_t k = t.tap * j->k + t.skip;
+    if (p->direct != NULL && (width == columns || p->padded))
+        t.panel.b = p->direct(p, 0, t.first, k, &t.panel.stride);
+    else
+        p->pack(p, 0, t.first, columns, k, t.panel.k, room);
+    return t;
+}
+
+/* What an item multiplies. */
+typedef struct rows {
+    size_t first, count;   /* of C; of a convolution those of pixels */
+    size_t tiles;
+    const size_t *tile_at;
+    float *sums;           /* of a convolution */
+} rows;
+
+/* Sums of rows of pixels become the output's. */
+static void finish(const job *j, const rows *r, const part *t)
+{
+    const prt_nhwc *v = j->v;
+    const size_t columns = t->panel.columns;
+    float *sums = r->sums;
+    for (size_t i = 0; i < r->count; i++, sums += j->out_wide * PRT_GEMM_PANEL) {
+        const size_t pixel = (r->first + i) * v->out_w;
+        const prt_gemm_end add = { .residual = sums, .ldr = PRT_GEMM_PANEL, .act = v->act };
+        prt_gemm_block g = { .rows = v->out_w, .columns = columns, .a = sums, .b = sums,
+            .c = v->y + pixel * v->y_pitch + t->first, .ldc = v->y_pitch, .end = &add };
+        if (v->residual != NULL) {
+            const prt_gemm_end first = { .residual = v->residual + pixel * v->residual_pitch +
+                    t->first, .ldr = v->residual_pitch };
+            prt_gemm_block to = { .rows = v->out_w, .columns = columns, .a = sums, .b = sums,
+                .c = sums, .ldc = PRT_GEMM_PANEL, .add = true, .end = &first };
+            v->kern->gemm(&to);
+        }
+        v->kern->gemm(&g);
+    }
+}
+
+static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next)
+{
+    const prt_product_spec *p = j->p;
+    const prt_split_panel *b = &t->panel;
+    prt_gemm_end e = p->end;
+    prt_split_block g = { .rows = r->count, .columns = b->columns, .k = b->k,
+        .a = j->a + t->skip / DEPTH * j->plane, .lda = j->pitch, .taps = b->taps, .b = b->to,
+        .bias = e.bias != NULL ? e.bias + t->first : NULL, .add = !t->begins, .ahead = next };
+    if (!b->finite) {
+        atomic_store_explicit(&j->finite, false, memory_order_relaxed);
+        return;
+    }
+    if (j->v != NULL) {
+        g.rows = r->tiles * ROWS;
+        g.lda = j->v->stride_w * j->pitch;
+        g.tile_at = r->tile_at;
+        g.tap_at = j->tap_at + t->tap;
+        g.c = r->sums;
+        g.ldc = PRT_GEMM_PANEL;
+    } else {
+        g.a += r->first * j->pitch;
+        g.c = p->c + r->first * p->ldc + t->first;
+        g.ldc = p->ldc;
+        e.bias = NULL;
+        e.residual = e.residual != NULL ? e.residual + r->first * e.ldr + t->first : NULL;
+        e.row_bias = e.row_bias != NULL ? e.row_bias + r->first : NULL;
+        const bool plain = e.row_bias == NULL && e.residual == NULL && e.act.kind == PRT_ACT_none;
+        g.end = t->ends && !plain ? &e : NULL;
+    }
+    j->kern->split.multiply(&g);
+    if (j->v != NULL && t->ends)
+        finish(j, r, t);
+}
+
+/* ---- items ---- */
+
+/* Rows of pixels [row, end) of all images: where their tiles read. False: of several images. */
+static void find_tiles(const job *j, rows *r, size_t *to)
+{
+    const prt_nhwc *v = j->v;
+    const size_t per = j->out_wide == j->wide ? 0 : j->out_wide / ROWS; /* tiles of a row */
+    const size_t image = r->first / v->out_h, row = r->first % v->out_h;
+    const size_t all = (r->count - 1) * j->out_wide + v->out_w;
+    r->tiles = cuts_of(all, ROWS);
+    for (size_t i = 0; i < r->tiles; i++) {
+        const size_t y = row + (per != 0 ? i / per : 0), x = (per != 0 ? i % per : i) * ROWS;
+        to[i] = ((image * j->high + y * v->stride_h) * j->wide + x * v->stride_w) * j->pitch;
+    }
+    r->tile_at = to;
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    job *j = (job *)(uintptr_t)user;
+    const prt_nhwc *v = j->v;
+    const size_t chunk = item % j->chunks, block = item / j->chunks % j->blocks;
+    const size_t image = item / j->chunks / j->blocks, all = v != NULL ? v->out_h : j->p->m;
+    const size_t row = prt_share_cut(all, j->blocks, block);
+    rows r = { .first = image * all + row,
+        .count = prt_share_cut(all, j->blocks, block + 1) - row, .sums = scratch };
+    size_t first = prt_share_cut(j->panels, j->chunks, chunk), panel = first, i = 0;
+    const size_t last = prt_share_cut(j->panels, j->chunks, chunk + 1);
+    float *split = scratch + j->sums, *packed = split + 2 * j->size;
+    if (v != NULL)
+        find_tiles(j, &r, (size_t *)(void *)packed);
+    part t = part_of(j, first, 0, packed, split), next;
+    j->kern->split.panel(&t.panel);
+    for (size_t other = 1;
+         first < last && atomic_load_explicit(&j->finite, memory_order_relaxed);
+         other = 1 - other, t = next) {
+        const size_t past = lesser(first + j->span, last);
+        panel = panel + 1 < past ? panel + 1 : first;
+        i += panel == first ? 1 : 0;
+        if (i == j->parts) {
+            i = 0;
+            panel = first = past;
+        }
+        next = t;
+        if (first < last)
+            next = part_of(j, panel, i, packed + other * j->size, split + other * j->size);
+        multiply(j, &r, &t, first < last ? &next.panel : NULL);
+    }
 }
 
 bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k)
@@ -54,130 +248,112 @@ bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n,
         k >= LEAST_K;
 }
 
-/* All rows in scratch, one PRT_SPLIT_DEPTH of K after the other; NULL in `*to` where not all of
- * them are finite. */
-static poprt_status split_rows(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
-    const float **to)
+/* With blocks of so many rows of C (of pixels, `row` of C each), and the room that tiles take. */
+static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t row, bool *done)
 {
-    bool finite[MOST_PIECES];
-    splitting s = { .kern = kern, .rows = p->m, .k = p->k, .a = p->a, .lda = p->lda,
-        .finite = finite, .pieces = prt_share_alike(c, p->m * p->k, PIECE) };
-    s.pieces = lesser(lesser(s.pieces, MOST_PIECES), p->m);
-    s.to = prt_share_raw(c, p->m, (p->k + PRT_SPLIT_DEPTH - 1) / PRT_SPLIT_DEPTH * pitch_of(p->k));
-    if (s.to == NULL)
+    const prt_product_spec *p = j->p;
+    const size_t width = prt_share_width(c), depth = lesser(j->k, DEPTH);
+    const size_t cuts = cuts_of(j->k, DEPTH), some = lesser(DEPTH / prt_split_size(depth), j->taps);
+    const size_t beyond = j->v != NULL ? ROWS * j->v->stride_w : 0; /* of the last tile */
+    j->pitch = prt_split_pitch(depth);
+    j->plane = (j->rows * (j->v != NULL ? j->wide : 1) + beyond) * j->pitch;
+    j->a = prt_share_raw(c, cuts, j->plane);
+    if (j->a == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_share_run(c, s.pieces, 0, run_piece, &s));
-    *to = s.to;
-    for (size_t i = 0; i < s.pieces; i++)
-        *to = finite[i] ? *to : NULL;
+    atomic_init(&j->finite, true);
+    j->pieces = lesser(prt_share_alike(c, j->plane * cuts, PIECE), j->rows);
+    PRT_TRY(prt_share_run(c, j->pieces, 0, split_piece, j));
+    *done = atomic_load(&j->finite);
+    if (!*done)
+        return POPRT_OK;
+    j->panels = cuts_of(p->n, PRT_GEMM_PANEL);
+    j->parts = cuts > 1 ? cuts * j->taps : cuts_of(j->taps, some);
+    j->size = some * prt_split_size(depth) * PRT_GEMM_PANEL;
+    j->blocks = lesser(cuts_of(all * row * DEPTH, BLOCK), all);
+    j->span = j->v != NULL || all / j->blocks * p->k <= BLOCK ? 1 : j->panels;
+    const size_t items = width > 1 ? ITEMS * width : 1;
+    j->chunks = lesser(cuts_of(items, images * j->blocks), j->panels);
+    j->blocks = prt_share_blocks(c, j->chunks * images, j->blocks, all, cuts_of(ROWS, row));
+    const size_t tiles = cuts_of(cuts_of(all, j->blocks) * row, ROWS);
+    j->sums = j->v != NULL ? tiles * ROWS * PRT_GEMM_PANEL : 0;
+    const size_t packed = p->padded ? 0 : 2 * j->size + p->spare;
+    const size_t table = tiles * sizeof(size_t) / sizeof(float);
+    PRT_TRY(prt_share_run(c, j->chunks * j->blocks * images,
+        j->sums + 2 * j->size + (j->v != NULL ? table : packed), run_item, j));
+    *done = atomic_load(&j->finite);
     return POPRT_OK;
-}
-
-/* ---- products ---- */
-
-typedef struct job {
-    const prt_product_spec *p;
-    const prt_kern *kern;
-    const float *a;                /* split */
-    size_t panels, chunks, blocks; /* chunks of panels; blocks of rows */
-    size_t span;                   /* panels that pass by before more of K does */
-    size_t size;                   /* floats of a split part of a panel */
-} job;
-
-/* Some of K of a panel. */
-typedef struct part {
-    size_t first, k; /* columns and rows before it */
-    prt_split_panel panel;
-} part;
-
-/* That part as floats: in `room` where they have to be packed. */
-static part part_of(const job *j, size_t panel, size_t k, float *room, float *to)
-{
-    const prt_product_spec *p = j->p;
-    part t = { .first = panel * PRT_GEMM_PANEL, .k = k };
-    const size_t some = lesser(p->k - k, PRT_SPLIT_DEPTH);
-    const size_t columns = lesser(p->n - t.first, PRT_GEMM_PANEL), width = prt_gemm_width(columns);
-    t.panel = (prt_split_panel){ .k = some, .columns = columns, .b = room, .stride = width,
-        .to = to };
-    if (p->direct != NULL && (width == columns || p->padded))
-        t.panel.b = p->direct(p, 0, t.first, k, &t.panel.stride);
-    else
-        p->pack(p, 0, t.first, columns, k, some, room);
-    return t;
-}
-
-/* Rows [row, end) times part i, which has been split where that could be; `next` is meanwhile. */
-static void multiply(const job *j, size_t row, size_t end, part *t, prt_split_panel *next)
-{
-    const prt_product_spec *p = j->p;
-    const prt_split_panel *b = &t->panel;
-    const bool last = t->k + b->k == p->k;
-    prt_gemm_end e = p->end;
-    e.bias = e.bias != NULL ? e.bias + t->first : NULL;
-    e.row_bias = e.row_bias != NULL ? e.row_bias + row : NULL;
-    e.residual = e.residual != NULL ? e.residual + row * e.ldr + t->first : NULL;
-    const bool plain = e.bias == NULL && e.row_bias == NULL && e.residual == NULL &&
-        e.act.kind == PRT_ACT_none;
-    const prt_gemm_end *what = last && !plain ? &e : NULL;
-    float *c = p->c + row * p->ldc + t->first;
-    if (b->finite) {
-        const size_t pitch = pitch_of(p->k);
-        const prt_split_block g = { .rows = end - row, .columns = b->columns, .k = b->k,
-            .a = j->a + (t->k / PRT_SPLIT_DEPTH * p->m + row) * pitch, .lda = pitch, .b = b->to,
-            .c = c, .ldc = p->ldc, .add = t->k != 0, .end = what, .ahead = next };
-        j->kern->split.multiply(&g);
-        return;
-    }
-    const prt_gemm_block g = { .rows = end - row, .columns = b->columns, .k = b->k,
-        .a = p->a + row * p->lda + t->k, .lda = p->lda, .b = b->b, .stride = b->stride, .c = c,
-        .ldc = p->ldc, .add = t->k != 0, .end = what };
-    j->kern->gemm(&g);
-    if (next != NULL)
-        j->kern->split.panel(next);
-}
-
-static void run_item(const void *user, size_t item, float *scratch)
-{
-    const job *j = user;
-    const size_t chunk = item % j->chunks, block = item / j->chunks;
-    const size_t row = prt_share_cut(j->p->m, j->blocks, block);
-    const size_t end = prt_share_cut(j->p->m, j->blocks, block + 1);
-    size_t first = prt_share_cut(j->panels, j->chunks, chunk), panel = first, k = 0;
-    const size_t last = prt_share_cut(j->panels, j->chunks, chunk + 1);
-    float *split = scratch, *packed = scratch + 2 * j->size;
-    part t = part_of(j, first, 0, packed, split), next;
-    j->kern->split.panel(&t.panel);
-    for (size_t other = 1; first < last; other = 1 - other, t = next) {
-        const size_t past = lesser(first + j->span, last);
-        panel = panel + 1 < past ? panel + 1 : first;
-        k += panel == first ? PRT_SPLIT_DEPTH : 0;
-        if (k >= j->p->k) {
-            k = 0;
-            panel = first = past;
-        }
-        next = t;
-        if (first < last)
-            next = part_of(j, panel, k, packed + other * j->size, split + other * j->size);
-        multiply(j, row, end, &t, first < last ? &next.panel : NULL);
-    }
 }
 
 poprt_status prt_split_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
     bool *done)
 {
-    const size_t width = prt_share_width(c), depth = lesser(p->k, PRT_SPLIT_DEPTH);
-    job j = { .p = p, .kern = kern, .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
-        .size = prt_split_size(depth) * PRT_GEMM_PANEL };
-    PRT_TRY(split_rows(c, kern, p, &j.a));
-    *done = j.a != NULL;
-    if (!*done)
-        return POPRT_OK;
-    j.blocks = (p->m * depth + BLOCK - 1) / BLOCK;
-    j.span = p->m / j.blocks * p->k <= BLOCK ? 1 : j.panels;
-    const size_t items = width > 1 ? ITEMS * width : 1;
-    j.chunks = (items + j.blocks - 1) / j.blocks;
-    j.chunks = j.chunks < j.panels ? j.chunks : j.panels;
-    j.blocks = prt_share_blocks(c, j.chunks, j.blocks, p->m, PRT_SPLIT_UNIT);
-    const size_t packed = p->padded ? 0 : 2 * j.size + p->spare;
-    return prt_share_run(c, j.chunks * j.blocks, 2 * j.size + packed, run_item, &j);
+    job j = { .p = p, .kern = kern, .rows = p->m, .k = p->k, .taps = 1 };
+    return run(c, &j, 1, p->m, 1, done);
+}
+
+/* ---- convolutions ---- */
+
+static const float *panel_at(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const prt_nhwc *v = p->user;
+    (void)batch;
+    *stride = prt_gemm_panel_width(p->n, first);
+    return v->w + first * p->k + k * *stride;
+}
+
+/* Outputs are inputs, one by one. */
+static bool is_plain(const prt_nhwc *v)
+{
+    return v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 && v->stride_w == 1 &&
+        v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
+        v->in_h == v->out_h && v->in_w == v->out_w;
+}
+
+/* The image with padding; false: that is out of proportion. */
+static bool take_padding(job *j)
+{
+    const prt_nhwc *v = j->v;
+    const double high = (double)(v->out_h - 1) * (double)v->stride_h +
+        (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
+    const double wide = (double)(v->out_w - 1) * (double)v->stride_w +
+        (double)(v->kernel_w - 1) * (double)v->dilation_w + 1.0;
+    const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
+    if (!prt_nhwc_is_flat(v) || v->top < 0 || v->left < 0 || high * wide > 2.0 * pixels + 1024.0)
+        return false;
+    j->high = (size_t)high;
+    j->wide = (size_t)wide;
+    const bool whole = v->stride_h == 1 && v->stride_w == 1;
+    const size_t by_row = cuts_of(v->out_w, ROWS) * ROWS;
+    j->out_wide = whole && j->wide <= by_row ? j->wide : by_row;
+    return true;
+}
+
+bool prt_split_fits(const prt_nhwc *v)
+{
+    job j = { .v = v };
+    return v->form.group == 1 && (is_plain(v) || take_padding(&j));
+}
+
+poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
+{
+    const bool plain = is_plain(v);
+    const prt_product_spec p = { .m = v->batch * v->out_d * v->out_h * v->out_w,
+        .n = v->form.filters, .k = v->form.taps * v->form.channels, .a = v->x, .lda = v->x_pitch,
+        .c = v->y, .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
+            .ldr = v->residual_pitch, .act = v->act }, .direct = panel_at, .padded = true,
+        .user = v };
+    if (plain)
+        return prt_split_product(c, v->kern, &p, done);
+    job j = { .p = &p, .kern = v->kern, .k = v->form.channels, .taps = v->form.taps, .v = v };
+    (void)take_padding(&j);
+    j.rows = v->batch * j.high;
+    j.tap_at = prt_eval_scratch_raw(c, j.taps, sizeof(*j.tap_at));
+    if (j.tap_at == NULL)
+        return POPRT_E_NOMEM;
+    const size_t pitch = prt_split_pitch(lesser(j.k, DEPTH));
+    for (size_t t = 0; t < j.taps; t++)
+        j.tap_at[t] = (t / v->kernel_w * v->dilation_h * j.wide +
+            t % v->kernel_w * v->dilation_w) * pitch;
+    return run(c, &j, v->batch, v->out_h, j.out_wide, done);
 }

@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* split.h — products by what kern/split.h has, as a whole. */
+/* split.h — products and convolutions by what kern/split.h has, as a whole. */
 #ifndef PRT_FAST_SPLIT_H
 #define PRT_FAST_SPLIT_H
 
+#include "fast/nhwc.h"
 #include "fast/product.h"
 
+#ifdef PRT_NO_AMX
+static inline bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n,
+    size_t k)
+{
+    (void)c, (void)kern, (void)m, (void)n, (void)k;
+    return false;
+}
+#else
 /* They take less time than plain ones: m rows, all panels. */
 bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k);
+#endif
 
-/* One batch of it. False in `*done`, and nothing is done: A is not finite. */
+/* One batch of it. False in `*done`, and C holds anything: not all numbers are finite. */
 poprt_status prt_split_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
     bool *done);
+
+/* One of form panels: whether it can be such a product; and that, as prt_split_product. */
+bool prt_split_fits(const prt_nhwc *v);
+poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done);
 
 #endif

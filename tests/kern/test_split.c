@@ -33,26 +33,30 @@ typedef struct sizes {
 
 static const sizes cases[] = { { 1, 1, 1, 0 }, { 5, 16, 31, 0 }, { 16, 33, 32, 0 },
     { 17, 64, 100, 0 }, { 31, 48, 256, 0 }, { 32, 64, 64, 0 }, { 33, 40, 96, 0 },
-    { 70, 64, 256, 0 }, { 100, 17, 17, 0 }, { 64, 63, 255, 0 }, { 49, 64, 32, 8 },
-    { 20, 24, 64, 3 }, { 33, 64, 128, 2 }, { 1, 5, 32, 1 } };
+    { 70, 64, 256, 0 }, { 100, 17, 17, 0 }, { 64, 63, 255, 0 }, { 48, 64, 32, 8 },
+    { 32, 24, 64, 3 }, { 80, 64, 128, 2 }, { 16, 5, 32, 1 }, { 64, 48, 48, 4 }, { 16, 64, 3, 8 },
+    { 96, 60, 17, 5 } };
 
-/* A product's operands, split and not; rows in pieces are in an order of their own. */
+/* A product's operands, split and not; pieces of rows are in an order of their own, 16 together. */
 typedef struct made {
     sizes s;
     size_t depth, lda, ldc;
     float *a, *split_a, *b, *split_b, *bias, *residual, *c, *before;
-    const float **from;
+    size_t tile_at[8], tap_at[8];
 } made;
 
+/* Which row of A is piece `tap` of row i. */
 static size_t piece_of(const made *m, size_t i, size_t tap)
 {
-    return (i * 7 + tap * 5) % (m->s.rows * m->s.taps);
+    const size_t tiles = m->s.rows / 16;
+    return i % 16 + 16 * ((i / 16 * 5 + 3) % tiles + tap * 7 % m->s.taps * tiles);
 }
 
 static made make(const prt_kern *kern, const sizes *s)
 {
     const size_t pieces = s->taps != 0 ? s->taps : 1, all = s->rows * pieces;
-    made m = { .s = *s, .depth = s->k * pieces, .lda = prt_split_pitch(s->k), .ldc = s->columns + 3 };
+    made m = { .s = *s, .depth = s->k * pieces, .lda = prt_split_pitch(s->k), 
+        .ldc = (s->taps != 0 ? WIDE : s->columns) + 3 };
     m.a = random_floats(all * s->k, 1);
     m.b = random_floats(m.depth * prt_gemm_width(s->columns), 2);
     m.bias = random_floats(s->columns, 3);
@@ -60,12 +64,13 @@ static made make(const prt_kern *kern, const sizes *s)
     m.c = random_floats(s->rows * m.ldc, 5);
     m.before = random_floats(s->rows * m.ldc, 5);
     m.split_a = lines(all * m.lda);
-    m.split_b = lines(prt_split_size(m.depth) * WIDE);
+    m.split_b = lines(pieces * prt_split_size(s->k) * WIDE);
     ck_assert(kern->split.rows(all, s->k, m.a, s->k, m.split_a, m.lda));
-    m.from = malloc((s->rows * (s->taps + 1)) * sizeof(*m.from));
-    for (size_t i = 0; i < s->rows * s->taps; i++)
-        m.from[i] = m.split_a + piece_of(&m, i % s->rows, i / s->rows) * m.lda;
-    prt_split_panel p = { .k = m.depth, .columns = s->columns, .b = m.b,
+    for (size_t i = 0; i < s->rows / 16 && s->taps != 0; i++)
+        m.tile_at[i] = piece_of(&m, i * 16, 0) * m.lda;
+    for (size_t t = 0; t < s->taps; t++)
+        m.tap_at[t] = (piece_of(&m, 0, t) - piece_of(&m, 0, 0)) * m.lda;
+    prt_split_panel p = { .taps = pieces, .k = s->k, .columns = s->columns, .b = m.b,
         .stride = prt_gemm_width(s->columns), .to = m.split_b };
     kern->split.panel(&p);
     ck_assert(p.finite);
@@ -82,20 +87,21 @@ static void drop(made *m)
     free(m->before);
     free(m->split_a);
     free(m->split_b);
-    free(m->from);
 }
 
 static void run(const prt_kern *kern, const made *m, size_t rows, bool add, bool ends,
     prt_split_panel *ahead)
 {
+    const bool pieces = m->s.taps != 0;
     for (size_t i = 0; i < m->s.rows; i += rows) {
-        const prt_gemm_end end = { .bias = m->bias, .residual = m->residual + i * m->s.columns,
+        const prt_gemm_end end = { .residual = m->residual + i * m->s.columns,
             .ldr = m->s.columns, .act = { .kind = PRT_ACT_relu } };
         const prt_split_block g = { .rows = m->s.rows - i < rows ? m->s.rows - i : rows,
-            .columns = m->s.columns, .k = m->s.k, .a = m->split_a + i * m->lda, .lda = m->lda,
-            .from = m->s.taps != 0 ? m->from + i : NULL, .taps = m->s.taps, .step = m->s.rows,
-            .b = m->split_b, .c = m->c + i * m->ldc, .ldc = m->ldc, .add = add,
-            .end = ends ? &end : NULL, .ahead = ahead };
+            .columns = m->s.columns, .k = m->s.k, .a = m->split_a + (pieces ? 0 : i * m->lda),
+            .lda = m->lda, .tile_at = pieces ? m->tile_at + i / 16 : NULL, .tap_at = m->tap_at,
+            .taps = pieces ? m->s.taps : 1, .b = m->split_b, .bias = add ? NULL : m->bias,
+            .c = m->c + i * m->ldc, .ldc = m->ldc, .add = add, .end = ends ? &end : NULL,
+            .ahead = ahead };
         kern->split.multiply(&g);
     }
 }
@@ -105,20 +111,21 @@ static void check_sums(const made *m, bool add, bool ends)
     for (size_t i = 0; i < m->s.rows; i++)
         for (size_t j = 0; j < m->ldc; j++) {
             const float found = m->c[i * m->ldc + j], before = m->before[i * m->ldc + j];
-            double sum = add ? (double)before : 0.0, size = fabs(sum);
-            for (size_t q = 0; q < m->depth && j < m->s.columns; q++) {
+            const bool some = j < m->s.columns;
+            double sum = add ? (double)before : some ? (double)m->bias[j] : 0.0, size = fabs(sum);
+            for (size_t q = 0; q < m->depth && some; q++) {
                 const size_t row = m->s.taps != 0 ? piece_of(m, i, q / m->s.k) : i;
                 const double x = (double)m->a[row * m->s.k + q % m->s.k];
                 const double y = (double)m->b[q * prt_gemm_width(m->s.columns) + j];
                 sum += x * y;
                 size += fabs(x * y);
             }
-            if (j >= m->s.columns) {
-                ck_assert(found == before);
+            if (!some) {
+                ck_assert(m->s.taps != 0 || found == before);
                 continue;
             }
             if (ends)
-                sum = fmax(0.0, sum + (double)m->bias[j] + (double)m->residual[i * m->s.columns + j]);
+                sum = fmax(0.0, sum + (double)m->residual[i * m->s.columns + j]);
             if (!(fabs((double)found - sum) <= 1e-5 * size + 1e-6))
                 ck_abort_msg("%zux%zux%zu, %zu taps: [%zu,%zu] is %g, not %g", m->s.rows,
                     m->s.columns, m->s.k, m->s.taps, i, j, (double)found, sum);
@@ -144,12 +151,14 @@ START_TEST(cuts_and_panels)
     const prt_kern *kern = tiles();
     for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(cases); i++) {
         made m = make(kern, &cases[i]);
-        const size_t size = m.s.rows * m.ldc * sizeof(float), floats = prt_split_size(m.depth) * WIDE;
+        const size_t size = m.s.rows * m.ldc * sizeof(float);
+        const size_t taps = m.s.taps != 0 ? m.s.taps : 1, unit = m.s.taps != 0 ? 16 : 1;
+        const size_t floats = taps * prt_split_size(m.s.k) * WIDE;
         float *whole = malloc(size), *to = lines(floats);
         run(kern, &m, m.s.rows, false, true, NULL);
         memcpy(whole, m.c, size);
-        for (size_t rows = 1; rows <= m.s.rows; rows += 1 + m.s.rows / 5) {
-            prt_split_panel ahead = { .k = m.depth, .columns = m.s.columns, .b = m.b,
+        for (size_t rows = unit; rows <= m.s.rows; rows += (1 + m.s.rows / unit / 5) * unit) {
+            prt_split_panel ahead = { .taps = taps, .k = m.s.k, .columns = m.s.columns, .b = m.b,
                 .stride = prt_gemm_width(m.s.columns), .to = to };
             memset(to, 0xff, floats * sizeof(float));
             memcpy(m.c, m.before, size);
@@ -176,9 +185,11 @@ START_TEST(whole_numbers)
     for (size_t i = 0; i < s.rows * s.k; i++)
         m.a[i] = (float)((int)(i * 37 % 255) - 127);
     (void)kern->split.rows(s.rows, s.k, m.a, s.k, m.split_a, m.lda);
-    prt_split_panel p = { .k = s.k, .columns = WIDE, .b = m.b, .stride = WIDE, .to = m.split_b };
+    prt_split_panel p = { .taps = 1, .k = s.k, .columns = WIDE, .b = m.b, .stride = WIDE,
+        .to = m.split_b };
     for (size_t i = 0; i < s.k * WIDE; i++)
         m.b[i] = (float)(i * 13 % 15);
+    memset(m.bias, 0, s.columns * sizeof(float));
     kern->split.panel(&p);
     run(kern, &m, s.rows, false, false, NULL);
     for (size_t i = 0; i < s.rows * WIDE; i++) {
@@ -203,7 +214,8 @@ START_TEST(what_is_not_finite)
             a[at] = odd[i];
             ck_assert(!kern->split.rows(ROWS, K, a, K, to, prt_split_pitch(K)));
             float *b = random_floats((size_t)K * WIDE, 2);
-            prt_split_panel p = { .k = K, .columns = WIDE, .b = b, .stride = WIDE, .to = panel };
+            prt_split_panel p = { .taps = 1, .k = K, .columns = WIDE, .b = b, .stride = WIDE,
+                .to = panel };
             b[at * 20] = odd[i];
             kern->split.panel(&p);
             ck_assert(!p.finite);
