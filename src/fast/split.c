@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split.c — split products: A is split first, by all threads; then an item is some rows of C and a
- * few panels of B, one after the other. Each of these is split while the one before is multiplied.
- * Where something is not finite the step is done again without.
+ * split.c — split products: an item is some rows of C and a few panels of B, one after the other.
+ * Each of these is split while the one before is multiplied. What is read of A is split by the item
+ * if that has all panels, else all of A by all threads beforehand. Where something is not finite the
+ * step is done again without.
  *
  * A convolution is such a product whose rows are pieces, a pixel's channels for each tap. Its input
  * is split into an image with padding, W pixels wide, so that 16 neighbours are as far apart at
@@ -20,12 +21,20 @@
 enum { LEAST_ROWS = 12, LEAST_COLUMNS = 24, LEAST_K = 24, PIECE = 1 << 14, BLOCK = 1 << 18,
     ITEMS = 4, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS };
 
+/* Rows of A, or of pixels of it with padding, that are split: all with DEPTH of K, then all with
+ * more of it. */
+typedef struct split_a {
+    size_t row, end;
+    float *a;
+    size_t plane; /* floats from one of those to the next */
+} split_a;
+
 typedef struct job {
     const prt_product_spec *p;     /* one batch; `a` with the rows that are to be split */
     const prt_kern *kern;
     size_t rows, k;                /* of A: all, and how long they are */
-    float *a;                      /* split, all rows with DEPTH of K after each other */
-    size_t pitch, plane;           /* of those: floats from row to row, from K to more of it */
+    split_a a;                     /* all; `a` is NULL: by items */
+    size_t pitch;                  /* floats from row to row */
     size_t pieces;                 /* of A, for threads */
     const prt_nhwc *v;             /* of a convolution; else NULL */
     size_t wide, high;             /* pixels of its image with padding */
@@ -34,7 +43,7 @@ typedef struct job {
     size_t panels, chunks, blocks; /* chunks of panels; blocks of rows, or of rows of pixels */
     size_t span;                   /* panels that pass by before more of K does */
     size_t parts;                  /* of K */
-    size_t size, sums;             /* floats of a split part of a panel, of sums */
+    size_t size, sums, table;      /* floats of a split part of a panel, of sums, of tiles */
     _Atomic bool finite;
 } job;
 
@@ -51,46 +60,53 @@ static size_t cuts_of(size_t n, size_t most)
 /* ---- A ---- */
 
 /* Rows of A that follow each other, to `to` and behind. */
-static void split_rows(job *j, const float *a, size_t lda, size_t rows, float *to)
+static void split_rows(job *j, const float *a, size_t lda, size_t rows, size_t plane, float *to)
 {
-    for (size_t k = 0; k < j->k; k += DEPTH, to += j->plane)
+    for (size_t k = 0; k < j->k; k += DEPTH, to += plane)
         if (!j->kern->split.rows(rows, lesser(j->k - k, DEPTH), a + k, lda, to, j->pitch))
             atomic_store_explicit(&j->finite, false, memory_order_relaxed);
 }
 
-static void zero_rows(const job *j, float *to, size_t rows)
+static void zero_rows(const job *j, size_t rows, size_t plane, float *to)
 {
-    for (size_t k = 0; k < j->k; k += DEPTH, to += j->plane)
+    for (size_t k = 0; k < j->k; k += DEPTH, to += plane)
         memset(to, 0, rows * j->pitch * sizeof(float));
 }
 
 /* Row `row` of all images with padding. */
-static void split_pixels(job *j, size_t row)
+static void split_pixels(job *j, size_t row, size_t plane, float *to)
 {
     const prt_nhwc *v = j->v;
-    float *to = j->a + row * j->wide * j->pitch;
     const size_t left = (size_t)v->left, in = lesser(v->in_w, j->wide - lesser(left, j->wide));
     const size_t y = row % j->high - (size_t)v->top, past = lesser(left, j->wide) + in;
     if (y >= v->in_h || in == 0) {
-        zero_rows(j, to, j->wide);
+        zero_rows(j, j->wide, plane, to);
         return;
     }
-    zero_rows(j, to, left);
+    zero_rows(j, left, plane, to);
     split_rows(j, v->x + (row / j->high * v->in_h + y) * v->in_w * v->x_pitch, v->x_pitch, in,
-        to + left * j->pitch);
-    zero_rows(j, to + past * j->pitch, j->wide - past);
+        plane, to + left * j->pitch);
+    zero_rows(j, j->wide - past, plane, to + past * j->pitch);
+}
+
+/* Rows [row, end) of those that are there. */
+static void split_some(job *j, const split_a *s, size_t row, size_t end)
+{
+    const prt_product_spec *p = j->p;
+    const size_t size = (j->v != NULL ? j->wide : 1) * j->pitch;
+    float *to = s->a + (row - s->row) * size;
+    if (j->v == NULL)
+        split_rows(j, p->a + row * p->lda, p->lda, end - row, s->plane, to);
+    for (; row < end && j->v != NULL; row++, to += size)
+        split_pixels(j, row, s->plane, to);
 }
 
 static void split_piece(const void *user, size_t item, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
-    const size_t row = prt_share_cut(j->rows, j->pieces, item);
-    const size_t end = prt_share_cut(j->rows, j->pieces, item + 1);
     (void)scratch;
-    if (j->v == NULL)
-        split_rows(j, j->p->a + row * j->p->lda, j->p->lda, end - row, j->a + row * j->pitch);
-    for (size_t i = row; i < end && j->v != NULL; i++)
-        split_pixels(j, i);
+    split_some(j, &j->a, prt_share_cut(j->rows, j->pieces, item),
+        prt_share_cut(j->rows, j->pieces, item + 1));
 }
 
 /* ---- parts of panels ---- */
@@ -134,6 +150,7 @@ typedef struct rows {
     size_t tiles;
     const size_t *tile_at;
     float *sums;           /* of a convolution */
+    split_a a;             /* which they read */
 } rows;
 
 /* Sums of rows of pixels become the output's. */
@@ -164,7 +181,7 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
     const prt_split_panel *b = &t->panel;
     prt_gemm_end e = p->end;
     prt_split_block g = { .rows = r->count, .columns = b->columns, .k = b->k,
-        .a = j->a + t->skip / DEPTH * j->plane, .lda = j->pitch, .taps = b->taps, .b = b->to,
+        .a = r->a.a + t->skip / DEPTH * r->a.plane, .lda = j->pitch, .taps = b->taps, .b = b->to,
         .bias = e.bias != NULL ? e.bias + t->first : NULL, .add = !t->begins, .ahead = next };
     if (!b->finite) {
         atomic_store_explicit(&j->finite, false, memory_order_relaxed);
@@ -178,7 +195,7 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
         g.c = r->sums;
         g.ldc = PRT_GEMM_PANEL;
     } else {
-        g.a += r->first * j->pitch;
+        g.a += (r->first - r->a.row) * j->pitch;
         g.c = p->c + r->first * p->ldc + t->first;
         g.ldc = p->ldc;
         e.bias = NULL;
@@ -194,17 +211,27 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
 
 /* ---- items ---- */
 
-/* Rows of pixels [row, end) of all images: where their tiles read. False: of several images. */
-static void find_tiles(const job *j, rows *r, size_t *to)
+/* What rows of C, or of pixels, read of A. */
+static void find_a(const job *j, const rows *r, split_a *to)
+{
+    const prt_nhwc *v = j->v;
+    to->row = r->first;
+    to->end = r->first + r->count;
+    if (v != NULL) {
+        to->row = r->first / v->out_h * j->high + r->first % v->out_h * v->stride_h;
+        to->end = to->row + (r->count - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
+    }
+}
+
+/* Where tiles of rows of pixels, which read from `row` on, find that. */
+static void find_tiles(const job *j, rows *r, size_t row, size_t *to)
 {
     const prt_nhwc *v = j->v;
     const size_t per = j->out_wide == j->wide ? 0 : j->out_wide / ROWS; /* tiles of a row */
-    const size_t image = r->first / v->out_h, row = r->first % v->out_h;
-    const size_t all = (r->count - 1) * j->out_wide + v->out_w;
-    r->tiles = cuts_of(all, ROWS);
+    r->tiles = cuts_of((r->count - 1) * j->out_wide + v->out_w, ROWS);
     for (size_t i = 0; i < r->tiles; i++) {
-        const size_t y = row + (per != 0 ? i / per : 0), x = (per != 0 ? i % per : i) * ROWS;
-        to[i] = ((image * j->high + y * v->stride_h) * j->wide + x * v->stride_w) * j->pitch;
+        const size_t y = per != 0 ? i / per : 0, x = (per != 0 ? i % per : i) * ROWS;
+        to[i] = ((row - r->a.row + y * v->stride_h) * j->wide + x * v->stride_w) * j->pitch;
     }
     r->tile_at = to;
 }
@@ -217,12 +244,18 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t image = item / j->chunks / j->blocks, all = v != NULL ? v->out_h : j->p->m;
     const size_t row = prt_share_cut(all, j->blocks, block);
     rows r = { .first = image * all + row,
-        .count = prt_share_cut(all, j->blocks, block + 1) - row, .sums = scratch };
+        .count = prt_share_cut(all, j->blocks, block + 1) - row, .sums = scratch, .a = j->a };
     size_t first = prt_share_cut(j->panels, j->chunks, chunk), panel = first, i = 0;
     const size_t last = prt_share_cut(j->panels, j->chunks, chunk + 1);
     float *split = scratch + j->sums, *packed = split + 2 * j->size;
+    split_a own = { .a = packed + j->table, .plane = j->a.plane };
+    find_a(j, &r, &own);
+    if (j->a.a == NULL) {
+        r.a = own;
+        split_some(j, &own, own.row, own.end);
+    }
     if (v != NULL)
-        find_tiles(j, &r, (size_t *)(void *)packed);
+        find_tiles(j, &r, own.row, (size_t *)(void *)packed);
     part t = part_of(j, first, 0, packed, split), next;
     j->kern->split.panel(&t.panel);
     for (size_t other = 1;
@@ -248,38 +281,48 @@ bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n,
         k >= LEAST_K;
 }
 
-/* With blocks of so many rows of C (of pixels, `row` of C each), and the room that tiles take. */
-static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t row, bool *done)
+/* Cuts a job of `all` rows of C, or rows of pixels with `row` of C each, in each of the images. */
+static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row)
 {
     const prt_product_spec *p = j->p;
-    const size_t width = prt_share_width(c), depth = lesser(j->k, DEPTH);
-    const size_t cuts = cuts_of(j->k, DEPTH), some = lesser(DEPTH / prt_split_size(depth), j->taps);
-    const size_t beyond = j->v != NULL ? ROWS * j->v->stride_w : 0; /* of the last tile */
+    const size_t depth = lesser(j->k, DEPTH), cuts = cuts_of(j->k, DEPTH);
+    const size_t some = lesser(DEPTH / prt_split_size(depth), j->taps);
     j->pitch = prt_split_pitch(depth);
-    j->plane = (j->rows * (j->v != NULL ? j->wide : 1) + beyond) * j->pitch;
-    j->a = prt_share_raw(c, cuts, j->plane);
-    if (j->a == NULL)
-        return POPRT_E_NOMEM;
-    atomic_init(&j->finite, true);
-    j->pieces = lesser(prt_share_alike(c, j->plane * cuts, PIECE), j->rows);
-    PRT_TRY(prt_share_run(c, j->pieces, 0, split_piece, j));
-    *done = atomic_load(&j->finite);
-    if (!*done)
-        return POPRT_OK;
     j->panels = cuts_of(p->n, PRT_GEMM_PANEL);
     j->parts = cuts > 1 ? cuts * j->taps : cuts_of(j->taps, some);
     j->size = some * prt_split_size(depth) * PRT_GEMM_PANEL;
     j->blocks = lesser(cuts_of(all * row * DEPTH, BLOCK), all);
     j->span = j->v != NULL || all / j->blocks * p->k <= BLOCK ? 1 : j->panels;
-    const size_t items = width > 1 ? ITEMS * width : 1;
+    const size_t width = prt_share_width(c), items = width > 1 ? ITEMS * width : 1;
     j->chunks = lesser(cuts_of(items, images * j->blocks), j->panels);
     j->blocks = prt_share_blocks(c, j->chunks * images, j->blocks, all, cuts_of(ROWS, row));
     const size_t tiles = cuts_of(cuts_of(all, j->blocks) * row, ROWS);
     j->sums = j->v != NULL ? tiles * ROWS * PRT_GEMM_PANEL : 0;
-    const size_t packed = p->padded ? 0 : 2 * j->size + p->spare;
-    const size_t table = tiles * sizeof(size_t) / sizeof(float);
-    PRT_TRY(prt_share_run(c, j->chunks * j->blocks * images,
-        j->sums + 2 * j->size + (j->v != NULL ? table : packed), run_item, j));
+    j->table = j->v != NULL ? cuts_of(tiles * sizeof(size_t), 64) * 16
+             : p->padded    ? 0
+                            : cuts_of(2 * j->size + p->spare, 16) * 16;
+}
+
+static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t row, bool *done)
+{
+    const prt_nhwc *v = j->v;
+    cut(c, j, images, all, row);
+    const size_t most = cuts_of(all, j->blocks), cuts = cuts_of(j->k, DEPTH);
+    const size_t beyond = v != NULL ? ROWS * v->stride_w : 0; /* of the last tile */
+    j->a.end = j->chunks > 1 ? j->rows
+        : v != NULL ? (most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1
+                    : most;
+    j->a.plane = (j->a.end * (v != NULL ? j->wide : 1) + beyond) * j->pitch;
+    atomic_init(&j->finite, true);
+    if (j->chunks > 1) {
+        j->a.a = prt_share_raw(c, cuts, j->a.plane);
+        if (j->a.a == NULL)
+            return POPRT_E_NOMEM;
+        j->pieces = lesser(prt_share_alike(c, j->a.plane * cuts, PIECE), j->rows);
+        PRT_TRY(prt_share_run(c, j->pieces, 0, split_piece, j));
+    }
+    PRT_TRY(prt_share_run(c, j->chunks * j->blocks * images, j->sums + 2 * j->size + j->table +
+        (j->a.a == NULL ? cuts * j->a.plane : 0), run_item, j));
     *done = atomic_load(&j->finite);
     return POPRT_OK;
 }
