@@ -49,9 +49,9 @@ typedef struct prt_split_block {
     size_t k; /* of a piece; of all together PRT_SPLIT_DEPTH at most, in whole units each */
     const float *a;
     size_t lda;
-    /* Where it is not NULL, rows are in `taps` pieces, and PRT_SPLIT_ROWS at a time are `lda` apart:
-     * piece t of those is at a + tile_at[i] + tap_at[t]. Then rows are whole numbers of that, and C
-     * has room up to the next 16 columns. Else `taps` is 1. */
+    /* Where it is not NULL, rows are in `taps` pieces, and PRT_SPLIT_ROWS of them `lda` apart:
+     * piece t of those is at a + tile_at[i] + tap_at[t]. Then rows are whole numbers of that, and
+     * C has room up to the next 16 columns. Else `taps` is 1. */
     const size_t *tile_at, *tap_at;
     size_t taps;
     const float *b;          /* `panel`'s, of all pieces */
@@ -59,7 +59,7 @@ typedef struct prt_split_block {
     bool add;
     float *c;
     size_t ldc;
-    const prt_gemm_end *end; /* as prt_gemm_block has it, but for biases; NULL: nothing to do */
+    const prt_gemm_end *end; /* as prt_gemm_block's, but for its bias; NULL: nothing */
     prt_split_panel *ahead;  /* split meanwhile; NULL: nothing */
 } prt_split_block;
 

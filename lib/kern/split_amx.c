@@ -300,6 +300,8 @@ static void finish(const strip *s)
 {
     const prt_split_block *g = s->g;
     prt_gemm_end end = *g->end;
+    if (end.row_bias != NULL)
+        end.row_bias += s->row;
     if (end.residual != NULL)
         end.residual += s->row * end.ldr;
     float *c = g->c + s->row * g->ldc;

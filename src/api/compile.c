@@ -75,8 +75,11 @@ static void pass_done(void *user, const prt_pass_event *event)
 enum { FOLD_BYTES = 256 << 20 };
 
 /* What weights are stored as and products computed in and by. */
-static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config)
+static poprt_status set_precision(prt_pass_manager *manager, const poprt_config *config,
+    const poprt_env *env)
 {
+    const prt_kern *kern = prt_config_kernels(config, env);
+    const char *winograd = prt_config_text(config, PRT_OPTION_winograd);
     const char *weights = prt_config_text(config, PRT_OPTION_weights);
     const char *compute = prt_config_text(config, PRT_OPTION_compute);
     const bool floats = strcmp(compute, "f32") == 0 || strcmp(compute, "model") == 0;
@@ -87,8 +90,12 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
     if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
         PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
-    PRT_TRY(prt_pass_manager_set(manager, "winograd",
-        prt_config_text(config, PRT_OPTION_winograd)));
+    if (strcmp(winograd, "auto") == 0)
+        winograd = kern != NULL && kern->split.multiply != NULL &&
+                prt_config_number(config, PRT_OPTION_bf16x3) != 0
+            ? "split"
+            : "large";
+    PRT_TRY(prt_pass_manager_set(manager, "winograd", winograd));
     char growth[24];
     (void)snprintf(growth, sizeof(growth), "%lld",
         (long long)prt_config_number(config, PRT_OPTION_winograd_growth));
@@ -107,7 +114,7 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_mod
     if (status == POPRT_OK)
         status = prt_pass_manager_add_pipeline(manager, "inference", NULL);
     if (status == POPRT_OK)
-        status = set_precision(manager, config);
+        status = set_precision(manager, config, o->env);
     if (status == POPRT_OK) {
         prt_pass_manager_choose(manager, o->tune != NULL ? prt_tune_chooser(o->tune) : NULL);
         prt_pass_manager_limit(manager, &limits);

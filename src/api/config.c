@@ -351,6 +351,14 @@ const char *prt_config_text(const poprt_config *config, prt_option_id id)
     return config != NULL && config->text[id] != NULL ? config->text[id] : table[id].default_value;
 }
 
+const prt_kern *prt_config_kernels(const poprt_config *config, const poprt_env *env)
+{
+    const char *level = prt_config_text(config, PRT_OPTION_cpu);
+    if (strcmp(level, "reference") == 0)
+        return NULL;
+    return prt_kern_of(prt_cpu_level(level) & env->features);
+}
+
 size_t prt_config_memory_limit(const poprt_config *config, const poprt_env *env)
 {
     const size_t ours = (size_t)prt_config_number(config, PRT_OPTION_memory_limit);

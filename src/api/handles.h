@@ -83,6 +83,8 @@ const char *prt_config_text(const poprt_config *config, prt_option_id id);
 prt_str prt_config_dim_name(const poprt_config *config, uint32_t i);
 /* The smaller of the option "memory_limit" and the environment's; 0 is none. */
 size_t prt_config_memory_limit(const poprt_config *config, const poprt_env *env);
+/* Those of option "cpu"; NULL: the reference ones. */
+const prt_kern *prt_config_kernels(const poprt_config *config, const poprt_env *env);
 
 /* Inputs or outputs in the form the interface shows them. */
 typedef struct prt_io_table {

@@ -51,14 +51,6 @@ static void print_line(void *user, const char *line)
 }
 
 /* The kernels that option `cpu` allows on this processor; NULL for the reference ones. */
-static const prt_kern *kernels(const poprt_env *env, const poprt_config *config)
-{
-    const char *level = prt_config_text(config, PRT_OPTION_cpu);
-    if (strcmp(level, "reference") == 0)
-        return NULL;
-    return prt_kern_of(prt_cpu_level(level) & env->features);
-}
-
 static poprt_status create_inner(poprt_session *session, const poprt_config *config)
 {
     poprt_env *env = session->env;
@@ -66,7 +58,7 @@ static poprt_status create_inner(poprt_session *session, const poprt_config *con
         .par = &env->par,
         .memory_limit = prt_config_memory_limit(config, env),
         .seed = (uint64_t)prt_config_number(config, PRT_OPTION_seed),
-        .kern = kernels(env, config),
+        .kern = prt_config_kernels(config, env),
         .strassen = prt_config_number(config, PRT_OPTION_strassen) != 0,
         .bf16x3 = prt_config_number(config, PRT_OPTION_bf16x3) != 0,
         .print = print_line,

@@ -16,8 +16,7 @@
 
 /* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
  * least; FEW where threads had nothing to do otherwise. */
-enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8,
-    LEAST_SPLIT = 16 /* channels */ };
+enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8 };
 
 typedef struct job {
     const prt_nhwc *v;
@@ -410,9 +409,10 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
         return POPRT_E_NOMEM;
     bool done = false;
-    if (!v->images && v->form.channels >= LEAST_SPLIT && (gate == NULL || v->batch == 1) &&
-        prt_split_pays(c, v->kern, v->out_d * v->out_h * v->out_w, v->form.filters,
-            v->form.taps * v->form.channels) && prt_split_fits(v))
+    if (!v->images && v->form.channels >= PRT_NHWC_SPLIT_CHANNELS &&
+        (gate == NULL || v->batch == 1) && prt_split_fits(v) &&
+        prt_split_pays(c, v->kern, v->batch * v->out_d * v->out_h * v->out_w, v->form.filters,
+            v->form.taps * v->form.channels))
         PRT_TRY(prt_split_conv(c, v, &done));
     if (done)
         return POPRT_OK;

@@ -2,8 +2,8 @@
 /*
  * split.c — split products: an item is some rows of C and a few panels of B, one after the other.
  * Each of these is split while the one before is multiplied. What is read of A is split by the item
- * if that has all panels, else all of A by all threads beforehand. Where something is not finite the
- * step is done again without.
+ * if that has all panels, else all of A by all threads beforehand. Where something is not finite
+ * the step is done again without.
  *
  * A convolution is such a product whose rows are pieces, a pixel's channels for each tap. Its input
  * is split into an image with padding, W pixels wide, so that 16 neighbours are as far apart at
@@ -16,10 +16,11 @@
 
 #include "fast/share.h"
 
-/* Floats of A that a thread splits at a time; of a block of A with PRT_SPLIT_DEPTH of K, which stays
- * in the second cache level with two split panels. Items for each thread. */
-enum { LEAST_ROWS = 12, LEAST_COLUMNS = 24, LEAST_K = 24, PIECE = 1 << 14, BLOCK = 1 << 18,
-    ITEMS = 4, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS };
+/* Floats of A that a thread splits at a time; of a block of A with PRT_SPLIT_DEPTH of K, which
+ * stays in the second cache level with two split panels. Items for each thread. */
+enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_SPLIT_FILTERS, LEAST_K = 24,
+    LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = 1 << 18, ITEMS = 4, DEPTH = PRT_SPLIT_DEPTH,
+    ROWS = PRT_SPLIT_ROWS };
 
 /* Rows of A, or of pixels of it with padding, that are split: all with DEPTH of K, then all with
  * more of it. */
@@ -275,10 +276,11 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
+/* Short ones take no time either way, and small errors are worth more. */
 bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k)
 {
     return c->bf16x3 && kern->split.multiply != NULL && m >= LEAST_ROWS && n >= LEAST_COLUMNS &&
-        k >= LEAST_K;
+        k >= LEAST_K && (double)m * (double)n * (double)k >= LEAST_WORK;
 }
 
 /* Cuts a job of `all` rows of C, or rows of pixels with `row` of C each, in each of the images. */

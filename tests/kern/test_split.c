@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_split.c — split products against sums in double: sizes around the tiles, rows in pieces, what
- * is done to finished sums, panels that are split meanwhile, the same bits however rows are cut, and
- * what is not finite. Where the processor has no tiles there is nothing to test.
+ * test_split.c — split products against sums in double: sizes around the tiles, rows in pieces,
+ * what is done to finished sums, panels that are split meanwhile, the same bits however rows are
+ * cut, and what is not finite. Where the processor has no tiles there is nothing to test.
  */
 #include <float.h>
 #include <math.h>

@@ -287,7 +287,7 @@ has err "compute=bf16, which stores bf16"
 expect 1 run --set weights=f16 --set compute=i8 --dim batch=1 "$digits"
 has err "compute=i8, which stores i8"
 expect 1 run --set winograd=huge --dim batch=1 "$digits"
-has err "'huge' is none of large"
+has err "'huge' is none of auto, large"
 expect 1 run --set weights --dim batch=1 "$digits"
 has err 'KEY=VALUE'
 

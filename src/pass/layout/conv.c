@@ -114,7 +114,7 @@ static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w
         PRT_NHWC_winograd5, PRT_NHWC_winograd_line };
     const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
     prt_nhwc_form best = PRT_NHWC_panels;
-    if (w->rank > 2 || least < LEAST_WINOGRAD)
+    if (w->rank > 2 || least < LEAST_WINOGRAD || prt_ways_split(p, &v->form))
         return best;
     double most = PAYS * cost_of(v, w, best);
     for (uint32_t i = 0; i < PRT_COUNT_OF(all); i++) {

@@ -89,7 +89,13 @@ bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
     const char *most = prt_pass_text(p, "winograd");
     if (form == PRT_NHWC_winograd2)
         return strcmp(most, "off") != 0;
-    return prt_nhwc_points(form) == 0 || strcmp(most, "large") == 0;
+    return prt_nhwc_points(form) == 0 || strcmp(most, "large") == 0 || strcmp(most, "split") == 0;
+}
+
+bool prt_ways_split(const prt_pass *p, const prt_nhwc_weights *w)
+{
+    return strcmp(prt_pass_text(p, "winograd"), "split") == 0 && w->group == 1 &&
+        w->channels >= PRT_NHWC_SPLIT_CHANNELS && w->filters >= PRT_NHWC_SPLIT_FILTERS;
 }
 
 bool prt_ways_transform(prt_pass *p, prt_nhwc_weights w, bool take)

@@ -9,6 +9,9 @@
 /* Whether the options allow this form. */
 bool prt_ways_may(const prt_pass *p, prt_nhwc_form form);
 
+/* Whether they say that panels will be multiplied split, faster than by Winograd's algorithm. */
+bool prt_ways_split(const prt_pass *p, const prt_nhwc_weights *w);
+
 /* Whether Winograd's weights may be kept transformed, by which all constants together grow by the
  * option `winograd_growth` percent at most; `take`: they are. */
 bool prt_ways_transform(prt_pass *p, prt_nhwc_weights w, bool take);
