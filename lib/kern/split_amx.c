@@ -147,10 +147,15 @@ static inline __attribute__((always_inline)) void weave_some(weave *w)
         weave_row(w);
 }
 
+static __attribute__((noinline)) void weave_rows(weave *w, size_t credit)
+{
+    for (w->credit += credit; w->credit >= ONE && w->left != 0; w->credit -= ONE)
+        weave_row(w);
+}
+
 static bool end_weave(weave *w)
 {
-    while (w->left != 0)
-        weave_row(w);
+    weave_rows(w, w->left * ONE);
     return is_finite(w->check);
 }
 
@@ -213,8 +218,7 @@ static void run_steps(const char *a, const char *under, size_t lda, const char *
                 _tile_dpbf16ps(2, 5, 6);
             }
         }
-        for (size_t i = 0; i < SLOTS; i++)
-            weave_some(w);
+        weave_rows(w, SLOTS * w->rate);
     }
 }
 

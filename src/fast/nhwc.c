@@ -410,9 +410,9 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         return POPRT_E_NOMEM;
     bool done = false;
     if (!v->images && v->form.channels >= PRT_NHWC_SPLIT_CHANNELS &&
-        (gate == NULL || v->batch == 1) && prt_split_fits(v) &&
+        (gate == NULL || v->batch == 1) &&
         prt_split_pays(c, v->kern, v->batch * v->out_d * v->out_h * v->out_w, v->form.filters,
-            v->form.taps * v->form.channels))
+            v->form.taps * v->form.channels) && prt_split_fits(v))
         PRT_TRY(prt_split_conv(c, v, &done));
     if (done)
         return POPRT_OK;

@@ -85,14 +85,19 @@ static float *run_level(const check *c, const prt_kern *kern, int how)
     return found;
 }
 
+static bool splits; /* as fast_check_splits has it */
+
 static bool check_level(const check *c, const prt_kern *kern)
 {
     float *with = run_level(c, kern, STRASSEN), *without = run_level(c, kern, IN_ORDER);
     const bool other = c->n != 0 && memcmp(with, without, c->n * sizeof(float)) != 0;
+    if (kern->split.multiply != NULL) {
+        float *split = run_level(c, kern, BF16X3);
+        splits = c->n != 0 && memcmp(split, without, c->n * sizeof(float)) != 0;
+        free(split);
+    }
     free(with);
     free(without);
-    if (kern->split.multiply != NULL)
-        free(run_level(c, kern, BF16X3));
     return other;
 }
 
@@ -109,6 +114,11 @@ static const char *short_text(const char *text)
     }
     to[n] = '\0';
     return to;
+}
+
+bool fast_check_splits(void)
+{
+    return splits;
 }
 
 bool fast_check(const char *text, double low, double high, double bound)
@@ -128,6 +138,7 @@ bool fast_check_program(prt_program *program, const char *text, double low, doub
     check c = { .program = program, .par = &par, .bound = bound,
         .text = short_text(text) };
     fill(c.program, &c.in, low, high);
+    splits = true;
     float *want = run(c.program, &c.in, NULL, NULL, false, false, &c.n);
     for (size_t i = 0; i < c.n; i++)
         c.most = fmax(c.most, isfinite(want[i]) ? fabs((double)want[i]) : 0.0);

@@ -15,6 +15,9 @@
  * 1e-5 of the largest element more. */
 bool fast_check(const char *text, double low, double high, double bound);
 
+/* Split products gave other bits in the check before, or the processor has none. */
+bool fast_check_splits(void);
+
 /* The same of a program, which it releases, made of such a text. */
 struct prt_program;
 bool fast_check_program(struct prt_program *program, const char *text, double low, double high,

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_split.c — split products and convolutions against the reference: sizes that are no multiples
+ * of anything, blocks of rows, K in parts, all that can be done on the way to the output. Where the
+ * processor has tiles each has to be computed that way, which shows in its bits.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "cpu/cpu.h"
+#include "kern/kern.h"
+#include "support/check_main.h"
+#include "support/fast_check.h"
+#include "support/nhwc_text.h"
+
+static const double BOUND = 1e-5;
+
+START_TEST(products)
+{
+    static const struct {
+        int m, n, k;
+        bool bias, residual;
+        const char *act;
+    } cases[] = {
+        { 12, 300, 300, true, false, "" },
+        { 33, 129, 257, true, true, "Gelu" },
+        { 128, 768, 768, false, false, "" },
+        { 197, 70, 100, true, false, "Relu" },
+        { 1300, 50, 24, true, true, "Silu" },
+        { 2100, 25, 33, false, true, "Clip" },
+        { 300, 65, 1100, true, true, "Relu" },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        const int m = cases[i].m, n = cases[i].n, k = cases[i].k;
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[%d,%d]\nw = input f32[%zu]\nb = input f32[%d]\nr = input f32[%d,%d]\n"
+            "y = fused_linear a w %s %s {columns=%d, activation=\"%s\", alpha=-4, beta=4}\n"
+            "return y\n", m, k, nhwc_weights_count("panels", 1, k, n, 1), n, m, n,
+            cases[i].bias ? "b" : "_", cases[i].residual ? "r" : "_", n, cases[i].act);
+        (void)fast_check(text, -1, 1, BOUND);
+        ck_assert_msg(fast_check_splits(), "%s", text);
+    }
+}
+END_TEST
+
+/* B as it lies, or turned: it is packed on the way. */
+START_TEST(others)
+{
+    (void)fast_check("a = input f32[2,40,300]\nb = input f32[300,90]\ny = matmul a b\nreturn y\n",
+        -1, 1, BOUND);
+    ck_assert(fast_check_splits());
+    (void)fast_check("a = input f32[70,150]\nb = input f32[130,150]\nc = input f32[130]\n"
+        "y = gemm a b c {transB=1}\nreturn y\n", -1, 1, BOUND);
+    ck_assert(fast_check_splits());
+    (void)fast_check("x = input f32[1,60,20,21]\nw = input f32[45,60,3,3]\nb = input f32[45]\n"
+        "y = conv x w b {pads=[1,1,1,1]}\nreturn y\n", -1, 1, BOUND);
+}
+END_TEST
+
+typedef struct conv {
+    int batch, high, wide, channels, filters, kernel[2], stride[2], dilation[2], pads[4];
+    const char *act;
+    bool bias, residual;
+} conv;
+
+static void check_conv(const conv *v)
+{
+    int out[2];
+    char text[1000];
+    for (int i = 0; i < 2; i++) {
+        const int in = i == 0 ? v->high : v->wide, span = (v->kernel[i] - 1) * v->dilation[i] + 1;
+        out[i] = (in + v->pads[i] + v->pads[i + 2] - span) / v->stride[i] + 1;
+    }
+    (void)snprintf(text, sizeof(text),
+        "x = input f32[%d,%d,%d,%d]\nw = input f32[%zu]\nb = input f32[%d]\n"
+        "r = input f32[%d,%d,%d,%d]\ny = nhwc_conv x w %s %s {form=\"panels\",channels=%d,"
+        "filters=%d,kernel_shape=[%d,%d],strides=[%d,%d],dilations=[%d,%d],pads=[%d,%d,%d,%d],"
+        "activation=\"%s\"}\nreturn y\n", v->batch, v->high, v->wide, v->channels,
+        nhwc_weights_count("panels", 1, v->channels, v->filters, v->kernel[0] * v->kernel[1]),
+        v->filters, v->batch, out[0], out[1], v->filters, v->bias ? "b" : "_",
+        v->residual ? "r" : "_", v->channels, v->filters, v->kernel[0], v->kernel[1],
+        v->stride[0], v->stride[1], v->dilation[0], v->dilation[1], v->pads[0], v->pads[1],
+        v->pads[2], v->pads[3], v->act);
+    (void)fast_check(text, -1, 1, BOUND);
+    ck_assert_msg(fast_check_splits(), "%s", text);
+}
+
+START_TEST(convolutions)
+{
+    static const conv cases[] = {
+        { 1, 14, 14, 64, 70, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 }, "", true, false },
+        { 2, 7, 7, 300, 64, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 }, "Relu", true, true },
+        { 1, 60, 61, 16, 24, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "Gelu", false, true },
+        { 1, 41, 39, 48, 33, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 1, 1, 1, 1 }, "", false, true },
+        { 1, 17, 17, 40, 130, { 1, 7 }, { 1, 1 }, { 1, 1 }, { 0, 3, 0, 3 }, "Relu", true, false },
+        { 1, 33, 30, 32, 64, { 3, 3 }, { 1, 1 }, { 6, 6 }, { 6, 6, 6, 6 }, "", true, false },
+        { 1, 90, 70, 33, 40, { 5, 5 }, { 1, 1 }, { 1, 1 }, { 2, 2, 2, 2 }, "Silu", true, false },
+        { 3, 28, 28, 32, 64, { 1, 1 }, { 2, 2 }, { 1, 1 }, { 0, 0, 0, 0 }, "", true, false },
+        { 2, 30, 28, 48, 96, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "Relu", true, true },
+        { 1, 9, 200, 24, 64, { 2, 3 }, { 2, 3 }, { 1, 2 }, { 0, 4, 1, 2 }, "", true, false },
+        { 1, 1, 700, 80, 64, { 1, 3 }, { 1, 1 }, { 1, 1 }, { 0, 1, 0, 1 }, "", true, false },
+        { 1, 20, 20, 64, 64, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 5, 0, 0, 7 }, "", true, false },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
+        check_conv(&cases[i]);
+}
+END_TEST
+
+/* What is not finite, on either side, is what it is without, and short products are in float32. */
+START_TEST(left_in_float32)
+{
+    enum { M = 64, N = 128, K = 300 };
+    for (int of_w = 0; of_w < 2; of_w++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[%d,%d]\nw = input f32[%zu]\nz = const f32[1] {0}\n"
+            "b = %s\nc = %s\ny = fused_linear b c {columns=%d}\nreturn y\n", M, K,
+            nhwc_weights_count("panels", 1, K, N, 1), of_w ? "add a z" : "div a z",
+            of_w ? "div w z" : "add w z", N);
+        (void)fast_check(text, 0.5, 1, BOUND);
+    }
+    (void)fast_check("x = input f32[1,30,30,48]\nw = input f32[20736]\nz = const f32[1] {0}\n"
+        "v = div x z\ny = nhwc_conv v w _ _ {form=\"panels\",channels=48,filters=48,"
+        "kernel_shape=[3,3],pads=[1,1,1,1]}\nreturn y\n", 0.5, 1, BOUND);
+    (void)fast_check("a = input f32[30,96]\nw = input f32[3072]\n"
+        "y = fused_linear a w {columns=32}\nreturn y\n", -1, 1, BOUND);
+    const prt_kern *kern = prt_kern_of(prt_cpu_level("avx512_amx") & prt_cpu_features());
+    if (kern != NULL && kern->split.multiply != NULL)
+        ck_assert(!fast_check_splits());
+}
+END_TEST
+
+PRT_TEST_MAIN("fast/split", products, others, convolutions, left_in_float32)
