@@ -142,8 +142,8 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
     prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
     prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };
     prt_tensor y;
-    if (p->chooser == NULL || !take_inputs(op, &common) || !take_type(&op->out[0], &y) ||
-        prt_tensor_count(&y) == 0)
+    if (p->chooser == NULL || prt_ways_split(p, weights) || !take_inputs(op, &common) ||
+        !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
     prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };

@@ -108,7 +108,7 @@ START_TEST(options_leave_forms_out)
         const char *winograd, *rule;
         uint32_t ways; /* that are asked about */
     } rows[] = { { "large", "form=winograd,", 3 }, { "small", "form=winograd2", 2 },
-        { "off", "form=panels", 0 } };
+        { "off", "form=panels", 0 }, { "split", "form=panels", 0 } };
     const weights w = { { 32, 32, 3, 3 } };
     char *text = with_weights("x = input f32[1,32,24,24]\n", 1, &w,
         "y = conv x w0\nreturn y\n");
