@@ -120,19 +120,22 @@ void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first,
 
 /* ---- images ---- */
 
-/* Rows of the padded image that whole rows [row, row + rows) of the output read. */
-static void lay_band(const job *j, size_t n, size_t row, size_t rows, float *to)
+size_t prt_nhwc_band_wide(const prt_nhwc *v)
 {
-    const prt_nhwc *v = j->v;
+    return ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
+}
+
+void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to)
+{
     const size_t high = (rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
-    const size_t channels = v->in_c, plane = v->in_h * v->in_w;
-    const int64_t wide = (int64_t)(j->wide / channels);
-    for (size_t i = 0; i < high; i++, to += j->wide) {
+    const size_t channels = v->in_c, plane = v->in_h * v->in_w, size = prt_nhwc_band_wide(v);
+    const int64_t wide = (int64_t)(size / channels);
+    for (size_t i = 0; i < high; i++, to += size) {
         const int64_t y = (int64_t)(row * v->stride_h + i) - v->top;
         const int64_t end = v->left + (int64_t)v->in_w < wide ? v->left + (int64_t)v->in_w : wide;
         const int64_t from = v->left > 0 ? v->left : 0;
         if (y < 0 || y >= (int64_t)v->in_h || from >= end) {
-            memset(to, 0, j->wide * sizeof(float));
+            memset(to, 0, size * sizeof(float));
             continue;
         }
         memset(to, 0, (size_t)from * channels * sizeof(float));
@@ -349,7 +352,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     if (!j->plain)
         b.from = (const float **)(void *)scratch;
     if (v->images) {
-        lay_band(j, b.n, first, rows, scratch + j->table);
+        prt_nhwc_lay_band(v, b.n, first, rows, scratch + j->table);
         b.taps = v->kernel_h;
         b.depth = v->kernel_w * v->in_c;
         find_band(&b, scratch + j->table);
@@ -409,7 +412,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
         return POPRT_E_NOMEM;
     bool done = false;
-    if (!v->images && v->form.channels >= PRT_NHWC_SPLIT_CHANNELS &&
+    if ((v->images || v->form.channels >= PRT_NHWC_SPLIT_CHANNELS) &&
         (gate == NULL || v->batch == 1) &&
         prt_split_pays(c, v->kern, v->batch * v->out_d * v->out_h * v->out_w, v->form.filters,
             v->form.taps * v->form.channels) && prt_split_fits(v))
@@ -459,7 +462,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         scratch = j.table;
     }
     if (v->images) {
-        j.wide = ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
+        j.wide = prt_nhwc_band_wide(v);
         scratch += j.wide * ((most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1);
     }
     const size_t others = v->batch * j.slices * j.blocks;

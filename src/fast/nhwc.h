@@ -37,6 +37,11 @@ void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
 void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first, size_t count,
     const float **to);
 
+/* Of images with channels first: rows of the image with padding, its channels last, that whole rows
+ * [row, row + rows) of the output read; floats of one. */
+void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to);
+size_t prt_nhwc_band_wide(const prt_nhwc *v);
+
 /* Windows over each channel by itself. */
 typedef struct prt_nhwc_windows prt_nhwc_windows;
 struct prt_nhwc_windows {

@@ -9,6 +9,8 @@
  * is split into an image with padding, W pixels wide, so that 16 neighbours are as far apart at
  * every tap. With steps of one a tile is any 16 pixels of the output as if that were W wide, too;
  * else of a row, whose last tile may go beyond. Sums are put into scratch laid out like that.
+ * Images with channels first, few of them, are gathered: a pixel's row has all that its kernel
+ * reads.
  */
 #include "fast/split.h"
 
@@ -22,8 +24,8 @@ enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_SPLIT_FILTERS, LEAST_K = 24,
     LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = 1 << 18, ITEMS = 4, DEPTH = PRT_SPLIT_DEPTH,
     ROWS = PRT_SPLIT_ROWS };
 
-/* Rows of A, or of pixels of it with padding, that are split: all with DEPTH of K, then all with
- * more of it. */
+/* Units of A that are split: rows, of images those of a row of pixels, with padding where that is
+ * laid out. All with DEPTH of K, then all with more of it. */
 typedef struct split_a {
     size_t row, end;
     float *a;
@@ -33,11 +35,13 @@ typedef struct split_a {
 typedef struct job {
     const prt_product_spec *p;     /* one batch; `a` with the rows that are to be split */
     const prt_kern *kern;
-    size_t rows, k;                /* of A: all, and how long they are */
+    size_t rows, k;                /* of A: all units, and how long rows are */
+    size_t unit;                   /* rows of one */
     split_a a;                     /* all; `a` is NULL: by items */
     size_t pitch;                  /* floats from row to row */
     size_t pieces;                 /* of A, for threads */
-    const prt_nhwc *v;             /* of a convolution; else NULL */
+    const prt_nhwc *images;        /* that are gathered; else NULL */
+    const prt_nhwc *v;             /* of another convolution; else NULL */
     size_t wide, high;             /* pixels of its image with padding */
     size_t taps, out_wide;         /* pixels of a row of sums */
     size_t *tap_at;
@@ -90,13 +94,40 @@ static void split_pixels(job *j, size_t row, size_t plane, float *to)
     zero_rows(j, j->wide - past, plane, to + past * j->pitch);
 }
 
-/* Rows [row, end) of those that are there. */
-static void split_some(job *j, const split_a *s, size_t row, size_t end)
+/* Floats that a row of images takes while it is gathered: what it reads, and all pixels' rows. */
+static size_t band_size(const prt_nhwc *v)
+{
+    return ((v->kernel_h - 1) * v->dilation_h + 1) * prt_nhwc_band_wide(v);
+}
+
+static size_t room_of(const job *j)
+{
+    return j->images != NULL ? cuts_of(band_size(j->images) + j->unit * j->k, 16) * 16 : 0;
+}
+
+/* Row `row` of pixels of all images. */
+static void gather_pixels(job *j, size_t row, size_t plane, float *room, float *to)
+{
+    const prt_nhwc *v = j->images;
+    const size_t each = v->kernel_w * v->in_c, wide = prt_nhwc_band_wide(v);
+    float *all = room + band_size(v), *x = all;
+    prt_nhwc_lay_band(v, row / v->out_h, row % v->out_h, 1, room);
+    for (size_t i = 0; i < v->out_w; i++)
+        for (size_t k = 0; k < v->kernel_h; k++, x += each)
+            memcpy(x, room + k * v->dilation_h * wide + i * v->stride_w * v->in_c,
+                each * sizeof(float));
+    split_rows(j, all, j->k, v->out_w, plane, to);
+}
+
+/* Units [row, end) of those that are there. */
+static void split_some(job *j, const split_a *s, size_t row, size_t end, float *room)
 {
     const prt_product_spec *p = j->p;
-    const size_t size = (j->v != NULL ? j->wide : 1) * j->pitch;
+    const size_t size = j->unit * j->pitch;
     float *to = s->a + (row - s->row) * size;
-    if (j->v == NULL)
+    for (; row < end && j->images != NULL; row++, to += size)
+        gather_pixels(j, row, s->plane, room, to);
+    if (row < end && j->v == NULL)
         split_rows(j, p->a + row * p->lda, p->lda, end - row, s->plane, to);
     for (; row < end && j->v != NULL; row++, to += size)
         split_pixels(j, row, s->plane, to);
@@ -105,9 +136,8 @@ static void split_some(job *j, const split_a *s, size_t row, size_t end)
 static void split_piece(const void *user, size_t item, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
-    (void)scratch;
     split_some(j, &j->a, prt_share_cut(j->rows, j->pieces, item),
-        prt_share_cut(j->rows, j->pieces, item + 1));
+        prt_share_cut(j->rows, j->pieces, item + 1), scratch);
 }
 
 /* ---- parts of panels ---- */
@@ -196,7 +226,7 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
         g.c = r->sums;
         g.ldc = PRT_GEMM_PANEL;
     } else {
-        g.a += (r->first - r->a.row) * j->pitch;
+        g.a += (r->first - r->a.row * j->unit) * j->pitch;
         g.c = p->c + r->first * p->ldc + t->first;
         g.ldc = p->ldc;
         e.bias = NULL;
@@ -216,8 +246,8 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
 static void find_a(const job *j, const rows *r, split_a *to)
 {
     const prt_nhwc *v = j->v;
-    to->row = r->first;
-    to->end = r->first + r->count;
+    to->row = r->first / j->unit;
+    to->end = to->row + r->count / j->unit;
     if (v != NULL) {
         to->row = r->first / v->out_h * j->high + r->first % v->out_h * v->stride_h;
         to->end = to->row + (r->count - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
@@ -242,18 +272,20 @@ static void run_item(const void *user, size_t item, float *scratch)
     job *j = (job *)(uintptr_t)user;
     const prt_nhwc *v = j->v;
     const size_t chunk = item % j->chunks, block = item / j->chunks % j->blocks;
-    const size_t image = item / j->chunks / j->blocks, all = v != NULL ? v->out_h : j->p->m;
+    const size_t image = item / j->chunks / j->blocks, each = j->images != NULL ? j->unit : 1;
+    const size_t all = v != NULL ? v->out_h : j->p->m / each;
     const size_t row = prt_share_cut(all, j->blocks, block);
-    rows r = { .first = image * all + row,
-        .count = prt_share_cut(all, j->blocks, block + 1) - row, .sums = scratch, .a = j->a };
+    rows r = { .first = (image * all + row) * each,
+        .count = (prt_share_cut(all, j->blocks, block + 1) - row) * each, .sums = scratch,
+        .a = j->a };
     size_t first = prt_share_cut(j->panels, j->chunks, chunk), panel = first, i = 0;
     const size_t last = prt_share_cut(j->panels, j->chunks, chunk + 1);
     float *split = scratch + j->sums, *packed = split + 2 * j->size;
-    split_a own = { .a = packed + j->table, .plane = j->a.plane };
+    split_a own = { .a = packed + j->table + room_of(j), .plane = j->a.plane };
     find_a(j, &r, &own);
     if (j->a.a == NULL) {
         r.a = own;
-        split_some(j, &own, own.row, own.end);
+        split_some(j, &own, own.row, own.end, packed + j->table);
     }
     if (v != NULL)
         find_tiles(j, &r, own.row, (size_t *)(void *)packed);
@@ -314,17 +346,17 @@ static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t r
     j->a.end = j->chunks > 1 ? j->rows
         : v != NULL ? (most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1
                     : most;
-    j->a.plane = (j->a.end * (v != NULL ? j->wide : 1) + beyond) * j->pitch;
+    j->a.plane = (j->a.end * j->unit + beyond) * j->pitch;
     atomic_init(&j->finite, true);
     if (j->chunks > 1) {
         j->a.a = prt_share_raw(c, cuts, j->a.plane);
         if (j->a.a == NULL)
             return POPRT_E_NOMEM;
         j->pieces = lesser(prt_share_alike(c, j->a.plane * cuts, PIECE), j->rows);
-        PRT_TRY(prt_share_run(c, j->pieces, 0, split_piece, j));
+        PRT_TRY(prt_share_run(c, j->pieces, room_of(j), split_piece, j));
     }
     PRT_TRY(prt_share_run(c, j->chunks * j->blocks * images, j->sums + 2 * j->size + j->table +
-        (j->a.a == NULL ? cuts * j->a.plane : 0), run_item, j));
+        (j->a.a == NULL ? cuts * j->a.plane + room_of(j) : 0), run_item, j));
     *done = atomic_load(&j->finite);
     return POPRT_OK;
 }
@@ -332,7 +364,7 @@ static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t r
 poprt_status prt_split_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
     bool *done)
 {
-    job j = { .p = p, .kern = kern, .rows = p->m, .k = p->k, .taps = 1 };
+    job j = { .p = p, .kern = kern, .rows = p->m, .k = p->k, .unit = 1, .taps = 1 };
     return run(c, &j, 1, p->m, 1, done);
 }
 
@@ -367,7 +399,7 @@ static bool take_padding(job *j)
     if (!prt_nhwc_is_flat(v) || v->top < 0 || v->left < 0 || high * wide > 2.0 * pixels + 1024.0)
         return false;
     j->high = (size_t)high;
-    j->wide = (size_t)wide;
+    j->wide = j->unit = (size_t)wide;
     const bool whole = v->stride_h == 1 && v->stride_w == 1;
     const size_t by_row = cuts_of(v->out_w, ROWS) * ROWS;
     j->out_wide = whole && j->wide <= by_row ? j->wide : by_row;
@@ -377,12 +409,12 @@ static bool take_padding(job *j)
 bool prt_split_fits(const prt_nhwc *v)
 {
     job j = { .v = v };
-    return v->form.group == 1 && (is_plain(v) || take_padding(&j));
+    return v->form.group == 1 && (v->images || is_plain(v) || take_padding(&j));
 }
 
 poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
 {
-    const bool plain = is_plain(v);
+    const bool plain = !v->images && is_plain(v);
     const prt_product_spec p = { .m = v->batch * v->out_d * v->out_h * v->out_w,
         .n = v->form.filters, .k = v->form.taps * v->form.channels, .a = v->x, .lda = v->x_pitch,
         .c = v->y, .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
@@ -390,6 +422,11 @@ poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
         .user = v };
     if (plain)
         return prt_split_product(c, v->kern, &p, done);
+    if (v->images) {
+        job of_images = { .p = &p, .kern = v->kern, .rows = v->batch * v->out_h, .k = p.k,
+            .unit = v->out_w, .taps = 1, .images = v };
+        return run(c, &of_images, 1, of_images.rows, v->out_w, done);
+    }
     job j = { .p = &p, .kern = v->kern, .k = v->form.channels, .taps = v->form.taps, .v = v };
     (void)take_padding(&j);
     j.rows = v->batch * j.high;

@@ -109,6 +109,28 @@ START_TEST(convolutions)
 }
 END_TEST
 
+/* Channels first: kernel, stride, padding, filters. */
+START_TEST(images)
+{
+    static const int cases[][6] = { { 1, 64, 3, 7, 2, 3 }, { 2, 55, 3, 3, 2, 1 },
+        { 1, 70, 4, 11, 4, 2 }, { 1, 50, 1, 5, 1, 0 }, { 1, 100, 3, 16, 16, 0 } };
+    static const int filters[] = { 64, 32, 96, 40, 768 };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        const int *v = cases[i];
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[%d,%d,%d,%d]\nw = input f32[%zu]\nb = input f32[%d]\n"
+            "y = nhwc_conv x w b {form=\"panels\",images=1,channels=%d,filters=%d,"
+            "kernel_shape=[%d,%d],strides=[%d,%d],pads=[%d,%d,%d,%d],activation=\"Relu\"}\n"
+            "return y\n", v[0], v[2], v[1], v[1] + 3,
+            nhwc_weights_count("panels", 1, v[2], filters[i], v[3] * v[3]), filters[i], v[2],
+            filters[i], v[3], v[3], v[4], v[4], v[5], v[5], v[5], v[5]);
+        (void)fast_check(text, -1, 1, BOUND);
+        ck_assert_msg(fast_check_splits(), "%s", text);
+    }
+}
+END_TEST
+
 /* What is not finite, on either side, is what it is without, and short products are in float32. */
 START_TEST(left_in_float32)
 {
@@ -133,4 +155,4 @@ START_TEST(left_in_float32)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/split", products, others, convolutions, left_in_float32)
+PRT_TEST_MAIN("fast/split", products, others, convolutions, images, left_in_float32)
