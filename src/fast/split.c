@@ -2,8 +2,8 @@
 /*
  * split.c — split products: an item is some rows of C and a few panels of B, one after the other.
  * Each of these is split while the one before is multiplied. What is read of A is split by the item
- * if that has all panels, else all of A by all threads beforehand. Where something is not finite
- * the step is done again without.
+ * if that has all panels or it is little, else all of A by all threads beforehand. Where something
+ * is not finite the step is done again without.
  *
  * A convolution is such a product whose rows are pieces, a pixel's channels for each tap. Its input
  * is split into an image with padding, W pixels wide, so that 16 neighbours are as far apart at
@@ -18,11 +18,13 @@
 
 #include "fast/share.h"
 
-/* Floats of A that a thread splits at a time; of a block of A with PRT_SPLIT_DEPTH of K, which
- * stays in the second cache level with two split panels. Items for each thread. */
+/* Floats of A that a thread splits at a time; that are little; of a block of A with DEPTH of K,
+ * which stays in the second cache level with two split panels. Items for each thread: blocks of
+ * MANY_ROWS or more, or one of SOME_ROWS if B is little, else chunks of panels. */
 enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_SPLIT_FILTERS, LEAST_K = 24,
-    LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = 1 << 18, ITEMS = 4, DEPTH = PRT_SPLIT_DEPTH,
-    ROWS = PRT_SPLIT_ROWS };
+    LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = 1 << 18, ITEMS = 4,
+    MANY_ROWS = 192, SOME_ROWS = 64,
+    LITTLE = 1 << 17, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS };
 
 /* Units of A that are split: rows, of images those of a row of pixels, with padding where that is
  * laid out. All with DEPTH of K, then all with more of it. */
@@ -46,6 +48,7 @@ typedef struct job {
     size_t taps, out_wide;         /* pixels of a row of sums */
     size_t *tap_at;
     size_t panels, chunks, blocks; /* chunks of panels; blocks of rows, or of rows of pixels */
+    bool own;                      /* items split what they read of A */
     size_t span;                   /* panels that pass by before more of K does */
     size_t parts;                  /* of K */
     size_t size, sums, table;      /* floats of a split part of a panel, of sums, of tiles */
@@ -328,7 +331,14 @@ static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row
     j->blocks = lesser(cuts_of(all * row * DEPTH, BLOCK), all);
     j->span = j->v != NULL || all / j->blocks * p->k <= BLOCK ? 1 : j->panels;
     const size_t width = prt_share_width(c), items = width > 1 ? ITEMS * width : 1;
-    j->chunks = lesser(cuts_of(items, images * j->blocks), j->panels);
+    const size_t more = all * row / MANY_ROWS; /* blocks, rather than chunks */
+    if (images * j->blocks < items && more > j->blocks)
+        j->blocks = lesser(lesser(more, cuts_of(items, images)), all);
+    if (images * j->blocks < width && all * row >= width * SOME_ROWS && p->n * p->k <= LITTLE)
+        j->blocks = lesser(width, all);
+    const bool little = j->rows * j->unit * j->k <= LITTLE;
+    j->chunks = images * j->blocks >= width ? 1 : lesser(little ? width : items, j->panels);
+    j->own = j->chunks == 1 || little;
     j->blocks = prt_share_blocks(c, j->chunks * images, j->blocks, all, cuts_of(ROWS, row));
     const size_t tiles = cuts_of(cuts_of(all, j->blocks) * row, ROWS);
     j->sums = j->v != NULL ? tiles * ROWS * PRT_GEMM_PANEL : 0;
@@ -343,12 +353,12 @@ static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t r
     cut(c, j, images, all, row);
     const size_t most = cuts_of(all, j->blocks), cuts = cuts_of(j->k, DEPTH);
     const size_t beyond = v != NULL ? ROWS * v->stride_w : 0; /* of the last tile */
-    j->a.end = j->chunks > 1 ? j->rows
+    j->a.end = !j->own ? j->rows
         : v != NULL ? (most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1
                     : most;
     j->a.plane = (j->a.end * j->unit + beyond) * j->pitch;
     atomic_init(&j->finite, true);
-    if (j->chunks > 1) {
+    if (!j->own) {
         j->a.a = prt_share_raw(c, cuts, j->a.plane);
         if (j->a.a == NULL)
             return POPRT_E_NOMEM;

@@ -44,8 +44,9 @@ static inline void prt_nhwc_inside(size_t out, size_t stride, size_t dilation, i
     *first = low < (int64_t)*last ? (size_t)low : *last;
 }
 
-/* Channels and filters from which on panels are multiplied split. */
-enum { PRT_NHWC_SPLIT_CHANNELS = 16, PRT_NHWC_SPLIT_FILTERS = 24 };
+/* Channels (of images with channels first: with all taps) and filters from which on panels are
+ * multiplied split. */
+enum { PRT_NHWC_SPLIT_CHANNELS = 16, PRT_NHWC_SPLIT_IMAGES = 96, PRT_NHWC_SPLIT_FILTERS = 24 };
 
 /* Channels from which on panels skip the padding of taps that lie apart. */
 enum { PRT_NHWC_FAR_DEPTH = 64 };

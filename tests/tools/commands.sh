@@ -240,7 +240,7 @@ expect 0 inspect "$digits"
 has out '^plan ratio  *1\.0'
 
 # Forms by time: what was found goes to a file and is found again.
-expect 0 bench --tune full --tune-cache tuned --dim batch=1 --min-time 0.01 "$digits"
+expect 0 bench --tune full --tune-cache tuned --set winograd=large --dim batch=1 --min-time 0.01 "$digits"
 has err 'tune: .*panels .* ms, winograd .* ms'
 there tuned
 expect 0 inspect --steps --tune full --tune-cache tuned "$digits"
