@@ -415,7 +415,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     if ((v->images ? v->form.taps * v->form.channels >= PRT_NHWC_SPLIT_IMAGES
                    : v->form.channels >= PRT_NHWC_SPLIT_CHANNELS) &&
         (gate == NULL || v->batch == 1) &&
-        prt_split_pays(c, v->kern, v->batch * v->out_d * v->out_h * v->out_w, v->form.filters,
+        prt_split_pays(c, v->kern, v->out_d * v->out_h * v->out_w, v->form.filters,
             v->form.taps * v->form.channels) && prt_split_fits(v))
         PRT_TRY(prt_split_conv(c, v, &done));
     if (done)
