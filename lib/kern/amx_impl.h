@@ -38,4 +38,30 @@ static inline void configure(size_t rows)
 
 #define BARRIER() __asm__ volatile("" : : : "memory")
 
+/* Does something with each tile of sums and its place in C: bytes. */
+#define EACH_SUM(DO, c, ldc, lower, right)                                                         \
+    {                                                                                              \
+        DO(0, c, ldc);                                                                             \
+        if (right)                                                                                 \
+            DO(1, (c) + LINE, ldc);                                                                \
+        if (lower)                                                                                 \
+            DO(2, (c) + TILE * (ldc), ldc);                                                        \
+        if ((lower) && (right))                                                                    \
+            DO(3, (c) + TILE * (ldc) + LINE, ldc);                                                 \
+    }
+
+static inline void zero_sums(void)
+{
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+}
+
+/* The first n elements of a vector, all where there are more. */
+static inline __mmask16 mask_of(size_t n)
+{
+    return (__mmask16)(n < TILE ? (1u << n) - 1 : 0xffff);
+}
+
 #endif

@@ -75,23 +75,6 @@ static inline void fetch(prt_dot_ahead *f)
 STEPS(steps_of_fours, _tile_dpbusd)
 STEPS(steps_of_pairs, _tile_dpbf16ps)
 
-/* Does something with each tile of sums and its place in C. */
-#define EACH_SUM(DO, c, ldc, lower, right)                                                         \
-    {                                                                                              \
-        DO(0, c, ldc);                                                                             \
-        if (right)                                                                                 \
-            DO(1, (c) + LINE, ldc);                                                                \
-        if (lower)                                                                                 \
-            DO(2, (c) + TILE * (ldc), ldc);                                                        \
-        if ((lower) && (right))                                                                    \
-            DO(3, (c) + TILE * (ldc) + LINE, ldc);                                                 \
-    }
-
-static inline __mmask16 mask_of(size_t n)
-{
-    return (__mmask16)(n < TILE ? (1u << n) - 1 : 0xffff);
-}
-
 /* Words [first, first + n) of K of rows from `row` on, COPY_WORDS apart, and zeros up to a step. */
 static void copy_words(const prt_dot_block *g, size_t row, size_t rows, size_t first, size_t n,
     uint32_t *to)
@@ -144,10 +127,7 @@ static void run_words(strip *s, size_t j, size_t first, size_t n)
     if (first != 0) {
         EACH_SUM(_tile_loadd, c, s->ldc, lower, right)
     } else {
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
+        zero_sums();
     }
     s->steps(copied ? copy : (const char *)(g->a + s->row * g->lda),
         copied ? lda : g->lda * sizeof(*g->a), b, ldb, whole, lower, right, &s->ahead);

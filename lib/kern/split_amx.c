@@ -6,7 +6,6 @@
  * A split panel is, for each 32 columns and each unit of K, four tiles of B: high parts of the
  * first and the last 16 columns, then low parts. A pair is elements k and k + 16 of a unit, of rows
  * of A as well.
- *
  */
 #include "kern/amx_impl.h"
 #include "kern/split.h"
@@ -46,11 +45,6 @@ static __m512i order_of_pairs(void)
     return _mm512_loadu_si512(pairs);
 }
 
-static inline __mmask16 first(size_t n)
-{
-    return (__mmask16)(n < TILE ? (1u << n) - 1 : 0xffff);
-}
-
 static bool is_finite(__m512 check)
 {
     const __m512 none = _mm512_sub_ps(check, check);
@@ -67,9 +61,9 @@ bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float
         for (size_t p = 0; p < k; p += UNIT) {
             const float *x = a + i * lda + p;
             const size_t left = k - p;
-            const __m512 upper = _mm512_maskz_loadu_ps(first(left), x);
+            const __m512 upper = _mm512_maskz_loadu_ps(mask_of(left), x);
             const __m512 lower =
-                left > TILE ? _mm512_maskz_loadu_ps(first(left - TILE), x + TILE)
+                left > TILE ? _mm512_maskz_loadu_ps(mask_of(left - TILE), x + TILE)
                             : _mm512_setzero_ps();
             const halves h = split(upper, lower, order, check);
             _mm512_storeu_si512(to + i * ldto + p, h.high);
@@ -140,17 +134,15 @@ static inline __attribute__((always_inline)) void weave_row(weave *w)
     }
 }
 
-static inline __attribute__((always_inline)) void weave_some(weave *w)
+static inline __attribute__((always_inline)) void weave_some(weave *w, size_t credit)
 {
-    w->credit += w->rate;
-    for (; w->credit >= ONE && w->left != 0; w->credit -= ONE)
+    for (w->credit += credit; w->credit >= ONE && w->left != 0; w->credit -= ONE)
         weave_row(w);
 }
 
 static __attribute__((noinline)) void weave_rows(weave *w, size_t credit)
 {
-    for (w->credit += credit; w->credit >= ONE && w->left != 0; w->credit -= ONE)
-        weave_row(w);
+    weave_some(w, credit);
 }
 
 static bool end_weave(weave *w)
@@ -183,22 +175,22 @@ static void run_steps(const char *a, const char *under, size_t lda, const char *
             _tile_loadd(5, under + LINE, lda);
             _tile_dpbf16ps(2, 5, 6);
             _tile_loadd(7, b + BYTES / 4, LINE);
-            weave_some(w);
+            weave_some(w, w->rate);
             _tile_dpbf16ps(1, 4, 7);
             _tile_dpbf16ps(3, 5, 7);
             _tile_loadd(4, a, lda); /* high high' */
             _tile_dpbf16ps(0, 4, 6);
-            weave_some(w);
+            weave_some(w, w->rate);
             _tile_loadd(5, under, lda);
             _tile_dpbf16ps(1, 4, 7);
             _tile_dpbf16ps(2, 5, 6);
             _tile_dpbf16ps(3, 5, 7);
-            weave_some(w);
+            weave_some(w, w->rate);
             _tile_loadd(6, b + BYTES / 2, LINE); /* high low' */
             _tile_dpbf16ps(0, 4, 6);
             _tile_dpbf16ps(2, 5, 6);
             _tile_loadd(7, b + BYTES / 4 * 3, LINE);
-            weave_some(w);
+            weave_some(w, w->rate);
             _tile_dpbf16ps(1, 4, 7);
             _tile_dpbf16ps(3, 5, 7);
         }
@@ -221,18 +213,6 @@ static void run_steps(const char *a, const char *under, size_t lda, const char *
         weave_rows(w, SLOTS * w->rate);
     }
 }
-
-/* Does something with each tile of sums and its place in C. */
-#define EACH_SUM(DO, c, ldc, lower, right)                                                         \
-    {                                                                                              \
-        DO(0, c, ldc);                                                                             \
-        if (right)                                                                                 \
-            DO(1, (c) + TILE, ldc);                                                                \
-        if (lower)                                                                                 \
-            DO(2, (c) + TILE * (ldc) / sizeof(float), ldc);                                        \
-        if ((lower) && (right))                                                                    \
-            DO(3, (c) + TILE * (ldc) / sizeof(float) + TILE, ldc);                                 \
-    }
 
 typedef struct strip {
     const prt_split_block *g;
@@ -264,8 +244,8 @@ static void copy_rows(size_t rows, size_t n, const float *x, size_t ldx, float *
 {
     for (size_t i = 0; i < rows; i++, x += ldx, y += ldy)
         for (size_t j = 0; j < n; j += TILE)
-            _mm512_mask_storeu_ps(y + j, first(n - j),
-                _mm512_maskz_loadu_ps(first(n - j), x + j));
+            _mm512_mask_storeu_ps(y + j, mask_of(n - j),
+                _mm512_maskz_loadu_ps(mask_of(n - j), x + j));
 }
 
 /* Columns from `j` on of a strip. */
@@ -281,17 +261,14 @@ static void run_square(strip *s, size_t j)
         copy_rows(s->rows, columns, out, g->ldc, room, WIDE);
     BARRIER();
     if (g->add) {
-        EACH_SUM(_tile_loadd, c, ldc, lower, right)
+        EACH_SUM(_tile_loadd, (const char *)c, ldc, lower, right)
     } else if (s->bias != NULL) { /* the same in each row */
-        EACH_SUM(_tile_loadd, s->bias + j, 0, lower, right)
+        EACH_SUM(_tile_loadd, (const char *)(s->bias + j), 0, lower, right)
     } else {
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
+        zero_sums();
     }
     sum_up(s, j, lower, right);
-    EACH_SUM(_tile_stored, c, ldc, lower, right)
+    EACH_SUM(_tile_stored, (char *)c, ldc, lower, right)
     BARRIER();
     if (!whole)
         copy_rows(s->rows, columns, room, WIDE, out, g->ldc);

@@ -50,7 +50,6 @@ static void print_line(void *user, const char *line)
     prt_env_log(user, POPRT_LOG_INFO, line);
 }
 
-/* The kernels that option `cpu` allows on this processor; NULL for the reference ones. */
 static poprt_status create_inner(poprt_session *session, const poprt_config *config)
 {
     poprt_env *env = session->env;

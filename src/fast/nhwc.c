@@ -426,9 +426,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
         .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->form.taps;
-    j.plain = !v->images && taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
-        v->stride_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
-        v->in_h == v->out_h && v->in_w == v->out_w;
+    j.plain = prt_nhwc_is_plain(v);
     if (j.plain && v->form.group == 1 && gate == NULL &&
         prt_strassen_pays(c, j.pixels, v->out_c, v->in_c)) {
         const prt_strassen s = { .kern = v->kern, .batches = v->batch, .m = j.pixels,

@@ -29,6 +29,14 @@ static inline bool prt_nhwc_is_flat(const prt_nhwc *v)
     return v->in_d == 1 && v->kernel_d == 1 && v->front == 0 && v->out_d == 1;
 }
 
+/* Outputs are inputs, one by one. */
+static inline bool prt_nhwc_is_plain(const prt_nhwc *v)
+{
+    return !v->images && v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 &&
+        v->stride_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
+        v->in_h == v->out_h && v->in_w == v->out_w;
+}
+
 /* Spatial sizes, of rank 1 to 3. */
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
 

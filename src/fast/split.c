@@ -389,14 +389,6 @@ static const float *panel_at(const prt_product_spec *p, size_t batch, size_t fir
     return v->w + first * p->k + k * *stride;
 }
 
-/* Outputs are inputs, one by one. */
-static bool is_plain(const prt_nhwc *v)
-{
-    return v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 && v->stride_w == 1 &&
-        v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
-        v->in_h == v->out_h && v->in_w == v->out_w;
-}
-
 /* The image with padding; false: that is out of proportion. */
 static bool take_padding(job *j)
 {
@@ -419,18 +411,17 @@ static bool take_padding(job *j)
 bool prt_split_fits(const prt_nhwc *v)
 {
     job j = { .v = v };
-    return v->form.group == 1 && (v->images || is_plain(v) || take_padding(&j));
+    return v->form.group == 1 && (v->images || prt_nhwc_is_plain(v) || take_padding(&j));
 }
 
 poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
 {
-    const bool plain = !v->images && is_plain(v);
     const prt_product_spec p = { .m = v->batch * v->out_d * v->out_h * v->out_w,
         .n = v->form.filters, .k = v->form.taps * v->form.channels, .a = v->x, .lda = v->x_pitch,
         .c = v->y, .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
             .ldr = v->residual_pitch, .act = v->act }, .direct = panel_at, .padded = true,
         .user = v };
-    if (plain)
+    if (prt_nhwc_is_plain(v))
         return prt_split_product(c, v->kern, &p, done);
     if (v->images) {
         job of_images = { .p = &p, .kern = v->kern, .rows = v->batch * v->out_h, .k = p.k,
