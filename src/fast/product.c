@@ -89,7 +89,7 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
     bool done = false;
-    if (!p->exact && p->batches == 1 && prt_split_pays(c, kern, p->m, p->n, p->k))
+    if (p->batches == 1 && prt_split_pays(c, kern, p->m, p->n, p->k))
         PRT_TRY(prt_split_product(c, kern, p, &done));
     if (done)
         return POPRT_OK;

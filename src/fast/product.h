@@ -32,7 +32,6 @@ struct prt_product_spec {
         size_t *stride);
     size_t spare;
     bool padded;
-    bool exact; /* not split: errors would add up over steps */
     const void *user;
 };
 

@@ -4,6 +4,7 @@
 
 #include "fast/product.h"
 #include "fast/share.h"
+#include "fast/split.h"
 
 enum {
     FEW_ROWS = 4, /* packing W pays from here on */
@@ -145,7 +146,7 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
     prt_product_spec p = { .batches = 1, .m = steps * n->batch, .n = n->rows, .k = n->input,
         .a = x, .lda = n->input, .c = gates, .ldc = n->rows, .end = { .bias = side->bias },
         .pack = pack_w, .direct = n->ready != NULL ? w_panel : NULL, .padded = n->ready != NULL,
-        .exact = true, .user = side->w };
+        .user = side->w };
     if (!turned)
         return prt_product_fast(n->eval, n->kern, &p);
     /* Rows of X that follow each other are those of an entry, or of a step. */
@@ -200,13 +201,14 @@ static void write_step(const prt_recurrent *n, const prt_recurrent_step *s, size
 }
 
 /* How many steps of the stretch at hand have their gates computed before the walk: all, but where R
- * comes from a cache for a single row. Then those of other steps are computed beside its products,
- * `n->ahead` at a time, each while as many steps are walked. */
+ * comes from a cache for a single row and tiles are not faster (split.h). Then those of other steps
+ * are computed beside its products, `n->ahead` at a time, each while as many steps are walked. */
 static void find_early(prt_recurrent *n)
 {
     bool fits = n->kern->beside_rows != 0 && n->batch == 1 && n->ready != NULL &&
         n->threads < 2 && n->lengths == NULL && n->hidden != 0 &&
-        n->rows <= PRT_GEMM_NEAR / n->hidden;
+        n->rows <= PRT_GEMM_NEAR / n->hidden &&
+        !prt_split_pays(n->eval, n->kern, n->steps, n->rows, n->input);
     for (size_t i = 0; i < n->parts; i++)
         fits = fits && n->side[0].part[i].rows % PRT_GEMM_PANEL == 0;
     n->ahead = fits ? AHEAD * n->kern->beside_rows : 0;
