@@ -86,7 +86,11 @@ typedef struct weave {
     __m512 check;
 } weave;
 
-enum { ONE = 256, SLOTS = 4 /* of a step, for rows of a weave */ };
+enum {
+    ONE = 256,
+    SLOTS = 4,      /* of a step, for rows of a weave and a trail */
+    MOST_WEAVE = 80 /* a slot, where a trail beside it gains */
+};
 
 static size_t units_of(size_t k, size_t taps)
 {
@@ -160,40 +164,93 @@ void prt_split_panel_amx(prt_split_panel *p)
     p->finite = end_weave(&w);
 }
 
+/* ---- sums that end within bounds ---- */
+
+/* A square of them on its way to C while the next one is summed up. */
+typedef struct trail {
+    const float *sums;     /* WIDE a row */
+    const float *residual; /* or NULL */
+    float *c;
+    size_t ldr, ldc;
+    size_t left, each; /* rows; those of a slot */
+    __mmask16 mask[2]; /* of columns */
+    float low, high;
+} trail;
+
+static __attribute__((noinline)) void trail_rows(trail *t, size_t most)
+{
+    const __m512 low = _mm512_set1_ps(t->low), high = _mm512_set1_ps(t->high);
+    const size_t rows = t->left < most ? t->left : most;
+    t->left -= rows;
+    for (size_t i = rows; i != 0; i--) {
+        for (size_t v = 0; v < 2; v++) {
+            __m512 x = _mm512_load_ps(t->sums + v * TILE);
+            if (t->residual != NULL)
+                x = _mm512_add_ps(x,
+                    _mm512_maskz_loadu_ps(t->mask[v], t->residual + v * TILE));
+            _mm512_mask_storeu_ps(t->c + v * TILE, t->mask[v],
+                _mm512_min_ps(high, _mm512_max_ps(low, x)));
+        }
+        t->sums += WIDE;
+        t->c += t->ldc;
+        if (t->residual != NULL)
+            t->residual += t->ldr;
+    }
+}
+
 /* ---- products ---- */
 
+/* What goes on between products of tiles. */
+static __attribute__((noinline)) void fill_slot(weave *w, trail *t)
+{
+    if (w->left != 0)
+        weave_rows(w, w->rate);
+    trail_rows(t, t->each);
+}
+
+#define FILL() (trails ? fill_slot(w, t) : weave_some(w, w->rate))
+
 /* `n` units of K of rows from `a` and `under` on, `lda` bytes apart. */
+static inline __attribute__((always_inline)) void run_whole(const char *a, const char *under,
+    size_t lda, const char *b, size_t n, bool trails, weave *w, trail *t)
+{
+    for (; n != 0; n--, a += 2 * LINE, under += 2 * LINE, b += BYTES) {
+        _tile_loadd(4, a + LINE, lda); /* low high' */
+        _tile_loadd(6, b, LINE);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(5, under + LINE, lda);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_loadd(7, b + BYTES / 4, LINE);
+        FILL();
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(3, 5, 7);
+        _tile_loadd(4, a, lda); /* high high' */
+        _tile_dpbf16ps(0, 4, 6);
+        FILL();
+        _tile_loadd(5, under, lda);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+        FILL();
+        _tile_loadd(6, b + BYTES / 2, LINE); /* high low' */
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_loadd(7, b + BYTES / 4 * 3, LINE);
+        FILL();
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+}
+
 static void run_steps(const char *a, const char *under, size_t lda, const char *b, size_t n,
-    bool lower, bool right, weave *w)
+    bool lower, bool right, weave *w, trail *t)
 {
     BARRIER();
     if (lower && right) {
-        for (; n != 0; n--, a += 2 * LINE, under += 2 * LINE, b += BYTES) {
-            _tile_loadd(4, a + LINE, lda); /* low high' */
-            _tile_loadd(6, b, LINE);
-            _tile_dpbf16ps(0, 4, 6);
-            _tile_loadd(5, under + LINE, lda);
-            _tile_dpbf16ps(2, 5, 6);
-            _tile_loadd(7, b + BYTES / 4, LINE);
-            weave_some(w, w->rate);
-            _tile_dpbf16ps(1, 4, 7);
-            _tile_dpbf16ps(3, 5, 7);
-            _tile_loadd(4, a, lda); /* high high' */
-            _tile_dpbf16ps(0, 4, 6);
-            weave_some(w, w->rate);
-            _tile_loadd(5, under, lda);
-            _tile_dpbf16ps(1, 4, 7);
-            _tile_dpbf16ps(2, 5, 6);
-            _tile_dpbf16ps(3, 5, 7);
-            weave_some(w, w->rate);
-            _tile_loadd(6, b + BYTES / 2, LINE); /* high low' */
-            _tile_dpbf16ps(0, 4, 6);
-            _tile_dpbf16ps(2, 5, 6);
-            _tile_loadd(7, b + BYTES / 4 * 3, LINE);
-            weave_some(w, w->rate);
-            _tile_dpbf16ps(1, 4, 7);
-            _tile_dpbf16ps(3, 5, 7);
-        }
+        if (t->left != 0)
+            run_whole(a, under, lda, b, n, true, w, t);
+        else
+            run_whole(a, under, lda, b, n, false, w, t);
         return;
     }
     for (; n != 0; n--, a += 2 * LINE, under += 2 * LINE, b += BYTES) {
@@ -211,6 +268,7 @@ static void run_steps(const char *a, const char *under, size_t lda, const char *
             }
         }
         weave_rows(w, SLOTS * w->rate);
+        trail_rows(t, SLOTS * t->each);
     }
 }
 
@@ -219,7 +277,10 @@ typedef struct strip {
     size_t row, rows; /* up to HIGH */
     size_t units;     /* of all K */
     const float *bias; /* of all columns, and room behind them */
+    float *room;       /* for the sums of a square */
+    bool bounded;      /* they are left to `trail` */
     weave weave;
+    trail trail;
 } strip;
 
 /* All K of columns from `j` on, for the tiles of sums. */
@@ -235,17 +296,35 @@ static void sum_up(strip *s, size_t j, bool lower, bool right)
             under = lower ? g->a + g->tile_at[tile + 1] + g->tap_at[t] : a;
         }
         run_steps((const char *)a, (const char *)under, g->lda * sizeof(float), b, each, lower,
-            right, &s->weave);
+            right, &s->weave, &s->trail);
     }
 }
 
 /* The first `n` columns of rows. */
-static void copy_rows(size_t rows, size_t n, const float *x, size_t ldx, float *y, size_t ldy)
+static __attribute__((noinline)) void copy_rows(size_t rows, size_t n, const float *x, size_t ldx,
+    float *y, size_t ldy)
 {
     for (size_t i = 0; i < rows; i++, x += ldx, y += ldy)
         for (size_t j = 0; j < n; j += TILE)
             _mm512_mask_storeu_ps(y + j, mask_of(n - j),
                 _mm512_maskz_loadu_ps(mask_of(n - j), x + j));
+}
+
+/* What becomes of the sums of columns from `j` on, which are in the room. */
+static void begin_trail(strip *s, size_t j, size_t columns)
+{
+    const prt_split_block *g = s->g;
+    const prt_gemm_end *e = g->end;
+    trail *t = &s->trail;
+    t->sums = s->room;
+    t->c = g->c + s->row * g->ldc + j;
+    t->ldc = g->ldc;
+    t->residual = e->residual != NULL ? e->residual + s->row * e->ldr + j : NULL;
+    t->ldr = e->ldr;
+    t->left = s->rows;
+    t->each = s->rows / (s->units * SLOTS) + 1;
+    t->mask[0] = mask_of(columns);
+    t->mask[1] = mask_of(columns > TILE ? columns - TILE : 0);
 }
 
 /* Columns from `j` on of a strip. */
@@ -254,11 +333,13 @@ static void run_square(strip *s, size_t j)
     const prt_split_block *g = s->g;
     const size_t left = g->columns - j, columns = left < WIDE ? left : WIDE;
     const bool lower = s->rows > TILE, right = columns > TILE;
-    const bool whole = columns % TILE == 0 || g->tile_at != NULL;
-    float room[HIGH * WIDE], *out = g->c + s->row * g->ldc + j, *c = whole ? out : room;
-    const size_t ldc = (whole ? g->ldc : (size_t)WIDE) * sizeof(float);
-    if (g->add && !whole)
-        copy_rows(s->rows, columns, out, g->ldc, room, WIDE);
+    const bool whole = columns % TILE == 0 || g->tile_at != NULL, direct = whole && !s->bounded;
+    float *out = g->c + s->row * g->ldc + j, *c = whole ? out : s->room;
+    size_t ldc = (whole ? g->ldc : (size_t)WIDE) * sizeof(float);
+    if (g->add && !whole) {
+        trail_rows(&s->trail, HIGH);
+        copy_rows(s->rows, columns, out, g->ldc, s->room, WIDE);
+    }
     BARRIER();
     if (g->add) {
         EACH_SUM(_tile_loadd, (const char *)c, ldc, lower, right)
@@ -268,15 +349,20 @@ static void run_square(strip *s, size_t j)
         zero_sums();
     }
     sum_up(s, j, lower, right);
+    trail_rows(&s->trail, HIGH);
+    c = direct ? out : s->room;
+    ldc = (direct ? g->ldc : (size_t)WIDE) * sizeof(float);
     EACH_SUM(_tile_stored, (char *)c, ldc, lower, right)
     BARRIER();
-    if (!whole)
-        copy_rows(s->rows, columns, room, WIDE, out, g->ldc);
+    if (s->bounded)
+        begin_trail(s, j, columns);
+    else if (!whole)
+        copy_rows(s->rows, columns, s->room, WIDE, out, g->ldc);
 }
 
 void prt_gemm_run_avx512(const prt_gemm_block *g);
 
-/* What is done to finished sums, by the kernel that has all of it: without any K. */
+/* What else is done to finished sums, by the kernel that has all of it: without any K. */
 static void finish(const strip *s)
 {
     const prt_split_block *g = s->g;
@@ -296,12 +382,15 @@ void prt_split_multiply_amx(const prt_split_block *g);
 void prt_split_multiply_amx(const prt_split_block *g)
 {
     float bias[PRT_GEMM_PANEL];
-    strip s = { .g = g, .bias = g->bias, .units = units_of(g->k, g->taps) };
+    _Alignas(LINE) float room[HIGH * WIDE];
+    strip s = { .g = g, .bias = g->bias, .units = units_of(g->k, g->taps), .room = room };
     const size_t pairs = (g->columns + WIDE - 1) / WIDE;
     const size_t steps = (g->rows + HIGH - 1) / HIGH * pairs * s.units;
     if (g->ahead != NULL)
         begin_weave(&s.weave, g->ahead);
     s.weave.rate = steps != 0 ? s.weave.left * ONE / (steps * SLOTS) + 1 : 0;
+    s.bounded = g->end != NULL && g->end->row_bias == NULL && s.weave.rate <= MOST_WEAVE &&
+        prt_act_bounds(&g->end->act, &s.trail.low, &s.trail.high);
     if (g->bias != NULL && g->columns % TILE != 0) {
         copy_rows(1, g->columns, g->bias, 0, bias, 0);
         s.bias = bias;
@@ -313,9 +402,10 @@ void prt_split_multiply_amx(const prt_split_block *g)
                 configure(rows);
             s.rows = rows;
             run_square(&s, j);
-            if (g->end != NULL && j + WIDE >= g->columns)
+            if (g->end != NULL && !s.bounded && j + WIDE >= g->columns)
                 finish(&s);
         }
+    trail_rows(&s.trail, HIGH);
     _tile_release();
     if (g->ahead != NULL)
         g->ahead->finite = end_weave(&s.weave);

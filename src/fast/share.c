@@ -75,7 +75,7 @@ float *prt_share_raw(prt_eval *c, size_t rows, size_t columns)
 }
 
 /* Bytes that are read and written, below which another thread costs more than it gives. */
-enum { TINY = 1 << 13 };
+enum { TINY = 1 << 13, LINE = 64 /* bytes */ };
 
 static bool is_tiny(const prt_eval *c)
 {
@@ -117,14 +117,27 @@ float *prt_share_room(prt_eval *c, size_t count, size_t floats)
     return floats_of(c, threads_of(c, count), floats_each(floats), prt_eval_scratch_raw);
 }
 
+/* Scratch of threads is spread over all the room there is: so each has the same part of it in most
+ * steps, near what it has of tensors that were there before, and not in other threads' caches. */
+static size_t spread(const prt_eval *c, size_t threads, size_t floats)
+{
+    const size_t room = threads > 1 && c->host->room != NULL ? c->host->room(c) : 0;
+    const size_t each = room < LINE ? 0 : (room - LINE) / threads / LINE * LINE / sizeof(float);
+    return each > floats ? each : floats;
+}
+
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
     const void *user)
 {
     float *room = NULL;
     if (count == 0)
         return POPRT_OK;
-    if (floats != 0 && (room = prt_share_room(c, count, floats)) == NULL)
-        return POPRT_E_NOMEM;
+    if (floats != 0) {
+        const size_t threads = threads_of(c, count);
+        floats = spread(c, threads, floats_each(floats));
+        if ((room = floats_of(c, threads, floats, prt_eval_scratch_raw)) == NULL)
+            return POPRT_E_NOMEM;
+    }
     return prt_share_run_in(c, count, floats, room, body, user);
 }
 

@@ -51,6 +51,12 @@ static void *host_scratch(prt_eval *c, size_t size)
     return memory;
 }
 
+static size_t host_room(const prt_eval *c)
+{
+    const running *r = c->user;
+    return r->frame->room_used < r->step->room ? r->step->room - r->frame->room_used : 0;
+}
+
 static poprt_status host_check(prt_eval *c)
 {
     const prt_frame *f = ((const running *)c->user)->frame;
@@ -153,6 +159,7 @@ static prt_str host_name(prt_eval *c, uint32_t in)
 
 static const prt_eval_host host = { .alloc = host_alloc,
     .scratch = host_scratch,
+    .room = host_room,
     .call = host_call,
     .form = host_form,
     .check = host_check,
