@@ -5,14 +5,18 @@
  */
 #include "fast/nhwc.h"
 
+#include <stdatomic.h>
+
 #include "fast/share.h"
+#include "fast/split.h"
 #include "op/fused.h"
 
 enum {
     HIDDEN = 128 << 10, /* floats of a strip's hidden channels */
     BAND = 14,         /* rows of the output in an item, at least; */
     SHARED = 7,        /* or, with several threads, so many, though some of the hidden ones are
-                          computed twice then. Of each so many rows there is a sum of its own */
+                          computed twice then; */
+    LEAST = 3,         /* or so many where threads would have nothing to do */
     ITEMS = 64
 };
 
@@ -22,23 +26,35 @@ typedef struct job {
     prt_nhwc_windows windows;
     bool expands, projects;
     prt_nhwc_product expand, project;
-    size_t bands, sevens;             /* items of an image; SHARED rows, or as many as are left */
+    bool splits_first, splits_last;   /* these, as split.h has it */
+    size_t split;                     /* floats of scratch for that */
+    _Atomic bool odd;                 /* it is not to be: something is not finite */
+    size_t bands;                     /* items of an image */
     size_t strip, hidden_rows;        /* rows of the output, and of its input */
-    size_t middle;                    /* floats of a strip's result before the projection */
+    size_t hidden, middle;            /* floats of them; of a strip before the projection */
     const float *x, *residual;
     float *y;
     size_t out_c;
-    double *sums; /* [image][seven][hidden]; NULL: no mean */
+    double *sums; /* [image][row][hidden]; NULL: no mean */
     const float *ones;
 } job;
 
 /* One item's strips. */
 typedef struct band {
-    const job *j;
+    job *j;
     size_t n;
-    float *hidden, *middle, *sum;
+    float *hidden, *middle, *split, *sum;
     size_t low, high; /* rows of the hidden image that are there */
 } band;
+
+static void multiply(const band *b, bool split, const prt_nhwc_product *p, size_t rows,
+    const float *x, float *y, const float *residual)
+{
+    if (!split)
+        prt_nhwc_multiply(b->j->kern, p, rows, x, y, residual);
+    else if (!prt_split_strip(b->j->kern, p, rows, x, y, residual, b->split))
+        atomic_store_explicit(&b->j->odd, true, memory_order_relaxed);
+}
 
 /* Rows [low, high) of the hidden image, those that are there already being kept. */
 static const float *expand(band *b, size_t low, size_t high)
@@ -50,14 +66,14 @@ static const float *expand(band *b, size_t low, size_t high)
         memmove(b->hidden, b->hidden + (low - b->low) * row, (b->high - low) * row * sizeof(float));
     else
         b->high = low;
-    prt_nhwc_multiply(j->kern, &j->expand, (high - b->high) * wide,
+    multiply(b, j->splits_first, &j->expand, (high - b->high) * wide,
         x + b->high * wide * j->expand.lda, b->hidden + (b->high - low) * row, NULL);
     b->low = low;
     b->high = high;
     return b->hidden;
 }
 
-/* Sums by channel, of single precision within a row. */
+/* Sums by channel of each row. */
 static void add_rows(const band *b, const float *x, size_t row, size_t end)
 {
     const job *j = b->j;
@@ -65,7 +81,7 @@ static void add_rows(const band *b, const float *x, size_t row, size_t end)
     for (; row < end; row++, x += wide * channels) {
         j->kern->rows.sums(wide, channels, j->ones, x, channels, NULL, b->sum);
         j->kern->rows.add_to(channels, b->sum, false,
-            j->sums + (b->n * j->sevens + row / SHARED) * channels);
+            j->sums + (b->n * j->v.out_h + row) * channels);
     }
 }
 
@@ -90,26 +106,19 @@ static void run_strip(band *b, size_t row, size_t end)
     if (j->sums != NULL)
         add_rows(b, y, row, end);
     if (j->projects)
-        prt_nhwc_multiply(j->kern, &j->project, (end - row) * v->out_w, y, j->y + at * j->out_c,
-            j->residual != NULL ? j->residual + at * j->out_c : NULL);
-}
-
-/* The first row of an item; with sums they begin where those do. */
-static size_t first_row(const job *j, size_t item)
-{
-    const size_t row = j->sums != NULL ? prt_share_cut(j->sevens, j->bands, item) * SHARED
-                                       : prt_share_cut(j->v.out_h, j->bands, item);
-    return row < j->v.out_h ? row : j->v.out_h;
+        multiply(b, j->splits_last, &j->project, (end - row) * v->out_w, y,
+            j->y + at * j->out_c, j->residual != NULL ? j->residual + at * j->out_c : NULL);
 }
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
-    const job *j = user;
-    const size_t i = item % j->bands, end = first_row(j, i + 1);
-    const size_t hidden = j->expands ? j->hidden_rows * j->v.in_w * j->v.in_c : 0;
-    band b = { .j = j, .n = item / j->bands, .hidden = scratch, .middle = scratch + hidden,
-        .sum = scratch + hidden + j->middle };
-    for (size_t row = first_row(j, i), some; row < end; row += some) {
+    job *j = (job *)(uintptr_t)user;
+    const size_t i = item % j->bands, end = prt_share_cut(j->v.out_h, j->bands, i + 1);
+    band b = { .j = j, .n = item / j->bands, .split = scratch, .hidden = scratch + j->split };
+    b.middle = b.hidden + j->hidden;
+    b.sum = b.middle + j->middle;
+    for (size_t row = prt_share_cut(j->v.out_h, j->bands, i), some;
+         row < end && !atomic_load_explicit(&j->odd, memory_order_relaxed); row += some) {
         some = end - row < j->strip ? end - row : j->strip;
         run_strip(&b, row, row + some);
     }
@@ -118,25 +127,38 @@ static void run_item(const void *user, size_t item, float *scratch)
 /* ---- sizes ---- */
 
 /* Hidden rows are rather computed twice than threads have nothing to do. */
-static void cut(job *j, const prt_eval *c, bool mean)
+static void cut(job *j, const prt_eval *c)
 {
     const prt_nhwc *v = &j->v;
-    const size_t threads = prt_share_width(c);
     const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
     size_t rows = HIDDEN / (row != 0 ? row : 1);
     rows = rows < reach + v->stride_h ? reach + v->stride_h : rows;
-    j->sevens = (v->out_h + SHARED - 1) / SHARED;
-    j->bands = v->out_h / (threads > 1 ? SHARED : BAND);
+    j->bands = v->out_h / (prt_share_width(c) > 1 ? SHARED : BAND);
     j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
-    if (mean && v->batch * j->bands < threads)
-        j->bands = j->sevens;
-    while (!mean && !prt_share_even(c, v->batch * j->bands) && j->bands < v->out_h)
+    while (!prt_share_even(c, v->batch * j->bands) && v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
     j->strip = (rows - reach) / v->stride_h + 1;
     j->strip = j->strip < v->out_h ? j->strip : v->out_h;
     j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
     j->hidden_rows = j->hidden_rows < v->in_h ? j->hidden_rows : v->in_h; /* no padding */
+    j->hidden = j->expands ? j->hidden_rows * row : 0;
     j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
+}
+
+/* Which products are split; the same whoever takes part. */
+static void choose_split(job *j, const prt_eval *c)
+{
+    const prt_nhwc *v = &j->v;
+    j->splits_first = j->expands && !atomic_load(&j->odd) &&
+        prt_split_pays(c, j->kern, v->in_h * v->in_w, j->expand.n, j->expand.k);
+    j->splits_last = j->projects && !atomic_load(&j->odd) &&
+        prt_split_pays(c, j->kern, v->out_h * v->out_w, j->project.n, j->project.k);
+    const size_t first =
+        j->splits_first ? prt_split_strip_size(&j->expand, j->hidden_rows * v->in_w) : 0;
+    const size_t last =
+        j->splits_last ? prt_split_strip_size(&j->project, j->strip * v->out_w) : 0;
+    j->split = (first > last ? first : last) + 15;
+    j->split -= j->split % 16;
 }
 
 /* The means of all images from the sums of their rows, in order. */
@@ -147,8 +169,8 @@ static void store_mean(const job *j, float *mean)
     for (size_t n = 0; n < j->v.batch; n++)
         for (size_t i = 0; i < channels; i++) {
             double sum = 0.0;
-            for (size_t k = 0; k < j->sevens; k++)
-                sum += j->sums[(n * j->sevens + k) * channels + i];
+            for (size_t row = 0; row < j->v.out_h; row++)
+                sum += j->sums[(n * j->v.out_h + row) * channels + i];
             mean[n * channels + i] = (float)(sum / pixels);
         }
 }
@@ -203,22 +225,26 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
         c->in[0]->dims[3] == 0 || !read_parts(c, &j))
         return prt_fast_pass(done);
     prt_nhwc_windows_init(&j.windows, &j.v);
-    cut(&j, c, mean);
+    cut(&j, c);
+    const size_t sums = mean ? j.v.batch * j.v.out_h * j.v.in_c : 0;
     if (mean) {
         float *ones = prt_share_floats(c, 1, j.v.out_w);
-        const size_t sums = j.v.batch * j.sevens * j.v.in_c;
         j.sums = prt_eval_scratch(c, sums, sizeof(double));
         if (ones == NULL || j.sums == NULL)
             return POPRT_E_NOMEM;
-        for (size_t i = 0; i < sums; i++)
-            j.sums[i] = 0.0;
         for (size_t i = 0; i < j.v.out_w; i++)
             ones[i] = 1.0f;
         j.ones = ones;
     }
-    const size_t hidden = j.expands ? j.hidden_rows * j.v.in_w * j.v.in_c : 0;
-    PRT_TRY(prt_share_run(c, j.v.batch * j.bands, hidden + j.middle + (mean ? j.v.in_c : 0),
-        run_item, &j));
+    atomic_init(&j.odd, false);
+    do {
+        choose_split(&j, c);
+        atomic_store(&j.odd, false);
+        for (size_t i = 0; i < sums; i++)
+            j.sums[i] = 0.0;
+        PRT_TRY(prt_share_run(c, j.v.batch * j.bands, j.split + j.hidden + j.middle +
+            (mean ? j.v.in_c : 0), run_item, &j));
+    } while (atomic_load(&j.odd));
     if (mean)
         store_mean(&j, c->out[1]->data);
     return POPRT_OK;

@@ -23,7 +23,7 @@
  * MANY_ROWS or more, or one of SOME_ROWS if B is little, else chunks of panels. */
 enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_SPLIT_FILTERS, LEAST_K = 24,
     LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = 1 << 18, ITEMS = 4,
-    MANY_ROWS = 192, SOME_ROWS = 64,
+    MANY_ROWS = 192, SOME_ROWS = 24,
     LITTLE = 1 << 17, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS };
 
 /* Units of A that are split: rows, of images those of a row of pixels, with padding where that is
@@ -47,11 +47,13 @@ typedef struct job {
     size_t wide, high;             /* pixels of its image with padding */
     size_t taps, out_wide;         /* pixels of a row of sums */
     size_t *tap_at;
-    size_t panels, chunks, blocks; /* chunks of panels; blocks of rows, or of rows of pixels */
+    size_t piece, chunks, blocks;  /* columns, whose chunks are whole pieces; blocks of rows, or of
+                                    * rows of pixels */
     bool own;                      /* items split what they read of A */
     size_t span;                   /* panels that pass by before more of K does */
     size_t parts;                  /* of K */
     size_t size, sums, table;      /* floats of a split part of a panel, of sums, of tiles */
+    size_t scratch;                /* of an item */
     _Atomic bool finite;
 } job;
 
@@ -152,13 +154,14 @@ typedef struct part {
     prt_split_panel panel;
 } part;
 
-/* Part i of K, in `room` where it has to be packed. */
-static part part_of(const job *j, size_t panel, size_t i, float *room, float *to)
+/* Part i of K of columns from `first` on, before `end`, in `room` where it has to be packed. */
+static part part_of(const job *j, size_t first, size_t end, size_t i, float *room, float *to)
 {
     const prt_product_spec *p = j->p;
-    const size_t cuts = cuts_of(j->k, DEPTH);
-    part t = { .first = panel * PRT_GEMM_PANEL, .begins = i == 0, .ends = i + 1 == j->parts };
-    const size_t columns = lesser(p->n - t.first, PRT_GEMM_PANEL), width = prt_gemm_width(columns);
+    const size_t cuts = cuts_of(j->k, DEPTH), skip = first % PRT_GEMM_PANEL;
+    part t = { .first = first, .begins = i == 0, .ends = i + 1 == j->parts };
+    const size_t columns = lesser(end - first, PRT_GEMM_PANEL - skip);
+    const size_t width = prt_gemm_width(columns);
     size_t taps = 1;
     if (cuts > 1) {
         t.tap = i / cuts;
@@ -172,9 +175,9 @@ static part part_of(const job *j, size_t panel, size_t i, float *room, float *to
         .columns = columns, .b = room, .stride = width, .to = to };
     const size_t k = t.tap * j->k + t.skip;
     if (p->direct != NULL && (width == columns || p->padded))
-        t.panel.b = p->direct(p, 0, t.first, k, &t.panel.stride);
+        t.panel.b = p->direct(p, 0, first - skip, k, &t.panel.stride) + skip;
     else
-        p->pack(p, 0, t.first, columns, k, t.panel.k, room);
+        p->pack(p, 0, first, columns, k, t.panel.k, room);
     return t;
 }
 
@@ -270,6 +273,12 @@ static void find_tiles(const job *j, rows *r, size_t row, size_t *to)
     r->tile_at = to;
 }
 
+/* Where the panel of a column, and panels after it, are over. */
+static size_t panel_after(size_t column, size_t panels)
+{
+    return (column / PRT_GEMM_PANEL + panels) * PRT_GEMM_PANEL;
+}
+
 static void run_item(const void *user, size_t item, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
@@ -281,8 +290,10 @@ static void run_item(const void *user, size_t item, float *scratch)
     rows r = { .first = (image * all + row) * each,
         .count = (prt_share_cut(all, j->blocks, block + 1) - row) * each, .sums = scratch,
         .a = j->a };
-    size_t first = prt_share_cut(j->panels, j->chunks, chunk), panel = first, i = 0;
-    const size_t last = prt_share_cut(j->panels, j->chunks, chunk + 1);
+    const size_t pieces = cuts_of(j->p->n, j->piece);
+    size_t first = prt_share_cut(pieces, j->chunks, chunk) * j->piece, at = first, i = 0;
+    const size_t last =
+        lesser(prt_share_cut(pieces, j->chunks, chunk + 1) * j->piece, j->p->n);
     float *split = scratch + j->sums, *packed = split + 2 * j->size;
     split_a own = { .a = packed + j->table + room_of(j), .plane = j->a.plane };
     find_a(j, &r, &own);
@@ -292,21 +303,21 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     if (v != NULL)
         find_tiles(j, &r, own.row, (size_t *)(void *)packed);
-    part t = part_of(j, first, 0, packed, split), next;
+    part t = part_of(j, first, last, 0, packed, split), next;
     j->kern->split.panel(&t.panel);
     for (size_t other = 1;
          first < last && atomic_load_explicit(&j->finite, memory_order_relaxed);
          other = 1 - other, t = next) {
-        const size_t past = lesser(first + j->span, last);
-        panel = panel + 1 < past ? panel + 1 : first;
-        i += panel == first ? 1 : 0;
+        const size_t past = lesser(panel_after(first, j->span), last);
+        at = panel_after(at, 1) < past ? panel_after(at, 1) : first;
+        i += at == first ? 1 : 0;
         if (i == j->parts) {
             i = 0;
-            panel = first = past;
+            at = first = past;
         }
         next = t;
         if (first < last)
-            next = part_of(j, panel, i, packed + other * j->size, split + other * j->size);
+            next = part_of(j, at, last, i, packed + other * j->size, split + other * j->size);
         multiply(j, &r, &t, first < last ? &next.panel : NULL);
     }
 }
@@ -325,19 +336,20 @@ static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row
     const size_t depth = lesser(j->k, DEPTH), cuts = cuts_of(j->k, DEPTH);
     const size_t some = lesser(DEPTH / prt_split_size(depth), j->taps);
     j->pitch = prt_split_pitch(depth);
-    j->panels = cuts_of(p->n, PRT_GEMM_PANEL);
     j->parts = cuts > 1 ? cuts * j->taps : cuts_of(j->taps, some);
     j->size = some * prt_split_size(depth) * PRT_GEMM_PANEL;
     j->blocks = lesser(cuts_of(all * row * DEPTH, BLOCK), all);
-    j->span = j->v != NULL || all / j->blocks * p->k <= BLOCK ? 1 : j->panels;
+    j->span = j->v != NULL || all / j->blocks * p->k <= BLOCK ? 1 : p->n;
     const size_t width = prt_share_width(c), items = width > 1 ? ITEMS * width : 1;
     const size_t more = all * row / MANY_ROWS; /* blocks, rather than chunks */
     if (images * j->blocks < items && more > j->blocks)
         j->blocks = lesser(lesser(more, cuts_of(items, images)), all);
-    if (images * j->blocks < width && all * row >= width * SOME_ROWS && p->n * p->k <= LITTLE)
+    if (images * j->blocks < width && all * row >= width * SOME_ROWS && p->n * p->k <= 2 * LITTLE)
         j->blocks = lesser(width, all);
     const bool little = j->rows * j->unit * j->k <= LITTLE;
-    j->chunks = images * j->blocks >= width ? 1 : lesser(little ? width : items, j->panels);
+    j->piece = little ? PRT_GEMM_PANEL / 2 : PRT_GEMM_PANEL; /* kernels take 32 columns at a time */
+    const size_t chunks = lesser(little ? width : items, cuts_of(p->n, j->piece));
+    j->chunks = images * j->blocks >= width ? 1 : chunks;
     j->own = j->chunks == 1 || little;
     j->blocks = prt_share_blocks(c, j->chunks * images, j->blocks, all, cuts_of(ROWS, row));
     const size_t tiles = cuts_of(cuts_of(all, j->blocks) * row, ROWS);
@@ -345,28 +357,29 @@ static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row
     j->table = j->v != NULL ? cuts_of(tiles * sizeof(size_t), 64) * 16
              : p->padded    ? 0
                             : cuts_of(2 * j->size + p->spare, 16) * 16;
-}
-
-static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t row, bool *done)
-{
+    const size_t most = cuts_of(all, j->blocks);
     const prt_nhwc *v = j->v;
-    cut(c, j, images, all, row);
-    const size_t most = cuts_of(all, j->blocks), cuts = cuts_of(j->k, DEPTH);
     const size_t beyond = v != NULL ? ROWS * v->stride_w : 0; /* of the last tile */
     j->a.end = !j->own ? j->rows
         : v != NULL ? (most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1
                     : most;
     j->a.plane = (j->a.end * j->unit + beyond) * j->pitch;
+    j->scratch = j->sums + 2 * j->size + j->table + (j->own ? cuts * j->a.plane + room_of(j) : 0);
     atomic_init(&j->finite, true);
+}
+
+static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t row, bool *done)
+{
+    cut(c, j, images, all, row);
     if (!j->own) {
+        const size_t cuts = cuts_of(j->k, DEPTH);
         j->a.a = prt_share_raw(c, cuts, j->a.plane);
         if (j->a.a == NULL)
             return POPRT_E_NOMEM;
         j->pieces = lesser(prt_share_alike(c, j->a.plane * cuts, PIECE), j->rows);
         PRT_TRY(prt_share_run(c, j->pieces, room_of(j), split_piece, j));
     }
-    PRT_TRY(prt_share_run(c, j->chunks * j->blocks * images, j->sums + 2 * j->size + j->table +
-        (j->a.a == NULL ? cuts * j->a.plane + room_of(j) : 0), run_item, j));
+    PRT_TRY(prt_share_run(c, j->chunks * j->blocks * images, j->scratch, run_item, j));
     *done = atomic_load(&j->finite);
     return POPRT_OK;
 }
@@ -376,6 +389,55 @@ poprt_status prt_split_product(prt_eval *c, const prt_kern *kern, const prt_prod
 {
     job j = { .p = p, .kern = kern, .rows = p->m, .k = p->k, .unit = 1, .taps = 1 };
     return run(c, &j, 1, p->m, 1, done);
+}
+
+/* ---- rows of a strip ---- */
+
+static const float *strip_panel(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const float *w = p->user;
+    (void)batch;
+    *stride = prt_gemm_panel_width(p->n, first);
+    return w + first * p->k + k * *stride;
+}
+
+/* On this thread alone. */
+static void begin_strip(job *j, prt_product_spec *p, const prt_nhwc_product *of)
+{
+    static const prt_eval alone;
+    p->n = of->n;
+    p->k = of->k;
+    p->direct = strip_panel;
+    p->padded = true;
+    p->user = of->w;
+    j->p = p;
+    j->rows = p->m;
+    j->k = of->k;
+    j->unit = j->taps = 1;
+    cut(&alone, j, 1, p->m, 1);
+}
+
+size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
+{
+    job j = { 0 };
+    prt_product_spec spec = { .m = lesser(m, BLOCK / DEPTH) }; /* in one block */
+    begin_strip(&j, &spec, p);
+    return j.scratch;
+}
+
+bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
+    float *c, const float *residual, float *scratch)
+{
+    job j = { .kern = kern };
+    prt_product_spec spec = { .m = m, .a = a, .lda = p->lda, .c = c, .ldc = p->ldc,
+        .end = { .bias = p->bias, .residual = residual, .ldr = p->ldc, .act = p->act } };
+    if (m == 0)
+        return true;
+    begin_strip(&j, &spec, p);
+    for (size_t i = 0; i < j.blocks; i++)
+        run_item(&j, i, scratch);
+    return atomic_load_explicit(&j.finite, memory_order_relaxed);
 }
 
 /* ---- convolutions ---- */

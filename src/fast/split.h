@@ -13,9 +13,26 @@ static inline bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_
     (void)c, (void)kern, (void)m, (void)n, (void)k;
     return false;
 }
+static inline size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
+{
+    (void)p, (void)m;
+    return 0;
+}
+static inline bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m,
+    const float *a, float *c, const float *residual, float *scratch)
+{
+    (void)kern, (void)p, (void)m, (void)a, (void)c, (void)residual, (void)scratch;
+    return true;
+}
 #else
 /* They take less time than plain ones: m rows, all panels. */
 bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k);
+
+/* A step's strip of m rows, on the calling thread, in so many floats of scratch for m and for
+ * fewer. False: C holds anything, not all numbers are finite. */
+size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m);
+bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
+    float *c, const float *residual, float *scratch);
 #endif
 
 /* One batch of it. False in `*done`, and C holds anything: not all numbers are finite. */

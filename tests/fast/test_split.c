@@ -131,6 +131,56 @@ START_TEST(images)
 }
 END_TEST
 
+typedef struct separable {
+    int batch, high, wide, channels, hidden, filters, kernel, stride;
+    const char *act;
+    bool residual, mean;
+} separable;
+
+/* `x` is made of input `a`. Without channels there is no first part, without filters no last. */
+static void check_separable(const separable *v, const char *x, double low)
+{
+    char text[1200];
+    const int high = (v->high - 1) / v->stride + 1, wide = (v->wide - 1) / v->stride + 1;
+    const int channels = v->channels != 0 ? v->channels : v->hidden;
+    (void)snprintf(text, sizeof(text),
+        "a = input f32[%d,%d,%d,%d]\nz = const f32[1] {0}\nx = %s\nu = input f32[%zu]\n"
+        "w = input f32[%zu]\nv = input f32[%zu]\nb = input f32[%d]\nc = input f32[%d]\n"
+        "r = input f32[%d,%d,%d,%d]\ny%s = nhwc_separable x w _ %s %s %s %s {hidden=%d,"
+        "filters=%d,kernel_shape=[%d,%d],strides=[%d,%d],pads=[%d,%d,%d,%d],activation0=\"%s\","
+        "activation1=\"%s\",activation2=\"%s\"}\n%s", v->batch, v->high, v->wide, channels, x,
+        nhwc_weights_count("panels", 1, channels, v->hidden, 1),
+        nhwc_weights_count("taps", v->hidden, 1, 1, v->kernel * v->kernel),
+        nhwc_weights_count("panels", 1, v->hidden, v->filters + 1, 1), v->hidden, v->filters + 1,
+        v->batch, high, wide, v->filters + 1, v->mean ? ", m" : "",
+        v->channels != 0 ? "u b" : "_ _", v->filters != 0 ? "v" : "_",
+        v->filters != 0 ? "c" : "_", v->residual ? "r" : "_", v->hidden,
+        v->filters != 0 ? v->filters + 1 : 0, v->kernel, v->kernel, v->stride, v->stride,
+        v->kernel / 2, v->kernel / 2, v->kernel / 2, v->kernel / 2, v->act, v->act, v->act,
+        v->mean ? "s = add y m\nreturn s\n" : "return y\n");
+    (void)fast_check(text, low, 1, BOUND);
+    ck_assert_msg(low > 0 || fast_check_splits(), "%s", text);
+}
+
+/* Strip by strip, with and without all parts. */
+START_TEST(separables)
+{
+    static const separable cases[] = {
+        { 1, 14, 14, 64, 130, 63, 3, 1, "Relu", true, false },
+        { 2, 15, 13, 40, 150, 47, 5, 1, "HardSwish", false, false },
+        { 1, 60, 61, 24, 100, 29, 3, 2, "", false, false },
+        { 1, 28, 29, 32, 300, 0, 3, 2, "Silu", false, true },
+        { 1, 9, 90, 0, 80, 31, 3, 1, "Relu", true, false },
+        { 3, 7, 7, 160, 256, 0, 3, 1, "Relu", false, true },
+        { 1, 120, 100, 24, 96, 30, 1, 2, "Relu", false, false },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
+        check_separable(&cases[i], "add a z", -1);
+    check_separable(&cases[0], "div a z", 0.5);
+    check_separable(&cases[5], "div a z", 0.5);
+}
+END_TEST
+
 /* What is not finite, on either side, is what it is without, and short products are in float32. */
 START_TEST(left_in_float32)
 {
@@ -155,4 +205,4 @@ START_TEST(left_in_float32)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/split", products, others, convolutions, images, left_in_float32)
+PRT_TEST_MAIN("fast/split", products, others, convolutions, images, separables, left_in_float32)

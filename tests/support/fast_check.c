@@ -10,7 +10,7 @@
 #include "runtime/session.h"
 #include "support/program_text.h"
 
-enum { MOST_IN = 6 };
+enum { MOST_IN = 8 };
 
 typedef struct inputs {
     prt_tensor t[MOST_IN];

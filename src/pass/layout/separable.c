@@ -10,6 +10,8 @@
 
 enum {
     LEAST_HIDDEN = 160 << 10, /* floats of an image between two convolutions */
+    LEAST_SPLIT = 24 << 10,   /* the same where products are split, */
+    LEAST_PIXELS = 128,       /* of so many pixels */
     CLOSE = 4                 /* within such a factor the border is near */
 };
 
@@ -124,6 +126,15 @@ static void take_last(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value 
     in[7] = prt_op_input(op, 3);
 }
 
+/* Whether it is worth a while to keep it out of memory. */
+static bool is_large(const prt_pass *p, const prt_value *v)
+{
+    const int64_t size = image_size(v), channels = v->type->dims[3];
+    const bool split = strcmp(prt_pass_text(p, "products"), "split") == 0;
+    return size >= LEAST_HIDDEN ||
+        (split && size >= LEAST_SPLIT && size / channels >= LEAST_PIXELS);
+}
+
 static bool is_close(int64_t size)
 {
     return size >= LEAST_HIDDEN / CLOSE && size <= LEAST_HIDDEN * CLOSE;
@@ -139,8 +150,9 @@ static bool put(const prt_pass *p, prt_build *b, prt_op *wise, prt_op *last)
         first = NULL;
     const int64_t before = first != NULL ? image_size(&first->out[0]) : 0;
     const int64_t behind = image_size(&wise->out[0]);
-    const bool rule = before >= LEAST_HIDDEN || behind >= LEAST_HIDDEN;
-    if (rule && before < LEAST_HIDDEN)
+    const bool large = first != NULL && is_large(p, &first->out[0]);
+    const bool rule = large || is_large(p, &wise->out[0]);
+    if (rule && !large)
         first = NULL;
     if (prt_op_input(wise, 3) != NULL || (first == NULL && last == NULL && mean == NULL))
         return false;

@@ -89,6 +89,26 @@ START_TEST(parts_become_one)
 }
 END_TEST
 
+#define SMALL(side)                                                                                \
+    "x = input f32[1," #side "," #side ",2]\nu = const f32[832] fill 0.25\n"                      \
+    "w = const f32[416] fill 0.5\nv = const f32[6656] fill 0.125\n"                                \
+    "a = nhwc_conv x u {channels=2,filters=416,kernel_shape=[1,1]}\n"                              \
+    "d = nhwc_conv a w {form=\"taps\",group=416,kernel_shape=[1,1]}\n"                             \
+    "y = nhwc_conv d v {channels=416,filters=1,kernel_shape=[1,1]}\nreturn y\n"
+
+/* Where products are split less than that is large, but for very few pixels. */
+START_TEST(small_ones)
+{
+    static const char text[] = SMALL(12);
+    prt_graph *g = graph_from_text(text);
+    ck_assert(!run_pass(g, "fuse_separable", "products=float32"));
+    ck_assert(run_pass(g, "fuse_separable", "products=split"));
+    ck_assert_msg(strstr(graph_text(g), "nhwc_conv") == NULL, "%s", graph_text(g));
+    module_free(g);
+    assert_pass_leaves("fuse_separable", "products=split", SMALL(11));
+}
+END_TEST
+
 START_TEST(parts_that_stay)
 {
     static const char *const graphs[] = {
@@ -118,4 +138,4 @@ START_TEST(parts_that_stay)
 END_TEST
 
 PRT_TEST_MAIN("pass/layout/separable", gates_go_into_weights, gates_that_are_none, parts_become_one,
-    parts_that_stay)
+    small_ones, parts_that_stay)
