@@ -2,7 +2,7 @@
 /*
  * separable.c — fuse_separable: a depthwise NhwcConv with the convolutions of 1 by 1 around it, or
  * one of them, where what lies between is larger than the second cache level keeps. Where the mean
- * of its result is wanted (squeeze and excite), that comes along.
+ * of its result is wanted (squeeze and excite), that comes along, whatever the size.
  */
 #include "op/nhwc.h"
 #include "pass/layout/ways.h"
@@ -152,7 +152,7 @@ static bool put(const prt_pass *p, prt_build *b, prt_op *wise, prt_op *last)
     const int64_t behind = image_size(&wise->out[0]);
     const bool large = first != NULL && is_large(p, &first->out[0]);
     const bool rule = large || is_large(p, &wise->out[0]);
-    if (rule && !large)
+    if ((rule || mean != NULL) && !large)
         first = NULL;
     if (prt_op_input(wise, 3) != NULL || (first == NULL && last == NULL && mean == NULL))
         return false;
@@ -165,7 +165,7 @@ static bool put(const prt_pass *p, prt_build *b, prt_op *wise, prt_op *last)
         n--;
     const prt_op *const parts[3] = { first, wise, last };
     const bool close = is_close(before > behind ? before : behind);
-    if (mean != NULL ? !rule : !prt_ways_separable(p, parts, &attrs, n, in, rule, close))
+    if (mean == NULL && !prt_ways_separable(p, parts, &attrs, n, in, rule, close))
         return false;
     prt_op *op = prt_build_op_n(b, PRT_OP_nhwc_separable, &attrs, n, in, mean != NULL ? 2 : 1);
     if (op == NULL)

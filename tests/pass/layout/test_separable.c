@@ -86,6 +86,9 @@ START_TEST(parts_become_one)
     ck_becomes(IN FIRST WISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ng = sigmoid m\n"
                "s = mul d g\nreturn s\n", "fuse_separable", "d, m = nhwc_separable",
         "reduce_mean");
+    ck_becomes("x = input f32[1,5,5,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n"
+               FIRST WISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ns = mul d m\nreturn s\n",
+        "fuse_separable", "d, m = nhwc_separable a w", "reduce_mean");
 }
 END_TEST
 
