@@ -117,13 +117,18 @@ float *prt_share_room(prt_eval *c, size_t count, size_t floats)
     return floats_of(c, threads_of(c, count), floats_each(floats), prt_eval_scratch_raw);
 }
 
-/* Scratch of threads is spread over all the room there is: so each has the same part of it in most
- * steps, near what it has of tensors that were there before, and not in other threads' caches. */
-static size_t spread(const prt_eval *c, size_t threads, size_t floats)
+/* Scratch of a run. Of memory that is there anyway each thread has its share: so it has the same
+ * part in most steps, near what it had of tensors there, and not in the others' caches. */
+static float *take_room(prt_eval *c, size_t threads, size_t *floats)
 {
-    const size_t room = threads > 1 && c->host->room != NULL ? c->host->room(c) : 0;
-    const size_t each = room < LINE ? 0 : (room - LINE) / threads / LINE * LINE / sizeof(float);
-    return each > floats ? each : floats;
+    size_t size = 0;
+    float *spare = c->host->spare != NULL ? c->host->spare(c, &size) : NULL;
+    const size_t each = size / threads / LINE * LINE / sizeof(float);
+    *floats = floats_each(*floats);
+    if (each < *floats)
+        return floats_of(c, threads, *floats, prt_eval_scratch_raw);
+    *floats = each;
+    return spare;
 }
 
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
@@ -132,12 +137,8 @@ poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_b
     float *room = NULL;
     if (count == 0)
         return POPRT_OK;
-    if (floats != 0) {
-        const size_t threads = threads_of(c, count);
-        floats = spread(c, threads, floats_each(floats));
-        if ((room = floats_of(c, threads, floats, prt_eval_scratch_raw)) == NULL)
-            return POPRT_E_NOMEM;
-    }
+    if (floats != 0 && (room = take_room(c, threads_of(c, count), &floats)) == NULL)
+        return POPRT_E_NOMEM;
     return prt_share_run_in(c, count, floats, room, body, user);
 }
 

@@ -34,8 +34,9 @@ typedef struct prt_eval_host {
     void *(*alloc)(prt_eval *c, uint32_t out, size_t size);
     /* The same for this call only, with any contents. NULL: `alloc` does it. */
     void *(*scratch)(prt_eval *c, size_t size);
-    /* Bytes of that which are there, whether asked for or not. NULL: none are. */
-    size_t (*room)(const prt_eval *c);
+    /* Such memory that is there anyway, `*size` bytes from a cache line on, until more is asked
+     * for. NULL: there is none. */
+    void *(*spare)(prt_eval *c, size_t *size);
     /* Runs region `region` of this op on formal inputs; `out` are views valid until the region's
      * next run. NULL where regions cannot run. */
     poprt_status (*call)(prt_eval *c, uint32_t region, uint32_t n_in, const prt_tensor *const *in,

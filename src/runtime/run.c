@@ -51,10 +51,17 @@ static void *host_scratch(prt_eval *c, size_t size)
     return memory;
 }
 
-static size_t host_room(const prt_eval *c)
+static void *host_spare(prt_eval *c, size_t *size)
 {
     const running *r = c->user;
-    return r->frame->room_used < r->step->room ? r->step->room - r->frame->room_used : 0;
+    unsigned char *memory = r->frame->memory + r->step->room_at;
+    const size_t used = r->frame->room_used, room = r->step->room;
+    *size = used < room ? room - used : 0;
+#ifdef PRT_DEBUG
+    if (*size != 0)
+        memset(memory + used, 0xff, *size);
+#endif
+    return *size != 0 ? memory + used : NULL;
 }
 
 static poprt_status host_check(prt_eval *c)
@@ -159,7 +166,7 @@ static prt_str host_name(prt_eval *c, uint32_t in)
 
 static const prt_eval_host host = { .alloc = host_alloc,
     .scratch = host_scratch,
-    .room = host_room,
+    .spare = host_spare,
     .call = host_call,
     .form = host_form,
     .check = host_check,
