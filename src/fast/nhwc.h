@@ -85,6 +85,9 @@ typedef struct prt_nhwc_product {
 void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
     const float *a, float *c, const float *residual);
 
+/* Outputs [first, end) of the only row of an image, with what they read. */
+prt_nhwc prt_nhwc_part_of_line(const prt_nhwc *v, size_t image, size_t first, size_t end);
+
 poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v);
 /* NhwcMaxPool of bytes, whose addresses are in `v`. */
 poprt_status prt_nhwc_pool_bytes(prt_eval *c, const prt_nhwc *v, bool sign);

@@ -188,8 +188,7 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         &w->lower);
 }
 
-/* Outputs [first, end) of a row, with what they read. */
-static prt_nhwc part_of_line(const prt_nhwc *v, size_t image, size_t first, size_t end)
+prt_nhwc prt_nhwc_part_of_line(const prt_nhwc *v, size_t image, size_t first, size_t end)
 {
     prt_nhwc part = *v;
     const int64_t left = v->left - (int64_t)(first * v->stride_w);
@@ -210,8 +209,8 @@ static void run_line(const void *user, size_t item, float *scratch)
     const job *j = user;
     const prt_nhwc *v = j->w.v;
     const size_t band = item % j->bands;
-    const prt_nhwc part = part_of_line(v, item / j->bands, prt_share_cut(v->out_w, j->bands, band),
-        prt_share_cut(v->out_w, j->bands, band + 1));
+    const prt_nhwc part = prt_nhwc_part_of_line(v, item / j->bands,
+        prt_share_cut(v->out_w, j->bands, band), prt_share_cut(v->out_w, j->bands, band + 1));
     prt_nhwc_windows w;
     (void)scratch;
     prt_nhwc_windows_init(&w, &part);

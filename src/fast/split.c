@@ -24,7 +24,8 @@
 enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_SPLIT_FILTERS, LEAST_K = 24,
     LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = 1 << 18, ITEMS = 4,
     MANY_ROWS = 192, SOME_ROWS = 24,
-    LITTLE = 1 << 17, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS };
+    LITTLE = 1 << 17, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS,
+    SHORT = 256, LONG = 2048 /* pixels of parts of a line */ };
 
 /* Units of A that are split: rows, of images those of a row of pixels, with padding where that is
  * laid out. All with DEPTH of K, then all with more of it. */
@@ -402,10 +403,10 @@ static const float *strip_panel(const prt_product_spec *p, size_t batch, size_t 
     return w + first * p->k + k * *stride;
 }
 
-/* On this thread alone. */
+static const prt_eval alone; /* this thread */
+
 static void begin_strip(job *j, prt_product_spec *p, const prt_nhwc_product *of)
 {
-    static const prt_eval alone;
     p->n = of->n;
     p->k = of->k;
     p->direct = strip_panel;
@@ -476,29 +477,97 @@ bool prt_split_fits(const prt_nhwc *v)
     return v->form.group == 1 && (v->images || prt_nhwc_is_plain(v) || take_padding(&j));
 }
 
-poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
+static prt_product_spec spec_of(const prt_nhwc *v)
 {
-    const prt_product_spec p = { .m = v->batch * v->out_d * v->out_h * v->out_w,
+    return (prt_product_spec){ .m = v->batch * v->out_d * v->out_h * v->out_w,
         .n = v->form.filters, .k = v->form.taps * v->form.channels, .a = v->x, .lda = v->x_pitch,
         .c = v->y, .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
             .ldr = v->residual_pitch, .act = v->act }, .direct = panel_at, .padded = true,
         .user = v };
+}
+
+static void begin_conv(job *j, const prt_product_spec *p, const prt_nhwc *v, size_t *tap_at)
+{
+    *j = (job){ .p = p, .kern = v->kern, .k = v->form.channels, .taps = v->form.taps, .v = v,
+        .tap_at = tap_at };
+    (void)take_padding(j);
+    j->rows = v->batch * j->high;
+}
+
+/* ---- long lines: images of one row, cut in parts that are rows of their own */
+
+typedef struct lines {
+    const prt_nhwc *v;
+    size_t *tap_at, parts;
+    _Atomic bool finite;
+} lines;
+
+/* Part `i` of a line, on this thread alone. */
+static void begin_part(const lines *l, size_t image, size_t i, prt_nhwc *of,
+    prt_product_spec *p, job *j)
+{
+    const size_t all = l->v->out_w;
+    *of = prt_nhwc_part_of_line(l->v, image, prt_share_cut(all, l->parts, i),
+        prt_share_cut(all, l->parts, i + 1));
+    of->batch = 1;
+    *p = spec_of(of);
+    begin_conv(j, p, of, l->tap_at);
+    cut(&alone, j, 1, 1, j->out_wide);
+}
+
+static void run_part(const void *user, size_t item, float *scratch)
+{
+    lines *l = (lines *)(uintptr_t)user;
+    prt_nhwc of;
+    prt_product_spec p;
+    job j;
+    if (!atomic_load_explicit(&l->finite, memory_order_relaxed))
+        return;
+    begin_part(l, item / l->parts, item % l->parts, &of, &p, &j);
+    run_item(&j, 0, scratch);
+    if (!atomic_load_explicit(&j.finite, memory_order_relaxed))
+        atomic_store_explicit(&l->finite, false, memory_order_relaxed);
+}
+
+static poprt_status run_lines(prt_eval *c, lines *l, bool *done)
+{
+    prt_nhwc of;
+    prt_product_spec p;
+    job j;
+    begin_part(l, 0, 0, &of, &p, &j); /* none is longer */
+    atomic_init(&l->finite, true);
+    PRT_TRY(prt_share_run(c, l->v->batch * l->parts, j.scratch, run_part, l));
+    *done = atomic_load(&l->finite);
+    return POPRT_OK;
+}
+
+/* Parts of each line; 1: it stays whole. */
+static size_t parts_of(const prt_eval *c, const prt_nhwc *v)
+{
+    const size_t width = prt_share_width(c), most = v->out_w / SHORT;
+    if (v->in_h != 1 || v->kernel_h != 1 || v->out_h != 1 || v->top != 0)
+        return 1;
+    const size_t some = lesser(most, width > 1 ? 2 * width : 1), least = cuts_of(v->out_w, LONG);
+    return prt_share_blocks(c, v->batch, some > least ? some : least, v->out_w, SHORT);
+}
+
+poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
+{
+    const prt_product_spec p = spec_of(v);
+    job j = { .p = &p, .kern = v->kern, .rows = v->batch * v->out_h, .k = p.k, .unit = v->out_w,
+        .taps = 1, .images = v };
     if (prt_nhwc_is_plain(v))
         return prt_split_product(c, v->kern, &p, done);
-    if (v->images) {
-        job of_images = { .p = &p, .kern = v->kern, .rows = v->batch * v->out_h, .k = p.k,
-            .unit = v->out_w, .taps = 1, .images = v };
-        return run(c, &of_images, 1, of_images.rows, v->out_w, done);
-    }
-    job j = { .p = &p, .kern = v->kern, .k = v->form.channels, .taps = v->form.taps, .v = v };
-    (void)take_padding(&j);
-    j.rows = v->batch * j.high;
-    j.tap_at = prt_eval_scratch_raw(c, j.taps, sizeof(*j.tap_at));
-    if (j.tap_at == NULL)
+    if (v->images)
+        return run(c, &j, 1, j.rows, v->out_w, done);
+    size_t *tap_at = prt_eval_scratch_raw(c, v->form.taps, sizeof(*tap_at));
+    if (tap_at == NULL)
         return POPRT_E_NOMEM;
+    begin_conv(&j, &p, v, tap_at);
     const size_t pitch = prt_split_pitch(lesser(j.k, DEPTH));
     for (size_t t = 0; t < j.taps; t++)
-        j.tap_at[t] = (t / v->kernel_w * v->dilation_h * j.wide +
+        tap_at[t] = (t / v->kernel_w * v->dilation_h * j.wide +
             t % v->kernel_w * v->dilation_w) * pitch;
-    return run(c, &j, v->batch, v->out_h, j.out_wide, done);
+    lines l = { .v = v, .tap_at = tap_at, .parts = parts_of(c, v) };
+    return l.parts > 1 ? run_lines(c, &l, done) : run(c, &j, v->batch, v->out_h, j.out_wide, done);
 }
