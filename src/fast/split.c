@@ -10,7 +10,7 @@
  * every tap. With steps of one a tile is any 16 pixels of the output as if that were W wide, too;
  * else of a row, whose last tile may go beyond. Sums are put into scratch laid out like that.
  * Images with channels first, few of them, are gathered: a pixel's row has all that its kernel
- * reads.
+ * reads. Long images of one row are cut in parts, each a convolution on one thread.
  */
 #include "fast/split.h"
 
