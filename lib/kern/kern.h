@@ -20,6 +20,7 @@
 #include "kern/rows.h"
 #include "kern/slide.h"
 #include "kern/split.h"
+#include "kern/tiles.h"
 #include "kern/windows.h"
 #include "kern/winograd.h"
 
@@ -31,6 +32,7 @@ typedef struct prt_kern {
     prt_kern_narrow narrow;
     prt_kern_dot dot;
     prt_kern_split split;
+    prt_kern_tiles tiles;
     prt_kern_bytes bytes;
     prt_kern_attend attend;
     prt_kern_rows rows;

@@ -74,12 +74,17 @@ static inline q_words q_scale(q_words sums, const double *scale)
     const __m256i high = _mm512_cvtpd_epi32(_mm512_mul_pd(b, _mm512_loadu_pd(scale + 8)));
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-/* The same in single precision; `far`: the larger of what it is and how far this rounds. */
+/* The same in single precision; `far`: how far this rounds. */
 static inline q_words q_rounded(q_words sums, vf scale, vf *far)
 {
     const vf v = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
-    *far = _mm512_range_ps(*far, _mm512_reduce_ps(v, 8), 11);
+    *far = _mm512_reduce_ps(v, 8);
     return _mm512_cvtps_epi32(v);
+}
+/* The larger one, without its sign. */
+static inline vf q_farther(vf a, vf b)
+{
+    return _mm512_range_ps(a, b, 11);
 }
 static inline bool q_is_sure(vf far)
 {
@@ -134,8 +139,12 @@ static inline q_words q_scale(q_words sums, const double *scale)
 static inline q_words q_rounded(q_words sums, vf scale, vf *far)
 {
     const vf v = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
-    *far = v_max(*far, v_abs(v_sub(v, v_round(v))));
+    *far = v_abs(v_sub(v, v_round(v)));
     return _mm256_cvtps_epi32(v);
+}
+static inline vf q_farther(vf a, vf b)
+{
+    return v_max(a, b);
 }
 static inline bool q_is_sure(vf far)
 {
@@ -186,11 +195,11 @@ static __attribute__((noinline)) void q_exact(q_words s[4], const double *const 
 /* The same in single precision, if that is sure. */
 static inline bool q_near(const q_words s[4], const vf scales[4], q_words r[4])
 {
-    vf far = v_set(0.0f);
+    vf far[4];
     PRT_UNROLL(4)
     for (size_t k = 0; k < 4; k++)
-        r[k] = q_rounded(s[k], scales[k], &far);
-    return q_is_sure(far);
+        r[k] = q_rounded(s[k], scales[k], &far[k]);
+    return q_is_sure(q_farther(q_farther(far[0], far[1]), q_farther(far[2], far[3])));
 }
 
 static inline void q_numbers(const q_words s[4], const vf near[4], const double *const scales[4],

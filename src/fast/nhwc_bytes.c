@@ -11,6 +11,7 @@
 #include "fast/integer.h"
 #include "fast/nhwc.h"
 #include "fast/share.h"
+#include "fast/tiles.h"
 #include "op/fused.h"
 #include "op/quant.h"
 
@@ -33,6 +34,9 @@ typedef struct job {
     size_t groups, channels;      /* that pixels are made of */
     size_t image_h, image_w;      /* of x */
     size_t above, before;         /* padding that is copied too */
+    size_t step;                  /* pixels, and rows, of x to those that are copied next */
+    bool tiled;                   /* it is laid out for kern/tiles.h */
+    size_t phases;                /* rows are in so many planes: row y is in plane y % phases */
     uint8_t flip, fill;           /* fill: flipped already */
     /* floats, in the place of x, q and y */
     const float *floats;
@@ -77,13 +81,14 @@ static void copy_pixels(const job *j, size_t n, const uint8_t *from, uint8_t *to
 {
     const prt_kern_bytes *k = &j->v.kern->bytes;
     const size_t c = j->channels, wide = (c + 3) / 4 * 4, groups = j->groups;
-    if (c == wide && j->pitch == groups * c) {
+    const size_t pitch = j->pitch * j->step;
+    if (c == wide && pitch == groups * c) {
         k->row(n * groups * c, from, j->flip, to);
         return;
     }
     for (size_t i = 0; i < n; i++)
         for (size_t g = 0; g < groups; g++)
-            k->row(c, from + i * j->pitch + g * c, j->flip, to + (i * groups + g) * wide);
+            k->row(c, from + i * pitch + g * c, j->flip, to + (i * groups + g) * wide);
 }
 
 static void copy_row(const void *user, size_t item, float *scratch)
@@ -92,15 +97,17 @@ static void copy_row(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = &j->v;
     const size_t rows = v->in_d * v->in_h, n = item / rows, y = item % rows, pixel = v->in_c * 4;
     const size_t before = j->before < v->in_w ? j->before : v->in_w;
-    const size_t room = v->in_w - before, count = j->image_w < room ? j->image_w : room;
+    const size_t room = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
+    const size_t count = some < room ? some : room, high = v->in_h / j->phases;
     const uint8_t fill = j->by != NULL ? (uint8_t)j->by[n].zero : j->fill;
-    uint8_t *to = j->copy + item * v->in_w * pixel;
+    uint8_t *to = j->copy +
+        (item - y + y % j->phases * high + y / j->phases) * v->in_w * pixel;
     (void)scratch;
-    if (y < j->above || y - j->above >= j->image_h * v->in_d) {
+    if (y < j->above || (y - j->above) * j->step >= j->image_h * v->in_d) {
         memset(to, fill, v->in_w * pixel);
         return;
     }
-    const size_t row = n * v->in_d * j->image_h + y - j->above;
+    const size_t row = n * v->in_d * j->image_h + (y - j->above) * j->step;
     memset(to, fill, before * pixel);
     memset(to + (before + count) * pixel, fill, (room - count) * pixel);
     to += before * pixel;
@@ -114,28 +121,58 @@ static void copy_row(const void *user, size_t item, float *scratch)
 }
 
 /* Rows and columns of what is read, padding included, are in proportion to the image. */
-static bool takes_padding(const prt_nhwc *v, double high, double wide)
+static bool takes_padding(const prt_nhwc *v, size_t *to_high, size_t *to_wide)
 {
+    const double high = (double)(v->out_h - 1) * (double)v->stride_h +
+        (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
+    const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
     const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
-    return prt_nhwc_is_flat(v) && v->form.group == 1 && v->form.form == PRT_NHWC_panels &&
-        v->dilation_w == 1 && v->top >= 0 && v->left >= 0 &&
-        high * wide <= 16.0 * (pixels + 4096.0);
+    if (!prt_nhwc_is_flat(v) || v->form.group != 1 || v->form.form != PRT_NHWC_panels ||
+        v->dilation_w != 1 || v->top < 0 || v->left < 0 || high * wide > 16.0 * (pixels + 4096.0))
+        return false;
+    *to_high = (size_t)high;
+    *to_wide = (size_t)wide;
+    return true;
+}
+
+static bool is_plain(const prt_nhwc *v)
+{
+    return v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 && v->stride_w == 1 &&
+        v->kernel_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
+        v->in_h == v->out_h && v->in_w == v->out_w;
+}
+
+/* What is read of an image, which has been found to be in proportion, as tiles want it. */
+static void lay_tiles(job *j, size_t *high, size_t *wide)
+{
+    prt_nhwc *v = &j->v;
+    if (v->form.taps == 1 && v->stride_h == v->stride_w && v->top == 0 && v->left == 0 &&
+        !v->images) {
+        j->step = v->stride_h;
+        v->stride_h = v->stride_w = 1;
+        *high = v->out_h;
+        *wide = v->out_w;
+    }
+    j->phases = v->stride_h;
+    *high = (*high + v->stride_h - 1) / v->stride_h * v->stride_h;
+    *wide = (*wide + v->stride_w - 1) / v->stride_w * v->stride_w;
 }
 
 /* All images as words without a sign. */
 static poprt_status copy_images(prt_eval *c, job *j)
 {
     prt_nhwc *v = &j->v;
-    const double high = (double)(v->out_h - 1) * (double)v->stride_h +
-        (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
-    const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
+    size_t high, wide;
     j->image_h = v->in_h;
     j->image_w = v->in_w;
-    if (takes_padding(v, high, wide)) {
+    j->step = j->phases = 1;
+    if (takes_padding(v, &high, &wide) && !(j->tiled && j->plain)) {
+        if (j->tiled)
+            lay_tiles(j, &high, &wide);
         j->above = (size_t)v->top;
         j->before = (size_t)v->left;
-        v->in_h = (size_t)high;
-        v->in_w = (size_t)wide;
+        v->in_h = high;
+        v->in_w = wide;
         v->top = v->left = 0;
         v->form.channels *= v->kernel_w;
         v->form.taps = v->kernel_h;
@@ -144,7 +181,9 @@ static poprt_status copy_images(prt_eval *c, job *j)
     size_t rows;
     if (!prt_size_mul(v->batch * v->in_d, v->in_h, &rows) || !prt_size_mul(rows, v->in_w, &rows))
         return prt_fail_nomem(SIZE_MAX);
-    float *copy = prt_share_raw(c, rows, v->in_c);
+    /* Tiles read beyond the last row, and beyond its end. */
+    const size_t beyond = j->tiled ? PRT_TILES_ROWS * v->stride_w + PRT_TILES_WORDS : 0;
+    float *copy = prt_share_raw(c, rows + beyond, v->in_c);
     if (copy == NULL)
         return POPRT_E_NOMEM;
     j->copy = (uint8_t *)copy;
@@ -236,6 +275,32 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
+static poprt_status run_tiles(prt_eval *c, const job *j)
+{
+    const prt_nhwc *v = &j->v;
+    const size_t pixel = v->in_c * sizeof(uint32_t), line = v->in_w * pixel;
+    prt_tiles_conv t = { .kern = v->kern, .batch = v->batch, .out_h = v->out_h, .out_w = v->out_w,
+        .filters = v->form.filters, .x = (const uint8_t *)v->x, .image = v->in_h * line,
+        .wide = v->in_w / v->stride_w, .lda = v->stride_w * pixel, .taps = v->form.taps,
+        .words = v->form.channels, .room = true, .w = j->w, .q = j->q, .y = j->y,
+        .y_pitch = v->y_pitch };
+    if (j->plain) {
+        t.batch = t.out_h = 1;
+        t.out_w = t.wide = v->batch * j->pixels;
+        t.lda = v->x_pitch * sizeof(uint32_t);
+        t.room = false;
+    }
+    size_t *tap_at = prt_eval_scratch_raw(c, t.taps, sizeof(*tap_at));
+    if (tap_at == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < t.taps; i++) {
+        const size_t y = i * v->dilation_h, high = v->in_h / v->stride_h;
+        tap_at[i] = (y % v->stride_h * high + y / v->stride_h) * line;
+    }
+    t.tap_at = tap_at;
+    return prt_tiles_conv_run(c, &t);
+}
+
 static size_t clamp(size_t x, size_t low, size_t high)
 {
     return x < low ? low : x > high ? high : x;
@@ -246,9 +311,7 @@ static poprt_status run_panels(prt_eval *c, job *j)
     const prt_nhwc *v = &j->v;
     j->words = v->form.taps * v->form.channels;
     j->panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    j->plain = v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 && v->stride_w == 1 &&
-        v->kernel_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
-        v->in_h == v->out_h && v->in_w == v->out_w;
+    j->plain = is_plain(v);
     const size_t each = lesser(v->stride_d, v->kernel_d) * lesser(v->stride_h, v->kernel_h) *
         lesser(v->stride_w, v->kernel_w); /* inputs of an output that no other one reads, about */
     const size_t some = v->batch * v->form.group * j->panels;
@@ -400,7 +463,13 @@ static poprt_status take_pixels(prt_eval *c, job *j)
     j->pitch = prt_tensor_pitch(c->in[0]);
     v->x = c->in[0]->data;
     v->x_pitch = j->pitch / 4;
-    if (!v->images && !negative && j->channels % 4 == 0 && j->pitch % 4 == 0 && is_aligned(j->x))
+    size_t high, wide;
+    j->plain = is_plain(v);
+    j->tiled = !wise && v->form.group == 1 && j->q.tame &&
+        prt_tiles_pays(v->kern, v->batch * j->pixels, v->form.filters,
+            v->form.taps * v->form.channels) &&
+        ((j->plain && !v->images) || takes_padding(v, &high, &wide));
+    if ((!j->tiled || j->plain) && !v->images && !negative && j->channels % 4 == 0 && j->pitch % 4 == 0 && is_aligned(j->x))
         return POPRT_OK;
     v->x_pitch = v->in_c;
     return copy_images(c, j);
@@ -432,7 +501,7 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     j.w = c->in[1]->data;
     j.y = c->out[0]->data;
     PRT_TRY(take_pixels(c, &j));
-    return wise ? run_windows(c, &j) : run_panels(c, &j);
+    return j.tiled ? run_tiles(c, &j) : wise ? run_windows(c, &j) : run_panels(c, &j);
 }
 
 /* The scales of all images, what padding is, and the copy. */
