@@ -16,13 +16,11 @@
 
 #include "kern/amx_impl.h"
 #include "kern/dot_end_impl.h"
-#include "kern/requantize_impl.h"
 
 enum {
     COPY_WORDS = 16 * TILE, /* of K, of rows in pieces */
     LEAST_ROWS = 8,         /* for tiles, where other kernels give the same bits */
-    LEAST_WORDS = 12,       /* of K; and where bytes are not by whole panels */
-    LEAST_NARROW = 64,
+    LEAST_WORDS = 12,       /* of K */
     LEAST_PIECE = 4         /* words of rows in pieces */
 };
 
@@ -105,9 +103,6 @@ typedef struct strip {
     char *c;                /* of `row` */
     size_t ldc;             /* bytes */
     uint32_t *sums;         /* HIGH rows of PRT_GEMM_PANEL, where `c` is; NULL: it is C */
-    const prt_requantize *q; /* of bytes: to `y` */
-    uint8_t *y;
-    size_t ldy;
     const uint32_t *b_rest; /* the last step of B, where zeros are missing there */
     uint32_t *copy;         /* HIGH rows of A */
     prt_dot_ahead ahead;
@@ -195,10 +190,9 @@ static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s)
 }
 
 /* Others are as fast where rows are few, K is short or in short pieces, or columns are few. */
-static bool has_tiles(const prt_dot_block *g, size_t least)
+static bool has_tiles(const prt_dot_block *g)
 {
-    const size_t depth = prt_dot_depth(g);
-    return g->rows >= LEAST_ROWS && depth >= least && g->columns > TILE &&
+    return g->rows >= LEAST_ROWS && prt_dot_depth(g) >= LEAST_WORDS && g->columns > TILE &&
         (g->from == NULL || g->words >= LEAST_PIECE);
 }
 
@@ -208,28 +202,10 @@ void prt_dot_fours_amx(const prt_dot_block *g);
 void prt_dot_fours_amx(const prt_dot_block *g)
 {
     strip s = { .steps = steps_of_fours };
-    if (has_tiles(g, LEAST_WORDS))
+    if (has_tiles(g))
         run(g, &s, NULL);
     else
         prt_dot_fours_vnni(g);
-}
-
-static void close_bytes(const strip *s)
-{
-    run_close(s->rows, s->g->columns, (const int32_t *)s->sums, s->q, s->y + s->row * s->ldy,
-        s->ldy);
-}
-
-size_t prt_dot_close_vnni(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
-size_t prt_dot_close_amx(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
-
-size_t prt_dot_close_amx(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy)
-{
-    strip s = { .steps = steps_of_fours, .q = q, .y = y, .ldy = ldy };
-    if (!has_tiles(g, g->columns % PRT_GEMM_PANEL == 0 ? LEAST_WORDS : LEAST_NARROW))
-        return prt_dot_close_vnni(g, q, y, ldy);
-    run(g, &s, close_bytes);
-    return g->rows;
 }
 
 static void finish_pairs(const strip *s)

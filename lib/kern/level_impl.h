@@ -90,7 +90,6 @@ void prt_dot_wise_vnni(const prt_wise_block *g);
 void prt_dot_columns_vnni(const prt_wise_block *g);
 void prt_dot_pairs_avx512(const prt_dot_block *g);
 void prt_dot_fours_amx(const prt_dot_block *g);
-size_t prt_dot_close_amx(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
 void prt_dot_pairs_amx(const prt_dot_block *g);
 bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
 void prt_split_panel_amx(prt_split_panel *p);
@@ -121,7 +120,7 @@ const prt_kern prt_kern_level_bf16 = {
 #ifndef PRT_NO_AMX
 const prt_kern prt_kern_level_amx = {
     .level = "avx512_amx",
-    .dot = { .rows = 64, .fours = prt_dot_fours_amx, .close = prt_dot_close_amx,
+    .dot = { .rows = 64, .fours = prt_dot_fours_amx, .close = prt_dot_close_vnni,
         .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
         .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
     .split = { .rows = prt_split_rows_amx, .panel = prt_split_panel_amx,

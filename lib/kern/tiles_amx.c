@@ -10,6 +10,7 @@
 
 enum {
     MOST_STEPS = 18,         /* of a part of K: B stays in 48 KB */
+    MOST_LINES = 4,          /* that are fetched in a step: memory gives no more */
     STRIPS = 8,              /* of rows, that each part of K passes by, where there are several */
     SQUARE = HIGH * WIDE,    /* sums */
     SLOTS = 2                /* of a step, for pairs of rows that become bytes */
@@ -103,7 +104,7 @@ static inline void fetch(ahead *f)
 }
 
 /* Steps [first, first + n) of all K for the tiles of sums. */
-static inline __attribute__((always_inline)) void run_steps(job *j, const uint8_t *const *tile,
+static void run_steps(job *j, const uint8_t *const *tile,
     const char *b, size_t first, size_t n, bool lower, bool right)
 {
     const prt_tiles_block *g = j->g;
@@ -123,9 +124,9 @@ static inline __attribute__((always_inline)) void run_steps(job *j, const uint8_
         if (right) {
             _tile_loadd(7, b + far, ldb);
             _tile_dpbusd(1, 4, 7);
+            if (lower)
+                _tile_dpbusd(3, 5, 7);
         }
-        if (lower && right)
-            _tile_dpbusd(3, 5, 7);
         if (j->trail.left != 0)
             trail_pairs(&j->trail, j->trail.each);
         fetch(&j->ahead);
@@ -152,10 +153,7 @@ static void run_square(job *j, size_t tile, const char *b, size_t first, size_t 
     } else { /* to load biases would take longer than to add them later */
         zero_sums();
     }
-    if (lower && right)
-        run_steps(j, at, b, first, n, true, true);
-    else
-        run_steps(j, at, b, first, n, lower, right);
+    run_steps(j, at, b, first, n, lower, right);
     BARRIER();
     trail_pairs(&j->trail, j->trail.left);
     EACH_SUM(_tile_stored, c, ld, lower, right)
@@ -205,7 +203,8 @@ void prt_tiles_multiply_amx(const prt_tiles_block *g)
     const size_t all = g->taps * g->steps, parts = (all + MOST_STEPS - 1) / MOST_STEPS;
     const size_t lines = g->next != NULL ? g->next_lines : 0;
     const size_t steps = (g->tiles + 1) / 2 * all * ((g->columns + WIDE - 1) / WIDE);
-    j.ahead = (ahead){ g->next, lines, (lines + steps - 1) / steps };
+    const size_t each = (lines + steps - 1) / steps;
+    j.ahead = (ahead){ g->next, lines, each < MOST_LINES ? each : MOST_LINES };
     /* Where all of the panel stays in the first cache level, lines of y are written as a whole. */
     const bool whole = 2 * all <= MOST_STEPS;
     const size_t wide = whole ? PRT_GEMM_PANEL : WIDE, high = whole ? 2 : 2 * STRIPS;

@@ -142,6 +142,11 @@ static bool is_plain(const prt_nhwc *v)
         v->in_h == v->out_h && v->in_w == v->out_w;
 }
 
+static bool is_tiled(const job *j)
+{
+    return PRT_HAS_TILES && j->tiled;
+}
+
 /* What is read of an image, which has been found to be in proportion, as tiles want it. */
 static void lay_tiles(job *j, size_t *high, size_t *wide)
 {
@@ -166,8 +171,8 @@ static poprt_status copy_images(prt_eval *c, job *j)
     j->image_h = v->in_h;
     j->image_w = v->in_w;
     j->step = j->phases = 1;
-    if (takes_padding(v, &high, &wide) && !(j->tiled && j->plain)) {
-        if (j->tiled)
+    if (takes_padding(v, &high, &wide) && !(is_tiled(j) && j->plain)) {
+        if (is_tiled(j))
             lay_tiles(j, &high, &wide);
         j->above = (size_t)v->top;
         j->before = (size_t)v->left;
@@ -182,7 +187,7 @@ static poprt_status copy_images(prt_eval *c, job *j)
     if (!prt_size_mul(v->batch * v->in_d, v->in_h, &rows) || !prt_size_mul(rows, v->in_w, &rows))
         return prt_fail_nomem(SIZE_MAX);
     /* Tiles read beyond the last row, and beyond its end. */
-    const size_t beyond = j->tiled ? PRT_TILES_ROWS * v->stride_w + PRT_TILES_WORDS : 0;
+    const size_t beyond = is_tiled(j) ? PRT_TILES_ROWS * v->stride_w + PRT_TILES_WORDS : 0;
     float *copy = prt_share_raw(c, rows + beyond, v->in_c);
     if (copy == NULL)
         return POPRT_E_NOMEM;
@@ -275,6 +280,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
 }
 
+/* ---- tiles */
+
 static poprt_status run_tiles(prt_eval *c, const job *j)
 {
     const prt_nhwc *v = &j->v;
@@ -283,7 +290,7 @@ static poprt_status run_tiles(prt_eval *c, const job *j)
         .filters = v->form.filters, .x = (const uint8_t *)v->x, .image = v->in_h * line,
         .wide = v->in_w / v->stride_w, .lda = v->stride_w * pixel, .taps = v->form.taps,
         .words = v->form.channels, .room = true, .w = j->w, .q = j->q, .y = j->y,
-        .y_pitch = v->y_pitch };
+        .y_pitch = v->y_pitch, .later = c->later };
     if (j->plain) {
         t.batch = t.out_h = 1;
         t.out_w = t.wide = v->batch * j->pixels;
@@ -465,11 +472,12 @@ static poprt_status take_pixels(prt_eval *c, job *j)
     v->x_pitch = j->pitch / 4;
     size_t high, wide;
     j->plain = is_plain(v);
-    j->tiled = !wise && v->form.group == 1 && j->q.tame &&
+    j->tiled = PRT_HAS_TILES && !wise && v->form.group == 1 && j->q.tame &&
         prt_tiles_pays(v->kern, v->batch * j->pixels, v->form.filters,
             v->form.taps * v->form.channels) &&
         ((j->plain && !v->images) || takes_padding(v, &high, &wide));
-    if ((!j->tiled || j->plain) && !v->images && !negative && j->channels % 4 == 0 && j->pitch % 4 == 0 && is_aligned(j->x))
+    if ((!is_tiled(j) || j->plain) && !v->images && !negative && j->channels % 4 == 0 &&
+        j->pitch % 4 == 0 && is_aligned(j->x))
         return POPRT_OK;
     v->x_pitch = v->in_c;
     return copy_images(c, j);
@@ -501,7 +509,7 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     j.w = c->in[1]->data;
     j.y = c->out[0]->data;
     PRT_TRY(take_pixels(c, &j));
-    return j.tiled ? run_tiles(c, &j) : wise ? run_windows(c, &j) : run_panels(c, &j);
+    return is_tiled(&j) ? run_tiles(c, &j) : wise ? run_windows(c, &j) : run_panels(c, &j);
 }
 
 /* The scales of all images, what padding is, and the copy. */

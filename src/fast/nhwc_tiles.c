@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nhwc_tiles.c — convolutions of bytes by tiles: an item is some rows of an image and a few panels,
- * one after the other, each packed first if pieces are not whole steps. A tile is any 16 outputs that follow each other, as if
- * rows were as long as those of the image with padding are; what lies behind a row is dropped.
+ * one after the other, each packed first if pieces are not whole steps. A tile is any 16 outputs
+ * that follow each other, as if rows were as long as those of the image with padding are; what lies
+ * behind a row is dropped.
  */
 #include "fast/share.h"
 #include "fast/tiles.h"
@@ -11,8 +12,8 @@ enum {
     LEAST_COLUMNS = 17, LEAST_WORDS = 6,
     ROWS = PRT_TILES_ROWS,
     BLOCK = 1 << 19,   /* bytes of A, which stays in the second cache level with a packed panel */
-    MANY = 256,        /* outputs of a block: then rows are shared, else panels */
-    ITEMS = 2          /* of each thread, then */
+    MANY = 256,        /* outputs of a thread: then rows are shared, else panels */
+    LATER = 1 << 18    /* bytes that are fetched of the next step's weights */
 };
 
 typedef struct job {
@@ -64,6 +65,23 @@ static size_t find_tiles(const job *j, size_t image, size_t first, size_t count,
     return n;
 }
 
+/* Weights that come while a panel is multiplied: the next one, which begins with column `first`, or
+ * what the next step begins with where it is shared alike. */
+static void fetch_next(const job *j, size_t first, size_t chunk, bool last, prt_tiles_block *g)
+{
+    const prt_tiles_conv *t = j->t;
+    if (!last) {
+        g->next = (const char *)(t->w + first * j->depth);
+        g->next_lines = j->depth * prt_gemm_panel_width(t->filters, first) / PRT_GEMM_SLICE;
+    } else if (t->later != NULL) {
+        const size_t each = t->later->size / j->chunks;
+        g->next = (const char *)t->later->data + each * chunk;
+        g->next_lines = lesser(each, LATER) / (PRT_GEMM_SLICE * sizeof(*t->w));
+    } else {
+        g->next = NULL;
+    }
+}
+
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
@@ -75,7 +93,8 @@ static void run_item(const void *user, size_t item, float *scratch)
     uint32_t *b = (uint32_t *)(void *)scratch, *to = b + j->packed + j->table;
     prt_requantize q = t->q;
     prt_tiles_block g = { .taps = t->taps, .steps = prt_tiles_steps(t->words), .tile = tile,
-        .tap_at = t->tap_at, .lda = t->lda, .packed = j->packed != 0, .to = to, .q = &q, .ldy = t->y_pitch };
+        .tap_at = t->tap_at, .lda = t->lda, .packed = j->packed != 0, .to = to, .q = &q,
+        .ldy = t->y_pitch };
     g.tiles = find_tiles(j, item / j->chunks / j->blocks, unit * j->each,
         (end - unit - 1) * j->each + lesser(j->each, t->out_w), tile, to,
         (uint8_t *)(to + j->to));
@@ -94,9 +113,7 @@ static void run_item(const void *user, size_t item, float *scratch)
             t->kern->tiles.pack(t->taps, t->words, width, panel, b);
             g.b = b;
         }
-        g.next = p + 1 < last ? (const char *)(panel + width * j->depth) : NULL;
-        g.next_lines = g.next == NULL ? 0
-            : j->depth * prt_gemm_panel_width(t->filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE;
+        fetch_next(j, first + PRT_GEMM_PANEL, chunk, p + 1 == last, &g);
         t->kern->tiles.multiply(&g);
     }
 }
@@ -112,7 +129,7 @@ poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t)
     if (t->batch * j.blocks < width && all / width >= MANY)
         j.blocks = width;
     j.blocks = prt_share_blocks(c, t->batch, j.blocks, j.units, (ROWS + j.each - 1) / j.each);
-    j.chunks = t->batch * j.blocks >= width ? 1 : lesser(j.panels, ITEMS * width);
+    j.chunks = t->batch * j.blocks >= width ? 1 : lesser(j.panels, width);
     const size_t most = (j.units + j.blocks - 1) / j.blocks;
     j.tiles = (most * j.each + ROWS - 1) / ROWS;
     j.packed = t->words % PRT_TILES_WORDS != 0 ? prt_tiles_size(t->taps, t->words) : 0;

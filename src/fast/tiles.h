@@ -20,18 +20,17 @@ typedef struct prt_tiles_conv {
     prt_requantize q;
     uint8_t *y;
     size_t y_pitch;
+    const prt_tensor *later; /* as prt_eval has it */
 } prt_tiles_conv;
 
-/* It takes less time so than otherwise. */
 #ifdef PRT_NO_AMX
-static inline bool prt_tiles_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words)
-{
-    (void)kern, (void)pixels, (void)filters, (void)words;
-    return false;
-}
+enum { PRT_HAS_TILES = 0 };
 #else
-bool prt_tiles_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words);
+enum { PRT_HAS_TILES = 1 };
 #endif
+
+/* It takes less time so than otherwise. */
+bool prt_tiles_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t words);
 
 poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t);
 

@@ -100,6 +100,43 @@ START_TEST(large_ones)
 }
 END_TEST
 
+/* What some levels do where the image is, 16 outputs at a time: whole and odd numbers of those, few
+ * and many channels, steps of one and more along each axis, and images in several blocks. */
+START_TEST(tiles)
+{
+    static const struct {
+        int in[2], kernel[2], stride[2], dilation, pad, channels, filters;
+    } all[] = { { { 4, 4 }, { 1, 1 }, { 1, 1 }, 1, 0, 24, 20 },
+        { { 7, 7 }, { 1, 1 }, { 1, 1 }, 1, 0, 100, 64 },
+        { { 5, 9 }, { 1, 1 }, { 1, 1 }, 1, 0, 64, 80 },
+        { { 9, 11 }, { 1, 1 }, { 2, 2 }, 1, 0, 64, 70 },
+        { { 9, 9 }, { 1, 1 }, { 2, 3 }, 1, 0, 40, 33 },
+        { { 13, 12 }, { 3, 3 }, { 2, 2 }, 1, 1, 32, 40 },
+        { { 11, 10 }, { 5, 4 }, { 3, 2 }, 1, 2, 20, 64 },
+        { { 15, 9 }, { 3, 3 }, { 1, 1 }, 2, 1, 64, 24 },
+        { { 90, 91 }, { 1, 1 }, { 1, 1 }, 1, 0, 96, 30 },
+        { { 40, 50 }, { 3, 3 }, { 1, 1 }, 1, 1, 320, 18 } };
+    for (size_t i = 0; i < PRT_COUNT_OF(all); i++)
+        for (int n = 1; n <= 2; n++) {
+            const int pad = all[i].pad;
+            nhwc_bytes_case c = { .of = { .rank = 4, .n = n, .form = "panels", .group = 1,
+                .channels = all[i].channels, .filters = all[i].filters,
+                .w = { .in = { all[i].in[0], all[i].in[1] },
+                    .kernel = { all[i].kernel[0], all[i].kernel[1] },
+                    .stride = { all[i].stride[0], all[i].stride[1] },
+                    .dilation = { all[i].dilation, 1 }, .pads = { pad, pad, pad, pad } } },
+                .x_signed = n == 2, .y_signed = i % 2 != 0, .x_zero = 90, .y_zero = 3 };
+            c.scale = 10.0 * scale_of(&c.of);
+            check(&c, (uint32_t)i);
+        }
+    nhwc_bytes_case c = { .of = { .rank = 4, .n = 1, .form = "panels", .group = 1, .channels = 3,
+        .filters = 64, .images = true, .w = { .in = { 31, 30 }, .kernel = { 7, 7 },
+            .stride = { 2, 2 }, .dilation = { 1, 1 }, .pads = { 3, 3, 3, 3 } } }, .x_zero = 100,
+        .scale = 0.001 };
+    check(&c, 1);
+}
+END_TEST
+
 /* Windows of three by three, which some levels do by columns: rows in pairs or not, whole blocks of
  * channels and what is left of them, padding and none, one row and many, and rows too long. */
 START_TEST(nine_taps)
@@ -278,5 +315,5 @@ START_TEST(floats)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, nine_taps, padding, pools, sums, gates,
+PRT_TEST_MAIN("fast/bytes", convolutions, large_ones, tiles, nine_taps, padding, pools, sums, gates,
     tables, floats)
