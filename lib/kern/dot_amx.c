@@ -40,20 +40,6 @@ static inline void fetch(prt_dot_ahead *f)
     {                                                                                              \
         const char *under = a + TILE * lda;                                                        \
         BARRIER();                                                                                 \
-        if (lower && right) {                                                                      \
-            for (; n != 0; n--, a += LINE, under += LINE, b += TILE * ldb) {                       \
-                _tile_loadd(6, b, ldb);                                                            \
-                _tile_loadd(4, a, lda);                                                            \
-                _tile_loadd(7, b + LINE, ldb);                                                     \
-                DP(0, 4, 6);                                                                       \
-                _tile_loadd(5, under, lda);                                                        \
-                DP(1, 4, 7);                                                                       \
-                fetch(f);                                                                          \
-                DP(2, 5, 6);                                                                       \
-                DP(3, 5, 7);                                                                       \
-            }                                                                                      \
-            return;                                                                                \
-        }                                                                                          \
         for (; n != 0; n--, a += LINE, under += LINE, b += TILE * ldb) {                           \
             _tile_loadd(6, b, ldb);                                                                \
             _tile_loadd(4, a, lda);                                                                \
@@ -65,6 +51,8 @@ static inline void fetch(prt_dot_ahead *f)
             if (right) {                                                                           \
                 _tile_loadd(7, b + LINE, ldb);                                                     \
                 DP(1, 4, 7);                                                                       \
+                if (lower)                                                                         \
+                    DP(3, 5, 7);                                                                   \
             }                                                                                      \
             fetch(f);                                                                              \
         }                                                                                          \

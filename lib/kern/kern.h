@@ -32,7 +32,7 @@ typedef struct prt_kern {
     prt_kern_narrow narrow;
     prt_kern_dot dot;
     prt_kern_split split;
-    prt_kern_tiles tiles;
+    prt_tiles_fn tiles;
     prt_kern_bytes bytes;
     prt_kern_attend attend;
     prt_kern_rows rows;

@@ -94,8 +94,6 @@ void prt_dot_pairs_amx(const prt_dot_block *g);
 bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
 void prt_split_panel_amx(prt_split_panel *p);
 void prt_split_multiply_amx(const prt_split_block *g);
-void prt_tiles_pack_amx(size_t taps, size_t words, size_t width, const uint32_t *panel,
-    uint32_t *to);
 void prt_tiles_multiply_amx(const prt_tiles_block *g);
 
 extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16, prt_kern_level_amx;
@@ -125,7 +123,7 @@ const prt_kern prt_kern_level_amx = {
         .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
     .split = { .rows = prt_split_rows_amx, .panel = prt_split_panel_amx,
         .multiply = prt_split_multiply_amx },
-    .tiles = { .pack = prt_tiles_pack_amx, .multiply = prt_tiles_multiply_amx },
+    .tiles = prt_tiles_multiply_amx,
     LEVEL_COMMON
 };
 #endif

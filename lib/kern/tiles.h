@@ -5,7 +5,8 @@
  *
  * A panel of B (dot.h) is packed for that: for each 32 columns, each piece and each step of K two
  * tiles, zeros where a piece or the columns end. So what A has behind a piece does not matter, but
- * it is read, up to a whole step. Pieces of whole steps can be multiplied by a panel as it is, too.
+ * it is read, up to a whole step. A panel can also be taken as it is, where pieces are whole steps,
+ * or where there is one, whose last step is a copy with zeros.
  */
 #ifndef PRT_KERN_TILES_H
 #define PRT_KERN_TILES_H
@@ -38,6 +39,7 @@ typedef struct prt_tiles_block {
     size_t lda;
     const uint32_t *b;
     bool packed;                /* then it is at the start of a cache line */
+    const uint32_t *last;       /* where it is not: the last step, or NULL */
     const prt_requantize *q;    /* tame, with biases; both may be read up to whole 16 columns */
     const uint32_t *to;         /* which row of y a row of A becomes, or PRT_TILES_NONE */
     uint8_t *y;
@@ -46,9 +48,7 @@ typedef struct prt_tiles_block {
     size_t next_lines;
 } prt_tiles_block;
 
-typedef struct prt_kern_tiles {
-    void (*pack)(size_t taps, size_t words, size_t width, const uint32_t *panel, uint32_t *to);
-    void (*multiply)(const prt_tiles_block *g);
-} prt_kern_tiles; /* all NULL where the processor has no tiles */
+/* NULL where the processor has no tiles. */
+typedef void (*prt_tiles_fn)(const prt_tiles_block *g);
 
 #endif

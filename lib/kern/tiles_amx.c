@@ -16,25 +16,6 @@ enum {
     SLOTS = 2                /* of a step, for pairs of rows that become bytes */
 };
 
-void prt_tiles_pack_amx(size_t taps, size_t words, size_t width, const uint32_t *panel,
-    uint32_t *to);
-
-void prt_tiles_pack_amx(size_t taps, size_t words, size_t width, const uint32_t *panel,
-    uint32_t *to)
-{
-    for (size_t j = 0; j < width; j += WIDE)
-        for (size_t t = 0; t < taps; t++)
-            for (size_t k = 0; k < words; k += TILE, to += 2 * TILE * TILE)
-                for (size_t i = 0; i < TILE; i++) {
-                    const uint32_t *from = panel + (t * words + k + i) * width + j;
-                    const bool some = k + i < words;
-                    _mm512_store_si512(to + i * TILE,
-                        some ? _mm512_loadu_si512(from) : _mm512_setzero_si512());
-                    _mm512_store_si512(to + (TILE + i) * TILE, some && width - j > TILE
-                            ? _mm512_loadu_si512(from + TILE) : _mm512_setzero_si512());
-                }
-}
-
 /* A square on its way to bytes. */
 typedef struct trail {
     const int32_t *sums;
@@ -91,6 +72,7 @@ typedef struct ahead {
 typedef struct job {
     const prt_tiles_block *g;
     size_t ldb, far, step; /* bytes of B: from word to word, to the other tile, to the next step */
+    const char *last;      /* B's part for the last step that is to come; NULL: it follows */
     trail trail;
     ahead ahead;
 } job;
@@ -104,14 +86,16 @@ static inline void fetch(ahead *f)
 }
 
 /* Steps [first, first + n) of all K for the tiles of sums. */
-static void run_steps(job *j, const uint8_t *const *tile,
-    const char *b, size_t first, size_t n, bool lower, bool right)
+static void run_steps(job *j, const uint8_t *const *tile, const char *b, size_t first, size_t n,
+    bool lower, bool right)
 {
     const prt_tiles_block *g = j->g;
     const size_t lda = g->lda, ldb = j->ldb, far = j->far, on = j->step;
     size_t tap = first / g->steps, step = first % g->steps;
     const uint8_t *upper = tile[0], *under = tile[lower ? 1 : 0];
     for (size_t at = g->tap_at[tap] + step * LINE; n != 0; n--, b += on) {
+        if (n == 1 && j->last != NULL)
+            b = j->last;
         _tile_loadd(6, b, ldb);
         _tile_loadd(4, upper + at, lda);
         _tile_dpbusd(0, 4, 6);
@@ -185,6 +169,7 @@ static void run_tiles(job *j, size_t tile, size_t end, size_t column, size_t par
     const size_t squares = parts > 1 ? STRIPS : 1;
     for (size_t p = 0; p < parts; p++) {
         const size_t first = all * p / parts, n = all * (p + 1) / parts - first;
+        j->last = p + 1 == parts && g->last != NULL ? (const char *)(g->last + column) : NULL;
         for (size_t i = tile; i < end; i += 2) {
             int32_t *c = sums + (i - tile) / 2 % squares * SQUARE;
             run_square(j, i, b + first * j->step, first, n, column, c);

@@ -36,6 +36,7 @@ typedef struct job {
     size_t above, before;         /* padding that is copied too */
     size_t step;                  /* pixels, and rows, of x to those that are copied next */
     bool tiled;                   /* it is laid out for kern/tiles.h */
+    size_t joined;                /* rows of the kernel */
     size_t phases;                /* rows are in so many planes: row y is in plane y % phases */
     uint8_t flip, fill;           /* fill: flipped already */
     /* floats, in the place of x, q and y */
@@ -158,9 +159,9 @@ static void lay_tiles(job *j, size_t *high, size_t *wide)
         *high = v->out_h;
         *wide = v->out_w;
     }
-    j->phases = v->stride_h;
-    *high = (*high + v->stride_h - 1) / v->stride_h * v->stride_h;
-    *wide = (*wide + v->stride_w - 1) / v->stride_w * v->stride_w;
+    j->joined = v->images && v->in_c == 1 ? prt_tiles_joined(v) : 1;
+    j->phases = j->joined > 1 ? 1 : v->stride_h;
+    prt_tiles_lay(v, j->joined, high, wide);
 }
 
 /* All images as words without a sign. */
@@ -278,34 +279,6 @@ static void run_item(const void *user, size_t item, float *scratch)
         else
             finish_rows(j, n, pixel, column, &g);
     }
-}
-
-/* ---- tiles */
-
-static poprt_status run_tiles(prt_eval *c, const job *j)
-{
-    const prt_nhwc *v = &j->v;
-    const size_t pixel = v->in_c * sizeof(uint32_t), line = v->in_w * pixel;
-    prt_tiles_conv t = { .kern = v->kern, .batch = v->batch, .out_h = v->out_h, .out_w = v->out_w,
-        .filters = v->form.filters, .x = (const uint8_t *)v->x, .image = v->in_h * line,
-        .wide = v->in_w / v->stride_w, .lda = v->stride_w * pixel, .taps = v->form.taps,
-        .words = v->form.channels, .room = true, .w = j->w, .q = j->q, .y = j->y,
-        .y_pitch = v->y_pitch, .later = c->later };
-    if (j->plain) {
-        t.batch = t.out_h = 1;
-        t.out_w = t.wide = v->batch * j->pixels;
-        t.lda = v->x_pitch * sizeof(uint32_t);
-        t.room = false;
-    }
-    size_t *tap_at = prt_eval_scratch_raw(c, t.taps, sizeof(*tap_at));
-    if (tap_at == NULL)
-        return POPRT_E_NOMEM;
-    for (size_t i = 0; i < t.taps; i++) {
-        const size_t y = i * v->dilation_h, high = v->in_h / v->stride_h;
-        tap_at[i] = (y % v->stride_h * high + y / v->stride_h) * line;
-    }
-    t.tap_at = tap_at;
-    return prt_tiles_conv_run(c, &t);
 }
 
 static size_t clamp(size_t x, size_t low, size_t high)
@@ -509,7 +482,10 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     j.w = c->in[1]->data;
     j.y = c->out[0]->data;
     PRT_TRY(take_pixels(c, &j));
-    return is_tiled(&j) ? run_tiles(c, &j) : wise ? run_windows(c, &j) : run_panels(c, &j);
+    const prt_tiles_conv t = { v, j.plain, j.joined, j.w, j.q, j.y };
+    return is_tiled(&j) ? prt_tiles_conv_run(c, &t)
+        : wise          ? run_windows(c, &j)
+                        : run_panels(c, &j);
 }
 
 /* The scales of all images, what padding is, and the copy. */

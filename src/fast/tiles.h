@@ -5,22 +5,25 @@
 
 #include "fast/nhwc.h"
 
-/* Images with their padding, without a sign. */
+/* Of a kernel whose rows are pieces of few words, as first layers have them, so many rows are one
+ * piece. */
+size_t prt_tiles_joined(const prt_nhwc *v);
+
+/* Rows and columns of an image with its padding: *high and *wide are what is read of it, and become
+ * what is laid out. */
+void prt_tiles_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide);
+
+/* Sizes of v in words; x is unsigned. */
 typedef struct prt_tiles_conv {
-    const prt_kern *kern;
-    size_t batch, out_h, out_w, filters;
-    const uint8_t *x;
-    size_t image;         /* bytes from image to image */
-    size_t wide;          /* outputs of a row, with those that are none: no more than `out_w` and */
-    size_t lda;           /* what the row has behind it; bytes from what one reads to the next's */
-    size_t taps, words;   /* pieces of K, and words of each */
-    const size_t *tap_at; /* bytes to each */
-    bool room;            /* what follows the last byte can be read: 16 outputs, and a step of K */
-    const uint32_t *w;    /* panels */
+    const prt_nhwc *v;
+    bool plain;     /* outputs are inputs, one by one: x as it is. Else images with their padding,
+                     * whose kernel's columns are channels; row y of one is at row y % stride_h of
+                     * planes, unless rows are `joined`, and what follows the last byte can be read:
+                     * 16 outputs, and a step of K */
+    size_t joined;  /* or 1 */
+    const uint32_t *w; /* panels */
     prt_requantize q;
     uint8_t *y;
-    size_t y_pitch;
-    const prt_tensor *later; /* as prt_eval has it */
 } prt_tiles_conv;
 
 #ifdef PRT_NO_AMX
