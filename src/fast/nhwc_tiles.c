@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nhwc_tiles.c — convolutions of bytes by tiles: an item is some rows of an image and a few panels,
- * one after the other, packed or not as kern/tiles.h wants them. A tile is any 16 outputs
- * that follow each other, as if rows were as long as those of the image with padding are; what lies
- * behind a row is dropped.
+ * one after the other, packed or not as kern/tiles.h wants them. A tile is any 16 outputs that
+ * follow each other, as if rows were as long as those of the image with padding are; what lies behind
+ * a row is dropped.
  */
 #include "fast/share.h"
 #include "fast/tiles.h"
 
 enum {
-    LEAST_COLUMNS = 17, LEAST_WORDS = 6,
+    LEAST_COLUMNS = 17, LEAST_WORDS = 12,
     ROWS = PRT_TILES_ROWS,
     BLOCK = 1 << 19,   /* bytes of A, which stays in the second cache level with a packed panel */
     MANY = 256         /* outputs of a thread: then rows are shared, else panels */
@@ -17,7 +17,6 @@ enum {
 
 typedef struct job {
     const prt_tiles_conv *t;
-    const prt_kern *kern;
     size_t batch, out_h, out_w, filters;
     const uint8_t *x;
     size_t image;               /* bytes from image to image */
@@ -236,7 +235,7 @@ static void run_item(const void *user, size_t item, float *scratch)
         g.next = p + 1 < last ? (const char *)(panel + width * j->depth) : NULL;
         g.next_lines = g.next != NULL ? j->depth *
             prt_gemm_panel_width(j->filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
-        j->kern->tiles(&g);
+        t->v->kern->tiles(&g);
     }
 }
 
@@ -268,7 +267,7 @@ poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t)
 {
     const prt_nhwc *v = t->v;
     const size_t pixel = v->in_c * sizeof(uint32_t), line = v->in_w * pixel;
-    job j = { .t = t, .kern = v->kern, .batch = v->batch, .out_h = v->out_h, .out_w = v->out_w,
+    job j = { .t = t, .batch = v->batch, .out_h = v->out_h, .out_w = v->out_w,
         .filters = v->form.filters, .x = (const uint8_t *)v->x, .image = v->in_h * line,
         .wide = v->in_w / v->stride_w, .lda = v->stride_w * pixel, .taps = v->form.taps,
         .words = v->form.channels, .depth = v->form.taps * v->form.channels };

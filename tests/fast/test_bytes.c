@@ -106,11 +106,11 @@ START_TEST(tiles)
 {
     static const struct {
         int in[2], kernel[2], stride[2], dilation, pad, channels, filters;
-    } all[] = { { { 4, 4 }, { 1, 1 }, { 1, 1 }, 1, 0, 24, 20 },
+    } all[] = { { { 4, 4 }, { 1, 1 }, { 1, 1 }, 1, 0, 52, 20 },
         { { 7, 7 }, { 1, 1 }, { 1, 1 }, 1, 0, 100, 64 },
         { { 5, 9 }, { 1, 1 }, { 1, 1 }, 1, 0, 64, 80 },
         { { 9, 11 }, { 1, 1 }, { 2, 2 }, 1, 0, 64, 70 },
-        { { 9, 9 }, { 1, 1 }, { 2, 3 }, 1, 0, 40, 33 },
+        { { 9, 9 }, { 1, 1 }, { 2, 3 }, 1, 0, 72, 33 },
         { { 13, 12 }, { 3, 3 }, { 2, 2 }, 1, 1, 32, 40 },
         { { 11, 10 }, { 5, 4 }, { 3, 2 }, 1, 2, 20, 64 },
         { { 15, 9 }, { 3, 3 }, { 1, 1 }, 2, 1, 64, 24 },
@@ -134,6 +134,12 @@ START_TEST(tiles)
             .stride = { 2, 2 }, .dilation = { 1, 1 }, .pads = { 3, 3, 3, 3 } } }, .x_zero = 100,
         .scale = 0.001 };
     check(&c, 1);
+    c.of.w.kernel[0] = c.of.w.kernel[1] = 5; /* three rows of the kernel at a time */
+    c.of.n = 2;
+    check(&c, 2);
+    c.of.w.stride[0] = 3;
+    c.of.w.stride[1] = 1;
+    check(&c, 3);
 }
 END_TEST
 
