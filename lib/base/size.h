@@ -40,6 +40,11 @@ static inline uint64_t prt_most_add(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+static inline size_t prt_lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* `size` rounded up to a multiple of `align`, a power of two. */
 static inline size_t prt_size_align(size_t size, size_t align)
 {

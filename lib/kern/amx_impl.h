@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kern/dot.h"
+
 enum {
     TILE = 16,       /* rows of a tile; words in each */
     HIGH = 2 * TILE, /* rows at a time */
@@ -56,6 +58,15 @@ static inline void zero_sums(void)
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
+}
+
+/* What comes next: lines of a step. */
+static inline void fetch(prt_dot_ahead *f)
+{
+    size_t some = f->left < f->step ? f->left : f->step;
+    f->left -= some;
+    for (; some != 0; some -= LINE, f->at += LINE)
+        __builtin_prefetch(f->at, 0, 2);
 }
 
 /* The first n elements of a vector, all where there are more. */

@@ -24,15 +24,6 @@ enum {
     LEAST_PIECE = 4         /* words of rows in pieces */
 };
 
-/* Lines of a step. */
-static inline void fetch(prt_dot_ahead *f)
-{
-    size_t some = f->left < f->step ? f->left : f->step;
-    f->left -= some;
-    for (; some != 0; some -= LINE, f->at += LINE)
-        __builtin_prefetch(f->at, 0, 2);
-}
-
 /* `n` steps of tiles: `a` is `lda` bytes from row to row, B `ldb` from word to word. */
 #define STEPS(NAME, DP)                                                                            \
     static void NAME(const char *a, size_t lda, const char *b, size_t ldb, size_t n, bool lower,   \

@@ -64,26 +64,13 @@ static __attribute__((noinline)) void trail_pairs(trail *t, size_t most)
     }
 }
 
-typedef struct ahead {
-    const char *at;
-    size_t left, step; /* lines */
-} ahead;
-
 typedef struct job {
     const prt_tiles_block *g;
     size_t ldb, far, step; /* bytes of B: from word to word, to the other tile, to the next step */
     const char *last;      /* B's part for the last step that is to come; NULL: it follows */
     trail trail;
-    ahead ahead;
+    prt_dot_ahead ahead;
 } job;
-
-static inline void fetch(ahead *f)
-{
-    size_t some = f->left < f->step ? f->left : f->step;
-    f->left -= some;
-    for (; some != 0; some--, f->at += LINE)
-        __builtin_prefetch(f->at, 0, 2);
-}
 
 /* Steps [first, first + n) of all K for the tiles of sums. */
 static void run_steps(job *j, const uint8_t *const *tile, const char *b, size_t first, size_t n,
@@ -189,7 +176,8 @@ void prt_tiles_multiply_amx(const prt_tiles_block *g)
     const size_t lines = g->next != NULL ? g->next_lines : 0;
     const size_t steps = (g->tiles + 1) / 2 * all * ((g->columns + WIDE - 1) / WIDE);
     const size_t each = (lines + steps - 1) / steps;
-    j.ahead = (ahead){ g->next, lines, each < MOST_LINES ? each : MOST_LINES };
+    j.ahead = (prt_dot_ahead){ g->next, lines * LINE,
+        (each < MOST_LINES ? each : MOST_LINES) * LINE };
     /* Where all of the panel stays in the first cache level, lines of y are written as a whole. */
     const bool whole = 2 * all <= MOST_STEPS;
     const size_t wide = whole ? PRT_GEMM_PANEL : WIDE, high = whole ? 2 : 2 * STRIPS;

@@ -46,11 +46,6 @@ static size_t clamp(size_t x, size_t low, size_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- addresses ---- */
 
 /* Where `v` reads at tap k of an axis; false in the padding. */
@@ -371,9 +366,9 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
     for (size_t first = 0, columns; first < p->n && rows != 0; first += columns) {
         const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
         const size_t width = prt_gemm_panel_width(p->n, panel);
-        const size_t left = lesser(p->n, panel + PRT_GEMM_PANEL) - first;
+        const size_t left = prt_lesser(p->n, panel + PRT_GEMM_PANEL) - first;
         const size_t at = first / p->run * p->far + first % p->run;
-        columns = lesser(left, p->run - first % p->run);
+        columns = prt_lesser(left, p->run - first % p->run);
         const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
             .residual = residual != NULL ? residual + at : NULL, .ldr = p->ldc, .act = p->act };
         for (size_t i = 0; i < parts; i++) {
@@ -435,8 +430,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
             .ldr = v->residual_pitch, .act = v->act } };
         return prt_strassen_run(c, &s);
     }
-    const size_t each = lesser(v->stride_d, v->kernel_d) * lesser(v->stride_h, v->kernel_h) *
-        lesser(v->stride_w, v->kernel_w); /* inputs of an output that no other one reads, about */
+    const size_t each = prt_nhwc_inputs_each(v);
     j.rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);
     const size_t some = v->batch * v->form.group * panels;
     if (some < ITEMS && j.pixels / j.rows * some < ITEMS)

@@ -37,6 +37,13 @@ static inline bool prt_nhwc_is_plain(const prt_nhwc *v)
         v->in_h == v->out_h && v->in_w == v->out_w;
 }
 
+/* Inputs of an output that no other one reads, about. */
+static inline size_t prt_nhwc_inputs_each(const prt_nhwc *v)
+{
+    return prt_lesser(v->stride_d, v->kernel_d) * prt_lesser(v->stride_h, v->kernel_h) *
+        prt_lesser(v->stride_w, v->kernel_w);
+}
+
 /* Spatial sizes, of rank 1 to 3. */
 void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w);
 

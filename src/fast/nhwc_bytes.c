@@ -99,10 +99,10 @@ static void copy_row(const void *user, size_t item, float *scratch)
     const size_t rows = v->in_d * v->in_h, n = item / rows, y = item % rows, pixel = v->in_c * 4;
     const size_t before = j->before < v->in_w ? j->before : v->in_w;
     const size_t room = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
-    const size_t count = some < room ? some : room, high = v->in_h / j->phases;
+    const size_t count = some < room ? some : room;
     const uint8_t fill = j->by != NULL ? (uint8_t)j->by[n].zero : j->fill;
-    uint8_t *to = j->copy +
-        (item - y + y % j->phases * high + y / j->phases) * v->in_w * pixel;
+    uint8_t *to = j->copy + (item - y + prt_tiles_row(y, v->in_d * v->in_h, j->phases)) *
+        v->in_w * pixel;
     (void)scratch;
     if (y < j->above || (y - j->above) * j->step >= j->image_h * v->in_d) {
         memset(to, fill, v->in_w * pixel);
@@ -136,13 +136,6 @@ static bool takes_padding(const prt_nhwc *v, size_t *to_high, size_t *to_wide)
     return true;
 }
 
-static bool is_plain(const prt_nhwc *v)
-{
-    return v->form.taps == 1 && v->stride_d == 1 && v->stride_h == 1 && v->stride_w == 1 &&
-        v->kernel_w == 1 && v->front == 0 && v->top == 0 && v->left == 0 && v->in_d == v->out_d &&
-        v->in_h == v->out_h && v->in_w == v->out_w;
-}
-
 static bool is_tiled(const job *j)
 {
     return PRT_HAS_TILES && j->tiled;
@@ -172,7 +165,7 @@ static poprt_status copy_images(prt_eval *c, job *j)
     j->image_h = v->in_h;
     j->image_w = v->in_w;
     j->step = j->phases = 1;
-    if (takes_padding(v, &high, &wide) && !(is_tiled(j) && j->plain)) {
+    if (takes_padding(v, &high, &wide)) {
         if (is_tiled(j))
             lay_tiles(j, &high, &wide);
         j->above = (size_t)v->top;
@@ -194,7 +187,9 @@ static poprt_status copy_images(prt_eval *c, job *j)
         return POPRT_E_NOMEM;
     j->copy = (uint8_t *)copy;
     v->x = copy;
-    return prt_share_run(c, rows / v->in_w, 0, copy_row, j);
+    PRT_TRY(prt_share_run(c, rows / v->in_w, 0, copy_row, j));
+    v->images = false; /* any more */
+    return POPRT_OK;
 }
 
 /* ---- floats */
@@ -223,11 +218,6 @@ static void finish_rows(const job *j, size_t n, size_t row, size_t column, const
 }
 
 /* ---- products */
-
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 static void run_item(const void *user, size_t item, float *scratch)
 {
@@ -271,7 +261,7 @@ static void run_item(const void *user, size_t item, float *scratch)
             ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
         if (some != 0)
             continue;
-        some = g.rows = lesser(g.rows, v->kern->dot.rows);
+        some = g.rows = prt_lesser(g.rows, v->kern->dot.rows);
         prt_dot_fetch(&g, next, lines, i, rows);
         v->kern->dot.fours(&g);
         if (y != NULL)
@@ -291,9 +281,8 @@ static poprt_status run_panels(prt_eval *c, job *j)
     const prt_nhwc *v = &j->v;
     j->words = v->form.taps * v->form.channels;
     j->panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    j->plain = is_plain(v);
-    const size_t each = lesser(v->stride_d, v->kernel_d) * lesser(v->stride_h, v->kernel_h) *
-        lesser(v->stride_w, v->kernel_w); /* inputs of an output that no other one reads, about */
+    j->plain = prt_nhwc_is_plain(v);
+    const size_t each = prt_nhwc_inputs_each(v);
     const size_t some = v->batch * v->form.group * j->panels;
     size_t rows = clamp(BYTES / (4 * v->in_c * each), LEAST_ROWS, MOST_ROWS);
     if (some < ITEMS && j->pixels / rows * some < ITEMS)
@@ -353,7 +342,7 @@ static void run_rows(const void *user, size_t item, float *scratch)
     const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
     const size_t all = v->out_d * v->out_h, pairs = (all + 1) / 2;
     const size_t row = prt_share_cut(pairs, j->blocks, block) * 2;
-    const size_t rows = lesser(prt_share_cut(pairs, j->blocks, block + 1) * 2, all) - row;
+    const size_t rows = prt_lesser(prt_share_cut(pairs, j->blocks, block + 1) * 2, all) - row;
     const float **from = (const float **)(void *)scratch;
     prt_wise_block g = { .pixels = rows * v->out_w, .wide = v->out_w, .stride = v->stride_w,
         .from = (const void *)from, .y = j->y + (n * j->pixels + row * v->out_w) * v->y_pitch };
@@ -444,12 +433,12 @@ static poprt_status take_pixels(prt_eval *c, job *j)
     v->x = c->in[0]->data;
     v->x_pitch = j->pitch / 4;
     size_t high, wide;
-    j->plain = is_plain(v);
+    const bool plain = prt_nhwc_is_plain(v);
     j->tiled = PRT_HAS_TILES && !wise && v->form.group == 1 && j->q.tame &&
         prt_tiles_pays(v->kern, v->batch * j->pixels, v->form.filters,
             v->form.taps * v->form.channels) &&
-        ((j->plain && !v->images) || takes_padding(v, &high, &wide));
-    if ((!is_tiled(j) || j->plain) && !v->images && !negative && j->channels % 4 == 0 &&
+        (plain || takes_padding(v, &high, &wide));
+    if ((!is_tiled(j) || plain) && !v->images && !negative && j->channels % 4 == 0 &&
         j->pitch % 4 == 0 && is_aligned(j->x))
         return POPRT_OK;
     v->x_pitch = v->in_c;
@@ -482,7 +471,7 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     j.w = c->in[1]->data;
     j.y = c->out[0]->data;
     PRT_TRY(take_pixels(c, &j));
-    const prt_tiles_conv t = { v, j.plain, j.joined, j.w, j.q, j.y };
+    const prt_tiles_conv t = { v, j.joined, j.w, j.q, j.y };
     return is_tiled(&j) ? prt_tiles_conv_run(c, &t)
         : wise          ? run_windows(c, &j)
                         : run_panels(c, &j);

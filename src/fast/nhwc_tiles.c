@@ -17,6 +17,7 @@ enum {
 
 typedef struct job {
     const prt_tiles_conv *t;
+    bool plain;
     size_t batch, out_h, out_w, filters;
     const uint8_t *x;
     size_t image;               /* bytes from image to image */
@@ -31,11 +32,6 @@ typedef struct job {
     size_t tiles;               /* of an item, at most */
     size_t table, to, packed, last; /* floats of scratch */
 } job;
-
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 static size_t rounded_up(size_t n, size_t step)
 {
@@ -54,7 +50,7 @@ bool prt_tiles_pays(const prt_kern *kern, size_t pixels, size_t filters, size_t 
 size_t prt_tiles_joined(const prt_nhwc *v)
 {
     const size_t most = PRT_TILES_WORDS / v->kernel_w;
-    return most < 2 || v->dilation_h != 1 ? 1 : lesser(most, v->kernel_h);
+    return most < 2 || v->dilation_h != 1 ? 1 : prt_lesser(most, v->kernel_h);
 }
 
 /* Rows from one to the next that a piece begins with. */
@@ -88,7 +84,7 @@ static void join_rows(const void *user, size_t item, float *scratch)
     const prt_nhwc *v = j->t->v;
     const size_t joined = j->t->joined, step = step_of(v, joined, v->form.taps);
     const size_t phases = v->stride_h / step, image = item / j->lines, line = item % j->lines;
-    const size_t at = line % phases * (j->lines / phases) + line / phases;
+    const size_t at = prt_tiles_row(line, j->lines, phases);
     (void)scratch;
     v->kern->interleave(v->in_w, joined, v->x + (image * v->in_h + line * step) * v->in_w, v->in_w,
         (float *)(void *)(j->joined + (image * j->lines + at) * j->line));
@@ -111,9 +107,8 @@ static poprt_status join(prt_eval *c, job *j)
     j->words = v->form.channels * joined;
     const size_t step = step_of(v, joined, v->form.taps), phases = v->stride_h / step;
     for (size_t i = 0; i < j->taps; i++) {
-        const size_t line = i * joined / step;
-        j->tap_at[i] = (line % phases * (j->lines / phases) + line / phases) * j->line *
-            sizeof(uint32_t);
+        const size_t line = prt_tiles_row(i * joined / step, j->lines, phases);
+        j->tap_at[i] = line * j->line * sizeof(uint32_t);
     }
     return prt_share_run(c, v->batch * j->lines, 0, join_rows, j);
 }
@@ -159,13 +154,14 @@ static void copy_last(const job *j, size_t width, const uint32_t *panel, uint32_
 
 /* ---- items */
 
-/* Outputs [first, first + count) of an image, whose rows are `wide`, then others up to whole tiles:
- * which rows of y they are. */
-static void find_rows(const job *j, size_t image, size_t first, size_t count, uint32_t *to)
+/* Outputs [first, first + count) of an image, whose rows are `wide`, then others up to `all`: which
+ * rows of y they are. */
+static void find_rows(const job *j, size_t image, size_t first, size_t count, size_t all,
+    uint32_t *to)
 {
     const size_t row = image * j->out_h + first / j->wide;
-    size_t column = first % j->wide, pixel = row * j->out_w + lesser(column, j->out_w);
-    for (size_t i = 0; i < rounded_up(count, ROWS); i++) {
+    size_t column = first % j->wide, pixel = row * j->out_w + prt_lesser(column, j->out_w);
+    for (size_t i = 0; i < all; i++) {
         const bool some = i < count && column < j->out_w;
         to[i] = some ? (uint32_t)pixel : PRT_TILES_NONE;
         pixel += some;
@@ -192,10 +188,10 @@ static size_t find_tiles(const job *j, size_t image, size_t first, size_t count,
 {
     const uint8_t *x = j->x + image * j->image;
     const size_t all = j->out_h * j->out_w, n = (count + ROWS - 1) / ROWS;
-    find_rows(j, image, first, count, to);
+    find_rows(j, image, first, count, n * ROWS, to);
     for (size_t i = 0, at = first; i < n; i++, at += ROWS) {
         tile[i] = x + at * j->lda;
-        if (j->t->plain && at + ROWS >= all)
+        if (j->plain && at + ROWS >= all)
             take_last(j, all, at, x, &tile[i], to + i * ROWS, last);
     }
     return n;
@@ -215,13 +211,13 @@ static void run_item(const void *user, size_t item, float *scratch)
         .tap_at = j->tap_at, .lda = j->lda, .packed = j->packs == PACKS_all,
         .last = j->packs == PACKS_last ? b : NULL, .to = to, .q = &q, .ldy = t->v->y_pitch };
     g.tiles = find_tiles(j, item / j->chunks / j->blocks, unit * j->each,
-        (end - unit - 1) * j->each + lesser(j->each, j->out_w), tile, to,
+        (end - unit - 1) * j->each + prt_lesser(j->each, j->out_w), tile, to,
         (uint8_t *)(to + j->to));
     const size_t last = prt_share_cut(j->panels, j->chunks, chunk + 1);
     for (size_t p = prt_share_cut(j->panels, j->chunks, chunk); p < last; p++) {
         const size_t first = p * PRT_GEMM_PANEL, left = j->filters - first;
         const uint32_t *panel = t->w + first * j->depth;
-        g.columns = lesser(left, PRT_GEMM_PANEL);
+        g.columns = prt_lesser(left, PRT_GEMM_PANEL);
         q.biases = t->q.biases + first;
         q.scales = t->q.scales + first;
         q.near = t->q.near + first;
@@ -246,11 +242,11 @@ static void cut(const prt_eval *c, job *j)
     j->panels = (j->filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     j->units = j->out_h > 1 ? j->out_h : j->out_w;
     j->each = j->out_h > 1 ? j->wide : 1;
-    j->blocks = lesser((all * j->lda + BLOCK - 1) / BLOCK, j->units);
+    j->blocks = prt_lesser((all * j->lda + BLOCK - 1) / BLOCK, j->units);
     if (j->batch * j->blocks < width && all / width >= MANY)
         j->blocks = width;
     j->blocks = prt_share_blocks(c, j->batch, j->blocks, j->units, (ROWS + j->each - 1) / j->each);
-    j->chunks = j->batch * j->blocks >= width ? 1 : lesser(j->panels, width);
+    j->chunks = j->batch * j->blocks >= width ? 1 : prt_lesser(j->panels, width);
     const size_t most = (j->units + j->blocks - 1) / j->blocks;
     j->tiles = (most * j->each + ROWS - 1) / ROWS;
     const bool whole = j->joined == NULL && j->words % WORDS == 0;
@@ -258,20 +254,21 @@ static void cut(const prt_eval *c, job *j)
     j->packed = j->packs == PACKS_none ? 0
         : j->packs == PACKS_last       ? (size_t)WORDS * PRT_GEMM_PANEL
                                        : prt_tiles_size(j->taps, j->words);
-    j->table = rounded_up(j->tiles * sizeof(char *) / sizeof(float), 16);
+    j->table = prt_size_align(j->tiles * sizeof(char *) / sizeof(float), 16);
     j->to = j->tiles * ROWS;
-    j->last = j->t->plain ? ROWS * j->lda / sizeof(float) + j->words + ROWS : 0;
+    j->last = j->plain ? ROWS * j->lda / sizeof(float) + j->words + ROWS : 0;
 }
 
 poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t)
 {
     const prt_nhwc *v = t->v;
     const size_t pixel = v->in_c * sizeof(uint32_t), line = v->in_w * pixel;
-    job j = { .t = t, .batch = v->batch, .out_h = v->out_h, .out_w = v->out_w,
-        .filters = v->form.filters, .x = (const uint8_t *)v->x, .image = v->in_h * line,
-        .wide = v->in_w / v->stride_w, .lda = v->stride_w * pixel, .taps = v->form.taps,
-        .words = v->form.channels, .depth = v->form.taps * v->form.channels };
-    if (t->plain) {
+    job j = { .t = t, .plain = prt_nhwc_is_plain(v), .batch = v->batch, .out_h = v->out_h,
+        .out_w = v->out_w, .filters = v->form.filters, .x = (const uint8_t *)v->x,
+        .image = v->in_h * line, .wide = v->in_w / v->stride_w, .lda = v->stride_w * pixel,
+        .taps = v->form.taps, .words = v->form.channels,
+        .depth = v->form.taps * v->form.channels };
+    if (j.plain) {
         j.batch = j.out_h = 1;
         j.out_w = j.wide = v->batch * v->out_d * v->out_h * v->out_w;
         j.lda = v->x_pitch * sizeof(uint32_t);
@@ -279,10 +276,8 @@ poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t)
     j.tap_at = prt_eval_scratch_raw(c, j.taps, sizeof(*j.tap_at));
     if (j.tap_at == NULL)
         return POPRT_E_NOMEM;
-    for (size_t i = 0; i < j.taps; i++) {
-        const size_t y = i * v->dilation_h, high = v->in_h / v->stride_h;
-        j.tap_at[i] = (y % v->stride_h * high + y / v->stride_h) * line;
-    }
+    for (size_t i = 0; i < j.taps; i++)
+        j.tap_at[i] = prt_tiles_row(i * v->dilation_h, v->in_h, v->stride_h) * line;
     if (t->joined > 1)
         PRT_TRY(join(c, &j));
     cut(c, &j);

@@ -58,11 +58,6 @@ typedef struct job {
     _Atomic bool finite;
 } job;
 
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static size_t cuts_of(size_t n, size_t most)
 {
     return (n + most - 1) / most;
@@ -74,7 +69,7 @@ static size_t cuts_of(size_t n, size_t most)
 static void split_rows(job *j, const float *a, size_t lda, size_t rows, size_t plane, float *to)
 {
     for (size_t k = 0; k < j->k; k += DEPTH, to += plane)
-        if (!j->kern->split.rows(rows, lesser(j->k - k, DEPTH), a + k, lda, to, j->pitch))
+        if (!j->kern->split.rows(rows, prt_lesser(j->k - k, DEPTH), a + k, lda, to, j->pitch))
             atomic_store_explicit(&j->finite, false, memory_order_relaxed);
 }
 
@@ -88,8 +83,9 @@ static void zero_rows(const job *j, size_t rows, size_t plane, float *to)
 static void split_pixels(job *j, size_t row, size_t plane, float *to)
 {
     const prt_nhwc *v = j->v;
-    const size_t left = (size_t)v->left, in = lesser(v->in_w, j->wide - lesser(left, j->wide));
-    const size_t y = row % j->high - (size_t)v->top, past = lesser(left, j->wide) + in;
+    const size_t left = (size_t)v->left;
+    const size_t in = prt_lesser(v->in_w, j->wide - prt_lesser(left, j->wide));
+    const size_t y = row % j->high - (size_t)v->top, past = prt_lesser(left, j->wide) + in;
     if (y >= v->in_h || in == 0) {
         zero_rows(j, j->wide, plane, to);
         return;
@@ -161,7 +157,7 @@ static part part_of(const job *j, size_t first, size_t end, size_t i, float *roo
     const prt_product_spec *p = j->p;
     const size_t cuts = cuts_of(j->k, DEPTH), skip = first % PRT_GEMM_PANEL;
     part t = { .first = first, .begins = i == 0, .ends = i + 1 == j->parts };
-    const size_t columns = lesser(end - first, PRT_GEMM_PANEL - skip);
+    const size_t columns = prt_lesser(end - first, PRT_GEMM_PANEL - skip);
     const size_t width = prt_gemm_width(columns);
     size_t taps = 1;
     if (cuts > 1) {
@@ -170,9 +166,9 @@ static part part_of(const job *j, size_t first, size_t end, size_t i, float *roo
     } else {
         const size_t some = DEPTH / prt_split_size(j->k);
         t.tap = i * some;
-        taps = lesser(some, j->taps - t.tap);
+        taps = prt_lesser(some, j->taps - t.tap);
     }
-    t.panel = (prt_split_panel){ .taps = taps, .k = lesser(j->k - t.skip, DEPTH),
+    t.panel = (prt_split_panel){ .taps = taps, .k = prt_lesser(j->k - t.skip, DEPTH),
         .columns = columns, .b = room, .stride = width, .to = to };
     const size_t k = t.tap * j->k + t.skip;
     if (p->direct != NULL && (width == columns || p->padded))
@@ -294,7 +290,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t pieces = cuts_of(j->p->n, j->piece);
     size_t first = prt_share_cut(pieces, j->chunks, chunk) * j->piece, at = first, i = 0;
     const size_t last =
-        lesser(prt_share_cut(pieces, j->chunks, chunk + 1) * j->piece, j->p->n);
+        prt_lesser(prt_share_cut(pieces, j->chunks, chunk + 1) * j->piece, j->p->n);
     float *split = scratch + j->sums, *packed = split + 2 * j->size;
     split_a own = { .a = packed + j->table + room_of(j), .plane = j->a.plane };
     find_a(j, &r, &own);
@@ -309,7 +305,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     for (size_t other = 1;
          first < last && atomic_load_explicit(&j->finite, memory_order_relaxed);
          other = 1 - other, t = next) {
-        const size_t past = lesser(panel_after(first, j->span), last);
+        const size_t past = prt_lesser(panel_after(first, j->span), last);
         at = panel_after(at, 1) < past ? panel_after(at, 1) : first;
         i += at == first ? 1 : 0;
         if (i == j->parts) {
@@ -334,22 +330,22 @@ bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n,
 static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row)
 {
     const prt_product_spec *p = j->p;
-    const size_t depth = lesser(j->k, DEPTH), cuts = cuts_of(j->k, DEPTH);
-    const size_t some = lesser(DEPTH / prt_split_size(depth), j->taps);
+    const size_t depth = prt_lesser(j->k, DEPTH), cuts = cuts_of(j->k, DEPTH);
+    const size_t some = prt_lesser(DEPTH / prt_split_size(depth), j->taps);
     j->pitch = prt_split_pitch(depth);
     j->parts = cuts > 1 ? cuts * j->taps : cuts_of(j->taps, some);
     j->size = some * prt_split_size(depth) * PRT_GEMM_PANEL;
-    j->blocks = lesser(cuts_of(all * row * DEPTH, BLOCK), all);
+    j->blocks = prt_lesser(cuts_of(all * row * DEPTH, BLOCK), all);
     j->span = j->v != NULL || all / j->blocks * p->k <= BLOCK ? 1 : p->n;
     const size_t width = prt_share_width(c), items = width > 1 ? ITEMS * width : 1;
     const size_t more = all * row / MANY_ROWS; /* blocks, rather than chunks */
     if (images * j->blocks < items && more > j->blocks)
-        j->blocks = lesser(lesser(more, cuts_of(items, images)), all);
+        j->blocks = prt_lesser(prt_lesser(more, cuts_of(items, images)), all);
     if (images * j->blocks < width && all * row >= width * SOME_ROWS && p->n * p->k <= 2 * LITTLE)
-        j->blocks = lesser(width, all);
+        j->blocks = prt_lesser(width, all);
     const bool little = j->rows * j->unit * j->k <= LITTLE;
     j->piece = little ? PRT_GEMM_PANEL / 2 : PRT_GEMM_PANEL; /* kernels take 32 columns at a time */
-    const size_t chunks = lesser(little ? width : items, cuts_of(p->n, j->piece));
+    const size_t chunks = prt_lesser(little ? width : items, cuts_of(p->n, j->piece));
     j->chunks = images * j->blocks >= width ? 1 : chunks;
     j->own = j->chunks == 1 || little;
     j->blocks = prt_share_blocks(c, j->chunks * images, j->blocks, all, cuts_of(ROWS, row));
@@ -377,7 +373,7 @@ static poprt_status run(prt_eval *c, job *j, size_t images, size_t all, size_t r
         j->a.a = prt_share_raw(c, cuts, j->a.plane);
         if (j->a.a == NULL)
             return POPRT_E_NOMEM;
-        j->pieces = lesser(prt_share_alike(c, j->a.plane * cuts, PIECE), j->rows);
+        j->pieces = prt_lesser(prt_share_alike(c, j->a.plane * cuts, PIECE), j->rows);
         PRT_TRY(prt_share_run(c, j->pieces, room_of(j), split_piece, j));
     }
     PRT_TRY(prt_share_run(c, j->chunks * j->blocks * images, j->scratch, run_item, j));
@@ -422,7 +418,7 @@ static void begin_strip(job *j, prt_product_spec *p, const prt_nhwc_product *of)
 size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
 {
     job j = { 0 };
-    prt_product_spec spec = { .m = lesser(m, BLOCK / DEPTH) }; /* in one block */
+    prt_product_spec spec = { .m = prt_lesser(m, BLOCK / DEPTH) }; /* in one block */
     begin_strip(&j, &spec, p);
     return j.scratch;
 }
@@ -547,7 +543,8 @@ static size_t parts_of(const prt_eval *c, const prt_nhwc *v)
     const size_t width = prt_share_width(c), most = v->out_w / SHORT;
     if (v->in_h != 1 || v->kernel_h != 1 || v->out_h != 1 || v->top != 0)
         return 1;
-    const size_t some = lesser(most, width > 1 ? 2 * width : 1), least = cuts_of(v->out_w, LONG);
+    const size_t some = prt_lesser(most, width > 1 ? 2 * width : 1);
+    const size_t least = cuts_of(v->out_w, LONG);
     return prt_share_blocks(c, v->batch, some > least ? some : least, v->out_w, SHORT);
 }
 
@@ -564,7 +561,7 @@ poprt_status prt_split_conv(prt_eval *c, const prt_nhwc *v, bool *done)
     if (tap_at == NULL)
         return POPRT_E_NOMEM;
     begin_conv(&j, &p, v, tap_at);
-    const size_t pitch = prt_split_pitch(lesser(j.k, DEPTH));
+    const size_t pitch = prt_split_pitch(prt_lesser(j.k, DEPTH));
     for (size_t t = 0; t < j.taps; t++)
         tap_at[t] = (t / v->kernel_w * v->dilation_h * j.wide +
             t % v->kernel_w * v->dilation_w) * pitch;

@@ -13,14 +13,18 @@ size_t prt_tiles_joined(const prt_nhwc *v);
  * what is laid out. */
 void prt_tiles_lay(const prt_nhwc *v, size_t joined, size_t *high, size_t *wide);
 
-/* Sizes of v in words; x is unsigned. */
+/* Where row `row` is, where each `phases`-th of `rows` follow each other. */
+static inline size_t prt_tiles_row(size_t row, size_t rows, size_t phases)
+{
+    return row % phases * (rows / phases) + row / phases;
+}
+
+/* Sizes of v in words; x is unsigned. Where it is not plain, images have their padding, and the
+ * kernel's columns are channels; rows are in stride_h phases, unless they are `joined`; and what
+ * follows the last byte can be read: 16 outputs, and a step of K. */
 typedef struct prt_tiles_conv {
     const prt_nhwc *v;
-    bool plain;     /* outputs are inputs, one by one: x as it is. Else images with their padding,
-                     * whose kernel's columns are channels; row y of one is at row y % stride_h of
-                     * planes, unless rows are `joined`, and what follows the last byte can be read:
-                     * 16 outputs, and a step of K */
-    size_t joined;  /* or 1 */
+    size_t joined;  /* or no more than 1 */
     const uint32_t *w; /* panels */
     prt_requantize q;
     uint8_t *y;
