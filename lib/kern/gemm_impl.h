@@ -38,7 +38,7 @@ typedef struct tile {
     size_t group_ahead; /* those of a group */
 } tile;
 
-enum { LINE = 64, FAR = 2048 }; /* bytes of a cache line; elements ahead in a stream */
+enum { LINE = 64, FAR = 1536, SOON = 768 }; /* bytes of a cache line; elements ahead in a stream */
 
 /* What is rare: tiles of which columns are missing, sums of rows' own, and biases of sums that were
  * begun before. `sum` is [rows][vectors * VL] of a group. NaN comes through: min and max give their
@@ -172,12 +172,15 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
     }
 
 #define FETCH_NEXT(W) __builtin_prefetch(next, 0, 2);
-/* B itself, where it is read once: as far ahead as memory is slow. */
+/* B itself, where it is read once: to the second cache level as far ahead as memory is slow, and
+ * from there, lest loads that run ahead wait for memory where fetches would. */
 #define FETCH_FAR(W)                                                                               \
     (void)next;                                                                                    \
     PRT_UNROLL(8)                                                                                  \
-    for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float))                                    \
-        __builtin_prefetch(b + FAR + j, 0, 2);
+    for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float)) {                                  \
+        __builtin_prefetch(b + FAR + j, 0, 2);                                                     \
+        __builtin_prefetch(b + SOON + j, 0, 3);                                                    \
+    }
 
 /* B comes from a near cache: fetches would take the place of loads. */
 #define FETCH_NOTHING(W)

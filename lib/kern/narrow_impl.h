@@ -43,7 +43,8 @@ static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, con
     }
 }
 
-enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead in the stream */
+/* Bytes of a cache line; ahead in the stream to the first and the second cache level. */
+enum { NARROW_LINE = 64, NARROW_SOON = 3072, NARROW_FAR = 6144 };
 
 #define NARROW_EACH(R, W)                                                                          \
     PRT_UNROLL(8)                                                                                  \
@@ -62,12 +63,15 @@ enum { NARROW_LINE = 64, NARROW_FAR = 12288 }; /* bytes of a cache line; ahead i
         a[i] = g->a + (t->row + i) * g->lda;                                                       \
     const char *b = (const char *)g->b + t->column * sizeof(ELEMENT);
 
-/* Integers and bytes take longer to widen than to read: they come to the second cache level, as the
- * first one has no time for more. */
+/* Integers and bytes take longer to widen than to read: they come to the second cache level only,
+ * as the first one has no time for more. */
 #define NARROW_FETCH(W)                                                                            \
     PRT_UNROLL(8)                                                                                  \
-    for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT); j += NARROW_LINE)                           \
-        __builtin_prefetch(b + NARROW_FAR + j, 0, CACHE);
+    for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT); j += NARROW_LINE) {                         \
+        __builtin_prefetch(b + NARROW_FAR + j, 0, 2);                                              \
+        if (SOON_TOO)                                                                              \
+            __builtin_prefetch(b + NARROW_SOON + j, 0, 3);                                         \
+    }
 
 #define NARROW_STEP(R, W, A, P)                                                                    \
     PRT_UNROLL(8)                                                                                  \
@@ -324,8 +328,8 @@ static const size_t narrow_wide[] = { 8, 4, 2, 2 };
 static const size_t narrow_wide[] = { 4, 4 };
 #endif
 
-/* What a column has in GROUP rows; where it comes to, as __builtin_prefetch counts. */
-#define CACHE 3
+/* What a column has in GROUP rows; whether it comes to the first cache level. */
+#define SOON_TOO true
 #define ELEMENT uint16_t
 NARROW_WIDE(NARROW, f16)
 NARROW_SLICE(NARROW, f16)
@@ -333,8 +337,8 @@ NARROW_SLICE(NARROW, f16)
 #define ELEMENT uint32_t
 NARROW_WIDE(NARROW_PAIRS, bf16)
 NARROW_SLICE(NARROW_PAIRS, bf16)
-#undef CACHE
-#define CACHE 2
+#undef SOON_TOO
+#define SOON_TOO false
 #define GROUP PRT_NARROW_EIGHT
 NARROW_WIDE(NARROW_BLOCKS, i4)
 NARROW_LONE(NARROW_BLOCKS, i4)
@@ -349,7 +353,7 @@ NARROW_WIDE(NARROW_BLOCKS, i8)
 NARROW_LONE(NARROW_BLOCKS, i8)
 #undef GROUP
 #undef ELEMENT
-#undef CACHE
+#undef SOON_TOO
 
 enum { NARROW_ROWS = sizeof(narrow_wide) / sizeof(narrow_wide[0]) };
 
