@@ -242,15 +242,15 @@ static void run_largest(size_t n, size_t taps, const float *const *from, float *
 /* Bytes that a matrix is fetched ahead, where it is as large. */
 enum { ROWS_FAR = 4096, ROWS_LINE = 64 };
 
-/* What is read a while after `count` floats at `at` of the `all` floats of a matrix: more of it,
- * which processors fetch by themselves, or the first of `next`, which they do not know of. Not
- * inlined it would be nothing to gcc: fetches have no effect. */
-__attribute__((always_inline)) static inline void fetch_next(size_t at, size_t count, size_t all,
-    const void *next)
+/* What is read a while after `count` floats at `at`: more of the matrix, or where that is past its
+ * `end`, the first of what processors do not know to be next, `skip` bytes on. Not inlined it would
+ * be nothing to gcc: fetches have no effect. */
+__attribute__((always_inline)) static inline void fetch_next(const float *at, size_t count,
+    uintptr_t end, uintptr_t skip)
 {
-    const size_t far = at * sizeof(float) + ROWS_FAR, end = all * sizeof(float);
-    for (size_t i = 0; far >= end && i < count * sizeof(float); i += ROWS_LINE)
-        __builtin_prefetch((const char *)next + (far - end) + i, 0, 2);
+    const uintptr_t far = (uintptr_t)at + ROWS_FAR, from = far + (far < end ? 0 : skip);
+    for (size_t i = 0; i < count * sizeof(float); i += ROWS_LINE)
+        __builtin_prefetch((const void *)(from + i), 0, 2);
 }
 
 static bool is_far(size_t columns, size_t rows, size_t stride, const void *next)
@@ -263,11 +263,12 @@ __attribute__((always_inline)) static inline void sum_rows(bool square, size_t n
     const float *a, const float *b, size_t stride, const void *next, float *y)
 {
     const bool far = is_far(n, m, stride, next);
+    const uintptr_t end = (uintptr_t)b + m * n * sizeof(float), skip = (uintptr_t)next - end;
     for (size_t j = 0; j < m; j += 4) {
         const size_t rows = m - j < 4 ? m - j : 4;
         const float *row[4];
         if (far)
-            fetch_next(j * n, 4 * n, m * n, next);
+            fetch_next(b + j * n, 4 * n, end, skip);
         for (size_t r = 0; r < 4; r++)
             row[r] = b + (j + (r < rows ? r : 0)) * stride;
         vf s[4] = { v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f) };
@@ -312,6 +313,7 @@ enum { SUMS_W = VL < 8 ? 8 : 64 / VL, SUMS_COLUMNS = SUMS_W * VL };
 static void sum_columns(size_t n, const float *a, const float *b, size_t stride, const void *next,
     float *y)
 {
+    const uintptr_t end = (uintptr_t)b + n * stride * sizeof(float), skip = (uintptr_t)next - end;
     vf s[SUMS_W];
     PRT_UNROLL(8)
     for (size_t j = 0; j < SUMS_W; j++)
@@ -319,7 +321,7 @@ static void sum_columns(size_t n, const float *a, const float *b, size_t stride,
     for (size_t k = 0; k < n; k++, b += stride) {
         const vf x = v_set(a[k]);
         if (next != NULL)
-            fetch_next(k * stride, SUMS_COLUMNS, n * stride, next);
+            fetch_next(b, SUMS_COLUMNS, end, skip);
         PRT_UNROLL(8)
         for (size_t j = 0; j < SUMS_W; j++)
             s[j] = v_fma(x, v_load(b + j * VL), s[j]);
@@ -340,13 +342,14 @@ static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t 
             sum_columns(n, a, b + i, stride, far && i == 0 ? next : NULL, y + i);
         return;
     }
+    const uintptr_t end = (uintptr_t)b + n * m * sizeof(float), skip = (uintptr_t)next - end;
     memset(y, 0, m * sizeof(float));
     for (size_t k = 0; k < n; k += 4) {
         const size_t rows = n - k < 4 ? n - k : 4;
         const float *row[4];
         vf x[4];
         if (far)
-            fetch_next(k * m, 4 * m, n * m, next);
+            fetch_next(b + k * m, 4 * m, end, skip);
         for (size_t r = 0; r < 4; r++) {
             row[r] = b + (k + (r < rows ? r : 0)) * stride;
             x[r] = v_set(r < rows ? a[k + r] : 0.0f);
