@@ -114,11 +114,14 @@ static void begin_weave(weave *w, const prt_split_panel *p)
     w->check = _mm512_setzero_ps();
 }
 
-static inline __attribute__((always_inline)) void weave_row(weave *w)
+/* Memory is slow to begin with a unit: the next one is fetched meanwhile. */
+static __attribute__((noinline)) void weave_row(weave *w)
 {
     const float *b = w->b + w->row * w->stride, *under = b + TILE * w->stride;
     const bool above = w->row < w->k, below = w->row + TILE < w->k;
     for (size_t v = 0; v < w->vectors; v++) {
+        __builtin_prefetch(b + UNIT * w->stride + v * TILE, 0, 2);
+        __builtin_prefetch(under + UNIT * w->stride + v * TILE, 0, 2);
         const __m512 x = above ? _mm512_loadu_ps(b + v * TILE) : _mm512_setzero_ps();
         const __m512 y = below ? _mm512_loadu_ps(under + v * TILE) : _mm512_setzero_ps();
         const halves h = split(x, y, w->order, w->check);
@@ -138,15 +141,10 @@ static inline __attribute__((always_inline)) void weave_row(weave *w)
     }
 }
 
-static inline __attribute__((always_inline)) void weave_some(weave *w, size_t credit)
+static inline __attribute__((always_inline)) void weave_rows(weave *w, size_t credit)
 {
     for (w->credit += credit; w->credit >= ONE && w->left != 0; w->credit -= ONE)
         weave_row(w);
-}
-
-static __attribute__((noinline)) void weave_rows(weave *w, size_t credit)
-{
-    weave_some(w, credit);
 }
 
 static bool end_weave(weave *w)
@@ -208,7 +206,7 @@ static __attribute__((noinline)) void fill_slot(weave *w, trail *t)
     trail_rows(t, t->each);
 }
 
-#define FILL() (trails ? fill_slot(w, t) : weave_some(w, w->rate))
+#define FILL() (trails ? fill_slot(w, t) : weave_rows(w, w->rate))
 
 /* `n` units of K of rows from `a` and `under` on, `lda` bytes apart. */
 static inline __attribute__((always_inline)) void run_whole(const char *a, const char *under,
