@@ -199,8 +199,9 @@ def kernels(section, results, folder):
     out += table(["kernel", "GB/s", "% of memcpy"], [
         [f["name"], f"{f['gbytes']:.0f}", f"{f['percent']:.0f}"] for f in kinds["rows"]])
     if "stream" in kinds:
-        rate = kinds["stream"][0]["gbytes"]
-        out += ["", f"Reading 512 MiB once: {rate:.1f} GB/s." + decode(results, rate)]
+        rate, large = (kinds["stream"][0].get(k) for k in ("gbytes", "large_pages"))
+        beside = f" ({large:.1f} in large pages, which mapped files have not)" if large else ""
+        out += ["", f"Reading 512 MiB once: {rate:.1f} GB/s{beside}." + decode(results, rate)]
     engines = present(data["chains"], ("popef", "ort", "openvino"))
     percents = [(n, {NAMES[e]: value(r, e, "percent") for e in engines})
                 for n, r in data["chains"].items()]
