@@ -38,7 +38,9 @@ typedef struct tile {
     size_t group_ahead; /* those of a group */
 } tile;
 
-enum { LINE = 64, FAR = 1536, SOON = 768 }; /* bytes of a cache line; elements ahead in a stream */
+/* Bytes: of a cache line, and how far ahead what is read once comes to the second cache level and
+ * to the first. */
+enum { LINE = 64, FAR = 6144, SOON = 3072 };
 
 /* What is rare: tiles of which columns are missing, sums of rows' own, and biases of sums that were
  * begun before. `sum` is [rows][vectors * VL] of a group. NaN comes through: min and max give their
@@ -178,8 +180,8 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
     (void)next;                                                                                    \
     PRT_UNROLL(8)                                                                                  \
     for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float)) {                                  \
-        __builtin_prefetch(b + FAR + j, 0, 2);                                                     \
-        __builtin_prefetch(b + SOON + j, 0, 3);                                                    \
+        __builtin_prefetch(b + FAR / sizeof(float) + j, 0, 2);                                     \
+        __builtin_prefetch(b + SOON / sizeof(float) + j, 0, 3);                                    \
     }
 
 /* B comes from a near cache: fetches would take the place of loads. */

@@ -5,7 +5,7 @@
 
 #include <float.h>
 
-#include "kern/act_impl.h"
+#include "kern/gemm_impl.h"
 #include "kern/widen_impl.h"
 
 /* What widened elements have to be multiplied with. */
@@ -43,9 +43,6 @@ static void narrow_finish(const narrow_tile *t, size_t rows, size_t vectors, con
     }
 }
 
-/* Bytes of a cache line; ahead in the stream to the first and the second cache level. */
-enum { NARROW_LINE = 64, NARROW_SOON = 3072, NARROW_FAR = 6144 };
-
 #define NARROW_EACH(R, W)                                                                          \
     PRT_UNROLL(8)                                                                                  \
     for (size_t i = 0; i < R; i++)                                                                 \
@@ -67,10 +64,10 @@ enum { NARROW_LINE = 64, NARROW_SOON = 3072, NARROW_FAR = 6144 };
  * as the first one has no time for more. */
 #define NARROW_FETCH(W)                                                                            \
     PRT_UNROLL(8)                                                                                  \
-    for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT); j += NARROW_LINE) {                         \
-        __builtin_prefetch(b + NARROW_FAR + j, 0, 2);                                              \
+    for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT); j += LINE) {                                \
+        __builtin_prefetch(b + FAR + j, 0, 2);                                                     \
         if (SOON_TOO)                                                                              \
-            __builtin_prefetch(b + NARROW_SOON + j, 0, 3);                                         \
+            __builtin_prefetch(b + SOON + j, 0, 3);                                                \
     }
 
 #define NARROW_STEP(R, W, A, P)                                                                    \

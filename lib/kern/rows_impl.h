@@ -3,7 +3,7 @@
 #ifndef PRT_KERN_ROWS_IMPL_H
 #define PRT_KERN_ROWS_IMPL_H
 
-#include "kern/act_impl.h"
+#include "kern/gemm_impl.h"
 #include "kern/rows.h"
 
 /* Elements i and following: a whole vector, and what is left of n. */
@@ -240,16 +240,17 @@ static void run_largest(size_t n, size_t taps, const float *const *from, float *
 }
 
 /* Bytes that a matrix is fetched ahead, where it is as large. */
-enum { ROWS_FAR = 4096, ROWS_LINE = 64 };
+enum { ROWS_FAR = 4096 };
 
-/* What is read a while after `count` floats at `at`: more of the matrix, or where that is past its
- * `end`, the first of what processors do not know to be next, `skip` bytes on. Not inlined it would
- * be nothing to gcc: fetches have no effect. */
+/* What is read a while after `count` floats at `at`: more of the matrix, or past its `end` the
+ * first of `next`, which processors do not know of. Not inlined it would be nothing to gcc: fetches
+ * have no effect. */
 __attribute__((always_inline)) static inline void fetch_next(const float *at, size_t count,
-    uintptr_t end, uintptr_t skip)
+    uintptr_t end, const void *next)
 {
-    const uintptr_t far = (uintptr_t)at + ROWS_FAR, from = far + (far < end ? 0 : skip);
-    for (size_t i = 0; i < count * sizeof(float); i += ROWS_LINE)
+    const uintptr_t far = (uintptr_t)at + ROWS_FAR;
+    const uintptr_t from = far < end ? far : (uintptr_t)next + (far - end);
+    for (size_t i = 0; i < count * sizeof(float); i += LINE)
         __builtin_prefetch((const void *)(from + i), 0, 2);
 }
 
@@ -263,12 +264,12 @@ __attribute__((always_inline)) static inline void sum_rows(bool square, size_t n
     const float *a, const float *b, size_t stride, const void *next, float *y)
 {
     const bool far = is_far(n, m, stride, next);
-    const uintptr_t end = (uintptr_t)b + m * n * sizeof(float), skip = (uintptr_t)next - end;
+    const uintptr_t end = (uintptr_t)b + m * n * sizeof(float);
     for (size_t j = 0; j < m; j += 4) {
         const size_t rows = m - j < 4 ? m - j : 4;
         const float *row[4];
         if (far)
-            fetch_next(b + j * n, 4 * n, end, skip);
+            fetch_next(b + j * n, 4 * n, end, next);
         for (size_t r = 0; r < 4; r++)
             row[r] = b + (j + (r < rows ? r : 0)) * stride;
         vf s[4] = { v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f) };
@@ -313,7 +314,7 @@ enum { SUMS_W = VL < 8 ? 8 : 64 / VL, SUMS_COLUMNS = SUMS_W * VL };
 static void sum_columns(size_t n, const float *a, const float *b, size_t stride, const void *next,
     float *y)
 {
-    const uintptr_t end = (uintptr_t)b + n * stride * sizeof(float), skip = (uintptr_t)next - end;
+    const uintptr_t end = (uintptr_t)b + n * stride * sizeof(float);
     vf s[SUMS_W];
     PRT_UNROLL(8)
     for (size_t j = 0; j < SUMS_W; j++)
@@ -321,7 +322,7 @@ static void sum_columns(size_t n, const float *a, const float *b, size_t stride,
     for (size_t k = 0; k < n; k++, b += stride) {
         const vf x = v_set(a[k]);
         if (next != NULL)
-            fetch_next(b, SUMS_COLUMNS, end, skip);
+            fetch_next(b, SUMS_COLUMNS, end, next);
         PRT_UNROLL(8)
         for (size_t j = 0; j < SUMS_W; j++)
             s[j] = v_fma(x, v_load(b + j * VL), s[j]);
@@ -342,14 +343,14 @@ static void run_sums(size_t n, size_t m, const float *a, const float *b, size_t 
             sum_columns(n, a, b + i, stride, far && i == 0 ? next : NULL, y + i);
         return;
     }
-    const uintptr_t end = (uintptr_t)b + n * m * sizeof(float), skip = (uintptr_t)next - end;
+    const uintptr_t end = (uintptr_t)b + n * m * sizeof(float);
     memset(y, 0, m * sizeof(float));
     for (size_t k = 0; k < n; k += 4) {
         const size_t rows = n - k < 4 ? n - k : 4;
         const float *row[4];
         vf x[4];
         if (far)
-            fetch_next(b + k * m, 4 * m, end, skip);
+            fetch_next(b + k * m, 4 * m, end, next);
         for (size_t r = 0; r < 4; r++) {
             row[r] = b + (k + (r < rows ? r : 0)) * stride;
             x[r] = v_set(r < rows ? a[k + r] : 0.0f);

@@ -201,8 +201,7 @@ static __attribute__((noinline)) void trail_rows(trail *t, size_t most)
 /* What goes on between products of tiles. */
 static __attribute__((noinline)) void fill_slot(weave *w, trail *t)
 {
-    if (w->left != 0)
-        weave_rows(w, w->rate);
+    weave_rows(w, w->rate);
     trail_rows(t, t->each);
 }
 
