@@ -2,8 +2,9 @@
 /*
  * amx_impl.h — the tiles of AMX, 16 rows by 64 bytes: four of sums, 32 rows by 32 columns.
  *
- * Each call of a kernel configures the tiles and releases them: a thread that leaves it has no tile
- * state for the system to save, and the caller's own use of tiles is over by the ABI's rules.
+ * Who configures the tiles, which takes as long as two steps of products, releases them soon: a
+ * thread has no tile state for the system to save when it leaves, and the caller's own use of tiles
+ * is over by the ABI's rules.
  */
 #ifndef PRT_KERN_AMX_IMPL_H
 #define PRT_KERN_AMX_IMPL_H
@@ -29,27 +30,27 @@ typedef struct tile_config {
 } tile_config;
 
 /* Tiles: sums of the upper rows 0 and 1, of the lower 2 and 3; rows of A 4 and 5; of B 6 and 7. */
-static inline void configure(size_t rows)
+static inline void configure(size_t upper, size_t lower)
 {
-    const uint8_t upper = (uint8_t)(rows < TILE ? rows : TILE);
-    const uint8_t lower = (uint8_t)(rows > TILE ? rows - TILE : upper);
+    const uint8_t u = (uint8_t)upper, l = (uint8_t)lower;
     const tile_config t = { .palette = 1, .bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
-        .rows = { upper, upper, lower, lower, upper, lower, TILE, TILE } };
+        .rows = { u, u, l, l, u, l, TILE, TILE } };
     __asm__ volatile("ldtilecfg %0" : : "m"(t));
 }
 
 #define BARRIER() __asm__ volatile("" : : : "memory")
 
-/* Does something with each tile of sums and its place in C: bytes. */
-#define EACH_SUM(DO, c, ldc, lower, right)                                                         \
+/* Does something with each tile of sums and its place in C, where the lower ones lie `under` the
+ * upper: bytes. */
+#define EACH_SUM(DO, c, under, ldc, lower, right)                                                  \
     {                                                                                              \
         DO(0, c, ldc);                                                                             \
         if (right)                                                                                 \
             DO(1, (c) + LINE, ldc);                                                                \
         if (lower)                                                                                 \
-            DO(2, (c) + TILE * (ldc), ldc);                                                        \
+            DO(2, (c) + (under), ldc);                                                             \
         if ((lower) && (right))                                                                    \
-            DO(3, (c) + TILE * (ldc) + LINE, ldc);                                                 \
+            DO(3, (c) + (under) + LINE, ldc);                                                      \
     }
 
 static inline void zero_sums(void)

@@ -99,7 +99,7 @@ static void run_words(strip *s, size_t j, size_t first, size_t n)
     char *c = s->c + j * sizeof(*g->b);
     BARRIER();
     if (first != 0) {
-        EACH_SUM(_tile_loadd, c, s->ldc, lower, right)
+        EACH_SUM(_tile_loadd, c, TILE * s->ldc, s->ldc, lower, right)
     } else {
         zero_sums();
     }
@@ -108,7 +108,7 @@ static void run_words(strip *s, size_t j, size_t first, size_t n)
     if (n % TILE != 0)
         s->steps(copied ? copy + whole * LINE : copy, lda, (const char *)(s->b_rest + j), ldb, 1,
             lower, right, &s->ahead);
-    EACH_SUM(_tile_stored, c, s->ldc, lower, right)
+    EACH_SUM(_tile_stored, c, TILE * s->ldc, s->ldc, lower, right)
     BARRIER();
 }
 
@@ -120,7 +120,7 @@ static void run_strip(strip *s, size_t row)
     const size_t rows = g->rows - row < HIGH ? g->rows - row : HIGH;
     const size_t most = g->from != NULL ? COPY_WORDS : depth;
     if (rows != s->rows)
-        configure(rows);
+        configure(rows < TILE ? rows : TILE, rows > TILE ? rows - TILE : TILE);
     s->row = row;
     s->rows = rows;
     if (s->sums == NULL)

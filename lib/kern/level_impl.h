@@ -93,7 +93,9 @@ void prt_dot_fours_amx(const prt_dot_block *g);
 void prt_dot_pairs_amx(const prt_dot_block *g);
 bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
 void prt_split_panel_amx(prt_split_panel *p);
+void prt_split_begin_amx(size_t rows, bool pieces);
 void prt_split_multiply_amx(const prt_split_block *g);
+void prt_split_end_amx(void);
 void prt_tiles_multiply_amx(const prt_tiles_block *g);
 
 extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16, prt_kern_level_amx;
@@ -122,7 +124,8 @@ const prt_kern prt_kern_level_amx = {
         .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
         .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
     .split = { .rows = prt_split_rows_amx, .panel = prt_split_panel_amx,
-        .multiply = prt_split_multiply_amx },
+        .begin = prt_split_begin_amx, .multiply = prt_split_multiply_amx,
+        .end = prt_split_end_amx },
     .tiles = prt_tiles_multiply_amx,
     LEVEL_COMMON
 };

@@ -19,7 +19,8 @@
 
 #include "kern/gemm.h"
 
-enum { PRT_SPLIT_UNIT = 32, PRT_SPLIT_DEPTH = 256, PRT_SPLIT_ROWS = 16 };
+enum { PRT_SPLIT_UNIT = 32, PRT_SPLIT_DEPTH = 256, PRT_SPLIT_ROWS = 16,
+    PRT_SPLIT_BEHIND = PRT_SPLIT_ROWS };
 
 /* Floats that k of them take. */
 static inline size_t prt_split_size(size_t k)
@@ -47,7 +48,7 @@ typedef struct prt_split_panel {
 typedef struct prt_split_block {
     size_t rows, columns;
     size_t k; /* of a piece; of all together PRT_SPLIT_DEPTH at most, in whole units each */
-    const float *a;
+    const float *a; /* PRT_SPLIT_BEHIND rows more are read behind `rows`, whatever they hold */
     size_t lda;
     /* Where it is not NULL, rows are in `taps` pieces, and PRT_SPLIT_ROWS of them `lda` apart:
      * piece t of those is at a + tile_at[i] + tap_at[t]. Then rows are whole numbers of that, and
@@ -68,8 +69,11 @@ typedef struct prt_kern_split {
      * is. */
     bool (*rows)(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
     void (*panel)(prt_split_panel *p);
-    /* What an element gets depends on its row of A, its column of B and the blocks of K alone. */
+    /* This thread's products between `begin` and `end` are of so many rows, in pieces or not. What
+     * an element gets depends on its row of A, its column of B and the blocks of K alone. */
+    void (*begin)(size_t rows, bool pieces);
     void (*multiply)(const prt_split_block *g);
+    void (*end)(void);
 } prt_kern_split; /* all NULL where the processor has no tiles */
 
 #endif

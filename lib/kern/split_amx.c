@@ -22,27 +22,26 @@ typedef struct halves {
     __m512 check;      /* not finite once something was not */
 } halves;
 
-/* Pairs of elements of a and of b. */
+/* Pairs of elements of a and of b, halfway ones rounded away from 0. */
 static inline __attribute__((always_inline)) halves split(__m512 a, __m512 b, __m512i order,
     __m512 check)
 {
-    const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
-    const __m512i high = _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
-    a = _mm512_sub_ps(a, (__m512)_mm512_slli_epi32(high, 16));
-    b = _mm512_sub_ps(b, (__m512)_mm512_and_si512(high, upper));
-    const __m512i low = _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
+    const __m512i upper = _mm512_set1_epi32((int)0xffff0000), half = _mm512_set1_epi32(0x8000);
+    const __mmask64 first = 0x3333333333333333; /* bytes of a pair that a's element takes */
+    __m512i x = _mm512_add_epi32((__m512i)a, half), y = _mm512_add_epi32((__m512i)b, half);
+    const __m512i high = _mm512_mask_shuffle_epi8(y, first, x, order);
+    a = _mm512_sub_ps(a, (__m512)_mm512_and_si512(x, upper));
+    b = _mm512_sub_ps(b, (__m512)_mm512_and_si512(y, upper));
+    x = _mm512_add_epi32((__m512i)a, half);
+    y = _mm512_add_epi32((__m512i)b, half);
+    const __m512i low = _mm512_mask_shuffle_epi8(y, first, x, order);
     return (halves){ high, low, _mm512_add_ps(check, _mm512_add_ps(a, b)) };
 }
 
-/* What makes pairs of halves of two vectors. */
+/* What takes the upper half of each element of a vector down. */
 static __m512i order_of_pairs(void)
 {
-    uint16_t pairs[UNIT];
-    for (size_t i = 0; i < TILE; i++) {
-        pairs[2 * i] = (uint16_t)i;
-        pairs[2 * i + 1] = (uint16_t)(TILE + i);
-    }
-    return _mm512_loadu_si512(pairs);
+    return _mm512_set4_epi32(0x00000f0e, 0x00000b0a, 0x00000706, 0x00000302);
 }
 
 static bool is_finite(__m512 check)
@@ -271,7 +270,8 @@ static void run_steps(const char *a, const char *under, size_t lda, const char *
 
 typedef struct strip {
     const prt_split_block *g;
-    size_t row, rows; /* up to HIGH */
+    size_t row, rows;
+    size_t each;      /* of a tile */
     size_t units;     /* of all K */
     const float *bias; /* of all columns, and room behind them */
     float *room;       /* for the sums of a square */
@@ -287,7 +287,7 @@ static void sum_up(strip *s, size_t j, bool lower, bool right)
     const size_t each = units_of(g->k, 1), tile = s->row / TILE;
     const char *b = (const char *)g->b + j / WIDE * s->units * BYTES;
     for (size_t t = 0; t < g->taps; t++, b += each * BYTES) {
-        const float *a = g->a + s->row * g->lda, *under = a + TILE * g->lda;
+        const float *a = g->a + s->row * g->lda, *under = a + s->each * g->lda;
         if (g->tile_at != NULL) {
             a = g->a + g->tile_at[tile] + g->tap_at[t];
             under = lower ? g->a + g->tile_at[tile + 1] + g->tap_at[t] : a;
@@ -329,8 +329,10 @@ static void run_square(strip *s, size_t j)
 {
     const prt_split_block *g = s->g;
     const size_t left = g->columns - j, columns = left < WIDE ? left : WIDE;
-    const bool lower = s->rows > TILE, right = columns > TILE;
-    const bool whole = columns % TILE == 0 || g->tile_at != NULL, direct = whole && !s->bounded;
+    const bool lower = s->rows > s->each, right = columns > TILE;
+    const bool whole = g->tile_at != NULL ||
+        (columns % TILE == 0 && s->rows == (lower ? 2 * s->each : s->each));
+    const bool direct = whole && !s->bounded;
     float *out = g->c + s->row * g->ldc + j, *c = whole ? out : s->room;
     size_t ldc = (whole ? g->ldc : (size_t)WIDE) * sizeof(float);
     if (g->add && !whole) {
@@ -339,9 +341,9 @@ static void run_square(strip *s, size_t j)
     }
     BARRIER();
     if (g->add) {
-        EACH_SUM(_tile_loadd, (const char *)c, ldc, lower, right)
+        EACH_SUM(_tile_loadd, (const char *)c, s->each * ldc, ldc, lower, right)
     } else if (s->bias != NULL) { /* the same in each row */
-        EACH_SUM(_tile_loadd, (const char *)(s->bias + j), 0, lower, right)
+        EACH_SUM(_tile_loadd, (const char *)(s->bias + j), 0, 0, lower, right)
     } else {
         zero_sums();
     }
@@ -349,7 +351,7 @@ static void run_square(strip *s, size_t j)
     trail_rows(&s->trail, HIGH);
     c = direct ? out : s->room;
     ldc = (direct ? g->ldc : (size_t)WIDE) * sizeof(float);
-    EACH_SUM(_tile_stored, (char *)c, ldc, lower, right)
+    EACH_SUM(_tile_stored, (char *)c, s->each * ldc, ldc, lower, right)
     BARRIER();
     if (s->bounded)
         begin_trail(s, j, columns);
@@ -374,15 +376,37 @@ static void finish(const strip *s)
     prt_gemm_run_avx512(&sums);
 }
 
+/* Rows of each tile of a product. Strips are alike: one of few rows takes as long as others, and
+ * another configuration longer. Tiles may go beyond the rows; what that gives stays in the room. */
+static size_t rows_of_tiles(size_t rows, bool pieces)
+{
+    const size_t strips = (rows + HIGH - 1) / HIGH;
+    return pieces ? TILE : rows <= TILE ? rows : (rows + 2 * strips - 1) / (2 * strips);
+}
+
+void prt_split_begin_amx(size_t rows, bool pieces);
 void prt_split_multiply_amx(const prt_split_block *g);
+void prt_split_end_amx(void);
+
+void prt_split_begin_amx(size_t rows, bool pieces)
+{
+    const size_t each = rows_of_tiles(rows, pieces);
+    configure(each, each);
+}
+
+void prt_split_end_amx(void)
+{
+    _tile_release();
+}
 
 void prt_split_multiply_amx(const prt_split_block *g)
 {
     float bias[PRT_GEMM_PANEL];
     _Alignas(LINE) float room[HIGH * WIDE];
-    strip s = { .g = g, .bias = g->bias, .units = units_of(g->k, g->taps), .room = room };
-    const size_t pairs = (g->columns + WIDE - 1) / WIDE;
-    const size_t steps = (g->rows + HIGH - 1) / HIGH * pairs * s.units;
+    strip s = { .g = g, .each = rows_of_tiles(g->rows, g->tile_at != NULL), .bias = g->bias,
+        .units = units_of(g->k, g->taps), .room = room };
+    const size_t pairs = (g->columns + WIDE - 1) / WIDE, high = 2 * s.each;
+    const size_t steps = (g->rows + high - 1) / high * pairs * s.units;
     if (g->ahead != NULL)
         begin_weave(&s.weave, g->ahead);
     s.weave.rate = steps != 0 ? s.weave.left * ONE / (steps * SLOTS) + 1 : 0;
@@ -393,17 +417,13 @@ void prt_split_multiply_amx(const prt_split_block *g)
         s.bias = bias;
     }
     for (size_t j = 0; j < g->columns; j += WIDE)
-        for (s.row = 0; s.row < g->rows; s.row += HIGH) {
-            const size_t rows = g->rows - s.row < HIGH ? g->rows - s.row : HIGH;
-            if (rows != s.rows)
-                configure(rows);
-            s.rows = rows;
+        for (s.row = 0; s.row < g->rows; s.row += high) {
+            s.rows = g->rows - s.row < high ? g->rows - s.row : high;
             run_square(&s, j);
             if (g->end != NULL && !s.bounded && j + WIDE >= g->columns)
                 finish(&s);
         }
     trail_rows(&s.trail, HIGH);
-    _tile_release();
     if (g->ahead != NULL)
         g->ahead->finite = end_weave(&s.weave);
 }

@@ -120,14 +120,14 @@ static void run_square(job *j, size_t tile, const char *b, size_t first, size_t 
     char *c = (char *)sums;
     BARRIER();
     if (first != 0) {
-        EACH_SUM(_tile_loadd, c, ld, lower, right)
+        EACH_SUM(_tile_loadd, c, TILE * ld, ld, lower, right)
     } else { /* to load biases would take longer than to add them later */
         zero_sums();
     }
     run_steps(j, at, b, first, n, lower, right);
     BARRIER();
     trail_pairs(&j->trail, j->trail.left);
-    EACH_SUM(_tile_stored, c, ld, lower, right)
+    EACH_SUM(_tile_stored, c, TILE * ld, ld, lower, right)
     BARRIER();
 }
 
@@ -184,7 +184,7 @@ void prt_tiles_multiply_amx(const prt_tiles_block *g)
     j.ldb = g->packed ? LINE : prt_gemm_width(g->columns) * sizeof(*g->b);
     j.far = g->packed ? TILE * LINE : LINE;
     j.step = g->packed ? 2 * TILE * LINE : TILE * j.ldb;
-    configure(HIGH);
+    configure(TILE, TILE);
     for (size_t first = 0; first < g->columns; first += wide)
         for (size_t i = 0; i < g->tiles; i += high) {
             const size_t end = g->tiles - i < high ? g->tiles : i + high;

@@ -301,6 +301,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     if (v != NULL)
         find_tiles(j, &r, own.row, (size_t *)(void *)packed);
     part t = part_of(j, first, last, 0, packed, split), next;
+    j->kern->split.begin(v != NULL ? r.tiles * ROWS : r.count, v != NULL);
     j->kern->split.panel(&t.panel);
     for (size_t other = 1;
          first < last && atomic_load_explicit(&j->finite, memory_order_relaxed);
@@ -317,6 +318,7 @@ static void run_item(const void *user, size_t item, float *scratch)
             next = part_of(j, at, last, i, packed + other * j->size, split + other * j->size);
         multiply(j, &r, &t, first < last ? &next.panel : NULL);
     }
+    j->kern->split.end();
 }
 
 /* Short ones take no time either way, and small errors are worth more. */
@@ -356,7 +358,7 @@ static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row
                             : cuts_of(2 * j->size + p->spare, 16) * 16;
     const size_t most = cuts_of(all, j->blocks);
     const prt_nhwc *v = j->v;
-    const size_t beyond = v != NULL ? ROWS * v->stride_w : 0; /* of the last tile */
+    const size_t beyond = v != NULL ? ROWS * v->stride_w : PRT_SPLIT_BEHIND; /* of the last tile */
     j->a.end = !j->own ? j->rows
         : v != NULL ? (most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1
                     : most;

@@ -55,7 +55,7 @@ static size_t piece_of(const made *m, size_t i, size_t tap)
 static made make(const prt_kern *kern, const sizes *s)
 {
     const size_t pieces = s->taps != 0 ? s->taps : 1, all = s->rows * pieces;
-    made m = { .s = *s, .depth = s->k * pieces, .lda = prt_split_pitch(s->k), 
+    made m = { .s = *s, .depth = s->k * pieces, .lda = prt_split_pitch(s->k),
         .ldc = (s->taps != 0 ? WIDE : s->columns) + 3 };
     m.a = random_floats(all * s->k, 1);
     m.b = random_floats(m.depth * prt_gemm_width(s->columns), 2);
@@ -63,7 +63,7 @@ static made make(const prt_kern *kern, const sizes *s)
     m.residual = random_floats(s->rows * s->columns, 4);
     m.c = random_floats(s->rows * m.ldc, 5);
     m.before = random_floats(s->rows * m.ldc, 5);
-    m.split_a = lines(all * m.lda);
+    m.split_a = lines((all + PRT_SPLIT_BEHIND) * m.lda);
     m.split_b = lines(pieces * prt_split_size(s->k) * WIDE);
     ck_assert(kern->split.rows(all, s->k, m.a, s->k, m.split_a, m.lda));
     for (size_t i = 0; i < s->rows / 16 && s->taps != 0; i++)
@@ -102,7 +102,9 @@ static void run(const prt_kern *kern, const made *m, size_t rows, bool add, bool
             .taps = pieces ? m->s.taps : 1, .b = m->split_b, .bias = add ? NULL : m->bias,
             .c = m->c + i * m->ldc, .ldc = m->ldc, .add = add, .end = ends ? &end : NULL,
             .ahead = ahead };
+        kern->split.begin(g.rows, pieces);
         kern->split.multiply(&g);
+        kern->split.end();
     }
 }
 
