@@ -96,6 +96,7 @@ void prt_split_panel_amx(prt_split_panel *p);
 void prt_split_begin_amx(size_t rows, bool pieces);
 void prt_split_multiply_amx(const prt_split_block *g);
 void prt_split_end_amx(void);
+bool prt_split_few_amx(const prt_split_few *g);
 void prt_tiles_multiply_amx(const prt_tiles_block *g);
 
 extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16, prt_kern_level_amx;
@@ -125,7 +126,7 @@ const prt_kern prt_kern_level_amx = {
         .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
     .split = { .rows = prt_split_rows_amx, .panel = prt_split_panel_amx,
         .begin = prt_split_begin_amx, .multiply = prt_split_multiply_amx,
-        .end = prt_split_end_amx },
+        .end = prt_split_end_amx, .few = prt_split_few_amx },
     .tiles = prt_tiles_multiply_amx,
     LEVEL_COMMON
 };

@@ -20,7 +20,7 @@
 #include "kern/gemm.h"
 
 enum { PRT_SPLIT_UNIT = 32, PRT_SPLIT_DEPTH = 256, PRT_SPLIT_ROWS = 16,
-    PRT_SPLIT_BEHIND = PRT_SPLIT_ROWS };
+    PRT_SPLIT_BEHIND = PRT_SPLIT_ROWS, PRT_SPLIT_FEW = 64, PRT_SPLIT_FEW_ROOM = 3072 };
 
 /* Floats that k of them take. */
 static inline size_t prt_split_size(size_t k)
@@ -64,6 +64,21 @@ typedef struct prt_split_block {
     prt_split_panel *ahead;  /* split meanwhile; NULL: nothing */
 } prt_split_block;
 
+/* Few rows times columns [first, last) of a matrix of `n`, all of K at once. */
+typedef struct prt_split_few {
+    size_t rows; /* 8 to PRT_SPLIT_FEW */
+    size_t k;
+    const float *a; /* split as a whole, not in parts of K */
+    size_t lda;
+    size_t n, first, last;   /* `first` is a multiple of 16 */
+    const float *b;          /* of all columns, as prt_gemm_pack_all has it */
+    const float *bias;       /* from here on pointers are to column 0; `end` has no bias */
+    float *c;
+    size_t ldc;
+    const prt_gemm_end *end; /* NULL: nothing */
+    float *room;             /* PRT_SPLIT_FEW_ROOM floats that begin at a cache line */
+} prt_split_few;
+
 typedef struct prt_kern_split {
     /* Splits rows, `lda` and `ldto` floats apart; false: not all of it is finite, or rounds to what
      * is. */
@@ -74,6 +89,9 @@ typedef struct prt_kern_split {
     void (*begin)(size_t rows, bool pieces);
     void (*multiply)(const prt_split_block *g);
     void (*end)(void);
+    /* With the bits that panels would give; not between `begin` and `end`. False: not all of B is
+     * finite. */
+    bool (*few)(const prt_split_few *g);
 } prt_kern_split; /* all NULL where the processor has no tiles */
 
 #endif

@@ -7,55 +7,19 @@
  * first and the last 16 columns, then low parts. A pair is elements k and k + 16 of a unit, of rows
  * of A as well.
  */
-#include "kern/amx_impl.h"
-#include "kern/split.h"
+#include "kern/split_impl.h"
 
-enum {
-    UNIT = PRT_SPLIT_UNIT,
-    BYTES = 4 * 1024 /* of B for a step: four tiles */
-};
+enum { BYTES = 4 * 1024 /* of B for a step: four tiles */ };
 
 /* ---- splitting ---- */
-
-typedef struct halves {
-    __m512i high, low; /* 32 each */
-    __m512 check;      /* not finite once something was not */
-} halves;
-
-/* Pairs of elements of a and of b, halfway ones rounded away from 0. */
-static inline __attribute__((always_inline)) halves split(__m512 a, __m512 b, __m512i order,
-    __m512 check)
-{
-    const __m512i upper = _mm512_set1_epi32((int)0xffff0000), half = _mm512_set1_epi32(0x8000);
-    const __mmask64 first = 0x3333333333333333; /* bytes of a pair that a's element takes */
-    __m512i x = _mm512_add_epi32((__m512i)a, half), y = _mm512_add_epi32((__m512i)b, half);
-    const __m512i high = _mm512_mask_shuffle_epi8(y, first, x, order);
-    a = _mm512_sub_ps(a, (__m512)_mm512_and_si512(x, upper));
-    b = _mm512_sub_ps(b, (__m512)_mm512_and_si512(y, upper));
-    x = _mm512_add_epi32((__m512i)a, half);
-    y = _mm512_add_epi32((__m512i)b, half);
-    const __m512i low = _mm512_mask_shuffle_epi8(y, first, x, order);
-    return (halves){ high, low, _mm512_add_ps(check, _mm512_add_ps(a, b)) };
-}
-
-/* What takes the upper half of each element of a vector down. */
-static __m512i order_of_pairs(void)
-{
-    return _mm512_set4_epi32(0x00000f0e, 0x00000b0a, 0x00000706, 0x00000302);
-}
-
-static bool is_finite(__m512 check)
-{
-    const __m512 none = _mm512_sub_ps(check, check);
-    return _mm512_cmp_ps_mask(none, none, _CMP_UNORD_Q) == 0;
-}
 
 bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
 
 bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto)
 {
-    const __m512i order = order_of_pairs();
+    __m512i order;
     __m512 check = _mm512_setzero_ps();
+    order_pairs(&order);
     for (size_t i = 0; i < rows; i++)
         for (size_t p = 0; p < k; p += UNIT) {
             const float *x = a + i * lda + p;
@@ -87,7 +51,6 @@ typedef struct weave {
 
 enum {
     ONE = 256,
-    SLOTS = 4,      /* of a step, for rows of a weave and a trail */
     MOST_WEAVE = 80 /* a slot, where a trail beside it gains */
 };
 
@@ -109,7 +72,7 @@ static void begin_weave(weave *w, const prt_split_panel *p)
     w->row = 0;
     w->left = units * TILE;
     w->credit = 0;
-    w->order = order_of_pairs();
+    order_pairs(&w->order);
     w->check = _mm512_setzero_ps();
 }
 
@@ -359,9 +322,6 @@ static void run_square(strip *s, size_t j)
         copy_rows(s->rows, columns, s->room, WIDE, out, g->ldc);
 }
 
-void prt_gemm_run_avx512(const prt_gemm_block *g);
-
-/* What else is done to finished sums, by the kernel that has all of it: without any K. */
 static void finish(const strip *s)
 {
     const prt_split_block *g = s->g;
@@ -370,10 +330,7 @@ static void finish(const strip *s)
         end.row_bias += s->row;
     if (end.residual != NULL)
         end.residual += s->row * end.ldr;
-    float *c = g->c + s->row * g->ldc;
-    const prt_gemm_block sums = { .rows = s->rows, .columns = g->columns, .a = c, .b = c, .c = c,
-        .ldc = g->ldc, .add = true, .end = &end };
-    prt_gemm_run_avx512(&sums);
+    end_sums(s->rows, g->columns, g->c + s->row * g->ldc, g->ldc, &end);
 }
 
 /* Rows of each tile of a product. Strips are alike: one of few rows takes as long as others, and

@@ -31,7 +31,7 @@ struct prt_product_spec {
     const float *(*direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k,
         size_t *stride);
     size_t spare;
-    bool padded;
+    bool padded; /* `direct` is there, and B packed as prt_gemm_pack_all does */
     const void *user;
 };
 

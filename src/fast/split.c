@@ -16,6 +16,7 @@
 
 #include <stdatomic.h>
 
+#include "fast/few.h"
 #include "fast/share.h"
 
 /* Floats of A that a thread splits at a time; that are little; of a block of A with DEPTH of K,
@@ -387,6 +388,8 @@ poprt_status prt_split_product(prt_eval *c, const prt_kern *kern, const prt_prod
     bool *done)
 {
     job j = { .p = p, .kern = kern, .rows = p->m, .k = p->k, .unit = 1, .taps = 1 };
+    if (prt_few_fits(p))
+        return prt_few_product(c, kern, p, done);
     return run(c, &j, 1, p->m, 1, done);
 }
 
@@ -422,7 +425,9 @@ size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
     job j = { 0 };
     prt_product_spec spec = { .m = prt_lesser(m, BLOCK / DEPTH) }; /* in one block */
     begin_strip(&j, &spec, p);
-    return j.scratch;
+    spec.m = prt_lesser(m, PRT_SPLIT_FEW);
+    const size_t few = prt_few_fits(&spec) ? prt_few_size(spec.m, p->k) : 0;
+    return few > j.scratch ? few : j.scratch;
 }
 
 bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
@@ -434,6 +439,8 @@ bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, 
     if (m == 0)
         return true;
     begin_strip(&j, &spec, p);
+    if (prt_few_fits(&spec))
+        return prt_few_strip(kern, &spec, scratch);
     for (size_t i = 0; i < j.blocks; i++)
         run_item(&j, i, scratch);
     return atomic_load_explicit(&j.finite, memory_order_relaxed);
