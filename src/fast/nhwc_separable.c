@@ -35,7 +35,7 @@ typedef struct job {
     const float *x, *residual;
     float *y;
     size_t out_c;
-    double *sums; /* [image][row][hidden]; NULL: no mean */
+    float *sums;   /* [image][row][hidden]; NULL: no mean */
     const float *ones;
 } job;
 
@@ -43,7 +43,7 @@ typedef struct job {
 typedef struct band {
     job *j;
     size_t n;
-    float *hidden, *middle, *split, *sum;
+    float *hidden, *middle, *split;
     size_t low, high; /* rows of the hidden image that are there */
 } band;
 
@@ -78,11 +78,9 @@ static void add_rows(const band *b, const float *x, size_t row, size_t end)
 {
     const job *j = b->j;
     const size_t channels = j->v.in_c, wide = j->v.out_w;
-    for (; row < end; row++, x += wide * channels) {
-        j->kern->rows.sums(wide, channels, j->ones, x, channels, NULL, b->sum);
-        j->kern->rows.add_to(channels, b->sum, false,
+    for (; row < end; row++, x += wide * channels)
+        j->kern->rows.sums(wide, channels, j->ones, x, channels, NULL,
             j->sums + (b->n * j->v.out_h + row) * channels);
-    }
 }
 
 static void run_strip(band *b, size_t row, size_t end)
@@ -116,7 +114,6 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t i = item % j->bands, end = prt_share_cut(j->v.out_h, j->bands, i + 1);
     band b = { .j = j, .n = item / j->bands, .split = scratch, .hidden = scratch + j->split };
     b.middle = b.hidden + j->hidden;
-    b.sum = b.middle + j->middle;
     for (size_t row = prt_share_cut(j->v.out_h, j->bands, i), some;
          row < end && !atomic_load_explicit(&j->odd, memory_order_relaxed); row += some) {
         some = end - row < j->strip ? end - row : j->strip;
@@ -162,17 +159,17 @@ static void choose_split(job *j, const prt_eval *c)
 }
 
 /* The means of all images from the sums of their rows, in order. */
-static void store_mean(const job *j, float *mean)
+static void store_mean(const job *j, double *sum, float *mean)
 {
-    const size_t channels = j->v.in_c;
-    const double pixels = (double)(j->v.out_h * j->v.out_w);
-    for (size_t n = 0; n < j->v.batch; n++)
-        for (size_t i = 0; i < channels; i++) {
-            double sum = 0.0;
-            for (size_t row = 0; row < j->v.out_h; row++)
-                sum += j->sums[(n * j->v.out_h + row) * channels + i];
-            mean[n * channels + i] = (float)(sum / pixels);
-        }
+    const size_t channels = j->v.in_c, high = j->v.out_h;
+    const double pixels = (double)(high * j->v.out_w);
+    for (size_t n = 0; n < j->v.batch; n++, mean += channels) {
+        memset(sum, 0, channels * sizeof(*sum));
+        for (size_t row = n * high; row < (n + 1) * high; row++)
+            j->kern->rows.add_to(channels, j->sums + row * channels, false, sum);
+        for (size_t i = 0; i < channels; i++)
+            mean[i] = (float)(sum[i] / pixels);
+    }
 }
 
 static const float *input(const prt_eval *c, uint32_t i)
@@ -226,11 +223,12 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     prt_nhwc_windows_init(&j.windows, &j.v);
     cut(&j, c);
-    const size_t sums = mean ? j.v.batch * j.v.out_h * j.v.in_c : 0;
+    double *sum = NULL;
     if (mean) {
         float *ones = prt_share_floats(c, 1, j.v.out_w);
-        j.sums = prt_eval_scratch(c, sums, sizeof(double));
-        if (ones == NULL || j.sums == NULL)
+        j.sums = prt_share_raw(c, j.v.batch * j.v.out_h, j.v.in_c);
+        sum = prt_eval_scratch_raw(c, j.v.in_c, sizeof(*sum));
+        if (ones == NULL || j.sums == NULL || sum == NULL)
             return POPRT_E_NOMEM;
         for (size_t i = 0; i < j.v.out_w; i++)
             ones[i] = 1.0f;
@@ -240,12 +238,10 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
     do {
         choose_split(&j, c);
         atomic_store(&j.odd, false);
-        for (size_t i = 0; i < sums; i++)
-            j.sums[i] = 0.0;
-        PRT_TRY(prt_share_run(c, j.v.batch * j.bands, j.split + j.hidden + j.middle +
-            (mean ? j.v.in_c : 0), run_item, &j));
+        PRT_TRY(prt_share_run(c, j.v.batch * j.bands, j.split + j.hidden + j.middle, run_item,
+            &j));
     } while (atomic_load(&j.odd));
     if (mean)
-        store_mean(&j, c->out[1]->data);
+        store_mean(&j, sum, c->out[1]->data);
     return POPRT_OK;
 }
