@@ -20,7 +20,8 @@ enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 
 
 typedef struct job {
     const prt_nhwc *v;
-    size_t slice, slices;          /* filters of an item, a panel or half of one; items of all */
+    size_t slices;                 /* items of all filters */
+    size_t halves;                 /* of panels, which they share; 0: each has a panel */
     size_t chunks;                 /* of groups, which share addresses */
     size_t blocks, pixels;         /* pixels of an image's output */
     size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
@@ -235,7 +236,7 @@ static void multiply(const block *b, const part *p)
         .end = p->last && !j->bare ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
         fetch_next(b, p->last, &g);
-    else if (p->last && b->first + j->slice >= w->filters)
+    else if (p->last && b->first + b->columns >= w->filters)
         fetch_after(b, &g);
     v->kern->gemm(&g);
 }
@@ -327,18 +328,25 @@ static void run_block(const block *b)
     }
 }
 
+/* The first filter of a slice. */
+static size_t filter_at(const job *j, size_t slice)
+{
+    const size_t first = j->halves == 0
+        ? slice * PRT_GEMM_PANEL
+        : prt_share_cut(j->halves, j->slices, slice) * (PRT_GEMM_PANEL / 2);
+    return prt_lesser(first, j->v->form.filters);
+}
+
 static void run_item(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     const prt_nhwc *v = j->v;
     const size_t slice = item % j->slices, chunk = item / j->slices % j->chunks;
     const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
-    const size_t left = v->form.filters - slice * j->slice;
     const size_t end = prt_share_cut(v->form.group, j->chunks, chunk + 1);
-    block b = { .j = j, .n = rest / j->blocks, .first = slice * j->slice,
-        .group = prt_share_cut(v->form.group, j->chunks, chunk),
-        .columns = left < j->slice ? left : j->slice,
-        .taps = v->form.taps, .depth = v->form.channels };
+    block b = { .j = j, .n = rest / j->blocks,
+        .group = prt_share_cut(v->form.group, j->chunks, chunk), .taps = v->form.taps,
+        .depth = v->form.channels };
     const size_t all = v->images ? v->out_h : j->pixels;
     const size_t first = prt_share_cut(all, j->blocks, piece);
     const size_t rows = prt_share_cut(all, j->blocks, piece + 1) - first;
@@ -355,7 +363,11 @@ static void run_item(const void *user, size_t item, float *scratch)
         prt_nhwc_find_taps(v, b.n, b.group, b.row, b.rows, b.from);
     }
     for (; b.group < end; b.group++, b.beyond += v->form.channels)
-        run_block(&b);
+        for (b.first = filter_at(j, slice); b.first < filter_at(j, slice + 1); b.first += b.columns) {
+            b.columns = prt_lesser(PRT_GEMM_PANEL - b.first % PRT_GEMM_PANEL,
+                filter_at(j, slice + 1) - b.first);
+            run_block(&b);
+        }
 }
 
 void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
@@ -416,7 +428,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     if (done)
         return POPRT_OK;
     const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    job j = { .v = v, .slice = PRT_GEMM_PANEL, .slices = panels,
+    job j = { .v = v, .slices = panels,
         .pixels = v->out_d * v->out_h * v->out_w,
         .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
         .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0 };
@@ -441,10 +453,12 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         all = v->out_h;
     }
     j.blocks = (all + j.rows - 1) / j.rows;
-    /* Whole panels are best; of few that threads cannot share alike, halves, or smaller blocks. */
+    const size_t width = prt_share_width(c);
+    /* Whole panels are best; of few that threads cannot share alike, some halves, or smaller
+     * blocks. */
     if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_share_even(c, some)) {
-        j.slice = PRT_GEMM_PANEL / 2;
-        j.slices = (v->form.filters + j.slice - 1) / j.slice;
+        j.halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
+        j.slices = prt_lesser(width, j.halves);
     } else {
         j.blocks = prt_share_blocks(c, some, j.blocks, all, v->images ? 1 : FEW);
     }
@@ -459,7 +473,6 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         scratch += j.wide * ((most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1);
     }
     const size_t others = v->batch * j.slices * j.blocks;
-    const size_t width = prt_share_width(c);
     j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->form.group);
     return prt_share_run(c, others * j.chunks, scratch, run_item, &j);
 }
