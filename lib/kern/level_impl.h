@@ -91,7 +91,8 @@ void prt_dot_columns_vnni(const prt_wise_block *g);
 void prt_dot_pairs_avx512(const prt_dot_block *g);
 void prt_dot_fours_amx(const prt_dot_block *g);
 void prt_dot_pairs_amx(const prt_dot_block *g);
-bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
+bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
+    float *to, size_t ldto);
 void prt_split_panel_amx(prt_split_panel *p);
 void prt_split_begin_amx(size_t rows, bool pieces);
 void prt_split_multiply_amx(const prt_split_block *g);

@@ -80,9 +80,10 @@ typedef struct prt_split_few {
 } prt_split_few;
 
 typedef struct prt_kern_split {
-    /* Splits rows, `lda` and `ldto` floats apart; false: not all of it is finite, or rounds to what
-     * is. */
-    bool (*rows)(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
+    /* Splits rows, `lda` and `ldto` floats apart, each times `scale`, which has one for each column,
+     * or is NULL; false: not all of it is finite, or rounds to what is. */
+    bool (*rows)(size_t rows, size_t k, const float *a, size_t lda, const float *scale, float *to,
+        size_t ldto);
     void (*panel)(prt_split_panel *p);
     /* This thread's products between `begin` and `end` are of so many rows, in pieces or not. What
      * an element gets depends on its row of A, its column of B and the blocks of K alone. */

@@ -13,9 +13,11 @@ enum { BYTES = 4 * 1024 /* of B for a step: four tiles */ };
 
 /* ---- splitting ---- */
 
-bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto);
+bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
+    float *to, size_t ldto);
 
-bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float *to, size_t ldto)
+bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
+    float *to, size_t ldto)
 {
     __m512i order;
     __m512 check = _mm512_setzero_ps();
@@ -24,10 +26,13 @@ bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, float
         for (size_t p = 0; p < k; p += UNIT) {
             const float *x = a + i * lda + p;
             const size_t left = k - p;
-            const __m512 upper = _mm512_maskz_loadu_ps(mask_of(left), x);
-            const __m512 lower =
-                left > TILE ? _mm512_maskz_loadu_ps(mask_of(left - TILE), x + TILE)
-                            : _mm512_setzero_ps();
+            const __mmask16 first = mask_of(left), second = left > TILE ? mask_of(left - TILE) : 0;
+            __m512 upper = _mm512_maskz_loadu_ps(first, x);
+            __m512 lower = _mm512_maskz_loadu_ps(second, x + TILE);
+            if (scale != NULL) {
+                upper = _mm512_mul_ps(upper, _mm512_maskz_loadu_ps(first, scale + p));
+                lower = _mm512_mul_ps(lower, _mm512_maskz_loadu_ps(second, scale + p + TILE));
+            }
             const halves h = split(upper, lower, order, check);
             _mm512_storeu_si512(to + i * ldto + p, h.high);
             _mm512_storeu_si512(to + i * ldto + p + TILE, h.low);

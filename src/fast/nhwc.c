@@ -16,7 +16,8 @@
 
 /* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
  * least; FEW where threads had nothing to do otherwise. */
-enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8 };
+enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8,
+    FEW_PIXELS = 4 /* for each filter */ };
 
 typedef struct job {
     const prt_nhwc *v;
@@ -416,9 +417,11 @@ static const float *gated(prt_eval *c, const prt_nhwc *v, const float *gate)
 
 static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
 {
-    if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
-        return POPRT_E_NOMEM;
     bool done = false;
+    if (gate != NULL && v->out_d * v->out_h * v->out_w <= FEW_PIXELS * v->form.filters)
+        v->scale = gate; /* the inputs, while they are split; else the weights are less */
+    else if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
+        return POPRT_E_NOMEM;
     if ((v->images ? v->form.taps * v->form.channels >= PRT_NHWC_SPLIT_IMAGES
                    : v->form.channels >= PRT_NHWC_SPLIT_CHANNELS) &&
         (gate == NULL || v->batch == 1) &&
@@ -427,6 +430,8 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         PRT_TRY(prt_split_conv(c, v, &done));
     if (done)
         return POPRT_OK;
+    if (v->scale != NULL && (v->w = gated(c, v, gate)) == NULL)
+        return POPRT_E_NOMEM;
     const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     job j = { .v = v, .slices = panels,
         .pixels = v->out_d * v->out_h * v->out_w,

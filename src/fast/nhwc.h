@@ -17,6 +17,7 @@ typedef struct prt_nhwc {
     int64_t front, top, left; /* padding */
     bool images;       /* x has its channels first */
     const float *x, *w, *bias, *residual; /* bias and residual may be NULL */
+    const float *scale; /* of each input channel, of split products alone; NULL: none */
     float *y;
     prt_act act;
     const float *zeros; /* a pixel of the padding */

@@ -13,6 +13,7 @@ struct prt_product_spec {
     size_t batches, m, n, k;
     const float *a; /* [m, k] of batch 0 */
     size_t lda;
+    const float *scale; /* of each column of A, of split products alone; NULL: none */
     float *c; /* [m, n] of batch 0 */
     size_t ldc;
     prt_gemm_end end; /* pointers to row 0, column 0 of batch 0 */

@@ -69,8 +69,10 @@ static size_t cuts_of(size_t n, size_t most)
 /* Rows of A that follow each other, to `to` and behind. */
 static void split_rows(job *j, const float *a, size_t lda, size_t rows, size_t plane, float *to)
 {
+    const float *scale = j->p->scale;
     for (size_t k = 0; k < j->k; k += DEPTH, to += plane)
-        if (!j->kern->split.rows(rows, prt_lesser(j->k - k, DEPTH), a + k, lda, to, j->pitch))
+        if (!j->kern->split.rows(rows, prt_lesser(j->k - k, DEPTH), a + k, lda,
+                scale != NULL ? scale + k : NULL, to, j->pitch))
             atomic_store_explicit(&j->finite, false, memory_order_relaxed);
 }
 
@@ -486,6 +488,7 @@ static prt_product_spec spec_of(const prt_nhwc *v)
 {
     return (prt_product_spec){ .m = v->batch * v->out_d * v->out_h * v->out_w,
         .n = v->form.filters, .k = v->form.taps * v->form.channels, .a = v->x, .lda = v->x_pitch,
+        .scale = v->scale,
         .c = v->y, .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
             .ldr = v->residual_pitch, .act = v->act }, .direct = panel_at, .padded = true,
         .user = v };

@@ -29,7 +29,7 @@ static float *lines(size_t floats)
 
 typedef struct made {
     size_t m, n, k, ldc;
-    float *a, *b, *packed, *bias, *residual, *split, *room;
+    float *a, *b, *packed, *scale, *bias, *residual, *split, *room;
     float *c, *expected;
     bool finite; /* what the panels said */
 } made;
@@ -48,7 +48,7 @@ static void by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
             here.residual += j;
             prt_split_panel p = { .taps = 1, .k = some, .columns = prt_lesser(d->n - j, WIDE),
                 .b = d->packed + j * d->k + k * stride, .stride = stride, .to = panel };
-            d->finite = kern->split.rows(d->m, some, d->a + k, d->k, a, lda) && d->finite;
+            d->finite = kern->split.rows(d->m, some, d->a + k, d->k, d->scale + k, a, lda) && d->finite;
             kern->split.panel(&p);
             d->finite = p.finite && d->finite;
             const prt_split_block g = { .rows = d->m, .columns = p.columns, .k = some, .a = a,
@@ -68,6 +68,7 @@ static made make(size_t m, size_t n, size_t k)
     d.a = random_floats(m * k, 1);
     d.b = random_floats(n * k, 2);
     d.packed = lines(prt_gemm_width(n) * k);
+    d.scale = random_floats(k, 6);
     d.bias = random_floats(n, 3);
     d.residual = random_floats(m * n, 4);
     d.c = random_floats(m * d.ldc, 5);
@@ -82,6 +83,7 @@ static void drop(made *d)
     free(d->a);
     free(d->b);
     free(d->packed);
+    free(d->scale);
     free(d->bias);
     free(d->residual);
     free(d->c);
@@ -94,7 +96,7 @@ static void drop(made *d)
 static bool by_few(const prt_kern *kern, made *d, size_t parts, const prt_gemm_end *end)
 {
     const size_t all = (d->n + 15) / 16, lda = prt_split_pitch(d->k);
-    bool finite = kern->split.rows(d->m, d->k, d->a, d->k, d->split, lda);
+    bool finite = kern->split.rows(d->m, d->k, d->a, d->k, d->scale, d->split, lda);
     for (size_t i = 0; i < parts; i++) {
         const prt_split_few g = { .rows = d->m, .k = d->k, .a = d->split, .lda = lda, .n = d->n,
             .first = all * i / parts * 16, .last = prt_lesser(all * (i + 1) / parts * 16, d->n),

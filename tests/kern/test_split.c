@@ -65,7 +65,7 @@ static made make(const prt_kern *kern, const sizes *s)
     m.before = random_floats(s->rows * m.ldc, 5);
     m.split_a = lines((all + PRT_SPLIT_BEHIND) * m.lda);
     m.split_b = lines(pieces * prt_split_size(s->k) * WIDE);
-    ck_assert(kern->split.rows(all, s->k, m.a, s->k, m.split_a, m.lda));
+    ck_assert(kern->split.rows(all, s->k, m.a, s->k, NULL, m.split_a, m.lda));
     for (size_t i = 0; i < s->rows / 16 && s->taps != 0; i++)
         m.tile_at[i] = piece_of(&m, i * 16, 0) * m.lda;
     for (size_t t = 0; t < s->taps; t++)
@@ -188,7 +188,7 @@ START_TEST(whole_numbers)
     made m = make(kern, &s);
     for (size_t i = 0; i < s.rows * s.k; i++)
         m.a[i] = (float)((int)(i * 37 % 255) - 127);
-    (void)kern->split.rows(s.rows, s.k, m.a, s.k, m.split_a, m.lda);
+    (void)kern->split.rows(s.rows, s.k, m.a, s.k, NULL, m.split_a, m.lda);
     prt_split_panel p = { .taps = 1, .k = s.k, .columns = WIDE, .b = m.b, .stride = WIDE,
         .to = m.split_b };
     for (size_t i = 0; i < s.k * WIDE; i++)
@@ -216,7 +216,7 @@ START_TEST(what_is_not_finite)
         for (size_t at = 0; at < (size_t)ROWS * K; at += 11) {
             float *a = random_floats((size_t)ROWS * K, 1);
             a[at] = odd[i];
-            ck_assert(!kern->split.rows(ROWS, K, a, K, to, prt_split_pitch(K)));
+            ck_assert(!kern->split.rows(ROWS, K, a, K, NULL, to, prt_split_pitch(K)));
             float *b = random_floats((size_t)K * WIDE, 2);
             prt_split_panel p = { .taps = 1, .k = K, .columns = WIDE, .b = b, .stride = WIDE,
                 .to = panel };
