@@ -80,8 +80,8 @@ typedef struct prt_split_few {
 } prt_split_few;
 
 typedef struct prt_kern_split {
-    /* Splits rows, `lda` and `ldto` floats apart, each times `scale`, which has one for each column,
-     * or is NULL; false: not all of it is finite, or rounds to what is. */
+    /* Splits rows, `lda` and `ldto` floats apart, times `scale`, one for each column, if that is
+     * not NULL; false: not all of it is finite, or rounds to what is. */
     bool (*rows)(size_t rows, size_t k, const float *a, size_t lda, const float *scale, float *to,
         size_t ldto);
     void (*panel)(prt_split_panel *p);

@@ -46,7 +46,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         .last = prt_lesser(prt_share_cut(all, j->items, item + 1) * COLUMNS, p->n),
         .b = p->direct(p, 0, 0, 0, &stride), .bias = p->end.bias, .c = p->c, .ldc = p->ldc,
         .end = plain ? NULL : &end, .room = scratch };
-    if (!j->kern->split.rows(p->m, p->k, p->a, p->lda, p->scale, a, pitch) || !j->kern->split.few(&g))
+    if (!j->kern->split.rows(p->m, p->k, p->a, p->lda, p->scale, a, pitch) ||
+        !j->kern->split.few(&g))
         atomic_store_explicit(&j->finite, false, memory_order_relaxed);
 }
 

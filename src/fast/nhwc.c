@@ -345,6 +345,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t slice = item % j->slices, chunk = item / j->slices % j->chunks;
     const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
     const size_t end = prt_share_cut(v->form.group, j->chunks, chunk + 1);
+    const size_t last = filter_at(j, slice + 1);
     block b = { .j = j, .n = rest / j->blocks,
         .group = prt_share_cut(v->form.group, j->chunks, chunk), .taps = v->form.taps,
         .depth = v->form.channels };
@@ -364,9 +365,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         prt_nhwc_find_taps(v, b.n, b.group, b.row, b.rows, b.from);
     }
     for (; b.group < end; b.group++, b.beyond += v->form.channels)
-        for (b.first = filter_at(j, slice); b.first < filter_at(j, slice + 1); b.first += b.columns) {
-            b.columns = prt_lesser(PRT_GEMM_PANEL - b.first % PRT_GEMM_PANEL,
-                filter_at(j, slice + 1) - b.first);
+        for (b.first = filter_at(j, slice); b.first < last; b.first += b.columns) {
+            b.columns = prt_lesser(PRT_GEMM_PANEL - b.first % PRT_GEMM_PANEL, last - b.first);
             run_block(&b);
         }
 }

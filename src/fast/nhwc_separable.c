@@ -134,8 +134,7 @@ static void cut(job *j, const prt_eval *c)
     j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
     while (!prt_share_even(c, v->batch * j->bands) && v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
-    j->strip = (rows - reach) / v->stride_h + 1;
-    j->strip = j->strip < v->out_h ? j->strip : v->out_h;
+    j->strip = prt_lesser((rows - reach) / v->stride_h + 1, (v->out_h + j->bands - 1) / j->bands);
     j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
     j->hidden_rows = j->hidden_rows < v->in_h ? j->hidden_rows : v->in_h; /* no padding */
     j->hidden = j->expands ? j->hidden_rows * row : 0;

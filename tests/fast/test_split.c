@@ -63,10 +63,10 @@ END_TEST
 typedef struct conv {
     int batch, high, wide, channels, filters, kernel[2], stride[2], dilation[2], pads[4];
     const char *act;
-    bool bias, residual, gate;
+    bool bias, residual;
 } conv;
 
-static void check_conv(const conv *v)
+static void check_conv(const conv *v, bool gate)
 {
     int out[2];
     char text[1000];
@@ -76,12 +76,14 @@ static void check_conv(const conv *v)
     }
     (void)snprintf(text, sizeof(text),
         "x = input f32[%d,%d,%d,%d]\nw = input f32[%zu]\nb = input f32[%d]\n"
-        "r = input f32[%d,%d,%d,%d]\ng = input f32[%d,1,1,%d]\ny = nhwc_conv x w %s %s%s {form=\"panels\",channels=%d,"
-        "filters=%d,kernel_shape=[%d,%d],strides=[%d,%d],dilations=[%d,%d],pads=[%d,%d,%d,%d],"
+        "r = input f32[%d,%d,%d,%d]\ng = input f32[%d,1,1,%d]\n"
+        "y = nhwc_conv x w %s %s %s {form=\"panels\",channels=%d,filters=%d,kernel_shape=[%d,%d],"
+        "strides=[%d,%d],dilations=[%d,%d],pads=[%d,%d,%d,%d],"
         "activation=\"%s\"}\nreturn y\n", v->batch, v->high, v->wide, v->channels,
         nhwc_weights_count("panels", 1, v->channels, v->filters, v->kernel[0] * v->kernel[1]),
         v->filters, v->batch, out[0], out[1], v->filters, v->batch, v->channels,
-        v->bias ? "b" : "_", v->residual ? "r" : "_", v->gate ? " g" : "", v->channels, v->filters, v->kernel[0], v->kernel[1],
+        v->bias ? "b" : "_", v->residual ? "r" : "_", gate ? "g" : "_", v->channels,
+        v->filters, v->kernel[0], v->kernel[1],
         v->stride[0], v->stride[1], v->dilation[0], v->dilation[1], v->pads[0], v->pads[1],
         v->pads[2], v->pads[3], v->act);
     (void)fast_check(text, -1, 1, BOUND);
@@ -105,13 +107,23 @@ START_TEST(convolutions)
         { 1, 20, 20, 64, 64, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 5, 0, 0, 7 }, "", true, false },
         { 2, 1, 5001, 32, 33, { 1, 7 }, { 1, 1 }, { 1, 3 }, { 0, 9, 0, 9 }, "Relu", true, true },
         { 1, 1, 3100, 40, 24, { 1, 4 }, { 1, 3 }, { 1, 1 }, { 0, 1, 0, 5 }, "", true, false },
-        { 1, 7, 7, 300, 96, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "", true, false, true },
-        { 1, 14, 14, 200, 80, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "", true, true, true },
-        { 1, 14, 14, 64, 70, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 }, "", true, false, true },
-        { 1, 60, 61, 40, 24, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "", true, false, true },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
-        check_conv(&cases[i]);
+        check_conv(&cases[i], false);
+}
+END_TEST
+
+/* Inputs are scaled, or, of many, the weights. */
+START_TEST(gates)
+{
+    static const conv cases[] = {
+        { 1, 7, 7, 300, 96, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "", true, false },
+        { 1, 14, 14, 200, 80, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "", true, true },
+        { 1, 14, 14, 64, 70, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 }, "Relu", true, false },
+        { 1, 60, 61, 40, 24, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 }, "", true, false },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
+        check_conv(&cases[i], true);
 }
 END_TEST
 
@@ -211,4 +223,5 @@ START_TEST(left_in_float32)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/split", products, others, convolutions, images, separables, left_in_float32)
+PRT_TEST_MAIN("fast/split", products, others, convolutions, gates, images, separables,
+    left_in_float32)

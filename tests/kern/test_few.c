@@ -48,7 +48,8 @@ static void by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
             here.residual += j;
             prt_split_panel p = { .taps = 1, .k = some, .columns = prt_lesser(d->n - j, WIDE),
                 .b = d->packed + j * d->k + k * stride, .stride = stride, .to = panel };
-            d->finite = kern->split.rows(d->m, some, d->a + k, d->k, d->scale + k, a, lda) && d->finite;
+            if (!kern->split.rows(d->m, some, d->a + k, d->k, d->scale + k, a, lda))
+                d->finite = false;
             kern->split.panel(&p);
             d->finite = p.finite && d->finite;
             const prt_split_block g = { .rows = d->m, .columns = p.columns, .k = some, .a = a,
