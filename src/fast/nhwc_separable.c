@@ -135,6 +135,13 @@ static void cut(job *j, const prt_eval *c)
     while (!prt_share_even(c, v->batch * j->bands) && v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
     j->strip = prt_lesser((rows - reach) / v->stride_h + 1, (v->out_h + j->bands - 1) / j->bands);
+}
+
+static void take_strip(job *j, size_t strip)
+{
+    const prt_nhwc *v = &j->v;
+    const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
+    j->strip = strip;
     j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
     j->hidden_rows = j->hidden_rows < v->in_h ? j->hidden_rows : v->in_h; /* no padding */
     j->hidden = j->expands ? j->hidden_rows * row : 0;
@@ -155,6 +162,26 @@ static void choose_split(job *j, const prt_eval *c)
         j->splits_last ? prt_split_strip_size(&j->project, j->strip * v->out_w) : 0;
     j->split = (first > last ? first : last) + 15;
     j->split -= j->split % 16;
+}
+
+static size_t scratch_of(const job *j)
+{
+    return j->split + j->hidden + j->middle;
+}
+
+/* Somewhat lower strips, where these fit into memory that is there anyway. */
+static void fit_strip(job *j, prt_eval *c)
+{
+    const size_t lent = prt_share_lent(c, j->v.batch * j->bands), most = j->strip;
+    size_t strip = most;
+    do {
+        take_strip(j, strip);
+        choose_split(j, c);
+    } while (scratch_of(j) > lent && --strip > most / 2);
+    if (strip <= most / 2) {
+        take_strip(j, most);
+        choose_split(j, c);
+    }
 }
 
 /* The means of all images from the sums of their rows, in order. */
@@ -235,10 +262,9 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
     }
     atomic_init(&j.odd, false);
     do {
-        choose_split(&j, c);
+        fit_strip(&j, c);
         atomic_store(&j.odd, false);
-        PRT_TRY(prt_share_run(c, j.v.batch * j.bands, j.split + j.hidden + j.middle, run_item,
-            &j));
+        PRT_TRY(prt_share_run(c, j.v.batch * j.bands, scratch_of(&j), run_item, &j));
     } while (atomic_load(&j.odd));
     if (mean)
         store_mean(&j, sum, c->out[1]->data);

@@ -117,13 +117,27 @@ float *prt_share_room(prt_eval *c, size_t count, size_t floats)
     return floats_of(c, threads_of(c, count), floats_each(floats), prt_eval_scratch_raw);
 }
 
+static float *lent(prt_eval *c, size_t threads, size_t *each)
+{
+    size_t size = 0;
+    float *spare = c->host->spare != NULL ? c->host->spare(c, &size) : NULL;
+    *each = size / threads / LINE * LINE / sizeof(float);
+    return spare;
+}
+
+size_t prt_share_lent(prt_eval *c, size_t count)
+{
+    size_t each;
+    (void)lent(c, threads_of(c, count), &each);
+    return each;
+}
+
 /* Scratch of a run. Of memory that is there anyway each thread has its share: so it has the same
  * part in most steps, near what it had of tensors there, and not in the others' caches. */
 static float *take_room(prt_eval *c, size_t threads, size_t *floats)
 {
-    size_t size = 0;
-    float *spare = c->host->spare != NULL ? c->host->spare(c, &size) : NULL;
-    const size_t each = size / threads / LINE * LINE / sizeof(float);
+    size_t each;
+    float *spare = lent(c, threads, &each);
     *floats = floats_each(*floats);
     if (each < *floats)
         return floats_of(c, threads, *floats, prt_eval_scratch_raw);

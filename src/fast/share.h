@@ -23,6 +23,10 @@ typedef void (*prt_share_body)(const void *user, size_t item, float *scratch);
 poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
     const void *user);
 
+/* Floats of scratch that each participant of such a run has in memory that is there anyway, and in
+ * its caches maybe. */
+size_t prt_share_lent(prt_eval *c, size_t count);
+
 /* The scratch of such runs of `count` items or fewer; NULL (failure recorded) when refused. */
 float *prt_share_room(prt_eval *c, size_t count, size_t floats);
 
