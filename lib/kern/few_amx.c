@@ -13,6 +13,8 @@ enum {
     QUARTER = TILE / SLOTS,  /* rows of a slot */
     LINES = 2 * TILE / SLOTS /* fetched in one */
 };
+_Static_assert(PRT_SPLIT_FEW_ROOM * sizeof(float) == RING * PART + PRT_SPLIT_FEW * LINE,
+    "the ring, then sums of 16 columns");
 
 typedef struct ring {
     const prt_split_few *g;
@@ -58,15 +60,14 @@ static __attribute__((noinline)) void split_slot(ring *r, size_t row)
     r->left--;
     r->k += UNIT;
     r->b += UNIT * stride;
-    if (r->k >= r->g->k)
+    if (r->k >= r->g->k && r->left != 0)
         find_columns(r, r->column + TILE);
 }
 
 static void begin_ring(ring *r, const prt_split_few *g, size_t units)
 {
     const size_t next = (g->first / PRT_GEMM_PANEL + 1) * PRT_GEMM_PANEL;
-    *r = (ring){ .g = g, .at = (char *)g->room, .left = units,
-        .check = _mm512_setzero_ps() };
+    *r = (ring){ .g = g, .at = (char *)g->room, .left = units, .check = _mm512_setzero_ps() };
     order_pairs(&r->order);
     if (next < g->last) {
         r->fetch = (const char *)(g->b + next * g->k);
