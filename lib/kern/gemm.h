@@ -26,6 +26,13 @@ typedef struct prt_gemm_end {
     prt_act act;
 } prt_gemm_end;
 
+/* Sums are left as they are. */
+static inline bool prt_gemm_end_is_plain(const prt_gemm_end *e)
+{
+    return e->bias == NULL && e->row_bias == NULL && e->residual == NULL &&
+        e->act.kind == PRT_ACT_none;
+}
+
 typedef struct prt_gemm_block {
     size_t rows, columns, k;
     const float *a;

@@ -30,22 +30,25 @@ size_t prt_few_size(size_t m, size_t k)
     return PRT_SPLIT_FEW_ROOM + m * prt_split_pitch(k);
 }
 
+static size_t slices_of(const prt_product_spec *p)
+{
+    return prt_gemm_width(p->n) / COLUMNS;
+}
+
 static void run_item(const void *user, size_t item, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
     const prt_product_spec *p = j->p;
-    const size_t all = (p->n + COLUMNS - 1) / COLUMNS, pitch = prt_split_pitch(p->k);
+    const size_t all = slices_of(p), pitch = prt_split_pitch(p->k);
     float *a = scratch + PRT_SPLIT_FEW_ROOM;
     prt_gemm_end end = p->end;
     size_t stride;
     end.bias = NULL;
-    const bool plain = end.row_bias == NULL && end.residual == NULL &&
-        end.act.kind == PRT_ACT_none;
     const prt_split_few g = { .rows = p->m, .k = p->k, .a = a, .lda = pitch, .n = p->n,
         .first = prt_share_cut(all, j->items, item) * COLUMNS,
         .last = prt_lesser(prt_share_cut(all, j->items, item + 1) * COLUMNS, p->n),
         .b = p->direct(p, 0, 0, 0, &stride), .bias = p->end.bias, .c = p->c, .ldc = p->ldc,
-        .end = plain ? NULL : &end, .room = scratch };
+        .end = prt_gemm_end_is_plain(&end) ? NULL : &end, .room = scratch };
     if (!j->kern->split.rows(p->m, p->k, p->a, p->lda, p->scale, a, pitch) ||
         !j->kern->split.few(&g))
         atomic_store_explicit(&j->finite, false, memory_order_relaxed);
@@ -63,7 +66,7 @@ poprt_status prt_few_product(prt_eval *c, const prt_kern *kern, const prt_produc
     bool *done)
 {
     job j = { .p = p, .kern = kern,
-        .items = prt_lesser(prt_share_width(c), (p->n + COLUMNS - 1) / COLUMNS) };
+        .items = prt_lesser(prt_share_width(c), slices_of(p)) };
     atomic_init(&j.finite, true);
     PRT_TRY(prt_share_run(c, j.items, prt_few_size(p->m, p->k), run_item, &j));
     *done = atomic_load(&j.finite);

@@ -35,7 +35,7 @@ typedef struct job {
     const float *x, *residual;
     float *y;
     size_t out_c;
-    float *sums;   /* [image][row][hidden]; NULL: no mean */
+    float *sums; /* [image][row][hidden]; NULL: no mean */
     const float *ones;
 } job;
 
@@ -137,17 +137,6 @@ static void cut(job *j, const prt_eval *c)
     j->strip = prt_lesser((rows - reach) / v->stride_h + 1, (v->out_h + j->bands - 1) / j->bands);
 }
 
-static void take_strip(job *j, size_t strip)
-{
-    const prt_nhwc *v = &j->v;
-    const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
-    j->strip = strip;
-    j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
-    j->hidden_rows = j->hidden_rows < v->in_h ? j->hidden_rows : v->in_h; /* no padding */
-    j->hidden = j->expands ? j->hidden_rows * row : 0;
-    j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
-}
-
 /* Which products are split; the same whoever takes part. */
 static void choose_split(job *j, const prt_eval *c)
 {
@@ -169,19 +158,28 @@ static size_t scratch_of(const job *j)
     return j->split + j->hidden + j->middle;
 }
 
+static void take_strip(job *j, const prt_eval *c, size_t strip)
+{
+    const prt_nhwc *v = &j->v;
+    const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
+    j->strip = strip;
+    j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
+    j->hidden_rows = j->hidden_rows < v->in_h ? j->hidden_rows : v->in_h; /* no padding */
+    j->hidden = j->expands ? j->hidden_rows * row : 0;
+    j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
+    choose_split(j, c);
+}
+
 /* Somewhat lower strips, where these fit into memory that is there anyway. */
 static void fit_strip(job *j, prt_eval *c)
 {
     const size_t lent = prt_share_lent(c, j->v.batch * j->bands), most = j->strip;
-    size_t strip = most;
-    do {
-        take_strip(j, strip);
-        choose_split(j, c);
-    } while (scratch_of(j) > lent && --strip > most / 2);
-    if (strip <= most / 2) {
-        take_strip(j, most);
-        choose_split(j, c);
+    for (size_t strip = most; strip > most / 2; strip--) {
+        take_strip(j, c, strip);
+        if (scratch_of(j) <= lent)
+            return;
     }
+    take_strip(j, c, most);
 }
 
 /* The means of all images from the sums of their rows, in order. */

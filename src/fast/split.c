@@ -238,8 +238,7 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
         e.bias = NULL;
         e.residual = e.residual != NULL ? e.residual + r->first * e.ldr + t->first : NULL;
         e.row_bias = e.row_bias != NULL ? e.row_bias + r->first : NULL;
-        const bool plain = e.row_bias == NULL && e.residual == NULL && e.act.kind == PRT_ACT_none;
-        g.end = t->ends && !plain ? &e : NULL;
+        g.end = t->ends && !prt_gemm_end_is_plain(&e) ? &e : NULL;
     }
     j->kern->split.multiply(&g);
     if (j->v != NULL && t->ends)
@@ -408,41 +407,42 @@ static const float *strip_panel(const prt_product_spec *p, size_t batch, size_t 
 
 static const prt_eval alone; /* this thread */
 
-static void begin_strip(job *j, prt_product_spec *p, const prt_nhwc_product *of)
+static prt_product_spec spec_of_strip(const prt_nhwc_product *of, size_t m)
 {
-    p->n = of->n;
-    p->k = of->k;
-    p->direct = strip_panel;
-    p->padded = true;
-    p->user = of->w;
-    j->p = p;
-    j->rows = p->m;
-    j->k = of->k;
-    j->unit = j->taps = 1;
+    return (prt_product_spec){ .m = m, .n = of->n, .k = of->k, .lda = of->lda, .ldc = of->ldc,
+        .end = { .bias = of->bias, .ldr = of->ldc, .act = of->act }, .direct = strip_panel,
+        .padded = true, .user = of->w };
+}
+
+static void begin_strip(job *j, const prt_kern *kern, const prt_product_spec *p)
+{
+    *j = (job){ .p = p, .kern = kern, .rows = p->m, .k = p->k, .unit = 1, .taps = 1 };
     cut(&alone, j, 1, p->m, 1);
 }
 
 size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
 {
-    job j = { 0 };
-    prt_product_spec spec = { .m = prt_lesser(m, BLOCK / DEPTH) }; /* in one block */
-    begin_strip(&j, &spec, p);
-    spec.m = prt_lesser(m, PRT_SPLIT_FEW);
-    const size_t few = prt_few_fits(&spec) ? prt_few_size(spec.m, p->k) : 0;
+    prt_product_spec spec = spec_of_strip(p, prt_lesser(m, PRT_SPLIT_FEW));
+    const size_t few = prt_few_fits(&spec) ? prt_few_size(spec.m, spec.k) : 0;
+    job j;
+    spec.m = prt_lesser(m, BLOCK / DEPTH); /* in one block */
+    begin_strip(&j, NULL, &spec);
     return few > j.scratch ? few : j.scratch;
 }
 
 bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
     float *c, const float *residual, float *scratch)
 {
-    job j = { .kern = kern };
-    prt_product_spec spec = { .m = m, .a = a, .lda = p->lda, .c = c, .ldc = p->ldc,
-        .end = { .bias = p->bias, .residual = residual, .ldr = p->ldc, .act = p->act } };
+    job j;
+    prt_product_spec spec = spec_of_strip(p, m);
+    spec.a = a;
+    spec.c = c;
+    spec.end.residual = residual;
     if (m == 0)
         return true;
-    begin_strip(&j, &spec, p);
     if (prt_few_fits(&spec))
         return prt_few_strip(kern, &spec, scratch);
+    begin_strip(&j, kern, &spec);
     for (size_t i = 0; i < j.blocks; i++)
         run_item(&j, i, scratch);
     return atomic_load_explicit(&j.finite, memory_order_relaxed);
@@ -488,10 +488,9 @@ static prt_product_spec spec_of(const prt_nhwc *v)
 {
     return (prt_product_spec){ .m = v->batch * v->out_d * v->out_h * v->out_w,
         .n = v->form.filters, .k = v->form.taps * v->form.channels, .a = v->x, .lda = v->x_pitch,
-        .scale = v->scale,
-        .c = v->y, .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
-            .ldr = v->residual_pitch, .act = v->act }, .direct = panel_at, .padded = true,
-        .user = v };
+        .scale = v->scale, .c = v->y, .ldc = v->y_pitch, .end = { .bias = v->bias,
+            .residual = v->residual, .ldr = v->residual_pitch, .act = v->act },
+        .direct = panel_at, .padded = true, .user = v };
 }
 
 static void begin_conv(job *j, const prt_product_spec *p, const prt_nhwc *v, size_t *tap_at)

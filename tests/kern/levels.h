@@ -4,6 +4,7 @@
 #define PRT_TESTS_KERN_LEVELS_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/cpu.h"
 #include "kern/kern.h"
@@ -32,6 +33,14 @@ static inline float *random_floats(size_t n, uint32_t seed)
         state = state * 1664525u + 1013904223u;
         p[i] = (float)(state >> 8) / 8388608.0f - 1.0f;
     }
+    return p;
+}
+
+/* NaN, from the start of a cache line on. */
+static inline float *nan_lines(size_t floats)
+{
+    float *p = aligned_alloc(64, (floats + 15) / 16 * 64 + 64);
+    memset(p, 0xff, floats * sizeof(float));
     return p;
 }
 

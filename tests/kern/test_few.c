@@ -20,13 +20,6 @@ static const prt_kern *tiles(void)
     return kern != NULL && kern->split.few != NULL ? kern : NULL;
 }
 
-static float *lines(size_t floats)
-{
-    float *p = aligned_alloc(64, (floats + 15) / 16 * 64 + 64);
-    memset(p, 0xff, floats * sizeof(float)); /* NaN */
-    return p;
-}
-
 typedef struct made {
     size_t m, n, k, ldc;
     float *a, *b, *packed, *scale, *bias, *residual, *split, *room;
@@ -37,8 +30,8 @@ typedef struct made {
 /* The same by panels, DEPTH of K at a time. */
 static void by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
 {
-    float *a = lines((d->m + PRT_SPLIT_BEHIND) * prt_split_pitch(DEPTH));
-    float *panel = lines(DEPTH * WIDE);
+    float *a = nan_lines((d->m + PRT_SPLIT_BEHIND) * prt_split_pitch(DEPTH));
+    float *panel = nan_lines(DEPTH * WIDE);
     d->finite = true;
     for (size_t j = 0; j < d->n; j += WIDE)
         for (size_t k = 0; k < d->k; k += DEPTH) {
@@ -68,14 +61,14 @@ static made make(size_t m, size_t n, size_t k)
     made d = { .m = m, .n = n, .k = k, .ldc = n + 3 };
     d.a = random_floats(m * k, 1);
     d.b = random_floats(n * k, 2);
-    d.packed = lines(prt_gemm_width(n) * k);
+    d.packed = nan_lines(prt_gemm_width(n) * k);
     d.scale = random_floats(k, 6);
     d.bias = random_floats(n, 3);
     d.residual = random_floats(m * n, 4);
     d.c = random_floats(m * d.ldc, 5);
     d.expected = random_floats(m * d.ldc, 5);
-    d.split = lines(m * prt_split_pitch(k));
-    d.room = lines(PRT_SPLIT_FEW_ROOM);
+    d.split = nan_lines(m * prt_split_pitch(k));
+    d.room = nan_lines(PRT_SPLIT_FEW_ROOM);
     return d;
 }
 

@@ -20,13 +20,6 @@ static const prt_kern *tiles(void)
     return kern != NULL && kern->split.multiply != NULL ? kern : NULL;
 }
 
-static float *lines(size_t floats)
-{
-    float *p = aligned_alloc(64, (floats + 15) / 16 * 64 + 64);
-    memset(p, 0xff, floats * sizeof(float)); /* NaN */
-    return p;
-}
-
 typedef struct sizes {
     size_t rows, columns, k, taps; /* taps: 0 where rows are whole */
 } sizes;
@@ -63,8 +56,8 @@ static made make(const prt_kern *kern, const sizes *s)
     m.residual = random_floats(s->rows * s->columns, 4);
     m.c = random_floats(s->rows * m.ldc, 5);
     m.before = random_floats(s->rows * m.ldc, 5);
-    m.split_a = lines((all + PRT_SPLIT_BEHIND) * m.lda);
-    m.split_b = lines(pieces * prt_split_size(s->k) * WIDE);
+    m.split_a = nan_lines((all + PRT_SPLIT_BEHIND) * m.lda);
+    m.split_b = nan_lines(pieces * prt_split_size(s->k) * WIDE);
     ck_assert(kern->split.rows(all, s->k, m.a, s->k, NULL, m.split_a, m.lda));
     for (size_t i = 0; i < s->rows / 16 && s->taps != 0; i++)
         m.tile_at[i] = piece_of(&m, i * 16, 0) * m.lda;
@@ -156,7 +149,7 @@ START_TEST(cuts_and_panels)
         const size_t size = m.s.rows * m.ldc * sizeof(float);
         const size_t taps = m.s.taps != 0 ? m.s.taps : 1, unit = m.s.taps != 0 ? 16 : 1;
         const size_t floats = taps * prt_split_size(m.s.k) * WIDE;
-        float *whole = malloc(size), *to = lines(floats);
+        float *whole = malloc(size), *to = nan_lines(floats);
         run(kern, &m, m.s.rows, false, true, NULL);
         memcpy(whole, m.c, size);
         for (size_t rows = unit; rows <= m.s.rows; rows += (1 + m.s.rows / unit / 5) * unit) {
@@ -211,7 +204,7 @@ START_TEST(what_is_not_finite)
     static const float odd[] = { INFINITY, -INFINITY, NAN, FLT_MAX };
     const prt_kern *kern = tiles();
     enum { ROWS = 3, K = 50 };
-    float to[ROWS * (2 * PRT_SPLIT_UNIT + PRT_SPLIT_UNIT / 2)], *panel = lines(MOST * WIDE);
+    float to[ROWS * (2 * PRT_SPLIT_UNIT + PRT_SPLIT_UNIT / 2)], *panel = nan_lines(MOST * WIDE);
     for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(odd); i++)
         for (size_t at = 0; at < (size_t)ROWS * K; at += 11) {
             float *a = random_floats((size_t)ROWS * K, 1);
