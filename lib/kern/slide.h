@@ -11,8 +11,9 @@
 
 typedef struct prt_slide {
     size_t lines, n;           /* rows of outputs, and outputs of each */
-    size_t channels;           /* side by side in memory */
-    size_t rows, columns;      /* taps, `channels` apart, then their rows */
+    size_t channels;
+    size_t x_pitch, pitch;     /* floats from pixel to pixel, of the output and from tap to tap */
+    size_t rows, columns;      /* taps; their rows follow each other */
     size_t stride_h, stride_w; /* inputs between outputs */
     size_t above, left;        /* rows and columns before `x` that output 0 reaches to */
     size_t in_h, in_w;         /* of the image from `x` on */

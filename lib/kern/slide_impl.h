@@ -17,7 +17,7 @@ enum { SLIDE_ROWS = 3, SLIDE_STRIDES = 2 };
 static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
 {
     for (size_t k = 0; k < taps; k++)
-        __builtin_prefetch(d->w + k * d->channels + c, 0, 3);
+        __builtin_prefetch(d->w + k * d->pitch + c, 0, 3);
 }
 
 /* Inputs of a row of taps that may lie outside the image are asked for; others are known not to. */
@@ -29,18 +29,18 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
     PRT_AT_LINE static void slide_##N##_##K##_##S(const prt_slide *d, size_t at)                   \
     {                                                                                              \
         enum { INPUTS = (N - 1) * S + K };                                                         \
-        const ptrdiff_t all = (ptrdiff_t)d->channels;                                              \
+        const ptrdiff_t all = (ptrdiff_t)d->x_pitch;                                               \
         const ptrdiff_t start = (ptrdiff_t)(at * S) - (ptrdiff_t)d->left;                          \
         const size_t from = start < 0 ? (size_t)-start : 0;                                        \
         const size_t right = (size_t)((ptrdiff_t)d->in_w - start);                                 \
-        const size_t to = right < INPUTS ? right : INPUTS, row_size = d->in_w * d->channels;       \
+        const size_t to = right < INPUTS ? right : INPUTS, row_size = d->in_w * d->x_pitch;        \
         const vf low = v_set(d->low), high = v_set(d->high);                                       \
         for (size_t next = 0; next < d->channels; next += VL) {                                    \
             const size_t c = next + VL <= d->channels ? next : d->channels - VL;                   \
             const vf first = d->bias != NULL ? v_load(d->bias + c) : v_set(0.0f);                  \
-            float *y = d->y + at * d->channels + c;                                                \
+            float *y = d->y + at * d->pitch + c;                                                 \
             fetch_taps(d, d->rows * K, c + VL);                                                    \
-            for (size_t line = 0; line < d->lines; line++, y += d->n * d->channels) {              \
+            for (size_t line = 0; line < d->lines; line++, y += d->n * d->pitch) {               \
                 const size_t top = line * d->stride_h;                                             \
                 const size_t r0 = top < d->above ? d->above - top : 0;                             \
                 const size_t end = d->in_h + d->above > top ? d->in_h + d->above - top : 0;        \
@@ -51,11 +51,11 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
                     sum[i] = first;                                                                \
                 for (size_t r = r0; r < r1; r++) {                                                 \
                     const float *x = d->x + (top + r - d->above) * row_size + c;                   \
-                    const float *w = d->w + r * K * d->channels + c;                               \
+                    const float *w = d->w + r * K * d->pitch + c;                                \
                     vf tap[K];                                                                     \
                     PRT_UNROLL(8)                                                                  \
                     for (size_t k = 0; k < K; k++)                                                 \
-                        tap[k] = v_load(w + k * d->channels);                                      \
+                        tap[k] = v_load(w + k * d->pitch);                                       \
                     PRT_UNROLL(24)                                                                 \
                     for (size_t i = 0; i < INPUTS; i++)                                            \
                         if (SLIDE_HAS(i, N, K, S)) {                                               \
@@ -68,8 +68,8 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
                 }                                                                                  \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t i = 0; i < N; i++) {                                                   \
-                    v_store(y + i * d->channels, v_min(high, v_max(low, sum[i])));                 \
-                    __builtin_prefetch(y + i * d->channels + VL, 1, 3);                            \
+                    v_store(y + i * d->pitch, v_min(high, v_max(low, sum[i])));                  \
+                    __builtin_prefetch(y + i * d->pitch + VL, 1, 3);                             \
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
@@ -119,22 +119,22 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
     PRT_AT_LINE static void roll_##N(const prt_slide *d, size_t at)                                \
     {                                                                                              \
         enum { K = 3, INPUTS = N + K - 1 };                                                        \
-        const ptrdiff_t all = (ptrdiff_t)d->channels;                                              \
+        const ptrdiff_t all = (ptrdiff_t)d->x_pitch;                                               \
         const ptrdiff_t start = (ptrdiff_t)at - (ptrdiff_t)d->left;                                \
         const size_t from = start < 0 ? (size_t)-start : 0;                                        \
         const size_t right = (size_t)((ptrdiff_t)d->in_w - start);                                 \
-        const size_t to = right < INPUTS ? right : INPUTS, row_size = d->in_w * d->channels;       \
+        const size_t to = right < INPUTS ? right : INPUTS, row_size = d->in_w * d->x_pitch;        \
         for (size_t next = 0; next < d->channels; next += VL) {                                    \
             const size_t c = next + VL <= d->channels ? next : d->channels - VL;                   \
             const vf first = d->bias != NULL ? v_load(d->bias + c) : v_set(0.0f);                  \
             const vf low = v_set(d->low), high = v_set(d->high);                                   \
             const float *x = d->x + c;                                                             \
-            float *y = d->y + at * d->channels + c;                                                \
+            float *y = d->y + at * d->pitch + c;                                                 \
             vf tap[K * K], s0[N], s1[N], s2[N];                                                    \
             fetch_taps(d, K * K, c + VL);                                                          \
             PRT_UNROLL(16)                                                                         \
             for (size_t k = 0; k < K * K; k++)                                                     \
-                tap[k] = v_load(d->w + k * d->channels + c);                                       \
+                tap[k] = v_load(d->w + k * d->pitch + c);                                        \
             PRT_UNROLL(8)                                                                          \
             for (size_t i = 0; i < N; i++)                                                         \
                 s0[i] = s1[i] = s2[i] = first;                                                     \
@@ -157,10 +157,10 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
                 if (row >= K - 1) {                                                                \
                     PRT_UNROLL(8)                                                                  \
                     for (size_t i = 0; i < N; i++) {                                               \
-                        v_store(y + i * d->channels, v_min(high, v_max(low, s0[i])));              \
-                        __builtin_prefetch(y + i * d->channels + VL, 1, 3);                        \
+                        v_store(y + i * d->pitch, v_min(high, v_max(low, s0[i])));               \
+                        __builtin_prefetch(y + i * d->pitch + VL, 1, 3);                         \
                     }                                                                              \
-                    y += d->n * d->channels;                                                       \
+                    y += d->n * d->pitch;                                                        \
                 }                                                                                  \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t i = 0; i < N; i++) {                                                   \

@@ -75,6 +75,12 @@ struct prt_nhwc_windows {
 /* Of a depthwise convolution; others set `run`. */
 void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v);
 
+/* Whether all channels can be taken so many at a time. */
+bool prt_nhwc_windows_can_take(const prt_nhwc_windows *w, size_t channels);
+
+/* Channels from `first` on: later x, whose pixels are so far apart, and y are the first one's. */
+void prt_nhwc_windows_take(prt_nhwc_windows *w, size_t first, size_t count, size_t x_pitch);
+
 /* Rows [row, end) of the output of one image, to `y` and behind. `x` is row `x_row` of its input,
  * and all rows that these need follow it. */
 void prt_nhwc_windows_run(const prt_nhwc_windows *w, size_t row, size_t end, const float *x,
@@ -89,6 +95,12 @@ typedef struct prt_nhwc_product {
     const float *bias; /* NULL: none */
     prt_act act;
 } prt_nhwc_product;
+
+/* Takes columns [first, first + columns) of C. */
+typedef struct prt_nhwc_sink {
+    void (*take)(void *user, size_t first, size_t columns);
+    void *user;
+} prt_nhwc_sink;
 
 void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
     const float *a, float *c, const float *residual);

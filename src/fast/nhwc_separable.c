@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nhwc_separable.c — NhwcSeparable by strips of rows: hidden channels of some rows are computed,
- * used and forgotten in the second cache level, but for the rows that the next strip sees again.
+ * used and forgotten in the second cache level, but for the rows that the next strip sees again; or
+ * all rows that an item needs, a panel of channels after the other in the same little memory.
  */
 #include "fast/nhwc.h"
 
@@ -17,7 +18,8 @@ enum {
     SHARED = 7,        /* or, with several threads, so many, though some of the hidden ones are
                           computed twice then; */
     LEAST = 3,         /* or so many where threads would have nothing to do */
-    ITEMS = 64
+    ITEMS = 64,
+    PANEL = PRT_GEMM_PANEL
 };
 
 typedef struct job {
@@ -29,7 +31,8 @@ typedef struct job {
     bool splits_first, splits_last;   /* these, as split.h has it */
     size_t split;                     /* floats of scratch for that */
     _Atomic bool odd;                 /* it is not to be: something is not finite */
-    size_t bands;                     /* items of an image */
+    bool panels;                      /* hidden channels come by panels; strips are bands then */
+    size_t bands, chunks;             /* items of an image: rows by panels of channels */
     size_t strip, hidden_rows;        /* rows of the output, and of its input */
     size_t hidden, middle;            /* floats of them; of a strip before the projection */
     const float *x, *residual;
@@ -42,7 +45,8 @@ typedef struct job {
 /* One item's strips. */
 typedef struct band {
     job *j;
-    size_t n;
+    size_t n, first, count;   /* image, channels */
+    prt_nhwc_windows windows; /* of these */
     float *hidden, *middle, *split;
     size_t low, high; /* rows of the hidden image that are there */
 } band;
@@ -73,47 +77,103 @@ static const float *expand(band *b, size_t low, size_t high)
     return b->hidden;
 }
 
-/* Sums by channel of each row. */
-static void add_rows(const band *b, const float *x, size_t row, size_t end)
+/* What takes panels of hidden channels, of rows from `low` on. */
+typedef struct taker {
+    band *b;
+    size_t row, end, low; /* rows of the output; of the hidden image */
+    float *y;
+} taker;
+
+static void take_panel(void *user, size_t first, size_t columns)
+{
+    const taker *s = user;
+    prt_nhwc_windows windows = s->b->windows;
+    prt_nhwc_windows_take(&windows, first, columns, PANEL);
+    prt_nhwc_windows_run(&windows, s->row, s->end, s->b->hidden, s->low, s->y + first);
+}
+
+/* Rows [low, high) of the hidden image. */
+static void expand_panels(taker *s, size_t high)
+{
+    const band *b = s->b;
+    job *j = b->j;
+    const size_t wide = j->v.in_w, pixels = (high - s->low) * wide;
+    const float *x = j->x + (b->n * j->v.in_h + s->low) * wide * j->expand.lda;
+    const prt_nhwc_sink sink = { take_panel, s };
+    prt_nhwc_product p = j->expand;
+    p.w += b->first * p.k;
+    p.bias = p.bias != NULL ? p.bias + b->first : NULL;
+    p.n = p.run = b->count;
+    p.ldc = PANEL;
+    if (j->splits_first && !prt_split_panels(j->kern, &p, pixels, x, b->hidden, &sink, b->split))
+        atomic_store_explicit(&j->odd, true, memory_order_relaxed);
+    for (size_t first = 0; !j->splits_first && first < b->count; first += PANEL) {
+        p.n = p.run = prt_lesser(b->count - first, PANEL);
+        prt_nhwc_multiply(j->kern, &p, pixels, x, b->hidden, NULL);
+        take_panel(s, first, p.n);
+        p.w += PANEL * p.k;
+        p.bias = p.bias != NULL ? p.bias + PANEL : NULL;
+    }
+}
+
+/* Activations of an item's channels, then sums of each row. */
+static void finish_rows(const band *b, size_t row, size_t end, float *y)
 {
     const job *j = b->j;
-    const size_t channels = j->v.in_c, wide = j->v.out_w;
-    for (; row < end; row++, x += wide * channels)
-        j->kern->rows.sums(wide, channels, j->ones, x, channels, NULL,
-            j->sums + (b->n * j->v.out_h + row) * channels);
+    const size_t channels = j->v.in_c, wide = j->v.out_w, each = wide * channels;
+    const bool whole = b->count == channels;
+    const size_t parts = whole ? 1 : (end - row) * wide;
+    const size_t size = whole ? (end - row) * each : b->count;
+    for (size_t i = 0; !b->windows.bounded && i < parts; i++)
+        j->kern->rows.act(&j->v.act, size, y + i * channels, y + i * channels);
+    for (; j->sums != NULL && row < end; row++, y += each)
+        j->kern->rows.sums(wide, b->count, j->ones, y, channels, NULL,
+            j->sums + (b->n * j->v.out_h + row) * channels + b->first);
 }
 
 static void run_strip(band *b, size_t row, size_t end)
 {
     const job *j = b->j;
     const prt_nhwc *v = &j->v;
-    const size_t out_row = v->out_w * v->in_c;
     const int64_t top = (int64_t)(row * v->stride_h) - v->top;
     const int64_t last = (int64_t)((end - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h) -
         v->top;
     const size_t low = top < 0 ? 0 : top < (int64_t)v->in_h ? (size_t)top : v->in_h;
     const size_t high = last < 0 ? 0 : last < (int64_t)v->in_h ? (size_t)last + 1 : v->in_h;
-    const float *x = j->x + (b->n * v->in_h + low) * v->in_w * v->x_pitch;
+    const float *x = j->x + (b->n * v->in_h + low) * v->in_w * v->x_pitch + b->first;
     const size_t at = (b->n * v->out_h + row) * v->out_w;
-    float *y = j->projects ? b->middle : j->y + at * v->in_c;
-    if (j->expands)
-        x = expand(b, low, high > low ? high : low);
-    prt_nhwc_windows_run(&j->windows, row, end, x, low, y);
-    if (!j->windows.bounded)
-        j->kern->rows.act(&v->act, (end - row) * out_row, y, y);
-    if (j->sums != NULL)
-        add_rows(b, y, row, end);
+    float *y = j->projects ? b->middle : j->y + at * v->in_c + b->first;
+    if (j->panels) {
+        taker s = { b, row, end, low, y };
+        expand_panels(&s, high > low ? high : low);
+    } else {
+        if (j->expands)
+            x = expand(b, low, high > low ? high : low);
+        prt_nhwc_windows_run(&b->windows, row, end, x, low, y);
+    }
+    finish_rows(b, row, end, y);
     if (j->projects)
         multiply(b, j->splits_last, &j->project, (end - row) * v->out_w, y,
             j->y + at * j->out_c, j->residual != NULL ? j->residual + at * j->out_c : NULL);
 }
 
+static size_t panels_of(const job *j)
+{
+    return (j->v.in_c + PANEL - 1) / PANEL;
+}
+
 static void run_item(const void *user, size_t item, float *scratch)
 {
     job *j = (job *)(uintptr_t)user;
-    const size_t i = item % j->bands, end = prt_share_cut(j->v.out_h, j->bands, i + 1);
-    band b = { .j = j, .n = item / j->bands, .split = scratch, .hidden = scratch + j->split };
+    const size_t chunk = item % j->chunks, at = item / j->chunks, i = at % j->bands;
+    const size_t end = prt_share_cut(j->v.out_h, j->bands, i + 1), panels = panels_of(j);
+    band b = { .j = j, .n = at / j->bands, .first = prt_share_cut(panels, j->chunks, chunk) * PANEL,
+        .windows = j->windows, .split = scratch, .hidden = scratch + j->split };
     b.middle = b.hidden + j->hidden;
+    b.count =
+        prt_lesser(prt_share_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
+    if (j->chunks > 1)
+        prt_nhwc_windows_take(&b.windows, b.first, b.count, j->v.x_pitch);
     for (size_t row = prt_share_cut(j->v.out_h, j->bands, i), some;
          row < end && !atomic_load_explicit(&j->odd, memory_order_relaxed); row += some) {
         some = end - row < j->strip ? end - row : j->strip;
@@ -123,18 +183,49 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 /* ---- sizes ---- */
 
-/* Hidden rows are rather computed twice than threads have nothing to do. */
+/* Rows of the output in an item, at most. */
+static size_t band_rows(const job *j)
+{
+    return (j->v.out_h + j->bands - 1) / j->bands;
+}
+
+/* Rows of the hidden image that so many of the output see; without its padding. */
+static size_t rows_seen(const prt_nhwc *v, size_t rows)
+{
+    return prt_lesser((rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1, v->in_h);
+}
+
+/* Hidden channels can come by panels. */
+static bool takes_panels(const job *j)
+{
+    const prt_nhwc *v = &j->v;
+    const size_t pixels = rows_seen(v, band_rows(j)) * v->in_w;
+    return j->expands && v->in_c > PANEL && pixels > PRT_SPLIT_FEW &&
+        prt_split_is_whole(pixels, j->expand.k) &&
+        prt_nhwc_windows_can_take(&j->windows, PANEL);
+}
+
+/* Hidden rows are rather computed twice than threads have nothing to do, unless they can share the
+ * channels. */
 static void cut(job *j, const prt_eval *c)
 {
     const prt_nhwc *v = &j->v;
     const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
+    const size_t width = prt_share_width(c);
     size_t rows = HIDDEN / (row != 0 ? row : 1);
     rows = rows < reach + v->stride_h ? reach + v->stride_h : rows;
-    j->bands = v->out_h / (prt_share_width(c) > 1 ? SHARED : BAND);
+    j->bands = v->out_h / (width > 1 ? SHARED : BAND);
     j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
-    while (!prt_share_even(c, v->batch * j->bands) && v->out_h / (j->bands + 1) >= LEAST)
+    j->chunks = 1;
+    if (v->batch * j->bands < width && !j->projects && takes_panels(j))
+        j->chunks = prt_lesser(width / (v->batch * j->bands), panels_of(j));
+    while (!prt_share_even(c, v->batch * j->bands * j->chunks) &&
+        v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
-    j->strip = prt_lesser((rows - reach) / v->stride_h + 1, (v->out_h + j->bands - 1) / j->bands);
+    j->panels = takes_panels(j);
+    j->strip = band_rows(j);
+    if (!j->panels)
+        j->strip = prt_lesser((rows - reach) / v->stride_h + 1, j->strip);
 }
 
 /* Which products are split; the same whoever takes part. */
@@ -161,11 +252,9 @@ static size_t scratch_of(const job *j)
 static void take_strip(job *j, const prt_eval *c, size_t strip)
 {
     const prt_nhwc *v = &j->v;
-    const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
     j->strip = strip;
-    j->hidden_rows = (j->strip - 1) * v->stride_h + reach;
-    j->hidden_rows = j->hidden_rows < v->in_h ? j->hidden_rows : v->in_h; /* no padding */
-    j->hidden = j->expands ? j->hidden_rows * row : 0;
+    j->hidden_rows = rows_seen(v, strip);
+    j->hidden = j->expands ? j->hidden_rows * v->in_w * (j->panels ? PANEL : v->in_c) : 0;
     j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
     choose_split(j, c);
 }
@@ -173,8 +262,9 @@ static void take_strip(job *j, const prt_eval *c, size_t strip)
 /* Somewhat lower strips, where these fit into memory that is there anyway. */
 static void fit_strip(job *j, prt_eval *c)
 {
-    const size_t lent = prt_share_lent(c, j->v.batch * j->bands), most = j->strip;
-    for (size_t strip = most; strip > most / 2; strip--) {
+    const size_t lent = prt_share_lent(c, j->v.batch * j->bands * j->chunks);
+    const size_t most = j->strip;
+    for (size_t strip = most; !j->panels && strip > most / 2; strip--) {
         take_strip(j, c, strip);
         if (scratch_of(j) <= lent)
             return;
@@ -262,7 +352,7 @@ poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
     do {
         fit_strip(&j, c);
         atomic_store(&j.odd, false);
-        PRT_TRY(prt_share_run(c, j.v.batch * j.bands, scratch_of(&j), run_item, &j));
+        PRT_TRY(prt_share_run(c, j.v.batch * j.bands * j.chunks, scratch_of(&j), run_item, &j));
     } while (atomic_load(&j.odd));
     if (mean)
         store_mean(&j, sum, c->out[1]->data);

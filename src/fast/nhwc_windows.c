@@ -78,7 +78,7 @@ static void slide_rows(const prt_nhwc_windows *w, size_t row, size_t end, const 
     s.lines = end - row;
     s.above = top < 0 ? (size_t)-top : 0;
     s.in_h = v->in_h > first ? v->in_h - first : 0;
-    s.x = s.in_h != 0 ? x + (first - x_row) * v->in_w * v->in_c : x;
+    s.x = s.in_h != 0 ? x + (first - x_row) * v->in_w * s.x_pitch : x;
     s.y = y;
     v->kern->slide(&s);
 }
@@ -173,10 +173,10 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         d->low = -INFINITY;
         d->high = INFINITY;
     }
-    w->slide = (prt_slide){ .n = v->out_w, .channels = v->in_c, .rows = v->kernel_h,
-        .columns = v->kernel_w, .stride_h = v->stride_h, .stride_w = v->stride_w,
-        .left = v->left > 0 ? (size_t)v->left : 0, .in_w = v->in_w, .w = v->w, .bias = v->bias,
-        .low = d->low, .high = d->high };
+    w->slide = (prt_slide){ .n = v->out_w, .channels = v->in_c, .x_pitch = v->in_c,
+        .pitch = v->in_c, .rows = v->kernel_h, .columns = v->kernel_w, .stride_h = v->stride_h,
+        .stride_w = v->stride_w, .left = v->left > 0 ? (size_t)v->left : 0, .in_w = v->in_w,
+        .w = v->w, .bias = v->bias, .low = d->low, .high = d->high };
     const bool planes = v->kernel_d == 1 && v->front == 0 && /* each sees one that is there */
         (v->out_d - 1) * v->stride_d < v->in_d;
     w->slides = planes && v->w != NULL && group == 1 && v->left >= 0 && v->x_pitch == v->in_c &&
@@ -186,6 +186,20 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         &w->outer);
     find_inner(v->out_h, v->stride_h, v->dilation_h, v->top, v->kernel_h, v->in_h, &w->upper,
         &w->lower);
+}
+
+bool prt_nhwc_windows_can_take(const prt_nhwc_windows *w, size_t channels)
+{
+    const size_t rest = w->slide.channels % channels;
+    return w->slides && (rest == 0 || rest >= PRT_SLIDE_CHANNELS);
+}
+
+void prt_nhwc_windows_take(prt_nhwc_windows *w, size_t first, size_t count, size_t x_pitch)
+{
+    w->slide.channels = count;
+    w->slide.x_pitch = x_pitch;
+    w->slide.w += first;
+    w->slide.bias = w->slide.bias != NULL ? w->slide.bias + first : NULL;
 }
 
 prt_nhwc prt_nhwc_part_of_line(const prt_nhwc *v, size_t image, size_t first, size_t end)

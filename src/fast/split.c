@@ -23,7 +23,7 @@
  * which stays in the second cache level with two split panels. Items for each thread: blocks of
  * MANY_ROWS or more, or one of SOME_ROWS if B is little, else chunks of panels. */
 enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_SPLIT_FILTERS, LEAST_K = 24,
-    LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = 1 << 18, ITEMS = 4,
+    LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = PRT_SPLIT_BLOCK, ITEMS = 4,
     MANY_ROWS = 192, SOME_ROWS = 24,
     LITTLE = 1 << 17, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS,
     SHORT = 256, LONG = 2048 /* pixels of parts of a line */ };
@@ -56,6 +56,7 @@ typedef struct job {
     size_t parts;                  /* of K */
     size_t size, sums, table;      /* floats of a split part of a panel, of sums, of tiles */
     size_t scratch;                /* of an item */
+    const prt_nhwc_sink *sink;     /* takes panels of C, which are all put in one place; or NULL */
     _Atomic bool finite;
 } job;
 
@@ -233,7 +234,7 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
         g.ldc = PRT_GEMM_PANEL;
     } else {
         g.a += (r->first - r->a.row * j->unit) * j->pitch;
-        g.c = p->c + r->first * p->ldc + t->first;
+        g.c = p->c + r->first * p->ldc + (j->sink == NULL ? t->first : 0);
         g.ldc = p->ldc;
         e.bias = NULL;
         e.residual = e.residual != NULL ? e.residual + r->first * e.ldr + t->first : NULL;
@@ -243,6 +244,8 @@ static void multiply(job *j, const rows *r, const part *t, prt_split_panel *next
     j->kern->split.multiply(&g);
     if (j->v != NULL && t->ends)
         finish(j, r, t);
+    if (j->sink != NULL && t->ends)
+        j->sink->take(j->sink->user, t->first, b->columns);
 }
 
 /* ---- items ---- */
@@ -425,7 +428,7 @@ size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
     prt_product_spec spec = spec_of_strip(p, prt_lesser(m, PRT_SPLIT_FEW));
     const size_t few = prt_few_fits(&spec) ? prt_few_size(spec.m, spec.k) : 0;
     job j;
-    spec.m = prt_lesser(m, BLOCK / DEPTH); /* in one block */
+    spec.m = prt_lesser(m, PRT_SPLIT_WHOLE); /* in one block */
     begin_strip(&j, NULL, &spec);
     return few > j.scratch ? few : j.scratch;
 }
@@ -445,6 +448,19 @@ bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, 
     begin_strip(&j, kern, &spec);
     for (size_t i = 0; i < j.blocks; i++)
         run_item(&j, i, scratch);
+    return atomic_load_explicit(&j.finite, memory_order_relaxed);
+}
+
+bool prt_split_panels(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
+    float *c, const prt_nhwc_sink *sink, float *scratch)
+{
+    job j;
+    prt_product_spec spec = spec_of_strip(p, m);
+    spec.a = a;
+    spec.c = c;
+    begin_strip(&j, kern, &spec);
+    j.sink = sink;
+    run_item(&j, 0, scratch);
     return atomic_load_explicit(&j.finite, memory_order_relaxed);
 }
 

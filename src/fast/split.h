@@ -6,6 +6,14 @@
 #include "fast/nhwc.h"
 #include "fast/product.h"
 
+enum { PRT_SPLIT_WHOLE = 1024, PRT_SPLIT_BLOCK = PRT_SPLIT_WHOLE * PRT_SPLIT_DEPTH };
+
+/* So many rows of A can be multiplied panel by panel. */
+static inline bool prt_split_is_whole(size_t m, size_t k)
+{
+    return m <= PRT_SPLIT_WHOLE && m * k <= PRT_SPLIT_BLOCK;
+}
+
 #ifdef PRT_NO_AMX
 static inline bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n,
     size_t k)
@@ -24,6 +32,12 @@ static inline bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product 
     (void)kern, (void)p, (void)m, (void)a, (void)c, (void)residual, (void)scratch;
     return true;
 }
+static inline bool prt_split_panels(const prt_kern *kern, const prt_nhwc_product *p, size_t m,
+    const float *a, float *c, const prt_nhwc_sink *sink, float *scratch)
+{
+    (void)kern, (void)p, (void)m, (void)a, (void)c, (void)sink, (void)scratch;
+    return true;
+}
 #else
 /* They take less time than plain ones: m rows, all panels. */
 bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k);
@@ -33,6 +47,10 @@ bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n,
 size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m);
 bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
     float *c, const float *residual, float *scratch);
+
+/* The same panel by panel, each put to the same place and then taken. */
+bool prt_split_panels(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
+    float *c, const prt_nhwc_sink *sink, float *scratch);
 #endif
 
 /* One batch of it. False in `*done`, and C holds anything: not all numbers are finite. */

@@ -271,6 +271,33 @@ START_TEST(winograd_line)
 }
 END_TEST
 
+/* Hidden channels by panels, and by panels for each thread; the last ones are many and few. */
+START_TEST(separable_by_panels)
+{
+    static const int hidden[] = { 80, 128, 144, 200, 336 };
+    uint32_t state = 6;
+    for (uint32_t i = 0; i < 30; i++) {
+        nhwc_separable_case c = { .n = 1 + (i % 11 == 0), .hidden = hidden[i % 5],
+            .channels = i % 3 == 0 ? 1 + below(&state, 20) : 24 + below(&state, 50),
+            .w = nhwc_random_window(&state, 4, 12, 5), .bias = below(&state, 3) != 0,
+            .activation = { random_activation(&state), random_activation(&state), "" } };
+        for (int k = 0; k < 2; k++) {
+            c.w.in[k] = 9 + below(&state, 12);
+            c.w.kernel[k] = i % 2 == 0 ? 3 : 5;
+            c.w.pads[k] = c.w.pads[k + 2] = (int)c.w.kernel[k] / 2;
+            c.w.stride[k] = 1 + (i % 4 == 0);
+            c.w.dilation[k] = 1;
+        }
+        c.filters = (i & 2) != 0 ? 1 + below(&state, 40) : 0;
+        c.mean = c.filters == 0 && (i & 4) != 0;
+        c.residual = c.filters != 0 && (i & 4) != 0;
+        char *text = nhwc_separable_text(&c, i, false);
+        fast_check(text, -1, 1, bound_of("separable"));
+        free(text);
+    }
+}
+END_TEST
+
 START_TEST(separable)
 {
     uint32_t state = 5;
@@ -385,4 +412,5 @@ START_TEST(enormous_padding)
 END_TEST
 
 PRT_TEST_MAIN("fast/nhwc", convolutions, deep_and_long_ones, far_taps, long_lines, winograd,
-    winograd_line, separable, specials_come_through, without_elements, enormous_padding)
+    winograd_line, separable, separable_by_panels, specials_come_through, without_elements,
+    enormous_padding)

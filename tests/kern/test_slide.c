@@ -5,6 +5,7 @@
  * through bounds; nothing but the outputs is written.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "kern/levels.h"
@@ -58,17 +59,41 @@ static double want(const image *m, size_t line, size_t at, size_t c)
     return fmin(1.0, fmax(-1.0, sum));
 }
 
-/* Lines [from, end), from the first row that they need on. */
-static void run(const prt_kern *kern, const image *m, size_t from, size_t end)
+/* Channels [first, first + count) of lines [from, end), which lie in `x` by themselves, from the
+ * first row on that these need. */
+static void run_channels(const prt_kern *kern, const image *m, size_t from, size_t end,
+    size_t first, size_t count, const float *x)
 {
-    const size_t top = from * m->stride, first = top > m->top ? top - m->top : 0;
-    const prt_slide s = { .lines = end - from, .n = m->out_w, .channels = m->channels,
-        .rows = m->rows, .columns = m->columns, .stride_h = m->stride, .stride_w = m->stride,
-        .above = top < m->top ? m->top - top : 0, .left = m->left, .in_h = m->high - first,
-        .in_w = m->wide, .x = m->x + first * m->wide * m->channels, .w = m->w, .bias = m->bias,
-        .low = -1.0f, .high = 1.0f, .y = m->y + from * m->out_w * m->channels };
+    const size_t top = from * m->stride, row = top > m->top ? top - m->top : 0;
+    const prt_slide s = { .lines = end - from, .n = m->out_w, .channels = count,
+        .x_pitch = count, .pitch = m->channels, .rows = m->rows, .columns = m->columns,
+        .stride_h = m->stride, .stride_w = m->stride,
+        .above = top < m->top ? m->top - top : 0, .left = m->left, .in_h = m->high - row,
+        .in_w = m->wide, .x = x + row * m->wide * count, .w = m->w + first,
+        .bias = m->bias + first, .low = -1.0f, .high = 1.0f,
+        .y = m->y + from * m->out_w * m->channels + first };
     ck_assert(prt_slide_fits(&s));
     kern->slide(&s);
+}
+
+static void run(const prt_kern *kern, const image *m, size_t from, size_t end)
+{
+    run_channels(kern, m, from, end, 0, m->channels, m->x);
+}
+
+static void run_parts(const prt_kern *kern, const image *m)
+{
+    const size_t pixels = m->high * m->wide, half = m->channels / 2;
+    float *x = malloc(pixels * m->channels * sizeof(float));
+    for (size_t first = 0; first < m->channels; first += half) {
+        const size_t left = m->channels - first, count = left < 2 * half ? left : half;
+        for (size_t i = 0; i < pixels; i++)
+            memcpy(x + i * count, m->x + i * m->channels + first, count * sizeof(float));
+        run_channels(kern, m, 0, m->out_h, first, count, x);
+        if (count == left)
+            break;
+    }
+    free(x);
 }
 
 static void check(const image *m)
@@ -100,6 +125,11 @@ static void check_sizes(const prt_kern *kern, size_t channels, size_t rows, size
                 run(kern, &m, 0, cut);
                 run(kern, &m, cut, m.out_h);
                 check(&m);
+                if (channels >= 2 * PRT_SLIDE_CHANNELS) {
+                    memset(m.y, 0, m.size * sizeof(float));
+                    run_parts(kern, &m);
+                    check(&m);
+                }
                 drop(&m);
             }
 }
