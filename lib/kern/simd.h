@@ -126,7 +126,6 @@ static inline vf v_copysign(vf a, vf b)
     const vf sign = _mm512_set1_ps(-0.0f);
     return _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b));
 }
-/* a times 2 to the whole number n, |n| up to 300. */
 /* 2^(n/16) of t = n + 3 * 2^22, n from -2032 to 2047: a table, from whose bits those that shifting
  * n leaves below the exponent are taken off. */
 #define V_SIXTEENTHS 1
@@ -138,9 +137,33 @@ static inline vf v_sixteenths(vf t)
     const __m512i bits = _mm512_castps_si512(t), power = _mm512_permutexvar_epi32(bits, table);
     return _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32(bits, 19)));
 }
+/* 2^(n/32), n from -4064 to 4095. */
+static inline vf v_thirtyseconds(vf t)
+{
+    const __m512i low = _mm512_setr_epi32(0x3f800000, 0x3f7ecd87, 0x3f7daac3, 0x3f7c980f,
+        0x3f7b95c2, 0x3f7aa43a, 0x3f79c3d3, 0x3f78f4f0, 0x3f7837f0, 0x3f778d3a, 0x3f76f532,
+        0x3f767043, 0x3f75fed7, 0x3f75a15b, 0x3f75583f, 0x3f7523f6);
+    const __m512i high = _mm512_setr_epi32(0x3f7504f3, 0x3f74fbaf, 0x3f7508a4, 0x3f752c4d,
+        0x3f75672a, 0x3f75b9be, 0x3f76248c, 0x3f76a81e, 0x3f7744fd, 0x3f77fbb8, 0x3f78ccdf,
+        0x3f79b907, 0x3f7ac0c7, 0x3f7be4ba, 0x3f7d257d, 0x3f7e83b3);
+    const __m512i bits = _mm512_castps_si512(t);
+    const __m512i power = _mm512_permutex2var_epi32(low, bits, high);
+    return _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32(bits, 18)));
+}
+/* a times 2 to the whole number n, |n| up to 300. */
 static inline vf v_scale2(vf a, vf n)
 {
     return _mm512_scalef_ps(a, n);
+}
+/* Its first 14 bits, of a normal a; a division takes as long as a dozen other operations. */
+static inline vf v_reciprocal(vf a)
+{
+    return _mm512_rcp14_ps(a);
+}
+/* c - a b */
+static inline vf v_fnma(vf a, vf b, vf c)
+{
+    return _mm512_fnmadd_ps(a, b, c);
 }
 /* a is the result, in [0.75, 1.5), times 2 to the whole number *n; for finite a above 0. */
 static inline vf v_split(vf a, vf *n)

@@ -67,15 +67,39 @@ static inline vf v_one_and_exp_minus(vf x)
 }
 #endif
 
-/* x sigmoid(y), for x of which nothing is left where y is below V_LEAST: |x| up to 100 there. */
-static inline vf v_sigmoid_of(vf x, vf y)
-{
-    return v_div(x, v_one_and_exp_minus(y));
-}
-
 static inline vf v_sigmoid(vf x)
 {
-    return v_sigmoid_of(v_set(1.0f), x);
+    return v_div(v_set(1.0f), v_one_and_exp_minus(x));
+}
+
+/* What follows is for activations that nothing comes back to; cells of recurrent operators, where
+ * errors would add up, have divisions. */
+
+/* x / y for a normal y, within 1.5 of the last place. */
+static inline vf v_quotient(vf x, vf y)
+{
+#ifdef V_SIXTEENTHS
+    const vf r = v_reciprocal(y);
+    return v_mul(x, v_fma(v_fnma(y, r, v_set(1.0f)), r, r));
+#else
+    return v_div(x, y);
+#endif
+}
+
+/* x sigmoid(y), for x of which nothing is left where y is below V_LEAST: |x| up to 100 there. By
+ * 32nds two terms do. */
+static inline vf v_sigmoid_of(vf x, vf y)
+{
+#ifdef V_SIXTEENTHS
+    const vf magic = v_set(12582912.0f);
+    const vf z = v_min(v_set(87.0f), v_max(v_set((float)V_LEAST), y));
+    const vf t = v_fma(z, v_set(-32.0f * 1.44269504f), magic);
+    const vf r = v_fma(v_sub(t, magic), v_set(0.69314718f / 32.0f), z);
+    const vf p = v_fma(v_set(0.5f), r, v_set(-1.00001466f)), power = v_thirtyseconds(t);
+    return v_quotient(x, v_add(v_set(1.0f), v_fma(v_mul(power, r), p, power)));
+#else
+    return v_quotient(x, v_one_and_exp_minus(y));
+#endif
 }
 
 /* x Phi(x), Phi(x) = 1/2 + x P(x^2) / Q(x^2) up to 5.6; beyond it is 0 or 1. */
@@ -93,7 +117,7 @@ static inline vf v_gelu(vf x)
     q = v_fma(q, s, v_set(0.252833694f));
     p = v_fma(p, s, v_set(0.398942232f));
     q = v_fma(q, s, v_set(1.0f));
-    return v_mul(above, v_add(v_set(0.5f), v_div(v_mul(t, p), q)));
+    return v_mul(above, v_add(v_set(0.5f), v_quotient(v_mul(t, p), q)));
 }
 
 /* x P(x^2) / Q(x^2) up to 8.84; beyond it is 1. */
