@@ -93,6 +93,7 @@ void prt_dot_fours_amx(const prt_dot_block *g);
 void prt_dot_pairs_amx(const prt_dot_block *g);
 bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
     float *to, size_t ldto);
+bool prt_split_pixels_amx(const prt_split_pixels *g);
 void prt_split_panel_amx(prt_split_panel *p);
 void prt_split_begin_amx(size_t rows, bool pieces);
 void prt_split_multiply_amx(const prt_split_block *g);
@@ -125,7 +126,8 @@ const prt_kern prt_kern_level_amx = {
     .dot = { .rows = 64, .fours = prt_dot_fours_amx, .close = prt_dot_close_vnni,
         .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
         .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
-    .split = { .rows = prt_split_rows_amx, .panel = prt_split_panel_amx,
+    .split = { .rows = prt_split_rows_amx, .pixels = prt_split_pixels_amx,
+        .panel = prt_split_panel_amx,
         .begin = prt_split_begin_amx, .multiply = prt_split_multiply_amx,
         .end = prt_split_end_amx, .few = prt_split_few_amx },
     .tiles = prt_tiles_multiply_amx,

@@ -79,11 +79,23 @@ typedef struct prt_split_few {
     float *room;             /* PRT_SPLIT_FEW_ROOM floats that begin at a cache line */
 } prt_split_few;
 
+/* Rows of A that are pixels of an image with its channels last: what a kernel of several rows
+ * reads, of each of its rows one piece. */
+typedef struct prt_split_pixels {
+    size_t count, step; /* rows; floats from the first element of one to the next one's */
+    size_t each, far;   /* floats of a piece, and from one to the next */
+    size_t skip, k;     /* elements of the rows: PRT_SPLIT_DEPTH at most */
+    const float *x;
+    float *to;
+    size_t ldto;
+} prt_split_pixels;
+
 typedef struct prt_kern_split {
     /* Splits rows, `lda` and `ldto` floats apart, times `scale`, one for each column, if that is
      * not NULL; false: not all of it is finite, or rounds to what is. */
     bool (*rows)(size_t rows, size_t k, const float *a, size_t lda, const float *scale, float *to,
         size_t ldto);
+    bool (*pixels)(const prt_split_pixels *g);
     void (*panel)(prt_split_panel *p);
     /* This thread's products between `begin` and `end` are of so many rows, in pieces or not. What
      * an element gets depends on its row of A, its column of B and the blocks of K alone. */

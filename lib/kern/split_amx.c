@@ -41,6 +41,70 @@ bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const
     return is_finite(check);
 }
 
+/* What a vector has of one piece of a row. */
+typedef struct bit {
+    ptrdiff_t at; /* of its first lane, from the row's first element on */
+    __mmask16 mask;
+    bool last;    /* of the vector */
+} bit;
+
+enum { MOST_BITS = PRT_SPLIT_DEPTH + PRT_SPLIT_DEPTH / TILE }; /* pieces of one element */
+
+static size_t find_bits(const prt_split_pixels *g, bit *to)
+{
+    const size_t end = g->skip + g->k;
+    size_t n = 0;
+    for (size_t k = g->skip; k < g->skip + prt_split_size(g->k); k += TILE) {
+        to[n] = (bit){ 0, 0, true };
+        for (size_t i = k, some; i < k + TILE && i < end; i += some) {
+            const size_t piece = i / g->each, after = (piece + 1) * g->each;
+            const size_t past = after < end ? after : end;
+            some = (past < k + TILE ? past : k + TILE) - i;
+            n += i != k ? 1 : 0;
+            to[n] = (bit){ (ptrdiff_t)(piece * g->far + k) - (ptrdiff_t)(piece * g->each),
+                (__mmask16)(mask_of(some) << (i - k)), false };
+        }
+        to[n++].last = true;
+    }
+    return n;
+}
+
+static inline __attribute__((always_inline)) __m512 gather(const float *x, const bit **next)
+{
+    __m512 v = _mm512_setzero_ps();
+    const bit *b = *next;
+    do
+        v = _mm512_mask_loadu_ps(v, b->mask, x + b->at);
+    while (!b++->last);
+    *next = b;
+    return v;
+}
+
+bool prt_split_pixels_amx(const prt_split_pixels *g);
+
+bool prt_split_pixels_amx(const prt_split_pixels *g)
+{
+    bit bits[MOST_BITS];
+    __m512i order;
+    __m512 check = _mm512_setzero_ps();
+    const bit *end = bits + find_bits(g, bits);
+    const float *x = g->x;
+    const size_t step = g->step, far = g->ldto;
+    float *row = g->to;
+    order_pairs(&order);
+    for (size_t i = g->count; i != 0; i--, x += step, row += far) {
+        float *to = row;
+        for (const bit *b = bits; b != end; to += UNIT) {
+            const __m512 upper = gather(x, &b), lower = gather(x, &b);
+            const halves h = split(upper, lower, order, check);
+            _mm512_storeu_si512(to, h.high);
+            _mm512_storeu_si512(to + TILE, h.low);
+            check = h.check;
+        }
+    }
+    return is_finite(check);
+}
+
 /* A panel that is being split: rows k and k + 16 of a unit at a time. */
 typedef struct weave {
     const float *b;

@@ -122,9 +122,14 @@ size_t prt_nhwc_band_wide(const prt_nhwc *v)
     return ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
 }
 
+size_t prt_nhwc_band_high(const prt_nhwc *v, size_t rows)
+{
+    return (rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
+}
+
 void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to)
 {
-    const size_t high = (rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
+    const size_t high = prt_nhwc_band_high(v, rows);
     const size_t channels = v->in_c, plane = v->in_h * v->in_w, size = prt_nhwc_band_wide(v);
     const int64_t wide = (int64_t)(size / channels);
     for (size_t i = 0; i < high; i++, to += size) {
@@ -475,7 +480,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     }
     if (v->images) {
         j.wide = prt_nhwc_band_wide(v);
-        scratch += j.wide * ((most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1);
+        scratch += j.wide * prt_nhwc_band_high(v, most);
     }
     const size_t others = v->batch * j.slices * j.blocks;
     j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->form.group);

@@ -21,12 +21,12 @@
 
 /* Floats of A that a thread splits at a time; that are little; of a block of A with DEPTH of K,
  * which stays in the second cache level with two split panels. Items for each thread: blocks of
- * MANY_ROWS or more, or one of SOME_ROWS if B is little, else chunks of panels. */
+ * MANY_ROWS or more, or one of SOME_ROWS if B is little, else chunks of panels. GATHER rows of
+ * pixels share what they read. SHORT, LONG: pixels of parts of a line. */
 enum { LEAST_ROWS = 12, LEAST_COLUMNS = PRT_NHWC_SPLIT_FILTERS, LEAST_K = 24,
     LEAST_WORK = 1 << 20, PIECE = 1 << 14, BLOCK = PRT_SPLIT_BLOCK, ITEMS = 4,
-    MANY_ROWS = 192, SOME_ROWS = 24,
-    LITTLE = 1 << 17, DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS,
-    SHORT = 256, LONG = 2048 /* pixels of parts of a line */ };
+    MANY_ROWS = 192, SOME_ROWS = 24, LITTLE = 1 << 17, GATHER = 4,
+    DEPTH = PRT_SPLIT_DEPTH, ROWS = PRT_SPLIT_ROWS, SHORT = 256, LONG = 2048 };
 
 /* Units of A that are split: rows, of images those of a row of pixels, with padding where that is
  * laid out. All with DEPTH of K, then all with more of it. */
@@ -100,29 +100,29 @@ static void split_pixels(job *j, size_t row, size_t plane, float *to)
     zero_rows(j, j->wide - past, plane, to + past * j->pitch);
 }
 
-/* Floats that a row of images takes while it is gathered: what it reads, and all pixels' rows. */
-static size_t band_size(const prt_nhwc *v)
-{
-    return ((v->kernel_h - 1) * v->dilation_h + 1) * prt_nhwc_band_wide(v);
-}
-
+/* Floats of what rows of pixels that are gathered together read. */
 static size_t room_of(const job *j)
 {
-    return j->images != NULL ? cuts_of(band_size(j->images) + j->unit * j->k, 16) * 16 : 0;
+    const prt_nhwc *v = j->images;
+    const size_t high = v != NULL ? prt_nhwc_band_high(v, prt_lesser(GATHER, v->out_h)) : 0;
+    return v != NULL ? cuts_of(high * prt_nhwc_band_wide(v), 16) * 16 : 0;
 }
 
-/* Row `row` of pixels of all images. */
-static void gather_pixels(job *j, size_t row, size_t plane, float *room, float *to)
+/* Some rows of pixels of an image, from row `row` of all images on. */
+static void gather_pixels(job *j, size_t row, size_t rows, size_t plane, float *band, float *to)
 {
     const prt_nhwc *v = j->images;
-    const size_t each = v->kernel_w * v->in_c, wide = prt_nhwc_band_wide(v);
-    float *all = room + band_size(v), *x = all;
-    prt_nhwc_lay_band(v, row / v->out_h, row % v->out_h, 1, room);
-    for (size_t i = 0; i < v->out_w; i++)
-        for (size_t k = 0; k < v->kernel_h; k++, x += each)
-            memcpy(x, room + k * v->dilation_h * wide + i * v->stride_w * v->in_c,
-                each * sizeof(float));
-    split_rows(j, all, j->k, v->out_w, plane, to);
+    const size_t wide = prt_nhwc_band_wide(v);
+    prt_split_pixels g = { .count = v->out_w, .step = v->stride_w * v->in_c,
+        .each = v->kernel_w * v->in_c, .far = v->dilation_h * wide, .x = band, .ldto = j->pitch };
+    prt_nhwc_lay_band(v, row / v->out_h, row % v->out_h, rows, band);
+    for (size_t i = 0; i < rows; i++, g.x += v->stride_h * wide)
+        for (g.skip = 0; g.skip < j->k; g.skip += DEPTH) {
+            g.k = prt_lesser(j->k - g.skip, DEPTH);
+            g.to = to + g.skip / DEPTH * plane + i * j->unit * j->pitch;
+            if (!j->kern->split.pixels(&g))
+                atomic_store_explicit(&j->finite, false, memory_order_relaxed);
+        }
 }
 
 /* Units [row, end) of those that are there. */
@@ -131,8 +131,11 @@ static void split_some(job *j, const split_a *s, size_t row, size_t end, float *
     const prt_product_spec *p = j->p;
     const size_t size = j->unit * j->pitch;
     float *to = s->a + (row - s->row) * size;
-    for (; row < end && j->images != NULL; row++, to += size)
-        gather_pixels(j, row, s->plane, room, to);
+    for (size_t some; row < end && j->images != NULL; row += some, to += some * size) {
+        some = prt_lesser(GATHER, j->images->out_h - row % j->images->out_h);
+        some = prt_lesser(some, end - row);
+        gather_pixels(j, row, some, s->plane, room, to);
+    }
     if (row < end && j->v == NULL)
         split_rows(j, p->a + row * p->lda, p->lda, end - row, s->plane, to);
     for (; row < end && j->v != NULL; row++, to += size)

@@ -2,7 +2,8 @@
 /*
  * test_split.c — split products against sums in double: sizes around the tiles, rows in pieces,
  * what is done to finished sums, panels that are split meanwhile, the same bits however rows are
- * cut, and what is not finite. Where the processor has no tiles there is nothing to test.
+ * cut, rows that are gathered, and what is not finite. Where the processor has no tiles there is
+ * nothing to test.
  */
 #include <float.h>
 #include <math.h>
@@ -171,6 +172,43 @@ START_TEST(cuts_and_panels)
 }
 END_TEST
 
+/* Rows that are gathered get the bits of those that lie there; nothing is written behind them. */
+START_TEST(pixels)
+{
+    static const prt_split_pixels all[] = {
+        { .count = 7, .step = 6, .each = 9, .far = 40, .k = 27 },
+        { .count = 5, .step = 6, .each = 21, .far = 64, .k = 147 },
+        { .count = 3, .step = 12, .each = 33, .far = 70, .k = 256 },
+        { .count = 3, .step = 12, .each = 33, .far = 70, .skip = 256, .k = 107 },
+        { .count = 4, .step = 1, .each = 1, .far = 9, .k = 256 },
+        { .count = 2, .step = 3, .each = 100, .far = 101, .k = 100 } };
+    const prt_kern *kern = tiles();
+    for (size_t c = 0; kern != NULL && c < PRT_COUNT_OF(all); c++) {
+        prt_split_pixels g = all[c];
+        const size_t k = g.k, lda = prt_split_pitch(k), size = g.count * lda;
+        const size_t reach = (g.count - 1) * g.step + ((g.skip + k - 1) / g.each + 1) * g.far;
+        float *x = random_floats(reach, 1), *rows = malloc(g.count * k * sizeof(float));
+        float *want = nan_lines(size + lda);
+        for (size_t i = 0; i < g.count * k; i++) {
+            const size_t at = g.skip + i % k;
+            rows[i] = x[i / k * g.step + at / g.each * g.far + at % g.each];
+        }
+        g.x = x;
+        g.to = nan_lines(size + lda);
+        g.ldto = lda;
+        ck_assert(kern->split.pixels(&g));
+        ck_assert(kern->split.rows(g.count, k, rows, k, NULL, want, lda));
+        ck_assert(memcmp(g.to, want, (size + lda) * sizeof(float)) == 0);
+        x[(g.count - 1) * g.step + g.skip / g.each * g.far + g.skip % g.each] = NAN;
+        ck_assert(!kern->split.pixels(&g));
+        free(x);
+        free(rows);
+        free(want);
+        free(g.to);
+    }
+}
+END_TEST
+
 /* Numbers that bfloat16 has are multiplied without an error. */
 START_TEST(whole_numbers)
 {
@@ -223,4 +261,5 @@ START_TEST(what_is_not_finite)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/split", products, cuts_and_panels, whole_numbers, what_is_not_finite)
+PRT_TEST_MAIN("kern/split", products, cuts_and_panels, pixels, whole_numbers,
+    what_is_not_finite)
