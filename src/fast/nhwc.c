@@ -403,8 +403,8 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
 
 /* ---- sizes ---- */
 
-/* Weights with the gate of each image in them: fewer than the pixels that it would go to. */
-static const float *gated(prt_eval *c, const prt_nhwc *v, const float *gate)
+/* Weights with the gate of each image in them: no more than the pixels that it would go to. */
+static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *gate)
 {
     const prt_nhwc_weights *w = &v->form;
     const size_t size = prt_nhwc_weights_step(w), depth = w->taps * w->channels;
@@ -420,31 +420,53 @@ static const float *gated(prt_eval *c, const prt_nhwc *v, const float *gate)
     return all;
 }
 
+static const float *gated_pixels(prt_eval *c, const prt_nhwc *v, const float *gate)
+{
+    const size_t each = v->in_d * v->in_h * v->in_w, wide = v->in_c;
+    float *all = prt_share_floats(c, v->batch * each, wide);
+    for (size_t i = 0; all != NULL && i < v->batch * each; i++)
+        v->kern->rows.two(PRT_TWO_mul, wide, v->x + i * v->x_pitch, 1, gate + i / each * wide, 1,
+            all + i * wide);
+    return all;
+}
+
 static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
 {
-    bool done = false;
-    if (gate != NULL && v->out_d * v->out_h * v->out_w <= FEW_PIXELS * v->form.filters)
-        v->scale = gate; /* the inputs, while they are split; else the weights are less */
-    else if (gate != NULL && (v->w = gated(c, v, gate)) == NULL)
+    const size_t pixels = v->out_d * v->out_h * v->out_w;
+    const size_t depth = v->form.taps * v->form.channels;
+    bool done = false, weights = false;
+    bool splits = (v->images ? depth >= PRT_NHWC_SPLIT_IMAGES
+                             : v->form.channels >= PRT_NHWC_SPLIT_CHANNELS) &&
+        prt_split_pays(c, v->kern, pixels, v->form.filters, depth) && prt_split_fits(v);
+    if (gate != NULL && splits && v->batch == 1 && pixels <= FEW_PIXELS * v->form.filters) {
+        v->scale = gate; /* pixels, while they are split */
+        PRT_TRY(prt_split_conv(c, v, &done));
+        v->scale = NULL;
+        splits = false;
+    } else if (gate != NULL) {
+        weights = v->images || pixels >= v->form.filters;
+    }
+    if (done)
+        return POPRT_OK;
+    if (weights && (v->w = gated_weights(c, v, gate)) == NULL)
         return POPRT_E_NOMEM;
-    if ((v->images ? v->form.taps * v->form.channels >= PRT_NHWC_SPLIT_IMAGES
-                   : v->form.channels >= PRT_NHWC_SPLIT_CHANNELS) &&
-        (gate == NULL || v->batch == 1) &&
-        prt_split_pays(c, v->kern, v->out_d * v->out_h * v->out_w, v->form.filters,
-            v->form.taps * v->form.channels) && prt_split_fits(v))
+    if (gate != NULL && !weights) {
+        v->x = gated_pixels(c, v, gate);
+        v->x_pitch = v->in_c;
+        if (v->x == NULL)
+            return POPRT_E_NOMEM;
+    }
+    if (splits && (!weights || v->batch == 1))
         PRT_TRY(prt_split_conv(c, v, &done));
     if (done)
         return POPRT_OK;
-    if (v->scale != NULL && (v->w = gated(c, v, gate)) == NULL)
-        return POPRT_E_NOMEM;
     const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    job j = { .v = v, .slices = panels,
-        .pixels = v->out_d * v->out_h * v->out_w,
+    job j = { .v = v, .slices = panels, .pixels = pixels,
         .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
-        .image_w = gate != NULL ? prt_nhwc_weights_step(&v->form) : 0 };
+        .image_w = weights ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->form.taps;
     j.plain = prt_nhwc_is_plain(v);
-    if (j.plain && v->form.group == 1 && gate == NULL &&
+    if (j.plain && v->form.group == 1 && !weights &&
         prt_strassen_pays(c, j.pixels, v->out_c, v->in_c)) {
         const prt_strassen s = { .kern = v->kern, .batches = v->batch, .m = j.pixels,
             .n = v->out_c, .k = v->in_c, .a = v->x, .lda = v->x_pitch, .b = v->w, .c = v->y,

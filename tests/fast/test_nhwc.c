@@ -103,6 +103,12 @@ START_TEST(deep_and_long_ones)
     check_conv(&c, 1);
     c.bias = c.gate = true;
     check_conv(&c, 2);
+    c.filters = 70; /* more than pixels, which are multiplied then */
+    check_conv(&c, 2);
+    c.n = 2;
+    check_conv(&c, 2);
+    c.n = 1;
+    c.filters = 5;
     c.w.kernel[1] = 2;
     c.w.pads[1] = 1;
     check_conv(&c, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gate.c — fuse_gate: channels that are multiplied by one number each (squeeze and excite) before
- * a convolution with fewer filters than pixels: its weights are multiplied instead.
+ * a convolution, which multiplies what is less, its weights or its pixels.
  */
 #include "pass/rewrite.h"
 
@@ -12,12 +12,6 @@ static bool is_gate(const prt_value *v, const prt_value *x)
         g->dims[1] != 1 || g->dims[2] != 1 || g->dims[0] != t->dims[0] || g->dims[3] != t->dims[3])
         return false;
     return prt_dim_is_number(t->dims[1]) && prt_dim_is_number(t->dims[2]);
-}
-
-/* As many pixels, or more. */
-static bool has_pixels(const prt_type *t, int64_t count)
-{
-    return t->dims[1] != 0 && t->dims[2] >= (count + t->dims[1] - 1) / t->dims[1];
 }
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
@@ -33,7 +27,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         x = prt_op_input(mul, 1);
         gate = prt_op_input(mul, 0);
     }
-    if (!is_gate(gate, x) || !has_pixels(x->type, a->filters))
+    if (!is_gate(gate, x))
         return false;
     prt_value *in[5] = { x, prt_op_input(root, 1), prt_op_input(root, 2), prt_op_input(root, 3),
         gate };

@@ -21,7 +21,7 @@ static void ck_becomes(const char *text, const char *pass, const char *part, con
 #define PIXELS(h, w) "x = input f32[2," #h "," #w ",4]\nv = const f32[64] fill 0.5\n"
 #define GATED "y = nhwc_conv p v {channels=4,filters=3,kernel_shape=[1,1]}\nreturn y\n"
 
-START_TEST(gates_go_into_weights)
+START_TEST(gates_go_into_convolutions)
 {
     prt_graph *g = graph_from_text(PIXELS(3, 2) "g = input f32[2,1,1,4]\nr = input f32[2,3,2,3]\n"
         "b = input f32[3]\np = mul g x\n"
@@ -35,13 +35,14 @@ START_TEST(gates_go_into_weights)
         "mul");
     ck_becomes("x = input f32[n,3,2,4]\nv = const f32[64] fill 0.5\ng = input f32[n,1,1,4]\n"
                "p = mul x g\n" GATED, "fuse_gate", "_ _ g", "mul");
+    ck_becomes(PIXELS(1, 2) "g = input f32[2,1,1,4]\np = mul x g\n" GATED, "fuse_gate", "_ _ g",
+        "mul"); /* more filters than pixels */
 }
 END_TEST
 
 START_TEST(gates_that_are_none)
 {
     static const char *const graphs[] = {
-        PIXELS(1, 2) "g = input f32[2,1,1,4]\np = mul x g\n" GATED, /* more filters than pixels */
         PIXELS(3, 2) "g = input f32[1,1,1,4]\np = mul x g\n" GATED,
         PIXELS(3, 2) "g = input f32[2,1,2,4]\np = mul x g\n" GATED,
         PIXELS(3, 2) "g = input f32[2,1,1,1]\np = mul x g\n" GATED,
@@ -140,5 +141,5 @@ START_TEST(parts_that_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/separable", gates_go_into_weights, gates_that_are_none, parts_become_one,
-    small_ones, parts_that_stay)
+PRT_TEST_MAIN("pass/layout/separable", gates_go_into_convolutions, gates_that_are_none,
+    parts_become_one, small_ones, parts_that_stay)
