@@ -75,7 +75,7 @@ float *prt_share_raw(prt_eval *c, size_t rows, size_t columns)
 }
 
 /* Bytes that are read and written, below which another thread costs more than it gives. */
-enum { TINY = 1 << 13, LINE = 64 /* bytes */ };
+enum { TINY = 1 << 13 /* bytes */ };
 
 static bool is_tiny(const prt_eval *c)
 {
@@ -117,29 +117,30 @@ float *prt_share_room(prt_eval *c, size_t count, size_t floats)
     return floats_of(c, threads_of(c, count), floats_each(floats), prt_eval_scratch_raw);
 }
 
-static float *lent(prt_eval *c, size_t threads, size_t *each)
+/* Of memory that is there anyway a part for each thread, of `floats` or more; NULL: none. */
+static float *lent(prt_eval *c, size_t threads, size_t floats, size_t *each)
 {
-    size_t size = 0;
-    float *spare = c->host->spare != NULL ? c->host->spare(c, &size) : NULL;
-    *each = size / threads / LINE * LINE / sizeof(float);
+    size_t bytes = 0;
+    float *spare =
+        c->host->spare != NULL ? c->host->spare(c, threads, floats * sizeof(float), &bytes) : NULL;
+    *each = bytes / sizeof(float);
     return spare;
 }
 
 size_t prt_share_lent(prt_eval *c, size_t count)
 {
     size_t each;
-    (void)lent(c, threads_of(c, count), &each);
+    (void)lent(c, threads_of(c, count), 0, &each);
     return each;
 }
 
-/* Scratch of a run. Of memory that is there anyway each thread has its share: so it has the same
- * part in most steps, near what it had of tensors there, and not in the others' caches. */
+/* Scratch of a run. */
 static float *take_room(prt_eval *c, size_t threads, size_t *floats)
 {
     size_t each;
-    float *spare = lent(c, threads, &each);
     *floats = floats_each(*floats);
-    if (each < *floats)
+    float *spare = lent(c, threads, *floats, &each);
+    if (spare == NULL)
         return floats_of(c, threads, *floats, prt_eval_scratch_raw);
     *floats = each;
     return spare;

@@ -34,9 +34,10 @@ typedef struct prt_eval_host {
     void *(*alloc)(prt_eval *c, uint32_t out, size_t size);
     /* The same for this call only, with any contents. NULL: `alloc` does it. */
     void *(*scratch)(prt_eval *c, size_t size);
-    /* Such memory that is there anyway, `*size` bytes from a cache line on, until more is asked
-     * for. NULL: there is none. */
-    void *(*spare)(prt_eval *c, size_t *size);
+    /* Such memory that is there anyway, until more is asked for: `parts` of `*each` bytes from a
+     * cache line on, `least` or more. Whoever has part i has nearly the same one in most steps, so
+     * that it stays in the caches of one processor. NULL: there are none. */
+    void *(*spare)(prt_eval *c, size_t parts, size_t least, size_t *each);
     /* Runs region `region` of this op on formal inputs; `out` are views valid until the region's
      * next run. NULL where regions cannot run. */
     poprt_status (*call)(prt_eval *c, uint32_t region, uint32_t n_in, const prt_tensor *const *in,

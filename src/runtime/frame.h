@@ -71,6 +71,7 @@ struct prt_frame {
     prt_arena *scratch; /* of the step being run, where its room is too small */
     bool scratch_used;
     size_t room_used;
+    size_t room_part; /* most bytes that a part of any room had to have */
     uint32_t *parts;    /* parts and columns of outputs, whose memory is the caller's */
     uint32_t n_parts;
 };

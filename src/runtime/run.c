@@ -51,17 +51,23 @@ static void *host_scratch(prt_eval *c, size_t size)
     return memory;
 }
 
-static void *host_spare(prt_eval *c, size_t *size)
+/* Parts end where rooms do, which is the same place in most steps. */
+static void *host_spare(prt_eval *c, size_t parts, size_t least, size_t *each)
 {
+    enum { LINE = 64 };
     const running *r = c->user;
-    unsigned char *memory = r->frame->memory + r->step->room_at;
-    const size_t used = r->frame->room_used, room = r->step->room;
-    *size = used < room ? room - used : 0;
+    prt_frame *f = r->frame;
+    const size_t room = r->step->room / LINE * LINE, used = f->room_used;
+    unsigned char *end = f->memory + r->step->room_at + room;
+    const size_t left = used < room ? room - used : 0, most = left / parts / LINE * LINE;
 #ifdef PRT_DEBUG
-    if (*size != 0)
-        memset(memory + used, 0xff, *size);
+    if (left != 0)
+        memset(end - left, 0xff, left);
 #endif
-    return *size != 0 ? memory + used : NULL;
+    if (least > f->room_part && least <= most)
+        f->room_part = (least + LINE - 1) / LINE * LINE;
+    *each = least != 0 && f->room_part < most ? f->room_part : most;
+    return *each != 0 && least <= most ? end - parts * *each : NULL;
 }
 
 static poprt_status host_check(prt_eval *c)
