@@ -56,7 +56,7 @@ static void multiply(const band *b, bool split, const prt_nhwc_product *p, size_
 {
     if (!split)
         prt_nhwc_multiply(b->j->kern, p, rows, x, y, residual);
-    else if (!prt_split_strip(b->j->kern, p, rows, x, y, residual, b->split))
+    else if (!prt_split_strip(b->j->kern, p, rows, x, y, residual, NULL, b->split))
         atomic_store_explicit(&b->j->odd, true, memory_order_relaxed);
 }
 
@@ -105,9 +105,10 @@ static void expand_panels(taker *s, size_t high)
     p.bias = p.bias != NULL ? p.bias + b->first : NULL;
     p.n = p.run = b->count;
     p.ldc = PANEL;
-    if (j->splits_first && !prt_split_panels(j->kern, &p, pixels, x, b->hidden, &sink, b->split))
+    const bool splits = j->splits_first && pixels != 0; /* 0: all is padding */
+    if (splits && !prt_split_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->split))
         atomic_store_explicit(&j->odd, true, memory_order_relaxed);
-    for (size_t first = 0; !j->splits_first && first < b->count; first += PANEL) {
+    for (size_t first = 0; !splits && first < b->count; first += PANEL) {
         p.n = p.run = prt_lesser(b->count - first, PANEL);
         prt_nhwc_multiply(j->kern, &p, pixels, x, b->hidden, NULL);
         take_panel(s, first, p.n);

@@ -437,7 +437,7 @@ size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
 }
 
 bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
-    float *c, const float *residual, float *scratch)
+    float *c, const float *residual, const prt_nhwc_sink *sink, float *scratch)
 {
     job j;
     prt_product_spec spec = spec_of_strip(p, m);
@@ -446,24 +446,12 @@ bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, 
     spec.end.residual = residual;
     if (m == 0)
         return true;
-    if (prt_few_fits(&spec))
+    if (sink == NULL && prt_few_fits(&spec))
         return prt_few_strip(kern, &spec, scratch);
     begin_strip(&j, kern, &spec);
+    j.sink = sink;
     for (size_t i = 0; i < j.blocks; i++)
         run_item(&j, i, scratch);
-    return atomic_load_explicit(&j.finite, memory_order_relaxed);
-}
-
-bool prt_split_panels(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
-    float *c, const prt_nhwc_sink *sink, float *scratch)
-{
-    job j;
-    prt_product_spec spec = spec_of_strip(p, m);
-    spec.a = a;
-    spec.c = c;
-    begin_strip(&j, kern, &spec);
-    j.sink = sink;
-    run_item(&j, 0, scratch);
     return atomic_load_explicit(&j.finite, memory_order_relaxed);
 }
 

@@ -27,15 +27,9 @@ static inline size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m)
     return 0;
 }
 static inline bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m,
-    const float *a, float *c, const float *residual, float *scratch)
+    const float *a, float *c, const float *residual, const prt_nhwc_sink *sink, float *scratch)
 {
-    (void)kern, (void)p, (void)m, (void)a, (void)c, (void)residual, (void)scratch;
-    return true;
-}
-static inline bool prt_split_panels(const prt_kern *kern, const prt_nhwc_product *p, size_t m,
-    const float *a, float *c, const prt_nhwc_sink *sink, float *scratch)
-{
-    (void)kern, (void)p, (void)m, (void)a, (void)c, (void)sink, (void)scratch;
+    (void)kern, (void)p, (void)m, (void)a, (void)c, (void)residual, (void)sink, (void)scratch;
     return true;
 }
 #else
@@ -43,14 +37,11 @@ static inline bool prt_split_panels(const prt_kern *kern, const prt_nhwc_product
 bool prt_split_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k);
 
 /* A step's strip of m rows, on the calling thread, in so many floats of scratch for m and for
- * fewer. False: C holds anything, not all numbers are finite. */
+ * fewer; with a sink, of rows that are whole, panel by panel, each put to the same place and then
+ * taken. False: C holds anything, not all numbers are finite. */
 size_t prt_split_strip_size(const prt_nhwc_product *p, size_t m);
 bool prt_split_strip(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
-    float *c, const float *residual, float *scratch);
-
-/* The same panel by panel, each put to the same place and then taken. */
-bool prt_split_panels(const prt_kern *kern, const prt_nhwc_product *p, size_t m, const float *a,
-    float *c, const prt_nhwc_sink *sink, float *scratch);
+    float *c, const float *residual, const prt_nhwc_sink *sink, float *scratch);
 #endif
 
 /* One batch of it. False in `*done`, and C holds anything: not all numbers are finite. */
