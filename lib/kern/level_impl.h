@@ -127,9 +127,8 @@ const prt_kern prt_kern_level_amx = {
         .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
         .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
     .split = { .rows = prt_split_rows_amx, .pixels = prt_split_pixels_amx,
-        .panel = prt_split_panel_amx,
-        .begin = prt_split_begin_amx, .multiply = prt_split_multiply_amx,
-        .end = prt_split_end_amx, .few = prt_split_few_amx },
+        .panel = prt_split_panel_amx, .begin = prt_split_begin_amx,
+        .multiply = prt_split_multiply_amx, .end = prt_split_end_amx, .few = prt_split_few_amx },
     .tiles = prt_tiles_multiply_amx,
     LEVEL_COMMON
 };

@@ -38,9 +38,9 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
         for (size_t next = 0; next < d->channels; next += VL) {                                    \
             const size_t c = next + VL <= d->channels ? next : d->channels - VL;                   \
             const vf first = d->bias != NULL ? v_load(d->bias + c) : v_set(0.0f);                  \
-            float *y = d->y + at * d->pitch + c;                                                 \
+            float *y = d->y + at * d->pitch + c;                                                   \
             fetch_taps(d, d->rows * K, c + VL);                                                    \
-            for (size_t line = 0; line < d->lines; line++, y += d->n * d->pitch) {               \
+            for (size_t line = 0; line < d->lines; line++, y += d->n * d->pitch) {                 \
                 const size_t top = line * d->stride_h;                                             \
                 const size_t r0 = top < d->above ? d->above - top : 0;                             \
                 const size_t end = d->in_h + d->above > top ? d->in_h + d->above - top : 0;        \
@@ -51,11 +51,11 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
                     sum[i] = first;                                                                \
                 for (size_t r = r0; r < r1; r++) {                                                 \
                     const float *x = d->x + (top + r - d->above) * row_size + c;                   \
-                    const float *w = d->w + r * K * d->pitch + c;                                \
+                    const float *w = d->w + r * K * d->pitch + c;                                  \
                     vf tap[K];                                                                     \
                     PRT_UNROLL(8)                                                                  \
                     for (size_t k = 0; k < K; k++)                                                 \
-                        tap[k] = v_load(w + k * d->pitch);                                       \
+                        tap[k] = v_load(w + k * d->pitch);                                         \
                     PRT_UNROLL(24)                                                                 \
                     for (size_t i = 0; i < INPUTS; i++)                                            \
                         if (SLIDE_HAS(i, N, K, S)) {                                               \
@@ -68,8 +68,8 @@ static inline void fetch_taps(const prt_slide *d, size_t taps, size_t c)
                 }                                                                                  \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t i = 0; i < N; i++) {                                                   \
-                    v_store(y + i * d->pitch, v_min(high, v_max(low, sum[i])));                  \
-                    __builtin_prefetch(y + i * d->pitch + VL, 1, 3);                             \
+                    v_store(y + i * d->pitch, v_min(high, v_max(low, sum[i])));                    \
+                    __builtin_prefetch(y + i * d->pitch + VL, 1, 3);                               \
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
@@ -129,12 +129,12 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
             const vf first = d->bias != NULL ? v_load(d->bias + c) : v_set(0.0f);                  \
             const vf low = v_set(d->low), high = v_set(d->high);                                   \
             const float *x = d->x + c;                                                             \
-            float *y = d->y + at * d->pitch + c;                                                 \
+            float *y = d->y + at * d->pitch + c;                                                   \
             vf tap[K * K], s0[N], s1[N], s2[N];                                                    \
             fetch_taps(d, K * K, c + VL);                                                          \
             PRT_UNROLL(16)                                                                         \
             for (size_t k = 0; k < K * K; k++)                                                     \
-                tap[k] = v_load(d->w + k * d->pitch + c);                                        \
+                tap[k] = v_load(d->w + k * d->pitch + c);                                          \
             PRT_UNROLL(8)                                                                          \
             for (size_t i = 0; i < N; i++)                                                         \
                 s0[i] = s1[i] = s2[i] = first;                                                     \
@@ -157,10 +157,10 @@ static void run_parts(const prt_slide *s, const slide_part *parts, size_t most)
                 if (row >= K - 1) {                                                                \
                     PRT_UNROLL(8)                                                                  \
                     for (size_t i = 0; i < N; i++) {                                               \
-                        v_store(y + i * d->pitch, v_min(high, v_max(low, s0[i])));               \
-                        __builtin_prefetch(y + i * d->pitch + VL, 1, 3);                         \
+                        v_store(y + i * d->pitch, v_min(high, v_max(low, s0[i])));                 \
+                        __builtin_prefetch(y + i * d->pitch + VL, 1, 3);                           \
                     }                                                                              \
-                    y += d->n * d->pitch;                                                        \
+                    y += d->n * d->pitch;                                                          \
                 }                                                                                  \
                 PRT_UNROLL(8)                                                                      \
                 for (size_t i = 0; i < N; i++) {                                                   \

@@ -95,6 +95,7 @@ typedef struct prt_kern_split {
      * not NULL; false: not all of it is finite, or rounds to what is. */
     bool (*rows)(size_t rows, size_t k, const float *a, size_t lda, const float *scale, float *to,
         size_t ldto);
+    /* With the bits that rows would give which lie there. */
     bool (*pixels)(const prt_split_pixels *g);
     void (*panel)(prt_split_panel *p);
     /* This thread's products between `begin` and `end` are of so many rows, in pieces or not. What

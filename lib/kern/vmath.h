@@ -38,13 +38,20 @@ enum { V_LEAST = -88 }; /* exp(-x) of less is beyond float32 */
 
 /* 1 + exp(-x), finite: x below V_LEAST counts as that. */
 #ifdef V_SIXTEENTHS
-/* x = -n (log 2)/16 + r, exp(-x) = 2^(n/16) exp(-r): r is so small that three terms do. */
-static inline vf v_one_and_exp_minus(vf x)
+/* x = -n (log 2)/parts + r, exp(-x) = 2^(n/parts) exp(-r). The result is r; *t = n + 3 * 2^22. */
+static inline vf v_rest_of_root(vf x, float parts, vf *t)
 {
     const vf magic = v_set(12582912.0f); /* its last place is 1 */
     const vf y = v_min(v_set(87.0f), v_max(v_set((float)V_LEAST), x));
-    const vf t = v_fma(y, v_set(-16.0f * 1.44269504f), magic);
-    const vf r = v_fma(v_sub(t, magic), v_set(0.69314718f / 16.0f), y), power = v_sixteenths(t);
+    *t = v_fma(y, v_set(-parts * 1.44269504f), magic);
+    return v_fma(v_sub(*t, magic), v_set(0.69314718f / parts), y);
+}
+
+/* By 16ths r is so small that three terms do. */
+static inline vf v_one_and_exp_minus(vf x)
+{
+    vf t;
+    const vf r = v_rest_of_root(x, 16.0f, &t), power = v_sixteenths(t);
     vf p = v_fma(v_set(-0.16666667f), r, v_set(0.5f));
     p = v_fma(p, r, v_set(-1.0f));
     return v_add(v_set(1.0f), v_fma(v_mul(power, r), p, power));
@@ -91,11 +98,9 @@ static inline vf v_quotient(vf x, vf y)
 static inline vf v_sigmoid_of(vf x, vf y)
 {
 #ifdef V_SIXTEENTHS
-    const vf magic = v_set(12582912.0f);
-    const vf z = v_min(v_set(87.0f), v_max(v_set((float)V_LEAST), y));
-    const vf t = v_fma(z, v_set(-32.0f * 1.44269504f), magic);
-    const vf r = v_fma(v_sub(t, magic), v_set(0.69314718f / 32.0f), z);
-    const vf p = v_fma(v_set(0.5f), r, v_set(-1.00001466f)), power = v_thirtyseconds(t);
+    vf t;
+    const vf r = v_rest_of_root(y, 32.0f, &t), power = v_thirtyseconds(t);
+    const vf p = v_fma(v_set(0.5f), r, v_set(-1.00001466f));
     return v_quotient(x, v_add(v_set(1.0f), v_fma(v_mul(power, r), p, power)));
 #else
     return v_quotient(x, v_one_and_exp_minus(y));

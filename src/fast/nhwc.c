@@ -27,7 +27,6 @@ typedef struct job {
     size_t blocks, pixels;         /* pixels of an image's output */
     size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
     bool plain;                    /* outputs are inputs, one by one */
-    bool bare;                     /* no bias, no residual, no activation */
     size_t wide;                   /* floats in a row of a band */
     size_t table;                  /* floats of scratch that hold addresses */
     size_t image_w;                /* floats from one image's weights to the next one's */
@@ -239,7 +238,7 @@ static void multiply(const block *b, const part *p)
             (p->tap * b->depth + p->skip) * width + b->first - panel,
         .stride = width, .c = v->y + pixel * v->y_pitch + column,
         .ldc = v->y_pitch, .add = !p->first,
-        .end = p->last && !j->bare ? &end : NULL };
+        .end = p->last && !prt_gemm_end_is_plain(&end) ? &end : NULL };
     if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
         fetch_next(b, p->last, &g);
     else if (p->last && b->first + b->columns >= w->filters)
@@ -380,7 +379,6 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
     const float *a, float *c, const float *residual)
 {
     const size_t parts = (p->k + DEPTH - 1) / DEPTH;
-    const bool bare = p->bias == NULL && residual == NULL && p->act.kind == PRT_ACT_none;
     for (size_t first = 0, columns; first < p->n && rows != 0; first += columns) {
         const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
         const size_t width = prt_gemm_panel_width(p->n, panel);
@@ -395,7 +393,7 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
                 .k = prt_share_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->lda,
                 .b = p->w + panel * p->k + k * width + first - panel, .stride = width,
                 .c = c + at, .ldc = p->ldc, .add = k != 0,
-                .end = i + 1 == parts && !bare ? &end : NULL };
+                .end = i + 1 == parts && !prt_gemm_end_is_plain(&end) ? &end : NULL };
             kern->gemm(&g);
         }
     }
@@ -462,7 +460,6 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         return POPRT_OK;
     const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
     job j = { .v = v, .slices = panels, .pixels = pixels,
-        .bare = v->bias == NULL && v->residual == NULL && v->act.kind == PRT_ACT_none,
         .image_w = weights ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->form.taps;
     j.plain = prt_nhwc_is_plain(v);

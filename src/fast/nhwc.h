@@ -57,6 +57,8 @@ void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first,
  * [row, row + rows) of the output read; floats of one. */
 void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to);
 size_t prt_nhwc_band_wide(const prt_nhwc *v);
+
+/* Rows of the image with padding that so many of the output, one after the other, read. */
 size_t prt_nhwc_band_high(const prt_nhwc *v, size_t rows);
 
 /* Windows over each channel by itself. */

@@ -193,7 +193,7 @@ static size_t band_rows(const job *j)
 /* Rows of the hidden image that so many of the output see; without its padding. */
 static size_t rows_seen(const prt_nhwc *v, size_t rows)
 {
-    return prt_lesser((rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1, v->in_h);
+    return prt_lesser(prt_nhwc_band_high(v, rows), v->in_h);
 }
 
 /* Hidden channels can come by panels. */

@@ -261,7 +261,7 @@ static void find_a(const job *j, const rows *r, split_a *to)
     to->end = to->row + r->count / j->unit;
     if (v != NULL) {
         to->row = r->first / v->out_h * j->high + r->first % v->out_h * v->stride_h;
-        to->end = to->row + (r->count - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
+        to->end = to->row + prt_nhwc_band_high(v, r->count);
     }
 }
 
@@ -368,7 +368,7 @@ static void cut(const prt_eval *c, job *j, size_t images, size_t all, size_t row
     const prt_nhwc *v = j->v;
     const size_t beyond = v != NULL ? ROWS * v->stride_w : PRT_SPLIT_BEHIND; /* of the last tile */
     j->a.end = !j->own ? j->rows
-        : v != NULL ? (most - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1
+        : v != NULL ? prt_nhwc_band_high(v, most)
                     : most;
     j->a.plane = (j->a.end * j->unit + beyond) * j->pitch;
     j->scratch = j->sums + 2 * j->size + j->table + (j->own ? cuts * j->a.plane + room_of(j) : 0);

@@ -54,18 +54,17 @@ static void *host_scratch(prt_eval *c, size_t size)
 /* Parts end where rooms do, which is the same place in most steps. */
 static void *host_spare(prt_eval *c, size_t parts, size_t least, size_t *each)
 {
-    enum { LINE = 64 };
     const running *r = c->user;
     prt_frame *f = r->frame;
-    const size_t room = r->step->room / LINE * LINE, used = f->room_used;
+    const size_t line = PRT_BUFFER_ALIGN, room = r->step->room / line * line, used = f->room_used;
     unsigned char *end = f->memory + r->step->room_at + room;
-    const size_t left = used < room ? room - used : 0, most = left / parts / LINE * LINE;
+    const size_t left = used < room ? room - used : 0, most = left / parts / line * line;
 #ifdef PRT_DEBUG
     if (left != 0)
         memset(end - left, 0xff, left);
 #endif
     if (least > f->room_part && least <= most)
-        f->room_part = (least + LINE - 1) / LINE * LINE;
+        f->room_part = prt_size_align(least, line);
     *each = least != 0 && f->room_part < most ? f->room_part : most;
     return *each != 0 && least <= most ? end - parts * *each : NULL;
 }

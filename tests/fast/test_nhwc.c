@@ -277,6 +277,13 @@ START_TEST(winograd_line)
 }
 END_TEST
 
+static void check_separable(const nhwc_separable_case *c, uint32_t seed)
+{
+    char *text = nhwc_separable_text(c, seed, false);
+    fast_check(text, -1, 1, bound_of("separable"));
+    free(text);
+}
+
 /* Hidden channels by panels, and by panels for each thread; the last ones are many and few. */
 START_TEST(separable_by_panels)
 {
@@ -299,9 +306,7 @@ START_TEST(separable_by_panels)
         c.filters = (i & 2) != 0 ? 1 + below(&state, 40) : 0;
         c.mean = c.filters == 0 && (i & 4) != 0;
         c.residual = c.filters != 0 && (i & 4) != 0;
-        char *text = nhwc_separable_text(&c, i, false);
-        fast_check(text, -1, 1, bound_of("separable"));
-        free(text);
+        check_separable(&c, i);
     }
 }
 END_TEST
@@ -319,9 +324,7 @@ START_TEST(separable)
         c.filters = (i & 2) != 0 ? 1 + below(&state, 20) : 0;
         c.mean = c.filters == 0 && (i & 4) != 0;
         c.residual = c.filters != 0 && (i & 4) != 0;
-        char *text = nhwc_separable_text(&c, i, false);
-        fast_check(text, -1, 1, bound_of("separable"));
-        free(text);
+        check_separable(&c, i);
     }
 }
 END_TEST
@@ -375,9 +378,7 @@ START_TEST(without_elements)
         .activation = { "", "", "" } };
     for (int n = 0; n < 2; n++) {
         s.n = n;
-        char *text = nhwc_separable_text(&s, 1, false);
-        fast_check(text, -1, 1, bound_of("separable"));
-        free(text);
+        check_separable(&s, 1);
     }
 }
 END_TEST
