@@ -40,7 +40,7 @@ typedef struct tile {
 
 /* Bytes: of a cache line, and how far ahead what is read once comes to the second cache level and
  * to the first. */
-enum { LINE = 64, FAR = 6144, SOON = 3072 };
+enum { LINE = 64, FAR = 6144, SOON = 3072, ROWS_AHEAD = 12 };
 
 /* What is rare: tiles of which columns are missing, sums of rows' own, and biases of sums that were
  * begun before. `sum` is [rows][vectors * VL] of a group. NaN comes through: min and max give their
@@ -173,7 +173,12 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
         }                                                                                          \
     }
 
-#define FETCH_NEXT(W) __builtin_prefetch(next, 0, 2);
+/* With AVX2 B, too, by rows: a tile reads one line of each, and lines so far from each other come
+ * from the second cache level as late as they are asked for. */
+#define FETCH_NEXT(W)                                                                              \
+    __builtin_prefetch(next, 0, 2);                                                                \
+    if (VL == 8)                                                                                   \
+        __builtin_prefetch(b + ROWS_AHEAD * width, 0, 3);
 /* B itself, where it is read once: to the second cache level as far ahead as memory is slow, and
  * from there, lest loads that run ahead wait for memory where fetches would. */
 #define FETCH_FAR(W)                                                                               \
@@ -365,14 +370,50 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     run_rows(g, &t, first, g->rows - first, from);
 }
 
+/* Whole panels that come from memory are read side by side, TURN rows of each in turn: so more of
+ * memory is at work than by one after the other. Their sums wait in y. */
+enum { STREAMS = 6, TURN = 4 };
+
+static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
+{
+    float *y = r->y + first;
+    for (size_t j = 0; j < streams * PRT_GEMM_PANEL; j += VL)
+        v_store(y + j, r->add != NULL ? v_load(r->add + first + j) : v_set(0.0f));
+    for (size_t k = 0; k < r->k; k += TURN)
+        for (size_t s = 0; s < streams; s++) {
+            enum { W = PRT_GEMM_PANEL / VL };
+            const float *b = r->b + ((first + s * PRT_GEMM_PANEL) * r->k + k * PRT_GEMM_PANEL);
+            float *c = y + s * PRT_GEMM_PANEL;
+            vf sum[W];
+            PRT_UNROLL(16)
+            for (size_t j = 0; j < W; j++)
+                sum[j] = v_load(c + j * VL);
+            for (size_t p = k; p < k + TURN && p < r->k; p++, b += PRT_GEMM_PANEL) {
+                const vf x = v_set(r->x[p]);
+                PRT_UNROLL(16)
+                for (size_t j = 0; j < W; j++)
+                    sum[j] = v_fma(x, v_load(b + j * VL), sum[j]);
+            }
+            PRT_UNROLL(16)
+            for (size_t j = 0; j < W; j++)
+                v_store(c + j * VL, sum[j]);
+        }
+}
+
 static void run_gemm_row(const prt_gemm_row *r)
 {
     const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
-    const bool is_near = r->columns <= PRT_GEMM_NEAR / r->k;
+    const bool is_near = !r->far && r->columns <= PRT_GEMM_NEAR / r->k;
     float start[PRT_GEMM_PANEL];
     tile t = { .groups = 1, .a = r->x, .taps = 1, .k = r->k, .low = -INFINITY,
         .high = INFINITY };
-    for (size_t i = 0; i < panels; i++) {
+    size_t i = 0;
+    for (size_t some; VL == 8 && r->far && r->columns / PRT_GEMM_PANEL - i > 1; i += some) {
+        const size_t left = r->columns / PRT_GEMM_PANEL - i, turns = (left + STREAMS - 1) / STREAMS;
+        some = (left + turns - 1) / turns;
+        run_streams(r, i * PRT_GEMM_PANEL, some);
+    }
+    for (; i < panels; i++) {
         const size_t first = (r->back ? panels - 1 - i : i) * PRT_GEMM_PANEL;
         const size_t left = r->columns - first;
         const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;

@@ -110,6 +110,27 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
     }
 }
 
+/* Panels that come from memory are read side by side: so many by an item, about. */
+enum { FAR_PANELS = 12 };
+
+static bool is_far_row(const prt_linear *f)
+{
+    return f->packed && f->m == 1 && !f->near && f->narrow == PRT_NARROW_COUNT;
+}
+
+static void run_far_row(const prt_linear *f, size_t from, size_t n)
+{
+    const prt_kern_rows *rows = &f->kern->rows;
+    float *y = f->y + from;
+    const prt_gemm_row r = { .k = f->k, .columns = n, .x = f->a, .b = f->b + from * f->k,
+        .add = f->bias != NULL ? f->bias + from : NULL, .y = y, .far = true };
+    f->kern->gemm_row(&r);
+    if (f->residual != NULL)
+        rows->two(PRT_TWO_add, n, y, 1, f->residual + from, 1, y);
+    if (f->act.kind != PRT_ACT_none)
+        rows->act(&f->act, n, y, y);
+}
+
 static void run_few(const void *user, size_t item, float *scratch)
 {
     const prt_linear *f = user;
@@ -120,6 +141,10 @@ static void run_few(const void *user, size_t item, float *scratch)
     const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
     const size_t n = (end < f->n ? end : f->n) - from;
     (void)scratch;
+    if (is_far_row(f)) {
+        run_far_row(f, from, n);
+        return;
+    }
     if (f->packed) {
         run_panels(f, from, n);
         return;
@@ -157,6 +182,10 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         f->near = c->near;
         if (!f->packed && !f->turned) /* rows of B: the longer what is read of each the better */
             f->pieces = prt_share_width(c);
+        if (is_far_row(f)) { /* side by side, and as many for each thread */
+            const size_t width = prt_share_width(c), each = panels / (width * FAR_PANELS);
+            f->pieces = prt_lesser(f->pieces, width * (each != 0 ? each : 1));
+        }
         f->pieces = !f->turned && panels < f->pieces ? panels : f->pieces;
         if (f->by.offset != NULL && (f->sums = sum_rows(c, f)) == NULL)
             return POPRT_E_NOMEM;

@@ -9,6 +9,7 @@
  */
 #include "fast/nhwc.h"
 
+#include "fast/linear.h"
 #include "fast/share.h"
 #include "fast/split.h"
 #include "fast/strassen.h"
@@ -470,6 +471,12 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
             .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
             .ldr = v->residual_pitch, .act = v->act } };
         return prt_strassen_run(c, &s);
+    }
+    if (j.plain && v->form.group == 1 && v->batch * pixels == 1) {
+        prt_linear f = { .kern = v->kern, .m = 1, .n = v->out_c, .k = v->in_c, .a = v->x,
+            .b = v->w, .packed = true, .narrow = PRT_NARROW_COUNT, .bias = v->bias,
+            .residual = v->residual, .y = v->y, .act = v->act };
+        return prt_linear_run(c, &f);
     }
     const size_t each = prt_nhwc_inputs_each(v);
     j.rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/size.h"
 #include "base/status.h"
 #include "kern/levels.h"
 #include "support/check_main.h"
@@ -187,6 +188,47 @@ START_TEST(differences)
 }
 END_TEST
 
+/* One row by all panels, wherever they come from: the bits of panels one by one. */
+START_TEST(rows_by_all_panels)
+{
+    static const size_t columns[] = { 1, 64, 128, 200, 320, 449, 900 }, ks[] = { 1, 3, 8, 77 };
+    for (int l = 0; l < LEVELS; l++) {
+        const prt_kern *kern = level(l);
+        for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(columns) * PRT_COUNT_OF(ks); i++) {
+            const size_t n = columns[i / PRT_COUNT_OF(ks)], k = ks[i % PRT_COUNT_OF(ks)];
+            float *x = random_floats(k, 1), *b = random_floats(k * n, 2);
+            float *add = random_floats(n, 3);
+            float *want = random_floats(n, 4), *y = random_floats(n + 1, 5);
+            float *packed = aligned_alloc(64, k * prt_gemm_width(n) * sizeof(float));
+            prt_gemm_pack_all(k, n, b, n, 1, packed);
+            for (unsigned with = 0; with < 6; with++) {
+                const prt_gemm_row r = { .k = k, .columns = n, .x = x, .b = packed,
+                    .add = with % 2 != 0 ? add : NULL, .y = y, .far = with / 2 == 1,
+                    .back = with / 2 == 2 };
+                for (size_t j = 0; j < n; j += PRT_GEMM_PANEL) {
+                    const prt_gemm_end end = { .bias = r.add != NULL ? add + j : NULL };
+                    const prt_gemm_block g = { .rows = 1, .k = k, .a = x, .lda = k,
+                        .columns = prt_lesser(n - j, PRT_GEMM_PANEL), .b = packed + j * k,
+                        .stride = prt_gemm_panel_width(n, j), .c = want + j, .ldc = n,
+                        .end = &end };
+                    kern->gemm(&g);
+                }
+                y[n] = 12345.0f;
+                kern->gemm_row(&r);
+                ck_assert_mem_eq(y, want, n * sizeof(float));
+                ck_assert(y[n] == 12345.0f);
+            }
+            free(x);
+            free(b);
+            free(add);
+            free(want);
+            free(y);
+            free(packed);
+        }
+    }
+}
+END_TEST
+
 /* ---- rows of A in pieces, anywhere: what convolutions read */
 
 static const prt_act acts[] = { { PRT_ACT_none, 0, 0 }, { PRT_ACT_relu, 0, 0 },
@@ -263,4 +305,5 @@ START_TEST(rows_in_pieces)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/gemm", products_are_right, cuts_do_not_change_bits, differences, rows_in_pieces)
+PRT_TEST_MAIN("kern/gemm", products_are_right, cuts_do_not_change_bits, differences,
+    rows_by_all_panels, rows_in_pieces)
