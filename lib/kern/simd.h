@@ -128,8 +128,8 @@ static inline vf v_copysign(vf a, vf b)
 }
 /* 2^(n/16) of t = n + 3 * 2^22, n from -2032 to 2047: a table, from whose bits those that shifting
  * n leaves below the exponent are taken off. */
-#define V_SIXTEENTHS 1
-static inline vf v_sixteenths(vf t)
+#define V_ROOTS 16
+static inline vf v_root(vf t)
 {
     const __m512i table = _mm512_setr_epi32(0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3,
         0x3f7837f0, 0x3f76f532, 0x3f75fed7, 0x3f75583f, 0x3f7504f3, 0x3f7508a4, 0x3f75672a,
@@ -138,6 +138,7 @@ static inline vf v_sixteenths(vf t)
     return _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32(bits, 19)));
 }
 /* 2^(n/32), n from -4064 to 4095. */
+#define V_THIRTYSECONDS 1
 static inline vf v_thirtyseconds(vf t)
 {
     const __m512i low = _mm512_setr_epi32(0x3f800000, 0x3f7ecd87, 0x3f7daac3, 0x3f7c980f,
@@ -156,6 +157,7 @@ static inline vf v_scale2(vf a, vf n)
     return _mm512_scalef_ps(a, n);
 }
 /* Its first 14 bits, of a normal a; a division takes as long as a dozen other operations. */
+#define V_RECIPROCAL 1
 static inline vf v_reciprocal(vf a)
 {
     return _mm512_rcp14_ps(a);
@@ -292,6 +294,15 @@ static inline vf v_copysign(vf a, vf b)
 {
     const vf sign = _mm256_set1_ps(-0.0f);
     return _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b));
+}
+/* 2^(n/8) of t = n + 3 * 2^22, n from -1008 to 1023, in the same way as 16ths. */
+#define V_ROOTS 8
+static inline vf v_root(vf t)
+{
+    const __m256i table = _mm256_setr_epi32(0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7,
+        0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7);
+    const __m256i bits = _mm256_castps_si256(t), power = _mm256_permutevar8x32_epi32(table, bits);
+    return _mm256_castsi256_ps(_mm256_add_epi32(power, _mm256_slli_epi32(bits, 20)));
 }
 /* In two factors, so that results below the normal range come out right. */
 static inline vf v_power2(__m256i n)

@@ -26,41 +26,53 @@ static inline vf v_exp(vf x)
     return v_scale2(v_add(p, v_set(1.0f)), n);
 }
 
+#ifdef V_ROOTS
+/* x = n (log 2)/parts + r, exp(x) = 2^(n/parts) exp(r); exp(-x) with parts below 0. The result is
+ * r; *t = n + 3 * 2^22. */
+static inline vf v_rest_of_root(vf x, float parts, vf *t)
+{
+    const vf magic = v_set(12582912.0f); /* its last place is 1 */
+    *t = v_fma(x, v_set(parts * 1.44269504f), magic);
+    return v_fma(v_sub(*t, magic), v_set(-0.69314718f / parts), x);
+}
+
+/* exp(sign x), normal. r is so small that three terms do; of eighths the second has most of the
+ * fourth in it. */
+static inline vf v_exp_normal(vf x, float sign)
+{
+    vf t;
+    const vf r = v_rest_of_root(x, sign * V_ROOTS, &t), power = v_root(t);
+    vf p = v_fma(v_set(sign * 0.16666667f), r, v_set(V_ROOTS < 16 ? 0.50006478f : 0.5f));
+    p = v_fma(p, r, v_set(sign));
+    return v_fma(v_mul(power, r), p, power);
+}
+#endif
+
 /* exp(x) of what is not above 0, for sums of weights: what is below the normal numbers is 0, since
  * some processors take a hundred times as long for products with it. */
 static inline vf v_exp_weight(vf x)
 {
     const vf least = v_set(-87.3365f); /* exp(least) is the least normal number, nearly */
-    return v_select(v_less(x, least), v_set(0.0f), v_exp(v_max(least, x)));
+#ifdef V_ROOTS
+    const vf y = v_exp_normal(v_max(least, x), 1.0f);
+#else
+    const vf y = v_exp(v_max(least, x));
+#endif
+    return v_select(v_less(x, least), v_set(0.0f), y);
 }
 
 enum { V_LEAST = -88 }; /* exp(-x) of less is beyond float32 */
 
 /* 1 + exp(-x), finite: x below V_LEAST counts as that. */
-#ifdef V_SIXTEENTHS
-/* x = -n (log 2)/parts + r, exp(-x) = 2^(n/parts) exp(-r). The result is r; *t = n + 3 * 2^22. */
-static inline vf v_rest_of_root(vf x, float parts, vf *t)
+static inline vf v_one_and_exp_minus(vf x)
 {
-    const vf magic = v_set(12582912.0f); /* its last place is 1 */
+    const vf one = v_set(1.0f);
+#ifdef V_ROOTS
     const vf y = v_min(v_set(87.0f), v_max(v_set((float)V_LEAST), x));
-    *t = v_fma(y, v_set(-parts * 1.44269504f), magic);
-    return v_fma(v_sub(*t, magic), v_set(0.69314718f / parts), y);
-}
-
-/* By 16ths r is so small that three terms do. */
-static inline vf v_one_and_exp_minus(vf x)
-{
-    vf t;
-    const vf r = v_rest_of_root(x, 16.0f, &t), power = v_sixteenths(t);
-    vf p = v_fma(v_set(-0.16666667f), r, v_set(0.5f));
-    p = v_fma(p, r, v_set(-1.0f));
-    return v_add(v_set(1.0f), v_fma(v_mul(power, r), p, power));
-}
+    return v_add(one, v_exp_normal(y, -1.0f));
 #else
-/* As v_exp with the signs turned, and a last place less exact, which the sum hides. */
-static inline vf v_one_and_exp_minus(vf x)
-{
-    const vf one = v_set(1.0f), y = v_min(v_set(104.0f), v_max(v_set((float)V_LEAST), x));
+    /* As v_exp with the signs turned, and a last place less exact, which the sum hides. */
+    const vf y = v_min(v_set(104.0f), v_max(v_set((float)V_LEAST), x));
     const vf n = v_round(v_mul(y, v_set(-1.44269504f)));
     vf r = v_fma(n, v_set(0.693359375f), y);
     r = v_fma(n, v_set(-2.12194440e-4f), r);
@@ -71,8 +83,8 @@ static inline vf v_one_and_exp_minus(vf x)
     p = v_fma(p, r, v_set(0.49999994f));
     p = v_fma(p, r, v_set(-1.0f));
     return v_add(one, v_scale2(v_fma(p, r, one), n));
-}
 #endif
+}
 
 static inline vf v_sigmoid(vf x)
 {
@@ -85,7 +97,7 @@ static inline vf v_sigmoid(vf x)
 /* x / y for a normal y, within 1.5 of the last place. */
 static inline vf v_quotient(vf x, vf y)
 {
-#ifdef V_SIXTEENTHS
+#ifdef V_RECIPROCAL
     const vf r = v_reciprocal(y);
     return v_mul(x, v_fma(v_fnma(y, r, v_set(1.0f)), r, r));
 #else
@@ -97,9 +109,10 @@ static inline vf v_quotient(vf x, vf y)
  * 32nds two terms do. */
 static inline vf v_sigmoid_of(vf x, vf y)
 {
-#ifdef V_SIXTEENTHS
+#ifdef V_THIRTYSECONDS
     vf t;
-    const vf r = v_rest_of_root(y, 32.0f, &t), power = v_thirtyseconds(t);
+    const vf z = v_min(v_set(87.0f), v_max(v_set((float)V_LEAST), y));
+    const vf r = v_rest_of_root(z, -32.0f, &t), power = v_thirtyseconds(t);
     const vf p = v_fma(v_set(0.5f), r, v_set(-1.00001466f));
     return v_quotient(x, v_add(v_set(1.0f), v_fma(v_mul(power, r), p, power)));
 #else
