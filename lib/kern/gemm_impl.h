@@ -228,6 +228,7 @@ static const size_t most_rows[MAX_W] = { 9, 12, 8, 6 };
 static const micro_fn local[MAX_W] = { micro_1x1, micro_1x2, micro_1x3, local_1x4 };
 #elif defined(__AVX2__) && defined(__FMA__)
 MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
+MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3)
 MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
 STREAM(2, 4) STREAM(1, 8)
 LOCAL(8)
@@ -235,11 +236,12 @@ DIFFERENCE(6, 2)
 enum { MAX_W = 8, MAX_R = 6, FIRST_ROWS = 6 };
 static const micro_fn micro[MAX_W][MAX_R] = {
     [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
+    [2] = { micro_1x3, micro_2x3, micro_3x3, micro_4x3 },
     [3] = { micro_1x4, micro_2x4 },
     [7] = { micro_1x8 },
 };
 static const micro_fn stream[MAX_W][MAX_R] = { [3] = { NULL, stream_2x4 }, [7] = { stream_1x8 } };
-static const size_t most_rows[MAX_W] = { [1] = 6, [3] = 2, [7] = 1 };
+static const size_t most_rows[MAX_W] = { [1] = 6, [2] = 4, [3] = 2, [7] = 1 };
 static const micro_fn local[MAX_W] = { [1] = micro_1x2, [3] = micro_1x4, [7] = local_1x8 };
 #else
 MICRO(1, 4) MICRO(2, 4)
@@ -252,12 +254,22 @@ static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
 static const micro_fn local[MAX_W] = { [3] = micro_1x4 };
 #endif
 
-/* Vectors side by side for `rows` rows of a panel `width` wide. With AVX-512 few rows leave
+/* With AVX2 a slice of which half is missing goes with the one before it: such columns, the last
+ * ones of so many. */
+static bool has_odd_vector(size_t rows, size_t columns)
+{
+    const size_t last = columns % PRT_GEMM_SLICE;
+    return VL == 8 && rows > 2 && columns > PRT_GEMM_SLICE && last != 0 && last <= VL;
+}
+
+/* Vectors side by side for `rows` rows of some columns of a panel. With AVX-512 few rows leave
  * registers free in the 6x64 tile: 12x32 and 8x48 have more products for each load. With AVX2 one
  * or two rows of two vectors would wait for their own sums. */
-static size_t choose_width(size_t rows, size_t width)
+static size_t choose_width(size_t rows, size_t columns)
 {
-    const size_t vectors = width / VL;
+    const size_t vectors = prt_gemm_width(columns) / VL;
+    if (VL == 8 && has_odd_vector(rows, columns) && columns <= 3 * VL)
+        return 3;
     if (VL == 8)
         return rows == 1 && vectors >= 8 ? 8 : rows <= 2 && vectors >= 4 ? 4 : 2;
     if (VL < 16)
@@ -271,7 +283,7 @@ static size_t choose_width(size_t rows, size_t width)
 static void fetch_ahead(const prt_gemm_block *g, tile *t)
 {
     const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
-    const size_t w = choose_width(g->rows, prt_gemm_width(g->columns)), most = most_rows[w - 1];
+    const size_t w = choose_width(g->rows, g->columns), most = most_rows[w - 1];
     const size_t tiles = (g->rows + most - 1) / most * ((g->columns + w * VL - 1) / (w * VL));
     const size_t steps = tiles * g->k * t->taps;
     t->ahead = (lines <= steps ? lines : steps) * LINE;
@@ -335,7 +347,7 @@ enum { NEAR_ROWS = 48 }; /* of a panel whose results stay in the first cache lev
 /* Rows from `i` on, in groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
 static void run_rows(const prt_gemm_block *g, tile *t, size_t i, size_t rows, const float *start)
 {
-    const size_t w = choose_width(rows, prt_gemm_width(g->columns)), most = most_rows[w - 1];
+    const size_t w = choose_width(rows, g->columns), most = most_rows[w - 1];
     const size_t groups = (rows + most - 1) / most, larger = groups != 0 ? rows % groups : 0;
     const prt_gemm_end *e = g->end;
     const bool bounded = e == NULL || prt_act_bounds(&e->act, &t->low, &t->high);
@@ -351,9 +363,7 @@ static void run_rows(const prt_gemm_block *g, tile *t, size_t i, size_t rows, co
     }
 }
 
-void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
-
-void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
+static void run_gemm(const prt_gemm_block *g)
 {
     const prt_gemm_end *e = g->end;
     float start[PRT_GEMM_PANEL];
@@ -368,6 +378,38 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     if (first != 0)
         run_rows(g, &t, 0, first, from);
     run_rows(g, &t, first, g->rows - first, from);
+}
+
+/* Columns [first, first + columns) of a block. */
+static void run_gemm_columns(const prt_gemm_block *g, size_t first, size_t columns)
+{
+    prt_gemm_block part = *g;
+    prt_gemm_end end;
+    part.columns = columns;
+    part.b = g->b + first;
+    part.c = g->c + first;
+    if (g->end != NULL) {
+        end = *g->end;
+        end.bias = end.bias != NULL ? end.bias + first : NULL;
+        end.residual = end.residual != NULL ? end.residual + first : NULL;
+        part.end = &end;
+    }
+    if (first != 0)
+        part.next = NULL; /* those before it have fetched that */
+    run_gemm(&part);
+}
+
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
+
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
+{
+    if (has_odd_vector(g->rows, g->columns) && g->columns > 3 * VL) {
+        const size_t first = (g->columns / PRT_GEMM_SLICE - 1) * PRT_GEMM_SLICE;
+        run_gemm_columns(g, 0, first);
+        run_gemm_columns(g, first, g->columns - first);
+    } else {
+        run_gemm(g);
+    }
 }
 
 /* Whole panels that come from memory are read side by side, TURN rows of each in turn: so more of
@@ -419,7 +461,7 @@ static void run_gemm_row(const prt_gemm_row *r)
         const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
         t.width = prt_gemm_width(columns);
         const float *from = begin_with(r->add != NULL ? r->add + first : NULL, columns, start);
-        const size_t w = choose_width(1, t.width);
+        const size_t w = choose_width(1, columns);
         prt_gemm_beside *beside = r->beside;
         if (beside != NULL && columns == PRT_GEMM_PANEL &&
             beside->done < beside->rows * (beside->columns / PRT_GEMM_PANEL)) {
