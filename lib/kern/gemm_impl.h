@@ -96,6 +96,9 @@ static void put_part(const tile *t, size_t group, size_t rows, size_t vectors, c
 /* Only a tile's last vector can end early: one is as wide as the slices that panels are made of. */
 enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
 
+/* Steps that are written out: with AVX2 what counts them would take places of products. */
+#define STEPS(R, W) (VL == 8 && (R) * (W) >= 10 ? 4 : 1)
+
 /* R rows by W vectors; FETCH fetches what is wanted later, once a step. FROM: rows of A may be in
  * `from`. */
 #define TILE(NAME, R, W, FETCH, DIFFERENCE, FROM)                                                  \
@@ -129,6 +132,7 @@ enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
                 PRT_UNROLL(8)                                                                      \
                 for (size_t i = 0; i < THREES; i++)                                                \
                     at[i] = a + 3 * i * lda;                                                       \
+                PRT_TURNS(STEPS(R, W))                                                             \
                 for (size_t p = k; p != 0; p--) {                                                  \
                     STEP(R, W, FETCH, DIFFERENCE, at[i / 3][i % 3 * lda])                          \
                     PRT_UNROLL(8)                                                                  \
