@@ -28,6 +28,8 @@ typedef struct prt_kern {
     const char *level; /* a name that prt_cpu_level knows */
     prt_gemm_fn gemm;
     prt_gemm_row_fn gemm_row;
+    double short_k;     /* at which Strassen's algorithm costs what it saves, if rows and columns
+                         * were free (measured, see prt_strassen_pays) */
     size_t beside_rows; /* of a tile that gemm_row computes beside; 0: it does not */
     prt_kern_narrow narrow;
     prt_kern_dot dot;

@@ -40,6 +40,7 @@
 #define LEVEL_COMMON                                                                               \
     .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
     .gemm_row = run_gemm_row,                                                                      \
+    .short_k = VL == 8 ? 176.0 : 64.0,                                                             \
     .beside_rows = BESIDE_ROWS,                                                                    \
     .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
         .pairs = run_round_pairs },                                                                \

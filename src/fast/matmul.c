@@ -192,7 +192,7 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
         return prt_share_run(c, f->pieces, 0, run_few, f);
     }
     if (f->packed && !is_narrow && !prt_split_pays(c, f->kern, f->m, f->n, f->k) &&
-        prt_strassen_pays(c, f->m, f->n, f->k)) {
+        prt_strassen_pays(c, f->kern, f->m, f->n, f->k)) {
         const prt_strassen s = { .kern = f->kern, .batches = 1, .m = f->m, .n = f->n,
             .k = f->k, .a = f->a, .lda = f->k, .b = f->b, .c = f->y, .ldc = f->n,
             .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act } };

@@ -465,7 +465,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
     const size_t taps = v->form.taps;
     j.plain = prt_nhwc_is_plain(v);
     if (j.plain && v->form.group == 1 && !weights &&
-        prt_strassen_pays(c, j.pixels, v->out_c, v->in_c)) {
+        prt_strassen_pays(c, v->kern, j.pixels, v->out_c, v->in_c)) {
         const prt_strassen s = { .kern = v->kern, .batches = v->batch, .m = j.pixels,
             .n = v->out_c, .k = v->in_c, .a = v->x, .lda = v->x_pitch, .b = v->w, .c = v->y,
             .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,

@@ -53,12 +53,12 @@ static size_t blocks_of(size_t rows)
 }
 
 /* What sums take is about a part of what they save that grows as sides get shorter (measured). */
-bool prt_strassen_pays(const prt_eval *c, size_t m, size_t n, size_t k)
+bool prt_strassen_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k)
 {
     if (!c->strassen || m < 2 * PRT_GEMM_DIFFERENCE_ROWS || n < PAIR || k == 0 || k % 2 != 0)
         return false;
     const size_t rows = m / blocks_of(m), columns = n / PAIR * PAIR;
-    return 64.0 / (double)columns + 48.0 / (double)rows + 64.0 / (double)k <= 1.0;
+    return 64.0 / (double)columns + 48.0 / (double)rows + kern->short_k / (double)k <= 1.0;
 }
 
 static size_t sums_size(const job *j)

@@ -25,7 +25,7 @@ typedef struct prt_strassen {
 } prt_strassen;
 
 /* Sums cost less than the product that they save. */
-bool prt_strassen_pays(const prt_eval *c, size_t m, size_t n, size_t k);
+bool prt_strassen_pays(const prt_eval *c, const prt_kern *kern, size_t m, size_t n, size_t k);
 
 poprt_status prt_strassen_run(prt_eval *c, const prt_strassen *s);
 
