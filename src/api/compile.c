@@ -98,6 +98,8 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
     PRT_TRY(prt_pass_manager_set(manager, "winograd", winograd));
     if (strcmp(winograd, "split") == 0)
         PRT_TRY(prt_pass_manager_set(manager, "products", "split"));
+    else if (kern != NULL && strcmp(kern->level, "avx2") == 0)
+        PRT_TRY(prt_pass_manager_set(manager, "products", "avx2"));
     char growth[24];
     (void)snprintf(growth, sizeof(growth), "%lld",
         (long long)prt_config_number(config, PRT_OPTION_winograd_growth));

@@ -12,6 +12,7 @@ enum {
     LEAST_HIDDEN = 160 << 10, /* floats of an image between two convolutions */
     LEAST_SPLIT = 24 << 10,   /* the same where products are split, */
     LEAST_PIXELS = 128,       /* of so many pixels */
+    LEAST_AVX2 = 70 << 10,    /* of 3x3 windows with AVX2, whose processors have less of a cache */
     CLOSE = 4                 /* within such a factor the border is near */
 };
 
@@ -126,13 +127,21 @@ static void take_last(prt_nhwc_separable_attrs *to, const prt_op *op, prt_value 
     in[7] = prt_op_input(op, 3);
 }
 
-/* Whether it is worth a while to keep it out of memory. */
-static bool is_large(const prt_pass *p, const prt_value *v)
+static bool is_three_by_three(const prt_op *wise)
+{
+    const prt_i64s *kernel = &((const prt_nhwc_conv_attrs *)wise->attrs)->kernel_shape;
+    return kernel->count == 2 && kernel->data[0] == 3 && kernel->data[1] == 3;
+}
+
+/* Whether it is worth a while to keep what is between out of memory. */
+static bool is_large(const prt_pass *p, const prt_op *wise, const prt_value *v)
 {
     const int64_t size = image_size(v), channels = v->type->dims[3];
-    const bool split = strcmp(prt_pass_text(p, "products"), "split") == 0;
+    const char *products = prt_pass_text(p, "products");
+    if (strcmp(products, "split") == 0 && size >= LEAST_SPLIT && size / channels >= LEAST_PIXELS)
+        return true;
     return size >= LEAST_HIDDEN ||
-        (split && size >= LEAST_SPLIT && size / channels >= LEAST_PIXELS);
+        (strcmp(products, "avx2") == 0 && size >= LEAST_AVX2 && is_three_by_three(wise));
 }
 
 static bool is_close(int64_t size)
@@ -150,8 +159,8 @@ static bool put(const prt_pass *p, prt_build *b, prt_op *wise, prt_op *last)
         first = NULL;
     const int64_t before = first != NULL ? image_size(&first->out[0]) : 0;
     const int64_t behind = image_size(&wise->out[0]);
-    const bool large = first != NULL && is_large(p, &first->out[0]);
-    const bool rule = large || is_large(p, &wise->out[0]);
+    const bool large = first != NULL && is_large(p, wise, &first->out[0]);
+    const bool rule = large || is_large(p, wise, &wise->out[0]);
     if ((rule || mean != NULL) && !large)
         first = NULL;
     if (prt_op_input(wise, 3) != NULL || (first == NULL && last == NULL && mean == NULL))

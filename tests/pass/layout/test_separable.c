@@ -113,6 +113,26 @@ START_TEST(small_ones)
 }
 END_TEST
 
+#define THREE(side)                                                                                \
+    "x = input f32[1," #side "," #side ",416]\nw = const f32[3744] fill 0.5\n"                     \
+    "v = const f32[6656] fill 0.125\n"                                                             \
+    "d = nhwc_conv x w {form=\"taps\",group=416,kernel_shape=[3,3],pads=[1,1,1,1]}\n"             \
+    "y = nhwc_conv d v {channels=416,filters=1,kernel_shape=[1,1]}\nreturn y\n"
+
+/* With AVX2 less of 3x3 windows than elsewhere, but not of others. */
+START_TEST(three_by_three_with_avx2)
+{
+    static const char text[] = THREE(14);
+    prt_graph *g = graph_from_text(text);
+    ck_assert(!run_pass(g, "fuse_separable", "products=float32"));
+    ck_assert(run_pass(g, "fuse_separable", "products=avx2"));
+    ck_assert_msg(strstr(graph_text(g), "nhwc_conv") == NULL, "%s", graph_text(g));
+    module_free(g);
+    assert_pass_leaves("fuse_separable", "products=avx2", THREE(12));
+    assert_pass_leaves("fuse_separable", "products=avx2", SMALL(14));
+}
+END_TEST
+
 START_TEST(parts_that_stay)
 {
     static const char *const graphs[] = {
@@ -142,4 +162,4 @@ START_TEST(parts_that_stay)
 END_TEST
 
 PRT_TEST_MAIN("pass/layout/separable", gates_go_into_convolutions, gates_that_are_none,
-    parts_become_one, small_ones, parts_that_stay)
+    parts_become_one, small_ones, three_by_three_with_avx2, parts_that_stay)
