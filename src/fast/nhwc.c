@@ -390,12 +390,17 @@ void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t r
             .residual = residual != NULL ? residual + at : NULL, .ldr = p->ldc, .act = p->act };
         for (size_t i = 0; i < parts; i++) {
             const size_t k = prt_share_cut(p->k, parts, i);
-            const prt_gemm_block g = { .rows = rows, .columns = columns,
+            prt_gemm_block g = { .rows = rows, .columns = columns,
                 .k = prt_share_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->lda,
                 .b = p->w + panel * p->k + k * width + first - panel, .stride = width,
                 .c = c + at, .ldc = p->ldc, .add = k != 0,
                 .end = i + 1 == parts && !prt_gemm_end_is_plain(&end) ? &end : NULL };
             kern->gemm(&g);
+            for (size_t line = 1; line < p->lines; line++) { /* without a residual */
+                g.a += p->a_line;
+                g.c += p->c_line;
+                kern->gemm(&g);
+            }
         }
     }
 }

@@ -8,23 +8,29 @@
 #include "fast/share.h"
 #include "op/fused.h"
 
+enum { PIXELS = 96 }; /* of an item at least, where there are: each reads all its weights */
+
 typedef struct job {
     const prt_kern *kern;
     size_t wide, high; /* pixels of a row of the input; rows of the kernel */
+    size_t rows, blocks; /* of the input, of all images */
     prt_nhwc_product product;
     const float *x;
     float *y;
     size_t y_row; /* floats */
 } job;
 
-static void run_row(const void *user, size_t item, float *scratch)
+/* Some rows with one row of the kernel. */
+static void run_rows(const void *user, size_t item, float *scratch)
 {
     const job *j = user;
     prt_nhwc_product p = j->product;
+    const size_t first = prt_share_cut(j->rows, j->blocks, item / j->high);
     (void)scratch;
+    p.lines = prt_share_cut(j->rows, j->blocks, item / j->high + 1) - first;
     p.w += item % j->high * p.k * prt_nhwc_panels_width(p.n);
-    prt_nhwc_multiply(j->kern, &p, j->wide, j->x + item / j->high * j->wide * p.lda,
-        j->y + item * j->y_row, NULL);
+    prt_nhwc_multiply(j->kern, &p, j->wide, j->x + first * p.a_line,
+        j->y + first * p.c_line + item % j->high * j->y_row, NULL);
 }
 
 poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done);
@@ -55,5 +61,10 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
             bias[i] = ((const float *)c->in[2]->data)[i % filters];
         j.product.bias = bias;
     }
-    return prt_share_run(c, (size_t)(x->dims[0] * x->dims[1]) * j.high, 0, run_row, &j);
+    j.rows = (size_t)(x->dims[0] * x->dims[1]);
+    j.product.a_line = j.wide * j.product.lda;
+    j.product.c_line = j.high * j.y_row;
+    const size_t each = (PIXELS + j.wide - 1) / j.wide;
+    j.blocks = prt_share_blocks(c, j.high, (j.rows + each - 1) / each, j.rows, 1);
+    return prt_share_run(c, j.blocks * j.high, 0, run_rows, &j);
 }
