@@ -418,7 +418,7 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
 
 /* Whole panels that come from memory are read side by side, TURN rows of each in turn: so more of
  * memory is at work than by one after the other. Their sums wait in y. */
-enum { STREAMS = 6, TURN = 4 };
+enum { STREAMS = 3, TURN = 4 };
 
 static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
 {

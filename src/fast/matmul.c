@@ -184,7 +184,8 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
             f->pieces = prt_share_width(c);
         if (is_far_row(f)) { /* side by side, and as many for each thread */
             const size_t width = prt_share_width(c), each = panels / (width * FAR_PANELS);
-            f->pieces = prt_lesser(f->pieces, width * (each != 0 ? each : 1));
+            f->pieces = prt_lesser(prt_share_alike(c, f->n * f->k, 1 << 16),
+                width * (each != 0 ? each : 1));
         }
         f->pieces = !f->turned && panels < f->pieces ? panels : f->pieces;
         if (f->by.offset != NULL && (f->sums = sum_rows(c, f)) == NULL)
