@@ -115,7 +115,8 @@ enum { FAR_PANELS = 12 };
 
 static bool is_far_row(const prt_linear *f)
 {
-    return f->packed && f->m == 1 && !f->near && f->narrow == PRT_NARROW_COUNT;
+    return f->packed && f->m == 1 && !f->near && f->narrow == PRT_NARROW_COUNT &&
+        f->residual != f->y; /* which is added last */
 }
 
 static void run_far_row(const prt_linear *f, size_t from, size_t n)

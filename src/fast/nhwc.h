@@ -94,8 +94,8 @@ typedef struct prt_nhwc_product {
     size_t k, n;
     size_t lda, ldc; /* floats from row to row */
     size_t run, far; /* columns of C come in runs of so many, so far apart: n, or multiples of 16 */
-    size_t lines;    /* of rows: 0 counts as one. They share panels while these are near, and are */
-    size_t a_line, c_line; /* so far apart */
+    size_t lines;    /* of all those rows, which share panels while these are near; 0: one */
+    size_t a_line, c_line; /* floats from line to line */
     const float *w;
     const float *bias; /* NULL: none */
     prt_act act;

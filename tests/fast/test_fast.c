@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "support/check_main.h"
 #include "support/fast_check.h"
+#include "support/nhwc_text.h"
 
 START_TEST(products)
 {
@@ -86,6 +87,32 @@ START_TEST(fused_products)
     }
     fast_check("a = input f32[9,19]\nb = input f32[19,33]\ny = fused_linear a b\nreturn y\n", -1, 1,
         1e-5);
+}
+END_TEST
+
+/* One row by weights that no cache keeps (the constant is there to be large), with a
+ * residual that goes and one that stays, and the convolution of one pixel. */
+START_TEST(rows_by_far_weights)
+{
+    static const char *const acts[] = { "", "Relu", "Gelu" };
+    static const int columns[] = { 40, 128, 200, 450, 900 };
+    for (size_t i = 0; i < 3 * PRT_COUNT_OF(columns); i++) {
+        const int n = columns[i / 3], form = (int)i % 3;
+        const size_t size = nhwc_weights_count("panels", 1, 77, n, 1);
+        char text[1024], *to = text;
+        to += snprintf(text, sizeof(text), "l = const f32[2200000] fill 0.5\nk = const i64[1] {0}\n"
+            "s = reduce_mean l k {keepdims=1}\nw = input f32[%zu]\nb = input f32[%d]\n", size, n);
+        if (form == 2)
+            (void)snprintf(to, 400, "x = input f32[1,1,1,77]\nr = input f32[1,1,1,%d]\n"
+                "y = nhwc_conv x w b r {form=\"panels\",channels=77,filters=%d,"
+                "kernel_shape=[1,1],activation=\"Silu\"}\nz = mul y s\nreturn z\n", n, n);
+        else
+            (void)snprintf(to, 400, "x = input f32[1,77]\nr = input f32[1,%d]\nt = %s r\n"
+                "y = fused_linear x w b t {columns=%d,activation=\"%s\"}\nz = mul y s\n%s"
+                "return %s\n", n, form == 0 ? "relu" : "neg", n, acts[i / 3 % 3],
+                form == 0 ? "" : "u = add z t\n", form == 0 ? "z" : "u");
+        fast_check(text, -1, 1, 1e-5);
+    }
 }
 END_TEST
 
@@ -175,5 +202,5 @@ START_TEST(special_values_come_through)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/fast", products, convolutions, fused_products, pools, elements, rows,
-    special_values_come_through)
+PRT_TEST_MAIN("fast/fast", products, convolutions, fused_products, rows_by_far_weights,
+    pools, elements, rows, special_values_come_through)
