@@ -272,7 +272,7 @@ static bool has_odd_vector(size_t rows, size_t columns)
 static size_t choose_width(size_t rows, size_t columns)
 {
     const size_t vectors = prt_gemm_width(columns) / VL;
-    if (VL == 8 && has_odd_vector(rows, columns) && columns <= 3 * VL)
+    if (has_odd_vector(rows, columns) && columns <= 3 * VL)
         return 3;
     if (VL == 8)
         return rows == 1 && vectors >= 8 ? 8 : rows <= 2 && vectors >= 4 ? 4 : 2;
@@ -453,9 +453,10 @@ static void run_gemm_row(const prt_gemm_row *r)
     float start[PRT_GEMM_PANEL];
     tile t = { .groups = 1, .a = r->x, .taps = 1, .k = r->k, .low = -INFINITY,
         .high = INFINITY };
+    const size_t whole = VL == 8 && r->far ? r->columns / PRT_GEMM_PANEL : 0;
     size_t i = 0;
-    for (size_t some; VL == 8 && r->far && r->columns / PRT_GEMM_PANEL - i > 1; i += some) {
-        const size_t left = r->columns / PRT_GEMM_PANEL - i, turns = (left + STREAMS - 1) / STREAMS;
+    for (size_t some; i + 1 < whole; i += some) {
+        const size_t left = whole - i, turns = (left + STREAMS - 1) / STREAMS;
         some = (left + turns - 1) / turns;
         run_streams(r, i * PRT_GEMM_PANEL, some);
     }

@@ -119,17 +119,24 @@ static bool is_far_row(const prt_linear *f)
         f->residual != f->y; /* which is added last */
 }
 
-static void run_far_row(const prt_linear *f, size_t from, size_t n)
+/* What is done with columns [from, from + n) of a row's sums. */
+static void finish_row(const prt_linear *f, size_t row, size_t from, size_t n)
 {
     const prt_kern_rows *rows = &f->kern->rows;
-    float *y = f->y + from;
-    const prt_gemm_row r = { .k = f->k, .columns = n, .x = f->a, .b = f->b + from * f->k,
-        .add = f->bias != NULL ? f->bias + from : NULL, .y = y, .far = true };
-    f->kern->gemm_row(&r);
+    const size_t at = row * f->n + from;
+    float *y = f->y + at;
     if (f->residual != NULL)
-        rows->two(PRT_TWO_add, n, y, 1, f->residual + from, 1, y);
+        rows->two(PRT_TWO_add, n, y, 1, f->residual + at, 1, y);
     if (f->act.kind != PRT_ACT_none)
         rows->act(&f->act, n, y, y);
+}
+
+static void run_far_row(const prt_linear *f, size_t from, size_t n)
+{
+    const prt_gemm_row r = { .k = f->k, .columns = n, .x = f->a, .b = f->b + from * f->k,
+        .add = f->bias != NULL ? f->bias + from : NULL, .y = f->y + from, .far = true };
+    f->kern->gemm_row(&r);
+    finish_row(f, 0, from, n);
 }
 
 static void run_few(const void *user, size_t item, float *scratch)
@@ -158,10 +165,7 @@ static void run_few(const void *user, size_t item, float *scratch)
             rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, NULL, y);
         if (f->bias != NULL)
             rows->two(PRT_TWO_add, n, y, 1, f->bias + from, 1, y);
-        if (f->residual != NULL)
-            rows->two(PRT_TWO_add, n, y, 1, f->residual + i * f->n + from, 1, y);
-        if (f->act.kind != PRT_ACT_none)
-            rows->act(&f->act, n, y, y);
+        finish_row(f, i, from, n);
     }
 }
 

@@ -100,15 +100,20 @@ END_TEST
     "d = nhwc_conv a w {form=\"taps\",group=416,kernel_shape=[1,1]}\n"                             \
     "y = nhwc_conv d v {channels=416,filters=1,kernel_shape=[1,1]}\nreturn y\n"
 
+/* All of it becomes one with these products, and not with those of float32. */
+static void ck_becomes_one_with(const char *products, const char *text)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert(!run_pass(g, "fuse_separable", "products=float32"));
+    ck_assert(run_pass(g, "fuse_separable", products));
+    ck_assert_msg(strstr(graph_text(g), "nhwc_conv") == NULL, "%s", graph_text(g));
+    module_free(g);
+}
+
 /* Where products are split less than that is large, but for very few pixels. */
 START_TEST(small_ones)
 {
-    static const char text[] = SMALL(12);
-    prt_graph *g = graph_from_text(text);
-    ck_assert(!run_pass(g, "fuse_separable", "products=float32"));
-    ck_assert(run_pass(g, "fuse_separable", "products=split"));
-    ck_assert_msg(strstr(graph_text(g), "nhwc_conv") == NULL, "%s", graph_text(g));
-    module_free(g);
+    ck_becomes_one_with("products=split", SMALL(12));
     assert_pass_leaves("fuse_separable", "products=split", SMALL(11));
 }
 END_TEST
@@ -122,12 +127,7 @@ END_TEST
 /* With AVX2 less of 3x3 windows than elsewhere, but not of others. */
 START_TEST(three_by_three_with_avx2)
 {
-    static const char text[] = THREE(14);
-    prt_graph *g = graph_from_text(text);
-    ck_assert(!run_pass(g, "fuse_separable", "products=float32"));
-    ck_assert(run_pass(g, "fuse_separable", "products=avx2"));
-    ck_assert_msg(strstr(graph_text(g), "nhwc_conv") == NULL, "%s", graph_text(g));
-    module_free(g);
+    ck_becomes_one_with("products=avx2", THREE(14));
     assert_pass_leaves("fuse_separable", "products=avx2", THREE(12));
     assert_pass_leaves("fuse_separable", "products=avx2", SMALL(14));
 }
