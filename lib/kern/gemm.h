@@ -83,7 +83,7 @@ typedef struct prt_gemm_row {
     const float *x, *b;
     const float *add; /* may be y; NULL: nothing */
     float *y;
-    bool far;  /* B comes from memory, and `back` and `beside` are not there */
+    bool far;  /* B comes from memory or a cache that is slow, and `beside` is not there */
     bool back; /* panels last to first: what a walk the other way has left in a cache comes first */
     prt_gemm_beside *beside; /* a piece with each whole panel, until all are done; NULL: nothing;
                               * for B up to PRT_GEMM_NEAR */

@@ -416,7 +416,7 @@ void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
     }
 }
 
-/* Whole panels that come from memory are read side by side, TURN rows of each in turn: so more of
+/* Whole panels that come from afar are read side by side, TURN rows of each in turn: so more of
  * memory is at work than by one after the other. Their sums wait in y. */
 enum { STREAMS = 3, TURN = 4 };
 
@@ -454,14 +454,15 @@ static void run_gemm_row(const prt_gemm_row *r)
     tile t = { .groups = 1, .a = r->x, .taps = 1, .k = r->k, .low = -INFINITY,
         .high = INFINITY };
     const size_t whole = VL == 8 && r->far ? r->columns / PRT_GEMM_PANEL : 0;
+    const bool back = r->back && (whole == 0 || whole == panels);
     size_t i = 0;
     for (size_t some; i + 1 < whole; i += some) {
         const size_t left = whole - i, turns = (left + STREAMS - 1) / STREAMS;
         some = (left + turns - 1) / turns;
-        run_streams(r, i * PRT_GEMM_PANEL, some);
+        run_streams(r, (back ? whole - i - some : i) * PRT_GEMM_PANEL, some);
     }
     for (; i < panels; i++) {
-        const size_t first = (r->back ? panels - 1 - i : i) * PRT_GEMM_PANEL;
+        const size_t first = (back ? panels - 1 - i : i) * PRT_GEMM_PANEL;
         const size_t left = r->columns - first;
         const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
         t.width = prt_gemm_width(columns);

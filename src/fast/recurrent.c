@@ -80,6 +80,7 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
         const cut_row r = { n, &g, n->threads < panels ? n->threads : panels };
         g.back = s->at % 2 != 0;
         g.beside = s->beside;
+        g.far = n->kern->beside_rows == 0 && g.k != 0 && g.columns >= LARGE / g.k;
         if (n->threads < 2)
             n->kern->gemm_row(&g);
         else /* fails where the walk is left as well */

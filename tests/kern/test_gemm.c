@@ -201,10 +201,10 @@ START_TEST(rows_by_all_panels)
             float *want = random_floats(n, 4), *y = random_floats(n + 1, 5);
             float *packed = aligned_alloc(64, k * prt_gemm_width(n) * sizeof(float));
             prt_gemm_pack_all(k, n, b, n, 1, packed);
-            for (unsigned with = 0; with < 6; with++) {
+            for (unsigned with = 0; with < 8; with++) {
                 const prt_gemm_row r = { .k = k, .columns = n, .x = x, .b = packed,
-                    .add = with % 2 != 0 ? add : NULL, .y = y, .far = with / 2 == 1,
-                    .back = with / 2 == 2 };
+                    .add = with % 2 != 0 ? add : NULL, .y = y, .far = (with & 2) != 0,
+                    .back = (with & 4) != 0 };
                 for (size_t j = 0; j < n; j += PRT_GEMM_PANEL) {
                     const prt_gemm_end end = { .bias = r.add != NULL ? add + j : NULL };
                     const prt_gemm_block g = { .rows = 1, .k = k, .a = x, .lda = k,
