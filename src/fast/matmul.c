@@ -12,6 +12,7 @@
 /* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
 typedef struct right {
     const float *data;
+    size_t size; /* of all batches */
     size_t row, column;
     const prt_matmul *mm;
     size_t c_step; /* elements of C in a batch */
@@ -27,6 +28,22 @@ static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t c
         prt_matmul_at(b->mm, batch, &a_at, &b_at);
     prt_gemm_pack(depth, columns, b->data + b_at + k * b->row + first * b->column, b->row,
         b->column, to);
+}
+
+/* Rows of B as they are, which few rows of A would not pay for packing. */
+enum { IN_PLACE_ROWS = 64, IN_PLACE_COLUMNS = 512 };
+
+static const float *in_place(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const right *b = p->user;
+    size_t a_at, b_at;
+    prt_matmul_at(b->mm, batch, &a_at, &b_at);
+    const size_t at = b_at + k * b->row + first, last = at + (p->k - k - 1) * b->row;
+    if (last + prt_gemm_panel_width(p->n, first) > b->size)
+        return NULL;
+    *stride = b->row;
+    return b->data + at;
 }
 
 /* Column `first` of panels: where they lie, and what its scales are. */
@@ -228,11 +245,13 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
             .b = b->data, .turned = turned, .narrow = PRT_NARROW_COUNT, .y = c->out[0]->data };
         return prt_linear_run(c, &f);
     }
-    const right from = { .data = b->data, .row = turned ? 1 : mm.n, .column = turned ? mm.k : 1,
-        .mm = &mm, .c_step = mm.m * mm.n };
+    const right from = { .data = b->data, .size = prt_tensor_count(b),
+        .row = turned ? 1 : mm.n, .column = turned ? mm.k : 1, .mm = &mm, .c_step = mm.m * mm.n };
+    const bool as_is = !turned && mm.m <= IN_PLACE_ROWS && mm.n <= IN_PLACE_COLUMNS;
     const prt_product_spec p = { .batches = mm.batches, .m = mm.m, .n = mm.n, .k = mm.k,
         .a = a->data, .lda = mm.k, .c = c->out[0]->data, .ldc = mm.n,
-        .at = mm.batches > 1 ? find : NULL, .pack = pack, .user = &from };
+        .at = mm.batches > 1 ? find : NULL, .pack = pack, .direct = as_is ? in_place : NULL,
+        .user = &from };
     return prt_product_fast(c, k, &p);
 }
 

@@ -17,12 +17,6 @@ typedef struct job {
     size_t depth;          /* of a block of K, about */
 } job;
 
-static size_t columns_at(const prt_product_spec *p, size_t panel)
-{
-    const size_t left = p->n - panel * PRT_GEMM_PANEL;
-    return left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
-}
-
 /* What this thread reads of B after a block that ends at `k`: the rest of its panel, or the panel
  * that it is likely to get next; or what a later step begins with. */
 static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, size_t k,
@@ -30,7 +24,7 @@ static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, s
 {
     const prt_product_spec *p = j->p;
     const size_t after = k < p->k ? panel : panel + 1;
-    const size_t from = k < p->k ? k : 0;
+    const size_t from = k < p->k ? k : 0, first = after * PRT_GEMM_PANEL;
     size_t stride;
     if (after >= j->panels) {
         if (block + 1 == j->blocks && batch + 1 == p->batches)
@@ -38,12 +32,12 @@ static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, s
         return;
     }
     if (p->source != NULL) {
-        g->next = p->source(p, after * PRT_GEMM_PANEL, columns_at(p, after), from, g->k, &stride);
+        g->next = p->source(p, first, prt_product_columns(p, first), from, g->k, &stride);
         g->next_count = stride / sizeof(float);
         return;
     }
-    g->next = p->direct(p, batch, after * PRT_GEMM_PANEL, from, &stride);
-    g->next_count = stride == prt_gemm_width(columns_at(p, after)) ? stride * g->k : 0;
+    g->next = p->direct(p, batch, first, from, &stride);
+    g->next_count = stride == prt_gemm_panel_width(p->n, first) ? stride * g->k : 0;
 }
 
 static void run_item(const void *user, size_t item, float *packed)
@@ -52,7 +46,7 @@ static void run_item(const void *user, size_t item, float *packed)
     const prt_product_spec *p = j->p;
     const size_t panel = item % j->panels, block = item / j->panels % j->blocks;
     const size_t batch = item / j->panels / j->blocks;
-    const size_t first = panel * PRT_GEMM_PANEL, columns = columns_at(p, panel);
+    const size_t first = panel * PRT_GEMM_PANEL, columns = prt_product_columns(p, first);
     const size_t row = prt_share_cut(p->m, j->blocks, block);
     const size_t next = prt_share_cut(p->m, j->blocks, block + 1);
     size_t a = 0, c = 0, bias = 0;
@@ -67,17 +61,15 @@ static void run_item(const void *user, size_t item, float *packed)
     for (size_t k = 0; k < p->k; k += depth) {
         const size_t some = p->k - k < depth ? p->k - k : depth;
         size_t width = prt_gemm_width(columns);
-        const bool ready = p->direct != NULL && (width == columns || p->padded);
-        const float *b = packed;
-        if (ready)
-            b = p->direct(p, batch, first, k, &width);
-        else
+        const float *ready = p->direct != NULL ? p->direct(p, batch, first, k, &width) : NULL;
+        if (ready == NULL)
             p->pack(p, batch, first, columns, k, some, packed);
         prt_gemm_block g = { .rows = next - row, .columns = columns, .k = some,
-            .a = p->a + a + row * p->lda + k, .lda = p->lda, .b = b, .stride = width,
+            .a = p->a + a + row * p->lda + k, .lda = p->lda,
+            .b = ready != NULL ? ready : packed, .stride = width,
             .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
             .add = k != 0, .end = k + some == p->k && !plain ? &end : NULL };
-        if ((ready && p->padded) || p->source != NULL)
+        if (p->padded || p->source != NULL)
             look_ahead(j, batch, block, panel, k + some, &g);
         j->kern->gemm(&g);
     }

@@ -27,14 +27,20 @@ struct prt_product_spec {
      * not known. */
     const void *(*source)(const prt_product_spec *p, size_t first, size_t columns, size_t k,
         size_t depth, size_t *bytes);
-    /* Where those columns lie in rows `*stride` apart, when nothing needs packing; else NULL. Asked
-     * for whole slices of columns only, or for all where the rows are `padded` to whole slices. */
+    /* Where those columns lie in rows `*stride` apart, when nothing needs packing; else NULL. What
+     * is in the rows as far as whole slices reach is read as well, and dropped. */
     const float *(*direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k,
         size_t *stride);
     size_t spare;
     bool padded; /* `direct` is there, and B packed as prt_gemm_pack_all does */
     const void *user;
 };
+
+/* Columns of the panel that begins with column `first`. */
+static inline size_t prt_product_columns(const prt_product_spec *p, size_t first)
+{
+    return p->n - first < PRT_GEMM_PANEL ? p->n - first : PRT_GEMM_PANEL;
+}
 
 poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_product_spec *p);
 

@@ -28,6 +28,9 @@ START_TEST(products)
     fast_check("a = input f32[2,3,20,9]\nb = input f32[3,9,17]\ny = matmul a b\nreturn y\n", -1, 1,
         1e-5);
     fast_check("a = input f32[9]\nb = input f32[4,9,17]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
+    /* Matrices beside others that are not finite, and the last one of all. */
+    fast_check("a = input f32[7,2]\nx = const f32[8,1,1] {0,1,0,0,1,0,0,1}\n"
+        "b0 = input f32[8,2,75]\nb = div b0 x\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
     fast_check("a = input f32[5,3,9]\nb = input f32[9]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
     fast_check("a = input f32[8,9]\nb = input f32[8,5]\ny = gemm a b {transA=1,alpha=2}\n"
         "return y\n", -1, 1, 1e-5);
