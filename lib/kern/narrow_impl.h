@@ -60,7 +60,7 @@ typedef struct narrow_ahead {
 } narrow_ahead;
 
 /* What the window after the first one of a panel is; windows are alike. */
-static inline narrow_ahead next_window(const prt_narrow_block *g, size_t width)
+__attribute__((noinline)) static narrow_ahead next_window(const prt_narrow_block *g, size_t width)
 {
     const size_t all = prt_narrow_bytes(g->kind, prt_narrow_rows(g->kind, g->k) * width);
     const size_t streams = (all + NARROW_WINDOW - 1) / NARROW_WINDOW * NARROW_STREAMS;
@@ -95,7 +95,7 @@ __attribute__((always_inline)) static inline void fetch_line(narrow_ahead *a)
         a[i] = g->a + (t->row + i) * g->lda;                                                       \
     const char *b = (const char *)g->b + t->column * sizeof(ELEMENT);                              \
     narrow_ahead ahead = { .at = NULL };                                                           \
-    if ((W) == NARROW_W)                                                                           \
+    if (STREAMED && (W) == NARROW_W)                                                               \
         ahead = next_window(g, width);
 
 /* Integers and bytes take longer to widen than to read: they come to the second cache level only,
@@ -105,11 +105,11 @@ enum { NARROW_FAR = VL == 8 ? 12288 : FAR, NARROW_SOON = VL == 8 ? 1024 : SOON }
 #define NARROW_FETCH(W)                                                                            \
     PRT_UNROLL(8)                                                                                  \
     for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT); j += LINE) {                                \
-        if ((W) == NARROW_W)                                                                       \
+        if (STREAMED && (W) == NARROW_W)                                                           \
             fetch_line(&ahead);                                                                    \
         else if (VL != 8 || !SOON_TOO)                                                             \
             __builtin_prefetch(b + NARROW_FAR + j, 0, 2);                                          \
-        if (SOON_TOO)                                                                              \
+        if (SOON_TOO || (STREAMED && (W) == NARROW_W))                                             \
             __builtin_prefetch(b + NARROW_SOON + j, 0, 3);                                         \
     }
 
@@ -368,8 +368,10 @@ static const size_t narrow_wide[] = { 8, 4, 2, 2 };
 static const size_t narrow_wide[] = { 4, 4 };
 #endif
 
-/* What a column has in GROUP rows; whether it comes to the first cache level. */
+/* What a column has in GROUP rows; whether it comes to the first cache level, and in streams (four
+ * bits take so long to widen that they need none). */
 #define SOON_TOO true
+#define STREAMED true
 #define ELEMENT uint16_t
 NARROW_WIDE(NARROW, f16)
 NARROW_SLICE(NARROW, f16)
@@ -378,12 +380,16 @@ NARROW_SLICE(NARROW, f16)
 NARROW_WIDE(NARROW_PAIRS, bf16)
 NARROW_SLICE(NARROW_PAIRS, bf16)
 #undef SOON_TOO
+#undef STREAMED
 #define SOON_TOO false
+#define STREAMED false
 #define GROUP PRT_NARROW_EIGHT
 NARROW_WIDE(NARROW_BLOCKS, i4)
 NARROW_LONE(NARROW_BLOCKS, i4)
 #undef GROUP
 #undef ELEMENT
+#undef STREAMED
+#define STREAMED true
 #define ELEMENT uint8_t
 NARROW_WIDE(NARROW_FOURS, e4m3)
 NARROW_WIDE(NARROW_FOURS, e5m2)
@@ -393,6 +399,7 @@ NARROW_WIDE(NARROW_BLOCKS, i8)
 NARROW_LONE(NARROW_BLOCKS, i8)
 #undef GROUP
 #undef ELEMENT
+#undef STREAMED
 #undef SOON_TOO
 
 enum { NARROW_ROWS = sizeof(narrow_wide) / sizeof(narrow_wide[0]) };
