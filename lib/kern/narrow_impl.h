@@ -63,7 +63,8 @@ typedef struct narrow_ahead {
 __attribute__((noinline)) static narrow_ahead next_window(const prt_narrow_block *g, size_t width)
 {
     const size_t all = prt_narrow_bytes(g->kind, prt_narrow_rows(g->kind, g->k) * width);
-    const size_t streams = (all + NARROW_WINDOW - 1) / NARROW_WINDOW * NARROW_STREAMS;
+    const size_t windows = (all + NARROW_WINDOW - 1) / NARROW_WINDOW;
+    const size_t streams = (windows != 0 ? windows : 1) * NARROW_STREAMS;
     const size_t lines = (all / LINE + streams - 1) / streams;
     return (narrow_ahead){ .at = (const char *)g->b + NARROW_STREAMS * lines * LINE,
         .apart = lines * LINE, .left = lines };

@@ -65,6 +65,7 @@ START_TEST(every_type_and_tile)
         check_product(kind, 9, 5, 1031, ",activation=\"Relu\"", 1);
         check_product(kind, 1, 200, 700, "", 0);
         check_product(kind, 0, 70, 8, "", 1);
+        check_product(kind, 1, 70, 0, "", 1);
     }
 }
 END_TEST
