@@ -5,7 +5,11 @@
 
 #include "fast/fast.h"
 
-enum { LEAST = 1 << 14 }; /* elements of an item */
+enum {
+    LEAST = 1 << 14, /* elements of an item */
+    LINE = 16,       /* of a cache line; */
+    FETCHED = 8      /* so many of a block are fetched: the processor goes on by itself */
+};
 
 typedef struct job {
     size_t outer, dim, n, inner, pieces; /* pieces of outer * n */
@@ -37,9 +41,21 @@ static void run_item(const void *user, size_t item, float *scratch)
         pick_elements(j, from, end);
         return;
     }
-    for (size_t k = from; k < end; k++)
-        memcpy(j->y + k * j->inner, j->x + (k / j->n * j->dim + j->at[k % j->n]) * j->inner,
-            j->inner * sizeof(uint32_t));
+    const uint32_t *x = j->x + from / j->n * j->dim * j->inner;
+    for (size_t k = from, i = from % j->n; k < end; k++) {
+        memcpy(j->y + k * j->inner, x + j->at[i] * j->inner, j->inner * sizeof(uint32_t));
+        if (++i == j->n) {
+            i = 0;
+            x += j->dim * j->inner;
+        }
+    }
+}
+
+static inline int64_t index_at(const prt_tensor *t, size_t i)
+{
+    return t->dtype == PRT_DTYPE_i64 ? ((const int64_t *)t->data)[i]
+        : t->dtype == PRT_DTYPE_i32  ? ((const int32_t *)t->data)[i]
+                                     : prt_load_i64(t->dtype, t->data, i);
 }
 
 poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done);
@@ -61,9 +77,12 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < j.n; i++) {
         int64_t found;
-        PRT_TRY(prt_move_index(c, prt_load_i64(index->dtype, index->data, i), x->dims[axis],
-            &found));
+        PRT_TRY(prt_move_index(c, index_at(index, i), x->dims[axis], &found));
         at[i] = (size_t)found;
+        /* Blocks lie anywhere: they come while other indices are checked. */
+        const uint32_t *block = j.x + at[i] * j.inner;
+        for (size_t e = 0; e < j.inner && e < FETCHED * LINE; e += LINE)
+            __builtin_prefetch(block + e, 0, 3);
     }
     j.at = at;
     const size_t wanted = prt_share_alike(c, j.outer * j.n * j.inner, LEAST);
