@@ -97,11 +97,15 @@ static inline size_t prt_gemm_width(size_t columns)
     return (columns + PRT_GEMM_SLICE - 1) / PRT_GEMM_SLICE * PRT_GEMM_SLICE;
 }
 
-/* The same of the panel that begins with column `first` of so many. */
+/* Columns of the panel that begins with column `first` of so many, and what they are rounded to. */
+static inline size_t prt_gemm_panel_columns(size_t columns, size_t first)
+{
+    return columns - first < PRT_GEMM_PANEL ? columns - first : PRT_GEMM_PANEL;
+}
+
 static inline size_t prt_gemm_panel_width(size_t columns, size_t first)
 {
-    const size_t left = columns - first;
-    return prt_gemm_width(left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL);
+    return prt_gemm_width(prt_gemm_panel_columns(columns, first));
 }
 
 /* Packs `columns` columns of B, whose element (k, j) is at b[k * row + j * column]. */

@@ -85,6 +85,8 @@ __attribute__((always_inline)) static inline void fetch_line(narrow_ahead *a)
     a->at += (NARROW_STREAMS - 1) * a->apart;
 }
 
+#define BY_STREAMS(W) (STREAMED && (W) == NARROW_W)
+
 #define NARROW_BEGIN(R, W)                                                                         \
     const prt_narrow_block *g = t->g;                                                              \
     const size_t k = g->k, width = t->width;                                                       \
@@ -96,21 +98,22 @@ __attribute__((always_inline)) static inline void fetch_line(narrow_ahead *a)
         a[i] = g->a + (t->row + i) * g->lda;                                                       \
     const char *b = (const char *)g->b + t->column * sizeof(ELEMENT);                              \
     narrow_ahead ahead = { .at = NULL };                                                           \
-    if (STREAMED && (W) == NARROW_W)                                                               \
+    if (BY_STREAMS(W))                                                                             \
         ahead = next_window(g, width);
 
 /* Integers and bytes take longer to widen than to read: they come to the second cache level only,
- * as the first one has no time for more. With AVX2 16 bits come to the first one only. */
+ * as the first one has no time for more. With AVX2 16 bits come to the first one only, unless
+ * streams bring them; what these bring comes to the first one, too. */
 enum { NARROW_FAR = VL == 8 ? 12288 : FAR, NARROW_SOON = VL == 8 ? 1024 : SOON };
 
 #define NARROW_FETCH(W)                                                                            \
     PRT_UNROLL(8)                                                                                  \
     for (size_t j = 0; j < (W) * VL * sizeof(ELEMENT); j += LINE) {                                \
-        if (STREAMED && (W) == NARROW_W)                                                           \
+        if (BY_STREAMS(W))                                                                         \
             fetch_line(&ahead);                                                                    \
         else if (VL != 8 || !SOON_TOO)                                                             \
             __builtin_prefetch(b + NARROW_FAR + j, 0, 2);                                          \
-        if (SOON_TOO || (STREAMED && (W) == NARROW_W))                                             \
+        if (SOON_TOO || BY_STREAMS(W))                                                             \
             __builtin_prefetch(b + NARROW_SOON + j, 0, 3);                                         \
     }
 

@@ -32,7 +32,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_linear *f = j->f;
     const prt_kern_rows *r = &f->kern->rows;
     const size_t first = item % j->panels * PRT_GEMM_PANEL, block = item / j->panels;
-    const size_t left = f->n - first, n = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+    const size_t n = prt_gemm_panel_columns(f->n, first);
     const size_t row = prt_share_cut(f->m, j->blocks, block);
     const size_t end = prt_share_cut(f->m, j->blocks, block + 1);
     prt_dot_nibbles g = { .rows = end - row, .columns = n, .k = f->k, .a = j->a + row * j->words,

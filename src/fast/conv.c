@@ -18,7 +18,7 @@ static const float *direct(const prt_product_spec *p, size_t batch, size_t first
     size_t *stride)
 {
     const prt_gather *g = p->user;
-    if (prt_product_columns(p, first) % PRT_GEMM_SLICE != 0)
+    if (prt_gemm_panel_columns(p->n, first) % PRT_GEMM_SLICE != 0)
         return NULL;
     *stride = g->in_plane;
     return g->v->x + (batch * g->v->channels + k) * g->in_plane + first;

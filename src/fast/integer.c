@@ -62,7 +62,7 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t block = item % j->blocks, panel = item / j->blocks % j->panels;
     const size_t batch = item / j->blocks / j->panels, first = panel * PRT_GEMM_PANEL;
     const size_t left = batch % p->lefts * p->m;
-    const size_t columns = p->n - first < PRT_GEMM_PANEL ? p->n - first : PRT_GEMM_PANEL;
+    const size_t columns = prt_gemm_panel_columns(p->n, first);
     const size_t row = prt_share_cut(p->m, j->blocks, block);
     const size_t rows = prt_share_cut(p->m, j->blocks, block + 1) - row;
     uint32_t *b = (uint32_t *)(void *)scratch;

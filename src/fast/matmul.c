@@ -107,7 +107,7 @@ static const float *sum_rows(prt_eval *c, const prt_linear *f)
 static void run_panels(const prt_linear *f, size_t from, size_t n)
 {
     for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
-        const size_t left = f->n - at, columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        const size_t columns = prt_gemm_panel_columns(f->n, at);
         const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + at : NULL,
             .residual = f->residual != NULL ? f->residual + at : NULL, .ldr = f->n,
             .act = f->act };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pick.c — Gather of elements of 32 bits: indices are checked once, then blocks are copied. */
 #include "fast/share.h"
+#include "op/elements.h"
 #include "op/move.h"
 
 #include "fast/fast.h"
@@ -8,7 +9,9 @@
 enum {
     LEAST = 1 << 14, /* elements of an item */
     LINE = 16,       /* of a cache line; */
-    FETCHED = 8      /* so many of a block are fetched: the processor goes on by itself */
+    FETCHED = 8,     /* so many of a block are fetched: the processor goes on by itself */
+    AHEAD = 16,      /* blocks, which lie anywhere */
+    READ = 64        /* indices at a time */
 };
 
 typedef struct job {
@@ -43,19 +46,15 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     const uint32_t *x = j->x + from / j->n * j->dim * j->inner;
     for (size_t k = from, i = from % j->n; k < end; k++) {
+        const uint32_t *later = x + j->at[prt_lesser(i + AHEAD, j->n - 1)] * j->inner;
+        for (size_t e = 0; e < j->inner && e < FETCHED * LINE; e += LINE)
+            __builtin_prefetch(later + e, 0, 3);
         memcpy(j->y + k * j->inner, x + j->at[i] * j->inner, j->inner * sizeof(uint32_t));
         if (++i == j->n) {
             i = 0;
             x += j->dim * j->inner;
         }
     }
-}
-
-static inline int64_t index_at(const prt_tensor *t, size_t i)
-{
-    return t->dtype == PRT_DTYPE_i64 ? ((const int64_t *)t->data)[i]
-        : t->dtype == PRT_DTYPE_i32  ? ((const int32_t *)t->data)[i]
-                                     : prt_load_i64(t->dtype, t->data, i);
 }
 
 poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done);
@@ -75,14 +74,12 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
     size_t *at = prt_eval_scratch(c, j.n, sizeof(size_t));
     if (at == NULL)
         return POPRT_E_NOMEM;
+    int64_t given[READ], found;
     for (size_t i = 0; i < j.n; i++) {
-        int64_t found;
-        PRT_TRY(prt_move_index(c, index_at(index, i), x->dims[axis], &found));
+        if (i % READ == 0)
+            prt_read_i64(index->dtype, index->data, i, 1, prt_lesser(j.n - i, READ), given);
+        PRT_TRY(prt_move_index(c, given[i % READ], x->dims[axis], &found));
         at[i] = (size_t)found;
-        /* Blocks lie anywhere: they come while other indices are checked. */
-        const uint32_t *block = j.x + at[i] * j.inner;
-        for (size_t e = 0; e < j.inner && e < FETCHED * LINE; e += LINE)
-            __builtin_prefetch(block + e, 0, 3);
     }
     j.at = at;
     const size_t wanted = prt_share_alike(c, j.outer * j.n * j.inner, LEAST);

@@ -32,7 +32,7 @@ static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, s
         return;
     }
     if (p->source != NULL) {
-        g->next = p->source(p, first, prt_product_columns(p, first), from, g->k, &stride);
+        g->next = p->source(p, first, prt_gemm_panel_columns(p->n, first), from, g->k, &stride);
         g->next_count = stride / sizeof(float);
         return;
     }
@@ -46,7 +46,7 @@ static void run_item(const void *user, size_t item, float *packed)
     const prt_product_spec *p = j->p;
     const size_t panel = item % j->panels, block = item / j->panels % j->blocks;
     const size_t batch = item / j->panels / j->blocks;
-    const size_t first = panel * PRT_GEMM_PANEL, columns = prt_product_columns(p, first);
+    const size_t first = panel * PRT_GEMM_PANEL, columns = prt_gemm_panel_columns(p->n, first);
     const size_t row = prt_share_cut(p->m, j->blocks, block);
     const size_t next = prt_share_cut(p->m, j->blocks, block + 1);
     size_t a = 0, c = 0, bias = 0;

@@ -36,12 +36,6 @@ struct prt_product_spec {
     const void *user;
 };
 
-/* Columns of the panel that begins with column `first`. */
-static inline size_t prt_product_columns(const prt_product_spec *p, size_t first)
-{
-    return p->n - first < PRT_GEMM_PANEL ? p->n - first : PRT_GEMM_PANEL;
-}
-
 poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_product_spec *p);
 
 #endif

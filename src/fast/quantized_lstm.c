@@ -67,7 +67,7 @@ static void pack_words(const void *user, size_t item, float *scratch)
     (void)scratch;
     for (size_t i = prt_share_cut(words, q->parts, part); i < end; i += FEW_WORDS)
         for (size_t first = 0; first < n; first += PRT_GEMM_PANEL)
-            pack_block(q, which, d, first, n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL,
+            pack_block(q, which, d, first, prt_gemm_panel_columns(n, first),
                 i, end - i < FEW_WORDS ? end : i + FEW_WORDS);
 }
 
@@ -78,7 +78,7 @@ static void add_up(const void *user, size_t item, float *scratch)
     const size_t first = item / 2 / q->n.directions * PRT_GEMM_PANEL;
     const matrix *m = &q->of[d][which];
     const prt_dot_block g = { .rows = 1,
-        .columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL,
+        .columns = prt_gemm_panel_columns(n, first),
         .words = q->words[which], .a = q->ones, .lda = q->words[which],
         .b = m->panels + first * q->words[which], .c = m->sums + first, .ldc = PRT_GEMM_PANEL };
     (void)scratch;
@@ -194,7 +194,7 @@ static void run_panel(const void *user, size_t item, float *scratch)
     const lstm *q = s->q;
     const prt_recurrent_side *side = s->side;
     const size_t first = item % q->panels * PRT_GEMM_PANEL, n = q->n.rows, block = item / q->panels;
-    const size_t columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL;
+    const size_t columns = prt_gemm_panel_columns(n, first);
     const size_t d = (size_t)(side - q->n.side), from = side->first * q->n.batch;
     const size_t end = prt_share_cut(s->rows, s->blocks, block + 1);
     const matrix *m = &q->of[d][0];
@@ -244,7 +244,7 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
     k->bytes.quantize(hidden, h, scale, (float)zero, false, (uint8_t *)bytes);
     for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
         const prt_dot_block g = { .rows = 1,
-            .columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL,
+            .columns = prt_gemm_panel_columns(n, first),
             .words = q->words[1], .lda = q->words[1], .a = bytes,
             .b = m->panels + first * q->words[1], .c = sums + first, .ldc = PRT_GEMM_PANEL };
         k->dot.fours(&g);

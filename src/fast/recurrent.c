@@ -31,8 +31,7 @@ static void pack_panel(const void *user, size_t item, float *scratch)
         first -= panels * PRT_GEMM_PANEL;
         part++;
     }
-    const size_t left = part->rows - first;
-    prt_gemm_pack(n->hidden, left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
+    prt_gemm_pack(n->hidden, prt_gemm_panel_columns(part->rows, first),
         part->r + first * n->hidden, 1, n->hidden, part->packed + first * n->hidden);
 }
 
@@ -88,8 +87,7 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
         return;
     }
     for (size_t first = 0; first < g.columns; first += PRT_GEMM_PANEL) {
-        const size_t left = g.columns - first;
-        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        const size_t columns = prt_gemm_panel_columns(g.columns, first);
         const prt_gemm_end end = { .bias = g.add != NULL ? g.add + first : NULL };
         const bool add = g.add == g.y;
         const prt_gemm_block block = { .rows = rows, .columns = columns, .k = g.k, .a = g.x,

@@ -49,8 +49,7 @@ typedef struct product {
 
 static size_t columns_at(const prt_linear *f, size_t panel)
 {
-    const size_t left = f->n - panel * PRT_GEMM_PANEL;
-    return left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+    return prt_gemm_panel_columns(f->n, panel * PRT_GEMM_PANEL);
 }
 
 static void run_product(const void *user, size_t item, float *scratch)
