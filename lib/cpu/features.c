@@ -50,6 +50,9 @@ uint64_t prt_cpu_features(void)
         (b & (avx2 | bmi2)) != (avx2 | bmi2))
         return 0;
     uint64_t features = PRT_CPU_AVX2;
+#ifdef PRT_EMULATE
+    return prt_cpu_level("avx512_amx"); /* tests/emulate */
+#endif
     if ((saved & XCR0_ZMM) != XCR0_ZMM || (b & avx512) != avx512)
         return features;
     features |= PRT_CPU_AVX512;
@@ -81,7 +84,9 @@ uint64_t prt_cpu_features(void)
 
 bool prt_cpu_allow_tiles(void)
 {
-#if defined(__x86_64__) && defined(__linux__)
+#ifdef PRT_EMULATE
+    return true;
+#elif defined(__x86_64__) && defined(__linux__)
     enum { REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18 }; /* of arch_prctl, since Linux 5.16 */
     return syscall(SYS_arch_prctl, REQ_XCOMP_PERM, TILE_DATA) == 0;
 #else

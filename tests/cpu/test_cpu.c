@@ -77,7 +77,7 @@ START_TEST(features_agree_with_the_compiler)
 {
     const uint64_t features = prt_cpu_features();
     ck_assert_uint_eq(features, prt_cpu_features());
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(PRT_EMULATE)
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     ck_assert_int_eq((features & PRT_CPU_AVX2) != 0, avx2);
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
