@@ -46,7 +46,7 @@ typedef struct prt_kern {
     prt_kern_moves moves;
     prt_zip_fn zip;
     /* F(4x4, 3x3), F(2x2, 3x3), F(2x2, 5x5), lines, and F(4x4, 3x3) with steps of two */
-    prt_kern_winograd winograd[5];
+    prt_kern_winograd winograd[6];
 } prt_kern;
 
 /* The best level that `features` (PRT_CPU_*, which this processor must have) allow; NULL where this

@@ -30,10 +30,11 @@
 #ifndef PRT_NO_LINE
 #include "kern/winograd_line_impl.h"
 #define LINE                                                                                       \
+    LARGE,                                                                                         \
     { .in = 8, .columns = 8, .input = run_input_line, .weights = run_weights_line,                 \
         .output = run_output_line }
 #else
-#define LINE { .output = NULL }
+#define LINE { .output = NULL }, { .output = NULL }
 #endif
 
 /* The table, of all families but those that the level's best processors have better ones for. */

@@ -6,12 +6,15 @@
  * for kernels of 5 by 5, where tiles of 6 by 6 inputs, 2 apart, give 2 by 2 outputs. Interpolation
  * points are 0, 1, -1, (2, -2,) and infinity. With steps of two, tiles of 9 by 9 inputs, 8 apart,
  * give 4 by 4 outputs of kernels of 3 by 3. F(6, 3), F(5, 4) and F(4, 5) are for kernels along one
- * axis: 8 inputs in a line give 6, 5 or 4 outputs. Channels lie side by side.
+ * axis: 8 inputs in a line give 6, 5 or 4 outputs. F(6x6, 3x3) is the first of these both ways: 64
+ * products for 6 by 6 outputs, twice the rounding errors of F(4x4, 3x3); with AVX2, where it was
+ * measured. Channels lie side by side.
  */
 #ifndef PRT_KERN_WINOGRAD_H
 #define PRT_KERN_WINOGRAD_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { PRT_WINOGRAD_MOST = 81 }; /* planes, and inputs of a tile */
 
@@ -45,8 +48,8 @@ typedef struct prt_winograd_taps {
 /* Planes of transformed inputs are multiplied by matrices of weights. Each plane has its own, which
  * are made `columns` columns of them at a time; with steps of two 81 planes share 36 matrices. */
 typedef struct prt_kern_winograd {
-    size_t out, in; /* outputs (of a line: see prt_winograd_out) and inputs of a tile, each way */
-    size_t columns; /* a divisor of `in`; of lines `in`; 0 with steps of two */
+    uint8_t out, in; /* outputs (of a line: see prt_winograd_out) and inputs of a tile, each way */
+    uint8_t columns; /* a divisor of `in`; of lines `in`; 0 with steps of two */
     /* from[y * in + x][i], or of a line from[x][i], is channel i of element (y, x) of a tile; its
      * value in plane p goes to to[p * matrix + i]. */
     void (*input)(size_t n, const float *const *from, float *to, size_t matrix);
@@ -56,7 +59,9 @@ typedef struct prt_kern_winograd {
      * of 0 and 1, of 2 and 3, of 4 followed by those of the second kind, and of the other kinds
      * (winograd_strided_impl.h). NULL for kernels of 5 by 5, which are transformed before a run. */
     void (*weights)(const prt_winograd_taps *w);
-    void (*output)(const prt_winograd_out *o); /* NULL: the level has none of these */
+    /* The bias is added to the value at the point 1, which counts once in every output. NULL: the
+     * level has none of these. */
+    void (*output)(const prt_winograd_out *o);
 } prt_kern_winograd;
 
 #endif

@@ -75,18 +75,31 @@ static inline void turn_weights4(const vf g[3], vf to[4])
     to[3] = g[2];
 }
 
-/* An output of the tile, where it is there. */
-static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, size_t i, vf v)
+/* Columns of `out` outputs of a tile, those that there are. One for all forms: as long as what
+ * goes before it. */
+__attribute__((noinline)) static void put_outputs(const prt_winograd_out *o, size_t i, size_t out,
+    const vf *v)
 {
-    const size_t at = y * o->y_row + x * o->y_column;
-    if (y >= o->high)
-        return;
-    if (o->bias != NULL)
-        v = v_add(v, v_load_some(o->bias, i, o->n));
-    if (o->residual != NULL)
-        v = v_add(v, v_load_some(
-            o->residual + y * o->residual_row + x * o->residual_column, i, o->n));
-    v_store_some(o->y + at, i, o->n, v_min(v_set(o->most), v_max(v_set(o->least), v)));
+    const vf least = v_set(o->least), most = v_set(o->most);
+    const size_t n = o->n, high = o->high, wide = o->wide;
+    for (size_t x = 0; x < wide; x++, v += out) {
+        const float *residual = o->residual != NULL ? o->residual + x * o->residual_column : NULL;
+        float *to = o->y + x * o->y_column;
+        for (size_t y = 0; y < high; y++, to += o->y_row) {
+            vf sum = v[y];
+            if (residual != NULL) {
+                sum = v_add(sum, v_load_some(residual, i, n));
+                residual += o->residual_row;
+            }
+            v_store_some(to, i, n, v_min(most, v_max(least, sum)));
+        }
+    }
+}
+
+/* What the value at the point 1 has more: it counts once in every output. */
+static inline vf bias_of(const prt_winograd_out *o, size_t i)
+{
+    return o->bias != NULL ? v_load_some(o->bias, i, o->n) : v_set(0.0f);
 }
 
 /* Tiles of N by N inputs that give M by M outputs: along rows, then along columns. */
@@ -96,17 +109,17 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
         for (size_t i = 0; i < n; i += VL) {                                                       \
             vf rows[N][N], column[N], turned[N];                                                   \
             for (size_t y = 0; y < N; y++) {                                                       \
-                PRT_UNROLL(6)                                                                      \
+                PRT_UNROLL(8)                                                                      \
                 for (size_t x = 0; x < N; x++)                                                     \
                     column[x] = v_load_some(from[y * N + x], i, n);                                \
                 turn_input##N(column, rows[y]);                                                    \
             }                                                                                      \
             for (size_t x = 0; x < N; x++) {                                                       \
-                PRT_UNROLL(6)                                                                      \
+                PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
                 turn_input##N(column, turned);                                                     \
-                PRT_UNROLL(6)                                                                      \
+                PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     v_store_some(to + (y * N + x) * matrix, i, n, turned[y]);                      \
             }                                                                                      \
@@ -125,13 +138,13 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
                     column[x] = v_load(from + (3 * y + x) * tap + i);                              \
                 turn_weights##N(column, rows[y]);                                                  \
             }                                                                                      \
-            PRT_UNROLL(6)                                                                          \
+            PRT_UNROLL(2)                                                                          \
             for (size_t x = 0; x < C; x++) {                                                       \
                 PRT_UNROLL(3)                                                                      \
                 for (size_t y = 0; y < 3; y++)                                                     \
                     column[y] = rows[y][first + x];                                                \
                 turn_weights##N(column, turned);                                                   \
-                PRT_UNROLL(6)                                                                      \
+                PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     v_store(to + (y * C + x) * matrix + i, turned[y]);                             \
             }                                                                                      \
@@ -152,24 +165,26 @@ static inline void put_output(const prt_winograd_out *o, size_t y, size_t x, siz
     static void run_output##N(const prt_winograd_out *o)                                           \
     {                                                                                              \
         for (size_t i = 0; i < o->n; i += VL) {                                                    \
-            vf rows[N][M], column[N], turned[M];                                                   \
+            vf rows[N][M], column[N], turned[M][M];                                                \
+            const vf bias = bias_of(o, i);                                                         \
             for (size_t y = 0; y < N; y++) {                                                       \
-                PRT_UNROLL(6)                                                                      \
+                PRT_UNROLL(8)                                                                      \
                 for (size_t x = 0; x < N; x++) {                                                   \
                     const float *at = o->from + (y * N + x) * o->matrix;                           \
                     __builtin_prefetch(at + o->after + i, 0, 3);                                   \
                     column[x] = v_load_some(at, i, o->n);                                          \
                 }                                                                                  \
+                if (y == 1)                                                                        \
+                    column[1] = v_add(column[1], bias);                                            \
                 turn_output##N(column, o->out, rows[y]);                                          \
             }                                                                                      \
             for (size_t x = 0; x < o->wide; x++) {                                                 \
-                PRT_UNROLL(6)                                                                      \
+                PRT_UNROLL(8)                                                                      \
                 for (size_t y = 0; y < N; y++)                                                     \
                     column[y] = rows[y][x];                                                        \
-                turn_output##N(column, o->out, turned);                                           \
-                for (size_t y = 0; y < M; y++)                                                     \
-                    put_output(o, y, x, i, turned[y]);                                             \
+                turn_output##N(column, o->out, turned[x]);                                         \
             }                                                                                      \
+            put_outputs(o, i, M, turned[0]);                                                       \
         }                                                                                          \
     }
 

@@ -142,11 +142,13 @@ static inline vf load_unit(const prt_winograd_out *o, size_t unit, size_t i)
 static void run_output_strided(const prt_winograd_out *o)
 {
     for (size_t i = 0; i < o->n; i += VL) {
-        vf rows[POINTS_S][OUT_S], rest[OUT_S][OUT_S], m[POINTS_S], turned[OUT_S];
+        vf rows[POINTS_S][OUT_S], rest[OUT_S][OUT_S], m[POINTS_S], turned[OUT_S][OUT_S];
         for (size_t y = 0; y < POINTS_S; y++) {
             PRT_UNROLL(5)
             for (size_t x = 0; x < POINTS_S; x++)
                 m[x] = load_unit(o, y * POINTS_S + x, i);
+            if (y == 1)
+                m[1] = v_add(m[1], bias_of(o, i));
             turn_output5(m, rows[y]);
             PRT_UNROLL(4)
             for (size_t x = 0; x < OUT_S; x++)
@@ -165,10 +167,12 @@ static void run_output_strided(const prt_winograd_out *o)
             PRT_UNROLL(5)
             for (size_t y = 0; y < POINTS_S; y++)
                 m[y] = rows[y][x];
-            turn_output5(m, turned);
+            turn_output5(m, turned[x]);
+            PRT_UNROLL(4)
             for (size_t y = 0; y < OUT_S; y++)
-                put_output(o, y, x, i, v_add(turned[y], rest[y][x]));
+                turned[x][y] = v_add(turned[x][y], rest[y][x]);
         }
+        put_outputs(o, i, OUT_S, turned[0]);
     }
 }
 

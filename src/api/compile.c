@@ -90,15 +90,16 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
     PRT_TRY(prt_pass_manager_set(manager, "weights", weights));
     if (prt_config_number(config, PRT_OPTION_exact_half) != 0)
         PRT_TRY(prt_pass_manager_set(manager, "exact", "true"));
+    const bool avx2 = kern != NULL && strcmp(kern->level, "avx2") == 0;
     if (strcmp(winograd, "auto") == 0)
         winograd = kern != NULL && kern->split.multiply != NULL &&
                 prt_config_number(config, PRT_OPTION_bf16x3) != 0
             ? "split"
-            : "large";
+            : avx2 ? "largest" : "large";
     PRT_TRY(prt_pass_manager_set(manager, "winograd", winograd));
     if (strcmp(winograd, "split") == 0)
         PRT_TRY(prt_pass_manager_set(manager, "products", "split"));
-    else if (kern != NULL && strcmp(kern->level, "avx2") == 0)
+    else if (avx2)
         PRT_TRY(prt_pass_manager_set(manager, "products", "avx2"));
     char growth[24];
     (void)snprintf(growth, sizeof(growth), "%lld",

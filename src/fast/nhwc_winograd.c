@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc_winograd.c — NhwcConv of 3 by 3, one apart, by F(4x4, 3x3) or F(2x2, 3x3): a quarter of
- * the products, or less than a half; two apart by F(4x4, 3x3): a little more than half of them; of
- * 5 by 5 by F(2x2, 5x5): about a third; along one axis by F(6, 3), F(5, 4) or F(4, 5): a little
- * less than half. An item transforms some tiles of inputs, all channels, then takes panel after
- * panel of filters. A long line is a sum of pieces, which are channels to the products: a tile has
- * `depth` of them, all channels for the first piece, then for the next.
+ * nhwc_winograd.c — NhwcConv of 3 by 3, one apart, by F(4x4, 3x3), F(2x2, 3x3) or F(6x6, 3x3): a
+ * quarter of the products, less than a half, or a fifth; two apart by F(4x4, 3x3): a little more
+ * than half of them; of 5 by 5 by F(2x2, 5x5): about a third; along one axis by F(6, 3), F(5, 4) or
+ * F(4, 5): a little less than half. An item transforms some tiles of inputs, all channels, then
+ * takes panel after panel of filters. A long line is a sum of pieces, which are channels to the
+ * products: a tile has `depth` of them, all channels for the first piece, then for the next.
  *
  * With dilations the pixels of a tile are as far apart as its taps: every d-th row (or column) from
  * each of the first d on is an image of its own.
@@ -24,6 +24,7 @@
 
 enum {
     LEAST = 24, MOST = 64,  /* tiles of an item, twice as many of lines; */
+    LARGEST = 64, LARGEST_LEAST = 18, /* of those of so many planes; */
     FEW = 8,                /* at least, where threads had nothing to do otherwise */
     INPUTS = 1 << 17,       /* floats of them that stay in the second cache level */
     LARGE = 1 << 22,        /* floats of weights that come from memory each time */
@@ -67,7 +68,10 @@ static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
 {
     enum { STRIDED = PRT_NHWC_winograd_line + 1 - PRT_NHWC_winograd };
     const size_t form = (size_t)(v->form.form - PRT_NHWC_winograd);
-    return &v->kern->winograd[v->stride_h == 1 ? form : STRIDED];
+    const prt_kern_winograd *all = v->kern->winograd;
+    if (v->form.form == PRT_NHWC_winograd6 && all[form].output == NULL)
+        return &all[0];
+    return &all[v->stride_h == 1 ? form : STRIDED];
 }
 
 /* To gcc a function that only fetches has no effect: calls that it does not inline it drops. */
@@ -452,7 +456,8 @@ poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
     size_t most = by * INPUTS / (j.planes * j.depth);
     if (most > tiles || large || (!v->form.transformed && j.high * j.wide <= tiles))
         most = tiles;
-    cut(&j, c, most < LEAST ? LEAST : most);
+    const size_t least = j.planes == LARGEST ? LARGEST_LEAST : LEAST;
+    cut(&j, c, most < least ? least : most);
     most = (j.high * j.wide + j.blocks - 1) / j.blocks;
     /* Not a power of two, which would be the same cache sets for all planes. */
     j.in_step = most * j.depth + 48;

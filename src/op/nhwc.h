@@ -11,6 +11,7 @@ typedef enum prt_nhwc_form { /* see ops_nhwc.def */
     PRT_NHWC_winograd,
     PRT_NHWC_winograd2,
     PRT_NHWC_winograd5,
+    PRT_NHWC_winograd6,
     PRT_NHWC_winograd_line,
     PRT_NHWC_FORMS
 } prt_nhwc_form;
@@ -56,7 +57,8 @@ enum { PRT_NHWC_FAR_DEPTH = 64 };
 static inline size_t prt_nhwc_points(prt_nhwc_form form)
 {
     static const uint8_t points[PRT_NHWC_FORMS] = { [PRT_NHWC_winograd] = 6,
-        [PRT_NHWC_winograd2] = 4, [PRT_NHWC_winograd5] = 6, [PRT_NHWC_winograd_line] = 8 };
+        [PRT_NHWC_winograd2] = 4, [PRT_NHWC_winograd5] = 6, [PRT_NHWC_winograd6] = 8,
+        [PRT_NHWC_winograd_line] = 8 };
     return points[form];
 }
 

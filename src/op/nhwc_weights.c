@@ -3,8 +3,10 @@
 #include "kern/gemm.h"
 #include "op/nhwc.h"
 
+enum { POINTS = 6, SIDE = 5 }; /* at most, of what is transformed beforehand */
+
 static const char *const names[PRT_NHWC_FORMS] = { "panels", "taps", "winograd", "winograd2",
-    "winograd5", "winograd_line" };
+    "winograd5", "winograd6", "winograd_line" };
 
 const char *prt_nhwc_form_name(prt_nhwc_form form)
 {
@@ -76,7 +78,7 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
     const bool line = w->form == PRT_NHWC_winograd_line;
     if (points != 0 && (w->group != 1 || (!line && w->taps != side * side)))
         return false;
-    if (w->transformed ? points == 0 || line : w->form == PRT_NHWC_winograd5)
+    if (w->transformed ? points == 0 || points > POINTS : w->form == PRT_NHWC_winograd5)
         return false;
     if (w->form == PRT_NHWC_taps)
         return prt_nhwc_is_wise(w) && prt_size_mul(w->taps, w->group, count) &&
@@ -87,8 +89,6 @@ bool prt_nhwc_weights_size(const prt_nhwc_weights *w, size_t *count)
         prt_size_mul(*count, rows, count) && prt_size_mul(*count, w->group, count) &&
         prt_size_mul(*count, sizeof(float), &bytes);
 }
-
-enum { POINTS = 6, SIDE = 5 }; /* at most */
 
 /* Three or five taps at the points 0, 1, -1, 2, -2 and infinity, or three at the points 0, 1, -1
  * and infinity. */

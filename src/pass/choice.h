@@ -8,7 +8,7 @@
 
 #include "op/op.h"
 
-enum { PRT_WAY_STEPS = 3, PRT_WAY_INPUTS = 8, PRT_CHOICE_WAYS = 3, PRT_CHOICE_KEY = 320 };
+enum { PRT_WAY_STEPS = 3, PRT_WAY_INPUTS = 8, PRT_CHOICE_WAYS = 4, PRT_CHOICE_KEY = 320 };
 
 typedef struct prt_way_step {
     uint32_t op; /* prt_op_id; one output */

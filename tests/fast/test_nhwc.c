@@ -21,6 +21,7 @@ static const struct {
     { "winograd", 1e-4 }, /* what nhwc_winograd.c promises */
     { "winograd2", 1e-5 },
     { "winograd5", 1e-4 },
+    { "winograd6", 1e-4 },
     { "winograd_line", 1e-4 },
     { "separable", 1e-5 },
     { "moved", 0 }, /* compared */
@@ -200,6 +201,9 @@ START_TEST(winograd)
                 .pads = { below(&state, pads), below(&state, pads), below(&state, pads),
                     below(&state, pads) } } };
         check_conv(&c, i);
+        c.form = "winograd6";
+        c.transformed = false;
+        check_conv(&c, i);
         c.form = "winograd5";
         c.transformed = true;
         c.w.in[0] += 2;
@@ -213,6 +217,9 @@ START_TEST(winograd)
         check_conv(&c, i);
         c.form = i % 4 < 2 ? "winograd" : "winograd2";
         c.w.kernel[0] = c.w.kernel[1] = 3;
+        check_conv(&c, i);
+        c.form = "winograd6";
+        c.transformed = false;
         check_conv(&c, i);
     }
     for (uint32_t i = 0; i < 40; i++) { /* steps of two */
@@ -228,13 +235,14 @@ START_TEST(winograd)
         check_conv(&c, i);
     }
     /* Channels of more than one piece, and more filters than are transformed at a time. */
-    for (uint32_t i = 0; i < 4; i++) {
-        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i / 2), .group = 1, .activation = "",
-            .form = i % 2 == 0 ? "winograd" : "winograd2", .channels = 150, .filters = 100,
+    static const char *const forms[] = { "winograd", "winograd2", "winograd6" };
+    for (uint32_t i = 0; i < 6; i++) {
+        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i / 3), .group = 1, .activation = "",
+            .form = forms[i % 3], .channels = 150, .filters = 100,
             .w = { .in = { 9, 13 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
                 .pads = { 1, 1, 1, 1 } } };
         check_conv(&c, i);
-        c.channels = i % 2 == 0 ? 300 : 600;
+        c.channels = i % 3 != 1 ? 300 : 600;
         c.filters = 200;
         check_conv(&c, i);
     }

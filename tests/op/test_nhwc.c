@@ -172,7 +172,7 @@ START_TEST(weights_go_there_and_back)
         { PRT_NHWC_panels, 1, 2, 130, 1, false }, { PRT_NHWC_taps, 7, 1, 1, 9, false },
         { PRT_NHWC_winograd, 1, 3, 70, 9, false }, { PRT_NHWC_winograd2, 1, 3, 7, 9, false },
         { PRT_NHWC_winograd, 1, 3, 70, 9, true }, { PRT_NHWC_winograd, 1, 1, 1, 9, true },
-        { PRT_NHWC_winograd5, 1, 3, 70, 25, true },
+        { PRT_NHWC_winograd5, 1, 3, 70, 25, true }, { PRT_NHWC_winograd6, 1, 3, 70, 9, false },
         { PRT_NHWC_winograd_line, 1, 3, 70, 7, false } };
     for (size_t k = 0; k < PRT_COUNT_OF(forms); k++) {
         const prt_nhwc_weights *w = &forms[k];
@@ -201,6 +201,7 @@ START_TEST(weights_go_there_and_back)
         { PRT_NHWC_winograd, 2, 3, 3, 9, false }, { PRT_NHWC_winograd5, 1, 3, 3, 9, true },
         { PRT_NHWC_winograd_line, 2, 3, 3, 3, false },
         { PRT_NHWC_winograd_line, 1, 3, 3, 3, true },
+        { PRT_NHWC_winograd6, 1, 3, 3, 9, true }, { PRT_NHWC_winograd6, 2, 3, 3, 9, false },
         { PRT_NHWC_winograd, 1, 3, 3, 25, true }, { PRT_NHWC_winograd5, 1, 3, 3, 25, false },
         { PRT_NHWC_panels, SIZE_MAX / 2, 3, 3, 9, false },
         { PRT_NHWC_panels, 1, SIZE_MAX / 2, 3, 9, false },

@@ -15,9 +15,10 @@ enum {
     CLOSE = 4              /* within such a factor a border is near */
 };
 
-/* Tiles that a matrix of weights takes as long to fetch, or to make, as it takes to multiply; and
- * the share of plain products that pays for transforms (both measured). */
-static const double WEIGHTS = 6.0, PAYS = 0.8;
+/* Tiles that a matrix of weights takes as long to fetch, or to make, as it takes to multiply; the
+ * share of plain products that pays for transforms; and how much less products there have to be by
+ * the largest tiles, whose transforms take longer (all measured). */
+static const double WEIGHTS = 6.0, PAYS = 0.8, LARGEST = 1.08;
 
 typedef struct conv {
     prt_nhwc_conv_attrs attrs;
@@ -103,6 +104,7 @@ static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
     if (points == 0)
         return (double)v->form.taps * count * inside;
     matrices *= line ? 1.0 : (double)points;
+    matrices *= form == PRT_NHWC_winograd6 ? LARGEST : 1.0;
     return (is_by_two(w) ? 81.0 : matrices) * count + matrices * WEIGHTS;
 }
 
@@ -111,7 +113,7 @@ static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
 static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
     static const prt_nhwc_form all[] = { PRT_NHWC_winograd, PRT_NHWC_winograd2,
-        PRT_NHWC_winograd5, PRT_NHWC_winograd_line };
+        PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
     const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
     prt_nhwc_form best = PRT_NHWC_panels;
     if (w->rank > 2 || least < LEAST_WINOGRAD || prt_ways_split(p, &v->form))

@@ -87,8 +87,11 @@ static uint32_t ask(const prt_pass *p, const prt_choice *c)
 bool prt_ways_may(const prt_pass *p, prt_nhwc_form form)
 {
     const char *most = prt_pass_text(p, "winograd");
+    const bool largest = strcmp(most, "largest") == 0;
     if (form == PRT_NHWC_winograd2)
         return strcmp(most, "off") != 0;
+    if (form == PRT_NHWC_winograd6 || largest)
+        return largest;
     return prt_nhwc_points(form) == 0 || strcmp(most, "large") == 0 || strcmp(most, "split") == 0;
 }
 
@@ -137,7 +140,7 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
     const prt_nhwc_weights *weights, bool close)
 {
     static const prt_nhwc_form all[] = { PRT_NHWC_panels, PRT_NHWC_winograd, PRT_NHWC_winograd2,
-        PRT_NHWC_winograd5, PRT_NHWC_winograd_line };
+        PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
     prt_nhwc_form forms[PRT_CHOICE_WAYS];
     prt_nhwc_conv_attrs of_way[PRT_CHOICE_WAYS];
     prt_way_step common = { .op = PRT_OP_nhwc_conv, .n_in = 2 };

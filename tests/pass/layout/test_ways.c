@@ -108,7 +108,8 @@ START_TEST(options_leave_forms_out)
         const char *winograd, *rule;
         uint32_t ways; /* that are asked about */
     } rows[] = { { "large", "form=winograd,", 3 }, { "small", "form=winograd2", 2 },
-        { "off", "form=panels", 0 }, { "split", "form=panels", 0 } };
+        { "off", "form=panels", 0 }, { "split", "form=panels", 0 },
+        { "largest", "form=winograd,", 4 } };
     const weights w = { { 32, 32, 3, 3 } };
     char *text = with_weights("x = input f32[1,32,24,24]\n", 1, &w,
         "y = conv x w0\nreturn y\n");
@@ -126,6 +127,29 @@ START_TEST(options_leave_forms_out)
     }
     module_free(before);
     free(text);
+}
+END_TEST
+
+/* Images that tiles of 6 by 6 outputs fill have the largest: 30 by 30 does, 28 by 28 does not. */
+START_TEST(largest_tiles_are_for_large_images)
+{
+    static const struct {
+        const char *input, *winograd, *rule;
+    } rows[] = { { "x = input f32[1,32,30,30]\n", "largest", "form=winograd6" },
+        { "x = input f32[1,32,30,30]\n", "large", "form=winograd," },
+        { "x = input f32[1,32,28,28]\n", "largest", "form=winograd," } };
+    const weights w = { { 32, 32, 3, 3 } };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        char *text = with_weights(rows[i].input, 1, &w,
+            "y = conv x w0 {pads=[1,1,1,1]}\nreturn y\n");
+        prt_graph *before = graph_from_text(text);
+        prt_graph *g = run_with(text, rows[i].winograd, "10", NULL);
+        ck_assert_msg(has(g, rows[i].rule), "%s", graph_text(g));
+        assert_same_results(before, g, 1e-4, 5);
+        module_free(before);
+        module_free(g);
+        free(text);
+    }
 }
 END_TEST
 
@@ -329,7 +353,8 @@ START_TEST(separable_parts_are_one_or_apart)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, five_by_five_has_two_forms,
+PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out,
+    largest_tiles_are_for_large_images, five_by_five_has_two_forms,
     weights_grow_so_far, three_by_three_has_three_forms, the_rule_may_be_either,
     steps_of_two_have_two_forms, lines_have_two_forms, far_is_not_close,
     other_windows_have_one_form, separable_parts_are_one_or_apart)
