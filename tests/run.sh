@@ -24,10 +24,14 @@ build() {
     return 1
 }
 
-# unit DIR FACTOR: the unit tests of a build, with more time for slow ones.
+# unit DIR FACTOR [NAME...]: the unit tests of a build, all or some, with more time for slow ones.
 unit() {
-    meson test -C "$1" --print-errorlogs --timeout-multiplier "$2" >"$1/unit.txt" 2>&1
+    dir=$1
+    factor=$2
+    shift 2
+    meson test -C "$dir" --print-errorlogs --timeout-multiplier "$factor" "$@" >"$dir/unit.txt" 2>&1
     status=$?
+    set -- "$dir"
     grep -v ' OK ' "$1/unit.txt"
     ok=$(awk '/^Ok:/ { print $2 }' "$1/unit.txt")
     bad=$(awk '/^(Fail|Timeout|Unexpected Pass):/ { n += $NF } END { print n + 0 }' "$1/unit.txt")
@@ -65,6 +69,17 @@ gold=
 if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true -Dc_args=-g1 $gold; then
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 unit build/sanitize 4
+fi
+# Kernels of AVX-512 and AMX, whatever the processor: what tests them is built and no more.
+if [ -f build/emulate/build.ninja ] || meson setup build/emulate --werror -Demulate=true; then
+    unit build/emulate 4 $(meson test -C build/emulate --list | grep -E '^(kern|fast)/')
+    tool=build/emulate/src/tools/poprt
+    if ninja -C build/emulate src/tools/poprt; then
+        for level in avx512 avx512_vnni avx512_bf16 avx512_amx; do
+            cases debian "ONNX's cases, $level emulated" --cpu "$level" "$onnx"
+        done
+    fi
+    tool=
 fi
 if build build/run_only -Dcompiler=disabled -Dimages=disabled; then
     unit build/run_only 2

@@ -19,8 +19,9 @@ int prt_image_fprintf_chk(FILE *to, int flag, const char *format, ...);
 int prt_image_fputc(int c, FILE *to);
 size_t prt_image_fwrite(const void *from, size_t size, size_t count, FILE *to);
 
-/* Nobody reads or writes through these. */
-extern FILE *const prt_image_stderr, *const prt_image_stdout;
+/* Nobody reads or writes through these; the decoders expect them in the object that they are in. */
+extern FILE *const prt_image_stderr __attribute__((visibility("hidden")));
+extern FILE *const prt_image_stdout __attribute__((visibility("hidden")));
 FILE *const prt_image_stderr = NULL;
 FILE *const prt_image_stdout = NULL;
 

@@ -201,9 +201,11 @@ START_TEST(winograd)
                 .pads = { below(&state, pads), below(&state, pads), below(&state, pads),
                     below(&state, pads) } } };
         check_conv(&c, i);
-        c.form = "winograd6";
-        c.transformed = false;
-        check_conv(&c, i);
+        if (i % 2 == 0) {
+            c.form = "winograd6";
+            c.transformed = false;
+            check_conv(&c, i);
+        }
         c.form = "winograd5";
         c.transformed = true;
         c.w.in[0] += 2;
@@ -218,6 +220,8 @@ START_TEST(winograd)
         c.form = i % 4 < 2 ? "winograd" : "winograd2";
         c.w.kernel[0] = c.w.kernel[1] = 3;
         check_conv(&c, i);
+        if (i % 2 == 0)
+            continue;
         c.form = "winograd6";
         c.transformed = false;
         check_conv(&c, i);

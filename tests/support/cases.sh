@@ -27,12 +27,12 @@ is_known() {
 }
 
 # cases SET NAME POPRT-TEST-WORDS...: as many as the set's floor says have to pass, and what fails
-# has to be known.
+# has to be known. By $tool, or the one of build/release.
 cases() {
     set_name=$1
     name=$2
     shift 2
-    build/release/src/tools/poprt test "$@" >build/cases.txt 2>&1
+    "${tool:-build/release/src/tools/poprt}" test "$@" >build/cases.txt 2>&1
     good=$(awk '/ passed, [0-9]+ failed/ { print $1 }' build/cases.txt)
     good=${good:-0}
     bad=0
