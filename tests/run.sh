@@ -13,11 +13,12 @@ need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnan
 
 onnx=/usr/share/libonnx-testdata/data
 
-# build DIR OPTION...: sets up where needed; a build that fails counts as a failure.
+# build DIR TARGET OPTION...: sets up where needed; a build that fails counts as a failure.
 build() {
     dir=$1
-    shift
-    if { [ -f "$dir/build.ninja" ] || meson setup "$dir" "$@"; } && ninja -C "$dir"; then
+    target=$2
+    shift 2
+    if { [ -f "$dir/build.ninja" ] || meson setup "$dir" "$@"; } && ninja -C "$dir" "$target"; then
         return 0
     fi
     count 0 1 "build of $dir"
@@ -50,7 +51,7 @@ within() {
     fi
 }
 
-if build build/release --werror; then
+if build build/release all --werror; then
     unit build/release 2
     within build/release 3000000
     cases debian "ONNX's cases" "$onnx"
@@ -66,30 +67,28 @@ fi
 # the time.
 gold=
 ! command -v ld.gold >/dev/null || gold=-Dc_link_args=-fuse-ld=gold
-if build build/sanitize -Db_sanitize=address,undefined -Db_lundef=false \
+if build build/sanitize all -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=1 -Ddebug=true -Dinvariants=true -Dc_args=-g1 $gold; then
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 unit build/sanitize 4
 fi
 # Kernels of AVX-512 and AMX, whatever the processor: what tests them is built and no more.
-if [ -f build/emulate/build.ninja ] || meson setup build/emulate --werror -Demulate=true; then
+if build build/emulate src/tools/poprt --werror -Demulate=true; then
     unit build/emulate 4 $(meson test -C build/emulate --list | grep -E '^(kern|fast)/')
     tool=build/emulate/src/tools/poprt
-    if ninja -C build/emulate src/tools/poprt; then
-        for level in avx512 avx512_vnni avx512_bf16 avx512_amx; do
-            cases debian "ONNX's cases, $level emulated" --cpu "$level" "$onnx"
-        done
-    fi
+    for level in avx512 avx512_vnni avx512_bf16 avx512_amx; do
+        cases debian "ONNX's cases, $level emulated" --cpu "$level" "$onnx"
+    done
     tool=
 fi
-if build build/run_only -Dcompiler=disabled -Dimages=disabled; then
+if build build/run_only all -Dcompiler=disabled -Dimages=disabled; then
     unit build/run_only 2
 fi
-if build build/run_small --werror -Dcompiler=disabled -Dimages=disabled -Ddomains=[] \
+if build build/run_small all --werror -Dcompiler=disabled -Dimages=disabled -Ddomains=[] \
     -Dkernels=avx2,avx512; then
     unit build/run_small 2
     within build/run_small 1048576
 fi
-if command -v clang >/dev/null && CC=clang build build/clang --werror -Dtests=false; then
+if command -v clang >/dev/null && CC=clang build build/clang all --werror -Dtests=false; then
     count 1 0 "build with clang, warnings as errors"
 fi
 if [ -x build/release/src/tools/poprt ]; then

@@ -45,7 +45,7 @@ typedef struct prt_kern {
     prt_interleave_fn interleave;
     prt_kern_moves moves;
     prt_zip_fn zip;
-    /* F(4x4, 3x3), F(2x2, 3x3), F(2x2, 5x5), lines, and F(4x4, 3x3) with steps of two */
+    /* F(4x4, 3x3), F(2x2, 3x3), F(2x2, 5x5), F(6x6, 3x3), lines, F(4x4, 3x3) with steps of two */
     prt_kern_winograd winograd[6];
 } prt_kern;
 
