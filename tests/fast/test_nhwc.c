@@ -88,7 +88,7 @@ static nhwc_conv_case random_conv(uint32_t *state, uint32_t i)
 START_TEST(convolutions)
 {
     uint32_t state = 2027;
-    for (uint32_t i = 0; i < 260; i++) {
+    for (uint32_t i = 0; i < FAST_CASES(260); i++) {
         const nhwc_conv_case c = random_conv(&state, i);
         check_conv(&c, i);
     }
@@ -189,7 +189,7 @@ END_TEST
 START_TEST(winograd)
 {
     uint32_t state = 99;
-    for (uint32_t i = 0; i < 60; i++) {
+    for (uint32_t i = 0; i < FAST_CASES(60); i++) {
         const uint32_t pads = i % 7 == 0 ? 12 : 4; /* of the larger ones, tiles of nothing else */
         nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .group = 1,
             .form = i % 4 < 2 ? "winograd" : "winograd2", .transformed = i % 3 == 0,
@@ -226,7 +226,7 @@ START_TEST(winograd)
         c.transformed = false;
         check_conv(&c, i);
     }
-    for (uint32_t i = 0; i < 40; i++) { /* steps of two */
+    for (uint32_t i = 0; i < FAST_CASES(40); i++) { /* steps of two */
         nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .group = 1, .form = "winograd",
             .channels = 1 + below(&state, i % 5 == 0 ? 150 : 20),
             .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
@@ -256,7 +256,7 @@ END_TEST
 START_TEST(winograd_line)
 {
     uint32_t state = 7;
-    for (uint32_t i = 0; i < 120; i++) { /* of one dim, or along either of two */
+    for (uint32_t i = 0; i < FAST_CASES(120); i++) { /* of one dim, or along either of two */
         const int rank = i % 3 == 0 ? 3 : 4, axis = i % 3 == 1 ? 1 : 0;
         nhwc_conv_case c = { .rank = rank, .n = 1 + below(&state, 3), .group = 1,
             .form = "winograd_line", .channels = 1 + below(&state, i % 5 == 0 ? 150 : 20),
@@ -326,7 +326,7 @@ END_TEST
 START_TEST(separable)
 {
     uint32_t state = 5;
-    for (uint32_t i = 0; i < 120; i++) {
+    for (uint32_t i = 0; i < FAST_CASES(120); i++) {
         nhwc_separable_case c = { .n = 1 + below(&state, 3), .hidden = 1 + below(&state, 70),
             .w = nhwc_random_window(&state, 4, i % 10 == 0 ? 60 : 12, 5),
             .bias = below(&state, 3) != 0,
@@ -347,7 +347,7 @@ START_TEST(specials_come_through)
 {
     static const char *const specials[] = { "nan", "inf", "-inf" };
     uint32_t state = 17;
-    for (uint32_t i = 0; i < 60; i++) {
+    for (uint32_t i = 0; i < FAST_CASES(60); i++) {
         nhwc_conv_case c = random_conv(&state, i);
         /* By gates an infinity meets the weights' zeros instead of its own. */
         c.gate = false;
