@@ -61,7 +61,7 @@ static nhwc_bytes_case random_case(uint32_t *state, uint32_t i)
 START_TEST(convolutions)
 {
     uint32_t state = 11;
-    for (uint32_t i = 0; i < 220; i++) {
+    for (uint32_t i = 0; i < FAST_CASES(220); i++) {
         const nhwc_bytes_case c = random_case(&state, i);
         check(&c, i);
     }
@@ -149,7 +149,7 @@ START_TEST(nine_taps)
 {
     static const int groups[] = { 1, 16, 31, 32, 33, 64, 65, 96, 144, 200 };
     uint32_t state = 17;
-    for (uint32_t i = 0; i < 60; i++) {
+    for (uint32_t i = 0; i < FAST_CASES(60); i++) {
         nhwc_bytes_case c = { .of = { .rank = 4, .n = 1 + below(&state, 2), .form = "taps",
             .group = groups[i % 10], .channels = 1, .filters = 1,
             .w = { .in = { 3 + below(&state, 12), 3 + below(&state, 20) }, .kernel = { 3, 3 },
@@ -187,7 +187,7 @@ END_TEST
 START_TEST(pools)
 {
     uint32_t state = 5;
-    for (uint32_t i = 0; i < 60; i++) {
+    for (uint32_t i = 0; i < FAST_CASES(60); i++) {
         const nhwc_window w = nhwc_random_window(&state, 4, 12, 4);
         char text[1024];
         (void)snprintf(text, sizeof(text),
@@ -292,7 +292,7 @@ START_TEST(floats)
     static const char *const activations[] = { "", "Relu\"", "Silu\"",
         "Clip\",alpha=-0.5,beta=6" };
     uint32_t state = 5;
-    for (uint32_t i = 0; i < 90; i++) {
+    for (uint32_t i = 0; i < FAST_CASES(90); i++) {
         const int rank = i % 7 == 3 ? 3 : i % 7 == 5 ? 5 : 4;
         nhwc_conv_case c = { .rank = rank, .n = 1 + below(&state, 3), .form = "panels",
             .group = 1, .activation = activations[i % 4], .bias = i % 3 != 0,

@@ -101,7 +101,7 @@ static void random_program(char *text, size_t size, uint32_t steps)
 START_TEST(random_programs)
 {
     srand(11);
-    for (size_t i = 0; i < 120; i++) {
+    for (size_t i = 0; i < FAST_CASES(120); i++) {
         char text[1024];
         random_program(text, sizeof(text), 1 + (uint32_t)(i % PRT_PROGRAM_STEPS));
         check(shapes[i % SHAPES], text, -1, 1, 1e-5);

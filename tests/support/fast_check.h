@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Of so many random cases those that a build checks: half of them with the address sanitizer, by
- * which each takes ten times as long. */
-#if defined(__SANITIZE_ADDRESS__)
+/* Of so many random cases those that a build checks: half of them with the address sanitizer, or
+ * where kernels are emulated, by which each takes ten times as long. */
+#if defined(__SANITIZE_ADDRESS__) || defined(PRT_EMULATE)
 #define FAST_CASES(n) ((n) / 2)
 #else
 #define FAST_CASES(n) (n)
