@@ -74,8 +74,8 @@ if build build/sanitize all $kernels -Db_sanitize=address,undefined -Db_lundef=f
     -Doptimization=1 -Ddebug=true -Dinvariants=true -Dc_args=-g1 $gold; then
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 unit build/sanitize 4
 fi
-# Kernels of AVX-512 and AMX, whatever the processor: what tests them is built and no more, and but
-# for what takes longest and is the same at every level.
+# Kernels of AVX-512 and AMX, whatever the processor: what tests them is built and no more. Two that
+# take long are left to `meson test -C build/emulate`.
 if build build/emulate src/tools/poprt --werror -Demulate=true; then
     unit build/emulate 4 $(meson test -C build/emulate --list |
         grep -E '^(kern|fast)/' | grep -vE '/(elementwise|nhwc_moves)$')
