@@ -85,7 +85,7 @@ if build build/emulate src/tools/poprt --werror -Demulate=true; then
     done
     tool=
 fi
-if build build/run_only all -Dcompiler=disabled -Dimages=disabled; then
+if build build/run_only all $kernels -Dcompiler=disabled -Dimages=disabled -Doptimization=0; then
     unit build/run_only 2
 fi
 if build build/run_small all --werror -Dcompiler=disabled -Dimages=disabled -Ddomains=[] \

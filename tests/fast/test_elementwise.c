@@ -47,7 +47,7 @@ START_TEST(each_instruction)
 {
     for (int64_t code = 0; code < PRT_INSTRUCTION_COUNT; code++) {
         const prt_instruction_form form = prt_instruction_form_of(code);
-        for (size_t i = 0; i < SHAPES; i++)
+        for (size_t i = (size_t)code % FAST_SHARE; i < SHAPES; i += FAST_SHARE)
             for (int with = 0; with < 3; with++) {
                 static const int64_t operands[3][3] = { { A, B, C }, { B, HALF, A },
                     { HALF, C, HALF } };

@@ -8,19 +8,20 @@
 
 #include <stdbool.h>
 
-/* Of so many random cases those that a build checks: half of them with the address sanitizer, or
- * where kernels are emulated, by which each takes ten times as long. */
+/* One in so many cases is checked by a build with the address sanitizer, or one where kernels are
+ * emulated, in which each takes ten times as long. */
 #if defined(__SANITIZE_ADDRESS__) || defined(PRT_EMULATE)
-#define FAST_CASES(n) ((n) / 2)
+#define FAST_SHARE 2
 #else
-#define FAST_CASES(n) (n)
+#define FAST_SHARE 1
 #endif
+#define FAST_CASES(n) ((n) / FAST_SHARE)
 
 /* Runs a graph of float32 inputs, which get numbers in [low, high), and compares output 0: within
  * `bound` times its largest element, NaN where the reference has it; the same bits with three
- * threads as with one. All that once more without Strassen's algorithm; true when that gave other
- * bits at every level. Once more, where the level has them, with split products, whose bound is
- * 1e-5 of the largest element more. */
+ * threads as with one. Where Strassen's algorithm gives other bits, all that with it; true when it
+ * did at every level. So for split products, where the level has them, whose bound is 1e-5 of the
+ * largest element more. */
 bool fast_check(const char *text, double low, double high, double bound);
 
 /* Split products gave other bits in the check before, or the processor has none. */

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "op/nhwc.h"
 
@@ -66,19 +67,36 @@ static size_t product(int rank, const int *dims)
     return n;
 }
 
+static void put_type(FILE *to, const char *name, const char *type, int rank, const int *dims)
+{
+    (void)fprintf(to, "%s = const %s[", name, type);
+    for (int i = 0; i < rank; i++)
+        (void)fprintf(to, "%s%d", i != 0 ? "," : "", dims[i]);
+    (void)fprintf(to, "] {");
+}
+
+/* An element by its bits: most of what these texts hold, and digits take long to write and read. */
+static void put_bits(FILE *to, size_t index, uint32_t bits)
+{
+    char text[] = ",0x00000000";
+    for (size_t at = sizeof(text) - 2; bits != 0; bits >>= 4)
+        text[at--] = "0123456789abcdef"[bits & 15];
+    (void)fwrite(text + (index == 0), 1, sizeof(text) - 1 - (index == 0), to);
+}
+
 static void put_floats(FILE *to, const char *name, int rank, const int *dims, const float *values,
     const char *special)
 {
     const size_t n = product(rank, dims);
-    (void)fprintf(to, "%s = const f32[", name);
-    for (int i = 0; i < rank; i++)
-        (void)fprintf(to, "%s%d", i != 0 ? "," : "", dims[i]);
-    (void)fprintf(to, "] {");
-    for (size_t i = 0; i < n; i++)
+    put_type(to, name, "f32", rank, dims);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof(bits));
         if (special != NULL && i == n / 2)
             (void)fprintf(to, "%s%s", i != 0 ? "," : "", special);
         else
-            (void)fprintf(to, "%s%.9g", i != 0 ? "," : "", (double)values[i]);
+            put_bits(to, i, bits);
+    }
     (void)fprintf(to, "}\n");
 }
 
@@ -241,10 +259,7 @@ static int *random_bytes(uint32_t *state, size_t n, int least)
 static void put_ints(FILE *to, const char *name, const char *type, int rank, const int *dims,
     const int *values)
 {
-    (void)fprintf(to, "%s = const %s[", name, type);
-    for (int i = 0; i < rank; i++)
-        (void)fprintf(to, "%s%d", i != 0 ? "," : "", dims[i]);
-    (void)fprintf(to, "] {");
+    put_type(to, name, type, rank, dims);
     for (size_t i = 0; i < product(rank, dims); i++)
         (void)fprintf(to, "%s%d", i != 0 ? "," : "", values[i]);
     (void)fprintf(to, "}\n");
