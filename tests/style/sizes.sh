@@ -4,14 +4,14 @@
 # licence in the first line. Ends with 1 and what is too long.
 cd "$1" || exit 2
 export LC_ALL=C.UTF-8
-bad=0
-for f in $(find include lib src tests bench -name '*.[ch]' -o -name '*.def'); do
-    most=600
-    case $f in *.def) most=900 ;; esac
-    lines=$(wc -l <"$f")
-    [ "$lines" -le $most ] || { echo "$f: $lines lines"; bad=1; }
-    columns=$(wc -L <"$f")
-    [ "$columns" -le 100 ] || { echo "$f: a line of $columns columns"; bad=1; }
-    head -1 "$f" | grep -q 'SPDX-License-Identifier: MIT' || { echo "$f: no licence"; bad=1; }
-done
-exit $bad
+sources() {
+    find include lib src tests bench '(' -name '*.[ch]' -o -name '*.def' ')' -exec "$@" {} +
+}
+bad=$(
+    sources wc -lL | awk '
+        $3 == "total" { next }
+        $1 > ($3 ~ /[.]def$/ ? 900 : 600) { print $3 ": " $1 " lines" }
+        $2 > 100 { print $3 ": a line of " $2 " columns" }'
+    sources awk 'FNR == 1 && !/SPDX-License-Identifier: MIT/ { print FILENAME ": no licence" }'
+)
+[ -z "$bad" ] || { echo "$bad"; exit 1; }
