@@ -287,6 +287,8 @@ static size_t choose_width(size_t rows, size_t columns)
 static void fetch_ahead(const prt_gemm_block *g, tile *t)
 {
     const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
+    if (lines == 0)
+        return;
     const size_t w = choose_width(g->rows, g->columns), most = most_rows[w - 1];
     const size_t tiles = (g->rows + most - 1) / most * ((g->columns + w * VL - 1) / (w * VL));
     const size_t steps = tiles * g->k * t->taps;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stepio.h — between the parts of StepIO: binding (stepio.c, stepio_cache.c) and running
- * (stepio_run.c). */
+/* stepio.h — between the parts of StepIO: binding (stepio.c, stepio_cache.c), running
+ * (stepio_run.c) and results (stepio_output.c). */
 #ifndef PRT_API_STEPIO_H
 #define PRT_API_STEPIO_H
 
@@ -16,5 +16,11 @@ poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from
 
 /* Nothing is bound any more, also to the slot that a cache was bound to with it. */
 void prt_slot_clear(const poprt_stepio *io, size_t slot);
+
+/* Of fused models one graph runs, io->graph: what belongs to the others takes no part. */
+static inline bool prt_slot_takes_part(const poprt_stepio *io, const prt_slot *slot)
+{
+    return slot->graph == PRT_NO_GRAPH || slot->graph == io->graph;
+}
 
 #endif

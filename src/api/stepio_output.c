@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* stepio_output.c — results of a run, as a StepIO's host asks for them. */
+#include "api/stepio.h"
+
+static const char *name_of(const poprt_stepio *io, size_t slot)
+{
+    return io->slots[slot].name.data;
+}
+
+static void export_tensor(const prt_tensor *from, poprt_tensor *to)
+{
+    *to = (poprt_tensor){ .data = from->data, .size = from->size, .dims = from->dims,
+        .rank = from->rank, .dtype = from->dtype };
+}
+
+/* The output in a slot after a run. */
+static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_tensor **out)
+{
+    if (slot < io->n_in || slot >= io->n_in + io->n_out)
+        return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not an output: those are %zu to %zu",
+            slot, io->n_in, io->n_in + io->n_out);
+    if (!io->ran)
+        return prt_fail(POPRT_E_STATE, name_of(io, slot), "no run has succeeded");
+    if (!prt_slot_takes_part(io, &io->slots[slot]))
+        return prt_fail(POPRT_E_STATE, name_of(io, slot),
+            "belongs to another graph than the last run's, which was graph %u", io->graph);
+    if (io->slots[slot].value.room != 0)
+        return prt_fail(POPRT_E_STATE, name_of(io, slot),
+            "is in the cache that was bound with input '%.200s'",
+            name_of(io, io->slots[slot].partner));
+    *out = &io->out[slot - io->n_in];
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output(const poprt_stepio *io, size_t slot, poprt_tensor *out)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(out);
+    const prt_tensor *result = NULL;
+    PRT_TRY(result_at(io, slot, &result));
+    if (result->kind != PRT_VALUE_TENSOR)
+        return prt_fail(POPRT_E_TYPE, name_of(io, slot),
+            "is not a tensor: use poprt_stepio_output_count and poprt_stepio_output_item");
+    export_tensor(result, out);
+    return POPRT_OK;
+}
+
+/* The tensors of a sequence, of an optional, or of a sequence in an optional; or maps. */
+static poprt_status items_of(const poprt_stepio *io, size_t slot, const prt_tensor **items,
+    size_t *count, int32_t *present)
+{
+    const prt_tensor *result = NULL;
+    PRT_TRY(result_at(io, slot, &result));
+    *present = result->kind != PRT_VALUE_ABSENT;
+    if (result->kind == PRT_VALUE_OPTIONAL) {
+        *present = result->count != 0;
+        if (*present != 0 && result->items[0].kind == PRT_VALUE_SEQUENCE)
+            result = &result->items[0];
+    } else if (result->kind == PRT_VALUE_TENSOR || result->kind == PRT_VALUE_MAP) {
+        *items = result;
+        *count = 1;
+        return POPRT_OK;
+    }
+    *items = result->items;
+    *count = result->kind != PRT_VALUE_ABSENT ? result->count : 0;
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output_count(const poprt_stepio *io, size_t slot, size_t *count,
+    int32_t *present)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(count);
+    const prt_tensor *items = NULL;
+    int32_t there = 0;
+    PRT_TRY(items_of(io, slot, &items, count, &there));
+    if (present != NULL)
+        *present = there;
+    return POPRT_OK;
+}
+
+/* Item `index` of an output, which must be of `kind`; `hint` says what else to do. */
+static poprt_status item_at(const poprt_stepio *io, size_t slot, size_t index, int32_t kind,
+    const char *hint, const prt_tensor **out)
+{
+    const prt_tensor *items = NULL;
+    size_t count = 0;
+    int32_t present = 0;
+    PRT_TRY(items_of(io, slot, &items, &count, &present));
+    if (index >= count)
+        return prt_fail(POPRT_E_NOT_FOUND, name_of(io, slot),
+            "item %zu is not below the %zu there are", index, count);
+    if (items[index].kind != kind)
+        return prt_fail(POPRT_E_TYPE, name_of(io, slot), "item %zu %s", index, hint);
+    *out = &items[index];
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output_item(const poprt_stepio *io, size_t slot, size_t index,
+    poprt_tensor *out)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(out);
+    const prt_tensor *item = NULL;
+    PRT_TRY(item_at(io, slot, index, PRT_VALUE_TENSOR,
+        "is not a tensor: for maps use poprt_stepio_output_map", &item));
+    export_tensor(item, out);
+    return POPRT_OK;
+}
+
+poprt_status poprt_stepio_output_map(const poprt_stepio *io, size_t slot, size_t index,
+    poprt_tensor *keys, poprt_tensor *values)
+{
+    PRT_REQUIRE(io);
+    PRT_REQUIRE(keys);
+    PRT_REQUIRE(values);
+    const prt_tensor *map = NULL;
+    PRT_TRY(item_at(io, slot, index, PRT_VALUE_MAP,
+        "is not a map: use poprt_stepio_output_item", &map));
+    export_tensor(map->items, values);
+    *keys = (poprt_tensor){ .data = map->data, .dims = map->items->dims, .rank = 1,
+        .dtype = map->dtype };
+    if (!prt_dtype_size(map->dtype, map->count, &keys->size))
+        return prt_fail(POPRT_E_INTERNAL, name_of(io, slot), "has impossible keys");
+    return POPRT_OK;
+}
