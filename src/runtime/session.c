@@ -221,10 +221,10 @@ static poprt_status bind_dims(prt_session *s, uint32_t index, const prt_tensor *
     return POPRT_OK;
 }
 
-static bool is_aligned(const prt_tensor *t)
+static bool is_aligned(int32_t dtype, const void *data)
 {
-    const size_t element = (prt_dtype_bits(t->dtype) + 7) / 8;
-    return (uintptr_t)t->data % (element < 16 ? element : 8) == 0;
+    const uintptr_t element = (prt_dtype_bits(dtype) + 7) / 8;
+    return ((uintptr_t)data & ((element < 8 ? element : 8) - 1)) == 0;
 }
 
 /* Just what is expected, where a run can use it. */
@@ -233,7 +233,7 @@ static bool is_ready(const prt_tensor *t, const prt_tensor *expected)
     return t->kind == PRT_VALUE_TENSOR && prt_frame_is_final(expected) &&
         t->dtype == expected->dtype && t->rank == expected->rank && t->size >= expected->size &&
         t->data != NULL && prt_dims_equal(t->dims, expected->dims, t->rank) &&
-        is_aligned(t);
+        is_aligned(t->dtype, t->data);
 }
 
 /* The input as the run uses it: in place, or copied to where its elements are aligned. */
@@ -250,7 +250,7 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
     if (t->size < to->size || (t->data == NULL && to->size != 0))
         return prt_fail(POPRT_E_ARG, name, "input has %zu bytes where its shape needs %zu", t->size,
             to->size);
-    if (is_aligned(t) && in_place)
+    if (is_aligned(t->dtype, t->data) && in_place)
         return POPRT_OK;
     if (s->staging[index] == NULL)
         PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->staging[index]));
@@ -275,7 +275,7 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
 static bool stays(const prt_session *s, uint32_t index, const prt_tensor *in, const prt_tensor *out)
 {
     const uint32_t o = s->appends[index];
-    return in->room == 0 || (o != 0 && is_aligned(in) &&
+    return in->room == 0 || (o != 0 && is_aligned(in->dtype, in->data) &&
         prt_cache_appends(s, index, in, o - 1, &out[o - 1]));
 }
 
@@ -351,18 +351,16 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
             return prt_fail(POPRT_E_ARG, p->outputs[i].name.data,
                 "output buffer overlaps input '%.100s'", p->inputs[k].name.data);
     }
-    const bool in_cache = appends && is_aligned(wanted);
+    const bool in_cache = appends && is_aligned(wanted->dtype, wanted->data);
     s->caches[buffer] = in_cache ? wanted : NULL;
     if (!direct)
         return POPRT_OK;
     prt_tensor *value = &f->values[buffer];
     *value = f->expected[buffer];
-    const size_t element = (prt_dtype_bits(value->dtype) + 7) / 8;
     if (wanted->room != 0)
         PRT_TRY(prt_cache_check(value, wanted, p->outputs[i].name.data));
     if (wanted->kind == PRT_VALUE_TENSOR && wanted->size >= value->size && wanted->data != NULL &&
-        (wanted->room == 0 || in_cache) &&
-        (uintptr_t)wanted->data % (element < 16 ? element : 8) == 0) {
+        (wanted->room == 0 || in_cache) && is_aligned(value->dtype, wanted->data)) {
         value->data = f->planned[buffer] = wanted->data;
         value->room = wanted->room;
         return POPRT_OK;
@@ -382,12 +380,12 @@ static poprt_status give_result(prt_session *s, uint32_t i, prt_tensor *out)
 {
     const prt_frame *f = &s->frames[0];
     const prt_tensor *value = &f->values[f->block->outputs[i]];
-    const prt_tensor wanted = *out;
-    const char *name = s->program->outputs[i].name.data;
-    if (wanted.kind != PRT_VALUE_TENSOR || wanted.data == value->data) {
+    if (out->kind != PRT_VALUE_TENSOR || out->data == value->data) {
         *out = *value;
         return POPRT_OK;
     }
+    const prt_tensor wanted = *out;
+    const char *name = s->program->outputs[i].name.data;
     if (value->kind != PRT_VALUE_TENSOR || value->dtype == PRT_DTYPE_string)
         return prt_fail(POPRT_E_ARG, name,
             "strings, sequences and optionals cannot be written to a buffer; leave the output "

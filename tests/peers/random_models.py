@@ -429,8 +429,16 @@ def recurrent(m):
 # ---- bytes
 
 
+def most_signed():
+    """Of int8: without VNNI the peer adds pairs of products with uint8 in 16 bits, which larger
+    values would saturate (its documentation says to use 7 bits there)."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return 127 if "vnni" in file.read() else 63
+
+
 def byte_quantised(m, value, kind=np.uint8):
-    scale = np.float32(max(np.abs(value).max(), 1e-3) / 100)
+    most = 100 if kind == np.uint8 else min(100, most_signed() - 5)
+    scale = np.float32(max(np.abs(value).max(), 1e-3) / most)
     zero = m.pick(0, 3, 128, 117) if kind == np.uint8 else m.pick(0, -5)
     info = np.iinfo(kind)
     data = np.clip(np.round(value / scale) + zero, info.min, info.max).astype(kind)
@@ -446,7 +454,8 @@ def bytes_convolution(m):
     x, xs, xz = byte_quantised(m, m.floats(shape))
     attrs = window(m, shape[2:])
     w = m.floats([filters, channels // groups] + attrs["kernel_shape"])
-    ws = (np.abs(w).max(axis=tuple(range(1, axes + 2))) / 127 + 1e-6).astype(np.float32)
+    ws = np.abs(w).max(axis=tuple(range(1, axes + 2))) / most_signed() + 1e-6
+    ws = ws.astype(np.float32)
     wq = np.round(w / ws.reshape([-1] + [1] * (axes + 1))).astype(np.int8)
     depth = channels // groups * int(np.prod(attrs["kernel_shape"]))
     y = m.add("QLinearConv", [m.input(x), xs, xz, m.constant(wq), m.constant(ws),
