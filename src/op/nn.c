@@ -93,20 +93,25 @@ void prt_unravel(size_t index, uint32_t rank, const int64_t *dims, int64_t *at)
     }
 }
 
+/* Two doubles, as they lie. */
+typedef double two __attribute__((vector_size(2 * sizeof(double)), aligned(8), may_alias));
+
 /* Two rows by one group of lanes; the sums stay in registers. */
 static void product_2(size_t depth, const double *a0, const double *a1, const double *p, double *c0,
     double *c1)
 {
-    double s0[PRT_TILE_LANES] = { 0 }, s1[PRT_TILE_LANES] = { 0 };
+    two s0 = { 0 }, s1 = { 0 }, s2 = { 0 }, s3 = { 0 };
+    two t0 = { 0 }, t1 = { 0 }, t2 = { 0 }, t3 = { 0 };
     for (size_t k = 0; k < depth; k++, p += PRT_TILE_LANES) {
-        const double x = a0[k], y = a1[k];
-        for (size_t j = 0; j < PRT_TILE_LANES; j++) {
-            s0[j] += x * p[j];
-            s1[j] += y * p[j];
-        }
+        const two *b = (const two *)p;
+        const two x = { a0[k], a0[k] }, y = { a1[k], a1[k] }, b0 = b[0], b1 = b[1], b2 = b[2],
+                  b3 = b[3];
+        s0 += x * b0, s1 += x * b1, s2 += x * b2, s3 += x * b3;
+        t0 += y * b0, t1 += y * b1, t2 += y * b2, t3 += y * b3;
     }
-    memcpy(c0, s0, sizeof(s0));
-    memcpy(c1, s1, sizeof(s1));
+    two *c = (two *)c0, *d = (two *)c1;
+    c[0] = s0, c[1] = s1, c[2] = s2, c[3] = s3;
+    d[0] = t0, d[1] = t1, d[2] = t2, d[3] = t3;
 }
 
 void prt_tile_product(size_t rows, size_t cols, size_t depth, const double *a, const double *panel,
