@@ -7,21 +7,18 @@
  */
 #include "api/stepio.h"
 
-static const char *name_of(const prt_slot *slot)
-{
-    return slot->name.data;
-}
-
 /* Checks a caller's tensor against a type; known dims must match, `-1` and symbols match any. */
 static poprt_status check_dims(const prt_slot *slot, const prt_type *type, const int64_t *dims,
     uint32_t rank)
 {
     if (type->rank >= 0 && (uint32_t)type->rank != rank)
-        return prt_fail(POPRT_E_SHAPE, name_of(slot), "has %d dimensions, a tensor of %u is bound",
+        return prt_fail(POPRT_E_SHAPE, prt_slot_name(slot),
+            "has %d dimensions, a tensor of %u is bound",
             type->rank, rank);
     for (uint32_t i = 0; i < rank; i++)
         if (type->rank >= 0 && prt_dim_is_number(type->dims[i]) && type->dims[i] != dims[i])
-            return prt_fail(POPRT_E_SHAPE, name_of(slot), "dimension %u is %lld, %lld is bound", i,
+            return prt_fail(POPRT_E_SHAPE, prt_slot_name(slot),
+                "dimension %u is %lld, %lld is bound", i,
                 (long long)type->dims[i], (long long)dims[i]);
     return POPRT_OK;
 }
@@ -29,7 +26,7 @@ static poprt_status check_dims(const prt_slot *slot, const prt_type *type, const
 poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const poprt_tensor *from,
     prt_tensor *out)
 {
-    const char *name = name_of(slot);
+    const char *name = prt_slot_name(slot);
     if (from->rank > PRT_MAX_RANK)
         return prt_fail(POPRT_E_LIMIT, name, "rank %u is above %d", from->rank, PRT_MAX_RANK);
     if (from->rank != 0 && from->dims == NULL)
@@ -57,10 +54,10 @@ poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from
     const prt_type *type = slot->type;
     if (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
         from->dtype != PRT_DTYPE_undefined && type->dtype != from->dtype)
-        return prt_fail(POPRT_E_TYPE, name_of(slot), "is %s, room for %s is bound",
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(slot), "is %s, room for %s is bound",
             poprt_dtype_name(type->dtype), poprt_dtype_name(from->dtype));
     if (from->rank > PRT_MAX_RANK)
-        return prt_fail(POPRT_E_LIMIT, name_of(slot), "rank %u is above %d", from->rank,
+        return prt_fail(POPRT_E_LIMIT, prt_slot_name(slot), "rank %u is above %d", from->rank,
             PRT_MAX_RANK);
     if (from->dims != NULL && type->kind == PRT_VALUE_TENSOR)
         PRT_TRY(check_dims(slot, type, from->dims, from->rank));
@@ -175,14 +172,15 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
     if (s == NULL)
         return fail_slot(io, slot);
     if (io->with_callbacks)
-        return prt_fail(POPRT_E_STATE, name_of(s), "this StepIO gets its tensors from callbacks");
+        return prt_fail(POPRT_E_STATE, prt_slot_name(s),
+            "this StepIO gets its tensors from callbacks");
     const bool is_input = slot < io->n_in;
     if (tensor == NULL || (!is_input && tensor->data == NULL && tensor->size == 0)) {
         prt_slot_clear(io, (size_t)(s - io->slots));
         return POPRT_OK;
     }
     if (s->type->kind != PRT_VALUE_TENSOR && s->type->kind != PRT_VALUE_UNKNOWN)
-        return prt_fail(POPRT_E_TYPE, name_of(s), !is_input ?
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(s), !is_input ?
             "is not a tensor: leave it unbound and ask for its items" :
             s->type->kind == PRT_VALUE_MAP ? "is a map: use poprt_stepio_bind_map" :
             "is not a tensor: use poprt_stepio_bind_sequence");
@@ -217,16 +215,17 @@ static poprt_status shape_of_items(const prt_slot *slot, size_t count, item_shap
     const prt_type *inner = out->optional ? slot->type->elem : slot->type;
     out->sequence = inner->kind == PRT_VALUE_SEQUENCE;
     if (!out->optional && !out->sequence)
-        return prt_fail(POPRT_E_TYPE, name_of(slot), inner->kind == PRT_VALUE_MAP ?
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(slot), inner->kind == PRT_VALUE_MAP ?
             "is a map: use poprt_stepio_bind_map" : "is neither a sequence nor an optional");
     out->elem = out->sequence ? inner->elem : inner;
     if (out->elem->kind != PRT_VALUE_TENSOR)
-        return prt_fail(POPRT_E_UNSUPPORTED, name_of(slot), "only tensors can be items here");
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_slot_name(slot), "only tensors can be items here");
     if (!out->sequence && count > 1)
-        return prt_fail(POPRT_E_ARG, name_of(slot), "an optional holds 0 or 1 tensors, not %zu",
+        return prt_fail(POPRT_E_ARG, prt_slot_name(slot),
+            "an optional holds 0 or 1 tensors, not %zu",
             count);
     if (count > SIZE_MAX / sizeof(prt_tensor) - 1)
-        return prt_fail(POPRT_E_ARG, name_of(slot), "%zu items are too many", count);
+        return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "%zu items are too many", count);
     return POPRT_OK;
 }
 
@@ -263,7 +262,8 @@ poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const pop
     prt_slot *s = &io->slots[slot];
     item_shape shape = { 0 };
     if (io->with_callbacks)
-        return prt_fail(POPRT_E_STATE, name_of(s), "this StepIO gets its tensors from callbacks");
+        return prt_fail(POPRT_E_STATE, prt_slot_name(s),
+            "this StepIO gets its tensors from callbacks");
     PRT_TRY(shape_of_items(s, count, &shape));
     prt_tensor *items = prt_mem_alloc(io->allocator, (count + 1) * sizeof(*items));
     if (items == NULL)
@@ -290,7 +290,7 @@ static poprt_status import_list(const prt_slot *slot, int32_t dtype, const poprt
     PRT_TRY(prt_slot_import(slot, &list, from, out));
     const size_t element = (prt_dtype_bits(out->dtype) + 7) / 8;
     if (element != 0 && (uintptr_t)out->data % (element < 16 ? element : 8) != 0)
-        return prt_fail(POPRT_E_ARG, name_of(slot), "data at %p is not aligned for %s",
+        return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "data at %p is not aligned for %s",
             out->data, poprt_dtype_name(out->dtype));
     return POPRT_OK;
 }
@@ -306,16 +306,17 @@ poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot, const poprt_te
             io->n_in);
     prt_slot *s = &io->slots[slot];
     if (io->with_callbacks)
-        return prt_fail(POPRT_E_STATE, name_of(s), "this StepIO gets its tensors from callbacks");
+        return prt_fail(POPRT_E_STATE, prt_slot_name(s),
+            "this StepIO gets its tensors from callbacks");
     if (s->type->kind != PRT_VALUE_MAP)
-        return prt_fail(POPRT_E_TYPE, name_of(s), "is not a map");
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(s), "is not a map");
     const int32_t dtype = prt_type_is_tensor(s->type->elem) ? s->type->elem->dtype
                                                             : PRT_DTYPE_undefined;
     prt_tensor key, value;
     PRT_TRY(import_list(s, s->type->dtype, keys, &key));
     PRT_TRY(import_list(s, dtype, values, &value));
     if (key.dims[0] != value.dims[0])
-        return prt_fail(POPRT_E_SHAPE, name_of(s), "%lld keys are bound with %lld values",
+        return prt_fail(POPRT_E_SHAPE, prt_slot_name(s), "%lld keys are bound with %lld values",
             (long long)key.dims[0], (long long)value.dims[0]);
     prt_tensor *items = prt_mem_alloc(io->allocator, sizeof(*items));
     if (items == NULL)

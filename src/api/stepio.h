@@ -17,6 +17,12 @@ poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from
 /* Nothing is bound any more, also to the slot that a cache was bound to with it. */
 void prt_slot_clear(const poprt_stepio *io, size_t slot);
 
+/* For errors. */
+static inline const char *prt_slot_name(const prt_slot *slot)
+{
+    return slot->name.data;
+}
+
 /* Of fused models one graph runs, io->graph: what belongs to the others takes no part. */
 static inline bool prt_slot_takes_part(const poprt_stepio *io, const prt_slot *slot)
 {

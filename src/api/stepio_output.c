@@ -2,11 +2,6 @@
 /* stepio_output.c — results of a run, as a StepIO's host asks for them. */
 #include "api/stepio.h"
 
-static const char *name_of(const poprt_stepio *io, size_t slot)
-{
-    return io->slots[slot].name.data;
-}
-
 static void export_tensor(const prt_tensor *from, poprt_tensor *to)
 {
     *to = (poprt_tensor){ .data = from->data, .size = from->size, .dims = from->dims,
@@ -20,14 +15,14 @@ static poprt_status result_at(const poprt_stepio *io, size_t slot, const prt_ten
         return prt_fail(POPRT_E_NOT_FOUND, "slot", "%zu is not an output: those are %zu to %zu",
             slot, io->n_in, io->n_in + io->n_out);
     if (!io->ran)
-        return prt_fail(POPRT_E_STATE, name_of(io, slot), "no run has succeeded");
+        return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]), "no run has succeeded");
     if (!prt_slot_takes_part(io, &io->slots[slot]))
-        return prt_fail(POPRT_E_STATE, name_of(io, slot),
+        return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
             "belongs to another graph than the last run's, which was graph %u", io->graph);
     if (io->slots[slot].value.room != 0)
-        return prt_fail(POPRT_E_STATE, name_of(io, slot),
+        return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[slot]),
             "is in the cache that was bound with input '%.200s'",
-            name_of(io, io->slots[slot].partner));
+            prt_slot_name(&io->slots[io->slots[slot].partner]));
     *out = &io->out[slot - io->n_in];
     return POPRT_OK;
 }
@@ -39,7 +34,7 @@ poprt_status poprt_stepio_output(const poprt_stepio *io, size_t slot, poprt_tens
     const prt_tensor *result = NULL;
     PRT_TRY(result_at(io, slot, &result));
     if (result->kind != PRT_VALUE_TENSOR)
-        return prt_fail(POPRT_E_TYPE, name_of(io, slot),
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(&io->slots[slot]),
             "is not a tensor: use poprt_stepio_output_count and poprt_stepio_output_item");
     export_tensor(result, out);
     return POPRT_OK;
@@ -88,10 +83,10 @@ static poprt_status item_at(const poprt_stepio *io, size_t slot, size_t index, i
     int32_t present = 0;
     PRT_TRY(items_of(io, slot, &items, &count, &present));
     if (index >= count)
-        return prt_fail(POPRT_E_NOT_FOUND, name_of(io, slot),
+        return prt_fail(POPRT_E_NOT_FOUND, prt_slot_name(&io->slots[slot]),
             "item %zu is not below the %zu there are", index, count);
     if (items[index].kind != kind)
-        return prt_fail(POPRT_E_TYPE, name_of(io, slot), "item %zu %s", index, hint);
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(&io->slots[slot]), "item %zu %s", index, hint);
     *out = &items[index];
     return POPRT_OK;
 }
@@ -121,6 +116,6 @@ poprt_status poprt_stepio_output_map(const poprt_stepio *io, size_t slot, size_t
     *keys = (poprt_tensor){ .data = map->data, .dims = map->items->dims, .rank = 1,
         .dtype = map->dtype };
     if (!prt_dtype_size(map->dtype, map->count, &keys->size))
-        return prt_fail(POPRT_E_INTERNAL, name_of(io, slot), "has impossible keys");
+        return prt_fail(POPRT_E_INTERNAL, prt_slot_name(&io->slots[slot]), "has impossible keys");
     return POPRT_OK;
 }

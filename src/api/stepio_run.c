@@ -9,28 +9,23 @@
 /* Not of the usual run: compiled for size. */
 #define SELDOM __attribute__((cold, noinline))
 
-static const char *name_of(const prt_slot *slot)
-{
-    return slot->name.data;
-}
-
 SELDOM static poprt_status ask_input(poprt_stepio *io, size_t i)
 {
     const prt_slot *slot = &io->slots[i];
     if (slot->type->kind != PRT_VALUE_TENSOR)
-        return prt_fail(POPRT_E_UNSUPPORTED, name_of(slot),
+        return prt_fail(POPRT_E_UNSUPPORTED, prt_slot_name(slot),
             "callbacks give tensors only: bind this input instead");
     poprt_tensor tensor = { .dtype = slot->type->dtype };
-    const poprt_status status = io->callbacks.in(io->callbacks.user, name_of(slot), &tensor);
+    const poprt_status status = io->callbacks.in(io->callbacks.user, prt_slot_name(slot), &tensor);
     if (status != POPRT_OK)
-        return prt_fail(status, name_of(slot), "the callback for this input failed");
+        return prt_fail(status, prt_slot_name(slot), "the callback for this input failed");
     return prt_slot_import(slot, slot->type, &tensor, &io->in[i]);
 }
 
+/* io->out[i] is absent, and stays so where the callback leaves memory to the run. */
 SELDOM static poprt_status ask_output(poprt_stepio *io, size_t i)
 {
     const prt_slot *slot = &io->slots[io->n_in + i];
-    io->out[i] = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
     if (slot->type->kind != PRT_VALUE_TENSOR)
         return POPRT_OK;
     poprt_tensor tensor = { .dtype = slot->type->dtype };
@@ -41,13 +36,13 @@ SELDOM static poprt_status ask_output(poprt_stepio *io, size_t i)
             tensor.size = 0;
     }
     const size_t asked = tensor.size;
-    const poprt_status status = io->callbacks.out(io->callbacks.user, name_of(slot), &tensor);
+    const poprt_status status = io->callbacks.out(io->callbacks.user, prt_slot_name(slot), &tensor);
     if (status != POPRT_OK)
-        return prt_fail(status, name_of(slot), "the callback for this output failed");
+        return prt_fail(status, prt_slot_name(slot), "the callback for this output failed");
     if (tensor.data == NULL)
         return POPRT_OK;
     if (tensor.size < asked)
-        return prt_fail(POPRT_E_ARG, name_of(slot), "needs %zu bytes, %zu are given", asked,
+        return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "needs %zu bytes, %zu are given", asked,
             tensor.size);
     return prt_slot_import_room(slot, &tensor, &io->out[i]);
 }
@@ -81,7 +76,8 @@ static poprt_status read_index(poprt_stepio *io, const prt_tensor *index)
     memcpy(&io->graph, index->data, sizeof(io->graph));
     if (io->graph < n_graphs(io))
         return POPRT_OK;
-    return prt_fail(POPRT_E_ARG, name_of(&io->slots[0]), "there is no graph %u: %u were fused",
+    return prt_fail(POPRT_E_ARG, prt_slot_name(&io->slots[0]),
+        "there is no graph %u: %u were fused",
         io->graph, n_graphs(io));
 }
 
@@ -94,9 +90,9 @@ SELDOM static poprt_status select_graph(poprt_stepio *io)
         if (!slot->bound)
             continue;
         if (first != NULL && first->graph != slot->graph)
-            return prt_fail(POPRT_E_ARG, name_of(slot),
+            return prt_fail(POPRT_E_ARG, prt_slot_name(slot),
                 "'%.200s' of another graph is bound too: a run takes inputs of one",
-                name_of(first));
+                prt_slot_name(first));
         first = slot;
     }
     if (io->slots[0].bound)
@@ -104,10 +100,11 @@ SELDOM static poprt_status select_graph(poprt_stepio *io)
     else if (first != NULL)
         io->graph = first->graph;
     else
-        return prt_fail(POPRT_E_STATE, name_of(&io->slots[0]),
+        return prt_fail(POPRT_E_STATE, prt_slot_name(&io->slots[0]),
             "neither this input nor any other is bound: nothing says which graph to run");
     if (first != NULL && first->graph != io->graph)
-        return prt_fail(POPRT_E_ARG, name_of(first), "is bound, but the index selects graph %u",
+        return prt_fail(POPRT_E_ARG, prt_slot_name(first),
+            "is bound, but the index selects graph %u",
             io->graph);
     return POPRT_OK;
 }
@@ -150,7 +147,7 @@ poprt_status prt_stepio_begin(poprt_stepio *io, const poprt_session *session)
         const prt_slot *slot = &io->slots[i];
         const bool part = prt_slot_takes_part(io, slot);
         if (part && !slot->bound && (i != 0 || n_graphs(io) == 0))
-            return prt_fail(POPRT_E_STATE, name_of(slot), "this input is not bound");
+            return prt_fail(POPRT_E_STATE, prt_slot_name(slot), "this input is not bound");
         if (part && slot->bound)
             view_of(slot, &io->in[i]);
         else
@@ -191,8 +188,8 @@ void prt_stepio_end(poprt_stepio *io, poprt_status status)
     const poprt_stepio_callbacks *cb = &io->callbacks;
     for (size_t i = 0; i < io->n_in; i++)
         if (io->slots[i].bound && cb->in_complete != NULL)
-            cb->in_complete(cb->user, name_of(&io->slots[i]));
+            cb->in_complete(cb->user, prt_slot_name(&io->slots[i]));
     for (size_t i = 0; i < io->n_out; i++)
         if (io->slots[io->n_in + i].bound && cb->out_complete != NULL)
-            cb->out_complete(cb->user, name_of(&io->slots[io->n_in + i]));
+            cb->out_complete(cb->user, prt_slot_name(&io->slots[io->n_in + i]));
 }

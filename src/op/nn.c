@@ -93,6 +93,8 @@ void prt_unravel(size_t index, uint32_t rank, const int64_t *dims, int64_t *at)
     }
 }
 
+_Static_assert(PRT_TILE_LANES == 8, "product_2 has four pairs");
+
 /* Two doubles, as they lie. */
 typedef double two __attribute__((vector_size(2 * sizeof(double)), aligned(8), may_alias));
 

@@ -16,10 +16,15 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime as ort
+from alike import difference
 from onnx import TensorProto, helper, numpy_helper
 
 LEVELS = ("native", "avx512", "avx2", "portable")
 FAMILIES = {}
+# Of int8: without VNNI the peer adds pairs of products with uint8 in 16 bits, which larger values
+# would saturate (its documentation says to use 7 bits there).
+with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
+    MOST_SIGNED = 127 if "vnni" in cpuinfo.read() else 63
 
 
 def family(make):
@@ -429,15 +434,8 @@ def recurrent(m):
 # ---- bytes
 
 
-def most_signed():
-    """Of int8: without VNNI the peer adds pairs of products with uint8 in 16 bits, which larger
-    values would saturate (its documentation says to use 7 bits there)."""
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        return 127 if "vnni" in file.read() else 63
-
-
 def byte_quantised(m, value, kind=np.uint8):
-    most = 100 if kind == np.uint8 else min(100, most_signed() - 5)
+    most = 100 if kind == np.uint8 else min(100, MOST_SIGNED - 5)
     scale = np.float32(max(np.abs(value).max(), 1e-3) / most)
     zero = m.pick(0, 3, 128, 117) if kind == np.uint8 else m.pick(0, -5)
     info = np.iinfo(kind)
@@ -454,8 +452,7 @@ def bytes_convolution(m):
     x, xs, xz = byte_quantised(m, m.floats(shape))
     attrs = window(m, shape[2:])
     w = m.floats([filters, channels // groups] + attrs["kernel_shape"])
-    ws = np.abs(w).max(axis=tuple(range(1, axes + 2))) / most_signed() + 1e-6
-    ws = ws.astype(np.float32)
+    ws = (np.abs(w).max(axis=tuple(range(1, axes + 2))) / MOST_SIGNED + 1e-6).astype(np.float32)
     wq = np.round(w / ws.reshape([-1] + [1] * (axes + 1))).astype(np.int8)
     depth = channels // groups * int(np.prod(attrs["kernel_shape"]))
     y = m.add("QLinearConv", [m.input(x), xs, xz, m.constant(wq), m.constant(ws),
@@ -708,21 +705,6 @@ def ours(poprt, path, inputs, folder, level, threads):
         np.save(file, value)
         command += ["--input", f"{name}={file}"]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
-
-
-def difference(a, b, tolerance):
-    """None, or in words."""
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return f"{a.dtype}{list(a.shape)}, not {b.dtype}{list(b.shape)}"
-    if a.dtype.kind != "f":
-        apart = np.abs(a.astype(np.float64) - b.astype(np.float64)).max(initial=0)
-        return f"{apart} apart" if apart > (tolerance if tolerance > 1 else 0) else None
-    if not np.array_equal(np.isnan(a), np.isnan(b)):
-        return "NaN elsewhere"
-    with np.errstate(invalid="ignore"):
-        apart = np.nan_to_num(np.abs(a - b), nan=0.0).max(initial=0)
-    most = np.abs(b[np.isfinite(b)]).max(initial=1e-3)
-    return f"{apart / most:.2g} of the largest apart" if apart > tolerance * most else None
 
 
 def run_one(poprt, name, seed, folder):
