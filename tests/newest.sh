@@ -6,28 +6,17 @@
 # tests/conformance.floor brings cases nobody has seen: those that fail are shown, not counted.
 cd "$(dirname "$0")/.." || exit 1
 . tests/support/cases.sh
+. tests/support/newest.sh
 
 skip() {
     echo "newest ONNX: skipped, $1"
     exit 0
 }
 
-python=build/newest/venv/bin/python
-mkdir -p build/newest
 [ -x build/release/src/tools/poprt ] || { echo "newest ONNX: build/release is missing"; exit 1; }
-if [ ! -x $python ]; then
-    rm -rf build/newest/venv
-    python3 -m venv build/newest/venv >build/newest/venv.txt 2>&1 || {
-        rm -rf build/newest/venv
-        skip "python3 has no venv"
-    }
-fi
-$python -m pip install -q --disable-pip-version-check --timeout 10 --retries 1 --upgrade onnx \
-    >build/newest/pip.txt 2>&1
-answer=$?
-version=$($python -c 'import onnx; print(onnx.__version__)' 2>/dev/null)
-[ -n "$version" ] || skip "there is no onnx from PyPI"
-[ $answer -eq 0 ] || echo "newest ONNX: PyPI does not answer, $version is there"
+newest_python onnx || skip "$why"
+version=$($python -c 'import onnx; print(onnx.__version__)')
+[ -z "$why" ] || echo "newest ONNX: $why, $version is there"
 
 cases=build/newest/cases-$version
 if [ ! -f "$cases/complete" ]; then
