@@ -87,7 +87,12 @@ POPRT_API size_t poprt_model_io_count(const poprt_model *model, int32_t directio
 POPRT_API poprt_status poprt_model_io_at(const poprt_model *model, int32_t direction, size_t index,
     poprt_io_info *out);
 
-/* Writes ONNX, complete or not at all. What nothing here understands is written as it was read. */
+/*
+ * Writes ONNX, complete or not at all. What nothing here understands is written as it was read. A
+ * model of more than 2 GiB, the most that one ONNX file can hold, is written as two: its tensors of
+ * 1 KiB and more go to `path` with ".data" appended, as ONNX's external data, and `path` names that
+ * file. Both have to be moved together.
+ */
 POPRT_API poprt_status poprt_model_save_file(const poprt_model *model, const char *path);
 
 /*

@@ -225,17 +225,6 @@ poprt_status poprt_model_io_at(const poprt_model *model, int32_t direction, size
     return prt_io_table_at(&model->io, direction, index, out);
 }
 
-static poprt_status save(const poprt_env *env, const prt_module *module, const char *path)
-{
-    prt_file_writer *writer = NULL;
-    PRT_TRY(prt_file_writer_create(&env->allocator, path, &writer));
-    const poprt_status status = prt_onnx_write(module, prt_file_writer_sink, writer);
-    if (status == POPRT_OK)
-        return prt_file_writer_commit(writer);
-    prt_file_writer_abandon(writer);
-    return status;
-}
-
 /* Forms of an older opset are made of a copy. */
 static poprt_status save_for(const poprt_model *model, const char *path, int64_t opset)
 {
@@ -243,7 +232,7 @@ static poprt_status save_for(const poprt_model *model, const char *path, int64_t
     PRT_TRY(prt_ir_clone(model->module, &copy));
     poprt_status status = prt_fail_at_stage(prt_onnx_downgrade(copy, opset), "convert");
     if (status == POPRT_OK)
-        status = save(model->env, copy, path);
+        status = prt_onnx_write_file(copy, path, 0);
     prt_module_release(copy);
     return status;
 }
@@ -260,7 +249,7 @@ poprt_status poprt_model_save_file_as(const poprt_model *model, const char *path
     PRT_REQUIRE(path);
     const int64_t opset = prt_config_number(config, PRT_OPTION_convert_version);
     const poprt_status status = opset != 0 ? save_for(model, path, opset)
-                                           : save(model->env, model->module, path);
+                                           : prt_onnx_write_file(model->module, path, 0);
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
 }
 
