@@ -271,6 +271,7 @@ prt_build prt_down_build_after(prt_op *op)
     prt_build b = prt_build_at_end(op->graph);
     b.before = op->next;
     b.origin = op->origin;
+    b.like = op;
     return b;
 }
 

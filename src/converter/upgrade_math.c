@@ -197,6 +197,7 @@ static poprt_status keep_mask_type(prt_op *op)
     prt_build b = prt_build_at_end(op->graph);
     b.before = op->next;
     b.origin = op->origin;
+    b.like = op;
     as_data = prt_build_binary(&b, PRT_OP_cast_like, mask, prt_op_input(op, 0));
     PRT_TRY(prt_build_status(&b));
     prt_build_hand_over(&b, mask, as_data);

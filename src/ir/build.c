@@ -2,9 +2,11 @@
 /* build.c — the sticky builder. */
 #include "ir/build.h"
 
+#include "ir/extra.h"
+
 prt_build prt_build_before(prt_op *op)
 {
-    return (prt_build){ .graph = op->graph, .before = op, .origin = op->origin,
+    return (prt_build){ .graph = op->graph, .before = op, .origin = op->origin, .like = op,
         .first = op->graph->n_ops, .status = POPRT_OK };
 }
 
@@ -34,6 +36,8 @@ prt_op *prt_build_op_n(prt_build *b, uint32_t id, const void *attrs, uint32_t n_
         return NULL;
     for (uint32_t i = 0; i < n_in; i++)
         prt_op_set_input(op, i, in[i]);
+    if (b->like != NULL && (b->status = prt_op_copy_marks(op, b->like)) != POPRT_OK)
+        return NULL;
     b->status = prt_ir_infer_new_op(op);
     return b->status == POPRT_OK ? op : NULL;
 }
@@ -183,6 +187,8 @@ void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
         ? to->def
         : NULL;
     prt_build_hand_over(b, from, to);
+    if (b->status == POPRT_OK && into != NULL && from != to && from->def != NULL)
+        b->status = prt_op_copy_notes(into, from->def);
     if (b->status == POPRT_OK && from != to && from->def != NULL)
         b->status = sweep(from->def, into);
 }

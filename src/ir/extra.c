@@ -307,6 +307,32 @@ poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from)
     return POPRT_OK;
 }
 
+static bool has_notes(const prt_op *op)
+{
+    for (const prt_raw *raw = op->extra; raw != NULL; raw = raw->next)
+        if (raw->field != NODE_ATTRIBUTE)
+            return true;
+    return false;
+}
+
+poprt_status prt_op_copy_notes(prt_op *to, const prt_op *from)
+{
+    prt_arena *arena = to->graph->module->arena;
+    if (has_notes(to) || !has_notes(from))
+        return POPRT_OK;
+    for (const prt_raw *raw = from->extra; raw != NULL; raw = raw->next) {
+        if (raw->field == NODE_ATTRIBUTE)
+            continue;
+        prt_raw *own = PRT_NEW(arena, prt_raw);
+        if (own == NULL)
+            return POPRT_E_NOMEM;
+        *own = (prt_raw){ raw->field, raw->bytes, raw->size, (prt_raw *)(uintptr_t)to->extra };
+        to->extra = own;
+    }
+    prt_op_touch(to);
+    return POPRT_OK;
+}
+
 /* ---- metadata */
 
 poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value)

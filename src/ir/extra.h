@@ -22,8 +22,11 @@ bool prt_op_mark_text(const prt_op *op, const char *name, prt_str *out);
 /* Names of the attributes that are kept as bytes: *at is NULL at first; false after the last. */
 bool prt_op_next_extra(const prt_op *op, const prt_raw **at, prt_str *name);
 
-/* A node that takes the place of another one gets its marks, but for those it has. */
+/* Copies the marks of a node to one that takes its place or helps to; marks that are there stay. */
 poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from);
+/* Copies what else a node says of itself, its doc string and metadata_props, to the node that
+ * takes its place. A node that has any such field keeps its own. */
+poprt_status prt_op_copy_notes(prt_op *to, const prt_op *from);
 
 /* metadata_props of the model; `*out` has no data when there is no such key. */
 poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value);

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "ir/extra.h"
 #include "op/interp.h"
 #include "op/move.h"
 
@@ -238,13 +237,13 @@ poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t mul
 prt_op *prt_match_new(prt_build *b, const prt_op *like, uint32_t id, const void *attrs,
     uint32_t n_in, prt_value *const *in, uint32_t n_out)
 {
-    const prt_str origin = b->origin;
+    const prt_build before = *b;
     b->origin = like->origin;
+    b->like = like;
     prt_op *op = prt_build_op_n(b, id, attrs, n_in, in, n_out);
-    b->origin = origin;
-    if (op != NULL)
-        b->status = prt_op_copy_marks(op, like);
-    return b->status == POPRT_OK ? op : NULL;
+    b->origin = before.origin;
+    b->like = before.like;
+    return op;
 }
 
 bool prt_match_put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n_in,
@@ -416,11 +415,6 @@ prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
 
 bool prt_match_become(prt_build *b, prt_op *root, prt_value *to)
 {
-    for (prt_op *op = root->prev; b->status == POPRT_OK && op != NULL; op = op->prev) {
-        if (op->id < b->first)
-            break;
-        b->status = prt_op_copy_marks(op, root);
-    }
     if (b->status == POPRT_OK)
         (void)prt_pass_replace(b, &root->out[0], to);
     return true;

@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "converter/history.h"
+#include "ir/extra.h"
 #include "converter/onnx.h"
 #include "converter/onnx_names.h"
 #include "converter/upgrade.h"
@@ -148,6 +149,53 @@ static bool is_seen(subject *s, const prt_module *m)
     return false;
 }
 
+/* ---- marks: what the user says of a node holds for the nodes that it is written as ---- */
+
+static const char mark[] = "__ipu_number";
+
+static bool is_marked(int64_t target)
+{
+    return target % 2 != 0;
+}
+
+static void set_marks(prt_graph *g)
+{
+    prt_for_each_op(op, g)
+    {
+        (void)prt_op_set_mark_i64(op, mark, 3);
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            set_marks(op->regions[i]);
+    }
+}
+
+/* The first node without the mark; NULL: none. */
+static const prt_op *find_unmarked(const prt_graph *g)
+{
+    int64_t number;
+    prt_for_each_op(op, g)
+    {
+        if (!prt_op_mark_i64(op, mark, &number) || number != 3)
+            return op;
+        for (uint32_t i = 0; i < op->n_regions; i++) {
+            const prt_op *inner = find_unmarked(op->regions[i]);
+            if (inner != NULL)
+                return inner;
+        }
+    }
+    return NULL;
+}
+
+static void check_marks(work *w, subject *s, int64_t target, const prt_module *m)
+{
+    char why[1024];
+    const prt_op *op = is_marked(target) ? find_unmarked(m->main) : NULL;
+    if (op == NULL)
+        return;
+    (void)snprintf(why, sizeof(why), "node '%.200s' (%.*s) has lost its mark", prt_op_label(op),
+        (int)op->name.size, op->name.data);
+    complain(w, s, target, why);
+}
+
 static void check_written(work *w, subject *s, int64_t target, const sink *bytes)
 {
     char why[1024];
@@ -191,6 +239,8 @@ static void try_opset(work *w, subject *s, int64_t target)
         complain(w, s, target, "no clone");
         return;
     }
+    if (is_marked(target))
+        set_marks(m->main);
     const poprt_status status = prt_onnx_downgrade(m, target);
     if (status == POPRT_E_UNSUPPORTED && names_all(prt_error_last()->message, target)) {
         atomic_fetch_add(&w->s->refused, 1);
@@ -203,6 +253,7 @@ static void try_opset(work *w, subject *s, int64_t target)
         onnx_data_error("write", why, sizeof(why));
         complain(w, s, target, why);
     } else {
+        check_marks(w, s, target, m);
         atomic_fetch_add(&w->s->lowered, 1);
         if (w->keep != NULL)
             keep(w, s, target, &bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_extra.c — marks of nodes and metadata of models, set, read, copied and written. */
+#include "ir/build.h"
 #include "ir/extra.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -64,6 +65,30 @@ START_TEST(marks_are_copied_where_there_are_none)
 }
 END_TEST
 
+/* New nodes take over the marks of the node that they are built for, and the one that replaces it
+ * its doc string; fields: NodeProto.doc_string is 6. */
+START_TEST(new_nodes_take_over_marks_and_notes)
+{
+    static const char doc[] = "\x32\x04seen";
+    prt_graph *g = small();
+    prt_op *op = g->last;
+    const prt_raw note = { .field = 6, .bytes = doc, .size = sizeof(doc) - 1 };
+    int64_t i = 0;
+    op->extra = &note;
+    ck_assert_int_eq(prt_op_set_mark_i64(op, "__pipeline_stage", 2), POPRT_OK);
+    prt_build b = prt_build_before(op);
+    prt_value *half = prt_build_unary(&b, PRT_OP_abs, op->in[0].value);
+    prt_value *whole = prt_build_unary(&b, PRT_OP_neg, half);
+    prt_build_replace(&b, &op->out[0], whole);
+    ck_assert_int_eq(prt_build_status(&b), POPRT_OK);
+    ck_assert(prt_op_mark_i64(half->def, "__pipeline_stage", &i) && i == 2);
+    ck_assert(prt_op_mark_i64(whole->def, "__pipeline_stage", &i) && i == 2);
+    ck_assert_ptr_null(half->def->extra->next);
+    ck_assert_ptr_eq(whole->def->extra->bytes, doc);
+    module_free(g);
+}
+END_TEST
+
 START_TEST(what_is_set_is_written_and_read)
 {
     prt_graph *g = small();
@@ -84,4 +109,4 @@ START_TEST(what_is_set_is_written_and_read)
 END_TEST
 
 PRT_TEST_MAIN("ir/extra", marks_are_set_and_replaced, marks_are_copied_where_there_are_none,
-    what_is_set_is_written_and_read)
+    new_nodes_take_over_marks_and_notes, what_is_set_is_written_and_read)

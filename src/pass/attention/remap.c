@@ -107,6 +107,7 @@ static poprt_status remap_results(prt_op *op, uint32_t *made)
         prt_build b = prt_build_at_end(op->graph);
         b.before = op->next;
         b.origin = op->origin;
+        b.like = op;
         prt_value *to = prt_build_unary(&b, PRT_OP_gc_remap, v);
         PRT_TRY(prt_build_status(&b));
         prt_op *remap = to->def;

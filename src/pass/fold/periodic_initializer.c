@@ -105,6 +105,7 @@ static poprt_status put(prt_pass *p, prt_graph *graph, prt_value *v, const fold 
     for (uint32_t i = 0; i < f->t.rank; i++)
         how[i] = f->single ? f->t.dims[i] : f->t.dims[i] / f->period[i];
     b.origin = PRT_STR("");
+    b.like = NULL;
     prt_value *in[2] = { prt_pass_derive(graph, v, type, blob), NULL };
     if (in[0] == NULL)
         return POPRT_E_NOMEM;

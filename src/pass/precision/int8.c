@@ -182,6 +182,7 @@ static poprt_status replace(coder *c)
         return POPRT_E_NOMEM;
     prt_build b = g->first != NULL ? prt_build_before(g->first) : prt_build_at_end(g);
     b.origin = PRT_STR("");
+    b.like = NULL;
     prt_value *now = dequantized(c, &b, q);
     if (prt_build_status(&b) != POPRT_OK)
         return prt_build_status(&b);
