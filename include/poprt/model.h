@@ -88,10 +88,14 @@ POPRT_API poprt_status poprt_model_io_at(const poprt_model *model, int32_t direc
     poprt_io_info *out);
 
 /*
- * Writes ONNX, complete or not at all. What nothing here understands is written as it was read. A
- * model of more than 2 GiB, the most that one ONNX file can hold, is written as two: its tensors of
- * 1 KiB and more go to `path` with ".data" appended, as ONNX's external data, and `path` names that
- * file. Both have to be moved together.
+ * Writes ONNX, complete or not at all, for the opset of ai.onnx that the model was read with. What
+ * nothing here understands is written as it was read. Operators that passes made are written by
+ * those that the opset has; where that cannot be done, the file is for the next opset that has them
+ * all, and a warning in the environment's log names the operators.
+ *
+ * A model of more than 2 GiB, the most that one ONNX file can hold, is written as two: its tensors
+ * of 1 KiB and more go to `path` with ".data" appended, as ONNX's external data, and `path` names
+ * that file. Both have to be moved together.
  */
 POPRT_API poprt_status poprt_model_save_file(const poprt_model *model, const char *path);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* model.c — poprt/model.h: a module and its table of inputs and outputs. */
 #include "api/handles.h"
+
+#include <stdio.h>
+
 #include "ir/fuse.h"
 #include "ir/interface.h"
 #include "base/file.h"
@@ -225,7 +228,7 @@ poprt_status poprt_model_io_at(const poprt_model *model, int32_t direction, size
     return prt_io_table_at(&model->io, direction, index, out);
 }
 
-/* Forms of an older opset are made of a copy. */
+/* The operators are brought to the opset in a copy of the model. */
 static poprt_status save_for(const poprt_model *model, const char *path, int64_t opset)
 {
     prt_module *copy = NULL;
@@ -235,6 +238,41 @@ static poprt_status save_for(const poprt_model *model, const char *path, int64_t
         status = prt_onnx_write_file(copy, path, 0);
     prt_module_release(copy);
     return status;
+}
+
+static void warn_of_opset(const poprt_model *model, int64_t opset, const char *why)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof(text),
+        "the model is written for opset %lld instead of its own, %lld: %s", (long long)opset,
+        (long long)prt_module_opset(model->module, PRT_STR("")), why);
+    prt_env_log(model->env, POPRT_LOG_WARNING, text);
+}
+
+/*
+ * For the opset that the model imports. Where one of its operators cannot be written there, for the
+ * next opset that has them all, with a warning that names the operators.
+ */
+static poprt_status save_own(const poprt_model *model, const char *path)
+{
+    const prt_module *m = model->module;
+    const int64_t own = prt_module_opset(m, PRT_STR("")), needed = prt_onnx_written_opset(m);
+    char why[800] = "";
+    for (int64_t opset = own; own != 0 && opset < needed; opset++) {
+        const poprt_status status = save_for(model, path, opset);
+        if (status == POPRT_OK && opset != own)
+            warn_of_opset(model, opset, why);
+        if (status != POPRT_E_UNSUPPORTED)
+            return status;
+        if (opset == own) {
+            const poprt_error *e = prt_error_last();
+            (void)snprintf(why, sizeof(why), "%s: %s", e->subject, e->message);
+        }
+    }
+    PRT_TRY(prt_onnx_write_file(m, path, 0));
+    if (why[0] != '\0')
+        warn_of_opset(model, needed, why);
+    return POPRT_OK;
 }
 
 poprt_status poprt_model_save_file(const poprt_model *model, const char *path)
@@ -249,7 +287,7 @@ poprt_status poprt_model_save_file_as(const poprt_model *model, const char *path
     PRT_REQUIRE(path);
     const int64_t opset = prt_config_number(config, PRT_OPTION_convert_version);
     const poprt_status status = opset != 0 ? save_for(model, path, opset)
-                                           : prt_onnx_write_file(model->module, path, 0);
+                                           : save_own(model, path);
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
 }
 

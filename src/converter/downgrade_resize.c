@@ -188,6 +188,25 @@ static poprt_status to_scales(prt_downgrade *d, float *scales, uint32_t *rank)
     return POPRT_OK;
 }
 
+/* Scales that only a run knows stay an input, where the older form reads any scale the same way. */
+static bool keeps_scales(const prt_op *op)
+{
+    const prt_resize_attrs *a = op->attrs;
+    const prt_value *given = prt_op_input(op, 2);
+    return !is_empty(given) && given->constant == NULL && a->axes.count == 0 &&
+        a->antialias == 0 && a->exclude_outside == 0 &&
+        prt_str_is(a->coordinate_transformation_mode, "asymmetric") &&
+        (prt_str_is(a->mode, "linear") ||
+            (prt_str_is(a->mode, "nearest") && prt_str_is(a->nearest_mode, "floor")));
+}
+
+static poprt_status move_scales(prt_downgrade *d)
+{
+    prt_value *scales = prt_op_input(d->op, 2);
+    prt_down_keep_inputs(d->op, 1);
+    return prt_down_set_input(d->op, 1, scales);
+}
+
 static poprt_status set_scales(prt_downgrade *d, const float *scales, uint32_t rank)
 {
     const int64_t count = rank;
@@ -203,11 +222,13 @@ poprt_status prt_down_resize_scales(prt_downgrade *d)
     static const char *const hidden[] = { "coordinate_transformation_mode", "nearest_mode",
         "cubic_coeff_a", "extrapolation_value" };
     float scales[PRT_MAX_RANK];
-    uint32_t rank;
-    PRT_TRY(to_scales(d, scales, &rank));
+    uint32_t rank = 0;
+    const bool keeps = keeps_scales(d->op);
+    if (!keeps)
+        PRT_TRY(to_scales(d, scales, &rank));
     for (size_t i = 0; i < PRT_COUNT_OF(hidden); i++)
         prt_down_hide(d->op, hidden[i]);
-    return set_scales(d, scales, rank);
+    return keeps ? move_scales(d) : set_scales(d, scales, rank);
 }
 
 /* Scales of height and width, then of all dims, then as an input; none below 1. */
@@ -215,11 +236,13 @@ poprt_status prt_down_upsample(prt_downgrade *d)
 {
     prt_op *op = d->op;
     float scales[PRT_MAX_RANK];
-    uint32_t rank;
+    uint32_t rank = 0;
     if (d->target >= 10)
         return prt_down_refuse(d, "there is no Upsample there");
-    PRT_TRY(to_scales(d, scales, &rank));
     const bool linear = prt_str_is(((const prt_resize_attrs *)op->attrs)->mode, "linear");
+    const bool keeps = d->target >= 9 && keeps_scales(op);
+    if (!keeps)
+        PRT_TRY(to_scales(d, scales, &rank));
     for (uint32_t i = 0; i < rank; i++)
         if (scales[i] < 1.0f)
             return prt_down_refuse(d, "Upsample does not shrink");
@@ -229,7 +252,7 @@ poprt_status prt_down_upsample(prt_downgrade *d)
     PRT_TRY(prt_down_add_text(d, "mode",
         linear && d->target < 7 ? "bilinear" : linear ? "linear" : "nearest"));
     if (d->target >= 9)
-        return set_scales(d, scales, rank);
+        return keeps ? move_scales(d) : set_scales(d, scales, rank);
     prt_down_keep_inputs(op, 1);
     if (d->target >= 7)
         return prt_down_add_floats(d, "scales", rank, scales);

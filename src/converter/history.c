@@ -212,10 +212,23 @@ static uint32_t used_outputs(const prt_op *op)
     return n;
 }
 
+/* First of the schema's required inputs that the op leaves out; `n_in` of the op or more: none.
+ * Only operators with a repeated input (Loop, Scan) have optional inputs before required ones. */
+static uint32_t missing_input(const prt_op *op, const prt_schema *s)
+{
+    for (uint32_t i = 0; s->max_in != MANY && i < s->min_in && i < op->n_in; i++)
+        if (op->in[i].value == NULL)
+            return i;
+    return UINT32_MAX;
+}
+
 static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t size)
 {
-    const uint32_t n_in = used_inputs(op), n_out = used_outputs(op);
-    if (n_in < s->min_in || n_in > s->max_in)
+    const uint32_t n_in = used_inputs(op), n_out = used_outputs(op), missing = missing_input(op, s);
+    if (missing < n_in)
+        (void)snprintf(why, size, "input %" PRIu32 " is missing, and there it has to be given",
+            missing);
+    else if (n_in < s->min_in || n_in > s->max_in)
         (void)snprintf(why, size, "it has %" PRIu32 " inputs, and there it takes %s%" PRIu32, n_in,
             n_in < s->min_in ? "at least " : "at most ",
             n_in < s->min_in ? s->min_in : s->max_in);

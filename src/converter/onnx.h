@@ -46,6 +46,12 @@ poprt_status prt_onnx_read_value(prt_arena *arena, prt_blob *bytes, int32_t kind
 poprt_status prt_onnx_downgrade(prt_module *module, int64_t target);
 
 /*
+ * The opset of ai.onnx that prt_onnx_write gives a module: the one it imports, or a later one where
+ * an operator that a pass or the reader made asks for it.
+ */
+int64_t prt_onnx_written_opset(const prt_module *module);
+
+/*
  * Writes a module. Nodes that neither an upgrade nor a pass changed are written as the bytes they
  * were read from; the opset grows to what the forms of the others ask for.
  * What reading kept and did not understand comes back. More than 2 GiB is an error.

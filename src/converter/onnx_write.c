@@ -38,6 +38,13 @@ static int64_t canonical_opset(const prt_graph *g, prt_str domain)
     return most;
 }
 
+int64_t prt_onnx_written_opset(const prt_module *module)
+{
+    const int64_t imported = prt_module_opset(module, PRT_STR(""));
+    const int64_t least = canonical_opset(module->main, PRT_STR(""));
+    return least > imported ? least : imported;
+}
+
 /* Domains of ops that a pass made and no model imported. */
 static poprt_status collect_domains(const prt_graph *g, prt_map *domains)
 {

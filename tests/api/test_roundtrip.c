@@ -160,6 +160,76 @@ START_TEST(models_are_written_for_an_opset)
 }
 END_TEST
 
+static void note_warning(void *user, int32_t level, const char *text)
+{
+    if (level == POPRT_LOG_WARNING)
+        (void)snprintf(user, 256, "%s", text);
+}
+
+/* The opset as `inspect` prints it. */
+static int opset_of(const char *path)
+{
+    poprt_model *model = NULL;
+    buffer text = { 0 };
+    int opset = -1;
+    ck_assert_ok(poprt_model_load_file(NULL, path, NULL, &model));
+    ck_assert_ok(poprt_model_describe(model, POPRT_FORMAT_SUMMARY, buffer_write, &text));
+    const char *line = strstr((const char *)text.data, "ai.onnx ");
+    if (line != NULL)
+        opset = atoi(line + strlen("ai.onnx "));
+    free(text.data);
+    poprt_model_release(model);
+    return opset;
+}
+
+static void convert_and_save(poprt_env *env, const char *from, const char *to)
+{
+    poprt_model *model = NULL;
+    poprt_pass_manager *manager = NULL;
+    ck_assert_ok(poprt_model_load_file(env, from, NULL, &model));
+    ck_assert_ok(poprt_pass_manager_create(env, &manager));
+    ck_assert_ok(poprt_pass_manager_add_pipeline(manager, "convert", NULL));
+    ck_assert_ok(poprt_pass_manager_run(manager, model));
+    ck_assert_ok(poprt_model_save_file(model, to));
+    poprt_pass_manager_release(manager);
+    poprt_model_release(model);
+}
+
+/* Fusions do not raise it; what only a later opset has does, with a warning. */
+START_TEST(a_saved_model_keeps_its_opset)
+{
+    char path[] = "/tmp/poprt-api-XXXXXX", warning[256] = "";
+    ck_assert_int_ge(mkstemp(path), 0);
+    poprt_env *env = NULL;
+    poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
+    options.log = note_warning;
+    options.log_user = warning;
+    options.log_level = POPRT_LOG_WARNING;
+    ck_assert_ok(poprt_env_create(&options, &env));
+    convert_and_save(env, PRT_TEST_DATA "/convert0_raises_opset/model.onnx", path);
+    ck_assert_int_eq(opset_of(path), 13);
+    convert_and_save(env, PRT_TEST_DATA "/convert0_upsample/model.onnx", path);
+    ck_assert_int_eq(opset_of(path), 9);
+    ck_assert_str_eq(warning, "");
+    poprt_model *model = NULL;
+    ck_assert_ok(poprt_model_load_file(env, DIGITS, NULL, &model));
+    poprt_pass_manager *manager = NULL;
+    poprt_config *config = NULL;
+    ck_assert_ok(poprt_config_create(env, &config));
+    ck_assert_ok(poprt_config_set(config, "precision", "fp8"));
+    ck_assert_ok(poprt_pass_manager_create(env, &manager));
+    ck_assert_ok(poprt_pass_manager_add_pipeline(manager, "convert", config));
+    ck_assert_ok(poprt_pass_manager_run(manager, model));
+    ck_assert_ok(poprt_model_save_file(model, path));
+    poprt_config_release(config);
+    poprt_pass_manager_release(manager);
+    poprt_model_release(model);
+    ck_assert_int_eq(opset_of(path), 13);
+    poprt_env_release(env);
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 START_TEST(files_are_written_whole)
 {
     char dir[] = "/tmp/poprt-api-XXXXXX", popef[64], onnx[64];
@@ -400,7 +470,8 @@ END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
     halves_inside_are_wide_unless_asked,
-    models_are_written_for_an_opset, files_are_written_whole, passes_take_arguments,
+    models_are_written_for_an_opset, a_saved_model_keeps_its_opset,
+    files_are_written_whole, passes_take_arguments,
     a_conversion_goes_by_its_options,
     passes_do_not_change_results,
     passes_are_listed_and_observed, input_shapes_can_be_fixed, everything_can_be_described,

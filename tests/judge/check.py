@@ -19,6 +19,7 @@ What is skipped, and counted as such:
 - values of models that draw random numbers.
 """
 
+import dataclasses
 import json
 import os
 import re
@@ -27,6 +28,7 @@ import sys
 import threading
 
 SECONDS = 120  # for one model and all its files
+MOST_CRASHES = 5  # of the process on original models, before the judge gives up
 CONVERSION_PASS = {"fp16": "float_to_half", "bf16": "float_to_bf16", "mixed": "float_to_mixed",
     "fp8": "float_to_fp8", "fp8_weight": "float_to_fp8", "int8": "float_to_int8"}
 NARROW = set(CONVERSION_PASS)
@@ -76,6 +78,11 @@ def stored(folder, prefix, values):
     return found
 
 
+def opset_of(model):
+    """Version of ai.onnx that a model imports; 0: none."""
+    return max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+
+
 def words_of(error):
     return " ".join(str(error).split())[:400]
 
@@ -84,6 +91,16 @@ def kind_of(error):
     """ONNX Runtime's name of an error, such as INVALID_GRAPH; of others the text."""
     found = re.match(r"\[ONNXRuntimeError\] : \d+ : (\w+)", str(error))
     return found.group(1) if found else words_of(error)
+
+
+@dataclasses.dataclass
+class Original:
+    """What is known of the model before its conversion."""
+    checked: str       # by onnx.checker: '' is good
+    opset: int         # 0: of no known domain
+    inputs: dict = None   # stored ones; None: there are none
+    outputs: dict = None  # reference; None: there are none, or they are random
+    refused: str = None   # kind of error with which ONNX Runtime refuses the model
 
 
 class Judge:
@@ -207,34 +224,41 @@ class Judge:
         return "NOT_IMPLEMENTED" in str(error) or "Could not find an implementation" in str(error)
 
     def original(self, path):
-        """(inputs, reference outputs, why ONNX Runtime does not run the model, checker's verdict)."""
-        checked = self.check(path)
+        model = self.onnx.load(path, load_external_data=False)
+        found = Original(checked=self.check(path), opset=opset_of(model))
         if self.runtime is None:
-            return None, None, None, checked
+            return found
         known = self.values(path)
-        inputs, outputs, refused = None, None, None
         if known is not None:
-            inputs, outputs = known
+            found.inputs, found.outputs = known
         try:
             session = self.open_wide(path)
-            if inputs is not None:
-                outputs = self.run(session, inputs)
+            if found.inputs is not None:
+                found.outputs = self.run(session, found.inputs)
         except Exception as error:
-            refused = kind_of(error)
-        if draws_numbers(self.onnx.load(path, load_external_data=False)):
-            outputs = None
-        return inputs, outputs, refused, checked
+            found.refused = kind_of(error)
+        if draws_numbers(model):
+            found.outputs = None
+        return found
+
+    def other_opset(self, conversion, path, own):
+        """'' or which opset a file is for that is not the one that was asked for."""
+        if not conversion.startswith("opset"):
+            return ""
+        asked = int(conversion[len("opset"):]) or own
+        written = opset_of(self.onnx.load(path, load_external_data=False))
+        return f"is for opset {written}, not {asked}" if asked and written != asked else ""
 
     def infer(self, conversion, path, original):
         """(verdict on loading and running, verdict on values); None: skipped."""
         if self.runtime is None:
             return None, None
-        inputs, want, refused, _ = original
+        inputs, want = original.inputs, original.outputs
         try:
             session = self.open_wide(path)
             got = self.run(session, inputs) if inputs is not None else None
         except Exception as error:
-            if kind_of(error) == refused or (self.no_kernel(error) and conversion in NARROW):
+            if kind_of(error) == original.refused or (self.no_kernel(error) and conversion in NARROW):
                 return None, None
             return words_of(error), None
         if got is None or want is None:
@@ -244,8 +268,11 @@ class Judge:
     def judge(self, conversion, path, original):
         """Verdicts of the checker, on running, and on values: '' is good, None is skipped."""
         checked = self.check(path)
-        if checked and original[3]:
+        if checked and original.checked:
             checked = None
+        wrong = self.other_opset(conversion, path, original.opset)
+        if wrong:
+            checked = wrong
         return [checked, *self.infer(conversion, path, original)]
 
 
@@ -267,12 +294,13 @@ def work(bounds):
 # ---- the lead: deals models to workers, which may crash ----
 
 class Worker:
-    def __init__(self):
+    def __init__(self, errors):
+        self.errors = errors
         self.start()
 
     def start(self):
         self.process = subprocess.Popen([sys.executable, *sys.argv, "--worker"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
 
     def judge(self, path, files):
         """A verdict for each file; one whose judging ends the worker is a crash."""
@@ -298,7 +326,8 @@ class Worker:
             self.process.kill()
             self.process.wait()
             self.start()
-            if at is None:  # the original itself
+            if at is None:
+                yield ["original", None, "ends the process, or takes too long", None]
                 return
             yield [at, None, "ends the process, or takes too long", None]
             files = [f for f in files if f[0] != at]
@@ -359,11 +388,13 @@ def main():
     tried, models = read_conversions(out)
     todo, results, lock = list(models.items()), [], threading.Lock()
 
+    errors = open(os.path.join(out, "workers.txt"), "w", encoding="utf-8")
+
     def deal():
-        worker = Worker()
+        worker = Worker(errors)
         while True:
             with lock:
-                if not todo:
+                if not todo or sum(r[1] == "original" for r in results) > MOST_CRASHES:
                     break
                 path, files = todo.pop()
             for verdict in worker.judge(path, files):
@@ -383,6 +414,7 @@ def main():
 def report(tried, models, results, known, refused):
     names = {path: os.path.basename(files[0][1])[:-len(".onnx")] for path, files in models.items()}
     kinds = ("checker", "runtime", "values")
+    tried.setdefault("original", [])
     counts = {c: dict.fromkeys([f"{k} {w}" for k in kinds for w in ("ok", "bad", "known", "none")],
         0) for c in tried}
     failures = []
@@ -401,13 +433,15 @@ def report(tried, models, results, known, refused):
     print("conversion  tried written | checker: ok known bad none | runtime: ok known bad none | "
         "values: ok known bad none")
     for conversion, files in tried.items():
+        if not files:
+            continue
         written = sum(target != "-" for _, target, _ in files)
         row = " | ".join(" ".join(f"{counts[conversion][f'{k} {w}']:5}"
             for w in ("ok", "known", "bad", "none")) for k in kinds)
         print(f"{conversion:11} {len(files):5} {written:7} | {row}")
     for path, files in models.items():
         if not any(r[0] == path for r in results):
-            failures.append(("runtime", "original", path, "ends the process that loads it"))
+            failures.append(("runtime", "original", path, "was not judged"))
     for conversion, files in tried.items():
         for path, target, said in files:
             if said.startswith("exit code") or "took more than" in said:
