@@ -172,6 +172,8 @@ static poprt_status fill(filler *f, const prt_pipeline_step *step)
     case PRT_STEP_STAGE:
         f->stage = step->value;
         return POPRT_OK;
+    case PRT_STEP_WITH:
+        return f->added ? give_text(f, step->key, step->value) : POPRT_OK;
     case PRT_STEP_GIVE:
         return give(f, step);
     case PRT_STEP_SPREAD:

@@ -36,6 +36,11 @@ poprt_status prt_manager_add_arg(prt_pass_manager *pm, prt_entry *e, const prt_p
         prt_arena_text(pm->arena, arg->value, strlen(arg->value)) };
     if (copy.key == NULL || copy.value == NULL)
         return POPRT_E_NOMEM;
+    for (size_t i = 0; i < e->args.count; i++)
+        if (strcmp(e->args.data[i].key, copy.key) == 0) {
+            e->args.data[i] = copy;
+            return POPRT_OK;
+        }
     return PRT_VEC_PUSH(pm->arena, &e->args, copy) ? POPRT_OK : POPRT_E_NOMEM;
 }
 

@@ -141,6 +141,7 @@ typedef enum prt_pipeline_kind {
     PRT_STEP_PASS,
     PRT_STEP_WHEN,
     PRT_STEP_UNLESS,
+    PRT_STEP_WITH,
     PRT_STEP_GIVE,
     PRT_STEP_SPREAD,
     PRT_STEP_INSERT

@@ -106,6 +106,7 @@ static const prt_pass_def passes[] = {
         .times = 1,                                                                                \
         .key = #key_,                                                                              \
         .value = value_ },
+#define WITH(option, value_) { .kind = PRT_STEP_WITH, .key = #option, .value = value_ },
 #define GIVE(option, key_) { .kind = PRT_STEP_GIVE, .key = #key_, .value = #option },
 #define SPREAD(key_) { .kind = PRT_STEP_SPREAD, .key = #key_ },
 #define INSERT(key_, options_) { .kind = PRT_STEP_INSERT, .key = #key_, .value = #options_ },
@@ -120,6 +121,7 @@ static const prt_pass_def passes[] = {
 #undef REPEAT
 #undef WHEN
 #undef UNLESS
+#undef WITH
 #undef GIVE
 #undef SPREAD
 #undef INSERT
@@ -130,6 +132,7 @@ static const prt_pass_def passes[] = {
 #define REPEAT(group, times, pass)
 #define WHEN(key, value, pass)
 #define UNLESS(key, value, pass)
+#define WITH(option, value)
 #define GIVE(option, key)
 #define SPREAD(key)
 #define INSERT(key, options)
@@ -144,6 +147,7 @@ static const prt_pipeline pipelines[] = {
 #undef REPEAT
 #undef WHEN
 #undef UNLESS
+#undef WITH
 #undef GIVE
 #undef SPREAD
 #undef INSERT
@@ -205,6 +209,7 @@ static const char *const pipeline_names[] = {
 #define REPEAT(group, times, pass)
 #define WHEN(key, value, pass)
 #define UNLESS(key, value, pass)
+#define WITH(option, value)
 #define GIVE(option, key)
 #define SPREAD(key)
 #define INSERT(key, options)
@@ -217,6 +222,7 @@ static const char *const pipeline_names[] = {
 #undef REPEAT
 #undef WHEN
 #undef UNLESS
+#undef WITH
 #undef GIVE
 #undef SPREAD
 #undef INSERT

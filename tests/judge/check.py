@@ -28,6 +28,7 @@ import sys
 import threading
 
 SECONDS = 120  # for one model and all its files
+MOST_GROWTH = 64 << 10  # bytes of a file, beside a tenth: small tables are folded
 MOST_CRASHES = 5  # of the process on original models, before the judge gives up
 CONVERSION_PASS = {"fp16": "float_to_half", "bf16": "float_to_bf16", "mixed": "float_to_mixed",
     "fp8": "float_to_fp8", "fp8_weight": "float_to_fp8", "int8": "float_to_int8"}
@@ -98,6 +99,7 @@ class Original:
     """What is known of the model before its conversion."""
     checked: str       # by onnx.checker: '' is good
     opset: int         # 0: of no known domain
+    size: int          # bytes
     inputs: dict = None   # stored ones; None: there are none
     outputs: dict = None  # reference; None: there are none, or they are random
     refused: str = None   # kind of error with which ONNX Runtime refuses the model
@@ -225,7 +227,8 @@ class Judge:
 
     def original(self, path):
         model = self.onnx.load(path, load_external_data=False)
-        found = Original(checked=self.check(path), opset=opset_of(model))
+        found = Original(checked=self.check(path), opset=opset_of(model),
+            size=os.path.getsize(path))
         if self.runtime is None:
             return found
         known = self.values(path)
@@ -240,6 +243,12 @@ class Judge:
         if draws_numbers(model):
             found.outputs = None
         return found
+
+    def too_large(self, path, before):
+        """'' or by how much a file has grown that had no reason to."""
+        most = before * 1.1 + MOST_GROWTH
+        size = os.path.getsize(path)
+        return f"has {size} bytes, more than {most:.0f}" if size > most else ""
 
     def other_opset(self, conversion, path, own):
         """'' or which opset a file is for that is not the one that was asked for."""
@@ -270,9 +279,8 @@ class Judge:
         checked = self.check(path)
         if checked and original.checked:
             checked = None
-        wrong = self.other_opset(conversion, path, original.opset)
-        if wrong:
-            checked = wrong
+        checked = self.other_opset(conversion, path, original.opset) or \
+            self.too_large(path, original.size) or checked
         return [checked, *self.infer(conversion, path, original)]
 
 

@@ -75,7 +75,9 @@ START_TEST(options_are_checked)
     ck_assert_ptr_null(prt_pass_manager_at(pm, 1));
     ck_assert_int_eq(prt_pass_manager_set(pm, "max_tensor_size", "x"), POPRT_E_ARG);
     ck_assert_int_eq(prt_pass_manager_set(pm, "max_tensor_size", "4"), POPRT_OK);
-    prt_graph *g = graph_from_text(model);
+    prt_graph *g = graph_from_text("x = input f32[8]\n"
+                                   "%0 = const f32[] {2}\n%1 = const i64[1] {8}\n"
+                                   "a = expand %0 %1\ny = add x a\nreturn y\n");
     bool changed = true;
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(!changed);

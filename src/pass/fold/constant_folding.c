@@ -8,8 +8,10 @@
  * constants stays too: it may never be reached. Bytes, steps and time are bounded; see pass.h and
  * work.h.
  *
- * trace_folding (ours: the second half alone): puts in what known shapes imply for Shape, Gather,
- * Slice, Concat, Cast and arithmetic behind it, and evaluates nothing. Both: bitwise equal.
+ * The option max_tensor_size bounds how far a file grows (-1: not at all). A tensor above it is
+ * made only where it replaces constants of at least its size. A constant of more than KEPT bytes is
+ * not stored a second time, or in a wider form: neither a transposed copy of an embedding that
+ * other operators read nor a float32 copy of int8 weights is made.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -20,6 +22,9 @@
 
 /* Of all operators that one run folds: a few seconds. */
 static const uint64_t most_work = (uint64_t)1 << 33;
+
+/* Bytes of a constant from which on its copies are counted. */
+enum { KEPT = 16 << 10 };
 
 enum { MAX_DEPTH = 256, SCRATCH_FACTOR = 4, SCRATCH_MORE = 1 << 20 };
 
@@ -60,9 +65,46 @@ static bool has_output_of_graph(const prt_op *op)
     return false;
 }
 
-static bool fits(const folder *f, uint64_t size)
+/* Is every reader of the value this op? */
+static bool is_read_by(const prt_value *v, const prt_op *op)
 {
-    return size <= f->bytes_left && (f->max_tensor < 0 || size <= (uint64_t)f->max_tensor);
+    prt_for_each_use(u, v)
+        if (u->user != op)
+            return false;
+    return true;
+}
+
+/* Bytes of the constants that nothing reads once the op is folded. Says whether any of its inputs
+ * is larger than KEPT. */
+static uint64_t freed_by(const prt_op *op, bool *large)
+{
+    uint64_t freed = 0;
+    *large = false;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const prt_value *v = op->in[i].value;
+        bool again = false;
+        for (uint32_t k = 0; k < i; k++)
+            again = again || op->in[k].value == v;
+        if (v == NULL || v->constant == NULL || again)
+            continue;
+        *large = *large || v->constant->size > KEPT;
+        freed += is_read_by(v, op) ? v->constant->size : 0;
+    }
+    return freed;
+}
+
+/* May an output of `size` bytes be made of the op? */
+static bool fits(const folder *f, const prt_op *op, uint64_t size)
+{
+    bool large;
+    if (size > f->bytes_left)
+        return false;
+    if (f->max_tensor < 0 || (size <= KEPT && size <= (uint64_t)f->max_tensor))
+        return true;
+    const uint64_t freed = freed_by(op, &large);
+    if (size <= freed)
+        return true;
+    return size <= (uint64_t)f->max_tensor && (!large || size - freed <= KEPT);
 }
 
 /* All inputs are constants, and the outputs are not known to be too large. */
@@ -79,7 +121,7 @@ static bool is_foldable(const folder *f, const prt_op *op)
         if (!is_wanted(&op->out[i]))
             continue;
         wanted = true;
-        if (prt_type_size(op->out[i].type, &size) && !fits(f, size))
+        if (prt_type_size(op->out[i].type, &size) && !fits(f, op, size))
             return false;
     }
     return wanted;
@@ -151,7 +193,7 @@ static poprt_status fold_outputs(folder *f, prt_op *op, const prt_tensor *out)
         if (!is_wanted(&op->out[i]))
             continue;
         if (out[i].kind != PRT_VALUE_TENSOR || !prt_dtype_size(out[i].dtype,
-                prt_tensor_count(&out[i]), &size) || !fits(f, size))
+                prt_tensor_count(&out[i]), &size) || !fits(f, op, size))
             return POPRT_OK;
     }
     for (uint32_t i = 0; i < op->n_out; i++)
@@ -224,7 +266,7 @@ static poprt_status fold_contents(folder *f, prt_op *op)
         read = read || is_wanted(v);
         if (!known_content(v) || prt_value_is_output(v) ||
             !prt_tensor_init(&t, v->type->dtype, (uint32_t)v->type->rank, v->type->dims, data) ||
-            !fits(f, t.size))
+            t.size > f->bytes_left)
             continue;
         for (uint32_t k = 0; k < v->content->count; k++)
             prt_store_i64(t.dtype, data, k, v->content->values[k]);

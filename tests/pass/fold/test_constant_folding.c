@@ -113,6 +113,28 @@ START_TEST(large_tensors_are_left)
 }
 END_TEST
 
+/* Below the bound tables are made; above it only what replaces constants of its size. */
+START_TEST(files_grow_by_a_bound)
+{
+    const char *unpacked = "x = input f32[2,200]\nw = const u8[200,100] fill 1\n"
+                           "s = const f32[] {2}\na = dequantize_linear w s\n"
+                           "y = matmul x a\nreturn y\n";
+    const char *shared = "x = input f32[2,100]\nw = const f32[100,100] fill 1\n"
+                         "a = transpose w {perm=[1,0]}\ny = matmul x a\nz = matmul x w\n"
+                         "return y, z\n";
+    const char *alone = "x = input f32[2,100]\nw = const f32[100,100] fill 1\n"
+                        "a = transpose w {perm=[1,0]}\ny = matmul x a\nreturn y\n";
+    assert_left_alone(unpacked, "max_tensor_size=1048576");
+    assert_left_alone(shared, "max_tensor_size=1048576");
+    prt_graph *g = graph_from_text(shared);
+    ck_assert(run_pass(g, "constant_folding", "max_tensor_size=-1"));
+    module_free(g);
+    g = graph_from_text(alone);
+    ck_assert(run_pass(g, "constant_folding", "max_tensor_size=100"));
+    module_free(g);
+}
+END_TEST
+
 START_TEST(all_that_is_made_is_bounded)
 {
     prt_graph *g = graph_from_text("x = input f32[8]\n"
@@ -223,7 +245,8 @@ PRT_TEST_MAIN("pass/fold/constant_folding", chains_of_constants_become_one,
     constants_of_the_model_stay, shapes_of_static_inputs_are_known, shapes_of_symbols_are_left,
     new_constants_make_types_known, outputs_of_the_graph_keep_their_producer,
     inputs_with_defaults_are_no_constants, random_and_unread_ops_are_left, ops_that_fail_are_left,
-    large_tensors_are_left, all_that_is_made_is_bounded, a_tiny_graph_cannot_ask_for_all_memory,
+    large_tensors_are_left, files_grow_by_a_bound, all_that_is_made_is_bounded,
+    a_tiny_graph_cannot_ask_for_all_memory,
     a_tiny_graph_cannot_ask_for_all_time,
     regions_are_folded_too, strings_and_several_outputs_are_folded, written_weights_are_left,
     results_are_the_same)
