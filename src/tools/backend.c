@@ -9,6 +9,7 @@
 
 #include "base/list.h"
 #include "base/nearest.h"
+#include "tools/accepts.h"
 #include "tools/convert.h"
 
 typedef struct row {
@@ -72,18 +73,6 @@ static const row *find_pattern(const char *name)
     return NULL;
 }
 
-static bool is_pass(const prt_tool *tool, const char *name)
-{
-    poprt_pass_info info = { .struct_size = sizeof(info) };
-    for (size_t i = 0; poprt_pass_at(i, &info) == POPRT_OK; i++)
-        if (strcmp(info.name, name) == 0)
-            return true;
-    for (size_t i = 0; poprt_env_pass_at(tool->env, i, &info) == POPRT_OK; i++)
-        if (strcmp(info.name, name) == 0)
-            return true;
-    return false;
-}
-
 /* One more pass that compiling leaves out. */
 static poprt_status disable(prt_tool *tool, const char *pass)
 {
@@ -96,43 +85,69 @@ static poprt_status disable(prt_tool *tool, const char *pass)
     return all != NULL ? prt_tool_disable(tool, all) : POPRT_E_NOMEM;
 }
 
-/* "NAME", "NAME:1" and the like, or "NAME:0". */
-static poprt_status use_pattern(prt_tool *tool, const char *text, poprt_model *model)
+/* One of a list: "NAME", "NAME:1" and the like, or "NAME:0". */
+typedef struct choice {
+    const char *name;
+    const row *pattern; /* NULL: it names a pass */
+    bool on;
+} choice;
+
+static poprt_status read_choice(const prt_tool *tool, prt_str item, choice *out)
 {
     const char *names[PRT_COUNT_OF(patterns)];
     char near[256];
-    const char *colon = strchr(text, ':');
-    const char *name =
-        prt_arena_text(tool->arena, text, colon != NULL ? (size_t)(colon - text) : strlen(text));
-    const bool on = colon == NULL || prt_tool_is_true(colon + 1, true);
-    if (name == NULL)
+    const char *text = prt_arena_text(tool->arena, item.data, item.size);
+    if (text == NULL)
         return POPRT_E_NOMEM;
-    const row *pattern = find_pattern(name);
-    if (pattern == NULL && is_pass(tool, name))
-        return on ? prt_tool_run_pass(tool, name, NULL, 0, model) : disable(tool, name);
-    if (pattern == NULL) {
-        for (size_t i = 0; i < PRT_COUNT_OF(patterns); i++)
-            names[i] = patterns[i].name;
-        prt_nearest(name, names, PRT_COUNT_OF(patterns), near, sizeof(near));
-        return prt_fail(POPRT_E_NOT_FOUND, name,
-            "custom_patterns: neither a pass (also of a plug-in: --custom_library_so_paths) nor a "
-            "pattern; near patterns: %s", near);
-    }
-    if (!on && pattern->pass[0] != '\0')
-        return disable(tool, pattern->pass);
-    prt_tool_say(tool, POPRT_LOG_INFO, "pattern %s %s", name,
-        pattern->pass[0] != '\0' ? "is on as it is" : "has no effect here");
+    const char *colon = strchr(text, ':');
+    out->name =
+        prt_arena_text(tool->arena, text, colon != NULL ? (size_t)(colon - text) : strlen(text));
+    if (out->name == NULL)
+        return POPRT_E_NOMEM;
+    if (colon != NULL && !prt_accepts("bool", colon + 1))
+        return prt_fail(POPRT_E_ARG, text,
+            "custom_patterns: '%s' is not accepted; expected NAME, NAME:True or NAME:False",
+            colon + 1);
+    out->on = colon == NULL || prt_tool_is_true(colon + 1, true);
+    out->pattern = find_pattern(out->name);
+    if (out->pattern != NULL || prt_tool_is_pass(tool, out->name))
+        return POPRT_OK;
+    for (size_t i = 0; i < PRT_COUNT_OF(patterns); i++)
+        names[i] = patterns[i].name;
+    prt_nearest(out->name, names, PRT_COUNT_OF(patterns), near, sizeof(near));
+    return prt_fail(POPRT_E_NOT_FOUND, out->name,
+        "custom_patterns: neither a pass (also of a plug-in: --custom_library_so_paths) nor a "
+        "pattern; near patterns: %s", near);
+}
+
+static poprt_status use_choice(prt_tool *tool, const choice *c, poprt_model *model)
+{
+    if (c->pattern == NULL)
+        return c->on ? prt_tool_run_pass(tool, c->name, NULL, 0, model) : disable(tool, c->name);
+    const bool known = c->pattern->pass[0] != '\0';
+    if (!c->on && known)
+        return disable(tool, c->pattern->pass);
+    prt_tool_say(tool, POPRT_LOG_INFO, "pattern %s %s", c->name,
+        known ? "is on as it is" : "has no effect here");
+    return POPRT_OK;
+}
+
+poprt_status prt_convert_patterns(const prt_tool *tool, const char *list)
+{
+    prt_str item;
+    choice c;
+    while (list != NULL && prt_list_next(&list, &item))
+        PRT_TRY(read_choice(tool, item, &c));
     return POPRT_OK;
 }
 
 static poprt_status use_patterns(prt_tool *tool, const char *list, poprt_model *model)
 {
     prt_str item;
+    choice c;
     while (list != NULL && prt_list_next(&list, &item)) {
-        const char *text = prt_arena_text(tool->arena, item.data, item.size);
-        if (text == NULL)
-            return POPRT_E_NOMEM;
-        PRT_TRY(use_pattern(tool, text, model));
+        PRT_TRY(read_choice(tool, item, &c));
+        PRT_TRY(use_choice(tool, &c, model));
     }
     return POPRT_OK;
 }

@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend_options.c — --compiler_options and --popart_options: keys and values are checked against
- * their tables, and those that steer an IPU alone are said to have no effect, at INFO.
+ * backend_options.c — options of compiling, before any work begins: keys and values of
+ * --compiler_options and --popart_options are checked against their tables, and those that steer an
+ * IPU alone are said to have no effect, at INFO; --set, --tune and --disable_passes become the
+ * config that compiling reads.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
+#include "tools/accepts.h"
 #include "tools/convert.h"
 
-typedef enum value_type { TYPE_BOOL, TYPE_INT, TYPE_REAL, TYPE_TEXT } value_type;
-
 typedef struct row {
-    const char *key;
-    value_type type;
-    const char *why;
+    const char *key, *accepts, *why;
 } row;
 
 static const row compiler_rows[] = {
-#define COMPILER(key, type, why) { #key, TYPE_##type, why },
-#define POPART(key, type, why)
+#define COMPILER(key, accepts, why) { #key, accepts, why },
+#define POPART(key, accepts, why)
 #include "tools/backend_options.def"
 #undef COMPILER
 #undef POPART
 };
 
 static const row popart_rows[] = {
-#define COMPILER(key, type, why)
-#define POPART(key, type, why) { #key, TYPE_##type, why },
+#define COMPILER(key, accepts, why)
+#define POPART(key, accepts, why) { #key, accepts, why },
 #include "tools/backend_options.def"
 #undef COMPILER
 #undef POPART
@@ -45,30 +43,9 @@ static poprt_status fail_unknown(const char *key, const row *rows, size_t count)
     return prt_fail(POPRT_E_NOT_FOUND, key, "no such option; near names: %s", near);
 }
 
-static bool fits(value_type type, const char *text)
-{
-    static const char *const bools[] = { "True", "true", "1", "False", "false", "0" };
-    int64_t number;
-    char *end = NULL;
-    switch (type) {
-    case TYPE_BOOL:
-        for (size_t i = 0; i < PRT_COUNT_OF(bools); i++)
-            if (strcmp(text, bools[i]) == 0)
-                return true;
-        return false;
-    case TYPE_INT:
-        return prt_opt_parse_number(text, &number);
-    case TYPE_REAL:
-        (void)strtod(text, &end);
-        return end != text && *end == '\0';
-    default:
-        return true;
-    }
-}
-
 static poprt_status check(prt_tool *tool, const char *text, const row *rows, size_t count)
 {
-    static const char *const words[] = { "True or False", "an integer", "a number", "a text" };
+    char expected[256];
     const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text)
         return prt_fail(POPRT_E_ARG, text, "is not of the form KEY=VALUE");
@@ -76,9 +53,11 @@ static poprt_status check(prt_tool *tool, const char *text, const row *rows, siz
     for (size_t i = 0; i < count; i++) {
         if (strlen(rows[i].key) != size || memcmp(rows[i].key, text, size) != 0)
             continue;
-        if (!fits(rows[i].type, equals + 1))
-            return prt_fail(POPRT_E_ARG, rows[i].key, "'%s' is not %s", equals + 1,
-                words[rows[i].type]);
+        if (!prt_accepts(rows[i].accepts, equals + 1)) {
+            prt_accepts_say(rows[i].accepts, expected, sizeof(expected));
+            return prt_fail(POPRT_E_ARG, rows[i].key, "'%s' is not accepted; expected %s",
+                equals + 1, expected);
+        }
         if (rows[i].why != NULL)
             prt_tool_say(tool, POPRT_LOG_INFO, "%s has no effect here: %s", rows[i].key,
                 rows[i].why);
@@ -96,7 +75,11 @@ poprt_status prt_convert_backend(prt_tool *tool, const prt_opts *opts)
     cursor = 0;
     for (const char *v; (v = prt_opt_next(opts, OPT_POPART_OPTIONS, &cursor)) != NULL;)
         PRT_TRY(check(tool, v, popart_rows, PRT_COUNT_OF(popart_rows)));
-    return POPRT_OK;
+    PRT_TRY(prt_convert_patterns(tool, prt_convert_backend_value(opts, "custom_patterns")));
+    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
+    PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
+    return prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
+        prt_opt_value(opts, OPT_TUNE_CACHE, NULL));
 }
 
 const char *prt_convert_backend_value(const prt_opts *opts, const char *key)

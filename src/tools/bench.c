@@ -160,6 +160,7 @@ static poprt_status bench(prt_tool *tool, const prt_opts *opts, double min_time_
     PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
     PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
     PRT_TRY(prt_tool_set_dims(tool, opts, OPT_DIM));
+    PRT_TRY(prt_tool_check_cpu(tool, prt_opt_value(opts, OPT_CPU, NULL)));
     PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
         prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(prt_tool_open_executable(tool, r->model, &r->times, &exec));
@@ -271,7 +272,7 @@ int prt_command_bench(int argc, char **argv)
             status = put_json(arena, &r);
         else if (status == POPRT_OK)
             put_line(&r);
-        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
+        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool);
         prt_tool_close(&tool);
     }
     prt_arena_release(arena);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/accepts.h"
 #include "tools/commands.h"
 #include "tools/convert.h"
 
@@ -19,15 +20,15 @@ static void put_word(void *user, const char *word, size_t size)
 
 static void put_bash_case(const prt_opt_def *o)
 {
-    if (o->choices == NULL && o->takes == PRT_TAKES_ANY)
+    if (!prt_accepts_words(o->accepts) && o->takes == PRT_TAKES_ANY)
         return;
     (void)printf("    --%s", o->name);
     if (o->letter != 0)
         (void)printf("|-%c", o->letter);
     (void)printf(")\n        ");
-    if (o->choices != NULL) {
+    if (prt_accepts_words(o->accepts)) {
         (void)printf("COMPREPLY=($(compgen -W '");
-        prt_opt_each_choice(o->choices, put_word, NULL);
+        prt_accepts_each_word(o->accepts, put_word, NULL);
         (void)printf(" ' -- \"$word\"))");
     } else {
         (void)printf("COMPREPLY=($(compgen -%c -- \"$word\"))",
@@ -80,9 +81,9 @@ static void put_zsh_option(const prt_opt_def *o)
         (void)printf(":");
         put_zsh_text(o->value);
         (void)printf(":");
-        if (o->choices != NULL) {
+        if (prt_accepts_words(o->accepts)) {
             (void)printf("(");
-            prt_opt_each_choice(o->choices, put_word, NULL);
+            prt_accepts_each_word(o->accepts, put_word, NULL);
             (void)printf(" )");
         } else if (o->takes != PRT_TAKES_ANY) {
             (void)printf("%s", o->takes == PRT_TAKES_FILE ? "_files" : "_files -/");
@@ -160,9 +161,9 @@ void prt_convert_put_man(void)
         }
         (void)printf("\n");
         put_roff(o->help);
-        if (o->choices != NULL) {
+        if (prt_accepts_words(o->accepts)) {
             (void)printf(" One of");
-            prt_opt_each_choice(o->choices, put_word, NULL);
+            prt_accepts_each_word(o->accepts, put_word, NULL);
             (void)printf(".");
         }
         (void)printf("\n");

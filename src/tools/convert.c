@@ -10,13 +10,13 @@
 #include "tools/convert.h"
 
 static const prt_opt_def options[OPT_COUNT] = {
-#define OPT(id, name_, letter_, arity_, value_, takes_, choices_, use, help_)                      \
+#define OPT(id, name_, letter_, arity_, value_, takes_, accepts_, use, help_)                      \
     [OPT_##id] = { .name = name_,                                                                  \
         .letter = letter_,                                                                         \
         .arity = PRT_OPT_##arity_,                                                                 \
         .value = value_,                                                                           \
         .help = help_,                                                                             \
-        .choices = choices_,                                                                       \
+        .accepts = accepts_,                                                                       \
         .takes = PRT_TAKES_##takes_ },
 #include "tools/convert.def"
 #undef OPT
@@ -173,7 +173,6 @@ static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const po
         PRT_TRY(prt_convert_pass(tool, "manual_sharding", config, model));
         return save(tool, opts, input, model);
     }
-    PRT_TRY(prt_convert_backend(tool, opts));
     PRT_TRY(prt_tool_make_dir(prt_opt_value(opts, OPT_OUTPUT_DIR, "./")));
     PRT_TRY(prt_convert_run(tool, opts, config, model));
     PRT_TRY(save(tool, opts, input, model));
@@ -203,15 +202,32 @@ poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char *
     return poprt_model_load_file(tool->env, *input, NULL, model);
 }
 
+/* Names of passes and their options, held against the passes that the conversion has. */
+static poprt_status check_passes(const prt_tool *tool, const prt_opts *opts,
+    const poprt_config *config)
+{
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_status status =
+        poprt_pass_manager_show(manager, prt_opt_value(opts, OPT_SHOW_PASS, NULL));
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_add_pipeline(manager, "convert", config);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
 /* Shapes are set first, so that --show shows them. */
 static poprt_status convert(prt_tool *tool, const prt_opts *opts)
 {
     const char *input = NULL;
     poprt_model *model = NULL;
     poprt_config *config = NULL;
-    PRT_TRY(prt_convert_load(tool, opts, &input, &model));
-    poprt_status status =
-        prt_convert_config(tool, opts, prt_opt_value(opts, OPT_OUTPUT_DIR, NULL), &config);
+    PRT_TRY(prt_convert_backend(tool, opts));
+    PRT_TRY(
+        prt_convert_config(tool, opts, prt_opt_value(opts, OPT_OUTPUT_DIR, NULL), &config));
+    poprt_status status = check_passes(tool, opts, config);
+    if (status == POPRT_OK)
+        status = prt_convert_load(tool, opts, &input, &model);
     if (status == POPRT_OK && prt_opt_has(opts, OPT_SHOW))
         status = prt_convert_shapes(tool, opts, config, model);
     if (status == POPRT_OK)
@@ -314,7 +330,7 @@ static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_job *jo
         return false;
     if (prt_opt_has(opts, OPT_CONFIG_YAML)) {
         if (prt_convert_merge_yaml(tool, opts, argc, argv, &lines) != POPRT_OK) {
-            *exit_code = PRT_REPORT();
+            *exit_code = PRT_REPORT_OF(tool);
             return false;
         }
         if (!prt_opt_parse(tool->arena, &prt_convert_command, lines.all.argc, lines.all.argv, opts,
@@ -340,8 +356,9 @@ int prt_command_convert(int argc, char **argv)
     if (read_line(&tool, argc, argv, &job, &exit_code)) {
         const poprt_status status = run_command(&tool, &job);
         prt_progress_clear(&tool.progress);
+        tool.past_options = tool.past_options && status != POPRT_E_ARG; /* of passes, too */
         if (status != POPRT_OK)
-            exit_code = PRT_REPORT();
+            exit_code = PRT_REPORT_OF(&tool);
     }
     prt_tool_close(&tool);
     return exit_code;

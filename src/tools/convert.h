@@ -6,7 +6,7 @@
 #include "tools/tool.h"
 
 enum {
-#define OPT(id, name, letter, arity, value, takes, choices, use, help) OPT_##id,
+#define OPT(id, name, letter, arity, value, takes, accepts, use, help) OPT_##id,
 #include "tools/convert.def"
 #undef OPT
     OPT_COUNT
@@ -66,12 +66,14 @@ poprt_status prt_convert_config(prt_tool *tool, const prt_opts *opts, const char
 /* An option may differ from one model of model_fusion to the next. */
 bool prt_convert_is_of_model(uint32_t option);
 
-/* ---- backend_options.c: --compiler_options and --popart_options */
+/* ---- backend_options.c: --compiler_options, --popart_options, --set and the like, checked */
 poprt_status prt_convert_backend(prt_tool *tool, const prt_opts *opts);
 /* Value of a key of --compiler_options; NULL when it was not given. */
 const char *prt_convert_backend_value(const prt_opts *opts, const char *key);
 
 /* ---- backend.c: what they ask for, between converting and compiling */
+/* Checks the names of a list of patterns (NULL: none). */
+poprt_status prt_convert_patterns(const prt_tool *tool, const char *list);
 poprt_status prt_convert_prepare(prt_tool *tool, const prt_opts *opts, poprt_model *model);
 
 /* ---- convert_yaml.c */

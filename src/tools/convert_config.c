@@ -10,7 +10,7 @@
 #include "tools/convert.h"
 
 static const uint8_t uses[OPT_COUNT] = {
-#define OPT(id, name, letter, arity, value, takes, choices, use, help) [OPT_##id] = PRT_USE_##use,
+#define OPT(id, name, letter, arity, value, takes, accepts, use, help) [OPT_##id] = PRT_USE_##use,
 #include "tools/convert.def"
 #undef OPT
 };

@@ -138,10 +138,6 @@ poprt_status prt_convert_compile(prt_tool *tool, const prt_opts *opts, poprt_mod
 {
     poprt_executable *exec = NULL;
     const char *dir = prt_opt_value(opts, OPT_OUTPUT_DIR, "./");
-    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_DISABLE_PASSES, NULL)));
-    PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
-    PRT_TRY(prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
-        prt_opt_value(opts, OPT_TUNE_CACHE, NULL)));
     PRT_TRY(prt_convert_prepare(tool, opts, model));
     PRT_TRY(poprt_compile(model, tool->config, &exec));
     poprt_status status = POPRT_OK;

@@ -22,8 +22,7 @@ static poprt_status open_document(const char *path, yaml_parser_t *parser,
     FILE *file = fopen(path, "rb");
     poprt_status status = POPRT_OK;
     if (file == NULL)
-        return prt_fail(errno == ENOENT ? POPRT_E_NOT_FOUND : POPRT_E_IO, path, "%s",
-            strerror(errno));
+        return prt_fail(POPRT_E_IO, path, "%s", strerror(errno));
     if (!yaml_parser_initialize(parser)) {
         (void)fclose(file);
         return prt_fail_nomem(sizeof(*parser));

@@ -201,7 +201,7 @@ int prt_command_inspect(int argc, char **argv)
             status = prt_opt_has(&opts, OPT_OPS)
             ? poprt_operators_describe(tool.env, format, prt_tool_write, stdout)
             : inspect(&tool, opts.args[0], format, prt_opt_has(&opts, OPT_VERIFY));
-        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
+        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool);
     }
     prt_tool_close(&tool);
     return exit_code;

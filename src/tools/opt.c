@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "tools/accepts.h"
 
 enum { HELP_COLUMN = 30, LINE = 96, NAMES = 128 };
 
@@ -145,39 +146,17 @@ static bool is_option(const char *word)
            !(word[1] == '.' && word[2] >= '0' && word[2] <= '9');
 }
 
-void prt_opt_each_choice(const char *choices,
-    void (*put)(void *user, const char *word, size_t size), void *user)
-{
-    while (*choices != '\0') {
-        const size_t n = strcspn(choices, "|");
-        put(user, choices, n);
-        choices += n + (choices[n] == '|');
-    }
-}
-
-typedef struct search {
-    const char *word;
-    bool found;
-} search;
-
-static void look(void *user, const char *word, size_t size)
-{
-    search *s = user;
-    s->found = s->found || (strlen(s->word) == size && memcmp(s->word, word, size) == 0);
-}
-
-/* False after a usage error: the value is none of the choices. */
+/* False after a usage error: the row does not accept the value. */
 static bool add_item(parser *p, uint32_t option, const char *value)
 {
     const prt_opt_def *o = &p->command->options[option];
-    search s = { .word = value };
-    if (value != NULL && value[0] != '\0' && o->choices != NULL) {
-        prt_opt_each_choice(o->choices, look, &s);
-        if (!s.found) {
-            (void)prt_opt_usage_error(p->command, "--%s: '%s' is none of %s", o->name, value,
-                o->choices);
-            return false;
-        }
+    const bool open = value != NULL && value[0] == '\0' && prt_accepts_words(o->accepts);
+    if (value != NULL && !open && !prt_accepts(o->accepts, value)) {
+        char expected[256];
+        prt_accepts_say(o->accepts, expected, sizeof(expected));
+        (void)prt_opt_usage_error(p->command, "--%s: '%s' is not accepted; expected %s", o->name,
+            value, expected);
+        return false;
     }
     p->out->items[p->out->n_items++] = (prt_opt_item){ .option = option, .value = value };
     return true;

@@ -28,11 +28,11 @@ typedef struct prt_opt_def {
     uint8_t arity;    /* prt_opt_arity */
     const char *value; /* what to call the value in help */
     const char *help;  /* NULL: accepted, and shown nowhere */
-    const char *choices; /* "a|b": what the value may be, or nothing; NULL: anything */
+    const char *accepts; /* what the value may be: see accepts.h. Words may be left empty */
     uint8_t takes;       /* prt_opt_takes, for completion */
 } prt_opt_def;
 
-/* A row without choices, whose value is anything. */
+/* A row that takes any value. */
 #define PRT_OPT(name_, letter_, arity_, value_, help_)                                             \
     {                                                                                              \
         .name = name_, .letter = letter_, .arity = arity_, .value = value_, .help = help_          \
@@ -67,10 +67,6 @@ typedef struct prt_opts {
  */
 bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, char **argv,
     prt_opts *out, int *exit_code);
-
-/* Calls `put` with each word of choices. */
-void prt_opt_each_choice(const char *choices,
-    void (*put)(void *user, const char *word, size_t size), void *user);
 
 /* Prints usage and the message to stderr; returns PRT_EXIT_USAGE. */
 int prt_opt_usage_error(const prt_opt_command *command, const char *fmt, ...) PRT_PRINTF(2, 3);

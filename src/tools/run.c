@@ -190,6 +190,18 @@ static poprt_status run(prt_tool *tool, const plan *p)
     return status;
 }
 
+/* Plug-ins, and what compiling is to do; a failure is a usage error. */
+static poprt_status take_options(prt_tool *tool, const prt_opts *opts)
+{
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_PLUGIN));
+    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
+    PRT_TRY(prt_tool_set_each(tool, opts, OPT_SET));
+    PRT_TRY(prt_tool_set_dims(tool, opts, OPT_DIM));
+    PRT_TRY(prt_tool_check_cpu(tool, prt_opt_value(opts, OPT_CPU, NULL)));
+    return prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
+        prt_opt_value(opts, OPT_TUNE_CACHE, NULL));
+}
+
 int prt_command_run(int argc, char **argv)
 {
     plan p = { .iterations = 1, .index = -1 };
@@ -205,20 +217,11 @@ int prt_command_run(int argc, char **argv)
         prt_tool tool = { 0 };
         poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);
         if (status == POPRT_OK)
-            status = prt_tool_plugins(&tool, &p.opts, OPT_PLUGIN);
-        if (status == POPRT_OK)
-            status = prt_tool_disable(&tool, prt_opt_value(&p.opts, OPT_NO_PASSES, NULL));
-        if (status == POPRT_OK)
-            status = prt_tool_set_each(&tool, &p.opts, OPT_SET);
-        if (status == POPRT_OK)
-            status = prt_tool_set_dims(&tool, &p.opts, OPT_DIM);
-        if (status == POPRT_OK)
-            status = prt_tool_tune(&tool, prt_opt_value(&p.opts, OPT_TUNE, NULL),
-                prt_opt_value(&p.opts, OPT_TUNE_CACHE, NULL));
+            status = take_options(&tool, &p.opts);
         if (status == POPRT_OK)
             status = run(&tool, &p);
         prt_progress_clear(&tool.progress);
-        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT();
+        exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool);
         prt_tool_close(&tool);
     }
     prt_arena_release(arena);

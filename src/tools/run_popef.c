@@ -32,7 +32,7 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
     [OPT_POPEF] = PRT_OPT("popef", 0, PRT_OPT_ONE, "FILE", "the file to run"),
     [OPT_RUNNER] = { .name = "runner", .arity = PRT_OPT_ONE, .value = "NAME",
-        .choices = "modelRunner|lightRunner",
+        .accepts = "modelRunner|lightRunner",
         .help = "which of PopRT's runners; both are sessions here" },
     [OPT_ITERATION] = PRT_OPT("iteration", 0, PRT_OPT_ONE, "N",
         "runs in all, 100 by default; rounded up to a multiple of the clients"),

@@ -279,13 +279,8 @@ static int test(suite *s, const prt_opts *opts)
 /* Says no to a level or plug-in that is none before any case does. */
 static poprt_status check_options(suite *s)
 {
-    poprt_config *config = NULL;
     PRT_TRY(prt_tool_plugins(&s->tool, s->options.opts, s->options.plugins));
-    PRT_TRY(poprt_config_create(s->tool.env, &config));
-    const poprt_status status =
-        s->options.cpu != NULL ? poprt_config_set(config, "cpu", s->options.cpu) : POPRT_OK;
-    poprt_config_release(config);
-    return status;
+    return prt_tool_check_cpu(&s->tool, s->options.cpu);
 }
 
 int prt_command_test(int argc, char **argv)
@@ -311,7 +306,7 @@ int prt_command_test(int argc, char **argv)
         s.options.cpu = prt_opt_value(&opts, OPT_CPU, NULL);
         s.options.opts = &opts;
         s.options.plugins = OPT_PLUGIN;
-        exit_code = check_options(&s) == POPRT_OK ? test(&s, &opts) : PRT_REPORT();
+        exit_code = check_options(&s) == POPRT_OK ? test(&s, &opts) : PRT_REPORT_OF(&s.tool);
     }
     prt_tool_close(&s.tool);
     return exit_code;

@@ -13,8 +13,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/list.h"
 #include "base/str.h"
 #include "cpu/cpu.h"
+#include "pass/pass.h"
 #include "program/popef.h"
 
 enum { STAGES = 5 }; /* of a conversion, as the bar counts them */
@@ -217,9 +219,17 @@ static poprt_status find_in_dir(prt_tool *tool, const char *path, const char **o
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
+bool prt_tool_at_fault(const prt_tool *tool)
+{
+    const poprt_status status = poprt_last_error()->status;
+    return !tool->past_options && (status == POPRT_E_ARG || status == POPRT_E_NOT_FOUND ||
+        status == POPRT_E_PARSE);
+}
+
 poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out, bool *is_popef)
 {
     struct stat st;
+    tool->past_options = true;
     *out = path;
     *is_popef = false;
     if (stat(path, &st) != 0)
@@ -334,9 +344,41 @@ poprt_status prt_tool_run_pass(const prt_tool *tool, const char *pass, const pop
     return status;
 }
 
+bool prt_tool_is_pass(const prt_tool *tool, const char *name)
+{
+    poprt_pass_info info = { .struct_size = sizeof(info) };
+    for (size_t i = 0; poprt_pass_at(i, &info) == POPRT_OK; i++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    for (size_t i = 0; poprt_env_pass_at(tool->env, i, &info) == POPRT_OK; i++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    return false;
+}
+
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes)
 {
+    const char *list = passes;
+    prt_str item;
+    while (list != NULL && prt_list_next(&list, &item)) {
+        const char *name = prt_arena_text(tool->arena, item.data, item.size);
+        if (name == NULL)
+            return POPRT_E_NOMEM;
+        if (!prt_tool_is_pass(tool, name))
+            return prt_pass_unknown(name);
+    }
     return set_option(tool, "disable_passes", passes);
+}
+
+poprt_status prt_tool_check_cpu(const prt_tool *tool, const char *level)
+{
+    poprt_config *config = NULL;
+    if (level == NULL)
+        return POPRT_OK;
+    PRT_TRY(poprt_config_create(tool->env, &config));
+    const poprt_status status = poprt_config_set(config, "cpu", level);
+    poprt_config_release(config);
+    return status;
 }
 
 poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache)

@@ -18,6 +18,7 @@ typedef struct prt_tool {
     prt_progress progress;
     bool quiet_compile; /* no progress of compiling */
     PRT_VEC(const char *) plugins; /* paths that are loaded */
+    bool past_options; /* the command line is checked: failures are not usage errors any more */
     int32_t log_level; /* lines of the tool and of the library up to this one are printed */
 } prt_tool;
 
@@ -35,6 +36,11 @@ void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...) PRT
 /* Logs this thread's last failure; returns PRT_EXIT_FAILED. */
 int prt_tool_report(const char *file, int line);
 #define PRT_REPORT() prt_tool_report(__FILE__, __LINE__)
+/* The same; PRT_EXIT_USAGE where an option or its value is at fault. */
+#define PRT_REPORT_OF(tool)                                                                        \
+    ((void)PRT_REPORT(), prt_tool_at_fault(tool) ? PRT_EXIT_USAGE : PRT_EXIT_FAILED)
+/* Is this thread's last failure about the command line? Models are not looked for before. */
+bool prt_tool_at_fault(const prt_tool *tool);
 
 /* The last failure as one text: status, stage, file, subject, message. */
 void prt_tool_describe_error(char *to, size_t size);
@@ -62,6 +68,8 @@ poprt_status prt_tool_gather(const poprt_model *model, int32_t format, char **te
 poprt_status prt_tool_run_pass(const prt_tool *tool, const char *pass, const poprt_pass_arg *args,
     size_t count, poprt_model *model);
 
+/* Of the library's or of a plug-in's. */
+bool prt_tool_is_pass(const prt_tool *tool, const char *name);
 /* Compiling leaves these passes (a comma list; may be NULL) out. */
 poprt_status prt_tool_disable(prt_tool *tool, const char *passes);
 /* An option for compiling, as "KEY=VALUE". */
@@ -72,6 +80,9 @@ poprt_status prt_tool_plugins(prt_tool *tool, const prt_opts *opts, uint32_t opt
 poprt_status prt_tool_set_each(prt_tool *tool, const prt_opts *opts, uint32_t option);
 /* NAME=N, for compiling: the program is made for these dimensions alone. */
 poprt_status prt_tool_set_dims(prt_tool *tool, const prt_opts *opts, uint32_t option);
+
+/* Is there a level of kernels of this name (NULL: none is asked for)? */
+poprt_status prt_tool_check_cpu(const prt_tool *tool, const char *level);
 
 /* Compiling times forms: the options "tune" and "tune_cache"; NULL: as they are. */
 poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
