@@ -16,8 +16,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#if defined(__linux__) && defined(SYS_openat2)
-#include <linux/openat2.h>
+
+#ifdef SYS_openat2
+/* openat2 of Linux 5.6; its header is missing where a C library comes without the kernel's. */
+struct how_to_open {
+    uint64_t flags, mode, resolve;
+};
+enum { NO_MAGICLINKS = 0x02, NO_SYMLINKS = 0x04, BENEATH = 0x08 }; /* of `resolve` */
 #endif
 
 /* O_NONBLOCK keeps a FIFO that somebody put in our way from blocking the open. */
@@ -178,9 +183,9 @@ static int open_by_steps(int folder, const char *path)
 
 static int open_below(int folder, const char *path)
 {
-#if defined(__linux__) && defined(SYS_openat2)
-    const struct open_how how = { .flags = OPEN_FLAGS | O_NOFOLLOW,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+#ifdef SYS_openat2
+    const struct how_to_open how = { .flags = OPEN_FLAGS | O_NOFOLLOW,
+        .resolve = BENEATH | NO_SYMLINKS | NO_MAGICLINKS };
     /* The kernel answers EAGAIN while somebody renames folders; it settles. */
     for (int tries = 0; tries < 64; tries++) {
         const long fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));

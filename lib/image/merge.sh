@@ -19,5 +19,4 @@ for archive in "$@"; do
         encodes && NF == 3 { print "--defsym=" $3 "=prt_image_unused" }')"
 done
 "$ld" -r -o "$out" $unused --whole-archive "$ours" --no-whole-archive $renamed
-"$objcopy" --wildcard --keep-global-symbol='prt_*' --remove-section=.eh_frame \
-    --remove-section=.rela.eh_frame "$out"
+"$objcopy" --wildcard --keep-global-symbol='prt_*' "$out"

@@ -25,14 +25,14 @@
  * itself before it looks a last time, and the other changes the word before it looks for sleepers
  * (sequentially consistent on both), so no wake-up is lost.
  */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include "par/pool.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +40,9 @@
 #include "cpu/cpu.h"
 #include "par/place.h"
 #include "par/range.h"
+
+/* Linux's operations of SYS_futex; musl comes without the kernel's headers. */
+enum { FUTEX_WAIT_OWN = 0 | 128, FUTEX_WAKE_OWN = 1 | 128 };
 
 enum {
     MAX_WIDTH = 1024,
@@ -91,12 +94,12 @@ static _Thread_local bool inside;
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value)
 {
-    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_OWN, value, NULL, NULL, 0);
 }
 
 static void futex_wake(_Atomic uint32_t *word, uint32_t count)
 {
-    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_OWN, count, NULL, NULL, 0);
 }
 
 static void pause_core(void)
@@ -167,10 +170,20 @@ static void move_off(prt_pool *pool, uint32_t index)
         prt_place_move(index, caller);
 }
 
+/* Names the calling thread for debuggers and profilers. Linux keeps 15 bytes: from worker 100 on
+ * the last two digits have to do. */
+static void name_worker(uint32_t index)
+{
+    char name[16];
+    (void)snprintf(name, sizeof(name), "poprt-worker-%u", index % 100);
+    (void)pthread_setname_np(pthread_self(), name);
+}
+
 static void *work(void *arg)
 {
     const worker *self = arg;
     prt_pool *pool = self->pool;
+    name_worker(self->index);
     prt_place_move(self->index,
         atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed));
     for (;;) {

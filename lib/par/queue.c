@@ -3,7 +3,7 @@
  * queue.c — a ring of items under one mutex, two conditions: `more` for the thread, `room` for
  * those who push or wait for the end. `pending` counts an item until its function has returned.
  */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include "par/queue.h"
 
 #include <pthread.h>
@@ -37,6 +37,7 @@ static unsigned char *item_at(prt_queue *queue, uint32_t index)
 static void *work(void *arg)
 {
     prt_queue *queue = arg;
+    (void)pthread_setname_np(pthread_self(), "poprt-session");
     unsigned char *running = item_at(queue, queue->capacity);
     (void)pthread_mutex_lock(&queue->lock);
     for (;;) {

@@ -10,6 +10,7 @@
 
 #include "par/pool.h"
 #include "support/check_main.h"
+#include "support/thread_names.h"
 
 enum { LARGEST = 5000, SPIN_NS = 20000 };
 
@@ -336,8 +337,20 @@ START_TEST(width_has_a_default_and_a_bound)
 }
 END_TEST
 
+START_TEST(workers_have_names)
+{
+    prt_pool *pool = NULL;
+    ck_assert_int_eq(prt_pool_create(NULL, 3, SPIN_NS, &pool), POPRT_OK);
+    const prt_par par = prt_pool_par(pool);
+    check_visits(&par, 1000);
+    ck_assert(thread_exists("poprt-worker-0"));
+    ck_assert(thread_exists("poprt-worker-1"));
+    prt_pool_release(pool);
+}
+END_TEST
+
 PRT_TEST_MAIN("par/pool", every_index_is_visited_once, no_pool_runs_in_place,
     sums_are_the_same_bits_for_every_width, many_small_jobs, nested_calls_run_in_place,
     late_workers_are_left_alone, several_callers_are_served, child_after_fork_has_its_own_workers,
     fork_in_the_middle_of_a_job,
-    pools_come_and_go, no_threads_no_harm, width_has_a_default_and_a_bound)
+    pools_come_and_go, no_threads_no_harm, workers_have_names, width_has_a_default_and_a_bound)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/check_main.h"
+#include "support/thread_names.h"
 
 enum { ITEMS = 1000 };
 
@@ -124,6 +125,18 @@ START_TEST(a_forked_child_starts_over)
 }
 END_TEST
 
+START_TEST(the_thread_has_a_name)
+{
+    static seen s;
+    prt_queue *q = create(&s, 4);
+    const uint32_t one = 1;
+    ck_assert_int_eq(prt_queue_push(q, &one), POPRT_OK);
+    ck_assert_int_eq(prt_queue_drain(q), POPRT_OK);
+    ck_assert(thread_exists("poprt-session"));
+    prt_queue_release(q);
+}
+END_TEST
+
 PRT_TEST_MAIN("par/queue", items_run_in_order, release_finishes_what_is_queued,
     unused_queues_have_no_thread, the_queues_own_thread_does_not_wait_for_itself,
-    a_forked_child_starts_over)
+    a_forked_child_starts_over, the_thread_has_a_name)
