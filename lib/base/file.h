@@ -19,14 +19,22 @@ poprt_status prt_file_map(const prt_allocator *allocator, const char *path, prt_
 poprt_status prt_file_map_below(const prt_allocator *allocator, const char *folder,
     const char *relative, const char *subject, prt_blob **out);
 
-/* A file being written: bytes go to a temporary beside `path`; `commit` syncs and renames it into
- * place; `abandon` removes it. Either ends the writer. */
+/*
+ * A file being written: bytes go to a temporary beside `path`; `commit` syncs and renames it into
+ * place; `abandon` removes it. Either ends the writer. `finish` is one of them: commit if `status`
+ * is POPRT_OK; otherwise abandon, and what the system said is recorded again if it was the writer
+ * that failed, for a caller in between may know no more than that a callback refused its bytes.
+ *
+ * The temporary is `.poprt-*.tmp`, and locked (flock) while its writer lives. A writer that begins
+ * removes those of the folder that nobody holds a lock of: their processes ended without commit.
+ */
 typedef struct prt_file_writer prt_file_writer;
 poprt_status prt_file_writer_create(const prt_allocator *allocator, const char *path,
     prt_file_writer **out);
 poprt_status prt_file_writer_write(prt_file_writer *writer, const void *bytes, size_t size);
 poprt_status prt_file_writer_commit(prt_file_writer *writer);
 void prt_file_writer_abandon(prt_file_writer *writer);
+poprt_status prt_file_writer_finish(prt_file_writer *writer, poprt_status status);
 
 /* prt_file_writer_write with the shape of poprt_write_fn; `user` is the writer. */
 int32_t prt_file_writer_sink(void *user, const void *bytes, size_t size);

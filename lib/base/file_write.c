@@ -9,10 +9,12 @@
 #define _DEFAULT_SOURCE
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -69,6 +71,65 @@ static poprt_status open_folder(prt_file_writer *writer)
     return POPRT_OK;
 }
 
+/* Opens the file of this name and locks it, if nobody else has a lock of it; -1 otherwise. */
+static int lock_abandoned(int folder, const char *name)
+{
+    struct stat open_one, named;
+    const int fd = openat(folder, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -1;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &open_one) == 0 &&
+        fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(open_one.st_mode) &&
+        open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+static bool is_temporary(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > sizeof(".poprt-.tmp") && strncmp(name, ".poprt-", 7) == 0 &&
+           strcmp(name + n - 4, ".tmp") == 0;
+}
+
+/* Removes temporaries whose writers ended without commit or abandon. A file system without flock
+ * keeps them. */
+static void remove_abandoned(const prt_file_writer *writer)
+{
+    const int fd = openat(writer->folder, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (folder == NULL && fd >= 0)
+        (void)close(fd);
+    for (const struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
+        const int held = is_temporary(e->d_name) ? lock_abandoned(writer->folder, e->d_name) : -1;
+        if (held < 0)
+            continue;
+        (void)unlinkat(writer->folder, e->d_name, 0);
+        (void)close(held);
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+}
+
+/* Creates the temporary and locks it. -1 with errno set; EEXIST: another name has to be tried. */
+static int create_locked(const prt_file_writer *writer)
+{
+    struct stat info;
+    const int fd = openat(writer->folder, writer->temporary,
+        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+        return -1;
+    /* Before it was locked another writer may have taken it for abandoned. */
+    const bool lost = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!lost && fstat(fd, &info) == 0 && info.st_nlink != 0)
+        return fd;
+    (void)close(fd);
+    (void)unlinkat(writer->folder, writer->temporary, 0);
+    errno = EEXIST;
+    return -1;
+}
+
 static poprt_status open_temporary(prt_file_writer *writer)
 {
     /* Renaming onto a device or a folder would replace or fail; say so before any work. */
@@ -78,11 +139,11 @@ static poprt_status open_temporary(prt_file_writer *writer)
         return prt_fail_in_file(
             prt_fail(POPRT_E_IO, NULL, "not a regular file; give the path of a file to write"),
             writer->path);
+    remove_abandoned(writer);
     unsigned attempt = 0;
     do {
         name_temporary(writer, attempt);
-        writer->fd = openat(writer->folder, writer->temporary,
-            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        writer->fd = create_locked(writer);
     } while (writer->fd < 0 && (errno == EEXIST || errno == EINTR) && ++attempt < NAME_TRIES);
     if (writer->fd < 0)
         return prt_file_fail(errno, writer->path, "create a temporary beside the file");
@@ -207,16 +268,13 @@ static int sync_retry(int fd)
     return result;
 }
 
-/* Everything up to and including the rename. */
+/* Everything up to and including the rename. The file stays open until then, and so its lock held:
+ * nobody takes the temporary for abandoned. */
 static poprt_status put_in_place(prt_file_writer *writer)
 {
     PRT_TRY(flush(writer));
     if (sync_retry(writer->fd) != 0)
         return prt_file_fail(errno, writer->path, "sync the file");
-    const int closed = close(writer->fd);
-    writer->fd = -1;
-    if (closed != 0 && errno != EINTR)
-        return prt_file_fail(errno, writer->path, "close the file");
     if (renameat(writer->folder, writer->temporary, writer->folder, writer->base) != 0)
         return prt_file_fail(errno, writer->path, "put the file into place");
     return POPRT_OK;
@@ -242,6 +300,16 @@ void prt_file_writer_abandon(prt_file_writer *writer)
         return;
     (void)unlinkat(writer->folder, writer->temporary, 0);
     end(writer);
+}
+
+poprt_status prt_file_writer_finish(prt_file_writer *writer, poprt_status status)
+{
+    if (status == POPRT_OK)
+        return prt_file_writer_commit(writer);
+    if (writer->error != 0)
+        status = broken(writer, "write the file");
+    prt_file_writer_abandon(writer);
+    return status;
 }
 
 int32_t prt_file_writer_sink(void *user, const void *bytes, size_t size)

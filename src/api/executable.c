@@ -107,10 +107,7 @@ poprt_status poprt_executable_save_file(const poprt_executable *exec, const char
     poprt_status status = prt_file_writer_create(&exec->env->allocator, path, &writer);
     if (status == POPRT_OK) {
         status = prt_popef_write(exec->program, prt_file_writer_sink, writer);
-        if (status == POPRT_OK)
-            status = prt_file_writer_commit(writer);
-        else
-            prt_file_writer_abandon(writer);
+        status = prt_file_writer_finish(writer, status);
     }
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
 }

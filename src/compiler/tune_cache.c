@@ -171,10 +171,5 @@ poprt_status prt_tune_cache_write(prt_tune_cache *cache, const char *path)
     if (cache->foreign)
         return prt_fail(POPRT_E_STATE, path, "the file is no tune cache, and stays as it is");
     PRT_TRY(prt_file_writer_create(prt_arena_allocator(cache->arena), path, &writer));
-    const poprt_status status = write_all(writer, cache);
-    if (status != POPRT_OK) {
-        prt_file_writer_abandon(writer);
-        return status;
-    }
-    return prt_file_writer_commit(writer);
+    return prt_file_writer_finish(writer, write_all(writer, cache));
 }

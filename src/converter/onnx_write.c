@@ -153,17 +153,9 @@ static poprt_status write_files(prt_onnx_writer *w, const char *path, const char
     poprt_status status = prt_file_writer_create(allocator, path, &model);
     if (status == POPRT_OK)
         status = write(w, prt_file_writer_sink, model);
-    if (w->data != NULL) {
-        if (status == POPRT_OK)
-            status = prt_file_writer_commit(w->data);
-        else
-            prt_file_writer_abandon(w->data);
-    }
-    if (status == POPRT_OK)
-        return prt_file_writer_commit(model);
-    if (model != NULL)
-        prt_file_writer_abandon(model);
-    return status;
+    if (w->data != NULL)
+        status = prt_file_writer_finish(w->data, status);
+    return model != NULL ? prt_file_writer_finish(model, status) : status;
 }
 
 poprt_status prt_onnx_write_file(const prt_module *module, const char *path, size_t most)

@@ -3,10 +3,10 @@
  * backend.c — what --compiler_options asks for when a model is compiled: the graph as JSON
  * (serialize_ir), a cache of executables (enable_engine_caching) and patterns (custom_patterns).
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/list.h"
 #include "base/nearest.h"
 #include "tools/accepts.h"
@@ -26,14 +26,11 @@ static const row patterns[] = {
 
 static poprt_status write_graphs(const poprt_model *model, const char *path)
 {
-    FILE *file = fopen(path, "w");
-    if (file == NULL)
-        return prt_fail(POPRT_E_IO, path, "%s", strerror(errno));
+    prt_file_writer *writer = NULL;
+    PRT_TRY(prt_fail_in_file(prt_file_writer_create(NULL, path, &writer), path));
     const poprt_status status =
-        poprt_model_describe(model, POPRT_FORMAT_GRAPHS_JSON, prt_tool_write, file);
-    if (fclose(file) != 0 && status == POPRT_OK)
-        return prt_fail(POPRT_E_IO, path, "%s", strerror(errno));
-    return status;
+        poprt_model_describe(model, POPRT_FORMAT_GRAPHS_JSON, prt_file_writer_sink, writer);
+    return prt_fail_in_file(prt_file_writer_finish(writer, status), path);
 }
 
 static poprt_status serialize(const prt_opts *opts, const poprt_model *model)

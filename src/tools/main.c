@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c — `poprt`: a sub-command when the first word is one, else the main command line; under
  * the name `poprt_exec` (a link to it) a tool by its name. */
+#define _DEFAULT_SOURCE
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "tools/commands.h"
+#include "tools/tool.h"
 
 static const struct {
     const char *word;
@@ -28,7 +31,7 @@ static bool is_called(const char *path, const char *name)
     return path != NULL && strcmp(slash != NULL ? slash + 1 : path, name) == 0;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     if (argc > 0 && is_called(argv[0], "poprt_exec"))
         return prt_command_exec(argc, argv);
@@ -36,4 +39,11 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].word) == 0)
             return commands[i].run(argc - 1, argv + 1);
     return prt_command_convert(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    /* Beyond `ulimit -f` writes fail with EFBIG, which is reported, and do not end the process. */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    return prt_tool_flush(run(argc, argv));
 }

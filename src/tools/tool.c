@@ -33,9 +33,25 @@ double prt_tool_peak_mb(void)
     return (double)usage.ru_maxrss * 1024 / 1e6;
 }
 
+/* Why writing to a stream failed first, an errno. */
+static int write_error;
+
 int32_t prt_tool_write(void *file, const void *bytes, size_t size)
 {
-    return fwrite(bytes, 1, size, file) == size ? 0 : 1;
+    if (fwrite(bytes, 1, size, file) == size)
+        return 0;
+    write_error = write_error != 0 ? write_error : errno;
+    return 1;
+}
+
+int prt_tool_flush(int code)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return code;
+    const int error = write_error != 0 ? write_error : errno;
+    prt_tool_log(POPRT_LOG_ERROR, __FILE__, __LINE__, "standard output cannot be written: %s",
+        error != 0 ? strerror(error) : "an earlier write failed");
+    return code != 0 ? code : 1;
 }
 
 void prt_tool_log(int32_t level, const char *file, int line, const char *fmt, ...)
@@ -170,12 +186,8 @@ poprt_status prt_tool_save(const char *path, const void *bytes, size_t size)
 {
     prt_file_writer *writer = NULL;
     PRT_TRY(prt_fail_in_file(prt_file_writer_create(NULL, path, &writer), path));
-    poprt_status status = prt_file_writer_write(writer, bytes, size);
-    if (status == POPRT_OK)
-        status = prt_file_writer_commit(writer);
-    else
-        prt_file_writer_abandon(writer);
-    return prt_fail_in_file(status, path);
+    const poprt_status status = prt_file_writer_write(writer, bytes, size);
+    return prt_fail_in_file(prt_file_writer_finish(writer, status), path);
 }
 
 poprt_status prt_tool_make_dir(const char *path)

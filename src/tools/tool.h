@@ -122,6 +122,10 @@ double prt_tool_peak_mb(void);
 /* A poprt_write_fn to a FILE. */
 int32_t prt_tool_write(void *file, const void *bytes, size_t size);
 
+/* At the end of a process that would exit with `code`: what was printed has to arrive. Where it
+ * does not (a full disk), says why and returns a code that is not 0. */
+int prt_tool_flush(int code);
+
 /* Orders milliseconds for medians and percentiles. */
 void prt_tool_sort(double *values, size_t count);
 

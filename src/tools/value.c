@@ -303,10 +303,7 @@ static poprt_status write_tensor(prt_arena *arena, const char *path, const prt_t
         return POPRT_E_NOMEM;
     PRT_TRY(prt_fail_in_file(prt_file_writer_create(NULL, path, &writer), path));
     poprt_status status = prt_npy_write(arena, t, prt_file_writer_sink, writer);
-    if (status == POPRT_OK)
-        status = prt_file_writer_commit(writer);
-    else
-        prt_file_writer_abandon(writer);
+    status = prt_file_writer_finish(writer, status);
     return prt_fail_in_file(prt_fail_at_stage(status, "output"), path);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_errors.c — wrong arguments and wrong files: a status, a message, and nothing broken. */
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "api_test.h"
@@ -173,6 +175,31 @@ START_TEST(writers_may_refuse)
 }
 END_TEST
 
+/* Both kinds of files, on a disk that is full from the first byte on. */
+START_TEST(a_full_disk_is_named)
+{
+    poprt_model *model = NULL;
+    poprt_executable *exec = compile_digits(NULL);
+    char path[64];
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    (void)snprintf(path, sizeof(path), "/tmp/poprt-test-full-%d", (int)getpid());
+    (void)signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit none = { 0, 0 };
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+    for (int i = 0; i < 2; i++) {
+        if (i == 0)
+            ck_assert_fails(poprt_model_save_file(model, path), POPRT_E_IO);
+        else
+            ck_assert_fails(poprt_executable_save_file(exec, path), POPRT_E_IO);
+        ck_assert_str_eq(poprt_last_error()->file, path);
+        ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "File too large"));
+    }
+    ck_assert_int_ne(access(path, F_OK), 0);
+    poprt_model_release(model);
+    poprt_executable_release(exec);
+}
+END_TEST
+
 PRT_TEST_MAIN("api/errors", null_is_an_argument_error, bindings_are_checked,
     missing_and_foreign_files, every_prefix_of_a_model_is_refused_or_a_model,
-    every_prefix_and_flip_of_popef, writers_may_refuse)
+    every_prefix_and_flip_of_popef, writers_may_refuse, a_full_disk_is_named)

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -282,7 +283,84 @@ START_TEST(full_disk_keeps_the_old_file)
 }
 END_TEST
 
+/* A caller in between knows only that its sink said no; the writer knows why. */
+START_TEST(finish_names_what_the_system_said)
+{
+    make_folder();
+    (void)signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit none = { 0, 0 };
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+    static const char bytes[100000] = { 0 };
+    prt_file_writer *writer = NULL;
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &writer), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_sink(writer, bytes, sizeof(bytes)), 0); /* in its buffer */
+    poprt_status status = POPRT_OK;
+    for (int i = 0; i < 100 && status == POPRT_OK; i++)
+        if (prt_file_writer_sink(writer, bytes, sizeof(bytes)) != 0)
+            status = prt_fail(POPRT_E_IO, NULL, "the callback refused the bytes");
+    ck_assert_int_eq(prt_file_writer_finish(writer, status), POPRT_E_IO);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "File too large"));
+    ck_assert_str_eq(prt_error_last()->file, path);
+    ck_assert_uint_eq(count_files(), 0);
+
+    /* What fails before the disk does keeps its words. */
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("out"), &writer), POPRT_OK);
+    status = prt_fail(POPRT_E_LIMIT, "x", "too many");
+    ck_assert_int_eq(prt_file_writer_finish(writer, status), POPRT_E_LIMIT);
+    ck_assert_str_eq(prt_error_last()->message, "too many");
+    remove_folder();
+}
+END_TEST
+
+/* Begins to write `out` in a process of its own, which waits for a byte and then just ends. */
+static pid_t half_written(int *go)
+{
+    int begun[2], end[2];
+    char byte = 0;
+    ck_assert_int_eq(pipe(begun), 0);
+    ck_assert_int_eq(pipe(end), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        prt_file_writer *writer = NULL;
+        if (prt_file_writer_create(NULL, at("out"), &writer) != POPRT_OK ||
+            write(begun[1], "x", 1) != 1 || read(end[0], &byte, 1) != 1)
+            _exit(1);
+        _exit(0);
+    }
+    ck_assert_int_eq(read(begun[0], &byte, 1), 1);
+    (void)close(begun[0]), (void)close(begun[1]), (void)close(end[0]);
+    *go = end[1];
+    return pid;
+}
+
+START_TEST(temporaries_of_dead_writers_go)
+{
+    int go, how = 0;
+    make_folder();
+    make_file(".poprt-not-one", "stays");
+    make_file(".poprt-1-2-3.tmp.txt", "stays");
+    ck_assert_int_eq(mkdir(at(".poprt-1-2-3.tmp"), 0700), 0);
+    const pid_t pid = half_written(&go);
+    ck_assert_uint_eq(count_files(), 4);
+    prt_file_writer *writer = NULL;
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("other"), &writer), POPRT_OK);
+    ck_assert_int_eq(prt_file_writer_commit(writer), POPRT_OK);
+    ck_assert_uint_eq(count_files(), 5); /* the other process still writes */
+
+    ck_assert_int_eq(write(go, "x", 1), 1);
+    ck_assert_int_eq(waitpid(pid, &how, 0), pid);
+    ck_assert(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    ck_assert_uint_eq(count_files(), 5);
+    ck_assert_int_eq(prt_file_writer_create(NULL, at("other"), &writer), POPRT_OK);
+    ck_assert_uint_eq(count_files(), 5); /* its own in the place of the dead one's */
+    ck_assert_int_eq(prt_file_writer_commit(writer), POPRT_OK);
+    ck_assert_uint_eq(count_files(), 4);
+    remove_folder();
+}
+END_TEST
+
 PRT_TEST_MAIN("base/file", maps_regular_files, map_failures_name_file_and_cause,
     below_stays_below, below_stays_below_without_openat2, descriptors_are_given_back,
     commit_replaces_and_abandon_does_not, sizes_around_the_buffer_arrive_whole,
-    two_writers_do_not_meet, what_cannot_be_written_says_so, full_disk_keeps_the_old_file)
+    two_writers_do_not_meet, what_cannot_be_written_says_so, full_disk_keeps_the_old_file,
+    finish_names_what_the_system_said, temporaries_of_dead_writers_go)

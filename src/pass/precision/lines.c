@@ -63,11 +63,7 @@ poprt_status prt_lines_write_text(prt_str text, const prt_allocator *allocator,
     if (size < 0 || (size_t)size >= sizeof(path))
         return prt_fail(POPRT_E_LIMIT, "output_dir", "the path is too long");
     PRT_TRY(prt_file_writer_create(allocator, path, &writer));
-    const poprt_status status = prt_file_writer_write(writer, text.data, text.size);
-    if (status == POPRT_OK)
-        return prt_file_writer_commit(writer);
-    prt_file_writer_abandon(writer);
-    return status;
+    return prt_file_writer_finish(writer, prt_file_writer_write(writer, text.data, text.size));
 }
 
 poprt_status prt_lines_write(prt_lines *to, const prt_allocator *allocator, const char *folder,
