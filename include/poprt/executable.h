@@ -40,7 +40,9 @@ POPRT_API poprt_status poprt_executable_load_file(poprt_env *env, const char *pa
 POPRT_API poprt_status poprt_executable_load_bytes(poprt_env *env, const void *bytes, size_t size,
     const poprt_config *config, poprt_executable **out);
 
-/* Writes PopEF through a callback, or to a file (complete or not at all). */
+/* Writes PopEF through a callback, or to a file (complete or not at all). Weights of a file that
+ * was opened without "verify" are compared with its checksums now: damaged ones are an error
+ * (POPRT_E_PARSE, which names the weight), and never get a checksum that fits them. */
 POPRT_API poprt_status poprt_executable_save(const poprt_executable *exec, poprt_write_fn write,
     void *user);
 POPRT_API poprt_status poprt_executable_save_file(const poprt_executable *exec, const char *path);

@@ -114,7 +114,7 @@ poprt_executable *prt_compile_cache_load(const prt_compile_cache *cache, const p
     if (cache->path == NULL)
         return NULL;
     prt_error_save(&error);
-    const poprt_status status = poprt_executable_load_file(cache->env, cache->path, config, &exec);
+    const poprt_status status = prt_executable_load_sealed(cache->env, cache->path, config, &exec);
     if (status == POPRT_OK && !is_of(exec, module)) {
         say(cache->env, POPRT_LOG_WARNING, "compiling anew, of another model is", cache->path, "");
         poprt_executable_release(exec);

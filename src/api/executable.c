@@ -48,15 +48,34 @@ poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const cha
     return POPRT_OK;
 }
 
-static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path,
-    const poprt_config *config, poprt_executable **out)
+static prt_popef_depth depth_of(const poprt_config *config)
 {
     const bool full = strcmp(prt_config_text(config, PRT_OPTION_verify), "full") == 0;
+    return full ? PRT_POPEF_VERIFY : PRT_POPEF_RUN;
+}
+
+static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path, prt_popef_depth depth,
+    const poprt_config *config, poprt_executable **out)
+{
     prt_program *program = NULL;
     prt_env_freeze(env);
-    PRT_TRY(prt_popef_read(&env->allocator, prt_config_memory_limit(config, env), bytes,
-        full ? PRT_POPEF_VERIFY : PRT_POPEF_RUN, env->ops, &program));
+    PRT_TRY(prt_popef_read(&env->allocator, prt_config_memory_limit(config, env), bytes, depth,
+        env->ops, &program));
     return prt_executable_wrap(env, program, path, out);
+}
+
+static poprt_status load_file(poprt_env *env, const char *path, prt_popef_depth depth,
+    const poprt_config *config, poprt_executable **out)
+{
+    poprt_env *owner = NULL;
+    prt_blob *file = NULL;
+    PRT_TRY(prt_env_take(env, &owner));
+    poprt_status status = prt_file_map(&owner->allocator, path, &file);
+    if (status == POPRT_OK)
+        status = load(owner, file, path, depth, config, out);
+    prt_blob_release(file);
+    poprt_env_release(owner);
+    return prt_fail_in_file(prt_fail_at_stage(status, "open"), path);
 }
 
 poprt_status poprt_executable_load_file(poprt_env *env, const char *path,
@@ -64,15 +83,13 @@ poprt_status poprt_executable_load_file(poprt_env *env, const char *path,
 {
     PRT_REQUIRE(path);
     PRT_REQUIRE(out);
-    poprt_env *owner = NULL;
-    prt_blob *file = NULL;
-    PRT_TRY(prt_env_take(env, &owner));
-    poprt_status status = prt_file_map(&owner->allocator, path, &file);
-    if (status == POPRT_OK)
-        status = load(owner, file, path, config, out);
-    prt_blob_release(file);
-    poprt_env_release(owner);
-    return prt_fail_in_file(prt_fail_at_stage(status, "open"), path);
+    return load_file(env, path, depth_of(config), config, out);
+}
+
+poprt_status prt_executable_load_sealed(poprt_env *env, const char *path,
+    const poprt_config *config, poprt_executable **out)
+{
+    return load_file(env, path, PRT_POPEF_SEALED, config, out);
 }
 
 poprt_status poprt_executable_load_bytes(poprt_env *env, const void *bytes, size_t size,
@@ -86,7 +103,7 @@ poprt_status poprt_executable_load_bytes(poprt_env *env, const void *bytes, size
     poprt_status status =
         prt_blob_borrow(&owner->allocator, bytes, size, NULL, NULL, &blob);
     if (status == POPRT_OK)
-        status = load(owner, blob, "", config, out);
+        status = load(owner, blob, "", depth_of(config), config, out);
     prt_blob_release(blob);
     poprt_env_release(owner);
     return prt_fail_at_stage(status, "open");

@@ -132,6 +132,10 @@ struct poprt_executable {
 poprt_status prt_executable_wrap(poprt_env *env, prt_program *program, const char *file,
     poprt_executable **out);
 
+/* As poprt_executable_load_file, but every blob has to have a checksum, and to fit it. */
+poprt_status prt_executable_load_sealed(poprt_env *env, const char *path,
+    const poprt_config *config, poprt_executable **out);
+
 /* Compiles a module that is no model of a caller. */
 poprt_status prt_compile_module(poprt_env *env, const struct prt_module *module,
     const poprt_config *config, poprt_executable **out);

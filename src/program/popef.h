@@ -27,6 +27,8 @@ typedef struct prt_popef_blob {
     const prt_json *descriptor;
     uint64_t payload; /* offset in the file */
     uint64_t payload_size;
+    bool has_sum; /* the payload has a checksum; known when the descriptor was read */
+    uint32_t sum; /* its CRC-32C as the descriptor states it */
 } prt_popef_blob;
 
 typedef struct prt_popef_index {
@@ -38,7 +40,8 @@ typedef struct prt_popef_index {
 typedef enum prt_popef_depth {
     PRT_POPEF_RUN, /* what running needs: METADATA, which is for other readers, is only summed up */
     PRT_POPEF_LIST, /* every descriptor */
-    PRT_POPEF_VERIFY /* and the checksums of tensors and feeds */
+    PRT_POPEF_VERIFY, /* and the checksums of tensors and feeds, where there are any */
+    PRT_POPEF_SEALED /* and every blob has to have one */
 } prt_popef_depth;
 
 /* Walks the blobs of a file: checks headers, sizes, descriptor checksums, and payload checksums of
@@ -49,7 +52,10 @@ poprt_status prt_popef_index_read(const prt_blob *file, prt_popef_depth depth, p
 /* True when the bytes begin like a PopEF blob of ours. */
 bool prt_popef_is(const void *bytes, size_t size);
 
-/* Writes METADATA, POPLAR_EXECUTABLE and one DATA_TENSOR per constant. Deterministic. */
+/* Writes METADATA, POPLAR_EXECUTABLE and one DATA_TENSOR per constant. Deterministic. A constant
+ * from a file that states another checksum than its bytes have is an error (POPRT_E_PARSE): damaged
+ * bytes get no checksum that fits them. One that the file marks as having none
+ * stays so, unless the number in its descriptor fits. */
 poprt_status prt_popef_write(const prt_program *program, poprt_write_fn write, void *user);
 
 struct prt_op_set;

@@ -113,20 +113,24 @@ static poprt_status read_descriptor(const prt_blob *file, uint64_t content_at, u
     b->payload_size = (uint64_t)payload;
     b->payload = content_at + content - b->payload_size;
     (void)prt_json_text(prt_json_get(json, "name"), &b->name);
+    int64_t sum = -1;
+    const bool stated =
+        prt_json_i64(prt_json_get(json, "crc"), &sum) && sum >= 0 && sum <= UINT32_MAX;
+    b->has_sum = stated && (b->flags & FLAG_NO_CRC) == 0;
+    b->sum = stated ? (uint32_t)sum : 0;
     /* What lies between must be zero, so that no byte of a file goes unchecked. */
     PRT_TRY(check_padding(file, content_at + 4 + length, b->payload));
     return check_padding(file, content_at + content, b->offset + b->size);
 }
 
-static poprt_status check_payload(const prt_blob *file, const prt_popef_blob *b)
+static poprt_status check_payload(const prt_blob *file, const prt_popef_blob *b, bool sealed)
 {
-    if ((b->flags & FLAG_NO_CRC) != 0 || b->descriptor == NULL)
+    if (b->descriptor == NULL || ((b->flags & FLAG_NO_CRC) != 0 && !sealed))
         return POPRT_OK;
-    int64_t crc = -1;
-    if (!prt_json_i64(prt_json_get(b->descriptor, "crc"), &crc))
+    if (!b->has_sum)
         return prt_fail(POPRT_E_PARSE, b->name.data, "blob at byte %" PRIu64 " has no checksum",
             b->offset);
-    if (prt_crc32c(0, file->data + b->payload, b->payload_size) != (uint64_t)crc)
+    if (prt_crc32c(0, file->data + b->payload, b->payload_size) != b->sum)
         return prt_fail(POPRT_E_PARSE, b->name.data,
             "payload of the blob at byte %" PRIu64 " fails its checksum: the file is damaged",
             b->offset);
@@ -150,8 +154,8 @@ poprt_status prt_popef_index_read(const prt_blob *file, prt_popef_depth depth, p
         if (b.type > PRT_POPEF_OPAQUE)
             continue; /* of a later version: skipped */
         PRT_TRY(read_descriptor(file, content_at, content, crc, depth, arena, &b));
-        if (depth == PRT_POPEF_VERIFY || (b.type != PRT_POPEF_TENSOR && b.type != PRT_POPEF_FEED))
-            PRT_TRY(check_payload(file, &b));
+        if (depth >= PRT_POPEF_VERIFY || (b.type != PRT_POPEF_TENSOR && b.type != PRT_POPEF_FEED))
+            PRT_TRY(check_payload(file, &b, depth == PRT_POPEF_SEALED));
         if (!PRT_VEC_PUSH(arena, &blobs, b))
             return POPRT_E_NOMEM;
     }

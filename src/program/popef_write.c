@@ -21,6 +21,7 @@
 #include "poprt/base.h"
 #include "tensor/tensor.h"
 
+enum { FLAG_NO_CRC = 2 };
 enum { HEADER_SIZE = 64, SMALL_ALIGN = 64, PAGE_ALIGN = 4096, PAGE_FROM = 1 << 20 };
 
 typedef struct writer {
@@ -52,8 +53,8 @@ static void store(unsigned char *to, uint64_t value, int bytes)
         to[i] = (unsigned char)(value >> (8 * i));
 }
 
-static poprt_status emit_blob(writer *w, uint32_t type, prt_str descriptor, const void *payload,
-    size_t size, size_t align)
+static poprt_status emit_blob(writer *w, uint32_t type, uint32_t flags, prt_str descriptor,
+    const void *payload, size_t size, size_t align)
 {
     const uint64_t begin = w->at + HEADER_SIZE + 4 + descriptor.size;
     const uint64_t payload_at = (begin + align - 1) / align * align;
@@ -65,6 +66,7 @@ static poprt_status emit_blob(writer *w, uint32_t type, prt_str descriptor, cons
     store(header + 28, HEADER_SIZE, 4);
     store(header + 32, total, 8);
     store(header + 40, content, 8);
+    store(header + 48, flags, 4);
     store(header + 52, prt_crc32c(0, descriptor.data, descriptor.size), 4);
     store(header + HEADER_SIZE, descriptor.size, 4);
     PRT_TRY(emit(w, header, sizeof(header)));
@@ -185,7 +187,7 @@ static poprt_status write_metadata(writer *w, const prt_program *p, prt_str name
     prt_json_close(&j, '}');
     prt_str text = { NULL, 0 };
     PRT_TRY(prt_json_out_finish(&j, &text));
-    return emit_blob(w, PRT_POPEF_METADATA, text, NULL, 0, 8);
+    return emit_blob(w, PRT_POPEF_METADATA, 0, text, NULL, 0, 8);
 }
 
 static poprt_status write_executable(writer *w, prt_str name, const void *bytes, size_t size)
@@ -200,7 +202,7 @@ static poprt_status write_executable(writer *w, prt_str name, const void *bytes,
     prt_json_close(&j, '}');
     prt_str text = { NULL, 0 };
     PRT_TRY(prt_json_out_finish(&j, &text));
-    return emit_blob(w, PRT_POPEF_EXECUTABLE, text, bytes, size, 8);
+    return emit_blob(w, PRT_POPEF_EXECUTABLE, 0, text, bytes, size, 8);
 }
 
 /* Bytes of a weight as stored: elements as in memory; strings as u32 length and characters. */
@@ -236,17 +238,23 @@ static poprt_status write_constant(writer *w, const prt_program *p, const prt_co
     const void *bytes = NULL;
     size_t size = 0;
     PRT_TRY(payload_of(c, w->arena, &bytes, &size));
+    const uint32_t sum = prt_crc32c(0, bytes, size);
+    const bool differs = c->sum_kind != PRT_SUM_OURS && sum != c->sum;
+    if (differs && c->sum_kind == PRT_SUM_STATED)
+        return prt_fail(POPRT_E_PARSE, c->name.data,
+            "the weight fails the checksum of the file it was read from, which is damaged; it is "
+            "not written as if it were sound");
     prt_json_out j;
     prt_json_out_init(&j, w->arena, false);
     prt_json_open(&j, NULL, '{');
     prt_json_put_text(&j, "name", c->name);
     put_tensor_info(&j, p->dims, c->type);
     prt_json_put_i64(&j, "payloadSize", (int64_t)size);
-    prt_json_put_i64(&j, "crc", prt_crc32c(0, bytes, size));
+    prt_json_put_i64(&j, "crc", differs ? 0 : sum);
     prt_json_close(&j, '}');
     prt_str text = { NULL, 0 };
     PRT_TRY(prt_json_out_finish(&j, &text));
-    return emit_blob(w, PRT_POPEF_TENSOR, text, bytes, size,
+    return emit_blob(w, PRT_POPEF_TENSOR, differs ? FLAG_NO_CRC : 0, text, bytes, size,
         size >= PAGE_FROM ? PAGE_ALIGN : SMALL_ALIGN);
 }
 

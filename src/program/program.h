@@ -50,11 +50,20 @@ typedef struct prt_buffer {
     size_t offset;        /* of planned buffers, parts and columns, when the block is static */
 } prt_buffer;
 
+/* What is known of a constant's CRC-32C, as PopEF stores it. */
+typedef enum prt_sum_kind {
+    PRT_SUM_OURS,   /* computed when it is written: the bytes were made here */
+    PRT_SUM_STATED, /* `sum`, by the file it was read from; the bytes may not have been compared */
+    PRT_SUM_ABSENT  /* the file says that there is none; `sum` is 0 or stated all the same */
+} prt_sum_kind;
+
 typedef struct prt_constant {
     prt_str name;
     const prt_type *type;
     prt_blob *blob; /* bytes, at any address; poprt_string[] for strings */
     _Atomic(prt_blob *) aligned; /* copy at an address fit for kernels, made when first needed */
+    prt_sum_kind sum_kind;
+    uint32_t sum;
     bool is_prepared; /* for a plug-in's kernel, at the start of a cache line */
 } prt_constant;
 

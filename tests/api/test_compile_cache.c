@@ -132,6 +132,77 @@ START_TEST(what_is_in_the_folder_is_not_trusted)
 }
 END_TEST
 
+static void *get(const char *path, size_t *size)
+{
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fstat(fileno(file), &info), 0);
+    *size = (size_t)info.st_size;
+    void *bytes = malloc(*size);
+    ck_assert_uint_eq(fread(bytes, 1, *size, file), *size);
+    (void)fclose(file);
+    return bytes;
+}
+
+/* One byte of the entry is another: what is compiled gives the same bits, and the entry is as it
+ * was before, unless the byte is one that says nothing. */
+static void check_damaged(poprt_env *env, const char *path, unsigned char *good, size_t size,
+    size_t at, const float *expected, size_t *misses)
+{
+    poprt_executable *exec = NULL;
+    float found[10];
+    size_t now = 0;
+    good[at] ^= 0x10;
+    put(path, good, size);
+    good[at] ^= 0x10;
+    ck_assert_ok(compile(env, NULL, NULL, &exec));
+    digit_expect(exec, 3, found);
+    ck_assert_int_eq(memcmp(expected, found, sizeof(found)), 0);
+    poprt_executable_release(exec);
+    if (strstr(said, "cannot be used is ") == NULL)
+        return;
+    unsigned char *bytes = get(path, &now);
+    ck_assert_uint_eq(now, size);
+    ck_assert_int_eq(memcmp(bytes, good, size), 0);
+    free(bytes);
+    ++*misses;
+}
+
+START_TEST(a_damaged_entry_is_a_miss)
+{
+    poprt_env *env = open_env();
+    poprt_executable *exec = NULL;
+    char path[512];
+    float expected[10];
+    size_t size = 0, misses = 0, tried = 0;
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_ok(compile(env, NULL, NULL, &exec));
+    digit_expect(exec, 3, expected);
+    poprt_executable_release(exec);
+    ck_assert_int_eq(count_files(path, sizeof(path)), 1);
+    unsigned char *good = get(path, &size);
+    for (size_t at = 0; at < size; at += size / 199 + 1, tried++)
+        check_damaged(env, path, good, size, at, expected, &misses);
+    ck_assert_uint_ge(misses, tried - 2);
+
+    /* A weight without a checksum would be a hit that nobody looked at. */
+    const size_t last = size - 8;
+    size_t blob = 0;
+    for (size_t at = 8; at + 64 < size; at += 8)
+        blob = memcmp(good + at, "POPEF-C", 8) == 0 ? at : blob;
+    good[blob + 48] |= 2;
+    good[last] ^= 0x10;
+    put(path, good, size);
+    ck_assert_ok(compile(env, NULL, NULL, &exec));
+    poprt_executable_release(exec);
+    ck_assert_ptr_nonnull(strstr(said, "has no checksum"));
+    free(good);
+    clear_folder();
+    poprt_env_release(env);
+}
+END_TEST
+
 START_TEST(a_folder_has_to_be_named)
 {
     poprt_env *env = open_env();
@@ -143,4 +214,4 @@ START_TEST(a_folder_has_to_be_named)
 END_TEST
 
 PRT_TEST_MAIN("api/compile_cache", the_second_time_nothing_is_compiled,
-    what_is_in_the_folder_is_not_trusted, a_folder_has_to_be_named)
+    what_is_in_the_folder_is_not_trusted, a_damaged_entry_is_a_miss, a_folder_has_to_be_named)

@@ -167,6 +167,40 @@ START_TEST(every_prefix_and_flip_of_popef)
 }
 END_TEST
 
+/* Opened without checksums and saved again: the bytes of before, or an error. */
+START_TEST(damaged_weights_get_no_good_checksum)
+{
+    poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
+    buffer b = { 0 };
+    size_t refused = 0;
+    ck_assert_ok(poprt_executable_save(exec, buffer_write, &b));
+    poprt_executable_release(exec);
+    for (size_t bit = 0; bit < 8 * b.size; bit++) {
+        poprt_executable *again = NULL;
+        buffer copy = { 0 };
+        unsigned char *flipped = &b.data[bit / 8];
+        *flipped ^= (unsigned char)(1u << bit % 8);
+        const poprt_status opened = poprt_executable_load_bytes(NULL, b.data, b.size, NULL, &again);
+        const poprt_status saved =
+            opened == POPRT_OK ? poprt_executable_save(again, buffer_write, &copy) : opened;
+        poprt_executable_release(again);
+        *flipped ^= (unsigned char)(1u << bit % 8);
+        if (opened == POPRT_OK && saved != POPRT_OK) {
+            ck_assert_int_eq(saved, POPRT_E_PARSE);
+            ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "fails the checksum"));
+            ck_assert_str_ne(poprt_last_error()->subject, "");
+            refused++;
+        } else if (saved == POPRT_OK) {
+            ck_assert_uint_eq(copy.size, b.size);
+            ck_assert_int_eq(memcmp(copy.data, b.data, b.size), 0);
+        }
+        free(copy.data);
+    }
+    ck_assert_uint_ge(refused, 8 * 16); /* every bit of the weights */
+    free(b.data);
+}
+END_TEST
+
 START_TEST(writers_may_refuse)
 {
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
@@ -202,4 +236,5 @@ END_TEST
 
 PRT_TEST_MAIN("api/errors", null_is_an_argument_error, bindings_are_checked,
     missing_and_foreign_files, every_prefix_of_a_model_is_refused_or_a_model,
-    every_prefix_and_flip_of_popef, writers_may_refuse, a_full_disk_is_named)
+    every_prefix_and_flip_of_popef, damaged_weights_get_no_good_checksum,
+    writers_may_refuse, a_full_disk_is_named)
