@@ -4,12 +4,15 @@
  *
  * cJSON takes memory from the C library before we can count it and stops strings at a zero
  * character, so a scan of the text comes first: it bounds depth and number of values, and refuses
- * zero characters. What it lets through costs cJSON at most MAX_VALUES nodes.
+ * zero characters. What it lets through costs cJSON at most MAX_VALUES nodes. A host may have given
+ * cJSON an allocator of its own; where it fails, that is said (json_check.c).
  */
 #include "base/json.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
+
+#include "base/json_check.h"
 
 enum { MAX_DEPTH = 256, MAX_SIZE = 64 << 20, MAX_VALUES = 4 << 20 };
 
@@ -115,7 +118,10 @@ poprt_status prt_json_parse(prt_arena *arena, const char *text, size_t size, prt
     const char *end = text;
     cJSON *tree = size != 0 ? cJSON_ParseWithLengthOpts(text, size, &end, false) : NULL;
     poprt_status status;
-    if (tree == NULL)
+    if (tree == NULL && prt_json_is_wellformed(text, size))
+        status = prt_fail(POPRT_E_NOMEM, NULL,
+            "no memory for the values of %zu bytes of JSON: cJSON's allocator refused it", size);
+    else if (tree == NULL)
         status = refuse(POPRT_E_PARSE, (size_t)(end - text), "malformed");
     else if (!only_space(end, text + size))
         status = refuse(POPRT_E_PARSE, (size_t)(end - text), "text behind the value");

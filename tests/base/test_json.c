@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_json.c — JSON in, JSON out, and that one reads the other. */
+#include <cjson/cJSON.h>
 #include <locale.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_check.h"
 #include "support/check_main.h"
 
 static prt_arena *arena;
@@ -272,7 +275,78 @@ START_TEST(doubles_come_back_in_any_locale)
 }
 END_TEST
 
+static unsigned allowed; /* allocations of cJSON until one fails, and all after it */
+
+static void *limited_malloc(size_t size)
+{
+    return allowed != 0 ? (allowed--, malloc(size)) : NULL;
+}
+
+static void limit_cjson(unsigned count)
+{
+    cJSON_Hooks hooks = { .malloc_fn = limited_malloc, .free_fn = free };
+    allowed = count;
+    cJSON_InitHooks(&hooks);
+}
+
+/* A host's allocator behind cJSON_InitHooks fails at every place in turn. */
+START_TEST(hooks_that_fail_are_no_memory)
+{
+    static const char text[] = "{\"a\":[1,-2.5e-3,{\"b\":\"\\u00e9\\ud83d\\ude00\"}],\"c\":null} ";
+    unsigned count = 0;
+    limit_cjson(1000);
+    ck_assert_ptr_nonnull(parse(text));
+    const unsigned needed = 1000 - allowed;
+    for (; count < needed; count++) {
+        limit_cjson(count);
+        ck_assert_int_eq(refusal(text, strlen(text)), POPRT_E_NOMEM);
+        ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "no memory"));
+        limit_cjson(count);
+        ck_assert_int_eq(refusal("{\"a\":[1,]}", 10), POPRT_E_PARSE);
+    }
+    ck_assert_uint_gt(count, 10);
+    limit_cjson(needed);
+    ck_assert_ptr_nonnull(parse(text));
+    cJSON_InitHooks(NULL);
+}
+END_TEST
+
+/* What the check takes for JSON cJSON reads: texts of few characters, each of them. */
+START_TEST(the_check_accepts_no_more_than_cjson)
+{
+    static const char alphabet[] = "[]{},:\"\\a/u0d8-.e1 n";
+    static const char *const whole[] = { "null", "tru", "\"\\u12aF\"", "\"\\ud800\"",
+        "\"\\ud83d\\ude00\"", "\"\\udc00\"", "-", "-0", "01", "1e", "1E+2", "[1 2]", "{\"a\" 1}",
+        "{\"a\":}", "\"", "\"\\", "\"\\u12", "\x0b" "1" };
+    char text[6];
+    size_t accepted = 0;
+    for (size_t i = 0; i < PRT_COUNT_OF(whole); i++)
+        if (prt_json_is_wellformed(whole[i], strlen(whole[i])))
+            ck_assert_msg(parse(whole[i]) != NULL, "%s", whole[i]);
+    const size_t n = sizeof(alphabet) - 1;
+    for (size_t size = 1; size <= 4; size++) {
+        size_t most = 1;
+        for (size_t i = 0; i < size; i++)
+            most *= n;
+        for (size_t k = 0; k < most; k++) {
+            size_t rest = k;
+            for (size_t i = 0; i < size; i++, rest /= n)
+                text[i] = alphabet[rest % n];
+            text[size] = '\0';
+            if (!prt_json_is_wellformed(text, size))
+                continue;
+            accepted++;
+            ck_assert_msg(parse(text) != NULL, "%s", text);
+        }
+        prt_arena_release(arena);
+        arena = NULL;
+    }
+    ck_assert_uint_gt(accepted, 500);
+}
+END_TEST
+
 PRT_TEST_MAIN("base/json", reads_every_kind, typed_reads_are_strict, last_of_equal_keys_counts,
     malformed_texts_are_refused, zero_characters_are_refused, depth_and_count_are_bounded,
     every_prefix_is_refused_or_read, small_arena_is_no_memory, writes_compact_and_pretty,
-    bad_text_becomes_readable, doubles_come_back_in_any_locale)
+    bad_text_becomes_readable, doubles_come_back_in_any_locale, hooks_that_fail_are_no_memory,
+    the_check_accepts_no_more_than_cjson)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json_check.c — whether a text is JSON by its grammar (RFC 8259), without building anything.
+ *
+ * cJSON does not say why it gave no tree. A text that this check accepts is one that it reads, so
+ * that its allocator, which belongs to the host where the host called cJSON_InitHooks, must have
+ * refused. What the check accepts is a little less than what cJSON does: numbers like 01 are not.
+ */
+#include "base/json_check.h"
+
+#include <string.h>
+
+typedef struct text {
+    const char *at, *end;
+    unsigned depth;
+} text;
+
+static bool value(text *t);
+
+static void skip_space(text *t)
+{
+    while (t->at < t->end && (*t->at == ' ' || *t->at == '\t' || *t->at == '\n' || *t->at == '\r'))
+        t->at++;
+}
+
+static bool take(text *t, char ch)
+{
+    if (t->at == t->end || *t->at != ch)
+        return false;
+    t->at++;
+    return true;
+}
+
+static bool word(text *t, const char *word)
+{
+    const size_t n = strlen(word);
+    if ((size_t)(t->end - t->at) < n || memcmp(t->at, word, n) != 0)
+        return false;
+    t->at += n;
+    return true;
+}
+
+static bool digits(text *t)
+{
+    const char *begin = t->at;
+    while (t->at < t->end && *t->at >= '0' && *t->at <= '9')
+        t->at++;
+    return t->at != begin;
+}
+
+static bool number(text *t)
+{
+    (void)take(t, '-');
+    if (!take(t, '0') && !digits(t))
+        return false;
+    if (take(t, '.') && !digits(t))
+        return false;
+    if (!take(t, 'e') && !take(t, 'E'))
+        return true;
+    if (!take(t, '-'))
+        (void)take(t, '+');
+    return digits(t);
+}
+
+/* The four digits of \uXXXX; -1 where they are not. */
+static long hex4(text *t)
+{
+    long code = 0;
+    if (t->end - t->at < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        const char ch = *t->at++;
+        const char *hex = "0123456789abcdef";
+        const char *found = strchr(hex, ch >= 'A' && ch <= 'F' ? ch - 'A' + 'a' : ch);
+        if (ch == '\0' || found == NULL)
+            return -1;
+        code = code * 16 + (found - hex);
+    }
+    return code;
+}
+
+/* Behind the backslash. */
+static bool escape(text *t)
+{
+    if (t->at == t->end)
+        return false;
+    const char ch = *t->at++;
+    if (ch != 'u')
+        return ch != '\0' && strchr("\"\\/bfnrt", ch) != NULL;
+    const long code = hex4(t);
+    if (code < 0xd800 || code > 0xdfff)
+        return code >= 0;
+    if (code > 0xdbff || !take(t, '\\') || !take(t, 'u'))
+        return false;
+    const long low = hex4(t);
+    return low >= 0xdc00 && low <= 0xdfff;
+}
+
+static bool string(text *t)
+{
+    if (!take(t, '"'))
+        return false;
+    while (t->at < t->end) {
+        const char ch = *t->at++;
+        if (ch == '"')
+            return true;
+        if (ch == '\\' && !escape(t))
+            return false;
+    }
+    return false;
+}
+
+static bool member(text *t)
+{
+    skip_space(t);
+    if (!string(t))
+        return false;
+    skip_space(t);
+    return take(t, ':') && value(t);
+}
+
+/* Behind the opening bracket. */
+static bool items(text *t, char close, bool (*item)(text *t))
+{
+    skip_space(t);
+    if (take(t, close))
+        return true;
+    do {
+        if (!item(t))
+            return false;
+        skip_space(t);
+    } while (take(t, ','));
+    return take(t, close);
+}
+
+static bool value(text *t)
+{
+    bool good;
+    if (t->depth == PRT_JSON_MAX_DEPTH)
+        return false;
+    t->depth++;
+    skip_space(t);
+    if (t->at == t->end)
+        good = false;
+    else if (*t->at == '"')
+        good = string(t);
+    else if (take(t, '['))
+        good = items(t, ']', value);
+    else if (take(t, '{'))
+        good = items(t, '}', member);
+    else
+        good = word(t, "null") || word(t, "true") || word(t, "false") || number(t);
+    t->depth--;
+    return good;
+}
+
+bool prt_json_is_wellformed(const char *bytes, size_t size)
+{
+    text t = { .at = bytes, .end = bytes + size };
+    if (!value(&t))
+        return false;
+    skip_space(&t);
+    return t.at == t.end;
+}
