@@ -11,6 +11,10 @@
 
 #include "poprt/base.h"
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "libpoprt runs on little-endian machines only: data of its files is used as it lies"
+#endif
+
 /* Passes a failure up unchanged. The only macro that returns. */
 #define PRT_TRY(expr)                                                                              \
     do {                                                                                           \

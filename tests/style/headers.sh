@@ -20,4 +20,11 @@ for h in $(find lib src -name '*.h' | sort); do
     guard=PRT_$(echo "${h#*/}" | tr 'a-z/.' 'A-Z__')
     grep -q "^#ifndef $guard\$" "$h" || { echo "$h: the guard is not $guard"; bad=1; }
 done
+# A machine of the other byte order is refused with a sentence, not with wrong numbers.
+said=$(echo '#include "base/status.h"' | $cc -std=gnu11 -fsyntax-only -Iinclude -Ilib -Isrc \
+    -U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__ -x c - 2>&1)
+case $? in
+0) echo "big-endian machines are not refused"; bad=1 ;;
+*) echo "$said" | grep -q 'little-endian machines only' || { echo "$said"; bad=1; } ;;
+esac
 exit $bad
