@@ -11,8 +11,9 @@
 /* The model of a folder of tests/data, its constants folded. */
 prt_graph *trained_model(const char *name);
 
-/* The largest difference of results on the stored inputs by the largest element of an output, and
- * the largest distance 1 - cos of outputs. Inputs are converted to what `after` takes. */
+/* The largest difference of results on the stored inputs (of up to three data sets) by the largest
+ * element of an output, and the largest distance 1 - cos of outputs. Inputs are converted to what
+ * `after` takes. */
 typedef struct model_distance {
     double worst, cosine;
 } model_distance;

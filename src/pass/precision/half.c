@@ -23,6 +23,10 @@ enum { LARGE_SUM = 256 };
 
 static const double half_limit = 65500.0, half_least = 1e-7;
 
+/* The largest finite bfloat16. Larger float32 numbers round to it or, without clipping, to
+ * infinity, with which a mask of 0 * -FLT_MAX is NaN. */
+static const double bf16_limit = 0x1.fep127;
+
 /* ---- patterns that overflow */
 
 static bool adds_up(const prt_op *op)
@@ -123,6 +127,10 @@ poprt_status prt_retype_all(prt_pass *p, int32_t to, const prt_retype *more, boo
         how.high = half_limit;
         how.low = -half_limit;
         how.least = half_least;
+    } else {
+        how.clip = how.quiet = true;
+        how.high = bf16_limit;
+        how.low = -bf16_limit;
     }
     return prt_retype_run(p, &how, changed);
 }
@@ -168,7 +176,7 @@ static poprt_status run_mixed(prt_pass *p, prt_graph *graph, bool *changed)
 {
     const prt_retype how = { .from = PRT_DTYPE_f32, .to = PRT_DTYPE_f16, .clip = true,
         .infinities = true, .high = half_limit, .low = -half_limit, .least = half_least,
-        .mode = mixed_mode };
+        .eager = true, .mode = mixed_mode };
     (void)graph;
     return prt_retype_run(p, &how, changed);
 }

@@ -23,10 +23,23 @@ static bool is_full(const prt_retype_state *s, const prt_value *v)
     return prt_retype_forms(s, v)->full == v;
 }
 
+/* What attention adds to its scores: numbers far below those of the type. */
+static bool is_mask(const prt_retype_state *s, const prt_op *op, uint32_t slot)
+{
+    if (!s->how->clip || op->def == NULL || slot >= op->n_in ||
+        !is_from(s, op->in[slot].value))
+        return false;
+    const char *name = prt_op_in_slot(op->def, slot)->name;
+    return strcmp(name, "attn_mask") == 0 || strcmp(name, "attention_bias") == 0;
+}
+
 static poprt_status set_form(prt_retype_state *s, prt_op *op, uint32_t slot, bool full)
 {
     prt_value *form;
-    PRT_TRY(prt_retype_form(s, op->in[slot].value, full, &form));
+    if (!full && is_mask(s, op, slot))
+        PRT_TRY(prt_retype_mask(s, op->in[slot].value, &form));
+    else
+        PRT_TRY(prt_retype_form(s, op->in[slot].value, full, &form));
     s->changed = s->changed || form != op->in[slot].value;
     prt_op_set_input(op, slot, form);
     return POPRT_OK;
@@ -54,6 +67,7 @@ static poprt_status convert_regions(prt_retype_state *s, prt_op *op)
 
 static poprt_status keep_op(prt_retype_state *s, prt_op *op)
 {
+    PRT_TRY(prt_retype_clip_fill(s, op));
     for (uint32_t i = 0; i < op->n_in; i++)
         PRT_TRY(set_form(s, op, i, true));
     for (uint32_t i = 0; i < op->n_regions; i++)
@@ -93,6 +107,27 @@ static bool has_wide_axes(const prt_op *op)
     return prt_op_is(op, PRT_OP_pad) || prt_op_is(op, PRT_OP_center_crop_pad);
 }
 
+/* Positions in an image, which 16 bits are too few for. */
+static bool is_position(const prt_op *op, const prt_type_def *var)
+{
+    return (prt_op_is(op, PRT_OP_grid_sample) || prt_op_is(op, PRT_OP_resize)) &&
+        strcmp(var->var, "T2") == 0;
+}
+
+/* The op computes with a float of 16 bits: other runtimes then want all its floats so, also where
+ * the schema has several type variables (the keys and values of Attention). */
+static bool computes_in_half(const prt_retype_state *s, const prt_op *op)
+{
+    if ((s->how->to != PRT_DTYPE_f16 && s->how->to != PRT_DTYPE_bf16) ||
+        prt_op_is(op, PRT_OP_cast) || prt_op_is(op, PRT_OP_cast_like))
+        return false;
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (prt_retype_is(&op->out[i], s->how->from) &&
+            prt_retype_allows(op, prt_op_out_slot(op->def, i), s->how->to))
+            return true;
+    return false;
+}
+
 /* Whether operands of a type variable are read in full: its set lacks the new type; or nothing
  * that the op gives depends on it, and all that is computed is there in full. */
 static bool is_full_var(const prt_retype_state *s, const prt_op *op, const prt_type_def *var)
@@ -114,6 +149,8 @@ static bool is_full_var(const prt_retype_state *s, const prt_op *op, const prt_t
         computed = true;
         all_full = all_full && is_full(s, v);
     }
+    if (computes_in_half(s, op) && !is_position(op, var))
+        return false;
     return computed && all_full && (!s->how->eager || prt_op_is(op, PRT_OP_cast));
 }
 

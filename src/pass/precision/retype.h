@@ -32,6 +32,7 @@ typedef struct prt_retype {
     bool follow;          /* what follows constants alone converts */
     bool clip;            /* constants beyond [low, high] become those */
     bool infinities;      /* are among them */
+    bool quiet;           /* clipping is within the rounding of `to` and not worth a warning */
     double low, high;
     double least;         /* single constants nearer to 0 than this become this; 0: none do */
     prt_retype_mode (*mode)(const struct prt_retype *how, const prt_op *op);

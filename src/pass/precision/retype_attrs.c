@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * retype_attrs.c — attributes that say what an operator gives: the type a Cast casts to, the value
- * ConstantOfShape repeats, the type of an Optional that is empty.
+ * ConstantOfShape repeats, the type of an Optional that is empty, the number that stands for
+ * masked or missing elements.
  */
 #include "pass/precision/retype_state.h"
 
@@ -46,10 +47,8 @@ static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
         return POPRT_E_NOMEM;
     (void)prt_tensor_init(&t, how->to, 1, &one, data);
     if (old != NULL && prt_dtype_is_float(how->to)) {
-        double number = prt_load_f64(old->dtype, old->data, 0);
-        if (how->clip)
-            number = number > how->high ? how->high : number < how->low ? how->low : number;
-        prt_store_f64(how->to, data, 0, number);
+        prt_store_f64(how->to, data, 0,
+            prt_retype_clip(how, prt_load_f64(old->dtype, old->data, 0)));
     } else if (old != NULL) {
         int64_t number = prt_load_i64(old->dtype, old->data, 0);
         number = number > INT32_MAX ? INT32_MAX : number < INT32_MIN ? INT32_MIN : number;
@@ -60,11 +59,67 @@ static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
     return POPRT_OK;
 }
 
+/* Its result is cast to `to`, where the number may round to infinity. */
+poprt_status prt_retype_clip_fill(prt_retype_state *s, prt_op *op)
+{
+    bool any = false;
+    if (!s->how->quiet || !prt_op_is(op, PRT_OP_constant_of_shape))
+        return POPRT_OK;
+    const prt_tensor *old = ((const prt_constant_of_shape_attrs *)op->attrs)->value;
+    if (old == NULL || old->dtype != s->how->from)
+        return POPRT_OK;
+    const double number = prt_load_f64(old->dtype, old->data, 0);
+    const double now = prt_retype_clip(s->how, number);
+    if (!(now < number || now > number))
+        return POPRT_OK;
+    prt_constant_of_shape_attrs *a = own(s, op, &any);
+    prt_tensor *value = PRT_NEW(s->p->module->arena, prt_tensor);
+    void *data = prt_arena_alloc(s->p->module->arena, sizeof(int64_t));
+    if (a == NULL || value == NULL || data == NULL)
+        return POPRT_E_NOMEM;
+    *value = *old;
+    value->data = data;
+    prt_store_f64(old->dtype, data, 0, now);
+    PRT_ATTR_GIVE(*a, constant_of_shape, value, value);
+    prt_op_touch(op);
+    s->changed = true;
+    return POPRT_OK;
+}
+
 /* Whether output 0 is one of the type, or a sequence of such, that may become one of the other. */
 static bool gives_it(const prt_retype_state *s, const prt_op *op)
 {
     return prt_retype_wraps(op->out[0].type, s->how->from) ||
         prt_retype_allows(op, prt_op_out_slot(op->def, 0), s->how->to);
+}
+
+/* Float attributes that stand for an element of the op's tensors. */
+static bool is_element(const prt_attr_def *row)
+{
+    static const char *const names[] = { "extrapolation_value", "filter_value",
+        "mask_filter_value" };
+    for (size_t i = 0; row->kind == PRT_ATTR_f32 && i < PRT_COUNT_OF(names); i++)
+        if (strcmp(row->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The largest number of `to` is a float32, so the clipped attribute is exact. */
+static poprt_status clip_element(prt_retype_state *s, prt_op *op, uint32_t index, bool *any)
+{
+    const prt_attr_def *row = &op->def->attrs[index];
+    if (!is_element(row) || !gives_it(s, op))
+        return POPRT_OK;
+    const float old = *(const float *)(const void *)((const char *)op->attrs + row->offset);
+    const float now = (float)prt_retype_clip(s->how, (double)old);
+    if (!(now < old || now > old))
+        return POPRT_OK;
+    char *attrs = own(s, op, any);
+    if (attrs == NULL)
+        return POPRT_E_NOMEM;
+    *(float *)(void *)(attrs + row->offset) = now;
+    give(op, index);
+    return POPRT_OK;
 }
 
 /* An empty sequence is one of floats unless it says otherwise. */
@@ -100,6 +155,8 @@ static poprt_status retype_row(prt_retype_state *s, prt_op *op, uint32_t index, 
 poprt_status prt_retype_attrs(prt_retype_state *s, prt_op *op, bool *any)
 {
     *any = false;
+    for (uint32_t i = 0; s->how->clip && i < op->def->n_attrs; i++)
+        PRT_TRY(clip_element(s, op, i, any));
     if (!s->how->attrs)
         return POPRT_OK;
     if (prt_op_is(op, PRT_OP_constant_of_shape))

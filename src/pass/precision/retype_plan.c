@@ -3,14 +3,19 @@
  * retype_plan.c — which ops stay as they are, decided before anything is changed.
  *
  * Modes come from the pass; ops outside the table, bit casts, those of ai.onnx.ml (whose attributes
- * have the type of the data) and owners of regions with rules of their own are kept. Sequences and
- * the like cannot be cast, so an op that is kept keeps all that share such values with it. Last,
- * chains of numbers that are made of sizes and are read in full (a shape; the scales of a Resize)
- * are kept: no rounding gets between.
+ * have the type of the data), owners of regions with rules of their own, ops that read a value of
+ * unknown type and operators that take the new type from a late opset on (half_opset.h) are kept.
+ * Sequences and the like cannot be cast, so an op that is kept keeps all that share such values
+ * with it. Last, chains of numbers that are made of sizes and are read in full (a shape; the scales
+ * of a Resize) are kept: no rounding gets between.
  */
+#include "pass/precision/half_opset.h"
 #include "pass/precision/retype_state.h"
 
 enum { MAX_DEPTH = 256 };
+
+/* By this opset most operators take bfloat16, and every runtime reads it. */
+enum { BF16_OPSET = 17 };
 
 typedef PRT_VEC(prt_op *) op_list;
 
@@ -76,10 +81,25 @@ static bool has_plain_regions(const prt_op *op)
     }
 }
 
+static poprt_status find_opset(prt_retype_state *s, const prt_graph *graph, uint32_t depth)
+{
+    if (depth > MAX_DEPTH)
+        return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
+    prt_for_each_op(op, graph)
+    {
+        if (op->def != NULL && s->how->mode(s->how, op) == PRT_RETYPE_CONVERT)
+            s->opset = prt_half_opset_of_layer(op, s->how->to, s->opset);
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(find_opset(s, op->regions[i], depth + 1));
+    }
+    return POPRT_OK;
+}
+
 static uint8_t first_mode(const prt_retype_state *s, const prt_op *op, bool kept)
 {
-    if (kept || op->def == NULL || prt_op_is(op, PRT_OP_bit_cast) ||
-        strcmp(op->def->domain, "ai.onnx.ml") == 0 || !has_plain_regions(op))
+    if (kept || prt_half_opset_of(op, s->how->to) > s->opset || op->def == NULL ||
+        prt_op_is(op, PRT_OP_bit_cast) || strcmp(op->def->domain, "ai.onnx.ml") == 0 ||
+        !has_plain_regions(op) || prt_retype_is_blind(s, op))
         return PRT_RETYPE_KEEP;
     return (uint8_t)s->how->mode(s->how, op);
 }
@@ -284,6 +304,9 @@ poprt_status prt_retype_plan(prt_retype_state *s)
 {
     op_list list = { 0 };
     s->graphs = prt_map_in(s->p->arena);
+    s->opset = s->how->to == PRT_DTYPE_bf16 ? BF16_OPSET : 0;
+    PRT_TRY(find_opset(s, s->p->module->main, 0));
+    PRT_TRY(prt_retype_learn(s));
     PRT_TRY(plan_graph(s, s->p->module->main, 0, false, false));
     PRT_TRY(seed(s, &list, s->p->module->main));
     PRT_TRY(spread(s, &list));

@@ -6,9 +6,10 @@
 #include "ir/build.h"
 #include "pass/precision/retype.h"
 
-/* Forms of one value of type `from`; both NULL: it is of another type. */
+/* Forms of one value of type `from`; full and to NULL: it is of another type. */
 typedef struct prt_forms {
     prt_value *full, *to;
+    prt_value *mask; /* `to` of what is above the least number of that type; NULL: not made yet */
 } prt_forms;
 
 /* A graph as it was when the pass began: ops and values made later have higher ids. */
@@ -31,6 +32,7 @@ typedef struct prt_retype_state {
     prt_map graphs; /* by address: prt_retype_graph */
     PRT_VEC(prt_retype_made) made;
     PRT_VEC(prt_op *) casts; /* that may do nothing any more */
+    int64_t opset;           /* operators that need a later one for type `to` stay */
     bool changed;
 } prt_retype_state;
 
@@ -49,6 +51,14 @@ bool prt_retype_is(const prt_value *v, int32_t dtype);
 /* It is a sequence, optional or map that has that element type in it. */
 bool prt_retype_wraps(const prt_type *type, int32_t dtype);
 
+/* ---- retype_unknown.c */
+
+/* Gives values of unknown element type the one that the operators they go through imply. */
+poprt_status prt_retype_learn(prt_retype_state *s);
+
+/* An operand's type is still unknown and may be `from`. */
+bool prt_retype_is_blind(const prt_retype_state *s, const prt_op *op);
+
 /* ---- retype_value.c */
 
 /* Where the forms of a value are kept; NULL for values made by the pass. */
@@ -58,11 +68,19 @@ prt_forms *prt_retype_forms(const prt_retype_state *s, const prt_value *v);
  * Values of other types come back as they are. */
 poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_value **out);
 
+/* The form in type `to` of a float mask that is added to scores: finite numbers below the range of
+ * the type become its least finite one. As infinities they would make NaN of a row that is masked
+ * whole. */
+poprt_status prt_retype_mask(prt_retype_state *s, prt_value *v, prt_value **out);
+
 /* A Cast right behind the value's own op, so that all who may read the value may read it. */
 poprt_status prt_retype_cast(prt_retype_state *s, prt_value *v, int32_t to, prt_value **out);
 
 /* A type with `from` exchanged for `to`; NULL without memory. */
 const prt_type *prt_retype_type(const prt_retype_state *s, const prt_type *type);
+
+/* The number, or the end of `how`'s range that it is beyond. */
+double prt_retype_clip(const prt_retype *how, double x);
 
 /* A graph's input becomes one of type `to`, its default too. */
 poprt_status prt_retype_input(prt_retype_state *s, prt_value *v);
@@ -72,5 +90,9 @@ poprt_status prt_retype_input(prt_retype_state *s, prt_value *v);
 /* Attributes that say `from`; `*any` tells whether there are some. The op gets a copy of its
  * attributes before they are changed. */
 poprt_status prt_retype_attrs(prt_retype_state *s, prt_op *op, bool *any);
+
+/* The number of a ConstantOfShape that stays `from` is clipped where that changes it by less than
+ * the rounding of `to`. */
+poprt_status prt_retype_clip_fill(prt_retype_state *s, prt_op *op);
 
 #endif

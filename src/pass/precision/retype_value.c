@@ -3,7 +3,8 @@
  * retype_value.c — the forms of values: Casts where a form is missing, constants converted.
  *
  * Converting to float16 clips to the range of its finite numbers and raises a single number that
- * would vanish (an epsilon, say); both are said aloud. Integers are clipped to the new range.
+ * would vanish (an epsilon, say); both are warned of. Converting to bfloat16 clips finite numbers
+ * that would round to infinity. Integers are clipped to the new range.
  */
 #include <math.h>
 
@@ -37,15 +38,21 @@ typedef struct converted {
     double old, now; /* of what was raised */
 } converted;
 
+double prt_retype_clip(const prt_retype *how, double x)
+{
+    if (!how->clip || !(x > how->high || x < how->low) || (!how->infinities && isinf(x)))
+        return x;
+    return x > 0 ? how->high : how->low;
+}
+
 static void convert_floats(const prt_retype *how, const prt_tensor *t, void *data, converted *c)
 {
     const size_t n = prt_tensor_count(t);
     for (size_t i = 0; i < n; i++) {
         const double x = prt_load_f64(t->dtype, t->data, i);
-        double y = x;
-        if (how->clip && (x > how->high || x < how->low) && (how->infinities || !isinf(x))) {
-            y = x > 0 ? how->high : how->low;
-            c->clipped = true;
+        double y = prt_retype_clip(how, x);
+        if (y < x || y > x) {
+            c->clipped = !how->quiet;
         } else if (n == 1 && x != 0 && fabs(x) < how->least) {
             y = copysign(how->least, x);
             *c = (converted){ .raised = true, .old = x, .now = y };
@@ -146,11 +153,16 @@ poprt_status prt_retype_input(prt_retype_state *s, prt_value *v)
 
 /* ---- Casts */
 
-poprt_status prt_retype_cast(prt_retype_state *s, prt_value *v, int32_t to, prt_value **out)
+static prt_build build_behind(const prt_value *v)
 {
     prt_graph *g = v->graph;
     prt_op *before = v->def != NULL ? v->def->next : g->first;
-    prt_build b = before != NULL ? prt_build_before(before) : prt_build_at_end(g);
+    return before != NULL ? prt_build_before(before) : prt_build_at_end(g);
+}
+
+poprt_status prt_retype_cast(prt_retype_state *s, prt_value *v, int32_t to, prt_value **out)
+{
+    prt_build b = build_behind(v);
     prt_cast_attrs a = PRT_ATTRS_OF(cast);
     prt_value *in[1] = { v };
     b.origin = PRT_STR("");
@@ -164,7 +176,8 @@ poprt_status prt_retype_cast(prt_retype_state *s, prt_value *v, int32_t to, prt_
 static prt_value *before_widening(const prt_retype_state *s, const prt_value *v)
 {
     const prt_op *def = v->def;
-    const bool widens = prt_op_is(def, PRT_OP_cast) && prt_retype_is(def->in[0].value, s->how->to);
+    const bool widens =
+        def != NULL && prt_op_is(def, PRT_OP_cast) && prt_retype_is(def->in[0].value, s->how->to);
     return widens ? def->in[0].value : NULL;
 }
 
@@ -196,5 +209,24 @@ poprt_status prt_retype_form(prt_retype_state *s, prt_value *v, bool full, prt_v
     if (full && (f->full == NULL || narrowed))
         PRT_TRY(prt_retype_cast(s, f->to, s->how->from, &f->full));
     *out = full ? f->full : f->to;
+    return POPRT_OK;
+}
+
+poprt_status prt_retype_mask(prt_retype_state *s, prt_value *v, prt_value **out)
+{
+    prt_forms *f = prt_retype_forms(s, v);
+    if (f->full == NULL || prt_value_is_fixed(v) || before_widening(s, f->full) != NULL)
+        return prt_retype_form(s, v, false, out);
+    if (f->mask == NULL) {
+        prt_build b = build_behind(f->full);
+        b.origin = PRT_STR("");
+        prt_value *least = prt_build_scalar(&b, s->how->from, s->how->low);
+        prt_value *in[3] = { prt_build_unary(&b, PRT_OP_isinf, f->full), f->full,
+            prt_build_binary(&b, PRT_OP_max, f->full, least) };
+        prt_value *above = prt_build_op(&b, PRT_OP_where, NULL, 3, in);
+        PRT_TRY(prt_build_status(&b));
+        PRT_TRY(prt_retype_cast(s, above, s->how->to, &f->mask));
+    }
+    *out = f->mask;
     return POPRT_OK;
 }

@@ -197,6 +197,87 @@ START_TEST(bfloat16_keeps_the_range)
 }
 END_TEST
 
+/* Everything a mask is made of: (1 - m) * -FLT_MAX, and the same from attributes and initial
+ * values. With an infinity 0 * -inf would be NaN. */
+START_TEST(bfloat16_constants_stay_finite)
+{
+    assert_pass_rewrites("float_to_bf16", NULL,
+        "x = input f32[2]\ns = input i64[1]\nb = const f32[3] {3.4028235e38, -3.4028235e38, -inf}\n"
+        "f = constant_of_shape s {value=f32[1] {-3.4028235e38}}\np = const i64[2] {1, 1}\n"
+        "v = const f32[] {-3.4028235e38}\nq = pad x p v\nc = clip q v\nd = add f v\n"
+        "return b, c, d\n",
+        "x = input bf16[2]\ns = input i64[1]\n"
+        "p = const i64[2] {1, 1}\nv = const bf16[] {-3.3895314e38}\n"
+        "b = const bf16[3] {3.3895314e38, -3.3895314e38, -inf}\n"
+        "f = constant_of_shape s {value=f32[1] {-3.3895314e38}}\n%0 = cast f {to=16}\n"
+        "q = pad x p v\nc = clip q v\nd = add %0 v\nreturn b, c, d\n");
+}
+END_TEST
+
+START_TEST(mask_values_of_attributes_are_clipped)
+{
+    const char *const text =
+        "x = input f32[1,2,4]\nw = const f32[4,12] fill 0.5\nb = const f32[12] fill 0.1\n"
+        "m = input i32[1,2]\n"
+        "y = ms_attention x w b m {num_heads=2, mask_filter_value=-3.4028235e38}\nreturn y\n";
+    prt_graph *g = graph_from_text(text);
+    ck_assert(run_pass(g, half, NULL));
+    assert_text_has(graph_text(g), "mask_filter_value=-65500");
+    module_free(g);
+    g = graph_from_text(text);
+    ck_assert(run_pass(g, "float_to_bf16", NULL));
+    assert_text_has(graph_text(g), "mask_filter_value=-3.3895314e+38");
+    module_free(g);
+}
+END_TEST
+
+/* Q, K, V, the mask and the past go together, though each has a type variable of its own. */
+START_TEST(attention_is_of_one_type)
+{
+    const char *const text =
+        "q = input f32[1,2,3,4]\nk = input f32[1,2,5,4]\nv = input f32[1,2,5,4]\n"
+        "m = input f32[3,5]\ny = attention q k v m\nreturn y\n";
+    assert_pass_rewrites("float_to_mixed", NULL, text,
+        "q = input f32[1,2,3,4]\nk = input f32[1,2,5,4]\nv = input f32[1,2,5,4]\n"
+        "m = input f32[3,5]\n%0 = const f32[] {-65500}\n%1 = isinf m\n%2 = max m %0\n"
+        "%3 = where %1 m %2\n%4 = cast %3 {to=10}\n%5 = cast v {to=10}\n%6 = cast k {to=10}\n"
+        "%7 = cast q {to=10}\n%8 = attention %7 %6 %5 %4\ny = cast %8 {to=1}\nreturn y\n");
+    /* also where a neighbour is kept */
+    prt_graph *g = graph_from_text(
+        "q = input f32[1,3,8]\nv = input f32[1,3,8]\nw = gelu v\nn = gelu q\n"
+        "y = attention q q w {q_num_heads=2, kv_num_heads=2}\n"
+        "z = ms_multi_head_attention n q w {num_heads=2}\nreturn y, z\n");
+    ck_assert(run_pass(g, half, "skip_op_types=Gelu"));
+    for (const prt_op *op = g->first; op != NULL; op = op->next)
+        for (uint32_t i = 0; i < op->n_in && !prt_op_is(op, PRT_OP_gelu) &&
+             !prt_op_is(op, PRT_OP_cast); i++)
+            ck_assert_int_eq(op->in[i].value->type->dtype, PRT_DTYPE_f16);
+    module_free(g);
+}
+END_TEST
+
+/* Rows that are masked whole are uniform: with -inf they would be 0, or NaN elsewhere. */
+START_TEST(masks_stay_finite_in_mixed_attention)
+{
+    const char *const text =
+        "q = input f32[1,1,2,4]\nm = input f32[2,2]\nf = const f32[] {-1e38}\n"
+        "o = exp m\nn = mul o f\ny = attention q q q n\nreturn y\n";
+    prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
+    ck_assert(run_pass(after, "float_to_mixed", NULL));
+    assert_same_results(before, after, 1e-2, 7);
+    module_free(before);
+    module_free(after);
+}
+END_TEST
+
+START_TEST(cases_stay_close)
+{
+    assert_model_stays_close("bf16_mask", "float_to_bf16", NULL, 2e-2);
+    assert_model_stays_close("bf16_mask", half, NULL, 1e-2);
+    assert_model_stays_close("mixed_attention", "float_to_mixed", NULL, 1e-2);
+}
+END_TEST
+
 START_TEST(trained_models_stay_close)
 {
     static const char *const models[] = { "digits", "charlm", "encoder" };
@@ -214,4 +295,5 @@ PRT_TEST_MAIN("pass/precision/half", all_there_is_becomes_half, other_types_are_
     numbers_made_of_sizes_are_not_rounded, casts_that_do_nothing_any_more_go, regions_go_along,
     sequences_go_along_or_stay_whole, what_is_too_large_or_too_small_is_said,
     patterns_that_overflow_are_kept_on_demand, mixed_takes_what_is_heavy, bfloat16_keeps_the_range,
-    trained_models_stay_close)
+    bfloat16_constants_stay_finite, mask_values_of_attributes_are_clipped, attention_is_of_one_type,
+    masks_stay_finite_in_mixed_attention, cases_stay_close, trained_models_stay_close)

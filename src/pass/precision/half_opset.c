@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* half_opset.c — looks up operators in half_opset.def. */
+#include "pass/precision/half_opset.h"
+
+#define NEVER INT64_MAX
+
+typedef struct row {
+    uint32_t id;
+    int64_t f16, bf16;
+    bool layer;
+} row;
+
+static const row *find(const prt_op *op)
+{
+    static const row rows[] = {
+#define LATE(id, f16, bf16) { PRT_OP_##id, f16, bf16, false },
+#define LAYER(id, f16, bf16) { PRT_OP_##id, f16, bf16, true },
+#include "pass/precision/half_opset.def"
+#undef LATE
+#undef LAYER
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
+        if (prt_op_is(op, rows[i].id))
+            return &rows[i];
+    return NULL;
+}
+
+int64_t prt_half_opset_of(const prt_op *op, int32_t to)
+{
+    const row *r = find(op);
+    if (r == NULL)
+        return 0;
+    return to == PRT_DTYPE_f16 ? r->f16 : to == PRT_DTYPE_bf16 ? r->bf16 : 0;
+}
+
+int64_t prt_half_opset_of_layer(const prt_op *op, int32_t to, int64_t least)
+{
+    const row *r = find(op);
+    const int64_t opset = r != NULL && r->layer ? prt_half_opset_of(op, to) : 0;
+    return opset > least ? opset : least;
+}
