@@ -400,11 +400,31 @@ static poprt_status drop_casts(prt_retype_state *s)
     return POPRT_OK;
 }
 
+static void tell_value(const prt_retype_state *s, const prt_value *v)
+{
+    const prt_forms *f = prt_retype_forms(s, v);
+    if (f != NULL && f->to != NULL)
+        s->how->became(s->how->watch, v);
+}
+
+static void tell_values(const prt_retype_state *s)
+{
+    const prt_graph *g = s->p->module->main;
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (g->inputs.data[i]->constant == NULL)
+            tell_value(s, g->inputs.data[i]);
+    prt_for_each_op(op, g)
+        for (uint32_t i = 0; i < op->n_out; i++)
+            tell_value(s, &op->out[i]);
+}
+
 poprt_status prt_retype_run(prt_pass *p, const prt_retype *how, bool *changed)
 {
     prt_retype_state s = { .p = p, .how = how };
     PRT_TRY(prt_retype_plan(&s));
     PRT_TRY(convert_graph(&s, p->module->main));
+    if (how->became != NULL)
+        tell_values(&s);
     PRT_TRY(drop_casts(&s));
     for (size_t i = 0; i < s.made.count; i++)
         PRT_TRY(prt_retype_take_name(s.made.data[i].to, s.made.data[i].from));

@@ -37,6 +37,10 @@ typedef struct prt_retype {
     double least;         /* single constants nearer to 0 than this become this; 0: none do */
     prt_retype_mode (*mode)(const struct prt_retype *how, const prt_op *op);
     const void *user;
+    /* Called in the end for each value of the main graph that is there in type `to`, but for
+     * constants; may be NULL. */
+    void (*became)(void *watch, const prt_value *v);
+    void *watch;
 } prt_retype;
 
 /* On the main graph and all regions. */
