@@ -17,6 +17,7 @@
 #include "converter/history.h"
 #include "converter/onnx.h"
 #include "converter/onnx_raw.h"
+#include "converter/read_as.h"
 
 /* Ops that stand for one, at most: rows that chase each other end. */
 enum { MOST_MADE = 1000 };
@@ -36,15 +37,22 @@ typedef struct walk {
     PRT_VEC(failure) failures; /* the last node's first */
 } walk;
 
-/* Every op that is done is marked by the opset it was brought to. */
-static bool is_done(const prt_op *op, int64_t target)
-{
-    return op->source_opset == (uint32_t)target;
-}
-
 static bool is_onnx(prt_str domain)
 {
     return domain.size == 0 || prt_str_is(domain, "ai.onnx");
+}
+
+/* Every op of ai.onnx that is done is marked by the opset it was brought to; those of other domains
+ * keep the version they were read at. */
+static bool is_done(const prt_op *op, int64_t target)
+{
+    return is_onnx(op->domain) ? op->source_opset == (uint32_t)target
+                               : (op->source_opset & UNSEEN) == 0;
+}
+
+static void mark_done(prt_op *op, int64_t target)
+{
+    op->source_opset = is_onnx(op->domain) ? (uint32_t)target : op->source_opset & ~UNSEEN;
 }
 
 /* ---- rows ---- */
@@ -207,7 +215,7 @@ static poprt_status visit(walk *w, prt_op *op)
     }
     for (uint32_t i = 0; i < op->n_regions; i++)
         PRT_TRY(visit_graph(w, op->regions[i]));
-    if (!is_onnx(op->domain))
+    if (!is_onnx(op->domain) || prt_read_as_holds(op))
         return POPRT_OK;
     if (++w->visits > w->most_visits)
         return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "forms lead to each other");
@@ -233,7 +241,7 @@ static poprt_status visit_graph(walk *w, prt_graph *g)
         }
         PRT_TRY(visit(w, op));
         if (!op->dead)
-            op->source_opset = (uint32_t)w->target;
+            mark_done(op, w->target);
         op = behind != NULL ? behind->prev : g->last;
     }
     return POPRT_OK;
@@ -245,7 +253,7 @@ static uint64_t unmark(prt_graph *g)
     prt_for_each_op(op, g)
     {
         count++;
-        op->source_opset = op->def != NULL ? 0 : op->source_opset | UNSEEN;
+        op->source_opset = op->def != NULL && is_onnx(op->domain) ? 0 : op->source_opset | UNSEEN;
         for (uint32_t i = 0; i < op->n_regions; i++)
             count += unmark(op->regions[i]);
     }

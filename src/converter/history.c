@@ -68,18 +68,33 @@ static const prt_schema *find_at(prt_str name, int64_t opset)
 
 static const prt_op_def *row_of(prt_str name)
 {
-    return prt_op_find(PRT_STR(""), name);
+    const prt_op_def *row = prt_op_find(PRT_STR(""), name);
+    return row != NULL ? row : prt_op_find(PRT_STR(PRT_HISTORY_ML), name);
 }
 
-int64_t prt_history_newest(void)
+/* The row in force; NULL before its version, and where the operator is gone again. */
+static const prt_op_def *row_at(prt_str name, int64_t opset)
+{
+    const prt_op_def *row = row_of(name);
+    const prt_schema *s = find_at(name, opset);
+    const bool gone = s != NULL && s->attrs == NULL && row != NULL && s->since > row->since;
+    return row != NULL && opset >= (int64_t)row->since && !gone ? row : NULL;
+}
+
+int64_t prt_history_newest_of(const char *domain)
 {
     int64_t newest = 0;
     for (uint32_t id = 0; id < PRT_OP_COUNT; id++) {
         const prt_op_def *def = prt_op_of(id);
-        if (def->domain[0] == '\0' && (int64_t)def->since > newest)
+        if (strcmp(def->domain, domain) == 0 && (int64_t)def->since > newest)
             newest = def->since;
     }
     return newest;
+}
+
+int64_t prt_history_newest(void)
+{
+    return prt_history_newest_of("");
 }
 
 int64_t prt_history_first(prt_str name)
@@ -92,8 +107,8 @@ int64_t prt_history_first(prt_str name)
 
 int64_t prt_history_version(prt_str name, int64_t opset)
 {
-    const prt_op_def *row = row_of(name);
-    if (row != NULL && opset >= (int64_t)row->since)
+    const prt_op_def *row = row_at(name, opset);
+    if (row != NULL)
         return row->since;
     const prt_schema *s = find_at(name, opset);
     return s != NULL && s->attrs != NULL ? s->since : 0;
@@ -139,9 +154,8 @@ static uint64_t out_set(const prt_schema *s, uint32_t slot)
 
 bool prt_history_takes(prt_str name, int64_t opset, uint32_t input, const prt_type *type)
 {
-    const prt_op_def *row = row_of(name);
     const uint64_t bit = bit_of(type);
-    if (bit == 0 || (row != NULL && opset >= (int64_t)row->since))
+    if (bit == 0 || row_at(name, opset) != NULL)
         return true;
     const prt_schema *s = find_at(name, opset);
     return s != NULL && s->attrs != NULL && (in_set(s, input) & bit) != 0;
@@ -160,8 +174,8 @@ static bool has_word(const char *words, const char *word)
 
 bool prt_history_has_attr(prt_str name, int64_t opset, const char *attr)
 {
-    const prt_op_def *row = row_of(name);
-    if (row != NULL && opset >= (int64_t)row->since)
+    const prt_op_def *row = row_at(name, opset);
+    if (row != NULL)
         return prt_op_attr(row, prt_str_of(attr)) != UINT32_MAX;
     const prt_schema *s = find_at(name, opset);
     return s != NULL && s->attrs != NULL && has_word(s->attrs, attr);
@@ -280,8 +294,7 @@ static bool fits_types(const prt_op *op, const prt_schema *s, char *why, size_t 
 
 bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
 {
-    const prt_op_def *row = row_of(op->name);
-    if (row != NULL && opset >= (int64_t)row->since)
+    if (row_at(op->name, opset) != NULL)
         return true; /* inference has seen to it */
     const prt_schema *s = find_at(op->name, opset);
     if (s == NULL || s->attrs == NULL) {

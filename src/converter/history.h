@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.h — what the operators of ai.onnx could take at each opset: the rows of ops.def, which
- * describe the newest schemas, and history.def with the older ones.
+ * history.h — what the operators of ai.onnx and ai.onnx.ml could take at each opset: the rows of
+ * ops.def, which describe the newest schemas, and history.def with the older ones. An operator's
+ * name tells its domain; opsets are those of that domain.
  */
 #ifndef PRT_CONVERTER_HISTORY_H
 #define PRT_CONVERTER_HISTORY_H
 
 #include "ir/ir.h"
+
+#define PRT_HISTORY_ML "ai.onnx.ml"
 
 typedef struct prt_schema {
     const char *name;
@@ -17,13 +20,15 @@ typedef struct prt_schema {
     uint32_t n_types;
 } prt_schema;
 
-/* The opset of the newest schema known here. */
+/* The opset of the newest schema of ai.onnx known here, and of a domain. */
 int64_t prt_history_newest(void);
+int64_t prt_history_newest_of(const char *domain);
 
 /* First opset that has an operator of this name; 0 when nothing is known of it. */
 int64_t prt_history_first(prt_str name);
 
-/* Version of the schema that is in force at an opset; 0 where the operator does not exist. */
+/* Version of the schema that is in force at an opset; 0 where the operator does not exist or is
+ * deprecated. */
 int64_t prt_history_version(prt_str name, int64_t opset);
 
 /*

@@ -4,96 +4,17 @@
 
 #include <stdio.h>
 
-#include "converter/history.h"
 #include "converter/onnx.h"
-#include "converter/upgrade.h"
 
 enum { MOST_BYTES = 0x7fffffff }; /* what other readers of protobuf take */
 
-/*
- * The opset an op's form asks for. A node that is still what was read means the same from its
- * model's opset on; for the others, of ai.onnx, the history of schemas knows.
- */
-static int64_t least_opset(const prt_op *op)
-{
-    const uint32_t since = op->def->since, read = op->source_opset;
-    if (op->def->domain[0] == '\0')
-        return op->source != NULL && read != 0
-            ? (int64_t)read
-            : prt_history_least(op, prt_form_meaning(op->name));
-    return read != 0 && read < since ? read : since;
-}
-
-static int64_t canonical_opset(const prt_graph *g, prt_str domain)
-{
-    int64_t most = 0;
-    prt_for_each_op(op, g) {
-        if (op->def != NULL && prt_str_equal(op->domain, domain) && least_opset(op) > most)
-            most = least_opset(op);
-        for (uint32_t i = 0; i < op->n_regions; i++) {
-            const int64_t inner = canonical_opset(op->regions[i], domain);
-            most = inner > most ? inner : most;
-        }
-    }
-    return most;
-}
-
-int64_t prt_onnx_written_opset(const prt_module *module)
-{
-    const int64_t imported = prt_module_opset(module, PRT_STR(""));
-    const int64_t least = canonical_opset(module->main, PRT_STR(""));
-    return least > imported ? least : imported;
-}
-
-/* Domains of ops that a pass made and no model imported. */
-static poprt_status collect_domains(const prt_graph *g, prt_map *domains)
-{
-    static char found;
-    prt_for_each_op(op, g) {
-        if (op->domain.data != NULL)
-            PRT_TRY(prt_map_set(domains, op->domain, &found));
-        for (uint32_t i = 0; i < op->n_regions; i++)
-            PRT_TRY(collect_domains(op->regions[i], domains));
-    }
-    return POPRT_OK;
-}
-
-/* ONNX's own pairs of opset and format: the format that came with an opset or before. */
-static int64_t ir_of_opset(int64_t opset)
-{
-    static const unsigned char versions[] = { 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8,
-        8, 9, 9, 10, 10, 11, 12, 13 };
-    return opset < (int64_t)sizeof(versions) ? versions[opset] : 13;
-}
-
-static void put_opset(prt_onnx_writer *w, prt_str domain, int64_t version)
-{
-    const prt_put_mark opset = prt_put_open(&w->put, PRT_ONNX_Model_opset_import);
-    prt_put_str(&w->put, PRT_ONNX_OperatorSetId_domain, domain);
-    prt_put_int(&w->put, PRT_ONNX_OperatorSetId_version, version);
-    prt_put_close(&w->put, opset);
-}
-
 static void put_opsets(prt_onnx_writer *w)
 {
-    const prt_graph *g = w->m->main;
-    prt_map domains = prt_map_in(w->scratch);
-    prt_put_fail(&w->put, collect_domains(g, &domains));
-    for (const prt_opset *o = w->m->opsets; o != NULL; o = o->next) {
-        const bool onnx = o->domain.size == 0 || prt_str_is(o->domain, "ai.onnx");
-        const int64_t least = onnx && w->m->form_opset != 0
-            ? w->m->form_opset
-            : canonical_opset(g, onnx ? PRT_STR("") : o->domain);
-        if (onnx && (least > o->version || w->m->form_opset != 0))
-            prt_onnx_need(w, ir_of_opset(least));
-        put_opset(w, o->domain, least > o->version ? least : o->version);
-    }
-    for (size_t i = 0; i < domains.capacity; i++) {
-        const prt_str domain = domains.entries[i].key;
-        if (domain.data == NULL || prt_module_opset(w->m, domain) != 0)
-            continue;
-        const int64_t least = canonical_opset(g, domain);
-        put_opset(w, domain, least > 0 ? least : 1);
+    for (const prt_opset *o = w->opsets; o != NULL; o = o->next) {
+        const prt_put_mark opset = prt_put_open(&w->put, PRT_ONNX_Model_opset_import);
+        prt_put_str(&w->put, PRT_ONNX_OperatorSetId_domain, o->domain);
+        prt_put_int(&w->put, PRT_ONNX_OperatorSetId_version, o->version);
+        prt_put_close(&w->put, opset);
     }
 }
 
@@ -114,6 +35,7 @@ static poprt_status count(prt_onnx_writer *w, const prt_module *m, prt_arena *sc
     prt_onnx_need(w, 3); /* that opsets are imported */
     prt_put_count(&w->put, scratch);
     PRT_TRY(prt_names_create(m, scratch, &w->names));
+    PRT_TRY(prt_onnx_choose_opsets(w));
     put_model(w);
     return prt_put_end(&w->put);
 }

@@ -18,9 +18,14 @@ typedef struct prt_onnx_writer {
     prt_str data_name;       /* location of external data; empty: everything is in the model */
     prt_file_writer *data;   /* open in the writing pass */
     uint64_t data_size;      /* so far in this pass */
-    int64_t opset;           /* of ai.onnx, as written */
+    prt_opset *opsets;       /* domains that the file imports, in order, with their versions */
     int64_t ir_version;      /* found while counting */
 } prt_onnx_writer;
+
+/* onnx_write_opsets.c */
+poprt_status prt_onnx_choose_opsets(prt_onnx_writer *w);
+/* Version that the file imports of a domain; 0 when it does not. */
+int64_t prt_onnx_opset_of(const prt_onnx_writer *w, prt_str domain);
 
 /* onnx_write_graph.c */
 void prt_onnx_put_graph(prt_onnx_writer *w, uint32_t field, const prt_graph *graph);

@@ -6,6 +6,7 @@
 #include "converter/history.h"
 #include "converter/onnx_raw.h"
 #include "converter/onnx_write.h"
+#include "converter/read_as.h"
 
 /* ---- may the source bytes be used? ---- */
 
@@ -193,6 +194,16 @@ static uint32_t count_outputs(const prt_onnx_writer *w, const prt_op *op)
     return n;
 }
 
+/* Attributes of the operator that the node has in the file. */
+static void put_own_attrs(prt_onnx_writer *w, const prt_op *op, const prt_read_as *as)
+{
+    for (uint32_t k = 0; as == NULL && op->def != NULL && k < op->def->n_attrs; k++)
+        if (is_written(op, k))
+            put_attr(w, op, &op->def->attrs[k]);
+    for (const prt_raw *raw = as != NULL ? as->fields : NULL; raw != NULL; raw = raw->next)
+        prt_put_raw(&w->put, raw->bytes, raw->size);
+}
+
 void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
 {
     prt_put *p = &w->put;
@@ -200,6 +211,10 @@ void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
         prt_put_bytes(p, PRT_ONNX_Graph_node, op->source, op->source_size);
         return;
     }
+    const prt_read_as *as = op->read_as;
+    if (as != NULL && !prt_read_as_at(op, prt_onnx_opset_of(w, as->domain)))
+        as = NULL;
+    const prt_str domain = as != NULL ? as->domain : op->domain;
     const prt_put_mark node = prt_put_open(p, PRT_ONNX_Graph_node);
     const uint32_t n_in = count_inputs(op), n_out = count_outputs(w, op);
     for (uint32_t i = 0; i < n_in; i++)
@@ -208,16 +223,14 @@ void prt_onnx_put_node(prt_onnx_writer *w, const prt_op *op)
         prt_put_str(p, PRT_ONNX_Node_output, prt_names_value(w->names, &op->out[i]));
     if (prt_names_node(w->names, op).size != 0)
         prt_put_str(p, PRT_ONNX_Node_name, prt_names_node(w->names, op));
-    prt_put_str(p, PRT_ONNX_Node_op_type, op->name);
-    for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++)
-        if (is_written(op, k))
-            put_attr(w, op, &op->def->attrs[k]);
+    prt_put_str(p, PRT_ONNX_Node_op_type, as != NULL ? as->name : op->name);
+    put_own_attrs(w, op, as);
     uint32_t region = 0;
     for (const prt_raw *raw = op->extra; raw != NULL; raw = raw->next)
         if (raw->field == PRT_ONNX_Node_attribute)
             put_extra_attr(w, op, raw, &region);
-    if (op->domain.size != 0)
-        prt_put_str(p, PRT_ONNX_Node_domain, op->domain);
+    if (domain.size != 0)
+        prt_put_str(p, PRT_ONNX_Node_domain, domain);
     for (const prt_raw *raw = op->extra; raw != NULL; raw = raw->next)
         if (raw->field != PRT_ONNX_Node_attribute)
             prt_put_raw(p, raw->bytes, raw->size);

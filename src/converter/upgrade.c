@@ -3,6 +3,7 @@
 #include "converter/upgrade.h"
 
 #include "converter/onnx_raw.h"
+#include "converter/read_as.h"
 #include "ir/report.h"
 
 #define FORM(domain, name, from, to, up, down)                                                     \
@@ -11,22 +12,26 @@
 #define UP(domain, name, from, to, up) poprt_status up(prt_upgrade *u);
 #define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
 #define MEANING(domain, name, since)
+#define KEEP(domain, name, types)
 #include "converter/upgrade.def"
 #undef FORM
 #undef UP
 #undef DOWN
 #undef MEANING
+#undef KEEP
 
 static const prt_form forms[] = {
 #define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
 #define UP(domain, name, from, to, up) { domain, name, from, to, up, NULL },
 #define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
 #define MEANING(domain, name, since)
+#define KEEP(domain, name, types)
 #include "converter/upgrade.def"
 #undef FORM
 #undef UP
 #undef DOWN
 #undef MEANING
+#undef KEEP
 };
 
 static const struct {
@@ -37,11 +42,13 @@ static const struct {
 #define UP(domain, name, from, to, up)
 #define DOWN(domain, name, from, to, down)
 #define MEANING(domain, name, since) { name, since },
+#define KEEP(domain, name, types)
 #include "converter/upgrade.def"
 #undef FORM
 #undef UP
 #undef DOWN
 #undef MEANING
+#undef KEEP
 };
 
 const prt_form *prt_forms(size_t *count)
@@ -272,12 +279,14 @@ static poprt_status keep_attrs(prt_upgrade *u)
 
 static poprt_status upgrade_node(prt_upgrade *u)
 {
+    const prt_read_before before = prt_read_as_before(u);
     if (u->op->def != NULL)
         fill(u);
     PRT_TRY(prt_upgrade_op(u));
     if (u->op == NULL)
         return POPRT_OK;
     PRT_TRY(keep_attrs(u));
+    PRT_TRY(prt_read_as_note(u, &before));
     const bool nested = u->op->graph->owner != NULL;
     return nested ? POPRT_OK : prt_ir_infer_op(u->op);
 }

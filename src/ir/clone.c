@@ -121,6 +121,21 @@ static poprt_status copy_raws(cloner *c, const prt_raw *from, const prt_raw **to
     return POPRT_OK;
 }
 
+static poprt_status copy_read_as(cloner *c, const prt_read_as *from, const prt_read_as **to)
+{
+    if (from == NULL)
+        return POPRT_OK;
+    prt_read_as *copy = prt_arena_copy(c->to->arena, from, sizeof(*from));
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    copy->attrs = prt_attrs_clone(from->def, c->to->arena, from->attrs);
+    if (copy->attrs == NULL || !copy_str(c, from->domain, &copy->domain) ||
+        !copy_str(c, from->name, &copy->name))
+        return POPRT_E_NOMEM;
+    *to = copy;
+    return copy_raws(c, from->fields, &copy->fields);
+}
+
 /* ---- values and ops */
 
 /* A blob of string elements points into itself or into the old module's memory: a copy of its own,
@@ -244,6 +259,7 @@ static poprt_status copy_op(cloner *c, frame *f, const prt_op *from, prt_graph *
         PRT_TRY(copy_value(c, f, &from->out[i], &to->out[i]));
     PRT_TRY(copy_raws(c, from->extra, &to->extra));
     to->source_opset = from->source_opset;
+    PRT_TRY(copy_read_as(c, from->read_as, &to->read_as));
     if (c->prefix.size != 0)
         return POPRT_OK;
     to->source = from->source;

@@ -50,6 +50,18 @@ typedef struct prt_raw {
     struct prt_raw *next;
 } prt_raw;
 
+/* The node an op was read from, where the reader made another operator of it. The op is written as
+ * that node while it is still this operator with these attributes; see converter/read_as.h. */
+typedef struct prt_read_as {
+    prt_str domain, name;
+    int64_t version; /* of the domain, as the model imports it */
+    uint64_t types;  /* element types the node's operands may have (PRT_T_*); 0: all */
+    uint32_t n_in;
+    const prt_op_def *def;
+    const void *attrs;    /* a copy of the op's attributes as they were made */
+    const prt_raw *fields; /* the node's attributes they were made of, as ONNX bytes */
+} prt_read_as;
+
 struct prt_op {
     uint32_t id; /* dense within its graph */
     uint32_t n_in, n_out, n_regions;
@@ -66,6 +78,7 @@ struct prt_op {
     const void *source;   /* the NodeProto bytes it was read from, NULL once changed */
     size_t source_size;
     uint32_t source_opset;
+    const prt_read_as *read_as; /* NULL: the op was read as itself, or made by a pass */
     bool dead;
     prt_op *next, *prev;
 };

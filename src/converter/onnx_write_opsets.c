@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * onnx_write_opsets.c — the version of each domain that a file imports: the model's own where every
+ * operator has a schema there that describes it, else the nearest one where that holds. A version
+ * at which an operator is deprecated is never taken, because other readers refuse such a file.
+ */
+#include "converter/history.h"
+#include "converter/onnx.h"
+#include "converter/onnx_write.h"
+#include "converter/read_as.h"
+
+static bool is_onnx(prt_str domain)
+{
+    return domain.size == 0 || prt_str_is(domain, "ai.onnx");
+}
+
+/* The domain of the node that the op is written as. */
+static prt_str domain_of(const prt_op *op)
+{
+    return prt_read_as_holds(op) ? op->read_as->domain : op->domain;
+}
+
+/*
+ * The opset an op's form asks for. A node that is still as it was read means the same from its
+ * model's opset on; for the others, of ai.onnx, the history of schemas knows.
+ */
+static int64_t least_opset(const prt_op *op)
+{
+    const uint32_t since = op->def->since, read = op->source_opset;
+    if (prt_read_as_holds(op))
+        return op->read_as->version;
+    if (op->def->domain[0] == '\0')
+        return op->source != NULL && read != 0
+            ? (int64_t)read
+            : prt_history_least(op, prt_form_meaning(op->name));
+    return read != 0 && read < since ? read : since;
+}
+
+/* The least version at which all ops of a domain have the form that they are written in. */
+static int64_t least_of_all(const prt_graph *g, prt_str domain)
+{
+    int64_t most = 0;
+    prt_for_each_op(op, g) {
+        if (op->def != NULL && prt_str_equal(domain_of(op), domain) && least_opset(op) > most)
+            most = least_opset(op);
+        for (uint32_t i = 0; i < op->n_regions; i++) {
+            const int64_t inner = least_of_all(op->regions[i], domain);
+            most = inner > most ? inner : most;
+        }
+    }
+    return most;
+}
+
+int64_t prt_onnx_written_opset(const prt_module *module)
+{
+    const int64_t imported = prt_module_opset(module, PRT_STR(""));
+    const int64_t least = least_of_all(module->main, PRT_STR(""));
+    return least > imported ? least : imported;
+}
+
+/* ---- a domain whose older schemas are known: ai.onnx.ml ---- */
+
+static bool fits(const prt_op *op, int64_t version)
+{
+    char why[256];
+    if (op->def == NULL || prt_read_as_at(op, version))
+        return true;
+    return version >= prt_form_meaning(op->name) &&
+        prt_history_fits(op, version, why, sizeof(why));
+}
+
+static bool all_fit(const prt_graph *g, prt_str domain, int64_t version)
+{
+    prt_for_each_op(op, g) {
+        if (prt_str_equal(op->domain, domain) && !fits(op, version))
+            return false;
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            if (!all_fit(op->regions[i], domain, version))
+                return false;
+    }
+    return true;
+}
+
+/* From the imported version up, then down; 0 when there is none. */
+static int64_t nearest(const prt_graph *g, prt_str domain, int64_t imported)
+{
+    const int64_t newest = prt_history_newest_of(PRT_HISTORY_ML);
+    const int64_t from = imported > 0 ? imported : 1;
+    for (int64_t v = from; v <= newest || v == from; v++)
+        if (all_fit(g, domain, v))
+            return v;
+    for (int64_t v = (from < newest ? from : newest + 1) - 1; v > 0; v--)
+        if (all_fit(g, domain, v))
+            return v;
+    return 0;
+}
+
+/* ---- all domains ---- */
+
+/* ONNX's own pairs of opset and format: the format that came with an opset or before. */
+static int64_t ir_of_opset(int64_t opset)
+{
+    static const unsigned char versions[] = { 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8,
+        8, 9, 9, 10, 10, 11, 12, 13 };
+    return opset < (int64_t)sizeof(versions) ? versions[opset] : 13;
+}
+
+static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
+{
+    const prt_graph *g = w->m->main;
+    if (prt_str_is(domain, PRT_HISTORY_ML)) {
+        const int64_t found = nearest(g, domain, imported);
+        if (found != 0)
+            return found;
+    }
+    const bool onnx = is_onnx(domain);
+    const int64_t least = onnx && w->m->form_opset != 0
+        ? w->m->form_opset
+        : least_of_all(g, onnx ? PRT_STR("") : domain);
+    if (onnx && (least > imported || w->m->form_opset != 0))
+        prt_onnx_need(w, ir_of_opset(least));
+    return least > imported ? least : imported > 0 ? imported : 1;
+}
+
+static poprt_status add(prt_onnx_writer *w, prt_str domain, int64_t imported)
+{
+    prt_opset **end = &w->opsets;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = PRT_NEW(w->scratch, prt_opset);
+    if (*end == NULL)
+        return POPRT_E_NOMEM;
+    **end = (prt_opset){ .domain = domain, .version = choose(w, domain, imported) };
+    return POPRT_OK;
+}
+
+/* Domains of ops that a pass made and no model imported. */
+static poprt_status add_missing(prt_onnx_writer *w, const prt_graph *g)
+{
+    prt_for_each_op(op, g) {
+        const prt_str domain = domain_of(op);
+        if (domain.data != NULL && prt_onnx_opset_of(w, domain) == 0)
+            PRT_TRY(add(w, domain, 0));
+        for (uint32_t i = 0; i < op->n_regions; i++)
+            PRT_TRY(add_missing(w, op->regions[i]));
+    }
+    return POPRT_OK;
+}
+
+int64_t prt_onnx_opset_of(const prt_onnx_writer *w, prt_str domain)
+{
+    for (const prt_opset *o = w->opsets; o != NULL; o = o->next)
+        if (prt_str_equal(o->domain, domain) || (is_onnx(o->domain) && is_onnx(domain)))
+            return o->version;
+    return 0;
+}
+
+poprt_status prt_onnx_choose_opsets(prt_onnx_writer *w)
+{
+    for (const prt_opset *o = w->m->opsets; o != NULL; o = o->next)
+        PRT_TRY(add(w, o->domain, o->version));
+    return add_missing(w, w->m->main);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_onnx_write_opsets.c — which version of each domain a file imports, and nodes of other
+ * domains that are written as they were read.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "support/check_main.h"
+#include "support/onnx_bytes.h"
+
+#include "converter/history.h"
+#include "converter/onnx_raw.h"
+#include "converter/read_as.h"
+#include "ir/build.h"
+
+enum { F32 = 1, I64 = 7 };
+
+static int32_t append(void *user, const void *bytes, size_t size)
+{
+    (void)msg_raw(user, bytes, size);
+    return 0;
+}
+
+static msg *in_domain(msg *node, const char *domain)
+{
+    return msg_text(node, PRT_ONNX_Node_domain, domain);
+}
+
+/* A model of opset 17 of ai.onnx and `version` of another domain. */
+static msg *model_of(msg *const *nodes, const char *domain, int64_t version)
+{
+    msg *import = msg_text(msg_new(), PRT_ONNX_OperatorSetId_domain, domain);
+    (void)msg_int(import, PRT_ONNX_OperatorSetId_version, version);
+    return msg_msg(onnx_model(onnx_xy(onnx_graph("g", nodes)), 17), PRT_ONNX_Model_opset_import,
+        import);
+}
+
+static prt_module *loaded(const msg *model)
+{
+    prt_module *m = NULL;
+    const poprt_status status = onnx_load(model, NULL, &m);
+    ck_assert_msg(status == POPRT_OK, "%s: %s", prt_error_last()->subject, last_error());
+    ck_assert_int_eq(prt_ir_verify(m), POPRT_OK);
+    return m;
+}
+
+static msg *written(const prt_module *m)
+{
+    msg *out = msg_new();
+    const poprt_status status = prt_onnx_write(m, append, out);
+    ck_assert_msg(status == POPRT_OK, "%s", last_error());
+    return out;
+}
+
+/* Version of a domain that a file imports, by its bytes: the reader upgrades no imports. */
+static int64_t version_in(const msg *file, const char *domain)
+{
+    prt_module *m = loaded(file);
+    const int64_t version = prt_module_opset(m, prt_str_of(domain));
+    prt_module_release(m);
+    return version;
+}
+
+static bool holds(const msg *m, const char *text)
+{
+    return memmem(m->data, m->size, text, strlen(text)) != NULL;
+}
+
+/* The file that a model becomes at opset 11 of ai.onnx. */
+static msg *at_11(const msg *model)
+{
+    prt_module *m = loaded(model), *copy = NULL;
+    ck_assert_int_eq(prt_ir_clone(m, &copy), POPRT_OK);
+    prt_module_release(m);
+    const poprt_status status = prt_onnx_downgrade(copy, 11);
+    ck_assert_msg(status == POPRT_OK, "%s", last_error());
+    msg *out = written(copy);
+    prt_module_release(copy);
+    return out;
+}
+
+/* ---- ai.onnx.ml ---- */
+
+/* One leaf of weight 1. */
+static msg *tree(const char *in, const char *out)
+{
+    static const int64_t zero = 0;
+    const float one = 1;
+    msg *node = in_domain(onnx_node("TreeEnsembleRegressor", in, out), "ai.onnx.ml");
+    static const char *const ints[] = { "nodes_treeids", "nodes_nodeids", "nodes_featureids",
+        "nodes_truenodeids", "nodes_falsenodeids", "target_treeids", "target_nodeids",
+        "target_ids" };
+    for (size_t i = 0; i < PRT_COUNT_OF(ints); i++)
+        (void)onnx_attr_ints(node, ints[i], 1, &zero);
+    (void)onnx_attr_int(node, "n_targets", 1);
+    for (int i = 0; i < 2; i++) {
+        msg *attr = msg_text(msg_new(), PRT_ONNX_Attribute_name,
+            i == 0 ? "nodes_values" : "target_weights");
+        (void)msg_f32(attr, PRT_ONNX_Attribute_floats, one);
+        (void)msg_int(attr, PRT_ONNX_Attribute_type, PRT_ONNX_FLOATS);
+        (void)msg_msg(node, PRT_ONNX_Node_attribute, attr);
+    }
+    msg *modes = msg_text(msg_new(), PRT_ONNX_Attribute_name, "nodes_modes");
+    (void)msg_text(modes, PRT_ONNX_Attribute_strings, "LEAF");
+    (void)msg_int(modes, PRT_ONNX_Attribute_type, PRT_ONNX_STRINGS);
+    return msg_msg(node, PRT_ONNX_Node_attribute, modes);
+}
+
+/* A model of one tree on x, as a matrix. */
+static msg *forest(int64_t version)
+{
+    msg *nodes[] = { onnx_node("Unsqueeze", "x,axes", "row"), tree("row", "t"),
+        onnx_node("Flatten", "t", "y"), NULL };
+    msg *axes = onnx_tensor("axes", I64, 1, (const int64_t[]){ 1 });
+    (void)msg_int(axes, PRT_ONNX_Tensor_int64_data, 0);
+    msg *graph = onnx_graph("g", nodes);
+    (void)msg_msg(graph, PRT_ONNX_Graph_initializer, axes);
+    (void)msg_msg(graph, PRT_ONNX_Graph_input, onnx_info("x", F32, 1, (const int64_t[]){ 2 }));
+    (void)msg_msg(graph, PRT_ONNX_Graph_output, onnx_info("y", F32, 2, (const int64_t[]){ 1, 1 }));
+    msg *import = msg_text(msg_new(), PRT_ONNX_OperatorSetId_domain, "ai.onnx.ml");
+    (void)msg_int(import, PRT_ONNX_OperatorSetId_version, version);
+    return msg_msg(onnx_model(graph, 17), PRT_ONNX_Model_opset_import, import);
+}
+
+START_TEST(forests_keep_their_version)
+{
+    for (int64_t version = 1; version < 5; version++) {
+        ck_assert_int_eq(version_in(at_11(forest(version)), "ai.onnx.ml"), version);
+        prt_module *m = loaded(forest(version));
+        prt_for_each_op(op, m->main)
+            prt_op_touch(op);
+        ck_assert_int_eq(version_in(written(m), "ai.onnx.ml"), version);
+        prt_module_release(m);
+    }
+}
+END_TEST
+
+/* Version 5 deprecates the operator; such a model is read, and written so that others read it. */
+START_TEST(no_version_deprecates_an_operator)
+{
+    ck_assert_int_eq(version_in(at_11(forest(5)), "ai.onnx.ml"), 4);
+    ck_assert_int_eq(prt_history_version(PRT_STR("TreeEnsembleRegressor"), 2), 1);
+    ck_assert_int_eq(prt_history_version(PRT_STR("TreeEnsembleRegressor"), 4), 3);
+    ck_assert_int_eq(prt_history_version(PRT_STR("TreeEnsembleRegressor"), 5), 0);
+    ck_assert_int_eq(prt_history_version(PRT_STR("TreeEnsemble"), 5), 5);
+}
+END_TEST
+
+/* An attribute that came with version 3 needs it; nothing else does. */
+START_TEST(a_younger_attribute_raises_the_version)
+{
+    prt_module *m = loaded(forest(1));
+    prt_op *op = m->main->first->next;
+    prt_tensor *base = prt_arena_copy(m->arena,
+        &(prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_f64 }, sizeof(prt_tensor));
+    base->data = PRT_NEW(m->arena, double);
+    base->size = sizeof(double);
+    ((prt_ml_tree_ensemble_regressor_attrs *)op->attrs)->base_values_as_tensor = base;
+    prt_op_touch(op);
+    ck_assert_int_eq(version_in(written(m), "ai.onnx.ml"), 3);
+    prt_module_release(m);
+}
+END_TEST
+
+static msg *encoder(const char *in, const char *out)
+{
+    const int64_t keys[] = { 1, 1 }, values[] = { 5, 6 };
+    msg *node = in_domain(onnx_node("LabelEncoder", in, out), "ai.onnx.ml");
+    return onnx_attr_ints(onnx_attr_ints(node, "keys_int64s", 2, keys), "values_int64s", 2, values);
+}
+
+/* An encoder of version 2, in which the first of equal keys counts, is read as one of version 4 and
+ * written as it was. Where a pass changed it, version 4 is needed. */
+START_TEST(encoders_are_written_as_they_were)
+{
+    msg *nodes[] = { onnx_attr_int(onnx_node("Cast", "x", "k"), "to", I64), encoder("k", "v"),
+        onnx_attr_int(onnx_node("Cast", "v", "y"), "to", F32), NULL };
+    msg *model = model_of(nodes, "ai.onnx.ml", 2);
+    ck_assert_int_eq(version_in(at_11(model), "ai.onnx.ml"), 2);
+    prt_module *m = loaded(model);
+    prt_op *op = m->main->first->next;
+    ck_assert_int_eq(((prt_ml_label_encoder_attrs *)op->attrs)->values_int64s.data[1], 5);
+    prt_module *again = loaded(written(m));
+    ck_assert(prt_read_as_holds(again->main->first->next));
+    ((prt_ml_label_encoder_attrs *)op->attrs)->default_int64 = 3;
+    ck_assert(!prt_read_as_holds(op));
+    ck_assert_int_eq(version_in(written(m), "ai.onnx.ml"), 4);
+    prt_module_release(again);
+    prt_module_release(m);
+}
+END_TEST
+
+/* ---- com.microsoft ---- */
+
+/* y = node(a) with a = Abs(Identity(x)). */
+static msg *model_with(msg *node)
+{
+    msg *nodes[] = { onnx_node("Identity", "x", "i"), onnx_node("Abs", "i", "a"),
+        in_domain(node, "com.microsoft"), NULL };
+    return model_of(nodes, "com.microsoft", 1);
+}
+
+static const struct {
+    const char *name, *attr;
+    int64_t younger; /* opset that the operator of ai.onnx needs */
+} unary[] = { { "Gelu", NULL, 20 }, { "FastGelu", NULL, 20 }, { "QuickGelu", "alpha", 24 } };
+
+static msg *unary_node(size_t i)
+{
+    msg *node = onnx_node(unary[i].name, "a", "y");
+    return unary[i].attr != NULL ? onnx_attr_f32(node, unary[i].attr, 1.5F) : node;
+}
+
+START_TEST(nodes_of_other_domains_are_written_as_they_were)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(unary); i++) {
+        msg *model = model_with(unary_node(i));
+        ck_assert_int_eq(version_in(at_11(model), ""), 11);
+        ck_assert(holds(at_11(model), unary[i].name));
+        ck_assert(holds(at_11(model), "com.microsoft"));
+        prt_module *m = loaded(model);
+        prt_op *op = m->main->last;
+        ck_assert_str_eq(op->def->domain, ""); /* computed as the operator of ai.onnx */
+        prt_value_replace(op->in[0].value, m->main->inputs.data[0]);
+        const msg *out = written(m);
+        ck_assert_int_eq(version_in(out, ""), 17);
+        ck_assert_int_eq(version_in(out, "com.microsoft"), 1);
+        ck_assert(holds(out, unary[i].name));
+        prt_module *again = loaded(out);
+        ck_assert(again->main->last->def == op->def);
+        ck_assert(prt_attrs_equal(op->def, again->main->last->attrs, op->attrs));
+        prt_module_release(again);
+        prt_module_release(m);
+    }
+}
+END_TEST
+
+/* An attribute that a pass changed, or an element type that the other domain's operator does not
+ * have, asks for the operator of ai.onnx. */
+START_TEST(changed_nodes_are_of_ai_onnx)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(unary); i++) {
+        prt_module *m = loaded(model_with(unary_node(i)));
+        prt_op *op = m->main->last;
+        ck_assert(prt_read_as_holds(op));
+        op->out[0].type = prt_type_tensor(m->types, PRT_DTYPE_i64, 0, NULL);
+        ck_assert(!prt_read_as_holds(op));
+        op->out[0].type = op->in[0].value->type;
+        *(uint64_t *)op->attrs ^= 1;
+        ck_assert_int_eq(version_in(written(m), ""), unary[i].younger);
+        prt_module_release(m);
+    }
+}
+END_TEST
+
+/* Marks that a pass gives a node are written with it. */
+START_TEST(extra_attributes_are_kept)
+{
+    prt_module *m = loaded(model_with(onnx_attr_int(unary_node(2), "__ipu_number", 3)));
+    const msg *out = written(m);
+    ck_assert(holds(out, "__ipu_number") && holds(out, "QuickGelu"));
+    prt_op_touch(m->main->last);
+    out = written(m);
+    ck_assert(holds(out, "__ipu_number") && holds(out, "QuickGelu"));
+    prt_module_release(m);
+}
+END_TEST
+
+PRT_TEST_MAIN("converter/onnx_write_opsets", forests_keep_their_version,
+    no_version_deprecates_an_operator, a_younger_attribute_raises_the_version,
+    encoders_are_written_as_they_were, nodes_of_other_domains_are_written_as_they_were,
+    changed_nodes_are_of_ai_onnx, extra_attributes_are_kept)

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# cases.sh POPRT ROOT — models of tests/data that conversions once wrote wrongly. Each is converted and
+# gives its stored outputs; what else has to hold of its file follows.
+. "$2/tests/tools/expect.sh"
+
+# convert NAME OPTIONS... : case/NAME/model.onnx is written and gives the stored outputs.
+convert() {
+    name=$1
+    shift
+    rm -rf case
+    mkdir -p "case/$name"
+    expect 0 -i "$data/$name/model.onnx" --output_dir "case/$name" --output_model model.onnx "$@"
+    cp -r "$data/$name/test_data_set_0" "case/$name/"
+    file=case/$name/model.onnx
+    "$poprt" inspect "$file" >shown 2>err || { echo "FAILED: $file cannot be read"; failed=1; }
+    "$poprt" test "case/$name" >out 2>err && return 0
+    echo "FAILED: $name with $*"
+    sed 's/^/    /' out err
+    failed=1
+}
+
+# Trees: ai.onnx.ml 5 deprecates their operators, so the version is that of the model.
+for opset in '' 0 1 11 17; do
+    convert convert-tree-ml-opset ${opset:+--convert_version $opset}
+    has shown '^opset .*ai.onnx.ml 1$'
+done
+
+[ "$failed" -eq 0 ] && echo "all cases behave"
+exit "$failed"
