@@ -112,6 +112,36 @@ static const prt_value *find_constant(const prt_onnx_writer *w, const prt_graph 
     return value;
 }
 
+/* Does a description that was read hold for a constant as it is now? Names of dims may stay. */
+static bool describes(const prt_type *said, const prt_type *known)
+{
+    if (said == known || said->kind != PRT_VALUE_TENSOR)
+        return said == known;
+    if (said->dtype != known->dtype)
+        return false;
+    bool same = said->rank < 0 || said->rank == known->rank;
+    for (int32_t i = 0; same && i < said->rank; i++)
+        same = !prt_dim_is_number(said->dims[i]) || said->dims[i] == known->dims[i];
+    return same;
+}
+
+/* A constant that the file listed among its inputs: as it was described, or as it is now. */
+static void put_listed(prt_onnx_writer *w, const prt_raw *raw, prt_str name, const prt_value *value)
+{
+    prt_module *m = (prt_module *)(uintptr_t)w->m;
+    const prt_type *said = NULL;
+    prt_bytes info = { NULL, 0 };
+    prt_str doc = PRT_STR("");
+    (void)info_name(raw, &info);
+    const poprt_status status = prt_onnx_value_info(m, info, 1, false, &said, &doc);
+    if (status == POPRT_E_NOMEM)
+        prt_put_fail(&w->put, status);
+    else if (status == POPRT_OK && describes(said, value->type))
+        prt_put_raw(&w->put, raw->bytes, raw->size);
+    else
+        prt_onnx_put_value_info(w, raw->field, name, value->type, doc);
+}
+
 /* Inputs in order, with the constants among them that were listed as inputs too. */
 static void put_inputs(prt_onnx_writer *w, const prt_graph *g)
 {
@@ -124,7 +154,7 @@ static void put_inputs(prt_onnx_writer *w, const prt_graph *g)
         const prt_str name = info_name(raw, &info);
         const prt_value *constant = g->owner == NULL ? find_constant(w, g, name) : NULL;
         if (constant != NULL) {
-            prt_put_raw(&w->put, raw->bytes, raw->size);
+            put_listed(w, raw, name, constant);
             listed++;
         } else if (next < g->inputs.count) {
             const prt_value *in = g->inputs.data[next++];

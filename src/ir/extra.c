@@ -5,8 +5,9 @@
  */
 #include "ir/extra.h"
 
-/* Field numbers of ONNX: NodeProto.attribute, ModelProto.metadata_props and of what they hold. */
-enum { NODE_ATTRIBUTE = 5, MODEL_METADATA = 14, NAME = 1, VALUE = 2 };
+/* Field numbers of ONNX: NodeProto.attribute, ModelProto.metadata_props, GraphProto.input and of
+ * what they hold. */
+enum { NODE_ATTRIBUTE = 5, MODEL_METADATA = 14, GRAPH_INPUT = 11, NAME = 1, VALUE = 2 };
 enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_TYPE = 20 };
 enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3 };
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5, MAX_VARINT = 10 };
@@ -261,12 +262,12 @@ bool prt_op_mark_text(const prt_op *op, const char *name, prt_str *out)
     return true;
 }
 
-/* The name of an attribute that is kept as bytes; no data: it has none. */
-static prt_str name_of(const prt_raw *raw)
+/* The name of a message that is kept as field `number`; no data: it has none. */
+static prt_str name_of(const prt_raw *raw, uint32_t number)
 {
     prt_str whole = whole_of(raw);
     field f;
-    if (raw->field == NODE_ATTRIBUTE && get_field(&whole, &f) && f.wire == WIRE_BYTES)
+    if (raw->field == number && get_field(&whole, &f) && f.wire == WIRE_BYTES)
         for (prt_str at = f.text; get_field(&at, &f);)
             if (f.number == NAME && f.wire == WIRE_BYTES)
                 return f.text;
@@ -276,7 +277,7 @@ static prt_str name_of(const prt_raw *raw)
 bool prt_op_next_extra(const prt_op *op, const prt_raw **at, prt_str *name)
 {
     for (*at = *at != NULL ? (*at)->next : op->extra; *at != NULL; *at = (*at)->next) {
-        *name = name_of(*at);
+        *name = name_of(*at, NODE_ATTRIBUTE);
         if (name->data != NULL)
             return true;
     }
@@ -292,7 +293,7 @@ poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from)
 {
     prt_str message;
     for (const prt_raw *raw = from->extra; raw != NULL; raw = raw->next) {
-        const prt_str name = name_of(raw);
+        const prt_str name = name_of(raw, NODE_ATTRIBUTE);
         bool has = false;
         if (name.data == NULL || !is_mark(name))
             continue;
@@ -331,6 +332,26 @@ poprt_status prt_op_copy_notes(prt_op *to, const prt_op *from)
     }
     prt_op_touch(to);
     return POPRT_OK;
+}
+
+/* ---- inputs of the model */
+
+bool prt_graph_unlist_constants(prt_graph *graph)
+{
+    bool any = false;
+    const prt_raw **at = &graph->extra;
+    while (*at != NULL) {
+        const prt_str name = name_of(*at, GRAPH_INPUT);
+        const prt_value *value =
+            name.data != NULL ? prt_map_find(&graph->module->names, name) : NULL;
+        const bool listed =
+            value != NULL && value->graph == graph && prt_value_is_constant(value);
+        any = any || listed;
+        at = listed ? at : (const prt_raw **)(uintptr_t)&(*at)->next;
+        if (listed)
+            *at = (*at)->next;
+    }
+    return any;
 }
 
 /* ---- metadata */

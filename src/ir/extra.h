@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * extra.h — attributes that no operator's row names (marks for scheduling such as __ipu_number),
- * and the model's metadata. Both are kept as their ONNX bytes, so they survive every pass and are
- * written as they are.
+ * the model's metadata, and what it says of its inputs. All are kept as their ONNX bytes, so they
+ * survive every pass and are written as they are.
  */
 #ifndef PRT_IR_EXTRA_H
 #define PRT_IR_EXTRA_H
@@ -27,6 +27,10 @@ poprt_status prt_op_copy_marks(prt_op *to, const prt_op *from);
 /* Copies what else a node says of itself, its doc string and metadata_props, to the node that
  * takes its place. A node that has any such field keeps its own. */
 poprt_status prt_op_copy_notes(prt_op *to, const prt_op *from);
+
+/* The constants of the main graph that the model lists among its inputs too are listed no longer.
+ * Tells whether there were any. */
+bool prt_graph_unlist_constants(prt_graph *graph);
 
 /* metadata_props of the model; `*out` has no data when there is no such key. */
 poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value);

@@ -11,6 +11,7 @@
 #include "converter/onnx_raw.h"
 #include "converter/onnx_write.h"
 #include "ir/build.h"
+#include "ir/extra.h"
 
 static int32_t append(void *user, const void *bytes, size_t size)
 {
@@ -174,24 +175,73 @@ START_TEST(parts_that_nobody_reads_are_written)
 }
 END_TEST
 
-/* A constant that was listed as an input is so again, in its place. */
-START_TEST(initialized_inputs_are_listed_again)
+static const int64_t two = 2;
+
+static msg *listed_info(int32_t dtype)
 {
-    const int64_t two = 2;
+    return msg_text(onnx_info("w", dtype, 1, &two), PRT_ONNX_ValueInfo_doc_string, "doc");
+}
+
+/* y = x + w, where w is an initializer and an input; of format 3, in which every initializer has to
+ * be an input. */
+static prt_module *listed_model(void)
+{
     const float w[2] = { 1, 2 };
     msg *nodes[] = { onnx_node("Add", "x,w", "y"), NULL };
-    msg *info =
-        msg_text(onnx_info("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_ValueInfo_doc_string, "doc");
-    msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, info);
+    msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, listed_info(PRT_DTYPE_f32));
     (void)msg_msg(onnx_xy(g), PRT_ONNX_Graph_initializer,
         msg_bytes(onnx_tensor("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_Tensor_raw_data, w, 8));
     prt_module *m = loaded(onnx_model(g, 13));
+    m->ir_version = 3;
+    return m;
+}
+
+/* A constant that was listed as an input is so again, in its place. */
+START_TEST(initialized_inputs_are_listed_again)
+{
+    const msg *info = listed_info(PRT_DTYPE_f32);
+    prt_module *m = listed_model();
     const msg *out = written(m);
     const unsigned char *at = memmem(out->data, out->size, info->data, info->size);
     ck_assert_ptr_nonnull(at);
     const msg *x = onnx_info("x", PRT_DTYPE_f32, 1, &two);
     const size_t behind = (size_t)(at - out->data) + info->size;
     ck_assert_ptr_nonnull(memmem(at + info->size, out->size - behind, x->data, x->size));
+    prt_module *again = loaded(out);
+    ck_assert_int_eq(again->ir_version, 3);
+    prt_module_release(again);
+    prt_module_release(m);
+}
+END_TEST
+
+/* Both the initializer and the input have the type that the constant has now. */
+START_TEST(narrowed_constants_are_described_anew)
+{
+    prt_module *m = listed_model();
+    const msg *was = listed_info(PRT_DTYPE_f32), *is = listed_info(PRT_DTYPE_f16);
+    prt_value *w = value_of(m, "w");
+    w->type = prt_type_tensor(m->types, PRT_DTYPE_f16, 1, &two);
+    const msg *out = written(m);
+    ck_assert(holds(out, is->data, is->size));
+    ck_assert(!holds(out, was->data, was->size));
+    prt_module_release(m);
+}
+END_TEST
+
+/* Without the input, the format is one in which an initializer need not be an input. */
+START_TEST(unlisted_constants_are_no_inputs)
+{
+    prt_module *m = listed_model();
+    const msg *info = listed_info(PRT_DTYPE_f32);
+    ck_assert(prt_graph_unlist_constants(m->main));
+    ck_assert(!prt_graph_unlist_constants(m->main));
+    const msg *out = written(m);
+    ck_assert(!holds(out, "doc", 3) && !holds(out, info->data, info->size));
+    prt_module *again = loaded(out);
+    ck_assert_int_eq(again->ir_version, 4);
+    ck_assert_ptr_nonnull(value_of(again, "w")->constant);
+    ck_assert_uint_eq(again->main->inputs.count, 1);
+    prt_module_release(again);
     prt_module_release(m);
 }
 END_TEST
@@ -211,7 +261,6 @@ START_TEST(sequences_of_another_type_are_described_anew)
     msg *nodes[] = { onnx_node("SequenceInsert", "s,x", "t"), NULL };
     msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input,
         sequence_info("s", PRT_DTYPE_f32));
-    const int64_t two = 2;
     (void)msg_msg(g, PRT_ONNX_Graph_input, onnx_info("x", PRT_DTYPE_f32, 1, &two));
     (void)msg_msg(g, PRT_ONNX_Graph_output, sequence_info("t", PRT_DTYPE_f32));
     prt_module *m = loaded(onnx_model(g, 17));
@@ -316,5 +365,6 @@ END_TEST
 PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
     changed_nodes_are_made_anew, the_sample_comes_back, the_opset_grows_as_needed,
     outputs_keep_their_names, values_without_names_get_some, initialized_inputs_are_listed_again,
+    narrowed_constants_are_described_anew, unlisted_constants_are_no_inputs,
     parts_that_nobody_reads_are_written, sequences_of_another_type_are_described_anew,
     large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)

@@ -26,5 +26,14 @@ for opset in '' 0 1 11 17; do
     has shown '^opset .*ai.onnx.ml 1$'
 done
 
+# Initializers that are inputs too, with the pass that makes them constants and without it.
+for skip in remove_initializer_from_input replace_isinf; do
+    for opset in '' 0 7; do
+        for name in narrow-initializer-inputs int64-initializer-input-default; do
+            convert $name ${opset:+--convert_version $opset} --skip_passes $skip
+        done
+    done
+done
+
 [ "$failed" -eq 0 ] && echo "all cases behave"
 exit "$failed"

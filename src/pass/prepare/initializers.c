@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * initializers.c — where constants stand. remove_initializer_from_input: an input with a default is
- * a constant from then on. move_subgraph_initializer: constants of regions move to the main graph.
+ * a constant from then on, and a constant is listed no longer among the inputs of the file.
+ * move_subgraph_initializer: constants of regions move to the main graph.
  * extract_constant_to_initializer: reading a model makes initializers of Constant nodes (also of
  * value_float, value_ints …), so there is nothing left to do but to say so.
  */
+#include "ir/extra.h"
 #include "ir/interface.h"
 #include "pass/pass.h"
 
@@ -39,6 +41,8 @@ static poprt_status run_inputs(prt_pass *p, prt_graph *graph, bool *changed)
         *changed = true;
     }
     prt_graph_drop_inputs(graph, is_moved);
+    if (prt_graph_unlist_constants(graph))
+        *changed = true;
     return POPRT_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_prepare.c — passes that prepare a model: its interface, constants, shapes, names. */
 #include <stdio.h>
+#include <string.h>
 
 #include "ir/extra.h"
 #include "ir/interface.h"
@@ -71,6 +72,28 @@ START_TEST(inputs_with_defaults_become_constants)
         "x = input f32[2]\nw = const f32[2] {1, 2}\ny = add x w\nreturn y\n");
     assert_pass_leaves("remove_initializer_from_input", NULL,
         "x = input f32[2]\nw = input f32[2]\ny = add x w\nreturn y\n");
+}
+END_TEST
+
+/* GraphProto.input with a ValueInfoProto of that name alone. */
+static prt_raw input_named(const char *bytes, prt_raw *next)
+{
+    return (prt_raw){ .field = 11, .bytes = bytes, .size = strlen(bytes), .next = next };
+}
+
+/* The model lists w and x as inputs; w is a constant. */
+START_TEST(constants_are_listed_no_longer)
+{
+    prt_graph *g = graph_from_text("x = input f32[2]\nw = const f32[2] {1, 2}\ny = add x w\n"
+                                   "return y\n");
+    prt_raw x = input_named("\x5a\x03\x0a\x01x", NULL);
+    prt_raw w = input_named("\x5a\x03\x0a\x01w", &x);
+    g->extra = &w;
+    ck_assert(run_pass(g, "remove_initializer_from_input", NULL));
+    ck_assert_ptr_eq(g->extra, &x);
+    ck_assert_ptr_null(x.next);
+    ck_assert(!run_pass(g, "remove_initializer_from_input", NULL));
+    module_free(g);
 }
 END_TEST
 
@@ -223,6 +246,7 @@ END_TEST
 
 PRT_TEST_MAIN("pass/prepare", checkpoints_become_outputs, outputs_go_with_what_fed_them,
     an_output_that_a_region_reads_keeps_its_maker, inputs_with_defaults_become_constants,
-    constants_leave_regions, batches_get_a_size, inputs_get_shapes, nodes_get_names_of_their_own,
-    images_are_fed_as_bytes, inputs_become_rows_of_one, the_last_pass_tidies,
+    constants_are_listed_no_longer, constants_leave_regions, batches_get_a_size, inputs_get_shapes,
+    nodes_get_names_of_their_own, images_are_fed_as_bytes, inputs_become_rows_of_one,
+    the_last_pass_tidies,
     checks_and_overviews_change_nothing)
