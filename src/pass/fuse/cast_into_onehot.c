@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cast_into_onehot.c — fuse_cast_into_onehot: a OneHot whose result is cast has its two constant
- * values cast instead. The OneHot is read by the Cast alone. Bitwise equal.
+ * values cast instead. The OneHot is read by the Cast alone, and other runtimes have a kernel for
+ * the new type if they had one for the old. Bitwise equal.
  */
 #include "pass/match.h"
+#include "pass/precision/kernels.h"
+
+enum { VALUES = 2 }; /* type variable of the values */
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_op *hot = prt_match_interior(root, 0, PRT_OP_one_hot);
     prt_tensor t;
     if (hot == NULL || !prt_match_constant(hot, 2, &t) || prt_tensor_count(&t) != 2)
+        return false;
+    if (prt_kernel_exists(hot) &&
+        !prt_kernel_exists_for(hot, VALUES, (int32_t)((const prt_cast_attrs *)root->attrs)->to))
         return false;
     prt_value *values = prt_op_input(hot, 2);
     values = prt_match_compute(p, b, values, PRT_OP_cast, root->attrs, 1, &values);

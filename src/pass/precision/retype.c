@@ -354,7 +354,7 @@ static poprt_status convert_inputs(prt_retype_state *s, prt_graph *graph)
         const bool wrapped = prt_retype_wraps(v->type, s->how->from);
         if (!wrapped && !prt_retype_is(v, s->how->from))
             continue;
-        if (s->how->inputs && (!wrapped || !is_kept(s, v)))
+        if (s->how->inputs && !prt_retype_has_bits(s, v) && (!wrapped || !is_kept(s, v)))
             PRT_TRY(prt_retype_input(s, v));
         else if (!wrapped)
             note_full(s, v);
@@ -374,7 +374,8 @@ static poprt_status convert_graph(prt_retype_state *s, prt_graph *graph)
     }
     const bool full = graph->owner == NULL ? !s->how->outputs : g->edges;
     for (uint32_t i = 0; i < graph->ret->n_in; i++)
-        PRT_TRY(set_result(s, graph, i, full));
+        PRT_TRY(set_result(s, graph, i,
+            full || prt_retype_has_bits(s, graph->ret->in[i].value)));
     return POPRT_OK;
 }
 

@@ -25,6 +25,7 @@ typedef struct prt_retype {
     int32_t from, to;
     bool inputs, outputs; /* those of the main graph become `to` */
     bool attrs;           /* attributes that say `from` say `to`: Cast, ConstantOfShape, … */
+    bool bits;            /* values that a BitCast reads or gives stay, also inputs and outputs */
     bool exact;           /* numbers made of sizes for what reads the full form stay full */
     bool narrow;          /* constants are stored as `to` only; the full form is a Cast of that */
     bool rounds;          /* what is computed as `to` is given in full, and read from there */
@@ -36,6 +37,9 @@ typedef struct prt_retype {
     double low, high;
     double least;         /* single constants nearer to 0 than this become this; 0: none do */
     prt_retype_mode (*mode)(const struct prt_retype *how, const prt_op *op);
+    /* With `exact`: the op takes operands in some combinations of types only, so that none of them
+     * may be full when others are `to`; NULL: no op does. */
+    bool (*picky)(const prt_op *op);
     const void *user;
     /* Called in the end for each value of the main graph that is there in type `to`, but for
      * constants; may be NULL. */

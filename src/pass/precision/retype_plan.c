@@ -267,10 +267,13 @@ static bool may_chain(const prt_retype_state *s, const prt_op *op, const bool *c
         return false;
     for (uint32_t i = 0; i < op->n_out; i++)
         gives = gives || prt_retype_is(&op->out[i], s->how->from);
-    for (uint32_t i = 0; gives && i < op->n_in; i++)
-        if (prt_retype_is(op->in[i].value, s->how->from) &&
-            !is_given_full(s, op->graph, chain, op->in[i].value))
+    for (uint32_t i = 0; gives && i < op->n_in; i++) {
+        const prt_value *v = op->in[i].value;
+        if (v != NULL && prt_retype_wraps(v->type, s->how->from))
+            return false; /* a sequence that was converted is there in no other form */
+        if (prt_retype_is(v, s->how->from) && !is_given_full(s, op->graph, chain, v))
             return false;
+    }
     return gives;
 }
 
@@ -284,6 +287,33 @@ static bool is_needed_full(const prt_retype_state *s, const prt_op *op)
     return false;
 }
 
+/* The value becomes `to`, whatever the members of the chain do. */
+static bool is_converted(const prt_retype_state *s, const prt_graph *graph, const bool *chain,
+    const prt_value *v)
+{
+    if (v->def == NULL)
+        return s->how->inputs && graph->owner == NULL && v->graph == graph &&
+            !prt_retype_has_bits(s, v);
+    return v->graph == graph && !chain[v->def->id] &&
+        *mode_of(s, v->def) == PRT_RETYPE_CONVERT && v->def->n_regions == 0 &&
+        prt_retype_allows(v->def, prt_op_out_slot(v->def->def, v->slot), s->how->to);
+}
+
+/* An op that takes its operands in some combinations of types only stays, where one of them may be
+ * given in full: combinations of one type each are there. */
+static bool is_mixed(const prt_retype_state *s, const prt_op *op, const bool *chain)
+{
+    if (s->how->picky == NULL || *mode_of(s, op) != PRT_RETYPE_CONVERT || !s->how->picky(op))
+        return false;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        const prt_value *v = op->in[i].value;
+        if (prt_retype_is(v, s->how->from) && !prt_value_is_fixed(v) &&
+            !is_converted(s, op->graph, chain, v))
+            return true;
+    }
+    return false;
+}
+
 static poprt_status keep_chains(prt_retype_state *s, prt_graph *graph)
 {
     bool *chain = PRT_NEW_N(s->p->arena, bool, (size_t)graph->n_ops + 1);
@@ -293,7 +323,11 @@ static poprt_status keep_chains(prt_retype_state *s, prt_graph *graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(keep_chains(s, op->regions[i]));
     prt_for_each_op(op, graph)
+    {
         chain[op->id] = may_chain(s, op, chain);
+        if (is_mixed(s, op, chain))
+            *mode_of(s, op) = PRT_RETYPE_KEEP;
+    }
     for (prt_op *op = graph->last; op != NULL; op = op->prev)
         if (chain[op->id] && is_needed_full(s, op))
             *mode_of(s, op) = PRT_RETYPE_KEEP;
@@ -310,5 +344,7 @@ poprt_status prt_retype_plan(prt_retype_state *s)
     PRT_TRY(plan_graph(s, s->p->module->main, 0, false, false));
     PRT_TRY(seed(s, &list, s->p->module->main));
     PRT_TRY(spread(s, &list));
+    if (s->how->bits)
+        PRT_TRY(prt_retype_keep_bits(s));
     return s->how->exact ? keep_chains(s, s->p->module->main) : POPRT_OK;
 }

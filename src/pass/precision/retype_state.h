@@ -18,6 +18,7 @@ typedef struct prt_retype_graph {
     uint32_t n_values, n_ops;
     prt_forms *forms; /* by value id */
     uint8_t *modes;   /* by op id: prt_retype_mode */
+    uint8_t *bits;    /* by value id, see retype_bits.c; NULL: they are not looked at */
     bool edges;       /* inputs and results of this region stay full */
 } prt_retype_graph;
 
@@ -58,6 +59,14 @@ poprt_status prt_retype_learn(prt_retype_state *s);
 
 /* An operand's type is still unknown and may be `from`. */
 bool prt_retype_is_blind(const prt_retype_state *s, const prt_op *op);
+
+/* ---- retype_bits.c */
+
+/* Keeps all that has to do with values that a BitCast reads or gives. */
+poprt_status prt_retype_keep_bits(prt_retype_state *s);
+
+/* The value is one of them. */
+bool prt_retype_has_bits(const prt_retype_state *s, const prt_value *v);
 
 /* ---- retype_value.c */
 

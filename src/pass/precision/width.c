@@ -6,26 +6,31 @@
  * operator has no int32 form (the shape of a Reshape, the K of a TopK) it reads and gives int64;
  * ours: chains of int64 between such operators stay int64, an index that is computed as int64 is
  * read so where the operator takes both, elsewhere Casts stand between. Constants outside the new
- * range become its ends, which is said as a warning ("to the end" in a Slice stays that).
+ * range become its ends, which is said as a warning ("to the end" in a Slice stays that). Operators
+ * for which other runtimes have no kernel of int32 (kernels.def) stay int64, and so do integers of
+ * which a BitCast takes the bits.
  *
  * double_to_float takes initializers only: inputs, outputs and Casts stay. ours: an operator whose
  * other operands are double goes on computing in double, from a Cast of the smaller initializer.
  */
 #include <float.h>
 
+#include "pass/precision/kernels.h"
 #include "pass/precision/retype.h"
 
+/* An operator stays where other runtimes have a kernel of the wider type only. */
 static prt_retype_mode convert_all(const prt_retype *how, const prt_op *op)
 {
-    (void)how;
-    (void)op;
-    return PRT_RETYPE_CONVERT;
+    return prt_kernel_exists_with(op, how->from, how->to) || !prt_kernel_exists(op)
+        ? PRT_RETYPE_CONVERT
+        : PRT_RETYPE_KEEP;
 }
 
 static poprt_status run_integers(prt_pass *p, prt_graph *graph, bool *changed)
 {
     const prt_retype how = { .from = PRT_DTYPE_i64, .to = PRT_DTYPE_i32, .inputs = true,
-        .outputs = true, .attrs = true, .exact = true, .mode = convert_all };
+        .outputs = true, .attrs = true, .bits = true, .exact = true, .mode = convert_all,
+        .picky = prt_kernel_is_listed };
     (void)graph;
     return prt_retype_run(p, &how, changed);
 }

@@ -28,6 +28,13 @@ START_TEST(slots_of_int64_are_left_or_cast)
     assert_pass_leaves(integers, NULL,
         "x = input f32[n,4]\nk = const i64[1] {0}\nm = const i64[1] {-1}\ns = shape x\n"
         "a = gather s k\nb = concat a m {axis=0}\ny = reshape x b\nreturn y\n");
+    /* an element of a sequence is of the type that the sequence has */
+    assert_pass_rewrites(integers, NULL,
+        "x = input i64[1]\nf = input f32[4]\nk = const i64[] {0}\n"
+        "s = sequence_construct x x\nt = sequence_at s k\ny = reshape f t\nreturn y\n",
+        "x = input i32[1]\nf = input f32[4]\nk = const i32[] {0}\n"
+        "s = sequence_construct x x\nt = sequence_at s k\n%0 = cast t {to=7}\n"
+        "y = reshape f %0\nreturn y\n");
     /* an index that is given as int64 is read so */
     assert_pass_leaves(integers, NULL,
         "x = input f32[4]\ni = argmax x\ny = gather x i\nreturn y\n");
@@ -35,6 +42,66 @@ START_TEST(slots_of_int64_are_left_or_cast)
         "x = input f32[4]\nn = const i64[1] {2}\nv, i = topk x n\nreturn v, i\n",
         "x = input f32[4]\nn = const i64[1] {2}\nv, %0 = topk x n\ni = cast %0 {to=6}\n"
         "return v, i\n");
+}
+END_TEST
+
+/* Other runtimes have no kernel of these on int32. */
+START_TEST(operators_without_a_kernel_of_int32_stay)
+{
+    assert_pass_rewrites(integers, NULL,
+        "x = input i64[9]\na = add x x\ny = unique a\nreturn y\n",
+        "x = input i32[9]\na = add x x\n%0 = cast a {to=7}\n%1 = unique %0\n"
+        "y = cast %1 {to=6}\nreturn y\n");
+    /* all three of int64, or two of int32 and one of float32 */
+    assert_pass_rewrites(integers, NULL,
+        "x = input i64[9]\nd = const i64[] {5}\nv = const i64[2] {0,3}\ny = one_hot x d v\n"
+        "return y\n",
+        "x = input i32[9]\nd = const i64[] {5}\nv = const i64[2] {0,3}\n%0 = cast x {to=7}\n"
+        "%1 = one_hot %0 d v\ny = cast %1 {to=6}\nreturn y\n");
+    assert_pass_rewrites(integers, NULL,
+        "x = input i64[9]\nd = const i64[] {5}\nv = const f32[2] {0,3}\ny = one_hot x d v\n"
+        "return y\n",
+        "x = input i32[9]\nv = const f32[2] {0,3}\nd = const i32[] {5}\ny = one_hot x d v\n"
+        "return y\n");
+    /* a depth that is made of sizes is int64, and no kernel mixes the two */
+    assert_pass_rewrites(integers, NULL,
+        "x = input i64[n]\nv = const f32[2] {0,3}\ns = size x\ny = one_hot x s v\nreturn y\n",
+        "x = input i32[n]\nv = const f32[2] {0,3}\n%0 = cast x {to=7}\ns = size x\n"
+        "y = one_hot %0 s v\nreturn y\n");
+    /* what never ran there converts as the others do */
+    assert_pass_rewrites(integers, NULL,
+        "x = input i64[9]\nd = const i64[] {5}\nv = const f64[2] {0,3}\ny = one_hot x d v\n"
+        "return y\n",
+        "x = input i32[9]\nv = const f64[2] {0,3}\nd = const i32[] {5}\ny = one_hot x d v\n"
+        "return y\n");
+}
+END_TEST
+
+/* A BitCast takes all 64 bits, so the inputs that they come from and the outputs that they go to
+ * stay, and all between. */
+START_TEST(integers_whose_bits_count_stay)
+{
+    assert_pass_rewrites(integers, NULL,
+        "x = input i64[2]\nk = const i64[2] {3,4}\nz = input i64[2]\na = add x k\n"
+        "y = bit_cast a {to=11}\nb = add a z\nc = neg z\nreturn y, c\n",
+        "x = input i64[2]\nk = const i64[2] {3,4}\nz = input i32[2]\na = add x k\n"
+        "%0 = cast a {to=6}\ny = bit_cast a {to=11}\nb = add %0 z\nc = neg z\nreturn y, c\n");
+    assert_pass_rewrites(integers, NULL,
+        "x = input f64[2]\nm = input i64[2]\nw = input i64[2]\na = bit_cast x {to=7}\n"
+        "b = bitwise_and a m\nc = add w w\ne = equal b b\nreturn b, c, e\n",
+        "x = input f64[2]\nm = input i64[2]\nw = input i32[2]\na = bit_cast x {to=7}\n"
+        "b = bitwise_and a m\nc = add w w\ne = equal b b\nreturn b, c, e\n");
+    assert_pass_leaves(integers, NULL,
+        "q = input bool[]\nx = input i64[2]\nr = if q {\n"
+        "  then_branch { a = add x x; b = bit_cast a {to=11}; return b }\n"
+        "  else_branch { c = cast x {to=11}; return c }\n}\nreturn r\n");
+    assert_pass_rewrites(integers, NULL,
+        "q = input bool[]\nx = input i64[2]\nz = input f64[2]\nr = if q {\n"
+        "  then_branch { b = bit_cast z {to=7}; return b }\n"
+        "  else_branch { c = neg x; return c }\n}\ny = abs r\nreturn y\n",
+        "q = input bool[]\nx = input i32[2]\nz = input f64[2]\n%0 = cast x {to=7}\n"
+        "r = if q {\n  then_branch { b = bit_cast z {to=7}; return b }\n"
+        "  else_branch { c = neg %0; return c }\n}\ny = abs r\nreturn y\n");
 }
 END_TEST
 
@@ -114,7 +181,8 @@ START_TEST(regions_keep_their_edges)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/width", integers_of_the_interface_change,
-    slots_of_int64_are_left_or_cast, what_is_out_of_range_is_clipped_and_said,
+    slots_of_int64_are_left_or_cast, operators_without_a_kernel_of_int32_stay,
+    integers_whose_bits_count_stay, what_is_out_of_range_is_clipped_and_said,
     loops_count_in_int64, the_trained_models_count_the_same,
     initializers_of_doubles_become_floats, doubles_no_float_can_hold_are_clipped,
     regions_keep_their_edges)
