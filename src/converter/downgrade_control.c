@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* downgrade_control.c — Scan with a batch of one, DFT's axis as an attribute, and what is constant
- * where its inputs are. */
+/* downgrade_control.c — If with branches of one shape, Scan with a batch of one, DFT's axis as an
+ * attribute, and what is constant where its inputs are. */
 #include "converter/downgrade.h"
 #include "converter/forms.h"
 
@@ -13,6 +13,30 @@ poprt_status prt_down_dft(prt_downgrade *d)
         return prt_down_refuse(d, "the axis is an attribute there, and is not constant");
     prt_down_keep_inputs(d->op, 2);
     return prt_down_add_int(d, "axis", axis[0]);
+}
+
+/* Other readers find the shapes by inference, and refuse ranks or numbers that differ. */
+static bool may_merge(const prt_type *a, const prt_type *b)
+{
+    if (!prt_type_is_tensor(a) || !prt_type_is_tensor(b) || a->rank < 0 || b->rank < 0)
+        return true;
+    bool same = a->rank == b->rank;
+    for (int32_t i = 0; same && i < a->rank; i++)
+        same = !prt_dim_is_number(a->dims[i]) || !prt_dim_is_number(b->dims[i]) ||
+            a->dims[i] == b->dims[i];
+    return same;
+}
+
+poprt_status prt_down_if(prt_downgrade *d)
+{
+    const prt_op *op = d->op;
+    const prt_op *first = op->regions[0]->ret, *second = op->regions[1]->ret;
+    for (uint32_t i = 0; i < op->n_out && i < first->n_in && i < second->n_in; i++)
+        if (!may_merge(first->in[i].value->type, second->in[i].value->type))
+            return prt_down_refuse(d,
+                "its branches give output %u different shapes, which is allowed from opset 11 on",
+                i);
+    return POPRT_OK;
 }
 
 static bool is_plain(prt_i64s list)

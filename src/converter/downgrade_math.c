@@ -308,3 +308,32 @@ poprt_status prt_down_dropout_test(prt_downgrade *d)
 {
     return prt_down_add_int(d, "is_test", 1);
 }
+
+/* The remainder that has the sign of the divisor, of the one that has the sign of the dividend: the
+ * divisor is added where both signs are there and differ. That is exact. ONNX Runtime compares no
+ * floats of 16 bits, so those are computed in float32, which changes nothing. */
+poprt_status prt_down_mod(prt_downgrade *d)
+{
+    prt_op *op = d->op;
+    const int32_t dtype = prt_down_dtype(prt_op_input(op, 0));
+    const prt_mod_attrs fmod = { .present = 1, .fmod = 1 };
+    if (((const prt_mod_attrs *)op->attrs)->fmod != 0 || !prt_dtype_is_float(dtype))
+        return POPRT_OK;
+    prt_build b = prt_build_before(op);
+    const bool narrow = dtype == PRT_DTYPE_f16 || dtype == PRT_DTYPE_bf16;
+    const int32_t wide = narrow ? (int32_t)PRT_DTYPE_f32 : dtype;
+    prt_value *in[2] = { prt_down_cast(&b, op->in[0].value, wide),
+        prt_down_cast(&b, op->in[1].value, wide) };
+    prt_value *rest = prt_build_op(&b, PRT_OP_mod, &fmod, 2, in);
+    prt_value *zero = prt_down_scalar(&b, 0, in[0]), *y = in[1];
+    prt_value *low = prt_build_binary(&b, PRT_OP_and,
+        prt_build_binary(&b, PRT_OP_less, rest, zero),
+        prt_build_binary(&b, PRT_OP_greater, y, zero));
+    prt_value *high = prt_build_binary(&b, PRT_OP_and,
+        prt_build_binary(&b, PRT_OP_greater, rest, zero),
+        prt_build_binary(&b, PRT_OP_less, y, zero));
+    prt_value *choice[3] = { prt_build_binary(&b, PRT_OP_or, low, high),
+        prt_build_binary(&b, PRT_OP_add, rest, y), rest };
+    prt_value *out = prt_build_op(&b, PRT_OP_where, NULL, 3, choice);
+    return prt_down_replace(d, &b, prt_down_cast(&b, out, dtype));
+}

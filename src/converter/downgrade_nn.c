@@ -135,8 +135,34 @@ poprt_status prt_down_real_p(prt_downgrade *d)
 
 /* ---- RNN, GRU, LSTM ---- */
 
+/* Before opset 3 a GRU had to give its last state, wanted or not. One that has no such output
+ * becomes one that has, which goes down in its turn. */
+static poprt_status give_last_state(prt_downgrade *d)
+{
+    prt_op *op = d->op;
+    if (op->n_out < 2) {
+        prt_value *in[6] = { NULL };
+        for (uint32_t i = 0; i < op->n_in && i < PRT_COUNT_OF(in); i++)
+            in[i] = op->in[i].value;
+        prt_build b = prt_build_before(op);
+        prt_op *gru = prt_build_op_n(&b, PRT_OP_gru, op->attrs, op->n_in, in, 2);
+        PRT_TRY(prt_build_status(&b));
+        gru->extra = op->extra;
+        return prt_down_replace(d, &b, &gru->out[0]);
+    }
+    prt_value *last = &op->out[1];
+    if (last->name.size != 0)
+        return POPRT_OK;
+    const prt_str name = prt_module_fresh_name(op->graph->module, "Y_h");
+    return name.data != NULL ? prt_value_set_name(last, name) : POPRT_E_NOMEM;
+}
+
 poprt_status prt_down_output_sequence(prt_downgrade *d)
 {
+    if (prt_op_is(d->op, PRT_OP_gru) && d->target < 3)
+        PRT_TRY(give_last_state(d));
+    if (d->op == NULL)
+        return POPRT_OK;
     prt_down_show(d->op, "direction"); /* whose default had a slip in it */
     return prt_down_add_int(d, "output_sequence",
         d->op->out[0].name.size != 0 || prt_value_used(&d->op->out[0]));

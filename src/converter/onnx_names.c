@@ -93,14 +93,15 @@ static poprt_status name_interface(prt_names *n, const prt_graph_names *g)
     return POPRT_OK;
 }
 
-/* How many outputs there are may be what the operator goes by: the parts of a Split. */
+/* Only an optional output may go without: a TopK of which the indices alone are read has values
+ * too. How many outputs there are may be what the operator goes by: the parts of a Split. */
 static bool needs_no_name(const prt_value *value)
 {
     const prt_op *op = value->def;
     if (op == NULL || value->uses != NULL)
         return false;
     return op->source != NULL || op->def == NULL ||
-        (prt_op_out_slot(op->def, value->slot)->flags & PRT_SLOT_VARIADIC) == 0;
+        (prt_op_out_slot(op->def, value->slot)->flags & PRT_SLOT_OPTIONAL) != 0;
 }
 
 static poprt_status name_value(prt_names *n, const prt_graph_names *g, const prt_value *value,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_downgrade.c — models on their way to an older opset: what comes out, and what is said where
  * there is no way. Values: test_opsets. */
+#include <stdio.h>
+
 #include "support/check_main.h"
 #include "support/onnx_bytes.h"
 
@@ -82,6 +84,55 @@ START_TEST(all_that_is_in_the_way_is_named)
     ck_assert_ptr_nonnull(strstr(said, "second: BitwiseAnd-18 cannot go to opset 10"));
     ck_assert_ptr_nonnull(strstr(said, "third: Det-22 cannot go to opset 10"));
     prt_module_release(m);
+}
+END_TEST
+
+/* What an operator must give has a name, wanted or not: a node is not valid without. */
+START_TEST(outputs_that_are_not_optional_have_names)
+{
+    prt_module *m = there_and_back(
+        "x = input f32[4]\nk = const i64[1] {2}\n_, i = topk x k {largest=0}\nreturn i\n", 10);
+    prt_for_each_op(op, m->main)
+        for (uint32_t i = 0; i < op->n_out; i++)
+            ck_assert_uint_gt(op->out[i].name.size, 0);
+    prt_module_release(m);
+    /* the mean and the deviation are optional */
+    m = there_and_back("x = input f32[2,4]\ns = input f32[4]\ny, _, _ = layer_normalization x s\n"
+                       "return y\n", 17);
+    ck_assert_uint_eq(m->main->first->n_out, 1);
+    prt_module_release(m);
+    /* the last state of a GRU is not, before opset 3 */
+    static const char *const outputs[] = { "y", "y, _" };
+    for (int64_t opset = 1; opset < 5; opset++)
+        for (size_t i = 0; i < 2; i++) {
+            char text[200];
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[2,1,3]\nw = input f32[1,6,3]\nr = input f32[1,6,2]\n"
+                "%s = gru x w r {hidden_size=2}\nreturn y\n", outputs[i]);
+            m = there_and_back(text, opset);
+            ck_assert_uint_eq(m->main->first->n_out, opset < 3 ? 2 : 1);
+            ck_assert(opset >= 3 || m->main->first->out[1].name.size != 0);
+            ck_assert_str_eq(m->main->first->out[0].name.data, "y");
+            prt_module_release(m);
+        }
+}
+END_TEST
+
+#define IF_OF(first, second)                                                                       \
+    "c = input bool[]\nx = input f32[2,3]\nn = input f32[n,3]\n"                                   \
+    "k = const i64[1] {6}\ny = if c {\n  then_branch { a = " first "; return a }\n"                \
+    "  else_branch { b = " second "; return b }\n}\nreturn y\n"
+
+/* Inference of other readers finds the shapes of both, and wants them to be one before opset 11. */
+START_TEST(branches_have_one_shape)
+{
+    ck_refused(IF_OF("neg x", "reshape x k"), 10,
+        "If-25 cannot go to opset 10 (If-1): its branches give output 0 different shapes, which is "
+        "allowed from opset 11 on");
+    ck_refused(IF_OF("neg x", "transpose x"), 7, "different shapes");
+    prt_module_release(there_and_back(IF_OF("neg x", "reshape x k"), 11));
+    prt_module_release(there_and_back(IF_OF("neg x", "abs x"), 7));
+    prt_module_release(there_and_back(IF_OF("neg x", "neg n"), 7));
 }
 END_TEST
 
@@ -218,6 +269,7 @@ START_TEST(broadcasting_grows_no_rank)
 END_TEST
 
 PRT_TEST_MAIN("converter/downgrade", the_format_follows_the_opset,
-    all_that_is_in_the_way_is_named, reasons, opsets_that_are_not, foreign_operators,
+    all_that_is_in_the_way_is_named, outputs_that_are_not_optional_have_names,
+    branches_have_one_shape, reasons, opsets_that_are_not, foreign_operators,
     what_nobody_reads_goes, regions, nodes_have_names_of_their_own, broadcasting_grows_no_rank,
     without_memory)

@@ -34,6 +34,15 @@ const hand_made hand_made_models[] = {
     { "add_u8", "x = const u8[2] {250,5}\nz = const u8[] {10}\ny = add x z\nreturn y\n" },
     { "pow_i32",
         "x = const i32[3] {-2,0,3}\nz = const f32[] {2}\ny = pow x z\nreturn y\n" },
+    { "mod_of_signs",
+        "x = const f32[12] {-7,7,-7,7, 6,-6,0,-0, inf,5,-5,nan}\n"
+        "z = const f32[12] {3,-3,-3,3, 3,3,-3,3, 2,inf,inf,1}\ny = mod x z\nreturn y\n" },
+    { "mod_f64",
+        "x = const f64[4] {-7.5,7.5,1e300,-1e-300}\nz = const f64[] {-2}\ny = mod x z\n"
+        "return y\n" },
+    { "mod_f16", "x = const f16[3] {-7.5,7.5,60000}\nz = const f16[] {-2}\ny = mod x z\n"
+                 "return y\n" },
+    { "mod_i64", "x = const i64[2] {-7,7}\nz = const i64[] {-2}\ny = mod x z\nreturn y\n" },
     { "broadcast_column",
         X234 "z = const f32[3,1] {1,2,3}\na = sub x z\nb = add z x\nc = mul x x\n"
              "return a, b, c\n" },
@@ -44,6 +53,8 @@ const hand_made hand_made_models[] = {
     /* moves */
     { "topk_least",
         X234 "k = const i64[1] {2}\ny, i = topk x k {axis=1,largest=0,sorted=1}\nreturn y, i\n" },
+    { "topk_least_indices",
+        X234 "k = const i64[1] {2}\n_, i = topk x k {axis=1,largest=0,sorted=1}\nreturn i\n" },
     { "topk_most", X234 "k = const i64[1] {2}\ny, i = topk x k {axis=-1}\nreturn y, i\n" },
     { "pad_axes",
         X234 "p = const i64[2] {1,2}\nv = const f32[] {5}\na = const i64[1] {-2}\n"
