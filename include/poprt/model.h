@@ -47,7 +47,9 @@ typedef struct poprt_io_info {
  * Reads an ONNX file, brings its operators to their current form and infers types. The file is
  * mapped: weights stay in it until they are used, and it must not be truncated while the model
  * lives. External data is read from below the file's folder only.
- * Errors name the node, and list all ill-typed nodes at once.
+ * Errors name the node, and list all ill-typed nodes at once. An attribute that an operator of
+ * ai.onnx or ai.onnx.ml does not have at the model's opset is POPRT_E_PARSE, unless its name begins
+ * with two underscores. An opset newer than the newest known is said in the log, as a warning.
  */
 POPRT_API poprt_status poprt_model_load_file(poprt_env *env, const char *path,
     const poprt_config *config, poprt_model **out);

@@ -7,6 +7,7 @@
 #include "ir/fuse.h"
 #include "ir/interface.h"
 #include "base/file.h"
+#include "converter/history.h"
 #include "converter/onnx.h"
 
 static poprt_status list_io(const prt_graph *graph, prt_arena *arena, prt_io_entry **inputs,
@@ -71,6 +72,26 @@ static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit
     return POPRT_OK;
 }
 
+/* An opset that nothing here knows may mean something else by an operator. */
+static void warn_of_imports(const poprt_env *env, const prt_module *module)
+{
+    for (const prt_opset *o = module->opsets; o != NULL; o = o->next) {
+        const bool onnx = o->domain.size == 0 || prt_str_is(o->domain, "ai.onnx");
+        const bool ml = prt_str_is(o->domain, PRT_HISTORY_ML);
+        const int64_t newest =
+            onnx || ml ? prt_history_newest_of(ml ? PRT_HISTORY_ML : "") : 0;
+        char text[512];
+        if (newest == 0 || o->version <= newest)
+            continue;
+        (void)snprintf(text, sizeof(text),
+            "%.200s: the model imports opset %lld of %s, and the newest known here is %lld: its "
+            "operators are read as those of opset %lld",
+            module->file.data, (long long)o->version, ml ? PRT_HISTORY_ML : "ai.onnx",
+            (long long)newest, (long long)newest);
+        prt_env_log(env, POPRT_LOG_WARNING, text);
+    }
+}
+
 static poprt_status read_file(const poprt_env *env, const char *path, const poprt_config *config,
     const prt_onnx_limits *limits, prt_module **out)
 {
@@ -93,6 +114,7 @@ static poprt_status load_file(poprt_env *env, const char *path, const poprt_conf
     prt_module *module = NULL;
     PRT_TRY(prt_env_progress(env, "read", 0, 1));
     PRT_TRY(read_file(env, path, config, &limits, &module));
+    warn_of_imports(env, module);
     PRT_TRY(wrap(env, module, limits.arena, out));
     const poprt_status status = prt_env_progress(env, "read", 1, 1);
     if (status != POPRT_OK)
@@ -115,6 +137,7 @@ static poprt_status load_bytes(poprt_env *env, const void *bytes, size_t size,
         prt_onnx_read_bytes(&env->allocator, copy, "", NULL, &limits, &module);
     prt_blob_release(copy);
     PRT_TRY(status);
+    warn_of_imports(env, module);
     return wrap(env, module, limits.arena, out);
 }
 

@@ -181,6 +181,28 @@ bool prt_history_has_attr(prt_str name, int64_t opset, const char *attr)
     return s != NULL && s->attrs != NULL && has_word(s->attrs, attr);
 }
 
+static void append_name(const char *name, size_t length, char *to, size_t size)
+{
+    const size_t used = strlen(to);
+    (void)snprintf(to + used, size - used, "%s%.*s", used != 0 ? ", " : "", (int)length, name);
+}
+
+void prt_history_list_attrs(prt_str name, int64_t opset, char *to, size_t size)
+{
+    const prt_op_def *row = row_at(name, opset);
+    const prt_schema *s = find_at(name, opset);
+    to[0] = '\0';
+    for (uint32_t k = 0; row != NULL && k < row->n_attrs; k++)
+        append_name(row->attrs[k].name, strlen(row->attrs[k].name), to, size);
+    for (const char *at = row == NULL && s != NULL ? s->attrs : NULL; at != NULL && *at != '\0';) {
+        const size_t length = strcspn(at, " ");
+        append_name(at, length, to, size);
+        at += length + strspn(at + length, " ");
+    }
+    if (to[0] == '\0')
+        append_name("none", 4, to, size);
+}
+
 bool prt_history_says(const prt_op *op, uint32_t k)
 {
     const prt_attr_def *row = &op->def->attrs[k];

@@ -45,6 +45,9 @@ bool prt_history_takes(prt_str name, int64_t opset, uint32_t input, const prt_ty
 /* Has the schema an attribute of this name? An operator that is not there has none. */
 bool prt_history_has_attr(prt_str name, int64_t opset, const char *attr);
 
+/* Names of the attributes that the schema has, with commas between, cut to fit; "none". */
+void prt_history_list_attrs(prt_str name, int64_t opset, char *to, size_t size);
+
 /* Is attribute k one that has to be written, rather than left to its default? */
 bool prt_history_says(const prt_op *op, uint32_t k);
 

@@ -279,6 +279,7 @@ static poprt_status keep_attrs(prt_upgrade *u)
 
 static poprt_status upgrade_node(prt_upgrade *u)
 {
+    PRT_TRY(prt_upgrade_check_names(u));
     const prt_read_before before = prt_read_as_before(u);
     if (u->op->def != NULL)
         fill(u);

@@ -100,6 +100,9 @@ poprt_status prt_upgrade_become_reshape(prt_upgrade *u, prt_build *b, prt_value 
  * have their defaults. */
 poprt_status prt_upgrade_become(prt_upgrade *u, uint32_t id);
 
+/* Fails on an attribute that the node's operator does not have at the model's opset. */
+poprt_status prt_upgrade_check_names(const prt_upgrade *u);
+
 /*
  * For the reader: fills in, upgrades and types the nodes of a model in order. A region's nodes
  * stand before the op that holds it. All failures are collected into one report. Nodes of

@@ -230,6 +230,30 @@ START_TEST(a_saved_model_keeps_its_opset)
 }
 END_TEST
 
+/* The last byte of the model is the opset that it imports. */
+START_TEST(a_newer_opset_is_warned_of)
+{
+    unsigned char bytes[sizeof(dense_model)];
+    char warning[256] = "";
+    poprt_env *env = NULL;
+    poprt_model *model = NULL;
+    poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
+    options.log = note_warning;
+    options.log_user = warning;
+    memcpy(bytes, dense_model, sizeof(bytes));
+    ck_assert_ok(poprt_env_create(&options, &env));
+    ck_assert_ok(poprt_model_load_bytes(env, bytes, sizeof(bytes), NULL, &model));
+    ck_assert_str_eq(warning, "");
+    poprt_model_release(model);
+    bytes[sizeof(bytes) - 1] = 99;
+    ck_assert_ok(poprt_model_load_bytes(env, bytes, sizeof(bytes), NULL, &model));
+    ck_assert_msg(strstr(warning, "imports opset 99 of ai.onnx, and the newest known here is 28")
+        != NULL, "%s", warning);
+    poprt_model_release(model);
+    poprt_env_release(env);
+}
+END_TEST
+
 START_TEST(files_are_written_whole)
 {
     char dir[] = "/tmp/poprt-api-XXXXXX", popef[64], onnx[64];
@@ -471,7 +495,7 @@ END_TEST
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
     halves_inside_are_wide_unless_asked,
     models_are_written_for_an_opset, a_saved_model_keeps_its_opset,
-    files_are_written_whole, passes_take_arguments,
+    a_newer_opset_is_warned_of, files_are_written_whole, passes_take_arguments,
     a_conversion_goes_by_its_options,
     passes_do_not_change_results,
     passes_are_listed_and_observed, input_shapes_can_be_fixed, everything_can_be_described,

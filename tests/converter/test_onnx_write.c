@@ -75,13 +75,13 @@ END_TEST
 START_TEST(changed_nodes_are_made_anew)
 {
     const int64_t zero = 0;
-    msg *t = onnx_attr_text(onnx_node("Transpose", "x", "y"), "hint", "fast");
+    msg *t = onnx_attr_text(onnx_node("Transpose", "x", "y"), "__hint", "fast");
     msg *nodes[] = { msg_text(onnx_attr_ints(t, "perm", 1, &zero), 6, "a doc string"), NULL };
     prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
     prt_op_touch(m->main->first);
     const msg *out = written(m);
     ck_assert(!holds(out, nodes[0]->data, nodes[0]->size));
-    ck_assert(holds(out, "a doc string", 12) && holds(out, "hint", 4));
+    ck_assert(holds(out, "a doc string", 12) && holds(out, "__hint", 6));
     prt_module *again = loaded(out);
     const prt_transpose_attrs *a = again->main->first->attrs;
     ck_assert_uint_eq(a->perm.count, 1);

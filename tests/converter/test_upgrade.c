@@ -22,7 +22,7 @@ static prt_module *loaded(msg *const *nodes, int64_t opset)
 START_TEST(unknown_attributes_are_kept)
 {
     const int64_t zero = 0;
-    msg *t = onnx_attr_text(onnx_node("Transpose", "x", "y"), "hint", "fast");
+    msg *t = onnx_attr_text(onnx_node("Transpose", "x", "y"), "__hint", "fast");
     msg *nodes[] = { onnx_attr_ints(t, "perm", 1, &zero), NULL };
     prt_module *m = loaded(nodes, 21);
     const prt_op *op = m->main->first;
@@ -59,10 +59,53 @@ START_TEST(rows_apply_to_their_versions)
     ck_assert_ptr_null(op->source);
     ck_assert_int_eq(op->out[0].type->rank, 1);
     prt_module_release(m);
-    m = loaded(nodes, 13); /* there it is an attribute that Clip does not have */
-    ck_assert_uint_eq(m->main->first->n_in, 1);
+}
+END_TEST
+
+static void ck_refused(msg *node, int64_t opset, const char *want)
+{
+    msg *nodes[] = { msg_text(node, PRT_ONNX_Node_name, "n"), NULL };
+    prt_module *m = NULL;
+    ck_assert_int_eq(onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), opset), NULL, &m),
+        POPRT_E_PARSE);
+    ck_assert_str_eq(prt_error_last()->subject, "n");
+    ck_assert_msg(strstr(last_error(), want) != NULL, "%s", last_error());
+}
+
+/* An attribute of another opset means nothing, or something else, so it is not passed over. */
+START_TEST(attributes_of_other_opsets_are_refused)
+{
+    const int64_t axis = 0;
+    ck_refused(onnx_attr_f32(onnx_node("Clip", "x", "y"), "min", 1.5f), 13,
+        "Clip-13 has no attribute 'min': opsets 1 to 10 have it; accepted: none");
+    ck_refused(onnx_attr_ints(onnx_node("ReduceMax", "x", "y"), "axes", 1, &axis), 18,
+        "ReduceMax-18 has no attribute 'axes': opsets 1 to 17 have it; accepted: keepdims, "
+        "noop_with_empty_axes");
+    ck_refused(onnx_attr_int(onnx_node("Reshape", "x,x", "y"), "allowzero", 1), 13,
+        "Reshape-13 has no attribute 'allowzero': opsets 14 to 28 have it; accepted: none");
+    ck_refused(onnx_attr_int(onnx_node("Softmax", "x", "y"), "axes", 1), 13,
+        "Softmax-13 has no attribute 'axes': no opset has it; accepted: axis");
+    ck_refused(onnx_attr_int(onnx_node("Upsample", "x,x", "y"), "scales", 1), 9,
+        "Upsample-9 has no attribute 'scales': opsets 7 to 8 have it; accepted: mode");
+}
+END_TEST
+
+/* Other domains, and opsets that are not known here, may have what they like. */
+START_TEST(attributes_that_may_be_anything)
+{
+    const int64_t one = 1;
+    msg *gelu = onnx_attr_int(onnx_node("Gelu", "x", "a"), "hint", 1);
+    msg *neg = onnx_attr_int(onnx_node("Odd", "a", "b"), "hint", 1);
+    msg *scaler = onnx_attr_int(onnx_node("Scaler", "b", "c"), "hint", 1); /* not ai.onnx.ml's */
+    msg *nodes[] = { msg_text(gelu, PRT_ONNX_Node_domain, "com.microsoft"), neg, scaler,
+        onnx_attr_ints(onnx_node("Softmax", "c", "y"), "__axes", 1, &one), NULL };
+    prt_module *m = loaded(nodes, 21);
+    prt_for_each_op(op, m->main)
+        ck_assert_ptr_nonnull(op->extra);
+    prt_module_release(m);
+    msg *newer[] = { onnx_attr_int(onnx_node("Neg", "x", "y"), "hint", 1), NULL };
+    m = loaded(newer, 999);
     ck_assert_ptr_nonnull(m->main->first->extra);
-    ck_assert_ptr_nonnull(m->main->first->source);
     prt_module_release(m);
 }
 END_TEST
@@ -115,4 +158,5 @@ START_TEST(helpers_read_and_move_attributes)
 END_TEST
 
 PRT_TEST_MAIN("converter/upgrade", unknown_attributes_are_kept, a_hint_of_opset_1_goes,
-    rows_apply_to_their_versions, failures_are_collected, helpers_read_and_move_attributes)
+    rows_apply_to_their_versions, attributes_of_other_opsets_are_refused,
+    attributes_that_may_be_anything, failures_are_collected, helpers_read_and_move_attributes)

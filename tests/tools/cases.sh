@@ -60,5 +60,16 @@ done
 convert mod28-float-fmod0 --convert_version 0
 has shown '^opset .*ai.onnx 28$'
 
+# ReduceMax of opset 18 with the attribute it had before; reading, running and converting refuse it.
+refused=$data/unknown-attribute-reduce/model.onnx.refused
+why="ReduceMax-18 has no attribute 'axes': opsets 1 to 17 have it; accepted: keepdims, noop_with"
+expect 1 run "$refused"
+has err "$why"
+expect 1 inspect "$refused"
+has err "$why"
+cp "$refused" refused.onnx
+expect 1 -i refused.onnx --output_dir case
+has err "y: $why"
+
 [ "$failed" -eq 0 ] && echo "all cases behave"
 exit "$failed"

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attr_names.c — names of a node's attributes, held against the schema in force at the model's
+ * opset. Only domains whose older schemas are known are looked at: an attribute that one of their
+ * operators does not have there is a mistake that changes results (an opset number that was changed
+ * by hand), and other readers refuse it too. Names that begin with two underscores are free, as in
+ * ONNX's own checker.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "converter/history.h"
+#include "converter/onnx_raw.h"
+#include "converter/upgrade.h"
+
+enum { TEXT = 600 };
+
+/* Until opset 5 every operator could carry a hint for optimisers. */
+static bool is_free(prt_str name, int64_t opset)
+{
+    return (name.size >= 2 && memcmp(name.data, "__", 2) == 0) ||
+        (opset < 6 && prt_str_is(name, "consumed_inputs"));
+}
+
+/* The opsets that have the attribute: "opsets 1 to 17 have it"; empty when none has. */
+static void list_opsets(prt_str name, const char *attr, int64_t newest, char *to, size_t size)
+{
+    size_t used = 0;
+    to[0] = '\0';
+    for (int64_t first = 1; first <= newest; first++) {
+        int64_t last = first;
+        if (!prt_history_has_attr(name, first, attr))
+            continue;
+        while (last < newest && prt_history_has_attr(name, last + 1, attr))
+            last++;
+        const char *word = used == 0 ? "opsets" : " and";
+        const int n = first == last
+            ? snprintf(to + used, size - used, "%s %" PRId64, word, first)
+            : snprintf(to + used, size - used, "%s %" PRId64 " to %" PRId64, word, first, last);
+        used = n > 0 && (size_t)n < size - used ? used + (size_t)n : size - 1;
+        first = last;
+    }
+    if (used != 0)
+        (void)snprintf(to + used, size - used, " have it");
+}
+
+static poprt_status refuse(const prt_upgrade *u, prt_str name, int64_t newest, const char *attr)
+{
+    char opsets[TEXT], accepted[TEXT];
+    list_opsets(name, attr, newest, opsets, sizeof(opsets));
+    prt_history_list_attrs(name, u->version, accepted, sizeof(accepted));
+    return prt_fail(POPRT_E_PARSE, prt_op_label(u->op),
+        "%.100s-%" PRId64 " has no attribute '%.100s': %s; accepted: %s", name.data,
+        prt_history_version(name, u->version), attr,
+        opsets[0] != '\0' ? opsets : "no opset has it", accepted);
+}
+
+/* The first attribute that is neither in the schema nor free; copied, cut to fit. */
+static bool find_unknown(const prt_upgrade *u, char *to, size_t size)
+{
+    for (uint32_t i = 0; i < u->n_attrs; i++) {
+        const prt_str given = u->attrs[i].name;
+        if (is_free(given, u->version))
+            continue;
+        (void)snprintf(to, size, "%.*s", PRT_STR_ARG(given));
+        if (given.size >= size || !prt_history_has_attr(u->op->name, u->version, to))
+            return true;
+    }
+    return false;
+}
+
+poprt_status prt_upgrade_check_names(const prt_upgrade *u)
+{
+    char attr[TEXT / 4];
+    const prt_str name = u->op->name, domain = u->op->domain;
+    const bool ml = prt_str_is(domain, PRT_HISTORY_ML);
+    if (!ml && domain.size != 0 && !prt_str_is(domain, "ai.onnx"))
+        return POPRT_OK;
+    if (!find_unknown(u, attr, sizeof(attr)))
+        return POPRT_OK;
+    /* The operator is one of the other domain, a newer schema may have more attributes, and an
+     * operator that is not there at this opset has no schema. */
+    const int64_t newest = prt_history_newest_of(ml ? PRT_HISTORY_ML : "");
+    if (prt_op_find(ml ? PRT_STR("") : PRT_STR(PRT_HISTORY_ML), name) != NULL ||
+        u->version > newest || prt_history_version(name, u->version) == 0)
+        return POPRT_OK;
+    return refuse(u, name, newest, attr);
+}
