@@ -112,6 +112,10 @@ echo '{ [' >wrong.yaml
 expect 2 --config_yaml wrong.yaml
 
 # Options that stand alone.
+# A conversion that changes results too far is refused, with the output and by how much.
+expect 1 -i "$digits" --precision fp8 --fp8_params F143,F143,20,20 --check --output_dir far
+has err 'output logits differs by [0-9.e+-]*; its largest element is'
+[ ! -e far/model.onnx.optimized.onnx ] || { echo "FAILED: --check wrote a model"; failed=1; }
 expect 0 -i "$digits" --output_dir o --checkpoints /5/Relu_output_0
 expect 0 -i o/model.onnx.optimized.onnx --show
 has out '^Output /5/Relu_output_0: '

@@ -4,15 +4,16 @@
  * the one there is now run on the same data.
  *
  * The model before is prt_pass's `origin`: what the manager was told, or a clone of what it began
- * with. check_with_fake_data looks at the outputs; one that differs by more than `tolerance` of its
- * largest element is a warning (ours: the conversion goes on). layer_precision_compare writes
- * precision_compare.log, one batch of the feed through both: the results of every Conv, MatMul and
- * Gemm whose value still has its name. What cannot run (a custom operator, inputs that were
- * changed) is not compared, which is said.
+ * with. check_with_fake_data looks at the outputs: it fails where one differs by more than
+ * `tolerance` of its largest element, or where none could be compared. layer_precision_compare
+ * writes precision_compare.log, one batch of the feed through both: the results of every Conv,
+ * MatMul and Gemm whose value still has its name. Where it cannot run (a custom operator, inputs
+ * that were changed), a warning says so.
  */
 #include <math.h>
 #include <stdio.h>
 
+#include "base/report.h"
 #include "pass/precision/feed.h"
 #include "pass/precision/fp8.h"
 #include "pass/precision/lines.h"
@@ -62,9 +63,10 @@ static bool alike(const prt_tensor *x, const prt_tensor *y)
 
 /* ---- check_with_fake_data */
 
-static void check_numbers(const prt_pass *p, const char *name, const prt_tensor *x,
+static poprt_status check_numbers(const prt_pass *p, const char *name, const prt_tensor *x,
     const prt_tensor *y)
 {
+    const double tolerance = prt_pass_f64(p, "tolerance");
     double largest = 0, worst = 0;
     size_t odd = 0;
     for (size_t i = 0; i < prt_tensor_count(x); i++) {
@@ -76,12 +78,16 @@ static void check_numbers(const prt_pass *p, const char *name, const prt_tensor 
             odd++;
         }
     }
-    if (odd != 0 || worst > prt_pass_f64(p, "tolerance") * largest)
-        prt_pass_warn(p, name,
-            "output %s differs: by %.3g at most, the largest is %.3g; %zu times one is not finite",
-            name, worst, largest, odd);
-    else
-        prt_pass_note(p, name, "output %s is the same within %.3g of %.3g", name, worst, largest);
+    if (odd != 0)
+        return prt_fail(POPRT_E_LIMIT, name,
+            "output %s differs: %zu elements are infinite or NaN in one of the models alone", name,
+            odd);
+    if (worst > tolerance * largest)
+        return prt_fail(POPRT_E_LIMIT, name,
+            "output %s differs by %.3g; its largest element is %.3g, and %g of that is allowed",
+            name, worst, largest, tolerance);
+    prt_pass_note(p, name, "output %s is the same within %.3g of %.3g", name, worst, largest);
+    return POPRT_OK;
 }
 
 static uint32_t find_output(const prt_graph *g, prt_str name)
@@ -92,30 +98,58 @@ static uint32_t find_output(const prt_graph *g, prt_str name)
     return i;
 }
 
+static poprt_status check_output(const pair *c, uint32_t i, uint32_t k)
+{
+    const char *name = c->before->main->output_names.data[i].data;
+    if (!alike(&c->x[i], &c->y[k]))
+        return prt_fail(POPRT_E_SHAPE, name, "output %s has another kind or shape", name);
+    return c->x[i].dtype != PRT_DTYPE_string ? check_numbers(c->p, name, &c->x[i], &c->y[k])
+                                             : POPRT_OK;
+}
+
+/* All outputs that both models have; each that differs is named. */
 static poprt_status check_outputs(pair *c)
 {
     const prt_graph *before = c->before->main, *after = c->after->main;
+    prt_report all = { .status = POPRT_OK };
+    uint32_t compared = 0;
     PRT_TRY(run_pair(c));
     for (uint32_t i = 0; i < before->ret->n_in; i++) {
         const char *name = before->output_names.data[i].data;
         const uint32_t k = find_output(after, before->output_names.data[i]);
-        if (k == after->ret->n_in)
+        if (k == after->ret->n_in) {
             prt_pass_note(c->p, name, "output %s is gone", name);
-        else if (!alike(&c->x[i], &c->y[k]))
-            prt_pass_warn(c->p, name, "output %s has another kind or shape", name);
-        else if (c->x[i].dtype != PRT_DTYPE_string)
-            check_numbers(c->p, name, &c->x[i], &c->y[k]);
+            continue;
+        }
+        compared++;
+        const poprt_status status = check_output(c, i, k);
+        if (status != POPRT_OK)
+            prt_report_add(&all, status);
     }
-    return POPRT_OK;
+    PRT_TRY(prt_report_end(&all));
+    return compared != 0 ? POPRT_OK
+                         : prt_fail(POPRT_E_UNSUPPORTED, NULL,
+                               "the model before the passes and the one after them have no output "
+                               "of the same name");
 }
 
+/* What keeps a comparison from running is its failure as well. */
 static poprt_status run_check(prt_pass *p, prt_graph *graph, bool *changed)
 {
     pair c = { .p = p, .after = p->module, .arena = p->arena,
         .before = (prt_module *)(uintptr_t)p->origin };
     (void)graph;
     (void)changed;
-    return p->origin != NULL ? excuse(p, check_outputs(&c)) : POPRT_OK;
+    if (p->origin == NULL)
+        return POPRT_OK;
+    const poprt_status status = check_outputs(&c);
+    if (status == POPRT_OK || status == POPRT_E_LIMIT || status == POPRT_E_SHAPE ||
+        status == POPRT_E_NOMEM || status == POPRT_E_CANCELLED)
+        return status;
+    char why[512], subject[128];
+    (void)snprintf(why, sizeof(why), "%s", prt_error_last()->message);
+    (void)snprintf(subject, sizeof(subject), "%s", prt_error_last()->subject);
+    return prt_fail(POPRT_E_UNSUPPORTED, subject, "nothing could be compared: %s", why);
 }
 
 /* ---- layer_precision_compare */
