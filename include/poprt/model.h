@@ -139,9 +139,9 @@ POPRT_API poprt_status poprt_model_describe(const poprt_model *model, int32_t fo
 POPRT_API void poprt_model_release(poprt_model *model);
 
 /*
- * Lists every operator there is: domain, name, versions, inputs, outputs, element types and
- * attributes. POPRT_FORMAT_SUMMARY is a line each, POPRT_FORMAT_TEXT a page in Markdown,
- * POPRT_FORMAT_JSON an array. `env` may be NULL; any thread.
+ * Lists every operator there is, those of the environment's plug-ins too: domain, name, versions,
+ * inputs, outputs, element types and attributes. POPRT_FORMAT_SUMMARY is a line each,
+ * POPRT_FORMAT_TEXT a page in Markdown, POPRT_FORMAT_JSON an array. `env` may be NULL; any thread.
  */
 POPRT_API poprt_status poprt_operators_describe(poprt_env *env, int32_t format,
     poprt_write_fn write, void *user);

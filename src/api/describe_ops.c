@@ -121,15 +121,28 @@ static bool comes_before(const prt_op_def *x, const prt_op_def *y)
     return domain != 0 ? domain < 0 : strcmp(x->name, y->name) < 0;
 }
 
-static void sort_rows(const prt_op_def **rows)
+/* The table's rows and those of an environment's plug-ins, sorted. */
+typedef struct row_list {
+    const prt_op_def **rows;
+    size_t count;
+} row_list;
+
+static poprt_status sort_rows(prt_arena *arena, const prt_op_set *more, row_list *out)
 {
-    for (size_t i = 0; i < PRT_OP_COUNT; i++) {
-        const prt_op_def *const row = prt_op_of((uint32_t)i);
+    const size_t n_more = more != NULL ? more->count : 0;
+    out->count = PRT_OP_COUNT + n_more;
+    out->rows = PRT_NEW_N(arena, const prt_op_def *, out->count);
+    if (out->rows == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < out->count; i++) {
+        const prt_op_def *const row =
+            i < PRT_OP_COUNT ? prt_op_of((uint32_t)i) : &more->rows[i - PRT_OP_COUNT]->def;
         size_t at = i;
-        for (; at > 0 && comes_before(row, rows[at - 1]); at--)
-            rows[at] = rows[at - 1];
-        rows[at] = row;
+        for (; at > 0 && comes_before(row, out->rows[at - 1]); at--)
+            out->rows[at] = out->rows[at - 1];
+        out->rows[at] = row;
     }
+    return POPRT_OK;
 }
 
 /* ---- for people: a line each ---- */
@@ -147,6 +160,8 @@ static void put_line(prt_sink *sink, const prt_op_def *def)
     char text[SET_TEXT];
     put_name(sink, def->domain, def->name, def->since);
     bool first = true;
+    if (prt_op_plugin(def) != NULL)
+        prt_sink_print(sink, " of plug-in %s", prt_op_plugin(def));
     for (uint32_t i = 0; i < def->n_types; i++) {
         if (strchr(def->types[i].var, '(') != NULL)
             continue; /* a slot with one type of its own */
@@ -157,11 +172,11 @@ static void put_line(prt_sink *sink, const prt_op_def *def)
     prt_sink_print(sink, "\n");
 }
 
-static void put_list(prt_sink *sink, const prt_op_def *const *rows)
+static void put_list(prt_sink *sink, const row_list *list)
 {
     size_t at = 0;
-    for (size_t i = 0; i < PRT_OP_COUNT; i++)
-        put_line(sink, rows[i]);
+    for (size_t i = 0; i < list->count; i++)
+        put_line(sink, list->rows[i]);
     for (const prt_form *f; (f = next_alias(&at)) != NULL;) {
         put_name(sink, f->domain, f->name, 0);
         prt_sink_print(sink, " read as other operators\n");
@@ -237,12 +252,15 @@ static void put_section(prt_sink *sink, const prt_op_def *def)
             def->attrs[i].name, kind_names[def->attrs[i].kind], text[0] != '\0' ? ", " : "", text,
             i + 1 == def->n_attrs ? "\n" : "");
     }
+    if (prt_op_plugin(def) != NULL)
+        prt_sink_print(sink, "- Of plug-in %s.\n", prt_op_plugin(def));
     if (def->hooks->eval == NULL)
         prt_sink_print(sink, "- Read and typed, but not run on one CPU device.\n");
 }
 
-static void put_page(prt_sink *sink, const prt_op_def *const *rows)
+static void put_page(prt_sink *sink, const row_list *list)
 {
+    const prt_op_def *const *rows = list->rows;
     const char *domain = NULL;
     prt_sink_print(sink,
         "# Operators\n\n"
@@ -251,7 +269,7 @@ static void put_page(prt_sink *sink, const prt_op_def *const *rows)
         "int8, int16, int32 and int64; uint8-uint64 likewise; float8* for float8_e4m3fn,\n"
         "float8_e4m3fnuz, float8_e5m2 and float8_e5m2fnuz; complex* for complex64 and\n"
         "complex128.\n");
-    for (size_t i = 0; i < PRT_OP_COUNT; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         if (domain == NULL || strcmp(domain, rows[i]->domain) != 0) {
             domain = rows[i]->domain;
             prt_sink_print(sink, "\n## %s\n", domain_of(domain));
@@ -314,13 +332,13 @@ static void json_attr(prt_json_out *json, const prt_op_def *def, const prt_attr_
     prt_json_close(json, '}');
 }
 
-static poprt_status put_json(prt_sink *sink, prt_arena *arena, const prt_op_def *const *rows)
+static poprt_status put_json(prt_sink *sink, prt_arena *arena, const row_list *list)
 {
     prt_json_out json;
     prt_json_out_init(&json, arena, true);
     prt_json_open(&json, NULL, '[');
-    for (size_t i = 0; i < PRT_OP_COUNT; i++) {
-        const prt_op_def *def = rows[i];
+    for (size_t i = 0; i < list->count; i++) {
+        const prt_op_def *def = list->rows[i];
         prt_json_open(&json, NULL, '{');
         prt_json_put_text(&json, "domain", prt_str_of(domain_of(def->domain)));
         prt_json_put_text(&json, "name", prt_str_of(def->name));
@@ -332,6 +350,8 @@ static poprt_status put_json(prt_sink *sink, prt_arena *arena, const prt_op_def 
             prt_json_put_i64(&json, NULL, versions[k]);
         prt_json_close(&json, ']');
         prt_json_put_bool(&json, "runs", def->hooks->eval != NULL);
+        if (prt_op_plugin(def) != NULL)
+            prt_json_put_text(&json, "plugin", prt_str_of(prt_op_plugin(def)));
         json_slots(&json, "inputs", def->n_in, def->in);
         json_slots(&json, "outputs", def->n_out, def->out);
         prt_json_open(&json, "types", '{');
@@ -355,7 +375,7 @@ static poprt_status put_json(prt_sink *sink, prt_arena *arena, const prt_op_def 
 poprt_status poprt_operators_describe(poprt_env *env, int32_t format, poprt_write_fn write,
     void *user)
 {
-    const prt_op_def *rows[PRT_OP_COUNT];
+    row_list list = { 0 };
     poprt_env *owner = NULL;
     prt_arena *arena = NULL;
     prt_sink sink;
@@ -365,14 +385,15 @@ poprt_status poprt_operators_describe(poprt_env *env, int32_t format, poprt_writ
             "%d is none of POPRT_FORMAT_SUMMARY, _TEXT and _JSON", format);
     PRT_TRY(prt_env_take(env, &owner));
     poprt_status status = prt_arena_create(&owner->allocator, 0, &arena);
-    sort_rows(rows);
+    if (status == POPRT_OK)
+        status = sort_rows(arena, owner->ops, &list);
     prt_sink_init(&sink, write, user);
     if (status == POPRT_OK && format == POPRT_FORMAT_JSON)
-        status = put_json(&sink, arena, rows);
+        status = put_json(&sink, arena, &list);
     else if (status == POPRT_OK && format == POPRT_FORMAT_TEXT)
-        put_page(&sink, rows);
+        put_page(&sink, &list);
     else if (status == POPRT_OK)
-        put_list(&sink, rows);
+        put_list(&sink, &list);
     if (status == POPRT_OK)
         status = prt_sink_finish(&sink);
     prt_arena_release(arena);

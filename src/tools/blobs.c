@@ -55,7 +55,7 @@ poprt_status prt_blobs_print(prt_tool *tool, const char *path, bool verify)
     if (status == POPRT_OK)
         put_index(&index);
     if (status == POPRT_OK && verify)
-        (void)printf("%u blobs, every checksum right\n", index.count);
+        (void)printf("%s: intact, every checksum of %u blobs is right\n", path, index.count);
     prt_blob_release(file);
     return prt_fail_in_file(status, path);
 }

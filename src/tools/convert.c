@@ -216,7 +216,7 @@ static poprt_status check_passes(const prt_tool *tool, const prt_opts *opts,
     return status;
 }
 
-/* Shapes are set first, so that --show shows them. */
+/* Shapes are set first, so that --show and --show_io_stat show them. */
 static poprt_status convert(prt_tool *tool, const prt_opts *opts)
 {
     const char *input = NULL;
@@ -228,7 +228,8 @@ static poprt_status convert(prt_tool *tool, const prt_opts *opts)
     poprt_status status = check_passes(tool, opts, config);
     if (status == POPRT_OK)
         status = prt_convert_load(tool, opts, &input, &model);
-    if (status == POPRT_OK && prt_opt_has(opts, OPT_SHOW))
+    if (status == POPRT_OK &&
+        (prt_opt_has(opts, OPT_SHOW) || prt_opt_has(opts, OPT_SHOW_IO_STAT)))
         status = prt_convert_shapes(tool, opts, config, model);
     if (status == POPRT_OK)
         status = convert_model(tool, opts, config, input, model);

@@ -23,7 +23,8 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_DOT] = PRT_OPT("dot", 0, PRT_OPT_FLAG, NULL, "a Graphviz graph"),
     [OPT_BLOBS] = PRT_OPT("blobs", 0, PRT_OPT_FLAG, NULL, "the blobs of a PopEF file, a line each"),
     [OPT_VERIFY] = PRT_OPT("verify", 0, PRT_OPT_FLAG, NULL,
-        "the same after checking every checksum, which reads the weights"),
+        "check a PopEF file, every checksum included, or an ONNX file: its types, and whether it "
+        "compiles; ends with 1 and the reason where it is damaged or invalid"),
     [OPT_SHARDING] = PRT_OPT("sharding", 0, PRT_OPT_FLAG, NULL,
         "the devices of a sharded ONNX file, and its points as --manual_sharding_config has them"),
     [OPT_STEPS] = PRT_OPT("steps", 0, PRT_OPT_FLAG, NULL,
@@ -125,18 +126,37 @@ static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t form
     return status;
 }
 
+/* Reading checks every byte, name and type; compiling, that all operators are known here. */
+static poprt_status verify_model(prt_tool *tool, const char *path)
+{
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
+    const poprt_status status = poprt_compile(model, tool->config, &exec);
+    prt_progress_clear(&tool->progress);
+    if (status == POPRT_OK)
+        (void)printf("%s: valid ONNX, and it compiles\n", path);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    return status;
+}
+
 static poprt_status inspect(prt_tool *tool, const char *path, int32_t format, bool verify)
 {
     const char *file = NULL;
     bool is_popef = false;
     PRT_TRY(prt_tool_find_model(tool, path, &file, &is_popef));
-    if (format == FORMAT_BLOBS)
-        return prt_blobs_print(tool, file, verify);
-    if (!is_popef)
+    if (verify && !is_popef)
+        return verify_model(tool, file);
+    if (!is_popef && format != FORMAT_BLOBS)
         return inspect_model(tool, file, format);
+    /* Opening a program checks its structure; the blobs show what is around it. */
     poprt_executable *exec = NULL;
-    PRT_TRY(poprt_executable_load_file(tool->env, file, NULL, &exec));
-    const poprt_status status = poprt_executable_describe(exec, format, prt_tool_write, stdout);
+    if (verify || format != FORMAT_BLOBS)
+        PRT_TRY(poprt_executable_load_file(tool->env, file, NULL, &exec));
+    const poprt_status status = format == FORMAT_BLOBS
+        ? prt_blobs_print(tool, file, verify)
+        : poprt_executable_describe(exec, format, prt_tool_write, stdout);
     poprt_executable_release(exec);
     return status;
 }

@@ -10,6 +10,14 @@ replace=$plugins/replace_add.so
 neg=$plugins/double_neg.so
 dense=$plugins/packed_dense.so
 
+# Operators are listed among the others.
+expect 0 inspect --ops --plugin "$leaky"
+has out '^custom.ops.LeakyRelu  *1  *of plug-in leaky_relu T: '
+expect 0 inspect --ops --text --plugin "$leaky"
+has out '^- Of plug-in leaky_relu.$'
+expect 0 inspect --ops --json --plugin "$leaky"
+has out '"plugin": "leaky_relu"'
+
 # Converting, with passes by name.
 expect 0 --list_all_passes --custom_pass_config "$replace, $neg"
 has out '^replace_add_with_sub$'

@@ -144,7 +144,10 @@ expect 0 -i "$digits" --output_dir o --show_pass fuse_bn_into_conv --logging_lev
 has out '^# before fuse_bn_into_conv'
 has out 'batch_normalization'
 has err 'DEBUG .* fuse_bn_into_conv: [0-9.]* ms, changed, 15 nodes, now 12'
+expect 0 -i "$digits" --show_io_stat --input_shape image=2,1,8,8
+has out '^Inputs in all: 512 bytes$'
 expect 0 -i "$digits" --show_io_stat
+has out '^Inputs in all: 0 bytes and 1 of unknown size$'
 has out '^Inputs f32\[batch,1,8,8\]: 1'
 expect 0 -i "$digits" --logging_level INFO --perf_tuner --output_dir o
 has err 'perf_tuner has no effect here'

@@ -87,13 +87,14 @@ static poprt_status count_type(tallies *t, const prt_type *type)
 
 static void put_types(const prt_pass *p, const char *what, const tallies *t)
 {
-    uint64_t all = 0;
+    uint64_t all = 0, unknown = 0;
     for (size_t i = 0; i < t->list.count; i++) {
         const tally *one = t->list.data[i];
         char text[256];
         size_t bytes;
         prt_type_print(p->module->dims, one->type, text, sizeof(text));
         if (!prt_type_size(one->type, &bytes)) {
+            unknown += one->count;
             prt_pass_print(p, "%s %s: %llu, of unknown size", what, text,
                 (unsigned long long)one->count);
             continue;
@@ -102,7 +103,11 @@ static void put_types(const prt_pass *p, const char *what, const tallies *t)
         prt_pass_print(p, "%s %s: %llu, %llu bytes", what, text, (unsigned long long)one->count,
             (unsigned long long)(one->count * bytes));
     }
-    prt_pass_print(p, "%s in all: %llu bytes", what, (unsigned long long)all);
+    if (unknown == 0)
+        prt_pass_print(p, "%s in all: %llu bytes", what, (unsigned long long)all);
+    else
+        prt_pass_print(p, "%s in all: %llu bytes and %llu of unknown size", what,
+            (unsigned long long)all, (unsigned long long)unknown);
 }
 
 static poprt_status run_stat(prt_pass *p, prt_graph *graph, bool *changed)
