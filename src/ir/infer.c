@@ -183,7 +183,9 @@ static poprt_status run_region(prt_infer *c, prt_graph *g, const prt_region *r)
     const bool believed = believes(g, r);
     for (uint32_t i = 0; i < r->n_in && i < g->inputs.count; i++)
         PRT_TRY(set_region_input(g, i, r, believed));
-    PRT_TRY(prt_ir_infer(g));
+    const poprt_status status = prt_ir_infer(g);
+    g->broken = status == POPRT_E_SHAPE && prt_op_is(g->owner, PRT_OP_if);
+    PRT_TRY(status);
     for (uint32_t i = 0; i < r->n_out; i++) {
         r->out[i] = (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .rank = PRT_RANK_UNKNOWN };
         if (r->out_content != NULL)
@@ -234,8 +236,10 @@ static poprt_status infer_region(prt_infer *c, uint32_t region, const prt_region
     if (!r->trial)
         return run_region(c, g, r);
     saved_list before = { 0 };
+    const bool broken = g->broken;
     PRT_TRY(save_graph(c->scratch, g, &before));
     const poprt_status status = run_region(c, g, r);
+    g->broken = broken;
     for (size_t i = 0; i < before.count; i++) {
         before.data[i].value->type = before.data[i].type;
         before.data[i].value->content = before.data[i].content;
@@ -374,16 +378,40 @@ poprt_status prt_value_refine_type(prt_value *value, const prt_type *type)
     return POPRT_OK;
 }
 
+/* The shapes of an op that has none: what was known of them before may be from other inputs. A
+ * run asks for them again, and fails. */
+static poprt_status forget_shapes(prt_op *op)
+{
+    prt_types *types = op->graph->module->types;
+    for (uint32_t i = 0; i < op->n_out; i++) {
+        prt_value *v = &op->out[i];
+        v->content = NULL;
+        if (v->type->kind == PRT_VALUE_TENSOR)
+            v->type = prt_type_tensor(types, v->type->dtype, PRT_RANK_UNKNOWN, NULL);
+        if (v->type == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
+}
+
 poprt_status prt_ir_infer(prt_graph *graph)
 {
     prt_report report = { .status = POPRT_OK };
+    poprt_status worse = POPRT_OK; /* than shapes that contradict each other */
     prt_for_each_op(op, graph)
     {
         const poprt_status status = prt_ir_infer_op(op);
         if (status == POPRT_E_NOMEM)
             return status;
-        if (status != POPRT_OK)
-            prt_ir_report_failure(&report, op, status);
+        if (status == POPRT_OK)
+            continue;
+        prt_ir_report_failure(&report, op, status);
+        if (status != POPRT_E_SHAPE && worse == POPRT_OK)
+            worse = status;
+        if (graph->owner != NULL)
+            PRT_TRY(forget_shapes(op));
     }
+    if (worse != POPRT_OK)
+        report.status = worse;
     return prt_report_end(&report);
 }

@@ -93,6 +93,8 @@ struct prt_graph {
     PRT_VEC(prt_value *) inputs;
     PRT_VEC(prt_value *) constants; /* initializers; dead ones stay in the list with no uses */
     uint32_t n_values, n_ops;       /* next ids */
+    bool broken; /* a branch of an If in which shapes contradict each other, as inference found: it
+                  * fails when it is taken, and passes leave it alone */
     const prt_raw *extra;           /* unread fields (quantization annotations, metadata) */
 };
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* if.c — If: one of two regions runs, and its results are the outputs. */
+/*
+ * if.c — If: one of two regions runs, and its results are the outputs. A branch in which shapes
+ * contradict each other (a model for two sampling rates, given the size of a frame at one of them)
+ * fails when it is taken, so the outputs have the shapes that the other branch gives.
+ */
 #include "op/carry.h"
 #include "op/content.h"
 #include "op/nested.h"
@@ -14,7 +18,27 @@ static poprt_status run_branch(prt_infer *c, uint32_t branch, prt_region *r)
     return c->region(c, branch, r);
 }
 
-/* Where the condition is known from sizes, only the branch it takes counts. */
+/* The branch that is taken as far as is known: the condition is known from sizes, or the other
+ * branch cannot run. Fails as the branch does that is taken, or as both do. */
+static poprt_status find_taken(prt_infer *c, prt_region *then, prt_region *other,
+    prt_region **taken)
+{
+    const prt_if_attrs *a = c->attrs;
+    prt_known condition;
+    const poprt_status first = run_branch(c, a->then_branch, then);
+    if (first != POPRT_OK && first != POPRT_E_SHAPE)
+        return first;
+    const poprt_status second = run_branch(c, a->else_branch, other);
+    if (second != POPRT_OK && second != POPRT_E_SHAPE)
+        return second;
+    *taken = first != POPRT_OK ? other : second != POPRT_OK ? then : NULL;
+    if (prt_known_of(c, 0, &condition) && prt_dim_is_number(condition.values[0]))
+        *taken = condition.values[0] != 0 ? then : other;
+    if (*taken == then && first != POPRT_OK)
+        return run_branch(c, a->then_branch, then); /* says why, once more */
+    return *taken == other ? second : POPRT_OK;
+}
+
 static poprt_status infer(prt_infer *c)
 {
     const prt_if_attrs *a = c->attrs;
@@ -22,13 +46,8 @@ static poprt_status infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_PARSE, "needs then_branch and else_branch");
     if (c->region == NULL)
         return POPRT_OK;
-    prt_region then = { .n_out = c->n_out }, other = { .n_out = c->n_out };
-    PRT_TRY(run_branch(c, a->then_branch, &then));
-    PRT_TRY(run_branch(c, a->else_branch, &other));
-    prt_known condition;
-    const prt_region *taken = NULL;
-    if (prt_known_of(c, 0, &condition) && prt_dim_is_number(condition.values[0]))
-        taken = condition.values[0] != 0 ? &then : &other;
+    prt_region then = { .n_out = c->n_out }, other = { .n_out = c->n_out }, *taken = NULL;
+    PRT_TRY(find_taken(c, &then, &other, &taken));
     for (uint32_t i = 0; i < c->n_out; i++) {
         if (taken == NULL) {
             prt_nested_join(c, &then.out[i], &other.out[i]);

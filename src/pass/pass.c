@@ -198,6 +198,8 @@ static poprt_status each_graph(prt_pass *p, prt_graph *graph, uint32_t depth,
 {
     if (depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
+    if (graph->broken)
+        return POPRT_OK;
     PRT_TRY(visit(p, graph, changed));
     prt_for_each_op(op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)

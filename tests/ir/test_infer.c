@@ -68,6 +68,70 @@ START_TEST(branches_give_their_types)
 }
 END_TEST
 
+#define TWO_RATES                                                                                  \
+    "w = const f32[4,3] {1,2,3,4,5,6,7,8,9,1,2,3}\nv = const f32[2,3] {1,2,3,4,5,6}\n"             \
+    "r = if c {\n  then_branch { s = matmul x w; t = neg s; return t }\n"                          \
+    "  else_branch { u = matmul x v; k = abs u; return k }\n}\ny = abs r\nreturn y\n"
+
+/* The first input has so many columns. */
+static poprt_status infer_columns(prt_graph *g, int64_t columns)
+{
+    const int64_t dims[2] = { 1, columns };
+    g->inputs.data[0]->type = prt_type_tensor(g->module->types, PRT_DTYPE_f32, 2, dims);
+    return prt_ir_infer(g);
+}
+
+/* A branch that cannot have its shapes fails when it is taken; the other one says what comes out.
+ * Nothing is left of the shapes that its values had with other inputs. */
+START_TEST(a_branch_may_have_no_shapes)
+{
+    prt_graph *g = graph_from_text("x = input f32[1,n]\nc = input bool[]\n" TWO_RATES);
+    const prt_op *op = g->first;
+    assert_type(g, "k", "f32[1,3]");
+    ck_assert_int_eq(infer_columns(g, 4), POPRT_OK);
+    ck_assert(!op->regions[0]->broken && op->regions[1]->broken);
+    assert_type(g, "y", "f32[1,3]");
+    assert_type(g, "t", "f32[1,3]");
+    assert_type(g, "u", "f32[*]");
+    assert_type(g, "k", "f32[*]");
+    prt_module *copy = NULL;
+    ck_assert_int_eq(prt_ir_clone(g->module, &copy), POPRT_OK);
+    ck_assert(copy->main->first->regions[1]->broken);
+    prt_module_release(copy);
+    ck_assert_int_eq(infer_columns(g, 2), POPRT_OK);
+    ck_assert(op->regions[0]->broken && !op->regions[1]->broken);
+    assert_type(g, "k", "f32[1,3]");
+    assert_type(g, "s", "f32[*]");
+    ck_assert_int_eq(infer_columns(g, 5), POPRT_E_SHAPE);
+    module_free(g);
+}
+END_TEST
+
+START_TEST(a_branch_that_is_always_taken_needs_shapes)
+{
+    prt_graph *g = graph_from_text("x = input f32[1,n]\nc = const bool[] {false}\n" TWO_RATES);
+    ck_assert_int_eq(infer_columns(g, 2), POPRT_OK);
+    ck_assert_int_eq(infer_columns(g, 4), POPRT_E_SHAPE);
+    ck_assert_str_eq(prt_error_last()->subject, "u");
+    module_free(g);
+    g = graph_from_text("x = input f32[1,n]\nc = const bool[] {true}\n" TWO_RATES);
+    ck_assert_int_eq(infer_columns(g, 2), POPRT_E_SHAPE);
+    ck_assert_str_eq(prt_error_last()->subject, "s");
+    module_free(g);
+}
+END_TEST
+
+/* Only shapes depend on the sizes of inputs: a branch that is wrong in itself is refused. */
+START_TEST(a_branch_has_to_be_right)
+{
+    prt_graph *g = graph_from_text("x = input f32[1,n]\nc = input bool[]\n" TWO_RATES);
+    g->first->regions[1]->first->next->in[0].value = NULL;
+    ck_assert_int_eq(infer_columns(g, 4), POPRT_E_PARSE);
+    g->first->regions[1]->first->next->in[0].value = &g->first->regions[1]->first->out[0];
+    module_free(g);
+}
+END_TEST
+
 START_TEST(a_report_collects_all_failures)
 {
     prt_graph *g = graph_from_text("x = input f32[2]\ny = input f32[2]\n"
@@ -127,5 +191,7 @@ END_TEST
 
 PRT_TEST_MAIN("ir/infer", symbols_pass_through, contents_of_shapes_are_followed,
     declared_dims_are_not_believed, declared_kinds_fill_gaps, branches_give_their_types,
-    a_report_collects_all_failures, unknown_operators_keep_what_is_declared,
-    ill_typed_and_unknown_nodes_are_in_one_report, types_are_refined)
+    a_branch_may_have_no_shapes, a_branch_that_is_always_taken_needs_shapes,
+    a_branch_has_to_be_right, a_report_collects_all_failures,
+    unknown_operators_keep_what_is_declared, ill_typed_and_unknown_nodes_are_in_one_report,
+    types_are_refined)

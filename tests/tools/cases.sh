@@ -71,5 +71,36 @@ cp "$refused" refused.onnx
 expect 1 -i refused.onnx --output_dir case
 has err "y: $why"
 
+# A branch for frames of 8 samples and one for 4: with either size given, the other branch cannot have
+# its shapes. It fails when it is taken; with a size that is neither, the model is refused.
+rates=$data/branch-of-two-rates
+for n in 8 4; do
+    set=$((2 - n / 4)) # data set 0 has 8 samples, 1 has 4
+    feed="--input x=$rates/test_data_set_$set/input_0.pb"
+    # shellcheck disable=SC2086
+    expect 0 run "$rates/model.onnx" --dim n=$n $feed \
+        --input sr="$rates/test_data_set_$set/input_1.pb" --output-dir rates
+    there rates/y.npy
+    # shellcheck disable=SC2086
+    expect 1 run "$rates/model.onnx" --dim n=$n $feed \
+        --input sr="$rates/test_data_set_$((1 - set))/input_1.pb"
+    has err "POPRT_E_SHAPE (run).*MatMul: inner dim is $n in one place and $((12 - n)) in another"
+    write branch-of-two-rates --skip_passes int64_to_int32 --input_shape x=1,$n
+    cp -r "$rates/test_data_set_$set" case/branch-of-two-rates/
+    expect 0 test case/branch-of-two-rates
+    expect 0 test case/branch-of-two-rates --via-popef
+    expect 0 test case/branch-of-two-rates --each-pass
+    for precision in fp16 bf16 mixed int8 fp8 fp8_weight; do
+        write branch-of-two-rates --precision $precision --input_shape x=1,$n --export_popef
+        expect 0 run case/branch-of-two-rates/model.onnx --input sr="$rates/sr$set.npy"
+    done
+    for target in '--target ipu' '--convert_version 0' '--convert_version 13'; do
+        # shellcheck disable=SC2086
+        write branch-of-two-rates $target --input_shape x=1,$n
+    done
+done
+expect 1 run "$rates/model.onnx" --dim n=3
+has err 'POPRT_E_SHAPE (compile).*MatMul: inner dim is 3'
+
 [ "$failed" -eq 0 ] && echo "all cases behave"
 exit "$failed"

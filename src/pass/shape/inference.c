@@ -31,6 +31,8 @@ static uint64_t mark_graph(const prt_graph *g, uint64_t h)
 
 static poprt_status infer_graph(prt_pass *p, prt_graph *graph)
 {
+    if (graph->broken)
+        return POPRT_OK;
     prt_for_each_op(op, graph) {
         PRT_TRY(prt_pass_check(p));
         if (op->def != NULL) {

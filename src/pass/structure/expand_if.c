@@ -31,6 +31,9 @@ static bool is_harmless(const prt_op *op)
     for (uint32_t i = 0; i < op->n_out; i++)
         if (!prt_type_is_static(op->out[i].type))
             return false;
+    for (uint32_t i = 0; i < op->n_in; i++) /* open sizes may turn out not to go together */
+        if (op->in[i].value != NULL && !prt_type_is_static(op->in[i].value->type))
+            return false;
     if (prt_op_is(op, PRT_OP_div) || prt_op_is(op, PRT_OP_mod))
         return prt_dtype_is_float(op->out[0].type->dtype);
     if ((op->def->traits & PRT_ELEMENTWISE) != 0)

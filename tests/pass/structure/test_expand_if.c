@@ -48,6 +48,9 @@ START_TEST(near_misses_are_left)
             "return x") "return a\n",
         HEAD
         "s = input i64[1]\n" IF("a", "c", "t = reshape x s; return t", "return x") "return a\n",
+        /* a product that some sizes of its input have not */
+        HEAD "z = input f32[n]\nw = const f32[2,2] {1,2,3,4}\n" IF("a", "c",
+            "t = matmul z w; return t", "return x") "return a\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
         assert_pass_leaves(pass, NULL, texts[i]);
