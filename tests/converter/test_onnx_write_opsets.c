@@ -267,7 +267,44 @@ START_TEST(extra_attributes_are_kept)
 }
 END_TEST
 
+static poprt_status read_copy_write(const prt_allocator *allocator, const msg *model)
+{
+    prt_blob *blob = NULL;
+    prt_module *m = NULL, *copy = NULL;
+    ck_assert_int_eq(
+        prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob), 0);
+    poprt_status status = prt_onnx_read_bytes(allocator, blob, "test", NULL, NULL, &m);
+    if (status == POPRT_OK)
+        status = prt_ir_clone(m, &copy);
+    prt_module_release(m);
+    if (status == POPRT_OK)
+        status = prt_onnx_write(copy, append, msg_new());
+    prt_module_release(copy);
+    prt_blob_release(blob);
+    return status;
+}
+
+START_TEST(every_refused_allocation)
+{
+    failing f = { SIZE_MAX, 0 };
+    const prt_allocator allocator = failing_allocator(&f);
+    msg *nodes[] = { onnx_attr_int(onnx_node("Cast", "x", "k"), "to", I64), encoder("k", "v"),
+        onnx_attr_int(onnx_node("Cast", "v", "a"), "to", F32),
+        in_domain(unary_node(2), "com.microsoft"), NULL };
+    const msg *model = model_of(nodes, "ai.onnx.ml", 2);
+    poprt_status status = POPRT_E_NOMEM;
+    for (size_t n = 0; status != POPRT_OK; n++) {
+        ck_assert_uint_lt(n, 1000);
+        f.left = n;
+        status = read_copy_write(&allocator, model);
+        ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
+        ck_assert_uint_eq(f.live, 0);
+    }
+}
+END_TEST
+
 PRT_TEST_MAIN("converter/onnx_write_opsets", forests_keep_their_version,
     no_version_deprecates_an_operator, a_younger_attribute_raises_the_version,
     encoders_are_written_as_they_were, nodes_of_other_domains_are_written_as_they_were,
-    changed_nodes_are_of_ai_onnx, extra_attributes_are_kept)
+    changed_nodes_are_of_ai_onnx, extra_attributes_are_kept,
+    every_refused_allocation)
