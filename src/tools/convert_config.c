@@ -144,6 +144,9 @@ static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t op
 static poprt_status set_all(prt_tool *tool, const prt_opts *opts, const char *dir,
     poprt_config *config)
 {
+    /* The command line's default, as PopRT's; its Converter, and the library's option, have 0, 0.
+     */
+    PRT_TRY(poprt_config_set(config, "fp8_params", "F143,F143,-1,-1"));
     if (dir != NULL)
         PRT_TRY(poprt_config_set(config, "output_dir", dir));
     for (uint32_t i = 0; i < OPT_COUNT; i++)

@@ -37,6 +37,14 @@ expect 0 --input_model "$digits" --output_model fp8.onnx --input_shape image=1,1
     --fp8_skip_op_names /0/Conv,/12/Gemm,Gather_7 --fp8_params F143,F143,-3,-3 --convert_version 11
 node fp8.onnx ai.graphcore.FP8Conv 2
 node fp8.onnx ai.graphcore.FP8MatMul 1
+for scales in -1,-1 0,0 default; do
+    params="--fp8_params F143,F143,$scales"
+    [ $scales != default ] || params=
+    # shellcheck disable=SC2086
+    expect 0 --input_model "$digits" --output_model fp8_$scales.onnx --precision fp8 $params
+done
+cmp -s fp8_default.onnx fp8_-1,-1.onnx || { echo "FAILED: scales are not -1,-1 by default"; failed=1; }
+! cmp -s fp8_default.onnx fp8_0,0.onnx || { echo "FAILED: --fp8_params does nothing"; failed=1; }
 expect 0 --input_model "$encoder" --precision fp16 --disable_fast_norm --enable_insert_remap \
     --remap_mode after_matmul,before_add --max_tensor_size 6291456 --input_shape tokens=8,16,8 mask=8,16
 expect 0 --input_model "$digits" --export_popef --output_dir model --num_io_tiles 128

@@ -6,6 +6,7 @@
  */
 #include "pass/precision/calibrate.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/json.h"
@@ -69,19 +70,19 @@ static bool is_layer(const calibrator *c, const prt_op *op)
         (!prt_op_is(op, PRT_OP_conv) || ((const prt_conv_attrs *)op->attrs)->group == 1);
 }
 
-static poprt_status find_layers(calibrator *c)
+static poprt_status find_layers(calibrator *c, const prt_feed *feed)
 {
     prt_for_each_op(op, c->module->main) {
         layer l = { .op = op };
         if (!is_layer(c, op))
             continue;
-        l.weight = prt_search_create(c->arena, c->how->loss);
+        l.weight = prt_search_create(c->arena, c->how->loss, c->how->weight);
         if (!c->how->weights_only)
-            l.input = prt_search_create(c->arena, c->how->loss);
+            l.input = prt_search_create(c->arena, c->how->loss, c->how->input);
         if (l.weight == NULL || (!c->how->weights_only && l.input == NULL))
             return POPRT_E_NOMEM;
         if (c->how->loss == PRT_LOSS_gptq)
-            PRT_TRY(prt_gptq_create(c->arena, op, &l.gptq));
+            PRT_TRY(prt_gptq_create(c->arena, op, feed->batches, &l.gptq));
         if (!PRT_VEC_PUSH(c->arena, &c->layers, l))
             return POPRT_E_NOMEM;
     }
@@ -163,23 +164,21 @@ static poprt_status run_batches(calibrator *c, const prt_feed *feed, const prt_m
     return POPRT_OK;
 }
 
-static poprt_status run_clone(calibrator *c, prt_module *clone)
+static poprt_status run_clone(calibrator *c, const prt_feed *feed, prt_module *clone)
 {
-    prt_feed feed = c->how->feed;
-    PRT_TRY(prt_feed_open(&feed, c->module));
     PRT_TRY(tap(c, clone));
     if (c->how->loss == PRT_LOSS_kld)
-        PRT_TRY(run_batches(c, &feed, clone, true));
-    return run_batches(c, &feed, clone, false);
+        PRT_TRY(run_batches(c, feed, clone, true));
+    return run_batches(c, feed, clone, false);
 }
 
-static poprt_status try_inputs(calibrator *c)
+static poprt_status try_inputs(calibrator *c, const prt_feed *feed)
 {
     prt_module *clone = NULL;
     if (c->layers.count == 0 || (c->how->weights_only && c->how->loss != PRT_LOSS_gptq))
         return POPRT_OK;
     PRT_TRY(prt_ir_clone(c->module, &clone));
-    const poprt_status status = run_clone(c, clone);
+    const poprt_status status = run_clone(c, feed, clone);
     prt_module_release(clone);
     for (size_t i = 0; i < c->layers.count; i++)
         if (c->layers.data[i].input != NULL)
@@ -189,30 +188,57 @@ static poprt_status try_inputs(calibrator *c)
 
 /* ---- rounding in the model */
 
-/* Losses of gptq are noise by signal: of the sums, or of the weight where inputs do not tell. */
-static poprt_status round_weight(calibrator *c, layer *l)
+static poprt_status exchange_weight(calibrator *c, const layer *l, const prt_tensor *t,
+    const double *q)
 {
-    prt_tensor t;
-    (void)prt_fp8_weight(l->op, &t);
-    const size_t n = prt_tensor_count(&t);
-    double *q = PRT_NEW_N(c->arena, double, n + 1);
     prt_blob *blob = NULL;
-    l->loss = prt_distance_snr(&l->weight->distance[l->weight_best]);
-    if (q == NULL)
-        return POPRT_E_NOMEM;
-    const double signal = l->gptq != NULL ? prt_gptq_error(l->gptq, q) : 0;
-    if (!(signal > 0) || !prt_gptq_round(l->gptq, prt_candidate(l->weight_best), q))
-        return POPRT_OK;
-    l->loss = prt_gptq_error(l->gptq, q) / signal;
-    PRT_TRY(prt_blob_create(c->module->allocator, t.size, &blob));
-    for (size_t i = 0; i < n; i++)
-        prt_store_f64(t.dtype, prt_blob_bytes(blob), i, q[i]);
+    PRT_TRY(prt_blob_create(c->module->allocator, t->size, &blob));
+    for (size_t i = 0; i < prt_tensor_count(t); i++)
+        prt_store_f64(t->dtype, prt_blob_bytes(blob), i, q[i]);
     prt_value *old = l->op->in[1].value;
     prt_value *now = prt_pass_derive(old->graph, old, old->type, blob);
     if (now == NULL)
         return POPRT_E_NOMEM;
     prt_op_set_input(l->op, 1, now);
     return POPRT_OK;
+}
+
+/* Rounds with the code that was found and with the usual one, by gptq and to the nearest number,
+ * and takes what changes the sums least. Losses of gptq are noise by signal: of the sums, or of the
+ * weight where inputs do not tell. */
+static poprt_status round_weight(calibrator *c, layer *l)
+{
+    prt_tensor t;
+    (void)prt_fp8_weight(l->op, &t);
+    const size_t n = prt_tensor_count(&t);
+    double *x = PRT_NEW_N(c->arena, double, n + 1), *q = PRT_NEW_N(c->arena, double, n + 1);
+    double *best = PRT_NEW_N(c->arena, double, n + 1), least = HUGE_VAL;
+    const uint32_t codes[] = { l->weight_best, PRT_USUAL };
+    l->loss = prt_distance_snr(&l->weight->distance[l->weight_best]);
+    if (x == NULL || q == NULL || best == NULL)
+        return POPRT_E_NOMEM;
+    const double signal = l->gptq != NULL ? prt_gptq_error(l->gptq, q) : 0; /* of a weight of 0 */
+    if (!(signal > 0))
+        return POPRT_OK;
+    for (size_t i = 0; i < n; i++)
+        x[i] = prt_load_f64(t.dtype, t.data, i);
+    for (size_t k = 0; k < (codes[0] != codes[1] ? 4 : 2); k++) {
+        const prt_fp8_code code = prt_search_code(l->weight, codes[k / 2]);
+        if (k % 2 == 0)
+            prt_fp8_round(code, n, x, q);
+        else if (!prt_gptq_round(l->gptq, code, q))
+            continue;
+        const double error = prt_gptq_error(l->gptq, q);
+        if (!(error < least))
+            continue;
+        least = error;
+        l->weight_best = codes[k / 2];
+        memcpy(best, q, n * sizeof(double));
+    }
+    if (!isfinite(least))
+        return POPRT_OK;
+    l->loss = least / signal;
+    return exchange_weight(c, l, &t, best);
 }
 
 static poprt_status settle(calibrator *c)
@@ -258,7 +284,7 @@ static void log_search(calibrator *c, const layer *l, const prt_search *s, uint3
         prt_lines_text(log, l->op->origin);
         prt_lines_put(log, what);
         prt_lines_put(log, k < PRT_CANDIDATES ? "" : "chosen ");
-        put_code(log, prt_candidate(at));
+        put_code(log, prt_search_code(s, at));
         prt_lines_field(log, prt_loss_name(s->loss), prt_search_loss(s, at));
         if (k < PRT_CANDIDATES || s->loss == PRT_LOSS_kld) {
             prt_lines_put(log, "\n");
@@ -274,9 +300,8 @@ static void log_search(calibrator *c, const layer *l, const prt_search *s, uint3
     }
 }
 
-static void put_pair(prt_json_out *json, const prt_op *op, uint32_t candidate)
+static void put_pair(prt_json_out *json, const prt_op *op, prt_fp8_code code)
 {
-    const prt_fp8_code code = prt_candidate(candidate);
     prt_json_open(json, op->origin.data, '[');
     prt_json_put_text(json, NULL, prt_str_of(prt_fp8_name(code.format)));
     prt_json_put_i64(json, NULL, code.scale);
@@ -291,7 +316,8 @@ static poprt_status put_dict(calibrator *c, bool inputs, prt_str *out)
     for (size_t i = 0; i < c->layers.count; i++) {
         const layer *l = &c->layers.data[i];
         if (!l->kept && (!inputs || l->input != NULL))
-            put_pair(&json, l->op, inputs ? l->input_best : l->weight_best);
+            put_pair(&json, l->op, inputs ? prt_search_code(l->input, l->input_best)
+                                          : prt_search_code(l->weight, l->weight_best));
     }
     prt_json_close(&json, '}');
     return prt_json_out_finish(&json, out);
@@ -328,9 +354,12 @@ poprt_status prt_calibrate_run(prt_module *module, const prt_calibrate *how, prt
         return prt_fail(POPRT_E_ARG, "calibration_loss_type",
             "loss gptq is for weights alone: use it with precision fp8_weight");
     PRT_TRY(name_nodes(module));
-    PRT_TRY(find_layers(&c));
+    prt_feed feed = how->feed;
+    if (!how->weights_only || how->loss == PRT_LOSS_gptq)
+        PRT_TRY(prt_feed_open(&feed, module));
+    PRT_TRY(find_layers(&c, &feed));
     PRT_TRY(try_weights(&c));
-    PRT_TRY(try_inputs(&c));
+    PRT_TRY(try_inputs(&c, &feed));
     PRT_TRY(settle(&c));
     return put_results(&c, out);
 }

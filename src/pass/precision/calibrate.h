@@ -12,6 +12,8 @@
 
 typedef struct prt_calibrate {
     prt_loss loss;
+    prt_fp8_code input,
+        weight;        /* without calibration: what is found is never worse, see losses.h */
     bool weights_only; /* for convert_model fp8_weight; gptq needs it */
     uint32_t keep;     /* so many layers with the largest losses stay float16 */
     const char *skip;  /* names of layers that stay float16, commas between; NULL: none */

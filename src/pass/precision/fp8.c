@@ -122,7 +122,8 @@ static poprt_status read_settings(settings *s)
 /* Results go before what the options say. */
 static poprt_status calibrate(settings *s)
 {
-    prt_calibrate how = { .weights_only = s->weights_only, .skip = s->skip,
+    prt_calibrate how = { .weights_only = s->weights_only, .skip = s->skip, .input = s->input,
+        .weight = s->weight,
         .cancelled = s->p->cancelled, .cancel_user = s->p->cancel_user };
     const char *loss = prt_pass_text(s->p, "calibration_loss_type");
     const int64_t keep = prt_pass_i64(s->p, "num_of_layers_keep_fp16");

@@ -33,7 +33,7 @@ static bool is_plain(const prt_op *op, const prt_tensor *w)
     return w->rank == 2;
 }
 
-poprt_status prt_gptq_create(prt_arena *arena, const prt_op *layer, prt_gptq **out)
+poprt_status prt_gptq_create(prt_arena *arena, const prt_op *layer, size_t values, prt_gptq **out)
 {
     prt_tensor w;
     *out = NULL;
@@ -44,6 +44,7 @@ poprt_status prt_gptq_create(prt_arena *arena, const prt_op *layer, prt_gptq **o
         return POPRT_E_NOMEM;
     g->layer = layer;
     g->weight = w;
+    g->each = values < MOST_ROWS ? MOST_ROWS / (values != 0 ? values : 1) : 1;
     const bool turned = prt_op_is(layer, PRT_OP_gemm) &&
         ((const prt_gemm_attrs *)layer->attrs)->transB != 0;
     g->filters = (size_t)w.dims[prt_op_is(layer, PRT_OP_conv) || turned ? 0 : 1];
@@ -71,7 +72,17 @@ static void add_row(prt_gptq *g)
         for (size_t j = 0; x != 0 && j <= i; j++)
             to[j] += x * g->row[j];
     }
-    g->rows++;
+}
+
+/* The i-th of the rows that are taken of `all`. */
+static size_t taken(const prt_gptq *g, size_t i, size_t all)
+{
+    return all <= g->each ? i : (size_t)((uint64_t)i * all / g->each);
+}
+
+static size_t most_taken(const prt_gptq *g, size_t all)
+{
+    return all <= g->each ? all : g->each;
 }
 
 static double load(const prt_tensor *x, size_t i)
@@ -85,7 +96,8 @@ static void add_matrix(prt_gptq *g, const prt_tensor *x)
     const bool turned = prt_op_is(g->layer, PRT_OP_gemm) &&
         ((const prt_gemm_attrs *)g->layer->attrs)->transA != 0;
     const size_t rows = prt_tensor_count(x) / g->depth;
-    for (size_t r = 0; r < rows && g->rows < MOST_ROWS; r++) {
+    for (size_t i = 0; i < most_taken(g, rows); i++) {
+        const size_t r = taken(g, i, rows);
         for (size_t k = 0; k < g->depth; k++)
             g->row[k] = load(x, turned ? k * rows + r : r * g->depth + k);
         add_row(g);
@@ -115,12 +127,13 @@ static void add_images(prt_gptq *g, const prt_tensor *x)
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + 2, g->weight.dims + 2, &w);
     const size_t positions = prt_dims_product(w.out, 0, w.rank);
     const size_t image = prt_dims_product(x->dims, 1, x->rank);
-    for (size_t n = 0; n < (size_t)x->dims[0]; n++)
-        for (size_t p = 0; p < positions && g->rows < MOST_ROWS; p++) {
-            int64_t out[PRT_MAX_SPATIAL];
-            prt_unravel(p, w.rank, w.out, out);
-            add_window(g, x, &w, n * image, out);
-        }
+    const size_t rows = (size_t)x->dims[0] * positions;
+    for (size_t i = 0; i < most_taken(g, rows); i++) {
+        const size_t r = taken(g, i, rows);
+        int64_t out[PRT_MAX_SPATIAL];
+        prt_unravel(r % positions, w.rank, w.out, out);
+        add_window(g, x, &w, r / positions * image, out);
+    }
 }
 
 void prt_gptq_add(prt_gptq *g, const prt_tensor *x)

@@ -12,15 +12,16 @@
 typedef struct prt_gptq {
     const prt_op *layer;
     prt_tensor weight;
-    size_t depth, filters, rows; /* rows of inputs seen */
+    size_t depth, filters, each; /* most rows of one value */
     double *hessian, *factor, *row;
 } prt_gptq;
 
-/* Room for the inputs of a layer; `*out` is NULL where it is too large for this, or its weight is
- * no plain matrix. */
-poprt_status prt_gptq_create(prt_arena *arena, const prt_op *layer, prt_gptq **out);
+/* Room for the inputs of a layer, of which `values` will be added; `*out` is NULL where it is too
+ * large for this, or its weight is not a plain matrix. */
+poprt_status prt_gptq_create(prt_arena *arena, const prt_op *layer, size_t values, prt_gptq **out);
 
-/* Adds a value of the layer's input 0. After 16384 rows no more are taken. */
+/* Adds a value of the layer's input 0. Of all values together 16384 rows are taken at most, as many
+ * of each, spread over it evenly. */
 void prt_gptq_add(prt_gptq *g, const prt_tensor *x);
 
 /* The weight rounded to numbers of `code`, in its own layout; false when the inputs do not tell.

@@ -6,7 +6,7 @@
 
 enum { PART = 512, MANY = 1 << 16, STEP = 16 };
 
-static const double smoothing = 1e-3;
+static const double smoothing = 1e-3, alike = 1e-6, gain = 0.1;
 
 static const char *const names[PRT_LOSS_COUNT] = { "mse", "mae", "snr", "kld", "cos_dist",
     "gptq" };
@@ -34,15 +34,21 @@ prt_fp8_code prt_candidate(uint32_t index)
         k % 2 == 1 ? -size : size };
 }
 
-prt_search *prt_search_create(prt_arena *arena, prt_loss loss)
+prt_fp8_code prt_search_code(const prt_search *s, uint32_t index)
+{
+    return index < PRT_CANDIDATES ? prt_candidate(index) : s->usual;
+}
+
+prt_search *prt_search_create(prt_arena *arena, prt_loss loss, prt_fp8_code usual)
 {
     prt_search *s = PRT_NEW(arena, prt_search);
     if (s == NULL)
         return NULL;
     s->loss = loss;
+    s->usual = usual;
     if (loss == PRT_LOSS_kld)
-        s->x_counts = PRT_NEW_N(arena, double, (PRT_CANDIDATES + 1) * (size_t)PRT_LOSS_BINS);
-    return loss != PRT_LOSS_kld || s->x_counts != NULL ? s : NULL;
+        s->counts = PRT_NEW_N(arena, double, 3 * (size_t)PRT_LOSS_BINS);
+    return loss != PRT_LOSS_kld || s->counts != NULL ? s : NULL;
 }
 
 void prt_search_range(prt_search *s, const prt_tensor *t)
@@ -54,25 +60,20 @@ void prt_search_range(prt_search *s, const prt_tensor *t)
     }
 }
 
-static void count(double *counts, double largest, double x)
+static void count(const prt_search *s, double x)
 {
-    const double at = (x / largest + 1) * (PRT_LOSS_BINS / 2);
-    const int32_t bin = at > 0 ? at < PRT_LOSS_BINS ? (int32_t)at : PRT_LOSS_BINS - 1 : 0;
-    counts[bin]++;
+    const double at = fabs(x) / s->largest * PRT_LOSS_BINS;
+    s->counts[at < PRT_LOSS_BINS ? (uint32_t)at : PRT_LOSS_BINS - 1]++;
 }
 
 /* Up to PART finite numbers, and what all candidates make of them. */
 static void add_part(prt_search *s, size_t n, const double *x)
 {
     double q[PART];
-    for (uint32_t k = 0; k < PRT_CANDIDATES; k++) {
-        double *counts =
-            s->x_counts != NULL ? s->x_counts + (k + 1) * (size_t)PRT_LOSS_BINS : NULL;
-        prt_fp8_round(prt_candidate(k), n, x, q);
+    for (uint32_t k = 0; k < PRT_TRIED; k++) {
+        prt_fp8_round(prt_search_code(s, k), n, x, q);
         prt_distance_add(&s->distance[k], n, x, q);
-        for (size_t i = 0; counts != NULL && s->largest > 0 && i < n; i++)
-            count(counts, s->largest, q[i]);
-        for (size_t i = 0; counts == NULL && i < n; i += s->step) {
+        for (size_t i = 0; s->loss != PRT_LOSS_kld && i < n; i += s->step) {
             prt_moments_add(&s->q[k], q[i]);
             prt_moments_add(&s->noise[k], x[i] - q[i]);
         }
@@ -90,8 +91,8 @@ void prt_search_add(prt_search *s, const prt_tensor *t)
         if (!isfinite(x[n]))
             continue;
         prt_moments_add(&s->x, x[n]);
-        if (s->x_counts != NULL && s->largest > 0)
-            count(s->x_counts, s->largest, x[n]);
+        if (s->counts != NULL && s->largest > 0)
+            count(s, x[n]);
         if (++n == PART) {
             add_part(s, n, x);
             n = 0;
@@ -100,17 +101,65 @@ void prt_search_add(prt_search *s, const prt_tensor *t)
     add_part(s, n, x);
 }
 
+/* ---- kld */
+
+/* Bins that lie within the range of the code; the numbers in others are added to the last of
+ * these. */
+static uint32_t clip_bins(const prt_search *s, prt_fp8_code code, double *p)
+{
+    double largest;
+    uint32_t n = 0;
+    prt_fp8_round(code, 1, &(double){ HUGE_VAL }, &largest);
+    while (n < PRT_LOSS_BINS && (n + 0.5) / PRT_LOSS_BINS * s->largest <= largest) {
+        p[n] = s->counts[n];
+        n++;
+    }
+    for (uint32_t i = n; n > 0 && i < PRT_LOSS_BINS; i++)
+        p[n - 1] += s->counts[i];
+    return n;
+}
+
+/* Bins with the same byte share their numbers equally, but for those that have none. */
+static void share_bins(const prt_search *s, prt_fp8_code code, uint32_t n, double *q)
+{
+    for (uint32_t first = 0, next; first < n; first = next) {
+        double byte, other, sum = 0, full = 0;
+        const double width = s->largest / PRT_LOSS_BINS;
+        prt_fp8_round(code, 1, &(double){ (first + 0.5) * width }, &byte);
+        for (next = first; next < n; next++) {
+            prt_fp8_round(code, 1, &(double){ (next + 0.5) * width }, &other);
+            if (other > byte)
+                break;
+            sum += s->counts[next];
+            full += s->counts[next] > 0;
+        }
+        for (uint32_t i = first; i < next; i++)
+            q[i] = s->counts[i] > 0 ? sum / full : 0;
+    }
+}
+
 static double divergence(const prt_search *s, uint32_t candidate)
 {
-    const double *p = s->x_counts, *q = p + (candidate + 1) * (size_t)PRT_LOSS_BINS;
-    const double all = s->x.n + PRT_LOSS_BINS * smoothing;
-    double sum = 0;
+    double *p = s->counts + PRT_LOSS_BINS, *q = p + PRT_LOSS_BINS;
+    const prt_fp8_code code = prt_search_code(s, candidate);
+    double sum = 0, of_p = 0, of_q = 0;
     if (!(s->largest > 0))
         return 0;
-    for (uint32_t i = 0; i < PRT_LOSS_BINS; i++)
-        sum += (p[i] + smoothing) / all * log((p[i] + smoothing) / (q[i] + smoothing));
-    return sum;
+    const uint32_t n = clip_bins(s, code, p);
+    if (n == 0)
+        return HUGE_VAL;
+    share_bins(s, code, n, q);
+    for (uint32_t i = 0; i < n; i++) {
+        of_p += p[i] + smoothing;
+        of_q += q[i] + smoothing;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        sum += (p[i] + smoothing) / of_p *
+            log((p[i] + smoothing) / of_p / ((q[i] + smoothing) / of_q));
+    return sum > 0 ? sum : 0;
 }
+
+/* ---- choosing */
 
 double prt_search_loss(const prt_search *s, uint32_t candidate)
 {
@@ -129,11 +178,30 @@ double prt_search_loss(const prt_search *s, uint32_t candidate)
     }
 }
 
+/* Chance decides how pairs that are about as good as the usual one do in a whole model, so the
+ * usual one stays until another is clearly better. */
+static bool suits(const prt_search *s, uint32_t best)
+{
+    const double margin = s->loss == PRT_LOSS_kld ? alike : 0;
+    return prt_search_loss(s, PRT_USUAL) <= prt_search_loss(s, best) * (1 + gain) + margin;
+}
+
+/* Candidate `i` is better than `best`. */
+static bool is_better(const prt_search *s, uint32_t i, uint32_t best)
+{
+    const double a = prt_search_loss(s, i), b = prt_search_loss(s, best);
+    if (s->loss == PRT_LOSS_kld && fabs(a - b) < alike)
+        return prt_distance_mse(&s->distance[i]) < prt_distance_mse(&s->distance[best]);
+    return a < b;
+}
+
 uint32_t prt_search_best(const prt_search *s)
 {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < PRT_CANDIDATES; i++)
-        if (prt_search_loss(s, i) < prt_search_loss(s, best))
+    const double most = prt_distance_mse(&s->distance[PRT_USUAL]);
+    uint32_t best = PRT_USUAL;
+    for (uint32_t i = 0; i < PRT_CANDIDATES; i++)
+        if (prt_distance_mse(&s->distance[i]) <= most &&
+            (best == PRT_USUAL || is_better(s, i, best)))
             best = i;
-    return best;
+    return suits(s, best) ? PRT_USUAL : best;
 }
