@@ -25,7 +25,8 @@ static poprt_status show_pass(const prt_pass_def *def, size_t index, poprt_pass_
     if (def == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass", index);
     const poprt_pass_info info = { .struct_size = sizeof(info), .name = def->name,
-        .help = def->doc, .since = def->since, .bound = prt_pass_bound(def) };
+        .help = def->doc, .since = def->since, .bound = prt_pass_bound(def),
+        .typical = prt_pass_typical(def) };
     return prt_export(out, &info, sizeof(info), "out");
 }
 

@@ -131,8 +131,12 @@ struct prt_pass {
 /* ---- registry.c: in alphabetical order; NULL past the end or when there is no such name */
 const prt_pass_def *prt_pass_of(uint32_t index);
 const prt_pass_def *prt_pass_find(const char *name);
-/* How far results may move with it, as a share of the largest element; 0: not at all. */
+/* How far results may move with it, as a share of the largest element; 0: not at all. Where
+ * prt_pass_typical is not 0, this is no bound but the largest share measured. */
 double prt_pass_bound(const prt_pass_def *def);
+/* The share in the median of the trained models of bench/CALIBRATION.md, for passes that round to
+ * fewer bits, whose results nothing bounds; 0 for others. */
+double prt_pass_typical(const prt_pass_def *def);
 
 /* A row of a named list; see pipelines.def. Passes of one `loop` (not 0) follow each other and are
  * repeated until none changes anything, at most `times` times. */

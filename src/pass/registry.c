@@ -66,6 +66,22 @@ static const double bounds[PRT_PASS_COUNT + 1] = {
     [PRT_PASS_COUNT] = 0
 };
 
+static const double typical[PRT_PASS_COUNT + 1] = {
+#define PASS_BEGIN(id, kind, since, doc)
+#define OPTION(id, kind, name, initial, doc)
+#define ORDER(id, relation, other)
+#define BOUND(id, relative)
+#define TYPICAL(id, middle, most) [PRT_PASS_ID_##id] = (middle),
+#define PASS_END(id)
+#include "pass/passes.def"
+#undef PASS_BEGIN
+#undef OPTION
+#undef ORDER
+#undef BOUND
+#undef PASS_END
+    [PRT_PASS_COUNT] = 0
+};
+
 #define PASS_BEGIN(id_, kind_, since_, doc_)                                                       \
     [PRT_PASS_ID_##id_] = { .name = #id_,                                                          \
         .kind = PRT_PASS_##kind_,                                                                  \
@@ -162,6 +178,14 @@ double prt_pass_bound(const prt_pass_def *def)
     for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
         if (&passes[i] == def)
             return bounds[i];
+    return 0;
+}
+
+double prt_pass_typical(const prt_pass_def *def)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
+        if (&passes[i] == def)
+            return typical[i];
     return 0;
 }
 

@@ -27,7 +27,7 @@ static void put_orders(const prt_pass_def *def)
 
 static void put_pass(const prt_pass_def *def)
 {
-    const double bound = prt_pass_bound(def);
+    const double bound = prt_pass_bound(def), typical = prt_pass_typical(def);
     (void)printf("\n## %s\n\n%s\n\n", def->name, def->doc);
     if (def->since[0] != '\0')
         (void)printf("- A pass of PopRT since %s.\n", def->since);
@@ -35,8 +35,12 @@ static void put_pass(const prt_pass_def *def)
         (void)printf("- Looks only; the model stays as it is.\n");
     else if (bound == 0)
         (void)printf("- Results stay the same.\n");
-    else
+    else if (typical == 0)
         (void)printf("- Results move by %g of the largest element at most.\n", bound);
+    else
+        (void)printf("- Results move, and nothing bounds how far: by %g of the largest element in "
+                     "the median\n  of the trained models of bench/CALIBRATION.md, by %g in the "
+                     "worst of them.\n", typical, bound);
     put_options(def);
     put_orders(def);
 }

@@ -56,7 +56,8 @@ static const prt_opt_def options[OPT_COUNT] = {
         "convert each model first, with these passes more; '' for none"),
     [OPT_EACH_PASS] = PRT_OPT("each-pass", 0, PRT_OPT_FLAG, NULL,
         "run each model through every pass alone, then through the conversion; those that change "
-        "it must leave its results"),
+        "it must leave its results, within the bound that inspect --passes states; passes that "
+        "round to fewer bits have none, and fail where an output moves by its largest element"),
     [OPT_VIA_POPEF] = PRT_OPT("via-popef", 0, PRT_OPT_FLAG, NULL,
         "write each program as PopEF, read it again and run that"),
     [OPT_CPU] = PRT_TOOL_CPU,

@@ -385,6 +385,12 @@ START_TEST(passes_are_listed_and_observed)
         ck_assert_int_lt(strcmp(before, info.name), 0);
         (void)snprintf(before, sizeof(before), "%s", info.name);
         count++;
+        /* what rounds to fewer bits says what was measured, the rest has bounds that hold */
+        ck_assert(info.typical == 0 || info.typical < info.bound);
+        if (strncmp(info.name, "float_to_", 9) == 0)
+            ck_assert_double_gt(info.typical, 0);
+        if (strncmp(info.name, "fuse_", 5) == 0)
+            ck_assert(info.typical == 0 && info.bound <= 1e-5);
     }
     ck_assert_uint_ge(count, 4);
     ck_assert_ok(poprt_pass_manager_create(NULL, &manager));

@@ -72,6 +72,8 @@ expect 2 surplus -i "$digits"
 expect 0 inspect --passes
 has out '^## fuse_bn_into_conv$'
 has out '^- A pass of PopRT since 1.4.$'
+has out '^- Results move by 1e-05 of the largest element at most.$'
+has out '^- Results move, and nothing bounds how far: by 0.053 of the largest element in the median$'
 expect 2 inspect --passes --ops
 expect 0 run --help
 expect 0 run "$digits"

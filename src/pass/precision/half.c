@@ -15,7 +15,7 @@
  * on float32; what only moves elements takes them as they come. The model's interface stays. Values
  * that overflow on the samples or, without any, on made-up data are warned of.
  *
- * Results are within the rounding of the type: about 1e-2 of the largest value for float16.
+ * How far results move depends on the model: passes.def has what was measured.
  */
 #include "pass/precision/half.h"
 
