@@ -15,7 +15,12 @@
 extern "C" {
 #endif
 
-/* Called once for each submitted run, on the session's thread. `error` is NULL on success. */
+/*
+ * Called once for each submitted run, on the session's thread. `error` is NULL on success. Every
+ * function of the library may be called: of this session, `submit`, `cancel`, `memory` and
+ * `release` do what they say; those that would have to wait for the run that calls (`run`, `drain`,
+ * `watch`, `read_weight`, `write_weight`) fail with POPRT_E_STATE.
+ */
 typedef void (*poprt_done_fn)(void *user, poprt_status status, const poprt_error *error);
 
 /*
@@ -79,7 +84,12 @@ POPRT_API poprt_status poprt_session_read_weight(poprt_session *session, const c
 POPRT_API poprt_status poprt_session_write_weight(poprt_session *session, const char *name,
     const poprt_tensor *in);
 
-/* Waits for submitted runs, then gives everything back. NULL is allowed. */
+/*
+ * Waits for submitted runs, then gives everything back. NULL is allowed. Called in `done` it
+ * returns at once: runs that were submitted before still finish, with their callbacks, and then
+ * the session's thread gives everything back and ends. The caller's reference ends with the call;
+ * StepIOs and buffers of those runs stay in use until their callbacks.
+ */
 POPRT_API void poprt_session_release(poprt_session *session);
 
 #ifdef __cplusplus

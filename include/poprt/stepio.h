@@ -111,6 +111,7 @@ POPRT_API poprt_status poprt_stepio_output_item(const poprt_stepio *io, size_t s
 POPRT_API poprt_status poprt_stepio_output_map(const poprt_stepio *io, size_t slot, size_t index,
     poprt_tensor *keys, poprt_tensor *values);
 
+/* Before or after its session is released, but not while a run uses it. NULL is allowed. */
 POPRT_API void poprt_stepio_release(poprt_stepio *io);
 
 #ifdef __cplusplus

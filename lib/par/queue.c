@@ -27,7 +27,18 @@ struct prt_queue {
     pthread_mutex_t lock;
     pthread_cond_t more, room;
     unsigned char *ring; /* capacity items, and one more for the item that runs */
+    void (*last)(void *user); /* not NULL: the thread ends the queue, and calls this then */
+    void *last_user;
 };
+
+static void destroy(prt_queue *queue)
+{
+    (void)pthread_cond_destroy(&queue->room);
+    (void)pthread_cond_destroy(&queue->more);
+    (void)pthread_mutex_destroy(&queue->lock);
+    prt_mem_free(queue->allocator, queue->ring);
+    prt_mem_free(queue->allocator, queue);
+}
 
 static unsigned char *item_at(prt_queue *queue, uint32_t index)
 {
@@ -55,7 +66,14 @@ static void *work(void *arg)
         queue->pending--;
         (void)pthread_cond_broadcast(&queue->room);
     }
+    void (*last)(void *user) = queue->last;
+    void *user = queue->last_user;
     (void)pthread_mutex_unlock(&queue->lock);
+    if (last != NULL) {
+        (void)pthread_detach(pthread_self());
+        destroy(queue);
+        last(user);
+    }
     return NULL;
 }
 
@@ -129,8 +147,12 @@ poprt_status prt_queue_create(const prt_allocator *allocator, uint32_t capacity,
 
 bool prt_queue_is_inside(prt_queue *queue)
 {
-    return queue->started && queue->owner == getpid() &&
-           pthread_equal(pthread_self(), queue->thread);
+    if (queue->owner != getpid())
+        return false;
+    (void)pthread_mutex_lock(&queue->lock);
+    const bool inside = queue->started && pthread_equal(pthread_self(), queue->thread);
+    (void)pthread_mutex_unlock(&queue->lock);
+    return inside;
 }
 
 poprt_status prt_queue_push(prt_queue *queue, const void *item)
@@ -191,10 +213,19 @@ void prt_queue_release(prt_queue *queue)
         (void)pthread_mutex_unlock(&queue->lock);
         if (queue->started)
             (void)pthread_join(queue->thread, NULL);
-        (void)pthread_cond_destroy(&queue->room);
-        (void)pthread_cond_destroy(&queue->more);
-        (void)pthread_mutex_destroy(&queue->lock);
+        destroy(queue);
+        return;
     }
     prt_mem_free(queue->allocator, queue->ring);
     prt_mem_free(queue->allocator, queue);
+}
+
+void prt_queue_release_inside(prt_queue *queue, void (*last)(void *user), void *user)
+{
+    PRT_ASSERT(prt_queue_is_inside(queue));
+    (void)pthread_mutex_lock(&queue->lock);
+    queue->stop = true;
+    queue->last = last;
+    queue->last_user = user;
+    (void)pthread_mutex_unlock(&queue->lock);
 }

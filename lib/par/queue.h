@@ -36,4 +36,9 @@ bool prt_queue_is_inside(prt_queue *queue);
 /* Finishes what is queued, ends the thread. Not from the queue's own thread. NULL is allowed. */
 void prt_queue_release(prt_queue *queue);
 
+/* The same from the queue's own thread, which cannot wait for itself: returns at once. When the
+ * items that are queued have run, the thread frees the queue, calls `last` and ends; nobody joins
+ * it. */
+void prt_queue_release_inside(prt_queue *queue, void (*last)(void *user), void *user);
+
 #endif

@@ -163,7 +163,7 @@ typedef struct prt_slot {
 
 struct poprt_stepio {
     const poprt_session *session;
-    const prt_allocator *allocator;
+    prt_allocator allocator; /* a copy: a StepIO may be released after all else */
     size_t n_in, n_out;
     prt_slot *slots; /* inputs, then outputs */
     prt_tensor *in;  /* what a run is given */

@@ -115,7 +115,10 @@ static poprt_status take_turn(poprt_session *session)
     struct prt_queue *queue = queue_of(session);
     if (queue != NULL && prt_queue_pending(queue) != 0)
         return prt_fail(POPRT_E_STATE, NULL,
-            "submitted runs have not finished: call poprt_session_drain first");
+            prt_queue_is_inside(queue)
+                ? "this is the session's own thread, in the callback of a submitted run: submit "
+                  "another run, or call from another thread after poprt_session_drain"
+                : "submitted runs have not finished: call poprt_session_drain first");
     if (!try_turn(session))
         return prt_fail(POPRT_E_STATE, NULL, "the session is running on another thread");
     return POPRT_OK;
@@ -284,14 +287,26 @@ poprt_status poprt_session_write_weight(poprt_session *session, const char *name
     return prt_fail_at_stage(status, "weight");
 }
 
-void poprt_session_release(poprt_session *session)
+/* Everything but the queue. */
+static void release_rest(void *user)
 {
-    if (session == NULL)
-        return;
+    poprt_session *session = user;
     poprt_env *env = session->env;
-    prt_queue_release(queue_of(session));
     prt_session_release(session->session);
     poprt_executable_release(session->exec);
     prt_mem_free(&env->allocator, session);
     poprt_env_release(env);
+}
+
+void poprt_session_release(poprt_session *session)
+{
+    if (session == NULL)
+        return;
+    struct prt_queue *queue = queue_of(session);
+    if (queue != NULL && prt_queue_is_inside(queue)) {
+        prt_queue_release_inside(queue, release_rest, session);
+        return;
+    }
+    prt_queue_release(queue);
+    release_rest(session);
 }

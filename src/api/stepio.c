@@ -80,7 +80,7 @@ static poprt_status fail_slot(const poprt_stepio *io, size_t slot)
 /* Items of an earlier sequence binding go with it. */
 static void clear(const poprt_stepio *io, prt_slot *slot)
 {
-    prt_mem_free(io->allocator, slot->value.items);
+    prt_mem_free(&io->allocator, slot->value.items);
     slot->value = (prt_tensor){ .kind = PRT_VALUE_ABSENT };
     slot->bound = false;
 }
@@ -102,7 +102,7 @@ static poprt_status make_zeros(poprt_stepio *io)
             most = size > most ? size : most;
     if (most == 0)
         return POPRT_OK;
-    io->zeros = prt_mem_alloc(io->allocator, most);
+    io->zeros = prt_mem_alloc(&io->allocator, most);
     return io->zeros != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -115,7 +115,7 @@ static poprt_status create(const poprt_session *session, poprt_stepio **out)
     if (io == NULL)
         return POPRT_E_NOMEM;
     io->session = session;
-    io->allocator = allocator;
+    io->allocator = *allocator;
     io->n_in = p->n_inputs;
     io->n_out = p->n_outputs;
     io->slots = prt_mem_alloc(allocator, n * sizeof(*io->slots));
@@ -265,13 +265,13 @@ poprt_status poprt_stepio_bind_sequence(poprt_stepio *io, size_t slot, const pop
         return prt_fail(POPRT_E_STATE, prt_slot_name(s),
             "this StepIO gets its tensors from callbacks");
     PRT_TRY(shape_of_items(s, count, &shape));
-    prt_tensor *items = prt_mem_alloc(io->allocator, (count + 1) * sizeof(*items));
+    prt_tensor *items = prt_mem_alloc(&io->allocator, (count + 1) * sizeof(*items));
     if (items == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < count; i++) {
         const poprt_status status = prt_slot_import(s, shape.elem, &tensors[i], &items[i + 1]);
         if (status != POPRT_OK) {
-            prt_mem_free(io->allocator, items);
+            prt_mem_free(&io->allocator, items);
             return status;
         }
     }
@@ -318,7 +318,7 @@ poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot, const poprt_te
     if (key.dims[0] != value.dims[0])
         return prt_fail(POPRT_E_SHAPE, prt_slot_name(s), "%lld keys are bound with %lld values",
             (long long)key.dims[0], (long long)value.dims[0]);
-    prt_tensor *items = prt_mem_alloc(io->allocator, sizeof(*items));
+    prt_tensor *items = prt_mem_alloc(&io->allocator, sizeof(*items));
     if (items == NULL)
         return POPRT_E_NOMEM;
     *items = value;
@@ -334,9 +334,10 @@ void poprt_stepio_release(poprt_stepio *io)
     if (io == NULL)
         return;
     for (size_t i = 0; io->slots != NULL && i < io->n_in + io->n_out; i++)
-        prt_mem_free(io->allocator, io->slots[i].value.items);
-    prt_mem_free(io->allocator, io->slots);
-    prt_mem_free(io->allocator, io->in);
-    prt_mem_free(io->allocator, io->zeros);
-    prt_mem_free(io->allocator, io);
+        prt_mem_free(&io->allocator, io->slots[i].value.items);
+    prt_mem_free(&io->allocator, io->slots);
+    prt_mem_free(&io->allocator, io->in);
+    prt_mem_free(&io->allocator, io->zeros);
+    const prt_allocator allocator = io->allocator;
+    prt_mem_free(&allocator, io);
 }

@@ -169,13 +169,13 @@ poprt_status prt_feed_input(prt_feed *feed, const char *text)
     return prt_fail(POPRT_E_NOT_FOUND, text, "the model's inputs are: %s", names);
 }
 
+/* `file`: what the input is called in the folder, without its ending. */
 static poprt_status give_from_dir(prt_feed *feed, size_t i, const poprt_io_info *info,
-    const char *dir)
+    const char *dir, const char *file)
 {
     static const char *const ends[] = { ".npy", ".pb" };
     prt_arena *arena = feed->tool->arena;
-    const char *file = prt_tool_file_name(arena, info->name);
-    for (uint32_t k = 0; k < 4 && file != NULL; k++) {
+    for (uint32_t k = 0; k < 4; k++) {
         const char *path =
             k < 2 ? prt_tool_text(arena, "%s/%s%s", dir, file, ends[k])
                   : prt_tool_text(arena, "%s/input_%zu%s", dir, i, ends[k - 2]);
@@ -184,7 +184,7 @@ static poprt_status give_from_dir(prt_feed *feed, size_t i, const poprt_io_info 
         if (access(path, F_OK) == 0)
             return give(feed, i, info, path);
     }
-    return file != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    return POPRT_OK;
 }
 
 poprt_status prt_feed_dir(prt_feed *feed, const char *dir)
@@ -192,11 +192,20 @@ poprt_status prt_feed_dir(prt_feed *feed, const char *dir)
     if (access(dir, R_OK | X_OK) != 0)
         return prt_fail(POPRT_E_NOT_FOUND, dir, "this directory cannot be read");
     const int32_t graph = given_graph(feed);
+    poprt_io_info info;
+    const char **names = PRT_NEW_N(feed->tool->arena, const char *, feed->count);
+    const char **files = PRT_NEW_N(feed->tool->arena, const char *, feed->count);
+    if (names == NULL || files == NULL)
+        return POPRT_E_NOMEM;
     for (size_t i = 0; i < feed->count; i++) {
-        poprt_io_info info;
+        PRT_TRY(input_at(feed, i, &info));
+        names[i] = info.name;
+    }
+    PRT_TRY(prt_tool_file_names(feed->tool->arena, names, feed->count, files));
+    for (size_t i = 0; i < feed->count; i++) {
         PRT_TRY(input_at(feed, i, &info));
         if (!feed->given[i] && (graph < 0 || info.graph < 0 || info.graph == graph))
-            PRT_TRY(give_from_dir(feed, i, &info, dir));
+            PRT_TRY(give_from_dir(feed, i, &info, dir, files[i]));
     }
     return POPRT_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c — `poprt run`: a model once or several times on given or random inputs. */
 #include "tools/commands.h"
+#include "tools/deadline.h"
 #include "tools/feed.h"
 #include "tools/profile.h"
 
@@ -14,6 +15,7 @@ enum {
     OPT_THREADS,
     OPT_ITERATIONS,
     OPT_SEED,
+    OPT_TIMEOUT,
     OPT_PROFILE,
     OPT_NO_PASSES,
     OPT_SET,
@@ -40,6 +42,9 @@ static const prt_opt_def options[OPT_COUNT] = {
     [OPT_ITERATIONS] = PRT_OPT("iterations", 0, PRT_OPT_ONE, "N", "runs; 1 by default"),
     [OPT_SEED] = PRT_OPT("seed", 0, PRT_OPT_ONE, "N",
         "of random inputs and operators; 0 by default"),
+    [OPT_TIMEOUT] = PRT_OPT("timeout", 0, PRT_OPT_ONE, "SECONDS",
+        "stop with exit code 1 when reading, compiling and all runs take longer; 0, the default: "
+        "never"),
     [OPT_PROFILE] = PRT_OPT("profile", 0, PRT_OPT_ONE, "FILE",
         "write when each step of each run began and ended, for chrome://tracing or Perfetto"),
     [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
@@ -58,8 +63,9 @@ static const prt_opt_command command = { .name = "poprt run",
     .more = "Inputs that are not given are random: element i of input k comes from the i-th\n"
             "number of SplitMix64 started at seed + k * 2^32. Floats lie in [-1, 1); integers,\n"
             "bools and strings are 0 or 1. Dimensions that nothing sets are 1. Characters of NAME\n"
-            "that do not fit a file name become '_'; sequences are written as NAME_<i>.npy, maps\n"
-            "as NAME_keys.npy and NAME_values.npy.\n",
+            "that do not fit a file name become '_', and where that makes two names one, _2 and\n"
+            "so on is put behind the later; sequences are written as NAME_<i>.npy, maps as\n"
+            "NAME_keys.npy and NAME_values.npy.\n",
     .options = options,
     .n_options = OPT_COUNT,
     .min_args = 1,
@@ -70,6 +76,7 @@ typedef struct plan {
     prt_opts opts;
     int64_t threads, iterations, seed;
     int64_t index; /* of fused models; -1: not given */
+    double timeout; /* seconds; 0: none */
 } plan;
 
 static poprt_status feed_inputs(const plan *p, prt_feed *feed)
@@ -88,6 +95,22 @@ static poprt_status feed_inputs(const plan *p, prt_feed *feed)
     return prt_feed_random(feed, true, false);
 }
 
+/* What the outputs are called in a folder, by their index. */
+static poprt_status name_files(prt_arena *arena, const poprt_executable *exec, const char ***out)
+{
+    const size_t count = poprt_executable_io_count(exec, POPRT_OUTPUT);
+    const char **names = PRT_NEW_N(arena, const char *, count);
+    *out = PRT_NEW_N(arena, const char *, count);
+    if (names == NULL || *out == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        poprt_io_info info = { .struct_size = sizeof(info) };
+        PRT_TRY(poprt_executable_io_at(exec, POPRT_OUTPUT, i, &info));
+        names[i] = info.name;
+    }
+    return prt_tool_file_names(arena, names, count, *out);
+}
+
 static poprt_status show_outputs(prt_tool *tool, const plan *p, const prt_feed *feed,
     const poprt_stepio *io)
 {
@@ -95,6 +118,9 @@ static poprt_status show_outputs(prt_tool *tool, const plan *p, const prt_feed *
     if (dir != NULL)
         PRT_TRY(prt_tool_make_dir(dir));
     const poprt_executable *exec = feed->exec;
+    const char **files = NULL;
+    prt_value_files written = { 0 };
+    PRT_TRY(name_files(tool->arena, exec, &files));
     const size_t n_in = poprt_executable_io_count(exec, POPRT_INPUT);
     for (size_t i = 0; i < poprt_executable_io_count(exec, POPRT_OUTPUT); i++) {
         poprt_io_info info = { .struct_size = sizeof(info) };
@@ -104,7 +130,7 @@ static poprt_status show_outputs(prt_tool *tool, const plan *p, const prt_feed *
             continue;
         PRT_TRY(prt_value_output(tool->arena, io, n_in + i, &info, &value));
         if (dir != NULL)
-            PRT_TRY(prt_value_write(tool->arena, dir, info.name, &value));
+            PRT_TRY(prt_value_write(tool->arena, &written, dir, files[i], &value));
         else
             prt_value_print(stdout, info.name, &value);
     }
@@ -114,20 +140,19 @@ static poprt_status show_outputs(prt_tool *tool, const plan *p, const prt_feed *
 static poprt_status iterate(prt_tool *tool, const plan *p, poprt_session *session,
     poprt_stepio *io)
 {
-    double *ms = PRT_NEW_N(tool->arena, double, (size_t)p->iterations);
-    if (ms == NULL)
-        return POPRT_E_NOMEM;
+    PRT_VEC(double) ms = { 0 };
     for (int64_t i = 0; i < p->iterations; i++) {
         const double start = prt_tool_now_ms();
         PRT_TRY(poprt_session_run(session, io));
-        ms[i] = prt_tool_now_ms() - start;
+        if (!PRT_VEC_PUSH(tool->arena, &ms, prt_tool_now_ms() - start))
+            return POPRT_E_NOMEM;
         prt_progress_show(&tool->progress, "Running", (uint64_t)i + 1, (uint64_t)p->iterations);
     }
     prt_progress_clear(&tool->progress);
     if (p->iterations > 1) {
-        prt_tool_sort(ms, (size_t)p->iterations);
+        prt_tool_sort(ms.data, ms.count);
         (void)fprintf(stderr, "%lld runs: median %.3f ms, fastest %.3f ms\n",
-            (long long)p->iterations, ms[p->iterations / 2], ms[0]);
+            (long long)p->iterations, ms.data[ms.count / 2], ms.data[0]);
     }
     return POPRT_OK;
 }
@@ -157,6 +182,7 @@ static poprt_status run_session(prt_tool *tool, const plan *p, poprt_executable 
     poprt_config *config = NULL;
     poprt_session *session = NULL;
     poprt_stepio *io = NULL;
+    prt_deadline deadline = { .started = false };
     poprt_status status = prt_feed_config(feed, &config);
     if (status == POPRT_OK)
         status = poprt_session_create(exec, config, &session);
@@ -165,7 +191,10 @@ static poprt_status run_session(prt_tool *tool, const plan *p, poprt_executable 
     if (status == POPRT_OK)
         status = prt_feed_bind(feed, io);
     if (status == POPRT_OK)
+        status = prt_deadline_start(&deadline, tool, session);
+    if (status == POPRT_OK)
         status = iterate_profiled(tool, p, session, io);
+    prt_deadline_stop(&deadline);
     if (status == POPRT_OK)
         status = show_outputs(tool, p, feed, io);
     poprt_stepio_release(io);
@@ -212,14 +241,16 @@ int prt_command_run(int argc, char **argv)
     if (prt_opt_parse(arena, &command, argc, argv, &p.opts, &exit_code) &&
         prt_opt_number(&p.opts, OPT_THREADS, 0, 1024, &p.threads, &exit_code) &&
         prt_opt_number(&p.opts, OPT_ITERATIONS, 1, 1000000000, &p.iterations, &exit_code) &&
+        prt_opt_real(&p.opts, OPT_TIMEOUT, &p.timeout, &exit_code) &&
         prt_opt_number(&p.opts, OPT_INDEX, 0, UINT32_MAX, &p.index, &exit_code) &&
         prt_opt_number(&p.opts, OPT_SEED, 0, INT64_MAX, &p.seed, &exit_code)) {
         prt_tool tool = { 0 };
         poprt_status status = prt_tool_open(&tool, (uint32_t)p.threads);
+        prt_tool_set_timeout(&tool, p.timeout);
         if (status == POPRT_OK)
             status = take_options(&tool, &p.opts);
         if (status == POPRT_OK)
-            status = run(&tool, &p);
+            status = prt_tool_timed_out(&tool, run(&tool, &p));
         prt_progress_clear(&tool.progress);
         exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool);
         prt_tool_close(&tool);

@@ -124,10 +124,25 @@ static int32_t show_progress(void *user, const char *stage, uint64_t done, uint6
         done = total != 0 ? done * of / total : 0;
         total = of;
     }
-    if (!compiling || !tool->quiet_compile)
+    if (tool->progress.enabled && (!compiling || !tool->quiet_compile))
         prt_progress_show(&tool->progress, compiling ? "Graph compilation" : "PopRT conversion",
             done, total);
-    return 0;
+    return tool->deadline_ms > 0 && prt_tool_now_ms() > tool->deadline_ms ? 1 : 0;
+}
+
+void prt_tool_set_timeout(prt_tool *tool, double seconds)
+{
+    tool->timeout_s = seconds;
+    tool->deadline_ms = seconds > 0 ? prt_tool_now_ms() + seconds * 1e3 : 0;
+}
+
+poprt_status prt_tool_timed_out(const prt_tool *tool, poprt_status status)
+{
+    if (status != POPRT_E_CANCELLED || !(tool->deadline_ms > 0) ||
+        prt_tool_now_ms() < tool->deadline_ms)
+        return status;
+    return prt_fail(POPRT_E_CANCELLED, "--timeout", "stopped: %g seconds have passed",
+        tool->timeout_s);
 }
 
 poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
@@ -139,7 +154,7 @@ poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
         .log = log_line,
         .log_user = tool,
         .log_level = POPRT_LOG_DEBUG,
-        .progress = tool->progress.enabled ? show_progress : NULL,
+        .progress = show_progress,
         .progress_user = tool };
     PRT_TRY(prt_arena_create(NULL, 0, &tool->arena));
     return poprt_env_create(&options, &tool->env);
@@ -167,7 +182,8 @@ const char *prt_tool_text(prt_arena *arena, const char *fmt, ...)
     return prt_arena_text(arena, text, (size_t)n);
 }
 
-const char *prt_tool_file_name(prt_arena *arena, const char *name)
+/* A copy of a name in which every character that does not fit a file name is '_'. */
+static char *file_name(prt_arena *arena, const char *name)
 {
     char *text = prt_arena_text(arena, name, strlen(name));
     if (text == NULL)
@@ -179,7 +195,35 @@ const char *prt_tool_file_name(prt_arena *arena, const char *name)
         if (!fits)
             *p = '_';
     }
-    return text[0] != '\0' ? text : "_";
+    return text[0] != '\0' ? text : prt_arena_text(arena, "_", 1);
+}
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names[i] != NULL && strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+poprt_status prt_tool_file_names(prt_arena *arena, const char *const *names, size_t count,
+    const char **out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *file = file_name(arena, names[i]);
+        if (file == NULL)
+            return POPRT_E_NOMEM;
+        out[i] = strcmp(file, names[i]) == 0 && !is_among(file, out, i) ? file : NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *base = out[i] != NULL ? NULL : file_name(arena, names[i]), *file = base;
+        for (unsigned k = 2; file != NULL && is_among(file, out, count); k++)
+            file = prt_tool_text(arena, "%s_%u", base, k);
+        if (out[i] == NULL && file == NULL)
+            return POPRT_E_NOMEM;
+        out[i] = out[i] != NULL ? out[i] : file;
+    }
+    return POPRT_OK;
 }
 
 poprt_status prt_tool_save(const char *path, const void *bytes, size_t size)

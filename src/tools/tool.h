@@ -19,12 +19,21 @@ typedef struct prt_tool {
     bool quiet_compile; /* no progress of compiling */
     PRT_VEC(const char *) plugins; /* paths that are loaded */
     bool past_options; /* the command line is checked: failures are not usage errors any more */
+    double timeout_s;   /* as it was given */
+    double deadline_ms; /* of prt_tool_now_ms; then work is cancelled; 0: never */
     int32_t log_level; /* lines of the tool and of the library up to this one are printed */
 } prt_tool;
 
 /* `threads` 0 stands for as many as there are processors to use. */
 poprt_status prt_tool_open(prt_tool *tool, uint32_t threads);
 void prt_tool_close(prt_tool *tool);
+
+/* From now on: reading, compiling (between two passes) and what prt_deadline watches are cancelled
+ * after so many seconds; 0: never. */
+void prt_tool_set_timeout(prt_tool *tool, double seconds);
+
+/* `status`, or where it is POPRT_E_CANCELLED for that reason, the failure that says so. */
+poprt_status prt_tool_timed_out(const prt_tool *tool, poprt_status status);
 
 /* One line on stderr: "YYYY-MM-DD hh:mm:ss,mmm LEVEL [poprt] file.c:line] text". */
 void prt_tool_log(int32_t level, const char *file, int line, const char *fmt, ...) PRT_PRINTF(4, 5);
@@ -108,8 +117,13 @@ poprt_status prt_tool_tune(prt_tool *tool, const char *mode, const char *cache);
 /* "True", "true", "1"; what NULL stands for. */
 bool prt_tool_is_true(const char *text, bool absent);
 
-/* `name` with every character that does not fit a file name as '_'. */
-const char *prt_tool_file_name(prt_arena *arena, const char *name);
+/*
+ * File names for `count` names of inputs or outputs, no two the same: characters that do not fit a
+ * file name become '_', and what is then another's name gets "_2", "_3" and so on behind it. Names
+ * that fit as they are stay.
+ */
+poprt_status prt_tool_file_names(prt_arena *arena, const char *const *names, size_t count,
+    const char **out);
 const char *prt_tool_text(prt_arena *arena, const char *fmt, ...) PRT_PRINTF(2, 3);
 /* Writes a file, complete or not at all. */
 poprt_status prt_tool_save(const char *path, const void *bytes, size_t size);

@@ -296,10 +296,18 @@ void prt_value_print(FILE *to, const char *name, const prt_tensor *value)
     }
 }
 
-static poprt_status write_tensor(prt_arena *arena, const char *path, const prt_tensor *t)
+static poprt_status write_tensor(prt_arena *arena, prt_value_files *files, const char *path,
+    const prt_tensor *t)
 {
     prt_file_writer *writer = NULL;
     if (path == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->data[i], path) == 0)
+            return prt_fail_in_file(prt_fail(POPRT_E_STATE, NULL,
+                "is the file of another output, or of an item of one: rename it in the model"),
+                path);
+    if (!PRT_VEC_PUSH(arena, files, path))
         return POPRT_E_NOMEM;
     PRT_TRY(prt_fail_in_file(prt_file_writer_create(NULL, path, &writer), path));
     poprt_status status = prt_npy_write(arena, t, prt_file_writer_sink, writer);
@@ -308,27 +316,25 @@ static poprt_status write_tensor(prt_arena *arena, const char *path, const prt_t
 }
 
 /* A tensor, or the keys and values of a map, as PATH.npy or PATH_keys.npy and PATH_values.npy. */
-static poprt_status write_item(prt_arena *arena, const char *path, const prt_tensor *item)
+static poprt_status write_item(prt_arena *arena, prt_value_files *files, const char *path,
+    const prt_tensor *item)
 {
     if (path == NULL)
         return POPRT_E_NOMEM;
     if (item->kind != PRT_VALUE_MAP)
-        return write_tensor(arena, prt_tool_text(arena, "%s.npy", path), item);
+        return write_tensor(arena, files, prt_tool_text(arena, "%s.npy", path), item);
     const prt_tensor keys = keys_of(item);
-    PRT_TRY(write_tensor(arena, prt_tool_text(arena, "%s_keys.npy", path), &keys));
-    return write_tensor(arena, prt_tool_text(arena, "%s_values.npy", path), item->items);
+    PRT_TRY(write_tensor(arena, files, prt_tool_text(arena, "%s_keys.npy", path), &keys));
+    return write_tensor(arena, files, prt_tool_text(arena, "%s_values.npy", path), item->items);
 }
 
-poprt_status prt_value_write(prt_arena *arena, const char *dir, const char *name,
-    const prt_tensor *value)
+poprt_status prt_value_write(prt_arena *arena, prt_value_files *files, const char *dir,
+    const char *name, const prt_tensor *value)
 {
-    const char *file = prt_tool_file_name(arena, name);
-    if (file == NULL)
-        return POPRT_E_NOMEM;
     if (value->kind == PRT_VALUE_TENSOR || value->kind == PRT_VALUE_MAP)
-        return write_item(arena, prt_tool_text(arena, "%s/%s", dir, file), value);
+        return write_item(arena, files, prt_tool_text(arena, "%s/%s", dir, name), value);
     for (size_t i = 0; i < value->count && value->kind != PRT_VALUE_ABSENT; i++)
-        PRT_TRY(write_item(arena, prt_tool_text(arena, "%s/%s_%zu", dir, file, i),
+        PRT_TRY(write_item(arena, files, prt_tool_text(arena, "%s/%s_%zu", dir, name, i),
             &value->items[i]));
     return POPRT_OK;
 }

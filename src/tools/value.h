@@ -40,9 +40,12 @@ poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t s
 /* One line: name, type, shape, first elements. */
 void prt_value_print(FILE *to, const char *name, const prt_tensor *value);
 
+/* The files that prt_value_write has written, so that it writes none twice. */
+typedef PRT_VEC(const char *) prt_value_files;
+
 /* Writes NAME.npy below `dir`; items of a sequence or optional as NAME_<i>.npy; a map as two
- * files, NAME_keys.npy and NAME_values.npy. */
-poprt_status prt_value_write(prt_arena *arena, const char *dir, const char *name,
-    const prt_tensor *value);
+ * files, NAME_keys.npy and NAME_values.npy. `name` is one of prt_tool_file_names. */
+poprt_status prt_value_write(prt_arena *arena, prt_value_files *files, const char *dir,
+    const char *name, const prt_tensor *value);
 
 #endif

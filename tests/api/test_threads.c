@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_threads.c — sessions on threads, queues, cancelling, fork, and the host's own executor. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,7 +89,9 @@ START_TEST(results_do_not_depend_on_who_runs_them)
 END_TEST
 
 typedef struct answers {
-    int done, failed;
+    _Atomic int done;
+    _Atomic bool all_submitted;
+    int failed;
     poprt_session *session;
     poprt_stepio *io;
 } answers;
@@ -163,6 +166,79 @@ START_TEST(callbacks_may_submit)
     poprt_stepio_release(a.io);
     poprt_session_release(a.session);
     poprt_executable_release(exec);
+}
+END_TEST
+
+/* Releases its session, its executable and its environment in the middle of what is queued. */
+static void release_all(void *user, poprt_status status, const poprt_error *error)
+{
+    answers *a = user;
+    const struct timespec wait = { .tv_nsec = 100000 };
+    (void)error;
+    ck_assert_int_eq(status, POPRT_OK);
+    while (!a->all_submitted) /* a handle may not be used after its release, by others neither */
+        (void)nanosleep(&wait, NULL);
+    if (++a->done != 2)
+        return;
+    poprt_tensor t = { 0 };
+    ck_assert_fails(poprt_session_run(a->session, a->io), POPRT_E_STATE);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "callback of a submitted run"));
+    ck_assert_fails(poprt_session_drain(a->session), POPRT_E_STATE);
+    ck_assert_fails(poprt_session_watch(a->session, NULL, NULL), POPRT_E_STATE);
+    ck_assert_fails(poprt_session_read_weight(a->session, "x", &t), POPRT_E_STATE);
+    ck_assert_fails(poprt_session_write_weight(a->session, "x", &t), POPRT_E_STATE);
+    poprt_session_cancel(a->session);
+    ck_assert_uint_gt(poprt_session_memory(a->session), 0);
+    poprt_session_release(a->session);
+    ck_assert_uint_gt(poprt_session_memory(a->session), 0); /* until the callback returns */
+}
+
+typedef struct counter {
+    _Atomic size_t blocks;
+} counter;
+
+static void *count_alloc(void *user, size_t size, size_t align)
+{
+    void *p = aligned_alloc(align, (size + align - 1) / align * align);
+    if (p != NULL)
+        atomic_fetch_add(&((counter *)user)->blocks, 1);
+    return p;
+}
+
+static void count_release(void *user, void *p)
+{
+    atomic_fetch_sub(&((counter *)user)->blocks, 1);
+    free(p);
+}
+
+START_TEST(callbacks_may_release)
+{
+    counter c = { 0 };
+    const poprt_allocator allocator = { .user = &c, .alloc = count_alloc,
+        .release = count_release };
+    const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator };
+    const struct timespec wait = { .tv_nsec = 1000000 };
+    for (int round = 0; round < 20; round++) {
+        poprt_env *env = NULL;
+        answers a = { 0 };
+        digit d;
+        digit_init(&d, 5);
+        ck_assert_ok(poprt_env_create(&options, &env));
+        poprt_executable *exec = compile_digits(env);
+        ck_assert_ok(poprt_session_create(exec, NULL, &a.session));
+        a.io = digit_bind(&d, a.session);
+        poprt_executable_release(exec);
+        poprt_env_release(env);
+        for (int i = 0; i < 4; i++)
+            ck_assert_ok(poprt_session_submit(a.session, a.io, release_all, &a));
+        a.all_submitted = true;
+        while (a.done < 4)
+            (void)nanosleep(&wait, NULL);
+        poprt_stepio_release(a.io);
+        for (int i = 0; i < 5000 && c.blocks != 0; i++)
+            (void)nanosleep(&wait, NULL);
+        ck_assert_uint_eq(c.blocks, 0);
+    }
 }
 END_TEST
 
@@ -247,5 +323,5 @@ START_TEST(both_sides_of_a_fork_go_on)
 END_TEST
 
 PRT_TEST_MAIN("api/threads", sessions_share_an_executable, results_do_not_depend_on_who_runs_them,
-    submitted_runs_finish_in_order, callbacks_may_submit, endless_runs_can_be_cancelled,
-    both_sides_of_a_fork_go_on)
+    submitted_runs_finish_in_order, callbacks_may_submit, callbacks_may_release,
+    endless_runs_can_be_cancelled, both_sides_of_a_fork_go_on)

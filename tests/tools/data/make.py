@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""make.py — writes the models beside it, with PyPI's onnx: outputs.onnx, whose outputs have names that
+are one as file names, and endless.onnx, a Loop of 2^62 turns."""
+import os
+import onnx
+from onnx import TensorProto, helper
+
+here = os.path.dirname(os.path.abspath(__file__))
+
+
+def save(name, graph):
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8,
+                              producer_name='')
+    onnx.checker.check_model(model, full_check=True)
+    onnx.save(model, os.path.join(here, name))
+
+
+def value(name, kind=TensorProto.FLOAT, dims=(2,)):
+    return helper.make_tensor_value_info(name, kind, list(dims))
+
+
+save('outputs.onnx', helper.make_graph(
+    [helper.make_node('Neg', ['in/a'], ['a/b']), helper.make_node('Abs', ['in/a'], ['a_b']),
+     helper.make_node('Identity', ['in_a'], ['a:b']),
+     helper.make_node('SequenceConstruct', ['in_a'], ['s']),
+     helper.make_node('Add', ['in_a', 'in_a'], ['s_1'])], 'outputs',
+    [value('in/a'), value('in_a')],
+    [value('a/b'), value('a_b'), value('a:b'),
+     helper.make_tensor_sequence_value_info('s', TensorProto.FLOAT, [2]), value('s_1')]))
+
+body = helper.make_graph(
+    [helper.make_node('Identity', ['go'], ['on']), helper.make_node('Neg', ['x'], ['y'])], 'body',
+    [value('i', TensorProto.INT64, ()), value('go', TensorProto.BOOL, ()), value('x')],
+    [value('on', TensorProto.BOOL, ()), value('y')])
+save('endless.onnx', helper.make_graph(
+    [helper.make_node('Loop', ['turns', '', 'start'], ['end'], body=body)], 'endless',
+    [value('start')], [value('end')],
+    [helper.make_tensor('turns', TensorProto.INT64, [], [1 << 62])]))

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# files.sh POPRT ROOT — files of `poprt run`: a name of their own for each output and input; and
+# --timeout.
+. "$2/tests/tools/expect.sh"
+models=$2/tests/tools/data
+
+# same A B, differ A B: files by their bytes.
+same() {
+    cmp -s "$1" "$2" || { echo "FAILED: $1 and $2 differ"; failed=1; }
+}
+differ() {
+    cmp -s "$1" "$2" && { echo "FAILED: $1 and $2 are the same"; failed=1; }
+}
+
+expect 0 run "$models/outputs.onnx" --output-dir written --seed 5
+there written/a_b.npy written/a_b_2.npy written/a_b_3.npy written/s_0.npy written/s_1.npy
+[ "$(ls written | wc -l)" -eq 5 ] || { echo "FAILED: $(ls written)"; failed=1; }
+differ written/a_b.npy written/a_b_2.npy
+differ written/a_b.npy written/a_b_3.npy
+differ written/s_0.npy written/s_1.npy
+same written/a_b_3.npy written/s_0.npy # both are input in_a
+
+# Inputs by the same rule: in_a.npy is in_a, and in_a_2.npy is in/a.
+mkdir in
+cp written/s_1.npy in/in_a.npy
+cp written/s_0.npy in/in_a_2.npy
+expect 0 run "$models/outputs.onnx" --input-dir in --output-dir again
+same again/a_b_3.npy in/in_a.npy
+grep -q random err && { echo "FAILED: an input of the folder was not read"; failed=1; }
+
+# A turn of the loop takes a microsecond, all of them longer than anybody waits.
+start=$(date +%s)
+expect 1 run "$models/endless.onnx" --timeout 0.3
+has err 'POPRT_E_CANCELLED.*--timeout: stopped: 0.3 seconds have passed'
+[ $(($(date +%s) - start)) -lt 60 ] || { echo "FAILED: --timeout took too long"; failed=1; }
+expect 0 run "$models/outputs.onnx" --timeout 600
+expect 1 run "$digits" --dim batch=1 --iterations 1000000000 --timeout 0.3
+has err 'stopped: 0.3 seconds'
+expect 2 run "$models/endless.onnx" --timeout x
+has err "'x' is not a number"
+expect 2 run "$models/endless.onnx" --timeout -1
+exit $failed
