@@ -11,6 +11,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -201,8 +204,61 @@ static int open_below(int folder, const char *path)
     return open_by_steps(folder, path);
 }
 
+/* The length of the folder's part of an absolute path without links, at least 1. */
+static size_t folder_part(const char *path)
+{
+    const size_t n = (size_t)(strrchr(path, '/') - path);
+    return n != 0 ? n : 1;
+}
+
+/* Opens `path`, which is absolute and without links, as seen from its first `n` bytes; below that
+ * folder nothing may have become a link meanwhile. */
+static int open_from(char *path, size_t n)
+{
+    const char *rest = skip_slashes(path + n);
+    const char kept = path[n];
+    if (n > 1)
+        path[n] = '\0';
+    const int at = open_retry(AT_FDCWD, n > 1 ? path : "/", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    path[n] = kept;
+    if (at < 0)
+        return -1;
+    const int fd = open_below(at, rest);
+    const int error = errno;
+    (void)close(at);
+    errno = error;
+    return fd;
+}
+
+/*
+ * Links are on the way from `folder` to `relative`. Opens where they end, if that is below the
+ * folder or in the folder in which the owner is in the end; -1 with errno set otherwise, ELOOP
+ * where it is somewhere else.
+ */
+static int open_linked(const char *folder, const char *owner, const char *relative)
+{
+    char path[PATH_MAX], end[PATH_MAX], home[PATH_MAX];
+    const int n = snprintf(path, sizeof(path), "%s/%s", folder[0] != '\0' ? folder : ".", relative);
+    if (n < 0 || (size_t)n >= sizeof(path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (realpath(path, end) == NULL)
+        return -1;
+    if (realpath(folder[0] != '\0' ? folder : ".", home) != NULL) {
+        const size_t size = strlen(home);
+        if (strncmp(end, home, size) == 0 && (size == 1 || end[size] == '/'))
+            return open_from(end, size);
+    }
+    if (owner != NULL && realpath(owner, home) != NULL && folder_part(home) == folder_part(end) &&
+        memcmp(home, end, folder_part(end)) == 0)
+        return open_from(end, folder_part(end));
+    errno = ELOOP;
+    return -1;
+}
+
 poprt_status prt_file_map_below(const prt_allocator *allocator, const char *folder,
-    const char *relative, const char *subject, prt_blob **out)
+    const char *owner, const char *relative, const char *subject, prt_blob **out)
 {
     const char *why = why_not_below(relative);
     if (why != NULL)
@@ -211,12 +267,16 @@ poprt_status prt_file_map_below(const prt_allocator *allocator, const char *fold
         open_retry(AT_FDCWD, folder[0] != '\0' ? folder : ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
     if (at < 0)
         return prt_file_fail(errno, folder, "open the folder");
-    const int fd = open_below(at, relative);
+    int fd = open_below(at, relative);
+    /* ENOTDIR: a folder on the way may be a link. */
+    if (fd < 0 && (errno == ELOOP || errno == EXDEV || errno == ENOTDIR))
+        fd = open_linked(folder, owner, relative);
     const int error = errno;
     (void)close(at);
     if (fd < 0 && (error == ELOOP || error == EXDEV))
         return refuse(POPRT_E_IO, relative, subject,
-            "a symbolic link is on the way; put the file itself below the model's folder");
+            "a symbolic link leads away; the file has to lie below the model's folder, or beside "
+            "the file that the model's own link leads to");
     if (fd < 0)
         return prt_fail_about(
             prt_file_fail(error, relative, "open the file below the model's folder"), subject);

@@ -13,11 +13,13 @@ poprt_status prt_file_map(const prt_allocator *allocator, const char *path, prt_
 
 /*
  * Maps `relative` as seen from `folder`, for data a model names: the path must stay below the
- * folder (no absolute path, no "..", no symbolic link on the way), and name a regular file with
- * one link. `subject` names who asked, for errors.
+ * folder (no absolute path, no ".."), and name a regular file with one hard link. Symbolic links
+ * may be on the way when they end below the folder, or in the folder of the file that `owner` (the
+ * path of the model; may be NULL) is in the end: caches of models keep files under other names and
+ * link to them. `subject` names who asked, for errors.
  */
 poprt_status prt_file_map_below(const prt_allocator *allocator, const char *folder,
-    const char *relative, const char *subject, prt_blob **out);
+    const char *owner, const char *relative, const char *subject, prt_blob **out);
 
 /*
  * A file being written: bytes go to a temporary beside `path`; `commit` syncs and renames it into

@@ -27,8 +27,8 @@ typedef struct prt_onnx_limits {
 poprt_status prt_onnx_read_file(const prt_allocator *allocator, const char *path,
     const prt_onnx_limits *limits, prt_module **out);
 
-/* The same from memory; retains `bytes`. `name` is for errors. `folder` is where external data is
- * looked for; NULL refuses it. */
+/* The same from memory; retains `bytes`. `name` is the file's path, or what errors call it.
+ * `folder` is where external data is looked for; NULL refuses it. */
 poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes, const char *name,
     const char *folder, const prt_onnx_limits *limits, prt_module **out);
 

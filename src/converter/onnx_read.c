@@ -94,8 +94,9 @@ static poprt_status read_with(prt_arena *scratch, prt_module *m, prt_blob *bytes
     r->node_limit = limits->nodes;
     m->form_runs = limits->form_runs;
     r->source = (prt_onnx_source){ .allocator = m->allocator, .arena = scratch, .file = bytes,
-        .folder = folder, .externals = prt_map_in(scratch), .owned_limit = limits->owned,
-        .dense_limit = limits->dense, .copy_below = limits->copy_below };
+        .folder = folder, .owner = m->file.data, .externals = prt_map_in(scratch),
+        .owned_limit = limits->owned, .dense_limit = limits->dense,
+        .copy_below = limits->copy_below };
     PRT_TRY(prt_module_keep(m, prt_blob_retain(bytes)));
     const poprt_status status = read_model(r, limits);
     prt_onnx_source_close(&r->source);

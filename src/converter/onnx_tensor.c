@@ -297,7 +297,7 @@ static poprt_status map_external(prt_onnx_source *s, const prt_raw_tensor *t, pr
     const char *subject = prt_arena_text(s->arena, t->name.data, t->name.size);
     if (path == NULL || subject == NULL)
         return POPRT_E_NOMEM;
-    PRT_TRY(prt_file_map_below(s->allocator, s->folder, path, subject, out));
+    PRT_TRY(prt_file_map_below(s->allocator, s->folder, s->owner, path, subject, out));
     const poprt_status status = prt_map_set(&s->externals, t->location, *out);
     if (status != POPRT_OK)
         prt_blob_release(*out);

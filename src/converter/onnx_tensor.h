@@ -14,6 +14,7 @@ typedef struct prt_onnx_source {
     prt_arena *arena;   /* scratch */
     prt_blob *file;     /* that all messages are views of */
     const char *folder; /* of external data; NULL refuses it */
+    const char *owner;  /* path of the model, for links beside it (prt_file_map_below) */
     prt_map externals;  /* location → prt_blob *; released by prt_onnx_source_close */
     size_t owned;       /* bytes of constants that are no views, so far */
     size_t owned_limit, dense_limit, copy_below;

@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -103,7 +104,7 @@ END_TEST
 static poprt_status below(const char *relative)
 {
     prt_blob *blob = NULL;
-    const poprt_status status = prt_file_map_below(NULL, folder, relative, "weight", &blob);
+    const poprt_status status = prt_file_map_below(NULL, folder, NULL, relative, "weight", &blob);
     ck_assert_int_eq(status == POPRT_OK, blob != NULL);
     prt_blob_release(blob);
     return status;
@@ -134,9 +135,16 @@ static void check_below(void)
     ck_assert_int_eq(below("absent"), POPRT_E_NOT_FOUND);
     ck_assert_int_eq(below("absent/data"), POPRT_E_NOT_FOUND);
     ck_assert_int_eq(below("data/x"), POPRT_E_NOT_FOUND);
-    ck_assert_int_eq(below("link"), POPRT_E_IO);
+    ck_assert_int_eq(below("link"), POPRT_OK); /* ends below the folder */
+    ck_assert_int_eq(below("sublink/data"), POPRT_OK);
     ck_assert_int_eq(below("far"), POPRT_E_IO);
-    ck_assert_int_ne(below("sublink/data"), POPRT_OK);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "leads away"));
+    ck_assert_int_eq(symlink("away", at("away")), 0); /* to itself */
+    ck_assert_int_ne(below("away"), POPRT_OK);
+    ck_assert_int_eq(symlink("..", at("up")), 0);
+    ck_assert_int_ne(below("up/passwd"), POPRT_OK);
+    ck_assert_int_eq(symlink("nowhere", at("broken")), 0);
+    ck_assert_int_eq(below("broken"), POPRT_E_NOT_FOUND);
     ck_assert_int_eq(below("sub"), POPRT_E_IO);
     ck_assert_int_eq(below("."), POPRT_E_IO);
     char from[128];
@@ -148,6 +156,68 @@ static void check_below(void)
     (void)remove(at("sub/data"));
     remove_folder();
 }
+
+static poprt_status beside(const char *model, const char *relative, const char *text)
+{
+    char of[600], owner[700];
+    prt_blob *blob = NULL;
+    (void)snprintf(of, sizeof(of), "%s/m/snapshots/abc", folder);
+    (void)snprintf(owner, sizeof(owner), "%s/%s", of, model);
+    const poprt_status status = prt_file_map_below(NULL, of, owner, relative, "weight", &blob);
+    ck_assert_int_eq(status == POPRT_OK, blob != NULL);
+    if (blob != NULL)
+        ck_assert_mem_eq(blob->data, text, strlen(text));
+    prt_blob_release(blob);
+    return status;
+}
+
+static void make_link(const char *target, const char *name)
+{
+    ck_assert_int_eq(symlink(target, at(name)), 0);
+}
+
+/* Hugging Face's cache: snapshots of a model link to files that are called by their hashes. */
+static void check_cache(void)
+{
+    static const char *const folders[] = { "m", "m/blobs", "m/blobs/deep", "m/snapshots",
+        "m/snapshots/abc", "m/snapshots/abc/onnx" };
+    make_folder();
+    for (size_t i = 0; i < PRT_COUNT_OF(folders); i++)
+        ck_assert_int_eq(mkdir(at(folders[i]), 0700), 0);
+    make_file("m/blobs/aaa", "model");
+    make_file("m/blobs/bbb", "weights");
+    make_file("m/blobs/deep/ccc", "not beside");
+    make_file("m/blobsx", "not in blobs");
+    make_file("m/secret", "above");
+    make_file("m/snapshots/abc/plain.onnx", "model");
+    make_link("../../blobs/aaa", "m/snapshots/abc/model.onnx");
+    make_link("../../blobs/bbb", "m/snapshots/abc/model.onnx_data");
+    make_link("../../blobs/deep/ccc", "m/snapshots/abc/deep");
+    make_link("../../blobsx", "m/snapshots/abc/near");
+    make_link("../../secret", "m/snapshots/abc/secret");
+    make_link("/etc/passwd", "m/snapshots/abc/passwd");
+    make_link("../../../blobs/bbb", "m/snapshots/abc/onnx/weights");
+    make_link("../../blobs", "m/snapshots/abc/all");
+    ck_assert_int_eq(beside("model.onnx", "model.onnx_data", "weights"), POPRT_OK);
+    ck_assert_int_eq(beside("model.onnx", "onnx/weights", "weights"), POPRT_OK);
+    ck_assert_int_eq(beside("model.onnx", "all/bbb", "weights"), POPRT_OK);
+    static const char *const refused[] = { "deep", "near", "secret", "passwd", "all/deep/ccc" };
+    for (size_t i = 0; i < PRT_COUNT_OF(refused); i++)
+        ck_assert_int_eq(beside("model.onnx", refused[i], ""), POPRT_E_IO);
+    ck_assert_int_eq(beside("model.onnx", "../../blobs/bbb", ""), POPRT_E_PARSE);
+    /* A model that is no link itself has nothing but its own folder. */
+    ck_assert_int_eq(beside("plain.onnx", "model.onnx_data", ""), POPRT_E_IO);
+    ck_assert_int_eq(beside("absent.onnx", "model.onnx_data", ""), POPRT_E_IO);
+    char command[128];
+    (void)snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(caches_of_links_are_read)
+{
+    check_cache();
+}
+END_TEST
 
 START_TEST(below_stays_below)
 {
@@ -170,6 +240,7 @@ START_TEST(below_stays_below_without_openat2)
         (void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 #endif
     check_below();
+    check_cache();
 }
 END_TEST
 
@@ -178,6 +249,7 @@ START_TEST(descriptors_are_given_back)
     const int before = dup(0);
     (void)close(before);
     check_below();
+    check_cache();
     const int after = dup(0);
     (void)close(after);
     ck_assert_int_eq(before, after);
@@ -360,6 +432,7 @@ START_TEST(temporaries_of_dead_writers_go)
 END_TEST
 
 PRT_TEST_MAIN("base/file", maps_regular_files, map_failures_name_file_and_cause,
+    caches_of_links_are_read,
     below_stays_below, below_stays_below_without_openat2, descriptors_are_given_back,
     commit_replaces_and_abandon_does_not, sizes_around_the_buffer_arrive_whole,
     two_writers_do_not_meet, what_cannot_be_written_says_so, full_disk_keeps_the_old_file,

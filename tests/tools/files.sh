@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# files.sh POPRT ROOT — files of `poprt run`: a name of their own for each output and input; and
-# --timeout.
+# files.sh POPRT ROOT — files of `poprt run`: a name of their own for each output and input; links to
+# external data; and --timeout.
 . "$2/tests/tools/expect.sh"
 models=$2/tests/tools/data
 
@@ -40,4 +40,19 @@ has err 'stopped: 0.3 seconds'
 expect 2 run "$models/endless.onnx" --timeout x
 has err "'x' is not a number"
 expect 2 run "$models/endless.onnx" --timeout -1
+# Hugging Face's cache: model and weights are links to files called by their hashes.
+mkdir -p models--x/blobs models--x/snapshots/abc
+cp "$models/external.onnx" models--x/blobs/aaa
+cp "$models/external.onnx_data" models--x/blobs/bbb
+ln -s ../../blobs/aaa models--x/snapshots/abc/model.onnx
+ln -s ../../blobs/bbb models--x/snapshots/abc/external.onnx_data
+expect 0 run models--x/snapshots/abc/model.onnx
+has out '0.5 1.5'
+expect 0 -i models--x/snapshots/abc --output_dir converted
+ln -sf /etc/passwd models--x/snapshots/abc/external.onnx_data
+expect 1 run models--x/snapshots/abc/model.onnx
+has err 'external.onnx_data: a symbolic link leads away\|w: a symbolic link leads away'
+ln -sf ../../../other models--x/snapshots/abc/external.onnx_data
+cp "$models/external.onnx_data" other
+expect 1 run models--x/snapshots/abc/model.onnx
 exit $failed

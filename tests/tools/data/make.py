@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """make.py — writes the models beside it, with PyPI's onnx: outputs.onnx, whose outputs have names that
-are one as file names, and endless.onnx, a Loop of 2^62 turns."""
+are one as file names, and endless.onnx, a Loop of 2^62 turns,
+and external.onnx, whose weights 1 and 2 are in the file external.onnx_data."""
 import os
+import struct
 import onnx
 from onnx import TensorProto, helper
 
@@ -37,3 +39,15 @@ save('endless.onnx', helper.make_graph(
     [helper.make_node('Loop', ['turns', '', 'start'], ['end'], body=body)], 'endless',
     [value('start')], [value('end')],
     [helper.make_tensor('turns', TensorProto.INT64, [], [1 << 62])]))
+
+weights = TensorProto(name='w', data_type=TensorProto.FLOAT, dims=[2],
+                      data_location=TensorProto.EXTERNAL)
+weights.external_data.add(key='location', value='external.onnx_data')
+with open(os.path.join(here, 'external.onnx_data'), 'wb') as file:
+    file.write(struct.pack('<2f', 1, 2))
+model = helper.make_model(helper.make_graph(
+    [helper.make_node('Sub', ['w', 'w2'], ['y'])], 'external', [], [value('y')],
+    [weights, helper.make_tensor('w2', TensorProto.FLOAT, [2], [0.5, 0.5])]),
+    opset_imports=[helper.make_opsetid('', 17)], ir_version=8, producer_name='')
+with open(os.path.join(here, 'external.onnx'), 'wb') as file:
+    file.write(model.SerializeToString())
