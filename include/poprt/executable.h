@@ -51,6 +51,11 @@ POPRT_API size_t poprt_executable_io_count(const poprt_executable *exec, int32_t
 POPRT_API poprt_status poprt_executable_io_at(const poprt_executable *exec, int32_t direction,
     size_t index, poprt_io_info *out);
 
+/* What the file of the model it was compiled from said of itself; of PopEF files from before
+ * libpoprt kept this, everything is "" or 0. */
+POPRT_API poprt_status poprt_executable_get_info(const poprt_executable *exec,
+    poprt_model_info *out);
+
 /* How many models were fused (poprt_model_fuse) in what was compiled; 0 for a plain model. */
 POPRT_API size_t poprt_executable_graph_count(const poprt_executable *exec);
 

@@ -89,6 +89,35 @@ POPRT_API size_t poprt_model_io_count(const poprt_model *model, int32_t directio
 POPRT_API poprt_status poprt_model_io_at(const poprt_model *model, int32_t direction, size_t index,
     poprt_io_info *out);
 
+/* One entry of ONNX's metadata_props. */
+typedef struct poprt_property {
+    const char *key, *value;
+} poprt_property;
+
+/*
+ * What a model's file says of itself. Texts that it does not have are "", numbers 0. Everything
+ * belongs to the object asked and stays valid until that is changed or released.
+ */
+typedef struct poprt_model_info {
+    size_t struct_size; /* set by the caller */
+    const char *producer_name, *producer_version; /* what wrote the file */
+    const char *domain;                           /* of the model, such as "com.example" */
+    const char *doc_string, *graph_name, *graph_doc_string;
+    int64_t model_version;
+    int64_t ir_version; /* of the ONNX format */
+    int64_t opset;      /* of ai.onnx */
+    size_t property_count;
+    const poprt_property *properties; /* in the order of the file */
+} poprt_model_info;
+
+/* Metadata of a model. An executable made from it keeps it, in PopEF too: see
+ * poprt_executable_get_info. */
+POPRT_API poprt_status poprt_model_get_info(const poprt_model *model, poprt_model_info *out);
+
+/* Sets or replaces one property; NULL as `value` removes it. Both texts are copied. */
+POPRT_API poprt_status poprt_model_set_property(poprt_model *model, const char *key,
+    const char *value);
+
 /*
  * Writes ONNX, complete or not at all, for the opset of ai.onnx that the model was read with. What
  * nothing here understands is written as it was read. Operators that passes made are written by

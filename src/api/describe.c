@@ -136,11 +136,47 @@ static void put_io(prt_sink *sink, const prt_io_table *io, int32_t direction)
     }
 }
 
+enum { MOST_VALUE = 120 }; /* characters of a property that the summary shows */
+
+/* What the model's file says of itself, as far as it says anything. */
+static void put_about(prt_sink *sink, const poprt_model_info *about)
+{
+    if (about->producer_name[0] != '\0')
+        prt_sink_print(sink, "%-*s %.200s %.200s\n", LABEL_WIDTH, "producer",
+            about->producer_name, about->producer_version);
+    if (about->model_version != 0)
+        prt_sink_print(sink, "%-*s %lld\n", LABEL_WIDTH, "model version",
+            (long long)about->model_version);
+    if (about->property_count != 0)
+        prt_sink_print(sink, "%-*s %zu\n", LABEL_WIDTH, "metadata", about->property_count);
+    for (size_t i = 0; i < about->property_count; i++) {
+        const poprt_property *p = &about->properties[i];
+        const bool cut = strlen(p->value) > MOST_VALUE;
+        prt_sink_print(sink, "  %-*.200s %.*s%s\n", NAME_WIDTH, p->key, MOST_VALUE, p->value,
+            cut ? "..." : "");
+    }
+}
+
+static void json_about(prt_json_out *json, const poprt_model_info *about)
+{
+    prt_json_put_text(json, "producer_name", prt_str_of(about->producer_name));
+    prt_json_put_text(json, "producer_version", prt_str_of(about->producer_version));
+    prt_json_put_text(json, "domain", prt_str_of(about->domain));
+    prt_json_put_text(json, "doc_string", prt_str_of(about->doc_string));
+    prt_json_put_text(json, "graph_name", prt_str_of(about->graph_name));
+    prt_json_put_i64(json, "model_version", about->model_version);
+    prt_json_open(json, "metadata", '{');
+    for (size_t i = 0; i < about->property_count; i++)
+        prt_json_put_text(json, about->properties[i].key, prt_str_of(about->properties[i].value));
+    prt_json_close(json, '}');
+}
+
 poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
 {
     sort_ops(d);
     if (d->file[0] != '\0')
         prt_sink_print(sink, "%-*s %s\n", LABEL_WIDTH, "file", d->file);
+    put_about(sink, &d->io->about);
     put_io(sink, d->io, POPRT_INPUT);
     put_io(sink, d->io, POPRT_OUTPUT);
     prt_sink_print(sink, "%-*s ", LABEL_WIDTH, "operators");
@@ -245,6 +281,7 @@ poprt_status prt_describe_json(prt_description *d, prt_sink *sink)
         else
             prt_json_put_i64(&json, fact->key, (int64_t)fact->number);
     }
+    json_about(&json, &d->io->about);
     prt_json_close(&json, '}');
     prt_str text;
     PRT_TRY(prt_json_out_finish(&json, &text));

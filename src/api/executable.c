@@ -19,7 +19,7 @@ static poprt_status list_io(const prt_allocator *allocator, const prt_program *p
                 .graph = p->n_graphs != 0 ? (int32_t)prt_fused_graph_of(io->name) : -1 };
         }
         status = prt_io_table_create(allocator, p->dims, entries, p->n_inputs,
-            entries + p->n_inputs, p->n_outputs, out);
+            entries + p->n_inputs, p->n_outputs, &p->facts, out);
     }
     prt_arena_release(scratch);
     return status;

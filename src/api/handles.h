@@ -91,6 +91,7 @@ typedef struct prt_io_table {
     prt_arena *arena;
     size_t count[2]; /* by direction */
     poprt_io_info *info[2];
+    poprt_model_info about;
 } prt_io_table;
 
 /* One value to show. */
@@ -102,7 +103,9 @@ typedef struct prt_io_entry {
 
 poprt_status prt_io_table_create(const prt_allocator *allocator, const prt_dims *dims,
     const prt_io_entry *inputs, size_t n_inputs, const prt_io_entry *outputs, size_t n_outputs,
-    prt_io_table *out);
+    const prt_facts *facts, prt_io_table *out);
+/* info.c: copies of all texts in `arena`. */
+poprt_status prt_info_fill(prt_arena *arena, const prt_facts *facts, poprt_model_info *out);
 void prt_io_table_deinit(prt_io_table *table);
 poprt_status prt_io_table_at(const prt_io_table *table, int32_t direction, size_t index,
     poprt_io_info *out);

@@ -84,13 +84,15 @@ static poprt_status fill_all(prt_io_table *table, const prt_dims *dims, const pr
 
 poprt_status prt_io_table_create(const prt_allocator *allocator, const prt_dims *dims,
     const prt_io_entry *inputs, size_t n_inputs, const prt_io_entry *outputs, size_t n_outputs,
-    prt_io_table *out)
+    const prt_facts *facts, prt_io_table *out)
 {
     prt_io_table table = { 0 };
     PRT_TRY(prt_arena_create(allocator, 0, &table.arena));
     poprt_status status = fill_all(&table, dims, inputs, n_inputs, POPRT_INPUT);
     if (status == POPRT_OK)
         status = fill_all(&table, dims, outputs, n_outputs, POPRT_OUTPUT);
+    if (status == POPRT_OK)
+        status = prt_info_fill(table.arena, facts, &table.about);
     if (status != POPRT_OK) {
         prt_io_table_deinit(&table);
         return status;

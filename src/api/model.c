@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "ir/extra.h"
 #include "ir/fuse.h"
 #include "ir/interface.h"
 #include "base/file.h"
@@ -39,11 +40,14 @@ poprt_status prt_model_refresh(poprt_model *model)
     prt_arena *scratch = NULL;
     prt_io_entry *inputs = NULL, *outputs = NULL;
     prt_io_table table = { 0 };
+    prt_facts facts = { 0 };
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &scratch));
     poprt_status status = list_io(graph, scratch, &inputs, &outputs);
     if (status == POPRT_OK)
+        status = prt_module_facts(model->module, scratch, &facts);
+    if (status == POPRT_OK)
         status = prt_io_table_create(&model->env->allocator, model->module->dims, inputs,
-            graph->inputs.count, outputs, graph->ret->n_in, &table);
+            graph->inputs.count, outputs, graph->ret->n_in, &facts, &table);
     prt_arena_release(scratch);
     PRT_TRY(status);
     prt_io_table_deinit(&model->io);
@@ -261,6 +265,26 @@ static poprt_status save_for(const poprt_model *model, const char *path, int64_t
         status = prt_onnx_write_file(copy, path, 0);
     prt_module_release(copy);
     return status;
+}
+
+poprt_status poprt_model_get_info(const poprt_model *model, poprt_model_info *out)
+{
+    PRT_REQUIRE(model);
+    PRT_REQUIRE(out);
+    return prt_export(out, &model->io.about, sizeof(model->io.about), "out");
+}
+
+poprt_status poprt_model_set_property(poprt_model *model, const char *key, const char *value)
+{
+    PRT_REQUIRE(model);
+    PRT_REQUIRE(key);
+    if (key[0] == '\0')
+        return prt_fail(POPRT_E_ARG, "key", "a property has a key of at least one character");
+    if (value == NULL)
+        prt_module_remove_metadata(model->module, key);
+    else
+        PRT_TRY(prt_module_set_metadata(model->module, key, prt_str_of(value)));
+    return prt_model_refresh(model);
 }
 
 static void warn_of_opset(const poprt_model *model, int64_t opset, const char *why)

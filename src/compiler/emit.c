@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "compiler/draft.h"
+#include "ir/extra.h"
 #include "ir/fuse.h"
 #include "poprt/base.h"
 
@@ -343,6 +344,27 @@ static poprt_status emit_gone(emitter *e)
     return POPRT_OK;
 }
 
+static poprt_status emit_facts(emitter *e)
+{
+    prt_facts f;
+    PRT_TRY(prt_module_facts(e->draft->module, e->program->arena, &f));
+    prt_property *properties = PRT_NEW_N(e->program->arena, prt_property, f.n_properties);
+    prt_str *const texts[] = { &f.producer_name, &f.producer_version, &f.domain, &f.doc,
+        &f.graph_name, &f.graph_doc };
+    if (properties == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t i = 0; i < PRT_COUNT_OF(texts); i++)
+        if (!copy_str(e, *texts[i], texts[i]))
+            return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < f.n_properties; i++)
+        if (!copy_str(e, f.properties[i].key, &properties[i].key) ||
+            !copy_str(e, f.properties[i].value, &properties[i].value))
+            return POPRT_E_NOMEM;
+    f.properties = properties;
+    e->program->facts = f;
+    return POPRT_OK;
+}
+
 /* The mark of fused models counts where the interface still is what it says. */
 static void emit_fusion(emitter *e)
 {
@@ -357,6 +379,7 @@ static poprt_status emit_all(emitter *e)
     PRT_TRY(emit_constants(e));
     PRT_TRY(emit_blocks(e));
     PRT_TRY(emit_io(e));
+    PRT_TRY(emit_facts(e));
     emit_fusion(e);
     return POPRT_OK;
 }

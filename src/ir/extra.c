@@ -401,3 +401,55 @@ bool prt_module_next_metadata(const prt_module *module, const prt_raw **at, prt_
             return true;
     return false;
 }
+
+void prt_module_remove_metadata(prt_module *module, const char *key)
+{
+    const prt_raw **at = &module->extra;
+    prt_str message;
+    while (*at != NULL)
+        if (opens(*at, MODEL_METADATA, prt_str_of(key), &message))
+            *at = (*at)->next;
+        else
+            at = (const prt_raw **)(uintptr_t)&(*at)->next;
+}
+
+/* ---- facts */
+
+/* The fields of ModelProto that are kept as they came. */
+static void read_fact(const prt_raw *raw, prt_facts *out)
+{
+    enum { PRODUCER_NAME = 2, PRODUCER_VERSION, DOMAIN, MODEL_VERSION, DOC_STRING };
+    prt_str *const texts[] = { [PRODUCER_NAME] = &out->producer_name,
+        [PRODUCER_VERSION] = &out->producer_version, [DOMAIN] = &out->domain,
+        [DOC_STRING] = &out->doc };
+    prt_str whole = whole_of(raw);
+    field f;
+    if (raw->field < PRODUCER_NAME || raw->field > DOC_STRING || !get_field(&whole, &f))
+        return;
+    if (raw->field == MODEL_VERSION && f.wire == WIRE_VARINT)
+        out->model_version = (int64_t)f.value;
+    else if (raw->field != MODEL_VERSION && f.wire == WIRE_BYTES)
+        *texts[raw->field] = f.text;
+}
+
+poprt_status prt_module_facts(const prt_module *module, prt_arena *arena, prt_facts *out)
+{
+    const prt_raw *at = NULL;
+    prt_str key, value;
+    uint32_t n = 0;
+    *out = (prt_facts){ .graph_name = module->main->name, .graph_doc = module->main->doc,
+        .ir_version = module->ir_version, .opset = prt_module_opset(module, PRT_STR("")) };
+    while (prt_module_next_metadata(module, &at, &key, &value))
+        n++;
+    prt_property *properties = PRT_NEW_N(arena, prt_property, n);
+    if (properties == NULL)
+        return POPRT_E_NOMEM;
+    n = 0;
+    for (at = NULL; prt_module_next_metadata(module, &at, &key, &value); n++)
+        properties[n] = (prt_property){ key, value };
+    for (const prt_raw *raw = module->extra; raw != NULL; raw = raw->next)
+        read_fact(raw, out);
+    out->properties = properties;
+    out->n_properties = n;
+    return POPRT_OK;
+}

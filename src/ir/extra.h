@@ -8,6 +8,7 @@
 #define PRT_IR_EXTRA_H
 
 #include "ir/ir.h"
+#include "program/facts.h"
 
 /* Sets a mark of a node, in place of one of the same name. */
 poprt_status prt_op_set_mark_i64(prt_op *op, const char *name, int64_t value);
@@ -35,6 +36,9 @@ bool prt_graph_unlist_constants(prt_graph *graph);
 /* metadata_props of the model; `*out` has no data when there is no such key. */
 poprt_status prt_module_set_metadata(prt_module *module, const char *key, prt_str value);
 bool prt_module_metadata(const prt_module *module, const char *key, prt_str *out);
+void prt_module_remove_metadata(prt_module *module, const char *key);
+/* What the model's file says of itself. Texts are the module's, the list is in `arena`. */
+poprt_status prt_module_facts(const prt_module *module, prt_arena *arena, prt_facts *out);
 /* Entry by entry: *at is NULL at first; false after the last. */
 bool prt_module_next_metadata(const prt_module *module, const prt_raw **at, prt_str *key,
     prt_str *value);

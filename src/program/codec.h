@@ -10,8 +10,8 @@
 
 /* 2 has views and parts (prt_space), and says what became of the model's nodes; 3 names the plug-in
  * of each operator that is in no table; 4 has kernels of plug-ins, and says how many models were
- * fused; 5 has columns (prt_space). Earlier formats are read; the first one that has all a program
- * needs is written, from 2 on. */
+ * fused; 5 has columns (prt_space); 6 has what the model's file says of itself (facts.h). Earlier
+ * formats are read; the first one that has all a program needs is written, from 2 on. */
 enum {
     PRT_CODEC_OLDEST = 1,
     PRT_CODEC_PLAIN = 2,
@@ -19,7 +19,8 @@ enum {
     PRT_CODEC_LOWERED = 4,
     PRT_CODEC_FUSED = 4,
     PRT_CODEC_COLUMNS = 5,
-    PRT_CODEC_VERSION = 5
+    PRT_CODEC_FACTS = 6,
+    PRT_CODEC_VERSION = 6
 };
 
 /* The payload, in `arena`. */

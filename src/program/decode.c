@@ -257,6 +257,28 @@ static void get_gone(prt_source *s)
     s->program->gone = gone;
 }
 
+static void get_facts(prt_source *s)
+{
+    prt_facts *f = &s->program->facts;
+    f->producer_name = prt_get_str(s);
+    f->producer_version = prt_get_str(s);
+    f->domain = prt_get_str(s);
+    f->doc = prt_get_str(s);
+    f->graph_name = prt_get_str(s);
+    f->graph_doc = prt_get_str(s);
+    f->model_version = prt_get_i64(s);
+    f->ir_version = prt_get_i64(s);
+    f->opset = prt_get_i64(s);
+    const uint32_t n = prt_get_count(s, 8);
+    prt_property *properties = prt_get_array(s, n, sizeof(prt_property));
+    for (uint32_t i = 0; s->status == POPRT_OK && i < n; i++) {
+        properties[i].key = prt_get_str(s);
+        properties[i].value = prt_get_str(s);
+    }
+    f->properties = properties;
+    f->n_properties = s->status == POPRT_OK ? n : 0;
+}
+
 poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t size)
 {
     prt_source s = { .program = program, .arena = program->arena, .at = bytes,
@@ -284,6 +306,8 @@ poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t 
         get_gone(&s);
     if (s.version >= PRT_CODEC_FUSED)
         program->n_graphs = prt_get_u32(&s);
+    if (s.version >= PRT_CODEC_FACTS)
+        get_facts(&s);
     if (s.status == POPRT_OK && s.at != s.end)
         prt_source_torn(&s, "bytes are left over");
     return s.status;

@@ -149,10 +149,37 @@ static bool has_columns(const prt_program *program)
     return false;
 }
 
+static bool has_facts(const prt_facts *f)
+{
+    return f->producer_name.size != 0 || f->producer_version.size != 0 || f->domain.size != 0 ||
+        f->doc.size != 0 || f->graph_name.size != 0 || f->graph_doc.size != 0 ||
+        f->model_version != 0 || f->ir_version != 0 || f->opset != 0 || f->n_properties != 0;
+}
+
+static void put_facts(sink *s, const prt_facts *f)
+{
+    put_str(s, f->producer_name);
+    put_str(s, f->producer_version);
+    put_str(s, f->domain);
+    put_str(s, f->doc);
+    put_str(s, f->graph_name);
+    put_str(s, f->graph_doc);
+    put_i64(s, f->model_version);
+    put_i64(s, f->ir_version);
+    put_i64(s, f->opset);
+    put_u32(s, f->n_properties);
+    for (uint32_t i = 0; i < f->n_properties; i++) {
+        put_str(s, f->properties[i].key);
+        put_str(s, f->properties[i].value);
+    }
+}
+
 #ifdef PRT_NO_COMPILER
 /* Of what is read without plug-ins. */
 static uint32_t version_for(const prt_program *program)
 {
+    if (has_facts(&program->facts))
+        return PRT_CODEC_FACTS;
     if (has_columns(program))
         return PRT_CODEC_COLUMNS;
     return program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
@@ -168,6 +195,8 @@ static void put_plugin(sink *s, const prt_op_def *def)
 static uint32_t version_for(const prt_program *program)
 {
     uint32_t version = program->n_graphs != 0 ? PRT_CODEC_FUSED : PRT_CODEC_PLAIN;
+    if (has_facts(&program->facts))
+        return PRT_CODEC_FACTS;
     if (has_columns(program))
         return PRT_CODEC_COLUMNS;
     for (uint32_t i = 0; i < program->n_params; i++) {
@@ -324,6 +353,8 @@ poprt_status prt_program_encode(const prt_program *program, prt_arena *arena, co
     }
     if (version >= PRT_CODEC_FUSED)
         put_u32(&s, program->n_graphs);
+    if (version >= PRT_CODEC_FACTS)
+        put_facts(&s, &program->facts);
     if (s.failed)
         return POPRT_E_NOMEM;
     *bytes = s.data;

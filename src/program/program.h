@@ -23,6 +23,7 @@
 #include "base/blob.h"
 #include "base/vec.h"
 #include "op/lower.h"
+#include "program/facts.h"
 #include "tensor/type.h"
 
 #define PRT_NO_BUFFER UINT32_MAX /* an absent argument */
@@ -141,6 +142,7 @@ typedef struct prt_program {
     uint32_t n_gone;
     const prt_gone *gone; /* for inspection */
     uint32_t n_graphs; /* fused models: see below; 0: not fused */
+    prt_facts facts;   /* of the model it was made from */
 } prt_program;
 
 /*

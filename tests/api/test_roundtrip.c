@@ -253,6 +253,57 @@ START_TEST(a_newer_opset_is_warned_of)
 }
 END_TEST
 
+static void check_info(const poprt_model_info *info, const char *value)
+{
+    ck_assert_str_eq(info->producer_name, "pytorch");
+    ck_assert_str_eq(info->producer_version, "1.13.0");
+    ck_assert_int_eq(info->opset, 13);
+    ck_assert_uint_eq(info->property_count, value != NULL);
+    if (value != NULL) {
+        ck_assert_str_eq(info->properties[0].key, "author");
+        ck_assert_str_eq(info->properties[0].value, value);
+    }
+}
+
+/* Metadata is read, set, written to ONNX and PopEF, and read from both. */
+START_TEST(metadata_goes_along)
+{
+    char onnx[] = "/tmp/poprt-api-XXXXXX";
+    poprt_model *model = NULL, *again = NULL;
+    poprt_executable *exec = NULL, *loaded = NULL;
+    poprt_model_info info = { .struct_size = sizeof(info) };
+    buffer popef = { 0 };
+    ck_assert_int_ge(mkstemp(onnx), 0);
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_model_get_info(model, &info));
+    check_info(&info, NULL);
+    ck_assert_ok(poprt_model_set_property(model, "author", "nobody"));
+    ck_assert_ok(poprt_model_set_property(model, "other", "x"));
+    ck_assert_ok(poprt_model_set_property(model, "author", "somebody"));
+    ck_assert_ok(poprt_model_set_property(model, "other", NULL));
+    ck_assert_fails(poprt_model_set_property(model, "", "x"), POPRT_E_ARG);
+    ck_assert_fails(poprt_model_set_property(model, NULL, "x"), POPRT_E_ARG);
+    ck_assert_fails(poprt_model_get_info(model, NULL), POPRT_E_ARG);
+    ck_assert_ok(poprt_model_get_info(model, &info));
+    check_info(&info, "somebody");
+    ck_assert_ok(poprt_model_save_file(model, onnx));
+    ck_assert_ok(poprt_model_load_file(NULL, onnx, NULL, &again));
+    ck_assert_ok(poprt_model_get_info(again, &info));
+    check_info(&info, "somebody");
+    ck_assert_ok(poprt_compile(again, NULL, &exec));
+    poprt_model_release(again);
+    ck_assert_ok(poprt_executable_save(exec, buffer_write, &popef));
+    ck_assert_ok(poprt_executable_load_bytes(NULL, popef.data, popef.size, NULL, &loaded));
+    ck_assert_ok(poprt_executable_get_info(loaded, &info));
+    check_info(&info, "somebody");
+    poprt_executable_release(loaded);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    free(popef.data);
+    ck_assert_int_eq(unlink(onnx), 0);
+}
+END_TEST
+
 START_TEST(files_are_written_whole)
 {
     char dir[] = "/tmp/poprt-api-XXXXXX", popef[64], onnx[64];
@@ -499,7 +550,7 @@ END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
     halves_inside_are_wide_unless_asked,
-    models_are_written_for_an_opset, a_saved_model_keeps_its_opset,
+    models_are_written_for_an_opset, a_saved_model_keeps_its_opset, metadata_goes_along,
     a_newer_opset_is_warned_of, files_are_written_whole, passes_take_arguments,
     a_conversion_goes_by_its_options,
     passes_do_not_change_results,

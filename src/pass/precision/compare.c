@@ -108,12 +108,11 @@ static poprt_status check_output(const pair *c, uint32_t i, uint32_t k)
 }
 
 /* All outputs that both models have; each that differs is named. */
-static poprt_status check_outputs(pair *c)
+static poprt_status check_outputs(const pair *c)
 {
     const prt_graph *before = c->before->main, *after = c->after->main;
     prt_report all = { .status = POPRT_OK };
     uint32_t compared = 0;
-    PRT_TRY(run_pair(c));
     for (uint32_t i = 0; i < before->ret->n_in; i++) {
         const char *name = before->output_names.data[i].data;
         const uint32_t k = find_output(after, before->output_names.data[i]);
@@ -133,7 +132,17 @@ static poprt_status check_outputs(pair *c)
                                "of the same name");
 }
 
-/* What keeps a comparison from running is its failure as well. */
+/* What keeps the models from running is a failure of the check as well. */
+static poprt_status fail_unrun(poprt_status status)
+{
+    if (status == POPRT_OK || status == POPRT_E_NOMEM || status == POPRT_E_CANCELLED)
+        return status;
+    char why[512], subject[128];
+    (void)snprintf(why, sizeof(why), "%s", prt_error_last()->message);
+    (void)snprintf(subject, sizeof(subject), "%s", prt_error_last()->subject);
+    return prt_fail(POPRT_E_UNSUPPORTED, subject, "nothing could be compared: %s", why);
+}
+
 static poprt_status run_check(prt_pass *p, prt_graph *graph, bool *changed)
 {
     pair c = { .p = p, .after = p->module, .arena = p->arena,
@@ -142,14 +151,8 @@ static poprt_status run_check(prt_pass *p, prt_graph *graph, bool *changed)
     (void)changed;
     if (p->origin == NULL)
         return POPRT_OK;
-    const poprt_status status = check_outputs(&c);
-    if (status == POPRT_OK || status == POPRT_E_LIMIT || status == POPRT_E_SHAPE ||
-        status == POPRT_E_NOMEM || status == POPRT_E_CANCELLED)
-        return status;
-    char why[512], subject[128];
-    (void)snprintf(why, sizeof(why), "%s", prt_error_last()->message);
-    (void)snprintf(subject, sizeof(subject), "%s", prt_error_last()->subject);
-    return prt_fail(POPRT_E_UNSUPPORTED, subject, "nothing could be compared: %s", why);
+    PRT_TRY(fail_unrun(run_pair(&c)));
+    return check_outputs(&c);
 }
 
 /* ---- layer_precision_compare */
