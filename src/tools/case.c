@@ -258,7 +258,8 @@ static double bound_of(const poprt_pass_info *info)
 }
 
 /* A pass that needs options refuses the defaults, and check_with_fake_data a model that its data
- * does not run; a pass that changes nothing is not run again. The whole conversion (`info` NULL) is checked against stored outputs, a pass against what was. */
+ * does not run; a pass that changes nothing is not run again. The whole conversion (`info` NULL) is
+ * checked against stored outputs, a pass against what was. */
 static poprt_status try_pass(state *s, const poprt_model *model, const poprt_pass_info *info,
     bool *differs)
 {
