@@ -298,14 +298,16 @@ static void warn_of_opset(const poprt_model *model, int64_t opset, const char *w
 
 /*
  * For the opset that the model imports. Where one of its operators cannot be written there, for the
- * next opset that has them all, with a warning that names the operators.
+ * next opset that has them all, with a warning that names the operators. A branch that cannot have
+ * its shapes is written by way of a copy as well.
  */
 static poprt_status save_own(const poprt_model *model, const char *path)
 {
     const prt_module *m = model->module;
     const int64_t own = prt_module_opset(m, PRT_STR("")), needed = prt_onnx_written_opset(m);
+    const int64_t least = prt_onnx_has_broken(m->main) && needed <= own ? own + 1 : needed;
     char why[800] = "";
-    for (int64_t opset = own; own != 0 && opset < needed; opset++) {
+    for (int64_t opset = own; own != 0 && opset < least; opset++) {
         const poprt_status status = save_for(model, path, opset);
         if (status == POPRT_OK && opset != own)
             warn_of_opset(model, opset, why);

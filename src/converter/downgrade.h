@@ -15,6 +15,9 @@
 
 #include "converter/upgrade.h"
 
+/* Hides the shapes that contradict each other in branches, see broken.c. */
+poprt_status prt_onnx_open_broken(prt_graph *graph);
+
 /* There is no way down: a sentence that goes behind the operator, its node and the versions. */
 poprt_status prt_down_refuse(const prt_downgrade *d, const char *fmt, ...) PRT_PRINTF(2, 3);
 

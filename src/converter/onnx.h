@@ -51,6 +51,10 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target);
  */
 int64_t prt_onnx_written_opset(const prt_module *module);
 
+/* Is there a branch in which shapes contradict each other? Such a module is written by way of
+ * prt_onnx_downgrade, also for its own opset, which hides its shapes from other readers. */
+bool prt_onnx_has_broken(const prt_graph *graph);
+
 /*
  * Writes a module. Nodes that neither an upgrade nor a pass changed are written as the bytes they
  * were read from; the opset grows to what the forms of the others ask for.
