@@ -63,8 +63,8 @@ static bool find_unknown(const prt_upgrade *u, char *to, size_t size)
         if (is_free(given, u->version))
             continue;
         (void)snprintf(to, size, "%.*s", PRT_STR_ARG(given));
-        if (given.size >= size || !prt_history_has_attr(u->op->name, u->version, to))
-            return true;
+        if (strlen(to) != given.size || !prt_history_has_attr(u->op->name, u->version, to))
+            return true; /* also where it was cut, or ends early */
     }
     return false;
 }

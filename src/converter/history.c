@@ -166,6 +166,8 @@ bool prt_history_takes(prt_str name, int64_t opset, uint32_t input, const prt_ty
 static bool has_word(const char *words, const char *word)
 {
     const size_t size = strlen(word);
+    if (size == 0 || strchr(word, ' ') != NULL)
+        return false;
     for (const char *at = words; (at = strstr(at, word)) != NULL; at += size)
         if ((at == words || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
             return true;

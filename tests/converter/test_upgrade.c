@@ -85,6 +85,9 @@ START_TEST(attributes_of_other_opsets_are_refused)
         "Reshape-13 has no attribute 'allowzero': opsets 14 to 28 have it; accepted: none");
     ck_refused(onnx_attr_int(onnx_node("Softmax", "x", "y"), "axes", 1), 13,
         "Softmax-13 has no attribute 'axes': no opset has it; accepted: axis");
+    ck_refused(onnx_attr_int(onnx_node("Clip", "x", "y"), "max min", 1), 6,
+        "Clip-6 has no attribute 'max min': no opset has it; accepted: max, min");
+    ck_refused(onnx_attr_int(onnx_node("Neg", "x", "y"), "", 1), 13, "");
     ck_refused(onnx_attr_int(onnx_node("Upsample", "x,x", "y"), "scales", 1), 9,
         "Upsample-9 has no attribute 'scales': opsets 7 to 8 have it; accepted: mode");
 }
