@@ -8,6 +8,9 @@
 
 enum { MOST_WARNINGS = 8 };
 
+/* Bytes of constants up to which a model is run on made-up data, which tell less than samples. */
+static const uint64_t made_up_most = (uint64_t)512 << 20;
+
 typedef struct watched {
     prt_value *value; /* of the clone; NULL: no such value */
     const char *name; /* of the model's value, or of its op */
@@ -48,6 +51,11 @@ poprt_status prt_watch_begin(prt_pass *p, prt_watch **out)
     *out = NULL;
     if (p->feed == NULL)
         return POPRT_OK;
+    if (p->feed->n_arrays == 0 && prt_pass_constants(p) > made_up_most) {
+        prt_pass_note(p, NULL, "overflow is not checked: the model is large, and there are no "
+                               "samples");
+        return POPRT_OK;
+    }
     prt_watch *w = PRT_NEW(p->arena, prt_watch);
     if (w == NULL)
         return POPRT_E_NOMEM;
@@ -135,7 +143,7 @@ poprt_status prt_watch_end(prt_watch *w, const char *type, double most)
     if (w == NULL)
         return POPRT_OK;
     const poprt_status status = run_all(w);
-    if (status == POPRT_E_NOMEM || status == POPRT_E_CANCELLED)
+    if (status == POPRT_E_CANCELLED)
         return status;
     if (status != POPRT_OK) {
         prt_pass_note(w->p, prt_error_last()->subject, "overflow of %s is not checked: %s", type,

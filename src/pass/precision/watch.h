@@ -10,14 +10,16 @@
 
 typedef struct prt_watch prt_watch;
 
-/* Keeps a clone of the model. `*out` is NULL where the pass has nothing that runs models. */
+/* Keeps a clone of the model. `*out` is NULL where the pass has nothing that runs models, or where
+ * there are no samples and the model is large, which is noted. */
 poprt_status prt_watch_begin(prt_pass *p, prt_watch **out);
 
 /* A prt_retype's `became`: the value has a form in the new type now. */
 void prt_watch_became(void *watch, const prt_value *v);
 
 /* Runs the clone and warns of values beyond `most` in size, the largest finite number of the type
- * that `type` names. A model that cannot be run is not checked, which is noted. Takes NULL. */
+ * that `type` names. A model that cannot be run, for want of memory too, is not checked, which is
+ * noted. Takes NULL. */
 poprt_status prt_watch_end(prt_watch *watch, const char *type, double most);
 
 /* Releases the clone; takes NULL. */
