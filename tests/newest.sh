@@ -25,6 +25,9 @@ if [ ! -f "$cases/complete" ]; then
 fi
 cases newest "node cases of onnx $version" "$cases"
 cases newest "node cases of onnx $version through PopEF" --via-popef "$cases"
+light=build/newest/light-$version
+[ -d "$light" ] || $python tests/newest/light_cases.py "$light" || exit 1
+cases light "light models of onnx $version" "$light"
 if $python tests/newest/schema_rows.py build/release/src/tools/poprt; then
     count 1 0 "rows against schemas of onnx $version"
 else

@@ -11,6 +11,7 @@ typedef struct prt_linear {
     const float *a, *b;
     bool turned; /* columns of B lie side by side */
     bool packed; /* B is panels, see kern/gemm.h */
+    bool in_order; /* not by Strassen's algorithm */
     bool near;   /* as prt_eval has it */
     int narrow;  /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */
     const void *panels;

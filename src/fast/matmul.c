@@ -214,7 +214,7 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
             return POPRT_E_NOMEM;
         return prt_share_run(c, f->pieces, 0, run_few, f);
     }
-    if (f->packed && !is_narrow && !prt_split_pays(c, f->kern, f->m, f->n, f->k) &&
+    if (f->packed && !is_narrow && !f->in_order && !prt_split_pays(c, f->kern, f->m, f->n, f->k) &&
         prt_strassen_pays(c, f->kern, f->m, f->n, f->k)) {
         const prt_strassen s = { .kern = f->kern, .batches = 1, .m = f->m, .n = f->n,
             .k = f->k, .a = f->a, .lda = f->k, .b = f->b, .c = f->y, .ldc = f->n,
@@ -282,7 +282,8 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
         return prt_fast_pass(done);
     prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
         .b = narrow == PRT_NARROW_COUNT ? b->data : NULL, .turned = attrs->transB != 0,
-        .packed = attrs->columns != 0, .narrow = narrow, .panels = b->data,
+        .packed = attrs->columns != 0, .in_order = attrs->in_order != 0,
+        .narrow = narrow, .panels = b->data,
         .by = { .scale = scaled ? c->in[4]->data : NULL,
             .offset = prt_eval_has(c, 5) ? c->in[5]->data : NULL,
             .block = (size_t)attrs->block },

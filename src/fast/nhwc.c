@@ -469,7 +469,7 @@ static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
         .image_w = weights ? prt_nhwc_weights_step(&v->form) : 0 };
     const size_t taps = v->form.taps;
     j.plain = prt_nhwc_is_plain(v);
-    if (j.plain && v->form.group == 1 && !weights &&
+    if (j.plain && v->form.group == 1 && !weights && !v->in_order &&
         prt_strassen_pays(c, v->kern, j.pixels, v->out_c, v->in_c)) {
         const prt_strassen s = { .kern = v->kern, .batches = v->batch, .m = j.pixels,
             .n = v->out_c, .k = v->in_c, .a = v->x, .lda = v->x_pitch, .b = v->w, .c = v->y,
@@ -560,7 +560,7 @@ poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_nhwc_conv_attrs *a = c->attrs;
     const prt_tensor *x = c->in[0], *y = c->out[0];
-    prt_nhwc v = { .kern = k, .images = a->images != 0 };
+    prt_nhwc v = { .kern = k, .images = a->images != 0, .in_order = a->in_order != 0 };
     prt_window w;
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank < 3 ||
         x->rank > 5 || !prt_nhwc_weights_of(a, &v.form) ||

@@ -16,6 +16,7 @@ typedef struct prt_nhwc {
     size_t dilation_d, dilation_h, dilation_w;
     int64_t front, top, left; /* padding */
     bool images;       /* x has its channels first */
+    bool in_order;     /* not by Strassen's algorithm */
     const float *x, *w, *bias, *residual; /* bias and residual may be NULL */
     const float *scale; /* of each input channel, of split products alone; NULL: none */
     float *y;

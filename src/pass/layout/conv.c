@@ -238,6 +238,18 @@ static bool takes_images(const conv *v)
         (d->count == 0 || d->data[d->count - 1] == 1);
 }
 
+/* Of the products that Strassen's algorithm may compute, 1x1 convolutions of one group. */
+static bool filters_repeat(const prt_pass *p, const prt_op *root, const conv *v)
+{
+    prt_tensor w;
+    if (v->form.form != PRT_NHWC_panels || v->form.group != 1 || v->form.taps != 1 ||
+        !prt_match_constant(root, 1, &w))
+        return false;
+    const prt_pack_matrix m = { .data = w.data, .k = v->form.channels, .n = v->form.filters,
+        .row = 1, .column = v->form.channels };
+    return v->wide.by <= 1 && prt_pack_columns_repeat(p, &m);
+}
+
 static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
 {
     const bool wide = v->wide.by > 1;
@@ -247,6 +259,8 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, conv *v)
     v->form.transformed = v->strides[0] == 1 && prt_ways_transform(p, v->form, true);
     if (v->form.transformed)
         PRT_ATTR_GIVE(v->attrs, nhwc_conv, transformed, 1);
+    if (filters_repeat(p, root, v))
+        PRT_ATTR_GIVE(v->attrs, nhwc_conv, in_order, 1);
     const bool images = takes_images(v);
     prt_value *in[4] = { v->x, pack(p, root, v), v->bias, v->residual };
     if (in[1] == NULL)

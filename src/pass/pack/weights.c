@@ -44,7 +44,7 @@ static void lay_right(const void *user, const float *from, float *to)
 }
 
 /* The panels of a constant matrix as a new constant; NULL when it is none worth it. */
-static prt_value *packed(prt_pass *p, prt_op *op, bool turned, int64_t *columns)
+static prt_value *packed(prt_pass *p, prt_op *op, bool turned, int64_t *columns, bool *repeats)
 {
     prt_tensor w;
     size_t count;
@@ -53,7 +53,10 @@ static prt_value *packed(prt_pass *p, prt_op *op, bool turned, int64_t *columns)
         return NULL;
     const right m = { .k = (size_t)w.dims[turned], .n = (size_t)w.dims[!turned],
         .turned = turned };
+    const prt_pack_matrix matrix = { .data = w.data, .k = m.k, .n = m.n,
+        .row = turned ? 1 : m.n, .column = turned ? m.k : 1 };
     *columns = (int64_t)m.n;
+    *repeats = prt_pack_columns_repeat(p, &matrix);
     return prt_size_mul(m.k, prt_gemm_width(m.n), &count)
         ? prt_pack_constant(p, op, 1, &w, count, lay_right, &m)
         : NULL;
@@ -63,9 +66,10 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs 
 {
     prt_value *in[4];
     int64_t columns = 0;
+    bool repeats = false;
     for (uint32_t i = 0; i < 4; i++)
         in[i] = prt_op_input(root, i);
-    prt_value *w = packed(p, root, attrs->transB != 0, &columns);
+    prt_value *w = packed(p, root, attrs->transB != 0, &columns, &repeats);
     if (w == NULL)
         return false;
     in[1] = w;
@@ -73,6 +77,8 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs 
     attrs->transB = 0;
     attrs->present &= ~((uint64_t)1 << prt_op_attr(def, PRT_STR("transB")));
     PRT_ATTR_GIVE(*attrs, fused_linear, columns, columns);
+    if (repeats)
+        PRT_ATTR_GIVE(*attrs, fused_linear, in_order, 1);
     uint32_t n = 4;
     while (n > 2 && in[n - 1] == NULL)
         n--;
