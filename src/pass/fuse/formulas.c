@@ -10,13 +10,17 @@
  *     x / Sqrt(mean(x^2) + e) * s                             RMSNormalization, last axis
  *
  * The last two: norms.c. Constants are within a few units of single precision of what the formula
- * says.
+ * says. With "portable" the operator is one that other runtimes have a kernel of (kernels.def).
  */
 #include "pass/fuse/formulas.h"
+#include "pass/precision/kernels.h"
 
-static bool put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n,
+/* A converted model may run elsewhere: there an operator without a kernel is of no use. */
+static bool put(prt_pass *p, prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n,
     prt_value *const *in)
 {
+    if (prt_pass_bool(p, "portable") && !prt_kernel_exists_of(id, in[0]->type->dtype))
+        return false;
     prt_value *y = prt_build_op(b, id, attrs, n, in);
     if (y != NULL)
         (void)prt_pass_replace(b, &root->out[0], y);
@@ -25,39 +29,37 @@ static bool put(prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint
 
 /* ---- x * Sigmoid(x), Gelu ---- */
 
-static bool apply_silu(prt_build *b, prt_op *root)
+static bool apply_silu(prt_pass *p, prt_build *b, prt_op *root)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
         const prt_op *gate = prt_match_interior(root, slot, PRT_OP_sigmoid);
         prt_value *x = prt_op_input(root, 1 - slot);
         if (gate == NULL || prt_op_input(gate, 0) != x || !prt_formula_is_float(x))
             continue;
-        return put(b, root, PRT_OP_swish, NULL, 1, &x);
+        return put(p, b, root, PRT_OP_swish, NULL, 1, &x);
     }
     return false;
 }
 
 /* ---- Max(x, a x), PRelu ---- */
 
-static bool put_leaky(prt_build *b, prt_op *root, prt_value *x, double slope)
+static bool put_leaky(prt_pass *p, prt_build *b, prt_op *root, prt_value *x, double slope)
 {
     prt_leaky_relu_attrs attrs = PRT_ATTRS_OF(leaky_relu);
     PRT_ATTR_GIVE(attrs, leaky_relu, alpha, (float)slope);
-    return put(b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
+    return put(p, b, root, PRT_OP_leaky_relu, &attrs, 1, &x);
 }
 
 static bool apply_prelu(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
     double slope;
-    (void)p;
     return prt_formula_is_float(x) && x->type == root->out[0].type &&
-        prt_match_number(root, 1, &slope) && put_leaky(b, root, x, slope);
+        prt_match_number(root, 1, &slope) && put_leaky(p, b, root, x, slope);
 }
 
 static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
 {
-    (void)p;
     for (uint32_t i = 0; i < 4 && root->n_in == 2; i++) {
         const uint32_t slot = i / 2, number = i % 2;
         const prt_op *mul = prt_match_interior(root, slot, PRT_OP_mul);
@@ -66,7 +68,7 @@ static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
         if (mul == NULL || prt_op_input(mul, 1 - number) != x || !prt_formula_is_float(x) ||
             x->type != root->out[0].type || !prt_match_number(mul, number, &slope))
             continue;
-        return slope >= 0.0 && slope <= 1.0 && put_leaky(b, root, x, slope);
+        return slope >= 0.0 && slope <= 1.0 && put_leaky(p, b, root, x, slope);
     }
     return false;
 }
@@ -76,16 +78,15 @@ static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
 static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_formula_norm n;
-    (void)p;
     if (!prt_formula_layer_norm(root, &n))
         return false;
     prt_value *in[3] = { n.x, n.scale, n.bias };
     prt_layer_normalization_attrs attrs = PRT_ATTRS_OF(layer_normalization);
     PRT_ATTR_GIVE(attrs, layer_normalization, epsilon, (float)n.epsilon);
-    return put(b, root, PRT_OP_layer_normalization, &attrs, 3, in);
+    return put(p, b, root, PRT_OP_layer_normalization, &attrs, 3, in);
 }
 
-static bool apply_rms(prt_build *b, prt_op *root)
+static bool apply_rms(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_formula_norm n;
     if (!prt_formula_rms_norm(root, &n))
@@ -93,7 +94,7 @@ static bool apply_rms(prt_build *b, prt_op *root)
     prt_value *in[2] = { n.x, n.scale };
     prt_rms_normalization_attrs attrs = PRT_ATTRS_OF(rms_normalization);
     PRT_ATTR_GIVE(attrs, rms_normalization, epsilon, (float)n.epsilon);
-    return put(b, root, PRT_OP_rms_normalization, &attrs, 2, in);
+    return put(p, b, root, PRT_OP_rms_normalization, &attrs, 2, in);
 }
 
 /* ---- HardSigmoid, HardSwish ---- */
@@ -102,20 +103,19 @@ static bool apply_hard(prt_pass *p, prt_build *b, prt_op *root)
 {
     bool swish;
     prt_value *x = prt_formula_hard(root, &swish);
-    (void)p;
     if (x == NULL || !prt_formula_is_float(x) || x->type != root->out[0].type)
         return false;
     prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
     PRT_ATTR_GIVE(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
-    return put(b, root, swish ? PRT_OP_hard_swish : PRT_OP_hard_sigmoid, swish ? NULL : &attrs, 1,
-        &x);
+    return put(p, b, root, swish ? PRT_OP_hard_swish : PRT_OP_hard_sigmoid,
+        swish ? NULL : &attrs, 1, &x);
 }
 
 /* ---- what a Mul may be the end of ---- */
 
 static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 {
-    if (apply_silu(b, root) || apply_rms(b, root) || apply_hard(p, b, root))
+    if (apply_silu(p, b, root) || apply_rms(p, b, root) || apply_hard(p, b, root))
         return true;
     bool tanh = false;
     prt_value *x = prt_formula_gelu(root, &tanh);
@@ -124,7 +124,7 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
     prt_gelu_attrs attrs = PRT_ATTRS_OF(gelu);
     if (tanh)
         PRT_ATTR_GIVE(attrs, gelu, approximate, PRT_STR("tanh"));
-    return put(b, root, PRT_OP_gelu, &attrs, 1, &x);
+    return put(p, b, root, PRT_OP_gelu, &attrs, 1, &x);
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_mul }, { PRT_OP_add, apply_add },

@@ -61,6 +61,19 @@ bool prt_kernel_is_listed(const prt_op *op)
     return listed;
 }
 
+bool prt_kernel_exists_of(uint32_t id, int32_t dtype)
+{
+    bool listed = false;
+    for (size_t r = 0; r < PRT_COUNT_OF(kernels); r++) {
+        if (kernels[r].id != id)
+            continue;
+        if ((kernels[r].sets[0] >> dtype & 1) != 0)
+            return true;
+        listed = true;
+    }
+    return !listed;
+}
+
 bool prt_kernel_exists(const prt_op *op)
 {
     int32_t types[VARS];

@@ -12,6 +12,9 @@ bool prt_kernel_is_listed(const prt_op *op);
  * operators that kernels.def does not list. */
 bool prt_kernel_exists(const prt_op *op);
 
+/* The same for an operator whose first type variable is an element type. */
+bool prt_kernel_exists_of(uint32_t id, int32_t dtype);
+
 /* The same where every element type `from`, as far as the operator's row lets it, is `to`. */
 bool prt_kernel_exists_with(const prt_op *op, int32_t from, int32_t to);
 

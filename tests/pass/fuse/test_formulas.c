@@ -197,6 +197,22 @@ START_TEST(near_misses_stay)
 }
 END_TEST
 
+/* A converted model has no operators that other runtimes have no kernel of. */
+START_TEST(portable_ones_have_kernels)
+{
+    static const char portable[] = "portable=true";
+    assert_pass_leaves("fuse_formulas", portable, X "s = sigmoid x\ny = mul x s\nreturn y\n");
+    assert_pass_leaves("fuse_formulas", portable,
+        "x = input f64[2]\na = const f64[] {0.25}\nm = mul x a\ny = max x m\nreturn y\n");
+    assert_pass_rewrites("fuse_formulas", portable,
+        "x = input f32[2]\na = const f32[] {0.25}\nm = mul x a\ny = max x m\nreturn y\n",
+        "x = input f32[2]\na = const f32[] {0.25}\ny = leaky_relu x {alpha=0.25}\nreturn y\n");
+    assert_pass_rewrites("fuse_formulas", NULL,
+        "x = input f64[2]\na = const f64[] {0.25}\nm = mul x a\ny = max x m\nreturn y\n",
+        "x = input f64[2]\na = const f64[] {0.25}\ny = leaky_relu x {alpha=0.25}\nreturn y\n");
+}
+END_TEST
+
 PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, leaky_relu_is_found, gelu_is_found,
     gelu_by_tanh_is_found, hard_swish_is_found, layer_normalization_is_found, quotients_are_found,
-    near_misses_stay)
+    near_misses_stay, portable_ones_have_kernels)
