@@ -188,6 +188,19 @@ poprt_status poprt_pass_option_at(const char *pass, size_t index, poprt_pass_opt
     return prt_export(out, &info, sizeof(info), "out");
 }
 
+/* The loss that calibration makes small; NULL: there is none. Rounding by gptq is the best where
+ * weights alone are stored in 8 bits. */
+static const char *calibration(const poprt_config *config)
+{
+    const bool chosen = config->text[PRT_OPTION_calibration_loss_type] != NULL;
+    const char *precision = prt_config_text(config, PRT_OPTION_precision);
+    if (prt_config_number(config, PRT_OPTION_calibration_with_data) == 0)
+        return NULL;
+    return !chosen && strcmp(precision, "fp8_weight") == 0
+        ? "gptq"
+        : prt_config_text(config, PRT_OPTION_calibration_loss_type);
+}
+
 /* What the config sets to something else than the default, and what follows from that. */
 static const char *get_setting(void *user, const char *key)
 {
@@ -207,9 +220,7 @@ static const char *get_setting(void *user, const char *key)
     if (strcmp(key, "formulas") == 0)
         return !ipu && (opset == 0 || opset >= FORMULA_OPSET) ? "true" : NULL;
     if (strcmp(key, "calibration") == 0)
-        return prt_config_number(config, PRT_OPTION_calibration_with_data) != 0
-            ? prt_config_text(config, PRT_OPTION_calibration_loss_type)
-            : NULL;
+        return calibration(config);
     if (strcmp(key, "fast_norm") == 0)
         return ipu && prt_config_number(config, PRT_OPTION_disable_fast_norm) == 0 ? "true" : NULL;
     for (uint32_t i = 0; i < PRT_OPTION_COUNT; i++)

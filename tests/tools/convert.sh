@@ -87,6 +87,14 @@ has calibrated/quantize.log 'stays float16'
 has calibrated/precision_compare.log '^/3/Conv: cos_dist 0.00'
 expect 0 -i "$digits" --precision fp8_weight --quantize --quantize_loss_type gptq --data_preprocess \
     samples --output_dir calibrated
+has calibrated/quantize.log '^/0/Conv weight: chosen F143 .* gptq '
+for loss in mse gptq; do # the defaults
+    precision=fp8
+    [ $loss != gptq ] || precision=fp8_weight
+    expect 0 -i "$digits" --precision $precision --calibration_with_data --data_preprocess samples \
+        --output_dir calibrated
+    has calibrated/quantize.log "^/0/Conv weight: chosen F143 .* $loss "
+done
 expect 2 -i "$digits" --precision fp8 --quantize --quantize_loss_type gptq --data_preprocess \
     samples --output_dir calibrated
 has err 'gptq is for weights alone'

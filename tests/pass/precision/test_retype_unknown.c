@@ -58,6 +58,20 @@ START_TEST(products_behind_it_are_mixed)
 }
 END_TEST
 
+/* What value_info says of its result. */
+START_TEST(declared_types_are_believed)
+{
+    prt_graph *g = with_unknown(chain, "b");
+    prt_value *b = prt_map_find(&g->module->names, PRT_STR("b"));
+    b->type = prt_type_tensor(g->module->types, PRT_DTYPE_f16, PRT_RANK_UNKNOWN, NULL);
+    ck_assert(run_pass(g, "float_to_half", NULL));
+    const prt_value *c = prt_map_find(&g->module->names, PRT_STR("c"));
+    ck_assert_ptr_eq(c->def->in[0].value, b); /* float16 already */
+    ck_assert_int_eq(b->def->in[0].value->type->dtype, PRT_DTYPE_f32);
+    module_free(g);
+}
+END_TEST
+
 /* V of Attention has a type variable of its own, so nothing tells its type. */
 START_TEST(what_cannot_be_told_keeps_its_reader)
 {
@@ -74,4 +88,5 @@ START_TEST(what_cannot_be_told_keeps_its_reader)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/retype_unknown", what_it_gives_is_cast, products_behind_it_are_mixed,
+    declared_types_are_believed,
     what_cannot_be_told_keeps_its_reader)
