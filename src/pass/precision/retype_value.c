@@ -6,6 +6,7 @@
  * would vanish (an epsilon, say); both are warned of. Converting to bfloat16 clips finite numbers
  * that would round to infinity. Integers are clipped to the new range.
  */
+#include <float.h>
 #include <math.h>
 
 #include "op/number_text.h"
@@ -221,7 +222,8 @@ poprt_status prt_retype_mask(prt_retype_state *s, prt_value *v, prt_value **out)
         prt_build b = build_behind(f->full);
         b.origin = PRT_STR("");
         prt_value *least = prt_build_scalar(&b, s->how->from, s->how->low);
-        prt_value *in[3] = { prt_build_unary(&b, PRT_OP_isinf, f->full), f->full,
+        prt_value *finite = prt_build_scalar(&b, s->how->from, -(double)FLT_MAX);
+        prt_value *in[3] = { prt_build_binary(&b, PRT_OP_less, f->full, finite), f->full,
             prt_build_binary(&b, PRT_OP_max, f->full, least) };
         prt_value *above = prt_build_op(&b, PRT_OP_where, NULL, 3, in);
         PRT_TRY(prt_build_status(&b));

@@ -239,9 +239,10 @@ START_TEST(attention_is_of_one_type)
         "m = input f32[3,5]\ny = attention q k v m\nreturn y\n";
     assert_pass_rewrites("float_to_mixed", NULL, text,
         "q = input f32[1,2,3,4]\nk = input f32[1,2,5,4]\nv = input f32[1,2,5,4]\n"
-        "m = input f32[3,5]\n%0 = const f32[] {-65500}\n%1 = isinf m\n%2 = max m %0\n"
-        "%3 = where %1 m %2\n%4 = cast %3 {to=10}\n%5 = cast v {to=10}\n%6 = cast k {to=10}\n"
-        "%7 = cast q {to=10}\n%8 = attention %7 %6 %5 %4\ny = cast %8 {to=1}\nreturn y\n");
+        "m = input f32[3,5]\n%0 = const f32[] {-65500}\n%1 = const f32[] {-3.4028235e38}\n"
+        "%2 = less m %1\n%3 = max m %0\n%4 = where %2 m %3\n%5 = cast %4 {to=10}\n"
+        "%6 = cast v {to=10}\n%7 = cast k {to=10}\n%8 = cast q {to=10}\n"
+        "%9 = attention %8 %7 %6 %5\ny = cast %9 {to=1}\nreturn y\n");
     /* also where a neighbour is kept */
     prt_graph *g = graph_from_text(
         "q = input f32[1,3,8]\nv = input f32[1,3,8]\nw = gelu v\nn = gelu q\n"
@@ -253,6 +254,59 @@ START_TEST(attention_is_of_one_type)
              !prt_op_is(op, PRT_OP_cast); i++)
             ck_assert_int_eq(op->in[i].value->type->dtype, PRT_DTYPE_f16);
     module_free(g);
+}
+END_TEST
+
+/* All that float_to_mixed makes float16, with every float input it may have. */
+START_TEST(heavy_operators_have_one_type)
+{
+    static const char *const texts[] = {
+        "a = input f32[2,3]\nb = input f32[3,4]\nc = input f32[4]\ny = gemm a b c\nreturn y\n",
+        "a = input f32[2,3]\nb = input f32[3,4]\nc = input f32[4]\ny = ms_fused_gemm a b c "
+        "{activation=\"Relu\"}\nreturn y\n",
+        "a = input f32[2,3]\nb = input f32[3,4]\ny = ms_fused_matmul a b\nreturn y\n",
+        "a = input f32[2,3]\nb = input f32[3,4]\ny = einsum a b {equation=\"ij,jk->ik\"}\n"
+        "return y\n",
+        "x = input f32[1,2,4,4]\nw = input f32[3,2,3,3]\nb = input f32[3]\ny = conv x w b\n"
+        "return y\n",
+        "x = input f32[1,2,4,4]\nw = input f32[2,3,3,3]\nb = input f32[3]\n"
+        "y = conv_transpose x w b\nreturn y\n",
+        "x = input f32[1,2,4,4]\nw = input f32[3,2,3,3]\nb = input f32[3]\n"
+        "z = input f32[1,3,2,2]\ny = ms_fused_conv x w b z {activation=\"Relu\"}\nreturn y\n",
+        "x = input f32[5,1,2]\nw = input f32[1,12,2]\nr = input f32[1,12,3]\nb = input f32[1,24]\n"
+        "h = input f32[1,1,3]\nc = input f32[1,1,3]\np = input f32[1,9]\n"
+        "y, z, k = lstm x w r b _ h c p {hidden_size=3}\nreturn y, z, k\n",
+        "x = input f32[5,1,2]\nw = input f32[1,9,2]\nr = input f32[1,9,3]\nb = input f32[1,18]\n"
+        "h = input f32[1,1,3]\ny, z = gru x w r b _ h {hidden_size=3}\nreturn y, z\n",
+        "x = input f32[5,1,2]\nw = input f32[1,3,2]\nr = input f32[1,3,3]\nb = input f32[1,6]\n"
+        "h = input f32[1,1,3]\ny, z = rnn x w r b _ h {hidden_size=3}\nreturn y, z\n",
+        "q = input f32[1,2,3,4]\nk = input f32[1,2,5,4]\nv = input f32[1,2,5,4]\n"
+        "m = input f32[3,9]\np = input f32[1,2,4,4]\no = input f32[1,2,4,4]\n"
+        "y, a, b = attention q k v m p o\nreturn y, a, b\n",
+        "q = input f32[1,3,8]\nk = input f32[1,3,8]\nv = input f32[1,3,8]\nb = input f32[24]\n"
+        "m = input f32[1,2,3,3]\ny = ms_multi_head_attention q k v b _ m {num_heads=2}\n"
+        "return y\n",
+        "x = input f32[1,2,4]\nw = input f32[4,12]\nb = input f32[12]\nm = input f32[1,2,2,2]\n"
+        "y = ms_attention x w b _ _ m {num_heads=2}\nreturn y\n",
+        "q = input f32[1,1,16]\nk = input f32[1,1,8]\nv = input f32[1,1,8]\n"
+        "p = input f32[1,1,4,8]\no = input f32[1,1,4,8]\ns = input i32[1]\nt = input i32[]\n"
+        "c = input f32[8,4]\ni = input f32[8,4]\ny, a, b = ms_group_query_attention q k v p o s t "
+        "c i {num_heads=2, kv_num_heads=1, do_rotary=1}\nreturn y, a, b\n",
+    };
+    for (size_t k = 0; k < PRT_COUNT_OF(texts); k++) {
+        prt_graph *g = graph_from_text(texts[k]);
+        ck_assert(run_pass(g, "float_to_mixed", NULL));
+        const prt_op *op = ((prt_value *)prt_map_find(&g->module->names, PRT_STR("y")))->def;
+        ck_assert(prt_op_is(op, PRT_OP_cast));
+        op = op->in[0].value->def;
+        for (uint32_t i = 0; i < op->n_in; i++)
+            ck_assert_msg(op->in[i].value == NULL ||
+                    op->in[i].value->type->dtype != PRT_DTYPE_f32,
+                "%s: input %u", op->def->name, i);
+        for (uint32_t i = 0; i < op->n_out; i++)
+            ck_assert_int_eq(op->out[i].type->dtype, PRT_DTYPE_f16);
+        module_free(g);
+    }
 }
 END_TEST
 
@@ -296,4 +350,5 @@ PRT_TEST_MAIN("pass/precision/half", all_there_is_becomes_half, other_types_are_
     sequences_go_along_or_stay_whole, what_is_too_large_or_too_small_is_said,
     patterns_that_overflow_are_kept_on_demand, mixed_takes_what_is_heavy, bfloat16_keeps_the_range,
     bfloat16_constants_stay_finite, mask_values_of_attributes_are_clipped, attention_is_of_one_type,
-    masks_stay_finite_in_mixed_attention, cases_stay_close, trained_models_stay_close)
+    heavy_operators_have_one_type, masks_stay_finite_in_mixed_attention, cases_stay_close,
+    trained_models_stay_close)
