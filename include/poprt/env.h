@@ -68,7 +68,9 @@ typedef struct poprt_env_options {
     uint32_t reserved; /* 0 */
     poprt_progress_fn progress; /* NULL: silence */
     void *progress_user;
-    size_t memory_limit; /* most bytes one model, compilation or session may hold; 0: no limit */
+    /* Most bytes that one model, compilation, executable or session may hold of the allocator's at
+     * a time, its own weights included; mapped files are not counted. 0: no limit */
+    size_t memory_limit;
 } poprt_env_options;
 
 /* An initialiser with the size filled in and defaults elsewhere. */

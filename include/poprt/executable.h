@@ -63,6 +63,16 @@ POPRT_API size_t poprt_executable_graph_count(const poprt_executable *exec);
 POPRT_API poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
     poprt_write_fn write, void *user);
 
+/*
+ * The bytes that poprt_session_memory of a new session made with `config` (may be NULL) will say,
+ * before there is one: all planned memory where the shapes are known (fixed, or by "dim.NAME" of
+ * `config`); else without what the first run plans. A first run adds the scratch of kernels that
+ * need more than the plan leaves free, and memory for outputs that are not bound. The planned
+ * memory is not allocated for this. Any thread.
+ */
+POPRT_API poprt_status poprt_executable_session_memory(const poprt_executable *exec,
+    const poprt_config *config, size_t *out);
+
 /* One more owner; any thread. Returns `exec`. */
 POPRT_API poprt_executable *poprt_executable_retain(poprt_executable *exec);
 POPRT_API void poprt_executable_release(poprt_executable *exec);

@@ -72,7 +72,9 @@ typedef void (*poprt_step_fn)(void *user, const poprt_step *step);
  */
 POPRT_API poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void *user);
 
-/* Bytes this session holds now (activations, copies of caller data, scratch), weights excluded. */
+/* Bytes this session holds now: activations, scratch, copies of caller data, weights that were
+ * written to it, and copies of the executable's weights where those lie badly for kernels (which
+ * its sessions share). Other weights are the executable's. */
 POPRT_API size_t poprt_session_memory(const poprt_session *session);
 
 /* Copies a weight by name into the caller's buffer: `out->data` and `out->size` are given, dtype,

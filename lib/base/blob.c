@@ -20,6 +20,11 @@ static poprt_status make(const prt_allocator *allocator, size_t extra, prt_blob 
     return POPRT_OK;
 }
 
+size_t prt_blob_bytes_of(size_t size)
+{
+    return prt_size_align(sizeof(prt_blob), 64) + size;
+}
+
 poprt_status prt_blob_create(const prt_allocator *allocator, size_t size, prt_blob **out)
 {
     prt_blob *blob = NULL;

@@ -20,6 +20,9 @@ struct prt_blob {
     _Atomic uint32_t refs;
 };
 
+/* What prt_blob_create takes from the allocator for `size` bytes. */
+size_t prt_blob_bytes_of(size_t size);
+
 /* Owned, zeroed bytes; the creator may write through `prt_blob_bytes` until it shares the blob. */
 poprt_status prt_blob_create(const prt_allocator *allocator, size_t size, prt_blob **out);
 

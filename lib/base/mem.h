@@ -12,6 +12,8 @@ typedef struct prt_allocator {
     void *user;
     void *(*alloc)(void *user, size_t size, size_t align); /* NULL when refused */
     void (*release)(void *user, void *ptr);                /* never called with NULL */
+    /* Records why `alloc` gave NULL for so many bytes, with POPRT_E_NOMEM; NULL: no memory. */
+    poprt_status (*refuse)(void *user, size_t size);
 } prt_allocator;
 
 /* The allocator over the C library. */
@@ -23,6 +25,11 @@ void *prt_mem_alloc(const prt_allocator *allocator, size_t size);
 
 /* The same without zeroing, for large buffers that are written whole. */
 void *prt_mem_alloc_raw(const prt_allocator *allocator, size_t size);
+
+/* Addresses for memory that nobody means to touch, to see what would become of it: pages come only
+ * where it is touched all the same. NULL (failure recorded) when the system refuses. */
+void *prt_mem_reserve(size_t size);
+void prt_mem_unreserve(void *ptr, size_t size);
 
 /* Has the system put pages behind memory that is about to be written whole, in one call where it
  * knows one: that is cheaper than a fault for each. */

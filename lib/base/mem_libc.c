@@ -46,8 +46,10 @@ void *prt_mem_alloc_raw(const prt_allocator *allocator, size_t size)
 {
     const prt_allocator *a = allocator != NULL ? allocator : &prt_mem_libc;
     void *ptr = size > PTRDIFF_MAX ? NULL : a->alloc(a->user, size != 0 ? size : 1, 64);
-    if (ptr == NULL)
+    if (ptr == NULL && (a->refuse == NULL || size > PTRDIFF_MAX))
         (void)prt_fail_nomem(size);
+    else if (ptr == NULL)
+        (void)a->refuse(a->user, size);
     return ptr;
 }
 
@@ -57,6 +59,22 @@ void *prt_mem_alloc(const prt_allocator *allocator, size_t size)
     if (ptr != NULL)
         memset(ptr, 0, size);
     return ptr;
+}
+
+void *prt_mem_reserve(size_t size)
+{
+    void *ptr = mmap(NULL, size != 0 ? size : 1, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (ptr != MAP_FAILED)
+        return ptr;
+    (void)prt_fail_nomem(size);
+    return NULL;
+}
+
+void prt_mem_unreserve(void *ptr, size_t size)
+{
+    if (ptr != NULL)
+        (void)munmap(ptr, size != 0 ? size : 1);
 }
 
 void prt_mem_touch(void *ptr, size_t size)

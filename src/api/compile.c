@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/compile_cache.h"
+#include "base/budget.h"
 #include "compiler/compile.h"
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
@@ -33,7 +34,8 @@ static void log_tuning(void *user, bool warning, const char *text)
 }
 
 /* What times forms, where the config asks for that. */
-static poprt_status begin_tuning(optimizer *o, const poprt_config *config)
+static poprt_status begin_tuning(optimizer *o, const poprt_config *config,
+    const prt_allocator *allocator)
 {
     const char *mode = prt_config_text(config, PRT_OPTION_tune);
     char machine[PRT_CPU_IDENTITY + 16], cpu[PRT_CPU_IDENTITY];
@@ -41,9 +43,9 @@ static poprt_status begin_tuning(optimizer *o, const poprt_config *config)
         return POPRT_OK;
     prt_cpu_identity(cpu, sizeof(cpu));
     (void)snprintf(machine, sizeof(machine), "%s-t%u", cpu, o->env->par.width);
-    PRT_TRY(prt_tune_watch_create(&o->env->allocator, prt_config_memory_limit(config, o->env),
+    PRT_TRY(prt_tune_watch_create(allocator, prt_config_memory_limit(config, o->env),
         &o->env->par, &o->watch));
-    const prt_tune_options options = { .allocator = &o->env->allocator,
+    const prt_tune_options options = { .allocator = allocator,
         .mode = strcmp(mode, "full") == 0 ? PRT_TUNE_full : PRT_TUNE_fast,
         .machine = machine,
         .cache = prt_config_text(config, PRT_OPTION_tune_cache),
@@ -108,12 +110,13 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
     return prt_pass_manager_set(manager, "compute", compute);
 }
 
-static poprt_status run_passes(optimizer *o, const poprt_config *config, prt_module *module)
+static poprt_status run_passes(optimizer *o, const poprt_config *config,
+    const prt_allocator *allocator, prt_module *module)
 {
     prt_pass_manager *manager = NULL;
     const prt_pass_limits limits = { .fold_bytes = FOLD_BYTES };
     const prt_pass_observer observer = { .user = o, .done = pass_done, .cancelled = is_cancelled };
-    PRT_TRY(prt_pass_manager_create(&o->env->allocator, &manager));
+    PRT_TRY(prt_pass_manager_create(allocator, &manager));
     poprt_status status = prt_pass_manager_skip_all(manager,
         prt_config_text(config, PRT_OPTION_disable_passes));
     if (status == POPRT_OK)
@@ -155,11 +158,11 @@ static poprt_status compile_better(poprt_env *env, prt_module *module, const pop
 {
     optimizer o = { .env = env };
     prt_arena *arena = NULL;
-    PRT_TRY(prt_arena_create(&env->allocator, 0, &arena));
+    PRT_TRY(prt_arena_create(options->allocator, 0, &arena));
     prt_trace_begin(&o.trace, module, arena);
-    poprt_status status = begin_tuning(&o, config);
+    poprt_status status = begin_tuning(&o, config, options->allocator);
     if (status == POPRT_OK)
-        status = run_passes(&o, config, module);
+        status = run_passes(&o, config, options->allocator, module);
     prt_error_copy error;
     prt_error_save(&error);
     end_tuning(&o);
@@ -193,10 +196,11 @@ static poprt_status keep_dims(const poprt_config *config, prt_program *program)
     return POPRT_OK;
 }
 
-static poprt_status compile(poprt_env *env, const prt_module *module, const poprt_config *config,
-    prt_program **out)
+/* From `allocator` comes all that compiling and the program need. */
+static poprt_status compile_from(poprt_env *env, const prt_module *module,
+    const poprt_config *config, const prt_allocator *allocator, prt_program **out)
 {
-    prt_compile_options options = { .allocator = &env->allocator,
+    prt_compile_options options = { .allocator = allocator,
         .memory_limit = prt_config_memory_limit(config, env),
         .progress = env->progress,
         .progress_user = env->progress_user,
@@ -206,7 +210,7 @@ static poprt_status compile(poprt_env *env, const prt_module *module, const popr
         return prt_compile(module, &options, out);
     prt_module *copy = NULL;
     prt_program *program = NULL;
-    PRT_TRY(prt_ir_clone(module, &copy));
+    PRT_TRY(prt_ir_clone_into(module, allocator, options.memory_limit, &copy));
     poprt_status status = set_dims(config, copy);
     if (status == POPRT_OK)
         status = better ? compile_better(env, copy, config, &options, &program)
@@ -218,6 +222,17 @@ static poprt_status compile(poprt_env *env, const prt_module *module, const popr
         prt_program_release(program);
     else
         *out = program;
+    return status;
+}
+
+static poprt_status compile(poprt_env *env, const prt_module *module, const poprt_config *config,
+    prt_program **out)
+{
+    prt_budget *budget = NULL;
+    PRT_TRY(prt_budget_create(&env->allocator, prt_config_memory_limit(config, env), &budget));
+    const poprt_status status = compile_from(env, module, config,
+        prt_budget_allocator(budget, &env->allocator), out);
+    prt_budget_release(budget); /* the program holds it now */
     return status;
 }
 

@@ -71,6 +71,19 @@ static poprt_status add_plan(prt_description *d, const prt_program *p)
     return prt_describe_add_fact(d, "open blocks", "blocks_planned_at_run", none, open);
 }
 
+/* What a session of these shapes holds; without a line where the shapes are open. */
+static poprt_status add_session(prt_description *d, const poprt_executable *exec)
+{
+    const prt_program *p = exec->program;
+    const prt_str none = { NULL, 0 };
+    size_t bytes = 0;
+    for (uint32_t b = 0; b < p->n_blocks; b++)
+        if (!p->blocks[b].is_static)
+            return POPRT_OK;
+    PRT_TRY(poprt_executable_session_memory(exec, NULL, &bytes));
+    return prt_describe_add_fact(d, "session bytes", "session_bytes", none, bytes);
+}
+
 static poprt_status describe(const poprt_executable *exec, prt_arena *arena, bool json,
     prt_sink *sink)
 {
@@ -83,6 +96,7 @@ static poprt_status describe(const poprt_executable *exec, prt_arena *arena, boo
     d.weight_bytes = prt_program_weight_bytes(p);
     PRT_TRY(add_steps(&d, p, &steps));
     PRT_TRY(add_plan(&d, p));
+    PRT_TRY(add_session(&d, exec));
     prt_str *names = PRT_NEW_N(arena, prt_str, p->n_blocks);
     if (names == NULL)
         return POPRT_E_NOMEM;

@@ -2,6 +2,7 @@
 /* executable.c — poprt/executable.h but for poprt_compile: a program, its owners, PopEF in and
  * out. */
 #include "api/handles.h"
+#include "base/budget.h"
 #include "base/file.h"
 #include "program/popef.h"
 
@@ -57,10 +58,15 @@ static prt_popef_depth depth_of(const poprt_config *config)
 static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path, prt_popef_depth depth,
     const poprt_config *config, poprt_executable **out)
 {
+    const size_t limit = prt_config_memory_limit(config, env);
     prt_program *program = NULL;
+    prt_budget *budget = NULL;
     prt_env_freeze(env);
-    PRT_TRY(prt_popef_read(&env->allocator, prt_config_memory_limit(config, env), bytes, depth,
-        env->ops, &program));
+    PRT_TRY(prt_budget_create(&env->allocator, limit, &budget));
+    const poprt_status status = prt_popef_read(prt_budget_allocator(budget, &env->allocator), limit,
+        bytes, depth, env->ops, &program);
+    prt_budget_release(budget); /* the program holds it now */
+    PRT_TRY(status);
     return prt_executable_wrap(env, program, path, out);
 }
 

@@ -7,6 +7,7 @@
 #include "ir/extra.h"
 #include "ir/fuse.h"
 #include "ir/interface.h"
+#include "base/budget.h"
 #include "base/file.h"
 #include "converter/history.h"
 #include "converter/onnx.h"
@@ -96,53 +97,53 @@ static void warn_of_imports(const poprt_env *env, const prt_module *module)
     }
 }
 
-static poprt_status read_file(const poprt_env *env, const char *path, const poprt_config *config,
-    const prt_onnx_limits *limits, prt_module **out)
+static poprt_status read_file(const prt_allocator *allocator, const char *path,
+    const poprt_config *config, const prt_onnx_limits *limits, prt_module **out)
 {
     if (prt_config_number(config, PRT_OPTION_external_data) != 0)
-        return prt_onnx_read_file(&env->allocator, path, limits, out);
+        return prt_onnx_read_file(allocator, path, limits, out);
     prt_blob *file = NULL;
-    PRT_TRY(prt_file_map(&env->allocator, path, &file));
-    const poprt_status status =
-        prt_onnx_read_bytes(&env->allocator, file, path, NULL, limits, out);
+    PRT_TRY(prt_file_map(allocator, path, &file));
+    const poprt_status status = prt_onnx_read_bytes(allocator, file, path, NULL, limits, out);
     prt_blob_release(file);
     return status;
 }
 
-static poprt_status load_file(poprt_env *env, const char *path, const poprt_config *config,
-    poprt_model **out)
+static poprt_status read_copy(const prt_allocator *allocator, const void *bytes, size_t size,
+    const prt_onnx_limits *limits, prt_module **out)
 {
-    const prt_onnx_limits limits = { .arena = prt_config_memory_limit(config, env),
-        .ops = env->ops };
-    prt_env_freeze(env);
-    prt_module *module = NULL;
-    PRT_TRY(prt_env_progress(env, "read", 0, 1));
-    PRT_TRY(read_file(env, path, config, &limits, &module));
-    warn_of_imports(env, module);
-    PRT_TRY(wrap(env, module, limits.arena, out));
-    const poprt_status status = prt_env_progress(env, "read", 1, 1);
-    if (status != POPRT_OK)
-        poprt_model_release(*out);
+    prt_blob *copy = NULL;
+    PRT_TRY(prt_blob_create(allocator, size, &copy));
+    if (size != 0)
+        memcpy(prt_blob_bytes(copy), bytes, size);
+    const poprt_status status = prt_onnx_read_bytes(allocator, copy, "", NULL, limits, out);
+    prt_blob_release(copy);
     return status;
 }
 
-static poprt_status load_bytes(poprt_env *env, const void *bytes, size_t size,
+/* Reads a file, or where `path` is NULL a copy of bytes. All that the model holds is counted. */
+static poprt_status load(poprt_env *env, const char *path, const void *bytes, size_t size,
     const poprt_config *config, poprt_model **out)
 {
     const prt_onnx_limits limits = { .arena = prt_config_memory_limit(config, env),
         .ops = env->ops };
-    prt_env_freeze(env);
-    prt_blob *copy = NULL;
+    prt_budget *budget = NULL;
     prt_module *module = NULL;
-    PRT_TRY(prt_blob_create(&env->allocator, size, &copy));
-    if (size != 0)
-        memcpy(prt_blob_bytes(copy), bytes, size);
-    const poprt_status status =
-        prt_onnx_read_bytes(&env->allocator, copy, "", NULL, &limits, &module);
-    prt_blob_release(copy);
+    prt_env_freeze(env);
+    PRT_TRY(prt_env_progress(env, "read", 0, 1));
+    PRT_TRY(prt_budget_create(&env->allocator, limits.arena, &budget));
+    const prt_allocator *allocator = prt_budget_allocator(budget, &env->allocator);
+    poprt_status status = path != NULL
+        ? read_file(allocator, path, config, &limits, &module)
+        : read_copy(allocator, bytes, size, &limits, &module);
+    prt_budget_release(budget); /* the module holds it now */
     PRT_TRY(status);
+    PRT_TRY(wrap(env, module, limits.arena, out));
     warn_of_imports(env, module);
-    return wrap(env, module, limits.arena, out);
+    status = prt_env_progress(env, "read", 1, 1);
+    if (status != POPRT_OK)
+        poprt_model_release(*out);
+    return status;
 }
 
 poprt_status poprt_model_load_file(poprt_env *env, const char *path, const poprt_config *config,
@@ -153,7 +154,7 @@ poprt_status poprt_model_load_file(poprt_env *env, const char *path, const poprt
     poprt_env *owner = NULL;
     poprt_model *model = NULL;
     PRT_TRY(prt_env_take(env, &owner));
-    const poprt_status status = load_file(owner, path, config, &model);
+    const poprt_status status = load(owner, path, NULL, 0, config, &model);
     poprt_env_release(owner);
     if (status == POPRT_OK)
         *out = model;
@@ -169,7 +170,7 @@ poprt_status poprt_model_load_bytes(poprt_env *env, const void *bytes, size_t si
     poprt_env *owner = NULL;
     poprt_model *model = NULL;
     PRT_TRY(prt_env_take(env, &owner));
-    const poprt_status status = load_bytes(owner, bytes, size, config, &model);
+    const poprt_status status = load(owner, NULL, bytes, size, config, &model);
     poprt_env_release(owner);
     if (status == POPRT_OK)
         *out = model;
@@ -180,9 +181,16 @@ poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out)
 {
     PRT_REQUIRE(model);
     PRT_REQUIRE(out);
+    poprt_env *env = model->env;
     prt_module *module = NULL;
-    PRT_TRY(prt_fail_at_stage(prt_ir_clone(model->module, &module), "clone"));
-    return wrap(model->env, module, model->memory_limit, out);
+    prt_budget *budget = NULL;
+    PRT_TRY(prt_budget_create(&env->allocator, model->memory_limit, &budget));
+    const poprt_status status = prt_ir_clone_into(model->module,
+        prt_budget_allocator(budget, &env->allocator), prt_arena_limit(model->module->arena),
+        &module);
+    prt_budget_release(budget);
+    PRT_TRY(prt_fail_at_stage(status, "clone"));
+    return wrap(env, module, model->memory_limit, out);
 }
 
 static poprt_status fuse(const poprt_model *const *models, size_t count, poprt_model **out)
@@ -196,8 +204,20 @@ static poprt_status fuse(const poprt_model *const *models, size_t count, poprt_m
             return prt_fail(POPRT_E_ARG, "models", "model %zu is of another environment", i);
         modules[i] = models[i]->module;
     }
-    PRT_TRY(prt_ir_fuse(modules, count, &module));
-    return wrap(env, module, prt_arena_limit(module->arena), out);
+    size_t limit = 0; /* of them all, where each has one */
+    for (size_t i = 0; i < count; i++)
+        if (models[i]->memory_limit == 0 ||
+            !prt_size_add(limit, models[i]->memory_limit, &limit)) {
+            limit = 0;
+            break;
+        }
+    prt_budget *budget = NULL;
+    PRT_TRY(prt_budget_create(&env->allocator, limit, &budget));
+    const poprt_status status = prt_ir_fuse_into(modules, count,
+        prt_budget_allocator(budget, &env->allocator), &module);
+    prt_budget_release(budget);
+    PRT_TRY(status);
+    return wrap(env, module, limit, out);
 }
 
 poprt_status poprt_model_fuse(const poprt_model *const *models, size_t count, poprt_model **out)

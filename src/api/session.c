@@ -50,9 +50,11 @@ static void print_line(void *user, const char *line)
     prt_env_log(user, POPRT_LOG_INFO, line);
 }
 
-static poprt_status create_inner(poprt_session *session, const poprt_config *config)
+/* Makes a session of an executable, or where `out` is NULL measures what it would hold. */
+static poprt_status create_inner(const poprt_executable *exec, const poprt_config *config,
+    prt_session **out, size_t *bytes)
 {
-    poprt_env *env = session->env;
+    poprt_env *env = exec->env;
     prt_session_options options = { .allocator = &env->allocator,
         .par = &env->par,
         .memory_limit = prt_config_memory_limit(config, env),
@@ -65,10 +67,24 @@ static poprt_status create_inner(poprt_session *session, const poprt_config *con
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(&env->allocator, 0, &scratch));
     poprt_status status = set_dims(config, scratch, &options);
-    if (status == POPRT_OK)
-        status = prt_session_create(session->exec->program, &options, &session->session);
+    if (status == POPRT_OK && out != NULL)
+        status = prt_session_create(exec->program, &options, out);
+    else if (status == POPRT_OK)
+        status = prt_session_measure(exec->program, &options, bytes);
     prt_arena_release(scratch);
     return status;
+}
+
+poprt_status poprt_executable_session_memory(const poprt_executable *exec,
+    const poprt_config *config, size_t *out)
+{
+    PRT_REQUIRE(exec);
+    PRT_REQUIRE(out);
+    size_t bytes = 0;
+    const poprt_status status = create_inner(exec, config, NULL, &bytes);
+    if (status == POPRT_OK)
+        *out = bytes + sizeof(poprt_session);
+    return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
 }
 
 poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *config,
@@ -82,7 +98,7 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
         return POPRT_E_NOMEM;
     (void)prt_env_take(env, &session->env);
     session->exec = poprt_executable_retain(exec);
-    const poprt_status status = create_inner(session, config);
+    const poprt_status status = create_inner(exec, config, &session->session, NULL);
     if (status != POPRT_OK) {
         poprt_session_release(session);
         return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
@@ -219,7 +235,7 @@ poprt_status poprt_session_watch(poprt_session *session, poprt_step_fn fn, void 
 
 size_t poprt_session_memory(const poprt_session *session)
 {
-    return session != NULL ? prt_session_memory(session->session) : 0;
+    return session != NULL ? prt_session_memory(session->session) + sizeof(*session) : 0;
 }
 
 static poprt_status read_weight(poprt_session *session, const char *name, poprt_tensor *out)

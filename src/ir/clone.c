@@ -383,9 +383,15 @@ static poprt_status copy_module(cloner *c)
 
 poprt_status prt_ir_clone(const prt_module *module, prt_module **out)
 {
+    return prt_ir_clone_into(module, module->allocator, prt_arena_limit(module->arena), out);
+}
+
+poprt_status prt_ir_clone_into(const prt_module *module, const prt_allocator *allocator,
+    size_t limit, prt_module **out)
+{
     cloner c = { .from = module };
-    PRT_TRY(prt_module_create(module->allocator, prt_arena_limit(module->arena), &c.to));
-    poprt_status status = prt_arena_create(module->allocator, 0, &c.scratch);
+    PRT_TRY(prt_module_create(allocator, limit, &c.to));
+    poprt_status status = prt_arena_create(allocator, 0, &c.scratch);
     if (status == POPRT_OK)
         status = copy_module(&c);
     prt_arena_release(c.scratch);

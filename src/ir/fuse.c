@@ -347,13 +347,18 @@ static size_t limit_of(const prt_module *const *modules, size_t count)
 
 poprt_status prt_ir_fuse(const prt_module *const *modules, size_t count, prt_module **out)
 {
+    return prt_ir_fuse_into(modules, count, count != 0 ? modules[0]->allocator : NULL, out);
+}
+
+poprt_status prt_ir_fuse_into(const prt_module *const *modules, size_t count,
+    const prt_allocator *allocator, prt_module **out)
+{
     fuser f = { 0 };
     if (count < 2 || count > PRT_FUSED_MOST)
         return prt_fail(POPRT_E_ARG, "models", "%zu cannot be fused: 2 to %d are expected", count,
             PRT_FUSED_MOST);
     for (size_t i = 0; i < count; i++)
         PRT_TRY(check(modules[0], modules[i]));
-    const prt_allocator *allocator = modules[0]->allocator;
     PRT_TRY(prt_module_create(allocator, limit_of(modules, count), &f.to));
     poprt_status status = prt_arena_create(allocator, 0, &f.scratch);
     if (status == POPRT_OK)

@@ -19,6 +19,9 @@
  * and outputs that are tensors or sequences.
  */
 poprt_status prt_ir_fuse(const prt_module *const *modules, size_t count, prt_module **out);
+/* The same from an allocator of its own. */
+poprt_status prt_ir_fuse_into(const prt_module *const *modules, size_t count,
+    const prt_allocator *allocator, prt_module **out);
 
 /* How many graphs the module says it was made of; 0 when it does not. */
 uint32_t prt_ir_fused(const prt_module *module);

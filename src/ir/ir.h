@@ -238,6 +238,9 @@ poprt_status prt_ir_verify(const prt_module *module);
 
 /* ---- clone.c: a deep copy that shares constant bytes. */
 poprt_status prt_ir_clone(const prt_module *module, prt_module **out);
+/* The same from another allocator; the arena's limit is `limit`, 0 for none. */
+poprt_status prt_ir_clone_into(const prt_module *module, const prt_allocator *allocator,
+    size_t limit, prt_module **out);
 /* Copies the main graph of another module into an empty region. What are inputs there become inputs
  * of the region's main graph; names of values, nodes and symbols get the prefix. */
 poprt_status prt_ir_graft(const prt_module *from, prt_str prefix, prt_graph *to);

@@ -56,10 +56,21 @@ void prt_program_release(prt_program *program)
     prt_arena_release(program->arena);
 }
 
+static bool is_aligned(const prt_constant *c)
+{
+    return (uintptr_t)c->blob->data % (c->is_prepared ? PRT_BUFFER_ALIGN : 16) == 0;
+}
+
+size_t prt_program_weight_copy(const prt_program *program, uint32_t constant)
+{
+    const prt_constant *c = &program->constants[constant];
+    return is_aligned(c) ? 0 : prt_blob_bytes_of(c->blob->size);
+}
+
 prt_blob *prt_program_weight(const prt_program *program, uint32_t constant)
 {
     prt_constant *c = &program->constants[constant];
-    if ((uintptr_t)c->blob->data % (c->is_prepared ? PRT_BUFFER_ALIGN : 16) == 0)
+    if (is_aligned(c))
         return c->blob;
     prt_blob *known = atomic_load_explicit(&c->aligned, memory_order_acquire);
     if (known != NULL)

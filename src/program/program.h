@@ -172,6 +172,9 @@ prt_str prt_program_form(const prt_eval_params *params);
  * sessions of the program share. Any thread. NULL without memory. */
 prt_blob *prt_program_weight(const prt_program *program, uint32_t constant);
 
+/* What that copy takes from the allocator; 0 where there is none. */
+size_t prt_program_weight_copy(const prt_program *program, uint32_t constant);
+
 /* Alignment of planned buffers and PopEF payloads, in bytes. */
 enum { PRT_BUFFER_ALIGN = 64 };
 

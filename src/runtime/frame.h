@@ -82,6 +82,7 @@ typedef struct prt_counted {
     const prt_allocator *inner;
     size_t limit;
     size_t total; /* only the session's running thread allocates */
+    bool measures; /* nothing will run: planned memory is addresses alone */
 } prt_counted;
 
 /* Counted memory whose size the caller remembers: no header is written, so that no page is touched

@@ -4,12 +4,13 @@
  */
 #include "runtime/session.h"
 
+#include "base/budget.h"
 #include "runtime/frame.h"
 
 /* ---- counted memory ---- */
 
 /* In front of every piece: its size. 64 bytes keep the alignment the caller asked for. */
-enum { COUNT_HEADER = 64 };
+enum { COUNT_HEADER = 64, LARGE_COPY = 1 << 16 };
 
 static void *take(prt_counted *m, size_t size, size_t align)
 {
@@ -41,10 +42,21 @@ static void counted_release(void *user, void *ptr)
     m->inner->release(m->inner->user, p);
 }
 
+static poprt_status counted_refuse(void *user, size_t size)
+{
+    const prt_counted *m = user;
+    return prt_budget_refuse(m->limit, m->total, size + COUNT_HEADER);
+}
+
 poprt_status prt_counted_take(prt_counted *m, size_t size, void **out)
 {
+    if (m->measures) {
+        *out = prt_mem_reserve(size);
+        m->total += *out != NULL ? size : 0;
+        return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    }
     *out = size > PTRDIFF_MAX ? NULL : take(m, size, COUNT_HEADER);
-    return *out != NULL ? POPRT_OK : prt_fail_nomem(size);
+    return *out != NULL ? POPRT_OK : prt_budget_refuse(m->limit, m->total, size);
 }
 
 void prt_counted_give(prt_counted *m, void *ptr, size_t size)
@@ -52,7 +64,10 @@ void prt_counted_give(prt_counted *m, void *ptr, size_t size)
     if (ptr == NULL)
         return;
     m->total -= size;
-    m->inner->release(m->inner->user, ptr);
+    if (m->measures)
+        prt_mem_unreserve(ptr, size);
+    else
+        m->inner->release(m->inner->user, ptr);
 }
 
 /* ---- life ---- */
@@ -97,6 +112,26 @@ static bool is_open(const prt_session *s, const prt_type *type)
     return false;
 }
 
+/* The program's weights, or copies of them at better addresses, which its sessions share: they
+ * count for each of them. */
+static poprt_status take_weights(prt_session *s)
+{
+    const prt_program *p = s->program;
+    for (uint32_t i = 0; i < p->n_constants; i++) {
+        const size_t copy = prt_program_weight_copy(p, i);
+        const size_t limit = s->memory.limit;
+        if (limit != 0 && (copy > limit || s->memory.total > limit - copy))
+            return prt_budget_refuse(limit, s->memory.total, copy);
+        /* Shapes follow from small constants alone. */
+        prt_blob *weight = s->memory.measures && copy > LARGE_COPY ? p->constants[i].blob
+                                                                   : prt_program_weight(p, i);
+        if ((s->weights[i] = prt_blob_retain(weight)) == NULL)
+            return POPRT_E_NOMEM;
+        s->memory.total += copy;
+    }
+    return POPRT_OK;
+}
+
 static poprt_status setup(prt_session *s, const prt_session_options *o)
 {
     const prt_program *p = s->program;
@@ -111,9 +146,7 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     if (s->weights == NULL || s->replaced == NULL || s->updates == NULL || s->updated == NULL ||
         s->appends == NULL || s->staging == NULL || s->results == NULL)
         return POPRT_E_NOMEM;
-    for (uint32_t i = 0; i < p->n_constants; i++)
-        if ((s->weights[i] = prt_blob_retain(prt_program_weight(p, i))) == NULL)
-            return POPRT_E_NOMEM;
+    PRT_TRY(take_weights(s));
     PRT_TRY(fix_dims(s, o));
     PRT_TRY(prt_frames_create(s));
     s->caches = PRT_NEW_N(s->arena, const prt_tensor *, p->blocks[0].n_buffers);
@@ -127,16 +160,21 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     return prt_frames_resolve(s);
 }
 
-poprt_status prt_session_create(prt_program *program, const prt_session_options *options,
-    prt_session **out)
+static poprt_status create(prt_program *program, const prt_session_options *options,
+    bool measures, prt_session **out)
 {
     const prt_allocator *inner = options->allocator != NULL ? options->allocator : &prt_mem_libc;
     prt_session *s = prt_mem_alloc(inner, sizeof(*s));
     if (s == NULL)
         return POPRT_E_NOMEM;
-    s->memory = (prt_counted){ .allocator = { &s->memory, counted_alloc, counted_release },
+    s->memory = (prt_counted){ .allocator = { .user = &s->memory,
+            .alloc = counted_alloc,
+            .release = counted_release,
+            .refuse = counted_refuse },
         .inner = inner,
-        .limit = options->memory_limit };
+        .limit = options->memory_limit,
+        .total = sizeof(*s),
+        .measures = measures };
     s->program = prt_program_retain(program);
     s->seed = options->seed;
     s->kern = options->kern;
@@ -155,6 +193,25 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
         return prt_fail_at_stage(status, "session");
     }
     *out = s;
+    return POPRT_OK;
+}
+
+poprt_status prt_session_create(prt_program *program, const prt_session_options *options,
+    prt_session **out)
+{
+    return create(program, options, false, out);
+}
+
+poprt_status prt_session_measure(prt_program *program, const prt_session_options *options,
+    size_t *out)
+{
+    prt_session_options measuring = *options;
+    prt_session *s = NULL;
+    measuring.allocator = &prt_mem_libc;
+    measuring.memory_limit = 0;
+    PRT_TRY(create(program, &measuring, true, &s));
+    *out = prt_session_memory(s);
+    prt_session_release(s);
     return POPRT_OK;
 }
 
@@ -191,7 +248,7 @@ void prt_session_cancel(prt_session *session)
 
 size_t prt_session_memory(const prt_session *session)
 {
-    return session->memory.total + sizeof(*session);
+    return session->memory.total;
 }
 
 /* ---- inputs ---- */
@@ -483,7 +540,7 @@ poprt_status prt_session_set_weight(prt_session *s, prt_str name, const prt_tens
         return prt_fail(POPRT_E_ARG, name.data, "weight has %zu bytes, %zu were given", own.size,
             from->size);
     prt_blob *blob = NULL;
-    PRT_TRY(prt_blob_create(s->memory.inner, own.size, &blob));
+    PRT_TRY(prt_blob_create(&s->memory.allocator, own.size, &blob));
     if (own.size != 0)
         memcpy(prt_blob_bytes(blob), from->data, own.size);
     prt_blob_release(s->weights[i]);

@@ -25,7 +25,7 @@ typedef void (*prt_step_fn)(void *user, uint32_t block, uint32_t index, uint64_t
 typedef struct prt_session_options {
     const prt_allocator *allocator;
     const prt_par *par;  /* NULL: the caller's thread alone */
-    size_t memory_limit; /* most bytes of activations and scratch; 0: none */
+    size_t memory_limit; /* most bytes of all that prt_session_memory counts; 0: none */
     uint64_t seed;       /* of random operators that have none of their own */
     uint32_t n_dims;     /* symbolic dims fixed now */
     const prt_str *dim_names;
@@ -39,6 +39,11 @@ typedef struct prt_session_options {
 poprt_status prt_session_create(prt_program *program, const prt_session_options *options,
     prt_session **out);
 void prt_session_release(prt_session *session);
+
+/* What prt_session_memory of such a session would be, without its planned memory being allocated;
+ * no limit is looked at. */
+poprt_status prt_session_measure(prt_program *program, const prt_session_options *options,
+    size_t *out);
 
 /*
  * Runs once. `in[i]` is input i of the program (tensor, or sequence/optional with items); used in

@@ -18,7 +18,7 @@ poprt_status prt_session_update(prt_session *s, uint32_t constant, const prt_ten
         return prt_fail(POPRT_E_SHAPE, weight->name.data,
             "an update of %zu bytes for a weight of %zu", value->size, size);
     if (s->updates[constant] == NULL)
-        PRT_TRY(prt_blob_create(s->memory.inner, size, &s->updates[constant]));
+        PRT_TRY(prt_blob_create(&s->memory.allocator, size, &s->updates[constant]));
     if (size != 0)
         memcpy(prt_blob_bytes(s->updates[constant]), value->data, size);
     s->updated[constant] = s->any_updated = true;
@@ -31,7 +31,7 @@ static poprt_status apply(prt_session *s, uint32_t constant)
     const prt_blob *from = s->updates[constant];
     if (!s->replaced[constant]) {
         prt_blob *own = NULL;
-        PRT_TRY(prt_blob_create(s->memory.inner, from->size, &own));
+        PRT_TRY(prt_blob_create(&s->memory.allocator, from->size, &own));
         prt_blob_release(s->weights[constant]);
         s->weights[constant] = own;
         s->replaced[constant] = true;

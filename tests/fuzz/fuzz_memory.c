@@ -35,7 +35,7 @@ static void capped_release(void *user, void *ptr)
     free(p);
 }
 
-static const prt_allocator capped = { NULL, capped_alloc, capped_release };
+static const prt_allocator capped = { .alloc = capped_alloc, .release = capped_release };
 
 const prt_allocator *fuzz_allocator(void)
 {

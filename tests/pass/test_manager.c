@@ -436,7 +436,8 @@ START_TEST(every_refusal_of_memory_is_survived)
     size_t k = 0;
     for (;; k++) {
         stingy s = { .fail_at = k };
-        const prt_allocator allocator = { &s, stingy_alloc, stingy_release };
+        const prt_allocator allocator = { .user = &s, .alloc = stingy_alloc,
+            .release = stingy_release };
         const poprt_status status = convert(&allocator, text);
         ck_assert_uint_eq(s.alive, 0);
         if (s.requests <= k) {

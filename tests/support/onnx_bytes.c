@@ -269,5 +269,5 @@ static void failing_release(void *user, void *ptr)
 
 prt_allocator failing_allocator(failing *f)
 {
-    return (prt_allocator){ f, failing_alloc, failing_release };
+    return (prt_allocator){ .user = f, .alloc = failing_alloc, .release = failing_release };
 }

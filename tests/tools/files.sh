@@ -29,6 +29,15 @@ expect 0 run "$models/outputs.onnx" --input-dir in --output-dir again
 same again/a_b_3.npy in/in_a.npy
 grep -q random err && { echo "FAILED: an input of the folder was not read"; failed=1; }
 
+# What a session of fixed shapes will hold is told; of open ones it is not.
+expect 0 -i "$digits" --input_shape image=2,1,8,8 --output_dir fixed --export_popef
+expect 0 inspect fixed/executable.popef
+has out '^session bytes *[1-9]'
+expect 0 inspect fixed/executable.popef --json
+has out '"session_bytes": *[1-9]'
+expect 0 inspect "$digits"
+grep -q 'session bytes' out && { echo "FAILED: bytes of a session of open shapes"; failed=1; }
+
 # A turn of the loop takes a microsecond, all of them longer than anybody waits.
 start=$(date +%s)
 expect 1 run "$models/endless.onnx" --timeout 0.3

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """make.py — writes the models beside it, with PyPI's onnx: outputs.onnx, whose outputs have names that
 are one as file names, and endless.onnx, a Loop of 2^62 turns,
-and external.onnx, whose weights 1 and 2 are in the file external.onnx_data."""
+external.onnx, whose weights 1 and 2 are in the file external.onnx_data, and doubling.onnx, where 16
+functions that call each other twice stand for 65,536 nodes."""
 import os
 import struct
 import onnx
@@ -50,4 +51,20 @@ model = helper.make_model(helper.make_graph(
     [weights, helper.make_tensor('w2', TensorProto.FLOAT, [2], [0.5, 0.5])]),
     opset_imports=[helper.make_opsetid('', 17)], ir_version=8, producer_name='')
 with open(os.path.join(here, 'external.onnx'), 'wb') as file:
+    file.write(model.SerializeToString())
+
+functions = [helper.make_function('f', 'f0', ['x'], ['y'], [helper.make_node('Neg', ['x'], ['y'])],
+                                  [helper.make_opsetid('', 17)])]
+for i in range(1, 17):
+    inner = 'f%d' % (i - 1)
+    functions.append(helper.make_function(
+        'f', 'f%d' % i, ['x'], ['y'],
+        [helper.make_node(inner, ['x'], ['m'], domain='f'),
+         helper.make_node(inner, ['m'], ['y'], domain='f')],
+        [helper.make_opsetid('', 17), helper.make_opsetid('f', 1)]))
+model = helper.make_model(helper.make_graph(
+    [helper.make_node('f16', ['x'], ['y'], domain='f')], 'doubling', [value('x')], [value('y')]),
+    opset_imports=[helper.make_opsetid('', 17), helper.make_opsetid('f', 1)], ir_version=8,
+    functions=functions, producer_name='')
+with open(os.path.join(here, 'doubling.onnx'), 'wb') as file:
     file.write(model.SerializeToString())

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_limits.c — memory_limit: what a model, a compilation or a session holds at a time, as the
+ * environment's allocator counts it, is at most a tenth above the limit, or the call fails and says
+ * that the limit is the reason.
+ */
+#include "api_test.h"
+
+/* Bytes that are held, and the most there were since `peak` was last set. */
+typedef struct meter {
+    size_t held, peak;
+} meter;
+
+enum { HEADER = 64 };
+
+static void *meter_alloc(void *user, size_t size, size_t align)
+{
+    meter *m = user;
+    char *p = aligned_alloc(align > HEADER ? align : HEADER, (size + HEADER + 63) / 64 * 64);
+    if (p == NULL)
+        return NULL;
+    memcpy(p, &size, sizeof(size));
+    m->held += size;
+    m->peak = m->held > m->peak ? m->held : m->peak;
+    return p + HEADER;
+}
+
+static void meter_release(void *user, void *ptr)
+{
+    meter *m = user;
+    char *p = (char *)ptr - HEADER;
+    size_t size;
+    memcpy(&size, p, sizeof(size));
+    m->held -= size;
+    free(p);
+}
+
+static poprt_env *open_env(meter *m)
+{
+    const poprt_allocator allocator = { .user = m, .alloc = meter_alloc,
+        .release = meter_release };
+    const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator };
+    poprt_env *env = NULL;
+    ck_assert_ok(poprt_env_create(&options, &env));
+    return env;
+}
+
+static void *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    void *bytes = malloc(*size);
+    ck_assert_uint_eq(fread(bytes, 1, *size, file), *size);
+    (void)fclose(file);
+    return bytes;
+}
+
+typedef enum stage { LOAD, COMPILE, SESSION, STAGES } stage;
+
+/* One go: the stages before `limited` without a limit, that one with it. */
+typedef struct trial {
+    poprt_env *env;
+    poprt_model *model;
+    poprt_executable *exec;
+    poprt_session *session;
+} trial;
+
+static poprt_status run_stage(trial *t, stage s, const poprt_config *config, const void *bytes,
+    size_t size)
+{
+    if (s == LOAD)
+        return poprt_model_load_bytes(t->env, bytes, size, config, &t->model);
+    if (s == COMPILE)
+        return poprt_compile(t->model, config, &t->exec);
+    return poprt_session_create(t->exec, config, &t->session);
+}
+
+/* The most that the stage held at a time, and its status; `limit` 0 is none. */
+static poprt_status measure(stage limited, size_t limit, const void *bytes, size_t size,
+    const char *dims, size_t *peak)
+{
+    meter m = { 0 };
+    trial t = { .env = open_env(&m) };
+    poprt_config *config = NULL, *with_limit = NULL;
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%zu", limit);
+    ck_assert_ok(poprt_config_create(t.env, &config));
+    ck_assert_ok(poprt_config_create(t.env, &with_limit));
+    ck_assert_ok(poprt_config_set(with_limit, "memory_limit", text));
+    if (dims != NULL) {
+        ck_assert_ok(poprt_config_merge_json(config, dims, strlen(dims)));
+        ck_assert_ok(poprt_config_merge_json(with_limit, dims, strlen(dims)));
+    }
+    for (stage s = LOAD; s < limited; s++)
+        ck_assert_ok(run_stage(&t, s, config, bytes, size));
+    const size_t before = m.peak = m.held;
+    const poprt_status status = run_stage(&t, limited, with_limit, bytes, size);
+    *peak = m.peak - before;
+    if (status != POPRT_OK) {
+        /* Nothing stays behind; aligned copies of constants are the executable's from then on. */
+        if (limited != SESSION)
+            ck_assert_uint_eq(m.held, before);
+        ck_assert(status == POPRT_E_NOMEM || status == POPRT_E_LIMIT);
+        ck_assert_msg(strstr(poprt_last_error()->message, "limit") != NULL, "%s",
+            poprt_last_error()->message);
+    }
+    poprt_session_release(t.session);
+    poprt_executable_release(t.exec);
+    poprt_model_release(t.model);
+    poprt_config_release(with_limit);
+    poprt_config_release(config);
+    poprt_env_release(t.env);
+    ck_assert_uint_eq(m.held, 0);
+    return status;
+}
+
+/* Limits from a twentieth of what a stage needs to twice that. */
+static void sweep(stage limited, const char *path, const char *dims)
+{
+    size_t size = 0, need = 0, peak = 0;
+    void *bytes = read_file(path, &size);
+    ck_assert_ok(measure(limited, 0, bytes, size, dims, &need));
+    for (size_t parts = 1; parts <= 40; parts++) {
+        const size_t limit = need / 20 * parts;
+        const poprt_status status = measure(limited, limit, bytes, size, dims, &peak);
+        ck_assert_msg(peak <= limit + limit / 10 + 1024, "%s, stage %d: %zu held, the limit is %zu",
+            path, (int)limited, peak, limit);
+        /* Compiling leaves out what it has no memory for, where the program is right without. */
+        if (parts <= (limited == COMPILE ? 1 : 15))
+            ck_assert_msg(status != POPRT_OK, "%s, stage %d: %zu needed, %zu enough", path,
+                (int)limited, need, limit);
+        if (parts >= 30)
+            ck_assert_msg(status == POPRT_OK, "%s, stage %d: %zu needed, %zu too little", path,
+                (int)limited, need, limit);
+    }
+    free(bytes);
+}
+
+START_TEST(limits_hold_weights_and_all)
+{
+    static const char *const paths[] = { DIGITS, PRT_TEST_DATA "/charlm/model.onnx",
+        PRT_TEST_DATA "/encoder/model.onnx" };
+    static const char *const dims[] = { "{\"dim.batch\":\"64\"}", NULL, NULL };
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        for (stage s = LOAD; s < STAGES; s++)
+            sweep(s, paths[i], dims[i]);
+}
+END_TEST
+
+/* 65,536 nodes come of a few hundred bytes. */
+START_TEST(limits_hold_for_functions)
+{
+    size_t size = 0, peak = 0;
+    void *bytes = read_file(PRT_TEST_DATA "/../tools/data/doubling.onnx", &size);
+    ck_assert_int_ne(measure(LOAD, 4 << 20, bytes, size, NULL, &peak), POPRT_OK);
+    ck_assert_uint_le(peak, (4 << 20) + (4 << 20) / 10);
+    ck_assert_ok(measure(LOAD, 0, bytes, size, NULL, &peak));
+    ck_assert_uint_gt(peak, 4 << 20);
+    free(bytes);
+}
+END_TEST
+
+/* The number that is told beforehand, what the session says, and what the allocator counts. */
+static void expect_told(const char *path, const char *dims, bool runs)
+{
+    meter m = { 0 };
+    poprt_env *env = open_env(&m);
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    poprt_session *session = NULL;
+    poprt_config *config = NULL;
+    size_t told = 0, again = 0;
+    ck_assert_ok(poprt_config_create(env, &config));
+    if (dims != NULL)
+        ck_assert_ok(poprt_config_merge_json(config, dims, strlen(dims)));
+    ck_assert_ok(poprt_model_load_file(env, path, NULL, &model));
+    ck_assert_ok(poprt_compile(model, config, &exec));
+    const size_t before = m.held;
+    ck_assert_ok(poprt_executable_session_memory(exec, config, &told));
+    const size_t copies = m.held - before; /* of small constants, which stay */
+    const size_t start = m.held;
+    ck_assert_ok(poprt_session_create(exec, config, &session));
+    ck_assert_uint_eq(poprt_session_memory(session), told);
+    ck_assert_uint_eq(m.held - start + copies, told);
+    ck_assert_ok(poprt_executable_session_memory(exec, config, &again));
+    ck_assert_uint_eq(again, told);
+    if (runs) {
+        digit d;
+        digit_init(&d, 3);
+        poprt_stepio *io = digit_bind(&d, session);
+        const size_t bound = m.held;
+        ck_assert_ok(poprt_session_run(session, io));
+        const size_t scratch = m.held - bound;
+        ck_assert_uint_eq(poprt_session_memory(session), told + scratch);
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_uint_eq(m.held, bound + scratch);
+        poprt_stepio_release(io);
+    }
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    poprt_config_release(config);
+    poprt_env_release(env);
+    ck_assert_uint_eq(m.held, 0);
+}
+
+START_TEST(memory_of_a_session_is_told_before)
+{
+    expect_told(DIGITS, "{\"dim.batch\":\"1\"}", true);
+    expect_told(DIGITS, "{\"dim.batch\":\"300\"}", false);
+    expect_told(PRT_TEST_DATA "/encoder/model.onnx",
+        "{\"dim.batch\":\"2\",\"dim.seq\":\"16\"}", false);
+    expect_told(PRT_TEST_DATA "/charlm/model.onnx",
+        "{\"dim.batch\":\"2\",\"dim.seq\":\"5\"}", false);
+    expect_told(DIGITS, NULL, false);
+}
+END_TEST
+
+/* A plan of some gigabytes is told and not allocated. */
+START_TEST(telling_takes_no_memory)
+{
+    meter m = { 0 };
+    poprt_env *env = open_env(&m);
+    poprt_executable *exec = compile_digits(env);
+    poprt_config *config = NULL;
+    size_t told = 0;
+    ck_assert_ok(poprt_config_create(env, &config));
+    ck_assert_ok(poprt_config_set(config, "dim.batch", "1000000"));
+    m.peak = m.held;
+    const size_t before = m.held;
+    ck_assert_ok(poprt_executable_session_memory(exec, config, &told));
+    ck_assert_uint_gt(told, (size_t)1 << 30);
+    ck_assert_uint_lt(m.peak - before, 1 << 20);
+    poprt_config_release(config);
+    poprt_executable_release(exec);
+    poprt_env_release(env);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/limits", limits_hold_weights_and_all, limits_hold_for_functions,
+    memory_of_a_session_is_told_before, telling_takes_no_memory)

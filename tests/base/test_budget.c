@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* test_budget.c — what is held counts, what is above the limit is refused with the numbers. */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/blob.h"
+#include "base/budget.h"
+#include "support/check_main.h"
+
+START_TEST(no_limit_is_no_budget)
+{
+    prt_budget *b = NULL;
+    ck_assert_int_eq(prt_budget_create(NULL, 0, &b), POPRT_OK);
+    ck_assert_ptr_null(b);
+    ck_assert_ptr_eq(prt_budget_allocator(b, &prt_mem_libc), &prt_mem_libc);
+    prt_budget_release(b);
+}
+END_TEST
+
+START_TEST(the_sum_is_limited)
+{
+    prt_budget *b = NULL;
+    ck_assert_int_eq(prt_budget_create(NULL, 10000, &b), POPRT_OK);
+    const prt_allocator *a = prt_budget_allocator(b, NULL);
+    void *first = prt_mem_alloc(a, 6000), *second = prt_mem_alloc(a, 3000);
+    ck_assert_ptr_nonnull(first);
+    ck_assert_ptr_nonnull(second);
+    ck_assert_uint_eq((uintptr_t)second % 64, 0);
+    ck_assert_uint_eq(prt_budget_held(b), 9128);
+    ck_assert_ptr_null(prt_mem_alloc(a, 1000));
+    ck_assert_int_eq(prt_error_last()->status, POPRT_E_NOMEM);
+    ck_assert_str_eq(prt_error_last()->message,
+        "memory_limit of 10000 bytes reached: 9128 are held, and 1064 more are needed");
+    ck_assert_ptr_null(prt_mem_alloc(a, SIZE_MAX - 10));
+    prt_mem_free(a, first);
+    ck_assert_uint_eq(prt_budget_held(b), 3064);
+    first = prt_mem_alloc(a, 6000);
+    ck_assert_ptr_nonnull(first);
+    prt_mem_free(a, first);
+    prt_mem_free(a, second);
+    prt_budget_release(b);
+}
+END_TEST
+
+/* Parts of a model go on living in what was compiled from it. */
+START_TEST(pieces_outlive_the_creator)
+{
+    prt_budget *b = NULL;
+    prt_blob *blob = NULL;
+    prt_arena *arena = NULL;
+    ck_assert_int_eq(prt_budget_create(NULL, 1 << 20, &b), POPRT_OK);
+    const prt_allocator *a = prt_budget_allocator(b, NULL);
+    ck_assert_int_eq(prt_blob_create(a, 100, &blob), POPRT_OK);
+    ck_assert_int_eq(prt_arena_create(a, 0, &arena), POPRT_OK);
+    prt_budget_release(b);
+    ck_assert_ptr_nonnull(prt_arena_alloc(arena, 10000));
+    ck_assert_ptr_null(prt_arena_alloc(arena, 2 << 20));
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "memory_limit of 1048576 bytes"));
+    prt_arena_release(arena);
+    prt_blob_release(blob);
+}
+END_TEST
+
+static void *churn(void *arg)
+{
+    const prt_allocator *a = arg;
+    for (int i = 0; i < 20000; i++)
+        prt_mem_free(a, prt_mem_alloc_raw(a, (size_t)(i % 700)));
+    return NULL;
+}
+
+START_TEST(threads_share_a_budget)
+{
+    pthread_t threads[4];
+    prt_budget *b = NULL;
+    ck_assert_int_eq(prt_budget_create(NULL, 1500, &b), POPRT_OK);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, churn,
+            (void *)(uintptr_t)prt_budget_allocator(b, NULL)), 0);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    ck_assert_uint_eq(prt_budget_held(b), 0);
+    prt_budget_release(b);
+}
+END_TEST
+
+PRT_TEST_MAIN("base/budget", no_limit_is_no_budget, the_sum_is_limited, pieces_outlive_the_creator,
+    threads_share_a_budget)
