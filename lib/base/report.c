@@ -28,7 +28,7 @@ poprt_status prt_report_end(const prt_report *report)
     if (report->count == 0)
         return POPRT_OK;
     if (report->count > report->shown)
-        return prt_fail(report->status, report->subject, "%s\nand %u more", report->text,
+        return prt_fail_lines(report->status, report->subject, "%s\nand %u more", report->text,
             report->count - report->shown);
-    return prt_fail(report->status, report->subject, "%s", report->text);
+    return prt_fail_lines(report->status, report->subject, "%s", report->text);
 }

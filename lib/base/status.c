@@ -14,33 +14,50 @@
 static _Thread_local prt_error_copy record;
 static _Thread_local poprt_error view;
 
-/* Copies text, cut to fit, with control characters replaced so that logs stay one line. */
-static void copy_text(char *to, size_t size, const char *from)
+/* Copies text, cut to fit, with control characters replaced so that names in it cannot begin lines
+ * of a log; a report (base/report.h) keeps its line feeds. */
+static void copy_text(char *to, size_t size, const char *from, bool lines)
 {
     size_t n = 0;
     if (from != NULL)
         for (; n + 1 < size && from[n] != '\0'; n++) {
             const unsigned char ch = (unsigned char)from[n];
-            to[n] = ch < 0x20 && ch != '\n' ? '?' : from[n];
+            to[n] = ch >= 0x20 || (ch == '\n' && lines) ? from[n] : ch == '\n' ? ' ' : '?';
         }
     to[n] = '\0';
 }
 
-poprt_status prt_fail(poprt_status status, const char *subject, const char *fmt, ...)
+static poprt_status fail(poprt_status status, const char *subject, bool lines, const char *fmt,
+    va_list args)
 {
     char message[sizeof(record.message)];
-    va_list args;
-    va_start(args, fmt);
     if (vsnprintf(message, sizeof(message), fmt, args) < 0)
         message[0] = '\0';
-    va_end(args);
     char name[sizeof(record.subject)];
-    copy_text(name, sizeof(name), subject);
+    copy_text(name, sizeof(name), subject, false);
     record.status = status;
     record.stage[0] = '\0';
     record.file[0] = '\0';
     memcpy(record.subject, name, sizeof(name));
-    copy_text(record.message, sizeof(record.message), message);
+    copy_text(record.message, sizeof(record.message), message, lines);
+    return status;
+}
+
+poprt_status prt_fail(poprt_status status, const char *subject, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    (void)fail(status, subject, false, fmt, args);
+    va_end(args);
+    return status;
+}
+
+poprt_status prt_fail_lines(poprt_status status, const char *subject, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    (void)fail(status, subject, true, fmt, args);
+    va_end(args);
     return status;
 }
 
@@ -52,21 +69,21 @@ poprt_status prt_fail_nomem(size_t size)
 poprt_status prt_fail_at_stage(poprt_status status, const char *stage)
 {
     if (status != POPRT_OK && record.stage[0] == '\0')
-        copy_text(record.stage, sizeof(record.stage), stage);
+        copy_text(record.stage, sizeof(record.stage), stage, false);
     return status;
 }
 
 poprt_status prt_fail_in_file(poprt_status status, const char *file)
 {
     if (status != POPRT_OK && record.file[0] == '\0')
-        copy_text(record.file, sizeof(record.file), file);
+        copy_text(record.file, sizeof(record.file), file, false);
     return status;
 }
 
 poprt_status prt_fail_about(poprt_status status, const char *subject)
 {
     if (status != POPRT_OK && record.subject[0] == '\0')
-        copy_text(record.subject, sizeof(record.subject), subject);
+        copy_text(record.subject, sizeof(record.subject), subject, false);
     return status;
 }
 

@@ -44,6 +44,10 @@
 poprt_status prt_fail(poprt_status status, const char *subject, const char *fmt, ...)
     PRT_PRINTF(3, 4);
 
+/* The same for a message of several lines, whose parts prt_fail has seen to. */
+poprt_status prt_fail_lines(poprt_status status, const char *subject, const char *fmt, ...)
+    PRT_PRINTF(3, 4);
+
 /* Out of memory for `size` bytes. */
 poprt_status prt_fail_nomem(size_t size);
 

@@ -5,6 +5,7 @@
 
 #include "api/compile_cache.h"
 #include "base/budget.h"
+#include "base/clock.h"
 #include "compiler/compile.h"
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
@@ -253,7 +254,12 @@ poprt_status prt_compile_module(poprt_env *env, const prt_module *module,
     PRT_TRY(prt_compile_cache_open(&cache, env, module, config));
     if ((*out = prt_compile_cache_load(&cache, module, config)) != NULL)
         return POPRT_OK;
+    const uint64_t start = prt_clock_ns();
     poprt_status status = compile(env, module, config, &program);
+    if (status == POPRT_OK)
+        prt_env_debug(env, "compiled %s: %u steps, %zu bytes of weights, %.3f ms", file,
+            program->blocks[0].n_steps, prt_program_weight_bytes(program),
+            (double)(prt_clock_ns() - start) / 1e6);
     if (status == POPRT_OK)
         status = prt_executable_wrap(env, program, file, out);
     if (status == POPRT_OK)

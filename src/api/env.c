@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* env.c — poprt/env.h: where memory, threads, log lines and progress go. */
 #include "api/handles.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "cpu/cpu.h"
 
 enum { DEFAULT_SPIN_US = 50, MAX_SPIN_US = 1000000 };
@@ -107,6 +111,18 @@ void prt_env_log(const poprt_env *env, int32_t level, const char *text)
 {
     if (env->log != NULL && level <= env->log_level)
         env->log(env->log_user, level, text);
+}
+
+void prt_env_debug(const poprt_env *env, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    if (!prt_env_debugs(env))
+        return;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    prt_env_log(env, POPRT_LOG_DEBUG, text);
 }
 
 poprt_status prt_env_progress(const poprt_env *env, const char *stage, uint64_t done,

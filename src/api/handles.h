@@ -47,6 +47,12 @@ static inline void prt_env_freeze(poprt_env *env)
 /* `env` with one more owner, or a new environment of defaults for NULL. */
 poprt_status prt_env_take(poprt_env *env, poprt_env **out);
 void prt_env_log(const poprt_env *env, int32_t level, const char *text);
+/* Are lines of level DEBUG wanted? Then what costs something, such as times, is worth taking. */
+static inline bool prt_env_debugs(const poprt_env *env)
+{
+    return env->log != NULL && env->log_level >= POPRT_LOG_DEBUG;
+}
+void prt_env_debug(const poprt_env *env, const char *fmt, ...) PRT_PRINTF(2, 3);
 /* Says how far `stage` is; POPRT_E_CANCELLED when the host wants to stop. */
 poprt_status prt_env_progress(const poprt_env *env, const char *stage, uint64_t done,
     uint64_t total);

@@ -8,6 +8,7 @@
 #include "ir/fuse.h"
 #include "ir/interface.h"
 #include "base/budget.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "converter/history.h"
 #include "converter/onnx.h"
@@ -129,6 +130,7 @@ static poprt_status load(poprt_env *env, const char *path, const void *bytes, si
         .ops = env->ops };
     prt_budget *budget = NULL;
     prt_module *module = NULL;
+    const uint64_t start = prt_clock_ns();
     prt_env_freeze(env);
     PRT_TRY(prt_env_progress(env, "read", 0, 1));
     PRT_TRY(prt_budget_create(&env->allocator, limits.arena, &budget));
@@ -140,6 +142,9 @@ static poprt_status load(poprt_env *env, const char *path, const void *bytes, si
     PRT_TRY(status);
     PRT_TRY(wrap(env, module, limits.arena, out));
     warn_of_imports(env, module);
+    prt_env_debug(env, "read %s: %u nodes, opset %lld, %.3f ms", path != NULL ? path : "bytes",
+        module->main->n_ops, (long long)prt_module_opset(module, PRT_STR("")),
+        (double)(prt_clock_ns() - start) / 1e6);
     status = prt_env_progress(env, "read", 1, 1);
     if (status != POPRT_OK)
         poprt_model_release(*out);

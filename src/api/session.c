@@ -8,6 +8,7 @@
 #include <threads.h>
 
 #include "api/handles.h"
+#include "base/clock.h"
 #include "cpu/cpu.h"
 #include "op/op.h"
 #include "par/queue.h"
@@ -109,10 +110,15 @@ poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *co
 
 static poprt_status run(poprt_session *session, poprt_stepio *io)
 {
+    const bool debugs = prt_env_debugs(session->env);
+    const uint64_t start = debugs ? prt_clock_ns() : 0;
     poprt_status status = prt_stepio_begin(io, session);
     if (status == POPRT_OK)
         status = prt_session_run(session->session, io->in, io->out);
     prt_stepio_end(io, status);
+    if (debugs)
+        prt_env_debug(session->env, "run of %s: %s, %.3f ms", session->exec->file,
+            prt_status_name(status), (double)(prt_clock_ns() - start) / 1e6);
     return prt_fail_in_file(prt_fail_at_stage(status, "run"), session->exec->file);
 }
 

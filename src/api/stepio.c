@@ -7,6 +7,8 @@
  */
 #include "api/stepio.h"
 
+#include "base/nearest.h"
+
 /* Checks a caller's tensor against a type; known dims must match, `-1` and symbols match any. */
 static poprt_status check_dims(const prt_slot *slot, const prt_type *type, const int64_t *dims,
     uint32_t rank)
@@ -193,6 +195,20 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
     return POPRT_OK;
 }
 
+poprt_status prt_fail_no_slot(const poprt_stepio *io, const char *name, size_t first, size_t end)
+{
+    enum { MOST_NAMES = 512 };
+    const char *names[MOST_NAMES];
+    char near[512];
+    size_t n = 0;
+    for (size_t i = first; i < end && n < MOST_NAMES; i++)
+        names[n++] = prt_slot_name(&io->slots[i]);
+    prt_nearest(name, names, n, near, sizeof(near));
+    return prt_fail(POPRT_E_NOT_FOUND, name, "there is no %s of this name%s%s",
+        first != 0 ? "output" : end == io->n_in ? "input" : "input or output",
+        near[0] != '\0' ? "; nearest: " : "", near);
+}
+
 poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name, const poprt_tensor *tensor)
 {
     PRT_REQUIRE(io);
@@ -200,7 +216,7 @@ poprt_status poprt_stepio_bind(poprt_stepio *io, const char *name, const poprt_t
     for (size_t i = 0; i < io->n_in + io->n_out; i++)
         if (prt_str_is(io->slots[i].name, name))
             return poprt_stepio_bind_at(io, i, tensor);
-    return prt_fail(POPRT_E_NOT_FOUND, name, "there is no input or output of this name");
+    return prt_fail_no_slot(io, name, 0, io->n_in + io->n_out);
 }
 
 /* A binding with items: their type, and what is round them. */

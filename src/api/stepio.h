@@ -29,4 +29,7 @@ static inline bool prt_slot_takes_part(const poprt_stepio *io, const prt_slot *s
     return slot->graph == PRT_NO_GRAPH || slot->graph == io->graph;
 }
 
+/* POPRT_E_NOT_FOUND with the nearest names among the slots from `first` to `end`. */
+poprt_status prt_fail_no_slot(const poprt_stepio *io, const char *name, size_t first, size_t end);
+
 #endif

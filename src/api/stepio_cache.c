@@ -11,8 +11,7 @@ static poprt_status find_slot(const poprt_stepio *io, const char *name, size_t f
     for (*out = first; *out < end; ++*out)
         if (prt_str_is(io->slots[*out].name, name))
             return POPRT_OK;
-    return prt_fail(POPRT_E_NOT_FOUND, name, "there is no %s of this name",
-        first == 0 ? "input" : "output");
+    return prt_fail_no_slot(io, name, first, end);
 }
 
 /* The memory has room for `rows` of what the slot is, and is all there. */

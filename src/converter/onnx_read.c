@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "converter/onnx_build.h"
+#include "converter/sniff.h"
 
 static prt_onnx_limits with_defaults(const prt_onnx_limits *given, size_t file_size)
 {
@@ -124,6 +125,10 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
         return status;
     }
     prt_module_release(m);
+    const char *foreign =
+        status == POPRT_E_PARSE ? prt_onnx_sniff(bytes->data, bytes->size) : NULL;
+    if (foreign != NULL)
+        status = prt_fail(POPRT_E_PARSE, NULL, "%s", foreign);
     return prt_fail_in_file(prt_fail_at_stage(status, "read"), name);
 }
 

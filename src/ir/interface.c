@@ -2,6 +2,8 @@
 /* interface.c — what a model takes and gives: finding, shaping, adding, removing. */
 #include "ir/interface.h"
 
+#include "ir/unknown.h"
+
 prt_value *prt_module_find_input(const prt_module *module, const char *name)
 {
     const prt_graph *graph = module->main;
@@ -171,7 +173,7 @@ poprt_status prt_module_set_input_shape(prt_module *module, const char *input,
     prt_value *v = prt_module_find_input(module, input);
     int64_t now[PRT_MAX_RANK];
     if (v == NULL)
-        return prt_fail(POPRT_E_NOT_FOUND, input, "the model has no input of this name");
+        return prt_fail_no_input(module->main, prt_str_of(input));
     PRT_TRY(check_shape(v, dims, rank));
     for (uint32_t i = 0; i < rank; i++) {
         now[i] = v->type->rank >= 0 ? v->type->dims[i] : PRT_DIM_UNKNOWN;

@@ -102,7 +102,12 @@ poprt_status prt_window_kernel(const prt_infer *c, uint32_t i, const prt_window_
 {
     for (uint32_t k = 0; k < rank; k++) {
         const int64_t given = prt_i64s_at(spec->kernel, k, PRT_DIM_UNKNOWN);
-        PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, i, k + 2), given, "kernel_shape", &kernel[k]));
+        const int64_t size = prt_infer_dim(c, i, k + 2);
+        if (prt_dim_is_number(size) && prt_dim_is_number(given) && size != given)
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "kernel_shape says %lld for spatial axis %u, and the weight has %lld there",
+                (long long)given, k, (long long)size);
+        PRT_TRY(prt_infer_merge(c, size, given, "kernel_shape", &kernel[k]));
         if (prt_dim_is_number(kernel[k]) && (kernel[k] < 1 || kernel[k] > MAX_STEP))
             return prt_infer_fail(c, POPRT_E_SHAPE, "kernel has size %lld", (long long)kernel[k]);
     }

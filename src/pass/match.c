@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "ir/unknown.h"
 #include "op/interp.h"
 #include "op/move.h"
 
@@ -215,8 +216,7 @@ poprt_status prt_match_nodes(const prt_pass *p, const char *option, uint32_t mul
         const size_t i = nodes.count;
         prt_op *op = prt_match_node(graph, name);
         if (op == NULL)
-            return prt_fail(POPRT_E_NOT_FOUND, option, "no node has the name '%.*s' that %s lists",
-                PRT_STR_ARG(name), option);
+            return prt_fail_no_node(graph, name);
         for (size_t k = 0; k < nodes.count; k++) /* only a pair may be one node */
             if (nodes.data[k] == op && (multiple == 1 || i % 2 == 0 || k + 1 != i))
                 return prt_fail(POPRT_E_ARG, option, "%s lists '%.*s' twice", option,

@@ -286,6 +286,22 @@ static poprt_status find_rooms(prt_frame *f)
     return POPRT_OK;
 }
 
+/* No memory for the plan: the largest of its buffers is what a model is to be looked at for. */
+static poprt_status fail_plan(const prt_frame *f, size_t total)
+{
+    const prt_block *b = f->block;
+    const char *name = "";
+    size_t largest = 0;
+    for (uint32_t i = 0; i < b->n_buffers; i++)
+        if (b->buffers[i].space == PRT_SPACE_PLANNED && f->expected[i].size > largest) {
+            largest = f->expected[i].size;
+            name = b->buffers[i].name.size != 0 ? b->buffers[i].name.data : "a value without name";
+        }
+    return prt_fail(POPRT_E_NOMEM, name,
+        "values between steps take %zu bytes, which cannot be had; the largest is this one with "
+        "%zu bytes", total, largest);
+}
+
 static poprt_status plan_frame(prt_frame *f)
 {
     prt_session *s = f->session;
@@ -309,7 +325,8 @@ static poprt_status plan_frame(prt_frame *f)
         f->memory = NULL;
         f->memory_size = 0;
         void *memory;
-        PRT_TRY(prt_counted_take(&s->memory, total, &memory));
+        if (prt_counted_take(&s->memory, total, &memory) != POPRT_OK)
+            return fail_plan(f, total);
         f->memory = memory;
         f->memory_size = total;
         f->touched = false;

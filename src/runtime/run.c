@@ -407,16 +407,22 @@ static poprt_status watch_step(prt_frame *f, prt_frame_step *step, uint32_t inde
     return status;
 }
 
+/* A failure that does not say which node it is about gets the step's. */
+static poprt_status name_step(const prt_frame_step *step, poprt_status status)
+{
+    return prt_fail_about(status, step->params->origin.data);
+}
+
 poprt_status prt_frame_run(prt_frame *f)
 {
     for (uint32_t i = 0; i < f->n_todo; i++) {
         prt_frame_step *step = &f->steps[f->todo[i]];
         if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
             return prt_fail(POPRT_E_CANCELLED, step->params->origin.data, "run was cancelled");
-        if (f->session->watch != NULL)
-            PRT_TRY(watch_step(f, step, f->todo[i]));
-        else
-            PRT_TRY(run_step(f, step));
+        const poprt_status status = f->session->watch != NULL ? watch_step(f, step, f->todo[i])
+                                                              : run_step(f, step);
+        if (status != POPRT_OK)
+            return name_step(step, status);
         prt_frame_end_values(f, f->todo[i]);
     }
     return POPRT_OK;

@@ -352,7 +352,7 @@ int prt_command_convert(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "tf2onnx") == 0)
             return prt_command_tf2onnx(argc - i, argv + i);
-    if (prt_tool_open(&tool, 0) != POPRT_OK)
+    if (prt_tool_open_at(&tool, 0, POPRT_LOG_DEBUG) != POPRT_OK)
         return PRT_REPORT();
     if (read_line(&tool, argc, argv, &job, &exit_code)) {
         const poprt_status status = run_command(&tool, &job);

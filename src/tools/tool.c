@@ -147,13 +147,18 @@ poprt_status prt_tool_timed_out(const prt_tool *tool, poprt_status status)
 
 poprt_status prt_tool_open(prt_tool *tool, uint32_t threads)
 {
+    return prt_tool_open_at(tool, threads, POPRT_LOG_INFO);
+}
+
+poprt_status prt_tool_open_at(prt_tool *tool, uint32_t threads, int32_t most)
+{
     *tool = (prt_tool){ .log_level = POPRT_LOG_INFO }; /* what PrintTensor prints */
     prt_progress_init(&tool->progress);
     const poprt_env_options options = { .struct_size = sizeof(options),
         .threads = threads != 0 ? threads : prt_cpu_count(),
         .log = log_line,
         .log_user = tool,
-        .log_level = POPRT_LOG_DEBUG,
+        .log_level = most,
         .progress = show_progress,
         .progress_user = tool };
     PRT_TRY(prt_arena_create(NULL, 0, &tool->arena));

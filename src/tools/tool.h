@@ -26,6 +26,8 @@ typedef struct prt_tool {
 
 /* `threads` 0 stands for as many as there are processors to use. */
 poprt_status prt_tool_open(prt_tool *tool, uint32_t threads);
+/* The same where log lines of levels up to `most` may be asked for; runs that log take longer. */
+poprt_status prt_tool_open_at(prt_tool *tool, uint32_t threads, int32_t most);
 void prt_tool_close(prt_tool *tool);
 
 /* From now on: reading, compiling (between two passes) and what prt_deadline watches are cancelled

@@ -51,6 +51,13 @@ START_TEST(long_and_odd_texts_are_tamed)
     (void)prt_fail(POPRT_E_PARSE, "a\x1b[31m", "%s", "x\ry");
     ck_assert_str_eq(prt_error_last()->subject, "a?[31m");
     ck_assert_str_eq(prt_error_last()->message, "x?y");
+    /* A name cannot begin a line of a log; a report's parts are lines. */
+    (void)prt_fail(POPRT_E_PARSE, "a\nb", "node '%s'", "c\nERROR d");
+    ck_assert_str_eq(prt_error_last()->subject, "a b");
+    ck_assert_str_eq(prt_error_last()->message, "node 'c ERROR d'");
+    (void)prt_fail_lines(POPRT_E_PARSE, "a\nb", "%s", "c\nd");
+    ck_assert_str_eq(prt_error_last()->subject, "a b");
+    ck_assert_str_eq(prt_error_last()->message, "c\nd");
     /* The record may be an argument of the next failure. */
     (void)prt_fail(POPRT_E_PARSE, "s", "in");
     (void)prt_fail(POPRT_E_PARSE, prt_error_last()->subject, "out: %s", prt_error_last()->message);

@@ -136,7 +136,7 @@ expect 0 -i "$digits" --output_dir o --checkpoints /5/Relu_output_0
 expect 0 -i o/model.onnx.optimized.onnx --show
 has out '^Output /5/Relu_output_0: '
 expect 1 -i "$digits" --checkpoints nothing
-has err 'no tensor has this name'
+has err 'the model has no tensor of this name; nearest: '
 expect 2 -i "$digits" --remove_outputs logits
 has err 'nothing would be left'
 expect 0 -i "$digits" --batch_size 3 --batch_axis 0 --output_dir o

@@ -4,6 +4,7 @@
  * remove_outputs: named outputs go, and what only fed them. Inputs stay, read or not.
  */
 #include "ir/interface.h"
+#include "ir/unknown.h"
 #include "pass/pass.h"
 
 /* ---- add_checkpoints */
@@ -17,8 +18,7 @@ static poprt_status add_checkpoint(prt_pass *p, prt_graph *graph, prt_str name, 
     if (prt_graph_has_output(graph, name))
         return POPRT_OK;
     if (v == NULL || !prt_str_equal(v->name, name) || (v->def != NULL && v->def->dead))
-        return prt_fail(POPRT_E_NOT_FOUND, text, "no tensor has this name; those that there are "
-            "can be listed by poprt inspect");
+        return prt_fail_no_tensor(graph, name);
     if (v->graph != graph)
         return prt_fail(POPRT_E_ARG, text,
             "is inside a sub-graph; only tensors of the main graph can be outputs");
@@ -72,8 +72,7 @@ static poprt_status run_remove(prt_pass *p, prt_graph *graph, bool *changed)
         return POPRT_E_NOMEM;
     for (const char *cursor = NULL; prt_pass_next(p, "outputs", &cursor, &name);)
         if (!prt_graph_has_output(graph, name))
-            return prt_fail(POPRT_E_NOT_FOUND, prt_arena_text(p->arena, name.data, name.size),
-                "the model has no output of this name");
+            return prt_fail_no_output(graph, name);
     for (uint32_t i = 0; i < count; i++) {
         keep[i] = !prt_pass_lists(p, "outputs", graph->output_names.data[i]);
         makers[gone] = graph->ret->in[i].value->def;

@@ -18,6 +18,7 @@
  * is not known or does not divide is refused.
  */
 #include "base/json.h"
+#include "ir/unknown.h"
 #include "ir/extra.h"
 #include "pass/match.h"
 
@@ -181,8 +182,7 @@ static poprt_status run_matmul(prt_pass *p, prt_graph *graph, bool *changed)
         PRT_TRY(read_request(&dict->items[i], &r));
         prt_op *op = prt_match_node(graph, r.name);
         if (op == NULL)
-            return prt_fail(POPRT_E_NOT_FOUND, "serialize_dict", "no node has the name '%.*s'",
-                PRT_STR_ARG(r.name));
+            return prt_fail_no_node(graph, r.name);
         if (!prt_op_is(op, PRT_OP_matmul))
             return refuse(&r, "the node is no MatMul");
         if (dim_of(op, &r, &dim) && dim % r.factor != 0)
