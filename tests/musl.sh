@@ -90,4 +90,6 @@ check "models of tests/data" test $? -eq 0
 tail -1 "$work/cases.txt"
 check "a static program" link_static
 check "the static program runs" static_runs
+# Here cJSON is part of libpoprt.a: a host may have another one, of any version.
+check "the installed package" sh tests/package/package.sh "$work/build" musl-gcc
 finish
