@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/support/need.sh
 need gcc g++ libc6-dev binutils meson ninja-build pkg-config libcjson-dev libnanopb-dev \
     libyaml-dev zlib1g-dev libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libwebp-dev check \
-    libonnx-testdata cmake python3 || exit 1
+    libonnx-testdata cmake python3 python3-onnx || exit 1
 
 . tests/support/cases.sh
 
@@ -122,6 +122,7 @@ script "sets of options" sh tests/package/options.sh
 script "musl" sh tests/musl.sh
 if [ -x build/release/src/tools/poprt ]; then
     script "the newest ONNX" sh tests/newest.sh
+    script "files judged by others" sh tests/judge.sh
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

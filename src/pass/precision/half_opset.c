@@ -25,9 +25,26 @@ static const row *find(const prt_op *op)
     return NULL;
 }
 
+/* No schema has sequences or optionals of bfloat16: of Identity, If and the like, which take any
+ * value, only tensors may be. */
+static bool wraps_tensors(const prt_op *op)
+{
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (op->in[i].value != NULL && (op->in[i].value->type->kind == PRT_VALUE_SEQUENCE ||
+                                           op->in[i].value->type->kind == PRT_VALUE_OPTIONAL))
+            return true;
+    for (uint32_t i = 0; i < op->n_out; i++)
+        if (op->out[i].type->kind == PRT_VALUE_SEQUENCE ||
+            op->out[i].type->kind == PRT_VALUE_OPTIONAL)
+            return true;
+    return false;
+}
+
 int64_t prt_half_opset_of(const prt_op *op, int32_t to)
 {
     const row *r = find(op);
+    if (to == PRT_DTYPE_bf16 && wraps_tensors(op))
+        return NEVER;
     if (r == NULL)
         return 0;
     return to == PRT_DTYPE_f16 ? r->f16 : to == PRT_DTYPE_bf16 ? r->bf16 : 0;
