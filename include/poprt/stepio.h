@@ -48,7 +48,8 @@ POPRT_API poprt_status poprt_stepio_create_callbacks(const poprt_session *sessio
  * Binds a tensor to an input or output by name or slot. The descriptor is copied, its data is
  * borrowed until the binding is replaced or the StepIO released. dtype and known dims must fit,
  * but for an input of which the model reads nothing or only the element type (what CastLike takes
- * for an example): it may have any shape.
+ * for an example): it may have any shape. Where an input is a scalar, or has one element by its
+ * known dims, a tensor of one element and any rank fits.
  * A NULL tensor (or one without data and size, for an output) unbinds: the session then provides
  * memory for the output, to be read by poprt_stepio_output.
  */

@@ -25,10 +25,36 @@ static poprt_status check_dims(const prt_slot *slot, const prt_type *type, const
     return POPRT_OK;
 }
 
-poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const poprt_tensor *from,
-    prt_tensor *out)
+/* Exactly one element whatever the rank: [], [1], [1, 1]. */
+static bool is_single(uint32_t rank, const int64_t *dims)
+{
+    for (uint32_t i = 0; i < rank; i++)
+        if (dims[i] != 1)
+            return false;
+    return true;
+}
+
+/* A scalar and tensors of one element stand for each other, as in other runtimes: clients give [1]
+ * where a model has a scalar, and the reverse. What the model says is what its steps see. */
+static bool takes_single(const prt_type *type, const poprt_tensor *from)
+{
+    return type->kind == PRT_VALUE_TENSOR && type->rank >= 0 && type->rank <= PRT_MAX_RANK &&
+        (uint32_t)type->rank != from->rank && is_single((uint32_t)type->rank, type->dims) &&
+        is_single(from->rank, from->dims);
+}
+
+poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type,
+    const poprt_tensor *given, prt_tensor *out)
 {
     const char *name = prt_slot_name(slot);
+    poprt_tensor single = *given;
+    const poprt_tensor *from = given;
+    if (given->rank <= PRT_MAX_RANK && (given->rank == 0 || given->dims != NULL) &&
+        !slot->any_shape && takes_single(type, given)) {
+        single.rank = (uint32_t)type->rank;
+        single.dims = type->dims;
+        from = &single;
+    }
     if (from->rank > PRT_MAX_RANK)
         return prt_fail(POPRT_E_LIMIT, name, "rank %u is above %d", from->rank, PRT_MAX_RANK);
     if (from->rank != 0 && from->dims == NULL)

@@ -72,6 +72,46 @@ START_TEST(callbacks_come_in_order)
 }
 END_TEST
 
+/* One element is one element: [1] for a scalar, a scalar for [1]. */
+START_TEST(scalars_and_single_elements_are_one)
+{
+    poprt_executable *exec = compile_bytes(NULL, loop_model, sizeof(loop_model));
+    poprt_session *session = NULL;
+    poprt_stepio *io = NULL;
+    const int64_t ones[] = { 1, 1, 1 }, two = 2, none = 0;
+    int64_t trips[] = { 3, 3 };
+    float start[] = { 0.5f, 0.5f };
+    ck_assert_ok(poprt_session_create(exec, NULL, &session));
+    ck_assert_ok(poprt_stepio_create(session, &io));
+    for (uint32_t rank = 0; rank <= 3; rank++) {
+        const poprt_tensor t = { .data = trips, .size = sizeof(trips[0]), .dims = ones,
+            .rank = rank, .dtype = POPRT_DTYPE_INT64 };
+        const poprt_tensor s = { .data = start, .size = sizeof(start[0]), .dims = ones,
+            .rank = 3 - rank, .dtype = POPRT_DTYPE_FLOAT32 };
+        poprt_tensor end = { 0 };
+        ck_assert_ok(poprt_stepio_bind(io, "trips", &t));
+        ck_assert_ok(poprt_stepio_bind(io, "start", &s));
+        ck_assert_ok(poprt_session_run(session, io));
+        ck_assert_ok(poprt_stepio_output(io, 2, &end));
+        ck_assert_uint_eq(end.rank, 1);
+        ck_assert_int_eq(end.dims[0], 1);
+        ck_assert_double_eq((double)*(const float *)end.data, 3.5);
+    }
+    const poprt_tensor more = { .data = trips, .size = sizeof(trips), .dims = &two, .rank = 1,
+        .dtype = POPRT_DTYPE_INT64 };
+    const poprt_tensor empty = { .data = trips, .size = 0, .dims = &none, .rank = 1,
+        .dtype = POPRT_DTYPE_INT64 };
+    const poprt_tensor other = { .data = start, .size = sizeof(start[0]), .dims = ones, .rank = 1,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    ck_assert_fails(poprt_stepio_bind(io, "trips", &more), POPRT_E_SHAPE);
+    ck_assert_fails(poprt_stepio_bind(io, "trips", &empty), POPRT_E_SHAPE);
+    ck_assert_fails(poprt_stepio_bind(io, "trips", &other), POPRT_E_TYPE);
+    poprt_stepio_release(io);
+    poprt_session_release(session);
+    poprt_executable_release(exec);
+}
+END_TEST
+
 START_TEST(sequences_go_in_and_out)
 {
     poprt_executable *exec = compile_bytes(NULL, sequence_model, sizeof(sequence_model));
@@ -296,6 +336,7 @@ START_TEST(weights_are_the_sessions_own)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/stepio", callbacks_come_in_order, sequences_go_in_and_out,
+PRT_TEST_MAIN("api/stepio", callbacks_come_in_order, scalars_and_single_elements_are_one,
+    sequences_go_in_and_out,
     optionals_hold_nothing_or_one, maps_go_in_and_out, maps_are_checked,
     weights_are_the_sessions_own)
