@@ -134,7 +134,9 @@ POPRT_API poprt_status poprt_model_save_file(const poprt_model *model, const cha
  * The same as the options say (see config.h): `convert_version` writes the model for an opset of
  * ai.onnx, whatever it was read from. Operators that came later are written by older ones. Where
  * that cannot be done the file is not written, and POPRT_E_UNSUPPORTED names each operator, its
- * node, the versions and the reason. The model stays as it is. `config` may be NULL.
+ * node, the versions and the reason. `only_marks` writes the file that the model was read from with
+ * the attributes "__..." that its nodes have now, and no other byte changed; POPRT_E_UNSUPPORTED
+ * where the model was not read from one file. The model stays as it is. `config` may be NULL.
  */
 POPRT_API poprt_status poprt_model_save_file_as(const poprt_model *model, const char *path,
     const poprt_config *config);

@@ -360,6 +360,10 @@ poprt_status poprt_model_save_file_as(const poprt_model *model, const char *path
     PRT_REQUIRE(model);
     PRT_REQUIRE(path);
     const int64_t opset = prt_config_number(config, PRT_OPTION_convert_version);
+    if (prt_config_number(config, PRT_OPTION_only_marks) != 0)
+        return opset == 0 ? prt_onnx_write_marks(model->module, path)
+                          : prt_fail(POPRT_E_ARG, "only_marks",
+                                "leaves the file as it was read, and convert_version changes it");
     const poprt_status status = opset != 0 ? save_for(model, path, opset)
                                            : save_own(model, path);
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);

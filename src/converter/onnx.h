@@ -66,4 +66,11 @@ poprt_status prt_onnx_write(const prt_module *module, poprt_write_fn sink, void 
  * constants from 1 KiB on in "<path>.data". */
 poprt_status prt_onnx_write_file(const prt_module *module, const char *path, size_t most);
 
+/*
+ * Writes the file that a module was read from, byte by byte, but for attributes of its nodes whose
+ * names begin with "__": these are as the module's nodes have them now. POPRT_E_UNSUPPORTED where
+ * the module was not read, or has weights in other files.
+ */
+poprt_status prt_onnx_write_marks(const prt_module *module, const char *path);
+
 #endif

@@ -99,6 +99,7 @@ static poprt_status read_with(prt_arena *scratch, prt_module *m, prt_blob *bytes
         .owned_limit = limits->owned, .dense_limit = limits->dense,
         .copy_below = limits->copy_below };
     PRT_TRY(prt_module_keep(m, prt_blob_retain(bytes)));
+    m->source = bytes;
     const poprt_status status = read_model(r, limits);
     prt_onnx_source_close(&r->source);
     return status;

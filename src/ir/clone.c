@@ -368,6 +368,7 @@ static poprt_status copy_module(cloner *c)
     prt_module *to = c->to;
     to->next_name = c->from->next_name;
     to->ir_version = c->from->ir_version;
+    to->source = c->from->source; /* keep_files holds it */
     to->ops = c->from->ops;
     to->form_opset = c->from->form_opset;
     to->form_runs = c->from->form_runs;

@@ -117,6 +117,7 @@ struct prt_module {
     uint32_t next_name;        /* for generated names */
     int64_t ir_version;
     prt_opset *opsets; /* as imported */
+    const prt_blob *source;  /* what it was read from, one of `blobs`; NULL: it was made here */
     prt_str file;            /* where it was read from, for errors and external data */
     const prt_raw *extra;    /* model-level fields: producer, metadata, doc string, functions … */
     int64_t form_opset;  /* opset whose forms the ops of ai.onnx have; 0: canonical. What is not

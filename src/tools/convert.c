@@ -116,7 +116,7 @@ static void say_names(void *user, const poprt_pass_event *event)
 {
     if (strcmp(event->pass, "unique_name_for_nodes") == 0 && event->changed != 0)
         prt_tool_say(user, POPRT_LOG_WARNING,
-            "nodes without a name of their own got one, as auto_sharding gives them");
+            "nodes without a name of their own are called as auto_sharding calls them");
 }
 
 poprt_status prt_convert_pass(prt_tool *tool, const char *pass, const poprt_config *config,

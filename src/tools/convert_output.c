@@ -16,12 +16,12 @@ static const char *below(prt_tool *tool, const char *dir, const char *name)
     return prt_tool_text(tool->arena, "%s%s%s", dir, slash ? "" : "/", name);
 }
 
-static poprt_status save_for(const prt_tool *tool, const poprt_model *model, const char *path,
-    const char *opset)
+static poprt_status save_with(const prt_tool *tool, const poprt_model *model, const char *path,
+    const char *key, const char *value)
 {
     poprt_config *config = NULL;
     PRT_TRY(poprt_config_create(tool->env, &config));
-    poprt_status status = poprt_config_set(config, "convert_version", opset);
+    poprt_status status = poprt_config_set(config, key, value);
     if (status == POPRT_OK)
         status = poprt_model_save_file_as(model, path, config);
     poprt_config_release(config);
@@ -37,16 +37,16 @@ static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_mo
 {
     char opset[32], why[2048];
     if (asked != NULL)
-        return save_for(tool, model, path, asked);
+        return save_with(tool, model, path, "convert_version", asked);
     (void)snprintf(opset, sizeof(opset), "%d", USUAL_OPSET);
-    poprt_status status = save_for(tool, model, path, opset);
+    poprt_status status = save_with(tool, model, path, "convert_version", opset);
     if (status != POPRT_E_UNSUPPORTED)
         return status;
     const poprt_error *e = poprt_last_error();
     (void)snprintf(why, sizeof(why), "%s: %s", e->subject, e->message);
     for (int i = USUAL_OPSET + 1; status == POPRT_E_UNSUPPORTED; i++) {
         (void)snprintf(opset, sizeof(opset), "%d", i);
-        status = save_for(tool, model, path, opset);
+        status = save_with(tool, model, path, "convert_version", opset);
     }
     if (status == POPRT_E_ARG) { /* past the newest: what nobody knows is written as it is */
         (void)snprintf(opset, sizeof(opset), "that of the model");
@@ -59,6 +59,17 @@ static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_mo
     return status;
 }
 
+/* The input with devices and stages, and nothing else changed. */
+static poprt_status save_marks(const prt_tool *tool, const poprt_model *model, const char *path)
+{
+    const poprt_status status = save_with(tool, model, path, "only_marks", "true");
+    if (status != POPRT_E_UNSUPPORTED)
+        return status;
+    PRT_LOG(POPRT_LOG_WARNING, "%s is not a copy of its input: %s", path,
+        poprt_last_error()->message);
+    return poprt_model_save_file(model, path);
+}
+
 poprt_status prt_convert_save(prt_tool *tool, const prt_opts *opts, const char *usual,
     const poprt_model *model)
 {
@@ -69,7 +80,7 @@ poprt_status prt_convert_save(prt_tool *tool, const prt_opts *opts, const char *
     if (path == NULL)
         return POPRT_E_NOMEM;
     if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING) && opset == NULL)
-        return poprt_model_save_file(model, path);
+        return save_marks(tool, model, path);
     return save_opset(tool, opset, model, path);
 }
 
