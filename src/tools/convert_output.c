@@ -59,17 +59,6 @@ static poprt_status save_opset(prt_tool *tool, const char *asked, const poprt_mo
     return status;
 }
 
-/* The input with devices and stages, and nothing else changed. */
-static poprt_status save_marks(const prt_tool *tool, const poprt_model *model, const char *path)
-{
-    const poprt_status status = save_with(tool, model, path, "only_marks", "true");
-    if (status != POPRT_E_UNSUPPORTED)
-        return status;
-    PRT_LOG(POPRT_LOG_WARNING, "%s is not a copy of its input: %s", path,
-        poprt_last_error()->message);
-    return poprt_model_save_file(model, path);
-}
-
 poprt_status prt_convert_save(prt_tool *tool, const prt_opts *opts, const char *usual,
     const poprt_model *model)
 {
@@ -80,7 +69,7 @@ poprt_status prt_convert_save(prt_tool *tool, const prt_opts *opts, const char *
     if (path == NULL)
         return POPRT_E_NOMEM;
     if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING) && opset == NULL)
-        return save_marks(tool, model, path);
+        return prt_tool_save_marks(tool, model, path);
     return save_opset(tool, opset, model, path);
 }
 

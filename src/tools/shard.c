@@ -104,7 +104,7 @@ static poprt_status shard(prt_tool *tool, const prt_opts *opts)
     poprt_status status = run_pass(tool, opts, model);
     prt_progress_clear(&tool->progress);
     if (status == POPRT_OK)
-        status = poprt_model_save_file(model, output);
+        status = prt_tool_save_marks(tool, model, output);
     if (status == POPRT_OK)
         status = describe(model, prt_opt_value(opts, OPT_OUTPUT_YAML, NULL));
     poprt_model_release(model);

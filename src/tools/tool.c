@@ -393,6 +393,21 @@ poprt_status prt_tool_set_dims(prt_tool *tool, const prt_opts *opts, uint32_t op
     return POPRT_OK;
 }
 
+poprt_status prt_tool_save_marks(const prt_tool *tool, const poprt_model *model, const char *path)
+{
+    poprt_config *config = NULL;
+    PRT_TRY(poprt_config_create(tool->env, &config));
+    poprt_status status = poprt_config_set(config, "only_marks", "true");
+    if (status == POPRT_OK)
+        status = poprt_model_save_file_as(model, path, config);
+    poprt_config_release(config);
+    if (status != POPRT_E_UNSUPPORTED)
+        return status;
+    PRT_LOG(POPRT_LOG_WARNING, "%s is not a copy of its input: %s", path,
+        poprt_last_error()->message);
+    return poprt_model_save_file(model, path);
+}
+
 poprt_status prt_tool_run_pass(const prt_tool *tool, const char *pass, const poprt_pass_arg *args,
     size_t count, poprt_model *model)
 {

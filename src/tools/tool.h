@@ -75,6 +75,10 @@ poprt_status prt_tool_open_executable(prt_tool *tool, const char *path, prt_tool
 /* What poprt_model_describe says, in memory to be given to free(), also after a failure. */
 poprt_status prt_tool_gather(const poprt_model *model, int32_t format, char **text, size_t *size);
 
+/* The file that the model was read from with what passes noted at its nodes (__ipu_number and the
+ * like) and nothing else changed; with a warning a file of its own where that cannot be. */
+poprt_status prt_tool_save_marks(const prt_tool *tool, const poprt_model *model, const char *path);
+
 /* Runs one pass with these of its options on a model. */
 poprt_status prt_tool_run_pass(const prt_tool *tool, const char *pass, const poprt_pass_arg *args,
     size_t count, poprt_model *model);

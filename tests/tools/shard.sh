@@ -75,13 +75,14 @@ need=$(sed -n 's/^device 0: .* nodes, \([0-9,]*\) bytes .*/\1/p' out | tr -d ,)
 expect 1 auto_sharding --input_model encoder.onnx --num_ipus 2 --memory_per_ipu $((need / 2))
 has err 'device [01] needs [0-9]* bytes .* and has [0-9]*: try [3-9] devices'
 
-# Nodes without names get them, and the same when the points are read.
+# Points name nodes without names, and mean the same ones when they are read; the file has no more
+# names than before.
 cp "$2/tests/fuzz/seeds/separable.onnx" unnamed.onnx
 expect 0 auto_sharding --input_model unnamed.onnx --num_ipus 3 --output_yaml cut.yaml
 has err 'WARNING .*nodes without a name of their own got one'
 expect 0 -i unnamed.onnx --only_manual_sharding --manual_sharding_config cut.yaml \
     --output_model again.onnx --logging_level WARNING
-has err 'WARNING .*nodes without a name of their own got one'
+has err 'WARNING .*nodes without a name of their own are called as auto_sharding calls them'
 same again.onnx unnamed.onnx.auto_sharded.onnx
 
 # FLOPs of a model, of its operators and nodes.
