@@ -198,6 +198,28 @@ static void put_infos(prt_onnx_writer *w, const prt_graph *g)
     }
 }
 
+static bool is_described(const prt_type *type)
+{
+    return type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined && type->rank >= 0;
+}
+
+/* Types that the file did not declare, of what the nodes of a converted model make. */
+static void put_missing_infos(prt_onnx_writer *w, const prt_graph *g)
+{
+    if (!w->m->describes_values)
+        return;
+    const prt_map declared = map_infos(w, g, PRT_ONNX_Graph_value_info);
+    prt_for_each_op(op, g)
+        for (uint32_t i = 0; i < op->n_out; i++) {
+            const prt_value *v = &op->out[i];
+            const prt_str name = prt_names_value(w->names, v);
+            if (name.size != 0 && prt_value_used(v) && !prt_value_is_output(v) &&
+                is_described(v->type) && prt_map_find(&declared, name) == NULL)
+                prt_onnx_put_value_info(w, PRT_ONNX_Graph_value_info, name, v->type,
+                    PRT_STR(""));
+        }
+}
+
 /* Schemas of Cast before opset 6 did not say what type it gives, so the graph has to. */
 static void put_cast_infos(prt_onnx_writer *w, const prt_graph *g)
 {
@@ -239,7 +261,9 @@ void prt_onnx_put_graph(prt_onnx_writer *w, uint32_t field, const prt_graph *g)
     put_inputs(w, g);
     put_outputs(w, g, names);
     put_infos(w, g);
-    put_cast_infos(w, g);
+    put_missing_infos(w, g);
+    if (!w->m->describes_values)
+        put_cast_infos(w, g);
     for (const prt_raw *raw = g->extra; raw != NULL; raw = raw->next)
         if (raw->field != PRT_ONNX_Graph_input && raw->field != PRT_ONNX_Graph_output &&
             raw->field != PRT_ONNX_Graph_value_info)

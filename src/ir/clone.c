@@ -369,6 +369,7 @@ static poprt_status copy_module(cloner *c)
     to->next_name = c->from->next_name;
     to->ir_version = c->from->ir_version;
     to->source = c->from->source; /* keep_files holds it */
+    to->describes_values = c->from->describes_values;
     to->ops = c->from->ops;
     to->form_opset = c->from->form_opset;
     to->form_runs = c->from->form_runs;

@@ -125,6 +125,7 @@ struct prt_module {
     uint32_t *form_runs; /* how often each row of upgrade.def ran, up and down by turns; may be
                           * NULL; belongs to whoever wants to know */
     bool has_state;          /* some op was made that writes a weight */
+    bool describes_values;   /* to be written with the types of all values that nodes make */
 };
 
 /* ---- module.c: life and constants */

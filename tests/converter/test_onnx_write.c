@@ -105,6 +105,36 @@ START_TEST(the_sample_comes_back)
 }
 END_TEST
 
+static uint32_t count_infos(const prt_module *m)
+{
+    uint32_t n = 0;
+    for (const prt_raw *raw = m->main->extra; raw != NULL; raw = raw->next)
+        n += raw->field == PRT_ONNX_Graph_value_info;
+    return n;
+}
+
+/* A converted model says the types of what its nodes make; one that is only saved says no more than
+ * before. Neither its inputs nor its outputs are said twice. */
+START_TEST(types_of_inner_values_are_added)
+{
+    msg *nodes[] = { onnx_node("Neg", "x", "a"), onnx_node("Abs", "a", "b"),
+        onnx_node("Neg", "b", "y"), NULL };
+    prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 13));
+    ck_assert_int_eq(prt_ir_infer(m->main), POPRT_OK);
+    prt_module *plain = loaded(written(m));
+    ck_assert_uint_eq(count_infos(plain), 0);
+    m->describes_values = true;
+    prt_module *described = loaded(written(m));
+    ck_assert_uint_eq(count_infos(described), 2);
+    prt_module *twice = loaded(written(described));
+    ck_assert_uint_eq(count_infos(twice), 2);
+    prt_module_release(m);
+    prt_module_release(plain);
+    prt_module_release(described);
+    prt_module_release(twice);
+}
+END_TEST
+
 /* Old forms were made canonical: the first opset that has those is asked for, and no newer one. */
 START_TEST(the_opset_grows_as_needed)
 {
@@ -363,7 +393,8 @@ START_TEST(every_refused_allocation)
 END_TEST
 
 PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
-    changed_nodes_are_made_anew, the_sample_comes_back, the_opset_grows_as_needed,
+    changed_nodes_are_made_anew, the_sample_comes_back, types_of_inner_values_are_added,
+    the_opset_grows_as_needed,
     outputs_keep_their_names, values_without_names_get_some, initialized_inputs_are_listed_again,
     narrowed_constants_are_described_anew, unlisted_constants_are_no_inputs,
     parts_that_nobody_reads_are_written, sequences_of_another_type_are_described_anew,

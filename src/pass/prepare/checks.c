@@ -3,7 +3,8 @@
  * checks.c — check_unsupported_attribute: warns of attributes that an operator's schema does not
  * have, which nothing here reads (marks that begin with two underscores are meant to be kept).
  * final_check: the last pass; types are inferred anew, equal initializers become one, names of
- * nodes become unique, and every value whose type or shape is open is warned of. It never fails a
+ * nodes become unique, the file will have the types of all values, and every value whose type or
+ * shape is open is warned of. It never fails a
  * conversion for what it finds.
  */
 #include "ir/extra.h"
@@ -73,6 +74,7 @@ static poprt_status run_final(prt_pass *p, prt_graph *graph, bool *changed)
         "remove_duplicated_initializer", "unique_name_for_nodes" };
     for (size_t i = 0; i < PRT_COUNT_OF(parts); i++)
         PRT_TRY(prt_pass_run_other(p, parts[i], changed));
+    p->module->describes_values = true;
     return prt_pass_each_graph(p, graph, check_types, changed);
 }
 
