@@ -3,7 +3,8 @@
  * formulas.c — fuse_formulas: what exporters write out becomes the operator that it is:
  *
  *     x * Sigmoid(x)                                          Swish
- *     Max(x, a x), a from 0 to 1; PRelu of one slope          LeakyRelu
+ *     Max(x, a x), a from 0 to 1; Where(x >= 0, x, a x);
+ *     PRelu of one slope                                      LeakyRelu
  *     x * 0.5 * (1 + Erf(x / sqrt(2))), and with Tanh          Gelu, see gelu.c
  *     Clip(x + 3, 0, 6) / 6, and times x              HardSigmoid, HardSwish: see hard_swish.c
  *     (x - mean) / Sqrt(mean((x - mean)^2) + e) * s + b       LayerNormalization, last axis
@@ -16,10 +17,16 @@
 #include "pass/precision/kernels.h"
 
 /* A converted model may run elsewhere: there an operator without a kernel is of no use. */
+/* Other runtimes need not have a kernel, or have one for this type of x. */
+static bool is_allowed(const prt_pass *p, uint32_t id, const prt_value *x)
+{
+    return !prt_pass_bool(p, "portable") || prt_kernel_exists_of(id, x->type->dtype);
+}
+
 static bool put(prt_pass *p, prt_build *b, prt_op *root, uint32_t id, const void *attrs, uint32_t n,
     prt_value *const *in)
 {
-    if (prt_pass_bool(p, "portable") && !prt_kernel_exists_of(id, in[0]->type->dtype))
+    if (!is_allowed(p, id, in[0]))
         return false;
     prt_value *y = prt_build_op(b, id, attrs, n, in);
     if (y != NULL)
@@ -73,14 +80,58 @@ static bool apply_max(prt_pass *p, prt_build *b, prt_op *root)
     return false;
 }
 
+/* ---- Where(x >= 0, x, a x) ---- */
+
+/* x and a of a x, where `v` is that; NULL when it is something else. */
+static prt_value *times_slope(const prt_op *root, uint32_t slot, double *slope)
+{
+    const prt_op *mul = prt_match_interior(root, slot, PRT_OP_mul);
+    for (uint32_t k = 0; mul != NULL && k < 2; k++)
+        if (prt_match_number(mul, k, slope))
+            return prt_op_input(mul, 1 - k);
+    return NULL;
+}
+
+/* The condition says where x is positive (1), negative (-1), or neither (0); at 0 both branches
+ * are 0, so equality does not count. */
+static int side_of(const prt_op *root, const prt_value *x)
+{
+    static const uint32_t more[] = { PRT_OP_greater, PRT_OP_greater_or_equal },
+                          less[] = { PRT_OP_less, PRT_OP_less_or_equal };
+    for (uint32_t i = 0; i < 4; i++) {
+        const prt_op *cond = prt_match_interior(root, 0, i < 2 ? more[i] : less[i - 2]);
+        double zero;
+        if (cond == NULL)
+            continue;
+        const uint32_t at = prt_op_input(cond, 0) == x ? 0 : 1;
+        if (prt_op_input(cond, at) != x || !prt_match_number(cond, 1 - at, &zero) || zero != 0.0)
+            return 0;
+        return (i < 2) == (at == 0) ? 1 : -1;
+    }
+    return 0;
+}
+
+static bool apply_where(prt_pass *p, prt_build *b, prt_op *root)
+{
+    for (uint32_t slot = 1; slot < 3; slot++) {
+        double slope;
+        prt_value *x = prt_op_input(root, 3 - slot);
+        if (times_slope(root, slot, &slope) == x && prt_formula_is_float(x) &&
+            x->type == root->out[0].type && isfinite(slope) &&
+            side_of(root, x) == (slot == 2 ? 1 : -1))
+            return put_leaky(p, b, root, x, slope);
+    }
+    return false;
+}
+
 /* ---- LayerNormalization, RMSNormalization ---- */
 
 static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_formula_norm n;
-    if (!prt_formula_layer_norm(root, &n))
+    if (!prt_formula_layer_norm(root, &n) || !is_allowed(p, PRT_OP_layer_normalization, n.x))
         return false;
-    prt_value *in[3] = { n.x, n.scale, n.bias };
+    prt_value *in[3] = { n.x, prt_formula_row(b, n.scale), prt_formula_row(b, n.bias) };
     prt_layer_normalization_attrs attrs = PRT_ATTRS_OF(layer_normalization);
     PRT_ATTR_GIVE(attrs, layer_normalization, epsilon, (float)n.epsilon);
     return put(p, b, root, PRT_OP_layer_normalization, &attrs, 3, in);
@@ -89,9 +140,9 @@ static bool apply_add(prt_pass *p, prt_build *b, prt_op *root)
 static bool apply_rms(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_formula_norm n;
-    if (!prt_formula_rms_norm(root, &n))
+    if (!prt_formula_rms_norm(root, &n) || !is_allowed(p, PRT_OP_rms_normalization, n.x))
         return false;
-    prt_value *in[2] = { n.x, n.scale };
+    prt_value *in[2] = { n.x, prt_formula_row(b, n.scale) };
     prt_rms_normalization_attrs attrs = PRT_ATTRS_OF(rms_normalization);
     PRT_ATTR_GIVE(attrs, rms_normalization, epsilon, (float)n.epsilon);
     return put(p, b, root, PRT_OP_rms_normalization, &attrs, 2, in);
@@ -111,7 +162,12 @@ static bool apply_hard(prt_pass *p, prt_build *b, prt_op *root)
         swish ? NULL : &attrs, 1, &x);
 }
 
-/* ---- what a Mul may be the end of ---- */
+/* ---- what a Mul or a Div may be the end of ---- */
+
+static bool apply_div(prt_pass *p, prt_build *b, prt_op *root)
+{
+    return apply_rms(p, b, root) || apply_hard(p, b, root);
+}
 
 static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 {
@@ -128,8 +184,8 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = { { PRT_OP_mul, apply_mul }, { PRT_OP_add, apply_add },
-    { PRT_OP_div, apply_hard }, { PRT_OP_max, apply_max },
-    { PRT_OP_prelu, apply_prelu } };
+    { PRT_OP_div, apply_div }, { PRT_OP_max, apply_max }, { PRT_OP_prelu, apply_prelu },
+    { PRT_OP_where, apply_where } };
 
 const prt_pass_hooks prt_pass_fuse_formulas = {
     .rewrites = rewrites,

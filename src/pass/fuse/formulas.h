@@ -48,7 +48,7 @@ prt_value *prt_formula_gelu(const prt_op *mul, bool *tanh);
 prt_value *prt_formula_hard(const prt_op *root, bool *swish);
 
 /* (x - mean) / Sqrt(variance + epsilon) * scale + bias, or without mean and bias (NULL). Scale and
- * bias have an element for each of the last axis; float32. */
+ * bias have an element for each of the last axis and dims of 1 before it; float32. */
 typedef struct prt_formula_norm {
     prt_value *x, *scale, *bias;
     double epsilon;
@@ -57,5 +57,7 @@ typedef struct prt_formula_norm {
 /* What an Add, or a Mul, is the end of. */
 bool prt_formula_layer_norm(const prt_op *add, prt_formula_norm *out);
 bool prt_formula_rms_norm(const prt_op *mul, prt_formula_norm *out);
+/* Scale or bias with one dim, as the operators want it; NULL for NULL, or a failure stays in `b`. */
+prt_value *prt_formula_row(prt_build *b, prt_value *v);
 
 #endif

@@ -2,38 +2,137 @@
 /*
  * norms.c — the formulas of layer and RMS norms over the last axis:
  *
- *     (x - mean) / Sqrt(mean((x - mean)^2) + e) * s + b
+ *     (x - mean) / Sqrt(variance + e) * s + b
  *     x / Sqrt(mean(x^2) + e) * s
+ *     x * i + (b - mean * i), with i = 1 / Sqrt(variance + e) * s: how TensorFlow writes it
  *
- * x - mean may be written once or twice. Of the root, 1 / Sqrt, Reciprocal and Pow(-0.5) are known.
+ * x - mean may be written once or twice, and the factors grouped in any way. A mean is ReduceMean, or
+ * ReduceSum by the number of elements. A variance is mean((x - mean)^2), or mean(x^2) - mean^2 as
+ * Flax writes it, with or without Max(0, .) around it. Of the root, 1 / Sqrt, Reciprocal and
+ * Pow(-0.5) are known. s and b have as many elements as the last axis and dims of 1 before it.
  */
 #include "pass/fuse/formulas.h"
 
-/* A mean over the last axis that keeps it. */
-static const prt_op *mean_at(const prt_op *op, uint32_t slot)
+/* ---- means and variances ---- */
+
+/* A Reduce operator over the last axis that keeps it; NULL when `op` is something else. */
+static const prt_op *over_last(const prt_op *op, uint32_t id)
 {
-    const prt_op *mean = prt_match_producer(op, slot, PRT_OP_reduce_mean);
     prt_tensor axes;
-    if (mean == NULL || ((const prt_reduce_mean_attrs *)mean->attrs)->keepdims == 0 ||
-        !prt_match_constant(mean, 1, &axes) || prt_tensor_count(&axes) != 1)
+    if (!prt_op_is(op, id) || ((const prt_reduce_mean_attrs *)op->attrs)->keepdims == 0 ||
+        !prt_match_constant(op, 1, &axes) || prt_tensor_count(&axes) != 1)
         return NULL;
-    const prt_value *x = prt_op_input(mean, 0);
+    const prt_value *x = prt_op_input(op, 0);
     const int64_t axis = prt_load_i64(axes.dtype, axes.data, 0);
     const bool last = axis == -1 ||
         (prt_type_is_tensor(x->type) && x->type->rank > 0 && axis == x->type->rank - 1);
-    return last ? mean : NULL;
+    return last ? op : NULL;
 }
 
-/* The d of d * d or d ^ 2. */
+/* The operator that takes the mean of which `v` is the result: it is `v` itself, or ReduceSum under
+ * a division by the number of elements. */
+static const prt_op *mean_of(const prt_value *v)
+{
+    const prt_op *op = v != NULL && v->def != NULL && v->graph == v->def->graph ? v->def : NULL;
+    if (op == NULL || over_last(op, PRT_OP_reduce_mean) != NULL)
+        return op;
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        const prt_op *sum = (prt_op_is(op, PRT_OP_div) && slot == 0) || prt_op_is(op, PRT_OP_mul)
+            ? over_last(prt_match_interior(op, slot, PRT_OP_reduce_sum), PRT_OP_reduce_sum)
+            : NULL;
+        const int64_t n = sum != NULL ? prt_match_dim(prt_op_input(sum, 0), -1) : 0;
+        double by;
+        if (n > 0 && prt_match_number(op, 1 - slot, &by) &&
+            fabs((prt_op_is(op, PRT_OP_div) ? by : 1.0 / by) - (double)n) < 1e-5 * (double)n)
+            return sum;
+    }
+    return NULL;
+}
+
+/* The d of d * d or d ^ 2 at input `slot`. */
 static prt_value *under_square(const prt_op *op, uint32_t slot)
 {
     const prt_op *pow = prt_match_interior(op, slot, PRT_OP_pow);
     if (pow != NULL)
         return prt_formula_is_number(pow, 1, 2.0) ? prt_op_input(pow, 0) : NULL;
-    const prt_op *mul = prt_match_interior(op, slot, PRT_OP_mul);
-    return mul != NULL && prt_op_input(mul, 0) == prt_op_input(mul, 1) ? prt_op_input(mul, 0)
-                                                                       : NULL;
+    const prt_value *v = prt_op_input(op, slot);
+    const prt_op *mul = prt_match_producer(op, slot, PRT_OP_mul);
+    return mul != NULL && prt_value_used_once(v) && prt_op_input(mul, 0) == prt_op_input(mul, 1)
+        ? prt_op_input(mul, 0)
+        : NULL;
 }
+
+/* How a mean may be read: by one Sub, or by two that are alike; `others` more uses are known. */
+static bool is_shared_by_subs(const prt_value *mean, uint32_t others)
+{
+    uint32_t subs = 0, n = 0;
+    prt_for_each_use(use, mean)
+        if (prt_op_is(use->user, PRT_OP_sub))
+            subs++;
+        else
+            n++;
+    return subs <= 2 && n == others;
+}
+
+/* The x of d = x - mean(x), and the mean; NULL when d is something else. */
+static prt_value *find_centred(const prt_value *d, uint32_t others, const prt_value **mean)
+{
+    if (d == NULL || !prt_op_is(d->def, PRT_OP_sub) || d->graph != d->def->graph)
+        return NULL;
+    const prt_op *op = mean_of(prt_op_input(d->def, 1));
+    prt_value *x = prt_op_input(d->def, 0);
+    *mean = prt_op_input(d->def, 1);
+    return op != NULL && prt_op_input(op, 0) == x && is_shared_by_subs(*mean, others) ? x : NULL;
+}
+
+/* mean(base^2) at input `slot` of `op`, which alone reads it: gives the base. */
+static prt_value *mean_square_at(const prt_op *op, uint32_t slot)
+{
+    const prt_value *v = prt_op_input(op, slot);
+    const prt_op *mean = prt_value_used_once(v) ? mean_of(v) : NULL;
+    return mean != NULL ? under_square(mean, 0) : NULL;
+}
+
+/* mean(x^2) - mean^2 at input `slot` of `op`: gives x. */
+static prt_value *fast_variance_at(const prt_op *op, uint32_t slot, const prt_value **mean)
+{
+    const prt_op *max = prt_match_interior(op, slot, PRT_OP_max);
+    if (max != NULL) {
+        double zero;
+        const uint32_t at = prt_match_number(max, 1, &zero) ? 0 : 1;
+        if (max->n_in != 2 || (at == 1 && !prt_match_number(max, 0, &zero)) || zero != 0.0)
+            return NULL;
+        op = max;
+        slot = at;
+    }
+    const prt_op *sub = prt_match_interior(op, slot, PRT_OP_sub);
+    prt_value *x = sub != NULL ? mean_square_at(sub, 0) : NULL;
+    *mean = x != NULL ? under_square(sub, 1) : NULL;
+    return *mean != NULL ? x : NULL;
+}
+
+/* The variance, or the mean of squares (`*centred` false), that `sum` adds e to: is it of d or of the
+ * x that d is made from? */
+static bool is_spread(const prt_op *sum, const prt_value *d, double *epsilon, bool *centred)
+{
+    const prt_value *mean = NULL, *other = NULL;
+    const uint32_t at = prt_match_number(sum, 1, epsilon) ? 0 : 1;
+    if (at == 1 && !prt_match_number(sum, 0, epsilon))
+        return false;
+    const prt_value *base = mean_square_at(sum, at);
+    if (base != NULL) {
+        const prt_value *x = find_centred(d, 0, &mean);
+        *centred = x != NULL;
+        return base == d || (x != NULL && find_centred(base, 0, &other) == x);
+    }
+    const prt_value *x = fast_variance_at(sum, at, &other);
+    /* The product of the mean with itself reads it twice, its square by Pow once. */
+    *centred = x != NULL &&
+        (find_centred(d, 2, &mean) == x || find_centred(d, 1, &mean) == x) && mean == other;
+    return *centred;
+}
+
+/* ---- quotients ---- */
 
 /* s of 1 / Sqrt(s) at input `slot`, in one of its forms. */
 static const prt_op *under_inverse_root(const prt_op *op, uint32_t slot)
@@ -50,76 +149,106 @@ static const prt_op *under_inverse_root(const prt_op *op, uint32_t slot)
     return root != NULL ? prt_match_interior(root, 0, PRT_OP_add) : NULL;
 }
 
-/* The sum under the root of d / Sqrt(sum) or d * (1 / Sqrt(sum)); gives d. */
-static const prt_op *divided(const prt_op *op, prt_value **d)
-{
-    if (prt_op_is(op, PRT_OP_div)) {
-        const prt_op *root = prt_match_interior(op, 1, PRT_OP_sqrt);
-        *d = prt_op_input(op, 0);
-        return root != NULL ? prt_match_interior(root, 0, PRT_OP_add) : NULL;
-    }
-    for (uint32_t slot = 0; prt_op_is(op, PRT_OP_mul) && slot < 2; slot++) {
-        const prt_op *sum = under_inverse_root(op, slot);
-        *d = prt_op_input(op, 1 - slot);
-        if (sum != NULL)
-            return sum;
-    }
-    return NULL;
-}
+/* Factors beside 1 / Sqrt(sum), of products and quotients in any grouping. */
+typedef struct factors {
+    prt_value *v[2];
+    uint32_t n;
+    const prt_op *sum;
+} factors;
 
-/* One Sub reads the mean, or two that are alike. */
-static bool is_shared_by_subs(const prt_value *mean)
+static bool find_factors(const prt_op *op, uint32_t depth, factors *f);
+
+static bool add_factor(const prt_op *op, uint32_t slot, uint32_t depth, factors *f)
 {
-    uint32_t n = 0;
-    prt_for_each_use(use, mean)
-        if (++n > 2 || !prt_op_is(use->user, PRT_OP_sub))
-            return false;
+    const prt_op *sum = under_inverse_root(op, slot);
+    if (sum != NULL) {
+        const bool first = f->sum == NULL;
+        f->sum = sum;
+        return first;
+    }
+    const prt_op *inner = prt_match_interior(op, slot, PRT_OP_mul);
+    if (inner == NULL)
+        inner = prt_match_interior(op, slot, PRT_OP_div);
+    if (inner != NULL && depth != 0 && inner->out[0].type == op->out[0].type) {
+        factors more = *f;
+        if (find_factors(inner, depth - 1, &more)) {
+            *f = more;
+            return true;
+        }
+    }
+    if (f->n == PRT_COUNT_OF(f->v))
+        return false;
+    f->v[f->n++] = prt_op_input(op, slot);
     return true;
 }
 
-/* The x of d = x - mean(x); NULL when d is something else. */
-static prt_value *find_centred(const prt_value *d)
+static bool find_factors(const prt_op *op, uint32_t depth, factors *f)
 {
-    if (d == NULL || !prt_op_is(d->def, PRT_OP_sub))
-        return NULL;
-    const prt_op *mean = mean_at(d->def, 1);
-    prt_value *x = prt_op_input(d->def, 0);
-    return mean != NULL && is_shared_by_subs(&mean->out[0]) && prt_op_input(mean, 0) == x ? x
-                                                                                          : NULL;
+    if (!prt_op_is(op, PRT_OP_div))
+        return add_factor(op, 0, depth, f) && add_factor(op, 1, depth, f);
+    const prt_op *root = prt_match_interior(op, 1, PRT_OP_sqrt);
+    if (root == NULL || f->sum != NULL)
+        return false;
+    f->sum = prt_match_interior(root, 0, PRT_OP_add);
+    return f->sum != NULL && add_factor(op, 0, depth, f);
 }
 
-/* The d of d / Sqrt(mean(d^2) + e); NULL when `op` is something else. */
-static prt_value *find_spread(const prt_op *op, double *epsilon)
+/* d / Sqrt(spread of d + e) * scale, where `op` is the last product. */
+static bool find_scaled(const prt_op *op, prt_formula_norm *out, bool *centred)
 {
-    prt_value *d = NULL;
-    prt_tensor e;
-    const prt_op *sum = divided(op, &d);
-    if (sum == NULL || d == NULL)
-        return NULL;
-    const uint32_t at = prt_match_constant(sum, 1, &e) ? 0 : 1;
-    if ((at == 1 && !prt_match_constant(sum, 0, &e)) || prt_tensor_count(&e) != 1)
-        return NULL;
-    *epsilon = prt_load_f64(e.dtype, e.data, 0);
-    const prt_op *variance = mean_at(sum, at);
-    if (variance == NULL || !prt_value_used_once(&variance->out[0]))
-        return NULL;
-    const prt_value *base = under_square(variance, 0);
-    if (base == d)
-        return d;
-    return find_centred(d) != NULL && find_centred(d) == find_centred(base) ? d : NULL;
+    factors f = { .n = 0 };
+    if (!find_factors(op, 1, &f) || f.sum == NULL || f.n != 2)
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (is_spread(f.sum, f.v[i], &out->epsilon, centred)) {
+            out->scale = f.v[1 - i];
+            out->x = *centred ? prt_op_input(f.v[i]->def, 0) : f.v[i];
+            return true;
+        }
+    return false;
 }
 
-/* Input `slot` as Div or Mul that nobody else reads. */
-static const prt_op *quotient_at(const prt_op *op, uint32_t slot)
+/* x * i + (bias - mean * i), with i = scale / Sqrt(spread + e). */
+static bool find_folded(const prt_op *root, uint32_t slot, prt_formula_norm *out)
 {
-    const prt_op *div = prt_match_interior(op, slot, PRT_OP_div);
-    return div != NULL ? div : prt_match_interior(op, slot, PRT_OP_mul);
+    const prt_op *sub = prt_match_interior(root, slot, PRT_OP_sub);
+    const prt_op *left = prt_match_interior(root, 1 - slot, PRT_OP_mul);
+    const prt_op *right = sub != NULL ? prt_match_interior(sub, 1, PRT_OP_mul) : NULL;
+    for (uint32_t k = 0; left != NULL && right != NULL && k < 4; k++) {
+        const prt_value *mean = prt_op_input(right, k / 2), *by = prt_op_input(right, 1 - k / 2);
+        prt_value *x = prt_op_input(left, k % 2);
+        const prt_op *average = mean_of(mean), *over = by != NULL ? by->def : NULL;
+        factors f = { .n = 0 };
+        if (prt_op_input(left, 1 - k % 2) != by || average == NULL ||
+            prt_op_input(average, 0) != x || !prt_op_is(over, PRT_OP_mul) ||
+            over->graph != root->graph || !find_factors(over, 0, &f) || f.sum == NULL || f.n != 1)
+            continue;
+        const uint32_t at = prt_match_number(f.sum, 1, &out->epsilon) ? 0 : 1;
+        if (at == 1 && !prt_match_number(f.sum, 0, &out->epsilon))
+            continue;
+        const prt_value *seen = NULL, *base = mean_square_at(f.sum, at);
+        if (base != NULL ? find_centred(base, 1, &seen) != x
+                         : fast_variance_at(f.sum, at, &seen) != x)
+            continue;
+        *out = (prt_formula_norm){ x, f.v[0], prt_op_input(sub, 0), out->epsilon };
+        return seen == mean;
+    }
+    return false;
 }
 
+/* ---- operands ---- */
+
+/* As many elements as x has on its last axis, with dims of 1 before them. */
 static bool is_row(const prt_value *v, const prt_type *x)
 {
-    return prt_type_is_tensor(v->type) && v->type->dtype == x->dtype && v->type->rank == 1 &&
-        v->type->dims[0] == x->dims[x->rank - 1];
+    const prt_type *type = prt_match_ranked(v);
+    if (type == NULL || type->dtype != x->dtype || type->rank < 1 || type->rank > x->rank ||
+        type->dims[type->rank - 1] != x->dims[x->rank - 1])
+        return false;
+    for (int32_t i = 0; i + 1 < type->rank; i++)
+        if (type->dims[i] != 1)
+            return false;
+    return type->rank == 1 || prt_dim_is_number(type->dims[type->rank - 1]);
 }
 
 static bool is_normal(const prt_value *x, const prt_value *scale)
@@ -132,28 +261,31 @@ bool prt_formula_layer_norm(const prt_op *root, prt_formula_norm *out)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
         const prt_op *mul = prt_match_interior(root, slot, PRT_OP_mul);
-        for (uint32_t side = 0; mul != NULL && side < 2; side++) {
-            const prt_op *quotient = quotient_at(mul, side);
-            double epsilon = 0;
-            prt_value *x = quotient != NULL ? find_centred(find_spread(quotient, &epsilon)) : NULL;
-            *out = (prt_formula_norm){ x, prt_op_input(mul, 1 - side), prt_op_input(root, 1 - slot),
-                epsilon };
-            if (is_normal(x, out->scale) && is_row(out->bias, x->type))
-                return true;
-        }
+        if (mul == NULL)
+            mul = prt_match_interior(root, slot, PRT_OP_div);
+        bool centred = false;
+        *out = (prt_formula_norm){ .bias = prt_op_input(root, 1 - slot) };
+        if (mul != NULL && find_scaled(mul, out, &centred) && centred &&
+            is_normal(out->x, out->scale) && is_row(out->bias, out->x->type))
+            return true;
+        if (find_folded(root, slot, out) && is_normal(out->x, out->scale) &&
+            is_row(out->bias, out->x->type))
+            return true;
     }
     return false;
 }
 
 bool prt_formula_rms_norm(const prt_op *root, prt_formula_norm *out)
 {
-    for (uint32_t side = 0; side < 2; side++) {
-        const prt_op *quotient = quotient_at(root, side);
-        double epsilon = 0;
-        prt_value *x = quotient != NULL ? find_spread(quotient, &epsilon) : NULL;
-        *out = (prt_formula_norm){ x, prt_op_input(root, 1 - side), NULL, epsilon };
-        if (is_normal(x, out->scale) && find_centred(x) == NULL)
-            return true;
-    }
-    return false;
+    bool centred = false;
+    *out = (prt_formula_norm){ .x = NULL };
+    return find_scaled(root, out, &centred) && !centred && is_normal(out->x, out->scale);
+}
+
+prt_value *prt_formula_row(prt_build *b, prt_value *v)
+{
+    if (v == NULL || v->type->rank == 1)
+        return v;
+    const int64_t *dim = &v->type->dims[v->type->rank - 1];
+    return prt_value_is_fixed(v) ? prt_match_reshaped(b, v, 1, dim) : prt_match_shaped(b, v, 1, dim);
 }

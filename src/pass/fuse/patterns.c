@@ -49,7 +49,7 @@ static bool put_norm(prt_build *b, prt_op *root, prt_formula_norm n)
     if (!prt_dim_is_number(hidden) || hidden == 0)
         return false;
     const bool flat = n.x->type->rank == 2;
-    prt_value *in[3] = { n.x, n.scale, n.bias };
+    prt_value *in[3] = { n.x, prt_formula_row(b, n.scale), prt_formula_row(b, n.bias) };
     if (!flat)
         in[0] = prt_build_binary(b, PRT_OP_reshape, n.x, prt_build_i64s(b, 2, rows));
     prt_gc_group_normalization_attrs attrs = PRT_ATTRS_OF(gc_group_normalization);

@@ -39,6 +39,15 @@ START_TEST(leaky_relu_is_found)
         (void)snprintf(text, sizeof(text), X "a = const f32[1] {0.25}\n%sreturn y\n", forms[i]);
         becomes(text, "leaky_relu x {alpha=0.25}");
     }
+    static const char *const choices[] = { "c = greater_or_equal x z\ny = where c x m\n",
+        "c = greater x z\ny = where c x m\n", "c = less z x\ny = where c x m\n",
+        "c = less x z\ny = where c m x\n", "c = greater_or_equal z x\ny = where c m x\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(choices); i++) { /* JAX */
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+            X "a = const f32[] {2.5}\nz = const f32[] {0}\nm = mul a x\n%sreturn y\n", choices[i]);
+        becomes(text, "leaky_relu x {alpha=2.5}");
+    }
     becomes(X "a = const f32[1,1] {-0.5}\ny = prelu x a\nreturn y\n", "leaky_relu x {alpha=-0.5}");
 }
 END_TEST
@@ -157,9 +166,90 @@ START_TEST(quotients_are_found)
 }
 END_TEST
 
+/* Scale and bias with dims of 1 before the last, as JAX broadcasts them; constants and inputs. */
+START_TEST(scales_of_other_ranks)
+{
+    static const char *const rows[] = { "s = input f32[1,1,8]\nb = input f32[1,8]\n",
+        "s = const f32[1,1,8] {1,2,3,4,5,6,7,8}\nb = const f32[1,1,8] {8,7,6,5,4,3,2,1}\n" };
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+            X "%sax = const i64[1] {2}\ne = const f32[] {0.001}\nm = reduce_mean x ax\n"
+              "d = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\nr = sqrt w\n"
+              "n = div d r\nz = mul n s\ny = add z b\nreturn y\n", rows[i]);
+        prt_graph *g = graph_from_text(text);
+        ck_assert(run_pass(g, "fuse_formulas", NULL));
+        ck_assert_msg(strstr(graph_text(g), "layer_normalization x") != NULL, "%s", graph_text(g));
+        module_free(g);
+        assert_pass_keeps_results(text, "fuse_formulas", 1e-6);
+    }
+}
+END_TEST
+
+/* Norms with factors in other groups, means as sums, and the variance of Flax and TensorFlow. */
+START_TEST(norms_in_other_forms)
+{
+    static const char *const layer[] = {
+        /* (s d) / root, (s d) * over, d * (over s) */
+        "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n"
+        "r = sqrt w\nn = mul s d\nz = div n r\ny = add z b\n",
+        "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n"
+        "r = sqrt w\ni = reciprocal r\nn = mul s d\nz = mul n i\ny = add z b\n",
+        "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n"
+        "r = sqrt w\ni = reciprocal r\nn = mul i s\nz = mul d n\ny = add z b\n",
+        /* means as sums */
+        "m0 = reduce_sum x ax\nm = div m0 eight\nd = sub x m\nq = mul d d\n"
+        "v0 = reduce_sum q ax\nv = mul v0 eighth\nw = add v e\nr = sqrt w\nn = div d r\n"
+        "z = mul n s\ny = add z b\n",
+        /* Flax: mean(x^2) - mean^2, not below 0 */
+        "m = reduce_mean x ax\nd = sub x m\nq = mul x x\np = reduce_mean q ax\nk = mul m m\n"
+        "u = sub p k\nv = max u zero\nw = add v e\nr = sqrt w\nn = div d r\nz = mul n s\n"
+        "y = add z b\n",
+        "m = reduce_mean x ax\nd = sub x m\nq = mul x x\np = reduce_mean q ax\n"
+        "k = pow m two\nv = sub p k\nw = add v e\nr = sqrt w\nn = div d r\nz = mul n s\n"
+        "y = add z b\n",
+        /* TensorFlow: x i + (b - m i) */
+        "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n"
+        "r = sqrt w\nj = reciprocal r\ni = mul j s\nl = mul x i\nk = mul m i\nu = sub b k\n"
+        "y = add l u\n",
+        "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n"
+        "r = sqrt w\nj = reciprocal r\ni = mul s j\nl = mul i x\nk = mul i m\nu = sub b k\n"
+        "y = add u l\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(layer); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text),
+            NORM "eight = const f32[] {8}\neighth = const f32[] {0.125}\nzero = const f32[] {0}\n"
+                 "%sreturn y\n", layer[i]);
+        becomes(text, "layer_normalization x s b {epsilon=0.001");
+    }
+    becomes(NORM "q = pow x two\nv = reduce_mean q ax\nw = add v e\nr = sqrt w\nn = mul x s\n"
+                 "y = div n r\nreturn y\n", "rms_normalization x s {epsilon=0.001");
+}
+END_TEST
+
 START_TEST(near_misses_stay)
 {
     static const char *const graphs[] = {
+        /* Where on the wrong side, at another number, of another value */
+        X "a = const f32[] {0.5}\nz = const f32[] {0}\nm = mul a x\nc = less x z\n"
+          "y = where c x m\nreturn y\n",
+        X "a = const f32[] {0.5}\nz = const f32[] {1}\nm = mul a x\nc = greater x z\n"
+          "y = where c x m\nreturn y\n",
+        X "a = const f32[] {0.5}\nz = const f32[] {0}\nm = mul a x\nu = input f32[2,3,8]\n"
+          "c = greater u z\ny = where c x m\nreturn y\n",
+        /* a sum by another number than the count; the mean of another value */
+        NORM "six = const f32[] {6}\nq = pow x two\nv0 = reduce_sum q ax\nv = div v0 six\n"
+             "w = add v e\nr = sqrt w\nn = div x r\ny = mul n s\nreturn y\n",
+        NORM "m = reduce_mean x ax\nd = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n"
+             "r = sqrt w\nj = reciprocal r\ni = mul j s\nl = mul x i\nk = mul v i\nu = sub b k\n"
+             "y = add l u\nreturn y\n",
+        NORM "m = reduce_mean x ax\nd = sub x m\nq = mul x x\np = reduce_mean q ax\n"
+             "k = mul p p\nv = sub p k\nw = add v e\nr = sqrt w\nn = div d r\nz = mul n s\n"
+             "y = add z b\nreturn y\n",
+        /* a scale for each row */
+        X "s = input f32[3,8]\nax = const i64[1] {-1}\ne = const f32[] {0.001}\nq = mul x x\n"
+          "v = reduce_mean q ax\nw = add v e\nr = sqrt w\nn = div x r\ny = mul n s\nreturn y\n",
         X "z = input f32[2,3,8]\ns = sigmoid z\ny = mul x s\nreturn y\n",
         X "s = sigmoid x\ny = mul x s\nz = neg s\nreturn y, z\n",
         X NUMBERS "d = div x root\nf = erf d\ng = add f half\nm = mul x g\ny = mul m half\n"
@@ -215,4 +305,4 @@ END_TEST
 
 PRT_TEST_MAIN("pass/fuse/formulas", swish_is_found, leaky_relu_is_found, gelu_is_found,
     gelu_by_tanh_is_found, hard_swish_is_found, layer_normalization_is_found, quotients_are_found,
-    near_misses_stay, portable_ones_have_kernels)
+    scales_of_other_ranks, norms_in_other_forms, near_misses_stay, portable_ones_have_kernels)
