@@ -235,7 +235,11 @@ static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
         memset(x, 0, n * sizeof(float));
         return 0.0f;
     }
-    return n != 0 ? it->j->kern->attend.weigh(n - first, x + first) : NAN;
+    const float weight = n != 0 ? it->j->kern->attend.weigh(n - first, x + first) : NAN;
+    if (!it->j->m->guarded || !isnan(weight))
+        return weight;
+    memset(x, 0, n * sizeof(float));
+    return 0.0f;
 }
 
 /* ---- few queries ---- */
@@ -243,7 +247,7 @@ static float weigh(const item *it, size_t i, size_t n, bool biased, float *x)
 static void nothing_seen(const item *it, float *y)
 {
     for (size_t d = 0; d < it->j->m->v.size; d++)
-        y[d] = it->j->s != NULL ? 0.0f : NAN;
+        y[d] = it->j->s != NULL || it->j->m->guarded ? 0.0f : NAN;
 }
 
 /* The first head of a group reads its keys and values from far away. Behind the values come those

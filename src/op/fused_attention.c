@@ -217,7 +217,7 @@ prt_mha prt_mha_of(const prt_eval *c)
     prt_mha m = { .scale = a->scale, .fill = a->fill,
         .least = prt_attr_given(a, ATTR_LEAST) ? a->least : -HUGE_VALF,
         .inverted = a->inverted != 0,
-        .causal = a->causal != 0 };
+        .causal = a->causal != 0, .guarded = a->guarded != 0 };
     size_t *s = m.sizes;
     for (uint32_t i = 0; i < PRT_MHA_SIZES; i++)
         s[i] = (size_t)a->sizes.data[i];
@@ -268,15 +268,20 @@ static double added(const prt_mha *m, size_t batch, size_t head, size_t i, size_
     return as_is ? sum : isinf(x) ? x : x - score;
 }
 
-/* A query that sees no key has no result: infinite weight makes it NaN, as 0 / 0 would. */
+/* A query that sees no key has no result: infinite weight makes it NaN, as 0 / 0 would. Where such
+ * queries give zeros, so do those with a score of NaN or infinity: all of their keys are closed. */
 static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
 {
-    bool none = s->total != 0;
+    const prt_mha *m = s->user;
+    bool none = s->total != 0, broken = false;
     for (size_t j = 0; j < s->total; j++) {
-        to[j] = added(s->user, batch, head, i, j, s->row[j]);
+        to[j] = added(m, batch, head, i, j, s->row[j]);
         none = none && to[j] == -HUGE_VAL;
+        broken = broken || isnan(s->row[j] + to[j]) || s->row[j] + to[j] == HUGE_VAL;
     }
-    if (none)
+    for (size_t j = 0; m->guarded && broken && j < s->total; j++)
+        to[j] = -HUGE_VAL;
+    if (none && !m->guarded)
         to[0] = HUGE_VAL;
 }
 

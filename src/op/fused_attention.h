@@ -52,6 +52,7 @@ typedef struct prt_mha {
     prt_scores_view bias, mask, keep;
     float scale, fill, least; /* -inf: no least */
     bool inverted, causal;
+    bool guarded; /* queries whose weights are not numbers give zeros */
 } prt_mha;
 
 /* The inputs and outputs have passed infer. */

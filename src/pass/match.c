@@ -413,6 +413,34 @@ prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
     return prt_build_op(b, PRT_OP_cast, &attrs, 1, &x);
 }
 
+bool prt_match_swap(prt_build *b, prt_op *root)
+{
+    const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
+    const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
+    prt_value *x = first != NULL ? prt_op_input(first, 0) : NULL;
+    const prt_type *from = prt_match_static(x), *to = prt_match_static(&root->out[0]);
+    const prt_type *mid = first != NULL ? prt_match_static(&first->out[0]) : NULL;
+    int64_t order[PRT_MAX_RANK];
+    if (from == NULL || to == NULL || mid == NULL || mid->rank != 3 || from->rank != to->rank ||
+        from->rank < 3)
+        return false;
+    const prt_i64s perm = ((const prt_transpose_attrs *)turn->attrs)->perm;
+    if (perm.count != 3 || perm.data[0] != 0 || perm.data[1] != 2)
+        return false;
+    const int32_t r = from->rank;
+    if (from->dims[r - 2] != mid->dims[1] || from->dims[r - 1] != mid->dims[2] ||
+        to->dims[r - 2] != mid->dims[2] || to->dims[r - 1] != mid->dims[1])
+        return false;
+    for (int32_t i = 0; i < r; i++) {
+        order[i] = i + 2 < r ? i : 2 * r - 3 - i;
+        if (i + 2 < r && from->dims[i] != to->dims[i])
+            return false;
+    }
+    prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
+    PRT_ATTR_GIVE(attrs, transpose, perm, ((prt_i64s){ order, (uint32_t)r }));
+    return prt_match_put(b, root, PRT_OP_transpose, &attrs, 1, &x);
+}
+
 bool prt_match_become(prt_build *b, prt_op *root, prt_value *to)
 {
     if (b->status == POPRT_OK)

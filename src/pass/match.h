@@ -116,6 +116,14 @@ prt_value *prt_match_transposed(prt_build *b, prt_value *x, uint32_t rank, const
 /* x as `dtype`; x itself when it is that. */
 prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype);
 
+/* `root` is the second Reshape of
+ *
+ *     [.., S, D] → Reshape to [N, S, D] → Transpose to [N, D, S] → Reshape to [.., D, S],
+ *
+ * each read by the next alone, of known dims: how torch's exporters turn the last two axes. Becomes
+ * one Transpose. */
+bool prt_match_swap(prt_build *b, prt_op *root);
+
 /* Output 0 of `root` becomes `to`; ops that `b` has made before root get root's marks. True,
  * whatever stays in `b`: to be the last call of an `apply`. */
 bool prt_match_become(prt_build *b, prt_op *root, prt_value *to);

@@ -73,6 +73,25 @@ START_TEST(special_values)
 }
 END_TEST
 
+/* The same where such rows give zeros; few queries and many. */
+START_TEST(guarded)
+{
+    fast_check("q = input f32[1,5,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
+        "b = const f32[5,3] {-inf,-inf,-inf,0,nan,0,0,0,0,-inf,0,-inf,0,inf,0}\n"
+        "y = fused_attention q k v b {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
+        "value=[0,0,4,4],order=[0,1,2],shape=[5,4],bias=[0,0,3,1],guarded=1}\nreturn y\n", -1, 1,
+        1e-5);
+    fast_check("q = input f32[1,5,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
+        "y = fused_attention q k v {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
+        "value=[0,0,4,4],order=[0,1,2],shape=[5,4],causal=1,guarded=1}\nreturn y\n", -1, 1, 1e-5);
+    fast_check("q = input f32[1,2,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
+        "b = const f32[2,3] {-inf,-inf,-inf,0,nan,-inf}\n"
+        "y = fused_attention q k v b {sizes=[1,1,1,2,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
+        "value=[0,0,4,4],order=[0,1,2],shape=[2,4],bias=[0,0,3,1],guarded=1}\nreturn y\n", -1, 1,
+        1e-5);
+}
+END_TEST
+
 /* Everything in one input, results turned; then a cache, which comes back longer. */
 START_TEST(places)
 {
@@ -184,5 +203,5 @@ START_TEST(other_attentions)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/attention", sizes, masks, special_values, places, large_cache,
+PRT_TEST_MAIN("fast/attention", sizes, masks, special_values, guarded, places, large_cache,
     other_attentions)

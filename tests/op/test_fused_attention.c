@@ -32,6 +32,22 @@ START_TEST(values)
 }
 END_TEST
 
+/* A query that sees no key gives NaN, or zeros where that is asked for; so does one with a score
+ * that is no number. */
+START_TEST(guarded_queries_give_zeros)
+{
+    prt_graph *a = graph_from_text(
+        "q = const f32[1,3,1] {7,1,0}\nk = const f32[1,2,1] {2,0}\nv = const f32[1,2,1] {4,8}\n"
+        "b = const f32[3,2] {-inf,-inf,nan,-inf,0,0}\n"
+        "y = fused_attention q k v b {sizes=[1,1,1,3,0,2,1,1],query=[0,3,3,1],key=[0,2,1,1],"
+        "value=[0,2,1,1],order=[0,1,2],shape=[3],bias=[0,0,2,1],guarded=1}\nreturn y\n");
+    prt_graph *b = graph_from_text("c = const f32[3] {0,0,6}\ny = identity c\nreturn y\n");
+    assert_same_results(a, b, 1e-6, 1);
+    module_free(a);
+    module_free(b);
+}
+END_TEST
+
 START_TEST(what_does_not_fit)
 {
     static const char *const cases[][2] = {
@@ -67,4 +83,5 @@ START_TEST(what_does_not_fit)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/fused_attention", values, what_does_not_fit)
+PRT_TEST_MAIN("op/fused_attention", values, guarded_queries_give_zeros,
+    what_does_not_fit)

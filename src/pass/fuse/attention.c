@@ -5,6 +5,8 @@
  *
  *     MatMul(Softmax(MatMul(Q, K') · s + masks), V), each of Q, K, V a view (view.h) of a value
  *
+ * Torch's exporters put Where(IsNaN(w), 0, w) behind a Softmax w whose mask may close every key.
+ *
  * Factors may be on Q, on K, on the scores, in parts; masks are added, or put in place by Where; K
  * and V may be Concat(past, new) along the rows, which are then written once, as the operator's
  * outputs; Transpose and Reshape of the result go into where it writes. scores.c knows what may
@@ -16,6 +18,7 @@
 
 #include "op/fused_attention.h"
 #include "pass/fuse/scores.h"
+#include "pass/match.h"
 
 enum { BATCH, HEADS, ROWS, SIZE };
 enum { MOST_TURNS = 8 };
@@ -28,6 +31,7 @@ typedef struct match {
     prt_value *result;              /* that is replaced */
     int64_t order[3];
     bool joins_heads; /* the products have heads as images */
+    bool guarded; /* weights that are NaN count as 0 */
 } match;
 
 static bool is_f32(const prt_value *v)
@@ -241,7 +245,7 @@ static void match_result(match *m)
         if ((!turn && !view) || !is_f32(&op->out[0]) || op->out[0].type->rank > PRT_MAX_RANK ||
             (turn && !follow_transpose(m, op, (uint32_t)m->result->type->rank)))
             return;
-        moves = moves && !view;
+        moves = moves && (!view || op->out[0].type == m->result->type);
         m->result = &op->out[0];
     }
 }
@@ -267,9 +271,33 @@ static bool match_operands(match *m)
     return m->q.dims[SIZE] == m->k.dims[SIZE] && m->k.dims[ROWS] == m->v.dims[ROWS];
 }
 
+/* The w of Where(IsNaN(w), 0, w), or with Not(Equal(w, w)), at input 0 of `op`, read by these two alone; NULL: it is something
+ * else. */
+static const prt_op *under_guard(const prt_op *op)
+{
+    const prt_op *where = prt_match_interior(op, 0, PRT_OP_where);
+    const prt_op *nan = where != NULL ? prt_match_interior(where, 0, PRT_OP_isnan) : NULL;
+    const prt_op *not_ = where != NULL ? prt_match_interior(where, 0, PRT_OP_not) : NULL;
+    const prt_op *same = not_ != NULL ? prt_match_interior(not_, 0, PRT_OP_equal) : NULL;
+    const prt_op *asks = nan != NULL ? nan : same;
+    const prt_op *softmax = asks != NULL ? prt_match_producer(asks, 0, PRT_OP_softmax) : NULL;
+    double zero;
+    if (softmax == NULL || prt_op_input(where, 2) != &softmax->out[0] ||
+        prt_op_input(asks, asks->n_in - 1) != &softmax->out[0] ||
+        !prt_match_number(where, 1, &zero) || zero != 0.0 ||
+        where->out[0].type != softmax->out[0].type)
+        return NULL;
+    uint32_t n = 0;
+    prt_for_each_use(use, &softmax->out[0])
+        n++;
+    return n == asks->n_in + 1 ? softmax : NULL;
+}
+
 static bool find(match *m)
 {
     const prt_op *softmax = prt_match_interior(m->root, 0, PRT_OP_softmax);
+    if (softmax == NULL)
+        m->guarded = (softmax = under_guard(m->root)) != NULL;
     if (softmax == NULL || !is_f32(&m->root->out[0]) || m->root->out[0].type->rank < 2)
         return false;
     if (!prt_scores_match(softmax, &m->scores) || !match_operands(m))
@@ -333,6 +361,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         PRT_ATTR_GIVE(a, fused_attention, least, (float)m.scores.least);
     if (m.scores.causal)
         PRT_ATTR_GIVE(a, fused_attention, causal, 1);
+    if (m.guarded)
+        PRT_ATTR_GIVE(a, fused_attention, guarded, 1);
     prt_value *in[8] = { m.q.value, m.k.value, m.v.value, m.scores.views[PRT_SCORES_BIAS].value,
         m.scores.views[PRT_SCORES_MASK].value, m.scores.views[PRT_SCORES_KEEP].value, m.past[0],
         m.past[1] };
@@ -351,7 +381,13 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     return true;
 }
 
-static const prt_rewrite rewrites[] = { { PRT_OP_matmul, apply } };
+static bool apply_swap(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return prt_match_swap(b, root);
+}
+
+static const prt_rewrite rewrites[] = { { PRT_OP_reshape, apply_swap }, { PRT_OP_matmul, apply } };
 
 const prt_pass_hooks prt_pass_fuse_attention = {
     .rewrites = rewrites,

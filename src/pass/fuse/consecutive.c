@@ -9,7 +9,8 @@
  *                 written out
  *     Squeeze     constant axes; the second ones count without the first
  *     Unsqueeze   constant axes; the first ones move up by the second
- *     Transpose   perm[i] = first[second[i]]; what keeps the order goes
+ *     Transpose   perm[i] = first[second[i]]; what keeps the order goes; a turn of the last two axes
+ *                 between two Reshapes that join and part the others goes past them
  */
 #include "pass/match.h"
 
@@ -240,5 +241,16 @@ static bool apply_transpose(prt_pass *p, prt_build *b, prt_op *root)
 FUSE(cast)
 FUSE(reshape)
 FUSE(squeeze)
-FUSE(transpose)
 FUSE(unsqueeze)
+
+static bool apply_swap(prt_pass *p, prt_build *b, prt_op *root)
+{
+    (void)p;
+    return prt_match_swap(b, root);
+}
+
+static const prt_rewrite transposes[] = { { PRT_OP_transpose, apply_transpose },
+    { PRT_OP_reshape, apply_swap } };
+
+const prt_pass_hooks prt_pass_fuse_consecutive_transpose = { .rewrites = transposes,
+    .n_rewrites = PRT_COUNT_OF(transposes) };

@@ -35,6 +35,15 @@ START_TEST(heads_stay_where_they_are)
 }
 END_TEST
 
+/* The second query sees no key. */
+#define GUARDED_SCORES                                                                             \
+    "b = const bool[1,1,5,5] {1,1,0,1,1,0,0,0,0,0,1,1,1,0,0,1,1,1,1,0,1,1,1,1,1}\n"                \
+    "z = const f32[] {0}\nn = const f32[] {-inf}\na = where b z n\ns = matmul qt kt\n"             \
+    "s1 = add s a\nw = softmax s1\n"
+#define GUARDED_RESULT                                                                             \
+    "o = matmul t vt\not = transpose o {perm=[0,2,1,3]}\ne = const i64[3] {2,5,12}\n"              \
+    "y = reshape ot e\nreturn y\n"
+
 /* Every form becomes one operator, with the same results. */
 START_TEST(forms)
 {
@@ -67,6 +76,16 @@ START_TEST(forms)
         INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
         "n = const f32[] {-10}\nl = const f32[1] {-0.5}\ns = matmul qt kt\nw0 = where b s n\n"
         "m = max l w0\n" RESULT,
+        /* weights that are NaN count as 0: torch 2.5 and later, as IsNaN and as it is written out */
+        INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\nt = where u z w\n" GUARDED_RESULT,
+        INPUTS HEADS KEYS GUARDED_SCORES "u0 = equal w w\nu = not u0\nt = where u z w\n"
+        GUARDED_RESULT,
+        /* K turned between Reshapes, and a Reshape of the result that changes nothing: torch.sdpa */
+        INPUTS HEADS "k1 = transpose kr {perm=[0,2,1,3]}\nf = const i64[3] {-1,5,4}\n"
+        "k2 = reshape k1 f\nk3 = transpose k2 {perm=[0,2,1]}\ng = const i64[4] {2,3,4,5}\n"
+        "kt = reshape k3 g {allowzero=1}\nm = matmul qt kt\nw = softmax m\no1 = matmul w vt\n"
+        "h = const i64[4] {2,-1,5,4}\no = reshape o1 h\not = transpose o {perm=[0,2,1,3]}\n"
+        "e = const i64[3] {2,5,12}\ny = reshape ot e\nreturn y\n",
         INPUTS HEADS KEYS "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
         "1,1,1,1,1}\nn = const f32[] {-1e35}\na = input f32[2,1,1,5]\ns = matmul qt kt\n"
         "s1 = where b s n\nm = add s1 a\n" RESULT,
@@ -213,6 +232,11 @@ START_TEST(other_things_stay)
         INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m\no = matmul w vt\nz = neg w\n"
                           "return o, z\n",
         INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m\no = matmul w vt\nreturn o, m\n",
+        /* guarded weights with another reader; another number in their place */
+        INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\nt = where u z w\no = matmul t vt\n"
+                          "x = neg w\nreturn o, x\n",
+        INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\ni = const f32[] {1}\nt = where u i w\n"
+        GUARDED_RESULT,
         /* a softmax along the queries */
         INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m {axis=2}\no = matmul w vt\nreturn o\n",
         /* a factor behind a mask; a sum behind Where */

@@ -144,6 +144,21 @@ START_TEST(transposes)
     assert_pass_rewrites(pass, NULL,
         "x = input f32[2,n]\nr = transpose x\ny = transpose r\nreturn y\n",
         "x = input f32[2,n]\ny = transpose x {perm=[0,1]}\nreturn y\n");
+    /* how torch's exporters turn the last two axes */
+    static const char *const swap =
+        "x = input f32[2,3,4,5]\na = const i64[3] {-1,4,5}\nb = const i64[4] {2,3,5,4}\n"
+        "r = reshape x a\ns = transpose r {perm=[0,2,1]}\ny = reshape s b {allowzero=1}\n"
+        "return y\n";
+    assert_pass_rewrites(pass, NULL, swap,
+        "x = input f32[2,3,4,5]\na = const i64[3] {-1,4,5}\nb = const i64[4] {2,3,5,4}\n"
+        "y = transpose x {perm=[0,1,3,2]}\nreturn y\n");
+    assert_pass_keeps_results(swap, pass, 0);
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[2,3,4,5]\na = const i64[3] {-1,4,5}\nb = const i64[4] {3,2,5,4}\n"
+        "r = reshape x a\ns = transpose r {perm=[0,2,1]}\ny = reshape s b\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[2,3,4,4]\na = const i64[3] {6,2,8}\nb = const i64[4] {2,3,4,4}\n"
+        "r = reshape x a\ns = transpose r {perm=[0,2,1]}\ny = reshape s b\nreturn y\n");
     assert_pass_leaves(pass, NULL,
         "x = input f32[*]\nr = transpose x\ny = transpose r\nreturn y\n");
     assert_pass_leaves(pass, NULL,
