@@ -2,11 +2,14 @@
 /*
  * qkv.c — fused_attention: the three branches that make Q, K and V of one value,
  *
- *     MatMul(x, W) [→ Reshape] → Add(bias) → Reshape to [B, S, heads, size] → Transpose
+ *     MatMul(x, W) [→ Reshape] [→ Add(bias)] → Reshape to [B, S, heads, size] → Transpose
+ *     Gemm(x, W, bias) → Reshape to [B, S, heads, size] → Transpose
  *
  * become one: weights and biases side by side on the last dim, one MatMul, one Add, one Reshape to
  * [B, S, 3 heads, size], one Transpose to [B, 3 heads, S, size], one Split. K's turn of the last
- * two axes for QK' stays behind it. Bitwise equal, for what each column sums up stays.
+ * two axes for QK' stays behind it. Bitwise equal, for what each column sums up stays; but for
+ * Gemm, which may add its bias first, and for a branch without bias, which gets zeros where another
+ * one has a bias: +0 comes of -0.
  *
  * Expects exactly three such branches of one shape, each step read by the next one alone, weights
  * that are matrices nobody else reads, biases with a number for each column. Transposes are
@@ -17,8 +20,8 @@
 enum { PARTS = 3, RANK = 4 };
 
 typedef struct branch {
-    prt_op *matmul, *add, *reshape, *transpose;
-    uint32_t bias_slot;
+    prt_op *matmul, *add, *reshape, *transpose; /* add NULL: Gemm, or no bias */
+    prt_value *bias;         /* NULL: none */
     int64_t shape[RANK]; /* that the last Reshape asks for */
     bool turned;         /* [0,2,3,1] */
 } branch;
@@ -35,27 +38,27 @@ static prt_op *next_of(const prt_op *op, uint32_t id)
     return prt_match_reader(&op->out[0], id);
 }
 
-static bool read_bias(branch *t, const prt_value *y, int64_t columns)
+static bool is_bias(const prt_op *op, uint32_t slot, int64_t columns)
 {
     prt_tensor bias;
-    t->bias_slot = prt_op_input(t->add, 0) == y ? 1 : 0;
-    return prt_match_constant(t->add, t->bias_slot, &bias) && bias.rank == 1 &&
-        bias.dims[0] == columns;
+    return prt_match_constant(op, slot, &bias) && bias.rank == 1 && bias.dims[0] == columns;
 }
 
-/* The shape [B, S, heads, size]: a number for each that can be known. */
-static bool read_shape(branch *t)
+/* The shape [B, S, heads, size]: a number for each that can be known. Zeros copy dims of a value
+ * with other dims where `wide` is false. */
+static bool read_shape(branch *t, bool wide)
 {
     const prt_type *y = t->reshape->out[0].type;
-    const bool between = prt_op_input(t->add, 1 - t->bias_slot)->def != t->matmul;
     uint32_t n;
-    if (!prt_match_i64s(t->reshape, 1, RANK, t->shape, &n) || n != RANK || t->shape[2] <= 0 ||
-        t->shape[3] <= 0 || ((const prt_reshape_attrs *)t->reshape->attrs)->allowzero != 0)
+    if (!prt_match_i64s(t->reshape, 1, RANK, t->shape, &n) || n != RANK)
         return false;
-    for (uint32_t i = 0; i < RANK; i++)
+    for (uint32_t i = 0; i < RANK; i++) {
+        if (t->shape[i] == 0 && ((const prt_reshape_attrs *)t->reshape->attrs)->allowzero != 0)
+            return false;
         if (prt_type_is_tensor(y) && y->rank == RANK && prt_dim_is_number(y->dims[i]))
             t->shape[i] = y->dims[i];
-    return !between || (t->shape[0] != 0 && t->shape[1] != 0);
+    }
+    return t->shape[2] > 0 && t->shape[3] > 0 && (wide || (t->shape[0] != 0 && t->shape[1] != 0));
 }
 
 static bool read_turn(branch *t)
@@ -66,41 +69,86 @@ static bool read_turn(branch *t)
     return t->turned || (perm.count == RANK && memcmp(perm.data, plain, sizeof(plain)) == 0);
 }
 
+/* MatMul, or Gemm that is nothing but a product and a sum of columns. */
+static bool is_product(const prt_op *op, branch *t)
+{
+    const prt_gemm_attrs *a = op->attrs;
+    prt_tensor w;
+    *t = (branch){ .matmul = (prt_op *)(uintptr_t)op };
+    if ((!prt_op_is(op, PRT_OP_matmul) && !prt_op_is(op, PRT_OP_gemm)) ||
+        !prt_match_own_constant(op, 1, &w) || w.rank != 2)
+        return false;
+    if (prt_op_is(op, PRT_OP_matmul))
+        return true;
+    t->bias = prt_op_input(op, 2);
+    return a->alpha == 1.0f && a->beta == 1.0f && a->transA == 0 && a->transB == 0 &&
+        (t->bias == NULL || is_bias(op, 2, w.dims[1]));
+}
+
+/* The bias behind a MatMul, and the Reshape to heads. `*between`: a Reshape comes before the bias. */
+static bool find_heads(branch *t, int64_t columns, prt_op **between)
+{
+    prt_op *first = next_of(t->matmul, PRT_OP_reshape);
+    prt_op *sum = first != NULL ? next_of(first, PRT_OP_add) : next_of(t->matmul, PRT_OP_add);
+    *between = sum != NULL ? first : NULL;
+    t->reshape = first;
+    if (sum != NULL) {
+        const prt_value *y = first != NULL ? &first->out[0] : &t->matmul->out[0];
+        const uint32_t slot = prt_op_input(sum, 0) == y ? 1 : 0;
+        if (prt_op_is(t->matmul, PRT_OP_gemm) || !is_bias(sum, slot, columns))
+            return false;
+        t->add = sum;
+        t->bias = prt_op_input(sum, slot);
+        t->reshape = next_of(sum, PRT_OP_reshape);
+    }
+    const prt_value *y = sum != NULL ? &sum->out[0] : &t->matmul->out[0];
+    return t->reshape != NULL && prt_op_input(t->reshape, 0) == y &&
+        (*between == NULL || prt_op_input(*between, 0) == &t->matmul->out[0]);
+}
+
 static bool read_branch(prt_op *op, branch *t, key *k)
 {
     prt_tensor w;
-    *t = (branch){ .matmul = op };
-    if (!prt_op_is(op, PRT_OP_matmul) || !prt_match_own_constant(op, 1, &w) || w.rank != 2)
+    prt_op *between;
+    if (!is_product(op, t) || !prt_match_constant(op, 1, &w) || !find_heads(t, w.dims[1], &between))
         return false;
-    const prt_op *reshape = next_of(op, PRT_OP_reshape), *last = reshape != NULL ? reshape : op;
     const prt_type *x = prt_op_input(op, 0)->type;
-    if (reshape != NULL && prt_op_input(reshape, 0) != &op->out[0])
+    const bool wide = prt_op_is(op, PRT_OP_matmul) && between == NULL;
+    if (wide && (!prt_type_is_tensor(x) || x->rank != 3))
         return false;
-    if (reshape == NULL && (!prt_type_is_tensor(x) || x->rank != 3))
-        return false;
-    if ((t->add = next_of(last, PRT_OP_add)) == NULL || !read_bias(t, &last->out[0], w.dims[1]) ||
-        (t->reshape = next_of(t->add, PRT_OP_reshape)) == NULL ||
-        prt_op_input(t->reshape, 0) != &t->add->out[0] ||
-        (t->transpose = next_of(t->reshape, PRT_OP_transpose)) == NULL || !read_shape(t) ||
+    if ((t->transpose = next_of(t->reshape, PRT_OP_transpose)) == NULL || !read_shape(t, wide) ||
         !read_turn(t) || t->shape[2] > INT32_MAX / PARTS || t->shape[3] > INT32_MAX ||
         t->shape[2] * t->shape[3] != w.dims[1] ||
-        (reshape != NULL &&
-            (!prt_type_is_tensor(reshape->out[0].type) || reshape->out[0].type->rank != 3 ||
-                reshape->out[0].type->dims[2] != w.dims[1])))
+        (between != NULL &&
+            (!prt_type_is_tensor(between->out[0].type) || between->out[0].type->rank != 3 ||
+                between->out[0].type->dims[2] != w.dims[1])))
         return false;
     *k = (key){ prt_op_input(op, 0), w.dims[0], w.dims[1], t->shape[2], t->shape[3], w.dtype };
     return true;
 }
 
-static prt_value *join(prt_pass *p, prt_build *b, const branch *parts, bool bias)
+static prt_value *join(prt_pass *p, prt_build *b, prt_value **in)
 {
-    prt_value *in[PARTS];
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
     PRT_ATTR_GIVE(attrs, concat, axis, -1);
-    for (uint32_t i = 0; i < PARTS; i++)
-        in[i] = bias ? prt_op_input(parts[i].add, parts[i].bias_slot)
-                     : prt_op_input(parts[i].matmul, 1);
     return prt_match_compute(p, b, in[0], PRT_OP_concat, &attrs, PARTS, in);
+}
+
+/* The biases side by side; zeros for a branch without. `*any` false: none has a bias. */
+static prt_value *join_biases(prt_pass *p, prt_build *b, const branch *parts, bool *any)
+{
+    prt_value *in[PARTS], *like = NULL;
+    for (uint32_t i = 0; i < PARTS; i++) {
+        in[i] = parts[i].bias;
+        like = like == NULL ? in[i] : like;
+    }
+    *any = like != NULL;
+    prt_value *same[2] = { like, like };
+    for (uint32_t i = 0; *any && i < PARTS; i++)
+        if (in[i] == NULL &&
+            (in[i] = prt_match_compute(p, b, like, PRT_OP_sub, NULL, 2, same)) == NULL)
+            return NULL;
+    return *any ? join(p, b, in) : NULL;
 }
 
 static prt_value *turn(prt_build *b, const branch *like, prt_value *x, const int64_t *perm)
@@ -119,15 +167,20 @@ static prt_op *widen(prt_pass *p, prt_build *b, const branch *parts)
     const branch *t = &parts[0];
     const int64_t heads[PARTS] = { t->shape[2], t->shape[2], t->shape[2] };
     const int64_t shape[RANK] = { t->shape[0], t->shape[1], PARTS * t->shape[2], t->shape[3] };
-    prt_value *w = join(p, b, parts, false), *bias = join(p, b, parts, true);
+    prt_value *weights[PARTS];
+    bool any;
+    for (uint32_t i = 0; i < PARTS; i++)
+        weights[i] = prt_op_input(parts[i].matmul, 1);
+    prt_value *w = join(p, b, weights), *bias = join_biases(p, b, parts, &any);
     prt_split_attrs attrs = PRT_ATTRS_OF(split);
     PRT_ATTR_GIVE(attrs, split, axis, 1);
-    if (w == NULL || bias == NULL)
+    if (w == NULL || (any && bias == NULL))
         return NULL;
     prt_value *product[2] = { prt_op_input(t->matmul, 0), w };
     prt_op *op = prt_match_new(b, t->matmul, PRT_OP_matmul, NULL, 2, product, 1);
     prt_value *sum[2] = { op != NULL ? &op->out[0] : NULL, bias };
-    op = op != NULL ? prt_match_new(b, t->add, PRT_OP_add, NULL, 2, sum, 1) : NULL;
+    if (op != NULL && any)
+        op = prt_match_new(b, t->add != NULL ? t->add : t->matmul, PRT_OP_add, NULL, 2, sum, 1);
     prt_value *whole[2] = { op != NULL ? &op->out[0] : NULL, prt_build_i64s(b, RANK, shape) };
     op = op != NULL ? prt_match_new(b, t->reshape, PRT_OP_reshape, NULL, 2, whole, 1) : NULL;
     prt_value *y = op != NULL ? turn(b, t, &op->out[0], perm) : NULL;

@@ -51,6 +51,70 @@ START_TEST(reshapes_between_are_passed)
 }
 END_TEST
 
+static void becomes_one(const char *text, double tolerance)
+{
+    prt_graph *g = graph_from_text(text);
+    ck_assert_msg(run_pass(g, pass, NULL), "%s", text);
+    ck_assert_msg(strstr(graph_text(g), "split") != NULL, "%s", graph_text(g));
+    ck_assert_ptr_null(strstr(graph_text(g), "mk = "));
+    module_free(g);
+    assert_pass_keeps_results(text, pass, tolerance);
+}
+
+/* Q and V as the exporters write them, around a K that differs. */
+#define Q(shape)                                                                                   \
+    "to = const i64[4] " shape "\nmq = matmul x wq\naq = add mq bq\n"                              \
+    "rq = reshape aq to {allowzero=1}\nq = transpose rq {perm=[0,2,1,3]}\n"
+#define V                                                                                          \
+    "mv = matmul x wv\nav = add mv bq\nrv = reshape av to {allowzero=1}\n"                         \
+    "v = transpose rv {perm=[0,2,1,3]}\n"
+#define K "rk = reshape ak to {allowzero=1}\nk = transpose rk {perm=[0,2,3,1]}\n"
+
+START_TEST(forms_of_exporters)
+{
+    static const char *const forms[] = {
+        /* torch.onnx.export(dynamo=True): allowzero; heads or batch left open */
+        Q("{2,3,-1,2}") V "mk = matmul x wk\nak = add mk bk\n" K,
+        Q("{-1,3,2,2}") V "mk = matmul x wk\nak = add bk mk\n" K,
+        /* Whisper: no bias for K */
+        Q("{2,3,2,2}") V "mk = matmul x wk\nrk = reshape mk to {allowzero=1}\n"
+        "k = transpose rk {perm=[0,2,3,1]}\n",
+        /* T5, LLaMA: none at all */
+        "to = const i64[4] {2,3,2,2}\nmq = matmul x wq\nrq = reshape mq to\n"
+        "q = transpose rq {perm=[0,2,1,3]}\nmk = matmul x wk\nrk = reshape mk to\n"
+        "k = transpose rk {perm=[0,2,3,1]}\nmv = matmul x wv\nrv = reshape mv to\n"
+        "v = transpose rv {perm=[0,2,1,3]}\n",
+        /* jax2onnx of Flax: Gemm of a matrix of tokens */
+        "f = const i64[2] {-1,2}\nto = const i64[4] {2,3,2,2}\nx2 = reshape x f\n"
+        "mq = gemm x2 wq bq\nrq = reshape mq to\nq = transpose rq {perm=[0,2,1,3]}\n"
+        "mk = gemm x2 wk bk\nrk = reshape mk to\nk = transpose rk {perm=[0,2,3,1]}\n"
+        "mv = gemm x2 wv\nrv = reshape mv to\nv = transpose rv {perm=[0,2,1,3]}\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(forms); i++) {
+        char text[2048];
+        (void)snprintf(text, sizeof(text), "x = input f32[2,3,2]\n" WEIGHTS "%s" END, forms[i]);
+        becomes_one(text, strstr(forms[i], "gemm") != NULL ? 1e-6 : 0);
+    }
+}
+END_TEST
+
+START_TEST(products_of_other_kinds_are_left)
+{
+    static const char *const gemms[] = { "{alpha=0.5}", "{beta=2}", "{transA=1}", "{transB=1}" };
+    for (size_t i = 0; i < PRT_COUNT_OF(gemms); i++) {
+        char text[2048];
+        (void)snprintf(text, sizeof(text),
+            "x2 = input f32[4,4]\nwq = const f32[4,4] fill 1\nwk = const f32[4,4] fill 2\n"
+            "wv = const f32[4,4] fill 3\nb = const f32[4] fill 1\nto = const i64[4] {2,2,2,2}\n"
+            "mq = gemm x2 wq b %s\nrq = reshape mq to\nq = transpose rq {perm=[0,2,1,3]}\n"
+            "mk = gemm x2 wk b\nrk = reshape mk to\nk = transpose rk {perm=[0,2,3,1]}\n"
+            "mv = gemm x2 wv b\nrv = reshape mv to\nv = transpose rv {perm=[0,2,1,3]}\n" END,
+            gemms[i]);
+        assert_pass_leaves(pass, NULL, text);
+    }
+}
+END_TEST
+
 START_TEST(near_misses_are_left)
 {
     static const char *const x = "x = input f32[b,3,2]\n";
@@ -89,4 +153,4 @@ START_TEST(regions)
 END_TEST
 
 PRT_TEST_MAIN("pass/fuse/qkv", three_branches_become_one, reshapes_between_are_passed,
-    near_misses_are_left, regions)
+    forms_of_exporters, products_of_other_kinds_are_left, near_misses_are_left, regions)
