@@ -287,6 +287,44 @@ static prt_value *first_positions(prt_build *b, prt_value *v, int64_t axis, int6
     return prt_build_op(b, PRT_OP_slice, NULL, 4, in);
 }
 
+/* Constants with a row for each of B samples, all alike, as exporters fold position embeddings: the
+ * first one. NULL: rows differ, or the constant cannot be cut. */
+static prt_value *first_sample(prt_packer *k, prt_build *b, prt_value *v)
+{
+    prt_tensor t;
+    if (!prt_value_is_fixed(v) || !prt_value_tensor(v, &t) || t.rank < 1 || t.dims[0] != k->batch)
+        return NULL;
+    const size_t each = prt_tensor_count(&t) / (size_t)k->batch * prt_dtype_bits(t.dtype) / 8;
+    for (int64_t i = 1; i < k->batch; i++)
+        if (memcmp(t.data, (const char *)t.data + (size_t)i * each, each) != 0)
+            return NULL;
+    const int64_t zero = 0, one = 1;
+    prt_value *in[4] = { v, prt_build_i64s(b, 1, &zero), prt_build_i64s(b, 1, &one),
+        prt_build_i64s(b, 1, &zero) };
+    return in[3] != NULL ? prt_match_compute(k->p, b, v, PRT_OP_slice, NULL, 4, in) : NULL;
+}
+
+/* Operands of an element-wise op that are not packed and have the batch as first axis lose it. */
+static poprt_status cut_samples(prt_packer *k, prt_build *b, prt_op *op)
+{
+    const prt_type *y = op->n_out == 1 ? op->out[0].type : NULL;
+    if (op->def == NULL || (op->def->traits & PRT_ELEMENTWISE) == 0 || !prt_type_is_tensor(y) ||
+        k->batch == 1)
+        return POPRT_OK;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        prt_value *v = prt_op_input(op, i);
+        const prt_type *type = prt_match_ranked(v);
+        if (type == NULL || prt_packed_fact_of(k, v).form != PRT_FORM_PLAIN ||
+            type->rank != y->rank || type->rank < 2 || type->dims[0] != k->batch)
+            continue;
+        v = first_sample(k, b, v);
+        PRT_TRY(prt_build_status(b));
+        if (v != NULL)
+            prt_op_set_input(op, i, v);
+    }
+    return POPRT_OK;
+}
+
 /* Other operands of an element-wise op that have one element for each of S positions get as many
  * as samples are long. */
 static poprt_status cut_positions(prt_packer *k, prt_build *b, prt_op *op)
@@ -342,6 +380,7 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
     const prt_type *before = op->n_out != 0 ? op->out[0].type : NULL;
     if (x != NULL)
         PRT_TRY(fix_shape(k, &b, op, x, &merged, &flat));
+    PRT_TRY(cut_samples(k, &b, op));
     PRT_TRY(cut_positions(k, &b, op));
     for (uint32_t i = 0; i < op->n_out; i++)
         PRT_TRY(prt_packed_learn(k, &op->out[i], PRT_FORM_UNPACKED, op->out[i].type));

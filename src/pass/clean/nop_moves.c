@@ -3,6 +3,9 @@
  * nop_moves.c — eliminate_nop_slice, _pad, _expand, _flatten, _reshape, _transpose: what moves no
  * element and leaves the shape is its input. Of a Slice, shapes must be known; of the others, what
  * is asked for decides too: a dim that is copied, or 1 of a shape to expand to, is no change.
+ *
+ * eliminate_nop_slice also takes Gather and GatherND whose constant indices name every element in
+ * order: a Reshape. transformers 5 looks up masks so.
  */
 #include "pass/match.h"
 
@@ -39,6 +42,64 @@ static bool apply_slice(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     return is_static(x->type) && x->type == root->out[0].type && within(root, 4, 1, INT64_MAX) &&
         prt_pass_replace(b, &root->out[0], x);
+}
+
+/* The output as a Reshape of x, whose elements it has in order. */
+static bool put_reshape(prt_build *b, prt_op *root)
+{
+    const prt_type *y = prt_match_static(&root->out[0]);
+    if (y == NULL)
+        return false;
+    prt_value *in[2] = { prt_op_input(root, 0), prt_build_i64s(b, (uint32_t)y->rank, y->dims) };
+    return prt_match_put(b, root, PRT_OP_reshape, NULL, 2, in);
+}
+
+/* Along the first axis, every index from 0 on. */
+static bool apply_gather(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const int64_t n = prt_match_dim(prt_op_input(root, 0), 0);
+    prt_tensor t;
+    (void)p;
+    if (((const prt_gather_attrs *)root->attrs)->axis != 0 || n < 1 ||
+        !prt_match_constant(root, 1, &t) || t.rank < 1 || prt_tensor_count(&t) != (size_t)n)
+        return false;
+    for (size_t i = 0; i < (size_t)n; i++) {
+        const int64_t at = prt_load_i64(t.dtype, t.data, i);
+        if ((at < 0 ? at + n : at) != (int64_t)i)
+            return false;
+    }
+    return put_reshape(b, root);
+}
+
+/* The coordinates of every element, in order. */
+static bool apply_gather_nd(prt_pass *p, prt_build *b, prt_op *root)
+{
+    const prt_type *x = prt_match_static(prt_op_input(root, 0));
+    prt_tensor t;
+    (void)p;
+    if (((const prt_gather_nd_attrs *)root->attrs)->batch_dims != 0 || x == NULL || x->rank < 1 ||
+        !prt_match_constant(root, 1, &t) || t.rank < 1 || t.dims[t.rank - 1] != x->rank)
+        return false;
+    const size_t r = (size_t)x->rank, n = prt_tensor_count(&t) / r;
+    size_t all = 1;
+    for (size_t d = 0; d < r; d++)
+        if (!prt_size_mul(all, (size_t)x->dims[d], &all))
+            return false;
+    if (n != all || n == 0)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = 0;
+        for (size_t d = 0; d < r; d++) {
+            const int64_t c = prt_load_i64(t.dtype, t.data, i * r + d);
+            const int64_t from = c < 0 ? c + x->dims[d] : c;
+            if (from < 0 || from >= x->dims[d])
+                return false;
+            at = at * (size_t)x->dims[d] + (size_t)from;
+        }
+        if (at != i)
+            return false;
+    }
+    return put_reshape(b, root);
 }
 
 static bool apply_pad(prt_pass *p, prt_build *b, prt_op *root)
@@ -133,5 +194,10 @@ NOP(expand)
 NOP(flatten)
 NOP(pad)
 NOP(reshape)
-NOP(slice)
 NOP(transpose)
+
+static const prt_rewrite slices[] = { { PRT_OP_slice, apply_slice }, { PRT_OP_gather, apply_gather },
+    { PRT_OP_gather_nd, apply_gather_nd } };
+
+const prt_pass_hooks prt_pass_eliminate_nop_slice = { .rewrites = slices,
+    .n_rewrites = PRT_COUNT_OF(slices) };

@@ -6,7 +6,7 @@
  *     Cast        where the first type holds every value of the input's type, so that only the
  *                 second one rounds or cuts; not over a float and back to fewer integers
  *     Reshape     the second shape is a constant; its zeros copy dims of the value between, and are
- *                 written out
+ *                 written out; the first may be a Flatten where all dims are known
  *     Squeeze     constant axes; the second ones count without the first
  *     Unsqueeze   constant axes; the first ones move up by the second
  *     Transpose   perm[i] = first[second[i]]; what keeps the order goes; a turn of the last two axes
@@ -109,6 +109,20 @@ static bool write_out(const prt_op *root, int64_t *shape, uint32_t n, bool *diff
     return true;
 }
 
+/* Reshape of Flatten, whose shapes are known. */
+static bool past_flatten(prt_build *b, prt_op *root)
+{
+    const prt_op *first = prt_match_interior(root, 0, PRT_OP_flatten);
+    const prt_type *y = prt_match_static(&root->out[0]);
+    if (first == NULL || y == NULL || prt_match_static(prt_op_input(first, 0)) == NULL)
+        return false;
+    for (int32_t i = 0; i < y->rank; i++)
+        if (y->dims[i] == 0)
+            return false;
+    prt_value *in[2] = { prt_op_input(first, 0), prt_build_i64s(b, (uint32_t)y->rank, y->dims) };
+    return prt_match_put(b, root, PRT_OP_reshape, NULL, 2, in);
+}
+
 static bool apply_reshape(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_op *first = prt_match_interior(root, 0, PRT_OP_reshape);
@@ -116,6 +130,8 @@ static bool apply_reshape(prt_pass *p, prt_build *b, prt_op *root)
     bool differs = false;
     uint32_t n;
     (void)p;
+    if (past_flatten(b, root))
+        return true;
     if (first == NULL || !prt_match_i64s(root, 1, PRT_MAX_RANK, shape, &n) ||
         !write_out(root, shape, n, &differs))
         return false;

@@ -135,6 +135,25 @@ START_TEST(positions)
 }
 END_TEST
 
+/* A constant with a row for each sample, as exporters fold position embeddings: all rows alike. */
+START_TEST(positions_for_each_sample)
+{
+    static const char *const three = "max_valid_num=3, segment_max_size=4";
+    static const char *const model =
+        INPUTS "table = const f32[6,1] {1,2,3,4,5,6}\np = const f32[2,4,1] {%s}\n"
+               "e = gather table ids\ny = add e p\nreturn y\n";
+    char text[1024];
+    (void)snprintf(text, sizeof(text), model, "1,2,3,4,1,2,3,4");
+    prt_graph *g = graph_from_text(text);
+    ck_assert(run_pass(g, PASS, three));
+    ck_assert_msg(strstr(graph_text(g), "const f32[1,4,1] {1, 2, 3, 4}") != NULL, "%s",
+        graph_text(g));
+    module_free(g);
+    (void)snprintf(text, sizeof(text), model, "1,2,3,4,1,2,3,5");
+    assert_pass_fails(PASS, three, text, POPRT_E_SHAPE, "do not broadcast");
+}
+END_TEST
+
 START_TEST(outputs_are_unpacked)
 {
     prt_graph *g = graph_from_text(INPUTS WEIGHTS "e = gather table ids\n" BLOCK "return l\n");
@@ -212,5 +231,6 @@ START_TEST(what_is_refused)
 END_TEST
 
 PRT_TEST_MAIN("pass/attention/packed", samples_mean_the_same, projections_and_sums_stay_packed,
-    matrices_of_tokens, positions, outputs_are_unpacked, where_the_head_begins,
+    matrices_of_tokens, positions,
+    positions_for_each_sample, outputs_are_unpacked, where_the_head_begins,
     shapes_are_followed, what_is_refused)

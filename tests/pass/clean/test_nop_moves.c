@@ -38,6 +38,37 @@ START_TEST(slices)
 }
 END_TEST
 
+/* transformers 5 looks up masks by the coordinates of every element. */
+START_TEST(gathers)
+{
+    static const char *const pass = "eliminate_nop_slice";
+    static const char *const whole[] = {
+        "i = const i64[2,2,1] {0,1,-2,3}\ny = gather f i\nreturn y\n",
+        "i = const i64[1,4,2] {0,0,0,1,1,0,-1,-1}\ny = gather_nd x i\nreturn y\n",
+    };
+    static const char *const others[] = {
+        "i = const i64[4] {0,1,3,2}\ny = gather f i\nreturn y\n",
+        "i = const i64[3] {0,1,2}\ny = gather f i\nreturn y\n",
+        "i = const i64[2] {0,1}\ny = gather x i {axis=1}\nreturn y\n",
+        "i = const i64[4,2] {0,0,1,0,0,1,1,1}\ny = gather_nd x i\nreturn y\n",
+        "i = const i64[2,1] {0,1}\ny = gather_nd x i\nreturn y\n",
+        "i = const i64[2,1] {0,1}\ny = gather_nd x i {batch_dims=1}\nreturn y\n",
+    };
+    char text[512];
+    for (size_t i = 0; i < PRT_COUNT_OF(whole); i++) {
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,2]\ns = const i64[1] {-1}\nf = reshape x s\n%s", whole[i]);
+        check(pass, "gather", text, true);
+        assert_pass_keeps_results(text, pass, 0);
+    }
+    for (size_t i = 0; i < PRT_COUNT_OF(others); i++) {
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,2]\ns = const i64[1] {-1}\nf = reshape x s\n%s", others[i]);
+        check(pass, "gather", text, false);
+    }
+}
+END_TEST
+
 START_TEST(pads)
 {
     static const char *const pass = "eliminate_nop_pad";
@@ -132,5 +163,5 @@ START_TEST(results_and_names_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/nop_moves", slices, pads, expands, flattens, reshapes, transposes,
+PRT_TEST_MAIN("pass/clean/nop_moves", slices, gathers, pads, expands, flattens, reshapes, transposes,
     results_and_names_stay)

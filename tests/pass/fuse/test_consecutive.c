@@ -82,6 +82,21 @@ START_TEST(reshapes)
 }
 END_TEST
 
+START_TEST(reshapes_of_flatten)
+{
+    static const char *const pass = "fuse_consecutive_reshape";
+    static const char *const text = "x = input f32[2,3]\nf = flatten x {axis=2}\n"
+                                    "s = const i64[4] {2,1,1,-1}\ny = reshape f s\nreturn y\n";
+    assert_pass_rewrites(pass, NULL, text,
+        "x = input f32[2,3]\ns = const i64[4] {2,1,1,-1}\n%0 = const i64[4] {2,1,1,3}\n"
+        "y = reshape x %0\nreturn y\n");
+    assert_pass_keeps_results(text, pass, 0);
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[n,3]\nf = flatten x {axis=2}\ns = const i64[2] {1,-1}\n"
+        "y = reshape f s\nreturn y\n");
+}
+END_TEST
+
 START_TEST(squeezes)
 {
     static const char *const pass = "fuse_consecutive_squeeze";
@@ -192,5 +207,6 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/consecutive", casts_that_lose_nothing_go, reshapes, squeezes, unsqueezes,
+PRT_TEST_MAIN("pass/fuse/consecutive", casts_that_lose_nothing_go, reshapes,
+    reshapes_of_flatten, squeezes, unsqueezes,
     transposes, regions)
