@@ -6,6 +6,8 @@
  */
 #include "pass/rewrite.h"
 
+#include "ir/extra.h"
+
 enum { MAX_ROUNDS = 64, EDITS_PER_OP = 16, MORE_EDITS = 1024 };
 
 typedef struct engine {
@@ -129,4 +131,10 @@ bool prt_match_constant(const prt_op *op, uint32_t slot, prt_tensor *out)
 {
     const prt_value *v = prt_op_input(op, slot);
     return v != NULL && prt_value_is_fixed(v) && prt_value_tensor(v, out);
+}
+
+void prt_match_mark(prt_build *b, prt_value *y, const prt_op *from)
+{
+    if (y != NULL && y->def != NULL && b->status == POPRT_OK)
+        b->status = prt_op_copy_marks(y->def, from);
 }

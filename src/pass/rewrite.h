@@ -33,4 +33,8 @@ prt_op *prt_match_interior(const prt_op *op, uint32_t slot, uint32_t id);
 /* Input `slot` as a constant tensor; false when it is absent or none. Any address. */
 bool prt_match_constant(const prt_op *op, uint32_t slot, prt_tensor *out);
 
+/* The op of a new value gets the marks of the one that it stands for; NULL for `y` is allowed, a
+ * failure stays in `b`. */
+void prt_match_mark(prt_build *b, prt_value *y, const prt_op *from);
+
 #endif

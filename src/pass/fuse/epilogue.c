@@ -112,6 +112,7 @@ bool prt_epilogue_put(prt_build *b, prt_op *root, const prt_op *product, uint32_
 {
     b->origin = product->origin;
     prt_value *y = prt_build_op(b, id, attrs, n_in, in);
+    prt_match_mark(b, y, product);
     if (y != NULL)
         (void)prt_pass_replace(b, &root->out[0], y);
     return true;

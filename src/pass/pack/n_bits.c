@@ -167,6 +167,7 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, const numbers *w, prt_v
         PRT_ATTR_GIVE(attrs, fused_linear, compute, PRT_STR("i8"));
     prt_value *in[6] = { prt_op_input(root, 0), packed[0], bias, NULL, packed[1], packed[2] };
     prt_value *y = prt_build_op(b, PRT_OP_fused_linear, &attrs, packed[2] != NULL ? 6 : 5, in);
+    prt_match_mark(b, y, root);
     if (y != NULL)
         (void)prt_pass_replace(b, &root->out[0], y);
     return true;

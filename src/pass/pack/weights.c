@@ -83,6 +83,7 @@ static bool put(prt_pass *p, prt_build *b, prt_op *root, prt_fused_linear_attrs 
     while (n > 2 && in[n - 1] == NULL)
         n--;
     prt_value *y = prt_build_op(b, PRT_OP_fused_linear, attrs, n, in);
+    prt_match_mark(b, y, root);
     if (y != NULL)
         (void)prt_pass_replace(b, &root->out[0], y);
     return true;

@@ -2,14 +2,14 @@
 /*
  * serialize.c — products in parts.
  *
- * serialize_matmul: marks the named MatMuls for an IPU's compiler, which then computes them part by
- * part: __serialize_matmul_mode, _factor, _precision. The factor divides the dim that the mode
+ * serialize_matmul: marks the named MatMuls for the compiler, which then computes them part by part
+ * (parts.c): __serialize_matmul_mode, _factor, _precision. The factor divides the dim that the mode
  * names, as far as that is known: of X [.., IC, R] and W [.., R, OC],
  *
  *     input_channels IC   output_channels OC (the default)   reducing_dim R   none
  *
- * Here they are marks alone: this compiler cuts products for its threads by itself, and the result
- * is the same.
+ * A CPU's compiler cuts the rows whatever the mode is, but for none, as only that makes less memory
+ * live.
  *
  * serialize_matmul_add: MatMul and the Add behind it are written out in parts of the last dim, from
  * slices of the constants, with a Concat behind. Bitwise equal, for what each column sums up stays.
@@ -160,9 +160,6 @@ static poprt_status mark(const prt_pass *p, prt_op *op, const request *r, bool *
     (void)prt_op_mark_text(op, mode_key, &old_mode);
     (void)prt_op_mark_i64(op, factor_key, &factor);
     (void)prt_op_mark_i64(op, keep_key, &keep);
-    prt_pass_note(p, prt_op_label(op),
-        "marked for %lld parts by %s; products are cut for threads here as always",
-        (long long)r->factor, mode);
     if (prt_str_equal(old_mode, r->mode) && factor == r->factor && keep == r->keep)
         return POPRT_OK;
     *changed = true;
