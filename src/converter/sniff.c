@@ -43,7 +43,7 @@ static bool is_text(const unsigned char *bytes, size_t size)
 const char *prt_onnx_sniff(const void *bytes, size_t size)
 {
     if (size == 0)
-        return "the file is empty";
+        return "this is an empty file, not an ONNX model";
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
         if (size >= magics[i].at + magics[i].size &&
             memcmp((const char *)bytes + magics[i].at, magics[i].bytes, magics[i].size) == 0)

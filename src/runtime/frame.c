@@ -297,9 +297,11 @@ static poprt_status fail_plan(const prt_frame *f, size_t total)
             largest = f->expected[i].size;
             name = b->buffers[i].name.size != 0 ? b->buffers[i].name.data : "a value without name";
         }
+    char why[512];
+    (void)snprintf(why, sizeof(why), "%s", prt_error_last()->message);
     return prt_fail(POPRT_E_NOMEM, name,
-        "values between steps take %zu bytes, which cannot be had; the largest is this one with "
-        "%zu bytes", total, largest);
+        "%s: values between steps take %zu bytes, and the largest is this one with %zu", why,
+        total, largest);
 }
 
 static poprt_status plan_frame(prt_frame *f)

@@ -29,7 +29,7 @@ START_TEST(other_files_are_named)
         { "\x89HDF\r\n\x1a\n", "HDF5", 8 },
         { "\x1c\0\0\0TFL3\0\0", "TensorFlow Lite", 10 },
         { "{\"nodes\": []}\n", "a text", 14 },
-        { "", "empty", 0 },
+        { "", "an empty file", 0 },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(files); i++) {
         ck_assert_int_eq(read_bytes(files[i].bytes, files[i].size), POPRT_E_PARSE);

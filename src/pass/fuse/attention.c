@@ -271,8 +271,8 @@ static bool match_operands(match *m)
     return m->q.dims[SIZE] == m->k.dims[SIZE] && m->k.dims[ROWS] == m->v.dims[ROWS];
 }
 
-/* The w of Where(IsNaN(w), 0, w), or with Not(Equal(w, w)), at input 0 of `op`, read by these two alone; NULL: it is something
- * else. */
+/* The w of Where(IsNaN(w), 0, w), or with Not(Equal(w, w)), at input 0 of `op`, read by these two
+ * alone; NULL: it is something else. */
 static const prt_op *under_guard(const prt_op *op)
 {
     const prt_op *where = prt_match_interior(op, 0, PRT_OP_where);

@@ -9,7 +9,8 @@
  *                 written out; the first may be a Flatten where all dims are known
  *     Squeeze     constant axes; the second ones count without the first
  *     Unsqueeze   constant axes; the first ones move up by the second
- *     Transpose   perm[i] = first[second[i]]; what keeps the order goes; a turn of the last two axes
+ *     Transpose   perm[i] = first[second[i]]; what keeps the order goes; a turn of the last two
+ *     axes
  *                 between two Reshapes that join and part the others goes past them
  */
 #include "pass/match.h"

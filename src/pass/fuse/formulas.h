@@ -57,7 +57,8 @@ typedef struct prt_formula_norm {
 /* What an Add, or a Mul, is the end of. */
 bool prt_formula_layer_norm(const prt_op *add, prt_formula_norm *out);
 bool prt_formula_rms_norm(const prt_op *mul, prt_formula_norm *out);
-/* Scale or bias with one dim, as the operators want it; NULL for NULL, or a failure stays in `b`. */
+/* Scale or bias with one dim, as the operators want it; NULL for NULL, or a failure stays in `b`.
+ * */
 prt_value *prt_formula_row(prt_build *b, prt_value *v);
 
 #endif

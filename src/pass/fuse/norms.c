@@ -6,9 +6,9 @@
  *     x / Sqrt(mean(x^2) + e) * s
  *     x * i + (b - mean * i), with i = 1 / Sqrt(variance + e) * s: how TensorFlow writes it
  *
- * x - mean may be written once or twice, and the factors grouped in any way. A mean is ReduceMean, or
- * ReduceSum by the number of elements. A variance is mean((x - mean)^2), or mean(x^2) - mean^2 as
- * Flax writes it, with or without Max(0, .) around it. Of the root, 1 / Sqrt, Reciprocal and
+ * x - mean may be written once or twice, and the factors grouped in any way. A mean is ReduceMean,
+ * or ReduceSum by the number of elements. A variance is mean((x - mean)^2), or mean(x^2) - mean^2
+ * as Flax writes it, with or without Max(0, .) around it. Of the root, 1 / Sqrt, Reciprocal and
  * Pow(-0.5) are known. s and b have as many elements as the last axis and dims of 1 before it.
  */
 #include "pass/fuse/formulas.h"
@@ -111,8 +111,8 @@ static prt_value *fast_variance_at(const prt_op *op, uint32_t slot, const prt_va
     return *mean != NULL ? x : NULL;
 }
 
-/* The variance, or the mean of squares (`*centred` false), that `sum` adds e to: is it of d or of the
- * x that d is made from? */
+/* The variance, or the mean of squares (`*centred` false), that `sum` adds e to: is it of d or of
+ * the x that d is made from? */
 static bool is_spread(const prt_op *sum, const prt_value *d, double *epsilon, bool *centred)
 {
     const prt_value *mean = NULL, *other = NULL;
@@ -287,5 +287,6 @@ prt_value *prt_formula_row(prt_build *b, prt_value *v)
     if (v == NULL || v->type->rank == 1)
         return v;
     const int64_t *dim = &v->type->dims[v->type->rank - 1];
-    return prt_value_is_fixed(v) ? prt_match_reshaped(b, v, 1, dim) : prt_match_shaped(b, v, 1, dim);
+    return prt_value_is_fixed(v) ? prt_match_reshaped(b, v, 1, dim)
+                                 : prt_match_shaped(b, v, 1, dim);
 }

@@ -85,7 +85,8 @@ static bool is_product(const prt_op *op, branch *t)
         (t->bias == NULL || is_bias(op, 2, w.dims[1]));
 }
 
-/* The bias behind a MatMul, and the Reshape to heads. `*between`: a Reshape comes before the bias. */
+/* The bias behind a MatMul, and the Reshape to heads. `*between`: a Reshape comes before the bias.
+ * */
 static bool find_heads(branch *t, int64_t columns, prt_op **between)
 {
     prt_op *first = next_of(t->matmul, PRT_OP_reshape);

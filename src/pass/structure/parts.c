@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.c — serialize_products and available_memory_proportion: products in parts, one after another,
- * so that less memory is live at a time.
+ * parts.c — serialize_products and available_memory_proportion: products in parts, one after
+ * another, so that less memory is live at a time.
  *
  * available_memory_proportion marks every MatMul that has no such mark with
  * __available_memory_proportion.
@@ -9,11 +9,12 @@
  * serialize_products, for compiling, acts on the marks of MatMul and Gemm:
  *
  *     __serialize_matmul_factor F, __serialize_matmul_mode
- *         F parts, or the next number of parts that divides the rows; none for mode "none". Rows are
- *         cut whatever the mode is: parts of columns or partial sums would not make less memory live.
+ *         F parts, or the next number of parts that divides the rows; none for mode "none". Rows
+ *         are cut whatever the mode is: parts of columns or partial sums would not make less
+ *         memory live.
  *     __available_memory_proportion P
- *         as few parts as bring the bytes of Y to P times those of the largest product of the graph,
- *         of LEAST_ROWS rows or more
+ *         as few parts as bring the bytes of Y to P times those of the largest product of the
+ *         graph, of LEAST_ROWS rows or more
  *
  * What follows a product and treats each row alone goes into the parts, up to where the result is
  * smallest: X [M, K] → MatMul → Gelu → MatMul → [M, N] in F parts keeps M / F rows of the value
@@ -46,7 +47,8 @@ static int64_t bytes_of(const prt_value *v)
     return count > 0 && count <= INT64_MAX ? (int64_t)count : -1;
 }
 
-/* A product whose right side all rows share, or may: packed weights are one constant for all parts. */
+/* A product whose right side all rows share, or may: packed weights are one constant for all
+ * parts. */
 static bool is_product(const prt_op *op)
 {
     return prt_op_is(op, PRT_OP_matmul) || prt_op_is(op, PRT_OP_fused_linear) ||
@@ -55,7 +57,8 @@ static bool is_product(const prt_op *op)
 
 /* ---- what goes into parts */
 
-/* Operand `v` of an element-wise operator: 0 has no rows of its own, 1 is cut too, -1 does not fit. */
+/* Operand `v` of an element-wise operator: 0 has no rows of its own, 1 is cut too, -1 does not
+ * fit. */
 static int beside(const chain *c, const prt_value *v)
 {
     const prt_type *type = prt_match_static(v);

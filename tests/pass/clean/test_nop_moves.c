@@ -163,5 +163,5 @@ START_TEST(results_and_names_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/clean/nop_moves", slices, gathers, pads, expands, flattens, reshapes, transposes,
-    results_and_names_stay)
+PRT_TEST_MAIN("pass/clean/nop_moves", slices, gathers, pads, expands, flattens, reshapes,
+    transposes, results_and_names_stay)

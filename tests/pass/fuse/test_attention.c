@@ -76,11 +76,13 @@ START_TEST(forms)
         INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
         "n = const f32[] {-10}\nl = const f32[1] {-0.5}\ns = matmul qt kt\nw0 = where b s n\n"
         "m = max l w0\n" RESULT,
-        /* weights that are NaN count as 0: torch 2.5 and later, as IsNaN and as it is written out */
+        /* weights that are NaN count as 0: torch 2.5 and later, as IsNaN and as it is written out
+         * */
         INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\nt = where u z w\n" GUARDED_RESULT,
         INPUTS HEADS KEYS GUARDED_SCORES "u0 = equal w w\nu = not u0\nt = where u z w\n"
         GUARDED_RESULT,
-        /* K turned between Reshapes, and a Reshape of the result that changes nothing: torch.sdpa */
+        /* K turned between Reshapes, and a Reshape of the result that changes nothing: torch.sdpa
+         * */
         INPUTS HEADS "k1 = transpose kr {perm=[0,2,1,3]}\nf = const i64[3] {-1,5,4}\n"
         "k2 = reshape k1 f\nk3 = transpose k2 {perm=[0,2,1]}\ng = const i64[4] {2,3,4,5}\n"
         "kt = reshape k3 g {allowzero=1}\nm = matmul qt kt\nw = softmax m\no1 = matmul w vt\n"

@@ -16,7 +16,7 @@ START_TEST(checkpoints_become_outputs)
     assert_pass_leaves("add_checkpoints", "checkpoints= y ,", model);
     assert_pass_leaves("add_checkpoints", NULL, model);
     assert_pass_fails("add_checkpoints", "checkpoints=q", model, POPRT_E_NOT_FOUND,
-        "no tensor has this name");
+        "the model has no tensor of this name");
     assert_pass_fails("add_checkpoints", "checkpoints=t",
         "c = input bool[]\nx = input f32[2]\nr = if c {\n"
         "  then_branch { t = exp x; u = neg t; return u }\n"

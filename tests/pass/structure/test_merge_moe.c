@@ -134,7 +134,7 @@ START_TEST(what_does_not_fit_is_refused)
     assert_pass_fails(pass, "merge_str=m0,o0,m1", X EXPERTS "return o0, o1\n", POPRT_E_ARG,
         "groups of 2");
     assert_pass_fails(pass, "merge_str=m0,o0,m1,none", X EXPERTS "return o0, o1\n",
-        POPRT_E_NOT_FOUND, "none");
+        POPRT_E_NOT_FOUND, "no node of this name");
     assert_pass_leaves(pass, NULL, X EXPERTS "return o0, o1\n");
 }
 END_TEST

@@ -11,8 +11,8 @@
 
 /* A block of a transformer: up, down, sum, norm. */
 #define FFN(rows)                                                                                  \
-    "x = input f32[1," rows ",4]\nw = input f32[4,16]\nb = input f32[16]\nv = input f32[16,4]\n"    \
-    "s = input f32[4]\na = matmul x w @up\nc = add a b\nd = gelu c\ne = matmul d v @down\n"          \
+    "x = input f32[1," rows ",4]\nw = input f32[4,16]\nb = input f32[16]\nv = input f32[16,4]\n"   \
+    "s = input f32[4]\na = matmul x w @up\nc = add a b\nd = gelu c\ne = matmul d v @down\n"        \
     "f = add e s\ng = add f x\ny = layer_normalization g s s\nreturn y\n"
 
 static uint32_t count(const prt_graph *g, const char *what)
