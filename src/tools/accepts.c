@@ -17,7 +17,7 @@ typedef struct range {
 
 static range read_range(const char *text)
 {
-    range r = { .above = *text == '>', .low = -INFINITY, .high = INFINITY };
+    range r = { .above = *text == '>', .low = -(double)INFINITY, .high = (double)INFINITY };
     if (*text != '\0')
         r.low = strtod(text + r.above, NULL);
     const char *dots = strstr(text, "..");
