@@ -54,14 +54,17 @@ def has_pattern(kind, text):
         return " = erf " in text or re.search(r"= gelu .*approximate=none", text) is not None
     if kind == "gelu {approximate=tanh}":
         return "0.044715}" in text or re.search(r"= gelu .*approximate=tanh", text) is not None
+    means = set(re.findall(r"^(\S+) = reduce_mean ", text, re.M))
+    centred = any(m in means for m in re.findall(r"= sub \S+ (\S+)", text))
     if kind == "layer_normalization":
-        # A mean that is subtracted, or the operator.
-        means = set(re.findall(r"^(\S+) = reduce_mean ", text, re.M))
-        return " = layer_normalization " in text or \
-            any(m in means for m in re.findall(r"= sub \S+ (\S+)", text))
+        return " = layer_normalization " in text or (" = add " in text and centred)
+    if kind == "rms_normalization":
+        return " = rms_normalization " in text or (not centred and means != set() and
+            re.search(r"= (?:pow|mul) ", text) is not None and " = sqrt " in text)
     if kind in ("qkv", "softmax"):
-        return re.search(r"= softmax ", text) is not None and " = matmul " in text or \
-            " = attention " in text
+        weights = set(re.findall(r"^(\S+) = softmax ", text, re.M))
+        readers = re.findall(r"= (?:matmul|einsum|isnan|cast|dropout) (\S+)", text)
+        return any(w in weights for w in readers)
     return "input_ids = input" in text
 
 
@@ -98,8 +101,7 @@ def judge(poprt, path):
                 steps["softmax"] == 0
         if has_pattern("layer_normalization", text):
             found["compiled: layer norm"] = steps["layer_normalization"] > 0
-        if re.search(r"= (sqrt|rms_normalization) ", text) and "reduce_mean" in text and \
-                not has_pattern("layer_normalization", text):
+        if has_pattern("rms_normalization", text):
             found["compiled: RMS norm"] = steps["rms_normalization"] > 0
         if has_pattern("gelu {approximate=none}", text):
             found["compiled: Gelu"] = steps["erf"] == 0

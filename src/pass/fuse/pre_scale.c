@@ -4,7 +4,8 @@
  *
  *     Q = x W + b, moved;  MatMul(Q, K') * c   →   Q = x (W c) + b c;  MatMul(Q, K')
  *
- * and so does a divisor. Moved: by Reshape, Transpose, Squeeze, Unsqueeze, Identity. Each step is
+ * and so does a divisor, and a factor of either operand, as torch's scaled_dot_product_attention has
+ * them: MatMul(Q * c, K' * c). Moved: by Reshape, Transpose, Squeeze, Unsqueeze, Identity. Each step is
  * read by the next one alone; W is a constant that nobody else reads. Where the left side is no
  * such product, the right one is tried.
  *
@@ -68,6 +69,22 @@ static prt_value *scale(prt_pass *p, prt_build *b, const prt_op *by, prt_value *
     return scalar != NULL ? prt_match_compute(p, b, w, by->def->id, NULL, 2, in) : NULL;
 }
 
+/* Does the value lead to a Softmax, past factors and sums, read by one op at a time? */
+static bool leads_to_softmax(const prt_value *v)
+{
+    for (uint32_t i = 0; i < MOST_STEPS && prt_value_used_once(v); i++) {
+        const prt_op *op = v->uses->user;
+        if (prt_op_is(op, PRT_OP_softmax))
+            return true;
+        if (!prt_op_is(op, PRT_OP_mul) && !prt_op_is(op, PRT_OP_div) &&
+            !prt_op_is(op, PRT_OP_add) && !prt_op_is(op, PRT_OP_where) &&
+            !prt_op_is(op, PRT_OP_reshape))
+            return false;
+        v = &op->out[0];
+    }
+    return false;
+}
+
 /* The scores, when `root` is their product with one number. */
 static prt_op *read_scores(const prt_op *root, prt_value **c)
 {
@@ -83,25 +100,60 @@ static prt_op *read_scores(const prt_op *root, prt_value **c)
     return NULL;
 }
 
-static bool apply(prt_pass *p, prt_build *b, prt_op *root)
+/* The factor `by` of `root` goes into weights and bias of a projection. */
+static bool take_in(prt_pass *p, prt_build *b, const prt_op *by, prt_value *c, projection *q)
 {
-    prt_value *c, *bias = NULL;
-    projection q;
-    prt_op *scores = read_scores(root, &c);
-    if (scores == NULL || (!find_projection(scores, 0, &q) && !find_projection(scores, 1, &q)) ||
-        !prt_pass_may_replace(&root->out[0], &scores->out[0]))
-        return false;
-    prt_value *w = scale(p, b, root, prt_op_input(q.matmul, 1), c);
-    if (w != NULL && q.add != NULL)
-        bias = scale(p, b, root, prt_op_input(q.add, q.bias_slot), c);
-    if (w == NULL || (q.add != NULL && bias == NULL)) {
+    prt_value *bias = NULL, *w = scale(p, b, by, prt_op_input(q->matmul, 1), c);
+    if (w != NULL && q->add != NULL)
+        bias = scale(p, b, by, prt_op_input(q->add, q->bias_slot), c);
+    if (w == NULL || (q->add != NULL && bias == NULL)) {
         if (w != NULL)
             w->name = PRT_STR(""); /* made in vain */
-        return b->status != POPRT_OK;
+        return false;
     }
-    prt_op_set_input(q.matmul, 1, w);
-    if (q.add != NULL)
-        prt_op_set_input(q.add, q.bias_slot, bias);
+    prt_op_set_input(q->matmul, 1, w);
+    if (q->add != NULL)
+        prt_op_set_input(q->add, q->bias_slot, bias);
+    return true;
+}
+
+/* A factor of one operand of the scores: `root` is read by their product alone. */
+static bool apply_operand(prt_pass *p, prt_build *b, prt_op *root)
+{
+    projection q;
+    prt_tensor t;
+    const prt_value *y = &root->out[0];
+    const prt_op *scores = prt_value_used_once(y) ? y->uses->user : NULL;
+    if (!prt_op_is(scores, PRT_OP_matmul) || scores->graph != root->graph ||
+        !leads_to_softmax(&scores->out[0]))
+        return false;
+    for (uint32_t slot = 2; slot-- > (prt_op_is(root, PRT_OP_div) ? 1u : 0u);) {
+        prt_value *c = prt_op_input(root, slot), *x = prt_op_input(root, 1 - slot);
+        if (!prt_match_constant(root, slot, &t) || prt_tensor_count(&t) != 1 ||
+            !prt_dtype_is_float(t.dtype) || !prt_match_fits(c->type, x->type) ||
+            !find_projection(root, 1 - slot, &q) || !prt_pass_may_replace(y, x))
+            continue;
+        if (!take_in(p, b, root, c, &q))
+            return b->status != POPRT_OK;
+        x->name = PRT_STR(""); /* another value from now on */
+        (void)prt_pass_replace(b, &root->out[0], x);
+        return true;
+    }
+    return false;
+}
+
+static bool apply(prt_pass *p, prt_build *b, prt_op *root)
+{
+    prt_value *c;
+    projection q;
+    prt_op *scores = read_scores(root, &c);
+    if (scores == NULL)
+        return apply_operand(p, b, root);
+    if ((!find_projection(scores, 0, &q) && !find_projection(scores, 1, &q)) ||
+        !prt_pass_may_replace(&root->out[0], &scores->out[0]))
+        return false;
+    if (!take_in(p, b, root, c, &q))
+        return b->status != POPRT_OK;
     scores->out[0].name = PRT_STR(""); /* another value from now on */
     (void)prt_pass_replace(b, &root->out[0], &scores->out[0]);
     return true;

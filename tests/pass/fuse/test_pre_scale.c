@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_pre_scale.c — pre_scale. */
 #include <stdio.h>
+#include <string.h>
 
 #include "support/check_main.h"
 #include "support/graph_text.h"
@@ -33,6 +34,33 @@ START_TEST(the_factor_goes_into_the_weights)
 }
 END_TEST
 
+/* torch's scaled_dot_product_attention: a factor on each operand. */
+#define OPERANDS                                                                                   \
+    "x = input f32[2,4]\nw = const f32[4,2] {1,2,3,4,5,6,7,8}\nb = const f32[2] {1,-2}\n"          \
+    "v = const f32[4,2] {8,7,6,5,4,3,2,1}\nc = const f32[] {0.5}\nto = const i64[3] {1,2,2}\n"     \
+    "m = matmul x w\na = add m b\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"             \
+    "n = matmul x v\no = reshape n to\nk = transpose o {perm=[0,2,1]}\n"
+
+START_TEST(factors_of_operands)
+{
+    static const char *const forms[] = {
+        "d = mul q c\ne = mul k c\ns = matmul d e\ny = softmax s\nreturn y\n",
+        "d = mul c q\ne = mul c k\ns = matmul d e\ny = softmax s\nreturn y\n",
+        "d = div q c\ns = matmul d k\ng = input f32[1,2,2]\nf = add s g\ny = softmax f\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(forms); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof(text), OPERANDS "%s", forms[i]);
+        prt_graph *g = graph_from_text(text);
+        ck_assert(run_pass(g, pass, NULL));
+        ck_assert_msg(strstr(graph_text(g), "= mul ") == NULL, "%s", graph_text(g));
+        ck_assert_msg(strstr(graph_text(g), "= div ") == NULL, "%s", graph_text(g));
+        module_free(g);
+        assert_pass_keeps_results(text, pass, 0);
+    }
+}
+END_TEST
+
 START_TEST(near_misses_are_left)
 {
     static const char *const texts[] = {
@@ -43,6 +71,9 @@ START_TEST(near_misses_are_left)
         X "s = matmul x w\ny = mul s c\nreturn y\n",
         X "m = matmul x w\nn = neg m\ns = matmul n k\ny = mul s c\nreturn y\n",
         X "m = matmul x w\ns = matmul m k\ny = mul s c\nz = neg w\nreturn y, z\n",
+        OPERANDS "d = mul q c\ns = matmul d k\ny = neg s\nreturn y\n",
+        OPERANDS "d = mul q c\ns = matmul d k\ny = softmax s\nz = neg d\nreturn y, z\n",
+        OPERANDS "d = mul q c\ns = matmul d k\ny = softmax s\nz = neg q\nreturn y, z\n",
         X
         "b2 = input f32[2]\nm = matmul x w\na = add m b2\ns = matmul a k\ny = mul s c\nreturn y\n",
     };
@@ -62,5 +93,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/pre_scale", the_factor_goes_into_the_weights, near_misses_are_left,
-    regions)
+PRT_TEST_MAIN("pass/fuse/pre_scale", the_factor_goes_into_the_weights, factors_of_operands,
+    near_misses_are_left, regions)
