@@ -167,7 +167,7 @@ uint32_t *prt_match_places(prt_arena *arena, const prt_graph *graph)
 {
     uint32_t *places = PRT_NEW_N(arena, uint32_t, (size_t)graph->n_ops + 1), at = 0;
     if (places != NULL)
-        prt_for_each_op(op, graph)
+        prt_for_each_op (op, graph)
             places[op->id] = ++at;
     return places;
 }
@@ -421,21 +421,27 @@ bool prt_match_swap(prt_build *b, prt_op *root)
     const prt_type *from = prt_match_static(x), *to = prt_match_static(&root->out[0]);
     const prt_type *mid = first != NULL ? prt_match_static(&first->out[0]) : NULL;
     int64_t order[PRT_MAX_RANK];
-    if (from == NULL || to == NULL || mid == NULL || mid->rank != 3 || from->rank != to->rank ||
-        from->rank < 3)
+    if (from == NULL || to == NULL || mid == NULL || mid->rank != 3 || from->rank < 3 ||
+        to->rank < 3)
         return false;
     const prt_i64s perm = ((const prt_transpose_attrs *)turn->attrs)->perm;
     if (perm.count != 3 || perm.data[0] != 0 || perm.data[1] != 2)
         return false;
-    const int32_t r = from->rank;
-    if (from->dims[r - 2] != mid->dims[1] || from->dims[r - 1] != mid->dims[2] ||
+    const int32_t r = to->rank;
+    if (from->dims[from->rank - 2] != mid->dims[1] || from->dims[from->rank - 1] != mid->dims[2] ||
         to->dims[r - 2] != mid->dims[2] || to->dims[r - 1] != mid->dims[1])
         return false;
+    int64_t dims[PRT_MAX_RANK];
+    bool same = from->rank == r;
     for (int32_t i = 0; i < r; i++) {
         order[i] = i + 2 < r ? i : 2 * r - 3 - i;
-        if (i + 2 < r && from->dims[i] != to->dims[i])
+        dims[i] = to->dims[order[i]];
+        same = same && from->dims[i] == dims[i];
+        if (dims[i] < 1)
             return false;
     }
+    if (!same)
+        x = prt_match_shaped(b, x, (uint32_t)r, dims);
     prt_transpose_attrs attrs = PRT_ATTRS_OF(transpose);
     PRT_ATTR_GIVE(attrs, transpose, perm, ((prt_i64s){ order, (uint32_t)r }));
     return prt_match_put(b, root, PRT_OP_transpose, &attrs, 1, &x);

@@ -5,6 +5,8 @@
  *
  *     MatMul(Softmax(MatMul(Q, K') · s + masks), V), each of Q, K, V a view (view.h) of a value
  *
+ * Heads of K and V that Expand and Reshape repeat for groups of queries are read where they are.
+ *
  * Torch's exporters put Where(IsNaN(w), 0, w) behind a Softmax w whose mask may close every key.
  *
  * Factors may be on Q, on K, on the scores, in parts; masks are added, or put in place by Where; K
@@ -31,7 +33,7 @@ typedef struct match {
     prt_value *result;              /* that is replaced */
     int64_t order[3];
     bool joins_heads; /* the products have heads as images */
-    bool guarded; /* weights that are NaN count as 0 */
+    bool guarded;     /* weights that are NaN count as 0 */
 } match;
 
 static bool is_f32(const prt_value *v)
@@ -95,7 +97,7 @@ static uint32_t readers(const prt_value *value)
 {
     const bool output = prt_value_is_output(value);
     uint32_t n = 0;
-    prt_for_each_use(use, value)
+    prt_for_each_use (use, value)
         if (!output || !prt_op_is(use->user, PRT_OP_shape))
             n += use->user != value->graph->ret || use->user->graph != value->graph;
     return n;
@@ -250,6 +252,53 @@ static void match_result(match *m)
     }
 }
 
+/* ---- grouped keys and values ---- */
+
+/* A view of the whole of Reshape(Expand(x [B, G, 1, rows, size])) to [B, G r, rows, size], which
+ * repeats each head: becomes one of x, with G heads. */
+static bool ungroup(prt_view *v)
+{
+    const prt_op *made = v->value->def, *expand = NULL;
+    if (prt_op_is(made, PRT_OP_expand))
+        expand = made;
+    else if (prt_op_is(made, PRT_OP_reshape))
+        expand = prt_match_producer(made, 0, PRT_OP_expand);
+    prt_value *x = expand != NULL ? prt_op_input(expand, 0) : NULL;
+    const prt_type *in = prt_match_static(x);
+    const prt_type *out = expand != NULL ? prt_match_static(&expand->out[0]) : NULL;
+    prt_view to;
+    if (in == NULL || out == NULL || in->rank != 5 || out->rank != 5 || v->first != 0 ||
+        !prt_view_is_plain(v) || in->dims[2] != 1)
+        return false;
+    for (uint32_t i = 0; i < 5; i++)
+        if (i != 2 && in->dims[i] != out->dims[i])
+            return false;
+    if (v->dims[BATCH] != in->dims[0] || v->dims[HEADS] != in->dims[1] * out->dims[2] ||
+        v->dims[ROWS] != in->dims[3] || v->dims[SIZE] != in->dims[4] || !prt_view_trace(x, &to) ||
+        to.rank != 5 || to.value->type->dtype != PRT_DTYPE_f32 ||
+        (to.steps[4] != 1 && to.dims[4] != 1))
+        return false;
+    to.scale *= v->scale;
+    to.rank = 4;
+    for (uint32_t i = 2; i < 4; i++) {
+        to.dims[i] = to.dims[i + 1];
+        to.steps[i] = to.steps[i + 1];
+    }
+    *v = to;
+    return true;
+}
+
+/* Heads of K and V that are repeated are read once for all of their queries. */
+static void match_groups(match *m)
+{
+    prt_view k = m->k, v = m->v;
+    if (m->past[0] != NULL || !ungroup(&k) || !ungroup(&v) || v.scale != 1.0 ||
+        k.dims[HEADS] != v.dims[HEADS])
+        return;
+    m->k = k;
+    m->v = v;
+}
+
 /* ---- all of it ---- */
 
 static bool match_operands(match *m)
@@ -257,8 +306,8 @@ static bool match_operands(match *m)
     prt_op *inner = m->scores.product;
     const int32_t rank = m->root->out[0].type->rank;
     if (!rows_at(inner, 0, false, true, &m->q) ||
-        (!match_caches(m) && (!rows_at(inner, 1, true, true, &m->k) ||
-                                 !rows_at(m->root, 1, false, false, &m->v))))
+        (!match_caches(m) &&
+            (!rows_at(inner, 1, true, true, &m->k) || !rows_at(m->root, 1, false, false, &m->v))))
         return false;
     if (prt_op_input(inner, 0)->type->rank != rank || prt_op_input(inner, 1)->type->rank != rank ||
         prt_op_input(m->root, 1)->type->rank != rank || inner->out[0].type->rank != rank)
@@ -268,10 +317,11 @@ static bool match_operands(match *m)
     for (uint32_t i = BATCH; i <= HEADS; i++)
         if (m->q.dims[i] != m->k.dims[i] || m->q.dims[i] != m->v.dims[i])
             return false;
+    match_groups(m);
     return m->q.dims[SIZE] == m->k.dims[SIZE] && m->k.dims[ROWS] == m->v.dims[ROWS];
 }
 
-/* The w of Where(IsNaN(w), 0, w), or with Not(Equal(w, w)), at input 0 of `op`, read by these two
+/* The w of Where(IsNaN(w), 0, w), or with Not(Equal(w, w)), at input 0 of `op`, read by these
  * alone; NULL: it is something else. */
 static const prt_op *under_guard(const prt_op *op)
 {
@@ -288,7 +338,7 @@ static const prt_op *under_guard(const prt_op *op)
         where->out[0].type != softmax->out[0].type)
         return NULL;
     uint32_t n = 0;
-    prt_for_each_use(use, &softmax->out[0])
+    prt_for_each_use (use, &softmax->out[0])
         n++;
     return n == asks->n_in + 1 ? softmax : NULL;
 }
@@ -369,8 +419,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     uint32_t n = 8;
     while (in[n - 1] == NULL)
         n--;
-    const bool present = m.past[0] != NULL &&
-        (prt_value_is_output(m.joined[0]) || prt_value_is_output(m.joined[1]));
+    const bool present =
+        m.past[0] != NULL && (prt_value_is_output(m.joined[0]) || prt_value_is_output(m.joined[1]));
     prt_op *op = prt_build_op_n(b, PRT_OP_fused_attention, &a, n, in, present ? 3 : 1);
     if (op == NULL)
         return true;

@@ -4,10 +4,10 @@
  *
  *     Q = x W + b, moved;  MatMul(Q, K') * c   →   Q = x (W c) + b c;  MatMul(Q, K')
  *
- * and so does a divisor, and a factor of either operand, as torch's scaled_dot_product_attention has
- * them: MatMul(Q * c, K' * c). Moved: by Reshape, Transpose, Squeeze, Unsqueeze, Identity. Each step is
- * read by the next one alone; W is a constant that nobody else reads. Where the left side is no
- * such product, the right one is tried.
+ * and so does a divisor, and a factor of either operand, as torch's scaled_dot_product_attention
+ * has them: MatMul(Q * c, K' * c). Moved: by Reshape, Transpose, Squeeze, Unsqueeze, Identity. Each
+ * step is read by the next one alone; W is a constant that nobody else reads. Where the left side
+ * is no such product, the right one is tried.
  *
  * Scores no longer get large before they get small, which half precision is glad of. By powers of
  * two (heads of 16, 64 or 256 numbers) results are bitwise equal; else they differ by the rounding

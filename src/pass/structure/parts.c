@@ -10,13 +10,13 @@
  *
  *     __serialize_matmul_factor F, __serialize_matmul_mode
  *         F parts, or the next number of parts that divides the rows; none for mode "none". Rows
- *         are cut whatever the mode is: parts of columns or partial sums would not make less
- *         memory live.
+ *         are cut whatever the mode is: parts of columns or partial sums would not make less memory
+ *         live.
  *     __available_memory_proportion P
  *         as few parts as bring the bytes of Y to P times those of the largest product of the
  *         graph, of LEAST_ROWS rows or more
  *
- * What follows a product and treats each row alone goes into the parts, up to where the result is
+ * Operators behind a product that treat each row alone go into the parts, up to where the result is
  * smallest: X [M, K] → MatMul → Gelu → MatMul → [M, N] in F parts keeps M / F rows of the value
  * between. A Concat joins the parts. Rows are computed as before; kernels choose their tiles by the
  * number of rows, so that sums may be rounded otherwise.
@@ -47,8 +47,7 @@ static int64_t bytes_of(const prt_value *v)
     return count > 0 && count <= INT64_MAX ? (int64_t)count : -1;
 }
 
-/* A product whose right side all rows share, or may: packed weights are one constant for all
- * parts. */
+/* A product of rows of input 0. Packed weights are one constant for all parts. */
 static bool is_product(const prt_op *op)
 {
     return prt_op_is(op, PRT_OP_matmul) || prt_op_is(op, PRT_OP_fused_linear) ||
@@ -57,7 +56,7 @@ static bool is_product(const prt_op *op)
 
 /* ---- what goes into parts */
 
-/* Operand `v` of an element-wise operator: 0 has no rows of its own, 1 is cut too, -1 does not
+/* Operand `v` of an element-wise operator: 0: has no rows of its own, 1: is cut too, -1: does not
  * fit. */
 static int beside(const chain *c, const prt_value *v)
 {
@@ -163,9 +162,8 @@ static prt_value *cut(prt_pass *p, prt_build *b, const chain *c, prt_value *v, i
         prt_build_i64s(b, 1, &axis) };
     if (in[3] == NULL)
         return NULL;
-    prt_value *made = prt_value_is_fixed(v)
-        ? prt_match_compute(p, b, v, PRT_OP_slice, NULL, 4, in)
-        : NULL;
+    prt_value *made =
+        prt_value_is_fixed(v) ? prt_match_compute(p, b, v, PRT_OP_slice, NULL, 4, in) : NULL;
     return made != NULL ? made : prt_build_op(b, PRT_OP_slice, NULL, 4, in);
 }
 
@@ -193,8 +191,8 @@ static prt_value *part_of(prt_pass *p, prt_build *b, const chain *c, int64_t par
         for (uint32_t k = 0; k < like->n_in; k++) {
             in[k] = prt_op_input(like, k);
             const bool follows = i != 0 && k == c->slots[i];
-            const bool each = (like->def->traits & PRT_ELEMENTWISE) != 0 ||
-                (k != 0 && k == added_slot(like));
+            const bool each =
+                (like->def->traits & PRT_ELEMENTWISE) != 0 || (k != 0 && k == added_slot(like));
             if (follows)
                 in[k] = v;
             else if (i == 0 && k < 2 ? k == 0 : each && beside(c, in[k]) == 1)
@@ -309,7 +307,7 @@ static poprt_status run_proportion(prt_pass *p, prt_graph *graph, bool *changed)
     if (!(share > 0 && share <= 1))
         return prt_fail(POPRT_E_ARG, "available_memory_proportion",
             "available_memory_proportion is %g; a number above 0 to 1 is accepted", share);
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         if (prt_op_is(op, PRT_OP_matmul) && !prt_op_mark_f32(op, proportion_key, &old)) {
             PRT_TRY(prt_op_set_mark_f32(op, proportion_key, (float)share));
             *changed = true;

@@ -26,7 +26,9 @@ START_TEST(heads_stay_where_they_are)
     prt_graph *g = graph_from_text(INPUTS HEADS KEYS "s = matmul qt kt\nc = const f32[] {2}\n"
                                                      "m = div s c\n" RESULT);
     ck_assert(run_pass(g, "fuse_attention", NULL));
-    ck_assert_graph(g, INPUTS "d = const i64[4] {2,5,3,4}\nc = const f32[] {2}\n"
+    ck_assert_graph(g,
+        INPUTS
+        "d = const i64[4] {2,5,3,4}\nc = const f32[] {2}\n"
         "e = const i64[3] {2,5,12}\n"
         "y = fused_attention q k v {sizes=[2,3,3,5,0,5,4,4],query=[0,60,4,12],key=[0,60,4,12],"
         "value=[0,60,4,12],order=[0,2,1],shape=[2,5,12],scale=0.5}\nreturn y\n");
@@ -49,53 +51,60 @@ START_TEST(forms)
 {
     static const char *const graphs[] = {
         /* factors everywhere; keys turned twice; a mask by keys */
-        INPUTS HEADS "a = input f32[2,1,1,5]\nc = const f32[] {0.5}\nqs = mul qt c\n"
+        INPUTS HEADS
+        "a = input f32[2,1,1,5]\nc = const f32[] {0.5}\nqs = mul qt c\n"
         "k1 = transpose kr {perm=[0,2,1,3]}\nks = mul c k1\nkt = transpose ks {perm=[0,1,3,2]}\n"
         "s = matmul qs kt\nsc = mul s c\nm = add a sc\n" RESULT,
         /* two masks, one of them behind a reshape */
         INPUTS HEADS KEYS "a = input f32[3,5,5]\nb = input f32[2,1,5,5]\ns = matmul qt kt\n"
-        "s1 = add s a\nf = const i64[5] {1,2,3,5,5}\ng = const i64[4] {2,3,5,5}\n"
-        "u = const i64[5] {1,2,1,5,5}\nbr = reshape b u\n"
-        "s2 = reshape s1 f\ns3 = add s2 br\nm = reshape s3 g\n" RESULT,
+                          "s1 = add s a\nf = const i64[5] {1,2,3,5,5}\ng = const i64[4] {2,3,5,5}\n"
+                          "u = const i64[5] {1,2,1,5,5}\nbr = reshape b u\n"
+                          "s2 = reshape s1 f\ns3 = add s2 br\nm = reshape s3 g\n" RESULT,
         /* Where with something that stays, either way round */
         INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
-        "n = const f32[] {-10}\ns = matmul qt kt\nm = where b s n\n" RESULT,
+                          "n = const f32[] {-10}\ns = matmul qt kt\nm = where b s n\n" RESULT,
         INPUTS HEADS KEYS "a = input f32[2,1,1,5]\nz = const f32[] {0}\nb = greater a z\n"
-        "n = const f32[] {-0.5}\ns = matmul qt kt\nm = where b n s\n" RESULT,
+                          "n = const f32[] {-0.5}\ns = matmul qt kt\nm = where b n s\n" RESULT,
         /* what is ahead of a query, as a constant */
-        INPUTS HEADS KEYS "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
+        INPUTS HEADS KEYS
+        "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
         "1,1,1,1,1}\nn = const f32[] {-inf}\ns = matmul qt kt\nm = where b s n\n" RESULT,
-        INPUTS HEADS KEYS "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
+        INPUTS HEADS KEYS
+        "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
         "0,0,0,-inf,-inf,0,0,0,0,-inf,0,0,0,0,0}\ns = matmul qt kt\nm = add s b\n" RESULT,
         /* no score below a number; a constant of what is ahead behind a sum */
         INPUTS HEADS KEYS "a = input f32[2,1,5,5]\nl = const f32[] {-1}\ns = matmul qt kt\n"
-        "s1 = add s a\nm = max s1 l\n" RESULT,
-        INPUTS HEADS KEYS "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
+                          "s1 = add s a\nm = max s1 l\n" RESULT,
+        INPUTS HEADS KEYS
+        "b = const f32[5,5] {0,-inf,-inf,-inf,-inf,0,0,-inf,-inf,-inf,"
         "0,0,0,-inf,-inf,0,0,0,0,-inf,0,0,0,0,0}\nl = const f32[] {-1}\ns = matmul qt kt\n"
         "s1 = add s b\nm = max s1 l\n" RESULT,
-        INPUTS HEADS KEYS "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
+        INPUTS HEADS KEYS
+        "a = input f32[5,5]\nz = const f32[] {0}\nb = greater a z\n"
         "n = const f32[] {-10}\nl = const f32[1] {-0.5}\ns = matmul qt kt\nw0 = where b s n\n"
         "m = max l w0\n" RESULT,
         /* weights that are NaN count as 0: torch 2.5 and later, as IsNaN and as it is written out
-         * */
+         */
         INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\nt = where u z w\n" GUARDED_RESULT,
-        INPUTS HEADS KEYS GUARDED_SCORES "u0 = equal w w\nu = not u0\nt = where u z w\n"
-        GUARDED_RESULT,
+        INPUTS HEADS KEYS GUARDED_SCORES
+        "u0 = equal w w\nu = not u0\nt = where u z w\n" GUARDED_RESULT,
         /* K turned between Reshapes, and a Reshape of the result that changes nothing: torch.sdpa
-         * */
-        INPUTS HEADS "k1 = transpose kr {perm=[0,2,1,3]}\nf = const i64[3] {-1,5,4}\n"
+         */
+        INPUTS HEADS
+        "k1 = transpose kr {perm=[0,2,1,3]}\nf = const i64[3] {-1,5,4}\n"
         "k2 = reshape k1 f\nk3 = transpose k2 {perm=[0,2,1]}\ng = const i64[4] {2,3,4,5}\n"
         "kt = reshape k3 g {allowzero=1}\nm = matmul qt kt\nw = softmax m\no1 = matmul w vt\n"
         "h = const i64[4] {2,-1,5,4}\no = reshape o1 h\not = transpose o {perm=[0,2,1,3]}\n"
         "e = const i64[3] {2,5,12}\ny = reshape ot e\nreturn y\n",
-        INPUTS HEADS KEYS "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
+        INPUTS HEADS KEYS
+        "b = const bool[1,1,5,5] {1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,"
         "1,1,1,1,1}\nn = const f32[] {-1e35}\na = input f32[2,1,1,5]\ns = matmul qt kt\n"
         "s1 = where b s n\nm = add s1 a\n" RESULT,
         /* one product for all three, cut by slices */
         "x = input f32[2,5,36]\nb0 = const i64[1] {0}\nb1 = const i64[1] {12}\n"
         "b2 = const i64[1] {24}\nb3 = const i64[1] {36}\nax = const i64[1] {2}\n"
-        "q = slice x b0 b1 ax\nk = slice x b1 b2 ax\nv = slice x b2 b3 ax\n"
-        HEADS KEYS "m = matmul qt kt\n" RESULT,
+        "q = slice x b0 b1 ax\nk = slice x b1 b2 ax\nv = slice x b2 b3 ax\n" HEADS KEYS
+        "m = matmul qt kt\n" RESULT,
         /* the same, cut by split, and by gather from a turned tensor */
         "x = input f32[2,5,36]\nq, k, v = split x {axis=-1,num_outputs=3}\n" HEADS KEYS
         "m = matmul qt kt\n" RESULT,
@@ -110,7 +119,8 @@ START_TEST(forms)
         "q = input f32[5,4]\nk = input f32[7,4]\nv = input f32[7,9]\n"
         "kt = transpose k {perm=[1,0]}\nm = matmul q kt\nw = softmax m\ny = matmul w v\nreturn y\n",
         /* a cache that nobody wants back */
-        INPUTS HEADS "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"
+        INPUTS HEADS
+        "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"
         "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=2}\nvj = concat r vt {axis=2}\n"
         "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\no = matmul w vj\n"
         "y = transpose o {perm=[0,2,1,3]}\nreturn y\n",
@@ -119,7 +129,8 @@ START_TEST(forms)
         prt_graph *g = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, "fuse_attention", NULL), "%s", graphs[i]);
         ck_assert_msg(has(g, "fused_attention") && !has(g, "softmax") && !has(g, "transpose") &&
-                !has(g, "concat"), "%s", graph_text(g));
+                !has(g, "concat"),
+            "%s", graph_text(g));
         module_free(g);
         assert_pass_keeps_results(graphs[i], "fuse_attention", 1e-6);
     }
@@ -127,16 +138,49 @@ START_TEST(forms)
 END_TEST
 
 #define CACHE                                                                                      \
-    INPUTS HEADS "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"                                \
-    "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=-2}\nvj = concat r vt {axis=2}\n"  \
-    "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\no = matmul w vj\n"       \
-    "y = transpose o {perm=[0,2,1,3]}\n"
+    INPUTS HEADS                                                                                   \
+        "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"                                         \
+        "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=-2}\nvj = concat r vt "        \
+        "{axis=2}\n"                                                                               \
+        "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\no = matmul w vj\n"   \
+        "y = transpose o {perm=[0,2,1,3]}\n"
+
+/* 4 heads of queries in 2 groups, as LLaMA repeats keys: eager, and turned as sdpa does. */
+START_TEST(grouped_heads_are_not_repeated)
+{
+    static const char *const turns[] = {
+        "kh = reshape ke h\nkt = transpose kh {perm=[0,1,3,2]}\n",
+        "f = const i64[3] {-1,5,4}\nk2 = reshape ke f\nk3 = transpose k2 {perm=[0,2,1]}\n"
+        "j = const i64[4] {2,4,4,5}\nkt = reshape k3 j\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(turns); i++) {
+        char text[2048];
+        (void)snprintf(text, sizeof(text),
+            "q = input f32[2,5,16]\nk = input f32[2,5,8]\nv = input f32[2,5,8]\n"
+            "a = const i64[4] {2,5,4,4}\nb = const i64[4] {2,5,2,4}\nc = const i64[1] {2}\n"
+            "g = const i64[5] {2,2,2,5,4}\nh = const i64[4] {2,4,5,4}\nqr = reshape q a\n"
+            "kr = reshape k b\nvr = reshape v b\nqt = transpose qr {perm=[0,2,1,3]}\n"
+            "k0 = transpose kr {perm=[0,2,1,3]}\nv0 = transpose vr {perm=[0,2,1,3]}\n"
+            "k1 = unsqueeze k0 c\nke = expand k1 g\nv1 = unsqueeze v0 c\n"
+            "ve = expand v1 g\nvh = reshape ve h\n%ss = matmul qt kt\nw = softmax s\n"
+            "o = matmul w vh\ny = transpose o {perm=[0,2,1,3]}\nreturn y\n",
+            turns[i]);
+        prt_graph *g = graph_from_text(text);
+        ck_assert(run_pass(g, "fuse_attention", NULL));
+        ck_assert_msg(has(g, "sizes=[2,4,2,5,0,5,4,4]") && !has(g, "expand"), "%s", graph_text(g));
+        module_free(g);
+        assert_pass_keeps_results(text, "fuse_attention", 1e-6);
+    }
+}
+END_TEST
 
 START_TEST(the_cache_is_written_once)
 {
     prt_graph *g = graph_from_text(CACHE "return y, kj, vj\n");
     ck_assert(run_pass(g, "fuse_attention", NULL));
-    ck_assert_graph(g, INPUTS "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"
+    ck_assert_graph(g,
+        INPUTS
+        "p = input f32[2,3,2,4]\nr = input f32[2,3,2,4]\n"
         "d = const i64[4] {2,5,3,4}\n"
         "y, kj, vj = fused_attention q k v _ _ _ p r {sizes=[2,3,3,5,2,5,4,4],query=[0,60,4,12],"
         "key=[0,60,4,12],value=[0,60,4,12],order=[0,2,1],shape=[2,5,3,4],scale=1}\n"
@@ -156,20 +200,21 @@ END_TEST
 /* As many rows in the cache as a run has; masks that grow with it. */
 #define OPEN                                                                                       \
     INPUTS HEADS "p = input f32[2,3,n,4]\nr = input f32[2,3,n,4]\n"                                \
-    "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=-2}\nvj = concat r vt {axis=2}\n"
+                 "k1 = transpose kr {perm=[0,2,1,3]}\nkj = concat p k1 {axis=-2}\nvj = concat r "  \
+                 "vt {axis=2}\n"
 #define OPEN_RESULT "w = softmax m\no = matmul w vj\ny = transpose o {perm=[0,2,1,3]}\n"
 #define GROWN "ka = input f32[1,1,5,n]\nkb = input f32[1,1,5,5]\nmk = concat ka kb {axis=3}\n"
 
 /* Products of images that are heads: keys and values lose a dim behind the cache. */
 #define JOINED(ROWS)                                                                               \
     "q = input f32[1,1,12]\nk = input f32[1,1,12]\nv = input f32[1,1,12]\n"                        \
-    "p = input f32[1,3," ROWS ",4]\nr = input f32[1,3," ROWS ",4]\nd = const i64[4] {1,1,3,4}\n"  \
-    "e = const i64[3] {3,1,4}\ng = const i64[3] {3,-1,4}\nkr = reshape k d\nvr = reshape v d\n"   \
-    "qr = reshape q d\nqt = transpose qr {perm=[0,2,1,3]}\nq3 = reshape qt e\n"                   \
-    "k1 = transpose kr {perm=[0,2,1,3]}\nv1 = transpose vr {perm=[0,2,1,3]}\n"                    \
+    "p = input f32[1,3," ROWS ",4]\nr = input f32[1,3," ROWS ",4]\nd = const i64[4] {1,1,3,4}\n"   \
+    "e = const i64[3] {3,1,4}\ng = const i64[3] {3,-1,4}\nkr = reshape k d\nvr = reshape v d\n"    \
+    "qr = reshape q d\nqt = transpose qr {perm=[0,2,1,3]}\nq3 = reshape qt e\n"                    \
+    "k1 = transpose kr {perm=[0,2,1,3]}\nv1 = transpose vr {perm=[0,2,1,3]}\n"                     \
     "kj = concat p k1 {axis=2}\nvj = concat r v1 {axis=2}\nk3 = reshape kj g\nv3 = reshape vj g\n" \
-    "kt = transpose k3 {perm=[0,2,1]}\ns = matmul q3 kt\nw = softmax s\no = matmul w v3\n"       \
-    "h = const i64[4] {1,3,1,4}\no4 = reshape o h\nt = transpose o4 {perm=[0,2,1,3]}\n"           \
+    "kt = transpose k3 {perm=[0,2,1]}\ns = matmul q3 kt\nw = softmax s\no = matmul w v3\n"         \
+    "h = const i64[4] {1,3,1,4}\no4 = reshape o h\nt = transpose o4 {perm=[0,2,1,3]}\n"            \
     "z = const i64[3] {1,1,12}\ny = reshape t z\nreturn y, kj, vj\n"
 
 START_TEST(images_may_be_heads)
@@ -190,20 +235,22 @@ START_TEST(the_past_may_be_open)
 {
     static const char *const graphs[] = {
         OPEN "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\n" OPEN_RESULT
-        "return y, kj, vj\n",
-        OPEN GROWN "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n"
-        OPEN_RESULT "return y, kj\n",
+             "return y, kj, vj\n",
+        OPEN GROWN
+        "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
+        "return y, kj\n",
         /* a factor on the keys, before they are turned or after; Where */
-        OPEN GROWN "c = const f32[] {0.5}\nks = mul kj c\nkt = transpose ks {perm=[0,1,3,2]}\n"
+        OPEN GROWN
+        "c = const f32[] {0.5}\nks = mul kj c\nkt = transpose ks {perm=[0,1,3,2]}\n"
         "z = const f32[] {0}\nkeep = greater mk z\nlow = const f32[] {-10}\ns = matmul qt kt\n"
         "m = where keep s low\n" OPEN_RESULT "return y\n",
         /* a mask by heads */
         OPEN "ka = input f32[1,3,1,n]\nkb = input f32[1,3,1,5]\nmk = concat ka kb {axis=3}\n"
-        "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
-        "return y\n",
+             "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
+             "return y\n",
         OPEN "ka = input f32[n]\nkb = input f32[5]\nmk = concat ka kb {axis=0}\n"
-        "c = const f32[] {4}\nkt = transpose kj {perm=[0,1,3,2]}\nks = div kt c\n"
-        "s = matmul qt ks\nm = add s mk\n" OPEN_RESULT "return y, vj\n",
+             "c = const f32[] {4}\nkt = transpose kj {perm=[0,1,3,2]}\nks = div kt c\n"
+             "s = matmul qt ks\nm = add s mk\n" OPEN_RESULT "return y, vj\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
@@ -236,9 +283,9 @@ START_TEST(other_things_stay)
         INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m\no = matmul w vt\nreturn o, m\n",
         /* guarded weights with another reader; another number in their place */
         INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\nt = where u z w\no = matmul t vt\n"
-                          "x = neg w\nreturn o, x\n",
-        INPUTS HEADS KEYS GUARDED_SCORES "u = isnan w\ni = const f32[] {1}\nt = where u i w\n"
-        GUARDED_RESULT,
+                                         "x = neg w\nreturn o, x\n",
+        INPUTS HEADS KEYS GUARDED_SCORES
+        "u = isnan w\ni = const f32[] {1}\nt = where u i w\n" GUARDED_RESULT,
         /* a softmax along the queries */
         INPUTS HEADS KEYS "m = matmul qt kt\nw = softmax m {axis=2}\no = matmul w vt\nreturn o\n",
         /* a factor behind a mask; a sum behind Where */
@@ -268,13 +315,13 @@ START_TEST(other_things_stay)
         /* an open past with a mask whose rows are open too, or by heads and rows; values with a
          * factor */
         OPEN "ka = input f32[1,1,h,n]\nkb = input f32[1,1,h,5]\nmk = concat ka kb {axis=3}\n"
-        "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
-        "return y\n",
+             "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
+             "return y\n",
         OPEN "ka = input f32[1,3,5,n]\nkb = input f32[1,3,5,5]\nmk = concat ka kb {axis=3}\n"
-        "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
-        "return y\n",
+             "kt = transpose kj {perm=[0,1,3,2]}\ns = matmul qt kt\nm = add mk s\n" OPEN_RESULT
+             "return y\n",
         OPEN "kt = transpose kj {perm=[0,1,3,2]}\nm = matmul qt kt\nw = softmax m\n"
-        "c = const f32[] {2}\nvs = mul vj c\ny = matmul w vs\nreturn y\n",
+             "c = const f32[] {2}\nvs = mul vj c\ny = matmul w vs\nreturn y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
@@ -284,5 +331,6 @@ START_TEST(other_things_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, forms, the_cache_is_written_once,
-    images_may_be_heads, the_past_may_be_open, an_open_mask_is_none, other_things_stay)
+PRT_TEST_MAIN("pass/fuse/attention", heads_stay_where_they_are, forms,
+    grouped_heads_are_not_repeated, the_cache_is_written_once, images_may_be_heads,
+    the_past_may_be_open, an_open_mask_is_none, other_things_stay)

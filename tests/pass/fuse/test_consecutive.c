@@ -168,9 +168,14 @@ START_TEST(transposes)
         "x = input f32[2,3,4,5]\na = const i64[3] {-1,4,5}\nb = const i64[4] {2,3,5,4}\n"
         "y = transpose x {perm=[0,1,3,2]}\nreturn y\n");
     assert_pass_keeps_results(swap, pass, 0);
-    assert_pass_leaves(pass, NULL,
+    static const char *const others =
         "x = input f32[2,3,4,5]\na = const i64[3] {-1,4,5}\nb = const i64[4] {3,2,5,4}\n"
-        "r = reshape x a\ns = transpose r {perm=[0,2,1]}\ny = reshape s b\nreturn y\n");
+        "r = reshape x a\ns = transpose r {perm=[0,2,1]}\ny = reshape s b\nreturn y\n";
+    assert_pass_rewrites(pass, NULL, others,
+        "x = input f32[2,3,4,5]\na = const i64[3] {-1,4,5}\nb = const i64[4] {3,2,5,4}\n"
+        "%0 = const i64[4] {3,2,4,5}\n%1 = reshape x %0\ny = transpose %1 {perm=[0,1,3,2]}\n"
+        "return y\n");
+    assert_pass_keeps_results(others, pass, 0);
     assert_pass_leaves(pass, NULL,
         "x = input f32[2,3,4,4]\na = const i64[3] {6,2,8}\nb = const i64[4] {2,3,4,4}\n"
         "r = reshape x a\ns = transpose r {perm=[0,2,1]}\ny = reshape s b\nreturn y\n");
@@ -207,6 +212,5 @@ START_TEST(regions)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/consecutive", casts_that_lose_nothing_go, reshapes,
-    reshapes_of_flatten, squeezes, unsqueezes,
-    transposes, regions)
+PRT_TEST_MAIN("pass/fuse/consecutive", casts_that_lose_nothing_go, reshapes, reshapes_of_flatten,
+    squeezes, unsqueezes, transposes, regions)

@@ -38,7 +38,7 @@ END_TEST
 #define OPERANDS                                                                                   \
     "x = input f32[2,4]\nw = const f32[4,2] {1,2,3,4,5,6,7,8}\nb = const f32[2] {1,-2}\n"          \
     "v = const f32[4,2] {8,7,6,5,4,3,2,1}\nc = const f32[] {0.5}\nto = const i64[3] {1,2,2}\n"     \
-    "m = matmul x w\na = add m b\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"             \
+    "m = matmul x w\na = add m b\nr = reshape a to\nq = transpose r {perm=[0,2,1]}\n"              \
     "n = matmul x v\no = reshape n to\nk = transpose o {perm=[0,2,1]}\n"
 
 START_TEST(factors_of_operands)
