@@ -228,6 +228,26 @@ has err 'no reader for TensorFlow'
 expect 0 tf2onnx --help
 expect 2 tf2onnx --opst 11
 
+# Products in parts make less memory live, with the same outputs; attributes are on named nodes alone.
+plan_of() {
+    "$poprt" inspect "$1" | awk '/^plan bytes/ { gsub(",", "", $3); print $3 }'
+}
+mkdir parts
+cp -r "$data/feed-forward/test_data_set_0" parts
+for parts in 'up=1 16384' 'up=4 4096' 'up=4/reducing_dim 4096' 'up=4/none 16384'; do
+    expect 0 -i "$data/feed-forward/model.onnx" --output_dir parts --output_model model.onnx \
+        --serialize_matmul "${parts% *}"
+    [ "$(plan_of parts/model.onnx)" -eq "${parts#* }" ] ||
+        { echo "FAILED: $(plan_of parts/model.onnx) bytes are planned, not $parts"; failed=1; }
+    [ "$(grep -ac __serialize_matmul_factor parts/model.onnx)" -eq 1 ] ||
+        { echo "FAILED: the mark is not on one node"; failed=1; }
+    expect 0 test parts
+done
+expect 0 -i "$data/feed-forward/model.onnx" --output_dir parts --output_model model.onnx \
+    --available_memory_proportion 0.25
+[ "$(plan_of parts/model.onnx)" -eq 4096 ] || { echo "FAILED: a share has no effect"; failed=1; }
+expect 0 test parts
+
 # Completion and the manual page come from the same table.
 expect 0 --print_completion bash
 has out 'complete -o filenames -F _poprt poprt'
