@@ -24,7 +24,9 @@
 #include "ir/extra.h"
 #include "pass/match.h"
 
-enum { MOST_CHAIN = 64, MOST_PARTS = 1024, LEAST_ROWS = 16 };
+/* MOST_OPS: new nodes of a graph, beyond which products stay whole: compiling must end for any
+ * file. */
+enum { MOST_CHAIN = 64, MOST_PARTS = 1024, LEAST_ROWS = 16, MOST_OPS = 1 << 16 };
 
 static const char proportion_key[] = "__available_memory_proportion";
 
@@ -276,7 +278,7 @@ static void read_marks(chain *c, const prt_op *op, int64_t largest)
 static poprt_status run_products(prt_pass *p, prt_graph *graph, bool *changed)
 {
     PRT_VEC(prt_op *) products = { 0 };
-    int64_t largest = 0;
+    int64_t largest = 0, made = 0;
     prt_for_each_op (op, graph) {
         const int64_t bytes = is_product(op) ? bytes_of(&op->out[0]) : 0;
         largest = bytes > largest ? bytes : largest;
@@ -292,6 +294,11 @@ static poprt_status run_products(prt_pass *p, prt_graph *graph, bool *changed)
         read_marks(&c, op, largest);
         if (c.factor < 2 || !find_chain(&c, op))
             continue;
+        made += c.factor * (int64_t)c.count;
+        if (made > MOST_OPS) {
+            prt_pass_warn(p, prt_op_label(op), "stays whole: the graph has many parts already");
+            return POPRT_OK;
+        }
         PRT_TRY(write_parts(p, &c));
         *changed = true;
     }
