@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* compile.c — poprt_compile: a copy of the model goes through the pipeline "inference" and becomes
  * a program. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 
 #include "api/compile_cache.h"

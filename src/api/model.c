@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* model.c — poprt/model.h: a module and its table of inputs and outputs. */
+#define _POSIX_C_SOURCE 200809L
 #include "api/handles.h"
 
 #include <stdio.h>

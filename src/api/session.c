@@ -5,6 +5,7 @@
  * `busy` is the turn. A direct call that does not get it at once is refused, and so is one while
  * submitted runs wait; a submitted run waits for its turn.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <threads.h>
 
 #include "api/handles.h"
