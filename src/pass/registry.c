@@ -51,27 +51,17 @@
 #undef BOUND
 #undef PASS_END
 
-static const double bounds[PRT_PASS_COUNT + 1] = {
-#define PASS_BEGIN(id, kind, since, doc)
-#define OPTION(id, kind, name, initial, doc)
-#define ORDER(id, relation, other)
-#define BOUND(id, relative) [PRT_PASS_ID_##id] = (relative),
-#define PASS_END(id)
-#include "pass/passes.def"
-#undef PASS_BEGIN
-#undef OPTION
-#undef ORDER
-#undef BOUND
-#undef PASS_END
-    [PRT_PASS_COUNT] = 0
-};
+/* How far results may move: in the median, where that is measured, and at most. */
+typedef struct movement {
+    double middle, most;
+} movement;
 
-static const double typical[PRT_PASS_COUNT + 1] = {
+static const movement movements[PRT_PASS_COUNT] = {
 #define PASS_BEGIN(id, kind, since, doc)
 #define OPTION(id, kind, name, initial, doc)
 #define ORDER(id, relation, other)
-#define BOUND(id, relative)
-#define TYPICAL(id, middle, most) [PRT_PASS_ID_##id] = (middle),
+#define BOUND(id, relative) [PRT_PASS_ID_##id] = { 0, relative },
+#define TYPICAL(id, middle, most) [PRT_PASS_ID_##id] = { middle, most },
 #define PASS_END(id)
 #include "pass/passes.def"
 #undef PASS_BEGIN
@@ -79,7 +69,6 @@ static const double typical[PRT_PASS_COUNT + 1] = {
 #undef ORDER
 #undef BOUND
 #undef PASS_END
-    [PRT_PASS_COUNT] = 0
 };
 
 #define PASS_BEGIN(id_, kind_, since_, doc_)                                                       \
@@ -173,20 +162,23 @@ const prt_pass_def *prt_pass_of(uint32_t index)
     return index < PRT_COUNT_OF(passes) ? &passes[index] : NULL;
 }
 
-double prt_pass_bound(const prt_pass_def *def)
+/* A row that is not of the table moves nothing. */
+static movement movement_of(const prt_pass_def *def)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
         if (&passes[i] == def)
-            return bounds[i];
-    return 0;
+            return movements[i];
+    return (movement){ 0, 0 };
+}
+
+double prt_pass_bound(const prt_pass_def *def)
+{
+    return movement_of(def).most;
 }
 
 double prt_pass_typical(const prt_pass_def *def)
 {
-    for (size_t i = 0; i < PRT_COUNT_OF(passes); i++)
-        if (&passes[i] == def)
-            return typical[i];
-    return 0;
+    return movement_of(def).middle;
 }
 
 const prt_pass_def *prt_pass_find(const char *name)
