@@ -3,8 +3,7 @@
  * there is no way. Values: test_opsets. */
 #include <stdio.h>
 
-#include "support/check_main.h"
-#include "support/onnx_bytes.h"
+#include "support/onnx_check.h"
 
 #include "converter/history.h"
 
@@ -17,25 +16,12 @@ static prt_module *parsed(const char *text)
     return m;
 }
 
-static int32_t collect(void *user, const void *bytes, size_t size)
-{
-    (void)msg_raw(user, bytes, size);
-    return 0;
-}
-
-static msg *written(const prt_module *m)
-{
-    msg *out = msg_new();
-    ck_assert_msg(prt_onnx_write(m, collect, out) == POPRT_OK, "%s", last_error());
-    return out;
-}
-
 /* Down to an opset, written, and read as what it says; releases `m`. */
 static prt_module *back_from(prt_module *m, int64_t opset)
 {
     prt_module *again = NULL;
     ck_assert_msg(prt_onnx_downgrade(m, opset) == POPRT_OK, "%s", last_error());
-    const msg *out = written(m);
+    const msg *out = onnx_written(m);
     prt_module_release(m);
     ck_assert_msg(onnx_load(out, NULL, &again) == POPRT_OK, "%s", last_error());
     ck_assert_int_eq(prt_module_opset(again, PRT_STR("")), opset);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_onnx_write.c — modules out and in again: what is kept, what is made, what is refused. */
 #define _GNU_SOURCE
-#include "support/check_main.h"
-#include "support/onnx_bytes.h"
+#include "support/onnx_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,29 +11,6 @@
 #include "converter/onnx_write.h"
 #include "ir/build.h"
 #include "ir/extra.h"
-
-static int32_t append(void *user, const void *bytes, size_t size)
-{
-    (void)msg_raw(user, bytes, size);
-    return 0;
-}
-
-static prt_module *loaded(const msg *model)
-{
-    prt_module *m = NULL;
-    const poprt_status status = onnx_load(model, NULL, &m);
-    ck_assert_msg(status == POPRT_OK, "%s: %s", prt_error_last()->subject, last_error());
-    ck_assert_int_eq(prt_ir_verify(m), POPRT_OK);
-    return m;
-}
-
-static msg *written(const prt_module *m)
-{
-    msg *out = msg_new();
-    const poprt_status status = prt_onnx_write(m, append, out);
-    ck_assert_msg(status == POPRT_OK, "%s", last_error());
-    return out;
-}
 
 static bool holds(const msg *m, const void *bytes, size_t size)
 {
@@ -64,8 +40,8 @@ START_TEST(untouched_nodes_keep_their_bytes)
     msg *odd = msg_text(onnx_attr_ints(onnx_node("Odd", "a,,", "y"), "t", 1, &zero),
         PRT_ONNX_Node_domain, "elsewhere");
     msg *nodes[] = { neg, odd, NULL };
-    prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
-    const msg *out = written(m);
+    prt_module *m = onnx_loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
+    const msg *out = onnx_written(m);
     ck_assert(holds(out, neg->data, neg->size));
     ck_assert(holds(out, odd->data, odd->size));
     prt_module_release(m);
@@ -77,12 +53,12 @@ START_TEST(changed_nodes_are_made_anew)
     const int64_t zero = 0;
     msg *t = onnx_attr_text(onnx_node("Transpose", "x", "y"), "__hint", "fast");
     msg *nodes[] = { msg_text(onnx_attr_ints(t, "perm", 1, &zero), 6, "a doc string"), NULL };
-    prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
+    prt_module *m = onnx_loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
     prt_op_touch(m->main->first);
-    const msg *out = written(m);
+    const msg *out = onnx_written(m);
     ck_assert(!holds(out, nodes[0]->data, nodes[0]->size));
     ck_assert(holds(out, "a doc string", 12) && holds(out, "__hint", 6));
-    prt_module *again = loaded(out);
+    prt_module *again = onnx_loaded(out);
     const prt_transpose_attrs *a = again->main->first->attrs;
     ck_assert_uint_eq(a->perm.count, 1);
     ck_assert_ptr_nonnull(again->main->first->extra);
@@ -93,9 +69,9 @@ END_TEST
 
 START_TEST(the_sample_comes_back)
 {
-    prt_module *m = loaded(onnx_sample());
-    const msg *out = written(m);
-    prt_module *again = loaded(out);
+    prt_module *m = onnx_loaded(onnx_sample());
+    const msg *out = onnx_written(m);
+    prt_module *again = onnx_loaded(out);
     ck_assert_str_eq(text_of(m), text_of(again));
     ck_assert(holds(out, "a producer", 10));
     ck_assert(!holds(out, "Turn", 4)); /* the function was inlined */
@@ -119,14 +95,14 @@ START_TEST(types_of_inner_values_are_added)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "a"), onnx_node("Abs", "a", "b"),
         onnx_node("Neg", "b", "y"), NULL };
-    prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 13));
+    prt_module *m = onnx_loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 13));
     ck_assert_int_eq(prt_ir_infer(m->main), POPRT_OK);
-    prt_module *plain = loaded(written(m));
+    prt_module *plain = onnx_loaded(onnx_written(m));
     ck_assert_uint_eq(count_infos(plain), 0);
     m->describes_values = true;
-    prt_module *described = loaded(written(m));
+    prt_module *described = onnx_loaded(onnx_written(m));
     ck_assert_uint_eq(count_infos(described), 2);
-    prt_module *twice = loaded(written(described));
+    prt_module *twice = onnx_loaded(onnx_written(described));
     ck_assert_uint_eq(count_infos(twice), 2);
     prt_module_release(m);
     prt_module_release(plain);
@@ -141,12 +117,12 @@ START_TEST(the_opset_grows_as_needed)
     msg *nodes[] = { onnx_attr_f32(onnx_node("Clip", "x", "a"), "min", 1.5f),
         onnx_node("Neg", "a", "y"), NULL };
     msg *g = onnx_xy(onnx_graph("g", nodes));
-    prt_module *m = loaded(onnx_model(g, 6));
-    prt_module *again = loaded(written(m));
+    prt_module *m = onnx_loaded(onnx_model(g, 6));
+    prt_module *again = onnx_loaded(onnx_written(m));
     const prt_op *clip = again->main->first;
     ck_assert_int_eq(prt_module_opset(again, PRT_STR("")), 11);
     ck_assert_uint_eq(clip->n_in, 2);
-    ck_assert(holds(written(m), nodes[1]->data, nodes[1]->size));
+    ck_assert(holds(onnx_written(m), nodes[1]->data, nodes[1]->size));
     prt_module_release(m);
     prt_module_release(again);
 }
@@ -158,12 +134,12 @@ START_TEST(outputs_keep_their_names)
     msg *nodes[] = { onnx_node("Neg", "x", "a"), onnx_node("Abs", "a", "y"), NULL };
     msg *g = onnx_xy(onnx_graph("g", nodes));
     (void)msg_msg(g, PRT_ONNX_Graph_output, msg_text(msg_new(), 1, "a"));
-    prt_module *m = loaded(onnx_model(g, 21));
+    prt_module *m = onnx_loaded(onnx_model(g, 21));
     prt_value_replace(value_of(m, "y"), value_of(m, "x")); /* y = x */
     prt_value_replace(value_of(m, "a"), value_of(m, "x")); /* a = x */
     prt_op_erase(m->main->last);
     prt_op_erase(m->main->last);
-    prt_module *again = loaded(written(m));
+    prt_module *again = onnx_loaded(onnx_written(m));
     ck_assert_uint_eq(again->main->output_names.count, 2);
     ck_assert(prt_str_is(again->main->output_names.data[0], "y"));
     ck_assert(prt_str_is(again->main->output_names.data[1], "a"));
@@ -176,13 +152,13 @@ END_TEST
 START_TEST(values_without_names_get_some)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
-    prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
+    prt_module *m = onnx_loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
     prt_build b = prt_build_before(m->main->first);
     prt_value *sum = prt_build_binary(&b, PRT_OP_add, value_of(m, "x"),
         prt_build_scalar(&b, PRT_DTYPE_f32, 3));
     ck_assert_int_eq(prt_build_status(&b), POPRT_OK);
     prt_op_set_input(m->main->first->next, 0, sum);
-    prt_module *again = loaded(written(m));
+    prt_module *again = onnx_loaded(onnx_written(m));
     ck_assert_str_eq(again->main->first->name.data, "Add");
     ck_assert_ptr_eq(again->main->last->in[0].value, &again->main->first->out[0]);
     ck_assert_uint_eq(again->main->constants.count, 1);
@@ -198,7 +174,7 @@ START_TEST(parts_that_nobody_reads_are_written)
     ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
     ck_assert_int_eq(prt_ir_parse(m, PRT_STR("x = input f32[4]\ny, _ = split x {num_outputs=2}\n"
                                              "return y\n")), POPRT_OK);
-    prt_module *again = loaded(written(m));
+    prt_module *again = onnx_loaded(onnx_written(m));
     ck_assert_uint_eq(again->main->first->n_out, 2);
     prt_module_release(again);
     prt_module_release(m);
@@ -221,7 +197,7 @@ static prt_module *listed_model(void)
     msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, listed_info(PRT_DTYPE_f32));
     (void)msg_msg(onnx_xy(g), PRT_ONNX_Graph_initializer,
         msg_bytes(onnx_tensor("w", PRT_DTYPE_f32, 1, &two), PRT_ONNX_Tensor_raw_data, w, 8));
-    prt_module *m = loaded(onnx_model(g, 13));
+    prt_module *m = onnx_loaded(onnx_model(g, 13));
     m->ir_version = 3;
     return m;
 }
@@ -231,13 +207,13 @@ START_TEST(initialized_inputs_are_listed_again)
 {
     const msg *info = listed_info(PRT_DTYPE_f32);
     prt_module *m = listed_model();
-    const msg *out = written(m);
+    const msg *out = onnx_written(m);
     const unsigned char *at = memmem(out->data, out->size, info->data, info->size);
     ck_assert_ptr_nonnull(at);
     const msg *x = onnx_info("x", PRT_DTYPE_f32, 1, &two);
     const size_t behind = (size_t)(at - out->data) + info->size;
     ck_assert_ptr_nonnull(memmem(at + info->size, out->size - behind, x->data, x->size));
-    prt_module *again = loaded(out);
+    prt_module *again = onnx_loaded(out);
     ck_assert_int_eq(again->ir_version, 3);
     prt_module_release(again);
     prt_module_release(m);
@@ -251,7 +227,7 @@ START_TEST(narrowed_constants_are_described_anew)
     const msg *was = listed_info(PRT_DTYPE_f32), *is = listed_info(PRT_DTYPE_f16);
     prt_value *w = value_of(m, "w");
     w->type = prt_type_tensor(m->types, PRT_DTYPE_f16, 1, &two);
-    const msg *out = written(m);
+    const msg *out = onnx_written(m);
     ck_assert(holds(out, is->data, is->size));
     ck_assert(!holds(out, was->data, was->size));
     prt_module_release(m);
@@ -265,9 +241,9 @@ START_TEST(unlisted_constants_are_no_inputs)
     const msg *info = listed_info(PRT_DTYPE_f32);
     ck_assert(prt_graph_unlist_constants(m->main));
     ck_assert(!prt_graph_unlist_constants(m->main));
-    const msg *out = written(m);
+    const msg *out = onnx_written(m);
     ck_assert(!holds(out, "doc", 3) && !holds(out, info->data, info->size));
-    prt_module *again = loaded(out);
+    prt_module *again = onnx_loaded(out);
     ck_assert_int_eq(again->ir_version, 4);
     ck_assert_ptr_nonnull(value_of(again, "w")->constant);
     ck_assert_uint_eq(again->main->inputs.count, 1);
@@ -293,14 +269,14 @@ START_TEST(sequences_of_another_type_are_described_anew)
         sequence_info("s", PRT_DTYPE_f32));
     (void)msg_msg(g, PRT_ONNX_Graph_input, onnx_info("x", PRT_DTYPE_f32, 1, &two));
     (void)msg_msg(g, PRT_ONNX_Graph_output, sequence_info("t", PRT_DTYPE_f32));
-    prt_module *m = loaded(onnx_model(g, 17));
+    prt_module *m = onnx_loaded(onnx_model(g, 17));
     const char *const names[] = { "s", "x", "t" };
     for (size_t i = 0; i < 3; i++) {
         prt_value *v = value_of(m, names[i]);
         const prt_type *half = prt_type_tensor(m->types, PRT_DTYPE_f16, i == 1 ? 1 : -1, &two);
         v->type = i == 1 ? half : prt_type_wrap(m->types, PRT_VALUE_SEQUENCE, 0, half);
     }
-    prt_module *again = loaded(written(m));
+    prt_module *again = onnx_loaded(onnx_written(m));
     ck_assert_int_eq(value_of(again, "s")->type->elem->dtype, PRT_DTYPE_f16);
     ck_assert_int_eq(value_of(again, "t")->type->elem->dtype, PRT_DTYPE_f16);
     prt_module_release(again);
@@ -326,7 +302,7 @@ START_TEST(large_constants_go_to_a_file)
             msg_bytes(onnx_tensor(name, PRT_DTYPE_f32, 1, &dim), PRT_ONNX_Tensor_raw_data, w,
                 sizeof(w)));
     (void)msg_msg(g, PRT_ONNX_Graph_output, onnx_info("y", PRT_DTYPE_f32, 1, &dim));
-    prt_module *m = loaded(onnx_model(g, 21)), *again = NULL;
+    prt_module *m = onnx_loaded(onnx_model(g, 21)), *again = NULL;
     ck_assert_int_eq(prt_onnx_write_file(m, path, 100), POPRT_OK);
     ck_assert_int_eq(prt_onnx_read_file(&prt_mem_libc, path, NULL, &again), POPRT_OK);
     prt_tensor t;
@@ -357,8 +333,8 @@ static int32_t refuse(void *user, const void *bytes, size_t size)
 
 START_TEST(a_refusing_sink_is_an_io_error)
 {
-    prt_module *m = loaded(onnx_sample());
-    const size_t whole = written(m)->size;
+    prt_module *m = onnx_loaded(onnx_sample());
+    const size_t whole = onnx_written(m)->size;
     for (size_t n = 0; n <= whole; n++) {
         size_t left = n;
         ck_assert_int_eq(prt_onnx_write(m, refuse, &left), n < whole ? POPRT_E_IO : POPRT_OK);
@@ -382,7 +358,7 @@ START_TEST(every_refused_allocation)
     for (size_t n = 0; status != POPRT_OK; n++) {
         ck_assert_uint_lt(n, 1000);
         f.left = n;
-        status = prt_onnx_write(m, append, msg_new());
+        status = prt_onnx_write(m, onnx_append, msg_new());
         ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
         ck_assert_uint_eq(f.live, live);
     }

@@ -6,8 +6,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "support/check_main.h"
-#include "support/onnx_bytes.h"
+#include "support/onnx_check.h"
 
 #include "converter/history.h"
 #include "converter/onnx_raw.h"
@@ -15,12 +14,6 @@
 #include "ir/build.h"
 
 enum { F32 = 1, I64 = 7 };
-
-static int32_t append(void *user, const void *bytes, size_t size)
-{
-    (void)msg_raw(user, bytes, size);
-    return 0;
-}
 
 static msg *in_domain(msg *node, const char *domain)
 {
@@ -36,27 +29,10 @@ static msg *model_of(msg *const *nodes, const char *domain, int64_t version)
         import);
 }
 
-static prt_module *loaded(const msg *model)
-{
-    prt_module *m = NULL;
-    const poprt_status status = onnx_load(model, NULL, &m);
-    ck_assert_msg(status == POPRT_OK, "%s: %s", prt_error_last()->subject, last_error());
-    ck_assert_int_eq(prt_ir_verify(m), POPRT_OK);
-    return m;
-}
-
-static msg *written(const prt_module *m)
-{
-    msg *out = msg_new();
-    const poprt_status status = prt_onnx_write(m, append, out);
-    ck_assert_msg(status == POPRT_OK, "%s", last_error());
-    return out;
-}
-
 /* Version of a domain that a file imports, by its bytes: the reader upgrades no imports. */
 static int64_t version_in(const msg *file, const char *domain)
 {
-    prt_module *m = loaded(file);
+    prt_module *m = onnx_loaded(file);
     const int64_t version = prt_module_opset(m, prt_str_of(domain));
     prt_module_release(m);
     return version;
@@ -70,12 +46,12 @@ static bool holds(const msg *m, const char *text)
 /* The file that a model becomes at opset 11 of ai.onnx. */
 static msg *at_11(const msg *model)
 {
-    prt_module *m = loaded(model), *copy = NULL;
+    prt_module *m = onnx_loaded(model), *copy = NULL;
     ck_assert_int_eq(prt_ir_clone(m, &copy), POPRT_OK);
     prt_module_release(m);
     const poprt_status status = prt_onnx_downgrade(copy, 11);
     ck_assert_msg(status == POPRT_OK, "%s", last_error());
-    msg *out = written(copy);
+    msg *out = onnx_written(copy);
     prt_module_release(copy);
     return out;
 }
@@ -127,10 +103,10 @@ START_TEST(forests_keep_their_version)
 {
     for (int64_t version = 1; version < 5; version++) {
         ck_assert_int_eq(version_in(at_11(forest(version)), "ai.onnx.ml"), version);
-        prt_module *m = loaded(forest(version));
+        prt_module *m = onnx_loaded(forest(version));
         prt_for_each_op(op, m->main)
             prt_op_touch(op);
-        ck_assert_int_eq(version_in(written(m), "ai.onnx.ml"), version);
+        ck_assert_int_eq(version_in(onnx_written(m), "ai.onnx.ml"), version);
         prt_module_release(m);
     }
 }
@@ -150,7 +126,7 @@ END_TEST
 /* An attribute that came with version 3 needs it; nothing else does. */
 START_TEST(a_younger_attribute_raises_the_version)
 {
-    prt_module *m = loaded(forest(1));
+    prt_module *m = onnx_loaded(forest(1));
     prt_op *op = m->main->first->next;
     prt_tensor *base = prt_arena_copy(m->arena,
         &(prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_f64 }, sizeof(prt_tensor));
@@ -158,7 +134,7 @@ START_TEST(a_younger_attribute_raises_the_version)
     base->size = sizeof(double);
     ((prt_ml_tree_ensemble_regressor_attrs *)op->attrs)->base_values_as_tensor = base;
     prt_op_touch(op);
-    ck_assert_int_eq(version_in(written(m), "ai.onnx.ml"), 3);
+    ck_assert_int_eq(version_in(onnx_written(m), "ai.onnx.ml"), 3);
     prt_module_release(m);
 }
 END_TEST
@@ -178,14 +154,14 @@ START_TEST(encoders_are_written_as_they_were)
         onnx_attr_int(onnx_node("Cast", "v", "y"), "to", F32), NULL };
     msg *model = model_of(nodes, "ai.onnx.ml", 2);
     ck_assert_int_eq(version_in(at_11(model), "ai.onnx.ml"), 2);
-    prt_module *m = loaded(model);
+    prt_module *m = onnx_loaded(model);
     prt_op *op = m->main->first->next;
     ck_assert_int_eq(((prt_ml_label_encoder_attrs *)op->attrs)->values_int64s.data[1], 5);
-    prt_module *again = loaded(written(m));
+    prt_module *again = onnx_loaded(onnx_written(m));
     ck_assert(prt_read_as_holds(again->main->first->next));
     ((prt_ml_label_encoder_attrs *)op->attrs)->default_int64 = 3;
     ck_assert(!prt_read_as_holds(op));
-    ck_assert_int_eq(version_in(written(m), "ai.onnx.ml"), 4);
+    ck_assert_int_eq(version_in(onnx_written(m), "ai.onnx.ml"), 4);
     prt_module_release(again);
     prt_module_release(m);
 }
@@ -219,15 +195,15 @@ START_TEST(nodes_of_other_domains_are_written_as_they_were)
         ck_assert_int_eq(version_in(at_11(model), ""), 11);
         ck_assert(holds(at_11(model), unary[i].name));
         ck_assert(holds(at_11(model), "com.microsoft"));
-        prt_module *m = loaded(model);
+        prt_module *m = onnx_loaded(model);
         prt_op *op = m->main->last;
         ck_assert_str_eq(op->def->domain, ""); /* computed as the operator of ai.onnx */
         prt_value_replace(op->in[0].value, m->main->inputs.data[0]);
-        const msg *out = written(m);
+        const msg *out = onnx_written(m);
         ck_assert_int_eq(version_in(out, ""), 17);
         ck_assert_int_eq(version_in(out, "com.microsoft"), 1);
         ck_assert(holds(out, unary[i].name));
-        prt_module *again = loaded(out);
+        prt_module *again = onnx_loaded(out);
         ck_assert(again->main->last->def == op->def);
         ck_assert(prt_attrs_equal(op->def, again->main->last->attrs, op->attrs));
         prt_module_release(again);
@@ -241,14 +217,14 @@ END_TEST
 START_TEST(changed_nodes_are_of_ai_onnx)
 {
     for (size_t i = 0; i < PRT_COUNT_OF(unary); i++) {
-        prt_module *m = loaded(model_with(unary_node(i)));
+        prt_module *m = onnx_loaded(model_with(unary_node(i)));
         prt_op *op = m->main->last;
         ck_assert(prt_read_as_holds(op));
         op->out[0].type = prt_type_tensor(m->types, PRT_DTYPE_i64, 0, NULL);
         ck_assert(!prt_read_as_holds(op));
         op->out[0].type = op->in[0].value->type;
         *(uint64_t *)op->attrs ^= 1;
-        ck_assert_int_eq(version_in(written(m), ""), unary[i].younger);
+        ck_assert_int_eq(version_in(onnx_written(m), ""), unary[i].younger);
         prt_module_release(m);
     }
 }
@@ -257,11 +233,11 @@ END_TEST
 /* Marks that a pass gives a node are written with it. */
 START_TEST(extra_attributes_are_kept)
 {
-    prt_module *m = loaded(model_with(onnx_attr_int(unary_node(2), "__ipu_number", 3)));
-    const msg *out = written(m);
+    prt_module *m = onnx_loaded(model_with(onnx_attr_int(unary_node(2), "__ipu_number", 3)));
+    const msg *out = onnx_written(m);
     ck_assert(holds(out, "__ipu_number") && holds(out, "QuickGelu"));
     prt_op_touch(m->main->last);
-    out = written(m);
+    out = onnx_written(m);
     ck_assert(holds(out, "__ipu_number") && holds(out, "QuickGelu"));
     prt_module_release(m);
 }
@@ -278,7 +254,7 @@ static poprt_status read_copy_write(const prt_allocator *allocator, const msg *m
         status = prt_ir_clone(m, &copy);
     prt_module_release(m);
     if (status == POPRT_OK)
-        status = prt_onnx_write(copy, append, msg_new());
+        status = prt_onnx_write(copy, onnx_append, msg_new());
     prt_module_release(copy);
     prt_blob_release(blob);
     return status;

@@ -2,23 +2,12 @@
 /* test_extra.c — marks of nodes and metadata of models, set, read, copied and written. */
 #include "ir/build.h"
 #include "ir/extra.h"
-#include "support/check_main.h"
 #include "support/graph_text.h"
-#include "support/onnx_bytes.h"
-
-static int32_t append(void *user, const void *bytes, size_t size)
-{
-    (void)msg_raw(user, bytes, size);
-    return 0;
-}
+#include "support/onnx_check.h"
 
 static prt_module *read_again(const prt_module *m)
 {
-    prt_module *again = NULL;
-    msg *out = msg_new();
-    ck_assert_int_eq(prt_onnx_write(m, append, out), POPRT_OK);
-    ck_assert_int_eq(onnx_load(out, NULL, &again), POPRT_OK);
-    return again;
+    return onnx_loaded(onnx_written(m));
 }
 
 static prt_graph *small(void)
