@@ -8,26 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 need musl-tools dpkg-dev meson ninja-build pkg-config binutils || exit 1
 root=$(pwd)
 work=$root/build/musl
-passed=0
-failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$work/check.txt" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name:"
-        tail -20 "$work/check.txt"
-    fi
-}
-
-finish() {
-    echo "$passed passed, $failed failed"
-    [ "$failed" -eq 0 ]
-    exit
-}
+. tests/support/check.sh
 
 # apt with the archive's sources, which images of Debian leave out, and lists of its own.
 source_apt() {

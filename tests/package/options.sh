@@ -6,22 +6,9 @@
 # line "N passed, N failed".
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$root/build/options
-passed=0
-failed=0
+. "$root/tests/support/check.sh"
 rm -rf "$work"
 mkdir -p "$work"
-
-check() { # NAME COMMAND...
-    what=$1
-    shift
-    if "$@" >"$work/check.txt" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $what:"
-        tail -20 "$work/check.txt"
-    fi
-}
 
 # pc NAME REQUIRES LIBS OPTION...: the private lines of poprt.pc.
 pc() {
@@ -88,5 +75,4 @@ check "poprt.pc, run only, no images" pc small ' libcjson' '' -Dcompiler=disable
 check "poprt.pc without YAML" pc yaml ' libcjson zlib' "$dl" -Dyaml=disabled
 check "--buildtype=plain" plain
 check "a subproject of another build" subproject "$@"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -7,27 +7,14 @@ build=$(cd "$1" && pwd) || exit 2
 cc=${2:-cc}
 here=$(cd "$(dirname "$0")" && pwd)
 data=$here/../data
-root=$build/package
-dest=$root/dest
-passed=0
-failed=0
-rm -rf "$root"
-mkdir -p "$root"
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$root/check.txt" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $name:"
-        tail -20 "$root/check.txt"
-    fi
-}
+work=$build/package
+dest=$work/dest
+. "$here/../support/check.sh"
+rm -rf "$work"
+mkdir -p "$work"
 
 check "installing" env DESTDIR="$dest" meson install -C "$build" --no-rebuild
-[ "$failed" -eq 0 ] || { echo "0 passed, 1 failed"; exit 1; }
+[ "$failed" -eq 0 ] || finish
 pc=$(find "$dest" -name poprt.pc)
 prefix=$dest$(sed -n 's/^prefix=//p' "$pc")
 libdir=$(dirname "$(dirname "$pc")")
@@ -44,9 +31,9 @@ if grep -q poprt_model_load_file "$prefix/include/poprt/model.h" &&
 fi
 
 by_shared() {
-    $cc $onnx "$here/guest.c" $(flags --cflags --libs) -o "$root/shared" &&
-        LD_LIBRARY_PATH=$libdir "$root/shared" "$file" &&
-        readelf -d "$root/shared" | grep -q 'NEEDED.*libpoprt\.so\.1'
+    $cc $onnx "$here/guest.c" $(flags --cflags --libs) -o "$work/shared" &&
+        LD_LIBRARY_PATH=$libdir "$work/shared" "$file" &&
+        readelf -d "$work/shared" | grep -q 'NEEDED.*libpoprt\.so\.1'
 }
 
 # static_flags: -l:libpoprt.a, as the linker would take libpoprt.so of the same folder.
@@ -55,8 +42,8 @@ static_flags() {
 }
 
 by_static() {
-    $cc $onnx "$here/guest.c" $(static_flags) -o "$root/static" && "$root/static" "$file" &&
-        ! readelf -d "$root/static" | grep -q 'NEEDED.*libpoprt'
+    $cc $onnx "$here/guest.c" $(static_flags) -o "$work/static" && "$work/static" "$file" &&
+        ! readelf -d "$work/static" | grep -q 'NEEDED.*libpoprt'
 }
 
 # A host whose own nanopb (and cJSON, where ours is in the archive) ends the program when called.
@@ -70,9 +57,9 @@ by_mixed() {
         for symbol in $names; do
             echo "void $symbol(void); void $symbol(void) { abort(); }"
         done
-    } >"$root/own.c"
-    $cc $onnx "$here/guest.c" "$root/own.c" $(static_flags) -o "$root/mixed" &&
-        "$root/mixed" "$file"
+    } >"$work/own.c"
+    $cc $onnx "$here/guest.c" "$work/own.c" $(static_flags) -o "$work/mixed" &&
+        "$work/mixed" "$file"
 }
 
 only_poprt() {
@@ -82,7 +69,7 @@ only_poprt() {
 }
 
 by_cmake() { # TARGET WORDS
-    mkdir -p "$root/cmake-$1" && cat >"$root/cmake-$1/CMakeLists.txt" <<END
+    mkdir -p "$work/cmake-$1" && cat >"$work/cmake-$1/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.16)
 project(guest C)
 find_package(poprt $2 REQUIRED CONFIG)
@@ -90,13 +77,13 @@ add_executable(guest "$here/guest.c")
 target_compile_definitions(guest PRIVATE GUEST ${onnx#-D})
 target_link_libraries(guest PRIVATE poprt::$1)
 END
-    cmake -S "$root/cmake-$1" -B "$root/cmake-$1/build" -DCMAKE_C_COMPILER="$cc" \
-        -Dpoprt_DIR="$libdir/cmake/poprt" && cmake --build "$root/cmake-$1/build" &&
-        "$root/cmake-$1/build/guest" "$file"
+    cmake -S "$work/cmake-$1" -B "$work/cmake-$1/build" -DCMAKE_C_COMPILER="$cc" \
+        -Dpoprt_DIR="$libdir/cmake/poprt" && cmake --build "$work/cmake-$1/build" &&
+        "$work/cmake-$1/build/guest" "$file"
 }
 
 refused_by_cmake() {
-    ! by_cmake poprt 2.0 && grep -q 'not.* compatible\|compatible with requested version' "$root/check.txt"
+    ! by_cmake poprt 2.0 && grep -q 'not.* compatible\|compatible with requested version' "$work/check.txt"
 }
 
 check "poprt.pc and libpoprt.so" by_shared
@@ -108,5 +95,4 @@ if command -v cmake >/dev/null; then
     check "CMake, poprt::static" by_cmake static ""
     check "CMake refuses a newer major version" refused_by_cmake
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish
