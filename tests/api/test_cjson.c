@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cjson.c — a host that shares cJSON with the library, and whose cJSON has no memory. */
-#include <cjson/cJSON.h>
+#include "support/limited_cjson.h"
 
 #include "api_test.h"
 #include "models.h"
-
-static unsigned allowed;
-
-static void *limited_malloc(size_t size)
-{
-    return allowed != 0 ? (allowed--, malloc(size)) : NULL;
-}
-
-static void limit_cjson(unsigned count)
-{
-    cJSON_Hooks hooks = { .malloc_fn = limited_malloc, .free_fn = free };
-    allowed = count;
-    cJSON_InitHooks(&hooks);
-}
 
 static poprt_status open_popef(const buffer *b)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_json.c — JSON in, JSON out, and that one reads the other. */
-#include <cjson/cJSON.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_check.h"
 #include "support/check_main.h"
+#include "support/limited_cjson.h"
 
 static prt_arena *arena;
 
@@ -275,20 +275,6 @@ START_TEST(doubles_come_back_in_any_locale)
 }
 END_TEST
 
-static unsigned allowed; /* allocations of cJSON until one fails, and all after it */
-
-static void *limited_malloc(size_t size)
-{
-    return allowed != 0 ? (allowed--, malloc(size)) : NULL;
-}
-
-static void limit_cjson(unsigned count)
-{
-    cJSON_Hooks hooks = { .malloc_fn = limited_malloc, .free_fn = free };
-    allowed = count;
-    cJSON_InitHooks(&hooks);
-}
-
 /* A host's allocator behind cJSON_InitHooks fails at every place in turn. */
 START_TEST(hooks_that_fail_are_no_memory)
 {
@@ -296,7 +282,7 @@ START_TEST(hooks_that_fail_are_no_memory)
     unsigned count = 0;
     limit_cjson(1000);
     ck_assert_ptr_nonnull(parse(text));
-    const unsigned needed = 1000 - allowed;
+    const unsigned needed = 1000 - cjson_allowed;
     for (; count < needed; count++) {
         limit_cjson(count);
         ck_assert_int_eq(refusal(text, strlen(text)), POPRT_E_NOMEM);
