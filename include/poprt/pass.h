@@ -36,10 +36,10 @@ typedef struct poprt_pass_info {
     const char *help; /* one sentence */
     const char *since; /* release of PopRT that has a pass of this name; "": it is ours alone */
     double bound; /* how far results may move, as a share of the largest element; 0: not at all */
-    double
-        typical; /* not 0: the pass rounds numbers to fewer bits, and nothing bounds what that does
-                  * to results; this is the share in the median of the trained models that it was
-                  * measured on, and `bound` the largest share, which other models may exceed */
+    /* Not 0: the pass rounds numbers to fewer bits, and nothing bounds what that does to results.
+     * Then this is the share in the median of the trained models that it was measured on, and
+     * `bound` the largest share, which other models may exceed. */
+    double typical;
 } poprt_pass_info;
 
 /* Registered passes by index, in alphabetical order; POPRT_E_NOT_FOUND past the end. */
