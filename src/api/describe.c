@@ -3,6 +3,7 @@
 #include "api/describe.h"
 
 #include "base/json.h"
+#include "op/op.h"
 
 enum { LABEL_WIDTH = 14, NAME_WIDTH = 28 };
 
@@ -20,7 +21,7 @@ poprt_status prt_describe_check(const void *object, int32_t format, int32_t last
 
 static prt_str qualify(prt_arena *arena, prt_str domain, prt_str name)
 {
-    if (domain.size == 0 || prt_str_is(domain, "ai.onnx"))
+    if (prt_domain_is_onnx(domain))
         return name;
     char *text = prt_arena_alloc(arena, (size_t)domain.size + name.size + 2);
     if (text == NULL)

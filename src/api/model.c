@@ -83,7 +83,7 @@ static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit
 static void warn_of_imports(const poprt_env *env, const prt_module *module)
 {
     for (const prt_opset *o = module->opsets; o != NULL; o = o->next) {
-        const bool onnx = o->domain.size == 0 || prt_str_is(o->domain, "ai.onnx");
+        const bool onnx = prt_domain_is_onnx(o->domain);
         const bool ml = prt_str_is(o->domain, PRT_HISTORY_ML);
         const int64_t newest =
             onnx || ml ? prt_history_newest_of(ml ? PRT_HISTORY_ML : "") : 0;

@@ -74,7 +74,7 @@ poprt_status prt_upgrade_check_names(const prt_upgrade *u)
     char attr[TEXT / 4];
     const prt_str name = u->op->name, domain = u->op->domain;
     const bool ml = prt_str_is(domain, PRT_HISTORY_ML);
-    if (!ml && domain.size != 0 && !prt_str_is(domain, "ai.onnx"))
+    if (!ml && !prt_domain_is_onnx(domain))
         return POPRT_OK;
     if (!find_unknown(u, attr, sizeof(attr)))
         return POPRT_OK;

@@ -37,22 +37,18 @@ typedef struct walk {
     PRT_VEC(failure) failures; /* the last node's first */
 } walk;
 
-static bool is_onnx(prt_str domain)
-{
-    return domain.size == 0 || prt_str_is(domain, "ai.onnx");
-}
-
 /* Every op of ai.onnx that is done is marked by the opset it was brought to; those of other domains
  * keep the version they were read at. */
 static bool is_done(const prt_op *op, int64_t target)
 {
-    return is_onnx(op->domain) ? op->source_opset == (uint32_t)target
+    return prt_domain_is_onnx(op->domain) ? op->source_opset == (uint32_t)target
                                : (op->source_opset & UNSEEN) == 0;
 }
 
 static void mark_done(prt_op *op, int64_t target)
 {
-    op->source_opset = is_onnx(op->domain) ? (uint32_t)target : op->source_opset & ~UNSEEN;
+    op->source_opset =
+        prt_domain_is_onnx(op->domain) ? (uint32_t)target : op->source_opset & ~UNSEEN;
 }
 
 /* ---- rows ---- */
@@ -215,7 +211,7 @@ static poprt_status visit(walk *w, prt_op *op)
     }
     for (uint32_t i = 0; i < op->n_regions; i++)
         PRT_TRY(visit_graph(w, op->regions[i]));
-    if (!is_onnx(op->domain) || prt_read_as_holds(op))
+    if (!prt_domain_is_onnx(op->domain) || prt_read_as_holds(op))
         return POPRT_OK;
     if (++w->visits > w->most_visits)
         return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "forms lead to each other");
@@ -253,7 +249,8 @@ static uint64_t unmark(prt_graph *g)
     prt_for_each_op(op, g)
     {
         count++;
-        op->source_opset = op->def != NULL && is_onnx(op->domain) ? 0 : op->source_opset | UNSEEN;
+        op->source_opset =
+            op->def != NULL && prt_domain_is_onnx(op->domain) ? 0 : op->source_opset | UNSEEN;
         for (uint32_t i = 0; i < op->n_regions; i++)
             count += unmark(op->regions[i]);
     }
@@ -275,7 +272,7 @@ static poprt_status set_opset(prt_module *m, int64_t target)
 {
     bool found = false;
     for (prt_opset *o = m->opsets; o != NULL; o = o->next)
-        if (is_onnx(o->domain)) {
+        if (prt_domain_is_onnx(o->domain)) {
             o->version = target;
             found = true;
         }

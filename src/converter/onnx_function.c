@@ -6,18 +6,12 @@
  */
 #include "converter/onnx_build.h"
 
-static bool same_domain(prt_str a, prt_str b)
-{
-    const bool onnx_a = a.size == 0 || prt_str_is(a, "ai.onnx");
-    const bool onnx_b = b.size == 0 || prt_str_is(b, "ai.onnx");
-    return onnx_a ? onnx_b : prt_str_equal(a, b);
-}
-
 prt_raw_function *prt_onnx_function(const prt_onnx_reader *r, const prt_raw_node *node)
 {
     prt_raw_function *fn = prt_map_find(&r->functions, node->op_type);
     for (; fn != NULL; fn = fn->same)
-        if (same_domain(fn->domain, node->domain) && prt_str_equal(fn->overload, node->overload))
+        if (prt_domain_equal(fn->domain, node->domain) &&
+            prt_str_equal(fn->overload, node->overload))
             return fn;
     return NULL;
 }
@@ -44,7 +38,7 @@ int64_t prt_onnx_opset(const prt_onnx_reader *r, const prt_scope *scope, prt_str
     prt_str name;
     int64_t version;
     for (size_t i = 0; fn != NULL && i < fn->opsets.count; i++)
-        if (same_domain(fn->opsets.data[i].name, domain) &&
+        if (prt_domain_equal(fn->opsets.data[i].name, domain) &&
             prt_onnx_read_opset(fn->opsets.data[i].bytes, 3, &name, &version) == POPRT_OK)
             return version;
     return prt_module_opset(r->m, domain);

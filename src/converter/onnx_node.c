@@ -175,7 +175,7 @@ poprt_status prt_onnx_build_node(prt_onnx_reader *r, prt_graph *g, prt_scope *sc
         return prt_onnx_inline(r, g, scope, node, fn);
     prt_givens given = { NULL, 0, 0 };
     PRT_TRY(prt_onnx_givens(r, scope, node, &given));
-    const bool onnx = node->domain.size == 0 || prt_str_is(node->domain, "ai.onnx");
+    const bool onnx = prt_domain_is_onnx(node->domain);
     if (onnx && prt_str_is(node->op_type, "Constant"))
         return prt_onnx_build_constant(r, g, scope, node, &given);
     return build_op(r, g, scope, node, &given);

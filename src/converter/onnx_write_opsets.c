@@ -9,11 +9,6 @@
 #include "converter/onnx_write.h"
 #include "converter/read_as.h"
 
-static bool is_onnx(prt_str domain)
-{
-    return domain.size == 0 || prt_str_is(domain, "ai.onnx");
-}
-
 /* The domain of the node that the op is written as. */
 static prt_str domain_of(const prt_op *op)
 {
@@ -113,7 +108,7 @@ static int64_t choose(prt_onnx_writer *w, prt_str domain, int64_t imported)
         if (found != 0)
             return found;
     }
-    const bool onnx = is_onnx(domain);
+    const bool onnx = prt_domain_is_onnx(domain);
     const int64_t least = onnx && w->m->form_opset != 0
         ? w->m->form_opset
         : least_of_all(g, onnx ? PRT_STR("") : domain);
@@ -150,7 +145,7 @@ static poprt_status add_missing(prt_onnx_writer *w, const prt_graph *g)
 int64_t prt_onnx_opset_of(const prt_onnx_writer *w, prt_str domain)
 {
     for (const prt_opset *o = w->opsets; o != NULL; o = o->next)
-        if (prt_str_equal(o->domain, domain) || (is_onnx(o->domain) && is_onnx(domain)))
+        if (prt_domain_equal(o->domain, domain))
             return o->version;
     return 0;
 }

@@ -66,20 +66,10 @@ prt_str prt_module_fresh_name(prt_module *module, const char *base)
     }
 }
 
-static bool same_domain(prt_str a, prt_str b)
-{
-    const prt_str onnx = PRT_STR("ai.onnx");
-    if (prt_str_equal(a, onnx))
-        a = PRT_STR("");
-    if (prt_str_equal(b, onnx))
-        b = PRT_STR("");
-    return prt_str_equal(a, b);
-}
-
 int64_t prt_module_opset(const prt_module *module, prt_str domain)
 {
     for (const prt_opset *o = module->opsets; o != NULL; o = o->next)
-        if (same_domain(o->domain, domain))
+        if (prt_domain_equal(o->domain, domain))
             return o->version;
     return 0;
 }
@@ -88,7 +78,7 @@ poprt_status prt_module_set_opset(prt_module *module, prt_str domain, int64_t ve
 {
     prt_opset **end = &module->opsets;
     for (; *end != NULL; end = &(*end)->next)
-        if (same_domain((*end)->domain, domain)) {
+        if (prt_domain_equal((*end)->domain, domain)) {
             (*end)->version = version;
             return POPRT_OK;
         }

@@ -188,6 +188,17 @@ typedef struct prt_op_set {
     size_t count;
 } prt_op_set;
 
+/* The domain of ONNX's own operators has two names. */
+static inline bool prt_domain_is_onnx(prt_str domain)
+{
+    return domain.size == 0 || prt_str_is(domain, "ai.onnx");
+}
+
+static inline bool prt_domain_equal(prt_str a, prt_str b)
+{
+    return prt_str_equal(a, b) || (prt_domain_is_onnx(a) && prt_domain_is_onnx(b));
+}
+
 /* Row by id (below PRT_OP_COUNT), by key, or by ONNX domain ("" is ai.onnx) and name; else NULL. */
 const prt_op_def *prt_op_of(uint32_t id);
 const prt_op_def *prt_op_by_key(prt_str key);
