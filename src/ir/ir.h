@@ -192,6 +192,14 @@ static inline bool prt_value_is_output(const prt_value *value)
             return true;
     return false;
 }
+/* Does no other op than this one read the value, nor the graph's return? */
+static inline bool prt_value_is_read_by(const prt_value *value, const prt_op *op)
+{
+    for (const prt_use *u = value->uses; u != NULL; u = u->next)
+        if (u->user != op)
+            return false;
+    return true;
+}
 static inline prt_value *prt_op_input(const prt_op *op, uint32_t slot)
 {
     return slot < op->n_in ? op->in[slot].value : NULL;

@@ -413,8 +413,9 @@ prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype)
     return prt_build_op(b, PRT_OP_cast, &attrs, 1, &x);
 }
 
-bool prt_match_swap(prt_build *b, prt_op *root)
+bool prt_match_swap(prt_pass *p, prt_build *b, prt_op *root)
 {
+    (void)p;
     const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
     const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
     prt_value *x = first != NULL ? prt_op_input(first, 0) : NULL;

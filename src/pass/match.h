@@ -121,8 +121,8 @@ prt_value *prt_match_cast(prt_build *b, prt_value *x, int32_t dtype);
  *     [.., S, D] → Reshape to [N, S, D] → Transpose to [N, D, S] → Reshape to [.., D, S],
  *
  * each read by the next alone, of known dims: how torch's exporters turn the last two axes. Becomes
- * one Transpose, behind a Reshape where the leading dims differ. */
-bool prt_match_swap(prt_build *b, prt_op *root);
+ * one Transpose, behind a Reshape where the leading dims differ. A rewrite. */
+bool prt_match_swap(prt_pass *p, prt_build *b, prt_op *root);
 
 /* Output 0 of `root` becomes `to`; ops that `b` has made before root get root's marks. True,
  * whatever stays in `b`: to be the last call of an `apply`. */

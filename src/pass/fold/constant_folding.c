@@ -65,15 +65,6 @@ static bool has_output_of_graph(const prt_op *op)
     return false;
 }
 
-/* Is every reader of the value this op? */
-static bool is_read_by(const prt_value *v, const prt_op *op)
-{
-    prt_for_each_use(u, v)
-        if (u->user != op)
-            return false;
-    return true;
-}
-
 /* Bytes of the constants that nothing reads once the op is folded. Says whether any of its inputs
  * is larger than KEPT. */
 static uint64_t freed_by(const prt_op *op, bool *large)
@@ -88,7 +79,7 @@ static uint64_t freed_by(const prt_op *op, bool *large)
         if (v == NULL || v->constant == NULL || again)
             continue;
         *large = *large || v->constant->size > KEPT;
-        freed += is_read_by(v, op) ? v->constant->size : 0;
+        freed += prt_value_is_read_by(v, op) ? v->constant->size : 0;
     }
     return freed;
 }

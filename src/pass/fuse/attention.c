@@ -431,13 +431,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     return true;
 }
 
-static bool apply_swap(prt_pass *p, prt_build *b, prt_op *root)
-{
-    (void)p;
-    return prt_match_swap(b, root);
-}
-
-static const prt_rewrite rewrites[] = { { PRT_OP_reshape, apply_swap }, { PRT_OP_matmul, apply } };
+static const prt_rewrite rewrites[] = { { PRT_OP_reshape, prt_match_swap },
+    { PRT_OP_matmul, apply } };
 
 const prt_pass_hooks prt_pass_fuse_attention = {
     .rewrites = rewrites,

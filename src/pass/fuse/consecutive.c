@@ -10,8 +10,7 @@
  *     Squeeze     constant axes; the second ones count without the first
  *     Unsqueeze   constant axes; the first ones move up by the second
  *     Transpose   perm[i] = first[second[i]]; what keeps the order goes; a turn of the last two
- *     axes
- *                 between two Reshapes that join and part the others goes past them
+ *                 axes between two Reshapes that join and part the others goes past them
  */
 #include "pass/match.h"
 
@@ -260,14 +259,8 @@ FUSE(reshape)
 FUSE(squeeze)
 FUSE(unsqueeze)
 
-static bool apply_swap(prt_pass *p, prt_build *b, prt_op *root)
-{
-    (void)p;
-    return prt_match_swap(b, root);
-}
-
 static const prt_rewrite transposes[] = { { PRT_OP_transpose, apply_transpose },
-    { PRT_OP_reshape, apply_swap } };
+    { PRT_OP_reshape, prt_match_swap } };
 
 const prt_pass_hooks prt_pass_fuse_consecutive_transpose = { .rewrites = transposes,
     .n_rewrites = PRT_COUNT_OF(transposes) };

@@ -183,17 +183,6 @@ static bool same_shape(const prt_type *a, const prt_type *b)
     return true;
 }
 
-/* Nobody but `reader` reads it. */
-static bool is_read_by(const prt_value *v, const prt_op *reader)
-{
-    if (prt_value_is_output(v))
-        return false;
-    prt_for_each_use(use, v)
-        if (use->user != reader)
-            return false;
-    return true;
-}
-
 /* All of `part` behind what is in the draft; operands that are `but` become `with`. Gives the last
  * register. */
 static int64_t append(draft *d, const draft *part, const prt_value *but, int64_t with)
@@ -246,7 +235,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     for (uint32_t i = 0; i < whole.n_in; i++) {
         prt_op *maker = whole.in[i] != NULL ? whole.in[i]->def : NULL;
-        if (maker == NULL || maker->graph != root->graph || !is_read_by(whole.in[i], root) ||
+        if (maker == NULL || maker->graph != root->graph ||
+            !prt_value_is_read_by(whole.in[i], root) ||
             !draft_of(&part, maker) || !same_shape(maker->out[0].type, root->out[0].type))
             continue;
         all = (draft){ .n_in = 0 };

@@ -16,8 +16,8 @@
 #include "pass/fuse/formulas.h"
 #include "pass/precision/kernels.h"
 
-/* A converted model may run elsewhere: there an operator without a kernel is of no use. */
-/* Other runtimes need not have a kernel, or have one for this type of x. */
+/* A converted model may run elsewhere, where an operator without a kernel for the type of x is of
+ * no use. */
 static bool is_allowed(const prt_pass *p, uint32_t id, const prt_value *x)
 {
     return !prt_pass_bool(p, "portable") || prt_kernel_exists_of(id, x->type->dtype);

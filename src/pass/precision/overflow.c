@@ -80,6 +80,11 @@ static bool is_root(const prt_op *op)
         prt_match_number(op, 1, &exponent) && exponent < 1);
 }
 
+static bool is_square(const prt_op *op)
+{
+    return prt_op_is(op, PRT_OP_mul) && op->in[0].value == op->in[1].value;
+}
+
 /* Computes with large numbers; whether it gives such is left to gives_large. */
 static bool begins(const prt_op *op)
 {
@@ -87,7 +92,7 @@ static bool begins(const prt_op *op)
         PRT_OP_reduce_sum_square, PRT_OP_reduce_l2, PRT_OP_reduce_log_sum_exp,
         PRT_OP_reduce_prod, PRT_OP_softmax, PRT_OP_log_softmax };
     return is_one_of(op, ids, PRT_COUNT_OF(ids)) || adds_many(op) ||
-        (prt_op_is(op, PRT_OP_mul) && op->in[0].value == op->in[1].value);
+        is_square(op);
 }
 
 /* ---- how far they go */
@@ -133,8 +138,7 @@ static bool gives_large(const prt_overflow *o, const prt_op *op)
         PRT_OP_reduce_l1, PRT_OP_reduce_prod, PRT_OP_reduce_sum, PRT_OP_reduce_sum_square };
     if (is_root(op) || (prt_op_is(op, PRT_OP_div) && reads_large(o, op, 1)))
         return false;
-    if (begins(op) && (is_one_of(op, starts, PRT_COUNT_OF(starts)) ||
-                          (prt_op_is(op, PRT_OP_mul) && op->in[0].value == op->in[1].value)))
+    if (begins(op) && (is_one_of(op, starts, PRT_COUNT_OF(starts)) || is_square(op)))
         return true;
     return hands_on(op) && reads_any_large(o, op);
 }
