@@ -91,11 +91,8 @@ static poprt_status run_half(prt_pass *p, prt_graph *graph, bool *changed)
     (void)graph;
     if (p->feed != NULL && p->feed->n_arrays != 0)
         PRT_TRY(prt_watch_begin(p, &watch));
-    poprt_status status = run_to(p, PRT_DTYPE_f16, watch, changed);
-    if (status == POPRT_OK)
-        status = prt_watch_end(watch, "float16", largest_half);
-    prt_watch_release(watch);
-    return status;
+    const poprt_status status = run_to(p, PRT_DTYPE_f16, watch, changed);
+    return prt_watch_end(watch, status, "float16", largest_half);
 }
 
 static poprt_status run_bf16(prt_pass *p, prt_graph *graph, bool *changed)
@@ -136,11 +133,8 @@ static poprt_status run_mixed(prt_pass *p, prt_graph *graph, bool *changed)
         .eager = true, .mode = mixed_mode, .watch = watch,
         .became = watch != NULL ? prt_watch_became : NULL };
     (void)graph;
-    poprt_status status = prt_retype_run(p, &how, changed);
-    if (status == POPRT_OK)
-        status = prt_watch_end(watch, "float16", largest_half);
-    prt_watch_release(watch);
-    return status;
+    const poprt_status status = prt_retype_run(p, &how, changed);
+    return prt_watch_end(watch, status, "float16", largest_half);
 }
 
 const prt_pass_hooks prt_pass_float_to_bf16 = { .run = run_bf16 };

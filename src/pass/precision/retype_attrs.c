@@ -31,6 +31,20 @@ static void give(const prt_op *op, uint32_t index)
     *(uint64_t *)op->attrs |= (uint64_t)1 << index;
 }
 
+/* A value of its own for the op, of that type and shape; gives its element, which is 0. */
+static void *own_fill(prt_retype_state *s, prt_op *op, const prt_tensor *like, bool *any)
+{
+    prt_constant_of_shape_attrs *a = own(s, op, any);
+    prt_tensor *value = PRT_NEW(s->p->module->arena, prt_tensor);
+    void *data = prt_arena_alloc(s->p->module->arena, sizeof(int64_t));
+    if (a == NULL || value == NULL || data == NULL)
+        return NULL;
+    *value = *like;
+    value->data = data;
+    PRT_ATTR_GIVE(*a, constant_of_shape, value, value);
+    return data;
+}
+
 /* Left out, the value is a float 0. */
 static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
 {
@@ -40,12 +54,10 @@ static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
     prt_tensor t;
     if ((old != NULL ? old->dtype : (int32_t)PRT_DTYPE_f32) != how->from)
         return POPRT_OK;
-    prt_constant_of_shape_attrs *a = own(s, op, any);
-    prt_tensor *value = PRT_NEW(s->p->module->arena, prt_tensor);
-    void *data = prt_arena_alloc(s->p->module->arena, sizeof(int64_t));
-    if (a == NULL || value == NULL || data == NULL)
+    (void)prt_tensor_init(&t, how->to, 1, &one, NULL);
+    void *data = own_fill(s, op, &t, any);
+    if (data == NULL)
         return POPRT_E_NOMEM;
-    (void)prt_tensor_init(&t, how->to, 1, &one, data);
     if (old != NULL && prt_dtype_is_float(how->to)) {
         prt_store_f64(how->to, data, 0,
             prt_retype_clip(how, prt_load_f64(old->dtype, old->data, 0)));
@@ -54,8 +66,6 @@ static poprt_status retype_fill(prt_retype_state *s, prt_op *op, bool *any)
         number = number > INT32_MAX ? INT32_MAX : number < INT32_MIN ? INT32_MIN : number;
         prt_store_i64(how->to, data, 0, number);
     }
-    *value = t;
-    PRT_ATTR_GIVE(*a, constant_of_shape, value, value);
     return POPRT_OK;
 }
 
@@ -72,15 +82,10 @@ poprt_status prt_retype_clip_fill(prt_retype_state *s, prt_op *op)
     const double now = prt_retype_clip(s->how, number);
     if (!(now < number || now > number))
         return POPRT_OK;
-    prt_constant_of_shape_attrs *a = own(s, op, &any);
-    prt_tensor *value = PRT_NEW(s->p->module->arena, prt_tensor);
-    void *data = prt_arena_alloc(s->p->module->arena, sizeof(int64_t));
-    if (a == NULL || value == NULL || data == NULL)
+    void *data = own_fill(s, op, old, &any);
+    if (data == NULL)
         return POPRT_E_NOMEM;
-    *value = *old;
-    value->data = data;
     prt_store_f64(old->dtype, data, 0, now);
-    PRT_ATTR_GIVE(*a, constant_of_shape, value, value);
     prt_op_touch(op);
     s->changed = true;
     return POPRT_OK;

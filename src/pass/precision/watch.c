@@ -137,11 +137,9 @@ static poprt_status run_all(const prt_watch *w)
     return POPRT_OK;
 }
 
-poprt_status prt_watch_end(prt_watch *w, const char *type, double most)
+static poprt_status check(const prt_watch *w, const char *type, double most)
 {
     uint32_t beyond = 0;
-    if (w == NULL)
-        return POPRT_OK;
     const poprt_status status = run_all(w);
     if (status == POPRT_E_CANCELLED)
         return status;
@@ -161,8 +159,12 @@ poprt_status prt_watch_end(prt_watch *w, const char *type, double most)
     return POPRT_OK;
 }
 
-void prt_watch_release(prt_watch *w)
+poprt_status prt_watch_end(prt_watch *w, poprt_status status, const char *type, double most)
 {
-    if (w != NULL)
-        prt_module_release(w->clone);
+    if (w == NULL)
+        return status;
+    if (status == POPRT_OK)
+        status = check(w, type, most);
+    prt_module_release(w->clone);
+    return status;
 }

@@ -17,12 +17,9 @@ poprt_status prt_watch_begin(prt_pass *p, prt_watch **out);
 /* A prt_retype's `became`: the value has a form in the new type now. */
 void prt_watch_became(void *watch, const prt_value *v);
 
-/* Runs the clone and warns of values beyond `most` in size, the largest finite number of the type
- * that `type` names. A model that cannot be run, for want of memory too, is not checked, which is
- * noted. Takes NULL. */
-poprt_status prt_watch_end(prt_watch *watch, const char *type, double most);
-
-/* Releases the clone; takes NULL. */
-void prt_watch_release(prt_watch *watch);
+/* Where the pass has gone well (`status`), runs the clone and warns of values beyond `most` in
+ * size, the largest finite number of the type that `type` names. A model that cannot be run, for
+ * want of memory too, is not checked, which is noted. Releases the clone. Takes NULL. */
+poprt_status prt_watch_end(prt_watch *watch, poprt_status status, const char *type, double most);
 
 #endif
