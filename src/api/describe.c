@@ -121,7 +121,7 @@ static void put_type(prt_sink *sink, const poprt_io_info *info)
         if (info->dims[i] >= 0)
             prt_sink_print(sink, "%lld", (long long)info->dims[i]);
         else
-            prt_sink_print(sink, "%s", info->dim_names[i]);
+            prt_sink_name(sink, prt_str_of(info->dim_names[i]), 0);
     }
     prt_sink_print(sink, "]");
 }
@@ -131,20 +131,44 @@ static void put_io(prt_sink *sink, const prt_io_table *io, int32_t direction)
     prt_sink_print(sink, "%-*s %zu\n", LABEL_WIDTH,
         direction == POPRT_INPUT ? "inputs" : "outputs", io->count[direction]);
     for (size_t i = 0; i < io->count[direction]; i++) {
-        prt_sink_print(sink, "  %-*s ", NAME_WIDTH, io->info[direction][i].name);
+        prt_sink_print(sink, "  ");
+        prt_sink_name(sink, prt_str_of(io->info[direction][i].name), NAME_WIDTH);
         put_type(sink, &io->info[direction][i]);
         prt_sink_print(sink, "\n");
     }
 }
 
-enum { MOST_VALUE = 120 }; /* characters of a property that the summary shows */
+enum { MOST_VALUE = 120 }; /* bytes of a property that the summary shows */
 
-/* What the model's file says of itself, as far as it says anything. */
+/* The first MOST_VALUE bytes of a text, "..." where it is longer; never half a character. */
+static void put_start(prt_sink *sink, const char *text)
+{
+    size_t size = strlen(text);
+    const bool cut = size > MOST_VALUE;
+    if (cut)
+        for (size = MOST_VALUE; size > 0 && ((unsigned char)text[size] & 0xC0) == 0x80;)
+            size--;
+    prt_sink_name(sink, (prt_str){ text, (uint32_t)size }, 0);
+    if (cut)
+        prt_sink_print(sink, "...");
+}
+
+static void put_property(prt_sink *sink, size_t width, const char *label, const char *value,
+    const char *more)
+{
+    prt_sink_name(sink, prt_str_of(label), width);
+    put_start(sink, value);
+    if (more[0] != '\0')
+        prt_sink_print(sink, " ");
+    put_start(sink, more);
+    prt_sink_print(sink, "\n");
+}
+
+/* The producer, version and metadata of the model's file, where it states them. */
 static void put_about(prt_sink *sink, const poprt_model_info *about)
 {
     if (about->producer_name[0] != '\0')
-        prt_sink_print(sink, "%-*s %.200s %.200s\n", LABEL_WIDTH, "producer",
-            about->producer_name, about->producer_version);
+        put_property(sink, LABEL_WIDTH, "producer", about->producer_name, about->producer_version);
     if (about->model_version != 0)
         prt_sink_print(sink, "%-*s %lld\n", LABEL_WIDTH, "model version",
             (long long)about->model_version);
@@ -152,9 +176,8 @@ static void put_about(prt_sink *sink, const poprt_model_info *about)
         prt_sink_print(sink, "%-*s %zu\n", LABEL_WIDTH, "metadata", about->property_count);
     for (size_t i = 0; i < about->property_count; i++) {
         const poprt_property *p = &about->properties[i];
-        const bool cut = strlen(p->value) > MOST_VALUE;
-        prt_sink_print(sink, "  %-*.200s %.*s%s\n", NAME_WIDTH, p->key, MOST_VALUE, p->value,
-            cut ? "..." : "");
+        prt_sink_print(sink, "  ");
+        put_property(sink, NAME_WIDTH, p->key, p->value, "");
     }
 }
 
@@ -185,7 +208,8 @@ poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
     prt_sink_print(sink, " of %zu types\n", d->op_list.count);
     for (size_t i = 0; i < d->op_list.count; i++) {
         const prt_op_count *op = d->op_list.data[i];
-        prt_sink_print(sink, "  %-*.*s ", NAME_WIDTH, PRT_STR_ARG(op->name));
+        prt_sink_print(sink, "  ");
+        prt_sink_name(sink, op->name, NAME_WIDTH);
         prt_sink_count(sink, op->count);
         if (op->flops != 0) {
             prt_sink_print(sink, "  ");
@@ -205,7 +229,7 @@ poprt_status prt_describe_summary(prt_description *d, prt_sink *sink)
             continue;
         prt_sink_print(sink, "%-*s ", LABEL_WIDTH, fact->label);
         if (fact->text.data != NULL)
-            prt_sink_str(sink, fact->text);
+            prt_sink_name(sink, fact->text, 0);
         else
             prt_sink_count(sink, fact->number);
         prt_sink_print(sink, "\n");

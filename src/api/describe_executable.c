@@ -130,7 +130,7 @@ static void put_buffer(prt_sink *sink, const prt_program *p, const prt_block *bl
     if (buffer->space == PRT_SPACE_PLANNED || buffer->space >= PRT_SPACE_DYNAMIC)
         prt_sink_print(sink, " steps %u-%u", buffer->first, buffer->last);
     prt_sink_print(sink, "  ");
-    prt_sink_str(sink, buffer->name);
+    prt_sink_name(sink, buffer->name, 0);
     prt_sink_print(sink, "\n");
 }
 
@@ -156,7 +156,7 @@ static void put_step(prt_sink *sink, const prt_program *p, const prt_block *bloc
     for (uint32_t r = 0; r < params->n_regions; r++)
         prt_sink_print(sink, " block %u", params->regions[r]);
     prt_sink_print(sink, "  ");
-    prt_sink_str(sink, params->origin);
+    prt_sink_name(sink, params->origin, 0);
     prt_sink_print(sink, "\n");
 }
 
@@ -165,7 +165,7 @@ static poprt_status print_text(const prt_program *p, prt_sink *sink)
     for (uint32_t b = 0; b < p->n_blocks; b++) {
         const prt_block *block = &p->blocks[b];
         prt_sink_print(sink, "block %u ", b);
-        prt_sink_str(sink, block->name);
+        prt_sink_name(sink, block->name, 0);
         if (block->is_static)
             prt_sink_print(sink, " plan %zu bytes, most live %zu", block->plan_size,
                 block->plan_peak);

@@ -143,7 +143,7 @@ static void put_inputs(prt_sink *sink, const look *l)
 static void put_nodes(prt_sink *sink, const prt_eval_params *params)
 {
     prt_sink_print(sink, "       from ");
-    prt_sink_str(sink, params->origin);
+    prt_sink_name(sink, params->origin, 0);
     for (uint32_t i = 0; i < params->merged.size; i++) {
         if (i == 0)
             prt_sink_print(sink, " + ");
@@ -159,7 +159,7 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
 {
     for (uint32_t b = 0; b < p->n_blocks; b++) {
         prt_sink_print(sink, "block %u ", b);
-        prt_sink_str(sink, p->blocks[b].name);
+        prt_sink_name(sink, p->blocks[b].name, 0);
         prt_sink_print(sink, ": %u steps\n", p->blocks[b].n_steps);
         for (uint32_t s = 0; s < p->blocks[b].n_steps; s++) {
             const look l = look_at(p, b, s);
@@ -179,11 +179,11 @@ poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink)
     prt_sink_print(sink, "%u nodes are gone\n", p->n_gone);
     for (uint32_t i = 0; i < p->n_gone; i++) {
         prt_sink_print(sink, "       ");
-        prt_sink_str(sink, p->gone[i].node);
+        prt_sink_name(sink, p->gone[i].node, 0);
         prt_sink_print(sink, " (");
-        prt_sink_str(sink, p->gone[i].op);
+        prt_sink_name(sink, p->gone[i].op, 0);
         prt_sink_print(sink, "): by ");
-        prt_sink_str(sink, p->gone[i].pass);
+        prt_sink_name(sink, p->gone[i].pass, 0);
         prt_sink_print(sink, "\n");
     }
     return prt_sink_finish(sink);

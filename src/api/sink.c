@@ -40,6 +40,16 @@ void prt_sink_str(prt_sink *sink, prt_str text)
         prt_sink_put(sink, text.data, text.size);
 }
 
+void prt_sink_name(prt_sink *sink, prt_str name, size_t width)
+{
+    for (size_t i = 0; i < name.size; i++)
+        prt_sink_put(sink, (unsigned char)name.data[i] < 0x20 ? " " : name.data + i, 1);
+    for (size_t i = name.size; i < width; i++)
+        prt_sink_put(sink, " ", 1);
+    if (width != 0)
+        prt_sink_put(sink, " ", 1);
+}
+
 void prt_sink_print(prt_sink *sink, const char *fmt, ...)
 {
     char line[PRT_SINK_LINE];

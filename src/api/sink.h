@@ -21,6 +21,9 @@ typedef struct prt_sink {
 void prt_sink_init(prt_sink *sink, poprt_write_fn write, void *user);
 void prt_sink_put(prt_sink *sink, const char *text, size_t size);
 void prt_sink_str(prt_sink *sink, prt_str text);
+/* A name or text of a file on one line: control characters become spaces. Shorter names are padded
+ * with spaces to `width` bytes, and one more follows unless `width` is 0. */
+void prt_sink_name(prt_sink *sink, prt_str name, size_t width);
 /* Formatted text, cut at PRT_SINK_LINE bytes. No floating point: it would follow the locale. */
 void prt_sink_print(prt_sink *sink, const char *fmt, ...) PRT_PRINTF(2, 3);
 /* A count with commas between thousands. */

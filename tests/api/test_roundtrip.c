@@ -509,6 +509,28 @@ START_TEST(everything_can_be_described)
 }
 END_TEST
 
+/* Texts of a file cannot begin a line of the summary, and long ones are cut between characters. */
+START_TEST(the_summary_keeps_texts_on_one_line)
+{
+    char value[400] = "one\ntwo\r\t";
+    poprt_model *model = NULL;
+    buffer text = { 0 };
+    for (size_t i = strlen(value); i + 3 < sizeof(value); i += 2)
+        memcpy(value + i, "\xC3\xA4", 3);
+    ck_assert_ok(poprt_model_load_file(NULL, DIGITS, NULL, &model));
+    ck_assert_ok(poprt_model_set_property(model, "a\nb", value));
+    ck_assert_ok(poprt_model_describe(model, POPRT_FORMAT_SUMMARY, buffer_write, &text));
+    ck_assert_ok(buffer_write(&text, "", 1));
+    const char *line = strstr((char *)text.data, "\n  a b ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_ptr_nonnull(strstr(line, " one two  \xC3\xA4"));
+    ck_assert_ptr_nonnull(strstr(line, "\xC3\xA4...\n"));
+    ck_assert_uint_lt((size_t)(strchr(line + 1, '\n') - line), 170);
+    free(text.data);
+    poprt_model_release(model);
+}
+END_TEST
+
 START_TEST(a_model_is_sharded)
 {
     const int64_t four[] = { 4, 1, 8, 8 };
@@ -555,4 +577,5 @@ PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
     a_conversion_goes_by_its_options,
     passes_do_not_change_results,
     passes_are_listed_and_observed, input_shapes_can_be_fixed, everything_can_be_described,
-    a_model_is_sharded, operators_are_listed, names_and_versions)
+    the_summary_keeps_texts_on_one_line, a_model_is_sharded, operators_are_listed,
+    names_and_versions)
