@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * backend.c — what --compiler_options asks for when a model is compiled: the graph as JSON
- * (serialize_ir), a cache of executables (enable_engine_caching) and patterns (custom_patterns).
+ * (serialize_ir), a cache of executables (enable_engine_caching), patterns (custom_patterns) and
+ * less memory (available_memory_proportion).
  */
 #include <stdio.h>
 #include <string.h>
@@ -149,8 +150,21 @@ static poprt_status use_patterns(prt_tool *tool, const char *list, poprt_model *
     return POPRT_OK;
 }
 
+/* ---- available_memory_proportion */
+
+/* Marks that --available_memory_proportion has written stay. */
+static poprt_status limit_memory(const prt_tool *tool, const char *share, poprt_model *model)
+{
+    const poprt_pass_arg arg = { "proportion", share };
+    return share != NULL
+        ? prt_tool_run_pass(tool, "available_memory_proportion", &arg, 1, model)
+        : POPRT_OK;
+}
+
 poprt_status prt_convert_prepare(prt_tool *tool, const prt_opts *opts, poprt_model *model)
 {
+    PRT_TRY(limit_memory(tool, prt_convert_backend_value(opts, "available_memory_proportion"),
+        model));
     PRT_TRY(use_patterns(tool, prt_convert_backend_value(opts, "custom_patterns"), model));
     PRT_TRY(serialize(opts, model));
     return cache(tool, opts);

@@ -247,6 +247,13 @@ expect 0 -i "$data/feed-forward/model.onnx" --output_dir parts --output_model mo
     --available_memory_proportion 0.25
 [ "$(plan_of parts/model.onnx)" -eq 4096 ] || { echo "FAILED: a share has no effect"; failed=1; }
 expect 0 test parts
+memory_of() { # bytes that --run --compiler_options $1 plans for eight digits
+    expect 0 -i "$data/digits/model.onnx" --input_shape image=8,1,8,8 --output_dir parts \
+        --output_model digits.onnx --export_popef --compiler_options "$1"
+    plan_of parts/executable.popef
+}
+[ "$(memory_of available_memory_proportion=0.25)" -lt "$(memory_of available_memory_proportion=1)" ] ||
+    { echo "FAILED: a share of compiling has no effect on convolutions"; failed=1; }
 
 # Completion and the manual page come from the same table.
 expect 0 --print_completion bash

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.c — serialize_products and available_memory_proportion: products in parts, one after
- * another, so that less memory is live at a time.
+ * parts.c — serialize_products and available_memory_proportion: products and convolutions in
+ * parts, one after another, so that less memory is live at a time.
  *
- * available_memory_proportion marks every MatMul that has no such mark with
+ * available_memory_proportion marks every MatMul, Gemm and Conv that has no such mark with
  * __available_memory_proportion.
  *
- * serialize_products, for compiling, acts on the marks of MatMul and Gemm:
+ * serialize_products, for compiling, acts on the marks of products and convolutions, quantised
+ * ones included:
  *
  *     __serialize_matmul_factor F, __serialize_matmul_mode
  *         F parts, or the next number of parts that divides the rows; none for mode "none". Rows
  *         are cut whatever the mode is: parts of columns or partial sums would not make less memory
  *         live.
  *     __available_memory_proportion P
- *         as few parts as bring the bytes of Y to P times those of the largest product of the
- *         graph, of LEAST_ROWS rows or more
+ *         as few parts as bring the bytes of Y to P times those of the largest product or
+ *         convolution of the graph, of LEAST_ROWS rows or one image or more
  *
- * Operators behind a product that treat each row alone go into the parts, up to where the result is
+ * A product is cut by rows, a convolution by images: a batch of one image stays whole. Operators
+ * behind it that treat each row, or image, alone go into the parts, up to where the result is
  * smallest: X [M, K] → MatMul → Gelu → MatMul → [M, N] in F parts keeps M / F rows of the value
  * between. A Concat joins the parts. Rows are computed as before; kernels choose their tiles by the
  * number of rows, so that sums may be rounded otherwise.
@@ -30,14 +32,56 @@ enum { MOST_CHAIN = 64, MOST_PARTS = 1024, LEAST_ROWS = 16, MOST_OPS = 1 << 16 }
 
 static const char proportion_key[] = "__available_memory_proportion";
 
-/* A product and what follows it. */
+/* A product or convolution and the operators that follow it. */
 typedef struct chain {
     prt_op *ops[MOST_CHAIN];
-    uint32_t slots[MOST_CHAIN]; /* that the value before has */
+    uint32_t slots[MOST_CHAIN]; /* of each op: the input that is the value before */
     uint32_t count;
-    int32_t rank;
-    int64_t rows, factor;
+    int32_t rank, axis; /* of every value; the axis that is cut */
+    int64_t rows, factor; /* dim of that axis; parts */
 } chain;
+
+/* Operators that compute each row (axis rank - 2), or each image (axis 0), of Y from the same row
+ * or image of input 0. */
+typedef enum axis_kind { ROWS, IMAGES } axis_kind;
+
+typedef struct separable {
+    prt_op_id op;
+    axis_kind kind;
+    bool begins;   /* may be the first of a chain */
+    uint32_t also; /* bits: further inputs that have these rows or images, or one for all */
+    uint32_t one;  /* bits: inputs that must have one element */
+} separable;
+
+static const separable separables[] = {
+    { PRT_OP_matmul, ROWS, true, 0, 0 },
+    { PRT_OP_gemm, ROWS, true, 1 << 2, 0 },
+    { PRT_OP_matmul_integer, ROWS, true, 0, 1 << 2 },
+    { PRT_OP_qlinear_matmul, ROWS, true, 0, 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 },
+    { PRT_OP_fused_linear, ROWS, true, 1 << 3, 0 },
+    { PRT_OP_quantized_linear, ROWS, true, 1 << 6, 1 << 1 },
+    { PRT_OP_conv, IMAGES, true, 0, 0 },
+    { PRT_OP_conv_integer, IMAGES, true, 0, 0 },
+    { PRT_OP_qlinear_conv, IMAGES, true, 0, 0 },
+    { PRT_OP_fused_conv, IMAGES, true, 1 << 3, 0 },
+    { PRT_OP_nhwc_conv, IMAGES, true, 1 << 3 | 1 << 4, 0 },
+    { PRT_OP_nhwc_qconv, IMAGES, true, 0, 0 },
+    { PRT_OP_nhwc_quantized_conv, IMAGES, true, 1 << 5, 0 },
+    { PRT_OP_nhwc_separable, IMAGES, true, 1 << 7, 0 },
+    { PRT_OP_nhwc_spread, IMAGES, false, 0, 0 },
+    { PRT_OP_nhwc_group_norm, IMAGES, false, 0, 0 },
+    { PRT_OP_nhwc_max_pool, IMAGES, false, 0, 0 },
+    { PRT_OP_nhwc_average_pool, IMAGES, false, 0, 0 },
+    { PRT_OP_max_pool, IMAGES, false, 0, 0 },
+    { PRT_OP_average_pool, IMAGES, false, 0, 0 },
+    { PRT_OP_lp_pool, IMAGES, false, 0, 0 },
+    { PRT_OP_global_max_pool, IMAGES, false, 0, 0 },
+    { PRT_OP_global_average_pool, IMAGES, false, 0, 0 },
+    { PRT_OP_batch_normalization, IMAGES, false, 0, 0 },
+    { PRT_OP_instance_normalization, IMAGES, false, 0, 0 },
+    { PRT_OP_group_normalization, IMAGES, false, 0, 0 },
+    { PRT_OP_lrn, IMAGES, false, 0, 0 },
+};
 
 static int64_t bytes_of(const prt_value *v)
 {
@@ -49,79 +93,134 @@ static int64_t bytes_of(const prt_value *v)
     return count > 0 && count <= INT64_MAX ? (int64_t)count : -1;
 }
 
-/* A product of rows of input 0. Packed weights are one constant for all parts. */
-static bool is_product(const prt_op *op)
+static const separable *separable_of(const prt_op *op)
 {
-    return prt_op_is(op, PRT_OP_matmul) || prt_op_is(op, PRT_OP_fused_linear) ||
-        (prt_op_is(op, PRT_OP_gemm) && ((const prt_gemm_attrs *)op->attrs)->transA == 0);
+    for (size_t i = 0; i < PRT_COUNT_OF(separables); i++)
+        if (prt_op_is(op, separables[i].op))
+            return &separables[i];
+    return NULL;
 }
 
-/* ---- what goes into parts */
+/* The row of an operator that may begin a chain; NULL: it may not. */
+static const separable *root_of(const prt_op *op)
+{
+    const separable *s = separable_of(op);
+    const bool turned = prt_op_is(op, PRT_OP_gemm) && ((const prt_gemm_attrs *)op->attrs)->transA;
+    return s != NULL && s->begins && !turned ? s : NULL;
+}
 
-/* Operand `v` of an element-wise operator: 0: has no rows of its own, 1: is cut too, -1: does not
- * fit. */
-static int beside(const chain *c, const prt_value *v)
+/* ---- operators that go into parts */
+
+/* Operand `v` of an operator of the chain: 1: it is cut like the chain's value, 0: all parts read
+ * the whole of it, -1: its dims do not fit. */
+static int cut_of(const chain *c, const prt_value *v)
 {
     const prt_type *type = prt_match_static(v);
     if (v == NULL)
         return 0;
     if (type == NULL || type->rank > c->rank)
         return -1;
-    if (type->rank < 2 || type->dims[type->rank - 2] == 1)
+    const int32_t axis = type->rank - c->rank + c->axis;
+    if (axis < 0 || type->dims[axis] == 1)
         return 0;
-    return type->dims[type->rank - 2] == c->rows ? 1 : -1;
+    return type->dims[axis] == c->rows ? 1 : -1;
 }
 
-static bool is_of_last_axis(const prt_op *op, int32_t rank)
+static bool has_one_element(const prt_value *v)
 {
-    int64_t axis = 0;
+    const prt_type *type = v != NULL ? prt_match_static(v) : NULL;
+    int64_t count = 1;
+    for (int32_t i = 0; type != NULL && i < type->rank; i++)
+        count = count == 1 ? type->dims[i] : count;
+    return v == NULL || (type != NULL && count == 1);
+}
+
+/* Do the inputs besides the first fit a chain? Packed weights are one constant for all parts. */
+static bool operands_fit(const chain *c, const separable *s, const prt_op *op)
+{
+    for (uint32_t i = 1; i < op->n_in; i++) {
+        const bool also = (s->also >> i & 1) != 0, one = (s->one >> i & 1) != 0;
+        if ((also && cut_of(c, prt_op_input(op, i)) < 0) ||
+            (one && !has_one_element(prt_op_input(op, i))))
+            return false;
+    }
+    return true;
+}
+
+/* Does an operator along one axis leave the axis that is cut alone? */
+static bool axis_is_inner(const chain *c, const prt_op *op)
+{
+    int64_t axis;
     if (prt_op_is(op, PRT_OP_softmax))
         axis = ((const prt_softmax_attrs *)op->attrs)->axis;
     else if (prt_op_is(op, PRT_OP_layer_normalization))
         axis = ((const prt_layer_normalization_attrs *)op->attrs)->axis;
     else if (prt_op_is(op, PRT_OP_rms_normalization))
         axis = ((const prt_rms_normalization_attrs *)op->attrs)->axis;
-    return axis == -1 || (axis != 0 && axis == rank - 1);
+    else
+        return false;
+    for (uint32_t i = 1; i < op->n_in; i++)
+        if (cut_of(c, prt_op_input(op, i)) != 0)
+            return false;
+    return (axis < 0 ? axis + c->rank : axis) > c->axis;
 }
 
-/* The operand of a product that has a row for each of the result's: C of Gemm, or the residual; 0:
- * there is none. */
-static uint32_t added_slot(const prt_op *op)
+/* A Transpose that leaves images where they are. */
+static bool keeps_images(const chain *c, const prt_op *op)
 {
-    return prt_op_is(op, PRT_OP_gemm) ? 2 : prt_op_is(op, PRT_OP_fused_linear) ? 3 : 0;
+    const prt_transpose_attrs *a = op->attrs;
+    return prt_op_is(op, PRT_OP_transpose) && c->axis == 0 && a->perm.count != 0 &&
+        a->perm.data[0] == 0;
 }
 
-static bool adds_rows(const chain *c, const prt_op *op)
+/* Does the operator keep apart the rows or images that the chain cuts? A product has to have one
+ * matrix B for all. */
+static bool same_axis(const chain *c, const separable *s, const prt_op *op)
 {
-    const uint32_t slot = added_slot(op);
-    return slot == 0 || beside(c, prt_op_input(op, slot)) >= 0;
+    if (prt_op_is(op, PRT_OP_batch_normalization) &&
+        ((const prt_batch_normalization_attrs *)op->attrs)->training_mode != 0)
+        return false;
+    if (s->kind == IMAGES)
+        return c->axis == 0 && c->rank > 2;
+    const uint32_t b = prt_op_is(op, PRT_OP_qlinear_matmul) ? 3 : 1;
+    const bool plain = prt_op_is(op, PRT_OP_matmul) || prt_op_is(op, PRT_OP_matmul_integer) ||
+        prt_op_is(op, PRT_OP_qlinear_matmul);
+    const prt_type *type = plain ? prt_match_static(prt_op_input(op, b)) : NULL;
+    return c->axis <= c->rank - 2 && (!plain || (type != NULL && type->rank == 2));
 }
 
-/* Is each row of the op's result made of one row of input `slot` alone? */
+/* Is each row, or image, of the op's result made of the same one of input `slot` alone? */
 static bool goes_along(const chain *c, const prt_op *op, uint32_t slot)
 {
     const prt_type *y = op->n_out != 0 ? prt_match_static(&op->out[0]) : NULL;
     if (op->def == NULL || op->n_regions != 0 || y == NULL || !prt_match_only(op, 1) ||
-        y->rank != c->rank || y->dims[y->rank - 2] != c->rows)
+        y->rank != c->rank || y->dims[c->axis] != c->rows)
         return false;
     if ((op->def->traits & PRT_ELEMENTWISE) != 0) {
         for (uint32_t i = 0; i < op->n_in; i++)
-            if (i != slot && beside(c, prt_op_input(op, i)) < 0)
+            if (i != slot && cut_of(c, prt_op_input(op, i)) < 0)
                 return false;
         return true;
     }
+    const separable *s = separable_of(op);
     if (slot != 0)
         return false;
-    if (prt_op_is(op, PRT_OP_gemm) || prt_op_is(op, PRT_OP_fused_linear))
-        return is_product(op) && adds_rows(c, op);
-    if (prt_op_is(op, PRT_OP_matmul))
-        return prt_match_static(prt_op_input(op, 1)) != NULL &&
-            prt_op_input(op, 1)->type->rank == 2;
-    return is_of_last_axis(op, c->rank);
+    if (s == NULL)
+        return axis_is_inner(c, op) || keeps_images(c, op);
+    return (!s->begins || root_of(op) != NULL) && same_axis(c, s, op) && operands_fit(c, s, op);
 }
 
-/* The product, what follows it, and where that ends: behind the smallest value, with element-wise
- * operators of its size. */
+/* Is input `slot` of the op, which is not the value before, cut as well? */
+static bool is_cut(const chain *c, const prt_op *op, uint32_t slot)
+{
+    const separable *s = separable_of(op);
+    const bool may = (op->def->traits & PRT_ELEMENTWISE) != 0 ||
+        (s != NULL && (s->also >> slot & 1) != 0);
+    return may && cut_of(c, prt_op_input(op, slot)) == 1;
+}
+
+/* Follows the only readers of values from `root` on. The chain ends behind the smallest value, with
+ * element-wise operators of its size. */
 static bool find_chain(chain *c, prt_op *root)
 {
     uint32_t end = 0;
@@ -159,7 +258,8 @@ static bool find_chain(chain *c, prt_op *root)
 
 static prt_value *cut(prt_pass *p, prt_build *b, const chain *c, prt_value *v, int64_t part)
 {
-    const int64_t step = c->rows / c->factor, first = part * step, last = first + step, axis = -2;
+    const int64_t step = c->rows / c->factor, first = part * step, last = first + step;
+    const int64_t axis = c->axis - c->rank;
     prt_value *in[4] = { v, prt_build_i64s(b, 1, &first), prt_build_i64s(b, 1, &last),
         prt_build_i64s(b, 1, &axis) };
     if (in[3] == NULL)
@@ -192,12 +292,9 @@ static prt_value *part_of(prt_pass *p, prt_build *b, const chain *c, int64_t par
         }
         for (uint32_t k = 0; k < like->n_in; k++) {
             in[k] = prt_op_input(like, k);
-            const bool follows = i != 0 && k == c->slots[i];
-            const bool each =
-                (like->def->traits & PRT_ELEMENTWISE) != 0 || (k != 0 && k == added_slot(like));
-            if (follows)
+            if (i != 0 && k == c->slots[i])
                 in[k] = v;
-            else if (i == 0 && k < 2 ? k == 0 : each && beside(c, in[k]) == 1)
+            else if ((i == 0 && k == 0) || is_cut(c, like, k))
                 in[k] = cut(p, b, c, in[k], part);
         }
         if (b->status != POPRT_OK)
@@ -218,7 +315,7 @@ static poprt_status write_parts(prt_pass *p, const chain *c)
     prt_build b = prt_build_before(end);
     prt_value **parts = PRT_NEW_N(p->arena, prt_value *, (size_t)c->factor);
     prt_concat_attrs attrs = PRT_ATTRS_OF(concat);
-    PRT_ATTR_GIVE(attrs, concat, axis, -2);
+    PRT_ATTR_GIVE(attrs, concat, axis, c->axis - c->rank);
     if (parts == NULL)
         return POPRT_E_NOMEM;
     for (int64_t i = 0; i < c->factor; i++) {
@@ -238,7 +335,8 @@ static poprt_status write_parts(prt_pass *p, const chain *c)
 static int64_t parts_for(const chain *c, int64_t bytes, int64_t largest, double share)
 {
     int64_t most = 1;
-    for (int64_t n = 1; n <= MOST_PARTS && c->rows / n >= LEAST_ROWS; n++) {
+    const int64_t least = c->axis == 0 && c->rank > 2 ? 1 : LEAST_ROWS;
+    for (int64_t n = 1; n <= MOST_PARTS && c->rows / n >= least; n++) {
         if (c->rows % n != 0)
             continue;
         most = n;
@@ -248,20 +346,27 @@ static int64_t parts_for(const chain *c, int64_t bytes, int64_t largest, double 
     return most;
 }
 
-/* The parts that the marks of a product ask for; 1 in `factor`: none. */
+/* The axis of the root that is cut, and its dim. False: the root stays whole. */
+static bool find_axis(chain *c, const prt_op *op)
+{
+    const separable *s = root_of(op);
+    const prt_type *y = prt_match_static(&op->out[0]), *x = prt_match_static(prt_op_input(op, 0));
+    if (s == NULL || y == NULL || x == NULL || y->rank < 2 || x->rank != y->rank)
+        return false;
+    c->rank = y->rank;
+    c->axis = s->kind == IMAGES ? 0 : y->rank - 2;
+    c->rows = y->dims[c->axis];
+    return x->dims[c->axis] == c->rows && prt_match_only(op, 1) && operands_fit(c, s, op);
+}
+
+/* The parts that the marks of the root ask for; 1 in `factor`: none. */
 static void read_marks(chain *c, const prt_op *op, int64_t largest)
 {
-    const prt_type *y = prt_match_static(&op->out[0]), *x = prt_match_static(prt_op_input(op, 0));
     prt_str mode = PRT_STR("");
     int64_t factor = 1;
     float share = 1;
     *c = (chain){ .factor = 1 };
-    if (y == NULL || x == NULL || y->rank < 2 || x->rank != y->rank ||
-        x->dims[x->rank - 2] != y->dims[y->rank - 2])
-        return;
-    c->rank = y->rank;
-    c->rows = y->dims[y->rank - 2];
-    if (!adds_rows(c, op))
+    if (!find_axis(c, op))
         return;
     (void)prt_op_mark_text(op, "__serialize_matmul_mode", &mode);
     if (prt_op_mark_i64(op, "__serialize_matmul_factor", &factor) && factor > 1) {
@@ -280,9 +385,10 @@ static poprt_status run_products(prt_pass *p, prt_graph *graph, bool *changed)
     PRT_VEC(prt_op *) products = { 0 };
     int64_t largest = 0, made = 0;
     prt_for_each_op (op, graph) {
-        const int64_t bytes = is_product(op) ? bytes_of(&op->out[0]) : 0;
+        const bool begins = root_of(op) != NULL;
+        const int64_t bytes = begins ? bytes_of(&op->out[0]) : 0;
         largest = bytes > largest ? bytes : largest;
-        if (is_product(op) && !PRT_VEC_PUSH(p->arena, &products, op))
+        if (begins && !PRT_VEC_PUSH(p->arena, &products, op))
             return POPRT_E_NOMEM;
     }
     for (size_t i = 0; i < products.count; i++) {
@@ -315,7 +421,9 @@ static poprt_status run_proportion(prt_pass *p, prt_graph *graph, bool *changed)
         return prt_fail(POPRT_E_ARG, "available_memory_proportion",
             "available_memory_proportion is %g; a number above 0 to 1 is accepted", share);
     prt_for_each_op (op, graph)
-        if (prt_op_is(op, PRT_OP_matmul) && !prt_op_mark_f32(op, proportion_key, &old)) {
+        if ((prt_op_is(op, PRT_OP_matmul) || prt_op_is(op, PRT_OP_gemm) ||
+                prt_op_is(op, PRT_OP_conv)) &&
+            !prt_op_mark_f32(op, proportion_key, &old)) {
             PRT_TRY(prt_op_set_mark_f32(op, proportion_key, (float)share));
             *changed = true;
         }

@@ -122,11 +122,66 @@ START_TEST(what_is_left)
         "x = input f32[4]\nw = input f32[4,16]\ny = matmul x w @p\nreturn y\n",
         "x = input f32[4,8]\nw = input f32[4,16]\ny = gemm x w {transA=1} @p\nreturn y\n",
         "x = input f32[8,4]\nw = input f32[2,4,16]\ny = matmul x w @p\nreturn y\n",
+        "x = input u8[8,4]\nw = input i8[4,16]\nz = input u8[8]\ny = matmul_integer x w z @p\n"
+        "return y\n",
     };
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = marked(graphs[i], "p", 2, NULL, 0);
         ck_assert_msg(!run_pass(g, PASS, NULL), "%s", graph_text(g));
         module_free(g);
+    }
+}
+END_TEST
+
+/* Convolutions are cut by images, and pools, sums and norms of images go along. */
+#define NET(images)                                                                                \
+    "x = input f32[" images ",2,6,6]\nw = input f32[4,2,3,3]\nb = input f32[4]\nr = input f32["    \
+    images ",4,6,6]\na = conv x w b {pads=[1,1,1,1]} @p\nc = relu a\nd = add c r\n"                \
+    "e = batch_normalization d b b b b\ny = max_pool e {kernel_shape=[2,2] strides=[2,2]}\n"      \
+    "return y\n"
+
+static void net_becomes(const char *text, int64_t factor, float share, uint32_t parts)
+{
+    prt_graph *g = marked(text, "p", factor, NULL, share), *plain = graph_from_text(text);
+    ck_assert_msg(run_pass(g, PASS, NULL) == (parts > 1), "%s", graph_text(g));
+    ck_assert_uint_eq(count(g, " = conv "), parts);
+    ck_assert_uint_eq(count(g, " = max_pool "), parts);
+    ck_assert_uint_eq(count(g, "concat"), parts > 1);
+    assert_same_results(g, plain, 0, 3);
+    module_free(g);
+    module_free(plain);
+}
+
+START_TEST(convolutions_are_cut_by_images)
+{
+    net_becomes(NET("8"), 0, 0.5f, 2);
+    net_becomes(NET("8"), 0, 0.01f, 8);
+    net_becomes(NET("6"), 4, 0, 6);
+    net_becomes(NET("1"), 0, 0.01f, 1);
+    net_becomes(NET("8"), 0, 1, 1);
+}
+END_TEST
+
+/* Quantised sides: one scale for all rows may be cut, a scale for each row may not. */
+START_TEST(quantised_products_are_cut_by_rows)
+{
+    static const char *const graphs[] = {
+        "x = input u8[8,4]\nw = input i8[4,16]\nz = input u8[]\na = matmul_integer x w z @p\n"
+        "y = cast a {to=1}\nreturn y\n",
+        "x = input u8[8,4]\nw = input u8[4,16]\ns = const f32[] {0.5}\nz = const u8[] {3}\n"
+        "y = qlinear_matmul x s z w s z s z @p\nreturn y\n",
+        "x = input u8[8,2,4,4]\nw = input u8[4,2,3,3]\ns = const f32[] {0.5}\nz = const u8[] {3}\n"
+        "y = qlinear_conv x s z w s z s z @p\nreturn y\n",
+        "x = input u8[8,2,4,4]\nw = input u8[4,2,3,3]\na = conv_integer x w @p\n"
+        "y = cast a {to=1}\nreturn y\n",
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
+        prt_graph *g = marked(graphs[i], "p", 4, NULL, 0), *plain = graph_from_text(graphs[i]);
+        ck_assert_msg(run_pass(g, PASS, NULL), "%s", graphs[i]);
+        ck_assert_msg(count(g, "concat") == 1, "%s", graph_text(g));
+        assert_same_results(g, plain, 0, 3);
+        module_free(g);
+        module_free(plain);
     }
 }
 END_TEST
@@ -143,10 +198,17 @@ START_TEST(the_share_is_a_mark)
     ck_assert(share == 0.25f);
     ck_assert(!run_pass(g, pass, "proportion=0.5"));
     module_free(g);
+    g = graph_from_text(NET("8"));
+    ck_assert(run_pass(g, pass, "proportion=0.25"));
+    prt_for_each_op (op, g)
+        ck_assert(prt_op_mark_f32(op, "__available_memory_proportion", &share) ==
+            prt_op_is(op, PRT_OP_conv));
+    module_free(g);
     assert_pass_fails(pass, "proportion=0", FFN("8"), POPRT_E_ARG, "above 0 to 1");
     assert_pass_fails(pass, "proportion=1.5", FFN("8"), POPRT_E_ARG, "above 0 to 1");
 }
 END_TEST
 
 PRT_TEST_MAIN("pass/structure/parts", rows_go_to_where_little_is_left,
-    a_share_of_the_largest_product, where_chains_end, what_is_left, the_share_is_a_mark)
+    a_share_of_the_largest_product, where_chains_end, what_is_left, convolutions_are_cut_by_images,
+    quantised_products_are_cut_by_rows, the_share_is_a_mark)
