@@ -50,7 +50,10 @@ enum {
 typedef void (*poprt_log_fn)(void *user, int32_t level, const char *text);
 
 /*
- * Long work (loading, passes, compiling) says how far it is: `done` of `total` units of `stage`.
+ * Long work says how far it is: `done` of `total` units of `stage`. Stages are "read" (a file),
+ * "passes" and "optimize" (passes of a conversion and of compiling), "place", "lower", "schedule",
+ * "alias", "plan" and "emit" (compiling); inside passes that run the model on samples, "calibrate",
+ * "watch" (overflow) and "compare". A stage may come again between the calls of another one.
  * Return 0 to go on; anything else stops the work, which then fails with POPRT_E_CANCELLED.
  */
 typedef int32_t (*poprt_progress_fn)(void *user, const char *stage, uint64_t done, uint64_t total);

@@ -19,6 +19,7 @@ typedef struct optimizer {
     poprt_env *env;
     prt_trace trace;
     bool cancelled; /* once is enough */
+    uint64_t done, total; /* passes */
     prt_tune *tune; /* NULL: rules decide */
     prt_tune_watch *watch;
 } optimizer;
@@ -26,7 +27,8 @@ typedef struct optimizer {
 static bool is_cancelled(void *user)
 {
     optimizer *o = user;
-    o->cancelled = o->cancelled || prt_env_progress(o->env, "optimize", 0, 1) != POPRT_OK;
+    const uint64_t done = o->done < o->total ? o->done : o->total; /* loops repeat passes */
+    o->cancelled = o->cancelled || prt_env_progress(o->env, "optimize", done, o->total) != POPRT_OK;
     return o->cancelled;
 }
 
@@ -71,6 +73,7 @@ static void end_tuning(optimizer *o)
 static void pass_done(void *user, const prt_pass_event *event)
 {
     optimizer *o = user;
+    o->done++;
     if (event->changed)
         prt_trace_look(&o->trace, event->pass);
 }
@@ -129,6 +132,8 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
         prt_pass_manager_choose(manager, o->tune != NULL ? prt_tune_chooser(o->tune) : NULL);
         prt_pass_manager_limit(manager, &limits);
         prt_pass_manager_observe(manager, &observer);
+        while (prt_pass_manager_at(manager, (size_t)o->total) != NULL)
+            o->total++;
         status = prt_pass_manager_run(manager, module, NULL);
     }
     prt_pass_manager_release(manager);

@@ -80,6 +80,12 @@ static bool pass_cancelled(void *user)
     return prt_env_progress(manager->env, "passes", done, manager->total) != POPRT_OK;
 }
 
+static bool pass_progress(void *user, const char *stage, uint64_t done, uint64_t total)
+{
+    const poprt_pass_manager *manager = user;
+    return prt_env_progress(manager->env, stage, done, total) != POPRT_OK;
+}
+
 /* Names of plug-ins' passes mean those. */
 static poprt_status know_plugins(const poprt_env *env, prt_pass_manager *manager)
 {
@@ -109,7 +115,8 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
     }
     const prt_pass_observer observer = { .user = manager, .done = pass_done,
         .wants_text = pass_shown, .say = pass_says,
-        .cancelled = pass_cancelled };
+        .cancelled = pass_cancelled,
+        .progress = pass_progress };
     prt_pass_manager_observe(manager->manager, &observer);
     *out = manager;
     return POPRT_OK;

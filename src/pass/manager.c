@@ -207,6 +207,7 @@ static poprt_status run_entry(const prt_pass_manager *pm, const prt_entry *e, pr
                                                                                     : pm->origin,
         .feed = pm->feed,
         .cancelled = pm->observer.cancelled, .cancel_user = pm->observer.user,
+        .progress = pm->observer.progress,
         .say = pm->observer.say, .say_user = pm->observer.user };
     PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));
     const poprt_status status = run_pass(pm, &p, e->stage, changed);

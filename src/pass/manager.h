@@ -26,7 +26,10 @@ typedef struct prt_pass_observer {
     bool (*wants_text)(void *user, const char *pass);
     void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
         const char *message); /* as in prt_pass; may be NULL */
-    bool (*cancelled)(void *user);
+    bool (*cancelled)(void *user); /* may be NULL; true: stop */
+    /* Steps of a stage inside one pass, such as calibration; NULL: `cancelled` is asked instead;
+     * true: stop. */
+    bool (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
 } prt_pass_observer;
 
 poprt_status prt_pass_manager_create(const prt_allocator *allocator, prt_pass_manager **out);

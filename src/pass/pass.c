@@ -145,11 +145,21 @@ poprt_status prt_pass_json(const prt_pass *p, const char *name, prt_json **out)
 
 /* ---- the caller's wishes */
 
+static poprt_status stopped(const prt_pass *p)
+{
+    return prt_fail(POPRT_E_CANCELLED, p->def->name, "pass %s was stopped", p->def->name);
+}
+
 poprt_status prt_pass_check(const prt_pass *p)
 {
-    if (p->cancelled != NULL && p->cancelled(p->cancel_user))
-        return prt_fail(POPRT_E_CANCELLED, p->def->name, "pass %s was stopped", p->def->name);
-    return POPRT_OK;
+    return p->cancelled != NULL && p->cancelled(p->cancel_user) ? stopped(p) : POPRT_OK;
+}
+
+poprt_status prt_pass_progress(const prt_pass *p, const char *stage, uint64_t done, uint64_t total)
+{
+    if (p->progress == NULL)
+        return prt_pass_check(p);
+    return p->progress(p->cancel_user, stage, done, total) ? stopped(p) : POPRT_OK;
 }
 
 static void say(const prt_pass *p, prt_pass_level level, const char *subject, const char *fmt,

@@ -123,6 +123,7 @@ struct prt_pass {
     uint64_t began, grown; /* bytes of constants at first, and by how many they have grown; as
                               prt_pass_constants and layout/ways.h have it */
     bool (*cancelled)(void *user);
+    bool (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
     void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
         const char *message);
     void *cancel_user, *say_user;
@@ -192,6 +193,8 @@ bool prt_pass_lists(const prt_pass *p, const char *name, prt_str item);
 
 /* POPRT_E_CANCELLED when the caller wants to stop. To be asked once an op or so. */
 poprt_status prt_pass_check(const prt_pass *p);
+/* The same, and tells the caller that `done` of `total` steps of `stage` are done. */
+poprt_status prt_pass_progress(const prt_pass *p, const char *stage, uint64_t done, uint64_t total);
 void prt_pass_warn(const prt_pass *p, const char *subject, const char *fmt, ...) PRT_PRINTF(3, 4);
 /* At INFO: what a pass found or did that cannot be seen in the graph. */
 void prt_pass_note(const prt_pass *p, const char *subject, const char *fmt, ...) PRT_PRINTF(3, 4);

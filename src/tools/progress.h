@@ -20,7 +20,7 @@ void prt_progress_init(prt_progress *progress);
 /* Begins something new under `label` (static text) when it is another one than before. */
 void prt_progress_show(prt_progress *progress, const char *label, uint64_t done, uint64_t total);
 
-/* Takes the bar away; to be called before anything else is printed. */
+/* Takes the bar away: to be called before anything else is printed. */
 void prt_progress_clear(prt_progress *progress);
 
 #endif

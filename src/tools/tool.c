@@ -19,7 +19,8 @@
 #include "pass/pass.h"
 #include "program/popef.h"
 
-enum { STAGES = 5 }; /* of a conversion, as the bar counts them */
+static const char conversion[] = "PopRT conversion", optimization[] = "Graph optimization",
+                  compilation[] = "Graph compilation";
 
 double prt_tool_now_ms(void)
 {
@@ -113,20 +114,25 @@ void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...)
     log_line((void *)(uintptr_t)tool, level, text);
 }
 
-/* Stages of the library as the bar names them. */
+/* The label of the bar for a stage of the library. */
+static const char *label_of(const char *stage)
+{
+    static const char *const labels[][2] = { { "read", conversion }, { "passes", conversion },
+        { "calibrate", "Calibration" }, { "watch", "Overflow check" },
+        { "compare", "Comparison" }, { "optimize", optimization } };
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+        if (strcmp(stage, labels[i][0]) == 0)
+            return labels[i][1];
+    return compilation;
+}
+
 static int32_t show_progress(void *user, const char *stage, uint64_t done, uint64_t total)
 {
     prt_tool *tool = user;
-    const bool passes = strcmp(stage, "passes") == 0;
-    const bool compiling = !passes && strcmp(stage, "read") != 0;
-    const uint64_t of = passes ? STAGES : 100;
-    if (passes || compiling) {
-        done = total != 0 ? done * of / total : 0;
-        total = of;
-    }
-    if (tool->progress.enabled && (!compiling || !tool->quiet_compile))
-        prt_progress_show(&tool->progress, compiling ? "Graph compilation" : "PopRT conversion",
-            done, total);
+    const char *label = label_of(stage);
+    const bool compiles = label == compilation || label == optimization;
+    if (tool->progress.enabled && (!compiles || !tool->quiet_compile))
+        prt_progress_show(&tool->progress, label, done, total);
     return tool->deadline_ms > 0 && prt_tool_now_ms() > tool->deadline_ms ? 1 : 0;
 }
 

@@ -24,6 +24,12 @@ static bool cancelled(void *user)
     return p->cancelled != NULL && p->cancelled(p->cancel_user);
 }
 
+static bool progress(void *user, const char *stage, uint64_t done, uint64_t total)
+{
+    const prt_pass *p = ((const saying *)user)->p;
+    return p->progress != NULL && p->progress(p->cancel_user, stage, done, total);
+}
+
 static poprt_status add_all(const prt_pass *p, prt_pass_manager *pm)
 {
     prt_str name;
@@ -41,7 +47,8 @@ static poprt_status add_all(const prt_pass *p, prt_pass_manager *pm)
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     saying user = { p };
-    const prt_pass_observer observer = { .user = &user, .say = say, .cancelled = cancelled };
+    const prt_pass_observer observer = { .user = &user, .say = say, .cancelled = cancelled,
+        .progress = progress };
     prt_pass_manager *pm = NULL;
     bool any = false;
     (void)graph;

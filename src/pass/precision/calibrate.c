@@ -31,12 +31,16 @@ typedef struct calibrator {
     prt_arena *arena;
     PRT_VEC(layer) layers;
     prt_lines log;
+    uint64_t done, total; /* steps: a layer's weight, a batch, a layer's result */
 } calibrator;
 
-static poprt_status check(const calibrator *c)
+/* Begins one step. */
+static poprt_status step(calibrator *c)
 {
-    if (c->how->cancelled != NULL && c->how->cancelled(c->how->cancel_user))
-        return prt_fail(POPRT_E_CANCELLED, NULL, "calibration was stopped");
+    if (c->how->pass == NULL)
+        return POPRT_OK;
+    PRT_TRY(prt_pass_progress(c->how->pass, "calibrate", c->done, c->total));
+    c->done++;
     return POPRT_OK;
 }
 
@@ -94,7 +98,7 @@ static poprt_status try_weights(calibrator *c)
     for (size_t i = 0; i < c->layers.count; i++) {
         layer *l = &c->layers.data[i];
         prt_tensor t;
-        PRT_TRY(check(c));
+        PRT_TRY(step(c));
         (void)prt_fp8_weight(l->op, &t);
         if (prt_search_needs_range(l->weight))
             prt_search_range(l->weight, &t);
@@ -151,7 +155,7 @@ static poprt_status run_batches(calibrator *c, const prt_feed *feed, const prt_m
     const uint32_t n = clone->main->ret->n_in;
     for (size_t i = 0; i < feed->batches; i++) {
         prt_arena *arena = NULL;
-        PRT_TRY(check(c));
+        PRT_TRY(step(c));
         PRT_TRY(prt_arena_create(c->module->allocator, 0, &arena));
         prt_tensor *out = PRT_NEW_N(arena, prt_tensor, (size_t)n + 1);
         const poprt_status status =
@@ -172,10 +176,15 @@ static poprt_status run_clone(calibrator *c, const prt_feed *feed, prt_module *c
     return run_batches(c, feed, clone, false);
 }
 
+static bool runs_samples(const calibrator *c)
+{
+    return c->layers.count != 0 && (!c->how->weights_only || c->how->loss == PRT_LOSS_gptq);
+}
+
 static poprt_status try_inputs(calibrator *c, const prt_feed *feed)
 {
     prt_module *clone = NULL;
-    if (c->layers.count == 0 || (c->how->weights_only && c->how->loss != PRT_LOSS_gptq))
+    if (!runs_samples(c))
         return POPRT_OK;
     PRT_TRY(prt_ir_clone(c->module, &clone));
     const poprt_status status = run_clone(c, feed, clone);
@@ -245,7 +254,7 @@ static poprt_status settle(calibrator *c)
 {
     for (size_t i = 0; i < c->layers.count; i++) {
         layer *l = &c->layers.data[i];
-        PRT_TRY(check(c));
+        PRT_TRY(step(c));
         if (c->how->loss == PRT_LOSS_gptq) {
             PRT_TRY(round_weight(c, l));
             continue;
@@ -346,6 +355,13 @@ static poprt_status put_results(calibrator *c, prt_calibration *out)
     return prt_lines_finish(&c->log, &out->log);
 }
 
+static uint64_t count_steps(const calibrator *c, const prt_feed *feed)
+{
+    const uint64_t rounds = c->how->loss == PRT_LOSS_kld ? 2 : 1;
+    const bool runs = runs_samples(c);
+    return 2 * (uint64_t)c->layers.count + (runs ? rounds * feed->batches : 0);
+}
+
 poprt_status prt_calibrate_run(prt_module *module, const prt_calibrate *how, prt_arena *arena,
     prt_calibration *out)
 {
@@ -358,6 +374,7 @@ poprt_status prt_calibrate_run(prt_module *module, const prt_calibrate *how, prt
     if (!how->weights_only || how->loss == PRT_LOSS_gptq)
         PRT_TRY(prt_feed_open(&feed, module));
     PRT_TRY(find_layers(&c, &feed));
+    c.total = count_steps(&c, &feed);
     PRT_TRY(try_weights(&c));
     PRT_TRY(try_inputs(&c, &feed));
     PRT_TRY(settle(&c));

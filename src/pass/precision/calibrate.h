@@ -18,8 +18,7 @@ typedef struct prt_calibrate {
     uint32_t keep;     /* so many layers with the largest losses stay float16 */
     const char *skip;  /* names of layers that stay float16, commas between; NULL: none */
     prt_feed feed;
-    bool (*cancelled)(void *user); /* may be NULL */
-    void *cancel_user;
+    const prt_pass *pass; /* is told the progress, and may be cancelled; NULL: neither */
 } prt_calibrate;
 
 typedef struct prt_calibration {

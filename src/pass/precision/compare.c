@@ -41,7 +41,9 @@ static poprt_status run_pair(pair *c)
     c->y = PRT_NEW_N(c->arena, prt_tensor, (size_t)c->after->main->ret->n_in + 1);
     if (c->x == NULL || c->y == NULL)
         return POPRT_E_NOMEM;
+    PRT_TRY(prt_pass_progress(c->p, "compare", 0, 2));
     PRT_TRY(prt_feed_batch(&feed, c->before, batch, c->x, c->arena));
+    PRT_TRY(prt_pass_progress(c->p, "compare", 1, 2));
     return prt_feed_batch(&feed, c->after, batch, c->y, c->arena);
 }
 

@@ -124,7 +124,7 @@ static poprt_status calibrate(settings *s)
 {
     prt_calibrate how = { .weights_only = s->weights_only, .skip = s->skip, .input = s->input,
         .weight = s->weight,
-        .cancelled = s->p->cancelled, .cancel_user = s->p->cancel_user };
+        .pass = s->p };
     const char *loss = prt_pass_text(s->p, "calibration_loss_type");
     const int64_t keep = prt_pass_i64(s->p, "num_of_layers_keep_fp16");
     prt_calibration found;

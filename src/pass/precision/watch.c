@@ -128,7 +128,7 @@ static poprt_status run_all(const prt_watch *w)
     PRT_TRY(prt_feed_open(&feed, w->clone));
     for (size_t i = 0; i < feed.batches; i++) {
         prt_arena *arena = NULL;
-        PRT_TRY(prt_pass_check(w->p));
+        PRT_TRY(prt_pass_progress(w->p, "watch", i, feed.batches));
         PRT_TRY(prt_arena_create(w->clone->allocator, 0, &arena));
         const poprt_status status = run_batch(w, &feed, i, count, arena);
         prt_arena_release(arena);
