@@ -185,12 +185,23 @@ static bool is_flattening(const prt_packer *k, const prt_op *op, prt_packed_form
                                    : prt_packed_is_tokens(k, y) && same_rest(x, 1, y, 2);
 }
 
+/* A Split of the axes behind the tokens. */
+static bool is_split_behind(const prt_op *op, int32_t axes)
+{
+    const prt_type *x = prt_match_ranked(prt_op_input(op, 0));
+    if (!prt_op_is(op, PRT_OP_split) || x == NULL)
+        return false;
+    const int64_t axis = ((const prt_split_attrs *)op->attrs)->axis;
+    return (axis < 0 ? axis + x->rank : axis) >= axes;
+}
+
 /* All packed operands are in one form, which the result is in too (or `*to`). */
 static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form *to)
 {
     const prt_type *y = prt_match_ranked(&op->out[0]);
     prt_packed_form from = PRT_FORM_PLAIN;
-    if (op->def == NULL || op->n_regions != 0 || y == NULL || !prt_match_only(op, 1) ||
+    const bool splits = prt_op_is(op, PRT_OP_split);
+    if (op->def == NULL || op->n_regions != 0 || y == NULL || (!splits && !prt_match_only(op, 1)) ||
         (op->id < k->heads.count && k->heads.data[op->id]))
         return false;
     for (uint32_t i = 0; i < op->n_in; i++) {
@@ -207,6 +218,8 @@ static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form 
         return !first && ((const prt_gather_attrs *)op->attrs)->axis == 0;
     if (first && is_flattening(k, op, from, to))
         return true;
+    if (splits)
+        return first && is_split_behind(op, axes);
     if (y->rank <= axes) /* ids and masks */
         return prt_op_is(op, PRT_OP_cast) || prt_op_is(op, PRT_OP_identity);
     const bool each = (op->def->traits & PRT_ELEMENTWISE) != 0;
@@ -221,6 +234,9 @@ static bool stays_packed(const prt_packer *k, const prt_op *op, prt_packed_form 
     }
     if (each || prt_op_is(op, PRT_OP_identity))
         return true;
+    if (prt_op_is(op, PRT_OP_gemm)) /* its rows are tokens, and C is the same for all of them */
+        return first && from == PRT_FORM_FLAT && ((const prt_gemm_attrs *)op->attrs)->transA == 0 &&
+            is_beside(op, 2, y->rank, axes);
     if (prt_op_is(op, PRT_OP_matmul)) {
         const prt_type *w = prt_match_ranked(prt_op_input(op, 1));
         return first && w != NULL && w->rank <= 2;
@@ -325,6 +341,27 @@ static poprt_status cut_samples(prt_packer *k, prt_build *b, prt_op *op)
     return POPRT_OK;
 }
 
+/* A constant table of GatherElements with a row for each of B samples, all alike, gets a row for
+ * each of max_valid_num samples: RoBERTa looks up token types so. */
+static poprt_status widen_table(prt_packer *k, prt_build *b, prt_op *op)
+{
+    int64_t dims[PRT_MAX_RANK];
+    if (!prt_op_is(op, PRT_OP_gather_elements) ||
+        ((const prt_gather_elements_attrs *)op->attrs)->axis == 0 ||
+        prt_packed_fact_of(k, prt_op_input(op, 0)).form != PRT_FORM_PLAIN)
+        return POPRT_OK;
+    prt_value *row = first_sample(k, b, prt_op_input(op, 0));
+    if (row == NULL)
+        return prt_build_status(b);
+    for (int32_t i = 0; i < row->type->rank; i++)
+        dims[i] = i == 0 ? k->samples : row->type->dims[i];
+    prt_value *table = prt_build_binary(b, PRT_OP_expand, row,
+        prt_build_i64s(b, (uint32_t)row->type->rank, dims));
+    PRT_TRY(prt_build_status(b));
+    prt_op_set_input(op, 0, table);
+    return POPRT_OK;
+}
+
 /* Other operands of an element-wise op that have one element for each of S positions get as many
  * as samples are long. */
 static poprt_status cut_positions(prt_packer *k, prt_build *b, prt_op *op)
@@ -381,6 +418,7 @@ static poprt_status on_samples(prt_packer *k, prt_op *op)
     if (x != NULL)
         PRT_TRY(fix_shape(k, &b, op, x, &merged, &flat));
     PRT_TRY(cut_samples(k, &b, op));
+    PRT_TRY(widen_table(k, &b, op));
     PRT_TRY(cut_positions(k, &b, op));
     for (uint32_t i = 0; i < op->n_out; i++)
         PRT_TRY(prt_packed_learn(k, &op->out[i], PRT_FORM_UNPACKED, op->out[i].type));
@@ -401,5 +439,7 @@ poprt_status prt_packed_visit(prt_packer *k, prt_op *op)
         return POPRT_OK;
     if (!stays_packed(k, op, &to))
         return on_samples(k, op);
-    return prt_packed_learn(k, &op->out[0], to, op->out[0].type);
+    for (uint32_t i = 0; i < op->n_out; i++)
+        PRT_TRY(prt_packed_learn(k, &op->out[i], to, op->out[i].type));
+    return POPRT_OK;
 }

@@ -118,6 +118,54 @@ START_TEST(matrices_of_tokens)
 }
 END_TEST
 
+/* GPT-2: one Gemm of a matrix of tokens makes queries, keys and values. */
+START_TEST(a_gemm_of_tokens_and_its_split_stay_packed)
+{
+    static const char *const model =
+        INPUTS WEIGHTS "rows = const i64[2] {8,4}\nback = const i64[3] {2,4,4}\n"
+        "all = concat wq wk wv {axis=1}\nb3 = concat bias bias bias {axis=0}\n"
+        "e0 = gather table ids\ne = reshape e0 rows\n" MASKED
+        "qkv = gemm e all b3\nq1, k0, v0 = split qkv {axis=1}\n"
+        "q2 = reshape q1 heads\nq = transpose q2 {perm=[0,2,1,3]}\n"
+        "k1 = reshape k0 heads\nk = transpose k1 {perm=[0,2,3,1]}\n"
+        "v1 = reshape v0 heads\nv = transpose v1 {perm=[0,2,1,3]}\n"
+        "s0 = matmul q k\ns = add s0 m\np = softmax s\no0 = matmul p v\n"
+        "o1 = transpose o0 {perm=[0,2,1,3]}\no = reshape o1 rows\nz = gemm o wq bias\n"
+        "r = add e z\nl0 = layer_normalization r gamma bias\nl = reshape l0 back\n" HEAD;
+    check_packed(model, OPTIONS, 1e-6);
+    prt_graph *g = graph_from_text(model);
+    ck_assert(run_pass(g, PASS, OPTIONS));
+    ck_assert_uint_eq(count(g, "= gc_unpack "), 5); /* Q, K, V, the mask and the head */
+    module_free(g);
+    /* rows of C are tokens, or tokens are columns: samples would be needed */
+    assert_pass_fails(PASS, OPTIONS,
+        INPUTS WEIGHTS "rows = const i64[2] {8,4}\ne0 = gather table ids\ne = reshape e0 rows\n"
+        "c = input f32[8,4]\ny = gemm e wq c\nreturn y\n", POPRT_E_UNSUPPORTED,
+        "Gemm looks at tokens");
+    assert_pass_fails(PASS, OPTIONS,
+        INPUTS WEIGHTS "rows = const i64[2] {8,4}\ne0 = gather table ids\ne = reshape e0 rows\n"
+        "c = input f32[8,4]\ny = gemm e c {transA=1}\nreturn y\n", POPRT_E_UNSUPPORTED,
+        "Gemm looks at tokens");
+}
+END_TEST
+
+/* RoBERTa looks up token types in a table with a row for each sample of the batch. */
+START_TEST(tables_get_a_row_for_each_packed_sample)
+{
+    prt_graph *g = graph_from_text(
+        INPUTS WEIGHTS "types = const i64[2,6] {0,1,1,0,2,2,0,1,1,0,2,2}\n"
+        "i = gather_elements types ids {axis=1}\nt = gather table i\n"
+        "e0 = gather table ids\ne = add e0 t\n" BLOCK HEAD);
+    ck_assert(run_pass(g, PASS, "max_valid_num=5, segment_max_size=4"));
+    ck_assert_ptr_nonnull(strstr(graph_text(g), "= expand "));
+    ck_assert(g->ret->in[0].value->type->dims[0] == 5);
+    module_free(g);
+    check_packed(INPUTS WEIGHTS "types = const i64[2,6] {0,1,1,0,2,2,0,1,1,0,2,2}\n"
+        "i = gather_elements types ids {axis=1}\nt = gather table i\n"
+        "e0 = gather table ids\ne = add e0 t\n" BLOCK HEAD, OPTIONS, 1e-6);
+}
+END_TEST
+
 START_TEST(positions)
 {
     check_packed(INPUTS WEIGHTS "w = gather table ids\n"
@@ -231,6 +279,7 @@ START_TEST(what_is_refused)
 END_TEST
 
 PRT_TEST_MAIN("pass/attention/packed", samples_mean_the_same, projections_and_sums_stay_packed,
-    matrices_of_tokens, positions,
+    matrices_of_tokens,
+    a_gemm_of_tokens_and_its_split_stay_packed, tables_get_a_row_for_each_packed_sample, positions,
     positions_for_each_sample, outputs_are_unpacked, where_the_head_begins,
     shapes_are_followed, what_is_refused)
