@@ -46,9 +46,25 @@ static bool same_names(const prt_onnx_writer *w, const prt_op *op, const prt_op 
     return r.status == POPRT_OK && in == op->n_in && out == op->n_out;
 }
 
+/* Attribute `k` is written though it has its default: onnx.checker infers the shape of an STFT
+ * without `onesided` as if that were 0, and refuses the shape that the file states. */
+static bool is_misread(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
+{
+    return prt_op_is(op, PRT_OP_stft) && strcmp(op->def->attrs[k].name, "onesided") == 0 &&
+        !prt_attr_given(op->attrs, k) && w->m->describes_values;
+}
+
+static bool lacks_attribute(const prt_onnx_writer *w, const prt_op *op)
+{
+    for (uint32_t k = 0; op->def != NULL && k < op->def->n_attrs; k++)
+        if (is_misread(w, op, k))
+            return true;
+    return false;
+}
+
 static bool source_holds(const prt_onnx_writer *w, const prt_op *op, const prt_op *root)
 {
-    if (op->source == NULL || !same_names(w, op, root))
+    if (op->source == NULL || !same_names(w, op, root) || lacks_attribute(w, op))
         return false;
     for (uint32_t i = 0; i < op->n_regions; i++) {
         const prt_graph *g = op->regions[i];
@@ -198,7 +214,7 @@ static uint32_t count_outputs(const prt_onnx_writer *w, const prt_op *op)
 static void put_own_attrs(prt_onnx_writer *w, const prt_op *op, const prt_read_as *as)
 {
     for (uint32_t k = 0; as == NULL && op->def != NULL && k < op->def->n_attrs; k++)
-        if (is_written(op, k))
+        if (is_written(op, k) || is_misread(w, op, k))
             put_attr(w, op, &op->def->attrs[k]);
     for (const prt_raw *raw = as != NULL ? as->fields : NULL; raw != NULL; raw = raw->next)
         prt_put_raw(&w->put, raw->bytes, raw->size);

@@ -111,6 +111,27 @@ START_TEST(types_of_inner_values_are_added)
 }
 END_TEST
 
+/* onnx.checker takes an STFT without `onesided` as two-sided, against its own specification. */
+START_TEST(a_described_stft_says_that_it_is_onesided)
+{
+    const int64_t shape[3] = { 1, 8, 1 }, out[4] = { 1, 1, 5, 2 };
+    msg *nodes[] = { onnx_node("STFT", "x,step,window", "y"), NULL };
+    msg *g = onnx_graph("g", nodes);
+    (void)msg_msg(g, PRT_ONNX_Graph_input, onnx_info("x", PRT_DTYPE_f32, 3, shape));
+    (void)msg_msg(g, PRT_ONNX_Graph_input, onnx_info("step", PRT_DTYPE_i64, 0, shape));
+    (void)msg_msg(g, PRT_ONNX_Graph_input, onnx_info("window", PRT_DTYPE_f32, 1, shape + 1));
+    (void)msg_msg(g, PRT_ONNX_Graph_output, onnx_info("y", PRT_DTYPE_f32, 4, out));
+    prt_module *m = onnx_loaded(onnx_model(g, 17));
+    ck_assert(!holds(onnx_written(m), "onesided", 8));
+    m->describes_values = true;
+    prt_module *again = onnx_loaded(onnx_written(m));
+    const prt_stft_attrs *a = again->main->first->attrs;
+    ck_assert(prt_attr_given(a, 0) && a->onesided == 1);
+    prt_module_release(m);
+    prt_module_release(again);
+}
+END_TEST
+
 /* Old forms were made canonical: the first opset that has those is asked for, and no newer one. */
 START_TEST(the_opset_grows_as_needed)
 {
@@ -370,6 +391,7 @@ END_TEST
 
 PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
     changed_nodes_are_made_anew, the_sample_comes_back, types_of_inner_values_are_added,
+    a_described_stft_says_that_it_is_onesided,
     the_opset_grows_as_needed,
     outputs_keep_their_names, values_without_names_get_some, initialized_inputs_are_listed_again,
     narrowed_constants_are_described_anew, unlisted_constants_are_no_inputs,
