@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "converter/history.h"
 #include "converter/upgrade.h"
-#include "op/number_text.h"
+#include "op/share/number_text.h"
 
 enum { NAME_WIDTH = 44, VERSION_WIDTH = 18, SET_TEXT = 512 };
 

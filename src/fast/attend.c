@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attend.c — operators that end in the loops of op/attention_core.h: they run as they are, but for
- * those loops, where tensors and options are ones that attention.c knows.
+ * attend.c — operators that end in the loops of op/share/attention_core.h: they run as they are,
+ * but for those loops, where tensors and options are ones that attention.c knows.
  */
 #include "fast/attention.h"
 #include "fast/share.h"

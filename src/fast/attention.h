@@ -4,7 +4,7 @@
 #define PRT_FAST_ATTENTION_H
 
 #include "fast/fast.h"
-#include "op/fused_attention.h"
+#include "op/internal/fused_attention.h"
 
 /* With `with`, masks are those of its hook, and a query that sees no key gives zeros. */
 poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,

@@ -5,7 +5,7 @@
  */
 #include "fast/gather.h"
 #include "fast/product.h"
-#include "op/fused.h"
+#include "op/internal/fused.h"
 
 static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
     size_t depth, float *to)

@@ -4,7 +4,7 @@
 #define PRT_FAST_CONV_H
 
 #include "fast/fast.h"
-#include "op/sliding.h"
+#include "op/share/sliding.h"
 
 typedef struct prt_conv_fast {
     const prt_kern *kern;

@@ -9,7 +9,7 @@
  * otherwise they start as the bias.
  */
 #include "fast/share.h"
-#include "op/conv_core.h"
+#include "op/share/conv_core.h"
 
 #include "fast/fast.h"
 

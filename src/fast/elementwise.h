@@ -4,7 +4,7 @@
 #define PRT_FAST_ELEMENTWISE_H
 
 #include "fast/fast.h"
-#include "op/elementwise.h"
+#include "op/internal/elementwise.h"
 
 /* So many instructions are faster by tiles than row by row: inputs go on alike for a few elements
  * at a time only, and are spread out once, or for several instructions. */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "fast/share.h"
-#include "op/quant.h"
+#include "op/share/quant.h"
 
 enum { INTEGER_ROWS = 120, LEFT_LEAST = 1 << 14 };
 

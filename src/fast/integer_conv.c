@@ -11,8 +11,8 @@
  */
 #include "fast/integer.h"
 #include "fast/share.h"
-#include "op/quant.h"
-#include "op/sliding.h"
+#include "op/share/quant.h"
+#include "op/share/sliding.h"
 
 typedef struct conv {
     const prt_kern *kern;

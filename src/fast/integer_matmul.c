@@ -2,8 +2,8 @@
 /* integer_matmul.c — MatMulInteger and QLinearMatMul of 8-bit integers. */
 #include "fast/integer.h"
 #include "fast/share.h"
-#include "op/product.h"
-#include "op/quant.h"
+#include "op/share/product.h"
+#include "op/share/quant.h"
 
 typedef struct matmul {
     const prt_matmul *mm;

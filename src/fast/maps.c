@@ -4,7 +4,7 @@
 
 #include "fast/elementwise.h"
 #include "fast/share.h"
-#include "op/fused.h"
+#include "op/internal/fused.h"
 
 enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
 

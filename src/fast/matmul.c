@@ -5,9 +5,9 @@
 #include "fast/share.h"
 #include "fast/split.h"
 #include "fast/strassen.h"
-#include "op/fused.h"
-#include "op/narrow.h"
-#include "op/product.h"
+#include "op/internal/fused.h"
+#include "op/share/low_precision.h"
+#include "op/share/product.h"
 
 /* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
 typedef struct right {

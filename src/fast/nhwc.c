@@ -13,7 +13,7 @@
 #include "fast/share.h"
 #include "fast/split.h"
 #include "fast/strassen.h"
-#include "op/fused.h"
+#include "op/internal/fused.h"
 
 /* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
  * least; FEW where threads had nothing to do otherwise. */

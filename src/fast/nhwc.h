@@ -4,7 +4,7 @@
 #define PRT_FAST_NHWC_H
 
 #include "fast/fast.h"
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 
 typedef struct prt_nhwc {
     const prt_kern *kern;

@@ -12,8 +12,8 @@
 #include "fast/nhwc.h"
 #include "fast/share.h"
 #include "fast/tiles.h"
-#include "op/fused.h"
-#include "op/quant.h"
+#include "op/internal/fused.h"
+#include "op/share/quant.h"
 
 /* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
  * has its sums in the first one. */

@@ -8,7 +8,7 @@
 
 #include "fast/fast.h"
 #include "fast/share.h"
-#include "op/fused.h"
+#include "op/internal/fused.h"
 
 enum { BLOCK = 1 << 14, PART = 1 << 12 }; /* floats: of a block, and of what an activation takes */
 

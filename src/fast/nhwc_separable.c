@@ -10,7 +10,7 @@
 
 #include "fast/share.h"
 #include "fast/split.h"
-#include "op/fused.h"
+#include "op/internal/fused.h"
 
 enum {
     HIDDEN = 128 << 10, /* floats of a strip's hidden channels */

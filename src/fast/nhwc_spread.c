@@ -6,7 +6,7 @@
 #include "fast/nhwc.h"
 
 #include "fast/share.h"
-#include "op/fused.h"
+#include "op/internal/fused.h"
 
 enum { PIXELS = 96 }; /* of an item at least, where there are: each reads all its weights */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pick.c — Gather of elements of 32 bits: indices are checked once, then blocks are copied. */
 #include "fast/share.h"
-#include "op/elements.h"
-#include "op/move.h"
+#include "op/share/elements.h"
+#include "op/share/shape_values.h"
 
 #include "fast/fast.h"
 

@@ -4,7 +4,7 @@
 
 #include "fast/fast.h"
 #include "fast/share.h"
-#include "op/broadcast.h"
+#include "op/share/broadcast.h"
 
 enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
 

@@ -9,7 +9,7 @@
 #define PRT_FAST_PLANES_H
 
 #include "fast/fast.h"
-#include "op/sliding.h"
+#include "op/share/sliding.h"
 
 enum { PRT_PLANE_TAPS = 128 }; /* larger kernels run elsewhere */
 

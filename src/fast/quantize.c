@@ -6,7 +6,7 @@
 #include "fast/fast.h"
 #include "fast/integer.h"
 #include "fast/share.h"
-#include "op/quant.h"
+#include "op/share/quant.h"
 
 enum { QUANTIZE_LEAST = 1 << 14 };
 

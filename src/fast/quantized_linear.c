@@ -4,8 +4,8 @@
 
 #include "fast/integer.h"
 #include "fast/share.h"
-#include "op/fused.h"
-#include "op/quant.h"
+#include "op/internal/fused.h"
+#include "op/share/quant.h"
 
 /* Rows of an item; elements of A of an item that makes words of
  * them. */

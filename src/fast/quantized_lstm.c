@@ -8,7 +8,7 @@
 #include "fast/integer.h"
 #include "fast/recurrent.h"
 #include "fast/share.h"
-#include "op/quant.h"
+#include "op/share/quant.h"
 
 enum { IN_W = 1, IN_W_SCALE = 8, QUANTIZE_LEAST = 1 << 14, PART_WORDS = 32,
     FEW_WORDS = 4 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recurrent.h — what the fast forms of RNN, GRU and LSTM share: the products of W with all steps
- * of a stretch of time, R packed once for all steps unless it came so (ops_recurrent.def), and the
- * walk over time. An operator adds what happens in a step.
+ * of a stretch of time, R packed once for all steps unless it came so (op/internal/recurrent.def),
+ * and the walk over time. An operator adds what happens in a step.
  *
  * Time goes by absolute positions in both directions: a position beyond an entry's length leaves
  * its states alone.
@@ -11,7 +11,7 @@
 #define PRT_FAST_RECURRENT_H
 
 #include "fast/fast.h"
-#include "op/packed_rnn.h"
+#include "op/internal/packed_rnn.h"
 
 /* Rows of R that are multiplied with the same vector: GRU has two groups. */
 typedef struct prt_recurrent_part {

@@ -6,7 +6,7 @@
  * the output are made of rows; where it is kept, rows of the output are, chunk by chunk, or, of
  * many rows to few, as sums of sums of some of them.
  */
-#include "op/reduce.h"
+#include "op/share/reduce.h"
 
 #include <math.h>
 

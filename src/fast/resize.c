@@ -4,7 +4,7 @@
  * channels come last, the two before: where columns come from is worked out once, rows are widened
  * once and blended by vectors.
  */
-#include "op/resize.h"
+#include "op/share/resize.h"
 
 #include "fast/share.h"
 

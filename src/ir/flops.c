@@ -5,7 +5,7 @@
  */
 #include "ir/flops.h"
 
-#include "op/equation.h"
+#include "op/share/equation.h"
 
 enum { NO = 0xff, MAX_DEPTH = 256 };
 

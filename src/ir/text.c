@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "op/number_text.h"
+#include "op/share/number_text.h"
 
 bool prt_text_name_char(char c)
 {

@@ -6,7 +6,7 @@
 
 #include "ir/unknown.h"
 #include "op/interp.h"
-#include "op/move.h"
+#include "op/share/shape_values.h"
 
 enum { MAX_DEPTH = 256, SMALL = 64, SCRATCH_FACTOR = 4, SCRATCH_MORE = 1 << 20 };
 

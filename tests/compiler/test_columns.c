@@ -6,7 +6,7 @@
 
 #include "cpu/cpu.h"
 #include "kern/kern.h"
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 #include "runtime/session.h"
 #include "support/check_main.h"
 #include "support/nhwc_text.h"

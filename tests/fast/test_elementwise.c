@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "op/elementwise.h"
+#include "op/internal/elementwise.h"
 #include "support/check_main.h"
 #include "support/fast_check.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 #include "support/check_main.h"
 #include "support/fast_check.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 
 uint32_t nhwc_random(uint32_t *state, uint32_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nhwc_text.h — graphs of the operators of ops_nhwc.def as text, with constants from a seeded
- * generator, beside the same on channels first by the operators of ONNX.
+ * nhwc_text.h — graphs of the operators of op/internal/nhwc.def as text, with constants from a
+ * seeded generator, beside the same on channels first by the operators of ONNX.
  */
 #ifndef PRT_TESTS_SUPPORT_NHWC_TEXT_H
 #define PRT_TESTS_SUPPORT_NHWC_TEXT_H

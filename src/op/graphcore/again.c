@@ -7,7 +7,7 @@
  */
 #include "op/check.h"
 #include "op/graphcore/share.h"
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 /* ---- standard ones */
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 static poprt_status infer(prt_infer *c)
 {

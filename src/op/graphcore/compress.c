@@ -4,7 +4,7 @@
  * What the condition selects comes first, in order; zeros (false, empty strings) follow. Without an
  * axis the input counts as a list. A condition that is too short selects nothing beyond its end.
  */
-#include "op/move.h"
+#include "op/share/shape_values.h"
 
 enum { ATTR_AXIS = 0 }; /* place in the row */
 

@@ -3,7 +3,7 @@
  * dynamic.c — DynamicSlice, DynamicUpdate, DynamicAdd, DynamicZero: a block at an offset that is an
  * input. A start at or above the dim counts modulo it; what goes beyond the end goes on at 0.
  */
-#include "op/move.h"
+#include "op/share/shape_values.h"
 
 /* All four rows begin with these attributes. */
 typedef prt_gc_dynamic_add_attrs attrs;

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "op/broadcast.h"
+#include "op/share/broadcast.h"
 #include "op/graphcore/share.h"
 
 /* ---- one element, in double */

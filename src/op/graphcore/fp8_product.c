@@ -7,9 +7,9 @@
 #include <math.h>
 
 #include "op/check.h"
-#include "op/conv_core.h"
+#include "op/share/conv_core.h"
 #include "op/graphcore/fp8.h"
-#include "op/product.h"
+#include "op/share/product.h"
 
 /* The operands as tensors of 8-bit floats or of doubles, and the factor of the sums. */
 typedef struct operands {

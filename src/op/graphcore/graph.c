@@ -3,8 +3,8 @@
  * graph.c — operators of ai.graphcore that run a graph: Call, and PackedDataBlock, which unpacks
  * sequences to batches, runs its callback on each and packs the results.
  */
-#include "op/move.h"
-#include "op/nested.h"
+#include "op/share/shape_values.h"
+#include "op/share/type_wrap.h"
 
 /* ---- Call */
 

@@ -3,7 +3,7 @@
  * host_concat.c — HostConcatSplitReshape of ai.graphcore: inputs of a model that a host joined into
  * one, taken apart again. Row i of X [n, m] is output i, with the shape that `shapes` has for it.
  */
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 /* Rank of the outputs; false when `shapes` does not divide among them. */
 static bool rank_of(prt_i64s shapes, uint32_t n_out, uint32_t *rank)

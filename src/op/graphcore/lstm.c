@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 enum { X, WEIGHTS, BIAS, STATE, LENGTHS, GATES = 4 };
 

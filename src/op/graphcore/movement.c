@@ -5,7 +5,7 @@
  */
 #include "op/check.h"
 #include "op/graphcore/share.h"
-#include "op/move.h"
+#include "op/share/shape_values.h"
 
 /* ---- standard ones whose inputs are attributes */
 

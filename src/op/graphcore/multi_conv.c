@@ -4,8 +4,8 @@
  * lists in the attributes one after another. With inDilations zeros come between the elements of X,
  * with outPads around the result. AddBias, which convolutions are split into, is here too.
  */
-#include "op/conv_core.h"
-#include "op/move.h"
+#include "op/share/conv_core.h"
+#include "op/share/shape_values.h"
 
 static const prt_conv_slots SLOTS = { 0, 1, 2 };
 

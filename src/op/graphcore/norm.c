@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* norm.c — BatchNormalization, GroupNormalization and NormalizeImage of ai.graphcore. */
-#include "op/norm.h"
+#include "op/share/norm.h"
 
 #include <float.h>
 #include <math.h>

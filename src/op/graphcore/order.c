@@ -5,9 +5,9 @@
  */
 #include <math.h>
 
-#include "op/move.h"
-#include "op/order.h"
-#include "op/topk.h"
+#include "op/share/shape_values.h"
+#include "op/share/order.h"
+#include "op/share/topk.h"
 
 static poprt_status fits_i32(const prt_eval *c, size_t n)
 {

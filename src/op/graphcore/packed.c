@@ -9,8 +9,8 @@
  * unpack_info [N, segments] has the lengths. A sample of several segments is that many pieces one
  * after another in the packed order; each has its own place of segment_max_size tokens in the row.
  */
-#include "op/move.h"
-#include "op/nn.h"
+#include "op/share/shape_values.h"
+#include "op/share/reals.h"
 
 /* Attributes of both operators, which have the same ones in the same order. */
 typedef struct form {

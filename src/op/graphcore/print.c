@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "op/number_text.h"
+#include "op/share/number_text.h"
 
 enum { LINE = 1024, TITLE = 128, BRACKET = 8, NUMBER = 512, MOST_DIGITS = 17 };
 enum { FORMAT_AUTO, FORMAT_FIXED, FORMAT_SCIENTIFIC, FORMAT_NONE };

@@ -3,7 +3,7 @@
  * scatter.c — GroupedGather, ScatterReduce and SequenceSlice of ai.graphcore. Indices outside the
  * data are an error.
  */
-#include "op/move.h"
+#include "op/share/shape_values.h"
 
 /* ---- GroupedGather: with group_size above 1, dim 0 of both is the group */
 

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 enum { MAX_ENTRIES = 1 << 16 };
 

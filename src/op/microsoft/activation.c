@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "op/gelu.h"
+#include "op/share/gelu.h"
 
 static double clip(double x, double least, double most)
 {

@@ -3,7 +3,7 @@
 #ifndef PRT_OP_MICROSOFT_ACTIVATION_H
 #define PRT_OP_MICROSOFT_ACTIVATION_H
 
-#include "op/rnn_core.h"
+#include "op/share/rnn_core.h"
 
 /* An activation and its parameters as the node has them. */
 typedef struct prt_ms_activation {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "op/product.h"
+#include "op/share/product.h"
 
 /* ---- masks ---- */
 

@@ -6,7 +6,7 @@
 #ifndef PRT_OP_MICROSOFT_ATTEND_H
 #define PRT_OP_MICROSOFT_ATTEND_H
 
-#include "op/attention_core.h"
+#include "op/share/attention_core.h"
 
 /*
  * What is added to scores. `mask` (integers; NULL for none) is by its rank

@@ -6,8 +6,8 @@
  */
 #include <math.h>
 
-#include "op/inner.h"
-#include "op/rnn_core.h"
+#include "op/share/delegate.h"
+#include "op/share/rnn_core.h"
 
 enum { LSTM_INPUTS = 8 };
 enum { IN_X, IN_W, IN_R, IN_LENGTHS = 4, IN_H, IN_C, IN_P, IN_QUERY, IN_KEYS, IN_V, IN_MEMORY,

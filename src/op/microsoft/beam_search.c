@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "op/microsoft/generate.h"
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 typedef prt_ms_beam_search_attrs attrs;
 

@@ -3,8 +3,8 @@
  * bias.c — sums with a bias along the last dim, and what follows them: FastGelu, BiasGelu, BiasAdd,
  * BiasSplitGelu; and BiasSoftmax, whose bias is shared by dims in front.
  */
-#include "op/gelu.h"
-#include "op/nn.h"
+#include "op/share/gelu.h"
+#include "op/share/reals.h"
 
 /* Input `i` is one number for each element of the last dim of input 0, or absent. */
 static poprt_status check_bias(const prt_infer *c, uint32_t i)

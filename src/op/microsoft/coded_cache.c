@@ -3,7 +3,7 @@
 #include "op/microsoft/coded_cache.h"
 
 #include "op/microsoft/attend.h"
-#include "op/quant.h"
+#include "op/share/quant.h"
 
 enum { NIBBLE_ZERO = 8 };
 

@@ -9,7 +9,7 @@
 #ifndef PRT_OP_MICROSOFT_CODED_CACHE_H
 #define PRT_OP_MICROSOFT_CODED_CACHE_H
 
-#include "op/attention_core.h"
+#include "op/share/attention_core.h"
 
 /* One of the two caches of an operator, for its infer hook. */
 typedef struct prt_ms_coded_form {

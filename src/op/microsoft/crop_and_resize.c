@@ -2,7 +2,7 @@
 /* crop_and_resize.c — CropAndResize: boxes of pictures scaled to one size, their corners kept. */
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 enum { IN_X, IN_BOXES, IN_IMAGES, IN_SIZE };
 

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "op/check.h"
-#include "op/inner.h"
+#include "op/share/delegate.h"
 #include "op/microsoft/weights.h"
-#include "op/quant.h"
+#include "op/share/quant.h"
 
 /* ---- weights [N, K] with a scale for `block` weights of a row ---- */
 

@@ -2,7 +2,7 @@
 /* fourier.c — Irfft: real signals from the first half of their spectra, along the last dims. */
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 static poprt_status infer(prt_infer *c)
 {

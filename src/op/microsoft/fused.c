@@ -4,9 +4,9 @@
  * activation), FusedGemm and GemmFastGelu (MatMul, a bias, Gelu by tanh). The first half runs by
  * the operator's own hooks, with attributes of its own kind.
  */
-#include "op/gelu.h"
+#include "op/share/gelu.h"
 #include "op/microsoft/activation.h"
-#include "op/sliding.h"
+#include "op/share/sliding.h"
 
 /* ---- FusedConv ---- */
 

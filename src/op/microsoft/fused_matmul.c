@@ -5,7 +5,7 @@
  * function behind it.
  */
 #include "op/microsoft/activation.h"
-#include "op/product.h"
+#include "op/share/product.h"
 
 /* How an operand is read. `batch`: dims [m, batch…, k] stand for [batch…, m, k]. */
 typedef struct side {

@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "op/gelu.h"
-#include "op/norm_core.h"
+#include "op/share/gelu.h"
+#include "op/share/norm_core.h"
 
 /* `value` as an element of this type has it. */
 static double rounded(int32_t dtype, double value)

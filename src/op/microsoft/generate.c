@@ -7,7 +7,7 @@
  */
 #include "op/microsoft/generate.h"
 
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 enum { IN_PROMPT, IN_MOST };
 enum { FEED_WORDS, FEED_PLACES, FEED_MASK, FEED_STATES };

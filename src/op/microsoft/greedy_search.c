@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "op/microsoft/generate.h"
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 enum { IN_LEAST = 2, IN_REPETITION, IN_WORDS, IN_FIRST_WORDS, IN_ATTENTION, IN_PRESENCE, IN_SEED };
 enum { OUT_TOKENS, OUT_FILTERED };

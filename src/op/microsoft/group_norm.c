@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "op/gelu.h"
-#include "op/norm_core.h"
+#include "op/share/gelu.h"
+#include "op/share/norm_core.h"
 
 enum { IN_X, IN_GAMMA, IN_BETA, IN_SKIP, IN_BIAS };
 

@@ -10,7 +10,7 @@
 
 #include "op/microsoft/attend.h"
 #include "op/microsoft/coded_cache.h"
-#include "op/rotary_core.h"
+#include "op/share/rotary_core.h"
 
 enum {
     IN_Q, IN_K, IN_V, IN_PAST_KEY, IN_PAST_VALUE, IN_LENGTHS, IN_TOTAL, IN_COS, IN_SIN,

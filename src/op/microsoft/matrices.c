@@ -5,9 +5,9 @@
  */
 #include <math.h>
 
-#include "op/broadcast.h"
-#include "op/move.h"
-#include "op/nn.h"
+#include "op/share/broadcast.h"
+#include "op/share/shape_values.h"
+#include "op/share/reals.h"
 
 /* ---- Inverse ---- */
 

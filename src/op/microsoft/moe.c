@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "op/gelu.h"
+#include "op/share/gelu.h"
 #include "op/microsoft/attend.h"
 
 enum { IN_X, IN_ROUTER, IN_FC1, IN_BIAS1, IN_FC2, IN_BIAS2, IN_FC3, IN_BIAS3 };

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "op/inner.h"
+#include "op/share/delegate.h"
 #include "op/microsoft/n_bits.h"
 
 enum { IN_X, IN_SKIP, IN_NORM, IN_WEIGHTS }; /* then weights, scales, bias of each product */

@@ -4,7 +4,7 @@
  * packed weights; attention itself works on real numbers.
  */
 #include "op/check.h"
-#include "op/inner.h"
+#include "op/share/delegate.h"
 #include "op/microsoft/attend.h"
 
 enum {

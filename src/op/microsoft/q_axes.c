@@ -3,9 +3,9 @@
  * q_axes.c — operators along axes of quantised numbers: QLinearSoftmax, QLinearReduceMean,
  * QLinearConcat, and the plain sum ReduceSumInteger.
  */
-#include "op/inner.h"
-#include "op/nn.h"
-#include "op/quant.h"
+#include "op/share/delegate.h"
+#include "op/share/reals.h"
+#include "op/share/quant.h"
 
 /* ---- QLinearSoftmax: before opset 13 of Softmax, everything from `axis` on is one dim ---- */
 

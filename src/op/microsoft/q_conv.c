@@ -3,7 +3,7 @@
  * q_conv.c — QLinearConv of com.microsoft, which may have its channels last; with the channels
  * second it is the standard operator and becomes that.
  */
-#include "op/channels.h"
+#include "op/share/channels.h"
 
 enum { INPUTS = 9 };
 

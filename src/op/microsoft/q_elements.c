@@ -4,8 +4,8 @@
  * numbers, the operator for floats is applied, and the result is quantised again, rounded once.
  */
 #include "op/check.h"
-#include "op/inner.h"
-#include "op/quant.h"
+#include "op/share/delegate.h"
+#include "op/share/quant.h"
 
 /* Output 0 has the shape that inputs `slots` broadcast to. */
 static poprt_status infer_broadcast(prt_infer *c, const uint32_t *slots, uint32_t n, int32_t dtype)

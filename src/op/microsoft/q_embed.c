@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "op/check.h"
-#include "op/nn.h"
-#include "op/quant.h"
+#include "op/share/reals.h"
+#include "op/share/quant.h"
 
 enum { IN_IDS, IN_SEGMENTS, IN_WORD, IN_POSITION, IN_SEGMENT, IN_GAMMA, IN_BETA, IN_MASK };
 enum { TABLES = 5, SCALES = 8, ZEROS = 13 }; /* of the inputs from IN_WORD to IN_BETA, in order */

@@ -4,9 +4,9 @@
  * dim. What the weights are multiplied with is quantised on the way: X as a whole (without steps
  * after the end of all sequences), and before every step the hidden state of each batch entry.
  */
-#include "op/inner.h"
-#include "op/quant.h"
-#include "op/rnn_core.h"
+#include "op/share/delegate.h"
+#include "op/share/quant.h"
+#include "op/share/rnn_core.h"
 
 enum {
     INPUTS = 8,

@@ -4,10 +4,10 @@
  * MatMulInteger16 and QGemm. Sums are exact; scales come after them.
  */
 #include "op/check.h"
-#include "op/factors.h"
-#include "op/inner.h"
-#include "op/product.h"
-#include "op/quant.h"
+#include "op/share/quant_params.h"
+#include "op/share/delegate.h"
+#include "op/share/product.h"
+#include "op/share/quant.h"
 
 /* ---- products with a float result ---- */
 

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "op/order.h"
+#include "op/share/order.h"
 
 enum { IN_X, IN_ROUTER, IN_ROUTER_WEIGHTS = 14 };
 

@@ -3,7 +3,7 @@
 #ifndef PRT_OP_MICROSOFT_Q_MOE_H
 #define PRT_OP_MICROSOFT_Q_MOE_H
 
-#include "op/inner.h"
+#include "op/share/delegate.h"
 #include "op/microsoft/n_bits.h"
 
 /* Matrices 0 to 2 are FC1 to FC3. Input of their weights; scales and bias follow it. */

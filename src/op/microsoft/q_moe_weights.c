@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* q_moe_weights.c — shapes of QMoE, and its weights as columns. */
 #include "op/microsoft/q_moe.h"
-#include "op/quant.h"
+#include "op/share/quant.h"
 
 enum { IN_X, IN_ROUTER, IN_ROUTER_WEIGHTS = 14, IN_GLOBAL = 15 };
 

@@ -5,10 +5,10 @@
  * DequantizeWithOrder, QOrderedMatMul, QOrderedGelu, QOrderedLayerNormalization.
  */
 #include "op/check.h"
-#include "op/factors.h"
-#include "op/inner.h"
-#include "op/product.h"
-#include "op/quant.h"
+#include "op/share/quant_params.h"
+#include "op/share/delegate.h"
+#include "op/share/product.h"
+#include "op/share/quant.h"
 
 enum { ORDER_COL, ORDER_ROW };
 

@@ -3,8 +3,8 @@
  * q_pool.c — QLinearAveragePool, QLinearGlobalAveragePool: means of quantised images, with the
  * channels second or last, quantised again.
  */
-#include "op/channels.h"
-#include "op/quant.h"
+#include "op/share/channels.h"
+#include "op/share/quant.h"
 
 static prt_average_pool_attrs pool_attrs(const prt_ms_qlinear_average_pool_attrs *a)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "op/check.h"
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 /* ---- RelativePositionBias ---- */
 

@@ -6,11 +6,11 @@
  * X is [batch, heads, sequence, size] or [batch, sequence, heads * size]. RotaryEmbedding's
  * attribute `scale` changes nothing, as in ONNX Runtime.
  */
-#include "op/rotary_core.h"
+#include "op/share/rotary_core.h"
 
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 enum { IN_X, IN_POSITIONS, IN_COS, IN_SIN };
 

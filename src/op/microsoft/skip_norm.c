@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "op/norm_core.h"
+#include "op/share/norm_core.h"
 
 /* ---- SkipLayerNormalization, SkipSimplifiedLayerNormalization ---- */
 

@@ -7,7 +7,7 @@
 
 #include "op/check.h"
 #include "op/microsoft/attend.h"
-#include "op/rotary_core.h"
+#include "op/share/rotary_core.h"
 
 /* ---- SparseAttention ---- */
 

@@ -4,7 +4,7 @@
  * or at matches of an expression, or character by character; rows are filled up with a pad value.
  */
 #include "op/op.h"
-#include "op/regex.h"
+#include "op/share/regex.h"
 
 enum { MOST_SEPARATORS = 64 };
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "op/nn.h"
+#include "op/share/reals.h"
 
 /* ---- MurmurHash3, the 32-bit one for x86 ---- */
 

@@ -6,7 +6,7 @@
 #ifndef PRT_OP_MICROSOFT_WEIGHTS_H
 #define PRT_OP_MICROSOFT_WEIGHTS_H
 
-#include "op/product.h"
+#include "op/share/product.h"
 
 typedef struct prt_weights {
     size_t n, k;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* features.c — columns picked and joined: ArrayFeatureExtractor, FeatureVectorizer. */
-#include "op/elements.h"
+#include "op/share/elements.h"
 #include "op/ml/ml.h"
 
 /* ---- ArrayFeatureExtractor: elements of the last axis ---- */

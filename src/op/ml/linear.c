@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* linear.c — LinearClassifier and LinearRegressor: scores that are weighted sums of features. */
 #include "base/size.h"
-#include "op/elements.h"
+#include "op/share/elements.h"
 #include "op/ml/ml.h"
 
 /* Weights [sets, features], a set for each score, and what is added to each score. */

@@ -2,7 +2,7 @@
 /* lookup.c — keys by hash, open addressing, half full at most. */
 #include "op/ml/lookup.h"
 
-#include "op/order.h"
+#include "op/share/order.h"
 
 static uint64_t hash_of(int32_t dtype, const void *data, size_t i)
 {

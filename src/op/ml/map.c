@@ -9,9 +9,9 @@
 #include "base/size.h"
 #include "op/ml/lookup.h"
 #include "op/ml/ml.h"
-#include "op/nested.h"
-#include "op/number_text.h"
-#include "op/order.h"
+#include "op/share/type_wrap.h"
+#include "op/share/number_text.h"
+#include "op/share/order.h"
 
 /* Input 0 is a map from `key` (or from any, where that is undefined). */
 static poprt_status check_map(const prt_infer *c, int32_t key)

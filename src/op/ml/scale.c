@@ -2,7 +2,7 @@
 /* scale.c — numbers adjusted one by one or row by row: Binarizer, Scaler, Imputer, Normalizer. */
 #include <math.h>
 
-#include "op/broadcast.h"
+#include "op/share/broadcast.h"
 #include "op/ml/ml.h"
 
 /* ---- Binarizer ---- */

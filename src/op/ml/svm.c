@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/size.h"
-#include "op/elements.h"
+#include "op/share/elements.h"
 
 static bool find_kernel(prt_str type, prt_svm_kernel *out)
 {

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/size.h"
-#include "op/elements.h"
+#include "op/share/elements.h"
 #include "op/ml/svm.h"
 
 enum { MAX_CLASSES = 65535 };

@@ -7,7 +7,7 @@
  * is the one with the largest score.
  */
 #include "base/size.h"
-#include "op/elements.h"
+#include "op/share/elements.h"
 #include "op/ml/tree.h"
 
 /* The class that has the largest score of those that have any. */

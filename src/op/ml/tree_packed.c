@@ -7,7 +7,7 @@
 
 #include "base/loops.h"
 #include "base/size.h"
-#include "op/elements.h"
+#include "op/share/elements.h"
 
 /* ---- laying out ---- */
 

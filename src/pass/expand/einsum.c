@@ -10,7 +10,7 @@
  * between Transposes and, where several dims are one of the product's, Reshapes. No letter twice in
  * a term.
  */
-#include "op/equation.h"
+#include "op/share/equation.h"
 #include "pass/expand/expand.h"
 
 typedef prt_equation_term term;

@@ -8,7 +8,7 @@
  * Expects known dims but for the batch, pads that are written out, and no dilations. What comes
  * from a convolution has channels last later, and is left for that (layout/pool.c).
  */
-#include "op/sliding.h"
+#include "op/share/sliding.h"
 #include "pass/expand/expand.h"
 
 enum { SPACE = 3, RANK = 5 };

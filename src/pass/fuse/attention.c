@@ -18,7 +18,7 @@
  */
 #include <math.h>
 
-#include "op/fused_attention.h"
+#include "op/internal/fused_attention.h"
 #include "pass/fuse/scores.h"
 #include "pass/match.h"
 

@@ -8,8 +8,8 @@
  * Instructions are the operators' own kernels, in the same order, so that results are the same
  * bits; but Sum, which the reference rounds once, is rounded with each of its inputs.
  */
-#include "op/elementwise.h"
-#include "op/fused.h"
+#include "op/internal/elementwise.h"
+#include "op/internal/fused.h"
 #include "pass/fuse/epilogue.h"
 
 /* A program in the making. */

@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_FUSE_EPILOGUE_H
 #define PRT_PASS_FUSE_EPILOGUE_H
 
-#include "op/fused.h"
+#include "op/internal/fused.h"
 #include "pass/match.h"
 
 /* The activation that an operator is; bounds of Clip are constants. */

@@ -14,7 +14,7 @@
  * z times the sum of a row of the data is taken from the result.
  */
 #include "kern/dot.h"
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 #include "pass/fuse/quantized.h"
 #include "pass/match.h"
 

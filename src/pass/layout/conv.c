@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* conv.c — convolutions with constant weights become NhwcConv, their weights laid out for it. */
-#include "op/fused.h"
-#include "op/nhwc.h"
+#include "op/internal/fused.h"
+#include "op/internal/nhwc.h"
 #include "pass/layout/turn.h"
 #include "pass/layout/ways.h"
 #include "pass/layout/wide.h"

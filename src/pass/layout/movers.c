@@ -3,7 +3,7 @@
  * movers.c — operators that a turn to channels first may come after instead of before: each gets
  * its input as it lies, with axes renamed, and its output is turned.
  */
-#include "op/move.h"
+#include "op/share/shape_values.h"
 #include "pass/layout/turn.h"
 
 /* A constant list of integers at input `slot`. */

@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_LAYOUT_QCONV_H
 #define PRT_PASS_LAYOUT_QCONV_H
 
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 #include "pass/rewrite.h"
 
 /* Constants all; scales and zero points of data and result are one number, those of weights one or

@@ -4,7 +4,7 @@
  * one of them, where what lies between is larger than the second cache level keeps. Where the mean
  * of its result is wanted (squeeze and excite), that comes along, whatever the size.
  */
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 #include "pass/layout/ways.h"
 #include "pass/rewrite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* spread.c — ConvTranspose whose kernel is its stride, or of one pixel, becomes NhwcSpread. */
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 #include "pass/layout/turn.h"
 #include "pass/pack/pack.h"
 

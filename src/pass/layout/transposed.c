@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "op/fused.h"
+#include "op/internal/fused.h"
 #include "pass/layout/turn.h"
 #include "pass/layout/ways.h"
 

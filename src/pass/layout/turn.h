@@ -6,7 +6,7 @@
 #ifndef PRT_PASS_LAYOUT_TURN_H
 #define PRT_PASS_LAYOUT_TURN_H
 
-#include "op/sliding.h"
+#include "op/share/sliding.h"
 #include "pass/match.h"
 
 /* Axis of channels last that axis i of channels first is. */

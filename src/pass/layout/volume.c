@@ -4,7 +4,7 @@
  * plane of the output reads of the planes around it are channels of one image. So they get what
  * images have: Winograd's algorithm, and kernels for few channels.
  */
-#include "op/fused.h"
+#include "op/internal/fused.h"
 #include "pass/layout/turn.h"
 
 enum {

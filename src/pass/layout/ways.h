@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_LAYOUT_WAYS_H
 #define PRT_PASS_LAYOUT_WAYS_H
 
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 #include "pass/pass.h"
 
 /* Whether the options allow this form. */

@@ -12,8 +12,8 @@
 #ifndef PRT_PASS_LAYOUT_WIDE_H
 #define PRT_PASS_LAYOUT_WIDE_H
 
-#include "op/nhwc.h"
-#include "op/sliding.h"
+#include "op/internal/nhwc.h"
+#include "op/share/sliding.h"
 #include "pass/pass.h"
 
 typedef struct prt_wide {

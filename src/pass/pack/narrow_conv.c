@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "kern/dot.h"
-#include "op/nhwc.h"
+#include "op/internal/nhwc.h"
 #include "pass/match.h"
 #include "pass/pack/pack.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* recurrent.c — RNN, GRU and LSTM with constant W and R become those of ops_recurrent.def. */
-#include "op/packed_rnn.h"
+/* recurrent.c — RNN, GRU and LSTM with constant W and R become those of op/internal/recurrent.def.
+ */
+#include "op/internal/packed_rnn.h"
 #include "pass/pack/pack.h"
 
 enum { INPUTS = 8, OUTPUTS = 3 };

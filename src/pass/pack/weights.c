@@ -2,8 +2,8 @@
 /*
  * weights.c — pack_weights: constant matrices of products become panels as kernels read them
  * (kern/gemm.h), once, when a model is compiled. MatMul, Gemm and fused_linear become fused_linear
- * with `columns`; RNN, GRU and LSTM those of ops_recurrent.def (recurrent.c), ensembles of trees
- * PackedTrees (trees.c). A matrix with other readers stays for them.
+ * with `columns`; RNN, GRU and LSTM those of op/internal/recurrent.def (recurrent.c), ensembles of
+ * trees PackedTrees (trees.c). A matrix with other readers stays for them.
  */
 #include "kern/gemm.h"
 #include "pass/pack/pack.h"

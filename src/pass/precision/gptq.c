@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "op/sliding.h"
+#include "op/share/sliding.h"
 
 enum { MOST_DEPTH = 2048, MOST_ROWS = 16384 };
 

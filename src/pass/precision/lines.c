@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
-#include "op/number_text.h"
+#include "op/share/number_text.h"
 
 void prt_lines_text(prt_lines *to, prt_str text)
 {

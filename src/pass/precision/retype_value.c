@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "op/number_text.h"
+#include "op/share/number_text.h"
 #include "pass/precision/retype_state.h"
 
 prt_forms *prt_retype_forms(const prt_retype_state *s, const prt_value *v)

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc.c — operators on images whose channels come last: those of images whose channels come
+ * first, between two turns of the data.
+ */
+#include "op/internal/nhwc.h"
+
+#include "op/internal/fused.h"
+#include "op/share/delegate.h"
+#include "op/share/shape_values.h"
+
+/* ---- turning: [N, spatial..., C] to [N, C, spatial...] and back */
+
+/* Axis of the one order that axis i of the other is. */
+static uint32_t first_of(uint32_t i, uint32_t rank)
+{
+    return i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
+}
+
+static uint32_t last_of(uint32_t i, uint32_t rank)
+{
+    return i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
+}
+
+static void turn_shape(const prt_shape *from, bool to_first, prt_shape *to)
+{
+    *to = *from;
+    for (uint32_t i = 0; from->rank > 0 && i < (uint32_t)from->rank; i++)
+        to->dims[i] = from->dims[to_first ? first_of(i, (uint32_t)from->rank)
+                                          : last_of(i, (uint32_t)from->rank)];
+}
+
+/* Copies the elements; `to` has its shape and memory. */
+static void turn_data(const prt_tensor *from, bool to_first, prt_tensor *to)
+{
+    prt_view v = { .rank = from->rank };
+    for (uint32_t i = 0; i < from->rank; i++) {
+        const uint32_t axis = to_first ? first_of(i, from->rank) : last_of(i, from->rank);
+        v.dims[i] = from->dims[axis];
+        v.stride[i] = (int64_t)prt_dims_product(from->dims, axis + 1, from->rank);
+    }
+    prt_view_copy(&v, from->dtype, to->data, from->data);
+}
+
+static poprt_status turned(prt_eval *c, const prt_tensor *from, bool copy, prt_tensor *to)
+{
+    int64_t dims[PRT_MAX_RANK];
+    for (uint32_t i = 0; i < from->rank; i++)
+        dims[i] = from->dims[first_of(i, from->rank)];
+    PRT_TRY(prt_inner_tensor(c, from->dtype, from->rank, dims, to));
+    if (copy)
+        turn_data(from, true, to);
+    return POPRT_OK;
+}
+
+poprt_status prt_nhwc_eval_turned(prt_eval *c, uint32_t id, const void *attrs, bool images,
+    uint32_t n_in, const prt_tensor **in, prt_tensor *to)
+{
+    prt_tensor x, y;
+    if (!images) {
+        PRT_TRY(turned(c, in[0], true, &x));
+        in[0] = &x;
+    }
+    PRT_TRY(turned(c, to, false, &y));
+    prt_tensor *out[2] = { &y, NULL };
+    PRT_TRY(prt_inner_eval(c, id, attrs, n_in, in, 2, out));
+    turn_data(&y, false, to);
+    return POPRT_OK;
+}
+
+poprt_status prt_nhwc_infer_turned(prt_infer *c, uint32_t id, const void *attrs, bool images,
+    uint32_t n_in, prt_shape *in, int32_t dtype)
+{
+    prt_shape out[2], y;
+    if (!images)
+        turn_shape(&c->in[0], true, &in[0]);
+    PRT_TRY(prt_inner_infer(c, id, attrs, n_in, in, NULL, 2, out));
+    turn_shape(&out[0], false, &y);
+    return prt_infer_set(c, 0, dtype, y.rank, y.dims);
+}
+
+/* ---- pools: their attributes are those of the operators they stand for */
+
+static poprt_status infer_pool(prt_infer *c, uint32_t id)
+{
+    prt_shape in[1] = { c->in[0] };
+    return prt_nhwc_infer_turned(c, id, c->attrs, false, 1, in, c->in[0].dtype);
+}
+
+static poprt_status eval_pool(prt_eval *c, uint32_t id)
+{
+    const prt_tensor *in[1] = { c->in[0] };
+    if (!prt_eval_wants(c, 0))
+        return POPRT_OK;
+    return prt_nhwc_eval_turned(c, id, c->attrs, false, 1, in, c->out[0]);
+}
+
+static poprt_status infer_max(prt_infer *c)
+{
+    return infer_pool(c, PRT_OP_max_pool);
+}
+
+static poprt_status eval_max(prt_eval *c)
+{
+    return eval_pool(c, PRT_OP_max_pool);
+}
+
+static poprt_status infer_average(prt_infer *c)
+{
+    return infer_pool(c, PRT_OP_average_pool);
+}
+
+static poprt_status eval_average(prt_eval *c)
+{
+    return eval_pool(c, PRT_OP_average_pool);
+}
+
+const prt_op_hooks prt_op_nhwc_max_pool = { .infer = infer_max, .eval = eval_max };
+const prt_op_hooks prt_op_nhwc_average_pool = { .infer = infer_average, .eval = eval_average };
+
+/* ---- convolution */
+
+prt_conv_attrs prt_nhwc_plain_conv(const prt_nhwc_conv_attrs *a)
+{
+    return (prt_conv_attrs){ .group = a->group, .pads = a->pads,
+        .auto_pad = PRT_STR("NOTSET"), .strides = a->strides, .dilations = a->dilations,
+        .kernel_shape = a->kernel_shape };
+}
+
+void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_window *w)
+{
+    const prt_window_spec spec = { .kernel = a->kernel_shape, .strides = a->strides,
+        .dilations = a->dilations, .pads = a->pads };
+    prt_window_fill(NULL, &spec, x->rank - 2, x->dims + (a->images != 0 ? 2 : 1), NULL, w);
+}
+
+/* The shape of W as Conv has it, from the attributes; W itself must have that many elements. */
+poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, int32_t dtype,
+    prt_shape *to)
+{
+    const uint32_t spatial = a->kernel_shape.count;
+    const bool floats = dtype == PRT_DTYPE_f32;
+    prt_nhwc_weights w;
+    size_t count;
+    int64_t all;
+    if (spatial < 1 || spatial > PRT_MAX_SPATIAL || a->group < 1 || a->channels < 1 ||
+        a->filters < 1 || a->group > INT32_MAX || a->channels > INT32_MAX ||
+        a->filters > INT32_MAX)
+        return prt_infer_fail(c, POPRT_E_ARG, "group, channels, filters, kernel_shape: not all "
+            "are there and positive");
+    *to = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = dtype,
+        .rank = (int32_t)spatial + 2, .dims = { a->group * a->filters, a->channels } };
+    for (uint32_t i = 0; i < spatial; i++) {
+        to->dims[i + 2] = a->kernel_shape.data[i];
+        if (a->kernel_shape.data[i] < 1)
+            return prt_infer_fail(c, POPRT_E_ARG, "kernel has size %lld",
+                (long long)a->kernel_shape.data[i]);
+    }
+    if (!prt_nhwc_weights_of(a, &w) || !prt_nhwc_fits(a, &w) ||
+        !(floats ? prt_nhwc_weights_size : prt_nhwc_bytes_size)(&w, &count) || count > INT64_MAX)
+        return prt_infer_fail(c, POPRT_E_ARG, "weights do not have the form '%.*s'",
+            PRT_STR_ARG(a->form));
+    PRT_TRY(prt_infer_rank(c, 1, 1));
+    return prt_infer_merge(c, prt_infer_dim(c, 1, 0), (int64_t)count, "size of W", &all);
+}
+
+static poprt_status check_gate(prt_infer *c)
+{
+    const prt_nhwc_conv_attrs *a = c->attrs;
+    int64_t dim;
+    if (!prt_infer_has(c, 4))
+        return POPRT_OK;
+    if (a->group != 1 || a->images != 0 || !prt_str_is(a->form, "panels"))
+        return prt_infer_fail(c, POPRT_E_ARG, "a gate is for panels of one group");
+    PRT_TRY(prt_infer_rank(c, 4, (int32_t)a->kernel_shape.count + 2));
+    for (uint32_t i = 1; i <= a->kernel_shape.count; i++)
+        PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 4, i), 1, "a dim of the gate", &dim));
+    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 4, 0), prt_infer_dim(c, 0, 0), "images", &dim));
+    return prt_infer_merge(c, prt_infer_dim(c, 4, a->kernel_shape.count + 1), a->channels,
+        "channels of the gate", &dim);
+}
+
+static poprt_status infer_conv(prt_infer *c)
+{
+    const prt_nhwc_conv_attrs *a = c->attrs;
+    const prt_conv_attrs conv = prt_nhwc_plain_conv(a);
+    prt_shape in[3] = { c->in[0], { .kind = PRT_VALUE_ABSENT }, { .kind = PRT_VALUE_ABSENT } };
+    const uint32_t n_in = c->n_in < 3 ? 2 : 3;
+    int64_t dim;
+    prt_act act;
+    if (!prt_fused_act(a->activation, 0, 0, &act))
+        return prt_infer_fail(c, POPRT_E_ARG, "activation '%.*s' is none of those known",
+            PRT_STR_ARG(a->activation));
+    PRT_TRY(prt_nhwc_infer_weights(c, a, PRT_DTYPE_f32, &in[1]));
+    if (n_in == 3)
+        in[2] = c->in[2];
+    PRT_TRY(prt_nhwc_infer_turned(c, PRT_OP_conv, &conv, a->images != 0, n_in, in,
+        c->in[0].dtype));
+    PRT_TRY(check_gate(c));
+    if (!prt_infer_ranked(c, 3) || !prt_infer_wants(c, 0) || c->out[0].rank < 0)
+        return POPRT_OK;
+    PRT_TRY(prt_infer_rank(c, 3, c->out[0].rank));
+    for (int32_t k = 0; k < c->out[0].rank; k++)
+        PRT_TRY(prt_infer_merge(c, c->out[0].dims[k], c->in[3].dims[k], "a dim of the residual",
+            &dim));
+    return POPRT_OK;
+}
+
+/* X with its channels multiplied by the gate. */
+static poprt_status gated(prt_eval *c, prt_tensor *to)
+{
+    const prt_tensor *x = c->in[0], *gate = c->in[4];
+    PRT_TRY(prt_inner_tensor(c, x->dtype, x->rank, x->dims, to));
+    const size_t channels = (size_t)x->dims[x->rank - 1];
+    const size_t image = prt_dims_product(x->dims, 1, x->rank);
+    for (size_t i = 0; i < prt_tensor_count(x); i++) {
+        const double v = prt_real_at(x, i) *
+            prt_real_at(gate, i / image * channels + i % channels);
+        prt_reals_store(to->dtype, to->data, i, 1, 1, &v);
+    }
+    return POPRT_OK;
+}
+
+static poprt_status eval_conv(prt_eval *c)
+{
+    const prt_nhwc_conv_attrs *a = c->attrs;
+    const prt_conv_attrs conv = prt_nhwc_plain_conv(a);
+    const uint32_t spatial = a->kernel_shape.count;
+    int64_t dims[PRT_MAX_RANK] = { a->group * a->filters, a->channels };
+    prt_nhwc_weights form;
+    prt_tensor w;
+    prt_act act;
+    memcpy(dims + 2, a->kernel_shape.data, spatial * sizeof(int64_t));
+    if (!prt_nhwc_weights_of(a, &form) || !prt_eval_wants(c, 0) ||
+        !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+        return POPRT_OK;
+    PRT_TRY(prt_inner_tensor(c, PRT_DTYPE_f32, spatial + 2, dims, &w));
+    prt_nhwc_weights_unpack(&form, c->in[1]->data, w.data);
+    prt_tensor x = *c->in[0];
+    if (prt_eval_has(c, 4))
+        PRT_TRY(gated(c, &x));
+    const prt_tensor *in[3] = { &x, &w, prt_eval_has(c, 2) ? c->in[2] : NULL };
+    PRT_TRY(prt_nhwc_eval_turned(c, PRT_OP_conv, &conv, a->images != 0, 3, in, c->out[0]));
+    prt_fused_finish(c, NULL, prt_eval_has(c, 3) ? c->in[3] : NULL, &act);
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_nhwc_conv = { .infer = infer_conv, .eval = eval_conv };

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* heads.h — dims that hold the elements of several attention heads. */
+#ifndef PRT_OP_SHARE_HEADS_H
+#define PRT_OP_SHARE_HEADS_H
+
+#include "op/op.h"
+
+/* Elements of one of `heads` (at least 1) heads in a dim that packs them all. */
+static inline poprt_status prt_infer_head_size(const prt_infer *c, int64_t packed, int64_t heads,
+    int64_t *size)
+{
+    if (prt_dim_is_number(packed) && packed % heads != 0)
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld is not divisible by %lld heads",
+            (long long)packed, (long long)heads);
+    *size = prt_dim_floordiv(c->dims, packed, heads);
+    return POPRT_OK;
+}
+
+/* Query heads come in groups, one for each head of the keys. Dims that are no numbers pass. */
+static inline poprt_status prt_infer_head_groups(const prt_infer *c, int64_t query, int64_t key)
+{
+    if (prt_dim_is_number(query) && prt_dim_is_number(key) && (key < 1 || query % key != 0))
+        return prt_infer_fail(c, POPRT_E_SHAPE, "%lld query heads over %lld key heads",
+            (long long)query, (long long)key);
+    return POPRT_OK;
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* low_precision.h — element types as kern/narrow.h counts them. */
+#ifndef PRT_OP_SHARE_LOW_PRECISION_H
+#define PRT_OP_SHARE_LOW_PRECISION_H
+
+#include "kern/narrow.h"
+#include "op/op.h"
+
+/* The kind that a type is stored as; PRT_NARROW_COUNT for float32 and what has none. */
+int prt_narrow_of(int32_t dtype);
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * regex.c — patterns become code for a machine with many threads (Thompson's construction), which
+ * takes a text character by character and never goes back.
+ *
+ * Jumps are relative, so a piece of code can be moved and copied: an operator after a piece
+ * inserts a split before it, {n,m} writes it out several times. Groups are kept on a stack of
+ * their own, so nothing here is recursive.
+ */
+#include "op/share/regex_code.h"
+
+typedef struct group {
+    int32_t start, alternative; /* pcs where they begin */
+    int32_t jumps;              /* chain of jumps to the end, through x; -1 ends it */
+} group;
+
+typedef struct parser {
+    prt_regex *r;
+    const char *at, *end;
+    group groups[PRT_REGEX_MAX_DEPTH];
+    int32_t depth;
+    int32_t atom; /* pc where the last piece began; -1: nothing to repeat */
+    size_t max_ranges;
+    const char *why;
+} parser;
+
+static poprt_status bad(parser *p, poprt_status status, const char *why)
+{
+    p->why = why;
+    return status;
+}
+
+/* ---- code ---- */
+
+static poprt_status emit(parser *p, prt_regex_op op, int32_t x, int32_t y)
+{
+    if (p->r->n_code >= PRT_REGEX_MAX_CODE)
+        return bad(p, POPRT_E_LIMIT, "the pattern is too large");
+    p->r->code[p->r->n_code++] = (prt_regex_code){ .op = (uint8_t)op, .x = x, .y = y };
+    return POPRT_OK;
+}
+
+/* One instruction before `at`; what follows moves. Nothing before `at` jumps beyond it yet. */
+static poprt_status insert_split(parser *p, int32_t at, int32_t x, int32_t y)
+{
+    PRT_TRY(emit(p, PRT_REGEX_SPLIT, 0, 0));
+    memmove(&p->r->code[at + 1], &p->r->code[at],
+        (size_t)(p->r->n_code - 1 - at) * sizeof(prt_regex_code));
+    p->r->code[at] = (prt_regex_code){ .op = PRT_REGEX_SPLIT, .x = x, .y = y };
+    return POPRT_OK;
+}
+
+static poprt_status add_range(parser *p, uint32_t first, uint32_t last)
+{
+    if ((size_t)p->r->n_ranges >= p->max_ranges)
+        return bad(p, POPRT_E_LIMIT, "the pattern has too many ranges");
+    p->r->ranges[p->r->n_ranges++] = (prt_regex_range){ first, last };
+    return POPRT_OK;
+}
+
+/* ---- sets ---- */
+
+/* Named sets: \d \w \s, and POSIX names in classes. Pairs of first and last. */
+static const struct {
+    const char *name;
+    const char *pairs;
+} sets[] = {
+    { "d", "09" },
+    { "w", "09AZ__az" },
+    { "s", "\t\n\f\r  " },
+    { "alnum", "09AZaz" },
+    { "alpha", "AZaz" },
+    { "blank", "\t\t  " },
+    { "digit", "09" },
+    { "graph", "!~" },
+    { "lower", "az" },
+    { "print", " ~" },
+    { "punct", "!/:@[`{~" },
+    { "space", "\t\r  " },
+    { "upper", "AZ" },
+    { "word", "09AZ__az" },
+    { "xdigit", "09AFaf" },
+};
+
+/* The ranges of a set, or of all characters not in it. */
+static poprt_status add_set(parser *p, size_t index, bool negated)
+{
+    uint32_t next = 0; /* first character not yet passed */
+    for (const char *s = sets[index].pairs; *s != '\0'; s += 2) {
+        const uint32_t first = (unsigned char)s[0], last = (unsigned char)s[1];
+        if (!negated)
+            PRT_TRY(add_range(p, first, last));
+        else if (first > next)
+            PRT_TRY(add_range(p, next, first - 1));
+        next = last + 1;
+    }
+    return negated ? add_range(p, next, UINT32_MAX) : POPRT_OK;
+}
+
+static size_t find_set(const char *name, size_t size)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(sets); i++)
+        if (strlen(sets[i].name) == size && memcmp(sets[i].name, name, size) == 0)
+            return i;
+    return PRT_COUNT_OF(sets);
+}
+
+static int hex_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* After "\x": two digits, or any number in braces. */
+static poprt_status parse_hex(parser *p, uint32_t *c)
+{
+    const bool braces = p->at < p->end && *p->at == '{';
+    uint32_t value = 0, digits = 0;
+    p->at += braces;
+    for (; p->at < p->end && hex_of(*p->at) >= 0 && (braces || digits < 2); digits++, p->at++) {
+        value = value * 16 + (uint32_t)hex_of(*p->at);
+        if (value > 0x10ffff)
+            return bad(p, POPRT_E_ARG, "\\x is beyond Unicode");
+    }
+    if (digits == 0 || (!braces && digits < 2) || (braces && (p->at == p->end || *p->at != '}')))
+        return bad(p, POPRT_E_ARG, "\\x has no hexadecimal number");
+    p->at += braces;
+    *c = value;
+    return POPRT_OK;
+}
+
+/* After a backslash: one character into `c`, or a set whose ranges are added and *is_set. */
+static poprt_status parse_escape(parser *p, uint32_t *c, bool *is_set)
+{
+    static const char letters[] = "ntrfva", meanings[] = "\n\t\r\f\v\a";
+    *is_set = false;
+    if (p->at == p->end)
+        return bad(p, POPRT_E_ARG, "the pattern ends in a backslash");
+    const char ch = *p->at;
+    const char lower = (char)(ch >= 'A' && ch <= 'Z' ? ch + 32 : ch);
+    const char *letter = memchr(letters, ch, sizeof(letters) - 1);
+    if (lower == 'd' || lower == 'w' || lower == 's') {
+        p->at++;
+        *is_set = true;
+        return add_set(p, find_set(&lower, 1), lower != ch);
+    }
+    if (ch == 'x') {
+        p->at++;
+        return parse_hex(p, c);
+    }
+    if (letter != NULL) {
+        p->at++;
+        *c = (unsigned char)meanings[letter - letters];
+        return POPRT_OK;
+    }
+    if (prt_regex_is_word((unsigned char)ch) && ch != '_')
+        return bad(p, POPRT_E_UNSUPPORTED, "an escape is not known here");
+    *c = prt_regex_decode(&p->at, p->end);
+    return POPRT_OK;
+}
+
+/* "[:name:]" or "[:^name:]" inside a class; false when there is none. */
+static bool parse_posix(parser *p, poprt_status *status)
+{
+    if (p->end - p->at < 4 || p->at[0] != '[' || p->at[1] != ':')
+        return false;
+    const bool negated = p->at[2] == '^';
+    const char *name = p->at + 2 + negated, *stop = name;
+    while (p->end - stop >= 2 && !(stop[0] == ':' && stop[1] == ']'))
+        stop++;
+    if (p->end - stop < 2)
+        return false;
+    const size_t set = find_set(name, (size_t)(stop - name));
+    *status = set < PRT_COUNT_OF(sets) ? add_set(p, set, negated)
+                                       : bad(p, POPRT_E_ARG, "a class name is not known");
+    p->at = stop + 2;
+    return true;
+}
+
+/* One end of a range in a class. */
+static poprt_status parse_member(parser *p, uint32_t *c, bool *is_set)
+{
+    *is_set = false;
+    if (p->at == p->end)
+        return bad(p, POPRT_E_ARG, "a class is not closed");
+    if (*p->at != '\\') {
+        *c = prt_regex_decode(&p->at, p->end);
+        return POPRT_OK;
+    }
+    p->at++;
+    return parse_escape(p, c, is_set);
+}
+
+/* After "[". */
+static poprt_status parse_class(parser *p)
+{
+    const int32_t first_range = p->r->n_ranges;
+    const bool negated = p->at < p->end && *p->at == '^';
+    p->at += negated;
+    for (bool first = true; p->at == p->end || *p->at != ']' || first; first = false) {
+        uint32_t from = 0, to = 0;
+        bool is_set;
+        poprt_status status = POPRT_OK;
+        if (parse_posix(p, &status)) {
+            PRT_TRY(status);
+            continue;
+        }
+        PRT_TRY(parse_member(p, &from, &is_set));
+        if (is_set)
+            continue;
+        to = from;
+        if (p->end - p->at >= 2 && p->at[0] == '-' && p->at[1] != ']') {
+            p->at++;
+            PRT_TRY(parse_member(p, &to, &is_set));
+            if (is_set || to < from)
+                return bad(p, POPRT_E_ARG, "a range in a class runs backward");
+        }
+        PRT_TRY(add_range(p, from, to));
+    }
+    p->at++;
+    PRT_TRY(emit(p, PRT_REGEX_SET, first_range, p->r->n_ranges - first_range));
+    p->r->code[p->r->n_code - 1].negated = negated;
+    return POPRT_OK;
+}
+
+/* ---- repetition ---- */
+
+static poprt_status copy_piece(parser *p, const prt_regex_code *piece, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        PRT_TRY(emit(p, (prt_regex_op)piece[i].op, piece[i].x, piece[i].y));
+        p->r->code[p->r->n_code - 1].negated = piece[i].negated;
+    }
+    return POPRT_OK;
+}
+
+/* The last piece `least` to `most` times; `most` -1 for any number. */
+static poprt_status repeat(parser *p, int32_t least, int32_t most)
+{
+    const int32_t at = p->atom, n = p->r->n_code - at;
+    const int32_t copies = most < 0 ? (least > 0 ? least : 1) : most;
+    if (copies > 0 && (n + 2) * (int64_t)copies > PRT_REGEX_MAX_CODE)
+        return bad(p, POPRT_E_LIMIT, "the pattern is too large");
+    /* The first copy stands at `at`; a split in front of it moves it by one. */
+    const int32_t split = least == 0 && copies > 0;
+    if (copies == 0)
+        p->r->n_code = at;
+    else if (split != 0)
+        PRT_TRY(insert_split(p, at, 1, n + 1 + (most < 0)));
+    for (int32_t k = 1; k < copies; k++) {
+        if (k >= least)
+            PRT_TRY(emit(p, PRT_REGEX_SPLIT, 1, n + 1));
+        PRT_TRY(copy_piece(p, &p->r->code[at + split], n));
+    }
+    if (most < 0 && least == 0)
+        return emit(p, PRT_REGEX_JUMP, -(n + 1), 0);
+    return most < 0 ? emit(p, PRT_REGEX_SPLIT, -n, 1) : POPRT_OK;
+}
+
+static bool parse_number(parser *p, int32_t *to)
+{
+    const char *start = p->at;
+    *to = 0;
+    for (; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++)
+        *to = *to > PRT_REGEX_MAX_REPEAT ? *to : *to * 10 + (*p->at - '0');
+    return p->at > start;
+}
+
+/* "{n}", "{n,}" or "{n,m}"; without it the brace is a character and `at` stays. */
+static bool parse_counts(parser *p, int32_t *least, int32_t *most)
+{
+    const char *start = p->at++;
+    bool good = parse_number(p, least);
+    *most = *least;
+    if (good && p->at < p->end && *p->at == ',') {
+        p->at++;
+        if (!parse_number(p, most))
+            *most = -1;
+    }
+    good = good && p->at < p->end && *p->at == '}';
+    p->at = good ? p->at + 1 : start;
+    return good;
+}
+
+/* A repetition operator, if one stands here. */
+static poprt_status parse_repeat(parser *p, bool *found)
+{
+    int32_t least = 0, most = -1;
+    *found = true;
+    switch (*p->at) {
+    case '*':
+        p->at++;
+        break;
+    case '+':
+        p->at++;
+        least = 1;
+        break;
+    case '?':
+        p->at++;
+        most = 1;
+        break;
+    case '{':
+        *found = parse_counts(p, &least, &most);
+        break;
+    default:
+        *found = false;
+    }
+    if (!*found)
+        return POPRT_OK;
+    if (p->atom < 0)
+        return bad(p, POPRT_E_ARG, "there is nothing to repeat");
+    if (least > PRT_REGEX_MAX_REPEAT || most > PRT_REGEX_MAX_REPEAT || (most >= 0 && most < least))
+        return bad(p, POPRT_E_ARG, "a repetition count is out of range");
+    if (p->at < p->end && *p->at == '?') /* lazy: the same for a match of everything */
+        p->at++;
+    PRT_TRY(repeat(p, least, most));
+    p->atom = -1;
+    return POPRT_OK;
+}
+
+/* ---- groups ---- */
+
+static poprt_status open_group(parser *p)
+{
+    if (p->depth == PRT_REGEX_MAX_DEPTH)
+        return bad(p, POPRT_E_LIMIT, "groups are nested too deeply");
+    if (p->at < p->end && *p->at == '?') {
+        const char *stop = p->end - p->at > 3 && p->at[1] == 'P' && p->at[2] == '<'
+            ? memchr(p->at, '>', (size_t)(p->end - p->at))
+            : NULL;
+        if (stop != NULL)
+            p->at = stop + 1;
+        else if (p->end - p->at >= 2 && p->at[1] == ':')
+            p->at += 2;
+        else
+            return bad(p, POPRT_E_UNSUPPORTED, "flags and other groups of (? are not known here");
+    }
+    p->groups[p->depth++] = (group){ p->r->n_code, p->r->n_code, -1 };
+    p->atom = -1;
+    return POPRT_OK;
+}
+
+/* "|": the alternative so far becomes one arm of a split. */
+static poprt_status next_alternative(parser *p)
+{
+    group *g = &p->groups[p->depth - 1];
+    const int32_t n = p->r->n_code - g->alternative;
+    PRT_TRY(insert_split(p, g->alternative, 1, n + 2));
+    PRT_TRY(emit(p, PRT_REGEX_JUMP, g->jumps, 0));
+    g->jumps = p->r->n_code - 1;
+    g->alternative = p->r->n_code;
+    p->atom = -1;
+    return POPRT_OK;
+}
+
+static void close_group(parser *p)
+{
+    const group *g = &p->groups[--p->depth];
+    for (int32_t at = g->jumps; at >= 0;) {
+        const int32_t before = p->r->code[at].x;
+        p->r->code[at].x = p->r->n_code - at;
+        at = before;
+    }
+    p->atom = g->start;
+}
+
+/* ---- the pattern ---- */
+
+static poprt_status parse_atom(parser *p)
+{
+    const char ch = *p->at;
+    const int32_t first_range = p->r->n_ranges;
+    uint32_t c = 0;
+    bool is_set = false;
+    p->atom = p->r->n_code;
+    if (ch == '^' || ch == '$') {
+        p->at++;
+        return emit(p, ch == '^' ? PRT_REGEX_START : PRT_REGEX_END, 0, 0);
+    }
+    if (ch == '[') {
+        p->at++;
+        return parse_class(p);
+    }
+    if (ch == '\\' && p->end - p->at >= 2 && strchr("AzbB", p->at[1]) != NULL && p->at[1] != '\0') {
+        const char kind = p->at[1];
+        p->at += 2;
+        return emit(p, kind == 'A' ? PRT_REGEX_START : kind == 'z' ? PRT_REGEX_END
+                : kind == 'b' ? PRT_REGEX_WORD : PRT_REGEX_NO_WORD, 0, 0);
+    }
+    if (ch == '.') {
+        p->at++;
+        PRT_TRY(add_range(p, 0, '\n' - 1));
+        PRT_TRY(add_range(p, '\n' + 1, UINT32_MAX));
+    } else if (ch == '\\') {
+        p->at++;
+        PRT_TRY(parse_escape(p, &c, &is_set));
+        if (!is_set)
+            PRT_TRY(add_range(p, c, c));
+    } else {
+        c = prt_regex_decode(&p->at, p->end);
+        PRT_TRY(add_range(p, c, c));
+    }
+    return emit(p, PRT_REGEX_SET, first_range, p->r->n_ranges - first_range);
+}
+
+static poprt_status parse(parser *p)
+{
+    p->groups[p->depth++] = (group){ 0, 0, -1 };
+    p->atom = -1;
+    while (p->at < p->end) {
+        bool repeated;
+        PRT_TRY(parse_repeat(p, &repeated));
+        if (repeated)
+            continue;
+        switch (*p->at) {
+        case '(':
+            p->at++;
+            PRT_TRY(open_group(p));
+            break;
+        case ')':
+            p->at++;
+            if (p->depth < 2)
+                return bad(p, POPRT_E_ARG, "a group is closed that was not opened");
+            close_group(p);
+            break;
+        case '|':
+            p->at++;
+            PRT_TRY(next_alternative(p));
+            break;
+        default:
+            PRT_TRY(parse_atom(p));
+        }
+    }
+    if (p->depth != 1)
+        return bad(p, POPRT_E_ARG, "a group is not closed");
+    close_group(p);
+    return emit(p, PRT_REGEX_MATCH, 0, 0);
+}
+
+poprt_status prt_regex_create(prt_str pattern, prt_regex_memory memory, prt_regex **out,
+    const char **why)
+{
+    /* A character of the pattern makes at most this many ranges (\W) and, before repetition, three
+     * instructions; the code is written in full size and the parser counts. */
+    enum { RANGES_PER_CHARACTER = 8 };
+    const size_t max_ranges = ((size_t)pattern.size + 1) * RANGES_PER_CHARACTER;
+    *why = "out of memory";
+    prt_regex *r = memory.alloc(memory.user, sizeof(*r));
+    parser *p = memory.alloc(memory.user, sizeof(*p));
+    if (pattern.size > PRT_REGEX_MAX_CODE) {
+        *why = "the pattern is too large";
+        return POPRT_E_LIMIT;
+    }
+    if (r == NULL || p == NULL)
+        return POPRT_E_NOMEM;
+    *r = (prt_regex){ .turn = 0 };
+    r->code = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * sizeof(prt_regex_code));
+    r->ranges = memory.alloc(memory.user, max_ranges * sizeof(prt_regex_range));
+    r->now = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * 5 * sizeof(int32_t));
+    r->seen = memory.alloc(memory.user, PRT_REGEX_MAX_CODE * sizeof(uint64_t));
+    if (r->code == NULL || r->ranges == NULL || r->now == NULL || r->seen == NULL)
+        return POPRT_E_NOMEM;
+    r->next = r->now + PRT_REGEX_MAX_CODE;
+    r->stack = r->next + PRT_REGEX_MAX_CODE;
+    memset(r->seen, 0, PRT_REGEX_MAX_CODE * sizeof(uint64_t));
+    *p = (parser){ .r = r, .at = pattern.data, .max_ranges = max_ranges };
+    p->end = pattern.data != NULL ? pattern.data + pattern.size : NULL;
+    const poprt_status status = parse(p);
+    *why = p->why;
+    *out = r;
+    return status;
+}

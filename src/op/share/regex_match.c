@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * regex_match.c — the machine with many threads: each is a place in the code, all take the same
+ * character, and no place is held twice, so a character costs at most the size of the code.
+ */
+#include "op/share/regex_code.h"
+
+/* ---- characters ---- */
+
+static const uint32_t NO_CHARACTER = 0xfffd;
+
+uint32_t prt_regex_decode(const char **at, const char *end)
+{
+    const unsigned char a = (unsigned char)*(*at)++;
+    const uint32_t more =
+        a < 0xc2 || a >= 0xf5 ? 0 : 1 + (uint32_t)(a >= 0xe0) + (uint32_t)(a >= 0xf0);
+    if (a < 0x80)
+        return a;
+    if (more == 0 || (size_t)(end - *at) < more)
+        return NO_CHARACTER;
+    uint32_t c = a & (0x3fu >> more);
+    for (uint32_t i = 0; i < more; i++) {
+        const unsigned char b = (unsigned char)(*at)[i];
+        if ((b & 0xc0) != 0x80)
+            return NO_CHARACTER;
+        c = c << 6 | (b & 0x3fu);
+    }
+    *at += more;
+    return c;
+}
+
+bool prt_regex_is_word(uint32_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* ---- matching ---- */
+
+/* Where the machine stands in the text. */
+typedef struct place {
+    bool start, end, word_before, word_after;
+} place;
+
+static bool holds(prt_regex_op op, const place *at)
+{
+    const bool edge = at->word_before != at->word_after;
+    switch (op) {
+    case PRT_REGEX_START:
+        return at->start;
+    case PRT_REGEX_END:
+        return at->end;
+    case PRT_REGEX_WORD:
+        return edge;
+    default:
+        return !edge;
+    }
+}
+
+/* Adds `pc` and all that follows from it without taking a character; true when MATCH does. */
+static bool follow(prt_regex *r, int32_t pc, const place *at, int32_t *list, int32_t *count)
+{
+    int32_t depth = 0; /* each place in the code adds two at most: the stack has that room */
+    bool matched = false;
+    r->stack[depth++] = pc;
+    while (depth > 0) {
+        pc = r->stack[--depth];
+        if (r->seen[pc] == r->turn)
+            continue;
+        r->seen[pc] = r->turn;
+        const prt_regex_code *c = &r->code[pc];
+        int32_t go[2] = { 0, 0 };
+        if (c->op == PRT_REGEX_SET)
+            list[(*count)++] = pc;
+        else if (c->op == PRT_REGEX_MATCH)
+            matched = true;
+        else if (c->op == PRT_REGEX_SPLIT || c->op == PRT_REGEX_JUMP)
+            go[0] = c->x;
+        else if (holds((prt_regex_op)c->op, at))
+            go[0] = 1;
+        if (c->op == PRT_REGEX_SPLIT)
+            go[1] = c->y;
+        for (uint32_t i = 0; i < 2; i++)
+            if (go[i] != 0 && r->seen[pc + go[i]] != r->turn)
+                r->stack[depth++] = pc + go[i];
+    }
+    return matched;
+}
+
+static bool takes(const prt_regex *r, const prt_regex_code *c, uint32_t character)
+{
+    for (int32_t i = c->x; i < c->x + c->y; i++)
+        if (character >= r->ranges[i].first && character <= r->ranges[i].last)
+            return !c->negated;
+    return c->negated;
+}
+
+size_t prt_regex_longest(prt_regex *r, const char *text, size_t size, size_t from)
+{
+    const char *at = text + from, *end = text + size;
+    place here = { .start = from == 0, .end = from == size };
+    int32_t n_now = 0;
+    const char *peek = at;
+    here.word_before = from > 0 && prt_regex_is_word((unsigned char)text[from - 1]);
+    here.word_after = from < size && prt_regex_is_word(prt_regex_decode(&peek, end));
+    r->turn++;
+    size_t longest = follow(r, 0, &here, r->now, &n_now) ? from : SIZE_MAX;
+    while (at < end && n_now > 0) {
+        const uint32_t c = prt_regex_decode(&at, end);
+        int32_t n_next = 0;
+        peek = at;
+        here = (place){ .end = at == end, .word_before = prt_regex_is_word(c) };
+        here.word_after = at < end && prt_regex_is_word(prt_regex_decode(&peek, end));
+        r->turn++;
+        for (int32_t i = 0; i < n_now; i++)
+            if (takes(r, &r->code[r->now[i]], c) &&
+                follow(r, r->now[i] + 1, &here, r->next, &n_next))
+                longest = (size_t)(at - text);
+        int32_t *swap = r->now;
+        r->now = r->next;
+        r->next = swap;
+        n_now = n_next;
+    }
+    return longest;
+}
+
+bool prt_regex_matches(prt_regex *r, const char *text, size_t size)
+{
+    return prt_regex_longest(r, text, size, 0) == size;
+}

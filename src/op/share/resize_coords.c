@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* resize_coords.c — coordinates and weights of Resize along one axis. */
+#include <math.h>
+
+#include "op/share/resize.h"
+
+/* Index of a word in a list; `count` when it is not there. */
+static int32_t find_word(prt_str word, const char *const *words, int32_t count)
+{
+    int32_t i = 0;
+    while (i < count && !prt_str_is(word, words[i]))
+        i++;
+    return i;
+}
+
+bool prt_resize_read(const prt_resize_attrs *a, prt_resize_form *form, prt_str *bad)
+{
+    static const char *const modes[] = { "nearest", "linear", "cubic" };
+    static const char *const coords[] = { "half_pixel", "half_pixel_symmetric",
+        "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn",
+        "tf_crop_and_resize" };
+    static const char *const rounds[] = { "round_prefer_floor", "round_prefer_ceil", "floor",
+        "ceil" };
+    static const char *const policies[] = { "stretch", "not_larger", "not_smaller" };
+    const struct {
+        prt_str word;
+        const char *const *words;
+        int32_t count;
+        int32_t *to;
+    } rows[] = {
+        { a->mode, modes, PRT_COUNT_OF(modes), &form->mode },
+        { a->coordinate_transformation_mode, coords, PRT_COORDS_COUNT, &form->coords },
+        { a->nearest_mode, rounds, PRT_ROUND_COUNT, &form->round },
+        { a->keep_aspect_ratio_policy, policies, PRT_POLICY_COUNT, &form->policy },
+    };
+    form->antialias = a->antialias != 0;
+    form->exclude_outside = a->exclude_outside != 0;
+    form->cubic_a = (double)a->cubic_coeff_a;
+    for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
+        *rows[i].to = find_word(rows[i].word, rows[i].words, rows[i].count);
+        if (*rows[i].to == rows[i].count) {
+            *bad = rows[i].word;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool prt_resize_is_identity(const prt_resize_form *form, const prt_resize_axis *axis)
+{
+    return axis->in == axis->out && fabs(axis->scale - 1.0) < 1e-9 &&
+        (form->coords != PRT_COORDS_tf_crop_and_resize || (axis->start == 0.0 && axis->end == 1.0));
+}
+
+/* In single precision where elements are selected, as elsewhere: ties depend on it. */
+static double half_pixel(const prt_resize_form *form, const prt_resize_axis *axis, double x)
+{
+    if (form->mode == PRT_RESIZE_NEAREST)
+        return (double)(((float)x + 0.5f) / (float)axis->scale - 0.5f);
+    return (x + 0.5) / axis->scale - 0.5;
+}
+
+static double crop(const prt_resize_form *form, const prt_resize_axis *axis, double x)
+{
+    const double last = (double)axis->in - 1.0, end = (double)axis->out - 1.0;
+    if (axis->out <= 1)
+        return 0.5 * (axis->start + axis->end) * last;
+    if (form->mode != PRT_RESIZE_NEAREST)
+        return axis->start * last + x * (axis->end - axis->start) * last / end;
+    const float a = (float)axis->start, b = (float)axis->end, in = (float)last;
+    return (double)(a * in + (float)x * (b - a) * in / (float)end);
+}
+
+bool prt_resize_coordinate(const prt_resize_form *form, const prt_resize_axis *axis, int64_t at,
+    double *to)
+{
+    const double x = (double)at, in = (double)axis->in, out = (double)axis->out;
+    switch (form->coords) {
+    case PRT_COORDS_half_pixel_symmetric:
+        *to = in / 2.0 * (1.0 - out / axis->width) + half_pixel(form, axis, x);
+        return true;
+    case PRT_COORDS_pytorch_half_pixel:
+        *to = axis->out > 1 ? half_pixel(form, axis, x) : 0.0;
+        return true;
+    case PRT_COORDS_align_corners:
+        *to = axis->width == 1.0 || at == 0 ? 0.0 : x * (in - 1.0) / (axis->width - 1.0);
+        return true;
+    case PRT_COORDS_asymmetric:
+        *to = form->mode == PRT_RESIZE_NEAREST ? (double)((float)x / (float)axis->scale)
+                                               : x / axis->scale;
+        return true;
+    case PRT_COORDS_tf_half_pixel_for_nn:
+        *to = (double)(((float)x + 0.5f) / (float)axis->scale);
+        return true;
+    case PRT_COORDS_tf_crop_and_resize:
+        *to = crop(form, axis, x);
+        return *to >= 0.0 && *to <= in - 1.0;
+    default:
+        *to = half_pixel(form, axis, x);
+        return true;
+    }
+}
+
+/* A coordinate as an integer near the axis; NaN and what is far away go to its ends. */
+static int64_t to_index(const prt_resize_axis *axis, double x)
+{
+    const double most = (double)axis->in;
+    if (!(x >= -most - 4.0))
+        return -axis->in - 4;
+    return (int64_t)fmin(x, 2.0 * most + 4.0);
+}
+
+int64_t prt_resize_nearest(const prt_resize_form *form, const prt_resize_axis *axis, double at)
+{
+    switch (form->round) {
+    case PRT_ROUND_prefer_floor:
+        at = ceil(at - 0.5);
+        break;
+    case PRT_ROUND_prefer_ceil:
+        at = floor(at + 0.5);
+        break;
+    case PRT_ROUND_floor:
+        at = floor(at);
+        break;
+    default:
+        at = ceil(at);
+        break;
+    }
+    const int64_t index = to_index(axis, at);
+    return index < 0 ? 0 : index >= axis->in ? axis->in - 1 : index;
+}
+
+/* How far the filter is stretched: below 1 only when antialiasing a smaller output. */
+static double shrink(const prt_resize_form *form, const prt_resize_axis *axis)
+{
+    return form->antialias && axis->scale < 1.0 ? axis->scale : 1.0;
+}
+
+/* First tap relative to the floor of the coordinate; taps are symmetric about it. */
+static int64_t first_tap(const prt_resize_form *form, const prt_resize_axis *axis)
+{
+    const double reach = form->mode == PRT_RESIZE_CUBIC ? 2.0 : 1.0;
+    const double first = floor(-reach / shrink(form, axis)) + 1.0;
+    return to_index(axis, fmax(first, -2.0 * (double)axis->in - 4.0));
+}
+
+size_t prt_resize_taps(const prt_resize_form *form, const prt_resize_axis *axis)
+{
+    return (size_t)(2 - 2 * first_tap(form, axis));
+}
+
+static double filter(const prt_resize_form *form, double x)
+{
+    const double a = form->cubic_a, d = fabs(x);
+    if (form->mode == PRT_RESIZE_LINEAR)
+        return fmax(1.0 - d, 0.0);
+    if (d <= 1.0)
+        return ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0;
+    if (d < 2.0)
+        return ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a;
+    return 0.0;
+}
+
+int64_t prt_resize_weights(const prt_resize_form *form, const prt_resize_axis *axis, double at,
+    size_t taps, double *weights)
+{
+    const double factor = shrink(form, axis), whole = floor(at);
+    const int64_t tap = first_tap(form, axis), first = to_index(axis, whole) + tap;
+    double sum = 0.0;
+    for (size_t i = 0; i < taps; i++) {
+        const int64_t index = first + (int64_t)i;
+        weights[i] = filter(form, ((double)tap + (double)i - (at - whole)) * factor);
+        if (form->exclude_outside && (index < 0 || index >= axis->in))
+            weights[i] = 0.0;
+        sum += weights[i];
+    }
+    for (size_t i = 0; i < taps && sum != 0.0; i++)
+        weights[i] /= sum;
+    return first;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* rnn_core.c — shapes, activations and the time loop of recurrent operators. */
+#include "op/share/rnn_core.h"
+
+#include <math.h>
+
+/* ---- activation functions ---- */
+
+static double relu(double x, double a, double b)
+{
+    (void)a;
+    (void)b;
+    return x < 0.0 ? 0.0 : x;
+}
+static double hyperbolic(double x, double a, double b)
+{
+    (void)a;
+    (void)b;
+    return tanh(x);
+}
+static double sigmoid(double x, double a, double b)
+{
+    (void)a;
+    (void)b;
+    return 1.0 / (1.0 + exp(-x));
+}
+static double affine(double x, double a, double b)
+{
+    return a * x + b;
+}
+static double leaky_relu(double x, double a, double b)
+{
+    (void)b;
+    return x >= 0.0 ? x : a * x;
+}
+static double thresholded_relu(double x, double a, double b)
+{
+    (void)b;
+    return x >= a ? x : 0.0;
+}
+static double scaled_tanh(double x, double a, double b)
+{
+    return a * tanh(b * x);
+}
+static double hard_sigmoid(double x, double a, double b)
+{
+    const double y = a * x + b;
+    return y < 0.0 ? 0.0 : y > 1.0 ? 1.0 : y;
+}
+static double elu(double x, double a, double b)
+{
+    (void)b;
+    return x >= 0.0 ? x : a * expm1(x);
+}
+static double softsign(double x, double a, double b)
+{
+    (void)a;
+    (void)b;
+    return x / (1.0 + fabs(x));
+}
+static double softplus(double x, double a, double b)
+{
+    (void)a;
+    (void)b;
+    return fmax(x, 0.0) + log1p(exp(-fabs(x)));
+}
+
+/* Factors that are not given are those of the operator of the same name, which are floats. */
+static const struct {
+    const char *name;
+    double (*fn)(double x, double alpha, double beta);
+    bool has_alpha, has_beta;
+    double alpha, beta;
+} functions[] = {
+    { "relu", relu, false, false, 0.0, 0.0 },
+    { "tanh", hyperbolic, false, false, 0.0, 0.0 },
+    { "sigmoid", sigmoid, false, false, 0.0, 0.0 },
+    { "affine", affine, true, true, 1.0, 0.0 },
+    { "leakyrelu", leaky_relu, true, false, (double)0.01f, 0.0 },
+    { "thresholdedrelu", thresholded_relu, true, false, 1.0, 0.0 },
+    { "scaledtanh", scaled_tanh, true, true, 1.0, 1.0 },
+    { "hardsigmoid", hard_sigmoid, true, true, (double)0.2f, 0.5 },
+    { "elu", elu, true, false, 1.0, 0.0 },
+    { "softsign", softsign, false, false, 0.0, 0.0 },
+    { "softplus", softplus, false, false, 0.0, 0.0 },
+};
+
+/* Row of `functions` with this name, letter case aside; PRT_COUNT_OF(functions) for none. */
+static size_t find_function(prt_str name)
+{
+    size_t i = 0;
+    for (; i < PRT_COUNT_OF(functions); i++) {
+        const char *want = functions[i].name;
+        uint32_t k = 0;
+        while (k < name.size && want[k] != '\0' && (name.data[k] | 0x20) == want[k])
+            k++;
+        if (k == name.size && want[k] == '\0')
+            break;
+    }
+    return i;
+}
+
+bool prt_activation_find(prt_str name, prt_activation *to)
+{
+    const size_t i = find_function(name);
+    if (i == PRT_COUNT_OF(functions))
+        return false;
+    *to = (prt_activation){ functions[i].fn, functions[i].alpha, functions[i].beta, 0.0 };
+    return true;
+}
+
+const char *prt_activation_name(const prt_activation *f)
+{
+    size_t i = 0;
+    while (functions[i].fn != f->fn)
+        i++;
+    return functions[i].name;
+}
+
+size_t prt_rnn_directions(const prt_rnn_form *form)
+{
+    return prt_str_is(form->direction, "bidirectional") ? 2 : 1;
+}
+
+bool prt_rnn_backward(const prt_rnn_form *form, size_t direction)
+{
+    return direction == 1 || prt_str_is(form->direction, "reverse");
+}
+
+void prt_rnn_functions(const prt_rnn_form *form, size_t direction, prt_activation *to)
+{
+    uint32_t alpha = 0, beta = 0;
+    for (size_t i = 0; i < (direction + 1) * form->functions; i++) {
+        const prt_str name = form->activations.count != 0
+            ? form->activations.data[i]
+            : prt_str_of(form->usual[i % form->functions]);
+        const size_t row = find_function(name);
+        prt_activation *f = &to[i % form->functions];
+        *f = (prt_activation){ .fn = functions[row].fn, .alpha = functions[row].alpha,
+            .beta = functions[row].beta, .clip = form->clip };
+        if (functions[row].has_alpha && alpha < form->alpha.count)
+            f->alpha = (double)form->alpha.data[alpha++];
+        if (functions[row].has_beta && beta < form->beta.count)
+            f->beta = (double)form->beta.data[beta++];
+    }
+}
+
+/* ---- shapes ---- */
+
+static poprt_status check_form(const prt_infer *c, const prt_rnn_form *form)
+{
+    const size_t count = prt_rnn_directions(form) * form->functions;
+    if (count == form->functions && !prt_str_is(form->direction, "forward") &&
+        !prt_str_is(form->direction, "reverse"))
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "direction is \"%.*s\"; accepted: forward, reverse, bidirectional",
+            PRT_STR_ARG(form->direction));
+    if (form->layout != 0 && form->layout != 1)
+        return prt_infer_fail(c, POPRT_E_ARG, "layout is %lld; accepted: 0, 1",
+            (long long)form->layout);
+    if (form->hidden_size < 0 || form->hidden_size > INT32_MAX)
+        return prt_infer_fail(c, POPRT_E_ARG, "hidden_size is %lld", (long long)form->hidden_size);
+    if (form->activations.count != 0 && form->activations.count != count)
+        return prt_infer_fail(c, POPRT_E_ARG, "activations has %u names where %zu are needed",
+            form->activations.count, count);
+    for (uint32_t i = 0; i < form->activations.count; i++)
+        if (find_function(form->activations.data[i]) == PRT_COUNT_OF(functions))
+            return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "activation \"%.*s\" is not known",
+                PRT_STR_ARG(form->activations.data[i]));
+    return POPRT_OK;
+}
+
+/* Input i, where present, has these dims. */
+static poprt_status check_dims(const prt_infer *c, uint32_t i, int32_t rank, const int64_t *dims)
+{
+    int64_t merged;
+    if (!prt_infer_ranked(c, i))
+        return POPRT_OK;
+    PRT_TRY(prt_infer_rank(c, i, rank));
+    for (int32_t k = 0; k < rank; k++)
+        PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, i, (uint32_t)k), dims[k],
+            prt_op_in_slot(c->def, i)->name, &merged));
+    return POPRT_OK;
+}
+
+static poprt_status check_inputs(prt_infer *c, const prt_rnn_form *form, int64_t batch,
+    int64_t hidden)
+{
+    const int64_t dirs = (int64_t)prt_rnn_directions(form);
+    const int64_t rows = prt_dim_mul(c->dims, hidden, form->gates);
+    const int64_t w[3] = { dirs, rows, prt_infer_dim(c, 0, 2) }, r[3] = { dirs, rows, hidden };
+    const int64_t b[2] = { dirs, prt_dim_mul(c->dims, rows, 2) };
+    const int64_t p[2] = { dirs, prt_dim_mul(c->dims, hidden, 3) };
+    const int64_t plain[3] = { dirs, batch, hidden }, turned[3] = { batch, dirs, hidden };
+    PRT_TRY(prt_infer_rank(c, 0, 3));
+    PRT_TRY(check_dims(c, 1, 3, w));
+    PRT_TRY(check_dims(c, 2, 3, r));
+    PRT_TRY(check_dims(c, 3, 2, b));
+    PRT_TRY(check_dims(c, 4, 1, &batch));
+    PRT_TRY(check_dims(c, 5, 3, form->layout != 0 ? turned : plain));
+    PRT_TRY(check_dims(c, 6, 3, form->layout != 0 ? turned : plain));
+    return check_dims(c, 7, 2, p);
+}
+
+poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form)
+{
+    PRT_TRY(check_form(c, form));
+    const bool turned = form->layout != 0;
+    const int64_t seq = prt_infer_dim(c, 0, turned), batch = prt_infer_dim(c, 0, !turned);
+    const int64_t dirs = (int64_t)prt_rnn_directions(form);
+    int64_t hidden;
+    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 2, 2),
+        form->hidden_size != 0 ? form->hidden_size : PRT_DIM_UNKNOWN, "hidden_size", &hidden));
+    PRT_TRY(check_inputs(c, form, batch, hidden));
+    const int64_t y[2][4] = { { seq, dirs, batch, hidden }, { batch, seq, dirs, hidden } };
+    const int64_t state[2][3] = { { dirs, batch, hidden }, { batch, dirs, hidden } };
+    PRT_TRY(prt_infer_exact(c, 0, c->in[0].dtype, 4, y[turned]));
+    PRT_TRY(prt_infer_exact(c, 1, c->in[0].dtype, 3, state[turned]));
+    return prt_infer_exact(c, 2, c->in[0].dtype, 3, state[turned]);
+}
+
+/* ---- evaluation ---- */
+
+void prt_rnn_add_product(size_t rows, size_t n, const double *m, const double *x, double *y)
+{
+    size_t i = 0;
+    for (; i + 4 <= rows; i += 4, m += 4 * n) {
+        double s0 = y[i], s1 = y[i + 1], s2 = y[i + 2], s3 = y[i + 3];
+        for (size_t k = 0; k < n; k++) {
+            s0 += m[k] * x[k];
+            s1 += m[n + k] * x[k];
+            s2 += m[2 * n + k] * x[k];
+            s3 += m[3 * n + k] * x[k];
+        }
+        y[i] = s0;
+        y[i + 1] = s1;
+        y[i + 2] = s2;
+        y[i + 3] = s3;
+    }
+    for (; i < rows; i++, m += n)
+        for (size_t k = 0; k < n; k++)
+            y[i] += m[k] * x[k];
+}
+
+/* All of an input as doubles; true and NULL where it is absent. */
+static bool reals_of(prt_eval *c, uint32_t i, const double **to)
+{
+    *to = NULL;
+    if (i == UINT32_MAX || !prt_eval_has(c, i))
+        return true;
+    *to = prt_eval_reals(c, c->in[i]);
+    return *to != NULL;
+}
+
+typedef struct operands {
+    const double *x, *w, *r, *b, *h, *c, *p;
+} operands;
+
+/* State `s` of one batch entry from its initial value, or into an output. */
+static size_t state_at(const prt_rnn *n, size_t direction, size_t b)
+{
+    const size_t row =
+        n->form->layout != 0 ? b * n->directions + direction : direction * n->batch + b;
+    return row * n->hidden;
+}
+
+static void put_state(const prt_eval *c, uint32_t out, const prt_rnn *n, size_t direction, size_t b,
+    const double *state)
+{
+    if (prt_eval_wants(c, out))
+        prt_reals_store(c->out[out]->dtype, c->out[out]->data, state_at(n, direction, b), 1,
+            n->hidden, state);
+}
+
+static void run_entry(prt_eval *c, prt_rnn *n, const operands *o, size_t direction, size_t b,
+    size_t length)
+{
+    const bool turned = n->form->layout != 0;
+    const bool backward = prt_rnn_backward(n->form, direction);
+    const size_t state = state_at(n, direction, b);
+    n->direction = direction;
+    n->entry = b;
+    for (size_t i = 0; i < n->hidden; i++) {
+        n->h[i] = o->h != NULL ? o->h[state + i] : 0.0;
+        n->c[i] = o->c != NULL ? o->c[state + i] : 0.0;
+    }
+    for (size_t t = 0; t < length; t++) {
+        const size_t at = backward ? length - 1 - t : t;
+        n->step = t;
+        n->cell(n, o->x + (turned ? b * n->seq + at : at * n->batch + b) * n->input);
+        const size_t to = turned ? (b * n->seq + at) * n->directions + direction
+                                 : (at * n->directions + direction) * n->batch + b;
+        if (prt_eval_wants(c, 0))
+            prt_reals_store(c->out[0]->dtype, c->out[0]->data, to * n->hidden, 1, n->hidden, n->h);
+    }
+    put_state(c, 1, n, direction, b, n->h);
+    put_state(c, 2, n, direction, b, n->c);
+}
+
+poprt_status prt_rnn_length(const prt_eval *c, size_t seq, size_t b, size_t *length)
+{
+    *length = seq;
+    if (!prt_eval_has(c, 4))
+        return POPRT_OK;
+    const int64_t given = prt_load_i64(c->in[4]->dtype, c->in[4]->data, b);
+    if (given < 0 || (size_t)given > seq)
+        return prt_eval_fail(c, POPRT_E_SHAPE, "sequence_lens has %lld, outside [0, %zu]",
+            (long long)given, seq);
+    *length = (size_t)given;
+    return POPRT_OK;
+}
+
+static void choose_direction(prt_rnn *n, const operands *o, size_t direction)
+{
+    n->w = o->w + direction * n->rows * n->input;
+    n->r = o->r + direction * n->rows * n->hidden;
+    n->wb = o->b != NULL ? o->b + direction * 2 * n->rows : NULL;
+    n->rb = o->b != NULL ? n->wb + n->rows : NULL;
+    n->p = o->p != NULL ? o->p + direction * 3 * n->hidden : NULL;
+    prt_rnn_functions(n->form, direction, n->f);
+}
+
+poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
+    uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user)
+{
+    const prt_tensor *x = c->in[0];
+    const bool turned = form->layout != 0;
+    prt_rnn n = { .form = form, .seq = (size_t)x->dims[turned], .batch = (size_t)x->dims[!turned],
+        .input = (size_t)x->dims[2], .hidden = (size_t)c->in[2]->dims[2],
+        .directions = prt_rnn_directions(form), .cell = cell, .user = user };
+    operands o;
+    n.rows = form->gates * n.hidden;
+    n.gate = prt_eval_scratch(c, n.rows, sizeof(double));
+    n.spare = prt_eval_scratch(c, n.rows, sizeof(double));
+    n.h = prt_eval_scratch(c, n.hidden, sizeof(double));
+    n.c = prt_eval_scratch(c, n.hidden, sizeof(double));
+    if (n.gate == NULL || n.spare == NULL || n.h == NULL || n.c == NULL || !reals_of(c, 0, &o.x) ||
+        !reals_of(c, 1, &o.w) || !reals_of(c, 2, &o.r) || !reals_of(c, 3, &o.b) ||
+        !reals_of(c, 5, &o.h) || !reals_of(c, initial_c, &o.c) || !reals_of(c, peephole, &o.p))
+        return POPRT_E_NOMEM;
+    if (prt_eval_wants(c, 0) && c->out[0]->size != 0)
+        memset(c->out[0]->data, 0, c->out[0]->size);
+    for (size_t direction = 0; direction < n.directions; direction++) {
+        choose_direction(&n, &o, direction);
+        for (size_t b = 0; b < n.batch; b++) {
+            size_t length;
+            PRT_TRY(c->host->check(c));
+            PRT_TRY(prt_rnn_length(c, n.seq, b, &length));
+            run_entry(c, &n, &o, direction, b, length);
+        }
+    }
+    return POPRT_OK;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rnn_core.h — what RNN, GRU and LSTM share: shapes, directions, activation functions with their
+ * factors, and the walk over batch entries and time steps. An operator adds its cell.
+ */
+#ifndef PRT_OP_SHARE_RNN_CORE_H
+#define PRT_OP_SHARE_RNN_CORE_H
+
+#include "op/share/reals.h"
+
+enum { PRT_RNN_MAX_FUNCTIONS = 3 };
+
+/* The attributes that all three have, and what distinguishes the operators. */
+typedef struct prt_rnn_form {
+    uint32_t gates;     /* of W, R: rows are gates * hidden */
+    uint32_t functions; /* activations of one direction */
+    const char *usual[PRT_RNN_MAX_FUNCTIONS]; /* their defaults */
+    prt_str direction;
+    prt_strs activations;
+    prt_f32s alpha, beta;
+    int64_t hidden_size, layout;
+    double clip; /* 0: none */
+} prt_rnn_form;
+
+/* The fields of a form that come from an attribute struct. */
+#define PRT_RNN_COMMON(a)                                                                          \
+    .direction = (a)->direction, .activations = (a)->activations, .alpha = (a)->activation_alpha,  \
+    .beta = (a)->activation_beta, .hidden_size = (a)->hidden_size, .layout = (a)->layout,          \
+    .clip = (double)(a)->clip
+
+typedef struct prt_activation {
+    double (*fn)(double x, double alpha, double beta);
+    double alpha, beta, clip;
+} prt_activation;
+
+/* Value of a gate: clipped, then through its function. */
+static inline double prt_activate(const prt_activation *f, double x)
+{
+    if (f->clip > 0.0)
+        x = x > f->clip ? f->clip : x < -f->clip ? -f->clip : x;
+    return f->fn(x, f->alpha, f->beta);
+}
+
+/* The function of this name, letter case aside, with its usual factors and no clip; false when
+ * there is none. */
+bool prt_activation_find(prt_str name, prt_activation *to);
+
+/* The name, in lower case, of a function that came from one. */
+const char *prt_activation_name(const prt_activation *f);
+
+typedef struct prt_rnn prt_rnn;
+struct prt_rnn {
+    const prt_rnn_form *form;
+    size_t seq, batch, input, hidden, directions, rows; /* rows: gates * hidden */
+    /* Of the direction at hand: weights, biases (NULL: none), peepholes (LSTM). */
+    const double *w, *r, *wb, *rb, *p;
+    prt_activation f[PRT_RNN_MAX_FUNCTIONS];
+    double *gate, *h, *c, *spare; /* rows; hidden; hidden; rows */
+    /* One step: x of `input` elements; h (and c) are read and replaced. */
+    void (*cell)(const prt_rnn *n, const double *x);
+    const void *user;
+    size_t direction, entry, step; /* of the step at hand; steps count from 0 both ways */
+};
+
+/* The forms of the three operators. */
+prt_rnn_form prt_rnn_form_of_rnn(const prt_rnn_attrs *a);
+prt_rnn_form prt_rnn_form_of_gru(const prt_gru_attrs *a);
+prt_rnn_form prt_rnn_form_of_lstm(const prt_lstm_attrs *a);
+
+/* 1 or 2 */
+size_t prt_rnn_directions(const prt_rnn_form *form);
+
+/* Direction `direction` goes from the last step to the first. */
+bool prt_rnn_backward(const prt_rnn_form *form, size_t direction);
+
+/* The functions of one direction, whose names infer has checked. Factors are used up by the
+ * functions that have them, in order. */
+void prt_rnn_functions(const prt_rnn_form *form, size_t direction, prt_activation *to);
+
+/* Steps of batch entry b, out of `seq`: input 4 (sequence_lens) says. */
+poprt_status prt_rnn_length(const prt_eval *c, size_t seq, size_t b, size_t *length);
+
+/* Checks and sets outputs 0 (Y), 1 (Y_h) and, with a cell state, 2 (Y_c). */
+poprt_status prt_rnn_infer(prt_infer *c, const prt_rnn_form *form);
+
+/* Runs the whole operator. `initial_c` and `peephole` are input slots, UINT32_MAX for none. */
+poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial_c,
+    uint32_t peephole, void (*cell)(const prt_rnn *n, const double *x), const void *user);
+
+/* A step of an LSTM, whose weights R are multiplied with `h`. */
+void prt_lstm_step(const prt_rnn *n, const double *x, const double *h, bool input_forget);
+
+/* y[i] += row i of m · x */
+void prt_rnn_add_product(size_t rows, size_t n, const double *m, const double *x, double *y);
+
+#endif
