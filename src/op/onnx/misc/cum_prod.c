@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* cum_prod.c — CumProd: running products along an axis, backward or without the element itself on demand. */
+#include "op/check.h"
+#include "op/op.h"
+
+static poprt_status infer(prt_infer *c)
+{
+    int64_t axis;
+    uint32_t at;
+    PRT_TRY(prt_infer_scalar(c, 1, &axis));
+    if (prt_infer_ranked(c, 0) && prt_dim_is_number(axis))
+        PRT_TRY(prt_infer_axis(c, axis, c->in[0].rank, false, &at));
+    return prt_infer_like(c, 0, 0, c->in[0].dtype);
+}
+
+/* Line of `n` elements from `at` by `step`. Integers wrap. */
+static void product_line(const prt_tensor *x, prt_tensor *y, size_t at, size_t step, size_t n,
+    const prt_cum_prod_attrs *a)
+{
+    const bool integer = prt_dtype_is_integer(x->dtype);
+    uint64_t whole = 1;
+    double real = 1;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = at + (a->reverse != 0 ? n - 1 - k : k) * step;
+        const uint64_t w = integer ? (uint64_t)prt_load_i64(x->dtype, x->data, i) : 0;
+        const double r = integer ? 0 : prt_load_f64(x->dtype, x->data, i);
+        if (a->exclusive == 0) {
+            whole *= w;
+            real *= r;
+        }
+        if (integer)
+            prt_store_u64(y->dtype, y->data, i, whole);
+        else
+            prt_store_f64(y->dtype, y->data, i, real);
+        if (a->exclusive != 0) {
+            whole *= w;
+            real *= r;
+        }
+    }
+}
+
+static poprt_status eval(prt_eval *c)
+{
+    const prt_tensor *x = c->in[0];
+    int64_t axis = prt_load_i64(c->in[1]->dtype, c->in[1]->data, 0);
+    if (!prt_eval_wants(c, 0) || prt_tensor_count(x) == 0)
+        return POPRT_OK;
+    if (axis < -(int64_t)x->rank || axis >= (int64_t)x->rank)
+        return prt_eval_fail(c, POPRT_E_SHAPE, "axis %lld of rank %u", (long long)axis, x->rank);
+    axis += axis < 0 ? (int64_t)x->rank : 0;
+    const size_t outer = prt_dims_product(x->dims, 0, (uint32_t)axis), n = (size_t)x->dims[axis];
+    const size_t inner = prt_dims_product(x->dims, (uint32_t)axis + 1, x->rank);
+    for (size_t o = 0; o < outer; o++)
+        for (size_t i = 0; i < inner; i++)
+            product_line(x, c->out[0], o * n * inner + i, inner, n, c->attrs);
+    return POPRT_OK;
+}
+
+const prt_op_hooks prt_op_cum_prod = { .infer = infer, .eval = eval };
