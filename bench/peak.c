@@ -2,7 +2,7 @@
 /* peak.c — products and sums that nothing waits for, at the level the build compiles this for. */
 #include "peak.h"
 
-#include "kern/simd.h"
+#include "kern/vector/simd.h"
 
 /* Named one by one: an array would be kept in memory. */
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)

@@ -8,21 +8,21 @@
 
 #include <stdint.h>
 
-#include "kern/attend.h"
-#include "kern/bytes.h"
-#include "kern/cell.h"
-#include "kern/dot.h"
-#include "kern/gemm.h"
-#include "kern/interleave.h"
-#include "kern/move.h"
-#include "kern/narrow.h"
-#include "kern/plain.h"
-#include "kern/rows.h"
-#include "kern/slide.h"
-#include "kern/split.h"
-#include "kern/tiles.h"
-#include "kern/windows.h"
-#include "kern/winograd.h"
+#include "kern/rows/attend.h"
+#include "kern/int8/bytes.h"
+#include "kern/rows/cell.h"
+#include "kern/int8/dot.h"
+#include "kern/gemm/gemm.h"
+#include "kern/move/interleave.h"
+#include "kern/move/move.h"
+#include "kern/gemm/low_precision.h"
+#include "kern/rows/integer_logic.h"
+#include "kern/rows/rows.h"
+#include "kern/conv/slide.h"
+#include "kern/bf16x3/bf16x3.h"
+#include "kern/int8/requantize_tiles.h"
+#include "kern/conv/windows.h"
+#include "kern/conv/winograd.h"
 
 typedef struct prt_kern {
     const char *level; /* a name that prt_cpu_level knows */

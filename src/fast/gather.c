@@ -6,7 +6,7 @@
  */
 #include "fast/gather.h"
 
-#include "kern/zip.h"
+#include "kern/move/zip.h"
 
 /* Copies go eight elements at a time, over their end: SLACK follows all that is read or written.
  * Larger planes than MOST are not worth it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * integer.h — products of 8-bit integers, exact: sum over k of (A[i, k] - za[i]) (B[k, j] - zb[j]).
- * A's rows become words once, B panels as they are needed (kern/dot.h); zero points are taken care
- * of afterwards, by the sums of rows and columns.
+ * A's rows become words once, B panels as they are needed (kern/int8/dot.h); zero points are taken
+ * care of afterwards, by the sums of rows and columns.
  */
 #ifndef PRT_FAST_INTEGER_H
 #define PRT_FAST_INTEGER_H

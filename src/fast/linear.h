@@ -10,7 +10,7 @@ typedef struct prt_linear {
     size_t m, n, k, pieces; /* pieces: set where the work is cut, as is `near` */
     const float *a, *b;
     bool turned; /* columns of B lie side by side */
-    bool packed; /* B is panels, see kern/gemm.h */
+    bool packed; /* B is panels, see kern/gemm/gemm.h */
     bool in_order; /* not by Strassen's algorithm */
     bool near;   /* as prt_eval has it */
     int narrow;  /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */

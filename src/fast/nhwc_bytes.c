@@ -35,7 +35,7 @@ typedef struct job {
     size_t image_h, image_w;      /* of x */
     size_t above, before;         /* padding that is copied too */
     size_t step;                  /* pixels, and rows, of x to those that are copied next */
-    bool tiled;                   /* it is laid out for kern/tiles.h */
+    bool tiled;                   /* it is laid out for kern/int8/requantize_tiles.h */
     size_t joined;                /* rows of the kernel */
     size_t phases;                /* rows are in so many planes: row y is in plane y % phases */
     uint8_t flip, fill;           /* fill: flipped already */

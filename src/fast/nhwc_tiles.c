@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nhwc_tiles.c — convolutions of bytes by tiles: an item is some rows of an image and a few panels,
- * one after the other, packed or not as kern/tiles.h wants them. A tile is any 16 outputs that
- * follow each other, as if rows were as long as those of the image with padding are; what is behind
- * a row is dropped.
+ * one after the other, packed or not as kern/int8/requantize_tiles.h wants them. A tile is any 16
+ * outputs that follow each other, as if rows were as long as those of the image with padding are;
+ * what is behind a row is dropped.
  */
 #include "fast/share.h"
 #include "fast/tiles.h"

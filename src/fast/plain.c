@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plain.c — comparisons, logic, integers, Where and Cast of types that lib/kern has loops for. */
-#include "kern/plain.h"
+#include "kern/rows/integer_logic.h"
 
 #include "fast/fast.h"
 #include "fast/share.h"

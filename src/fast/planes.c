@@ -2,7 +2,7 @@
 /* planes.c — padded planes. */
 #include "fast/planes.h"
 
-#include "kern/zip.h"
+#include "kern/move/zip.h"
 
 bool prt_planes_init(prt_planes *p, const prt_window *w)
 {

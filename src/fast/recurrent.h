@@ -17,7 +17,7 @@
 typedef struct prt_recurrent_part {
     size_t rows;
     const float *r;      /* [rows, hidden]; NULL: came as panels */
-    const float *panels; /* as kern/gemm.h has them; NULL: `r` itself is used */
+    const float *panels; /* as kern/gemm/gemm.h has them; NULL: `r` itself is used */
     float *packed;       /* room for them; NULL: not needed */
 } prt_recurrent_part;
 

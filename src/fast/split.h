@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* split.h — products and convolutions by what kern/split.h has, as a whole. */
+/* split.h — products and convolutions by what kern/bf16x3/bf16x3.h has, as a whole. */
 #ifndef PRT_FAST_SPLIT_H
 #define PRT_FAST_SPLIT_H
 

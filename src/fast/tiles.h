@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tiles.h — convolutions of bytes to bytes by what kern/tiles.h has. */
+/* tiles.h — convolutions of bytes to bytes by what kern/int8/requantize_tiles.h has. */
 #ifndef PRT_FAST_TILES_H
 #define PRT_FAST_TILES_H
 

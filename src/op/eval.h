@@ -78,7 +78,7 @@ struct prt_eval {
                               * the way; NULL: none */
     bool near;               /* the program's weights are few enough to stay in a cache */
     bool strassen;           /* products may be computed by Strassen's algorithm */
-    bool bf16x3;             /* and split, as kern/split.h has it */
+    bool bf16x3;             /* and split, as kern/bf16x3/bf16x3.h has it */
     void *user;
 };
 

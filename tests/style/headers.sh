@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # headers.sh ROOT CC — each public header compiles alone, as C11 and as C++17 (where there is a C++
-# compiler), and uses standard headers only; each header of ours compiles alone too.
+# compiler), and uses standard headers only; each header and .inl of ours compiles alone too.
 root=$1
 cc=$2
 bad=0
@@ -14,7 +14,7 @@ for h in include/poprt/*.h; do
     fi
     grep -Hn '# *include <' "$h" | grep -v -e '<stddef.h>' -e '<stdint.h>' && bad=1
 done
-for h in $(find lib src -name '*.h' | sort); do
+for h in $(find lib src -name '*.h' -o -name '*.inl' | sort); do
     echo "#include \"${h#*/}\"" | $cc -std=gnu11 -Wall -Werror -fsyntax-only \
         -Iinclude -Ilib -Isrc -x c - || { echo "$h does not stand alone"; bad=1; }
     guard=PRT_$(echo "${h#*/}" | tr 'a-z/.' 'A-Z__')

@@ -5,7 +5,7 @@
 root=$1
 cd "$root" || exit 2
 
-find lib src -name '*.[ch]' -o -name '*.def' | sort | xargs grep -Hn '^ *# *include "' |
+find lib src -name '*.[ch]' -o -name '*.def' -o -name '*.inl' | sort | xargs grep -Hn '^ *# *include "' |
 awk -F'[:"]' '
 BEGIN {
     # room: rank. A room may include rooms of a smaller rank, and its own files.

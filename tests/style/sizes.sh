@@ -5,7 +5,7 @@
 cd "$1" || exit 2
 export LC_ALL=C.UTF-8
 sources() {
-    find include lib src tests bench '(' -name '*.[ch]' -o -name '*.def' ')' -exec "$@" {} +
+    find include lib src tests bench '(' -name '*.[ch]' -o -name '*.def' -o -name '*.inl' ')' -exec "$@" {} +
 }
 bad=$(
     sources wc -lL | awk '

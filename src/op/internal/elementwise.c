@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "kern/plain.h"
-#include "kern/rows.h"
+#include "kern/rows/integer_logic.h"
+#include "kern/rows/rows.h"
 #include "op/internal/fused.h"
 
 typedef struct row {

@@ -3,7 +3,7 @@
 #ifndef PRT_OP_INTERNAL_FUSED_H
 #define PRT_OP_INTERNAL_FUSED_H
 
-#include "kern/act.h"
+#include "kern/vector/act.h"
 #include "op/op.h"
 
 /* False for a name that is none. */

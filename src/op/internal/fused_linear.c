@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "kern/dot.h"
+#include "kern/int8/dot.h"
 #include "num/float.h"
 #include "op/internal/fused.h"
 #include "op/share/delegate.h"
@@ -139,7 +139,7 @@ static const prt_tensor *input(const prt_eval *c, uint32_t i)
     return prt_eval_has(c, i) ? c->in[i] : NULL;
 }
 
-/* What an element stands for: see kern/narrow.h for the exception. */
+/* What an element stands for: see kern/gemm/low_precision.h for the exception. */
 static float element(const prt_tensor *b, size_t at)
 {
     const uint8_t *bytes = b->data;

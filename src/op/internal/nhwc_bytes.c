@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nhwc_bytes.c — NhwcQConv, and how its weights are laid out. */
-#include "kern/dot.h"
+#include "kern/int8/dot.h"
 #include "op/check.h"
 #include "op/share/delegate.h"
 #include "op/internal/nhwc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nhwc_weights.c — laying out weights; Winograd's transforms in double. */
-#include "kern/gemm.h"
+#include "kern/gemm/gemm.h"
 #include "op/internal/nhwc.h"
 
 enum { POINTS = 6, SIDE = 5 }; /* at most, of what is transformed beforehand */

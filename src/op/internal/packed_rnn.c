@@ -5,7 +5,7 @@
  */
 #include "op/internal/packed_rnn.h"
 
-#include "kern/gemm.h"
+#include "kern/gemm/gemm.h"
 #include "op/share/delegate.h"
 
 enum { INPUTS = 8, OUTPUTS = 3 };

@@ -3,7 +3,7 @@
 #ifndef PRT_OP_ML_SVM_H
 #define PRT_OP_ML_SVM_H
 
-#include "kern/rows.h"
+#include "kern/rows/rows.h"
 #include "op/ml/ml.h"
 
 typedef enum prt_svm_kernel {

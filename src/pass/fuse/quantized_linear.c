@@ -13,7 +13,7 @@
  * Weights that are no bytes with a sign once their zero point z is taken from them keep some of it:
  * z times the sum of a row of the data is taken from the result.
  */
-#include "kern/dot.h"
+#include "kern/int8/dot.h"
 #include "op/internal/nhwc.h"
 #include "pass/fuse/quantized.h"
 #include "pass/match.h"

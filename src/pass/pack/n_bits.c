@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * n_bits.c — pack_n_bits: products with constant integers that have scales become fused_linear,
- * whose panels a session widens as it reads them (kern/narrow.h): weights stay as small as they
- * are.
+ * whose panels a session widens as it reads them (kern/gemm/low_precision.h): weights stay as small
+ * as they are.
  *
  *     MatMulNBits                                                        of 2, 4 or 8 bits
  *     MatMul or Gemm whose right side is a DequantizeLinear of a constant matrix of 2, 4 or 8
@@ -13,8 +13,8 @@
  */
 #include <string.h>
 
-#include "kern/dot.h"
-#include "kern/narrow.h"
+#include "kern/int8/dot.h"
+#include "kern/gemm/low_precision.h"
 #include "pass/match.h"
 #include "pass/pack/pack.h"
 

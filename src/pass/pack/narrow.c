@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * narrow.c — narrow_weights: packed matrices are stored in fewer bits (kern/narrow.h), where a
- * session widens them as it reads them. fused_linear keeps its place; nhwc_conv of 1 by 1 becomes
- * fused_linear. With compute=i8 both become quantized_linear, which quantises the rows of its left
- * side, and other convolutions what narrow_conv.c makes of them. Asked for by the options only:
- * results change.
+ * narrow.c — narrow_weights: packed matrices are stored in fewer bits (kern/gemm/low_precision.h),
+ * where a session widens them as it reads them. fused_linear keeps its place; nhwc_conv of 1 by 1
+ * becomes fused_linear. With compute=i8 both become quantized_linear, which quantises the rows of
+ * its left side, and other convolutions what narrow_conv.c makes of them. Asked for by the options
+ * only: results change.
  */
 #include <math.h>
 
-#include "kern/dot.h"
+#include "kern/int8/dot.h"
 #include "op/internal/nhwc.h"
 #include "pass/match.h"
 #include "pass/pack/pack.h"

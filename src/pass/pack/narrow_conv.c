@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "kern/dot.h"
+#include "kern/int8/dot.h"
 #include "op/internal/nhwc.h"
 #include "pass/match.h"
 #include "pass/pack/pack.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * weights.c — pack_weights: constant matrices of products become panels as kernels read them
- * (kern/gemm.h), once, when a model is compiled. MatMul, Gemm and fused_linear become fused_linear
- * with `columns`; RNN, GRU and LSTM those of op/internal/recurrent.def (recurrent.c), ensembles of
- * trees PackedTrees (trees.c). A matrix with other readers stays for them.
+ * (kern/gemm/gemm.h), once, when a model is compiled. MatMul, Gemm and fused_linear become
+ * fused_linear with `columns`; RNN, GRU and LSTM those of op/internal/recurrent.def (recurrent.c),
+ * ensembles of trees PackedTrees (trees.c). A matrix with other readers stays for them.
  */
-#include "kern/gemm.h"
+#include "kern/gemm/gemm.h"
 #include "pass/pack/pack.h"
 
 prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_tensor *w,

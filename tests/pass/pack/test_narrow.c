@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kern/narrow.h"
+#include "kern/gemm/low_precision.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cum_prod.c — CumProd: running products along an axis, backward or without the element itself on demand. */
+/* cum_prod.c — CumProd: running products along an axis, backward or without the element itself on
+ * demand. */
 #include "op/check.h"
 #include "op/op.h"
 

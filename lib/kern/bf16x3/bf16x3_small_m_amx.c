@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bf16x3_small_m_amx.c — split products of few rows: all K of 16 columns at a time, with sums in
+ * four tiles below each other. Of B a unit is split at a time, some units before it is multiplied,
+ * into a ring that stays in the first cache level; what is read later comes to the second one
+ * meanwhile.
+ */
+#include "kern/bf16x3/bf16x3.inl"
+
+enum {
+    RING = 4,
+    LEAD = 2,                /* units */
+    PART = 2 * TILE * LINE,  /* bytes of one: high parts, then low ones */
+    QUARTER = TILE / SLOTS,  /* rows of a slot */
+    LINES = 2 * TILE / SLOTS /* fetched in one */
+};
+_Static_assert(PRT_SPLIT_FEW_ROOM * sizeof(float) == RING * PART + PRT_SPLIT_FEW * LINE,
+    "the ring, then sums of 16 columns");
+
+typedef struct ring {
+    const prt_split_few *g;
+    char *at;
+    size_t next;         /* unit, of all */
+    size_t left;
+    const float *b;      /* its first row */
+    size_t stride, column, k;
+    const char *fetch;   /* the panels after this one */
+    size_t lines;
+    __m512i order;
+    __m512 check;
+} ring;
+
+static void find_columns(ring *r, size_t column)
+{
+    const size_t panel = column / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    r->stride = prt_gemm_panel_width(r->g->n, panel);
+    r->b = r->g->b + panel * r->g->k + column - panel;
+    r->column = column;
+    r->k = 0;
+}
+
+/* Rows [row, row + QUARTER) and those below them. */
+static __attribute__((noinline)) void split_slot(ring *r, size_t row)
+{
+    static const float nothing[TILE];
+    const size_t left = r->g->k - r->k, stride = r->stride;
+    char *to = r->at + r->next % RING * PART + row * LINE;
+    for (size_t i = row; i < row + QUARTER; i++, to += LINE) {
+        const float *b = i < left ? r->b + i * stride : nothing;
+        const float *under = i + TILE < left ? r->b + (i + TILE) * stride : nothing;
+        const halves h = split(_mm512_loadu_ps(b), _mm512_loadu_ps(under), r->order, r->check);
+        _mm512_store_si512(to, h.high);
+        _mm512_store_si512(to + PART / 2, h.low);
+        r->check = h.check;
+    }
+    for (size_t i = 0; i < LINES && r->lines != 0; i++, r->lines--, r->fetch += LINE)
+        __builtin_prefetch(r->fetch, 0, 2);
+    if (row + QUARTER < TILE)
+        return;
+    r->next++;
+    r->left--;
+    r->k += UNIT;
+    r->b += UNIT * stride;
+    if (r->k >= r->g->k && r->left != 0)
+        find_columns(r, r->column + TILE);
+}
+
+static void begin_ring(ring *r, const prt_split_few *g, size_t units)
+{
+    const size_t next = (g->first / PRT_GEMM_PANEL + 1) * PRT_GEMM_PANEL;
+    *r = (ring){ .g = g, .at = (char *)g->room, .left = units, .check = _mm512_setzero_ps() };
+    order_pairs(&r->order);
+    if (next < g->last) {
+        r->fetch = (const char *)(g->b + next * g->k);
+        r->lines = (prt_gemm_width(g->last) - next) * g->k / TILE;
+    }
+    find_columns(r, g->first);
+    for (size_t row = 0; row < LEAD * TILE && r->left != 0; row += QUARTER)
+        split_slot(r, row % TILE);
+}
+
+/* Where the rows of each tile are: those of the last ones may meet. */
+typedef struct places {
+    size_t at[4]; /* bytes */
+} places;
+
+static places places_of(size_t rows, size_t each, size_t row)
+{
+    return (places){ { 0, each * row, 2 * each * row, (rows - each) * row } };
+}
+
+#define SPLIT(slot)                                                                                \
+    BARRIER();                                                                                     \
+    if (r->left != 0)                                                                              \
+        split_slot(r, (slot) * QUARTER);                                                           \
+    BARRIER()
+
+/* All K of 16 columns, which begins with unit `i` of all. */
+static void sum_few(ring *r, const places *p, size_t i)
+{
+    const size_t lda = r->g->lda * sizeof(float);
+    const char *a = (const char *)r->g->a;
+    const char *a1 = a + p->at[1], *a2 = a + p->at[2], *a3 = a + p->at[3];
+    for (size_t k = 0; k < r->g->k; k += UNIT, i++) {
+        const char *b = r->at + i % RING * PART;
+        _tile_loadd(6, b, LINE);
+        _tile_loadd(4, a + LINE, lda); /* low high' */
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(5, a1 + LINE, lda);
+        _tile_dpbf16ps(1, 5, 6);
+        SPLIT(0);
+        _tile_loadd(4, a2 + LINE, lda);
+        _tile_dpbf16ps(2, 4, 6);
+        _tile_loadd(5, a3 + LINE, lda);
+        _tile_dpbf16ps(3, 5, 6);
+        _tile_loadd(7, b + PART / 2, LINE);
+        SPLIT(1);
+        _tile_loadd(4, a, lda); /* high high', high low' */
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(5, a1, lda);
+        _tile_dpbf16ps(1, 5, 6);
+        _tile_dpbf16ps(0, 4, 7);
+        _tile_dpbf16ps(1, 5, 7);
+        SPLIT(2);
+        _tile_loadd(4, a2, lda);
+        _tile_dpbf16ps(2, 4, 6);
+        _tile_loadd(5, a3, lda);
+        _tile_dpbf16ps(3, 5, 6);
+        _tile_dpbf16ps(2, 4, 7);
+        _tile_dpbf16ps(3, 5, 7);
+        SPLIT(3);
+        a += 2 * LINE;
+        a1 += 2 * LINE;
+        a2 += 2 * LINE;
+        a3 += 2 * LINE;
+    }
+}
+
+static void finish(const prt_split_few *g, size_t j, size_t columns)
+{
+    prt_gemm_end end = *g->end;
+    if (end.residual != NULL)
+        end.residual += j;
+    end_sums(g->rows, columns, g->c + j, g->ldc, &end);
+}
+
+bool prt_split_few_amx(const prt_split_few *g);
+
+bool prt_split_few_amx(const prt_split_few *g)
+{
+    const size_t each = (g->rows + 3) / 4, units = (g->k + UNIT - 1) / UNIT;
+    float *room = g->room + RING * PART / sizeof(float);
+    const places a = places_of(g->rows, each, g->lda * sizeof(float));
+    ring r;
+    begin_ring(&r, g, units * ((g->last - g->first + TILE - 1) / TILE));
+    configure(each, each);
+    for (size_t j = g->first, i = 0, from = j; j < g->last; j += TILE, i += units) {
+        const size_t left = g->last - j, columns = left < TILE ? left : TILE;
+        float *c = left < TILE ? room : g->c + j;
+        const size_t ldc = left < TILE ? (size_t)TILE : g->ldc;
+        const places to = places_of(g->rows, each, ldc * sizeof(float));
+        _Alignas(LINE) float bias[TILE];
+        _mm512_store_ps(bias, g->bias != NULL ? _mm512_maskz_loadu_ps(mask_of(left), g->bias + j)
+                                              : _mm512_setzero_ps());
+        BARRIER();
+        _tile_loadd(0, bias, 0);
+        _tile_loadd(1, bias, 0);
+        _tile_loadd(2, bias, 0);
+        _tile_loadd(3, bias, 0);
+        sum_few(&r, &a, i);
+        _tile_stored(0, (char *)c + to.at[0], ldc * sizeof(float));
+        _tile_stored(1, (char *)c + to.at[1], ldc * sizeof(float));
+        _tile_stored(2, (char *)c + to.at[2], ldc * sizeof(float));
+        _tile_stored(3, (char *)c + to.at[3], ldc * sizeof(float));
+        BARRIER();
+        for (size_t row = 0; left < TILE && row < g->rows; row++)
+            _mm512_mask_storeu_ps(g->c + row * g->ldc + j, mask_of(left),
+                _mm512_load_ps(room + row * TILE));
+        if (g->end != NULL && ((j + TILE) % PRT_GEMM_PANEL == 0 || left <= TILE)) {
+            finish(g, from, j + columns - from);
+            from = j + TILE;
+        }
+    }
+    _tile_release();
+    return is_finite(r.check);
+}

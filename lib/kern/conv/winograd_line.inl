@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * winograd_line.inl — eight points at one level, 0, 1, -1, 2, -2, 1/2, -1/2, infinity: F(6, 3),
+ * F(5, 4) and F(4, 5) for kernels along one axis, which all have the same inputs, and F(6x6, 3x3).
+ */
+#ifndef PRT_KERN_CONV_WINOGRAD_LINE_INL
+#define PRT_KERN_CONV_WINOGRAD_LINE_INL
+
+#include "kern/conv/winograd.inl"
+
+enum { POINTS_L = 8, TAPS_L = 5, OUT_L = 6 };
+
+/* The values at a point and its opposite, of what is even and what is odd. */
+static inline void turn_both(vf even, vf odd, vf to[2])
+{
+    to[0] = v_add(even, odd);
+    to[1] = v_sub(even, odd);
+}
+
+static inline void turn_input8(const vf d[POINTS_L], vf to[POINTS_L])
+{
+    const vf quarter = v_set(0.25f), half = v_set(0.5f), two = v_set(2.0f), four = v_set(4.0f);
+    const vf middle = v_mul(v_set(-2.5f), d[3]);
+    to[0] = v_fma(v_set(5.25f), v_sub(d[4], d[2]), v_sub(d[0], d[6]));
+    turn_both(v_fma(v_set(-4.25f), d[4], v_add(d[2], d[6])),
+        v_fma(v_set(-4.25f), d[3], v_add(d[1], d[5])), to + 1);
+    turn_both(v_fma(quarter, d[2], v_fma(v_set(-1.25f), d[4], d[6])),
+        v_fma(half, d[1], v_fma(two, d[5], middle)), to + 3);
+    turn_both(v_fma(four, d[2], v_fma(v_set(-5.0f), d[4], d[6])),
+        v_fma(two, d[1], v_fma(half, d[5], middle)), to + 5);
+    to[7] = v_fma(v_set(5.25f), v_sub(d[3], d[5]), v_sub(d[7], d[1]));
+}
+
+/* Taps, three or five, at the points a and -a, times a factor. */
+static inline void turn_taps(const vf *g, size_t taps, float a, float factor, vf to[2])
+{
+    const vf square = v_set(a * a);
+    const vf even = v_fma(square, taps > 4 ? v_fma(square, g[4], g[2]) : g[2], g[0]);
+    const vf odd = v_mul(v_set(a), taps > 3 ? v_fma(square, g[3], g[1]) : g[1]);
+    turn_both(v_mul(v_set(factor), even), v_mul(v_set(factor), odd), to);
+}
+
+/* `last`: the tap that is alone at infinity. */
+__attribute__((always_inline)) static inline void turn_taps8(const vf *g, size_t taps, vf last,
+    vf to[POINTS_L])
+{
+    to[0] = g[0];
+    turn_taps(g, taps, 1.0f, -2.0f / 9.0f, to + 1);
+    turn_taps(g, taps, 2.0f, 1.0f / 90.0f, to + 3);
+    turn_taps(g, taps, 0.5f, 32.0f / 45.0f, to + 5);
+    to[7] = last;
+}
+
+/* Eight points to six outputs, or, but for what infinity adds to the last one, to fewer. */
+static inline void turn_output8(const vf m[POINTS_L], size_t out, vf to[OUT_L])
+{
+    const vf sum = v_add(m[1], m[2]), less = v_sub(m[1], m[2]);
+    const vf sum2 = v_add(m[3], m[4]), less2 = v_sub(m[3], m[4]);
+    const vf half = v_add(m[5], m[6]), less_half = v_sub(m[5], m[6]);
+    (void)out;
+    to[0] = v_add(m[0], v_add(half, v_add(sum, sum2)));
+    to[1] = v_fma(v_set(0.5f), less_half, v_fma(v_set(2.0f), less2, less));
+    to[2] = v_fma(v_set(0.25f), half, v_fma(v_set(4.0f), sum2, sum));
+    to[3] = v_fma(v_set(0.125f), less_half, v_fma(v_set(8.0f), less2, less));
+    to[4] = v_fma(v_set(0.0625f), half, v_fma(v_set(16.0f), sum2, sum));
+    to[5] = v_add(m[7], v_fma(v_set(0.03125f), less_half, v_fma(v_set(32.0f), less2, less)));
+}
+
+static void run_input_line(size_t n, const float *const *from, float *to, size_t matrix)
+{
+    for (size_t i = 0; i < n; i += VL) {
+        vf d[POINTS_L], turned[POINTS_L];
+        PRT_UNROLL(8)
+        for (size_t x = 0; x < POINTS_L; x++)
+            d[x] = v_load_some(from[x], i, n);
+        turn_input8(d, turned);
+        PRT_UNROLL(8)
+        for (size_t x = 0; x < POINTS_L; x++)
+            v_store_some(to + x * matrix, i, n, turned[x]);
+    }
+}
+
+static void run_weights_line(const prt_winograd_taps *w)
+{
+    for (size_t i = 0; i < w->n; i += VL) {
+        vf g[TAPS_L], turned[POINTS_L];
+        for (size_t t = 0; t < TAPS_L; t++)
+            g[t] = t < w->taps ? v_load(w->from + t * w->tap + i) : v_set(0.0f);
+        turn_taps8(g, TAPS_L, g[POINTS_L - w->out], turned);
+        PRT_UNROLL(8)
+        for (size_t x = 0; x < POINTS_L; x++)
+            v_store(w->to + x * w->matrix + i, turned[x]);
+    }
+}
+
+static void run_output_line(const prt_winograd_out *o)
+{
+    for (size_t i = 0; i < o->n; i += VL) {
+        vf m[POINTS_L], to[OUT_L];
+        PRT_UNROLL(8)
+        for (size_t x = 0; x < POINTS_L; x++) {
+            const float *at = o->from + x * o->matrix;
+            __builtin_prefetch(at + o->after + i, 0, 3);
+            m[x] = v_load_some(at, i, o->n);
+        }
+        m[1] = v_add(m[1], bias_of(o, i));
+        turn_output8(m, OUT_L, to);
+        if (o->out < OUT_L)
+            to[o->out - 1] = v_add(to[o->out - 1], m[POINTS_L - 1]);
+        put_outputs(o, i, 1, to);
+    }
+}
+
+#if defined(__AVX2__) && !defined(__AVX512F__) /* where it was measured */
+static inline void turn_weights8(const vf g[3], vf to[POINTS_L])
+{
+    turn_taps8(g, 3, g[2], to);
+}
+
+WINOGRAD(8, 6, 8)
+#define LARGE                                                                                      \
+    { .out = 6, .in = 8, .columns = 8, .input = run_input8, .weights = run_weights8,               \
+        .output = run_output8 }
+#else
+#define LARGE { .output = NULL }
+#endif
+
+#endif

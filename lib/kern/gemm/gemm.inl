@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gemm.inl — the product of a few rows of A with a slice of a packed panel, C's tile in
+ * registers, and the loops around it.
+ */
+#ifndef PRT_KERN_GEMM_GEMM_INL
+#define PRT_KERN_GEMM_GEMM_INL
+
+#include "kern/vector/act.inl"
+#include "kern/gemm/gemv_overlap.inl"
+#include "kern/gemm/gemm.h"
+
+/* One call of a micro-kernel: `groups` times its rows, for each `taps` times `k` steps; `width` is
+ * the panel's, between rows of B. */
+typedef struct tile {
+    size_t groups;
+    const float *a; /* rows of A, `lda` apart; NULL: they are in `from` */
+    size_t lda;
+    const float *const *from; /* rows of a tap follow each other, taps are `step` apart */
+    size_t taps, step, skip;
+    const float *b;
+    const float *less; /* of a DIFFERENCE, as prt_gemm_block has it; and `made` */
+    float *made;
+    size_t width, k;
+    float *c;
+    size_t ldc;
+    size_t columns;     /* of C; columns beyond are computed and dropped */
+    const float *start; /* by column: what sums begin with */
+    bool add;           /* to what is in C instead */
+    bool rare;          /* what is done on the way to C is not just a residual and bounds */
+    /* Done on the way to C: sums, then bounds. NULL: no sum. */
+    const float *row_bias, *bias, *residual;
+    size_t ldr;
+    float low, high;
+    const char *next; /* a step fetches a line of what comes later, and goes on by `stride` */
+    size_t stride;    /* LINE, or a part of it: fetches are spread over all steps */
+    size_t ahead;     /* bytes of what comes later that are left */
+    size_t group_ahead; /* those of a group */
+} tile;
+
+/* Bytes: of a cache line, and how far ahead what is read once comes to the second cache level and
+ * to the first. */
+enum { LINE = 64, FAR = 6144, SOON = 3072, ROWS_AHEAD = 12 };
+
+/* What is rare: tiles of which columns are missing, sums of rows' own, and biases of sums that were
+ * begun before. `sum` is [rows][vectors * VL] of a group. NaN comes through: min and max give their
+ * second operand. */
+static void put_part(const tile *t, size_t group, size_t rows, size_t vectors, const float *sum)
+{
+    for (size_t i = 0, row = group * rows; i < rows; i++, row++)
+        for (size_t at = 0; at < vectors * VL; at += VL, sum += VL) {
+            vf v = v_load(sum);
+            if (t->row_bias != NULL)
+                v = v_add(v, v_set(t->row_bias[row]));
+            if (t->bias != NULL)
+                v = v_add(v, v_load_some(t->bias, at, t->columns));
+            if (t->residual != NULL)
+                v = v_add(v, v_load_some(t->residual + row * t->ldr, at, t->columns));
+            v = v_min(v_set(t->high), v_max(v_set(t->low), v));
+            v_store_some(t->c + row * t->ldc, at, t->columns, v);
+        }
+}
+
+#define EACH(R, W)                                                                                 \
+    PRT_UNROLL(24)                                                                                 \
+    for (size_t i = 0; i < R; i++)                                                                 \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t j = 0; j < W; j++)
+
+/* A row of B with an element of each row of A. */
+#define STEP(R, W, FETCH, DIFFERENCE, A)                                                           \
+    {                                                                                              \
+        vf row[W];                                                                                 \
+        FETCH(W)                                                                                   \
+        PRT_UNROLL(8)                                                                              \
+        for (size_t j = 0; j < W; j++) {                                                           \
+            row[j] = v_load(b + j * VL);                                                           \
+            if (DIFFERENCE) {                                                                      \
+                row[j] = v_sub(row[j], v_load(less + j * VL));                                     \
+                v_store(made + j * VL, row[j]);                                                    \
+            }                                                                                      \
+        }                                                                                          \
+        PRT_UNROLL(24)                                                                             \
+        for (size_t i = 0; i < R; i++) {                                                           \
+            const vf x = v_set(A);                                                                 \
+            PRT_UNROLL(8)                                                                          \
+            for (size_t j = 0; j < W; j++)                                                         \
+                sum[i][j] = v_fma(x, row[j], sum[i][j]);                                           \
+        }                                                                                          \
+        next += stride;                                                                            \
+        b += width;                                                                                \
+        less += DIFFERENCE ? width : 0;                                                            \
+        made += DIFFERENCE ? width : 0;                                                            \
+    }
+
+/* Only a tile's last vector can end early: one is as wide as the slices that panels are made of. */
+enum { CAN_END = (int)VL == (int)PRT_GEMM_SLICE };
+
+/* Steps that are written out: with AVX2 what counts them would take places of products. */
+#define STEPS(R, W) (VL == 8 && (R) * (W) >= 10 ? 4 : 1)
+
+/* R rows by W vectors; FETCH fetches what is wanted later, once a step. FROM: rows of A may be in
+ * `from`. */
+#define TILE(NAME, R, W, FETCH, DIFFERENCE, FROM)                                                  \
+    PRT_AT_LINE static void NAME(const tile *t)                                                    \
+    {                                                                                              \
+        enum { THREES = (R + 2) / 3 }; /* rows of A by pointers to every third */                  \
+        const size_t k = t->k, width = t->width, lda = t->lda;                                     \
+        const float *const *from = t->from, *a = t->a;                                             \
+        const float *residual = t->residual;                                                       \
+        const char *next = t->next;                                                                \
+        const size_t last = t->columns < W * VL ? t->columns - (W - 1) * VL : VL;                  \
+        size_t ahead = t->ahead;                                                                   \
+        float *c = t->c;                                                                           \
+        for (size_t group = 0; group < t->groups; group++) {                                       \
+            vf sum[R][W];                                                                          \
+            const float *b = t->b, *less = t->less;                                                \
+            float *made = t->made;                                                                 \
+            const size_t stride = ahead != 0 ? t->stride : 0;                                      \
+            next = ahead != 0 ? next : (const char *)b;                                            \
+            ahead -= ahead < t->group_ahead ? ahead : t->group_ahead;                              \
+            if (t->add) {                                                                          \
+                EACH(R, W)                                                                         \
+                sum[i][j] = !CAN_END ? v_load_some(c + i * t->ldc, j * VL, t->columns)             \
+                    : j + 1 == W     ? v_load_n(c + i * t->ldc + j * VL, last)                     \
+                                     : v_load(c + i * t->ldc + j * VL);                            \
+            } else {                                                                               \
+                EACH(R, W) sum[i][j] = v_load(t->start + j * VL);                                  \
+            }                                                                                      \
+            if (!FROM || a != NULL) {                                                              \
+                const float *at[THREES];                                                           \
+                PRT_UNROLL(8)                                                                      \
+                for (size_t i = 0; i < THREES; i++)                                                \
+                    at[i] = a + 3 * i * lda;                                                       \
+                PRT_TURNS(STEPS(R, W))                                                             \
+                for (size_t p = k; p != 0; p--) {                                                  \
+                    STEP(R, W, FETCH, DIFFERENCE, at[i / 3][i % 3 * lda])                          \
+                    PRT_UNROLL(8)                                                                  \
+                    for (size_t i = 0; i < THREES; i++)                                            \
+                        at[i]++;                                                                   \
+                }                                                                                  \
+                a += R * lda;                                                                      \
+            } else {                                                                               \
+                const float *const *tap = from;                                                    \
+                for (size_t left = t->taps; left != 0; left--, tap += t->step) {                   \
+                    const float *at[R];                                                            \
+                    PRT_UNROLL(24)                                                                 \
+                    for (size_t i = 0; i < R; i++)                                                 \
+                        at[i] = tap[i] + t->skip;                                                  \
+                    for (size_t p = 0; p < k; p++)                                                 \
+                        STEP(R, W, FETCH, DIFFERENCE, at[i][p])                                    \
+                }                                                                                  \
+                from += R;                                                                         \
+            }                                                                                      \
+            if (t->rare) {                                                                         \
+                float part[R * W * VL];                                                            \
+                EACH(R, W) v_store(part + (i * W + j) * VL, sum[i][j]);                            \
+                put_part(t, group, R, W, part);                                                    \
+                c += R * t->ldc;                                                                   \
+                continue;                                                                          \
+            }                                                                                      \
+            if (residual != NULL) {                                                                \
+                EACH(R, W) sum[i][j] = v_add(sum[i][j], v_load(residual + i * t->ldr + j * VL));   \
+                residual += R * t->ldr;                                                            \
+            }                                                                                      \
+            const vf low = v_set(t->low), high = v_set(t->high);                                   \
+            PRT_UNROLL(24)                                                                         \
+            for (size_t i = 0; i < R; i++, c += t->ldc)                                            \
+                PRT_UNROLL(8)                                                                      \
+                for (size_t j = 0; j < W; j++) {                                                   \
+                    const vf v = v_min(high, v_max(low, sum[i][j]));                               \
+                    if (CAN_END && j + 1 == W)                                                     \
+                        v_store_n(c + j * VL, v, last);                                            \
+                    else                                                                           \
+                        v_store(c + j * VL, v);                                                    \
+                }                                                                                  \
+        }                                                                                          \
+    }
+
+/* With AVX2 B, too, by rows: a tile reads one line of each, and lines so far from each other come
+ * from the second cache level as late as they are asked for. */
+#define FETCH_NEXT(W)                                                                              \
+    __builtin_prefetch(next, 0, 2);                                                                \
+    if (VL == 8)                                                                                   \
+        __builtin_prefetch(b + ROWS_AHEAD * width, 0, 3);
+/* B itself, where it is read once: to the second cache level as far ahead as memory is slow, and
+ * from there, lest loads that run ahead wait for memory where fetches would. */
+#define FETCH_FAR(W)                                                                               \
+    (void)next;                                                                                    \
+    PRT_UNROLL(8)                                                                                  \
+    for (size_t j = 0; j < (W) * VL; j += LINE / sizeof(float)) {                                  \
+        __builtin_prefetch(b + FAR / sizeof(float) + j, 0, 2);                                     \
+        __builtin_prefetch(b + SOON / sizeof(float) + j, 0, 3);                                    \
+    }
+
+/* B comes from a near cache: fetches would take the place of loads. */
+#define FETCH_NOTHING(W)
+
+#define MICRO(R, W) TILE(micro_##R##x##W, R, W, FETCH_NEXT, false, true)
+#define SLIM(R) TILE(micro_##R##x1, R, 1, FETCH_NOTHING, false, true)
+#define STREAM(R, W) TILE(stream_##R##x##W, R, W, FETCH_FAR, false, false)
+#define LOCAL(W) TILE(local_1x##W, 1, W, FETCH_NOTHING, false, false)
+#define DIFFERENCE(R, W) TILE(difference, R, W, FETCH_NEXT, true, false)
+
+typedef void (*micro_fn)(const tile *t);
+
+/* Tiles by width: how many rows fit in the registers, and kernels for 1 to that many. Of the
+ * widest there are streams for the rows that leave B without a second reader. A B that is a
+ * difference is made by the first FIRST_ROWS of all rows. */
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+MICRO(1, 4) MICRO(2, 4) MICRO(3, 4) MICRO(4, 4) MICRO(5, 4) MICRO(6, 4)
+MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3) MICRO(5, 3) MICRO(6, 3) MICRO(7, 3) MICRO(8, 3)
+MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2) MICRO(7, 2) MICRO(8, 2)
+MICRO(9, 2) MICRO(10, 2) MICRO(11, 2) MICRO(12, 2)
+SLIM(1) SLIM(2) SLIM(3) SLIM(4) SLIM(5) SLIM(6) SLIM(7) SLIM(8) SLIM(9)
+STREAM(1, 4) STREAM(2, 4) STREAM(3, 4) STREAM(4, 4) STREAM(5, 4) STREAM(6, 4)
+LOCAL(4)
+DIFFERENCE(12, 2)
+enum { MAX_W = 4, MAX_R = 12, FIRST_ROWS = 12 };
+static const micro_fn micro[MAX_W][MAX_R] = {
+    { micro_1x1, micro_2x1, micro_3x1, micro_4x1, micro_5x1, micro_6x1, micro_7x1, micro_8x1,
+        micro_9x1 },
+    { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2, micro_7x2, micro_8x2,
+        micro_9x2, micro_10x2, micro_11x2, micro_12x2 },
+    { micro_1x3, micro_2x3, micro_3x3, micro_4x3, micro_5x3, micro_6x3, micro_7x3, micro_8x3 },
+    { micro_1x4, micro_2x4, micro_3x4, micro_4x4, micro_5x4, micro_6x4 },
+};
+static const micro_fn stream[MAX_W][MAX_R] = { [3] = { stream_1x4, stream_2x4, stream_3x4,
+    stream_4x4, stream_5x4, stream_6x4 } };
+/* Of one vector as many rows as there are registers for their addresses. */
+static const size_t most_rows[MAX_W] = { 9, 12, 8, 6 };
+static const micro_fn local[MAX_W] = { micro_1x1, micro_1x2, micro_1x3, local_1x4 };
+#elif defined(__AVX2__) && defined(__FMA__)
+MICRO(1, 2) MICRO(2, 2) MICRO(3, 2) MICRO(4, 2) MICRO(5, 2) MICRO(6, 2)
+MICRO(1, 3) MICRO(2, 3) MICRO(3, 3) MICRO(4, 3)
+MICRO(1, 4) MICRO(2, 4) MICRO(1, 8)
+STREAM(2, 4) STREAM(1, 8)
+LOCAL(8)
+DIFFERENCE(6, 2)
+enum { MAX_W = 8, MAX_R = 6, FIRST_ROWS = 6 };
+static const micro_fn micro[MAX_W][MAX_R] = {
+    [1] = { micro_1x2, micro_2x2, micro_3x2, micro_4x2, micro_5x2, micro_6x2 },
+    [2] = { micro_1x3, micro_2x3, micro_3x3, micro_4x3 },
+    [3] = { micro_1x4, micro_2x4 },
+    [7] = { micro_1x8 },
+};
+static const micro_fn stream[MAX_W][MAX_R] = { [3] = { NULL, stream_2x4 }, [7] = { stream_1x8 } };
+static const size_t most_rows[MAX_W] = { [1] = 6, [2] = 4, [3] = 2, [7] = 1 };
+static const micro_fn local[MAX_W] = { [1] = micro_1x2, [3] = micro_1x4, [7] = local_1x8 };
+#else
+MICRO(1, 4) MICRO(2, 4)
+DIFFERENCE(2, 4)
+enum { MAX_W = 4, MAX_R = 2, FIRST_ROWS = 2 };
+static const micro_fn micro[MAX_W][MAX_R] = { { NULL }, { NULL }, { NULL },
+    { micro_1x4, micro_2x4 } };
+static const micro_fn stream[MAX_W][MAX_R] = { { NULL } };
+static const size_t most_rows[MAX_W] = { 0, 0, 0, 2 };
+static const micro_fn local[MAX_W] = { [3] = micro_1x4 };
+#endif
+
+/* With AVX2 a slice of which half is missing goes with the one before it: such columns, the last
+ * ones of so many. */
+static bool has_odd_vector(size_t rows, size_t columns)
+{
+    const size_t last = columns % PRT_GEMM_SLICE;
+    return VL == 8 && rows > 2 && columns > PRT_GEMM_SLICE && last != 0 && last <= VL;
+}
+
+/* Vectors side by side for `rows` rows of some columns of a panel. With AVX-512 few rows leave
+ * registers free in the 6x64 tile: 12x32 and 8x48 have more products for each load. With AVX2 one
+ * or two rows of two vectors would wait for their own sums. */
+static size_t choose_width(size_t rows, size_t columns)
+{
+    const size_t vectors = prt_gemm_width(columns) / VL;
+    if (has_odd_vector(rows, columns) && columns <= 3 * VL)
+        return 3;
+    if (VL == 8)
+        return rows == 1 && vectors >= 8 ? 8 : rows <= 2 && vectors >= 4 ? 4 : 2;
+    if (VL < 16)
+        return MAX_W;
+    if (vectors < 4)
+        return vectors;
+    return rows > 6 && rows <= 12 ? 2 : 4;
+}
+
+/* What to fetch ahead, a line a step at most, and as slowly as the steps allow. */
+static void fetch_ahead(const prt_gemm_block *g, tile *t)
+{
+    const size_t lines = g->next != NULL ? g->next_count * sizeof(float) / LINE : 0;
+    if (lines == 0)
+        return;
+    const size_t w = choose_width(g->rows, g->columns), most = most_rows[w - 1];
+    const size_t tiles = (g->rows + most - 1) / most * ((g->columns + w * VL - 1) / (w * VL));
+    const size_t steps = tiles * g->k * t->taps;
+    t->ahead = (lines <= steps ? lines : steps) * LINE;
+    t->stride = steps != 0 ? (t->ahead + steps - 1) / steps : 0;
+    t->group_ahead = g->k * t->taps * t->stride;
+}
+
+/* What the sums of a panel begin with, up to whole vectors: `first`, or 0 where that is NULL; in
+ * `room` where it has to be made. */
+static const float *begin_with(const float *first, size_t columns, float *room)
+{
+    const size_t width = prt_gemm_width(columns);
+    if (first != NULL && columns == width)
+        return first;
+    for (size_t j = 0; j < width; j += VL)
+        v_store(room + j, first != NULL ? v_load_some(first, j, columns) : v_set(0.0f));
+    return room;
+}
+
+/* `groups` of `r` rows from row `i` on, `t` being what all rows share; `w` vectors at a time. */
+static void run_groups(const prt_gemm_block *g, tile *t, size_t w, size_t i, size_t r,
+    size_t groups, const float *start)
+{
+    const prt_gemm_end *e = g->end;
+    const size_t width = prt_gemm_width(g->columns);
+    const bool makes = g->less != NULL && i == 0;
+    t->groups = groups;
+    if (g->from != NULL)
+        t->from = g->from + i;
+    else
+        t->a = g->a + i * g->lda + g->skip;
+    if (e != NULL && e->row_bias != NULL)
+        t->row_bias = e->row_bias + i;
+    for (size_t j = 0; j < g->columns; j += w * VL) {
+        const size_t vectors = (width - j) / VL < w ? (width - j) / VL : w;
+        const micro_fn once = g->rows != r || g->from != NULL ? NULL
+            : !g->near ? stream[vectors - 1][r - 1]
+            : r == 1   ? local[vectors - 1]
+                       : NULL; /* who reads B without a second reader */
+        t->b = (g->less == NULL || makes ? g->b : g->made) + j;
+        t->less = makes ? g->less + j : NULL;
+        t->made = makes ? g->made + j : NULL;
+        t->c = g->c + i * g->ldc + j;
+        t->columns = g->columns - j;
+        t->start = start + j;
+        t->bias = g->add && e != NULL && e->bias != NULL ? e->bias + j : NULL;
+        if (e != NULL && e->residual != NULL)
+            t->residual = e->residual + i * e->ldr + j;
+        t->rare = t->bias != NULL || t->row_bias != NULL ||
+            (t->columns < vectors * VL && (!CAN_END || t->residual != NULL));
+        (makes ? difference : once != NULL ? once : micro[vectors - 1][r - 1])(t);
+        const size_t done = t->group_ahead * groups;
+        const size_t fetched = t->ahead < done ? t->ahead : done;
+        t->next += fetched;
+        t->ahead -= fetched;
+    }
+}
+
+enum { NEAR_ROWS = 48 }; /* of a panel whose results stay in the first cache level */
+
+/* Rows from `i` on, in groups as equal as they can be: 13 rows of at most 6 are 5, 4 and 4. */
+static void run_rows(const prt_gemm_block *g, tile *t, size_t i, size_t rows, const float *start)
+{
+    const size_t w = choose_width(rows, g->columns), most = most_rows[w - 1];
+    const size_t groups = (rows + most - 1) / most, larger = groups != 0 ? rows % groups : 0;
+    const prt_gemm_end *e = g->end;
+    const bool bounded = e == NULL || prt_act_bounds(&e->act, &t->low, &t->high);
+    for (size_t n = 0, some; n < groups; n += some) {
+        const size_t r = rows / groups + (n < larger);
+        const size_t same = n < larger ? larger - n : groups - n;
+        some = bounded || same <= NEAR_ROWS / r ? same : NEAR_ROWS / r;
+        run_groups(g, t, w, i, r, some, start);
+        float *c = g->c + i * g->ldc;
+        i += some * r;
+        if (!bounded)
+            run_act_rows(&e->act, some * r, g->columns, c, g->ldc, c, g->ldc);
+    }
+}
+
+static void run_gemm(const prt_gemm_block *g)
+{
+    const prt_gemm_end *e = g->end;
+    float start[PRT_GEMM_PANEL];
+    tile t = { .taps = 1, .step = g->rows, .skip = g->skip, .lda = g->lda, .width = g->stride,
+        .k = g->k, .ldc = g->ldc, .add = g->add, .ldr = e != NULL ? e->ldr : 0,
+        .low = -INFINITY, .high = INFINITY, .next = (const char *)g->next };
+    const float *from = begin_with(e != NULL ? e->bias : NULL, g->columns, start);
+    if (g->from != NULL)
+        t.taps = g->taps;
+    fetch_ahead(g, &t);
+    const size_t first = g->less != NULL ? FIRST_ROWS : 0;
+    if (first != 0)
+        run_rows(g, &t, 0, first, from);
+    run_rows(g, &t, first, g->rows - first, from);
+}
+
+/* Columns [first, first + columns) of a block. */
+static void run_gemm_columns(const prt_gemm_block *g, size_t first, size_t columns)
+{
+    prt_gemm_block part = *g;
+    prt_gemm_end end;
+    part.columns = columns;
+    part.b = g->b + first;
+    part.c = g->c + first;
+    if (g->end != NULL) {
+        end = *g->end;
+        end.bias = end.bias != NULL ? end.bias + first : NULL;
+        end.residual = end.residual != NULL ? end.residual + first : NULL;
+        part.end = &end;
+    }
+    if (first != 0)
+        part.next = NULL; /* those before it have fetched that */
+    run_gemm(&part);
+}
+
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g);
+
+void PRT_LEVEL(prt_gemm_run)(const prt_gemm_block *g)
+{
+    if (has_odd_vector(g->rows, g->columns) && g->columns > 3 * VL) {
+        const size_t first = (g->columns / PRT_GEMM_SLICE - 1) * PRT_GEMM_SLICE;
+        run_gemm_columns(g, 0, first);
+        run_gemm_columns(g, first, g->columns - first);
+    } else {
+        run_gemm(g);
+    }
+}
+
+/* Whole panels that come from afar are read side by side, TURN rows of each in turn: so more of
+ * memory is at work than by one after the other. Their sums wait in y. */
+enum { STREAMS = 3, TURN = 4 };
+
+static void run_streams(const prt_gemm_row *r, size_t first, size_t streams)
+{
+    float *y = r->y + first;
+    for (size_t j = 0; j < streams * PRT_GEMM_PANEL; j += VL)
+        v_store(y + j, r->add != NULL ? v_load(r->add + first + j) : v_set(0.0f));
+    for (size_t k = 0; k < r->k; k += TURN)
+        for (size_t s = 0; s < streams; s++) {
+            enum { W = PRT_GEMM_PANEL / VL };
+            const float *b = r->b + ((first + s * PRT_GEMM_PANEL) * r->k + k * PRT_GEMM_PANEL);
+            float *c = y + s * PRT_GEMM_PANEL;
+            vf sum[W];
+            PRT_UNROLL(16)
+            for (size_t j = 0; j < W; j++)
+                sum[j] = v_load(c + j * VL);
+            for (size_t p = k; p < k + TURN && p < r->k; p++, b += PRT_GEMM_PANEL) {
+                const vf x = v_set(r->x[p]);
+                PRT_UNROLL(16)
+                for (size_t j = 0; j < W; j++)
+                    sum[j] = v_fma(x, v_load(b + j * VL), sum[j]);
+            }
+            PRT_UNROLL(16)
+            for (size_t j = 0; j < W; j++)
+                v_store(c + j * VL, sum[j]);
+        }
+}
+
+static void run_gemm_row(const prt_gemm_row *r)
+{
+    const size_t panels = (r->columns + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const bool is_near = !r->far && r->columns <= PRT_GEMM_NEAR / r->k;
+    float start[PRT_GEMM_PANEL];
+    tile t = { .groups = 1, .a = r->x, .taps = 1, .k = r->k, .low = -INFINITY,
+        .high = INFINITY };
+    const size_t whole = VL == 8 && r->far ? r->columns / PRT_GEMM_PANEL : 0;
+    const bool back = r->back && (whole == 0 || whole == panels);
+    size_t i = 0;
+    for (size_t some; i + 1 < whole; i += some) {
+        const size_t left = whole - i, turns = (left + STREAMS - 1) / STREAMS;
+        some = (left + turns - 1) / turns;
+        run_streams(r, (back ? whole - i - some : i) * PRT_GEMM_PANEL, some);
+    }
+    for (; i < panels; i++) {
+        const size_t first = (back ? panels - 1 - i : i) * PRT_GEMM_PANEL;
+        const size_t left = r->columns - first;
+        const size_t columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL;
+        t.width = prt_gemm_width(columns);
+        const float *from = begin_with(r->add != NULL ? r->add + first : NULL, columns, start);
+        const size_t w = choose_width(1, columns);
+        prt_gemm_beside *beside = r->beside;
+        if (beside != NULL && columns == PRT_GEMM_PANEL &&
+            beside->done < beside->rows * (beside->columns / PRT_GEMM_PANEL)) {
+            run_beside(r->k, r->x, r->b + first * r->k, from, r->y + first, beside, beside->done++);
+            continue;
+        }
+        for (size_t j = 0; j < columns; j += w * VL) {
+            const size_t vectors = (t.width - j) / VL < w ? (t.width - j) / VL : w;
+            const micro_fn far = is_near ? NULL : stream[vectors - 1][0];
+            t.b = r->b + first * r->k + j;
+            t.c = r->y + first + j;
+            t.start = from + j;
+            t.columns = columns - j;
+            t.rare = !CAN_END && t.columns < vectors * VL;
+            (far != NULL ? far : local[vectors - 1])(&t);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gemv_overlap.inl — a row times a panel that a cache gives slower than it could be multiplied, and
+ * meanwhile a piece of another product: rows of a tile whose panel is read for all of them.
+ */
+#ifndef PRT_KERN_GEMM_GEMV_OVERLAP_INL
+#define PRT_KERN_GEMM_GEMV_OVERLAP_INL
+
+#include "kern/gemm/gemm.h"
+#include "kern/vector/simd.h"
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+enum {
+    BESIDE_ROWS = 6, BESIDE_W = PRT_GEMM_PANEL / VL,
+    BESIDE_PACE = 3 /* steps of the row for one of the piece */
+};
+
+#define BESIDE_EACH                                                                                \
+    PRT_UNROLL(6)                                                                                  \
+    for (size_t i = 0; i < BESIDE_ROWS; i++)                                                       \
+        PRT_UNROLL(4)                                                                              \
+        for (size_t j = 0; j < BESIDE_W; j++)
+
+#define BESIDE_ROW_STEP(Y, X, B)                                                                   \
+    {                                                                                              \
+        const vf of_row = v_set(X);                                                                \
+        PRT_UNROLL(4)                                                                              \
+        for (size_t n = 0; n < BESIDE_W; n++)                                                      \
+            Y[n] = v_fma(of_row, v_load((B) + n * VL), Y[n]);                                      \
+    }
+
+/* Vector J of the piece's rows. */
+#define BESIDE_STEP(J)                                                                             \
+    {                                                                                              \
+        const vf w = v_load(pb + (J) * VL);                                                        \
+        PRT_UNROLL(6)                                                                              \
+        for (size_t i = 0; i < BESIDE_ROWS; i++)                                                   \
+            sum[i][J] = v_fma(v_set(i < 3 ? a[i * lda] : rest[(i - 3) * lda]), w, sum[i][J]);      \
+    }
+
+/* y = start + x B, k steps; and piece `piece` of g: a part of K of one tile. All parts of a panel's
+ * tiles come before the next panel, parts of all tiles before the next part. */
+PRT_AT_LINE static void run_beside(size_t k, const float *x, const float *b, const float *start,
+    float *y, const prt_gemm_beside *g, size_t piece)
+{
+    const size_t tiles = g->rows / BESIDE_ROWS, panel = piece / g->rows, lda = g->lda;
+    const size_t part = piece / tiles % BESIDE_ROWS, row = piece % tiles * BESIDE_ROWS;
+    const size_t from = part * g->k / BESIDE_ROWS;
+    size_t depth = (part + 1) * g->k / BESIDE_ROWS - from;
+    const float *a = g->a + row * lda + from, *rest = a + 3 * lda;
+    const float *pb = g->b + PRT_GEMM_PANEL * (panel * g->k + from);
+    float *c = g->c + row * g->ldc + panel * PRT_GEMM_PANEL;
+    const float *bias = part == 0 && g->bias != NULL ? g->bias + panel * PRT_GEMM_PANEL : NULL;
+    vf sum[BESIDE_ROWS][BESIDE_W], own[BESIDE_W];
+    BESIDE_EACH sum[i][j] = part != 0 ? v_load(c + i * g->ldc + j * VL)
+        : bias != NULL                ? v_load(bias + j * VL)
+                                      : v_set(0.0f);
+    PRT_UNROLL(4)
+    for (size_t j = 0; j < BESIDE_W; j++)
+        own[j] = v_load(start + j * VL);
+    for (; depth != 0 && k >= BESIDE_PACE; depth--, k -= BESIDE_PACE, a++, rest++) {
+        BESIDE_STEP(0)
+        BESIDE_ROW_STEP(own, x[0], b)
+        BESIDE_STEP(1)
+        BESIDE_ROW_STEP(own, x[1], b + PRT_GEMM_PANEL)
+        BESIDE_STEP(2)
+        BESIDE_ROW_STEP(own, x[2], b + 2 * PRT_GEMM_PANEL)
+        BESIDE_STEP(3)
+        pb += PRT_GEMM_PANEL;
+        b += BESIDE_PACE * PRT_GEMM_PANEL;
+        x += BESIDE_PACE;
+    }
+    for (; depth != 0; depth--, a++, rest++, pb += PRT_GEMM_PANEL) {
+        BESIDE_STEP(0)
+        BESIDE_STEP(1)
+        BESIDE_STEP(2)
+        BESIDE_STEP(3)
+    }
+    BESIDE_EACH v_store(c + i * g->ldc + j * VL, sum[i][j]);
+    for (; k != 0; k--, x++, b += PRT_GEMM_PANEL)
+        BESIDE_ROW_STEP(own, x[0], b)
+    PRT_UNROLL(4)
+    for (size_t j = 0; j < BESIDE_W; j++)
+        v_store(y + j * VL, own[j]);
+}
+#else
+enum { BESIDE_ROWS = 0 };
+
+static void run_beside(size_t k, const float *x, const float *b, const float *start, float *y,
+    const prt_gemm_beside *g, size_t piece)
+{
+    (void)k, (void)x, (void)b, (void)start, (void)y, (void)g, (void)piece;
+}
+#endif
+
+#endif

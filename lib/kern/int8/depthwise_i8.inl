@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * depthwise_i8.inl — windows over each channel by itself, 8 bits: four taps of a channel become one
+ * word, which is what is multiplied at once. Interleaving bytes within 128 bits puts the channels
+ * out of order, and narrowing the results puts them back.
+ */
+#ifndef PRT_KERN_INT8_DEPTHWISE_I8_INL
+#define PRT_KERN_INT8_DEPTHWISE_I8_INL
+
+#include "kern/int8/dot.h"
+#include "kern/int8/dot4_i8_words.h"
+#include "kern/int8/requantize.inl"
+
+/* Channels [first, first + n) one by one. */
+static inline void wise_plain(const prt_wise_block *g, size_t first, size_t n)
+{
+    prt_requantize q = *g->q;
+    const int8_t *w = (const int8_t *)g->w;
+    for (size_t i = 0; i < g->pixels; i++)
+        for (size_t c = first; c < first + n; c++) {
+            int32_t sum = 0;
+            for (size_t t = 0; t < g->taps; t++)
+                sum += (int32_t)((const uint8_t *)g->from[t * g->pixels + i])[c] *
+                    (int32_t)w[(t / 4 * g->channels + c) * 4 + t % 4];
+            sum = (int32_t)((uint32_t)sum + (uint32_t)q.biases[c]);
+            g->y[i * g->ldy + c] =
+                (uint8_t)(int32_t)requantized((double)sum, q.scales[c], &q);
+        }
+}
+
+#if defined(__AVX2__) && defined(__FMA__)
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#define WISE_OF(name) _mm512_##name
+static inline q_words wise_load(const void *p, size_t n)
+{
+    return _mm512_maskz_loadu_epi8(~(uint64_t)0 >> (64 - n), p);
+}
+static inline void wise_store(uint8_t *y, q_words bytes, size_t n)
+{
+    _mm512_mask_storeu_epi8(y, ~(uint64_t)0 >> (64 - n), bytes);
+}
+/* The same of two pixels, each half a vector. */
+static inline q_words wise_load_two(const void *p, const void *p2, size_t n)
+{
+    const __mmask32 m = ~(uint32_t)0 >> (32 - n);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_maskz_loadu_epi8(m, p)),
+        _mm256_maskz_loadu_epi8(m, p2), 1);
+}
+static inline void wise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, size_t n)
+{
+    const __mmask32 m = ~(uint32_t)0 >> (32 - n);
+    _mm256_mask_storeu_epi8(y2, m, _mm512_extracti64x4_epi64(bytes, 1));
+    _mm256_mask_storeu_epi8(y, m, _mm512_castsi512_si256(bytes));
+}
+#else
+#define WISE_OF(name) _mm256_##name
+static inline q_words wise_load(const void *p, size_t n)
+{
+    (void)n;
+    return _mm256_loadu_si256(p);
+}
+static inline void wise_store(uint8_t *y, q_words bytes, size_t n)
+{
+    (void)n;
+    q_store(y, bytes);
+}
+static inline q_words wise_load_two(const void *p, const void *p2, size_t n)
+{
+    (void)p2;
+    return wise_load(p, n);
+}
+static inline void wise_store_two(uint8_t *y, uint8_t *y2, q_words bytes, size_t n)
+{
+    (void)y2;
+    wise_store(y, bytes, n);
+}
+#endif
+
+enum { WISE = 4 * Q_LANES, WISE_FOURS = PRT_WISE_TAPS / 4 };
+
+/* What a block of channels needs, in the order of interleaved bytes. */
+typedef struct wise_block {
+    int32_t w[WISE_FOURS][WISE], bias[WISE];
+    double scale[WISE];
+    float near[WISE];
+    const uint32_t *const *from[PRT_WISE_TAPS]; /* the last one again up to a four */
+} wise_block;
+
+/* n elements of so many bytes in that order, zeros behind; for two pixels, again in the second half
+ * of what is ordered. */
+static void wise_lay(size_t size, size_t n, bool two, const void *from, void *to)
+{
+    char some[WISE * sizeof(double)];
+    memset(some, 0, size * WISE);
+    memcpy(some, from, n * size);
+    if (two)
+        memcpy(some + WISE / 2 * size, from, n * size);
+    for (size_t i = 0; i < WISE / 4; i++) /* fours: of vector k, its 128 bits l */
+        memcpy((char *)to + i * 4 * size,
+            some + (i % (Q_LANES / 4) * 16 + i / (Q_LANES / 4) * 4) * size, 4 * size);
+}
+
+/* Levels with an instruction for sums of fours have code for two pixels at a time; others are to be
+ * small. */
+#if defined(__AVX512VNNI__)
+enum { WISE_FORMS = 1 };
+#else
+enum { WISE_FORMS = 0 };
+#endif
+
+/* Once for each of the forms that callers tell apart. */
+#define WISE_INLINE __attribute__((always_inline))
+
+/* Some channels of a pixel, or of two. */
+typedef struct wise_at {
+    size_t first, n, i, j;
+    bool two;
+} wise_at;
+
+static inline q_words wise_tap(const wise_block *b, size_t tap, wise_at at)
+{
+    const uint8_t *p = (const uint8_t *)b->from[tap][at.i] + at.first;
+    return at.two ? wise_load_two(p, (const uint8_t *)b->from[tap][at.j] + at.first, at.n)
+                  : wise_load(p, at.n);
+}
+
+static inline WISE_INLINE void wise_four(const wise_block *b, size_t f, wise_at at, q_words sum[4])
+{
+    const q_words t = wise_tap(b, 4 * f, at), u = wise_tap(b, 4 * f + 1, at);
+    const q_words v = wise_tap(b, 4 * f + 2, at), w = wise_tap(b, 4 * f + 3, at);
+    const q_words low = WISE_OF(unpacklo_epi8)(t, u), high = WISE_OF(unpackhi_epi8)(t, u);
+    const q_words low2 = WISE_OF(unpacklo_epi8)(v, w), high2 = WISE_OF(unpackhi_epi8)(v, w);
+    const q_words x[4] = { WISE_OF(unpacklo_epi16)(low, low2), WISE_OF(unpackhi_epi16)(low, low2),
+        WISE_OF(unpacklo_epi16)(high, high2), WISE_OF(unpackhi_epi16)(high, high2) };
+    PRT_UNROLL(4)
+    for (size_t k = 0; k < 4; k++)
+        sum[k] = (q_words)step_fours((dot_words)sum[k], (dot_words)x[k],
+            (dot_words)q_load(b->w[f] + k * Q_LANES));
+}
+
+static inline WISE_INLINE void wise_close(const prt_requantize *q, const wise_block *b,
+    const wise_at *at, const q_words sum[4], uint8_t *y, uint8_t *y2)
+{
+    q_words r[4];
+    vf near[4];
+    const double *scales[4];
+    PRT_UNROLL(4)
+    for (size_t k = 0; k < 4; k++) {
+        near[k] = v_load(b->near + k * Q_LANES);
+        scales[k] = b->scale + k * Q_LANES;
+    }
+    q_numbers(sum, near, scales, r);
+    if (at->two)
+        wise_store_two(y, y2, q_narrow(r, q), at->n);
+    else
+        wise_store(y, q_narrow(r, q), at->n);
+}
+
+static inline WISE_INLINE void wise_some(const prt_wise_block *g, const wise_block *b, wise_at at,
+    size_t fours)
+{
+    const prt_requantize q = *g->q;
+    for (at.i = 0; at.i < g->pixels; at.i += at.two ? 2 : 1) {
+        q_words sum[4];
+        at.j = at.i + 1 < g->pixels ? at.i + 1 : at.i; /* the last one twice */
+        PRT_UNROLL(4)
+        for (size_t k = 0; k < 4; k++)
+            sum[k] = q_load(b->bias + k * Q_LANES);
+        for (size_t f = 0; f < fours; f++)
+            wise_four(b, f, at, sum);
+        uint8_t *y = g->y + at.i * g->ldy + at.first;
+        wise_close(&q, b, &at, sum, y, y + (at.j - at.i) * g->ldy);
+    }
+}
+
+/* All but weights. */
+static void wise_lay_rest(const prt_wise_block *g, size_t first, size_t n, bool two,
+    wise_block *b)
+{
+    wise_lay(sizeof(int32_t), n, two, g->q->biases + first, b->bias);
+    wise_lay(sizeof(double), n, two, g->q->scales + first, b->scale);
+    wise_lay(sizeof(float), n, two, g->q->near + first, b->near);
+}
+
+static inline void run_wise(const prt_wise_block *g)
+{
+    const size_t fours = (g->taps + 3) / 4;
+    wise_block b;
+    for (size_t t = 0; t < 4 * fours; t++)
+        b.from[t] = g->from + (t < g->taps ? t : g->taps - 1) * g->pixels;
+    for (size_t first = g->first, n; first < g->last; first += n) {
+        n = g->last - first < WISE ? g->last - first : WISE;
+        if (n < WISE && Q_LANES == 8) { /* nothing is read that is not there */
+            if (g->last - g->first < WISE) {
+                wise_plain(g, first, n);
+                return;
+            }
+            first = g->last - WISE;
+            n = WISE;
+        }
+        const bool two = WISE_FORMS && n <= WISE / 2;
+        for (size_t f = 0; f < fours; f++)
+            wise_lay(sizeof(int32_t), n, two, g->w + f * g->channels + first, b.w[f]);
+        wise_lay_rest(g, first, n, two, &b);
+        wise_some(g, &b, (wise_at){ .first = first, .n = n, .two = WISE_FORMS && two }, fours);
+    }
+}
+#else
+static inline void run_wise(const prt_wise_block *g)
+{
+    wise_plain(g, g->first, g->last - g->first);
+}
+#endif
+
+#endif

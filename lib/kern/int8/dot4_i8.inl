@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* dot4_i8.inl — fours of 8 bits, at the level of the including file. */
+#ifndef PRT_KERN_INT8_DOT4_I8_INL
+#define PRT_KERN_INT8_DOT4_I8_INL
+
+#include <stdbool.h>
+
+#include "kern/int8/dot4_i8_requantize.inl"
+#include "kern/int8/depthwise3x3_i8.inl"
+#include "kern/int8/dot.h"
+#include "kern/int8/dot4_i8_words.h"
+#include "kern/int8/dot_i4.inl"
+#include "kern/int8/depthwise_i8.inl"
+
+static inline void put_sums(const prt_dot_block *g, size_t row, size_t column, dot_words v)
+{
+    put_words((int32_t *)g->c + row * g->ldc + column, v);
+}
+
+#define DOT_NAME DOT8_NAME(fours)
+#define DOT_STEP(sum, a, b) step_fours(sum, a, b)
+#define DOT_SUM dot_words
+#define DOT_ZERO zero_words()
+#define DOT_WORD dot_words
+#define DOT_LOAD(p) load_words(p)
+#define DOT_SET(x) set_words(x)
+#define DOT_PUT put_sums
+#define DOT_LANES DOT8_LANES
+#define DOT_FEW
+#if !defined(__AVX512VNNI__)
+#define DOT_THREE
+#endif
+#include "kern/int8/dot_tiles.def"
+
+#if defined(__AVX512VNNI__)
+size_t DOT8_NAME(close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+
+size_t DOT8_NAME(close)(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy)
+{
+    return run_fours_close(g, q, y, ldy);
+}
+
+void DOT8_NAME(columns)(const prt_wise_block *g);
+
+void DOT8_NAME(columns)(const prt_wise_block *g)
+{
+    run_columns(g);
+}
+#endif
+
+void DOT8_NAME(nibbles)(const prt_dot_nibbles *g);
+
+void DOT8_NAME(nibbles)(const prt_dot_nibbles *g)
+{
+    run_nibbles(g);
+}
+
+void DOT8_NAME(wise)(const prt_wise_block *g);
+
+void DOT8_NAME(wise)(const prt_wise_block *g)
+{
+    run_wise(g);
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dot4_i8_requantize.inl — tiles of fours of 8 bits that become bytes while their sums are in
+ * registers, by VNNI: storing and loading sums is as much work as some steps of K.
+ */
+#ifndef PRT_KERN_INT8_DOT4_I8_REQUANTIZE_INL
+#define PRT_KERN_INT8_DOT4_I8_REQUANTIZE_INL
+
+#include "kern/int8/dot.h"
+#include "kern/int8/dot4_i8_words.h"
+#include "kern/int8/requantize.inl"
+
+#if defined(__AVX512VNNI__)
+/* Four vectors of sums become bytes together: of as many rows as it takes to have four. */
+enum { CLOSE_FOUR = 4, CLOSE_MOST = 24 };
+#define CLOSE_INLINE __attribute__((always_inline))
+
+/* What all rows have in common. Bytes without a sign are 128 less until the end. */
+typedef struct close_with {
+    const prt_dot_block *g;
+    const prt_requantize *q;
+    size_t column;
+    vf near[CLOSE_FOUR];
+    __m512i zero, flip;
+    __mmask64 mask; /* the bytes of a row that there are */
+    size_t ldy;
+} close_with;
+
+static inline CLOSE_INLINE void close_store(const q_words r[CLOSE_FOUR], const close_with *c,
+    size_t wide, uint8_t *y)
+{
+    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(r[0], r[1]), c->zero);
+    const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(r[2], r[3]), c->zero);
+    const __m512i bytes =
+        q_in_order(_mm512_xor_si512(_mm512_packs_epi16(low, high), c->flip));
+    if (wide == 4) {
+        _mm512_mask_storeu_epi8(y, c->mask, bytes);
+    } else if (wide == 2) {
+        _mm256_mask_storeu_epi8(y, (__mmask32)c->mask, _mm512_castsi512_si256(bytes));
+        _mm256_mask_storeu_epi8(y + c->ldy, (__mmask32)c->mask,
+            _mm512_extracti64x4_epi64(bytes, 1));
+    } else {
+        const __mmask16 m = (__mmask16)c->mask;
+        _mm_mask_storeu_epi8(y, m, _mm512_castsi512_si128(bytes));
+        _mm_mask_storeu_epi8(y + c->ldy, m, _mm512_extracti32x4_epi32(bytes, 1));
+        _mm_mask_storeu_epi8(y + 2 * c->ldy, m, _mm512_extracti32x4_epi32(bytes, 2));
+        _mm_mask_storeu_epi8(y + 3 * c->ldy, m, _mm512_extracti32x4_epi32(bytes, 3));
+    }
+}
+
+/* Sums that single precision is not sure of. */
+static __attribute__((noinline)) void close_again(const q_words s[CLOSE_FOUR],
+    const close_with *c, size_t wide, uint8_t *y)
+{
+    q_words r[CLOSE_FOUR];
+    for (size_t k = 0; k < CLOSE_FOUR; k++)
+        r[k] = q_scale(s[k], c->q->scales + c->column + k % wide * Q_LANES);
+    close_store(r, c, wide, y);
+}
+
+/* `high` rows of `wide` vectors: 24, or fewer where there are not as many registers for rows. What
+ * comes next is fetched beside whole panels. */
+static inline CLOSE_INLINE void close_tile(const close_with *c, size_t high, size_t wide,
+    size_t row, prt_dot_ahead next, uint8_t *y)
+{
+    const prt_dot_block *g = c->g;
+    const size_t words = g->words, taps = g->from != NULL ? g->taps : 1;
+    const size_t width = wide == 4 ? PRT_GEMM_PANEL : prt_gemm_width(g->columns);
+    const uint32_t *a[8], *b = g->b + c->column;
+    dot_words sum[CLOSE_MOST];
+    PRT_UNROLL(24)
+    for (size_t i = 0; i < high * wide; i++)
+        sum[i] = (dot_words)q_load(c->q->biases + c->column + i % wide * Q_LANES);
+    for (size_t t = 0; t < taps; t++) {
+        PRT_UNROLL(8)
+        for (size_t i = 0; i < high; i++)
+            a[i] = g->from != NULL ? g->from[t * g->step + row + i] : g->a + (row + i) * g->lda;
+        for (size_t p = 0; p < words; p++, b += width) {
+            dot_words w[CLOSE_FOUR];
+            if (wide == 4) {
+                __builtin_prefetch(next.at, 0, 2);
+                next.at += next.step;
+            }
+            PRT_UNROLL(4)
+            for (size_t k = 0; k < wide; k++)
+                w[k] = load_words(b + k * Q_LANES);
+            PRT_UNROLL(8)
+            for (size_t i = 0; i < high; i++) {
+                const dot_words x = set_words(a[i][p]);
+                PRT_UNROLL(4)
+                for (size_t k = 0; k < wide; k++)
+                    sum[i * wide + k] = step_fours(sum[i * wide + k], x, w[k]);
+            }
+        }
+    }
+    PRT_UNROLL(6)
+    for (size_t i = 0; i < high * wide; i += CLOSE_FOUR, y += CLOSE_FOUR / wide * c->ldy) {
+        q_words s[CLOSE_FOUR], r[CLOSE_FOUR];
+        PRT_UNROLL(4)
+        for (size_t k = 0; k < CLOSE_FOUR; k++)
+            s[k] = (q_words)sum[i + k];
+        if (q_near(s, c->near, r))
+            close_store(r, c, wide, y);
+        else
+            close_again((const q_words[4]){ s[0], s[1], s[2], s[3] }, c, wide, y);
+    }
+}
+
+static __attribute__((noinline)) void close_64(const close_with *c, size_t rows, uint8_t *y)
+{
+    const prt_dot_block *g = c->g;
+    const size_t depth = prt_dot_depth(g);
+    prt_dot_ahead next = prt_dot_spread(g, rows / 6 * depth);
+    for (size_t row = 0; row < rows; row += 6, y += 6 * c->ldy) {
+        close_tile(c, 6, 4, row, next, y);
+        prt_dot_pass(&next, depth);
+    }
+}
+
+static __attribute__((noinline)) void close_32(const close_with *c, size_t rows, uint8_t *y)
+{
+    for (size_t row = 0; row < rows; row += 8, y += 8 * c->ldy)
+        close_tile(c, 8, 2, row, (prt_dot_ahead){ NULL, 0, 0 }, y);
+}
+
+static __attribute__((noinline)) void close_16(const close_with *c, size_t rows, uint8_t *y)
+{
+    for (size_t row = 0; row < rows; row += 8, y += 8 * c->ldy)
+        close_tile(c, 8, 1, row, (prt_dot_ahead){ NULL, 0, 0 }, y);
+}
+
+/* All rows but those left behind the last tile; returns how many those are. Panels are 64 columns,
+ * which are closed as such, or have slices of 32 and 16, which take tiles of more rows. */
+static size_t run_fours_close(const prt_dot_block *g, const prt_requantize *q, uint8_t *y,
+    size_t ldy)
+{
+    const size_t width = prt_gemm_width(g->columns);
+    const bool sign = q->low < 0;
+    close_with c = { .g = g, .q = q, .ldy = ldy, .flip = _mm512_set1_epi8(sign ? 0 : (char)0x80),
+        .zero = _mm512_set1_epi16((short)(q->zero - (sign ? 0 : 128))) };
+    size_t rows = q->tame ? g->rows : 0;
+    while (c.column < width && rows != 0) {
+        const size_t left = width - c.column, some = g->columns - c.column;
+        const size_t slices = left >= 64 ? 4 : left >= 32 ? 2 : 1, columns = slices * Q_LANES;
+        void (*const close)(const close_with *c, size_t rows, uint8_t *y) =
+            slices == 4 ? close_64 : slices == 2 ? close_32 : close_16;
+        for (size_t k = 0; k < CLOSE_FOUR; k++)
+            c.near[k] = v_load(q->near + c.column + k % slices * Q_LANES);
+        c.mask = ~(uint64_t)0 >> (64 - (some < columns ? some : columns));
+        rows = slices == 4 ? g->rows / 6 * 6 : g->rows / 8 * 8;
+        close(&c, rows, y + c.column);
+        c.column += columns;
+    }
+    return rows;
+}
+#endif
+
+#endif

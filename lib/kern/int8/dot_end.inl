@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* dot_end.inl — a vector of finished sums of pairs, on its way to C. */
+#ifndef PRT_KERN_INT8_DOT_END_INL
+#define PRT_KERN_INT8_DOT_END_INL
+
+#include "kern/vector/act.inl"
+#include "kern/int8/dot.h"
+
+static __attribute__((noinline)) void put(const prt_dot_block *g, size_t row, size_t column, vf v)
+{
+    const prt_gemm_end *e = g->end;
+    const size_t n = g->columns;
+    if (e != NULL) {
+        if (e->bias != NULL)
+            v = v_add(v, v_load_some(e->bias, column, n));
+        if (e->residual != NULL)
+            v = v_add(v, v_load_some(e->residual + row * e->ldr, column, n));
+        if (e->act.kind != PRT_ACT_none)
+            v = v_act(v, e->act.kind, v_set(e->act.a), v_set(e->act.b));
+    }
+    v_store_some((float *)g->c + row * g->ldc, column, n, v);
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dot_i4.inl — 4-bit integers times bytes, at the level of the including file. The nibbles are
+ * taken as 0 to 15, 8 more than they are, which makes them the side without a sign.
+ */
+#ifndef PRT_KERN_INT8_DOT_I4_INL
+#define PRT_KERN_INT8_DOT_I4_INL
+
+#include "kern/int8/dot.h"
+#include "kern/int8/dot4_i8_words.h"
+
+typedef void (*nibbles_fn)(const prt_dot_nibbles *g, size_t row, size_t column);
+
+enum { NIBBLES_AHEAD = 3072 /* words, of what is read once */ };
+
+#define NIBBLES_EACH(R, W)                                                                         \
+    PRT_UNROLL(4)                                                                                  \
+    for (size_t i = 0; i < R; i++)                                                                 \
+        PRT_UNROLL(4)                                                                              \
+        for (size_t j = 0; j < W; j++)
+
+/* R rows by W vectors: the sums of a block begin with what the nibbles are too large by, and are
+ * added to those of all when it ends. */
+#define NIBBLES(R, W)                                                                              \
+    static void nibbles_##R##x##W(const prt_dot_nibbles *g, size_t row, size_t column)             \
+    {                                                                                              \
+        const size_t width = prt_gemm_width(g->columns), lda = g->lda, n = g->columns;             \
+        const size_t all = prt_narrow_rows(PRT_NARROW_i4, g->k) / PRT_NARROW_EIGHT;                \
+        const size_t parts = prt_narrow_blocks(g->by.block, g->k);                                 \
+        const dot_words low = set_words(0x0f0f0f0fu), off = set_words(0x88888888u);                \
+        const prt_dot_part *part = g->parts + row * parts;                                         \
+        const uint32_t *a = g->a + row * lda, *b = g->b + column;                                  \
+        const float *scale = g->by.scale + column, *offset = g->by.offset;                         \
+        vf total[R][W];                                                                            \
+        offset = offset != NULL ? offset + column : NULL;                                          \
+        NIBBLES_EACH(R, W) total[i][j] = v_set(0.0f);                                              \
+        for (size_t k = 0; k < all; part++, scale += width) {                                      \
+            const size_t some = g->by.block / PRT_NARROW_EIGHT, left = all - k;                    \
+            const size_t end = k + (some < left ? some : left);                                    \
+            dot_words sum[R][W];                                                                   \
+            NIBBLES_EACH(R, W)                                                                     \
+                sum[i][j] = set_words(0u - (uint32_t)part[i * parts].sum * PRT_NARROW_EIGHT);      \
+            for (; k < end; k++, b += width, a += 2) {                                             \
+                PRT_UNROLL(4)                                                                      \
+                for (size_t j = 0; j < W; j++) {                                                   \
+                    const dot_words x = load_words(b + j * DOT8_LANES) ^ off;                      \
+                    const dot_words even = x & low, odd = x >> 4 & low;                            \
+                    if ((R) == 1)                                                                  \
+                        __builtin_prefetch(b + NIBBLES_AHEAD + j * DOT8_LANES, 0, 2);              \
+                    PRT_UNROLL(4)                                                                  \
+                    for (size_t i = 0; i < R; i++) {                                               \
+                        sum[i][j] = step_fours(sum[i][j], even, set_words(a[i * lda]));            \
+                        sum[i][j] = step_fours(sum[i][j], odd, set_words(a[i * lda + 1]));         \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+            NIBBLES_EACH(R, W)                                                                     \
+                total[i][j] = v_fma(v_load(scale + j * VL),                                        \
+                    v_mul(words_as_floats(sum[i][j]), v_set(part[i * parts].scale)), total[i][j]); \
+            if (offset == NULL)                                                                    \
+                continue;                                                                          \
+            NIBBLES_EACH(R, W) {                                                                   \
+                const prt_dot_part *own = &part[i * parts];                                        \
+                total[i][j] = v_fma(v_load(offset + j * VL),                                       \
+                    v_set((float)own->sum * own->scale), total[i][j]);                             \
+            }                                                                                      \
+            offset += width;                                                                       \
+        }                                                                                          \
+        NIBBLES_EACH(R, W)                                                                         \
+            v_store_some(g->c + (row + i) * g->ldc, column + j * VL, n, total[i][j]);              \
+    }
+
+/* Tiles of one row, by the vectors of a slice; where there is one instruction for fours, which is
+ * faster than taking nibbles apart, also of a panel's, and of several rows. */
+#if DOT8_LANES == 16 && defined(__AVX512VNNI__)
+NIBBLES(1, 4) NIBBLES(1, 1)
+enum { NIBBLES_WIDE = PRT_GEMM_PANEL };
+#define NIBBLES_ROW nibbles_1x4
+#define NIBBLES_SLICE nibbles_1x1
+#else
+#if DOT8_LANES == 16
+NIBBLES(1, 1)
+#define NIBBLES_SLICE nibbles_1x1
+#elif DOT8_LANES == 8
+NIBBLES(1, 2)
+#define NIBBLES_SLICE nibbles_1x2
+#else
+NIBBLES(1, 4)
+#define NIBBLES_SLICE nibbles_1x4
+#endif
+enum { NIBBLES_WIDE = PRT_GEMM_SLICE };
+#define NIBBLES_ROW NIBBLES_SLICE
+#endif
+
+#if defined(__AVX512VNNI__)
+NIBBLES(4, 2)
+enum { NIBBLES_ROWS = 4, NIBBLES_COLUMNS = 32 };
+#define NIBBLES_SOME nibbles_4x2
+#else
+enum { NIBBLES_ROWS = 1, NIBBLES_COLUMNS = PRT_GEMM_SLICE };
+#define NIBBLES_SOME NIBBLES_SLICE
+#endif
+
+static void run_nibbles(const prt_dot_nibbles *g)
+{
+    const size_t width = prt_gemm_width(g->columns);
+    for (size_t row = 0, rows; row < g->rows; row += rows) {
+        const size_t left = g->rows - row;
+        const bool some = NIBBLES_ROWS > 1 && left >= NIBBLES_ROWS;
+        const size_t wide = some ? NIBBLES_COLUMNS : NIBBLES_WIDE;
+        rows = some ? left / NIBBLES_ROWS * NIBBLES_ROWS : left;
+        for (size_t column = 0, columns; column < width; column += columns) {
+            const bool slice = wide == PRT_GEMM_SLICE || width - column < wide;
+            const nibbles_fn run = slice ? NIBBLES_SLICE : some ? NIBBLES_SOME : NIBBLES_ROW;
+            const size_t step = slice || !some ? 1 : NIBBLES_ROWS;
+            columns = slice ? PRT_GEMM_SLICE : wide;
+            for (size_t i = row; i < row + rows; i += step)
+                run(g, i, column);
+        }
+    }
+}
+
+#endif

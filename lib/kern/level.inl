@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * level.inl — the kernels of every family at one instruction-set level, and their table.
+ *
+ * A .inl file holds static functions written once, in terms of the vector of kern/vector/simd.h.
+ * level_portable.c, level_avx2.c and level_avx512.c include this file and are compiled with the
+ * flags of their levels; dot_vnni.c, dot_bf16.c and the files of AMX include the .inl files of
+ * their own families. So each kernel exists once a level, and a .inl file belongs to exactly one
+ * source file of a level. A .inl file includes the files that it needs: their order here is free.
+ */
+#ifndef PRT_KERN_LEVEL_INL
+#define PRT_KERN_LEVEL_INL
+
+#include "kern/conv/slide.inl"
+#include "kern/conv/windows.inl"
+#include "kern/conv/winograd.inl"
+#include "kern/gemm/gemm.inl"
+#include "kern/gemm/gemv_overlap.inl"
+#include "kern/gemm/low_precision.inl"
+#include "kern/int8/bytes.inl"
+#include "kern/int8/dot4_i8.inl"
+#include "kern/kern.h"
+#include "kern/move/interleave.inl"
+#include "kern/move/move.inl"
+#include "kern/rows/attend.inl"
+#include "kern/rows/cell.inl"
+#include "kern/rows/integer_logic.inl"
+#include "kern/rows/rows.inl"
+#include "kern/rows/stats.inl"
+#ifndef PRT_NO_STRIDED
+#include "kern/conv/winograd_strided.inl"
+#define STRIDED                                                                                    \
+    { .out = 4, .in = 9, .input = run_input_strided, .weights = run_weights_strided,               \
+        .output = run_output_strided }
+#else
+#define STRIDED { .output = NULL }
+#endif
+#ifndef PRT_NO_LINE
+#include "kern/conv/winograd_line.inl"
+#define LINE                                                                                       \
+    LARGE,                                                                                         \
+    { .in = 8, .columns = 8, .input = run_input_line, .weights = run_weights_line,                 \
+        .output = run_output_line }
+#else
+#define LINE { .output = NULL }, { .output = NULL }
+#endif
+
+/* The table, of all families but those that the level's best processors have better ones for. */
+#define LEVEL_COMMON                                                                               \
+    .gemm = PRT_LEVEL(prt_gemm_run),                                                               \
+    .gemm_row = run_gemm_row,                                                                      \
+    .short_k = VL == 8 ? 176.0 : 64.0,                                                             \
+    .beside_rows = BESIDE_ROWS,                                                                    \
+    .narrow = { .few = run_few, .widen = run_widen, .round = run_round,                            \
+        .pairs = run_round_pairs },                                                                \
+    .bytes = { .fours = run_fours, .row = run_row, .sum = sum_bytes, .settle = run_settle,         \
+        .finish = run_finish, .requantize = run_requantize, .close = run_close,                 \
+        .quantize = run_quantize, .blocks = run_blocks,                                            \
+        .dequantize = run_dequantize,                                                              \
+        .add = run_add_bytes, .larger = run_larger, .look_up = run_look_up,                        \
+        .dequantize_i32 = run_dequantize_i32 },                                                    \
+    .attend = { .weigh = run_weigh, .put_away = run_put_away },                                    \
+    .rows = { .two = run_two, .one = run_one, .act = run_act, .scale = run_scale, .taps = run_taps,\
+        .largest = run_largest, .softmax = run_softmax, .log_softmax = run_log_softmax,            \
+        .sum = run_sum, .squares = run_squares, .extreme = run_extreme, .add_to = run_add_to,      \
+        .moments = run_moments, .centre = run_centre, .dots = run_dots, .sums = run_sums,          \
+        .distances = run_distances,                                                                \
+        .deviations = run_deviations, .standardise = run_standardise,                              \
+        .layer_norm = run_layer_norm },                                                            \
+    .plain = { .compare = run_compare, .whole = run_whole, .logic = run_logic,                     \
+        .choose = run_choose, .cast = run_cast },                                                  \
+    .cells = { .lstm = run_lstm, .gru_reset = run_gru_reset, .gru_state = run_gru_state },         \
+    .windows = { .depthwise = run_depthwise, .largest = run_pool_largest,                          \
+        .mean = run_pool_mean },                                                                   \
+    .slide = run_slide,                                                                            \
+    .interleave = run_interleave,                                                                  \
+    .moves = { .transpose = run_transpose, .copy = run_copy },                                     \
+    .zip = run_zip,                                                                                \
+    .winograd = { { .out = 4, .in = 6, .columns = 2, .input = run_input6,                          \
+                      .weights = run_weights6, .output = run_output6 },                            \
+        { .out = 2, .in = 4, .columns = 4, .input = run_input4, .weights = run_weights4,           \
+            .output = run_output4 },                                                               \
+        { .out = 2, .in = 6, .columns = 6, .input = run_input6, .output = run_output6 },           \
+        LINE, STRIDED },
+
+extern const prt_kern PRT_LEVEL(prt_kern_level);
+
+const prt_kern PRT_LEVEL(prt_kern_level) = {
+    .level = PRT_LEVEL_NAME,
+    .dot = { .rows = 48, .fours = PRT_LEVEL(prt_dot_fours), .nibbles = PRT_LEVEL(prt_dot_nibbles),
+        .wise = PRT_LEVEL(prt_dot_wise) },
+    LEVEL_COMMON
+};
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+void prt_dot_fours_vnni(const prt_dot_block *g);
+size_t prt_dot_close_vnni(const prt_dot_block *g, const prt_requantize *q, uint8_t *y, size_t ldy);
+void prt_dot_nibbles_vnni(const prt_dot_nibbles *g);
+void prt_dot_wise_vnni(const prt_wise_block *g);
+void prt_dot_columns_vnni(const prt_wise_block *g);
+void prt_dot_pairs_avx512(const prt_dot_block *g);
+void prt_dot_fours_amx(const prt_dot_block *g);
+void prt_dot_pairs_amx(const prt_dot_block *g);
+bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const float *scale,
+    float *to, size_t ldto);
+bool prt_split_pixels_amx(const prt_split_pixels *g);
+void prt_split_panel_amx(prt_split_panel *p);
+void prt_split_begin_amx(size_t rows, bool pieces);
+void prt_split_multiply_amx(const prt_split_block *g);
+void prt_split_end_amx(void);
+bool prt_split_few_amx(const prt_split_few *g);
+void prt_tiles_multiply_amx(const prt_tiles_block *g);
+
+extern const prt_kern prt_kern_level_vnni, prt_kern_level_bf16, prt_kern_level_amx;
+
+const prt_kern prt_kern_level_vnni = {
+    .level = "avx512_vnni",
+    .dot = { .rows = 48, .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
+        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
+        .columns = prt_dot_columns_vnni },
+    LEVEL_COMMON
+};
+
+const prt_kern prt_kern_level_bf16 = {
+    .level = "avx512_bf16",
+    .dot = { .rows = 48, .fours = prt_dot_fours_vnni, .close = prt_dot_close_vnni,
+        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
+        .columns = prt_dot_columns_vnni,
+        .pairs = prt_dot_pairs_avx512 },
+    LEVEL_COMMON
+};
+
+#ifndef PRT_NO_AMX
+const prt_kern prt_kern_level_amx = {
+    .level = "avx512_amx",
+    .dot = { .rows = 64, .fours = prt_dot_fours_amx, .close = prt_dot_close_vnni,
+        .nibbles = prt_dot_nibbles_vnni, .wise = prt_dot_wise_vnni,
+        .columns = prt_dot_columns_vnni, .pairs = prt_dot_pairs_amx },
+    .split = { .rows = prt_split_rows_amx, .pixels = prt_split_pixels_amx,
+        .panel = prt_split_panel_amx, .begin = prt_split_begin_amx,
+        .multiply = prt_split_multiply_amx, .end = prt_split_end_amx, .few = prt_split_few_amx },
+    .tiles = prt_tiles_multiply_amx,
+    LEVEL_COMMON
+};
+#endif
+#endif
+
+#endif

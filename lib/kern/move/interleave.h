@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* interleave.h — rows of a few planes, and the same elements pixel by pixel. */
+#ifndef PRT_KERN_MOVE_INTERLEAVE_H
+#define PRT_KERN_MOVE_INTERLEAVE_H
+
+#include <stddef.h>
+
+/* to[i * planes + p] = from[p * plane + i] for i < n. */
+typedef void (*prt_interleave_fn)(size_t n, size_t planes, const float *from, size_t plane,
+    float *to);
+
+/* y[2 i] = a[i], y[2 i + 1] = b[i], for the n elements of y; an odd n ends with one of a. */
+typedef void (*prt_zip_fn)(size_t n, const float *a, const float *b, float *y);
+
+#endif

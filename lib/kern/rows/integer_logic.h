@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * integer_logic.h — loops over elements of other types than float32: comparisons, logic, choices,
+ * casts. `step_*` are 1, or 0 for one element that stands for all. Truth is a byte, 0 or 1.
+ */
+#ifndef PRT_KERN_ROWS_INTEGER_LOGIC_H
+#define PRT_KERN_ROWS_INTEGER_LOGIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum prt_compare_kind {
+    PRT_COMPARE_equal,
+    PRT_COMPARE_less,
+    PRT_COMPARE_less_or_equal
+} prt_compare_kind;
+
+typedef enum prt_logic_kind { PRT_LOGIC_and, PRT_LOGIC_or, PRT_LOGIC_xor } prt_logic_kind;
+
+typedef enum prt_whole_kind {
+    PRT_WHOLE_add,
+    PRT_WHOLE_sub,
+    PRT_WHOLE_mul,
+    PRT_WHOLE_max,
+    PRT_WHOLE_min
+} prt_whole_kind;
+
+typedef enum prt_plain_type {
+    PRT_PLAIN_f32,
+    PRT_PLAIN_f16,
+    PRT_PLAIN_i32,
+    PRT_PLAIN_i64,
+    PRT_PLAIN_bool,
+    PRT_PLAIN_COUNT
+} prt_plain_type;
+
+typedef struct prt_kern_plain {
+    /* Elements are f32, i32 or i64. */
+    void (*compare)(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
+        size_t step_b, uint8_t *y);
+    /* Elements are i32 or i64; y may be an input that has as many. */
+    void (*whole)(int kind, int type, size_t n, const void *a, size_t step_a, const void *b,
+        size_t step_b, void *y);
+    void (*logic)(int kind, size_t n, const uint8_t *a, size_t step_a, const uint8_t *b,
+        size_t step_b, uint8_t *y);
+    /* y = a where `which` is not 0, else b; elements of 1, 2, 4 or 8 bytes */
+    void (*choose)(size_t size, size_t n, const uint8_t *which, size_t step_which, const void *a,
+        size_t step_a, const void *b, size_t step_b, void *y);
+    /* Two different types. Floats are cut off toward 0 and wrap as int64 does; bool: is not 0. */
+    void (*cast)(int from, int to, size_t n, const void *x, void *y);
+} prt_kern_plain;
+
+#endif

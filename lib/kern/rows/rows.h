@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h — kernels over rows of float32: element by element, sums of shifted rows, statistics.
+ * Lengths may be anything, 0 included; pointers need the alignment of a float only. Outputs may be
+ * the same as an input, not overlap one otherwise.
+ */
+#ifndef PRT_KERN_ROWS_ROWS_H
+#define PRT_KERN_ROWS_ROWS_H
+
+#include <stdbool.h>
+
+#include "kern/vector/act.h"
+
+typedef enum prt_two_kind {
+    PRT_TWO_add,
+    PRT_TWO_sub,
+    PRT_TWO_mul,
+    PRT_TWO_div,
+    PRT_TWO_max, /* NaN where either is */
+    PRT_TWO_min,
+    PRT_TWO_prelu, /* a * b where a is below 0 */
+    PRT_TWO_COUNT
+} prt_two_kind;
+
+typedef enum prt_one_kind {
+    PRT_ONE_abs,
+    PRT_ONE_neg,
+    PRT_ONE_sqrt,
+    PRT_ONE_reciprocal,
+    PRT_ONE_exp,
+    PRT_ONE_erf,
+    PRT_ONE_log,
+    PRT_ONE_sin,
+    PRT_ONE_cos,
+    PRT_ONE_floor,
+    PRT_ONE_ceil,
+    PRT_ONE_round, /* halves to even */
+    PRT_ONE_sign,  /* of -0 it is 0; NaN stays */
+    PRT_ONE_square,
+    PRT_ONE_cube,
+    PRT_ONE_root,         /* pow(x, 0.5): of -0 and -infinity not what sqrt gives */
+    PRT_ONE_inverse_root, /* pow(x, -0.5) */
+    PRT_ONE_atan,
+    PRT_ONE_COUNT
+} prt_one_kind;
+
+/* Shifted rows: y[i] = act(bias + sum over t of w[t] * from[t][i]). */
+typedef struct prt_taps {
+    size_t n, taps;
+    const float *const *from;
+    const float *w;
+    float bias;
+    float *y;
+    prt_act act;
+} prt_taps;
+
+typedef struct prt_kern_rows {
+    /* `step_a` and `step_b` are 1, or 0 for one element that stands for all. */
+    void (*two)(int kind, size_t n, const float *a, size_t step_a, const float *b, size_t step_b,
+        float *y);
+    void (*one)(int kind, size_t n, const float *x, float *y);
+    void (*act)(const prt_act *act, size_t n, const float *x, float *y);
+    /* y = x * scale + shift */
+    void (*scale)(size_t n, const float *x, float scale, float shift, float *y);
+    void (*taps)(const prt_taps *t);
+    /* y[i] = the largest from[t][i]; NaN where one of them is */
+    void (*largest)(size_t n, size_t taps, const float *const *from, float *y);
+    void (*softmax)(size_t n, const float *x, float *y);
+    void (*log_softmax)(size_t n, const float *x, float *y);
+    double (*sum)(size_t n, const float *x);
+    double (*squares)(size_t n, const float *x); /* their sum */
+    /* PRT_TWO_max or PRT_TWO_min over a row; n is not 0 */
+    float (*extreme)(int kind, size_t n, const float *x);
+    /* sums[i] += x[i], or its square */
+    void (*add_to)(size_t n, const float *x, bool square, double *sums);
+    /* the mean, and the mean of the squares of what differs from it */
+    void (*moments)(size_t n, const float *x, float *mean, double *variance);
+    /* y = (x - mean) * scale + shift */
+    void (*centre)(size_t n, const float *x, float mean, float scale, float shift, float *y);
+    /* y[j] = sum over i < n of (x[i * stride + j] - middle[j])^2, for j < m */
+    void (*deviations)(size_t n, size_t m, const float *x, size_t stride, const float *middle,
+        float *y);
+    /* n rows of m: y = (x - middle) * scale + shift, which are rows */
+    void (*standardise)(size_t n, size_t m, const float *x, const float *middle,
+        const float *scale, const float *shift, float *y);
+    /* y[j] = sum over i of a[i] * b[j * stride + i], for j < m: a vector by rows of a matrix.
+     * `next` is what will be read after b, which is far away: both are fetched ahead. NULL: b is
+     * near */
+    void (*dots)(size_t n, size_t m, const float *a, const float *b, size_t stride,
+        const void *next, float *y);
+    /* y[j] = sum over i < n of (a[i] - b[j * n + i])^2, for j < m */
+    void (*distances)(size_t n, size_t m, const float *a, const float *b, float *y);
+    /* y[j] = sum over i of a[i] * b[i * stride + j], for j < m: a vector by columns of a matrix */
+    void (*sums)(size_t n, size_t m, const float *a, const float *b, size_t stride,
+        const void *next, float *y);
+    /* y = (x - mean) / sqrt(variance + epsilon) * gamma + beta; beta may be NULL */
+    void (*layer_norm)(size_t n, const float *x, float epsilon, const float *gamma,
+        const float *beta, float *y);
+} prt_kern_rows;
+
+#endif
