@@ -63,6 +63,12 @@ POPRT_API size_t poprt_executable_graph_count(const poprt_executable *exec);
 POPRT_API poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
     poprt_write_fn write, void *user);
 
+/* The same, and the summary and JSON have the memory of a session made with `config` (may be NULL):
+ * options "dim.NAME" give sizes to symbolic dimensions. POPRT_E_NOT_FOUND for a name that the model
+ * does not have. */
+POPRT_API poprt_status poprt_executable_describe_as(const poprt_executable *exec, int32_t format,
+    const poprt_config *config, poprt_write_fn write, void *user);
+
 /*
  * The bytes of a session made with `config` (may be NULL), as poprt_session_memory counts them,
  * before the session exists. They are exact where all shapes are known: fixed in the model, or
