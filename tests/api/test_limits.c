@@ -125,4 +125,39 @@ START_TEST(limits_hold_for_functions)
 }
 END_TEST
 
-PRT_TEST_MAIN("api/limits", limits_hold_weights_and_all, limits_hold_for_functions)
+/* Files of a model and of an executable stay mapped, and count as its memory. */
+START_TEST(mapped_files_count)
+{
+    const char *model_path = PRT_TEST_DATA "/encoder/model.onnx";
+    const char *popef = "test_limits.popef";
+    meter m = { 0 };
+    poprt_env *env = open_env(&m, 1);
+    poprt_config *config = NULL;
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL, *again = NULL;
+    ck_assert_ok(poprt_config_create(env, &config));
+    ck_assert_ok(poprt_model_load_file(env, model_path, config, &model));
+    ck_assert_ok(poprt_compile(model, config, &exec));
+    ck_assert_ok(poprt_executable_save_file(exec, popef));
+    poprt_model_release(model);
+    model = NULL;
+    ck_assert_ok(poprt_config_set(config, "memory_limit", "300000")); /* below each file */
+    ck_assert_fails(poprt_model_load_file(env, model_path, config, &model), POPRT_E_NOMEM);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "memory_limit of 300000 bytes"));
+    ck_assert_fails(poprt_executable_load_file(env, popef, config, &again), POPRT_E_NOMEM);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "memory_limit of 300000 bytes"));
+    ck_assert_ok(poprt_config_set(config, "memory_limit", "2000000"));
+    ck_assert_ok(poprt_model_load_file(env, model_path, config, &model));
+    ck_assert_ok(poprt_executable_load_file(env, popef, config, &again));
+    poprt_executable_release(again);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    poprt_config_release(config);
+    poprt_env_release(env);
+    ck_assert_uint_eq(m.held, 0);
+    ck_assert_int_eq(remove(popef), 0);
+}
+END_TEST
+
+PRT_TEST_MAIN("api/limits", limits_hold_weights_and_all, limits_hold_for_functions,
+    mapped_files_count)
