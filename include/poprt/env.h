@@ -71,8 +71,10 @@ typedef struct poprt_env_options {
     uint32_t reserved; /* 0 */
     poprt_progress_fn progress; /* NULL: silence */
     void *progress_user;
-    /* Most bytes that one model, compilation, executable or session may hold of the allocator's at
-     * a time, its own weights included; mapped files are not counted. 0: no limit */
+    /* Most bytes that one model, compilation, executable or session may hold at a time: memory of
+     * the allocator, and for a model or an executable the files that it keeps mapped. Weights that
+     * an executable shares with the model, and a session with the executable, count for the first
+     * of them; bytes that the caller lends count for none. 0: no limit */
     size_t memory_limit;
 } poprt_env_options;
 

@@ -63,13 +63,38 @@ POPRT_API size_t poprt_executable_graph_count(const poprt_executable *exec);
 POPRT_API poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
     poprt_write_fn write, void *user);
 
+/* The same, and the summary and JSON have the memory of a session made with `config` (may be NULL):
+ * options "dim.NAME" give sizes to symbolic dimensions. POPRT_E_NOT_FOUND for a name that the model
+ * does not have. */
+POPRT_API poprt_status poprt_executable_describe_as(const poprt_executable *exec, int32_t format,
+    const poprt_config *config, poprt_write_fn write, void *user);
+
 /*
- * The bytes that poprt_session_memory of a new session made with `config` (may be NULL) will say,
- * before there is one: all planned memory where the shapes are known (fixed, or by "dim.NAME" of
- * `config`); else without what the first run plans. A first run adds the scratch of kernels that
- * need more than the plan leaves free, and memory for outputs that are not bound. The planned
- * memory is not allocated for this. Any thread.
+ * The bytes of a session made with `config` (may be NULL), as poprt_session_memory counts them,
+ * before the session exists. They are exact where all shapes are known: fixed in the model, or
+ * given by "dim.NAME" of `config`. If, Loop and Scan count as with inputs of zeros, each of their
+ * bodies at least once. The bytes leave out values whose size only a run tells (strings,
+ * sequences, outputs whose shape depends on contents), copies of inputs that are not aligned to
+ * their elements, scratch of operators of plug-ins, and scratch of operators without a fast kernel
+ * that read and write more than 16 MiB. While symbolic dimensions are open, `created` leaves out
+ * the planned memory, and the other members are 0.
  */
+typedef struct poprt_memory_info {
+    size_t struct_size; /* set by the caller */
+    size_t created; /* a new session: planned memory, tables, aligned copies of weights */
+    size_t scratch; /* added by the first runs: kernels that need more than the plan leaves free */
+    size_t outputs; /* added by a run with no output bound: the results are the session's */
+    int32_t is_planned; /* 1: no symbolic dimension is open; else 0 */
+    uint32_t reserved;  /* 0 */
+} poprt_memory_info;
+
+/* Fills in `out`. Kernels are called for their sizes alone, and the planned memory is not
+ * allocated. Any thread. */
+POPRT_API poprt_status poprt_executable_get_memory(const poprt_executable *exec,
+    const poprt_config *config, poprt_memory_info *out);
+
+/* `created` and `scratch` together: the bytes that poprt_session_memory returns after the first
+ * runs of a session, when the caller binds every output. Any thread. */
 POPRT_API poprt_status poprt_executable_session_memory(const poprt_executable *exec,
     const poprt_config *config, size_t *out);
 

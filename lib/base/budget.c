@@ -14,7 +14,7 @@ struct prt_budget {
     prt_allocator allocator, inner;
     size_t limit;
     _Atomic size_t held;
-    _Atomic size_t users; /* the creator, and one for each piece */
+    _Atomic size_t users; /* the creator, and one for each piece or mapped file */
 };
 
 static void drop(prt_budget *budget)
@@ -63,6 +63,22 @@ static void budget_release(void *user, void *ptr)
     drop(budget);
 }
 
+static bool budget_count(void *user, size_t size)
+{
+    prt_budget *budget = user;
+    if (!reserve(budget, size))
+        return false;
+    atomic_fetch_add_explicit(&budget->users, 1, memory_order_relaxed);
+    return true;
+}
+
+static void budget_uncount(void *user, size_t size)
+{
+    prt_budget *budget = user;
+    atomic_fetch_sub_explicit(&budget->held, size, memory_order_relaxed);
+    drop(budget);
+}
+
 poprt_status prt_budget_refuse(size_t limit, size_t held, size_t size)
 {
     if (limit == 0 || (size <= limit && held <= limit - size))
@@ -89,7 +105,9 @@ poprt_status prt_budget_create(const prt_allocator *inner, size_t limit, prt_bud
     budget->allocator = (prt_allocator){ .user = budget,
         .alloc = budget_alloc,
         .release = budget_release,
-        .refuse = refuse };
+        .refuse = refuse,
+        .count = budget_count,
+        .uncount = budget_uncount };
     budget->inner = inner != NULL ? *inner : prt_mem_libc;
     budget->limit = limit;
     atomic_init(&budget->held, 0);

@@ -19,7 +19,7 @@ poprt_status prt_budget_create(const prt_allocator *inner, size_t limit, prt_bud
  * held and what was asked for. */
 const prt_allocator *prt_budget_allocator(prt_budget *budget, const prt_allocator *inner);
 
-/* Bytes held now, with 64 for each piece. */
+/* Bytes held now, mapped files included, with 64 for each piece of memory. */
 size_t prt_budget_held(const prt_budget *budget);
 
 /* Ends the creator's hold. NULL is allowed. */

@@ -87,10 +87,11 @@ static int open_retry(int folder, const char *path, int flags)
     return fd;
 }
 
+/* `user` is the allocator that the file counts for. */
 static void unmap(void *user, const void *data, size_t size)
 {
-    (void)user;
     (void)munmap((void *)(uintptr_t)data, size);
+    prt_mem_uncount(user, size);
 }
 
 /* Maps an open file whose `info` is known. */
@@ -102,12 +103,16 @@ static poprt_status map_open(const prt_allocator *allocator, int fd, const struc
     if ((uint64_t)info->st_size > PTRDIFF_MAX)
         return refuse(POPRT_E_LIMIT, path, NULL, "the file is larger than the address space");
     const size_t size = (size_t)info->st_size;
+    void *owner = (void *)(uintptr_t)allocator;
+    PRT_TRY(prt_mem_count(allocator, size));
     void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
+    if (data == MAP_FAILED) {
+        prt_mem_uncount(allocator, size);
         return prt_file_fail(errno, path, "map the file");
-    const poprt_status status = prt_blob_borrow(allocator, data, size, unmap, NULL, out);
+    }
+    const poprt_status status = prt_blob_borrow(allocator, data, size, unmap, owner, out);
     if (status != POPRT_OK)
-        unmap(NULL, data, size);
+        unmap(owner, data, size);
     return status;
 }
 

@@ -8,7 +8,8 @@
 
 #include "base/blob.h"
 
-/* Maps a regular file read-only. An empty file gives an empty blob. */
+/* Maps a regular file read-only. An empty file gives an empty blob. The bytes of the file count
+ * against the allocator's limit until the blob is released. */
 poprt_status prt_file_map(const prt_allocator *allocator, const char *path, prt_blob **out);
 
 /*

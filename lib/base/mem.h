@@ -14,6 +14,10 @@ typedef struct prt_allocator {
     void (*release)(void *user, void *ptr);                /* never called with NULL */
     /* Records why `alloc` gave NULL for so many bytes, with POPRT_E_NOMEM; NULL: no memory. */
     poprt_status (*refuse)(void *user, size_t size);
+    /* Counts memory that comes from elsewhere, as the pages of mapped files do; false when it is
+     * above a limit. `uncount` takes it back. NULL, both: such memory is not counted. */
+    bool (*count)(void *user, size_t size);
+    void (*uncount)(void *user, size_t size);
 } prt_allocator;
 
 /* The allocator over the C library. */
@@ -34,6 +38,11 @@ void prt_mem_unreserve(void *ptr, size_t size);
 /* Has the system put pages behind memory that is about to be written whole, in one call where it
  * knows one: that is cheaper than a fault for each. */
 void prt_mem_touch(void *ptr, size_t size);
+
+/* Counts `size` bytes of memory that is not the allocator's as held from it; the failure is its
+ * refusal. The allocator has to live until they are given back. */
+poprt_status prt_mem_count(const prt_allocator *allocator, size_t size);
+void prt_mem_uncount(const prt_allocator *allocator, size_t size);
 
 /* Takes NULL. */
 void prt_mem_free(const prt_allocator *allocator, void *ptr);

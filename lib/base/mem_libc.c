@@ -89,6 +89,21 @@ void prt_mem_touch(void *ptr, size_t size)
 #endif
 }
 
+poprt_status prt_mem_count(const prt_allocator *allocator, size_t size)
+{
+    const prt_allocator *a = allocator != NULL ? allocator : &prt_mem_libc;
+    if (a->count == NULL || a->count(a->user, size))
+        return POPRT_OK;
+    return a->refuse != NULL ? a->refuse(a->user, size) : prt_fail_nomem(size);
+}
+
+void prt_mem_uncount(const prt_allocator *allocator, size_t size)
+{
+    const prt_allocator *a = allocator != NULL ? allocator : &prt_mem_libc;
+    if (a->uncount != NULL)
+        a->uncount(a->user, size);
+}
+
 void prt_mem_free(const prt_allocator *allocator, void *ptr)
 {
     const prt_allocator *a = allocator != NULL ? allocator : &prt_mem_libc;

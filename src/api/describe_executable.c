@@ -71,21 +71,23 @@ static poprt_status add_plan(prt_description *d, const prt_program *p)
     return prt_describe_add_fact(d, "open blocks", "blocks_planned_at_run", none, open);
 }
 
-/* What a session of these shapes holds; without a line where the shapes are open. */
-static poprt_status add_session(prt_description *d, const poprt_executable *exec)
+/* Bytes of a session made with `config`; no lines while symbolic dims are open. */
+static poprt_status add_session(prt_description *d, const poprt_executable *exec,
+    const poprt_config *config)
 {
-    const prt_program *p = exec->program;
     const prt_str none = { NULL, 0 };
-    size_t bytes = 0;
-    for (uint32_t b = 0; b < p->n_blocks; b++)
-        if (!p->blocks[b].is_static)
-            return POPRT_OK;
-    PRT_TRY(poprt_executable_session_memory(exec, NULL, &bytes));
-    return prt_describe_add_fact(d, "session bytes", "session_bytes", none, bytes);
+    poprt_memory_info info = { .struct_size = sizeof(info) };
+    PRT_TRY(poprt_executable_get_memory(exec, config, &info));
+    if (info.is_planned == 0)
+        return POPRT_OK;
+    PRT_TRY(prt_describe_add_fact(d, "session bytes", "session_bytes", none,
+        info.created + info.scratch));
+    PRT_TRY(prt_describe_add_fact(d, "scratch bytes", "scratch_bytes", none, info.scratch));
+    return prt_describe_add_fact(d, "output bytes", "output_bytes", none, info.outputs);
 }
 
-static poprt_status describe(const poprt_executable *exec, prt_arena *arena, bool json,
-    prt_sink *sink)
+static poprt_status describe(const poprt_executable *exec, const poprt_config *config,
+    prt_arena *arena, bool json, prt_sink *sink)
 {
     const prt_program *p = exec->program;
     const prt_str none = { NULL, 0 };
@@ -96,7 +98,7 @@ static poprt_status describe(const poprt_executable *exec, prt_arena *arena, boo
     d.weight_bytes = prt_program_weight_bytes(p);
     PRT_TRY(add_steps(&d, p, &steps));
     PRT_TRY(add_plan(&d, p));
-    PRT_TRY(add_session(&d, exec));
+    PRT_TRY(add_session(&d, exec, config));
     prt_str *names = PRT_NEW_N(arena, prt_str, p->n_blocks);
     if (names == NULL)
         return POPRT_E_NOMEM;
@@ -229,6 +231,12 @@ static poprt_status print_dot(const prt_program *p, prt_sink *sink)
 poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
     poprt_write_fn write, void *user)
 {
+    return poprt_executable_describe_as(exec, format, NULL, write, user);
+}
+
+poprt_status poprt_executable_describe_as(const poprt_executable *exec, int32_t format,
+    const poprt_config *config, poprt_write_fn write, void *user)
+{
     PRT_TRY(prt_describe_check(exec, format, POPRT_FORMAT_STEPS_JSON, write));
     prt_arena *arena = NULL;
     PRT_TRY(prt_arena_create(&exec->env->allocator, 0, &arena));
@@ -244,7 +252,7 @@ poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t for
     else if (format == POPRT_FORMAT_STEPS_JSON)
         status = prt_describe_steps_json(exec->program, arena, &sink);
     else
-        status = describe(exec, arena, format == POPRT_FORMAT_JSON, &sink);
+        status = describe(exec, config, arena, format == POPRT_FORMAT_JSON, &sink);
     prt_arena_release(arena);
     return prt_fail_at_stage(status, "describe");
 }

@@ -55,16 +55,22 @@ static prt_popef_depth depth_of(const poprt_config *config)
     return full ? PRT_POPEF_VERIFY : PRT_POPEF_RUN;
 }
 
+/* Maps the file at `path`, or where `bytes` is not NULL looks at these. */
 static poprt_status load(poprt_env *env, prt_blob *bytes, const char *path, prt_popef_depth depth,
     const poprt_config *config, poprt_executable **out)
 {
     const size_t limit = prt_config_memory_limit(config, env);
     prt_program *program = NULL;
     prt_budget *budget = NULL;
+    prt_blob *file = NULL;
     prt_env_freeze(env);
     PRT_TRY(prt_budget_create(&env->allocator, limit, &budget));
-    const poprt_status status = prt_popef_read(prt_budget_allocator(budget, &env->allocator), limit,
-        bytes, depth, env->ops, &program);
+    const prt_allocator *allocator = prt_budget_allocator(budget, &env->allocator);
+    poprt_status status = bytes == NULL ? prt_file_map(allocator, path, &file) : POPRT_OK;
+    if (status == POPRT_OK)
+        status = prt_popef_read(allocator, limit, bytes != NULL ? bytes : file, depth, env->ops,
+            &program);
+    prt_blob_release(file);
     prt_budget_release(budget); /* the program holds it now */
     PRT_TRY(status);
     return prt_executable_wrap(env, program, path, out);
@@ -74,12 +80,8 @@ static poprt_status load_file(poprt_env *env, const char *path, prt_popef_depth 
     const poprt_config *config, poprt_executable **out)
 {
     poprt_env *owner = NULL;
-    prt_blob *file = NULL;
     PRT_TRY(prt_env_take(env, &owner));
-    poprt_status status = prt_file_map(&owner->allocator, path, &file);
-    if (status == POPRT_OK)
-        status = load(owner, file, path, depth, config, out);
-    prt_blob_release(file);
+    const poprt_status status = load(owner, NULL, path, depth, config, out);
     poprt_env_release(owner);
     return prt_fail_in_file(prt_fail_at_stage(status, "open"), path);
 }

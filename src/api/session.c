@@ -52,9 +52,9 @@ static void print_line(void *user, const char *line)
     prt_env_log(user, POPRT_LOG_INFO, line);
 }
 
-/* Makes a session of an executable, or where `out` is NULL measures what it would hold. */
+/* Makes a session of an executable, or where `out` is NULL measures one. */
 static poprt_status create_inner(const poprt_executable *exec, const poprt_config *config,
-    prt_session **out, size_t *bytes)
+    prt_session **out, prt_session_needs *needs)
 {
     poprt_env *env = exec->env;
     prt_session_options options = { .allocator = &env->allocator,
@@ -72,21 +72,36 @@ static poprt_status create_inner(const poprt_executable *exec, const poprt_confi
     if (status == POPRT_OK && out != NULL)
         status = prt_session_create(exec->program, &options, out);
     else if (status == POPRT_OK)
-        status = prt_session_measure(exec->program, &options, bytes);
+        status = prt_session_measure(exec->program, &options, needs);
     prt_arena_release(scratch);
     return status;
+}
+
+poprt_status poprt_executable_get_memory(const poprt_executable *exec, const poprt_config *config,
+    poprt_memory_info *out)
+{
+    PRT_REQUIRE(exec);
+    PRT_REQUIRE(out);
+    prt_session_needs needs;
+    const poprt_status status = create_inner(exec, config, NULL, &needs);
+    if (status != POPRT_OK)
+        return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
+    const poprt_memory_info info = { .struct_size = sizeof(info),
+        .created = needs.created + sizeof(poprt_session),
+        .scratch = needs.scratch,
+        .outputs = needs.outputs,
+        .is_planned = needs.is_planned };
+    return prt_export(out, &info, sizeof(info), "out");
 }
 
 poprt_status poprt_executable_session_memory(const poprt_executable *exec,
     const poprt_config *config, size_t *out)
 {
-    PRT_REQUIRE(exec);
     PRT_REQUIRE(out);
-    size_t bytes = 0;
-    const poprt_status status = create_inner(exec, config, NULL, &bytes);
-    if (status == POPRT_OK)
-        *out = bytes + sizeof(poprt_session);
-    return prt_fail_in_file(prt_fail_at_stage(status, "bind"), exec->file);
+    poprt_memory_info info = { .struct_size = sizeof(info) };
+    PRT_TRY(poprt_executable_get_memory(exec, config, &info));
+    *out = info.created + info.scratch;
+    return POPRT_OK;
 }
 
 poprt_status poprt_session_create(poprt_executable *exec, const poprt_config *config,

@@ -259,6 +259,8 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
         .pieces = prt_share_pieces(prt_tensor_count(x), QUANTIZE_LEAST), .low = ends,
         .high = ends + MOST_PIECES };
     PRT_TRY(prt_share_run(c, r.pieces, 0, run_range, &r));
+    if (c->rehearses) /* nothing was written to `ends` */
+        return POPRT_OK;
     const float low = k->rows.extreme(PRT_TWO_min, r.pieces, r.low);
     const float high = k->rows.extreme(PRT_TWO_max, r.pieces, r.high);
     if (!isfinite(low) || !isfinite(high))

@@ -160,6 +160,8 @@ poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_b
 poprt_status prt_share_run_in(prt_eval *c, size_t count, size_t floats, float *room,
     prt_share_body body, const void *user)
 {
+    if (c->rehearses)
+        return POPRT_OK;
     const size_t threads = threads_of(c, count);
     if (threads == 1)
         return run_here(c, count, body, user, room);

@@ -79,6 +79,7 @@ struct prt_eval {
     bool near;               /* the program's weights are few enough to stay in a cache */
     bool strassen;           /* products may be computed by Strassen's algorithm */
     bool bf16x3;             /* and split, as kern/bf16x3/bf16x3.h has it */
+    bool rehearses;          /* asks for scratch as a run does, and leaves loops over data out */
     void *user;
 };
 

@@ -127,6 +127,7 @@ struct prt_session {
     prt_step_fn watch;
     void *watch_user;
     uint64_t seed, random_calls;
+    uint32_t rehearsals;     /* of bodies, in this round of a session that measures */
     _Atomic bool cancel;
 };
 
@@ -197,6 +198,29 @@ bool prt_frame_may_eval(const prt_frame_step *step);
 
 /* run.c */
 poprt_status prt_frame_run(prt_frame *f);
+/* In a session that measures, calls the kernel of a step for its scratch alone. */
+poprt_status prt_frame_rehearse(prt_frame *f, prt_frame_step *step);
+
+/* session.c */
+/* Memory of the session for output i, whose header is known: `size` bytes with any contents, but
+ * strings start out empty. NULL (failure recorded) when refused. */
+void *prt_session_own_result(prt_session *s, uint32_t i, const prt_tensor *value);
+/* Scratch that grew in several pieces becomes one, so that the next run finds it large enough.
+ * Values that outputs point to stay. */
+poprt_status prt_session_settle(prt_session *s);
+
+/* measure.c */
+/* A weight at an aligned address while a session is measured, so that the program need not keep a
+ * large copy. Kernels choose by small contents alone: a weight of more than 16 MiB reads as
+ * zeros. */
+poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out);
+/* Allocates, in a resolved session that measures, the scratch that its first runs would allocate
+ * when the caller binds every output. */
+poprt_status prt_session_rehearse(prt_session *s);
+/* All steps of a body, for an operator that is rehearsed itself. Fails after many calls. */
+poprt_status prt_frame_rehearse_body(prt_frame *f);
+/* Takes the memory of the outputs, as a run does when none of them is bound. */
+poprt_status prt_session_own_results(prt_session *s);
 
 /* update.c: operators that write weights. What they write becomes current before the next run. */
 poprt_status prt_session_update(prt_session *s, uint32_t constant, const prt_tensor *value);

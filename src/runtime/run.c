@@ -45,7 +45,7 @@ static void *host_scratch(prt_eval *c, size_t size)
 {
     void *memory = take_scratch(c->user, size);
 #ifdef PRT_DEBUG
-    if (memory != NULL)
+    if (memory != NULL && !c->rehearses)
         memset(memory, 0xff, size);
 #endif
     return memory;
@@ -60,7 +60,7 @@ static void *host_spare(prt_eval *c, size_t parts, size_t least, size_t *each)
     unsigned char *end = f->memory + r->step->room_at + room;
     const size_t left = used < room ? room - used : 0, most = left / parts / line * line;
 #ifdef PRT_DEBUG
-    if (left != 0)
+    if (left != 0 && !c->rehearses)
         memset(end - left, 0xff, left);
 #endif
     if (least > f->room_part && least <= most)
@@ -106,7 +106,7 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
         PRT_TRY(prt_frame_check(in[i], &body->expected[buffer], c->origin.data, "a body's input"));
         body->values[buffer] = *in[i];
     }
-    PRT_TRY(prt_frame_run(body));
+    PRT_TRY(c->rehearses ? prt_frame_rehearse_body(body) : prt_frame_run(body));
     for (uint32_t i = 0; i < n_out; i++) {
         const prt_frame *at = body;
         uint32_t buffer = b->outputs[i];
@@ -115,6 +115,8 @@ static poprt_status host_call(prt_eval *c, uint32_t region, uint32_t n_in,
             at = at->outer;
         }
         out[i] = at->values[buffer];
+        if (c->rehearses && out[i].data == NULL && out[i].size != 0)
+            return prt_eval_fail(c, POPRT_E_UNSUPPORTED, "the body left output %u out", i);
     }
     return POPRT_OK;
 }
@@ -349,6 +351,19 @@ static void bring_home(prt_frame *f, const prt_frame_step *step)
     }
 }
 
+/* A rehearsal leaves the reference kernels of large tensors out, because their loops run, and the
+ * callbacks of plug-ins. */
+static bool is_left_out(const prt_eval *c)
+{
+    enum { MOST = 16 << 20 }; /* bytes of inputs and outputs */
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < c->n_in && bytes <= MOST; i++)
+        bytes += c->in[i] != NULL ? c->in[i]->size : 0;
+    for (uint32_t i = 0; i < c->n_out && bytes <= MOST; i++)
+        bytes += c->out[i] != NULL ? c->out[i]->size : 0;
+    return bytes > MOST || c->def->id >= PRT_OP_COUNT;
+}
+
 /* The kernel, fast or reference. */
 static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 {
@@ -357,7 +372,7 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
         .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out, .in = step->in,
         .out = step->out, .host = &host, .par = f->session->par, .later = step->later,
         .near = f->session->near, .strassen = f->session->strassen,
-        .bf16x3 = f->session->bf16x3, .user = &now };
+        .bf16x3 = f->session->bf16x3, .rehearses = f->session->memory.measures, .user = &now };
 #ifndef PRT_NO_COMPILER
     c.lowered = step->params->lowered;
     c.weights = f->session->weights;
@@ -367,6 +382,8 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
     bool done = step->fast != NULL && step->columns != PRT_COLUMNS_apart;
     if (done)
         PRT_TRY(step->fast(&c, f->session->kern, &done));
+    if (!done && c.rehearses && is_left_out(&c))
+        return POPRT_OK;
     if (!done)
         PRT_TRY(step->columns == PRT_COLUMNS_none ? prt_op_eval(&c) : prt_columns_eval(&c));
     PRT_TRY(check_outputs(f, step));
@@ -375,13 +392,20 @@ static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
     return POPRT_OK;
 }
 
-static poprt_status run_step(prt_frame *f, prt_frame_step *step)
+/* Frees the scratch of the step before. */
+static inline poprt_status begin_step(prt_frame *f)
 {
     if (f->scratch_used) {
         PRT_TRY(prt_arena_settle(f->scratch)); /* all of it in one block from now on */
         f->scratch_used = false;
     }
     f->room_used = 0;
+    return POPRT_OK;
+}
+
+static poprt_status run_step(prt_frame *f, prt_frame_step *step)
+{
+    PRT_TRY(begin_step(f));
     if (!step->is_static)
         PRT_TRY(infer_step(f, step));
     else if (step->over != 0 && step->mode == PRT_STEP_eval)
@@ -396,6 +420,20 @@ static poprt_status run_step(prt_frame *f, prt_frame_step *step)
     default:
         return eval_step(f, step);
     }
+}
+
+poprt_status prt_frame_rehearse(prt_frame *f, prt_frame_step *step)
+{
+    PRT_TRY(begin_step(f));
+    if (!step->is_static)
+        PRT_TRY(infer_step(f, step));
+    if (step->mode == PRT_STEP_views)
+        prt_frame_give_views(f, step, step->offsets);
+    if (step->mode != PRT_STEP_eval)
+        return POPRT_OK;
+    if (step->is_static && step->over != 0)
+        step->out[0]->data = step->in[step->over - 1]->data;
+    return eval_step(f, step);
 }
 
 static poprt_status watch_step(prt_frame *f, prt_frame_step *step, uint32_t index)

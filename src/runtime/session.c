@@ -122,10 +122,9 @@ static poprt_status take_weights(prt_session *s)
         const size_t limit = s->memory.limit;
         if (limit != 0 && (copy > limit || s->memory.total > limit - copy))
             return prt_budget_refuse(limit, s->memory.total, copy);
-        /* Shapes follow from small constants alone. */
-        prt_blob *weight = s->memory.measures && copy > LARGE_COPY ? p->constants[i].blob
-                                                                   : prt_program_weight(p, i);
-        if ((s->weights[i] = prt_blob_retain(weight)) == NULL)
+        if (s->memory.measures && copy > LARGE_COPY)
+            PRT_TRY(prt_session_stand_in(p->constants[i].blob, &s->weights[i]));
+        else if ((s->weights[i] = prt_blob_retain(prt_program_weight(p, i))) == NULL)
             return POPRT_E_NOMEM;
         s->memory.total += copy;
     }
@@ -202,17 +201,34 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
     return create(program, options, false, out);
 }
 
+static poprt_status measure(prt_session *s, prt_session_needs *needs)
+{
+    needs->created = prt_session_memory(s);
+    needs->is_planned = s->resolved;
+    if (!s->resolved)
+        return POPRT_OK;
+    PRT_TRY(prt_session_rehearse(s));
+    needs->scratch = prt_session_memory(s) - needs->created;
+    PRT_TRY(prt_session_own_results(s));
+    needs->outputs = prt_session_memory(s) - needs->created - needs->scratch;
+    return POPRT_OK;
+}
+
 poprt_status prt_session_measure(prt_program *program, const prt_session_options *options,
-    size_t *out)
+    prt_session_needs *out)
 {
     prt_session_options measuring = *options;
+    prt_session_needs needs = { 0 };
     prt_session *s = NULL;
     measuring.allocator = &prt_mem_libc;
     measuring.memory_limit = 0;
+    measuring.print = NULL;
     PRT_TRY(create(program, &measuring, true, &s));
-    *out = prt_session_memory(s);
+    const poprt_status status = measure(s, &needs);
     prt_session_release(s);
-    return POPRT_OK;
+    if (status == POPRT_OK)
+        *out = needs;
+    return status;
 }
 
 void prt_session_release(prt_session *session)
@@ -391,6 +407,17 @@ static bool lies_in(const prt_tensor *inner, const void *data, size_t size)
         b < a + inner->size;
 }
 
+void *prt_session_own_result(prt_session *s, uint32_t i, const prt_tensor *value)
+{
+    if (s->results[i] == NULL &&
+        prt_arena_create(&s->memory.allocator, 0, &s->results[i]) != POPRT_OK)
+        return NULL;
+    prt_arena_reset(s->results[i]);
+    /* As the caller's memory would be: not cleared. */
+    return value->dtype == PRT_DTYPE_string ? prt_arena_alloc(s->results[i], value->size)
+                                            : prt_arena_alloc_raw(s->results[i], value->size);
+}
+
 /* Memory for output i, known before the run: the caller's where it can be used in place. */
 static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *in,
     const prt_tensor *wanted)
@@ -422,13 +449,7 @@ static poprt_status place_result(prt_session *s, uint32_t i, const prt_tensor *i
         value->room = wanted->room;
         return POPRT_OK;
     }
-    if (s->results[i] == NULL)
-        PRT_TRY(prt_arena_create(&s->memory.allocator, 0, &s->results[i]));
-    prt_arena_reset(s->results[i]);
-    /* As the caller's memory would be: not cleared. Strings start out empty. */
-    value->data = f->planned[buffer] = value->dtype == PRT_DTYPE_string
-        ? prt_arena_alloc(s->results[i], value->size)
-        : prt_arena_alloc_raw(s->results[i], value->size);
+    value->data = f->planned[buffer] = prt_session_own_result(s, i, value);
     return value->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -462,9 +483,7 @@ static poprt_status give_result(prt_session *s, uint32_t i, prt_tensor *out)
     return POPRT_OK;
 }
 
-/* Scratch that grew in several pieces becomes one, so that the next run finds it large enough.
- * Values that outputs point to stay. */
-static poprt_status settle(prt_session *s)
+poprt_status prt_session_settle(prt_session *s)
 {
     PRT_TRY(prt_arena_settle(s->infer_scratch));
     for (uint32_t k = 0; k < s->program->n_blocks; k++)
@@ -496,7 +515,7 @@ poprt_status prt_session_run(prt_session *s, const prt_tensor *in, prt_tensor *o
     for (uint32_t i = 0; status == POPRT_OK && i < p->n_outputs; i++)
         status = give_result(s, i, &out[i]);
     if (status == POPRT_OK)
-        status = settle(s);
+        status = prt_session_settle(s);
     if (status != POPRT_OK)
         prt_session_drop_updates(s);
     atomic_store_explicit(&s->cancel, false, memory_order_relaxed);

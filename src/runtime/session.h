@@ -40,10 +40,21 @@ poprt_status prt_session_create(prt_program *program, const prt_session_options 
     prt_session **out);
 void prt_session_release(prt_session *session);
 
-/* What prt_session_memory of such a session would be, without its planned memory being allocated;
- * no limit is looked at. */
+/* Bytes that prt_session_memory counts. */
+typedef struct prt_session_needs {
+    size_t created; /* once the session is made */
+    size_t scratch; /* added by its first runs */
+    size_t outputs; /* added by a run in which the caller binds no output */
+    bool is_planned; /* no symbolic dim is open */
+} prt_session_needs;
+
+/*
+ * The needs of such a session, without its planned memory being allocated; no limit is looked at.
+ * Scratch and outputs are 0 while symbolic dims are open. Exact where every step is static: steps
+ * whose shapes only a run tells are left out, and reference kernels of large tensors.
+ */
 poprt_status prt_session_measure(prt_program *program, const prt_session_options *options,
-    size_t *out);
+    prt_session_needs *out);
 
 /*
  * Runs once. `in[i]` is input i of the program (tensor, or sequence/optional with items); used in

@@ -5,45 +5,7 @@
  * that the limit is the reason.
  */
 #include "api_test.h"
-
-/* Bytes that are held, and the most there were since `peak` was last set. */
-typedef struct meter {
-    size_t held, peak;
-} meter;
-
-enum { HEADER = 64 };
-
-static void *meter_alloc(void *user, size_t size, size_t align)
-{
-    meter *m = user;
-    char *p = aligned_alloc(align > HEADER ? align : HEADER, (size + HEADER + 63) / 64 * 64);
-    if (p == NULL)
-        return NULL;
-    memcpy(p, &size, sizeof(size));
-    m->held += size;
-    m->peak = m->held > m->peak ? m->held : m->peak;
-    return p + HEADER;
-}
-
-static void meter_release(void *user, void *ptr)
-{
-    meter *m = user;
-    char *p = (char *)ptr - HEADER;
-    size_t size;
-    memcpy(&size, p, sizeof(size));
-    m->held -= size;
-    free(p);
-}
-
-static poprt_env *open_env(meter *m)
-{
-    const poprt_allocator allocator = { .user = m, .alloc = meter_alloc,
-        .release = meter_release };
-    const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator };
-    poprt_env *env = NULL;
-    ck_assert_ok(poprt_env_create(&options, &env));
-    return env;
-}
+#include "meter.h"
 
 static void *read_file(const char *path, size_t *size)
 {
@@ -83,7 +45,7 @@ static poprt_status measure(stage limited, size_t limit, const void *bytes, size
     const char *dims, size_t *peak)
 {
     meter m = { 0 };
-    trial t = { .env = open_env(&m) };
+    trial t = { .env = open_env(&m, 1) };
     poprt_config *config = NULL, *with_limit = NULL;
     char text[32];
     (void)snprintf(text, sizeof(text), "%zu", limit);
@@ -163,82 +125,39 @@ START_TEST(limits_hold_for_functions)
 }
 END_TEST
 
-/* The number that is told beforehand, what the session says, and what the allocator counts. */
-static void expect_told(const char *path, const char *dims, bool runs)
+/* Files of a model and of an executable stay mapped, and count as its memory. */
+START_TEST(mapped_files_count)
 {
+    const char *model_path = PRT_TEST_DATA "/encoder/model.onnx";
+    const char *popef = "test_limits.popef";
     meter m = { 0 };
-    poprt_env *env = open_env(&m);
-    poprt_model *model = NULL;
-    poprt_executable *exec = NULL;
-    poprt_session *session = NULL;
+    poprt_env *env = open_env(&m, 1);
     poprt_config *config = NULL;
-    size_t told = 0, again = 0;
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL, *again = NULL;
     ck_assert_ok(poprt_config_create(env, &config));
-    if (dims != NULL)
-        ck_assert_ok(poprt_config_merge_json(config, dims, strlen(dims)));
-    ck_assert_ok(poprt_model_load_file(env, path, NULL, &model));
+    ck_assert_ok(poprt_model_load_file(env, model_path, config, &model));
     ck_assert_ok(poprt_compile(model, config, &exec));
-    const size_t before = m.held;
-    ck_assert_ok(poprt_executable_session_memory(exec, config, &told));
-    const size_t copies = m.held - before; /* of small constants, which stay */
-    const size_t start = m.held;
-    ck_assert_ok(poprt_session_create(exec, config, &session));
-    ck_assert_uint_eq(poprt_session_memory(session), told);
-    ck_assert_uint_eq(m.held - start + copies, told);
-    ck_assert_ok(poprt_executable_session_memory(exec, config, &again));
-    ck_assert_uint_eq(again, told);
-    if (runs) {
-        digit d;
-        digit_init(&d, 3);
-        poprt_stepio *io = digit_bind(&d, session);
-        const size_t bound = m.held;
-        ck_assert_ok(poprt_session_run(session, io));
-        const size_t scratch = m.held - bound;
-        ck_assert_uint_eq(poprt_session_memory(session), told + scratch);
-        ck_assert_ok(poprt_session_run(session, io));
-        ck_assert_uint_eq(m.held, bound + scratch);
-        poprt_stepio_release(io);
-    }
-    poprt_session_release(session);
+    ck_assert_ok(poprt_executable_save_file(exec, popef));
+    poprt_model_release(model);
+    model = NULL;
+    ck_assert_ok(poprt_config_set(config, "memory_limit", "300000")); /* below each file */
+    ck_assert_fails(poprt_model_load_file(env, model_path, config, &model), POPRT_E_NOMEM);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "memory_limit of 300000 bytes"));
+    ck_assert_fails(poprt_executable_load_file(env, popef, config, &again), POPRT_E_NOMEM);
+    ck_assert_ptr_nonnull(strstr(poprt_last_error()->message, "memory_limit of 300000 bytes"));
+    ck_assert_ok(poprt_config_set(config, "memory_limit", "2000000"));
+    ck_assert_ok(poprt_model_load_file(env, model_path, config, &model));
+    ck_assert_ok(poprt_executable_load_file(env, popef, config, &again));
+    poprt_executable_release(again);
     poprt_executable_release(exec);
     poprt_model_release(model);
     poprt_config_release(config);
     poprt_env_release(env);
     ck_assert_uint_eq(m.held, 0);
-}
-
-START_TEST(memory_of_a_session_is_told_before)
-{
-    expect_told(DIGITS, "{\"dim.batch\":\"1\"}", true);
-    expect_told(DIGITS, "{\"dim.batch\":\"300\"}", false);
-    expect_told(PRT_TEST_DATA "/encoder/model.onnx",
-        "{\"dim.batch\":\"2\",\"dim.seq\":\"16\"}", false);
-    expect_told(PRT_TEST_DATA "/charlm/model.onnx",
-        "{\"dim.batch\":\"2\",\"dim.seq\":\"5\"}", false);
-    expect_told(DIGITS, NULL, false);
-}
-END_TEST
-
-/* A plan of some gigabytes is told and not allocated. */
-START_TEST(telling_takes_no_memory)
-{
-    meter m = { 0 };
-    poprt_env *env = open_env(&m);
-    poprt_executable *exec = compile_digits(env);
-    poprt_config *config = NULL;
-    size_t told = 0;
-    ck_assert_ok(poprt_config_create(env, &config));
-    ck_assert_ok(poprt_config_set(config, "dim.batch", "1000000"));
-    m.peak = m.held;
-    const size_t before = m.held;
-    ck_assert_ok(poprt_executable_session_memory(exec, config, &told));
-    ck_assert_uint_gt(told, (size_t)1 << 30);
-    ck_assert_uint_lt(m.peak - before, 1 << 20);
-    poprt_config_release(config);
-    poprt_executable_release(exec);
-    poprt_env_release(env);
+    ck_assert_int_eq(remove(popef), 0);
 }
 END_TEST
 
 PRT_TEST_MAIN("api/limits", limits_hold_weights_and_all, limits_hold_for_functions,
-    memory_of_a_session_is_told_before, telling_takes_no_memory)
+    mapped_files_count)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_budget.c — what is held counts, what is above the limit is refused with the numbers. */
+#define _DEFAULT_SOURCE
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/blob.h"
 #include "base/budget.h"
+#include "base/file.h"
 #include "support/check_main.h"
 
 START_TEST(no_limit_is_no_budget)
@@ -62,6 +66,30 @@ START_TEST(pieces_outlive_the_creator)
 }
 END_TEST
 
+START_TEST(mapped_files_count)
+{
+    enum { SIZE = 50000 };
+    char path[] = "/tmp/poprt-budget-XXXXXX";
+    const int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(ftruncate(fd, SIZE), 0);
+    ck_assert_int_eq(close(fd), 0);
+    prt_budget *b = NULL;
+    prt_blob *file = NULL, *second = NULL;
+    ck_assert_int_eq(prt_budget_create(NULL, 2 * SIZE, &b), POPRT_OK);
+    const prt_allocator *a = prt_budget_allocator(b, NULL);
+    ck_assert_int_eq(prt_file_map(a, path, &file), POPRT_OK);
+    const size_t held = prt_budget_held(b);
+    ck_assert_uint_ge(held, SIZE);
+    ck_assert_int_eq(prt_file_map(a, path, &second), POPRT_E_NOMEM);
+    ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "memory_limit of 100000 bytes"));
+    ck_assert_uint_eq(prt_budget_held(b), held);
+    prt_budget_release(b); /* the file holds it */
+    prt_blob_release(file);
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 static void *churn(void *arg)
 {
     const prt_allocator *a = arg;
@@ -86,4 +114,4 @@ START_TEST(threads_share_a_budget)
 END_TEST
 
 PRT_TEST_MAIN("base/budget", no_limit_is_no_budget, the_sum_is_limited, pieces_outlive_the_creator,
-    threads_share_a_budget)
+    mapped_files_count, threads_share_a_budget)

@@ -29,7 +29,7 @@ expect 0 run "$models/outputs.onnx" --input-dir in --output-dir again
 same again/a_b_3.npy in/in_a.npy
 grep -q random err && { echo "FAILED: an input of the folder was not read"; failed=1; }
 
-# What a session of fixed shapes will hold is told; of open ones it is not.
+# The bytes of a session are told for fixed shapes, and for open ones where --dim gives them all.
 expect 0 -i "$digits" --input_shape image=2,1,8,8 --output_dir fixed --export_popef
 expect 0 inspect fixed/executable.popef
 has out '^session bytes *[1-9]'
@@ -37,6 +37,30 @@ expect 0 inspect fixed/executable.popef --json
 has out '"session_bytes": *[1-9]'
 expect 0 inspect "$digits"
 grep -q 'session bytes' out && { echo "FAILED: bytes of a session of open shapes"; failed=1; }
+bytes() { awk -v label="$1" '$0 ~ "^" label { gsub(",", "", $3); print $3 }' out; }
+expect 0 inspect "$digits" --dim batch=2
+has out '^scratch bytes *[1-9]'
+has out '^output bytes *[1-9]'
+two=$(bytes 'session bytes')
+expect 0 inspect fixed/executable.popef
+[ "$(bytes 'session bytes')" = "$two" ] || { echo "FAILED: --dim and a fixed shape differ"; failed=1; }
+expect 0 inspect "$digits" --dim batch=2 --threads 2
+[ "$(bytes 'scratch bytes')" -gt 0 ] || { echo "FAILED: no scratch for two threads"; failed=1; }
+expect 0 inspect "$digits" --dim batch=2 --json
+has out '"output_bytes": *[1-9]'
+expect 0 -i "$digits" --output_dir open --export_popef
+expect 0 inspect open/executable.popef --dim batch=300
+[ "$(bytes 'session bytes')" -gt "$two" ] || { echo "FAILED: batch=300 is no larger"; failed=1; }
+expect 1 inspect open/executable.popef --dim rows=3
+has err 'rows.*no symbolic dimension'
+expect 1 inspect "$digits" --dim rows=3
+has err 'rows.*no symbolic dimension'
+expect 2 inspect "$digits" --dim batch
+has err 'KEY=VALUE'
+expect 2 inspect "$digits" --dim batch=-1
+expect 2 inspect "$digits" --dim batch=1 --text
+has err '--dim and --threads go with'
+expect 2 inspect --ops --threads 2
 
 # A turn of the loop takes a microsecond, all of them longer than anybody waits.
 start=$(date +%s)

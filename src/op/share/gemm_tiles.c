@@ -49,6 +49,8 @@ static void take_tiles(void *arg, uint32_t index)
 
 poprt_status prt_tiles_run(prt_eval *c, const prt_tiles *tiles, double *panels)
 {
+    if (c->rehearses)
+        return POPRT_OK;
     job j = { .c = c, .tiles = tiles, .panels = panels };
     const uint32_t n = participants(c);
     prt_par_for(c->par, tiles->count < n ? (uint32_t)tiles->count : n, take_tiles, &j);

@@ -222,6 +222,10 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(read_bounds(c, &trips, &keep_on));
     PRT_TRY(loop_begin(c, &r));
     r.keep_on = keep_on;
+    if (c->rehearses) { /* the bounds may be contents that only a run has */
+        trips = trips > 1 ? trips : 1;
+        r.keep_on = true;
+    }
     for (; r.iteration < trips && r.keep_on; r.iteration++)
         PRT_TRY(loop_step(c, &r));
     for (uint32_t i = 0; i < r.n_carried; i++)

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * measure.c — the memory that runs add to a session, found before there is one. A session that
+ * measures has addresses instead of memory for its planned values, inputs and outputs. Its kernels
+ * are called as in a run, and ask for scratch, but leave their loops out (prt_eval's `rehearses`).
+ *
+ * A step that fails, or whose shapes only a run tells, is passed over, but for operators with
+ * bodies: these run as with inputs of zeros, and each body at least once.
+ */
+#include "runtime/frame.h"
+
+enum {
+    ROUNDS = 3,          /* runs until scratch and written weights keep their sizes */
+    MOST_CALLS = 1 << 12 /* of bodies in a round, since a loop may have no end */
+};
+
+static void drop_stand_in(void *user, const void *data, size_t size)
+{
+    (void)user;
+    prt_mem_unreserve((void *)(uintptr_t)data, size);
+}
+
+poprt_status prt_session_stand_in(const prt_blob *weight, prt_blob **out)
+{
+    enum { READ = 16 << 20 }; /* bytes */
+    void *data = prt_mem_reserve(weight->size);
+    if (data == NULL)
+        return POPRT_E_NOMEM;
+    if (weight->size <= READ)
+        memcpy(data, weight->data, weight->size);
+    const poprt_status status =
+        prt_blob_borrow(&prt_mem_libc, data, weight->size, drop_stand_in, NULL, out);
+    if (status != POPRT_OK)
+        prt_mem_unreserve(data, weight->size);
+    return status;
+}
+
+/* Inputs and outputs whose memory is the caller's. */
+static bool is_bound(const prt_frame *f, uint32_t buffer)
+{
+    const uint32_t space = f->block->buffers[buffer].space;
+    return (space == PRT_SPACE_INPUT || space == PRT_SPACE_OUTPUT) &&
+        prt_frame_is_final(&f->expected[buffer]);
+}
+
+/* Returns the bytes of the inputs and outputs of a frame, each aligned to a cache line, and places
+ * them in `memory` unless that is NULL. */
+static size_t bind(prt_frame *f, unsigned char *memory)
+{
+    size_t total = 0;
+    for (uint32_t i = 0; i < f->block->n_buffers; i++) {
+        size_t end;
+        if (!is_bound(f, i) || !prt_size_add(total, f->expected[i].size, &end) ||
+            end > PTRDIFF_MAX)
+            continue;
+        if (memory != NULL)
+            f->values[i].data = f->planned[i] = memory + total;
+        total = prt_size_align(end, PRT_BUFFER_ALIGN);
+    }
+    if (memory != NULL)
+        prt_frame_place_parts(f);
+    return total;
+}
+
+static bool has_inputs(const prt_frame_step *step)
+{
+    for (uint32_t i = 0; i < step->n_in; i++)
+        if (step->in[i] != NULL && step->in[i]->data == NULL && step->in[i]->size != 0)
+            return false;
+    return true;
+}
+
+/* Memory of an earlier call may be gone, and readers look whether there is some. */
+static void forget_outputs(const prt_frame_step *step)
+{
+    for (uint32_t i = 0; i < step->n_out; i++)
+        if (step->out[i] != NULL)
+            step->out[i]->data = NULL;
+}
+
+static void rehearse_frame(prt_frame *f)
+{
+    for (uint32_t i = 0; i < f->n_todo; i++) {
+        prt_frame_step *step = &f->steps[f->todo[i]];
+        if (!step->is_static)
+            forget_outputs(step);
+        if ((step->is_static || step->params->n_regions != 0) && has_inputs(step))
+            (void)prt_frame_rehearse(f, step);
+        prt_frame_end_values(f, f->todo[i]);
+    }
+}
+
+poprt_status prt_frame_rehearse_body(prt_frame *f)
+{
+    if (f->session->rehearsals++ >= MOST_CALLS)
+        return prt_fail(POPRT_E_LIMIT, NULL, "a rehearsal runs at most %d bodies", MOST_CALLS);
+    rehearse_frame(f);
+    return POPRT_OK;
+}
+
+/* A run, with inputs and outputs at addresses of their own. */
+static poprt_status rehearse(prt_session *s)
+{
+    prt_frame *f = &s->frames[0];
+    const size_t size = bind(f, NULL);
+    void *memory = prt_mem_reserve(size);
+    if (memory == NULL)
+        return POPRT_E_NOMEM;
+    (void)bind(f, memory);
+    s->rehearsals = 0;
+    rehearse_frame(f);
+    prt_mem_unreserve(memory, size);
+    return POPRT_OK;
+}
+
+poprt_status prt_session_rehearse(prt_session *s)
+{
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        PRT_TRY(prt_session_apply_updates(s));
+        if (!s->resolved)
+            PRT_TRY(prt_frames_resolve(s));
+        PRT_TRY(rehearse(s));
+        PRT_TRY(prt_session_settle(s));
+    }
+    return POPRT_OK;
+}
+
+poprt_status prt_session_own_results(prt_session *s)
+{
+    const prt_frame *f = &s->frames[0];
+    for (uint32_t i = 0; i < s->program->n_outputs; i++) {
+        const uint32_t buffer = f->block->outputs[i];
+        const prt_buffer *b = &f->block->buffers[buffer];
+        if (b->space == PRT_SPACE_OUTPUT && b->ref == i && is_bound(f, buffer) &&
+            prt_session_own_result(s, i, &f->expected[buffer]) == NULL)
+            return POPRT_E_NOMEM;
+    }
+    return POPRT_OK;
+}
