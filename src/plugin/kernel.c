@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/blob.h"
-#include "fast/share.h"
+#include "fast/parallel.h"
 #include "plugin/parts.h"
 
 enum { MAX_KERNELS = 64, MOST_CALLS = 256 };

@@ -3,7 +3,7 @@
  * vmath.h — exp, sigmoid, tanh, erf, log, sine, cosine and atan of a vector, without branches but
  * for sines of large arguments. Polynomials are our own weighted minimax fits. Bounds against the
  * true value over all finite inputs are measured by tests/kern/vector/test_act.c for activations,
- * by tests/fast/test_plain.c for the rest.
+ * by tests/fast/elementwise/test_integer_logic.c for the rest.
  */
 #ifndef PRT_KERN_VECTOR_VMATH_H
 #define PRT_KERN_VECTOR_VMATH_H

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* conv.h — a float32 convolution, for the ways to compute one. */
+#ifndef PRT_FAST_CONV_CONV_H
+#define PRT_FAST_CONV_CONV_H
+
+#include "fast/fast.h"
+#include "op/share/sliding.h"
+
+typedef struct prt_conv_fast {
+    const prt_kern *kern;
+    const prt_window *window;
+    size_t batch, groups, channels, filters; /* of one group */
+    const float *x, *w, *bias;               /* bias may be NULL */
+    float *y;
+    const float *residual; /* like y; NULL: none */
+    prt_act act;
+} prt_conv_fast;
+
+/* One channel in each group. */
+poprt_status prt_fast_depthwise(prt_eval *c, const prt_conv_fast *v, bool *done);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * depth_to_space_conv.c — NhwcSpread as products: a row of pixels with the weights of one row of
+ * the kernel is a row of the output, as it lies there; pixel by pixel where these are columns of
+ * others.
+ */
+#include "fast/nhwc.h"
+
+#include "fast/parallel.h"
+#include "op/internal/fused.h"
+
+enum { PIXELS = 96 }; /* of an item at least, where there are: each reads all its weights */
+
+typedef struct job {
+    const prt_kern *kern;
+    size_t wide, high; /* pixels of a row of the input; rows of the kernel */
+    size_t rows, blocks; /* of the input, of all images */
+    prt_nhwc_product product;
+    const float *x;
+    float *y;
+    size_t y_row; /* floats */
+} job;
+
+/* Some rows with one row of the kernel. */
+static void run_rows(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    prt_nhwc_product p = j->product;
+    const size_t first = prt_share_cut(j->rows, j->blocks, item / j->high);
+    (void)scratch;
+    p.lines = prt_share_cut(j->rows, j->blocks, item / j->high + 1) - first;
+    p.w += item % j->high * p.k * prt_nhwc_panels_width(p.n);
+    prt_nhwc_multiply(j->kern, &p, j->wide, j->x + first * p.a_line,
+        j->y + first * p.c_line + item % j->high * j->y_row, NULL);
+}
+
+poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_nhwc_spread_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    prt_act act;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank != 4 ||
+        x->dims[3] == 0 || prt_tensor_count(c->out[0]) == 0 ||
+        !prt_fused_act(a->activation, a->alpha, a->beta, &act))
+        return prt_fast_pass(done);
+    const size_t filters = (size_t)a->filters, pitch = prt_tensor_pitch(c->out[0]);
+    const size_t columns = (size_t)a->kernel_shape.data[1];
+    if (pitch != filters && filters % PRT_GEMM_SLICE != 0)
+        return prt_fast_pass(done);
+    job j = { .kern = k, .wide = (size_t)x->dims[2], .high = (size_t)a->kernel_shape.data[0],
+        .x = x->data, .y = c->out[0]->data, .y_row = (size_t)x->dims[2] * columns * pitch,
+        .product = { .k = (size_t)x->dims[3], .w = c->in[1]->data, .act = act,
+            .n = columns * filters, .lda = prt_tensor_pitch(x), .ldc = columns * pitch,
+            .run = pitch != filters ? filters : columns * filters, .far = pitch } };
+    if (prt_eval_has(c, 2)) { /* once for each column of the kernel */
+        float *bias = prt_share_floats(c, 1, j.product.n);
+        if (bias == NULL)
+            return POPRT_E_NOMEM;
+        for (size_t i = 0; i < j.product.n; i++)
+            bias[i] = ((const float *)c->in[2]->data)[i % filters];
+        j.product.bias = bias;
+    }
+    j.rows = (size_t)(x->dims[0] * x->dims[1]);
+    j.product.a_line = j.wide * j.product.lda;
+    j.product.c_line = j.high * j.y_row;
+    const size_t each = (PIXELS + j.wide - 1) / j.wide;
+    j.blocks = prt_share_blocks(c, j.high, (j.rows + each - 1) / each, j.rows, 1);
+    return prt_share_run(c, j.blocks * j.high, 0, run_rows, &j);
+}

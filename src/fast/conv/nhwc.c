@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc.c — NhwcConv as products of matrices: pixels of the output by depth (taps, then channels)
+ * times packed weights. Nothing is gathered: kernels get the address of each piece of a row, and
+ * those of the padding are a pixel of zeros.
+ *
+ * Images with channels first (few of them) are laid out with padding, a band of rows for each
+ * item; then all taps of a row of the kernel are one piece.
+ */
+#include "fast/nhwc.h"
+
+#include "fast/gemm/matmul.h"
+#include "fast/parallel.h"
+#include "fast/gemm/bf16x3.h"
+#include "fast/gemm/strassen.h"
+#include "op/internal/fused.h"
+
+/* Floats: of a piece of B and of A that stay in the second cache level together. Rows of A, at
+ * least; FEW where threads had nothing to do otherwise. */
+enum { DEPTH = 512, BLOCK = 1 << 16, LEAST_ROWS = 96, MOST_ROWS = 1024, ITEMS = 8, FEW = 8,
+    FEW_PIXELS = 4 /* for each filter */ };
+
+typedef struct job {
+    const prt_nhwc *v;
+    size_t slices;                 /* items of all filters */
+    size_t halves;                 /* of panels, which they share; 0: each has a panel */
+    size_t chunks;                 /* of groups, which share addresses */
+    size_t blocks, pixels;         /* pixels of an image's output */
+    size_t rows;                   /* of a block, at most: pixels or, of images, rows of them */
+    bool plain;                    /* outputs are inputs, one by one */
+    size_t wide;                   /* floats in a row of a band */
+    size_t table;                  /* floats of scratch that hold addresses */
+    size_t image_w;                /* floats from one image's weights to the next one's */
+} job;
+
+/* Some pixels with one slice of filters. */
+typedef struct block {
+    const job *j;
+    size_t n, group, first, columns; /* image; filters of the group */
+    size_t beyond;                   /* floats of a pixel that groups since the addresses' have */
+    size_t row, rows;                /* pixels */
+    const float **from;              /* [tap][pixel]; NULL: plain */
+    size_t taps, depth;              /* pieces of a row, and floats of one */
+} block;
+
+static size_t clamp(size_t x, size_t low, size_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* ---- addresses ---- */
+
+/* Where `v` reads at tap k of an axis; false in the padding. */
+static bool find_at(size_t out, size_t stride, size_t k, size_t dilation, int64_t begin, size_t in,
+    size_t *at)
+{
+    const int64_t i = (int64_t)(out * stride + k * dilation) - begin;
+    *at = (size_t)i;
+    return i >= 0 && i < (int64_t)in;
+}
+
+/* Outputs [*from, *to) of [first, end) of a row have their tap kx inside the image. */
+static void inside(const prt_nhwc *v, size_t kx, size_t first, size_t end, size_t *from, size_t *to)
+{
+    const int64_t begin = v->left - (int64_t)(kx * v->dilation_w), step = (int64_t)v->stride_w;
+    const int64_t low = begin > 0 ? (begin + step - 1) / step : 0;
+    const int64_t past = begin + (int64_t)v->in_w; /* the first output at or beyond it is outside */
+    const int64_t high = past > 0 ? (past + step - 1) / step : 0;
+    *to = high < (int64_t)end ? (size_t)high : end;
+    *to = *to > first ? *to : first;
+    *from = low < (int64_t)*to ? (size_t)low : *to;
+    *from = *from > first ? *from : first;
+}
+
+/* The addresses of the taps of outputs [first, end) of a row, each tap's `step` from the last's. */
+static void find_row(const prt_nhwc *v, const float *x, size_t plane, size_t row, size_t first,
+    size_t end, const float **to, size_t step)
+{
+    const size_t far = v->stride_w * v->x_pitch;
+    size_t z, y;
+    for (size_t kz = 0; kz < v->kernel_d; kz++) {
+        const bool in_z = find_at(plane, v->stride_d, kz, v->dilation_d, v->front, v->in_d, &z);
+        for (size_t ky = 0; ky < v->kernel_h; ky++) {
+            const bool in =
+                find_at(row, v->stride_h, ky, v->dilation_h, v->top, v->in_h, &y) && in_z;
+            for (size_t kx = 0; kx < v->kernel_w; kx++, to += step) {
+                size_t from = end, until = end, i = first;
+                if (in)
+                    inside(v, kx, first, end, &from, &until);
+                for (; i < from; i++)
+                    to[i - first] = v->zeros;
+                if (i < until) {
+                    const int64_t at =
+                        (int64_t)(i * v->stride_w + kx * v->dilation_w) - v->left;
+                    const float *p = x + ((z * v->in_h + y) * v->in_w + (size_t)at) * v->x_pitch;
+                    for (size_t k = 0; i < until; i++, k++)
+                        to[i - first] = p + k * far;
+                }
+                for (; i < end; i++)
+                    to[i - first] = v->zeros;
+            }
+        }
+    }
+}
+
+void prt_nhwc_find_taps(const prt_nhwc *v, size_t n, size_t group, size_t first, size_t count,
+    const float **to)
+{
+    const float *x = v->x + n * v->in_d * v->in_h * v->in_w * v->x_pitch +
+        group * v->form.channels;
+    size_t row = first / v->out_w, column = first % v->out_w;
+    for (size_t i = 0, some; i < count; i += some, column = 0, row++) {
+        some = v->out_w - column < count - i ? v->out_w - column : count - i;
+        find_row(v, x, row / v->out_h, row % v->out_h, column, column + some, to + i, count);
+    }
+}
+
+/* ---- images ---- */
+
+size_t prt_nhwc_band_wide(const prt_nhwc *v)
+{
+    return ((v->out_w - 1) * v->stride_w + v->kernel_w) * v->in_c;
+}
+
+size_t prt_nhwc_band_high(const prt_nhwc *v, size_t rows)
+{
+    return (rows - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h + 1;
+}
+
+void prt_nhwc_lay_band(const prt_nhwc *v, size_t n, size_t row, size_t rows, float *to)
+{
+    const size_t high = prt_nhwc_band_high(v, rows);
+    const size_t channels = v->in_c, plane = v->in_h * v->in_w, size = prt_nhwc_band_wide(v);
+    const int64_t wide = (int64_t)(size / channels);
+    for (size_t i = 0; i < high; i++, to += size) {
+        const int64_t y = (int64_t)(row * v->stride_h + i) - v->top;
+        const int64_t end = v->left + (int64_t)v->in_w < wide ? v->left + (int64_t)v->in_w : wide;
+        const int64_t from = v->left > 0 ? v->left : 0;
+        if (y < 0 || y >= (int64_t)v->in_h || from >= end) {
+            memset(to, 0, size * sizeof(float));
+            continue;
+        }
+        memset(to, 0, (size_t)from * channels * sizeof(float));
+        memset(to + (size_t)end * channels, 0, (size_t)(wide - end) * channels * sizeof(float));
+        const float *x = v->x + n * channels * plane + (size_t)y * v->in_w;
+        v->kern->interleave((size_t)(end - from), channels, x + (from - v->left), plane,
+            to + (size_t)from * channels);
+    }
+}
+
+/* One piece for each row of the kernel. */
+static void find_band(const block *b, const float *band)
+{
+    const prt_nhwc *v = b->j->v;
+    const size_t step = v->stride_w * v->in_c, wide = b->j->wide;
+    const float **to = b->from;
+    for (size_t ky = 0; ky < v->kernel_h; ky++)
+        for (size_t row = 0; row < b->rows / v->out_w; row++) {
+            const float *x = band + (row * v->stride_h + ky * v->dilation_h) * wide;
+            for (size_t i = 0; i < v->out_w; i++)
+                *to++ = x + i * step;
+        }
+}
+
+/* ---- products ---- */
+
+/* No group and no image comes after the block's. */
+static bool is_last(const block *b)
+{
+    return b->group + 1 == b->j->v->form.group && b->n + 1 == b->j->v->batch;
+}
+
+/* What is multiplied after this: more of the panel, the one that this thread may get next, or what
+ * a step after this begins with. */
+static void fetch_next(const block *b, bool last, prt_gemm_block *g)
+{
+    const job *j = b->j;
+    const size_t whole = b->taps * b->depth, taps = g->from != NULL ? g->taps : 1;
+    const size_t count = taps * g->k * g->stride, ahead = b->first + b->columns;
+    if (!last) {
+        g->next = g->b + count;
+        g->next_count = count;
+    } else if (ahead % PRT_GEMM_PANEL == 0 && ahead + PRT_GEMM_PANEL <= j->v->form.filters) {
+        g->next = j->v->w + b->group * prt_nhwc_weights_step(&j->v->form) + ahead * whole;
+        g->next_count = count < PRT_GEMM_PANEL * whole ? count : PRT_GEMM_PANEL * whole;
+    } else if (ahead == j->v->form.filters && is_last(b)) {
+        prt_fast_fetch_later(j->v->later, g);
+    }
+}
+
+/* The inputs of the block that this thread may get next, but for those that this one reads too; or
+ * what a step after this begins with. */
+static void fetch_after(const block *b, prt_gemm_block *g)
+{
+    const job *j = b->j;
+    const prt_nhwc *v = j->v;
+    const size_t end = b->row + b->rows;
+    if (end == j->pixels) {
+        if (is_last(b))
+            prt_fast_fetch_later(v->later, g);
+        return;
+    }
+    const size_t row_size = v->in_w * v->x_pitch, each = row_size * v->stride_h;
+    const int64_t last = (int64_t)((end - 1) / v->out_w * v->stride_h +
+        (v->kernel_h - 1) * v->dilation_h) - v->top;
+    const size_t at = (last < 0 ? 0 : (size_t)last) * row_size;
+    const size_t count = b->rows * each / v->out_w, size = v->in_h * row_size;
+    if (b->from == NULL || v->images || v->in_d != 1 || at >= size)
+        return;
+    g->next = v->x + b->n * size + at;
+    g->next_count = count < size - at ? count : size - at;
+}
+
+/* Taps [tap, tap + taps), elements [skip, skip + k) of each; pixels [row, row + rows) of the block.
+ * The first one of a pixel overwrites the output, the last one ends it. */
+typedef struct part {
+    size_t tap, taps, skip, k, row, rows;
+    bool first, last;
+} part;
+
+static void multiply(const block *b, const part *p)
+{
+    const job *j = b->j;
+    const prt_nhwc *v = j->v;
+    const prt_nhwc_weights *w = &v->form;
+    const size_t panel = b->first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    const size_t width = prt_gemm_panel_width(w->filters, panel);
+    const size_t whole = b->taps * b->depth;
+    const size_t column = b->group * w->filters + b->first;
+    const size_t pixel = b->n * j->pixels + b->row + p->row;
+    const prt_gemm_end end = { .bias = v->bias != NULL ? v->bias + column : NULL,
+        .residual = v->residual != NULL ? v->residual + pixel * v->residual_pitch + column : NULL,
+        .ldr = v->residual_pitch, .act = v->act };
+    prt_gemm_block g = { .rows = p->rows, .columns = b->columns, .k = p->k,
+        .a = b->from == NULL ? v->x + pixel * v->x_pitch + b->group * w->channels + p->skip : NULL,
+        .lda = v->x_pitch, .from = b->from != NULL ? b->from + p->tap * b->rows + p->row : NULL,
+        .taps = p->taps, .skip = b->from != NULL ? b->beyond + p->skip : 0,
+        .b = v->w + b->n * j->image_w + b->group * prt_nhwc_weights_step(w) + panel * whole +
+            (p->tap * b->depth + p->skip) * width + b->first - panel,
+        .stride = width, .c = v->y + pixel * v->y_pitch + column,
+        .ldc = v->y_pitch, .add = !p->first,
+        .end = p->last && !prt_gemm_end_is_plain(&end) ? &end : NULL };
+    if (j->blocks == 1) /* weights are read once: the next ones come meanwhile */
+        fetch_next(b, p->last, &g);
+    else if (p->last && b->first + b->columns >= w->filters)
+        fetch_after(b, &g);
+    v->kern->gemm(&g);
+}
+
+/* Depth [skip, end) of a tap. */
+static void multiply_tap(const block *b, part p, size_t end)
+{
+    const size_t skip = p.skip, parts = (end - skip + DEPTH - 1) / DEPTH;
+    const bool first = p.first, last = p.last;
+    for (size_t i = 0; i < parts; i++) {
+        p.skip = skip + prt_share_cut(end - skip, parts, i);
+        p.k = skip + prt_share_cut(end - skip, parts, i + 1) - p.skip;
+        p.first = first && i == 0;
+        p.last = last && i + 1 == parts;
+        multiply(b, &p);
+    }
+}
+
+/* The first run of pixels, from `row` on, whose tap is in the image; a few that are not may be
+ * among them. */
+static part next_run(const block *b, size_t tap, size_t row)
+{
+    enum { GAP = 4 };
+    const float *const *from = b->from + tap * b->rows, *zeros = b->j->v->zeros;
+    part p = { .tap = tap, .taps = 1 };
+    while (row < b->rows && from[row] == zeros)
+        row++;
+    p.row = row;
+    for (size_t end = row; end < b->rows && end - row <= GAP; end++)
+        if (from[end] != zeros)
+            row = end + 1;
+    p.rows = row - p.row;
+    return p;
+}
+
+/* Of the taps that are far from each other, most of a small image are in its padding, which is not
+ * multiplied; a tap that all pixels have comes first and last. False: too few are. */
+static bool run_far_taps(const block *b)
+{
+    const prt_nhwc *v = b->j->v;
+    size_t live = 0, full = b->taps;
+    part p;
+    if (b->from == NULL || v->images || b->depth < PRT_NHWC_FAR_DEPTH ||
+        (v->dilation_h == 1 && v->dilation_w == 1))
+        return false;
+    for (size_t tap = 0; tap < b->taps; tap++)
+        for (size_t row = 0; (p = next_run(b, tap, row)).rows != 0; row = p.row + p.rows) {
+            live += p.rows;
+            full = p.rows == b->rows ? tap : full;
+        }
+    if (full == b->taps || live > b->taps * b->rows * 3 / 4)
+        return false;
+    part whole = next_run(b, full, 0);
+    whole.first = true;
+    multiply_tap(b, whole, b->depth / 2);
+    for (size_t tap = 0; tap < b->taps; tap++)
+        for (size_t row = 0; tap != full && (p = next_run(b, tap, row)).rows != 0;
+             row = p.row + p.rows)
+            multiply_tap(b, p, b->depth);
+    whole.first = false;
+    whole.last = true;
+    whole.skip = b->depth / 2;
+    multiply_tap(b, whole, b->depth);
+    return true;
+}
+
+static void run_block(const block *b)
+{
+    part p = { .rows = b->rows };
+    if (run_far_taps(b))
+        return;
+    if (b->depth < DEPTH) {
+        const size_t most = DEPTH / b->depth, parts = (b->taps + most - 1) / most;
+        for (size_t i = 0; i < parts; i++) {
+            p.tap = prt_share_cut(b->taps, parts, i);
+            p.taps = prt_share_cut(b->taps, parts, i + 1) - p.tap;
+            p.k = b->depth;
+            p.first = i == 0;
+            p.last = i + 1 == parts;
+            multiply(b, &p);
+        }
+        return;
+    }
+    p.taps = 1;
+    for (; p.tap < b->taps; p.tap++) {
+        p.first = p.tap == 0;
+        p.last = p.tap + 1 == b->taps;
+        multiply_tap(b, p, b->depth);
+    }
+}
+
+/* The first filter of a slice. */
+static size_t filter_at(const job *j, size_t slice)
+{
+    const size_t first = j->halves == 0
+        ? slice * PRT_GEMM_PANEL
+        : prt_share_cut(j->halves, j->slices, slice) * (PRT_GEMM_PANEL / 2);
+    return prt_lesser(first, j->v->form.filters);
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = j->v;
+    const size_t slice = item % j->slices, chunk = item / j->slices % j->chunks;
+    const size_t rest = item / j->slices / j->chunks, piece = rest % j->blocks;
+    const size_t end = prt_share_cut(v->form.group, j->chunks, chunk + 1);
+    const size_t last = filter_at(j, slice + 1);
+    block b = { .j = j, .n = rest / j->blocks,
+        .group = prt_share_cut(v->form.group, j->chunks, chunk), .taps = v->form.taps,
+        .depth = v->form.channels };
+    const size_t all = v->images ? v->out_h : j->pixels;
+    const size_t first = prt_share_cut(all, j->blocks, piece);
+    const size_t rows = prt_share_cut(all, j->blocks, piece + 1) - first;
+    b.row = v->images ? first * v->out_w : first;
+    b.rows = v->images ? rows * v->out_w : rows;
+    if (!j->plain)
+        b.from = (const float **)(void *)scratch;
+    if (v->images) {
+        prt_nhwc_lay_band(v, b.n, first, rows, scratch + j->table);
+        b.taps = v->kernel_h;
+        b.depth = v->kernel_w * v->in_c;
+        find_band(&b, scratch + j->table);
+    } else if (!j->plain) {
+        prt_nhwc_find_taps(v, b.n, b.group, b.row, b.rows, b.from);
+    }
+    for (; b.group < end; b.group++, b.beyond += v->form.channels)
+        for (b.first = filter_at(j, slice); b.first < last; b.first += b.columns) {
+            b.columns = prt_lesser(PRT_GEMM_PANEL - b.first % PRT_GEMM_PANEL, last - b.first);
+            run_block(&b);
+        }
+}
+
+void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
+    const float *a, float *c, const float *residual)
+{
+    const size_t parts = (p->k + DEPTH - 1) / DEPTH;
+    for (size_t first = 0, columns; first < p->n && rows != 0; first += columns) {
+        const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+        const size_t width = prt_gemm_panel_width(p->n, panel);
+        const size_t left = prt_lesser(p->n, panel + PRT_GEMM_PANEL) - first;
+        const size_t at = first / p->run * p->far + first % p->run;
+        columns = prt_lesser(left, p->run - first % p->run);
+        const prt_gemm_end end = { .bias = p->bias != NULL ? p->bias + first : NULL,
+            .residual = residual != NULL ? residual + at : NULL, .ldr = p->ldc, .act = p->act };
+        for (size_t i = 0; i < parts; i++) {
+            const size_t k = prt_share_cut(p->k, parts, i);
+            prt_gemm_block g = { .rows = rows, .columns = columns,
+                .k = prt_share_cut(p->k, parts, i + 1) - k, .a = a + k, .lda = p->lda,
+                .b = p->w + panel * p->k + k * width + first - panel, .stride = width,
+                .c = c + at, .ldc = p->ldc, .add = k != 0,
+                .end = i + 1 == parts && !prt_gemm_end_is_plain(&end) ? &end : NULL };
+            kern->gemm(&g);
+            for (size_t line = 1; line < p->lines; line++) { /* without a residual */
+                g.a += p->a_line;
+                g.c += p->c_line;
+                kern->gemm(&g);
+            }
+        }
+    }
+}
+
+/* ---- sizes ---- */
+
+/* Weights with the gate of each image in them: no more than the pixels that it would go to. */
+static const float *gated_weights(prt_eval *c, const prt_nhwc *v, const float *gate)
+{
+    const prt_nhwc_weights *w = &v->form;
+    const size_t size = prt_nhwc_weights_step(w), depth = w->taps * w->channels;
+    float *all = prt_share_floats(c, v->batch, size);
+    for (size_t n = 0; all != NULL && n < v->batch; n++)
+        for (size_t first = 0; first < w->filters; first += PRT_GEMM_PANEL) {
+            const size_t width = prt_gemm_panel_width(w->filters, first);
+            for (size_t k = 0; k < depth; k++)
+                v->kern->rows.scale(width, v->w + first * depth + k * width,
+                    gate[n * w->channels + k % w->channels], 0.0f,
+                    all + n * size + first * depth + k * width);
+        }
+    return all;
+}
+
+static const float *gated_pixels(prt_eval *c, const prt_nhwc *v, const float *gate)
+{
+    const size_t each = v->in_d * v->in_h * v->in_w, wide = v->in_c;
+    float *all = prt_share_floats(c, v->batch * each, wide);
+    for (size_t i = 0; all != NULL && i < v->batch * each; i++)
+        v->kern->rows.two(PRT_TWO_mul, wide, v->x + i * v->x_pitch, 1, gate + i / each * wide, 1,
+            all + i * wide);
+    return all;
+}
+
+static poprt_status run_panels(prt_eval *c, prt_nhwc *v, const float *gate)
+{
+    const size_t pixels = v->out_d * v->out_h * v->out_w;
+    const size_t depth = v->form.taps * v->form.channels;
+    bool done = false, weights = false;
+    bool splits = (v->images ? depth >= PRT_NHWC_SPLIT_IMAGES
+                             : v->form.channels >= PRT_NHWC_SPLIT_CHANNELS) &&
+        prt_split_pays(c, v->kern, pixels, v->form.filters, depth) && prt_split_fits(v);
+    if (gate != NULL && splits && v->batch == 1 && pixels <= FEW_PIXELS * v->form.filters) {
+        v->scale = gate; /* pixels, while they are split */
+        PRT_TRY(prt_split_conv(c, v, &done));
+        v->scale = NULL;
+        splits = false;
+    } else if (gate != NULL) {
+        weights = v->images || pixels >= v->form.filters;
+    }
+    if (done)
+        return POPRT_OK;
+    if (weights && (v->w = gated_weights(c, v, gate)) == NULL)
+        return POPRT_E_NOMEM;
+    if (gate != NULL && !weights) {
+        v->x = gated_pixels(c, v, gate);
+        v->x_pitch = v->in_c;
+        if (v->x == NULL)
+            return POPRT_E_NOMEM;
+    }
+    if (splits && (!weights || v->batch == 1))
+        PRT_TRY(prt_split_conv(c, v, &done));
+    if (done)
+        return POPRT_OK;
+    const size_t panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    job j = { .v = v, .slices = panels, .pixels = pixels,
+        .image_w = weights ? prt_nhwc_weights_step(&v->form) : 0 };
+    const size_t taps = v->form.taps;
+    j.plain = prt_nhwc_is_plain(v);
+    if (j.plain && v->form.group == 1 && !weights && !v->in_order &&
+        prt_strassen_pays(c, v->kern, j.pixels, v->out_c, v->in_c)) {
+        const prt_strassen s = { .kern = v->kern, .batches = v->batch, .m = j.pixels,
+            .n = v->out_c, .k = v->in_c, .a = v->x, .lda = v->x_pitch, .b = v->w, .c = v->y,
+            .ldc = v->y_pitch, .end = { .bias = v->bias, .residual = v->residual,
+            .ldr = v->residual_pitch, .act = v->act } };
+        return prt_strassen_run(c, &s);
+    }
+    if (j.plain && v->form.group == 1 && v->batch * pixels == 1) {
+        prt_linear f = { .kern = v->kern, .m = 1, .n = v->out_c, .k = v->in_c, .a = v->x,
+            .b = v->w, .packed = true, .narrow = PRT_NARROW_COUNT, .bias = v->bias,
+            .residual = v->residual, .y = v->y, .act = v->act };
+        return prt_linear_run(c, &f);
+    }
+    const size_t each = prt_nhwc_inputs_each(v);
+    j.rows = clamp(BLOCK / (v->form.channels * each), LEAST_ROWS, MOST_ROWS);
+    const size_t some = v->batch * v->form.group * panels;
+    if (some < ITEMS && j.pixels / j.rows * some < ITEMS)
+        j.rows = clamp(j.pixels * some / ITEMS, LEAST_ROWS, j.rows);
+    size_t scratch = 0, all = j.pixels;
+    if (v->images) {
+        j.rows = clamp(j.rows / v->out_w, 1, v->out_h);
+        all = v->out_h;
+    }
+    j.blocks = (all + j.rows - 1) / j.rows;
+    const size_t width = prt_share_width(c);
+    /* Whole panels are best; of few that threads cannot share alike, some halves, or smaller
+     * blocks. */
+    if (j.blocks == 1 && v->form.filters > PRT_GEMM_PANEL / 2 && !prt_share_even(c, some)) {
+        j.halves = (v->form.filters + PRT_GEMM_PANEL / 2 - 1) / (PRT_GEMM_PANEL / 2);
+        j.slices = prt_lesser(width, j.halves);
+    } else {
+        j.blocks = prt_share_blocks(c, some, j.blocks, all, v->images ? 1 : FEW);
+    }
+    const size_t most = (all + j.blocks - 1) / j.blocks;
+    if (!j.plain) {
+        const size_t entries = v->images ? most * v->out_w * v->kernel_h : most * taps;
+        j.table = (entries * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
+        scratch = j.table;
+    }
+    if (v->images) {
+        j.wide = prt_nhwc_band_wide(v);
+        scratch += j.wide * prt_nhwc_band_high(v, most);
+    }
+    const size_t others = v->batch * j.slices * j.blocks;
+    j.chunks = clamp(width > 1 ? 2 * ITEMS * width / others : 1, 1, v->form.group);
+    return prt_share_run(c, others * j.chunks, scratch, run_item, &j);
+}
+
+void prt_nhwc_take_window(prt_nhwc *v, const prt_window *w)
+{
+    const bool two = w->rank >= 2, three = w->rank == 3;
+    const uint32_t x = w->rank - 1, y = two ? x - 1 : 0;
+    v->in_d = three ? (size_t)w->in[0] : 1;
+    v->out_d = three ? (size_t)w->out[0] : 1;
+    v->kernel_d = three ? (size_t)w->kernel[0] : 1;
+    v->stride_d = three ? (size_t)w->stride[0] : 1;
+    v->dilation_d = three ? (size_t)w->dilation[0] : 1;
+    v->front = three ? w->begin[0] : 0;
+    v->in_h = two ? (size_t)w->in[y] : 1;
+    v->out_h = two ? (size_t)w->out[y] : 1;
+    v->kernel_h = two ? (size_t)w->kernel[y] : 1;
+    v->stride_h = two ? (size_t)w->stride[y] : 1;
+    v->dilation_h = two ? (size_t)w->dilation[y] : 1;
+    v->top = two ? w->begin[y] : 0;
+    v->in_w = (size_t)w->in[x];
+    v->out_w = (size_t)w->out[x];
+    v->kernel_w = (size_t)w->kernel[x];
+    v->stride_w = (size_t)w->stride[x];
+    v->dilation_w = (size_t)w->dilation[x];
+    v->left = w->begin[x];
+}
+
+/* Images with padding are laid out whole, so it has to be in proportion: in doubles, because sizes
+ * of padding are anything. */
+static bool takes_images(const prt_nhwc *v)
+{
+    const double high = (double)(v->out_h - 1) * (double)v->stride_h +
+        (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
+    const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
+    const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
+    return prt_nhwc_is_flat(v) && v->form.group == 1 && v->form.form == PRT_NHWC_panels &&
+        v->dilation_w == 1 && high * wide <= 16.0 * (pixels + 4096.0);
+}
+
+poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_conv(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_nhwc_conv_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    prt_nhwc v = { .kern = k, .images = a->images != 0, .in_order = a->in_order != 0 };
+    prt_window w;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) || x->rank < 3 ||
+        x->rank > 5 || !prt_nhwc_weights_of(a, &v.form) ||
+        !prt_fused_act(a->activation, a->alpha, a->beta, &v.act) || prt_tensor_count(y) == 0)
+        return prt_fast_pass(done);
+    prt_nhwc_window(a, x, &w);
+    prt_nhwc_take_window(&v, &w);
+    v.batch = (size_t)x->dims[0];
+    v.in_c = v.form.group * v.form.channels;
+    v.out_c = v.form.group * v.form.filters;
+    v.x_pitch = v.images ? v.in_c : prt_tensor_pitch(x);
+    v.y_pitch = prt_tensor_pitch(y);
+    v.residual_pitch = prt_eval_has(c, 3) ? prt_tensor_pitch(c->in[3]) : 0;
+    v.x = x->data;
+    v.w = c->in[1]->data;
+    v.bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL;
+    v.residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL;
+    v.y = c->out[0]->data;
+    v.later = c->later;
+    const bool alone = v.form.form == PRT_NHWC_taps && v.form.channels == 1;
+    if ((v.images && !takes_images(&v)) ||
+        (x->rank == 5 && v.form.form != PRT_NHWC_panels && !alone))
+        return prt_fast_pass(done);
+    if (v.form.form == PRT_NHWC_taps)
+        return prt_nhwc_depthwise(c, &v);
+    v.zeros = prt_eval_scratch(c, v.in_c, sizeof(float));
+    if (v.zeros == NULL)
+        return POPRT_E_NOMEM;
+    return prt_nhwc_points(v.form.form) != 0 && prt_nhwc_has_winograd(&v)
+        ? prt_nhwc_winograd(c, &v)
+        : run_panels(c, &v, prt_eval_has(c, 4) ? c->in[4]->data : NULL);
+}

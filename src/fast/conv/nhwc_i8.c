@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc_i8.c — NhwcQConv as products of matrices of bytes, or as windows over each channel.
+ * Pixels are counted in words of four channels and read in place, through the addresses that nhwc.c
+ * finds. Where the channels of a group are not fours, or have a sign, the image is copied first,
+ * with its padding if that is in proportion: then all taps of a row of the kernel are one piece.
+ * NhwcQuantizedConv makes bytes of floats with that copy, and floats of sums.
+ */
+#include <math.h>
+
+#include "fast/gemm/integer.h"
+#include "fast/nhwc.h"
+#include "fast/parallel.h"
+#include "fast/conv/nhwc_i8_amx.h"
+#include "op/internal/fused.h"
+#include "op/share/quant.h"
+
+/* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
+ * has its sums in the first one. */
+enum { BYTES = 1 << 17, LEAST_ROWS = 48, MOST_ROWS = 480, ITEMS = 8, WISE_ROWS = 192,
+    WISE_ITEMS = 4, WISE_COLUMNS = 4096 };
+
+typedef struct job {
+    prt_nhwc v; /* sizes in words: x, in_c, form.channels */
+    bool plain; /* outputs are inputs, one by one */
+    size_t panels, blocks, pixels, words, table; /* panels: of windows, some channels */
+    const uint32_t *w;
+    prt_requantize q;
+    uint8_t *y;
+    /* the copy */
+    const uint8_t *x;
+    size_t pitch; /* bytes from pixel to pixel of x, which may have gaps */
+    uint8_t *copy;
+    size_t groups, channels;      /* that pixels are made of */
+    size_t image_h, image_w;      /* of x */
+    size_t above, before;         /* padding that is copied too */
+    size_t step;                  /* pixels, and rows, of x to those that are copied next */
+    bool tiled;                   /* it is laid out for kern/int8/requantize_tiles.h */
+    size_t joined;                /* rows of the kernel */
+    size_t phases;                /* rows are in so many planes: row y is in plane y % phases */
+    uint8_t flip, fill;           /* fill: flipped already */
+    /* floats, in the place of x, q and y */
+    const float *floats;
+    prt_bytes_by *by; /* of each image */
+    prt_finish end;   /* of pixel 0, column 0 */
+} job;
+
+/* ---- the copy */
+
+/* Four planes, or fewer, become words. */
+static void copy_planes(const job *j, size_t n, const uint8_t *from, uint32_t *to)
+{
+    static const uint8_t none[PRT_GEMM_PANEL];
+    const size_t plane = j->image_h * j->image_w;
+    for (size_t i = 0, some; i < n; i += some) {
+        const uint8_t *rows[4];
+        uint32_t last[PRT_GEMM_PANEL];
+        some = n - i < PRT_GEMM_PANEL ? n - i : PRT_GEMM_PANEL;
+        for (size_t c = 0; c < 4; c++)
+            rows[c] = c < j->channels ? from + c * plane + i : none;
+        const bool whole = some == PRT_GEMM_PANEL;
+        j->v.kern->bytes.fours(some, rows, j->flip * 0x01010101u, whole ? to + i : last);
+        if (!whole)
+            memcpy(to + i, last, some * sizeof(*to));
+    }
+}
+
+/* Pixels of an image of floats. */
+static void quantize_pixels(const job *j, size_t n, const float *x, prt_bytes_by by, uint8_t *to)
+{
+    const size_t c = j->channels, wide = (c + 3) / 4 * 4, each = n * j->groups;
+    const bool dense = c == wide;
+    const size_t pieces = dense ? 1 : each, some = dense ? c * each : c;
+    for (size_t i = 0; i < pieces; i++, x += some, to += wide) {
+        if (!dense)
+            memset(to + wide - 4, 0, 4);
+        j->v.kern->bytes.quantize(some, x, by.scale, (float)by.zero, false, to);
+    }
+}
+
+static void copy_pixels(const job *j, size_t n, const uint8_t *from, uint8_t *to)
+{
+    const prt_kern_bytes *k = &j->v.kern->bytes;
+    const size_t c = j->channels, wide = (c + 3) / 4 * 4, groups = j->groups;
+    const size_t pitch = j->pitch * j->step;
+    if (c == wide && pitch == groups * c) {
+        k->row(n * groups * c, from, j->flip, to);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t g = 0; g < groups; g++)
+            k->row(c, from + i * pitch + g * c, j->flip, to + (i * groups + g) * wide);
+}
+
+static void copy_row(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v;
+    const size_t rows = v->in_d * v->in_h, n = item / rows, y = item % rows, pixel = v->in_c * 4;
+    const size_t before = j->before < v->in_w ? j->before : v->in_w;
+    const size_t room = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
+    const size_t count = some < room ? some : room;
+    const uint8_t fill = j->by != NULL ? (uint8_t)j->by[n].zero : j->fill;
+    uint8_t *to = j->copy + (item - y + prt_tiles_row(y, v->in_d * v->in_h, j->phases)) *
+        v->in_w * pixel;
+    (void)scratch;
+    if (y < j->above || (y - j->above) * j->step >= j->image_h * v->in_d) {
+        memset(to, fill, v->in_w * pixel);
+        return;
+    }
+    const size_t row = n * v->in_d * j->image_h + (y - j->above) * j->step;
+    memset(to, fill, before * pixel);
+    memset(to + (before + count) * pixel, fill, (room - count) * pixel);
+    to += before * pixel;
+    if (v->images)
+        copy_planes(j, count,
+            j->x + (n * j->image_h * j->channels + y - j->above) * j->image_w, (void *)to);
+    else if (j->by != NULL)
+        quantize_pixels(j, count, j->floats + row * j->image_w * j->pitch, j->by[n], to);
+    else
+        copy_pixels(j, count, j->x + row * j->image_w * j->pitch, to);
+}
+
+/* Rows and columns of what is read, padding included, are in proportion to the image. */
+static bool takes_padding(const prt_nhwc *v, size_t *to_high, size_t *to_wide)
+{
+    const double high = (double)(v->out_h - 1) * (double)v->stride_h +
+        (double)(v->kernel_h - 1) * (double)v->dilation_h + 1.0;
+    const double wide = (double)(v->out_w - 1) * (double)v->stride_w + (double)v->kernel_w;
+    const double pixels = (double)v->in_h * (double)v->in_w + (double)v->out_h * (double)v->out_w;
+    if (!prt_nhwc_is_flat(v) || v->form.group != 1 || v->form.form != PRT_NHWC_panels ||
+        v->dilation_w != 1 || v->top < 0 || v->left < 0 || high * wide > 16.0 * (pixels + 4096.0))
+        return false;
+    *to_high = (size_t)high;
+    *to_wide = (size_t)wide;
+    return true;
+}
+
+static bool is_tiled(const job *j)
+{
+    return PRT_HAS_TILES && j->tiled;
+}
+
+/* What is read of an image, which has been found to be in proportion, as tiles want it. */
+static void lay_tiles(job *j, size_t *high, size_t *wide)
+{
+    prt_nhwc *v = &j->v;
+    if (v->form.taps == 1 && v->stride_h == v->stride_w && v->top == 0 && v->left == 0 &&
+        !v->images) {
+        j->step = v->stride_h;
+        v->stride_h = v->stride_w = 1;
+        *high = v->out_h;
+        *wide = v->out_w;
+    }
+    j->joined = v->images && v->in_c == 1 ? prt_tiles_joined(v) : 1;
+    j->phases = j->joined > 1 ? 1 : v->stride_h;
+    prt_tiles_lay(v, j->joined, high, wide);
+}
+
+/* All images as words without a sign. */
+static poprt_status copy_images(prt_eval *c, job *j)
+{
+    prt_nhwc *v = &j->v;
+    size_t high, wide;
+    j->image_h = v->in_h;
+    j->image_w = v->in_w;
+    j->step = j->phases = 1;
+    if (takes_padding(v, &high, &wide)) {
+        if (is_tiled(j))
+            lay_tiles(j, &high, &wide);
+        j->above = (size_t)v->top;
+        j->before = (size_t)v->left;
+        v->in_h = high;
+        v->in_w = wide;
+        v->top = v->left = 0;
+        v->form.channels *= v->kernel_w;
+        v->form.taps = v->kernel_h;
+        v->kernel_w = 1;
+    }
+    size_t rows;
+    if (!prt_size_mul(v->batch * v->in_d, v->in_h, &rows) || !prt_size_mul(rows, v->in_w, &rows))
+        return prt_fail_nomem(SIZE_MAX);
+    /* Tiles read beyond the last row, and beyond its end. */
+    const size_t beyond = is_tiled(j) ? PRT_TILES_ROWS * v->stride_w + PRT_TILES_WORDS : 0;
+    float *copy = prt_share_raw(c, rows + beyond, v->in_c);
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    j->copy = (uint8_t *)copy;
+    v->x = copy;
+    PRT_TRY(prt_share_run(c, rows / v->in_w, 0, copy_row, j));
+    v->images = false; /* any more */
+    return POPRT_OK;
+}
+
+/* ---- floats */
+
+static void find_scale(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v;
+    const size_t each = v->in_d * v->in_h * v->in_w * j->pitch;
+    uint8_t zero = 0;
+    j->by[item].scale = NAN;
+    (void)scratch;
+    (void)prt_integer_scale(v->kern, each, j->floats + item * each, &j->by[item].scale, &zero);
+    j->by[item].zero = zero;
+}
+
+/* Rows of sums of image n, the first of which is pixel `row` of all. */
+static void finish_rows(const job *j, size_t n, size_t row, size_t column, const prt_dot_block *g)
+{
+    prt_finish end = prt_integer_finish(&j->end, row, column);
+    end.by = &j->by[n];
+    end.rows = g->rows;
+    end.columns = g->columns;
+    end.sums = g->c;
+    j->v.kern->bytes.finish(&end);
+}
+
+/* ---- products */
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v;
+    const size_t panel = item % j->panels, group = item / j->panels % v->form.group;
+    const size_t rest = item / j->panels / v->form.group, n = rest / j->blocks;
+    const size_t first = panel * PRT_GEMM_PANEL, left = v->form.filters - first;
+    const size_t row = prt_share_cut(j->pixels, j->blocks, rest % j->blocks);
+    const size_t rows = prt_share_cut(j->pixels, j->blocks, rest % j->blocks + 1) - row;
+    const size_t column = group * v->form.filters + first;
+    const float **from = (const float **)(void *)scratch;
+    int32_t *sums = (int32_t *)(void *)(scratch + j->table);
+    prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
+        .words = v->form.channels, .lda = v->x_pitch, .taps = v->form.taps, .step = rows,
+        .b = j->w + group * prt_nhwc_panels_width(v->form.filters) * j->words + first * j->words,
+        .c = sums, .ldc = PRT_GEMM_PANEL };
+    prt_requantize q = j->q;
+    if (j->by == NULL) {
+        q.biases += column;
+        q.scales += column;
+        q.near += column;
+    }
+    if (!j->plain) {
+        prt_nhwc own = *v;
+        own.zeros += j->by != NULL ? n * v->in_c : 0;
+        prt_nhwc_find_taps(&own, n, group, row, rows, from);
+    }
+    const bool more = j->blocks == 1 && left > PRT_GEMM_PANEL; /* weights come meanwhile */
+    const char *next = more ? (const char *)(g.b + j->words * PRT_GEMM_PANEL) : NULL;
+    const size_t lines = more ? j->words *
+        prt_gemm_panel_width(v->form.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
+    for (size_t i = 0, some; i < rows; i += some) {
+        const size_t pixel = n * j->pixels + row + i;
+        g.rows = rows - i;
+        g.from = j->plain ? NULL : (const void *)(from + i);
+        g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
+        prt_dot_fetch(&g, next, lines, i, rows);
+        uint8_t *y = j->by == NULL ? j->y + pixel * v->y_pitch + column : NULL;
+        some = y != NULL && v->kern->dot.close != NULL
+            ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
+        if (some != 0)
+            continue;
+        some = g.rows = prt_lesser(g.rows, v->kern->dot.rows);
+        prt_dot_fetch(&g, next, lines, i, rows);
+        v->kern->dot.fours(&g);
+        if (y != NULL)
+            v->kern->bytes.close(some, g.columns, sums, &q, y, v->y_pitch);
+        else
+            finish_rows(j, n, pixel, column, &g);
+    }
+}
+
+static size_t clamp(size_t x, size_t low, size_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+static poprt_status run_panels(prt_eval *c, job *j)
+{
+    const prt_nhwc *v = &j->v;
+    j->words = v->form.taps * v->form.channels;
+    j->panels = (v->form.filters + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    j->plain = prt_nhwc_is_plain(v);
+    const size_t each = prt_nhwc_inputs_each(v);
+    const size_t some = v->batch * v->form.group * j->panels;
+    size_t rows = clamp(BYTES / (4 * v->in_c * each), LEAST_ROWS, MOST_ROWS);
+    if (some < ITEMS && j->pixels / rows * some < ITEMS)
+        rows = clamp(j->pixels * some / ITEMS, LEAST_ROWS, rows);
+    j->blocks = (j->pixels + rows - 1) / rows;
+    rows = (j->pixels + j->blocks - 1) / j->blocks;
+    if (!j->plain)
+        j->table = (rows * v->form.taps * sizeof(float *) / sizeof(float) + 15) / 16 * 16;
+    const size_t sums = PRT_DOT_ROWS * PRT_GEMM_PANEL;
+    return prt_share_run(c, some * j->blocks, j->table + sums, run_item, j);
+}
+
+/* ---- windows */
+
+/* Channels of an item: all, or a part of them. */
+static void take_part(const job *j, size_t part, prt_wise_block *g)
+{
+    const size_t units = j->v.out_c / PRT_WISE_CHANNELS;
+    g->channels = j->v.out_c;
+    g->ldy = j->v.y_pitch;
+    g->taps = j->v.form.taps;
+    g->w = j->w;
+    g->q = &j->q;
+    g->first = prt_share_cut(units, j->panels, part) * PRT_WISE_CHANNELS;
+    g->last = part + 1 == j->panels
+        ? j->v.out_c
+        : prt_share_cut(units, j->panels, part + 1) * PRT_WISE_CHANNELS;
+}
+
+static void run_wise(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v;
+    const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
+    const size_t first = prt_share_cut(j->pixels, j->blocks, block);
+    const float **from = (const float **)(void *)scratch;
+    prt_wise_block g = { .pixels = prt_share_cut(j->pixels, j->blocks, block + 1) - first,
+        .from = (const void *)from, .y = j->y + (n * j->pixels + first) * v->y_pitch };
+    prt_nhwc_find_taps(v, n, 0, first, g.pixels, from);
+    take_part(j, item % j->panels, &g);
+    v->kern->dot.wise(&g);
+}
+
+/* What rows of outputs read, column by column, is what windows of one column and stride 1 read. */
+static prt_nhwc columns_of(const prt_nhwc *v)
+{
+    prt_nhwc columns = *v;
+    columns.out_w = (v->out_w - 1) * v->stride_w + v->kernel_w;
+    columns.kernel_w = columns.stride_w = 1;
+    return columns;
+}
+
+static void run_rows(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = &j->v, columns = columns_of(v);
+    const size_t rest = item / j->panels, n = rest / j->blocks, block = rest % j->blocks;
+    const size_t all = v->out_d * v->out_h, pairs = (all + 1) / 2;
+    const size_t row = prt_share_cut(pairs, j->blocks, block) * 2;
+    const size_t rows = prt_lesser(prt_share_cut(pairs, j->blocks, block + 1) * 2, all) - row;
+    const float **from = (const float **)(void *)scratch;
+    prt_wise_block g = { .pixels = rows * v->out_w, .wide = v->out_w, .stride = v->stride_w,
+        .from = (const void *)from, .y = j->y + (n * j->pixels + row * v->out_w) * v->y_pitch };
+    prt_nhwc_find_taps(&columns, n, 0, row * columns.out_w, rows * columns.out_w, from);
+    take_part(j, item % j->panels, &g);
+    v->kern->dot.columns(&g);
+}
+
+static poprt_status run_windows(prt_eval *c, job *j)
+{
+    const prt_nhwc *v = &j->v;
+    const size_t all = v->out_d * v->out_h, columns = columns_of(v).out_w;
+    const bool by_rows = v->kern->dot.columns != NULL && v->form.taps == 9 && v->kernel_h == 3 &&
+        v->kernel_w == 3 && v->dilation_w == 1 && v->stride_w <= 2 && columns <= WISE_COLUMNS;
+    /* Rows come in pairs: few channels are done for two of them at once. */
+    const size_t pairs = clamp((WISE_ROWS / v->out_w + 1) / 2, 1, all);
+    const size_t addresses = by_rows ? 2 * pairs * columns * 3 : WISE_ROWS * v->form.taps;
+    j->blocks = by_rows ? ((all + 1) / 2 + pairs - 1) / pairs
+                        : (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
+    /* Few pixels: channels are shared, as those of the products before and after are. */
+    const size_t most = WISE_ITEMS / (v->batch * j->blocks);
+    j->panels = clamp(v->out_c / PRT_WISE_CHANNELS, 1, most > 1 ? most : 1);
+    return prt_share_run(c, v->batch * j->blocks * j->panels,
+        (addresses * sizeof(float *) / sizeof(float) + 15) / 16 * 16, by_rows ? run_rows : run_wise,
+        j);
+}
+
+/* ---- */
+
+static bool is_aligned(const void *p)
+{
+    return (uintptr_t)p % _Alignof(uint32_t) == 0;
+}
+
+/* The same in single precision; false if one is beyond 1/2. */
+static bool round_scales(size_t n, const double *restrict scales, float *restrict near)
+{
+    int beyond = 0;
+    for (size_t i = 0; i < n; i++) {
+        near[i] = (float)scales[i];
+        beyond |= !(fabs(scales[i]) <= 0.5);
+    }
+    return beyond == 0;
+}
+
+/* Copies where kernels read beyond the last. */
+static poprt_status take_scales(prt_eval *c, job *j)
+{
+    const size_t n = prt_tensor_count(c->in[3]);
+    const bool whole = j->v.form.form == PRT_NHWC_taps || j->v.form.filters % PRT_GEMM_SLICE == 0;
+    double *copy = (double *)(void *)prt_share_floats(c, n + PRT_GEMM_SLICE, whole ? 1 : 4);
+    if (copy == NULL)
+        return POPRT_E_NOMEM;
+    float *near = (float *)copy;
+    j->q = (prt_requantize){ .scale = 1.0, .scales = c->in[3]->data, .near = near,
+        .biases = c->in[2]->data, .zero = prt_quant_number(c, 5, 0) };
+    if (!whole) {
+        int32_t *biases = (int32_t *)(copy + n + PRT_GEMM_SLICE);
+        memcpy(copy, j->q.scales, n * sizeof(*copy));
+        memcpy(biases, j->q.biases, n * sizeof(*biases));
+        j->q.scales = copy;
+        j->q.biases = biases;
+        j->q.near = near = (float *)(void *)(biases + n + PRT_GEMM_SLICE);
+    }
+    j->q.tame = round_scales(n, j->q.scales, near);
+    (void)prt_quant_range(c->out[0]->dtype, &j->q.low, &j->q.high);
+    return POPRT_OK;
+}
+
+/* Sizes in words, of X as it is or will be. */
+static poprt_status take_pixels(prt_eval *c, job *j)
+{
+    prt_nhwc *v = &j->v;
+    const bool wise = v->form.form == PRT_NHWC_taps, negative = c->in[0]->dtype == PRT_DTYPE_i8;
+    j->groups = wise ? 1 : v->form.group;
+    j->channels = wise ? v->form.group : v->form.channels;
+    v->form.channels = (j->channels + 3) / 4;
+    v->in_c = j->groups * v->form.channels;
+    j->flip = negative ? 0x80 : 0;
+    j->fill = (uint8_t)((uint8_t)(int)prt_quant_number(c, 4, 0) ^ j->flip);
+    float *zeros = prt_share_raw(c, v->in_c, 1);
+    if (zeros == NULL)
+        return POPRT_E_NOMEM;
+    memset(zeros, j->fill, v->in_c * sizeof(float));
+    v->zeros = zeros;
+    j->x = c->in[0]->data;
+    j->pitch = prt_tensor_pitch(c->in[0]);
+    v->x = c->in[0]->data;
+    v->x_pitch = j->pitch / 4;
+    size_t high, wide;
+    const bool plain = prt_nhwc_is_plain(v);
+    j->tiled = PRT_HAS_TILES && !wise && v->form.group == 1 && j->q.tame &&
+        prt_tiles_pays(v->kern, v->batch * j->pixels, v->form.filters,
+            v->form.taps * v->form.channels) &&
+        (plain || takes_padding(v, &high, &wide));
+    if ((!is_tiled(j) || plain) && !v->images && !negative && j->channels % 4 == 0 &&
+        j->pitch % 4 == 0 && is_aligned(j->x))
+        return POPRT_OK;
+    v->x_pitch = v->in_c;
+    return copy_images(c, j);
+}
+
+poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_nhwc_conv_attrs a = prt_nhwc_conv_of(c->attrs);
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    job j = { .v = { .kern = k, .images = a.images != 0 } };
+    prt_nhwc *v = &j.v;
+    prt_window w;
+    if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
+        prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data))
+        return prt_fast_pass(done);
+    PRT_TRY(take_scales(c, &j));
+    const bool wise = v->form.form == PRT_NHWC_taps;
+    prt_nhwc_window(&a, x, &w);
+    prt_nhwc_take_window(v, &w);
+    if ((wise && (!j.q.tame || v->form.taps > PRT_WISE_TAPS)) ||
+        (v->images && (wise || v->form.group > 1 || v->form.channels > 4 || x->rank == 5)))
+        return prt_fast_pass(done);
+    v->batch = (size_t)x->dims[0];
+    v->out_c = v->form.group * v->form.filters;
+    v->y_pitch = prt_tensor_pitch(y);
+    j.pixels = v->out_d * v->out_h * v->out_w;
+    j.w = c->in[1]->data;
+    j.y = c->out[0]->data;
+    PRT_TRY(take_pixels(c, &j));
+    const prt_tiles_conv t = { v, j.joined, j.w, j.q, j.y };
+    return is_tiled(&j) ? prt_tiles_conv_run(c, &t)
+        : wise          ? run_windows(c, &j)
+                        : run_panels(c, &j);
+}
+
+/* The scales of all images, what padding is, and the copy. */
+static poprt_status take_floats(prt_eval *c, job *j)
+{
+    prt_nhwc *v = &j->v;
+    j->groups = v->form.group;
+    j->channels = v->form.channels;
+    v->form.channels = (j->channels + 3) / 4;
+    v->in_c = j->groups * v->form.channels;
+    v->x_pitch = v->in_c;
+    j->pitch = j->groups * j->channels;
+    j->floats = c->in[0]->data;
+    j->by = (prt_bytes_by *)(void *)prt_share_raw(c, v->batch,
+        sizeof(prt_bytes_by) / sizeof(float));
+    float *zeros = prt_share_raw(c, v->batch, v->in_c);
+    if (j->by == NULL || zeros == NULL)
+        return POPRT_E_NOMEM;
+    PRT_TRY(prt_share_run(c, v->batch, 0, find_scale, j));
+    for (size_t n = 0; n < v->batch; n++)
+        memset(zeros + n * v->in_c, j->by[n].zero, v->in_c * sizeof(float));
+    v->zeros = zeros;
+    return copy_images(c, j);
+}
+
+poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_quantized_conv(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_nhwc_quantized_conv_attrs *attrs = c->attrs;
+    const prt_nhwc_conv_attrs a = prt_nhwc_quantized_conv_of(attrs);
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    job j = { .v = { .kern = k } };
+    prt_nhwc *v = &j.v;
+    prt_window w;
+    if (!prt_fast_wants(c) || x->rank < 3 || x->rank > 5 || !prt_nhwc_weights_of(&a, &v->form) ||
+        prt_tensor_count(y) == 0 || prt_tensor_count(x) == 0 || !is_aligned(c->in[1]->data) ||
+        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &j.end.act))
+        return prt_fast_pass(done);
+    prt_nhwc_window(&a, x, &w);
+    prt_nhwc_take_window(v, &w);
+    v->batch = (size_t)x->dims[0];
+    v->out_c = v->form.group * v->form.filters;
+    j.end.y = c->out[0]->data;
+    j.end.ldy = prt_tensor_pitch(y);
+    j.end.residual = prt_eval_has(c, 5) ? c->in[5]->data : NULL;
+    j.end.ldr = prt_eval_has(c, 5) ? prt_tensor_pitch(c->in[5]) : 0;
+    j.end.ldsums = PRT_GEMM_PANEL;
+    j.end.column_sums = c->in[2]->data;
+    j.end.scales = c->in[3]->data;
+    j.end.bias = prt_eval_has(c, 4) ? c->in[4]->data : NULL;
+    j.pixels = v->out_d * v->out_h * v->out_w;
+    j.w = c->in[1]->data;
+    PRT_TRY(take_floats(c, &j));
+    return run_panels(c, &j);
+}

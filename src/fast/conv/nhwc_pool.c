@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* nhwc_pool.c — NhwcMaxPool of bytes: the largest of rows first, then of pixels of that row. */
+#include "fast/nhwc.h"
+#include "fast/parallel.h"
+
+typedef struct job {
+    const prt_nhwc *v;
+    const uint8_t *x;
+    uint8_t *y;
+    bool sign;
+} job;
+
+/* Pixels with gaps between them or none: `to` becomes them, or the larger of both. */
+static void take_row(const job *j, bool first, const uint8_t *from, uint8_t *to)
+{
+    const prt_nhwc *v = j->v;
+    const bool whole = v->x_pitch == v->in_c;
+    const size_t pieces = whole ? 1 : v->in_w, size = whole ? v->in_w * v->in_c : v->in_c;
+    for (size_t i = 0; i < pieces; i++, from += v->x_pitch, to += size)
+        if (first)
+            memcpy(to, from, size);
+        else
+            v->kern->bytes.larger(size, from, j->sign, to);
+}
+
+static void run_row(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const prt_nhwc *v = j->v;
+    const size_t n = item / v->out_h, row = item % v->out_h, c = v->in_c;
+    const size_t wide = v->in_w * v->x_pitch;
+    const uint8_t *x = j->x + n * v->in_h * wide;
+    uint8_t *y = j->y + item * v->out_w * v->y_pitch, *tall = (uint8_t *)scratch;
+    size_t first, last;
+    prt_nhwc_inside(row, v->stride_h, v->dilation_h, v->top, v->kernel_h, v->in_h, &first, &last);
+    const bool none = first >= last;
+    for (size_t k = first; k < last; k++)
+        take_row(j, k == first,
+            x + (size_t)((int64_t)(row * v->stride_h + k * v->dilation_h) - v->top) * wide, tall);
+    for (size_t i = 0; i < v->out_w; i++, y += v->y_pitch) {
+        prt_nhwc_inside(i, v->stride_w, v->dilation_w, v->left, v->kernel_w, v->in_w, &first,
+            &last);
+        if (none || first >= last)
+            memset(y, j->sign ? 0x80 : 0, c);
+        for (size_t k = first; !none && k < last; k++) {
+            const uint8_t *from = tall +
+                (size_t)((int64_t)(i * v->stride_w + k * v->dilation_w) - v->left) * c;
+            if (k == first)
+                memcpy(y, from, c);
+            else
+                v->kern->bytes.larger(c, from, j->sign, y);
+        }
+    }
+}
+
+poprt_status prt_nhwc_pool_bytes(prt_eval *c, const prt_nhwc *v, bool sign)
+{
+    const job j = { .v = v, .x = (const void *)v->x, .y = (void *)v->y, .sign = sign };
+    return prt_share_run(c, v->batch * v->out_h, v->in_w * v->in_c / sizeof(float) + 1, run_row,
+        &j);
+}

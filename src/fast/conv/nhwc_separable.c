@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nhwc_separable.c — NhwcSeparable by strips of rows: hidden channels of some rows are computed,
+ * used and forgotten in the second cache level, but for the rows that the next strip sees again; or
+ * all rows that an item needs, a panel of channels after the other in the same little memory.
+ */
+#include "fast/nhwc.h"
+
+#include <stdatomic.h>
+
+#include "fast/parallel.h"
+#include "fast/gemm/bf16x3.h"
+#include "op/internal/fused.h"
+
+enum {
+    HIDDEN = 128 << 10, /* floats of a strip's hidden channels */
+    BAND = 14,         /* rows of the output in an item, at least; */
+    SHARED = 7,        /* or, with several threads, so many, though some of the hidden ones are
+                          computed twice then; */
+    LEAST = 3,         /* or so many where threads would have nothing to do */
+    ITEMS = 64,
+    PANEL = PRT_GEMM_PANEL
+};
+
+typedef struct job {
+    const prt_kern *kern;
+    prt_nhwc v; /* the convolution of each channel by itself; x and y are set for each strip */
+    prt_nhwc_windows windows;
+    bool expands, projects;
+    prt_nhwc_product expand, project;
+    bool splits_first, splits_last;   /* these, as split.h has it */
+    size_t split;                     /* floats of scratch for that */
+    _Atomic bool odd;                 /* it is not to be: something is not finite */
+    bool panels;                      /* hidden channels come by panels; strips are bands then */
+    size_t bands, chunks;             /* items of an image: rows by panels of channels */
+    size_t strip, hidden_rows;        /* rows of the output, and of its input */
+    size_t hidden, middle;            /* floats of them; of a strip before the projection */
+    const float *x, *residual;
+    float *y;
+    size_t out_c;
+    float *sums; /* [image][row][hidden]; NULL: no mean */
+    const float *ones;
+} job;
+
+/* One item's strips. */
+typedef struct band {
+    job *j;
+    size_t n, first, count;   /* image, channels */
+    prt_nhwc_windows windows; /* of these */
+    float *hidden, *middle, *split;
+    size_t low, high; /* rows of the hidden image that are there */
+} band;
+
+static void multiply(const band *b, bool split, const prt_nhwc_product *p, size_t rows,
+    const float *x, float *y, const float *residual)
+{
+    if (!split)
+        prt_nhwc_multiply(b->j->kern, p, rows, x, y, residual);
+    else if (!prt_split_strip(b->j->kern, p, rows, x, y, residual, NULL, b->split))
+        atomic_store_explicit(&b->j->odd, true, memory_order_relaxed);
+}
+
+/* Rows [low, high) of the hidden image, those that are there already being kept. */
+static const float *expand(band *b, size_t low, size_t high)
+{
+    const job *j = b->j;
+    const size_t wide = j->v.in_w, row = wide * j->v.in_c;
+    const float *x = j->x + b->n * j->v.in_h * wide * j->expand.lda;
+    if (b->high > low)
+        memmove(b->hidden, b->hidden + (low - b->low) * row, (b->high - low) * row * sizeof(float));
+    else
+        b->high = low;
+    multiply(b, j->splits_first, &j->expand, (high - b->high) * wide,
+        x + b->high * wide * j->expand.lda, b->hidden + (b->high - low) * row, NULL);
+    b->low = low;
+    b->high = high;
+    return b->hidden;
+}
+
+/* What takes panels of hidden channels, of rows from `low` on. */
+typedef struct taker {
+    band *b;
+    size_t row, end, low; /* rows of the output; of the hidden image */
+    float *y;
+} taker;
+
+static void take_panel(void *user, size_t first, size_t columns)
+{
+    const taker *s = user;
+    prt_nhwc_windows windows = s->b->windows;
+    prt_nhwc_windows_take(&windows, first, columns, PANEL);
+    prt_nhwc_windows_run(&windows, s->row, s->end, s->b->hidden, s->low, s->y + first);
+}
+
+/* Rows [low, high) of the hidden image. */
+static void expand_panels(taker *s, size_t high)
+{
+    const band *b = s->b;
+    job *j = b->j;
+    const size_t wide = j->v.in_w, pixels = (high - s->low) * wide;
+    const float *x = j->x + (b->n * j->v.in_h + s->low) * wide * j->expand.lda;
+    const prt_nhwc_sink sink = { take_panel, s };
+    prt_nhwc_product p = j->expand;
+    p.w += b->first * p.k;
+    p.bias = p.bias != NULL ? p.bias + b->first : NULL;
+    p.n = p.run = b->count;
+    p.ldc = PANEL;
+    const bool splits = j->splits_first && pixels != 0; /* 0: all is padding */
+    if (splits && !prt_split_strip(j->kern, &p, pixels, x, b->hidden, NULL, &sink, b->split))
+        atomic_store_explicit(&j->odd, true, memory_order_relaxed);
+    for (size_t first = 0; !splits && first < b->count; first += PANEL) {
+        p.n = p.run = prt_lesser(b->count - first, PANEL);
+        prt_nhwc_multiply(j->kern, &p, pixels, x, b->hidden, NULL);
+        take_panel(s, first, p.n);
+        p.w += PANEL * p.k;
+        p.bias = p.bias != NULL ? p.bias + PANEL : NULL;
+    }
+}
+
+/* Activations of an item's channels, then sums of each row. */
+static void finish_rows(const band *b, size_t row, size_t end, float *y)
+{
+    const job *j = b->j;
+    const size_t channels = j->v.in_c, wide = j->v.out_w, each = wide * channels;
+    const bool whole = b->count == channels;
+    const size_t parts = whole ? 1 : (end - row) * wide;
+    const size_t size = whole ? (end - row) * each : b->count;
+    for (size_t i = 0; !b->windows.bounded && i < parts; i++)
+        j->kern->rows.act(&j->v.act, size, y + i * channels, y + i * channels);
+    for (; j->sums != NULL && row < end; row++, y += each)
+        j->kern->rows.sums(wide, b->count, j->ones, y, channels, NULL,
+            j->sums + (b->n * j->v.out_h + row) * channels + b->first);
+}
+
+static void run_strip(band *b, size_t row, size_t end)
+{
+    const job *j = b->j;
+    const prt_nhwc *v = &j->v;
+    const int64_t top = (int64_t)(row * v->stride_h) - v->top;
+    const int64_t last = (int64_t)((end - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h) -
+        v->top;
+    const size_t low = top < 0 ? 0 : top < (int64_t)v->in_h ? (size_t)top : v->in_h;
+    const size_t high = last < 0 ? 0 : last < (int64_t)v->in_h ? (size_t)last + 1 : v->in_h;
+    const float *x = j->x + (b->n * v->in_h + low) * v->in_w * v->x_pitch + b->first;
+    const size_t at = (b->n * v->out_h + row) * v->out_w;
+    float *y = j->projects ? b->middle : j->y + at * v->in_c + b->first;
+    if (j->panels) {
+        taker s = { b, row, end, low, y };
+        expand_panels(&s, high > low ? high : low);
+    } else {
+        if (j->expands)
+            x = expand(b, low, high > low ? high : low);
+        prt_nhwc_windows_run(&b->windows, row, end, x, low, y);
+    }
+    finish_rows(b, row, end, y);
+    if (j->projects)
+        multiply(b, j->splits_last, &j->project, (end - row) * v->out_w, y,
+            j->y + at * j->out_c, j->residual != NULL ? j->residual + at * j->out_c : NULL);
+}
+
+static size_t panels_of(const job *j)
+{
+    return (j->v.in_c + PANEL - 1) / PANEL;
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    job *j = (job *)(uintptr_t)user;
+    const size_t chunk = item % j->chunks, at = item / j->chunks, i = at % j->bands;
+    const size_t end = prt_share_cut(j->v.out_h, j->bands, i + 1), panels = panels_of(j);
+    band b = { .j = j, .n = at / j->bands, .first = prt_share_cut(panels, j->chunks, chunk) * PANEL,
+        .windows = j->windows, .split = scratch, .hidden = scratch + j->split };
+    b.middle = b.hidden + j->hidden;
+    b.count =
+        prt_lesser(prt_share_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
+    if (j->chunks > 1)
+        prt_nhwc_windows_take(&b.windows, b.first, b.count, j->v.x_pitch);
+    for (size_t row = prt_share_cut(j->v.out_h, j->bands, i), some;
+         row < end && !atomic_load_explicit(&j->odd, memory_order_relaxed); row += some) {
+        some = end - row < j->strip ? end - row : j->strip;
+        run_strip(&b, row, row + some);
+    }
+}
+
+/* ---- sizes ---- */
+
+/* Rows of the output in an item, at most. */
+static size_t band_rows(const job *j)
+{
+    return (j->v.out_h + j->bands - 1) / j->bands;
+}
+
+/* Rows of the hidden image that so many of the output see; without its padding. */
+static size_t rows_seen(const prt_nhwc *v, size_t rows)
+{
+    return prt_lesser(prt_nhwc_band_high(v, rows), v->in_h);
+}
+
+/* Hidden channels can come by panels. */
+static bool takes_panels(const job *j)
+{
+    const prt_nhwc *v = &j->v;
+    const size_t pixels = rows_seen(v, band_rows(j)) * v->in_w;
+    return j->expands && v->in_c > PANEL && pixels > PRT_SPLIT_FEW &&
+        prt_split_is_whole(pixels, j->expand.k) &&
+        prt_nhwc_windows_can_take(&j->windows, PANEL);
+}
+
+/* Hidden rows are rather computed twice than threads have nothing to do, unless they can share the
+ * channels. */
+static void cut(job *j, const prt_eval *c)
+{
+    const prt_nhwc *v = &j->v;
+    const size_t row = v->in_w * v->in_c, reach = (v->kernel_h - 1) * v->dilation_h + 1;
+    const size_t width = prt_share_width(c);
+    size_t rows = HIDDEN / (row != 0 ? row : 1);
+    rows = rows < reach + v->stride_h ? reach + v->stride_h : rows;
+    j->bands = v->out_h / (width > 1 ? SHARED : BAND);
+    j->bands = j->bands < 1 ? 1 : j->bands > ITEMS ? ITEMS : j->bands;
+    j->chunks = 1;
+    if (v->batch * j->bands < width && !j->projects && takes_panels(j))
+        j->chunks = prt_lesser(width / (v->batch * j->bands), panels_of(j));
+    while (!prt_share_even(c, v->batch * j->bands * j->chunks) &&
+        v->out_h / (j->bands + 1) >= LEAST)
+        j->bands++;
+    j->panels = takes_panels(j);
+    j->strip = band_rows(j);
+    if (!j->panels)
+        j->strip = prt_lesser((rows - reach) / v->stride_h + 1, j->strip);
+}
+
+/* Which products are split; the same whoever takes part. */
+static void choose_split(job *j, const prt_eval *c)
+{
+    const prt_nhwc *v = &j->v;
+    j->splits_first = j->expands && !atomic_load(&j->odd) &&
+        prt_split_pays(c, j->kern, v->in_h * v->in_w, j->expand.n, j->expand.k);
+    j->splits_last = j->projects && !atomic_load(&j->odd) &&
+        prt_split_pays(c, j->kern, v->out_h * v->out_w, j->project.n, j->project.k);
+    const size_t first =
+        j->splits_first ? prt_split_strip_size(&j->expand, j->hidden_rows * v->in_w) : 0;
+    const size_t last =
+        j->splits_last ? prt_split_strip_size(&j->project, j->strip * v->out_w) : 0;
+    j->split = (first > last ? first : last) + 15;
+    j->split -= j->split % 16;
+}
+
+static size_t scratch_of(const job *j)
+{
+    return j->split + j->hidden + j->middle;
+}
+
+static void take_strip(job *j, const prt_eval *c, size_t strip)
+{
+    const prt_nhwc *v = &j->v;
+    j->strip = strip;
+    j->hidden_rows = rows_seen(v, strip);
+    j->hidden = j->expands ? j->hidden_rows * v->in_w * (j->panels ? PANEL : v->in_c) : 0;
+    j->middle = j->projects ? j->strip * v->out_w * v->in_c : 0;
+    choose_split(j, c);
+}
+
+/* Somewhat lower strips, where these fit into memory that is there anyway. */
+static void fit_strip(job *j, prt_eval *c)
+{
+    const size_t lent = prt_share_lent(c, j->v.batch * j->bands * j->chunks);
+    const size_t most = j->strip;
+    for (size_t strip = most; !j->panels && strip > most / 2; strip--) {
+        take_strip(j, c, strip);
+        if (scratch_of(j) <= lent)
+            return;
+    }
+    take_strip(j, c, most);
+}
+
+/* The means of all images from the sums of their rows, in order. */
+static void store_mean(const job *j, double *sum, float *mean)
+{
+    const size_t channels = j->v.in_c, high = j->v.out_h;
+    const double pixels = (double)(high * j->v.out_w);
+    for (size_t n = 0; n < j->v.batch; n++, mean += channels) {
+        memset(sum, 0, channels * sizeof(*sum));
+        for (size_t row = n * high; row < (n + 1) * high; row++)
+            j->kern->rows.add_to(channels, j->sums + row * channels, false, sum);
+        for (size_t i = 0; i < channels; i++)
+            mean[i] = (float)(sum[i] / pixels);
+    }
+}
+
+static const float *input(const prt_eval *c, uint32_t i)
+{
+    return prt_eval_has(c, i) ? c->in[i]->data : NULL;
+}
+
+/* What the parts are; false when an activation is not known. */
+static bool read_parts(const prt_eval *c, job *j)
+{
+    const prt_nhwc_separable_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    const prt_nhwc_conv_attrs part = prt_nhwc_separable_part(a, 1, 1);
+    prt_tensor hidden = *x;
+    prt_window w;
+    hidden.dims[3] = a->hidden;
+    prt_nhwc_window(&part, &hidden, &w);
+    prt_nhwc_take_window(&j->v, &w);
+    j->v.kern = j->kern;
+    j->v.batch = (size_t)x->dims[0];
+    j->v.in_c = j->v.out_c = (size_t)a->hidden;
+    j->v.y_pitch = j->v.in_c;
+    j->v.w = c->in[1]->data;
+    j->v.bias = input(c, 2);
+    j->expands = prt_eval_has(c, 3);
+    j->projects = prt_eval_has(c, 5);
+    j->v.x_pitch = j->expands ? j->v.in_c : prt_tensor_pitch(x);
+    j->expand = (prt_nhwc_product){ .k = (size_t)x->dims[3], .n = (size_t)a->hidden,
+        .lda = prt_tensor_pitch(x), .ldc = (size_t)a->hidden, .run = (size_t)a->hidden,
+        .w = input(c, 3), .bias = input(c, 4) };
+    j->project = (prt_nhwc_product){ .k = (size_t)a->hidden, .n = (size_t)a->filters,
+        .lda = (size_t)a->hidden, .ldc = (size_t)a->filters, .run = (size_t)a->filters,
+        .w = input(c, 5), .bias = input(c, 6) };
+    j->out_c = j->projects ? (size_t)a->filters : (size_t)a->hidden;
+    j->x = x->data;
+    j->residual = input(c, 7);
+    j->y = c->out[0]->data;
+    return prt_fused_act(a->activation0, a->alpha0, a->beta0, &j->expand.act) &&
+        prt_fused_act(a->activation1, a->alpha1, a->beta1, &j->v.act) &&
+        prt_fused_act(a->activation2, a->alpha2, a->beta2, &j->project.act);
+}
+
+poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_separable(prt_eval *c, const prt_kern *k, bool *done)
+{
+    job j = { .kern = k };
+    const bool mean = prt_eval_wants(c, 1);
+    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0 ||
+        c->in[0]->dims[3] == 0 || !read_parts(c, &j))
+        return prt_fast_pass(done);
+    prt_nhwc_windows_init(&j.windows, &j.v);
+    cut(&j, c);
+    double *sum = NULL;
+    if (mean) {
+        float *ones = prt_share_floats(c, 1, j.v.out_w);
+        j.sums = prt_share_raw(c, j.v.batch * j.v.out_h, j.v.in_c);
+        sum = prt_eval_scratch_raw(c, j.v.in_c, sizeof(*sum));
+        if (ones == NULL || j.sums == NULL || sum == NULL)
+            return POPRT_E_NOMEM;
+        for (size_t i = 0; i < j.v.out_w; i++)
+            ones[i] = 1.0f;
+        j.ones = ones;
+    }
+    atomic_init(&j.odd, false);
+    do {
+        fit_strip(&j, c);
+        atomic_store(&j.odd, false);
+        PRT_TRY(prt_share_run(c, j.v.batch * j.bands * j.chunks, scratch_of(&j), run_item, &j));
+    } while (atomic_load(&j.odd));
+    if (mean)
+        store_mean(&j, sum, c->out[1]->data);
+    return POPRT_OK;
+}

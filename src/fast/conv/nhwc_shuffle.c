@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* nhwc_shuffle.c — NhwcShuffle: pixels zipped by vectors. */
+#include "fast/parallel.h"
+
+#include "fast/fast.h"
+
+enum { LEAST = 1 << 15 }; /* floats of an item */
+
+typedef struct job {
+    const prt_kern *kern;
+    size_t pixels, channels, pieces;
+    const float *a, *b;
+    float *y, *high; /* high NULL: y has all */
+} job;
+
+/* Outputs begin at an even or an odd place of the whole: then B comes first in the second half. */
+static void run_pixels(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const size_t end = prt_share_cut(j->pixels, j->pieces, item + 1), n = j->channels;
+    (void)scratch;
+    for (size_t p = prt_share_cut(j->pixels, j->pieces, item); p < end; p++) {
+        const float *a = j->a + p * n, *b = j->b + p * n;
+        if (j->high == NULL) {
+            j->kern->zip(2 * n, a, b, j->y + p * 2 * n);
+            continue;
+        }
+        j->kern->zip(n, a, b, j->y + p * n);
+        if (n % 2 == 0)
+            j->kern->zip(n, a + n / 2, b + n / 2, j->high + p * n);
+        else
+            j->kern->zip(n, b + n / 2, a + n / 2 + 1, j->high + p * n);
+    }
+}
+
+poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_tensor *a = c->in[0];
+    const prt_nhwc_shuffle_attrs *attrs = c->attrs;
+    const bool halves = attrs->halves != 0;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) ||
+        prt_tensor_count(a) == 0 || prt_eval_wants(c, 1) != halves)
+        return prt_fast_pass(done);
+    job j = { .kern = k, .channels = (size_t)a->dims[a->rank - 1],
+        .pixels = prt_dims_product(a->dims, 0, a->rank - 1), .a = a->data, .b = c->in[1]->data,
+        .y = c->out[0]->data, .high = halves ? c->out[1]->data : NULL };
+    j.pieces = prt_share_alike(c, j.pixels * j.channels, LEAST);
+    return prt_share_run(c, j.pieces, 0, run_pixels, &j);
+}

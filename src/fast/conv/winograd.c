@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * winograd.c — NhwcConv of 3 by 3, one apart, by F(4x4, 3x3), F(2x2, 3x3) or F(6x6, 3x3): a
+ * quarter of the products, less than a half, or a fifth; two apart by F(4x4, 3x3): a little more
+ * than half of them; of 5 by 5 by F(2x2, 5x5): about a third; along one axis by F(6, 3), F(5, 4) or
+ * F(4, 5): a little less than half. An item transforms some tiles of inputs, all channels, then
+ * takes panel after panel of filters. A long line is a sum of pieces, which are channels to the
+ * products: a tile has `depth` of them, all channels for the first piece, then for the next.
+ *
+ * With dilations the pixels of a tile are as far apart as its taps: every d-th row (or column) from
+ * each of the first d on is an image of its own.
+ *
+ * Weights that have not been transformed when the model was compiled are by each run: where there
+ * are more items than threads, as many panels as a cache holds at a time; else by each item, some
+ * columns of matrices for some channels of a panel, which are then multiplied at once. That threads
+ * do so for each other would take longer than that each does it for itself.
+ *
+ * Differences from the plain way stay below 1e-4 of the largest element for well-behaved inputs;
+ * a NaN or an infinity in the input makes all outputs of the tiles that see it NaN.
+ */
+#include "fast/nhwc.h"
+
+#include "fast/parallel.h"
+
+enum {
+    LEAST = 24, MOST = 64,  /* tiles of an item, twice as many of lines; */
+    LARGEST = 64, LARGEST_LEAST = 18, /* of those of so many planes; */
+    FEW = 8,                /* at least, where threads had nothing to do otherwise */
+    INPUTS = 1 << 17,       /* floats of them that stay in the second cache level */
+    LARGE = 1 << 22,        /* floats of weights that come from memory each time */
+    SLICE = 32,             /* filters: an item has a whole number of slices */
+    WEIGHTS = 1 << 21,      /* floats of weights transformed by a run that stay in the last level */
+    DEPTH = 64, GO = 16,    /* channels of them that stay in the second; in one go */
+    LINE = 16,              /* floats of a cache line */
+    TILE_ROWS = 6           /* of a product, at most, that take steps together */
+};
+
+/* A plane of transformed inputs and the matrix of weights that it is multiplied by: of a part of
+ * them that is made at a time, and of all. */
+typedef struct turn {
+    uint8_t plane, part, place, matrix;
+} turn;
+
+enum { PARTS = 4 };
+
+typedef struct job {
+    const prt_nhwc *v;
+    const prt_kern_winograd *kern;
+    turn turns[PRT_WINOGRAD_MOST]; /* part after part */
+    size_t planes, matrices, made_parts;
+    size_t in[2], out[2];      /* of a tile, by rows and columns */
+    size_t axis, pieces, most; /* of a line; taps of a piece */
+    size_t depth;              /* channels of all pieces */
+    size_t before[PARTS + 1];  /* matrices before a part */
+    size_t high, wide, blocks; /* tiles of an image, in blocks */
+    size_t each_high, each_wide; /* of every d-th row or column */
+    size_t first, slices, parts; /* of the filters at hand */
+    const float *weights; /* of those, transformed; NULL: an item makes what it needs */
+    float *made;          /* the same where a run makes them */
+    size_t chunk;         /* channels that are multiplied together */
+    size_t step;          /* floats of a matrix of weights, */
+    size_t in_step, out_step; /* of the transformed inputs, and of products */
+    float low, up;
+    bool cheap;
+} job;
+
+static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
+{
+    enum { STRIDED = PRT_NHWC_winograd_line + 1 - PRT_NHWC_winograd };
+    const size_t form = (size_t)(v->form.form - PRT_NHWC_winograd);
+    const prt_kern_winograd *all = v->kern->winograd;
+    if (v->form.form == PRT_NHWC_winograd6 && all[form].output == NULL)
+        return &all[0];
+    return &all[v->stride_h == 1 ? form : STRIDED];
+}
+
+/* To gcc a function that only fetches has no effect: calls that it does not inline it drops. */
+#define FETCHES __attribute__((always_inline)) static inline
+
+/* `rows` of `pixels` with n floats each, to the second cache level. */
+FETCHES void fetch(const float *from, size_t rows, size_t row,
+    size_t pixels, size_t pixel, size_t n)
+{
+    for (; rows != 0; rows--, from += row)
+        for (size_t x = 0; x < pixels; x++)
+            for (size_t i = 0; i < n; i += LINE)
+                __builtin_prefetch(from + x * pixel + i, 0, 2);
+}
+
+/* What the tile beside the one from (top, left) on has more. */
+FETCHES void fetch_inputs(const job *j, size_t n, int64_t top, int64_t left)
+{
+    const prt_nhwc *v = j->v;
+    const int64_t high = (int64_t)v->in_h, wide = (int64_t)v->in_w;
+    const int64_t x = left + (int64_t)j->in[1], y = top > 0 ? top : 0;
+    const int64_t end = top + (int64_t)j->in[0], below = end < high ? end : high;
+    const size_t pixels = j->out[1] * v->stride_w;
+    if (x >= 0 && x < wide && y < below)
+        fetch(v->x + ((n * v->in_h + (size_t)y) * v->in_w + (size_t)x) * v->x_pitch,
+            (size_t)(below - y), v->in_w * v->x_pitch,
+            (size_t)(wide - x) < pixels ? (size_t)(wide - x) : pixels, v->x_pitch, v->in_c);
+}
+
+/* The first row of a tile, or its first column. */
+static size_t first_of(size_t tile, size_t each, size_t out, size_t dilation)
+{
+    return tile / each + tile % each * out * dilation;
+}
+
+/* Where the pixels of a tile are whose first one is (top, left). What lies before the image is, as
+ * a size, beyond its end. */
+static void find_pixels(const job *j, size_t n, size_t top, size_t left, const float **from)
+{
+    const prt_nhwc *v = j->v;
+    const size_t dy = v->dilation_h, dx = v->dilation_w, pitch = v->x_pitch;
+    const float *image = v->x + n * v->in_h * v->in_w * pitch;
+    const bool inside = top < v->in_h && left < v->in_w && dy <= v->in_h && dx <= v->in_w &&
+        top + (j->in[0] - 1) * dy < v->in_h && left + (j->in[1] - 1) * dx < v->in_w;
+    for (size_t i = 0, y = top; i < j->in[0]; i++, y += dy) {
+        const float *row = image + (y < v->in_h ? y * v->in_w * pitch : 0);
+        if (inside)
+            for (size_t k = 0, x = left; k < j->in[1]; k++, x += dx)
+                *from++ = row + x * pitch;
+        else
+            for (size_t k = 0, x = left; k < j->in[1]; k++, x += dx)
+                *from++ = y < v->in_h && x < v->in_w ? row + x * pitch : v->zeros;
+    }
+}
+
+static void turn_piece(const job *j, size_t n, size_t top, size_t left, float *to)
+{
+    const float *from[PRT_WINOGRAD_MOST];
+    find_pixels(j, n, top, left, from);
+    j->kern->input(j->v->in_c, from, to, j->in_step);
+}
+
+static void turn_input(const job *j, size_t n, size_t tile, float *to)
+{
+    const prt_nhwc *v = j->v;
+    const size_t dy = v->dilation_h, dx = v->dilation_w;
+    const size_t row = first_of(tile / j->wide, j->each_high, j->out[0], dy) * v->stride_h;
+    const size_t column = first_of(tile % j->wide, j->each_wide, j->out[1], dx) * v->stride_w;
+    const int64_t top = (int64_t)row - v->top, left = (int64_t)column - v->left;
+    if (dy == 1 && dx == 1)
+        fetch_inputs(j, n, top, left);
+    for (size_t i = 0; i < j->pieces; i++) {
+        const size_t y = j->axis == 0 ? i * j->most * dy : 0;
+        const size_t x = j->axis == 1 ? i * j->most * dx : 0;
+        turn_piece(j, n, (size_t)top + y, (size_t)left + x, to + i * v->in_c);
+    }
+}
+
+static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_t columns,
+    const float *from)
+{
+    const prt_nhwc *v = j->v;
+    const size_t *out = j->out, dy = v->dilation_h, dx = v->dilation_w;
+    const size_t y = first_of(tile / j->wide, j->each_high, out[0], dy);
+    const size_t x = first_of(tile % j->wide, j->each_wide, out[1], dx);
+    if (y >= v->out_h || x >= v->out_w)
+        return; /* the last images may be smaller */
+    const size_t high = (v->out_h - y - 1) / dy + 1, wide = (v->out_w - x - 1) / dx + 1;
+    const size_t at = (n * v->out_h + y) * v->out_w + x, row = v->out_w * dy;
+    prt_winograd_out o = { .n = columns, .from = from, .matrix = j->out_step,
+        .after = PRT_GEMM_PANEL, .out = out[j->axis],
+        .bias = v->bias != NULL ? v->bias + first : NULL,
+        .high = high < out[0] ? high : out[0], .wide = wide < out[1] ? wide : out[1],
+        .residual = v->residual != NULL ? v->residual + at * v->residual_pitch + first : NULL,
+        .residual_row = row * v->residual_pitch, .residual_column = dx * v->residual_pitch,
+        .least = j->low, .most = j->up, .y = v->y + at * v->y_pitch + first,
+        .y_row = row * v->y_pitch, .y_column = dx * v->y_pitch };
+    if (wide > out[1] && dx == 1)
+        fetch(o.y + out[1] * v->y_pitch, o.high, o.y_row,
+            wide - out[1] < out[1] ? wide - out[1] : out[1], v->y_pitch, columns);
+    if (out[1] < out[0]) { /* a line of rows */
+        o.wide = o.high;
+        o.high = 1;
+        o.y_column = o.y_row;
+        o.residual_column = o.residual_row;
+    }
+    j->kern->output(&o);
+    if (j->cheap)
+        return;
+    for (size_t i = 0; i < o.high * o.wide; i++) {
+        float *pixel = o.y + i / o.wide * o.y_row + i % o.wide * o.y_column;
+        v->kern->rows.act(&v->act, columns, pixel, pixel);
+    }
+}
+
+/* Taps that the piece of a channel has. */
+static size_t taps_of(const job *j, size_t channel)
+{
+    const size_t left = j->v->form.taps - channel / j->v->in_c * j->most;
+    return left < j->most ? left : j->most;
+}
+
+/* The first tap of a channel for the filters of a panel. */
+static const float *weights_at(const job *j, size_t panel, size_t channel)
+{
+    const prt_nhwc *v = j->v;
+    const size_t width = prt_gemm_panel_width(v->out_c, panel);
+    const size_t tap = channel / v->in_c * j->most;
+    return v->w + panel * v->form.taps * v->in_c + (tap * v->in_c + channel % v->in_c) * width;
+}
+
+/* The matrices of a part, of `count` channels of a piece and filters [first, first + columns) of a
+ * panel. */
+static void turn_weights(const job *j, size_t first, size_t columns, size_t channel, size_t count,
+    size_t part, float *to)
+{
+    const prt_nhwc *v = j->v;
+    const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    const size_t width = prt_gemm_panel_width(v->out_c, panel), some = prt_gemm_width(columns);
+    const size_t whole = some == width ? count : 1;
+    prt_winograd_taps w = { .n = whole * some, .part = part, .taps = taps_of(j, channel),
+        .out = j->out[j->axis], .from = weights_at(j, panel, channel) + first - panel,
+        .tap = v->in_c * width, .to = to + first - panel, .matrix = j->step };
+    for (size_t i = 0; i < count; i += whole, w.from += width, w.to += width)
+        j->kern->weights(&w);
+}
+
+/* Channels that are multiplied together from this one on: all, or some of a piece. */
+static size_t chunk_of(const job *j, size_t channel)
+{
+    const size_t left = j->weights != NULL ? j->depth - channel
+                                           : j->v->in_c - channel % j->v->in_c;
+    return left < j->chunk ? left : j->chunk;
+}
+
+/* Weights of the next matrix are fetched meanwhile; or, as late as a line a step lets them, those
+ * that will be transformed next: of `panel`, from `channel` on. */
+static void fetch_next(const job *j, size_t done, size_t panel, size_t channel, prt_gemm_block *g)
+{
+    const prt_nhwc *v = j->v;
+    if (j->weights != NULL) {
+        const turn *t = &j->turns[done];
+        if (done + 1 < j->planes && t[1].matrix != t->matrix)
+            g->next = g->b + ((ptrdiff_t)t[1].matrix - t->matrix) * (ptrdiff_t)j->step;
+        g->next_count = g->k * g->stride;
+        return;
+    }
+    if (panel >= v->out_c)
+        return;
+    const size_t width = prt_gemm_panel_width(v->out_c, panel);
+    const size_t whole = chunk_of(j, channel) * width, taps = taps_of(j, channel);
+    const size_t steps = (g->rows + TILE_ROWS - 1) / TILE_ROWS * g->k;
+    const size_t need = (taps * whole + steps * LINE - 1) / (steps * LINE);
+    const size_t turns = need < j->planes ? need : j->planes;
+    const size_t some = (taps * whole + turns - 1) / turns;
+    if (done + turns < j->planes)
+        return;
+    const size_t at = (done + turns - j->planes) * some, tap = at / whole;
+    const size_t left = whole - at % whole;
+    if (tap >= taps)
+        return;
+    g->next = weights_at(j, panel, channel) + tap * v->in_c * width + at % whole;
+    g->next_count = some < left ? some : left;
+}
+
+/* Filters [first, first + columns), of one panel. */
+static void run_filters(const job *j, size_t n, size_t first, size_t columns, size_t tile,
+    size_t tiles, const float *inputs, float *products, float *room)
+{
+    const prt_nhwc *v = j->v;
+    const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
+    for (size_t channel = 0, k; channel < j->depth; channel += k) {
+        k = chunk_of(j, channel);
+        const float *b = j->weights != NULL ? j->weights + (panel - j->first) * j->depth : room;
+        for (size_t i = 0; i < j->planes; i++) {
+            const turn *t = &j->turns[i];
+            if (j->weights == NULL && (i == 0 || t->part != t[-1].part))
+                turn_weights(j, first, columns, channel, k, t->part, room);
+            prt_gemm_block g = { .rows = tiles, .columns = columns, .k = k,
+                .a = inputs + t->plane * j->in_step + channel, .lda = j->depth,
+                .b = b + (j->weights != NULL ? t->matrix : t->place) * j->step + first - panel,
+                .stride = prt_gemm_panel_width(v->out_c, panel),
+                .c = products + t->plane * j->out_step, .ldc = PRT_GEMM_PANEL,
+                .add = channel != 0 };
+            if (channel + k < j->depth)
+                fetch_next(j, i, panel, channel + k, &g);
+            else
+                fetch_next(j, i, panel + PRT_GEMM_PANEL, 0, &g);
+            v->kern->gemm(&g);
+        }
+    }
+    for (size_t i = 0; i < tiles; i++)
+        turn_output(j, n, tile + i, first, columns, products + i * PRT_GEMM_PANEL);
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const size_t part = item % j->parts, block = item / j->parts % j->blocks;
+    const size_t n = item / j->parts / j->blocks, all = j->high * j->wide;
+    const size_t tile = prt_share_cut(all, j->blocks, block);
+    const size_t tiles = prt_share_cut(all, j->blocks, block + 1) - tile;
+    float *products = scratch + j->planes * j->in_step;
+    for (size_t i = 0; i < tiles; i++)
+        turn_input(j, n, tile + i, scratch + i * j->depth);
+    const size_t last = j->first + prt_share_cut(j->slices, j->parts, part + 1) * SLICE;
+    const size_t end = last < j->v->out_c ? last : j->v->out_c;
+    size_t i = j->first + prt_share_cut(j->slices, j->parts, part) * SLICE;
+    for (size_t some; i < end; i += some) {
+        some = PRT_GEMM_PANEL - i % PRT_GEMM_PANEL;
+        some = some < end - i ? some : end - i;
+        run_filters(j, n, i, some, tile, tiles, scratch, products,
+            products + j->planes * j->out_step);
+    }
+}
+
+/* An item is some channels of a piece, of a panel. */
+static void weights_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const size_t in_c = j->v->in_c, goes = (in_c + GO - 1) / GO;
+    const size_t panel = item / goes / j->pieces * PRT_GEMM_PANEL;
+    const size_t channel = item / goes % j->pieces * in_c + item % goes * GO;
+    const size_t left = in_c - item % goes * GO;
+    const size_t width = prt_gemm_panel_width(j->v->out_c, j->first + panel);
+    float *to = j->made + panel * j->depth + channel * width;
+    (void)scratch;
+    for (size_t part = 0; part < j->made_parts; part++)
+        turn_weights(j, j->first + panel, width, channel, left < GO ? left : GO, part,
+            to + j->before[part] * j->step);
+}
+
+/* Weights transformed first, as many panels of them at a time as fit. */
+static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
+{
+    const size_t goes = (j->v->in_c + GO - 1) / GO, each = PRT_GEMM_PANEL * j->depth;
+    const size_t all = (j->v->out_c + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const size_t fit = WEIGHTS / (j->matrices * each), some = fit < 1 ? 1 : fit < all ? fit : all;
+    j->step = some * each + 16;
+    j->weights = j->made = prt_share_raw(c, j->matrices, j->step);
+    if (j->made == NULL)
+        return POPRT_E_NOMEM;
+    for (size_t panel = 0; panel < all; panel += some) {
+        const size_t panels = all - panel < some ? all - panel : some;
+        j->first = panel * PRT_GEMM_PANEL;
+        j->slices = panels * (PRT_GEMM_PANEL / SLICE);
+        j->parts = j->parts < j->slices ? j->parts : j->slices;
+        PRT_TRY(prt_share_run(c, panels * j->pieces * goes, 0, weights_item, j));
+        PRT_TRY(prt_share_run(c, items * j->parts, floats, run_item, j));
+    }
+    return POPRT_OK;
+}
+
+/* More blocks, of `least` tiles or more, until threads share them alike. */
+static void cut_tiles(job *j, const prt_eval *c, size_t least)
+{
+    const size_t tiles = j->high * j->wide;
+    while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
+        tiles / (j->blocks + 1) >= least)
+        j->blocks++;
+}
+
+/* Blocks of at most `most` tiles, as many as threads can share alike. Where images are too small
+ * for that, whole panels of filters are shared, or slices, though inputs are transformed for each
+ * part then and come from each other's caches. */
+static void cut(job *j, const prt_eval *c, size_t most)
+{
+    j->blocks = (j->high * j->wide + most - 1) / most;
+    j->slices = (j->v->out_c + SLICE - 1) / SLICE;
+    j->parts = 1;
+    const bool whole = j->v->out_c % PRT_GEMM_PANEL == 0 &&
+        prt_share_even(c, j->v->out_c / PRT_GEMM_PANEL);
+    cut_tiles(j, c, whole || j->v->form.transformed ? LEAST : FEW);
+    while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
+        j->parts < prt_share_width(c) && j->parts < j->slices)
+        j->parts++;
+    cut_tiles(j, c, FEW);
+}
+
+/* With steps of two: the matrix of a plane, see kern/winograd.h. */
+static turn strided(size_t plane)
+{
+    enum { POINTS = 5, ROWS = 25, COLUMNS = 45, PIXELS = 65, EACH = 4 };
+    const size_t y = plane / POINTS, x = plane % POINTS;
+    turn t = { .plane = (uint8_t)plane, .part = 3, .place = POINTS };
+    if (plane < ROWS) {
+        t.part = (uint8_t)(x / 2);
+        t.place = (uint8_t)(t.part == 2 ? y : 2 * y + x % 2);
+    } else if (plane < COLUMNS) {
+        t.part = 2;
+        t.place = (uint8_t)(POINTS + (plane - ROWS) / EACH);
+    } else if (plane < PIXELS) {
+        t.place = (uint8_t)((plane - COLUMNS) / EACH);
+    }
+    return t;
+}
+
+static turn plain(size_t plane, size_t in, size_t columns)
+{
+    const size_t y = plane / in, x = plane % in;
+    return (turn){ .plane = (uint8_t)plane, .part = (uint8_t)(x / columns),
+        .place = (uint8_t)(y * columns + x % columns) };
+}
+
+static void set_turns(job *j)
+{
+    const size_t columns = j->kern->columns, in = j->kern->in;
+    j->made_parts = columns != 0 ? in / columns : PARTS;
+    j->planes = j->in[0] * j->in[1];
+    size_t n = 0;
+    for (size_t part = 0; part < j->made_parts; part++) {
+        for (size_t plane = 0; plane < j->planes; plane++) {
+            turn t = columns != 0 ? plain(plane, in, columns) : strided(plane);
+            if (t.part != part)
+                continue;
+            t.matrix = (uint8_t)(j->v->form.transformed ? plane : j->before[part] + t.place);
+            j->turns[n++] = t;
+            j->before[part + 1] = j->before[part] + t.place + 1U;
+        }
+    }
+    j->matrices = j->before[j->made_parts];
+}
+
+/* Tiles of lines or squares, and how many. */
+static void set_tiles(job *j)
+{
+    const prt_nhwc *v = j->v;
+    const bool line = v->form.form == PRT_NHWC_winograd_line;
+    const size_t in = j->kern->in, out = j->kern->out;
+    j->axis = v->kernel_w > 1;
+    j->pieces = 1;
+    j->most = v->form.taps;
+    j->in[0] = j->in[1] = line ? 1 : in;
+    j->out[0] = j->out[1] = line ? 1 : out;
+    if (line) {
+        const prt_nhwc_line l = j->axis != 0
+            ? prt_nhwc_line_of(v->form.taps, v->out_w, v->dilation_w)
+            : prt_nhwc_line_of(v->form.taps, v->out_h, v->dilation_h);
+        j->in[j->axis] = in;
+        j->out[j->axis] = l.out;
+        j->pieces = l.pieces;
+        j->most = in + 1 - l.out;
+    }
+    j->depth = j->pieces * v->in_c;
+    j->high = prt_nhwc_tiles(v->out_h, v->dilation_h, j->out[0], &j->each_high);
+    j->wide = prt_nhwc_tiles(v->out_w, v->dilation_w, j->out[1], &j->each_wide);
+}
+
+bool prt_nhwc_has_winograd(const prt_nhwc *v)
+{
+    return winograd_of(v)->output != NULL;
+}
+
+poprt_status prt_nhwc_winograd(prt_eval *c, const prt_nhwc *v)
+{
+    job j = { .v = v, .kern = winograd_of(v) };
+    set_tiles(&j);
+    set_turns(&j);
+    j.chunk = j.depth;
+    const bool large = v->form.transformed && j.matrices * prt_nhwc_weights_step(&v->form) > LARGE;
+    const size_t by = v->form.form == PRT_NHWC_winograd_line ? 2 : 1, tiles = by * MOST;
+    size_t most = by * INPUTS / (j.planes * j.depth);
+    if (most > tiles || large || (!v->form.transformed && j.high * j.wide <= tiles))
+        most = tiles;
+    const size_t least = j.planes == LARGEST ? LARGEST_LEAST : LEAST;
+    cut(&j, c, most < least ? least : most);
+    most = (j.high * j.wide + j.blocks - 1) / j.blocks;
+    /* Not a power of two, which would be the same cache sets for all planes. */
+    j.in_step = most * j.depth + 48;
+    j.out_step = most * PRT_GEMM_PANEL + 48;
+    j.cheap = prt_act_bounds(&v->act, &j.low, &j.up);
+    const size_t floats = j.planes * (j.in_step + j.out_step), items = v->batch * j.blocks;
+    if (v->form.transformed) {
+        j.weights = v->w;
+        j.step = prt_nhwc_weights_step(&v->form);
+        return prt_share_run(c, items * j.parts, floats, run_item, &j);
+    }
+    if (items > prt_share_width(c))
+        return run_groups(c, &j, items, floats);
+    j.chunk = v->in_c < DEPTH ? v->in_c : DEPTH;
+    j.step = j.chunk * PRT_GEMM_PANEL + 48;
+    size_t room = 0;
+    for (size_t part = 0; part < j.made_parts; part++)
+        if (room < (j.before[part + 1] - j.before[part]) * j.step)
+            room = (j.before[part + 1] - j.before[part]) * j.step;
+    return prt_share_run(c, items * j.parts, floats + room, run_item, &j);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* trees.c — PackedTrees: blocks of rows for the threads. */
+#include <stdatomic.h>
+
+#include "fast/fast.h"
+#include "fast/parallel.h"
+#include "op/ml/tree_packed.h"
+
+typedef struct job {
+    prt_packed_forest f;
+    _Atomic bool *broken;
+} job;
+
+static void run_rows(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    if (!prt_packed_run(&j->f, item * j->f.most, (double *)(void *)scratch))
+        atomic_store_explicit(j->broken, true, memory_order_relaxed);
+}
+
+poprt_status prt_fast_packed_trees(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_packed_trees(prt_eval *c, const prt_kern *k, bool *done)
+{
+    _Atomic bool broken = false;
+    job j = { .broken = &broken };
+    size_t room;
+    (void)k;
+    (void)done;
+    PRT_TRY(prt_packed_read(c, &j.f));
+    if (j.f.rows == 0)
+        return POPRT_OK;
+    if (!prt_packed_room(&j.f, &room) || !prt_size_mul(room, 2, &room))
+        return prt_fail_nomem(SIZE_MAX);
+    PRT_TRY(prt_share_run(c, (j.f.rows + j.f.most - 1) / j.f.most, room, run_rows, &j));
+    return broken ? prt_packed_fail(c) : POPRT_OK;
+}

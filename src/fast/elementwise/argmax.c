@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * argmax.c — ArgMax and ArgMin of float32: the extreme of a row first, then where it is; along
+ * other axes, columns side by side.
+ */
+#include <math.h>
+
+#include "fast/fast.h"
+#include "fast/parallel.h"
+
+enum { COLUMNS = 256 };
+
+typedef struct places {
+    const prt_kern *kern;
+    const float *x;
+    int64_t *y;
+    size_t rows, n, inner, pieces; /* pieces: of the rows, or of `inner` */
+    bool least, last;
+} places;
+
+/* The first place of `r` in a row, or the last; NaN is any NaN. */
+static size_t find(const float *x, size_t n, float r, bool last)
+{
+    const bool nan = isnan(r);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = last ? n - 1 - i : i;
+        if (nan ? isnan(x[at]) : x[at] == r)
+            return at;
+    }
+    return 0;
+}
+
+static void run_rows(const void *user, size_t item, float *scratch)
+{
+    const places *p = user;
+    const size_t end = prt_share_cut(p->rows, p->pieces, item + 1);
+    (void)scratch;
+    for (size_t i = prt_share_cut(p->rows, p->pieces, item); i < end; i++) {
+        const float *x = p->x + i * p->n;
+        const float r = p->kern->rows.extreme(p->least ? PRT_TWO_min : PRT_TWO_max, p->n, x);
+        p->y[i] = (int64_t)find(x, p->n, r, p->last);
+    }
+}
+
+/* The extremes of the columns first; then, of the places that have them, what is put last. */
+static void run_columns(const void *user, size_t item, float *scratch)
+{
+    const places *p = user;
+    const size_t outer = item / p->pieces, first = item % p->pieces * COLUMNS, inner = p->inner;
+    const size_t m = inner - first < COLUMNS ? inner - first : COLUMNS;
+    const float *x = p->x + outer * p->n * inner + first;
+    const int kind = p->least ? PRT_TWO_min : PRT_TWO_max;
+    float *best = scratch;
+    int32_t *at = (int32_t *)(void *)(scratch + COLUMNS);
+    uint8_t *same = (uint8_t *)(scratch + 2 * COLUMNS);
+    memcpy(best, x, m * sizeof(float));
+    for (size_t k = 1; k < p->n; k++)
+        p->kern->rows.two(kind, m, best, 1, x + k * inner, 1, best);
+    memset(at, 0, m * sizeof(*at));
+    for (size_t i = 0; i < p->n; i++) {
+        const int32_t k = (int32_t)(p->last ? i : p->n - 1 - i);
+        p->kern->plain.compare(PRT_COMPARE_equal, PRT_PLAIN_f32, m, best, 1,
+            x + (size_t)k * inner, 1, same);
+        p->kern->plain.choose(sizeof(k), m, same, 1, &k, 0, at, 1, at);
+    }
+    for (size_t i = 0; i < m; i++) /* NaN equals nothing */
+        for (size_t k = 0; isnan(best[i]) && k < p->n; k++) {
+            const size_t row = p->last ? k : p->n - 1 - k;
+            if (isnan(x[row * inner + i]))
+                at[i] = (int32_t)row;
+        }
+    p->kern->plain.cast(PRT_PLAIN_i32, PRT_PLAIN_i64, m, at, p->y + outer * inner + first);
+}
+
+poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_argmax_attrs *a = c->attrs; /* ArgMin's are the same */
+    const prt_tensor *x = c->in[0];
+    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(x) == 0 || x->rank == 0)
+        return prt_fast_pass(done);
+    const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + x->rank : a->axis);
+    places p = { .kern = k, .x = x->data, .y = c->out[0]->data,
+        .rows = prt_dims_product(x->dims, 0, axis), .n = (size_t)x->dims[axis],
+        .inner = prt_dims_product(x->dims, axis + 1, x->rank),
+        .least = c->def->id == PRT_OP_argmin, .last = a->select_last_index != 0 };
+    if (p.inner > 1 && p.n > INT32_MAX)
+        return prt_fast_pass(done);
+    if (p.inner > 1) {
+        p.pieces = (p.inner + COLUMNS - 1) / COLUMNS;
+        return prt_share_run(c, p.rows * p.pieces, 3 * COLUMNS, run_columns, &p);
+    }
+    const size_t most = prt_share_alike(c, p.rows * p.n, 1 << 15);
+    p.pieces = p.rows < most ? p.rows : most;
+    return prt_share_run(c, p.pieces, 0, run_rows, &p);
+}

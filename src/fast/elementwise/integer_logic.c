@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* integer_logic.c — comparisons, logic, integers, Where and Cast of types that lib/kern has loops
+ * for. */
+#include "kern/rows/integer_logic.h"
+
+#include "fast/fast.h"
+#include "fast/parallel.h"
+#include "op/share/broadcast.h"
+
+enum { PIECE = 1 << 15 }; /* elements worth handing to another thread */
+
+/* The type as the kernels call it, or -1. */
+static int type_of(const prt_tensor *t)
+{
+    switch (t->dtype) {
+    case PRT_DTYPE_f32:
+        return PRT_PLAIN_f32;
+    case PRT_DTYPE_f16:
+        return PRT_PLAIN_f16;
+    case PRT_DTYPE_i32:
+        return PRT_PLAIN_i32;
+    case PRT_DTYPE_i64:
+        return PRT_PLAIN_i64;
+    default:
+        return t->dtype == PRT_DTYPE_bool ? PRT_PLAIN_bool : -1;
+    }
+}
+
+/* ---- comparisons, logic and Where: runs of broadcast inputs ---- */
+
+typedef struct runs {
+    const prt_kern_plain *kern;
+    uint32_t n_in;
+    const prt_tensor *in[3];
+    prt_tensor *out;
+    int kind, type;
+    size_t size; /* of an element */
+    size_t pieces;
+    void (*run)(const struct runs *u, const prt_rows *r);
+} runs;
+
+static void run_piece(const void *user, size_t item, float *scratch)
+{
+    const runs *u = user;
+    prt_rows r;
+    (void)scratch;
+    prt_rows_init(&r, u->out, u->n_in, u->in);
+    r.most = SIZE_MAX;
+    prt_rows_part(&r, prt_share_cut(r.total, u->pieces, item),
+        prt_share_cut(r.total, u->pieces, item + 1));
+    while (prt_rows_next(&r))
+        u->run(u, &r);
+}
+
+static poprt_status run_runs(prt_eval *c, runs *u)
+{
+    u->out = c->out[0];
+    u->pieces = prt_share_alike(c, prt_tensor_count(u->out), PIECE);
+    return prt_share_run(c, u->pieces, 0, run_piece, u);
+}
+
+/* Elements of input k from where the run has them on. */
+static const void *from(const runs *u, const prt_rows *r, uint32_t k, size_t size)
+{
+    return (const char *)u->in[k]->data + r->from[k] * size;
+}
+
+static void compare_run(const runs *u, const prt_rows *r)
+{
+    u->kern->compare(u->kind, u->type, r->count, from(u, r, 0, u->size), r->step[0],
+        from(u, r, 1, u->size), r->step[1], (uint8_t *)u->out->data + r->to);
+}
+
+poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
+{
+    static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_equal] = PRT_COMPARE_equal,
+        [PRT_OP_less] = PRT_COMPARE_less, [PRT_OP_greater] = PRT_COMPARE_less,
+        [PRT_OP_less_or_equal] = PRT_COMPARE_less_or_equal,
+        [PRT_OP_greater_or_equal] = PRT_COMPARE_less_or_equal };
+    const uint32_t op = c->def->id;
+    const bool turned = op == PRT_OP_greater || op == PRT_OP_greater_or_equal;
+    const int type = type_of(c->in[0]);
+    if ((type != PRT_PLAIN_f32 && type != PRT_PLAIN_i32 && type != PRT_PLAIN_i64) ||
+        !prt_fast_wants(c))
+        return prt_fast_pass(done);
+    runs u = { .kern = &k->plain, .n_in = 2, .in = { c->in[turned ? 1 : 0], c->in[turned ? 0 : 1] },
+        .kind = kinds[op], .type = type, .size = prt_dtype_bits(c->in[0]->dtype) / 8,
+        .run = compare_run };
+    return run_runs(c, &u);
+}
+
+static void whole_run(const runs *u, const prt_rows *r)
+{
+    u->kern->whole(u->kind, u->type, r->count, from(u, r, 0, u->size), r->step[0],
+        from(u, r, 1, u->size), r->step[1], (char *)u->out->data + r->to * u->size);
+}
+
+static poprt_status whole(prt_eval *c, const prt_kern *k, int kind, const prt_tensor *a,
+    const prt_tensor *b)
+{
+    runs u = { .kern = &k->plain, .n_in = 2, .in = { a, b }, .kind = kind, .type = type_of(a),
+        .size = prt_dtype_bits(a->dtype) / 8, .run = whole_run };
+    return run_runs(c, &u);
+}
+
+/* The operator with one number in place of an input. */
+static poprt_status whole_of(prt_eval *c, const prt_kern *k, int kind, bool left, int32_t number,
+    const prt_tensor *x)
+{
+    const int64_t wide = number;
+    prt_tensor one = { .kind = PRT_VALUE_TENSOR, .dtype = x->dtype, .data = &number,
+        .size = prt_dtype_bits(x->dtype) / 8 };
+    if (x->dtype == PRT_DTYPE_i64)
+        one.data = (void *)&wide;
+    return whole(c, k, kind, left ? &one : x, left ? x : &one);
+}
+
+/* Of one input; |x| is the greater of x and -x, the sign what is left of x between -1 and 1. */
+static poprt_status whole_unary(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_tensor *x = c->in[0], *y = c->out[0];
+    switch (c->def->id) {
+    case PRT_OP_neg:
+        return whole_of(c, k, PRT_WHOLE_sub, true, 0, x);
+    case PRT_OP_relu:
+        return whole_of(c, k, PRT_WHOLE_max, false, 0, x);
+    case PRT_OP_sign:
+        PRT_TRY(whole_of(c, k, PRT_WHOLE_max, false, -1, x));
+        return whole_of(c, k, PRT_WHOLE_min, false, 1, y);
+    case PRT_OP_abs:
+        if (x->data == y->data)
+            return prt_fast_pass(done);
+        PRT_TRY(whole_of(c, k, PRT_WHOLE_sub, true, 0, x));
+        return whole(c, k, PRT_WHOLE_max, x, y);
+    default:
+        return prt_fast_pass(done);
+    }
+}
+
+static poprt_status whole_clip(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const bool low = prt_eval_has(c, 1), high = prt_eval_has(c, 2);
+    if (!low && !high)
+        return prt_fast_pass(done);
+    if (low)
+        PRT_TRY(whole(c, k, PRT_WHOLE_max, c->in[0], c->in[1]));
+    return high ? whole(c, k, PRT_WHOLE_min, low ? c->out[0] : c->in[0], c->in[2]) : POPRT_OK;
+}
+
+poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
+{
+    static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_WHOLE_add + 1,
+        [PRT_OP_sub] = PRT_WHOLE_sub + 1, [PRT_OP_mul] = PRT_WHOLE_mul + 1,
+        [PRT_OP_max] = PRT_WHOLE_max + 1, [PRT_OP_min] = PRT_WHOLE_min + 1 };
+    const int32_t dtype = c->in[0]->dtype;
+    const int kind = kinds[c->def->id] - 1;
+    if ((dtype != PRT_DTYPE_i32 && dtype != PRT_DTYPE_i64) || !prt_fast_wants(c))
+        return prt_fast_pass(done);
+    if (c->def->id == PRT_OP_clip)
+        return whole_clip(c, k, done);
+    if (c->n_in == 1)
+        return whole_unary(c, k, done);
+    if (kind < 0)
+        return prt_fast_pass(done);
+    PRT_TRY(whole(c, k, kind, c->in[0], c->in[1]));
+    for (uint32_t i = 2; i < c->n_in; i++) /* the output so far, in place, and one more */
+        PRT_TRY(whole(c, k, kind, c->out[0], c->in[i]));
+    return POPRT_OK;
+}
+
+static void logic_run(const runs *u, const prt_rows *r)
+{
+    u->kern->logic(u->kind, r->count, from(u, r, 0, 1), r->step[0], from(u, r, 1, 1), r->step[1],
+        (uint8_t *)u->out->data + r->to);
+}
+
+poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done)
+{
+    static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_and] = PRT_LOGIC_and,
+        [PRT_OP_or] = PRT_LOGIC_or, [PRT_OP_xor] = PRT_LOGIC_xor };
+    if (!prt_fast_wants(c))
+        return prt_fast_pass(done);
+    runs u = { .kern = &k->plain, .n_in = 2, .in = { c->in[0], c->in[1] },
+        .kind = kinds[c->def->id], .run = logic_run };
+    return run_runs(c, &u);
+}
+
+/* Not x is x xor true. */
+poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done)
+{
+    uint8_t yes = 1;
+    const prt_tensor truth = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool, .data = &yes,
+        .size = 1 };
+    if (!prt_fast_wants(c))
+        return prt_fast_pass(done);
+    runs u = { .kern = &k->plain, .n_in = 2, .in = { c->in[0], &truth }, .kind = PRT_LOGIC_xor,
+        .run = logic_run };
+    return run_runs(c, &u);
+}
+
+static void choose_run(const runs *u, const prt_rows *r)
+{
+    u->kern->choose(u->size, r->count, from(u, r, 0, 1), r->step[0], from(u, r, 1, u->size),
+        r->step[1], from(u, r, 2, u->size), r->step[2], (char *)u->out->data + r->to * u->size);
+}
+
+poprt_status prt_fast_where(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_where(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const uint32_t bits = prt_dtype_bits(c->in[1]->dtype);
+    if (!prt_fast_wants(c) || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
+        return prt_fast_pass(done);
+    runs u = { .kern = &k->plain, .n_in = 3, .in = { c->in[0], c->in[1], c->in[2] },
+        .size = bits / 8, .run = choose_run };
+    return run_runs(c, &u);
+}
+
+/* ---- Cast ---- */
+
+typedef struct cast {
+    const prt_kern *kern;
+    int from, to;
+    const prt_tensor *x;
+    prt_tensor *y;
+    size_t count, pieces;
+} cast;
+
+static void cast_piece(const void *user, size_t item, float *scratch)
+{
+    const cast *s = user;
+    const size_t first = prt_share_cut(s->count, s->pieces, item);
+    (void)scratch;
+    s->kern->plain.cast(s->from, s->to, prt_share_cut(s->count, s->pieces, item + 1) - first,
+        (const char *)s->x->data + first * (prt_dtype_bits(s->x->dtype) / 8),
+        (char *)s->y->data + first * (prt_dtype_bits(s->y->dtype) / 8));
+}
+
+poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done);
+poprt_status prt_fast_decode(prt_eval *c, bool *done); /* of fp8.c */
+
+poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
+{
+    if (!prt_fast_wants(c))
+        return prt_fast_pass(done);
+    cast s = { .kern = k, .from = type_of(c->in[0]), .to = type_of(c->out[0]), .x = c->in[0],
+        .y = c->out[0], .count = prt_tensor_count(c->in[0]) };
+    if (s.from < 0 && s.to == PRT_PLAIN_f32)
+        return prt_fast_decode(c, done);
+    if (s.from < 0 || s.to < 0 || s.from == s.to)
+        return prt_fast_pass(done);
+    s.pieces = prt_share_alike(c, s.count, PIECE);
+    return prt_share_run(c, s.pieces, 0, cast_piece, &s);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reduce.c — sums, means and extremes of float32 along any axes.
+ *
+ * Axes that are kept, or reduced, side by side are one. Where the last one is reduced, elements of
+ * the output are made of rows; where it is kept, rows of the output are, chunk by chunk, or, of
+ * many rows to few, as sums of sums of some of them.
+ */
+#include "op/share/reduce.h"
+
+#include <math.h>
+
+#include "fast/elementwise/rows.h"
+#include "fast/parallel.h"
+
+enum {
+    CHUNK = 512, /* columns that are worked on together */
+    SHORT = 8,   /* elements of a row that do not pay for a kernel */
+    PART = 1 << 16, PARTS = 16 /* elements of a sum of its own, at least; such sums, at most */
+};
+
+typedef enum kind { SUM, MEAN, MAX, MIN, L2, SUM_SQUARE } kind;
+
+/* Axes of one sort, the last one first, with their strides in the input. */
+typedef struct axes {
+    uint32_t rank;
+    size_t count; /* product of dims */
+    size_t dims[PRT_MAX_RANK], stride[PRT_MAX_RANK];
+} axes;
+
+typedef struct job {
+    const prt_kern_rows *kern;
+    kind kind;
+    axes kept, reduced; /* without `n` */
+    size_t n;           /* of the last axis */
+    size_t pieces;      /* of the outputs, or of one row of them */
+    size_t parts;       /* of the rows that make one of the output, */
+    double *sums;       /* [part][n], of one row in one piece; NULL: one part */
+    double total;       /* elements that make one of the output */
+    const float *x;
+    float *y;
+} job;
+
+static size_t offset_of(const axes *a, size_t index)
+{
+    size_t offset = 0;
+    if (a->rank == 1)
+        return index * a->stride[0];
+    for (uint32_t i = 0; i < a->rank; index /= a->dims[i++])
+        offset += index % a->dims[i] * a->stride[i];
+    return offset;
+}
+
+static float finish(const job *j, double sum)
+{
+    return (float)(j->kind == MEAN ? sum / j->total : j->kind == L2 ? sqrt(sum) : sum);
+}
+
+static bool is_square(const job *j)
+{
+    return j->kind == L2 || j->kind == SUM_SQUARE;
+}
+
+/* One element of the output, from rows of the input. */
+static float element(const job *j, const float *x)
+{
+    const prt_kern_rows *k = j->kern;
+    if (j->kind == MAX || j->kind == MIN) {
+        const int two = j->kind == MAX ? PRT_TWO_max : PRT_TWO_min;
+        float most = k->extreme(two, j->n, x);
+        for (size_t i = 1; i < j->reduced.count; i++) {
+            const float more = k->extreme(two, j->n, x + offset_of(&j->reduced, i));
+            k->two(two, 1, &most, 1, &more, 1, &most);
+        }
+        return most;
+    }
+    double sum = 0.0;
+    for (size_t i = 0; i < j->reduced.count; i++) {
+        const float *row = x + offset_of(&j->reduced, i);
+        sum += is_square(j) ? k->squares(j->n, row) : k->sum(j->n, row);
+    }
+    return finish(j, sum);
+}
+
+/* The sum of a short row, or of its squares. */
+static double short_sum(const job *j, const float *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < j->n; i++)
+        sum += is_square(j) ? (double)x[i] * (double)x[i] : (double)x[i];
+    return sum;
+}
+
+static void run_rows(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const size_t end = prt_share_cut(j->kept.count, j->pieces, item + 1);
+    const bool fits = j->n <= SHORT && j->reduced.count == 1 && j->kind != MAX && j->kind != MIN;
+    (void)scratch;
+    for (size_t i = prt_share_cut(j->kept.count, j->pieces, item); i < end; i++) {
+        const float *x = j->x + offset_of(&j->kept, i);
+        j->y[i] = fits ? finish(j, short_sum(j, x)) : element(j, x);
+    }
+}
+
+static void run_columns(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const size_t part = item % j->parts, piece = item / j->parts % j->pieces;
+    const size_t outer = item / j->parts / j->pieces, first = piece * CHUNK;
+    const size_t m = j->n - first < CHUNK ? j->n - first : CHUNK;
+    const float *x = j->x + offset_of(&j->kept, outer) + first;
+    float *y = j->y + outer * j->n + first;
+    double own[CHUNK] = { 0 };
+    double *sums = j->sums != NULL ? j->sums + part * j->n : own;
+    (void)scratch;
+    if (j->kind == MAX || j->kind == MIN) {
+        memcpy(y, x, m * sizeof(float));
+        for (size_t i = 1; i < j->reduced.count; i++)
+            j->kern->two(j->kind == MAX ? PRT_TWO_max : PRT_TWO_min, m, y, 1,
+                x + offset_of(&j->reduced, i), 1, y);
+        return;
+    }
+    const size_t end = prt_share_cut(j->reduced.count, j->parts, part + 1);
+    for (size_t i = prt_share_cut(j->reduced.count, j->parts, part); i < end; i++)
+        j->kern->add_to(m, x + offset_of(&j->reduced, i), is_square(j), sums);
+    for (size_t i = 0; i < m && j->parts == 1; i++)
+        y[i] = finish(j, sums[i]);
+}
+
+/* The last axis is kept. */
+static poprt_status reduce_columns(prt_eval *c, job *j)
+{
+    const size_t n = j->n, parts = j->reduced.count * n / PART;
+    j->pieces = (n + CHUNK - 1) / CHUNK;
+    j->parts = 1;
+    if (j->kept.count == 1 && j->pieces == 1 && parts > 1 && j->kind != MAX && j->kind != MIN) {
+        j->parts = parts < PARTS ? parts : PARTS;
+        j->sums = prt_eval_scratch(c, j->parts * n, sizeof(double));
+        if (j->sums == NULL)
+            return POPRT_E_NOMEM;
+    }
+    PRT_TRY(prt_share_run(c, j->kept.count * j->pieces * j->parts, 0, run_columns, j));
+    for (size_t i = 0; i < n && j->sums != NULL; i++) {
+        for (size_t part = 1; part < j->parts; part++)
+            j->sums[i] += j->sums[part * n + i];
+        j->y[i] = finish(j, j->sums[i]);
+    }
+    return POPRT_OK;
+}
+
+/* Sorts the axes of x; says whether the last one is reduced. */
+static bool sort_axes(job *j, const prt_tensor *x, uint32_t set)
+{
+    bool last = false, before = false;
+    j->kept.count = j->reduced.count = j->n = 1;
+    for (uint32_t i = x->rank; i-- > 0;) {
+        const bool reduced = (set >> i & 1) != 0;
+        const size_t dim = (size_t)x->dims[i];
+        axes *a = reduced ? &j->reduced : &j->kept;
+        if (dim == 1)
+            continue;
+        if (j->n == 1)
+            last = reduced;
+        if (reduced == last && j->kept.rank + j->reduced.rank == 0) {
+            j->n *= dim;
+        } else if (a->rank > 0 && reduced == before) {
+            a->dims[a->rank - 1] *= dim;
+            a->count *= dim;
+        } else {
+            a->dims[a->rank] = dim;
+            a->stride[a->rank++] = prt_dims_product(x->dims, i + 1, x->rank);
+            a->count *= dim;
+        }
+        before = reduced;
+    }
+    return last;
+}
+
+static poprt_status run_axes(prt_eval *c, const prt_kern *k, kind what, uint32_t set, bool *done)
+{
+    const prt_tensor *x = c->in[0];
+    job j = { .kern = &k->rows, .kind = what, .x = x->data, .y = c->out[0]->data };
+    if (set == 0 || prt_tensor_count(x) == 0)
+        return prt_fast_pass(done);
+    const bool last = sort_axes(&j, x, set);
+    j.total = (double)(last ? j.n : 1) * (double)j.reduced.count;
+    if (!last)
+        return reduce_columns(c, &j);
+    const size_t most = prt_share_alike(c, prt_tensor_count(x), 1 << 15);
+    j.pieces = j.kept.count < most ? j.kept.count : most;
+    return prt_share_run(c, j.pieces, 0, run_rows, &j);
+}
+
+poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done)
+{
+    static const kind kinds[PRT_OP_COUNT] = { [PRT_OP_reduce_sum] = SUM,
+        [PRT_OP_reduce_mean] = MEAN, [PRT_OP_reduce_max] = MAX, [PRT_OP_reduce_min] = MIN,
+        [PRT_OP_reduce_l2] = L2, [PRT_OP_reduce_sum_square] = SUM_SQUARE };
+    uint32_t set;
+    if (!prt_fast_has(c, 0) || !prt_fast_wants(c))
+        return prt_fast_pass(done);
+    PRT_TRY(prt_reduce_axes(c, &set));
+    return run_axes(c, k, kinds[c->def->id], set, done);
+}
+
+/* All axes behind the channels. */
+poprt_status prt_fast_global_average_pool(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_global_average_pool(prt_eval *c, const prt_kern *k, bool *done)
+{
+    if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || c->in[0]->rank < 3)
+        return prt_fast_pass(done);
+    return run_axes(c, k, MEAN, ((1u << c->in[0]->rank) - 1) & ~3u, done);
+}

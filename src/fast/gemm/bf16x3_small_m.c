@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bf16x3_small_m.c — split products of few rows: an item is some columns. It splits all rows, which
+ * takes less time than a second round of items, and what it reads of the matrix, 16 columns at a
+ * time.
+ */
+#include "fast/gemm/bf16x3_small_m.h"
+
+#include <stdatomic.h>
+
+#include "fast/parallel.h"
+
+/* Floats of a matrix that stays in the second cache level, about: larger ones come faster by whole
+ * panels. */
+enum { MOST = 1 << 19, LEAST_ROWS = 8, COLUMNS = PRT_GEMM_SLICE };
+
+typedef struct job {
+    const prt_product_spec *p;
+    const prt_kern *kern;
+    size_t items;
+    _Atomic bool finite;
+} job;
+
+bool prt_few_fits(const prt_product_spec *p)
+{
+    return p->padded && p->m >= LEAST_ROWS && p->m <= PRT_SPLIT_FEW && p->n * p->k <= MOST;
+}
+
+size_t prt_few_size(size_t m, size_t k)
+{
+    return PRT_SPLIT_FEW_ROOM + m * prt_split_pitch(k);
+}
+
+static size_t slices_of(const prt_product_spec *p)
+{
+    return prt_gemm_width(p->n) / COLUMNS;
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    job *j = (job *)(uintptr_t)user;
+    const prt_product_spec *p = j->p;
+    const size_t all = slices_of(p), pitch = prt_split_pitch(p->k);
+    float *a = scratch + PRT_SPLIT_FEW_ROOM;
+    prt_gemm_end end = p->end;
+    size_t stride;
+    end.bias = NULL;
+    const prt_split_few g = { .rows = p->m, .k = p->k, .a = a, .lda = pitch, .n = p->n,
+        .first = prt_share_cut(all, j->items, item) * COLUMNS,
+        .last = prt_lesser(prt_share_cut(all, j->items, item + 1) * COLUMNS, p->n),
+        .b = p->direct(p, 0, 0, 0, &stride), .bias = p->end.bias, .c = p->c, .ldc = p->ldc,
+        .end = prt_gemm_end_is_plain(&end) ? NULL : &end, .room = scratch };
+    if (!j->kern->split.rows(p->m, p->k, p->a, p->lda, p->scale, a, pitch) ||
+        !j->kern->split.few(&g))
+        atomic_store_explicit(&j->finite, false, memory_order_relaxed);
+}
+
+bool prt_few_strip(const prt_kern *kern, const prt_product_spec *p, float *scratch)
+{
+    job j = { .p = p, .kern = kern, .items = 1 };
+    atomic_init(&j.finite, true);
+    run_item(&j, 0, scratch);
+    return atomic_load(&j.finite);
+}
+
+poprt_status prt_few_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
+    bool *done)
+{
+    job j = { .p = p, .kern = kern,
+        .items = prt_lesser(prt_share_width(c), slices_of(p)) };
+    atomic_init(&j.finite, true);
+    PRT_TRY(prt_share_run(c, j.items, prt_few_size(p->m, p->k), run_item, &j));
+    *done = atomic_load(&j.finite);
+    return POPRT_OK;
+}

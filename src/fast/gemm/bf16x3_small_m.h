@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* bf16x3_small_m.h — split products of few rows by a matrix that is not large. */
+#ifndef PRT_FAST_GEMM_BF16X3_SMALL_M_H
+#define PRT_FAST_GEMM_BF16X3_SMALL_M_H
+
+#include "fast/gemm/product.h"
+
+/* One batch of it can be such a product, whose matrix has m rows. */
+bool prt_few_fits(const prt_product_spec *p);
+
+/* Floats of scratch of one item. */
+size_t prt_few_size(size_t m, size_t k);
+
+/* All columns on the calling thread; as prt_split_strip. */
+bool prt_few_strip(const prt_kern *kern, const prt_product_spec *p, float *scratch);
+
+/* As prt_split_product. */
+poprt_status prt_few_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
+    bool *done);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* matmul.c — MatMul and Gemm of float32. */
+#include "fast/gemm/matmul.h"
+#include "fast/gemm/product.h"
+#include "fast/parallel.h"
+#include "fast/gemm/bf16x3.h"
+#include "fast/gemm/strassen.h"
+#include "op/internal/fused.h"
+#include "op/share/low_precision.h"
+#include "op/share/product.h"
+
+/* Element (k, j) of batch i's B is at data[base + k * row + j * column]. */
+typedef struct right {
+    const float *data;
+    size_t size; /* of all batches */
+    size_t row, column;
+    const prt_matmul *mm;
+    size_t c_step; /* elements of C in a batch */
+    const prt_linear *narrow; /* whose panels are widened */
+} right;
+
+static void pack(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
+    size_t depth, float *to)
+{
+    const right *b = p->user;
+    size_t a_at = 0, b_at = 0;
+    if (b->mm != NULL)
+        prt_matmul_at(b->mm, batch, &a_at, &b_at);
+    prt_gemm_pack(depth, columns, b->data + b_at + k * b->row + first * b->column, b->row,
+        b->column, to);
+}
+
+/* Rows of B as they are, which few rows of A would not pay for packing. */
+enum { IN_PLACE_ROWS = 64, IN_PLACE_COLUMNS = 512 };
+
+static const float *in_place(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const right *b = p->user;
+    size_t a_at, b_at;
+    prt_matmul_at(b->mm, batch, &a_at, &b_at);
+    const size_t at = b_at + k * b->row + first, last = at + (p->k - k - 1) * b->row;
+    if (last + prt_gemm_panel_width(p->n, first) > b->size)
+        return NULL;
+    *stride = b->row;
+    return b->data + at;
+}
+
+/* Column `first` of panels: where they lie, and what its scales are. */
+static const void *narrow_at(const prt_linear *f, size_t first, prt_narrow_scales *by)
+{
+    const size_t at = f->by.block != 0 ? first * prt_narrow_blocks(f->by.block, f->k) : first;
+    *by = f->by;
+    if (by->scale != NULL)
+        by->scale += at;
+    if (by->offset != NULL)
+        by->offset += at;
+    return (const char *)f->panels +
+        prt_narrow_bytes(f->narrow, first * prt_narrow_rows(f->narrow, f->k));
+}
+
+static void widen(const prt_product_spec *p, size_t batch, size_t first, size_t columns, size_t k,
+    size_t depth, float *to)
+{
+    const prt_linear *f = ((const right *)p->user)->narrow;
+    prt_narrow_scales by;
+    const void *panel = narrow_at(f, first, &by);
+    (void)batch;
+    f->kern->narrow.widen(f->narrow, columns, k, depth, panel, &by, to);
+}
+
+static const void *source(const prt_product_spec *p, size_t first, size_t columns, size_t k,
+    size_t depth, size_t *bytes)
+{
+    const prt_linear *f = ((const right *)p->user)->narrow;
+    const size_t width = prt_gemm_width(columns);
+    prt_narrow_scales by;
+    const char *panel = narrow_at(f, first, &by);
+    *bytes = prt_narrow_bytes(f->narrow, depth * width);
+    return panel + prt_narrow_bytes(f->narrow, k * width);
+}
+
+static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, size_t *bias)
+{
+    const right *b = p->user;
+    size_t b_at;
+    prt_matmul_at(b->mm, batch, a, &b_at);
+    *c = batch * b->c_step;
+    *bias = 0;
+}
+
+/* The sums of A's rows by blocks. */
+static const float *sum_rows(prt_eval *c, const prt_linear *f)
+{
+    const size_t blocks = prt_narrow_blocks(f->by.block, f->k);
+    float *sums = prt_share_raw(c, f->m, blocks);
+    for (size_t i = 0; sums != NULL && i < f->m; i++)
+        for (size_t b = 0; b < blocks; b++) {
+            const size_t from = b * f->by.block, left = f->k - from;
+            sums[i * blocks + b] = (float)f->kern->rows.sum(
+                left < f->by.block ? left : f->by.block, f->a + i * f->k + from);
+        }
+    return sums;
+}
+
+/* Panels from column `from` on, each of them read once for all rows. */
+static void run_panels(const prt_linear *f, size_t from, size_t n)
+{
+    for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
+        const size_t columns = prt_gemm_panel_columns(f->n, at);
+        const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + at : NULL,
+            .residual = f->residual != NULL ? f->residual + at : NULL, .ldr = f->n,
+            .act = f->act };
+        if (f->narrow < PRT_NARROW_COUNT) {
+            prt_narrow_block g = { .kind = f->narrow, .rows = f->m, .columns = columns, .k = f->k,
+                .a = f->a, .lda = f->k, .sums = f->sums,
+                .ldsums = prt_narrow_blocks(f->by.block, f->k), .c = f->y + at, .ldc = f->n,
+                .end = &end };
+            g.b = narrow_at(f, at, &g.by);
+            f->kern->narrow.few(&g);
+            continue;
+        }
+        const prt_gemm_block g = { .rows = f->m, .columns = columns, .k = f->k, .a = f->a,
+            .lda = f->k, .b = f->b + at * f->k, .stride = prt_gemm_width(columns), .c = f->y + at,
+            .ldc = f->n, .near = f->near, .end = &end };
+        f->kern->gemm(&g);
+    }
+}
+
+/* Panels that come from memory are read side by side: so many by an item, about. */
+enum { FAR_PANELS = 12 };
+
+static bool is_far_row(const prt_linear *f)
+{
+    return f->packed && f->m == 1 && !f->near && f->narrow == PRT_NARROW_COUNT &&
+        f->residual != f->y; /* which is added last */
+}
+
+/* What is done with columns [from, from + n) of a row's sums. */
+static void finish_row(const prt_linear *f, size_t row, size_t from, size_t n)
+{
+    const prt_kern_rows *rows = &f->kern->rows;
+    const size_t at = row * f->n + from;
+    float *y = f->y + at;
+    if (f->residual != NULL)
+        rows->two(PRT_TWO_add, n, y, 1, f->residual + at, 1, y);
+    if (f->act.kind != PRT_ACT_none)
+        rows->act(&f->act, n, y, y);
+}
+
+static void run_far_row(const prt_linear *f, size_t from, size_t n)
+{
+    const prt_gemm_row r = { .k = f->k, .columns = n, .x = f->a, .b = f->b + from * f->k,
+        .add = f->bias != NULL ? f->bias + from : NULL, .y = f->y + from, .far = true };
+    f->kern->gemm_row(&r);
+    finish_row(f, 0, from, n);
+}
+
+static void run_few(const void *user, size_t item, float *scratch)
+{
+    const prt_linear *f = user;
+    const prt_kern_rows *rows = &f->kern->rows;
+    const size_t unit = f->turned ? 1 : PRT_GEMM_PANEL;
+    const size_t units = f->turned ? f->n : (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+    const size_t from = prt_share_cut(units, f->pieces, item) * unit;
+    const size_t end = prt_share_cut(units, f->pieces, item + 1) * unit;
+    const size_t n = (end < f->n ? end : f->n) - from;
+    (void)scratch;
+    if (is_far_row(f)) {
+        run_far_row(f, from, n);
+        return;
+    }
+    if (f->packed) {
+        run_panels(f, from, n);
+        return;
+    }
+    for (size_t i = 0; i < f->m; i++) {
+        float *y = f->y + i * f->n + from;
+        if (f->turned)
+            rows->dots(f->k, n, f->a + i * f->k, f->b + from * f->k, f->k, NULL, y);
+        else
+            rows->sums(f->k, n, f->a + i * f->k, f->b + from, f->n, NULL, y);
+        if (f->bias != NULL)
+            rows->two(PRT_TWO_add, n, y, 1, f->bias + from, 1, y);
+        finish_row(f, i, from, n);
+    }
+}
+
+static const float *panel_at(const prt_product_spec *p, size_t batch, size_t first, size_t k,
+    size_t *stride)
+{
+    const right *b = p->user;
+    (void)batch;
+    *stride = prt_gemm_panel_width(p->n, first);
+    return b->data + first * p->k + k * *stride;
+}
+
+poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
+{
+    const bool is_narrow = f->narrow < PRT_NARROW_COUNT;
+    if (f->m < PRT_LINEAR_FEW || (is_narrow && f->m <= PRT_LINEAR_NARROW)) {
+        const size_t panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL;
+        f->pieces = prt_share_pieces(f->n * f->k, 1 << 16);
+        f->near = c->near;
+        if (!f->packed && !f->turned) /* rows of B: the longer what is read of each the better */
+            f->pieces = prt_share_width(c);
+        if (is_far_row(f)) { /* side by side, and as many for each thread */
+            const size_t width = prt_share_width(c), each = panels / (width * FAR_PANELS);
+            f->pieces = prt_lesser(prt_share_alike(c, f->n * f->k, 1 << 16),
+                width * (each != 0 ? each : 1));
+        }
+        f->pieces = !f->turned && panels < f->pieces ? panels : f->pieces;
+        if (f->by.offset != NULL && (f->sums = sum_rows(c, f)) == NULL)
+            return POPRT_E_NOMEM;
+        return prt_share_run(c, f->pieces, 0, run_few, f);
+    }
+    if (f->packed && !is_narrow && !f->in_order && !prt_split_pays(c, f->kern, f->m, f->n, f->k) &&
+        prt_strassen_pays(c, f->kern, f->m, f->n, f->k)) {
+        const prt_strassen s = { .kern = f->kern, .batches = 1, .m = f->m, .n = f->n,
+            .k = f->k, .a = f->a, .lda = f->k, .b = f->b, .c = f->y, .ldc = f->n,
+            .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act } };
+        return prt_strassen_run(c, &s);
+    }
+    const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
+        .column = f->turned ? f->k : 1, .narrow = f };
+    const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
+        .lda = f->k, .c = f->y, .ldc = f->n,
+        .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
+        .pack = is_narrow ? widen : pack, .source = is_narrow ? source : NULL,
+        .direct = f->packed && !is_narrow ? panel_at : NULL,
+        .padded = f->packed && !is_narrow, .user = &from };
+    return prt_product_fast(c, f->kern, &p);
+}
+
+poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
+    const prt_tensor *b, bool turned, bool *done)
+{
+    prt_matmul mm;
+    prt_matmul_init(&mm, a, b);
+    if (mm.k == 0)
+        return prt_fast_pass(done);
+    if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
+        prt_linear f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k,
+            .a = a->data,
+            .b = b->data, .turned = turned, .narrow = PRT_NARROW_COUNT, .y = c->out[0]->data };
+        return prt_linear_run(c, &f);
+    }
+    const right from = { .data = b->data, .size = prt_tensor_count(b),
+        .row = turned ? 1 : mm.n, .column = turned ? mm.k : 1, .mm = &mm, .c_step = mm.m * mm.n };
+    const bool as_is = !turned && mm.m <= IN_PLACE_ROWS && mm.n <= IN_PLACE_COLUMNS;
+    const prt_product_spec p = { .batches = mm.batches, .m = mm.m, .n = mm.n, .k = mm.k,
+        .a = a->data, .lda = mm.k, .c = c->out[0]->data, .ldc = mm.n,
+        .at = mm.batches > 1 ? find : NULL, .pack = pack, .direct = as_is ? in_place : NULL,
+        .user = &from };
+    return prt_product_fast(c, k, &p);
+}
+
+poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_matmul(prt_eval *c, const prt_kern *k, bool *done)
+{
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0))
+        return prt_fast_pass(done);
+    return prt_matmul_run(c, k, c->in[0], c->in[1], false, done);
+}
+
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_fused_linear_attrs *attrs = c->attrs;
+    prt_act act;
+    if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0) ||
+        !prt_fused_act(attrs->activation, attrs->alpha, attrs->beta, &act))
+        return prt_fast_pass(done);
+    const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
+    const size_t n = (size_t)y->dims[y->rank - 1], depth = (size_t)a->dims[a->rank - 1];
+    const size_t m = prt_dims_product(a->dims, 0, a->rank - 1);
+    const int narrow = prt_narrow_of(b->dtype);
+    const bool scaled = prt_eval_has(c, 4);
+    if (depth == 0 || (narrow == PRT_NARROW_COUNT && scaled))
+        return prt_fast_pass(done);
+    prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
+        .b = narrow == PRT_NARROW_COUNT ? b->data : NULL, .turned = attrs->transB != 0,
+        .packed = attrs->columns != 0, .in_order = attrs->in_order != 0,
+        .narrow = narrow, .panels = b->data,
+        .by = { .scale = scaled ? c->in[4]->data : NULL,
+            .offset = prt_eval_has(c, 5) ? c->in[5]->data : NULL,
+            .block = (size_t)attrs->block },
+        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
+        .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
+    if (prt_str_is(attrs->compute, "i8"))
+        return (uintptr_t)b->data % sizeof(uint32_t) == 0 ? prt_linear_blocks(c, &f)
+                                                          : prt_fast_pass(done);
+    return attrs->compute.size != 0 ? prt_linear_rounded(c, &f) : prt_linear_run(c, &f);
+}
+
+poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_gemm_attrs *attrs = c->attrs;
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
+        attrs->alpha != 1.0f || attrs->transA != 0)
+        return prt_fast_pass(done);
+    const prt_tensor *a = c->in[0], *b = c->in[1], *y = c->out[0];
+    const prt_tensor *bias = prt_eval_has(c, 2) ? c->in[2] : NULL;
+    const size_t m = (size_t)y->dims[0], n = (size_t)y->dims[1], depth = (size_t)a->dims[1];
+    const bool by_column = bias != NULL && prt_tensor_count(bias) == n && bias->rank > 0 &&
+        (size_t)bias->dims[bias->rank - 1] == n;
+    if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
+        return prt_fast_pass(done);
+    prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
+        .turned = attrs->transB != 0, .narrow = PRT_NARROW_COUNT,
+        .bias = bias != NULL ? bias->data : NULL, .y = y->data };
+    return prt_linear_run(c, &f);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* product.c — cuts products into items: a panel of one batch and some rows. */
+#include "fast/gemm/product.h"
+
+#include "fast/parallel.h"
+#include "fast/gemm/bf16x3.h"
+
+/* A block of A and the packed blocks of B, this one and the next, stay in the second cache level
+ * together. Few rows leave room for longer blocks. */
+enum { BLOCK_K = 512, BLOCK_ROWS = 240, LONG_K = 768, LONG_ROWS = 160, LEAST_ROWS = 24 };
+
+typedef struct job {
+    const prt_product_spec *p;
+    const prt_kern *kern;
+    const prt_tensor *later; /* as prt_eval has it */
+    size_t panels, blocks; /* of rows */
+    size_t depth;          /* of a block of K, about */
+} job;
+
+/* What this thread reads of B after a block that ends at `k`: the rest of its panel, or the panel
+ * that it is likely to get next; or what a later step begins with. */
+static void look_ahead(const job *j, size_t batch, size_t block, size_t panel, size_t k,
+    prt_gemm_block *g)
+{
+    const prt_product_spec *p = j->p;
+    const size_t after = k < p->k ? panel : panel + 1;
+    const size_t from = k < p->k ? k : 0, first = after * PRT_GEMM_PANEL;
+    size_t stride;
+    if (after >= j->panels) {
+        if (block + 1 == j->blocks && batch + 1 == p->batches)
+            prt_fast_fetch_later(j->later, g);
+        return;
+    }
+    if (p->source != NULL) {
+        g->next = p->source(p, first, prt_gemm_panel_columns(p->n, first), from, g->k, &stride);
+        g->next_count = stride / sizeof(float);
+        return;
+    }
+    g->next = p->direct(p, batch, first, from, &stride);
+    g->next_count = stride == prt_gemm_panel_width(p->n, first) ? stride * g->k : 0;
+}
+
+static void run_item(const void *user, size_t item, float *packed)
+{
+    const job *j = user;
+    const prt_product_spec *p = j->p;
+    const size_t panel = item % j->panels, block = item / j->panels % j->blocks;
+    const size_t batch = item / j->panels / j->blocks;
+    const size_t first = panel * PRT_GEMM_PANEL, columns = prt_gemm_panel_columns(p->n, first);
+    const size_t row = prt_share_cut(p->m, j->blocks, block);
+    const size_t next = prt_share_cut(p->m, j->blocks, block + 1);
+    size_t a = 0, c = 0, bias = 0;
+    if (p->at != NULL)
+        p->at(p, batch, &a, &c, &bias);
+    prt_gemm_end end = p->end;
+    end.bias = end.bias != NULL ? end.bias + first : NULL;
+    end.row_bias = end.row_bias != NULL ? end.row_bias + bias + row : NULL;
+    end.residual = end.residual != NULL ? end.residual + c + row * end.ldr + first : NULL;
+    const bool plain = prt_gemm_end_is_plain(&end);
+    const size_t parts = (p->k + j->depth - 1) / j->depth, depth = (p->k + parts - 1) / parts;
+    for (size_t k = 0; k < p->k; k += depth) {
+        const size_t some = p->k - k < depth ? p->k - k : depth;
+        size_t width = prt_gemm_width(columns);
+        const float *ready = p->direct != NULL ? p->direct(p, batch, first, k, &width) : NULL;
+        if (ready == NULL)
+            p->pack(p, batch, first, columns, k, some, packed);
+        prt_gemm_block g = { .rows = next - row, .columns = columns, .k = some,
+            .a = p->a + a + row * p->lda + k, .lda = p->lda,
+            .b = ready != NULL ? ready : packed, .stride = width,
+            .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
+            .add = k != 0, .end = k + some == p->k && !plain ? &end : NULL };
+        if (p->padded || p->source != NULL)
+            look_ahead(j, batch, block, panel, k + some, &g);
+        j->kern->gemm(&g);
+    }
+}
+
+poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_product_spec *p)
+{
+    if (p->batches == 0 || p->m == 0 || p->n == 0)
+        return POPRT_OK;
+    bool done = false;
+    if (p->batches == 1 && prt_split_pays(c, kern, p->m, p->n, p->k))
+        PRT_TRY(prt_split_product(c, kern, p, &done));
+    if (done)
+        return POPRT_OK;
+    job j = { .p = p, .kern = kern, .later = c->later,
+        .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
+        .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
+        .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };
+    const size_t depth = p->k < j.depth ? p->k : j.depth;
+    j.blocks = prt_share_blocks(c, j.panels * p->batches, j.blocks, p->m, LEAST_ROWS);
+    const size_t scratch = p->padded ? 0 : depth * PRT_GEMM_PANEL + p->spare;
+    return prt_share_run(c, j.panels * j.blocks * p->batches, scratch, run_item, &j);
+}

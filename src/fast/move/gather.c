@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* gather.c — Gather of elements of 32 bits: indices are checked once, then blocks are copied. */
+#include "fast/parallel.h"
+#include "op/share/elements.h"
+#include "op/share/shape_values.h"
+
+#include "fast/fast.h"
+
+enum {
+    LEAST = 1 << 14, /* elements of an item */
+    LINE = 16,       /* of a cache line; */
+    FETCHED = 8,     /* so many of a block are fetched: the processor goes on by itself */
+    AHEAD = 16,      /* blocks, which lie anywhere */
+    READ = 64        /* indices at a time */
+};
+
+typedef struct job {
+    size_t outer, dim, n, inner, pieces; /* pieces of outer * n */
+    const size_t *at;
+    const uint32_t *x;
+    uint32_t *y;
+} job;
+
+/* Single elements of a row. */
+static void pick_elements(const job *j, size_t from, size_t end)
+{
+    for (size_t k = from; k < end;) {
+        const size_t row = k / j->n, first = k % j->n;
+        const size_t left = j->n - first, some = end - k < left ? end - k : left;
+        const uint32_t *x = j->x + row * j->dim;
+        for (size_t i = 0; i < some; i++)
+            j->y[k + i] = x[j->at[first + i]];
+        k += some;
+    }
+}
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    const size_t from = prt_share_cut(j->outer * j->n, j->pieces, item);
+    const size_t end = prt_share_cut(j->outer * j->n, j->pieces, item + 1);
+    (void)scratch;
+    if (j->inner == 1) {
+        pick_elements(j, from, end);
+        return;
+    }
+    const uint32_t *x = j->x + from / j->n * j->dim * j->inner;
+    for (size_t k = from, i = from % j->n; k < end; k++) {
+        const uint32_t *later = x + j->at[prt_lesser(i + AHEAD, j->n - 1)] * j->inner;
+        for (size_t e = 0; e < j->inner && e < FETCHED * LINE; e += LINE)
+            __builtin_prefetch(later + e, 0, 3);
+        memcpy(j->y + k * j->inner, x + j->at[i] * j->inner, j->inner * sizeof(uint32_t));
+        if (++i == j->n) {
+            i = 0;
+            x += j->dim * j->inner;
+        }
+    }
+}
+
+poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_gather_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0], *index = c->in[1];
+    uint32_t axis;
+    (void)k;
+    if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0)
+        return prt_fast_pass(done);
+    PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
+    job j = { .outer = prt_dims_product(x->dims, 0, axis), .dim = (size_t)x->dims[axis],
+        .n = prt_tensor_count(index), .inner = prt_dims_product(x->dims, axis + 1, x->rank),
+        .x = x->data, .y = c->out[0]->data };
+    size_t *at = prt_eval_scratch(c, j.n, sizeof(size_t));
+    if (at == NULL)
+        return POPRT_E_NOMEM;
+    int64_t given[READ], found;
+    for (size_t i = 0; i < j.n; i++) {
+        if (i % READ == 0)
+            prt_read_i64(index->dtype, index->data, i, 1, prt_lesser(j.n - i, READ), given);
+        PRT_TRY(prt_move_index(c, given[i % READ], x->dims[axis], &found));
+        at[i] = (size_t)found;
+    }
+    j.at = at;
+    const size_t wanted = prt_share_alike(c, j.outer * j.n * j.inner, LEAST);
+    j.pieces = wanted < j.outer * j.n ? wanted : j.outer * j.n;
+    return prt_share_run(c, j.pieces, 0, run_item, &j);
+}

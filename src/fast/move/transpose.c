@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transpose.c — Transpose of elements of 32 bits: dims that stay together are joined; then the
+ * last axes of input and output span matrices that are turned, or rows that are copied where both
+ * are the same one.
+ */
+#include "fast/parallel.h"
+
+#include "fast/fast.h"
+
+enum { LEAST = 1 << 14, BAND = 64 }; /* elements of an item; rows of a matrix in one */
+
+typedef struct job {
+    const prt_kern *kern;
+    uint32_t rank; /* of the axes beside the matrices, in the output's order */
+    size_t dims[PRT_MAX_RANK], from[PRT_MAX_RANK], to[PRT_MAX_RANK];
+    size_t rows, row_from, row_to; /* of a matrix: its rows are what the output's last axis is */
+    size_t columns, column_to;
+    bool turned;
+    size_t bands;
+    const float *x;
+    float *y;
+} job;
+
+static void run_item(const void *user, size_t item, float *scratch)
+{
+    const job *j = user;
+    size_t from = 0, to = 0, rest = item / j->bands;
+    const size_t band = item % j->bands, row = prt_share_cut(j->rows, j->bands, band);
+    const size_t rows = prt_share_cut(j->rows, j->bands, band + 1) - row;
+    (void)scratch;
+    for (uint32_t i = j->rank; i-- > 0; rest /= j->dims[i]) {
+        from += rest % j->dims[i] * j->from[i];
+        to += rest % j->dims[i] * j->to[i];
+    }
+    const float *x = j->x + from + row * j->row_from;
+    float *y = j->y + to + row * j->row_to;
+    if (j->turned)
+        j->kern->moves.transpose(rows, j->columns, x, j->row_from, y, j->column_to);
+    else
+        j->kern->moves.copy(rows, j->columns, x, j->row_from, y, j->row_to);
+}
+
+/* Axes of the output, without those of size 1, joined where they follow on each other. */
+static uint32_t find_axes(const prt_tensor *x, const prt_i64s *perm, size_t *dims, size_t *from)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        const uint32_t axis = perm->count == 0 ? x->rank - 1 - i
+            : (uint32_t)(perm->data[i] < 0 ? perm->data[i] + x->rank : perm->data[i]);
+        const size_t dim = (size_t)x->dims[axis];
+        const size_t stride = prt_dims_product(x->dims, axis + 1, x->rank);
+        if (dim == 1)
+            continue;
+        if (n > 0 && from[n - 1] == stride * dim) {
+            dims[n - 1] *= dim;
+            from[n - 1] = stride;
+            continue;
+        }
+        dims[n] = dim;
+        from[n++] = stride;
+    }
+    return n;
+}
+
+poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done);
+
+poprt_status prt_fast_transpose(prt_eval *c, const prt_kern *k, bool *done)
+{
+    const prt_transpose_attrs *a = c->attrs;
+    const prt_tensor *x = c->in[0];
+    size_t dims[PRT_MAX_RANK], from[PRT_MAX_RANK], to[PRT_MAX_RANK];
+    if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_wants(c) || prt_tensor_count(x) == 0)
+        return prt_fast_pass(done);
+    const uint32_t n = find_axes(x, &a->perm, dims, from);
+    if (n < 2)
+        return prt_fast_pass(done); /* a copy */
+    to[n - 1] = 1;
+    for (uint32_t i = n - 1; i-- > 0;)
+        to[i] = to[i + 1] * dims[i + 1];
+    uint32_t dense = 0; /* the axis that the input has last */
+    while (from[dense] != 1)
+        dense++;
+    job j = { .kern = k, .turned = dense != n - 1, .x = x->data, .y = c->out[0]->data };
+    const uint32_t row = j.turned ? n - 1 : n - 2;
+    j.rows = dims[row];
+    j.row_from = from[row];
+    j.row_to = to[row];
+    j.columns = dims[dense];
+    j.column_to = to[dense];
+    size_t outer = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == row || i == dense)
+            continue;
+        j.dims[j.rank] = dims[i];
+        j.from[j.rank] = from[i];
+        j.to[j.rank++] = to[i];
+        outer *= dims[i];
+    }
+    const size_t pieces = prt_share_pieces(j.rows * j.columns, LEAST);
+    const size_t most = (j.rows + BAND - 1) / BAND;
+    j.bands = pieces < most ? pieces : most;
+    while (!prt_share_even(c, outer * j.bands) && j.bands < most)
+        j.bands++;
+    return prt_share_run(c, outer * j.bands, 0, run_item, &j);
+}

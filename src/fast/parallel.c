@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parallel.c — items handed out. Each participant has a range of them, from whose front it takes,
+ * and goes on with the ends of the others' when that is empty: so a thread mostly works on what it,
+ * and not another, has in its caches from the step before.
+ */
+#include "fast/parallel.h"
+
+#include <stdatomic.h>
+
+#include "par/range.h"
+
+enum { RANGES = 32 }; /* more participants share them */
+
+typedef struct range {
+    _Alignas(64) prt_range items;
+} range;
+
+typedef struct job {
+    prt_eval *c;
+    prt_share_body body;
+    const void *user;
+    size_t floats;
+    float *scratch;
+    uint32_t n_ranges;
+    range *ranges;
+    _Atomic bool stop;
+} job;
+
+static bool take_next(const job *j, uint32_t own, uint32_t *item)
+{
+    bool some = prt_range_take(&j->ranges[own].items, true, item);
+    for (uint32_t k = 1; !some && k < j->n_ranges; k++)
+        some = prt_range_take(&j->ranges[(own + k) % j->n_ranges].items, false, item);
+    return some;
+}
+
+static void take(void *arg, uint32_t index)
+{
+    job *j = arg;
+    float *scratch = j->floats != 0 ? j->scratch + index * j->floats : NULL;
+    for (uint32_t item; take_next(j, index % j->n_ranges, &item);) {
+        if (atomic_load_explicit(&j->stop, memory_order_relaxed))
+            return;
+        if (j->c->host->check(j->c) != POPRT_OK)
+            atomic_store_explicit(&j->stop, true, memory_order_relaxed);
+        else
+            j->body(j->user, item, scratch);
+    }
+}
+
+static float *floats_of(prt_eval *c, size_t rows, size_t columns,
+    void *(*scratch)(prt_eval *c, size_t count, size_t size))
+{
+    size_t bytes;
+    if (!prt_size_mul(rows, columns, &bytes) || !prt_size_mul(bytes, sizeof(float), &bytes) ||
+        !prt_size_add(bytes, 64, &bytes)) {
+        (void)prt_fail_nomem(SIZE_MAX);
+        return NULL;
+    }
+    char *memory = scratch(c, 1, bytes);
+    if (memory == NULL)
+        return NULL;
+    return (float *)(void *)(memory + (64 - (uintptr_t)memory % 64) % 64);
+}
+
+float *prt_share_floats(prt_eval *c, size_t rows, size_t columns)
+{
+    return floats_of(c, rows, columns, prt_eval_scratch);
+}
+
+float *prt_share_raw(prt_eval *c, size_t rows, size_t columns)
+{
+    return floats_of(c, rows, columns, prt_eval_scratch_raw);
+}
+
+/* Bytes that are read and written, below which another thread costs more than it gives. */
+enum { TINY = 1 << 13 /* bytes */ };
+
+static bool is_tiny(const prt_eval *c)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < c->n_in && bytes < TINY; i++)
+        bytes += c->in[i] != NULL ? c->in[i]->size : 0;
+    for (uint32_t i = 0; i < c->n_out && bytes < TINY; i++)
+        bytes += c->out[i] != NULL ? c->out[i]->size : 0;
+    return bytes < TINY;
+}
+
+/* On this thread alone. */
+static poprt_status run_here(prt_eval *c, size_t count, prt_share_body body, const void *user,
+    float *scratch)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i != 0)
+            PRT_TRY(c->host->check(c));
+        body(user, i, scratch);
+    }
+    return POPRT_OK;
+}
+
+static size_t floats_each(size_t floats)
+{
+    return (floats + 15) / 16 * 16;
+}
+
+/* Threads that take part in so many items. */
+static size_t threads_of(const prt_eval *c, size_t count)
+{
+    const size_t width = prt_share_width(c);
+    const bool alone = count < 2 || count > UINT32_MAX || is_tiny(c);
+    return alone ? 1 : count < width ? count : width;
+}
+
+float *prt_share_room(prt_eval *c, size_t count, size_t floats)
+{
+    return floats_of(c, threads_of(c, count), floats_each(floats), prt_eval_scratch_raw);
+}
+
+/* Of memory that is there anyway a part for each thread, of `floats` or more; NULL: none. */
+static float *lent(prt_eval *c, size_t threads, size_t floats, size_t *each)
+{
+    size_t bytes = 0;
+    float *spare =
+        c->host->spare != NULL ? c->host->spare(c, threads, floats * sizeof(float), &bytes) : NULL;
+    *each = bytes / sizeof(float);
+    return spare;
+}
+
+size_t prt_share_lent(prt_eval *c, size_t count)
+{
+    size_t each;
+    (void)lent(c, threads_of(c, count), 0, &each);
+    return each;
+}
+
+/* Scratch of a run. */
+static float *take_room(prt_eval *c, size_t threads, size_t *floats)
+{
+    size_t each;
+    *floats = floats_each(*floats);
+    float *spare = lent(c, threads, *floats, &each);
+    if (spare == NULL)
+        return floats_of(c, threads, *floats, prt_eval_scratch_raw);
+    *floats = each;
+    return spare;
+}
+
+poprt_status prt_share_run(prt_eval *c, size_t count, size_t floats, prt_share_body body,
+    const void *user)
+{
+    float *room = NULL;
+    if (count == 0)
+        return POPRT_OK;
+    if (floats != 0 && (room = take_room(c, threads_of(c, count), &floats)) == NULL)
+        return POPRT_E_NOMEM;
+    return prt_share_run_in(c, count, floats, room, body, user);
+}
+
+poprt_status prt_share_run_in(prt_eval *c, size_t count, size_t floats, float *room,
+    prt_share_body body, const void *user)
+{
+    if (c->rehearses)
+        return POPRT_OK;
+    const size_t threads = threads_of(c, count);
+    if (threads == 1)
+        return run_here(c, count, body, user, room);
+    job j = { .c = c, .body = body, .user = user, .floats = floats_each(floats), .scratch = room };
+    range ranges[RANGES];
+    j.ranges = ranges;
+    j.n_ranges = threads < RANGES ? (uint32_t)threads : RANGES;
+    for (uint32_t i = 0; i < j.n_ranges; i++)
+        atomic_init(&ranges[i].items,
+            prt_range_of((uint32_t)prt_share_cut(count, j.n_ranges, i),
+                (uint32_t)prt_share_cut(count, j.n_ranges, i + 1)));
+    prt_par_for(c->par, (uint32_t)threads, take, &j);
+    /* The record of a refusal is the thread's that saw it: ask again on this one. */
+    return atomic_load(&j.stop) ? c->host->check(c) : POPRT_OK;
+}
