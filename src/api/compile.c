@@ -11,8 +11,8 @@
 #include "compiler/tune.h"
 #include "cpu/cpu.h"
 #include "ir/interface.h"
-#include "pass/manager.h"
-#include "pass/trace.h"
+#include "pass/engine/manager.h"
+#include "pass/engine/trace.h"
 
 /* What optimizing tells and is asked. */
 typedef struct optimizer {

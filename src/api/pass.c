@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pass.c — poprt/pass.h: a list of passes run on a model, observed and cancelled by the host. */
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 
 #include <stdio.h>
 

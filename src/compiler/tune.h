@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tune.h — forms of operators chosen by time: ways that a pass offers (pass/choice.h) are run
- * cold, round after round, and what wins by a margin is taken. Results are kept in a file, by
+ * tune.h — forms of operators chosen by time: ways that a pass offers (pass/engine/choice.h) are
+ * run cold, round after round, and what wins by a margin is taken. Results are kept in a file, by
  * machine, where one is named.
  */
 #ifndef PRT_COMPILER_TUNE_H
 #define PRT_COMPILER_TUNE_H
 
 #include "par/pool.h"
-#include "pass/choice.h"
+#include "pass/engine/choice.h"
 
 typedef enum prt_tune_mode {
     PRT_TUNE_fast, /* where the rule is near its border, for two seconds at most */

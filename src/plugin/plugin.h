@@ -7,7 +7,7 @@
 #define PRT_PLUGIN_PLUGIN_H
 
 #include "op/op.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 struct poprt_plugin;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* passes.c — every pass as a page in Markdown, from the rows: what it does, takes and promises. */
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 #include <stdio.h>
 

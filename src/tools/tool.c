@@ -16,7 +16,7 @@
 #include "base/list.h"
 #include "base/str.h"
 #include "cpu/cpu.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 #include "program/popef.h"
 
 static const char conversion[] = "PopRT conversion", optimization[] = "Graph optimization",

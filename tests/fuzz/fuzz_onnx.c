@@ -6,7 +6,7 @@
 #include "converter/onnx.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/fuzz_run.h"
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 
 /* Of a conversion: its precision, by the input's size. */
 static const char *setting(void *user, const char *key)

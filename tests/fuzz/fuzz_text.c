@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 
 enum { MOST_TEXT = 1 << 16 };
 

@@ -5,7 +5,7 @@
 #ifndef PRT_TESTS_FUZZ_LISTS_H
 #define PRT_TESTS_FUZZ_LISTS_H
 
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 
 /* Decisions out of bytes, two for each; when these are used up, out of a generator seeded by
  * them. */

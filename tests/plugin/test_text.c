@@ -6,7 +6,7 @@
 #include <check.h>
 
 #include "ir/interp.h"
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 #include "plugin/plugin.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "ir/interp.h"
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 
 static void must(poprt_status status, const char *what)
 {

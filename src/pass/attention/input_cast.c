@@ -4,7 +4,7 @@
  * of Gather, becomes an input of those integers. All readers of the input must be such casts, to
  * one type. It changes what a caller has to feed, and says so by a note.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static bool feeds_gathers(const prt_value *v)
 {

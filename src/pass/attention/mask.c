@@ -9,7 +9,7 @@
  * valid tokens stay the same where exp(-7616) is 0; rows of padding look at padding alone.
  * Reshape, Unsqueeze and Cast may come in any order.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MOST_STEPS = 8 };
 

@@ -22,8 +22,8 @@
  * read packed values.
  */
 #include "pass/attention/packed.h"
-#include "pass/match.h"
-#include "pass/pattern.h"
+#include "pass/engine/match.h"
+#include "pass/engine/pattern.h"
 
 enum { MOST_CHAINS = 32 };
 

@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_ATTENTION_PACKED_H
 #define PRT_PASS_ATTENTION_PACKED_H
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { PRT_PACKED_SEGMENTS = 64 };
 

@@ -8,7 +8,7 @@
  * Ours: 16 floats are the widest vector of the kernels; rows are left, as no kernel wants them
  * even.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MULTIPLE = 16, MOST_STEPS = 8, MOST_DIM = 1 << 20 };
 

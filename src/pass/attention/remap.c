@@ -9,7 +9,7 @@
  */
 #include <ctype.h>
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MOST_MODES = 64 };
 

@@ -11,7 +11,7 @@
  */
 #include <stdio.h>
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MOST_DIM = 512, MOST_DEPTH = 12, MOST_STEPS = 1024 };
 

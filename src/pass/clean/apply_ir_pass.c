@@ -4,7 +4,7 @@
  * rows allow. Ours: any pass of the registry may be named, with its default options, but not this
  * one. All names are checked before anything runs.
  */
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 
 typedef struct saying {
     const prt_pass *p;

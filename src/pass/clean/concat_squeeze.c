@@ -6,7 +6,7 @@
  *
  * Both: bitwise equal.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static bool is_empty(const prt_value *v, int64_t axis)
 {

@@ -3,7 +3,7 @@
  * deadend.c — eliminate_deadend: operators whose results nobody reads go, last ones first, so that
  * whole chains do. What has an effect (prints, writes a weight, talks to other devices) stays.
  */
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 /* Nothing but values comes of it, also of what its regions hold. */
 static bool is_quiet(const prt_op *op)

@@ -5,7 +5,7 @@
  * of a region go where a graph around it has them. Inputs with defaults, constants that are
  * outputs, weights that an operator writes, and strings are left alone.
  */
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 enum { MAX_DEPTH = 256, SAMPLES = 32, MAX_TWINS = 64 };
 

@@ -4,7 +4,7 @@
  * the same inputs and attributes) the first one stays. Those with regions and those whose result
  * is not decided by their inputs are left alone.
  */
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 /* Operators with one key, which says all but the attributes. */
 typedef struct twin {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* identity.c — eliminate_identity: readers of an Identity read its input instead. */
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {

@@ -6,7 +6,7 @@
  *
  * Bitwise equal, but for x + 0 and x - (-0): of x = -0 they give +0, and are -0 afterwards.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MOST_ELEMENTS = 1 << 20 }; /* of a constant that is looked through */
 

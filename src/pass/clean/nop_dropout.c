@@ -3,7 +3,7 @@
  * nop_dropout.c — eliminate_nop_dropout: readers of a Dropout that drops nothing read its input
  * instead. The mask must have no readers.
  */
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 static bool is_zero(const prt_op *op, uint32_t slot)
 {

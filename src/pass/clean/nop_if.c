@@ -5,7 +5,7 @@
  * from outside of it; where that cannot become the output of the graph (rules in pass.h), it goes
  * through an Identity. Bitwise equal.
  */
-#include "pass/region.h"
+#include "pass/engine/region.h"
 
 static bool taken(const prt_op *op, prt_graph **branch)
 {

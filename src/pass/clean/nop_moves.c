@@ -7,7 +7,7 @@
  * eliminate_nop_slice also takes Gather and GatherND whose constant indices name every element in
  * order: a Reshape. transformers 5 looks up masks so.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* Every integer of constant input `slot` is within [low, high]; absent is fine. */
 static bool within(const prt_op *op, uint32_t slot, int64_t low, int64_t high)

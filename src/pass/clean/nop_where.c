@@ -8,7 +8,7 @@
  *
  * Where n is more than the triangle has that Where could not be computed.
  */
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 enum { MOST_CHECKED = 1 << 22 };
 

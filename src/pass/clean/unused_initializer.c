@@ -4,7 +4,7 @@
  * reads go, and inputs of the main graph that have such a constant for a default.
  */
 #include "ir/interface.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 static bool is_needless(const prt_value *input)
 {

@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_EXPAND_EXPAND_H
 #define PRT_PASS_EXPAND_EXPAND_H
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root);
 bool prt_expand_conv(prt_pass *p, prt_build *b, prt_op *root);

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "op/interp.h"
 #include "pass/fold/work.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 /* Of all operators that one run folds: a few seconds. */
 static const uint64_t most_work = (uint64_t)1 << 33;

@@ -7,7 +7,7 @@
  * Ours: done where at least min_saved_bytes become free. Not for outputs, strings, and elements of
  * fewer than 8 bits.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* A constant as [outer, dim, inner] of one axis; inner in bytes. */
 typedef struct rows {

@@ -20,7 +20,7 @@
 
 #include "op/internal/fused_attention.h"
 #include "pass/fuse/scores.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { BATCH, HEADS, ROWS, SIZE };
 enum { MOST_TURNS = 8 };

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 typedef struct params {
     prt_tensor scale, bias, mean, var;

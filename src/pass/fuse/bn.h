@@ -7,7 +7,7 @@
 #ifndef PRT_PASS_FUSE_BN_H
 #define PRT_PASS_FUSE_BN_H
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 typedef struct prt_bn {
     prt_tensor scale, bias, mean, var;

@@ -4,7 +4,7 @@
  * values cast instead. The OneHot is read by the Cast alone, and other runtimes have a kernel for
  * the new type if they had one for the old. Bitwise equal.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 #include "pass/precision/kernels.h"
 
 enum { VALUES = 2 }; /* type variable of the values */

@@ -12,7 +12,7 @@
  *     Transpose   perm[i] = first[second[i]]; what keeps the order goes; a turn of the last two
  *                 axes between two Reshapes that join and part the others goes past them
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* ---- Cast */
 

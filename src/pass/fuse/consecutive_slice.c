@@ -3,7 +3,7 @@
  * consecutive_slice.c — fuse_consecutive_slice: a Slice of a Slice along other axes is one Slice of
  * both. All readers of the first one must be such Slices, so that it goes. Bitwise equal.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { STARTS = 1, ENDS, AXES, STEPS };
 

@@ -4,7 +4,7 @@
 #define PRT_PASS_FUSE_EPILOGUE_H
 
 #include "op/internal/fused.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* The activation that an operator is; bounds of Clip are constants. */
 bool prt_epilogue_act(const prt_op *op, prt_act *act);

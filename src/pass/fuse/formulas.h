@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static inline bool prt_formula_is_float(const prt_value *v)
 {

@@ -8,7 +8,7 @@
  * Names that do not fit (other left sides, other depths, no constants) are refused, not left out:
  * somebody asked for just these.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 typedef struct part {
     prt_op *product, *add; /* add: NULL in merge_matmul */

@@ -13,7 +13,7 @@
  * term. By powers of two they do not, as long as nothing is below the normal numbers.
  */
 #include "pass/fuse/formulas.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* The constant and the other operand of Mul or Div. */
 static bool read_factor(const prt_op *op, prt_value **x, prt_value **c)

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 typedef struct cut {
     int64_t first, last;

@@ -6,7 +6,7 @@
  *
  * Bitwise equal.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* A Concat that has one before it with the same first input. */
 typedef struct pair {

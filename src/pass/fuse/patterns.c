@@ -12,7 +12,7 @@
  * that are rounded themselves, such as 1.4142, count as what they stand for.
  */
 #include "pass/fuse/formulas.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static bool apply_gelu(prt_build *b, prt_op *root, bool by_tanh)
 {

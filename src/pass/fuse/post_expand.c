@@ -7,7 +7,7 @@
  * constants beside it, which do not enlarge the small tensor; the Expand has no other reader. So
  * Neg, Cast, Clip, Pow or a bias per channel move, one after the other.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* The slot of the only input that an Expand makes for this op alone; the others are constants that
  * fit the Expand's own input. */

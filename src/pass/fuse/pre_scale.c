@@ -13,7 +13,7 @@
  * two (heads of 16, 64 or 256 numbers) results are bitwise equal; else they differ by the rounding
  * of weight and bias.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MOST_STEPS = 16 };
 

@@ -7,7 +7,7 @@
  * Expects fused_linear or plain Gemm with constant weights, no residual and no activation, read by
  * the attention alone. Runs before weights are packed.
  */
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 enum { MOST = 3, VIEW = 4 };
 

@@ -15,7 +15,7 @@
  * that are matrices nobody else reads, biases with a number for each column. Transposes are
  * [0,2,1,3] or [0,2,3,1].
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { PARTS = 3, RANK = 4 };
 

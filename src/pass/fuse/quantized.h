@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_FUSE_QUANTIZED_H
 #define PRT_PASS_FUSE_QUANTIZED_H
 
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 /* Tensors of 8-bit integers; of one number, of rank 0 or 1. False for NULL. */
 bool prt_quantized_byte(const prt_value *v);

@@ -16,7 +16,7 @@
 #include "kern/int8/dot.h"
 #include "op/internal/nhwc.h"
 #include "pass/fuse/quantized.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* A vector of so many, or (`one`) a number. */
 static bool is_by_column(const prt_value *v, int64_t columns, bool one)

@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_FUSE_ROWS_H
 #define PRT_PASS_FUSE_ROWS_H
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 typedef struct prt_rows {
     prt_pass *p;

@@ -7,7 +7,7 @@
 #ifndef PRT_PASS_FUSE_VIEW_H
 #define PRT_PASS_FUSE_VIEW_H
 
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 /* Element (i, j, …) is at first + i * step[0] + j * step[1] + … of `value`, times `scale`. */
 typedef struct prt_view {

@@ -3,7 +3,7 @@
  * gate.c — fuse_gate: channels that are multiplied by one number each (squeeze and excite) before
  * a convolution, which multiplies what is less, its weights or its pixels.
  */
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 static bool is_gate(const prt_value *v, const prt_value *x)
 {

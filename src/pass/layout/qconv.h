@@ -4,7 +4,7 @@
 #define PRT_PASS_LAYOUT_QCONV_H
 
 #include "op/internal/nhwc.h"
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 /* Constants all; scales and zero points of data and result are one number, those of weights one or
  * one by filter. */

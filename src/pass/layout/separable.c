@@ -6,7 +6,7 @@
  */
 #include "op/internal/nhwc.h"
 #include "pass/layout/ways.h"
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 enum {
     LEAST_HIDDEN = 160 << 10, /* floats of an image between two convolutions */

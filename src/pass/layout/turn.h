@@ -7,7 +7,7 @@
 #define PRT_PASS_LAYOUT_TURN_H
 
 #include "op/share/sliding.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* Axis of channels last that axis i of channels first is. */
 static inline uint32_t prt_turn_axis(uint32_t i, uint32_t rank)

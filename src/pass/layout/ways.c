@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "pass/choice.h"
+#include "pass/engine/choice.h"
 
 /* A type whose sizes are numbers; an unknown number of images counts as one. */
 static bool take_type(const prt_value *v, prt_tensor *to)

@@ -4,7 +4,7 @@
 #define PRT_PASS_LAYOUT_WAYS_H
 
 #include "op/internal/nhwc.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 /* Whether the options allow this form. */
 bool prt_ways_may(const prt_pass *p, prt_nhwc_form form);

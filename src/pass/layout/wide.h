@@ -14,7 +14,7 @@
 
 #include "op/internal/nhwc.h"
 #include "op/share/sliding.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 typedef struct prt_wide {
     int64_t by;     /* pixels; 1: as it is */

@@ -5,7 +5,7 @@
  * used where the caller has them, so nothing is moved and no result changes.
  */
 #include "ir/extra.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 static void put_names(prt_json_out *out, const char *key, const prt_graph *graph, bool inputs)
 {

@@ -15,7 +15,7 @@
 
 #include "kern/int8/dot.h"
 #include "kern/gemm/low_precision.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
 enum { ROUNDED = 4 }; /* accuracy_level: int8 */

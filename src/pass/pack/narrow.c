@@ -10,7 +10,7 @@
 
 #include "kern/int8/dot.h"
 #include "op/internal/nhwc.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 #include "pass/pack/pack.h"
 
 enum { BLOCK = 32 };

@@ -3,7 +3,7 @@
 #ifndef PRT_PASS_PACK_PACK_H
 #define PRT_PASS_PACK_PACK_H
 
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 enum { PRT_PACK_LEAST = 1 << 10 }; /* elements; fewer are packed as fast as they are read */
 

@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/list.h"
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 #include "pass/precision/gptq.h"
 #include "pass/precision/lines.h"
 

@@ -22,7 +22,7 @@
 #include "pass/precision/calibrate.h"
 #include "pass/precision/half.h"
 #include "pass/precision/lines.h"
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 typedef struct settings {
     prt_pass *p;

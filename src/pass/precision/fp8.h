@@ -6,7 +6,7 @@
 #ifndef PRT_PASS_PRECISION_FP8_H
 #define PRT_PASS_PRECISION_FP8_H
 
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 enum { PRT_FP8_LEAST = -32, PRT_FP8_MOST = 31 }; /* scales, log2 */
 

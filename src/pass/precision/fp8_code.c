@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "pass/precision/fp8.h"
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 int32_t prt_fp8_format_of(prt_str name)
 {

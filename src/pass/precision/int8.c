@@ -15,7 +15,7 @@
 
 #include "pass/precision/fp8.h"
 #include "pass/precision/retype.h"
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 typedef struct coder {
     prt_pass *p;

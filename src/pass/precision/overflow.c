@@ -14,7 +14,7 @@
 #include "pass/precision/overflow.h"
 
 #include "base/map.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { LARGE_SUM = 256, MAX_DEPTH = 256 };
 enum { KEPT = 1, LARGE = 2 };

@@ -12,7 +12,7 @@
 #ifndef PRT_PASS_PRECISION_RETYPE_H
 #define PRT_PASS_PRECISION_RETYPE_H
 
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 typedef enum prt_retype_mode {
     PRT_RETYPE_CONVERT, /* works on `to` wherever its row allows that */

@@ -16,7 +16,7 @@
 
 #include "pass/precision/fp8.h"
 #include "pass/precision/retype.h"
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 /* ---- widen_half */
 

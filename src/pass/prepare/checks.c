@@ -8,7 +8,7 @@
  * conversion for what it finds.
  */
 #include "ir/extra.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 static poprt_status check_attributes(prt_pass *p, prt_graph *graph, bool *changed)
 {

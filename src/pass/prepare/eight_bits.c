@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 #include "base/list.h"
-#include "pass/match.h"
-#include "pass/pass.h"
+#include "pass/engine/match.h"
+#include "pass/engine/pass.h"
 
 enum { MOST = 4, RANK = 4 };
 

@@ -12,7 +12,7 @@
 
 #include "ir/extra.h"
 #include "ir/interface.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 enum { LEAST_INPUTS = 2 };
 

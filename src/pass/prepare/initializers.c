@@ -8,7 +8,7 @@
  */
 #include "ir/extra.h"
 #include "ir/interface.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 /* A constant of `graph` with the bytes, name and readers of `v`. */
 static prt_value *move_to(prt_graph *graph, prt_value *v)

@@ -5,7 +5,7 @@
  * A dimension that is known cannot become another one. All types are inferred anew.
  */
 #include "ir/interface.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 static poprt_status infer_again(const prt_module *module, bool any, bool *changed)
 {

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 /* "MatMul_7": the operator and a number that nobody has. */
 static poprt_status invent(prt_pass *p, prt_map *taken, prt_op *op, uint32_t *next)

@@ -5,7 +5,7 @@
  */
 #include "ir/interface.h"
 #include "ir/unknown.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 /* ---- add_checkpoints */
 

@@ -4,7 +4,7 @@
  * are. model_io_info_stat: inputs and outputs counted by element type and shape, as
  * apply_host_concat_split takes them. Both give lines of text; use_print=false keeps them quiet.
  */
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 static void put_io(const prt_pass *p, const char *what, prt_str name, const prt_type *type)
 {

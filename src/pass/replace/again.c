@@ -9,7 +9,7 @@
  *     replace_softmax             Softmax  SoftmaxV2, of an odd number of elements on the last axis
  *     replace_where_with_wherev2  Where    WhereV2
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static bool same_inputs(prt_build *b, prt_op *root, uint32_t id, const void *attrs)
 {

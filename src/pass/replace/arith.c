@@ -10,7 +10,7 @@
  *
  * Ours: Pow(x, 0.5) is left, because Sqrt has another value for -infinity and -0.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static double inverse(double x, double with)
 {

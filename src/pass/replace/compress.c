@@ -5,7 +5,7 @@
  * all ways end in a sum over the axis (ReduceSum, ReduceSumSquare, ReduceL1, ReduceL2, which ignore
  * zeros), maybe past functions that are 0 at 0. The same bits.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MOST_VALUES = 64 };
 

@@ -15,7 +15,7 @@
  */
 #include <math.h>
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* ---- Einsum */
 

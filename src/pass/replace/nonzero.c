@@ -11,7 +11,7 @@
  *                                            or an ArgMax or ArgMin that cannot be outside; OneHot
  *                                            of such a number. Casts in between are looked through.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* ---- two casts */
 

@@ -17,7 +17,7 @@
  */
 #include <math.h>
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* ---- BatchNormalization */
 

@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "ir/formula.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static bool apply_cast_like(prt_pass *p, prt_build *b, prt_op *root)
 {

@@ -9,7 +9,7 @@
  * Expects: no reduction, known shapes, at most three axes that the box does not fill. Results are
  * the same bits.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MOST = 3 };
 

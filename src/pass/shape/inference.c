@@ -3,7 +3,7 @@
  * inference.c — shape_inference: runs every operator's shape function in order, until types and
  * known contents stay the same. What a foreign operator makes keeps the type the model gives it.
  */
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 enum { MAX_ROUNDS = 16 };
 

@@ -6,7 +6,7 @@
 #ifndef PRT_PASS_SHARD_PARTS_H
 #define PRT_PASS_SHARD_PARTS_H
 
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 #include "pass/shard/net.h"
 
 /* Which nodes are candidates to end a sub-graph. */

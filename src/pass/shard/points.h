@@ -6,7 +6,7 @@
 #ifndef PRT_PASS_SHARD_POINTS_H
 #define PRT_PASS_SHARD_POINTS_H
 
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 #include "pass/shard/net.h"
 
 #define PRT_MARK_DEVICE "__ipu_number"

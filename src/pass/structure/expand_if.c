@@ -8,7 +8,7 @@
  * would not have been taken: no loops, no integer division, no gathering or scattering by index,
  * and shapes that do not depend on data.
  */
-#include "pass/region.h"
+#include "pass/engine/region.h"
 
 enum { MAX_DEPTH = 256 };
 

@@ -9,7 +9,7 @@
  */
 #include "ir/extra.h"
 #include "ir/interface.h"
-#include "pass/region.h"
+#include "pass/engine/region.h"
 
 enum { CARRIED = 2 }; /* the body's inputs in front of carried values; of its outputs it is 1 */
 

@@ -13,7 +13,7 @@
  * Ifs with effects (random numbers, weights that are written) stay. Both: bitwise equal.
  */
 #include "ir/extra.h"
-#include "pass/region.h"
+#include "pass/engine/region.h"
 
 enum { STEPS_PER_OP = 256, MORE_STEPS = 1 << 16 };
 

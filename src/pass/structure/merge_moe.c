@@ -13,7 +13,7 @@
  * Bitwise equal, for what each number is the sum of stays; but a Gemm with C rounds twice
  * afterwards.
  */
-#include "pass/region.h"
+#include "pass/engine/region.h"
 
 typedef struct operand {
     prt_value *value;

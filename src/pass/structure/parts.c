@@ -24,7 +24,7 @@
  * number of rows, so that sums may be rounded otherwise.
  */
 #include "ir/extra.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* MOST_OPS: new nodes of a graph, beyond which products stay whole: compiling must end for any
  * file. */

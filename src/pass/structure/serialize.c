@@ -20,7 +20,7 @@
 #include "base/json.h"
 #include "ir/unknown.h"
 #include "ir/extra.h"
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static const char *const modes[] = { "output_channels", "input_channels", "reducing_dim", "none" };
 

@@ -9,7 +9,7 @@
  * Ours: integers that CumSum adds stay integers, because float32 does not hold all of them; an axis
  * that only a run knows is warned of.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* ---- CumSum */
 

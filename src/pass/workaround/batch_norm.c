@@ -7,7 +7,7 @@
  * keeps it within one more rounding; casting parameters down would lose bits of them. Nothing else
  * rounds.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* The narrowest float type that holds both. */
 static int32_t wider(int32_t a, int32_t b)

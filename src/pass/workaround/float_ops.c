@@ -6,7 +6,7 @@
  *
  * Ours: wider integers are left, because float32 does not hold all of them; a note counts them.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 static bool is_small(int32_t dtype)
 {

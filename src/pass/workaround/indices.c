@@ -5,7 +5,7 @@
  * be known: Where(i < 0, i + n, i). The same bits for indices that are within the axis; one beyond
  * 32 bits, which is an error before, may not be one afterwards.
  */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 enum { MOST_STEPS = 8 };
 

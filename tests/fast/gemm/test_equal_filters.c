@@ -11,7 +11,7 @@
 #include "compiler/compile.h"
 #include "cpu/cpu.h"
 #include "kern/kern.h"
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 #include "runtime/session.h"
 #include "support/check_main.h"
 

@@ -2,7 +2,7 @@
 /* test_constant_folding.c — constant_folding: what is folded, what is left, limits. */
 #include <stdio.h>
 
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pass/choice.h"
-#include "pass/manager.h"
+#include "pass/engine/choice.h"
+#include "pass/engine/manager.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

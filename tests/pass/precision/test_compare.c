@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 #include "pass/precision/feed.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"

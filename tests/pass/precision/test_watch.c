@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 #include "pass/precision/feed.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"

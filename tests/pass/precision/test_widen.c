@@ -2,7 +2,7 @@
 /* test_widen.c — widen_half and decode_fp8. */
 #include <string.h>
 
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 #include "support/precision_check.h"

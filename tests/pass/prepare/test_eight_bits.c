@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ir/interp.h"
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

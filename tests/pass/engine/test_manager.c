@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_manager.c — the registry, options, pipelines, reports, stopping. */
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.c — puts a list of passes into an order that its rows allow. What is moved is a unit: a
+ * schedule.c — puts a list of passes into an order that its rows allow. What is moved is a unit: a
  * pass, or the passes of one loop, which stay together.
  */
-#include "pass/manager_state.h"
+#include "pass/engine/manager_state.h"
 
 typedef struct unit {
     size_t first, last;

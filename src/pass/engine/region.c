@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* region.c — looking at If and its branches, and moving ops in and out of them. */
-#include "pass/region.h"
+#include "pass/engine/region.h"
 
 enum { MAX_DEPTH = 256 };
 

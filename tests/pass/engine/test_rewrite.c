@@ -2,7 +2,7 @@
 /* test_rewrite.c — the pattern engine: chains, new ops, failures, patterns without an end. */
 #include <stdio.h>
 
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

@@ -12,8 +12,8 @@
  *     s:0->MatMul:1->Add:2->Split:3->Squeeze:4->e:5
  *     Split:3->Squeeze:6->e:7
  */
-#ifndef PRT_PASS_PATTERN_H
-#define PRT_PASS_PATTERN_H
+#ifndef PRT_PASS_ENGINE_PATTERN_H
+#define PRT_PASS_ENGINE_PATTERN_H
 
 #include "ir/ir.h"
 

@@ -2,7 +2,7 @@
 /* test_pattern.c — the pattern language: what is read, found, found once, and refused. */
 #include <stdio.h>
 
-#include "pass/pattern.h"
+#include "pass/engine/pattern.h"
 #include "support/check_main.h"
 #include "support/graph_text.h"
 

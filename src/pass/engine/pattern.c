@@ -3,7 +3,7 @@
  * pattern.c — parses patterns and finds them: nodes of the pattern are bound one after the other,
  * each next to one that is bound where an arrow leads there, with backtracking.
  */
-#include "pass/pattern.h"
+#include "pass/engine/pattern.h"
 
 enum { MAX_EDGES = 256, MAX_STEPS = 20000000 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gather.c — gather_ir_passes: passes that follow each other and only rewrite graphs become one
+ * batch.c — gather_ir_passes: passes that follow each other and only rewrite graphs become one
  * apply_ir_pass, which is one event. Passes with arguments, those of loops and those that are in no
  * table stay by themselves.
  */
-#include "pass/manager_state.h"
+#include "pass/engine/manager_state.h"
 
 static bool is_gathered(const prt_entry *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pass.c — what passes share: their options, cancelling, walking regions, replacing values. */
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "base/nearest.h"
 #include "ir/text.h"
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 enum { MAX_DEPTH = 256 /* of regions */, MAX_NEAR = 64 };
 

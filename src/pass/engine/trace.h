@@ -3,8 +3,8 @@
  * trace.h — which nodes of a model are gone after passes, and which pass took each of them out. A
  * node that another one stands for (prt_op.merged) is not gone.
  */
-#ifndef PRT_PASS_TRACE_H
-#define PRT_PASS_TRACE_H
+#ifndef PRT_PASS_ENGINE_TRACE_H
+#define PRT_PASS_ENGINE_TRACE_H
 
 #include "ir/ir.h"
 

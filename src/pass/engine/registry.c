@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* registry.c — the tables of passes and pipelines, and which names a wrong one may have meant. */
 #include "base/nearest.h"
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 #define PASS_BEGIN(id, kind, since, doc) extern const prt_pass_hooks prt_pass_##id;
 #define OPTION(id, kind, name, initial, doc)

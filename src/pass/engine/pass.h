@@ -8,8 +8,8 @@
  * (prt_pass_replace says no); ops stay in topological order; interior values of a pattern have one
  * reader and are no outputs.
  */
-#ifndef PRT_PASS_PASS_H
-#define PRT_PASS_PASS_H
+#ifndef PRT_PASS_ENGINE_PASS_H
+#define PRT_PASS_ENGINE_PASS_H
 
 #include "base/json.h"
 #include "ir/build.h"

@@ -3,10 +3,10 @@
  * rewrite.h — rewriting by patterns: a root operator and a function that matches and edits. The
  * engine calls it for every op of that kind, and again for what an edit may have made possible.
  */
-#ifndef PRT_PASS_REWRITE_H
-#define PRT_PASS_REWRITE_H
+#ifndef PRT_PASS_ENGINE_REWRITE_H
+#define PRT_PASS_ENGINE_REWRITE_H
 
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 struct prt_rewrite {
     uint32_t root; /* PRT_OP_* */

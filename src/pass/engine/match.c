@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* match.c — what matchers and edits of several passes share. */
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* manager.c — runs passes in order: repeats groups, measures, reports, verifies in debug builds. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/clock.h"
-#include "pass/manager_state.h"
+#include "pass/engine/manager_state.h"
 
 enum { DEFAULT_FOLD_BYTES = 256 << 20 };
 

@@ -3,8 +3,8 @@
  * choice.h — several ways to compute the same: what a pass offers to whoever can time them. A way
  * is one to three steps; each but the first takes the result of the one before as its input 0.
  */
-#ifndef PRT_PASS_CHOICE_H
-#define PRT_PASS_CHOICE_H
+#ifndef PRT_PASS_ENGINE_CHOICE_H
+#define PRT_PASS_ENGINE_CHOICE_H
 
 #include "op/op.h"
 

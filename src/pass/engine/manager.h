@@ -2,10 +2,10 @@
 /*
  * manager.h — a list of passes with their options, run in order on a module.
  */
-#ifndef PRT_PASS_MANAGER_H
-#define PRT_PASS_MANAGER_H
+#ifndef PRT_PASS_ENGINE_MANAGER_H
+#define PRT_PASS_ENGINE_MANAGER_H
 
-#include "pass/pass.h"
+#include "pass/engine/pass.h"
 
 typedef struct prt_pass_manager prt_pass_manager;
 

@@ -4,7 +4,7 @@
  * of what was and is there, and the makers of the root's inputs. What that misses (a use that went
  * far away) the next round over all ops finds.
  */
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 #include "ir/extra.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* match.h — what matchers and edits of several passes share. */
-#ifndef PRT_PASS_MATCH_H
-#define PRT_PASS_MATCH_H
+#ifndef PRT_PASS_ENGINE_MATCH_H
+#define PRT_PASS_ENGINE_MATCH_H
 
-#include "pass/rewrite.h"
+#include "pass/engine/rewrite.h"
 
 /* ---- questions about operands */
 

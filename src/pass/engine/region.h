@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* region.h — looking at If and its branches, and moving ops in and out of them. */
-#ifndef PRT_PASS_REGION_H
-#define PRT_PASS_REGION_H
+#ifndef PRT_PASS_ENGINE_REGION_H
+#define PRT_PASS_ENGINE_REGION_H
 
-#include "pass/match.h"
+#include "pass/engine/match.h"
 
 /* The two branches of an If; false when it has not both, with as many outputs as the If. */
 bool prt_region_branches(const prt_op *op, prt_graph **then_branch, prt_graph **else_branch);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* manager_state.h — the body of a pass manager, for the files that make it. */
-#ifndef PRT_PASS_MANAGER_STATE_H
-#define PRT_PASS_MANAGER_STATE_H
+#ifndef PRT_PASS_ENGINE_MANAGER_STATE_H
+#define PRT_PASS_ENGINE_MANAGER_STATE_H
 
-#include "pass/manager.h"
+#include "pass/engine/manager.h"
 
 typedef struct prt_entry {
     const prt_pass_def *def;

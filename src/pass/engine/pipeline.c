@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fill.c — steps of a pipeline become entries of a manager, as settings make them. */
+/* pipeline.c — steps of a pipeline become entries of a manager, as settings make them. */
 #include <stdio.h>
 
 #include "base/json.h"
 #include "base/list.h"
 #include "base/nearest.h"
-#include "pass/manager_state.h"
+#include "pass/engine/manager_state.h"
 
 enum { MAX_NEAR = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c — nodes by label, looked up again after each pass. */
-#include "pass/trace.h"
+#include "pass/engine/trace.h"
 
 typedef void (*visitor)(prt_trace *t, const prt_op *op);
 
