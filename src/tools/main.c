@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tools/commands.h"
-#include "tools/tool.h"
+#include "tools/common/tool.h"
 
 static const struct {
     const char *word;

@@ -9,7 +9,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/fuzz_run.h"
 #include "fuzz/lists.h"
-#include "tools/compare.h"
+#include "tools/common/compare.h"
 
 enum { MOST_ELEMENTS = 1 << 16, OPEN_DIM = 3, LEAST_NOMEM = FUZZ_MEMORY / 8 };
 

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* inspect.c — `poprt inspect`: what is in an ONNX or PopEF file, weights unread. */
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commands/blobs.h"
+#include "tools/commands.h"
+#include "tools/commands/passes.h"
+#include "tools/common/tool.h"
+
+enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_SHARDING, OPT_STEPS,
+    OPT_OPS, OPT_PASSES, OPT_DIM, OPT_THREADS, OPT_NO_PASSES, OPT_TUNE, OPT_TUNE_CACHE, OPT_PLUGIN,
+    OPT_COUNT };
+
+/* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
+enum { FORMAT_BLOBS = 100 };
+
+static const prt_opt_def options[OPT_COUNT] = {
+    [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
+    [OPT_TEXT] = PRT_OPT("text", 0, PRT_OPT_FLAG, NULL, "the whole graph, or program, as text"),
+    [OPT_JSON] = PRT_OPT("json", 0, PRT_OPT_FLAG, NULL, "the summary as a JSON object"),
+    [OPT_DOT] = PRT_OPT("dot", 0, PRT_OPT_FLAG, NULL, "a Graphviz graph"),
+    [OPT_BLOBS] = PRT_OPT("blobs", 0, PRT_OPT_FLAG, NULL, "the blobs of a PopEF file, a line each"),
+    [OPT_VERIFY] = PRT_OPT("verify", 0, PRT_OPT_FLAG, NULL,
+        "check a PopEF file, every checksum included, or an ONNX file: its types, and whether it "
+        "compiles; ends with 1 and the reason where it is damaged or invalid"),
+    [OPT_SHARDING] = PRT_OPT("sharding", 0, PRT_OPT_FLAG, NULL,
+        "the devices of a sharded ONNX file, and its points as --manual_sharding_config has them"),
+    [OPT_STEPS] = PRT_OPT("steps", 0, PRT_OPT_FLAG, NULL,
+        "every step: its nodes, kernel and memory; then nodes that are gone; also with --json"),
+    [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
+        "a symbolic dimension, for the memory plan and the bytes of a session; may be repeated"),
+    [OPT_THREADS] = PRT_OPT("threads", 0, PRT_OPT_ONE, "N",
+        "threads of the session whose bytes are told; 1 by default; 0: one a processor"),
+    [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
+        "compile an ONNX file without these passes"),
+    [OPT_TUNE] = PRT_TOOL_TUNE("tune"),
+    [OPT_TUNE_CACHE] = PRT_TOOL_TUNE_CACHE("tune-cache"),
+    [OPT_PLUGIN] = PRT_TOOL_PLUGIN,
+    [OPT_PASSES] = PRT_OPT("passes", 0, PRT_OPT_FLAG, NULL,
+        "no file: every pass there is, with its options, as a page in Markdown"),
+    [OPT_OPS] = PRT_OPT("ops", 0, PRT_OPT_FLAG, NULL,
+        "no file: every operator there is, with versions and types"),
+};
+
+static const prt_opt_command command = { .name = "poprt inspect",
+    .args = "MODEL | --ops | --passes",
+    .summary = "Shows inputs, outputs, operators, weights, memory plan and steps of a file.",
+    .more = "For an ONNX file the summary ends with the program it compiles to; in JSON that is\n"
+            "the member \"program\", null when it does not compile.\n"
+            "--ops --text prints the operators as a page in Markdown, --ops --json as an array.\n",
+    .options = options,
+    .n_options = OPT_COUNT,
+    .min_args = 0,
+    .max_args = 1 };
+
+/* Text gathered in memory. */
+typedef struct text {
+    char *data;
+    size_t size;
+} text;
+
+static poprt_status gather_program(const prt_tool *tool, const poprt_executable *exec,
+    int32_t format, text *out)
+{
+    FILE *file = open_memstream(&out->data, &out->size);
+    if (file == NULL)
+        return prt_fail_nomem(0);
+    const poprt_status status =
+        poprt_executable_describe_as(exec, format, tool->config, prt_tool_write, file);
+    (void)fclose(file);
+    return status;
+}
+
+/* Two JSON objects as one: the second is the last member of the first. */
+static void put_json(const text *model, const text *program)
+{
+    size_t end = model->size;
+    while (end > 0 && model->data[end - 1] != '}')
+        end--;
+    while (end > 1 && (model->data[end - 2] == '\n' || model->data[end - 2] == ' '))
+        end--;
+    (void)printf("%.*s,\n  \"program\": %s}\n", (int)end - 1, model->data,
+        program->data != NULL ? program->data : "null\n");
+}
+
+/* The memory part of a program's summary: lines from "plan bytes" on. */
+static void put_summary(const text *model, const text *program)
+{
+    (void)fwrite(model->data, 1, model->size, stdout);
+    const char *plan = program->data != NULL ? strstr(program->data, "\nplan bytes") : NULL;
+    if (plan != NULL)
+        (void)printf("compiled to%s", plan);
+}
+
+static poprt_status inspect_steps(prt_tool *tool, const poprt_model *model, int32_t format)
+{
+    poprt_executable *exec = NULL;
+    poprt_status status = poprt_compile(model, tool->config, &exec);
+    prt_progress_clear(&tool->progress);
+    if (status == POPRT_OK)
+        status = poprt_executable_describe(exec, format, prt_tool_write, stdout);
+    poprt_executable_release(exec);
+    return status;
+}
+
+/* The program's part of a summary. A model that does not compile is still worth a look, unless
+ * dimensions were given for its program. */
+static poprt_status gather_compiled(prt_tool *tool, const poprt_model *model, int32_t format,
+    bool fixed, text *out)
+{
+    poprt_executable *exec = NULL;
+    poprt_status status = poprt_compile(model, tool->config, &exec);
+    const bool compiled = status == POPRT_OK;
+    if (compiled)
+        status = gather_program(tool, exec, format, out);
+    else if (!fixed)
+        (void)PRT_REPORT();
+    prt_progress_clear(&tool->progress);
+    poprt_executable_release(exec);
+    return compiled || fixed ? status : POPRT_OK;
+}
+
+/* `fixed`: --dim was given. */
+static poprt_status inspect_model(prt_tool *tool, const char *path, int32_t format, bool fixed)
+{
+    poprt_model *model = NULL;
+    text of_model = { 0 }, of_program = { 0 };
+    PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
+    const bool whole = format == POPRT_FORMAT_TEXT || format == POPRT_FORMAT_DOT ||
+        format == POPRT_FORMAT_SHARDING;
+    poprt_status status = POPRT_OK;
+    if (format == POPRT_FORMAT_STEPS || format == POPRT_FORMAT_STEPS_JSON) {
+        status = inspect_steps(tool, model, format);
+    } else {
+        status = prt_tool_gather(model, format, &of_model.data, &of_model.size);
+        if (status == POPRT_OK && !whole)
+            status = gather_compiled(tool, model, format, fixed, &of_program);
+        if (status == POPRT_OK && whole)
+            (void)fwrite(of_model.data, 1, of_model.size, stdout);
+        else if (status == POPRT_OK && format == POPRT_FORMAT_JSON)
+            put_json(&of_model, &of_program);
+        else if (status == POPRT_OK)
+            put_summary(&of_model, &of_program);
+    }
+    free(of_model.data);
+    free(of_program.data);
+    poprt_model_release(model);
+    return status;
+}
+
+/* Reading checks every byte, name and type; compiling, that all operators are known here. */
+static poprt_status verify_model(prt_tool *tool, const char *path)
+{
+    poprt_model *model = NULL;
+    poprt_executable *exec = NULL;
+    PRT_TRY(poprt_model_load_file(tool->env, path, NULL, &model));
+    const poprt_status status = poprt_compile(model, tool->config, &exec);
+    prt_progress_clear(&tool->progress);
+    if (status == POPRT_OK)
+        (void)printf("%s: valid ONNX, and it compiles\n", path);
+    poprt_executable_release(exec);
+    poprt_model_release(model);
+    return status;
+}
+
+static poprt_status inspect(prt_tool *tool, const char *path, int32_t format, bool verify,
+    bool fixed)
+{
+    const char *file = NULL;
+    bool is_popef = false;
+    PRT_TRY(prt_tool_find_model(tool, path, &file, &is_popef));
+    if (verify && !is_popef)
+        return verify_model(tool, file);
+    if (!is_popef && format != FORMAT_BLOBS)
+        return inspect_model(tool, file, format, fixed);
+    /* Opening a program checks its structure; the blobs show what is around it. */
+    poprt_executable *exec = NULL;
+    if (verify || format != FORMAT_BLOBS)
+        PRT_TRY(poprt_executable_load_file(tool->env, file, NULL, &exec));
+    const poprt_status status = format == FORMAT_BLOBS
+        ? prt_blobs_print(tool, file, verify)
+        : poprt_executable_describe_as(exec, format, tool->config, prt_tool_write, stdout);
+    poprt_executable_release(exec);
+    return status;
+}
+
+/* The chosen format; false after a usage error, whose code goes to `exit_code`. */
+static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
+{
+    static const int32_t formats[OPT_COUNT] = { [OPT_TEXT] = POPRT_FORMAT_TEXT,
+        [OPT_JSON] = POPRT_FORMAT_JSON,
+        [OPT_DOT] = POPRT_FORMAT_DOT,
+        [OPT_BLOBS] = FORMAT_BLOBS,
+        [OPT_VERIFY] = FORMAT_BLOBS,
+        [OPT_SHARDING] = POPRT_FORMAT_SHARDING };
+    const bool ops = prt_opt_has(opts, OPT_OPS);
+    uint32_t chosen = 0;
+    *format = POPRT_FORMAT_SUMMARY;
+    const bool steps = prt_opt_has(opts, OPT_STEPS);
+    for (uint32_t i = OPT_TEXT; i <= OPT_SHARDING; i++)
+        if (prt_opt_has(opts, i)) {
+            *format = formats[i];
+            chosen++;
+        }
+    const bool passes = prt_opt_has(opts, OPT_PASSES);
+    const bool sized = prt_opt_has(opts, OPT_DIM) || prt_opt_has(opts, OPT_THREADS);
+    const char *wrong = passes && (opts->n_items != 1 || opts->n_args != 0)
+        ? "--passes stands alone"
+        : chosen > 1
+        ? "--text, --json, --dot, --blobs, --verify, --sharding exclude each other"
+        : steps && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
+        ? "--steps goes with --json or alone"
+        : ops && *format > POPRT_FORMAT_JSON ? "--ops goes with --text or --json only"
+        : ops && opts->n_args != 0           ? "--ops takes no MODEL"
+        : !ops && !passes && opts->n_args == 0 ? "a MODEL, --ops or --passes is missing"
+        : sized && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
+        ? "--dim and --threads go with the summary, --json or --steps"
+        : NULL;
+    if (steps)
+        *format = *format == POPRT_FORMAT_JSON ? POPRT_FORMAT_STEPS_JSON : POPRT_FORMAT_STEPS;
+    if (wrong != NULL)
+        *exit_code = prt_opt_usage_error(&command, "%s", wrong);
+    return wrong == NULL;
+}
+
+/* Plug-ins, passes, dimensions and tuning. */
+static poprt_status take_options(prt_tool *tool, const prt_opts *opts)
+{
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_PLUGIN));
+    PRT_TRY(prt_tool_disable(tool, prt_opt_value(opts, OPT_NO_PASSES, NULL)));
+    PRT_TRY(prt_tool_set_dims(tool, opts, OPT_DIM));
+    return prt_tool_tune(tool, prt_opt_value(opts, OPT_TUNE, NULL),
+        prt_opt_value(opts, OPT_TUNE_CACHE, NULL));
+}
+
+static int run(const prt_opts *opts, int32_t format, uint32_t threads)
+{
+    prt_tool tool = { 0 };
+    poprt_status status = prt_tool_open(&tool, threads);
+    if (status == POPRT_OK)
+        status = take_options(&tool, opts);
+    if (status == POPRT_OK)
+        status = prt_opt_has(opts, OPT_OPS)
+            ? poprt_operators_describe(tool.env, format, prt_tool_write, stdout)
+            : inspect(&tool, opts->args[0], format, prt_opt_has(opts, OPT_VERIFY),
+                  prt_opt_has(opts, OPT_DIM));
+    const int exit_code = status == POPRT_OK ? PRT_EXIT_DONE : PRT_REPORT_OF(&tool);
+    prt_tool_close(&tool);
+    return exit_code;
+}
+
+int prt_command_inspect(int argc, char **argv)
+{
+    prt_opts opts;
+    int exit_code = PRT_EXIT_FAILED;
+    int32_t format;
+    int64_t threads = 1;
+    prt_arena *arena = NULL;
+    if (prt_arena_create(NULL, 0, &arena) != POPRT_OK)
+        return PRT_REPORT();
+    const bool parsed = prt_opt_parse(arena, &command, argc, argv, &opts, &exit_code) &&
+        choose_format(&opts, &format, &exit_code) &&
+        prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code);
+    if (parsed && prt_opt_has(&opts, OPT_PASSES)) {
+        prt_passes_print();
+        exit_code = PRT_EXIT_DONE;
+    } else if (parsed) {
+        exit_code = run(&opts, format, (uint32_t)threads);
+    }
+    prt_arena_release(arena);
+    return exit_code;
+}

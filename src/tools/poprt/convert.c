@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * convert.c — the main command line, spelled as the reference's: load, fix shapes, passes, save
+ * ONNX; then compile, write PopEF and run with random data where that is asked for.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/poprt/convert.h"
+
+static const prt_opt_def options[OPT_COUNT] = {
+#define OPT(id, name_, letter_, arity_, value_, takes_, accepts_, use, help_)                      \
+    [OPT_##id] = { .name = name_,                                                                  \
+        .letter = letter_,                                                                         \
+        .arity = PRT_OPT_##arity_,                                                                 \
+        .value = value_,                                                                           \
+        .help = help_,                                                                             \
+        .accepts = accepts_,                                                                       \
+        .takes = PRT_TAKES_##takes_ },
+#include "tools/poprt/convert.def"
+#undef OPT
+};
+
+const prt_opt_command prt_convert_command = { .name = "poprt",
+    .args = "",
+    .summary = "Converts an ONNX model, compiles it to PopEF and runs it.",
+    .more = "commands:\n"
+            "  poprt run MODEL      run a model on given or random inputs\n"
+            "  poprt test DIR...    check models against stored inputs and outputs\n"
+            "  poprt bench MODEL    measure loading, compiling and running\n"
+            "  poprt inspect MODEL  show what is in a file\n"
+            "  poprt auto_sharding  cut a model into shards, one a device\n"
+            "  poprt [options] tf2onnx [options]\n"
+            "                       PopRT's reader of TensorFlow models, which is not here\n"
+            "Each has its own --help.\n"
+            "\n"
+            "examples:\n"
+            "  poprt -i model.onnx --input_shape x=1,3,224,224 --export_popef\n"
+            "  poprt -i model.onnx --show\n"
+            "  poprt --config_yaml job.yaml\n",
+    .options = options,
+    .n_options = OPT_COUNT,
+    .min_args = 0,
+    .max_args = 0 };
+
+static void put_version(void)
+{
+    (void)printf("PopRT version: %s\n", poprt_version());
+    (void)printf("Build with SDK: libpoprt %s\n", POPRT_VERSION_STRING);
+    (void)printf("Runtime SDK: libpoprt %s\n", poprt_version());
+}
+
+/* Those that the reference has too, then those of plug-ins. */
+static poprt_status list_passes(prt_tool *tool)
+{
+    poprt_pass_info info = { .struct_size = sizeof(info) };
+    for (size_t i = 0; poprt_pass_at(i, &info) == POPRT_OK; i++)
+        if (info.since[0] != '\0')
+            (void)printf("%s\n", info.name);
+    for (size_t i = 0; poprt_env_pass_at(tool->env, i, &info) == POPRT_OK; i++)
+        (void)printf("%s\n", info.name);
+    return POPRT_OK;
+}
+
+poprt_status prt_convert_show(const poprt_model *model)
+{
+    static const char *const words[] = { "Input", "Output" };
+    (void)printf("# Inputs and outputs of the model\n");
+    for (int32_t direction = POPRT_INPUT; direction <= POPRT_OUTPUT; direction++)
+        for (size_t i = 0; i < poprt_model_io_count(model, direction); i++) {
+            poprt_io_info info = { .struct_size = sizeof(info) };
+            PRT_TRY(poprt_model_io_at(model, direction, i, &info));
+            (void)printf("%s %s: dtype - %s, shape - [", words[direction], info.name,
+                poprt_dtype_name(info.dtype));
+            for (int32_t k = 0; k < info.rank; k++)
+                (void)printf("%s%lld", k > 0 ? ", " : "",
+                    (long long)(info.dims[k] >= 0 ? info.dims[k] : 0));
+            (void)printf("]\n");
+        }
+    return POPRT_OK;
+}
+
+/* ---- converting */
+
+/* At DEBUG a line for each pass; the graph before and after the one that is shown. */
+static void say_pass(void *user, const poprt_pass_event *event)
+{
+    prt_tool *tool = user;
+    prt_tool_say(tool, POPRT_LOG_DEBUG, "%s: %.3f ms%s, %u nodes, now %u", event->pass, event->ms,
+        event->changed != 0 ? ", changed" : "", event->nodes_before, event->nodes_after);
+    if (event->before == NULL || event->after == NULL)
+        return;
+    prt_progress_clear(&tool->progress);
+    (void)printf("# before %s\n%s# after %s\n%s", event->pass, event->before, event->pass,
+        event->after);
+}
+
+poprt_status prt_convert_run(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
+    poprt_model *model)
+{
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_pass_manager_observe(manager, say_pass, tool);
+    poprt_status status =
+        poprt_pass_manager_show(manager, prt_opt_value(opts, OPT_SHOW_PASS, NULL));
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_add_pipeline(manager, "convert", config);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+static void say_names(void *user, const poprt_pass_event *event)
+{
+    if (strcmp(event->pass, "unique_name_for_nodes") == 0 && event->changed != 0)
+        prt_tool_say(user, POPRT_LOG_WARNING,
+            "nodes without a name of their own are called as auto_sharding calls them");
+}
+
+poprt_status prt_convert_pass(prt_tool *tool, const char *pass, const poprt_config *config,
+    poprt_model *model)
+{
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_pass_manager_observe(manager, say_names, tool);
+    poprt_status status = poprt_pass_manager_add(manager, pass, config);
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_run(manager, model);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+poprt_status prt_convert_shapes(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
+    poprt_model *model)
+{
+    poprt_pass_arg args[3];
+    size_t n = 0;
+    const char *shapes = NULL;
+    PRT_TRY(poprt_config_get(config, "input_shape", &shapes));
+    if (prt_opt_has(opts, OPT_INPUT_SHAPE))
+        args[n++] = (poprt_pass_arg){ "const_input_shape", shapes };
+    if (prt_opt_has(opts, OPT_BATCH_SIZE))
+        args[n++] = (poprt_pass_arg){ "batch_size", prt_opt_value(opts, OPT_BATCH_SIZE, "-1") };
+    if (prt_opt_has(opts, OPT_BATCH_AXIS))
+        args[n++] = (poprt_pass_arg){ "batch_axis", prt_opt_value(opts, OPT_BATCH_AXIS, "-1") };
+    if (n == 0)
+        return POPRT_OK;
+    return prt_tool_run_pass(tool, "const_input_shape", args, n, model);
+}
+
+/* The converted model, called after its input where nothing else is said. */
+static poprt_status save(prt_tool *tool, const prt_opts *opts, const char *input,
+    const poprt_model *model)
+{
+    const char *slash = strrchr(input, '/');
+    const char *usual =
+        prt_tool_text(tool->arena, "%s.optimized.onnx", slash != NULL ? slash + 1 : input);
+    return usual != NULL ? prt_convert_save(tool, opts, usual, model) : POPRT_E_NOMEM;
+}
+
+static poprt_status convert_model(prt_tool *tool, const prt_opts *opts, const poprt_config *config,
+    const char *input, poprt_model *model)
+{
+    if (prt_opt_has(opts, OPT_SHOW))
+        return prt_convert_show(model);
+    if (prt_opt_has(opts, OPT_SHOW_IO_STAT))
+        return prt_convert_pass(tool, "model_io_info_stat", NULL, model);
+    if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)) {
+        /* Names that auto_sharding gave are there for its points. */
+        PRT_TRY(prt_convert_pass(tool, "unique_name_for_nodes", NULL, model));
+        PRT_TRY(prt_convert_pass(tool, "manual_sharding", config, model));
+        return save(tool, opts, input, model);
+    }
+    PRT_TRY(prt_tool_make_dir(prt_opt_value(opts, OPT_OUTPUT_DIR, "./")));
+    PRT_TRY(prt_convert_run(tool, opts, config, model));
+    PRT_TRY(save(tool, opts, input, model));
+    if (prt_opt_has(opts, OPT_EXPORT_POPEF) || prt_opt_has(opts, OPT_RUN))
+        return prt_convert_compile(tool, opts, model);
+    return POPRT_OK;
+}
+
+static poprt_status fail_framework(void)
+{
+    return prt_fail(POPRT_E_UNSUPPORTED, "tensorflow",
+        "this build has no reader for TensorFlow models: write the model as ONNX with tf2onnx "
+        "(python3 -m tf2onnx.convert), then give the .onnx file as --input_model");
+}
+
+poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char **input,
+    poprt_model **model)
+{
+    bool is_popef = false;
+    if (strcmp(prt_opt_value(opts, OPT_FRAMEWORK, "onnx"), "tensorflow") == 0)
+        return fail_framework();
+    PRT_TRY(prt_tool_find_model(tool, prt_opt_value(opts, OPT_INPUT_MODEL, NULL), input,
+        &is_popef));
+    if (is_popef)
+        return prt_fail(POPRT_E_UNSUPPORTED, *input,
+            "is a PopEF file: it is compiled already, use poprt run");
+    return poprt_model_load_file(tool->env, *input, NULL, model);
+}
+
+/* Names of passes and their options, held against the passes that the conversion has. */
+static poprt_status check_passes(const prt_tool *tool, const prt_opts *opts,
+    const poprt_config *config)
+{
+    poprt_pass_manager *manager = NULL;
+    PRT_TRY(poprt_pass_manager_create(tool->env, &manager));
+    poprt_status status =
+        poprt_pass_manager_show(manager, prt_opt_value(opts, OPT_SHOW_PASS, NULL));
+    if (status == POPRT_OK)
+        status = poprt_pass_manager_add_pipeline(manager, "convert", config);
+    poprt_pass_manager_release(manager);
+    return status;
+}
+
+/* Shapes are set first, so that --show and --show_io_stat show them. */
+static poprt_status convert(prt_tool *tool, const prt_opts *opts)
+{
+    const char *input = NULL;
+    poprt_model *model = NULL;
+    poprt_config *config = NULL;
+    PRT_TRY(prt_convert_backend(tool, opts));
+    PRT_TRY(
+        prt_convert_config(tool, opts, prt_opt_value(opts, OPT_OUTPUT_DIR, NULL), &config));
+    poprt_status status = check_passes(tool, opts, config);
+    if (status == POPRT_OK)
+        status = prt_convert_load(tool, opts, &input, &model);
+    if (status == POPRT_OK &&
+        (prt_opt_has(opts, OPT_SHOW) || prt_opt_has(opts, OPT_SHOW_IO_STAT)))
+        status = prt_convert_shapes(tool, opts, config, model);
+    if (status == POPRT_OK)
+        status = convert_model(tool, opts, config, input, model);
+    poprt_config_release(config);
+    poprt_model_release(model);
+    return status;
+}
+
+/* ---- the command line */
+
+/* Names of levels; the reference's CRITICAL is no level here. */
+static int32_t level_of(const char *name)
+{
+    static const char *const names[] = { "ERROR", "WARNING", "INFO", "DEBUG" };
+    for (int32_t i = 0; i < (int32_t)PRT_COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return POPRT_LOG_ERROR + i;
+    return POPRT_LOG_ERROR;
+}
+
+static bool needs_model(const prt_opts *opts)
+{
+    return !prt_opt_has(opts, OPT_VERSION) && !prt_opt_has(opts, OPT_LIST_ALL_PASSES) &&
+        !prt_opt_has(opts, OPT_PRINT_COMPLETION) && !prt_opt_has(opts, OPT_PRINT_MAN);
+}
+
+/* What belongs together; PRT_EXIT_DONE when all is well. `one`: these are options of one model. */
+static int check_options(const prt_opts *opts, bool one)
+{
+    const prt_opt_command *command = &prt_convert_command;
+    if (!one)
+        return prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING)
+            ? prt_opt_usage_error(command, "--only_manual_sharding is for one model")
+            : PRT_EXIT_DONE;
+    if (needs_model(opts) && !prt_opt_has(opts, OPT_INPUT_MODEL))
+        return prt_opt_usage_error(command, "--input_model is missing");
+    if (prt_opt_has(opts, OPT_BATCH_SIZE) != prt_opt_has(opts, OPT_BATCH_AXIS))
+        return prt_opt_usage_error(command, "--batch_size and --batch_axis go together");
+    if (prt_opt_has(opts, OPT_ONLY_MANUAL_SHARDING) &&
+        !prt_opt_has(opts, OPT_MANUAL_SHARDING_CONFIG))
+        return prt_opt_usage_error(command,
+            "--only_manual_sharding needs --manual_sharding_config");
+    return PRT_EXIT_DONE;
+}
+
+static poprt_status run_command(prt_tool *tool, const prt_convert_job *job)
+{
+    const prt_opts *opts = &job->opts;
+    tool->log_level = level_of(prt_opt_value(opts, OPT_LOGGING_LEVEL, "WARNING"));
+    tool->quiet_compile = prt_opt_has(opts, OPT_DISABLE_COMPILATION_PROGRESS_BAR) ||
+        !prt_tool_is_true(prt_convert_backend_value(opts, "show_compilation_progress_bar"), true);
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_LIBRARY_SO_PATHS));
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_PASS_CONFIG));
+    PRT_TRY(prt_tool_plugins(tool, opts, OPT_CUSTOM_SHAPE_INFERENCE));
+    if (prt_opt_has(opts, OPT_VERSION))
+        put_version();
+    else if (prt_opt_has(opts, OPT_LIST_ALL_PASSES))
+        return list_passes(tool);
+    else if (prt_opt_has(opts, OPT_PRINT_COMPLETION))
+        prt_convert_put_completion(prt_opt_value(opts, OPT_PRINT_COMPLETION, NULL));
+    else if (prt_opt_has(opts, OPT_PRINT_MAN))
+        prt_convert_put_man();
+    else
+        return job->n_models != 0 ? prt_convert_fuse(tool, job) : convert(tool, opts);
+    return POPRT_OK;
+}
+
+/* The lines of a YAML file's models, each with what holds for all. */
+static bool read_models(prt_tool *tool, const prt_convert_lines *lines, prt_convert_job *job,
+    int *exit_code)
+{
+    job->models = PRT_NEW_N(tool->arena, prt_opts, lines->n_models);
+    if (job->models == NULL) {
+        *exit_code = PRT_REPORT();
+        return false;
+    }
+    for (uint32_t i = 0; i < lines->n_models; i++) {
+        const prt_convert_line *line = &lines->models[i];
+        const bool parsed = prt_opt_parse(tool->arena, &prt_convert_command, line->argc,
+            line->argv, &job->models[i], exit_code);
+        if (parsed)
+            *exit_code = check_options(&job->models[i], true);
+        if (!parsed || *exit_code != PRT_EXIT_DONE) {
+            PRT_LOG(POPRT_LOG_ERROR, "%s: this is about model %u of model_fusion",
+                prt_opt_value(&job->opts, OPT_CONFIG_YAML, ""), i);
+            return false;
+        }
+    }
+    job->n_models = lines->n_models;
+    return true;
+}
+
+/* The options of a YAML file come first, then the whole line is read again. */
+static bool read_line(prt_tool *tool, int argc, char **argv, prt_convert_job *job, int *exit_code)
+{
+    prt_opts *opts = &job->opts;
+    prt_convert_lines lines = { .all = { argc, argv } };
+    if (!prt_opt_parse(tool->arena, &prt_convert_command, argc, argv, opts, exit_code))
+        return false;
+    if (prt_opt_has(opts, OPT_CONFIG_YAML)) {
+        if (prt_convert_merge_yaml(tool, opts, argc, argv, &lines) != POPRT_OK) {
+            *exit_code = PRT_REPORT_OF(tool);
+            return false;
+        }
+        if (!prt_opt_parse(tool->arena, &prt_convert_command, lines.all.argc, lines.all.argv, opts,
+                exit_code))
+            return false;
+    }
+    *exit_code = check_options(opts, lines.n_models == 0);
+    return *exit_code == PRT_EXIT_DONE &&
+        (lines.n_models == 0 || read_models(tool, &lines, job, exit_code));
+}
+
+int prt_command_convert(int argc, char **argv)
+{
+    prt_convert_job job = { .n_models = 0 };
+    int exit_code = PRT_EXIT_FAILED;
+    prt_tool tool = { 0 };
+    /* Options of tf2onnx stand behind its name. */
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "tf2onnx") == 0)
+            return prt_command_tf2onnx(argc - i, argv + i);
+    if (prt_tool_open_at(&tool, 0, POPRT_LOG_DEBUG) != POPRT_OK)
+        return PRT_REPORT();
+    if (read_line(&tool, argc, argv, &job, &exit_code)) {
+        const poprt_status status = run_command(&tool, &job);
+        prt_progress_clear(&tool.progress);
+        tool.past_options = tool.past_options && status != POPRT_E_ARG; /* of passes, too */
+        if (status != POPRT_OK)
+            exit_code = PRT_REPORT_OF(&tool);
+    }
+    prt_tool_close(&tool);
+    return exit_code;
+}
+
+/* ---- tf2onnx */
+
+enum { TF_HELP, TF_OPTIONS = 9 };
+
+static const prt_opt_def tf_options[TF_OPTIONS] = {
+    { .name = "help", .letter = 'h', .arity = PRT_OPT_FLAG, .help = "print this and exit" },
+    { .name = "saved_model", .arity = PRT_OPT_FLAG, .help = "the input is a SavedModel directory" },
+    { .name = "signature_def", .arity = PRT_OPT_ONE, .value = "NAME", .help = "signature to use" },
+    { .name = "tag", .arity = PRT_OPT_ONE, .value = "NAME", .help = "tag set, such as serve" },
+    { .name = "inputs", .arity = PRT_OPT_ONE, .value = "A,B,...", .help = "input tensors" },
+    { .name = "outputs", .arity = PRT_OPT_ONE, .value = "A,B,...", .help = "output tensors" },
+    { .name = "opset", .arity = PRT_OPT_ONE, .value = "N", .help = "opset of the ONNX model" },
+    { .name = "inputs_as_nchw", .arity = PRT_OPT_ONE, .value = "A,B,...",
+        .help = "inputs to turn from NHWC to NCHW" },
+    { .name = "outputs_as_nchw", .arity = PRT_OPT_ONE, .value = "A,B,...",
+        .help = "outputs to turn from NHWC to NCHW" },
+};
+
+static const prt_opt_command tf_command = { .name = "poprt [options] tf2onnx",
+    .args = "",
+    .summary = "Reads a TensorFlow model in PopRT; this build has no such reader and says so.",
+    .options = tf_options,
+    .n_options = TF_OPTIONS };
+
+int prt_command_tf2onnx(int argc, char **argv)
+{
+    prt_opts opts;
+    int exit_code = PRT_EXIT_FAILED;
+    prt_tool tool = { 0 };
+    if (prt_tool_open(&tool, 0) != POPRT_OK)
+        return PRT_REPORT();
+    if (prt_opt_parse(tool.arena, &tf_command, argc, argv, &opts, &exit_code)) {
+        (void)fail_framework();
+        exit_code = PRT_REPORT();
+    }
+    prt_tool_close(&tool);
+    return exit_code;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * convert_config.c — options of the command line as a poprt_config: most have the same name there,
+ * and lists of KEY=VALUE become JSON.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "tools/poprt/convert.h"
+
+static const uint8_t uses[OPT_COUNT] = {
+#define OPT(id, name, letter, arity, value, takes, accepts, use, help) [OPT_##id] = PRT_USE_##use,
+#include "tools/poprt/convert.def"
+#undef OPT
+};
+
+/* Dimensions set apart by commas, into an open array. */
+static poprt_status put_dims(prt_tool *tool, prt_json_out *out, const char *text, size_t size,
+    const char *whole)
+{
+    for (const char *p = text; p < text + size;) {
+        const size_t left = (size_t)(text + size - p);
+        size_t n = strcspn(p, ",");
+        int64_t dim;
+        n = n < left ? n : left;
+        const char *word = prt_arena_text(tool->arena, p, n);
+        if (word == NULL)
+            return POPRT_E_NOMEM;
+        if (!prt_opt_parse_number(word, &dim) || dim < 0)
+            return prt_fail(POPRT_E_ARG, whole, "'%s' is not a dimension", word);
+        prt_json_put_i64(out, NULL, dim);
+        p += n + (n < left);
+    }
+    return POPRT_OK;
+}
+
+/* "NAME=D0,D1,…", cut at the last '='; "NAME=" is a scalar. */
+static poprt_status put_shape(prt_tool *tool, prt_json_out *out, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    if (equals == NULL || equals == text)
+        return prt_fail(POPRT_E_ARG, text, "a shape is given as NAME=D0,D1,...");
+    const char *name = prt_arena_text(tool->arena, text, (size_t)(equals - text));
+    if (name == NULL)
+        return POPRT_E_NOMEM;
+    prt_json_open(out, name, '[');
+    PRT_TRY(put_dims(tool, out, equals + 1, strlen(equals + 1), text));
+    prt_json_close(out, ']');
+    return POPRT_OK;
+}
+
+static poprt_status put_pair(prt_tool *tool, prt_json_out *out, const char *text, bool last)
+{
+    const char *equals = last ? strrchr(text, '=') : strchr(text, '=');
+    if (equals == NULL || equals == text)
+        return prt_fail(POPRT_E_ARG, text, "is not of the form KEY=VALUE");
+    const char *key = prt_arena_text(tool->arena, text, (size_t)(equals - text));
+    if (key == NULL)
+        return POPRT_E_NOMEM;
+    prt_json_put_text(out, key, prt_str_of(equals + 1));
+    return POPRT_OK;
+}
+
+/* "TYPE,[D0,D1,…]" or "TYPE,[D0,D1,…],NUMBER". */
+static poprt_status put_group(prt_tool *tool, prt_json_out *out, const char *text)
+{
+    const char *open = strstr(text, ",[");
+    const char *close = open != NULL ? strchr(open, ']') : NULL;
+    int64_t number;
+    if (close == NULL || open == text)
+        return prt_fail(POPRT_E_ARG, text, "is not of the form TYPE,[D0,D1,...],NUMBER");
+    prt_json_open(out, NULL, '[');
+    prt_json_put_text(out, NULL, (prt_str){ text, (uint32_t)(open - text) });
+    prt_json_open(out, NULL, '[');
+    PRT_TRY(put_dims(tool, out, open + 2, (size_t)(close - open - 2), text));
+    prt_json_close(out, ']');
+    if (close[1] == ',' && close[2] != '\0') {
+        if (!prt_opt_parse_number(close + 2, &number))
+            return prt_fail(POPRT_E_ARG, text, "'%s' is not a number of inputs", close + 2);
+        prt_json_put_i64(out, NULL, number);
+    }
+    prt_json_close(out, ']');
+    return POPRT_OK;
+}
+
+static poprt_status put_item(prt_tool *tool, prt_json_out *out, uint32_t use, const char *text)
+{
+    switch (use) {
+    case PRT_USE_SHAPES:
+        return put_shape(tool, out, text);
+    case PRT_USE_GROUPS:
+        return put_group(tool, out, text);
+    default:
+        return put_pair(tool, out, text, use == PRT_USE_PAIRS);
+    }
+}
+
+/* All values of an option as one text of JSON. */
+static poprt_status gather(prt_tool *tool, const prt_opts *opts, uint32_t option,
+    const char **text)
+{
+    const bool array = uses[option] == PRT_USE_GROUPS;
+    prt_json_out out;
+    prt_str all;
+    uint32_t cursor = 0;
+    prt_json_out_init(&out, tool->arena, false);
+    prt_json_open(&out, NULL, array ? '[' : '{');
+    for (const char *v; (v = prt_opt_next(opts, option, &cursor)) != NULL;)
+        PRT_TRY(put_item(tool, &out, uses[option], v));
+    prt_json_close(&out, array ? ']' : '}');
+    PRT_TRY(prt_json_out_finish(&out, &all));
+    *text = prt_arena_text(tool->arena, all.data, all.size);
+    return *text != NULL ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static poprt_status set_option(prt_tool *tool, const prt_opts *opts, uint32_t option,
+    poprt_config *config)
+{
+    const prt_opt_def *o = &opts->command->options[option];
+    const char *text = NULL;
+    switch (uses[option]) {
+    case PRT_USE_TOOL:
+    case PRT_USE_MODEL:
+        return POPRT_OK;
+    case PRT_USE_NOTE:
+        prt_tool_say(tool, POPRT_LOG_INFO, "--%s has no effect here%s%s", o->name,
+            o->help != NULL ? ": " : "", o->help != NULL ? o->help : "");
+        return POPRT_OK;
+    case PRT_USE_SWITCH:
+        text = "true";
+        break;
+    case PRT_USE_TEXT:
+        text = prt_opt_value(opts, option, NULL);
+        if (text[0] == '\0') /* a choice that was left open */
+            return POPRT_OK;
+        break;
+    default:
+        PRT_TRY(prt_fail_about(gather(tool, opts, option, &text), o->name));
+    }
+    return poprt_config_set(config, o->name, text);
+}
+
+static poprt_status set_all(prt_tool *tool, const prt_opts *opts, const char *dir,
+    poprt_config *config)
+{
+    /* The command line's default, as PopRT's; its Converter, and the library's option, have 0, 0.
+     */
+    PRT_TRY(poprt_config_set(config, "fp8_params", "F143,F143,-1,-1"));
+    if (dir != NULL)
+        PRT_TRY(poprt_config_set(config, "output_dir", dir));
+    for (uint32_t i = 0; i < OPT_COUNT; i++)
+        if (prt_opt_has(opts, i))
+            PRT_TRY(set_option(tool, opts, i, config));
+    if (prt_opt_has(opts, OPT_QUANTIZE))
+        PRT_TRY(poprt_config_set(config, "calibration_with_data", "true"));
+    const char *loss = prt_opt_value(opts, OPT_QUANTIZE_LOSS_TYPE, NULL);
+    if (loss != NULL)
+        PRT_TRY(poprt_config_set(config, "calibration_loss_type", loss));
+    const char *sharding = prt_opt_value(opts, OPT_MANUAL_SHARDING_CONFIG, NULL);
+    return sharding != NULL ? prt_convert_sharding(tool, sharding, config) : POPRT_OK;
+}
+
+bool prt_convert_is_of_model(uint32_t option)
+{
+    return uses[option] != PRT_USE_TOOL;
+}
+
+poprt_status prt_convert_config(prt_tool *tool, const prt_opts *opts, const char *dir,
+    poprt_config **out)
+{
+    poprt_config *config = NULL;
+    PRT_TRY(poprt_config_create(tool->env, &config));
+    const poprt_status status = set_all(tool, opts, dir, config);
+    if (status != POPRT_OK) {
+        poprt_config_release(config);
+        return status;
+    }
+    *out = config;
+    return POPRT_OK;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * convert_fusion.c — model_fusion of --config_yaml: every model of the list is converted by options
+ * of its own, then all become one model, which is saved and compiled as any other.
+ */
+#include "tools/poprt/convert.h"
+
+/* What passes write goes to a folder of the graph's own, where they write anything. */
+static poprt_status make_dir(prt_tool *tool, const prt_convert_job *job, uint32_t graph,
+    const char **out)
+{
+    static const uint32_t writers[] = { OPT_CALIBRATION_WITH_DATA, OPT_QUANTIZE,
+        OPT_PRECISION_COMPARE };
+    const char *dir = prt_opt_value(&job->opts, OPT_OUTPUT_DIR, "./");
+    bool writes = false;
+    for (size_t i = 0; i < PRT_COUNT_OF(writers); i++)
+        writes = writes || prt_opt_has(&job->models[graph], writers[i]);
+    if (writes)
+        dir = prt_tool_text(tool->arena, "%s/graph%u", dir, graph);
+    *out = dir;
+    return dir != NULL ? prt_tool_make_dir(dir) : POPRT_E_NOMEM;
+}
+
+/* Shapes are all that is needed to show what the models take and give. */
+static poprt_status convert_one(prt_tool *tool, const prt_convert_job *job, uint32_t graph,
+    poprt_model *model)
+{
+    const prt_opts *opts = &job->models[graph];
+    const bool look =
+        prt_opt_has(&job->opts, OPT_SHOW) || prt_opt_has(&job->opts, OPT_SHOW_IO_STAT);
+    poprt_config *config = NULL;
+    const char *dir = NULL;
+    if (!look)
+        PRT_TRY(make_dir(tool, job, graph, &dir));
+    poprt_status status = prt_convert_config(tool, opts, dir, &config);
+    if (status == POPRT_OK && !look)
+        status = prt_convert_run(tool, opts, config, model);
+    else if (status == POPRT_OK)
+        status = prt_convert_shapes(tool, opts, config, model);
+    poprt_config_release(config);
+    return status;
+}
+
+static poprt_status load_all(prt_tool *tool, const prt_convert_job *job, poprt_model **models)
+{
+    for (uint32_t i = 0; i < job->n_models; i++) {
+        const char *input = NULL;
+        PRT_TRY(prt_convert_load(tool, &job->models[i], &input, &models[i]));
+        PRT_TRY(prt_fail_in_file(convert_one(tool, job, i, models[i]), input));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status fuse(prt_tool *tool, const prt_convert_job *job, poprt_model **out)
+{
+    poprt_model **models = PRT_NEW_N(tool->arena, poprt_model *, job->n_models);
+    if (models == NULL)
+        return POPRT_E_NOMEM;
+    poprt_status status = load_all(tool, job, models);
+    if (status == POPRT_OK)
+        status = poprt_model_fuse((const poprt_model *const *)models, job->n_models, out);
+    for (uint32_t i = 0; i < job->n_models; i++)
+        poprt_model_release(models[i]);
+    return status;
+}
+
+static poprt_status finish(prt_tool *tool, const prt_opts *opts, poprt_model *model)
+{
+    if (prt_opt_has(opts, OPT_SHOW))
+        return prt_convert_show(model);
+    if (prt_opt_has(opts, OPT_SHOW_IO_STAT))
+        return prt_convert_pass(tool, "model_io_info_stat", NULL, model);
+    PRT_TRY(prt_convert_save(tool, opts, "model_fusion.onnx", model));
+    return prt_convert_compile(tool, opts, model);
+}
+
+poprt_status prt_convert_fuse(prt_tool *tool, const prt_convert_job *job)
+{
+    poprt_model *model = NULL;
+    if (!prt_opt_has(&job->opts, OPT_EXPORT_POPEF))
+        return prt_fail(POPRT_E_ARG, "export_popef",
+            "model_fusion makes one PopEF of all models: give export_popef: True");
+    PRT_TRY(prt_convert_backend(tool, &job->opts));
+    PRT_TRY(fuse(tool, job, &model));
+    const poprt_status status = finish(tool, &job->opts, model);
+    poprt_model_release(model);
+    return status;
+}

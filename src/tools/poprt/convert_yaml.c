@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * convert_yaml.c — YAML, read by libyaml: options of --config_yaml become words of the command line
+ * before those that were given, and a sharding file becomes the options of manual_sharding.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <yaml.h>
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "program/program.h"
+#include "tools/poprt/convert.h"
+
+enum { MAX_FILE = 16 << 20, MAX_TEXT = 256 << 20 };
+
+/* ---- documents */
+
+static poprt_status open_document(const char *path, yaml_parser_t *parser,
+    yaml_document_t *document)
+{
+    FILE *file = fopen(path, "rb");
+    poprt_status status = POPRT_OK;
+    if (file == NULL)
+        return prt_fail(POPRT_E_IO, path, "%s", strerror(errno));
+    if (!yaml_parser_initialize(parser)) {
+        (void)fclose(file);
+        return prt_fail_nomem(sizeof(*parser));
+    }
+    if (fseek(file, 0, SEEK_END) != 0 || ftell(file) > MAX_FILE || fseek(file, 0, SEEK_SET) != 0)
+        status = prt_fail(POPRT_E_LIMIT, path, "is larger than %d bytes, or no plain file",
+            MAX_FILE);
+    yaml_parser_set_input_file(parser, file);
+    if (status == POPRT_OK && !yaml_parser_load(parser, document))
+        status = prt_fail(POPRT_E_PARSE, path, "line %zu: %s", parser->problem_mark.line + 1,
+            parser->problem != NULL ? parser->problem : "not YAML");
+    (void)fclose(file);
+    if (status != POPRT_OK)
+        yaml_parser_delete(parser);
+    return status;
+}
+
+static void close_document(yaml_parser_t *parser, yaml_document_t *document)
+{
+    yaml_document_delete(document);
+    yaml_parser_delete(parser);
+}
+
+static const char *scalar(const yaml_node_t *node)
+{
+    return node != NULL && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value
+                                                          : NULL;
+}
+
+static poprt_status fail_at(const char *path, const yaml_node_t *node, const char *why)
+{
+    return prt_fail(POPRT_E_PARSE, path, "line %zu: %s", node->start_mark.line + 1, why);
+}
+
+/* ---- --config_yaml */
+
+static const char fusion_key[] = "model_fusion";
+
+typedef struct words {
+    prt_tool *tool;
+    yaml_document_t *document;
+    const prt_opts *given;
+    const char *path;
+    size_t size; /* characters of all lines */
+    const yaml_node_t *inner; /* the model whose line this is; NULL: the line is for all */
+    bool own[OPT_COUNT];      /* options that this model has */
+    PRT_VEC(char *) list;
+} words;
+
+static poprt_status push(words *w, const char *text)
+{
+    w->size += strlen(text);
+    if (w->size > MAX_TEXT)
+        return prt_fail(POPRT_E_LIMIT, w->path, "has more than %d bytes of options", MAX_TEXT);
+    char *copy = prt_arena_text(w->tool->arena, text, strlen(text));
+    return copy != NULL && PRT_VEC_PUSH(w->tool->arena, &w->list, copy) ? POPRT_OK : POPRT_E_NOMEM;
+}
+
+static const prt_opt_def *find_option(const char *key, uint32_t *index)
+{
+    for (*index = 0; *index < OPT_COUNT; ++*index)
+        if (strcmp(prt_convert_command.options[*index].name, key) == 0)
+            return &prt_convert_command.options[*index];
+    return NULL;
+}
+
+static bool is_true(const char *text)
+{
+    return strcmp(text, "True") == 0 || strcmp(text, "true") == 0;
+}
+
+static bool is_false(const char *text)
+{
+    return strcmp(text, "False") == 0 || strcmp(text, "false") == 0;
+}
+
+/* The words of one value. A word that begins with a dash is attached to its option. */
+static poprt_status push_value(words *w, const prt_opt_def *o, const char *value)
+{
+    const char *word = prt_tool_text(w->tool->arena, "--%s=%s", o->name, value);
+    return word != NULL ? push(w, word) : POPRT_E_NOMEM;
+}
+
+static poprt_status push_list(words *w, const prt_opt_def *o, const yaml_node_t *value)
+{
+    for (yaml_node_item_t *i = value->data.sequence.items.start;
+         i < value->data.sequence.items.top; i++) {
+        const char *text = scalar(yaml_document_get_node(w->document, *i));
+        if (text == NULL)
+            return fail_at(w->path, value, "a list of plain values is expected");
+        PRT_TRY(push_value(w, o, text));
+    }
+    return POPRT_OK;
+}
+
+/* The option that a key means; an error of NULL. */
+static poprt_status option_of(const words *w, const yaml_node_t *key, bool inside,
+    const prt_opt_def **out, uint32_t *index)
+{
+    const char *name = scalar(key);
+    *out = name != NULL ? find_option(name, index) : NULL;
+    if (inside && name != NULL &&
+        (strcmp(name, fusion_key) == 0 || (*out != NULL && !prt_convert_is_of_model(*index))))
+        return prt_fail(POPRT_E_ARG, name,
+            "line %zu of %s: this is not of one model: it stands outside of %s",
+            key->start_mark.line + 1, w->path, fusion_key);
+    if (*out == NULL)
+        return prt_fail(POPRT_E_NOT_FOUND, name != NULL ? name : w->path,
+            "line %zu of %s: there is no option of this name; poprt --help lists them",
+            key->start_mark.line + 1, w->path);
+    return POPRT_OK;
+}
+
+static poprt_status push_option(words *w, const yaml_node_t *key, const yaml_node_t *value,
+    bool inside)
+{
+    uint32_t index;
+    const char *text = scalar(value);
+    const prt_opt_def *o = NULL;
+    PRT_TRY(option_of(w, key, inside, &o, &index));
+    if (prt_opt_has(w->given, index) || (!inside && w->own[index]))
+        return POPRT_OK;
+    if (value->type == YAML_SEQUENCE_NODE)
+        return push_list(w, o, value);
+    if (text == NULL)
+        return fail_at(w->path, value, "a value or a list of values is expected");
+    if (o->arity != PRT_OPT_FLAG)
+        return push_value(w, o, text);
+    if (!is_true(text) && !is_false(text))
+        return fail_at(w->path, value, "True or False is expected");
+    return is_true(text) ? push(w, prt_tool_text(w->tool->arena, "--%s", o->name)) : POPRT_OK;
+}
+
+static poprt_status push_options(words *w, const yaml_node_t *mapping, bool inside)
+{
+    for (yaml_node_pair_t *p = mapping->data.mapping.pairs.start;
+         p < mapping->data.mapping.pairs.top; p++) {
+        const yaml_node_t *key = yaml_document_get_node(w->document, p->key);
+        const char *name = scalar(key);
+        if (!inside && name != NULL && strcmp(name, fusion_key) == 0)
+            continue;
+        PRT_TRY(push_option(w, key, yaml_document_get_node(w->document, p->value), inside));
+    }
+    return POPRT_OK;
+}
+
+static poprt_status find_own(words *w)
+{
+    for (yaml_node_pair_t *p = w->inner->data.mapping.pairs.start;
+         p < w->inner->data.mapping.pairs.top; p++) {
+        const prt_opt_def *o = NULL;
+        uint32_t index;
+        PRT_TRY(option_of(w, yaml_document_get_node(w->document, p->key), true, &o, &index));
+        w->own[index] = true;
+    }
+    return POPRT_OK;
+}
+
+/* One line: options of the file, those of one of its models, then what was given. */
+static poprt_status make_line(words *w, const yaml_node_t *root, int argc, char **argv,
+    const yaml_node_t *inner, prt_convert_line *out)
+{
+    memset(w->own, 0, sizeof(w->own));
+    memset(&w->list, 0, sizeof(w->list));
+    w->inner = inner;
+    if (inner != NULL)
+        PRT_TRY(find_own(w));
+    PRT_TRY(push(w, argv[0]));
+    PRT_TRY(push_options(w, root, false));
+    if (inner != NULL)
+        PRT_TRY(push_options(w, inner, true));
+    for (int i = 1; i < argc; i++)
+        PRT_TRY(push(w, argv[i]));
+    *out = (prt_convert_line){ (int)w->list.count, w->list.data };
+    return POPRT_OK;
+}
+
+/* The list of models; NULL: there is none. */
+static poprt_status find_models(const words *w, const yaml_node_t *root, const yaml_node_t **out)
+{
+    *out = NULL;
+    for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
+         p++) {
+        const char *name = scalar(yaml_document_get_node(w->document, p->key));
+        const yaml_node_t *list = yaml_document_get_node(w->document, p->value);
+        if (name == NULL || strcmp(name, fusion_key) != 0)
+            continue;
+        if (*out != NULL)
+            return fail_at(w->path, list, "model_fusion is here twice");
+        if (list->type != YAML_SEQUENCE_NODE)
+            return fail_at(w->path, list,
+                "model_fusion is a list: '- input_model: FILE' and so on for each model");
+        const ptrdiff_t count = list->data.sequence.items.top - list->data.sequence.items.start;
+        if (count < 2 || count > PRT_FUSED_MOST)
+            return prt_fail(POPRT_E_ARG, fusion_key, "line %zu of %s: %td model%s: 2 to %d can be "
+                "fused", list->start_mark.line + 1, w->path, count, count == 1 ? "" : "s",
+                PRT_FUSED_MOST);
+        *out = list;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status make_lines(words *w, int argc, char **argv, prt_convert_lines *out)
+{
+    const yaml_node_t *root = yaml_document_get_root_node(w->document), *models = NULL;
+    if (root == NULL || root->type != YAML_MAPPING_NODE)
+        return prt_fail(POPRT_E_PARSE, w->path, "options are expected: 'name: value' lines");
+    PRT_TRY(find_models(w, root, &models));
+    PRT_TRY(make_line(w, root, argc, argv, NULL, &out->all));
+    if (models == NULL)
+        return POPRT_OK;
+    const yaml_node_item_t *items = models->data.sequence.items.start;
+    const uint32_t count = (uint32_t)(models->data.sequence.items.top - items);
+    out->models = PRT_NEW_N(w->tool->arena, prt_convert_line, count);
+    if (out->models == NULL)
+        return POPRT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        const yaml_node_t *model = yaml_document_get_node(w->document, items[i]);
+        if (model->type != YAML_MAPPING_NODE)
+            return fail_at(w->path, model, "a model is options: 'name: value' lines");
+        PRT_TRY(make_line(w, root, argc, argv, model, &out->models[i]));
+    }
+    out->n_models = count;
+    return POPRT_OK;
+}
+
+poprt_status prt_convert_merge_yaml(prt_tool *tool, const prt_opts *given, int argc, char **argv,
+    prt_convert_lines *out)
+{
+    yaml_parser_t parser;
+    yaml_document_t document;
+    words w = { .tool = tool, .document = &document, .given = given,
+        .path = prt_opt_value(given, OPT_CONFIG_YAML, NULL) };
+    PRT_TRY(open_document(w.path, &parser, &document));
+    const poprt_status status = make_lines(&w, argc, argv, out);
+    close_document(&parser, &document);
+    return status;
+}
+
+/* ---- --manual_sharding_config */
+
+typedef struct cuts {
+    const char *path;
+    prt_json_out devices, stages;
+    uint32_t n_stages;
+} cuts;
+
+static poprt_status read_cut(cuts *c, yaml_document_t *document, const yaml_node_t *item)
+{
+    static const char *const keys[] = { "node", "device", "stage" };
+    const char *texts[3] = { NULL, NULL, NULL };
+    int64_t device, stage;
+    if (item == NULL || item->type != YAML_MAPPING_NODE)
+        return prt_fail(POPRT_E_PARSE, c->path, "every item has the keys node, device and stage");
+    for (yaml_node_pair_t *p = item->data.mapping.pairs.start; p < item->data.mapping.pairs.top;
+         p++) {
+        const char *key = scalar(yaml_document_get_node(document, p->key));
+        uint32_t k = 0;
+        while (k < 3 && (key == NULL || strcmp(key, keys[k]) != 0))
+            k++;
+        if (k == 3)
+            return fail_at(c->path, item, "the keys of an item are node, device and stage");
+        texts[k] = scalar(yaml_document_get_node(document, p->value));
+    }
+    if (texts[0] == NULL || texts[1] == NULL)
+        return fail_at(c->path, item, "node or device is missing");
+    if (!prt_opt_parse_number(texts[1], &device) ||
+        (texts[2] != NULL && !prt_opt_parse_number(texts[2], &stage)))
+        return fail_at(c->path, item, "device and stage are numbers from 0");
+    prt_json_put_i64(&c->devices, texts[0], device);
+    if (texts[2] != NULL) {
+        prt_json_put_i64(&c->stages, texts[0], stage);
+        c->n_stages++;
+    }
+    return POPRT_OK;
+}
+
+static poprt_status read_cuts(cuts *c, yaml_document_t *document)
+{
+    const yaml_node_t *root = yaml_document_get_root_node(document);
+    if (root == NULL || root->type != YAML_SEQUENCE_NODE)
+        return prt_fail(POPRT_E_PARSE, c->path, "a list is expected: '- node: NAME' and so on");
+    for (yaml_node_item_t *i = root->data.sequence.items.start; i < root->data.sequence.items.top;
+         i++)
+        PRT_TRY(read_cut(c, document, yaml_document_get_node(document, *i)));
+    return POPRT_OK;
+}
+
+static poprt_status set_json(prt_tool *tool, prt_json_out *out, const char *key,
+    poprt_config *config)
+{
+    prt_str text;
+    prt_json_close(out, '}');
+    PRT_TRY(prt_json_out_finish(out, &text));
+    const char *copy = prt_arena_text(tool->arena, text.data, text.size);
+    return copy != NULL ? poprt_config_set(config, key, copy) : POPRT_E_NOMEM;
+}
+
+poprt_status prt_convert_sharding(prt_tool *tool, const char *path, poprt_config *config)
+{
+    yaml_parser_t parser;
+    yaml_document_t document;
+    cuts c = { .path = path };
+    PRT_TRY(open_document(path, &parser, &document));
+    prt_json_out_init(&c.devices, tool->arena, false);
+    prt_json_out_init(&c.stages, tool->arena, false);
+    prt_json_open(&c.devices, NULL, '{');
+    prt_json_open(&c.stages, NULL, '{');
+    const poprt_status status = read_cuts(&c, &document);
+    close_document(&parser, &document);
+    PRT_TRY(status);
+    PRT_TRY(set_json(tool, &c.devices, "sharding_info", config));
+    return c.n_stages != 0 ? set_json(tool, &c.stages, "pipelining_info", config) : POPRT_OK;
+}
