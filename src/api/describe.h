@@ -1,79 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* describe.h — what models and executables have in common when they are described. */
+/* describe.h — shared by the functions of the interface that describe an object. */
 #ifndef PRT_API_DESCRIBE_H
 #define PRT_API_DESCRIBE_H
 
 #include "api/handles.h"
-#include "api/sink.h"
-#include "base/map.h"
 
-/* How many operators of one type there are. */
-typedef struct prt_op_count {
-    prt_str name; /* "Conv", or "domain.Name" outside ONNX's own domain */
-    uint64_t count;
-    uint64_t flops; /* of all of them; executables count none */
-} prt_op_count;
-
-/* One line "key  value" that only one of the two has; `number` when `text` is absent. */
-typedef struct prt_fact {
-    const char *label; /* in the summary for people; NULL: not there */
-    const char *key;   /* in JSON; NULL: not there */
-    prt_str text;
-    uint64_t number;
-} prt_fact;
-
-typedef struct prt_description {
-    prt_arena *arena;
-    const char *kind; /* "onnx" or "popef" */
-    const char *file;
-    const prt_io_table *io;
-    prt_map ops; /* name → prt_op_count */
-    PRT_VEC(prt_op_count *) op_list;
-    PRT_VEC(prt_fact) facts;
-    uint64_t n_ops, n_weights, weight_bytes, flops;
-} prt_description;
-
-/* Dims of the values that operators make, and the first operators that leave some unknown. */
-typedef struct prt_dim_counts {
-    uint64_t known, symbolic, unknown, origins;
-    size_t size;
-    char from[PRT_SINK_LINE - 64]; /* their names */
-} prt_dim_counts;
-
-struct prt_graph;
-void prt_describe_count_dims(const struct prt_graph *graph, prt_dim_counts *to);
-void prt_describe_put_dims(const prt_dim_counts *counts, char *to, size_t size);
-poprt_status prt_describe_add_dims(prt_description *d, const prt_dim_counts *counts);
-
-poprt_status prt_describe_add_op(prt_description *d, prt_str domain, prt_str name, uint64_t flops);
-poprt_status prt_describe_add_fact(prt_description *d, const char *label, const char *key,
-    prt_str text, uint64_t number);
-
-/* What graphs were fused, `n_graphs` of them, by the names of all graphs or blocks there are. */
-poprt_status prt_describe_add_graphs(prt_description *d, uint32_t n_graphs, const prt_str *names,
-    size_t count);
-
-/* The description for people, or as one JSON object. */
-poprt_status prt_describe_summary(prt_description *d, prt_sink *sink);
-poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
-
-/* Devices and sharding points of a graph whose nodes all have a device. */
-poprt_status prt_describe_sharding(const struct prt_graph *graph, prt_arena *arena,
-    prt_sink *sink);
-
-/* Text inside a Graphviz string: quotes, backslashes and control characters made harmless. */
-void prt_sink_dot(prt_sink *sink, prt_str text);
-
-/* What becomes of each node and what each step does, as lines and as one JSON object. */
-poprt_status prt_describe_steps(const prt_program *p, prt_sink *sink);
-poprt_status prt_describe_steps_json(const prt_program *p, prt_arena *arena, prt_sink *sink);
-
-/* Graphs (the main one first) and their operators as one JSON object. */
-struct prt_module;
-poprt_status prt_describe_graphs(const struct prt_module *module, prt_arena *arena, size_t count,
-    const struct prt_graph *const *graphs, prt_sink *sink);
-
-/* Checks the parameters of a describe call; `last` is the last format there is for the object. */
+/* Checks the parameters of a describe call; `last` is the largest format of the object. */
 poprt_status prt_describe_check(const void *object, int32_t format, int32_t last,
     poprt_write_fn write);
 

@@ -172,3 +172,10 @@ void poprt_executable_release(poprt_executable *exec)
     prt_mem_free(&env->allocator, exec);
     poprt_env_release(env);
 }
+
+poprt_status poprt_executable_get_info(const poprt_executable *exec, poprt_model_info *out)
+{
+    PRT_REQUIRE(exec);
+    PRT_REQUIRE(out);
+    return prt_export(out, &exec->io.about, sizeof(exec->io.about), "out");
+}

@@ -12,6 +12,7 @@
 
 #include "base/record.h"
 #include "base/str.h"
+#include "describe/io_table.h"
 #include "par/pool.h"
 #include "poprt/poprt.h"
 #include "program/program.h"
@@ -91,31 +92,6 @@ prt_str prt_config_dim_name(const poprt_config *config, uint32_t i);
 size_t prt_config_memory_limit(const poprt_config *config, const poprt_env *env);
 /* Those of option "cpu"; NULL: the reference ones. */
 const prt_kern *prt_config_kernels(const poprt_config *config, const poprt_env *env);
-
-/* Inputs or outputs in the form the interface shows them. */
-typedef struct prt_io_table {
-    prt_arena *arena;
-    size_t count[2]; /* by direction */
-    poprt_io_info *info[2];
-    poprt_model_info about;
-} prt_io_table;
-
-/* One value to show. */
-typedef struct prt_io_entry {
-    prt_str name;
-    const prt_type *type;
-    int32_t graph; /* as in poprt_io_info */
-} prt_io_entry;
-
-poprt_status prt_io_table_create(const prt_allocator *allocator, const prt_dims *dims,
-    const prt_io_entry *inputs, size_t n_inputs, const prt_io_entry *outputs, size_t n_outputs,
-    const prt_facts *facts, prt_io_table *out);
-/* info.c: copies of all texts in `arena`. */
-poprt_status prt_info_fill(prt_arena *arena, const prt_facts *facts, poprt_model_info *out);
-void prt_io_table_deinit(prt_io_table *table);
-poprt_status prt_io_table_at(const prt_io_table *table, int32_t direction, size_t index,
-    poprt_io_info *out);
-size_t prt_io_table_count(const prt_io_table *table, int32_t direction);
 
 struct prt_module;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_dims.c — how much inference knows of the values that operators make: dims that are
+ * dims.c — how much inference knows of the values that operators make: dims that are
  * numbers, expressions and neither, and where the last kind begins.
  */
 #include <stdio.h>
 
-#include "api/describe.h"
+#include "describe/describe.h"
 #include "ir/ir.h"
 
 enum { NAMED = 8, NAME_SIZE = 100 };

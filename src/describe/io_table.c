@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* io.c — types of inputs and outputs in the form the interface shows: poprt_io_info. */
-#include "api/handles.h"
+/* io_table.c — types of inputs and outputs in the form the interface shows: poprt_io_info. */
+#include "describe/io_table.h"
+
+#include "base/record.h"
 
 enum { MAX_DIM_TEXT = 256 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sink.c — a buffer before a poprt_write_fn. */
-#include "api/sink.h"
+#include "describe/sink.h"
 
 #include <stdarg.h>
 #include <stdio.h>

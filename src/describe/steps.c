@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_steps.c — what became of a model's nodes: each step with the nodes it stands for, what
+ * steps.c — what became of a model's nodes: each step with the nodes it stands for, what
  * runs it, and where its results lie; and the nodes that no step stands for.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "api/describe.h"
+#include "describe/describe.h"
 #include "base/json.h"
 #include "cpu/cpu.h"
 #include "fast/fast.h"

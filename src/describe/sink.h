@@ -3,8 +3,8 @@
  * sink.h — text on its way to a caller's poprt_write_fn, gathered into pieces. Sticky: after the
  * caller refused a piece every call is a no-op, and prt_sink_finish reports it.
  */
-#ifndef PRT_API_SINK_H
-#define PRT_API_SINK_H
+#ifndef PRT_DESCRIBE_SINK_H
+#define PRT_DESCRIBE_SINK_H
 
 #include "base/str.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c — poprt_model_info: what a model's file says of itself, as the interface shows it. */
-#include "api/handles.h"
+/* model_info.c — poprt_model_info: what a model's file says of itself, as the interface shows it.
+ */
+#include "describe/io_table.h"
 
 static poprt_status copy_text(prt_arena *arena, prt_str text, const char **out)
 {
@@ -34,11 +35,4 @@ poprt_status prt_info_fill(prt_arena *arena, const prt_facts *facts, poprt_model
     PRT_TRY(copy_text(arena, facts->graph_name, &out->graph_name));
     PRT_TRY(copy_text(arena, facts->graph_doc, &out->graph_doc_string));
     return copy_properties(arena, facts, out);
-}
-
-poprt_status poprt_executable_get_info(const poprt_executable *exec, poprt_model_info *out)
-{
-    PRT_REQUIRE(exec);
-    PRT_REQUIRE(out);
-    return prt_export(out, &exec->io.about, sizeof(exec->io.about), "out");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* describe_executable.c — poprt_executable_describe: blocks, buffers, plan and steps. */
-#include "api/describe.h"
+/* executable.c — an executable: blocks, buffers, plan and steps. */
+#include "describe/describe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,34 +71,29 @@ static poprt_status add_plan(prt_description *d, const prt_program *p)
     return prt_describe_add_fact(d, "open blocks", "blocks_planned_at_run", none, open);
 }
 
-/* Bytes of a session made with `config`; no lines while symbolic dims are open. */
-static poprt_status add_session(prt_description *d, const poprt_executable *exec,
-    const poprt_config *config)
+static poprt_status add_session(prt_description *d, const poprt_memory_info *memory)
 {
     const prt_str none = { NULL, 0 };
-    poprt_memory_info info = { .struct_size = sizeof(info) };
-    PRT_TRY(poprt_executable_get_memory(exec, config, &info));
-    if (info.is_planned == 0)
+    if (memory->is_planned == 0)
         return POPRT_OK;
     PRT_TRY(prt_describe_add_fact(d, "session bytes", "session_bytes", none,
-        info.created + info.scratch));
-    PRT_TRY(prt_describe_add_fact(d, "scratch bytes", "scratch_bytes", none, info.scratch));
-    return prt_describe_add_fact(d, "output bytes", "output_bytes", none, info.outputs);
+        memory->created + memory->scratch));
+    PRT_TRY(prt_describe_add_fact(d, "scratch bytes", "scratch_bytes", none, memory->scratch));
+    return prt_describe_add_fact(d, "output bytes", "output_bytes", none, memory->outputs);
 }
 
-static poprt_status describe(const poprt_executable *exec, const poprt_config *config,
-    prt_arena *arena, bool json, prt_sink *sink)
+static poprt_status describe(const prt_program *p, const prt_io_table *io, const char *file,
+    const poprt_memory_info *memory, prt_arena *arena, bool json, prt_sink *sink)
 {
-    const prt_program *p = exec->program;
     const prt_str none = { NULL, 0 };
-    prt_description d = { .arena = arena, .kind = "popef", .io = &exec->io, .file = exec->file,
+    prt_description d = { .arena = arena, .kind = "popef", .io = io, .file = file,
         .ops = prt_map_in(arena) };
     uint64_t steps = 0;
     d.n_weights = p->n_constants;
     d.weight_bytes = prt_program_weight_bytes(p);
     PRT_TRY(add_steps(&d, p, &steps));
     PRT_TRY(add_plan(&d, p));
-    PRT_TRY(add_session(&d, exec, config));
+    PRT_TRY(add_session(&d, memory));
     prt_str *names = PRT_NEW_N(arena, prt_str, p->n_blocks);
     if (names == NULL)
         return POPRT_E_NOMEM;
@@ -228,31 +223,20 @@ static poprt_status print_dot(const prt_program *p, prt_sink *sink)
     return prt_sink_finish(sink);
 }
 
-poprt_status poprt_executable_describe(const poprt_executable *exec, int32_t format,
-    poprt_write_fn write, void *user)
+poprt_status prt_describe_executable(const prt_program *program, const prt_io_table *io,
+    const char *file, const poprt_memory_info *memory, int32_t format, prt_arena *arena,
+    prt_sink *sink)
 {
-    return poprt_executable_describe_as(exec, format, NULL, write, user);
-}
-
-poprt_status poprt_executable_describe_as(const poprt_executable *exec, int32_t format,
-    const poprt_config *config, poprt_write_fn write, void *user)
-{
-    PRT_TRY(prt_describe_check(exec, format, POPRT_FORMAT_STEPS_JSON, write));
-    prt_arena *arena = NULL;
-    PRT_TRY(prt_arena_create(&exec->env->allocator, 0, &arena));
-    prt_sink sink;
-    prt_sink_init(&sink, write, user);
-    poprt_status status;
-    if (format == POPRT_FORMAT_TEXT)
-        status = print_text(exec->program, &sink);
-    else if (format == POPRT_FORMAT_DOT)
-        status = print_dot(exec->program, &sink);
-    else if (format == POPRT_FORMAT_STEPS)
-        status = prt_describe_steps(exec->program, &sink);
-    else if (format == POPRT_FORMAT_STEPS_JSON)
-        status = prt_describe_steps_json(exec->program, arena, &sink);
-    else
-        status = describe(exec, config, arena, format == POPRT_FORMAT_JSON, &sink);
-    prt_arena_release(arena);
-    return prt_fail_at_stage(status, "describe");
+    switch (format) {
+    case POPRT_FORMAT_TEXT:
+        return print_text(program, sink);
+    case POPRT_FORMAT_DOT:
+        return print_dot(program, sink);
+    case POPRT_FORMAT_STEPS:
+        return prt_describe_steps(program, sink);
+    case POPRT_FORMAT_STEPS_JSON:
+        return prt_describe_steps_json(program, arena, sink);
+    default:
+        return describe(program, io, file, memory, arena, format == POPRT_FORMAT_JSON, sink);
+    }
 }

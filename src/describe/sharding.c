@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_sharding.c — where the nodes of a sharded model are: a comment on each device, then the
+ * sharding.c — where the nodes of a sharded model are: a comment on each device, then the
  * sharding points as the YAML that --manual_sharding_config reads.
  */
-#include "api/describe.h"
+#include "describe/describe.h"
 #include "base/json.h"
 #include "ir/extra.h"
 #include "pass/shard/points.h"

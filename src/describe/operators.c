@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_ops.c — poprt_operators_describe: the operator table as a list for people, as a page in
+ * operators.c — poprt_operators_describe: the operator table as a list for people, as a page in
  * Markdown and as JSON, all from the rows that everything else is made from.
  */
 #include <stdio.h>
 
-#include "api/describe.h"
+#include "describe/describe.h"
 #include "base/json.h"
 #include "converter/history.h"
 #include "converter/upgrade.h"
@@ -372,31 +372,16 @@ static poprt_status put_json(prt_sink *sink, prt_arena *arena, const row_list *l
     return POPRT_OK;
 }
 
-poprt_status poprt_operators_describe(poprt_env *env, int32_t format, poprt_write_fn write,
-    void *user)
+poprt_status prt_describe_operators(const prt_op_set *ops, int32_t format, prt_arena *arena,
+    prt_sink *sink)
 {
     row_list list = { 0 };
-    poprt_env *owner = NULL;
-    prt_arena *arena = NULL;
-    prt_sink sink;
-    PRT_REQUIRE(write);
-    if (format < POPRT_FORMAT_SUMMARY || format > POPRT_FORMAT_JSON)
-        return prt_fail(POPRT_E_ARG, "format",
-            "%d is none of POPRT_FORMAT_SUMMARY, _TEXT and _JSON", format);
-    PRT_TRY(prt_env_take(env, &owner));
-    poprt_status status = prt_arena_create(&owner->allocator, 0, &arena);
-    if (status == POPRT_OK)
-        status = sort_rows(arena, owner->ops, &list);
-    prt_sink_init(&sink, write, user);
-    if (status == POPRT_OK && format == POPRT_FORMAT_JSON)
-        status = put_json(&sink, arena, &list);
-    else if (status == POPRT_OK && format == POPRT_FORMAT_TEXT)
-        put_page(&sink, &list);
-    else if (status == POPRT_OK)
-        put_list(&sink, &list);
-    if (status == POPRT_OK)
-        status = prt_sink_finish(&sink);
-    prt_arena_release(arena);
-    poprt_env_release(owner);
-    return prt_fail_at_stage(status, "describe");
+    PRT_TRY(sort_rows(arena, ops, &list));
+    if (format == POPRT_FORMAT_JSON)
+        PRT_TRY(put_json(sink, arena, &list));
+    else if (format == POPRT_FORMAT_TEXT)
+        put_page(sink, &list);
+    else
+        put_list(sink, &list);
+    return prt_sink_finish(sink);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_graphs.c — POPRT_FORMAT_GRAPHS_JSON: every graph as a list of operators, for tools that
+ * graphs.c — POPRT_FORMAT_GRAPHS_JSON: every graph as a list of operators, for tools that
  * read what PopRT's `serialize_ir` writes.
  *
  *     {"main": [{"type": "Conv", "domain": "ai.onnx", "version": 22, "name": "conv1",
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "api/describe.h"
+#include "describe/describe.h"
 #include "base/json.h"
 #include "ir/ir.h"
 
