@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-
 #define MANY UINT32_MAX
 
 static const uint64_t type_sets[] = {
@@ -316,6 +315,21 @@ static bool fits_types(const prt_op *op, const prt_schema *s, char *why, size_t 
     return true;
 }
 
+/* QuantizeLinear and DequantizeLinear got scales per axis with opset 13, together with an attribute
+ * for the axis, which may have its default. */
+static bool fits_scale(const prt_op *op, int64_t opset, char *why, size_t size)
+{
+    enum { SCALE = 1, PER_AXIS = 13 };
+    uint64_t count;
+    const bool scaled =
+        prt_op_is(op, PRT_OP_quantize_linear) || prt_op_is(op, PRT_OP_dequantize_linear);
+    if (!scaled || opset >= PER_AXIS || op->n_in <= SCALE || op->in[SCALE].value == NULL ||
+        (prt_type_count(op->in[SCALE].value->type, &count) && count == 1))
+        return true;
+    (void)snprintf(why, size, "input %d must be a single number there", SCALE);
+    return false;
+}
+
 bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
 {
     if (row_at(op->name, opset) != NULL)
@@ -332,7 +346,7 @@ bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
         return false;
     }
     return fits_counts(op, s, why, size) && fits_attrs(op, s, why, size) &&
-        fits_types(op, s, why, size);
+        fits_types(op, s, why, size) && fits_scale(op, opset, why, size);
 }
 
 int64_t prt_history_least(const prt_op *op, int64_t from)
