@@ -325,18 +325,22 @@ static void warn_of_opset(const poprt_model *model, int64_t opset, const char *w
 /*
  * For the opset that the model imports. Where one of its operators cannot be written there, for the
  * next opset that has them all, with a warning that names the operators. A branch that cannot have
- * its shapes is written by way of a copy as well.
+ * its shapes and a node that the reader replaced are written by way of a copy as well, where the
+ * opset is one that a copy can be brought to.
  */
 static poprt_status save_own(const poprt_model *model, const char *path)
 {
     const prt_module *m = model->module;
     const int64_t own = prt_module_opset(m, PRT_STR("")), needed = prt_onnx_written_opset(m);
-    const int64_t least = prt_onnx_has_broken(m->main) && needed <= own ? own + 1 : needed;
+    const bool by_copy = prt_onnx_has_broken(m->main) || prt_onnx_has_replaced(m->main);
+    const int64_t least = by_copy && needed <= own ? own + 1 : needed;
     char why[800] = "";
     for (int64_t opset = own; own != 0 && opset < least; opset++) {
         const poprt_status status = save_for(model, path, opset);
         if (status == POPRT_OK && opset != own)
             warn_of_opset(model, opset, why);
+        if (status == POPRT_E_ARG)
+            break; /* an opset that is not known here */
         if (status != POPRT_E_UNSUPPORTED)
             return status;
         if (opset == own) {

@@ -36,6 +36,8 @@ typedef struct prt_node_attr {
 typedef struct prt_upgrade {
     prt_op *op;       /* the node; a hook changes it in place or replaces it */
     int64_t version;  /* opset the model imports for the operator's domain */
+    prt_op *inner;    /* set by a hook: the op inside of those made that computes the node and is
+                       * written as it (read_as.h); NULL: `op` */
     prt_node_attr *attrs;
     uint32_t n_attrs;
 } prt_upgrade;
