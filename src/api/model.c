@@ -83,17 +83,15 @@ static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit
 static void warn_of_imports(const poprt_env *env, const prt_module *module)
 {
     for (const prt_opset *o = module->opsets; o != NULL; o = o->next) {
-        const bool onnx = prt_domain_is_onnx(o->domain);
-        const bool ml = prt_str_is(o->domain, PRT_HISTORY_ML);
-        const int64_t newest =
-            onnx || ml ? prt_history_newest_of(ml ? PRT_HISTORY_ML : "") : 0;
+        const char *domain = prt_history_domain(o->domain);
+        const int64_t newest = domain != NULL ? prt_history_newest_of(domain) : 0;
         char text[512];
         if (newest == 0 || o->version <= newest)
             continue;
         (void)snprintf(text, sizeof(text),
             "%.200s: the model imports opset %lld of %s, and the newest known here is %lld: its "
             "operators are read as those of opset %lld",
-            module->file.data, (long long)o->version, ml ? PRT_HISTORY_ML : "ai.onnx",
+            module->file.data, (long long)o->version, domain[0] != '\0' ? domain : "ai.onnx",
             (long long)newest, (long long)newest);
         prt_env_log(env, POPRT_LOG_WARNING, text);
     }

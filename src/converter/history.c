@@ -65,10 +65,29 @@ static const prt_schema *find_at(prt_str name, int64_t opset)
     return found;
 }
 
+static const char *const domains[] = { "", PRT_HISTORY_ML, "ai.onnx.preview",
+    "ai.onnx.preview.training" };
+
+const char *prt_history_domain(prt_str domain)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(domains); i++)
+        if (prt_domain_equal(domain, prt_str_of(domains[i])))
+            return domains[i];
+    return NULL;
+}
+
 static const prt_op_def *row_of(prt_str name)
 {
-    const prt_op_def *row = prt_op_find(PRT_STR(""), name);
-    return row != NULL ? row : prt_op_find(PRT_STR(PRT_HISTORY_ML), name);
+    const prt_op_def *row = NULL;
+    for (size_t i = 0; i < PRT_COUNT_OF(domains) && row == NULL; i++)
+        row = prt_op_find(prt_str_of(domains[i]), name);
+    return row;
+}
+
+bool prt_history_is_elsewhere(prt_str name, const char *domain)
+{
+    const prt_op_def *row = row_of(name);
+    return row != NULL && strcmp(row->domain, domain) != 0;
 }
 
 /* The row in force; NULL before its version, and where the operator is gone again. */

@@ -105,6 +105,10 @@ poprt_status prt_upgrade_become(prt_upgrade *u, uint32_t id);
 /* Fails on an attribute that the node's operator does not have at the model's opset. */
 poprt_status prt_upgrade_check_names(const prt_upgrade *u);
 
+/* The same for a hook whose operator has no schema in ops.def or history.def: fails on an attribute
+ * that is not taken, up to the `newest` version of the operator. `accepted` names the others. */
+poprt_status prt_upgrade_check_taken(const prt_upgrade *u, int64_t newest, const char *accepted);
+
 /*
  * For the reader: fills in, upgrades and types the nodes of a model in order. A region's nodes
  * stand before the op that holds it. All failures are collected into one report. Nodes of
