@@ -83,17 +83,15 @@ static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit
 static void warn_of_imports(const poprt_env *env, const prt_module *module)
 {
     for (const prt_opset *o = module->opsets; o != NULL; o = o->next) {
-        const bool onnx = prt_domain_is_onnx(o->domain);
-        const bool ml = prt_str_is(o->domain, PRT_HISTORY_ML);
-        const int64_t newest =
-            onnx || ml ? prt_history_newest_of(ml ? PRT_HISTORY_ML : "") : 0;
+        const char *domain = prt_history_domain(o->domain);
+        const int64_t newest = domain != NULL ? prt_history_newest_of(domain) : 0;
         char text[512];
         if (newest == 0 || o->version <= newest)
             continue;
         (void)snprintf(text, sizeof(text),
             "%.200s: the model imports opset %lld of %s, and the newest known here is %lld: its "
             "operators are read as those of opset %lld",
-            module->file.data, (long long)o->version, ml ? PRT_HISTORY_ML : "ai.onnx",
+            module->file.data, (long long)o->version, domain[0] != '\0' ? domain : "ai.onnx",
             (long long)newest, (long long)newest);
         prt_env_log(env, POPRT_LOG_WARNING, text);
     }
@@ -325,18 +323,22 @@ static void warn_of_opset(const poprt_model *model, int64_t opset, const char *w
 /*
  * For the opset that the model imports. Where one of its operators cannot be written there, for the
  * next opset that has them all, with a warning that names the operators. A branch that cannot have
- * its shapes is written by way of a copy as well.
+ * its shapes and a node that the reader replaced are written by way of a copy as well, where the
+ * opset is one that a copy can be brought to.
  */
 static poprt_status save_own(const poprt_model *model, const char *path)
 {
     const prt_module *m = model->module;
     const int64_t own = prt_module_opset(m, PRT_STR("")), needed = prt_onnx_written_opset(m);
-    const int64_t least = prt_onnx_has_broken(m->main) && needed <= own ? own + 1 : needed;
+    const bool by_copy = prt_onnx_has_broken(m->main) || prt_onnx_has_replaced(m->main);
+    const int64_t least = by_copy && needed <= own ? own + 1 : needed;
     char why[800] = "";
     for (int64_t opset = own; own != 0 && opset < least; opset++) {
         const poprt_status status = save_for(model, path, opset);
         if (status == POPRT_OK && opset != own)
             warn_of_opset(model, opset, why);
+        if (status == POPRT_E_ARG)
+            break; /* an opset that is not known here */
         if (status != POPRT_E_UNSUPPORTED)
             return status;
         if (opset == own) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * attr_names.c — names of a node's attributes, held against the schema in force at the model's
- * opset. Only domains whose older schemas are known are looked at: an attribute that one of their
- * operators does not have there is a mistake that changes results (an opset number that was changed
- * by hand), and other readers refuse it too. Names that begin with two underscores are free, as in
- * ONNX's own checker.
+ * opset. Only domains whose schemas are known at each opset are looked at: an attribute that one of
+ * their operators does not have there is a mistake that changes results (an opset number that was
+ * changed by hand), and other readers refuse it too. Names that begin with two underscores are
+ * free, as in ONNX's own checker.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,11 +15,12 @@
 
 enum { TEXT = 600 };
 
-/* Until opset 5 every operator could carry a hint for optimisers. */
-static bool is_free(prt_str name, int64_t opset)
+/* Until opset 5 every operator of ai.onnx could carry a hint for optimisers. */
+static bool is_free(const prt_upgrade *u, prt_str name)
 {
     return (name.size >= 2 && memcmp(name.data, "__", 2) == 0) ||
-        (opset < 6 && prt_str_is(name, "consumed_inputs"));
+        (u->version < 6 && prt_domain_is_onnx(u->op->domain) &&
+            prt_str_is(name, "consumed_inputs"));
 }
 
 /* The opsets that have the attribute: "opsets 1 to 17 have it"; empty when none has. */
@@ -60,7 +61,7 @@ static bool find_unknown(const prt_upgrade *u, char *to, size_t size)
 {
     for (uint32_t i = 0; i < u->n_attrs; i++) {
         const prt_str given = u->attrs[i].name;
-        if (is_free(given, u->version))
+        if (is_free(u, given))
             continue;
         (void)snprintf(to, size, "%.*s", PRT_STR_ARG(given));
         if (strlen(to) != given.size || !prt_history_has_attr(u->op->name, u->version, to))
@@ -72,17 +73,25 @@ static bool find_unknown(const prt_upgrade *u, char *to, size_t size)
 poprt_status prt_upgrade_check_names(const prt_upgrade *u)
 {
     char attr[TEXT / 4];
-    const prt_str name = u->op->name, domain = u->op->domain;
-    const bool ml = prt_str_is(domain, PRT_HISTORY_ML);
-    if (!ml && !prt_domain_is_onnx(domain))
+    const prt_str name = u->op->name;
+    const char *domain = prt_history_domain(u->op->domain);
+    if (domain == NULL || !find_unknown(u, attr, sizeof(attr)))
         return POPRT_OK;
-    if (!find_unknown(u, attr, sizeof(attr)))
-        return POPRT_OK;
-    /* The operator is one of the other domain, a newer schema may have more attributes, and an
+    /* The operator is one of another domain, a newer schema may have more attributes, and an
      * operator that is not there at this opset has no schema. */
-    const int64_t newest = prt_history_newest_of(ml ? PRT_HISTORY_ML : "");
-    if (prt_op_find(ml ? PRT_STR("") : PRT_STR(PRT_HISTORY_ML), name) != NULL ||
-        u->version > newest || prt_history_version(name, u->version) == 0)
+    const int64_t newest = prt_history_newest_of(domain);
+    if (prt_history_is_elsewhere(name, domain) || u->version > newest ||
+        prt_history_version(name, u->version) == 0)
         return POPRT_OK;
     return refuse(u, name, newest, attr);
+}
+
+poprt_status prt_upgrade_check_taken(const prt_upgrade *u, int64_t newest, const char *accepted)
+{
+    for (uint32_t i = 0; i < u->n_attrs && u->version <= newest; i++)
+        if (!u->attrs[i].taken && !is_free(u, u->attrs[i].name))
+            return prt_fail(POPRT_E_PARSE, prt_op_label(u->op),
+                "%.100s-%" PRId64 " has no attribute '%.*s': no opset has it; accepted: %s",
+                u->op->name.data, u->version, PRT_SHOW(u->attrs[i].name), accepted);
+    return POPRT_OK;
 }

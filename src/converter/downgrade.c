@@ -18,6 +18,7 @@
 #include "converter/onnx.h"
 #include "converter/onnx_raw.h"
 #include "converter/read_as.h"
+#include "converter/write_back.h"
 
 /* Ops that stand for one, at most: rows that chase each other end. */
 enum { MOST_MADE = 1000 };
@@ -211,7 +212,9 @@ static poprt_status visit(walk *w, prt_op *op)
     }
     for (uint32_t i = 0; i < op->n_regions; i++)
         PRT_TRY(visit_graph(w, op->regions[i]));
-    if (!prt_domain_is_onnx(op->domain) || prt_read_as_holds(op))
+    bool put_back;
+    PRT_TRY(prt_write_back_op(op, &put_back));
+    if (put_back || !prt_domain_is_onnx(op->domain) || prt_read_as_holds(op))
         return POPRT_OK;
     if (++w->visits > w->most_visits)
         return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "forms lead to each other");

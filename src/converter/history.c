@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-
 #define MANY UINT32_MAX
 
 static const uint64_t type_sets[] = {
@@ -66,10 +65,29 @@ static const prt_schema *find_at(prt_str name, int64_t opset)
     return found;
 }
 
+static const char *const domains[] = { "", PRT_HISTORY_ML, "ai.onnx.preview",
+    "ai.onnx.preview.training" };
+
+const char *prt_history_domain(prt_str domain)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(domains); i++)
+        if (prt_domain_equal(domain, prt_str_of(domains[i])))
+            return domains[i];
+    return NULL;
+}
+
 static const prt_op_def *row_of(prt_str name)
 {
-    const prt_op_def *row = prt_op_find(PRT_STR(""), name);
-    return row != NULL ? row : prt_op_find(PRT_STR(PRT_HISTORY_ML), name);
+    const prt_op_def *row = NULL;
+    for (size_t i = 0; i < PRT_COUNT_OF(domains) && row == NULL; i++)
+        row = prt_op_find(prt_str_of(domains[i]), name);
+    return row;
+}
+
+bool prt_history_is_elsewhere(prt_str name, const char *domain)
+{
+    const prt_op_def *row = row_of(name);
+    return row != NULL && strcmp(row->domain, domain) != 0;
 }
 
 /* The row in force; NULL before its version, and where the operator is gone again. */
@@ -316,6 +334,21 @@ static bool fits_types(const prt_op *op, const prt_schema *s, char *why, size_t 
     return true;
 }
 
+/* QuantizeLinear and DequantizeLinear got scales per axis with opset 13, together with an attribute
+ * for the axis, which may have its default. */
+static bool fits_scale(const prt_op *op, int64_t opset, char *why, size_t size)
+{
+    enum { SCALE = 1, PER_AXIS = 13 };
+    uint64_t count;
+    const bool scaled =
+        prt_op_is(op, PRT_OP_quantize_linear) || prt_op_is(op, PRT_OP_dequantize_linear);
+    if (!scaled || opset >= PER_AXIS || op->n_in <= SCALE || op->in[SCALE].value == NULL ||
+        (prt_type_count(op->in[SCALE].value->type, &count) && count == 1))
+        return true;
+    (void)snprintf(why, size, "input %d must be a single number there", SCALE);
+    return false;
+}
+
 bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
 {
     if (row_at(op->name, opset) != NULL)
@@ -332,7 +365,7 @@ bool prt_history_fits(const prt_op *op, int64_t opset, char *why, size_t size)
         return false;
     }
     return fits_counts(op, s, why, size) && fits_attrs(op, s, why, size) &&
-        fits_types(op, s, why, size);
+        fits_types(op, s, why, size) && fits_scale(op, opset, why, size);
 }
 
 int64_t prt_history_least(const prt_op *op, int64_t from)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.h — what the operators of ai.onnx and ai.onnx.ml could take at each opset: the rows of
- * ops.def, which describe the newest schemas, and history.def with the older ones. An operator's
- * name tells its domain; opsets are those of that domain.
+ * history.h — what the operators of ONNX's own domains could take at each opset: the rows of
+ * ops.def, which describe the newest schemas, and history.def with the older ones, which ai.onnx
+ * and ai.onnx.ml have. An operator's name tells its domain; opsets are those of that domain.
  */
 #ifndef PRT_CONVERTER_HISTORY_H
 #define PRT_CONVERTER_HISTORY_H
@@ -19,6 +19,13 @@ typedef struct prt_schema {
     const unsigned char *types;       /* numbers of TYPES rows, inputs first */
     uint32_t n_types;
 } prt_schema;
+
+/* The domain as the rows of ops.def spell it, where its schemas are known at each opset: ai.onnx,
+ * ai.onnx.ml and the preview domains; else NULL. */
+const char *prt_history_domain(prt_str domain);
+
+/* Is the newest schema of this name one of another of these domains? */
+bool prt_history_is_elsewhere(prt_str name, const char *domain);
 
 /* The opset of the newest schema of ai.onnx known here, and of a domain. */
 int64_t prt_history_newest(void);

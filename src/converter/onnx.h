@@ -55,6 +55,10 @@ int64_t prt_onnx_written_opset(const prt_module *module);
  * prt_onnx_downgrade, also for its own opset, which hides its shapes from other readers. */
 bool prt_onnx_has_broken(const prt_graph *graph);
 
+/* Is there a node that the reader replaced by several ops, and that prt_onnx_downgrade puts back?
+ * Such a module is written by way of it for the same reason: the node keeps its domain. */
+bool prt_onnx_has_replaced(const prt_graph *graph);
+
 /*
  * Writes a module. Nodes that neither an upgrade nor a pass changed are written as the bytes they
  * were read from; the opset grows to what the forms of the others ask for.

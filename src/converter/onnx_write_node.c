@@ -130,13 +130,24 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
     }
 }
 
-/* Given ones, and those that a pass set without saying so. */
-static bool is_written(const prt_op *op, uint32_t k)
+/* Has the operator's schema in the file the attribute? True where its schemas are not known. */
+static bool has_attr(const prt_onnx_writer *w, const prt_op *op, const char *name)
+{
+    if (!prt_domain_is_onnx(op->domain) && !prt_str_is(op->domain, PRT_HISTORY_ML))
+        return true;
+    const int64_t opset = prt_onnx_opset_of(w, op->domain);
+    return prt_history_version(op->name, opset) == 0 || prt_history_has_attr(op->name, opset, name);
+}
+
+/* Is attribute k written? A value other than the default is, whether or not it is marked as given;
+ * the default is where it is given and the file's schema has the attribute. */
+static bool is_written(const prt_onnx_writer *w, const prt_op *op, uint32_t k)
 {
     const prt_attr_def *row = &op->def->attrs[k];
     const bool pointer =
         row->kind == PRT_ATTR_tensor || row->kind == PRT_ATTR_type || row->kind == PRT_ATTR_graph;
-    return (!pointer && prt_attr_given(op->attrs, k)) || prt_history_says(op, k);
+    return prt_history_says(op, k) ||
+        (!pointer && prt_attr_given(op->attrs, k) && has_attr(w, op, row->name));
 }
 
 static void put_attr(prt_onnx_writer *w, const prt_op *op, const prt_attr_def *row)
@@ -214,7 +225,7 @@ static uint32_t count_outputs(const prt_onnx_writer *w, const prt_op *op)
 static void put_own_attrs(prt_onnx_writer *w, const prt_op *op, const prt_read_as *as)
 {
     for (uint32_t k = 0; as == NULL && op->def != NULL && k < op->def->n_attrs; k++)
-        if (is_written(op, k) || is_misread(w, op, k))
+        if (is_written(w, op, k) || is_misread(w, op, k))
             put_attr(w, op, &op->def->attrs[k]);
     for (const prt_raw *raw = as != NULL ? as->fields : NULL; raw != NULL; raw = raw->next)
         prt_put_raw(&w->put, raw->bytes, raw->size);

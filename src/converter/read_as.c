@@ -4,20 +4,31 @@
 
 #include "converter/history.h"
 #include "converter/onnx_raw.h"
+#include "converter/write_back.h"
 
 static const prt_kept kept[] = {
 #define FORM(domain, name, from, to, up, down)
 #define UP(domain, name, from, to, up)
 #define DOWN(domain, name, from, to, down)
 #define MEANING(domain, name, since)
-#define KEEP(domain, name, types) { domain, name, types },
+#define KEEP(domain, name, types) { domain, name, types, NULL },
+#define BACK(domain, name, types, back) { domain, name, types, back },
 #include "converter/upgrade.def"
 #undef FORM
 #undef UP
 #undef DOWN
 #undef MEANING
 #undef KEEP
+#undef BACK
 };
+
+static const prt_kept *row_of(prt_str domain, prt_str name)
+{
+    for (size_t i = 0; i < PRT_COUNT_OF(kept); i++)
+        if (prt_str_is(name, kept[i].name) && prt_str_is(domain, kept[i].domain))
+            return &kept[i];
+    return NULL;
+}
 
 prt_read_before prt_read_as_before(const prt_upgrade *u)
 {
@@ -26,9 +37,7 @@ prt_read_before prt_read_as_before(const prt_upgrade *u)
     /* A node of a function has attributes that stand elsewhere, and no bytes of its own. */
     if (op->source == NULL || op->n_in > PRT_READ_AS_INPUTS || op->n_regions != 0)
         return before;
-    for (size_t i = 0; i < PRT_COUNT_OF(kept) && before.row == NULL; i++)
-        if (prt_str_is(op->name, kept[i].name) && prt_str_is(op->domain, kept[i].domain))
-            before.row = &kept[i];
+    before.row = row_of(op->domain, op->name);
     before.n_in = op->n_in;
     for (uint32_t i = 0; i < op->n_in; i++)
         before.in[i] = op->in[i].value;
@@ -52,11 +61,18 @@ static uint32_t used_inputs(const prt_op *op)
     return n;
 }
 
+/* Is the op, which stands for the node, to be written as that? */
+static bool is_noted(const prt_op *op, const prt_read_before *before)
+{
+    if (before->row == NULL || op->source != NULL || op->def == NULL)
+        return false;
+    return before->row->back != NULL || (op == before->op && same_inputs(op, before));
+}
+
 poprt_status prt_read_as_note(prt_upgrade *u, const prt_read_before *before)
 {
-    prt_op *op = u->op;
-    if (before->row == NULL || op != before->op || op->source != NULL || op->def == NULL ||
-        !same_inputs(op, before))
+    prt_op *op = u->inner != NULL ? u->inner : u->op;
+    if (!is_noted(op, before))
         return POPRT_OK;
     prt_arena *arena = op->graph->module->arena;
     prt_raw_list fields = { NULL, NULL };
@@ -68,7 +84,8 @@ poprt_status prt_read_as_note(prt_upgrade *u, const prt_read_before *before)
     if (as == NULL)
         return POPRT_E_NOMEM;
     *as = (prt_read_as){ .domain = before->domain, .name = before->name, .version = u->version,
-        .types = before->row->types, .n_in = used_inputs(op), .def = op->def,
+        .types = before->row->types, .n_in = used_inputs(op),
+        .rebuilt = before->row->back != NULL, .def = op->def,
         .attrs = prt_arena_copy(arena, op->attrs, op->def->attrs_size), .fields = fields.first };
     op->read_as = as;
     return as->attrs != NULL ? POPRT_OK : POPRT_E_NOMEM;
@@ -80,11 +97,17 @@ static bool takes(uint64_t types, const prt_type *type)
         (types >> type->dtype & 1) != 0;
 }
 
+/* Has the op still the operator and the attributes that the reader gave it? */
+static bool is_unchanged(const prt_op *op)
+{
+    const prt_read_as *as = op->read_as;
+    return as != NULL && op->def == as->def && prt_attrs_equal(op->def, op->attrs, as->attrs);
+}
+
 bool prt_read_as_holds(const prt_op *op)
 {
     const prt_read_as *as = op->read_as;
-    if (as == NULL || op->def != as->def || used_inputs(op) != as->n_in ||
-        !prt_attrs_equal(op->def, op->attrs, as->attrs))
+    if (as == NULL || as->rebuilt || used_inputs(op) != as->n_in || !is_unchanged(op))
         return false;
     for (uint32_t i = 0; i < as->n_in; i++)
         if (op->in[i].value != NULL && !takes(as->types, op->in[i].value->type))
@@ -102,4 +125,14 @@ bool prt_read_as_at(const prt_op *op, int64_t version)
     return !prt_str_is(op->read_as->domain, PRT_HISTORY_ML) ||
         prt_history_version(op->read_as->name, version) ==
         prt_history_version(op->read_as->name, op->read_as->version);
+}
+
+prt_back_fn prt_read_as_back(const prt_op *op)
+{
+    const prt_read_as *as = op->read_as;
+    if (as == NULL || !as->rebuilt || !is_unchanged(op) || op->n_in == 0 ||
+        op->in[0].value == NULL || !takes(as->types, op->in[0].value->type) ||
+        !takes(as->types, op->out[0].type))
+        return NULL;
+    return row_of(as->domain, as->name)->back;
 }

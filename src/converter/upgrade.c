@@ -13,12 +13,14 @@
 #define DOWN(domain, name, from, to, down) poprt_status down(prt_downgrade *d);
 #define MEANING(domain, name, since)
 #define KEEP(domain, name, types)
+#define BACK(domain, name, types, back)
 #include "converter/upgrade.def"
 #undef FORM
 #undef UP
 #undef DOWN
 #undef MEANING
 #undef KEEP
+#undef BACK
 
 static const prt_form forms[] = {
 #define FORM(domain, name, from, to, up, down) { domain, name, from, to, up, down },
@@ -26,12 +28,14 @@ static const prt_form forms[] = {
 #define DOWN(domain, name, from, to, down) { domain, name, from, to, NULL, down },
 #define MEANING(domain, name, since)
 #define KEEP(domain, name, types)
+#define BACK(domain, name, types, back)
 #include "converter/upgrade.def"
 #undef FORM
 #undef UP
 #undef DOWN
 #undef MEANING
 #undef KEEP
+#undef BACK
 };
 
 static const struct {
@@ -43,12 +47,14 @@ static const struct {
 #define DOWN(domain, name, from, to, down)
 #define MEANING(domain, name, since) { name, since },
 #define KEEP(domain, name, types)
+#define BACK(domain, name, types, back)
 #include "converter/upgrade.def"
 #undef FORM
 #undef UP
 #undef DOWN
 #undef MEANING
 #undef KEEP
+#undef BACK
 };
 
 const prt_form *prt_forms(size_t *count)
@@ -252,7 +258,7 @@ poprt_status prt_upgrade_op(prt_upgrade *u)
 /* What is left of the attributes: of the wrong type, or unknown and kept as they came. */
 static poprt_status keep_attrs(prt_upgrade *u)
 {
-    prt_op *op = u->op;
+    prt_op *op = u->inner != NULL ? u->inner : u->op;
     prt_raw_list list = { NULL, NULL };
     for (uint32_t i = 0; i < u->n_attrs; i++) {
         const prt_node_attr *a = &u->attrs[i];

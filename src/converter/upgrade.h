@@ -36,6 +36,8 @@ typedef struct prt_node_attr {
 typedef struct prt_upgrade {
     prt_op *op;       /* the node; a hook changes it in place or replaces it */
     int64_t version;  /* opset the model imports for the operator's domain */
+    prt_op *inner;    /* set by a hook: the op inside of those made that computes the node and is
+                       * written as it (read_as.h); NULL: `op` */
     prt_node_attr *attrs;
     uint32_t n_attrs;
 } prt_upgrade;
@@ -102,6 +104,10 @@ poprt_status prt_upgrade_become(prt_upgrade *u, uint32_t id);
 
 /* Fails on an attribute that the node's operator does not have at the model's opset. */
 poprt_status prt_upgrade_check_names(const prt_upgrade *u);
+
+/* The same for a hook whose operator has no schema in ops.def or history.def: fails on an attribute
+ * that is not taken, up to the `newest` version of the operator. `accepted` names the others. */
+poprt_status prt_upgrade_check_taken(const prt_upgrade *u, int64_t newest, const char *accepted);
 
 /*
  * For the reader: fills in, upgrades and types the nodes of a model in order. A region's nodes

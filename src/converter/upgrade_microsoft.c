@@ -4,6 +4,7 @@
  * with an input of another type, or with channels last.
  */
 #include "converter/forms.h"
+#include "ir/extra.h"
 
 /* Input `slot`, added when the op has fewer, becomes `value`. */
 static poprt_status set_input(prt_op *op, uint32_t slot, prt_value *value)
@@ -219,10 +220,11 @@ poprt_status prt_up_ms_unique(prt_upgrade *u)
     prt_value *x = prt_op_input(op, 0);
     prt_op *unique = prt_build_op_n(&b, PRT_OP_unique, &attrs, 1, &x, 4);
     PRT_TRY(prt_build_status(&b));
+    PRT_TRY(prt_op_copy_notes(unique, op));
     for (uint32_t i = 0; i < op->n_out && i < 3; i++)
         PRT_TRY(take_over(&op->out[i], &unique->out[place[i]]));
     prt_op_erase(op);
-    u->op = NULL;
+    u->op = unique;
     return POPRT_OK;
 }
 
@@ -341,6 +343,8 @@ static poprt_status channels_first(prt_upgrade *u, uint32_t id)
     int64_t *back = PRT_NEW_N(op->graph->module->arena, int64_t, (size_t)rank);
     if (back == NULL)
         return POPRT_E_NOMEM;
+    u->inner = y->def;
+    PRT_TRY(prt_op_copy_notes(u->inner, op));
     PRT_TRY(prt_upgrade_become(u, PRT_OP_transpose));
     *(prt_transpose_attrs *)op->attrs = turn(rank, true, back);
     prt_op_set_input(op, 0, y);

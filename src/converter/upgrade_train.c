@@ -12,6 +12,7 @@ poprt_status prt_up_gradient(prt_upgrade *u)
         (zs != NULL && zs->kind != PRT_ONNX_STRINGS && zs->kind != 0))
         return prt_fail(POPRT_E_PARSE, prt_op_label(u->op),
             "Gradient: needs xs, a list of names, and y, a name; zs is a list of names");
+    PRT_TRY(prt_upgrade_check_taken(u, 1, "xs, y, zs"));
     const prt_strs none = { NULL, 0 };
     prt_op *op = u->op;
     PRT_TRY(prt_train_gradient(op, xs->strings, zs != NULL ? zs->strings : none, y->s));

@@ -57,6 +57,7 @@ typedef struct prt_read_as {
     int64_t version; /* of the domain, as the model imports it */
     uint64_t types;  /* element types the node's operands may have (PRT_T_*); 0: all */
     uint32_t n_in;
+    bool rebuilt;    /* the op has other operands than the node; see converter/write_back.h */
     const prt_op_def *def;
     const void *attrs;    /* a copy of the op's attributes as they were made */
     const prt_raw *fields; /* the node's attributes they were made of, as ONNX bytes */

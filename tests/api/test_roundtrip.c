@@ -209,6 +209,8 @@ START_TEST(a_saved_model_keeps_its_opset)
     ck_assert_int_eq(opset_of(path), 13);
     convert_and_save(env, PRT_TEST_DATA "/convert0_upsample/model.onnx", path);
     ck_assert_int_eq(opset_of(path), 9);
+    convert_and_save(env, PRT_TEST_DATA "/convert0_microsoft/model.onnx", path);
+    ck_assert_int_eq(opset_of(path), 9);
     ck_assert_str_eq(warning, "");
     poprt_model *model = NULL;
     ck_assert_ok(poprt_model_load_file(env, DIGITS, NULL, &model));

@@ -56,6 +56,51 @@ static msg *at_11(const msg *model)
     return out;
 }
 
+/* ---- ai.onnx ---- */
+
+/* The version of ai.onnx in the file of a graph whose model imports `imported`; the file is read
+ * again, which checks its nodes' attributes. */
+static int64_t version_of_text(const char *text, int64_t imported)
+{
+    prt_module *m = NULL;
+    ck_assert_int_eq(prt_module_create(&prt_mem_libc, 0, &m), POPRT_OK);
+    ck_assert_msg(prt_ir_parse(m, prt_str_of(text)) == POPRT_OK, "%s", last_error());
+    ck_assert_msg(prt_ir_infer(m->main) == POPRT_OK, "%s", last_error());
+    ck_assert_int_eq(prt_module_set_opset(m, PRT_STR(""), imported), POPRT_OK);
+    const int64_t version = version_in(onnx_written(m), "");
+    ck_assert_int_eq(version, prt_onnx_written_opset(m));
+    prt_module_release(m);
+    return version;
+}
+
+/* An attribute that is given and has its default is left out where the schema does not have it. A
+ * scale per axis needs the opset of the attribute, even if that has its default. */
+START_TEST(given_defaults_do_not_break_older_files)
+{
+    static const struct {
+        const char *text;
+        int64_t imported, written;
+    } cases[] = {
+        { "x = input i8[2,4]\ns = const f32[] {2}\ny = dequantize_linear x s {axis=1}\nreturn y\n",
+            10, 10 },
+        { "x = input i8[2,4]\ns = input f32[4]\ny = dequantize_linear x s {axis=1}\nreturn y\n",
+            10, 13 },
+        { "x = input i8[2,4]\ns = input f32[4]\ny = dequantize_linear x s\nreturn y\n", 10, 13 },
+        { "x = input f32[2,4]\ns = const f32[1] {2}\ny = quantize_linear x s {axis=1, "
+          "saturate=1}\nreturn y\n", 10, 10 },
+        { "x = input f32[2,4]\ns = input f32[4]\ny = quantize_linear x s {axis=1}\nreturn y\n", 10,
+            13 },
+        { "x = input f32[2,4]\nn = const i64[1] {8}\ny = reshape x n {allowzero=0}\nreturn y\n", 6,
+            6 },
+        { "x = input f32[2,4]\nu = const f32[2,1] {1, 2}\n"
+          "j = const i64[2,1] {0, 0}\ny = scatter_elements x j u {axis=1, reduction=\"none\"}\n"
+          "return y\n", 11, 11 },
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
+        ck_assert_int_eq(version_of_text(cases[i].text, cases[i].imported), cases[i].written);
+}
+END_TEST
+
 /* ---- ai.onnx.ml ---- */
 
 /* One leaf of weight 1. */
@@ -279,7 +324,8 @@ START_TEST(every_refused_allocation)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/onnx_write_opsets", forests_keep_their_version,
+PRT_TEST_MAIN("converter/onnx_write_opsets", given_defaults_do_not_break_older_files,
+    forests_keep_their_version,
     no_version_deprecates_an_operator, a_younger_attribute_raises_the_version,
     encoders_are_written_as_they_were, nodes_of_other_domains_are_written_as_they_were,
     changed_nodes_are_of_ai_onnx, extra_attributes_are_kept,

@@ -93,6 +93,54 @@ START_TEST(attributes_of_other_opsets_are_refused)
 }
 END_TEST
 
+/* The domains of ONNX whose operators may still change. */
+START_TEST(attributes_of_preview_domains_are_refused)
+{
+#define PREVIEW "ai.onnx.preview"
+#define TRAINING "ai.onnx.preview.training"
+    static const struct {
+        const char *domain, *name, *inputs, *want;
+        int64_t version;
+    } cases[] = {
+        { TRAINING, "Adam", "x,x,x,x,x,x", "Adam-1 has no attribute 'hint': no opset has it; "
+            "accepted: epsilon, norm_coefficient_post, norm_coefficient, beta, alpha", 1 },
+        { TRAINING, "Momentum", "x,x,x,x,x", "Momentum-1 has no attribute 'hint': ", 1 },
+        { TRAINING, "Gradient", "x", "Gradient-1 has no attribute 'hint': no opset has it; "
+            "accepted: xs, y, zs", 1 },
+        { PREVIEW, "FlexAttention", "x,x,x", "FlexAttention-1 has no attribute 'hint': no opset "
+            "has it; accepted: score_mod, prob_mod, softmax_precision, scale", 1 },
+        { PREVIEW, "FlexAttention", "x,x,x", NULL, 2 },
+        { PREVIEW, "Adam", "x,x,x,x,x,x", NULL, 1 }, /* of the other domain */
+    };
+    for (size_t i = 0; i < PRT_COUNT_OF(cases); i++) {
+        msg *node = onnx_attr_int(onnx_node(cases[i].name, cases[i].inputs, "y"), "hint", 1);
+        if (strcmp(cases[i].name, "Gradient") == 0) {
+            msg *xs = msg_text(msg_text(msg_new(), PRT_ONNX_Attribute_name, "xs"),
+                PRT_ONNX_Attribute_strings, "x");
+            (void)msg_msg(node, PRT_ONNX_Node_attribute,
+                msg_int(xs, PRT_ONNX_Attribute_type, PRT_ONNX_STRINGS));
+            (void)onnx_attr_text(node, "y", "x");
+        }
+        msg *nodes[] = { msg_text(node, PRT_ONNX_Node_domain, cases[i].domain), NULL };
+        msg *import = msg_text(msg_new(), PRT_ONNX_OperatorSetId_domain, cases[i].domain);
+        (void)msg_int(import, PRT_ONNX_OperatorSetId_version, cases[i].version);
+        msg *model = msg_msg(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21),
+            PRT_ONNX_Model_opset_import, import);
+        prt_module *m = NULL;
+        const poprt_status status = onnx_load(model, NULL, &m);
+        if (cases[i].want == NULL) { /* may fail for its inputs */
+            ck_assert(status == POPRT_OK || strstr(last_error(), "no attribute") == NULL);
+        } else {
+            ck_assert_int_eq(status, POPRT_E_PARSE);
+            ck_assert_msg(strstr(last_error(), cases[i].want) != NULL, "%s", last_error());
+        }
+        prt_module_release(m);
+    }
+#undef PREVIEW
+#undef TRAINING
+}
+END_TEST
+
 /* Other domains, and opsets that are not known here, may have what they like. */
 START_TEST(attributes_that_may_be_anything)
 {
@@ -162,4 +210,5 @@ END_TEST
 
 PRT_TEST_MAIN("converter/upgrade", unknown_attributes_are_kept, a_hint_of_opset_1_goes,
     rows_apply_to_their_versions, attributes_of_other_opsets_are_refused,
+    attributes_of_preview_domains_are_refused,
     attributes_that_may_be_anything, failures_are_collected, helpers_read_and_move_attributes)

@@ -62,9 +62,11 @@ bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out)
     return out->kind != PRT_ACT_none;
 }
 
+/* As Clip: where the bounds cross, the upper one is the result; NaN stays. */
 static double clamp(double x, double low, double high)
 {
-    return x < low ? low : x > high ? high : x;
+    const double raised = x < low ? low : x;
+    return raised > high ? high : raised;
 }
 
 double prt_fused_act_value(const prt_act *act, double x)

@@ -6,9 +6,11 @@
 
 #include "op/share/gelu.h"
 
+/* As the operator Clip: NaN stays. */
 static double clip(double x, double least, double most)
 {
-    return fmin(fmax(x, least), most);
+    const double raised = x < least ? least : x;
+    return raised > most ? most : raised;
 }
 static double selu(double x, double alpha, double gamma)
 {

@@ -135,9 +135,9 @@ END_TEST
 
 START_TEST(results_stay)
 {
-    static const char *const ends[] = { "relu s", "clip s lo hi", "leaky_relu s {alpha=0.3}",
-        "sigmoid s", "tanh s", "hard_sigmoid s", "hard_swish s", "gelu s",
-        "gelu s {approximate=\"tanh\"}", "swish s" };
+    static const char *const ends[] = { "relu s", "clip s lo hi", "clip s hi lo",
+        "leaky_relu s {alpha=0.3}", "sigmoid s", "tanh s", "hard_sigmoid s", "hard_swish s",
+        "gelu s", "gelu s {approximate=\"tanh\"}", "swish s" };
     for (size_t i = 0; i < PRT_COUNT_OF(ends); i++) {
         char text[512];
         (void)snprintf(text, sizeof(text),
