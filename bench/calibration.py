@@ -5,7 +5,7 @@
     calibration.py --poprt TOOL --library libpoprt.so --work DIR [--only A,B] [--methods A,B]
                    [--precision fp8|fp8_weight | --precisions A,B] [--json FILE]
 
-Models come from PyPI's wheels (packages.py), MTCNN's from its source package, and tests/data. A
+Models come from PyPI's wheels (packages.py), MTCNN's from its source package, and tests/fixtures. A
 model is calibrated on 8 samples (64 small ones) and measured on as many others; both are real
 pictures (scikit-image, scikit-learn), real speech (the WAV files of Debian's alsa-utils in
 DIR/sounds), lines of text drawn with Pillow, files of this repository, or held-back digits. Tokens

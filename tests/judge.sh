@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # judge.sh — converts models in every way and lets programs that are not ours judge the files: the
 # onnx.checker of Debian and, where PyPI answers, that of the newest onnx and ONNX Runtime. By default
-# the models of tests/data and Debian's node and pytorch cases; or all models below the folders
+# the models of tests/fixtures and Debian's node and pytorch cases; or all models below the folders
 # given. Needs build/release. Ends with the line "N passed, N failed".
 #
 #   sh tests/judge.sh [FOLDER...]
@@ -17,7 +17,7 @@ onnx=/usr/share/libonnx-testdata/data
 out=build/judge
 refused=tests/judge/refused.txt
 if [ $# -eq 0 ]; then
-    set -- tests/data $onnx/node $onnx/pytorch-converted $onnx/pytorch-operator
+    set -- tests/fixtures $onnx/node $onnx/pytorch-converted $onnx/pytorch-operator
 else
     # How many of other models are refused is not known.
     refused=$out/refused.txt

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # musl.sh — builds for musl with cJSON and nanopb from Debian's source packages in the place of the
-# wraps, runs the models of tests/data with the tool, and links a static program that runs one of
+# wraps, runs the models of tests/fixtures with the tool, and links a static program that runs one of
 # them. Ends with the line "N passed, N failed". Needs Debian and its archive; by hand or by run.sh.
 cd "$(dirname "$0")/.." || exit 1
 . tests/support/need.sh
@@ -66,8 +66,8 @@ check "sources of cJSON and nanopb" sources
 check "build with musl-gcc" build
 [ "$failed" -eq 0 ] || finish
 check "no library of glibc" sh -c "! readelf -d '$work/install/bin/poprt' | grep -q 'libc\.so\.6'"
-"$work/install/bin/poprt" test tests/data >"$work/cases.txt" 2>&1
-check "models of tests/data" test $? -eq 0
+"$work/install/bin/poprt" test tests/fixtures >"$work/cases.txt" 2>&1
+check "models of tests/fixtures" test $? -eq 0
 tail -1 "$work/cases.txt"
 check "a static program" link_static
 check "the static program runs" static_runs

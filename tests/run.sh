@@ -81,8 +81,8 @@ if build build/release all --werror; then
         cases debian "ONNX's cases, $level" --cpu "$level" "$onnx"
     done
     cases debian "ONNX's cases through each pass" --each-pass "$onnx"
-    cases data "models of tests/data" tests/data
-    cases data "models of tests/data through each pass" --each-pass tests/data
+    cases data "models of tests/fixtures" tests/fixtures
+    cases data "models of tests/fixtures through each pass" --each-pass tests/fixtures
 fi
 # 300 programs with all of libpoprt in each: lines are enough for a trace, and gold links them in half
 # the time.

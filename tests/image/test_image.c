@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_image.c — pictures of tests/data/images: what each file shows, refusals, and files that are
- * cut off or have flipped bits.
+ * test_image.c — pictures of tests/fixtures/images: what each file shows, refusals, and files that
+ * are cut off or have flipped bits.
  *
  * Files without loss show exactly what one of five plain PNM files shows; those with loss show it
  * within a bound. Other programs wrote the files.

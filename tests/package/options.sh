@@ -59,7 +59,7 @@ END
         -Dlibpoprt:optimization=1 "$@" &&
         ninja -C "$work/host/build" || return 1
     for program in with_archive with_object; do
-        "$work/host/build/$program" "$root/tests/data/popef/format_1.popef" || return 1
+        "$work/host/build/$program" "$root/tests/fixtures/popef/format_1.popef" || return 1
     done
     ! readelf -d "$work/host/build/with_archive" | grep -q 'NEEDED.*libpoprt' &&
         readelf -d "$work/host/build/with_object" | grep -q 'NEEDED.*libpoprt'

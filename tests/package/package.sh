@@ -6,7 +6,7 @@
 build=$(cd "$1" && pwd) || exit 2
 cc=${2:-cc}
 here=$(cd "$(dirname "$0")" && pwd)
-data=$here/../data
+data=$here/../fixtures
 work=$build/package
 dest=$work/dest
 . "$here/../support/check.sh"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_only.c FILE — runs tests/data/popef/format_1.popef through the interface of a library without
- * compiler, and compares.
+ * run_only.c FILE — runs tests/fixtures/popef/format_1.popef through the interface of a library
+ * without compiler, and compares.
  */
 #include <poprt/poprt.h>
 #include <stdio.h>

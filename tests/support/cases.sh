@@ -13,7 +13,7 @@ count() {
 
 floor_of() {
     if [ "$1" = data ]; then
-        find tests/data -name model.onnx | wc -l
+        find tests/fixtures -name model.onnx | wc -l
     else
         awk -v name="$1" '$1 == name { print $2 }' tests/conformance.floor
     fi

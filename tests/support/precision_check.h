@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * precision_check.h — what passes that change element types do to the trained models of
- * tests/data: how far results move, how many digits are still read right.
+ * tests/fixtures: how far results move, how many digits are still read right.
  */
 #ifndef PRT_TESTS_SUPPORT_PRECISION_CHECK_H
 #define PRT_TESTS_SUPPORT_PRECISION_CHECK_H
 
 #include "ir/ir.h"
 
-/* The model of a folder of tests/data, its constants folded. */
+/* The model of a folder of tests/fixtures, its constants folded. */
 prt_graph *trained_model(const char *name);
 
 /* The largest difference of results on the stored inputs (of up to three data sets) by the largest

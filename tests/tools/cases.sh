@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cases.sh POPRT ROOT — models of tests/data that conversions once wrote wrongly. Each is converted and
+# cases.sh POPRT ROOT — models of tests/fixtures that conversions once wrote wrongly. Each is converted and
 # gives its stored outputs; what else has to hold of its file follows.
 . "$2/tests/tools/expect.sh"
 

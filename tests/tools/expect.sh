@@ -2,7 +2,7 @@
 # expect.sh — what scripts that try command lines share. Source it with POPRT and ROOT as $1 and $2:
 # it goes to a temporary folder and sets poprt, data, digits, encoder, temp and failed.
 poprt=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-data=$2/tests/data
+data=$2/tests/fixtures
 digits=$data/digits/model.onnx
 encoder=$data/encoder/model.onnx
 failed=0
