@@ -2,8 +2,6 @@
 /* alias.c — views, joins and results in place, by operator. */
 #include "op/alias.h"
 
-#include "op/share/shape_values.h"
-
 /* Operators that copy when nothing else is asked of them, beside those with PRT_VIEW. */
 static bool is_mover(uint32_t id)
 {

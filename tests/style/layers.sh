@@ -1,12 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # layers.sh ROOT — who includes whom: a room includes only rooms below it. Rooms on one line of the
-# table are neighbours and never include each other. Ends with 1 and the offending lines.
+# table are neighbours and never include each other. The folders of a room include each other in one
+# direction only: there is no cycle. (op/ops.def and the like list the tables of the folders below
+# them: a .def file that includes one is not counted.) Ends with 1 and the offending lines.
 root=$1
 cd "$root" || exit 2
 
-find lib src -name '*.[ch]' -o -name '*.def' -o -name '*.inl' | sort | xargs grep -Hn '^ *# *include "' |
-awk -F'[:"]' '
+includes() {
+    find lib src -name '*.[ch]' -o -name '*.def' -o -name '*.inl' | sort |
+        xargs grep -Hn '^ *# *include "'
+}
+
+# Edges between folders for tsort, which names the folders of each cycle.
+cycles=$(includes | awk -F'[:"]' '
+    $1 ~ /[.]def$/ && $4 ~ /[.]def$/ { next }
+    {
+        from = $1; sub(/^[^\/]*\//, "", from); sub(/\/[^\/]*$/, "", from)
+        to = $4; sub(/\/[^\/]*$/, "", to)
+        if (from != to && to != "poprt") print from, to
+    }' | sort -u | tsort 2>&1 >/dev/null)
+[ -z "$cycles" ] || { echo "folders include each other in a circle:"; echo "$cycles"; }
+
+includes | awk -F'[:"]' '
 BEGIN {
     # room: rank. A room may include rooms of a smaller rank, and its own files.
     # Ranks of the run half and the compile half overlap; `half` keeps them apart.
@@ -52,4 +68,4 @@ BEGIN {
     }
 }
 END { exit bad }
-'
+' && [ -z "$cycles" ]
