@@ -102,10 +102,16 @@ static void run_product(const prt_kern *kern, const void *what)
             const size_t width = prt_gemm_width(columns);
             for (size_t k = 0; k < p->k; k += depth) {
                 const bool last = k + depth >= p->k;
-                prt_gemm_block g = { .rows = rows, .columns = columns,
-                    .k = p->k - k < depth ? p->k - k : depth, .a = p->a + row * p->k + k,
-                    .lda = p->k, .b = p->b + first * p->k + k * width, .stride = width,
-                    .c = p->c + row * p->n + first, .ldc = p->n, .add = k != 0 };
+                prt_gemm_block g = { .rows = rows,
+                    .columns = columns,
+                    .k = p->k - k < depth ? p->k - k : depth,
+                    .a = p->a + row * p->k + k,
+                    .lda = p->k,
+                    .b = p->b + first * p->k + k * width,
+                    .stride = width,
+                    .c = p->c + row * p->n + first,
+                    .ldc = p->n,
+                    .add = k != 0 };
                 if (!last || left > PRT_GEMM_PANEL) {
                     g.next = last ? p->b + (first + columns) * p->k : g.b + depth * width;
                     g.next_count = depth * width;
@@ -121,7 +127,8 @@ static void put_product(const prt_kern *kern, double peak, size_t m, size_t n, s
     const product p = make_product(m, n, k);
     const double flops = 2.0 * (double)m * (double)n * (double)k / best_s(run_product, kern, &p);
     (void)printf("{\"kind\":\"product\",\"m\":%zu,\"n\":%zu,\"k\":%zu,\"gflops\":%.2f,"
-                 "\"percent\":%.1f}\n", m, n, k, flops / 1e9, 100 * flops / peak);
+                 "\"percent\":%.1f}\n",
+        m, n, k, flops / 1e9, 100 * flops / peak);
     drop_product(&p);
 }
 
@@ -147,7 +154,8 @@ static void put_chain(const prt_kern *kern, double peak)
     limit_s = limit_s < 0.4 ? 0.4 : limit_s;
     const double rate = flops / best_s(run_chain, kern, chain);
     (void)printf("{\"kind\":\"chain\",\"name\":\"72 of BERT base, cold\","
-                 "\"gflops\":%.2f,\"percent\":%.1f}\n", rate / 1e9, 100 * rate / peak);
+                 "\"gflops\":%.2f,\"percent\":%.1f}\n",
+        rate / 1e9, 100 * rate / peak);
     for (size_t i = 0; i < CHAIN; i++)
         drop_product(&chain[i]);
 }
@@ -212,8 +220,11 @@ static void put_rows(const prt_kern *kern)
 
 /* ---- memory */
 
-enum { STREAM = 128 << 20, /* floats: far more than any cache holds */
-    LINE = 16, AHEAD = 2048 }; /* floats */
+enum {
+    STREAM = 128 << 20, /* floats: far more than any cache holds */
+    LINE = 16,
+    AHEAD = 2048
+}; /* floats */
 
 typedef struct stream {
     float *x;
@@ -258,7 +269,8 @@ static double put_peaks(uint64_t features)
         const peak_level *level;
     } levels[] = {
 #if defined(__x86_64__)
-        { PRT_CPU_AVX512, &peak_avx512 }, { PRT_CPU_AVX2, &peak_avx2 },
+        { PRT_CPU_AVX512, &peak_avx512 },
+        { PRT_CPU_AVX2, &peak_avx2 },
 #endif
         { 0, &peak_portable }
     };

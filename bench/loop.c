@@ -16,7 +16,7 @@ typedef struct loop_decode {
     poprt_status (*bind_cache)(poprt_stepio *io, const char *input, const char *output,
         const poprt_tensor *room, int64_t rows);
     const char *mask;
-    poprt_tensor *seen;  /* the mask; its dims follow */
+    poprt_tensor *seen; /* the mask; its dims follow */
     int64_t *seen_dims;
     const char *const *names; /* input, output; input, output; ... */
     const poprt_tensor *rooms;

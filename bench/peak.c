@@ -23,4 +23,4 @@ static float turns(size_t n)
     return v_sum(all);
 }
 
-const peak_level PRT_LEVEL(peak) = { PRT_LEVEL_NAME, 2 * (size_t)CHAINS * VL, turns };
+const peak_level PRT_LEVEL(peak) = { PRT_LEVEL_NAME, 2 * (size_t)CHAINS *VL, turns };

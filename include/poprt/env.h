@@ -67,8 +67,8 @@ typedef struct poprt_env_options {
     uint32_t spin_us; /* how long an idle worker spins before it sleeps; 0: 50 */
     poprt_log_fn log; /* NULL: no log lines */
     void *log_user;
-    int32_t log_level; /* 0: POPRT_LOG_WARNING */
-    uint32_t reserved; /* 0 */
+    int32_t log_level;          /* 0: POPRT_LOG_WARNING */
+    uint32_t reserved;          /* 0 */
     poprt_progress_fn progress; /* NULL: silence */
     void *progress_user;
     /* Most bytes that one model, compilation, executable or session may hold at a time: memory of

@@ -81,7 +81,7 @@ POPRT_API poprt_status poprt_executable_describe_as(const poprt_executable *exec
  */
 typedef struct poprt_memory_info {
     size_t struct_size; /* set by the caller */
-    size_t created; /* a new session: planned memory, tables, aligned copies of weights */
+    size_t created;     /* a new session: planned memory, tables, aligned copies of weights */
     size_t scratch; /* added by the first runs: kernels that need more than the plan leaves free */
     size_t outputs; /* added by a run with no output bound: the results are the session's */
     int32_t is_planned; /* 1: no symbolic dimension is open; else 0 */

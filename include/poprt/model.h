@@ -32,11 +32,11 @@ enum {
 typedef struct poprt_io_info {
     size_t struct_size; /* set by the caller */
     const char *name;
-    int32_t direction;  /* POPRT_INPUT or POPRT_OUTPUT */
-    int32_t value_kind; /* POPRT_VALUE_* */
-    int32_t dtype;      /* POPRT_DTYPE_* of the tensor, a sequence's tensors, a map's values */
-    int32_t rank;       /* -1 when unknown; the two arrays have `rank` entries */
-    const int64_t *dims;          /* -1 where a dimension is symbolic or unknown */
+    int32_t direction;   /* POPRT_INPUT or POPRT_OUTPUT */
+    int32_t value_kind;  /* POPRT_VALUE_* */
+    int32_t dtype;       /* POPRT_DTYPE_* of the tensor, a sequence's tensors, a map's values */
+    int32_t rank;        /* -1 when unknown; the two arrays have `rank` entries */
+    const int64_t *dims; /* -1 where a dimension is symbolic or unknown */
     const char *const *dim_names; /* "" for a number; a name or expression; "?" when unknown */
     int32_t item_kind; /* of sequences and optionals: POPRT_VALUE_* of what they hold; else 0 */
     int32_t key_dtype; /* of maps and sequences of maps: POPRT_DTYPE_* of the keys; else 0 */
@@ -99,7 +99,7 @@ typedef struct poprt_property {
  * belongs to the object asked and stays valid until that is changed or released.
  */
 typedef struct poprt_model_info {
-    size_t struct_size; /* set by the caller */
+    size_t struct_size;                           /* set by the caller */
     const char *producer_name, *producer_version; /* what wrote the file */
     const char *domain;                           /* of the model, such as "com.example" */
     const char *doc_string, *graph_name, *graph_doc_string;

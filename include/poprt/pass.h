@@ -18,9 +18,9 @@ typedef struct poprt_pass_manager poprt_pass_manager;
 typedef struct poprt_pass_event {
     size_t struct_size;
     const char *pass;
-    const char *stage;   /* of a pipeline: "model", "operators", …; "" outside */
+    const char *stage; /* of a pipeline: "model", "operators", …; "" outside */
     double ms;
-    int32_t changed;     /* 1 when the graph is another one now */
+    int32_t changed; /* 1 when the graph is another one now */
     uint32_t nodes_before, nodes_after;
     uint32_t reserved;
     const char *before, *after; /* the graph as text, where it was asked for; else NULL */
@@ -33,7 +33,7 @@ typedef void (*poprt_pass_fn)(void *user, const poprt_pass_event *event);
 typedef struct poprt_pass_info {
     size_t struct_size; /* set by the caller */
     const char *name;
-    const char *help; /* one sentence */
+    const char *help;  /* one sentence */
     const char *since; /* release of PopRT that has a pass of this name; "": it is ours alone */
     double bound; /* how far results may move, as a share of the largest element; 0: not at all */
     /* Not 0: the pass rounds numbers to fewer bits, and nothing bounds what that does to results.
@@ -53,7 +53,7 @@ POPRT_API poprt_status poprt_env_pass_at(poprt_env *env, size_t index, poprt_pas
 typedef struct poprt_pass_option_info {
     size_t struct_size; /* set by the caller */
     const char *name;
-    const char *kind; /* "i64", "f64", "bool", "text", "list" (commas between), "json" */
+    const char *kind;          /* "i64", "f64", "bool", "text", "list" (commas between), "json" */
     const char *default_value; /* as text */
     const char *help;
 } poprt_pass_option_info;
@@ -105,8 +105,7 @@ POPRT_API poprt_status poprt_pass_manager_sort(poprt_pass_manager *manager);
 
 /* PopRT's gather_ir_passes: with `on` not 0, passes that only rewrite graphs, have no arguments and
  * follow each other are gathered when the list runs, and are one event: "apply_ir_pass". */
-POPRT_API poprt_status poprt_pass_manager_gather_ir_passes(poprt_pass_manager *manager,
-    int32_t on);
+POPRT_API poprt_status poprt_pass_manager_gather_ir_passes(poprt_pass_manager *manager, int32_t on);
 
 /*
  * Runs the passes in order, on the main graph and all sub-graphs. After a failure the model is

@@ -98,11 +98,11 @@ enum {
 /* An attribute: the member of its kind counts. Frozen. */
 typedef struct poprt_attr {
     const char *name;
-    int32_t kind;        /* POPRT_ATTR_* */
-    uint32_t count;      /* of `ints` or `floats`; bytes of `string` */
+    int32_t kind;   /* POPRT_ATTR_* */
+    uint32_t count; /* of `ints` or `floats`; bytes of `string` */
     int64_t integer;
     float real;
-    const char *string;  /* not necessarily ended by a zero byte */
+    const char *string; /* not necessarily ended by a zero byte */
     const int64_t *ints;
     const float *floats;
 } poprt_attr;
@@ -117,8 +117,8 @@ typedef struct poprt_plugin_kernel {
     /* Computes items [first, first + count) of those that lower announced. Which items come in one
      * call, and which call comes first, is not known, but does not depend on the number of threads:
      * so neither do results, where a call writes only what belongs to its items. */
-    poprt_status (*run)(const poprt_host *host, poprt_kernel *context, uint64_t first,
-        uint64_t count);
+    poprt_status (
+        *run)(const poprt_host *host, poprt_kernel *context, uint64_t first, uint64_t count);
 } poprt_plugin_kernel;
 
 /*
@@ -126,13 +126,13 @@ typedef struct poprt_plugin_kernel {
  * run its types, so that a model with it can be converted.
  */
 typedef struct poprt_plugin_op {
-    size_t struct_size; /* sizeof(poprt_plugin_op) */
-    const char *domain; /* NULL or "": ai.onnx */
-    const char *name;   /* with its domain, the name of no other operator here */
-    uint32_t since;     /* version of the operator's schema, from 1 */
-    uint32_t flags;     /* POPRT_OP_* */
-    uint32_t min_inputs, max_inputs; /* POPRT_PLUGIN_ANY: any number; at most 64 otherwise. Inputs
-                                      * from min_inputs on may be absent */
+    size_t struct_size;                /* sizeof(poprt_plugin_op) */
+    const char *domain;                /* NULL or "": ai.onnx */
+    const char *name;                  /* with its domain, the name of no other operator here */
+    uint32_t since;                    /* version of the operator's schema, from 1 */
+    uint32_t flags;                    /* POPRT_OP_* */
+    uint32_t min_inputs, max_inputs;   /* POPRT_PLUGIN_ANY: any number; at most 64 otherwise. Inputs
+                                        * from min_inputs on may be absent */
     uint32_t min_outputs, max_outputs; /* likewise; an output may be unwanted */
     const poprt_attr *attrs; /* every attribute that hooks may ask for, with its default */
     size_t n_attrs;          /* at most 63 */
@@ -186,8 +186,8 @@ typedef struct poprt_plugin_pass {
     size_t n_options; /* at most 64 */
     /* Sets *changed to 1 when the graph is another one afterwards. Then types are inferred anew;
      * a graph that is none any more (a node before what it reads, say) is the pass's failure. */
-    poprt_status (*run)(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
-        int32_t *changed);
+    poprt_status (
+        *run)(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph, int32_t *changed);
 } poprt_plugin_pass;
 
 enum {
@@ -206,7 +206,7 @@ enum {
  * An arrow says that an output of the left node is an input of the right one, at any place.
  */
 typedef struct poprt_plugin_pattern {
-    size_t struct_size; /* sizeof(poprt_plugin_pattern) */
+    size_t struct_size;     /* sizeof(poprt_plugin_pattern) */
     const char *name, *doc; /* as of a pass */
     const char *const *chains;
     size_t n_chains;
@@ -217,11 +217,11 @@ typedef struct poprt_plugin_pattern {
 } poprt_plugin_pattern;
 
 typedef struct poprt_plugin {
-    size_t struct_size;  /* sizeof(poprt_plugin) */
-    uint32_t abi;        /* POPRT_PLUGIN_ABI */
+    size_t struct_size; /* sizeof(poprt_plugin) */
+    uint32_t abi;       /* POPRT_PLUGIN_ABI */
     uint32_t reserved;
-    const char *name;    /* for errors, and in PopEF files that need it */
-    const char *version; /* text of the plug-in's own */
+    const char *name;                  /* for errors, and in PopEF files that need it */
+    const char *version;               /* text of the plug-in's own */
     const poprt_plugin_op *const *ops; /* lists of pointers, because records may grow */
     size_t n_ops;
     const poprt_plugin_pass *const *passes;
@@ -232,7 +232,7 @@ typedef struct poprt_plugin {
 
 /* A node to be made. */
 typedef struct poprt_node_form {
-    size_t struct_size; /* sizeof(poprt_node_form) */
+    size_t struct_size;           /* sizeof(poprt_node_form) */
     const char *domain, *op_type; /* `domain` NULL or "": ai.onnx, newest form of the operator */
     const char *name;             /* NULL: none */
     poprt_value *const *inputs;   /* NULL in the list: absent */
@@ -330,8 +330,8 @@ struct poprt_host {
     const char *(*value_name)(const poprt_value *value); /* "" where it has none */
     poprt_status (*value_type)(const poprt_value *value, poprt_type *out);
     /* Elements of a constant that nobody can override; POPRT_E_NOT_FOUND: it is none. */
-    poprt_status (*value_constant)(poprt_pass_run *pass, const poprt_value *value,
-        poprt_tensor *out);
+    poprt_status (
+        *value_constant)(poprt_pass_run *pass, const poprt_value *value, poprt_tensor *out);
     poprt_node *(*value_maker)(const poprt_value *value); /* NULL: an input or a constant */
     /* The index-th place that reads it; NULL past the end. `slot` (may be NULL) gets the input. A
      * graph that gives the value out is no reader: see value_is_output. */
@@ -360,8 +360,8 @@ struct poprt_host {
     void (*pass_note)(const poprt_pass_run *pass, const char *subject, const char *message);
     void (*pass_warn)(const poprt_pass_run *pass, const char *subject, const char *message);
     /* A pattern to look for, valid until the pass returns. */
-    poprt_status (*pattern_create)(poprt_pass_run *pass, const char *const *chains,
-        size_t n_chains, poprt_match **out);
+    poprt_status (*pattern_create)(poprt_pass_run *pass, const char *const *chains, size_t n_chains,
+        poprt_match **out);
     /* The next match of nodes that were not found together before; the graph may have been edited.
      * *found is 0 when there is none left. */
     poprt_status (*pattern_next)(poprt_match *match, const poprt_graph *graph, int32_t *found);

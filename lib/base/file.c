@@ -283,8 +283,9 @@ poprt_status prt_file_map_below(const prt_allocator *allocator, const char *fold
             "a symbolic link leads away; the file has to lie below the model's folder, or beside "
             "the file that the model's own link leads to");
     if (fd < 0)
-        return prt_fail_about(
-            prt_file_fail(error, relative, "open the file below the model's folder"), subject);
+        return prt_fail_about(prt_file_fail(error, relative,
+                                  "open the file below the model's folder"),
+            subject);
     struct stat info;
     poprt_status status;
     if (fstat(fd, &info) != 0)

@@ -29,7 +29,7 @@ enum { SMALL = 1 << 16, PIECE = 1 << 21, NAME_TRIES = 100 };
 struct prt_file_writer {
     const prt_allocator *allocator;
     int fd, folder;
-    int error; /* the errno that broke it, 0 while sound */
+    int error;         /* the errno that broke it, 0 while sound */
     size_t used, room; /* of the buffer, which starts where the file ends so far */
     unsigned char *buffer;
     char *path;       /* the target, as given */
@@ -90,7 +90,7 @@ static bool is_temporary(const char *name)
 {
     const size_t n = strlen(name);
     return n > sizeof(".poprt-.tmp") && strncmp(name, ".poprt-", 7) == 0 &&
-           strcmp(name + n - 4, ".tmp") == 0;
+        strcmp(name + n - 4, ".tmp") == 0;
 }
 
 /* Removes temporaries whose writers ended without commit or abandon. A file system without flock
@@ -136,8 +136,8 @@ static poprt_status open_temporary(prt_file_writer *writer)
     struct stat info;
     if (writer->base[0] == '\0' ||
         (fstatat(writer->folder, writer->base, &info, 0) == 0 && !S_ISREG(info.st_mode)))
-        return prt_fail_in_file(
-            prt_fail(POPRT_E_IO, NULL, "not a regular file; give the path of a file to write"),
+        return prt_fail_in_file(prt_fail(POPRT_E_IO, NULL,
+                                    "not a regular file; give the path of a file to write"),
             writer->path);
     remove_abandoned(writer);
     unsigned attempt = 0;
@@ -174,8 +174,7 @@ poprt_status prt_file_writer_create(const prt_allocator *allocator, const char *
     writer->path = prt_mem_alloc(allocator, size);
     writer->buffer = prt_mem_alloc_raw(allocator, SMALL);
     writer->room = SMALL;
-    poprt_status status =
-        writer->path != NULL && writer->buffer != NULL ? POPRT_OK : POPRT_E_NOMEM;
+    poprt_status status = writer->path != NULL && writer->buffer != NULL ? POPRT_OK : POPRT_E_NOMEM;
     if (status == POPRT_OK) {
         memcpy(writer->path, path, size);
         const char *slash = strrchr(writer->path, '/');

@@ -57,8 +57,8 @@ typedef struct prt_json_out {
 } prt_json_out;
 
 void prt_json_out_init(prt_json_out *out, prt_arena *arena, bool pretty);
-void prt_json_open(prt_json_out *out, const char *key, char bracket); /* '{' or '[' */
-void prt_json_close(prt_json_out *out, char bracket);                 /* '}' or ']' */
+void prt_json_open(prt_json_out *out, const char *key, char bracket);     /* '{' or '[' */
+void prt_json_close(prt_json_out *out, char bracket);                     /* '}' or ']' */
 void prt_json_put_text(prt_json_out *out, const char *key, prt_str text); /* non-text: U+FFFD */
 void prt_json_put_i64(prt_json_out *out, const char *key, int64_t value);
 void prt_json_put_f64(prt_json_out *out, const char *key, double value); /* not finite: null */

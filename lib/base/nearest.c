@@ -25,8 +25,8 @@ static uint32_t distance(const char *a, const char *b)
         const uint32_t *const before = rows[(i + 1) % 3];
         row[0] = (uint32_t)i;
         for (size_t j = 1; j <= m; j++) {
-            row[j] = smaller(smaller(above[j], row[j - 1]) + 1,
-                above[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] =
+                smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = smaller(row[j], before[j - 2] + 1);
         }

@@ -18,7 +18,10 @@ typedef struct prt_str {
 /* A string literal as prt_str. */
 #define PRT_STR(literal) ((prt_str){ (literal), (uint32_t)(sizeof(literal) - 1) })
 /* The same as an initialiser of static data. */
-#define PRT_STR_INIT(literal) { (literal), (uint32_t)(sizeof(literal) - 1) }
+#define PRT_STR_INIT(literal)                                                                      \
+    {                                                                                              \
+        (literal), (uint32_t)(sizeof(literal) - 1)                                                 \
+    }
 /* Arguments for a "%.*s". */
 #define PRT_STR_ARG(s) (int)(s).size, (s).data != NULL ? (s).data : ""
 

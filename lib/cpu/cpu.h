@@ -13,7 +13,7 @@ enum {
     PRT_CPU_VNNI = 1 << 2,   /* AVX512-VNNI */
     PRT_CPU_BF16 = 1 << 3,   /* AVX512-BF16 */
     PRT_CPU_NEON = 1 << 4,
-    PRT_CPU_AMX = 1 << 5,    /* AMX's tiles of int8 and bfloat16; see prt_cpu_allow_tiles */
+    PRT_CPU_AMX = 1 << 5, /* AMX's tiles of int8 and bfloat16; see prt_cpu_allow_tiles */
     PRT_CPU_ALL = (1 << 6) - 1
 };
 

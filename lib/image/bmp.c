@@ -148,7 +148,12 @@ static poprt_status put_runs(const bitmap *b, const prt_image *out)
             return broken("a run leaves the picture");
         /* A run of 4 bits has two colours in turn. */
         for (uint32_t k = 0; k < n; k++, x++)
-            put_colour(b, prt_image_sample(from, count == 0 ? k : bits == 4 ? k % 2 : 0, bits),
+            put_colour(b,
+                prt_image_sample(from,
+                    count == 0      ? k
+                        : bits == 4 ? k % 2
+                                    : 0,
+                    bits),
                 row_of(b, out, y) + x * 3);
         p += used;
     }

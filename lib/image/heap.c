@@ -62,8 +62,8 @@ poprt_status prt_image_begin(prt_image_job *job, size_t width, size_t height, si
         return prt_fail(POPRT_E_LIMIT, NULL, "a picture of %zu x %zu pixels; at most %d are read",
             width, height, (int)PRT_IMAGE_PIXELS_MAX);
     job->limit = BASE_LIMIT + count * PIXEL_LIMIT;
-    *job->out = (prt_image){ width, height, channels, job->memory->alloc(job->memory->user,
-        count * channels) };
+    *job->out = (prt_image){ width, height, channels,
+        job->memory->alloc(job->memory->user, count * channels) };
     return job->out->pixels != NULL ? POPRT_OK : prt_fail_nomem(count * channels);
 }
 
@@ -81,8 +81,10 @@ static uint32_t bucket_of(size_t size, size_t *rounded)
 
 static _Noreturn void refuse(size_t size)
 {
-    prt_image_escape(prt_fail(POPRT_E_LIMIT, NULL, "the file asks for %zu bytes more than a "
-        "picture of its size may have", size));
+    prt_image_escape(prt_fail(POPRT_E_LIMIT, NULL,
+        "the file asks for %zu bytes more than a "
+        "picture of its size may have",
+        size));
 }
 
 /* Recycled memory is not zero. A refusal ends the decoding: not all of the foreign decoders' own

@@ -62,7 +62,8 @@ poprt_status prt_image_decode(const prt_image_memory *memory, const void *bytes,
         if (f->decode == NULL)
             return prt_fail(POPRT_E_UNSUPPORTED, f->name,
                 "this build reads no %s pictures; -Dimages=enabled and the static archive of %s "
-                "add them", f->name, f->by);
+                "add them",
+                f->name, f->by);
         const poprt_status status = prt_image_guard(&job, f->decode);
         if (status == POPRT_OK)
             *out = image;

@@ -105,8 +105,8 @@ static poprt_status decode(prt_image_job *job, opj_codec_t *codec, opj_stream_t 
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
     (void)prt_fail(POPRT_E_PARSE, "JPEG 2000", "a broken file"); /* unless more is said */
-    if (!opj_set_error_handler(codec, on_error, NULL) ||
-        !opj_setup_decoder(codec, &parameters) || !opj_read_header(stream, codec, &image))
+    if (!opj_set_error_handler(codec, on_error, NULL) || !opj_setup_decoder(codec, &parameters) ||
+        !opj_read_header(stream, codec, &image))
         return POPRT_E_PARSE;
     if (image->numcomps < 1 || image->numcomps > COMPONENTS_MAX || image->x1 <= image->x0 ||
         image->y1 <= image->y0)

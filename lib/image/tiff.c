@@ -186,7 +186,7 @@ static poprt_status unpack(const tiff *t, size_t index, size_t rows)
         memcpy(t->tile, from, room);
     } else {
         PRT_TRY(t->packing == PACKBITS ? prt_image_packbits(from, size, t->tile, room)
-            : t->packing == LZW        ? prt_image_lzw(from, size, t->tile, room)
+                : t->packing == LZW    ? prt_image_lzw(from, size, t->tile, room)
                                        : prt_image_inflate(from, size, t->tile, room));
     }
     if (t->predictor == 2)

@@ -41,7 +41,7 @@ poprt_status prt_image_packbits(const unsigned char *from, size_t size, unsigned
  */
 typedef struct lzw {
     const unsigned char *from;
-    size_t size, at; /* at: in bits */
+    size_t size, at;      /* at: in bits */
     uint32_t width, next; /* of codes; the code to define next */
     size_t start[4096], length[4096];
 } lzw;
@@ -124,8 +124,11 @@ poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned 
     size_t room)
 {
     const size_t most = (unsigned)-1;
-    z_stream z = { .next_in = from, .avail_in = (unsigned)(size < most ? size : most),
-        .next_out = to, .avail_out = (unsigned)(room < most ? room : most), .zalloc = on_alloc,
+    z_stream z = { .next_in = from,
+        .avail_in = (unsigned)(size < most ? size : most),
+        .next_out = to,
+        .avail_out = (unsigned)(room < most ? room : most),
+        .zalloc = on_alloc,
         .zfree = on_free };
     if (inflateInit(&z) != Z_OK)
         return broken("zlib does not start");
@@ -144,7 +147,8 @@ poprt_status prt_image_inflate(const unsigned char *from, size_t size, unsigned 
     (void)size;
     (void)to;
     (void)room;
-    return prt_fail(POPRT_E_UNSUPPORTED, "TIFF", "this build reads no deflated TIFF pictures; "
+    return prt_fail(POPRT_E_UNSUPPORTED, "TIFF",
+        "this build reads no deflated TIFF pictures; "
         "-Dimages=enabled and zlib add them");
 }
 #endif

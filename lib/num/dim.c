@@ -126,7 +126,7 @@ static folded *fold_of(folded *folds, size_t capacity, prt_dim_op op, int64_t a,
     const int64_t words[3] = { op, a, b };
     size_t i = (size_t)prt_hash(words, sizeof(words), 3) & (capacity - 1);
     while (folds[i].op != PRT_DIM_SYMBOL &&
-           (folds[i].op != (int32_t)op || folds[i].a != a || folds[i].b != b))
+        (folds[i].op != (int32_t)op || folds[i].a != a || folds[i].b != b))
         i = (i + 1) & (capacity - 1);
     return &folds[i];
 }
@@ -214,8 +214,8 @@ int64_t prt_dim_apply(prt_dim_op op, int64_t a, int64_t b)
     int64_t result = PRT_DIM_UNKNOWN, rest = 0;
     if (!prt_dim_is_number(a) || !prt_dim_is_number(b))
         return PRT_DIM_UNKNOWN;
-    const bool divides = op == PRT_DIM_FLOORDIV || op == PRT_DIM_CEILDIV || op == PRT_DIM_MOD ||
-        op == PRT_DIM_RATIO;
+    const bool divides =
+        op == PRT_DIM_FLOORDIV || op == PRT_DIM_CEILDIV || op == PRT_DIM_MOD || op == PRT_DIM_RATIO;
     if (divides && b == 0)
         return PRT_DIM_UNKNOWN;
     bool fits = true;
@@ -281,12 +281,17 @@ static void put(text *t, const char *bytes, size_t n)
  * bounded by the size, however deep the expression. */
 static void print(text *t, const prt_dims *dims, int64_t dim)
 {
-    static const char *const infix[] = { [PRT_DIM_ADD] = "+", [PRT_DIM_SUB] = "-",
-        [PRT_DIM_MUL] = "*", [PRT_DIM_FLOORDIV] = "/", [PRT_DIM_MOD] = "%" };
+    static const char *const infix[] = { [PRT_DIM_ADD] = "+",
+        [PRT_DIM_SUB] = "-",
+        [PRT_DIM_MUL] = "*",
+        [PRT_DIM_FLOORDIV] = "/",
+        [PRT_DIM_MOD] = "%" };
     static const char *const prefix[PRT_DIM_OPS] = { [PRT_DIM_CEILDIV] = "ceildiv",
         [PRT_DIM_MIN] = "min",
-        [PRT_DIM_MAX] = "max", [PRT_DIM_BROADCAST] = "broadcast",
-        [PRT_DIM_BOUND] = "bound", [PRT_DIM_RATIO] = "ratio" };
+        [PRT_DIM_MAX] = "max",
+        [PRT_DIM_BROADCAST] = "broadcast",
+        [PRT_DIM_BOUND] = "bound",
+        [PRT_DIM_RATIO] = "ratio" };
     if (t->used + 1 >= t->size)
         return;
     if (dim == PRT_DIM_UNKNOWN || (prt_dim_is_expr(dim) && dims == NULL)) {

@@ -17,8 +17,8 @@ static int64_t as_written(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b)
 {
     const bool commutes = op == PRT_DIM_ADD || op == PRT_DIM_MUL || op == PRT_DIM_MIN ||
         op == PRT_DIM_MAX || op == PRT_DIM_BROADCAST;
-    const bool late = prt_dim_is_number(a) ||
-                      (prt_dim_is_expr(b) && prt_dim_index(a) > prt_dim_index(b));
+    const bool late =
+        prt_dim_is_number(a) || (prt_dim_is_expr(b) && prt_dim_index(a) > prt_dim_index(b));
     if (commutes && late)
         return prt_dim_intern(dims, op, b, a, true);
     return prt_dim_intern(dims, op, a, b, true);
@@ -88,8 +88,8 @@ static int64_t with_quotient(prt_dims *dims, prt_dim_op op, const prt_poly *quot
     if (whole == PRT_DIM_UNKNOWN || inner == PRT_DIM_UNKNOWN)
         return PRT_DIM_UNKNOWN;
     const int64_t part = prt_dim_is_number(inner) && prt_dim_is_number(by)
-                             ? prt_dim_apply(op, inner, by)
-                             : prt_dim_intern(dims, op, inner, by, true);
+        ? prt_dim_apply(op, inner, by)
+        : prt_dim_intern(dims, op, inner, by, true);
     return part == PRT_DIM_UNKNOWN ? part : prt_dim_add(dims, whole, part);
 }
 
@@ -135,8 +135,8 @@ static bool reduce(prt_poly *p, int64_t *by, prt_poly *quotient)
     int64_t whole, rest;
     floor_divide(constant, *by, &whole, &rest);
     return split(p, &(prt_term){ .coef = *by }, quotient) &&
-           prt_poly_add_term(quotient, &(prt_term){ .coef = whole }) &&
-           prt_poly_add_term(p, &(prt_term){ .coef = rest });
+        prt_poly_add_term(quotient, &(prt_term){ .coef = whole }) &&
+        prt_poly_add_term(p, &(prt_term){ .coef = rest });
 }
 
 /* For p = floor(x/m) + k: makes p = x + k*m and *by *= m. False when p is something else, and then
@@ -200,8 +200,7 @@ static int64_t fold_division(prt_dims *dims, prt_dim_op op, int64_t a, int64_t b
     if (prt_dim_is_number(b) && b > 0) {
         int64_t result;
         const int64_t up = op == PRT_DIM_CEILDIV ? b - 1 : 0;
-        if (prt_poly_add_term(&p, &(prt_term){ .coef = up }) &&
-            fold_by_number(dims, p, b, &result))
+        if (prt_poly_add_term(&p, &(prt_term){ .coef = up }) && fold_by_number(dims, p, b, &result))
             return result;
         return as_written(dims, op, a, b);
     }

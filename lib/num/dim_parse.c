@@ -107,7 +107,10 @@ static int64_t parse_sum(parser *p)
 int64_t prt_dim_parse(prt_dims *dims, prt_str text, int64_t (*find)(void *user, prt_str name),
     void *user)
 {
-    parser p = { .dims = dims, .at = text.data, .end = text.data + text.size, .find = find,
+    parser p = { .dims = dims,
+        .at = text.data,
+        .end = text.data + text.size,
+        .find = find,
         .user = user };
     if (text.size == 0 || text.size > SIZE_MAX_TEXT)
         return PRT_DIM_UNKNOWN;

@@ -70,8 +70,8 @@ static bool bound_of(search *s, uint32_t atom, bool below, uint32_t choice, uint
     case PRT_DIM_MOD: /* x%k <= k-1, and <= x where neither is negative */
         if (choice == 0)
             return !below && k > 0 && prt_poly_of(s->dims, k - 1, out);
-        return !below && dim_never_negative(s, n->a, depth) &&
-            dim_never_negative(s, n->b, depth) && prt_poly_of(s->dims, n->a, out);
+        return !below && dim_never_negative(s, n->a, depth) && dim_never_negative(s, n->b, depth) &&
+            prt_poly_of(s->dims, n->a, out);
     case PRT_DIM_MIN:
     case PRT_DIM_MAX:
         return below == (n->op == PRT_DIM_MAX) && choice < 2 &&

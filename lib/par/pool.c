@@ -47,13 +47,13 @@ enum { FUTEX_WAIT_OWN = 0 | 128, FUTEX_WAKE_OWN = 1 | 128 };
 enum {
     MAX_WIDTH = 1024,
     CHUNKS_PER_THREAD = 8,
-    PAUSE_NS = 4000, /* spinning keeps the core to itself this long, then yields */
-    PAUSES = 32,     /* between two looks at the clock */
-    LEAST_SPIN = 8,  /* part of spin_ns that is always spun */
+    PAUSE_NS = 4000,  /* spinning keeps the core to itself this long, then yields */
+    PAUSES = 32,      /* between two looks at the clock */
+    LEAST_SPIN = 8,   /* part of spin_ns that is always spun */
     LATE_NS = 100000, /* a wait beyond this and LATE_TIMES the caller's own work is a bad one */
     LATE_TIMES = 4,
-    CALM_NS = 8000000,   /* after each so long without a bad wait the next one costs half */
-    ALONE_NS = 1000000,  /* without workers after a bad wait, at first */
+    CALM_NS = 8000000,       /* after each so long without a bad wait the next one costs half */
+    ALONE_NS = 1000000,      /* without workers after a bad wait, at first */
     MOST_ALONE_NS = 32000000 /* some time slices, of which the next bad wait takes one */
 };
 
@@ -66,10 +66,10 @@ typedef struct worker {
 struct prt_pool {
     const prt_allocator *allocator;
     uint32_t width, spin_ns;
-    uint32_t started;     /* workers that run; guarded by `turn` */
-    bool tried;           /* threads were asked for; guarded by `turn` */
+    uint32_t started;      /* workers that run; guarded by `turn` */
+    bool tried;            /* threads were asked for; guarded by `turn` */
     _Atomic int64_t owner; /* process whose workers these are; 0 while a forked child cleans up */
-    pthread_mutex_t turn; /* held by the caller whose job runs */
+    pthread_mutex_t turn;  /* held by the caller whose job runs */
     worker *workers;
     /* guarded by `turn`: no workers before, and for how long; since when no bad wait was counted */
     uint64_t alone_until, alone_ns, calm;
@@ -184,8 +184,7 @@ static void *work(void *arg)
     const worker *self = arg;
     prt_pool *pool = self->pool;
     name_worker(self->index);
-    prt_place_move(self->index,
-        atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed));
+    prt_place_move(self->index, atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed));
     for (;;) {
         const uint32_t seen = atomic_load(&pool->epoch);
         if (atomic_load(&pool->stop))

@@ -26,7 +26,7 @@ struct prt_queue {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t more, room;
-    unsigned char *ring; /* capacity items, and one more for the item that runs */
+    unsigned char *ring;      /* capacity items, and one more for the item that runs */
     void (*last)(void *user); /* not NULL: the thread ends the queue, and calls this then */
     void *last_user;
 };

@@ -305,9 +305,8 @@ static poprt_status search(plan *p, size_t align, prt_plan_item *items, size_t p
             lift(p, *total, turn);
         }
     }
-    return found
-        ? POPRT_OK
-        : prt_fail(POPRT_E_LIMIT, NULL, "the buffers need more than the address space");
+    return found ? POPRT_OK
+                 : prt_fail(POPRT_E_LIMIT, NULL, "the buffers need more than the address space");
 }
 
 poprt_status prt_plan_pack(prt_arena *arena, prt_plan_item *items, size_t count, size_t align,

@@ -215,7 +215,10 @@ bool prt_tensor_init(prt_tensor *t, int32_t dtype, uint32_t rank, const int64_t 
     size_t size;
     if (!prt_type_size(&type, &size))
         return false;
-    *t = (prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = dtype, .rank = rank, .data = data,
+    *t = (prt_tensor){ .kind = PRT_VALUE_TENSOR,
+        .dtype = dtype,
+        .rank = rank,
+        .data = data,
         .size = size };
     if (rank != 0)
         memcpy(t->dims, dims, rank * sizeof(int64_t));

@@ -13,7 +13,7 @@
 #include "num/dtype.h"
 
 enum {
-    PRT_MAX_RANK = 8,       /* what kernels and shape functions handle */
+    PRT_MAX_RANK = 8, /* what kernels and shape functions handle */
     PRT_RANK_UNKNOWN = -1,
     PRT_MAX_TYPE_DEPTH = 16 /* nesting of sequences, optionals and maps */
 };

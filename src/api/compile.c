@@ -18,9 +18,9 @@
 typedef struct optimizer {
     poprt_env *env;
     prt_trace trace;
-    bool cancelled; /* once is enough */
+    bool cancelled;       /* once is enough */
     uint64_t done, total; /* passes */
-    prt_tune *tune; /* NULL: rules decide */
+    prt_tune *tune;       /* NULL: rules decide */
     prt_tune_watch *watch;
 } optimizer;
 
@@ -47,8 +47,8 @@ static poprt_status begin_tuning(optimizer *o, const poprt_config *config,
         return POPRT_OK;
     prt_cpu_identity(cpu, sizeof(cpu));
     (void)snprintf(machine, sizeof(machine), "%s-t%u", cpu, o->env->par.width);
-    PRT_TRY(prt_tune_watch_create(allocator, prt_config_memory_limit(config, o->env),
-        &o->env->par, &o->watch));
+    PRT_TRY(prt_tune_watch_create(allocator, prt_config_memory_limit(config, o->env), &o->env->par,
+        &o->watch));
     const prt_tune_options options = { .allocator = allocator,
         .mode = strcmp(mode, "full") == 0 ? PRT_TUNE_full : PRT_TUNE_fast,
         .machine = machine,
@@ -102,7 +102,8 @@ static poprt_status set_precision(prt_pass_manager *manager, const poprt_config 
         winograd = kern != NULL && kern->split.multiply != NULL &&
                 prt_config_number(config, PRT_OPTION_bf16x3) != 0
             ? "split"
-            : avx2 ? "largest" : "large";
+            : avx2 ? "largest"
+                   : "large";
     PRT_TRY(prt_pass_manager_set(manager, "winograd", winograd));
     if (strcmp(winograd, "split") == 0)
         PRT_TRY(prt_pass_manager_set(manager, "products", "split"));
@@ -122,8 +123,8 @@ static poprt_status run_passes(optimizer *o, const poprt_config *config,
     const prt_pass_limits limits = { .fold_bytes = FOLD_BYTES };
     const prt_pass_observer observer = { .user = o, .done = pass_done, .cancelled = is_cancelled };
     PRT_TRY(prt_pass_manager_create(allocator, &manager));
-    poprt_status status = prt_pass_manager_skip_all(manager,
-        prt_config_text(config, PRT_OPTION_disable_passes));
+    poprt_status status =
+        prt_pass_manager_skip_all(manager, prt_config_text(config, PRT_OPTION_disable_passes));
     if (status == POPRT_OK)
         status = prt_pass_manager_add_pipeline(manager, "inference", NULL);
     if (status == POPRT_OK)
@@ -237,8 +238,8 @@ static poprt_status compile(poprt_env *env, const prt_module *module, const popr
 {
     prt_budget *budget = NULL;
     PRT_TRY(prt_budget_create(&env->allocator, prt_config_memory_limit(config, env), &budget));
-    const poprt_status status = compile_from(env, module, config,
-        prt_budget_allocator(budget, &env->allocator), out);
+    const poprt_status status =
+        compile_from(env, module, config, prt_budget_allocator(budget, &env->allocator), out);
     prt_budget_release(budget); /* the program holds it now */
     return status;
 }

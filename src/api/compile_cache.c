@@ -101,8 +101,8 @@ static bool is_of(const poprt_executable *exec, const prt_module *module)
     for (size_t i = 0; same && i < g->inputs.count; i++)
         same = matches(&exec->io.info[POPRT_INPUT][i], g->inputs.data[i]->name, g->inputs.data[i]);
     for (uint32_t i = 0; same && i < g->ret->n_in; i++)
-        same = matches(&exec->io.info[POPRT_OUTPUT][i], g->output_names.data[i],
-            g->ret->in[i].value);
+        same =
+            matches(&exec->io.info[POPRT_OUTPUT][i], g->output_names.data[i], g->ret->in[i].value);
     return same;
 }
 

@@ -87,7 +87,10 @@ static poprt_status fail_word(const char *key, const char *text, const char *wor
     for (const char *next; *words != '\0' && n < sizeof(all); words = next) {
         next = words + strlen(words) + 1;
         n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
-            n == 0 ? "" : *next == '\0' ? " and " : ", ", words);
+            n == 0              ? ""
+                : *next == '\0' ? " and "
+                                : ", ",
+            words);
     }
     return prt_fail(POPRT_E_ARG, key, "'%.100s' is none of %s", text, all);
 }
@@ -110,7 +113,8 @@ static poprt_status parse_value(const poprt_option_info *option, const char *tex
         prt_cpu_level(text) == UINT64_MAX)
         return prt_fail(POPRT_E_ARG, option->key,
             "'%.100s' is none of native, avx512_amx, avx512_bf16, avx512_vnni, avx512, avx2, "
-            "portable and reference", text);
+            "portable and reference",
+            text);
     return POPRT_OK;
 }
 

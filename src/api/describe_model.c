@@ -12,8 +12,7 @@ poprt_status poprt_model_describe(const poprt_model *model, int32_t format, popr
     prt_sink sink;
     PRT_TRY(prt_arena_create(&model->env->allocator, 0, &arena));
     prt_sink_init(&sink, write, user);
-    const poprt_status status =
-        prt_describe_model(model->module, &model->io, format, arena, &sink);
+    const poprt_status status = prt_describe_model(model->module, &model->io, format, arena, &sink);
     prt_arena_release(arena);
     return prt_fail_at_stage(status, "describe");
 }

@@ -49,7 +49,8 @@ static poprt_status create(const poprt_env_options *o, poprt_env **out)
 {
     prt_allocator allocator = prt_mem_libc;
     if (o->allocator != NULL)
-        allocator = (prt_allocator){ .user = o->allocator->user, .alloc = o->allocator->alloc,
+        allocator = (prt_allocator){ .user = o->allocator->user,
+            .alloc = o->allocator->alloc,
             .release = o->allocator->release };
     poprt_env *env = prt_mem_alloc(&allocator, sizeof(*env));
     if (env == NULL)
@@ -76,8 +77,8 @@ poprt_status poprt_env_create(const poprt_env_options *options, poprt_env **out)
 {
     PRT_REQUIRE(out);
     poprt_env_options o;
-    PRT_TRY(prt_import(&o, sizeof(o), options, options != NULL ? options->struct_size : 0,
-        "options"));
+    PRT_TRY(
+        prt_import(&o, sizeof(o), options, options != NULL ? options->struct_size : 0, "options"));
     PRT_TRY(check(&o));
     return create(&o, out);
 }

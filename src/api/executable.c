@@ -10,13 +10,13 @@ static poprt_status list_io(const prt_allocator *allocator, const prt_program *p
 {
     prt_arena *scratch = NULL;
     PRT_TRY(prt_arena_create(allocator, 0, &scratch));
-    prt_io_entry *entries =
-        PRT_NEW_N(scratch, prt_io_entry, (size_t)p->n_inputs + p->n_outputs);
+    prt_io_entry *entries = PRT_NEW_N(scratch, prt_io_entry, (size_t)p->n_inputs + p->n_outputs);
     poprt_status status = entries != NULL ? POPRT_OK : POPRT_E_NOMEM;
     if (status == POPRT_OK) {
         for (uint32_t i = 0; i < p->n_inputs + p->n_outputs; i++) {
             const prt_io *io = i < p->n_inputs ? &p->inputs[i] : &p->outputs[i - p->n_inputs];
-            entries[i] = (prt_io_entry){ .name = io->name, .type = io->type,
+            entries[i] = (prt_io_entry){ .name = io->name,
+                .type = io->type,
                 .graph = p->n_graphs != 0 ? (int32_t)prt_fused_graph_of(io->name) : -1 };
         }
         status = prt_io_table_create(allocator, p->dims, entries, p->n_inputs,
@@ -108,8 +108,7 @@ poprt_status poprt_executable_load_bytes(poprt_env *env, const void *bytes, size
     poprt_env *owner = NULL;
     prt_blob *blob = NULL;
     PRT_TRY(prt_env_take(env, &owner));
-    poprt_status status =
-        prt_blob_borrow(&owner->allocator, bytes, size, NULL, NULL, &blob);
+    poprt_status status = prt_blob_borrow(&owner->allocator, bytes, size, NULL, NULL, &blob);
     if (status == POPRT_OK)
         status = load(owner, blob, "", depth_of(config), config, out);
     prt_blob_release(blob);

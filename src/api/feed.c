@@ -49,8 +49,10 @@ static poprt_status bind(const prt_api_feed *f, const prt_graph *g, const prt_te
             k++;
         if (k == g->inputs.count || in[k] == NULL)
             continue;
-        const poprt_tensor t = { .data = in[k]->data, .size = in[k]->size,
-            .dims = (int64_t *)(uintptr_t)in[k]->dims, .rank = in[k]->rank,
+        const poprt_tensor t = { .data = in[k]->data,
+            .size = in[k]->size,
+            .dims = (int64_t *)(uintptr_t)in[k]->dims,
+            .rank = in[k]->rank,
             .dtype = in[k]->dtype };
         PRT_TRY(poprt_stepio_bind(io, info.name, &t));
     }

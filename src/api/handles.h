@@ -131,7 +131,7 @@ struct poprt_session {
     prt_session *session;
     poprt_step_fn watch;
     void *watch_user;
-    _Atomic uint32_t busy; /* 1 while a run is in progress */
+    _Atomic uint32_t busy;             /* 1 while a run is in progress */
     _Atomic(struct prt_queue *) queue; /* made by the first submit */
 };
 
@@ -141,7 +141,7 @@ typedef struct prt_slot {
     const prt_type *type;
     bool any_shape; /* an input of which no step reads more than the element type */
     bool bound;
-    uint32_t graph; /* of fused models: the one it belongs to, else PRT_NO_GRAPH */
+    uint32_t graph;   /* of fused models: the one it belongs to, else PRT_NO_GRAPH */
     prt_tensor value; /* what was bound; outputs: where the result shall go */
     uint32_t partner; /* of a cache (`value.room` is not 0): the slot that has the same memory */
 } prt_slot;

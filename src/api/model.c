@@ -24,14 +24,15 @@ static poprt_status list_io(const prt_graph *graph, prt_arena *arena, prt_io_ent
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < graph->inputs.count; i++) {
         const prt_value *v = graph->inputs.data[i];
-        (*inputs)[i] = (prt_io_entry){ .name = v->name, .type = v->type,
+        (*inputs)[i] = (prt_io_entry){ .name = v->name,
+            .type = v->type,
             .graph = fused ? (int32_t)prt_fused_graph_of(v->name) : -1 };
     }
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         const prt_value *v = graph->ret->in[i].value;
-        const prt_str name =
-            i < graph->output_names.count ? graph->output_names.data[i] : v->name;
-        (*outputs)[i] = (prt_io_entry){ .name = name, .type = v->type,
+        const prt_str name = i < graph->output_names.count ? graph->output_names.data[i] : v->name;
+        (*outputs)[i] = (prt_io_entry){ .name = name,
+            .type = v->type,
             .graph = fused ? (int32_t)prt_fused_graph_of(name) : -1 };
     }
     return POPRT_OK;
@@ -59,8 +60,7 @@ poprt_status prt_model_refresh(poprt_model *model)
 }
 
 /* A model around a module, which it takes over, also when this fails. */
-static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit,
-    poprt_model **out)
+static poprt_status wrap(poprt_env *env, prt_module *module, size_t memory_limit, poprt_model **out)
 {
     poprt_model *model = prt_mem_alloc(&env->allocator, sizeof(*model));
     if (model == NULL) {
@@ -134,9 +134,8 @@ static poprt_status load(poprt_env *env, const char *path, const void *bytes, si
     PRT_TRY(prt_env_progress(env, "read", 0, 1));
     PRT_TRY(prt_budget_create(&env->allocator, limits.arena, &budget));
     const prt_allocator *allocator = prt_budget_allocator(budget, &env->allocator);
-    poprt_status status = path != NULL
-        ? read_file(allocator, path, config, &limits, &module)
-        : read_copy(allocator, bytes, size, &limits, &module);
+    poprt_status status = path != NULL ? read_file(allocator, path, config, &limits, &module)
+                                       : read_copy(allocator, bytes, size, &limits, &module);
     prt_budget_release(budget); /* the module holds it now */
     PRT_TRY(status);
     PRT_TRY(wrap(env, module, limits.arena, out));
@@ -189,9 +188,9 @@ poprt_status poprt_model_clone(const poprt_model *model, poprt_model **out)
     prt_module *module = NULL;
     prt_budget *budget = NULL;
     PRT_TRY(prt_budget_create(&env->allocator, model->memory_limit, &budget));
-    const poprt_status status = prt_ir_clone_into(model->module,
-        prt_budget_allocator(budget, &env->allocator), prt_arena_limit(model->module->arena),
-        &module);
+    const poprt_status status =
+        prt_ir_clone_into(model->module, prt_budget_allocator(budget, &env->allocator),
+            prt_arena_limit(model->module->arena), &module);
     prt_budget_release(budget);
     PRT_TRY(prt_fail_at_stage(status, "clone"));
     return wrap(env, module, model->memory_limit, out);
@@ -210,15 +209,14 @@ static poprt_status fuse(const poprt_model *const *models, size_t count, poprt_m
     }
     size_t limit = 0; /* of them all, where each has one */
     for (size_t i = 0; i < count; i++)
-        if (models[i]->memory_limit == 0 ||
-            !prt_size_add(limit, models[i]->memory_limit, &limit)) {
+        if (models[i]->memory_limit == 0 || !prt_size_add(limit, models[i]->memory_limit, &limit)) {
             limit = 0;
             break;
         }
     prt_budget *budget = NULL;
     PRT_TRY(prt_budget_create(&env->allocator, limit, &budget));
-    const poprt_status status = prt_ir_fuse_into(modules, count,
-        prt_budget_allocator(budget, &env->allocator), &module);
+    const poprt_status status =
+        prt_ir_fuse_into(modules, count, prt_budget_allocator(budget, &env->allocator), &module);
     prt_budget_release(budget);
     PRT_TRY(status);
     return wrap(env, module, limit, out);
@@ -255,8 +253,8 @@ static poprt_status replace_module(poprt_model *model, const char *input, const 
     return POPRT_OK;
 }
 
-poprt_status poprt_model_set_input_shape(poprt_model *model, const char *input,
-    const int64_t *dims, uint32_t rank)
+poprt_status poprt_model_set_input_shape(poprt_model *model, const char *input, const int64_t *dims,
+    uint32_t rank)
 {
     PRT_REQUIRE(model);
     PRT_REQUIRE(input);
@@ -367,8 +365,7 @@ poprt_status poprt_model_save_file_as(const poprt_model *model, const char *path
         return opset == 0 ? prt_onnx_write_marks(model->module, path)
                           : prt_fail(POPRT_E_ARG, "only_marks",
                                 "leaves the file as it was read, and convert_version changes it");
-    const poprt_status status = opset != 0 ? save_for(model, path, opset)
-                                           : save_own(model, path);
+    const poprt_status status = opset != 0 ? save_for(model, path, opset) : save_own(model, path);
     return prt_fail_in_file(prt_fail_at_stage(status, "write"), path);
 }
 

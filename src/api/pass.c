@@ -24,8 +24,11 @@ static poprt_status show_pass(const prt_pass_def *def, size_t index, poprt_pass_
 {
     if (def == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass", index);
-    const poprt_pass_info info = { .struct_size = sizeof(info), .name = def->name,
-        .help = def->doc, .since = def->since, .bound = prt_pass_bound(def),
+    const poprt_pass_info info = { .struct_size = sizeof(info),
+        .name = def->name,
+        .help = def->doc,
+        .since = def->since,
+        .bound = prt_pass_bound(def),
         .typical = prt_pass_typical(def) };
     return prt_export(out, &info, sizeof(info), "out");
 }
@@ -42,9 +45,12 @@ static void pass_done(void *user, const prt_pass_event *event)
     manager->done++;
     if (manager->fn == NULL)
         return;
-    const poprt_pass_event ours = { .struct_size = sizeof(ours), .pass = event->pass,
+    const poprt_pass_event ours = { .struct_size = sizeof(ours),
+        .pass = event->pass,
         .stage = event->stage,
-        .ms = event->ms, .changed = event->changed, .nodes_before = event->ops_before,
+        .ms = event->ms,
+        .changed = event->changed,
+        .nodes_before = event->ops_before,
         .nodes_after = event->ops_after,
         .before = event->before,
         .after = event->after };
@@ -55,7 +61,8 @@ static void pass_says(void *user, prt_pass_level level, const char *pass, const 
     const char *message)
 {
     static const int32_t severities[] = { [PRT_PASS_PRINTS] = POPRT_LOG_OUTPUT,
-        [PRT_PASS_WARNS] = POPRT_LOG_WARNING, [PRT_PASS_NOTES] = POPRT_LOG_INFO };
+        [PRT_PASS_WARNS] = POPRT_LOG_WARNING,
+        [PRT_PASS_NOTES] = POPRT_LOG_INFO };
     const poprt_pass_manager *manager = user;
     char text[1024];
     if (level == PRT_PASS_PRINTS) {
@@ -113,8 +120,10 @@ static poprt_status create(poprt_env *env, poprt_pass_manager **out)
         poprt_pass_manager_release(manager);
         return status;
     }
-    const prt_pass_observer observer = { .user = manager, .done = pass_done,
-        .wants_text = pass_shown, .say = pass_says,
+    const prt_pass_observer observer = { .user = manager,
+        .done = pass_done,
+        .wants_text = pass_shown,
+        .say = pass_says,
         .cancelled = pass_cancelled,
         .progress = pass_progress };
     prt_pass_manager_observe(manager->manager, &observer);
@@ -190,8 +199,11 @@ poprt_status poprt_pass_option_at(const char *pass, size_t index, poprt_pass_opt
     if (index >= def->n_options)
         return prt_fail(POPRT_E_NOT_FOUND, pass, "%zu is past the last option", index);
     const prt_pass_option *o = &def->options[index];
-    const poprt_pass_option_info info = { .struct_size = sizeof(info), .name = o->name,
-        .kind = kinds[o->kind], .default_value = o->initial, .help = o->doc };
+    const poprt_pass_option_info info = { .struct_size = sizeof(info),
+        .name = o->name,
+        .kind = kinds[o->kind],
+        .default_value = o->initial,
+        .help = o->doc };
     return prt_export(out, &info, sizeof(info), "out");
 }
 

@@ -52,7 +52,9 @@ poprt_status poprt_env_pass_at(poprt_env *env, size_t index, poprt_pass_info *ou
     if (def == NULL)
         return prt_fail(POPRT_E_NOT_FOUND, "index", "%zu is past the last pass of a plug-in",
             index);
-    const poprt_pass_info info = { .struct_size = sizeof(info), .name = def->name,
-        .help = def->doc, .since = def->since };
+    const poprt_pass_info info = { .struct_size = sizeof(info),
+        .name = def->name,
+        .help = def->doc,
+        .since = def->since };
     return prt_export(out, &info, sizeof(info), "out");
 }

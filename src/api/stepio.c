@@ -15,13 +15,12 @@ static poprt_status check_dims(const prt_slot *slot, const prt_type *type, const
 {
     if (type->rank >= 0 && (uint32_t)type->rank != rank)
         return prt_fail(POPRT_E_SHAPE, prt_slot_name(slot),
-            "has %d dimensions, a tensor of %u is bound",
-            type->rank, rank);
+            "has %d dimensions, a tensor of %u is bound", type->rank, rank);
     for (uint32_t i = 0; i < rank; i++)
         if (type->rank >= 0 && prt_dim_is_number(type->dims[i]) && type->dims[i] != dims[i])
             return prt_fail(POPRT_E_SHAPE, prt_slot_name(slot),
-                "dimension %u is %lld, %lld is bound", i,
-                (long long)type->dims[i], (long long)dims[i]);
+                "dimension %u is %lld, %lld is bound", i, (long long)type->dims[i],
+                (long long)dims[i]);
     return POPRT_OK;
 }
 
@@ -43,8 +42,8 @@ static bool takes_single(const prt_type *type, const poprt_tensor *from)
         is_single(from->rank, from->dims);
 }
 
-poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type,
-    const poprt_tensor *given, prt_tensor *out)
+poprt_status prt_slot_import(const prt_slot *slot, const prt_type *type, const poprt_tensor *given,
+    prt_tensor *out)
 {
     const char *name = prt_slot_name(slot);
     poprt_tensor single = *given;
@@ -89,7 +88,9 @@ poprt_status prt_slot_import_room(const prt_slot *slot, const poprt_tensor *from
             PRT_MAX_RANK);
     if (from->dims != NULL && type->kind == PRT_VALUE_TENSOR)
         PRT_TRY(check_dims(slot, type, from->dims, from->rank));
-    *out = (prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = type->dtype, .data = from->data,
+    *out = (prt_tensor){ .kind = PRT_VALUE_TENSOR,
+        .dtype = type->dtype,
+        .data = from->data,
         .size = from->size };
     return POPRT_OK;
 }
@@ -156,7 +157,8 @@ static poprt_status create(const poprt_session *session, poprt_stepio **out)
     io->graph = PRT_NO_GRAPH;
     for (size_t i = 0; i < n; i++) {
         const prt_io *from = i < io->n_in ? &p->inputs[i] : &p->outputs[i - io->n_in];
-        io->slots[i] = (prt_slot){ .name = from->name, .type = from->type,
+        io->slots[i] = (prt_slot){ .name = from->name,
+            .type = from->type,
             .any_shape = from->any_shape && p->n_graphs == 0,
             .graph = p->n_graphs != 0 ? prt_fused_graph_of(from->name) : PRT_NO_GRAPH };
     }
@@ -208,10 +210,11 @@ poprt_status poprt_stepio_bind_at(poprt_stepio *io, size_t slot, const poprt_ten
         return POPRT_OK;
     }
     if (s->type->kind != PRT_VALUE_TENSOR && s->type->kind != PRT_VALUE_UNKNOWN)
-        return prt_fail(POPRT_E_TYPE, prt_slot_name(s), !is_input ?
-            "is not a tensor: leave it unbound and ask for its items" :
-            s->type->kind == PRT_VALUE_MAP ? "is a map: use poprt_stepio_bind_map" :
-            "is not a tensor: use poprt_stepio_bind_sequence");
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(s),
+            !is_input ? "is not a tensor: leave it unbound and ask for its items"
+                : s->type->kind == PRT_VALUE_MAP
+                ? "is a map: use poprt_stepio_bind_map"
+                : "is not a tensor: use poprt_stepio_bind_sequence");
     prt_tensor value = { .kind = PRT_VALUE_ABSENT };
     PRT_TRY(is_input ? prt_slot_import(s, s->type, tensor, &value)
                      : prt_slot_import_room(s, tensor, &value));
@@ -231,7 +234,9 @@ poprt_status prt_fail_no_slot(const poprt_stepio *io, const char *name, size_t f
         names[n++] = prt_slot_name(&io->slots[i]);
     prt_nearest(name, names, n, near, sizeof(near));
     return prt_fail(POPRT_E_NOT_FOUND, name, "there is no %s of this name%s%s",
-        first != 0 ? "output" : end == io->n_in ? "input" : "input or output",
+        first != 0            ? "output"
+            : end == io->n_in ? "input"
+                              : "input or output",
         near[0] != '\0' ? "; nearest: " : "", near);
 }
 
@@ -257,15 +262,15 @@ static poprt_status shape_of_items(const prt_slot *slot, size_t count, item_shap
     const prt_type *inner = out->optional ? slot->type->elem : slot->type;
     out->sequence = inner->kind == PRT_VALUE_SEQUENCE;
     if (!out->optional && !out->sequence)
-        return prt_fail(POPRT_E_TYPE, prt_slot_name(slot), inner->kind == PRT_VALUE_MAP ?
-            "is a map: use poprt_stepio_bind_map" : "is neither a sequence nor an optional");
+        return prt_fail(POPRT_E_TYPE, prt_slot_name(slot),
+            inner->kind == PRT_VALUE_MAP ? "is a map: use poprt_stepio_bind_map"
+                                         : "is neither a sequence nor an optional");
     out->elem = out->sequence ? inner->elem : inner;
     if (out->elem->kind != PRT_VALUE_TENSOR)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_slot_name(slot), "only tensors can be items here");
     if (!out->sequence && count > 1)
         return prt_fail(POPRT_E_ARG, prt_slot_name(slot),
-            "an optional holds 0 or 1 tensors, not %zu",
-            count);
+            "an optional holds 0 or 1 tensors, not %zu", count);
     if (count > SIZE_MAX / sizeof(prt_tensor) - 1)
         return prt_fail(POPRT_E_ARG, prt_slot_name(slot), "%zu items are too many", count);
     return POPRT_OK;
@@ -278,8 +283,10 @@ static poprt_status shape_of_items(const prt_slot *slot, size_t count, item_shap
  */
 static prt_tensor wrap_items(const item_shape *shape, prt_tensor *items, size_t count, bool present)
 {
-    const prt_tensor sequence = { .kind = PRT_VALUE_SEQUENCE, .dtype = shape->elem->dtype,
-        .count = count, .items = items + 1 };
+    const prt_tensor sequence = { .kind = PRT_VALUE_SEQUENCE,
+        .dtype = shape->elem->dtype,
+        .count = count,
+        .items = items + 1 };
     if (!shape->optional) {
         prt_tensor value = sequence;
         value.items = items;
@@ -288,7 +295,9 @@ static prt_tensor wrap_items(const item_shape *shape, prt_tensor *items, size_t 
     const bool there = count != 0 || (shape->sequence && present);
     if (there)
         items[0] = shape->sequence ? sequence : items[1];
-    return (prt_tensor){ .kind = PRT_VALUE_OPTIONAL, .dtype = shape->elem->dtype, .count = there,
+    return (prt_tensor){ .kind = PRT_VALUE_OPTIONAL,
+        .dtype = shape->elem->dtype,
+        .count = there,
         .items = items };
 }
 
@@ -352,8 +361,8 @@ poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot, const poprt_te
             "this StepIO gets its tensors from callbacks");
     if (s->type->kind != PRT_VALUE_MAP)
         return prt_fail(POPRT_E_TYPE, prt_slot_name(s), "is not a map");
-    const int32_t dtype = prt_type_is_tensor(s->type->elem) ? s->type->elem->dtype
-                                                            : PRT_DTYPE_undefined;
+    const int32_t dtype =
+        prt_type_is_tensor(s->type->elem) ? s->type->elem->dtype : PRT_DTYPE_undefined;
     prt_tensor key, value;
     PRT_TRY(import_list(s, s->type->dtype, keys, &key));
     PRT_TRY(import_list(s, dtype, values, &value));
@@ -365,8 +374,11 @@ poprt_status poprt_stepio_bind_map(poprt_stepio *io, size_t slot, const poprt_te
         return POPRT_E_NOMEM;
     *items = value;
     prt_slot_clear(io, (size_t)(s - io->slots));
-    s->value = (prt_tensor){ .kind = PRT_VALUE_MAP, .dtype = key.dtype, .data = key.data,
-        .count = (size_t)key.dims[0], .items = items };
+    s->value = (prt_tensor){ .kind = PRT_VALUE_MAP,
+        .dtype = key.dtype,
+        .data = key.data,
+        .count = (size_t)key.dims[0],
+        .items = items };
     s->bound = true;
     return POPRT_OK;
 }

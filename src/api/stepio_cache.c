@@ -23,8 +23,7 @@ static poprt_status check_room(const prt_slot *slot, const poprt_tensor *room, i
         return prt_fail(POPRT_E_SHAPE, name,
             "a cache has dimensions [..., rows, size]; %u are given", room->rank);
     if (prt_dtype_bits(room->dtype) < 8 || room->dtype == PRT_DTYPE_string)
-        return prt_fail(POPRT_E_UNSUPPORTED, name, "a cache of %s",
-            poprt_dtype_name(room->dtype));
+        return prt_fail(POPRT_E_UNSUPPORTED, name, "a cache of %s", poprt_dtype_name(room->dtype));
     for (uint32_t i = 0; i < room->rank; i++)
         if (room->dims[i] < 0)
             return prt_fail(POPRT_E_ARG, name, "dimension %u is negative", i);

@@ -4,8 +4,11 @@
 
 static void export_tensor(const prt_tensor *from, poprt_tensor *to)
 {
-    *to = (poprt_tensor){ .data = from->data, .size = from->size, .dims = from->dims,
-        .rank = from->rank, .dtype = from->dtype };
+    *to = (poprt_tensor){ .data = from->data,
+        .size = from->size,
+        .dims = from->dims,
+        .rank = from->rank,
+        .dtype = from->dtype };
 }
 
 /* The output in a slot after a run. */
@@ -110,10 +113,12 @@ poprt_status poprt_stepio_output_map(const poprt_stepio *io, size_t slot, size_t
     PRT_REQUIRE(keys);
     PRT_REQUIRE(values);
     const prt_tensor *map = NULL;
-    PRT_TRY(item_at(io, slot, index, PRT_VALUE_MAP,
-        "is not a map: use poprt_stepio_output_item", &map));
+    PRT_TRY(item_at(io, slot, index, PRT_VALUE_MAP, "is not a map: use poprt_stepio_output_item",
+        &map));
     export_tensor(map->items, values);
-    *keys = (poprt_tensor){ .data = map->data, .dims = map->items->dims, .rank = 1,
+    *keys = (poprt_tensor){ .data = map->data,
+        .dims = map->items->dims,
+        .rank = 1,
         .dtype = map->dtype };
     if (!prt_dtype_size(map->dtype, map->count, &keys->size))
         return prt_fail(POPRT_E_INTERNAL, prt_slot_name(&io->slots[slot]), "has impossible keys");

@@ -77,8 +77,7 @@ static poprt_status read_index(poprt_stepio *io, const prt_tensor *index)
     if (io->graph < n_graphs(io))
         return POPRT_OK;
     return prt_fail(POPRT_E_ARG, prt_slot_name(&io->slots[0]),
-        "there is no graph %u: %u were fused",
-        io->graph, n_graphs(io));
+        "there is no graph %u: %u were fused", io->graph, n_graphs(io));
 }
 
 /* The graph of the inputs that are bound; the index has to agree where it is bound too. */
@@ -104,8 +103,7 @@ SELDOM static poprt_status select_graph(poprt_stepio *io)
             "neither this input nor any other is bound: nothing says which graph to run");
     if (first != NULL && first->graph != io->graph)
         return prt_fail(POPRT_E_ARG, prt_slot_name(first),
-            "is bound, but the index selects graph %u",
-            io->graph);
+            "is bound, but the index selects graph %u", io->graph);
     return POPRT_OK;
 }
 

@@ -92,8 +92,8 @@ static bool is_view(const aliaser *a, const prt_draft_step *s, uint32_t i, size_
     if (!header_of(s->op->out[i].type, &y) || a->in[0] == NULL ||
         a->in[0]->kind != PRT_VALUE_TENSOR)
         return i == 0 && is_whole(s);
-    return prt_alias_view(s->op->def, s->op->attrs, s->op->n_in, a->in, s->op->n_out, others, i,
-        &y, offset);
+    return prt_alias_view(s->op->def, s->op->attrs, s->op->n_in, a->in, s->op->n_out, others, i, &y,
+        offset);
 }
 
 /* Input k is of the very type of output 0 and may be overwritten with it. Small elements are left
@@ -104,9 +104,8 @@ static bool fits_in_place(const prt_draft_step *s, uint32_t k)
     const prt_type *type = s->op->out[0].type;
     const bool allowed = s->lowered != NULL ? k < 64 && (s->lowered->over >> k & 1) != 0
                                             : prt_alias_in_place(s->op->def, s->op->n_in, k);
-    return x != NULL && x->type == type && allowed &&
-        prt_type_is_tensor(type) && prt_dtype_is_float(type->dtype) &&
-        prt_dtype_bits(type->dtype) >= 16;
+    return x != NULL && x->type == type && allowed && prt_type_is_tensor(type) &&
+        prt_dtype_is_float(type->dtype) && prt_dtype_bits(type->dtype) >= 16;
 }
 
 /* ---- against the order: parts ---- */
@@ -215,8 +214,8 @@ static void part_step(aliaser *a, uint32_t step)
     if (out == PRT_NO_BUFFER)
         return;
     const uint32_t space = at(a, out)->space;
-    const bool beside = space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PLANNED ||
-        space == PRT_SPACE_COLUMNS;
+    const bool beside =
+        space == PRT_SPACE_OUTPUT || space == PRT_SPACE_PLANNED || space == PRT_SPACE_COLUMNS;
     if (s->op->def->id == PRT_OP_concat && beside)
         put_beside(a, s, out);
     else if (s->op->def->id == PRT_OP_split)
@@ -231,8 +230,8 @@ static void part_step(aliaser *a, uint32_t step)
     const uint32_t whole = s->args[0];
     prt_tensor y;
     if (is_view(a, s, 0, &offset)) {
-        if (may_share(a, whole, out) && offset == 0 &&
-            header_of(s->op->out[0].type, &y) && y.size == a->in[0]->size)
+        if (may_share(a, whole, out) && offset == 0 && header_of(s->op->out[0].type, &y) &&
+            y.size == a->in[0]->size)
             make_part(a, whole, out, 0);
         return;
     }
@@ -287,8 +286,7 @@ static void view_step(aliaser *a, uint32_t step)
         return;
     for (uint32_t i = 0; i < s->op->n_out; i++) {
         const uint32_t out = output_of(s, i);
-        if (out == PRT_NO_BUFFER || !is_view(a, s, i, &offset) ||
-            !may_share(a, out, s->args[0]) ||
+        if (out == PRT_NO_BUFFER || !is_view(a, s, i, &offset) || !may_share(a, out, s->args[0]) ||
             at(a, a->root[s->args[0]])->space == PRT_SPACE_DYNAMIC)
             continue;
         make_view(a, out, s->args[0]);

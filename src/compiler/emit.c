@@ -230,8 +230,11 @@ static poprt_status emit_step(emitter *e, const prt_draft_step *s, prt_step *ste
 {
     const prt_op *op = s->op;
     prt_arena *arena = e->program->arena;
-    *step = (prt_step){ .kernel = (uint16_t)s->kernel, .args = e->program->n_args,
-        .n_in = op->n_in, .n_out = op->n_out, .params = e->program->n_params };
+    *step = (prt_step){ .kernel = (uint16_t)s->kernel,
+        .args = e->program->n_args,
+        .n_in = op->n_in,
+        .n_out = op->n_out,
+        .params = e->program->n_params };
     const uint32_t n = op->n_in + op->n_out;
     if (n != 0)
         memcpy(args + e->program->n_args, s->args, n * sizeof(uint32_t));

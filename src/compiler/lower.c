@@ -50,16 +50,15 @@ static uint32_t buffer_for(prt_draft *d, prt_draft_block *b, const prt_value *v)
 {
     const bool own = v->graph == b->graph;
     const prt_str key = { (const char *)&v, sizeof(v) };
-    const uintptr_t known =
-        own ? b->buffer_of[v->id] : (uintptr_t)prt_map_find(&b->captures, key);
+    const uintptr_t known = own ? b->buffer_of[v->id] : (uintptr_t)prt_map_find(&b->captures, key);
     if (known != 0)
         return (uint32_t)known - 1;
     uint32_t made;
     if (v->constant != NULL) {
         made = constant_buffer(d, b, v);
     } else if (own) {
-        made = add_buffer(d, b, v,
-            is_plannable(v->type) ? PRT_SPACE_PLANNED : PRT_SPACE_DYNAMIC, 0);
+        made =
+            add_buffer(d, b, v, is_plannable(v->type) ? PRT_SPACE_PLANNED : PRT_SPACE_DYNAMIC, 0);
     } else if (b->parent == b->index) {
         (void)prt_fail(POPRT_E_INTERNAL, v->name.data, "value belongs to no enclosing graph");
         return PRT_NO_BUFFER;

@@ -9,8 +9,7 @@
 
 static void place_graph(const prt_graph *graph, prt_report *report)
 {
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         const bool runs = op->def == NULL || op->def->hooks->eval != NULL;
         if (!runs && (op->def->traits & PRT_COLLECTIVE) != 0)
             prt_ir_report_refusal(report, op, POPRT_E_DEVICE,

@@ -65,8 +65,13 @@ static prt_lowered *take_answer(prt_draft *d, const prt_op *op, const prt_lower 
     prt_lowered_input *dropped = PRT_NEW_N(d->arena, prt_lowered_input, op->n_in);
     if (how == NULL || constants == NULL || dropped == NULL)
         return NULL;
-    *how = (prt_lowered){ .kernel = c->kernel, .n_constants = c->n_prepared, .constants = constants,
-        .dropped = dropped, .scratch = c->scratch, .items = c->items, .from = c->from };
+    *how = (prt_lowered){ .kernel = c->kernel,
+        .n_constants = c->n_prepared,
+        .constants = constants,
+        .dropped = dropped,
+        .scratch = c->scratch,
+        .items = c->items,
+        .from = c->from };
     for (uint32_t i = 0; i < c->n_prepared; i++)
         constants[i] = first + i;
     for (uint32_t i = 0; i < op->n_in && i < 64; i++) {
@@ -93,9 +98,17 @@ poprt_status prt_compile_prepare(prt_draft *d, prt_draft_step *step)
         types[i] = op->in[i].value != NULL ? op->in[i].value->type : NULL;
     for (uint32_t i = 0; i < op->n_out; i++)
         types[op->n_in + i] = i == 0 || op->out[i].uses != NULL ? op->out[i].type : NULL;
-    prt_lower c = { .def = op->def, .attrs = op->attrs, .origin = prt_str_of(prt_op_label(op)),
-        .n_in = op->n_in, .n_out = op->n_out, .in = types, .out = types + op->n_in,
-        .elements = elements, .prepare = prepare, .user = &a, .kernel = PRT_LOWER_NO_KERNEL,
+    prt_lower c = { .def = op->def,
+        .attrs = op->attrs,
+        .origin = prt_str_of(prt_op_label(op)),
+        .n_in = op->n_in,
+        .n_out = op->n_out,
+        .in = types,
+        .out = types + op->n_in,
+        .elements = elements,
+        .prepare = prepare,
+        .user = &a,
+        .kernel = PRT_LOWER_NO_KERNEL,
         .items = 1 };
     PRT_TRY(row->lower(&c));
     if (c.kernel == PRT_LOWER_NO_KERNEL)

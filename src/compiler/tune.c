@@ -12,11 +12,7 @@
 #include "base/status.h"
 #include "compiler/tune_cache.h"
 
-enum {
-    FAST_ROUNDS = 5,
-    FULL_ROUNDS = 9,
-    MARGIN_PERCENT = 3
-};
+enum { FAST_ROUNDS = 5, FULL_ROUNDS = 9, MARGIN_PERCENT = 3 };
 
 static const uint64_t FAST_NS = UINT64_C(2000000000); /* of a model */
 static const double MOST_WORK = 2e11; /* multiplications: seconds a run, on one thread */
@@ -107,11 +103,10 @@ static uint32_t winner(const prt_choice *c, const times *all)
 static void report(const prt_tune *t, const prt_choice *c, const times *all, uint32_t way)
 {
     char text[512];
-    int n = snprintf(text, sizeof(text), "tune: %.*s: %s", PRT_STR_ARG(c->label),
-        c->ways[way].name);
+    int n =
+        snprintf(text, sizeof(text), "tune: %.*s: %s", PRT_STR_ARG(c->label), c->ways[way].name);
     if (way != c->rule && n > 0 && (size_t)n < sizeof(text))
-        n += snprintf(text + n, sizeof(text) - (size_t)n, " instead of %s",
-            c->ways[c->rule].name);
+        n += snprintf(text + n, sizeof(text) - (size_t)n, " instead of %s", c->ways[c->rule].name);
     for (uint32_t i = 0; all != NULL && i < c->n_ways && n > 0 && (size_t)n < sizeof(text); i++)
         n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s %.3f ms", i == 0 ? " (" : ", ",
             c->ways[i].name, (double)all->ns[i][all->n / 2] * 1e-6);

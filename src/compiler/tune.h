@@ -35,9 +35,9 @@ typedef struct prt_tune_options {
     const char *machine; /* a word: results hold for it alone */
     const char *cache;   /* path; "": none */
     const prt_tune_watch *watch;
-    bool (*cancelled)(void *user);                          /* may be NULL */
+    bool (*cancelled)(void *user);                           /* may be NULL */
     void (*log)(void *user, bool warning, const char *text); /* may be NULL */
-    void *user;                                             /* of both */
+    void *user;                                              /* of both */
 } prt_tune_options;
 
 typedef struct prt_tune prt_tune;

@@ -114,8 +114,8 @@ const prt_tune_entry *prt_tune_cache_find(const prt_tune_cache *cache, const cha
 poprt_status prt_tune_cache_put(prt_tune_cache *cache, const char *machine, const char *mode,
     const char *key, const char *way)
 {
-    const prt_str fields[PRT_TUNE_FIELDS] = { prt_str_of(machine),
-        PRT_STR(POPRT_VERSION_STRING), prt_str_of(mode), prt_str_of(key), prt_str_of(way) };
+    const prt_str fields[PRT_TUNE_FIELDS] = { prt_str_of(machine), PRT_STR(POPRT_VERSION_STRING),
+        prt_str_of(mode), prt_str_of(key), prt_str_of(way) };
     size_t size = PRT_TUNE_FIELDS;
     for (uint32_t i = 0; i < PRT_TUNE_FIELDS; i++) {
         if (!is_word(fields[i]))

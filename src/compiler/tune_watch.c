@@ -67,14 +67,23 @@ static poprt_status host_check(prt_eval *c)
     return POPRT_OK;
 }
 
-static const prt_eval_host host = { .alloc = host_alloc, .scratch = host_scratch,
+static const prt_eval_host host = { .alloc = host_alloc,
+    .scratch = host_scratch,
     .check = host_check };
 
 static poprt_status run_step(watch *w, step *s)
 {
     prt_tensor *out[1] = { &s->y };
-    prt_eval c = { .def = s->def, .attrs = s->attrs, .origin = PRT_STR("tune"), .n_in = s->n_in,
-        .n_out = 1, .in = s->in, .out = out, .host = &host, .par = w->par, .user = w };
+    prt_eval c = { .def = s->def,
+        .attrs = s->attrs,
+        .origin = PRT_STR("tune"),
+        .n_in = s->n_in,
+        .n_out = 1,
+        .in = s->in,
+        .out = out,
+        .host = &host,
+        .par = w->par,
+        .user = w };
     bool done = true;
     w->used = 0;
     PRT_TRY(s->fast(&c, w->kern, &done));
@@ -118,9 +127,17 @@ static poprt_status shape_result(watch *w, step *s)
 {
     prt_shape in[PRT_WAY_INPUTS], out = { .kind = PRT_VALUE_UNKNOWN };
     prt_content content[PRT_WAY_INPUTS + 1] = { { 0 } };
-    prt_infer c = { .def = s->def, .attrs = s->attrs, .origin = PRT_STR("tune"), .n_in = s->n_in,
-        .n_out = 1, .in = in, .value = s->in, .content = content, .out = &out,
-        .out_content = content + PRT_WAY_INPUTS, .scratch = w->values };
+    prt_infer c = { .def = s->def,
+        .attrs = s->attrs,
+        .origin = PRT_STR("tune"),
+        .n_in = s->n_in,
+        .n_out = 1,
+        .in = in,
+        .value = s->in,
+        .content = content,
+        .out = &out,
+        .out_content = content + PRT_WAY_INPUTS,
+        .scratch = w->values };
     for (uint32_t i = 0; i < s->n_in; i++)
         prt_shape_of_tensor(s->in[i], &in[i]);
     PRT_TRY(prt_op_infer(&c));
@@ -132,7 +149,9 @@ static poprt_status shape_result(watch *w, step *s)
 
 static poprt_status make_step(watch *w, const prt_way_step *from, const prt_tensor *before, step *s)
 {
-    *s = (step){ .def = prt_op_of(from->op), .attrs = from->attrs, .fast = prt_fast_of(from->op),
+    *s = (step){ .def = prt_op_of(from->op),
+        .attrs = from->attrs,
+        .fast = prt_fast_of(from->op),
         .n_in = from->n_in };
     if (s->fast == NULL)
         return prt_fail(POPRT_E_UNSUPPORTED, s->def->name, "has no fast form");

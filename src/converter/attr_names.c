@@ -52,8 +52,8 @@ static poprt_status refuse(const prt_upgrade *u, prt_str name, int64_t newest, c
     prt_history_list_attrs(name, u->version, accepted, sizeof(accepted));
     return prt_fail(POPRT_E_PARSE, prt_op_label(u->op),
         "%.100s-%" PRId64 " has no attribute '%.100s': %s; accepted: %s", name.data,
-        prt_history_version(name, u->version), attr,
-        opsets[0] != '\0' ? opsets : "no opset has it", accepted);
+        prt_history_version(name, u->version), attr, opsets[0] != '\0' ? opsets : "no opset has it",
+        accepted);
 }
 
 /* The first attribute that is neither in the schema nor free; copied, cut to fit. */

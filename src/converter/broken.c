@@ -13,7 +13,7 @@ bool prt_onnx_has_broken(const prt_graph *graph)
 {
     if (graph->broken)
         return true;
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
             if (prt_onnx_has_broken(op->regions[i]))
                 return true;
@@ -22,10 +22,10 @@ bool prt_onnx_has_broken(const prt_graph *graph)
 
 /* A branch at work. */
 typedef struct hiding {
-    prt_build b;       /* at the beginning of the branch */
+    prt_build b; /* at the beginning of the branch */
     prt_graph *branch;
-    prt_value *zero;   /* of the condition */
-    prt_map hidden;    /* by the bytes of a value's address: what is read in its place */
+    prt_value *zero; /* of the condition */
+    prt_map hidden;  /* by the bytes of a value's address: what is read in its place */
 } hiding;
 
 static bool is_inside(const prt_graph *graph, const prt_graph *branch)
@@ -48,8 +48,8 @@ static poprt_status hide(hiding *h, prt_value *v, prt_value **out)
     *out = prt_map_find(&h->hidden, key);
     if (*out != NULL)
         return POPRT_OK;
-    prt_value *shape = prt_build_binary(&h->b, PRT_OP_add,
-        prt_build_unary(&h->b, PRT_OP_shape, v), h->zero);
+    prt_value *shape =
+        prt_build_binary(&h->b, PRT_OP_add, prt_build_unary(&h->b, PRT_OP_shape, v), h->zero);
     *out = prt_build_binary(&h->b, PRT_OP_reshape, v, shape);
     PRT_TRY(prt_build_status(&h->b));
     const char *kept = prt_arena_copy(h->branch->module->arena, key.data, key.size);
@@ -85,10 +85,11 @@ static poprt_status open_branch(prt_op *op, prt_graph *branch)
     prt_op *first = branch->first;
     if (first == NULL)
         return POPRT_OK;
-    hiding h = { .b = prt_build_before(first), .branch = branch,
+    hiding h = { .b = prt_build_before(first),
+        .branch = branch,
         .hidden = prt_map_in(branch->module->arena) };
-    h.zero = prt_build_binary(&h.b, PRT_OP_mul,
-        prt_down_cast(&h.b, op->in[0].value, PRT_DTYPE_i64), prt_build_i64(&h.b, 0));
+    h.zero = prt_build_binary(&h.b, PRT_OP_mul, prt_down_cast(&h.b, op->in[0].value, PRT_DTYPE_i64),
+        prt_build_i64(&h.b, 0));
     PRT_TRY(prt_build_status(&h.b));
     PRT_TRY(hide_all(&h, branch, first));
     prt_op_touch(op);
@@ -97,7 +98,7 @@ static poprt_status open_branch(prt_op *op, prt_graph *branch)
 
 poprt_status prt_onnx_open_broken(prt_graph *graph)
 {
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++) {
             prt_graph *region = op->regions[i];
             if (region->broken && op->in[0].value != NULL)

@@ -43,7 +43,7 @@ typedef struct walk {
 static bool is_done(const prt_op *op, int64_t target)
 {
     return prt_domain_is_onnx(op->domain) ? op->source_opset == (uint32_t)target
-                               : (op->source_opset & UNSEEN) == 0;
+                                          : (op->source_opset & UNSEEN) == 0;
 }
 
 static void mark_done(prt_op *op, int64_t target)
@@ -116,8 +116,8 @@ static poprt_status check_foreign(const prt_downgrade *d)
     const int64_t here = prt_history_version(op->name, op->source_opset & ~UNSEEN);
     if (here != 0 && here == prt_history_version(op->name, d->target))
         return POPRT_OK;
-    return prt_down_refuse(d, here == 0 ? "nothing is known of this operator"
-                                        : "there is no way for this operator");
+    return prt_down_refuse(d,
+        here == 0 ? "nothing is known of this operator" : "there is no way for this operator");
 }
 
 /* Inputs and outputs that no operator of the name goes without. Inference asks for them too, but
@@ -125,8 +125,8 @@ static poprt_status check_foreign(const prt_downgrade *d)
 static bool is_whole(const prt_op *op)
 {
     const prt_op_def *def = op->def;
-    bool whole = op->n_in >= def->min_in && op->n_in <= def->max_in &&
-        op->n_out >= def->min_out && op->n_out <= def->max_out;
+    bool whole = op->n_in >= def->min_in && op->n_in <= def->max_in && op->n_out >= def->min_out &&
+        op->n_out <= def->max_out;
     for (uint32_t i = 0; whole && i < op->n_in; i++)
         whole = op->in[i].value != NULL ||
             (prt_op_in_slot(def, i)->flags & (PRT_SLOT_OPTIONAL | PRT_SLOT_VARIADIC)) != 0;
@@ -220,8 +220,8 @@ static poprt_status visit(walk *w, prt_op *op)
         return prt_fail(POPRT_E_INTERNAL, prt_op_label(op), "forms lead to each other");
     prt_downgrade d = { .op = op, .target = w->target };
     const prt_str name = op->name;
-    const int64_t newest = op->def != NULL ? (int64_t)op->def->since
-                                           : (int64_t)(op->source_opset & ~UNSEEN);
+    const int64_t newest =
+        op->def != NULL ? (int64_t)op->def->since : (int64_t)(op->source_opset & ~UNSEEN);
     const poprt_status status = tell(op, name, newest, w->target, lower(&d));
     if (status == POPRT_E_NOMEM || status == POPRT_E_INTERNAL)
         return status;
@@ -249,8 +249,7 @@ static poprt_status visit_graph(walk *w, prt_graph *g)
 static uint64_t unmark(prt_graph *g)
 {
     uint64_t count = 0;
-    prt_for_each_op(op, g)
-    {
+    prt_for_each_op (op, g) {
         count++;
         op->source_opset =
             op->def != NULL && prt_domain_is_onnx(op->domain) ? 0 : op->source_opset | UNSEEN;
@@ -268,7 +267,7 @@ static void drop_functions(prt_module *m)
         if ((*at)->field == PRT_ONNX_Model_functions)
             *at = (*at)->next;
         else
-            at = (const prt_raw **)(uintptr_t)&(*at)->next;
+            at = (const prt_raw **)(uintptr_t) & (*at)->next;
 }
 
 static poprt_status set_opset(prt_module *m, int64_t target)
@@ -286,8 +285,8 @@ poprt_status prt_onnx_downgrade(prt_module *module, int64_t target)
 {
     const int64_t newest = prt_history_newest();
     if (target < 1 || target > newest)
-        return prt_fail(POPRT_E_ARG, "convert_version",
-            "opset %lld is not from 1 to %lld", (long long)target, (long long)newest);
+        return prt_fail(POPRT_E_ARG, "convert_version", "opset %lld is not from 1 to %lld",
+            (long long)target, (long long)newest);
     walk w = { .target = target };
     PRT_TRY(prt_onnx_open_broken(module->main));
     w.most_visits = (unmark(module->main) + 1) * MOST_MADE;

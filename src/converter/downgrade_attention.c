@@ -136,14 +136,12 @@ static poprt_status check(const prt_downgrade *d, const prt_type *q, const prt_t
         (q->rank == 4 && (q->dims[1] < 1 || k->dims[1] < 1)))
         return prt_down_refuse(d, "the numbers and sizes of its heads are not known");
     if (prt_op_input(op, IN_LENGTHS) != NULL || a->left_window_size >= 0 ||
-        a->right_window_size >= 0 ||
-        (is_used(op, OUT_SCORES) && a->qk_matmul_output_mode == 2))
+        a->right_window_size >= 0 || (is_used(op, OUT_SCORES) && a->qk_matmul_output_mode == 2))
         return prt_down_refuse(d, "it has lengths, a window, or gives out masked scores");
     if (prt_op_input(op, IN_MASK) != NULL && (mask == NULL || mask->rank == 0))
         return prt_down_refuse(d, "the rank of the mask is not known");
-    if (mask != NULL && mask->dims[mask->rank - 1] != 1 &&
-        k->rank == 4 && prt_op_input(op, IN_PAST_KEY) == NULL &&
-        mask->dims[mask->rank - 1] != k->dims[2])
+    if (mask != NULL && mask->dims[mask->rank - 1] != 1 && k->rank == 4 &&
+        prt_op_input(op, IN_PAST_KEY) == NULL && mask->dims[mask->rank - 1] != k->dims[2])
         return prt_down_refuse(d, "the mask does not have all keys");
     return POPRT_OK;
 }

@@ -62,8 +62,7 @@ poprt_status prt_down_scan(prt_downgrade *d)
     PRT_TRY(prt_build_status(&b));
     PRT_TRY(prt_op_add_input(op, NULL));
     for (uint32_t i = op->n_in - 1; i > 0; i--) {
-        prt_value *v =
-            prt_build_binary(&b, PRT_OP_unsqueeze, prt_op_input(op, i - 1), axes);
+        prt_value *v = prt_build_binary(&b, PRT_OP_unsqueeze, prt_op_input(op, i - 1), axes);
         PRT_TRY(prt_build_status(&b));
         prt_op_set_input(op, i, v);
     }

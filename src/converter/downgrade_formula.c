@@ -8,8 +8,7 @@
 #define NUMBER(like, v) prt_down_scalar(&b, v, like)
 #define UNARY(id, x) prt_build_unary(&b, PRT_OP_##id, x)
 #define BINARY(id, x, y) prt_build_binary(&b, PRT_OP_##id, x, y)
-#define CHOOSE(test, x, y)                                                                         \
-    prt_build_op(&b, PRT_OP_where, NULL, 3, (prt_value *[]){ test, x, y })
+#define CHOOSE(test, x, y) prt_build_op(&b, PRT_OP_where, NULL, 3, (prt_value *[]){ test, x, y })
 
 /* x · (1 + erf(x / √2)) / 2, or by tanh. */
 poprt_status prt_down_gelu(prt_downgrade *d)
@@ -46,15 +45,15 @@ static prt_value *swish(prt_build *build, prt_value *x, float alpha)
 poprt_status prt_down_swish(prt_downgrade *d)
 {
     prt_build b = prt_build_before(d->op);
-    return prt_down_replace(d, &b, swish(&b, prt_op_input(d->op, 0),
-        ((const prt_swish_attrs *)d->op->attrs)->alpha));
+    return prt_down_replace(d, &b,
+        swish(&b, prt_op_input(d->op, 0), ((const prt_swish_attrs *)d->op->attrs)->alpha));
 }
 
 poprt_status prt_down_swi_glu(prt_downgrade *d)
 {
     prt_build b = prt_build_before(d->op);
-    prt_value *gate = swish(&b, prt_op_input(d->op, 0),
-        ((const prt_swi_glu_attrs *)d->op->attrs)->alpha);
+    prt_value *gate =
+        swish(&b, prt_op_input(d->op, 0), ((const prt_swi_glu_attrs *)d->op->attrs)->alpha);
     return prt_down_replace(d, &b, BINARY(mul, gate, prt_op_input(d->op, 1)));
 }
 
@@ -119,8 +118,7 @@ poprt_status prt_down_sign(prt_downgrade *d)
     prt_build b = prt_build_before(d->op);
     prt_value *x = prt_op_input(d->op, 0), *zero = NUMBER(x, 0);
     prt_value *above = as_number(&b, BINARY(greater, x, zero), x);
-    return prt_down_replace(d, &b,
-        BINARY(sub, above, as_number(&b, BINARY(less, x, zero), x)));
+    return prt_down_replace(d, &b, BINARY(sub, above, as_number(&b, BINARY(less, x, zero), x)));
 }
 
 poprt_status prt_down_cast_like(prt_downgrade *d)

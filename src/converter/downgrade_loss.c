@@ -68,10 +68,10 @@ poprt_status prt_down_cross_entropy(prt_downgrade *d)
     }
     prt_build builder = prt_build_before(op), *b = &builder;
     prt_value *x = prt_op_input(op, 0);
-    prt_value *in[3] = { prt_build_op(b, PRT_OP_log_softmax, &channels, 1, &x),
-        prt_op_input(op, 1), prt_op_input(op, 2) };
-    prt_value *y = prt_build_op(b, PRT_OP_negative_log_likelihood_loss, &loss,
-        in[2] != NULL ? 3 : 2, in);
+    prt_value *in[3] = { prt_build_op(b, PRT_OP_log_softmax, &channels, 1, &x), prt_op_input(op, 1),
+        prt_op_input(op, 2) };
+    prt_value *y =
+        prt_build_op(b, PRT_OP_negative_log_likelihood_loss, &loss, in[2] != NULL ? 3 : 2, in);
     if (op->n_out > 1)
         prt_build_hand_over(b, &op->out[1], in[0]);
     return prt_down_replace(d, b, y);

@@ -79,8 +79,8 @@ poprt_status prt_down_broadcast(prt_downgrade *d)
         }
         if (open > 1)
             return prt_down_refuse(d, "the shapes are not known");
-        prt_value *part = prt_down_reshape(&build, prt_op_input(op, 1), (uint32_t)(last - first),
-            dims);
+        prt_value *part =
+            prt_down_reshape(&build, prt_op_input(op, 1), (uint32_t)(last - first), dims);
         PRT_TRY(prt_build_status(&build));
         prt_op_set_input(op, 1, part);
     }
@@ -151,8 +151,7 @@ poprt_status prt_down_narrow(prt_downgrade *d)
 {
     prt_op *op = d->op;
     const int32_t dtype = prt_down_dtype(prt_op_input(op, 0));
-    if (takes(d, prt_op_input(op, 0)) || !prt_dtype_is_integer(dtype) ||
-        prt_dtype_bits(dtype) > 32)
+    if (takes(d, prt_op_input(op, 0)) || !prt_dtype_is_integer(dtype) || prt_dtype_bits(dtype) > 32)
         return POPRT_OK; /* the history says what is wrong */
     const bool compares = prt_down_dtype(&op->out[0]) == PRT_DTYPE_bool;
     const int32_t wide = is_small_integer(dtype) && !compares ? PRT_DTYPE_i32 : PRT_DTYPE_f64;
@@ -277,8 +276,12 @@ static poprt_status replace_mask(prt_downgrade *d)
     prt_value *mask = &op->out[1];
     prt_build b = prt_build_before(op);
     if (prt_value_used(mask)) {
-        const prt_tensor yes = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool, .rank = 1,
-            .dims = { 1 }, .data = (unsigned char[]){ 1 }, .size = 1 };
+        const prt_tensor yes = { .kind = PRT_VALUE_TENSOR,
+            .dtype = PRT_DTYPE_bool,
+            .rank = 1,
+            .dims = { 1 },
+            .data = (unsigned char[]){ 1 },
+            .size = 1 };
         const prt_constant_of_shape_attrs attrs = { .value = &yes };
         prt_value *shape = prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 0));
         prt_value *all = prt_build_op(&b, PRT_OP_constant_of_shape, &attrs, 1, &shape);
@@ -326,12 +329,11 @@ poprt_status prt_down_mod(prt_downgrade *d)
         prt_down_cast(&b, op->in[1].value, wide) };
     prt_value *rest = prt_build_op(&b, PRT_OP_mod, &fmod, 2, in);
     prt_value *zero = prt_down_scalar(&b, 0, in[0]), *y = in[1];
-    prt_value *low = prt_build_binary(&b, PRT_OP_and,
-        prt_build_binary(&b, PRT_OP_less, rest, zero),
+    prt_value *low = prt_build_binary(&b, PRT_OP_and, prt_build_binary(&b, PRT_OP_less, rest, zero),
         prt_build_binary(&b, PRT_OP_greater, y, zero));
-    prt_value *high = prt_build_binary(&b, PRT_OP_and,
-        prt_build_binary(&b, PRT_OP_greater, rest, zero),
-        prt_build_binary(&b, PRT_OP_less, y, zero));
+    prt_value *high =
+        prt_build_binary(&b, PRT_OP_and, prt_build_binary(&b, PRT_OP_greater, rest, zero),
+            prt_build_binary(&b, PRT_OP_less, y, zero));
     prt_value *choice[3] = { prt_build_binary(&b, PRT_OP_or, low, high),
         prt_build_binary(&b, PRT_OP_add, rest, y), rest };
     prt_value *out = prt_build_op(&b, PRT_OP_where, NULL, 3, choice);

@@ -17,8 +17,9 @@ poprt_status prt_down_flat_softmax(prt_downgrade *d)
     const prt_type *type = prt_down_ranked(prt_op_input(op, 0));
     int64_t perm[PRT_MAX_RANK], axis;
     if (type == NULL || !prt_down_axis_of(a->axis, type->rank, &axis))
-        return prt_down_refuse(d, "all dimensions from the axis on are one there, and its rank is "
-                                  "not known");
+        return prt_down_refuse(d,
+            "all dimensions from the axis on are one there, and its rank is "
+            "not known");
     const int64_t last = type->rank - 1;
     a->axis = axis;
     prt_down_show(op, "axis");

@@ -50,19 +50,19 @@ poprt_status prt_down_quantize_type(prt_downgrade *d)
         return POPRT_OK;
     if (prt_op_input(op, 2) == NULL && dtype != PRT_DTYPE_u8) {
         size_t size;
-        const prt_type *type = scale == NULL ? NULL
-                                             : prt_type_tensor(op->graph->module->types, dtype,
-                                                   scale->rank, scale->dims);
+        const prt_type *type = scale == NULL
+            ? NULL
+            : prt_type_tensor(op->graph->module->types, dtype, scale->rank, scale->dims);
         if (type == NULL || !prt_type_size(type, &size) || size > 1 << 20)
-            return prt_down_refuse(d, "the zero point says the type there, and how many there "
-                                      "are is not known");
+            return prt_down_refuse(d,
+                "the zero point says the type there, and how many there "
+                "are is not known");
         unsigned char *zeros = PRT_NEW_N(op->graph->module->arena, unsigned char, size + 1);
         if (zeros == NULL)
             return POPRT_E_NOMEM;
         memset(zeros, 0, size);
         prt_build b = prt_build_before(op);
-        prt_value *zero =
-            prt_build_tensor(&b, dtype, (uint32_t)scale->rank, scale->dims, zeros);
+        prt_value *zero = prt_build_tensor(&b, dtype, (uint32_t)scale->rank, scale->dims, zeros);
         PRT_TRY(prt_build_status(&b));
         PRT_TRY(prt_down_set_input(op, 2, zero));
     }
@@ -94,11 +94,11 @@ poprt_status prt_down_quantize_axis(prt_downgrade *d)
 /* Numbers of 8 bits, a scale of 32, and no blocks. */
 static bool is_plain(const prt_op *op, uint32_t quantised)
 {
-    const int32_t dtype = quantised == 0 ? prt_down_dtype(prt_op_input(op, 0))
-                                         : prt_down_dtype(&op->out[0]);
+    const int32_t dtype =
+        quantised == 0 ? prt_down_dtype(prt_op_input(op, 0)) : prt_down_dtype(&op->out[0]);
     const prt_type *scale = prt_down_ranked(prt_op_input(op, 1));
-    const bool small = dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8 ||
-        dtype == PRT_DTYPE_u16 || dtype == PRT_DTYPE_i16;
+    const bool small = dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8 || dtype == PRT_DTYPE_u16 ||
+        dtype == PRT_DTYPE_i16;
     return (small || (quantised == 0 && dtype == PRT_DTYPE_i32)) && scale != NULL &&
         scale->rank <= 1 && scale->dtype == PRT_DTYPE_f32 &&
         prt_down_ranked(prt_op_input(op, 0)) != NULL;

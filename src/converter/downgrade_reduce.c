@@ -30,9 +30,8 @@ static poprt_status in_type(prt_downgrade *d, int32_t wide)
     prt_build b = prt_build_before(op);
     prt_value *in[2] = { prt_down_cast(&b, prt_op_input(op, 0), wide), prt_op_input(op, 1) };
     prt_value *y = prt_build_op(&b, op->def->id, op->attrs, op->n_in < 2 ? op->n_in : 2, in);
-    y = dtype == PRT_DTYPE_bool
-        ? prt_build_binary(&b, PRT_OP_greater, y, prt_down_scalar(&b, 0, y))
-        : prt_down_cast(&b, y, dtype);
+    y = dtype == PRT_DTYPE_bool ? prt_build_binary(&b, PRT_OP_greater, y, prt_down_scalar(&b, 0, y))
+                                : prt_down_cast(&b, y, dtype);
     return prt_down_replace(d, &b, y);
 }
 
@@ -52,8 +51,8 @@ poprt_status prt_down_reduce_axes(prt_downgrade *d)
     int64_t axes[PRT_MAX_RANK];
     uint32_t count = 0;
     prt_value *x = prt_op_input(op, 0);
-    if (prt_op_input(op, 1) != NULL && !prt_down_integers(prt_op_input(op, 1), PRT_MAX_RANK, axes,
-                                           &count))
+    if (prt_op_input(op, 1) != NULL &&
+        !prt_down_integers(prt_op_input(op, 1), PRT_MAX_RANK, axes, &count))
         return prt_down_refuse(d, "the axes are an attribute there, and are not constant");
     if (count == 0 && a->noop_with_empty_axes != 0) {
         prt_build b = prt_build_before(op);

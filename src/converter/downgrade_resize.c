@@ -58,8 +58,8 @@ static poprt_status spread_constant(prt_downgrade *d, uint32_t slot, const int64
     const prt_value *v = prt_op_input(op, slot);
     if (is_empty(v))
         return POPRT_OK;
-    bool known = prt_value_is_constant(v) && prt_value_tensor(v, &t) &&
-        prt_tensor_count(&t) == count;
+    bool known =
+        prt_value_is_constant(v) && prt_value_tensor(v, &t) && prt_tensor_count(&t) == count;
     for (int64_t i = 0; i < rank; i++) {
         scales[i] = 1.0f;
         sizes[i] = x->dims[i];
@@ -193,9 +193,8 @@ static bool keeps_scales(const prt_op *op)
 {
     const prt_resize_attrs *a = op->attrs;
     const prt_value *given = prt_op_input(op, 2);
-    return !is_empty(given) && given->constant == NULL && a->axes.count == 0 &&
-        a->antialias == 0 && a->exclude_outside == 0 &&
-        prt_str_is(a->coordinate_transformation_mode, "asymmetric") &&
+    return !is_empty(given) && given->constant == NULL && a->axes.count == 0 && a->antialias == 0 &&
+        a->exclude_outside == 0 && prt_str_is(a->coordinate_transformation_mode, "asymmetric") &&
         (prt_str_is(a->mode, "linear") ||
             (prt_str_is(a->mode, "nearest") && prt_str_is(a->nearest_mode, "floor")));
 }
@@ -250,7 +249,9 @@ poprt_status prt_down_upsample(prt_downgrade *d)
         return prt_down_refuse(d, "Upsample has scales of height and width only");
     prt_down_rename(d, "Upsample");
     PRT_TRY(prt_down_add_text(d, "mode",
-        linear && d->target < 7 ? "bilinear" : linear ? "linear" : "nearest"));
+        linear && d->target < 7 ? "bilinear"
+            : linear            ? "linear"
+                                : "nearest"));
     if (d->target >= 9)
         return keeps ? move_scales(d) : set_scales(d, scales, rank);
     prt_down_keep_inputs(op, 1);

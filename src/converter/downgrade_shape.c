@@ -128,8 +128,8 @@ poprt_status prt_down_expand(prt_downgrade *d)
     prt_value *v = prt_op_input(op, 0);
     if (x->rank != y->rank)
         v = prt_down_reshape(&b, v, (uint32_t)y->rank, dims);
-    return prt_down_replace(d, &b, prt_build_binary(&b, PRT_OP_tile, v,
-        prt_build_i64s(&b, (uint32_t)y->rank, repeats)));
+    return prt_down_replace(d, &b,
+        prt_build_binary(&b, PRT_OP_tile, v, prt_build_i64s(&b, (uint32_t)y->rank, repeats)));
 }
 
 /* Rows below the diagonal, or those above, by the numbers of rows and columns. */
@@ -223,6 +223,6 @@ poprt_status prt_down_center_crop_pad(prt_downgrade *d)
     prt_value *v = prt_build_op(&b, PRT_OP_slice, NULL, 3,
         (prt_value *[]){ prt_op_input(op, 0), prt_build_i64s(&b, rank, from),
             prt_build_i64s(&b, rank, to) });
-    return prt_down_replace(d, &b, prt_build_binary(&b, PRT_OP_pad, v,
-        prt_build_i64s(&b, 2 * rank, pads)));
+    return prt_down_replace(d, &b,
+        prt_build_binary(&b, PRT_OP_pad, v, prt_build_i64s(&b, 2 * rank, pads)));
 }

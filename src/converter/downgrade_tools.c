@@ -76,7 +76,9 @@ static poprt_status add(prt_downgrade *d, const prt_node_attr *a)
     prt_put_write(&p, collect, &s);
     put_attr(&p, a);
     PRT_TRY(prt_put_end(&p));
-    *raw = (prt_raw){ .field = PRT_ONNX_Node_attribute, .bytes = s.bytes, .size = size,
+    *raw = (prt_raw){ .field = PRT_ONNX_Node_attribute,
+        .bytes = s.bytes,
+        .size = size,
         .next = (prt_raw *)(uintptr_t)d->op->extra };
     d->op->extra = raw;
     return POPRT_OK;
@@ -84,21 +86,20 @@ static poprt_status add(prt_downgrade *d, const prt_node_attr *a)
 
 poprt_status prt_down_add_int(prt_downgrade *d, const char *name, int64_t value)
 {
-    return add(d,
-        &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_INT, .i = value });
+    return add(d, &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_INT, .i = value });
 }
 
 poprt_status prt_down_add_float(prt_downgrade *d, const char *name, float value)
 {
-    return add(d,
-        &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_FLOAT, .f = value });
+    return add(d, &(prt_node_attr){ .name = prt_str_of(name), .kind = PRT_ONNX_FLOAT, .f = value });
 }
 
 poprt_status prt_down_add_text(prt_downgrade *d, const char *name, const char *value)
 {
     return add(d,
-        &(prt_node_attr){
-            .name = prt_str_of(name), .kind = PRT_ONNX_STRING, .s = prt_str_of(value) });
+        &(prt_node_attr){ .name = prt_str_of(name),
+            .kind = PRT_ONNX_STRING,
+            .s = prt_str_of(value) });
 }
 
 poprt_status prt_down_add_ints(prt_downgrade *d, const char *name, uint32_t n, const int64_t *v)
@@ -247,8 +248,8 @@ poprt_status prt_down_input_to_ints(prt_downgrade *d, uint32_t slot, const char 
     if (prt_op_input(d->op, slot) == NULL)
         return POPRT_OK;
     if (!prt_down_integers(prt_op_input(d->op, slot), PRT_COUNT_OF(few), few, &count))
-        return prt_down_refuse(d,
-            "'%s' is an attribute there, and input %u is not a constant", name, slot);
+        return prt_down_refuse(d, "'%s' is an attribute there, and input %u is not a constant",
+            name, slot);
     PRT_TRY(prt_down_add_ints(d, name, count, few));
     prt_op_set_input(d->op, slot, NULL);
     return POPRT_OK;
@@ -313,8 +314,7 @@ prt_value *prt_down_cast(prt_build *b, prt_value *x, int32_t dtype)
     return prt_build_op(b, PRT_OP_cast, &attrs, 1, &x);
 }
 
-prt_value *prt_down_reduce(prt_build *b, uint32_t id, prt_value *x, prt_value *axes,
-    bool keep_dims)
+prt_value *prt_down_reduce(prt_build *b, uint32_t id, prt_value *x, prt_value *axes, bool keep_dims)
 {
     const prt_reduce_mean_attrs attrs = { .keepdims = keep_dims };
     prt_value *in[2] = { x, axes };

@@ -286,8 +286,7 @@ static bool fits_counts(const prt_op *op, const prt_schema *s, char *why, size_t
             missing);
     else if (n_in < s->min_in || n_in > s->max_in)
         (void)snprintf(why, size, "it has %" PRIu32 " inputs, and there it takes %s%" PRIu32, n_in,
-            n_in < s->min_in ? "at least " : "at most ",
-            n_in < s->min_in ? s->min_in : s->max_in);
+            n_in < s->min_in ? "at least " : "at most ", n_in < s->min_in ? s->min_in : s->max_in);
     else if (n_out > s->max_out)
         (void)snprintf(why, size, "it has %" PRIu32 " outputs, and there it gives %" PRIu32, n_out,
             s->max_out);
@@ -314,7 +313,7 @@ static bool fits_type(const prt_type *type, uint64_t set, const char *what, uint
     if (bit == 0 || (bit & set) != 0)
         return true;
     (void)snprintf(why, size, "%s %" PRIu32 " cannot be %s there", what, slot,
-        type->kind == PRT_VALUE_TENSOR      ? prt_dtype_id(type->dtype)
+        type->kind == PRT_VALUE_TENSOR         ? prt_dtype_id(type->dtype)
             : type->kind == PRT_VALUE_SEQUENCE ? "a sequence"
             : type->kind == PRT_VALUE_OPTIONAL ? "an optional"
                                                : "a map");

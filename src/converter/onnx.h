@@ -13,13 +13,13 @@
 
 /* Bounds on what a file may cost. Zero stands for the default. */
 typedef struct prt_onnx_limits {
-    size_t arena;      /* bytes of graph structures: 1 GiB */
-    size_t owned;      /* bytes of constants that cannot be views: 64 MiB + 16 times the file */
-    size_t dense;      /* bytes that sparse tensors may become: 256 MiB */
-    size_t copy_below; /* misaligned raw data up to this size is copied: 16 KiB */
-    uint64_t nodes;    /* after functions are inlined: 1,000,000 */
-    uint32_t subgraphs; /* nesting: 64 */
-    uint32_t *form_runs; /* see prt_module */
+    size_t arena;          /* bytes of graph structures: 1 GiB */
+    size_t owned;          /* bytes of constants that cannot be views: 64 MiB + 16 times the file */
+    size_t dense;          /* bytes that sparse tensors may become: 256 MiB */
+    size_t copy_below;     /* misaligned raw data up to this size is copied: 16 KiB */
+    uint64_t nodes;        /* after functions are inlined: 1,000,000 */
+    uint32_t subgraphs;    /* nesting: 64 */
+    uint32_t *form_runs;   /* see prt_module */
     const prt_op_set *ops; /* likewise */
 } prt_onnx_limits;
 

@@ -58,13 +58,14 @@ static poprt_status keep_lists(prt_onnx_reader *r, const lists *l, prt_node_attr
     prt_arena *arena = r->m->arena;
     if (l->floats.count > UINT32_MAX || l->ints.count > UINT32_MAX || l->strings.count > UINT32_MAX)
         return prt_onnx_fail(POPRT_E_LIMIT, out->name, "attribute has too many items");
-    out->floats = (prt_f32s){prt_arena_copy(arena, l->floats.data, l->floats.count * sizeof(float)),
-        (uint32_t)l->floats.count};
+    out->floats =
+        (prt_f32s){ prt_arena_copy(arena, l->floats.data, l->floats.count * sizeof(float)),
+            (uint32_t)l->floats.count };
     out->ints = (prt_i64s){ prt_arena_copy(arena, l->ints.data, l->ints.count * sizeof(int64_t)),
         (uint32_t)l->ints.count };
-    out->strings = (prt_strs){ prt_arena_copy(arena, l->strings.data,
-                                   l->strings.count * sizeof(prt_str)),
-        (uint32_t)l->strings.count };
+    out->strings =
+        (prt_strs){ prt_arena_copy(arena, l->strings.data, l->strings.count * sizeof(prt_str)),
+            (uint32_t)l->strings.count };
     return out->floats.data != NULL && out->ints.data != NULL && out->strings.data != NULL
         ? POPRT_OK
         : POPRT_E_NOMEM;
@@ -144,8 +145,12 @@ poprt_status prt_onnx_attr(prt_onnx_reader *r, const prt_given *given, uint32_t 
     uint32_t region, prt_node_attr *out)
 {
     const prt_raw_attr *raw = given->raw;
-    *out = (prt_node_attr){ .name = given->name, .kind = raw->kind, .s = PRT_STR(""),
-        .graph = region, .bytes = raw->bytes.data, .size = raw->bytes.size };
+    *out = (prt_node_attr){ .name = given->name,
+        .kind = raw->kind,
+        .s = PRT_STR(""),
+        .graph = region,
+        .bytes = raw->bytes.data,
+        .size = raw->bytes.size };
     PRT_TRY(read_values(r, given, depth, out));
     PRT_TRY(rename_field(r, given, out));
     if (raw->kind == PRT_ONNX_TENSOR)

@@ -44,8 +44,8 @@ typedef struct prt_onnx_reader {
     prt_map functions; /* by name */
     uint64_t nodes, node_limit;
     uint32_t level;
-    bool inlined; /* a function was called */
-    prt_value absent; /* stands for an input that a caller left out */
+    bool inlined;               /* a function was called */
+    prt_value absent;           /* stands for an input that a caller left out */
     PRT_VEC(prt_upgrade) built; /* regions before the op that holds them */
 } prt_onnx_reader;
 
@@ -72,8 +72,8 @@ prt_raw_function *prt_onnx_function(const prt_onnx_reader *r, const prt_raw_node
 poprt_status prt_onnx_inline(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,
     const prt_raw_node *node, prt_raw_function *fn);
 int64_t prt_onnx_opset(const prt_onnx_reader *r, const prt_scope *scope, prt_str domain);
-poprt_status prt_onnx_read_opset(
-    prt_bytes bytes, uint32_t depth, prt_str *domain, int64_t *version);
+poprt_status prt_onnx_read_opset(prt_bytes bytes, uint32_t depth, prt_str *domain,
+    int64_t *version);
 
 /* onnx_constant.c: a Constant node becomes a constant of the graph. */
 poprt_status prt_onnx_build_constant(prt_onnx_reader *r, prt_graph *g, prt_scope *scope,

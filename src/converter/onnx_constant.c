@@ -20,8 +20,11 @@ static poprt_status from_memory(prt_onnx_reader *r, int32_t dtype, uint32_t rank
 static poprt_status from_strings(prt_onnx_reader *r, uint32_t rank, const prt_str *from,
     size_t count, prt_raw_tensor *t, prt_blob **out)
 {
-    *t = (prt_raw_tensor){ .name = PRT_STR(""), .dtype = PRT_DTYPE_string, .rank = rank,
-        .count = count, .size = count * sizeof(poprt_string) };
+    *t = (prt_raw_tensor){ .name = PRT_STR(""),
+        .dtype = PRT_DTYPE_string,
+        .rank = rank,
+        .count = count,
+        .size = count * sizeof(poprt_string) };
     t->dims[0] = (int64_t)count;
     size_t whole = t->size;
     for (size_t i = 0; i < count; i++)

@@ -60,8 +60,7 @@ static poprt_status import_opsets(prt_onnx_reader *r, const prt_raw_function *fn
 static poprt_status bind_inputs(prt_onnx_reader *r, const prt_scope *scope,
     const prt_raw_node *node, const prt_raw_function *fn, prt_scope *body)
 {
-    if (node->inputs.count > fn->body.inputs.count ||
-        node->outputs.count > fn->body.outputs.count)
+    if (node->inputs.count > fn->body.inputs.count || node->outputs.count > fn->body.outputs.count)
         return prt_onnx_fail(POPRT_E_PARSE, prt_raw_label(node),
             "call of '%.*s' has %zu inputs and %zu outputs; the function has %zu and %zu",
             PRT_SHOW(fn->name), node->inputs.count, node->outputs.count, fn->body.inputs.count,
@@ -104,8 +103,8 @@ static poprt_status bind_outputs(prt_onnx_reader *r, prt_scope *scope, const prt
     return POPRT_OK;
 }
 
-static poprt_status make_prefix(
-    prt_onnx_reader *r, const prt_scope *scope, const prt_raw_node *node, prt_str *out)
+static poprt_status make_prefix(prt_onnx_reader *r, const prt_scope *scope,
+    const prt_raw_node *node, prt_str *out)
 {
     const prt_str outer = scope->frame != NULL ? scope->frame->prefix : PRT_STR("");
     const prt_str label = prt_raw_label(node);

@@ -150,12 +150,12 @@ static poprt_status name_graph(prt_names *n, const prt_graph_names *g)
         PRT_TRY(name_value(n, g, graph->inputs.data[i], "in"));
     for (size_t i = 0; i < graph->constants.count; i++)
         PRT_TRY(name_value(n, g, graph->constants.data[i], "const"));
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_out; i++)
             PRT_TRY(name_value(n, g, &op->out[i], op->name.data));
     if (graph->owner != NULL)
         PRT_TRY(name_region_outputs(n, g));
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++) {
             prt_graph_names *inner = NULL;
             PRT_TRY(add_graph(n, op->regions[i], &inner));
@@ -177,8 +177,8 @@ static poprt_status name_node(prt_names *n, const prt_op *op, prt_str *out)
         char *text = PRT_NEW_N(n->scratch, char, size);
         if (text == NULL)
             return POPRT_E_NOMEM;
-        const int length = snprintf(text, size, "%.*s_%u", PRT_STR_ARG(op->origin),
-            ++n->node_counter);
+        const int length =
+            snprintf(text, size, "%.*s_%u", PRT_STR_ARG(op->origin), ++n->node_counter);
         *out = (prt_str){ text, (uint32_t)length };
     }
     return prt_map_set(&n->nodes, *out, (void *)(uintptr_t)op);
@@ -188,7 +188,7 @@ static poprt_status name_node(prt_names *n, const prt_op *op, prt_str *out)
 static poprt_status name_nodes(prt_names *n, const prt_graph *graph, bool read)
 {
     const prt_graph_names *g = prt_names_graph(n, graph);
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         if (read && op->source != NULL) {
             g->nodes[op->id] = op->origin;
             if (op->origin.size != 0)

@@ -84,8 +84,8 @@ static prt_raw_node *next_writer(step *s, const prt_map *writers)
     const prt_raw_node *n = s->node;
     while (s->next < n->inputs.count + n->captures.count) {
         const size_t i = s->next++;
-        const prt_str name = i < n->inputs.count ? n->inputs.data[i]
-                                                 : n->captures.data[i - n->inputs.count];
+        const prt_str name =
+            i < n->inputs.count ? n->inputs.data[i] : n->captures.data[i - n->inputs.count];
         prt_raw_node *writer = name.size != 0 ? prt_map_find(writers, name) : NULL;
         if (writer != NULL && writer->mark != DONE)
             return writer;

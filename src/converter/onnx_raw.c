@@ -92,7 +92,9 @@ static int32_t kind_of_field(uint32_t number)
 static poprt_status read_attr(const prt_raw_reader *r, const prt_field *field, uint32_t depth,
     uint32_t level, prt_raw_attr *out)
 {
-    *out = (prt_raw_attr){ .name = PRT_STR(""), .ref = PRT_STR(""), .bytes = field->bytes,
+    *out = (prt_raw_attr){ .name = PRT_STR(""),
+        .ref = PRT_STR(""),
+        .bytes = field->bytes,
         .whole = field->whole };
     prt_wire w = prt_wire_open(field->bytes, PRT_ONNX_Attribute, depth);
     prt_field f;
@@ -135,8 +137,12 @@ static poprt_status read_attr(const prt_raw_reader *r, const prt_field *field, u
 static poprt_status read_node(const prt_raw_reader *r, prt_bytes bytes, uint32_t depth,
     uint32_t level, prt_raw_node *n)
 {
-    *n = (prt_raw_node){ .name = PRT_STR(""), .op_type = PRT_STR(""), .domain = PRT_STR(""),
-        .overload = PRT_STR(""), .bytes = bytes, .depth = depth };
+    *n = (prt_raw_node){ .name = PRT_STR(""),
+        .op_type = PRT_STR(""),
+        .domain = PRT_STR(""),
+        .overload = PRT_STR(""),
+        .bytes = bytes,
+        .depth = depth };
     prt_wire w = prt_wire_open(bytes, PRT_ONNX_Node, depth);
     prt_field f;
     prt_raw_attr attr;
@@ -246,8 +252,8 @@ static poprt_status read_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_
         case PRT_ONNX_Graph_input:
         case PRT_ONNX_Graph_output:
         case PRT_ONNX_Graph_value_info:
-            PRT_TRY(read_name(f.bytes, PRT_ONNX_ValueInfo, PRT_ONNX_ValueInfo_name, depth + 1,
-                &named));
+            PRT_TRY(
+                read_name(f.bytes, PRT_ONNX_ValueInfo, PRT_ONNX_ValueInfo_name, depth + 1, &named));
             if (f.number == PRT_ONNX_Graph_input)
                 PUSH(&g->inputs, named);
             else if (f.number == PRT_ONNX_Graph_output)
@@ -268,7 +274,9 @@ static poprt_status read_graph(const prt_raw_reader *r, prt_bytes bytes, uint32_
 static poprt_status read_function(const prt_raw_reader *r, const prt_field *field, uint32_t depth,
     prt_raw_function *fn)
 {
-    *fn = (prt_raw_function){ .domain = PRT_STR(""), .name = PRT_STR(""), .overload = PRT_STR(""),
+    *fn = (prt_raw_function){ .domain = PRT_STR(""),
+        .name = PRT_STR(""),
+        .overload = PRT_STR(""),
         .whole = field->whole };
     fn->body = (prt_raw_graph){ .name = PRT_STR(""), .doc = PRT_STR(""), .depth = depth };
     prt_wire w = prt_wire_open(field->bytes, PRT_ONNX_Function, depth);

@@ -72,12 +72,12 @@ struct prt_raw_graph {
     PRT_VEC(prt_raw_named) outputs;
     PRT_VEC(prt_raw_named) infos;
     prt_raw_list extra; /* inputs, outputs and value_info too, for writing */
-    uint32_t depth; /* of the GraphProto as a message */
+    uint32_t depth;     /* of the GraphProto as a message */
 };
 
 typedef struct prt_raw_function {
     prt_str domain, name, overload;
-    PRT_VEC(prt_str) attributes;   /* names without a default */
+    PRT_VEC(prt_str) attributes; /* names without a default */
     PRT_VEC(prt_raw_attr) defaults;
     PRT_VEC(prt_raw_named) opsets; /* OperatorSetIdProto */
     prt_raw_graph body;            /* inputs and outputs have names only */

@@ -16,8 +16,9 @@ static prt_onnx_limits with_defaults(const prt_onnx_limits *given, size_t file_s
         l = *given;
     if (l.arena == 0)
         l.arena = (size_t)1 << 30;
-    if (l.owned == 0 && (!prt_size_mul(file_size, 16, &l.owned) ||
-                            !prt_size_add(l.owned, (size_t)64 << 20, &l.owned)))
+    if (l.owned == 0 &&
+        (!prt_size_mul(file_size, 16, &l.owned) ||
+            !prt_size_add(l.owned, (size_t)64 << 20, &l.owned)))
         l.owned = SIZE_MAX;
     if (l.dense == 0)
         l.dense = (size_t)256 << 20;
@@ -94,9 +95,14 @@ static poprt_status read_with(prt_arena *scratch, prt_module *m, prt_blob *bytes
     r->functions = prt_map_in(scratch);
     r->node_limit = limits->nodes;
     m->form_runs = limits->form_runs;
-    r->source = (prt_onnx_source){ .allocator = m->allocator, .arena = scratch, .file = bytes,
-        .folder = folder, .owner = m->file.data, .externals = prt_map_in(scratch),
-        .owned_limit = limits->owned, .dense_limit = limits->dense,
+    r->source = (prt_onnx_source){ .allocator = m->allocator,
+        .arena = scratch,
+        .file = bytes,
+        .folder = folder,
+        .owner = m->file.data,
+        .externals = prt_map_in(scratch),
+        .owned_limit = limits->owned,
+        .dense_limit = limits->dense,
         .copy_below = limits->copy_below };
     PRT_TRY(prt_module_keep(m, prt_blob_retain(bytes)));
     m->source = bytes;
@@ -126,8 +132,7 @@ poprt_status prt_onnx_read_bytes(const prt_allocator *allocator, prt_blob *bytes
         return status;
     }
     prt_module_release(m);
-    const char *foreign =
-        status == POPRT_E_PARSE ? prt_onnx_sniff(bytes->data, bytes->size) : NULL;
+    const char *foreign = status == POPRT_E_PARSE ? prt_onnx_sniff(bytes->data, bytes->size) : NULL;
     if (foreign != NULL)
         status = prt_fail(POPRT_E_PARSE, NULL, "%s", foreign);
     return prt_fail_in_file(prt_fail_at_stage(status, "read"), name);

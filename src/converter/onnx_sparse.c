@@ -44,7 +44,9 @@ static poprt_status check(const prt_onnx_source *s, sparse *sp)
     prt_raw_tensor *d = &sp->dense;
     d->name = sp->values.name;
     d->dtype = sp->values.dtype;
-    const prt_type type = { .kind = PRT_VALUE_TENSOR, .dtype = d->dtype, .rank = (int32_t)d->rank,
+    const prt_type type = { .kind = PRT_VALUE_TENSOR,
+        .dtype = d->dtype,
+        .rank = (int32_t)d->rank,
         .dims = d->dims };
     if (!sp->has_values || d->dtype == PRT_DTYPE_string || prt_dtype_bits(d->dtype) < 8)
         return prt_onnx_fail(POPRT_E_UNSUPPORTED, d->name, "sparse tensor without usable values");
@@ -55,8 +57,8 @@ static poprt_status check(const prt_onnx_source *s, sparse *sp)
     const prt_raw_tensor *i = &sp->indices;
     const bool flat = i->rank == 1, full = i->rank == 2 && i->dims[1] == (int64_t)d->rank;
     if (sp->values.rank != 1 || (!sp->has_indices && sp->values.count != 0) ||
-        (sp->has_indices && (i->dtype != PRT_DTYPE_i64 || !(flat || full) ||
-                                i->dims[0] != sp->values.dims[0])))
+        (sp->has_indices &&
+            (i->dtype != PRT_DTYPE_i64 || !(flat || full) || i->dims[0] != sp->values.dims[0])))
         return prt_onnx_fail(POPRT_E_PARSE, d->name, "indices of the sparse tensor do not fit");
     return POPRT_OK;
 }
@@ -76,8 +78,8 @@ static poprt_status scatter(const sparse *sp, const int64_t *index, const void *
             at = at * (uint64_t)d->dims[i] + (uint64_t)x;
         }
         if (!inside || at >= d->count)
-            return prt_onnx_fail(
-                POPRT_E_PARSE, d->name, "index %zu of the sparse tensor is outside", k);
+            return prt_onnx_fail(POPRT_E_PARSE, d->name,
+                "index %zu of the sparse tensor is outside", k);
         prt_element_copy(d->dtype, to, (size_t)at, values, k, 1);
     }
     return POPRT_OK;

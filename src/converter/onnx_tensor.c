@@ -71,7 +71,9 @@ static poprt_status add_dims(prt_wire *w, prt_field *f, prt_raw_tensor *t)
 /* Elements and bytes that the dims ask for. */
 static poprt_status measure(prt_raw_tensor *t)
 {
-    const prt_type type = { .kind = PRT_VALUE_TENSOR, .dtype = t->dtype, .rank = (int32_t)t->rank,
+    const prt_type type = { .kind = PRT_VALUE_TENSOR,
+        .dtype = t->dtype,
+        .rank = (int32_t)t->rank,
         .dims = t->dims };
     uint64_t count;
     if (prt_dtype_bits(t->dtype) == 0)
@@ -85,7 +87,9 @@ static poprt_status measure(prt_raw_tensor *t)
 
 poprt_status prt_raw_tensor_open(prt_bytes bytes, uint32_t depth, prt_raw_tensor *out)
 {
-    *out = (prt_raw_tensor){ .name = PRT_STR(""), .bytes = bytes, .depth = depth,
+    *out = (prt_raw_tensor){ .name = PRT_STR(""),
+        .bytes = bytes,
+        .depth = depth,
         .location = PRT_STR("") };
     prt_wire w = prt_wire_open(bytes, PRT_ONNX_Tensor, depth);
     prt_field f;
@@ -184,8 +188,8 @@ static void put_word(unsigned char *to, size_t unit, uint64_t word)
 /* Packed floats are already what memory holds. */
 static bool whole_copy(const prt_raw_tensor *t, const prt_field *f, unsigned char *to, size_t *at)
 {
-    if (f->wire != PRT_WIRE_BYTES || (f->number != PRT_ONNX_Tensor_float_data &&
-                                         f->number != PRT_ONNX_Tensor_double_data))
+    if (f->wire != PRT_WIRE_BYTES ||
+        (f->number != PRT_ONNX_Tensor_float_data && f->number != PRT_ONNX_Tensor_double_data))
         return false;
     if (f->bytes.size > t->size - *at)
         return false;
@@ -308,8 +312,8 @@ static poprt_status view_external(prt_onnx_source *s, const prt_raw_tensor *t, p
 {
     prt_blob *file = NULL;
     if (t->location.size == 0 || t->dtype == PRT_DTYPE_string)
-        return prt_onnx_fail(
-            POPRT_E_PARSE, t->name, "external data without a location, or strings");
+        return prt_onnx_fail(POPRT_E_PARSE, t->name,
+            "external data without a location, or strings");
     if (t->has_length && t->length != t->size)
         return wrong_size(t);
     PRT_TRY(map_external(s, t, &file));

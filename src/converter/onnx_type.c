@@ -183,6 +183,7 @@ poprt_status prt_onnx_value_info(prt_module *m, prt_bytes bytes, uint32_t depth,
     if (!has_type)
         return POPRT_OK;
     const poprt_status status = prt_onnx_type(m, type, depth + 1, is_input ? &name : NULL, out);
-    return status == POPRT_OK ? status : prt_onnx_fail(status, name, "type of the value: %s",
-        prt_error_last()->message);
+    return status == POPRT_OK
+        ? status
+        : prt_onnx_fail(status, name, "type of the value: %s", prt_error_last()->message);
 }

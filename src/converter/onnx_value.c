@@ -76,15 +76,14 @@ static poprt_status pack_values(prt_arena *arena, const prt_tensor *values, size
     const int64_t count = (int64_t)n;
     const int32_t dtype = values->count != 0 ? item[0].dtype : PRT_DTYPE_undefined;
     *out = (prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = dtype, .rank = 1, .dims = { count } };
-    const bool whole = values->count == 1 && item[0].kind == PRT_VALUE_TENSOR &&
-        prt_tensor_count(&item[0]) == n;
+    const bool whole =
+        values->count == 1 && item[0].kind == PRT_VALUE_TENSOR && prt_tensor_count(&item[0]) == n;
     if (!whole && values->count != n)
-        return prt_fail(POPRT_E_PARSE, NULL, "a map has %zu keys and %zu values", n,
-            values->count);
+        return prt_fail(POPRT_E_PARSE, NULL, "a map has %zu keys and %zu values", n, values->count);
     if (n == 0)
         return POPRT_OK;
-    if (prt_dtype_bits(dtype) < 8 || !prt_tensor_init(out, dtype, 1, &count,
-                                         whole ? item[0].data : NULL))
+    if (prt_dtype_bits(dtype) < 8 ||
+        !prt_tensor_init(out, dtype, 1, &count, whole ? item[0].data : NULL))
         return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a map's values are %s",
             prt_dtype_of(dtype)->name);
     if (whole)
@@ -126,8 +125,7 @@ static poprt_status read_map(prt_arena *arena, prt_bytes bytes, uint32_t depth, 
     if (!text && out->dtype != PRT_DTYPE_i64)
         return prt_fail(POPRT_E_UNSUPPORTED, NULL, "a map's keys are neither strings nor int64");
     out->count = text ? strings : keys;
-    out->data =
-        prt_arena_alloc_n(arena, out->count, text ? sizeof(poprt_string) : sizeof(int64_t));
+    out->data = prt_arena_alloc_n(arena, out->count, text ? sizeof(poprt_string) : sizeof(int64_t));
     out->items = PRT_NEW(arena, prt_tensor);
     if (out->data == NULL || out->items == NULL)
         return POPRT_E_NOMEM;

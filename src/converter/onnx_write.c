@@ -30,7 +30,9 @@ static void put_model(prt_onnx_writer *w)
 static poprt_status count(prt_onnx_writer *w, const prt_module *m, prt_arena *scratch,
     prt_str data_name)
 {
-    *w = (prt_onnx_writer){ .m = m, .scratch = scratch, .data_name = data_name,
+    *w = (prt_onnx_writer){ .m = m,
+        .scratch = scratch,
+        .data_name = data_name,
         .ir_version = m->ir_version };
     prt_onnx_need(w, 3); /* that opsets are imported */
     prt_put_count(&w->put, scratch);

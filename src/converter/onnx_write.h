@@ -15,11 +15,11 @@ typedef struct prt_onnx_writer {
     const prt_module *m;
     prt_names *names;
     prt_arena *scratch;
-    prt_str data_name;       /* location of external data; empty: everything is in the model */
-    prt_file_writer *data;   /* open in the writing pass */
-    uint64_t data_size;      /* so far in this pass */
-    prt_opset *opsets;       /* domains that the file imports, in order, with their versions */
-    int64_t ir_version;      /* found while counting */
+    prt_str data_name;     /* location of external data; empty: everything is in the model */
+    prt_file_writer *data; /* open in the writing pass */
+    uint64_t data_size;    /* so far in this pass */
+    prt_opset *opsets;     /* domains that the file imports, in order, with their versions */
+    int64_t ir_version;    /* found while counting */
 } prt_onnx_writer;
 
 /* onnx_write_opsets.c */

@@ -175,8 +175,9 @@ static void put_constant(prt_onnx_writer *w, const prt_value *value)
     if (value->uses == NULL && value->name.size == 0)
         return;
     if (!prt_value_tensor(value, &t)) {
-        prt_put_fail(&w->put, prt_fail(POPRT_E_UNSUPPORTED, value->name.data,
-            "a constant that is no tensor of at most 8 dimensions cannot be written"));
+        prt_put_fail(&w->put,
+            prt_fail(POPRT_E_UNSUPPORTED, value->name.data,
+                "a constant that is no tensor of at most 8 dimensions cannot be written"));
         return;
     }
     prt_onnx_put_tensor(w, PRT_ONNX_Graph_initializer, prt_names_value(w->names, value), &t);
@@ -209,14 +210,13 @@ static void put_missing_infos(prt_onnx_writer *w, const prt_graph *g)
     if (!w->m->describes_values)
         return;
     const prt_map declared = map_infos(w, g, PRT_ONNX_Graph_value_info);
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         for (uint32_t i = 0; i < op->n_out; i++) {
             const prt_value *v = &op->out[i];
             const prt_str name = prt_names_value(w->names, v);
             if (name.size != 0 && prt_value_used(v) && !prt_value_is_output(v) &&
                 is_described(v->type) && prt_map_find(&declared, name) == NULL)
-                prt_onnx_put_value_info(w, PRT_ONNX_Graph_value_info, name, v->type,
-                    PRT_STR(""));
+                prt_onnx_put_value_info(w, PRT_ONNX_Graph_value_info, name, v->type, PRT_STR(""));
         }
 }
 
@@ -225,7 +225,7 @@ static void put_cast_infos(prt_onnx_writer *w, const prt_graph *g)
 {
     if (w->m->form_opset == 0 || w->m->form_opset >= 6)
         return;
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         if (prt_op_is(op, PRT_OP_cast) && !prt_value_is_output(&op->out[0]))
             prt_onnx_put_value_info(w, PRT_ONNX_Graph_value_info,
                 prt_names_value(w->names, &op->out[0]), op->out[0].type, PRT_STR(""));
@@ -248,7 +248,7 @@ void prt_onnx_put_graph(prt_onnx_writer *w, uint32_t field, const prt_graph *g)
     prt_put *p = &w->put;
     const prt_graph_names *names = prt_names_graph(w->names, g);
     const prt_put_mark graph = prt_put_open(p, field);
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         prt_onnx_put_node(w, op);
     prt_put_str(p, PRT_ONNX_Graph_name, g->name.size != 0 ? g->name : PRT_STR("graph"));
     for (size_t i = 0; i < g->inputs.count; i++)

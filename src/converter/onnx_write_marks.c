@@ -89,8 +89,8 @@ static void look_for_external(marker *k, prt_bytes tensor)
     prt_wire w = prt_wire_open(tensor, PRT_ONNX_Tensor, 3);
     prt_field f;
     while (prt_wire_next(&w, &f))
-        k->external = k->external ||
-            (f.number == PRT_ONNX_Tensor_data_location && f.word == EXTERNAL);
+        k->external =
+            k->external || (f.number == PRT_ONNX_Tensor_data_location && f.word == EXTERNAL);
 }
 
 static void put_graph(marker *k, const prt_field *graph)

@@ -68,7 +68,7 @@ static bool source_holds(const prt_onnx_writer *w, const prt_op *op, const prt_o
         return false;
     for (uint32_t i = 0; i < op->n_regions; i++) {
         const prt_graph *g = op->regions[i];
-        prt_for_each_op(inner, g)
+        prt_for_each_op (inner, g)
             if (!source_holds(w, inner, root))
                 return false;
         for (uint32_t k = 0; k < g->ret->n_in; k++)
@@ -81,10 +81,14 @@ static bool source_holds(const prt_onnx_writer *w, const prt_op *op, const prt_o
 /* ---- attributes ---- */
 
 static const int32_t onnx_kinds[] = {
-    [PRT_ATTR_i64] = PRT_ONNX_INT,       [PRT_ATTR_f32] = PRT_ONNX_FLOAT,
-    [PRT_ATTR_str] = PRT_ONNX_STRING,    [PRT_ATTR_i64s] = PRT_ONNX_INTS,
-    [PRT_ATTR_f32s] = PRT_ONNX_FLOATS,   [PRT_ATTR_strs] = PRT_ONNX_STRINGS,
-    [PRT_ATTR_tensor] = PRT_ONNX_TENSOR, [PRT_ATTR_graph] = PRT_ONNX_GRAPH,
+    [PRT_ATTR_i64] = PRT_ONNX_INT,
+    [PRT_ATTR_f32] = PRT_ONNX_FLOAT,
+    [PRT_ATTR_str] = PRT_ONNX_STRING,
+    [PRT_ATTR_i64s] = PRT_ONNX_INTS,
+    [PRT_ATTR_f32s] = PRT_ONNX_FLOATS,
+    [PRT_ATTR_strs] = PRT_ONNX_STRINGS,
+    [PRT_ATTR_tensor] = PRT_ONNX_TENSOR,
+    [PRT_ATTR_graph] = PRT_ONNX_GRAPH,
     [PRT_ATTR_type] = PRT_ONNX_TYPE_PROTO,
 };
 
@@ -117,8 +121,8 @@ static void put_value(prt_onnx_writer *w, const prt_op *op, uint32_t kind, const
         break;
     case PRT_ATTR_tensor:
         w->data_name = PRT_STR("");
-        prt_onnx_put_tensor(
-            w, PRT_ONNX_Attribute_t, PRT_STR(""), *(const prt_tensor *const *)field);
+        prt_onnx_put_tensor(w, PRT_ONNX_Attribute_t, PRT_STR(""),
+            *(const prt_tensor *const *)field);
         w->data_name = data_name;
         break;
     case PRT_ATTR_graph:

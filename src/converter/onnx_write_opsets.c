@@ -25,9 +25,8 @@ static int64_t least_opset(const prt_op *op)
     if (prt_read_as_holds(op))
         return op->read_as->version;
     if (op->def->domain[0] == '\0')
-        return op->source != NULL && read != 0
-            ? (int64_t)read
-            : prt_history_least(op, prt_form_meaning(op->name));
+        return op->source != NULL && read != 0 ? (int64_t)read
+                                               : prt_history_least(op, prt_form_meaning(op->name));
     return read != 0 && read < since ? read : since;
 }
 
@@ -35,7 +34,7 @@ static int64_t least_opset(const prt_op *op)
 static int64_t least_of_all(const prt_graph *g, prt_str domain)
 {
     int64_t most = 0;
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         if (op->def != NULL && prt_str_equal(domain_of(op), domain) && least_opset(op) > most)
             most = least_opset(op);
         for (uint32_t i = 0; i < op->n_regions; i++) {
@@ -60,13 +59,12 @@ static bool fits(const prt_op *op, int64_t version)
     char why[256];
     if (op->def == NULL || prt_read_as_at(op, version))
         return true;
-    return version >= prt_form_meaning(op->name) &&
-        prt_history_fits(op, version, why, sizeof(why));
+    return version >= prt_form_meaning(op->name) && prt_history_fits(op, version, why, sizeof(why));
 }
 
 static bool all_fit(const prt_graph *g, prt_str domain, int64_t version)
 {
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         if (prt_str_equal(op->domain, domain) && !fits(op, version))
             return false;
         for (uint32_t i = 0; i < op->n_regions; i++)
@@ -132,7 +130,7 @@ static poprt_status add(prt_onnx_writer *w, prt_str domain, int64_t imported)
 /* Domains of ops that a pass made and no model imported. */
 static poprt_status add_missing(prt_onnx_writer *w, const prt_graph *g)
 {
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         const prt_str domain = domain_of(op);
         if (domain.data != NULL && prt_onnx_opset_of(w, domain) == 0)
             PRT_TRY(add(w, domain, 0));

@@ -137,9 +137,9 @@ void prt_onnx_put_type(prt_onnx_writer *w, uint32_t field, const prt_type *type)
         break;
     case PRT_VALUE_SEQUENCE:
     case PRT_VALUE_OPTIONAL:
-        wrap = prt_put_open(&w->put, type->kind == PRT_VALUE_SEQUENCE
-                ? PRT_ONNX_Type_sequence_type
-                : (uint32_t)PRT_ONNX_Type_optional_type);
+        wrap = prt_put_open(&w->put,
+            type->kind == PRT_VALUE_SEQUENCE ? PRT_ONNX_Type_sequence_type
+                                             : (uint32_t)PRT_ONNX_Type_optional_type);
         if (type->elem != NULL)
             prt_onnx_put_type(w, PRT_ONNX_WrapType_elem_type, type->elem);
         prt_put_close(&w->put, wrap);

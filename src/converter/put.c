@@ -85,8 +85,10 @@ void prt_put_close(prt_put *p, prt_put_mark mark)
         p->sizes.data[mark.index] = size;
         put_varint(p, size);
     } else if (size != p->sizes.data[mark.index]) {
-        p->status = prt_fail(POPRT_E_INTERNAL, NULL, "a message was counted with %zu bytes and "
-            "written with %zu", p->sizes.data[mark.index], size);
+        p->status = prt_fail(POPRT_E_INTERNAL, NULL,
+            "a message was counted with %zu bytes and "
+            "written with %zu",
+            p->sizes.data[mark.index], size);
     }
 }
 

@@ -83,10 +83,15 @@ poprt_status prt_read_as_note(prt_upgrade *u, const prt_read_before *before)
     prt_read_as *as = PRT_NEW(arena, prt_read_as);
     if (as == NULL)
         return POPRT_E_NOMEM;
-    *as = (prt_read_as){ .domain = before->domain, .name = before->name, .version = u->version,
-        .types = before->row->types, .n_in = used_inputs(op),
-        .rebuilt = before->row->back != NULL, .def = op->def,
-        .attrs = prt_arena_copy(arena, op->attrs, op->def->attrs_size), .fields = fields.first };
+    *as = (prt_read_as){ .domain = before->domain,
+        .name = before->name,
+        .version = u->version,
+        .types = before->row->types,
+        .n_in = used_inputs(op),
+        .rebuilt = before->row->back != NULL,
+        .def = op->def,
+        .attrs = prt_arena_copy(arena, op->attrs, op->def->attrs_size),
+        .fields = fields.first };
     op->read_as = as;
     return as->attrs != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }

@@ -11,21 +11,25 @@ typedef struct magic {
 } magic;
 
 static const magic magics[] = {
-    { 0, 7, "POPEF-C", "this is a PopEF file, not an ONNX model: it is compiled already, so open "
-                       "it with poprt run or poprt_executable_load_file" },
+    { 0, 7, "POPEF-C",
+        "this is a PopEF file, not an ONNX model: it is compiled already, so open "
+        "it with poprt run or poprt_executable_load_file" },
     { 0, 38, "version https://git-lfs.github.com/spec",
         "this is a pointer of Git LFS, not an ONNX model: fetch the file with git lfs pull" },
     { 0, 2, "\x1f\x8b", "this is a gzip archive, not an ONNX model: unpack it first" },
-    { 0, 4, "PK\x03\x04", "this is a zip archive (a checkpoint of PyTorch, .keras, .npz), not an "
-                       "ONNX model: export the model to ONNX" },
+    { 0, 4, "PK\x03\x04",
+        "this is a zip archive (a checkpoint of PyTorch, .keras, .npz), not an "
+        "ONNX model: export the model to ONNX" },
     { 0, 4, "\x89HDF",
         "this is an HDF5 file (Keras), not an ONNX model: export the model to ONNX" },
     { 0, 6, "\x93NUMPY", "this is an array of NumPy, not an ONNX model" },
     { 4, 4, "TFL3", "this is a model of TensorFlow Lite, not an ONNX model" },
-    { 4, 4, "ORTM", "this is a model in ONNX Runtime's own format, not an ONNX model: give the "
-                    ".onnx file that it was made from" },
-    { 0, 2, "\x80\x02", "this is a pickle (a checkpoint of PyTorch), not an ONNX model: export the "
-                        "model to ONNX" },
+    { 4, 4, "ORTM",
+        "this is a model in ONNX Runtime's own format, not an ONNX model: give the "
+        ".onnx file that it was made from" },
+    { 0, 2, "\x80\x02",
+        "this is a pickle (a checkpoint of PyTorch), not an ONNX model: export the "
+        "model to ONNX" },
 };
 
 /* Does it begin with ASCII characters and white space alone? */

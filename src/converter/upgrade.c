@@ -101,10 +101,14 @@ float prt_upgrade_f32(prt_upgrade *u, const char *name, float absent)
 static bool set_field(const prt_attr_def *row, const prt_node_attr *a, void *to)
 {
     static const int32_t kinds[] = {
-        [PRT_ATTR_i64] = PRT_ONNX_INT,       [PRT_ATTR_f32] = PRT_ONNX_FLOAT,
-        [PRT_ATTR_str] = PRT_ONNX_STRING,    [PRT_ATTR_i64s] = PRT_ONNX_INTS,
-        [PRT_ATTR_f32s] = PRT_ONNX_FLOATS,   [PRT_ATTR_strs] = PRT_ONNX_STRINGS,
-        [PRT_ATTR_tensor] = PRT_ONNX_TENSOR, [PRT_ATTR_graph] = PRT_ONNX_GRAPH,
+        [PRT_ATTR_i64] = PRT_ONNX_INT,
+        [PRT_ATTR_f32] = PRT_ONNX_FLOAT,
+        [PRT_ATTR_str] = PRT_ONNX_STRING,
+        [PRT_ATTR_i64s] = PRT_ONNX_INTS,
+        [PRT_ATTR_f32s] = PRT_ONNX_FLOATS,
+        [PRT_ATTR_strs] = PRT_ONNX_STRINGS,
+        [PRT_ATTR_tensor] = PRT_ONNX_TENSOR,
+        [PRT_ATTR_graph] = PRT_ONNX_GRAPH,
         [PRT_ATTR_type] = PRT_ONNX_TYPE_PROTO,
     };
     const bool list =

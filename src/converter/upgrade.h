@@ -25,19 +25,19 @@ typedef struct prt_node_attr {
     prt_strs strings;
     const prt_tensor *tensor;
     const prt_type *type;
-    uint32_t graph;     /* index of the region it became */
-    const void *bytes;  /* the AttributeProto */
+    uint32_t graph;    /* index of the region it became */
+    const void *bytes; /* the AttributeProto */
     size_t size;
-    const void *field;  /* the same as a field of its node, with the tag */
+    const void *field; /* the same as a field of its node, with the tag */
     size_t field_size;
     bool taken; /* by the op's row or an upgrade: not kept as an unknown attribute */
 } prt_node_attr;
 
 typedef struct prt_upgrade {
-    prt_op *op;       /* the node; a hook changes it in place or replaces it */
-    int64_t version;  /* opset the model imports for the operator's domain */
-    prt_op *inner;    /* set by a hook: the op inside of those made that computes the node and is
-                       * written as it (read_as.h); NULL: `op` */
+    prt_op *op;      /* the node; a hook changes it in place or replaces it */
+    int64_t version; /* opset the model imports for the operator's domain */
+    prt_op *inner;   /* set by a hook: the op inside of those made that computes the node and is
+                      * written as it (read_as.h); NULL: `op` */
     prt_node_attr *attrs;
     uint32_t n_attrs;
 } prt_upgrade;

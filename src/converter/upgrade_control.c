@@ -97,9 +97,9 @@ static poprt_status inner_scan(prt_upgrade *u, prt_graph *outer, bool has_length
     PRT_TRY(add_entries(outer, op->n_in + has_lengths, entries));
     prt_build b = prt_build_at_end(outer);
     const int64_t list = -1;
-    prt_value *length = !has_lengths ? NULL
-                                     : prt_build_binary(&b, PRT_OP_reshape, entries[op->n_in],
-                                           prt_build_i64s(&b, 1, &list));
+    prt_value *length = !has_lengths
+        ? NULL
+        : prt_build_binary(&b, PRT_OP_reshape, entries[op->n_in], prt_build_i64s(&b, 1, &list));
     prt_value *whole = op->n_in > states ? entries[states] : NULL;
     for (uint32_t i = states; has_lengths && i < op->n_in; i++)
         entries[i] = shorten(&b, entries[i], length);

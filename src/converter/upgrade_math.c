@@ -50,21 +50,24 @@ static poprt_status append_ones_at_run(prt_op *op, int64_t from)
 {
     const prt_reshape_attrs exact = { .allowzero = 1 };
     const int64_t one = 1, zero = 0;
-    const prt_tensor fill = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_i64, .rank = 1,
-        .dims = { 1 }, .data = (void *)(uintptr_t)&one, .size = sizeof(one) };
+    const prt_tensor fill = { .kind = PRT_VALUE_TENSOR,
+        .dtype = PRT_DTYPE_i64,
+        .rank = 1,
+        .dims = { 1 },
+        .data = (void *)(uintptr_t)&one,
+        .size = sizeof(one) };
     const prt_constant_of_shape_attrs ones = { .value = &fill };
     prt_build b = prt_build_before(op);
     prt_value *a_shape = prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 0));
     prt_value *shape[2] = { prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, 1)), NULL };
-    prt_value *rank = from < 0 ? prt_build_i64s(&b, 1, &zero)
-                               : prt_build_unary(&b, PRT_OP_shape, a_shape);
+    prt_value *rank =
+        from < 0 ? prt_build_i64s(&b, 1, &zero) : prt_build_unary(&b, PRT_OP_shape, a_shape);
     prt_value *count = prt_build_binary(&b, PRT_OP_sub, rank, prt_build_i64s(&b, 1, &from));
     count = prt_build_binary(&b, PRT_OP_sub, count, prt_build_unary(&b, PRT_OP_shape, shape[0]));
     count = prt_build_binary(&b, PRT_OP_max, count, prt_build_i64s(&b, 1, &zero));
     shape[1] = prt_build_op(&b, PRT_OP_constant_of_shape, &ones, 1, &count);
     const prt_concat_attrs front = { .axis = 0 };
-    prt_value *in[2] = { prt_op_input(op, 1),
-        prt_build_op(&b, PRT_OP_concat, &front, 2, shape) };
+    prt_value *in[2] = { prt_op_input(op, 1), prt_build_op(&b, PRT_OP_concat, &front, 2, shape) };
     prt_value *wider = prt_build_op(&b, PRT_OP_reshape, &exact, 2, in);
     if (wider != NULL)
         prt_op_set_input(op, 1, wider);

@@ -135,8 +135,8 @@ poprt_status prt_up_ms_range(prt_upgrade *u)
             in[i] = prt_build_binary(&b, PRT_OP_reshape, in[i], shape);
     }
     if (in[2] == NULL)
-        in[2] = prt_build_binary(&b, PRT_OP_cast_like, prt_build_scalar(&b, PRT_DTYPE_i64, 1),
-            in[0]);
+        in[2] =
+            prt_build_binary(&b, PRT_OP_cast_like, prt_build_scalar(&b, PRT_DTYPE_i64, 1), in[0]);
     PRT_TRY(prt_build_status(&b));
     for (uint32_t i = 0; i < 3; i++)
         PRT_TRY(set_input(op, i, in[i]));
@@ -274,8 +274,8 @@ poprt_status prt_up_ms_rfft(prt_upgrade *u)
         return prt_fail(POPRT_E_UNSUPPORTED, prt_op_label(op),
             "Rfft: signal_ndim and onesided must be 1, normalized 0");
     prt_build b = prt_build_before(op);
-    prt_value *x = prt_build_binary(&b, PRT_OP_unsqueeze, prt_op_input(op, 0),
-        prt_build_i64s(&b, 1, &last));
+    prt_value *x =
+        prt_build_binary(&b, PRT_OP_unsqueeze, prt_op_input(op, 0), prt_build_i64s(&b, 1, &last));
     prt_value *axis = prt_build_i64(&b, -2);
     PRT_TRY(prt_build_status(&b));
     prt_op_set_input(op, 0, x);
@@ -314,8 +314,12 @@ static poprt_status image_rank(prt_upgrade *u, int32_t *rank)
 static prt_transpose_attrs turn(int32_t rank, bool back, int64_t *perm)
 {
     for (int32_t i = 0; i < rank; i++)
-        perm[i] = back ? (i == 0 ? 0 : i + 1 < rank ? i + 1 : 1)
-                       : (i == 0 ? 0 : i == 1 ? rank - 1 : i - 1);
+        perm[i] = back ? (i == 0                ? 0
+                                 : i + 1 < rank ? i + 1
+                                                : 1)
+                       : (i == 0          ? 0
+                                 : i == 1 ? rank - 1
+                                          : i - 1);
     return (prt_transpose_attrs){ .present = 1, .perm = { perm, (uint32_t)rank } };
 }
 

@@ -15,8 +15,8 @@ static poprt_status direction(prt_upgrade *u, bool *to_ints)
 {
     const prt_op *op = u->op;
     const prt_value *x = prt_op_input(op, 0);
-    const int32_t dtype = x != NULL && prt_type_is_tensor(x->type) ? x->type->dtype
-                                                                  : PRT_DTYPE_undefined;
+    const int32_t dtype =
+        x != NULL && prt_type_is_tensor(x->type) ? x->type->dtype : PRT_DTYPE_undefined;
     const bool ints = prt_attr_given(op->attrs, prt_op_attr(op->def, PRT_STR("default_int64")));
     const bool text = prt_attr_given(op->attrs, prt_op_attr(op->def, PRT_STR("default_string")));
     *to_ints = dtype != PRT_DTYPE_undefined ? dtype == PRT_DTYPE_string : ints;

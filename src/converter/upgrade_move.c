@@ -89,8 +89,7 @@ poprt_status prt_up_pad(prt_upgrade *u)
     const bool typed =
         x != NULL && prt_type_is_tensor(x->type) && prt_dtype_is_float(x->type->dtype);
     prt_build b = prt_build_before(op);
-    prt_value *fill =
-        prt_build_scalar(&b, typed ? x->type->dtype : PRT_DTYPE_f32, (double)value);
+    prt_value *fill = prt_build_scalar(&b, typed ? x->type->dtype : PRT_DTYPE_f32, (double)value);
     PRT_TRY(prt_build_status(&b));
     return set_input(op, 2, fill);
 }

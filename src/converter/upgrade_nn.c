@@ -79,8 +79,11 @@ static poprt_status any_power(prt_upgrade *u, float p)
     x = prt_build_binary(&b, PRT_OP_pow, prt_build_unary(&b, PRT_OP_abs, x), power);
     if (prt_op_is(op, PRT_OP_lp_pool)) {
         const prt_lp_pool_attrs *a = op->attrs;
-        const prt_average_pool_attrs mean = { .count_include_pad = 1, .pads = a->pads,
-            .auto_pad = a->auto_pad, .strides = a->strides, .kernel_shape = a->kernel_shape };
+        const prt_average_pool_attrs mean = { .count_include_pad = 1,
+            .pads = a->pads,
+            .auto_pad = a->auto_pad,
+            .strides = a->strides,
+            .kernel_shape = a->kernel_shape };
         for (uint32_t i = 0; i < a->kernel_shape.count; i++)
             count *= (double)a->kernel_shape.data[i];
         sum = prt_build_op(&b, PRT_OP_average_pool, &mean, 1, &x);

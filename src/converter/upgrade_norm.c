@@ -14,8 +14,8 @@ static void save_statistics(prt_build *b, prt_op *op, prt_value *x, bool spatial
     prt_value *v = prt_build_binary(b, PRT_OP_reshape, x, prt_build_i64s(b, 3, plane));
     prt_value *axes = prt_build_i64s(b, spatial ? 2 : 1, over);
     prt_value *in[2] = { v, axes };
-    prt_value *left = prt_build_binary(b, PRT_OP_sub, v,
-        prt_build_op(b, PRT_OP_reduce_mean, &keep, 2, in));
+    prt_value *left =
+        prt_build_binary(b, PRT_OP_sub, v, prt_build_op(b, PRT_OP_reduce_mean, &keep, 2, in));
     for (uint32_t i = 3; i < op->n_out && i < 5; i++) {
         in[0] = i == 3 ? v : prt_build_binary(b, PRT_OP_mul, left, left);
         prt_value *y = prt_build_op(b, PRT_OP_reduce_mean, &drop, 2, in);
@@ -37,8 +37,8 @@ static poprt_status flatten_batch_norm(prt_upgrade *u, uint32_t used)
     const prt_flatten_attrs flat = { .axis = 1 };
     in[0] = prt_build_op(&b, PRT_OP_flatten, &flat, 1, &x);
     for (uint32_t i = 1; i < 5; i++)
-        in[i] = prt_build_binary(&b, PRT_OP_reshape, prt_op_input(op, i),
-            prt_build_i64s(&b, 1, &all));
+        in[i] =
+            prt_build_binary(&b, PRT_OP_reshape, prt_op_input(op, i), prt_build_i64s(&b, 1, &all));
     prt_op *norm = prt_build_op_n(&b, PRT_OP_batch_normalization, op->attrs, 5, in, used);
     for (uint32_t i = 1; norm != NULL && i < used; i++) {
         prt_value *shape = prt_build_unary(&b, PRT_OP_shape, prt_op_input(op, i + 2));

@@ -48,8 +48,10 @@ poprt_status prt_wire_fail(prt_wire *wire, poprt_status status, const char *what
 
 prt_wire prt_wire_open(prt_bytes bytes, prt_onnx_message message, uint32_t depth)
 {
-    prt_wire w = { .stream = pb_istream_from_buffer(bytes.data, bytes.size), .size = bytes.size,
-        .message = message, .depth = depth };
+    prt_wire w = { .stream = pb_istream_from_buffer(bytes.data, bytes.size),
+        .size = bytes.size,
+        .message = message,
+        .depth = depth };
     if (depth > PRT_WIRE_DEPTH)
         (void)prt_wire_fail(&w, POPRT_E_LIMIT, "messages are nested too deeply");
     return w;

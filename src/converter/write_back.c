@@ -8,7 +8,7 @@
 
 bool prt_onnx_has_replaced(const prt_graph *graph)
 {
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         if (prt_read_as_back(op) != NULL)
             return true;
         for (uint32_t i = 0; i < op->n_regions; i++)
@@ -41,8 +41,7 @@ static poprt_status put_node(prt_write_back *w, const prt_op *op)
 {
     const prt_read_as *as = op->read_as;
     poprt_status status = POPRT_OK;
-    prt_op *node =
-        prt_graph_add_op(op->graph, w->b.before, NULL, w->n_in, w->n_out, 0);
+    prt_op *node = prt_graph_add_op(op->graph, w->b.before, NULL, w->n_in, w->n_out, 0);
     if (node == NULL)
         return POPRT_E_NOMEM;
     node->domain = as->domain;

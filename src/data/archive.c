@@ -135,9 +135,12 @@ static poprt_status read_entry(const archive *a, uint64_t *at, entry *e)
     if (name + extra + note > a->end - *at - ENTRY_SIZE)
         return fail("an entry goes beyond its directory");
     *e = (entry){ .name = { (const char *)p + ENTRY_SIZE, (uint32_t)name },
-        .flags = (uint32_t)number(p + 8, 2), .method = (uint32_t)number(p + 10, 2),
-        .crc = (uint32_t)number(p + 16, 4), .packed = number(p + 20, 4),
-        .size = number(p + 24, 4), .local = number(p + 42, 4) };
+        .flags = (uint32_t)number(p + 8, 2),
+        .method = (uint32_t)number(p + 10, 2),
+        .crc = (uint32_t)number(p + 16, 4),
+        .packed = number(p + 20, 4),
+        .size = number(p + 24, 4),
+        .local = number(p + 42, 4) };
     PRT_TRY(read_large(e, p + ENTRY_SIZE + name, extra));
     *at += ENTRY_SIZE + name + extra + note;
     return POPRT_OK;
@@ -180,8 +183,7 @@ static poprt_status unpack(prt_arena *arena, const unsigned char *from, uint64_t
             result = Z_BUF_ERROR;
     }
     (void)inflateEnd(&z);
-    return result == Z_STREAM_END && written == size ? POPRT_OK
-                                                     : fail("its packed data is broken");
+    return result == Z_STREAM_END && written == size ? POPRT_OK : fail("its packed data is broken");
 }
 
 static uint32_t checksum(const unsigned char *data, uint64_t size)
@@ -227,8 +229,8 @@ static poprt_status open_entry(const archive *a, const entry *e, prt_blob **out)
     if (e->size > prt_samples_room(a->s))
         return prt_fail(POPRT_E_LIMIT, NULL, "the archive unpacks to more than the limit");
     PRT_TRY(prt_blob_create(a->s->allocator, (size_t)e->size, out));
-    const poprt_status status = unpack(a->s->arena, a->bytes->data + at, e->packed,
-        prt_blob_bytes(*out), e->size);
+    const poprt_status status =
+        unpack(a->s->arena, a->bytes->data + at, e->packed, prt_blob_bytes(*out), e->size);
     if (status != POPRT_OK)
         prt_blob_release(*out);
     else

@@ -24,9 +24,9 @@ typedef struct header {
 /* What `descr` says. */
 typedef struct layout {
     int32_t dtype;
-    size_t item;   /* bytes of one element in the file */
-    char kind;     /* numpy's letter; 0 for a type by name */
-    bool swapped;  /* big endian */
+    size_t item;  /* bytes of one element in the file */
+    char kind;    /* numpy's letter; 0 for a type by name */
+    bool swapped; /* big endian */
 } layout;
 
 static poprt_status fail(const char *what)
@@ -274,8 +274,8 @@ static poprt_status read_string(prt_arena *arena, const layout *l, const unsigne
     if (l->kind == 'S') {
         while (size > 0 && from[size - 1] == 0)
             size--;
-        *out = (poprt_string){ .data = prt_arena_text(arena, (const char *)from, size),
-            .size = size };
+        *out =
+            (poprt_string){ .data = prt_arena_text(arena, (const char *)from, size), .size = size };
         return out->data != NULL ? POPRT_OK : POPRT_E_NOMEM;
     }
     size_t count = size / 4, used = 0;
@@ -345,7 +345,7 @@ static poprt_status read_data(prt_arena *arena, const unsigned char *from, size_
         return prt_fail(POPRT_E_PARSE, NULL, "the header asks for %zu bytes of data, there are %zu",
             size, there);
     const bool same = l->dtype != PRT_DTYPE_string && !is_packed(l->dtype) && !l->swapped &&
-                      (!h->fortran || h->rank < 2);
+        (!h->fortran || h->rank < 2);
     const size_t align = l->item < 8 ? l->item : 8;
     if (!same || (uintptr_t)from % align != 0)
         return copy_elements(arena, h, l, from, out);

@@ -301,8 +301,8 @@ static poprt_status build(machine *m)
 
 /* ---- opcodes */
 
-static poprt_status with_number(machine *m, uint32_t width, poprt_status (*what)(machine *m,
-    uint64_t number))
+static poprt_status with_number(machine *m, uint32_t width,
+    poprt_status (*what)(machine *m, uint64_t number))
 {
     uint64_t number = 0;
     PRT_TRY(take_number(m, width, &number));
@@ -337,32 +337,49 @@ static poprt_status refuse(const machine *m, unsigned char code)
 {
     return prt_fail(POPRT_E_UNSUPPORTED, NULL,
         "opcode 0x%02x at byte %zu of the pickle is refused: only arrays, numbers, strings, lists, "
-        "tuples and dicts are read", code, (size_t)(m->at - 1 - m->start));
+        "tuples and dicts are read",
+        code, (size_t)(m->at - 1 - m->start));
 }
 
 /* Constants, numbers, strings. */
 static poprt_status step_value(machine *m, unsigned char code)
 {
     switch (code) {
-    case 'N': return push_new(m, PRT_PICKLED_NONE, NULL);
-    case 0x88: return push_number(m, 1);
-    case 0x89: return push_number(m, 0);
-    case 'J': return with_number(m, 4, push_signed);
-    case 'K': return with_number(m, 1, push_unsigned);
-    case 'M': return with_number(m, 2, push_unsigned);
-    case 0x8a: return push_long(m, 1);
-    case 0x8b: return push_long(m, 4);
-    case 'G': return push_real(m);
-    case 'X': return push_text(m, PRT_PICKLED_TEXT, 4);
-    case 0x8c: return push_text(m, PRT_PICKLED_TEXT, 1);
-    case 0x8d: return push_text(m, PRT_PICKLED_TEXT, 8);
+    case 'N':
+        return push_new(m, PRT_PICKLED_NONE, NULL);
+    case 0x88:
+        return push_number(m, 1);
+    case 0x89:
+        return push_number(m, 0);
+    case 'J':
+        return with_number(m, 4, push_signed);
+    case 'K':
+        return with_number(m, 1, push_unsigned);
+    case 'M':
+        return with_number(m, 2, push_unsigned);
+    case 0x8a:
+        return push_long(m, 1);
+    case 0x8b:
+        return push_long(m, 4);
+    case 'G':
+        return push_real(m);
+    case 'X':
+        return push_text(m, PRT_PICKLED_TEXT, 4);
+    case 0x8c:
+        return push_text(m, PRT_PICKLED_TEXT, 1);
+    case 0x8d:
+        return push_text(m, PRT_PICKLED_TEXT, 8);
     case 'U':
-    case 'C': return push_text(m, PRT_PICKLED_BYTES, 1);
+    case 'C':
+        return push_text(m, PRT_PICKLED_BYTES, 1);
     case 'T':
-    case 'B': return push_text(m, PRT_PICKLED_BYTES, 4);
+    case 'B':
+        return push_text(m, PRT_PICKLED_BYTES, 4);
     case 0x8e:
-    case 0x96: return push_text(m, PRT_PICKLED_BYTES, 8);
-    default: return refuse(m, code);
+    case 0x96:
+        return push_text(m, PRT_PICKLED_BYTES, 8);
+    default:
+        return refuse(m, code);
     }
 }
 
@@ -371,34 +388,63 @@ static poprt_status step(machine *m, unsigned char code)
 {
     prt_pickled *v = NULL;
     switch (code) {
-    case 0x80: return with_number(m, 1, check_protocol);
-    case 0x95: return with_number(m, 8, check_frame);
-    case '.': m->stopped = true; return POPRT_OK;
-    case '(': return push(m, NULL);
-    case '0': return pop(m, &v);
-    case ')': return gather_few(m, 0);
-    case 0x85: return gather_few(m, 1);
-    case 0x86: return gather_few(m, 2);
-    case 0x87: return gather_few(m, 3);
-    case 't': return gather_marked(m, PRT_PICKLED_TUPLE);
-    case ']': return push_new(m, PRT_PICKLED_LIST, NULL);
-    case 'l': return gather_marked(m, PRT_PICKLED_LIST);
-    case '}': return push_new(m, PRT_PICKLED_DICT, NULL);
-    case 'd': return gather_marked(m, PRT_PICKLED_DICT);
-    case 'a': return append(m, PRT_PICKLED_LIST, 1);
-    case 'e': return extend(m, PRT_PICKLED_LIST);
-    case 's': return append(m, PRT_PICKLED_DICT, 2);
-    case 'u': return extend(m, PRT_PICKLED_DICT);
-    case 'q': return with_number(m, 1, put);
-    case 'r': return with_number(m, 4, put);
-    case 0x94: return put(m, m->memo.count);
-    case 'h': return with_number(m, 1, get);
-    case 'j': return with_number(m, 4, get);
-    case 'c': return named_global(m);
-    case 0x93: return stacked_global(m);
-    case 'R': return reduce(m);
-    case 'b': return build(m);
-    default: return step_value(m, code);
+    case 0x80:
+        return with_number(m, 1, check_protocol);
+    case 0x95:
+        return with_number(m, 8, check_frame);
+    case '.':
+        m->stopped = true;
+        return POPRT_OK;
+    case '(':
+        return push(m, NULL);
+    case '0':
+        return pop(m, &v);
+    case ')':
+        return gather_few(m, 0);
+    case 0x85:
+        return gather_few(m, 1);
+    case 0x86:
+        return gather_few(m, 2);
+    case 0x87:
+        return gather_few(m, 3);
+    case 't':
+        return gather_marked(m, PRT_PICKLED_TUPLE);
+    case ']':
+        return push_new(m, PRT_PICKLED_LIST, NULL);
+    case 'l':
+        return gather_marked(m, PRT_PICKLED_LIST);
+    case '}':
+        return push_new(m, PRT_PICKLED_DICT, NULL);
+    case 'd':
+        return gather_marked(m, PRT_PICKLED_DICT);
+    case 'a':
+        return append(m, PRT_PICKLED_LIST, 1);
+    case 'e':
+        return extend(m, PRT_PICKLED_LIST);
+    case 's':
+        return append(m, PRT_PICKLED_DICT, 2);
+    case 'u':
+        return extend(m, PRT_PICKLED_DICT);
+    case 'q':
+        return with_number(m, 1, put);
+    case 'r':
+        return with_number(m, 4, put);
+    case 0x94:
+        return put(m, m->memo.count);
+    case 'h':
+        return with_number(m, 1, get);
+    case 'j':
+        return with_number(m, 4, get);
+    case 'c':
+        return named_global(m);
+    case 0x93:
+        return stacked_global(m);
+    case 'R':
+        return reduce(m);
+    case 'b':
+        return build(m);
+    default:
+        return step_value(m, code);
     }
 }
 
@@ -413,18 +459,18 @@ static poprt_status add_arrays(prt_samples *s, const prt_pickled *dict, size_t r
         const poprt_status status =
             prt_pickled_tensor(s->arena, dict->items.data[i + 1], &room, &t);
         if (status != POPRT_OK)
-            return prt_fail_about(status,
-                prt_arena_text(s->arena, key->text.data, key->text.size));
+            return prt_fail_about(status, prt_arena_text(s->arena, key->text.data, key->text.size));
         PRT_TRY(prt_samples_add(s, key->text, &t));
     }
-    return dict->items.count != 0
-        ? POPRT_OK
-        : prt_fail(POPRT_E_NOT_FOUND, NULL, "the pickled dict is empty");
+    return dict->items.count != 0 ? POPRT_OK
+                                  : prt_fail(POPRT_E_NOT_FOUND, NULL, "the pickled dict is empty");
 }
 
 poprt_status prt_samples_read_pickle(prt_samples *s, prt_blob *bytes)
 {
-    machine m = { .arena = s->arena, .start = bytes->data, .at = bytes->data,
+    machine m = { .arena = s->arena,
+        .start = bytes->data,
+        .at = bytes->data,
         .end = bytes->data + bytes->size };
     prt_pickled *dict = NULL;
     while (!m.stopped) {
@@ -435,8 +481,7 @@ poprt_status prt_samples_read_pickle(prt_samples *s, prt_blob *bytes)
     if (top(&m, PRT_PICKLED_DICT, &dict) != POPRT_OK)
         return prt_fail(POPRT_E_PARSE, NULL,
             "the pickle is no dict of arrays by the names of inputs");
-    const size_t most = bytes->size < SIZE_MAX / (2 * MAX_GROWTH)
-        ? bytes->size * MAX_GROWTH + MORE_ROOM
-        : SIZE_MAX;
+    const size_t most =
+        bytes->size < SIZE_MAX / (2 * MAX_GROWTH) ? bytes->size * MAX_GROWTH + MORE_ROOM : SIZE_MAX;
     return add_arrays(s, dict, most < prt_samples_room(s) ? most : prt_samples_room(s));
 }

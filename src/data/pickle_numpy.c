@@ -68,8 +68,7 @@ static poprt_status read_shape(const prt_pickled *shape, prt_pickled *to)
     if (shape == NULL || shape->kind != PRT_PICKLED_TUPLE)
         return fail("a shape is no tuple");
     if (shape->items.count > PRT_MAX_RANK)
-        return prt_fail(POPRT_E_LIMIT, NULL, "the array has more than %d dimensions",
-            PRT_MAX_RANK);
+        return prt_fail(POPRT_E_LIMIT, NULL, "the array has more than %d dimensions", PRT_MAX_RANK);
     to->rank = (uint32_t)shape->items.count;
     for (uint32_t i = 0; i < to->rank; i++) {
         const prt_pickled *dim = item_of(shape, i, PRT_PICKLED_NUMBER);
@@ -178,8 +177,7 @@ poprt_status prt_pickled_call(prt_arena *arena, int64_t global, const prt_pickle
 static poprt_status build_dtype(prt_pickled *dtype, const prt_pickled *state)
 {
     const prt_pickled *order = item(state, 1);
-    if (!is_text(order) || order->text.size != 1 ||
-        strchr("<>=|", order->text.data[0]) == NULL)
+    if (!is_text(order) || order->text.size != 1 || strchr("<>=|", order->text.data[0]) == NULL)
         return fail("an element type has no order of bytes");
     if (item(state, 3) != NULL && item(state, 3)->kind != PRT_PICKLED_NONE)
         return prt_fail(POPRT_E_UNSUPPORTED, NULL, "arrays of structures cannot be read");

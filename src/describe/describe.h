@@ -59,8 +59,7 @@ poprt_status prt_describe_summary(prt_description *d, prt_sink *sink);
 poprt_status prt_describe_json(prt_description *d, prt_sink *sink);
 
 /* Devices and sharding points of a graph whose nodes all have a device. */
-poprt_status prt_describe_sharding(const struct prt_graph *graph, prt_arena *arena,
-    prt_sink *sink);
+poprt_status prt_describe_sharding(const struct prt_graph *graph, prt_arena *arena, prt_sink *sink);
 
 /* Text inside a Graphviz string: quotes, backslashes and control characters made harmless. */
 void prt_sink_dot(prt_sink *sink, prt_str text);
@@ -85,7 +84,7 @@ poprt_status prt_describe_executable(const prt_program *program, const prt_io_ta
     prt_sink *sink);
 
 struct prt_op_set;
-poprt_status prt_describe_operators(const struct prt_op_set *ops, int32_t format,
-    prt_arena *arena, prt_sink *sink);
+poprt_status prt_describe_operators(const struct prt_op_set *ops, int32_t format, prt_arena *arena,
+    prt_sink *sink);
 
 #endif

@@ -42,12 +42,12 @@ static void name_op(const prt_op *op, prt_dim_counts *to)
 void prt_describe_count_dims(const prt_graph *graph, prt_dim_counts *to)
 {
     prt_dim_counts ignored = { 0 };
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         uint64_t unknown = 0;
         bool first = true;
         for (uint32_t i = 0; i < op->n_in; i++)
-            first = first && (op->in[i].value == NULL ||
-                                 count_dims(op->in[i].value->type, &ignored) == 0);
+            first = first &&
+                (op->in[i].value == NULL || count_dims(op->in[i].value->type, &ignored) == 0);
         for (uint32_t i = 0; i < op->n_out; i++)
             if (op->out[i].name.size != 0 || op->out[i].uses != NULL)
                 unknown += count_dims(op->out[i].type, to);
@@ -80,10 +80,9 @@ poprt_status prt_describe_add_dims(prt_description *d, const prt_dim_counts *cou
     prt_describe_put_dims(counts, text, sizeof(text));
     PRT_TRY(add_text(d, "dims", NULL, text));
     PRT_TRY(prt_describe_add_fact(d, NULL, "dims_known", (prt_str){ NULL, 0 }, counts->known));
-    PRT_TRY(prt_describe_add_fact(d, NULL, "dims_symbolic", (prt_str){ NULL, 0 },
-        counts->symbolic));
-    PRT_TRY(prt_describe_add_fact(d, NULL, "dims_unknown", (prt_str){ NULL, 0 },
-        counts->unknown));
+    PRT_TRY(
+        prt_describe_add_fact(d, NULL, "dims_symbolic", (prt_str){ NULL, 0 }, counts->symbolic));
+    PRT_TRY(prt_describe_add_fact(d, NULL, "dims_unknown", (prt_str){ NULL, 0 }, counts->unknown));
     return counts->origins != 0 ? add_text(d, "unknown from", "dims_unknown_from", counts->from)
                                 : POPRT_OK;
 }

@@ -86,7 +86,10 @@ static poprt_status describe(const prt_program *p, const prt_io_table *io, const
     const poprt_memory_info *memory, prt_arena *arena, bool json, prt_sink *sink)
 {
     const prt_str none = { NULL, 0 };
-    prt_description d = { .arena = arena, .kind = "popef", .io = io, .file = file,
+    prt_description d = { .arena = arena,
+        .kind = "popef",
+        .io = io,
+        .file = file,
         .ops = prt_map_in(arena) };
     uint64_t steps = 0;
     d.n_weights = p->n_constants;

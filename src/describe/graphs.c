@@ -158,7 +158,7 @@ poprt_status prt_describe_graphs(const prt_module *module, prt_arena *arena, siz
     for (size_t i = 0; i < count; i++) {
         graph_name(&w, graphs[i], name, sizeof(name));
         prt_json_open(&w.out, name, '[');
-        prt_for_each_op(op, graphs[i])
+        prt_for_each_op (op, graphs[i])
             put_op(&w, op);
         prt_json_close(&w.out, ']');
     }

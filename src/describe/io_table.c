@@ -49,8 +49,11 @@ static poprt_status fill(prt_arena *arena, const prt_dims *dims, const prt_io_en
     int32_t direction, poprt_io_info *info)
 {
     const prt_type *type = entry->type;
-    *info = (poprt_io_info){ .struct_size = sizeof(*info), .direction = direction,
-        .value_kind = kind_of(type), .dtype = type->dtype, .rank = PRT_RANK_UNKNOWN,
+    *info = (poprt_io_info){ .struct_size = sizeof(*info),
+        .direction = direction,
+        .value_kind = kind_of(type),
+        .dtype = type->dtype,
+        .rank = PRT_RANK_UNKNOWN,
         .graph = entry->graph };
     info->name = prt_arena_text(arena, entry->name.data, entry->name.size);
     if (info->name == NULL)

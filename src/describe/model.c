@@ -14,7 +14,7 @@ static poprt_status list_graphs(prt_arena *arena, const prt_graph *main, graph_l
     if (!PRT_VEC_PUSH(arena, out, main))
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < out->count; i++) {
-        prt_for_each_op(op, out->data[i])
+        prt_for_each_op (op, out->data[i])
             for (uint32_t r = 0; r < op->n_regions; r++)
                 if (!PRT_VEC_PUSH(arena, out, op->regions[r]))
                     return POPRT_E_NOMEM;
@@ -24,7 +24,7 @@ static poprt_status list_graphs(prt_arena *arena, const prt_graph *main, graph_l
 
 static poprt_status add_graph(prt_description *d, const prt_graph *graph, uint64_t *unknown)
 {
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         uint64_t flops;
         *unknown += !prt_op_flops(op, &flops);
         PRT_TRY(prt_describe_add_op(d, op->domain, op->name, flops));
@@ -61,15 +61,18 @@ static poprt_status add_flops(prt_description *d, uint64_t unknown)
     const prt_str none = { NULL, 0 };
     PRT_TRY(prt_describe_add_fact(d, "FLOPs", "flops", none,
         d->flops < INT64_MAX ? d->flops : INT64_MAX));
-    return prt_describe_add_fact(d, unknown != 0 ? "unknown of" : NULL, "flops_unknown_nodes",
-        none, unknown);
+    return prt_describe_add_fact(d, unknown != 0 ? "unknown of" : NULL, "flops_unknown_nodes", none,
+        unknown);
 }
 
 static poprt_status describe(const prt_module *module, const prt_io_table *io, prt_arena *arena,
     const graph_list *graphs, bool json, prt_sink *sink)
 {
-    prt_description d = { .arena = arena, .kind = "onnx", .io = io,
-        .file = module->file.data != NULL ? module->file.data : "", .ops = prt_map_in(arena) };
+    prt_description d = { .arena = arena,
+        .kind = "onnx",
+        .io = io,
+        .file = module->file.data != NULL ? module->file.data : "",
+        .ops = prt_map_in(arena) };
     prt_dim_counts dims = { 0 };
     uint64_t unknown = 0;
     for (size_t i = 0; i < graphs->count; i++) {
@@ -153,7 +156,7 @@ static void put_graph(prt_sink *sink, const graph_list *graphs, size_t g)
         prt_sink_dot(sink, graph->inputs.data[i]->name);
         prt_sink_print(sink, "\"];\n");
     }
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         uint64_t flops;
         prt_sink_print(sink, "  g%zu_op%u [label=\"", g, op->id);
         prt_sink_dot(sink, op->name);
@@ -176,7 +179,7 @@ static void put_graph(prt_sink *sink, const graph_list *graphs, size_t g)
     }
     if (graph->owner != NULL)
         prt_sink_print(sink, "  }\n");
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_in; i++) {
             const prt_value *v = op->in[i].value;
             if (v == NULL || !put_source(sink, graphs, v))

@@ -9,8 +9,7 @@ static poprt_status copy_text(prt_arena *arena, prt_str text, const char **out)
     return *out != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
-static poprt_status copy_properties(prt_arena *arena, const prt_facts *facts,
-    poprt_model_info *out)
+static poprt_status copy_properties(prt_arena *arena, const prt_facts *facts, poprt_model_info *out)
 {
     poprt_property *properties = PRT_NEW_N(arena, poprt_property, facts->n_properties);
     if (properties == NULL)
@@ -26,8 +25,10 @@ static poprt_status copy_properties(prt_arena *arena, const prt_facts *facts,
 
 poprt_status prt_info_fill(prt_arena *arena, const prt_facts *facts, poprt_model_info *out)
 {
-    *out = (poprt_model_info){ .struct_size = sizeof(*out), .model_version = facts->model_version,
-        .ir_version = facts->ir_version, .opset = facts->opset };
+    *out = (poprt_model_info){ .struct_size = sizeof(*out),
+        .model_version = facts->model_version,
+        .ir_version = facts->ir_version,
+        .opset = facts->opset };
     PRT_TRY(copy_text(arena, facts->producer_name, &out->producer_name));
     PRT_TRY(copy_text(arena, facts->producer_version, &out->producer_version));
     PRT_TRY(copy_text(arena, facts->domain, &out->domain));

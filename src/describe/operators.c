@@ -104,8 +104,8 @@ static const prt_form *next_alias(size_t *at)
     const prt_form *forms = prt_forms(&count);
     for (; *at < count; ++*at) {
         const prt_form *f = &forms[*at];
-        bool seen = f->up == NULL ||
-            prt_op_find(prt_str_of(f->domain), prt_str_of(f->name)) != NULL;
+        bool seen =
+            f->up == NULL || prt_op_find(prt_str_of(f->domain), prt_str_of(f->name)) != NULL;
         for (size_t k = 0; k < *at && !seen; k++)
             seen = strcmp(forms[k].domain, f->domain) == 0 && strcmp(forms[k].name, f->name) == 0;
         if (!seen)
@@ -215,9 +215,15 @@ static void put_slots(prt_sink *sink, const prt_op_def *def, const char *title, 
 }
 
 static const char *const kind_names[] = {
-    [PRT_ATTR_i64] = "int",     [PRT_ATTR_f32] = "float",     [PRT_ATTR_str] = "string",
-    [PRT_ATTR_i64s] = "ints",   [PRT_ATTR_f32s] = "floats",   [PRT_ATTR_strs] = "strings",
-    [PRT_ATTR_tensor] = "tensor", [PRT_ATTR_graph] = "graph", [PRT_ATTR_type] = "type",
+    [PRT_ATTR_i64] = "int",
+    [PRT_ATTR_f32] = "float",
+    [PRT_ATTR_str] = "string",
+    [PRT_ATTR_i64s] = "ints",
+    [PRT_ATTR_f32s] = "floats",
+    [PRT_ATTR_strs] = "strings",
+    [PRT_ATTR_tensor] = "tensor",
+    [PRT_ATTR_graph] = "graph",
+    [PRT_ATTR_type] = "type",
 };
 
 /* The default as text; empty for kinds whose default is nothing. */
@@ -248,9 +254,9 @@ static void put_section(prt_sink *sink, const prt_op_def *def)
     }
     for (uint32_t i = 0; i < def->n_attrs; i++) {
         print_default(def, &def->attrs[i], text);
-        prt_sink_print(sink, "%s`%s` (%s%s%s)%s", i > 0 ? ", " : "- Attributes: ",
-            def->attrs[i].name, kind_names[def->attrs[i].kind], text[0] != '\0' ? ", " : "", text,
-            i + 1 == def->n_attrs ? "\n" : "");
+        prt_sink_print(sink, "%s`%s` (%s%s%s)%s",
+            i > 0 ? ", " : "- Attributes: ", def->attrs[i].name, kind_names[def->attrs[i].kind],
+            text[0] != '\0' ? ", " : "", text, i + 1 == def->n_attrs ? "\n" : "");
     }
     if (prt_op_plugin(def) != NULL)
         prt_sink_print(sink, "- Of plug-in %s.\n", prt_op_plugin(def));

@@ -116,8 +116,8 @@ static void put_type(prt_sink *sink, const poprt_io_info *info)
 
 static void put_io(prt_sink *sink, const prt_io_table *io, int32_t direction)
 {
-    prt_sink_print(sink, "%-*s %zu\n", LABEL_WIDTH,
-        direction == POPRT_INPUT ? "inputs" : "outputs", io->count[direction]);
+    prt_sink_print(sink, "%-*s %zu\n", LABEL_WIDTH, direction == POPRT_INPUT ? "inputs" : "outputs",
+        io->count[direction]);
     for (size_t i = 0; i < io->count[direction]; i++) {
         prt_sink_print(sink, "  ");
         prt_sink_name(sink, prt_str_of(io->info[direction][i].name), NAME_WIDTH);

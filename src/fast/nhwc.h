@@ -10,18 +10,18 @@ typedef struct prt_nhwc {
     const prt_kern *kern;
     prt_nhwc_weights form;
     size_t batch, in_d, in_h, in_w, out_d, out_h, out_w; /* d: of volumes, else 1 */
-    size_t in_c, out_c; /* of all groups */
+    size_t in_c, out_c;                                  /* of all groups */
     size_t x_pitch, y_pitch, residual_pitch; /* floats from pixel to pixel: no less than channels */
     size_t kernel_d, kernel_h, kernel_w, stride_d, stride_h, stride_w;
     size_t dilation_d, dilation_h, dilation_w;
-    int64_t front, top, left; /* padding */
-    bool images;       /* x has its channels first */
-    bool in_order;     /* not by Strassen's algorithm */
+    int64_t front, top, left;             /* padding */
+    bool images;                          /* x has its channels first */
+    bool in_order;                        /* not by Strassen's algorithm */
     const float *x, *w, *bias, *residual; /* bias and residual may be NULL */
     const float *scale; /* of each input channel, of split products alone; NULL: none */
     float *y;
     prt_act act;
-    const float *zeros; /* a pixel of the padding */
+    const float *zeros;      /* a pixel of the padding */
     const prt_tensor *later; /* as prt_eval has it */
 } prt_nhwc;
 
@@ -72,7 +72,7 @@ struct prt_nhwc_windows {
     bool none;           /* of volumes: all taps are in the padding */
     bool slides;         /* by `slide`, for which rows remain to be set; else by blocks */
     prt_slide slide;
-    prt_windows d;       /* what all blocks share */
+    prt_windows d; /* what all blocks share */
     void (*run)(const prt_nhwc_windows *w, const prt_windows *d);
 };
 
@@ -108,8 +108,8 @@ typedef struct prt_nhwc_sink {
     void *user;
 } prt_nhwc_sink;
 
-void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows,
-    const float *a, float *c, const float *residual);
+void prt_nhwc_multiply(const prt_kern *kern, const prt_nhwc_product *p, size_t rows, const float *a,
+    float *c, const float *residual);
 
 /* Outputs [first, end) of the only row of an image, with what they read. */
 prt_nhwc prt_nhwc_part_of_line(const prt_nhwc *v, size_t image, size_t first, size_t end);

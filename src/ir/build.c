@@ -6,13 +6,19 @@
 
 prt_build prt_build_before(prt_op *op)
 {
-    return (prt_build){ .graph = op->graph, .before = op, .origin = op->origin, .like = op,
-        .first = op->graph->n_ops, .status = POPRT_OK };
+    return (prt_build){ .graph = op->graph,
+        .before = op,
+        .origin = op->origin,
+        .like = op,
+        .first = op->graph->n_ops,
+        .status = POPRT_OK };
 }
 
 prt_build prt_build_at_end(prt_graph *graph)
 {
-    return (prt_build){ .graph = graph, .origin = PRT_STR(""), .first = graph->n_ops,
+    return (prt_build){ .graph = graph,
+        .origin = PRT_STR(""),
+        .first = graph->n_ops,
         .status = POPRT_OK };
 }
 
@@ -182,8 +188,8 @@ void prt_build_hand_over(prt_build *b, prt_value *from, prt_value *to)
 
 void prt_build_replace(prt_build *b, prt_value *from, prt_value *to)
 {
-    prt_op *into = b->status == POPRT_OK && to->def != NULL && to->graph == b->graph &&
-            to->def->id >= b->first
+    prt_op *into =
+        b->status == POPRT_OK && to->def != NULL && to->graph == b->graph && to->def->id >= b->first
         ? to->def
         : NULL;
     prt_build_hand_over(b, from, to);

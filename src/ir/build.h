@@ -10,10 +10,10 @@
 
 typedef struct prt_build {
     prt_graph *graph;
-    prt_op *before; /* new ops go before this one; NULL: at the end */
-    prt_str origin; /* node name that new ops report in errors */
+    prt_op *before;     /* new ops go before this one; NULL: at the end */
+    prt_str origin;     /* node name that new ops report in errors */
     const prt_op *like; /* new ops get its marks (extra.h); NULL: none */
-    uint32_t first; /* ops of the graph with this id or a higher one are new */
+    uint32_t first;     /* ops of the graph with this id or a higher one are new */
     poprt_status status;
 } prt_build;
 

@@ -243,8 +243,8 @@ static poprt_status copy_op(cloner *c, frame *f, const prt_op *from, prt_graph *
 {
     prt_op *to = prt_graph_add_op(graph, NULL, from->def, from->n_in, from->n_out, from->n_regions);
     if (to == NULL || !copy_name(c, from->origin, &to->origin) ||
-        !copy_str(c, from->merged, &to->merged) ||
-        !copy_str(c, from->domain, &to->domain) || !copy_str(c, from->name, &to->name))
+        !copy_str(c, from->merged, &to->merged) || !copy_str(c, from->domain, &to->domain) ||
+        !copy_str(c, from->name, &to->name))
         return POPRT_E_NOMEM;
     if (from->def != NULL)
         PRT_TRY(copy_attrs(c, from, to));
@@ -340,8 +340,8 @@ static prt_str key_of(const prt_blob *const *blob)
 static poprt_status mark_values(const prt_graph *g, prt_map *constants)
 {
     for (size_t i = 0; i < g->inputs.count + g->constants.count; i++) {
-        prt_value *v = i < g->inputs.count ? g->inputs.data[i]
-                                           : g->constants.data[i - g->inputs.count];
+        prt_value *v =
+            i < g->inputs.count ? g->inputs.data[i] : g->constants.data[i - g->inputs.count];
         if (v->constant != NULL)
             PRT_TRY(prt_map_set(constants, key_of((const prt_blob *const *)&v->constant), v));
     }

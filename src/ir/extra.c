@@ -344,10 +344,9 @@ bool prt_graph_unlist_constants(prt_graph *graph)
         const prt_str name = name_of(*at, GRAPH_INPUT);
         const prt_value *value =
             name.data != NULL ? prt_map_find(&graph->module->names, name) : NULL;
-        const bool listed =
-            value != NULL && value->graph == graph && prt_value_is_constant(value);
+        const bool listed = value != NULL && value->graph == graph && prt_value_is_constant(value);
         any = any || listed;
-        at = listed ? at : (const prt_raw **)(uintptr_t)&(*at)->next;
+        at = listed ? at : (const prt_raw **)(uintptr_t) & (*at)->next;
         if (listed)
             *at = (*at)->next;
     }
@@ -410,7 +409,7 @@ void prt_module_remove_metadata(prt_module *module, const char *key)
         if (opens(*at, MODEL_METADATA, prt_str_of(key), &message))
             *at = (*at)->next;
         else
-            at = (const prt_raw **)(uintptr_t)&(*at)->next;
+            at = (const prt_raw **)(uintptr_t) & (*at)->next;
 }
 
 /* ---- facts */
@@ -420,7 +419,8 @@ static void read_fact(const prt_raw *raw, prt_facts *out)
 {
     enum { PRODUCER_NAME = 2, PRODUCER_VERSION, DOMAIN, MODEL_VERSION, DOC_STRING };
     prt_str *const texts[] = { [PRODUCER_NAME] = &out->producer_name,
-        [PRODUCER_VERSION] = &out->producer_version, [DOMAIN] = &out->domain,
+        [PRODUCER_VERSION] = &out->producer_version,
+        [DOMAIN] = &out->domain,
         [DOC_STRING] = &out->doc };
     prt_str whole = whole_of(raw);
     field f;
@@ -437,8 +437,10 @@ poprt_status prt_module_facts(const prt_module *module, prt_arena *arena, prt_fa
     const prt_raw *at = NULL;
     prt_str key, value;
     uint32_t n = 0;
-    *out = (prt_facts){ .graph_name = module->main->name, .graph_doc = module->main->doc,
-        .ir_version = module->ir_version, .opset = prt_module_opset(module, PRT_STR("")) };
+    *out = (prt_facts){ .graph_name = module->main->name,
+        .graph_doc = module->main->doc,
+        .ir_version = module->ir_version,
+        .opset = prt_module_opset(module, PRT_STR("")) };
     while (prt_module_next_metadata(module, &at, &key, &value))
         n++;
     prt_property *properties = PRT_NEW_N(arena, prt_property, n);

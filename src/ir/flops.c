@@ -370,7 +370,7 @@ static uint64_t within(const prt_op *op, uint32_t depth, uint64_t *unknown)
     uint64_t sum;
     *unknown += !prt_op_flops(op, &sum);
     for (uint32_t i = 0; i < op->n_regions && depth < MAX_DEPTH; i++)
-        prt_for_each_op(inner, op->regions[i])
+        prt_for_each_op (inner, op->regions[i])
             sum = prt_most_add(sum, within(inner, depth + 1, unknown));
     return sum;
 }

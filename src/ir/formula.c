@@ -5,8 +5,7 @@
 prt_value *prt_build_hard_swish(prt_build *b, prt_value *x)
 {
     const prt_hard_sigmoid_attrs gate = { .alpha = 1.0f / 6.0f, .beta = 0.5f };
-    return prt_build_binary(b, PRT_OP_mul, x,
-        prt_build_op(b, PRT_OP_hard_sigmoid, &gate, 1, &x));
+    return prt_build_binary(b, PRT_OP_mul, x, prt_build_op(b, PRT_OP_hard_sigmoid, &gate, 1, &x));
 }
 
 prt_value *prt_build_celu(prt_build *b, prt_value *x, float alpha)
@@ -29,7 +28,8 @@ prt_value *prt_build_or_equal(prt_build *b, bool greater, prt_value *x, prt_valu
 prt_value *prt_build_cast_like(prt_build *b, const prt_cast_like_attrs *like, prt_value *x,
     int32_t to)
 {
-    const prt_cast_attrs cast = { .to = to, .saturate = like->saturate,
+    const prt_cast_attrs cast = { .to = to,
+        .saturate = like->saturate,
         .round_mode = like->round_mode };
     return prt_build_op(b, PRT_OP_cast, &cast, 1, &x);
 }

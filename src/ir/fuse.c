@@ -51,7 +51,8 @@ static poprt_status check_input(const prt_module *m, const prt_value *v)
     if (type->rank > PRT_MAX_RANK || !prt_type_is_static(type))
         return prt_fail(POPRT_E_SHAPE, v->name.data,
             "input of %.200s has dimensions that are no numbers: set its shape before the models "
-            "are fused", m->file.size != 0 ? m->file.data : "a model");
+            "are fused",
+            m->file.size != 0 ? m->file.data : "a model");
     return POPRT_OK;
 }
 
@@ -244,8 +245,7 @@ static poprt_status make_choice(fuser *f, uint32_t n_out)
             return POPRT_E_NOMEM;
         memcpy(name, head.data, head.size);
         memcpy(name + head.size, own.data, own.size);
-        PRT_TRY(prt_value_set_name(&f->choice->out[k++],
-            (prt_str){ name, head.size + own.size }));
+        PRT_TRY(prt_value_set_name(&f->choice->out[k++], (prt_str){ name, head.size + own.size }));
     }
     return POPRT_OK;
 }
@@ -300,8 +300,7 @@ static poprt_status make_index(fuser *f)
     const int64_t one = 1;
     const prt_type *type = prt_type_tensor(f->to->types, PRT_DTYPE_u32, 1, &one);
     prt_graph *g = f->to->main;
-    prt_value *index =
-        type != NULL ? prt_graph_add_input(g, PRT_STR(PRT_FUSED_INDEX), type) : NULL;
+    prt_value *index = type != NULL ? prt_graph_add_input(g, PRT_STR(PRT_FUSED_INDEX), type) : NULL;
     if (index == NULL)
         return POPRT_E_NOMEM;
     prt_build b = prt_build_at_end(g);

@@ -344,8 +344,8 @@ bool prt_value_aligned(const prt_value *value, prt_arena *arena, prt_tensor *out
 {
     if (!prt_value_tensor(value, out))
         return false;
-    const size_t unit = out->dtype == PRT_DTYPE_string ? sizeof(void *)
-                                                       : (size_t)prt_dtype_bits(out->dtype) / 8;
+    const size_t unit =
+        out->dtype == PRT_DTYPE_string ? sizeof(void *) : (size_t)prt_dtype_bits(out->dtype) / 8;
     if (unit <= 1 || (uintptr_t)out->data % unit == 0)
         return true;
     out->data = prt_arena_copy(arena, out->data, out->size);
@@ -380,7 +380,7 @@ size_t prt_graph_drop_constants(prt_graph *graph, bool unnamed_only)
         dropped++;
     }
     graph->constants.count = kept;
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
             dropped += prt_graph_drop_constants(op->regions[i], unnamed_only);
     return dropped;

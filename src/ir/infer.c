@@ -44,7 +44,9 @@ static const prt_type *settle_type(prt_module *m, const prt_type *declared, cons
 
 static void shape_of_type(const prt_type *type, prt_shape *s)
 {
-    *s = (prt_shape){ .kind = type->kind, .dtype = type->dtype, .rank = PRT_RANK_UNKNOWN,
+    *s = (prt_shape){ .kind = type->kind,
+        .dtype = type->dtype,
+        .rank = PRT_RANK_UNKNOWN,
         .elem = type->elem };
     if (type->kind != PRT_VALUE_TENSOR || type->rank < 0 || type->rank > PRT_MAX_RANK)
         return;
@@ -95,8 +97,8 @@ static bool same_content(const prt_content *a, const prt_content *b)
 /* Rank or dims that cannot be those of `run`. */
 static bool contradicts(const prt_type *declared, const prt_shape *run)
 {
-    if (declared->kind != PRT_VALUE_TENSOR || run->kind != PRT_VALUE_TENSOR ||
-        declared->rank < 0 || run->rank < 0)
+    if (declared->kind != PRT_VALUE_TENSOR || run->kind != PRT_VALUE_TENSOR || declared->rank < 0 ||
+        run->rank < 0)
         return false;
     if (declared->rank != run->rank)
         return true;
@@ -146,7 +148,7 @@ static poprt_status read_region_output(prt_infer *c, const prt_value *v, uint32_
     if (v->content != NULL) {
         r->out_content[i] = *v->content;
     } else if (prt_value_is_constant(v) && prt_value_tensor(v, &t) &&
-               prt_known_read(c->dims, &t, &known)) {
+        prt_known_read(c->dims, &t, &known)) {
         const int64_t *values =
             prt_arena_copy(c->scratch, known.values, known.count * sizeof(int64_t));
         if (values == NULL)
@@ -170,7 +172,7 @@ static poprt_status drop_names(prt_graph *g)
         if (s.kind == PRT_VALUE_TENSOR && (v->type = type_of_shape(g->module, &s)) == NULL)
             return POPRT_E_NOMEM;
     }
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(drop_names(op->regions[i]));
     return POPRT_OK;
@@ -216,7 +218,7 @@ static poprt_status save_graph(prt_arena *arena, const prt_graph *g, saved_list 
 {
     for (size_t i = 0; i < g->inputs.count; i++)
         PRT_TRY(save_value(arena, g->inputs.data[i], to));
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         for (uint32_t i = 0; i < op->n_out; i++)
             PRT_TRY(save_value(arena, &op->out[i], to));
         for (uint32_t i = 0; i < op->n_regions; i++)
@@ -339,9 +341,16 @@ static poprt_status write_outputs(prt_op *op, const prt_infer *c)
 static poprt_status infer_with(prt_op *op, bool all, prt_arena *scratch)
 {
     prt_module *m = op->graph->module;
-    prt_infer c = { .def = op->def, .attrs = op->attrs, .origin = prt_str_of(prt_op_label(op)),
-        .dims = m->dims, .types = m->types, .n_in = op->n_in, .n_out = op->n_out,
-        .scratch = scratch, .region = infer_region, .user = op,
+    prt_infer c = { .def = op->def,
+        .attrs = op->attrs,
+        .origin = prt_str_of(prt_op_label(op)),
+        .dims = m->dims,
+        .types = m->types,
+        .n_in = op->n_in,
+        .n_out = op->n_out,
+        .scratch = scratch,
+        .region = infer_region,
+        .user = op,
         .deep = is_deep(op->graph) };
     PRT_TRY(read_inputs(op, all, scratch, &c));
     PRT_TRY(prt_op_infer(&c));
@@ -398,8 +407,7 @@ poprt_status prt_ir_infer(prt_graph *graph)
 {
     prt_report report = { .status = POPRT_OK };
     poprt_status worse = POPRT_OK; /* than shapes that contradict each other */
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         const poprt_status status = prt_ir_infer_op(op);
         if (status == POPRT_E_NOMEM)
             return status;

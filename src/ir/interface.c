@@ -38,8 +38,7 @@ static poprt_status replace_dims(prt_module *module, int64_t (*replaced)(void *u
         }
         if (!changed)
             continue;
-        const prt_type *type =
-            prt_type_tensor(module->types, v->type->dtype, v->type->rank, dims);
+        const prt_type *type = prt_type_tensor(module->types, v->type->dtype, v->type->rank, dims);
         if (type == NULL)
             return POPRT_E_NOMEM;
         v->type = type;
@@ -167,8 +166,8 @@ static poprt_status check_shape(const prt_value *v, const int64_t *dims, uint32_
     return POPRT_OK;
 }
 
-poprt_status prt_module_set_input_shape(prt_module *module, const char *input,
-    const int64_t *dims, uint32_t rank)
+poprt_status prt_module_set_input_shape(prt_module *module, const char *input, const int64_t *dims,
+    uint32_t rank)
 {
     prt_value *v = prt_module_find_input(module, input);
     int64_t now[PRT_MAX_RANK];

@@ -12,8 +12,8 @@ prt_value *prt_module_find_input(const prt_module *module, const char *name);
  * Gives an input a shape; a negative dimension leaves what is there. Only variable dimensions can
  * be set, and a symbol that gets a number gets it in all inputs. Nothing is inferred anew.
  */
-poprt_status prt_module_set_input_shape(prt_module *module, const char *input,
-    const int64_t *dims, uint32_t rank);
+poprt_status prt_module_set_input_shape(prt_module *module, const char *input, const int64_t *dims,
+    uint32_t rank);
 
 /* A symbolic dimension of inputs gets a number, also where others are said by it. POPRT_E_NOT_FOUND
  * when no input has it. Nothing is inferred anew. */

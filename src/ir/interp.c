@@ -59,7 +59,8 @@ static poprt_status form_of_region(prt_eval *c, uint32_t region, uint32_t in, pr
     if (region >= f->op->n_regions)
         return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
     const prt_graph *g = f->op->regions[region];
-    *form = (prt_region_form){ .n_in = (uint32_t)g->inputs.count, .n_out = g->ret->n_in,
+    *form = (prt_region_form){ .n_in = (uint32_t)g->inputs.count,
+        .n_out = g->ret->n_in,
         .in = { .kind = PRT_VALUE_UNKNOWN } };
     if (in >= form->n_in)
         return POPRT_OK;

@@ -36,8 +36,8 @@ struct prt_value {
     prt_op *def;      /* NULL for graph inputs and constants */
     prt_graph *graph; /* that owns it */
     prt_use *uses;
-    prt_str name;       /* unique within the module; interned */
-    prt_blob *constant; /* bytes of a constant (elements in memory layout), else NULL */
+    prt_str name;               /* unique within the module; interned */
+    prt_blob *constant;         /* bytes of a constant (elements in memory layout), else NULL */
     const prt_content *content; /* what inference knows of its integers, else NULL */
     prt_str doc;                /* ONNX doc string of its value_info, kept for writing */
 };
@@ -57,9 +57,9 @@ typedef struct prt_read_as {
     int64_t version; /* of the domain, as the model imports it */
     uint64_t types;  /* element types the node's operands may have (PRT_T_*); 0: all */
     uint32_t n_in;
-    bool rebuilt;    /* the op has other operands than the node; see converter/write_back.h */
+    bool rebuilt; /* the op has other operands than the node; see converter/write_back.h */
     const prt_op_def *def;
-    const void *attrs;    /* a copy of the op's attributes as they were made */
+    const void *attrs;     /* a copy of the op's attributes as they were made */
     const prt_raw *fields; /* the node's attributes they were made of, as ONNX bytes */
 } prt_read_as;
 
@@ -88,15 +88,15 @@ struct prt_graph {
     prt_module *module;
     prt_op *owner; /* op that holds this region; NULL for the main graph */
     prt_str name, doc;
-    prt_op *first, *last;      /* without `ret` */
-    prt_op *ret;               /* pseudo-operator whose inputs are the graph's outputs */
-    prt_strs output_names;     /* the interface: stay even when the value behind one changes */
+    prt_op *first, *last;  /* without `ret` */
+    prt_op *ret;           /* pseudo-operator whose inputs are the graph's outputs */
+    prt_strs output_names; /* the interface: stay even when the value behind one changes */
     PRT_VEC(prt_value *) inputs;
     PRT_VEC(prt_value *) constants; /* initializers; dead ones stay in the list with no uses */
     uint32_t n_values, n_ops;       /* next ids */
     bool broken; /* a branch of an If in which shapes contradict each other, as inference found: it
                   * fails when it is taken, and passes leave it alone */
-    const prt_raw *extra;           /* unread fields (quantization annotations, metadata) */
+    const prt_raw *extra; /* unread fields (quantization annotations, metadata) */
 };
 
 typedef struct prt_opset {
@@ -117,16 +117,16 @@ struct prt_module {
     prt_map names;             /* every value name in use → prt_value */
     uint32_t next_name;        /* for generated names */
     int64_t ir_version;
-    prt_opset *opsets; /* as imported */
-    const prt_blob *source;  /* what it was read from, one of `blobs`; NULL: it was made here */
-    prt_str file;            /* where it was read from, for errors and external data */
-    const prt_raw *extra;    /* model-level fields: producer, metadata, doc string, functions … */
-    int64_t form_opset;  /* opset whose forms the ops of ai.onnx have; 0: canonical. What is not
-                          * canonical can only be written. */
-    uint32_t *form_runs; /* how often each row of upgrade.def ran, up and down by turns; may be
-                          * NULL; belongs to whoever wants to know */
-    bool has_state;          /* some op was made that writes a weight */
-    bool describes_values;   /* to be written with the types of all values that nodes make */
+    prt_opset *opsets;      /* as imported */
+    const prt_blob *source; /* what it was read from, one of `blobs`; NULL: it was made here */
+    prt_str file;           /* where it was read from, for errors and external data */
+    const prt_raw *extra;   /* model-level fields: producer, metadata, doc string, functions … */
+    int64_t form_opset;     /* opset whose forms the ops of ai.onnx have; 0: canonical. What is not
+                             * canonical can only be written. */
+    uint32_t *form_runs;    /* how often each row of upgrade.def ran, up and down by turns; may be
+                             * NULL; belongs to whoever wants to know */
+    bool has_state;         /* some op was made that writes a weight */
+    bool describes_values;  /* to be written with the types of all values that nodes make */
 };
 
 /* ---- module.c: life and constants */

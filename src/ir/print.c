@@ -155,7 +155,9 @@ static void put_word(printer *p, prt_str text)
 
 static void put_tensor(printer *p, const prt_tensor *t)
 {
-    const prt_type type = { .kind = PRT_VALUE_TENSOR, .dtype = t->dtype, .rank = (int32_t)t->rank,
+    const prt_type type = { .kind = PRT_VALUE_TENSOR,
+        .dtype = t->dtype,
+        .rank = (int32_t)t->rank,
         .dims = t->dims };
     put_type(p, &type);
     prt_text_put(&p->out, " ", 1);

@@ -43,7 +43,7 @@ typedef PRT_VEC(kind *) kind_list;
 static poprt_status collect(prt_arena *arena, prt_map *kinds, kind_list *list,
     const prt_graph *graph)
 {
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         if (op->def == NULL) {
             char key[512];
             const int n = snprintf(key, sizeof(key), "%.*s:%.*s", PRT_STR_ARG(op->domain),

@@ -11,8 +11,8 @@
 typedef struct prt_scan {
     const char *text;
     size_t size, at;
-    prt_module *module; /* pools for types, symbols and constants */
-    prt_arena *arena;   /* for what lives as long as the call */
+    prt_module *module;         /* pools for types, symbols and constants */
+    prt_arena *arena;           /* for what lives as long as the call */
     uint32_t depth, type_depth; /* of regions; of types and dimensions */
 } prt_scan;
 

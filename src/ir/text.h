@@ -9,8 +9,8 @@
 #include "ir/ir.h"
 
 enum {
-    PRT_TEXT_DEPTH = 64,     /* nesting of regions */
-    PRT_TEXT_ELEMENTS = 64,  /* constants with more are not printed in full */
+    PRT_TEXT_DEPTH = 64,      /* nesting of regions */
+    PRT_TEXT_ELEMENTS = 64,   /* constants with more are not printed in full */
     PRT_TEXT_ELEMENT_MAX = 48 /* bytes of one printed number, the zero byte included */
 };
 

@@ -23,8 +23,7 @@ static void add(names *to, prt_str name)
 
 static void add_nodes(names *to, const prt_graph *graph)
 {
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         add(to, op->origin);
         for (uint32_t i = 0; i < op->n_regions; i++)
             add_nodes(to, op->regions[i]);
@@ -61,7 +60,7 @@ poprt_status prt_fail_no_tensor(const prt_graph *graph, prt_str name)
     names known = { .count = 0 };
     for (size_t i = 0; i < graph->inputs.count; i++)
         add(&known, graph->inputs.data[i]->name);
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_out; i++)
             add(&known, op->out[i].name);
     return fail(&known, name, "tensor");

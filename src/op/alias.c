@@ -6,8 +6,7 @@
 static bool is_mover(uint32_t id)
 {
     return id == PRT_OP_slice || id == PRT_OP_split || id == PRT_OP_transpose ||
-        id == PRT_OP_expand || id == PRT_OP_dropout || id == PRT_OP_cast ||
-        id == PRT_OP_cast_like;
+        id == PRT_OP_expand || id == PRT_OP_dropout || id == PRT_OP_cast || id == PRT_OP_cast_like;
 }
 
 bool prt_alias_may_view(const prt_op_def *def)
@@ -165,8 +164,8 @@ bool prt_alias_is_beside(const prt_op_def *def, const void *attrs, uint32_t rank
 {
     if (def->id != (apart ? PRT_OP_split : PRT_OP_concat) || rank == 0)
         return false;
-    const int64_t axis = apart ? ((const prt_split_attrs *)attrs)->axis
-                               : ((const prt_concat_attrs *)attrs)->axis;
+    const int64_t axis =
+        apart ? ((const prt_split_attrs *)attrs)->axis : ((const prt_concat_attrs *)attrs)->axis;
     return axis == -1 || axis == (int64_t)rank - 1;
 }
 
@@ -204,8 +203,7 @@ bool prt_alias_takes_columns(const prt_op_def *def, const void *attrs, const prt
     case PRT_OP_nhwc_quantized_conv:
         return out || i == 5;
     case PRT_OP_nhwc_separable:
-        return !out && i == 0 &&
-            is_point(&((const prt_nhwc_separable_attrs *)attrs)->kernel_shape);
+        return !out && i == 0 && is_point(&((const prt_nhwc_separable_attrs *)attrs)->kernel_shape);
     case PRT_OP_nhwc_spread: /* products of whole vectors of filters */
         return i == 0 && (!out || ((const prt_nhwc_spread_attrs *)attrs)->filters % 16 == 0);
     case PRT_OP_nhwc_average_pool:

@@ -122,9 +122,8 @@ static void spread(const prt_shape *from, const prt_shape *to, uint16_t index[PR
 
 int64_t prt_known_is_true(prt_dims *dims, int64_t dim)
 {
-    const int64_t size = prt_dim_never_negative(dims, dim)
-        ? dim
-        : prt_dim_max(dims, dim, prt_dim_sub(dims, 0, dim));
+    const int64_t size =
+        prt_dim_never_negative(dims, dim) ? dim : prt_dim_max(dims, dim, prt_dim_sub(dims, 0, dim));
     return prt_dim_min(dims, size, 1);
 }
 
@@ -156,7 +155,7 @@ poprt_status prt_known_map(prt_infer *c, prt_known_fn fn)
         out.count *= (uint32_t)dim;
     }
     in = PRT_NEW_N(c->scratch, prt_known, c->n_in);
-    uint16_t (*index)[PRT_CONTENT_MAX] =
+    uint16_t(*index)[PRT_CONTENT_MAX] =
         prt_arena_alloc(c->scratch, c->n_in * sizeof(uint16_t[PRT_CONTENT_MAX]));
     if (in == NULL || index == NULL)
         return POPRT_E_NOMEM;

@@ -77,8 +77,7 @@ static bool take_whole(const prt_infer *c, uint32_t i, plan *p)
     const prt_tensor *t = c->value[i];
     if (is_empty(s)) {
         p->made[i].data = c->scratch; /* any address: there is nothing to read */
-        return prt_tensor_init(&p->made[i], s->dtype, (uint32_t)s->rank, s->dims,
-            p->made[i].data);
+        return prt_tensor_init(&p->made[i], s->dtype, (uint32_t)s->rank, s->dims, p->made[i].data);
     }
     if (t == NULL || t->kind != PRT_VALUE_TENSOR || t->dtype == PRT_DTYPE_string)
         return false;
@@ -115,15 +114,14 @@ static bool fill_plan(const prt_infer *c, plan *p)
     const char *moved = c->def->n_out != 0 ? c->def->out[0].var : "";
     p->numbers = true;
     for (uint32_t i = 0; i < c->n_in; i++)
-        p->numbers = p->numbers &&
-            (!prt_infer_has(c, i) || c->value[i] != NULL || is_empty(&c->in[i]));
+        p->numbers =
+            p->numbers && (!prt_infer_has(c, i) || c->value[i] != NULL || is_empty(&c->in[i]));
     if (!p->numbers && !only_moves(c))
         return false;
     for (uint32_t i = 0; i < c->n_in; i++) {
         if (!prt_infer_has(c, i))
             continue;
-        const bool as_dims =
-            !p->numbers && strcmp(prt_op_in_slot(c->def, i)->var, moved) == 0;
+        const bool as_dims = !p->numbers && strcmp(prt_op_in_slot(c->def, i)->var, moved) == 0;
         if (!(as_dims ? take_dims(c, i, p, &any) : take_whole(c, i, p)))
             return false;
         p->in[i] = &p->made[i];
@@ -161,8 +159,7 @@ poprt_status prt_known_evaluate(prt_infer *c)
         return POPRT_OK;
     for (uint32_t i = 0; i < c->n_out; i++) {
         /* What infer leaves open is, with light operators, no more than their inputs. */
-        if (prt_infer_wants(c, i) && prt_shape_is_known(&c->out[i]) &&
-            !is_small(&c->out[i]))
+        if (prt_infer_wants(c, i) && prt_shape_is_known(&c->out[i]) && !is_small(&c->out[i]))
             return POPRT_OK;
         p->out[i].kind = prt_infer_wants(c, i) ? PRT_VALUE_UNKNOWN : PRT_VALUE_ABSENT;
         if (p->out[i].kind == PRT_VALUE_UNKNOWN && !prt_shape_is_known(&c->out[i]) && !p->numbers)

@@ -66,8 +66,8 @@ struct prt_eval {
     const prt_eval_host *host;
     /* A faster way through the loops of attention_core.h, for operators that end in them; NULL:
      * none. Clears `*done` where it has nothing for these tensors. */
-    poprt_status (*attend)(struct prt_eval *c, const void *with, struct prt_attention *s,
-        bool *done);
+    poprt_status (
+        *attend)(struct prt_eval *c, const void *with, struct prt_attention *s, bool *done);
     const void *attend_with;
     /* Of a step with a kernel of a plug-in: how it runs, and the program's constants. */
     const struct prt_lowered *lowered;
@@ -123,7 +123,7 @@ bool prt_at_next(uint32_t rank, const int64_t *dims, int64_t *at);
 
 /* Copies `count` elements starting at element indices, any type but packed ones whose bits do not
  * fill bytes are handled too. Strings are copied as references to the same characters. */
-void prt_element_copy(int32_t dtype, void *to, size_t to_index, const void *from,
-    size_t from_index, size_t count);
+void prt_element_copy(int32_t dtype, void *to, size_t to_index, const void *from, size_t from_index,
+    size_t count);
 
 #endif

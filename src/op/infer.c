@@ -219,8 +219,8 @@ static void print_set(uint64_t set, char *to, size_t size)
     to[0] = '\0';
     for (int32_t t = 1; t < PRT_DTYPE_COUNT && at + 1 < size; t++)
         if ((set >> t & 1) != 0) {
-            const int n = snprintf(to + at, size - at, "%s%s", at != 0 ? ", " : "",
-                prt_dtype_of(t)->name);
+            const int n =
+                snprintf(to + at, size - at, "%s%s", at != 0 ? ", " : "", prt_dtype_of(t)->name);
             at += n > 0 ? (size_t)n : 0;
         }
 }
@@ -314,8 +314,8 @@ poprt_status prt_op_infer(prt_infer *c)
         const uint32_t v = var_of(def, prt_op_out_slot(def, i)->var);
         const int32_t dtype =
             bound[v] != PRT_DTYPE_undefined ? bound[v] : only_type(def->types[v].set);
-        c->out[i] = (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .dtype = dtype,
-            .rank = PRT_RANK_UNKNOWN };
+        c->out[i] =
+            (prt_shape){ .kind = PRT_VALUE_UNKNOWN, .dtype = dtype, .rank = PRT_RANK_UNKNOWN };
     }
     PRT_TRY(def->hooks->infer(c));
     return prt_known_evaluate(c);

@@ -48,8 +48,8 @@ typedef struct prt_region {
     prt_shape *out;                /* to be filled */
     const prt_content *in_content; /* NULL: nothing known */
     prt_content *out_content;      /* to be filled; NULL: not asked for */
-    const prt_shape *first; /* the first run's inputs, whose dims count more than what the region
-                             * declares; NULL: they are not known */
+    const prt_shape *first;  /* the first run's inputs, whose dims count more than what the region
+                              * declares; NULL: they are not known */
     const prt_shape *second; /* the second run's, likewise */
     bool apart; /* names of dims that the region declares are its own: what else goes by them, and
                  * the next run of the region, may have other numbers */

@@ -69,9 +69,17 @@ poprt_status prt_interp_run(const prt_op_def *def, const void *attrs, prt_str or
             out[i].kind == PRT_VALUE_ABSENT ? PRT_VALUE_ABSENT : PRT_VALUE_UNKNOWN;
         wanted[i] = out[i].kind == PRT_VALUE_ABSENT ? NULL : &out[i];
     }
-    prt_infer ci = { .def = def, .attrs = attrs, .origin = origin, .n_in = n_in, .n_out = n_out,
-        .in = shapes, .value = in, .content = content, .out = shapes + n_in,
-        .out_content = content + n_in, .scratch = arena };
+    prt_infer ci = { .def = def,
+        .attrs = attrs,
+        .origin = origin,
+        .n_in = n_in,
+        .n_out = n_out,
+        .in = shapes,
+        .value = in,
+        .content = content,
+        .out = shapes + n_in,
+        .out_content = content + n_in,
+        .scratch = arena };
     PRT_TRY(shape_outputs(&ci, out, arena));
     prt_eval_host host = { .alloc = interp_alloc, .check = interp_check, .seed = interp_seed };
     if (regions != NULL) {
@@ -79,7 +87,14 @@ poprt_status prt_interp_run(const prt_op_def *def, const void *attrs, prt_str or
         host.form = regions->form;
     }
     interp state = { .arena = arena, .user = user };
-    prt_eval ce = { .def = def, .attrs = attrs, .origin = origin, .n_in = n_in, .n_out = n_out,
-        .in = in, .out = wanted, .host = &host, .user = &state };
+    prt_eval ce = { .def = def,
+        .attrs = attrs,
+        .origin = origin,
+        .n_in = n_in,
+        .n_out = n_out,
+        .in = in,
+        .out = wanted,
+        .host = &host,
+        .user = &state };
     return prt_op_eval(&ce);
 }

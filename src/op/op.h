@@ -17,7 +17,7 @@ enum {
     PRT_COMMUTATIVE = 1 << 2,
     PRT_VIEW = 1 << 3, /* output has the elements of input 0 in the same order */
     PRT_RANDOM = 1 << 4,
-    PRT_STATEFUL = 1 << 5,   /* writes input 0 where that is a weight */
+    PRT_STATEFUL = 1 << 5, /* writes input 0 where that is a weight */
     PRT_COLLECTIVE = 1 << 6,
     PRT_CONTROL = 1 << 7, /* has regions */
     /* Elements of inputs that share output 0's type variable are copied or replaced by zeros, and
@@ -51,10 +51,8 @@ enum {
 #define PRT_T_INDEX (PRT_T(i32) | PRT_T(i64))
 #define PRT_T_C (PRT_T(c64) | PRT_T(c128))
 #define PRT_T_F6 (PRT_T(f6e2m3) | PRT_T(f6e3m2))
-#define PRT_T_SMALL                                                                                \
-    (PRT_T(u4) | PRT_T(i4) | PRT_T(u2) | PRT_T(i2) | PRT_T(f4e2m1) | PRT_T(f8e8m0))
-#define PRT_T_ALL                                                                                  \
-    (PRT_T_NUM | PRT_T_C | PRT_T_F8 | PRT_T_SMALL | PRT_T(bool) | PRT_T(string))
+#define PRT_T_SMALL (PRT_T(u4) | PRT_T(i4) | PRT_T(u2) | PRT_T(i2) | PRT_T(f4e2m1) | PRT_T(f8e8m0))
+#define PRT_T_ALL (PRT_T_NUM | PRT_T_C | PRT_T_F8 | PRT_T_SMALL | PRT_T(bool) | PRT_T(string))
 #define PRT_T_ANY (PRT_T_ALL | PRT_T_SEQ | PRT_T_OPT | PRT_T_MAP)
 
 /* Attribute kinds and the C types behind them. `graph` is the index of the op's region. */

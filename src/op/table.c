@@ -125,24 +125,24 @@ static const prt_slot_def outputs[] = {
     ;
 #undef IN
 #define OP_BEGIN(id, domain, name, since, traits) enum { min_in_##id = 0
-#define IN(id, name, var, flags) +(((flags) & PRT_SLOT_OPTIONAL) == 0)
+#define IN(id, name, var, flags) +(((flags)&PRT_SLOT_OPTIONAL) == 0)
 #include "op/ops.def"
 #undef OP_BEGIN
 #undef IN
 #define OP_BEGIN(id, domain, name, since, traits) enum { open_in_##id = 0
-#define IN(id, name, var, flags) | (((flags) & PRT_SLOT_VARIADIC) != 0)
+#define IN(id, name, var, flags) | (((flags)&PRT_SLOT_VARIADIC) != 0)
 #include "op/ops.def"
 #undef OP_BEGIN
 #undef IN
 #define IN(id, name, var, flags)
 #undef OUT
 #define OP_BEGIN(id, domain, name, since, traits) enum { min_out_##id = 0
-#define OUT(id, name, var, flags) +(((flags) & PRT_SLOT_OPTIONAL) == 0)
+#define OUT(id, name, var, flags) +(((flags)&PRT_SLOT_OPTIONAL) == 0)
 #include "op/ops.def"
 #undef OP_BEGIN
 #undef OUT
 #define OP_BEGIN(id, domain, name, since, traits) enum { open_out_##id = 0
-#define OUT(id, name, var, flags) | (((flags) & PRT_SLOT_VARIADIC) != 0)
+#define OUT(id, name, var, flags) | (((flags)&PRT_SLOT_VARIADIC) != 0)
 #include "op/ops.def"
 #undef OP_BEGIN
 #undef OUT

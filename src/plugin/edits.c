@@ -55,8 +55,7 @@ static poprt_status set_mark(prt_op *op, const poprt_attr *a)
 static poprt_status set_attr(prt_op *op, const poprt_attr *a)
 {
     PRT_TRY(prt_plugin_check_attr(a));
-    const uint32_t index =
-        op->def != NULL ? prt_op_attr(op->def, prt_str_of(a->name)) : UINT32_MAX;
+    const uint32_t index = op->def != NULL ? prt_op_attr(op->def, prt_str_of(a->name)) : UINT32_MAX;
     if (index == UINT32_MAX)
         return set_mark(op, a);
     PRT_TRY(prt_plugin_take_attr(op->graph->module->arena, &op->def->attrs[index], index, a,
@@ -176,8 +175,7 @@ static poprt_status check_tensor(const poprt_tensor *t)
 {
     prt_tensor ours;
     if (t == NULL || t->dtype <= PRT_DTYPE_undefined || t->dtype >= PRT_DTYPE_COUNT ||
-        t->dtype == PRT_DTYPE_string || t->rank > PRT_MAX_RANK ||
-        (t->rank != 0 && t->dims == NULL))
+        t->dtype == PRT_DTYPE_string || t->rank > PRT_MAX_RANK || (t->rank != 0 && t->dims == NULL))
         return prt_fail(POPRT_E_ARG, NULL, "the constant is no tensor of numbers of rank 0 to %d",
             PRT_MAX_RANK);
     for (uint32_t i = 0; i < t->rank; i++)

@@ -155,8 +155,7 @@ static poprt_status node_attr(const poprt_node *node, const char *name, poprt_at
     prt_str other;
     if (name == NULL)
         return prt_fail(POPRT_E_ARG, NULL, "an attribute has a name");
-    const uint32_t index =
-        op->def != NULL ? prt_op_attr(op->def, prt_str_of(name)) : UINT32_MAX;
+    const uint32_t index = op->def != NULL ? prt_op_attr(op->def, prt_str_of(name)) : UINT32_MAX;
     if (index != UINT32_MAX)
         return prt_plugin_show_attr(&op->def->attrs[index], op->attrs, out);
     if (show_mark(op, name, out))
@@ -193,7 +192,10 @@ static poprt_status value_constant(poprt_pass_run *pass, const poprt_value *valu
         return prt_fail(POPRT_E_NOT_FOUND, text_of(v->name), "the value is no constant");
     if (!prt_value_aligned(v, arena, t))
         return prt_fail(POPRT_E_UNSUPPORTED, text_of(v->name), "the constant is no tensor here");
-    *out = (poprt_tensor){ .data = t->data, .size = t->size, .dims = t->dims, .rank = t->rank,
+    *out = (poprt_tensor){ .data = t->data,
+        .size = t->size,
+        .dims = t->dims,
+        .rank = t->rank,
         .dtype = t->dtype };
     return POPRT_OK;
 }
@@ -205,8 +207,7 @@ static poprt_node *value_maker(const poprt_value *value)
 
 static poprt_node *value_reader(const poprt_value *value, uint32_t index, uint32_t *slot)
 {
-    prt_for_each_use(use, value_of(value))
-    {
+    prt_for_each_use (use, value_of(value)) {
         if (use->user == use->user->graph->ret || index-- != 0)
             continue;
         if (slot != NULL)

@@ -43,8 +43,7 @@ static void run_call(const void *user, size_t index, float *scratch)
     if (atomic_load_explicit(&j->failed, memory_order_relaxed))
         return;
     prt_plugin_enter();
-    poprt_status status =
-        j->kernel->run(&j->op->plugin->all->host, &context, first, end - first);
+    poprt_status status = j->kernel->run(&j->op->plugin->all->host, &context, first, end - first);
     if (status == POPRT_OK)
         return;
     (void)snprintf(what, sizeof(what), "%s, kernel %s", j->op->row.def.key, j->kernel->name);
@@ -61,8 +60,9 @@ static bool is_ready(const prt_eval *c)
 {
     for (uint32_t i = 0; i < c->n_out; i++) {
         const prt_tensor *t = c->out[i];
-        if (t != NULL && (t->kind != PRT_VALUE_TENSOR || t->dtype == PRT_DTYPE_string ||
-                             (t->data == NULL && t->size != 0)))
+        if (t != NULL &&
+            (t->kind != PRT_VALUE_TENSOR || t->dtype == PRT_DTYPE_string ||
+                (t->data == NULL && t->size != 0)))
             return false;
     }
     return true;
@@ -77,7 +77,9 @@ static poprt_status run(prt_eval *c, const struct prt_kern *kern, bool *done)
         *done = false;
         return POPRT_OK;
     }
-    job j = { .c = c, .op = op, .kernel = &op->kernels[how->kernel],
+    job j = { .c = c,
+        .op = op,
+        .kernel = &op->kernels[how->kernel],
         .calls = how->items < MOST_CALLS ? (size_t)how->items : MOST_CALLS };
     atomic_init(&j.failed, false);
     atomic_init(&j.told, false);
@@ -193,8 +195,8 @@ void prt_plugin_host_kernels(poprt_host *host)
 
 /* ---- records */
 
-static poprt_status take_kernel(const prt_plugin_op *op, uint32_t index,
-    poprt_plugin_kernel *to, const char **names)
+static poprt_status take_kernel(const prt_plugin_op *op, uint32_t index, poprt_plugin_kernel *to,
+    const char **names)
 {
     const char *key = op->row.def.key;
     PRT_TRY(prt_plugin_import(to, sizeof(*to), sizeof(*to), op->record.kernels[index],

@@ -23,8 +23,8 @@ static poprt_status open_library(const char *path, void **out)
     if (*out != NULL)
         return POPRT_OK;
     const char *why = dlerror();
-    return prt_fail(POPRT_E_PLUGIN, "plug-in",
-        "is no shared object that can be opened: %s", why != NULL ? why : "unknown reason");
+    return prt_fail(POPRT_E_PLUGIN, "plug-in", "is no shared object that can be opened: %s",
+        why != NULL ? why : "unknown reason");
 }
 
 static poprt_status ask(prt_plugins *plugins, void *library)
@@ -39,7 +39,8 @@ static poprt_status ask(prt_plugins *plugins, void *library)
     if (record == NULL)
         return prt_fail(POPRT_E_VERSION, "plug-in",
             "says that libpoprt %s (plug-in interface %d) is too old for it: build it against this "
-            "version's poprt/plugin.h", POPRT_VERSION_STRING, POPRT_PLUGIN_ABI);
+            "version's poprt/plugin.h",
+            POPRT_VERSION_STRING, POPRT_PLUGIN_ABI);
     return prt_plugins_add(plugins, record);
 }
 
@@ -47,10 +48,14 @@ poprt_status prt_plugins_load(prt_plugins *plugins, const char *path)
 {
     void *library = NULL;
     if (ends_with(path, ".py"))
-        return prt_fail_in_file(prt_fail(POPRT_E_PLUGIN, "plug-in",
-            "Python files cannot be loaded: write passes, shape functions and operators in C, by "
-            "poprt/plugin.h, build a shared object (cc -shared -fPIC mine.c -o mine.so) and give "
-            "that; tests/plugin/replace_add.c is an example, README.md has more (Plug-ins)"), path);
+        return prt_fail_in_file(
+            prt_fail(POPRT_E_PLUGIN, "plug-in",
+                "Python files cannot be loaded: write passes, shape functions and operators in C, "
+                "by "
+                "poprt/plugin.h, build a shared object (cc -shared -fPIC mine.c -o mine.so) and "
+                "give "
+                "that; tests/plugin/replace_add.c is an example, README.md has more (Plug-ins)"),
+            path);
     PRT_TRY(prt_fail_in_file(open_library(path, &library), path));
     if (!PRT_VEC_PUSH(plugins->arena, &plugins->libraries, library)) {
         (void)dlclose(library);

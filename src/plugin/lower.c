@@ -17,8 +17,8 @@ poprt_status prt_plugin_run_lower(prt_lower *c)
     prt_plugin_enter();
     PRT_TRY(prt_plugin_leave(op->plugin, op->row.def.key, c->origin.data,
         op->record.lower(&op->plugin->all->host, (poprt_lower *)(void *)c)));
-    const bool asked = c->n_prepared != 0 || c->dropped != 0 || c->scratch != 0 || c->over != 0 ||
-        c->items != 1;
+    const bool asked =
+        c->n_prepared != 0 || c->dropped != 0 || c->scratch != 0 || c->over != 0 || c->items != 1;
     if (c->kernel == PRT_LOWER_NO_KERNEL && asked)
         return prt_fail(POPRT_E_PLUGIN, c->origin.data,
             "plug-in %.100s, %.200s: lower says what a kernel needs, and chose none",
@@ -99,8 +99,11 @@ static poprt_status lower_constant(poprt_lower *context, uint32_t input, poprt_t
     prt_lower *c = of(context);
     prt_tensor t;
     PRT_TRY(get_elements(c, input, &t));
-    *out = (poprt_tensor){ .data = t.data, .size = t.size, .dims = c->in[input]->dims,
-        .rank = t.rank, .dtype = t.dtype };
+    *out = (poprt_tensor){ .data = t.data,
+        .size = t.size,
+        .dims = c->in[input]->dims,
+        .rank = t.rank,
+        .dtype = t.dtype };
     return POPRT_OK;
 }
 
@@ -108,8 +111,9 @@ static poprt_status lower_constant(poprt_lower *context, uint32_t input, poprt_t
 
 static poprt_status check_type(const prt_type *type, const char *what, uint32_t i)
 {
-    if (type == NULL || (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
-                            type->dtype != PRT_DTYPE_string))
+    if (type == NULL ||
+        (type->kind == PRT_VALUE_TENSOR && type->dtype != PRT_DTYPE_undefined &&
+            type->dtype != PRT_DTYPE_string))
         return POPRT_OK;
     return prt_fail(POPRT_E_TYPE, NULL, "%s %u is no tensor of numbers or bool, as kernels need",
         what, i);
@@ -130,17 +134,18 @@ static poprt_status lower_kernel(poprt_lower *context, const char *name)
             return POPRT_OK;
         }
     prt_nearest(name != NULL ? name : "", row->kernels, row->n_kernels, near, sizeof(near));
-    return prt_fail(POPRT_E_NOT_FOUND, NULL, "no kernel %.100s in the operator's record; nearest: "
-        "%s", name != NULL ? name : "NULL", near);
+    return prt_fail(POPRT_E_NOT_FOUND, NULL,
+        "no kernel %.100s in the operator's record; nearest: "
+        "%s",
+        name != NULL ? name : "NULL", near);
 }
 
 static poprt_status lower_prepare(poprt_lower *context, size_t size, void **memory)
 {
     prt_lower *c = of(context);
     if (size == 0 || size > PRT_LOWER_MOST_BYTES)
-        return prt_fail(POPRT_E_LIMIT, NULL,
-            "a constant of %zu bytes: from 1 to %llu there may be", size,
-            (unsigned long long)PRT_LOWER_MOST_BYTES);
+        return prt_fail(POPRT_E_LIMIT, NULL, "a constant of %zu bytes: from 1 to %llu there may be",
+            size, (unsigned long long)PRT_LOWER_MOST_BYTES);
     if (c->n_prepared == PRT_LOWER_MOST_CONSTANTS)
         return prt_fail(POPRT_E_LIMIT, NULL, "more than %u constants", PRT_LOWER_MOST_CONSTANTS);
     PRT_TRY(c->prepare(c, size, memory));

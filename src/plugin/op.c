@@ -41,8 +41,8 @@ static poprt_status run_eval(prt_eval *c)
     for (uint32_t i = 0; i < c->n_out; i++)
         if (prt_eval_wants(c, i) && c->out[i]->kind == PRT_VALUE_UNKNOWN)
             return prt_fail(POPRT_E_PLUGIN, c->origin.data,
-                "plug-in %.100s, %.200s: it makes no output %u", op->plugin->name,
-                op->row.def.key, i);
+                "plug-in %.100s, %.200s: it makes no output %u", op->plugin->name, op->row.def.key,
+                i);
     return POPRT_OK;
 }
 
@@ -181,7 +181,10 @@ static int32_t eval_has_output(const poprt_eval *context, uint32_t output)
 
 void prt_plugin_show_tensor(const prt_tensor *t, poprt_tensor *out)
 {
-    *out = (poprt_tensor){ .data = t->data, .size = t->size, .dims = t->dims, .rank = t->rank,
+    *out = (poprt_tensor){ .data = t->data,
+        .size = t->size,
+        .dims = t->dims,
+        .rank = t->rank,
         .dtype = t->dtype };
 }
 
@@ -206,8 +209,8 @@ static poprt_status eval_output(poprt_eval *context, uint32_t output, int32_t dt
     prt_eval *c = eval_of(context);
     if (!prt_eval_wants(c, output))
         return prt_plugin_no_slot("wanted output", output);
-    if (dtype == PRT_DTYPE_undefined || !is_dtype(c->def, dtype) ||
-        rank > PRT_MAX_RANK || (rank != 0 && dims == NULL))
+    if (dtype == PRT_DTYPE_undefined || !is_dtype(c->def, dtype) || rank > PRT_MAX_RANK ||
+        (rank != 0 && dims == NULL))
         return prt_fail(POPRT_E_ARG, NULL, "output %u: element type %d, rank %u is no tensor here",
             output, dtype, rank);
     for (uint32_t i = 0; i < rank; i++)
@@ -215,8 +218,8 @@ static poprt_status eval_output(poprt_eval *context, uint32_t output, int32_t dt
             return prt_fail(POPRT_E_ARG, NULL, "output %u: dim %u is negative", output, i);
     const prt_tensor *t = c->out[output];
     if (t->kind == PRT_VALUE_TENSOR && t->data != NULL && !same_shape(t, dtype, rank, dims))
-        return prt_fail(POPRT_E_SHAPE, NULL,
-            "output %u is not of the type that infer gave it", output);
+        return prt_fail(POPRT_E_SHAPE, NULL, "output %u is not of the type that infer gave it",
+            output);
     PRT_TRY(prt_eval_shape(c, output, dtype, rank, dims));
     prt_plugin_show_tensor(c->out[output], out);
     return POPRT_OK;
@@ -284,7 +287,8 @@ static prt_slot_def *make_slots(prt_arena *arena, uint32_t min, uint32_t max, ui
     *count = (uint16_t)(max != POPRT_PLUGIN_ANY ? max : min + 1);
     prt_slot_def *slots = PRT_NEW_N(arena, prt_slot_def, (size_t)*count + 1);
     for (uint32_t i = 0; slots != NULL && i < *count; i++) {
-        slots[i] = (prt_slot_def){ .name = "of a plug-in", .var = "T",
+        slots[i] = (prt_slot_def){ .name = "of a plug-in",
+            .var = "T",
             .flags = PRT_SLOT_HETEROGENEOUS | (i >= min ? PRT_SLOT_OPTIONAL : 0u) };
         if (max == POPRT_PLUGIN_ANY && i == min)
             slots[i].flags |= PRT_SLOT_VARIADIC;
@@ -339,7 +343,8 @@ static poprt_status check(const poprt_plugin_op *r)
         r->max_outputs == 0)
         return prt_fail(POPRT_E_PLUGIN, key,
             "the operator's numbers of inputs and outputs are not from 0 to %d in order, with an "
-            "output", MAX_SLOTS);
+            "output",
+            MAX_SLOTS);
     if (r->n_attrs > MAX_ATTRS || (r->n_attrs != 0 && r->attrs == NULL))
         return prt_fail(POPRT_E_PLUGIN, key,
             "the operator's list of attributes is NULL, or longer than %d", MAX_ATTRS);
@@ -364,8 +369,7 @@ poprt_status prt_plugin_make_op(prt_plugin *plugin, const poprt_plugin_op *recor
         record, "poprt_plugin_op"));
     const poprt_plugin_op *r = &op->record;
     PRT_TRY(check(r));
-    const char *domain =
-        r->domain == NULL || strcmp(r->domain, "ai.onnx") == 0 ? "" : r->domain;
+    const char *domain = r->domain == NULL || strcmp(r->domain, "ai.onnx") == 0 ? "" : r->domain;
     op->plugin = plugin;
     op->hooks = (prt_op_hooks){ .infer = run_infer, .eval = r->eval != NULL ? run_eval : NULL };
     const bool strings = (r->flags & POPRT_OP_STRINGS) != 0;

@@ -8,8 +8,7 @@
 #include "pass/engine/pattern.h"
 #include "plugin/parts.h"
 
-enum { EDITS_PER_OP = 16, MORE_EDITS = 1024, MAX_CHAINS = 64, MAX_CHAIN = 4096,
-    MAX_OPTIONS = 64 };
+enum { EDITS_PER_OP = 16, MORE_EDITS = 1024, MAX_CHAINS = 64, MAX_CHAIN = 4096, MAX_OPTIONS = 64 };
 
 struct poprt_match {
     prt_pattern *pattern;
@@ -53,8 +52,8 @@ static poprt_status run_on_graph(prt_pass *p, prt_graph *graph, bool *changed)
     int32_t edited = 0;
     PRT_TRY(prt_pass_check(p));
     prt_plugin_enter();
-    PRT_TRY(leave(p, pass->pass.run(&pass->plugin->all->host, &run, (poprt_graph *)(void *)graph,
-        &edited)));
+    PRT_TRY(leave(p,
+        pass->pass.run(&pass->plugin->all->host, &run, (poprt_graph *)(void *)graph, &edited)));
     *changed = *changed || edited != 0;
     return POPRT_OK;
 }
@@ -89,8 +88,9 @@ static poprt_status rewrite_graph(prt_pass *p, prt_graph *graph, bool *changed)
         if (!found)
             return POPRT_OK;
         prt_plugin_enter();
-        PRT_TRY(leave(p, pass->pattern.rewrite(&pass->plugin->all->host, &run,
-            (poprt_graph *)(void *)graph, &match, &edited)));
+        PRT_TRY(leave(p,
+            pass->pattern.rewrite(&pass->plugin->all->host, &run, (poprt_graph *)(void *)graph,
+                &match, &edited)));
         edits += edited != 0;
         *changed = *changed || edited != 0;
         if (edits > most)
@@ -141,8 +141,8 @@ static void pass_warn(const poprt_pass_run *pass, const char *subject, const cha
     prt_pass_warn(pass->p, subject, "%s", message != NULL ? message : "");
 }
 
-static poprt_status pattern_create(poprt_pass_run *pass, const char *const *chains,
-    size_t n_chains, poprt_match **out)
+static poprt_status pattern_create(poprt_pass_run *pass, const char *const *chains, size_t n_chains,
+    poprt_match **out)
 {
     poprt_match *match = PRT_NEW(pass->p->arena, poprt_match);
     if (match == NULL)
@@ -162,9 +162,8 @@ static poprt_status pattern_next(poprt_match *match, const poprt_graph *graph, i
 
 static poprt_node *match_node(const poprt_match *match, const char *label)
 {
-    return label != NULL
-        ? (poprt_node *)(void *)prt_pattern_node(match->pattern, prt_str_of(label))
-        : NULL;
+    return label != NULL ? (poprt_node *)(void *)prt_pattern_node(match->pattern, prt_str_of(label))
+                         : NULL;
 }
 
 void prt_plugin_host_passes(poprt_host *host)
@@ -227,8 +226,10 @@ static poprt_status set_options(prt_arena *arena, prt_plugin_pass *pass)
         pass->def.n_options = (uint32_t)i + 1;
         const prt_pass_arg initial = { o->name, o->default_value };
         if (prt_pass_check_args(&pass->def, 1, &initial) != POPRT_OK)
-            return prt_fail(POPRT_E_PLUGIN, r->name, "the default of option %.100s is not of its "
-                "kind", o->name);
+            return prt_fail(POPRT_E_PLUGIN, r->name,
+                "the default of option %.100s is not of its "
+                "kind",
+                o->name);
     }
     return POPRT_OK;
 }

@@ -57,8 +57,8 @@ bool prt_plugin_is_name(const char *text, bool word)
         return false;
     for (; text[n] != '\0' && n <= MAX_NAME; n++) {
         const char c = text[n];
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-            (c >= '0' && c <= '9') || c == '_';
+        const bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
         if (!plain && (word || (c != '.' && c != '-' && c != '/' && c != ':' && c != ' ')))
             return false;
     }
@@ -148,13 +148,13 @@ poprt_status prt_plugins_add(prt_plugins *plugins, const poprt_plugin *record)
     if (plugin == NULL)
         return POPRT_E_NOMEM;
     /* The version stands before what depends on it. */
-    if (record->struct_size >= offsetof(poprt_plugin, reserved) &&
-        record->abi != POPRT_PLUGIN_ABI)
+    if (record->struct_size >= offsetof(poprt_plugin, reserved) && record->abi != POPRT_PLUGIN_ABI)
         return prt_fail(POPRT_E_VERSION, "plug-in",
             "is made for plug-in interface %u, this library has %d: build it against this "
-            "version's poprt/plugin.h", record->abi, POPRT_PLUGIN_ABI);
-    PRT_TRY(prt_plugin_import(&plugin->record, sizeof(plugin->record),
-        sizeof(plugin->record), record, "poprt_plugin"));
+            "version's poprt/plugin.h",
+            record->abi, POPRT_PLUGIN_ABI);
+    PRT_TRY(prt_plugin_import(&plugin->record, sizeof(plugin->record), sizeof(plugin->record),
+        record, "poprt_plugin"));
     PRT_TRY(check(plugins, &plugin->record));
     plugin->all = plugins;
     plugin->name = plugin->record.name;

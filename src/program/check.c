@@ -157,8 +157,8 @@ static poprt_status check_step(const prt_program *p, uint32_t block, const prt_s
         if (arg >= b->n_buffers)
             return bad(b, "a step names a buffer that is not there");
         const uint32_t space = b->buffers[arg].space;
-        if (i >= step->n_in && (space == PRT_SPACE_CONSTANT || space == PRT_SPACE_INPUT ||
-                                   space == PRT_SPACE_CAPTURE))
+        if (i >= step->n_in &&
+            (space == PRT_SPACE_CONSTANT || space == PRT_SPACE_INPUT || space == PRT_SPACE_CAPTURE))
             return bad(b, "a step writes into an input or constant");
     }
     const prt_eval_params *params = &p->params[step->params];
@@ -184,8 +184,7 @@ static poprt_status check_block(const prt_program *p, uint32_t block, timeline *
     if (b->parent > block || (block == 0) != (b->parent == block))
         return bad(b, "blocks are out of order");
     for (uint32_t i = 0; i < b->n_inputs; i++)
-        if (b->inputs[i] >= b->n_buffers ||
-            b->buffers[b->inputs[i]].space != PRT_SPACE_INPUT ||
+        if (b->inputs[i] >= b->n_buffers || b->buffers[b->inputs[i]].space != PRT_SPACE_INPUT ||
             b->buffers[b->inputs[i]].ref != i)
             return bad(b, "an input names no buffer");
     for (uint32_t i = 0; i < b->n_outputs; i++)

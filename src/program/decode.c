@@ -111,15 +111,17 @@ static void get_params(prt_source *s, prt_eval_params *p)
         return;
     p->def = prt_op_find_in(s->program->ops, domain, name);
     if (p->def == NULL && plugin.size != 0) {
-        prt_source_fail(s, prt_fail(POPRT_E_PLUGIN, p->origin.data,
-            "executable needs operator %.100s.%.100s of plug-in %.100s: load that "
-            "first (poprt_env_load_plugin, or --plugin)",
-            domain.data, name.data, plugin.data));
+        prt_source_fail(s,
+            prt_fail(POPRT_E_PLUGIN, p->origin.data,
+                "executable needs operator %.100s.%.100s of plug-in %.100s: load that "
+                "first (poprt_env_load_plugin, or --plugin)",
+                domain.data, name.data, plugin.data));
         return;
     }
     if (p->def == NULL) {
-        prt_source_fail(s, prt_fail(POPRT_E_VERSION, p->origin.data,
-            "executable needs operator %.100s, which this build does not have", name.data));
+        prt_source_fail(s,
+            prt_fail(POPRT_E_VERSION, p->origin.data,
+                "executable needs operator %.100s, which this build does not have", name.data));
         return;
     }
     char *attrs = prt_arena_copy(s->arena, p->def->defaults, p->def->attrs_size);
@@ -281,8 +283,11 @@ static void get_facts(prt_source *s)
 
 poprt_status prt_program_decode(prt_program *program, const void *bytes, size_t size)
 {
-    prt_source s = { .program = program, .arena = program->arena, .at = bytes,
-        .end = (const unsigned char *)bytes + size, .status = POPRT_OK };
+    prt_source s = { .program = program,
+        .arena = program->arena,
+        .at = bytes,
+        .end = (const unsigned char *)bytes + size,
+        .status = POPRT_OK };
     const uint32_t version = s.version = prt_get_u32(&s);
     if (s.status == POPRT_OK && (version < PRT_CODEC_OLDEST || version > PRT_CODEC_VERSION))
         return prt_fail(POPRT_E_VERSION, NULL,

@@ -11,11 +11,13 @@ static uint32_t find_kernel(prt_source *s, const prt_eval_params *p, prt_str nam
     for (uint32_t i = 0; row != NULL && i < row->n_kernels; i++)
         if (prt_str_is(name, row->kernels[i]))
             return i;
-    prt_source_fail(s, prt_fail(POPRT_E_PLUGIN, p->origin.data,
-        "executable needs kernel %.100s of operator %.200s, which %s%.100s does not have: load the "
-        "plug-in's version that the model was compiled with, or compile the model again",
-        name.data, p->def->key, row != NULL ? "plug-in " : "the library",
-        row != NULL ? row->plugin : ""));
+    prt_source_fail(s,
+        prt_fail(POPRT_E_PLUGIN, p->origin.data,
+            "executable needs kernel %.100s of operator %.200s, which %s%.100s does not have: load "
+            "the "
+            "plug-in's version that the model was compiled with, or compile the model again",
+            name.data, p->def->key, row != NULL ? "plug-in " : "the library",
+            row != NULL ? row->plugin : ""));
     return 0;
 }
 

@@ -23,7 +23,7 @@ typedef struct prt_popef_blob {
     uint32_t type;         /* prt_popef_type, or a number nothing here knows */
     uint32_t flags;
     char version[17];
-    prt_str name;          /* from the descriptor; "" where it has none */
+    prt_str name; /* from the descriptor; "" where it has none */
     const prt_json *descriptor;
     uint64_t payload; /* offset in the file */
     uint64_t payload_size;
@@ -39,9 +39,9 @@ typedef struct prt_popef_index {
 /* How far a file is read before anything is done with it. */
 typedef enum prt_popef_depth {
     PRT_POPEF_RUN, /* what running needs: METADATA, which is for other readers, is only summed up */
-    PRT_POPEF_LIST, /* every descriptor */
+    PRT_POPEF_LIST,   /* every descriptor */
     PRT_POPEF_VERIFY, /* and the checksums of tensors and feeds, where there are any */
-    PRT_POPEF_SEALED /* and every blob has to have one */
+    PRT_POPEF_SEALED  /* and every blob has to have one */
 } prt_popef_depth;
 
 /* Walks the blobs of a file: checks headers, sizes, descriptor checksums, and payload checksums of

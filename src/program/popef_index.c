@@ -60,8 +60,8 @@ static poprt_status read_header(const prt_blob *file, uint64_t at, prt_popef_blo
     *content = load(h + 40, 8);
     b->flags = (uint32_t)load(h + 48, 4);
     *crc = (uint32_t)load(h + 52, 4);
-    if (header < HEADER_SIZE || b->size > left || b->size < header ||
-        *content > b->size - header || *content < 4 || b->size % 8 != 0)
+    if (header < HEADER_SIZE || b->size > left || b->size < header || *content > b->size - header ||
+        *content < 4 || b->size % 8 != 0)
         return prt_fail(POPRT_E_PARSE, NULL,
             "blob at byte %" PRIu64 " has impossible sizes: the file is cut off or damaged", at);
     if (load(h + 56, 8) != 0 || (b->flags & ~(uint32_t)(FLAG_COMPRESSED | FLAG_NO_CRC)) != 0 ||

@@ -56,8 +56,8 @@ static poprt_status read_strings(prt_program *p, const unsigned char *at, uint64
     for (uint64_t i = 0; i < count; i++) {
         if (size < 4)
             return prt_fail(POPRT_E_PARSE, c->name.data, "string payload is too short");
-        const uint32_t n = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-            (uint32_t)at[3] << 24;
+        const uint32_t n =
+            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
         at += 4;
         size -= 4;
         if (n > size)

@@ -45,8 +45,7 @@ prt_program *prt_program_retain(prt_program *program)
 
 void prt_program_release(prt_program *program)
 {
-    if (program == NULL ||
-        atomic_fetch_sub_explicit(&program->refs, 1, memory_order_acq_rel) != 1)
+    if (program == NULL || atomic_fetch_sub_explicit(&program->refs, 1, memory_order_acq_rel) != 1)
         return;
     for (uint32_t i = 0; i < program->n_constants; i++) {
         prt_blob_release(program->constants[i].blob);

@@ -61,7 +61,7 @@ typedef enum prt_sum_kind {
 typedef struct prt_constant {
     prt_str name;
     const prt_type *type;
-    prt_blob *blob; /* bytes, at any address; poprt_string[] for strings */
+    prt_blob *blob;              /* bytes, at any address; poprt_string[] for strings */
     _Atomic(prt_blob *) aligned; /* copy at an address fit for kernels, made when first needed */
     prt_sum_kind sum_kind;
     uint32_t sum;
@@ -87,7 +87,7 @@ typedef struct prt_eval_params {
     prt_str origin; /* node name in the model */
     prt_str merged; /* other nodes that became part of it, '+' between */
     uint32_t n_regions;
-    const uint32_t *regions; /* blocks, in the order of the operator's regions */
+    const uint32_t *regions;    /* blocks, in the order of the operator's regions */
     const prt_lowered *lowered; /* of a `plugin` step; else NULL */
 } prt_eval_params;
 
@@ -105,9 +105,9 @@ typedef struct prt_block {
     const uint32_t *inputs, *outputs; /* buffers */
     prt_buffer *buffers;
     const prt_step *steps;
-    bool is_static;    /* every planned buffer has an offset already */
-    size_t plan_size;  /* bytes of the planned memory, when static */
-    size_t plan_peak;  /* most bytes alive at once: no plan can be smaller */
+    bool is_static;   /* every planned buffer has an offset already */
+    size_t plan_size; /* bytes of the planned memory, when static */
+    size_t plan_peak; /* most bytes alive at once: no plan can be smaller */
 } prt_block;
 
 typedef struct prt_io {
@@ -127,11 +127,11 @@ typedef struct prt_program {
     prt_arena *arena;
     const prt_allocator *allocator;
     const struct prt_op_set *ops; /* operators beside the table; NULL: none. It outlives this */
-    prt_dims *dims;   /* expressions that buffer types use */
+    prt_dims *dims;               /* expressions that buffer types use */
     prt_types *types;
-    prt_blob *file;   /* the mapping it was read from, or NULL */
-    prt_str name;     /* hash of the contents in decimal: the PopEF executable's name */
-    prt_str source;   /* version of the library that made it */
+    prt_blob *file; /* the mapping it was read from, or NULL */
+    prt_str name;   /* hash of the contents in decimal: the PopEF executable's name */
+    prt_str source; /* version of the library that made it */
     uint32_t n_blocks, n_constants, n_args, n_params, n_inputs, n_outputs;
     prt_block *blocks;
     prt_constant *constants;
@@ -141,8 +141,8 @@ typedef struct prt_program {
     const prt_io *outputs; /* of the main block, by name */
     uint32_t n_gone;
     const prt_gone *gone; /* for inspection */
-    uint32_t n_graphs; /* fused models: see below; 0: not fused */
-    prt_facts facts;   /* of the model it was made from */
+    uint32_t n_graphs;    /* fused models: see below; 0: not fused */
+    prt_facts facts;      /* of the model it was made from */
 } prt_program;
 
 /*

@@ -13,7 +13,7 @@
 
 /* Where a buffer's memory is: all of buffer `root`, or some bytes of it. */
 typedef struct place {
-    uint32_t root; /* PRT_NO_BUFFER: not made yet */
+    uint32_t root;     /* PRT_NO_BUFFER: not made yet */
     size_t from, size; /* SIZE_MAX: not known; a view counts as all of what it is in */
     bool columns;      /* both are of each row of it */
 } place;
@@ -51,8 +51,7 @@ static bool fits_as_columns(const prt_buffer *buffer, const prt_type *whole)
         return false;
     for (int32_t i = 0; i < type->rank; i++)
         if (!prt_dim_is_number(type->dims[i]) || type->dims[i] < 0 ||
-            (i + 1 < type->rank ? whole->dims[i] != type->dims[i]
-                                : whole->dims[i] < type->dims[i]))
+            (i + 1 < type->rank ? whole->dims[i] != type->dims[i] : whole->dims[i] < type->dims[i]))
             return false;
     return buffer->offset % (prt_dtype_bits(type->dtype) / 8) == 0 &&
         buffer->offset <= row_size(whole) - row_size(type);
@@ -62,8 +61,7 @@ static poprt_status check_columns(const prt_block *block, const prt_buffer *buff
 {
     const prt_buffer *in = &block->buffers[buffer->ref];
     size_t size;
-    if (!block->is_static ||
-        (in->space != PRT_SPACE_PLANNED && in->space != PRT_SPACE_OUTPUT) ||
+    if (!block->is_static || (in->space != PRT_SPACE_PLANNED && in->space != PRT_SPACE_OUTPUT) ||
         !prt_type_is_tensor(in->type) || in->type->rank < 0 || !prt_type_size(in->type, &size) ||
         !fits_as_columns(buffer, in->type))
         return bad(block, "columns are not those of what they lie in");
@@ -87,12 +85,10 @@ poprt_status prt_sharing_check_buffer(const prt_block *block, const prt_buffer *
     if (buffer->space == PRT_SPACE_VIEW)
         return POPRT_OK;
     const prt_buffer *in = &block->buffers[buffer->ref];
-    if (!block->is_static ||
-        (in->space != PRT_SPACE_PLANNED && in->space != PRT_SPACE_OUTPUT) ||
+    if (!block->is_static || (in->space != PRT_SPACE_PLANNED && in->space != PRT_SPACE_OUTPUT) ||
         !prt_type_is_tensor(in->type) || in->type->dtype == PRT_DTYPE_string ||
-        !prt_type_size(type, &size) || !prt_type_size(in->type, &whole) ||
-        buffer->offset > whole || size > whole - buffer->offset ||
-        buffer->offset % (prt_dtype_bits(type->dtype) / 8) != 0)
+        !prt_type_size(type, &size) || !prt_type_size(in->type, &whole) || buffer->offset > whole ||
+        size > whole - buffer->offset || buffer->offset % (prt_dtype_bits(type->dtype) / 8) != 0)
         return bad(block, "a part lies outside of what it is part of");
     return POPRT_OK;
 }
@@ -110,7 +106,9 @@ static place place_of(const prt_block *b, uint32_t buffer)
         p.from = x->offset;
     }
     if (x->space == PRT_SPACE_COLUMNS)
-        p = (place){ .root = x->ref, .from = x->offset, .size = row_size(x->type),
+        p = (place){ .root = x->ref,
+            .from = x->offset,
+            .size = row_size(x->type),
             .columns = true };
     return p;
 }
@@ -168,8 +166,8 @@ bool prt_sharing_all_beside(const prt_block *block, const prt_eval_params *param
     return are_beside(block, params, args, n_in, n_out, PRT_NO_BUFFER);
 }
 
-bool prt_sharing_beside(const prt_block *block, const prt_eval_params *params,
-    const uint32_t *args, uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out)
+bool prt_sharing_beside(const prt_block *block, const prt_eval_params *params, const uint32_t *args,
+    uint32_t n_in, uint32_t n_out, uint32_t in, uint32_t out)
 {
     const uint32_t part = args[params->def->id == PRT_OP_concat ? in : n_in + out];
     return part != PRT_NO_BUFFER && are_beside(block, params, args, n_in, n_out, part);
@@ -211,8 +209,9 @@ static poprt_status make_view(const checker *c, const prt_step *step, uint32_t o
         const place *of = &c->places[x->ref];
         const uint32_t space = c->block->buffers[of->root].space;
         const bool view = i == 0 && prt_alias_may_view(def) && space != PRT_SPACE_DYNAMIC;
-        if (!view && (out != args[step->n_in] || space != PRT_SPACE_PLANNED ||
-                         !prt_sharing_in_place(&c->program->params[step->params], step->n_in, i)))
+        if (!view &&
+            (out != args[step->n_in] || space != PRT_SPACE_PLANNED ||
+                !prt_sharing_in_place(&c->program->params[step->params], step->n_in, i)))
             return bad(c->block, "a step cannot make the view that it is said to");
         c->places[out] = *of;
         return POPRT_OK;

@@ -39,9 +39,9 @@ uint64_t prt_get_u64(prt_source *s)
 uint32_t prt_get_u32(prt_source *s)
 {
     const unsigned char *p = prt_source_take(s, 4);
-    return p == NULL ? 0
-                     : (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-            (uint32_t)p[3] << 24;
+    return p == NULL
+        ? 0
+        : (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
 int64_t prt_get_i64(prt_source *s)
@@ -93,9 +93,9 @@ void *prt_get_array(prt_source *s, uint32_t count, size_t size)
 static int64_t get_dim(prt_source *s)
 {
     const int64_t d = prt_get_i64(s);
-    if (prt_dim_is_number(d) ? d < 0
-                             : d != PRT_DIM_UNKNOWN &&
-                prt_dim_index(d) >= prt_dims_count(s->program->dims))
+    if (prt_dim_is_number(d)
+            ? d < 0
+            : d != PRT_DIM_UNKNOWN && prt_dim_index(d) >= prt_dims_count(s->program->dims))
         prt_source_torn(s, "a dimension is neither a number nor a known expression");
     return d;
 }

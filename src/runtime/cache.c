@@ -17,8 +17,9 @@ static const struct {
 
 static bool is_float(const prt_type *type)
 {
-    return type->kind == PRT_VALUE_TENSOR && (type->dtype == PRT_DTYPE_f32 ||
-        type->dtype == PRT_DTYPE_f16 || type->dtype == PRT_DTYPE_bf16);
+    return type->kind == PRT_VALUE_TENSOR &&
+        (type->dtype == PRT_DTYPE_f32 || type->dtype == PRT_DTYPE_f16 ||
+            type->dtype == PRT_DTYPE_bf16);
 }
 
 /* The output that argument `slot` of a step is the past of; PRT_NO_BUFFER for none. */

@@ -18,8 +18,8 @@ uint8_t prt_columns_of(const prt_frame *f, const prt_frame_step *step)
             continue;
         const bool out = i >= step->n_in;
         columns = columns == PRT_COLUMNS_none ? PRT_COLUMNS_taken : columns;
-        if (step->fast == NULL || !prt_alias_takes_columns(p->def, p->attrs, b->type, out,
-                                      out ? i - step->n_in : i))
+        if (step->fast == NULL ||
+            !prt_alias_takes_columns(p->def, p->attrs, b->type, out, out ? i - step->n_in : i))
             columns = PRT_COLUMNS_apart;
     }
     return columns;

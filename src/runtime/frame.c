@@ -89,8 +89,7 @@ static poprt_status bind_frame(prt_session *s, uint32_t index)
     if (f->settled == NULL || f->todo == NULL || f->parts == NULL)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < b->n_buffers; i++)
-        if (is_inside(&b->buffers[i]) &&
-            b->buffers[b->buffers[i].ref].space == PRT_SPACE_OUTPUT)
+        if (is_inside(&b->buffers[i]) && b->buffers[b->buffers[i].ref].space == PRT_SPACE_OUTPUT)
             f->parts[f->n_parts++] = i;
     if (f->values == NULL || f->expected == NULL || f->slots == NULL || f->offsets == NULL ||
         f->planned == NULL || f->steps == NULL)
@@ -107,8 +106,7 @@ void prt_frame_place_parts(prt_frame *f)
         const uint32_t part = f->parts[i];
         const prt_buffer *buffer = &f->block->buffers[part];
         char *memory = f->planned[buffer->ref];
-        f->values[part].data = f->planned[part] =
-            memory != NULL ? memory + buffer->offset : NULL;
+        f->values[part].data = f->planned[part] = memory != NULL ? memory + buffer->offset : NULL;
     }
 }
 
@@ -278,7 +276,8 @@ static poprt_status find_rooms(prt_frame *f)
                 return POPRT_OK;
             for (; to > 0 && alive[to - 1].at > at; to--)
                 alive[to] = alive[to - 1];
-            alive[to] = (taken){ .at = at, .end = at + f->expected[i - 1].size,
+            alive[to] = (taken){ .at = at,
+                .end = at + f->expected[i - 1].size,
                 .last = b->buffers[i - 1].last };
         }
         find_room(f, &f->steps[k], alive, n);
@@ -300,8 +299,8 @@ static poprt_status fail_plan(const prt_frame *f, size_t total)
     char why[512];
     (void)snprintf(why, sizeof(why), "%s", prt_error_last()->message);
     return prt_fail(POPRT_E_NOMEM, name,
-        "%s: values between steps take %zu bytes, and the largest is this one with %zu", why,
-        total, largest);
+        "%s: values between steps take %zu bytes, and the largest is this one with %zu", why, total,
+        largest);
 }
 
 static poprt_status plan_frame(prt_frame *f)
@@ -357,8 +356,8 @@ static poprt_status resolve_frame(prt_frame *f)
             f->expected[i].pitch = (size_t)f->expected[root].dims[f->expected[root].rank - 1];
         f->values[i] = f->expected[i];
         f->planned[i] = NULL;
-        const bool planned = b->buffers[root].space == PRT_SPACE_PLANNED &&
-            prt_frame_is_final(&f->expected[i]);
+        const bool planned =
+            b->buffers[root].space == PRT_SPACE_PLANNED && prt_frame_is_final(&f->expected[i]);
         if (planned && f->memory != NULL)
             f->planned[i] = f->memory + f->offsets[root] + (part ? buffer->offset : 0);
         f->values[i].data = f->planned[i];
@@ -421,10 +420,16 @@ prt_infer prt_frame_infer(prt_session *s, const prt_frame_step *step)
 #ifndef PRT_NO_COMPILER
     show_dropped(s, step->params->lowered);
 #endif
-    return (prt_infer){ .def = step->params->def, .attrs = step->params->attrs,
-        .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out,
-        .in = s->infer_shapes, .content = s->infer_content, .out = out,
-        .out_content = s->infer_content + step->n_in, .scratch = s->infer_scratch };
+    return (prt_infer){ .def = step->params->def,
+        .attrs = step->params->attrs,
+        .origin = step->params->origin,
+        .n_in = step->n_in,
+        .n_out = step->n_out,
+        .in = s->infer_shapes,
+        .content = s->infer_content,
+        .out = out,
+        .out_content = s->infer_content + step->n_in,
+        .scratch = s->infer_scratch };
 }
 
 static void print_dims(char *to, size_t size, const prt_tensor *t)

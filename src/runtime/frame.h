@@ -14,10 +14,10 @@ struct prt_frame {
     prt_session *session;
     const prt_block *block;
     prt_frame *outer;
-    prt_tensor *values;   /* by buffer */
+    prt_tensor *values; /* by buffer */
     prt_tensor
-        *expected; /* resolved types: dims are numbers or PRT_DIM_UNKNOWN; size or SIZE_MAX */
-    prt_arena **slots;    /* by buffer; made when first needed */
+        *expected;     /* resolved types: dims are numbers or PRT_DIM_UNKNOWN; size or SIZE_MAX */
+    prt_arena **slots; /* by buffer; made when first needed */
     uint32_t *ends, *ending; /* behind step k, the slots of buffers ending[ends[k]] and on, before
                               * ending[ends[k + 1]], are given on */
     prt_frame_step *steps;
@@ -34,7 +34,7 @@ struct prt_frame {
     bool scratch_used;
     size_t room_used;
     size_t room_part; /* most bytes that a part of any room had to have */
-    uint32_t *parts;    /* parts and columns of outputs, whose memory is the caller's */
+    uint32_t *parts;  /* parts and columns of outputs, whose memory is the caller's */
     uint32_t n_parts;
 };
 

@@ -50,8 +50,7 @@ static size_t bind(prt_frame *f, unsigned char *memory)
     size_t total = 0;
     for (uint32_t i = 0; i < f->block->n_buffers; i++) {
         size_t end;
-        if (!is_bound(f, i) || !prt_size_add(total, f->expected[i].size, &end) ||
-            end > PTRDIFF_MAX)
+        if (!is_bound(f, i) || !prt_size_add(total, f->expected[i].size, &end) || end > PTRDIFF_MAX)
             continue;
         if (memory != NULL)
             f->values[i].data = f->planned[i] = memory + total;

@@ -16,13 +16,11 @@ void prt_move_pieces(size_t count, size_t size, const void *from, size_t from_st
 
 bool prt_frame_is_over(const prt_frame_step *step)
 {
-    if (step->over == 0 ||
-        !prt_sharing_in_place(step->params, step->n_in, step->over - 1u))
+    if (step->over == 0 || !prt_sharing_in_place(step->params, step->n_in, step->over - 1u))
         return false;
     const prt_tensor *x = step->in[step->over - 1], *y = step->out[0];
     return x->kind == PRT_VALUE_TENSOR && y->kind == PRT_VALUE_TENSOR && x->dtype == y->dtype &&
-        x->rank == y->rank && x->size == y->size &&
-        prt_dims_equal(x->dims, y->dims, x->rank);
+        x->rank == y->rank && x->size == y->size && prt_dims_equal(x->dims, y->dims, x->rank);
 }
 
 bool prt_frame_may_eval(const prt_frame_step *step)
@@ -46,8 +44,9 @@ bool prt_frame_views(const prt_frame_step *step, size_t *offsets)
     for (uint32_t i = 1; i < step->n_out; i++)
         others = others || step->out[i] != NULL;
     for (uint32_t i = 0; i < step->n_out; i++)
-        if (step->out[i] != NULL && !prt_alias_view(p->def, p->attrs, step->n_in, step->in,
-                                        step->n_out, others, i, step->out[i], &offsets[i]))
+        if (step->out[i] != NULL &&
+            !prt_alias_view(p->def, p->attrs, step->n_in, step->in, step->n_out, others, i,
+                step->out[i], &offsets[i]))
             return false;
     return true;
 }

@@ -128,7 +128,8 @@ static poprt_status host_form(prt_eval *c, uint32_t region, uint32_t in, prt_reg
     if (region >= params->n_regions)
         return prt_eval_fail(c, POPRT_E_PARSE, "has no region %u", region);
     const prt_frame *body = &f->session->frames[params->regions[region]];
-    *form = (prt_region_form){ .n_in = body->block->n_inputs, .n_out = body->block->n_outputs,
+    *form = (prt_region_form){ .n_in = body->block->n_inputs,
+        .n_out = body->block->n_outputs,
         .in = { .kind = PRT_VALUE_UNKNOWN } };
     if (in < form->n_in)
         form->in = body->expected[body->block->inputs[in]];
@@ -208,8 +209,8 @@ static poprt_status place_columns(prt_frame *f, uint32_t buffer, const prt_shape
     prt_tensor *value = &f->values[buffer];
     if (prt_shape_is_known(s))
         (void)prt_tensor_init(&t, s->dtype, (uint32_t)s->rank, s->dims, NULL);
-    PRT_TRY(prt_frame_check(&t, &f->expected[buffer], f->block->buffers[buffer].name.data,
-        "value"));
+    PRT_TRY(
+        prt_frame_check(&t, &f->expected[buffer], f->block->buffers[buffer].name.data, "value"));
     *value = f->expected[buffer];
     value->data = f->planned[buffer];
     return POPRT_OK;
@@ -329,8 +330,8 @@ static poprt_status check_outputs(const prt_frame *f, const prt_frame_step *step
         if (f->values[buffer].kind == PRT_VALUE_UNKNOWN)
             return prt_fail(POPRT_E_INTERNAL, step->params->origin.data, "%s left output %u unset",
                 step->params->def->name, i);
-        PRT_TRY(prt_frame_check(&f->values[buffer], &f->expected[buffer],
-            step->params->origin.data, "its result"));
+        PRT_TRY(prt_frame_check(&f->values[buffer], &f->expected[buffer], step->params->origin.data,
+            "its result"));
     }
     return POPRT_OK;
 }
@@ -368,11 +369,21 @@ static bool is_left_out(const prt_eval *c)
 static poprt_status eval_step(prt_frame *f, prt_frame_step *step)
 {
     running now = { .frame = f, .step = step };
-    prt_eval c = { .def = step->params->def, .attrs = step->params->attrs,
-        .origin = step->params->origin, .n_in = step->n_in, .n_out = step->n_out, .in = step->in,
-        .out = step->out, .host = &host, .par = f->session->par, .later = step->later,
-        .near = f->session->near, .strassen = f->session->strassen,
-        .bf16x3 = f->session->bf16x3, .rehearses = f->session->memory.measures, .user = &now };
+    prt_eval c = { .def = step->params->def,
+        .attrs = step->params->attrs,
+        .origin = step->params->origin,
+        .n_in = step->n_in,
+        .n_out = step->n_out,
+        .in = step->in,
+        .out = step->out,
+        .host = &host,
+        .par = f->session->par,
+        .later = step->later,
+        .near = f->session->near,
+        .strassen = f->session->strassen,
+        .bf16x3 = f->session->bf16x3,
+        .rehearses = f->session->memory.measures,
+        .user = &now };
 #ifndef PRT_NO_COMPILER
     c.lowered = step->params->lowered;
     c.weights = f->session->weights;
@@ -457,8 +468,8 @@ poprt_status prt_frame_run(prt_frame *f)
         prt_frame_step *step = &f->steps[f->todo[i]];
         if (atomic_load_explicit(&f->session->cancel, memory_order_relaxed))
             return prt_fail(POPRT_E_CANCELLED, step->params->origin.data, "run was cancelled");
-        const poprt_status status = f->session->watch != NULL ? watch_step(f, step, f->todo[i])
-                                                              : run_step(f, step);
+        const poprt_status status =
+            f->session->watch != NULL ? watch_step(f, step, f->todo[i]) : run_step(f, step);
         if (status != POPRT_OK)
             return name_step(step, status);
         prt_frame_end_values(f, f->todo[i]);

@@ -85,8 +85,9 @@ static poprt_status fix_dims(prt_session *s, const prt_session_options *o)
         s->dim_values[i] = s->fixed[i] = s->bound[i] = PRT_DIM_UNKNOWN;
     for (uint32_t k = 0; k < o->n_dims; k++) {
         size_t i = 0;
-        while (i < n && (prt_dims_at(dims, i)->op != PRT_DIM_SYMBOL ||
-                            !prt_str_equal(prt_dims_at(dims, i)->symbol, o->dim_names[k])))
+        while (i < n &&
+            (prt_dims_at(dims, i)->op != PRT_DIM_SYMBOL ||
+                !prt_str_equal(prt_dims_at(dims, i)->symbol, o->dim_names[k])))
             i++;
         if (i == n)
             return prt_fail(POPRT_E_NOT_FOUND, o->dim_names[k].data,
@@ -159,17 +160,17 @@ static poprt_status setup(prt_session *s, const prt_session_options *o)
     return prt_frames_resolve(s);
 }
 
-static poprt_status create(prt_program *program, const prt_session_options *options,
-    bool measures, prt_session **out)
+static poprt_status create(prt_program *program, const prt_session_options *options, bool measures,
+    prt_session **out)
 {
     const prt_allocator *inner = options->allocator != NULL ? options->allocator : &prt_mem_libc;
     prt_session *s = prt_mem_alloc(inner, sizeof(*s));
     if (s == NULL)
         return POPRT_E_NOMEM;
     s->memory = (prt_counted){ .allocator = { .user = &s->memory,
-            .alloc = counted_alloc,
-            .release = counted_release,
-            .refuse = counted_refuse },
+                                   .alloc = counted_alloc,
+                                   .release = counted_release,
+                                   .refuse = counted_refuse },
         .inner = inner,
         .limit = options->memory_limit,
         .total = sizeof(*s),
@@ -348,8 +349,9 @@ static poprt_status stage_input(prt_session *s, uint32_t index, const prt_tensor
 static bool stays(const prt_session *s, uint32_t index, const prt_tensor *in, const prt_tensor *out)
 {
     const uint32_t o = s->appends[index];
-    return in->room == 0 || (o != 0 && is_aligned(in->dtype, in->data) &&
-        prt_cache_appends(s, index, in, o - 1, &out[o - 1]));
+    return in->room == 0 ||
+        (o != 0 && is_aligned(in->dtype, in->data) &&
+            prt_cache_appends(s, index, in, o - 1, &out[o - 1]));
 }
 
 static poprt_status bind_inputs(prt_session *s, const prt_tensor *in, const prt_tensor *out)

@@ -19,8 +19,8 @@ typedef void (*prt_print_fn)(void *user, const char *line);
 
 /* A step that has ended: `index` of the program's block `block`; times of prt_clock_ns. On the
  * thread that runs. */
-typedef void (*prt_step_fn)(void *user, uint32_t block, uint32_t index, uint64_t start_ns,
-    uint64_t stop_ns);
+typedef void (
+    *prt_step_fn)(void *user, uint32_t block, uint32_t index, uint64_t start_ns, uint64_t stop_ns);
 
 typedef struct prt_session_options {
     const prt_allocator *allocator;
@@ -30,9 +30,9 @@ typedef struct prt_session_options {
     uint32_t n_dims;     /* symbolic dims fixed now */
     const prt_str *dim_names;
     const int64_t *dim_values;
-    const prt_kern *kern; /* of fast forms; NULL: reference kernels only */
+    const prt_kern *kern;  /* of fast forms; NULL: reference kernels only */
     bool strassen, bf16x3; /* as prt_eval has them */
-    prt_print_fn print; /* NULL: nothing is printed */
+    prt_print_fn print;    /* NULL: nothing is printed */
     void *print_user;
 } prt_session_options;
 
@@ -42,9 +42,9 @@ void prt_session_release(prt_session *session);
 
 /* Bytes that prt_session_memory counts. */
 typedef struct prt_session_needs {
-    size_t created; /* once the session is made */
-    size_t scratch; /* added by its first runs */
-    size_t outputs; /* added by a run in which the caller binds no output */
+    size_t created;  /* once the session is made */
+    size_t scratch;  /* added by its first runs */
+    size_t outputs;  /* added by a run in which the caller binds no output */
     bool is_planned; /* no symbolic dim is open */
 } prt_session_needs;
 

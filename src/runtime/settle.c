@@ -100,8 +100,9 @@ static bool is_joined(const prt_frame *f, const prt_frame_step *step)
     size_t offset = part ? y->offset : 0;
     for (uint32_t i = 0; i < step->n_in; i++) {
         const prt_buffer *x = &f->block->buffers[in[i]];
-        if (step->in[i]->size != 0 && (x->space != PRT_SPACE_PART || x->offset != offset ||
-                                          x->ref != (part ? y->ref : step->out_buffers[0])))
+        if (step->in[i]->size != 0 &&
+            (x->space != PRT_SPACE_PART || x->offset != offset ||
+                x->ref != (part ? y->ref : step->out_buffers[0])))
             return false;
         offset += step->in[i]->size;
     }
@@ -116,8 +117,8 @@ static poprt_status settle_mode(prt_frame *f, prt_frame_step *step)
         views = views ||
             (step->out[i] != NULL &&
                 f->block->buffers[step->out_buffers[i]].space == PRT_SPACE_VIEW);
-        step->packed = step->packed ||
-            (step->out[i] != NULL && prt_dtype_bits(step->out[i]->dtype) < 8);
+        step->packed =
+            step->packed || (step->out[i] != NULL && prt_dtype_bits(step->out[i]->dtype) < 8);
     }
     if (step->columns != PRT_COLUMNS_none) {
         if (prt_columns_are_there(f, step))
@@ -162,7 +163,8 @@ static poprt_status settle_kernel(const prt_frame *f, prt_frame_step *step)
         if (how->n_dropped != 0)
             return prt_fail(POPRT_E_STATE, step->params->origin.data,
                 "weight %.200s is new, and others that %.200s was prepared from are not stored: "
-                "compile the model with the new weight", at->name.data, step->params->def->key);
+                "compile the model with the new weight",
+                at->name.data, step->params->def->key);
         kernel = false;
     }
     step->fast = kernel ? prt_op_row_of(step->params->def)->run : NULL;

@@ -15,7 +15,7 @@ typedef struct prt_counted {
     prt_allocator allocator; /* to hand out; its user is this */
     const prt_allocator *inner;
     size_t limit;
-    size_t total; /* only the session's running thread allocates */
+    size_t total;  /* only the session's running thread allocates */
     bool measures; /* nothing will run: planned memory is addresses alone */
 } prt_counted;
 
@@ -31,23 +31,23 @@ struct prt_session {
     prt_counted memory;
     prt_arena *arena; /* session: headers, steps, tables */
     prt_frame *frames;
-    prt_blob **weights;      /* by constant: the program's bytes, or this session's own */
-    bool *replaced;          /* by constant: bytes are this session's own */
-    prt_blob **updates;      /* by constant: room for what a run writes; made when first needed */
-    bool *updated;           /* by constant: that room holds the contents from the next run on */
+    prt_blob **weights; /* by constant: the program's bytes, or this session's own */
+    bool *replaced;     /* by constant: bytes are this session's own */
+    prt_blob **updates; /* by constant: room for what a run writes; made when first needed */
+    bool *updated;      /* by constant: that room holds the contents from the next run on */
     bool any_updated;
-    int64_t *dim_values;     /* by expression index; PRT_DIM_UNKNOWN until bound */
-    int64_t *fixed;          /* symbols fixed at creation, by expression index; else UNKNOWN */
-    int64_t *bound;          /* symbols as the inputs of a run give them */
-    bool resolved;           /* frames fit dim_values */
+    int64_t *dim_values;         /* by expression index; PRT_DIM_UNKNOWN until bound */
+    int64_t *fixed;              /* symbols fixed at creation, by expression index; else UNKNOWN */
+    int64_t *bound;              /* symbols as the inputs of a run give them */
+    bool resolved;               /* frames fit dim_values */
     bool near, strassen, bf16x3; /* as prt_eval has them */
-    uint32_t *appends;       /* by input: the output that a step makes of it, which may lie where it
-                              * does, counted from 1; 0: none */
+    uint32_t *appends; /* by input: the output that a step makes of it, which may lie where it
+                        * does, counted from 1; 0: none */
     const prt_tensor **caches; /* by buffer of the main block: where this run's value goes, with
                                 * room; else NULL */
-    prt_arena **staging;     /* copies of misaligned inputs and of caches, by input */
-    prt_arena **results;     /* memory of outputs that the caller gave none for, by output */
-    prt_shape *infer_shapes; /* room for one step's inference */
+    prt_arena **staging;       /* copies of misaligned inputs and of caches, by input */
+    prt_arena **results;       /* memory of outputs that the caller gave none for, by output */
+    prt_shape *infer_shapes;   /* room for one step's inference */
     prt_content *infer_content;
     const prt_tensor **infer_values;
     prt_arena *infer_scratch;
@@ -61,7 +61,7 @@ struct prt_session {
     prt_step_fn watch;
     void *watch_user;
     uint64_t seed, random_calls;
-    uint32_t rehearsals;     /* of bodies, in this round of a session that measures */
+    uint32_t rehearsals; /* of bodies, in this round of a session that measures */
     _Atomic bool cancel;
 };
 

@@ -16,20 +16,20 @@ typedef struct prt_frame_step {
     prt_fast_fn fast; /* runs in place of the reference kernel where it can; NULL: none */
     size_t *offsets;  /* by output: where in input 0 it is, when `mode` says views; else NULL */
     uint8_t mode;     /* prt_step_mode, known with the shapes */
-    bool is_static; /* every output's shape is known before the run, and was checked */
-    uint8_t columns; /* prt_step_columns */
-    bool tangled;   /* some output that is no view lies in the memory of an input */
-    bool packed;    /* some output has elements smaller than a byte */
+    bool is_static;   /* every output's shape is known before the run, and was checked */
+    uint8_t columns;  /* prt_step_columns */
+    bool tangled;     /* some output that is no view lies in the memory of an input */
+    bool packed;      /* some output has elements smaller than a byte */
     const prt_tensor *later; /* as prt_eval has it */
-    uint8_t over;   /* output 0 is written over this input, counted from 1; 0: it is not */
-    size_t room_at, room; /* bytes of the frame's memory that nothing lies in during the step */
+    uint8_t over;            /* output 0 is written over this input, counted from 1; 0: it is not */
+    size_t room_at, room;    /* bytes of the frame's memory that nothing lies in during the step */
 } prt_frame_step;
 
 /* Whether arguments of a step are columns (prt_space). */
 typedef enum prt_step_columns {
     PRT_COLUMNS_none,
-    PRT_COLUMNS_taken,  /* its fast form knows what to do */
-    PRT_COLUMNS_apart,  /* its kernel gets copies */
+    PRT_COLUMNS_taken, /* its fast form knows what to do */
+    PRT_COLUMNS_apart, /* its kernel gets copies */
 } prt_step_columns;
 
 /* What a run does for a step. */

@@ -25,9 +25,9 @@ struct prt_sweep {
     prt_build *b;
     prt_arena *scratch;
     prt_graph *graph;
-    uint32_t n;       /* entries */
-    bool *depends;    /* on one of xs */
-    bool *cut;        /* nothing flows into what computes it */
+    uint32_t n;    /* entries */
+    bool *depends; /* on one of xs */
+    bool *cut;     /* nothing flows into what computes it */
     prt_value **grad;
 };
 typedef struct prt_sweep sweep;
@@ -68,7 +68,7 @@ static bool known(const sweep *s, const prt_value *v)
 /* Regions read values of the graphs around them. */
 static bool region_depends(const sweep *s, const prt_graph *region)
 {
-    prt_for_each_op(op, region) {
+    prt_for_each_op (op, region) {
         for (uint32_t i = 0; i < op->n_in; i++)
             if (known(s, op->in[i].value) && s->depends[op->in[i].value->id])
                 return true;
@@ -118,7 +118,9 @@ static poprt_status flow_into(sweep *s, prt_value *v, prt_value *gradient)
 static poprt_status sweep_op(sweep *s, prt_op *op)
 {
     bool flows = false;
-    prt_grad g = { .b = s->b, .op = op, .sweep = s,
+    prt_grad g = { .b = s->b,
+        .op = op,
+        .sweep = s,
         .last = s->b->before != NULL ? s->b->before->prev : s->graph->last };
     prt_value **out = PRT_NEW_N(s->scratch, prt_value *, op->n_out);
     bool *wanted = PRT_NEW_N(s->scratch, bool, op->n_in);

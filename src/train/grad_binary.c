@@ -46,8 +46,8 @@ poprt_status prt_grad_pow(prt_grad *g)
     prt_value *a = prt_grad_x(g, 0), *b = prt_grad_x(g, 1), *dy = g->out[0];
     if (g->wanted[0]) {
         prt_value *e = prt_build_binary(g->b, PRT_OP_cast_like, b, a);
-        prt_value *power = prt_build_binary(g->b, PRT_OP_pow, a,
-            prt_grad_sub(g, e, prt_grad_number(g, a, 1.0)));
+        prt_value *power =
+            prt_build_binary(g->b, PRT_OP_pow, a, prt_grad_sub(g, e, prt_grad_number(g, a, 1.0)));
         prt_value *da = prt_grad_mul(g, dy, prt_grad_mul(g, e, power));
         prt_value *zero = prt_grad_number(g, a, 0.0);
         PRT_TRY(prt_grad_give(g, 0,
@@ -55,8 +55,8 @@ poprt_status prt_grad_pow(prt_grad *g)
     }
     if (g->wanted[1]) {
         prt_value *zero = prt_grad_number(g, a, 0.0);
-        prt_value *db = prt_grad_mul(g, dy,
-            prt_grad_mul(g, prt_grad_y(g), prt_grad_call(g, PRT_OP_log, a)));
+        prt_value *db =
+            prt_grad_mul(g, dy, prt_grad_mul(g, prt_grad_y(g), prt_grad_call(g, PRT_OP_log, a)));
         db = prt_grad_where(g, prt_build_binary(g->b, PRT_OP_equal, a, zero), zero, db);
         PRT_TRY(prt_grad_give(g, 1, prt_build_binary(g->b, PRT_OP_cast_like, db, b)));
     }
@@ -125,11 +125,9 @@ poprt_status prt_grad_prelu(prt_grad *g)
     prt_value *zero = prt_grad_number(g, dy, 0.0);
     prt_value *negative = prt_build_binary(g->b, PRT_OP_less, x, zero);
     if (g->wanted[0])
-        PRT_TRY(prt_grad_give(g, 0,
-            prt_grad_where(g, negative, prt_grad_mul(g, dy, slope), dy)));
+        PRT_TRY(prt_grad_give(g, 0, prt_grad_where(g, negative, prt_grad_mul(g, dy, slope), dy)));
     if (g->wanted[1])
-        PRT_TRY(prt_grad_give(g, 1,
-            prt_grad_where(g, negative, prt_grad_mul(g, dy, x), zero)));
+        PRT_TRY(prt_grad_give(g, 1, prt_grad_where(g, negative, prt_grad_mul(g, dy, x), zero)));
     return POPRT_OK;
 }
 

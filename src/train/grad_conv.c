@@ -106,8 +106,7 @@ static prt_value *weight_gradient(prt_grad *g, const windows *w, prt_value *x, p
     int64_t starts[SPATIAL] = { 0 }, axes[SPATIAL];
     for (uint32_t i = 0; i < w->n; i++)
         axes[i] = i + 2;
-    prt_value *dw =
-        convolve(g, w, swapped(g, x, w->n + 2), swapped(g, dy, w->n + 2), true);
+    prt_value *dw = convolve(g, w, swapped(g, x, w->n + 2), swapped(g, dy, w->n + 2), true);
     prt_value *in[4] = { dw, prt_build_i64s(g->b, w->n, starts),
         prt_build_i64s(g->b, w->n, w->kernel), prt_build_i64s(g->b, w->n, axes) };
     return swapped(g, prt_build_op(g->b, PRT_OP_slice, NULL, 4, in), w->n + 2);
@@ -148,8 +147,7 @@ poprt_status prt_grad_conv(prt_grad *g)
     const prt_i64s kernel = { weights->dims + 2, (uint32_t)weights->rank - 2 };
     PRT_TRY(find_windows(g, kernel, a->strides, a->dilations, a->auto_pad, a->pads, &w));
     if (g->wanted[0])
-        PRT_TRY(prt_grad_give(g, 0,
-            convolve_back(g, &w, g->out[0], prt_grad_x(g, 1), a->group)));
+        PRT_TRY(prt_grad_give(g, 0, convolve_back(g, &w, g->out[0], prt_grad_x(g, 1), a->group)));
     if (g->wanted[1])
         PRT_TRY(prt_grad_give(g, 1, all_weight_gradients(g, &w, (uint32_t)a->group)));
     if (g->op->n_in > 2 && g->wanted[2]) {

@@ -68,8 +68,7 @@ poprt_status prt_grad_transpose(prt_grad *g)
 poprt_status prt_grad_trilu(prt_grad *g)
 {
     prt_value *in[2] = { g->out[0], prt_grad_x(g, 1) };
-    return prt_grad_give(g, 0,
-        prt_build_op(g->b, PRT_OP_trilu, g->op->attrs, g->op->n_in, in));
+    return prt_grad_give(g, 0, prt_build_op(g->b, PRT_OP_trilu, g->op->attrs, g->op->n_in, in));
 }
 
 static prt_value *one_dim(prt_grad *g, prt_value *x, int64_t axis)

@@ -67,8 +67,8 @@ static poprt_status last_axes_norm(prt_grad *g, int64_t axis, float epsilon, boo
     prt_value *x = prt_grad_x(g, 0);
     const int32_t rank = prt_grad_rank(x);
     if (rank < 1 || !only_first_output(g))
-        return prt_grad_refuse(g, rank < 1 ? "needs an input of known rank"
-                                           : "its statistics are used");
+        return prt_grad_refuse(g,
+            rank < 1 ? "needs an input of known rank" : "its statistics are used");
     const uint32_t count = axes_from(axis, rank, axes);
     prt_value *v = standardised(g, x, count, axes, epsilon, centred);
     return prt_grad_by(g, scaled(g, v, prt_grad_x(g, 1), centred ? prt_grad_x(g, 2) : NULL));
@@ -120,8 +120,9 @@ poprt_status prt_grad_group_norm(prt_grad *g)
         return prt_grad_refuse(g, "needs an input of known rank");
     prt_value *v = prt_build_binary(g->b, PRT_OP_reshape, x, prt_build_i64s(g->b, 3, groups));
     v = prt_grad_reshape(g, standardised(g, v, 1, &last, a->epsilon, true), x);
-    return prt_grad_by(g, scaled(g, v, per_channel(g, prt_grad_x(g, 1), rank),
-                              per_channel(g, prt_grad_x(g, 2), rank)));
+    return prt_grad_by(g,
+        scaled(g, v, per_channel(g, prt_grad_x(g, 1), rank),
+            per_channel(g, prt_grad_x(g, 2), rank)));
 }
 
 /* In training with the statistics of the batch, else with those given. */
@@ -132,18 +133,19 @@ poprt_status prt_grad_batch_norm(prt_grad *g)
     prt_value *x = prt_grad_x(g, 0), *v;
     const int32_t rank = prt_grad_rank(x);
     if (rank < 2 || !only_first_output(g))
-        return prt_grad_refuse(g, rank < 2 ? "needs an input of known rank"
-                                           : "its statistics are used");
+        return prt_grad_refuse(g,
+            rank < 2 ? "needs an input of known rank" : "its statistics are used");
     if (a->training_mode != 0) {
         const uint32_t count = 1 + axes_from(2, rank, axes + 1);
         v = standardised(g, x, count, axes, a->epsilon, true);
     } else {
         prt_value *variance = per_channel(g, prt_grad_x(g, 4), rank);
-        prt_value *safe = prt_grad_add(g, variance, prt_grad_number(g, variance,
-                                                        (double)a->epsilon));
+        prt_value *safe =
+            prt_grad_add(g, variance, prt_grad_number(g, variance, (double)a->epsilon));
         v = prt_grad_div(g, prt_grad_sub(g, x, per_channel(g, prt_grad_x(g, 3), rank)),
             prt_grad_call(g, PRT_OP_sqrt, safe));
     }
-    return prt_grad_by(g, scaled(g, v, per_channel(g, prt_grad_x(g, 1), rank),
-                              per_channel(g, prt_grad_x(g, 2), rank)));
+    return prt_grad_by(g,
+        scaled(g, v, per_channel(g, prt_grad_x(g, 1), rank),
+            per_channel(g, prt_grad_x(g, 2), rank)));
 }

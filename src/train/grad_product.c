@@ -72,7 +72,6 @@ poprt_status prt_grad_gemm(prt_grad *g)
         PRT_TRY(prt_grad_give(g, 1, a->transB != 0 ? turned(g, dw) : dw));
     }
     if (g->op->n_in > 2 && g->wanted[2])
-        return prt_grad_give(g, 2,
-            prt_grad_mul(g, dy, prt_grad_number(g, dy, (double)a->beta)));
+        return prt_grad_give(g, 2, prt_grad_mul(g, dy, prt_grad_number(g, dy, (double)a->beta)));
     return POPRT_OK;
 }

@@ -67,8 +67,8 @@ static prt_value *two_sided(prt_grad *g, prt_value *right, prt_value *left)
 poprt_status prt_grad_elu(prt_grad *g)
 {
     const prt_elu_attrs *a = g->op->attrs;
-    prt_value *below = MUL(NUM((double)a->alpha), CALL(exp, prt_build_binary(g->b, PRT_OP_min, X,
-                                                                NUM(0))));
+    prt_value *below =
+        MUL(NUM((double)a->alpha), CALL(exp, prt_build_binary(g->b, PRT_OP_min, X, NUM(0))));
     return prt_grad_give(g, 0, two_sided(g, NUM(1), below));
 }
 
@@ -83,8 +83,8 @@ poprt_status prt_grad_selu(prt_grad *g)
 poprt_status prt_grad_celu(prt_grad *g)
 {
     const prt_celu_attrs *a = g->op->attrs;
-    prt_value *below = CALL(exp, DIV(prt_build_binary(g->b, PRT_OP_min, X, NUM(0)),
-                                     NUM((double)a->alpha)));
+    prt_value *below =
+        CALL(exp, DIV(prt_build_binary(g->b, PRT_OP_min, X, NUM(0)), NUM((double)a->alpha)));
     return prt_grad_give(g, 0, two_sided(g, NUM(1), below));
 }
 
@@ -92,15 +92,13 @@ poprt_status prt_grad_leaky_relu(prt_grad *g)
 {
     const prt_leaky_relu_attrs *a = g->op->attrs;
     prt_value *negative = prt_build_binary(g->b, PRT_OP_less, X, NUM(0));
-    return prt_grad_give(g, 0,
-        prt_grad_where(g, negative, MUL(G, NUM((double)a->alpha)), G));
+    return prt_grad_give(g, 0, prt_grad_where(g, negative, MUL(G, NUM((double)a->alpha)), G));
 }
 
 poprt_status prt_grad_thresholded_relu(prt_grad *g)
 {
     const prt_thresholded_relu_attrs *a = g->op->attrs;
-    return prt_grad_give(g, 0,
-        prt_grad_masked(g, PRT_OP_greater, X, NUM((double)a->alpha), G));
+    return prt_grad_give(g, 0, prt_grad_masked(g, PRT_OP_greater, X, NUM((double)a->alpha), G));
 }
 
 /* Half the slope at each knee. */

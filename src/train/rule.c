@@ -67,9 +67,9 @@ prt_value *prt_grad_sum(prt_grad *g, prt_value *v, uint32_t count, const int64_t
 
 prt_value *prt_grad_mean(prt_grad *g, prt_value *v, uint32_t count, const int64_t *axes)
 {
-    return count != 0 ? prt_build_binary(g->b, PRT_OP_reduce_mean, v,
-                            prt_build_i64s(g->b, count, axes))
-                      : v;
+    return count != 0
+        ? prt_build_binary(g->b, PRT_OP_reduce_mean, v, prt_build_i64s(g->b, count, axes))
+        : v;
 }
 
 prt_value *prt_grad_permute(prt_grad *g, prt_value *v, uint32_t rank, const int64_t *perm)

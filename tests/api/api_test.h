@@ -68,10 +68,16 @@ static inline void digit_init(digit *d, uint32_t seed)
         seed = seed * 1664525u + 1013904223u;
         d->image[i] = (float)(seed >> 24) / 255.0f;
     }
-    d->in = (poprt_tensor){ .data = d->image, .size = sizeof(d->image), .dims = d->image_dims,
-        .rank = 4, .dtype = POPRT_DTYPE_FLOAT32 };
-    d->out = (poprt_tensor){ .data = d->scores, .size = sizeof(d->scores), .dims = d->score_dims,
-        .rank = 2, .dtype = POPRT_DTYPE_FLOAT32 };
+    d->in = (poprt_tensor){ .data = d->image,
+        .size = sizeof(d->image),
+        .dims = d->image_dims,
+        .rank = 4,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    d->out = (poprt_tensor){ .data = d->scores,
+        .size = sizeof(d->scores),
+        .dims = d->score_dims,
+        .rank = 2,
+        .dtype = POPRT_DTYPE_FLOAT32 };
 }
 
 static inline poprt_stepio *digit_bind(digit *d, poprt_session *session)

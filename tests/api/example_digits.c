@@ -95,10 +95,16 @@ static int read_digits(poprt_session *session, float *images, size_t count, floa
 {
     const int64_t in_dims[] = { (int64_t)count, 1, SIDE, SIDE };
     const int64_t out_dims[] = { (int64_t)count, CLASSES };
-    const poprt_tensor in = { .data = images, .size = count * SIDE * SIDE * sizeof(float),
-        .dims = in_dims, .rank = 4, .dtype = POPRT_DTYPE_FLOAT32 };
-    const poprt_tensor out = { .data = scores, .size = count * CLASSES * sizeof(float),
-        .dims = out_dims, .rank = 2, .dtype = POPRT_DTYPE_FLOAT32 };
+    const poprt_tensor in = { .data = images,
+        .size = count * SIDE * SIDE * sizeof(float),
+        .dims = in_dims,
+        .rank = 4,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    const poprt_tensor out = { .data = scores,
+        .size = count * CLASSES * sizeof(float),
+        .dims = out_dims,
+        .rank = 2,
+        .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_stepio *io = NULL;
     int failed = 0;
     if (poprt_stepio_create(session, &io) != POPRT_OK ||
@@ -137,7 +143,7 @@ int main(int argc, char **argv)
     const size_t count = label_bytes / sizeof(*labels);
     float *scores = malloc(count * CLASSES * sizeof(*scores) + 1);
     int failed = images == NULL || labels == NULL || scores == NULL ||
-                 image_bytes != count * SIDE * SIDE * sizeof(*images);
+        image_bytes != count * SIDE * SIDE * sizeof(*images);
     if (!failed && poprt_executable_load_file(NULL, argv[1], NULL, &exec) != POPRT_OK)
         failed = fail(argv[1]);
     if (!failed && poprt_session_create(exec, NULL, &session) != POPRT_OK)

@@ -37,9 +37,9 @@ static inline void meter_release(void *user, void *ptr)
 
 static inline poprt_env *open_env(meter *m, uint32_t threads)
 {
-    const poprt_allocator allocator = { .user = m, .alloc = meter_alloc,
-        .release = meter_release };
-    const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator,
+    const poprt_allocator allocator = { .user = m, .alloc = meter_alloc, .release = meter_release };
+    const poprt_env_options options = { .struct_size = sizeof(options),
+        .allocator = &allocator,
         .threads = threads };
     poprt_env *env = NULL;
     ck_assert_ok(poprt_env_create(&options, &env));

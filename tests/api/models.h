@@ -3,6 +3,9 @@
 #ifndef PRT_TESTS_API_MODELS_H
 #define PRT_TESTS_API_MODELS_H
 
+/* Rows of bytes stay as the generator writes them. */
+/* clang-format off */
+
 /* SequenceInsert: items seq(float32), more float32[n] -> all seq(float32) */
 static const unsigned char sequence_model[] = {
     0x08, 0x08, 0x12, 0x00, 0x3a, 0x60, 0x0a, 0x22, 0x0a, 0x05, 0x69, 0x74, 0x65, 0x6d, 0x73, 0x0a,

@@ -52,14 +52,17 @@ static poprt_tensor tensor(void *data, const int64_t *dims, uint32_t rank, int32
 
 static void bind_word(poprt_stepio *io, word *w, int64_t past)
 {
-    *w = (word){ .id = (past * 7 + 3) % WORDS, .place = past, .one = { 1, 1 },
+    *w = (word){ .id = (past * 7 + 3) % WORDS,
+        .place = past,
+        .one = { 1, 1 },
         .all = { 1, past + 1 } };
     for (int64_t i = 0; i <= past; i++)
         w->mask[i] = i != 1;
     const poprt_tensor id = tensor(&w->id, w->one, 2, POPRT_DTYPE_INT64);
     const poprt_tensor place = tensor(&w->place, w->one, 2, POPRT_DTYPE_INT64);
     const poprt_tensor mask = tensor(w->mask, w->all, 2, POPRT_DTYPE_INT64);
-    const poprt_tensor logits = { .data = w->logits, .size = sizeof(w->logits),
+    const poprt_tensor logits = { .data = w->logits,
+        .size = sizeof(w->logits),
         .dtype = POPRT_DTYPE_FLOAT32 };
     ck_assert_ok(poprt_stepio_bind(io, "input_ids", &id));
     ck_assert_ok(poprt_stepio_bind(io, "position_ids", &place));
@@ -98,8 +101,8 @@ static void run_plain(poprt_session *session, trace *t)
     ck_assert_ok(poprt_stepio_create(session, &io));
     for (int s = 0; s < SLOTS; s++)
         for (int64_t i = 0; i < heads[s] * FIRST * sizes[s]; i++)
-            t->rows[s][i] = first_value(s, i / sizes[s] / FIRST, i / sizes[s] % FIRST,
-                i % sizes[s]);
+            t->rows[s][i] =
+                first_value(s, i / sizes[s] / FIRST, i / sizes[s] % FIRST, i % sizes[s]);
     for (int k = 0; k < STEPS; k++) {
         bind_word(io, &w, FIRST + k);
         for (int s = 0; s < SLOTS; s++) {

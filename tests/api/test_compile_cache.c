@@ -19,7 +19,8 @@ static void listen(void *user, int32_t level, const char *text)
 static poprt_env *open_env(void)
 {
     poprt_env *env = NULL;
-    poprt_env_options options = { .struct_size = sizeof(options), .log = listen,
+    poprt_env_options options = { .struct_size = sizeof(options),
+        .log = listen,
         .log_level = POPRT_LOG_INFO };
     ck_assert_ok(poprt_env_create(&options, &env));
     return env;

@@ -63,7 +63,10 @@ START_TEST(bindings_are_checked)
     poprt_stepio *io = NULL;
     float x[4] = { 0 }, y[3] = { 0 };
     int64_t wide[] = { 2, 3 }, good[] = { 2, 2 }, negative[] = { -1, 2 };
-    poprt_tensor t = { .data = x, .size = sizeof(x), .dims = wide, .rank = 2,
+    poprt_tensor t = { .data = x,
+        .size = sizeof(x),
+        .dims = wide,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_tensor out = { .data = y, .size = sizeof(y), .dtype = POPRT_DTYPE_FLOAT32 };
     ck_assert_ok(poprt_session_create(exec, NULL, &session));
@@ -236,5 +239,5 @@ END_TEST
 
 PRT_TEST_MAIN("api/errors", null_is_an_argument_error, bindings_are_checked,
     missing_and_foreign_files, every_prefix_of_a_model_is_refused_or_a_model,
-    every_prefix_and_flip_of_popef, damaged_weights_get_no_good_checksum,
-    writers_may_refuse, a_full_disk_is_named)
+    every_prefix_and_flip_of_popef, damaged_weights_get_no_good_checksum, writers_may_refuse,
+    a_full_disk_is_named)

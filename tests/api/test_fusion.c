@@ -10,8 +10,8 @@ static poprt_model *fuse_three(poprt_env *env)
     poprt_model *models[3] = { NULL }, *fused = NULL;
     ck_assert_ok(poprt_model_load_file(env, DIGITS, NULL, &models[0]));
     ck_assert_ok(poprt_model_load_bytes(env, dense_model, sizeof(dense_model), NULL, &models[1]));
-    ck_assert_ok(poprt_model_load_bytes(env, sequence_model, sizeof(sequence_model), NULL,
-        &models[2]));
+    ck_assert_ok(
+        poprt_model_load_bytes(env, sequence_model, sizeof(sequence_model), NULL, &models[2]));
     ck_assert_ok(poprt_model_set_input_shape(models[0], "image", image, 4));
     ck_assert_ok(poprt_model_set_input_shape(models[1], "x", x, 2));
     ck_assert_ok(poprt_model_set_input_shape(models[2], "more", more, 1));
@@ -46,10 +46,16 @@ static void fused_open(fused *f)
     ck_assert_ok(poprt_session_create(f->exec, NULL, &f->session));
     ck_assert_ok(poprt_stepio_create(f->session, &f->io));
     digit_init(&f->digit, 1);
-    f->x_in = (poprt_tensor){ .data = f->x, .size = sizeof(f->x), .dims = f->x_dims, .rank = 2,
+    f->x_in = (poprt_tensor){ .data = f->x,
+        .size = sizeof(f->x),
+        .dims = f->x_dims,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
     f->y_out = (poprt_tensor){ .data = f->y, .size = sizeof(f->y) };
-    f->index_in = (poprt_tensor){ .data = &f->index, .size = 4, .dims = &one, .rank = 1,
+    f->index_in = (poprt_tensor){ .data = &f->index,
+        .size = 4,
+        .dims = &one,
+        .rank = 1,
         .dtype = POPRT_DTYPE_UINT32 };
 }
 
@@ -144,7 +150,10 @@ START_TEST(sequences_take_part)
     const int64_t two = 2;
     poprt_tensor item = { 0 };
     fused_open(&f);
-    item = (poprt_tensor){ .data = f.x, .size = sizeof(f.x), .dims = &two, .rank = 1,
+    item = (poprt_tensor){ .data = f.x,
+        .size = sizeof(f.x),
+        .dims = &two,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT32 };
     ck_assert_ok(poprt_stepio_bind_sequence(f.io, ITEMS, &item, 1, 1));
     ck_assert_fails(poprt_session_run(f.session, f.io), POPRT_E_STATE);
@@ -274,8 +283,12 @@ START_TEST(callbacks_are_asked_for_one_graph)
     fused f;
     poprt_stepio *io = NULL;
     talk t = { .f = &f };
-    const poprt_stepio_callbacks callbacks = { .struct_size = sizeof(callbacks), .user = &t,
-        .in = give_in, .in_complete = in_done, .out = give_out, .out_complete = out_done };
+    const poprt_stepio_callbacks callbacks = { .struct_size = sizeof(callbacks),
+        .user = &t,
+        .in = give_in,
+        .in_complete = in_done,
+        .out = give_out,
+        .out_complete = out_done };
     fused_open(&f);
     ck_assert_ok(poprt_stepio_create_callbacks(f.session, &callbacks, &io));
     f.index = 1;

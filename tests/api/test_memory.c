@@ -36,8 +36,7 @@ static void count_release(void *user, void *ptr)
 
 static poprt_status make_env(counter *c, poprt_env **out)
 {
-    const poprt_allocator allocator = { .user = c, .alloc = count_alloc,
-        .release = count_release };
+    const poprt_allocator allocator = { .user = c, .alloc = count_alloc, .release = count_release };
     poprt_env_options options = POPRT_ENV_OPTIONS_INIT;
     options.allocator = &allocator;
     return poprt_env_create(&options, out);
@@ -80,9 +79,15 @@ static poprt_status live_map(counter *c, int runs, size_t *before, float *result
     poprt_string word = { "b", 1 };
     float number = 5.5f;
     const int64_t one = 1;
-    const poprt_tensor keys = { .data = &word, .size = sizeof(word), .dims = &one, .rank = 1,
+    const poprt_tensor keys = { .data = &word,
+        .size = sizeof(word),
+        .dims = &one,
+        .rank = 1,
         .dtype = POPRT_DTYPE_STRING };
-    const poprt_tensor values = { .data = &number, .size = sizeof(number), .dims = &one, .rank = 1,
+    const poprt_tensor values = { .data = &number,
+        .size = sizeof(number),
+        .dims = &one,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_tensor k = { 0 }, v = { 0 };
     poprt_status s = make_env(c, &env);
@@ -135,7 +140,10 @@ static poprt_status live_fused(counter *c, int runs, size_t *before, float *resu
     poprt_stepio *io = NULL;
     float x[] = { 1, 1 };
     const int64_t dims[] = { 1, 2 };
-    const poprt_tensor in = { .data = x, .size = sizeof(x), .dims = dims, .rank = 2,
+    const poprt_tensor in = { .data = x,
+        .size = sizeof(x),
+        .dims = dims,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_tensor out = { 0 };
     poprt_status s = make_env(c, &env);
@@ -200,7 +208,10 @@ static poprt_status live_decoder(counter *c, int words, int early, size_t *then,
     poprt_executable *exec = NULL;
     poprt_session *session = NULL;
     poprt_stepio *io = NULL;
-    const poprt_tensor ids = { .data = &id, .size = 8, .dims = one, .rank = 2,
+    const poprt_tensor ids = { .data = &id,
+        .size = 8,
+        .dims = one,
+        .rank = 2,
         .dtype = POPRT_DTYPE_INT64 };
     poprt_tensor places = ids, all = ids;
     places.data = &place;
@@ -216,8 +227,11 @@ static poprt_status live_decoder(counter *c, int words, int early, size_t *then,
     if (s == POPRT_OK)
         s = poprt_stepio_create(session, &io);
     for (int i = 0; s == POPRT_OK && i < 3; i++) {
-        const poprt_tensor room = { .data = rows[i], .size = sizeof(rows[i]),
-            .dims = i == 2 ? three : four, .rank = i == 2 ? 3 : 4, .dtype = POPRT_DTYPE_FLOAT32 };
+        const poprt_tensor room = { .data = rows[i],
+            .size = sizeof(rows[i]),
+            .dims = i == 2 ? three : four,
+            .rank = i == 2 ? 3 : 4,
+            .dtype = POPRT_DTYPE_FLOAT32 };
         s = poprt_stepio_bind_cache(io, past[i], present[i], &room, 0);
     }
     if (s == POPRT_OK)
@@ -269,7 +283,10 @@ static poprt_status live(counter *c, float *result)
     buffer popef = { 0 };
     float x[] = { 1, 1 };
     const int64_t dims[] = { 1, 2 };
-    const poprt_tensor in = { .data = x, .size = sizeof(x), .dims = dims, .rank = 2,
+    const poprt_tensor in = { .data = x,
+        .size = sizeof(x),
+        .dims = dims,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_tensor out = { 0 };
     poprt_status s = make_env(c, &env);

@@ -26,7 +26,8 @@ static int32_t follow(void *user, const char *name, uint64_t done, uint64_t tota
 static poprt_env *env_of(stage *s)
 {
     poprt_env *env = NULL;
-    const poprt_env_options options = { .struct_size = sizeof(options), .progress = follow,
+    const poprt_env_options options = { .struct_size = sizeof(options),
+        .progress = follow,
         .progress_user = s };
     ck_assert_ok(poprt_env_create(&options, &env));
     return env;

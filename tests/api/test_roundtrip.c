@@ -78,7 +78,10 @@ static uint16_t quarter(const char *exact)
     poprt_executable *exec = NULL;
     poprt_session *session = NULL;
     poprt_stepio *io = NULL;
-    poprt_tensor tensor = { .data = &x, .size = 2, .dims = dims, .rank = 1,
+    poprt_tensor tensor = { .data = &x,
+        .size = 2,
+        .dims = dims,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT16 };
     ck_assert_ok(poprt_config_create(NULL, &config));
     ck_assert_ok(poprt_config_set(config, "exact_half", exact));
@@ -248,8 +251,9 @@ START_TEST(a_newer_opset_is_warned_of)
     poprt_model_release(model);
     bytes[sizeof(bytes) - 1] = 99;
     ck_assert_ok(poprt_model_load_bytes(env, bytes, sizeof(bytes), NULL, &model));
-    ck_assert_msg(strstr(warning, "imports opset 99 of ai.onnx, and the newest known here is 28")
-        != NULL, "%s", warning);
+    ck_assert_msg(strstr(warning, "imports opset 99 of ai.onnx, and the newest known here is 28") !=
+            NULL,
+        "%s", warning);
     poprt_model_release(model);
     poprt_env_release(env);
 }
@@ -573,11 +577,9 @@ START_TEST(names_and_versions)
 END_TEST
 
 PRT_TEST_MAIN("api/roundtrip", digits_survive_popef, compiling_is_repeatable,
-    halves_inside_are_wide_unless_asked,
-    models_are_written_for_an_opset, a_saved_model_keeps_its_opset, metadata_goes_along,
-    a_newer_opset_is_warned_of, files_are_written_whole, passes_take_arguments,
-    a_conversion_goes_by_its_options,
-    passes_do_not_change_results,
-    passes_are_listed_and_observed, input_shapes_can_be_fixed, everything_can_be_described,
-    the_summary_keeps_texts_on_one_line, a_model_is_sharded, operators_are_listed,
-    names_and_versions)
+    halves_inside_are_wide_unless_asked, models_are_written_for_an_opset,
+    a_saved_model_keeps_its_opset, metadata_goes_along, a_newer_opset_is_warned_of,
+    files_are_written_whole, passes_take_arguments, a_conversion_goes_by_its_options,
+    passes_do_not_change_results, passes_are_listed_and_observed, input_shapes_can_be_fixed,
+    everything_can_be_described, the_summary_keeps_texts_on_one_line, a_model_is_sharded,
+    operators_are_listed, names_and_versions)

@@ -74,7 +74,9 @@ static void *bind_zeros(const subject *s, poprt_stepio *io, int32_t direction, s
     int64_t dims[MOST_DIMS];
     ck_assert_ok(poprt_executable_io_at(s->exec, direction, i, &info));
     ck_assert_int_le(info.rank, MOST_DIMS);
-    poprt_tensor t = { .dims = dims, .rank = (uint32_t)info.rank, .dtype = info.dtype,
+    poprt_tensor t = { .dims = dims,
+        .rank = (uint32_t)info.rank,
+        .dtype = info.dtype,
         .size = size_of(info.dtype) };
     for (int32_t k = 0; k < info.rank; k++) {
         ck_assert_msg(info.dims[k] >= 0, "%s is of open shape", info.name);

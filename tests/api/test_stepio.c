@@ -22,7 +22,10 @@ static poprt_status give_in(void *user, const char *name, poprt_tensor *tensor)
     talk *t = user;
     note(t, "in", name);
     ck_assert_int_eq(tensor->dtype, POPRT_DTYPE_FLOAT32);
-    *tensor = (poprt_tensor){ .data = t->x, .size = sizeof(t->x), .dims = t->dims, .rank = 2,
+    *tensor = (poprt_tensor){ .data = t->x,
+        .size = sizeof(t->x),
+        .dims = t->dims,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
     return t->in_answer;
 }
@@ -49,8 +52,12 @@ static void out_done(void *user, const char *name)
 START_TEST(callbacks_come_in_order)
 {
     talk t = { .x = { 1, 1 }, .dims = { 1, 2 } };
-    const poprt_stepio_callbacks callbacks = { .struct_size = sizeof(callbacks), .user = &t,
-        .in = give_in, .in_complete = in_done, .out = give_out, .out_complete = out_done };
+    const poprt_stepio_callbacks callbacks = { .struct_size = sizeof(callbacks),
+        .user = &t,
+        .in = give_in,
+        .in_complete = in_done,
+        .out = give_out,
+        .out_complete = out_done };
     poprt_executable *exec = compile_bytes(NULL, dense_model, sizeof(dense_model));
     poprt_session *session = NULL;
     poprt_stepio *io = NULL;
@@ -84,10 +91,16 @@ START_TEST(scalars_and_single_elements_are_one)
     ck_assert_ok(poprt_session_create(exec, NULL, &session));
     ck_assert_ok(poprt_stepio_create(session, &io));
     for (uint32_t rank = 0; rank <= 3; rank++) {
-        const poprt_tensor t = { .data = trips, .size = sizeof(trips[0]), .dims = ones,
-            .rank = rank, .dtype = POPRT_DTYPE_INT64 };
-        const poprt_tensor s = { .data = start, .size = sizeof(start[0]), .dims = ones,
-            .rank = 3 - rank, .dtype = POPRT_DTYPE_FLOAT32 };
+        const poprt_tensor t = { .data = trips,
+            .size = sizeof(trips[0]),
+            .dims = ones,
+            .rank = rank,
+            .dtype = POPRT_DTYPE_INT64 };
+        const poprt_tensor s = { .data = start,
+            .size = sizeof(start[0]),
+            .dims = ones,
+            .rank = 3 - rank,
+            .dtype = POPRT_DTYPE_FLOAT32 };
         poprt_tensor end = { 0 };
         ck_assert_ok(poprt_stepio_bind(io, "trips", &t));
         ck_assert_ok(poprt_stepio_bind(io, "start", &s));
@@ -97,11 +110,20 @@ START_TEST(scalars_and_single_elements_are_one)
         ck_assert_int_eq(end.dims[0], 1);
         ck_assert_double_eq((double)*(const float *)end.data, 3.5);
     }
-    const poprt_tensor more = { .data = trips, .size = sizeof(trips), .dims = &two, .rank = 1,
+    const poprt_tensor more = { .data = trips,
+        .size = sizeof(trips),
+        .dims = &two,
+        .rank = 1,
         .dtype = POPRT_DTYPE_INT64 };
-    const poprt_tensor empty = { .data = trips, .size = 0, .dims = &none, .rank = 1,
+    const poprt_tensor empty = { .data = trips,
+        .size = 0,
+        .dims = &none,
+        .rank = 1,
         .dtype = POPRT_DTYPE_INT64 };
-    const poprt_tensor other = { .data = start, .size = sizeof(start[0]), .dims = ones, .rank = 1,
+    const poprt_tensor other = { .data = start,
+        .size = sizeof(start[0]),
+        .dims = ones,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT32 };
     ck_assert_fails(poprt_stepio_bind(io, "trips", &more), POPRT_E_SHAPE);
     ck_assert_fails(poprt_stepio_bind(io, "trips", &empty), POPRT_E_SHAPE);
@@ -123,7 +145,10 @@ START_TEST(sequences_go_in_and_out)
         { .data = a, .size = sizeof(a), .dims = &two, .rank = 1, .dtype = POPRT_DTYPE_FLOAT32 },
         { .data = b, .size = sizeof(b), .dims = &one, .rank = 1, .dtype = POPRT_DTYPE_FLOAT32 },
     };
-    const poprt_tensor more = { .data = c, .size = sizeof(c), .dims = &three, .rank = 1,
+    const poprt_tensor more = { .data = c,
+        .size = sizeof(c),
+        .dims = &three,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_tensor found;
     size_t count = 0;
@@ -164,7 +189,10 @@ START_TEST(optionals_hold_nothing_or_one)
     poprt_stepio *io = NULL;
     float a[] = { 1, 2 };
     const int64_t two = 2;
-    const poprt_tensor item = { .data = a, .size = sizeof(a), .dims = &two, .rank = 1,
+    const poprt_tensor item = { .data = a,
+        .size = sizeof(a),
+        .dims = &two,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT32 };
     const poprt_tensor items[] = { item, item };
     poprt_tensor found;
@@ -193,10 +221,16 @@ START_TEST(maps_go_in_and_out)
     poprt_string words[] = { { "a", 1 }, { "x", 1 }, { "a", 1 } };
     float numbers[] = { 1, 9, 1.5f };
     const int64_t three = 3, none = 0;
-    const poprt_tensor keys = { .data = words, .size = sizeof(words), .dims = &three, .rank = 1,
+    const poprt_tensor keys = { .data = words,
+        .size = sizeof(words),
+        .dims = &three,
+        .rank = 1,
         .dtype = POPRT_DTYPE_STRING };
-    const poprt_tensor values = { .data = numbers, .size = sizeof(numbers), .dims = &three,
-        .rank = 1, .dtype = POPRT_DTYPE_FLOAT32 };
+    const poprt_tensor values = { .data = numbers,
+        .size = sizeof(numbers),
+        .dims = &three,
+        .rank = 1,
+        .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_tensor empty_keys = keys, empty_values = values, k, v;
     size_t count = 0;
     empty_keys.dims = empty_values.dims = &none;
@@ -239,9 +273,15 @@ START_TEST(maps_are_checked)
     poprt_string words[] = { { "a", 1 }, { "b", 1 } };
     float numbers[3] = { 1, 2, 3 };
     const int64_t two = 2, one = 1, square[] = { 2, 1 };
-    const poprt_tensor keys = { .data = words, .size = sizeof(words), .dims = &two, .rank = 1,
+    const poprt_tensor keys = { .data = words,
+        .size = sizeof(words),
+        .dims = &two,
+        .rank = 1,
         .dtype = POPRT_DTYPE_STRING };
-    const poprt_tensor values = { .data = numbers, .size = 8, .dims = &two, .rank = 1,
+    const poprt_tensor values = { .data = numbers,
+        .size = 8,
+        .dims = &two,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_tensor bad = values, k, v;
     ck_assert_ok(poprt_executable_io_at(exec, POPRT_INPUT, 0, &info));
@@ -292,7 +332,10 @@ static float first_y(poprt_session *session)
 {
     float x[] = { 1, 1 }, y[3];
     const int64_t dims[] = { 1, 2 };
-    const poprt_tensor in = { .data = x, .size = sizeof(x), .dims = dims, .rank = 2,
+    const poprt_tensor in = { .data = x,
+        .size = sizeof(x),
+        .dims = dims,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
     const poprt_tensor out = { .data = y, .size = sizeof(y), .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_stepio *io = NULL;
@@ -337,6 +380,5 @@ START_TEST(weights_are_the_sessions_own)
 END_TEST
 
 PRT_TEST_MAIN("api/stepio", callbacks_come_in_order, scalars_and_single_elements_are_one,
-    sequences_go_in_and_out,
-    optionals_hold_nothing_or_one, maps_go_in_and_out, maps_are_checked,
+    sequences_go_in_and_out, optionals_hold_nothing_or_one, maps_go_in_and_out, maps_are_checked,
     weights_are_the_sessions_own)

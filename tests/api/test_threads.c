@@ -29,7 +29,7 @@ static void *run_job(void *arg)
     for (int i = 0; i < ROUNDS; i++) {
         memset(d.scores, 0, sizeof(d.scores));
         j->wrong += poprt_session_run(session, io) != POPRT_OK ||
-                    memcmp(d.scores, j->expected, sizeof(d.scores)) != 0;
+            memcmp(d.scores, j->expected, sizeof(d.scores)) != 0;
     }
     poprt_stepio_release(io);
     poprt_session_release(session);
@@ -214,7 +214,8 @@ static void count_release(void *user, void *p)
 START_TEST(callbacks_may_release)
 {
     counter c = { 0 };
-    const poprt_allocator allocator = { .user = &c, .alloc = count_alloc,
+    const poprt_allocator allocator = { .user = &c,
+        .alloc = count_alloc,
         .release = count_release };
     const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator };
     const struct timespec wait = { .tv_nsec = 1000000 };
@@ -261,7 +262,10 @@ START_TEST(endless_runs_can_be_cancelled)
     float start = 0;
     const int64_t one = 1;
     const poprt_tensor n = { .data = &trips, .size = 8, .dtype = POPRT_DTYPE_INT64 };
-    const poprt_tensor s = { .data = &start, .size = 4, .dims = &one, .rank = 1,
+    const poprt_tensor s = { .data = &start,
+        .size = 4,
+        .dims = &one,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT32 };
     pthread_t thread;
     poprt_tensor end;
@@ -309,7 +313,7 @@ START_TEST(both_sides_of_a_fork_go_on)
     if (s == POPRT_OK)
         s = poprt_session_drain(session);
     const bool good = s == POPRT_OK && a.done == 2 && a.failed == 0 &&
-                      memcmp(d.scores, expected, sizeof(expected)) == 0;
+        memcmp(d.scores, expected, sizeof(expected)) == 0;
     poprt_stepio_release(io);
     poprt_session_release(session);
     poprt_executable_release(exec);

@@ -66,8 +66,9 @@ END_TEST
 START_TEST(reset_keeps_one_block)
 {
     counter c = { 0 };
-    const prt_allocator allocator = { .user = &c, .alloc = counted_alloc,
-            .release = counted_release };
+    const prt_allocator allocator = { .user = &c,
+        .alloc = counted_alloc,
+        .release = counted_release };
     prt_arena *arena = NULL;
     ck_assert_int_eq(prt_arena_create(&allocator, 0, &arena), POPRT_OK);
     ck_assert_ptr_eq(prt_arena_allocator(arena), &allocator);
@@ -90,7 +91,8 @@ START_TEST(every_refusal_is_survived)
 {
     for (size_t refuse_at = 1; refuse_at < 20; refuse_at++) {
         counter c = { .refuse_at = refuse_at };
-        const prt_allocator allocator = { .user = &c, .alloc = counted_alloc,
+        const prt_allocator allocator = { .user = &c,
+            .alloc = counted_alloc,
             .release = counted_release };
         prt_arena *arena = NULL;
         if (prt_arena_create(&allocator, 0, &arena) == POPRT_OK) {

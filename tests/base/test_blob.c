@@ -64,5 +64,5 @@ START_TEST(views_stay_inside)
 }
 END_TEST
 
-PRT_TEST_MAIN("base/blob", owned_bytes_are_zeroed_and_writable,
-    drop_comes_with_the_last_reference, views_stay_inside)
+PRT_TEST_MAIN("base/blob", owned_bytes_are_zeroed_and_writable, drop_comes_with_the_last_reference,
+    views_stay_inside)

@@ -105,7 +105,8 @@ START_TEST(threads_share_a_budget)
     ck_assert_int_eq(prt_budget_create(NULL, 1500, &b), POPRT_OK);
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, churn,
-            (void *)(uintptr_t)prt_budget_allocator(b, NULL)), 0);
+                             (void *)(uintptr_t)prt_budget_allocator(b, NULL)),
+            0);
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
     ck_assert_uint_eq(prt_budget_held(b), 0);

@@ -432,8 +432,7 @@ START_TEST(temporaries_of_dead_writers_go)
 END_TEST
 
 PRT_TEST_MAIN("base/file", maps_regular_files, map_failures_name_file_and_cause,
-    caches_of_links_are_read,
-    below_stays_below, below_stays_below_without_openat2, descriptors_are_given_back,
-    commit_replaces_and_abandon_does_not, sizes_around_the_buffer_arrive_whole,
-    two_writers_do_not_meet, what_cannot_be_written_says_so, full_disk_keeps_the_old_file,
-    finish_names_what_the_system_said, temporaries_of_dead_writers_go)
+    caches_of_links_are_read, below_stays_below, below_stays_below_without_openat2,
+    descriptors_are_given_back, commit_replaces_and_abandon_does_not,
+    sizes_around_the_buffer_arrive_whole, two_writers_do_not_meet, what_cannot_be_written_says_so,
+    full_disk_keeps_the_old_file, finish_names_what_the_system_said, temporaries_of_dead_writers_go)

@@ -231,7 +231,11 @@ static prt_str write_text(prt_str text)
 
 START_TEST(bad_text_becomes_readable)
 {
-    ck_assert_str_eq(write_text(PRT_STR("a\xff" "b")).data, "\"a\xef\xbf\xbd" "b\"");
+    ck_assert_str_eq(write_text(PRT_STR("a\xff"
+                                        "b"))
+                         .data,
+        "\"a\xef\xbf\xbd"
+        "b\"");
     ck_assert_str_eq(write_text(PRT_STR("\xc0\xaf")).data, "\"\xef\xbf\xbd\xef\xbf\xbd\"");
     ck_assert_str_eq(write_text(PRT_STR("\xe2\x82")).data, "\"\xef\xbf\xbd\xef\xbf\xbd\"");
     ck_assert_str_eq(write_text(PRT_STR("\xe2\x82\xac")).data, "\"\xe2\x82\xac\"");
@@ -303,7 +307,9 @@ START_TEST(the_check_accepts_no_more_than_cjson)
     static const char alphabet[] = "[]{},:\"\\a/u0d8-.e1 n";
     static const char *const whole[] = { "null", "tru", "\"\\u12aF\"", "\"\\ud800\"",
         "\"\\ud83d\\ude00\"", "\"\\udc00\"", "-", "-0", "01", "1e", "1E+2", "[1 2]", "{\"a\" 1}",
-        "{\"a\":}", "\"", "\"\\", "\"\\u12", "\x0b" "1" };
+        "{\"a\":}", "\"", "\"\\", "\"\\u12",
+        "\x0b"
+        "1" };
     char text[6];
     size_t accepted = 0;
     for (size_t i = 0; i < PRT_COUNT_OF(whole); i++)

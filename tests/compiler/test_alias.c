@@ -88,7 +88,7 @@ START_TEST(what_a_view_shows_is_kept)
     ck_lies(p, "v", PRT_SPACE_VIEW, "a", 0);
     ck_lies(p, "b", PRT_SPACE_PLANNED, NULL, 0);
     prt_program_release(p);
-    p = program_from_text( /* both halves of an addition, and a whole one of a part */
+    p = program_from_text(/* both halves of an addition, and a whole one of a part */
         "x = input f32[64]\na = softmax x\nf, g = split a {axis=0}\nb = add f g\nc = neg f\n"
         "d = softmax c\ny = softmax b\nreturn d, y\n");
     ck_lies(p, "b", PRT_SPACE_PLANNED, NULL, 0);

@@ -51,7 +51,7 @@ START_TEST(what_lies_beside_is_made_there)
     ck_assert_uint_eq(p->blocks[0].plan_size, 4 * 4 * 32 * 4);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
     prt_program_release(p);
-    p = program_from_text( /* in the caller's memory */
+    p = program_from_text(/* in the caller's memory */
         "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "y = concat x a {axis=3}\nreturn y\n");
     ck_columns(p, "a", "y", 32);
     prt_program_release(p);
@@ -70,7 +70,7 @@ START_TEST(what_is_taken_apart_stays)
     ck_columns(p, "d", "e", 32);
     ck_assert_int_eq(prt_program_check(p), POPRT_OK);
     prt_program_release(p);
-    p = program_from_text( /* not in that order */
+    p = program_from_text(/* not in that order */
         "x = input f32[1,4,4,8]\na = nhwc_max_pool x" POOL "b, c = split a {axis=3}\n"
         "d = nhwc_max_pool c" POOL "e = concat c b d {axis=3}\nf = nhwc_max_pool e" POOL
         "return f\n");
@@ -81,7 +81,7 @@ END_TEST
 
 START_TEST(nothing_takes_no_columns)
 {
-    prt_program *p = program_from_text( /* a is all of x, b nothing, as of RotaryEmbedding */
+    prt_program *p = program_from_text(/* a is all of x, b nothing, as of RotaryEmbedding */
         "x = input f32[1,4,4,8]\nr = nhwc_max_pool x" POOL "n = const i64[2] {8,0}\n"
         "a, b = split r n {axis=3}\nc = nhwc_max_pool a" POOL "d = concat c b {axis=3}\n"
         "e = nhwc_max_pool d" POOL "return e, a\n");
@@ -101,7 +101,7 @@ START_TEST(who_knows_no_gaps_gets_none)
     ck_apart(p, "s");
     ck_columns(p, "b", "c", 32); /* once; its second place gets a copy */
     prt_program_release(p);
-    p = program_from_text( /* a body reads it, and it is an output */
+    p = program_from_text(/* a body reads it, and it is an output */
         "x = input f32[1,4,4,8]\nt = input bool[]\na = nhwc_max_pool x" POOL
         "b = nhwc_max_pool a" POOL "c = concat a b {axis=3}\ny = if t {\n"
         "  then_branch {\n    u = neg a\n    return u\n  }\n"
@@ -223,16 +223,19 @@ static void put_qconv(graph *g, uint32_t x)
     const uint32_t c = g->channels[x], n = g->count, f = filters[below(4)];
     const bool taps = below(3) == 0, wide = taps || below(2) == 0;
     const prt_nhwc_weights form = { .form = taps ? PRT_NHWC_taps : PRT_NHWC_panels,
-        .group = taps ? c : 1, .channels = taps ? 1 : c, .filters = taps ? 1 : f,
+        .group = taps ? c : 1,
+        .channels = taps ? 1 : c,
+        .filters = taps ? 1 : f,
         .taps = wide ? 9 : 1 };
     size_t count;
     ck_assert(prt_nhwc_bytes_size(&form, &count));
     put_weights(g, 'k', (uint32_t)count);
-    put(g, "q%u = quantize_linear k%u ws wz\nb%u = const i32[%u] fill %d\n"
-           "s%u = const f64[%u] fill 0.002\nv%u = nhwc_qconv v%u q%u b%u s%u xz xz "
-           "{form=\"%s\",group=%zu,channels=%zu,filters=%zu,%s}\n", n, n, n, taps ? c : f,
-        (int)below(900), n, taps ? c : f, n, x, n, n, n, taps ? "taps" : "panels", form.group,
-        form.channels, form.filters,
+    put(g,
+        "q%u = quantize_linear k%u ws wz\nb%u = const i32[%u] fill %d\n"
+        "s%u = const f64[%u] fill 0.002\nv%u = nhwc_qconv v%u q%u b%u s%u xz xz "
+        "{form=\"%s\",group=%zu,channels=%zu,filters=%zu,%s}\n",
+        n, n, n, taps ? c : f, (int)below(900), n, taps ? c : f, n, x, n, n, n,
+        taps ? "taps" : "panels", form.group, form.channels, form.filters,
         wide ? "kernel_shape=[3,3],pads=[1,1,1,1]" : "kernel_shape=[1,1]");
     add_value(g, taps ? c : f, g->side[x]);
 }
@@ -307,15 +310,16 @@ static void grow(graph *g)
         break;
     case 3:
         put_weights(g, 'k', c);
-        put(g, "v%u = nhwc_conv v%u k%u {form=\"taps\",group=%u,kernel_shape=[1,1]}\n", n, x, n,
-            c);
+        put(g, "v%u = nhwc_conv v%u k%u {form=\"taps\",group=%u,kernel_shape=[1,1]}\n", n, x, n, c);
         add_value(g, c, side);
         break;
     case 4:
         put_weights(g, 'k', c);
         put_weights(g, 'l', 32 * c);
-        put(g, "v%u = nhwc_separable v%u k%u _ _ _ l%u {hidden=%u,filters=24,"
-               "kernel_shape=[1,1],activation1=\"Relu\"}\n", n, x, n, n, c);
+        put(g,
+            "v%u = nhwc_separable v%u k%u _ _ _ l%u {hidden=%u,filters=24,"
+            "kernel_shape=[1,1],activation1=\"Relu\"}\n",
+            n, x, n, n, c);
         add_value(g, 24, side);
         break;
     case 5:
@@ -380,8 +384,7 @@ static void ck_same(const char *text)
         prt_session *s = run(apart, levels[k], want);
         prt_session *t = run(k == 0 ? read : shared, levels[k], got);
         for (uint32_t i = 0; i < apart->n_outputs; i++)
-            if (want[i].size != got[i].size ||
-                memcmp(want[i].data, got[i].data, want[i].size) != 0)
+            if (want[i].size != got[i].size || memcmp(want[i].data, got[i].data, want[i].size) != 0)
                 ck_abort_msg("level %zu, output %u of\n%s", k, i, text);
         prt_session_release(s);
         prt_session_release(t);
@@ -415,10 +418,11 @@ START_TEST(values_do_not_depend_on_columns)
         put(&g, "%s = input f32[1,6,6,16]\nw = input f32[40000]\nz = const i64[1] {0}\n",
             g.bytes ? "x" : "v0");
         if (g.bytes)
-            put(&g, "one = const f32[] {1}\nxz = const u8[] {9}\nxs = const f32[] {0.01}\n"
-                    "v0 = quantize_linear x xs xz\nws = const f32[] {0.002}\n"
-                    "wz = const i8[] {0}\nt0 = const u8[256] fill 7\nt1 = const i64[4] {0,9,30,8}\n"
-                    "t2 = const u8[4] {200,20,30,40}\ntable = scatter_elements t0 t1 t2\n");
+            put(&g,
+                "one = const f32[] {1}\nxz = const u8[] {9}\nxs = const f32[] {0.01}\n"
+                "v0 = quantize_linear x xs xz\nws = const f32[] {0.002}\n"
+                "wz = const i8[] {0}\nt0 = const u8[256] fill 7\nt1 = const i64[4] {0,9,30,8}\n"
+                "t2 = const u8[4] {200,20,30,40}\ntable = scatter_elements t0 t1 t2\n");
         add_value(&g, CHANNELS, SIDE);
         for (uint32_t tries = 6 + below(30); tries > 0 && g.count < MOST; tries--)
             g.bytes ? grow_bytes(&g) : grow(&g);

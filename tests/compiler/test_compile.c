@@ -15,8 +15,8 @@ static const prt_buffer *buffer_named(const prt_block *b, const char *name)
 START_TEST(a_chain_reuses_memory)
 {
     prt_program *p = program_apart("x = input f32[1024]\n"
-                                       "a = neg x\nb = neg a\nc = neg b\nd = neg c\ny = neg d\n"
-                                       "return y\n");
+                                   "a = neg x\nb = neg a\nc = neg b\nd = neg c\ny = neg d\n"
+                                   "return y\n");
     const prt_block *b = &p->blocks[0];
     ck_assert(b->is_static);
     ck_assert_uint_eq(b->plan_size, 2 * 4096);
@@ -162,9 +162,12 @@ START_TEST(one_device_is_not_enough)
 {
     prt_module *m = NULL;
     ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
-    ck_assert_int_eq(prt_ir_parse(m, prt_str_of("x = input f32[2]\n"
-        "a = gc_replicated_all_reduce x @ first\nb = gc_replicated_reduce_scatter a @ second\n"
-        "= gc_host_store b @ third\nreturn a\n")), POPRT_OK);
+    ck_assert_int_eq(prt_ir_parse(m,
+                         prt_str_of("x = input f32[2]\n"
+                                    "a = gc_replicated_all_reduce x @ first\nb = "
+                                    "gc_replicated_reduce_scatter a @ second\n"
+                                    "= gc_host_store b @ third\nreturn a\n")),
+        POPRT_OK);
     const prt_compile_options options = { 0 };
     prt_program *p = NULL;
     ck_assert_int_eq(prt_compile(m, &options, &p), POPRT_E_DEVICE);

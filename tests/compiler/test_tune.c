@@ -76,8 +76,13 @@ static void open_tuner(tuner *t, script *s, prt_tune_mode mode, const char *mach
     const char *path)
 {
     t->watch = (prt_tune_watch){ .user = s, .begin = begin, .run = run, .end = end };
-    const prt_tune_options options = { .mode = mode, .machine = machine, .cache = path,
-        .watch = &t->watch, .cancelled = cancelled, .log = note, .user = s };
+    const prt_tune_options options = { .mode = mode,
+        .machine = machine,
+        .cache = path,
+        .watch = &t->watch,
+        .cancelled = cancelled,
+        .log = note,
+        .user = s };
     ck_assert_int_eq(prt_tune_create(&options, &t->tune), POPRT_OK);
 }
 
@@ -137,7 +142,7 @@ START_TEST(fast_ends_after_two_seconds)
     script s = { .ns = { 100, 50 }, .cost = 150 * MS };
     tuner t;
     const prt_choice one = a_choice("one", true), two = a_choice("two", true),
-        three = a_choice("three", true);
+                     three = a_choice("three", true);
     open_tuner(&t, &s, PRT_TUNE_fast, "m", "");
     ck_assert_uint_eq(choose(&t, &one), 1);
     ck_assert_uint_eq(choose(&t, &two), 0); /* in the middle of it */
@@ -268,7 +273,8 @@ START_TEST(time_goes_by)
     prt_choice c = a_choice("k", true);
     for (uint32_t i = 0; i < 2; i++) {
         prt_way_step *s = &c.ways[i].steps[0];
-        *s = (prt_way_step){ .op = PRT_OP_nhwc_conv, .attrs = i == 0 ? &panels : &winograd,
+        *s = (prt_way_step){ .op = PRT_OP_nhwc_conv,
+            .attrs = i == 0 ? &panels : &winograd,
             .n_in = 3 };
         c.ways[i].n_steps = 1;
         ck_assert(prt_tensor_init(&s->in[0], PRT_DTYPE_f32, 4, x, NULL));

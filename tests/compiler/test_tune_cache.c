@@ -202,6 +202,6 @@ START_TEST(words_that_do_not_fit_are_not_kept)
 END_TEST
 
 PRT_TEST_MAIN("compiler/tune_cache", lines_are_found_by_machine_version_and_key,
-    lines_that_make_no_sense_are_left_out, zero_bytes_and_long_lines_do_no_harm,
-    noise_is_survived, there_are_only_so_many_lines, two_writers_lose_nothing,
-    other_files_stay_as_they_are, words_that_do_not_fit_are_not_kept)
+    lines_that_make_no_sense_are_left_out, zero_bytes_and_long_lines_do_no_harm, noise_is_survived,
+    there_are_only_so_many_lines, two_writers_lose_nothing, other_files_stay_as_they_are,
+    words_that_do_not_fit_are_not_kept)

@@ -44,7 +44,7 @@ static void ck_refused(const char *text, int64_t opset, const char *part)
 static uint32_t count(const prt_module *m, const char *name)
 {
     uint32_t n = 0;
-    prt_for_each_op(op, m->main)
+    prt_for_each_op (op, m->main)
         n += prt_str_is(op->name, name);
     return n;
 }
@@ -70,8 +70,10 @@ START_TEST(all_that_is_in_the_way_is_named)
     ck_assert_int_eq(prt_onnx_downgrade(m, 10), POPRT_E_UNSUPPORTED);
     const char *said = last_error();
     ck_assert_str_eq(prt_error_last()->subject, "first");
-    ck_assert_msg(strstr(said, "BitwiseNot-18 cannot go to opset 10: there is no such operator "
-                               "before opset 18") != NULL, "%s", said);
+    ck_assert_msg(strstr(said,
+                      "BitwiseNot-18 cannot go to opset 10: there is no such operator "
+                      "before opset 18") != NULL,
+        "%s", said);
     ck_assert_ptr_nonnull(strstr(said, "second: BitwiseAnd-18 cannot go to opset 10"));
     ck_assert_ptr_nonnull(strstr(said, "third: Det-22 cannot go to opset 10"));
     prt_module_release(m);
@@ -83,13 +85,14 @@ START_TEST(outputs_that_are_not_optional_have_names)
 {
     prt_module *m = there_and_back(
         "x = input f32[4]\nk = const i64[1] {2}\n_, i = topk x k {largest=0}\nreturn i\n", 10);
-    prt_for_each_op(op, m->main)
+    prt_for_each_op (op, m->main)
         for (uint32_t i = 0; i < op->n_out; i++)
             ck_assert_uint_gt(op->out[i].name.size, 0);
     prt_module_release(m);
     /* the mean and the deviation are optional */
     m = there_and_back("x = input f32[2,4]\ns = input f32[4]\ny, _, _ = layer_normalization x s\n"
-                       "return y\n", 17);
+                       "return y\n",
+        17);
     ck_assert_uint_eq(m->main->first->n_out, 1);
     prt_module_release(m);
     /* the last state of a GRU is not, before opset 3 */
@@ -99,7 +102,8 @@ START_TEST(outputs_that_are_not_optional_have_names)
             char text[200];
             (void)snprintf(text, sizeof(text),
                 "x = input f32[2,1,3]\nw = input f32[1,6,3]\nr = input f32[1,6,2]\n"
-                "%s = gru x w r {hidden_size=2}\nreturn y\n", outputs[i]);
+                "%s = gru x w r {hidden_size=2}\nreturn y\n",
+                outputs[i]);
             m = there_and_back(text, opset);
             ck_assert_uint_eq(m->main->first->n_out, opset < 3 ? 2 : 1);
             ck_assert(opset >= 3 || m->main->first->out[1].name.size != 0);
@@ -150,8 +154,7 @@ START_TEST(shapes_of_broken_branches_are_hidden)
     ck_assert(!prt_op_is(op->regions[0]->last, PRT_OP_reshape));
     ck_assert_str_eq(op->regions[0]->last->in[0].value->name.data, "x");
     uint32_t reshapes = 0;
-    prt_for_each_op(in, op->regions[1])
-    {
+    prt_for_each_op (in, op->regions[1]) {
         reshapes += prt_op_is(in, PRT_OP_reshape);
         if (prt_op_is(in, PRT_OP_matmul))
             ck_assert(prt_op_is(in->in[0].value->def, PRT_OP_reshape));
@@ -234,7 +237,7 @@ START_TEST(regions)
         11);
     const prt_op *op = m->main->first;
     ck_assert_uint_eq(op->n_regions, 2);
-    prt_for_each_op(inner, op->regions[0])
+    prt_for_each_op (inner, op->regions[0])
         ck_assert(!prt_op_is(inner, PRT_OP_gelu));
     prt_module_release(m);
     ck_refused("c = input bool[]\nx = input f32[2]\ny = if c { then_branch { a = round x @deep\n"
@@ -285,7 +288,8 @@ END_TEST
 START_TEST(broadcasting_grows_no_rank)
 {
     prt_module *m = there_and_back("x = input f32[4,4]\nz = input f32[1,4,4]\ny = add x z\n"
-                                   "return y\n", 6);
+                                   "return y\n",
+        6);
     ck_assert_int_eq(m->main->ret->in[0].value->type->rank, 3);
     prt_module_release(m);
     ck_refused("x = input f32[4,4]\nz = input f32[1,4,4]\ny = sub x z\nreturn y\n", 6,
@@ -293,8 +297,8 @@ START_TEST(broadcasting_grows_no_rank)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/downgrade", the_format_follows_the_opset,
-    all_that_is_in_the_way_is_named, outputs_that_are_not_optional_have_names,
-    branches_have_one_shape, shapes_of_broken_branches_are_hidden, reasons, opsets_that_are_not,
-    foreign_operators, what_nobody_reads_goes, regions, nodes_have_names_of_their_own,
-    broadcasting_grows_no_rank, without_memory)
+PRT_TEST_MAIN("converter/downgrade", the_format_follows_the_opset, all_that_is_in_the_way_is_named,
+    outputs_that_are_not_optional_have_names, branches_have_one_shape,
+    shapes_of_broken_branches_are_hidden, reasons, opsets_that_are_not, foreign_operators,
+    what_nobody_reads_goes, regions, nodes_have_names_of_their_own, broadcasting_grows_no_rank,
+    without_memory)

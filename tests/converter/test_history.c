@@ -77,8 +77,8 @@ END_TEST
 START_TEST(what_is_allowed)
 {
     ck_fits("x = input f32[2]\ny = shape x {start=0}\nreturn y\n", 1, 0, "opset 1");
-    ck_fits("a = input f32[2]\nb = input f32[2]\nc = input f32[2]\ny = max a b c\nreturn y\n", 1,
-        0, "opset 1");
+    ck_fits("a = input f32[2]\nb = input f32[2]\nc = input f32[2]\ny = max a b c\nreturn y\n", 1, 0,
+        "opset 1");
     ck_fits("a = input f32[2]\nb = input f32[2]\nc = input i32[2]\nk = cast a {to=6}\n"
             "y = max k c\nreturn y\n",
         12, 11, "input 0 cannot be i32 there");

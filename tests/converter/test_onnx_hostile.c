@@ -15,8 +15,8 @@ static void refused(const msg *model, poprt_status status, const char *word)
     const poprt_status got = onnx_load(model, NULL, &m);
     ck_assert_msg(got == status, "%s instead of %s: %s", prt_status_name(got),
         prt_status_name(status), last_error());
-    ck_assert_msg(
-        strstr(last_error(), word) != NULL || strstr(prt_error_last()->subject, word) != NULL,
+    ck_assert_msg(strstr(last_error(), word) != NULL ||
+            strstr(prt_error_last()->subject, word) != NULL,
         "'%s' is not in: %s: %s", word, prt_error_last()->subject, last_error());
     ck_assert_str_eq(prt_error_last()->stage, "read");
     ck_assert_str_eq(prt_error_last()->file, "test");
@@ -31,8 +31,8 @@ static msg *of_nodes(msg *const *nodes)
 static msg *of_tensor(const msg *tensor)
 {
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
-    return onnx_model(
-        msg_msg(onnx_xy(onnx_graph("g", nodes)), PRT_ONNX_Graph_initializer, tensor), 21);
+    return onnx_model(msg_msg(onnx_xy(onnx_graph("g", nodes)), PRT_ONNX_Graph_initializer, tensor),
+        21);
 }
 
 START_TEST(graphs_that_make_no_sense)
@@ -92,8 +92,8 @@ START_TEST(sparse_tensors_that_lie)
     const int64_t one = 1, outside = 4, huge = 1ll << 40;
     for (int i = 0; i < 3; i++) {
         msg *s = msg_msg(msg_new(), PRT_ONNX_SparseTensor_values,
-            msg_bytes(
-                onnx_tensor("w", PRT_DTYPE_f32, 1, &one), PRT_ONNX_Tensor_raw_data, &value, 4));
+            msg_bytes(onnx_tensor("w", PRT_DTYPE_f32, 1, &one), PRT_ONNX_Tensor_raw_data, &value,
+                4));
         (void)msg_msg(s, PRT_ONNX_SparseTensor_indices,
             msg_bytes(onnx_tensor("", PRT_DTYPE_i64, 1, &one), PRT_ONNX_Tensor_raw_data,
                 i == 0 ? &outside : &(int64_t){ i == 1 ? -1 : 0 }, 8));
@@ -110,7 +110,8 @@ END_TEST
 START_TEST(attributes_that_do_not_fit)
 {
     msg *wrong[] = { onnx_attr_text(onnx_node("Transpose", "x", "y"), "perm", "up"), NULL };
-    msg *twice[] = {onnx_attr_int(onnx_attr_int(onnx_node("Neg", "x", "y"), "a", 1), "a", 2), NULL};
+    msg *twice[] = { onnx_attr_int(onnx_attr_int(onnx_node("Neg", "x", "y"), "a", 1), "a", 2),
+        NULL };
     msg *stray[] = { onnx_attr_ref(onnx_node("Neg", "x", "y"), "a", PRT_ONNX_INT, "b"), NULL };
     msg *empty[] = { onnx_node("Constant", "", "y"), NULL };
     refused(of_nodes(wrong), POPRT_E_PARSE, "perm");
@@ -180,8 +181,8 @@ START_TEST(types_within_types)
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
     msg *g = onnx_xy(onnx_graph("g", nodes));
     (void)msg_msg(g, PRT_ONNX_Graph_input,
-        msg_msg(
-            msg_text(msg_new(), PRT_ONNX_ValueInfo_name, "deep"), PRT_ONNX_ValueInfo_type, type));
+        msg_msg(msg_text(msg_new(), PRT_ONNX_ValueInfo_name, "deep"), PRT_ONNX_ValueInfo_type,
+            type));
     refused(onnx_model(g, 21), POPRT_E_LIMIT, "nested");
 }
 END_TEST
@@ -233,8 +234,9 @@ START_TEST(every_refused_allocation)
         prt_blob *blob = NULL;
         prt_module *m = NULL;
         ck_assert_uint_lt(n, 10000);
-        ck_assert_int_eq(
-            prt_blob_borrow(&prt_mem_libc, whole->data, whole->size, NULL, NULL, &blob), 0);
+        ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, whole->data, whole->size, NULL, NULL,
+                             &blob),
+            0);
         status = prt_onnx_read_bytes(&allocator, blob, "test", NULL, NULL, &m);
         ck_assert(status == POPRT_OK || status == POPRT_E_NOMEM);
         prt_module_release(m);
@@ -247,7 +249,8 @@ END_TEST
 START_TEST(limits_are_kept)
 {
     const msg *model = onnx_sample();
-    const prt_onnx_limits nodes = {.nodes = 3}, arena = {.arena = 8192}, graphs = {.subgraphs = 1};
+    const prt_onnx_limits nodes = { .nodes = 3 }, arena = { .arena = 8192 },
+                          graphs = { .subgraphs = 1 };
     prt_module *m = NULL;
     ck_assert_int_eq(onnx_load(model, &nodes, &m), POPRT_E_LIMIT);
     ck_assert_int_eq(onnx_load(model, &arena, &m), POPRT_E_NOMEM);

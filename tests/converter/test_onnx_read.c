@@ -70,7 +70,7 @@ START_TEST(sorted_nodes_keep_their_order)
     prt_module *m = loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 13));
     const char *want[] = { "Neg", "Abs", "Exp", "Sum" };
     size_t i = 0;
-    prt_for_each_op(op, m->main)
+    prt_for_each_op (op, m->main)
         ck_assert_str_eq(op->name.data, want[i++]);
     prt_module_release(m);
 }
@@ -147,8 +147,8 @@ START_TEST(float_and_small_fields_are_decoded)
     prt_module_release(m);
     /* Three 4-bit numbers are two bytes. */
     msg *t = onnx_tensor("w", PRT_DTYPE_u4, 1, &three);
-    m = loaded(with_tensor(msg_int(msg_int(t, PRT_ONNX_Tensor_int32_data, 0x21),
-        PRT_ONNX_Tensor_int32_data, 0x03)));
+    m = loaded(with_tensor(
+        msg_int(msg_int(t, PRT_ONNX_Tensor_int32_data, 0x21), PRT_ONNX_Tensor_int32_data, 0x03)));
     for (size_t i = 0; i < 3; i++)
         ck_assert_int_eq(prt_load_i64(PRT_DTYPE_u4, tensor_of(m, "w").data, i), (int64_t)i + 1);
     prt_module_release(m);
@@ -231,10 +231,10 @@ static msg *named_dims(const char *name)
     const msg *tensor = msg_msg(msg_int(msg_new(), PRT_ONNX_TensorType_elem_type, PRT_DTYPE_f32),
         PRT_ONNX_TensorType_shape, shape);
     const msg *type = msg_msg(msg_new(), PRT_ONNX_Type_tensor_type, tensor);
-    const msg *x = msg_msg(msg_text(msg_new(), PRT_ONNX_ValueInfo_name, "x"),
-        PRT_ONNX_ValueInfo_type, type);
-    return msg_msg(msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, x),
-        PRT_ONNX_Graph_output, onnx_info("y", PRT_DTYPE_f32, 0, NULL));
+    const msg *x =
+        msg_msg(msg_text(msg_new(), PRT_ONNX_ValueInfo_name, "x"), PRT_ONNX_ValueInfo_type, type);
+    return msg_msg(msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, x), PRT_ONNX_Graph_output,
+        onnx_info("y", PRT_DTYPE_f32, 0, NULL));
 }
 
 START_TEST(unnamed_input_dims_become_symbols)
@@ -265,7 +265,7 @@ START_TEST(the_sample_is_read)
     prt_module *m = loaded(onnx_sample());
     const char *want[] = { "Add", "Transpose", "If", "Odd" };
     size_t i = 0;
-    prt_for_each_op(op, m->main)
+    prt_for_each_op (op, m->main)
         ck_assert_str_eq(op->name.data, want[i++]);
     const prt_op *turn = value_of(m, "t")->def, *branch = value_of(m, "b")->def;
     const prt_transpose_attrs *perm = turn->attrs;
@@ -321,8 +321,9 @@ START_TEST(external_data_is_mapped)
         const msg *model = with_tensor(t);
         prt_blob *blob = NULL;
         prt_module *m = NULL;
-        ck_assert_int_eq(
-            prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob), 0);
+        ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL,
+                             &blob),
+            0);
         const poprt_status status =
             prt_onnx_read_bytes(&prt_mem_libc, blob, "test", folder, NULL, &m);
         if (cases[i].status == -1)

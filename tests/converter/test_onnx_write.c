@@ -175,8 +175,8 @@ START_TEST(values_without_names_get_some)
     msg *nodes[] = { onnx_node("Neg", "x", "y"), NULL };
     prt_module *m = onnx_loaded(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21));
     prt_build b = prt_build_before(m->main->first);
-    prt_value *sum = prt_build_binary(&b, PRT_OP_add, value_of(m, "x"),
-        prt_build_scalar(&b, PRT_DTYPE_f32, 3));
+    prt_value *sum =
+        prt_build_binary(&b, PRT_OP_add, value_of(m, "x"), prt_build_scalar(&b, PRT_DTYPE_f32, 3));
     ck_assert_int_eq(prt_build_status(&b), POPRT_OK);
     prt_op_set_input(m->main->first->next, 0, sum);
     prt_module *again = onnx_loaded(onnx_written(m));
@@ -193,8 +193,10 @@ START_TEST(parts_that_nobody_reads_are_written)
 {
     prt_module *m = NULL;
     ck_assert_int_eq(prt_module_create(NULL, 0, &m), POPRT_OK);
-    ck_assert_int_eq(prt_ir_parse(m, PRT_STR("x = input f32[4]\ny, _ = split x {num_outputs=2}\n"
-                                             "return y\n")), POPRT_OK);
+    ck_assert_int_eq(prt_ir_parse(m,
+                         PRT_STR("x = input f32[4]\ny, _ = split x {num_outputs=2}\n"
+                                 "return y\n")),
+        POPRT_OK);
     prt_module *again = onnx_loaded(onnx_written(m));
     ck_assert_uint_eq(again->main->first->n_out, 2);
     prt_module_release(again);
@@ -286,8 +288,8 @@ static msg *sequence_info(const char *name, int32_t dtype)
 START_TEST(sequences_of_another_type_are_described_anew)
 {
     msg *nodes[] = { onnx_node("SequenceInsert", "s,x", "t"), NULL };
-    msg *g = msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input,
-        sequence_info("s", PRT_DTYPE_f32));
+    msg *g =
+        msg_msg(onnx_graph("g", nodes), PRT_ONNX_Graph_input, sequence_info("s", PRT_DTYPE_f32));
     (void)msg_msg(g, PRT_ONNX_Graph_input, onnx_info("x", PRT_DTYPE_f32, 1, &two));
     (void)msg_msg(g, PRT_ONNX_Graph_output, sequence_info("t", PRT_DTYPE_f32));
     prt_module *m = onnx_loaded(onnx_model(g, 17));
@@ -371,8 +373,8 @@ START_TEST(every_refused_allocation)
     const msg *sample = onnx_sample();
     prt_blob *blob = NULL;
     prt_module *m = NULL;
-    ck_assert_int_eq(
-        prt_blob_borrow(&prt_mem_libc, sample->data, sample->size, NULL, NULL, &blob), 0);
+    ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, sample->data, sample->size, NULL, NULL, &blob),
+        0);
     ck_assert_int_eq(prt_onnx_read_bytes(&allocator, blob, "test", NULL, NULL, &m), POPRT_OK);
     const size_t live = f.live;
     poprt_status status = POPRT_E_NOMEM;
@@ -389,11 +391,10 @@ START_TEST(every_refused_allocation)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes,
-    changed_nodes_are_made_anew, the_sample_comes_back, types_of_inner_values_are_added,
-    a_described_stft_says_that_it_is_onesided,
-    the_opset_grows_as_needed,
-    outputs_keep_their_names, values_without_names_get_some, initialized_inputs_are_listed_again,
+PRT_TEST_MAIN("converter/onnx_write", untouched_nodes_keep_their_bytes, changed_nodes_are_made_anew,
+    the_sample_comes_back, types_of_inner_values_are_added,
+    a_described_stft_says_that_it_is_onesided, the_opset_grows_as_needed, outputs_keep_their_names,
+    values_without_names_get_some, initialized_inputs_are_listed_again,
     narrowed_constants_are_described_anew, unlisted_constants_are_no_inputs,
     parts_that_nobody_reads_are_written, sequences_of_another_type_are_described_anew,
     large_constants_go_to_a_file, a_refusing_sink_is_an_io_error, every_refused_allocation)

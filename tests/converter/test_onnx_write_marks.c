@@ -33,8 +33,7 @@ static void check_same_files(const char *a, const char *b)
 static uint32_t set_marks(prt_module *m, int64_t number)
 {
     uint32_t n = 0;
-    prt_for_each_op(op, m->main)
-    {
+    prt_for_each_op (op, m->main) {
         ck_assert_int_eq(prt_op_set_mark_i64(op, "__ipu_number", number), POPRT_OK);
         ck_assert_int_eq(prt_op_set_mark_text(op, "__note", "a b"), POPRT_OK);
         n++;
@@ -46,7 +45,7 @@ static uint32_t count_marks(const prt_module *m, int64_t want)
 {
     uint32_t n = 0;
     int64_t number;
-    prt_for_each_op(op, m->main)
+    prt_for_each_op (op, m->main)
         n += prt_op_mark_i64(op, "__ipu_number", &number) && number == want;
     return n;
 }

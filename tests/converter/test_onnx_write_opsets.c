@@ -83,18 +83,20 @@ START_TEST(given_defaults_do_not_break_older_files)
     } cases[] = {
         { "x = input i8[2,4]\ns = const f32[] {2}\ny = dequantize_linear x s {axis=1}\nreturn y\n",
             10, 10 },
-        { "x = input i8[2,4]\ns = input f32[4]\ny = dequantize_linear x s {axis=1}\nreturn y\n",
-            10, 13 },
+        { "x = input i8[2,4]\ns = input f32[4]\ny = dequantize_linear x s {axis=1}\nreturn y\n", 10,
+            13 },
         { "x = input i8[2,4]\ns = input f32[4]\ny = dequantize_linear x s\nreturn y\n", 10, 13 },
         { "x = input f32[2,4]\ns = const f32[1] {2}\ny = quantize_linear x s {axis=1, "
-          "saturate=1}\nreturn y\n", 10, 10 },
+          "saturate=1}\nreturn y\n",
+            10, 10 },
         { "x = input f32[2,4]\ns = input f32[4]\ny = quantize_linear x s {axis=1}\nreturn y\n", 10,
             13 },
         { "x = input f32[2,4]\nn = const i64[1] {8}\ny = reshape x n {allowzero=0}\nreturn y\n", 6,
             6 },
         { "x = input f32[2,4]\nu = const f32[2,1] {1, 2}\n"
           "j = const i64[2,1] {0, 0}\ny = scatter_elements x j u {axis=1, reduction=\"none\"}\n"
-          "return y\n", 11, 11 },
+          "return y\n",
+            11, 11 },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
         ck_assert_int_eq(version_of_text(cases[i].text, cases[i].imported), cases[i].written);
@@ -149,7 +151,7 @@ START_TEST(forests_keep_their_version)
     for (int64_t version = 1; version < 5; version++) {
         ck_assert_int_eq(version_in(at_11(forest(version)), "ai.onnx.ml"), version);
         prt_module *m = onnx_loaded(forest(version));
-        prt_for_each_op(op, m->main)
+        prt_for_each_op (op, m->main)
             prt_op_touch(op);
         ck_assert_int_eq(version_in(onnx_written(m), "ai.onnx.ml"), version);
         prt_module_release(m);
@@ -292,8 +294,8 @@ static poprt_status read_copy_write(const prt_allocator *allocator, const msg *m
 {
     prt_blob *blob = NULL;
     prt_module *m = NULL, *copy = NULL;
-    ck_assert_int_eq(
-        prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob), 0);
+    ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob),
+        0);
     poprt_status status = prt_onnx_read_bytes(allocator, blob, "test", NULL, NULL, &m);
     if (status == POPRT_OK)
         status = prt_ir_clone(m, &copy);
@@ -325,8 +327,7 @@ START_TEST(every_refused_allocation)
 END_TEST
 
 PRT_TEST_MAIN("converter/onnx_write_opsets", given_defaults_do_not_break_older_files,
-    forests_keep_their_version,
-    no_version_deprecates_an_operator, a_younger_attribute_raises_the_version,
-    encoders_are_written_as_they_were, nodes_of_other_domains_are_written_as_they_were,
-    changed_nodes_are_of_ai_onnx, extra_attributes_are_kept,
-    every_refused_allocation)
+    forests_keep_their_version, no_version_deprecates_an_operator,
+    a_younger_attribute_raises_the_version, encoders_are_written_as_they_were,
+    nodes_of_other_domains_are_written_as_they_were, changed_nodes_are_of_ai_onnx,
+    extra_attributes_are_kept, every_refused_allocation)

@@ -160,8 +160,7 @@ static bool is_marked(int64_t target)
 
 static void set_marks(prt_graph *g)
 {
-    prt_for_each_op(op, g)
-    {
+    prt_for_each_op (op, g) {
         (void)prt_op_set_mark_i64(op, mark, 3);
         for (uint32_t i = 0; i < op->n_regions; i++)
             set_marks(op->regions[i]);
@@ -172,8 +171,7 @@ static void set_marks(prt_graph *g)
 static const prt_op *find_unmarked(const prt_graph *g)
 {
     int64_t number;
-    prt_for_each_op(op, g)
-    {
+    prt_for_each_op (op, g) {
         if (!prt_op_mark_i64(op, mark, &number) || number != 3)
             return op;
         for (uint32_t i = 0; i < op->n_regions; i++) {
@@ -394,12 +392,12 @@ static size_t count_idle(const work *w)
         for (size_t way = 0; way < 2 && row->domain[0] == '\0'; way++) {
             const bool has = way == 0 ? row->up != NULL : row->down != NULL;
             if (w->all && has)
-                printf("%s %d-%d %s: %u\n", row->name, row->from, row->to,
-                    way == 0 ? "up" : "down", w->s->runs[2 * i + way]);
+                printf("%s %d-%d %s: %u\n", row->name, row->from, row->to, way == 0 ? "up" : "down",
+                    w->s->runs[2 * i + way]);
             if (!has || w->s->runs[2 * i + way] != 0 || is_elsewhere(row, way))
                 continue;
-            printf("FAIL %s from %d to %d: nothing ran its way %s\n", row->name, row->from,
-                row->to, way == 0 ? "up" : "down");
+            printf("FAIL %s from %d to %d: nothing ran its way %s\n", row->name, row->from, row->to,
+                way == 0 ? "up" : "down");
             idle++;
         }
     }

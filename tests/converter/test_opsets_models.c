@@ -2,8 +2,7 @@
 /* test_opsets_models.c — the models, as IR text. */
 #include "test_opsets_models.h"
 
-#define X234                                                                                       \
-    "x = const f32[2,3,4] {0.5,-1,2,3, 4,-5,6,7, 8,9,-1,1, 0,1,2,3, -4,5,6,7, 8,-9,1,2}\n"
+#define X234 "x = const f32[2,3,4] {0.5,-1,2,3, 4,-5,6,7, 8,9,-1,1, 0,1,2,3, -4,5,6,7, 8,-9,1,2}\n"
 #define X1424                                                                                      \
     "x = const f32[1,4,2,4] {0,1,2,3,4,5,6,7, 8,9,10,11,12,13,14,15, 16,17,18,19,20,21,22,23, "    \
     "24,25,26,27,28,29,30,31}\n"
@@ -32,16 +31,16 @@ const hand_made hand_made_models[] = {
         "return y\n" },
     { "max_i8", "x = const i8[2] {-1,5}\nz = const i8[] {3}\ny = max x z x\nreturn y\n" },
     { "add_u8", "x = const u8[2] {250,5}\nz = const u8[] {10}\ny = add x z\nreturn y\n" },
-    { "pow_i32",
-        "x = const i32[3] {-2,0,3}\nz = const f32[] {2}\ny = pow x z\nreturn y\n" },
+    { "pow_i32", "x = const i32[3] {-2,0,3}\nz = const f32[] {2}\ny = pow x z\nreturn y\n" },
     { "mod_of_signs",
         "x = const f32[12] {-7,7,-7,7, 6,-6,0,-0, inf,5,-5,nan}\n"
         "z = const f32[12] {3,-3,-3,3, 3,3,-3,3, 2,inf,inf,1}\ny = mod x z\nreturn y\n" },
     { "mod_f64",
         "x = const f64[4] {-7.5,7.5,1e300,-1e-300}\nz = const f64[] {-2}\ny = mod x z\n"
         "return y\n" },
-    { "mod_f16", "x = const f16[3] {-7.5,7.5,60000}\nz = const f16[] {-2}\ny = mod x z\n"
-                 "return y\n" },
+    { "mod_f16",
+        "x = const f16[3] {-7.5,7.5,60000}\nz = const f16[] {-2}\ny = mod x z\n"
+        "return y\n" },
     { "mod_i64", "x = const i64[2] {-7,7}\nz = const i64[] {-2}\ny = mod x z\nreturn y\n" },
     { "broadcast_column",
         X234 "z = const f32[3,1] {1,2,3}\na = sub x z\nb = add z x\nc = mul x x\n"
@@ -61,8 +60,7 @@ const hand_made hand_made_models[] = {
              "y = pad x p v a\nreturn y\n" },
     { "split_uneven", X234 "a, b = split x {axis=1,num_outputs=2}\nreturn a, b\n" },
     { "split_even", X234 "a, b = split x {axis=-1,num_outputs=2}\nreturn a, b\n" },
-    { "split_sizes",
-        X234 "s = const i64[2] {1,3}\na, b = split x s {axis=-1}\nreturn a, b\n" },
+    { "split_sizes", X234 "s = const i64[2] {1,3}\na, b = split x s {axis=-1}\nreturn a, b\n" },
     { "slices",
         X234 "s = const i64[2] {0,1}\ne = const i64[2] {2,99}\na = const i64[2] {1,-1}\n"
              "y = slice x s e a\nreturn y\n" },
@@ -70,8 +68,7 @@ const hand_made hand_made_models[] = {
         "x = const f32[1,2,1] {1,2}\na = const i64[1] {-1}\ny = squeeze x a\n"
         "z = unsqueeze y a\nreturn y, z\n" },
     { "shape_part", X234 "a = shape x {start=1}\nb = shape x {start=-2,end=-1}\nreturn a, b\n" },
-    { "expand",
-        "x = const f32[2,1] {1,2}\ns = const i64[3] {3,1,4}\ny = expand x s\nreturn y\n" },
+    { "expand", "x = const f32[2,1] {1,2}\ns = const i64[3] {3,1,4}\ny = expand x s\nreturn y\n" },
     { "tiles", "x = const f32[1,2] {1,2}\nr = const i64[2] {3,2}\ny = tile x r\nreturn y\n" },
     { "tile_one", "x = const f32[1,2] {1,2}\nr = const i64[2] {3,1}\ny = tile x r\nreturn y\n" },
     { "constant_of_shape",
@@ -106,10 +103,10 @@ const hand_made hand_made_models[] = {
         "return y\n" },
 
     /* networks */
-    { "softmax_middle", X234 "a = softmax x {axis=1}\nb = log_softmax x {axis=0}\n"
-                             "c = hardmax x {axis=1}\nreturn a, b, c\n" },
-    { "gemm_without_bias",
-        "x = const f32[2,2] {1,2,3,4}\ny = gemm x x {transB=1}\nreturn y\n" },
+    { "softmax_middle",
+        X234 "a = softmax x {axis=1}\nb = log_softmax x {axis=0}\n"
+             "c = hardmax x {axis=1}\nreturn a, b, c\n" },
+    { "gemm_without_bias", "x = const f32[2,2] {1,2,3,4}\ny = gemm x x {transB=1}\nreturn y\n" },
     { "norms",
         X234 "s = const f32[4] {1,2,3,4}\nb = const f32[4] {1,0,1,0}\n"
              "y, m, i = layer_normalization x s b\nz = rms_normalization x s\n"
@@ -148,8 +145,7 @@ const hand_made hand_made_models[] = {
     { "resize_nearest",
         X1122 "s = const f32[4] {1,1,2,3}\ny = resize x _ s {mode=nearest,"
               "coordinate_transformation_mode=asymmetric,nearest_mode=floor}\nreturn y\n" },
-    { "resize_half_pixel",
-        X1122 "s = const i64[4] {1,1,4,6}\ny = resize x _ _ s\nreturn y\n" },
+    { "resize_half_pixel", X1122 "s = const i64[4] {1,1,4,6}\ny = resize x _ _ s\nreturn y\n" },
     { "resize_linear",
         X1122 "s = const f32[2] {2,2}\ny = resize x _ s {mode=linear,axes=[2,3],"
               "coordinate_transformation_mode=asymmetric}\nreturn y\n" },

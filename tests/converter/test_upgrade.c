@@ -102,13 +102,19 @@ START_TEST(attributes_of_preview_domains_are_refused)
         const char *domain, *name, *inputs, *want;
         int64_t version;
     } cases[] = {
-        { TRAINING, "Adam", "x,x,x,x,x,x", "Adam-1 has no attribute 'hint': no opset has it; "
-            "accepted: epsilon, norm_coefficient_post, norm_coefficient, beta, alpha", 1 },
+        { TRAINING, "Adam", "x,x,x,x,x,x",
+            "Adam-1 has no attribute 'hint': no opset has it; "
+            "accepted: epsilon, norm_coefficient_post, norm_coefficient, beta, alpha",
+            1 },
         { TRAINING, "Momentum", "x,x,x,x,x", "Momentum-1 has no attribute 'hint': ", 1 },
-        { TRAINING, "Gradient", "x", "Gradient-1 has no attribute 'hint': no opset has it; "
-            "accepted: xs, y, zs", 1 },
-        { PREVIEW, "FlexAttention", "x,x,x", "FlexAttention-1 has no attribute 'hint': no opset "
-            "has it; accepted: score_mod, prob_mod, softmax_precision, scale", 1 },
+        { TRAINING, "Gradient", "x",
+            "Gradient-1 has no attribute 'hint': no opset has it; "
+            "accepted: xs, y, zs",
+            1 },
+        { PREVIEW, "FlexAttention", "x,x,x",
+            "FlexAttention-1 has no attribute 'hint': no opset "
+            "has it; accepted: score_mod, prob_mod, softmax_precision, scale",
+            1 },
         { PREVIEW, "FlexAttention", "x,x,x", NULL, 2 },
         { PREVIEW, "Adam", "x,x,x,x,x,x", NULL, 1 }, /* of the other domain */
     };
@@ -151,7 +157,7 @@ START_TEST(attributes_that_may_be_anything)
     msg *nodes[] = { msg_text(gelu, PRT_ONNX_Node_domain, "com.microsoft"), neg, scaler,
         onnx_attr_ints(onnx_node("Softmax", "c", "y"), "__axes", 1, &one), NULL };
     prt_module *m = loaded(nodes, 21);
-    prt_for_each_op(op, m->main)
+    prt_for_each_op (op, m->main)
         ck_assert_ptr_nonnull(op->extra);
     prt_module_release(m);
     msg *newer[] = { onnx_attr_int(onnx_node("Neg", "x", "y"), "hint", 1), NULL };
@@ -168,8 +174,8 @@ START_TEST(failures_are_collected)
     msg *b = msg_text(onnx_node("Transpose", "a", "y"), PRT_ONNX_Node_name, "second");
     msg *nodes[] = { onnx_attr_ints(a, "perm", 2, two), onnx_attr_text(b, "perm", "x"), NULL };
     prt_module *m = NULL;
-    ck_assert_int_ne(
-        onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21), NULL, &m), POPRT_OK);
+    ck_assert_int_ne(onnx_load(onnx_model(onnx_xy(onnx_graph("g", nodes)), 21), NULL, &m),
+        POPRT_OK);
     ck_assert_str_eq(prt_error_last()->subject, "first");
     ck_assert_ptr_nonnull(strstr(last_error(), "second: "));
 }
@@ -210,5 +216,5 @@ END_TEST
 
 PRT_TEST_MAIN("converter/upgrade", unknown_attributes_are_kept, a_hint_of_opset_1_goes,
     rows_apply_to_their_versions, attributes_of_other_opsets_are_refused,
-    attributes_of_preview_domains_are_refused,
-    attributes_that_may_be_anything, failures_are_collected, helpers_read_and_move_attributes)
+    attributes_of_preview_domains_are_refused, attributes_that_may_be_anything,
+    failures_are_collected, helpers_read_and_move_attributes)

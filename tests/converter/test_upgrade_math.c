@@ -126,7 +126,8 @@ END_TEST
 
 START_TEST(types_were_words)
 {
-    prt_node_attr attr = { .name = PRT_STR_INIT("to"), .kind = PRT_ONNX_STRING,
+    prt_node_attr attr = { .name = PRT_STR_INIT("to"),
+        .kind = PRT_ONNX_STRING,
         .s = PRT_STR_INIT("INT32") };
     prt_op *op = op_in("x = input f32[2]\ny = cast x {to=1}\nreturn y\n");
     ck_assert_int_eq(upgrade(op, 1, 1, &attr), POPRT_OK);

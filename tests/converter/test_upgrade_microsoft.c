@@ -57,8 +57,8 @@ static const input X3[] = { { "x", F32, 3 }, { "g", F32, 1 } };
 
 START_TEST(normalisations)
 {
-    msg *node = onnx_attr_f32(onnx_node("SimplifiedLayerNormalization", "x,g", "y,s"), "epsilon",
-        0.5f);
+    msg *node =
+        onnx_attr_f32(onnx_node("SimplifiedLayerNormalization", "x,g", "y,s"), "epsilon", 0.5f);
     const prt_op *op = made(node, "", 2, X3);
     ck_assert(prt_op_is(op, PRT_OP_rms_normalization));
     ck_assert_uint_eq(op->n_out, 1);
@@ -68,8 +68,8 @@ START_TEST(normalisations)
     op = MADE(onnx_node("LayerNormalization", "x,g", "y"), 2, X3);
     ck_assert(prt_op_is(op, PRT_OP_layer_normalization));
     prt_module *m = NULL;
-    ck_assert_int_eq(
-        load_node(onnx_node("SimplifiedLayerNormalization", "x,g", "z,y"), "", 2, X3, &m),
+    ck_assert_int_eq(load_node(onnx_node("SimplifiedLayerNormalization", "x,g", "z,y"), "", 2, X3,
+                         &m),
         POPRT_E_UNSUPPORTED);
     let_go();
 }
@@ -140,8 +140,8 @@ END_TEST
 START_TEST(decoders)
 {
     static const input in[] = { { "x", F32, 3 }, { "w", F32, 2 }, { "n", I32, 1 } };
-    msg *node = onnx_attr_int(onnx_node("DecoderMaskedSelfAttention", "x,w,,,,,n", "y,p"),
-        "num_heads", 1);
+    msg *node =
+        onnx_attr_int(onnx_node("DecoderMaskedSelfAttention", "x,w,,,,,n", "y,p"), "num_heads", 1);
     prt_module *m = NULL;
     ck_assert_int_eq(load_node(node, "com.microsoft", 3, in, &m), POPRT_E_SHAPE); /* 4 for 3 */
     ck_assert_ptr_nonnull(strstr(last_error(), "Q, K and V"));

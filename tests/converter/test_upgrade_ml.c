@@ -41,7 +41,9 @@ static void ck_graph(const char *want)
 
 static const prt_str names[] = { PRT_STR_INIT("a"), PRT_STR_INIT("b") };
 #define CLASSES                                                                                    \
-    { .name = PRT_STR_INIT("classes_strings"), .kind = PRT_ONNX_STRINGS, .strings = { names, 2 } }
+    {                                                                                              \
+        .name = PRT_STR_INIT("classes_strings"), .kind = PRT_ONNX_STRINGS, .strings = { names, 2 } \
+    }
 
 START_TEST(classes_are_values_of_integers)
 {

@@ -123,5 +123,5 @@ START_TEST(attributes_that_changed)
 }
 END_TEST
 
-PRT_TEST_MAIN("converter/upgrade_nn", softmax_over_several_dims,
-    batch_norm_of_training_frameworks, group_norm_by_group, upsampling, attributes_that_changed)
+PRT_TEST_MAIN("converter/upgrade_nn", softmax_over_several_dims, batch_norm_of_training_frameworks,
+    group_norm_by_group, upsampling, attributes_that_changed)

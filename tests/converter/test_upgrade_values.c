@@ -73,8 +73,8 @@ static void ck_node(msg *node, int64_t opset, uint32_t n_in, const slot *in, uin
         for (size_t k = 0; k < prt_tensor_count(&got[i]); k++)
             ck_assert_msg(fabs(prt_load_f64(got[i].dtype, got[i].data, k) - out[i].values[k]) <=
                     1e-5,
-                "output %u [%zu] is %g, not %g", i, k,
-                prt_load_f64(got[i].dtype, got[i].data, k), out[i].values[k]);
+                "output %u [%zu] is %g, not %g", i, k, prt_load_f64(got[i].dtype, got[i].data, k),
+                out[i].values[k]);
     }
     prt_arena_release(arena);
     prt_module_release(m);
@@ -131,17 +131,18 @@ START_TEST(statistics_of_training)
 {
     const double r = sqrt(1.25);
     const slot in[] = { { "x", PRT_DTYPE_f32, 3, { 2, 1, 2 }, false, { 1, 2, 3, 4 } },
-        { "s", PRT_DTYPE_f32, 1, { 1 }, false, { 2 } }, { "b", PRT_DTYPE_f32, 1, { 1 }, false,
-        { 1 } }, { "m", PRT_DTYPE_f32, 1, { 1 }, false, { 1 } },
+        { "s", PRT_DTYPE_f32, 1, { 1 }, false, { 2 } },
+        { "b", PRT_DTYPE_f32, 1, { 1 }, false, { 1 } },
+        { "m", PRT_DTYPE_f32, 1, { 1 }, false, { 1 } },
         { "v", PRT_DTYPE_f32, 1, { 1 }, false, { 3 } } };
     const slot out[] = { { "y", PRT_DTYPE_f32, 3, { 2, 1, 2 }, false,
-        { 1 - 3 / r, 1 - 1 / r, 1 + 1 / r, 1 + 3 / r } },
+                             { 1 - 3 / r, 1 - 1 / r, 1 + 1 / r, 1 + 3 / r } },
         { "p", PRT_DTYPE_f32, 1, { 1 }, false, { 0.5 * 1 + 0.5 * 2.5 } },
         { "q", PRT_DTYPE_f32, 1, { 1 }, false, { 0.5 * 3 + 0.5 * 1.25 } },
         { "t", PRT_DTYPE_f32, 1, { 1 }, false, { 2.5 } },
         { "u", PRT_DTYPE_f32, 1, { 1 }, false, { 1.25 } } };
-    msg *node = onnx_attr_f32(onnx_node("BatchNormalization", "x,s,b,m,v", "y,p,q,t,u"),
-        "momentum", 0.5f);
+    msg *node =
+        onnx_attr_f32(onnx_node("BatchNormalization", "x,s,b,m,v", "y,p,q,t,u"), "momentum", 0.5f);
     ck_node(onnx_attr_f32(node, "epsilon", 0.0f), 9, 5, in, 5, out);
 }
 END_TEST
@@ -159,8 +160,8 @@ START_TEST(statistics_of_elements)
         { "q", PRT_DTYPE_f32, 2, { 1, 2 }, false, { 1, 2 } },
         { "t", PRT_DTYPE_f32, 2, { 1, 2 }, false, { 2, 3 } },
         { "u", PRT_DTYPE_f32, 2, { 1, 2 }, false, { 1, 1 } } };
-    msg *node = onnx_attr_f32(onnx_node("BatchNormalization", "x,s,b,m,v", "y,p,q,t,u"),
-        "momentum", 0.5f);
+    msg *node =
+        onnx_attr_f32(onnx_node("BatchNormalization", "x,s,b,m,v", "y,p,q,t,u"), "momentum", 0.5f);
     node = onnx_attr_int(onnx_attr_f32(node, "epsilon", 0.0f), "spatial", 0);
     ck_node(node, 7, 5, in, 5, out);
 }

@@ -89,21 +89,21 @@ START_TEST(broken_fields_are_refused)
         const char *bytes;
         size_t size;
     } bad[] = {
-        { "\x0a", 1 },                                                 /* no length */
+        { "\x0a", 1 }, /* no length */
         { "\x0a\x05"
           "abc",
-            5 },                                                       /* too long */
-        { "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10 },            /* length of 2^63-1 */
-        { "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12 },    /* no varint */
-        { "\x18\x80", 2 },                                             /* open varint */
-        { "\x15\x00\x00", 3 },                                         /* short fixed32 */
-        { "\x00\x00", 2 },                                             /* field 0 */
-        { "\x0b\x0c", 2 },                                             /* a group */
-        { "\x0e", 1 },                                                 /* wire type 6 */
-        { "\xff\xff\xff\xff\xff\xff", 6 },                             /* endless tag */
-        { "\x08\x01", 2 },                                             /* name as a number */
-        { "\x1a\x00", 2 },                                             /* i as bytes */
-        { "\x31\x00\x00\x00\x00\x00\x00\x00\x00", 9 },                 /* g as fixed64 */
+            5 },                                                    /* too long */
+        { "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10 },         /* length of 2^63-1 */
+        { "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12 }, /* no varint */
+        { "\x18\x80", 2 },                                          /* open varint */
+        { "\x15\x00\x00", 3 },                                      /* short fixed32 */
+        { "\x00\x00", 2 },                                          /* field 0 */
+        { "\x0b\x0c", 2 },                                          /* a group */
+        { "\x0e", 1 },                                              /* wire type 6 */
+        { "\xff\xff\xff\xff\xff\xff", 6 },                          /* endless tag */
+        { "\x08\x01", 2 },                                          /* name as a number */
+        { "\x1a\x00", 2 },                                          /* i as bytes */
+        { "\x31\x00\x00\x00\x00\x00\x00\x00\x00", 9 },              /* g as fixed64 */
     };
     for (size_t i = 0; i < PRT_COUNT_OF(bad); i++) {
         const msg *m = msg_raw(msg_new(), bad[i].bytes, bad[i].size);

@@ -79,8 +79,8 @@ static const struct {
     { "Range", "a b", range_node, { { "a", F32, 1, { 1 } }, { "b", F32, 0, { 0 } } }, 15 },
     { "Range", "a b b", step_node, { { "a", I32, 1, { 1 } }, { "b", I32, 1, { 1 } } }, 11 },
     { "ExpandDims", "x i", expand_node, { { "x", F32, 2, { 2, 3 } }, { "i", I32, 0, { 0 } } }, 13 },
-    { "GatherND", "x i", gather_node,
-        { { "x", F32, 2, { 2, 3 } }, { "i", I32, 2, { 4, 2 } } }, 11 },
+    { "GatherND", "x i", gather_node, { { "x", F32, 2, { 2, 3 } }, { "i", I32, 2, { 4, 2 } } },
+        11 },
     { "TorchEmbedding", "x i", embedding_node,
         { { "x", BF16, 2, { 2, 3 } }, { "i", I64, 1, { 4 } } }, 13 },
     { "Pad", "x p v", pad_node,
@@ -91,7 +91,8 @@ static const struct {
         { { "x", F32, 4, { 1, 4, 4, 3 } }, { "w", F32, 4, { 2, 3, 2, 2 } } }, 0 },
     { "NhwcFusedConv", "x w - z", fused_conv_node,
         { { "x", F32, 4, { 1, 4, 4, 3 } }, { "w", F32, 4, { 2, 3, 2, 2 } },
-            { "z", F32, 4, { 1, 3, 3, 2 } } }, 0 },
+            { "z", F32, 4, { 1, 3, 3, 2 } } },
+        0 },
     { "NhwcMaxPool", "x", pool_node, { { "x", U8, 4, { 1, 4, 4, 3 } } }, 12 },
 };
 
@@ -188,7 +189,7 @@ END_TEST
 /* The op inside of those that stand for a node. */
 static prt_op *replaced(const prt_module *m)
 {
-    prt_for_each_op(op, m->main)
+    prt_for_each_op (op, m->main)
         if (op->read_as != NULL)
             return op;
     return NULL;
@@ -232,8 +233,8 @@ START_TEST(operands_of_passes_are_found)
     const int64_t dims[] = { 3, 8, 1 };
     m = onnx_loaded(case_model(7)); /* the Unsqueeze of Rfft is another Reshape */
     b = prt_build_before(replaced(m));
-    prt_op_set_input(replaced(m), 0, prt_build_binary(&b, PRT_OP_reshape,
-        m->main->inputs.data[0], prt_build_i64s(&b, 3, dims)));
+    prt_op_set_input(replaced(m), 0,
+        prt_build_binary(&b, PRT_OP_reshape, m->main->inputs.data[0], prt_build_i64s(&b, 3, dims)));
     copy = brought_to(m, OPSET);
     ck_assert_str_eq(copy->main->last->name.data, "Rfft");
     ck_assert_int_eq(copy->main->last->in[0].value->type->rank, 2);
@@ -253,7 +254,7 @@ START_TEST(chains_come_back)
             "kernel_shape", 2, two));
     prt_module *m = onnx_loaded(model_of(nodes, cases[10].in, 1));
     prt_op *last = NULL;
-    prt_for_each_op(op, m->main) {
+    prt_for_each_op (op, m->main) {
         if (!prt_op_is(op, PRT_OP_max_pool))
             continue;
         if (last != NULL)
@@ -262,7 +263,7 @@ START_TEST(chains_come_back)
     }
     prt_module *copy = brought_to(m, OPSET);
     uint32_t count = 0;
-    prt_for_each_op(op, copy->main) {
+    prt_for_each_op (op, copy->main) {
         ck_assert_str_eq(op->name.data, "NhwcMaxPool");
         count++;
     }
@@ -293,8 +294,8 @@ static poprt_status read_and_bring(const prt_allocator *allocator, const msg *mo
 {
     prt_blob *blob = NULL;
     prt_module *m = NULL;
-    ck_assert_int_eq(
-        prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob), 0);
+    ck_assert_int_eq(prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob),
+        0);
     poprt_status status = prt_onnx_read_bytes(allocator, blob, "test", NULL, NULL, &m);
     if (status == POPRT_OK)
         status = prt_onnx_downgrade(m, OPSET);

@@ -81,8 +81,8 @@ START_TEST(features_agree_with_the_compiler)
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     ck_assert_int_eq((features & PRT_CPU_AVX2) != 0, avx2);
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                        __builtin_cpu_supports("avx512cd");
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512cd");
     ck_assert_int_eq((features & PRT_CPU_AVX512) != 0, avx512);
     if ((features & PRT_CPU_AVX512) != 0)
         ck_assert_int_eq((features & PRT_CPU_VNNI) != 0, __builtin_cpu_supports("avx512vnni") != 0);

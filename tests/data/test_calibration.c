@@ -57,9 +57,8 @@ static void check_all(const char *name)
 
 START_TEST(every_form_gives_the_same_arrays)
 {
-    static const char *const names[] = { "folder", "stored.npz", "deflated.npz",
-        "protocol2.pickle", "protocol3.pickle", "protocol4.pickle", "protocol5.pickle",
-        "numpy1.pickle" };
+    static const char *const names[] = { "folder", "stored.npz", "deflated.npz", "protocol2.pickle",
+        "protocol3.pickle", "protocol4.pickle", "protocol5.pickle", "numpy1.pickle" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         check_all(names[i]);
 }
@@ -149,8 +148,12 @@ START_TEST(bad_pickles_are_errors)
     CHECK_TEXT("\x80\x02\x8b\x09\0\0\0123456789.", POPRT_E_LIMIT, "64 bits");
     CHECK_TEXT("\x80\x02NNR.", POPRT_E_PARSE, "no known global");
     CHECK_TEXT("\x80\x02N)b.", POPRT_E_PARSE, "no state");
-    CHECK_TEXT("\x80\x02" "cbuiltins\neval\n.", POPRT_E_UNSUPPORTED, "builtins.eval");
-    CHECK_TEXT("\x80\x02" "cnumpy\nndarray\n)R.", POPRT_E_PARSE, "ndarray is called");
+    CHECK_TEXT("\x80\x02"
+               "cbuiltins\neval\n.",
+        POPRT_E_UNSUPPORTED, "builtins.eval");
+    CHECK_TEXT("\x80\x02"
+               "cnumpy\nndarray\n)R.",
+        POPRT_E_PARSE, "ndarray is called");
     CHECK_TEXT("\x80\x02}NNs.", POPRT_E_PARSE, "no string");
 }
 END_TEST
@@ -172,11 +175,23 @@ START_TEST(few_bytes_do_not_become_many)
     at += strlen(tail);
     memcpy(at, &size, 4);
     at += 4;
-    const char *const end = "\x85\x8c\x01" "CtRq\x01" "a";
-    memcpy(at, end, sizeof("\x85\x8c\x01" "CtRq\x01" "a") - 1);
-    at += sizeof("\x85\x8c\x01" "CtRq\x01" "a") - 1;
+    const char *const end = "\x85\x8c\x01"
+                            "CtRq\x01"
+                            "a";
+    memcpy(at, end,
+        sizeof("\x85\x8c\x01"
+               "CtRq\x01"
+               "a") -
+            1);
+    at += sizeof("\x85\x8c\x01"
+                 "CtRq\x01"
+                 "a") -
+        1;
     for (int i = 0; i < COPIES; i++) {
-        memcpy(at, "h\x01" "a", 3);
+        memcpy(at,
+            "h\x01"
+            "a",
+            3);
         at += 3;
     }
     memcpy(at, "s.", 2);
@@ -214,5 +229,5 @@ START_TEST(archives_are_checked)
 END_TEST
 
 PRT_TEST_MAIN("data/calibration", every_form_gives_the_same_arrays, lists_are_stacked,
-    one_array_has_the_name_of_its_file, what_is_no_array_is_refused_by_name,
-    bad_pickles_are_errors, few_bytes_do_not_become_many, archives_are_checked)
+    one_array_has_the_name_of_its_file, what_is_no_array_is_refused_by_name, bad_pickles_are_errors,
+    few_bytes_do_not_become_many, archives_are_checked)

@@ -141,7 +141,11 @@ END_TEST
 START_TEST(bad_files_are_refused)
 {
     static const char *const headers[] = {
-        "", "{", "{}", "()", "{'descr': '<f4'}",
+        "",
+        "{",
+        "{}",
+        "()",
+        "{'descr': '<f4'}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)",
         "{'descr': '<f4', 'fortran_order': maybe, 'shape': (2,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': 2}",
@@ -196,5 +200,5 @@ START_TEST(mutants_do_no_harm)
 }
 END_TEST
 
-PRT_TEST_MAIN("data/npy", every_type_round_trips, strings_round_trip,
-    column_order_and_big_endian, bad_files_are_refused, mutants_do_no_harm)
+PRT_TEST_MAIN("data/npy", every_type_round_trips, strings_round_trip, column_order_and_big_endian,
+    bad_files_are_refused, mutants_do_no_harm)

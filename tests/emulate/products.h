@@ -10,7 +10,8 @@ EMU __m512i emu_dpbusd_epi32(__m512i sum, __m512i a, __m512i b)
 {
     const emu x = { .i = a }, y = { .i = b };
     emu r = { .i = sum };
-    EMU_EACH(h, 2) {
+    EMU_EACH(h, 2)
+    {
         const __m256i low = _mm256_set1_epi16(255);
         const __m256i even = _mm256_madd_epi16(_mm256_and_si256(x.hi[h], low),
             _mm256_srai_epi16(_mm256_slli_epi16(y.hi[h], 8), 8));
@@ -40,7 +41,8 @@ EMU __m512 emu_dpbf16_ps(__m512 sum, __m512bh a, __m512bh b)
 {
     const emu x = { .i = (__m512i)a }, y = { .i = (__m512i)b };
     emu r = { .s = sum };
-    EMU_EACH(h, 2) {
+    EMU_EACH(h, 2)
+    {
         __m256 v = emu_normal(r.hs[h]);
         v = emu_normal(_mm256_fmadd_ps(emu_odd(x.hi[h]), emu_odd(y.hi[h]), v));
         r.hs[h] = emu_normal(_mm256_fmadd_ps(emu_even(x.hi[h]), emu_even(y.hi[h]), v));
@@ -52,12 +54,13 @@ EMU __m512bh emu_cvtne2ps_pbh(__m512 a, __m512 b)
 {
     const emu x[2] = { { .s = b }, { .s = a } };
     emu r;
-    EMU_EACH(i, 32) {
+    EMU_EACH(i, 32)
+    {
         const float v = x[i / 16].f32[i % 16];
         const uint32_t bits = x[i / 16].u32[i % 16];
-        r.u16[i] = (uint16_t)(isnan(v) ? bits >> 16 | 0x40
-            : (bits & 0x7f800000) == 0 ? bits >> 16 & 0x8000
-                                       : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+        r.u16[i] = (uint16_t)(isnan(v)     ? bits >> 16 | 0x40
+                : (bits & 0x7f800000) == 0 ? bits >> 16 & 0x8000
+                                           : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     }
     return (__m512bh)r.i;
 }
@@ -85,8 +88,8 @@ static inline void emu_tile_loadconfig(const void *p)
     memcpy(&emu_t, p, 64);
     emu_demand(emu_t.palette == 1 && emu_t.start_row == 0);
     EMU_EACH(t, 8)
-        emu_demand(emu_t.rows[t] <= 16 && emu_t.bytes[t] <= 64 &&
-            (emu_t.rows[t] == 0) == (emu_t.bytes[t] == 0));
+    emu_demand(emu_t.rows[t] <= 16 && emu_t.bytes[t] <= 64 &&
+        (emu_t.rows[t] == 0) == (emu_t.bytes[t] == 0));
 }
 static inline void emu_tile_release(void)
 {
@@ -101,13 +104,13 @@ static inline void emu_tile_loadd(int t, const void *p, size_t stride)
 {
     emu_tile_zero(t);
     EMU_EACH(i, emu_t.rows[t])
-        memcpy(&emu_t.row[t][i], (const char *)p + (size_t)i * stride, emu_t.bytes[t]);
+    memcpy(&emu_t.row[t][i], (const char *)p + (size_t)i * stride, emu_t.bytes[t]);
 }
 static inline void emu_tile_stored(int t, void *p, size_t stride)
 {
     emu_demand(emu_t.rows[t] != 0);
     EMU_EACH(i, emu_t.rows[t])
-        memcpy((char *)p + (size_t)i * stride, &emu_t.row[t][i], emu_t.bytes[t]);
+    memcpy((char *)p + (size_t)i * stride, &emu_t.row[t][i], emu_t.bytes[t]);
 }
 static inline void emu_tile_fit(int c, int a, int b)
 {
@@ -118,26 +121,28 @@ static inline void emu_tile_dpbusd(int c, int a, int b)
 {
     emu_tile_fit(c, a, b);
     EMU_EACH(i, emu_t.rows[c])
-        EMU_EACH(k, emu_t.rows[b])
-            emu_t.row[c][i].i = emu_dpbusd_epi32(emu_t.row[c][i].i,
-                emu_set1_epi32(emu_t.row[a][i].i32[k]), emu_t.row[b][k].i);
+    EMU_EACH(k, emu_t.rows[b])
+    emu_t.row[c][i].i = emu_dpbusd_epi32(emu_t.row[c][i].i, emu_set1_epi32(emu_t.row[a][i].i32[k]),
+        emu_t.row[b][k].i);
 }
 /* Even and odd elements have sums of their own, which are added at the end. */
 static inline void emu_tile_dpbf16ps(int c, int a, int b)
 {
     emu_tile_fit(c, a, b);
     EMU_EACH(i, emu_t.rows[c])
-        EMU_EACH(h, 2) {
-            __m256 even = _mm256_setzero_ps(), odd = even;
-            EMU_EACH(k, emu_t.rows[b]) {
-                const __m256i x = _mm256_set1_epi32(emu_t.row[a][i].i32[k]);
-                const __m256i y = emu_t.row[b][k].hi[h];
-                even = emu_normal(_mm256_fmadd_ps(emu_even(x), emu_even(y), even));
-                odd = emu_normal(_mm256_fmadd_ps(emu_odd(x), emu_odd(y), odd));
-            }
-            emu_t.row[c][i].hs[h] = emu_normal(
-                _mm256_add_ps(emu_normal(emu_t.row[c][i].hs[h]), _mm256_add_ps(even, odd)));
+    EMU_EACH(h, 2)
+    {
+        __m256 even = _mm256_setzero_ps(), odd = even;
+        EMU_EACH(k, emu_t.rows[b])
+        {
+            const __m256i x = _mm256_set1_epi32(emu_t.row[a][i].i32[k]);
+            const __m256i y = emu_t.row[b][k].hi[h];
+            even = emu_normal(_mm256_fmadd_ps(emu_even(x), emu_even(y), even));
+            odd = emu_normal(_mm256_fmadd_ps(emu_odd(x), emu_odd(y), odd));
         }
+        emu_t.row[c][i].hs[h] =
+            emu_normal(_mm256_add_ps(emu_normal(emu_t.row[c][i].hs[h]), _mm256_add_ps(even, odd)));
+    }
 }
 
 #endif

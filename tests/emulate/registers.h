@@ -69,8 +69,8 @@ EMU void emu_copy(void *to, const void *from, size_t size, int n, uint64_t mask)
         return;
     }
     EMU_EACH(i, n)
-        if ((mask >> i & 1) != 0)
-            memcpy((char *)to + (size_t)i * size, (const char *)from + (size_t)i * size, size);
+    if ((mask >> i & 1) != 0)
+        memcpy((char *)to + (size_t)i * size, (const char *)from + (size_t)i * size, size);
 }
 
 #define EMU_MASKED(T, prefix, suffix, M, size, n)                                                  \
@@ -122,8 +122,9 @@ EMU_SET1(epi32, int)
     EMU T emu_##name(T a, T b)                                                                     \
     {                                                                                              \
         const emu x = { .member = a }, y = { .member = b };                                        \
-        return (emu){ .H = { _mm256_##name(x.H[0], y.H[0]), _mm256_##name(x.H[1], y.H[1]) } }      \
-            .member;                                                                               \
+        return (emu){                                                                              \
+            .H = { _mm256_##name(x.H[0], y.H[0]), _mm256_##name(x.H[1], y.H[1]) }                  \
+        }.member;                                                                                  \
     }
 EMU_TWO(__m512, s, hs, add_ps)
 EMU_TWO(__m512, s, hs, sub_ps)
@@ -151,9 +152,10 @@ EMU_TWO(__m512i, i, hi, unpacklo_epi8)
     EMU __m512 emu_##name(__m512 a, __m512 b, __m512 c)                                            \
     {                                                                                              \
         const emu x = { .s = a }, y = { .s = b }, z = { .s = c };                                  \
-        return (emu){ .hs = { _mm256_##name(x.hs[0], y.hs[0], z.hs[0]),                            \
-                          _mm256_##name(x.hs[1], y.hs[1], z.hs[1]) } }                             \
-            .s;                                                                                    \
+        return (emu){                                                                              \
+            .hs = { _mm256_##name(x.hs[0], y.hs[0], z.hs[0]),                                      \
+                _mm256_##name(x.hs[1], y.hs[1], z.hs[1]) }                                         \
+        }.s;                                                                                       \
     }
 EMU_FUSED(fmadd_ps)
 EMU_FUSED(fnmadd_ps)
@@ -172,8 +174,9 @@ EMU_BITS(xor_si512, _mm256_xor_si256)
     EMU __m512i emu_##name(__m512i a, unsigned n)                                                  \
     {                                                                                              \
         const emu x = { .i = a };                                                                  \
-        return (emu){ .hi = { _mm256_##name(x.hi[0], (int)n), _mm256_##name(x.hi[1], (int)n) } }   \
-            .i;                                                                                    \
+        return (emu){                                                                              \
+            .hi = { _mm256_##name(x.hi[0], (int)n), _mm256_##name(x.hi[1], (int)n) }               \
+        }.i;                                                                                       \
     }
 EMU_SHIFT(slli_epi16)
 EMU_SHIFT(slli_epi32)
@@ -186,7 +189,7 @@ EMU __m512i emu_srlv_epi16(__m512i a, __m512i b)
     emu x = { .i = a };
     const emu n = { .i = b };
     EMU_EACH(i, 32)
-        x.u16[i] = n.u16[i] < 16 ? (uint16_t)(x.u16[i] >> n.u16[i]) : 0;
+    x.u16[i] = n.u16[i] < 16 ? (uint16_t)(x.u16[i] >> n.u16[i]) : 0;
     return x.i;
 }
 EMU __m512 emu_sqrt_ps(__m512 a)
@@ -244,7 +247,7 @@ EMU __m512i emu_inserti64x4(__m512i a, __m256i b, int n)
         const emu o = { .i = order }, x = { .member = a };                                         \
         emu r;                                                                                     \
         EMU_EACH(i, n)                                                                             \
-            r.element[i] = x.element[o.index[i] & ((n)-1)];                                        \
+        r.element[i] = x.element[o.index[i] & ((n)-1)];                                            \
         return r.member;                                                                           \
     }                                                                                              \
     EMU T emu_permutex2var_##suffix(T a, __m512i order, T b)                                       \
@@ -253,7 +256,7 @@ EMU __m512i emu_inserti64x4(__m512i a, __m256i b, int n)
         const emu x[2] = { { .member = a }, { .member = b } };                                     \
         emu r;                                                                                     \
         EMU_EACH(i, n)                                                                             \
-            r.element[i] = x[o.index[i] / (n) & 1].element[o.index[i] & ((n)-1)];                  \
+        r.element[i] = x[o.index[i] / (n)&1].element[o.index[i] & ((n)-1)];                        \
         return r.member;                                                                           \
     }
 EMU_PERMUTE(__m512, s, ps, f32, u32, 16)
@@ -265,7 +268,7 @@ EMU __m512 emu_mask_blend_ps(__mmask16 m, __m512 a, __m512 b)
     emu x = { .s = a };
     const emu y = { .s = b };
     EMU_EACH(i, 16)
-        x.f32[i] = (m >> i & 1) != 0 ? y.f32[i] : x.f32[i];
+    x.f32[i] = (m >> i & 1) != 0 ? y.f32[i] : x.f32[i];
     return x.s;
 }
 EMU __m512i emu_mask_blend_epi16(__mmask32 m, __m512i a, __m512i b)
@@ -273,7 +276,7 @@ EMU __m512i emu_mask_blend_epi16(__mmask32 m, __m512i a, __m512i b)
     emu x = { .i = a };
     const emu y = { .i = b };
     EMU_EACH(i, 32)
-        x.u16[i] = (m >> i & 1) != 0 ? y.u16[i] : x.u16[i];
+    x.u16[i] = (m >> i & 1) != 0 ? y.u16[i] : x.u16[i];
     return x.i;
 }
 
@@ -290,7 +293,7 @@ EMU __mmask32 emu_test_epi16_mask(__m512i a, __m512i b)
     const emu x = { .i = emu_and_si512(a, b) };
     uint32_t m = 0;
     EMU_EACH(i, 32)
-        m |= (uint32_t)(x.u16[i] != 0) << i;
+    m |= (uint32_t)(x.u16[i] != 0) << i;
     return m;
 }
 EMU __mmask32 emu_movepi16_mask(__m512i a)
@@ -312,9 +315,10 @@ EMU __m512i emu_cvtps_epi32(__m512 a)
 }
 EMU __m512d emu_cvtepi32_pd(__m256i a)
 {
-    return (emu){ .hd = { _mm256_cvtepi32_pd(_mm256_castsi256_si128(a)),
-                      _mm256_cvtepi32_pd(_mm256_extracti128_si256(a, 1)) } }
-        .d;
+    return (emu){
+        .hd = { _mm256_cvtepi32_pd(_mm256_castsi256_si128(a)),
+            _mm256_cvtepi32_pd(_mm256_extracti128_si256(a, 1)) }
+    }.d;
 }
 EMU __m256i emu_cvtpd_epi32(__m512d a)
 {
@@ -331,9 +335,10 @@ EMU __m512i emu_cvtepu8_epi32(__m128i a)
 }
 EMU __m512 emu_cvtph_ps(__m256i a)
 {
-    return (emu){ .hs = { _mm256_cvtph_ps(_mm256_castsi256_si128(a)),
-                      _mm256_cvtph_ps(_mm256_extracti128_si256(a, 1)) } }
-        .s;
+    return (emu){
+        .hs = { _mm256_cvtph_ps(_mm256_castsi256_si128(a)),
+            _mm256_cvtph_ps(_mm256_extracti128_si256(a, 1)) }
+    }.s;
 }
 EMU __m256i emu_cvtps_ph(__m512 a, int to_nearest)
 {
@@ -351,9 +356,10 @@ EMU __m512 emu_roundscale_ps(__m512 a, int how)
     const emu x = { .s = a };
     if (how != (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
         __builtin_trap();
-    return (emu){ .hs = { _mm256_round_ps(x.hs[0], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
-                      _mm256_round_ps(x.hs[1], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC) } }
-        .s;
+    return (emu){
+        .hs = { _mm256_round_ps(x.hs[0], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
+            _mm256_round_ps(x.hs[1], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC) }
+    }.s;
 }
 /* What rounding took away. */
 EMU __m512 emu_reduce_ps(__m512 a, int how)
@@ -361,7 +367,7 @@ EMU __m512 emu_reduce_ps(__m512 a, int how)
     const emu x = { .s = a };
     emu r = { .s = emu_sub_ps(a, emu_roundscale_ps(a, how)) };
     EMU_EACH(i, 16)
-        r.f32[i] = isinf(x.f32[i]) ? 0.0f : r.f32[i];
+    r.f32[i] = isinf(x.f32[i]) ? 0.0f : r.f32[i];
     return r.s;
 }
 /* The larger absolute value. */
@@ -372,14 +378,15 @@ EMU __m512 emu_range_ps(__m512 a, __m512 b, int how)
     if (how != 11)
         __builtin_trap();
     EMU_EACH(i, 16)
-        x.f32[i] = fmaxf(x.f32[i], y.f32[i]);
+    x.f32[i] = fmaxf(x.f32[i], y.f32[i]);
     return x.s;
 }
 EMU __m512 emu_scalef_ps(__m512 a, __m512 b)
 {
     emu x = { .s = a };
     const emu n = { .s = b };
-    EMU_EACH(i, 16) {
+    EMU_EACH(i, 16)
+    {
         const float power = floorf(n.f32[i]);
         x.f32[i] = isnan(power) ? power : ldexpf(x.f32[i], (int)fmaxf(-400, fminf(400, power)));
     }
@@ -389,7 +396,7 @@ EMU __m512 emu_getexp_ps(__m512 a)
 {
     emu x = { .s = a };
     EMU_EACH(i, 16)
-        x.f32[i] = logbf(x.f32[i]);
+    x.f32[i] = logbf(x.f32[i]);
     return x.s;
 }
 /* In [0.75, 1.5), of a finite a above 0. */
@@ -398,7 +405,8 @@ EMU __m512 emu_getmant_ps(__m512 a, int range, int sign)
     emu x = { .s = a };
     if (range != _MM_MANT_NORM_p75_1p5 || sign != _MM_MANT_SIGN_src)
         __builtin_trap();
-    EMU_EACH(i, 16) {
+    EMU_EACH(i, 16)
+    {
         const float v = x.f32[i], m = isfinite(v) && v != 0 ? ldexpf(v, -(int)logbf(v)) : 1.0f;
         x.f32[i] = isnan(v) ? v : fabsf(m) < 1.5f ? m : 0.5f * m;
     }
@@ -409,7 +417,7 @@ EMU __m512 emu_rcp14_ps(__m512 a)
 {
     emu x = { .s = emu_div_ps(emu_set1_ps(1.0f), a) };
     EMU_EACH(i, 16)
-        x.u32[i] &= isfinite(x.f32[i]) ? 0xfffffe00 : 0xffffffff;
+    x.u32[i] &= isfinite(x.f32[i]) ? 0xfffffe00 : 0xffffffff;
     return x.s;
 }
 EMU float emu_reduce_add_ps(__m512 a)
@@ -417,7 +425,7 @@ EMU float emu_reduce_add_ps(__m512 a)
     emu x = { .s = a };
     for (int n = 8; n != 0; n /= 2)
         EMU_EACH(i, n)
-            x.f32[i] += x.f32[i + n];
+    x.f32[i] += x.f32[i + n];
     return x.f32[0];
 }
 EMU float emu_reduce_max_ps(__m512 a)
@@ -425,7 +433,7 @@ EMU float emu_reduce_max_ps(__m512 a)
     emu x = { .s = a };
     for (int n = 8; n != 0; n /= 2)
         EMU_EACH(i, n)
-            x.f32[i] = x.f32[i] > x.f32[i + n] ? x.f32[i] : x.f32[i + n];
+    x.f32[i] = x.f32[i] > x.f32[i + n] ? x.f32[i] : x.f32[i + n];
     return x.f32[0];
 }
 

@@ -22,7 +22,8 @@ START_TEST(products)
         fast_check(text, -1, 1, 1e-5);
         (void)snprintf(text, sizeof(text),
             "a = input f32[%d,%d]\nb = input f32[%d,%d]\nc = input f32[%d]\n"
-            "y = gemm a b c {transB=1}\nreturn y\n", m, k, n, k, n);
+            "y = gemm a b c {transB=1}\nreturn y\n",
+            m, k, n, k, n);
         fast_check(text, -1, 1, 1e-5);
     }
     fast_check("a = input f32[2,3,20,9]\nb = input f32[3,9,17]\ny = matmul a b\nreturn y\n", -1, 1,
@@ -30,10 +31,12 @@ START_TEST(products)
     fast_check("a = input f32[9]\nb = input f32[4,9,17]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
     /* Matrices beside others that are not finite, and the last one of all. */
     fast_check("a = input f32[7,2]\nx = const f32[8,1,1] {0,1,0,0,1,0,0,1}\n"
-        "b0 = input f32[8,2,75]\nb = div b0 x\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
+               "b0 = input f32[8,2,75]\nb = div b0 x\ny = matmul a b\nreturn y\n",
+        -1, 1, 1e-5);
     fast_check("a = input f32[5,3,9]\nb = input f32[9]\ny = matmul a b\nreturn y\n", -1, 1, 1e-5);
     fast_check("a = input f32[8,9]\nb = input f32[8,5]\ny = gemm a b {transA=1,alpha=2}\n"
-        "return y\n", -1, 1, 1e-5);
+               "return y\n",
+        -1, 1, 1e-5);
 }
 END_TEST
 
@@ -75,7 +78,8 @@ START_TEST(fused_products)
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,5,9,11]\nw = input f32[7,5,3,3]\nb = input f32[7]\n"
             "r = input f32[2,7,7,9]\ny = fused_conv x w b r {activation=\"%s\",alpha=0.25,beta=0.5}"
-            "\nreturn y\n", acts[i]);
+            "\nreturn y\n",
+            acts[i]);
         fast_check(text, -1, 1, 1e-5);
         (void)snprintf(text, sizeof(text),
             "x = input f32[1,5,9,11]\nw = input f32[5,1,3,3]\nr = input f32[1,5,7,9]\n"
@@ -85,7 +89,8 @@ START_TEST(fused_products)
         (void)snprintf(text, sizeof(text),
             "a = input f32[3,5,19]\nb = input f32[70,19]\nc = input f32[70]\n"
             "r = input f32[3,5,70]\ny = fused_linear a b c r {transB=1,activation=\"%s\","
-            "alpha=0.25,beta=0.5}\nreturn y\n", acts[i]);
+            "alpha=0.25,beta=0.5}\nreturn y\n",
+            acts[i]);
         fast_check(text, -1, 1, 1e-5);
     }
     fast_check("a = input f32[9,19]\nb = input f32[19,33]\ny = fused_linear a b\nreturn y\n", -1, 1,
@@ -103,17 +108,23 @@ START_TEST(rows_by_far_weights)
         const int n = columns[i / 3], form = (int)i % 3;
         const size_t size = nhwc_weights_count("panels", 1, 77, n, 1);
         char text[1024], *to = text;
-        to += snprintf(text, sizeof(text), "l = const f32[2200000] fill 0.5\nk = const i64[1] {0}\n"
-            "s = reduce_mean l k {keepdims=1}\nw = input f32[%zu]\nb = input f32[%d]\n", size, n);
+        to += snprintf(text, sizeof(text),
+            "l = const f32[2200000] fill 0.5\nk = const i64[1] {0}\n"
+            "s = reduce_mean l k {keepdims=1}\nw = input f32[%zu]\nb = input f32[%d]\n",
+            size, n);
         if (form == 2)
-            (void)snprintf(to, 400, "x = input f32[1,1,1,77]\nr = input f32[1,1,1,%d]\n"
+            (void)snprintf(to, 400,
+                "x = input f32[1,1,1,77]\nr = input f32[1,1,1,%d]\n"
                 "y = nhwc_conv x w b r {form=\"panels\",channels=77,filters=%d,"
-                "kernel_shape=[1,1],activation=\"Silu\"}\nz = mul y s\nreturn z\n", n, n);
+                "kernel_shape=[1,1],activation=\"Silu\"}\nz = mul y s\nreturn z\n",
+                n, n);
         else
-            (void)snprintf(to, 400, "x = input f32[1,77]\nr = input f32[1,%d]\nt = %s r\n"
+            (void)snprintf(to, 400,
+                "x = input f32[1,77]\nr = input f32[1,%d]\nt = %s r\n"
                 "y = fused_linear x w b t {columns=%d,activation=\"%s\"}\nz = mul y s\n%s"
-                "return %s\n", n, form == 0 ? "relu" : "neg", n, acts[i / 3 % 3],
-                form == 0 ? "" : "u = add z t\n", form == 0 ? "z" : "u");
+                "return %s\n",
+                n, form == 0 ? "relu" : "neg", n, acts[i / 3 % 3], form == 0 ? "" : "u = add z t\n",
+                form == 0 ? "z" : "u");
         fast_check(text, -1, 1, 1e-5);
     }
 }
@@ -147,9 +158,9 @@ START_TEST(elements)
     static const char *const ones[] = { "abs", "neg", "exp", "erf", "relu", "sigmoid", "tanh",
         "gelu", "hard_swish", "leaky_relu", "hard_sigmoid", "swish" };
     static const char *const twos[] = { "add", "sub", "mul", "div", "max", "min" };
-    static const char *const shapes[][2] = { { "3,4,50", "3,4,50" }, { "3,4,50", "" },
-        { "", "7" }, { "2,5,1,1", "2,5,7,7" }, { "4,1", "1,33" }, { "70000", "70000" },
-        { "3,40000", "40000" }, { "0,4", "4" } };
+    static const char *const shapes[][2] = { { "3,4,50", "3,4,50" }, { "3,4,50", "" }, { "", "7" },
+        { "2,5,1,1", "2,5,7,7" }, { "4,1", "1,33" }, { "70000", "70000" }, { "3,40000", "40000" },
+        { "0,4", "4" } };
     char text[256];
     for (size_t i = 0; i < PRT_COUNT_OF(ones); i++) {
         (void)snprintf(text, sizeof(text), "x = input f32[3,70001]\ny = %s x\nreturn y\n", ones[i]);
@@ -160,7 +171,8 @@ START_TEST(elements)
     fast_check("x = input f32[3,7]\ny = sqrt x\nreturn y\n", 0, 9, 1e-6);
     fast_check("x = input f32[3,7]\ny = reciprocal x\nreturn y\n", 0.1, 9, 1e-6);
     fast_check("x = input f32[77]\nlo = const f32[] {-1}\nhi = const f32[] {2}\ny = clip x lo hi\n"
-        "return y\n", -6, 6, 0);
+               "return y\n",
+        -6, 6, 0);
     for (size_t i = 0; i < PRT_COUNT_OF(twos); i++)
         for (size_t k = 0; k < PRT_COUNT_OF(shapes); k++) {
             (void)snprintf(text, sizeof(text),
@@ -177,17 +189,23 @@ START_TEST(rows)
     fast_check("x = input f32[5,1]\ny = softmax x\nreturn y\n", -5, 5, 1e-6);
     fast_check("x = input f32[5,7,33]\ny = softmax x {axis=1}\nreturn y\n", -5, 5, 1e-6);
     fast_check("x = input f32[3,5,67]\ns = input f32[67]\nb = input f32[67]\n"
-        "y = layer_normalization x s b\nreturn y\n", -5, 5, 1e-5);
+               "y = layer_normalization x s b\nreturn y\n",
+        -5, 5, 1e-5);
     fast_check("x = input f32[3,5,67]\ns = input f32[5,67]\ny = layer_normalization x s {axis=1}\n"
-        "return y\n", -5, 5, 1e-5);
+               "return y\n",
+        -5, 5, 1e-5);
     fast_check("x = input f32[2,5,6,7]\ns = input f32[5]\nb = input f32[5]\nm = input f32[5]\n"
-        "v = input f32[5]\ny = batch_normalization x s b m v\nreturn y\n", 0.5, 2, 1e-5);
+               "v = input f32[5]\ny = batch_normalization x s b m v\nreturn y\n",
+        0.5, 2, 1e-5);
     fast_check("x = input f32[2,5,1500]\na = const i64[1] {-1}\ny = reduce_mean x a\n"
-        "return y\n", -1, 2, 1e-6);
+               "return y\n",
+        -1, 2, 1e-6);
     fast_check("x = input f32[1,97,91,24]\na = const i64[2] {1,2}\ny = reduce_mean x a\n"
-        "z = reduce_l2 x a\nw = add y z\nreturn w\n", -3, 3, 1e-5);
+               "z = reduce_l2 x a\nw = add y z\nreturn w\n",
+        -3, 3, 1e-5);
     fast_check("x = input f32[2,5,15]\na = const i64[1] {1}\ny = reduce_mean x a\n"
-        "return y\n", -1, 2, 1e-6);
+               "return y\n",
+        -1, 2, 1e-6);
 }
 END_TEST
 
@@ -205,5 +223,5 @@ START_TEST(special_values_come_through)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/fast", products, convolutions, fused_products, rows_by_far_weights,
-    pools, elements, rows, special_values_come_through)
+PRT_TEST_MAIN("fast/fast", products, convolutions, fused_products, rows_by_far_weights, pools,
+    elements, rows, special_values_come_through)

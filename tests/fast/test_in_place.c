@@ -94,10 +94,11 @@ START_TEST(in_place_is_the_same)
         if (!prt_alias_in_place(def, 1, 0) || !is_float(def))
             continue;
         if (def->min_in <= 1) {
-            (void)snprintf(text, sizeof(text), "x = input f32[%d,%d]\nz = input f32[%d,%d]\n"
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[%d,%d]\nz = input f32[%d,%d]\n"
                 "a = sigmoid x\nb = softmax a\nc = mul b z\ny = %s c%s\nw = softmax y\n"
-                "v = cast w {to=11}\nu = cast v {to=1}\nreturn u\n", ROWS, COLUMNS, ROWS, COLUMNS,
-                def->key, attributes(id, 1));
+                "v = cast w {to=11}\nu = cast v {to=1}\nreturn u\n",
+                ROWS, COLUMNS, ROWS, COLUMNS, def->key, attributes(id, 1));
             ck_in_place(def->key, text);
             one++;
         }
@@ -107,12 +108,13 @@ START_TEST(in_place_is_the_same)
             if (!prt_alias_in_place(def, 2, !left) || (!left && id == PRT_OP_prelu && k > 3) ||
                 id == PRT_OP_clip)
                 continue;
-            (void)snprintf(text, sizeof(text), "x = input f32[%d,%d]\nz = input f32[%d,%d]\n"
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[%d,%d]\nz = input f32[%d,%d]\n"
                 "r = const f32[%d,1] {1.5,2,0.25}\ns = const f32[] {2}\na = softmax x\n"
                 "c = softmax a\ny = %s %s %s%s\nw = softmax y\nv = cast w {to=11}\n"
-                "u = cast v {to=1}\nreturn u\n", ROWS, COLUMNS, ROWS, COLUMNS, ROWS, def->key,
-                left ? "c" : other[k % 3], left ? other[k % 3] : "c",
-                attributes(id, 2));
+                "u = cast v {to=1}\nreturn u\n",
+                ROWS, COLUMNS, ROWS, COLUMNS, ROWS, def->key, left ? "c" : other[k % 3],
+                left ? other[k % 3] : "c", attributes(id, 2));
             ck_in_place(def->key, text);
             two++;
         }

@@ -18,7 +18,7 @@ typedef struct checker {
     const fuzz_list *list;
     const fuzz_check *check;
     prt_arena *arena;
-    double bound; /* how far results may move; negative: not to be compared */
+    double bound;  /* how far results may move; negative: not to be compared */
     bool ran;      /* the model as it was runs on the inputs */
     bool reshapes; /* a pass gives inputs the shapes that it is told, which may not fit */
     char *why;
@@ -142,8 +142,7 @@ static poprt_status read_again(const prt_module *m)
     PRT_TRY(prt_blob_create(fuzz_allocator(), size, &s.blob));
     poprt_status status = prt_onnx_write(m, store, &s);
     if (status == POPRT_OK)
-        status =
-            prt_onnx_read_bytes(fuzz_allocator(), s.blob, "again", NULL, &limits, &again);
+        status = prt_onnx_read_bytes(fuzz_allocator(), s.blob, "again", NULL, &limits, &again);
     prt_blob_release(s.blob);
     prt_module_release(again);
     return status;
@@ -192,8 +191,7 @@ static void end_run(run *r)
 
 static bool is_repeatable(const prt_graph *g)
 {
-    prt_for_each_op(op, g)
-    {
+    prt_for_each_op (op, g) {
         if (op->def == NULL ||
             (op->def->traits & (PRT_RANDOM | PRT_STATEFUL | PRT_COLLECTIVE)) != 0)
             return false;
@@ -262,10 +260,9 @@ static bool fill_inputs(checker *c, run *r)
     fuzz_dice_init(&dice, (const uint8_t *)&c->check->seed, 1);
     for (uint32_t i = 0; i < g->inputs.count; i++) {
         const prt_value *v = g->inputs.data[i];
-        if (v->constant != NULL ? !prt_value_aligned(v, c->arena, &r->in[i])
-            : c->check->inputs != NULL
-                ? given >= c->check->inputs->count
-                : !make_up(c, v->type, &dice, &r->in[i]))
+        if (v->constant != NULL            ? !prt_value_aligned(v, c->arena, &r->in[i])
+                : c->check->inputs != NULL ? given >= c->check->inputs->count
+                                           : !make_up(c, v->type, &dice, &r->in[i]))
             return false;
         if (v->constant == NULL && c->check->inputs != NULL)
             r->in[i] = c->check->inputs->values[given++];
@@ -367,7 +364,11 @@ static bool compare_results(checker *c)
 bool fuzz_check_list(prt_module *module, const fuzz_list *list, const fuzz_check *check, char *why,
     size_t size)
 {
-    checker c = { .before = module, .list = list, .check = check, .bound = -1, .why = why,
+    checker c = { .before = module,
+        .list = list,
+        .check = check,
+        .bound = -1,
+        .why = why,
         .size = size };
     prt_pass_manager *pm = NULL;
     bool holds = true;

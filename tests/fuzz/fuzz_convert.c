@@ -20,8 +20,11 @@ static void check(prt_module *module, const uint8_t *header, size_t size, prt_ar
     fuzz_list list;
     fuzz_dice dice;
     fuzz_dice_init(&dice, header, FUZZ_HEADER);
-    const fuzz_check how = { .bitwise = true, .run_ms = size <= SMALL ? RUN_MS : 0,
-        .fold_bytes = FOLD_BYTES, .fold_ns = FOLD_NS, .seed = dice.state };
+    const fuzz_check how = { .bitwise = true,
+        .run_ms = size <= SMALL ? RUN_MS : 0,
+        .fold_bytes = FOLD_BYTES,
+        .fold_ns = FOLD_NS,
+        .seed = dice.state };
     if (fuzz_list_draw(&dice, module, arena, &list) != POPRT_OK)
         return;
     if (fuzz_check_list(module, &list, &how, why, sizeof(why)))
@@ -33,7 +36,8 @@ static void check(prt_module *module, const uint8_t *header, size_t size, prt_ar
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const prt_onnx_limits limits = { .arena = FUZZ_MEMORY / 8, .owned = FUZZ_MEMORY / 8,
+    const prt_onnx_limits limits = { .arena = FUZZ_MEMORY / 8,
+        .owned = FUZZ_MEMORY / 8,
         .dense = FUZZ_MEMORY / 16 };
     prt_blob *blob = NULL;
     prt_arena *arena = NULL;

@@ -65,7 +65,10 @@ static bool make_map(const prt_type *type, prt_tensor *values, prt_tensor *t)
     if (!prt_type_is_tensor(type->elem) || type->elem->dtype == PRT_DTYPE_string ||
         (type->dtype != PRT_DTYPE_i64 && type->dtype != PRT_DTYPE_string))
         return false;
-    *t = (prt_tensor){ .kind = PRT_VALUE_MAP, .dtype = type->dtype, .count = 2, .items = values,
+    *t = (prt_tensor){ .kind = PRT_VALUE_MAP,
+        .dtype = type->dtype,
+        .count = 2,
+        .items = values,
         .data = type->dtype == PRT_DTYPE_i64 ? (void *)numbers : (void *)words };
     return prt_tensor_init(values, type->elem->dtype, 1, &two, zeros);
 }
@@ -73,7 +76,8 @@ static bool make_map(const prt_type *type, prt_tensor *values, prt_tensor *t)
 static void run_session(prt_program *program, const prt_kern *kern, const prt_tensor *in)
 {
     const prt_session_options options = { .allocator = fuzz_allocator(),
-        .memory_limit = FUZZ_MEMORY / 2, .kern = kern };
+        .memory_limit = FUZZ_MEMORY / 2,
+        .kern = kern };
     prt_tensor out[MAX_IO] = { { 0 } };
     prt_session *session = NULL;
     if (prt_session_create(program, &options, &session) != POPRT_OK)

@@ -63,8 +63,7 @@ static bool gather(drawer *d, const prt_graph *g, uint32_t depth)
         ok = push(d, &d->outputs, g->output_names.data[i]);
     for (size_t i = 0; ok && i < g->constants.count; i++)
         ok = push(d, &d->constants, g->constants.data[i]->name);
-    prt_for_each_op(op, g)
-    {
+    prt_for_each_op (op, g) {
         const prt_str label = prt_str_of(prt_op_label(op));
         if (!ok)
             break;

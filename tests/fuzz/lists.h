@@ -28,13 +28,13 @@ typedef struct fuzz_item {
 } fuzz_item;
 
 typedef struct fuzz_list {
-    bool converts;      /* the pipeline "convert" comes first */
-    const char *skip;   /* a pass of it to leave out; NULL: none */
+    bool converts;    /* the pipeline "convert" comes first */
+    const char *skip; /* a pass of it to leave out; NULL: none */
     uint32_t n_settings;
     prt_pass_arg settings[FUZZ_MOST_ARGS];
     uint32_t n_items;
     fuzz_item items[FUZZ_MOST_PASSES];
-    int64_t opset;      /* to write for afterwards */
+    int64_t opset; /* to write for afterwards */
 } fuzz_list;
 
 /* Names in the options come out of the model. Texts live in `arena`. */
@@ -54,12 +54,12 @@ typedef struct fuzz_inputs {
 } fuzz_inputs;
 
 typedef struct fuzz_check {
-    bool bitwise;   /* results are compared only where they must be the same */
-    int run_ms;     /* how long a run may take to be compared; 0: none */
+    bool bitwise;                 /* results are compared only where they must be the same */
+    int run_ms;                   /* how long a run may take to be compared; 0: none */
     uint64_t fold_bytes, fold_ns; /* limits of the passes */
     const fuzz_inputs *inputs;    /* NULL: made up */
-    uint64_t seed;  /* of what is made up */
-    bool *compared; /* set where results were; may be NULL */
+    uint64_t seed;                /* of what is made up */
+    bool *compared;               /* set where results were; may be NULL */
 } fuzz_check;
 
 /*

@@ -87,7 +87,9 @@ static void try_list(const settings *s, const char *path, prt_module *m, size_t 
     fuzz_list list;
     fuzz_inputs inputs;
     bool compared = false;
-    fuzz_check how = { .run_ms = RUN_MS, .fold_bytes = FOLD_BYTES, .seed = k,
+    fuzz_check how = { .run_ms = RUN_MS,
+        .fold_bytes = FOLD_BYTES,
+        .seed = k,
         .compared = &compared };
     uint8_t header[FUZZ_HEADER];
     fuzz_dice_init(&dice, (const uint8_t *)key, sizeof(key));

@@ -317,8 +317,7 @@ static void ck_refused(const char *bytes, size_t size, poprt_status status, cons
     grant g = grant_new();
     prt_image have = { 0 };
     ck_assert_int_eq(decode(&g, bytes, size, &have), status);
-    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
-        prt_error_last()->message);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
     ck_assert_uint_lt(prt_arena_size(g.arena), 1 << 20);
     prt_arena_release(g.arena);
 }

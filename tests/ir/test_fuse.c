@@ -28,15 +28,14 @@ static prt_module *fuse_texts(const char *a, const char *b)
 static void check_refusal(const char *text, poprt_status status, const char *subject,
     const char *part)
 {
-    const prt_graph *first = graph_from_text(text), *second = graph_from_text(
-        "x = input f32[2]\ny = neg x\nreturn y\n");
+    const prt_graph *first = graph_from_text(text),
+                    *second = graph_from_text("x = input f32[2]\ny = neg x\nreturn y\n");
     const prt_module *modules[2] = { first->module, second->module };
     prt_module *out = NULL;
     ck_assert_int_eq(prt_ir_fuse(modules, 2, &out), status);
     ck_assert_ptr_null(out);
     ck_assert_str_eq(prt_error_last()->subject, subject);
-    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
-        prt_error_last()->message);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
     prt_module_release(first->module);
     prt_module_release(second->module);
 }
@@ -97,7 +96,7 @@ START_TEST(weights_share_their_bytes_and_outlive_the_models)
     ck_assert_int_eq(prt_ir_fuse(modules, 2, &m), POPRT_OK);
     prt_module_release(a->module);
     uint32_t found = 0;
-    prt_for_each_op(op, m->main)
+    prt_for_each_op (op, m->main)
         if (op->n_regions == 2) {
             const prt_value *w = op->regions[0]->constants.data[0];
             float second;
@@ -230,7 +229,8 @@ START_TEST(the_mark_is_a_number_of_graphs)
     ck_assert_uint_eq(prt_ir_fused(g->module), 0);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ck_assert_int_eq(prt_module_set_metadata(g->module, PRT_FUSED_KEY,
-            prt_str_of(rows[i].text)), POPRT_OK);
+                             prt_str_of(rows[i].text)),
+            POPRT_OK);
         ck_assert_msg(prt_ir_fused(g->module) == rows[i].count, "%s", rows[i].text);
     }
     module_free((prt_graph *)(uintptr_t)g);
@@ -242,10 +242,10 @@ START_TEST(names_tell_their_graph)
     static const struct {
         const char *name;
         uint32_t graph;
-    } rows[] = { { "graph0/x", 0 }, { "graph63/x/y", 63 }, { "graph7/", 7 }, { "graph/x",
-        PRT_NO_GRAPH }, { "graph", PRT_NO_GRAPH }, { "graph1", PRT_NO_GRAPH }, { "graph100/x",
-        PRT_NO_GRAPH }, { "graph-1/x", PRT_NO_GRAPH }, { "Graph1/x", PRT_NO_GRAPH }, { "",
-        PRT_NO_GRAPH }, { "graph1x/", PRT_NO_GRAPH } };
+    } rows[] = { { "graph0/x", 0 }, { "graph63/x/y", 63 }, { "graph7/", 7 },
+        { "graph/x", PRT_NO_GRAPH }, { "graph", PRT_NO_GRAPH }, { "graph1", PRT_NO_GRAPH },
+        { "graph100/x", PRT_NO_GRAPH }, { "graph-1/x", PRT_NO_GRAPH }, { "Graph1/x", PRT_NO_GRAPH },
+        { "", PRT_NO_GRAPH }, { "graph1x/", PRT_NO_GRAPH } };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         ck_assert_msg(prt_fused_graph_of(prt_str_of(rows[i].name)) == rows[i].graph, "%s",
             rows[i].name);
@@ -266,8 +266,7 @@ START_TEST(the_mark_goes_with_the_interface)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         prt_graph *g = graph_from_text(texts[i]);
         prt_program *p = NULL, *again = NULL;
-        ck_assert_int_eq(prt_module_set_metadata(g->module, PRT_FUSED_KEY, PRT_STR("2")),
-            POPRT_OK);
+        ck_assert_int_eq(prt_module_set_metadata(g->module, PRT_FUSED_KEY, PRT_STR("2")), POPRT_OK);
         ck_assert_int_eq(prt_compile(g->module, &options, &p), POPRT_OK);
         ck_assert_msg(p->n_graphs == 0, "text %zu", i);
         p->n_graphs = 2;

@@ -66,9 +66,10 @@ START_TEST(replacing_moves_all_uses_and_touches_their_ops)
     ck_assert_ptr_null(a->def->next->source);
     ck_assert_ptr_null(find(g, "t")->def->source);
     prt_op_erase(a->def);
-    ck_assert_graph(g, "c = input bool[]\nx = input f32[2]\n"
-                       "r = if c {\n  then_branch { t = add x x; return t }\n"
-                       "  else_branch { return x }\n}\nreturn r, x as out\n");
+    ck_assert_graph(g,
+        "c = input bool[]\nx = input f32[2]\n"
+        "r = if c {\n  then_branch { t = add x x; return t }\n"
+        "  else_branch { return x }\n}\nreturn r, x as out\n");
     module_free(g);
 }
 END_TEST
@@ -219,6 +220,5 @@ END_TEST
 PRT_TEST_MAIN("ir/graph", uses_follow_inputs, added_inputs_keep_the_order_of_the_others,
     replacing_moves_all_uses_and_touches_their_ops, erasing_an_op_releases_its_regions, ops_move,
     fresh_names_are_fresh, the_builder_replaces_and_sweeps, the_sweep_stops_where_somebody_reads,
-    the_builder_reports_its_first_failure,
-    outputs_beyond_the_first_get_types_before_they_are_read, unused_constants_can_be_dropped,
-    constants_at_odd_addresses_are_aligned_for_kernels)
+    the_builder_reports_its_first_failure, outputs_beyond_the_first_get_types_before_they_are_read,
+    unused_constants_can_be_dropped, constants_at_odd_addresses_are_aligned_for_kernels)

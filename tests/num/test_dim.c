@@ -314,8 +314,7 @@ START_TEST(ratios_round)
     ck_assert_int_eq(prt_dim_floor(dims, half), quot(s, 2));
     ck_assert_int_eq(prt_dim_ceil(dims, add(half, 1)), add(quot(add(s, 1), 2), 1));
     const int64_t third = prt_dim_make(dims, PRT_DIM_RATIO, t, 3);
-    ck_assert_int_eq(prt_dim_floor(dims, add(half, third)),
-        quot(add(mul(3, s), mul(2, t)), 6));
+    ck_assert_int_eq(prt_dim_floor(dims, add(half, third)), quot(add(mul(3, s), mul(2, t)), 6));
     ck_assert_int_eq(prt_dim_floor(dims, s), s);
     ck_assert_int_eq(prt_dim_floor(dims, PRT_DIM_UNKNOWN), PRT_DIM_UNKNOWN);
 }
@@ -534,8 +533,10 @@ END_TEST
 static int64_t find(void *user, prt_str name)
 {
     (void)user;
-    return prt_str_is(name, "s") ? s : prt_str_is(name, "t") ? t : prt_str_is(name, "h") ? h
-                                                                              : PRT_DIM_UNKNOWN;
+    return prt_str_is(name, "s") ? s
+        : prt_str_is(name, "t")  ? t
+        : prt_str_is(name, "h")  ? h
+                                 : PRT_DIM_UNKNOWN;
 }
 
 static int64_t parse(const char *from)
@@ -583,10 +584,9 @@ START_TEST(symbols_are_replaced)
 END_TEST
 
 PRT_TEST_MAIN("num/dim", texts_are_read, symbols_are_replaced, numbers_need_no_table,
-    the_unknown_spreads, symbols_are_interned,
-    identities_fold, sums_and_products_have_one_form, quotients_fold,
-    extremes_fold_where_it_is_certain, broadcasts_fold_where_it_is_certain,
+    the_unknown_spreads, symbols_are_interned, identities_fold, sums_and_products_have_one_form,
+    quotients_fold, extremes_fold_where_it_is_certain, broadcasts_fold_where_it_is_certain,
     bounds_fold_where_the_sign_is_certain, signs_are_found_through_bounds, parts_become_whole,
-    so_much_is_folded, ratios_round, text_shows_structure,
-    large_expressions_are_kept, large_numbers_are_kept,
-    memory_limit_gives_unknown, folding_changes_no_value, made_again_is_the_same)
+    so_much_is_folded, ratios_round, text_shows_structure, large_expressions_are_kept,
+    large_numbers_are_kept, memory_limit_gives_unknown, folding_changes_no_value,
+    made_again_is_the_same)

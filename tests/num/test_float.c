@@ -141,8 +141,7 @@ static double value_of(const format *f, int code)
     const int sign = code >> (f->bits - 1);
     const int exp = code >> f->mant_bits & ((1 << f->exp_bits) - 1);
     const double mant = (double)(code & ((1 << f->mant_bits) - 1)) / (double)(1 << f->mant_bits);
-    const double value =
-        exp != 0 ? ldexp(1 + mant, exp - f->bias) : ldexp(mant, 1 - f->bias);
+    const double value = exp != 0 ? ldexp(1 + mant, exp - f->bias) : ldexp(mant, 1 - f->bias);
     return sign != 0 ? -value : value;
 }
 
@@ -347,10 +346,22 @@ START_TEST(float6_vectors)
         double value;
         uint8_t e2m3, e3m2;
     } rows[] = {
-        { 0.0624, 0, 1 }, { 0.0625, 0, 1 }, { 0.06251, 1, 1 }, { 0.19, 2, 3 }, { 1.0625, 8, 12 },
-        { 1.1875, 10, 13 }, { -3.3, 53, 51 }, { 7.74, 31, 24 }, { 100, 31, 31 },
-        { 0.1875, 2, 3 }, { -0.1875, 34, 35 }, { 29.9, 31, 31 }, { -1e30, 63, 63 },
-        { (double)INFINITY, 31, 31 }, { -(double)INFINITY, 63, 63 }, { -0.0, 32, 32 },
+        { 0.0624, 0, 1 },
+        { 0.0625, 0, 1 },
+        { 0.06251, 1, 1 },
+        { 0.19, 2, 3 },
+        { 1.0625, 8, 12 },
+        { 1.1875, 10, 13 },
+        { -3.3, 53, 51 },
+        { 7.74, 31, 24 },
+        { 100, 31, 31 },
+        { 0.1875, 2, 3 },
+        { -0.1875, 34, 35 },
+        { 29.9, 31, 31 },
+        { -1e30, 63, 63 },
+        { (double)INFINITY, 31, 31 },
+        { -(double)INFINITY, 63, 63 },
+        { -0.0, 32, 32 },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ck_assert_uint_eq(prt_f64_to_f6e2m3(rows[i].value), rows[i].e2m3);
@@ -402,7 +413,7 @@ START_TEST(e8m0_is_powers_of_two)
 }
 END_TEST
 
-PRT_TEST_MAIN("num/float", every_code_decodes_by_the_definition,
-    every_code_survives_the_round_trip, sixteen_bit_nans_keep_their_payload, ties_go_to_even,
-    random_values_go_to_the_nearest, float_and_double_agree_where_both_can, extremes_of_double,
-    overflow_follows_onnx_cast, float6_vectors, f143_and_f152_vectors, e8m0_is_powers_of_two)
+PRT_TEST_MAIN("num/float", every_code_decodes_by_the_definition, every_code_survives_the_round_trip,
+    sixteen_bit_nans_keep_their_payload, ties_go_to_even, random_values_go_to_the_nearest,
+    float_and_double_agree_where_both_can, extremes_of_double, overflow_follows_onnx_cast,
+    float6_vectors, f143_and_f152_vectors, e8m0_is_powers_of_two)

@@ -37,7 +37,8 @@ END_TEST
 /* y = ROUND(sizes as floats OP constant) as integers again */
 #define ROUNDED(type, op, constant, round)                                                         \
     "x = input f32[" type "]\ns = shape x\nf = cast s {to=1}\n"                                    \
-    "k = const f32[] {" constant "}\ng = " op " f k\nh = " round " g\ny = cast h {to=7}\nreturn y\n"
+    "k = const f32[] {" constant "}\ng = " op " f k\nh = " round                                   \
+    " g\ny = cast h {to=7}\nreturn y\n"
 
 START_TEST(ratios_are_rounded)
 {
@@ -127,8 +128,7 @@ END_TEST
 /* Functions of floats that keep the shape do not keep the numbers. */
 START_TEST(other_functions_forget_floats)
 {
-    ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = softmax f\nreturn y\n",
-        "");
+    ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = softmax f\nreturn y\n", "");
     ck_content("x = input f32[3,6]\ns = shape x\nf = cast s {to=1}\ny = exp f\nreturn y\n", "");
 }
 END_TEST
@@ -162,7 +162,7 @@ START_TEST(signs_are_shown)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/content", huge_numbers_are_unknown, types_have_limits,
-    ratios_are_rounded, float_division_is_exact_or_a_ratio, other_functions_forget_floats,
-    matrices_of_sizes_are_moved, known_numbers_are_computed, truths_are_expressions,
-    negative_quotients_round_up, signs_are_shown)
+PRT_TEST_MAIN("op/content", huge_numbers_are_unknown, types_have_limits, ratios_are_rounded,
+    float_division_is_exact_or_a_ratio, other_functions_forget_floats, matrices_of_sizes_are_moved,
+    known_numbers_are_computed, truths_are_expressions, negative_quotients_round_up,
+    signs_are_shown)

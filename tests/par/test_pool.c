@@ -352,5 +352,5 @@ END_TEST
 PRT_TEST_MAIN("par/pool", every_index_is_visited_once, no_pool_runs_in_place,
     sums_are_the_same_bits_for_every_width, many_small_jobs, nested_calls_run_in_place,
     late_workers_are_left_alone, several_callers_are_served, child_after_fork_has_its_own_workers,
-    fork_in_the_middle_of_a_job,
-    pools_come_and_go, no_threads_no_harm, workers_have_names, width_has_a_default_and_a_bound)
+    fork_in_the_middle_of_a_job, pools_come_and_go, no_threads_no_harm, workers_have_names,
+    width_has_a_default_and_a_bound)

@@ -114,8 +114,8 @@ START_TEST(a_forked_child_starts_over)
     ck_assert_int_eq(prt_queue_drain(q), POPRT_OK);
     const pid_t pid = fork();
     if (pid == 0) {
-        const bool good = prt_queue_push(q, &one) == POPRT_OK && prt_queue_drain(q) == POPRT_OK &&
-                          s.count == 2;
+        const bool good =
+            prt_queue_push(q, &one) == POPRT_OK && prt_queue_drain(q) == POPRT_OK && s.count == 2;
         prt_queue_release(q);
         _exit(good ? 0 : 1);
     }

@@ -24,8 +24,7 @@ static poprt_status pack(size_t count)
 {
     prt_arena *arena = NULL;
     ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
-    const poprt_status status =
-        prt_plan_pack(arena, items, count, ALIGN, SPACES, totals, peaks);
+    const poprt_status status = prt_plan_pack(arena, items, count, ALIGN, SPACES, totals, peaks);
     prt_arena_release(arena);
     return status;
 }
@@ -155,12 +154,14 @@ START_TEST(the_bound_is_reached)
     static const uint32_t block[][3] = { /* size, first, last */
         { 1, 0, 17 }, { 1, 1, 3 }, { 1, 3, 10 }, { 1, 4, 9 }, { 1, 6, 8 }, { 1, 8, 14 },
         { 1, 9, 10 }, { 2, 10, 13 }, { 2, 13, 14 }, { 1, 14, 15 }, { 1, 15, 17 }, { 1, 17, 18 },
-        { 1, 18, 20 }, { 4, 19, 20 }, { 1, 20, 21 } };
+        { 1, 18, 20 }, { 4, 19, 20 }, { 1, 20, 21 }
+    };
     size_t count = 0;
     for (uint32_t k = 0; k < 6; k++)
         for (size_t i = 0; i < sizeof(block) / sizeof(block[0]); i++)
             items[count++] = (prt_plan_item){ .size = block[i][0] * 6400,
-                .first = block[i][1] + 21 * k, .last = block[i][2] + 21 * k };
+                .first = block[i][1] + 21 * k,
+                .last = block[i][2] + 21 * k };
     ck_assert_int_eq(pack(count), POPRT_OK);
     check_plan(count);
     ck_assert_uint_eq(totals[0], peaks[0]);
@@ -179,8 +180,7 @@ START_TEST(nothing_takes_nothing)
     prt_arena_release(arena);
     ck_assert_int_eq(prt_arena_create(NULL, 4500, &arena), POPRT_OK);
     fill(1000, 10, 10);
-    ck_assert_int_eq(
-        prt_plan_pack(arena, items, 1000, 1, SPACES, totals, NULL), POPRT_E_NOMEM);
+    ck_assert_int_eq(prt_plan_pack(arena, items, 1000, 1, SPACES, totals, NULL), POPRT_E_NOMEM);
     prt_arena_release(arena);
 }
 END_TEST

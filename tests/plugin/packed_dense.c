@@ -25,7 +25,8 @@ static poprt_status infer(const poprt_host *host, poprt_infer *c)
         return host->fail(POPRT_E_SHAPE, NULL, "inputs 0 and 1 must be matrices");
     if (x.rank == 2 && w.rank == 2 && x.dims[1] >= 0 && w.dims[0] >= 0 && x.dims[1] != w.dims[0])
         return host->fail(POPRT_E_SHAPE, NULL, "input 1 has not as many rows as input 0 columns");
-    const poprt_type y = { .dtype = POPRT_DTYPE_FLOAT32, .rank = 2,
+    const poprt_type y = { .dtype = POPRT_DTYPE_FLOAT32,
+        .rank = 2,
         .dims = { x.rank == 2 ? x.dims[0] : -1, w.rank == 2 ? w.dims[1] : -1 } };
     return host->infer_output(c, 0, &y);
 }
@@ -147,8 +148,8 @@ static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first,
     status = check(host, &x, &b, &y);
     if (status == POPRT_OK)
         status = host->kernel_constant(c, 0, panels * deep * WIDE * sizeof(float), &packed);
-    double *sums = status == POPRT_OK ? (double *)host->kernel_scratch(c, WIDE * sizeof(double))
-                                      : NULL;
+    double *sums =
+        status == POPRT_OK ? (double *)host->kernel_scratch(c, WIDE * sizeof(double)) : NULL;
     if (sums == NULL)
         return status != POPRT_OK ? status : POPRT_E_PLUGIN;
     for (uint64_t p = first; p < first + count; p++) {

@@ -51,9 +51,15 @@ static inline poprt_status run_pass(poprt_env *env, poprt_model *model, const ch
 static inline poprt_status run_exec(poprt_executable *exec, const float *x, float *y)
 {
     const int64_t dims[] = { 2, 3 };
-    const poprt_tensor in = { .data = (void *)(uintptr_t)x, .size = 24, .dims = dims, .rank = 2,
+    const poprt_tensor in = { .data = (void *)(uintptr_t)x,
+        .size = 24,
+        .dims = dims,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
-    const poprt_tensor out = { .data = y, .size = 24, .dims = dims, .rank = 2,
+    const poprt_tensor out = { .data = y,
+        .size = 24,
+        .dims = dims,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_session *session = NULL;
     poprt_stepio *io = NULL;
@@ -87,8 +93,8 @@ static inline char *text_of(const poprt_model *model)
 }
 
 /* A plug-in around one function. */
-typedef poprt_status (*run_fn)(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph,
-    int32_t *changed);
+typedef poprt_status (
+    *run_fn)(const poprt_host *host, poprt_pass_run *pass, poprt_graph *graph, int32_t *changed);
 
 typedef struct one_pass {
     poprt_plugin_pass pass;
@@ -98,19 +104,29 @@ typedef struct one_pass {
 
 static inline void make_pass(one_pass *p, run_fn run)
 {
-    p->pass = (poprt_plugin_pass){ .struct_size = sizeof(p->pass), .name = "try_it",
-        .doc = "Of a test.", .run = run };
+    p->pass = (poprt_plugin_pass){ .struct_size = sizeof(p->pass),
+        .name = "try_it",
+        .doc = "Of a test.",
+        .run = run };
     p->passes[0] = &p->pass;
-    p->plugin = (poprt_plugin){ .struct_size = sizeof(p->plugin), .abi = POPRT_PLUGIN_ABI,
-        .name = "here", .version = "0", .passes = p->passes, .n_passes = 1 };
+    p->plugin = (poprt_plugin){ .struct_size = sizeof(p->plugin),
+        .abi = POPRT_PLUGIN_ABI,
+        .name = "here",
+        .version = "0",
+        .passes = p->passes,
+        .n_passes = 1 };
 }
 
 /* A plug-in with one operator. */
 static inline poprt_status add_op(poprt_env *env, const poprt_plugin_op *op)
 {
     const poprt_plugin_op *const ops[] = { op };
-    const poprt_plugin plugin = { .struct_size = sizeof(plugin), .abi = POPRT_PLUGIN_ABI,
-        .name = "here", .version = "0", .ops = ops, .n_ops = 1 };
+    const poprt_plugin plugin = { .struct_size = sizeof(plugin),
+        .abi = POPRT_PLUGIN_ABI,
+        .name = "here",
+        .version = "0",
+        .ops = ops,
+        .n_ops = 1 };
     return poprt_env_add_plugin(env, &plugin);
 }
 

@@ -110,16 +110,25 @@ static poprt_status build(const poprt_host *host, poprt_pass_run *pass, poprt_gr
     static const int64_t swap[] = { 1, 0 }, dims[] = { 1 };
     static const float three[] = { 3 }, most[] = { 2 };
     const poprt_attr perm = { .name = "perm", .kind = POPRT_ATTR_INTS, .count = 2, .ints = swap };
-    const poprt_tensor factor = { .data = (void *)(uintptr_t)three, .size = 4, .dims = dims,
-        .rank = 1, .dtype = POPRT_DTYPE_FLOAT32 };
-    const poprt_tensor bound = { .data = (void *)(uintptr_t)most, .size = 4,
+    const poprt_tensor factor = { .data = (void *)(uintptr_t)three,
+        .size = 4,
+        .dims = dims,
+        .rank = 1,
+        .dtype = POPRT_DTYPE_FLOAT32 };
+    const poprt_tensor bound = { .data = (void *)(uintptr_t)most,
+        .size = 4,
         .dtype = POPRT_DTYPE_FLOAT32 };
     poprt_value *v = host->graph_input(graph, 0), *c = NULL, *max = NULL;
     poprt_node *node = NULL;
     poprt_attr seen;
     poprt_type type;
-    poprt_node_form form = { .struct_size = sizeof(form), .op_type = "Transpose", .inputs = &v,
-        .attrs = &perm, .n_inputs = 1, .n_outputs = 1, .n_attrs = 1 };
+    poprt_node_form form = { .struct_size = sizeof(form),
+        .op_type = "Transpose",
+        .inputs = &v,
+        .attrs = &perm,
+        .n_inputs = 1,
+        .n_outputs = 1,
+        .n_attrs = 1 };
     for (int i = 0; i < 2; i++) {
         ck_assert_ok(host->graph_add_node(graph, NULL, &form, &node));
         ck_assert_ok(host->node_attr(node, "perm", &seen));
@@ -133,12 +142,21 @@ static poprt_status build(const poprt_host *host, poprt_pass_run *pass, poprt_gr
     ck_assert_str_ne(host->value_name(c), "x");
     ck_assert_ok(host->graph_add_constant(graph, NULL, &bound, &max));
     poprt_value *const factors[] = { v, c };
-    form = (poprt_node_form){ .struct_size = sizeof(form), .domain = "ai.onnx", .op_type = "Mul",
-        .name = "product", .inputs = factors, .n_inputs = 2, .n_outputs = 1 };
+    form = (poprt_node_form){ .struct_size = sizeof(form),
+        .domain = "ai.onnx",
+        .op_type = "Mul",
+        .name = "product",
+        .inputs = factors,
+        .n_inputs = 2,
+        .n_outputs = 1 };
     ck_assert_ok(host->graph_add_node(graph, NULL, &form, &node));
     poprt_value *const clip[] = { host->node_output(node, 0), NULL, NULL };
-    form = (poprt_node_form){ .struct_size = sizeof(form), .domain = "", .op_type = "Clip",
-        .inputs = clip, .n_inputs = 3, .n_outputs = 1 };
+    form = (poprt_node_form){ .struct_size = sizeof(form),
+        .domain = "",
+        .op_type = "Clip",
+        .inputs = clip,
+        .n_inputs = 3,
+        .n_outputs = 1 };
     ck_assert_ok(host->graph_add_node(graph, NULL, &form, &node));
     ck_assert_ok(host->node_set_input(node, 2, max));
     ck_assert_fails(host->node_set_input(node, 3, max), POPRT_E_ARG);
@@ -177,8 +195,13 @@ static poprt_status mark(const poprt_host *host, poprt_pass_run *pass, poprt_gra
     const poprt_attr more = { .name = "list", .kind = POPRT_ATTR_INTS, .ints = list, .count = 1 };
     const poprt_attr wrong = { .name = "alpha", .kind = 9 };
     poprt_attr seen;
-    const poprt_node_form form = { .struct_size = sizeof(form), .domain = "else.where",
-        .op_type = "Nobody", .inputs = &in, .attrs = attrs, .n_inputs = 1, .n_outputs = 1,
+    const poprt_node_form form = { .struct_size = sizeof(form),
+        .domain = "else.where",
+        .op_type = "Nobody",
+        .inputs = &in,
+        .attrs = attrs,
+        .n_inputs = 1,
+        .n_outputs = 1,
         .n_attrs = 3 };
     for (int i = 0; i < 3; i++)
         ck_assert_ok(host->node_set_attr(leak, &attrs[i]));
@@ -223,13 +246,19 @@ static poprt_status refuse(const poprt_host *host, poprt_pass_run *pass, poprt_g
     poprt_node *made = NULL, *first = host->graph_first(graph);
     poprt_value *v = host->graph_input(graph, 0), *out = NULL;
     poprt_value *const three[] = { v, v, v };
-    poprt_node_form form = { .struct_size = sizeof(form), .op_type = "Neg", .inputs = three,
-        .n_inputs = 3, .n_outputs = 1 };
+    poprt_node_form form = { .struct_size = sizeof(form),
+        .op_type = "Neg",
+        .inputs = three,
+        .n_inputs = 3,
+        .n_outputs = 1 };
     ck_assert_fails(host->graph_add_node(graph, NULL, &form, &made), POPRT_E_ARG);
     form.n_inputs = 0;
     ck_assert_fails(host->graph_add_node(graph, NULL, &form, &made), POPRT_E_PARSE);
-    form = (poprt_node_form){ .struct_size = sizeof(form), .op_type = "If", .inputs = three,
-        .n_inputs = 1, .n_outputs = 1 };
+    form = (poprt_node_form){ .struct_size = sizeof(form),
+        .op_type = "If",
+        .inputs = three,
+        .n_inputs = 1,
+        .n_outputs = 1 };
     ck_assert_fails(host->graph_add_node(graph, NULL, &form, &made), POPRT_E_UNSUPPORTED);
     form.op_type = NULL;
     ck_assert_fails(host->graph_add_node(graph, NULL, &form, &made), POPRT_E_ARG);
@@ -240,7 +269,10 @@ static poprt_status refuse(const poprt_host *host, poprt_pass_run *pass, poprt_g
     ck_assert_fails(host->graph_add_node(graph, NULL, &form, &made), POPRT_E_PLUGIN);
     ck_assert_ptr_null(made);
 
-    poprt_tensor t = { .data = (void *)(uintptr_t)one, .size = 4, .dims = dims, .rank = 1,
+    poprt_tensor t = { .data = (void *)(uintptr_t)one,
+        .size = 4,
+        .dims = dims,
+        .rank = 1,
         .dtype = POPRT_DTYPE_FLOAT32 };
     ck_assert_fails(host->graph_add_constant(graph, NULL, &t, &out), POPRT_E_ARG);
     t.dims = two;
@@ -369,8 +401,11 @@ static poprt_status grow(const poprt_host *host, poprt_pass_run *pass, poprt_gra
 {
     poprt_node *neg = host->match_node(match, "1"), *made = NULL;
     poprt_value *in = host->node_input(neg, 0);
-    const poprt_node_form form = { .struct_size = sizeof(form), .op_type = "Neg", .inputs = &in,
-        .n_inputs = 1, .n_outputs = 1 };
+    const poprt_node_form form = { .struct_size = sizeof(form),
+        .op_type = "Neg",
+        .inputs = &in,
+        .n_inputs = 1,
+        .n_outputs = 1 };
     (void)pass;
     *changed = 1;
     return host->graph_add_node(graph, neg, &form, &made);
@@ -379,11 +414,19 @@ static poprt_status grow(const poprt_host *host, poprt_pass_run *pass, poprt_gra
 START_TEST(an_endless_pattern_ends)
 {
     const char *const chains[] = { "Neg:1" };
-    const poprt_plugin_pattern pattern = { .struct_size = sizeof(pattern), .name = "grow",
-        .doc = "More and more.", .chains = chains, .n_chains = 1, .rewrite = grow };
+    const poprt_plugin_pattern pattern = { .struct_size = sizeof(pattern),
+        .name = "grow",
+        .doc = "More and more.",
+        .chains = chains,
+        .n_chains = 1,
+        .rewrite = grow };
     const poprt_plugin_pattern *const patterns[] = { &pattern };
-    const poprt_plugin plugin = { .struct_size = sizeof(plugin), .abi = POPRT_PLUGIN_ABI,
-        .name = "here", .version = "0", .patterns = patterns, .n_patterns = 1 };
+    const poprt_plugin plugin = { .struct_size = sizeof(plugin),
+        .abi = POPRT_PLUGIN_ABI,
+        .name = "here",
+        .version = "0",
+        .patterns = patterns,
+        .n_patterns = 1 };
     poprt_env *env = make_env();
     ck_assert_ok(poprt_env_add_plugin(env, &plugin));
     poprt_model *model = load_model(env, MODEL("negs"));
@@ -468,9 +511,18 @@ static const poprt_attr attrs[] = {
     { .name = "number", .kind = POPRT_ATTR_INT, .integer = 4 },
 };
 
-static const poprt_plugin_op leaky = { .struct_size = sizeof(leaky), .domain = "custom.ops",
-    .name = "LeakyRelu", .since = 1, .min_inputs = 1, .max_inputs = 2, .min_outputs = 1,
-    .max_outputs = POPRT_PLUGIN_ANY, .attrs = attrs, .n_attrs = 5, .infer = infer, .eval = eval };
+static const poprt_plugin_op leaky = { .struct_size = sizeof(leaky),
+    .domain = "custom.ops",
+    .name = "LeakyRelu",
+    .since = 1,
+    .min_inputs = 1,
+    .max_inputs = 2,
+    .min_outputs = 1,
+    .max_outputs = POPRT_PLUGIN_ANY,
+    .attrs = attrs,
+    .n_attrs = 5,
+    .infer = infer,
+    .eval = eval };
 
 START_TEST(operators_of_the_program)
 {
@@ -509,7 +561,8 @@ static void collect(void *user, int32_t level, const char *text)
 START_TEST(lines_go_to_the_log)
 {
     char all[512] = "";
-    const poprt_env_options options = { .struct_size = sizeof(options), .log = collect,
+    const poprt_env_options options = { .struct_size = sizeof(options),
+        .log = collect,
         .log_user = all };
     poprt_env *env = NULL;
     one_pass p;
@@ -525,6 +578,5 @@ START_TEST(lines_go_to_the_log)
 END_TEST
 
 PRT_TEST_MAIN("plugin/host", graphs_can_be_asked, graphs_can_be_edited, attributes_can_be_marks,
-    what_is_no_edit_is_refused, a_broken_graph_is_the_plugins_failure,
-    passes_can_look_for_patterns, an_endless_pattern_ends, operators_of_the_program,
-    passes_have_options, lines_go_to_the_log)
+    what_is_no_edit_is_refused, a_broken_graph_is_the_plugins_failure, passes_can_look_for_patterns,
+    an_endless_pattern_ends, operators_of_the_program, passes_have_options, lines_go_to_the_log)

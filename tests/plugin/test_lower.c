@@ -59,10 +59,8 @@ static poprt_status try_dense(poprt_executable *exec, int64_t rows, float *y)
     const int64_t in_dims[] = { rows, DEEP }, out_dims[] = { rows, COLUMNS };
     for (int i = 0; i < ROWS * DEEP; i++)
         x[i] = (float)(i * 37 % 101 - 50) / 7.0f;
-    const poprt_tensor in = { .data = x, .size = (size_t)rows * DEEP * 4, .dims = in_dims,
-        .rank = 2, .dtype = POPRT_DTYPE_FLOAT32 };
-    const poprt_tensor out = { .data = y, .size = (size_t)rows * COLUMNS * 4, .dims = out_dims,
-        .rank = 2, .dtype = POPRT_DTYPE_FLOAT32 };
+    const poprt_tensor in = { x, (size_t)rows * DEEP * 4, in_dims, 2, POPRT_DTYPE_FLOAT32 };
+    const poprt_tensor out = { y, (size_t)rows * COLUMNS * 4, out_dims, 2, POPRT_DTYPE_FLOAT32 };
     poprt_session *session = NULL;
     poprt_stepio *io = NULL;
     ck_assert_ok(poprt_session_create(exec, NULL, &session));
@@ -192,7 +190,8 @@ START_TEST(popef_needs_the_plugin_and_its_kernel)
     e.kernel.name = "rows";
     poprt_env *env = env_with(&e.plugin, 1);
     ck_assert_says(poprt_executable_load_bytes(env, file.data, file.size, NULL, &exec),
-        POPRT_E_PLUGIN, "kernel panels of operator custom.ops.Dense, which plug-in packed_dense "
+        POPRT_E_PLUGIN,
+        "kernel panels of operator custom.ops.Dense, which plug-in packed_dense "
         "does not have");
     ck_assert_str_eq(poprt_last_error()->subject, "dense");
     poprt_env_release(env);
@@ -313,21 +312,37 @@ static poprt_status run_leaky(lower_fn lower, const char *model_path, poprt_stat
     };
     static const poprt_plugin_kernel *const list[] = { &kernels[0], &kernels[1], &kernels[2] };
     static const poprt_attr attrs[] = { { .name = "alpha", .kind = POPRT_ATTR_FLOAT } };
-    const poprt_plugin_op op = { .struct_size = sizeof(op), .domain = "custom.ops",
-        .name = "LeakyRelu", .since = 1, .flags = POPRT_OP_PURE, .min_inputs = 1, .max_inputs = 1,
-        .min_outputs = 1, .max_outputs = 1, .attrs = attrs, .n_attrs = 1, .infer = infer,
-        .eval = eval, .lower = lower, .kernels = list, .n_kernels = 3 };
+    const poprt_plugin_op op = { .struct_size = sizeof(op),
+        .domain = "custom.ops",
+        .name = "LeakyRelu",
+        .since = 1,
+        .flags = POPRT_OP_PURE,
+        .min_inputs = 1,
+        .max_inputs = 1,
+        .min_outputs = 1,
+        .max_outputs = 1,
+        .attrs = attrs,
+        .n_attrs = 1,
+        .infer = infer,
+        .eval = eval,
+        .lower = lower,
+        .kernels = list,
+        .n_kernels = 3 };
     const poprt_plugin_op *const ops[] = { &op };
-    const poprt_plugin plugin = { .struct_size = sizeof(plugin), .abi = POPRT_PLUGIN_ABI,
-        .name = "here", .version = "0", .ops = ops, .n_ops = 1 };
+    const poprt_plugin plugin = { .struct_size = sizeof(plugin),
+        .abi = POPRT_PLUGIN_ABI,
+        .name = "here",
+        .version = "0",
+        .ops = ops,
+        .n_ops = 1 };
     poprt_env *env = env_with(&plugin, 3);
     poprt_model *model = load_model(env, model_path);
     poprt_executable *exec = NULL;
     poprt_status status = poprt_compile(model, NULL, &exec);
     if (compiles != POPRT_OK) {
         ck_assert_says(status, compiles, words);
-        ck_assert_ptr_nonnull(strstr(poprt_last_error()->message,
-            "plug-in here, custom.ops.LeakyRelu: "));
+        ck_assert_ptr_nonnull(
+            strstr(poprt_last_error()->message, "plug-in here, custom.ops.LeakyRelu: "));
         ck_assert_str_eq(poprt_last_error()->subject, "leak");
     } else {
         ck_assert_ok(status);
@@ -574,7 +589,7 @@ START_TEST(memory_limits_hold)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/lower", the_example_gives_what_its_eval_gives,
-    the_example_goes_through_popef, popef_needs_the_plugin_and_its_kernel,
-    older_records_are_evaluated, lower_chooses, failures_of_lower_name_plugin_and_node,
-    failures_of_kernels_name_plugin_and_node, failures_of_threads_are_told, memory_limits_hold)
+PRT_TEST_MAIN("plugin/lower", the_example_gives_what_its_eval_gives, the_example_goes_through_popef,
+    popef_needs_the_plugin_and_its_kernel, older_records_are_evaluated, lower_chooses,
+    failures_of_lower_name_plugin_and_node, failures_of_kernels_name_plugin_and_node,
+    failures_of_threads_are_told, memory_limits_hold)

@@ -71,16 +71,31 @@ static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first,
     return status;
 }
 
-static const poprt_plugin_kernel kernel = { .struct_size = sizeof(kernel), .name = "scale",
+static const poprt_plugin_kernel kernel = { .struct_size = sizeof(kernel),
+    .name = "scale",
     .run = run };
 static const poprt_plugin_kernel *const kernels[] = { &kernel };
-static const poprt_plugin_op op = { .struct_size = sizeof(op), .domain = "custom.ops",
-    .name = "Scale", .since = 1, .flags = POPRT_OP_PURE, .min_inputs = 2, .max_inputs = 2,
-    .min_outputs = 1, .max_outputs = 1, .infer = infer, .eval = eval, .lower = lower,
-    .kernels = kernels, .n_kernels = 1 };
+static const poprt_plugin_op op = { .struct_size = sizeof(op),
+    .domain = "custom.ops",
+    .name = "Scale",
+    .since = 1,
+    .flags = POPRT_OP_PURE,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .min_outputs = 1,
+    .max_outputs = 1,
+    .infer = infer,
+    .eval = eval,
+    .lower = lower,
+    .kernels = kernels,
+    .n_kernels = 1 };
 static const poprt_plugin_op *const ops[] = { &op };
-static const poprt_plugin plugin = { .struct_size = sizeof(plugin), .abi = POPRT_PLUGIN_ABI,
-    .name = "here", .version = "0", .ops = ops, .n_ops = 1 };
+static const poprt_plugin plugin = { .struct_size = sizeof(plugin),
+    .abi = POPRT_PLUGIN_ABI,
+    .name = "here",
+    .version = "0",
+    .ops = ops,
+    .n_ops = 1 };
 
 /* ---- programs of it */
 
@@ -123,8 +138,8 @@ static poprt_status read_again(const prt_program *p, prt_program **out)
     prt_blob *blob = NULL;
     ck_assert_int_eq(prt_blob_create(&prt_mem_libc, file.size, &blob), POPRT_OK);
     memcpy(prt_blob_bytes(blob), file.data, file.size);
-    const poprt_status status = prt_popef_read(&prt_mem_libc, 0, blob, PRT_POPEF_VERIFY,
-        prt_plugins_ops(plugins), out);
+    const poprt_status status =
+        prt_popef_read(&prt_mem_libc, 0, blob, PRT_POPEF_VERIFY, prt_plugins_ops(plugins), out);
     prt_blob_release(blob);
     free(file.data);
     return status;
@@ -132,8 +147,8 @@ static poprt_status read_again(const prt_program *p, prt_program **out)
 
 static prt_session *session_of(prt_program *p, bool reference)
 {
-    const prt_session_options options = {
-        .kern = reference ? NULL : prt_kern_of(prt_cpu_features()) };
+    const prt_session_options options = { .kern =
+                                              reference ? NULL : prt_kern_of(prt_cpu_features()) };
     prt_session *s = NULL;
     const poprt_status status = prt_session_create(p, &options, &s);
     ck_assert_msg(status == POPRT_OK, "%s", prt_error_last()->message);

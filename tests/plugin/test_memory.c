@@ -37,16 +37,25 @@ static poprt_status build(const poprt_host *host, poprt_pass_run *pass, poprt_gr
 {
     static const float two[] = { 2 };
     const char *const chains[] = { "Neg:1" };
-    const poprt_tensor t = { .data = (void *)(uintptr_t)two, .size = 4,
+    const poprt_tensor t = { .data = (void *)(uintptr_t)two,
+        .size = 4,
         .dtype = POPRT_DTYPE_FLOAT32 };
-    const poprt_attr mark = { .name = "mark", .kind = POPRT_ATTR_STRING, .string = "s",
+    const poprt_attr mark = { .name = "mark",
+        .kind = POPRT_ATTR_STRING,
+        .string = "s",
         .count = 1 };
     poprt_value *in[2] = { host->graph_output(graph, 0), NULL };
     poprt_node *made = NULL;
     poprt_match *match = NULL;
     int32_t found = 0;
-    const poprt_node_form form = { .struct_size = sizeof(form), .op_type = "Mul", .name = "twice",
-        .inputs = in, .attrs = &mark, .n_inputs = 2, .n_outputs = 1, .n_attrs = 1 };
+    const poprt_node_form form = { .struct_size = sizeof(form),
+        .op_type = "Mul",
+        .name = "twice",
+        .inputs = in,
+        .attrs = &mark,
+        .n_inputs = 2,
+        .n_outputs = 1,
+        .n_attrs = 1 };
     poprt_status status = host->graph_add_constant(graph, "two", &t, &in[1]);
     if (status == POPRT_OK)
         status = host->graph_add_node(graph, NULL, &form, &made);
@@ -91,7 +100,10 @@ static poprt_status compiled_way(counter *c, const poprt_plugin *dense)
     const poprt_allocator allocator = { .user = c, .alloc = count_alloc, .release = count_release };
     const poprt_env_options options = { .struct_size = sizeof(options), .allocator = &allocator };
     const int64_t in_dims[] = { 1, 24 };
-    const poprt_tensor in = { .data = x, .size = sizeof(x), .dims = in_dims, .rank = 2,
+    const poprt_tensor in = { .data = x,
+        .size = sizeof(x),
+        .dims = in_dims,
+        .rank = 2,
         .dtype = POPRT_DTYPE_FLOAT32 };
     buffer file = { NULL, 0 };
     poprt_env *env = NULL;
@@ -155,12 +167,24 @@ START_TEST(any_refusal_of_memory_is_an_error)
     const poprt_attr attrs[] = {
         { .name = "a", .kind = POPRT_ATTR_INTS, .ints = list, .count = 2 },
     };
-    const poprt_plugin_op leaky = { .struct_size = sizeof(leaky), .domain = "custom.ops",
-        .name = "LeakyRelu", .since = 1, .min_inputs = 1, .max_inputs = POPRT_PLUGIN_ANY,
-        .min_outputs = 1, .max_outputs = 1, .attrs = attrs, .n_attrs = 1, .infer = infer };
+    const poprt_plugin_op leaky = { .struct_size = sizeof(leaky),
+        .domain = "custom.ops",
+        .name = "LeakyRelu",
+        .since = 1,
+        .min_inputs = 1,
+        .max_inputs = POPRT_PLUGIN_ANY,
+        .min_outputs = 1,
+        .max_outputs = 1,
+        .attrs = attrs,
+        .n_attrs = 1,
+        .infer = infer };
     const poprt_plugin_op *const ops[] = { &leaky };
-    const poprt_plugin op = { .struct_size = sizeof(op), .abi = POPRT_PLUGIN_ABI, .name = "op",
-        .version = "0", .ops = ops, .n_ops = 1 };
+    const poprt_plugin op = { .struct_size = sizeof(op),
+        .abi = POPRT_PLUGIN_ABI,
+        .name = "op",
+        .version = "0",
+        .ops = ops,
+        .n_ops = 1 };
     one_pass p;
     poprt_status status = POPRT_E_NOMEM;
     size_t at = 0;

@@ -27,9 +27,17 @@ static poprt_status infer(const poprt_host *host, poprt_infer *c)
 
 static const poprt_attr attrs[] = { { .name = "a", .kind = POPRT_ATTR_INT } };
 
-static const poprt_plugin_op good_op = { .struct_size = sizeof(good_op), .domain = "custom.ops",
-    .name = "LeakyRelu", .since = 1, .min_inputs = 1, .max_inputs = 2, .min_outputs = 1,
-    .max_outputs = POPRT_PLUGIN_ANY, .attrs = attrs, .n_attrs = 1, .infer = infer };
+static const poprt_plugin_op good_op = { .struct_size = sizeof(good_op),
+    .domain = "custom.ops",
+    .name = "LeakyRelu",
+    .since = 1,
+    .min_inputs = 1,
+    .max_inputs = 2,
+    .min_outputs = 1,
+    .max_outputs = POPRT_PLUGIN_ANY,
+    .attrs = attrs,
+    .n_attrs = 1,
+    .infer = infer };
 
 static void refuse_op(const poprt_plugin_op *op, const char *words)
 {
@@ -202,11 +210,19 @@ END_TEST
 START_TEST(patterns_are_checked)
 {
     const char *chains[] = { "Neg:1 -> Relu:1" };
-    poprt_plugin_pattern pattern = { .struct_size = sizeof(pattern), .name = "p", .doc = "",
-        .chains = chains, .n_chains = 1, .rewrite = leave_alone };
+    poprt_plugin_pattern pattern = { .struct_size = sizeof(pattern),
+        .name = "p",
+        .doc = "",
+        .chains = chains,
+        .n_chains = 1,
+        .rewrite = leave_alone };
     const poprt_plugin_pattern *const patterns[] = { &pattern };
-    const poprt_plugin plugin = { .struct_size = sizeof(plugin), .abi = POPRT_PLUGIN_ABI,
-        .name = "here", .version = "0", .patterns = patterns, .n_patterns = 1 };
+    const poprt_plugin plugin = { .struct_size = sizeof(plugin),
+        .abi = POPRT_PLUGIN_ABI,
+        .name = "here",
+        .version = "0",
+        .patterns = patterns,
+        .n_patterns = 1 };
     refuse_plugin(&plugin, "this label is another operator's already");
     chains[0] = NULL;
     refuse_plugin(&plugin, "NULL");
@@ -227,5 +243,5 @@ START_TEST(good_records_are_taken)
 }
 END_TEST
 
-PRT_TEST_MAIN("plugin/records", operators_are_checked, kernels_are_checked,
-    plugins_are_checked, passes_are_checked, patterns_are_checked, good_records_are_taken)
+PRT_TEST_MAIN("plugin/records", operators_are_checked, kernels_are_checked, plugins_are_checked,
+    passes_are_checked, patterns_are_checked, good_records_are_taken)

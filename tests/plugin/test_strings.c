@@ -47,20 +47,32 @@ static poprt_status run(const poprt_host *host, poprt_kernel *c, uint64_t first,
     return host->kernel_check(c);
 }
 
-static const poprt_plugin_kernel kernel = { .struct_size = sizeof(kernel), .name = "shout",
+static const poprt_plugin_kernel kernel = { .struct_size = sizeof(kernel),
+    .name = "shout",
     .run = run };
 static const poprt_plugin_kernel *const kernels[] = { &kernel };
 
-static const poprt_plugin_op shout = { .struct_size = sizeof(shout), .domain = "custom.ops",
-    .name = "Shout", .since = 1, .flags = POPRT_OP_PURE | POPRT_OP_STRINGS, .min_inputs = 1,
-    .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, .infer = infer, .eval = eval };
+static const poprt_plugin_op shout = { .struct_size = sizeof(shout),
+    .domain = "custom.ops",
+    .name = "Shout",
+    .since = 1,
+    .flags = POPRT_OP_PURE | POPRT_OP_STRINGS,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .min_outputs = 1,
+    .max_outputs = 1,
+    .infer = infer,
+    .eval = eval };
 
 START_TEST(strings_are_read_and_written)
 {
     static const poprt_string words[] = { { "hi", 2 }, { "", 0 }, { "a\0b", 3 }, { "end", 3 } };
     const int64_t dim = 4;
-    const poprt_tensor in = { .data = (void *)(uintptr_t)words, .size = sizeof(words),
-        .dims = &dim, .rank = 1, .dtype = POPRT_DTYPE_STRING };
+    const poprt_tensor in = { .data = (void *)(uintptr_t)words,
+        .size = sizeof(words),
+        .dims = &dim,
+        .rank = 1,
+        .dtype = POPRT_DTYPE_STRING };
     poprt_env *env = make_env();
     poprt_executable *exec = NULL;
     poprt_session *session = NULL;

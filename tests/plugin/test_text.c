@@ -128,11 +128,12 @@ static void run(const prt_plugins *plugins, prt_module *module, const char *pass
 START_TEST(pure_operators_are_folded)
 {
     prt_plugins *plugins = make_plugins(leaky_relu_entry);
-    prt_module *module = parse(plugins, "x = input f32[2]\n"
-                                        "c = const f32[2] {1, -4}\n"
-                                        "l = \"custom.ops.LeakyRelu\" c {alpha=0.5}\n"
-                                        "y = add x l\n"
-                                        "return y\n");
+    prt_module *module = parse(plugins,
+        "x = input f32[2]\n"
+        "c = const f32[2] {1, -4}\n"
+        "l = \"custom.ops.LeakyRelu\" c {alpha=0.5}\n"
+        "y = add x l\n"
+        "return y\n");
     run(plugins, module, "constant_folding");
     ck_assert_ptr_nonnull(strstr(graph_text(module->main), "const f32[2] {1, -2}"));
     ck_assert_ptr_null(strstr(graph_text(module->main), "LeakyRelu"));
@@ -144,14 +145,15 @@ END_TEST
 START_TEST(passes_go_into_regions)
 {
     prt_plugins *plugins = make_plugins(replace_add_entry);
-    prt_module *module = parse(plugins, "c = input bool[]\n"
-                                        "x = input f32[2]\n"
-                                        "s = add x x\n"
-                                        "y = if c {\n"
-                                        "  then_branch { a = add s x; return a }\n"
-                                        "  else_branch { b = mul s x; return b }\n"
-                                        "}\n"
-                                        "return y\n");
+    prt_module *module = parse(plugins,
+        "c = input bool[]\n"
+        "x = input f32[2]\n"
+        "s = add x x\n"
+        "y = if c {\n"
+        "  then_branch { a = add s x; return a }\n"
+        "  else_branch { b = mul s x; return b }\n"
+        "}\n"
+        "return y\n");
     run(plugins, module, "replace_add_with_sub");
     const char *text = graph_text(module->main);
     ck_assert_ptr_null(strstr(text, "add"));

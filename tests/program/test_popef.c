@@ -188,7 +188,8 @@ START_TEST(foreign_and_doubled_files_are_named)
     prt_program *p = program_from_text(MODEL), *q = NULL;
     const test_bytes a = popef_of(p);
     ck_assert_int_eq(program_from_bytes("PK\3\4 something else, surely longer than a header"
-                                        "........................................", 80, false, &q),
+                                        "........................................",
+                         80, false, &q),
         POPRT_E_PARSE);
     ck_assert_ptr_nonnull(strstr(prt_error_last()->message, "not a PopEF file"));
     unsigned char *two = malloc(a.size * 2);
@@ -214,9 +215,9 @@ START_TEST(unknown_blobs_are_skipped)
     memcpy(more, a.data, a.size);
     memcpy(more + a.size, a.data, 64);
     memset(more + a.size + 64, 0, 8);
-    more[a.size + 24] = 9;                                /* a type of the future */
-    memcpy(more + a.size + 32, "\110\0\0\0\0\0\0\0", 8);  /* 72 bytes in all */
-    memcpy(more + a.size + 40, "\010\0\0\0\0\0\0\0", 8);  /* 8 of content */
+    more[a.size + 24] = 9;                               /* a type of the future */
+    memcpy(more + a.size + 32, "\110\0\0\0\0\0\0\0", 8); /* 72 bytes in all */
+    memcpy(more + a.size + 40, "\010\0\0\0\0\0\0\0", 8); /* 8 of content */
     ck_assert_int_eq(program_from_bytes(more, a.size + 72, false, &q), POPRT_OK);
     prt_program_release(q);
     prt_program_release(p);

@@ -27,8 +27,7 @@ static prt_buffer *named(prt_program *p, const char *name)
 static void ck_bad(prt_program *p, const char *said)
 {
     ck_assert_int_eq(prt_program_check(p), POPRT_E_PARSE);
-    ck_assert_msg(strstr(prt_error_last()->message, said) != NULL, "%s",
-        prt_error_last()->message);
+    ck_assert_msg(strstr(prt_error_last()->message, said) != NULL, "%s", prt_error_last()->message);
     prt_program_release(p);
 }
 
@@ -192,7 +191,8 @@ END_TEST
 
 START_TEST(columns_are_for_steps_alone)
 {
-    static const char text[] = "x = input f32[2,2,2,4]\nk = const i64[2] {8,8}\n"
+    static const char text[] =
+        "x = input f32[2,2,2,4]\nk = const i64[2] {8,8}\n"
         "a = nhwc_max_pool x {kernel_shape=[1,1]}\nb = nhwc_max_pool a {kernel_shape=[1,1]}\n"
         "c = concat a b {axis=3}\nd = softmax c\ne = reshape d k\ny = softmax e\nreturn y\n";
     prt_program *p = program_from_text(text);
@@ -204,7 +204,8 @@ START_TEST(columns_are_for_steps_alone)
     y->ref = index_of(p, "c");
     y->offset = 0;
     ck_bad(p, "names no buffer of its own");
-    p = program_from_text("x = input f32[2,2,2,4]\nt = input bool[]\n"
+    p = program_from_text(
+        "x = input f32[2,2,2,4]\nt = input bool[]\n"
         "a = nhwc_max_pool x {kernel_shape=[1,1]}\nb = nhwc_max_pool x {kernel_shape=[1,1]}\n"
         "c = concat a b {axis=3}\nd = softmax c\ny = if t {\n  then_branch {\n    u = neg d\n"
         "    return u\n  }\n  else_branch {\n    w = abs d\n    return w\n  }\n}\nreturn y\n");
@@ -212,7 +213,8 @@ START_TEST(columns_are_for_steps_alone)
         if (p->blocks[1].buffers[i].space == PRT_SPACE_CAPTURE)
             p->blocks[1].buffers[i].ref = index_of(p, "a");
     ck_bad(p, "columns of the enclosing block");
-    p = program_from_text("x = input f32[2,2,2,4]\nw = concat x x {axis=3}\nv = softmax w\n"
+    p = program_from_text(
+        "x = input f32[2,2,2,4]\nw = concat x x {axis=3}\nv = softmax w\n"
         "a = softmax x\nq = softmax a\nb = add q a\nd = softmax b\ne = softmax a\n"
         "f = softmax v\nreturn d, e, f\n");
     ck_assert_uint_eq(named(p, "b")->ref, index_of(p, "q"));
@@ -326,7 +328,7 @@ START_TEST(a_smaller_input_is_not_written_over)
 END_TEST
 
 PRT_TEST_MAIN("program/sharing", memory_is_used_in_its_time, views_are_of_inputs,
-    nothing_is_written_over_inputs, captures_name_buffers,
-    operators_have_so_many_inputs, parts_lie_inside, columns_are_those_of_rows,
-    columns_are_for_steps_alone, any_operator_may_have_columns, a_join_from_elsewhere_moves,
-    a_strided_join_is_refused, a_smaller_input_is_not_written_over)
+    nothing_is_written_over_inputs, captures_name_buffers, operators_have_so_many_inputs,
+    parts_lie_inside, columns_are_those_of_rows, columns_are_for_steps_alone,
+    any_operator_may_have_columns, a_join_from_elsewhere_moves, a_strided_join_is_refused,
+    a_smaller_input_is_not_written_over)

@@ -15,8 +15,11 @@ static int failed(const char *what)
 static poprt_status bind(poprt_stepio *io, const char *name, int32_t dtype, const void *data,
     size_t size, uint32_t rank, const int64_t *dims)
 {
-    const poprt_tensor t = { .data = (void *)(uintptr_t)data, .size = size, .dims = dims,
-        .rank = rank, .dtype = dtype };
+    const poprt_tensor t = { .data = (void *)(uintptr_t)data,
+        .size = size,
+        .dims = dims,
+        .rank = rank,
+        .dtype = dtype };
     return poprt_stepio_bind(io, name, &t);
 }
 

@@ -64,7 +64,8 @@ START_TEST(loops_are_exact)
                  "z, y = loop n k x {\n"
                  "  body {\n    i = input i64[]\n    c = input bool[]\n"
                  "    v = input f32[3000]\n    a = softmax v\n    return c, a, a\n  }\n"
-                 "}\nw = neg y\nreturn w\n", &in);
+                 "}\nw = neg y\nreturn w\n",
+        &in);
 }
 END_TEST
 
@@ -76,7 +77,8 @@ START_TEST(scans_are_exact)
                  "s = const f32[] {0}\n"
                  "e, y = scan s r {num_scan_inputs=1, body {\n"
                  "t = input f32[]\nv = input f32[1000]\na = softmax v\nreturn t, a }}\n"
-                 "w = neg y\nreturn w\n", &in);
+                 "w = neg y\nreturn w\n",
+        &in);
 }
 END_TEST
 

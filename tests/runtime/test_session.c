@@ -69,8 +69,7 @@ START_TEST(symbols_follow_the_inputs)
         ck_assert_int_eq(prt_session_run(s, in, &out), POPRT_OK);
         ck_assert_int_eq(out.dims[0], n);
         if (n > 0)
-            ck_f32(((const float *)out.data)[2 * n - 1],
-                -(x[2 * n - 1] + z[n - 1]));
+            ck_f32(((const float *)out.data)[2 * n - 1], -(x[2 * n - 1] + z[n - 1]));
     }
     const prt_tensor bad[2] = { f32s(x, 2, 3, 2), f32s(z, 2, 2, 1) };
     prt_tensor out = { 0 };
@@ -235,10 +234,10 @@ END_TEST
 /* The shape of what a body gives is known before the run, where it is made is not. */
 START_TEST(results_of_branches_are_where_views_look)
 {
-    prt_program *p = program_from_text(
-        "c = input bool[]\nx = input f32[4,4]\nt = if c {\n"
-        "  then_branch { a = neg x; return a }\n  else_branch { return x }\n}\n"
-        "y = cast t {to=1}\nz = reduce_sum y {keepdims=0}\nreturn z\n");
+    prt_program *p =
+        program_from_text("c = input bool[]\nx = input f32[4,4]\nt = if c {\n"
+                          "  then_branch { a = neg x; return a }\n  else_branch { return x }\n}\n"
+                          "y = cast t {to=1}\nz = reduce_sum y {keepdims=0}\nreturn z\n");
     prt_session *s = session_of(p);
     float x[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
     unsigned char cond;
@@ -284,8 +283,8 @@ END_TEST
 
 START_TEST(weights_belong_to_the_session)
 {
-    prt_program *p = program_from_text(
-        "x = input f32[2]\nw = const f32[2] {1,2}\ny = mul x w\nreturn y\n");
+    prt_program *p =
+        program_from_text("x = input f32[2]\nw = const f32[2] {1,2}\ny = mul x w\nreturn y\n");
     prt_session *s = session_of(p), *other = session_of(p);
     float x[2] = { 1, 1 }, w[2] = { 7, 8 };
     const prt_tensor in = f32s(x, 1, 2, 0);
@@ -416,9 +415,8 @@ START_TEST(scratch_takes_no_memory_of_its_own)
     prt_tensor in[3] = { f32s(x, 2, 640, 160), f32s(w, 2, 160, 160) };
     ck_assert(prt_tensor_init(&in[2], PRT_DTYPE_i64, 1, (const int64_t[]){ 32 }, rows));
     for (int k = 0; k < 2; k++) {
-        const prt_session_options options = {
-            .kern = k != 0 ? prt_kern_of(prt_cpu_features()) : NULL
-        };
+        const prt_session_options options = { .kern =
+                                                  k != 0 ? prt_kern_of(prt_cpu_features()) : NULL };
         prt_session *s = NULL;
         prt_tensor out = f32s(y[k], 2, 32, 160);
         ck_assert_int_eq(prt_session_create(p, &options, &s), POPRT_OK);

@@ -51,8 +51,8 @@ static const float *truth(int64_t times, int sums)
 START_TEST(memory_is_that_of_few_values)
 {
     prt_session *s = session_of(HEAD SUMS("a", "b") SUMS("b", "c") SUMS("c", "d") SUMS("d", "e")
-        SUMS("e", "f") SUMS("f", "g") SUMS("g", "h") SUMS("h", "i") SUMS("i", "j") SUMS("j", "k")
-        SUMS("k", "l") SUMS("l", "m") "y = reduce_max m {keepdims=0}\nreturn y\n");
+            SUMS("e", "f") SUMS("f", "g") SUMS("g", "h") SUMS("h", "i") SUMS("i", "j") SUMS("j",
+                "k") SUMS("k", "l") SUMS("l", "m") "y = reduce_max m {keepdims=0}\nreturn y\n");
     (void)run(s, 1, 1);
     const size_t before = prt_session_memory(s), value = MOST * sizeof(float);
     ck_f32(run(s, MOST / 4, 1)[0], run(s, MOST / 4, 1)[0]);
@@ -84,9 +84,9 @@ static float once_and_twice(int64_t times, int64_t i)
 
 START_TEST(views_hold)
 {
-    check(session_of(HEAD "o = const i64[1] {1}\nl = const i64[1] {-1}\n" SUMS("a", "b")
-              "v = unsqueeze b o\n" SUMS("b", "c") SUMS("c", "d") SUMS("d", "e") SUMS("e", "f")
-              "w = reshape v l\ny = add w c\nreturn y\n"),
+    check(session_of(HEAD "o = const i64[1] {1}\nl = const i64[1] {-1}\n" SUMS("a",
+              "b") "v = unsqueeze b o\n" SUMS("b", "c") SUMS("c", "d") SUMS("d", "e")
+                  SUMS("e", "f") "w = reshape v l\ny = add w c\nreturn y\n"),
         once_and_twice);
 }
 END_TEST
@@ -94,7 +94,7 @@ END_TEST
 START_TEST(sequences_hold)
 {
     check(session_of(HEAD SUMS("a", "b") "q = sequence_construct b\n" SUMS("b", "c") SUMS("c", "d")
-              SUMS("d", "e") SUMS("e", "f") "w = sequence_at q z\ny = add w c\nreturn y\n"),
+                  SUMS("d", "e") SUMS("e", "f") "w = sequence_at q z\ny = add w c\nreturn y\n"),
         once_and_twice);
 }
 END_TEST
@@ -108,24 +108,24 @@ static float thrice_and_twice(int64_t times, int64_t i)
 START_TEST(bodies_see_values)
 {
     /* Only the body reads `b`, in each of its three runs; it carries `c`, which becomes c + b. */
-    check(session_of(HEAD "m = const i64[] {3}\n" SUMS("a", "b") SUMS("b", "c")
-              "r = loop m _ c {\n  body {\n    i = input i64[]\n    k = input bool[]\n"
-              "    v = input f32[*]\n    p = sub v b\n    q = cumsum p z\n    s = sub q q\n"
-              "    t = add b b\n    o = add p s\n    u = add o t\n    return k, u\n  }\n}\n"
-              SUMS("a", "d") SUMS("d", "e") SUMS("e", "f")
-              "z1 = const f32[] {0}\ny = add r z1\nreturn y\n"),
+    check(session_of(HEAD "m = const i64[] {3}\n" SUMS("a", "b") SUMS("b",
+              "c") "r = loop m _ c {\n  body {\n    i = input i64[]\n    k = input bool[]\n"
+                   "    v = input f32[*]\n    p = sub v b\n    q = cumsum p z\n    s = sub q q\n"
+                   "    t = add b b\n    o = add p s\n    u = add o t\n    return k, u\n  "
+                   "}\n}\n" SUMS("a", "d") SUMS("d", "e")
+                       SUMS("e", "f") "z1 = const f32[] {0}\ny = add r z1\nreturn y\n"),
         thrice_and_twice);
 }
 END_TEST
 
 START_TEST(branches_give_what_they_see)
 {
-    check(session_of(HEAD SUMS("a", "b") SUMS("b", "c") SUMS("c", "d")
-              "l = cumsum x z\nm = reduce_max l {keepdims=0}\no = const f32[] {0}\n"
-              "k = greater m o\nr = if k {\n  then_branch {\n    e = cumsum d z\n"
-              "    g = sub d d\n    h = mul e g\n    j = add h b\n    return j\n  }\n"
-              "  else_branch {\n    return b\n  }\n}\n" SUMS("d", "n1") SUMS("n1", "n2")
-              "y = add r c\nreturn y\n"),
+    check(session_of(HEAD SUMS("a", "b") SUMS("b", "c") SUMS("c",
+              "d") "l = cumsum x z\nm = reduce_max l {keepdims=0}\no = const f32[] {0}\n"
+                   "k = greater m o\nr = if k {\n  then_branch {\n    e = cumsum d z\n"
+                   "    g = sub d d\n    h = mul e g\n    j = add h b\n    return j\n  }\n"
+                   "  else_branch {\n    return b\n  }\n}\n" SUMS("d", "n1")
+                       SUMS("n1", "n2") "y = add r c\nreturn y\n"),
         once_and_twice);
 }
 END_TEST

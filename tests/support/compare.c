@@ -91,14 +91,15 @@ static bool exact_equal(const prt_tensor *got, const prt_tensor *want, char *why
     return true;
 }
 
-static bool tensors_equal(
-    const prt_tensor *got, const prt_tensor *want, tolerance within, char *why, size_t size)
+static bool tensors_equal(const prt_tensor *got, const prt_tensor *want, tolerance within,
+    char *why, size_t size)
 {
     char a[160] = "", b[160] = "";
     if (got->dtype != want->dtype || got->rank != want->rank ||
         (got->rank != 0 && memcmp(got->dims, want->dims, got->rank * sizeof(int64_t)) != 0)) {
         const prt_type ta = { PRT_VALUE_TENSOR, got->dtype, (int32_t)got->rank, got->dims, NULL };
-        const prt_type tb = {PRT_VALUE_TENSOR, want->dtype, (int32_t)want->rank, want->dims, NULL};
+        const prt_type tb = { PRT_VALUE_TENSOR, want->dtype, (int32_t)want->rank, want->dims,
+            NULL };
         prt_type_print(NULL, &ta, a, sizeof(a));
         prt_type_print(NULL, &tb, b, sizeof(b));
         (void)snprintf(why, size, "is %s, not %s", a, b);

@@ -36,7 +36,9 @@ static void fill(const prt_program *p, inputs *in, double low, double high)
 static float *run(prt_program *p, const inputs *in, const prt_kern *kern, const prt_par *par,
     bool strassen, bool bf16x3, size_t *count)
 {
-    const prt_session_options options = { .kern = kern, .par = par, .strassen = strassen,
+    const prt_session_options options = { .kern = kern,
+        .par = par,
+        .strassen = strassen,
         .bf16x3 = bf16x3 };
     prt_session *s = NULL;
     prt_tensor out = { 0 };
@@ -82,8 +84,8 @@ static void check_output(const check *c, const prt_kern *kern, int how, const fl
     const double bound = c->bound + (how == BF16X3 ? 1e-5 : 0.0);
     for (size_t i = 0; i < c->n; i++) {
         const float x = found[i], y = c->want[i];
-        const bool same = x == y || (isnan(x) && isnan(y)) ||
-            fabs((double)x - (double)y) <= bound * c->most;
+        const bool same =
+            x == y || (isnan(x) && isnan(y)) || fabs((double)x - (double)y) <= bound * c->most;
         if (!same)
             ck_abort_msg("%s: element %zu is %.9g, not %.9g (largest %g)\n%.1000s", kern->level, i,
                 (double)x, (double)y, c->most, c->text);
@@ -150,13 +152,13 @@ bool fast_check_program(prt_program *program, const char *text, double low, doub
 #ifndef PRT_EMULATE /* slow, and for what other builds may not have; bf16 has all of vnni */
         "portable", "avx2", "avx512_vnni",
 #endif
-        "avx512", "avx512_bf16", "avx512_amx" };
+        "avx512", "avx512_bf16", "avx512_amx"
+    };
     prt_pool *pool = NULL;
     bool other = true;
     ck_assert_int_eq(prt_pool_create(&prt_mem_libc, 3, 1000, &pool), POPRT_OK);
     const prt_par par = prt_pool_par(pool);
-    check c = { .program = program, .par = &par, .bound = bound,
-        .text = short_text(text) };
+    check c = { .program = program, .par = &par, .bound = bound, .text = short_text(text) };
     fill(c.program, &c.in, low, high);
     splits = true;
     float *want = run(c.program, &c.in, NULL, NULL, false, false, &c.n);

@@ -69,8 +69,7 @@ static bool parse_into(outcome *o, prt_str text)
 static void evaluate(prt_str graph, outcome *o)
 {
     if (parse_into(o, graph))
-        (void)fails(o,
-            prt_ir_run(o->module->main, 0, NULL, o->n_out, o->out, o->module->arena));
+        (void)fails(o, prt_ir_run(o->module->main, 0, NULL, o->n_out, o->out, o->module->arena));
 }
 
 /* Writes a program as PopEF and reads it back. */
@@ -140,9 +139,8 @@ static prt_str with_inputs(prt_str graph, const prt_module *values, graph_form f
             n++;
         const prt_str rest = { line.data + n, line.size - (uint32_t)n };
         const prt_str name = { line.data, (uint32_t)n };
-        const prt_value *v = n != 0 && starts_with(rest, " = const ")
-            ? prt_map_find(&values->names, name)
-            : NULL;
+        const prt_value *v =
+            n != 0 && starts_with(rest, " = const ") ? prt_map_find(&values->names, name) : NULL;
         if (v != NULL && *n_in < MAX_IN && prt_value_aligned(v, arena, &in[*n_in])) {
             put_input(to, line, n, form);
             (*n_in)++;

@@ -71,8 +71,7 @@ static poprt_status run_with(prt_pass_manager *pm, prt_graph *graph, const char 
     const char *options, bool *changed)
 {
     prt_pass_arg args[8] = { { NULL, NULL } };
-    const uint32_t n =
-        options != NULL ? split_options(graph->module->arena, options, args, 8) : 0;
+    const uint32_t n = options != NULL ? split_options(graph->module->arena, options, args, 8) : 0;
     PRT_TRY(prt_pass_manager_add(pm, name, n, args));
     return prt_pass_manager_run(pm, graph->module, changed);
 }
@@ -102,8 +101,7 @@ poprt_status try_pass(prt_graph *graph, const char *name, const char *options)
     return run_named(graph, name, options, &changed);
 }
 
-void run_pass_with(prt_graph *graph, const char *name, uint32_t n_args,
-    const prt_pass_arg *args)
+void run_pass_with(prt_graph *graph, const char *name, uint32_t n_args, const prt_pass_arg *args)
 {
     prt_pass_manager *pm = NULL;
     must(prt_pass_manager_create(NULL, &pm), "manager");
@@ -164,13 +162,12 @@ void assert_pass_leaves(const char *pass, const char *options, const char *text)
     module_free(g);
 }
 
-void assert_pass_fails(const char *pass, const char *options, const char *text,
-    poprt_status status, const char *part)
+void assert_pass_fails(const char *pass, const char *options, const char *text, poprt_status status,
+    const char *part)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_int_eq(try_pass(g, pass, options), status);
-    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
-        prt_error_last()->message);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
     module_free(g);
 }
 
@@ -268,6 +265,6 @@ void assert_text_has(const char *text, const char *parts)
     char part[64];
     int used;
     for (; sscanf(parts, " %63s%n", part, &used) == 1; parts += used)
-        ck_assert_msg(part[0] == '!' ? strstr(text, part + 1) == NULL
-                                     : strstr(text, part) != NULL, "%s:\n%s", part, text);
+        ck_assert_msg(part[0] == '!' ? strstr(text, part + 1) == NULL : strstr(text, part) != NULL,
+            "%s:\n%s", part, text);
 }

@@ -48,8 +48,8 @@ void assert_pass_rewrites(const char *pass, const char *options, const char *bef
 /* The pass says that it changed nothing, and the graph is as it was. */
 void assert_pass_leaves(const char *pass, const char *options, const char *text);
 /* The pass fails with this status and a message that has `part` in it. */
-void assert_pass_fails(const char *pass, const char *options, const char *text,
-    poprt_status status, const char *part);
+void assert_pass_fails(const char *pass, const char *options, const char *text, poprt_status status,
+    const char *part);
 
 /* Runs both graphs on the same random inputs and ends the test where an output differs by more
  * than `tolerance` times the largest element (0: the same bits). Symbols become 3. */

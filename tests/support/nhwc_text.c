@@ -27,7 +27,9 @@ static float *random_floats(uint32_t *state, size_t n)
 
 nhwc_window nhwc_random_window(uint32_t *state, int rank, int most_in, int most_kernel)
 {
-    nhwc_window w = { .in = { 1, 1, 1 }, .kernel = { 1, 1, 1 }, .stride = { 1, 1, 1 },
+    nhwc_window w = { .in = { 1, 1, 1 },
+        .kernel = { 1, 1, 1 },
+        .stride = { 1, 1, 1 },
         .dilation = { 1, 1, 1 } };
     for (int i = 0; i < rank - 2; i++) {
         w.kernel[i] = 1 + (int)nhwc_random(state, (uint32_t)most_kernel);
@@ -111,8 +113,10 @@ static void put(FILE *to, uint32_t *state, const char *name, int rank, const int
 
 static prt_nhwc_weights weights(const char *form, int group, int channels, int filters, int taps)
 {
-    prt_nhwc_weights w = { .group = (size_t)group, .channels = (size_t)channels,
-        .filters = (size_t)filters, .taps = (size_t)taps };
+    prt_nhwc_weights w = { .group = (size_t)group,
+        .channels = (size_t)channels,
+        .filters = (size_t)filters,
+        .taps = (size_t)taps };
     while (w.form < PRT_NHWC_FORMS && strcmp(form, prt_nhwc_form_name(w.form)) != 0)
         w.form++;
     ck_assert_int_lt(w.form, PRT_NHWC_FORMS);
@@ -165,8 +169,8 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
 {
     const int spatial = c->rank - 2, channels = c->group * c->channels;
     const int filters = c->group * c->filters;
-    prt_nhwc_weights form = weights(c->form, c->group, c->channels, c->filters,
-        (int)product(spatial, c->w.kernel));
+    prt_nhwc_weights form =
+        weights(c->form, c->group, c->channels, c->filters, (int)product(spatial, c->w.kernel));
     form.transformed = c->transformed;
     int x[5] = { c->n }, y[5] = { c->n }, w[5] = { filters, c->channels };
     int gate[5] = { c->n, 1, 1, 1, 1 };
@@ -189,10 +193,12 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
         put(to, &state, "r", c->rank, y, c->special);
     if (c->gate)
         put(to, &state, "g", c->rank, gate, NULL);
-    (void)fprintf(to, "y = nhwc_conv x w %s %s %s {form=\"%s\",transformed=%d,group=%d,"
-        "channels=%d,filters=%d,images=%d,activation=\"%s,", c->bias ? "b" : "_",
-        c->residual ? "r" : "_", c->gate ? "g" : "_", c->form, c->transformed, c->group,
-        c->channels, c->filters, c->images, c->activation[0] != '\0' ? c->activation : "\"");
+    (void)fprintf(to,
+        "y = nhwc_conv x w %s %s %s {form=\"%s\",transformed=%d,group=%d,"
+        "channels=%d,filters=%d,images=%d,activation=\"%s,",
+        c->bias ? "b" : "_", c->residual ? "r" : "_", c->gate ? "g" : "_", c->form, c->transformed,
+        c->group, c->channels, c->filters, c->images,
+        c->activation[0] != '\0' ? c->activation : "\"");
     put_window(to, &c->w, c->rank);
     (void)fprintf(to, "}\n");
     if (plain) {
@@ -216,8 +222,7 @@ char *nhwc_conv_text(const nhwc_conv_case *c, uint32_t seed, bool plain)
 static void put_part(FILE *to, const nhwc_separable_case *c, int part, const char *name,
     const char *x)
 {
-    static const nhwc_window one = { .kernel = { 1, 1 }, .stride = { 1, 1 },
-        .dilation = { 1, 1 } };
+    static const nhwc_window one = { .kernel = { 1, 1 }, .stride = { 1, 1 }, .dilation = { 1, 1 } };
     const char *activation = c->activation[part];
     (void)fprintf(to, "%s = nhwc_conv %s w%d ", name, x, part);
     if (c->bias)
@@ -226,8 +231,13 @@ static void put_part(FILE *to, const nhwc_separable_case *c, int part, const cha
         (void)fprintf(to, "_ ");
     (void)fprintf(to, "%s {form=\"%s\",group=%d,channels=%d,filters=%d,activation=\"%s,",
         part == 2 && c->residual ? "r" : "_", part == 1 ? "taps" : "panels",
-        part == 1 ? c->hidden : 1, part == 0 ? c->channels : part == 1 ? 1 : c->hidden,
-        part == 0 ? c->hidden : part == 1 ? 1 : c->filters,
+        part == 1 ? c->hidden : 1,
+        part == 0       ? c->channels
+            : part == 1 ? 1
+                        : c->hidden,
+        part == 0       ? c->hidden
+            : part == 1 ? 1
+                        : c->filters,
         activation[0] != '\0' ? activation : "\"");
     put_window(to, part == 1 ? &c->w : &one, 4);
     (void)fprintf(to, "}\n");
@@ -270,8 +280,9 @@ static void put_bytes(FILE *to, uint32_t *state, const nhwc_bytes_case *c, int r
     const int *dims, const prt_nhwc_weights *form)
 {
     const size_t depth = product(rank, dims) / (size_t)dims[0], taps = form->taps;
-    int *w = random_bytes(state, product(rank, dims), -128), *b = random_bytes(state,
-        (size_t)dims[0], -128), *rest = calloc((size_t)dims[0], sizeof(int));
+    int *w = random_bytes(state, product(rank, dims), -128),
+        *b = random_bytes(state, (size_t)dims[0], -128),
+        *rest = calloc((size_t)dims[0], sizeof(int));
     size_t count;
     ck_assert(prt_nhwc_bytes_size(form, &count));
     int *packed = calloc(count, sizeof(int));
@@ -307,8 +318,8 @@ char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain)
 {
     const nhwc_conv_case *a = &c->of;
     const int spatial = a->rank - 2;
-    const prt_nhwc_weights form = weights(a->form, a->group, a->channels, a->filters,
-        (int)product(spatial, a->w.kernel));
+    const prt_nhwc_weights form =
+        weights(a->form, a->group, a->channels, a->filters, (int)product(spatial, a->w.kernel));
     int x[5] = { a->n }, w[5] = { a->group * a->filters, a->channels };
     uint32_t state = seed;
     char *text = NULL;
@@ -323,14 +334,16 @@ char *nhwc_bytes_text(const nhwc_bytes_case *c, uint32_t seed, bool plain)
     put_ints(to, "x", c->x_signed ? "i8" : "u8", a->rank, x, bytes);
     free(bytes);
     put_bytes(to, &state, c, a->rank, w, &form);
-    (void)fprintf(to, "xz = const %s[] {%d}\nyz = const %s[] {%d}\n"
+    (void)fprintf(to,
+        "xz = const %s[] {%d}\nyz = const %s[] {%d}\n"
         "y = nhwc_qconv x w b s xz yz {form=\"%s\",group=%d,channels=%d,filters=%d,images=%d,",
         c->x_signed ? "i8" : "u8", c->x_zero, c->y_signed ? "i8" : "u8", c->y_zero, a->form,
         a->group, a->channels, a->filters, a->images);
     put_window(to, &a->w, a->rank);
     (void)fprintf(to, "}\n");
     if (plain) {
-        (void)fprintf(to, "one = const f32[] {1}\nwz = const i8[] {0}\nt = %s x %s\n"
+        (void)fprintf(to,
+            "one = const f32[] {1}\nwz = const i8[] {0}\nt = %s x %s\n"
             "q = qlinear_conv t one xz wc sc wz one yz bc {group=%d,",
             a->images ? "identity" : "transpose", a->images ? "" : turn(a->rank, false), a->group);
         put_window(to, &a->w, a->rank);

@@ -18,10 +18,10 @@ typedef struct nhwc_conv_case {
     int rank; /* 3 to 5 */
     int n;
     nhwc_window w;
-    int group, channels, filters; /* channels and filters of one group */
+    int group, channels, filters;  /* channels and filters of one group */
     const char *form, *activation; /* activation: "" or its name, then its attributes */
     bool images, gate, bias, residual;
-    bool transformed; /* weights of Winograd's forms */
+    bool transformed;    /* weights of Winograd's forms */
     const char *special; /* NULL, or an element of X and one of the residual: "nan", "inf" */
 } nhwc_conv_case;
 

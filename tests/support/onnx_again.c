@@ -23,7 +23,7 @@ static int complain(const char *what)
 static bool is_canonical(const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_regions; i++)
-        prt_for_each_op(inner, op->regions[i])
+        prt_for_each_op (inner, op->regions[i])
             if (!is_canonical(inner))
                 return false;
     return op->source != NULL;
@@ -47,10 +47,9 @@ static size_t count_kept(const prt_module *a, const prt_module *b, size_t *due)
 static poprt_status name_all(const prt_names *names, const prt_graph *g)
 {
     for (size_t i = 0; i < g->constants.count; i++)
-        PRT_TRY(prt_value_set_name(g->constants.data[i],
-            prt_names_value(names, g->constants.data[i])));
-    prt_for_each_op(op, g)
-    {
+        PRT_TRY(
+            prt_value_set_name(g->constants.data[i], prt_names_value(names, g->constants.data[i])));
+    prt_for_each_op (op, g) {
         op->origin = prt_names_node(names, op);
         for (uint32_t i = 0; i < op->n_out; i++)
             PRT_TRY(prt_value_set_name(&op->out[i], prt_names_value(names, &op->out[i])));

@@ -89,8 +89,8 @@ msg *onnx_node(const char *op, const char *inputs, const char *outputs)
 
 static msg *attr(const char *name, int32_t kind)
 {
-    return msg_int(
-        msg_text(msg_new(), PRT_ONNX_Attribute_name, name), PRT_ONNX_Attribute_type, kind);
+    return msg_int(msg_text(msg_new(), PRT_ONNX_Attribute_name, name), PRT_ONNX_Attribute_type,
+        kind);
 }
 
 msg *onnx_attr_int(msg *node, const char *name, int64_t value)
@@ -239,8 +239,7 @@ poprt_status onnx_load(const msg *model, const prt_onnx_limits *limits, prt_modu
 {
     prt_blob *blob = NULL;
     PRT_TRY(prt_blob_borrow(&prt_mem_libc, model->data, model->size, NULL, NULL, &blob));
-    const poprt_status status =
-        prt_onnx_read_bytes(&prt_mem_libc, blob, "test", NULL, limits, out);
+    const poprt_status status = prt_onnx_read_bytes(&prt_mem_libc, blob, "test", NULL, limits, out);
     prt_blob_release(blob);
     return status;
 }

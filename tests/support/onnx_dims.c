@@ -119,7 +119,7 @@ static void print_value(const model *t, const char *word, const prt_value *v)
 
 static void list_values(model *t, const options *o)
 {
-    prt_for_each_op(op, t->m->main) {
+    prt_for_each_op (op, t->m->main) {
         for (uint32_t i = 0; i < op->n_out; i++) {
             prt_value *v = &op->out[i];
             if (v->name.size == 0 && v->uses == NULL)

@@ -20,7 +20,7 @@ static inline bool thread_exists_now(const char *name)
         if (file == NULL)
             continue;
         found = fgets(text, sizeof(text), file) != NULL && strncmp(text, name, strlen(name)) == 0 &&
-                text[strlen(name)] == '\n';
+            text[strlen(name)] == '\n';
         (void)fclose(file);
     }
     if (tasks != NULL)

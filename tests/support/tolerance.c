@@ -48,13 +48,20 @@ static void format_of(int32_t dtype, int *fraction, int *least)
         int32_t dtype;
         int fraction, least;
     } formats[] = {
-        { PRT_DTYPE_f64, 52, -1022 },   { PRT_DTYPE_c128, 52, -1022 },
-        { PRT_DTYPE_f32, 23, -126 },    { PRT_DTYPE_c64, 23, -126 },
-        { PRT_DTYPE_f16, 10, -14 },     { PRT_DTYPE_bf16, 7, -126 },
-        { PRT_DTYPE_f8e4m3fn, 3, -6 },  { PRT_DTYPE_f8e4m3fnuz, 3, -7 },
-        { PRT_DTYPE_f8e5m2, 2, -14 },   { PRT_DTYPE_f8e5m2fnuz, 2, -15 },
-        { PRT_DTYPE_f4e2m1, 1, 0 },     { PRT_DTYPE_f8e8m0, 0, -127 },
-        { PRT_DTYPE_f6e2m3, 3, 0 },     { PRT_DTYPE_f6e3m2, 2, -2 },
+        { PRT_DTYPE_f64, 52, -1022 },
+        { PRT_DTYPE_c128, 52, -1022 },
+        { PRT_DTYPE_f32, 23, -126 },
+        { PRT_DTYPE_c64, 23, -126 },
+        { PRT_DTYPE_f16, 10, -14 },
+        { PRT_DTYPE_bf16, 7, -126 },
+        { PRT_DTYPE_f8e4m3fn, 3, -6 },
+        { PRT_DTYPE_f8e4m3fnuz, 3, -7 },
+        { PRT_DTYPE_f8e5m2, 2, -14 },
+        { PRT_DTYPE_f8e5m2fnuz, 2, -15 },
+        { PRT_DTYPE_f4e2m1, 1, 0 },
+        { PRT_DTYPE_f8e8m0, 0, -127 },
+        { PRT_DTYPE_f6e2m3, 3, 0 },
+        { PRT_DTYPE_f6e3m2, 2, -2 },
     };
     *fraction = 52;
     *least = -1022;

@@ -81,8 +81,8 @@ static void differentiate(prt_graph *g, const char *text)
     for (size_t i = 0; i < count; i++)
         weights[i] = weight(i);
     prt_build b = prt_build_at_end(g);
-    prt_value *dy = prt_build_tensor(&b, PRT_DTYPE_f64, (uint32_t)y->type->rank, y->type->dims,
-        weights);
+    prt_value *dy =
+        prt_build_tensor(&b, PRT_DTYPE_f64, (uint32_t)y->type->rank, y->type->dims, weights);
     outs[0] = y;
     must(prt_autodiff(&b, y, dy, (uint32_t)g->inputs.count, g->inputs.data, 0, NULL, outs + 1),
         text);
@@ -131,19 +131,48 @@ START_TEST(functions_of_one_element)
         const char *op;
         double low, high;
     } ops[] = {
-        { "abs x", -2, 2 }, { "acos x", -0.9, 0.8 }, { "acosh x", 1.2, 3 }, { "asin x", -0.9, 0.8 },
-        { "asinh x", -2, 2 }, { "atan x", -2, 2 }, { "atanh x", -0.9, 0.8 }, { "ceil x", -2, 2 },
-        { "celu x {alpha=0.7}", -2, 2 }, { "cos x", -2, 2 }, { "cosh x", -2, 2 },
-        { "elu x {alpha=0.5}", -2, 2 }, { "erf x", -2, 2 }, { "exp x", -2, 2 },
-        { "floor x", -2, 2 }, { "gelu x", -2, 2 }, { "gelu x {approximate=\"tanh\"}", -2, 2 },
-        { "hard_sigmoid x", -4, 4 }, { "hard_swish x", -4, 4 }, { "identity x", -2, 2 },
-        { "leaky_relu x {alpha=0.1}", -2, 2 }, { "log x", 0.2, 3 }, { "mish x", -2, 2 },
-        { "neg x", -2, 2 }, { "reciprocal x", 0.3, 2 }, { "relu x", -2, 2 }, { "round x", -2, 2 },
-        { "selu x", -2, 2 }, { "shrink x {lambd=0.5,bias=0.1}", -2, 2 }, { "sigmoid x", -2, 2 },
-        { "sign x", -2, 2 }, { "sin x", -2, 2 }, { "sinh x", -2, 2 }, { "softplus x", -2, 2 },
-        { "softsign x", -2, 2 }, { "sqrt x", 0.2, 3 }, { "swish x {alpha=1.5}", -2, 2 },
-        { "tan x", -1, 1 }, { "tanh x", -2, 2 }, { "thresholded_relu x {alpha=0.5}", -2, 2 },
-        { "cast x {to=11}", -2, 2 }, { "dropout x", -2, 2 },
+        { "abs x", -2, 2 },
+        { "acos x", -0.9, 0.8 },
+        { "acosh x", 1.2, 3 },
+        { "asin x", -0.9, 0.8 },
+        { "asinh x", -2, 2 },
+        { "atan x", -2, 2 },
+        { "atanh x", -0.9, 0.8 },
+        { "ceil x", -2, 2 },
+        { "celu x {alpha=0.7}", -2, 2 },
+        { "cos x", -2, 2 },
+        { "cosh x", -2, 2 },
+        { "elu x {alpha=0.5}", -2, 2 },
+        { "erf x", -2, 2 },
+        { "exp x", -2, 2 },
+        { "floor x", -2, 2 },
+        { "gelu x", -2, 2 },
+        { "gelu x {approximate=\"tanh\"}", -2, 2 },
+        { "hard_sigmoid x", -4, 4 },
+        { "hard_swish x", -4, 4 },
+        { "identity x", -2, 2 },
+        { "leaky_relu x {alpha=0.1}", -2, 2 },
+        { "log x", 0.2, 3 },
+        { "mish x", -2, 2 },
+        { "neg x", -2, 2 },
+        { "reciprocal x", 0.3, 2 },
+        { "relu x", -2, 2 },
+        { "round x", -2, 2 },
+        { "selu x", -2, 2 },
+        { "shrink x {lambd=0.5,bias=0.1}", -2, 2 },
+        { "sigmoid x", -2, 2 },
+        { "sign x", -2, 2 },
+        { "sin x", -2, 2 },
+        { "sinh x", -2, 2 },
+        { "softplus x", -2, 2 },
+        { "softsign x", -2, 2 },
+        { "sqrt x", 0.2, 3 },
+        { "swish x {alpha=1.5}", -2, 2 },
+        { "tan x", -1, 1 },
+        { "tanh x", -2, 2 },
+        { "thresholded_relu x {alpha=0.5}", -2, 2 },
+        { "cast x {to=11}", -2, 2 },
+        { "dropout x", -2, 2 },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(ops); i++) {
         char text[256];
@@ -180,7 +209,8 @@ START_TEST(products)
     check("a = input f64[2,3]\nb = input f64[3]\ny = matmul a b\nreturn y\n", -2, 2);
     check("a = input f64[3]\nb = input f64[3]\ny = matmul a b\nreturn y\n", -2, 2);
     check("a = input f64[3,2]\nb = input f64[4,3]\nc = input f64[4]\n"
-          "y = gemm a b c {transA=1,transB=1,alpha=0.5,beta=2}\nreturn y\n", -2, 2);
+          "y = gemm a b c {transA=1,transB=1,alpha=0.5,beta=2}\nreturn y\n",
+        -2, 2);
     check("a = input f64[2,3]\nb = input f64[3,4]\ny = gemm a b\nreturn y\n", -2, 2);
 }
 END_TEST
@@ -239,20 +269,24 @@ END_TEST
 START_TEST(convolutions_and_pools)
 {
     check(IMAGE "w = input f64[3,4,3,2]\nb = input f64[3]\n"
-                "y = conv x w b {strides=[2,1],pads=[1,0,0,1]}\nreturn y\n", -1, 1);
+                "y = conv x w b {strides=[2,1],pads=[1,0,0,1]}\nreturn y\n",
+        -1, 1);
     check(IMAGE "w = input f64[4,2,2,2]\n"
                 "y = conv x w {group=2,dilations=[2,1],auto_pad=\"SAME_LOWER\"}\nreturn y\n",
         -1, 1);
-    check("x = input f64[1,2,7]\nw = input f64[2,2,2]\ny = conv x w {strides=[3]}\nreturn y\n",
-        -1, 1);
-    check(IMAGE "y = max_pool x {kernel_shape=[2,3],strides=[2,2],pads=[0,1,1,0]}\nreturn y\n",
-        -9, 9);
+    check("x = input f64[1,2,7]\nw = input f64[2,2,2]\ny = conv x w {strides=[3]}\nreturn y\n", -1,
+        1);
+    check(IMAGE "y = max_pool x {kernel_shape=[2,3],strides=[2,2],pads=[0,1,1,0]}\nreturn y\n", -9,
+        9);
     check(IMAGE "y = average_pool x {kernel_shape=[2,3],strides=[2,2],pads=[0,1,1,0]}\n"
-                "return y\n", -1, 1);
+                "return y\n",
+        -1, 1);
     check(IMAGE "y = average_pool x {kernel_shape=[3,3],strides=[2,2],count_include_pad=1,"
-                "pads=[1,1,1,1]}\nreturn y\n", -1, 1);
+                "pads=[1,1,1,1]}\nreturn y\n",
+        -1, 1);
     check("x = input f64[1,1,6]\ny = average_pool x {kernel_shape=[3],strides=[2],ceil_mode=1}\n"
-          "return y\n", -1, 1);
+          "return y\n",
+        -1, 1);
     check(IMAGE "y = global_average_pool x\nreturn y\n", -1, 1);
     check(IMAGE "y = global_max_pool x\nreturn y\n", -9, 9);
 }
@@ -263,18 +297,24 @@ START_TEST(normalisations)
     check(X "y = softmax x\nreturn y\n", -2, 2);
     check(X "y = log_softmax x {axis=0}\nreturn y\n", -2, 2);
     check("x = input f64[2,3,2]\ns = input f64[3,2]\nb = input f64[3,2]\n"
-          "y = layer_normalization x s b {axis=1}\nreturn y\n", -2, 2);
+          "y = layer_normalization x s b {axis=1}\nreturn y\n",
+        -2, 2);
     check("x = input f64[2,4]\ns = input f64[4]\ny = rms_normalization x s\n"
-          "return y\n", -2, 2);
+          "return y\n",
+        -2, 2);
     check("x = input f64[2,2,3]\ns = input f64[2]\nb = input f64[2]\n"
-          "y = instance_normalization x s b\nreturn y\n", -2, 2);
+          "y = instance_normalization x s b\nreturn y\n",
+        -2, 2);
     check("x = input f64[2,4,3]\ns = input f64[4]\nb = input f64[4]\n"
-          "y = group_normalization x s b {num_groups=2}\nreturn y\n", -2, 2);
+          "y = group_normalization x s b {num_groups=2}\nreturn y\n",
+        -2, 2);
     check("x = input f64[2,3,2]\ns = input f64[3]\nb = input f64[3]\nm = const f64[3] {1,0,-1}\n"
-          "v = const f64[3] {1,2,3}\ny = batch_normalization x s b m v\nreturn y\n", -2, 2);
+          "v = const f64[3] {1,2,3}\ny = batch_normalization x s b m v\nreturn y\n",
+        -2, 2);
     check("x = input f64[2,3,2]\ns = input f64[3]\nb = input f64[3]\nm = const f64[3] {1,0,-1}\n"
           "v = const f64[3] {1,2,3}\n"
-          "y, p, q = batch_normalization x s b m v {training_mode=1}\nreturn y\n", -2, 2);
+          "y, p, q = batch_normalization x s b m v {training_mode=1}\nreturn y\n",
+        -2, 2);
 }
 END_TEST
 

@@ -19,8 +19,14 @@
 
 #include "kern/gemm/gemm.h"
 
-enum { PRT_SPLIT_UNIT = 32, PRT_SPLIT_DEPTH = 256, PRT_SPLIT_ROWS = 16,
-    PRT_SPLIT_BEHIND = PRT_SPLIT_ROWS, PRT_SPLIT_FEW = 64, PRT_SPLIT_FEW_ROOM = 3072 };
+enum {
+    PRT_SPLIT_UNIT = 32,
+    PRT_SPLIT_DEPTH = 256,
+    PRT_SPLIT_ROWS = 16,
+    PRT_SPLIT_BEHIND = PRT_SPLIT_ROWS,
+    PRT_SPLIT_FEW = 64,
+    PRT_SPLIT_FEW_ROOM = 3072
+};
 
 /* Floats that k of them take. */
 static inline size_t prt_split_size(size_t k)
@@ -47,7 +53,7 @@ typedef struct prt_split_panel {
 /* Some rows times one panel; pointers to what is split are to floats, too. */
 typedef struct prt_split_block {
     size_t rows, columns;
-    size_t k; /* of a piece; of all together PRT_SPLIT_DEPTH at most, in whole units each */
+    size_t k;       /* of a piece; of all together PRT_SPLIT_DEPTH at most, in whole units each */
     const float *a; /* PRT_SPLIT_BEHIND rows more are read behind `rows`, whatever they hold */
     size_t lda;
     /* Where it is not NULL, rows are in `taps` pieces, and PRT_SPLIT_ROWS of them `lda` apart:
@@ -55,8 +61,8 @@ typedef struct prt_split_block {
      * C has room up to the next 16 columns. Else `taps` is 1. */
     const size_t *tile_at, *tap_at;
     size_t taps;
-    const float *b;          /* `panel`'s, of all pieces */
-    const float *bias;       /* by column: what sums begin with; NULL: 0, or C with `add` */
+    const float *b;    /* `panel`'s, of all pieces */
+    const float *bias; /* by column: what sums begin with; NULL: 0, or C with `add` */
     bool add;
     float *c;
     size_t ldc;
@@ -70,9 +76,9 @@ typedef struct prt_split_few {
     size_t k;
     const float *a; /* split as a whole, not in parts of K */
     size_t lda;
-    size_t n, first, last;   /* `first` is a multiple of 16 */
-    const float *b;          /* of all columns, as prt_gemm_pack_all has it */
-    const float *bias;       /* from here on pointers are to column 0; `end` has no bias */
+    size_t n, first, last; /* `first` is a multiple of 16 */
+    const float *b;        /* of all columns, as prt_gemm_pack_all has it */
+    const float *bias;     /* from here on pointers are to column 0; `end` has no bias */
     float *c;
     size_t ldc;
     const prt_gemm_end *end; /* NULL: nothing */

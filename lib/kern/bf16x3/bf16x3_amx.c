@@ -45,7 +45,7 @@ bool prt_split_rows_amx(size_t rows, size_t k, const float *a, size_t lda, const
 typedef struct bit {
     ptrdiff_t at; /* of its first lane, from the row's first element on */
     __mmask16 mask;
-    bool last;    /* of the vector */
+    bool last; /* of the vector */
 } bit;
 
 enum { MOST_BITS = PRT_SPLIT_DEPTH + PRT_SPLIT_DEPTH / TILE }; /* pieces of one element */
@@ -215,8 +215,7 @@ static __attribute__((noinline)) void trail_rows(trail *t, size_t most)
         for (size_t v = 0; v < 2; v++) {
             __m512 x = _mm512_load_ps(t->sums + v * TILE);
             if (t->residual != NULL)
-                x = _mm512_add_ps(x,
-                    _mm512_maskz_loadu_ps(t->mask[v], t->residual + v * TILE));
+                x = _mm512_add_ps(x, _mm512_maskz_loadu_ps(t->mask[v], t->residual + v * TILE));
             _mm512_mask_storeu_ps(t->c + v * TILE, t->mask[v],
                 _mm512_min_ps(high, _mm512_max_ps(low, x)));
         }
@@ -303,8 +302,8 @@ static void run_steps(const char *a, const char *under, size_t lda, const char *
 typedef struct strip {
     const prt_split_block *g;
     size_t row, rows;
-    size_t each;      /* of a tile */
-    size_t units;     /* of all K */
+    size_t each;       /* of a tile */
+    size_t units;      /* of all K */
     const float *bias; /* of all columns, and room behind them */
     float *room;       /* for the sums of a square */
     bool bounded;      /* they are left to `trail` */
@@ -362,8 +361,8 @@ static void run_square(strip *s, size_t j)
     const prt_split_block *g = s->g;
     const size_t left = g->columns - j, columns = left < WIDE ? left : WIDE;
     const bool lower = s->rows > s->each, right = columns > TILE;
-    const bool whole = g->tile_at != NULL ||
-        (columns % TILE == 0 && s->rows == (lower ? 2 * s->each : s->each));
+    const bool whole =
+        g->tile_at != NULL || (columns % TILE == 0 && s->rows == (lower ? 2 * s->each : s->each));
     const bool direct = whole && !s->bounded;
     float *out = g->c + s->row * g->ldc + j, *c = whole ? out : s->room;
     size_t ldc = (whole ? g->ldc : (size_t)WIDE) * sizeof(float);
@@ -429,8 +428,11 @@ void prt_split_multiply_amx(const prt_split_block *g)
 {
     float bias[PRT_GEMM_PANEL];
     _Alignas(LINE) float room[HIGH * WIDE];
-    strip s = { .g = g, .each = rows_of_tiles(g->rows, g->tile_at != NULL), .bias = g->bias,
-        .units = units_of(g->k, g->taps), .room = room };
+    strip s = { .g = g,
+        .each = rows_of_tiles(g->rows, g->tile_at != NULL),
+        .bias = g->bias,
+        .units = units_of(g->k, g->taps),
+        .room = room };
     const size_t pairs = (g->columns + WIDE - 1) / WIDE, high = 2 * s.each;
     const size_t steps = (g->rows + high - 1) / high * pairs * s.units;
     if (g->ahead != NULL)

@@ -20,11 +20,11 @@ _Static_assert(PRT_SPLIT_FEW_ROOM * sizeof(float) == RING * PART + PRT_SPLIT_FEW
 typedef struct ring {
     const prt_split_few *g;
     char *at;
-    size_t next;         /* unit, of all */
+    size_t next; /* unit, of all */
     size_t left;
-    const float *b;      /* its first row */
+    const float *b; /* its first row */
     size_t stride, column, k;
-    const char *fetch;   /* the panels after this one */
+    const char *fetch; /* the panels after this one */
     size_t lines;
     __m512i order;
     __m512 check;
@@ -92,7 +92,7 @@ static places places_of(size_t rows, size_t each, size_t row)
 #define SPLIT(slot)                                                                                \
     BARRIER();                                                                                     \
     if (r->left != 0)                                                                              \
-        split_slot(r, (slot) * QUARTER);                                                           \
+        split_slot(r, (slot)*QUARTER);                                                             \
     BARRIER()
 
 /* All K of 16 columns, which begins with unit `i` of all. */
@@ -160,8 +160,9 @@ bool prt_split_few_amx(const prt_split_few *g)
         const size_t ldc = left < TILE ? (size_t)TILE : g->ldc;
         const places to = places_of(g->rows, each, ldc * sizeof(float));
         _Alignas(LINE) float bias[TILE];
-        _mm512_store_ps(bias, g->bias != NULL ? _mm512_maskz_loadu_ps(mask_of(left), g->bias + j)
-                                              : _mm512_setzero_ps());
+        _mm512_store_ps(bias,
+            g->bias != NULL ? _mm512_maskz_loadu_ps(mask_of(left), g->bias + j)
+                            : _mm512_setzero_ps());
         BARRIER();
         _tile_loadd(0, bias, 0);
         _tile_loadd(1, bias, 0);

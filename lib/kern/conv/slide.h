@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 typedef struct prt_slide {
-    size_t lines, n;           /* rows of outputs, and outputs of each */
+    size_t lines, n; /* rows of outputs, and outputs of each */
     size_t channels;
     size_t x_pitch, pitch;     /* floats from pixel to pixel, of the output and from tap to tap */
     size_t rows, columns;      /* taps; their rows follow each other */

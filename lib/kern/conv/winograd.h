@@ -23,10 +23,10 @@ typedef struct prt_winograd_out {
     size_t n;
     const float *from; /* products: channel i of plane p is at from[p * matrix + i] */
     size_t matrix;
-    size_t after; /* floats to the next tile's products, which are fetched meanwhile */
-    const float *bias; /* by channel; NULL: none */
-    size_t out;        /* outputs of a tile, each way */
-    size_t high, wide; /* those that there are; of a line `wide` */
+    size_t after;          /* floats to the next tile's products, which are fetched meanwhile */
+    const float *bias;     /* by channel; NULL: none */
+    size_t out;            /* outputs of a tile, each way */
+    size_t high, wide;     /* those that there are; of a line `wide` */
     const float *residual; /* for output (0, 0); NULL: none; may be y itself */
     size_t residual_row, residual_column;
     float least, most; /* bounds of the results; NaN comes through */

@@ -72,7 +72,7 @@ typedef struct prt_gemm_beside {
     const float *bias; /* by column; NULL: none */
     float *c;
     size_t ldc;
-    size_t done;       /* pieces; from 0 on, counted by gemm_row */
+    size_t done; /* pieces; from 0 on, counted by gemm_row */
 } prt_gemm_beside;
 
 enum { PRT_GEMM_NEAR = 1 << 19 }; /* elements of a B that does not leave the second cache level */

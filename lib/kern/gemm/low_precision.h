@@ -30,15 +30,19 @@ typedef enum prt_narrow_kind {
 } prt_narrow_kind;
 
 /* Largest size that a stored element has. */
-#define PRT_NARROW_MOST { 65504.0f, 3.38953139e38f, 240.0f, 57344.0f, 127.0f, 7.0f }
+#define PRT_NARROW_MOST                                                                            \
+    {                                                                                              \
+        65504.0f, 3.38953139e38f, 240.0f, 57344.0f, 127.0f, 7.0f                                   \
+    }
 
 enum { PRT_NARROW_EIGHT = 8 };
 
 /* What so many elements take: whole panels of them. */
 static inline size_t prt_narrow_bytes(int kind, size_t elements)
 {
-    return kind == PRT_NARROW_i4 ? elements / 2
-        : kind == PRT_NARROW_f16 || kind == PRT_NARROW_bf16 ? elements * 2 : elements;
+    return kind == PRT_NARROW_i4                            ? elements / 2
+        : kind == PRT_NARROW_f16 || kind == PRT_NARROW_bf16 ? elements * 2
+                                                            : elements;
 }
 
 /* Rows that lie side by side. */

@@ -53,7 +53,7 @@ typedef struct prt_finish {
     const int32_t *sums;
     size_t ldsums;
     const prt_bytes_by *by;
-    size_t step; /* from row to row: 1, or 0 where all have the same */
+    size_t step;                /* from row to row: 1, or 0 where all have the same */
     const int32_t *column_sums; /* NULL: nothing is taken from sums */
     const float *scales, *bias; /* bias may be NULL */
     const float *residual;      /* may be NULL */
@@ -90,7 +90,7 @@ typedef struct prt_kern_bytes {
     /* A row in blocks of a multiple of 8, each by a scale of its own that makes its largest element
      * 127, to bytes with a sign for kern/int8/dot.h's `nibbles`: of each eight those with even
      * places, then those with odd ones; zeros behind. A block that is not finite has the scale NaN.
- */
+     */
     void (*blocks)(size_t n, size_t block, const float *x, uint32_t *to, prt_dot_part *parts);
     /* (x - zero) * scale */
     void (*dequantize)(size_t n, const uint8_t *x, bool sign, float zero, float scale, float *y);

@@ -15,8 +15,12 @@
 #include "kern/gemm/gemm.h"
 #include "kern/gemm/low_precision.h"
 
-enum { PRT_DOT_PAIR = 2, PRT_DOT_FOUR = 4, PRT_DOT_DEPTH = 1 << 16 /* of fours: fits int32 */,
-    PRT_DOT_ROWS = 64 };
+enum {
+    PRT_DOT_PAIR = 2,
+    PRT_DOT_FOUR = 4,
+    PRT_DOT_DEPTH = 1 << 16 /* of fours: fits int32 */,
+    PRT_DOT_ROWS = 64
+};
 
 /* Some rows times one panel; all of K. */
 typedef struct prt_dot_block {
@@ -69,7 +73,7 @@ static inline void prt_dot_pass(prt_dot_ahead *f, size_t steps)
 typedef struct prt_dot_nibbles {
     size_t rows, columns, k;
     const uint32_t *a;
-    size_t lda; /* words */
+    size_t lda;                /* words */
     const prt_dot_part *parts; /* of all blocks, row by row */
     const uint32_t *b;
     prt_narrow_scales by; /* with a block */
@@ -84,9 +88,9 @@ typedef struct prt_wise_block {
     /* Bytes: tap t of pixel i is at from[t * pixels + i]. For `columns`, row t of the window and
      * column c of those that output row r reads: from[(t * rows + r) * columns + c]. */
     const uint32_t *const *from;
-    size_t wide, stride;         /* for `columns`: pixels of a row; columns from one to the next */
-    const uint32_t *w;           /* signed; taps 4 k to 4 k + 3 of channel c: k * channels + c */
-    const prt_requantize *q;     /* by channel; tame */
+    size_t wide, stride;     /* for `columns`: pixels of a row; columns from one to the next */
+    const uint32_t *w;       /* signed; taps 4 k to 4 k + 3 of channel c: k * channels + c */
+    const prt_requantize *q; /* by channel; tame */
     uint8_t *y;
     size_t ldy;
 } prt_wise_block;

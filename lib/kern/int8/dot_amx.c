@@ -60,8 +60,8 @@ static void copy_words(const prt_dot_block *g, size_t row, size_t rows, size_t f
     for (size_t done = 0, some; done < n; done += some, tap++, skip = 0) {
         some = n - done < g->words - skip ? n - done : g->words - skip;
         for (size_t i = 0; i < rows; i++) {
-            const uint32_t *x = g->from != NULL ? g->from[tap * g->step + row + i]
-                                                : g->a + (row + i) * g->lda;
+            const uint32_t *x =
+                g->from != NULL ? g->from[tap * g->step + row + i] : g->a + (row + i) * g->lda;
             uint32_t *y = to + i * COPY_WORDS + done;
             for (size_t k = 0; k < some; k += TILE)
                 _mm512_mask_storeu_epi32(y + k, mask_of(some - k),
@@ -145,8 +145,8 @@ static void run(const prt_dot_block *g, strip *s, void (*finish)(const strip *s)
     const size_t depth = prt_dot_depth(g), rest = depth % TILE;
     const size_t width = prt_gemm_width(g->columns);
     uint32_t copy[HIGH * COPY_WORDS], b_rest[TILE * PRT_GEMM_PANEL], sums[HIGH * PRT_GEMM_PANEL];
-    const size_t steps = (g->rows + HIGH - 1) / HIGH * ((width + WIDE - 1) / WIDE) *
-        ((depth + TILE - 1) / TILE);
+    const size_t steps =
+        (g->rows + HIGH - 1) / HIGH * ((width + WIDE - 1) / WIDE) * ((depth + TILE - 1) / TILE);
     s->g = g;
     s->copy = copy;
     s->b_rest = b_rest;

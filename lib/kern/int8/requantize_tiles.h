@@ -39,13 +39,13 @@ typedef struct prt_tiles_block {
     const size_t *tap_at;       /* bytes from there to a piece of K */
     size_t lda;
     const uint32_t *b;
-    bool packed;                /* then it is at the start of a cache line */
-    const uint32_t *last;       /* where it is not: the last step, or NULL */
-    const prt_requantize *q;    /* tame, with biases; both may be read up to whole 16 columns */
-    const uint32_t *to;         /* which row of y a row of A becomes, or PRT_TILES_NONE */
+    bool packed;             /* then it is at the start of a cache line */
+    const uint32_t *last;    /* where it is not: the last step, or NULL */
+    const prt_requantize *q; /* tame, with biases; both may be read up to whole 16 columns */
+    const uint32_t *to;      /* which row of y a row of A becomes, or PRT_TILES_NONE */
     uint8_t *y;
     size_t ldy;
-    const char *next;           /* read after this, fetched on the way; NULL: unknown */
+    const char *next; /* read after this, fetched on the way; NULL: unknown */
     size_t next_lines;
 } prt_tiles_block;
 

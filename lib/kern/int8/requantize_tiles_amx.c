@@ -9,11 +9,11 @@
 #include "kern/int8/requantize_tiles.h"
 
 enum {
-    MOST_STEPS = 18,         /* of a part of K: B stays in 48 KB */
-    MOST_LINES = 4,          /* that are fetched in a step: memory gives no more */
-    STRIPS = 8,              /* of rows, that each part of K passes by, where there are several */
-    SQUARE = HIGH * WIDE,    /* sums */
-    SLOTS = 2                /* of a step, for pairs of rows that become bytes */
+    MOST_STEPS = 18,      /* of a part of K: B stays in 48 KB */
+    MOST_LINES = 4,       /* that are fetched in a step: memory gives no more */
+    STRIPS = 8,           /* of rows, that each part of K passes by, where there are several */
+    SQUARE = HIGH * WIDE, /* sums */
+    SLOTS = 2             /* of a step, for pairs of rows that become bytes */
 };
 
 /* A square on its way to bytes. */
@@ -22,8 +22,8 @@ typedef struct trail {
     const uint32_t *to; /* of its rows */
     uint8_t *y;         /* column of the square */
     size_t ldy, column[2];
-    size_t left, each;  /* pairs of rows; those of a slot */
-    __mmask32 mask;     /* of columns */
+    size_t left, each; /* pairs of rows; those of a slot */
+    __mmask32 mask;    /* of columns */
     const prt_requantize *q;
 } trail;
 
@@ -151,8 +151,8 @@ static void run_tiles(job *j, size_t tile, size_t end, size_t column, size_t par
 {
     const prt_tiles_block *g = j->g;
     const size_t all = g->taps * g->steps;
-    const char *b = (const char *)g->b +
-        (g->packed ? column / WIDE * all * j->step : column * sizeof(*g->b));
+    const char *b =
+        (const char *)g->b + (g->packed ? column / WIDE * all * j->step : column * sizeof(*g->b));
     const size_t squares = parts > 1 ? STRIPS : 1;
     for (size_t p = 0; p < parts; p++) {
         const size_t first = all * p / parts, n = all * (p + 1) / parts - first;
@@ -176,8 +176,8 @@ void prt_tiles_multiply_amx(const prt_tiles_block *g)
     const size_t lines = g->next != NULL ? g->next_lines : 0;
     const size_t steps = (g->tiles + 1) / 2 * all * ((g->columns + WIDE - 1) / WIDE);
     const size_t each = (lines + steps - 1) / steps;
-    j.ahead = (prt_dot_ahead){ g->next, lines * LINE,
-        (each < MOST_LINES ? each : MOST_LINES) * LINE };
+    j.ahead =
+        (prt_dot_ahead){ g->next, lines * LINE, (each < MOST_LINES ? each : MOST_LINES) * LINE };
     /* Where all of the panel stays in the first cache level, lines of y are written as a whole. */
     const bool whole = 2 * all <= MOST_STEPS;
     const size_t wide = whole ? PRT_GEMM_PANEL : WIDE, high = whole ? 2 : 2 * STRIPS;

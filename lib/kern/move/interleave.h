@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* to[i * planes + p] = from[p * plane + i] for i < n. */
-typedef void (*prt_interleave_fn)(size_t n, size_t planes, const float *from, size_t plane,
-    float *to);
+typedef void (
+    *prt_interleave_fn)(size_t n, size_t planes, const float *from, size_t plane, float *to);
 
 /* y[2 i] = a[i], y[2 i + 1] = b[i], for the n elements of y; an odd n ends with one of a. */
 typedef void (*prt_zip_fn)(size_t n, const float *a, const float *b, float *y);

@@ -90,8 +90,9 @@ static inline void prt_even(size_t n, const float *x, float *to)
 {
     size_t i = 0;
     for (; i + 4 < n; i += 4)
-        prt_four_store(to + i, __builtin_shufflevector(prt_four_load(x + 2 * i),
-            prt_four_load(x + 2 * i + 4), 0, 2, 4, 6));
+        prt_four_store(to + i,
+            __builtin_shufflevector(prt_four_load(x + 2 * i), prt_four_load(x + 2 * i + 4), 0, 2, 4,
+                6));
     for (; i < n; i++)
         to[i] = x[2 * i];
 }

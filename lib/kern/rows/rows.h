@@ -81,8 +81,8 @@ typedef struct prt_kern_rows {
     void (*deviations)(size_t n, size_t m, const float *x, size_t stride, const float *middle,
         float *y);
     /* n rows of m: y = (x - middle) * scale + shift, which are rows */
-    void (*standardise)(size_t n, size_t m, const float *x, const float *middle,
-        const float *scale, const float *shift, float *y);
+    void (*standardise)(size_t n, size_t m, const float *x, const float *middle, const float *scale,
+        const float *shift, float *y);
     /* y[j] = sum over i of a[i] * b[j * stride + i], for j < m: a vector by rows of a matrix.
      * `next` is what will be read after b, which is far away: both are fetched ahead. NULL: b is
      * near */

@@ -312,8 +312,7 @@ static inline vf v_power2(__m256i n)
 static inline vf v_scale2(vf a, vf n)
 {
     const __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
-    return _mm256_mul_ps(_mm256_mul_ps(a, v_power2(half)),
-        v_power2(_mm256_sub_epi32(whole, half)));
+    return _mm256_mul_ps(_mm256_mul_ps(a, v_power2(half)), v_power2(_mm256_sub_epi32(whole, half)));
 }
 /* What is below the normal numbers is made larger first. Taking 0.75 off the bits of a moves the
  * border between exponents to where the mantissa's range begins. */

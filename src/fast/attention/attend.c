@@ -13,16 +13,21 @@ static poprt_status as_floats(prt_eval *c, size_t batch, prt_heads *h, bool *don
         return POPRT_OK;
     if (h->dtype != PRT_DTYPE_f64)
         return prt_fast_pass(done);
-    prt_heads to = { .dtype = PRT_DTYPE_f32, .heads = h->heads, .rows = h->rows, .size = h->size,
-        .row = h->size, .head = h->rows * h->size, .batch = h->heads * h->rows * h->size };
+    prt_heads to = { .dtype = PRT_DTYPE_f32,
+        .heads = h->heads,
+        .rows = h->rows,
+        .size = h->size,
+        .row = h->size,
+        .head = h->rows * h->size,
+        .batch = h->heads * h->rows * h->size };
     float *data = prt_share_floats(c, batch, to.batch);
     if (data == NULL)
         return POPRT_E_NOMEM;
     to.data = data;
     for (size_t i = 0; i < batch * h->heads * h->rows; i++) {
         const size_t row = i % h->rows, head = i / h->rows % h->heads;
-        const double *from = (const double *)h->data +
-            prt_heads_at(h, i / h->rows / h->heads, head, row);
+        const double *from =
+            (const double *)h->data + prt_heads_at(h, i / h->rows / h->heads, head, row);
         for (size_t d = 0; d < h->size; d++)
             *data++ = (float)from[d];
     }
@@ -58,12 +63,23 @@ static poprt_status attend(prt_eval *c, const void *with, prt_attention *s, bool
         s->q.data == NULL || s->k.data == NULL || s->v.data == NULL || s->k.heads == 0 ||
         !fits(s, &s->present_k, s->k.size) || !fits(s, &s->present_v, s->v.size))
         return prt_fast_pass(done);
-    prt_mha m = { .q = s->q, .k = s->k, .v = s->v, .y = s->y, .past_k = s->past_k,
-        .past_v = s->past_v, .present_k = s->present_k, .present_v = s->present_v,
-        .scale = (float)s->scale, .sizes = { [PRT_MHA_batch] = s->batch,
-            [PRT_MHA_heads] = s->q.heads, [PRT_MHA_groups] = s->k.heads,
-            [PRT_MHA_queries] = s->q.rows, [PRT_MHA_past] = s->past_k.rows,
-            [PRT_MHA_keys] = s->k.rows, [PRT_MHA_size] = s->q.size, [PRT_MHA_wide] = s->v.size } };
+    prt_mha m = { .q = s->q,
+        .k = s->k,
+        .v = s->v,
+        .y = s->y,
+        .past_k = s->past_k,
+        .past_v = s->past_v,
+        .present_k = s->present_k,
+        .present_v = s->present_v,
+        .scale = (float)s->scale,
+        .sizes = { [PRT_MHA_batch] = s->batch,
+            [PRT_MHA_heads] = s->q.heads,
+            [PRT_MHA_groups] = s->k.heads,
+            [PRT_MHA_queries] = s->q.rows,
+            [PRT_MHA_past] = s->past_k.rows,
+            [PRT_MHA_keys] = s->k.rows,
+            [PRT_MHA_size] = s->q.size,
+            [PRT_MHA_wide] = s->v.size } };
     PRT_TRY(as_floats(c, s->batch, &m.q, done));
     PRT_TRY(as_floats(c, s->batch, &m.k, done));
     PRT_TRY(as_floats(c, s->batch, &m.v, done));

@@ -11,20 +11,20 @@
 #include "fast/parallel.h"
 
 enum {
-    FEW = 4,            /* queries that do not pay for packing */
-    BLOCK = 1 << 15,    /* scores that are worked on together, about */
+    FEW = 4,         /* queries that do not pay for packing */
+    BLOCK = 1 << 15, /* scores that are worked on together, about */
     MOST_ROWS = 96,
     LEAST_ROWS = 12,
-    MANY_HEADS = 8,     /* enough of them for any number of threads */
-    PIECE = 256,        /* queries of an item where heads are few */
-    LARGE = 1 << 18     /* elements of a cache that will not be in a cache level when it is read */
+    MANY_HEADS = 8, /* enough of them for any number of threads */
+    PIECE = 256,    /* queries of an item where heads are few */
+    LARGE = 1 << 18 /* elements of a cache that will not be in a cache level when it is read */
 };
 
 /* Keys and values: those of the cache, then new ones. */
 typedef struct part {
     const float *k, *v;
     size_t rows, k_row, v_row;
-    size_t first; /* key */
+    size_t first;           /* key */
     float *panels, *values; /* packed; values NULL: read as they lie */
 } part;
 
@@ -43,7 +43,7 @@ typedef struct item {
     const job *j;
     size_t batch, head;
     part parts[2];
-    size_t total; /* keys */
+    size_t total;          /* keys */
     float *query, *scores; /* of a block of queries */
     double *added;         /* to a query's scores */
 } item;
@@ -77,8 +77,10 @@ static void find_parts(item *it)
     }
     it->parts[1] = (part){ .first = it->parts[0].rows,
         .rows = fewer ? s->new_rows[it->batch] : size_of(it->j, PRT_MHA_keys),
-        .k = row_of(&m->k, it->batch, group, 0), .v = row_of(&m->v, it->batch, group, 0),
-        .k_row = m->k.row, .v_row = m->v.row };
+        .k = row_of(&m->k, it->batch, group, 0),
+        .v = row_of(&m->v, it->batch, group, 0),
+        .k_row = m->k.row,
+        .v_row = m->v.row };
     it->total = it->parts[0].rows + it->parts[1].rows;
 }
 
@@ -308,15 +310,22 @@ static void multiply_keys(const item *it, const part *p, size_t i, size_t rows, 
         const size_t some = p->rows - at < PRT_GEMM_PANEL ? p->rows - at : PRT_GEMM_PANEL;
         prt_gemm_end end = { .bias = NULL };
         if (biased) {
-            const float *bias = (const float *)v->data +
-                prt_scores_at(v, it->batch, it->head, i) + p->first + at;
+            const float *bias =
+                (const float *)v->data + prt_scores_at(v, it->batch, it->head, i) + p->first + at;
             end.bias = v->row == 0 ? bias : NULL;
             end.residual = v->row == 0 ? NULL : bias;
             end.ldr = v->row;
         }
-        const prt_gemm_block g = { .rows = rows, .columns = some, .k = m->q.size, .a = it->query,
-            .lda = m->q.size, .b = p->panels + at * m->q.size, .stride = prt_gemm_width(some),
-            .c = it->scores + p->first + at, .ldc = it->j->stride, .end = biased ? &end : NULL };
+        const prt_gemm_block g = { .rows = rows,
+            .columns = some,
+            .k = m->q.size,
+            .a = it->query,
+            .lda = m->q.size,
+            .b = p->panels + at * m->q.size,
+            .stride = prt_gemm_width(some),
+            .c = it->scores + p->first + at,
+            .ldc = it->j->stride,
+            .end = biased ? &end : NULL };
         it->j->kern->gemm(&g);
     }
 }
@@ -329,10 +338,15 @@ static void multiply_values(const item *it, const part *p, float *y, size_t rows
     for (size_t d = 0; d < m->v.size && k != 0; d += PRT_GEMM_PANEL) {
         const size_t some = m->v.size - d < PRT_GEMM_PANEL ? m->v.size - d : PRT_GEMM_PANEL;
         const bool packed = p->values != NULL;
-        const prt_gemm_block g = { .rows = rows, .columns = some, .k = k,
-            .a = it->scores + p->first, .lda = it->j->stride,
+        const prt_gemm_block g = { .rows = rows,
+            .columns = some,
+            .k = k,
+            .a = it->scores + p->first,
+            .lda = it->j->stride,
             .b = packed ? p->values + d * p->rows : p->v + d,
-            .stride = packed ? prt_gemm_width(some) : p->v_row, .c = y + d, .ldc = m->y.row,
+            .stride = packed ? prt_gemm_width(some) : p->v_row,
+            .c = y + d,
+            .ldc = m->y.row,
             .add = p->first != 0 };
         it->j->kern->gemm(&g);
     }
@@ -375,7 +389,8 @@ static void run_item(const void *user, size_t index, float *scratch)
     const job *j = user;
     const prt_mha *m = j->m;
     const size_t queries = size_of(j, PRT_MHA_queries), piece = index % j->pieces;
-    item it = { .j = j, .head = index / j->pieces % m->q.heads,
+    item it = { .j = j,
+        .head = index / j->pieces % m->q.heads,
         .batch = index / j->pieces / m->q.heads };
     find_parts(&it);
     if (piece == 0)
@@ -416,7 +431,10 @@ poprt_status prt_fast_mha(prt_eval *c, const prt_kern *k, const prt_mha *m,
     const prt_attention *with, bool *done)
 {
     const size_t *s = m->sizes, heads = s[PRT_MHA_batch] * s[PRT_MHA_heads];
-    job j = { .kern = k, .m = m, .s = with, .most = s[PRT_MHA_past] + s[PRT_MHA_keys],
+    job j = { .kern = k,
+        .m = m,
+        .s = with,
+        .most = s[PRT_MHA_past] + s[PRT_MHA_keys],
         .later = c->later != NULL ? c->later->data : NULL,
         .pack_values = s[PRT_MHA_wide] % PRT_GEMM_SLICE != 0 };
     if (j.most == 0 || s[PRT_MHA_size] == 0 || s[PRT_MHA_keys] == 0)

@@ -36,18 +36,25 @@ static void find(const prt_product_spec *p, size_t batch, size_t *a, size_t *c, 
 static poprt_status run_conv(prt_eval *c, const prt_kern *k, const prt_conv_attrs *attrs,
     const float *residual, const prt_act *act, bool *done)
 {
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
-        c->in[0]->rank < 3 || c->in[0]->rank > 4)
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) || c->in[0]->rank < 3 ||
+        c->in[0]->rank > 4)
         return prt_fast_pass(done);
     const prt_tensor *x = c->in[0], *w = c->in[1];
     const prt_window_spec spec = PRT_WINDOW_SPEC(attrs);
     prt_window window;
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + 2, w->dims + 2, &window);
-    const prt_conv_fast v = { .kern = k, .window = &window, .batch = (size_t)x->dims[0],
-        .groups = (size_t)attrs->group, .channels = (size_t)w->dims[1],
-        .filters = (size_t)(w->dims[0] / attrs->group), .x = x->data, .w = w->data,
-        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL, .y = c->out[0]->data,
-        .residual = residual, .act = *act };
+    const prt_conv_fast v = { .kern = k,
+        .window = &window,
+        .batch = (size_t)x->dims[0],
+        .groups = (size_t)attrs->group,
+        .channels = (size_t)w->dims[1],
+        .filters = (size_t)(w->dims[0] / attrs->group),
+        .x = x->data,
+        .w = w->data,
+        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
+        .y = c->out[0]->data,
+        .residual = residual,
+        .act = *act };
     if (v.channels == 1 && v.groups > 1) {
         PRT_TRY(prt_fast_depthwise(c, &v, done));
         if (*done)
@@ -59,10 +66,19 @@ static poprt_status run_conv(prt_eval *c, const prt_kern *k, const prt_conv_attr
     const size_t depth = v.channels * g.taps;
     if (depth == 0)
         return prt_fast_pass(done);
-    const prt_product_spec p = { .batches = v.batch * v.groups, .m = v.filters, .n = g.out_plane,
-        .k = depth, .a = v.w, .lda = depth, .c = v.y, .ldc = g.out_plane,
+    const prt_product_spec p = { .batches = v.batch * v.groups,
+        .m = v.filters,
+        .n = g.out_plane,
+        .k = depth,
+        .a = v.w,
+        .lda = depth,
+        .c = v.y,
+        .ldc = g.out_plane,
         .end = { .row_bias = v.bias, .residual = v.residual, .ldr = g.out_plane, .act = v.act },
-        .at = find, .pack = pack, .direct = g.pointwise ? direct : NULL, .spare = g.spare,
+        .at = find,
+        .pack = pack,
+        .direct = g.pointwise ? direct : NULL,
+        .spare = g.spare,
         .user = &g };
     return prt_product_fast(c, k, &p);
 }

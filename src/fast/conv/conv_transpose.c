@@ -20,7 +20,7 @@ enum { MOST_ROWS = 240, MOST_TAPS = 1024, BLOCK_K = 512 };
 typedef struct job {
     const prt_kern *kern;
     const float *x, *w, *bias;
-    float *y, *turned;               /* weights as [group][filter][tap][channel] */
+    float *y, *turned;                /* weights as [group][filter][tap][channel] */
     size_t groups, channels, filters; /* of one group */
     size_t parts, bands, rows, taps;  /* of filters, of outputs; most rows of a product */
     int64_t in_h, in_w, out_h, out_w, kernel_h, kernel_w;
@@ -31,11 +31,11 @@ typedef struct job {
 /* What one item does, and the panel it is at. */
 typedef struct band {
     const job *j;
-    size_t filters;    /* how many */
-    const float *bias; /* of the first; NULL: none */
-    float *y;          /* plane of the first */
+    size_t filters;     /* how many */
+    const float *bias;  /* of the first; NULL: none */
+    float *y;           /* plane of the first */
     int64_t first, end; /* rows of the output */
-    const float *tile; /* [filter][tap][PRT_GEMM_PANEL] */
+    const float *tile;  /* [filter][tap][PRT_GEMM_PANEL] */
 } band;
 
 /* Columns x in [*low, *high) of the input are those that a tap at `shift` sends into the output. */
@@ -146,10 +146,13 @@ static void run_item(const void *user, size_t item, float *scratch)
     const float *x = j->x + n * j->channels * plane;
     const float *w = j->turned + (group * j->filters + filter) * j->taps * j->channels;
     float *tile = scratch, *packed = tile + j->rows * PRT_GEMM_PANEL;
-    const band b = { .j = j, .filters = prt_share_cut(j->filters, j->parts, part + 1) - filter,
+    const band b = { .j = j,
+        .filters = prt_share_cut(j->filters, j->parts, part + 1) - filter,
         .bias = j->bias != NULL ? j->bias + group * j->filters + filter : NULL,
         .y = j->y + (n * j->filters + filter) * (size_t)(j->out_h * j->out_w),
-        .first = band_row(j, at), .end = band_row(j, at + 1), .tile = tile };
+        .first = band_row(j, at),
+        .end = band_row(j, at + 1),
+        .tile = tile };
     int64_t low, high;
     for (size_t f = 0; f < b.filters && !j->tiled; f++)
         for (int64_t i = b.first * j->out_w; i < b.end * j->out_w; i++)
@@ -161,9 +164,15 @@ static void run_item(const void *user, size_t item, float *scratch)
         for (size_t k = 0; k < j->channels; k += BLOCK_K) {
             const size_t some = j->channels - k < BLOCK_K ? j->channels - k : BLOCK_K;
             prt_gemm_pack(some, (size_t)columns, x + k * plane + first, plane, 1, packed);
-            const prt_gemm_block g = { .rows = b.filters * j->taps, .columns = (size_t)columns,
-                .k = some, .a = w + k, .lda = j->channels, .b = packed,
-                .stride = prt_gemm_width((size_t)columns), .c = tile, .ldc = PRT_GEMM_PANEL,
+            const prt_gemm_block g = { .rows = b.filters * j->taps,
+                .columns = (size_t)columns,
+                .k = some,
+                .a = w + k,
+                .lda = j->channels,
+                .b = packed,
+                .stride = prt_gemm_width((size_t)columns),
+                .c = tile,
+                .ldc = PRT_GEMM_PANEL,
                 .add = k != 0 };
             j->kern->gemm(&g);
         }
@@ -223,17 +232,22 @@ poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done)
 poprt_status prt_fast_conv_transpose(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_conv_transpose_attrs *a = c->attrs;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
-        c->in[0]->rank < 3 || c->in[0]->rank > 4)
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) || c->in[0]->rank < 3 ||
+        c->in[0]->rank > 4)
         return prt_fast_pass(done);
     const prt_tensor *x = c->in[0], *w = c->in[1];
     if (prt_tensor_count(c->out[0]) == 0)
         return POPRT_OK;
     if (prt_tensor_count(x) == 0 || prt_tensor_count(w) == 0)
         return prt_fast_pass(done);
-    job j = { .kern = k, .x = x->data, .w = w->data, .y = c->out[0]->data,
-        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL, .groups = (size_t)a->group,
-        .channels = (size_t)(w->dims[0] / a->group), .filters = (size_t)w->dims[1],
+    job j = { .kern = k,
+        .x = x->data,
+        .w = w->data,
+        .y = c->out[0]->data,
+        .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
+        .groups = (size_t)a->group,
+        .channels = (size_t)(w->dims[0] / a->group),
+        .filters = (size_t)w->dims[1],
         .taps = prt_dims_product(w->dims, 2, w->rank) };
     if (j.taps > MOST_TAPS)
         return prt_fast_pass(done);

@@ -13,7 +13,7 @@ enum { PIXELS = 96 }; /* of an item at least, where there are: each reads all it
 
 typedef struct job {
     const prt_kern *kern;
-    size_t wide, high; /* pixels of a row of the input; rows of the kernel */
+    size_t wide, high;   /* pixels of a row of the input; rows of the kernel */
     size_t rows, blocks; /* of the input, of all images */
     prt_nhwc_product product;
     const float *x;
@@ -49,11 +49,20 @@ poprt_status prt_fast_nhwc_spread(prt_eval *c, const prt_kern *k, bool *done)
     const size_t columns = (size_t)a->kernel_shape.data[1];
     if (pitch != filters && filters % PRT_GEMM_SLICE != 0)
         return prt_fast_pass(done);
-    job j = { .kern = k, .wide = (size_t)x->dims[2], .high = (size_t)a->kernel_shape.data[0],
-        .x = x->data, .y = c->out[0]->data, .y_row = (size_t)x->dims[2] * columns * pitch,
-        .product = { .k = (size_t)x->dims[3], .w = c->in[1]->data, .act = act,
-            .n = columns * filters, .lda = prt_tensor_pitch(x), .ldc = columns * pitch,
-            .run = pitch != filters ? filters : columns * filters, .far = pitch } };
+    job j = { .kern = k,
+        .wide = (size_t)x->dims[2],
+        .high = (size_t)a->kernel_shape.data[0],
+        .x = x->data,
+        .y = c->out[0]->data,
+        .y_row = (size_t)x->dims[2] * columns * pitch,
+        .product = { .k = (size_t)x->dims[3],
+            .w = c->in[1]->data,
+            .act = act,
+            .n = columns * filters,
+            .lda = prt_tensor_pitch(x),
+            .ldc = columns * pitch,
+            .run = pitch != filters ? filters : columns * filters,
+            .far = pitch } };
     if (prt_eval_has(c, 2)) { /* once for each column of the kernel */
         float *bias = prt_share_floats(c, 1, j.product.n);
         if (bias == NULL)

@@ -21,7 +21,10 @@ static void run_filter(const void *user, size_t item, float *scratch)
     const float *plane = prt_planes_arrange(p, x, 0.0f, scratch);
     const float *from[PRT_PLANE_TAPS];
     const prt_act none = { PRT_ACT_none, 0, 0 };
-    prt_taps t = { .n = p->out_w, .taps = taps, .from = from, .w = v->w + filter * taps,
+    prt_taps t = { .n = p->out_w,
+        .taps = taps,
+        .from = from,
+        .w = v->w + filter * taps,
         .bias = v->bias != NULL ? v->bias[filter] : 0.0f,
         .act = v->residual == NULL ? v->act : none };
     for (size_t y = 0; y < p->out_h; y++) {

@@ -107,11 +107,14 @@ poprt_status prt_fast_grid_sample(prt_eval *c, const prt_kern *k, bool *done)
         prt_tensor_count(x) == 0 || prt_tensor_count(c->out[0]) == 0 || x->dims[2] > LARGEST ||
         x->dims[3] > LARGEST || x->dims[2] * x->dims[3] > INT32_MAX)
         return prt_fast_pass(done);
-    job j = { .x = x->data, .grid = c->in[1]->data, .y = c->out[0]->data,
+    job j = { .x = x->data,
+        .grid = c->in[1]->data,
+        .y = c->out[0]->data,
         .channels = (size_t)x->dims[1],
         .points = prt_dims_product(c->out[0]->dims, 2, 4),
         .dims = { (int32_t)x->dims[2], (int32_t)x->dims[3] },
-        .corners = a->align_corners != 0, .zeros = zeros };
+        .corners = a->align_corners != 0,
+        .zeros = zeros };
     j.pieces = (j.points + POINTS - 1) / POINTS;
     return prt_share_run(c, (size_t)x->dims[0] * j.pieces, POINTS * sizeof(tap) / sizeof(float),
         run_piece, &j);

@@ -14,8 +14,8 @@ enum { SLACK = 16, MOST = 1 << 16, BLOCKS = 2 };
 
 /* A run of outputs in one row. */
 typedef struct run {
-    size_t to, n;   /* columns of the panel */
-    size_t from;    /* element of the arranged planes at tap offset 0 */
+    size_t to, n; /* columns of the panel */
+    size_t from;  /* element of the arranged planes at tap offset 0 */
 } run;
 
 /* What a panel's columns read. */
@@ -93,10 +93,12 @@ static void find_runs(const prt_gather *g, size_t first, size_t columns, panel *
             b->left = wide ? g->left - (int64_t)x * g->stride_w : g->left;
             row = 0;
         }
-        p->block[p->blocks - 1].rows = row * (size_t)g->stride_h +
-            (g->planes.kernel_h - 1) * (size_t)g->dilation_h + 1;
-        p->run[p->runs++] = (run){ .to = i, .n = n, .from = (p->blocks - 1) * size +
-            row * (size_t)g->stride_h * g->planes.columns + (wide ? 0 : x) };
+        p->block[p->blocks - 1].rows =
+            row * (size_t)g->stride_h + (g->planes.kernel_h - 1) * (size_t)g->dilation_h + 1;
+        p->run[p->runs++] = (run){ .to = i,
+            .n = n,
+            .from = (p->blocks - 1) * size + row * (size_t)g->stride_h * g->planes.columns +
+                (wide ? 0 : x) };
         i += n;
     }
 }
@@ -157,8 +159,8 @@ static void init_planes(prt_gather *g)
     block.begin[w->rank - 1] = 1; /* not the input itself, which no slack follows */
     if (g->taps == 1 || !prt_planes_init(&g->planes, &block))
         return;
-    g->arranged = g->planes.rows <= MOST && g->planes.columns <= MOST &&
-        prt_planes_size(&g->planes) <= MOST;
+    g->arranged =
+        g->planes.rows <= MOST && g->planes.columns <= MOST && prt_planes_size(&g->planes) <= MOST;
     g->spare = g->arranged ? BLOCKS * prt_planes_size(&g->planes) + 2 * SLACK : 0;
 }
 
@@ -167,11 +169,17 @@ void prt_gather_init(prt_gather *g, const prt_conv_fast *v)
     const prt_window *w = v->window;
     const uint32_t x = w->rank - 1;
     const bool two = w->rank == 2;
-    *g = (prt_gather){ .v = v, .in_h = two ? (size_t)w->in[0] : 1, .in_w = (size_t)w->in[x],
-        .out_w = (size_t)w->out[x], .kernel_w = (size_t)w->kernel[x],
-        .stride_h = two ? w->stride[0] : 1, .stride_w = w->stride[x],
-        .dilation_h = two ? w->dilation[0] : 1, .dilation_w = w->dilation[x],
-        .top = two ? w->begin[0] : 0, .left = w->begin[x] };
+    *g = (prt_gather){ .v = v,
+        .in_h = two ? (size_t)w->in[0] : 1,
+        .in_w = (size_t)w->in[x],
+        .out_w = (size_t)w->out[x],
+        .kernel_w = (size_t)w->kernel[x],
+        .stride_h = two ? w->stride[0] : 1,
+        .stride_w = w->stride[x],
+        .dilation_h = two ? w->dilation[0] : 1,
+        .dilation_w = w->dilation[x],
+        .top = two ? w->begin[0] : 0,
+        .left = w->begin[x] };
     g->taps = (size_t)(two ? w->kernel[0] : 1) * g->kernel_w;
     g->in_plane = g->in_h * g->in_w;
     g->out_plane = (size_t)(two ? w->out[0] : 1) * g->out_w;

@@ -17,7 +17,7 @@
 typedef struct conv {
     const prt_kern *kern;
     const uint8_t *x;
-    uint8_t *planes; /* NULL: x itself */
+    uint8_t *planes;                         /* NULL: x itself */
     size_t channels, groups, taps, kernel_w; /* channels of a group */
     size_t in_h, in_w, out_h, out_w, stride_h, stride_w, dilation_h, dilation_w;
     int64_t top, left;
@@ -27,7 +27,7 @@ typedef struct conv {
     void *y;
     /* QLinearConv */
     prt_requantize q;
-    const double *scales;      /* by filter of all groups */
+    const double *scales; /* by filter of all groups */
     const prt_tensor *bias;
 } conv;
 
@@ -178,10 +178,16 @@ static poprt_status run(prt_eval *c, const prt_kern *k, const uint32_t *in,
     v->fill = (uint8_t)(int)prt_quant_number(c, in[2], 0);
     const size_t filters = (size_t)w->dims[0], images = (size_t)x->dims[0];
     const size_t limit = 1 << 12; /* of what is not read, or computed in vain, per dim */
-    prt_integer p = { .kern = k, .lefts = groups, .batches = images * groups,
-        .m = filters / groups, .k = v->channels * v->taps, .a = w->data,
-        .a_signed = w->dtype == PRT_DTYPE_i8, .b_signed = x->dtype == PRT_DTYPE_i8,
-        .right = right, .user = v,
+    prt_integer p = { .kern = k,
+        .lefts = groups,
+        .batches = images * groups,
+        .m = filters / groups,
+        .k = v->channels * v->taps,
+        .a = w->data,
+        .a_signed = w->dtype == PRT_DTYPE_i8,
+        .b_signed = x->dtype == PRT_DTYPE_i8,
+        .right = right,
+        .user = v,
         .store = c->out[0]->dtype == PRT_DTYPE_i32 ? store_integer : store_bytes };
     if (prt_tensor_count(c->out[0]) == 0)
         return POPRT_OK;

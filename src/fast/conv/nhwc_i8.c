@@ -17,12 +17,19 @@
 
 /* Bytes of A that stay in the second cache level with a panel of B; pixels of an item, and of what
  * has its sums in the first one. */
-enum { BYTES = 1 << 17, LEAST_ROWS = 48, MOST_ROWS = 480, ITEMS = 8, WISE_ROWS = 192,
-    WISE_ITEMS = 4, WISE_COLUMNS = 4096 };
+enum {
+    BYTES = 1 << 17,
+    LEAST_ROWS = 48,
+    MOST_ROWS = 480,
+    ITEMS = 8,
+    WISE_ROWS = 192,
+    WISE_ITEMS = 4,
+    WISE_COLUMNS = 4096
+};
 
 typedef struct job {
-    prt_nhwc v; /* sizes in words: x, in_c, form.channels */
-    bool plain; /* outputs are inputs, one by one */
+    prt_nhwc v;                                  /* sizes in words: x, in_c, form.channels */
+    bool plain;                                  /* outputs are inputs, one by one */
     size_t panels, blocks, pixels, words, table; /* panels: of windows, some channels */
     const uint32_t *w;
     prt_requantize q;
@@ -31,14 +38,14 @@ typedef struct job {
     const uint8_t *x;
     size_t pitch; /* bytes from pixel to pixel of x, which may have gaps */
     uint8_t *copy;
-    size_t groups, channels;      /* that pixels are made of */
-    size_t image_h, image_w;      /* of x */
-    size_t above, before;         /* padding that is copied too */
-    size_t step;                  /* pixels, and rows, of x to those that are copied next */
-    bool tiled;                   /* it is laid out for kern/int8/requantize_tiles.h */
-    size_t joined;                /* rows of the kernel */
-    size_t phases;                /* rows are in so many planes: row y is in plane y % phases */
-    uint8_t flip, fill;           /* fill: flipped already */
+    size_t groups, channels; /* that pixels are made of */
+    size_t image_h, image_w; /* of x */
+    size_t above, before;    /* padding that is copied too */
+    size_t step;             /* pixels, and rows, of x to those that are copied next */
+    bool tiled;              /* it is laid out for kern/int8/requantize_tiles.h */
+    size_t joined;           /* rows of the kernel */
+    size_t phases;           /* rows are in so many planes: row y is in plane y % phases */
+    uint8_t flip, fill;      /* fill: flipped already */
     /* floats, in the place of x, q and y */
     const float *floats;
     prt_bytes_by *by; /* of each image */
@@ -101,8 +108,8 @@ static void copy_row(const void *user, size_t item, float *scratch)
     const size_t room = v->in_w - before, some = (j->image_w + j->step - 1) / j->step;
     const size_t count = some < room ? some : room;
     const uint8_t fill = j->by != NULL ? (uint8_t)j->by[n].zero : j->fill;
-    uint8_t *to = j->copy + (item - y + prt_tiles_row(y, v->in_d * v->in_h, j->phases)) *
-        v->in_w * pixel;
+    uint8_t *to =
+        j->copy + (item - y + prt_tiles_row(y, v->in_d * v->in_h, j->phases)) * v->in_w * pixel;
     (void)scratch;
     if (y < j->above || (y - j->above) * j->step >= j->image_h * v->in_d) {
         memset(to, fill, v->in_w * pixel);
@@ -113,8 +120,8 @@ static void copy_row(const void *user, size_t item, float *scratch)
     memset(to + (before + count) * pixel, fill, (room - count) * pixel);
     to += before * pixel;
     if (v->images)
-        copy_planes(j, count,
-            j->x + (n * j->image_h * j->channels + y - j->above) * j->image_w, (void *)to);
+        copy_planes(j, count, j->x + (n * j->image_h * j->channels + y - j->above) * j->image_w,
+            (void *)to);
     else if (j->by != NULL)
         quantize_pixels(j, count, j->floats + row * j->image_w * j->pitch, j->by[n], to);
     else
@@ -232,9 +239,13 @@ static void run_item(const void *user, size_t item, float *scratch)
     const float **from = (const float **)(void *)scratch;
     int32_t *sums = (int32_t *)(void *)(scratch + j->table);
     prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
-        .words = v->form.channels, .lda = v->x_pitch, .taps = v->form.taps, .step = rows,
+        .words = v->form.channels,
+        .lda = v->x_pitch,
+        .taps = v->form.taps,
+        .step = rows,
         .b = j->w + group * prt_nhwc_panels_width(v->form.filters) * j->words + first * j->words,
-        .c = sums, .ldc = PRT_GEMM_PANEL };
+        .c = sums,
+        .ldc = PRT_GEMM_PANEL };
     prt_requantize q = j->q;
     if (j->by == NULL) {
         q.biases += column;
@@ -248,8 +259,9 @@ static void run_item(const void *user, size_t item, float *scratch)
     }
     const bool more = j->blocks == 1 && left > PRT_GEMM_PANEL; /* weights come meanwhile */
     const char *next = more ? (const char *)(g.b + j->words * PRT_GEMM_PANEL) : NULL;
-    const size_t lines = more ? j->words *
-        prt_gemm_panel_width(v->form.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
+    const size_t lines = more
+        ? j->words * prt_gemm_panel_width(v->form.filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE
+        : 0;
     for (size_t i = 0, some; i < rows; i += some) {
         const size_t pixel = n * j->pixels + row + i;
         g.rows = rows - i;
@@ -257,8 +269,8 @@ static void run_item(const void *user, size_t item, float *scratch)
         g.a = (const void *)(v->x + pixel * v->x_pitch + group * v->form.channels);
         prt_dot_fetch(&g, next, lines, i, rows);
         uint8_t *y = j->by == NULL ? j->y + pixel * v->y_pitch + column : NULL;
-        some = y != NULL && v->kern->dot.close != NULL
-            ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
+        some =
+            y != NULL && v->kern->dot.close != NULL ? v->kern->dot.close(&g, &q, y, v->y_pitch) : 0;
         if (some != 0)
             continue;
         some = g.rows = prt_lesser(g.rows, v->kern->dot.rows);
@@ -307,9 +319,8 @@ static void take_part(const job *j, size_t part, prt_wise_block *g)
     g->w = j->w;
     g->q = &j->q;
     g->first = prt_share_cut(units, j->panels, part) * PRT_WISE_CHANNELS;
-    g->last = part + 1 == j->panels
-        ? j->v.out_c
-        : prt_share_cut(units, j->panels, part + 1) * PRT_WISE_CHANNELS;
+    g->last = part + 1 == j->panels ? j->v.out_c
+                                    : prt_share_cut(units, j->panels, part + 1) * PRT_WISE_CHANNELS;
 }
 
 static void run_wise(const void *user, size_t item, float *scratch)
@@ -320,7 +331,8 @@ static void run_wise(const void *user, size_t item, float *scratch)
     const size_t first = prt_share_cut(j->pixels, j->blocks, block);
     const float **from = (const float **)(void *)scratch;
     prt_wise_block g = { .pixels = prt_share_cut(j->pixels, j->blocks, block + 1) - first,
-        .from = (const void *)from, .y = j->y + (n * j->pixels + first) * v->y_pitch };
+        .from = (const void *)from,
+        .y = j->y + (n * j->pixels + first) * v->y_pitch };
     prt_nhwc_find_taps(v, n, 0, first, g.pixels, from);
     take_part(j, item % j->panels, &g);
     v->kern->dot.wise(&g);
@@ -344,8 +356,11 @@ static void run_rows(const void *user, size_t item, float *scratch)
     const size_t row = prt_share_cut(pairs, j->blocks, block) * 2;
     const size_t rows = prt_lesser(prt_share_cut(pairs, j->blocks, block + 1) * 2, all) - row;
     const float **from = (const float **)(void *)scratch;
-    prt_wise_block g = { .pixels = rows * v->out_w, .wide = v->out_w, .stride = v->stride_w,
-        .from = (const void *)from, .y = j->y + (n * j->pixels + row * v->out_w) * v->y_pitch };
+    prt_wise_block g = { .pixels = rows * v->out_w,
+        .wide = v->out_w,
+        .stride = v->stride_w,
+        .from = (const void *)from,
+        .y = j->y + (n * j->pixels + row * v->out_w) * v->y_pitch };
     prt_nhwc_find_taps(&columns, n, 0, row * columns.out_w, rows * columns.out_w, from);
     take_part(j, item % j->panels, &g);
     v->kern->dot.columns(&g);
@@ -360,8 +375,8 @@ static poprt_status run_windows(prt_eval *c, job *j)
     /* Rows come in pairs: few channels are done for two of them at once. */
     const size_t pairs = clamp((WISE_ROWS / v->out_w + 1) / 2, 1, all);
     const size_t addresses = by_rows ? 2 * pairs * columns * 3 : WISE_ROWS * v->form.taps;
-    j->blocks = by_rows ? ((all + 1) / 2 + pairs - 1) / pairs
-                        : (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
+    j->blocks =
+        by_rows ? ((all + 1) / 2 + pairs - 1) / pairs : (j->pixels + WISE_ROWS - 1) / WISE_ROWS;
     /* Few pixels: channels are shared, as those of the products before and after are. */
     const size_t most = WISE_ITEMS / (v->batch * j->blocks);
     j->panels = clamp(v->out_c / PRT_WISE_CHANNELS, 1, most > 1 ? most : 1);
@@ -397,8 +412,11 @@ static poprt_status take_scales(prt_eval *c, job *j)
     if (copy == NULL)
         return POPRT_E_NOMEM;
     float *near = (float *)copy;
-    j->q = (prt_requantize){ .scale = 1.0, .scales = c->in[3]->data, .near = near,
-        .biases = c->in[2]->data, .zero = prt_quant_number(c, 5, 0) };
+    j->q = (prt_requantize){ .scale = 1.0,
+        .scales = c->in[3]->data,
+        .near = near,
+        .biases = c->in[2]->data,
+        .zero = prt_quant_number(c, 5, 0) };
     if (!whole) {
         int32_t *biases = (int32_t *)(copy + n + PRT_GEMM_SLICE);
         memcpy(copy, j->q.scales, n * sizeof(*copy));
@@ -472,9 +490,7 @@ poprt_status prt_fast_nhwc_qconv(prt_eval *c, const prt_kern *k, bool *done)
     j.y = c->out[0]->data;
     PRT_TRY(take_pixels(c, &j));
     const prt_tiles_conv t = { v, j.joined, j.w, j.q, j.y };
-    return is_tiled(&j) ? prt_tiles_conv_run(c, &t)
-        : wise          ? run_windows(c, &j)
-                        : run_panels(c, &j);
+    return is_tiled(&j) ? prt_tiles_conv_run(c, &t) : wise ? run_windows(c, &j) : run_panels(c, &j);
 }
 
 /* The scales of all images, what padding is, and the copy. */
@@ -488,8 +504,8 @@ static poprt_status take_floats(prt_eval *c, job *j)
     v->x_pitch = v->in_c;
     j->pitch = j->groups * j->channels;
     j->floats = c->in[0]->data;
-    j->by = (prt_bytes_by *)(void *)prt_share_raw(c, v->batch,
-        sizeof(prt_bytes_by) / sizeof(float));
+    j->by =
+        (prt_bytes_by *)(void *)prt_share_raw(c, v->batch, sizeof(prt_bytes_by) / sizeof(float));
     float *zeros = prt_share_raw(c, v->batch, v->in_c);
     if (j->by == NULL || zeros == NULL)
         return POPRT_E_NOMEM;

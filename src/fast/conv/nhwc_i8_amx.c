@@ -9,10 +9,11 @@
 #include "fast/conv/nhwc_i8_amx.h"
 
 enum {
-    LEAST_COLUMNS = 17, LEAST_WORDS = 12,
+    LEAST_COLUMNS = 17,
+    LEAST_WORDS = 12,
     ROWS = PRT_TILES_ROWS,
-    BLOCK = 1 << 19,   /* bytes of A, which stays in the second cache level with a packed panel */
-    MANY = 256         /* outputs of a thread: then rows are shared, else panels */
+    BLOCK = 1 << 19, /* bytes of A, which stays in the second cache level with a packed panel */
+    MANY = 256       /* outputs of a thread: then rows are shared, else panels */
 };
 
 typedef struct job {
@@ -20,16 +21,16 @@ typedef struct job {
     bool plain;
     size_t batch, out_h, out_w, filters;
     const uint8_t *x;
-    size_t image;               /* bytes from image to image */
-    size_t wide, lda;           /* outputs of a row, with those behind it; bytes between them */
+    size_t image;                /* bytes from image to image */
+    size_t wide, lda;            /* outputs of a row, with those behind it; bytes between them */
     size_t taps, words, *tap_at; /* pieces of K, words of each, and bytes to them */
-    size_t lines, line;         /* of joined rows in an image, and words of one */
+    size_t lines, line;          /* of joined rows in an image, and words of one */
     uint32_t *joined;
     enum { PACKS_none, PACKS_last, PACKS_all } packs; /* steps of K */
-    size_t panels, depth;       /* words of all K of a panel */
-    size_t chunks, blocks;      /* of panels; of rows, or of all outputs where there is one row */
-    size_t units, each;         /* these; outputs of each */
-    size_t tiles;               /* of an item, at most */
+    size_t panels, depth;                             /* words of all K of a panel */
+    size_t chunks, blocks; /* of panels; of rows, or of all outputs where there is one row */
+    size_t units, each;    /* these; outputs of each */
+    size_t tiles;          /* of an item, at most */
     size_t table, to, packed, last; /* floats of scratch */
 } job;
 
@@ -207,9 +208,16 @@ static void run_item(const void *user, size_t item, float *scratch)
     const uint8_t **tile = (const uint8_t **)(void *)(scratch + j->packed);
     uint32_t *b = (uint32_t *)(void *)scratch, *to = b + j->packed + j->table;
     prt_requantize q = t->q;
-    prt_tiles_block g = { .taps = j->taps, .steps = prt_tiles_steps(j->words), .tile = tile,
-        .tap_at = j->tap_at, .lda = j->lda, .packed = j->packs == PACKS_all,
-        .last = j->packs == PACKS_last ? b : NULL, .to = to, .q = &q, .ldy = t->v->y_pitch };
+    prt_tiles_block g = { .taps = j->taps,
+        .steps = prt_tiles_steps(j->words),
+        .tile = tile,
+        .tap_at = j->tap_at,
+        .lda = j->lda,
+        .packed = j->packs == PACKS_all,
+        .last = j->packs == PACKS_last ? b : NULL,
+        .to = to,
+        .q = &q,
+        .ldy = t->v->y_pitch };
     g.tiles = find_tiles(j, item / j->chunks / j->blocks, unit * j->each,
         (end - unit - 1) * j->each + prt_lesser(j->each, j->out_w), tile, to,
         (uint8_t *)(to + j->to));
@@ -229,8 +237,9 @@ static void run_item(const void *user, size_t item, float *scratch)
             copy_last(j, width, panel, b);
         g.b = g.packed ? b : panel;
         g.next = p + 1 < last ? (const char *)(panel + width * j->depth) : NULL;
-        g.next_lines = g.next != NULL ? j->depth *
-            prt_gemm_panel_width(j->filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
+        g.next_lines = g.next != NULL
+            ? j->depth * prt_gemm_panel_width(j->filters, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE
+            : 0;
         t->v->kern->tiles(&g);
     }
 }
@@ -263,10 +272,18 @@ poprt_status prt_tiles_conv_run(prt_eval *c, const prt_tiles_conv *t)
 {
     const prt_nhwc *v = t->v;
     const size_t pixel = v->in_c * sizeof(uint32_t), line = v->in_w * pixel;
-    job j = { .t = t, .plain = prt_nhwc_is_plain(v), .batch = v->batch, .out_h = v->out_h,
-        .out_w = v->out_w, .filters = v->form.filters, .x = (const uint8_t *)v->x,
-        .image = v->in_h * line, .wide = v->in_w / v->stride_w, .lda = v->stride_w * pixel,
-        .taps = v->form.taps, .words = v->form.channels,
+    job j = { .t = t,
+        .plain = prt_nhwc_is_plain(v),
+        .batch = v->batch,
+        .out_h = v->out_h,
+        .out_w = v->out_w,
+        .filters = v->form.filters,
+        .x = (const uint8_t *)v->x,
+        .image = v->in_h * line,
+        .wide = v->in_w / v->stride_w,
+        .lda = v->stride_w * pixel,
+        .taps = v->form.taps,
+        .words = v->form.channels,
         .depth = v->form.taps * v->form.channels };
     if (j.plain) {
         j.batch = j.out_h = 1;

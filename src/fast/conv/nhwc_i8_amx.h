@@ -24,7 +24,7 @@ static inline size_t prt_tiles_row(size_t row, size_t rows, size_t phases)
  * follows the last byte can be read: 16 outputs, and a step of K. */
 typedef struct prt_tiles_conv {
     const prt_nhwc *v;
-    size_t joined;  /* or no more than 1 */
+    size_t joined;     /* or no more than 1 */
     const uint32_t *w; /* panels */
     prt_requantize q;
     uint8_t *y;

@@ -95,10 +95,15 @@ poprt_status prt_fast_nhwc_group_norm(prt_eval *c, const prt_kern *k, bool *done
     const prt_tensor *x = c->in[0];
     if (!prt_fast_wants(c) || prt_tensor_count(x) == 0)
         return prt_fast_pass(done);
-    job j = { .kern = &k->rows, .images = (size_t)x->dims[0],
+    job j = { .kern = &k->rows,
+        .images = (size_t)x->dims[0],
         .pixels = prt_dims_product(x->dims, 1, x->rank - 1),
-        .channels = (size_t)x->dims[x->rank - 1], .groups = (size_t)a->num_groups,
-        .epsilon = a->epsilon, .x = x->data, .gamma = c->in[1]->data, .beta = c->in[2]->data,
+        .channels = (size_t)x->dims[x->rank - 1],
+        .groups = (size_t)a->num_groups,
+        .epsilon = a->epsilon,
+        .x = x->data,
+        .gamma = c->in[1]->data,
+        .beta = c->in[2]->data,
         .y = c->out[0]->data };
     (void)prt_fused_act(a->activation, a->alpha, a->beta, &j.act);
     j.most = j.channels < BLOCK ? BLOCK / j.channels : 1;

@@ -43,8 +43,8 @@ static void run_row(const void *user, size_t item, float *scratch)
         if (none || first >= last)
             memset(y, j->sign ? 0x80 : 0, c);
         for (size_t k = first; !none && k < last; k++) {
-            const uint8_t *from = tall +
-                (size_t)((int64_t)(i * v->stride_w + k * v->dilation_w) - v->left) * c;
+            const uint8_t *from =
+                tall + (size_t)((int64_t)(i * v->stride_w + k * v->dilation_w) - v->left) * c;
             if (k == first)
                 memcpy(y, from, c);
             else

@@ -14,10 +14,10 @@
 
 enum {
     HIDDEN = 128 << 10, /* floats of a strip's hidden channels */
-    BAND = 14,         /* rows of the output in an item, at least; */
-    SHARED = 7,        /* or, with several threads, so many, though some of the hidden ones are
-                          computed twice then; */
-    LEAST = 3,         /* or so many where threads would have nothing to do */
+    BAND = 14,          /* rows of the output in an item, at least; */
+    SHARED = 7,         /* or, with several threads, so many, though some of the hidden ones are
+                           computed twice then; */
+    LEAST = 3,          /* or so many where threads would have nothing to do */
     ITEMS = 64,
     PANEL = PRT_GEMM_PANEL
 };
@@ -28,13 +28,13 @@ typedef struct job {
     prt_nhwc_windows windows;
     bool expands, projects;
     prt_nhwc_product expand, project;
-    bool splits_first, splits_last;   /* these, as split.h has it */
-    size_t split;                     /* floats of scratch for that */
-    _Atomic bool odd;                 /* it is not to be: something is not finite */
-    bool panels;                      /* hidden channels come by panels; strips are bands then */
-    size_t bands, chunks;             /* items of an image: rows by panels of channels */
-    size_t strip, hidden_rows;        /* rows of the output, and of its input */
-    size_t hidden, middle;            /* floats of them; of a strip before the projection */
+    bool splits_first, splits_last; /* these, as split.h has it */
+    size_t split;                   /* floats of scratch for that */
+    _Atomic bool odd;               /* it is not to be: something is not finite */
+    bool panels;                    /* hidden channels come by panels; strips are bands then */
+    size_t bands, chunks;           /* items of an image: rows by panels of channels */
+    size_t strip, hidden_rows;      /* rows of the output, and of its input */
+    size_t hidden, middle;          /* floats of them; of a strip before the projection */
     const float *x, *residual;
     float *y;
     size_t out_c;
@@ -137,8 +137,8 @@ static void run_strip(band *b, size_t row, size_t end)
     const job *j = b->j;
     const prt_nhwc *v = &j->v;
     const int64_t top = (int64_t)(row * v->stride_h) - v->top;
-    const int64_t last = (int64_t)((end - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h) -
-        v->top;
+    const int64_t last =
+        (int64_t)((end - 1) * v->stride_h + (v->kernel_h - 1) * v->dilation_h) - v->top;
     const size_t low = top < 0 ? 0 : top < (int64_t)v->in_h ? (size_t)top : v->in_h;
     const size_t high = last < 0 ? 0 : last < (int64_t)v->in_h ? (size_t)last + 1 : v->in_h;
     const float *x = j->x + (b->n * v->in_h + low) * v->in_w * v->x_pitch + b->first;
@@ -154,8 +154,8 @@ static void run_strip(band *b, size_t row, size_t end)
     }
     finish_rows(b, row, end, y);
     if (j->projects)
-        multiply(b, j->splits_last, &j->project, (end - row) * v->out_w, y,
-            j->y + at * j->out_c, j->residual != NULL ? j->residual + at * j->out_c : NULL);
+        multiply(b, j->splits_last, &j->project, (end - row) * v->out_w, y, j->y + at * j->out_c,
+            j->residual != NULL ? j->residual + at * j->out_c : NULL);
 }
 
 static size_t panels_of(const job *j)
@@ -168,11 +168,14 @@ static void run_item(const void *user, size_t item, float *scratch)
     job *j = (job *)(uintptr_t)user;
     const size_t chunk = item % j->chunks, at = item / j->chunks, i = at % j->bands;
     const size_t end = prt_share_cut(j->v.out_h, j->bands, i + 1), panels = panels_of(j);
-    band b = { .j = j, .n = at / j->bands, .first = prt_share_cut(panels, j->chunks, chunk) * PANEL,
-        .windows = j->windows, .split = scratch, .hidden = scratch + j->split };
+    band b = { .j = j,
+        .n = at / j->bands,
+        .first = prt_share_cut(panels, j->chunks, chunk) * PANEL,
+        .windows = j->windows,
+        .split = scratch,
+        .hidden = scratch + j->split };
     b.middle = b.hidden + j->hidden;
-    b.count =
-        prt_lesser(prt_share_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
+    b.count = prt_lesser(prt_share_cut(panels, j->chunks, chunk + 1) * PANEL, j->v.in_c) - b.first;
     if (j->chunks > 1)
         prt_nhwc_windows_take(&b.windows, b.first, b.count, j->v.x_pitch);
     for (size_t row = prt_share_cut(j->v.out_h, j->bands, i), some;
@@ -202,8 +205,7 @@ static bool takes_panels(const job *j)
     const prt_nhwc *v = &j->v;
     const size_t pixels = rows_seen(v, band_rows(j)) * v->in_w;
     return j->expands && v->in_c > PANEL && pixels > PRT_SPLIT_FEW &&
-        prt_split_is_whole(pixels, j->expand.k) &&
-        prt_nhwc_windows_can_take(&j->windows, PANEL);
+        prt_split_is_whole(pixels, j->expand.k) && prt_nhwc_windows_can_take(&j->windows, PANEL);
 }
 
 /* Hidden rows are rather computed twice than threads have nothing to do, unless they can share the
@@ -220,8 +222,8 @@ static void cut(job *j, const prt_eval *c)
     j->chunks = 1;
     if (v->batch * j->bands < width && !j->projects && takes_panels(j))
         j->chunks = prt_lesser(width / (v->batch * j->bands), panels_of(j));
-    while (!prt_share_even(c, v->batch * j->bands * j->chunks) &&
-        v->out_h / (j->bands + 1) >= LEAST)
+    while (
+        !prt_share_even(c, v->batch * j->bands * j->chunks) && v->out_h / (j->bands + 1) >= LEAST)
         j->bands++;
     j->panels = takes_panels(j);
     j->strip = band_rows(j);
@@ -239,8 +241,7 @@ static void choose_split(job *j, const prt_eval *c)
         prt_split_pays(c, j->kern, v->out_h * v->out_w, j->project.n, j->project.k);
     const size_t first =
         j->splits_first ? prt_split_strip_size(&j->expand, j->hidden_rows * v->in_w) : 0;
-    const size_t last =
-        j->splits_last ? prt_split_strip_size(&j->project, j->strip * v->out_w) : 0;
+    const size_t last = j->splits_last ? prt_split_strip_size(&j->project, j->strip * v->out_w) : 0;
     j->split = (first > last ? first : last) + 15;
     j->split -= j->split % 16;
 }
@@ -312,12 +313,20 @@ static bool read_parts(const prt_eval *c, job *j)
     j->expands = prt_eval_has(c, 3);
     j->projects = prt_eval_has(c, 5);
     j->v.x_pitch = j->expands ? j->v.in_c : prt_tensor_pitch(x);
-    j->expand = (prt_nhwc_product){ .k = (size_t)x->dims[3], .n = (size_t)a->hidden,
-        .lda = prt_tensor_pitch(x), .ldc = (size_t)a->hidden, .run = (size_t)a->hidden,
-        .w = input(c, 3), .bias = input(c, 4) };
-    j->project = (prt_nhwc_product){ .k = (size_t)a->hidden, .n = (size_t)a->filters,
-        .lda = (size_t)a->hidden, .ldc = (size_t)a->filters, .run = (size_t)a->filters,
-        .w = input(c, 5), .bias = input(c, 6) };
+    j->expand = (prt_nhwc_product){ .k = (size_t)x->dims[3],
+        .n = (size_t)a->hidden,
+        .lda = prt_tensor_pitch(x),
+        .ldc = (size_t)a->hidden,
+        .run = (size_t)a->hidden,
+        .w = input(c, 3),
+        .bias = input(c, 4) };
+    j->project = (prt_nhwc_product){ .k = (size_t)a->hidden,
+        .n = (size_t)a->filters,
+        .lda = (size_t)a->hidden,
+        .ldc = (size_t)a->filters,
+        .run = (size_t)a->filters,
+        .w = input(c, 5),
+        .bias = input(c, 6) };
     j->out_c = j->projects ? (size_t)a->filters : (size_t)a->hidden;
     j->x = x->data;
     j->residual = input(c, 7);

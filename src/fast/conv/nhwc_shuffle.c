@@ -43,9 +43,13 @@ poprt_status prt_fast_nhwc_shuffle(prt_eval *c, const prt_kern *k, bool *done)
     if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_fast_wants(c) ||
         prt_tensor_count(a) == 0 || prt_eval_wants(c, 1) != halves)
         return prt_fast_pass(done);
-    job j = { .kern = k, .channels = (size_t)a->dims[a->rank - 1],
-        .pixels = prt_dims_product(a->dims, 0, a->rank - 1), .a = a->data, .b = c->in[1]->data,
-        .y = c->out[0]->data, .high = halves ? c->out[1]->data : NULL };
+    job j = { .kern = k,
+        .channels = (size_t)a->dims[a->rank - 1],
+        .pixels = prt_dims_product(a->dims, 0, a->rank - 1),
+        .a = a->data,
+        .b = c->in[1]->data,
+        .y = c->out[0]->data,
+        .high = halves ? c->out[1]->data : NULL };
     j.pieces = prt_share_alike(c, j.pixels * j.channels, LEAST);
     return prt_share_run(c, j.pieces, 0, run_pixels, &j);
 }

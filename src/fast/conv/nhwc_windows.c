@@ -22,8 +22,8 @@ typedef struct job {
 
 /* Outputs [at, at + n) of the lines, from the taps [first, last) of each row of the kernel; `d` is
  * the lines', from their first input on. */
-static void run_columns(const prt_nhwc_windows *w, prt_windows d, size_t at, size_t n,
-    size_t first, size_t last)
+static void run_columns(const prt_nhwc_windows *w, prt_windows d, size_t at, size_t n, size_t first,
+    size_t last)
 {
     const prt_nhwc *v = w->v;
     const size_t start = at * v->stride_w + first * v->dilation_w;
@@ -159,8 +159,11 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
 {
     prt_windows *d = &w->d;
     const size_t group = v->form.channels > 1 ? v->form.channels : 1; /* 0: pools, and the like */
-    *w = (prt_nhwc_windows){ .v = v, .run = run_depthwise, .d = { .w = v->w,
-        .w_row = v->kernel_w * v->in_c * group, .group = group, .bias = v->bias } };
+    *w = (prt_nhwc_windows){
+        .v = v,
+        .run = run_depthwise,
+        .d = { .w = v->w, .w_row = v->kernel_w * v->in_c * group, .group = group, .bias = v->bias }
+    };
     d->channels = v->in_c;
     d->x_step = v->stride_w * v->x_pitch;
     d->x_line = v->stride_h * v->in_w * v->x_pitch;
@@ -173,10 +176,20 @@ void prt_nhwc_windows_init(prt_nhwc_windows *w, const prt_nhwc *v)
         d->low = -INFINITY;
         d->high = INFINITY;
     }
-    w->slide = (prt_slide){ .n = v->out_w, .channels = v->in_c, .x_pitch = v->in_c,
-        .pitch = v->in_c, .rows = v->kernel_h, .columns = v->kernel_w, .stride_h = v->stride_h,
-        .stride_w = v->stride_w, .left = v->left > 0 ? (size_t)v->left : 0, .in_w = v->in_w,
-        .w = v->w, .bias = v->bias, .low = d->low, .high = d->high };
+    w->slide = (prt_slide){ .n = v->out_w,
+        .channels = v->in_c,
+        .x_pitch = v->in_c,
+        .pitch = v->in_c,
+        .rows = v->kernel_h,
+        .columns = v->kernel_w,
+        .stride_h = v->stride_h,
+        .stride_w = v->stride_w,
+        .left = v->left > 0 ? (size_t)v->left : 0,
+        .in_w = v->in_w,
+        .w = v->w,
+        .bias = v->bias,
+        .low = d->low,
+        .high = d->high };
     const bool planes = v->kernel_d == 1 && v->front == 0 && /* each sees one that is there */
         (v->out_d - 1) * v->stride_d < v->in_d;
     w->slides = planes && v->w != NULL && group == 1 && v->left >= 0 && v->x_pitch == v->in_c &&
@@ -252,8 +265,8 @@ poprt_status prt_nhwc_depthwise(prt_eval *c, const prt_nhwc *v)
     job j;
     prt_nhwc_windows_init(&j.w, v);
     j.finish = !j.w.bounded;
-    j.line = prt_nhwc_is_flat(v) && v->in_h == 1 && v->kernel_h == 1 && v->top == 0 &&
-        v->out_h == 1;
+    j.line =
+        prt_nhwc_is_flat(v) && v->in_h == 1 && v->kernel_h == 1 && v->top == 0 && v->out_h == 1;
     return run_bands(c, &j);
 }
 
@@ -301,8 +314,12 @@ poprt_status prt_fast_nhwc_pool(prt_eval *c, const prt_kern *k, bool *done)
     const bool with_padding = mean && a->count_include_pad != 0 && prt_window_is_padded(&w);
     if (with_padding && prt_window_goes_beyond(&w))
         return prt_fast_pass(done);
-    prt_nhwc v = { .kern = k, .batch = (size_t)x->dims[0], .in_c = (size_t)x->dims[3],
-        .x_pitch = prt_tensor_pitch(x), .y_pitch = prt_tensor_pitch(c->out[0]), .x = x->data,
+    prt_nhwc v = { .kern = k,
+        .batch = (size_t)x->dims[0],
+        .in_c = (size_t)x->dims[3],
+        .x_pitch = prt_tensor_pitch(x),
+        .y_pitch = prt_tensor_pitch(c->out[0]),
+        .x = x->data,
         .y = c->out[0]->data };
     prt_nhwc_take_window(&v, &w);
     if (x->dtype != PRT_DTYPE_f32)

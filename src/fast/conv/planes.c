@@ -10,27 +10,33 @@ bool prt_planes_init(prt_planes *p, const prt_window *w)
         return false;
     const uint32_t x = w->rank - 1;
     const bool two = w->rank == 2;
-    *p = (prt_planes){ .in_h = two ? (size_t)w->in[0] : 1, .in_w = (size_t)w->in[x],
-        .out_h = two ? (size_t)w->out[0] : 1, .out_w = (size_t)w->out[x],
-        .kernel_h = two ? (size_t)w->kernel[0] : 1, .kernel_w = (size_t)w->kernel[x],
-        .stride_h = two ? (size_t)w->stride[0] : 1, .stride_w = (size_t)w->stride[x],
-        .dilation_h = two ? (size_t)w->dilation[0] : 1, .dilation_w = (size_t)w->dilation[x],
-        .top = two ? w->begin[0] : 0, .left = w->begin[x] };
+    *p = (prt_planes){ .in_h = two ? (size_t)w->in[0] : 1,
+        .in_w = (size_t)w->in[x],
+        .out_h = two ? (size_t)w->out[0] : 1,
+        .out_w = (size_t)w->out[x],
+        .kernel_h = two ? (size_t)w->kernel[0] : 1,
+        .kernel_w = (size_t)w->kernel[x],
+        .stride_h = two ? (size_t)w->stride[0] : 1,
+        .stride_w = (size_t)w->stride[x],
+        .dilation_h = two ? (size_t)w->dilation[0] : 1,
+        .dilation_w = (size_t)w->dilation[x],
+        .top = two ? w->begin[0] : 0,
+        .left = w->begin[x] };
     if (p->kernel_h * p->kernel_w > PRT_PLANE_TAPS || p->out_h == 0 || p->out_w == 0)
         return false;
     const size_t columns = (p->out_w - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1;
     p->rows = (p->out_h - 1) * p->stride_h + (p->kernel_h - 1) * p->dilation_h + 1;
     p->group = (columns + p->stride_w - 1) / p->stride_w;
-    p->direct = p->stride_w == 1 && p->top == 0 && p->left == 0 && p->rows <= p->in_h &&
-        columns <= p->in_w;
+    p->direct =
+        p->stride_w == 1 && p->top == 0 && p->left == 0 && p->rows <= p->in_h && columns <= p->in_w;
     if (p->direct)
         p->group = p->in_w;
     p->columns = p->stride_w * p->group;
     p->taps = p->kernel_h * p->kernel_w;
     for (size_t i = 0; i < p->taps; i++) {
         const size_t at = i % p->kernel_w * p->dilation_w;
-        p->offset[i] = i / p->kernel_w * p->dilation_h * p->columns +
-            at % p->stride_w * p->group + at / p->stride_w;
+        p->offset[i] = i / p->kernel_w * p->dilation_h * p->columns + at % p->stride_w * p->group +
+            at / p->stride_w;
     }
     return true;
 }

@@ -17,9 +17,9 @@ typedef struct prt_planes {
     size_t in_h, in_w, out_h, out_w, kernel_h, kernel_w;
     size_t stride_h, stride_w, dilation_h, dilation_w;
     int64_t top, left;
-    size_t rows, columns, group; /* of the arranged plane; columns in a group */
+    size_t rows, columns, group;         /* of the arranged plane; columns in a group */
     size_t taps, offset[PRT_PLANE_TAPS]; /* from the first row of an output's window */
-    bool direct;        /* the plane itself serves: no padding, stride 1 */
+    bool direct;                         /* the plane itself serves: no padding, stride 1 */
 } prt_planes;
 
 /* False when the window is not of one or two dims, or has too many taps. */

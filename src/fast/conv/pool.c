@@ -85,10 +85,11 @@ poprt_status prt_fast_pool(prt_eval *c, const prt_kern *k, bool *done)
     spec.ceil_mode = (max ? m->ceil_mode : a->ceil_mode) != 0;
     prt_window window;
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + 2, NULL, &window);
-    job j = { .kern = k, .x = x->data, .y = c->out[0]->data,
+    job j = { .kern = k,
+        .x = x->data,
+        .y = c->out[0]->data,
         .with_padding = !max && a->count_include_pad != 0 && prt_window_is_padded(&window) };
-    if (!prt_planes_init(&j.planes, &window) ||
-        (j.with_padding && prt_window_goes_beyond(&window)))
+    if (!prt_planes_init(&j.planes, &window) || (j.with_padding && prt_window_goes_beyond(&window)))
         return prt_fast_pass(done);
     if (!max)
         PRT_TRY(prepare_average(c, &j));

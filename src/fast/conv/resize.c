@@ -100,8 +100,7 @@ static void widen_linear(const job *j, const float *x, float *y)
     for (size_t i = 0; i < m->out && n > 1; i++) {
         const float *from[TAPS] = { x + a[i] * n, x + b[i] * n };
         const float weights[TAPS] = { u[i], v[i] };
-        const prt_taps taps = { .n = n, .taps = TAPS, .from = from, .w = weights,
-            .y = y + i * n };
+        const prt_taps taps = { .n = n, .taps = TAPS, .from = from, .w = weights, .y = y + i * n };
         j->kern->rows.taps(&taps);
     }
     for (size_t i = 0; i < m->out && n == 1; i++)
@@ -131,17 +130,20 @@ static void run_linear(const job *j, const float *x, float *y, size_t first, siz
         const float *from[TAPS];
         for (size_t t = 0; t < TAPS; t++) {
             /* A row that the other tap wants stays. */
-            const size_t slot = kept[0] == want[t] ? 0 : kept[1] == want[t] ? 1
-                : kept[0] == want[1 - t]                                     ? 1
-                                                                             : 0;
+            const size_t slot = kept[0] == want[t] ? 0
+                : kept[1] == want[t]               ? 1
+                : kept[0] == want[1 - t]           ? 1
+                                                   : 0;
             if (kept[slot] != want[t])
-                widen_linear(j, x + want[t] * j->columns.in * j->channels,
-                    scratch + slot * wide);
+                widen_linear(j, x + want[t] * j->columns.in * j->channels, scratch + slot * wide);
             kept[slot] = want[t];
             from[t] = scratch + slot * wide;
         }
         const float weights[TAPS] = { j->rows.weight[0][k], j->rows.weight[1][k] };
-        const prt_taps taps = { .n = wide, .taps = TAPS, .from = from, .w = weights,
+        const prt_taps taps = { .n = wide,
+            .taps = TAPS,
+            .from = from,
+            .w = weights,
             .y = y + k * wide };
         j->kern->rows.taps(&taps);
     }
@@ -184,8 +186,11 @@ poprt_status prt_fast_resize(prt_eval *c, const prt_kern *k, bool *done)
         mine = mine && prt_resize_taps(&form, &axis[i]) == TAPS;
     if (!mine)
         return prt_fast_pass(done);
-    job j = { .kern = k, .nearest = form.mode == PRT_RESIZE_NEAREST, .x = c->in[0]->data,
-        .y = c->out[0]->data, .channels = turned ? (size_t)c->in[0]->dims[3] : 1 };
+    job j = { .kern = k,
+        .nearest = form.mode == PRT_RESIZE_NEAREST,
+        .x = c->in[0]->data,
+        .y = c->out[0]->data,
+        .channels = turned ? (size_t)c->in[0]->dims[3] : 1 };
     PRT_TRY(fill_map(c, &form, &axis[last], &j.rows));
     PRT_TRY(fill_map(c, &form, &axis[last + 1], &j.columns));
     const size_t wanted = prt_share_alike(c, j.rows.out * j.columns.out * j.channels, LEAST);

@@ -23,16 +23,19 @@
 #include "fast/parallel.h"
 
 enum {
-    LEAST = 24, MOST = 64,  /* tiles of an item, twice as many of lines; */
-    LARGEST = 64, LARGEST_LEAST = 18, /* of those of so many planes; */
-    FEW = 8,                /* at least, where threads had nothing to do otherwise */
-    INPUTS = 1 << 17,       /* floats of them that stay in the second cache level */
-    LARGE = 1 << 22,        /* floats of weights that come from memory each time */
-    SLICE = 32,             /* filters: an item has a whole number of slices */
-    WEIGHTS = 1 << 21,      /* floats of weights transformed by a run that stay in the last level */
-    DEPTH = 64, GO = 16,    /* channels of them that stay in the second; in one go */
-    LINE = 16,              /* floats of a cache line */
-    TILE_ROWS = 6           /* of a product, at most, that take steps together */
+    LEAST = 24,
+    MOST = 64, /* tiles of an item, twice as many of lines; */
+    LARGEST = 64,
+    LARGEST_LEAST = 18, /* of those of so many planes; */
+    FEW = 8,            /* at least, where threads had nothing to do otherwise */
+    INPUTS = 1 << 17,   /* floats of them that stay in the second cache level */
+    LARGE = 1 << 22,    /* floats of weights that come from memory each time */
+    SLICE = 32,         /* filters: an item has a whole number of slices */
+    WEIGHTS = 1 << 21,  /* floats of weights transformed by a run that stay in the last level */
+    DEPTH = 64,
+    GO = 16,      /* channels of them that stay in the second; in one go */
+    LINE = 16,    /* floats of a cache line */
+    TILE_ROWS = 6 /* of a product, at most, that take steps together */
 };
 
 /* A plane of transformed inputs and the matrix of weights that it is multiplied by: of a part of
@@ -48,18 +51,18 @@ typedef struct job {
     const prt_kern_winograd *kern;
     turn turns[PRT_WINOGRAD_MOST]; /* part after part */
     size_t planes, matrices, made_parts;
-    size_t in[2], out[2];      /* of a tile, by rows and columns */
-    size_t axis, pieces, most; /* of a line; taps of a piece */
-    size_t depth;              /* channels of all pieces */
-    size_t before[PARTS + 1];  /* matrices before a part */
-    size_t high, wide, blocks; /* tiles of an image, in blocks */
+    size_t in[2], out[2];        /* of a tile, by rows and columns */
+    size_t axis, pieces, most;   /* of a line; taps of a piece */
+    size_t depth;                /* channels of all pieces */
+    size_t before[PARTS + 1];    /* matrices before a part */
+    size_t high, wide, blocks;   /* tiles of an image, in blocks */
     size_t each_high, each_wide; /* of every d-th row or column */
     size_t first, slices, parts; /* of the filters at hand */
-    const float *weights; /* of those, transformed; NULL: an item makes what it needs */
-    float *made;          /* the same where a run makes them */
-    size_t chunk;         /* channels that are multiplied together */
-    size_t step;          /* floats of a matrix of weights, */
-    size_t in_step, out_step; /* of the transformed inputs, and of products */
+    const float *weights;        /* of those, transformed; NULL: an item makes what it needs */
+    float *made;                 /* the same where a run makes them */
+    size_t chunk;                /* channels that are multiplied together */
+    size_t step;                 /* floats of a matrix of weights, */
+    size_t in_step, out_step;    /* of the transformed inputs, and of products */
     float low, up;
     bool cheap;
 } job;
@@ -78,8 +81,8 @@ static const prt_kern_winograd *winograd_of(const prt_nhwc *v)
 #define FETCHES __attribute__((always_inline)) static inline
 
 /* `rows` of `pixels` with n floats each, to the second cache level. */
-FETCHES void fetch(const float *from, size_t rows, size_t row,
-    size_t pixels, size_t pixel, size_t n)
+FETCHES void fetch(const float *from, size_t rows, size_t row, size_t pixels, size_t pixel,
+    size_t n)
 {
     for (; rows != 0; rows--, from += row)
         for (size_t x = 0; x < pixels; x++)
@@ -161,14 +164,22 @@ static void turn_output(const job *j, size_t n, size_t tile, size_t first, size_
         return; /* the last images may be smaller */
     const size_t high = (v->out_h - y - 1) / dy + 1, wide = (v->out_w - x - 1) / dx + 1;
     const size_t at = (n * v->out_h + y) * v->out_w + x, row = v->out_w * dy;
-    prt_winograd_out o = { .n = columns, .from = from, .matrix = j->out_step,
-        .after = PRT_GEMM_PANEL, .out = out[j->axis],
+    prt_winograd_out o = { .n = columns,
+        .from = from,
+        .matrix = j->out_step,
+        .after = PRT_GEMM_PANEL,
+        .out = out[j->axis],
         .bias = v->bias != NULL ? v->bias + first : NULL,
-        .high = high < out[0] ? high : out[0], .wide = wide < out[1] ? wide : out[1],
+        .high = high < out[0] ? high : out[0],
+        .wide = wide < out[1] ? wide : out[1],
         .residual = v->residual != NULL ? v->residual + at * v->residual_pitch + first : NULL,
-        .residual_row = row * v->residual_pitch, .residual_column = dx * v->residual_pitch,
-        .least = j->low, .most = j->up, .y = v->y + at * v->y_pitch + first,
-        .y_row = row * v->y_pitch, .y_column = dx * v->y_pitch };
+        .residual_row = row * v->residual_pitch,
+        .residual_column = dx * v->residual_pitch,
+        .least = j->low,
+        .most = j->up,
+        .y = v->y + at * v->y_pitch + first,
+        .y_row = row * v->y_pitch,
+        .y_column = dx * v->y_pitch };
     if (wide > out[1] && dx == 1)
         fetch(o.y + out[1] * v->y_pitch, o.high, o.y_row,
             wide - out[1] < out[1] ? wide - out[1] : out[1], v->y_pitch, columns);
@@ -212,9 +223,14 @@ static void turn_weights(const job *j, size_t first, size_t columns, size_t chan
     const size_t panel = first / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
     const size_t width = prt_gemm_panel_width(v->out_c, panel), some = prt_gemm_width(columns);
     const size_t whole = some == width ? count : 1;
-    prt_winograd_taps w = { .n = whole * some, .part = part, .taps = taps_of(j, channel),
-        .out = j->out[j->axis], .from = weights_at(j, panel, channel) + first - panel,
-        .tap = v->in_c * width, .to = to + first - panel, .matrix = j->step };
+    prt_winograd_taps w = { .n = whole * some,
+        .part = part,
+        .taps = taps_of(j, channel),
+        .out = j->out[j->axis],
+        .from = weights_at(j, panel, channel) + first - panel,
+        .tap = v->in_c * width,
+        .to = to + first - panel,
+        .matrix = j->step };
     for (size_t i = 0; i < count; i += whole, w.from += width, w.to += width)
         j->kern->weights(&w);
 }
@@ -222,8 +238,7 @@ static void turn_weights(const job *j, size_t first, size_t columns, size_t chan
 /* Channels that are multiplied together from this one on: all, or some of a piece. */
 static size_t chunk_of(const job *j, size_t channel)
 {
-    const size_t left = j->weights != NULL ? j->depth - channel
-                                           : j->v->in_c - channel % j->v->in_c;
+    const size_t left = j->weights != NULL ? j->depth - channel : j->v->in_c - channel % j->v->in_c;
     return left < j->chunk ? left : j->chunk;
 }
 
@@ -270,11 +285,15 @@ static void run_filters(const job *j, size_t n, size_t first, size_t columns, si
             const turn *t = &j->turns[i];
             if (j->weights == NULL && (i == 0 || t->part != t[-1].part))
                 turn_weights(j, first, columns, channel, k, t->part, room);
-            prt_gemm_block g = { .rows = tiles, .columns = columns, .k = k,
-                .a = inputs + t->plane * j->in_step + channel, .lda = j->depth,
+            prt_gemm_block g = { .rows = tiles,
+                .columns = columns,
+                .k = k,
+                .a = inputs + t->plane * j->in_step + channel,
+                .lda = j->depth,
                 .b = b + (j->weights != NULL ? t->matrix : t->place) * j->step + first - panel,
                 .stride = prt_gemm_panel_width(v->out_c, panel),
-                .c = products + t->plane * j->out_step, .ldc = PRT_GEMM_PANEL,
+                .c = products + t->plane * j->out_step,
+                .ldc = PRT_GEMM_PANEL,
                 .add = channel != 0 };
             if (channel + k < j->depth)
                 fetch_next(j, i, panel, channel + k, &g);
@@ -349,8 +368,8 @@ static poprt_status run_groups(prt_eval *c, job *j, size_t items, size_t floats)
 static void cut_tiles(job *j, const prt_eval *c, size_t least)
 {
     const size_t tiles = j->high * j->wide;
-    while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
-        tiles / (j->blocks + 1) >= least)
+    while (
+        !prt_share_even(c, j->v->batch * j->blocks * j->parts) && tiles / (j->blocks + 1) >= least)
         j->blocks++;
 }
 
@@ -362,8 +381,8 @@ static void cut(job *j, const prt_eval *c, size_t most)
     j->blocks = (j->high * j->wide + most - 1) / most;
     j->slices = (j->v->out_c + SLICE - 1) / SLICE;
     j->parts = 1;
-    const bool whole = j->v->out_c % PRT_GEMM_PANEL == 0 &&
-        prt_share_even(c, j->v->out_c / PRT_GEMM_PANEL);
+    const bool whole =
+        j->v->out_c % PRT_GEMM_PANEL == 0 && prt_share_even(c, j->v->out_c / PRT_GEMM_PANEL);
     cut_tiles(j, c, whole || j->v->form.transformed ? LEAST : FEW);
     while (!prt_share_even(c, j->v->batch * j->blocks * j->parts) &&
         j->parts < prt_share_width(c) && j->parts < j->slices)
@@ -392,7 +411,8 @@ static turn strided(size_t plane)
 static turn plain(size_t plane, size_t in, size_t columns)
 {
     const size_t y = plane / in, x = plane % in;
-    return (turn){ .plane = (uint8_t)plane, .part = (uint8_t)(x / columns),
+    return (turn){ .plane = (uint8_t)plane,
+        .part = (uint8_t)(x / columns),
         .place = (uint8_t)(y * columns + x % columns) };
 }
 

@@ -79,8 +79,10 @@ poprt_status prt_fast_skip_norm(prt_eval *c, const prt_kern *k, bool *done)
     if (!prt_fast_has(c, IN_X) || !prt_fast_wants(c) || prt_eval_wants(c, OUT_MEAN) ||
         prt_eval_wants(c, OUT_INVERSE) || prt_tensor_count(c->in[IN_X]) == 0)
         return prt_fast_pass(done);
-    sums s = { .rows = prt_fast_rows_of(c, k, c->in[IN_X]->rank - 1), .rms = rms,
-        .skip = c->in[IN_SKIP]->data, .bias = optional(c, rms ? 3 : 4),
+    sums s = { .rows = prt_fast_rows_of(c, k, c->in[IN_X]->rank - 1),
+        .rms = rms,
+        .skip = c->in[IN_SKIP]->data,
+        .bias = optional(c, rms ? 3 : 4),
         .sum = prt_eval_wants(c, OUT_SUM) ? c->out[OUT_SUM]->data : NULL };
     s.skips = prt_tensor_count(c->in[IN_SKIP]) / s.rows.n;
     s.rows.gamma = c->in[IN_GAMMA]->data;
@@ -100,8 +102,8 @@ poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done);
 poprt_status prt_fast_fused_matmul(prt_eval *c, const prt_kern *k, bool *done)
 {
     const prt_ms_fused_matmul_attrs *attrs = c->attrs;
-    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) ||
-        attrs->transA != 0 || attrs->transBatchA != 0 || attrs->transBatchB != 0)
+    if (!prt_fast_has(c, 0) || !prt_fast_has(c, 1) || !prt_eval_wants(c, 0) || attrs->transA != 0 ||
+        attrs->transBatchA != 0 || attrs->transBatchB != 0)
         return prt_fast_pass(done);
     prt_tensor b = *c->in[1], *y = c->out[0];
     const bool turned = attrs->transB != 0 && b.rank > 1;

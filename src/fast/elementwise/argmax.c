@@ -59,8 +59,8 @@ static void run_columns(const void *user, size_t item, float *scratch)
     memset(at, 0, m * sizeof(*at));
     for (size_t i = 0; i < p->n; i++) {
         const int32_t k = (int32_t)(p->last ? i : p->n - 1 - i);
-        p->kern->plain.compare(PRT_COMPARE_equal, PRT_PLAIN_f32, m, best, 1,
-            x + (size_t)k * inner, 1, same);
+        p->kern->plain.compare(PRT_COMPARE_equal, PRT_PLAIN_f32, m, best, 1, x + (size_t)k * inner,
+            1, same);
         p->kern->plain.choose(sizeof(k), m, same, 1, &k, 0, at, 1, at);
     }
     for (size_t i = 0; i < m; i++) /* NaN equals nothing */
@@ -81,10 +81,14 @@ poprt_status prt_fast_argmax(prt_eval *c, const prt_kern *k, bool *done)
     if (!prt_fast_has(c, 0) || !prt_fast_wants(c) || prt_tensor_count(x) == 0 || x->rank == 0)
         return prt_fast_pass(done);
     const uint32_t axis = (uint32_t)(a->axis < 0 ? a->axis + x->rank : a->axis);
-    places p = { .kern = k, .x = x->data, .y = c->out[0]->data,
-        .rows = prt_dims_product(x->dims, 0, axis), .n = (size_t)x->dims[axis],
+    places p = { .kern = k,
+        .x = x->data,
+        .y = c->out[0]->data,
+        .rows = prt_dims_product(x->dims, 0, axis),
+        .n = (size_t)x->dims[axis],
         .inner = prt_dims_product(x->dims, axis + 1, x->rank),
-        .least = c->def->id == PRT_OP_argmin, .last = a->select_last_index != 0 };
+        .least = c->def->id == PRT_OP_argmin,
+        .last = a->select_last_index != 0 };
     if (p.inner > 1 && p.n > INT32_MAX)
         return prt_fast_pass(done);
     if (p.inner > 1) {

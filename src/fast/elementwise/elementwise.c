@@ -12,16 +12,16 @@
 #include "fast/parallel.h"
 
 enum {
-    TILE = 1024,     /* elements at most */
-    LONG = 256,      /* elements of a row worth going by */
-    PIECE = 1 << 15  /* elements through instructions that are worth handing to another thread */
+    TILE = 1024,    /* elements at most */
+    LONG = 256,     /* elements of a row worth going by */
+    PIECE = 1 << 15 /* elements through instructions that are worth handing to another thread */
 };
 
 typedef struct job {
     prt_eval *c;
     const prt_kern *kern;
     prt_program_view v;
-    uint32_t tiles; /* of memory */
+    uint32_t tiles;                  /* of memory */
     uint8_t tile[PRT_PROGRAM_STEPS]; /* where an instruction leaves its result */
     bool by_rows;
     size_t size;  /* else: elements of a tile */

@@ -75,8 +75,8 @@ static uint8_t encode(const encoder *e, double value)
     const uint64_t unit = (uint64_t)(e->digits - exponent + 1023) << 52;
     double per;
     memcpy(&per, &unit, sizeof(per));
-    const uint32_t count = (uint32_t)(size * per + many - many) +
-        ((uint32_t)(exponent - e->least) << e->digits);
+    const uint32_t count =
+        (uint32_t)(size * per + many - many) + ((uint32_t)(exponent - e->least) << e->digits);
     return (uint8_t)(count | (count != 0 && value < 0 ? 0x80u : 0u));
 }
 
@@ -103,8 +103,12 @@ poprt_status prt_fast_cast_to_uint8(prt_eval *c, const prt_kern *k, bool *done)
     if (!prt_fast_wants(c) || scale < PRT_FP8_SCALE_LEAST || scale > PRT_FP8_SCALE_MOST ||
         (c->in[0]->dtype != PRT_DTYPE_f32 && c->in[0]->dtype != PRT_DTYPE_f16))
         return prt_fast_pass(done);
-    encoder e = { .x = c->in[0], .to = c->out[0]->data, .factor = ldexp(1, (int)-scale),
-        .most = f143 ? 240 : 57344, .digits = f143 ? 3 : 2, .least = f143 ? -7 : -15,
+    encoder e = { .x = c->in[0],
+        .to = c->out[0]->data,
+        .factor = ldexp(1, (int)-scale),
+        .most = f143 ? 240 : 57344,
+        .digits = f143 ? 3 : 2,
+        .least = f143 ? -7 : -15,
         .count = prt_tensor_count(c->in[0]) };
     e.pieces = prt_share_pieces(e.count, PIECE);
     return prt_share_run(c, e.pieces, 0, encode_piece, &e);

@@ -76,7 +76,8 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done);
 poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_equal] = PRT_COMPARE_equal,
-        [PRT_OP_less] = PRT_COMPARE_less, [PRT_OP_greater] = PRT_COMPARE_less,
+        [PRT_OP_less] = PRT_COMPARE_less,
+        [PRT_OP_greater] = PRT_COMPARE_less,
         [PRT_OP_less_or_equal] = PRT_COMPARE_less_or_equal,
         [PRT_OP_greater_or_equal] = PRT_COMPARE_less_or_equal };
     const uint32_t op = c->def->id;
@@ -85,8 +86,12 @@ poprt_status prt_fast_compare(prt_eval *c, const prt_kern *k, bool *done)
     if ((type != PRT_PLAIN_f32 && type != PRT_PLAIN_i32 && type != PRT_PLAIN_i64) ||
         !prt_fast_wants(c))
         return prt_fast_pass(done);
-    runs u = { .kern = &k->plain, .n_in = 2, .in = { c->in[turned ? 1 : 0], c->in[turned ? 0 : 1] },
-        .kind = kinds[op], .type = type, .size = prt_dtype_bits(c->in[0]->dtype) / 8,
+    runs u = { .kern = &k->plain,
+        .n_in = 2,
+        .in = { c->in[turned ? 1 : 0], c->in[turned ? 0 : 1] },
+        .kind = kinds[op],
+        .type = type,
+        .size = prt_dtype_bits(c->in[0]->dtype) / 8,
         .run = compare_run };
     return run_runs(c, &u);
 }
@@ -100,8 +105,13 @@ static void whole_run(const runs *u, const prt_rows *r)
 static poprt_status whole(prt_eval *c, const prt_kern *k, int kind, const prt_tensor *a,
     const prt_tensor *b)
 {
-    runs u = { .kern = &k->plain, .n_in = 2, .in = { a, b }, .kind = kind, .type = type_of(a),
-        .size = prt_dtype_bits(a->dtype) / 8, .run = whole_run };
+    runs u = { .kern = &k->plain,
+        .n_in = 2,
+        .in = { a, b },
+        .kind = kind,
+        .type = type_of(a),
+        .size = prt_dtype_bits(a->dtype) / 8,
+        .run = whole_run };
     return run_runs(c, &u);
 }
 
@@ -110,7 +120,9 @@ static poprt_status whole_of(prt_eval *c, const prt_kern *k, int kind, bool left
     const prt_tensor *x)
 {
     const int64_t wide = number;
-    prt_tensor one = { .kind = PRT_VALUE_TENSOR, .dtype = x->dtype, .data = &number,
+    prt_tensor one = { .kind = PRT_VALUE_TENSOR,
+        .dtype = x->dtype,
+        .data = &number,
         .size = prt_dtype_bits(x->dtype) / 8 };
     if (x->dtype == PRT_DTYPE_i64)
         one.data = (void *)&wide;
@@ -152,8 +164,10 @@ static poprt_status whole_clip(prt_eval *c, const prt_kern *k, bool *done)
 poprt_status prt_fast_whole(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_add] = PRT_WHOLE_add + 1,
-        [PRT_OP_sub] = PRT_WHOLE_sub + 1, [PRT_OP_mul] = PRT_WHOLE_mul + 1,
-        [PRT_OP_max] = PRT_WHOLE_max + 1, [PRT_OP_min] = PRT_WHOLE_min + 1 };
+        [PRT_OP_sub] = PRT_WHOLE_sub + 1,
+        [PRT_OP_mul] = PRT_WHOLE_mul + 1,
+        [PRT_OP_max] = PRT_WHOLE_max + 1,
+        [PRT_OP_min] = PRT_WHOLE_min + 1 };
     const int32_t dtype = c->in[0]->dtype;
     const int kind = kinds[c->def->id] - 1;
     if ((dtype != PRT_DTYPE_i32 && dtype != PRT_DTYPE_i64) || !prt_fast_wants(c))
@@ -181,11 +195,15 @@ poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done);
 poprt_status prt_fast_logic(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const uint8_t kinds[PRT_OP_COUNT] = { [PRT_OP_and] = PRT_LOGIC_and,
-        [PRT_OP_or] = PRT_LOGIC_or, [PRT_OP_xor] = PRT_LOGIC_xor };
+        [PRT_OP_or] = PRT_LOGIC_or,
+        [PRT_OP_xor] = PRT_LOGIC_xor };
     if (!prt_fast_wants(c))
         return prt_fast_pass(done);
-    runs u = { .kern = &k->plain, .n_in = 2, .in = { c->in[0], c->in[1] },
-        .kind = kinds[c->def->id], .run = logic_run };
+    runs u = { .kern = &k->plain,
+        .n_in = 2,
+        .in = { c->in[0], c->in[1] },
+        .kind = kinds[c->def->id],
+        .run = logic_run };
     return run_runs(c, &u);
 }
 
@@ -195,11 +213,16 @@ poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done);
 poprt_status prt_fast_not(prt_eval *c, const prt_kern *k, bool *done)
 {
     uint8_t yes = 1;
-    const prt_tensor truth = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool, .data = &yes,
+    const prt_tensor truth = { .kind = PRT_VALUE_TENSOR,
+        .dtype = PRT_DTYPE_bool,
+        .data = &yes,
         .size = 1 };
     if (!prt_fast_wants(c))
         return prt_fast_pass(done);
-    runs u = { .kern = &k->plain, .n_in = 2, .in = { c->in[0], &truth }, .kind = PRT_LOGIC_xor,
+    runs u = { .kern = &k->plain,
+        .n_in = 2,
+        .in = { c->in[0], &truth },
+        .kind = PRT_LOGIC_xor,
         .run = logic_run };
     return run_runs(c, &u);
 }
@@ -217,8 +240,11 @@ poprt_status prt_fast_where(prt_eval *c, const prt_kern *k, bool *done)
     const uint32_t bits = prt_dtype_bits(c->in[1]->dtype);
     if (!prt_fast_wants(c) || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
         return prt_fast_pass(done);
-    runs u = { .kern = &k->plain, .n_in = 3, .in = { c->in[0], c->in[1], c->in[2] },
-        .size = bits / 8, .run = choose_run };
+    runs u = { .kern = &k->plain,
+        .n_in = 3,
+        .in = { c->in[0], c->in[1], c->in[2] },
+        .size = bits / 8,
+        .run = choose_run };
     return run_runs(c, &u);
 }
 
@@ -249,8 +275,12 @@ poprt_status prt_fast_cast(prt_eval *c, const prt_kern *k, bool *done)
 {
     if (!prt_fast_wants(c))
         return prt_fast_pass(done);
-    cast s = { .kern = k, .from = type_of(c->in[0]), .to = type_of(c->out[0]), .x = c->in[0],
-        .y = c->out[0], .count = prt_tensor_count(c->in[0]) };
+    cast s = { .kern = k,
+        .from = type_of(c->in[0]),
+        .to = type_of(c->out[0]),
+        .x = c->in[0],
+        .y = c->out[0],
+        .count = prt_tensor_count(c->in[0]) };
     if (s.from < 0 && s.to == PRT_PLAIN_f32)
         return prt_fast_decode(c, done);
     if (s.from < 0 || s.to < 0 || s.from == s.to)

@@ -75,7 +75,6 @@ static void group_norm_row(const prt_fast_rows *r, size_t i)
     }
 }
 
-
 static poprt_status run_groups(prt_eval *c, const prt_kern *k, size_t groups, float epsilon,
     bool *done)
 {
@@ -84,10 +83,17 @@ static poprt_status run_groups(prt_eval *c, const prt_kern *k, size_t groups, fl
         !prt_fast_wants_first(c) || prt_tensor_count(x) == 0 || groups == 0)
         return prt_fast_pass(done);
     const size_t channels = (size_t)x->dims[1], inner = prt_dims_product(x->dims, 2, x->rank);
-    prt_fast_rows r = { .kern = k, .count = (size_t)x->dims[0] * groups,
-        .n = channels / groups * inner, .x = x->data, .y = c->out[0]->data,
-        .gamma = c->in[1]->data, .beta = c->in[2]->data, .epsilon = epsilon, .channels = channels,
-        .inner = inner, .run = group_norm_row };
+    prt_fast_rows r = { .kern = k,
+        .count = (size_t)x->dims[0] * groups,
+        .n = channels / groups * inner,
+        .x = x->data,
+        .y = c->out[0]->data,
+        .gamma = c->in[1]->data,
+        .beta = c->in[2]->data,
+        .epsilon = epsilon,
+        .channels = channels,
+        .inner = inner,
+        .run = group_norm_row };
     return prt_fast_rows_run(c, &r);
 }
 
@@ -112,8 +118,7 @@ poprt_status prt_fast_group_norm(prt_eval *c, const prt_kern *k, bool *done)
 static void batch_norm_row(const prt_fast_rows *r, size_t i)
 {
     const size_t at = i % r->channels;
-    const double scale =
-        (double)r->gamma[at] / sqrt((double)r->variance[at] + (double)r->epsilon);
+    const double scale = (double)r->gamma[at] / sqrt((double)r->variance[at] + (double)r->epsilon);
     const double shift = (double)r->beta[at] - (double)r->mean[at] * scale;
     r->kern->rows.scale(r->n, r->x + i * r->n, (float)scale, (float)shift, r->y + i * r->n);
 }

@@ -51,8 +51,12 @@ static void run_piece(const void *user, size_t item, float *scratch)
 static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis_attr)
 {
     const prt_tensor *x = c->in[0];
-    stretch s = { .kern = k, .x = x, .scale = c->in[1],
-        .zero = prt_eval_has(c, 2) ? c->in[2] : NULL, .y = c->out[0], .axis = 1,
+    stretch s = { .kern = k,
+        .x = x,
+        .scale = c->in[1],
+        .zero = prt_eval_has(c, 2) ? c->in[2] : NULL,
+        .y = c->out[0],
+        .axis = 1,
         .total = prt_tensor_count(x) };
     s.inner = s.total;
     if (s.total == 0)
@@ -152,7 +156,8 @@ static bool is_gate(const prt_tensor *gate, const prt_tensor *y)
 
 static prt_byte_side side(const prt_eval *c, uint32_t i)
 {
-    return (prt_byte_side){ .x = c->in[i]->data, .sign = c->in[i]->dtype == PRT_DTYPE_i8,
+    return (prt_byte_side){ .x = c->in[i]->data,
+        .sign = c->in[i]->dtype == PRT_DTYPE_i8,
         .scale = (float)prt_quant_number(c, i + 1, 1),
         .zero = (float)prt_quant_number(c, i + 2, 0) };
 }
@@ -166,10 +171,16 @@ poprt_status prt_fast_quantized_add(prt_eval *c, const prt_kern *k, bool *done)
     if (n == 0)
         return prt_fast_pass(done);
     const bool whole_a = prt_tensor_count(a) == n, whole_b = prt_tensor_count(b) == n;
-    both s = { .run = k->bytes.add, .total = n, .pieces = prt_share_pieces(n, QUANTIZE_LEAST),
-        .of = { .multiply = c->def->id == PRT_OP_quantized_mul, .a = side(c, 0), .b = side(c, 3),
-            .scale = (float)prt_quant_number(c, 6, 1), .zero = (float)prt_quant_number(c, 7, 0),
-            .sign = y->dtype == PRT_DTYPE_i8, .y = y->data } };
+    both s = { .run = k->bytes.add,
+        .total = n,
+        .pieces = prt_share_pieces(n, QUANTIZE_LEAST),
+        .of = { .multiply = c->def->id == PRT_OP_quantized_mul,
+            .a = side(c, 0),
+            .b = side(c, 3),
+            .scale = (float)prt_quant_number(c, 6, 1),
+            .zero = (float)prt_quant_number(c, 7, 0),
+            .sign = y->dtype == PRT_DTYPE_i8,
+            .y = y->data } };
     if (whole_a && whole_b)
         return prt_share_run(c, s.pieces, 0, run_both, &s);
     s.first = whole_b;
@@ -202,8 +213,7 @@ static void run_lookup(const void *user, size_t item, float *scratch)
     if (one)
         l->kern->bytes.look_up(end - from, l->x + from, l->table, l->y + from);
     for (size_t i = from; !one && i < end; i++)
-        l->kern->bytes.look_up(l->columns, l->x + i * l->x_pitch, l->table,
-            l->y + i * l->y_pitch);
+        l->kern->bytes.look_up(l->columns, l->x + i * l->x_pitch, l->table, l->y + i * l->y_pitch);
 }
 
 poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done);
@@ -214,7 +224,11 @@ poprt_status prt_fast_byte_table(prt_eval *c, const prt_kern *k, bool *done)
     const size_t n = prt_tensor_count(x);
     if (!prt_fast_wants(c) || n == 0)
         return prt_fast_pass(done);
-    lookup l = { .kern = k, .x = x->data, .table = c->in[1]->data, .y = y->data, .rows = 1,
+    lookup l = { .kern = k,
+        .x = x->data,
+        .table = c->in[1]->data,
+        .y = y->data,
+        .rows = 1,
         .columns = n };
     if (x->pitch != 0 || y->pitch != 0) {
         l.x_pitch = prt_tensor_pitch(x);
@@ -255,8 +269,11 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
     const prt_tensor *x = c->in[0];
     float ends[2 * MOST_PIECES], scale;
     uint8_t zero;
-    const range r = { .kern = k, .x = x->data, .n = prt_tensor_count(x),
-        .pieces = prt_share_pieces(prt_tensor_count(x), QUANTIZE_LEAST), .low = ends,
+    const range r = { .kern = k,
+        .x = x->data,
+        .n = prt_tensor_count(x),
+        .pieces = prt_share_pieces(prt_tensor_count(x), QUANTIZE_LEAST),
+        .low = ends,
         .high = ends + MOST_PIECES };
     PRT_TRY(prt_share_run(c, r.pieces, 0, run_range, &r));
     if (c->rehearses) /* nothing was written to `ends` */
@@ -269,8 +286,15 @@ poprt_status prt_fast_dynamic_quantize(prt_eval *c, const prt_kern *k, bool *don
     prt_quant_dynamic_run(2, (const float[]){ low, high }, NULL, &scale, &zero);
     const prt_tensor scales = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_f32, .data = &scale };
     const prt_tensor zeros = { .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_u8, .data = &zero };
-    const stretch s = { .kern = k, .x = x, .scale = &scales, .zero = &zeros, .y = c->out[0],
-        .axis = 1, .inner = r.n, .total = r.n, .pieces = r.pieces };
+    const stretch s = { .kern = k,
+        .x = x,
+        .scale = &scales,
+        .zero = &zeros,
+        .y = c->out[0],
+        .axis = 1,
+        .inner = r.n,
+        .total = r.n,
+        .pieces = r.pieces };
     if (prt_eval_wants(c, 1))
         *(float *)c->out[1]->data = scale;
     if (prt_eval_wants(c, 2))

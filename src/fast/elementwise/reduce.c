@@ -16,7 +16,8 @@
 enum {
     CHUNK = 512, /* columns that are worked on together */
     SHORT = 8,   /* elements of a row that do not pay for a kernel */
-    PART = 1 << 16, PARTS = 16 /* elements of a sum of its own, at least; such sums, at most */
+    PART = 1 << 16,
+    PARTS = 16 /* elements of a sum of its own, at least; such sums, at most */
 };
 
 typedef enum kind { SUM, MEAN, MAX, MIN, L2, SUM_SQUARE } kind;
@@ -197,8 +198,11 @@ poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done);
 poprt_status prt_fast_reduce(prt_eval *c, const prt_kern *k, bool *done)
 {
     static const kind kinds[PRT_OP_COUNT] = { [PRT_OP_reduce_sum] = SUM,
-        [PRT_OP_reduce_mean] = MEAN, [PRT_OP_reduce_max] = MAX, [PRT_OP_reduce_min] = MIN,
-        [PRT_OP_reduce_l2] = L2, [PRT_OP_reduce_sum_square] = SUM_SQUARE };
+        [PRT_OP_reduce_mean] = MEAN,
+        [PRT_OP_reduce_max] = MAX,
+        [PRT_OP_reduce_min] = MIN,
+        [PRT_OP_reduce_l2] = L2,
+        [PRT_OP_reduce_sum_square] = SUM_SQUARE };
     uint32_t set;
     if (!prt_fast_has(c, 0) || !prt_fast_wants(c))
         return prt_fast_pass(done);

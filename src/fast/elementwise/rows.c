@@ -7,8 +7,11 @@
 prt_fast_rows prt_fast_rows_of(const prt_eval *c, const prt_kern *k, uint32_t first)
 {
     const prt_tensor *x = c->in[0];
-    return (prt_fast_rows){ .kern = k, .count = prt_dims_product(x->dims, 0, first),
-        .n = prt_dims_product(x->dims, first, x->rank), .x = x->data, .y = c->out[0]->data };
+    return (prt_fast_rows){ .kern = k,
+        .count = prt_dims_product(x->dims, 0, first),
+        .n = prt_dims_product(x->dims, first, x->rank),
+        .x = x->data,
+        .y = c->out[0]->data };
 }
 
 static void run_piece(const void *user, size_t item, float *scratch)

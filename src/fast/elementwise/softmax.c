@@ -66,8 +66,12 @@ static poprt_status run(prt_eval *c, const prt_kern *k, int64_t axis, bool logar
         r.run = logarithm ? log_softmax_row : softmax_row;
         return prt_fast_rows_run(c, &r);
     }
-    const columns s = { .kern = &k->rows, .n = n, .inner = inner,
-        .chunks = (inner + COLUMNS - 1) / COLUMNS, .x = x->data, .y = c->out[0]->data,
+    const columns s = { .kern = &k->rows,
+        .n = n,
+        .inner = inner,
+        .chunks = (inner + COLUMNS - 1) / COLUMNS,
+        .x = x->data,
+        .y = c->out[0]->data,
         .logarithm = logarithm };
     const size_t items = prt_dims_product(x->dims, 0, at) * s.chunks;
     return prt_share_run(c, items, 2 * COLUMNS, run_columns, &s);

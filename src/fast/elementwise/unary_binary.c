@@ -16,7 +16,7 @@ typedef struct map {
     const float *x;
     float *y;
     size_t count, pieces;
-    int one;      /* prt_one_kind, or -1: act */
+    int one; /* prt_one_kind, or -1: act */
     prt_act act;
 } map;
 
@@ -114,7 +114,9 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
         const prt_program_view v = { .n_in = 2, .n_steps = 1, .steps = &step };
         return prt_elementwise_run(c, k, &v);
     }
-    pair p = { .run = k->rows.two, .in = { c->in[0], c->in[1] }, .out = c->out[0],
+    pair p = { .run = k->rows.two,
+        .in = { c->in[0], c->in[1] },
+        .out = c->out[0],
         .kind = prt_instruction_kind(step.code),
         .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE) };
     PRT_TRY(prt_share_run(c, p.pieces, 0, pair_piece, &p));
@@ -128,8 +130,8 @@ poprt_status prt_fast_binary(prt_eval *c, const prt_kern *k, bool *done)
 
 /* ---- powers ---- */
 
-static void powers(int kind, size_t n, const float *a, size_t step_a, const float *b,
-    size_t step_b, float *y)
+static void powers(int kind, size_t n, const float *a, size_t step_a, const float *b, size_t step_b,
+    float *y)
 {
     (void)kind;
     for (size_t i = 0; i < n; i++)
@@ -145,8 +147,8 @@ poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
     map m = { .kern = k };
     if (!prt_fast_has(c, 0) || !prt_eval_wants(c, 0))
         return prt_fast_pass(done);
-    const int64_t code = prt_tensor_count(c->in[1]) == 1 &&
-            prt_tensor_count(c->in[0]) == prt_tensor_count(c->out[0])
+    const int64_t code =
+        prt_tensor_count(c->in[1]) == 1 && prt_tensor_count(c->in[0]) == prt_tensor_count(c->out[0])
         ? prt_instruction_of_power(prt_load_f64(c->in[1]->dtype, c->in[1]->data, 0))
         : -1;
     if (code >= 0) {
@@ -155,7 +157,9 @@ poprt_status prt_fast_pow(prt_eval *c, const prt_kern *k, bool *done)
     }
     if (!prt_fast_has(c, 1))
         return prt_fast_pass(done);
-    const pair p = { .run = powers, .in = { c->in[0], c->in[1] }, .out = c->out[0],
+    const pair p = { .run = powers,
+        .in = { c->in[0], c->in[1] },
+        .out = c->out[0],
         .pieces = prt_share_alike(c, prt_tensor_count(c->out[0]), PIECE / 8) };
     return prt_share_run(c, p.pieces, 0, pair_piece, &p);
 }

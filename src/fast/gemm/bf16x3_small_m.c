@@ -45,11 +45,19 @@ static void run_item(const void *user, size_t item, float *scratch)
     prt_gemm_end end = p->end;
     size_t stride;
     end.bias = NULL;
-    const prt_split_few g = { .rows = p->m, .k = p->k, .a = a, .lda = pitch, .n = p->n,
+    const prt_split_few g = { .rows = p->m,
+        .k = p->k,
+        .a = a,
+        .lda = pitch,
+        .n = p->n,
         .first = prt_share_cut(all, j->items, item) * COLUMNS,
         .last = prt_lesser(prt_share_cut(all, j->items, item + 1) * COLUMNS, p->n),
-        .b = p->direct(p, 0, 0, 0, &stride), .bias = p->end.bias, .c = p->c, .ldc = p->ldc,
-        .end = prt_gemm_end_is_plain(&end) ? NULL : &end, .room = scratch };
+        .b = p->direct(p, 0, 0, 0, &stride),
+        .bias = p->end.bias,
+        .c = p->c,
+        .ldc = p->ldc,
+        .end = prt_gemm_end_is_plain(&end) ? NULL : &end,
+        .room = scratch };
     if (!j->kern->split.rows(p->m, p->k, p->a, p->lda, p->scale, a, pitch) ||
         !j->kern->split.few(&g))
         atomic_store_explicit(&j->finite, false, memory_order_relaxed);
@@ -66,8 +74,7 @@ bool prt_few_strip(const prt_kern *kern, const prt_product_spec *p, float *scrat
 poprt_status prt_few_product(prt_eval *c, const prt_kern *kern, const prt_product_spec *p,
     bool *done)
 {
-    job j = { .p = p, .kern = kern,
-        .items = prt_lesser(prt_share_width(c), slices_of(p)) };
+    job j = { .p = p, .kern = kern, .items = prt_lesser(prt_share_width(c), slices_of(p)) };
     atomic_init(&j.finite, true);
     PRT_TRY(prt_share_run(c, j.items, prt_few_size(p->m, p->k), run_item, &j));
     *done = atomic_load(&j.finite);

@@ -70,8 +70,14 @@ static void run_item(const void *user, size_t item, float *scratch)
     int32_t *column_sums = sums + INTEGER_ROWS * PRT_GEMM_PANEL;
     int32_t zeros[PRT_GEMM_PANEL];
     pack_right(j, batch, first, columns, b, (uint8_t *)(column_sums + PRT_GEMM_PANEL));
-    prt_dot_block g = { .rows = 1, .columns = columns, .words = j->words, .lda = j->words,
-        .a = j->ones, .b = b, .c = column_sums, .ldc = PRT_GEMM_PANEL };
+    prt_dot_block g = { .rows = 1,
+        .columns = columns,
+        .words = j->words,
+        .lda = j->words,
+        .a = j->ones,
+        .b = b,
+        .c = column_sums,
+        .ldc = PRT_GEMM_PANEL };
     p->kern->dot.fours(&g);
     g.rows = rows;
     g.a = j->a + (left + row) * j->words;
@@ -94,7 +100,9 @@ poprt_status prt_integer_run(prt_eval *c, const prt_integer *p)
     if (p->batches == 0 || p->m == 0 || p->n == 0)
         return POPRT_OK;
     const size_t most = prt_share_pieces(p->lefts * p->m * p->k, LEFT_LEAST);
-    job j = { .p = p, .words = (p->k + 3) / 4, .pieces = p->m < most ? p->m : most,
+    job j = { .p = p,
+        .words = (p->k + 3) / 4,
+        .pieces = p->m < most ? p->m : most,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + INTEGER_ROWS - 1) / INTEGER_ROWS };
     size_t rows, packed;

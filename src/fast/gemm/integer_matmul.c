@@ -29,8 +29,7 @@ static void store_integer(const prt_integer *p, size_t batch, size_t row, size_t
     size_t columns, const int32_t *sums)
 {
     const matmul *m = p->user;
-    memcpy((int32_t *)m->y + (batch * p->m + row) * p->n + first, sums,
-        columns * sizeof(int32_t));
+    memcpy((int32_t *)m->y + (batch * p->m + row) * p->n + first, sums, columns * sizeof(int32_t));
 }
 
 static void store_bytes(const prt_integer *p, size_t batch, size_t row, size_t first,
@@ -54,9 +53,17 @@ static poprt_status run(prt_eval *c, const prt_kern *k, uint32_t a, uint32_t b, 
     m->b = w->data;
     m->y = c->out[0]->data;
     m->one = w->rank <= 2;
-    prt_integer p = { .kern = k, .m = mm.m, .n = mm.n, .k = mm.k, .a = x->data,
-        .batches = mm.batches, .lefts = mm.batches, .a_signed = x->dtype == PRT_DTYPE_i8,
-        .b_signed = w->dtype == PRT_DTYPE_i8, .right = right, .user = m,
+    prt_integer p = { .kern = k,
+        .m = mm.m,
+        .n = mm.n,
+        .k = mm.k,
+        .a = x->data,
+        .batches = mm.batches,
+        .lefts = mm.batches,
+        .a_signed = x->dtype == PRT_DTYPE_i8,
+        .b_signed = w->dtype == PRT_DTYPE_i8,
+        .right = right,
+        .user = m,
         .store = c->out[0]->dtype == PRT_DTYPE_i32 ? store_integer : store_bytes };
     if (m->one) {
         p.m *= mm.batches;
@@ -95,8 +102,8 @@ poprt_status prt_fast_qlinear_matmul(prt_eval *c, const prt_kern *k, bool *done)
         !prt_integer_has(c, 7) || !is_one(c, 1) || !is_one(c, 6) || !is_one(c, 7))
         return prt_fast_pass(done);
     const prt_tensor *scale = c->in[4];
-    const size_t n = prt_tensor_count(scale), columns = (size_t)c->out[0]->dims[
-        c->out[0]->rank - 1];
+    const size_t n = prt_tensor_count(scale),
+                 columns = (size_t)c->out[0]->dims[c->out[0]->rank - 1];
     if (c->out[0]->rank < 2 || c->in[3]->rank < 2 || (n != 1 && (scale->rank != 1 || n != columns)))
         return prt_fast_pass(done);
     const double a = prt_quant_number(c, 1, 1), y = prt_quant_number(c, 6, 1);

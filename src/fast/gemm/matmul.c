@@ -15,7 +15,7 @@ typedef struct right {
     size_t size; /* of all batches */
     size_t row, column;
     const prt_matmul *mm;
-    size_t c_step; /* elements of C in a batch */
+    size_t c_step;            /* elements of C in a batch */
     const prt_linear *narrow; /* whose panels are widened */
 } right;
 
@@ -97,8 +97,8 @@ static const float *sum_rows(prt_eval *c, const prt_linear *f)
     for (size_t i = 0; sums != NULL && i < f->m; i++)
         for (size_t b = 0; b < blocks; b++) {
             const size_t from = b * f->by.block, left = f->k - from;
-            sums[i * blocks + b] = (float)f->kern->rows.sum(
-                left < f->by.block ? left : f->by.block, f->a + i * f->k + from);
+            sums[i * blocks + b] = (float)f->kern->rows.sum(left < f->by.block ? left : f->by.block,
+                f->a + i * f->k + from);
         }
     return sums;
 }
@@ -109,20 +109,36 @@ static void run_panels(const prt_linear *f, size_t from, size_t n)
     for (size_t at = from; at < from + n; at += PRT_GEMM_PANEL) {
         const size_t columns = prt_gemm_panel_columns(f->n, at);
         const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + at : NULL,
-            .residual = f->residual != NULL ? f->residual + at : NULL, .ldr = f->n,
+            .residual = f->residual != NULL ? f->residual + at : NULL,
+            .ldr = f->n,
             .act = f->act };
         if (f->narrow < PRT_NARROW_COUNT) {
-            prt_narrow_block g = { .kind = f->narrow, .rows = f->m, .columns = columns, .k = f->k,
-                .a = f->a, .lda = f->k, .sums = f->sums,
-                .ldsums = prt_narrow_blocks(f->by.block, f->k), .c = f->y + at, .ldc = f->n,
+            prt_narrow_block g = { .kind = f->narrow,
+                .rows = f->m,
+                .columns = columns,
+                .k = f->k,
+                .a = f->a,
+                .lda = f->k,
+                .sums = f->sums,
+                .ldsums = prt_narrow_blocks(f->by.block, f->k),
+                .c = f->y + at,
+                .ldc = f->n,
                 .end = &end };
             g.b = narrow_at(f, at, &g.by);
             f->kern->narrow.few(&g);
             continue;
         }
-        const prt_gemm_block g = { .rows = f->m, .columns = columns, .k = f->k, .a = f->a,
-            .lda = f->k, .b = f->b + at * f->k, .stride = prt_gemm_width(columns), .c = f->y + at,
-            .ldc = f->n, .near = f->near, .end = &end };
+        const prt_gemm_block g = { .rows = f->m,
+            .columns = columns,
+            .k = f->k,
+            .a = f->a,
+            .lda = f->k,
+            .b = f->b + at * f->k,
+            .stride = prt_gemm_width(columns),
+            .c = f->y + at,
+            .ldc = f->n,
+            .near = f->near,
+            .end = &end };
         f->kern->gemm(&g);
     }
 }
@@ -150,8 +166,13 @@ static void finish_row(const prt_linear *f, size_t row, size_t from, size_t n)
 
 static void run_far_row(const prt_linear *f, size_t from, size_t n)
 {
-    const prt_gemm_row r = { .k = f->k, .columns = n, .x = f->a, .b = f->b + from * f->k,
-        .add = f->bias != NULL ? f->bias + from : NULL, .y = f->y + from, .far = true };
+    const prt_gemm_row r = { .k = f->k,
+        .columns = n,
+        .x = f->a,
+        .b = f->b + from * f->k,
+        .add = f->bias != NULL ? f->bias + from : NULL,
+        .y = f->y + from,
+        .far = true };
     f->kern->gemm_row(&r);
     finish_row(f, 0, from, n);
 }
@@ -216,19 +237,37 @@ poprt_status prt_linear_run(prt_eval *c, prt_linear *f)
     }
     if (f->packed && !is_narrow && !f->in_order && !prt_split_pays(c, f->kern, f->m, f->n, f->k) &&
         prt_strassen_pays(c, f->kern, f->m, f->n, f->k)) {
-        const prt_strassen s = { .kern = f->kern, .batches = 1, .m = f->m, .n = f->n,
-            .k = f->k, .a = f->a, .lda = f->k, .b = f->b, .c = f->y, .ldc = f->n,
+        const prt_strassen s = { .kern = f->kern,
+            .batches = 1,
+            .m = f->m,
+            .n = f->n,
+            .k = f->k,
+            .a = f->a,
+            .lda = f->k,
+            .b = f->b,
+            .c = f->y,
+            .ldc = f->n,
             .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act } };
         return prt_strassen_run(c, &s);
     }
-    const right from = { .data = f->b, .row = f->turned ? 1 : f->n,
-        .column = f->turned ? f->k : 1, .narrow = f };
-    const prt_product_spec p = { .batches = 1, .m = f->m, .n = f->n, .k = f->k, .a = f->a,
-        .lda = f->k, .c = f->y, .ldc = f->n,
+    const right from = { .data = f->b,
+        .row = f->turned ? 1 : f->n,
+        .column = f->turned ? f->k : 1,
+        .narrow = f };
+    const prt_product_spec p = { .batches = 1,
+        .m = f->m,
+        .n = f->n,
+        .k = f->k,
+        .a = f->a,
+        .lda = f->k,
+        .c = f->y,
+        .ldc = f->n,
         .end = { .bias = f->bias, .residual = f->residual, .ldr = f->n, .act = f->act },
-        .pack = is_narrow ? widen : pack, .source = is_narrow ? source : NULL,
+        .pack = is_narrow ? widen : pack,
+        .source = is_narrow ? source : NULL,
         .direct = f->packed && !is_narrow ? panel_at : NULL,
-        .padded = f->packed && !is_narrow, .user = &from };
+        .padded = f->packed && !is_narrow,
+        .user = &from };
     return prt_product_fast(c, f->kern, &p);
 }
 
@@ -240,17 +279,35 @@ poprt_status prt_matmul_run(prt_eval *c, const prt_kern *k, const prt_tensor *a,
     if (mm.k == 0)
         return prt_fast_pass(done);
     if (b->rank <= 2) { /* one right-hand matrix: the batch is more rows of the left one */
-        prt_linear f = { .kern = k, .m = mm.m * mm.batches, .n = mm.n, .k = mm.k,
+        prt_linear f = { .kern = k,
+            .m = mm.m * mm.batches,
+            .n = mm.n,
+            .k = mm.k,
             .a = a->data,
-            .b = b->data, .turned = turned, .narrow = PRT_NARROW_COUNT, .y = c->out[0]->data };
+            .b = b->data,
+            .turned = turned,
+            .narrow = PRT_NARROW_COUNT,
+            .y = c->out[0]->data };
         return prt_linear_run(c, &f);
     }
-    const right from = { .data = b->data, .size = prt_tensor_count(b),
-        .row = turned ? 1 : mm.n, .column = turned ? mm.k : 1, .mm = &mm, .c_step = mm.m * mm.n };
+    const right from = { .data = b->data,
+        .size = prt_tensor_count(b),
+        .row = turned ? 1 : mm.n,
+        .column = turned ? mm.k : 1,
+        .mm = &mm,
+        .c_step = mm.m * mm.n };
     const bool as_is = !turned && mm.m <= IN_PLACE_ROWS && mm.n <= IN_PLACE_COLUMNS;
-    const prt_product_spec p = { .batches = mm.batches, .m = mm.m, .n = mm.n, .k = mm.k,
-        .a = a->data, .lda = mm.k, .c = c->out[0]->data, .ldc = mm.n,
-        .at = mm.batches > 1 ? find : NULL, .pack = pack, .direct = as_is ? in_place : NULL,
+    const prt_product_spec p = { .batches = mm.batches,
+        .m = mm.m,
+        .n = mm.n,
+        .k = mm.k,
+        .a = a->data,
+        .lda = mm.k,
+        .c = c->out[0]->data,
+        .ldc = mm.n,
+        .at = mm.batches > 1 ? find : NULL,
+        .pack = pack,
+        .direct = as_is ? in_place : NULL,
         .user = &from };
     return prt_product_fast(c, k, &p);
 }
@@ -280,15 +337,24 @@ poprt_status prt_fast_linear(prt_eval *c, const prt_kern *k, bool *done)
     const bool scaled = prt_eval_has(c, 4);
     if (depth == 0 || (narrow == PRT_NARROW_COUNT && scaled))
         return prt_fast_pass(done);
-    prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data,
-        .b = narrow == PRT_NARROW_COUNT ? b->data : NULL, .turned = attrs->transB != 0,
-        .packed = attrs->columns != 0, .in_order = attrs->in_order != 0,
-        .narrow = narrow, .panels = b->data,
+    prt_linear f = { .kern = k,
+        .m = m,
+        .n = n,
+        .k = depth,
+        .a = a->data,
+        .b = narrow == PRT_NARROW_COUNT ? b->data : NULL,
+        .turned = attrs->transB != 0,
+        .packed = attrs->columns != 0,
+        .in_order = attrs->in_order != 0,
+        .narrow = narrow,
+        .panels = b->data,
         .by = { .scale = scaled ? c->in[4]->data : NULL,
             .offset = prt_eval_has(c, 5) ? c->in[5]->data : NULL,
             .block = (size_t)attrs->block },
         .bias = prt_eval_has(c, 2) ? c->in[2]->data : NULL,
-        .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL, .y = y->data, .act = act };
+        .residual = prt_eval_has(c, 3) ? c->in[3]->data : NULL,
+        .y = y->data,
+        .act = act };
     if (prt_str_is(attrs->compute, "i8"))
         return (uintptr_t)b->data % sizeof(uint32_t) == 0 ? prt_linear_blocks(c, &f)
                                                           : prt_fast_pass(done);
@@ -310,8 +376,15 @@ poprt_status prt_fast_gemm(prt_eval *c, const prt_kern *k, bool *done)
         (size_t)bias->dims[bias->rank - 1] == n;
     if (depth == 0 || (bias != NULL && (attrs->beta != 1.0f || !by_column)))
         return prt_fast_pass(done);
-    prt_linear f = { .kern = k, .m = m, .n = n, .k = depth, .a = a->data, .b = b->data,
-        .turned = attrs->transB != 0, .narrow = PRT_NARROW_COUNT,
-        .bias = bias != NULL ? bias->data : NULL, .y = y->data };
+    prt_linear f = { .kern = k,
+        .m = m,
+        .n = n,
+        .k = depth,
+        .a = a->data,
+        .b = b->data,
+        .turned = attrs->transB != 0,
+        .narrow = PRT_NARROW_COUNT,
+        .bias = bias != NULL ? bias->data : NULL,
+        .y = y->data };
     return prt_linear_run(c, &f);
 }

@@ -9,11 +9,11 @@ typedef struct prt_linear {
     const prt_kern *kern;
     size_t m, n, k, pieces; /* pieces: set where the work is cut, as is `near` */
     const float *a, *b;
-    bool turned; /* columns of B lie side by side */
-    bool packed; /* B is panels, see kern/gemm/gemm.h */
+    bool turned;   /* columns of B lie side by side */
+    bool packed;   /* B is panels, see kern/gemm/gemm.h */
     bool in_order; /* not by Strassen's algorithm */
-    bool near;   /* as prt_eval has it */
-    int narrow;  /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */
+    bool near;     /* as prt_eval has it */
+    int narrow;    /* of elements of this kind, at `panels`; else PRT_NARROW_COUNT */
     const void *panels;
     prt_narrow_scales by;
     const float *sums; /* of A by those blocks, set where there are offsets */

@@ -61,11 +61,18 @@ static void run_product(const void *user, size_t item, float *scratch)
     const size_t rows = prt_share_cut(f->m, p->blocks, block + 1) - row;
     const uint32_t *b = f->panels;
     const prt_gemm_end end = { .bias = f->bias != NULL ? f->bias + first : NULL,
-        .residual = f->residual != NULL ? f->residual + row * f->n + first : NULL, .ldr = f->n,
+        .residual = f->residual != NULL ? f->residual + row * f->n + first : NULL,
+        .ldr = f->n,
         .act = f->act };
-    prt_dot_block g = { .rows = rows, .columns = columns_at(f, panel), .words = p->words,
-        .a = p->a + row * p->words, .lda = p->words, .b = b + first * p->words,
-        .c = f->y + row * f->n + first, .ldc = f->n, .end = &end };
+    prt_dot_block g = { .rows = rows,
+        .columns = columns_at(f, panel),
+        .words = p->words,
+        .a = p->a + row * p->words,
+        .lda = p->words,
+        .b = b + first * p->words,
+        .c = f->y + row * f->n + first,
+        .ldc = f->n,
+        .end = &end };
     const size_t after = panel + 1;
     if (after < p->panels) {
         g.next = (const char *)(b + after * PRT_GEMM_PANEL * p->words);
@@ -82,7 +89,9 @@ static poprt_status run_pairs(prt_eval *c, const prt_linear *f)
     PRT_TRY(round_rows(c, &r, &to));
     r.pairs = (uint32_t *)(void *)to;
     PRT_TRY(prt_share_run(c, r.pieces, 0, run_rounding, &r));
-    const product p = { .f = f, .a = r.pairs, .words = r.step,
+    const product p = { .f = f,
+        .a = r.pairs,
+        .words = r.step,
         .panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (f->m + ROW_BLOCK - 1) / ROW_BLOCK };
     return prt_share_run(c, p.panels * p.blocks, 0, run_product, &p);

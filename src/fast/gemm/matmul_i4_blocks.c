@@ -35,9 +35,15 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t n = prt_gemm_panel_columns(f->n, first);
     const size_t row = prt_share_cut(f->m, j->blocks, block);
     const size_t end = prt_share_cut(f->m, j->blocks, block + 1);
-    prt_dot_nibbles g = { .rows = end - row, .columns = n, .k = f->k, .a = j->a + row * j->words,
-        .lda = j->words, .parts = j->by + row * j->parts, .by = f->by,
-        .c = f->y + row * f->n + first, .ldc = f->n };
+    prt_dot_nibbles g = { .rows = end - row,
+        .columns = n,
+        .k = f->k,
+        .a = j->a + row * j->words,
+        .lda = j->words,
+        .parts = j->by + row * j->parts,
+        .by = f->by,
+        .c = f->y + row * f->n + first,
+        .ldc = f->n };
     (void)scratch;
     g.b = (const uint32_t *)f->panels +
         first * prt_narrow_rows(PRT_NARROW_i4, f->k) / PRT_NARROW_EIGHT;
@@ -57,7 +63,8 @@ static void run_item(const void *user, size_t item, float *scratch)
 
 poprt_status prt_linear_blocks(prt_eval *c, const prt_linear *f)
 {
-    job j = { .f = f, .words = prt_narrow_rows(PRT_NARROW_i4, f->k) / PRT_DOT_FOUR,
+    job j = { .f = f,
+        .words = prt_narrow_rows(PRT_NARROW_i4, f->k) / PRT_DOT_FOUR,
         .parts = prt_narrow_blocks(f->by.block, f->k),
         .panels = (f->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (f->m + ROWS - 1) / ROWS };

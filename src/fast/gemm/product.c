@@ -13,8 +13,8 @@ typedef struct job {
     const prt_product_spec *p;
     const prt_kern *kern;
     const prt_tensor *later; /* as prt_eval has it */
-    size_t panels, blocks; /* of rows */
-    size_t depth;          /* of a block of K, about */
+    size_t panels, blocks;   /* of rows */
+    size_t depth;            /* of a block of K, about */
 } job;
 
 /* What this thread reads of B after a block that ends at `k`: the rest of its panel, or the panel
@@ -64,11 +64,17 @@ static void run_item(const void *user, size_t item, float *packed)
         const float *ready = p->direct != NULL ? p->direct(p, batch, first, k, &width) : NULL;
         if (ready == NULL)
             p->pack(p, batch, first, columns, k, some, packed);
-        prt_gemm_block g = { .rows = next - row, .columns = columns, .k = some,
-            .a = p->a + a + row * p->lda + k, .lda = p->lda,
-            .b = ready != NULL ? ready : packed, .stride = width,
-            .c = p->c + c + row * p->ldc + first, .ldc = p->ldc,
-            .add = k != 0, .end = k + some == p->k && !plain ? &end : NULL };
+        prt_gemm_block g = { .rows = next - row,
+            .columns = columns,
+            .k = some,
+            .a = p->a + a + row * p->lda + k,
+            .lda = p->lda,
+            .b = ready != NULL ? ready : packed,
+            .stride = width,
+            .c = p->c + c + row * p->ldc + first,
+            .ldc = p->ldc,
+            .add = k != 0,
+            .end = k + some == p->k && !plain ? &end : NULL };
         if (p->padded || p->source != NULL)
             look_ahead(j, batch, block, panel, k + some, &g);
         j->kern->gemm(&g);
@@ -84,7 +90,9 @@ poprt_status prt_product_fast(prt_eval *c, const prt_kern *kern, const prt_produ
         PRT_TRY(prt_split_product(c, kern, p, &done));
     if (done)
         return POPRT_OK;
-    job j = { .p = p, .kern = kern, .later = c->later,
+    job j = { .p = p,
+        .kern = kern,
+        .later = c->later,
         .panels = (p->n + PRT_GEMM_PANEL - 1) / PRT_GEMM_PANEL,
         .blocks = (p->m + BLOCK_ROWS - 1) / BLOCK_ROWS,
         .depth = p->m <= LONG_ROWS && p->padded ? LONG_K : BLOCK_K };

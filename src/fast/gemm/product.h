@@ -14,7 +14,7 @@ struct prt_product_spec {
     const float *a; /* [m, k] of batch 0 */
     size_t lda;
     const float *scale; /* of each column of A, of split products alone; NULL: none */
-    float *c; /* [m, n] of batch 0 */
+    float *c;           /* [m, n] of batch 0 */
     size_t ldc;
     prt_gemm_end end; /* pointers to row 0, column 0 of batch 0 */
     /* Offsets of a batch in A, C, the residual and the row bias; NULL: one batch. */
@@ -29,8 +29,8 @@ struct prt_product_spec {
         size_t depth, size_t *bytes);
     /* Where those columns lie in rows `*stride` apart, when nothing needs packing; else NULL. What
      * is in the rows as far as whole slices reach is read as well, and dropped. */
-    const float *(*direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k,
-        size_t *stride);
+    const float *(
+        *direct)(const prt_product_spec *p, size_t batch, size_t first, size_t k, size_t *stride);
     size_t spare;
     bool padded; /* `direct` is there, and B packed as prt_gemm_pack_all does */
     const void *user;

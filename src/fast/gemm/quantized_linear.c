@@ -58,12 +58,15 @@ static void run_item(const void *user, size_t item, float *scratch)
     const size_t end = prt_share_cut(j->m, j->blocks, block + 1);
     int32_t *sums = (int32_t *)(void *)scratch;
     prt_dot_block g = { .columns = left < PRT_GEMM_PANEL ? left : PRT_GEMM_PANEL,
-        .words = j->words, .lda = j->words, .b = j->b + first * j->words, .c = sums,
+        .words = j->words,
+        .lda = j->words,
+        .b = j->b + first * j->words,
+        .c = sums,
         .ldc = PRT_GEMM_PANEL };
     const bool more = left > PRT_GEMM_PANEL; /* the next weights come meanwhile */
     const char *next = more ? (const char *)(g.b + j->words * PRT_GEMM_PANEL) : NULL;
-    const size_t lines = more
-        ? j->words * prt_gemm_panel_width(j->n, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
+    const size_t lines =
+        more ? j->words * prt_gemm_panel_width(j->n, first + PRT_GEMM_PANEL) / PRT_GEMM_SLICE : 0;
     for (size_t row = begin; row < end; row += g.rows) {
         g.rows = end - row < j->kern->dot.rows ? end - row : j->kern->dot.rows;
         prt_dot_fetch(&g, next, lines, row - begin, end - begin);

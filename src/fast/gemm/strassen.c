@@ -31,8 +31,8 @@ typedef struct part {
     size_t k, h;              /* where it begins in K; columns of a quarter */
     bool first, last;
     const float *a;
-    float *sums[SUMS];        /* of A's quarters, [upper][h] each; the last has all of them in it */
-    bool finite[CHUNKS];      /* pieces of these sums */
+    float *sums[SUMS];   /* of A's quarters, [upper][h] each; the last has all of them in it */
+    bool finite[CHUNKS]; /* pieces of these sums */
 } part;
 
 /* Some columns of that. */
@@ -153,8 +153,14 @@ static void multiply(work *w, prt_gemm_block *g)
 static void add_rows(const part *p, float *tile, size_t rows, const prt_gemm_end *end)
 {
     const prt_gemm_end sum = { .residual = end->residual, .ldr = end->ldr };
-    const prt_gemm_block g = { .rows = rows, .columns = p->j->unit, .a = tile, .b = tile,
-        .c = tile, .ldc = p->j->unit, .add = true, .end = &sum };
+    const prt_gemm_block g = { .rows = rows,
+        .columns = p->j->unit,
+        .a = tile,
+        .b = tile,
+        .c = tile,
+        .ldc = p->j->unit,
+        .add = true,
+        .end = &sum };
     if (end->residual != NULL)
         p->j->s->kern->gemm(&g);
 }
@@ -189,7 +195,10 @@ static void run_pair(work *w, size_t left, size_t from)
     const float *b21 = b11 + quarter, *b22 = b12 + quarter;
     float *x = w->tile[0], *y = w->tile[1], *z = w->tile[2], *v = w->tile[3];
     const prt_gemm_block of_tiles = { .columns = unit, .a = x, .b = x };
-    const prt_gemm_block of_a = { .columns = unit, .k = h, .lda = s->lda, .stride = PANEL,
+    const prt_gemm_block of_a = { .columns = unit,
+        .k = h,
+        .lda = s->lda,
+        .stride = PANEL,
         .ldc = unit };
     prt_gemm_block of_sums = of_a;
     of_sums.lda = h;
@@ -270,9 +279,16 @@ static void run_plain(work *w, size_t first, size_t columns)
     const prt_strassen *s = p->j->s;
     const size_t panel = first / PANEL * PANEL, width = prt_gemm_panel_width(s->n, panel);
     const prt_gemm_end end = end_of(p, 0, first);
-    prt_gemm_block g = { .rows = p->upper + p->lower, .columns = columns, .k = 2 * p->h,
-        .a = p->a, .lda = s->lda, .b = s->b + panel * s->k + p->k * width + first - panel,
-        .stride = width, .c = s->c + p->row * s->ldc + first, .ldc = s->ldc, .end = &end };
+    prt_gemm_block g = { .rows = p->upper + p->lower,
+        .columns = columns,
+        .k = 2 * p->h,
+        .a = p->a,
+        .lda = s->lda,
+        .b = s->b + panel * s->k + p->k * width + first - panel,
+        .stride = width,
+        .c = s->c + p->row * s->ldc + first,
+        .ldc = s->ldc,
+        .end = &end };
     multiply(w, &g);
 }
 
@@ -358,8 +374,12 @@ static poprt_status run_together(prt_eval *c, const job *j)
 
 poprt_status prt_strassen_run(prt_eval *c, const prt_strassen *s)
 {
-    job j = { .s = s, .later = c->later, .blocks = blocks_of(s->m),
-        .parts = (s->k + MOST_K - 1) / MOST_K, .unit = PANEL, .pairs = s->n / PAIR };
+    job j = { .s = s,
+        .later = c->later,
+        .blocks = blocks_of(s->m),
+        .parts = (s->k + MOST_K - 1) / MOST_K,
+        .unit = PANEL,
+        .pairs = s->n / PAIR };
     const size_t left = s->n % PAIR, blocks = s->batches * j.blocks;
     const bool together = !prt_share_even(c, blocks);
     j.units = j.pairs + (left + PANEL - 1) / PANEL;

@@ -22,8 +22,8 @@ typedef struct job {
     part part[PARTS];
 } job;
 
-static void copy(const job *j, size_t rows, size_t columns, const char *x, size_t x_pitch,
-    char *y, size_t y_pitch)
+static void copy(const job *j, size_t rows, size_t columns, const char *x, size_t x_pitch, char *y,
+    size_t y_pitch)
 {
     const size_t word = sizeof(float);
     if (j->odd % word == 0)
@@ -70,7 +70,9 @@ static bool add_part(job *j, const prt_tensor *t, uint32_t axis)
 {
     if (t->kind != PRT_VALUE_TENSOR || t->data == NULL || j->n == PARTS)
         return false;
-    const part p = { .data = t->data, .pitch = pitch_of(t, axis), .first = j->columns,
+    const part p = { .data = t->data,
+        .pitch = pitch_of(t, axis),
+        .first = j->columns,
         .columns = prt_dims_product(t->dims, axis, t->rank) * (prt_dtype_bits(t->dtype) / 8) };
     if (p.data != j->whole + p.first || p.pitch != j->pitch) {
         j->part[j->n++] = p;

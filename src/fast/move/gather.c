@@ -68,9 +68,12 @@ poprt_status prt_fast_gather(prt_eval *c, const prt_kern *k, bool *done)
     if (prt_dtype_bits(x->dtype) != 32 || !prt_fast_wants(c) || prt_tensor_count(c->out[0]) == 0)
         return prt_fast_pass(done);
     PRT_TRY(prt_move_axis(c, a->axis, x->rank, &axis));
-    job j = { .outer = prt_dims_product(x->dims, 0, axis), .dim = (size_t)x->dims[axis],
-        .n = prt_tensor_count(index), .inner = prt_dims_product(x->dims, axis + 1, x->rank),
-        .x = x->data, .y = c->out[0]->data };
+    job j = { .outer = prt_dims_product(x->dims, 0, axis),
+        .dim = (size_t)x->dims[axis],
+        .n = prt_tensor_count(index),
+        .inner = prt_dims_product(x->dims, axis + 1, x->rank),
+        .x = x->data,
+        .y = c->out[0]->data };
     size_t *at = prt_eval_scratch(c, j.n, sizeof(size_t));
     if (at == NULL)
         return POPRT_E_NOMEM;

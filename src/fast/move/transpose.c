@@ -46,7 +46,8 @@ static uint32_t find_axes(const prt_tensor *x, const prt_i64s *perm, size_t *dim
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < x->rank; i++) {
-        const uint32_t axis = perm->count == 0 ? x->rank - 1 - i
+        const uint32_t axis = perm->count == 0
+            ? x->rank - 1 - i
             : (uint32_t)(perm->data[i] < 0 ? perm->data[i] + x->rank : perm->data[i]);
         const size_t dim = (size_t)x->dims[axis];
         const size_t stride = prt_dims_product(x->dims, axis + 1, x->rank);

@@ -10,8 +10,7 @@
 #include "fast/parallel.h"
 #include "op/share/quant.h"
 
-enum { IN_W = 1, IN_W_SCALE = 8, QUANTIZE_LEAST = 1 << 14, PART_WORDS = 32,
-    FEW_WORDS = 4 };
+enum { IN_W = 1, IN_W_SCALE = 8, QUANTIZE_LEAST = 1 << 14, PART_WORDS = 32, FEW_WORDS = 4 };
 
 /* W or R of one direction, [depth, rows]. */
 typedef struct matrix {
@@ -23,12 +22,12 @@ typedef struct matrix {
 typedef struct lstm {
     prt_recurrent n; /* first: hooks get this */
     bool coupled;
-    size_t depth[2], words[2]; /* of W, R */
-    matrix of[2][2];           /* by direction */
+    size_t depth[2], words[2];    /* of W, R */
+    matrix of[2][2];              /* by direction */
     size_t panels, parts, pieces; /* parts: of the words; pieces: of X */
-    uint32_t *ones;            /* a row of them */
-    int32_t *none;             /* zeros, a panel's */
-    uint32_t *x;               /* [seq, batch] rows of words */
+    uint32_t *ones;               /* a row of them */
+    int32_t *none;                /* zeros, a panel's */
+    uint32_t *x;                  /* [seq, batch] rows of words */
     uint32_t *x_sums;
     float x_scale;
     uint8_t x_zero;
@@ -67,8 +66,8 @@ static void pack_words(const void *user, size_t item, float *scratch)
     (void)scratch;
     for (size_t i = prt_share_cut(words, q->parts, part); i < end; i += FEW_WORDS)
         for (size_t first = 0; first < n; first += PRT_GEMM_PANEL)
-            pack_block(q, which, d, first, prt_gemm_panel_columns(n, first),
-                i, end - i < FEW_WORDS ? end : i + FEW_WORDS);
+            pack_block(q, which, d, first, prt_gemm_panel_columns(n, first), i,
+                end - i < FEW_WORDS ? end : i + FEW_WORDS);
 }
 
 static void add_up(const void *user, size_t item, float *scratch)
@@ -79,8 +78,12 @@ static void add_up(const void *user, size_t item, float *scratch)
     const matrix *m = &q->of[d][which];
     const prt_dot_block g = { .rows = 1,
         .columns = prt_gemm_panel_columns(n, first),
-        .words = q->words[which], .a = q->ones, .lda = q->words[which],
-        .b = m->panels + first * q->words[which], .c = m->sums + first, .ldc = PRT_GEMM_PANEL };
+        .words = q->words[which],
+        .a = q->ones,
+        .lda = q->words[which],
+        .b = m->panels + first * q->words[which],
+        .c = m->sums + first,
+        .ldc = PRT_GEMM_PANEL };
     (void)scratch;
     q->n.kern->dot.fours(&g);
 }
@@ -104,8 +107,9 @@ static poprt_status take_matrix(lstm *q, size_t d, size_t which)
     m->zeros = m->sums + wide;
     for (size_t j = 0; j < n; j++) {
         m->scales[j] = ((const float *)scale->data)[d * scales + (scales != 1 ? j : 0)];
-        m->zeros[j] = (int32_t)(prt_load_i64(zero->dtype, zero->data,
-            d * zeros + (zeros != 1 ? j : 0)) - less);
+        m->zeros[j] =
+            (int32_t)(prt_load_i64(zero->dtype, zero->data, d * zeros + (zeros != 1 ? j : 0)) -
+                less);
     }
     return POPRT_OK;
 }
@@ -133,8 +137,9 @@ static poprt_status take_x(lstm *q, bool *ours)
     size_t steps = n->lengths == NULL ? n->seq : 0;
     for (size_t b = 0; n->lengths != NULL && b < n->batch; b++)
         steps = n->lengths[b] > steps ? n->lengths[b] : steps;
-    *ours = steps != 0 && prt_integer_scale(n->kern, steps * n->batch * n->input,
-        n->eval->in[0]->data, &q->x_scale, &q->x_zero);
+    *ours = steps != 0 &&
+        prt_integer_scale(n->kern, steps * n->batch * n->input, n->eval->in[0]->data, &q->x_scale,
+            &q->x_zero);
     if (!*ours)
         return POPRT_OK;
     const size_t rows = n->seq * n->batch, most = prt_share_pieces(rows * n->input, QUANTIZE_LEAST);
@@ -201,8 +206,12 @@ static void run_panel(const void *user, size_t item, float *scratch)
     int32_t *sums = (int32_t *)(void *)scratch;
     const float *bias = side->bias != NULL ? side->bias + first : NULL;
     const prt_bytes_by by = { .scale = q->x_scale };
-    prt_dot_block g = { .columns = columns, .words = q->words[0], .lda = q->words[0],
-        .b = m->panels + first * q->words[0], .c = sums, .ldc = PRT_GEMM_PANEL };
+    prt_dot_block g = { .columns = columns,
+        .words = q->words[0],
+        .lda = q->words[0],
+        .b = m->panels + first * q->words[0],
+        .c = sums,
+        .ldc = PRT_GEMM_PANEL };
     for (size_t row = prt_share_cut(s->rows, s->blocks, block); row < end; row += g.rows) {
         g.rows = end - row < q->n.kern->dot.rows ? end - row : q->n.kern->dot.rows;
         g.a = q->x + (from + row) * q->words[0];
@@ -210,9 +219,15 @@ static void run_panel(const void *user, size_t item, float *scratch)
         for (size_t i = 0; i < g.rows; i++)
             settle(q, m, q->depth[0], first, columns, sums + i * PRT_GEMM_PANEL, q->x_zero,
                 q->x_sums[from + row + i]);
-        q->n.kern->bytes.finish(&(prt_finish){ .rows = g.rows, .columns = columns, .sums = sums,
-            .ldsums = PRT_GEMM_PANEL, .by = &by, .scales = m->scales + first, .bias = bias,
-            .y = side->gates + row * n + first, .ldy = n });
+        q->n.kern->bytes.finish(&(prt_finish){ .rows = g.rows,
+            .columns = columns,
+            .sums = sums,
+            .ldsums = PRT_GEMM_PANEL,
+            .by = &by,
+            .scales = m->scales + first,
+            .bias = bias,
+            .y = side->gates + row * n + first,
+            .ldy = n });
     }
 }
 
@@ -226,8 +241,7 @@ static poprt_status multiply(const prt_recurrent *n, const prt_recurrent_side *s
 }
 
 /* Adds the products of an entry's state to its gates. */
-static void multiply_state(const lstm *q, const prt_recurrent_step *s, const float *h,
-    float *gates)
+static void multiply_state(const lstm *q, const prt_recurrent_step *s, const float *h, float *gates)
 {
     const prt_kern *k = q->n.kern;
     const size_t n = q->n.rows, wide = prt_gemm_width(n), hidden = q->n.hidden;
@@ -245,14 +259,23 @@ static void multiply_state(const lstm *q, const prt_recurrent_step *s, const flo
     for (size_t first = 0; first < n; first += PRT_GEMM_PANEL) {
         const prt_dot_block g = { .rows = 1,
             .columns = prt_gemm_panel_columns(n, first),
-            .words = q->words[1], .lda = q->words[1], .a = bytes,
-            .b = m->panels + first * q->words[1], .c = sums + first, .ldc = PRT_GEMM_PANEL };
+            .words = q->words[1],
+            .lda = q->words[1],
+            .a = bytes,
+            .b = m->panels + first * q->words[1],
+            .c = sums + first,
+            .ldc = PRT_GEMM_PANEL };
         k->dot.fours(&g);
     }
     settle(q, m, hidden, 0, n, sums, zero, k->bytes.sum(hidden, (const uint8_t *)bytes));
     const prt_bytes_by by = { .scale = scale };
-    k->bytes.finish(&(prt_finish){ .rows = 1, .columns = n, .sums = sums, .by = &by,
-        .scales = m->scales, .bias = gates, .y = gates });
+    k->bytes.finish(&(prt_finish){ .rows = 1,
+        .columns = n,
+        .sums = sums,
+        .by = &by,
+        .scales = m->scales,
+        .bias = gates,
+        .y = gates });
 }
 
 static void step(const prt_recurrent *n, const prt_recurrent_step *s)
@@ -262,8 +285,12 @@ static void step(const prt_recurrent *n, const prt_recurrent_step *s)
     for (size_t i = 0; i < s->count; i++) {
         const size_t at = (s->entry + i) * n->hidden;
         float *gates = s->gates + i * n->rows;
-        const prt_lstm_cell cell = { .n = n->hidden, .acts = &side->acts, .gates = gates,
-            .peepholes = side->peepholes, .c = side->c + at, .h = side->h + at,
+        const prt_lstm_cell cell = { .n = n->hidden,
+            .acts = &side->acts,
+            .gates = gates,
+            .peepholes = side->peepholes,
+            .c = side->c + at,
+            .h = side->h + at,
             .coupled = q->coupled };
         if (!prt_recurrent_active(n, s, s->entry + i))
             continue;
@@ -280,11 +307,21 @@ poprt_status prt_fast_quantized_lstm(prt_eval *c, const prt_kern *k, bool *done)
     if (!prt_integer_has(c, 1) || !prt_integer_has(c, 2) || !prt_fast_has(c, IN_W_SCALE) ||
         !prt_fast_has(c, IN_W_SCALE + 2))
         return prt_fast_pass(done);
-    lstm q = { .coupled = a->input_forget != 0, .n = { .initial_c = 6, .peepholes = 7,
-        .step = step, .prepare = prepare, .multiply = multiply, .attrs = a,
-        .form = { .gates = 4, .functions = 3, .usual = { "Sigmoid", "Tanh", "Tanh" },
-            .direction = a->direction, .activations = a->activations,
-            .alpha = a->activation_alpha, .beta = a->activation_beta,
-            .hidden_size = a->hidden_size, .clip = (double)a->clip } } };
+    lstm q = { .coupled = a->input_forget != 0,
+        .n = { .initial_c = 6,
+            .peepholes = 7,
+            .step = step,
+            .prepare = prepare,
+            .multiply = multiply,
+            .attrs = a,
+            .form = { .gates = 4,
+                .functions = 3,
+                .usual = { "Sigmoid", "Tanh", "Tanh" },
+                .direction = a->direction,
+                .activations = a->activations,
+                .alpha = a->activation_alpha,
+                .beta = a->activation_beta,
+                .hidden_size = a->hidden_size,
+                .clip = (double)a->clip } } };
     return prt_recurrent_run(&q.n, c, k, done);
 }

@@ -7,8 +7,8 @@
 #include "fast/gemm/bf16x3.h"
 
 enum {
-    FEW_ROWS = 4, /* packing W pays from here on */
-    AHEAD = 2,    /* tiles of gates that are computed beside R's products at a time */
+    FEW_ROWS = 4,   /* packing W pays from here on */
+    AHEAD = 2,      /* tiles of gates that are computed beside R's products at a time */
     LARGE = 1 << 18 /* elements of R that a second cache level does not hold beside all else */
 };
 
@@ -31,8 +31,8 @@ static void pack_panel(const void *user, size_t item, float *scratch)
         first -= panels * PRT_GEMM_PANEL;
         part++;
     }
-    prt_gemm_pack(n->hidden, prt_gemm_panel_columns(part->rows, first),
-        part->r + first * n->hidden, 1, n->hidden, part->packed + first * n->hidden);
+    prt_gemm_pack(n->hidden, prt_gemm_panel_columns(part->rows, first), part->r + first * n->hidden,
+        1, n->hidden, part->packed + first * n->hidden);
 }
 
 static poprt_status pack(const prt_recurrent *n)
@@ -90,9 +90,17 @@ static void multiply_panels(const prt_recurrent *n, const prt_recurrent_step *s,
         const size_t columns = prt_gemm_panel_columns(g.columns, first);
         const prt_gemm_end end = { .bias = g.add != NULL ? g.add + first : NULL };
         const bool add = g.add == g.y;
-        const prt_gemm_block block = { .rows = rows, .columns = columns, .k = g.k, .a = g.x,
-            .lda = ldx, .b = b + first * g.k, .stride = prt_gemm_width(columns),
-            .c = g.y + first, .ldc = ldy, .add = add, .end = add ? NULL : &end };
+        const prt_gemm_block block = { .rows = rows,
+            .columns = columns,
+            .k = g.k,
+            .a = g.x,
+            .lda = ldx,
+            .b = b + first * g.k,
+            .stride = prt_gemm_width(columns),
+            .c = g.y + first,
+            .ldc = ldy,
+            .add = add,
+            .end = add ? NULL : &end };
         n->kern->gemm(&block);
     }
 }
@@ -103,8 +111,12 @@ void prt_recurrent_product(const prt_recurrent *n, const prt_recurrent_step *s, 
     const prt_recurrent_part *p = &s->side->part[part];
     const size_t hidden = n->hidden;
     if (p->panels != NULL) {
-        const prt_gemm_row g = { .k = hidden, .columns = p->rows, .x = x, .b = p->panels,
-            .add = add ? y : NULL, .y = y };
+        const prt_gemm_row g = { .k = hidden,
+            .columns = p->rows,
+            .x = x,
+            .b = p->panels,
+            .add = add ? y : NULL,
+            .y = y };
         multiply_panels(n, s, s->count, g, hidden, stride);
         return;
     }
@@ -142,9 +154,18 @@ static poprt_status multiply_w(const prt_recurrent *n, const prt_recurrent_side 
     const size_t from = side->backward ? n->steps - steps : 0;
     const float *x = (const float *)n->eval->in[0]->data + (side->first + from) * step;
     float *gates = side->gates + from * n->batch * n->rows;
-    prt_product_spec p = { .batches = 1, .m = steps * n->batch, .n = n->rows, .k = n->input,
-        .a = x, .lda = n->input, .c = gates, .ldc = n->rows, .end = { .bias = side->bias },
-        .pack = pack_w, .direct = n->ready != NULL ? w_panel : NULL, .padded = n->ready != NULL,
+    prt_product_spec p = { .batches = 1,
+        .m = steps * n->batch,
+        .n = n->rows,
+        .k = n->input,
+        .a = x,
+        .lda = n->input,
+        .c = gates,
+        .ldc = n->rows,
+        .end = { .bias = side->bias },
+        .pack = pack_w,
+        .direct = n->ready != NULL ? w_panel : NULL,
+        .padded = n->ready != NULL,
         .user = side->w };
     if (!turned)
         return prt_product_fast(n->eval, n->kern, &p);
@@ -170,8 +191,12 @@ static void multiply_entries(const prt_recurrent *n, const prt_recurrent_step *s
     float *y = s->gates;
     if (n->ready != NULL) {
         const size_t row = turned ? s->entry * n->seq + s->at : s->at * n->batch + s->entry;
-        const prt_gemm_row g = { .k = n->input, .columns = n->rows, .x = x + row * n->input,
-            .b = s->side->w, .add = bias, .y = y };
+        const prt_gemm_row g = { .k = n->input,
+            .columns = n->rows,
+            .x = x + row * n->input,
+            .b = s->side->w,
+            .add = bias,
+            .y = y };
         multiply_panels(n, s, s->count, g, (turned ? n->seq : 1) * n->input, n->rows);
         return;
     }
@@ -204,9 +229,8 @@ static void write_step(const prt_recurrent *n, const prt_recurrent_step *s, size
  * are computed beside its products, `n->ahead` at a time, each while as many steps are walked. */
 static void find_early(prt_recurrent *n)
 {
-    bool fits = n->kern->beside_rows != 0 && n->batch == 1 && n->ready != NULL &&
-        n->threads < 2 && n->lengths == NULL && n->hidden != 0 &&
-        n->rows <= PRT_GEMM_NEAR / n->hidden &&
+    bool fits = n->kern->beside_rows != 0 && n->batch == 1 && n->ready != NULL && n->threads < 2 &&
+        n->lengths == NULL && n->hidden != 0 && n->rows <= PRT_GEMM_NEAR / n->hidden &&
         !prt_split_pays(n->eval, n->kern, n->steps, n->rows, n->input);
     for (size_t i = 0; i < n->parts; i++)
         fits = fits && n->side[0].part[i].rows % PRT_GEMM_PANEL == 0;
@@ -226,9 +250,14 @@ static void begin_group(const prt_recurrent *n, prt_recurrent_step *s, size_t i,
     if (s->beside == NULL)
         return;
     const size_t t = side->backward ? n->steps - first - n->ahead : first;
-    *next = (prt_gemm_beside){ .rows = n->ahead, .columns = n->rows, .k = n->input,
+    *next = (prt_gemm_beside){ .rows = n->ahead,
+        .columns = n->rows,
+        .k = n->input,
         .a = (const float *)n->eval->in[0]->data + (side->first + t) * n->input,
-        .lda = n->input, .b = side->w, .bias = side->bias, .c = side->gates + t * n->rows,
+        .lda = n->input,
+        .b = side->w,
+        .bias = side->bias,
+        .c = side->gates + t * n->rows,
         .ldc = n->rows };
 }
 
@@ -238,7 +267,9 @@ static void run_item(const void *user, size_t item, float *scratch)
     const prt_recurrent *n = user;
     const size_t d = item % n->directions, piece = item / n->directions;
     const prt_recurrent_side *side = &n->side[d];
-    prt_recurrent_step s = { .side = side, .sums = scratch, .extra = scratch + n->rows,
+    prt_recurrent_step s = { .side = side,
+        .sums = scratch,
+        .extra = scratch + n->rows,
         .spare = scratch + n->rows + n->extra,
         .entry = prt_share_cut(n->batch, n->pieces, piece) };
     prt_gemm_beside next;

@@ -29,9 +29,9 @@ typedef struct prt_recurrent_side {
     const float *peepholes;
     prt_recurrent_part part[2];
     prt_cell_acts acts;
-    float *h, *c;      /* [batch, hidden] */
-    float *gates;      /* [steps, batch, rows], of the stretch at hand */
-    size_t first;      /* position where the stretch begins */
+    float *h, *c; /* [batch, hidden] */
+    float *gates; /* [steps, batch, rows], of the stretch at hand */
+    size_t first; /* position where the stretch begins */
     bool backward;
 } prt_recurrent_side;
 
@@ -41,10 +41,10 @@ typedef struct prt_recurrent prt_recurrent;
 typedef struct prt_recurrent_step {
     const prt_recurrent_side *side;
     size_t at, entry, count;
-    float *gates;   /* [count, rows]: products of W, with biases */
-    float *spare;   /* [count, hidden] */
-    float *sums;    /* [rows], for prt_recurrent_product */
-    float *extra;   /* as many as the operator asks for */
+    float *gates;            /* [count, rows]: products of W, with biases */
+    float *spare;            /* [count, hidden] */
+    float *sums;             /* [rows], for prt_recurrent_product */
+    float *extra;            /* as many as the operator asks for */
     prt_gemm_beside *beside; /* gates of later steps, computed with R's products; NULL: none */
 } prt_recurrent_step;
 
@@ -52,10 +52,10 @@ struct prt_recurrent {
     /* The operator gives: */
     prt_rnn_form form;
     uint32_t initial_c, peepholes; /* inputs; UINT32_MAX: none */
-    bool late;          /* GRU: the last gate's bias of R is added before the reset */
-    size_t late_rows;   /* in units of `hidden`: R's last gates that are a part of their own */
+    bool late;                     /* GRU: the last gate's bias of R is added before the reset */
+    size_t late_rows; /* in units of `hidden`: R's last gates that are a part of their own */
     void (*step)(const prt_recurrent *n, const prt_recurrent_step *s);
-    size_t extra;       /* floats that a step needs besides */
+    size_t extra; /* floats that a step needs besides */
     /* W and R are the operator's, which lays them out once all else is known, or finds that it is
      * not its own, and multiplies all steps of the stretch with W. NULL: they are float32. */
     poprt_status (*prepare)(prt_recurrent *n, bool *ours);
@@ -66,10 +66,10 @@ struct prt_recurrent {
     prt_eval *eval;
     const prt_kern *kern;
     size_t seq, batch, input, hidden, directions, rows, parts;
-    size_t most;        /* steps of a stretch */
-    size_t steps, pieces; /* of the stretch at hand; of the batch */
-    size_t threads;     /* of a row's product; 0: those that walk are enough */
-    size_t early, ahead; /* of those steps: whose gates are computed before the walk; at a time */
+    size_t most;           /* steps of a stretch */
+    size_t steps, pieces;  /* of the stretch at hand; of the batch */
+    size_t threads;        /* of a row's product; 0: those that walk are enough */
+    size_t early, ahead;   /* of those steps: whose gates are computed before the walk; at a time */
     const size_t *lengths; /* by entry; NULL: all are `seq` */
     prt_recurrent_side side[2];
 };

@@ -129,8 +129,8 @@ static poprt_status read_weights(prt_recurrent *n, size_t d)
     if (n->ready != NULL) {
         side->w = w + d * (n->ready->w / n->directions);
         side->part[0].panels = r + d * (n->ready->r / n->directions);
-        side->part[1].panels = side->part[0].panels +
-            n->hidden * prt_gemm_width(side->part[0].rows);
+        side->part[1].panels =
+            side->part[0].panels + n->hidden * prt_gemm_width(side->part[0].rows);
         return POPRT_OK;
     }
     side->w = w + d * n->rows * n->input;
@@ -172,8 +172,8 @@ poprt_status prt_recurrent_read(prt_recurrent *n, bool *ours)
     n->seq = (size_t)x[turned];
     n->batch = (size_t)x[!turned];
     n->input = (size_t)x[2];
-    n->hidden = n->ready != NULL ? n->ready->hidden
-                                 : (size_t)c->in[2]->dims[n->prepare != NULL ? 1 : 2];
+    n->hidden =
+        n->ready != NULL ? n->ready->hidden : (size_t)c->in[2]->dims[n->prepare != NULL ? 1 : 2];
     n->directions = prt_rnn_directions(&n->form);
     n->rows = n->form.gates * n->hidden;
     n->parts = n->late_rows != 0 ? 2 : 1;

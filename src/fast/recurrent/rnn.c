@@ -40,9 +40,14 @@ poprt_status prt_fast_rnn(prt_eval *c, const prt_kern *k, bool *done)
 static prt_gru_cell gru_cell(const prt_recurrent *n, const prt_recurrent_step *s, size_t i)
 {
     float *h = s->side->h + (s->entry + i) * n->hidden, *spare = s->spare + i * n->hidden;
-    return (prt_gru_cell){ .n = n->hidden, .acts = &s->side->acts,
-        .gates = s->gates + i * n->rows, .with = n->late ? spare : h, .bias = s->side->late,
-        .reset = spare, .h = h, .add = n->late };
+    return (prt_gru_cell){ .n = n->hidden,
+        .acts = &s->side->acts,
+        .gates = s->gates + i * n->rows,
+        .with = n->late ? spare : h,
+        .bias = s->side->late,
+        .reset = spare,
+        .h = h,
+        .add = n->late };
 }
 
 /* The product of gate h comes before the reset, or is that of what the reset leaves. */
@@ -69,7 +74,9 @@ static void gru_step(const prt_recurrent *n, const prt_recurrent_step *s)
 poprt_status prt_fast_gru(prt_eval *c, const prt_kern *k, bool *done)
 {
     prt_packed_rnn ready;
-    prt_recurrent n = { .initial_c = UINT32_MAX, .peepholes = UINT32_MAX, .late_rows = 1,
+    prt_recurrent n = { .initial_c = UINT32_MAX,
+        .peepholes = UINT32_MAX,
+        .late_rows = 1,
         .step = gru_step };
     const prt_gru_attrs *a = n.attrs = attrs_of(c, &ready, &n);
     n.form = prt_rnn_form_of_gru(a);
@@ -84,9 +91,12 @@ static void lstm_step(const prt_recurrent *n, const prt_recurrent_step *s)
     const size_t at = s->entry * n->hidden;
     prt_recurrent_product(n, s, 0, side->h + at, true, s->gates, n->rows);
     for (size_t i = 0; i < s->count; i++) {
-        const prt_lstm_cell cell = { .n = n->hidden, .acts = &side->acts,
-            .gates = s->gates + i * n->rows, .peepholes = side->peepholes,
-            .c = side->c + at + i * n->hidden, .h = side->h + at + i * n->hidden,
+        const prt_lstm_cell cell = { .n = n->hidden,
+            .acts = &side->acts,
+            .gates = s->gates + i * n->rows,
+            .peepholes = side->peepholes,
+            .c = side->c + at + i * n->hidden,
+            .h = side->h + at + i * n->hidden,
             .coupled = a->input_forget != 0 };
         if (prt_recurrent_active(n, s, s->entry + i))
             n->kern->cells.lstm(&cell);

@@ -125,8 +125,8 @@ static poprt_status infer_packed(prt_infer *c)
         return POPRT_E_NOMEM;
     for (uint32_t i = 0; i < n; i++)
         in[i] = batch_shape(a, i, &c->in[3 * i]);
-    PRT_TRY(c->region(c, a->callback,
-        &(prt_region){ .n_in = n, .in = in, .n_out = 1, .out = &out }));
+    PRT_TRY(
+        c->region(c, a->callback, &(prt_region){ .n_in = n, .in = in, .n_out = 1, .out = &out }));
     if (out.kind != PRT_VALUE_TENSOR || out.rank < 0)
         return prt_infer_unranked(c, 0, out.dtype, PRT_RANK_UNKNOWN);
     if (out.rank < 2)

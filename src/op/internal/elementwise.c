@@ -24,14 +24,37 @@ int64_t prt_instruction_of(uint32_t op)
 {
     static const uint8_t codes[PRT_OP_COUNT] = {
 #define CODE(op, name) [PRT_OP_##op] = PRT_INSTRUCTION_##name + 1
-        CODE(add, add), CODE(sub, sub), CODE(mul, mul), CODE(div, div), CODE(max, max),
-        CODE(min, min), CODE(sum, add), CODE(prelu, prelu), CODE(abs, abs), CODE(neg, neg),
-        CODE(sqrt, sqrt), CODE(reciprocal, reciprocal), CODE(exp, exp), CODE(erf, erf),
-        CODE(log, log), CODE(sin, sin), CODE(cos, cos), CODE(floor, floor), CODE(ceil, ceil),
-        CODE(round, round), CODE(sign, sign), CODE(equal, equal), CODE(less, less),
-        CODE(less_or_equal, less_or_equal), CODE(greater, less),
-        CODE(greater_or_equal, less_or_equal), CODE(and, and), CODE(or, or), CODE(xor, xor),
-        CODE(where, where), CODE(atan, atan),
+        CODE(add, add),
+        CODE(sub, sub),
+        CODE(mul, mul),
+        CODE(div, div),
+        CODE(max, max),
+        CODE(min, min),
+        CODE(sum, add),
+        CODE(prelu, prelu),
+        CODE(abs, abs),
+        CODE(neg, neg),
+        CODE(sqrt, sqrt),
+        CODE(reciprocal, reciprocal),
+        CODE(exp, exp),
+        CODE(erf, erf),
+        CODE(log, log),
+        CODE(sin, sin),
+        CODE(cos, cos),
+        CODE(floor, floor),
+        CODE(ceil, ceil),
+        CODE(round, round),
+        CODE(sign, sign),
+        CODE(equal, equal),
+        CODE(less, less),
+        CODE(less_or_equal, less_or_equal),
+        CODE(greater, less),
+        CODE(greater_or_equal, less_or_equal),
+        CODE(and, and),
+        CODE(or, or),
+        CODE(xor, xor),
+        CODE(where, where),
+        CODE(atan, atan),
 #undef CODE
     };
     return (int64_t)codes[op] - 1;
@@ -63,8 +86,12 @@ int prt_instruction_kind(int64_t code)
 
 uint32_t prt_form_operands(prt_instruction_form form)
 {
-    static const uint8_t operands[PRT_FORM_COUNT] = { [PRT_FORM_two] = 2, [PRT_FORM_one] = 1,
-        [PRT_FORM_act] = 1, [PRT_FORM_compare] = 2, [PRT_FORM_logic] = 2, [PRT_FORM_choose] = 3,
+    static const uint8_t operands[PRT_FORM_COUNT] = { [PRT_FORM_two] = 2,
+        [PRT_FORM_one] = 1,
+        [PRT_FORM_act] = 1,
+        [PRT_FORM_compare] = 2,
+        [PRT_FORM_logic] = 2,
+        [PRT_FORM_choose] = 3,
         [PRT_FORM_number] = 1 };
     return operands[form];
 }
@@ -81,14 +108,15 @@ bool prt_form_is_truth(prt_instruction_form form)
 
 bool prt_form_takes_truth(prt_instruction_form form, uint32_t i)
 {
-    return form == PRT_FORM_logic || form == PRT_FORM_number ||
-        (form == PRT_FORM_choose && i == 0);
+    return form == PRT_FORM_logic || form == PRT_FORM_number || (form == PRT_FORM_choose && i == 0);
 }
 
 prt_program_view prt_elementwise_program(const prt_elementwise_attrs *a, uint32_t n_in)
 {
-    return (prt_program_view){ .n_in = n_in, .n_numbers = a->numbers.count,
-        .n_steps = a->program.count / 4, .numbers = a->numbers.data,
+    return (prt_program_view){ .n_in = n_in,
+        .n_numbers = a->numbers.count,
+        .n_steps = a->program.count / 4,
+        .numbers = a->numbers.data,
         .steps = (const prt_instruction *)(const void *)a->program.data };
 }
 
@@ -161,10 +189,17 @@ static double two_of(int kind, double a, double b)
 
 static double one_of(int kind, double x)
 {
-    static double (*const functions[])(double) = { [PRT_ONE_abs] = fabs, [PRT_ONE_sqrt] = sqrt,
-        [PRT_ONE_exp] = exp, [PRT_ONE_erf] = erf, [PRT_ONE_log] = log, [PRT_ONE_sin] = sin,
-        [PRT_ONE_cos] = cos, [PRT_ONE_floor] = floor, [PRT_ONE_ceil] = ceil,
-        [PRT_ONE_round] = nearbyint, [PRT_ONE_atan] = atan };
+    static double (*const functions[])(double) = { [PRT_ONE_abs] = fabs,
+        [PRT_ONE_sqrt] = sqrt,
+        [PRT_ONE_exp] = exp,
+        [PRT_ONE_erf] = erf,
+        [PRT_ONE_log] = log,
+        [PRT_ONE_sin] = sin,
+        [PRT_ONE_cos] = cos,
+        [PRT_ONE_floor] = floor,
+        [PRT_ONE_ceil] = ceil,
+        [PRT_ONE_round] = nearbyint,
+        [PRT_ONE_atan] = atan };
     switch (kind) {
     case PRT_ONE_neg:
         return -x;

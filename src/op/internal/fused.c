@@ -45,7 +45,8 @@ bool prt_fused_act(prt_str name, float alpha, float beta, prt_act *out)
 bool prt_fused_act_of(uint32_t op, const void *attrs, prt_act *out)
 {
     static const int plain[PRT_OP_COUNT] = { [PRT_OP_relu] = PRT_ACT_relu,
-        [PRT_OP_sigmoid] = PRT_ACT_sigmoid, [PRT_OP_tanh] = PRT_ACT_tanh,
+        [PRT_OP_sigmoid] = PRT_ACT_sigmoid,
+        [PRT_OP_tanh] = PRT_ACT_tanh,
         [PRT_OP_hard_swish] = PRT_ACT_hard_swish };
     *out = (prt_act){ plain[op], 0, 0 };
     if (op == PRT_OP_leaky_relu) {
@@ -154,8 +155,12 @@ static const prt_tensor *input(const prt_eval *c, uint32_t i)
 
 prt_conv_attrs prt_fused_conv_of(const prt_fused_conv_attrs *a)
 {
-    return (prt_conv_attrs){ .group = a->group, .pads = a->pads, .auto_pad = a->auto_pad,
-        .strides = a->strides, .dilations = a->dilations, .kernel_shape = a->kernel_shape };
+    return (prt_conv_attrs){ .group = a->group,
+        .pads = a->pads,
+        .auto_pad = a->auto_pad,
+        .strides = a->strides,
+        .dilations = a->dilations,
+        .kernel_shape = a->kernel_shape };
 }
 
 static poprt_status infer_conv(prt_infer *c)
@@ -164,8 +169,8 @@ static poprt_status infer_conv(prt_infer *c)
     const prt_conv_attrs inner = prt_fused_conv_of(a);
     prt_shape y;
     PRT_TRY(prt_fused_check_act(c, a->activation));
-    PRT_TRY(prt_inner_infer(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, c->value, 1,
-        &y));
+    PRT_TRY(
+        prt_inner_infer(c, PRT_OP_conv, &inner, c->n_in < 3 ? c->n_in : 3, c->in, c->value, 1, &y));
     PRT_TRY(prt_fused_check_residual(c, 3, &y));
     return prt_infer_set(c, 0, c->in[0].dtype, y.rank, y.dims);
 }

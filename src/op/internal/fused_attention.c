@@ -46,8 +46,7 @@ static poprt_status check_counts(const prt_infer *c)
                 lists[i].count, i);
         for (uint32_t k = 0; k < lists[i].count; k++)
             if (lists[i].data[k] < 0 &&
-                (lists[i].data[k] != PRT_MHA_OPEN || !is_open(a) || i < PRT_MHA_BIAS ||
-                    k == KEY))
+                (lists[i].data[k] != PRT_MHA_OPEN || !is_open(a) || i < PRT_MHA_BIAS || k == KEY))
                 return prt_infer_fail(c, POPRT_E_ARG, "a negative distance in input %zu", i);
     }
     const int64_t heads = a->sizes.data[PRT_MHA_heads], groups = a->sizes.data[PRT_MHA_groups];
@@ -149,8 +148,8 @@ static poprt_status check_cache(prt_infer *c)
         int64_t dim;
         PRT_TRY(prt_infer_rank(c, i, 4));
         for (uint32_t k = 0; k < 4; k++)
-            PRT_TRY(prt_infer_merge(c, dims[k], prt_infer_dim(c, i, k), "a dim of the cache",
-                &dim));
+            PRT_TRY(
+                prt_infer_merge(c, dims[k], prt_infer_dim(c, i, k), "a dim of the cache", &dim));
     }
     return POPRT_OK;
 }
@@ -175,9 +174,15 @@ static poprt_status infer(prt_infer *c)
 static prt_heads heads_of(const prt_tensor *t, const int64_t *view, size_t heads, size_t rows,
     size_t size)
 {
-    return (prt_heads){ .dtype = PRT_DTYPE_f32, .data = t->data, .first = (size_t)view[0],
-        .batch = (size_t)view[1], .head = (size_t)view[2], .row = (size_t)view[3], .heads = heads,
-        .rows = rows, .size = size };
+    return (prt_heads){ .dtype = PRT_DTYPE_f32,
+        .data = t->data,
+        .first = (size_t)view[0],
+        .batch = (size_t)view[1],
+        .head = (size_t)view[2],
+        .row = (size_t)view[3],
+        .heads = heads,
+        .rows = rows,
+        .size = size };
 }
 
 static prt_scores_view scores_of(const prt_eval *c, uint32_t i, prt_i64s list, size_t keys)
@@ -201,9 +206,14 @@ static prt_heads result_of(const prt_eval *c, const prt_mha *m)
         return (prt_heads){ 0 };
     for (uint32_t i = 3; i-- > 0; step *= dims[a->order.data[i]])
         distance[a->order.data[i]] = step;
-    return (prt_heads){ .dtype = PRT_DTYPE_f32, .data = c->out[PRT_MHA_Y]->data,
-        .batch = distance[0], .head = distance[1], .row = distance[2], .heads = dims[1],
-        .rows = dims[2], .size = s[PRT_MHA_wide] };
+    return (prt_heads){ .dtype = PRT_DTYPE_f32,
+        .data = c->out[PRT_MHA_Y]->data,
+        .batch = distance[0],
+        .head = distance[1],
+        .row = distance[2],
+        .heads = dims[1],
+        .rows = dims[2],
+        .size = s[PRT_MHA_wide] };
 }
 
 static const prt_tensor *output(const prt_eval *c, uint32_t i)
@@ -214,10 +224,12 @@ static const prt_tensor *output(const prt_eval *c, uint32_t i)
 prt_mha prt_mha_of(const prt_eval *c)
 {
     const prt_fused_attention_attrs *a = c->attrs;
-    prt_mha m = { .scale = a->scale, .fill = a->fill,
+    prt_mha m = { .scale = a->scale,
+        .fill = a->fill,
         .least = prt_attr_given(a, ATTR_LEAST) ? a->least : -HUGE_VALF,
         .inverted = a->inverted != 0,
-        .causal = a->causal != 0, .guarded = a->guarded != 0 };
+        .causal = a->causal != 0,
+        .guarded = a->guarded != 0 };
     size_t *s = m.sizes;
     for (uint32_t i = 0; i < PRT_MHA_SIZES; i++)
         s[i] = (size_t)a->sizes.data[i];
@@ -253,8 +265,9 @@ static double added(const prt_mha *m, size_t batch, size_t head, size_t i, size_
         return -HUGE_VAL;
     for (size_t k = 0; k < 2; k++)
         if (views[k]->data != NULL)
-            sum += (double)((const float *)
-                    views[k]->data)[prt_scores_at(views[k], batch, head, i) + j * views[k]->key];
+            sum +=
+                (double)((const float *)views[k]
+                             ->data)[prt_scores_at(views[k], batch, head, i) + j * views[k]->key];
     bool as_is = true;
     double x = score + sum;
     if (m->keep.data != NULL && (((const unsigned char *)m->keep.data)[at] != 0) == m->inverted) {
@@ -288,9 +301,18 @@ static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t 
 static poprt_status eval(prt_eval *c)
 {
     const prt_mha m = prt_mha_of(c);
-    prt_attention s = { .q = m.q, .k = m.k, .v = m.v, .past_k = m.past_k, .past_v = m.past_v,
-        .y = m.y, .present_k = m.present_k, .present_v = m.present_v,
-        .batch = m.sizes[PRT_MHA_batch], .scale = (double)m.scale, .bias = fill_bias, .user = &m };
+    prt_attention s = { .q = m.q,
+        .k = m.k,
+        .v = m.v,
+        .past_k = m.past_k,
+        .past_v = m.past_v,
+        .y = m.y,
+        .present_k = m.present_k,
+        .present_v = m.present_v,
+        .batch = m.sizes[PRT_MHA_batch],
+        .scale = (double)m.scale,
+        .bias = fill_bias,
+        .user = &m };
     return prt_attention_run(c, &s);
 }
 

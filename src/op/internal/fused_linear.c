@@ -83,9 +83,10 @@ static poprt_status infer_blocks(prt_infer *c, uint32_t i, int64_t block, int64_
     if (prt_dim_is_number(size) && prt_dim_is_number(k) &&
         (!prt_size_mul(prt_narrow_blocks((size_t)block, (size_t)k), (size_t)width, &want) ||
             want != (size_t)size))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "input %u has %lld elements; one is needed for "
-            "each %lld of %lld rows and each of %lld columns", i, (long long)size,
-            (long long)block, (long long)k, (long long)width);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "input %u has %lld elements; one is needed for "
+            "each %lld of %lld rows and each of %lld columns",
+            i, (long long)size, (long long)block, (long long)k, (long long)width);
     return POPRT_OK;
 }
 
@@ -115,11 +116,13 @@ static poprt_status infer(prt_infer *c)
     if (!known_compute(a->compute))
         return prt_infer_fail(c, POPRT_E_ARG, "compute '%.*s' is none of '', 'bf16', 'i8'",
             PRT_STR_ARG(a->compute));
-    if (prt_str_is(a->compute, "i8") && (a->columns == 0 || a->block < 1 ||
-            a->block > PRT_DOT_DEPTH || (c->in[1].dtype != PRT_DTYPE_i4 &&
-                c->in[1].dtype != PRT_DTYPE_undefined)))
-        return prt_infer_fail(c, POPRT_E_ARG, "compute 'i8' is of a packed B of i4 in blocks of at "
-            "most %d", PRT_DOT_DEPTH);
+    if (prt_str_is(a->compute, "i8") &&
+        (a->columns == 0 || a->block < 1 || a->block > PRT_DOT_DEPTH ||
+            (c->in[1].dtype != PRT_DTYPE_i4 && c->in[1].dtype != PRT_DTYPE_undefined)))
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "compute 'i8' is of a packed B of i4 in blocks of at "
+            "most %d",
+            PRT_DOT_DEPTH);
     PRT_TRY(infer_right(c, a->columns, a->transB != 0, &n, &k));
     PRT_TRY(prt_infer_vector(c, 2, n));
     if (!prt_infer_ranked(c, 0))
@@ -143,8 +146,7 @@ static const prt_tensor *input(const prt_eval *c, uint32_t i)
 static float element(const prt_tensor *b, size_t at)
 {
     const uint8_t *bytes = b->data;
-    if ((b->dtype == PRT_DTYPE_f8e4m3fnuz || b->dtype == PRT_DTYPE_f8e5m2fnuz) &&
-        bytes[at] == 0x80)
+    if ((b->dtype == PRT_DTYPE_f8e4m3fnuz || b->dtype == PRT_DTYPE_f8e5m2fnuz) && bytes[at] == 0x80)
         return 0.0f;
     return (float)prt_load_f64(b->dtype, b->data, at);
 }
@@ -163,7 +165,8 @@ static void column(const void *user, size_t j, double *to, size_t step)
     const size_t width = prt_gemm_panel_width(p->n, first);
     for (size_t i = 0; i < p->k; i++) {
         const size_t at = p->block != 0
-            ? first * prt_narrow_blocks(p->block, p->k) + i / p->block * width + j - first : 0;
+            ? first * prt_narrow_blocks(p->block, p->k) + i / p->block * width + j - first
+            : 0;
         double x = (double)element(p->b,
             first * prt_narrow_rows(kind, p->k) + prt_narrow_at(kind, width, i, j - first));
         if (p->scale != NULL)
@@ -183,9 +186,16 @@ static void store(const prt_product *p, size_t i, size_t j, size_t count, double
 
 static poprt_status eval_packed(prt_eval *c, const prt_tensor *x, size_t n, size_t block)
 {
-    const panels b = { .b = c->in[1], .k = (size_t)x->dims[1], .n = n, .block = block,
-        .scale = block != 0 ? input(c, 4) : NULL, .offset = input(c, 5) };
-    prt_product p = { .m = (size_t)x->dims[0], .n = n, .k = b.k, .store = store,
+    const panels b = { .b = c->in[1],
+        .k = (size_t)x->dims[1],
+        .n = n,
+        .block = block,
+        .scale = block != 0 ? input(c, 4) : NULL,
+        .offset = input(c, 5) };
+    prt_product p = { .m = (size_t)x->dims[0],
+        .n = n,
+        .k = b.k,
+        .store = store,
         .user = c->out[0]->data,
         .a = { .dtype = x->dtype, .data = x->data, .row = b.k, .col = 1 },
         .b = { .dtype = PRT_DTYPE_f64, .column = column, .user = &b } };

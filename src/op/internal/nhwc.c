@@ -122,15 +122,20 @@ const prt_op_hooks prt_op_nhwc_average_pool = { .infer = infer_average, .eval = 
 
 prt_conv_attrs prt_nhwc_plain_conv(const prt_nhwc_conv_attrs *a)
 {
-    return (prt_conv_attrs){ .group = a->group, .pads = a->pads,
-        .auto_pad = PRT_STR("NOTSET"), .strides = a->strides, .dilations = a->dilations,
+    return (prt_conv_attrs){ .group = a->group,
+        .pads = a->pads,
+        .auto_pad = PRT_STR("NOTSET"),
+        .strides = a->strides,
+        .dilations = a->dilations,
         .kernel_shape = a->kernel_shape };
 }
 
 void prt_nhwc_window(const prt_nhwc_conv_attrs *a, const prt_tensor *x, prt_window *w)
 {
-    const prt_window_spec spec = { .kernel = a->kernel_shape, .strides = a->strides,
-        .dilations = a->dilations, .pads = a->pads };
+    const prt_window_spec spec = { .kernel = a->kernel_shape,
+        .strides = a->strides,
+        .dilations = a->dilations,
+        .pads = a->pads };
     prt_window_fill(NULL, &spec, x->rank - 2, x->dims + (a->images != 0 ? 2 : 1), NULL, w);
 }
 
@@ -144,12 +149,14 @@ poprt_status prt_nhwc_infer_weights(prt_infer *c, const prt_nhwc_conv_attrs *a, 
     size_t count;
     int64_t all;
     if (spatial < 1 || spatial > PRT_MAX_SPATIAL || a->group < 1 || a->channels < 1 ||
-        a->filters < 1 || a->group > INT32_MAX || a->channels > INT32_MAX ||
-        a->filters > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "group, channels, filters, kernel_shape: not all "
+        a->filters < 1 || a->group > INT32_MAX || a->channels > INT32_MAX || a->filters > INT32_MAX)
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "group, channels, filters, kernel_shape: not all "
             "are there and positive");
-    *to = (prt_shape){ .kind = PRT_VALUE_TENSOR, .dtype = dtype,
-        .rank = (int32_t)spatial + 2, .dims = { a->group * a->filters, a->channels } };
+    *to = (prt_shape){ .kind = PRT_VALUE_TENSOR,
+        .dtype = dtype,
+        .rank = (int32_t)spatial + 2,
+        .dims = { a->group * a->filters, a->channels } };
     for (uint32_t i = 0; i < spatial; i++) {
         to->dims[i + 2] = a->kernel_shape.data[i];
         if (a->kernel_shape.data[i] < 1)
@@ -194,15 +201,14 @@ static poprt_status infer_conv(prt_infer *c)
     PRT_TRY(prt_nhwc_infer_weights(c, a, PRT_DTYPE_f32, &in[1]));
     if (n_in == 3)
         in[2] = c->in[2];
-    PRT_TRY(prt_nhwc_infer_turned(c, PRT_OP_conv, &conv, a->images != 0, n_in, in,
-        c->in[0].dtype));
+    PRT_TRY(prt_nhwc_infer_turned(c, PRT_OP_conv, &conv, a->images != 0, n_in, in, c->in[0].dtype));
     PRT_TRY(check_gate(c));
     if (!prt_infer_ranked(c, 3) || !prt_infer_wants(c, 0) || c->out[0].rank < 0)
         return POPRT_OK;
     PRT_TRY(prt_infer_rank(c, 3, c->out[0].rank));
     for (int32_t k = 0; k < c->out[0].rank; k++)
-        PRT_TRY(prt_infer_merge(c, c->out[0].dims[k], c->in[3].dims[k], "a dim of the residual",
-            &dim));
+        PRT_TRY(
+            prt_infer_merge(c, c->out[0].dims[k], c->in[3].dims[k], "a dim of the residual", &dim));
     return POPRT_OK;
 }
 
@@ -214,8 +220,7 @@ static poprt_status gated(prt_eval *c, prt_tensor *to)
     const size_t channels = (size_t)x->dims[x->rank - 1];
     const size_t image = prt_dims_product(x->dims, 1, x->rank);
     for (size_t i = 0; i < prt_tensor_count(x); i++) {
-        const double v = prt_real_at(x, i) *
-            prt_real_at(gate, i / image * channels + i % channels);
+        const double v = prt_real_at(x, i) * prt_real_at(gate, i / image * channels + i % channels);
         prt_reals_store(to->dtype, to->data, i, 1, 1, &v);
     }
     return POPRT_OK;

@@ -57,7 +57,9 @@ enum { PRT_NHWC_FAR_DEPTH = 64 };
 static inline size_t prt_nhwc_points(prt_nhwc_form form)
 {
     static const uint8_t points[PRT_NHWC_FORMS] = { [PRT_NHWC_winograd] = 6,
-        [PRT_NHWC_winograd2] = 4, [PRT_NHWC_winograd5] = 6, [PRT_NHWC_winograd6] = 8,
+        [PRT_NHWC_winograd2] = 4,
+        [PRT_NHWC_winograd5] = 6,
+        [PRT_NHWC_winograd6] = 8,
         [PRT_NHWC_winograd_line] = 8 };
     return points[form];
 }

@@ -34,14 +34,22 @@ size_t prt_nhwc_bytes_at(const prt_nhwc_weights *w, size_t group, size_t filter,
         return (t / PRT_DOT_FOUR * w->group + group) * PRT_DOT_FOUR + t % PRT_DOT_FOUR;
     const size_t words = words_of(w), word = t * (words / w->taps) + channel / PRT_DOT_FOUR;
     return (group * words * prt_nhwc_panels_width(w->filters) +
-        prt_nhwc_panel_at(w->filters, words, word, filter)) * PRT_DOT_FOUR + channel % PRT_DOT_FOUR;
+               prt_nhwc_panel_at(w->filters, words, word, filter)) *
+        PRT_DOT_FOUR +
+        channel % PRT_DOT_FOUR;
 }
 
 prt_nhwc_conv_attrs prt_nhwc_conv_of(const prt_nhwc_qconv_attrs *a)
 {
-    return (prt_nhwc_conv_attrs){ .form = a->form, .group = a->group, .channels = a->channels,
-        .filters = a->filters, .kernel_shape = a->kernel_shape, .pads = a->pads,
-        .strides = a->strides, .dilations = a->dilations, .images = a->images };
+    return (prt_nhwc_conv_attrs){ .form = a->form,
+        .group = a->group,
+        .channels = a->channels,
+        .filters = a->filters,
+        .kernel_shape = a->kernel_shape,
+        .pads = a->pads,
+        .strides = a->strides,
+        .dilations = a->dilations,
+        .images = a->images };
 }
 
 /* ---- the operator */
@@ -82,8 +90,9 @@ static poprt_status open_all(prt_eval *c, const prt_nhwc_conv_attrs *a, prt_tens
         bias[f] = (double)((const int32_t *)c->in[2]->data)[f];
         for (size_t k = 0; k < w.channels; k++)
             for (size_t t = 0; t < w.taps; t++, ws++) {
-                *ws = (double)((const int8_t *)c->in[1]->data)[prt_nhwc_bytes_at(&w,
-                    f / w.filters, f % w.filters, k, t)];
+                *ws =
+                    (double)((const int8_t *)c->in[1]
+                                 ->data)[prt_nhwc_bytes_at(&w, f / w.filters, f % w.filters, k, t)];
                 bias[f] += (x->dtype == PRT_DTYPE_i8 ? zero + 128 : zero) * *ws;
             }
     }
@@ -104,8 +113,8 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(prt_nhwc_eval_turned(c, PRT_OP_conv, &conv, a.images != 0, 3, in, &sums));
     const size_t filters = (size_t)(a.group * a.filters);
     for (size_t i = 0; i < prt_tensor_count(y); i++)
-        prt_quant_store(y->dtype, y->data, i, ((const double *)sums.data)[i] *
-            ((const double *)c->in[3]->data)[i % filters], zero);
+        prt_quant_store(y->dtype, y->data, i,
+            ((const double *)sums.data)[i] * ((const double *)c->in[3]->data)[i % filters], zero);
     return POPRT_OK;
 }
 

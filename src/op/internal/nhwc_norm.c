@@ -12,8 +12,7 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_fused_check_act(c, a->activation));
     if (prt_infer_ranked(c, 0) && x->rank < 3)
         return prt_infer_fail(c, POPRT_E_SHAPE, "X has rank %d; at least 3 is needed", x->rank);
-    const int64_t channels =
-        prt_infer_ranked(c, 0) ? x->dims[x->rank - 1] : PRT_DIM_UNKNOWN;
+    const int64_t channels = prt_infer_ranked(c, 0) ? x->dims[x->rank - 1] : PRT_DIM_UNKNOWN;
     if (a->num_groups < 1 || (prt_dim_is_number(channels) && channels % a->num_groups != 0))
         return prt_infer_fail(c, POPRT_E_SHAPE, "channels do not divide into %lld groups",
             (long long)a->num_groups);

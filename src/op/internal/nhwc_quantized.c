@@ -9,9 +9,14 @@
 
 prt_nhwc_conv_attrs prt_nhwc_quantized_conv_of(const prt_nhwc_quantized_conv_attrs *a)
 {
-    return (prt_nhwc_conv_attrs){ .form = PRT_STR("panels"), .group = a->group,
-        .channels = a->channels, .filters = a->filters, .kernel_shape = a->kernel_shape,
-        .pads = a->pads, .strides = a->strides, .dilations = a->dilations };
+    return (prt_nhwc_conv_attrs){ .form = PRT_STR("panels"),
+        .group = a->group,
+        .channels = a->channels,
+        .filters = a->filters,
+        .kernel_shape = a->kernel_shape,
+        .pads = a->pads,
+        .strides = a->strides,
+        .dilations = a->dilations };
 }
 
 static poprt_status infer(prt_infer *c)
@@ -67,8 +72,9 @@ static poprt_status open_weights(prt_eval *c, const prt_nhwc_conv_attrs *a, prt_
     for (size_t f = 0; f < w.group * w.filters; f++)
         for (size_t k = 0; k < w.channels; k++)
             for (size_t t = 0; t < w.taps; t++)
-                *out++ = (double)((const int8_t *)c->in[1]->data)[prt_nhwc_bytes_at(&w,
-                    f / w.filters, f % w.filters, k, t)];
+                *out++ =
+                    (double)((const int8_t *)c->in[1]
+                                 ->data)[prt_nhwc_bytes_at(&w, f / w.filters, f % w.filters, k, t)];
     return POPRT_OK;
 }
 

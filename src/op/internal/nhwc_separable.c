@@ -27,12 +27,10 @@ prt_nhwc_conv_attrs prt_nhwc_separable_part(const prt_nhwc_separable_attrs *a, i
     return v;
 }
 
-static poprt_status infer_part(prt_infer *c, int part, const prt_shape *x, uint32_t w,
-    prt_shape *y)
+static poprt_status infer_part(prt_infer *c, int part, const prt_shape *x, uint32_t w, prt_shape *y)
 {
     const prt_nhwc_separable_attrs *a = c->attrs;
-    const prt_nhwc_conv_attrs attrs =
-        prt_nhwc_separable_part(a, part, part == 0 ? x->dims[3] : 0);
+    const prt_nhwc_conv_attrs attrs = prt_nhwc_separable_part(a, part, part == 0 ? x->dims[3] : 0);
     const prt_shape absent = { .kind = PRT_VALUE_ABSENT };
     const uint32_t r = part == 2 ? RESIDUAL : UINT32_MAX;
     const prt_shape in[4] = { *x, c->in[w], prt_infer_has(c, w + 1) ? c->in[w + 1] : absent,

@@ -50,8 +50,7 @@ static double sum_at(const prt_eval *c, const prt_nhwc_spread_attrs *a, const fl
 {
     const size_t channels = (size_t)c->in[0]->dims[3];
     const size_t columns = (size_t)(a->kernel_shape.data[1] * a->filters);
-    const float *w = (const float *)c->in[1]->data +
-        ky * channels * prt_nhwc_panels_width(columns);
+    const float *w = (const float *)c->in[1]->data + ky * channels * prt_nhwc_panels_width(columns);
     double sum = prt_eval_has(c, 2) ? prt_real_at(c->in[2], f) : 0.0;
     for (size_t i = 0; i < channels; i++)
         sum += (double)x[i] *

@@ -18,8 +18,11 @@ bool prt_nhwc_weights_of(const prt_nhwc_conv_attrs *a, prt_nhwc_weights *out)
     int form = 0;
     while (form < PRT_NHWC_FORMS && !prt_str_is(a->form, names[form]))
         form++;
-    *out = (prt_nhwc_weights){ .form = (prt_nhwc_form)form, .group = (size_t)a->group,
-        .channels = (size_t)a->channels, .filters = (size_t)a->filters, .taps = 1,
+    *out = (prt_nhwc_weights){ .form = (prt_nhwc_form)form,
+        .group = (size_t)a->group,
+        .channels = (size_t)a->channels,
+        .filters = (size_t)a->filters,
+        .taps = 1,
         .transformed = a->transformed != 0 };
     for (uint32_t i = 0; i < a->kernel_shape.count; i++)
         if (!prt_size_mul(out->taps, (size_t)a->kernel_shape.data[i], &out->taps))
@@ -51,7 +54,8 @@ prt_nhwc_line prt_nhwc_line_of(size_t taps, size_t pixels, size_t dilation)
     prt_nhwc_line best = { .out = 0 };
     for (size_t out = MOST_OUT; out >= LEAST_OUT; out--) {
         size_t each;
-        const prt_nhwc_line line = { .out = out, .pieces = (taps - 1) / (SUM - out) + 1,
+        const prt_nhwc_line line = { .out = out,
+            .pieces = (taps - 1) / (SUM - out) + 1,
             .tiles = prt_nhwc_tiles(pixels, dilation, out, &each) };
         if (best.out == 0 || line.pieces * line.tiles < best.pieces * best.tiles)
             best = line;
@@ -133,8 +137,10 @@ size_t prt_nhwc_panel_at(size_t filters, size_t depth, size_t k, size_t f)
 }
 
 /* Calls `visit` with the places of the taps of every filter and channel. */
-static void each_kernel(const prt_nhwc_weights *w, void (*visit)(const prt_nhwc_weights *w,
-    size_t group, size_t filter, size_t channel, void *user), void *user)
+static void each_kernel(const prt_nhwc_weights *w,
+    void (
+        *visit)(const prt_nhwc_weights *w, size_t group, size_t filter, size_t channel, void *user),
+    void *user)
 {
     for (size_t g = 0; g < w->group; g++)
         for (size_t f = 0; f < w->filters; f++)

@@ -14,7 +14,10 @@
 
 static prt_nhwc_weights form_of(size_t k, size_t n)
 {
-    return (prt_nhwc_weights){ .form = PRT_NHWC_panels, .group = 1, .channels = k, .filters = n,
+    return (prt_nhwc_weights){ .form = PRT_NHWC_panels,
+        .group = 1,
+        .channels = k,
+        .filters = n,
         .taps = 1 };
 }
 
@@ -124,7 +127,9 @@ static poprt_status eval(prt_eval *c)
         !prt_fused_act(a->activation, a->alpha, a->beta, &act))
         return POPRT_OK;
     prt_product p = { .m = prt_dims_product(x->dims, 0, x->rank - 1),
-        .k = (size_t)x->dims[x->rank - 1], .n = (size_t)a->columns, .store = store };
+        .k = (size_t)x->dims[x->rank - 1],
+        .n = (size_t)a->columns,
+        .store = store };
     right b = { .form = form_of(p.k, p.n), .bytes = c->in[2]->data, .y = c->out[0]->data };
     double *zeros = prt_eval_scratch(c, p.m, sizeof(double));
     if (zeros == NULL)
@@ -132,8 +137,7 @@ static poprt_status eval(prt_eval *c)
     for (size_t i = 0; i < p.m; i++)
         zeros[i] = prt_quant_number(c, 1, 0);
     p.user = &b;
-    p.a = (prt_operand){ .dtype = x->dtype, .data = x->data, .row = p.k, .col = 1,
-        .zeros = zeros };
+    p.a = (prt_operand){ .dtype = x->dtype, .data = x->data, .row = p.k, .col = 1, .zeros = zeros };
     if (x->dtype == PRT_DTYPE_f32) {
         uint8_t *bytes;
         float *by;

@@ -97,9 +97,11 @@ poprt_status prt_ms_check_mask(const prt_infer *c, uint32_t mask, const int64_t 
     if (m->rank == 4)
         fits = fits && !differ(m->dims[1], 1);
     if (!fits)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "a mask of rank %d does not fit: [batch], [2 * "
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "a mask of rank %d does not fit: [batch], [2 * "
             "batch], [3 * batch + 2], [batch, keys], [batch, queries, keys] and [batch, 1, most, "
-            "most] are possible", m->rank);
+            "most] are possible",
+            m->rank);
     return POPRT_OK;
 }
 
@@ -111,8 +113,10 @@ poprt_status prt_ms_check_bias(const prt_infer *c, uint32_t bias, const int64_t 
     for (uint32_t k = 0; k < 4; k++) {
         const int64_t have = c->in[bias].dims[k];
         if (differ(have, want[k]) && have != 1)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %u of attention_bias is %lld where 1 or "
-                "%lld is needed", k, (long long)have, (long long)want[k]);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "dim %u of attention_bias is %lld where 1 or "
+                "%lld is needed",
+                k, (long long)have, (long long)want[k]);
     }
     return POPRT_OK;
 }
@@ -133,8 +137,10 @@ poprt_status prt_ms_hidden_sizes(const prt_infer *c, prt_i64s given, int64_t *si
     const int64_t all = prt_infer_dim(c, 1, 1);
     if (given.count == 0) {
         if (prt_dim_is_number(all) && all % 3 != 0)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "weights with %lld columns are not for Q, K "
-                "and V alike", (long long)all);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "weights with %lld columns are not for Q, K "
+                "and V alike",
+                (long long)all);
         for (uint32_t i = 0; i < 3; i++)
             sizes[i] = prt_dim_floordiv(c->dims, all, 3);
         return POPRT_OK;
@@ -152,8 +158,10 @@ poprt_status prt_ms_hidden_sizes(const prt_infer *c, prt_i64s given, int64_t *si
         return prt_infer_fail(c, POPRT_E_ARG, "Q and K have different sizes, %lld and %lld",
             (long long)sizes[0], (long long)sizes[1]);
     if (prt_dim_is_number(all) && all != sizes[0] + sizes[1] + sizes[2])
-        return prt_infer_fail(c, POPRT_E_SHAPE, "weights have %lld columns; qkv_hidden_sizes "
-            "promises %lld", (long long)all, (long long)(sizes[0] + sizes[1] + sizes[2]));
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "weights have %lld columns; qkv_hidden_sizes "
+            "promises %lld",
+            (long long)all, (long long)(sizes[0] + sizes[1] + sizes[2]));
     return POPRT_OK;
 }
 
@@ -169,8 +177,11 @@ prt_heads prt_ms_half(const prt_tensor *t, size_t which)
     prt_heads h = { 0 };
     if (t == NULL)
         return h;
-    h = (prt_heads){ .dtype = t->dtype, .data = t->data, .heads = (size_t)t->dims[2],
-        .rows = (size_t)t->dims[3], .size = (size_t)t->dims[4] };
+    h = (prt_heads){ .dtype = t->dtype,
+        .data = t->data,
+        .heads = (size_t)t->dims[2],
+        .rows = (size_t)t->dims[3],
+        .size = (size_t)t->dims[4] };
     h.row = h.size;
     h.head = h.rows * h.size;
     h.batch = h.heads * h.head;
@@ -227,8 +238,13 @@ poprt_status prt_ms_add_bias(prt_eval *c, prt_heads *h, size_t batch, const prt_
                     row[d] += add[d];
             }
     }
-    *h = (prt_heads){ .dtype = PRT_DTYPE_f64, .data = to, .batch = each,
-        .head = h->rows * h->size, .row = h->size, .heads = h->heads, .rows = h->rows,
+    *h = (prt_heads){ .dtype = PRT_DTYPE_f64,
+        .data = to,
+        .batch = each,
+        .head = h->rows * h->size,
+        .row = h->size,
+        .heads = h->heads,
+        .rows = h->rows,
         .size = h->size };
     return POPRT_OK;
 }

@@ -27,7 +27,8 @@ static poprt_status infer(prt_infer *c)
     const prt_ms_attention_attrs *a = c->attrs;
     int64_t sizes[3], rows, dim;
     if (a->do_rotary != 0)
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "do_rotary has no angles to turn by; "
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
+            "do_rotary has no angles to turn by; "
             "RotaryEmbedding before MultiHeadAttention does");
     PRT_TRY(prt_infer_rank(c, IN_X, 3));
     PRT_TRY(prt_infer_rank(c, IN_WEIGHTS, 2));
@@ -48,7 +49,8 @@ static poprt_status infer(prt_infer *c)
     const int64_t total = shared ? PRT_DIM_UNKNOWN : prt_dim_add(c->dims, rows, queries);
     present[3] = shared ? rows : total;
     if (shared && (!prt_infer_has(c, IN_PAST) || !prt_infer_has(c, IN_PAST_LENGTH)))
-        return prt_infer_fail(c, POPRT_E_ARG, "a shared buffer needs past and "
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "a shared buffer needs past and "
             "past_sequence_length");
     const int64_t want[4] = { batch, a->num_heads, queries, total };
     PRT_TRY(prt_ms_check_mask(c, IN_MASK, want));
@@ -66,8 +68,10 @@ static poprt_status shared_rows(prt_eval *c, size_t batch, size_t queries, const
     uint32_t count;
     PRT_TRY(prt_eval_ints(c, IN_PAST_LENGTH, &length, 1, &count));
     if (count != 1 || length < 0 || length > past->dims[3] - (int64_t)queries)
-        return prt_eval_fail(c, POPRT_E_ARG, "past_sequence_length does not fit in a buffer of "
-            "%lld rows", (long long)past->dims[3]);
+        return prt_eval_fail(c, POPRT_E_ARG,
+            "past_sequence_length does not fit in a buffer of "
+            "%lld rows",
+            (long long)past->dims[3]);
     size_t *to = prt_eval_scratch(c, batch + 1, sizeof(size_t));
     if (to == NULL)
         return POPRT_E_NOMEM;
@@ -85,19 +89,33 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *x = c->in[IN_X], *w = c->in[IN_WEIGHTS];
     const size_t all = (size_t)w->dims[1], heads = (size_t)a->num_heads;
     const size_t q = a->qkv_hidden_sizes.count != 0 ? (size_t)a->qkv_hidden_sizes.data[0] : all / 3;
-    const prt_ms_mask mask = { .mask = prt_ms_in(c, IN_MASK), .bias = prt_ms_in(c, IN_ADDED),
-        .filter = (double)a->mask_filter_value, .causal = a->unidirectional != 0 };
+    const prt_ms_mask mask = { .mask = prt_ms_in(c, IN_MASK),
+        .bias = prt_ms_in(c, IN_ADDED),
+        .filter = (double)a->mask_filter_value,
+        .causal = a->unidirectional != 0 };
     const prt_tensor *past = prt_ms_in(c, IN_PAST), *present = prt_ms_out(c, OUT_PRESENT);
-    prt_heads in = { .dtype = PRT_DTYPE_f64, .heads = heads, .rows = (size_t)x->dims[1],
-        .size = q / heads, .head = q / heads, .row = all, .batch = (size_t)x->dims[1] * all };
+    prt_heads in = { .dtype = PRT_DTYPE_f64,
+        .heads = heads,
+        .rows = (size_t)x->dims[1],
+        .size = q / heads,
+        .head = q / heads,
+        .row = all,
+        .batch = (size_t)x->dims[1] * all };
     in.data = prt_ms_project(c, x, w, prt_ms_in(c, IN_BIAS));
     if (in.data == NULL)
         return POPRT_E_NOMEM;
-    prt_attention s = { .q = in, .k = in, .v = in, .past_k = prt_ms_half(past, 0),
-        .past_v = prt_ms_half(past, 1), .present_k = prt_ms_half(present, 0),
+    prt_attention s = { .q = in,
+        .k = in,
+        .v = in,
+        .past_k = prt_ms_half(past, 0),
+        .past_v = prt_ms_half(past, 1),
+        .present_k = prt_ms_half(present, 0),
         .present_v = prt_ms_half(present, 1),
-        .batch = (size_t)x->dims[0], .scale = prt_ms_scale(a->scale, in.size),
-        .bias = prt_ms_fill_bias, .range = prt_ms_range, .user = &mask };
+        .batch = (size_t)x->dims[0],
+        .scale = prt_ms_scale(a->scale, in.size),
+        .bias = prt_ms_fill_bias,
+        .range = prt_ms_range,
+        .user = &mask };
     s.k.first = q;
     s.v.first = 2 * q;
     s.v.head = s.v.size = (all - 2 * q) / heads;

@@ -10,8 +10,21 @@
 #include "op/share/rnn_core.h"
 
 enum { LSTM_INPUTS = 8 };
-enum { IN_X, IN_W, IN_R, IN_LENGTHS = 4, IN_H, IN_C, IN_P, IN_QUERY, IN_KEYS, IN_V, IN_MEMORY,
-    IN_ROWS, IN_LAYER };
+enum {
+    IN_X,
+    IN_W,
+    IN_R,
+    IN_LENGTHS = 4,
+    IN_H,
+    IN_C,
+    IN_P,
+    IN_QUERY,
+    IN_KEYS,
+    IN_V,
+    IN_MEMORY,
+    IN_ROWS,
+    IN_LAYER
+};
 
 typedef prt_ms_attn_lstm_attrs attrs;
 
@@ -54,9 +67,12 @@ static poprt_status check_attention(const prt_infer *c, int64_t *seen)
 static poprt_status infer(prt_infer *c)
 {
     const attrs *a = c->attrs;
-    const prt_lstm_attrs lstm = { .direction = a->direction, .activations = a->activations,
-        .activation_alpha = a->activation_alpha, .activation_beta = a->activation_beta,
-        .hidden_size = a->hidden_size, .clip = a->clip };
+    const prt_lstm_attrs lstm = { .direction = a->direction,
+        .activations = a->activations,
+        .activation_alpha = a->activation_alpha,
+        .activation_beta = a->activation_beta,
+        .hidden_size = a->hidden_size,
+        .clip = a->clip };
     prt_shape in[LSTM_INPUTS] = { 0 }, out[3];
     int64_t seen = PRT_DIM_UNKNOWN;
     PRT_TRY(prt_infer_rank(c, IN_X, 3));
@@ -143,8 +159,8 @@ static poprt_status read_rows(prt_eval *c, attention *s, size_t batch)
     if (rows == NULL)
         return POPRT_E_NOMEM;
     for (size_t b = 0; b < batch; b++) {
-        const int64_t count = given ? prt_load_i64(PRT_DTYPE_i32, c->in[IN_ROWS]->data, b)
-                                    : (int64_t)s->most;
+        const int64_t count =
+            given ? prt_load_i64(PRT_DTYPE_i32, c->in[IN_ROWS]->data, b) : (int64_t)s->most;
         if (count < 1 || (uint64_t)count > s->most)
             return prt_eval_fail(c, POPRT_E_ARG, "memory_seq_lens has %lld, outside [1, %zu]",
                 (long long)count, s->most);
@@ -179,8 +195,10 @@ static poprt_status begin(prt_eval *c, const attrs *a, attention *s, prt_tensor 
     const size_t directions = (size_t)c->in[IN_W]->dims[0], batch = (size_t)from->dims[1];
     const size_t hidden = (size_t)c->in[IN_R]->dims[2], steps = (size_t)from->dims[0];
     const int64_t dims[3] = { from->dims[0], from->dims[1], c->in[IN_W]->dims[2] };
-    *s = (attention){ .input = (size_t)from->dims[2], .size = (size_t)c->in[IN_QUERY]->dims[2],
-        .most = (size_t)memory->dims[1], .depth = (size_t)memory->dims[2],
+    *s = (attention){ .input = (size_t)from->dims[2],
+        .size = (size_t)c->in[IN_QUERY]->dims[2],
+        .most = (size_t)memory->dims[1],
+        .depth = (size_t)memory->dims[2],
         .input_forget = a->input_forget != 0 };
     s->seen = (size_t)dims[2] - s->input;
     PRT_TRY(read_rows(c, s, batch));
@@ -191,8 +209,8 @@ static poprt_status begin(prt_eval *c, const attrs *a, attention *s, prt_tensor 
     s->x = prt_eval_scratch(c, (size_t)dims[2] + 1, sizeof(double));
     s->asked = prt_eval_scratch(c, s->size + s->most + 1, sizeof(double));
     s->joined = prt_eval_scratch(c, hidden + s->depth + 1, sizeof(double));
-    if (s->query == NULL || s->v == NULL || s->memory == NULL || s->x == NULL ||
-        s->asked == NULL || s->joined == NULL)
+    if (s->query == NULL || s->v == NULL || s->memory == NULL || s->x == NULL || s->asked == NULL ||
+        s->joined == NULL)
         return POPRT_E_NOMEM;
     s->weight = s->asked + s->size;
     if (prt_eval_has(c, IN_LAYER) && (s->layer = prt_eval_reals(c, c->in[IN_LAYER])) == NULL)
@@ -206,9 +224,15 @@ static poprt_status begin(prt_eval *c, const attrs *a, attention *s, prt_tensor 
 static poprt_status eval(prt_eval *c)
 {
     const attrs *a = c->attrs;
-    const prt_rnn_form form = { .gates = 4, .functions = 3, .usual = { "Sigmoid", "Tanh", "Tanh" },
-        .direction = a->direction, .activations = a->activations, .alpha = a->activation_alpha,
-        .beta = a->activation_beta, .hidden_size = a->hidden_size, .clip = (double)a->clip };
+    const prt_rnn_form form = { .gates = 4,
+        .functions = 3,
+        .usual = { "Sigmoid", "Tanh", "Tanh" },
+        .direction = a->direction,
+        .activations = a->activations,
+        .alpha = a->activation_alpha,
+        .beta = a->activation_beta,
+        .hidden_size = a->hidden_size,
+        .clip = (double)a->clip };
     const prt_tensor *in[LSTM_INPUTS];
     attention s;
     prt_tensor x;

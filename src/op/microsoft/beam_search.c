@@ -12,12 +12,27 @@
 
 typedef prt_ms_beam_search_attrs attrs;
 
-enum { IN_PROMPT, IN_MOST, IN_LEAST, IN_BEAMS, IN_RETURNED, IN_LENGTH_PENALTY, IN_REPETITION,
-    IN_WORDS, IN_FIRST_WORDS, IN_ATTENTION, IN_FIRST_TOKENS, IN_PROCESSOR };
+enum {
+    IN_PROMPT,
+    IN_MOST,
+    IN_LEAST,
+    IN_BEAMS,
+    IN_RETURNED,
+    IN_LENGTH_PENALTY,
+    IN_REPETITION,
+    IN_WORDS,
+    IN_FIRST_WORDS,
+    IN_ATTENTION,
+    IN_FIRST_TOKENS,
+    IN_PROCESSOR
+};
 enum { OUT_TOKENS, OUT_LIKELIHOOD, OUT_SCORES };
 
-static const prt_gen_inputs slots = { .least = IN_LEAST, .repetition = IN_REPETITION,
-    .words = IN_WORDS, .first_words = IN_FIRST_WORDS, .attention = IN_ATTENTION };
+static const prt_gen_inputs slots = { .least = IN_LEAST,
+    .repetition = IN_REPETITION,
+    .words = IN_WORDS,
+    .first_words = IN_FIRST_WORDS,
+    .attention = IN_ATTENTION };
 
 /* ---- shapes ---- */
 
@@ -32,10 +47,12 @@ static poprt_status infer(prt_infer *c)
     if (a->model_type == PRT_GEN_ENCODER_DECODER && !all.has_encoder)
         return prt_infer_fail(c, POPRT_E_PARSE, "needs an encoder");
     if (c->in[IN_PROMPT].dtype != PRT_DTYPE_i32 && c->in[IN_PROMPT].dtype != PRT_DTYPE_undefined)
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "a prompt of numbers is not possible; one "
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
+            "a prompt of numbers is not possible; one "
             "of words, int32, is");
     if (prt_infer_has(c, IN_FIRST_TOKENS))
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "decoder_input_ids is not possible; "
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
+            "decoder_input_ids is not possible; "
             "decoder_start_token_id is");
     if (prt_infer_number(c, IN_PROCESSOR, &which) && prt_dim_is_number(which) && which != 0)
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "logits_processor is %lld; 0 is possible",
@@ -44,11 +61,11 @@ static poprt_status infer(prt_infer *c)
     const int64_t batch = prt_infer_dim(c, IN_PROMPT, 0), most = prt_gen_dim(c, IN_MOST);
     const int64_t returned = prt_gen_dim(c, IN_RETURNED);
     const int64_t tokens[3] = { batch, returned, most };
-    const int64_t scores[4] = { PRT_DIM_UNKNOWN, batch, prt_gen_dim(c, IN_BEAMS),
-        PRT_DIM_UNKNOWN };
+    const int64_t scores[4] = { PRT_DIM_UNKNOWN, batch, prt_gen_dim(c, IN_BEAMS), PRT_DIM_UNKNOWN };
     PRT_TRY(prt_infer_set(c, OUT_TOKENS, PRT_DTYPE_i32, 3, tokens));
     const int32_t dtype = prt_infer_has(c, IN_LENGTH_PENALTY) ? c->in[IN_LENGTH_PENALTY].dtype
-        : prt_infer_has(c, IN_REPETITION) ? c->in[IN_REPETITION].dtype : PRT_DTYPE_f32;
+        : prt_infer_has(c, IN_REPETITION)                     ? c->in[IN_REPETITION].dtype
+                                                              : PRT_DTYPE_f32;
     PRT_TRY(prt_infer_set(c, OUT_LIKELIHOOD, dtype, 2, tokens));
     return prt_infer_set(c, OUT_SCORES, dtype, 4, scores);
 }
@@ -72,9 +89,9 @@ typedef struct search {
     float penalty; /* exponent of the length */
     bool early;
     size_t returned;
-    ended *best;   /* [batch, beams], the best first */
-    size_t *count; /* by prompt: how many of these there are */
-    bool *done;    /* by prompt */
+    ended *best;       /* [batch, beams], the best first */
+    size_t *count;     /* by prompt: how many of these there are */
+    bool *done;        /* by prompt */
     float *likelihood; /* by row */
     float *summed;     /* the same of the next rows */
     int32_t *token;    /* next words */
@@ -83,8 +100,7 @@ typedef struct search {
     size_t n_top;
 } search;
 
-static poprt_status read_count(prt_eval *c, uint32_t i, const char *what, int64_t limit,
-    size_t *to)
+static poprt_status read_count(prt_eval *c, uint32_t i, const char *what, int64_t limit, size_t *to)
 {
     int64_t value;
     uint32_t count;
@@ -99,8 +115,8 @@ static poprt_status read_count(prt_eval *c, uint32_t i, const char *what, int64_
 static poprt_status begin(prt_eval *c, search *s)
 {
     prt_gen *g = &s->g;
-    const prt_tensor *penalty = prt_eval_has(c, IN_LENGTH_PENALTY) ? c->in[IN_LENGTH_PENALTY]
-                                                                   : NULL;
+    const prt_tensor *penalty =
+        prt_eval_has(c, IN_LENGTH_PENALTY) ? c->in[IN_LENGTH_PENALTY] : NULL;
     size_t beams = 0;
     PRT_TRY(read_count(c, IN_BEAMS, "num_beams", PRT_GEN_MOST_BEAMS, &beams));
     PRT_TRY(read_count(c, IN_RETURNED, "num_return_sequences", (int64_t)beams, &s->returned));
@@ -147,8 +163,8 @@ static poprt_status keep_scores(prt_eval *c, const search *s)
     const prt_gen *g = &s->g;
     if (!prt_eval_wants(c, OUT_SCORES))
         return POPRT_OK;
-    const int64_t dims[4] = { (int64_t)(g->most - g->prompt), (int64_t)g->batch,
-        (int64_t)g->beams, (int64_t)g->vocab };
+    const int64_t dims[4] = { (int64_t)(g->most - g->prompt), (int64_t)g->batch, (int64_t)g->beams,
+        (int64_t)g->vocab };
     if (g->step == 1)
         PRT_TRY(prt_eval_shape(c, OUT_SCORES, c->out[OUT_SCORES]->dtype, 4, dims));
     const size_t each = g->rows * g->vocab;
@@ -239,8 +255,8 @@ static poprt_status choose(prt_eval *c, search *s, bool *all)
             return prt_eval_fail(c, POPRT_E_ARG, "%zu beams are too many for %zu words", g->beams,
                 g->vocab);
         s->done[p] = s->count[p] == g->beams &&
-            (s->early || !(s->best[first + g->beams - 1].score <
-                by_length(s, s->top[0].score, g->length)));
+            (s->early ||
+                !(s->best[first + g->beams - 1].score < by_length(s, s->top[0].score, g->length)));
         *all = *all && s->done[p];
     }
     memcpy(s->likelihood, s->summed, g->rows * sizeof(float));

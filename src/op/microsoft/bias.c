@@ -122,8 +122,10 @@ static poprt_status infer_softmax(prt_infer *c)
         const int64_t own = prt_infer_product(c, s->dims, 0, (uint32_t)s->rank);
         if (prt_dim_is_number(row) && prt_dim_is_number(all) && prt_dim_is_number(own) &&
             (own == 0 ? all != 0 : row == 0 || own % row != 0 || all % own != 0))
-            return prt_infer_fail(c, POPRT_E_SHAPE, "a bias of %lld elements does not repeat over "
-                "rows of %lld of %lld elements", (long long)own, (long long)row, (long long)all);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "a bias of %lld elements does not repeat over "
+                "rows of %lld of %lld elements",
+                (long long)own, (long long)row, (long long)all);
     }
     return prt_infer_like(c, 0, 0, x->dtype);
 }

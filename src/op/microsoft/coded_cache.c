@@ -15,11 +15,15 @@ static poprt_status check_type(const prt_infer *c, const prt_ms_coded_form *f, i
     if (dtype == PRT_DTYPE_undefined)
         return POPRT_OK;
     if (!pairs && dtype != PRT_DTYPE_i8 && dtype != PRT_DTYPE_f8e4m3fn)
-        return prt_infer_fail(c, POPRT_E_TYPE, "a quantised cache is int8, float8e4m3fn or uint8, "
-            "not %s", prt_dtype_of(dtype)->name);
+        return prt_infer_fail(c, POPRT_E_TYPE,
+            "a quantised cache is int8, float8e4m3fn or uint8, "
+            "not %s",
+            prt_dtype_of(dtype)->name);
     if (f->bits != (pairs ? 4 : 8) && (f->bits != 0 || pairs))
-        return prt_infer_fail(c, POPRT_E_ARG, "kv_cache_bit_width is %lld for a cache of %s; "
-            "uint8 goes with 4, others with 8", (long long)f->bits, prt_dtype_of(dtype)->name);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "kv_cache_bit_width is %lld for a cache of %s; "
+            "uint8 goes with 4, others with 8",
+            (long long)f->bits, prt_dtype_of(dtype)->name);
     if (!pairs)
         return POPRT_OK;
     if (prt_dim_is_number(f->size) && f->size % 2 != 0)
@@ -34,8 +38,10 @@ poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, 
     const bool whole = prt_str_is(f->kind, "PER_TENSOR");
     const int64_t want[4] = { 1, whole ? 1 : f->heads, 1, whole ? 1 : f->size };
     if (!whole && !prt_str_is(f->kind, "PER_CHANNEL"))
-        return prt_infer_fail(c, POPRT_E_ARG, "a cache is quantised by '%.*s'; NONE for both, or "
-            "PER_TENSOR and PER_CHANNEL, are possible", PRT_STR_ARG(f->kind));
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "a cache is quantised by '%.*s'; NONE for both, or "
+            "PER_TENSOR and PER_CHANNEL, are possible",
+            PRT_STR_ARG(f->kind));
     if (!prt_infer_has(c, f->past) || !prt_infer_has(c, f->scale))
         return prt_infer_fail(c, POPRT_E_ARG, "a quantised cache needs its past and its scale");
     PRT_TRY(check_type(c, f, width));
@@ -48,8 +54,10 @@ poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, 
     for (int32_t k = 0; k < s->rank; k++) {
         const int64_t have = s->dims[k], need = want[4 - s->rank + k];
         if (prt_dim_is_number(have) && have != 1 && prt_dim_is_number(need) && have != need)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %d of a cache's scale is %lld where 1 "
-                "or %lld is needed", k, (long long)have, (long long)need);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "dim %d of a cache's scale is %lld where 1 "
+                "or %lld is needed",
+                k, (long long)have, (long long)need);
     }
     return POPRT_OK;
 }
@@ -85,8 +93,14 @@ static poprt_status make_blank(prt_eval *c, size_t batch, size_t heads, size_t r
     double *data = prt_eval_scratch(c, batch, each * sizeof(double));
     if (data == NULL)
         return POPRT_E_NOMEM;
-    *to = (prt_heads){ .dtype = PRT_DTYPE_f64, .data = data, .batch = each, .head = rows * size,
-        .row = size, .heads = heads, .rows = rows, .size = size };
+    *to = (prt_heads){ .dtype = PRT_DTYPE_f64,
+        .data = data,
+        .batch = each,
+        .head = rows * size,
+        .row = size,
+        .heads = heads,
+        .rows = rows,
+        .size = size };
     return POPRT_OK;
 }
 
@@ -107,8 +121,7 @@ poprt_status prt_ms_coded_open(prt_eval *c, const prt_ms_coded *code, const prt_
     return POPRT_OK;
 }
 
-poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t batch,
-    prt_heads *h)
+poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t batch, prt_heads *h)
 {
     prt_heads to;
     PRT_TRY(make_blank(c, batch, h->heads, h->rows, h->size, &to));
@@ -134,6 +147,6 @@ void prt_ms_coded_close(const prt_ms_coded *code, const prt_heads *from, prt_ten
     const double *x = from->data;
     for (size_t i = 0; i < all; i++)
         encode(code->code, t->data, i,
-            x[i] / prt_ms_bias_at(&code->scale, 0, i / from->head % from->heads, 0,
-                i % from->size));
+            x[i] /
+                prt_ms_bias_at(&code->scale, 0, i / from->head % from->heads, 0, i % from->size));
 }

@@ -24,7 +24,7 @@ typedef struct prt_ms_coded_form {
 poprt_status prt_ms_coded_check(const prt_infer *c, const prt_ms_coded_form *f, int64_t *width);
 
 typedef struct prt_ms_coded {
-    int32_t code; /* element type; u4 for pairs in bytes */
+    int32_t code;     /* element type; u4 for pairs in bytes */
     prt_tensor scale; /* of rank 4 */
 } prt_ms_coded;
 
@@ -39,8 +39,7 @@ poprt_status prt_ms_coded_open(prt_eval *c, const prt_ms_coded *code, const prt_
 poprt_status prt_ms_coded_blank(prt_eval *c, const prt_tensor *t, size_t size, prt_heads *to);
 
 /* `h` becomes, in scratch, what the code keeps of it. */
-poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t batch,
-    prt_heads *h);
+poprt_status prt_ms_coded_round(prt_eval *c, const prt_ms_coded *code, size_t batch, prt_heads *h);
 
 /* Writes the doubles `from` as codes. */
 void prt_ms_coded_close(const prt_ms_coded *code, const prt_heads *from, prt_tensor *t);

@@ -78,8 +78,8 @@ static poprt_status eval(prt_eval *c)
                 for (int64_t j = 0; j < cols; j++, to++) {
                     const double y = place(box[0], box[2], i, rows, high);
                     const double x = place(box[1], box[3], j, cols, wide);
-                    const bool inside = y >= 0 && y <= (double)(high - 1) && x >= 0 &&
-                        x <= (double)(wide - 1);
+                    const bool inside =
+                        y >= 0 && y <= (double)(high - 1) && x >= 0 && x <= (double)(wide - 1);
                     const double value = inside
                         ? sample(t, (size_t)image[n] * channels + k, y, x, nearest)
                         : (double)a->extrapolation_value;

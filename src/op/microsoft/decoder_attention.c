@@ -10,8 +10,18 @@
 #include "op/microsoft/attend.h"
 
 enum {
-    IN_Q, IN_K, IN_Q_WEIGHT, IN_KV_WEIGHT, IN_BIAS, IN_MASK, IN_KEYS, IN_VALUES, IN_STATIC,
-    IN_USE_PAST, IN_HAS_STATE, IN_HAS_MASK
+    IN_Q,
+    IN_K,
+    IN_Q_WEIGHT,
+    IN_KV_WEIGHT,
+    IN_BIAS,
+    IN_MASK,
+    IN_KEYS,
+    IN_VALUES,
+    IN_STATIC,
+    IN_USE_PAST,
+    IN_HAS_STATE,
+    IN_HAS_MASK
 };
 enum { OUT_Y, OUT_KEYS, OUT_VALUES };
 
@@ -75,8 +85,15 @@ static bool flag(const prt_eval *c, uint32_t i)
 static prt_heads part(double *data, size_t rows, size_t batch, size_t row, size_t first,
     size_t heads, size_t size)
 {
-    return (prt_heads){ .dtype = PRT_DTYPE_f64, .data = data, .first = first, .batch = row,
-        .head = size, .row = batch * row, .heads = heads, .rows = rows, .size = size };
+    return (prt_heads){ .dtype = PRT_DTYPE_f64,
+        .data = data,
+        .first = first,
+        .batch = row,
+        .head = size,
+        .row = batch * row,
+        .heads = heads,
+        .rows = rows,
+        .size = size };
 }
 
 /* Projects and adds a part of the bias. */
@@ -88,8 +105,11 @@ static double *project(prt_eval *c, const prt_tensor *x, const prt_tensor *w, si
     if (add == NULL)
         return NULL;
     prt_reals_load(bias.dtype, bias.data, first, 1, cols, add);
-    bias = (prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_f64, .rank = 1,
-        .dims = { (int64_t)cols }, .data = add };
+    bias = (prt_tensor){ .kind = PRT_VALUE_TENSOR,
+        .dtype = PRT_DTYPE_f64,
+        .rank = 1,
+        .dims = { (int64_t)cols },
+        .data = add };
     return prt_ms_project(c, x, w, &bias);
 }
 

@@ -36,8 +36,8 @@ static poprt_status infer_rows(prt_infer *c, int64_t block, int64_t packed, uint
     PRT_TRY(prt_infer_rank(c, 2, 2));
     const int64_t n = prt_infer_dim(c, 1, 0);
     const int64_t k = prt_dim_mul(c->dims, prt_infer_dim(c, 1, 1), packed);
-    PRT_TRY(prt_infer_merge(c, n, prt_infer_dim(c, 2, 0), "the number of output features",
-        &merged));
+    PRT_TRY(
+        prt_infer_merge(c, n, prt_infer_dim(c, 2, 0), "the number of output features", &merged));
     PRT_TRY(prt_infer_merge(c, prt_dim_ceildiv(c->dims, k, block), prt_infer_dim(c, 2, 1),
         "the number of scales in a row", &merged));
     PRT_TRY(prt_infer_vector(c, bias, n));
@@ -47,7 +47,9 @@ static poprt_status infer_rows(prt_infer *c, int64_t block, int64_t packed, uint
 static poprt_status run_rows(prt_eval *c, const rows *r, const prt_tensor *x, uint32_t bias_slot)
 {
     const double *bias;
-    const prt_weights w = { .n = (size_t)c->in[1]->dims[0], .k = r->k, .column = rows_column,
+    const prt_weights w = { .n = (size_t)c->in[1]->dims[0],
+        .k = r->k,
+        .column = rows_column,
         .user = r };
     if (!prt_weights_reals(c, bias_slot, &bias))
         return POPRT_E_NOMEM;
@@ -84,9 +86,14 @@ static poprt_status eval_fp8(prt_eval *c)
     const prt_ms_matmul_fp8_weight_attrs *a = c->attrs;
     const prt_tensor *b = c->in[1], *x = c->in[0];
     prt_tensor rounded;
-    const rows r = { .dtype = b->dtype, .data = b->data, .scale_dtype = c->in[2]->dtype,
-        .scales = c->in[2]->data, .k = (size_t)b->dims[1], .block = (size_t)a->block_size,
-        .blocks = (size_t)c->in[2]->dims[1], .by = 1 };
+    const rows r = { .dtype = b->dtype,
+        .data = b->data,
+        .scale_dtype = c->in[2]->dtype,
+        .scales = c->in[2]->data,
+        .k = (size_t)b->dims[1],
+        .block = (size_t)a->block_size,
+        .blocks = (size_t)c->in[2]->dims[1],
+        .by = 1 };
     if (prt_eval_has(c, 3)) {
         PRT_TRY(round_to_fp8(c, x, prt_quant_number(c, 3, 1), &rounded));
         x = &rounded;
@@ -111,10 +118,14 @@ static poprt_status eval_fp4(prt_eval *c)
 {
     const prt_ms_matmul_fp4_weight_attrs *a = c->attrs;
     const prt_tensor *b = c->in[1];
-    const rows r = { .dtype = PRT_DTYPE_f4e2m1, .data = b->data,
-        .scale_dtype = PRT_DTYPE_f8e4m3fn, .scales = c->in[2]->data,
-        .k = 2 * (size_t)b->dims[1], .block = (size_t)a->block_size,
-        .blocks = (size_t)c->in[2]->dims[1], .by = prt_quant_number(c, 3, 1) };
+    const rows r = { .dtype = PRT_DTYPE_f4e2m1,
+        .data = b->data,
+        .scale_dtype = PRT_DTYPE_f8e4m3fn,
+        .scales = c->in[2]->data,
+        .k = 2 * (size_t)b->dims[1],
+        .block = (size_t)a->block_size,
+        .blocks = (size_t)c->in[2]->dims[1],
+        .by = prt_quant_number(c, 3, 1) };
     return run_rows(c, &r, c->in[0], 5);
 }
 
@@ -126,7 +137,9 @@ enum { IN_A, IN_B, IN_C, IN_SCALE_A, IN_SCALE_B, IN_SCALE_Y };
 
 static prt_gemm_attrs gemm_attrs(const prt_ms_gemm_float8_attrs *a)
 {
-    return (prt_gemm_attrs){ .alpha = a->alpha, .beta = a->beta, .transA = a->transA,
+    return (prt_gemm_attrs){ .alpha = a->alpha,
+        .beta = a->beta,
+        .transA = a->transA,
         .transB = a->transB };
 }
 
@@ -145,10 +158,10 @@ static poprt_status infer_gemm(prt_infer *c)
         in[IN_C] = c->in[IN_C];
     if (!no_activation(a->activation) && !prt_str_is(a->activation, "RELU") &&
         !prt_str_is(a->activation, "GELU"))
-        return prt_infer_fail(c, POPRT_E_ARG,
-            "activation is \"%.*s\"; accepted: NONE, RELU, GELU", PRT_STR_ARG(a->activation));
-    PRT_TRY(prt_infer_dtype_attr(c, "dtype", PRT_T(f8e4m3fn) | PRT_T(f8e5m2) | PRT_T(f16) |
-        PRT_T(bf16) | PRT_T(f32), a->dtype));
+        return prt_infer_fail(c, POPRT_E_ARG, "activation is \"%.*s\"; accepted: NONE, RELU, GELU",
+            PRT_STR_ARG(a->activation));
+    PRT_TRY(prt_infer_dtype_attr(c, "dtype",
+        PRT_T(f8e4m3fn) | PRT_T(f8e5m2) | PRT_T(f16) | PRT_T(bf16) | PRT_T(f32), a->dtype));
     PRT_TRY(prt_infer_scalar(c, IN_SCALE_A, &unused));
     PRT_TRY(prt_infer_scalar(c, IN_SCALE_B, &unused));
     if (prt_infer_has(c, IN_SCALE_Y))

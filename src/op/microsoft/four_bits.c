@@ -10,11 +10,11 @@
 /* The values of four bits: a float of two exponent bits, and quantiles of the normal distribution
  * (NF4). Both lie in [-1, 1]; a block is scaled by its largest magnitude. */
 static const float fp4[16] = { 0.0f, 0.0052083335f, 0.6666667f, 1.0f, 0.33333334f, 0.5f,
-    0.16666667f, 0.25f, 0.0f, -0.0052083335f, -0.6666667f, -1.0f, -0.33333334f, -0.5f,
-    -0.16666667f, -0.25f };
+    0.16666667f, 0.25f, 0.0f, -0.0052083335f, -0.6666667f, -1.0f, -0.33333334f, -0.5f, -0.16666667f,
+    -0.25f };
 static const float nf4[16] = { -1.0f, -0.6961928f, -0.52507305f, -0.3949175f, -0.28444138f,
-    -0.18477343f, -0.091050036f, 0.0f, 0.0795803f, 0.1609302f, 0.2461123f, 0.33791524f,
-    0.44070983f, 0.562617f, 0.72295684f, 1.0f };
+    -0.18477343f, -0.091050036f, 0.0f, 0.0795803f, 0.1609302f, 0.2461123f, 0.33791524f, 0.44070983f,
+    0.562617f, 0.72295684f, 1.0f };
 
 typedef struct bnb {
     const float *table;
@@ -51,19 +51,25 @@ static void bnb_column(const void *user, size_t column, double *to, size_t step)
     for (size_t i = 0; i < count; i++) {
         const size_t at = w->turned ? i * w->k + column : column * w->k + i;
         const uint32_t bits = at % 2 == 0 ? w->data[at / 2] >> 4 : w->data[at / 2] & 15u;
-        to[i * step] = (double)w->table[bits] *
-            prt_load_f64(w->most->dtype, w->most->data, at / w->block);
+        to[i * step] =
+            (double)w->table[bits] * prt_load_f64(w->most->dtype, w->most->data, at / w->block);
     }
 }
 
 static poprt_status eval_bnb(prt_eval *c)
 {
     const prt_ms_matmul_bnb4_attrs *a = c->attrs;
-    const bnb b = { .table = a->quant_type == 0 ? fp4 : nf4, .data = c->in[1]->data,
-        .most = c->in[2], .n = (size_t)a->N, .k = (size_t)a->K, .block = (size_t)a->block_size,
+    const bnb b = { .table = a->quant_type == 0 ? fp4 : nf4,
+        .data = c->in[1]->data,
+        .most = c->in[2],
+        .n = (size_t)a->N,
+        .k = (size_t)a->K,
+        .block = (size_t)a->block_size,
         .turned = a->transB == 0 };
-    const prt_weights w = { .n = b.turned ? b.k : b.n, .k = b.turned ? b.n : b.k,
-        .column = bnb_column, .user = &b };
+    const prt_weights w = { .n = b.turned ? b.k : b.n,
+        .k = b.turned ? b.n : b.k,
+        .column = bnb_column,
+        .user = &b };
     return prt_weights_apply(c, &w, c->in[0], NULL, c->out[0]);
 }
 
@@ -125,7 +131,9 @@ static poprt_status eval_blob(prt_eval *c)
     const prt_ms_matmul_fp_q4_attrs *a = c->attrs;
     const size_t k = (size_t)prt_load_i64(PRT_DTYPE_i64, c->in[2]->data, 0);
     const size_t n = (size_t)prt_load_i64(PRT_DTYPE_i64, c->in[2]->data, 1);
-    const blob b = { .data = c->in[1]->data, .k = k, .blocks = (k + BLOCK - 1) / BLOCK,
+    const blob b = { .data = c->in[1]->data,
+        .k = k,
+        .blocks = (k + BLOCK - 1) / BLOCK,
         .size = a->blk_quant_type == 0 ? SCALE_SIZE + 16 : SCALE_SIZE + 17 };
     const prt_weights w = { .n = n, .k = k, .column = blob_column, .user = &b };
     return prt_weights_apply(c, &w, c->in[0], NULL, c->out[0]);

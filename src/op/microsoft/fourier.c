@@ -10,7 +10,8 @@ static poprt_status infer(prt_infer *c)
     const prt_shape *x = &c->in[0];
     int64_t dims[PRT_MAX_RANK], two;
     if (a->signal_ndim != 1 || a->onesided != 1 || a->normalized != 0)
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "signal_ndim and onesided must be 1, "
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
+            "signal_ndim and onesided must be 1, "
             "normalized 0");
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, x->dtype, PRT_RANK_UNKNOWN);
@@ -42,8 +43,7 @@ static poprt_status eval(prt_eval *c)
             PRT_TRY(c->host->check(c));
             out[t] = 0;
             for (size_t k = 0; k < waves; k++) {
-                const double angle =
-                    6.28318530717958647692 * (double)(k * t % n) / (double)n;
+                const double angle = 6.28318530717958647692 * (double)(k * t % n) / (double)n;
                 const double wave = in[2 * k] * cos(angle) - in[2 * k + 1] * sin(angle);
                 out[t] += (k == 0 || k + 1 == waves ? 1 : 2) * wave / (double)n;
             }

@@ -12,15 +12,19 @@
 
 static prt_conv_attrs conv_attrs(const prt_ms_fused_conv_attrs *a)
 {
-    return (prt_conv_attrs){ .group = a->group, .pads = a->pads, .auto_pad = a->auto_pad,
-        .strides = a->strides, .dilations = a->dilations, .kernel_shape = a->kernel_shape };
+    return (prt_conv_attrs){ .group = a->group,
+        .pads = a->pads,
+        .auto_pad = a->auto_pad,
+        .strides = a->strides,
+        .dilations = a->dilations,
+        .kernel_shape = a->kernel_shape };
 }
 
 static prt_ms_activation conv_activation(const prt_ms_fused_conv_attrs *a)
 {
     const prt_f32s p = a->activation_params;
-    return (prt_ms_activation){ a->activation, { p.count > 0 ? p.data[0] : 0,
-        p.count > 1 ? p.data[1] : 0 }, p.count };
+    return (prt_ms_activation){ a->activation,
+        { p.count > 0 ? p.data[0] : 0, p.count > 1 ? p.data[1] : 0 }, p.count };
 }
 
 static poprt_status infer_conv(prt_infer *c)
@@ -60,7 +64,9 @@ enum { ATTR_ALPHA = 1, ATTR_BETA, ATTR_GAMMA };
 
 static prt_gemm_attrs gemm_attrs(const prt_ms_fused_gemm_attrs *a)
 {
-    return (prt_gemm_attrs){ .alpha = a->alpha, .beta = a->beta, .transA = a->transA,
+    return (prt_gemm_attrs){ .alpha = a->alpha,
+        .beta = a->beta,
+        .transA = a->transA,
         .transB = a->transB };
 }
 
@@ -68,9 +74,11 @@ static prt_ms_activation gemm_activation(const prt_ms_fused_gemm_attrs *a)
 {
     const bool selu = prt_str_is(a->activation, "Selu");
     const bool second = prt_attr_given(a, selu ? ATTR_GAMMA : ATTR_BETA);
-    return (prt_ms_activation){ a->activation, { a->activation_alpha,
-        selu ? a->activation_gamma : a->activation_beta },
-        !prt_attr_given(a, ATTR_ALPHA) ? 0 : second ? 2 : 1 };
+    return (prt_ms_activation){ a->activation,
+        { a->activation_alpha, selu ? a->activation_gamma : a->activation_beta },
+        !prt_attr_given(a, ATTR_ALPHA) ? 0
+            : second                   ? 2
+                                       : 1 };
 }
 
 static poprt_status infer_gemm(prt_infer *c)

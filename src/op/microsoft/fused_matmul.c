@@ -21,8 +21,8 @@ typedef struct form {
 static form plain_form(const void *attrs)
 {
     const prt_ms_fused_matmul_attrs *a = attrs;
-    return (form){ { a->transA != 0, a->transBatchA != 0 }, { a->transB != 0,
-        a->transBatchB != 0 }, a->alpha, { PRT_STR(""), { 0 }, 0 } };
+    return (form){ { a->transA != 0, a->transBatchA != 0 }, { a->transB != 0, a->transBatchB != 0 },
+        a->alpha, { PRT_STR(""), { 0 }, 0 } };
 }
 
 static form activation_form(const void *attrs)
@@ -31,9 +31,12 @@ static form activation_form(const void *attrs)
     const prt_str name = a->activation;
     const bool given = prt_attr_given(a, 1) || prt_attr_given(a, 3);
     const uint32_t params = !given ? 0 : prt_attr_given(a, 3) ? 2 : 1;
-    return (form){ { a->transA != 0, a->transBatchA != 0 }, { a->transB != 0,
-        a->transBatchB != 0 }, a->alpha, { name, { a->activation_alpha,
-        prt_str_is(name, "Selu") ? a->activation_gamma : a->activation_beta }, params } };
+    return (form){ { a->transA != 0, a->transBatchA != 0 }, { a->transB != 0, a->transBatchB != 0 },
+        a->alpha,
+        { name,
+            { a->activation_alpha,
+                prt_str_is(name, "Selu") ? a->activation_gamma : a->activation_beta },
+            params } };
 }
 
 /* Dims of the matrices that are multiplied. */
@@ -93,7 +96,9 @@ static poprt_status open_side(prt_eval *c, side s, prt_tensor *t, prt_operand *o
     const bool turned = s.last && t->rank > 1;
     const size_t cols = (size_t)t->dims[t->rank - 1];
     const size_t rows = t->rank > 1 ? (size_t)t->dims[t->rank - 2] : 1;
-    *o = (prt_operand){ .dtype = t->dtype, .data = t->data, .row = turned ? 1 : cols,
+    *o = (prt_operand){ .dtype = t->dtype,
+        .data = t->data,
+        .row = turned ? 1 : cols,
         .col = turned ? rows : 1 };
     return POPRT_OK;
 }

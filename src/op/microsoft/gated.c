@@ -43,8 +43,10 @@ static poprt_status infer_gated_norm(prt_infer *c)
     const prt_ms_gated_rms_norm_attrs *a = c->attrs;
     if (!prt_str_is(a->activation, "silu") && !prt_str_is(a->activation, "swish") &&
         !prt_str_is(a->activation, "sigmoid"))
-        return prt_infer_fail(c, POPRT_E_PARSE, "activation is \"%.*s\"; accepted: silu, swish, "
-            "sigmoid", PRT_STR_ARG(a->activation));
+        return prt_infer_fail(c, POPRT_E_PARSE,
+            "activation is \"%.*s\"; accepted: silu, swish, "
+            "sigmoid",
+            PRT_STR_ARG(a->activation));
     PRT_TRY(check_rank(c));
     PRT_TRY(prt_infer_rank(c, 1, 1));
     PRT_TRY(check_same(c, 2));
@@ -94,8 +96,10 @@ static poprt_status infer_branches(prt_infer *c)
     if (!prt_infer_ranked(c, 0))
         return POPRT_OK;
     if (x->rank < (a->num_branches > 0 ? 1 : 2))
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; [branches, size] or "
-            "num_branches is needed", x->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the input has rank %d; [branches, size] or "
+            "num_branches is needed",
+            x->rank);
     int64_t size = x->dims[x->rank - 1], branches = a->num_branches;
     if (branches > 0 && prt_dim_is_number(size) && size % branches != 0)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements do not divide into %lld branches",
@@ -114,7 +118,8 @@ static poprt_status infer_branches(prt_infer *c)
         PRT_TRY(prt_infer_merge(c, branches, s->dims[0], "the branches", &branches));
         return prt_infer_merge(c, size, s->dims[1], "the branch's size", &size);
     }
-    return prt_infer_fail(c, POPRT_E_SHAPE, "the scale is neither [branches, size] nor "
+    return prt_infer_fail(c, POPRT_E_SHAPE,
+        "the scale is neither [branches, size] nor "
         "[branches * size] nor [size]");
 }
 

@@ -43,8 +43,7 @@ static void logical(const prt_infer *c, int64_t *dims)
     const prt_shape *x = &c->in[IN_DATA];
     memcpy(dims, x->dims, sizeof(x->dims));
     if (x->rank > 0)
-        dims[x->rank - 1] =
-            prt_dim_mul(c->dims, dims[x->rank - 1], packing(c->attrs, x->dtype));
+        dims[x->rank - 1] = prt_dim_mul(c->dims, dims[x->rank - 1], packing(c->attrs, x->dtype));
 }
 
 static poprt_status check_scales(const prt_infer *c, const int64_t *dims, uint32_t axis)
@@ -59,14 +58,13 @@ static poprt_status check_scales(const prt_infer *c, const int64_t *dims, uint32
         const bool shared = is_float(dtype) && k != (int32_t)axis && s->dims[k] == 1;
         const int64_t want = k != (int32_t)axis ? dims[k]
             : a->block_size == 0                ? 1
-                               : prt_dim_ceildiv(c->dims, dims[k], a->block_size);
+                                                : prt_dim_ceildiv(c->dims, dims[k], a->block_size);
         if (!shared)
             PRT_TRY(prt_infer_merge(c, want, s->dims[k], "a dim of the scales", &merged));
         if (!prt_infer_ranked(c, IN_ZEROS))
             continue;
-        const int64_t zeros = k == rank - 1
-            ? prt_dim_ceildiv(c->dims, s->dims[k], packing(a, dtype))
-            : s->dims[k];
+        const int64_t zeros =
+            k == rank - 1 ? prt_dim_ceildiv(c->dims, s->dims[k], packing(a, dtype)) : s->dims[k];
         PRT_TRY(prt_infer_merge(c, zeros, z->dims[k], "a dim of the zero points", &merged));
     }
     return POPRT_OK;
@@ -104,7 +102,7 @@ static poprt_status infer(prt_infer *c)
 
 typedef struct blocks {
     const prt_tensor *x, *scales, *zeros; /* zeros NULL: `middle` */
-    uint32_t rank, axis, bits; /* bits: of packed numbers, 0 for other types */
+    uint32_t rank, axis, bits;            /* bits: of packed numbers, 0 for other types */
     int64_t dims[PRT_MAX_RANK];
     size_t block;
     double middle;
@@ -152,10 +150,13 @@ static void init(const prt_eval *c, blocks *b)
     const prt_ms_gather_block_quantized_attrs *a = c->attrs;
     const prt_tensor *x = c->in[IN_DATA];
     const bool bytes = x->dtype == PRT_DTYPE_u8;
-    *b = (blocks){ .x = x, .scales = c->in[IN_SCALES], .rank = x->rank,
+    *b = (blocks){ .x = x,
+        .scales = c->in[IN_SCALES],
+        .rank = x->rank,
         .zeros = prt_eval_has(c, IN_ZEROS) ? c->in[IN_ZEROS] : NULL,
         .axis = (uint32_t)(a->quantize_axis < 0 ? a->quantize_axis + x->rank : a->quantize_axis),
-        .bits = bytes ? (uint32_t)a->bits : 0, .block = (size_t)a->block_size,
+        .bits = bytes ? (uint32_t)a->bits : 0,
+        .block = (size_t)a->block_size,
         .middle = bytes ? (double)(1u << (a->bits - 1)) : 0 };
     memcpy(b->dims, x->dims, sizeof(x->dims));
     b->dims[x->rank - 1] *= packing(a, x->dtype);

@@ -48,14 +48,16 @@ poprt_status prt_gen_check(prt_infer *c, const prt_gen_attrs *a, const prt_gen_i
         a->start < INT32_MIN || a->start > INT32_MAX)
         return prt_infer_fail(c, POPRT_E_ARG, "a token's number does not fit 32 bits");
     if (a->vocab < -1 || a->vocab == 0 || a->vocab > INT32_MAX)
-        return prt_infer_fail(c, POPRT_E_ARG, "vocab_size is %lld; a size, or -1 for the "
-            "decoder's, is possible", (long long)a->vocab);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "vocab_size is %lld; a size, or -1 for the "
+            "decoder's, is possible",
+            (long long)a->vocab);
     PRT_TRY(prt_infer_rank(c, IN_PROMPT, 2));
     PRT_TRY(prt_infer_rank(c, in->words, 1));
     PRT_TRY(prt_infer_rank(c, in->first_words, 2));
     PRT_TRY(prt_infer_rank(c, in->attention, 2));
-    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_PROMPT, 0),
-        prt_infer_dim(c, in->first_words, 0), "the batch", &dim));
+    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_PROMPT, 0), prt_infer_dim(c, in->first_words, 0),
+        "the batch", &dim));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_PROMPT, 0), prt_infer_dim(c, in->attention, 0),
         "the batch", &dim));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_PROMPT, 1), prt_infer_dim(c, in->attention, 1),
@@ -77,8 +79,10 @@ static poprt_status read_sizes(prt_eval *c, prt_gen *g)
     if (g->batch == 0 || prt_tensor_count(c->in[IN_PROMPT]) == 0)
         return prt_eval_fail(c, POPRT_E_SHAPE, "the prompt is empty");
     if (most <= (int64_t)g->prompt || most > PRT_GEN_MOST_TOKENS)
-        return prt_eval_fail(c, POPRT_E_ARG, "max_length is %lld; more than the %zu tokens there "
-            "are and at most %d is possible", (long long)most, g->prompt, PRT_GEN_MOST_TOKENS);
+        return prt_eval_fail(c, POPRT_E_ARG,
+            "max_length is %lld; more than the %zu tokens there "
+            "are and at most %d is possible",
+            (long long)most, g->prompt, PRT_GEN_MOST_TOKENS);
     if (least < 0)
         return prt_eval_fail(c, POPRT_E_ARG, "min_length is %lld; at least 0 is possible",
             (long long)least);
@@ -108,8 +112,8 @@ static void first_tokens(const prt_eval *c, prt_gen *g)
     const int32_t *prompt = c->in[IN_PROMPT]->data;
     for (size_t r = 0; r < g->rows; r++)
         for (size_t i = 0; i < g->prompt; i++)
-            g->tokens[r * g->most + i] = g->encoded != 0
-                ? (int32_t)g->a.start : prompt[r / g->beams * g->prompt + i];
+            g->tokens[r * g->most + i] =
+                g->encoded != 0 ? (int32_t)g->a.start : prompt[r / g->beams * g->prompt + i];
     g->length = g->prompt;
 }
 
@@ -161,8 +165,10 @@ static poprt_status begin_scores(prt_eval *c, prt_gen *g, size_t words)
     g->padded = words;
     g->vocab = g->a.vocab > 0 ? (size_t)g->a.vocab : words;
     if (g->vocab > words || words == 0 || words > INT32_MAX)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "the decoder gives scores for %zu words; %zu are "
-            "needed", words, g->vocab);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "the decoder gives scores for %zu words; %zu are "
+            "needed",
+            words, g->vocab);
     PRT_TRY(check_words(c, g, g->in.words));
     PRT_TRY(check_words(c, g, g->in.first_words));
     g->scores = prt_eval_scratch(c, g->rows, g->vocab * sizeof(double));
@@ -176,13 +182,17 @@ poprt_status prt_gen_load_scores(prt_eval *c, prt_gen *g, const prt_tensor *t, s
         return prt_eval_fail(c, POPRT_E_TYPE, "scores of words are floats of rank 3");
     const size_t rows = (size_t)t->dims[0], n = (size_t)t->dims[1], words = (size_t)t->dims[2];
     if (rows * each != g->rows || n == 0)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "scores are for %zu rows of %zu words where %zu "
-            "rows are needed", rows, n, g->rows / each);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "scores are for %zu rows of %zu words where %zu "
+            "rows are needed",
+            rows, n, g->rows / each);
     if (g->scores == NULL)
         PRT_TRY(begin_scores(c, g, words));
     if (words != g->padded)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "there are scores for %zu words, and before for "
-            "%zu", words, g->padded);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "there are scores for %zu words, and before for "
+            "%zu",
+            words, g->padded);
     for (size_t r = 0; r < g->rows; r++)
         prt_reals_load(t->dtype, t->data, (r / each * n + n - 1) * words, 1, g->vocab,
             g->scores + r * g->vocab);
@@ -240,8 +250,10 @@ poprt_status prt_gen_take(prt_eval *c, prt_gen *g, uint32_t i, const prt_tensor 
         for (size_t r = 0; r < g->rows; r++) {
             const size_t row = from != NULL ? from[r] : r;
             if (row >= had)
-                return prt_eval_fail(c, POPRT_E_SHAPE, "state %u has %zu rows where %zu are "
-                    "needed", i, had, g->rows);
+                return prt_eval_fail(c, POPRT_E_SHAPE,
+                    "state %u has %zu rows where %zu are "
+                    "needed",
+                    i, had, g->rows);
             prt_element_copy(t->dtype, to->data, (o * g->rows + r) * inner, t->data,
                 (o * had + row) * inner, inner);
         }
@@ -259,7 +271,8 @@ static poprt_status empty_states(prt_eval *c, prt_gen *g, uint32_t region)
         const prt_tensor *t = &form.in;
         if (t->kind != PRT_VALUE_TENSOR || !prt_dtype_is_float(t->dtype) || t->rank != 5 ||
             t->dims[0] != 2 || t->dims[2] < 0 || t->dims[4] < 0)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "input %u of the decoder must be declared as "
+            return prt_eval_fail(c, POPRT_E_SHAPE,
+                "input %u of the decoder must be declared as "
                 "floats [2, rows, heads, tokens, size] with numbers for heads and size",
                 FEED_STATES + i);
         const int64_t dims[5] = { 2, (int64_t)g->rows, t->dims[2], 0, t->dims[4] };
@@ -275,8 +288,10 @@ static poprt_status begin_decoder(prt_eval *c, prt_gen *g)
     prt_region_form form;
     PRT_TRY(c->host->form(c, g->a.decoder, UINT32_MAX, &form));
     if (form.n_in < FEED_STATES || form.n_out < 1 || form.n_in - FEED_STATES != form.n_out - 1)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "a decoder with %u inputs and %u outputs; 3 and 1 "
-            "are needed, and as many more states of both", form.n_in, form.n_out);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "a decoder with %u inputs and %u outputs; 3 and 1 "
+            "are needed, and as many more states of both",
+            form.n_in, form.n_out);
     PRT_TRY(prt_gen_room(c, g, g->a.decoder, FEED_STATES, form.n_in - FEED_STATES, 0));
     g->batch_axis = 1;
     g->feed[FEED_WORDS] = &g->next_tensor;

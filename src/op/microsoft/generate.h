@@ -22,8 +22,13 @@ typedef struct prt_gen_attrs {
 } prt_gen_attrs;
 
 /* The first attributes of such a row, in this order. */
-enum { PRT_GEN_ATTR_DECODER, PRT_GEN_ATTR_ENCODER, PRT_GEN_ATTR_INIT, PRT_GEN_ATTR_EOS,
-    PRT_GEN_ATTR_PAD };
+enum {
+    PRT_GEN_ATTR_DECODER,
+    PRT_GEN_ATTR_ENCODER,
+    PRT_GEN_ATTR_INIT,
+    PRT_GEN_ATTR_EOS,
+    PRT_GEN_ATTR_PAD
+};
 
 #define PRT_GEN_ATTRS(a)                                                                           \
     {                                                                                              \

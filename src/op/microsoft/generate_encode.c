@@ -48,7 +48,8 @@ static poprt_status match_regions(prt_eval *c, const prt_gen *g, uint32_t *own, 
     if (d.n_out < 3 || e.n_in != 3 || e.n_out < GIVES_STATES ||
         (e.n_out - GIVES_STATES) / 2 != *own || e.n_out % 2 != 0 ||
         (d.n_in != FEED_ENCODED + 2 * *own && d.n_in != FEED_ENCODED + 1 + 2 * *own))
-        return prt_eval_fail(c, POPRT_E_SHAPE, "an encoder with %u inputs and %u outputs and a "
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "an encoder with %u inputs and %u outputs and a "
             "decoder with %u and %u; 3 and 2 + 4 * n, and 2 or 3 + 4 * n and 1 + 2 * n are needed",
             e.n_in, e.n_out, d.n_in, d.n_out);
     *hidden = d.n_in % 2 != 0;

@@ -15,8 +15,11 @@
 enum { IN_LEAST = 2, IN_REPETITION, IN_WORDS, IN_FIRST_WORDS, IN_ATTENTION, IN_PRESENCE, IN_SEED };
 enum { OUT_TOKENS, OUT_FILTERED };
 
-static const prt_gen_inputs slots = { .least = IN_LEAST, .repetition = IN_REPETITION,
-    .words = IN_WORDS, .first_words = IN_FIRST_WORDS, .attention = IN_ATTENTION };
+static const prt_gen_inputs slots = { .least = IN_LEAST,
+    .repetition = IN_REPETITION,
+    .words = IN_WORDS,
+    .first_words = IN_FIRST_WORDS,
+    .attention = IN_ATTENTION };
 
 /* ---- what both have ---- */
 
@@ -115,12 +118,15 @@ static poprt_status sampling_infer(prt_infer *c)
         return prt_infer_fail(c, POPRT_E_ARG, "min_tokens_to_keep is %lld; at least 0 is possible",
             (long long)a->min_tokens_to_keep);
     if (!(a->temperature >= 0) || !(a->top_p >= 0 && a->top_p <= 1) || isnan(a->filter_value))
-        return prt_infer_fail(c, POPRT_E_ARG, "temperature is %g and top_p %g; at least 0, and "
-            "from 0 to 1, are possible", (double)a->temperature, (double)a->top_p);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "temperature is %g and top_p %g; at least 0, and "
+            "from 0 to 1, are possible",
+            (double)a->temperature, (double)a->top_p);
     if (prt_infer_has(c, IN_PRESENCE))
         return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "presence_mask is not possible");
     if (prt_infer_wants(c, OUT_FILTERED))
-        return prt_infer_fail(c, POPRT_E_UNSUPPORTED, "filtered_logits, which is for finding "
+        return prt_infer_fail(c, POPRT_E_UNSUPPORTED,
+            "filtered_logits, which is for finding "
             "faults, is not possible");
     return infer(c, &all);
 }
@@ -172,7 +178,7 @@ static void sort_words(picker *p, const double *scores, size_t n)
             size_t i = at, j = middle;
             for (size_t k = at; k < end; k++)
                 to[k] = j >= end || (i < middle && !before(scores, from[j], from[i])) ? from[i++]
-                                                                                     : from[j++];
+                                                                                      : from[j++];
         }
         uint32_t *other = from;
         from = to;

@@ -20,14 +20,16 @@ static poprt_status infer_form(prt_infer *c, const form *f)
 {
     const prt_shape *x = &c->in[IN_X];
     if (f->activation != 0 && f->activation != 1)
-        return prt_infer_fail(c, POPRT_E_ARG, "activation is %lld; accepted: 0 for none, 1 for "
-            "SiLU", (long long)f->activation);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "activation is %lld; accepted: 0 for none, 1 for "
+            "SiLU",
+            (long long)f->activation);
     if (f->groups < 1)
         return prt_infer_fail(c, POPRT_E_ARG, "%lld groups", (long long)f->groups);
     if (prt_infer_ranked(c, IN_X) && x->rank < 2)
         return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 4 is usual", x->rank);
-    const int64_t channels = !prt_infer_ranked(c, IN_X) ? PRT_DIM_UNKNOWN
-        : x->dims[f->last ? x->rank - 1 : 1];
+    const int64_t channels =
+        !prt_infer_ranked(c, IN_X) ? PRT_DIM_UNKNOWN : x->dims[f->last ? x->rank - 1 : 1];
     if (prt_dim_is_number(channels) && channels % f->groups != 0)
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld channels do not divide into %lld groups",
             (long long)channels, (long long)f->groups);
@@ -60,7 +62,8 @@ static poprt_status check_skip(const prt_infer *c, bool last)
         same = same && s->dims[k] == x->dims[k];
     }
     if (!ones && !same)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the residual's height and width are neither the "
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the residual's height and width are neither the "
             "input's nor 1");
     return POPRT_OK;
 }
@@ -78,8 +81,8 @@ static size_t element(const layout *l, size_t image, size_t channel, size_t plac
 }
 
 /* The sum that is normalised, for one group; also put out. */
-static void load_group(const prt_eval *c, const layout *l, size_t image, size_t first,
-    size_t each, double *to)
+static void load_group(const prt_eval *c, const layout *l, size_t image, size_t first, size_t each,
+    double *to)
 {
     const prt_tensor *x = c->in[IN_X];
     const prt_tensor *skip = c->n_in > IN_SKIP && prt_eval_has(c, IN_SKIP) ? c->in[IN_SKIP] : NULL;
@@ -103,8 +106,8 @@ static poprt_status eval_form(prt_eval *c, const form *f)
     const prt_tensor *x = c->in[IN_X];
     layout l = { .last = f->last };
     l.channels = (size_t)x->dims[f->last ? x->rank - 1 : 1];
-    l.places = f->last ? prt_dims_product(x->dims, 1, x->rank - 1)
-                       : prt_dims_product(x->dims, 2, x->rank);
+    l.places =
+        f->last ? prt_dims_product(x->dims, 1, x->rank - 1) : prt_dims_product(x->dims, 2, x->rank);
     const size_t groups = (size_t)f->groups, each = l.channels / groups, n = each * l.places;
     double *row = prt_eval_scratch(c, n, sizeof(double));
     if (row == NULL)
@@ -113,15 +116,14 @@ static poprt_status eval_form(prt_eval *c, const form *f)
         const size_t image = g / groups, first = g % groups * each;
         double mean;
         load_group(c, &l, image, first, each, row);
-        const double inverse =
-            1 / sqrt(prt_norm_centre(row, n, &mean) + (double)f->epsilon);
+        const double inverse = 1 / sqrt(prt_norm_centre(row, n, &mean) + (double)f->epsilon);
         for (size_t k = 0; k < n && prt_eval_wants(c, 0); k++) {
             const size_t channel = first + k / l.places;
             double y = row[k] * inverse * prt_real_at(c->in[IN_GAMMA], channel) +
                 prt_real_at(c->in[IN_BETA], channel);
             y = f->activation == 1 ? prt_silu(y) : y;
-            prt_reals_store(x->dtype, c->out[0]->data, element(&l, image, channel, k % l.places),
-                1, 1, &y);
+            prt_reals_store(x->dtype, c->out[0]->data, element(&l, image, channel, k % l.places), 1,
+                1, &y);
         }
     }
     return POPRT_OK;

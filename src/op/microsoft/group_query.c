@@ -13,8 +13,22 @@
 #include "op/share/rotary_core.h"
 
 enum {
-    IN_Q, IN_K, IN_V, IN_PAST_KEY, IN_PAST_VALUE, IN_LENGTHS, IN_TOTAL, IN_COS, IN_SIN,
-    IN_POSITIONS, IN_ADDED, IN_SINK, IN_K_SCALE, IN_V_SCALE, IN_Q_NORM, IN_K_NORM
+    IN_Q,
+    IN_K,
+    IN_V,
+    IN_PAST_KEY,
+    IN_PAST_VALUE,
+    IN_LENGTHS,
+    IN_TOTAL,
+    IN_COS,
+    IN_SIN,
+    IN_POSITIONS,
+    IN_ADDED,
+    IN_SINK,
+    IN_K_SCALE,
+    IN_V_SCALE,
+    IN_Q_NORM,
+    IN_K_NORM
 };
 enum { OUT_Y, OUT_KEY, OUT_VALUE, OUT_SCORES };
 enum { SCORES_NONE, SCORES_BEFORE, SCORES_AFTER };
@@ -41,11 +55,14 @@ static poprt_status check_attrs(const prt_infer *c, const attrs *a)
         return prt_infer_fail(c, POPRT_E_ARG, "qk_output is %lld; accepted: 0, 1, 2",
             (long long)a->qk_output);
     if (a->local_window_size < -1 || (a->causal == 0 && a->local_window_size != -1))
-        return prt_infer_fail(c, POPRT_E_ARG, "local_window_size is %lld; -1, or for causal "
-            "attention a size, is possible", (long long)a->local_window_size);
-    if (a->sliding_window_cache != 0 && (a->local_window_size < 1 ||
-        !prt_infer_has(c, IN_PAST_KEY)))
-        return prt_infer_fail(c, POPRT_E_ARG, "sliding_window_cache needs local_window_size and "
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "local_window_size is %lld; -1, or for causal "
+            "attention a size, is possible",
+            (long long)a->local_window_size);
+    if (a->sliding_window_cache != 0 &&
+        (a->local_window_size < 1 || !prt_infer_has(c, IN_PAST_KEY)))
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "sliding_window_cache needs local_window_size and "
             "past_key");
     if (a->do_rotary != 0 && (!prt_infer_has(c, IN_COS) || !prt_infer_has(c, IN_SIN)))
         return prt_infer_fail(c, POPRT_E_ARG, "do_rotary needs cos_cache and sin_cache");
@@ -84,8 +101,12 @@ static poprt_status head_size(const prt_infer *c, const attrs *a, int64_t *size)
 /* `width` is the last dim of the cache. */
 static poprt_status check_codes(const prt_infer *c, const attrs *a, int64_t size, int64_t *width)
 {
-    prt_ms_coded_form f = { .past = IN_PAST_KEY, .scale = IN_K_SCALE, .kind = a->k_quant_type,
-        .bits = a->kv_cache_bit_width, .heads = a->kv_num_heads, .size = size };
+    prt_ms_coded_form f = { .past = IN_PAST_KEY,
+        .scale = IN_K_SCALE,
+        .kind = a->k_quant_type,
+        .bits = a->kv_cache_bit_width,
+        .heads = a->kv_num_heads,
+        .size = size };
     *width = size;
     if (!is_coded(a))
         return POPRT_OK;
@@ -113,8 +134,10 @@ static poprt_status check_cache(const prt_infer *c, const attrs *a, int64_t widt
         PRT_TRY(prt_infer_merge(c, *rows, prt_infer_dim(c, i, 2), "the rows of the cache", rows));
     }
     if (a->sliding_window_cache != 0 && prt_dim_is_number(*rows) && *rows < a->local_window_size)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "a cache of %lld rows is less than a window of "
-            "%lld", (long long)*rows, (long long)a->local_window_size);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "a cache of %lld rows is less than a window of "
+            "%lld",
+            (long long)*rows, (long long)a->local_window_size);
     return POPRT_OK;
 }
 
@@ -187,9 +210,9 @@ static void fill_bias(const prt_attention *s, size_t batch, size_t head, size_t 
     const int64_t place = offset + (int64_t)(s->past + i);
     for (size_t j = 0; j < s->total; j++) {
         const int64_t at = offset + (int64_t)j;
-        const bool open = at < st->length[batch] && (st->a->causal == 0 || (at <= place &&
-            (window <= 0 || at > place - window)));
-        to[j] = !open            ? -HUGE_VAL
+        const bool open = at < st->length[batch] &&
+            (st->a->causal == 0 || (at <= place && (window <= 0 || at > place - window)));
+        to[j] = !open          ? -HUGE_VAL
             : st->bias != NULL ? prt_ms_bias_at(st->bias, batch, head, i, (size_t)at)
                                : 0;
     }
@@ -253,17 +276,19 @@ static poprt_status count_rows(prt_eval *c, prt_attention *s, state *st)
     for (size_t b = 0; b < s->batch; b++) {
         const int64_t all = length[b] = (int64_t)lengths[b] + 1;
         const int64_t before = first ? 0 : all - queries;
-        const int64_t kept = sliding ? resident(before > 0 ? before : 0, rows,
-            a->local_window_size) : before;
+        const int64_t kept =
+            sliding ? resident(before > 0 ? before : 0, rows, a->local_window_size) : before;
         if (all < 0 || before < 0 || kept > rows || (!first && all > total) ||
             (first && all > queries))
-            return prt_eval_fail(c, POPRT_E_ARG, "seqlens_k %lld does not fit %lld new tokens, a "
-                "cache of %lld rows and a total of %lld", (long long)lengths[b],
-                (long long)queries, (long long)rows, (long long)total);
+            return prt_eval_fail(c, POPRT_E_ARG,
+                "seqlens_k %lld does not fit %lld new tokens, a "
+                "cache of %lld rows and a total of %lld",
+                (long long)lengths[b], (long long)queries, (long long)rows, (long long)total);
         past[b] = (size_t)kept;
         offset[b] = before - kept;
-        leave[b] = sliding ? (size_t)(kept + queries - resident(before + queries, rows,
-            a->local_window_size)) : 0;
+        leave[b] = sliding
+            ? (size_t)(kept + queries - resident(before + queries, rows, a->local_window_size))
+            : 0;
     }
     st->length = length;
     st->offset = offset;
@@ -338,8 +363,14 @@ static poprt_status shape_heads(prt_eval *c, const shaping *sh, const prt_attent
                 prt_rotary_turn(half, sh->interleaved, angles, angles + half, row);
             }
         }
-    *h = (prt_heads){ .dtype = PRT_DTYPE_f64, .data = to, .batch = each, .head = h->rows * size,
-        .row = size, .heads = h->heads, .rows = h->rows, .size = size };
+    *h = (prt_heads){ .dtype = PRT_DTYPE_f64,
+        .data = to,
+        .batch = each,
+        .head = h->rows * size,
+        .row = size,
+        .heads = h->heads,
+        .rows = h->rows,
+        .size = size };
     return POPRT_OK;
 }
 
@@ -394,12 +425,16 @@ static poprt_status eval(prt_eval *c)
     const attrs *a = c->attrs;
     const bool past = prt_eval_has(c, IN_PAST_KEY);
     state st = { .a = a, .bias = prt_ms_in(c, IN_ADDED), .scores = prt_ms_out(c, OUT_SCORES) };
-    prt_attention s = { .batch = (size_t)c->in[IN_Q]->dims[0], .cap = (double)a->softcap,
+    prt_attention s = { .batch = (size_t)c->in[IN_Q]->dims[0],
+        .cap = (double)a->softcap,
         .past_k = prt_heads_split(past ? c->in[IN_PAST_KEY] : NULL),
         .past_v = prt_heads_split(past ? c->in[IN_PAST_VALUE] : NULL),
         .present_k = prt_heads_split(prt_ms_out(c, OUT_KEY)),
-        .present_v = prt_heads_split(prt_ms_out(c, OUT_VALUE)), .bias = fill_bias,
-        .range = range, .scores = st.scores != NULL ? give_scores : NULL, .user = &st };
+        .present_v = prt_heads_split(prt_ms_out(c, OUT_VALUE)),
+        .bias = fill_bias,
+        .range = range,
+        .scores = st.scores != NULL ? give_scores : NULL,
+        .user = &st };
     const void *const before[3] = { s.past_k.data, s.past_v.data, NULL };
     for (uint32_t i = OUT_KEY; i <= OUT_SCORES; i++) /* rows that nobody writes are zero */
         if (!prt_eval_wants(c, i) || c->out[i]->data != before[i - OUT_KEY])
@@ -409,7 +444,8 @@ static poprt_status eval(prt_eval *c)
     if (prt_eval_wants(c, OUT_Y))
         s.y = prt_heads_joined(c->out[OUT_Y], s.q.heads);
     PRT_TRY(count_rows(c, &s, &st));
-    shaping sh = { .norm = prt_ms_in(c, IN_Q_NORM), .epsilon = (double)a->qk_norm_epsilon,
+    shaping sh = { .norm = prt_ms_in(c, IN_Q_NORM),
+        .epsilon = (double)a->qk_norm_epsilon,
         .interleaved = a->rotary_interleaved != 0 };
     if (a->do_rotary != 0) {
         sh.cosine = c->in[IN_COS];

@@ -19,8 +19,8 @@ static poprt_status infer_inverse(prt_infer *c)
         if (x->rank < 2)
             return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; at least 2 is needed",
                 x->rank);
-        PRT_TRY(prt_infer_merge(c, x->dims[x->rank - 1], x->dims[x->rank - 2],
-            "side of the matrix", &side));
+        PRT_TRY(prt_infer_merge(c, x->dims[x->rank - 1], x->dims[x->rank - 2], "side of the matrix",
+            &side));
     }
     return prt_infer_like(c, 0, 0, x->dtype);
 }
@@ -83,8 +83,10 @@ static poprt_status infer_cdist(prt_infer *c)
     const prt_ms_cdist_attrs *a = c->attrs;
     int64_t dim;
     if (!prt_str_is(a->metric, "euclidean") && !prt_str_is(a->metric, "sqeuclidean"))
-        return prt_infer_fail(c, POPRT_E_PARSE, "metric is \"%.*s\"; accepted: euclidean, "
-            "sqeuclidean", PRT_STR_ARG(a->metric));
+        return prt_infer_fail(c, POPRT_E_PARSE,
+            "metric is \"%.*s\"; accepted: euclidean, "
+            "sqeuclidean",
+            PRT_STR_ARG(a->metric));
     PRT_TRY(prt_infer_rank(c, 0, 2));
     PRT_TRY(prt_infer_rank(c, 1, 2));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 0, 1), prt_infer_dim(c, 1, 1),
@@ -126,8 +128,10 @@ static poprt_status infer_complex(prt_infer *c)
             const prt_shape *x = &c->in[i];
             const int64_t last = x->rank > 0 ? x->dims[x->rank - 1] : 1;
             if (prt_dim_is_number(last) && last != 2)
-                return prt_infer_fail(c, POPRT_E_SHAPE, "the last dim of input %u is %lld; a real "
-                    "and an imaginary part are needed", i, (long long)last);
+                return prt_infer_fail(c, POPRT_E_SHAPE,
+                    "the last dim of input %u is %lld; a real "
+                    "and an imaginary part are needed",
+                    i, (long long)last);
         }
     PRT_TRY(prt_infer_broadcast(c, 0, 2, &out));
     return prt_infer_set(c, 0, c->in[0].dtype, out.rank, out.dims);

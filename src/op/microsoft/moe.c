@@ -35,16 +35,20 @@ static poprt_status check_attrs(const prt_infer *c, const attrs *a)
     for (size_t i = 0; i < PRT_COUNT_OF(names); i++)
         known = known || prt_str_is(a->activation_type, names[i]);
     if (!known)
-        return prt_infer_fail(c, POPRT_E_PARSE, "activation_type is \"%.*s\"; accepted: relu, "
-            "gelu, silu, swiglu, identity", PRT_STR_ARG(a->activation_type));
+        return prt_infer_fail(c, POPRT_E_PARSE,
+            "activation_type is \"%.*s\"; accepted: relu, "
+            "gelu, silu, swiglu, identity",
+            PRT_STR_ARG(a->activation_type));
     if (a->swiglu_fusion < FUSION_NONE || a->swiglu_fusion > FUSION_HALVES)
         return prt_infer_fail(c, POPRT_E_ARG, "swiglu_fusion is %lld; accepted: 0, 1, 2",
             (long long)a->swiglu_fusion);
     if (is_swiglu(a) && a->swiglu_fusion == FUSION_NONE && !prt_infer_has(c, IN_FC3))
         return prt_infer_fail(c, POPRT_E_ARG, "swiglu without swiglu_fusion needs fc3");
     if (a->k < 1 || (a->use_sparse_mixer != 0 && a->k != 2))
-        return prt_infer_fail(c, POPRT_E_ARG, "k is %lld; at least 1, and 2 with the sparse mixer,"
-            " is needed", (long long)a->k);
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "k is %lld; at least 1, and 2 with the sparse mixer,"
+            " is needed",
+            (long long)a->k);
     return POPRT_OK;
 }
 
@@ -59,8 +63,8 @@ static poprt_status check_layer(const prt_infer *c, uint32_t i, int64_t experts,
     for (uint32_t k = 0; k < 3; k++) {
         PRT_TRY(prt_infer_merge(c, want[k], prt_infer_dim(c, i, k), "a dim of the weights", &dim));
         if (k < 2)
-            PRT_TRY(prt_infer_merge(c, want[k], prt_infer_dim(c, i + 1, k), "a dim of the bias",
-                &dim));
+            PRT_TRY(
+                prt_infer_merge(c, want[k], prt_infer_dim(c, i + 1, k), "a dim of the bias", &dim));
     }
     return POPRT_OK;
 }
@@ -71,8 +75,8 @@ static poprt_status infer(prt_infer *c)
     const prt_shape *x = &c->in[IN_X];
     int64_t dim, tokens = PRT_DIM_UNKNOWN;
     PRT_TRY(check_attrs(c, a));
-    const int64_t hidden = prt_infer_ranked(c, IN_X) && x->rank > 0 ? x->dims[x->rank - 1]
-                                                                     : PRT_DIM_UNKNOWN;
+    const int64_t hidden =
+        prt_infer_ranked(c, IN_X) && x->rank > 0 ? x->dims[x->rank - 1] : PRT_DIM_UNKNOWN;
     if (prt_infer_ranked(c, IN_X)) {
         if (x->rank != 2 && x->rank != 3)
             return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d; 2 or 3 is possible",

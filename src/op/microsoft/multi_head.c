@@ -29,15 +29,21 @@ enum { OUT_Y, OUT_KEY, OUT_VALUE, OUT_SCORES };
 static options multi_head_options(const void *attrs)
 {
     const prt_ms_multi_head_attention_attrs *a = attrs;
-    return (options){ .in = { 3, 4, 5, 6, 8, UINT32_MAX, 9 }, .heads = a->num_heads,
-        .scale = a->scale, .filter = a->mask_filter_value, .causal = a->unidirectional != 0 };
+    return (options){ .in = { 3, 4, 5, 6, 8, UINT32_MAX, 9 },
+        .heads = a->num_heads,
+        .scale = a->scale,
+        .filter = a->mask_filter_value,
+        .causal = a->unidirectional != 0 };
 }
 
 static options decoder_options(const void *attrs)
 {
     const prt_ms_decoder_masked_multi_head_attention_attrs *a = attrs;
-    return (options){ .in = { 10, 3, 4, 5, 7, 8, 9 }, .heads = a->num_heads, .scale = a->scale,
-        .filter = a->mask_filter_value, .shared = a->past_present_share_buffer != 0,
+    return (options){ .in = { 10, 3, 4, 5, 7, 8, 9 },
+        .heads = a->num_heads,
+        .scale = a->scale,
+        .filter = a->mask_filter_value,
+        .shared = a->past_present_share_buffer != 0,
         .decoder = true };
 }
 
@@ -63,8 +69,10 @@ static poprt_status packed_sizes(const prt_infer *c, const options *o, sizes *s)
         return POPRT_OK;
     }
     if (q->rank != 5)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "without a key the query has rank %d where 5 is "
-            "needed", q->rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "without a key the query has rank %d where 5 is "
+            "needed",
+            q->rank);
     int64_t dim;
     PRT_TRY(prt_infer_merge(c, o->heads, q->dims[2], "the number of heads", &dim));
     PRT_TRY(prt_infer_merge(c, 3, q->dims[3], "Q, K and V", &dim));
@@ -180,7 +188,8 @@ static poprt_status infer_form(prt_infer *c, const options *o)
     PRT_TRY(check_beams(c, o));
     const bool shared = is_shared(c, o) && !s.cross;
     if (shared && (!prt_infer_has(c, o->in.past) || !prt_infer_has(c, o->in.past_length)))
-        return prt_infer_fail(c, POPRT_E_ARG, "a shared buffer needs past_key, past_value and "
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "a shared buffer needs past_key, past_value and "
             "past_sequence_length");
     const int64_t total = shared ? PRT_DIM_UNKNOWN
         : s.cross                ? s.keys
@@ -190,8 +199,8 @@ static poprt_status infer_form(prt_infer *c, const options *o)
     PRT_TRY(prt_ms_check_bias(c, o->in.added, want));
     const int64_t hidden = prt_dim_mul(c->dims, s.size, o->heads);
     const int64_t out = prt_dim_mul(c->dims, s.wide, o->heads);
-    PRT_TRY(prt_infer_vector(c, o->in.bias, prt_dim_add(c->dims,
-        prt_dim_mul(c->dims, hidden, 2), out)));
+    PRT_TRY(prt_infer_vector(c, o->in.bias,
+        prt_dim_add(c->dims, prt_dim_mul(c->dims, hidden, 2), out)));
     const int64_t y[3] = { s.batch, s.queries, out };
     const int64_t key[4] = { s.batch, o->heads, shared ? rows : total, s.size };
     const int64_t value[4] = { s.batch, o->heads, shared ? rows : total, s.wide };
@@ -227,8 +236,11 @@ static void give_scores(const prt_attention *s, int stage, size_t batch, size_t 
 static prt_heads packed(const prt_tensor *t, size_t which)
 {
     const size_t count = (size_t)t->dims[3], size = (size_t)t->dims[4];
-    prt_heads h = { .dtype = t->dtype, .data = t->data, .heads = (size_t)t->dims[2],
-        .rows = (size_t)t->dims[1], .size = size };
+    prt_heads h = { .dtype = t->dtype,
+        .data = t->data,
+        .heads = (size_t)t->dims[2],
+        .rows = (size_t)t->dims[1],
+        .size = size };
     h.first = which * size;
     h.head = count * size;
     h.row = h.heads * h.head;
@@ -269,8 +281,10 @@ static poprt_status pick_beams(prt_eval *c, prt_heads *past, const prt_tensor *f
     const size_t beams = (size_t)from->dims[1], most = (size_t)from->dims[2];
     const int32_t *beam = from->data;
     if (beams == 0 || (size_t)from->dims[0] * beams != batch || most < rows)
-        return prt_eval_fail(c, POPRT_E_SHAPE, "cache_indirection is for %lld × %lld images and "
-            "%lld rows", (long long)from->dims[0], (long long)beams, (long long)most);
+        return prt_eval_fail(c, POPRT_E_SHAPE,
+            "cache_indirection is for %lld × %lld images and "
+            "%lld rows",
+            (long long)from->dims[0], (long long)beams, (long long)most);
     const size_t each = past->heads * rows * past->size;
     double *to = prt_eval_scratch(c, batch, each * sizeof(double));
     if (to == NULL)
@@ -285,8 +299,13 @@ static poprt_status pick_beams(prt_eval *c, prt_heads *past, const prt_tensor *f
                     prt_heads_at(past, b / beams * beams + (size_t)at, h, r), 1, past->size,
                     to + b * each + (h * rows + r) * past->size);
         }
-    *past = (prt_heads){ .dtype = PRT_DTYPE_f64, .data = to, .batch = each,
-        .head = rows * past->size, .row = past->size, .heads = past->heads, .rows = rows,
+    *past = (prt_heads){ .dtype = PRT_DTYPE_f64,
+        .data = to,
+        .batch = each,
+        .head = rows * past->size,
+        .row = past->size,
+        .heads = past->heads,
+        .rows = rows,
         .size = past->size };
     return POPRT_OK;
 }
@@ -300,8 +319,10 @@ static poprt_status share(prt_eval *c, const options *o, prt_attention *s)
     uint32_t count;
     PRT_TRY(prt_eval_ints(c, o->in.past_length, &length, 1, &count));
     if (count != 1 || length < 0 || (size_t)length > most || most - (size_t)length < s->k.rows)
-        return prt_eval_fail(c, POPRT_E_ARG, "past_sequence_length does not fit in a buffer of "
-            "%zu rows", most);
+        return prt_eval_fail(c, POPRT_E_ARG,
+            "past_sequence_length does not fit in a buffer of "
+            "%zu rows",
+            most);
     for (uint32_t i = 0; i < 2; i++)
         if (prt_eval_wants(c, OUT_KEY + i)) {
             const prt_tensor *past = c->in[o->in.past + i];
@@ -335,15 +356,16 @@ static void append_rows(const prt_heads *now, prt_tensor *present, size_t batch,
                 for (size_t d = 0; d < to.size; d++) {
                     prt_reals_load(now->dtype, now->data, prt_heads_at(now, b, h, r) + d, 1, 1,
                         &value);
-                    prt_reals_store(to.dtype, to.data, prt_heads_at(&to, b, h, after + r) + d, 1,
-                        1, &value);
+                    prt_reals_store(to.dtype, to.data, prt_heads_at(&to, b, h, after + r) + d, 1, 1,
+                        &value);
                 }
 }
 
 static poprt_status eval_form(prt_eval *c, const options *o)
 {
     const prt_tensor *bias = prt_ms_in(c, o->in.bias), *q = c->in[IN_Q];
-    prt_attention s = { .batch = (size_t)q->dims[0], .bias = prt_ms_fill_bias,
+    prt_attention s = { .batch = (size_t)q->dims[0],
+        .bias = prt_ms_fill_bias,
         .range = prt_ms_range };
     load_operands(c, o, &s);
     const size_t hidden = s.q.heads * s.q.size;
@@ -365,7 +387,8 @@ static poprt_status eval_form(prt_eval *c, const options *o)
     if (past && (o->shared || (!o->decoder && prt_eval_has(c, o->in.past_length))))
         PRT_TRY(share(c, o, &s));
     const state st = { .mask = { .mask = prt_ms_in(c, o->in.mask),
-                           .bias = prt_ms_in(c, o->in.added), .filter = (double)o->filter,
+                           .bias = prt_ms_in(c, o->in.added),
+                           .filter = (double)o->filter,
                            .causal = o->causal },
         .scores = prt_ms_out(c, OUT_SCORES) };
     s.scores = st.scores != NULL ? give_scores : NULL;

@@ -43,9 +43,13 @@ poprt_status prt_n_bits_check(const prt_infer *c, const prt_n_bits_form *f)
 
 poprt_status prt_n_bits_init(const prt_eval *c, const prt_n_bits_form *f, prt_n_bits *w)
 {
-    *w = (prt_n_bits){ .k = (size_t)f->k, .block = (size_t)f->block, .bits = (uint32_t)f->bits,
-        .blocks = (size_t)ceil_div(f->k, f->block), .data = c->in[f->weights]->data,
-        .scales = c->in[f->scales], .zeros = prt_eval_has(c, f->zeros) ? c->in[f->zeros] : NULL,
+    *w = (prt_n_bits){ .k = (size_t)f->k,
+        .block = (size_t)f->block,
+        .bits = (uint32_t)f->bits,
+        .blocks = (size_t)ceil_div(f->k, f->block),
+        .data = c->in[f->weights]->data,
+        .scales = c->in[f->scales],
+        .zeros = prt_eval_has(c, f->zeros) ? c->in[f->zeros] : NULL,
         .groups = prt_eval_has(c, f->groups) ? c->in[f->groups] : NULL };
     w->row = w->blocks * (w->block * w->bits / 8);
     for (size_t i = 0; w->groups != NULL && i < w->k; i++) {
@@ -92,8 +96,15 @@ void prt_n_bits_column(const void *user, size_t column, double *to, size_t step)
 
 static prt_n_bits_form form_of(const prt_ms_matmul_n_bits_attrs *a)
 {
-    return (prt_n_bits_form){ .n = a->N, .k = a->K, .bits = a->bits, .block = a->block_size,
-        .weights = 1, .scales = 2, .zeros = 3, .groups = 4, .bias = 5 };
+    return (prt_n_bits_form){ .n = a->N,
+        .k = a->K,
+        .bits = a->bits,
+        .block = a->block_size,
+        .weights = 1,
+        .scales = 2,
+        .zeros = 3,
+        .groups = 4,
+        .bias = 5 };
 }
 
 static poprt_status infer(prt_infer *c)
@@ -116,8 +127,10 @@ static poprt_status eval(prt_eval *c)
     PRT_TRY(prt_n_bits_init(c, &form, &bits));
     if (!prt_weights_reals(c, form.bias, &bias))
         return POPRT_E_NOMEM;
-    const prt_weights w = { .n = (size_t)form.n, .k = (size_t)form.k,
-        .column = prt_n_bits_column, .user = &bits };
+    const prt_weights w = { .n = (size_t)form.n,
+        .k = (size_t)form.k,
+        .column = prt_n_bits_column,
+        .user = &bits };
     return prt_weights_apply(c, &w, c->in[0], bias, c->out[0]);
 }
 

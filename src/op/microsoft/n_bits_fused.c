@@ -21,8 +21,14 @@ typedef struct fused {
 static prt_n_bits_form form_of(const fused *f, uint32_t i)
 {
     const uint32_t first = IN_WEIGHTS + 3 * i;
-    return (prt_n_bits_form){ .n = f->n[i], .k = f->k, .bits = f->bits, .block = f->block,
-        .weights = first, .scales = first + 1, .bias = first + 2, .zeros = UINT32_MAX,
+    return (prt_n_bits_form){ .n = f->n[i],
+        .k = f->k,
+        .bits = f->bits,
+        .block = f->block,
+        .weights = first,
+        .scales = first + 1,
+        .bias = first + 2,
+        .zeros = UINT32_MAX,
         .groups = UINT32_MAX };
 }
 
@@ -82,8 +88,10 @@ static poprt_status multiply(prt_eval *c, const fused *f, uint32_t i, const prt_
     PRT_TRY(prt_n_bits_init(c, &form, &bits));
     if (!prt_weights_reals(c, form.bias, &bias))
         return POPRT_E_NOMEM;
-    const prt_weights w = { .n = (size_t)form.n, .k = (size_t)form.k,
-        .column = prt_n_bits_column, .user = &bits };
+    const prt_weights w = { .n = (size_t)form.n,
+        .k = (size_t)form.k,
+        .column = prt_n_bits_column,
+        .user = &bits };
     return prt_weights_apply(c, &w, x, bias, y);
 }
 
@@ -91,8 +99,13 @@ static poprt_status multiply(prt_eval *c, const fused *f, uint32_t i, const prt_
 
 static fused mlp_of(const prt_ms_matmul_n_bits_mlp_attrs *a)
 {
-    return (fused){ .k = a->K, .bits = a->bits, .block = a->block_size,
-        .epsilon = (double)a->epsilon, .products = 2, .n = { a->N, a->N }, .sum = 1 };
+    return (fused){ .k = a->K,
+        .bits = a->bits,
+        .block = a->block_size,
+        .epsilon = (double)a->epsilon,
+        .products = 2,
+        .n = { a->N, a->N },
+        .sum = 1 };
 }
 
 static poprt_status infer_mlp(prt_infer *c)
@@ -132,8 +145,13 @@ const prt_op_hooks prt_op_ms_matmul_n_bits_mlp = { .infer = infer_mlp, .eval = e
 
 static fused qkv_of(const prt_ms_matmul_n_bits_qkv_attrs *a)
 {
-    return (fused){ .k = a->K, .bits = a->bits, .block = a->block_size,
-        .epsilon = (double)a->epsilon, .products = 3, .n = { a->Nq, a->Nkv, a->Nkv }, .sum = 3 };
+    return (fused){ .k = a->K,
+        .bits = a->bits,
+        .block = a->block_size,
+        .epsilon = (double)a->epsilon,
+        .products = 3,
+        .n = { a->Nq, a->Nkv, a->Nkv },
+        .sum = 3 };
 }
 
 static poprt_status infer_qkv(prt_infer *c)

@@ -45,8 +45,8 @@ static poprt_status eval_remove(prt_eval *c)
             batch, rows);
     for (size_t b = 0; b < batch; b++) {
         if (count[b] < 0 || (size_t)count[b] > rows)
-            return prt_eval_fail(c, POPRT_E_ARG, "image %zu has %d of %zu tokens", b,
-                (int)count[b], rows);
+            return prt_eval_fail(c, POPRT_E_ARG, "image %zu has %d of %zu tokens", b, (int)count[b],
+                rows);
         most = count[b] > most ? count[b] : most;
         if (prt_eval_wants(c, 2))
             ((int32_t *)c->out[2]->data)[b] = (int32_t)tokens;
@@ -148,8 +148,13 @@ static poprt_status run_packed(prt_eval *c, const prt_attention *all, uint32_t s
 static prt_heads heads_in(int32_t dtype, void *data, size_t first, size_t row, size_t heads,
     size_t size)
 {
-    return (prt_heads){ .dtype = dtype, .data = data, .first = first, .row = row, .head = size,
-        .heads = heads, .size = size };
+    return (prt_heads){ .dtype = dtype,
+        .data = data,
+        .first = first,
+        .row = row,
+        .head = size,
+        .heads = heads,
+        .size = size };
 }
 
 static prt_heads output_of(const prt_eval *c, size_t heads)
@@ -166,8 +171,8 @@ static poprt_status infer_attention(prt_infer *c)
     int64_t sizes[3], dim;
     PRT_TRY(prt_infer_rank(c, 0, 2));
     PRT_TRY(prt_infer_rank(c, 1, 2));
-    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 0, 1), prt_infer_dim(c, 1, 0),
-        "the input's size", &dim));
+    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 0, 1), prt_infer_dim(c, 1, 0), "the input's size",
+        &dim));
     PRT_TRY(prt_infer_vector(c, 2, prt_infer_dim(c, 1, 1)));
     PRT_TRY(prt_ms_hidden_sizes(c, a->qkv_hidden_sizes, sizes));
     PRT_TRY(prt_ms_check_heads(c, a->num_heads, sizes[0]));
@@ -189,7 +194,8 @@ static poprt_status eval_attention(prt_eval *c)
     const prt_attention s = { .q = heads_in(PRT_DTYPE_f64, in, 0, all, heads, q / heads),
         .k = heads_in(PRT_DTYPE_f64, in, q, all, heads, q / heads),
         .v = heads_in(PRT_DTYPE_f64, in, 2 * q, all, heads, (all - 2 * q) / heads),
-        .y = output_of(c, heads), .scale = prt_ms_scale(a->scale, q / heads) };
+        .y = output_of(c, heads),
+        .scale = prt_ms_scale(a->scale, q / heads) };
     return run_packed(c, &s, 4, prt_ms_in(c, 5), (size_t)c->in[0]->dims[0]);
 }
 

@@ -7,17 +7,7 @@
 #include "op/share/delegate.h"
 #include "op/microsoft/attend.h"
 
-enum {
-    IN_X,
-    IN_W,
-    IN_BIAS,
-    IN_X_SCALE,
-    IN_W_SCALE,
-    IN_MASK,
-    IN_X_ZERO,
-    IN_W_ZERO,
-    IN_PAST
-};
+enum { IN_X, IN_W, IN_BIAS, IN_X_SCALE, IN_W_SCALE, IN_MASK, IN_X_ZERO, IN_W_ZERO, IN_PAST };
 
 /* ---- shapes ---- */
 
@@ -104,13 +94,20 @@ static poprt_status eval(prt_eval *c)
     prt_tensor packed;
     PRT_TRY(project(c, &packed));
     const prt_ms_mask mask = { .mask = prt_ms_in(c, IN_MASK),
-        .filter = (double)a->mask_filter_value, .causal = a->unidirectional != 0 };
+        .filter = (double)a->mask_filter_value,
+        .causal = a->unidirectional != 0 };
     const prt_tensor *past = prt_ms_in(c, IN_PAST), *present = prt_ms_out(c, 1);
-    prt_attention s = { .q = third_of(&packed, 0, heads), .k = third_of(&packed, 1, heads),
-        .v = third_of(&packed, 2, heads), .past_k = prt_ms_half(past, 0),
-        .past_v = prt_ms_half(past, 1), .present_k = prt_ms_half(present, 0),
-        .present_v = prt_ms_half(present, 1), .batch = (size_t)packed.dims[0],
-        .bias = prt_ms_fill_bias, .range = prt_ms_range, .user = &mask };
+    prt_attention s = { .q = third_of(&packed, 0, heads),
+        .k = third_of(&packed, 1, heads),
+        .v = third_of(&packed, 2, heads),
+        .past_k = prt_ms_half(past, 0),
+        .past_v = prt_ms_half(past, 1),
+        .present_k = prt_ms_half(present, 0),
+        .present_v = prt_ms_half(present, 1),
+        .batch = (size_t)packed.dims[0],
+        .bias = prt_ms_fill_bias,
+        .range = prt_ms_range,
+        .user = &mask };
     s.scale = prt_ms_scale(a->scale, s.q.size);
     if (prt_eval_wants(c, 0))
         s.y = prt_heads_joined(c->out[0], heads);

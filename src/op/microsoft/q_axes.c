@@ -131,8 +131,8 @@ const prt_op_hooks prt_op_ms_reduce_sum_integer = { .infer = infer_sum, .eval = 
 static poprt_status check_triple(const prt_infer *c, uint32_t i)
 {
     const prt_shape *x = &c->in[i], *scale = &c->in[i + 1], *zero = &c->in[i + 2];
-    if (x->dtype == PRT_DTYPE_f32 || zero->dtype == PRT_DTYPE_f32 ||
-        scale->dtype == PRT_DTYPE_i8 || scale->dtype == PRT_DTYPE_u8)
+    if (x->dtype == PRT_DTYPE_f32 || zero->dtype == PRT_DTYPE_f32 || scale->dtype == PRT_DTYPE_i8 ||
+        scale->dtype == PRT_DTYPE_u8)
         return prt_infer_fail(c, POPRT_E_TYPE,
             "inputs %u to %u must be 8-bit integers, a float32 scale and a zero point", i, i + 2);
     return prt_quant_check(c, i + 1);

@@ -9,8 +9,12 @@ enum { INPUTS = 9 };
 
 static prt_qlinear_conv_attrs conv_attrs(const prt_ms_qlinear_conv_attrs *a)
 {
-    return (prt_qlinear_conv_attrs){ .group = a->group, .pads = a->pads, .strides = a->strides,
-        .dilations = a->dilations, .kernel_shape = a->kernel_shape, .auto_pad = a->auto_pad };
+    return (prt_qlinear_conv_attrs){ .group = a->group,
+        .pads = a->pads,
+        .strides = a->strides,
+        .dilations = a->dilations,
+        .kernel_shape = a->kernel_shape,
+        .auto_pad = a->auto_pad };
 }
 
 static poprt_status infer(prt_infer *c)

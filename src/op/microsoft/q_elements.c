@@ -88,8 +88,7 @@ static poprt_status eval_mul_integer(prt_eval *c)
     return prt_inner_eval(c, PRT_OP_mul, NULL, 2, in, 1, c->out);
 }
 
-const prt_op_hooks prt_op_ms_mul_integer = { .infer = infer_mul_integer,
-    .eval = eval_mul_integer };
+const prt_op_hooks prt_op_ms_mul_integer = { .infer = infer_mul_integer, .eval = eval_mul_integer };
 
 /* ---- QLinearWhere: condition, X and its scale and zero point, Y and its, those of Z ---- */
 
@@ -150,5 +149,4 @@ static poprt_status eval_leaky_relu(prt_eval *c)
 }
 
 const prt_op_hooks prt_op_ms_qlinear_sigmoid = { .infer = infer_unary, .eval = eval_sigmoid };
-const prt_op_hooks prt_op_ms_qlinear_leaky_relu = { .infer = infer_unary,
-    .eval = eval_leaky_relu };
+const prt_op_hooks prt_op_ms_qlinear_leaky_relu = { .infer = infer_unary, .eval = eval_leaky_relu };

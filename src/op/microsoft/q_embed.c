@@ -66,8 +66,7 @@ static poprt_status add_row(const prt_eval *c, uint32_t i, int64_t row, size_t h
         return prt_eval_fail(c, POPRT_E_ARG, "row %lld of %s, which has %lld", (long long)row,
             prt_op_in_slot(c->def, IN_WORD + i)->name, (long long)rows);
     for (size_t k = 0; k < hidden; k++)
-        to[k] += scale *
-            ((double)prt_load_i64(t->dtype, t->data, (size_t)row * hidden + k) - zero);
+        to[k] += scale * ((double)prt_load_i64(t->dtype, t->data, (size_t)row * hidden + k) - zero);
     return POPRT_OK;
 }
 

@@ -41,7 +41,9 @@ static poprt_status infer_scaled(prt_infer *c, slots s, int32_t dtype)
     PRT_TRY(prt_matmul_infer(c, 0, 1, &out));
     const int32_t rank = c->in[1].rank;
     PRT_TRY(prt_infer_vector(c, s.bias,
-        rank == 1 ? 1 : rank < 0 ? PRT_DIM_UNKNOWN : c->in[1].dims[rank - 1]));
+        rank == 1      ? 1
+            : rank < 0 ? PRT_DIM_UNKNOWN
+                       : c->in[1].dims[rank - 1]));
     return prt_infer_exact(c, 0, dtype, out.rank, out.dims);
 }
 
@@ -64,9 +66,12 @@ static poprt_status eval_scaled(prt_eval *c, const prt_tensor *a, prt_quant q, s
     PRT_TRY(prt_factors_init(c, &to.b_zero, s.b_zero, mm.n, 0));
     if (prt_eval_has(c, s.bias) && (to.bias = prt_eval_reals(c, c->in[s.bias])) == NULL)
         return POPRT_E_NOMEM;
-    p.a = (prt_operand){ .dtype = a->dtype, .data = a->data, .row = mm.k, .col = 1,
-        .zeros = zeros };
-    p.b = (prt_operand){ .dtype = b->dtype, .data = b->data, .row = mm.n, .col = 1,
+    p.a =
+        (prt_operand){ .dtype = a->dtype, .data = a->data, .row = mm.k, .col = 1, .zeros = zeros };
+    p.b = (prt_operand){ .dtype = b->dtype,
+        .data = b->data,
+        .row = mm.n,
+        .col = 1,
         .zeros = to.b_zero.values };
     PRT_TRY(prt_product_init(c, &p));
     for (size_t i = 0; i < mm.batches; i++) {
@@ -163,7 +168,9 @@ enum { G_A, G_A_SCALE, G_A_ZERO, G_B, G_B_SCALE, G_B_ZERO, G_C, G_Y_SCALE, G_Y_Z
 static poprt_status infer_gemm(prt_infer *c)
 {
     const prt_ms_qgemm_attrs *a = c->attrs;
-    const prt_gemm_attrs attrs = { .alpha = 1, .beta = 1, .transA = a->transA,
+    const prt_gemm_attrs attrs = { .alpha = 1,
+        .beta = 1,
+        .transA = a->transA,
         .transB = a->transB };
     const bool quantised = prt_infer_has(c, G_Y_ZERO);
     const prt_shape in[3] = { c->in[G_A], c->in[G_B],
@@ -196,8 +203,7 @@ static void store_gemm(const prt_product *p, size_t i, size_t j, size_t count, d
         const size_t at = i * p->n + j + k;
         double sum = sums[k];
         if (g->c != NULL)
-            sum += (double)prt_load_i64(g->c->dtype, g->c->data,
-                i * g->c_row + (j + k) * g->c_col);
+            sum += (double)prt_load_i64(g->c->dtype, g->c->data, i * g->c_row + (j + k) * g->c_col);
         sum *= g->scale * g->b_scale.values[j + k];
         if (g->quantised)
             prt_quant_store(g->y->dtype, g->y->data, at, sum / g->to.scale, g->to.zero);
@@ -222,8 +228,10 @@ static poprt_status eval_gemm(prt_eval *c)
     const prt_ms_qgemm_attrs *a = c->attrs;
     const prt_tensor *x = c->in[G_A], *w = c->in[G_B];
     const prt_quant q = prt_quant_of(c, G_A_SCALE);
-    gemm g = { .y = c->out[0], .scale = (double)a->alpha * q.scale,
-        .quantised = prt_eval_has(c, G_Y_ZERO), .to = prt_quant_of(c, G_Y_SCALE) };
+    gemm g = { .y = c->out[0],
+        .scale = (double)a->alpha * q.scale,
+        .quantised = prt_eval_has(c, G_Y_ZERO),
+        .to = prt_quant_of(c, G_Y_SCALE) };
     const size_t m = (size_t)g.y->dims[0], n = (size_t)g.y->dims[1];
     const size_t k = (size_t)x->dims[a->transA == 0];
     prt_product p = { .m = m, .n = n, .k = k, .store = store_gemm, .user = &g };
@@ -237,10 +245,16 @@ static poprt_status eval_gemm(prt_eval *c)
     PRT_TRY(prt_factors_init(c, &g.b_zero, G_B_ZERO, n, 0));
     PRT_TRY(prt_factors_load(c, &g.b_scale, 0, 1));
     PRT_TRY(prt_factors_load(c, &g.b_zero, 0, 1));
-    p.a = (prt_operand){ .dtype = x->dtype, .data = x->data, .row = a->transA != 0 ? 1 : k,
-        .col = a->transA != 0 ? m : 1, .zeros = zeros };
-    p.b = (prt_operand){ .dtype = w->dtype, .data = w->data, .row = a->transB != 0 ? 1 : n,
-        .col = a->transB != 0 ? k : 1, .zeros = g.b_zero.values };
+    p.a = (prt_operand){ .dtype = x->dtype,
+        .data = x->data,
+        .row = a->transA != 0 ? 1 : k,
+        .col = a->transA != 0 ? m : 1,
+        .zeros = zeros };
+    p.b = (prt_operand){ .dtype = w->dtype,
+        .data = w->data,
+        .row = a->transB != 0 ? 1 : n,
+        .col = a->transB != 0 ? k : 1,
+        .zeros = g.b_zero.values };
     PRT_TRY(prt_product_init(c, &p));
     return prt_product_run(c, &p);
 }

@@ -18,8 +18,8 @@ static inline uint32_t prt_moe_zeros_slot(uint32_t which)
 
 /* One matrix of one expert: n columns of k weights. */
 typedef struct prt_moe_weights {
-    prt_n_bits bits;       /* of integers */
-    const prt_tensor *t;   /* of floats: [experts, n, k] */
+    prt_n_bits bits;     /* of integers */
+    const prt_tensor *t; /* of floats: [experts, n, k] */
     const prt_tensor *scales;
     size_t expert, n, k, block;
     double scale; /* of the expert */

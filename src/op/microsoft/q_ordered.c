@@ -113,8 +113,8 @@ const prt_op_hooks prt_op_ms_qordered_gelu = { .infer = infer_gelu, .eval = eval
 
 static prt_layer_normalization_attrs norm_attrs(const prt_ms_qordered_layer_normalization_attrs *a)
 {
-    return (prt_layer_normalization_attrs){ .axis = a->axis, .epsilon = a->epsilon,
-        .stash_type = 1 };
+    return (
+        prt_layer_normalization_attrs){ .axis = a->axis, .epsilon = a->epsilon, .stash_type = 1 };
 }
 
 static poprt_status infer_norm(prt_infer *c)
@@ -210,8 +210,7 @@ static void store(const prt_product *p, size_t i, size_t j, size_t count, double
         if (to->bias != NULL)
             v += to->bias[j + k];
         if (to->added != NULL)
-            v += to->c *
-                (double)prt_load_i64(PRT_DTYPE_i8, to->added->data, to->added_first + at);
+            v += to->c * (double)prt_load_i64(PRT_DTYPE_i8, to->added->data, to->added_first + at);
         prt_quant_store(PRT_DTYPE_i8, to->y->data, to->first + at, v / to->y_scale, 0);
     }
 }
@@ -219,8 +218,10 @@ static void store(const prt_product *p, size_t i, size_t j, size_t count, double
 static poprt_status eval_matmul(prt_eval *c)
 {
     const prt_tensor *a = c->in[M_A], *b = c->in[M_B];
-    sink to = { .y = c->out[0], .added = prt_eval_has(c, M_C) ? c->in[M_C] : NULL,
-        .a = prt_quant_number(c, M_A_SCALE, 1), .y_scale = prt_quant_number(c, M_Y_SCALE, 1),
+    sink to = { .y = c->out[0],
+        .added = prt_eval_has(c, M_C) ? c->in[M_C] : NULL,
+        .a = prt_quant_number(c, M_A_SCALE, 1),
+        .y_scale = prt_quant_number(c, M_Y_SCALE, 1),
         .c = prt_quant_number(c, M_C_SCALE, 1) };
     prt_matmul mm, with_c;
     prt_matmul_init(&mm, a, b);

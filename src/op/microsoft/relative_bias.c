@@ -66,8 +66,10 @@ static poprt_status eval_relative(prt_eval *c)
         for (int64_t i = 0; i < rows; i++) {
             PRT_TRY(c->host->check(c));
             for (int64_t j = 0; j < cols; j++, to++)
-                prt_element_copy(y->dtype, y->data, to, table->data, (size_t)(h * buckets +
-                    bucket_of(j - i, buckets, a->is_bidirectional != 0, a->max_distance)), 1);
+                prt_element_copy(y->dtype, y->data, to, table->data,
+                    (size_t)(h * buckets +
+                        bucket_of(j - i, buckets, a->is_bidirectional != 0, a->max_distance)),
+                    1);
         }
     return POPRT_OK;
 }
@@ -105,8 +107,8 @@ static poprt_status infer_gated(prt_infer *c)
             (long long)gates);
     PRT_TRY(prt_infer_vector(c, IN_SHIFT, gates));
     for (uint32_t k = 0; prt_infer_ranked(c, IN_ECO) && k < (uint32_t)c->in[IN_ECO].rank; k++)
-        PRT_TRY(prt_infer_merge(c, k == 1 ? a->num_heads : 1, c->in[IN_ECO].dims[k], "eco_a",
-            &dim));
+        PRT_TRY(
+            prt_infer_merge(c, k == 1 ? a->num_heads : 1, c->in[IN_ECO].dims[k], "eco_a", &dim));
     PRT_TRY(prt_infer_rank(c, IN_ECO, 4));
     const int64_t dims[4] = { prt_infer_dim(c, packed ? IN_OFFSETS : IN_QUERY, 0), a->num_heads,
         rows, rows };

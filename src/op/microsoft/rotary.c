@@ -25,16 +25,21 @@ typedef struct form {
 static form plain_form(const void *attrs)
 {
     const prt_ms_rotary_embedding_attrs *a = attrs;
-    return (form){ .heads = a->num_heads, .turned = a->rotary_embedding_dim,
-        .interleaved = a->interleaved != 0, .scale = 1 };
+    return (form){ .heads = a->num_heads,
+        .turned = a->rotary_embedding_dim,
+        .interleaved = a->interleaved != 0,
+        .scale = 1 };
 }
 
 static form m_form(const void *attrs)
 {
     const prt_ms_m_rotary_embedding_attrs *a = attrs;
-    return (form){ .heads = a->num_heads, .turned = a->rotary_embedding_dim,
-        .interleaved = a->interleaved != 0, .sections = a->mrope_section,
-        .scale = a->scale != 0.0f ? (double)a->scale : 1, .mixed = a->mrope_layout != 0 };
+    return (form){ .heads = a->num_heads,
+        .turned = a->rotary_embedding_dim,
+        .interleaved = a->interleaved != 0,
+        .sections = a->mrope_section,
+        .scale = a->scale != 0.0f ? (double)a->scale : 1,
+        .mixed = a->mrope_layout != 0 };
 }
 
 /* Size of a head and elements of it that turn. Without them in attributes or in the shape of X, the
@@ -57,12 +62,13 @@ static poprt_status head_size(const prt_infer *c, const form *f, int64_t *size, 
     if (x->rank == 3 && f->heads == 0 && f->turned > 0)
         return prt_infer_fail(c, POPRT_E_ARG, "rotary_embedding_dim needs num_heads");
     *turned = f->turned > 0 ? f->turned : *size;
-    if (prt_dim_is_number(*size) && (*size < 1 || (prt_dim_is_number(x->dims[x->rank - 1]) &&
-        x->dims[x->rank - 1] % *size != 0)))
+    if (prt_dim_is_number(*size) &&
+        (*size < 1 ||
+            (prt_dim_is_number(x->dims[x->rank - 1]) && x->dims[x->rank - 1] % *size != 0)))
         return prt_infer_fail(c, POPRT_E_SHAPE, "%lld elements do not divide into heads of %lld",
             (long long)x->dims[x->rank - 1], (long long)*size);
-    if (prt_dim_is_number(*turned) && (*turned % 2 != 0 ||
-        (prt_dim_is_number(*size) && *turned > *size)))
+    if (prt_dim_is_number(*turned) &&
+        (*turned % 2 != 0 || (prt_dim_is_number(*size) && *turned > *size)))
         return prt_infer_fail(c, POPRT_E_ARG, "%lld of %lld elements cannot be turned",
             (long long)*turned, (long long)*size);
     return POPRT_OK;
@@ -106,10 +112,12 @@ static poprt_status infer_form(prt_infer *c, const form *f)
             if (f->sections.data[i] < 0 || f->sections.data[i] > dim)
                 return prt_infer_fail(c, POPRT_E_ARG, "a section has %lld of %lld angles",
                     (long long)f->sections.data[i], (long long)dim);
-            else if (i == 2 && f->sections.data[0] + f->sections.data[1] + f->sections.data[2] !=
-                dim)
-                return prt_infer_fail(c, POPRT_E_ARG, "the sections do not have %lld angles "
-                    "together", (long long)dim);
+            else if (i == 2 &&
+                f->sections.data[0] + f->sections.data[1] + f->sections.data[2] != dim)
+                return prt_infer_fail(c, POPRT_E_ARG,
+                    "the sections do not have %lld angles "
+                    "together",
+                    (long long)dim);
     }
     return prt_infer_like(c, 0, IN_X, x->dtype);
 }
@@ -160,8 +168,8 @@ static poprt_status eval_form(prt_eval *c, const form *f)
     for (size_t t = 0; t < batch * rows; t++) {
         PRT_TRY(load_angles(c, f, t, t % rows, batch * rows, half, angles));
         for (size_t h = 0; h < heads; h++) {
-            const size_t at = four ? ((t / rows * heads + h) * rows + t % rows) * size
-                                   : (t * heads + h) * size;
+            const size_t at =
+                four ? ((t / rows * heads + h) * rows + t % rows) * size : (t * heads + h) * size;
             prt_reals_load(x->dtype, x->data, at, 1, size, row);
             prt_rotary_turn(half, f->interleaved, angles, angles + half, row);
             for (size_t k = 0; k < 2 * half; k++)
@@ -240,5 +248,4 @@ static poprt_status eval_gemma(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_ms_gemma_rotary_embedding = { .infer = infer_gemma,
-    .eval = eval_gemma };
+const prt_op_hooks prt_op_ms_gemma_rotary_embedding = { .infer = infer_gemma, .eval = eval_gemma };

@@ -22,11 +22,11 @@ static poprt_status check_skip(const prt_infer *c)
     bool fits = s->rank <= x->rank && s->rank >= x->rank - 1;
     for (int32_t k = 1; fits && k <= s->rank; k++) {
         const int64_t a = s->dims[s->rank - k], b = x->dims[x->rank - k];
-        fits = !prt_dim_is_number(a) || !prt_dim_is_number(b) || a == b ||
-            (a == 1 && k == x->rank);
+        fits = !prt_dim_is_number(a) || !prt_dim_is_number(b) || a == b || (a == 1 && k == x->rank);
     }
     if (!fits)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "the residual has neither the input's shape nor "
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "the residual has neither the input's shape nor "
             "that of one image");
     return POPRT_OK;
 }
@@ -126,8 +126,7 @@ static poprt_status eval_simplified(prt_eval *c)
     return eval_skip(c, true, a->epsilon);
 }
 
-const prt_op_hooks prt_op_ms_skip_layer_normalization = { .infer = infer_skip,
-    .eval = eval_layer };
+const prt_op_hooks prt_op_ms_skip_layer_normalization = { .infer = infer_skip, .eval = eval_layer };
 const prt_op_hooks prt_op_ms_skip_simplified_layer_normalization = { .infer = infer_skip,
     .eval = eval_simplified };
 

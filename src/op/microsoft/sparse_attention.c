@@ -12,7 +12,16 @@
 /* ---- SparseAttention ---- */
 
 enum {
-    IN_Q, IN_K, IN_V, IN_PAST_KEY, IN_PAST_VALUE, IN_ROWS, IN_COLS, IN_TOTAL, IN_LENGTHS, IN_COS,
+    IN_Q,
+    IN_K,
+    IN_V,
+    IN_PAST_KEY,
+    IN_PAST_VALUE,
+    IN_ROWS,
+    IN_COLS,
+    IN_TOTAL,
+    IN_LENGTHS,
+    IN_COS,
     IN_SIN
 };
 
@@ -132,8 +141,13 @@ static poprt_status turn(prt_eval *c, prt_heads *h, size_t batch, const size_t *
                 prt_rotary_turn(half, a->rotary_interleaved != 0, angles, angles + half, row);
             }
         }
-    *h = (prt_heads){ .dtype = PRT_DTYPE_f64, .data = to, .batch = each,
-        .head = h->rows * h->size, .row = h->size, .heads = h->heads, .rows = h->rows,
+    *h = (prt_heads){ .dtype = PRT_DTYPE_f64,
+        .data = to,
+        .batch = each,
+        .head = h->rows * h->size,
+        .row = h->size,
+        .heads = h->heads,
+        .rows = h->rows,
         .size = h->size };
     return POPRT_OK;
 }
@@ -167,7 +181,9 @@ static poprt_status eval_sparse(prt_eval *c)
     const size_t heads = (size_t)a->num_heads, groups = (size_t)a->kv_num_heads;
     const prt_tensor *q = c->in[IN_Q];
     blocks b = { .rows = c->in[IN_ROWS], .cols = c->in[IN_COLS], .size = a->sparse_block_size };
-    prt_attention s = { .batch = (size_t)q->dims[0], .bias = fill_sparse, .user = &b,
+    prt_attention s = { .batch = (size_t)q->dims[0],
+        .bias = fill_sparse,
+        .user = &b,
         .past_k = prt_heads_split(c->in[IN_PAST_KEY]),
         .past_v = prt_heads_split(c->in[IN_PAST_VALUE]),
         .present_k = prt_heads_split(prt_ms_out(c, 1)),
@@ -238,8 +254,7 @@ typedef struct longformer {
     bool all; /* this run is for the tokens that see everything */
 } longformer;
 
-static void fill_longformer(const prt_attention *s, size_t batch, size_t head, size_t i,
-    double *to)
+static void fill_longformer(const prt_attention *s, size_t batch, size_t head, size_t i, double *to)
 {
     const longformer *l = s->user;
     const size_t first = batch * s->total;
@@ -258,14 +273,24 @@ static poprt_status run_longformer(prt_eval *c, longformer *l, prt_heads y)
     const prt_tensor *x = c->in[IN_X];
     const size_t hidden = (size_t)x->dims[2], heads = (size_t)a->num_heads, row = 3 * hidden;
     const size_t from = l->all ? IN_GLOBAL_W : IN_W;
-    prt_heads in = { .dtype = PRT_DTYPE_f64, .heads = heads, .rows = (size_t)x->dims[1],
-        .size = hidden / heads, .head = hidden / heads, .row = row,
+    prt_heads in = { .dtype = PRT_DTYPE_f64,
+        .heads = heads,
+        .rows = (size_t)x->dims[1],
+        .size = hidden / heads,
+        .head = hidden / heads,
+        .row = row,
         .batch = (size_t)x->dims[1] * row };
     in.data = prt_ms_project(c, x, c->in[from], c->in[from + 1]);
     if (in.data == NULL)
         return POPRT_E_NOMEM;
-    prt_attention s = { .q = in, .k = in, .v = in, .y = y, .batch = (size_t)x->dims[0],
-        .scale = prt_ms_scale(0, in.size), .bias = fill_longformer, .user = l };
+    prt_attention s = { .q = in,
+        .k = in,
+        .v = in,
+        .y = y,
+        .batch = (size_t)x->dims[0],
+        .scale = prt_ms_scale(0, in.size),
+        .bias = fill_longformer,
+        .user = l };
     s.k.first = hidden;
     s.v.first = 2 * hidden;
     return prt_attention_run(c, &s);

@@ -43,8 +43,11 @@ poprt_status prt_weights_apply(prt_eval *c, const prt_weights *w, const prt_tens
     const double *bias, prt_tensor *y)
 {
     sink to = { y, bias };
-    prt_product p = { .m = w->k != 0 ? prt_tensor_count(x) / w->k : 0, .n = w->n, .k = w->k,
-        .store = store, .user = &to };
+    prt_product p = { .m = w->k != 0 ? prt_tensor_count(x) / w->k : 0,
+        .n = w->n,
+        .k = w->k,
+        .store = store,
+        .user = &to };
     p.a = (prt_operand){ .dtype = x->dtype, .data = x->data, .row = w->k, .col = 1 };
     p.b = (prt_operand){ .column = w->column, .user = w->user };
     if (p.m == 0)

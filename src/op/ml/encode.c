@@ -67,7 +67,7 @@ const prt_op_hooks prt_op_ml_one_hot_encoder = { .infer = one_hot_infer, .eval =
 
 /* A list in an attribute, of any of the types that lists may have. */
 typedef struct column {
-    int32_t dtype;    /* undefined: there is none */
+    int32_t dtype; /* undefined: there is none */
     uint32_t count;
     const char *name; /* of the attribute */
     const void *data; /* strings: `strings` instead */
@@ -105,8 +105,7 @@ static poprt_status eval_table(prt_eval *c, const column *keys, const column *va
     prt_lookup l;
     if (!prt_eval_wants(c, 0))
         return POPRT_OK;
-    if (keys->dtype == PRT_DTYPE_string &&
-        (data = prt_lookup_strings(c, keys->strings)) == NULL)
+    if (keys->dtype == PRT_DTYPE_string && (data = prt_lookup_strings(c, keys->strings)) == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_lookup_init(c, &l, keys->dtype, data, keys->count, false));
     for (size_t i = 0; i < n; i++) {
@@ -174,8 +173,8 @@ static poprt_status list_strings(const prt_ml_site *site, const prt_tensor *t, p
     return POPRT_OK;
 }
 
-static poprt_status column_of_tensor(const prt_ml_site *site, const char *name,
-    const prt_tensor *t, column *out)
+static poprt_status column_of_tensor(const prt_ml_site *site, const char *name, const prt_tensor *t,
+    column *out)
 {
     const size_t n = prt_tensor_count(t);
     if (n > UINT32_MAX / 2)
@@ -185,14 +184,14 @@ static poprt_status column_of_tensor(const prt_ml_site *site, const char *name,
 }
 
 /* The one list of keys or values that is given. */
-static poprt_status pick(const prt_ml_site *site, const char *what, prt_strs strings,
-    prt_i64s ints, prt_f32s floats, const prt_tensor *tensor, column *out)
+static poprt_status pick(const prt_ml_site *site, const char *what, prt_strs strings, prt_i64s ints,
+    prt_f32s floats, const prt_tensor *tensor, column *out)
 {
     const int given =
         (strings.count != 0) + (ints.count != 0) + (floats.count != 0) + (tensor != NULL);
     if (given != 1)
-        return prt_ml_fail(site, POPRT_E_ARG, "%d of the lists of %s are given; one must be",
-            given, what);
+        return prt_ml_fail(site, POPRT_E_ARG, "%d of the lists of %s are given; one must be", given,
+            what);
     if (tensor != NULL)
         return column_of_tensor(site, what, tensor, out);
     if (strings.count != 0)
@@ -220,8 +219,10 @@ static poprt_status pick_default(const prt_ml_site *site, const prt_ml_label_enc
         PRT_TRY(column_of_tensor(site, name, a->default_tensor, out));
         if (out->dtype == dtype && out->count == 1)
             return POPRT_OK;
-        return prt_ml_fail(site, POPRT_E_TYPE, "default_tensor has %u elements of %s; one of %s "
-            "is needed", out->count, prt_dtype_of(out->dtype)->name, prt_dtype_of(dtype)->name);
+        return prt_ml_fail(site, POPRT_E_TYPE,
+            "default_tensor has %u elements of %s; one of %s "
+            "is needed",
+            out->count, prt_dtype_of(out->dtype)->name, prt_dtype_of(dtype)->name);
     }
     *out = (column){ dtype, 1, name, NULL, { 0 } };
     if (dtype == PRT_DTYPE_string)
@@ -245,8 +246,8 @@ static poprt_status read_encoder(const prt_ml_site *site, const prt_ml_label_enc
     column *keys, column *values, column *absent)
 {
     const prt_op_def *def = site->infer != NULL ? site->infer->def : site->eval->def;
-    PRT_TRY(pick(site, "keys_*", a->keys_strings, a->keys_int64s, a->keys_floats,
-        a->keys_tensor, keys));
+    PRT_TRY(pick(site, "keys_*", a->keys_strings, a->keys_int64s, a->keys_floats, a->keys_tensor,
+        keys));
     PRT_TRY(pick(site, "values_*", a->values_strings, a->values_int64s, a->values_floats,
         a->values_tensor, values));
     if ((def->types[0].set >> keys->dtype & 1) == 0 ||

@@ -43,9 +43,8 @@ static poprt_status extract_eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_ml_array_feature_extractor = {
-    .infer = extract_infer, .eval = extract_eval
-};
+const prt_op_hooks prt_op_ml_array_feature_extractor = { .infer = extract_infer,
+    .eval = extract_eval };
 
 /* ---- FeatureVectorizer: inputs side by side, cut off or filled up with zeros ---- */
 
@@ -108,6 +107,5 @@ static poprt_status vectorize_eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_ml_feature_vectorizer = {
-    .infer = vectorize_infer, .eval = vectorize_eval
-};
+const prt_op_hooks prt_op_ml_feature_vectorizer = { .infer = vectorize_infer,
+    .eval = vectorize_eval };

@@ -120,9 +120,7 @@ static poprt_status classify_eval(prt_eval *c)
     return POPRT_OK;
 }
 
-const prt_op_hooks prt_op_ml_linear_classifier = {
-    .infer = classify_infer, .eval = classify_eval
-};
+const prt_op_hooks prt_op_ml_linear_classifier = { .infer = classify_infer, .eval = classify_eval };
 
 /* ---- LinearRegressor ---- */
 

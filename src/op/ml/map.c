@@ -17,8 +17,8 @@
 static poprt_status check_map(const prt_infer *c, int32_t key)
 {
     const prt_shape *x = &c->in[0];
-    if (x->kind == PRT_VALUE_UNKNOWN || (x->kind == PRT_VALUE_MAP &&
-                                            (key == PRT_DTYPE_undefined || x->dtype == key)))
+    if (x->kind == PRT_VALUE_UNKNOWN ||
+        (x->kind == PRT_VALUE_MAP && (key == PRT_DTYPE_undefined || x->dtype == key)))
         return POPRT_OK;
     return prt_infer_fail(c, POPRT_E_TYPE, "the input is no map from %s",
         key == PRT_DTYPE_undefined ? "keys" : prt_dtype_of(key)->name);
@@ -155,8 +155,8 @@ static poprt_status cast_sparse(prt_eval *c, const prt_tensor *v)
     prt_tensor *y = c->out[0];
     for (size_t i = 0; i < c->in[0]->count; i++)
         if (key[i] < 0 || key[i] >= a->max_map)
-            return prt_eval_fail(c, POPRT_E_ARG, "key %lld is outside [0, %lld)",
-                (long long)key[i], (long long)a->max_map);
+            return prt_eval_fail(c, POPRT_E_ARG, "key %lld is outside [0, %lld)", (long long)key[i],
+                (long long)a->max_map);
     if (y->size != 0)
         memset(y->data, 0, y->size);
     for (int64_t i = 0; y->dtype == PRT_DTYPE_string && i < a->max_map; i++)
@@ -301,8 +301,11 @@ static poprt_status zip_rows(prt_eval *c, const prt_tensor *key, const int64_t *
             to[r * n + i] = ((const float *)x->data)[r * columns + (size_t)order[i]];
         if (!prt_tensor_init(&values[r], PRT_DTYPE_f32, 1, key->dims, to + r * n))
             return prt_eval_fail(c, POPRT_E_LIMIT, "has %zu labels", n);
-        c->out[0]->items[r] = (prt_tensor){ .kind = PRT_VALUE_MAP, .dtype = key->dtype,
-            .data = key->data, .count = n, .items = &values[r] };
+        c->out[0]->items[r] = (prt_tensor){ .kind = PRT_VALUE_MAP,
+            .dtype = key->dtype,
+            .data = key->data,
+            .count = n,
+            .items = &values[r] };
     }
     return POPRT_OK;
 }

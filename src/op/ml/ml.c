@@ -40,8 +40,7 @@ poprt_status prt_ml_infer_rows(prt_infer *c, int64_t *rows, int64_t *features)
 
 /* ---- labels ---- */
 
-poprt_status prt_ml_check_labels(const prt_infer *c, const prt_ml_labels *labels,
-    const char *what)
+poprt_status prt_ml_check_labels(const prt_infer *c, const prt_ml_labels *labels, const char *what)
 {
     if ((labels->strings.count != 0) == (labels->ints.count != 0))
         return prt_infer_fail(c, POPRT_E_ARG,
@@ -85,9 +84,10 @@ poprt_status prt_ml_check_transform(const prt_infer *c, prt_str name)
 {
     prt_ml_transform t;
     if (!prt_ml_transform_find(name, &t))
-        return prt_infer_fail(c, POPRT_E_ARG, "post_transform is \"%.*s\"; accepted: NONE, "
-            "SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT", (int)(name.size < 40 ? name.size : 40),
-            name.data != NULL ? name.data : "");
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "post_transform is \"%.*s\"; accepted: NONE, "
+            "SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT",
+            (int)(name.size < 40 ? name.size : 40), name.data != NULL ? name.data : "");
     return POPRT_OK;
 }
 

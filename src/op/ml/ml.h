@@ -59,8 +59,7 @@ static inline int32_t prt_ml_label_dtype(const prt_ml_labels *labels)
 }
 
 /* Fails unless exactly one of the two lists has labels. `what` names the attributes. */
-poprt_status prt_ml_check_labels(const prt_infer *c, const prt_ml_labels *labels,
-    const char *what);
+poprt_status prt_ml_check_labels(const prt_infer *c, const prt_ml_labels *labels, const char *what);
 
 /* Label k into element `row` of y. */
 void prt_ml_put_label(const prt_ml_labels *labels, size_t k, prt_tensor *y, size_t row);

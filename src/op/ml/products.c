@@ -32,5 +32,5 @@ enum { SUMS = 4 };
         }                                                                                          \
     }
 
-PRODUCTS(prt_ml_dots, p * q)
+PRODUCTS(prt_ml_dots, p *q)
 PRODUCTS(prt_ml_distances, (p - q) * (p - q))

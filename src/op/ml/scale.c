@@ -113,8 +113,10 @@ static poprt_status impute_infer(prt_infer *c)
         PRT_TRY(check_per_feature(c, "imputed_value_int64s", ints.count, 1));
     for (uint32_t i = 0; dtype == PRT_DTYPE_i32 && i < ints.count; i++)
         if (ints.data[i] != (int32_t)ints.data[i])
-            return prt_infer_fail(c, POPRT_E_ARG, "imputed_value_int64s[%u] is %lld: it does not "
-                "fit int32", i, (long long)ints.data[i]);
+            return prt_infer_fail(c, POPRT_E_ARG,
+                "imputed_value_int64s[%u] is %lld: it does not "
+                "fit int32",
+                i, (long long)ints.data[i]);
     return prt_infer_unary(c);
 }
 

@@ -49,9 +49,8 @@ poprt_status prt_svm_check_vectors(const prt_infer *c, const char *name, uint32_
     if (!prt_dim_is_number(features))
         return POPRT_OK;
     if (!prt_i64_mul(count, features, &want) || want != (int64_t)vectors)
-        return prt_infer_fail(c, POPRT_E_ARG,
-            "%s has %u numbers for %lld vectors of %lld features", name, vectors,
-            (long long)count, (long long)features);
+        return prt_infer_fail(c, POPRT_E_ARG, "%s has %u numbers for %lld vectors of %lld features",
+            name, vectors, (long long)count, (long long)features);
     return POPRT_OK;
 }
 
@@ -82,8 +81,8 @@ static double kernel_of(const prt_svm *s, double sum)
 
 poprt_status prt_svm_room(prt_eval *c, prt_svm *s)
 {
-    s->row = s->fast != NULL
-        ? prt_eval_scratch(c, s->features + s->count + 1, sizeof(float)) : NULL;
+    s->row =
+        s->fast != NULL ? prt_eval_scratch(c, s->features + s->count + 1, sizeof(float)) : NULL;
     return s->fast == NULL || s->row != NULL ? POPRT_OK : POPRT_E_NOMEM;
 }
 
@@ -186,8 +185,8 @@ static poprt_status infer(prt_infer *c)
         if (a->coefficients.count != a->n_supports)
             return prt_infer_fail(c, POPRT_E_ARG, "has %u coefficients for %lld support vectors",
                 a->coefficients.count, (long long)a->n_supports);
-        PRT_TRY(prt_svm_check_vectors(c, "support_vectors", a->support_vectors.count,
-            a->n_supports, features));
+        PRT_TRY(prt_svm_check_vectors(c, "support_vectors", a->support_vectors.count, a->n_supports,
+            features));
     }
     const int64_t dims[2] = { rows, 1 };
     return prt_infer_set(c, 0, PRT_DTYPE_f32, 2, dims);

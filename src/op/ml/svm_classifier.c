@@ -70,10 +70,9 @@ static poprt_status check_lists(const prt_infer *c, int64_t classes, int64_t vec
             a->prob_a.count, (long long)pairs);
     if (a->coefficients.count != (classes - 1) * vectors)
         return prt_infer_fail(c, POPRT_E_ARG,
-            "has %u coefficients for %lld support vectors and %lld classes",
-            a->coefficients.count, (long long)vectors, (long long)classes);
-    return prt_svm_check_vectors(c, "support_vectors", a->support_vectors.count, vectors,
-        features);
+            "has %u coefficients for %lld support vectors and %lld classes", a->coefficients.count,
+            (long long)vectors, (long long)classes);
+    return prt_svm_check_vectors(c, "support_vectors", a->support_vectors.count, vectors, features);
 }
 
 /* Scores are of classes where there are weights or probabilities for them, else of pairs; the one

@@ -48,8 +48,7 @@ static poprt_status fail_node(const prt_ml_site *site, const prt_tree_node *n, c
         (long long)n->tree, what, (long long)value);
 }
 
-static poprt_status check_node(const prt_ml_site *site, const prt_forest *f,
-    const prt_tree_node *n)
+static poprt_status check_node(const prt_ml_site *site, const prt_forest *f, const prt_tree_node *n)
 {
     if (n->mode == PRT_TREE_LEAF) {
         PRT_ASSERT(n->first <= f->n_votes && n->count <= f->n_votes - n->first);

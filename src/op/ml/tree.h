@@ -25,7 +25,7 @@ typedef enum prt_tree_mode {
 
 typedef struct prt_tree_node {
     prt_tree_mode mode;
-    bool missing_is_true;  /* where NaN goes, in addition to what it compares as */
+    bool missing_is_true; /* where NaN goes, in addition to what it compares as */
     int64_t feature;
     double value;          /* what the feature is compared with */
     int64_t yes, no;       /* children */

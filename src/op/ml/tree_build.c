@@ -18,8 +18,8 @@ static uint32_t *slot_of(const names *s, int64_t tree, int64_t node)
     const int64_t key[2] = { tree, node };
     for (size_t at = prt_hash(key, sizeof(key), 1) & s->mask;; at = (at + 1) & s->mask) {
         const uint32_t i = s->slots[at];
-        if (i == 0 || (s->lists->treeids.data[i - 1] == tree &&
-                          s->lists->nodeids.data[i - 1] == node))
+        if (i == 0 ||
+            (s->lists->treeids.data[i - 1] == tree && s->lists->nodeids.data[i - 1] == node))
             return &s->slots[at];
     }
 }
@@ -56,11 +56,9 @@ static poprt_status check_lists(const prt_ml_site *site, const prt_tree_lists *l
     PRT_TRY(prt_tree_check_count(site, "nodes_modes", l->modes.count, n));
     PRT_TRY(prt_tree_check_count(site, "nodes_values", l->values.count, n));
     if (l->missing.count != 0)
-        PRT_TRY(prt_tree_check_count(site, "nodes_missing_value_tracks_true", l->missing.count,
-            n));
+        PRT_TRY(prt_tree_check_count(site, "nodes_missing_value_tracks_true", l->missing.count, n));
     PRT_TRY(prt_tree_check_count(site, "the list of trees of weights", l->vote_treeids.count, v));
-    PRT_TRY(prt_tree_check_count(site, "the list of targets of weights", l->vote_targets.count,
-        v));
+    PRT_TRY(prt_tree_check_count(site, "the list of targets of weights", l->vote_targets.count, v));
     return prt_tree_check_count(site, "the list of weights", l->weights.count, v);
 }
 
@@ -79,12 +77,13 @@ static bool find_mode(prt_str text, prt_tree_mode *out)
     return false;
 }
 
-static poprt_status read_node(const prt_ml_site *site, const names *s, uint32_t i,
-    prt_tree_node *n)
+static poprt_status read_node(const prt_ml_site *site, const names *s, uint32_t i, prt_tree_node *n)
 {
     const prt_tree_lists *l = s->lists;
-    *n = (prt_tree_node){ .tree = l->treeids.data[i], .name = l->nodeids.data[i],
-        .feature = l->featureids.data[i], .value = prt_tree_real(&l->values, i),
+    *n = (prt_tree_node){ .tree = l->treeids.data[i],
+        .name = l->nodeids.data[i],
+        .feature = l->featureids.data[i],
+        .value = prt_tree_real(&l->values, i),
         .missing_is_true = l->missing.count != 0 && l->missing.data[i] != 0 };
     if (!find_mode(l->modes.data[i], &n->mode))
         return prt_ml_fail(site, POPRT_E_ARG, "node %lld of tree %lld has mode \"%.*s\"",
@@ -97,8 +96,10 @@ static poprt_status read_node(const prt_ml_site *site, const names *s, uint32_t 
     n->no = (int64_t)*slot_of(s, n->tree, l->falsenodeids.data[i]) - 1;
     if (n->yes >= 0 && n->no >= 0)
         return POPRT_OK;
-    return prt_ml_fail(site, POPRT_E_ARG, "node %lld of tree %lld branches to node %lld, which "
-        "the tree has not", (long long)n->name, (long long)n->tree,
+    return prt_ml_fail(site, POPRT_E_ARG,
+        "node %lld of tree %lld branches to node %lld, which "
+        "the tree has not",
+        (long long)n->name, (long long)n->tree,
         (long long)(n->yes < 0 ? l->truenodeids.data[i] : l->falsenodeids.data[i]));
 }
 
@@ -160,8 +161,7 @@ static poprt_status sort_votes(const prt_ml_site *site, const names *s, prt_fore
     return POPRT_OK;
 }
 
-poprt_status prt_forest_build(const prt_ml_site *site, const prt_tree_lists *lists,
-    prt_forest *out)
+poprt_status prt_forest_build(const prt_ml_site *site, const prt_tree_lists *lists, prt_forest *out)
 {
     names s;
     prt_forest *f = out;

@@ -45,8 +45,7 @@ poprt_status prt_tree_read_regressor(const prt_ml_site *site, const void *attrs,
     *j = (prt_tree_judge){ .targets = (size_t)a->n_targets,
         .transform = prt_ml_transform_of(a->post_transform) };
     (void)find_sum(a->aggregate_function, &f->sum);
-    PRT_TRY(read_base(site, a->base_values, a->base_values_as_tensor, j->targets, false,
-        &j->base));
+    PRT_TRY(read_base(site, a->base_values, a->base_values_as_tensor, j->targets, false, &j->base));
     PRT_TRY(prt_tree_reals_of(site, "nodes_values", a->nodes_values, a->nodes_values_as_tensor,
         &l.values));
     PRT_TRY(prt_tree_reals_of(site, "target_weights", a->target_weights,
@@ -84,9 +83,8 @@ static poprt_status regressor_eval(prt_eval *c)
     return prt_tree_eval(c, &f, &j, NULL, prt_eval_wants(c, 0) ? c->out[0] : NULL);
 }
 
-const prt_op_hooks prt_op_ml_tree_ensemble_regressor = {
-    .infer = regressor_infer, .eval = regressor_eval
-};
+const prt_op_hooks prt_op_ml_tree_ensemble_regressor = { .infer = regressor_infer,
+    .eval = regressor_eval };
 
 /* ---- TreeEnsembleClassifier ---- */
 
@@ -101,8 +99,10 @@ poprt_status prt_tree_read_classifier(const prt_ml_site *site, const void *attrs
     const prt_ml_tree_ensemble_classifier_attrs *a = attrs;
     prt_tree_lists l = { NODE_LISTS(a), .vote_treeids = a->class_treeids,
         .vote_nodeids = a->class_nodeids, .vote_targets = a->class_ids, .vote_name = "class" };
-    *j = (prt_tree_judge){ .labels = labels_of(a), .positive = true,
-        .one_set = a->class_ids.count != 0, .transform = prt_ml_transform_of(a->post_transform) };
+    *j = (prt_tree_judge){ .labels = labels_of(a),
+        .positive = true,
+        .one_set = a->class_ids.count != 0,
+        .transform = prt_ml_transform_of(a->post_transform) };
     j->targets = prt_ml_label_count(&j->labels);
     *f = (prt_forest){ .n_targets = (int64_t)j->targets, .sum = PRT_TREE_SUM };
     PRT_TRY(read_base(site, a->base_values, a->base_values_as_tensor, j->targets, j->targets == 2,
@@ -149,6 +149,5 @@ static poprt_status classifier_eval(prt_eval *c)
         prt_eval_wants(c, 1) ? c->out[1] : NULL);
 }
 
-const prt_op_hooks prt_op_ml_tree_ensemble_classifier = {
-    .infer = classifier_infer, .eval = classifier_eval
-};
+const prt_op_hooks prt_op_ml_tree_ensemble_classifier = { .infer = classifier_infer,
+    .eval = classifier_eval };

@@ -20,13 +20,13 @@ static poprt_status check_lists(const prt_ml_site *site, const prt_ml_tree_ensem
     lists *l)
 {
     const prt_f32s none = { 0 };
-    *l = (lists){ .a = a, .n_nodes = a->nodes_featureids.count,
+    *l = (lists){ .a = a,
+        .n_nodes = a->nodes_featureids.count,
         .n_leaves = a->leaf_targetids.count };
     const size_t n = l->n_nodes;
     PRT_TRY(prt_tree_reals_of(site, "nodes_splits", none, a->nodes_splits, &l->splits));
     PRT_TRY(prt_tree_reals_of(site, "leaf_weights", none, a->leaf_weights, &l->weights));
-    PRT_TRY(prt_tree_reals_of(site, "membership_values", none, a->membership_values,
-        &l->members));
+    PRT_TRY(prt_tree_reals_of(site, "membership_values", none, a->membership_values, &l->members));
     if (a->nodes_modes == NULL || a->nodes_modes->dtype != PRT_DTYPE_u8)
         return prt_ml_fail(site, POPRT_E_TYPE, "nodes_modes is no tensor of uint8");
     PRT_TRY(prt_tree_check_count(site, "nodes_modes", prt_tensor_count(a->nodes_modes), n));
@@ -58,16 +58,17 @@ static poprt_status read_inner(const prt_ml_site *site, const lists *l, size_t i
     if (mode > PRT_TREE_MEMBER)
         return prt_ml_fail(site, POPRT_E_ARG, "node %zu has mode %u; modes are 0 to %d", i, mode,
             PRT_TREE_MEMBER);
-    *n = (prt_tree_node){ .mode = (prt_tree_mode)mode, .feature = a->nodes_featureids.data[i],
-        .value = prt_tree_real(&l->splits, i), .name = (int64_t)i,
+    *n = (prt_tree_node){ .mode = (prt_tree_mode)mode,
+        .feature = a->nodes_featureids.data[i],
+        .value = prt_tree_real(&l->splits, i),
+        .name = (int64_t)i,
         .yes = child(l, a->nodes_trueleafs.data[i], a->nodes_truenodeids.data[i]),
         .no = child(l, a->nodes_falseleafs.data[i], a->nodes_falsenodeids.data[i]) };
     if (n->yes < 0 || n->no < 0)
-        return prt_ml_fail(site, POPRT_E_ARG, "node %zu branches to %s %lld, which is not there",
-            i, (n->yes < 0 ? a->nodes_trueleafs.data[i] : a->nodes_falseleafs.data[i]) != 0
-                ? "leaf" : "node",
-            (long long)(n->yes < 0 ? a->nodes_truenodeids.data[i]
-                                   : a->nodes_falsenodeids.data[i]));
+        return prt_ml_fail(site, POPRT_E_ARG, "node %zu branches to %s %lld, which is not there", i,
+            (n->yes < 0 ? a->nodes_trueleafs.data[i] : a->nodes_falseleafs.data[i]) != 0 ? "leaf"
+                                                                                         : "node",
+            (long long)(n->yes < 0 ? a->nodes_truenodeids.data[i] : a->nodes_falsenodeids.data[i]));
     if (a->nodes_missing_value_tracks_true.count != 0)
         n->missing_is_true = a->nodes_missing_value_tracks_true.data[i] != 0;
     if (mode != PRT_TREE_MEMBER)
@@ -107,8 +108,10 @@ poprt_status prt_tree_read_ensemble(const prt_ml_site *site, const void *attrs, 
     PRT_TRY(check_lists(site, a, &l));
     *j = (prt_tree_judge){ .targets = (size_t)a->n_targets,
         .transform = (prt_ml_transform)a->post_transform };
-    *f = (prt_forest){ .n_nodes = l.n_nodes + l.n_leaves, .n_votes = l.n_leaves,
-        .n_members = l.members.count, .n_targets = a->n_targets,
+    *f = (prt_forest){ .n_nodes = l.n_nodes + l.n_leaves,
+        .n_votes = l.n_leaves,
+        .n_members = l.members.count,
+        .n_targets = a->n_targets,
         .sum = (prt_tree_sum)a->aggregate_function };
     f->nodes = prt_ml_alloc(site, f->n_nodes + 1, sizeof(*f->nodes));
     f->votes = prt_ml_alloc(site, f->n_votes + 1, sizeof(*f->votes));
@@ -122,10 +125,11 @@ poprt_status prt_tree_read_ensemble(const prt_ml_site *site, const void *attrs, 
     for (size_t i = 0; i < l.n_nodes; i++)
         PRT_TRY(read_inner(site, &l, i, &member, &f->nodes[i]));
     for (size_t i = 0; i < l.n_leaves; i++) {
-        f->nodes[l.n_nodes + i] = (prt_tree_node){ .mode = PRT_TREE_LEAF, .name = (int64_t)i,
-            .first = (uint32_t)i, .count = 1 };
-        f->votes[i] =
-            (prt_tree_vote){ a->leaf_targetids.data[i], prt_tree_real(&l.weights, i) };
+        f->nodes[l.n_nodes + i] = (prt_tree_node){ .mode = PRT_TREE_LEAF,
+            .name = (int64_t)i,
+            .first = (uint32_t)i,
+            .count = 1 };
+        f->votes[i] = (prt_tree_vote){ a->leaf_targetids.data[i], prt_tree_real(&l.weights, i) };
     }
     PRT_TRY(read_roots(site, &l, f));
     return prt_forest_check(site, f);

@@ -88,8 +88,10 @@ static poprt_status infer(prt_infer *c)
     if (a->scored < 0 || a->scored > 1 || (a->one_set != 0 && n != 2))
         return prt_infer_fail(c, POPRT_E_ARG, "one score is for two classes alone");
     if (prt_dim_is_number(features) && features < a->features)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "rows have %lld features; a tree looks at feature "
-            "%lld", (long long)features, (long long)a->features - 1);
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "rows have %lld features; a tree looks at feature "
+            "%lld",
+            (long long)features, (long long)a->features - 1);
     const int64_t dims[2] = { rows, a->n_targets };
     PRT_TRY(prt_infer_set(c, 0, a->wide != 0 ? PRT_DTYPE_f64 : PRT_DTYPE_f32, 2, dims));
     return prt_infer_set(c, 1, prt_ml_label_dtype(&labels), 1, dims);
@@ -106,17 +108,25 @@ poprt_status prt_packed_read(prt_eval *c, prt_packed_forest *f)
     const prt_packed_trees_attrs *a = c->attrs;
     const prt_tensor *base = prt_eval_has(c, 4) ? c->in[4] : NULL;
     const prt_ml_labels labels = { a->classlabels_strings, a->classlabels_int64s };
-    *f = (prt_packed_forest){ .nodes = c->in[1]->data, .votes = c->in[3]->data,
-        .roots = c->in[2]->data, .n_nodes = prt_tensor_count(c->in[1]) / 2,
-        .n_votes = prt_tensor_count(c->in[3]) / 2, .n_roots = prt_tensor_count(c->in[2]),
-        .x = c->in[0], .features = prt_ml_features(c->in[0]), .rows = prt_ml_rows(c->in[0]),
+    *f = (prt_packed_forest){ .nodes = c->in[1]->data,
+        .votes = c->in[3]->data,
+        .roots = c->in[2]->data,
+        .n_nodes = prt_tensor_count(c->in[1]) / 2,
+        .n_votes = prt_tensor_count(c->in[3]) / 2,
+        .n_roots = prt_tensor_count(c->in[2]),
+        .x = c->in[0],
+        .features = prt_ml_features(c->in[0]),
+        .rows = prt_ml_rows(c->in[0]),
         .sum = (prt_tree_sum)a->aggregate_function,
         .scores = prt_eval_wants(c, 0) ? c->out[0] : NULL,
         .labels = prt_eval_wants(c, 1) ? c->out[1] : NULL,
-        .judge = { .labels = labels, .transform = (prt_ml_transform)a->post_transform,
+        .judge = { .labels = labels,
+            .transform = (prt_ml_transform)a->post_transform,
             .base = { .tensor = base, .count = base != NULL ? prt_tensor_count(base) : 0 },
-            .targets = (size_t)a->n_targets, .one_set = a->one_set != 0,
-            .scored = (size_t)a->scored, .positive = a->positive != 0 } };
+            .targets = (size_t)a->n_targets,
+            .one_set = a->one_set != 0,
+            .scored = (size_t)a->scored,
+            .positive = a->positive != 0 } };
     for (size_t i = 0; i < f->n_roots; i++)
         if (f->roots[i] < 0 || (uint64_t)f->roots[i] >= f->n_nodes)
             return prt_packed_fail(c);
@@ -168,7 +178,8 @@ __attribute__((always_inline)) static inline bool step(const prt_packed_forest *
 __attribute__((always_inline)) static inline bool walk(const prt_packed_forest *forest, bool single,
     size_t n, size_t *at, const void *const *x)
 {
-    const prt_packed_forest f = { .nodes = forest->nodes, .n_nodes = forest->n_nodes,
+    const prt_packed_forest f = { .nodes = forest->nodes,
+        .n_nodes = forest->n_nodes,
         .features = forest->features };
     for (bool more = true, fits = true; more;) {
         more = false;

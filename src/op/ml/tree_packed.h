@@ -19,7 +19,7 @@ enum {
 };
 
 typedef struct prt_packed_node {
-    double value;  /* what the feature is compared with */
+    double value; /* what the feature is compared with */
     uint32_t what;
     uint32_t next; /* nodes of the true branch; a leaf's first vote */
 } prt_packed_node;

@@ -9,8 +9,11 @@ prt_heads prt_heads_split(const prt_tensor *t)
     prt_heads h = { 0 };
     if (t == NULL)
         return h;
-    h = (prt_heads){ .dtype = t->dtype, .data = t->data, .heads = (size_t)t->dims[1],
-        .rows = (size_t)t->dims[2], .size = (size_t)t->dims[3] };
+    h = (prt_heads){ .dtype = t->dtype,
+        .data = t->data,
+        .heads = (size_t)t->dims[1],
+        .rows = (size_t)t->dims[2],
+        .size = (size_t)t->dims[3] };
     h.row = h.size;
     h.head = (t->room != 0 ? t->room : h.rows) * h.size;
     h.batch = h.heads * h.head;
@@ -22,8 +25,11 @@ prt_heads prt_heads_joined(const prt_tensor *t, size_t heads)
     prt_heads h = { 0 };
     if (t == NULL)
         return h;
-    h = (prt_heads){ .dtype = t->dtype, .data = t->data, .heads = heads,
-        .rows = (size_t)t->dims[1], .size = (size_t)t->dims[2] / heads };
+    h = (prt_heads){ .dtype = t->dtype,
+        .data = t->data,
+        .heads = heads,
+        .rows = (size_t)t->dims[1],
+        .size = (size_t)t->dims[2] / heads };
     h.head = h.size;
     h.row = (size_t)t->dims[2];
     h.batch = h.rows * h.row;
@@ -95,8 +101,7 @@ static void attend(const prt_attention *s, size_t batch, size_t head, size_t i)
     for (size_t j = 0; j < s->total; j++)
         for (size_t d = 0; d < wide && s->row[j] != 0; d++)
             s->result[d] += s->row[j] * s->values[j * wide + d];
-    prt_reals_store(s->y.dtype, s->y.data, prt_heads_at(&s->y, batch, head, i), 1, wide,
-        s->result);
+    prt_reals_store(s->y.dtype, s->y.data, prt_heads_at(&s->y, batch, head, i), 1, wide, s->result);
 }
 
 poprt_status prt_attention_run(prt_eval *c, prt_attention *s)

@@ -25,7 +25,7 @@ typedef struct prt_rows {
     uint32_t n_in;
     size_t count, to;
     size_t from[PRT_ROWS_MAX], step[PRT_ROWS_MAX];
-    size_t most; /* may be changed after prt_rows_init */
+    size_t most;  /* may be changed after prt_rows_init */
     size_t total; /* elements of the output */
     /* private */
     uint32_t rank;

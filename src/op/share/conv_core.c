@@ -75,8 +75,11 @@ poprt_status prt_conv_init(prt_eval *c, prt_conv *v, prt_conv_slots s, const prt
 {
     const prt_tensor *x = c->in[s.x], *w = c->in[s.w];
     const uint32_t spatial = x->rank - 2;
-    *v = (prt_conv){ .x = x, .y = c->out[0], .source = prt_window_source,
-        .gather = prt_conv_gather, .store = prt_conv_store };
+    *v = (prt_conv){ .x = x,
+        .y = c->out[0],
+        .source = prt_window_source,
+        .gather = prt_conv_gather,
+        .store = prt_conv_store };
     prt_window_fill(NULL, spec, spatial, x->dims + 2, w->dims + 2, &v->window);
     v->batch = (size_t)x->dims[0];
     v->groups = (size_t)group;
@@ -156,7 +159,9 @@ static poprt_status run_group(prt_eval *c, prt_conv *v, size_t n, size_t g, doub
             v->plane[i] -= v->zero;
     const group_run run = { v, n, g };
     const prt_tiles tiles = { .count = (v->positions + PRT_TILE_COLS - 1) / PRT_TILE_COLS,
-        .depth = v->depth, .run = run_tile, .user = &run };
+        .depth = v->depth,
+        .run = run_tile,
+        .user = &run };
     return prt_tiles_run(c, &tiles, panels);
 }
 

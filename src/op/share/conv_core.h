@@ -18,18 +18,18 @@ struct prt_conv {
     const prt_tensor *x;
     prt_tensor *y;
     size_t batch, groups;
-    size_t channels, filters;        /* of one group */
-    size_t taps, depth;              /* kernel positions; channels * taps */
-    size_t in_positions, positions;  /* spatial sizes of input and output */
-    const double *weights;           /* [groups * filters][depth] */
-    const double *bias;              /* by filter; NULL for none */
-    double zero;                     /* subtracted from the input: its zero point */
-    double *plane;                   /* channels of one image and group: [channels][in_positions] */
+    size_t channels, filters;       /* of one group */
+    size_t taps, depth;             /* kernel positions; channels * taps */
+    size_t in_positions, positions; /* spatial sizes of input and output */
+    const double *weights;          /* [groups * filters][depth] */
+    const double *bias;             /* by filter; NULL for none */
+    double zero;                    /* subtracted from the input: its zero point */
+    double *plane;                  /* channels of one image and group: [channels][in_positions] */
     /* Input index of an output position and tap; SIZE_MAX for none. */
     size_t (*source)(const prt_window *w, const int64_t *out, const int64_t *tap);
     /* Gathers the panel for `count` positions from `first` on; prt_conv_gather or one's own. */
-    void (*gather)(const prt_conv *v, size_t n, size_t g, size_t first, size_t count,
-        double *panel);
+    void (
+        *gather)(const prt_conv *v, size_t n, size_t g, size_t first, size_t count, double *panel);
     /* Takes `count` sums of a filter; prt_conv_store or one's own. */
     void (*store)(const prt_conv *v, size_t n, size_t filter, size_t first, size_t count,
         double *sums);

@@ -113,8 +113,7 @@ static bool merge_size(int64_t *size, uint32_t seen, int64_t dim)
     return true;
 }
 
-const char *prt_equation_resolve(prt_equation *e, const uint32_t *ranks,
-    const int64_t *const *dims)
+const char *prt_equation_resolve(prt_equation *e, const uint32_t *ranks, const int64_t *const *dims)
 {
     for (uint32_t i = 0; i < e->n_in; i++) {
         if (ranks[i] < e->in[i].count || (!e->in[i].dots && ranks[i] != e->in[i].count))

@@ -8,7 +8,9 @@ poprt_status prt_carry_take(prt_eval *c, prt_carry *to, const prt_tensor *first,
     to->wrapped = first->kind == PRT_VALUE_OPTIONAL && from->kind != PRT_VALUE_OPTIONAL;
     if (to->wrapped) {
         PRT_TRY(prt_eval_copy_item(c, UINT32_MAX, from, &to->held));
-        to->value = (prt_tensor){ .kind = PRT_VALUE_OPTIONAL, .dtype = from->dtype, .count = 1,
+        to->value = (prt_tensor){ .kind = PRT_VALUE_OPTIONAL,
+            .dtype = from->dtype,
+            .count = 1,
             .items = &to->held };
         return POPRT_OK;
     }

@@ -187,9 +187,9 @@ static size_t lay_out_plain(const char *digits, int64_t exponent, char *to)
 /* "1e-05", "1.5e+20" */
 static size_t lay_out_scientific(const char *digits, int64_t exponent, char *to)
 {
-    const int n = snprintf(to, PRT_NUMBER_TEXT, "%c%s%se%c%02lld", digits[0],
-        digits[1] != '\0' ? "." : "", digits + 1, exponent < 0 ? '-' : '+',
-        (long long)(exponent < 0 ? -exponent : exponent));
+    const int n =
+        snprintf(to, PRT_NUMBER_TEXT, "%c%s%se%c%02lld", digits[0], digits[1] != '\0' ? "." : "",
+            digits + 1, exponent < 0 ? '-' : '+', (long long)(exponent < 0 ? -exponent : exponent));
     return n > 0 ? (size_t)n : 0;
 }
 

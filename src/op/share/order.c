@@ -90,8 +90,7 @@ void prt_order_sort(int64_t *index, int64_t *spare, size_t count,
             const size_t end = middle + width < count ? middle + width : count;
             size_t a = first, b = middle;
             for (size_t k = first; k < end; k++) {
-                const bool left =
-                    b == end || (a < middle && compare(user, from[a], from[b]) <= 0);
+                const bool left = b == end || (a < middle && compare(user, from[a], from[b]) <= 0);
                 to[k] = left ? from[a++] : from[b++];
             }
         }

@@ -59,8 +59,10 @@ poprt_status prt_product_run(prt_eval *c, prt_product *p)
     if (p->m == 0 || p->n == 0)
         return POPRT_OK;
     load_rows(p);
-    const prt_tiles tiles = { .count = (p->n + PRT_TILE_COLS - 1) / PRT_TILE_COLS, .depth = p->k,
-        .run = run_tile, .user = p };
+    const prt_tiles tiles = { .count = (p->n + PRT_TILE_COLS - 1) / PRT_TILE_COLS,
+        .depth = p->k,
+        .run = run_tile,
+        .user = p };
     return prt_tiles_run(c, &tiles, p->panel);
 }
 

@@ -46,7 +46,7 @@ poprt_status prt_matmul_infer(prt_infer *c, uint32_t a, uint32_t b, prt_shape *o
 /* A batch of matrix products as matmul pairs them. */
 typedef struct prt_matmul {
     size_t m, n, k, batches;
-    uint32_t rank;             /* of the batch dims */
+    uint32_t rank; /* of the batch dims */
     int64_t dims[PRT_MAX_RANK];
     size_t a_step[PRT_MAX_RANK], b_step[PRT_MAX_RANK]; /* elements per step of a batch dim */
 } prt_matmul;

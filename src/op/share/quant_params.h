@@ -16,8 +16,7 @@ typedef struct prt_factors {
 } prt_factors;
 
 /* Those in input i. */
-poprt_status prt_factors_init(prt_eval *c, prt_factors *f, uint32_t i, size_t count,
-    double absent);
+poprt_status prt_factors_init(prt_eval *c, prt_factors *f, uint32_t i, size_t count, double absent);
 
 /* The values for matrix `index` of `batches`; fails when there are neither one, nor `count`, nor
  * `count` for each matrix. */

@@ -387,8 +387,12 @@ static poprt_status parse_atom(parser *p)
     if (ch == '\\' && p->end - p->at >= 2 && strchr("AzbB", p->at[1]) != NULL && p->at[1] != '\0') {
         const char kind = p->at[1];
         p->at += 2;
-        return emit(p, kind == 'A' ? PRT_REGEX_START : kind == 'z' ? PRT_REGEX_END
-                : kind == 'b' ? PRT_REGEX_WORD : PRT_REGEX_NO_WORD, 0, 0);
+        return emit(p,
+            kind == 'A'       ? PRT_REGEX_START
+                : kind == 'z' ? PRT_REGEX_END
+                : kind == 'b' ? PRT_REGEX_WORD
+                              : PRT_REGEX_NO_WORD,
+            0, 0);
     }
     if (ch == '.') {
         p->at++;

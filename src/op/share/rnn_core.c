@@ -136,8 +136,10 @@ void prt_rnn_functions(const prt_rnn_form *form, size_t direction, prt_activatio
             : prt_str_of(form->usual[i % form->functions]);
         const size_t row = find_function(name);
         prt_activation *f = &to[i % form->functions];
-        *f = (prt_activation){ .fn = functions[row].fn, .alpha = functions[row].alpha,
-            .beta = functions[row].beta, .clip = form->clip };
+        *f = (prt_activation){ .fn = functions[row].fn,
+            .alpha = functions[row].alpha,
+            .beta = functions[row].beta,
+            .clip = form->clip };
         if (functions[row].has_alpha && alpha < form->alpha.count)
             f->alpha = (double)form->alpha.data[alpha++];
         if (functions[row].has_beta && beta < form->beta.count)
@@ -325,9 +327,14 @@ poprt_status prt_rnn_run(prt_eval *c, const prt_rnn_form *form, uint32_t initial
 {
     const prt_tensor *x = c->in[0];
     const bool turned = form->layout != 0;
-    prt_rnn n = { .form = form, .seq = (size_t)x->dims[turned], .batch = (size_t)x->dims[!turned],
-        .input = (size_t)x->dims[2], .hidden = (size_t)c->in[2]->dims[2],
-        .directions = prt_rnn_directions(form), .cell = cell, .user = user };
+    prt_rnn n = { .form = form,
+        .seq = (size_t)x->dims[turned],
+        .batch = (size_t)x->dims[!turned],
+        .input = (size_t)x->dims[2],
+        .hidden = (size_t)c->in[2]->dims[2],
+        .directions = prt_rnn_directions(form),
+        .cell = cell,
+        .user = user };
     operands o;
     n.rows = form->gates * n.hidden;
     n.gate = prt_eval_scratch(c, n.rows, sizeof(double));

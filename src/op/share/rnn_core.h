@@ -12,8 +12,8 @@ enum { PRT_RNN_MAX_FUNCTIONS = 3 };
 
 /* The attributes that all three have, and what distinguishes the operators. */
 typedef struct prt_rnn_form {
-    uint32_t gates;     /* of W, R: rows are gates * hidden */
-    uint32_t functions; /* activations of one direction */
+    uint32_t gates;                           /* of W, R: rows are gates * hidden */
+    uint32_t functions;                       /* activations of one direction */
     const char *usual[PRT_RNN_MAX_FUNCTIONS]; /* their defaults */
     prt_str direction;
     prt_strs activations;

@@ -73,8 +73,8 @@ poprt_status prt_move_shape(prt_eval *c, uint32_t i, int32_t dtype, uint32_t ran
         for (uint32_t k = 0; k < rank; k++)
             if (out->dims[k] != dims[k])
                 return prt_eval_fail(c, POPRT_E_SHAPE,
-                    "dim %u of output %u is %lld where %lld was declared", k, i,
-                    (long long)dims[k], (long long)out->dims[k]);
+                    "dim %u of output %u is %lld where %lld was declared", k, i, (long long)dims[k],
+                    (long long)out->dims[k]);
         return POPRT_OK;
     }
     for (uint32_t k = 0; k < rank; k++)
@@ -112,14 +112,14 @@ poprt_status prt_move_index_fail(const prt_eval *c, int64_t index, int64_t dim)
 }
 
 enum {
-    FEW = 16,         /* elements that are filled one by one */
-    FILLED = 1 << 14  /* bytes that are copied at once when filling */
+    FEW = 16,        /* elements that are filled one by one */
+    FILLED = 1 << 14 /* bytes that are copied at once when filling */
 };
 
 /* Element size known to the compiler. */
 #define FILL(size)                                                                                 \
     for (size_t i = 0; i < count; i++)                                                             \
-        memcpy(d + i * (size), s, size)
+    memcpy(d + i * (size), s, size)
 
 /* What is there is doubled, up to what the nearest cache holds. */
 static void fill_wide(char *d, const char *s, size_t size, size_t count)

@@ -29,8 +29,10 @@ poprt_status prt_window_check(const prt_infer *c, const prt_window_spec *spec, u
     for (size_t i = 0; i < PRT_COUNT_OF(modes); i++)
         known = known || prt_str_is(spec->auto_pad, modes[i]);
     if (!known)
-        return prt_infer_fail(c, POPRT_E_ARG, "auto_pad is \"%.*s\"; accepted: NOTSET, SAME_UPPER, "
-            "SAME_LOWER, VALID", PRT_STR_ARG(spec->auto_pad));
+        return prt_infer_fail(c, POPRT_E_ARG,
+            "auto_pad is \"%.*s\"; accepted: NOTSET, SAME_UPPER, "
+            "SAME_LOWER, VALID",
+            PRT_STR_ARG(spec->auto_pad));
     PRT_TRY(check_list(c, spec->kernel, rank, 1, "kernel_shape"));
     PRT_TRY(check_list(c, spec->strides, rank, 1, "strides"));
     PRT_TRY(check_list(c, spec->dilations, rank, 1, "dilations"));

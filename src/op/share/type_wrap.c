@@ -46,8 +46,8 @@ poprt_status prt_nested_set(prt_infer *c, uint32_t i, int32_t kind, const prt_sh
     const prt_type *type = type_of(c, elem, &refused);
     if (refused)
         return POPRT_E_NOMEM;
-    c->out[i] = (prt_shape){ .kind = kind, .dtype = elem->dtype, .rank = PRT_RANK_UNKNOWN,
-        .elem = type };
+    c->out[i] =
+        (prt_shape){ .kind = kind, .dtype = elem->dtype, .rank = PRT_RANK_UNKNOWN, .elem = type };
     return POPRT_OK;
 }
 

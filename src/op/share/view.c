@@ -9,8 +9,8 @@
 #include "op/share/shape_values.h"
 
 enum {
-    TILE = 8,            /* elements square */
-    PIECE = 1 << 17,     /* bytes worth another thread */
+    TILE = 8,        /* elements square */
+    PIECE = 1 << 17, /* bytes worth another thread */
     MOST_PIECES = 64
 };
 
@@ -51,7 +51,7 @@ static walk simplify(const prt_view *view)
 /* Element size known to the compiler: a move instead of a call. */
 #define PICK(size)                                                                                 \
     for (int64_t i = 0; i < count; i++)                                                            \
-        memcpy(d + i * (size), s + i * stride * (size), size)
+    memcpy(d + i * (size), s + i * stride * (size), size)
 
 /* `count` elements, `stride` apart, to places side by side. */
 static void copy_run(int32_t dtype, void *to, int64_t at, const void *from, int64_t index,

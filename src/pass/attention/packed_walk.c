@@ -355,8 +355,8 @@ static poprt_status widen_table(prt_packer *k, prt_build *b, prt_op *op)
         return prt_build_status(b);
     for (int32_t i = 0; i < row->type->rank; i++)
         dims[i] = i == 0 ? k->samples : row->type->dims[i];
-    prt_value *table = prt_build_binary(b, PRT_OP_expand, row,
-        prt_build_i64s(b, (uint32_t)row->type->rank, dims));
+    prt_value *table =
+        prt_build_binary(b, PRT_OP_expand, row, prt_build_i64s(b, (uint32_t)row->type->rank, dims));
     PRT_TRY(prt_build_status(b));
     prt_op_set_input(op, 0, table);
     return POPRT_OK;

@@ -86,8 +86,8 @@ static poprt_status remap_operands(prt_op *op, uint32_t *made)
 {
     for (uint32_t i = 0; i < op->n_in; i++) {
         prt_value *v = prt_op_input(op, i);
-        if (prt_match_dtype(v) == PRT_DTYPE_undefined || v->def == NULL ||
-            v->graph != op->graph || prt_op_is(v->def, PRT_OP_gc_remap))
+        if (prt_match_dtype(v) == PRT_DTYPE_undefined || v->def == NULL || v->graph != op->graph ||
+            prt_op_is(v->def, PRT_OP_gc_remap))
             continue;
         prt_build b = prt_build_before(op);
         prt_value *to = prt_build_unary(&b, PRT_OP_gc_remap, v);

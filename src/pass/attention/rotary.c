@@ -85,8 +85,7 @@ static bool trace_split(tracer *t, const prt_op *op, uint32_t slot, row *r)
     if (axis < 0)
         return false;
     for (uint32_t i = 0; i <= slot; i++) {
-        const int64_t part =
-            prt_match_dim(&op->out[i], ((const prt_split_attrs *)op->attrs)->axis);
+        const int64_t part = prt_match_dim(&op->out[i], ((const prt_split_attrs *)op->attrs)->axis);
         if (part < 1 || part > r->dims[axis] - first)
             return false;
         if (i == slot)

@@ -47,7 +47,9 @@ static poprt_status add_all(const prt_pass *p, prt_pass_manager *pm)
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     saying user = { p };
-    const prt_pass_observer observer = { .user = &user, .say = say, .cancelled = cancelled,
+    const prt_pass_observer observer = { .user = &user,
+        .say = say,
+        .cancelled = cancelled,
         .progress = progress };
     prt_pass_manager *pm = NULL;
     bool any = false;

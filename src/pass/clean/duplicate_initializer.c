@@ -102,7 +102,7 @@ static poprt_status merge_all(merger *m, prt_graph *graph, uint32_t depth)
     if (depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
     PRT_TRY(merge_graph(m, graph));
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(merge_all(m, op->regions[i], depth + 1));
     return POPRT_OK;

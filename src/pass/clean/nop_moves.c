@@ -197,8 +197,7 @@ NOP(reshape)
 NOP(transpose)
 
 static const prt_rewrite slices[] = { { PRT_OP_slice, apply_slice },
-    { PRT_OP_gather, apply_gather },
-    { PRT_OP_gather_nd, apply_gather_nd } };
+    { PRT_OP_gather, apply_gather }, { PRT_OP_gather_nd, apply_gather_nd } };
 
 const prt_pass_hooks prt_pass_eliminate_nop_slice = { .rewrites = slices,
     .n_rewrites = PRT_COUNT_OF(slices) };

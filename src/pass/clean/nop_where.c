@@ -131,8 +131,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 1);
     int64_t n = 0;
-    const bool row =
-        is_last_row(p, prt_op_input(root, 0)->def, &n) && is_shaped_by_first(root, n);
+    const bool row = is_last_row(p, prt_op_input(root, 0)->def, &n) && is_shaped_by_first(root, n);
     if (!row && (x->type != root->out[0].type || x->type->rank < 0 || !is_true(root, 0)))
         return false;
     return prt_pass_replace(b, &root->out[0], x);

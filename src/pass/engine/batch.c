@@ -9,8 +9,8 @@
 static bool is_gathered(const prt_entry *e)
 {
     return (e->def->kind == PRT_PASS_graph || e->def->kind == PRT_PASS_pattern) &&
-        e->args.count == 0 && e->loop == 0 &&
-        e->def->hooks->compares == PRT_COMPARES_NOTHING && prt_pass_find(e->def->name) == e->def;
+        e->args.count == 0 && e->loop == 0 && e->def->hooks->compares == PRT_COMPARES_NOTHING &&
+        prt_pass_find(e->def->name) == e->def;
 }
 
 /* Names of entries [first, last), with commas between. */
@@ -32,7 +32,8 @@ static char *list_names(const prt_pass_manager *pm, size_t first, size_t last)
 static poprt_status gather(prt_pass_manager *pm, size_t first, size_t last, prt_entry *out)
 {
     const prt_pass_arg passes = { "passes", list_names(pm, first, last) };
-    *out = (prt_entry){ .def = prt_pass_of(PRT_PASS_ID_apply_ir_pass), .times = 1,
+    *out = (prt_entry){ .def = prt_pass_of(PRT_PASS_ID_apply_ir_pass),
+        .times = 1,
         .stage = pm->entries.data[first].stage };
     return passes.value != NULL ? prt_manager_add_arg(pm, out, &passes) : POPRT_E_NOMEM;
 }

@@ -176,7 +176,8 @@ static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, const char
     bool *changed)
 {
     prt_str before = { NULL, 0 }, after = { NULL, 0 };
-    prt_pass_event event = { .pass = p->def->name, .stage = stage,
+    prt_pass_event event = { .pass = p->def->name,
+        .stage = stage,
         .ops_before = count_ops(p->module->main) };
     PRT_TRY(prt_pass_check(p));
     PRT_TRY(print_if(pm, p, &before));
@@ -201,14 +202,20 @@ static poprt_status run_pass(const prt_pass_manager *pm, prt_pass *p, const char
 static poprt_status run_entry(const prt_pass_manager *pm, const prt_entry *e, prt_module *module,
     bool *changed)
 {
-    prt_pass p = { .def = e->def, .module = module, .limits = pm->limits,
-        .n_args = (uint32_t)e->args.count, .args = e->args.data, .chooser = pm->chooser,
+    prt_pass p = { .def = e->def,
+        .module = module,
+        .limits = pm->limits,
+        .n_args = (uint32_t)e->args.count,
+        .args = e->args.data,
+        .chooser = pm->chooser,
         .origin = pm->kept != NULL && e->def->hooks->compares == PRT_COMPARES_STAGE ? pm->kept
                                                                                     : pm->origin,
         .feed = pm->feed,
-        .cancelled = pm->observer.cancelled, .cancel_user = pm->observer.user,
+        .cancelled = pm->observer.cancelled,
+        .cancel_user = pm->observer.user,
         .progress = pm->observer.progress,
-        .say = pm->observer.say, .say_user = pm->observer.user };
+        .say = pm->observer.say,
+        .say_user = pm->observer.user };
     PRT_TRY(prt_arena_create(pm->allocator, 0, &p.arena));
     const poprt_status status = run_pass(pm, &p, e->stage, changed);
     prt_arena_release(p.arena);

@@ -25,7 +25,7 @@ typedef struct prt_pass_observer {
     /* Whether the graph's text before and after this pass is wanted; may be NULL. */
     bool (*wants_text)(void *user, const char *pass);
     void (*say)(void *user, prt_pass_level level, const char *pass, const char *subject,
-        const char *message); /* as in prt_pass; may be NULL */
+        const char *message);      /* as in prt_pass; may be NULL */
     bool (*cancelled)(void *user); /* may be NULL; true: stop */
     /* Steps of a stage inside one pass, such as calibration; NULL: `cancelled` is asked instead;
      * true: stop. */

@@ -211,7 +211,7 @@ static poprt_status each_graph(prt_pass *p, prt_graph *graph, uint32_t depth,
     if (graph->broken)
         return POPRT_OK;
     PRT_TRY(visit(p, graph, changed));
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(each_graph(p, op->regions[i], depth + 1, visit, changed));
     return POPRT_OK;

@@ -70,8 +70,8 @@ typedef struct prt_pass_hooks {
 #define PRT_OURS ""
 
 typedef struct prt_pass_def {
-    const char *name; /* the reference's, exactly */
-    uint32_t kind;    /* prt_pass_kind */
+    const char *name;  /* the reference's, exactly */
+    uint32_t kind;     /* prt_pass_kind */
     const char *since; /* release of the reference; PRT_OURS: it has none of this name */
     const char *doc;   /* one sentence */
     uint32_t n_options, n_orders;
@@ -114,10 +114,10 @@ struct prt_pass {
     prt_arena *arena; /* dies after the pass */
     prt_pass_limits limits;
     uint32_t n_args;
-    const prt_pass_arg *args; /* checked against the row */
+    const prt_pass_arg *args;          /* checked against the row */
     const struct prt_chooser *chooser; /* choice.h; NULL: rules decide */
-    const prt_module *origin;    /* the model before; see prt_pass_hooks */
-    const struct prt_feed *feed; /* precision/feed.h; NULL: made-up data */
+    const prt_module *origin;          /* the model before; see prt_pass_hooks */
+    const struct prt_feed *feed;       /* precision/feed.h; NULL: made-up data */
     uint64_t spent, purse; /* bytes of constants made, and that may be; see prt_pass_afford */
     void *memo; /* what rewrites remember from match to match, in `arena`; NULL at first */
     uint64_t began, grown; /* bytes of constants at first, and by how many they have grown; as

@@ -223,7 +223,7 @@ static poprt_status try_op(prt_pattern *pt, uint32_t depth, prt_op *op, bool *fo
 static poprt_status try_readers(prt_pattern *pt, uint32_t depth, const prt_op *maker, bool *found)
 {
     for (uint32_t i = 0; i < maker->n_out; i++)
-        prt_for_each_use(use, &maker->out[i]) {
+        prt_for_each_use (use, &maker->out[i]) {
             PRT_TRY(try_op(pt, depth, use->user, found));
             if (*found)
                 return POPRT_OK;

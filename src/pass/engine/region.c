@@ -25,7 +25,7 @@ static bool is_pure(const prt_op *op, uint32_t depth)
         (op->def->traits & (PRT_PURE | PRT_CONTROL)) == 0 || depth > MAX_DEPTH)
         return false;
     for (uint32_t i = 0; i < op->n_regions; i++)
-        prt_for_each_op(in, op->regions[i])
+        prt_for_each_op (in, op->regions[i])
             if (!is_pure(in, depth + 1))
                 return false;
     return true;
@@ -43,7 +43,7 @@ static bool reads(const prt_op *op, bool (*see)(void *user, const prt_value *v),
         if (op->in[i].value != NULL && see(user, op->in[i].value))
             return true;
     for (uint32_t i = 0; i < op->n_regions && depth < MAX_DEPTH; i++) {
-        prt_for_each_op(in, op->regions[i])
+        prt_for_each_op (in, op->regions[i])
             if (reads(in, see, user, depth + 1))
                 return true;
         if (reads(op->regions[i]->ret, see, user, depth + 1))

@@ -36,7 +36,7 @@ static poprt_status push(engine *e, prt_op *op)
 static poprt_status push_readers(engine *e, const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_out; i++)
-        prt_for_each_use(use, &op->out[i])
+        prt_for_each_use (use, &op->out[i])
             PRT_TRY(push(e, use->user));
     return POPRT_OK;
 }

@@ -45,7 +45,8 @@ static poprt_status add_missing(prt_pass_manager *pm, size_t i, bool *added)
 {
     const prt_pass_def *def = pm->entries.data[i].def;
     for (uint32_t k = 0; k < def->n_orders; k++) {
-        const prt_entry e = { .def = prt_pass_manager_find(pm, def->orders[k].other), .times = 1,
+        const prt_entry e = { .def = prt_pass_manager_find(pm, def->orders[k].other),
+            .times = 1,
             .stage = pm->entries.data[i].stage };
         if (def->orders[k].relation != PRT_RELATION_depend ||
             find_entry(pm, def->orders[k].other) < pm->entries.count)

@@ -58,7 +58,9 @@ static void look(prt_trace *t, const prt_op *op)
 
 void prt_trace_begin(prt_trace *t, const prt_module *module, prt_arena *arena)
 {
-    *t = (prt_trace){ .module = module, .arena = arena, .by_name = prt_map_in(arena),
+    *t = (prt_trace){ .module = module,
+        .arena = arena,
+        .by_name = prt_map_in(arena),
         .status = POPRT_OK };
     each_op(t, module->main, note);
 }

@@ -40,8 +40,8 @@ static void join(prt_build *b, prt_op *root, prt_op *heads)
     prt_value *in[2];
     PRT_ATTR_GIVE(attrs, concat, axis, 0);
     for (uint32_t i = 0; i < 2; i++)
-        in[i] = prt_build_binary(b, PRT_OP_unsqueeze, &heads->out[1 + i],
-            prt_build_i64s(b, 1, &first));
+        in[i] =
+            prt_build_binary(b, PRT_OP_unsqueeze, &heads->out[1 + i], prt_build_i64s(b, 1, &first));
     prt_value *present = prt_build_op(b, PRT_OP_concat, &attrs, 2, in);
     if (present != NULL)
         (void)prt_pass_replace(b, &root->out[1], present);
@@ -57,8 +57,8 @@ bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_match_is_f32(prt_op_input(root, X)) || a->past_present_share_buffer != 0 ||
         a->do_rotary != 0 || columns(root, a, sizes) == 0)
         return false;
-    prt_value *all = prt_build_binary(b, PRT_OP_matmul, prt_op_input(root, X),
-        prt_op_input(root, W));
+    prt_value *all =
+        prt_build_binary(b, PRT_OP_matmul, prt_op_input(root, X), prt_op_input(root, W));
     if (prt_op_input(root, BIAS) != NULL)
         all = prt_build_binary(b, PRT_OP_add, all, prt_op_input(root, BIAS));
     prt_split_attrs split = PRT_ATTRS_OF(split);
@@ -73,13 +73,13 @@ bool prt_expand_attention(prt_pass *p, prt_build *b, prt_op *root)
     if (parts == NULL)
         return true; /* the failure stays in b */
     prt_value *of[8] = { &parts->out[0], &parts->out[1], &parts->out[2], NULL,
-        prt_op_input(root, MASK), prt_op_input(root, ADDED),
-        past != NULL ? half(b, past, 0) : NULL, past != NULL ? half(b, past, 1) : NULL };
+        prt_op_input(root, MASK), prt_op_input(root, ADDED), past != NULL ? half(b, past, 0) : NULL,
+        past != NULL ? half(b, past, 1) : NULL };
     uint32_t n = 8;
     while (of[n - 1] == NULL)
         n--;
-    prt_op *heads = prt_build_op_n(b, PRT_OP_ms_multi_head_attention, &attrs, n, of,
-        present ? 3 : 1);
+    prt_op *heads =
+        prt_build_op_n(b, PRT_OP_ms_multi_head_attention, &attrs, n, of, present ? 3 : 1);
     if (heads == NULL)
         return true;
     if (present)

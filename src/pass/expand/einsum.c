@@ -231,8 +231,8 @@ static side multiply(prt_build *b, side *a, side *c, const parts *p)
     unsqueeze(b, c, p->both.count, p->mine.count);
     for (uint32_t i = 0; i < p->summed.count; i++)
         axes[i] = y.labels.count + i;
-    y.value = sum_axes(b, prt_build_binary(b, PRT_OP_mul, a->value, c->value), p->summed.count,
-        axes);
+    y.value =
+        sum_axes(b, prt_build_binary(b, PRT_OP_mul, a->value, c->value), p->summed.count, axes);
     return y;
 }
 

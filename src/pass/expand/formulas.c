@@ -100,16 +100,16 @@ static bool apply_is_inf(prt_pass *p, prt_build *b, prt_op *root)
     if (!prt_match_is_f32(x) || (a->detect_negative == 0 && a->detect_positive == 0))
         return false;
     const bool both = a->detect_negative != 0 && a->detect_positive != 0;
-    return prt_match_become(b, root, BINARY(equal, both ? UNARY(abs, x) : x,
-        NUMBER(a->detect_positive != 0 ? HUGE_VALF : -HUGE_VALF)));
+    return prt_match_become(b, root,
+        BINARY(equal, both ? UNARY(abs, x) : x,
+            NUMBER(a->detect_positive != 0 ? HUGE_VALF : -HUGE_VALF)));
 }
 
 static bool apply_is_nan(prt_pass *p, prt_build *b, prt_op *root)
 {
     prt_value *x = prt_op_input(root, 0);
     (void)p;
-    return prt_match_is_f32(x) &&
-        prt_match_become(b, root, UNARY(not, BINARY(equal, x, x)));
+    return prt_match_is_f32(x) && prt_match_become(b, root, UNARY(not, BINARY(equal, x, x)));
 }
 
 static bool apply_mean(prt_pass *p, prt_build *b, prt_op *root)
@@ -190,8 +190,7 @@ static bool apply_global_max(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     for (int32_t i = 2; i < x->rank; i++)
         axes[i - 2] = i;
-    prt_value *in[2] = { prt_op_input(root, 0),
-        prt_build_i64s(b, (uint32_t)x->rank - 2, axes) };
+    prt_value *in[2] = { prt_op_input(root, 0), prt_build_i64s(b, (uint32_t)x->rank - 2, axes) };
     return prt_match_become_op(b, root, PRT_OP_reduce_max, NULL, 2, in);
 }
 
@@ -200,8 +199,7 @@ static bool put_mish(prt_build *b, prt_op *root, prt_value *x)
 {
     prt_value *e = UNARY(exp, BINARY(min, x, NUMBER(20)));
     prt_value *n = BINARY(mul, e, BINARY(add, e, NUMBER(2)));
-    return prt_match_become(b, root,
-        BINARY(mul, x, BINARY(div, n, BINARY(add, n, NUMBER(2)))));
+    return prt_match_become(b, root, BINARY(mul, x, BINARY(div, n, BINARY(add, n, NUMBER(2)))));
 }
 
 static bool apply_mish(prt_pass *p, prt_build *b, prt_op *root)
@@ -252,8 +250,7 @@ static bool apply_swish(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *x = prt_op_input(root, 0);
     (void)p;
     return prt_match_is_f32(x) && alpha != 1.0f &&
-        prt_match_become(b, root,
-            BINARY(mul, x, UNARY(sigmoid, BINARY(mul, x, NUMBER(alpha)))));
+        prt_match_become(b, root, BINARY(mul, x, UNARY(sigmoid, BINARY(mul, x, NUMBER(alpha)))));
 }
 
 static bool apply_thresholded(prt_pass *p, prt_build *b, prt_op *root)

@@ -98,7 +98,9 @@ bool prt_expand_gemm(prt_pass *p, prt_build *b, prt_op *root)
     const prt_ms_fused_gemm_attrs *a = root->attrs;
     const activation f = { .name = a->activation,
         .params = { a->activation_alpha, a->activation_beta },
-        .n_params = !prt_attr_given(a, ALPHA) ? 0 : prt_attr_given(a, BETA) ? 2 : 1 };
+        .n_params = !prt_attr_given(a, ALPHA) ? 0
+            : prt_attr_given(a, BETA)         ? 2
+                                              : 1 };
     (void)p;
     if (!prt_match_is_f32(prt_op_input(root, 0)) || !known(&f))
         return false;

@@ -99,8 +99,6 @@ bool prt_expand_hardmax(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in = prt_op_input(root, 0);
     prt_value *best =
         prt_match_cast(b, prt_build_op(b, PRT_OP_argmax, &attrs, 1, &in), PRT_DTYPE_f32);
-    prt_value *all =
-        prt_build_tensor(b, PRT_DTYPE_f32, (uint32_t)x->rank - axis, dims, places);
-    return prt_match_become(b, root,
-        prt_match_cast(b, BINARY(equal, all, best), PRT_DTYPE_f32));
+    prt_value *all = prt_build_tensor(b, PRT_DTYPE_f32, (uint32_t)x->rank - axis, dims, places);
+    return prt_match_become(b, root, prt_match_cast(b, BINARY(equal, all, best), PRT_DTYPE_f32));
 }

@@ -14,7 +14,7 @@ enum { RANK = 5, PIXEL = 4 };
 typedef struct volume {
     const prt_resize_attrs *attrs;
     bool by_sizes;
-    double by[RANK];            /* scales, or sizes */
+    double by[RANK]; /* scales, or sizes */
     int64_t in[RANK], out[RANK];
 } volume;
 
@@ -24,8 +24,8 @@ static bool match(volume *v, const prt_op *root)
     prt_tensor by;
     v->attrs = root->attrs;
     v->by_sizes = prt_op_input(root, 3) != NULL;
-    if (!prt_match_is_sized(x, RANK) || !prt_match_is_sized(y, RANK) ||
-        v->attrs->axes.count != 0 || v->attrs->antialias != 0 || v->attrs->exclude_outside != 0 ||
+    if (!prt_match_is_sized(x, RANK) || !prt_match_is_sized(y, RANK) || v->attrs->axes.count != 0 ||
+        v->attrs->antialias != 0 || v->attrs->exclude_outside != 0 ||
         (!prt_str_is(v->attrs->mode, "nearest") && !prt_str_is(v->attrs->mode, "linear")) ||
         prt_str_is(v->attrs->coordinate_transformation_mode, "tf_crop_and_resize") ||
         !prt_str_is(v->attrs->keep_aspect_ratio_policy, "stretch") ||
@@ -37,8 +37,8 @@ static bool match(volume *v, const prt_op *root)
         v->out[i] = y->type->dims[i];
     }
     const bool same = v->by_sizes ? v->out[1] == v->in[1] : v->by[1] == 1.0;
-    return same && (v->by_sizes ? prt_dim_is_number(v->in[0]) && v->in[0] == v->out[0]
-                                : v->by[0] == 1.0);
+    return same &&
+        (v->by_sizes ? prt_dim_is_number(v->in[0]) && v->in[0] == v->out[0] : v->by[0] == 1.0);
 }
 
 /* Axes first and first + 1 of a tensor of these dims, by what the volume's `from` and, if it is not

@@ -59,9 +59,9 @@ static bool put(prt_build *b, prt_op *root, const rotary *r)
         return true; /* the failure stays in b */
     prt_value *c = angles(b, r, r->cosine), *s = angles(b, r, r->sine);
     prt_value *x0 = &halves->out[0], *x1 = &halves->out[1];
-    prt_value *turned[MOST_PARTS] = {
-        prt_build_binary(b, PRT_OP_sub, prt_build_binary(b, PRT_OP_mul, x0, c),
-            prt_build_binary(b, PRT_OP_mul, x1, s)),
+    prt_value *turned[MOST_PARTS] = { prt_build_binary(b, PRT_OP_sub,
+                                          prt_build_binary(b, PRT_OP_mul, x0, c),
+                                          prt_build_binary(b, PRT_OP_mul, x1, s)),
         prt_build_binary(b, PRT_OP_add, prt_build_binary(b, PRT_OP_mul, x1, c),
             prt_build_binary(b, PRT_OP_mul, x0, s)),
         parts == 3 ? &halves->out[2] : NULL };
@@ -72,21 +72,23 @@ static bool put(prt_build *b, prt_op *root, const rotary *r)
 bool prt_expand_rotary(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_rotary_embedding_attrs *a = root->attrs;
-    rotary r = { .x = prt_op_input(root, 0), .cosine = prt_op_input(root, 1),
-        .sine = prt_op_input(root, 2), .positions = prt_op_input(root, 3) };
+    rotary r = { .x = prt_op_input(root, 0),
+        .cosine = prt_op_input(root, 1),
+        .sine = prt_op_input(root, 2),
+        .positions = prt_op_input(root, 3) };
     (void)p;
-    return take(&r, a->num_heads, a->rotary_embedding_dim, a->interleaved != 0) &&
-        put(b, root, &r);
+    return take(&r, a->num_heads, a->rotary_embedding_dim, a->interleaved != 0) && put(b, root, &r);
 }
 
 /* Its positions may be one number, where rows begin. */
 bool prt_expand_ms_rotary(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_ms_rotary_embedding_attrs *a = root->attrs;
-    rotary r = { .x = prt_op_input(root, 0), .positions = prt_op_input(root, 1),
-        .cosine = prt_op_input(root, 2), .sine = prt_op_input(root, 3) };
+    rotary r = { .x = prt_op_input(root, 0),
+        .positions = prt_op_input(root, 1),
+        .cosine = prt_op_input(root, 2),
+        .sine = prt_op_input(root, 3) };
     (void)p;
     return a->is_packed_batching == 0 &&
-        take(&r, a->num_heads, a->rotary_embedding_dim, a->interleaved != 0) &&
-        put(b, root, &r);
+        take(&r, a->num_heads, a->rotary_embedding_dim, a->interleaved != 0) && put(b, root, &r);
 }

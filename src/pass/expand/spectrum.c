@@ -60,8 +60,8 @@ static prt_value *matrix(prt_pass *p, prt_build *b, const spectrum *s, uint32_t 
     if (prt_arena_create(p->module->allocator, 0, &scratch) != POPRT_OK)
         return NULL;
     double *table = PRT_NEW_N(scratch, double, 2 * s->n);
-    if (table != NULL && prt_blob_create(p->module->allocator, count * sizeof(float), &blob) ==
-            POPRT_OK) {
+    if (table != NULL &&
+        prt_blob_create(p->module->allocator, count * sizeof(float), &blob) == POPRT_OK) {
         for (size_t i = 0; i < s->n; i++) {
             const double t = 6.28318530717958647692 * (double)i / (double)s->n;
             table[i] = cos(t);
@@ -129,8 +129,7 @@ bool prt_expand_stft(prt_pass *p, prt_build *b, prt_op *root)
         x = prt_build_binary(b, PRT_OP_squeeze, x, prt_build_i64s(b, 1, &part));
     prt_value *in[2] = { prt_build_binary(b, PRT_OP_unsqueeze, x, prt_build_i64s(b, 1, &channel)),
         filters };
-    prt_value *y =
-        prt_match_transposed(b, prt_build_op(b, PRT_OP_conv, &conv, 2, in), 3, swap);
+    prt_value *y = prt_match_transposed(b, prt_build_op(b, PRT_OP_conv, &conv, 2, in), 3, swap);
     return prt_match_become(b, root, prt_match_shaped(b, y, 4, last));
 }
 
@@ -183,6 +182,5 @@ bool prt_expand_dft(prt_pass *p, prt_build *b, prt_op *root)
         x = prt_match_transposed(b, x, rank, perm);
     x = prt_match_shaped(b, x, rank - 1, joined);
     x = prt_match_shaped(b, prt_build_binary(b, PRT_OP_matmul, x, factors), rank, apart);
-    return prt_match_become(b, root,
-        axis != along ? prt_match_transposed(b, x, rank, perm) : x);
+    return prt_match_become(b, root, axis != along ? prt_match_transposed(b, x, rank, perm) : x);
 }

@@ -183,8 +183,8 @@ static poprt_status fold_outputs(folder *f, prt_op *op, const prt_tensor *out)
         size_t size;
         if (!is_wanted(&op->out[i]))
             continue;
-        if (out[i].kind != PRT_VALUE_TENSOR || !prt_dtype_size(out[i].dtype,
-                prt_tensor_count(&out[i]), &size) || !fits(f, op, size))
+        if (out[i].kind != PRT_VALUE_TENSOR ||
+            !prt_dtype_size(out[i].dtype, prt_tensor_count(&out[i]), &size) || !fits(f, op, size))
             return POPRT_OK;
     }
     for (uint32_t i = 0; i < op->n_out; i++)

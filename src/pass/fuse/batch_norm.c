@@ -61,9 +61,9 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *in[3] = { prt_op_input(root, 0),
         prt_build_tensor(b, PRT_DTYPE_f32, is_matrix ? 1 : 4, dims, w),
         prt_build_tensor(b, PRT_DTYPE_f32, 1, dims, shift) };
-    prt_value *y = is_matrix ? prt_build_binary(b, PRT_OP_add,
-                                   prt_build_binary(b, PRT_OP_mul, in[0], in[1]), in[2])
-                             : prt_build_op(b, PRT_OP_conv, &attrs, 3, in);
+    prt_value *y = is_matrix
+        ? prt_build_binary(b, PRT_OP_add, prt_build_binary(b, PRT_OP_mul, in[0], in[1]), in[2])
+        : prt_build_op(b, PRT_OP_conv, &attrs, 3, in);
     return prt_match_become(b, root, y);
 }
 

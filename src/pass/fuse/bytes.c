@@ -44,8 +44,8 @@ static bool are_alike(const prt_op *d, const prt_op *q)
         prt_tensor a, b;
         if (prt_op_input(d, i) == prt_op_input(q, i))
             continue;
-        if (!prt_match_constant(d, i, &a) || !prt_match_constant(q, i, &b) ||
-            a.dtype != b.dtype || memcmp(a.data, b.data, a.size) != 0)
+        if (!prt_match_constant(d, i, &a) || !prt_match_constant(q, i, &b) || a.dtype != b.dtype ||
+            memcmp(a.data, b.data, a.size) != 0)
             return false;
     }
     return true;
@@ -163,8 +163,11 @@ static bool multiply(prt_pass *p, prt_build *b, prt_op *root, prt_qconv *q, prt_
         return false;
     static const int64_t one[1] = { 1 };
     const prt_i64s kernel = { .data = one, .count = 1 };
-    q->form = (prt_nhwc_weights){ .form = PRT_NHWC_panels, .group = 1, .channels = k,
-        .filters = n, .taps = 1 };
+    q->form = (prt_nhwc_weights){ .form = PRT_NHWC_panels,
+        .group = 1,
+        .channels = k,
+        .filters = n,
+        .taps = 1 };
     q->by_filter = turned ? k : 1;
     q->by_channel = turned ? 1 : n;
     q->attrs = PRT_ATTRS_OF(nhwc_qconv);
@@ -202,8 +205,7 @@ static bool take_gemm(prt_pass *p, prt_build *b, prt_op *root, prt_op *op)
     prt_value *in[8] = { prt_op_input(x, 1), prt_op_input(x, 2), prt_op_input(w, 0),
         prt_op_input(w, 1), prt_op_input(w, 2), prt_op_input(root, 1), prt_op_input(root, 2),
         bias };
-    return prt_qconv_take(in, &q) &&
-        multiply(p, b, root, &q, prt_op_input(x, 0), a->transB != 0);
+    return prt_qconv_take(in, &q) && multiply(p, b, root, &q, prt_op_input(x, 0), a->transB != 0);
 }
 
 static bool apply_close(prt_pass *p, prt_build *b, prt_op *root)

@@ -68,7 +68,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     (void)p;
     if (first == NULL || !read_cut(first, &all))
         return false;
-    prt_for_each_use(use, &first->out[0])
+    prt_for_each_use (use, &first->out[0])
         if (!follows(use->user, first, &all, &next))
             return false;
     (void)read_cut(root, &next);

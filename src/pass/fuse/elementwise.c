@@ -56,8 +56,7 @@ static int64_t put_step(draft *d, int64_t code, int64_t a, int64_t b, int64_t c)
 
 static bool is_number(const prt_op *op, uint32_t slot, prt_tensor *t)
 {
-    return prt_match_constant(op, slot, t) && t->dtype == PRT_DTYPE_f32 &&
-        prt_tensor_count(t) == 1;
+    return prt_match_constant(op, slot, t) && t->dtype == PRT_DTYPE_f32 && prt_tensor_count(t) == 1;
 }
 
 /* Input `slot` of an operator; a number is no input, where another one has as many dims. */
@@ -79,8 +78,16 @@ static int64_t code_of(const prt_op *op)
 {
     static const uint8_t acts[PRT_ACT_COUNT] = {
 #define CODE(name) [PRT_ACT_##name] = PRT_INSTRUCTION_##name + 1
-        CODE(relu), CODE(clip), CODE(leaky_relu), CODE(sigmoid), CODE(tanh), CODE(silu),
-        CODE(hard_sigmoid), CODE(hard_swish), CODE(gelu), CODE(gelu_tanh),
+        CODE(relu),
+        CODE(clip),
+        CODE(leaky_relu),
+        CODE(sigmoid),
+        CODE(tanh),
+        CODE(silu),
+        CODE(hard_sigmoid),
+        CODE(hard_swish),
+        CODE(gelu),
+        CODE(gelu_tanh),
 #undef CODE
     };
     const int64_t code = prt_instruction_of(op->def->id);
@@ -149,8 +156,9 @@ static bool draft_of(draft *d, const prt_op *op)
             const int64_t *from = v.steps[s].operand;
             int64_t to[3];
             for (uint32_t i = 0; i < 3; i++)
-                to[i] = from[i] < in ? from[i]
-                    : from[i] < fixed ? from[i] - in + NUMBER : from[i] - fixed + STEP;
+                to[i] = from[i] < in  ? from[i]
+                    : from[i] < fixed ? from[i] - in + NUMBER
+                                      : from[i] - fixed + STEP;
             (void)put_step(d, v.steps[s].code, to[0], to[1], to[2]);
         }
         return !d->full;
@@ -199,8 +207,9 @@ static int64_t append(draft *d, const draft *part, const prt_value *but, int64_t
         int64_t to[3] = { 0 };
         for (uint32_t i = 0; i < used; i++) {
             const int64_t from = part->steps[s].operand[i];
-            to[i] = from >= STEP ? from + before : from >= NUMBER ? numbers[from - NUMBER]
-                                                                  : in[from];
+            to[i] = from >= STEP ? from + before
+                : from >= NUMBER ? numbers[from - NUMBER]
+                                 : in[from];
         }
         (void)put_step(d, part->steps[s].code, to[0], to[1], to[2]);
     }
@@ -215,8 +224,9 @@ static bool put(prt_build *b, prt_op *root, draft *d)
         const uint32_t used = prt_form_registers(form);
         for (uint32_t i = 0; i < used; i++) {
             int64_t *at = &d->steps[s].operand[i];
-            *at = *at >= STEP ? *at - STEP + d->n_in + d->n_numbers
-                : *at >= NUMBER ? *at - NUMBER + d->n_in : *at;
+            *at = *at >= STEP   ? *at - STEP + d->n_in + d->n_numbers
+                : *at >= NUMBER ? *at - NUMBER + d->n_in
+                                : *at;
         }
     }
     const prt_i64s program = { (const int64_t *)(const void *)d->steps, 4 * d->n_steps };
@@ -236,8 +246,8 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     for (uint32_t i = 0; i < whole.n_in; i++) {
         prt_op *maker = whole.in[i] != NULL ? whole.in[i]->def : NULL;
         if (maker == NULL || maker->graph != root->graph ||
-            !prt_value_is_read_by(whole.in[i], root) ||
-            !draft_of(&part, maker) || !same_shape(maker->out[0].type, root->out[0].type))
+            !prt_value_is_read_by(whole.in[i], root) || !draft_of(&part, maker) ||
+            !same_shape(maker->out[0].type, root->out[0].type))
             continue;
         all = (draft){ .n_in = 0 };
         const int64_t made = append(&all, &part, NULL, 0);
@@ -249,11 +259,37 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
 }
 
 static const prt_rewrite rewrites[] = {
-#define ROOT(op) { PRT_OP_##op, apply }
-    ROOT(elementwise), ROOT(add), ROOT(sub), ROOT(mul), ROOT(div), ROOT(max), ROOT(min), ROOT(sum),
-    ROOT(prelu), ROOT(abs), ROOT(neg), ROOT(sqrt), ROOT(reciprocal), ROOT(exp), ROOT(erf),
-    ROOT(log), ROOT(sin), ROOT(cos), ROOT(atan), ROOT(floor), ROOT(ceil), ROOT(round), ROOT(sign),
-    ROOT(pow), ROOT(where), ROOT(cast), PRT_EPILOGUE_ACTS(apply),
+#define ROOT(op)                                                                                   \
+    {                                                                                              \
+        PRT_OP_##op, apply                                                                         \
+    }
+    ROOT(elementwise),
+    ROOT(add),
+    ROOT(sub),
+    ROOT(mul),
+    ROOT(div),
+    ROOT(max),
+    ROOT(min),
+    ROOT(sum),
+    ROOT(prelu),
+    ROOT(abs),
+    ROOT(neg),
+    ROOT(sqrt),
+    ROOT(reciprocal),
+    ROOT(exp),
+    ROOT(erf),
+    ROOT(log),
+    ROOT(sin),
+    ROOT(cos),
+    ROOT(atan),
+    ROOT(floor),
+    ROOT(ceil),
+    ROOT(round),
+    ROOT(sign),
+    ROOT(pow),
+    ROOT(where),
+    ROOT(cast),
+    PRT_EPILOGUE_ACTS(apply),
 #undef ROOT
 };
 

@@ -68,8 +68,9 @@ static bool from_linear(fused *f, const prt_op *op)
     const prt_gemm_attrs *a = op->attrs;
     const prt_value *c = prt_op_input(op, 2);
     if (a->transA != 0 || a->alpha != 1.0f || a->beta != 1.0f || !prt_match_is_f32(w) ||
-        (c != NULL && (!prt_match_is_f32(c) || c->type->rank != 1 ||
-                          c->type->dims[0] != w->type->dims[a->transB != 0 ? 0 : 1])))
+        (c != NULL &&
+            (!prt_match_is_f32(c) || c->type->rank != 1 ||
+                c->type->dims[0] != w->type->dims[a->transB != 0 ? 0 : 1])))
         return false;
     if (a->transB != 0)
         PRT_ATTR_GIVE(f->linear, fused_linear, transB, a->transB);
@@ -79,8 +80,8 @@ static bool from_linear(fused *f, const prt_op *op)
 /* Takes in the op that makes input `slot` of `user`; false when it is no product of its own. */
 static bool take(fused *f, const prt_op *user, uint32_t slot)
 {
-    static const uint32_t ids[] = { PRT_OP_fused_conv, PRT_OP_fused_linear,
-        PRT_OP_quantized_linear, PRT_OP_conv, PRT_OP_matmul, PRT_OP_gemm };
+    static const uint32_t ids[] = { PRT_OP_fused_conv, PRT_OP_fused_linear, PRT_OP_quantized_linear,
+        PRT_OP_conv, PRT_OP_matmul, PRT_OP_gemm };
     *f = (fused){ .needs = 2 };
     for (size_t i = 0; i < PRT_COUNT_OF(ids) && f->op == NULL; i++)
         f->op = prt_match_interior(user, slot, ids[i]);

@@ -13,7 +13,10 @@ bool prt_epilogue_act(const prt_op *op, prt_act *act);
 #define PRT_EPILOGUE_ACTS(apply)                                                                   \
     { PRT_OP_relu, apply }, { PRT_OP_clip, apply }, { PRT_OP_leaky_relu, apply },                  \
         { PRT_OP_sigmoid, apply }, { PRT_OP_tanh, apply }, { PRT_OP_swish, apply },                \
-        { PRT_OP_hard_sigmoid, apply }, { PRT_OP_hard_swish, apply }, { PRT_OP_gelu, apply }
+        { PRT_OP_hard_sigmoid, apply }, { PRT_OP_hard_swish, apply },                              \
+    {                                                                                              \
+        PRT_OP_gelu, apply                                                                         \
+    }
 
 /* `c` is of float32 and broadcasts to y: one number, or one for each channel; `behind` dims follow
  * those of the channels. */

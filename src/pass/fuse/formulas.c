@@ -158,8 +158,8 @@ static bool apply_hard(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     prt_hard_sigmoid_attrs attrs = PRT_ATTRS_OF(hard_sigmoid);
     PRT_ATTR_GIVE(attrs, hard_sigmoid, alpha, 1.0f / 6.0f);
-    return put(p, b, root, swish ? PRT_OP_hard_swish : PRT_OP_hard_sigmoid,
-        swish ? NULL : &attrs, 1, &x);
+    return put(p, b, root, swish ? PRT_OP_hard_swish : PRT_OP_hard_sigmoid, swish ? NULL : &attrs,
+        1, &x);
 }
 
 /* ---- what a Mul or a Div may be the end of ---- */

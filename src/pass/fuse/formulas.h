@@ -35,8 +35,7 @@ static inline prt_value *prt_formula_past(const prt_op *op, uint32_t slot, uint3
     double value)
 {
     const prt_op *def = op != NULL ? prt_match_interior(op, slot, id) : NULL;
-    const uint32_t at =
-        def != NULL && def->n_in == 2 ? prt_formula_beside(def, value) : UINT32_MAX;
+    const uint32_t at = def != NULL && def->n_in == 2 ? prt_formula_beside(def, value) : UINT32_MAX;
     return at != UINT32_MAX ? prt_op_input(def, at) : NULL;
 }
 

@@ -125,4 +125,3 @@ prt_value *prt_formula_gelu(const prt_op *root, bool *tanh)
     }
     return NULL;
 }
-

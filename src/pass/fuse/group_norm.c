@@ -79,8 +79,7 @@ static bool apply_numbers(prt_pass *p, prt_build *b, prt_op *root)
         if (norm == NULL || root->out[0].type != norm->out[0].type)
             continue;
         const prt_type *y = norm->out[0].type;
-        const uint32_t behind =
-            prt_op_is(norm, PRT_OP_nhwc_group_norm) ? 0 : (uint32_t)y->rank - 2;
+        const uint32_t behind = prt_op_is(norm, PRT_OP_nhwc_group_norm) ? 0 : (uint32_t)y->rank - 2;
         const int64_t channels = prt_match_dim(&norm->out[0], y->rank - 1 - (int32_t)behind);
         prt_tensor t;
         if (channels < 1 || !prt_match_constant(root, 1 - slot, &t) ||
@@ -90,8 +89,8 @@ static bool apply_numbers(prt_pass *p, prt_build *b, prt_op *root)
         prt_value *in[3] = { prt_op_input(norm, 0), prt_op_input(norm, 1), prt_op_input(norm, 2) };
         c = prt_match_reshaped(b, c, 1, &count);
         for (uint32_t i = mul ? 1 : 2; c != NULL && i < 3 && in[i] != NULL; i++)
-            in[i] = prt_match_compute(p, b, in[i], root->def->id, NULL, 2,
-                (prt_value *[]){ in[i], c });
+            in[i] =
+                prt_match_compute(p, b, in[i], root->def->id, NULL, 2, (prt_value *[]){ in[i], c });
         if (c == NULL || in[1] == NULL || in[2] == NULL)
             return b->status != POPRT_OK;
         return prt_match_put(b, root, norm->def->id, norm->attrs, 3, in);

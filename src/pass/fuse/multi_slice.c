@@ -117,7 +117,7 @@ static poprt_status merge(prt_pass *p, const prt_match_group *group, bool *chang
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     prt_match_groups groups = { 0 };
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         key k = { 0 };
         cut c;
         PRT_TRY(prt_pass_check(p));

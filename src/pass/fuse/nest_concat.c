@@ -20,8 +20,7 @@ typedef struct pairs {
 static poprt_status find_pairs(prt_pass *p, const prt_graph *graph, pairs *found)
 {
     prt_map last = prt_map_in(p->arena); /* Concat by first input */
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         PRT_TRY(prt_pass_check(p));
         if (!prt_op_is(op, PRT_OP_concat) || op->n_in < 2)
             continue;

@@ -66,7 +66,7 @@ static prt_value *under_square(const prt_op *op, uint32_t slot)
 static bool is_shared_by_subs(const prt_value *mean, uint32_t others)
 {
     uint32_t subs = 0, n = 0;
-    prt_for_each_use(use, mean)
+    prt_for_each_use (use, mean)
         if (prt_op_is(use->user, PRT_OP_sub))
             subs++;
         else
@@ -127,8 +127,8 @@ static bool is_spread(const prt_op *sum, const prt_value *d, double *epsilon, bo
     }
     const prt_value *x = fast_variance_at(sum, at, &other);
     /* The product of the mean with itself reads it twice, its square by Pow once. */
-    *centred = x != NULL &&
-        (find_centred(d, 2, &mean) == x || find_centred(d, 1, &mean) == x) && mean == other;
+    *centred = x != NULL && (find_centred(d, 2, &mean) == x || find_centred(d, 1, &mean) == x) &&
+        mean == other;
     return *centred;
 }
 

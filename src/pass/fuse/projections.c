@@ -87,8 +87,8 @@ static bool find_group(const prt_op *root, uint32_t first, match *m)
         if (!find_part(root, i, p))
             continue;
         const bool biased = prt_op_input(p->op, 2) != NULL;
-        if (count != 0 && (prt_op_input(p->op, 0) != prt_op_input(m->parts[first].op, 0) ||
-                              biased != m->biased))
+        if (count != 0 &&
+            (prt_op_input(p->op, 0) != prt_op_input(m->parts[first].op, 0) || biased != m->biased))
             continue;
         if (count == 0 && i != first)
             return false;
@@ -129,7 +129,8 @@ static prt_value *join(prt_pass *p, prt_graph *graph, const match *m, uint32_t s
     }
     return prt_pass_derive(graph, like,
         prt_type_tensor(p->module->types, PRT_DTYPE_f32, slot == 1 ? 2 : 1,
-            slot == 1 ? dims : dims + 1), blob);
+            slot == 1 ? dims : dims + 1),
+        blob);
 }
 
 static bool put(prt_pass *p, prt_build *b, prt_op *root, const match *m)

@@ -12,9 +12,9 @@
 
 typedef struct site {
     prt_op *conv;
-    const prt_op *before; /* Mul or Add */
-    prt_value *x;         /* its other input */
-    prt_tensor c, w;      /* the constant, the weights */
+    const prt_op *before;               /* Mul or Add */
+    prt_value *x;                       /* its other input */
+    prt_tensor c, w;                    /* the constant, the weights */
     size_t group, filters, depth, taps; /* depth: channels of a group */
 } site;
 
@@ -32,9 +32,9 @@ static bool match(site *s, prt_op *conv, uint32_t before)
     if (s->before == NULL || !prt_match_constant(conv, 1, &s->w) || s->w.dtype != PRT_DTYPE_f32 ||
         s->w.rank < 3 || !prt_match_is_f32(prt_op_input(conv, 0)))
         return false;
-    s->group = (size_t)(prt_op_is(conv, PRT_OP_conv)
-            ? ((const prt_conv_attrs *)conv->attrs)->group
-            : ((const prt_fused_conv_attrs *)conv->attrs)->group);
+    s->group =
+        (size_t)(prt_op_is(conv, PRT_OP_conv) ? ((const prt_conv_attrs *)conv->attrs)->group
+                                              : ((const prt_fused_conv_attrs *)conv->attrs)->group);
     s->filters = (size_t)s->w.dims[0];
     s->depth = (size_t)s->w.dims[1];
     s->taps = prt_dims_product(s->w.dims, 2, s->w.rank);
@@ -42,8 +42,9 @@ static bool match(site *s, prt_op *conv, uint32_t before)
     for (uint32_t slot = 0; slot < 2; slot++) {
         s->x = prt_op_input(s->before, 1 - slot);
         if (prt_match_constant(s->before, slot, &s->c) && prt_match_is_f32(s->x) &&
-            s->x->type == type && prt_epilogue_factor(prt_op_input(s->before, slot), type,
-                s->w.rank - 2, (int64_t)(s->depth * s->group)))
+            s->x->type == type &&
+            prt_epilogue_factor(prt_op_input(s->before, slot), type, s->w.rank - 2,
+                (int64_t)(s->depth * s->group)))
             return s->group != 0 && s->filters % s->group == 0;
     }
     return false;
@@ -62,7 +63,10 @@ static bool put(const site *s, prt_build *b, prt_value *w, prt_value *bias)
     if (w == NULL)
         return b->status != POPRT_OK;
     return prt_match_put(b, s->conv, s->conv->def->id, s->conv->attrs,
-        in[3] != NULL ? 4 : bias != NULL ? 3 : 2, in);
+        in[3] != NULL      ? 4
+            : bias != NULL ? 3
+                           : 2,
+        in);
 }
 
 static bool apply_mul(prt_pass *p, prt_build *b, const site *s)
@@ -87,8 +91,8 @@ static bool apply_add(prt_pass *p, prt_build *b, const site *s)
     prt_tensor old;
     const bool has = prt_op_input(s->conv, 2) != NULL;
     float *bias = PRT_NEW_N(p->arena, float, s->filters + 1);
-    if (bias == NULL || (has && (!prt_match_constant(s->conv, 2, &old) ||
-                                    old.dtype != PRT_DTYPE_f32)))
+    if (bias == NULL ||
+        (has && (!prt_match_constant(s->conv, 2, &old) || old.dtype != PRT_DTYPE_f32)))
         return false;
     for (size_t f = 0; f < s->filters; f++) {
         double sum = has ? prt_load_f64(old.dtype, old.data, f) : 0.0;

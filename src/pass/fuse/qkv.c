@@ -21,9 +21,9 @@ enum { PARTS = 3, RANK = 4 };
 
 typedef struct branch {
     prt_op *matmul, *add, *reshape, *transpose; /* add NULL: Gemm, or no bias */
-    prt_value *bias;         /* NULL: none */
-    int64_t shape[RANK]; /* that the last Reshape asks for */
-    bool turned;         /* [0,2,3,1] */
+    prt_value *bias;                            /* NULL: none */
+    int64_t shape[RANK];                        /* that the last Reshape asks for */
+    bool turned;                                /* [0,2,3,1] */
 } branch;
 
 /* What branches must have in common. */
@@ -214,7 +214,7 @@ static poprt_status merge(prt_pass *p, const prt_match_group *group, bool *chang
 static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
 {
     prt_match_groups groups = { 0 };
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         branch t;
         key k;
         PRT_TRY(prt_pass_check(p));

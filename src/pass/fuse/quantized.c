@@ -66,8 +66,9 @@ bool prt_quantized_bias(const prt_op *conv, const prt_op *x, const prt_op *w, pr
     const bool shifted = prt_op_input(d, 2) != NULL;
     if ((prt_tensor_count(&units) != 1 && prt_tensor_count(&units) != n) ||
         (prt_tensor_count(&w_scale) != 1 && prt_tensor_count(&w_scale) != n) ||
-        (shifted && (!prt_match_constant(d, 2, &zero) ||
-                        (prt_tensor_count(&zero) != 1 && prt_tensor_count(&zero) != n))))
+        (shifted &&
+            (!prt_match_constant(d, 2, &zero) ||
+                (prt_tensor_count(&zero) != 1 && prt_tensor_count(&zero) != n))))
         return false;
     for (size_t i = 0; i < n; i++) {
         const double want = number(&x_scale, 0) * number(&w_scale, i);

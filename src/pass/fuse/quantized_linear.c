@@ -21,8 +21,8 @@
 /* A vector of so many, or (`one`) a number. */
 static bool is_by_column(const prt_value *v, int64_t columns, bool one)
 {
-    return prt_match_is_f32(v) && ((one && prt_quantized_one(v)) ||
-                            (v->type->rank == 1 && v->type->dims[0] == columns));
+    return prt_match_is_f32(v) &&
+        ((one && prt_quantized_one(v)) || (v->type->rank == 1 && v->type->dims[0] == columns));
 }
 
 typedef struct product {
@@ -42,8 +42,11 @@ static bool take(product *m)
         m->b.rank != 2 || prt_tensor_count(&m->b) == 0 || !prt_type_is_tensor(a->type) ||
         a->type->rank < 1 || (zero != NULL && !prt_quantized_one(zero)))
         return false;
-    m->form = (prt_nhwc_weights){ .form = PRT_NHWC_panels, .group = 1,
-        .channels = (size_t)m->b.dims[0], .filters = (size_t)m->b.dims[1], .taps = 1 };
+    m->form = (prt_nhwc_weights){ .form = PRT_NHWC_panels,
+        .group = 1,
+        .channels = (size_t)m->b.dims[0],
+        .filters = (size_t)m->b.dims[1],
+        .taps = 1 };
     if (prt_op_input(m->op, m->b_zero) == NULL)
         return true;
     if (!prt_match_constant(m->op, m->b_zero, &m->b_zeros) || m->b_zeros.rank > 1)
@@ -64,8 +67,7 @@ static int zero_at(const product *m, size_t j)
 }
 
 /* Row k of B, columns [first, end) of one panel. */
-static bool lay_row(const product *m, size_t k, size_t first, size_t end, int8_t *to,
-    int32_t *sums)
+static bool lay_row(const product *m, size_t k, size_t first, size_t end, int8_t *to, int32_t *sums)
 {
     const size_t n = m->form.filters;
     to += prt_nhwc_bytes_at(&m->form, 0, first, k, 0);
@@ -98,8 +100,7 @@ static bool pack(prt_pass *p, prt_build *b, product *m, prt_value *to[2])
     size_t count;
     bool ok = prt_nhwc_bytes_size(&m->form, &count) &&
         prt_blob_create(p->module->allocator, count, &bytes) == POPRT_OK &&
-        prt_blob_create(p->module->allocator, m->form.filters * sizeof(int32_t), &sums) ==
-            POPRT_OK;
+        prt_blob_create(p->module->allocator, m->form.filters * sizeof(int32_t), &sums) == POPRT_OK;
     m->middle = m->b.dtype == PRT_DTYPE_u8 ? 128 : 0;
     for (int i = 0; i < 2 && ok; i++) {
         m->apart = i != 0;
@@ -173,8 +174,10 @@ static bool apply_mul(prt_pass *p, prt_build *b, prt_op *root)
 {
     for (uint32_t slot = 0; slot < 2; slot++) {
         const prt_op *cast = prt_match_interior(root, slot, PRT_OP_cast);
-        product m = { .op = cast != NULL ? prt_match_interior(cast, 0, PRT_OP_matmul_integer)
-                                         : NULL, .a_zero = 2, .b_zero = 3 };
+        product m = { .op =
+                          cast != NULL ? prt_match_interior(cast, 0, PRT_OP_matmul_integer) : NULL,
+            .a_zero = 2,
+            .b_zero = 3 };
         prt_value *scale = prt_op_input(root, 1 - slot);
         if (m.op == NULL || !prt_match_is_f32(&cast->out[0]) || !take(&m) ||
             !is_by_column(scale, (int64_t)m.form.filters, true))
@@ -218,8 +221,8 @@ static bool apply_to_float(prt_pass *p, prt_build *b, prt_op *root)
 static bool apply_dynamic(prt_pass *p, prt_build *b, prt_op *root)
 {
     product m = { .op = root, .a_zero = 5, .b_zero = 3 }; /* there is no input 5 */
-    prt_value *x = prt_op_input(root, 0), *in[6] = { NULL, NULL, NULL, NULL, NULL,
-        prt_op_input(root, 4) };
+    prt_value *x = prt_op_input(root, 0),
+              *in[6] = { NULL, NULL, NULL, NULL, NULL, prt_op_input(root, 4) };
     if (!take(&m) || !prt_match_is_f32(x) || !take_scales(&m, NULL, prt_op_input(root, 2), in[5]))
         return false;
     if (!pack(p, b, &m, in + 2))

@@ -80,8 +80,8 @@ static bool is_common(const prt_op *op, uint32_t slot)
 static bool has_last_axis(const prt_op *op)
 {
     const uint32_t at = prt_op_attr(op->def, PRT_STR("axis"));
-    const int64_t axis = *(const int64_t *)(const void *)((const char *)op->attrs +
-        op->def->attrs[at].offset);
+    const int64_t axis =
+        *(const int64_t *)(const void *)((const char *)op->attrs + op->def->attrs[at].offset);
     return axis == -1 || axis == op->out[0].type->rank - 1;
 }
 
@@ -168,7 +168,7 @@ static bool is_member(const prt_rows *r, const prt_op *op)
 
 bool prt_rows_is_bound(const prt_rows *r, const prt_value *v)
 {
-    prt_for_each_use(use, v)
+    prt_for_each_use (use, v)
         if (!is_member(r, use->user) &&
             (use->user->graph != r->graph || use->user == r->graph->ret ||
                 use != &use->user->in[0] || !prt_rows_is_view(use->user)))
@@ -178,7 +178,7 @@ bool prt_rows_is_bound(const prt_rows *r, const prt_value *v)
 
 static bool is_read_by_rows(finder *f, const prt_value *v)
 {
-    prt_for_each_use(use, v) {
+    prt_for_each_use (use, v) {
         f->steps++;
         if (is_member(f->r, use->user) &&
             prt_rows_reads(use->user, (uint32_t)(use - use->user->in)))
@@ -229,8 +229,8 @@ static int64_t cost_around(finder *f, const prt_op *op)
 /* Takes the op out where that makes it cheaper. */
 static bool leave(finder *f, const prt_op *op)
 {
-    const prt_op *sum = prt_op_is(op, PRT_OP_matmul) ? prt_match_reader(&op->out[0], PRT_OP_add)
-                                                     : NULL;
+    const prt_op *sum =
+        prt_op_is(op, PRT_OP_matmul) ? prt_match_reader(&op->out[0], PRT_OP_add) : NULL;
     const bool pair = sum != NULL && f->r->product[sum->id] == op && f->r->member[sum->id];
     const int64_t before = cost_around(f, op) - saving_of(f->r, op) - pair;
     f->r->member[op->id] = false;
@@ -268,7 +268,7 @@ static uint32_t leader_of(finder *f, uint32_t id)
 static const prt_op *connect(finder *f, const prt_value *v)
 {
     const prt_op *any = is_member(f->r, v->def) ? v->def : NULL;
-    prt_for_each_use(use, v) {
+    prt_for_each_use (use, v) {
         if (!is_member(f->r, use->user) ||
             !prt_rows_reads(use->user, (uint32_t)(use - use->user->in)))
             continue;
@@ -291,7 +291,7 @@ static void settle_all(finder *f, bool count)
     prt_rows *r = f->r;
     for (size_t i = 0; i < r->graph->inputs.count; i++)
         settle(f, r->graph->inputs.data[i], count);
-    prt_for_each_op(op, r->graph) {
+    prt_for_each_op (op, r->graph) {
         for (uint32_t i = 0; i < op->n_out; i++)
             settle(f, &op->out[i], count);
         if (count && r->member[op->id])
@@ -319,7 +319,7 @@ poprt_status prt_rows_find(prt_rows *r, bool *found)
     f.saved = PRT_NEW_N(r->p->arena, int64_t, r->n_ops);
     if (r->member == NULL || r->product == NULL || f.leader == NULL || f.saved == NULL)
         return POPRT_E_NOMEM;
-    prt_for_each_op(op, r->graph) {
+    prt_for_each_op (op, r->graph) {
         PRT_TRY(prt_pass_check(r->p));
         f.leader[op->id] = op->id;
         r->member[op->id] = can_join(op);

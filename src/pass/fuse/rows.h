@@ -8,8 +8,8 @@
 typedef struct prt_rows {
     prt_pass *p;
     prt_graph *graph;
-    uint32_t n_ops;  /* ops of the graph before the edit; lists below are by op id */
-    bool *member;    /* works on matrices from now on */
+    uint32_t n_ops;   /* ops of the graph before the edit; lists below are by op id */
+    bool *member;     /* works on matrices from now on */
     prt_op **product; /* of an Add of a bias: the MatMul that becomes a Gemm with it */
 } prt_rows;
 

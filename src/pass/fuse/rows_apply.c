@@ -7,7 +7,7 @@
 
 typedef struct editor {
     prt_rows *r;
-    prt_value **matrix; /* by value id: the same elements as a matrix; NULL: not made yet */
+    prt_value **matrix;        /* by value id: the same elements as a matrix; NULL: not made yet */
     PRT_VEC(prt_op *) members; /* in order */
 } editor;
 
@@ -39,8 +39,7 @@ static prt_value *as_matrix(editor *e, prt_build *b, const prt_op *reader, prt_v
     if (prt_value_is_constant(v)) {
         made = prt_match_reshaped(b, v, 2, dims);
     } else if (v->type->rank != 2) {
-        const bool view = v->def != NULL && prt_rows_is_view(v->def) &&
-            !prt_rows_is_bound(e->r, v);
+        const bool view = v->def != NULL && prt_rows_is_view(v->def) && !prt_rows_is_bound(e->r, v);
         made = reshape(b, view ? v->def : reader, view ? prt_op_input(v->def, 0) : v, 2, dims);
     }
     if (own)
@@ -159,7 +158,7 @@ poprt_status prt_rows_apply(prt_rows *r)
     bool *taken = PRT_NEW_N(r->p->arena, bool, r->n_ops);
     if (e.matrix == NULL || taken == NULL)
         return POPRT_E_NOMEM;
-    prt_for_each_op(op, r->graph) {
+    prt_for_each_op (op, r->graph) {
         if (op->id >= r->n_ops || !r->member[op->id])
             continue;
         if (!PRT_VEC_PUSH(r->p->arena, &e.members, op))

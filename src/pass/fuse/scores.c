@@ -71,8 +71,8 @@ static bool leads_back(const prt_value *v, uint32_t depth)
     if (prt_op_is(op, PRT_OP_max) && op->n_in == 2)
         return leads_back(prt_op_input(op, 0), depth + 1) ||
             leads_back(prt_op_input(op, 1), depth + 1);
-    return prt_op_is(op, PRT_OP_where) && (leads_back(prt_op_input(op, 1), depth + 1) ||
-                                              leads_back(prt_op_input(op, 2), depth + 1));
+    return prt_op_is(op, PRT_OP_where) &&
+        (leads_back(prt_op_input(op, 1), depth + 1) || leads_back(prt_op_input(op, 2), depth + 1));
 }
 
 /* ---- masks ---- */

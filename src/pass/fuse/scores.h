@@ -13,7 +13,7 @@ typedef struct prt_scores {
     /* What is added, twice at most, and what is asked: by images, heads, queries and keys. The
      * value is NULL where there is none. */
     prt_view views[PRT_SCORES_VIEWS];
-    double fill; /* in place of scores that `keep` does not keep */
+    double fill;  /* in place of scores that `keep` does not keep */
     double least; /* no score is below this in the end; -inf: any may be */
     bool inverted, causal;
 } prt_scores;

@@ -60,8 +60,11 @@ static bool find_conv(const prt_op *root, uint32_t slot, branch *to)
 static bool find_norm(const prt_op *root, uint32_t slot, branch *to)
 {
     const prt_op *op = prt_match_interior(root, slot, PRT_OP_batch_normalization);
-    *to = (branch){ .taps = 1, .biased = op != NULL, .same = op == NULL,
-        .x = prt_op_input(root, slot), .y = prt_op_input(root, slot) };
+    *to = (branch){ .taps = 1,
+        .biased = op != NULL,
+        .same = op == NULL,
+        .x = prt_op_input(root, slot),
+        .y = prt_op_input(root, slot) };
     for (uint32_t i = 0; i < SPACE; i++)
         to->kernel[i] = to->stride[i] = to->dilation[i] = 1;
     if (op == NULL)

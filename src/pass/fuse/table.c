@@ -113,8 +113,7 @@ static prt_value *make(chain *c, prt_value *root)
             return NULL;
     }
     prt_value *table = all != NULL ? made_of(c, root, all) : NULL;
-    return table == NULL || table->type->rank == 1 ? table
-                                                   : prt_turn_reshape(c->b, table, 1, dims);
+    return table == NULL || table->type->rank == 1 ? table : prt_turn_reshape(c->b, table, 1, dims);
 }
 
 bool prt_quantized_table(prt_build *b, prt_op *root)

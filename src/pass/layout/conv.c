@@ -8,11 +8,11 @@
 #include "pass/pack/pack.h"
 
 enum {
-    LEAST_WINOGRAD = 16,   /* channels and filters */
-    MANY_PIXELS = 400,     /* along an axis; of an output that large tiles are best for by far */
-    LEAST_PIXELS = 9,      /* of an output that any tiles are good for */
-    LEAST_FILTERS = 8,     /* of a group */
-    CLOSE = 4              /* within such a factor a border is near */
+    LEAST_WINOGRAD = 16, /* channels and filters */
+    MANY_PIXELS = 400,   /* along an axis; of an output that large tiles are best for by far */
+    LEAST_PIXELS = 9,    /* of an output that any tiles are good for */
+    LEAST_FILTERS = 8,   /* of a group */
+    CLOSE = 4            /* within such a factor a border is near */
 };
 
 /* Tiles that a matrix of weights takes as long to fetch, or to make, as it takes to multiply; the
@@ -112,8 +112,8 @@ static double cost_of(const conv *v, const prt_window *w, prt_nhwc_form form)
  * or are made by each run; those for kernels of 5 by 5 are made beforehand or not at all. */
 static prt_nhwc_form winograd_of(prt_pass *p, const conv *v, const prt_window *w)
 {
-    static const prt_nhwc_form all[] = { PRT_NHWC_winograd, PRT_NHWC_winograd2,
-        PRT_NHWC_winograd5, PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
+    static const prt_nhwc_form all[] = { PRT_NHWC_winograd, PRT_NHWC_winograd2, PRT_NHWC_winograd5,
+        PRT_NHWC_winograd6, PRT_NHWC_winograd_line };
     const size_t least = v->form.channels < v->form.filters ? v->form.channels : v->form.filters;
     prt_nhwc_form best = PRT_NHWC_panels;
     if (w->rank > 2 || least < LEAST_WINOGRAD || prt_ways_split(p, &v->form))
@@ -197,11 +197,13 @@ static bool match(prt_pass *p, conv *v, const prt_op *root, const prt_conv_attrs
         return false;
     if (!prt_turn_is_image(v->x) || !is_f32(v->x) || !is_f32(v->bias) || !is_f32(v->residual) ||
         !prt_match_constant(root, 1, &w) || w.dtype != PRT_DTYPE_f32 ||
-        !prt_turn_is_image(&root->out[0]) || (int32_t)w.rank != v->x->type->rank ||
-        a->group < 1 || prt_tensor_count(&w) == 0)
+        !prt_turn_is_image(&root->out[0]) || (int32_t)w.rank != v->x->type->rank || a->group < 1 ||
+        prt_tensor_count(&w) == 0)
         return false;
-    v->form = (prt_nhwc_weights){ .group = (size_t)a->group, .channels = (size_t)w.dims[1],
-        .filters = (size_t)(w.dims[0] / a->group), .taps = 1 };
+    v->form = (prt_nhwc_weights){ .group = (size_t)a->group,
+        .channels = (size_t)w.dims[1],
+        .filters = (size_t)(w.dims[0] / a->group),
+        .taps = 1 };
     for (uint32_t i = 2; i < w.rank; i++)
         v->form.taps *= (size_t)w.dims[i];
     if (!prt_turn_window(v->x, &w, &spec, &window, v->kernel, v->pads))
@@ -245,8 +247,11 @@ static bool filters_repeat(const prt_pass *p, const prt_op *root, const conv *v)
     if (v->form.form != PRT_NHWC_panels || v->form.group != 1 || v->form.taps != 1 ||
         !prt_match_constant(root, 1, &w))
         return false;
-    const prt_pack_matrix m = { .data = w.data, .k = v->form.channels, .n = v->form.filters,
-        .row = 1, .column = v->form.channels };
+    const prt_pack_matrix m = { .data = w.data,
+        .k = v->form.channels,
+        .n = v->form.filters,
+        .row = 1,
+        .column = v->form.channels };
     return v->wide.by <= 1 && prt_pack_columns_repeat(p, &m);
 }
 

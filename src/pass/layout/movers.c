@@ -10,8 +10,8 @@
 static bool ints_at(const prt_op *op, uint32_t slot, uint32_t count, int64_t *to)
 {
     prt_tensor t;
-    if (!prt_match_constant(op, slot, &t) || (t.dtype != PRT_DTYPE_i64 && t.dtype != PRT_DTYPE_i32)
-        || prt_tensor_count(&t) != count)
+    if (!prt_match_constant(op, slot, &t) ||
+        (t.dtype != PRT_DTYPE_i64 && t.dtype != PRT_DTYPE_i32) || prt_tensor_count(&t) != count)
         return false;
     for (uint32_t i = 0; i < count; i++)
         to[i] = (int64_t)prt_load_f64(t.dtype, t.data, i);
@@ -194,8 +194,9 @@ bool prt_turn_resize(prt_build *b, prt_op *root)
     prt_value *x = prt_turn_source(prt_op_input(root, 0));
     const uint32_t slot = prt_op_input(root, 3) != NULL ? 3 : 2;
     prt_tensor t;
-    if (x == NULL || a->axes.count != 0 || prt_str_is(a->coordinate_transformation_mode,
-            "tf_crop_and_resize") || !prt_match_constant(root, slot, &t))
+    if (x == NULL || a->axes.count != 0 ||
+        prt_str_is(a->coordinate_transformation_mode, "tf_crop_and_resize") ||
+        !prt_match_constant(root, slot, &t))
         return false;
     const uint32_t rank = (uint32_t)x->type->rank;
     if (prt_tensor_count(&t) != rank)
@@ -248,8 +249,8 @@ bool prt_turn_global(prt_build *b, prt_op *root)
     if (x == NULL)
         return false;
     prt_value *in[2] = { x, prt_build_i64s(b, (uint32_t)x->type->rank - 2, axes) };
-    const uint32_t id = prt_op_is(root, PRT_OP_global_max_pool) ? PRT_OP_reduce_max
-                                                                : PRT_OP_reduce_mean;
+    const uint32_t id =
+        prt_op_is(root, PRT_OP_global_max_pool) ? PRT_OP_reduce_max : PRT_OP_reduce_mean;
     prt_turn_replace(b, root, 0, prt_build_op(b, id, NULL, 2, in));
     return true;
 }

@@ -23,8 +23,8 @@ static void take_axis(const prt_max_pool_attrs *a, uint32_t from, uint32_t to, l
     l->pads[2 + to] = none ? 0 : prt_i64s_at(a->pads, SPACE + from, 0);
 }
 
-static prt_value *put(prt_build *b, const prt_op *root, const prt_max_pool_attrs *a,
-    const lists *l, prt_value *x)
+static prt_value *put(prt_build *b, const prt_op *root, const prt_max_pool_attrs *a, const lists *l,
+    prt_value *x)
 {
     const prt_i64s kernel = { l->kernel, 2 }, strides = { l->strides, 2 };
     const prt_i64s dilations = { l->dilations, 2 }, pads = { l->pads, 4 };
@@ -93,8 +93,8 @@ bool prt_turn_pool(prt_build *b, prt_op *root)
         return false;
     if (x->type->rank == VOLUME)
         return pool_volume(b, root, x);
-    if (x->type->rank != 4 || (dtype != PRT_DTYPE_f32 &&
-            !(max && (dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8))))
+    if (x->type->rank != 4 ||
+        (dtype != PRT_DTYPE_f32 && !(max && (dtype == PRT_DTYPE_u8 || dtype == PRT_DTYPE_i8))))
         return false;
     /* The rows have the same attributes in the same order. */
     const uint32_t id = max ? PRT_OP_nhwc_max_pool : PRT_OP_nhwc_average_pool;

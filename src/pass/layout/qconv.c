@@ -31,11 +31,11 @@ bool prt_qconv_take(prt_value *const in[8], prt_qconv *q)
         if (in[i] == NULL || !prt_value_is_fixed(in[i]) || !prt_value_tensor(in[i], to[i]))
             return false;
     q->w = in[2];
-    return is_one(&q->x_scale) && is_one(&q->x_zero) && is_one(&q->y_scale) &&
-        is_one(&q->y_zero) && is_byte(q->x_zero.dtype) && is_byte(q->y_zero.dtype) &&
-        is_byte(q->weights.dtype) && is_byte(q->w_zero.dtype) &&
-        q->x_scale.dtype == PRT_DTYPE_f32 && q->w_scale.dtype == PRT_DTYPE_f32 &&
-        q->y_scale.dtype == PRT_DTYPE_f32 && (!q->has_bias || q->bias.dtype == PRT_DTYPE_i32);
+    return is_one(&q->x_scale) && is_one(&q->x_zero) && is_one(&q->y_scale) && is_one(&q->y_zero) &&
+        is_byte(q->x_zero.dtype) && is_byte(q->y_zero.dtype) && is_byte(q->weights.dtype) &&
+        is_byte(q->w_zero.dtype) && q->x_scale.dtype == PRT_DTYPE_f32 &&
+        q->w_scale.dtype == PRT_DTYPE_f32 && q->y_scale.dtype == PRT_DTYPE_f32 &&
+        (!q->has_bias || q->bias.dtype == PRT_DTYPE_i32);
 }
 
 static double number(const prt_tensor *t, size_t i)
@@ -58,8 +58,7 @@ static bool lay_filter(const prt_qconv *q, size_t filter, int8_t *to, double *su
     *sum = *most = 0;
     for (size_t c = 0; c < w->channels; c++)
         for (size_t t = 0; t < w->taps; t++) {
-            const int v =
-                weight_at(q, filter * q->by_filter + c * q->by_channel + t) - zero;
+            const int v = weight_at(q, filter * q->by_filter + c * q->by_channel + t) - zero;
             if (v < -128 || v > 127)
                 return false;
             to[prt_nhwc_bytes_at(w, group, own, c, t)] = (int8_t)v;
@@ -114,14 +113,15 @@ bool prt_qconv_pack(prt_pass *p, prt_build *b, const prt_qconv *q, prt_value *in
         ok = ok && prt_blob_create(p->module->allocator, n[i] * size[i], &blob[i]) == POPRT_OK;
     if (ok)
         memset(prt_blob_bytes(blob[0]), 0, count);
-    ok = ok && lay_all(q, (int8_t *)prt_blob_bytes(blob[0]),
-        (int32_t *)(void *)prt_blob_bytes(blob[1]), (double *)(void *)prt_blob_bytes(blob[2]));
+    ok = ok &&
+        lay_all(q, (int8_t *)prt_blob_bytes(blob[0]), (int32_t *)(void *)prt_blob_bytes(blob[1]),
+            (double *)(void *)prt_blob_bytes(blob[2]));
     for (size_t i = 0; i < 3 && !ok; i++)
         prt_blob_release(blob[i]);
     for (size_t i = 0; i < 3 && ok; i++) {
         const int64_t dim = (int64_t)n[i];
-        in[i + 1] = prt_pass_derive(b->graph, q->w, prt_type_tensor(p->module->types, dtype[i], 1,
-            &dim), blob[i]);
+        in[i + 1] = prt_pass_derive(b->graph, q->w,
+            prt_type_tensor(p->module->types, dtype[i], 1, &dim), blob[i]);
     }
     in[4] = prt_build_scalar(b, q->x_zero.dtype, number(&q->x_zero, 0));
     in[5] = prt_build_scalar(b, q->y_zero.dtype, number(&q->y_zero, 0));
@@ -164,8 +164,10 @@ bool prt_turn_qconv(prt_pass *p, prt_build *b, prt_op *root)
         return false;
     const prt_tensor *w = &q.weights;
     prt_nhwc_weights *f = &q.form;
-    *f = (prt_nhwc_weights){ .group = (size_t)a->group, .channels = (size_t)w->dims[1],
-        .filters = (size_t)(w->dims[0] / a->group), .taps = 1 };
+    *f = (prt_nhwc_weights){ .group = (size_t)a->group,
+        .channels = (size_t)w->dims[1],
+        .filters = (size_t)(w->dims[0] / a->group),
+        .taps = 1 };
     for (uint32_t i = 2; i < w->rank; i++)
         f->taps *= (size_t)w->dims[i];
     q.by_filter = f->channels * f->taps;

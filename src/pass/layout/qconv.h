@@ -9,9 +9,9 @@
 /* Constants all; scales and zero points of data and result are one number, those of weights one or
  * one by filter. */
 typedef struct prt_qconv {
-    prt_value *w;              /* what the packed weights are made of */
+    prt_value *w; /* what the packed weights are made of */
     prt_tensor weights, x_scale, x_zero, w_scale, w_zero, y_scale, y_zero, bias;
-    bool has_bias;             /* int32, in units of data times weights */
+    bool has_bias;                /* int32, in units of data times weights */
     size_t by_filter, by_channel; /* elements from a weight to the next one of those; taps follow
                                    * each other */
     prt_nhwc_weights form;

@@ -23,9 +23,8 @@ static int64_t image_size(const prt_value *v)
     if (!prt_type_is_tensor(v->type) || v->type->rank != 4)
         return 0;
     for (uint32_t i = 1; i < 4; i++)
-        size *= prt_dim_is_number(v->type->dims[i]) && v->type->dims[i] < 1 << 16
-            ? v->type->dims[i]
-            : 0;
+        size *= prt_dim_is_number(v->type->dims[i]) && v->type->dims[i] < 1 << 16 ? v->type->dims[i]
+                                                                                  : 0;
     return size;
 }
 
@@ -61,8 +60,7 @@ static bool is_pointwise(const prt_op *op)
 /* The ReduceMean over all pixels of `v`, the dims kept; NULL: none. */
 static prt_op *mean_of(const prt_value *v)
 {
-    prt_for_each_use(use, v)
-    {
+    prt_for_each_use (use, v) {
         prt_tensor axes;
         prt_op *op = use->user;
         if (prt_op_is(op, PRT_OP_reduce_mean) && prt_match_constant(op, 1, &axes) &&
@@ -78,8 +76,7 @@ static prt_op *mean_of(const prt_value *v)
 static prt_op *only_reader(const prt_value *v)
 {
     prt_op *reader = NULL;
-    prt_for_each_use(use, v)
-    {
+    prt_for_each_use (use, v) {
         if (reader != NULL || use->user == v->graph->ret)
             return NULL;
         reader = use->user;

@@ -27,8 +27,7 @@ bool prt_turn_shuffle(prt_build *b, prt_op *root)
     const prt_op *turn = prt_match_interior(root, 0, PRT_OP_transpose);
     const prt_op *first = turn != NULL ? prt_match_interior(turn, 0, PRT_OP_reshape) : NULL;
     prt_value *x = first != NULL ? prt_turn_source(prt_op_input(first, 0)) : NULL;
-    if (x == NULL || x->type->rank != 4 || !is_perm(turn, 5, five) ||
-        root->out[0].type->rank != 4)
+    if (x == NULL || x->type->rank != 4 || !is_perm(turn, 5, five) || root->out[0].type->rank != 4)
         return false;
     const int64_t *d = x->type->dims, *split = first->out[0].type->dims;
     const int64_t *y = root->out[0].type->dims;
@@ -74,8 +73,7 @@ static bool halves_of(const prt_value *v, int64_t channels, prt_value *half[2])
 {
     uint32_t n = 0;
     half[0] = half[1] = NULL;
-    prt_for_each_use(use, v)
-    {
+    prt_for_each_use (use, v) {
         prt_op *op = use->user;
         n++;
         if (prt_op_is(op, PRT_OP_split) && op->n_out == 2 && op->out[0].type == op->out[1].type &&
@@ -161,8 +159,8 @@ static bool join(prt_build *b, prt_op *root)
     if (i != NULL && i->perm.count == a->perm.count && a->perm.count != 0) {
         bool same = true;
         for (uint32_t k = 0; k < a->perm.count; k++) {
-            const int64_t at = a->perm.data[k] < 0 ? a->perm.data[k] + a->perm.count
-                                                   : a->perm.data[k];
+            const int64_t at =
+                a->perm.data[k] < 0 ? a->perm.data[k] + a->perm.count : a->perm.data[k];
             perm[k] = i->perm.data[at] < 0 ? i->perm.data[at] + a->perm.count : i->perm.data[at];
             same = same && perm[k] == k;
         }
@@ -217,8 +215,7 @@ bool prt_turn_flatten(prt_build *b, prt_op *root)
     static const int64_t rows[3] = { 0, 2, 1 };
     const prt_op *flat = prt_match_interior(root, 0, PRT_OP_reshape);
     prt_value *x = flat != NULL ? prt_turn_source(prt_op_input(flat, 0)) : NULL;
-    if (x == NULL || x->type->rank != 4 || !is_perm(root, 3, rows) ||
-        flat->out[0].type->rank != 3)
+    if (x == NULL || x->type->rank != 4 || !is_perm(root, 3, rows) || flat->out[0].type->rank != 3)
         return join(b, root);
     const int64_t *d = x->type->dims, *y = flat->out[0].type->dims;
     if (y[0] != d[0] || y[1] != d[3] || !prt_dim_is_number(d[3]) || !prt_dim_is_number(y[2]) ||

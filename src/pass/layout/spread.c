@@ -8,9 +8,9 @@
 static bool is_spread(const prt_op *root, const prt_tensor *w, const prt_value *x)
 {
     const prt_conv_transpose_attrs *a = root->attrs;
-    if (a->group != 1 || a->output_shape.count != 0 || w->rank != 4 ||
-        w->dtype != PRT_DTYPE_f32 || !prt_turn_is_image(x) || x->type->rank != 4 ||
-        x->type->dtype != PRT_DTYPE_f32 || prt_tensor_count(w) == 0 ||
+    if (a->group != 1 || a->output_shape.count != 0 || w->rank != 4 || w->dtype != PRT_DTYPE_f32 ||
+        !prt_turn_is_image(x) || x->type->rank != 4 || x->type->dtype != PRT_DTYPE_f32 ||
+        prt_tensor_count(w) == 0 ||
         (a->auto_pad.size != 0 && !prt_str_is(a->auto_pad, "NOTSET") &&
             !prt_str_is(a->auto_pad, "VALID")))
         return false;

@@ -16,8 +16,8 @@
 
 enum {
     AXES = 3,
-    LANES = 16,         /* filters that cost as much as fewer */
-    LEAST_DEPTH = 16,   /* channels and filters that pay for large tiles */
+    LANES = 16,       /* filters that cost as much as fewer */
+    LEAST_DEPTH = 16, /* channels and filters that pay for large tiles */
     LEAST_PIXELS = 400,
     MOST_PHASES = 64
 };
@@ -28,7 +28,7 @@ static const double LARGE_TILES = 0.33, APART = 1.1, AS_IT_IS = 1.3;
 /* By axis: what the window is, and where convolutions find the taps of outputs from 0 to stride. */
 typedef struct axis {
     int64_t in, kernel, stride, begin, out; /* in, out: or unknown */
-    bool whole; /* out = in * stride */
+    bool whole;                             /* out = in * stride */
 } axis;
 
 typedef struct span {
@@ -48,7 +48,6 @@ typedef struct transposed {
 } transposed;
 
 /* ---- what becomes of it ---- */
-
 
 static bool find_axis(transposed *t, const prt_conv_transpose_attrs *a, uint32_t i)
 {

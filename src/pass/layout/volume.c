@@ -10,12 +10,12 @@
 enum {
     SPACE = 3,
     RANK = 5,
-    DEPTH = 1,             /* axis of it once channels or planes have come to their place */
-    FEW = 8,               /* channels, of which rows of taps are short */
-    LEAST_DEPTH = 16,      /* channels and filters that gain by large tiles, */
-    LEAST_PIXELS = 100,    /* and pixels of a plane */
-    MOST_PLANES = 16,      /* of a kernel */
-    MOST_BYTES = 1 << 26   /* of planes beside each other */
+    DEPTH = 1,           /* axis of it once channels or planes have come to their place */
+    FEW = 8,             /* channels, of which rows of taps are short */
+    LEAST_DEPTH = 16,    /* channels and filters that gain by large tiles, */
+    LEAST_PIXELS = 100,  /* and pixels of a plane */
+    MOST_PLANES = 16,    /* of a kernel */
+    MOST_BYTES = 1 << 26 /* of planes beside each other */
 };
 
 typedef struct volume {
@@ -54,8 +54,8 @@ static bool match(volume *v, const prt_op *root, const prt_conv_attrs *a)
     v->bias = prt_op_input(root, 2);
     v->y = root->out[0].type;
     if (!prt_match_is_sized(v->x, RANK) || !prt_match_is_sized(&root->out[0], RANK) ||
-        !prt_match_constant(root, 1, &v->w) || v->w.dtype != PRT_DTYPE_f32 ||
-        v->w.rank != RANK || prt_tensor_count(&v->w) == 0 || a->group < 1 ||
+        !prt_match_constant(root, 1, &v->w) || v->w.dtype != PRT_DTYPE_f32 || v->w.rank != RANK ||
+        prt_tensor_count(&v->w) == 0 || a->group < 1 ||
         !prt_turn_window(v->x, &v->w, &spec, &window, v->kernel, v->pads) ||
         v->kernel[0] > MOST_PLANES)
         return false;
@@ -81,7 +81,7 @@ static prt_value *weights_of(prt_pass *p, prt_build *b, const volume *v)
     const size_t taps = (size_t)(v->kernel[1] * v->kernel[2]), planes = (size_t)v->kernel[0];
     const int64_t dims[4] = { v->w.dims[0], v->w.dims[1] * v->kernel[0], v->kernel[1],
         v->kernel[2] };
-    float *w = PRT_NEW_N(p->arena, float, filters * channels * planes * taps), *to = w;
+    float *w = PRT_NEW_N(p->arena, float, filters *channels *planes *taps), *to = w;
     for (size_t f = 0; w != NULL && f < filters; f++)
         for (size_t k = 0; k < planes; k++)
             for (size_t c = 0; c < channels; c++, to += taps)
@@ -134,7 +134,10 @@ static prt_value *convolved(prt_pass *p, prt_build *b, const volume *v, prt_valu
     if (in[1] == NULL)
         return NULL;
     return prt_build_op(b, PRT_OP_fused_conv, &attrs,
-        residual != NULL ? 4 : v->bias != NULL ? 3 : 2, in);
+        residual != NULL      ? 4
+            : v->bias != NULL ? 3
+                              : 2,
+        in);
 }
 
 /* Planes beside each other as channels. Few of them come first, as of images. */
@@ -143,8 +146,7 @@ static prt_value *joined(prt_pass *p, prt_build *b, const volume *v, prt_value *
     static const int64_t planes_first[RANK] = { 0, 2, 1, 3, 4 };
     const bool few = v->channels == 1 || v->kernel[0] * v->channels <= PRT_TURN_IMAGE;
     const int64_t planes[4] = { -1, v->channels, v->in[1], v->in[2] };
-    prt_value *x =
-        few ? prt_match_transposed(b, v->x, RANK, planes_first) : prt_turn_last(b, v->x);
+    prt_value *x = few ? prt_match_transposed(b, v->x, RANK, planes_first) : prt_turn_last(b, v->x);
     prt_value *part[MOST_PLANES];
     x = x != NULL ? padded(b, v, x) : NULL;
     for (int64_t k = 0; k < v->kernel[0]; k++) {

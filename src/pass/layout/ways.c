@@ -148,7 +148,9 @@ prt_nhwc_form prt_ways_conv(prt_pass *p, const prt_op *op, const prt_nhwc_conv_a
     if (p->chooser == NULL || prt_ways_split(p, weights) || !take_inputs(op, &common) ||
         !take_type(&op->out[0], &y) || prt_tensor_count(&y) == 0)
         return weights->form;
-    prt_choice c = { .key = "conv", .label = prt_str_of(prt_op_label(op)), .close = close,
+    prt_choice c = { .key = "conv",
+        .label = prt_str_of(prt_op_label(op)),
+        .close = close,
         .work = (double)prt_tensor_count(&y) * (double)(weights->taps * weights->channels) };
     put_numbers(&c, ":", 4, common.in[0].dims);
     put_conv(&c, attrs, &common);
@@ -197,8 +199,11 @@ bool prt_ways_separable(const prt_pass *p, const prt_op *const parts[3],
     const prt_nhwc_separable_attrs *attrs, uint32_t n_in, prt_value *const *in, bool rule,
     bool close)
 {
-    prt_choice c = { .key = "separable", .label = prt_str_of(prt_op_label(parts[1])), .n_ways = 2,
-        .close = close, .rule = rule ? 1 : 0 };
+    prt_choice c = { .key = "separable",
+        .label = prt_str_of(prt_op_label(parts[1])),
+        .n_ways = 2,
+        .close = close,
+        .rule = rule ? 1 : 0 };
     prt_way *apart = &c.ways[0], *fused = &c.ways[1];
     prt_way_step *whole = &fused->steps[0];
     if (p->chooser == NULL)

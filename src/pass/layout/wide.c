@@ -81,9 +81,8 @@ void prt_wide_lay(const prt_wide *v, const prt_nhwc_weights *form, const float *
 
 prt_value *prt_wide_bias(prt_build *b, const prt_wide *v, prt_value *bias)
 {
-    return bias != NULL
-        ? prt_build_binary(b, PRT_OP_tile, bias, prt_build_i64s(b, 1, &v->by))
-        : NULL;
+    return bias != NULL ? prt_build_binary(b, PRT_OP_tile, bias, prt_build_i64s(b, 1, &v->by))
+                        : NULL;
 }
 
 /* Dims of y, channels last, with rows of `row` pixels of `channels`. */

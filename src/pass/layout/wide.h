@@ -17,9 +17,9 @@
 #include "pass/engine/pass.h"
 
 typedef struct prt_wide {
-    int64_t by;     /* pixels; 1: as it is */
-    int64_t tiles;  /* wide pixels in a row of y, */
-    int64_t pixels; /* which has these */
+    int64_t by;         /* pixels; 1: as it is */
+    int64_t tiles;      /* wide pixels in a row of y, */
+    int64_t pixels;     /* which has these */
     int64_t step, taps; /* stride and kernel along the row, as they were */
 } prt_wide;
 

@@ -29,8 +29,10 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
     PRT_TRY(prt_json_out_finish(&out, &text));
     if (prt_module_metadata(p->module, "overlap_io", &now) && prt_str_equal(now, text))
         return POPRT_OK;
-    prt_pass_note(p, NULL, "noted for %zu inputs and %u outputs; a CPU uses them in place, so "
-        "results and times stay the same", graph->inputs.count, graph->ret->n_in);
+    prt_pass_note(p, NULL,
+        "noted for %zu inputs and %u outputs; a CPU uses them in place, so "
+        "results and times stay the same",
+        graph->inputs.count, graph->ret->n_in);
     *changed = true;
     return prt_module_set_metadata(p->module, "overlap_io", text);
 }

@@ -24,7 +24,7 @@ enum { ROUNDED = 4 }; /* accuracy_level: int8 */
 typedef struct numbers {
     prt_tensor q, scale, zero; /* data NULL: no zero */
     size_t k, n, block, blocks;
-    size_t row, column;           /* of q: element (k, j) is at k * row + j * column */
+    size_t row, column; /* of q: element (k, j) is at k * row + j * column */
     size_t scale_row, scale_column;
     size_t zero_row, zero_column; /* of packed zeros, and 0, 1 after those of one number */
     uint32_t bits;
@@ -50,9 +50,8 @@ static double zero_at(const numbers *w, size_t block, size_t j)
     const size_t at = block * w->zero_row + j * w->zero_column;
     if (w->zero.data == NULL)
         return w->absent;
-    return prt_dtype_is_float(w->zero.dtype)
-        ? prt_load_f64(w->zero.dtype, w->zero.data, at)
-        : (double)number_at(w, w->zero.data, at);
+    return prt_dtype_is_float(w->zero.dtype) ? prt_load_f64(w->zero.dtype, w->zero.data, at)
+                                             : (double)number_at(w, w->zero.data, at);
 }
 
 /* Rows of eight by a panel's columns: a column's eight numbers are one word in both. */
@@ -108,8 +107,8 @@ static bool lay_scales(const numbers *w, float *scale, float *offset)
         const size_t first = j / PRT_GEMM_PANEL * PRT_GEMM_PANEL;
         const size_t width = prt_gemm_panel_width(w->n, first);
         for (size_t b = 0; b < w->blocks; b++) {
-            const double s = prt_load_f64(w->scale.dtype, w->scale.data,
-                b * w->scale_row + j * w->scale_column);
+            const double s =
+                prt_load_f64(w->scale.dtype, w->scale.data, b * w->scale_row + j * w->scale_column);
             const double zero = zero_at(w, b, j) - (double)middle(w);
             const size_t to = first * w->blocks + b * width + j - first;
             scale[to] = (float)s;
@@ -139,12 +138,14 @@ static bool pack(prt_pass *p, prt_build *b, const numbers *w, prt_value *old, pr
         return false;
     }
     lay(w, kind, prt_blob_bytes(blobs[0]));
-    const bool some = lay_scales(w, (void *)prt_blob_bytes(blobs[1]),
-        (void *)prt_blob_bytes(blobs[2]));
+    const bool some =
+        lay_scales(w, (void *)prt_blob_bytes(blobs[1]), (void *)prt_blob_bytes(blobs[2]));
     const int64_t size = (int64_t)count, by_size = (int64_t)(w->blocks * width);
     const prt_type *by = prt_type_tensor(p->module->types, PRT_DTYPE_f32, 1, &by_size);
-    to[0] = prt_pass_derive(b->graph, old, prt_type_tensor(p->module->types,
-        kind == PRT_NARROW_i8 ? PRT_DTYPE_i8 : PRT_DTYPE_i4, 1, &size), blobs[0]);
+    to[0] = prt_pass_derive(b->graph, old,
+        prt_type_tensor(p->module->types, kind == PRT_NARROW_i8 ? PRT_DTYPE_i8 : PRT_DTYPE_i4, 1,
+            &size),
+        blobs[0]);
     to[1] = prt_pass_derive(b->graph, old, by, blobs[1]);
     to[2] = NULL;
     if (some)
@@ -192,10 +193,15 @@ static bool apply_n_bits(prt_pass *p, prt_build *b, prt_op *root)
 {
     const prt_ms_matmul_n_bits_attrs *a = root->attrs;
     const prt_value *x = prt_op_input(root, 0), *bias = prt_op_input(root, 5);
-    numbers w = { .k = (size_t)a->K, .n = (size_t)a->N, .block = (size_t)a->block_size,
-        .bits = (uint32_t)a->bits, .row = 1, .scale_row = 1, .zero_row = 1,
-        .rounds = a->accuracy_level == ROUNDED &&
-            strcmp(prt_pass_text(p, "compute"), "model") == 0 };
+    numbers w = { .k = (size_t)a->K,
+        .n = (size_t)a->N,
+        .block = (size_t)a->block_size,
+        .bits = (uint32_t)a->bits,
+        .row = 1,
+        .scale_row = 1,
+        .zero_row = 1,
+        .rounds =
+            a->accuracy_level == ROUNDED && strcmp(prt_pass_text(p, "compute"), "model") == 0 };
     if (!prt_match_is_f32(x) || x->type->rank < 1 || !prt_match_is_f32(&root->out[0]) ||
         !prt_match_constant(root, 1, &w.q) || !prt_match_constant(root, 2, &w.scale) ||
         (prt_op_input(root, 3) != NULL && !prt_match_constant(root, 3, &w.zero)) ||
@@ -297,8 +303,9 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     numbers w = { .k = 0 };
     return prt_match_is_f32(prt_op_input(root, 0)) && a->transA == 0 && a->alpha == 1.0f &&
         a->beta == 1.0f && take_right(root, a->transB != 0, &w, &op) &&
-        (bias == NULL || (prt_match_is_f32(bias) && bias->type->rank == 1 &&
-                             bias->type->dims[0] == (int64_t)w.n)) &&
+        (bias == NULL ||
+            (prt_match_is_f32(bias) && bias->type->rank == 1 &&
+                bias->type->dims[0] == (int64_t)w.n)) &&
         put(p, b, root, &w, prt_op_input(op, 0), bias);
 }
 

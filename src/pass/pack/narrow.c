@@ -51,8 +51,7 @@ static bool target_of(const prt_pass *p, target *to)
 
 /* Scales that make each column's largest element the largest that can be stored; without scales,
  * false when an element is beyond that. False for what is not finite. */
-static bool find_scales(const target *t, size_t k, size_t columns, const float *panel,
-    float *scale)
+static bool find_scales(const target *t, size_t k, size_t columns, const float *panel, float *scale)
 {
     static const float most[PRT_NARROW_COUNT] = PRT_NARROW_MOST;
     const size_t width = prt_gemm_width(columns);
@@ -95,8 +94,11 @@ static bool narrow_all(const target *t, size_t k, size_t n, const float *w, void
 static bool quantize_all(const target *t, size_t k, size_t n, const float *w, void *to,
     float *scale, int32_t *sums)
 {
-    const prt_nhwc_weights form = { .form = PRT_NHWC_panels, .group = 1, .channels = k,
-        .filters = n, .taps = 1 };
+    const prt_nhwc_weights form = { .form = PRT_NHWC_panels,
+        .group = 1,
+        .channels = k,
+        .filters = n,
+        .taps = 1 };
     for (size_t first = 0, width; first < n; first += PRT_GEMM_PANEL, w += k * width) {
         const size_t columns = n - first < PRT_GEMM_PANEL ? n - first : PRT_GEMM_PANEL;
         width = prt_gemm_width(columns);
@@ -183,8 +185,11 @@ static bool quantize(prt_pass *p, prt_op *op, size_t n, prt_value **in)
     prt_blob *bytes = NULL, *sums = NULL, *scales = NULL, *copy;
     const prt_allocator *a = p->module->allocator;
     const size_t k = rows_of(op, n, &w);
-    const prt_nhwc_weights form = { .form = PRT_NHWC_panels, .group = 1, .channels = k,
-        .filters = n, .taps = 1 };
+    const prt_nhwc_weights form = { .form = PRT_NHWC_panels,
+        .group = 1,
+        .channels = k,
+        .filters = n,
+        .taps = 1 };
     size_t size;
     if (k == 0 || k > PRT_DOT_DEPTH || !prt_nhwc_bytes_size(&form, &size))
         return false;
@@ -226,7 +231,10 @@ static bool put_bytes(prt_pass *p, prt_build *b, prt_op *root, const prt_fused_l
         PRT_ATTR_GIVE(attrs, quantized_linear, beta, from->beta);
     }
     return prt_match_put(b, root, PRT_OP_quantized_linear, &attrs,
-        in[6] != NULL ? 7 : in[5] != NULL ? 6 : 5, in);
+        in[6] != NULL       ? 7
+            : in[5] != NULL ? 6
+                            : 5,
+        in);
 }
 
 /* A product of 4-bit integers by blocks (pack_n_bits) keeps them and rounds the other side. */

@@ -127,5 +127,8 @@ bool prt_narrow_conv(prt_pass *p, prt_build *b, prt_op *root)
     if (!quantize(p, root, &w, in + 1))
         return b->status != POPRT_OK;
     return prt_match_put(b, root, PRT_OP_nhwc_quantized_conv, &attrs,
-        in[5] != NULL ? 6 : in[4] != NULL ? 5 : 4, in);
+        in[5] != NULL       ? 6
+            : in[4] != NULL ? 5
+                            : 4,
+        in);
 }

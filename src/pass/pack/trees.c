@@ -77,8 +77,8 @@ bool prt_pack_trees(prt_pass *p, prt_build *b, prt_op *root)
         PRT_ATTR_GIVE(a, packed_trees, scored, (int64_t)j.scored);
     }
     PRT_ATTR_GIVE(a, packed_trees, positive, j.positive ? 1 : 0);
-    prt_op *op = prt_build_op_n(b, PRT_OP_packed_trees, &a, in[4] != NULL ? 5 : 4, in,
-        labelled ? 2 : 1);
+    prt_op *op =
+        prt_build_op_n(b, PRT_OP_packed_trees, &a, in[4] != NULL ? 5 : 4, in, labelled ? 2 : 1);
     for (uint32_t i = 0; op != NULL && i < root->n_out; i++)
         (void)prt_pass_replace(b, &root->out[i], &op->out[labelled ? 1 - i : i]);
     return true;

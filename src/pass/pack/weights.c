@@ -23,8 +23,7 @@ prt_value *prt_pack_constant(prt_pass *p, prt_op *op, uint32_t slot, const prt_t
     }
     if (!aligned)
         memcpy(prt_blob_bytes(copy), w->data, w->size);
-    lay(user, aligned ? w->data : (const void *)copy->data,
-        (float *)(void *)prt_blob_bytes(blob));
+    lay(user, aligned ? w->data : (const void *)copy->data, (float *)(void *)prt_blob_bytes(blob));
     prt_blob_release(copy);
     const int64_t dim = (int64_t)count;
     return prt_pass_derive(op->graph, prt_op_input(op, slot),
@@ -51,10 +50,12 @@ static prt_value *packed(prt_pass *p, prt_op *op, bool turned, int64_t *columns,
     if (!prt_match_constant(op, 1, &w) || w.dtype != PRT_DTYPE_f32 || w.rank != 2 ||
         prt_tensor_count(&w) < PRT_PACK_LEAST)
         return NULL;
-    const right m = { .k = (size_t)w.dims[turned], .n = (size_t)w.dims[!turned],
-        .turned = turned };
-    const prt_pack_matrix matrix = { .data = w.data, .k = m.k, .n = m.n,
-        .row = turned ? 1 : m.n, .column = turned ? m.k : 1 };
+    const right m = { .k = (size_t)w.dims[turned], .n = (size_t)w.dims[!turned], .turned = turned };
+    const prt_pack_matrix matrix = { .data = w.data,
+        .k = m.k,
+        .n = m.n,
+        .row = turned ? 1 : m.n,
+        .column = turned ? m.k : 1 };
     *columns = (int64_t)m.n;
     *repeats = prt_pack_columns_repeat(p, &matrix);
     return prt_size_mul(m.k, prt_gemm_width(m.n), &count)
@@ -109,8 +110,9 @@ static bool apply_gemm(prt_pass *p, prt_build *b, prt_op *root)
     prt_fused_linear_attrs attrs = PRT_ATTRS_OF(fused_linear);
     if (g->transA != 0 || g->alpha != 1.0f || g->beta != 1.0f || !prt_type_is_tensor(w->type) ||
         w->type->rank != 2 ||
-        (c != NULL && (!prt_type_is_tensor(c->type) || c->type->rank != 1 ||
-                          c->type->dims[0] != w->type->dims[g->transB != 0 ? 0 : 1])))
+        (c != NULL &&
+            (!prt_type_is_tensor(c->type) || c->type->rank != 1 ||
+                c->type->dims[0] != w->type->dims[g->transB != 0 ? 0 : 1])))
         return false;
     attrs.transB = g->transB;
     return put(p, b, root, &attrs);

@@ -17,7 +17,7 @@
 
 typedef struct layer {
     prt_op *op;
-    uint32_t output; /* of the clone: its input 0 */
+    uint32_t output;            /* of the clone: its input 0 */
     prt_search *weight, *input; /* NULL: not tried */
     prt_gptq *gptq;
     uint32_t weight_best, input_best;
@@ -76,7 +76,7 @@ static bool is_layer(const calibrator *c, const prt_op *op)
 
 static poprt_status find_layers(calibrator *c, const prt_feed *feed)
 {
-    prt_for_each_op(op, c->module->main) {
+    prt_for_each_op (op, c->module->main) {
         layer l = { .op = op };
         if (!is_layer(c, op))
             continue;
@@ -325,8 +325,9 @@ static poprt_status put_dict(calibrator *c, bool inputs, prt_str *out)
     for (size_t i = 0; i < c->layers.count; i++) {
         const layer *l = &c->layers.data[i];
         if (!l->kept && (!inputs || l->input != NULL))
-            put_pair(&json, l->op, inputs ? prt_search_code(l->input, l->input_best)
-                                          : prt_search_code(l->weight, l->weight_best));
+            put_pair(&json, l->op,
+                inputs ? prt_search_code(l->input, l->input_best)
+                       : prt_search_code(l->weight, l->weight_best));
     }
     prt_json_close(&json, '}');
     return prt_json_out_finish(&json, out);

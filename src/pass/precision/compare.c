@@ -151,7 +151,9 @@ static poprt_status fail_unrun(poprt_status status)
 
 static poprt_status run_check(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    pair c = { .p = p, .after = p->module, .arena = p->arena,
+    pair c = { .p = p,
+        .after = p->module,
+        .arena = p->arena,
         .before = (prt_module *)(uintptr_t)p->origin };
     (void)graph;
     (void)changed;
@@ -181,8 +183,7 @@ static prt_value *value_of(const prt_module *m, prt_str name)
 
 static poprt_status find_taps(const prt_pass *p, tap_list *taps)
 {
-    prt_for_each_op(op, p->origin->main)
-    {
+    prt_for_each_op (op, p->origin->main) {
         const tap t = { prt_op_label(op), op->out != NULL ? op->out[0].name : PRT_STR("") };
         if (!prt_fp8_is_layer(op) || t.value.size == 0)
             continue;

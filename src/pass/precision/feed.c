@@ -115,8 +115,7 @@ static poprt_status make_up(const prt_feed *feed, const prt_value *v, uint64_t *
         return prt_fail(POPRT_E_UNSUPPORTED, v->name.data,
             "no data can be made up for input '%.200s'", v->name.data);
     for (int32_t i = 0; i < type->rank; i++)
-        dims[i] = prt_dim_is_number(type->dims[i]) ? type->dims[i]
-                                                   : open_dim(feed, v, i);
+        dims[i] = prt_dim_is_number(type->dims[i]) ? type->dims[i] : open_dim(feed, v, i);
     PRT_TRY(init(arena, type->dtype, (uint32_t)type->rank, dims, out));
     const size_t n = prt_tensor_count(out);
     for (size_t i = 0; i < n; i++) {

@@ -17,8 +17,7 @@ typedef struct prt_feed_array {
 /* Runs the main graph: `out` are views that live as long as `arena`. `batch` counts the runs on one
  * module; at 0 it may be another one than before. */
 typedef poprt_status (*prt_feed_run)(void *user, const prt_module *module, size_t batch,
-    uint32_t n_in,
-    const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena);
+    uint32_t n_in, const prt_tensor *const *in, uint32_t n_out, prt_tensor *out, prt_arena *arena);
 
 typedef struct prt_feed {
     uint32_t n_arrays; /* 0: made-up data */
@@ -26,7 +25,7 @@ typedef struct prt_feed {
     prt_feed_run run; /* NULL: the reference evaluator */
     void *user;
     const prt_module *shapes; /* where made-up data finds dims that a model leaves open; or NULL */
-    size_t batches, batch; /* how many, of how many samples; set by prt_feed_open */
+    size_t batches, batch;    /* how many, of how many samples; set by prt_feed_open */
 } prt_feed;
 
 /*

@@ -28,7 +28,7 @@ typedef struct settings {
     prt_pass *p;
     prt_fp8_code input, weight;
     const prt_json *inputs, *weights; /* by node; may be NULL */
-    const char *skip; /* names of nodes that stay float16, commas between */
+    const char *skip;                 /* names of nodes that stay float16, commas between */
     bool weights_only, skip_op;
     uint32_t converted;
 } settings;
@@ -80,8 +80,8 @@ static poprt_status read_params(settings *s)
     s->input.format = prt_fp8_format_of(next_part(&at));
     s->weight.format = prt_fp8_format_of(next_part(&at));
     if (s->input.format == PRT_DTYPE_undefined || s->weight.format == PRT_DTYPE_undefined ||
-        !to_scale(next_part(&at), &s->input.scale) ||
-        !to_scale(next_part(&at), &s->weight.scale) || *at != '\0')
+        !to_scale(next_part(&at), &s->input.scale) || !to_scale(next_part(&at), &s->weight.scale) ||
+        *at != '\0')
         return bad("fp8_params", prt_str_of(text), right);
     return POPRT_OK;
 }
@@ -122,7 +122,9 @@ static poprt_status read_settings(settings *s)
 /* Results go before what the options say. */
 static poprt_status calibrate(settings *s)
 {
-    prt_calibrate how = { .weights_only = s->weights_only, .skip = s->skip, .input = s->input,
+    prt_calibrate how = { .weights_only = s->weights_only,
+        .skip = s->skip,
+        .input = s->input,
         .weight = s->weight,
         .pass = s->p };
     const char *loss = prt_pass_text(s->p, "calibration_loss_type");
@@ -304,8 +306,7 @@ static prt_value *finish(prt_build *b, const prt_op *op, prt_value *y, prt_value
     if (prt_op_input(op, 2) == NULL || b->status != POPRT_OK)
         return y;
     *bias = bias_of(b, op, (uint32_t)op->in[1].value->type->rank);
-    return prt_build_binary(b, PRT_OP_add, y,
-        gemm != NULL ? scaled(b, *bias, gemm->beta) : *bias);
+    return prt_build_binary(b, PRT_OP_add, y, gemm != NULL ? scaled(b, *bias, gemm->beta) : *bias);
 }
 
 static bool is_taken(const settings *s, const prt_op *op)

@@ -63,8 +63,7 @@ static bool is_float(const prt_value *v)
 
 bool prt_fp8_is_layer(const prt_op *op)
 {
-    if (!prt_op_is(op, PRT_OP_conv) && !prt_op_is(op, PRT_OP_matmul) &&
-        !prt_op_is(op, PRT_OP_gemm))
+    if (!prt_op_is(op, PRT_OP_conv) && !prt_op_is(op, PRT_OP_matmul) && !prt_op_is(op, PRT_OP_gemm))
         return false;
     return is_float(prt_op_input(op, 0)) && is_float(prt_op_input(op, 1));
 }

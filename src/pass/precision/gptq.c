@@ -45,8 +45,8 @@ poprt_status prt_gptq_create(prt_arena *arena, const prt_op *layer, size_t value
     g->layer = layer;
     g->weight = w;
     g->each = values < MOST_ROWS ? MOST_ROWS / (values != 0 ? values : 1) : 1;
-    const bool turned = prt_op_is(layer, PRT_OP_gemm) &&
-        ((const prt_gemm_attrs *)layer->attrs)->transB != 0;
+    const bool turned =
+        prt_op_is(layer, PRT_OP_gemm) && ((const prt_gemm_attrs *)layer->attrs)->transB != 0;
     g->filters = (size_t)w.dims[prt_op_is(layer, PRT_OP_conv) || turned ? 0 : 1];
     g->depth = prt_tensor_count(&w) / g->filters;
     const double depth = (double)g->depth;
@@ -93,8 +93,8 @@ static double load(const prt_tensor *x, size_t i)
 
 static void add_matrix(prt_gptq *g, const prt_tensor *x)
 {
-    const bool turned = prt_op_is(g->layer, PRT_OP_gemm) &&
-        ((const prt_gemm_attrs *)g->layer->attrs)->transA != 0;
+    const bool turned =
+        prt_op_is(g->layer, PRT_OP_gemm) && ((const prt_gemm_attrs *)g->layer->attrs)->transA != 0;
     const size_t rows = prt_tensor_count(x) / g->depth;
     for (size_t i = 0; i < most_taken(g, rows); i++) {
         const size_t r = taken(g, i, rows);
@@ -214,8 +214,7 @@ bool prt_gptq_round(prt_gptq *g, prt_fp8_code code, double *to)
     double trace = 0;
     for (size_t i = 0; i < g->depth; i++)
         trace += hessian_at(g, i, i);
-    if (!(trace > 0) || !isfinite(trace) ||
-        !decompose(g, damping * trace / (double)g->depth))
+    if (!(trace > 0) || !isfinite(trace) || !decompose(g, damping * trace / (double)g->depth))
         return false;
     invert(g);
     for (size_t f = 0; f < g->filters; f++)

@@ -76,7 +76,9 @@ static poprt_status run_to(prt_pass *p, int32_t to, prt_watch *watch, bool *chan
 {
     half_options options = { .p = p };
     prt_overflow *overflow = NULL;
-    const prt_retype how = { .mode = half_mode, .user = &options, .watch = watch,
+    const prt_retype how = { .mode = half_mode,
+        .user = &options,
+        .watch = watch,
         .became = watch != NULL ? prt_watch_became : NULL };
     if (prt_pass_bool(p, "enable_avoid_overflow_patterns"))
         PRT_TRY(prt_overflow_find(p->arena, p->module, &overflow));
@@ -105,9 +107,9 @@ static bool is_heavy(const prt_op *op)
 {
     static const uint32_t heavy[] = { PRT_OP_attention, PRT_OP_conv, PRT_OP_conv_transpose,
         PRT_OP_deform_conv, PRT_OP_einsum, PRT_OP_gemm, PRT_OP_gru, PRT_OP_lstm, PRT_OP_matmul,
-        PRT_OP_rnn, PRT_OP_gc_lstm, PRT_OP_gc_multi_conv, PRT_OP_ms_attention,
-        PRT_OP_ms_fused_conv, PRT_OP_ms_fused_gemm, PRT_OP_ms_fused_matmul,
-        PRT_OP_ms_group_query_attention, PRT_OP_ms_multi_head_attention };
+        PRT_OP_rnn, PRT_OP_gc_lstm, PRT_OP_gc_multi_conv, PRT_OP_ms_attention, PRT_OP_ms_fused_conv,
+        PRT_OP_ms_fused_gemm, PRT_OP_ms_fused_matmul, PRT_OP_ms_group_query_attention,
+        PRT_OP_ms_multi_head_attention };
     for (size_t i = 0; i < PRT_COUNT_OF(heavy); i++)
         if (prt_op_is(op, heavy[i]))
             return true;
@@ -128,9 +130,16 @@ static poprt_status run_mixed(prt_pass *p, prt_graph *graph, bool *changed)
 {
     prt_watch *watch = NULL;
     PRT_TRY(prt_watch_begin(p, &watch));
-    const prt_retype how = { .from = PRT_DTYPE_f32, .to = PRT_DTYPE_f16, .clip = true,
-        .infinities = true, .high = half_limit, .low = -half_limit, .least = half_least,
-        .eager = true, .mode = mixed_mode, .watch = watch,
+    const prt_retype how = { .from = PRT_DTYPE_f32,
+        .to = PRT_DTYPE_f16,
+        .clip = true,
+        .infinities = true,
+        .high = half_limit,
+        .low = -half_limit,
+        .least = half_least,
+        .eager = true,
+        .mode = mixed_mode,
+        .watch = watch,
         .became = watch != NULL ? prt_watch_became : NULL };
     (void)graph;
     const poprt_status status = prt_retype_run(p, &how, changed);

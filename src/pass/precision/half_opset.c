@@ -30,8 +30,9 @@ static const row *find(const prt_op *op)
 static bool wraps_tensors(const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (op->in[i].value != NULL && (op->in[i].value->type->kind == PRT_VALUE_SEQUENCE ||
-                                           op->in[i].value->type->kind == PRT_VALUE_OPTIONAL))
+        if (op->in[i].value != NULL &&
+            (op->in[i].value->type->kind == PRT_VALUE_SEQUENCE ||
+                op->in[i].value->type->kind == PRT_VALUE_OPTIONAL))
             return true;
     for (uint32_t i = 0; i < op->n_out; i++)
         if (op->out[i].type->kind == PRT_VALUE_SEQUENCE ||

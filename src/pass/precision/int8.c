@@ -101,8 +101,8 @@ static poprt_status read_item(coder *c, const prt_json *item)
     if (scale != NULL && (!prt_json_f64(scale, c->scales) || !(c->scales[0] > 0)))
         return bad(item->key, "scale is no number above 0");
     c->values = prt_json_get(item, "value");
-    if (c->values != NULL && (c->values->kind != PRT_JSON_ARRAY ||
-                                 c->values->count != prt_tensor_count(&c->t)))
+    if (c->values != NULL &&
+        (c->values->kind != PRT_JSON_ARRAY || c->values->count != prt_tensor_count(&c->t)))
         return bad(item->key, "value is no list of as many numbers as the weight has");
     return POPRT_OK;
 }
@@ -115,8 +115,7 @@ static poprt_status encode(const coder *c, int8_t *to)
             if (!prt_json_i64(&c->values->items[i], &q) || q < INT8_MIN || q > INT8_MAX)
                 return bad(c->weight->name, "value has what is no int8");
         } else {
-            const double x = prt_load_f64(c->t.dtype, c->t.data, i) / *scale_of(c, i) +
-                c->offset;
+            const double x = prt_load_f64(c->t.dtype, c->t.data, i) / *scale_of(c, i) + c->offset;
             q = (int64_t)(x >= INT8_MAX ? INT8_MAX : x > INT8_MIN ? nearbyint(x) : INT8_MIN);
         }
         to[i] = (int8_t)q;
@@ -167,8 +166,7 @@ static poprt_status replace(coder *c)
     prt_graph *g = c->weight->graph;
     prt_module *m = g->module;
     prt_blob *blob = NULL;
-    const prt_type *type =
-        prt_type_tensor(m->types, PRT_DTYPE_i8, (int32_t)c->t.rank, c->t.dims);
+    const prt_type *type = prt_type_tensor(m->types, PRT_DTYPE_i8, (int32_t)c->t.rank, c->t.dims);
     if (type == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_blob_create(m->allocator, prt_tensor_count(&c->t), &blob));

@@ -38,8 +38,9 @@ static bool exists(const prt_op *op, const int32_t types[VARS])
             continue;
         bool fits = true;
         for (uint32_t k = 0; k < VARS; k++)
-            fits = fits && (kernels[r].sets[k] == 0 || types[k] == PRT_DTYPE_undefined ||
-                (kernels[r].sets[k] >> types[k] & 1) != 0);
+            fits = fits &&
+                (kernels[r].sets[k] == 0 || types[k] == PRT_DTYPE_undefined ||
+                    (kernels[r].sets[k] >> types[k] & 1) != 0);
         if (fits)
             return true;
         listed = true;

@@ -52,8 +52,8 @@ poprt_status prt_lines_finish(prt_lines *to, prt_str *out)
     return POPRT_OK;
 }
 
-poprt_status prt_lines_write_text(prt_str text, const prt_allocator *allocator,
-    const char *folder, const char *name)
+poprt_status prt_lines_write_text(prt_str text, const prt_allocator *allocator, const char *folder,
+    const char *name)
 {
     const size_t n = strlen(folder);
     char path[4096];

@@ -26,7 +26,7 @@ poprt_status prt_lines_finish(prt_lines *to, prt_str *out);
 /* Ends the text and writes it to FOLDER/NAME, whole or not at all. */
 poprt_status prt_lines_write(prt_lines *to, const prt_allocator *allocator, const char *folder,
     const char *name);
-poprt_status prt_lines_write_text(prt_str text, const prt_allocator *allocator,
-    const char *folder, const char *name);
+poprt_status prt_lines_write_text(prt_str text, const prt_allocator *allocator, const char *folder,
+    const char *name);
 
 #endif

@@ -8,8 +8,7 @@ enum { PART = 512, MANY = 1 << 16, STEP = 16 };
 
 static const double smoothing = 1e-3, alike = 1e-6, gain = 0.1;
 
-static const char *const names[PRT_LOSS_COUNT] = { "mse", "mae", "snr", "kld", "cos_dist",
-    "gptq" };
+static const char *const names[PRT_LOSS_COUNT] = { "mse", "mae", "snr", "kld", "cos_dist", "gptq" };
 
 const char *prt_loss_name(prt_loss loss)
 {

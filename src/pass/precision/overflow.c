@@ -68,16 +68,15 @@ static bool adds_many(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_reduce_sum, PRT_OP_reduce_mean, PRT_OP_reduce_l1,
         PRT_OP_reduce_log_sum };
-    return is_one_of(op, ids, PRT_COUNT_OF(ids)) &&
-        (added_up(op) == 0 || added_up(op) > LARGE_SUM);
+    return is_one_of(op, ids, PRT_COUNT_OF(ids)) && (added_up(op) == 0 || added_up(op) > LARGE_SUM);
 }
 
 /* A power of a constant that makes large numbers smaller. */
 static bool is_root(const prt_op *op)
 {
     double exponent;
-    return prt_op_is(op, PRT_OP_sqrt) || (prt_op_is(op, PRT_OP_pow) &&
-        prt_match_number(op, 1, &exponent) && exponent < 1);
+    return prt_op_is(op, PRT_OP_sqrt) ||
+        (prt_op_is(op, PRT_OP_pow) && prt_match_number(op, 1, &exponent) && exponent < 1);
 }
 
 static bool is_square(const prt_op *op)
@@ -89,10 +88,9 @@ static bool is_square(const prt_op *op)
 static bool begins(const prt_op *op)
 {
     static const uint32_t ids[] = { PRT_OP_exp, PRT_OP_pow, PRT_OP_gc_square,
-        PRT_OP_reduce_sum_square, PRT_OP_reduce_l2, PRT_OP_reduce_log_sum_exp,
-        PRT_OP_reduce_prod, PRT_OP_softmax, PRT_OP_log_softmax };
-    return is_one_of(op, ids, PRT_COUNT_OF(ids)) || adds_many(op) ||
-        is_square(op);
+        PRT_OP_reduce_sum_square, PRT_OP_reduce_l2, PRT_OP_reduce_log_sum_exp, PRT_OP_reduce_prod,
+        PRT_OP_softmax, PRT_OP_log_softmax };
+    return is_one_of(op, ids, PRT_COUNT_OF(ids)) || adds_many(op) || is_square(op);
 }
 
 /* ---- how far they go */
@@ -134,8 +132,8 @@ static bool hands_on(const prt_op *op)
 
 static bool gives_large(const prt_overflow *o, const prt_op *op)
 {
-    static const uint32_t starts[] = { PRT_OP_exp, PRT_OP_gc_square, PRT_OP_pow,
-        PRT_OP_reduce_l1, PRT_OP_reduce_prod, PRT_OP_reduce_sum, PRT_OP_reduce_sum_square };
+    static const uint32_t starts[] = { PRT_OP_exp, PRT_OP_gc_square, PRT_OP_pow, PRT_OP_reduce_l1,
+        PRT_OP_reduce_prod, PRT_OP_reduce_sum, PRT_OP_reduce_sum_square };
     if (is_root(op) || (prt_op_is(op, PRT_OP_div) && reads_large(o, op, 1)))
         return false;
     if (begins(op) && (is_one_of(op, starts, PRT_COUNT_OF(starts)) || is_square(op)))
@@ -194,13 +192,13 @@ static poprt_status find(prt_overflow *o, const prt_graph *graph, uint32_t depth
         return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
     if (g == NULL)
         return POPRT_E_NOMEM;
-    *g = (graph_flags){ .graph = graph, .n_ops = graph->n_ops,
+    *g = (graph_flags){ .graph = graph,
+        .n_ops = graph->n_ops,
         .flags = PRT_NEW_N(o->arena, uint8_t, (size_t)graph->n_ops + 1) };
     if (g->flags == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_map_set(&o->graphs, (prt_str){ (const char *)&g->graph, sizeof(g->graph) }, g));
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         mark(o, op, &g->flags[op->id]);
         if (masks(op) && goes_to_softmax(op))
             g->flags[op->id] |= KEPT;

@@ -26,8 +26,7 @@ static bool is_full(const prt_retype_state *s, const prt_value *v)
 /* What attention adds to its scores: numbers far below those of the type. */
 static bool is_mask(const prt_retype_state *s, const prt_op *op, uint32_t slot)
 {
-    if (!s->how->clip || op->def == NULL || slot >= op->n_in ||
-        !is_from(s, op->in[slot].value))
+    if (!s->how->clip || op->def == NULL || slot >= op->n_in || !is_from(s, op->in[slot].value))
         return false;
     const char *name = prt_op_in_slot(op->def, slot)->name;
     return strcmp(name, "attn_mask") == 0 || strcmp(name, "attention_bias") == 0;
@@ -133,8 +132,7 @@ static bool computes_in_half(const prt_retype_state *s, const prt_op *op)
 static bool is_full_var(const prt_retype_state *s, const prt_op *op, const prt_type_def *var)
 {
     bool computed = false, all_full = true;
-    if ((var->set >> s->how->to & 1) == 0 ||
-        (has_wide_axes(op) && strcmp(var->var, "Tind") == 0))
+    if ((var->set >> s->how->to & 1) == 0 || (has_wide_axes(op) && strcmp(var->var, "Tind") == 0))
         return true;
     for (uint32_t i = 0; i < op->n_out; i++)
         if (prt_retype_wraps(op->out[i].type, s->how->from) ||
@@ -328,7 +326,7 @@ static poprt_status set_result(prt_retype_state *s, prt_graph *graph, uint32_t s
     const prt_str name = old->name;
     old->name = PRT_STR("");
     prt_op_touch(old->def);
-    prt_for_each_use(use, old)
+    prt_for_each_use (use, old)
         prt_op_touch(use->user);
     return prt_value_set_name(now, name);
 }
@@ -336,12 +334,10 @@ static poprt_status set_result(prt_retype_state *s, prt_graph *graph, uint32_t s
 /* Sequences of inputs are converted unless somebody keeps them. */
 static bool is_kept(const prt_retype_state *s, const prt_value *v)
 {
-    prt_for_each_use(use, v)
-    {
-        const prt_op *user = use->user == use->user->graph->ret ? use->user->graph->owner
-                                                                : use->user;
-        if (user != NULL && prt_retype_graph_of(s, user->graph)->modes[user->id] ==
-            PRT_RETYPE_KEEP)
+    prt_for_each_use (use, v) {
+        const prt_op *user =
+            use->user == use->user->graph->ret ? use->user->graph->owner : use->user;
+        if (user != NULL && prt_retype_graph_of(s, user->graph)->modes[user->id] == PRT_RETYPE_KEEP)
             return true;
     }
     return false;
@@ -374,8 +370,7 @@ static poprt_status convert_graph(prt_retype_state *s, prt_graph *graph)
     }
     const bool full = graph->owner == NULL ? !s->how->outputs : g->edges;
     for (uint32_t i = 0; i < graph->ret->n_in; i++)
-        PRT_TRY(set_result(s, graph, i,
-            full || prt_retype_has_bits(s, graph->ret->in[i].value)));
+        PRT_TRY(set_result(s, graph, i, full || prt_retype_has_bits(s, graph->ret->in[i].value)));
     return POPRT_OK;
 }
 
@@ -414,7 +409,7 @@ static void tell_values(const prt_retype_state *s)
     for (size_t i = 0; i < g->inputs.count; i++)
         if (g->inputs.data[i]->constant == NULL)
             tell_value(s, g->inputs.data[i]);
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         for (uint32_t i = 0; i < op->n_out; i++)
             tell_value(s, &op->out[i]);
 }

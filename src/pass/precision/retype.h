@@ -35,7 +35,7 @@ typedef struct prt_retype {
     bool infinities;      /* are among them */
     bool quiet;           /* clipping is within the rounding of `to` and not worth a warning */
     double low, high;
-    double least;         /* single constants nearer to 0 than this become this; 0: none do */
+    double least; /* single constants nearer to 0 than this become this; 0: none do */
     prt_retype_mode (*mode)(const struct prt_retype *how, const prt_op *op);
     /* With `exact`: the op takes operands in some combinations of types only, so that none of them
      * may be full when others are `to`; NULL: no op does. */

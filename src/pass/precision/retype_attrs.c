@@ -130,8 +130,9 @@ static poprt_status clip_element(prt_retype_state *s, prt_op *op, uint32_t index
 /* An empty sequence is one of floats unless it says otherwise. */
 static bool says_it(const prt_retype_state *s, const prt_op *op, int64_t value)
 {
-    return value == s->how->from || (value == PRT_DTYPE_undefined &&
-        s->how->from == PRT_DTYPE_f32 && prt_op_is(op, PRT_OP_sequence_empty));
+    return value == s->how->from ||
+        (value == PRT_DTYPE_undefined && s->how->from == PRT_DTYPE_f32 &&
+            prt_op_is(op, PRT_OP_sequence_empty));
 }
 
 static poprt_status retype_row(prt_retype_state *s, prt_op *op, uint32_t index, bool *any)

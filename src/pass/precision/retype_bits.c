@@ -39,8 +39,7 @@ static void keep_graph(prt_retype_state *s, prt_graph *graph)
 {
     prt_retype_graph *g = prt_retype_graph_of(s, graph);
     g->edges = true;
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         g->modes[op->id] = PRT_RETYPE_KEEP;
         for (uint32_t i = 0; i < op->n_regions; i++)
             keep_graph(s, op->regions[i]);
@@ -78,16 +77,14 @@ static poprt_status keep_maker(prt_retype_state *s, mark_list *list, prt_value *
 
 static poprt_status keep_readers(prt_retype_state *s, mark_list *list, prt_value *v)
 {
-    prt_for_each_use(use, v)
-    {
+    prt_for_each_use (use, v) {
         prt_op *op = use->user;
         const bool result = op == op->graph->ret;
         if (result)
             op = op->graph->owner;
         if (op == NULL || op->def == NULL)
             continue;
-        const char *var =
-            result ? "" : prt_op_in_slot(op->def, (uint32_t)(use - op->in))->var;
+        const char *var = result ? "" : prt_op_in_slot(op->def, (uint32_t)(use - op->in))->var;
         PRT_TRY(keep(s, list, op, var, GIVEN));
     }
     return POPRT_OK;
@@ -99,7 +96,7 @@ static poprt_status make_room(prt_retype_state *s, prt_graph *graph)
     g->bits = PRT_NEW_N(s->p->arena, uint8_t, (size_t)g->n_values + 1);
     if (g->bits == NULL)
         return POPRT_E_NOMEM;
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(make_room(s, op->regions[i]));
     return POPRT_OK;
@@ -107,8 +104,7 @@ static poprt_status make_room(prt_retype_state *s, prt_graph *graph)
 
 static poprt_status seed(prt_retype_state *s, mark_list *list, prt_graph *graph)
 {
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         if (prt_op_is(op, PRT_OP_bit_cast)) {
             PRT_TRY(mark(s, list, prt_op_input(op, 0), READ));
             PRT_TRY(mark(s, list, &op->out[0], GIVEN));

@@ -85,8 +85,7 @@ static poprt_status find_opset(prt_retype_state *s, const prt_graph *graph, uint
 {
     if (depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         if (op->def != NULL && s->how->mode(s->how, op) == PRT_RETYPE_CONVERT)
             s->opset = prt_half_opset_of_layer(op, s->how->to, s->opset);
         for (uint32_t i = 0; i < op->n_regions; i++)
@@ -113,15 +112,16 @@ static poprt_status plan_graph(prt_retype_state *s, prt_graph *graph, uint32_t d
         return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
     if (g == NULL)
         return POPRT_E_NOMEM;
-    *g = (prt_retype_graph){ .graph = graph, .n_values = graph->n_values, .n_ops = graph->n_ops,
+    *g = (prt_retype_graph){ .graph = graph,
+        .n_values = graph->n_values,
+        .n_ops = graph->n_ops,
         .edges = edges };
     g->forms = PRT_NEW_N(arena, prt_forms, (size_t)g->n_values + 1);
     g->modes = PRT_NEW_N(arena, uint8_t, (size_t)g->n_ops + 1);
     if (g->forms == NULL || g->modes == NULL)
         return POPRT_E_NOMEM;
     PRT_TRY(prt_map_set(&s->graphs, key_of(g), g));
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         const uint8_t mode = first_mode(s, op, kept || graph->broken);
         g->modes[op->id] = mode;
         for (uint32_t i = 0; i < op->n_regions; i++)
@@ -155,8 +155,7 @@ static poprt_status keep_around(prt_retype_state *s, op_list *list, const prt_va
     prt_op *maker = v->def != NULL ? v->def : v->graph->owner;
     if (maker != NULL)
         PRT_TRY(keep(s, list, maker));
-    prt_for_each_use(use, v)
-    {
+    prt_for_each_use (use, v) {
         prt_op *user = use->user == use->user->graph->ret ? use->user->graph->owner : use->user;
         if (user != NULL)
             PRT_TRY(keep(s, list, user));
@@ -185,8 +184,8 @@ static poprt_status spread(prt_retype_state *s, op_list *list)
             PRT_TRY(keep_around(s, list, &op->out[i]));
         for (uint32_t i = 0; i < op->n_regions; i++) {
             PRT_TRY(keep_within(s, list, op->regions[i]));
-            for (prt_op *inner = op->regions[i]->first;
-                 inner != NULL && mode == PRT_RETYPE_KEEP; inner = inner->next)
+            for (prt_op *inner = op->regions[i]->first; inner != NULL && mode == PRT_RETYPE_KEEP;
+                 inner = inner->next)
                 PRT_TRY(keep(s, list, inner));
         }
     }
@@ -213,8 +212,7 @@ static poprt_status seed(prt_retype_state *s, op_list *list, prt_graph *graph)
     for (size_t i = 0; i < graph->inputs.count; i++)
         if (has_map(graph->inputs.data[i]->type))
             PRT_TRY(keep_around(s, list, graph->inputs.data[i]));
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         const uint8_t mode = *mode_of(s, op);
         bool stays = mode == PRT_RETYPE_KEEP || mode == PRT_RETYPE_EDGES;
         for (uint32_t i = 0; i < op->n_out; i++)
@@ -281,7 +279,7 @@ static bool may_chain(const prt_retype_state *s, const prt_op *op, const bool *c
 static bool is_needed_full(const prt_retype_state *s, const prt_op *op)
 {
     for (uint32_t i = 0; i < op->n_out; i++)
-        prt_for_each_use(use, &op->out[i])
+        prt_for_each_use (use, &op->out[i])
             if (prt_retype_is(&op->out[i], s->how->from) && reads_full(s, use))
                 return true;
     return false;
@@ -294,8 +292,8 @@ static bool is_converted(const prt_retype_state *s, const prt_graph *graph, cons
     if (v->def == NULL)
         return s->how->inputs && graph->owner == NULL && v->graph == graph &&
             !prt_retype_has_bits(s, v);
-    return v->graph == graph && !chain[v->def->id] &&
-        *mode_of(s, v->def) == PRT_RETYPE_CONVERT && v->def->n_regions == 0 &&
+    return v->graph == graph && !chain[v->def->id] && *mode_of(s, v->def) == PRT_RETYPE_CONVERT &&
+        v->def->n_regions == 0 &&
         prt_retype_allows(v->def, prt_op_out_slot(v->def->def, v->slot), s->how->to);
 }
 
@@ -319,11 +317,10 @@ static poprt_status keep_chains(prt_retype_state *s, prt_graph *graph)
     bool *chain = PRT_NEW_N(s->p->arena, bool, (size_t)graph->n_ops + 1);
     if (chain == NULL)
         return POPRT_E_NOMEM;
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(keep_chains(s, op->regions[i]));
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         chain[op->id] = may_chain(s, op, chain);
         if (is_mixed(s, op, chain))
             *mode_of(s, op) = PRT_RETYPE_KEEP;

@@ -13,8 +13,9 @@ enum { ROUNDS = 16, MAX_DEPTH = 256 };
 
 static bool is_unknown(const prt_value *v)
 {
-    return v != NULL && (v->type->kind == PRT_VALUE_UNKNOWN ||
-        (v->type->kind == PRT_VALUE_TENSOR && v->type->dtype == PRT_DTYPE_undefined));
+    return v != NULL &&
+        (v->type->kind == PRT_VALUE_UNKNOWN ||
+            (v->type->kind == PRT_VALUE_TENSOR && v->type->dtype == PRT_DTYPE_undefined));
 }
 
 /* A slot that has the type of its variable, and no other one. */
@@ -87,8 +88,7 @@ static poprt_status learn_graph(prt_retype_state *s, prt_graph *graph, uint32_t 
 {
     if (depth > MAX_DEPTH)
         return prt_fail(POPRT_E_LIMIT, graph->name.data, "regions are nested too deeply");
-    prt_for_each_op(op, graph)
-    {
+    prt_for_each_op (op, graph) {
         bool learned = false;
         for (uint32_t i = 0; i < op->n_regions; i++)
             PRT_TRY(learn_graph(s, op->regions[i], depth + 1, any));

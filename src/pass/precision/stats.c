@@ -37,8 +37,8 @@ double prt_moments_skewness(const prt_moments *m)
     const double v = prt_moments_variance(m);
     if (v == 0)
         return 0;
-    const double a = m->sums[0] / m->n, third = m->sums[2] / m->n - 3 * a * m->sums[1] / m->n +
-        2 * a * a * a;
+    const double a = m->sums[0] / m->n,
+                 third = m->sums[2] / m->n - 3 * a * m->sums[1] / m->n + 2 * a * a * a;
     return third / (v * sqrt(v));
 }
 

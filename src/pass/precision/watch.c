@@ -52,8 +52,9 @@ poprt_status prt_watch_begin(prt_pass *p, prt_watch **out)
     if (p->feed == NULL)
         return POPRT_OK;
     if (p->feed->n_arrays == 0 && prt_pass_constants(p) > made_up_most) {
-        prt_pass_note(p, NULL, "overflow is not checked: the model is large, and there are no "
-                               "samples");
+        prt_pass_note(p, NULL,
+            "overflow is not checked: the model is large, and there are no "
+            "samples");
         return POPRT_OK;
     }
     prt_watch *w = PRT_NEW(p->arena, prt_watch);

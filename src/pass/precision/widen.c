@@ -44,7 +44,7 @@ static bool reads(const prt_op *op, int32_t dtype)
 /* Some operator computes with the result of this Cast, or hands it on. */
 static bool is_worked_with(const prt_op *cast)
 {
-    prt_for_each_use(use, &cast->out[0])
+    prt_for_each_use (use, &cast->out[0])
         if (use->user != use->user->graph->ret && use->user->n_regions == 0 &&
             use->user->def != NULL && !has_own_arithmetic(use->user))
             return true;
@@ -73,8 +73,12 @@ static poprt_status run_widen(prt_pass *p, prt_graph *graph, bool *changed)
     const bool exact = prt_pass_bool(p, "exact");
     (void)graph;
     for (size_t i = 0; i < PRT_COUNT_OF(types); i++) {
-        const prt_retype how = { .from = types[i], .to = PRT_DTYPE_f32, .rounds = exact,
-            .attrs = !exact, .eager = true, .mode = widen_mode };
+        const prt_retype how = { .from = types[i],
+            .to = PRT_DTYPE_f32,
+            .rounds = exact,
+            .attrs = !exact,
+            .eager = true,
+            .mode = widen_mode };
         PRT_TRY(prt_retype_run(p, &how, changed));
     }
     return POPRT_OK;
@@ -117,8 +121,8 @@ static prt_value *weight_of(const match *m, prt_pass *p, prt_build *b)
 {
     const size_t n = prt_tensor_count(&m->weight);
     prt_blob *blob = NULL;
-    const prt_type *type = prt_type_tensor(p->module->types, PRT_DTYPE_f32,
-        (int32_t)m->weight.rank, m->weight.dims);
+    const prt_type *type =
+        prt_type_tensor(p->module->types, PRT_DTYPE_f32, (int32_t)m->weight.rank, m->weight.dims);
     size_t size;
     if (type == NULL || !prt_dtype_size(PRT_DTYPE_f32, n, &size) ||
         prt_blob_create(p->module->allocator, size, &blob) != POPRT_OK) {

@@ -28,8 +28,14 @@ static prt_retype_mode convert_all(const prt_retype *how, const prt_op *op)
 
 static poprt_status run_integers(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    const prt_retype how = { .from = PRT_DTYPE_i64, .to = PRT_DTYPE_i32, .inputs = true,
-        .outputs = true, .attrs = true, .bits = true, .exact = true, .mode = convert_all,
+    const prt_retype how = { .from = PRT_DTYPE_i64,
+        .to = PRT_DTYPE_i32,
+        .inputs = true,
+        .outputs = true,
+        .attrs = true,
+        .bits = true,
+        .exact = true,
+        .mode = convert_all,
         .picky = prt_kernel_is_listed };
     (void)graph;
     return prt_retype_run(p, &how, changed);
@@ -43,8 +49,13 @@ static prt_retype_mode follow_operands(const prt_retype *how, const prt_op *op)
 
 static poprt_status run_doubles(prt_pass *p, prt_graph *graph, bool *changed)
 {
-    const prt_retype how = { .from = PRT_DTYPE_f64, .to = PRT_DTYPE_f32, .narrow = true,
-        .follow = true, .clip = true, .high = (double)FLT_MAX, .low = -(double)FLT_MAX,
+    const prt_retype how = { .from = PRT_DTYPE_f64,
+        .to = PRT_DTYPE_f32,
+        .narrow = true,
+        .follow = true,
+        .clip = true,
+        .high = (double)FLT_MAX,
+        .low = -(double)FLT_MAX,
         .mode = follow_operands };
     (void)graph;
     return prt_retype_run(p, &how, changed);

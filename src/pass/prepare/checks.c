@@ -13,12 +13,13 @@
 static poprt_status check_attributes(prt_pass *p, prt_graph *graph, bool *changed)
 {
     (void)changed;
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         prt_str name;
         if (op->def == NULL)
-            prt_pass_warn(p, prt_op_label(op), "operator %s of domain %s is not known here; the "
-                "model cannot be compiled with it", op->name.data,
-                op->domain.size != 0 ? op->domain.data : "ai.onnx");
+            prt_pass_warn(p, prt_op_label(op),
+                "operator %s of domain %s is not known here; the "
+                "model cannot be compiled with it",
+                op->name.data, op->domain.size != 0 ? op->domain.data : "ai.onnx");
         for (const prt_raw *at = NULL; op->def != NULL && prt_op_next_extra(op, &at, &name);)
             if (name.size < 2 || memcmp(name.data, "__", 2) != 0)
                 prt_pass_warn(p, prt_op_label(op), "%s has no attribute %.*s: it has no effect",
@@ -61,7 +62,7 @@ static void check_value(const prt_pass *p, const prt_value *v)
 static poprt_status check_types(prt_pass *p, prt_graph *graph, bool *changed)
 {
     (void)changed;
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_out; i++)
             if (prt_value_used(&op->out[i]))
                 check_value(p, &op->out[i]);

@@ -40,8 +40,7 @@ static poprt_status bad(const char *option, const char *text, const char *right)
     return prt_fail(POPRT_E_ARG, option, "%s '%.100s' is not %s", option, text, right);
 }
 
-static poprt_status read_numbers(const prt_pass *p, const char *option, bool positive,
-    numbers *out)
+static poprt_status read_numbers(const prt_pass *p, const char *option, bool positive, numbers *out)
 {
     static const char right[] = "one number for all channels, or one for each of up to 4, with "
                                 "commas between";
@@ -217,7 +216,7 @@ static poprt_status convert_output(prt_graph *graph, uint32_t slot, const double
         return POPRT_OK;
     y->name = PRT_STR("");
     prt_op_touch(y->def);
-    prt_for_each_use(use, y)
+    prt_for_each_use (use, y)
         prt_op_touch(use->user);
     return prt_value_set_name(x, name);
 }
@@ -231,7 +230,8 @@ static poprt_status try_output(state *s, prt_graph *graph, uint32_t slot, bool n
     if (named && axis == 0)
         return prt_fail(POPRT_E_SHAPE, name,
             "output '%.200s' is not an image of floats with 4 dimensions and the channels of mean "
-            "and std", name);
+            "and std",
+            name);
     if (named) {
         for (int64_t i = 0; i < y->type->dims[axis]; i++) {
             factors[i] = 255 * of_channel(&s->std, i);
@@ -246,8 +246,10 @@ static poprt_status try_output(state *s, prt_graph *graph, uint32_t slot, bool n
         return POPRT_OK;
     if (y->type->rank != RANK || y->def == NULL || y->def->def == NULL ||
         !range_of(y->def, &low, &high)) {
-        prt_pass_note(s->p, name, "output %s stays float: it is not a map with a range of its own "
-                                  "(Sigmoid, HardSigmoid, Softmax, Tanh, Clip)", name);
+        prt_pass_note(s->p, name,
+            "output %s stays float: it is not a map with a range of its own "
+            "(Sigmoid, HardSigmoid, Softmax, Tanh, Clip)",
+            name);
         return POPRT_OK;
     }
     factors[0] = 255 / (high - low);
@@ -288,11 +290,13 @@ static poprt_status run(prt_pass *p, prt_graph *graph, bool *changed)
         s.inputs++;
     }
     for (uint32_t i = 0; i < graph->ret->n_in; i++)
-        PRT_TRY(try_output(&s, graph, i, prt_pass_lists(p, "outputs",
-            graph->output_names.data[i])));
+        PRT_TRY(
+            try_output(&s, graph, i, prt_pass_lists(p, "outputs", graph->output_names.data[i])));
     if (s.inputs == 0 && channels_of(&s) != 0)
-        prt_pass_warn(p, NULL, "no input is an image: float, 4 dimensions, %d channels; give mean "
-                               "and std for images of other channels", (int)channels_of(&s));
+        prt_pass_warn(p, NULL,
+            "no input is an image: float, 4 dimensions, %d channels; give mean "
+            "and std for images of other channels",
+            (int)channels_of(&s));
     else if (s.inputs == 0)
         prt_pass_warn(p, NULL, "no input is an image: float, 4 dimensions, 1, 3 or 4 channels");
     *changed = *changed || s.inputs + s.outputs != 0;

@@ -20,7 +20,7 @@ typedef struct group {
     prt_pass *p;
     prt_graph *graph;
     prt_json_out config;
-    const prt_type *type; /* of each of its inputs */
+    const prt_type *type;  /* of each of its inputs */
     uint64_t count, bytes; /* elements, bytes of one of them */
     uint32_t made;
 } group;

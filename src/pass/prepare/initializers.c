@@ -14,8 +14,8 @@
 static prt_value *move_to(prt_graph *graph, prt_value *v)
 {
     const prt_str name = v->name;
-    prt_value *moved = prt_graph_add_constant(graph, PRT_STR(""), v->type,
-        prt_blob_retain(v->constant));
+    prt_value *moved =
+        prt_graph_add_constant(graph, PRT_STR(""), v->type, prt_blob_retain(v->constant));
     if (moved == NULL)
         return NULL;
     moved->doc = v->doc;
@@ -81,7 +81,7 @@ const prt_pass_hooks prt_pass_move_subgraph_initializer = { .run = run_regions }
 static size_t count_constants(const prt_graph *graph)
 {
     size_t n = graph->constants.count;
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         for (uint32_t i = 0; i < op->n_regions; i++)
             n += count_constants(op->regions[i]);
     return n;

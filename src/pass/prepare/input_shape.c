@@ -39,8 +39,7 @@ static poprt_status run_batch(prt_pass *p, prt_graph *graph, bool *changed)
     const int64_t size = prt_pass_i64(p, "const_batch_size");
     bool any = false;
     if (size < 1)
-        return prt_fail(POPRT_E_ARG, "const_batch_size", "%lld is no batch size",
-            (long long)size);
+        return prt_fail(POPRT_E_ARG, "const_batch_size", "%lld is no batch size", (long long)size);
     for (size_t i = 0; i < graph->inputs.count; i++) {
         const prt_value *v = graph->inputs.data[i];
         if (has_shape(v) && v->type->rank > 0 && !prt_dim_is_number(v->type->dims[0]))

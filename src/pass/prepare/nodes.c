@@ -30,7 +30,7 @@ static poprt_status invent(prt_pass *p, prt_map *taken, prt_op *op, uint32_t *ne
 static poprt_status walk(prt_pass *p, const prt_graph *graph, prt_map *taken, bool naming,
     uint32_t *next, bool *changed)
 {
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         const bool owns = op->origin.size != 0 && prt_map_find(taken, op->origin) == op;
         if (naming && !owns) {
             PRT_TRY(invent(p, taken, op, next));

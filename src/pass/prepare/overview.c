@@ -42,7 +42,7 @@ static poprt_status count_one(tallies *t, prt_str key, const prt_type *type)
 
 static poprt_status count_ops(tallies *t, const prt_graph *graph, uint64_t *total)
 {
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         PRT_TRY(count_one(t, op->name, NULL));
         ++*total;
         for (uint32_t i = 0; i < op->n_regions; i++)

@@ -33,7 +33,7 @@ static poprt_status infer_graph(prt_pass *p, prt_graph *graph)
 {
     if (graph->broken)
         return POPRT_OK;
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         PRT_TRY(prt_pass_check(p));
         if (op->def != NULL) {
             const poprt_status status = prt_ir_infer_op(op);

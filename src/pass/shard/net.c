@@ -50,7 +50,7 @@ static poprt_status add_region(builder *b, prt_net_node *node, const prt_graph *
         return prt_fail(POPRT_E_LIMIT, node->op->origin.data, "regions are nested too deeply");
     for (size_t i = 0; i < region->constants.count; i++)
         node->own = prt_most_add(node->own, region->constants.data[i]->constant->size);
-    prt_for_each_op(op, region) {
+    prt_for_each_op (op, region) {
         for (uint32_t i = 0; i < op->n_in; i++)
             PRT_TRY(add_read(b, node, op->in[i].value, true));
         for (uint32_t i = 0; i < op->n_out; i++)
@@ -111,7 +111,7 @@ poprt_status prt_net_build(prt_arena *arena, const prt_graph *graph, prt_net *ou
     builder b = { .arena = arena, .graph = graph, .net = out };
     uint32_t n = 0;
     *out = (prt_net){ .n_values = graph->n_values };
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         out->n_nodes++;
     out->nodes = PRT_NEW_N(arena, prt_net_node, out->n_nodes);
     out->values = PRT_NEW_N(arena, prt_net_value, out->n_values);
@@ -123,7 +123,7 @@ poprt_status prt_net_build(prt_arena *arena, const prt_graph *graph, prt_net *ou
         add_value(&b, graph->inputs.data[i], graph->inputs.data[i]->constant != NULL);
     for (size_t i = 0; i < graph->constants.count; i++)
         add_value(&b, graph->constants.data[i], true);
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         PRT_TRY(add_node(&b, op, n++));
     for (uint32_t i = 0; i < graph->ret->n_in; i++) {
         const prt_value *v = graph->ret->in[i].value;

@@ -22,7 +22,7 @@ typedef struct named {
 poprt_status prt_shard_names(prt_arena *arena, const prt_graph *graph, prt_map *out)
 {
     *out = prt_map_in(arena);
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         if (op->origin.size == 0)
             continue;
         named *node = prt_map_find(out, op->origin);
@@ -81,7 +81,7 @@ static poprt_status reach_inputs(walk *w, const prt_op *op)
     for (uint32_t i = 0; i < op->n_in; i++)
         PRT_TRY(reach(w, op->in[i].value));
     for (uint32_t r = 0; r < op->n_regions; r++) {
-        prt_for_each_op(inner, op->regions[r])
+        prt_for_each_op (inner, op->regions[r])
             PRT_TRY(reach_inputs(w, inner));
         PRT_TRY(reach_inputs(w, op->regions[r]->ret));
     }
@@ -114,7 +114,7 @@ poprt_status prt_shard_apply(prt_pass *p, prt_graph *graph, const prt_shard_poin
     w.assigned = PRT_NEW_N(p->arena, bool, graph->n_ops);
     if (w.assigned == NULL)
         return POPRT_E_NOMEM;
-    prt_for_each_op(op, graph) {
+    prt_for_each_op (op, graph) {
         const prt_shard_point *at = &points[op->id];
         if (at->op == NULL)
             continue;
@@ -125,7 +125,7 @@ poprt_status prt_shard_apply(prt_pass *p, prt_graph *graph, const prt_shard_poin
     }
     if (!any)
         return prt_fail(POPRT_E_ARG, "sharding_info", "no node is named to shard the model at");
-    prt_for_each_op(op, graph)
+    prt_for_each_op (op, graph)
         if (!w.assigned[op->id])
             PRT_TRY(assign(&w, op, device >= 0 ? device + 1 : -1, stage >= 0 ? stage + 1 : -1));
     return POPRT_OK;

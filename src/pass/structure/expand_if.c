@@ -49,7 +49,7 @@ static bool is_harmless(const prt_op *op)
 
 static bool is_branch(const prt_op *op, const prt_graph *branch)
 {
-    prt_for_each_op(in, branch)
+    prt_for_each_op (in, branch)
         if (!is_harmless(in))
             return false;
     for (uint32_t i = 0; i < branch->ret->n_in; i++)

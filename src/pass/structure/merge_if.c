@@ -189,7 +189,7 @@ static poprt_status each_first(merger *g, poprt_status (*visit)(merger *g, prt_o
 {
     prt_match_groups groups = { 0 };
     prt_arena *arena = g->p->arena;
-    prt_for_each_op(op, g->graph) {
+    prt_for_each_op (op, g->graph) {
         const prt_value *condition = prt_op_input(op, 0);
         PRT_TRY(prt_pass_check(g->p));
         if (is_candidate(op))
@@ -304,7 +304,7 @@ static poprt_status find_needed(merger *g, variant *v, bool *found)
 /* Is an output of the first If read by anything that does not move? */
 static bool is_kept(const variant *v, const prt_value *out)
 {
-    prt_for_each_use(use, out)
+    prt_for_each_use (use, out)
         if (use->user->graph != out->graph || use->user == out->graph->ret ||
             !v->needed[use->user->id])
             return true;

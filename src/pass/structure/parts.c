@@ -37,7 +37,7 @@ typedef struct chain {
     prt_op *ops[MOST_CHAIN];
     uint32_t slots[MOST_CHAIN]; /* of each op: the input that is the value before */
     uint32_t count;
-    int32_t rank, axis; /* of every value; the axis that is cut */
+    int32_t rank, axis;   /* of every value; the axis that is cut */
     int64_t rows, factor; /* dim of that axis; parts */
 } chain;
 
@@ -214,8 +214,8 @@ static bool goes_along(const chain *c, const prt_op *op, uint32_t slot)
 static bool is_cut(const chain *c, const prt_op *op, uint32_t slot)
 {
     const separable *s = separable_of(op);
-    const bool may = (op->def->traits & PRT_ELEMENTWISE) != 0 ||
-        (s != NULL && (s->also >> slot & 1) != 0);
+    const bool may =
+        (op->def->traits & PRT_ELEMENTWISE) != 0 || (s != NULL && (s->also >> slot & 1) != 0);
     return may && cut_of(c, prt_op_input(op, slot)) == 1;
 }
 

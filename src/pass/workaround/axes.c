@@ -75,8 +75,7 @@ static prt_value *depth_of(prt_build *b, const prt_op *root)
 {
     prt_value *depth = prt_op_input(root, 1);
     prt_tensor t;
-    if (prt_match_dtype(depth) == PRT_DTYPE_i32 ||
-        prt_match_dtype(depth) == PRT_DTYPE_undefined)
+    if (prt_match_dtype(depth) == PRT_DTYPE_i32 || prt_match_dtype(depth) == PRT_DTYPE_undefined)
         return NULL;
     if (!prt_match_constant(root, 1, &t))
         return prt_match_cast(b, depth, PRT_DTYPE_i32);

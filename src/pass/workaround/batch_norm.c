@@ -49,8 +49,7 @@ static bool apply(prt_pass *p, prt_build *b, prt_op *root)
     prt_value *y = prt_build_op(b, PRT_OP_batch_normalization, a, 5, in);
     if (x->rank == 2)
         y = with_axis(b, PRT_OP_squeeze, y);
-    return prt_match_become(b, root,
-        b->status == POPRT_OK ? prt_match_cast(b, y, x->dtype) : y);
+    return prt_match_become(b, root, b->status == POPRT_OK ? prt_match_cast(b, y, x->dtype) : y);
 }
 
 PRT_PASS_OF_ONE(batchnorm_workaround, PRT_OP_batch_normalization, apply);

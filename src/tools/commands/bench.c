@@ -30,17 +30,17 @@ enum { MIN_RUNS = 5, MAX_RUNS = 1000000 };
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
-    [OPT_THREADS] = PRT_OPT("threads", 0, PRT_OPT_ONE, "N",
-        "threads; 0, the default: one a processor"),
+    [OPT_THREADS] =
+        PRT_OPT("threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one a processor"),
     [OPT_DIM] = PRT_OPT("dim", 0, PRT_OPT_EACH, "NAME=N",
         "a symbolic dimension, 1 by default; may be repeated"),
-    [OPT_INDEX] = PRT_OPT("index", 0, PRT_OPT_ONE, "N",
-        "of fused models the graph to run; 0 by default"),
+    [OPT_INDEX] =
+        PRT_OPT("index", 0, PRT_OPT_ONE, "N", "of fused models the graph to run; 0 by default"),
     [OPT_CACHE] = PRT_OPT("cache", 0, PRT_OPT_EACH, "IN=OUT",
         "the output is the input with more rows and shares memory with it, as in a loop that "
         "writes token after token; * stands for the same text in both; may be repeated"),
-    [OPT_ROWS] = PRT_OPT("rows", 0, PRT_OPT_ONE, "N",
-        "rows that caches have before each run; 1 by default"),
+    [OPT_ROWS] =
+        PRT_OPT("rows", 0, PRT_OPT_ONE, "N", "rows that caches have before each run; 1 by default"),
     [OPT_MIN_TIME] = PRT_OPT("min-time", 0, PRT_OPT_ONE, "S",
         "seconds to go on for after the first run; 1 by default"),
     [OPT_PROFILE] = PRT_OPT("profile", 0, PRT_OPT_FLAG, NULL,
@@ -258,8 +258,7 @@ int prt_command_bench(int argc, char **argv)
         prt_opt_number(&opts, OPT_THREADS, 0, 1024, &threads, &exit_code) &&
         prt_opt_number(&opts, OPT_INDEX, 0, UINT32_MAX, &index, &exit_code) &&
         prt_opt_number(&opts, OPT_ROWS, 0, INT32_MAX, &rows, &exit_code) &&
-        prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code) &&
-        fits(&opts, &exit_code)) {
+        prt_opt_real(&opts, OPT_MIN_TIME, &min_time_s, &exit_code) && fits(&opts, &exit_code)) {
         prt_tool tool = { 0 };
         result r = { .profile = prt_opt_has(&opts, OPT_PROFILE), .caches = { .rows = rows } };
         poprt_status status = prt_tool_open(&tool, (uint32_t)threads);

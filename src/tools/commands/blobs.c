@@ -50,7 +50,7 @@ poprt_status prt_blobs_print(prt_tool *tool, const char *path, bool verify)
     prt_blob *file = NULL;
     prt_popef_index index = { 0 };
     PRT_TRY(prt_file_map(NULL, path, &file));
-    const poprt_status status = 
+    const poprt_status status =
         prt_popef_index_read(file, verify ? PRT_POPEF_VERIFY : PRT_POPEF_LIST, tool->arena, &index);
     if (status == POPRT_OK)
         put_index(&index);

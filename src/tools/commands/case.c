@@ -165,8 +165,8 @@ static poprt_status open_session(const state *s, runs *r)
     return status;
 }
 
-static poprt_status open_model(const state *s, const poprt_model *model,
-    const poprt_config *config, runs *r)
+static poprt_status open_model(const state *s, const poprt_model *model, const poprt_config *config,
+    runs *r)
 {
     PRT_TRY(poprt_compile(model, config, &r->exec));
     if (s->options->via_popef)

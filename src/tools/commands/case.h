@@ -18,7 +18,7 @@ typedef struct prt_case_options {
     const char *passes;         /* run on the model first; NULL: none */
     const prt_opts *opts;       /* the command line; plug-ins are the values of option `plugins` */
     uint32_t plugins;
-    bool each_pass;             /* every pass alone, with its defaults, then the conversion */
+    bool each_pass; /* every pass alone, with its defaults, then the conversion */
 } prt_case_options;
 
 /* Runs all data sets of a case. `why` gets the reason of a failure. */

@@ -10,9 +10,25 @@
 #include "tools/commands/passes.h"
 #include "tools/common/tool.h"
 
-enum { OPT_HELP, OPT_TEXT, OPT_JSON, OPT_DOT, OPT_BLOBS, OPT_VERIFY, OPT_SHARDING, OPT_STEPS,
-    OPT_OPS, OPT_PASSES, OPT_DIM, OPT_THREADS, OPT_NO_PASSES, OPT_TUNE, OPT_TUNE_CACHE, OPT_PLUGIN,
-    OPT_COUNT };
+enum {
+    OPT_HELP,
+    OPT_TEXT,
+    OPT_JSON,
+    OPT_DOT,
+    OPT_BLOBS,
+    OPT_VERIFY,
+    OPT_SHARDING,
+    OPT_STEPS,
+    OPT_OPS,
+    OPT_PASSES,
+    OPT_DIM,
+    OPT_THREADS,
+    OPT_NO_PASSES,
+    OPT_TUNE,
+    OPT_TUNE_CACHE,
+    OPT_PLUGIN,
+    OPT_COUNT
+};
 
 /* Beside POPRT_FORMAT_*: a PopEF file blob by blob. */
 enum { FORMAT_BLOBS = 100 };
@@ -209,12 +225,11 @@ static bool choose_format(const prt_opts *opts, int32_t *format, int *exit_code)
     const bool sized = prt_opt_has(opts, OPT_DIM) || prt_opt_has(opts, OPT_THREADS);
     const char *wrong = passes && (opts->n_items != 1 || opts->n_args != 0)
         ? "--passes stands alone"
-        : chosen > 1
-        ? "--text, --json, --dot, --blobs, --verify, --sharding exclude each other"
+        : chosen > 1 ? "--text, --json, --dot, --blobs, --verify, --sharding exclude each other"
         : steps && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
         ? "--steps goes with --json or alone"
-        : ops && *format > POPRT_FORMAT_JSON ? "--ops goes with --text or --json only"
-        : ops && opts->n_args != 0           ? "--ops takes no MODEL"
+        : ops && *format > POPRT_FORMAT_JSON   ? "--ops goes with --text or --json only"
+        : ops && opts->n_args != 0             ? "--ops takes no MODEL"
         : !ops && !passes && opts->n_args == 0 ? "a MODEL, --ops or --passes is missing"
         : sized && (ops || (*format != POPRT_FORMAT_SUMMARY && *format != POPRT_FORMAT_JSON))
         ? "--dim and --threads go with the summary, --json or --steps"

@@ -40,7 +40,8 @@ static void put_pass(const prt_pass_def *def)
     else
         (void)printf("- Results move, and nothing bounds how far: by %g of the largest element in "
                      "the median\n  of the trained models of bench/CALIBRATION.md, by %g in the "
-                     "worst of them.\n", typical, bound);
+                     "worst of them.\n",
+            typical, bound);
     put_options(def);
     put_orders(def);
 }

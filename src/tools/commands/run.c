@@ -37,11 +37,11 @@ static const prt_opt_def options[OPT_COUNT] = {
         "of fused models the graph to run; else it follows from the inputs given, or is 0"),
     [OPT_OUTPUT_DIR] = PRT_OPT("output-dir", 0, PRT_OPT_ONE, "DIR",
         "write outputs as NAME.npy instead of printing them"),
-    [OPT_THREADS] = PRT_OPT("threads", 0, PRT_OPT_ONE, "N",
-        "threads; 0, the default: one a processor"),
+    [OPT_THREADS] =
+        PRT_OPT("threads", 0, PRT_OPT_ONE, "N", "threads; 0, the default: one a processor"),
     [OPT_ITERATIONS] = PRT_OPT("iterations", 0, PRT_OPT_ONE, "N", "runs; 1 by default"),
-    [OPT_SEED] = PRT_OPT("seed", 0, PRT_OPT_ONE, "N",
-        "of random inputs and operators; 0 by default"),
+    [OPT_SEED] =
+        PRT_OPT("seed", 0, PRT_OPT_ONE, "N", "of random inputs and operators; 0 by default"),
     [OPT_TIMEOUT] = PRT_OPT("timeout", 0, PRT_OPT_ONE, "SECONDS",
         "stop with exit code 1 when reading, compiling and all runs take longer; 0, the default: "
         "never"),
@@ -75,7 +75,7 @@ static const prt_opt_command command = { .name = "poprt run",
 typedef struct plan {
     prt_opts opts;
     int64_t threads, iterations, seed;
-    int64_t index; /* of fused models; -1: not given */
+    int64_t index;  /* of fused models; -1: not given */
     double timeout; /* seconds; 0: none */
 } plan;
 
@@ -137,8 +137,7 @@ static poprt_status show_outputs(prt_tool *tool, const plan *p, const prt_feed *
     return POPRT_OK;
 }
 
-static poprt_status iterate(prt_tool *tool, const plan *p, poprt_session *session,
-    poprt_stepio *io)
+static poprt_status iterate(prt_tool *tool, const plan *p, poprt_session *session, poprt_stepio *io)
 {
     PRT_VEC(double) ms = { 0 };
     for (int64_t i = 0; i < p->iterations; i++) {

@@ -42,16 +42,16 @@ enum { MAX_JOBS = 64, MAX_DEPTH = 32, CASE_SECONDS = 300 };
 
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
-    [OPT_RTOL] = PRT_OPT("rtol", 0, PRT_OPT_ONE, "X",
-        "relative tolerance of floats; 1e-3 by default"),
-    [OPT_ATOL] = PRT_OPT("atol", 0, PRT_OPT_ONE, "Y",
-        "absolute tolerance of floats; 1e-5 by default"),
-    [OPT_FILTER] = PRT_OPT("filter", 0, PRT_OPT_ONE, "GLOB",
-        "only cases whose directory name fits"),
-    [OPT_JOBS] = PRT_OPT("jobs", 0, PRT_OPT_ONE, "N",
-        "cases at a time; 0, the default: one a processor"),
-    [OPT_NO_PASSES] = PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...",
-        "compile without these passes"),
+    [OPT_RTOL] =
+        PRT_OPT("rtol", 0, PRT_OPT_ONE, "X", "relative tolerance of floats; 1e-3 by default"),
+    [OPT_ATOL] =
+        PRT_OPT("atol", 0, PRT_OPT_ONE, "Y", "absolute tolerance of floats; 1e-5 by default"),
+    [OPT_FILTER] =
+        PRT_OPT("filter", 0, PRT_OPT_ONE, "GLOB", "only cases whose directory name fits"),
+    [OPT_JOBS] =
+        PRT_OPT("jobs", 0, PRT_OPT_ONE, "N", "cases at a time; 0, the default: one a processor"),
+    [OPT_NO_PASSES] =
+        PRT_OPT("disable-passes", 0, PRT_OPT_ONE, "A,B,...", "compile without these passes"),
     [OPT_PASSES] = PRT_OPT("passes", 0, PRT_OPT_ONE, "A,B,...",
         "convert each model first, with these passes more; '' for none"),
     [OPT_EACH_PASS] = PRT_OPT("each-pass", 0, PRT_OPT_FLAG, NULL,

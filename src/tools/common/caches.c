@@ -60,9 +60,8 @@ static poprt_status find(prt_caches *c, prt_feed *feed, const char *text)
         if (c->count < feed->count && matches(pattern, info.name, &middle))
             PRT_TRY(add(c, feed, i, &info, fill(feed->tool->arena, equals + 1, middle)));
     }
-    return c->count != before
-        ? POPRT_OK
-        : prt_fail(POPRT_E_NOT_FOUND, text, "the model has no such input");
+    return c->count != before ? POPRT_OK
+                              : prt_fail(POPRT_E_NOT_FOUND, text, "the model has no such input");
 }
 
 poprt_status prt_caches_find(prt_caches *c, prt_feed *feed, const prt_opts *opts, uint32_t option)
@@ -95,8 +94,11 @@ poprt_status prt_caches_make(prt_caches *c, const prt_feed *feed)
         for (size_t h = 0; h < heads; h++)
             memcpy(to + h * (whole.size / heads),
                 (const char *)value->data + h * (value->size / heads), value->size / heads);
-        cache->room = (poprt_tensor){ .data = to, .size = whole.size, .dims = cache->dims,
-            .rank = rank, .dtype = value->dtype };
+        cache->room = (poprt_tensor){ .data = to,
+            .size = whole.size,
+            .dims = cache->dims,
+            .rank = rank,
+            .dtype = value->dtype };
     }
     return POPRT_OK;
 }

@@ -10,7 +10,7 @@
 /* What was found out about one tensor. */
 typedef struct difference {
     size_t count, first;
-    double largest; /* absolute error */
+    double largest;         /* absolute error */
     double found, expected; /* at the largest error */
 } difference;
 

@@ -17,7 +17,10 @@ static poprt_status input_at(const prt_feed *feed, size_t i, poprt_io_info *out)
 poprt_status prt_feed_init(prt_feed *feed, prt_tool *tool, const poprt_executable *exec,
     uint64_t seed)
 {
-    *feed = (prt_feed){ .tool = tool, .exec = exec, .seed = seed, .graph = -1,
+    *feed = (prt_feed){ .tool = tool,
+        .exec = exec,
+        .seed = seed,
+        .graph = -1,
         .n_graphs = poprt_executable_graph_count(exec),
         .count = poprt_executable_io_count(exec, POPRT_INPUT) };
     feed->values = PRT_NEW_N(tool->arena, prt_tensor, feed->count);
@@ -176,9 +179,8 @@ static poprt_status give_from_dir(prt_feed *feed, size_t i, const poprt_io_info 
     static const char *const ends[] = { ".npy", ".pb" };
     prt_arena *arena = feed->tool->arena;
     for (uint32_t k = 0; k < 4; k++) {
-        const char *path =
-            k < 2 ? prt_tool_text(arena, "%s/%s%s", dir, file, ends[k])
-                  : prt_tool_text(arena, "%s/input_%zu%s", dir, i, ends[k - 2]);
+        const char *path = k < 2 ? prt_tool_text(arena, "%s/%s%s", dir, file, ends[k])
+                                 : prt_tool_text(arena, "%s/input_%zu%s", dir, i, ends[k - 2]);
         if (path == NULL)
             return POPRT_E_NOMEM;
         if (access(path, F_OK) == 0)
@@ -306,8 +308,8 @@ poprt_status prt_feed_config(const prt_feed *feed, poprt_config **out)
         const char *key = prt_tool_text(feed->tool->arena, "dim.%s", feed->dims[i].name);
         const char *value =
             prt_tool_text(feed->tool->arena, "%lld", (long long)feed->dims[i].value);
-        status = key != NULL && value != NULL ? poprt_config_set(config, key, value)
-                                              : POPRT_E_NOMEM;
+        status =
+            key != NULL && value != NULL ? poprt_config_set(config, key, value) : POPRT_E_NOMEM;
     }
     char seed[32];
     (void)snprintf(seed, sizeof(seed), "%llu", (unsigned long long)feed->seed);

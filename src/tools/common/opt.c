@@ -125,8 +125,8 @@ static uint32_t find_long(const prt_opt_command *command, const char *word, size
     if (found == NOT_FOUND || size == 0)
         *exit_code = fail_unknown(command, word);
     else if (ambiguous)
-        *exit_code = prt_opt_usage_error(command, "--%.*s fits more than one option", (int)size,
-            word);
+        *exit_code =
+            prt_opt_usage_error(command, "--%.*s fits more than one option", (int)size, word);
     return ambiguous || size == 0 ? NOT_FOUND : found;
 }
 
@@ -143,7 +143,7 @@ static uint32_t find_letter(const prt_opt_command *command, char letter, int *ex
 static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && !(word[1] >= '0' && word[1] <= '9') &&
-           !(word[1] == '.' && word[2] >= '0' && word[2] <= '9');
+        !(word[1] == '.' && word[2] >= '0' && word[2] <= '9');
 }
 
 /* False after a usage error: the row does not accept the value. */
@@ -236,8 +236,8 @@ bool prt_opt_parse(prt_arena *arena, const prt_opt_command *command, int argc, c
         return false;
     }
     if (out->n_args > command->max_args)
-        *exit_code = prt_opt_usage_error(command, "unexpected argument '%s'",
-            out->args[command->max_args]);
+        *exit_code =
+            prt_opt_usage_error(command, "unexpected argument '%s'", out->args[command->max_args]);
     else if (out->n_args < command->min_args)
         *exit_code = prt_opt_usage_error(command, "%s is missing", command->args);
     return *exit_code == PRT_EXIT_DONE;
@@ -292,9 +292,9 @@ bool prt_opt_number(const prt_opts *opts, uint32_t option, int64_t min, int64_t 
     if (text == NULL)
         return true;
     if (!prt_opt_parse_number(text, &value) || value < min || value > max) {
-        *exit_code = prt_opt_usage_error(opts->command,
-            "--%s: '%s' is not a number from %lld to %lld",
-            opts->command->options[option].name, text, (long long)min, (long long)max);
+        *exit_code =
+            prt_opt_usage_error(opts->command, "--%s: '%s' is not a number from %lld to %lld",
+                opts->command->options[option].name, text, (long long)min, (long long)max);
         return false;
     }
     *out = value;

@@ -23,11 +23,11 @@ typedef enum prt_opt_arity {
 typedef enum prt_opt_takes { PRT_TAKES_ANY, PRT_TAKES_FILE, PRT_TAKES_DIRECTORY } prt_opt_takes;
 
 typedef struct prt_opt_def {
-    const char *name; /* without dashes */
-    char letter;      /* 0: none */
-    uint8_t arity;    /* prt_opt_arity */
-    const char *value; /* what to call the value in help */
-    const char *help;  /* NULL: accepted, and shown nowhere */
+    const char *name;    /* without dashes */
+    char letter;         /* 0: none */
+    uint8_t arity;       /* prt_opt_arity */
+    const char *value;   /* what to call the value in help */
+    const char *help;    /* NULL: accepted, and shown nowhere */
     const char *accepts; /* what the value may be: see accepts.h. Words may be left empty */
     uint8_t takes;       /* prt_opt_takes, for completion */
 } prt_opt_def;
@@ -39,10 +39,10 @@ typedef struct prt_opt_def {
     }
 
 typedef struct prt_opt_command {
-    const char *name;    /* "poprt run" */
-    const char *args;    /* what follows in the usage line: "MODEL", "" */
-    const char *summary; /* one sentence */
-    const char *more;    /* after the options in --help; NULL: nothing */
+    const char *name;           /* "poprt run" */
+    const char *args;           /* what follows in the usage line: "MODEL", "" */
+    const char *summary;        /* one sentence */
+    const char *more;           /* after the options in --help; NULL: nothing */
     const prt_opt_def *options; /* option 0 is --help */
     uint32_t n_options;
     uint32_t min_args, max_args;

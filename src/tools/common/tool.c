@@ -118,8 +118,8 @@ void prt_tool_say(const prt_tool *tool, int32_t level, const char *fmt, ...)
 static const char *label_of(const char *stage)
 {
     static const char *const labels[][2] = { { "read", conversion }, { "passes", conversion },
-        { "calibrate", "Calibration" }, { "watch", "Overflow check" },
-        { "compare", "Comparison" }, { "optimize", optimization } };
+        { "calibrate", "Calibration" }, { "watch", "Overflow check" }, { "compare", "Comparison" },
+        { "optimize", optimization } };
     for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
         if (strcmp(stage, labels[i][0]) == 0)
             return labels[i][1];
@@ -201,8 +201,7 @@ static char *file_name(prt_arena *arena, const char *name)
         return NULL;
     for (char *p = text; *p != '\0'; p++) {
         const bool fits = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                          (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' ||
-                          (*p == '.' && p != text);
+            (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' || (*p == '.' && p != text);
         if (!fits)
             *p = '_';
     }
@@ -289,8 +288,8 @@ static poprt_status find_in_dir(prt_tool *tool, const char *path, const char **o
 bool prt_tool_at_fault(const prt_tool *tool)
 {
     const poprt_status status = poprt_last_error()->status;
-    return !tool->past_options && (status == POPRT_E_ARG || status == POPRT_E_NOT_FOUND ||
-        status == POPRT_E_PARSE);
+    return !tool->past_options &&
+        (status == POPRT_E_ARG || status == POPRT_E_NOT_FOUND || status == POPRT_E_PARSE);
 }
 
 poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **out, bool *is_popef)
@@ -316,9 +315,9 @@ poprt_status prt_tool_find_model(prt_tool *tool, const char *path, const char **
 
 bool prt_tool_is_true(const char *text, bool absent)
 {
-    return text == NULL ? absent
-                        : strcmp(text, "True") == 0 || strcmp(text, "true") == 0 ||
-            strcmp(text, "1") == 0;
+    return text == NULL
+        ? absent
+        : strcmp(text, "True") == 0 || strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
 }
 
 /* An option of compiling; NULL: as it is. */

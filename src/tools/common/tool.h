@@ -16,12 +16,12 @@ typedef struct prt_tool {
     poprt_env *env;
     poprt_config *config; /* for compiling; NULL: defaults */
     prt_progress progress;
-    bool quiet_compile; /* no progress of compiling */
+    bool quiet_compile;            /* no progress of compiling */
     PRT_VEC(const char *) plugins; /* paths that are loaded */
-    bool past_options; /* the command line is checked: failures are not usage errors any more */
+    bool past_options;  /* the command line is checked: failures are not usage errors any more */
     double timeout_s;   /* as it was given */
     double deadline_ms; /* of prt_tool_now_ms; then work is cancelled; 0: never */
-    int32_t log_level; /* lines of the tool and of the library up to this one are printed */
+    int32_t log_level;  /* lines of the tool and of the library up to this one are printed */
 } prt_tool;
 
 /* `threads` 0 stands for as many as there are processors to use. */

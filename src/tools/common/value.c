@@ -123,7 +123,10 @@ poprt_status prt_value_random(prt_arena *arena, int32_t dtype, uint32_t rank, co
 
 static poprt_tensor descriptor(const prt_tensor *t)
 {
-    return (poprt_tensor){ .data = t->data, .size = t->size, .dims = t->dims, .rank = t->rank,
+    return (poprt_tensor){ .data = t->data,
+        .size = t->size,
+        .dims = t->dims,
+        .rank = t->rank,
         .dtype = t->dtype };
 }
 
@@ -149,8 +152,8 @@ poprt_status prt_value_bind(prt_arena *arena, poprt_stepio *io, size_t slot,
     }
     const prt_tensor *items = value->items;
     size_t count = value->kind != PRT_VALUE_ABSENT ? value->count : 0;
-    const int32_t present = value->kind != PRT_VALUE_ABSENT &&
-                            (value->kind != PRT_VALUE_OPTIONAL || count != 0);
+    const int32_t present =
+        value->kind != PRT_VALUE_ABSENT && (value->kind != PRT_VALUE_OPTIONAL || count != 0);
     if (value->kind == PRT_VALUE_OPTIONAL && count != 0 && items[0].kind == PRT_VALUE_SEQUENCE) {
         count = items[0].count;
         items = items[0].items;
@@ -171,8 +174,8 @@ static poprt_status import(const poprt_tensor *from, prt_tensor *to)
 }
 
 /* A tensor or a map of an output with items. */
-static poprt_status import_item(prt_arena *arena, const poprt_stepio *io, size_t slot,
-    size_t index, bool map, prt_tensor *to)
+static poprt_status import_item(prt_arena *arena, const poprt_stepio *io, size_t slot, size_t index,
+    bool map, prt_tensor *to)
 {
     poprt_tensor keys, values;
     if (!map) {
@@ -180,8 +183,11 @@ static poprt_status import_item(prt_arena *arena, const poprt_stepio *io, size_t
         return import(&values, to);
     }
     PRT_TRY(poprt_stepio_output_map(io, slot, index, &keys, &values));
-    *to = (prt_tensor){ .kind = PRT_VALUE_MAP, .dtype = keys.dtype, .data = keys.data,
-        .count = (size_t)keys.dims[0], .items = PRT_NEW(arena, prt_tensor) };
+    *to = (prt_tensor){ .kind = PRT_VALUE_MAP,
+        .dtype = keys.dtype,
+        .data = keys.data,
+        .count = (size_t)keys.dims[0],
+        .items = PRT_NEW(arena, prt_tensor) };
     return to->items != NULL ? import(&values, to->items) : POPRT_E_NOMEM;
 }
 
@@ -200,14 +206,15 @@ poprt_status prt_value_output(prt_arena *arena, const poprt_stepio *io, size_t s
     PRT_TRY(poprt_stepio_output_count(io, slot, &count, &present));
     /* What is there and has no items is an empty sequence, in an optional or not. */
     const int32_t kind = count != 0 ? info->value_kind : PRT_VALUE_SEQUENCE;
-    *out = (prt_tensor){ .kind = present != 0 ? kind : PRT_VALUE_ABSENT, .dtype = info->dtype,
+    *out = (prt_tensor){ .kind = present != 0 ? kind : PRT_VALUE_ABSENT,
+        .dtype = info->dtype,
         .count = count };
     out->items = PRT_NEW_N(arena, prt_tensor, count);
     if (out->items == NULL)
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < count; i++)
-        PRT_TRY(import_item(arena, io, slot, i, info->item_kind == POPRT_VALUE_MAP,
-            &out->items[i]));
+        PRT_TRY(
+            import_item(arena, io, slot, i, info->item_kind == POPRT_VALUE_MAP, &out->items[i]));
     return POPRT_OK;
 }
 
@@ -304,8 +311,9 @@ static poprt_status write_tensor(prt_arena *arena, prt_value_files *files, const
         return POPRT_E_NOMEM;
     for (size_t i = 0; i < files->count; i++)
         if (strcmp(files->data[i], path) == 0)
-            return prt_fail_in_file(prt_fail(POPRT_E_STATE, NULL,
-                "is the file of another output, or of an item of one: rename it in the model"),
+            return prt_fail_in_file(
+                prt_fail(POPRT_E_STATE, NULL,
+                    "is the file of another output, or of an item of one: rename it in the model"),
                 path);
     if (!PRT_VEC_PUSH(arena, files, path))
         return POPRT_E_NOMEM;

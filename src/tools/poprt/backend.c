@@ -115,7 +115,8 @@ static poprt_status read_choice(const prt_tool *tool, prt_str item, choice *out)
     prt_nearest(out->name, names, PRT_COUNT_OF(patterns), near, sizeof(near));
     return prt_fail(POPRT_E_NOT_FOUND, out->name,
         "custom_patterns: neither a pass (also of a plug-in: --custom_library_so_paths) nor a "
-        "pattern; near patterns: %s", near);
+        "pattern; near patterns: %s",
+        near);
 }
 
 static poprt_status use_choice(prt_tool *tool, const choice *c, poprt_model *model)
@@ -156,15 +157,14 @@ static poprt_status use_patterns(prt_tool *tool, const char *list, poprt_model *
 static poprt_status limit_memory(const prt_tool *tool, const char *share, poprt_model *model)
 {
     const poprt_pass_arg arg = { "proportion", share };
-    return share != NULL
-        ? prt_tool_run_pass(tool, "available_memory_proportion", &arg, 1, model)
-        : POPRT_OK;
+    return share != NULL ? prt_tool_run_pass(tool, "available_memory_proportion", &arg, 1, model)
+                         : POPRT_OK;
 }
 
 poprt_status prt_convert_prepare(prt_tool *tool, const prt_opts *opts, poprt_model *model)
 {
-    PRT_TRY(limit_memory(tool, prt_convert_backend_value(opts, "available_memory_proportion"),
-        model));
+    PRT_TRY(
+        limit_memory(tool, prt_convert_backend_value(opts, "available_memory_proportion"), model));
     PRT_TRY(use_patterns(tool, prt_convert_backend_value(opts, "custom_patterns"), model));
     PRT_TRY(serialize(opts, model));
     return cache(tool, opts);

@@ -194,8 +194,8 @@ poprt_status prt_convert_load(prt_tool *tool, const prt_opts *opts, const char *
     bool is_popef = false;
     if (strcmp(prt_opt_value(opts, OPT_FRAMEWORK, "onnx"), "tensorflow") == 0)
         return fail_framework();
-    PRT_TRY(prt_tool_find_model(tool, prt_opt_value(opts, OPT_INPUT_MODEL, NULL), input,
-        &is_popef));
+    PRT_TRY(
+        prt_tool_find_model(tool, prt_opt_value(opts, OPT_INPUT_MODEL, NULL), input, &is_popef));
     if (is_popef)
         return prt_fail(POPRT_E_UNSUPPORTED, *input,
             "is a PopEF file: it is compiled already, use poprt run");
@@ -223,13 +223,11 @@ static poprt_status convert(prt_tool *tool, const prt_opts *opts)
     poprt_model *model = NULL;
     poprt_config *config = NULL;
     PRT_TRY(prt_convert_backend(tool, opts));
-    PRT_TRY(
-        prt_convert_config(tool, opts, prt_opt_value(opts, OPT_OUTPUT_DIR, NULL), &config));
+    PRT_TRY(prt_convert_config(tool, opts, prt_opt_value(opts, OPT_OUTPUT_DIR, NULL), &config));
     poprt_status status = check_passes(tool, opts, config);
     if (status == POPRT_OK)
         status = prt_convert_load(tool, opts, &input, &model);
-    if (status == POPRT_OK &&
-        (prt_opt_has(opts, OPT_SHOW) || prt_opt_has(opts, OPT_SHOW_IO_STAT)))
+    if (status == POPRT_OK && (prt_opt_has(opts, OPT_SHOW) || prt_opt_has(opts, OPT_SHOW_IO_STAT)))
         status = prt_convert_shapes(tool, opts, config, model);
     if (status == POPRT_OK)
         status = convert_model(tool, opts, config, input, model);
@@ -308,8 +306,8 @@ static bool read_models(prt_tool *tool, const prt_convert_lines *lines, prt_conv
     }
     for (uint32_t i = 0; i < lines->n_models; i++) {
         const prt_convert_line *line = &lines->models[i];
-        const bool parsed = prt_opt_parse(tool->arena, &prt_convert_command, line->argc,
-            line->argv, &job->models[i], exit_code);
+        const bool parsed = prt_opt_parse(tool->arena, &prt_convert_command, line->argc, line->argv,
+            &job->models[i], exit_code);
         if (parsed)
             *exit_code = check_options(&job->models[i], true);
         if (!parsed || *exit_code != PRT_EXIT_DONE) {
@@ -377,9 +375,13 @@ static const prt_opt_def tf_options[TF_OPTIONS] = {
     { .name = "inputs", .arity = PRT_OPT_ONE, .value = "A,B,...", .help = "input tensors" },
     { .name = "outputs", .arity = PRT_OPT_ONE, .value = "A,B,...", .help = "output tensors" },
     { .name = "opset", .arity = PRT_OPT_ONE, .value = "N", .help = "opset of the ONNX model" },
-    { .name = "inputs_as_nchw", .arity = PRT_OPT_ONE, .value = "A,B,...",
+    { .name = "inputs_as_nchw",
+        .arity = PRT_OPT_ONE,
+        .value = "A,B,...",
         .help = "inputs to turn from NHWC to NCHW" },
-    { .name = "outputs_as_nchw", .arity = PRT_OPT_ONE, .value = "A,B,...",
+    { .name = "outputs_as_nchw",
+        .arity = PRT_OPT_ONE,
+        .value = "A,B,...",
         .help = "outputs to turn from NHWC to NCHW" },
 };
 

@@ -97,8 +97,7 @@ static poprt_status put_item(prt_tool *tool, prt_json_out *out, uint32_t use, co
 }
 
 /* All values of an option as one text of JSON. */
-static poprt_status gather(prt_tool *tool, const prt_opts *opts, uint32_t option,
-    const char **text)
+static poprt_status gather(prt_tool *tool, const prt_opts *opts, uint32_t option, const char **text)
 {
     const bool array = uses[option] == PRT_USE_GROUPS;
     prt_json_out out;

@@ -28,8 +28,8 @@ static poprt_status open_document(const char *path, yaml_parser_t *parser,
         return prt_fail_nomem(sizeof(*parser));
     }
     if (fseek(file, 0, SEEK_END) != 0 || ftell(file) > MAX_FILE || fseek(file, 0, SEEK_SET) != 0)
-        status = prt_fail(POPRT_E_LIMIT, path, "is larger than %d bytes, or no plain file",
-            MAX_FILE);
+        status =
+            prt_fail(POPRT_E_LIMIT, path, "is larger than %d bytes, or no plain file", MAX_FILE);
     yaml_parser_set_input_file(parser, file);
     if (status == POPRT_OK && !yaml_parser_load(parser, document))
         status = prt_fail(POPRT_E_PARSE, path, "line %zu: %s", parser->problem_mark.line + 1,
@@ -66,7 +66,7 @@ typedef struct words {
     yaml_document_t *document;
     const prt_opts *given;
     const char *path;
-    size_t size; /* characters of all lines */
+    size_t size;              /* characters of all lines */
     const yaml_node_t *inner; /* the model whose line this is; NULL: the line is for all */
     bool own[OPT_COUNT];      /* options that this model has */
     PRT_VEC(char *) list;
@@ -108,8 +108,8 @@ static poprt_status push_value(words *w, const prt_opt_def *o, const char *value
 
 static poprt_status push_list(words *w, const prt_opt_def *o, const yaml_node_t *value)
 {
-    for (yaml_node_item_t *i = value->data.sequence.items.start;
-         i < value->data.sequence.items.top; i++) {
+    for (yaml_node_item_t *i = value->data.sequence.items.start; i < value->data.sequence.items.top;
+         i++) {
         const char *text = scalar(yaml_document_get_node(w->document, *i));
         if (text == NULL)
             return fail_at(w->path, value, "a list of plain values is expected");
@@ -217,9 +217,10 @@ static poprt_status find_models(const words *w, const yaml_node_t *root, const y
                 "model_fusion is a list: '- input_model: FILE' and so on for each model");
         const ptrdiff_t count = list->data.sequence.items.top - list->data.sequence.items.start;
         if (count < 2 || count > PRT_FUSED_MOST)
-            return prt_fail(POPRT_E_ARG, fusion_key, "line %zu of %s: %td model%s: 2 to %d can be "
-                "fused", list->start_mark.line + 1, w->path, count, count == 1 ? "" : "s",
-                PRT_FUSED_MOST);
+            return prt_fail(POPRT_E_ARG, fusion_key,
+                "line %zu of %s: %td model%s: 2 to %d can be "
+                "fused",
+                list->start_mark.line + 1, w->path, count, count == 1 ? "" : "s", PRT_FUSED_MOST);
         *out = list;
     }
     return POPRT_OK;
@@ -254,7 +255,9 @@ poprt_status prt_convert_merge_yaml(prt_tool *tool, const prt_opts *given, int a
 {
     yaml_parser_t parser;
     yaml_document_t document;
-    words w = { .tool = tool, .document = &document, .given = given,
+    words w = { .tool = tool,
+        .document = &document,
+        .given = given,
         .path = prt_opt_value(given, OPT_CONFIG_YAML, NULL) };
     PRT_TRY(open_document(w.path, &parser, &document));
     const poprt_status status = make_lines(&w, argc, argv, out);

@@ -31,14 +31,16 @@ enum { WARM_UPS = 10, MOST_CLIENTS = 256, MOST_RUNS = 100000000 };
 static const prt_opt_def options[OPT_COUNT] = {
     [OPT_HELP] = PRT_OPT("help", 'h', PRT_OPT_FLAG, NULL, "print this and exit"),
     [OPT_POPEF] = PRT_OPT("popef", 0, PRT_OPT_ONE, "FILE", "the file to run"),
-    [OPT_RUNNER] = { .name = "runner", .arity = PRT_OPT_ONE, .value = "NAME",
+    [OPT_RUNNER] = { .name = "runner",
+        .arity = PRT_OPT_ONE,
+        .value = "NAME",
         .accepts = "modelRunner|lightRunner",
         .help = "which of PopRT's runners; both are sessions here" },
     [OPT_ITERATION] = PRT_OPT("iteration", 0, PRT_OPT_ONE, "N",
         "runs in all, 100 by default; rounded up to a multiple of the clients"),
     [OPT_THREADS] = PRT_OPT("numThreads", 0, PRT_OPT_ONE, "N", "clients, 3 by default"),
-    [OPT_INDEX] = PRT_OPT("index", 0, PRT_OPT_ONE, "N",
-        "of fused models the graph to run; 0 by default"),
+    [OPT_INDEX] =
+        PRT_OPT("index", 0, PRT_OPT_ONE, "N", "of fused models the graph to run; 0 by default"),
     [OPT_MAX_VALID] = PRT_OPT("maxValidNum", 0, PRT_OPT_ONE, "N", NULL),
     [OPT_TIMEOUT] = PRT_OPT("packTimeout", 0, PRT_OPT_ONE, "US", NULL),
     [OPT_DYNAMIC] = PRT_OPT("dynamicInputName", 0, PRT_OPT_ONE, "NAME", NULL),
@@ -157,7 +159,7 @@ static poprt_status measure(prt_tool *tool, poprt_executable *exec, const prt_fe
     size_t count, size_t runs)
 {
     client *clients = PRT_NEW_N(tool->arena, client, count);
-    double *ms = PRT_NEW_N(tool->arena, double, count * runs), total = 0;
+    double *ms = PRT_NEW_N(tool->arena, double, count *runs), total = 0;
     poprt_status status = clients != NULL && ms != NULL ? POPRT_OK : POPRT_E_NOMEM;
     for (size_t i = 0; i < count && status == POPRT_OK; i++)
         status = open_client(tool, exec, feed, runs, &clients[i]);

@@ -64,12 +64,14 @@ END_TEST
 START_TEST(special_values)
 {
     fast_check("q = input f32[1,5,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
-        "b = const f32[5,3] {-inf,-inf,-inf,0,nan,0,0,0,0,-inf,0,-inf,0,inf,0}\n"
-        "y = fused_attention q k v b {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
-        "value=[0,0,4,4],order=[0,1,2],shape=[5,4],bias=[0,0,3,1]}\nreturn y\n", -1, 1, 1e-5);
+               "b = const f32[5,3] {-inf,-inf,-inf,0,nan,0,0,0,0,-inf,0,-inf,0,inf,0}\n"
+               "y = fused_attention q k v b {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
+               "value=[0,0,4,4],order=[0,1,2],shape=[5,4],bias=[0,0,3,1]}\nreturn y\n",
+        -1, 1, 1e-5);
     fast_check("q = input f32[1,5,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
-        "y = fused_attention q k v {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
-        "value=[0,0,4,4],order=[0,1,2],shape=[5,4],causal=1}\nreturn y\n", -1, 1, 1e-5);
+               "y = fused_attention q k v {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
+               "value=[0,0,4,4],order=[0,1,2],shape=[5,4],causal=1}\nreturn y\n",
+        -1, 1, 1e-5);
 }
 END_TEST
 
@@ -77,18 +79,19 @@ END_TEST
 START_TEST(guarded)
 {
     fast_check("q = input f32[1,5,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
-        "b = const f32[5,3] {-inf,-inf,-inf,0,nan,0,0,0,0,-inf,0,-inf,0,inf,0}\n"
-        "y = fused_attention q k v b {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
-        "value=[0,0,4,4],order=[0,1,2],shape=[5,4],bias=[0,0,3,1],guarded=1}\nreturn y\n", -1, 1,
-        1e-5);
+               "b = const f32[5,3] {-inf,-inf,-inf,0,nan,0,0,0,0,-inf,0,-inf,0,inf,0}\n"
+               "y = fused_attention q k v b {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
+               "value=[0,0,4,4],order=[0,1,2],shape=[5,4],bias=[0,0,3,1],guarded=1}\nreturn y\n",
+        -1, 1, 1e-5);
     fast_check("q = input f32[1,5,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
-        "y = fused_attention q k v {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
-        "value=[0,0,4,4],order=[0,1,2],shape=[5,4],causal=1,guarded=1}\nreturn y\n", -1, 1, 1e-5);
+               "y = fused_attention q k v {sizes=[1,1,1,5,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
+               "value=[0,0,4,4],order=[0,1,2],shape=[5,4],causal=1,guarded=1}\nreturn y\n",
+        -1, 1, 1e-5);
     fast_check("q = input f32[1,2,4]\nk = input f32[1,3,4]\nv = input f32[1,3,4]\n"
-        "b = const f32[2,3] {-inf,-inf,-inf,0,nan,-inf}\n"
-        "y = fused_attention q k v b {sizes=[1,1,1,2,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
-        "value=[0,0,4,4],order=[0,1,2],shape=[2,4],bias=[0,0,3,1],guarded=1}\nreturn y\n", -1, 1,
-        1e-5);
+               "b = const f32[2,3] {-inf,-inf,-inf,0,nan,-inf}\n"
+               "y = fused_attention q k v b {sizes=[1,1,1,2,0,3,4,4],query=[0,0,4,4],key=[0,0,4,4],"
+               "value=[0,0,4,4],order=[0,1,2],shape=[2,4],bias=[0,0,3,1],guarded=1}\nreturn y\n",
+        -1, 1, 1e-5);
 }
 END_TEST
 
@@ -101,7 +104,8 @@ START_TEST(places)
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,9,3,3,16]\ny = fused_attention x x x {sizes=[2,3,3,9,0,9,16,16],"
             "query=[0,1296,16,144],key=[48,1296,16,144],value=[96,1296,16,144],order=[%s],"
-            "shape=[864]}\nreturn y\n", orders[i]);
+            "shape=[864]}\nreturn y\n",
+            orders[i]);
         fast_check(text, -1, 1, 1e-5);
     }
     static const char *const results[] = { "y, _, _", "_, y, _", "_, _, y", "y" };
@@ -111,8 +115,9 @@ START_TEST(places)
                 "x = input f32[2,%d,128]\np = input f32[2,2,67,16]\nr = input f32[2,2,67,16]\n"
                 "%s = fused_attention x x x _ _ _ p r {sizes=[2,4,2,%d,67,%d,16,16],"
                 "query=[0,%d,16,128],key=[64,%d,16,128],value=[96,%d,16,128],order=[0,1,2],"
-                "shape=[2,4,%d,16],causal=1}\nreturn y\n", queries, results[i], queries, queries,
-                queries * 128, queries * 128, queries * 128, queries);
+                "shape=[2,4,%d,16],causal=1}\nreturn y\n",
+                queries, results[i], queries, queries, queries * 128, queries * 128, queries * 128,
+                queries);
             fast_check(text, -1, 1, 1e-5);
         }
 }
@@ -128,7 +133,8 @@ START_TEST(large_cache)
             "x = input f32[1,2,3,2,65]\np = input f32[1,2,2100,65]\nr = input f32[1,2,2100,65]\n"
             "%s = fused_attention x x x _ _ _ p r {sizes=[1,2,2,2,2100,2,65,65],"
             "query=[0,780,65,390],key=[130,780,65,390],value=[260,780,65,390],order=[0,2,1],"
-            "shape=[1,2,130]}\nreturn y\n", results[i]);
+            "shape=[1,2,130]}\nreturn y\n",
+            results[i]);
         fast_check(text, -1, 1, 1e-5);
     }
 }
@@ -189,11 +195,11 @@ START_TEST(other_attentions)
         THREE "y = ms_multi_head_attention q k v {num_heads=3,unidirectional=1}\n",
         THREE "m = const i32[2] {30,7}\ny = ms_multi_head_attention q k v _ m {num_heads=3}\n",
         THREE "m = const i32[4] {30,17,0,4}\n"
-        "y = ms_multi_head_attention q k v _ m {num_heads=3}\n",
+              "y = ms_multi_head_attention q k v _ m {num_heads=3}\n",
         THREE "m = const i32[2,30] {" ONES ONES ONES ONES "0,0," ONES "1,0,1,1,1,1,1,1}\n"
-        "y = ms_multi_head_attention q k v _ m {num_heads=3,unidirectional=1}\n",
+              "y = ms_multi_head_attention q k v _ m {num_heads=3,unidirectional=1}\n",
         THREE "m = const i32[2,30] {" ONES ONES ONES ONES ONES "1,1,1,1,1,1,1,1,1,1}\n"
-        "y = ms_multi_head_attention q k v _ m {num_heads=3}\n",
+              "y = ms_multi_head_attention q k v _ m {num_heads=3}\n",
     };
     char text[1024];
     for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++) {

@@ -79,7 +79,8 @@ START_TEST(transposed_without_elements_or_elsewhere)
     };
     check_all(graphs, PRT_COUNT_OF(graphs), 1e-5);
     fast_check("x = const f32[1,1,3] {nan,1,inf}\nw = input f32[1,2,3]\nz = input f32[1,1,7]\n"
-               "y = conv_transpose x w {strides=[2]}\nreturn y\n", 0.5, 1, 1e-6);
+               "y = conv_transpose x w {strides=[2]}\nreturn y\n",
+        0.5, 1, 1e-6);
 }
 END_TEST
 
@@ -119,14 +120,15 @@ START_TEST(gathered_panels)
         { 7, 7, 3, 1, 1 }, { 14, 15, 3, 2, 1 }, { 9, 1, 3, 1, 1 }, { 3, 64, 3, 1, 1 },
         { 4, 65, 3, 1, 1 }, { 5, 200, 3, 1, 2 }, { 9, 301, 7, 2, 3 }, { 31, 33, 5, 3, 0 },
         { 40, 41, 4, 4, 0 }, { 17, 300, 4, 4, 3 }, { 30, 31, 1, 2, 0 }, { 9, 150, 1, 2, 1 },
-        { 20, 21, 1, 3, 2 }, { 26, 27, 12, 3, 5 }, { 2, 2, 3, 1, 60 } };
+        { 20, 21, 1, 3, 2 }, { 26, 27, 12, 3, 5 }, { 2, 2, 3, 1, 60 }
+    };
     for (size_t i = 0; i < PRT_COUNT_OF(sizes); i++) {
         const int *s = sizes[i];
         char text[512];
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,6,%d,%d]\nw = input f32[8,3,%d,%d]\nb = input f32[8]\n"
-            "y = conv x w b {group=2,strides=[%d,%d],pads=[%d,%d,%d,%d]}\nreturn y\n", s[0], s[1],
-            s[2], s[2], s[3], s[3], s[4], s[4], s[4], s[4]);
+            "y = conv x w b {group=2,strides=[%d,%d],pads=[%d,%d,%d,%d]}\nreturn y\n",
+            s[0], s[1], s[2], s[2], s[3], s[3], s[4], s[4], s[4], s[4]);
         fast_check(text, -1, 1, 1e-5);
     }
     static const char *const graphs[] = {

@@ -9,8 +9,10 @@
 static void check(const char *x, const char *grid, const char *attrs, double reach)
 {
     char text[512];
-    (void)snprintf(text, sizeof(text), "x = input f32[%s]\ng = input f32[%s]\n"
-        "y = grid_sample x g {%s}\nreturn y\n", x, grid, attrs);
+    (void)snprintf(text, sizeof(text),
+        "x = input f32[%s]\ng = input f32[%s]\n"
+        "y = grid_sample x g {%s}\nreturn y\n",
+        x, grid, attrs);
     fast_check(text, -reach, reach, 1e-5);
 }
 
@@ -36,15 +38,17 @@ START_TEST(odd_positions)
     char text[512];
     for (size_t i = 0; i < PRT_COUNT_OF(forms); i++)
         for (size_t k = 0; k < PRT_COUNT_OF(grids); k++) {
-            (void)snprintf(text, sizeof(text), "x = input f32[1,2,4,5]\n"
-                "g = const f32[1,2,2,2] {%s}\ny = grid_sample x g {%s}\nreturn y\n", grids[k],
-                forms[i]);
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[1,2,4,5]\n"
+                "g = const f32[1,2,2,2] {%s}\ny = grid_sample x g {%s}\nreturn y\n",
+                grids[k], forms[i]);
             fast_check(text, -1, 1, 1e-5);
         }
     /* What is outside is not read, whatever is there. */
     fast_check("a = input f32[1,1,3,3]\nz = const f32[1,1,3,1] {inf,nan,1}\n"
                "x = concat a z {axis=3}\ng = const f32[1,1,3,2] {-1.2,0,-1.2,1,0,0}\n"
-               "y = grid_sample x g {mode=linear}\nreturn y\n", -1, 1, 1e-5);
+               "y = grid_sample x g {mode=linear}\nreturn y\n",
+        -1, 1, 1e-5);
 }
 END_TEST
 

@@ -16,15 +16,9 @@ static const struct {
     const char *of;
     double bound;
 } bounds[] = {
-    { "panels", 1e-5 },
-    { "taps", 1e-6 },
-    { "winograd", 1e-4 }, /* what nhwc_winograd.c promises */
-    { "winograd2", 1e-5 },
-    { "winograd5", 1e-4 },
-    { "winograd6", 1e-4 },
-    { "winograd_line", 1e-4 },
-    { "separable", 1e-5 },
-    { "moved", 0 }, /* compared */
+    { "panels", 1e-5 }, { "taps", 1e-6 }, { "winograd", 1e-4 }, /* what nhwc_winograd.c promises */
+    { "winograd2", 1e-5 }, { "winograd5", 1e-4 }, { "winograd6", 1e-4 }, { "winograd_line", 1e-4 },
+    { "separable", 1e-5 }, { "moved", 0 }, /* compared */
 };
 
 static double bound_of(const char *name)
@@ -61,10 +55,19 @@ static int below(uint32_t *state, uint32_t n)
 static nhwc_conv_case random_conv(uint32_t *state, uint32_t i)
 {
     const int rank = below(state, 5) == 0 ? 3 : below(state, 5) == 0 ? 5 : 4;
-    nhwc_conv_case c = { .rank = rank, .n = 1 + below(state, 3), .form = "panels", .group = 1,
-        .channels = 1, .filters = 1, .activation = random_activation(state),
-        .bias = below(state, 3) != 0, .residual = below(state, 3) == 0,
-        .w = nhwc_random_window(state, rank, rank == 5 ? 6 : i % 8 == 0 ? 40 : 12,
+    nhwc_conv_case c = { .rank = rank,
+        .n = 1 + below(state, 3),
+        .form = "panels",
+        .group = 1,
+        .channels = 1,
+        .filters = 1,
+        .activation = random_activation(state),
+        .bias = below(state, 3) != 0,
+        .residual = below(state, 3) == 0,
+        .w = nhwc_random_window(state, rank,
+            rank == 5        ? 6
+                : i % 8 == 0 ? 40
+                             : 12,
             i % 8 == 1 && rank != 5 ? 7 : 4) };
     if (i % 3 == 0) {
         c.form = "taps";
@@ -98,8 +101,14 @@ END_TEST
 /* Depth in pieces of 512, many pixels with one panel of filters. */
 START_TEST(deep_and_long_ones)
 {
-    nhwc_conv_case c = { .rank = 4, .n = 1, .form = "panels", .group = 1, .channels = 1100,
-        .filters = 5, .activation = "Relu\"", .residual = true,
+    nhwc_conv_case c = { .rank = 4,
+        .n = 1,
+        .form = "panels",
+        .group = 1,
+        .channels = 1100,
+        .filters = 5,
+        .activation = "Relu\"",
+        .residual = true,
         .w = { .in = { 3, 4 }, .kernel = { 1, 1 }, .stride = { 1, 1 }, .dilation = { 1, 1 } } };
     check_conv(&c, 1);
     c.bias = c.gate = true;
@@ -117,23 +126,50 @@ START_TEST(deep_and_long_ones)
     c.w.kernel[0] = 3;
     c.activation = "Gelu\"";
     check_conv(&c, 4);
-    c = (nhwc_conv_case){ .rank = 4, .n = 2, .form = "panels", .group = 1, .channels = 3,
-        .filters = 20, .images = true, .activation = "",
-        .w = { .in = { 70, 63 }, .kernel = { 7, 7 }, .stride = { 2, 2 }, .dilation = { 1, 1 },
+    c = (nhwc_conv_case){ .rank = 4,
+        .n = 2,
+        .form = "panels",
+        .group = 1,
+        .channels = 3,
+        .filters = 20,
+        .images = true,
+        .activation = "",
+        .w = { .in = { 70, 63 },
+            .kernel = { 7, 7 },
+            .stride = { 2, 2 },
+            .dilation = { 1, 1 },
             .pads = { 3, 3, 2, 2 } } };
     check_conv(&c, 5);
     c.images = false;
     check_conv(&c, 6);
-    c = (nhwc_conv_case){ .rank = 4, .n = 1, .form = "taps", .group = 33, .channels = 1,
-        .filters = 1, .activation = "",
-        .w = { .in = { 60, 61 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+    c = (nhwc_conv_case){ .rank = 4,
+        .n = 1,
+        .form = "taps",
+        .group = 33,
+        .channels = 1,
+        .filters = 1,
+        .activation = "",
+        .w = { .in = { 60, 61 },
+            .kernel = { 3, 3 },
+            .stride = { 1, 1 },
+            .dilation = { 1, 1 },
             .pads = { 1, 1, 1, 1 } } };
     check_conv(&c, 7);
     /* A volume of one plane is no image where its padding adds planes. */
-    c = (nhwc_conv_case){ .rank = 5, .n = 2, .form = "panels", .group = 1, .channels = 3,
-        .filters = 4, .images = true, .bias = true, .activation = "",
-        .w = { .in = { 1, 6, 7 }, .kernel = { 1, 3, 3 }, .stride = { 1, 1, 1 },
-            .dilation = { 1, 1, 1 }, .pads = { 1, 1, 1, 1, 1, 1 } } };
+    c = (nhwc_conv_case){ .rank = 5,
+        .n = 2,
+        .form = "panels",
+        .group = 1,
+        .channels = 3,
+        .filters = 4,
+        .images = true,
+        .bias = true,
+        .activation = "",
+        .w = { .in = { 1, 6, 7 },
+            .kernel = { 1, 3, 3 },
+            .stride = { 1, 1, 1 },
+            .dilation = { 1, 1, 1 },
+            .pads = { 1, 1, 1, 1, 1, 1 } } };
     check_conv(&c, 8);
     c.w.stride[0] = 3;
     check_conv(&c, 9);
@@ -148,12 +184,19 @@ START_TEST(far_taps)
     uint32_t state = 3;
     for (uint32_t i = 0; i < 24; i++) {
         const int far = 3 + below(&state, 12), high = 6 + below(&state, 9);
-        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 2), .form = "panels",
-            .group = 1 + below(&state, 2), .channels = 64 + below(&state, i % 4 == 0 ? 900 : 80),
-            .filters = 1 + below(&state, 80), .activation = random_activation(&state),
-            .bias = below(&state, 2), .residual = below(&state, 2) == 0,
-            .w = { .in = { high, 8 + 2 * (int)(i % 8) }, .kernel = { 3, 1 + 2 * below(&state, 2) },
-                .stride = { 1, 1 }, .dilation = { far, 1 + below(&state, 9) } } };
+        nhwc_conv_case c = { .rank = 4,
+            .n = 1 + below(&state, 2),
+            .form = "panels",
+            .group = 1 + below(&state, 2),
+            .channels = 64 + below(&state, i % 4 == 0 ? 900 : 80),
+            .filters = 1 + below(&state, 80),
+            .activation = random_activation(&state),
+            .bias = below(&state, 2),
+            .residual = below(&state, 2) == 0,
+            .w = { .in = { high, 8 + 2 * (int)(i % 8) },
+                .kernel = { 3, 1 + 2 * below(&state, 2) },
+                .stride = { 1, 1 },
+                .dilation = { far, 1 + below(&state, 9) } } };
         for (int k = 0; k < 2; k++)
             c.w.pads[k] = c.w.pads[2 + k] = c.w.dilation[k] * (c.w.kernel[k] - 1) / 2;
         check_conv(&c, i);
@@ -168,11 +211,18 @@ START_TEST(long_lines)
     for (uint32_t i = 0; i < 24; i++) {
         const int taps = i % 2 == 0 ? 3 + 2 * below(&state, 3) : 1 + below(&state, 40);
         const int step = 1 + below(&state, 3);
-        nhwc_conv_case c = { .rank = 3, .n = 1 + below(&state, 2), .form = "taps",
-            .group = 16 + below(&state, 80), .channels = 1, .filters = 1,
-            .activation = random_activation(&state), .bias = below(&state, 2) != 0,
+        nhwc_conv_case c = { .rank = 3,
+            .n = 1 + below(&state, 2),
+            .form = "taps",
+            .group = 16 + below(&state, 80),
+            .channels = 1,
+            .filters = 1,
+            .activation = random_activation(&state),
+            .bias = below(&state, 2) != 0,
             .residual = below(&state, 3) == 0,
-            .w = { .in = { taps + below(&state, 400) }, .kernel = { taps }, .stride = { step },
+            .w = { .in = { taps + below(&state, 400) },
+                .kernel = { taps },
+                .stride = { step },
                 .dilation = { i % 3 == 0 ? 1 + below(&state, 4) : 1 } } };
         c.w.in[0] += taps * c.w.dilation[0];
         c.w.pads[0] = below(&state, 1 + (uint32_t)taps * 2);
@@ -191,13 +241,20 @@ START_TEST(winograd)
     uint32_t state = 99;
     for (uint32_t i = 0; i < FAST_CASES(60); i++) {
         const uint32_t pads = i % 7 == 0 ? 12 : 4; /* of the larger ones, tiles of nothing else */
-        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .group = 1,
-            .form = i % 4 < 2 ? "winograd" : "winograd2", .transformed = i % 3 == 0,
-            .channels = 1 + below(&state, 20), .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
-            .activation = random_activation(&state), .bias = below(&state, 2) != 0,
+        nhwc_conv_case c = { .rank = 4,
+            .n = 1 + below(&state, 3),
+            .group = 1,
+            .form = i % 4 < 2 ? "winograd" : "winograd2",
+            .transformed = i % 3 == 0,
+            .channels = 1 + below(&state, 20),
+            .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
+            .activation = random_activation(&state),
+            .bias = below(&state, 2) != 0,
             .residual = below(&state, 3) == 0,
             .w = { .in = { 3 + below(&state, 20), 3 + below(&state, i % 5 == 0 ? 60 : 20) },
-                .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+                .kernel = { 3, 3 },
+                .stride = { 1, 1 },
+                .dilation = { 1, 1 },
                 .pads = { below(&state, pads), below(&state, pads), below(&state, pads),
                     below(&state, pads) } } };
         check_conv(&c, i);
@@ -227,13 +284,19 @@ START_TEST(winograd)
         check_conv(&c, i);
     }
     for (uint32_t i = 0; i < FAST_CASES(40); i++) { /* steps of two */
-        nhwc_conv_case c = { .rank = 4, .n = 1 + below(&state, 3), .group = 1, .form = "winograd",
+        nhwc_conv_case c = { .rank = 4,
+            .n = 1 + below(&state, 3),
+            .group = 1,
+            .form = "winograd",
             .channels = 1 + below(&state, i % 5 == 0 ? 150 : 20),
             .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
-            .activation = random_activation(&state), .bias = below(&state, 2) != 0,
+            .activation = random_activation(&state),
+            .bias = below(&state, 2) != 0,
             .residual = below(&state, 3) == 0,
             .w = { .in = { 3 + below(&state, 30), 3 + below(&state, i % 5 == 1 ? 150 : 30) },
-                .kernel = { 3, 3 }, .stride = { 2, 2 }, .dilation = { 1, 1 },
+                .kernel = { 3, 3 },
+                .stride = { 2, 2 },
+                .dilation = { 1, 1 },
                 .pads = { below(&state, 4), below(&state, 4), below(&state, 4),
                     below(&state, 4) } } };
         check_conv(&c, i);
@@ -241,9 +304,17 @@ START_TEST(winograd)
     /* Channels of more than one piece, and more filters than are transformed at a time. */
     static const char *const forms[] = { "winograd", "winograd2", "winograd6" };
     for (uint32_t i = 0; i < 6; i++) {
-        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i / 3), .group = 1, .activation = "",
-            .form = forms[i % 3], .channels = 150, .filters = 100,
-            .w = { .in = { 9, 13 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+        nhwc_conv_case c = { .rank = 4,
+            .n = 1 + (int)(i / 3),
+            .group = 1,
+            .activation = "",
+            .form = forms[i % 3],
+            .channels = 150,
+            .filters = 100,
+            .w = { .in = { 9, 13 },
+                .kernel = { 3, 3 },
+                .stride = { 1, 1 },
+                .dilation = { 1, 1 },
                 .pads = { 1, 1, 1, 1 } } };
         check_conv(&c, i);
         c.channels = i % 3 != 1 ? 300 : 600;
@@ -258,8 +329,11 @@ START_TEST(winograd_line)
     uint32_t state = 7;
     for (uint32_t i = 0; i < FAST_CASES(120); i++) { /* of one dim, or along either of two */
         const int rank = i % 3 == 0 ? 3 : 4, axis = i % 3 == 1 ? 1 : 0;
-        nhwc_conv_case c = { .rank = rank, .n = 1 + below(&state, 3), .group = 1,
-            .form = "winograd_line", .channels = 1 + below(&state, i % 5 == 0 ? 150 : 20),
+        nhwc_conv_case c = { .rank = rank,
+            .n = 1 + below(&state, 3),
+            .group = 1,
+            .form = "winograd_line",
+            .channels = 1 + below(&state, i % 5 == 0 ? 150 : 20),
             .filters = 1 + below(&state, i % 8 == 0 ? 140 : 20),
             .activation = i % 5 == 0 ? "" : random_activation(&state),
             .bias = below(&state, 2) != 0,
@@ -275,10 +349,18 @@ START_TEST(winograd_line)
         check_conv(&c, i);
     }
     for (uint32_t i = 0; i < 4; i++) { /* weights made by items, and some panels at a time */
-        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i / 2), .group = 1, .activation = "",
-            .form = "winograd_line", .channels = 200, .filters = 100,
-            .w = { .in = { 9, 40 }, .kernel = { 1, 5 + 4 * (int)(i % 2) }, .stride = { 1, 1 },
-                .dilation = { 1, 1 }, .pads = { 0, 2, 0, 2 } } };
+        nhwc_conv_case c = { .rank = 4,
+            .n = 1 + (int)(i / 2),
+            .group = 1,
+            .activation = "",
+            .form = "winograd_line",
+            .channels = 200,
+            .filters = 100,
+            .w = { .in = { 9, 40 },
+                .kernel = { 1, 5 + 4 * (int)(i % 2) },
+                .stride = { 1, 1 },
+                .dilation = { 1, 1 },
+                .pads = { 0, 2, 0, 2 } } };
         check_conv(&c, i);
         c.channels = 500;
         c.filters = 300;
@@ -302,9 +384,11 @@ START_TEST(separable_by_panels)
     static const int hidden[] = { 80, 128, 144, 200, 336 };
     uint32_t state = 6;
     for (uint32_t i = 0; i < 30; i++) {
-        nhwc_separable_case c = { .n = 1 + (i % 11 == 0), .hidden = hidden[i % 5],
+        nhwc_separable_case c = { .n = 1 + (i % 11 == 0),
+            .hidden = hidden[i % 5],
             .channels = i % 3 == 0 ? 1 + below(&state, 20) : 24 + below(&state, 50),
-            .w = nhwc_random_window(&state, 4, 12, 5), .bias = below(&state, 3) != 0,
+            .w = nhwc_random_window(&state, 4, 12, 5),
+            .bias = below(&state, 3) != 0,
             .activation = { random_activation(&state), random_activation(&state), "" } };
         for (int k = 0; k < 2; k++) {
             c.w.in[k] = 9 + below(&state, 12);
@@ -327,7 +411,8 @@ START_TEST(separable)
 {
     uint32_t state = 5;
     for (uint32_t i = 0; i < FAST_CASES(120); i++) {
-        nhwc_separable_case c = { .n = 1 + below(&state, 3), .hidden = 1 + below(&state, 70),
+        nhwc_separable_case c = { .n = 1 + below(&state, 3),
+            .hidden = 1 + below(&state, 70),
             .w = nhwc_random_window(&state, 4, i % 10 == 0 ? 60 : 12, 5),
             .bias = below(&state, 3) != 0,
             .activation = { random_activation(&state), random_activation(&state),
@@ -360,8 +445,15 @@ END_TEST
 
 START_TEST(without_elements)
 {
-    nhwc_conv_case c = { .rank = 4, .n = 0, .form = "panels", .group = 1, .channels = 3,
-        .filters = 5, .activation = "", .bias = true, .gate = true,
+    nhwc_conv_case c = { .rank = 4,
+        .n = 0,
+        .form = "panels",
+        .group = 1,
+        .channels = 3,
+        .filters = 5,
+        .activation = "",
+        .bias = true,
+        .gate = true,
         .w = { .in = { 3, 4 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 } } };
     check_conv(&c, 1);
     c.n = 2;
@@ -386,7 +478,11 @@ START_TEST(without_elements)
     check_conv(&c, 1);
     c.w.in[1] = 0;
     check_conv(&c, 1);
-    nhwc_separable_case s = { .n = 0, .hidden = 4, .channels = 3, .filters = 2, .w = c.w,
+    nhwc_separable_case s = { .n = 0,
+        .hidden = 4,
+        .channels = 3,
+        .filters = 2,
+        .w = c.w,
         .activation = { "", "", "" } };
     for (int n = 0; n < 2; n++) {
         s.n = n;
@@ -401,34 +497,36 @@ START_TEST(enormous_padding)
     fast_check("x = input f32[1,1,1,1]\nw = input f32[16]\n"
                "y = nhwc_conv x w {images=1,channels=1,filters=1,kernel_shape=[1,1],"
                "pads=[2147483647,2147483647,2147483647,2147483647],"
-               "strides=[2147483647,2147483647]}\nreturn y\n", -1, 1, bound_of("panels"));
+               "strides=[2147483647,2147483647]}\nreturn y\n",
+        -1, 1, bound_of("panels"));
     fast_check("x = input f32[1,1,1,1]\nw = input f32[16]\n"
                "y = nhwc_conv x w {channels=1,filters=1,kernel_shape=[1,1],"
                "pads=[2147483647,2147483647,2147483647,2147483647],"
-               "strides=[2147483647,2147483647]}\nreturn y\n", -1, 1, bound_of("panels"));
+               "strides=[2147483647,2147483647]}\nreturn y\n",
+        -1, 1, bound_of("panels"));
     fast_check("x = input f32[1,1,1,2]\nw = input f32[8]\nb = input f32[2]\n"
                "y = nhwc_conv x w b {form=\"taps\",group=2,kernel_shape=[2,2],"
                "dilations=[2147483647,2147483647],strides=[2147483647,2147483647],"
-               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
-        bound_of("taps"));
+               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n",
+        -1, 1, bound_of("taps"));
     fast_check("x = input f32[1,3,3,1]\nw = input f32[8]\nv = input f32[16]\n"
                "y = nhwc_separable x w _ v {hidden=2,kernel_shape=[2,2],"
                "dilations=[2147483647,2147483647],strides=[2147483647,2147483647],"
-               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
-        bound_of("separable"));
+               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n",
+        -1, 1, bound_of("separable"));
     fast_check("x = input f32[1,2,2,3]\ny = nhwc_max_pool x {kernel_shape=[2,2],"
                "dilations=[2147483647,2147483647],strides=[2147483647,2147483647],"
-               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
-        bound_of("moved"));
+               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n",
+        -1, 1, bound_of("moved"));
     fast_check("x = input f32[1,2,1,2]\nw = input f32[288]\n"
                "y = nhwc_conv x w {form=\"winograd\",channels=2,filters=3,kernel_shape=[3,3],"
                "dilations=[2147483647,2147483647],"
-               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n", -1, 1,
-        bound_of("winograd"));
+               "pads=[2147483647,2147483647,2147483647,2147483647]}\nreturn y\n",
+        -1, 1, bound_of("winograd"));
     fast_check("x = input f32[1,3,2]\nw = input f32[96]\n"
                "y = nhwc_conv x w {form=\"winograd_line\",channels=2,filters=3,kernel_shape=[3],"
-               "dilations=[2147483647],pads=[2147483647,2147483647]}\nreturn y\n", -1, 1,
-        bound_of("winograd_line"));
+               "dilations=[2147483647],pads=[2147483647,2147483647]}\nreturn y\n",
+        -1, 1, bound_of("winograd_line"));
 }
 END_TEST
 

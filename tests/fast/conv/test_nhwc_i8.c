@@ -35,11 +35,19 @@ static double scale_of(const nhwc_conv_case *c)
 static nhwc_bytes_case random_case(uint32_t *state, uint32_t i)
 {
     const int rank = below(state, 5) == 0 ? 3 : below(state, 5) == 0 ? 5 : 4;
-    nhwc_bytes_case c = { .of = { .rank = rank, .n = 1 + below(state, 3), .form = "panels",
-        .group = 1, .channels = 1, .filters = 1,
-        .w = nhwc_random_window(state, rank, rank == 5 ? 6 : i % 8 == 0 ? 30 : 12,
-            i % 8 == 1 && rank != 5 ? 7 : 4) },
-        .x_signed = below(state, 3) == 0, .y_signed = below(state, 2) != 0 };
+    nhwc_bytes_case c = { .of = { .rank = rank,
+                              .n = 1 + below(state, 3),
+                              .form = "panels",
+                              .group = 1,
+                              .channels = 1,
+                              .filters = 1,
+                              .w = nhwc_random_window(state, rank,
+                                  rank == 5        ? 6
+                                      : i % 8 == 0 ? 30
+                                                   : 12,
+                                  i % 8 == 1 && rank != 5 ? 7 : 4) },
+        .x_signed = below(state, 3) == 0,
+        .y_signed = below(state, 2) != 0 };
     c.x_zero = below(state, 256) - (c.x_signed ? 128 : 0);
     c.y_zero = below(state, 256) - (c.y_signed ? 128 : 0);
     if (i % 3 == 0) {
@@ -71,9 +79,19 @@ END_TEST
 /* Many pixels and panels, and products that are half way between two numbers. */
 START_TEST(large_ones)
 {
-    nhwc_bytes_case c = { .of = { .rank = 4, .n = 1, .form = "panels", .group = 1, .channels = 8,
-        .filters = 200, .w = { .in = { 40, 33 }, .kernel = { 3, 3 }, .stride = { 1, 1 },
-            .dilation = { 1, 1 }, .pads = { 1, 1, 1, 1 } } }, .x_zero = 100, .scale = 0.5 };
+    nhwc_bytes_case c = { .of = { .rank = 4,
+                              .n = 1,
+                              .form = "panels",
+                              .group = 1,
+                              .channels = 8,
+                              .filters = 200,
+                              .w = { .in = { 40, 33 },
+                                  .kernel = { 3, 3 },
+                                  .stride = { 1, 1 },
+                                  .dilation = { 1, 1 },
+                                  .pads = { 1, 1, 1, 1 } } },
+        .x_zero = 100,
+        .scale = 0.5 };
     check(&c, 1);
     c.of.filters = 24;
     c.scale = 0.0001220703125;
@@ -84,9 +102,17 @@ START_TEST(large_ones)
         c.of.filters = filters;
         check(&c, 3);
     }
-    c.of = (nhwc_conv_case){ .rank = 4, .n = 2, .form = "taps", .group = 200, .channels = 1,
-        .filters = 1, .w = { .in = { 21, 20 }, .kernel = { 3, 3 }, .stride = { 1, 2 },
-            .dilation = { 1, 1 }, .pads = { 1, 1, 1, 1 } } };
+    c.of = (nhwc_conv_case){ .rank = 4,
+        .n = 2,
+        .form = "taps",
+        .group = 200,
+        .channels = 1,
+        .filters = 1,
+        .w = { .in = { 21, 20 },
+            .kernel = { 3, 3 },
+            .stride = { 1, 2 },
+            .dilation = { 1, 1 },
+            .pads = { 1, 1, 1, 1 } } };
     c.scale = 0.015625;
     check(&c, 4);
     c.of.w.kernel[0] = 9;
@@ -119,19 +145,37 @@ START_TEST(tiles)
     for (size_t i = 0; i < PRT_COUNT_OF(all); i++)
         for (int n = 1; n <= 2; n++) {
             const int pad = all[i].pad;
-            nhwc_bytes_case c = { .of = { .rank = 4, .n = n, .form = "panels", .group = 1,
-                .channels = all[i].channels, .filters = all[i].filters,
-                .w = { .in = { all[i].in[0], all[i].in[1] },
-                    .kernel = { all[i].kernel[0], all[i].kernel[1] },
-                    .stride = { all[i].stride[0], all[i].stride[1] },
-                    .dilation = { all[i].dilation, 1 }, .pads = { pad, pad, pad, pad } } },
-                .x_signed = n == 2, .y_signed = i % 2 != 0, .x_zero = 90, .y_zero = 3 };
+            nhwc_bytes_case c = { .of = { .rank = 4,
+                                      .n = n,
+                                      .form = "panels",
+                                      .group = 1,
+                                      .channels = all[i].channels,
+                                      .filters = all[i].filters,
+                                      .w = { .in = { all[i].in[0], all[i].in[1] },
+                                          .kernel = { all[i].kernel[0], all[i].kernel[1] },
+                                          .stride = { all[i].stride[0], all[i].stride[1] },
+                                          .dilation = { all[i].dilation, 1 },
+                                          .pads = { pad, pad, pad, pad } } },
+                .x_signed = n == 2,
+                .y_signed = i % 2 != 0,
+                .x_zero = 90,
+                .y_zero = 3 };
             c.scale = 10.0 * scale_of(&c.of);
             check(&c, (uint32_t)i);
         }
-    nhwc_bytes_case c = { .of = { .rank = 4, .n = 1, .form = "panels", .group = 1, .channels = 3,
-        .filters = 64, .images = true, .w = { .in = { 31, 30 }, .kernel = { 7, 7 },
-            .stride = { 2, 2 }, .dilation = { 1, 1 }, .pads = { 3, 3, 3, 3 } } }, .x_zero = 100,
+    nhwc_bytes_case c = { .of = { .rank = 4,
+                              .n = 1,
+                              .form = "panels",
+                              .group = 1,
+                              .channels = 3,
+                              .filters = 64,
+                              .images = true,
+                              .w = { .in = { 31, 30 },
+                                  .kernel = { 7, 7 },
+                                  .stride = { 2, 2 },
+                                  .dilation = { 1, 1 },
+                                  .pads = { 3, 3, 3, 3 } } },
+        .x_zero = 100,
         .scale = 0.001 };
     check(&c, 1);
     c.of.w.kernel[0] = c.of.w.kernel[1] = 5; /* three rows of the kernel at a time */
@@ -150,21 +194,39 @@ START_TEST(nine_taps)
     static const int groups[] = { 1, 16, 31, 32, 33, 64, 65, 96, 144, 200 };
     uint32_t state = 17;
     for (uint32_t i = 0; i < FAST_CASES(60); i++) {
-        nhwc_bytes_case c = { .of = { .rank = 4, .n = 1 + below(&state, 2), .form = "taps",
-            .group = groups[i % 10], .channels = 1, .filters = 1,
-            .w = { .in = { 3 + below(&state, 12), 3 + below(&state, 20) }, .kernel = { 3, 3 },
-                .stride = { 1 + below(&state, 3), 1 + (int)(i / 10 % 2) },
-                .dilation = { 1 + (int)(i % 7 == 0), 1 },
-                .pads = { below(&state, 3), below(&state, 4), below(&state, 3),
-                    below(&state, 4) } } },
-            .x_signed = i % 4 == 0, .y_signed = i % 3 == 0, .x_zero = below(&state, 128),
-            .y_zero = below(&state, 128), .scale = i % 5 == 0 ? 0.0078125 : 0.003 };
+        nhwc_bytes_case c = { .of = { .rank = 4,
+                                  .n = 1 + below(&state, 2),
+                                  .form = "taps",
+                                  .group = groups[i % 10],
+                                  .channels = 1,
+                                  .filters = 1,
+                                  .w = { .in = { 3 + below(&state, 12), 3 + below(&state, 20) },
+                                      .kernel = { 3, 3 },
+                                      .stride = { 1 + below(&state, 3), 1 + (int)(i / 10 % 2) },
+                                      .dilation = { 1 + (int)(i % 7 == 0), 1 },
+                                      .pads = { below(&state, 3), below(&state, 4),
+                                          below(&state, 3), below(&state, 4) } } },
+            .x_signed = i % 4 == 0,
+            .y_signed = i % 3 == 0,
+            .x_zero = below(&state, 128),
+            .y_zero = below(&state, 128),
+            .scale = i % 5 == 0 ? 0.0078125 : 0.003 };
         c.of.w.in[0] += c.of.w.dilation[0] > 1 ? 2 : 0;
         check(&c, i);
     }
-    nhwc_bytes_case c = { .of = { .rank = 4, .n = 1, .form = "taps", .group = 3, .channels = 1,
-        .filters = 1, .w = { .in = { 2, 4100 }, .kernel = { 3, 3 }, .stride = { 1, 1 },
-            .dilation = { 1, 1 }, .pads = { 1, 1, 1, 1 } } }, .x_zero = 7, .scale = 0.003 };
+    nhwc_bytes_case c = { .of = { .rank = 4,
+                              .n = 1,
+                              .form = "taps",
+                              .group = 3,
+                              .channels = 1,
+                              .filters = 1,
+                              .w = { .in = { 2, 4100 },
+                                  .kernel = { 3, 3 },
+                                  .stride = { 1, 1 },
+                                  .dilation = { 1, 1 },
+                                  .pads = { 1, 1, 1, 1 } } },
+        .x_zero = 7,
+        .scale = 0.003 };
     check(&c, 1);
 }
 END_TEST
@@ -172,10 +234,20 @@ END_TEST
 /* Padding out of all proportion is not copied. */
 START_TEST(padding)
 {
-    nhwc_bytes_case c = { .of = { .rank = 4, .n = 1, .form = "panels", .group = 1, .channels = 3,
-        .filters = 2, .images = true, .w = { .in = { 2, 3 }, .kernel = { 2, 2 },
-            .stride = { 500, 500 }, .dilation = { 1, 1 }, .pads = { 4000, 4001, 4002, 4003 } } },
-        .x_zero = 9, .scale = 0.001 };
+    nhwc_bytes_case c = { .of = { .rank = 4,
+                              .n = 1,
+                              .form = "panels",
+                              .group = 1,
+                              .channels = 3,
+                              .filters = 2,
+                              .images = true,
+                              .w = { .in = { 2, 3 },
+                                  .kernel = { 2, 2 },
+                                  .stride = { 500, 500 },
+                                  .dilation = { 1, 1 },
+                                  .pads = { 4000, 4001, 4002, 4003 } } },
+        .x_zero = 9,
+        .scale = 0.001 };
     check(&c, 1);
     c.x_signed = true;
     check(&c, 2);
@@ -194,10 +266,9 @@ START_TEST(pools)
             "f = input f32[%d,%d,%d,%d]\ns = const f32[] {0.0078125}\nz = const %s[] {%d}\n"
             "x = quantize_linear f s z\ny = nhwc_max_pool x {kernel_shape=[%d,%d],strides=[%d,%d],"
             "dilations=[%d,%d],pads=[%d,%d,%d,%d],ceil_mode=%d}\nr = cast y {to=1}\nreturn r\n",
-            1 + below(&state, 2), w.in[0], w.in[1], 1 + below(&state, 70),
-            i % 2 != 0 ? "i8" : "u8", i % 2 != 0 ? -3 : 120, w.kernel[0], w.kernel[1], w.stride[0],
-            w.stride[1], w.dilation[0], w.dilation[1],
-            w.pads[0] < w.kernel[0] ? w.pads[0] : w.kernel[0] - 1,
+            1 + below(&state, 2), w.in[0], w.in[1], 1 + below(&state, 70), i % 2 != 0 ? "i8" : "u8",
+            i % 2 != 0 ? -3 : 120, w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
+            w.dilation[0], w.dilation[1], w.pads[0] < w.kernel[0] ? w.pads[0] : w.kernel[0] - 1,
             w.pads[1] < w.kernel[1] ? w.pads[1] : w.kernel[1] - 1,
             w.pads[2] < w.kernel[0] ? w.pads[2] : w.kernel[0] - 1,
             w.pads[3] < w.kernel[1] ? w.pads[3] : w.kernel[1] - 1, (int)(i % 3 == 0));
@@ -242,8 +313,8 @@ START_TEST(gates)
                 "s = const f32[] {0.0078125}\nz = const %s[] {%d}\nza = const u8[] {100}\n"
                 "af = input f32[%s]\na = quantize_linear af s z\nbf = input f32[%s]\n"
                 "b = quantize_linear bf s za\nsy = const f32[] {0.006}\n"
-                "y = quantized_%s a s z b s za sy z\nr = cast y {to=1}\nreturn r\n", type,
-                k % 2 != 0 ? -3 : 128, shapes[i][0], shapes[i][1], k < 2 ? "mul" : "add");
+                "y = quantized_%s a s z b s za sy z\nr = cast y {to=1}\nreturn r\n",
+                type, k % 2 != 0 ? -3 : 128, shapes[i][0], shapes[i][1], k < 2 ? "mul" : "add");
             fast_check(text, -1, 1, 0);
         }
 }
@@ -260,10 +331,11 @@ START_TEST(tables)
             for (int k = 0; k < 256; k++) /* all bytes, in another order */
                 at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
                     (k * 77 + 5) % 256 - (i % 2 != 0 ? 128 : 0));
-            (void)snprintf(text + at, sizeof(text) - at, "}\nf = input f32[%s]\n"
+            (void)snprintf(text + at, sizeof(text) - at,
+                "}\nf = input f32[%s]\n"
                 "s = const f32[] {0.0078125}\nz = const %s[] {%d}\nx = quantize_linear f s z\n"
-                "y = byte_table x t\nr = cast y {to=1}\nreturn r\n", shapes[i], type,
-                sign != 0 ? 0 : 128);
+                "y = byte_table x t\nr = cast y {to=1}\nreturn r\n",
+                shapes[i], type, sign != 0 ? 0 : 128);
             fast_check(text, -1, 1, 0);
         }
 }
@@ -276,7 +348,7 @@ static void check_floats(const nhwc_conv_case *c, uint32_t seed)
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, "narrow_weights", "compute=i8"), "%s", text);
     bool found = false;
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         found = found || prt_op_is(op, PRT_OP_nhwc_quantized_conv);
     ck_assert(found);
     prt_program *program = NULL;
@@ -289,15 +361,22 @@ static void check_floats(const nhwc_conv_case *c, uint32_t seed)
 
 START_TEST(floats)
 {
-    static const char *const activations[] = { "", "Relu\"", "Silu\"",
-        "Clip\",alpha=-0.5,beta=6" };
+    static const char *const activations[] = { "", "Relu\"", "Silu\"", "Clip\",alpha=-0.5,beta=6" };
     uint32_t state = 5;
     for (uint32_t i = 0; i < FAST_CASES(90); i++) {
         const int rank = i % 7 == 3 ? 3 : i % 7 == 5 ? 5 : 4;
-        nhwc_conv_case c = { .rank = rank, .n = 1 + below(&state, 3), .form = "panels",
-            .group = 1, .activation = activations[i % 4], .bias = i % 3 != 0,
+        nhwc_conv_case c = { .rank = rank,
+            .n = 1 + below(&state, 3),
+            .form = "panels",
+            .group = 1,
+            .activation = activations[i % 4],
+            .bias = i % 3 != 0,
             .residual = i % 5 == 0,
-            .w = nhwc_random_window(&state, rank, rank == 5 ? 6 : i % 8 == 0 ? 30 : 12, 4) };
+            .w = nhwc_random_window(&state, rank,
+                rank == 5        ? 6
+                    : i % 8 == 0 ? 30
+                                 : 12,
+                4) };
         int taps = 1;
         for (int k = 0; k < rank - 2; k++)
             taps *= c.w.kernel[k];
@@ -307,9 +386,19 @@ START_TEST(floats)
         c.w.stride[0] = taps == 1 ? 2 : c.w.stride[0]; /* else it becomes a product */
         check_floats(&c, i);
     }
-    nhwc_conv_case c = { .rank = 4, .n = 1, .form = "winograd", .group = 1, .channels = 20,
-        .filters = 70, .activation = "", .residual = true, .transformed = true,
-        .w = { .in = { 40, 33 }, .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+    nhwc_conv_case c = { .rank = 4,
+        .n = 1,
+        .form = "winograd",
+        .group = 1,
+        .channels = 20,
+        .filters = 70,
+        .activation = "",
+        .residual = true,
+        .transformed = true,
+        .w = { .in = { 40, 33 },
+            .kernel = { 3, 3 },
+            .stride = { 1, 1 },
+            .dilation = { 1, 1 },
             .pads = { 1, 1, 1, 1 } } };
     check_floats(&c, 1);
     c.special = "nan";

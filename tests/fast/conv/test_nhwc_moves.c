@@ -12,8 +12,7 @@
 #include "support/fast_check.h"
 #include "support/nhwc_text.h"
 
-static const double MOVED = 0, SPREAD = 1e-5, MEAN = 1e-6, RESIZED = 1e-6,
-    NORM = 1e-5;
+static const double MOVED = 0, SPREAD = 1e-5, MEAN = 1e-6, RESIZED = 1e-6, NORM = 1e-5;
 
 static int below(uint32_t *state, uint32_t n)
 {
@@ -28,18 +27,20 @@ START_TEST(spreads)
         const int channels = i % 9 == 0 ? 520 + below(&state, 20) : 1 + below(&state, 40);
         const int filters = 1 + below(&state, i % 5 == 0 ? 80 : 9);
         const int high = 1 + below(&state, 3), wide = 1 + below(&state, 4);
-        const size_t count = (size_t)high *
-            nhwc_weights_count("panels", 1, channels, wide * filters, 1);
+        const size_t count =
+            (size_t)high * nhwc_weights_count("panels", 1, channels, wide * filters, 1);
         char text[512];
         (void)snprintf(text, sizeof(text),
             "x = input f32[%d,%d,%d,%d]\nw = input f32[%zu]\nb = input f32[%d]\n"
             "y = nhwc_spread x w %s {filters=%d,kernel_shape=[%d,%d],activation=\"%s\"}\n"
-            "return y\n", below(&state, 3), 1 + below(&state, 9), 1 + below(&state, 30), channels,
-            count, filters, i % 2 == 0 ? "b" : "", filters, high, wide, acts[i % 3]);
+            "return y\n",
+            below(&state, 3), 1 + below(&state, 9), 1 + below(&state, 30), channels, count, filters,
+            i % 2 == 0 ? "b" : "", filters, high, wide, acts[i % 3]);
         fast_check(text, -1, 1, SPREAD);
     }
     fast_check("x = input f32[1,2,2,0]\nw = input f32[0]\nb = input f32[1]\n"
-               "y = nhwc_spread x w b {filters=1,kernel_shape=[1,2]}\nreturn y\n", -1, 1, SPREAD);
+               "y = nhwc_spread x w b {filters=1,kernel_shape=[1,2]}\nreturn y\n",
+        -1, 1, SPREAD);
 }
 END_TEST
 
@@ -73,10 +74,10 @@ START_TEST(pools)
         char text[512];
         (void)snprintf(text, sizeof(text),
             "x = input f32[%d,%d,%d,%d]\ny = nhwc_%s_pool x {kernel_shape=[%d,%d],strides=[%d,%d],"
-            "dilations=[%d,%d],pads=[%d,%d,%d,%d]%s}\nreturn y\n", below(&state, 4), w.in[0],
-            w.in[1], 1 + below(&state, 80), i % 2 == 0 ? "max" : "average", w.kernel[0],
-            w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1], w.pads[0],
-            w.pads[1], w.pads[2], w.pads[3], extra);
+            "dilations=[%d,%d],pads=[%d,%d,%d,%d]%s}\nreturn y\n",
+            below(&state, 4), w.in[0], w.in[1], 1 + below(&state, 80),
+            i % 2 == 0 ? "max" : "average", w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
+            w.dilation[0], w.dilation[1], w.pads[0], w.pads[1], w.pads[2], w.pads[3], extra);
         fast_check(text, -1, 1, i % 2 == 0 ? MOVED : MEAN);
     }
     static const char *const pads[] = { "SAME_UPPER", "SAME_LOWER", "VALID" };
@@ -84,15 +85,18 @@ START_TEST(pools)
         char text[512];
         (void)snprintf(text, sizeof(text),
             "x = input f32[2,9,8,21]\ny = nhwc_%s_pool x {kernel_shape=[3,4],strides=[2,1],"
-            "auto_pad=\"%s\"}\nreturn y\n", i % 2 == 0 ? "max" : "average", pads[i / 2]);
+            "auto_pad=\"%s\"}\nreturn y\n",
+            i % 2 == 0 ? "max" : "average", pads[i / 2]);
         fast_check(text, -1, 1, i % 2 == 0 ? MOVED : MEAN);
     }
     fast_check("x = input f32[1,3,3,2]\nz = const f32[1,3,3,2] {nan,1,2,-inf,3,4,inf,0,0,0,0,0,0,0,"
                "0,0,0,nan}\nv = add x z\ny = nhwc_max_pool v {kernel_shape=[2,2],pads=[1,0,0,1]}\n"
-               "return y\n", -1, 1, MOVED);
+               "return y\n",
+        -1, 1, MOVED);
     fast_check("x = input f32[1,3,3,2]\nz = const f32[1,3,3,2] {nan,1,2,-inf,3,4,inf,0,0,0,0,0,0,0,"
                "0,0,0,nan}\nv = add x z\ny = nhwc_average_pool v {kernel_shape=[2,2],"
-               "pads=[1,0,0,1]}\nreturn y\n", -1, 1, MEAN);
+               "pads=[1,0,0,1]}\nreturn y\n",
+        -1, 1, MEAN);
 }
 END_TEST
 
@@ -110,7 +114,8 @@ START_TEST(shuffles)
             fast_check(text, -1, 1, MOVED);
         }
     fast_check("a = input f32[1,100,99,33]\nb = input f32[1,100,99,33]\n"
-               "y, h = nhwc_shuffle a b {halves=1}\ns = sub y h\nreturn s\n", -1, 1, MOVED);
+               "y, h = nhwc_shuffle a b {halves=1}\ns = sub y h\nreturn s\n",
+        -1, 1, MOVED);
     fast_check("a = input f32[0,3]\nb = input f32[0,3]\ny = nhwc_shuffle a b\nreturn y\n", -1, 1,
         MOVED);
 }
@@ -143,10 +148,12 @@ START_TEST(transposes)
             perm[at] = k;
         }
         for (int k = 0; k < rank; k++)
-            used += snprintf(order + used, sizeof(order) - (size_t)used, "%s%d",
-                k != 0 ? "," : "", perm[k]);
-        (void)snprintf(text, sizeof(text), "x = input f32[%s]\ny = transpose x {perm=[%s]}\n"
-            "return y\n", shape, order);
+            used += snprintf(order + used, sizeof(order) - (size_t)used, "%s%d", k != 0 ? "," : "",
+                perm[k]);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[%s]\ny = transpose x {perm=[%s]}\n"
+            "return y\n",
+            shape, order);
         fast_check(text, -1, 1, MOVED);
     }
     fast_check("x = input f32[2,3,4,5]\ny = transpose x\nreturn y\n", -1, 1, MOVED);
@@ -191,17 +198,20 @@ START_TEST(joined_and_split)
                 sizes[k]);
         used += snprintf(text + used, sizeof(text) - (size_t)used, "}\n");
         for (int k = 0; k < n; k++)
-            used += snprintf(text + used, sizeof(text) - (size_t)used, "%sy%d", k != 0 ? ", " : "",
-                k);
-        used += snprintf(text + used, sizeof(text) - (size_t)used, " = split x s {axis=%d}\n"
-            "z = concat ", i % 4 == 0 ? axis : axis - rank);
+            used +=
+                snprintf(text + used, sizeof(text) - (size_t)used, "%sy%d", k != 0 ? ", " : "", k);
+        used += snprintf(text + used, sizeof(text) - (size_t)used,
+            " = split x s {axis=%d}\n"
+            "z = concat ",
+            i % 4 == 0 ? axis : axis - rank);
         for (int k = n; k-- > 0;)
             used += snprintf(text + used, sizeof(text) - (size_t)used, "y%d ", k);
         (void)snprintf(text + used, sizeof(text) - (size_t)used, "{axis=%d}\nreturn z\n", axis);
         fast_check(text, -1, 1, MOVED);
     }
     fast_check("x = input f32[300,400]\ny, _, z = split x {axis=1,num_outputs=3}\n"
-               "s = concat x y z {axis=1}\nreturn s\n", -1, 1, MOVED);
+               "s = concat x y z {axis=1}\nreturn s\n",
+        -1, 1, MOVED);
     fast_check("x = input f32[4,6]\n_, y = split x {axis=1,num_outputs=2}\nreturn y\n", -1, 1,
         MOVED);
 }
@@ -220,14 +230,16 @@ START_TEST(resized)
         for (size_t s = 0; s < PRT_COUNT_OF(scales); s++)
             for (int i = 0; i < 3; i++) {
                 char text[400];
-                (void)snprintf(text, sizeof(text), "x = input f32[%d,%d,%d,%d]\n"
+                (void)snprintf(text, sizeof(text),
+                    "x = input f32[%d,%d,%d,%d]\n"
                     "s = const f32[4] {%s}\ny = resize x _ s {%s}\nreturn y\n",
                     1 + below(&state, 2), 4 + below(&state, 9), 4 + below(&state, 9),
                     1 + below(&state, 70), scales[s], modes[m]);
                 fast_check(text, -1, 1, RESIZED);
             }
     fast_check("x = input f32[1,70,60,16]\nz = const i64[4] {1,140,120,16}\n"
-               "y = resize x _ _ z {mode=\"linear\"}\nreturn y\n", -1, 1, RESIZED);
+               "y = resize x _ _ z {mode=\"linear\"}\nreturn y\n",
+        -1, 1, RESIZED);
 }
 END_TEST
 

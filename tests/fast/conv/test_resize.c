@@ -22,9 +22,8 @@ START_TEST(modes)
     static const char *const scales[] = { "4] {1,1,2,2}", "4] {1,1,3,1}", "4] {1,1,1,4}",
         "4] {1,1,1.5,2.6}", "4] {1,1,0.5,0.3}", "4] {1,1,0.7,3}" };
     static const char *const kinds[] = { "mode=\"nearest\"",
-        "mode=\"nearest\",nearest_mode=\"ceil\"",
-        "mode=\"nearest\",nearest_mode=\"floor\"", "mode=\"linear\"",
-        "mode=\"linear\",exclude_outside=1" };
+        "mode=\"nearest\",nearest_mode=\"ceil\"", "mode=\"nearest\",nearest_mode=\"floor\"",
+        "mode=\"linear\"", "mode=\"linear\",exclude_outside=1" };
     char attrs[200];
     for (size_t i = 0; i < PRT_COUNT_OF(coords); i++)
         for (size_t k = 0; k < PRT_COUNT_OF(kinds); k++)
@@ -50,9 +49,11 @@ START_TEST(sizes)
     check_resize("1,2,8,8", "4] {1,1,2,2}", "mode=\"cubic\"");
     fast_check("x = input f32[2,3,8,9]\ns = const i64[2] {12,20}\n"
                "y = resize x _ _ s {mode=\"linear\",axes=[2,3],"
-               "keep_aspect_ratio_policy=\"not_larger\"}\nreturn y\n", -1, 1, 1e-6);
+               "keep_aspect_ratio_policy=\"not_larger\"}\nreturn y\n",
+        -1, 1, 1e-6);
     fast_check("x = input f32[1,1,0,9]\ns = const i64[4] {1,1,0,18}\n"
-               "y = resize x _ _ s\nreturn y\n", -1, 1, 1e-6);
+               "y = resize x _ _ s\nreturn y\n",
+        -1, 1, 1e-6);
 }
 END_TEST
 
@@ -61,13 +62,15 @@ START_TEST(infinities_stay_where_they_weigh)
     check_resize("0,4", "2] {1,2}", "mode=\"linear\"");
     fast_check("x = const f32[2,3] {inf,1,2,3,nan,-inf}\nz = input f32[]\n"
                "s = const f32[2] {3,3}\ny = resize x _ s {mode=\"linear\"}\n"
-               "r = add y z\nreturn r\n", 0, 1, 1e-6);
+               "r = add y z\nreturn r\n",
+        0, 1, 1e-6);
     fast_check("x = input f32[2,3]\nz = const f32[2,3] {inf,0,0,0,nan,-inf}\ny = add x z\n"
                "s = const f32[2] {2,3}\nr = resize y _ s {mode=\"linear\","
-               "coordinate_transformation_mode=\"asymmetric\"}\nreturn r\n", 0, 1, 1e-6);
+               "coordinate_transformation_mode=\"asymmetric\"}\nreturn r\n",
+        0, 1, 1e-6);
     fast_check("x = input f32[2,3]\nz = const f32[2,3] {inf,0,0,0,nan,-inf}\ny = add x z\n"
-               "s = const f32[2] {2,3}\nr = resize y _ s {mode=\"nearest\"}\nreturn r\n", 0, 1,
-        1e-6);
+               "s = const f32[2] {2,3}\nr = resize y _ s {mode=\"nearest\"}\nreturn r\n",
+        0, 1, 1e-6);
 }
 END_TEST
 

@@ -8,9 +8,9 @@
 static const double SUMS = 2e-5;
 
 static const char *const kernels[] = { "kernel_type=LINEAR",
-    "kernel_type=RBF, kernel_params=[0.3,0,0]",
-    "kernel_type=POLY, kernel_params=[0.5,1,3]", "kernel_type=POLY, kernel_params=[0.5,1,2]",
-    "kernel_type=POLY, kernel_params=[0.5,3,1.5]", "kernel_type=SIGMOID, kernel_params=[0.5,1,0]" };
+    "kernel_type=RBF, kernel_params=[0.3,0,0]", "kernel_type=POLY, kernel_params=[0.5,1,3]",
+    "kernel_type=POLY, kernel_params=[0.5,1,2]", "kernel_type=POLY, kernel_params=[0.5,3,1.5]",
+    "kernel_type=SIGMOID, kernel_params=[0.5,1,0]" };
 
 enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]), TEXT = 1 << 16 };
 
@@ -40,14 +40,16 @@ START_TEST(support_vectors)
     for (size_t k = 0; k < KERNELS; k++)
         for (int i = 0; i < 10; i++) {
             const int n = features[i % 5], v = vectors[(i / 2 + i) % 5];
-            (void)snprintf(text, sizeof(text), "x = input f32[%d,%d]\ny = ml_svm_regressor x {%s, "
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[%d,%d]\ny = ml_svm_regressor x {%s, "
                 "n_supports=%d, support_vectors=[%s], coefficients=[%s], rho=[0.5]%s}\nreturn y\n",
                 1 + i * 3, n, kernels[k], v, numbers(&state, n * v), numbers(&state, v),
                 i % 4 == 3 ? ", post_transform=LOGISTIC" : "");
             fast_check(text, -1, 1, SUMS);
         }
     fast_check("x = input f32[7,3]\ny = ml_svm_regressor x {coefficients=[1,-2,0.5], rho=[0.25]}\n"
-               "return y\n", -1, 1, SUMS);
+               "return y\n",
+        -1, 1, SUMS);
 }
 END_TEST
 
@@ -61,7 +63,8 @@ START_TEST(classes)
             (void)snprintf(text, sizeof(text),
                 "x = input f32[%d,%d]\n_, z = ml_svm_classifier x {%s, classlabels_ints=%s, "
                 "vectors_per_class=%s, support_vectors=[%s], coefficients=[%s], rho=[%s]}\n"
-                "return z\n", 1 + i * 5, n, kernels[k], labels[c - 2], c == 2 ? "[3,3]" : "[3,3,3]",
+                "return z\n",
+                1 + i * 5, n, kernels[k], labels[c - 2], c == 2 ? "[3,3]" : "[3,3,3]",
                 numbers(&state, n * v), numbers(&state, (c - 1) * v), numbers(&state, 3));
             fast_check(text, -1, 1, SUMS);
         }

@@ -51,8 +51,8 @@ START_TEST(each_instruction)
             for (int with = 0; with < 3; with++) {
                 static const int64_t operands[3][3] = { { A, B, C }, { B, HALF, A },
                     { HALF, C, HALF } };
-                const bool chooses = form == PRT_FORM_choose || form == PRT_FORM_logic ||
-                    form == PRT_FORM_number;
+                const bool chooses =
+                    form == PRT_FORM_choose || form == PRT_FORM_logic || form == PRT_FORM_number;
                 int64_t from[3] = { operands[with][0], operands[with][1], operands[with][2] };
                 char text[256] = "";
                 if (form == PRT_FORM_act)
@@ -87,9 +87,8 @@ static void random_program(char *text, size_t size, uint32_t steps)
         const int64_t registers = FIXED + s - A;
         int64_t from[3];
         for (size_t i = 0; i < 3; i++)
-            from[i] = rand() % 3 != 0
-                ? A + registers - 1 - rand() % (registers < 4 ? registers : 4)
-                : A + rand() % registers;
+            from[i] = rand() % 3 != 0 ? A + registers - 1 - rand() % (registers < 4 ? registers : 4)
+                                      : A + rand() % registers;
         if (prt_instruction_form_of(code) == PRT_FORM_act)
             from[1] = HALF + 2, from[2] = HALF + rand() % 2;
         if (code == PRT_INSTRUCTION_where)

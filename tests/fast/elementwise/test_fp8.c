@@ -23,7 +23,8 @@ START_TEST(to_bytes)
                     (void)snprintf(text, sizeof(text),
                         "x = input f32[%s]\nh = cast x {to=%d}\ns = const i32[1] {%d}\n"
                         "b = gc_cast_to_uint8 h s {fp8Format=%s}\nc = cast b {to=6}\n"
-                        "y = cast c {to=1}\nreturn y\n", shapes[i], type, scales[k], formats[f]);
+                        "y = cast c {to=1}\nreturn y\n",
+                        shapes[i], type, scales[k], formats[f]);
                     fast_check(text, -ranges[k % 4], ranges[k % 4], 0);
                 }
 }
@@ -37,7 +38,8 @@ START_TEST(edges)
             "x = const f32[14] {nan,inf,-inf,0,-0,240,-239,231,1e30,57344,61440,"
             "0.00048828125,0.00146484375,-1e-9}\ns = const i32[1] {0}\n"
             "b = gc_cast_to_uint8 x s {fp8Format=%s}\nc = cast b {to=6}\n"
-            "y = cast c {to=1}\nreturn y\n", formats[f]);
+            "y = cast c {to=1}\nreturn y\n",
+            formats[f]);
         fast_check(text, 0, 1, 0);
     }
 }

@@ -25,13 +25,14 @@ START_TEST(comparisons)
             for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
                 (void)snprintf(text, sizeof(text),
                     "a = input f32[%s]\nb = input f32[%s]\np = cast a {to=%d}\nq = cast b {to=%d}\n"
-                    "r = %s p q\ny = cast r {to=1}\nreturn y\n", pairs[k][0], pairs[k][1],
-                    types[t], types[t], ops[i]);
+                    "r = %s p q\ny = cast r {to=1}\nreturn y\n",
+                    pairs[k][0], pairs[k][1], types[t], types[t], ops[i]);
                 fast_check(text, -3, 3, 0);
             }
         (void)snprintf(text, sizeof(text),
             "a = const f32[6,1] {nan,inf,-inf,-0,0,1}\nb = const f32[6] {nan,inf,-inf,-0,0,1}\n"
-            "r = %s a b\ny = cast r {to=1}\nreturn y\n", ops[i]);
+            "r = %s a b\ny = cast r {to=1}\nreturn y\n",
+            ops[i]);
         fast_check(text, 0, 1, 0);
     }
 }
@@ -50,8 +51,8 @@ START_TEST(integers)
             for (size_t k = 0; k < PAIRS; k++) {
                 (void)snprintf(text, sizeof(text),
                     "a = input f32[%s]\nb = input f32[%s]\np = cast a {to=%d}\nq = cast b {to=%d}\n"
-                    "r = %s p q\ny = cast r {to=1}\nreturn y\n", pairs[k][0], pairs[k][1],
-                    types[t], types[t], two[i]);
+                    "r = %s p q\ny = cast r {to=1}\nreturn y\n",
+                    pairs[k][0], pairs[k][1], types[t], types[t], two[i]);
                 fast_check(text, -100, 100, 0);
                 fast_check(text, -3e9, 3e9, 0);
                 fast_check(text, -1e19, 1e19, 0);
@@ -59,7 +60,8 @@ START_TEST(integers)
         for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
             (void)snprintf(text, sizeof(text),
                 "a = input f32[3,40001]\np = cast a {to=%d}\nr = %s p\ny = cast r {to=1}\n"
-                "return y\n", types[t], one[i]);
+                "return y\n",
+                types[t], one[i]);
             fast_check(text, -100, 100, 0);
             fast_check(text, -1e19, 1e19, 0);
         }
@@ -67,16 +69,18 @@ START_TEST(integers)
             (void)snprintf(text, sizeof(text),
                 "a = input f32[3,4001]\nl = const f32[] {-7}\nh = const f32[] {9}\n"
                 "p = cast a {to=%d}\nlow = cast l {to=%d}\nhigh = cast h {to=%d}\n"
-                "r = clip p %s\ny = cast r {to=1}\nreturn y\n", types[t], types[t], types[t],
-                bounds[i]);
+                "r = clip p %s\ny = cast r {to=1}\nreturn y\n",
+                types[t], types[t], types[t], bounds[i]);
             fast_check(text, -100, 100, 0);
         }
     }
     fast_check("a = input f32[5,31]\nb = input f32[31]\nc = input f32[5,1]\np = cast a {to=7}\n"
                "q = cast b {to=7}\nr = cast c {to=7}\ns = max q p r\ny = cast s {to=1}\n"
-               "return y\n", -100, 100, 0);
+               "return y\n",
+        -100, 100, 0);
     fast_check("x = const f32[9] {nan,inf,-inf,-0,0,1e-45,-1e-45,-7,3}\ny = sign x\n"
-               "z = reciprocal y\nreturn z\n", 0, 1, 0);
+               "z = reciprocal y\nreturn z\n",
+        0, 1, 0);
 }
 END_TEST
 
@@ -88,8 +92,8 @@ START_TEST(logic)
         for (size_t k = 0; k < PAIRS; k++) {
             (void)snprintf(text, sizeof(text),
                 "a = input f32[%s]\nb = input f32[%s]\nz = const f32[] {0}\np = less a z\n"
-                "q = less b z\nr = %s p q\nn = not r\ny = cast n {to=1}\nreturn y\n", pairs[k][0],
-                pairs[k][1], ops[i]);
+                "q = less b z\nr = %s p q\nn = not r\ny = cast n {to=1}\nreturn y\n",
+                pairs[k][0], pairs[k][1], ops[i]);
             fast_check(text, -3, 3, 0);
         }
 }
@@ -108,8 +112,8 @@ START_TEST(choices)
                 (void)snprintf(text, sizeof(text),
                     "a = input f32[%s]\nb = input f32[%s]\nc = input f32[%s]\n"
                     "z = const f32[] {%d}\ns = less a z\np = cast b {to=%d}\nq = cast c {to=%d}\n"
-                    "r = where s p q\ny = cast r {to=1}\nreturn y\n", shapes[i][0], shapes[i][1],
-                    shapes[i][2], below, types[t], types[t]);
+                    "r = where s p q\ny = cast r {to=1}\nreturn y\n",
+                    shapes[i][0], shapes[i][1], shapes[i][2], below, types[t], types[t]);
                 fast_check(text, -3, 3, 0);
             }
 }
@@ -131,12 +135,14 @@ START_TEST(casts)
             for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
                 (void)snprintf(text, sizeof(text),
                     "x = const %s\np = cast x {to=%d}\nq = cast p {to=%d}\ny = cast q {to=1}\n"
-                    "return y\n", values[v], types[i], types[k]);
+                    "return y\n",
+                    values[v], types[i], types[k]);
                 fast_check(text, 0, 1, 0);
             }
             (void)snprintf(text, sizeof(text),
                 "x = input f32[3,40001]\np = cast x {to=%d}\nq = cast p {to=%d}\n"
-                "y = cast q {to=1}\nreturn y\n", types[i], types[k]);
+                "y = cast q {to=1}\nreturn y\n",
+                types[i], types[k]);
             fast_check(text, -100000, 100000, 0);
             fast_check(text, -0.0001, 0.0001, 0);
         }
@@ -152,8 +158,10 @@ START_TEST(powers)
             "x = input f32[3,67]\ne = const f32[1,1] {%s}\ny = pow x e\nreturn y\n", exponents[i]);
         fast_check(text, 0.1, 9, 1e-6);
         fast_check(text, -9, -0.1, 1e-6);
-        (void)snprintf(text, sizeof(text), "x = const f32[7] {nan,inf,-inf,-0,0,1,-4}\n"
-            "e = const f64[] {%s}\ny = pow x e\nz = reciprocal y\nreturn z\n", exponents[i]);
+        (void)snprintf(text, sizeof(text),
+            "x = const f32[7] {nan,inf,-inf,-0,0,1,-4}\n"
+            "e = const f64[] {%s}\ny = pow x e\nz = reciprocal y\nreturn z\n",
+            exponents[i]);
         fast_check(text, 0, 1, 1e-6);
     }
     fast_check("x = input f32[67]\ne = const i64[1] {2}\ny = pow x e\nreturn y\n", -3, 3, 0);
@@ -177,7 +185,8 @@ START_TEST(roundings)
         /* The sign of zeros shows in what 1 / y is. */
         (void)snprintf(text, sizeof(text),
             "x = const f32[18] {nan,inf,-inf,-0,0,0.5,-0.5,1.5,2.5,-1.5,-2.5,0.3,-0.3,0.7,-0.7,"
-            "4194304.5,-8388607.5,1e20}\ny = %s x\nz = reciprocal y\nreturn z\n", ops[i]);
+            "4194304.5,-8388607.5,1e20}\ny = %s x\nz = reciprocal y\nreturn z\n",
+            ops[i]);
         fast_check(text, 0, 1, 0);
     }
 }
@@ -195,7 +204,8 @@ START_TEST(curves)
             fast_check(text, ranges[k][0], ranges[k][1], 1e-6);
         (void)snprintf(text, sizeof(text),
             "x = const f32[8] {nan,inf,-inf,-0,0,1,-1,1e-40}\ny = %s x\nz = reciprocal y\n"
-            "w = sub y z\nreturn w\n", ops[i]);
+            "w = sub y z\nreturn w\n",
+            ops[i]);
         fast_check(text, 0, 1, 1e-6);
     }
 }
@@ -234,11 +244,15 @@ START_TEST(many_inputs)
     static const char *const ops[] = { "sum", "max", "min" };
     char text[512];
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-        (void)snprintf(text, sizeof(text), "a = input f32[4,1]\nb = input f32[1,33]\n"
-            "c = input f32[3,1,1]\nd = input f32[]\ny = %s a b c d\nreturn y\n", ops[i]);
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[4,1]\nb = input f32[1,33]\n"
+            "c = input f32[3,1,1]\nd = input f32[]\ny = %s a b c d\nreturn y\n",
+            ops[i]);
         fast_check(text, -3, 3, 1e-6);
-        (void)snprintf(text, sizeof(text), "a = input f32[3,40000]\nb = input f32[40000]\n"
-            "c = input f32[3,40000]\ny = %s a b c\nreturn y\n", ops[i]);
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[3,40000]\nb = input f32[40000]\n"
+            "c = input f32[3,40000]\ny = %s a b c\nreturn y\n",
+            ops[i]);
         fast_check(text, -3, 3, 1e-6);
         (void)snprintf(text, sizeof(text), "a = input f32[9]\ny = %s a\nreturn y\n", ops[i]);
         fast_check(text, -3, 3, 0);

@@ -21,7 +21,8 @@ START_TEST(reductions)
                 count += *p == ',';
             (void)snprintf(text, sizeof(text),
                 "x = input f32[%s]\na = const i64[%d] {%s}\ny = reduce_%s x a {keepdims=%d}\n"
-                "return y\n", cases[k][0], count, cases[k][1], ops[i], (int)k % 2);
+                "return y\n",
+                cases[k][0], count, cases[k][1], ops[i], (int)k % 2);
             fast_check(text, -1, 2, 1e-6);
         }
     fast_check("x = input f32[3,4,5]\ny = reduce_sum x\nreturn y\n", -1, 2, 1e-6);
@@ -41,8 +42,8 @@ START_TEST(reductions_of_specials)
             for (int axis = 0; axis < 2; axis++) {
                 (void)snprintf(text, sizeof(text),
                     "x = const f32[5] {%s}\nz = input f32[40,1]\ns = %s x z\nt = input f32[%s]\n"
-                    "u = %s s t\na = const i64[1] {%d}\ny = reduce_%s u a\nreturn y\n", values[i],
-                    axis == 0 ? "add" : "mul", "5", "add", axis, ops[k]);
+                    "u = %s s t\na = const i64[1] {%d}\ny = reduce_%s u a\nreturn y\n",
+                    values[i], axis == 0 ? "add" : "mul", "5", "add", axis, ops[k]);
                 fast_check(text, 0.25, 0.5, 1e-6);
             }
 }
@@ -67,8 +68,10 @@ START_TEST(softmaxes)
         }
     for (size_t i = 0; i < 2; i++)
         for (int axis = 0; axis < 2; axis++) {
-            (void)snprintf(text, sizeof(text), "x = const f32[3,4] {1,nan,-inf,inf, 2,3,-inf,5, "
-                "-1,-2,-inf,-3}\ny = %s x {axis=%d}\nreturn y\n", ops[i], axis);
+            (void)snprintf(text, sizeof(text),
+                "x = const f32[3,4] {1,nan,-inf,inf, 2,3,-inf,5, "
+                "-1,-2,-inf,-3}\ny = %s x {axis=%d}\nreturn y\n",
+                ops[i], axis);
             fast_check(text, 0, 1, 1e-6);
         }
 }
@@ -148,13 +151,15 @@ START_TEST(places_of_extremes)
                 for (int axis = rank > 1 && shapes[k][0] == '0' ? 1 : 0; axis < rank; axis++) {
                     (void)snprintf(text, sizeof(text),
                         "x = input f32[%s]\nr = round x\ni = %s r {axis=%d,select_last_index=%d}\n"
-                        "y = cast i {to=1}\nreturn y\n", shapes[k], op, axis, last);
+                        "y = cast i {to=1}\nreturn y\n",
+                        shapes[k], op, axis, last);
                     fast_check(text, -9, 9, 0);
                 }
             }
             for (size_t k = 0; k < sizeof(specials) / sizeof(specials[0]); k++)
                 for (int axis = 0; axis < 2; axis++) {
-                    (void)snprintf(text, sizeof(text), "x = const f32[3,4] {%s}\n"
+                    (void)snprintf(text, sizeof(text),
+                        "x = const f32[3,4] {%s}\n"
                         "i = %s x {axis=%d,select_last_index=%d}\ny = cast i {to=1}\nreturn y\n",
                         specials[k], op, axis, last);
                     fast_check(text, 0, 1, 0);

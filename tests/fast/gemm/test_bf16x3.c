@@ -38,8 +38,9 @@ START_TEST(products)
         (void)snprintf(text, sizeof(text),
             "a = input f32[%d,%d]\nw = input f32[%zu]\nb = input f32[%d]\nr = input f32[%d,%d]\n"
             "y = fused_linear a w %s %s {columns=%d, activation=\"%s\", alpha=-4, beta=4}\n"
-            "return y\n", m, k, nhwc_weights_count("panels", 1, k, n, 1), n, m, n,
-            cases[i].bias ? "b" : "_", cases[i].residual ? "r" : "_", n, cases[i].act);
+            "return y\n",
+            m, k, nhwc_weights_count("panels", 1, k, n, 1), n, m, n, cases[i].bias ? "b" : "_",
+            cases[i].residual ? "r" : "_", n, cases[i].act);
         (void)fast_check(text, -1, 1, BOUND);
         ck_assert_msg(fast_check_splits(), "%s", text);
     }
@@ -53,10 +54,12 @@ START_TEST(others)
         -1, 1, BOUND);
     ck_assert(fast_check_splits());
     (void)fast_check("a = input f32[70,150]\nb = input f32[130,150]\nc = input f32[130]\n"
-        "y = gemm a b c {transB=1}\nreturn y\n", -1, 1, BOUND);
+                     "y = gemm a b c {transB=1}\nreturn y\n",
+        -1, 1, BOUND);
     ck_assert(fast_check_splits());
     (void)fast_check("x = input f32[1,60,20,21]\nw = input f32[45,60,3,3]\nb = input f32[45]\n"
-        "y = conv x w b {pads=[1,1,1,1]}\nreturn y\n", -1, 1, BOUND);
+                     "y = conv x w b {pads=[1,1,1,1]}\nreturn y\n",
+        -1, 1, BOUND);
 }
 END_TEST
 
@@ -79,13 +82,13 @@ static void check_conv(const conv *v, bool gate)
         "r = input f32[%d,%d,%d,%d]\ng = input f32[%d,1,1,%d]\n"
         "y = nhwc_conv x w %s %s %s {form=\"panels\",channels=%d,filters=%d,kernel_shape=[%d,%d],"
         "strides=[%d,%d],dilations=[%d,%d],pads=[%d,%d,%d,%d],"
-        "activation=\"%s\"}\nreturn y\n", v->batch, v->high, v->wide, v->channels,
+        "activation=\"%s\"}\nreturn y\n",
+        v->batch, v->high, v->wide, v->channels,
         nhwc_weights_count("panels", 1, v->channels, v->filters, v->kernel[0] * v->kernel[1]),
         v->filters, v->batch, out[0], out[1], v->filters, v->batch, v->channels,
-        v->bias ? "b" : "_", v->residual ? "r" : "_", gate ? "g" : "_", v->channels,
-        v->filters, v->kernel[0], v->kernel[1],
-        v->stride[0], v->stride[1], v->dilation[0], v->dilation[1], v->pads[0], v->pads[1],
-        v->pads[2], v->pads[3], v->act);
+        v->bias ? "b" : "_", v->residual ? "r" : "_", gate ? "g" : "_", v->channels, v->filters,
+        v->kernel[0], v->kernel[1], v->stride[0], v->stride[1], v->dilation[0], v->dilation[1],
+        v->pads[0], v->pads[1], v->pads[2], v->pads[3], v->act);
     (void)fast_check(text, -1, 1, BOUND);
     ck_assert_msg(fast_check_splits(), "%s", text);
 }
@@ -140,7 +143,8 @@ START_TEST(images)
             "x = input f32[%d,%d,%d,%d]\nw = input f32[%zu]\nb = input f32[%d]\n"
             "y = nhwc_conv x w b {form=\"panels\",images=1,channels=%d,filters=%d,"
             "kernel_shape=[%d,%d],strides=[%d,%d],pads=[%d,%d,%d,%d],activation=\"Relu\"}\n"
-            "return y\n", v[0], v[2], v[1], v[1] + 3,
+            "return y\n",
+            v[0], v[2], v[1], v[1] + 3,
             nhwc_weights_count("panels", 1, v[2], filters[i], v[3] * v[3]), filters[i], v[2],
             filters[i], v[3], v[3], v[4], v[4], v[5], v[5], v[5], v[5]);
         (void)fast_check(text, -1, 1, BOUND);
@@ -166,16 +170,16 @@ static void check_separable(const separable *v, const char *x, double low)
         "w = input f32[%zu]\nv = input f32[%zu]\nb = input f32[%d]\nc = input f32[%d]\n"
         "r = input f32[%d,%d,%d,%d]\ny%s = nhwc_separable x w _ %s %s %s %s {hidden=%d,"
         "filters=%d,kernel_shape=[%d,%d],strides=[%d,%d],pads=[%d,%d,%d,%d],activation0=\"%s\","
-        "activation1=\"%s\",activation2=\"%s\"}\n%s", v->batch, v->high, v->wide, channels, x,
+        "activation1=\"%s\",activation2=\"%s\"}\n%s",
+        v->batch, v->high, v->wide, channels, x,
         nhwc_weights_count("panels", 1, channels, v->hidden, 1),
         nhwc_weights_count("taps", v->hidden, 1, 1, v->kernel * v->kernel),
         nhwc_weights_count("panels", 1, v->hidden, v->filters + 1, 1), v->hidden, v->filters + 1,
         v->batch, high, wide, v->filters + 1, v->mean ? ", m" : "",
-        v->channels != 0 ? "u b" : "_ _", v->filters != 0 ? "v" : "_",
-        v->filters != 0 ? "c" : "_", v->residual ? "r" : "_", v->hidden,
-        v->filters != 0 ? v->filters + 1 : 0, v->kernel, v->kernel, v->stride, v->stride,
-        v->kernel / 2, v->kernel / 2, v->kernel / 2, v->kernel / 2, v->act, v->act, v->act,
-        v->mean ? "s = add y m\nreturn s\n" : "return y\n");
+        v->channels != 0 ? "u b" : "_ _", v->filters != 0 ? "v" : "_", v->filters != 0 ? "c" : "_",
+        v->residual ? "r" : "_", v->hidden, v->filters != 0 ? v->filters + 1 : 0, v->kernel,
+        v->kernel, v->stride, v->stride, v->kernel / 2, v->kernel / 2, v->kernel / 2, v->kernel / 2,
+        v->act, v->act, v->act, v->mean ? "s = add y m\nreturn s\n" : "return y\n");
     (void)fast_check(text, low, 1, BOUND);
     ck_assert_msg(low > 0 || fast_check_splits(), "%s", text);
 }
@@ -207,16 +211,18 @@ START_TEST(left_in_float32)
         char text[512];
         (void)snprintf(text, sizeof(text),
             "a = input f32[%d,%d]\nw = input f32[%zu]\nz = const f32[1] {0}\n"
-            "b = %s\nc = %s\ny = fused_linear b c {columns=%d}\nreturn y\n", M, K,
-            nhwc_weights_count("panels", 1, K, N, 1), of_w ? "add a z" : "div a z",
+            "b = %s\nc = %s\ny = fused_linear b c {columns=%d}\nreturn y\n",
+            M, K, nhwc_weights_count("panels", 1, K, N, 1), of_w ? "add a z" : "div a z",
             of_w ? "div w z" : "add w z", N);
         (void)fast_check(text, 0.5, 1, BOUND);
     }
     (void)fast_check("x = input f32[1,30,30,48]\nw = input f32[20736]\nz = const f32[1] {0}\n"
-        "v = div x z\ny = nhwc_conv v w _ _ {form=\"panels\",channels=48,filters=48,"
-        "kernel_shape=[3,3],pads=[1,1,1,1]}\nreturn y\n", 0.5, 1, BOUND);
+                     "v = div x z\ny = nhwc_conv v w _ _ {form=\"panels\",channels=48,filters=48,"
+                     "kernel_shape=[3,3],pads=[1,1,1,1]}\nreturn y\n",
+        0.5, 1, BOUND);
     (void)fast_check("a = input f32[30,96]\nw = input f32[3072]\n"
-        "y = fused_linear a w {columns=32}\nreturn y\n", -1, 1, BOUND);
+                     "y = fused_linear a w {columns=32}\nreturn y\n",
+        -1, 1, BOUND);
     const prt_kern *kern = prt_kern_of(prt_cpu_level("avx512_amx") & prt_cpu_features());
     if (kern != NULL && kern->split.multiply != NULL)
         ck_assert(!fast_check_splits());

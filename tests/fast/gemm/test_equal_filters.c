@@ -106,21 +106,23 @@ static void check_conv(int channels, int size, int filters, int height, int widt
         "y = conv x w {kernel_shape=[%d,%d],pads=[%d,%d,%d,%d],strides=[%d,%d]}\nreturn y\n",
         channels, size, size, filters, channels, height, width, height, width, height / 2,
         width / 2, height / 2, width / 2, stride, stride);
-    check_text(text, (shape){ .images = 1, .channels = (size_t)filters,
+    check_text(text,
+        (shape){ .images = 1,
+            .channels = (size_t)filters,
             .pixels = (size_t)out_h * (size_t)out_h });
 }
 
 START_TEST(convolutions)
 {
-    check_conv(64, 14, 128, 3, 3, 1);  /* Winograd F(4x4, 3x3) */
-    check_conv(128, 7, 128, 3, 3, 1);  /* F(2x2, 3x3) */
-    check_conv(32, 96, 64, 3, 3, 1);   /* F(6x6, 3x3) where a level has it */
+    check_conv(64, 14, 128, 3, 3, 1); /* Winograd F(4x4, 3x3) */
+    check_conv(128, 7, 128, 3, 3, 1); /* F(2x2, 3x3) */
+    check_conv(32, 96, 64, 3, 3, 1);  /* F(6x6, 3x3) where a level has it */
     check_conv(64, 14, 128, 3, 3, 2);
     check_conv(48, 14, 64, 5, 5, 1);
     check_conv(64, 17, 96, 1, 7, 1);
     check_conv(64, 17, 96, 7, 1, 1);
-    check_conv(3, 64, 32, 7, 7, 2);    /* a first layer */
-    check_conv(64, 20, 6, 3, 3, 1);    /* few filters */
+    check_conv(3, 64, 32, 7, 7, 2);     /* a first layer */
+    check_conv(64, 20, 6, 3, 3, 1);     /* few filters */
     check_conv(512, 13, 1000, 1, 1, 1); /* where Strassen's algorithm would pay */
     check_conv(768, 14, 256, 1, 1, 1);
 }
@@ -131,10 +133,10 @@ static void check_matmul(int m, int k, int n, bool turned, const char *value)
     char text[400];
     (void)snprintf(text, sizeof(text),
         "x = input f32[%d,%d]\nw = const f32[%d,%d] fill %s\n"
-        "y = gemm x w {transB=%d}\nreturn y\n", m, k, turned ? n : k, turned ? k : n, value,
-        turned);
-    check_text(text, (shape){ .images = 1, .channels = (size_t)n, .pixels = (size_t)m,
-            .last = true });
+        "y = gemm x w {transB=%d}\nreturn y\n",
+        m, k, turned ? n : k, turned ? k : n, value, turned);
+    check_text(text,
+        (shape){ .images = 1, .channels = (size_t)n, .pixels = (size_t)m, .last = true });
 }
 
 START_TEST(products)
@@ -159,8 +161,10 @@ START_TEST(zero_columns_give_zero)
         for (int n = 0; n < N; n++)
             (void)fprintf(f, "%s%s%d.%03d", k + n != 0 ? "," : "", (k * 7 + n * 13) % 3 ? "" : "-",
                 n == PRUNED ? 0 : (k + n) % 5, n == PRUNED ? 0 : (k * 31 + n * 17) % 1000);
-    (void)fprintf(f, "}\nt = matmul x w\ns = const i64[1] {%d}\ne = const i64[1] {%d}\n"
-                     "a = const i64[1] {1}\ny = slice t s e a\nreturn y\n", PRUNED, PRUNED + 1);
+    (void)fprintf(f,
+        "}\nt = matmul x w\ns = const i64[1] {%d}\ne = const i64[1] {%d}\n"
+        "a = const i64[1] {1}\ny = slice t s e a\nreturn y\n",
+        PRUNED, PRUNED + 1);
     (void)fclose(f);
     prt_program *p = compiled(text);
     const shape s = { .images = 1, .channels = M, .pixels = 1, .zero = true };

@@ -14,9 +14,8 @@
 
 /* An input of floats in [-1, 1) as bytes. */
 #define QUANTISED(name, shape, type, zero)                                                         \
-    name "f = input f32[" shape "]\n" name "s = const f32[] {0.0078125}\n" name                    \
-         "z = const " type "[] {" zero "}\n" name " = quantize_linear " name "f " name "s " name   \
-         "z\n"
+    name "f = input f32[" shape "]\n" name "s = const f32[] {0.0078125}\n" name "z = const " type  \
+         "[] {" zero "}\n" name " = quantize_linear " name "f " name "s " name "z\n"
 
 static const char *const types[][2] = { { "u8", "128" }, { "i8", "-3" } };
 
@@ -28,19 +27,23 @@ START_TEST(conversions)
         for (size_t t = 0; t < 2; t++) {
             (void)snprintf(text, sizeof(text),
                 "x = input f32[%s]\ns = const f32[] {0.013}\nz = const %s[] {%s}\n"
-                "q = quantize_linear x s z\ny = dequantize_linear q s z\nreturn y\n", shapes[i],
-                types[t][0], types[t][1]);
+                "q = quantize_linear x s z\ny = dequantize_linear q s z\nreturn y\n",
+                shapes[i], types[t][0], types[t][1]);
             fast_check(text, -3, 3, 0);
         }
-    fast_check("x = input f32[2,3,5]\ns = const f32[3] {0.1,0.02,0.3}\nz = const i8[3] {1,0,-9}\n"
-        "q = quantize_linear x s z {axis=1}\ny = dequantize_linear q s z {axis=-2}\nreturn y\n", -9,
-        9, 0);
+    fast_check(
+        "x = input f32[2,3,5]\ns = const f32[3] {0.1,0.02,0.3}\nz = const i8[3] {1,0,-9}\n"
+        "q = quantize_linear x s z {axis=1}\ny = dequantize_linear q s z {axis=-2}\nreturn y\n",
+        -9, 9, 0);
     fast_check("x = input f32[70001]\ns = const f32[] {0.5}\nz = const i32[] {0}\n"
-        "i = cast x {to=6}\ny = dequantize_linear i s z\nreturn y\n", -1e6, 1e6, 0);
+               "i = cast x {to=6}\ny = dequantize_linear i s z\nreturn y\n",
+        -1e6, 1e6, 0);
     fast_check("x = input f32[7]\nn = log x\ns = const f32[] {0.01}\n"
-        "q = quantize_linear n s\ny = cast q {to=1}\nreturn y\n", -1, 1, 0);
+               "q = quantize_linear n s\ny = cast q {to=1}\nreturn y\n",
+        -1, 1, 0);
     for (size_t i = 0; i < PRT_COUNT_OF(shapes); i++) {
-        (void)snprintf(text, sizeof(text), "x = input f32[%s]\n"
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[%s]\n"
             "q, s, z = dynamic_quantize_linear x\ny = dequantize_linear q s z\nreturn y\n",
             shapes[i]);
         fast_check(text, -3, 5, 0);
@@ -61,8 +64,8 @@ START_TEST(products)
                 "s = const f32[] {0.0078125}\nza = const %s[] {%s}\nzb = const %s[] {%s}\n"
                 "af = input f32[%d,%d]\na = quantize_linear af s za\n"
                 "bf = input f32[%d,%d]\nb = quantize_linear bf s zb\n"
-                "i = matmul_integer a b za zb\ny = cast i {to=1}\nreturn y\n", types[t & 1][0],
-                types[t & 1][1], types[t >> 1][0], types[t >> 1][1], m, k, k, n);
+                "i = matmul_integer a b za zb\ny = cast i {to=1}\nreturn y\n",
+                types[t & 1][0], types[t & 1][1], types[t >> 1][0], types[t >> 1][1], m, k, k, n);
             fast_check(text, -1, 1, 0);
             (void)snprintf(text, sizeof(text),
                 "s = const f32[] {0.0078125}\nza = const %s[] {%s}\nzb = const %s[] {%s}\n"
@@ -73,16 +76,21 @@ START_TEST(products)
             fast_check(text, -1, 1, 0);
         }
     /* no zero points; zero points and scales by column; batches */
-    fast_check(QUANTISED("a", "5,3,17", "u8", "7") QUANTISED("b", "5,17,9", "i8", "0")
-        "i = matmul_integer a b\ny = cast i {to=1}\nreturn y\n", -1, 1, 0);
-    fast_check(QUANTISED("a", "3,17", "u8", "7") QUANTISED("b", "5,17,9", "i8", "0")
-        "i = matmul_integer a b\ny = cast i {to=1}\nreturn y\n", -1, 1, 0);
-    fast_check(QUANTISED("a", "2,3,17", "u8", "7") QUANTISED("b", "17,3", "i8", "0")
-        "z = const i8[3] {1,-100,5}\ns = const f32[3] {0.1,0.2,0.3}\nyz = const i8[] {3}\n"
-        "i = qlinear_matmul a as az b s z bs yz\ny = cast i {to=1}\nreturn y\n", -1, 1, 0);
-    fast_check(QUANTISED("a", "3,17", "u8", "7") QUANTISED("b", "17,9", "i8", "0")
-        "z = const u8[3] {1,100,5}\ni = matmul_integer a b z bz\ny = cast i {to=1}\nreturn y\n", -1,
-        1, 0);
+    fast_check(QUANTISED("a", "5,3,17", "u8", "7") QUANTISED("b", "5,17,9", "i8",
+                   "0") "i = matmul_integer a b\ny = cast i {to=1}\nreturn y\n",
+        -1, 1, 0);
+    fast_check(QUANTISED("a", "3,17", "u8", "7") QUANTISED("b", "5,17,9", "i8",
+                   "0") "i = matmul_integer a b\ny = cast i {to=1}\nreturn y\n",
+        -1, 1, 0);
+    fast_check(
+        QUANTISED("a", "2,3,17", "u8", "7") QUANTISED("b", "17,3", "i8",
+            "0") "z = const i8[3] {1,-100,5}\ns = const f32[3] {0.1,0.2,0.3}\nyz = const i8[] {3}\n"
+                 "i = qlinear_matmul a as az b s z bs yz\ny = cast i {to=1}\nreturn y\n",
+        -1, 1, 0);
+    fast_check(QUANTISED("a", "3,17", "u8", "7") QUANTISED("b", "17,9", "i8",
+                   "0") "z = const u8[3] {1,100,5}\ni = matmul_integer a b z bz\ny = cast i "
+                        "{to=1}\nreturn y\n",
+        -1, 1, 0);
 }
 END_TEST
 
@@ -107,9 +115,9 @@ START_TEST(convolutions)
                 "s = const f32[] {0.0078125}\nzx = const %s[] {%s}\nzw = const %s[] {%s}\n"
                 "xf = input f32[%s]\nx = quantize_linear xf s zx\n"
                 "wf = input f32[%s]\nw = quantize_linear wf s zw\n"
-                "i = conv_integer x w zx zw {%s}\ny = cast i {to=1}\nreturn y\n", types[t & 1][0],
-                types[t & 1][1], types[t >> 1][0], types[t >> 1][1], cases[i].x, cases[i].w,
-                cases[i].attrs);
+                "i = conv_integer x w zx zw {%s}\ny = cast i {to=1}\nreturn y\n",
+                types[t & 1][0], types[t & 1][1], types[t >> 1][0], types[t >> 1][1], cases[i].x,
+                cases[i].w, cases[i].attrs);
             fast_check(text, -1, 1, 0);
             (void)snprintf(text, sizeof(text),
                 "s = const f32[] {0.0078125}\nzx = const %s[] {%s}\nzw = const %s[] {%s}\n"
@@ -129,8 +137,11 @@ END_TEST
  * type 3, whose A is of floats. */
 static void check_linear(int m, int n, int k, int type, const char *attrs)
 {
-    const prt_nhwc_weights form = { .form = PRT_NHWC_panels, .group = 1, .channels = (size_t)k,
-        .filters = (size_t)n, .taps = 1 };
+    const prt_nhwc_weights form = { .form = PRT_NHWC_panels,
+        .group = 1,
+        .channels = (size_t)k,
+        .filters = (size_t)n,
+        .taps = 1 };
     size_t count, at;
     ck_assert(prt_nhwc_bytes_size(&form, &count));
     const size_t size = count * 5 + (size_t)n * 12 + 2048;
@@ -151,9 +162,9 @@ static void check_linear(int m, int n, int k, int type, const char *attrs)
     (void)snprintf(text + at, size - at,
         "}\nqs = const f32[] {0.0078125}\nz = const %s[] {%s}\nf = input f32[%d,%d]\n"
         "a = quantize_linear f qs z\ns = input f32[%d]\nc = input f32[%d]\nr = input f32[%d,%d]\n"
-        "y = quantized_linear %s w t s %s {columns=%d%s}\nreturn y\n", types[type & 1][0],
-        types[type & 1][1], m, k, type >= 2 ? n : 1, n, m, n, type == 3 ? "f _" : "a z",
-        attrs[0] != 0 ? "c r" : "", n, attrs);
+        "y = quantized_linear %s w t s %s {columns=%d%s}\nreturn y\n",
+        types[type & 1][0], types[type & 1][1], m, k, type >= 2 ? n : 1, n, m, n,
+        type == 3 ? "f _" : "a z", attrs[0] != 0 ? "c r" : "", n, attrs);
     fast_check(text, -1, 1, 1e-6);
     free(text);
     free(w);

@@ -22,8 +22,7 @@ static const struct {
 
 static size_t width_of(int n)
 {
-    return (size_t)n / PRT_GEMM_PANEL * PRT_GEMM_PANEL +
-        prt_gemm_width((size_t)n % PRT_GEMM_PANEL);
+    return (size_t)n / PRT_GEMM_PANEL * PRT_GEMM_PANEL + prt_gemm_width((size_t)n % PRT_GEMM_PANEL);
 }
 
 /* A constant "w" of `count` pseudo-random stored numbers in [-48, 48], or all that 4 bits hold. */
@@ -45,8 +44,8 @@ static void check_product(size_t kind, int m, int n, int k, const char *attrs, i
     const size_t size = count * 8 + 1024;
     char *text = malloc(size);
     size_t at = (size_t)snprintf(text, size,
-        "a = input f32[%d,%d]\nc = input f32[%d]\nr = input f32[%d,%d]\ns = input f32[%d]\n",
-        m, k, n, m, n, n);
+        "a = input f32[%d,%d]\nc = input f32[%d]\nr = input f32[%d,%d]\ns = input f32[%d]\n", m, k,
+        n, m, n, n);
     at += put_weights(text + at, size - at, kinds[kind].type, count);
     (void)snprintf(text + at, size - at, "}\ny = fused_linear a w c r%s {columns=%d%s}\nreturn y\n",
         scaled ? " s" : "", n, attrs);
@@ -78,8 +77,10 @@ static void check_blocks(const char *type, int m, int n, int k, int block, const
     const size_t count = rows * width_of(n), size = count * 8 + 1024;
     char *text = malloc(size);
     for (int offset = 0; offset < 2; offset++) {
-        size_t at = (size_t)snprintf(text, size, "a = input f32[%d,%d]\nc = input f32[%d]\n"
-            "s = input f32[%d]\no = input f32[%d]\n", m, k, n, scales, scales);
+        size_t at = (size_t)snprintf(text, size,
+            "a = input f32[%d,%d]\nc = input f32[%d]\n"
+            "s = input f32[%d]\no = input f32[%d]\n",
+            m, k, n, scales, scales);
         at += put_weights(text + at, size - at, type, count);
         (void)snprintf(text + at, size - at,
             "}\ny = fused_linear a w c _ s%s {columns=%d,block=%d%s}\nreturn y\n",
@@ -116,13 +117,14 @@ START_TEST(both_sides_rounded)
     static const int rows[] = { 1, 8, 9, 14, 23, 250 };
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
         check_product(PRT_NARROW_bf16, rows[i], 70, 33, ",compute=\"bf16\"", 0);
-        check_product(PRT_NARROW_bf16, rows[i], 130, 64,
-            ",activation=\"Gelu\",compute=\"bf16\"", 0);
+        check_product(PRT_NARROW_bf16, rows[i], 130, 64, ",activation=\"Gelu\",compute=\"bf16\"",
+            0);
         check_product(PRT_NARROW_bf16, rows[i], 16, 1, ",compute=\"bf16\"", 1);
         check_product(PRT_NARROW_i8, rows[i], 20, 9, ",compute=\"bf16\"", 1);
     }
     fast_check("a = input f32[9,40]\nb = input f32[40,33]\n"
-        "y = fused_linear a b {compute=\"bf16\"}\nreturn y\n", -1, 1, 1e-5);
+               "y = fused_linear a b {compute=\"bf16\"}\nreturn y\n",
+        -1, 1, 1e-5);
 }
 END_TEST
 
@@ -163,19 +165,23 @@ START_TEST(specials_come_through)
         for (size_t i = 0; i < PRT_COUNT_OF(specials); i++) {
             char text[4096];
             const int count = 64 * (int)prt_narrow_rows((int)kind, 2);
-            size_t at = (size_t)snprintf(text, sizeof(text), "x = input f32[2,1]\n"
-                "a = const f32[2,2] {1,%s,5e37,2}\nb = const f32[%d] {", specials[i], count);
+            size_t at = (size_t)snprintf(text, sizeof(text),
+                "x = input f32[2,1]\n"
+                "a = const f32[2,2] {1,%s,5e37,2}\nb = const f32[%d] {",
+                specials[i], count);
             for (int k = 0; k < count; k++)
                 at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
                     k % 5 - 2);
-            (void)snprintf(text + at, sizeof(text) - at, "}\nw = cast b {to=%d}\n"
+            (void)snprintf(text + at, sizeof(text) - at,
+                "}\nw = cast b {to=%d}\n"
                 "y = fused_linear a w {columns=64}\nz = add y x\nreturn z\n",
                 kinds[kind].dtype);
             fast_check(text, -1, 1, 1e-5);
             if (kinds[kind].dtype != PRT_DTYPE_i4)
                 continue;
             char *end = strstr(text, "y = ");
-            (void)snprintf(end, sizeof(text) - (size_t)(end - text), "s = const f32[64] fill 1\n"
+            (void)snprintf(end, sizeof(text) - (size_t)(end - text),
+                "s = const f32[64] fill 1\n"
                 "y = fused_linear a w _ _ s {columns=64,block=8,compute=\"i8\"}\n"
                 "z = add y x\nreturn z\n");
             fast_check(text, -1, 1, 1e-5);
@@ -192,8 +198,10 @@ START_TEST(open_depths)
     for (size_t i = 0; i < 3; i++)
         for (int64_t n = 3; n < 200; n += 98) {
             char text[256];
-            (void)snprintf(text, sizeof(text), "x = input f32[2,n]\nw = input %s\n"
-                "y = fused_linear x w {columns=16}\nreturn y\n", weights[i]);
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[2,n]\nw = input %s\n"
+                "y = fused_linear x w {columns=16}\nreturn y\n",
+                weights[i]);
             prt_program *p = program_from_text(text);
             const prt_session_options options = { .kern = prt_kern_of(prt_cpu_features()) };
             prt_session *session = NULL;
@@ -212,5 +220,5 @@ START_TEST(open_depths)
 }
 END_TEST
 
-PRT_TEST_MAIN("fast/narrow", every_type_and_tile, blocks_of_rows, both_sides_rounded,
-    every_byte, specials_come_through, open_depths)
+PRT_TEST_MAIN("fast/narrow", every_type_and_tile, blocks_of_rows, both_sides_rounded, every_byte,
+    specials_come_through, open_depths)

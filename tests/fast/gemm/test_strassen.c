@@ -41,7 +41,8 @@ START_TEST(products)
         (void)snprintf(text, sizeof(text),
             "a = input f32[%d,%d]\nw = input f32[%zu]\nc = input f32[%d]\nr = input f32[%d,%d]\n"
             "y = fused_linear a w %s %s {columns=%d,activation=\"%s\",alpha=-0.25,beta=0.5}\n"
-            "return y\n", m, k, packed_size(n, k), n, m, n, cases[i].bias ? "c" : "_",
+            "return y\n",
+            m, k, packed_size(n, k), n, m, n, cases[i].bias ? "c" : "_",
             cases[i].residual ? "r" : "_", n, cases[i].act);
         ck_assert_msg(fast_check(text, -0.25, 0.25, BOUND), "%s", text);
     }
@@ -54,7 +55,8 @@ START_TEST(in_place)
     char text[512];
     (void)snprintf(text, sizeof(text),
         "a = input f32[99,1600]\nw = input f32[%zu]\nr = input f32[99,256]\nt = relu r\n"
-        "y = fused_linear a w _ t {columns=256}\nz = neg y\nreturn z\n", packed_size(256, 1600));
+        "y = fused_linear a w _ t {columns=256}\nz = neg y\nreturn z\n",
+        packed_size(256, 1600));
     ck_assert(fast_check(text, -1, 1, BOUND));
 }
 END_TEST
@@ -68,7 +70,8 @@ START_TEST(small_ones_are_summed_in_order)
         char text[512];
         (void)snprintf(text, sizeof(text),
             "a = input f32[%d,%d]\nw = input f32[%zu]\ny = fused_linear a w {columns=%d}\n"
-            "return y\n", m, k, packed_size(n, k), n);
+            "return y\n",
+            m, k, packed_size(n, k), n);
         ck_assert_msg(!fast_check(text, -1, 1, BOUND), "%s", text);
     }
 }
@@ -104,9 +107,9 @@ START_TEST(convolutions)
         (void)snprintf(text, sizeof(text),
             "x = input f32[%d,%d,15,%d]\nw = input f32[%zu]\nb = input f32[%d]\n"
             "r = input f32[%d,%d,15,%d]\ny = nhwc_conv x w %s %s {form=\"panels\",channels=%d,"
-            "filters=%d,kernel_shape=[1,1],activation=\"%s\"}\nreturn y\n", n, high, channels,
-            packed_size(filters, channels), filters, n, high, filters, i % 3 != 0 ? "b" : "_",
-            i % 2 != 0 ? "r" : "_", channels, filters, acts[i % 3]);
+            "filters=%d,kernel_shape=[1,1],activation=\"%s\"}\nreturn y\n",
+            n, high, channels, packed_size(filters, channels), filters, n, high, filters,
+            i % 3 != 0 ? "b" : "_", i % 2 != 0 ? "r" : "_", channels, filters, acts[i % 3]);
         ck_assert_msg(fast_check(text, -0.25, 0.25, BOUND), "%s", text);
     }
 }

@@ -28,8 +28,8 @@ static void weights(char *text, size_t size, size_t op, int dirs, int input, int
             dirs * input * width_of(rows),
             dirs * hidden * (width_of(rows - late) + width_of(late)));
     else
-        (void)snprintf(text, size, "w = input f32[%d,%d,%d]\nr = input f32[%d,%d,%d]\n", dirs,
-            rows, input, dirs, rows, hidden);
+        (void)snprintf(text, size, "w = input f32[%d,%d,%d]\nr = input f32[%d,%d,%d]\n", dirs, rows,
+            input, dirs, rows, hidden);
 }
 
 static void check_form(size_t op, const int *size, int dirs, int layout, const char *lengths,
@@ -49,12 +49,14 @@ static void check_form(size_t op, const int *size, int dirs, int layout, const c
         "flat = const i64[1] {-1}\ny1 = reshape y flat\nh1 = reshape h flat\n%s"
         "all = concat y1 h1%s {axis=0}\nreturn all\n",
         layout != 0 ? batch : seq, layout != 0 ? seq : batch, input, w, dirs, 2 * rows,
-        layout != 0 ? batch : dirs, layout != 0 ? dirs : batch, hidden,
-        lengths, 3 * hidden, lstm ? "c0 = neg h0\np = slice b zero three one\n" : "",
-        lstm ? ", c" : "", packed ? "packed_" : "", operators[op],
-        lengths[0] != '\0' ? "l" : "_", lstm ? " c0 p" : "", sizes, layout,
-        dirs == 2 ? "bidirectional" : attrs[0] == 'r' ? "reverse" : "forward", attrs + 1,
-        lstm ? "c1 = reshape c flat\n" : "", lstm ? " c1" : "");
+        layout != 0 ? batch : dirs, layout != 0 ? dirs : batch, hidden, lengths, 3 * hidden,
+        lstm ? "c0 = neg h0\np = slice b zero three one\n" : "", lstm ? ", c" : "",
+        packed ? "packed_" : "", operators[op], lengths[0] != '\0' ? "l" : "_", lstm ? " c0 p" : "",
+        sizes, layout,
+        dirs == 2             ? "bidirectional"
+            : attrs[0] == 'r' ? "reverse"
+                              : "forward",
+        attrs + 1, lstm ? "c1 = reshape c flat\n" : "", lstm ? " c1" : "");
     fast_check(text, -0.25, 0.25, 1e-5); /* larger weights let small errors grow with time */
 }
 
@@ -103,7 +105,8 @@ START_TEST(attributes)
     check(1, size, 1, 1, "", "rlinear_before_reset=1,clip=0.25");
     check(1, size, 1, 0, "", "factivations=[HardSigmoid,Relu],activation_alpha=[0.3]");
     check(2, size, 2, 0, "", "finput_forget=1,clip=0.25");
-    check(2, size, 2, 1, "", "factivations=[Sigmoid,Relu,Tanh,HardSigmoid,Tanh,Relu],"
+    check(2, size, 2, 1, "",
+        "factivations=[Sigmoid,Relu,Tanh,HardSigmoid,Tanh,Relu],"
         "activation_alpha=[0.3],activation_beta=[0.4]");
     check(2, size, 1, 0, "", "factivations=[Sigmoid,Tanh,Elu]");
 }
@@ -132,9 +135,11 @@ START_TEST(outputs_are_optional)
                 (void)snprintf(attrs, sizeof(attrs), "{hidden_size=%d,input_size=%d}", size[3],
                     size[2]);
             weights(w, sizeof(w), op, 1, size[2], size[3], packed);
-            (void)snprintf(text, sizeof(text), "x = input f32[%d,%d,%d]\n%s%s%s%s x w r %s\n"
-                "return y\n", size[0], size[1], size[2], w, wanted[i % outputs(op)],
-                packed ? "packed_" : "", operators[op], attrs);
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[%d,%d,%d]\n%s%s%s%s x w r %s\n"
+                "return y\n",
+                size[0], size[1], size[2], w, wanted[i % outputs(op)], packed ? "packed_" : "",
+                operators[op], attrs);
             fast_check(text, -1, 1, 1e-5);
         }
 }
@@ -197,7 +202,8 @@ START_TEST(lengths_are_checked)
         char text[256];
         (void)snprintf(text, sizeof(text),
             "x = const f32[2,1,1] {1,2}\nw = const f32[1,1,1] {1}\nr = const f32[1,1,1] {3}\n"
-            "l = const i32[1] {%s}\ny = rnn x w r _ l\nreturn y\n", all[i].length);
+            "l = const i32[1] {%s}\ny = rnn x w r _ l\nreturn y\n",
+            all[i].length);
         const prt_session_options options = { .kern = prt_kern_of(0) };
         prt_program *p = program_from_text(text);
         prt_session *session = NULL;
@@ -228,9 +234,12 @@ static void check_quantized(const int *size, int dirs, const char *type, bool by
         "flat = const i64[1] {-1}\ny1 = reshape y flat\nh1 = reshape h flat\nc1 = reshape c flat\n"
         "all = concat y1 h1 c1 {axis=0}\nreturn all\n",
         seq, batch, input, type, type[0] == 'u' ? "130" : "0", dirs, input, 4 * hidden, dirs,
-        hidden, 4 * hidden, dirs, 8 * hidden, dirs, batch, hidden, dirs, 3 * hidden, lengths,
-        count, type, count, type[0] == 'u' ? "130" : "0", lengths[0] != '\0' ? "l" : "_", hidden,
-        dirs == 2 ? "bidirectional" : attrs[0] == 'r' ? "reverse" : "forward", attrs + 1);
+        hidden, 4 * hidden, dirs, 8 * hidden, dirs, batch, hidden, dirs, 3 * hidden, lengths, count,
+        type, count, type[0] == 'u' ? "130" : "0", lengths[0] != '\0' ? "l" : "_", hidden,
+        dirs == 2             ? "bidirectional"
+            : attrs[0] == 'r' ? "reverse"
+                              : "forward",
+        attrs + 1);
     fast_check(text, -0.25, 0.25, 1e-5);
 }
 

@@ -49,7 +49,9 @@ static size_t piece_of(const made *m, size_t i, size_t tap)
 static made make(const prt_kern *kern, const sizes *s)
 {
     const size_t pieces = s->taps != 0 ? s->taps : 1, all = s->rows * pieces;
-    made m = { .s = *s, .depth = s->k * pieces, .lda = prt_split_pitch(s->k),
+    made m = { .s = *s,
+        .depth = s->k * pieces,
+        .lda = prt_split_pitch(s->k),
         .ldc = (s->taps != 0 ? WIDE : s->columns) + 3 };
     m.a = random_floats(all * s->k, 1);
     m.b = random_floats(m.depth * prt_gemm_width(s->columns), 2);
@@ -64,8 +66,12 @@ static made make(const prt_kern *kern, const sizes *s)
         m.tile_at[i] = piece_of(&m, i * 16, 0) * m.lda;
     for (size_t t = 0; t < s->taps; t++)
         m.tap_at[t] = (piece_of(&m, 0, t) - piece_of(&m, 0, 0)) * m.lda;
-    prt_split_panel p = { .taps = pieces, .k = s->k, .columns = s->columns, .b = m.b,
-        .stride = prt_gemm_width(s->columns), .to = m.split_b };
+    prt_split_panel p = { .taps = pieces,
+        .k = s->k,
+        .columns = s->columns,
+        .b = m.b,
+        .stride = prt_gemm_width(s->columns),
+        .to = m.split_b };
     kern->split.panel(&p);
     ck_assert(p.finite);
     return m;
@@ -89,12 +95,22 @@ static void run(const prt_kern *kern, const made *m, size_t rows, bool add, bool
     const bool pieces = m->s.taps != 0;
     for (size_t i = 0; i < m->s.rows; i += rows) {
         const prt_gemm_end end = { .residual = m->residual + i * m->s.columns,
-            .ldr = m->s.columns, .act = { .kind = PRT_ACT_relu } };
+            .ldr = m->s.columns,
+            .act = { .kind = PRT_ACT_relu } };
         const prt_split_block g = { .rows = m->s.rows - i < rows ? m->s.rows - i : rows,
-            .columns = m->s.columns, .k = m->s.k, .a = m->split_a + (pieces ? 0 : i * m->lda),
-            .lda = m->lda, .tile_at = pieces ? m->tile_at + i / 16 : NULL, .tap_at = m->tap_at,
-            .taps = pieces ? m->s.taps : 1, .b = m->split_b, .bias = add ? NULL : m->bias,
-            .c = m->c + i * m->ldc, .ldc = m->ldc, .add = add, .end = ends ? &end : NULL,
+            .columns = m->s.columns,
+            .k = m->s.k,
+            .a = m->split_a + (pieces ? 0 : i * m->lda),
+            .lda = m->lda,
+            .tile_at = pieces ? m->tile_at + i / 16 : NULL,
+            .tap_at = m->tap_at,
+            .taps = pieces ? m->s.taps : 1,
+            .b = m->split_b,
+            .bias = add ? NULL : m->bias,
+            .c = m->c + i * m->ldc,
+            .ldc = m->ldc,
+            .add = add,
+            .end = ends ? &end : NULL,
             .ahead = ahead };
         kern->split.begin(g.rows, pieces);
         kern->split.multiply(&g);
@@ -154,8 +170,12 @@ START_TEST(cuts_and_panels)
         run(kern, &m, m.s.rows, false, true, NULL);
         memcpy(whole, m.c, size);
         for (size_t rows = unit; rows <= m.s.rows; rows += (1 + m.s.rows / unit / 5) * unit) {
-            prt_split_panel ahead = { .taps = taps, .k = m.s.k, .columns = m.s.columns, .b = m.b,
-                .stride = prt_gemm_width(m.s.columns), .to = to };
+            prt_split_panel ahead = { .taps = taps,
+                .k = m.s.k,
+                .columns = m.s.columns,
+                .b = m.b,
+                .stride = prt_gemm_width(m.s.columns),
+                .to = to };
             memset(to, 0xff, floats * sizeof(float));
             memcpy(m.c, m.before, size);
             run(kern, &m, rows, false, true, &ahead);
@@ -181,7 +201,8 @@ START_TEST(pixels)
         { .count = 3, .step = 12, .each = 33, .far = 70, .k = 256 },
         { .count = 3, .step = 12, .each = 33, .far = 70, .skip = 256, .k = 107 },
         { .count = 4, .step = 1, .each = 1, .far = 9, .k = 256 },
-        { .count = 2, .step = 3, .each = 100, .far = 101, .k = 100 } };
+        { .count = 2, .step = 3, .each = 100, .far = 101, .k = 100 }
+    };
     const prt_kern *kern = tiles();
     for (size_t c = 0; kern != NULL && c < PRT_COUNT_OF(all); c++) {
         prt_split_pixels g = all[c];
@@ -220,7 +241,11 @@ START_TEST(whole_numbers)
     for (size_t i = 0; i < s.rows * s.k; i++)
         m.a[i] = (float)((int)(i * 37 % 255) - 127);
     (void)kern->split.rows(s.rows, s.k, m.a, s.k, NULL, m.split_a, m.lda);
-    prt_split_panel p = { .taps = 1, .k = s.k, .columns = WIDE, .b = m.b, .stride = WIDE,
+    prt_split_panel p = { .taps = 1,
+        .k = s.k,
+        .columns = WIDE,
+        .b = m.b,
+        .stride = WIDE,
         .to = m.split_b };
     for (size_t i = 0; i < s.k * WIDE; i++)
         m.b[i] = (float)(i * 13 % 15);
@@ -249,7 +274,11 @@ START_TEST(what_is_not_finite)
             a[at] = odd[i];
             ck_assert(!kern->split.rows(ROWS, K, a, K, NULL, to, prt_split_pitch(K)));
             float *b = random_floats((size_t)K * WIDE, 2);
-            prt_split_panel p = { .taps = 1, .k = K, .columns = WIDE, .b = b, .stride = WIDE,
+            prt_split_panel p = { .taps = 1,
+                .k = K,
+                .columns = WIDE,
+                .b = b,
+                .stride = WIDE,
                 .to = panel };
             b[at * 20] = odd[i];
             kern->split.panel(&p);
@@ -261,5 +290,4 @@ START_TEST(what_is_not_finite)
 }
 END_TEST
 
-PRT_TEST_MAIN("kern/split", products, cuts_and_panels, pixels, whole_numbers,
-    what_is_not_finite)
+PRT_TEST_MAIN("kern/split", products, cuts_and_panels, pixels, whole_numbers, what_is_not_finite)

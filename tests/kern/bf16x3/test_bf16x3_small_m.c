@@ -39,15 +39,28 @@ static void by_panels(const prt_kern *kern, made *d, const prt_gemm_end *end)
             const size_t stride = prt_gemm_panel_width(d->n, j);
             prt_gemm_end here = *end;
             here.residual += j;
-            prt_split_panel p = { .taps = 1, .k = some, .columns = prt_lesser(d->n - j, WIDE),
-                .b = d->packed + j * d->k + k * stride, .stride = stride, .to = panel };
+            prt_split_panel p = { .taps = 1,
+                .k = some,
+                .columns = prt_lesser(d->n - j, WIDE),
+                .b = d->packed + j * d->k + k * stride,
+                .stride = stride,
+                .to = panel };
             if (!kern->split.rows(d->m, some, d->a + k, d->k, d->scale + k, a, lda))
                 d->finite = false;
             kern->split.panel(&p);
             d->finite = p.finite && d->finite;
-            const prt_split_block g = { .rows = d->m, .columns = p.columns, .k = some, .a = a,
-                .lda = lda, .taps = 1, .b = panel, .bias = d->bias + j, .add = k != 0,
-                .c = d->expected + j, .ldc = d->ldc, .end = k + some == d->k ? &here : NULL };
+            const prt_split_block g = { .rows = d->m,
+                .columns = p.columns,
+                .k = some,
+                .a = a,
+                .lda = lda,
+                .taps = 1,
+                .b = panel,
+                .bias = d->bias + j,
+                .add = k != 0,
+                .c = d->expected + j,
+                .ldc = d->ldc,
+                .end = k + some == d->k ? &here : NULL };
             kern->split.begin(g.rows, false);
             kern->split.multiply(&g);
             kern->split.end();
@@ -92,9 +105,18 @@ static bool by_few(const prt_kern *kern, made *d, size_t parts, const prt_gemm_e
     const size_t all = (d->n + 15) / 16, lda = prt_split_pitch(d->k);
     bool finite = kern->split.rows(d->m, d->k, d->a, d->k, d->scale, d->split, lda);
     for (size_t i = 0; i < parts; i++) {
-        const prt_split_few g = { .rows = d->m, .k = d->k, .a = d->split, .lda = lda, .n = d->n,
-            .first = all * i / parts * 16, .last = prt_lesser(all * (i + 1) / parts * 16, d->n),
-            .b = d->packed, .bias = d->bias, .c = d->c, .ldc = d->ldc, .end = end,
+        const prt_split_few g = { .rows = d->m,
+            .k = d->k,
+            .a = d->split,
+            .lda = lda,
+            .n = d->n,
+            .first = all * i / parts * 16,
+            .last = prt_lesser(all * (i + 1) / parts * 16, d->n),
+            .b = d->packed,
+            .bias = d->bias,
+            .c = d->c,
+            .ldc = d->ldc,
+            .end = end,
             .room = d->room };
         finite = kern->split.few(&g) && finite;
     }
@@ -108,10 +130,12 @@ static const size_t depths[] = { 1, 17, 31, 32, 100, 160, 300, 520 };
 START_TEST(the_same_bits)
 {
     const prt_kern *kern = tiles();
-    for (size_t i = 0; kern != NULL && i < PRT_COUNT_OF(rows) * PRT_COUNT_OF(columns) *
-             PRT_COUNT_OF(depths); i++) {
+    for (size_t i = 0;
+         kern != NULL && i < PRT_COUNT_OF(rows) * PRT_COUNT_OF(columns) * PRT_COUNT_OF(depths);
+         i++) {
         made d = make(rows[i % 10], columns[i / 10 % 7], depths[i / 70]);
-        const prt_gemm_end end = { .residual = d.residual, .ldr = d.n,
+        const prt_gemm_end end = { .residual = d.residual,
+            .ldr = d.n,
             .act = { .kind = i % 2 == 0 ? PRT_ACT_relu : PRT_ACT_silu } };
         prt_gemm_pack_all(d.k, d.n, d.b, d.n, 1, d.packed);
         by_panels(kern, &d, &end);

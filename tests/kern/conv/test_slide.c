@@ -22,8 +22,14 @@ typedef struct image {
 static image make(size_t wide, size_t channels, size_t rows, size_t columns, size_t stride,
     size_t left)
 {
-    image m = { .high = 9, .wide = wide, .channels = channels, .rows = rows, .columns = columns,
-        .stride = stride, .top = rows / 2, .left = left };
+    image m = { .high = 9,
+        .wide = wide,
+        .channels = channels,
+        .rows = rows,
+        .columns = columns,
+        .stride = stride,
+        .top = rows / 2,
+        .left = left };
     m.out_h = (m.high + 2 * m.top - rows) / stride + 1;
     m.out_w = (wide + 2 * left - columns) / stride + 1;
     m.x = random_floats(m.high * wide * channels, 1);
@@ -65,12 +71,24 @@ static void run_channels(const prt_kern *kern, const image *m, size_t from, size
     size_t first, size_t count, const float *x)
 {
     const size_t top = from * m->stride, row = top > m->top ? top - m->top : 0;
-    const prt_slide s = { .lines = end - from, .n = m->out_w, .channels = count,
-        .x_pitch = count, .pitch = m->channels, .rows = m->rows, .columns = m->columns,
-        .stride_h = m->stride, .stride_w = m->stride,
-        .above = top < m->top ? m->top - top : 0, .left = m->left, .in_h = m->high - row,
-        .in_w = m->wide, .x = x + row * m->wide * count, .w = m->w + first,
-        .bias = m->bias + first, .low = -1.0f, .high = 1.0f,
+    const prt_slide s = { .lines = end - from,
+        .n = m->out_w,
+        .channels = count,
+        .x_pitch = count,
+        .pitch = m->channels,
+        .rows = m->rows,
+        .columns = m->columns,
+        .stride_h = m->stride,
+        .stride_w = m->stride,
+        .above = top < m->top ? m->top - top : 0,
+        .left = m->left,
+        .in_h = m->high - row,
+        .in_w = m->wide,
+        .x = x + row * m->wide * count,
+        .w = m->w + first,
+        .bias = m->bias + first,
+        .low = -1.0f,
+        .high = 1.0f,
         .y = m->y + from * m->out_w * m->channels + first };
     ck_assert(prt_slide_fits(&s));
     kern->slide(&s);
@@ -104,8 +122,8 @@ static void check(const image *m)
         if (!(fabs((double)m->y[i] - w) <= 2e-6 * (double)(m->rows * m->columns)))
             ck_abort_msg("%zu wide, %zu channels, %zux%zu by %zu, left %zu: output %zu is %g, not "
                          "%g",
-                m->wide, m->channels, m->rows, m->columns, m->stride, m->left, i,
-                (double)m->y[i], w);
+                m->wide, m->channels, m->rows, m->columns, m->stride, m->left, i, (double)m->y[i],
+                w);
     }
     for (size_t i = 0; i < m->channels; i++)
         ck_assert(m->y[m->size + i] == GUARD);
@@ -165,8 +183,13 @@ END_TEST
 
 START_TEST(others_do_not_fit)
 {
-    const prt_slide good = { .n = 4, .channels = 16, .rows = 3, .columns = 3, .stride_w = 1,
-        .left = 1, .in_w = 4 };
+    const prt_slide good = { .n = 4,
+        .channels = 16,
+        .rows = 3,
+        .columns = 3,
+        .stride_w = 1,
+        .left = 1,
+        .in_w = 4 };
     ck_assert(prt_slide_fits(&good));
     prt_slide s = good;
     s.channels = 15;
@@ -177,7 +200,12 @@ START_TEST(others_do_not_fit)
     s = good;
     s.stride_w = 3;
     ck_assert(!prt_slide_fits(&s));
-    s = (prt_slide){ .n = 4, .channels = 16, .rows = 7, .columns = 7, .stride_w = 2, .left = 3,
+    s = (prt_slide){ .n = 4,
+        .channels = 16,
+        .rows = 7,
+        .columns = 7,
+        .stride_w = 2,
+        .left = 3,
         .in_w = 8 };
     ck_assert(!prt_slide_fits(&s));
     s = good;

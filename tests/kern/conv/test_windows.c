@@ -37,13 +37,25 @@ static problem make(const shape *s, bool bias)
     p.y = malloc(p.size * sizeof(float));
     for (size_t i = 0; i < p.size; i++)
         p.y[i] = GUARD;
-    p.d = (prt_windows){ .lines = s->lines, .n = s->n, .channels = s->channels, .rows = s->rows,
-        .columns = s->columns, .x = p.x, .x_line = s->step * p.wide * s->channels,
-        .x_step = s->step * s->channels, .x_row = s->dilation * p.wide * s->channels,
-        .x_column = s->dilation * s->channels, .y = p.y, .y_line = (s->n + 1) * p.pitch,
+    p.d = (prt_windows){ .lines = s->lines,
+        .n = s->n,
+        .channels = s->channels,
+        .rows = s->rows,
+        .columns = s->columns,
+        .x = p.x,
+        .x_line = s->step * p.wide * s->channels,
+        .x_step = s->step * s->channels,
+        .x_row = s->dilation * p.wide * s->channels,
+        .x_column = s->dilation * s->channels,
+        .y = p.y,
+        .y_line = (s->n + 1) * p.pitch,
         .y_step = p.pitch,
-        .w = p.w, .w_row = s->columns * s->channels, .bias = bias ? p.bias : NULL,
-        .low = -INFINITY, .high = INFINITY, .scale = 0.125f };
+        .w = p.w,
+        .w_row = s->columns * s->channels,
+        .bias = bias ? p.bias : NULL,
+        .low = -INFINITY,
+        .high = INFINITY,
+        .scale = 0.125f };
     return p;
 }
 
@@ -85,8 +97,9 @@ static void run(const prt_kern *kern, problem *p, kind k)
 {
     const shape *s = &p->s;
     size_t wrong = 0;
-    (k == DEPTHWISE ? kern->windows.depthwise : k == MEAN ? kern->windows.mean
-                                                         : kern->windows.largest)(&p->d);
+    (k == DEPTHWISE     ? kern->windows.depthwise
+            : k == MEAN ? kern->windows.mean
+                        : kern->windows.largest)(&p->d);
     for (size_t i = 0; i < p->size; i++) {
         const size_t c = i % p->pitch, at = i / p->pitch % (s->n + 1);
         const double got = (double)p->y[i];
@@ -95,14 +108,16 @@ static void run(const prt_kern *kern, problem *p, kind k)
             continue;
         }
         const double right = want(p, k, i / p->pitch / (s->n + 1), at, c);
-        const bool same = isnan(right) ? isnan(got)
+        const bool same = isnan(right)     ? isnan(got)
             : isinf(right) || k == LARGEST ? got == right
                                            : fabs(got - right) <= 1e-5 * (1.0 + fabs(right));
         wrong += !same;
     }
-    ck_assert_msg(wrong == 0, "%s: kind %d: %zu wrong of %zux%zux%zu, %zux%zu taps, step %zu, "
-        "dilation %zu", kern->level, (int)k, wrong, s->lines, s->n, s->channels, s->rows,
-        s->columns, s->step, s->dilation);
+    ck_assert_msg(wrong == 0,
+        "%s: kind %d: %zu wrong of %zux%zux%zu, %zux%zu taps, step %zu, "
+        "dilation %zu",
+        kern->level, (int)k, wrong, s->lines, s->n, s->channels, s->rows, s->columns, s->step,
+        s->dilation);
 }
 
 static void check(const shape *s, bool bias)
@@ -124,8 +139,12 @@ START_TEST(all_channels)
     static const size_t taps[][2] = { { 3, 3 }, { 5, 5 }, { 1, 1 }, { 2, 3 }, { 3, 7 }, { 1, 5 } };
     for (size_t c = 1; c <= 70; c++)
         for (size_t t = 0; t < PRT_COUNT_OF(taps); t++) {
-            const shape s = { .lines = 1 + c % 3, .n = 1 + (c * 7 + t) % 15, .channels = c,
-                .rows = taps[t][0], .columns = taps[t][1], .step = 1 + (c + t) % 3,
+            const shape s = { .lines = 1 + c % 3,
+                .n = 1 + (c * 7 + t) % 15,
+                .channels = c,
+                .rows = taps[t][0],
+                .columns = taps[t][1],
+                .step = 1 + (c + t) % 3,
                 .dilation = c % 5 == 0 ? 2 : 1 };
             check(&s, c % 2 == 0);
         }
@@ -138,8 +157,13 @@ START_TEST(all_counts_of_outputs)
     for (size_t n = 1; n <= 30; n++)
         for (size_t c = 0; c < PRT_COUNT_OF(channels); c++)
             for (size_t columns = 3; columns <= 5; columns++) {
-                const shape s = { .lines = n % 4 + 1, .n = n, .channels = channels[c], .rows = 3,
-                    .columns = columns, .step = n % 7 == 0 ? 2 : 1, .dilation = 1 };
+                const shape s = { .lines = n % 4 + 1,
+                    .n = n,
+                    .channels = channels[c],
+                    .rows = 3,
+                    .columns = columns,
+                    .step = n % 7 == 0 ? 2 : 1,
+                    .dilation = 1 };
                 check(&s, n % 2 == 0);
             }
 }
@@ -152,8 +176,13 @@ START_TEST(nan_and_infinity)
     for (int l = 0; l < LEVELS; l++)
         for (size_t c = 0; level(l) != NULL && c < PRT_COUNT_OF(channels); c++)
             for (int k = 0; k < 3; k++) {
-                const shape s = { .lines = 2, .n = 9, .channels = channels[c], .rows = 3,
-                    .columns = 3, .step = 1, .dilation = 1 };
+                const shape s = { .lines = 2,
+                    .n = 9,
+                    .channels = channels[c],
+                    .rows = 3,
+                    .columns = 3,
+                    .step = 1,
+                    .dilation = 1 };
                 problem p = make(&s, true);
                 p.x[(p.wide + 3) * channels[c] + channels[c] / 2] = NAN;
                 p.x[(2 * p.wide + 7) * channels[c]] = k == DEPTHWISE ? NAN : INFINITY;
@@ -170,7 +199,12 @@ START_TEST(rows_closer_than_columns)
 {
     for (int l = 0; l < LEVELS; l++)
         for (int k = 0; level(l) != NULL && k < 3; k++) {
-            const shape s = { .lines = 1, .n = 1, .channels = 5, .rows = 1, .columns = 4, .step = 1,
+            const shape s = { .lines = 1,
+                .n = 1,
+                .channels = 5,
+                .rows = 1,
+                .columns = 4,
+                .step = 1,
                 .dilation = 3 };
             problem p = make(&s, true);
             run(level(l), &p, (kind)k);
@@ -192,8 +226,13 @@ START_TEST(no_taps)
 {
     for (int l = 0; l < LEVELS; l++)
         for (int k = 0; level(l) != NULL && k < 3; k++) {
-            const shape s = { .lines = 1, .n = 3, .channels = 19, .rows = 1, .columns = 3,
-                .step = 1, .dilation = 1 };
+            const shape s = { .lines = 1,
+                .n = 3,
+                .channels = 19,
+                .rows = 1,
+                .columns = 3,
+                .step = 1,
+                .dilation = 1 };
             problem p = make(&s, true);
             p.s.rows = p.d.rows = 0;
             run(level(l), &p, (kind)k);

@@ -21,8 +21,13 @@ typedef struct form {
 } form;
 
 #define INPUT6                                                                                     \
-    { { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 }, { 0, 4, -4, -1, 1, 0 },                       \
-        { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } }
+    {                                                                                              \
+        { 4, 0, -5, 0, 1, 0 }, { 0, -4, -4, 1, 1, 0 }, { 0, 4, -4, -1, 1, 0 },                     \
+            { 0, -2, -1, 2, 1, 0 }, { 0, 2, -1, -2, 1, 0 },                                        \
+        {                                                                                          \
+            0, 4, 0, -5, 0, 1                                                                      \
+        }                                                                                          \
+    }
 
 enum { FORMS = 4, FIVE = 2 /* has its weights transformed beforehand */ };
 enum { LINES = 4, STRIDED = 5 };
@@ -82,9 +87,8 @@ static void check_input(const prt_kern *kern, int which, size_t n)
     for (size_t m = 0; m < all; m++)
         for (size_t i = 0; i < matrix; i++) {
             const double got = (double)to[m * matrix + i];
-            wrong += i < n
-                ? fabs(got - turned(f->input, in, m / in, m % in, d + i, n)) > f->near_in
-                : got != 12345.0;
+            wrong += i < n ? fabs(got - turned(f->input, in, m / in, m % in, d + i, n)) > f->near_in
+                           : got != 12345.0;
         }
     ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu channels", kern->level, wrong, n);
     free(d);
@@ -115,8 +119,7 @@ START_TEST(weights)
                 for (size_t i = 0; i < all * matrix; i++)
                     to[i] = 12345.0f;
                 const prt_kern_winograd *kern = &level(l)->winograd[which];
-                prt_winograd_taps w = { .n = n, .from = g, .tap = tap, .to = to,
-                    .matrix = matrix };
+                prt_winograd_taps w = { .n = n, .from = g, .tap = tap, .to = to, .matrix = matrix };
                 for (; w.part < f->in / kern->columns; w.part++) {
                     kern->weights(&w);
                     w.to += kern->columns * f->in * matrix;
@@ -126,9 +129,8 @@ START_TEST(weights)
                     const size_t y = m % (wide * f->in) / wide;
                     const size_t x = m / (wide * f->in) * wide + m % wide;
                     const double got = (double)to[i];
-                    wrong += k < n
-                        ? fabs(got - turned(f->weights, 3, y, x, g + k, tap)) > 1e-6
-                        : got != 12345.0;
+                    wrong += k < n ? fabs(got - turned(f->weights, 3, y, x, g + k, tap)) > 1e-6
+                                   : got != 12345.0;
                 }
                 ck_assert_msg(wrong == 0, "%s: %zu wrong of %zu", level(l)->level, wrong, n);
                 free(g);
@@ -149,12 +151,23 @@ static void check_output(const prt_kern *kern, int which, size_t n, size_t high,
     float *residual = random_floats(OUT * line, 3), *y = random_floats(size, 4);
     float *before = random_floats(size, 4);
     size_t wrong = 0;
-    const prt_winograd_out o = { .n = n, .from = from, .matrix = matrix,
-        .bias = (with & 1) != 0 ? bias : NULL, .out = f->out, .high = high, .wide = wide,
-        .residual = over ? y : (with & 2) != 0 ? residual : NULL,
-        .residual_row = line, .residual_column = far,
-        .least = (with & 4) != 0 ? -3.0f : -INFINITY, .most = (with & 4) != 0 ? 2.0f : INFINITY,
-        .y = y, .y_row = row, .y_column = column };
+    const prt_winograd_out o = { .n = n,
+        .from = from,
+        .matrix = matrix,
+        .bias = (with & 1) != 0 ? bias : NULL,
+        .out = f->out,
+        .high = high,
+        .wide = wide,
+        .residual = over      ? y
+            : (with & 2) != 0 ? residual
+                              : NULL,
+        .residual_row = line,
+        .residual_column = far,
+        .least = (with & 4) != 0 ? -3.0f : -INFINITY,
+        .most = (with & 4) != 0 ? 2.0f : INFINITY,
+        .y = y,
+        .y_row = row,
+        .y_column = column };
     kern->winograd[which].output(&o);
     for (size_t i = 0; i < size; i++) {
         const size_t at_y = i / row, at_x = i % row / column, c = i % column;
@@ -200,9 +213,17 @@ START_TEST(nan_comes_through)
         float from[ALL * 3], y[4 * 4 * 3];
         for (size_t i = 0; i < ALL * 3; i++)
             from[i] = i == 21 * 3 + 1 ? NAN : 1.0f;
-        const prt_winograd_out o = { .n = 3, .from = from, .matrix = 3, .out = 4, .high = 4,
+        const prt_winograd_out o = { .n = 3,
+            .from = from,
+            .matrix = 3,
+            .out = 4,
+            .high = 4,
             .wide = 4,
-            .least = 0.0f, .most = 1.0f, .y = y, .y_row = 12, .y_column = 3 };
+            .least = 0.0f,
+            .most = 1.0f,
+            .y = y,
+            .y_row = 12,
+            .y_column = 3 };
         level(l)->winograd[0].output(&o);
         for (size_t i = 0; i < PRT_COUNT_OF(y); i++)
             ck_assert(isnan(y[i]) == (i % 3 == 1));
@@ -248,9 +269,17 @@ START_TEST(steps_of_two)
                     planes[p * step + i] *= w[matrix_of(p) * step + i];
             for (size_t i = 0; i < PRT_COUNT_OF(y); i++)
                 y[i] = 12345.0f;
-            const prt_winograd_out o = { .n = n, .from = planes, .matrix = step, .bias = bias,
-                .high = 1 + n % SIZE, .wide = 1 + n / 3 % SIZE, .least = -INFINITY,
-                .most = INFINITY, .y = y, .y_row = SIZE * PIXEL, .y_column = PIXEL };
+            const prt_winograd_out o = { .n = n,
+                .from = planes,
+                .matrix = step,
+                .bias = bias,
+                .high = 1 + n % SIZE,
+                .wide = 1 + n / 3 % SIZE,
+                .least = -INFINITY,
+                .most = INFINITY,
+                .y = y,
+                .y_row = SIZE * PIXEL,
+                .y_column = PIXEL };
             kern->output(&o);
             for (size_t i = 0; i < PRT_COUNT_OF(y); i++) {
                 const size_t row = i / PIXEL / SIZE, column = i / PIXEL % SIZE, c = i % PIXEL;
@@ -287,16 +316,31 @@ static void check_line(const prt_kern *level, size_t out, size_t taps, size_t n)
     for (size_t i = 0; i < IN_LINE; i++)
         from[i] = d + i * CHANNELS;
     kern->input(n, from, planes, STEP);
-    const prt_winograd_taps of = { .n = CHANNELS, .taps = taps, .out = out, .from = g,
-        .tap = CHANNELS, .to = w, .matrix = STEP };
+    const prt_winograd_taps of = { .n = CHANNELS,
+        .taps = taps,
+        .out = out,
+        .from = g,
+        .tap = CHANNELS,
+        .to = w,
+        .matrix = STEP };
     kern->weights(&of);
     for (size_t i = 0; i < IN_LINE * STEP; i++)
         planes[i] *= w[i];
     for (size_t i = 0; i < PRT_COUNT_OF(y); i++)
         y[i] = 12345.0f;
-    const prt_winograd_out o = { .n = n, .from = planes, .matrix = STEP, .bias = bias, .out = out,
-        .high = 1, .wide = 1 + n % out, .residual = residual, .residual_column = PIXEL,
-        .least = -1.0f, .most = 2.0f, .y = y, .y_column = PIXEL };
+    const prt_winograd_out o = { .n = n,
+        .from = planes,
+        .matrix = STEP,
+        .bias = bias,
+        .out = out,
+        .high = 1,
+        .wide = 1 + n % out,
+        .residual = residual,
+        .residual_column = PIXEL,
+        .least = -1.0f,
+        .most = 2.0f,
+        .y = y,
+        .y_column = PIXEL };
     kern->output(&o);
     for (size_t i = 0; i < PRT_COUNT_OF(y); i++) {
         const size_t x = i / PIXEL, c = i % PIXEL;

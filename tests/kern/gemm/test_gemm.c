@@ -22,7 +22,11 @@ enum { GUARD = 32 };
 
 static problem make(size_t m, size_t n, size_t k, size_t pad, bool transposed)
 {
-    problem p = { .m = m, .n = n, .k = k, .lda = k + pad, .ldc = n + pad,
+    problem p = { .m = m,
+        .n = n,
+        .k = k,
+        .lda = k + pad,
+        .ldc = n + pad,
         .transposed = transposed };
     p.a = random_floats(m * p.lda, 1);
     p.b = random_floats(k * n, 2);
@@ -59,13 +63,22 @@ static void run(const prt_kern *kern, const problem *p, size_t rows)
             const size_t row = p->transposed ? 1 : p->n, column = p->transposed ? p->k : 1;
             prt_gemm_pack(depth, columns, p->b + q * row + j * column, row, column, p->packed);
             for (size_t i = 0; i < p->m; i += rows) {
-                const prt_gemm_end end = { .bias = p->bias + j, .row_bias = p->row_bias + i,
-                    .residual = p->residual + i * p->n + j, .ldr = p->n,
+                const prt_gemm_end end = { .bias = p->bias + j,
+                    .row_bias = p->row_bias + i,
+                    .residual = p->residual + i * p->n + j,
+                    .ldr = p->n,
                     .act = { .kind = PRT_ACT_relu } };
                 const prt_gemm_block g = { .rows = p->m - i < rows ? p->m - i : rows,
-                    .columns = columns, .k = depth, .a = p->a + i * p->lda + q, .lda = p->lda,
-                    .b = p->packed, .stride = prt_gemm_width(columns), .c = p->c + i * p->ldc + j,
-                    .ldc = p->ldc, .near = p->near, .add = q != 0,
+                    .columns = columns,
+                    .k = depth,
+                    .a = p->a + i * p->lda + q,
+                    .lda = p->lda,
+                    .b = p->packed,
+                    .stride = prt_gemm_width(columns),
+                    .c = p->c + i * p->ldc + j,
+                    .ldc = p->ldc,
+                    .near = p->near,
+                    .add = q != 0,
                     .end = p->ends && q + depth == p->k ? &end : NULL };
                 kern->gemm(&g);
             }
@@ -85,7 +98,8 @@ static void ck_product(const problem *p, const char *where)
                 size += fabs(x * y);
             }
             if (p->ends)
-                sum = fmax(0.0, sum + (double)p->bias[j] + (double)p->row_bias[i] +
+                sum = fmax(0.0,
+                    sum + (double)p->bias[j] + (double)p->row_bias[i] +
                         (double)p->residual[i * p->n + j]);
             const double found = (double)p->c[i * p->ldc + j];
             if (!(fabs(found - sum) <= 1e-6 * (1.0 + size)))
@@ -164,8 +178,16 @@ START_TEST(differences)
             float *want = random_floats(m * n, 6);
             for (size_t q = 0; q < B; q++)
                 plain[q] = b[q] - less[q];
-            prt_gemm_block g = { .rows = m, .columns = n, .k = K, .a = a, .lda = K, .b = plain,
-                .stride = STRIDE, .c = want, .ldc = n, .add = l % 2 != 0 };
+            prt_gemm_block g = { .rows = m,
+                .columns = n,
+                .k = K,
+                .a = a,
+                .lda = K,
+                .b = plain,
+                .stride = STRIDE,
+                .c = want,
+                .ldc = n,
+                .add = l % 2 != 0 };
             kern->gemm(&g);
             g.b = b;
             g.less = less;
@@ -202,14 +224,25 @@ START_TEST(rows_by_all_panels)
             float *packed = aligned_alloc(64, k * prt_gemm_width(n) * sizeof(float));
             prt_gemm_pack_all(k, n, b, n, 1, packed);
             for (unsigned with = 0; with < 8; with++) {
-                const prt_gemm_row r = { .k = k, .columns = n, .x = x, .b = packed,
-                    .add = with % 2 != 0 ? add : NULL, .y = y, .far = (with & 2) != 0,
+                const prt_gemm_row r = { .k = k,
+                    .columns = n,
+                    .x = x,
+                    .b = packed,
+                    .add = with % 2 != 0 ? add : NULL,
+                    .y = y,
+                    .far = (with & 2) != 0,
                     .back = (with & 4) != 0 };
                 for (size_t j = 0; j < n; j += PRT_GEMM_PANEL) {
                     const prt_gemm_end end = { .bias = r.add != NULL ? add + j : NULL };
-                    const prt_gemm_block g = { .rows = 1, .k = k, .a = x, .lda = k,
-                        .columns = prt_lesser(n - j, PRT_GEMM_PANEL), .b = packed + j * k,
-                        .stride = prt_gemm_panel_width(n, j), .c = want + j, .ldc = n,
+                    const prt_gemm_block g = { .rows = 1,
+                        .k = k,
+                        .a = x,
+                        .lda = k,
+                        .columns = prt_lesser(n - j, PRT_GEMM_PANEL),
+                        .b = packed + j * k,
+                        .stride = prt_gemm_panel_width(n, j),
+                        .c = want + j,
+                        .ldc = n,
                         .end = &end };
                     kern->gemm(&g);
                 }
@@ -239,7 +272,8 @@ static double act_of(const prt_act *act, double x)
     return act->kind == PRT_ACT_relu ? fmax(0.0, x)
         : act->kind == PRT_ACT_clip  ? fmin(0.75, fmax(-0.5, x))
         : act->kind == PRT_ACT_none  ? x
-                                     : x < 0.0 ? 0.25 * x : x;
+        : x < 0.0                    ? 0.25 * x
+                                     : x;
 }
 
 /* `with`: bits for bias, row_bias, residual, the residual being C itself, add, and no end. */
@@ -259,12 +293,24 @@ static void check_pieces(const prt_kern *kern, size_t rows, size_t columns, size
         from[i] = data + i * 7 % (taps * rows + 1);
     const prt_gemm_end end = { .bias = (with & 1) != 0 ? bias : NULL,
         .row_bias = (with & 2) != 0 ? row_bias : NULL,
-        .residual = (with & 8) != 0 ? c : (with & 4) != 0 ? residual : NULL,
-        .ldr = (with & 8) != 0 ? ldc : columns, .act = *act };
-    const prt_gemm_block g = { .rows = rows, .columns = columns, .k = k, .from = from,
-        .taps = taps, .skip = skip, .b = b, .stride = width, .c = c, .ldc = ldc,
+        .residual = (with & 8) != 0 ? c
+            : (with & 4) != 0       ? residual
+                                    : NULL,
+        .ldr = (with & 8) != 0 ? ldc : columns,
+        .act = *act };
+    const prt_gemm_block g = { .rows = rows,
+        .columns = columns,
+        .k = k,
+        .from = from,
+        .taps = taps,
+        .skip = skip,
+        .b = b,
+        .stride = width,
+        .c = c,
+        .ldc = ldc,
         /* What is added to cannot be the residual as well. */
-        .add = (with & 16) != 0 && (with & 8) == 0, .end = ends ? &end : NULL };
+        .add = (with & 16) != 0 && (with & 8) == 0,
+        .end = ends ? &end : NULL };
     kern->gemm(&g);
     for (size_t i = 0; i < rows * ldc; i++) {
         const size_t row = i / ldc, j = i % ldc;
@@ -274,8 +320,9 @@ static void check_pieces(const prt_kern *kern, size_t rows, size_t columns, size
         if (ends) {
             sum += end.bias != NULL && j < columns ? (double)bias[j] : 0.0;
             sum += end.row_bias != NULL ? (double)row_bias[row] : 0.0;
-            sum += end.residual == c ? (double)before[i]
-                : end.residual != NULL && j < columns ? (double)residual[row * columns + j] : 0.0;
+            sum += end.residual == c                  ? (double)before[i]
+                : end.residual != NULL && j < columns ? (double)residual[row * columns + j]
+                                                      : 0.0;
             sum = act_of(act, sum);
         }
         wrong += j < columns ? !(fabs((double)c[i] - sum) <= 1e-5 * (1.0 + fabs(sum)))

@@ -80,10 +80,19 @@ static uint32_t a_of(const made *m, size_t row, size_t word)
 static prt_dot_block block_of(const made *m, size_t first, size_t end, void *c)
 {
     const sizes *s = &m->s;
-    return (prt_dot_block){ .rows = end - first, .columns = s->columns, .words = s->words,
-        .a = m->a + first * s->words, .lda = s->words,
-        .from = s->taps != 0 ? m->from + first : NULL, .taps = s->taps, .step = s->rows, .b = m->b,
-        .next = (const char *)m->b, .next_lines = 5, .c = c, .ldc = WIDE };
+    return (prt_dot_block){ .rows = end - first,
+        .columns = s->columns,
+        .words = s->words,
+        .a = m->a + first * s->words,
+        .lda = s->words,
+        .from = s->taps != 0 ? m->from + first : NULL,
+        .taps = s->taps,
+        .step = s->rows,
+        .b = m->b,
+        .next = (const char *)m->b,
+        .next_lines = 5,
+        .c = c,
+        .ldc = WIDE };
 }
 
 static uint32_t four(uint32_t a, uint32_t b)
@@ -144,9 +153,13 @@ START_TEST(closed_bytes_are_the_same)
     for (size_t t = 0; t < PRT_COUNT_OF(cases); t++)
         for (int sign = 0; sign < 2; sign++) {
             made m = make(&cases[t], false);
-            const prt_requantize q = { .scales = scales, .near = near, .biases = biases,
-                .zero = sign ? -3.0 : 120.0, .low = sign ? -128.0 : 0.0,
-                .high = sign ? 127.0 : 255.0, .tame = true };
+            const prt_requantize q = { .scales = scales,
+                .near = near,
+                .biases = biases,
+                .zero = sign ? -3.0 : 120.0,
+                .low = sign ? -128.0 : 0.0,
+                .high = sign ? 127.0 : 255.0,
+                .tame = true };
             prt_dot_block g = block_of(&m, 0, m.s.rows, sums);
             level_of(0)->dot.fours(&g);
             level_of(0)->bytes.close(m.s.rows, m.s.columns, sums, &q, want, WIDE);

@@ -105,13 +105,28 @@ static void check(const sizes *s, const prt_kern *kern, bool packed, bool sign)
         near[j] = (float)scales[j];
         biases[j] = (int32_t)j * 1000 - 30000;
     }
-    const prt_requantize q = { .scales = scales, .near = near, .biases = biases,
-        .zero = sign ? -3.0 : 120.0, .low = sign ? -128.0 : 0.0, .high = sign ? 127.0 : 255.0,
+    const prt_requantize q = { .scales = scales,
+        .near = near,
+        .biases = biases,
+        .zero = sign ? -3.0 : 120.0,
+        .low = sign ? -128.0 : 0.0,
+        .high = sign ? 127.0 : 255.0,
         .tame = true };
-    prt_tiles_block g = { .tiles = s->tiles, .columns = s->columns, .taps = s->taps,
-        .steps = prt_tiles_steps(s->words), .tile = m->tile, .tap_at = m->tap_at, .lda = s->lda,
-        .b = packed ? own : (const void *)m->b, .packed = packed, .q = &q, .to = m->to, .y = y,
-        .ldy = PANEL, .next = (const char *)m->b, .next_lines = 5 };
+    prt_tiles_block g = { .tiles = s->tiles,
+        .columns = s->columns,
+        .taps = s->taps,
+        .steps = prt_tiles_steps(s->words),
+        .tile = m->tile,
+        .tap_at = m->tap_at,
+        .lda = s->lda,
+        .b = packed ? own : (const void *)m->b,
+        .packed = packed,
+        .q = &q,
+        .to = m->to,
+        .y = y,
+        .ldy = PANEL,
+        .next = (const char *)m->b,
+        .next_lines = 5 };
     if (packed)
         pack(s, (const void *)m->b, own);
     uint32_t last[PRT_TILES_WORDS * PANEL] = { 0 };

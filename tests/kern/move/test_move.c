@@ -25,8 +25,9 @@ static size_t moved_wrong(const prt_kern *kern, size_t rows, size_t columns, siz
     (turn ? kern->moves.transpose : kern->moves.copy)(rows, columns, from, from_step, to, to_step);
     for (size_t i = 0; i < high; i++)
         for (size_t j = 0; j < to_step; j++) {
-            const float want = j >= wide ? GUARD : turn ? from[j * from_step + i]
-                                                        : from[i * from_step + j];
+            const float want = j >= wide ? GUARD
+                : turn                   ? from[j * from_step + i]
+                                         : from[i * from_step + j];
             wrong += to[i * to_step + j] != want;
         }
     free(from);
@@ -40,8 +41,8 @@ START_TEST(matrices)
         for (size_t rows = 1; level(l) != NULL && rows <= 40; rows++)
             for (size_t columns = 1; columns <= 40; columns++)
                 for (int turn = 0; turn < 2; turn++) {
-                    const size_t wrong = moved_wrong(level(l), rows, columns,
-                        (rows * 3 + columns) % 5, turn != 0);
+                    const size_t wrong =
+                        moved_wrong(level(l), rows, columns, (rows * 3 + columns) % 5, turn != 0);
                     if (wrong != 0)
                         ck_abort_msg("%s: %zu wrong of %zux%zu, %s", level(l)->level, wrong, rows,
                             columns, turn != 0 ? "turned" : "copied");
@@ -84,8 +85,8 @@ START_TEST(planes_and_pixels)
                 size_t wrong = 0;
                 level(l)->interleave(n, planes, from, plane, to);
                 for (size_t i = 0; i < n * planes + 4; i++)
-                    wrong += to[i] != (i < n * planes ? from[i % planes * plane + i / planes]
-                                                      : GUARD);
+                    wrong +=
+                        to[i] != (i < n * planes ? from[i % planes * plane + i / planes] : GUARD);
                 if (wrong != 0)
                     ck_abort_msg("%s: %zu wrong of %zu pixels of %zu", level(l)->level, wrong, n,
                         planes);

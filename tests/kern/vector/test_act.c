@@ -42,10 +42,17 @@ static const struct {
     int kind;
     double ulp, least;
 } bounds[] = {
-    { PRT_ACT_none, 0, 0 }, { PRT_ACT_relu, 0, 0 }, { PRT_ACT_clip, 0, 0 },
-    { PRT_ACT_leaky_relu, 1, 0 }, { PRT_ACT_sigmoid, 5, 0 }, { PRT_ACT_tanh, 6, 0 },
-    { PRT_ACT_silu, 7, 0 }, { PRT_ACT_hard_sigmoid, 2, 1e-8 }, { PRT_ACT_hard_swish, 4, 1 },
-    { PRT_ACT_gelu, 8, 1 }, { PRT_ACT_gelu_tanh, 12, 2e-2 },
+    { PRT_ACT_none, 0, 0 },
+    { PRT_ACT_relu, 0, 0 },
+    { PRT_ACT_clip, 0, 0 },
+    { PRT_ACT_leaky_relu, 1, 0 },
+    { PRT_ACT_sigmoid, 5, 0 },
+    { PRT_ACT_tanh, 6, 0 },
+    { PRT_ACT_silu, 7, 0 },
+    { PRT_ACT_hard_sigmoid, 2, 1e-8 },
+    { PRT_ACT_hard_swish, 4, 1 },
+    { PRT_ACT_gelu, 8, 1 },
+    { PRT_ACT_gelu_tanh, 12, 2e-2 },
 };
 
 static double ulp_of(double y)

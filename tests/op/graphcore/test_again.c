@@ -19,7 +19,8 @@ START_TEST(standard_ones)
     ck_result("x = const f32[2] {inf,-inf}\ny = gc_is_inf_v2 x {detect_positive=0}\nreturn y\n",
         "bool[2] {false,true}");
     ck_result("c = const bool[2] {true,false}\na = const i32[2,1] {1,2}\nb = const i32[] {9}\n"
-              "y = gc_where_v2 c a b\nreturn y\n", "i32[2,2] {1,9,2,9}");
+              "y = gc_where_v2 c a b\nreturn y\n",
+        "i32[2,2] {1,9,2,9}");
     ck_result("x = const f32[3] {-2,0,3}\ny = gc_leaky_relu x {alpha=0.5}\nreturn y\n",
         "f32[3] {-1,0,3}");
     ck_result_near("x = const f32[1] {-1}\ny = gc_leaky_relu x\nreturn y\n", "f32[1] {-0.01}",
@@ -47,15 +48,18 @@ START_TEST(norm_of_rows)
 {
 #define NORM "s = const f32[2] {1,2}\nb = const f32[2] {0,1}\n"
     ck_result_near("x = const f32[2,2] {1,3,4,4}\n" NORM "y = gc_fast_norm x s b {epsilon=0}\n"
-                   "return y\n", "f32[2,2] {-1,3,nan,nan}", 1e-6);
+                   "return y\n",
+        "f32[2,2] {-1,3,nan,nan}", 1e-6);
     ck_result_near("x = const f32[2,2] {1,3,4,4}\n" NORM
                    "y = gc_fast_norm x s b {epsilon=3, num_groups=2}\nreturn y\n",
         "f32[2,2] {-0.5,2,0,1}", 1e-6);
     ck_type("x = input f32[n,m,2]\n" NORM "y = gc_fast_norm x s b\nreturn y\n", "f32[n,m,2]");
     ck_failure("x = const f32[2,2] {1,3,4,4}\n" NORM "y = gc_fast_norm x s b {num_groups=3}\n"
-               "return y\n", POPRT_E_SHAPE, "there are 2 rows");
+               "return y\n",
+        POPRT_E_SHAPE, "there are 2 rows");
     ck_failure("x = const f32[2,2] {1,3,4,4}\n" NORM "y = gc_fast_norm x s b {num_groups=-1}\n"
-               "return y\n", POPRT_E_ARG, "num_groups is -1");
+               "return y\n",
+        POPRT_E_ARG, "num_groups is -1");
     ck_failure("x = const f32[1,3] {1,3,4}\n" NORM "y = gc_fast_norm x s b\nreturn y\n",
         POPRT_E_SHAPE, "2");
     ck_failure("x = const f32[] {1}\n" NORM "y = gc_fast_norm x s b\nreturn y\n", POPRT_E_SHAPE,
@@ -91,11 +95,14 @@ START_TEST(fast_forms)
     fast_check("x = input f32[5,67]\ny = gc_round_v2 x\nreturn y\n", -3, 3, 0);
     fast_check("x = input f32[2,9,33]\ny = gc_softmax_v2 x {axis=1}\nreturn y\n", -3, 3, 1e-6);
     fast_check("x = input f32[7,65]\ns = input f32[65]\nb = input f32[65]\n"
-               "y = gc_fast_norm x s b {num_groups=7}\nreturn y\n", -1, 1, 1e-5);
+               "y = gc_fast_norm x s b {num_groups=7}\nreturn y\n",
+        -1, 1, 1e-5);
     fast_check("x = input f32[2,6,17]\ns = input f32[6]\nb = input f32[6]\n"
-               "y = gc_group_normalization x s b {num_groups=3}\nreturn y\n", -1, 1, 1e-5);
+               "y = gc_group_normalization x s b {num_groups=3}\nreturn y\n",
+        -1, 1, 1e-5);
     fast_check("x = input f32[9,33]\nz = input f32[33]\nc = less x z\ny = gc_where_v2 c x z\n"
-               "return y\n", -1, 1, 0);
+               "return y\n",
+        -1, 1, 0);
 }
 END_TEST
 

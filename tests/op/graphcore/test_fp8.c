@@ -53,23 +53,23 @@ END_TEST
 START_TEST(products)
 {
     ck_result("a = const u8[2,3] {88,218,69,201,198,190}\n"
-              "b = const u8[3,2] {216,191,206,93,62,195}\n"
-              SCALES(-1, 2) "y = gc_fp8_matmul a b s t\nreturn y\n",
+              "b = const u8[3,2] {216,191,206,93,62,195}\n" SCALES(-1,
+                  2) "y = gc_fp8_matmul a b s t\nreturn y\n",
         "f16[2,2] {-55.15625,-279.5,46.71875,-38.875}");
     ck_result("a = const u8[2,3] {193,197,200,194,68,192}\n"
-              "b = const u8[3,2] {79,189,36,84,73,200}\n"
-              SCALES(3, -4) "y = gc_fp8_matmul a b s t {fp8FormatLHS=F152}\nreturn y\n",
+              "b = const u8[3,2] {79,189,36,84,73,200}\n" SCALES(3,
+                  -4) "y = gc_fp8_matmul a b s t {fp8FormatLHS=F152}\nreturn y\n",
         "f16[2,2] {-6.9609375,-2.9921875,-3.84375,7.609375}");
     /* what float16 cannot hold is infinity; NaN stays; nothing to sum is 0 */
-    ck_result("a = const u8[2,1] {127,128}\nb = const u8[1,1] {127}\n" SCALES(8, 0)
-              "y = gc_fp8_matmul a b s t\nreturn y\n",
+    ck_result("a = const u8[2,1] {127,128}\nb = const u8[1,1] {127}\n" SCALES(8,
+                  0) "y = gc_fp8_matmul a b s t\nreturn y\n",
         "f16[2,1] {inf,nan}");
-    ck_result("a = const u8[2,0] {}\nb = const u8[0,1] {}\n" SCALES(0, 0)
-              "y = gc_fp8_matmul a b s t\nreturn y\n",
+    ck_result("a = const u8[2,0] {}\nb = const u8[0,1] {}\n" SCALES(0,
+                  0) "y = gc_fp8_matmul a b s t\nreturn y\n",
         "f16[2,1] {0,0}");
     /* a batch against one matrix, and one vector */
-    ck_result("a = const u8[2,1,2] {64,64,64,72}\nb = const u8[2] {64,72}\n" SCALES(0, 0)
-              "y = gc_fp8_matmul a b s t\nreturn y\n",
+    ck_result("a = const u8[2,1,2] {64,64,64,72}\nb = const u8[2] {64,72}\n" SCALES(0,
+                  0) "y = gc_fp8_matmul a b s t\nreturn y\n",
         "f16[2,1] {3,5}");
 }
 END_TEST
@@ -103,8 +103,8 @@ START_TEST(products_are_checked)
     ck_failure("a = input u8[2,4]\nb = input u8[4,2]\ns = input i32[1]\n"
                "y = gc_fp8_matmul a b s s {fp8FormatRHS=F16}\nreturn y\n",
         POPRT_E_ARG, "fp8FormatRHS");
-    ck_failure("a = const u8[1,1] {1}\nb = const u8[1,1] {1}\n" SCALES(0, -33)
-               "y = gc_fp8_matmul a b s t\nreturn y\n",
+    ck_failure("a = const u8[1,1] {1}\nb = const u8[1,1] {1}\n" SCALES(0,
+                   -33) "y = gc_fp8_matmul a b s t\nreturn y\n",
         POPRT_E_ARG, "scale -33 of operand 1");
 }
 END_TEST
@@ -113,12 +113,12 @@ START_TEST(convolutions)
 {
     ck_result("x = const u8[1,2,3,3] {211,72,199,205,57,67,190,201,29,166,75,68,52,73,181,199,65,"
               "65}\n"
-              "w = const u8[2,1,2,2] {187,194,59,201,66,64,199,52}\n" SCALES(1, -2)
-              "y = gc_fp8_conv x w s t {group=2, fp8FormatRHS=F152}\nreturn y\n",
+              "w = const u8[2,1,2,2] {187,194,59,201,66,64,199,52}\n" SCALES(1,
+                  -2) "y = gc_fp8_conv x w s t {group=2, fp8FormatRHS=F152}\nreturn y\n",
         "f16[1,2,2,2] {-2.4140625,-2.345703125,5.72265625,-1.7734375,0.77734375,-1.150390625,"
         "4.7578125,-0.4140625}");
-    ck_result("x = const f16[1,1,3] {1,2,-3}\nw = const u8[1,1,2] {64,72}\n" SCALES(0, 1)
-              "y = gc_fp8_conv x w s t {pads=[1,0]}\nreturn y\n",
+    ck_result("x = const f16[1,1,3] {1,2,-3}\nw = const u8[1,1,2] {64,72}\n" SCALES(0,
+                  1) "y = gc_fp8_conv x w s t {pads=[1,0]}\nreturn y\n",
         "f16[1,1,3] {4,10,-8}");
     ck_type("x = input u8[n,3,32,32]\nw = input u8[8,3,3,3]\ns = input i32[1]\n"
             "y = gc_fp8_conv x w s s {strides=[2,2], pads=[1,1,1,1]}\nreturn y\n",

@@ -14,25 +14,31 @@ START_TEST(rows_become_outputs)
     ck_result("x = const f16[3,1] {1,2,3}\na, _, c = gc_host_concat_split_reshape x\nreturn c\n",
         "f16[] {3}");
     ck_result("x = const f16[1,0] {}\na = gc_host_concat_split_reshape x {shapes=[0,5]}\n"
-              "return a\n", "f16[0,5] {}");
+              "return a\n",
+        "f16[0,5] {}");
     ck_type("x = input f32[n,m]\na, b = gc_host_concat_split_reshape x {shapes=[4,1,4,1]}\n"
-            "return a\n", "f32[4,1]");
+            "return a\n",
+        "f32[4,1]");
 }
 END_TEST
 
 START_TEST(what_does_not_fit)
 {
     ck_failure("x = const f32[2,2] {1,2,3,4}\na = gc_host_concat_split_reshape x {shapes=[2]}\n"
-               "return a\n", POPRT_E_SHAPE, "number of rows");
+               "return a\n",
+        POPRT_E_SHAPE, "number of rows");
     ck_failure("x = const f32[1,2] {1,2}\na = gc_host_concat_split_reshape x {shapes=[3]}\n"
-               "return a\n", POPRT_E_SHAPE, "length of a row");
+               "return a\n",
+        POPRT_E_SHAPE, "length of a row");
     ck_failure("x = const f32[2,2] {1,2,3,4}\n"
-               "a, b = gc_host_concat_split_reshape x {shapes=[2,1,2]}\nreturn a\n", POPRT_E_ARG,
-        "not 2 shapes");
+               "a, b = gc_host_concat_split_reshape x {shapes=[2,1,2]}\nreturn a\n",
+        POPRT_E_ARG, "not 2 shapes");
     ck_failure("x = const f32[1,2] {1,2}\na = gc_host_concat_split_reshape x {shapes=[-1,-2]}\n"
-               "return a\n", POPRT_E_ARG, "is -1");
+               "return a\n",
+        POPRT_E_ARG, "is -1");
     ck_failure("x = const f32[2] {1,2}\na = gc_host_concat_split_reshape x {shapes=[2]}\n"
-               "return a\n", POPRT_E_SHAPE, "rank");
+               "return a\n",
+        POPRT_E_SHAPE, "rank");
 }
 END_TEST
 

@@ -11,12 +11,14 @@ START_TEST(samples_cross_rows)
     ck_result(PACKED INFO "y = gc_unpack x i {max_valid_num=3, segment_max_size=[4]}\nreturn y\n",
         "f32[3,4,1] {1,2,0,0,3,4,5,0,0,0,0,0}");
     ck_result(PACKED INFO "u = gc_unpack x i {segment_max_size=[3]}\n"
-              "y = gc_repack u i x {segment_max_size=[3]}\nreturn y\n",
+                          "y = gc_repack u i x {segment_max_size=[3]}\nreturn y\n",
         "f32[2,3,1] {1,2,3,4,5,0}");
     ck_result("x = const i32[1,4] {7,8,9,10}\ni = const i32[2,1] {1,0}\n"
-              "y = gc_unpack x i {segment_max_size=[2]}\nreturn y\n", "i32[2,2] {7,0,0,0}");
+              "y = gc_unpack x i {segment_max_size=[2]}\nreturn y\n",
+        "i32[2,2] {7,0,0,0}");
     ck_result("x = const f32[1,2,0] {}\ni = const i32[1,1] {2}\n"
-              "y = gc_unpack x i {segment_max_size=[3]}\nreturn y\n", "f32[1,3,0] {}");
+              "y = gc_unpack x i {segment_max_size=[3]}\nreturn y\n",
+        "f32[1,3,0] {}");
 }
 END_TEST
 
@@ -35,37 +37,47 @@ END_TEST
 START_TEST(shapes)
 {
     ck_type("x = input f32[b,s,8]\ni = input i32[n,2]\n"
-            "y = gc_unpack x i {segment_max_size=[2,3]}\nreturn y\n", "f32[n,5,8]");
+            "y = gc_unpack x i {segment_max_size=[2,3]}\nreturn y\n",
+        "f32[n,5,8]");
     ck_type("x = input f32[b,s,8]\ni = input i32[n,1]\n"
-            "y = gc_unpack x i {max_valid_num=6, segment_max_size=[2]}\nreturn y\n", "f32[6,2,8]");
+            "y = gc_unpack x i {max_valid_num=6, segment_max_size=[2]}\nreturn y\n",
+        "f32[6,2,8]");
     ck_type("x = input f16[6,2,8]\ni = input i32[n,1]\nl = input i32[b,s]\n"
-            "y = gc_repack x i l {segment_max_size=[2]}\nreturn y\n", "f16[b,s,8]");
+            "y = gc_repack x i l {segment_max_size=[2]}\nreturn y\n",
+        "f16[b,s,8]");
 }
 END_TEST
 
 START_TEST(what_does_not_fit)
 {
     ck_failure(PACKED "i = const i32[1,1] {7}\ny = gc_unpack x i {segment_max_size=[9]}\n"
-               "return y\n", POPRT_E_ARG, "more tokens than there are: 6");
+                      "return y\n",
+        POPRT_E_ARG, "more tokens than there are: 6");
     ck_failure(PACKED "i = const i32[1,1] {3}\ny = gc_unpack x i {segment_max_size=[2]}\n"
-               "return y\n", POPRT_E_ARG, "0 to 2");
+                      "return y\n",
+        POPRT_E_ARG, "0 to 2");
     ck_failure(PACKED "i = const i32[1,1] {-1}\ny = gc_unpack x i {segment_max_size=[2]}\n"
-               "return y\n", POPRT_E_ARG, "-1 tokens");
+                      "return y\n",
+        POPRT_E_ARG, "-1 tokens");
     ck_failure(PACKED INFO "y = gc_unpack x i\nreturn y\n", POPRT_E_ARG, "empty");
     ck_failure(PACKED INFO "y = gc_unpack x i {segment_max_size=[-1]}\nreturn y\n", POPRT_E_ARG,
         "is -1");
     ck_failure(PACKED INFO "y = gc_unpack x i {max_valid_num=2, segment_max_size=[4]}\n"
-               "return y\n", POPRT_E_SHAPE, "samples");
-    ck_failure(PACKED INFO "y = gc_unpack x i {max_valid_num=-2, segment_max_size=[4]}\n"
-               "return y\n", POPRT_E_ARG, "max_valid_num");
-    ck_failure(PACKED INFO "y = gc_unpack x i {segment_max_size=[4,1]}\nreturn y\n",
-        POPRT_E_SHAPE, "segments");
-    ck_failure("x = const f32[3] {1,2,3}\n" INFO "y = gc_unpack x i {segment_max_size=[4]}\n"
-               "return y\n", POPRT_E_SHAPE, "rank 1");
-    ck_failure(PACKED INFO "y = gc_repack x i x {segment_max_size=[3]}\nreturn y\n",
+                           "return y\n",
         POPRT_E_SHAPE, "samples");
+    ck_failure(PACKED INFO "y = gc_unpack x i {max_valid_num=-2, segment_max_size=[4]}\n"
+                           "return y\n",
+        POPRT_E_ARG, "max_valid_num");
+    ck_failure(PACKED INFO "y = gc_unpack x i {segment_max_size=[4,1]}\nreturn y\n", POPRT_E_SHAPE,
+        "segments");
+    ck_failure("x = const f32[3] {1,2,3}\n" INFO "y = gc_unpack x i {segment_max_size=[4]}\n"
+               "return y\n",
+        POPRT_E_SHAPE, "rank 1");
+    ck_failure(PACKED INFO "y = gc_repack x i x {segment_max_size=[3]}\nreturn y\n", POPRT_E_SHAPE,
+        "samples");
     ck_failure("u = const f32[3,2] fill 1\n" INFO "y = gc_repack u i u {segment_max_size=[3]}\n"
-               "return y\n", POPRT_E_SHAPE, "length of a sample");
+               "return y\n",
+        POPRT_E_SHAPE, "length of a sample");
 }
 END_TEST
 

@@ -9,7 +9,8 @@
 START_TEST(values)
 {
     ck_result("x = const f32[3] {-1,2,5}\ny = elementwise x {program=[0,0,1,0,2,3,2,0],"
-              "numbers=[3,0.5]}\nreturn y\n", "f32[3] {1,2.5,4}");
+              "numbers=[3,0.5]}\nreturn y\n",
+        "f32[3] {1,2.5,4}");
     ck_result("x = const f32[2,1] {1,2}\nz = const f32[3] {10,20,30}\n"
               "y = elementwise x z {program=[1,1,0,0,3,2,0,0]}\nreturn y\n",
         "f32[2,3] {9,19,29,4,9,14}");
@@ -18,16 +19,19 @@ START_TEST(values)
         "f32[2] {8,-1}");
     /* every step is rounded */
     ck_result("x = const f32[1] {16777216}\ny = elementwise x {program=[0,0,1,0,1,2,0,0],"
-              "numbers=[1]}\nreturn y\n", "f32[1] {0}");
+              "numbers=[1]}\nreturn y\n",
+        "f32[1] {0}");
 }
 END_TEST
 
 START_TEST(shapes)
 {
     ck_type("x = input f32[n,1,4]\nz = input f32[3,1]\n"
-            "y = elementwise x z {program=[0,0,1,0]}\nreturn y\n", "f32[n,3,4]");
+            "y = elementwise x z {program=[0,0,1,0]}\nreturn y\n",
+        "f32[n,3,4]");
     ck_type("c = input bool[5]\nx = input f32[2,5]\n"
-            "y = elementwise c x {program=[40,0,1,1]}\nreturn y\n", "f32[2,5]");
+            "y = elementwise c x {program=[40,0,1,1]}\nreturn y\n",
+        "f32[2,5]");
 }
 END_TEST
 

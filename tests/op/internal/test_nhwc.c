@@ -26,7 +26,8 @@ static void ck_pairs(const char *text, double bound)
         const prt_tensor *a = &out[k], *b = &out[k + 1];
         double largest = 0, worst = 0;
         ck_assert_msg(a->rank == b->rank && a->size == b->size &&
-            memcmp(a->dims, b->dims, a->rank * sizeof(int64_t)) == 0, "shapes\n%s", text);
+                memcmp(a->dims, b->dims, a->rank * sizeof(int64_t)) == 0,
+            "shapes\n%s", text);
         for (size_t i = 0; i < prt_tensor_count(a); i++) {
             const double x = prt_load_f64(a->dtype, a->data, i);
             const double y = prt_load_f64(b->dtype, b->data, i);
@@ -57,9 +58,14 @@ START_TEST(panels_and_taps_are_convolutions)
     uint32_t state = 7;
     for (uint32_t i = 0; i < 120; i++) {
         const int rank = i % 4 == 3 ? 3 : i % 9 == 8 ? 5 : 4;
-        nhwc_conv_case c = { .rank = rank, .n = (int)nhwc_random(&state, 3) + 1,
-            .w = nhwc_random_window(&state, rank, 5, 3), .group = 1, .channels = 1, .filters = 1,
-            .activation = activations[i % PRT_COUNT_OF(activations)], .bias = i % 3 != 0,
+        nhwc_conv_case c = { .rank = rank,
+            .n = (int)nhwc_random(&state, 3) + 1,
+            .w = nhwc_random_window(&state, rank, 5, 3),
+            .group = 1,
+            .channels = 1,
+            .filters = 1,
+            .activation = activations[i % PRT_COUNT_OF(activations)],
+            .bias = i % 3 != 0,
             .residual = i % 5 < 2 };
         c.form = i % 3 == 1 ? "taps" : "panels";
         if (i % 3 == 1) {
@@ -80,14 +86,20 @@ START_TEST(winograd_is_a_convolution)
 {
     uint32_t state = 9;
     for (uint32_t i = 0; i < 12; i++) {
-        nhwc_conv_case c = { .rank = 4, .n = 1 + (int)(i % 2), .group = 1,
-            .form = i % 4 < 2 ? "winograd" : "winograd2", .transformed = i % 3 == 0,
+        nhwc_conv_case c = { .rank = 4,
+            .n = 1 + (int)(i % 2),
+            .group = 1,
+            .form = i % 4 < 2 ? "winograd" : "winograd2",
+            .transformed = i % 3 == 0,
             .channels = 1 + (int)nhwc_random(&state, 5),
             .filters = 1 + (int)nhwc_random(&state, 70),
-            .activation = activations[i % PRT_COUNT_OF(activations)], .bias = i % 2 == 0,
+            .activation = activations[i % PRT_COUNT_OF(activations)],
+            .bias = i % 2 == 0,
             .residual = i % 3 == 0,
             .w = { .in = { 3 + (int)nhwc_random(&state, 6), 3 + (int)nhwc_random(&state, 6) },
-                .kernel = { 3, 3 }, .stride = { 1, 1 }, .dilation = { 1, 1 },
+                .kernel = { 3, 3 },
+                .stride = { 1, 1 },
+                .dilation = { 1, 1 },
                 .pads = { (int)nhwc_random(&state, 3), 1, 0, (int)nhwc_random(&state, 4) } } };
         ck_conv(&c, 300 + i, 2e-6);
         c.form = "winograd5";
@@ -106,8 +118,14 @@ END_TEST
 
 START_TEST(no_elements)
 {
-    nhwc_conv_case c = { .rank = 4, .n = 0, .form = "panels", .group = 1, .channels = 2,
-        .filters = 3, .activation = "", .gate = true,
+    nhwc_conv_case c = { .rank = 4,
+        .n = 0,
+        .form = "panels",
+        .group = 1,
+        .channels = 2,
+        .filters = 3,
+        .activation = "",
+        .gate = true,
         .w = { .in = { 3, 3 }, .kernel = { 2, 2 }, .stride = { 1, 1 }, .dilation = { 1, 1 } } };
     ck_conv(&c, 1, 0);
     c.n = 1;
@@ -128,8 +146,10 @@ typedef struct form_row {
 static void ck_form(const form_row *row, const char *before)
 {
     char text[256];
-    (void)snprintf(text, sizeof(text), "x = input f32[1,9,9,1]\nw = input f32[%d]\n"
-        "y = nhwc_conv x w {%s%s}\nreturn y\n", row->w, before, row->attrs);
+    (void)snprintf(text, sizeof(text),
+        "x = input f32[1,9,9,1]\nw = input f32[%d]\n"
+        "y = nhwc_conv x w {%s%s}\nreturn y\n",
+        row->w, before, row->attrs);
     if (row->y != NULL)
         ck_type(text, row->y);
     else
@@ -158,8 +178,7 @@ START_TEST(winograd_has_lines)
         { "kernel_shape=[1,2]", 32, NULL }, { "kernel_shape=[3,3]", 144, NULL },
         { "kernel_shape=[1,3],strides=[1,2]", 48, NULL },
         { "kernel_shape=[1,3],strides=[2,2]", 48, NULL },
-        { "kernel_shape=[1,3],transformed=1", 1024, NULL },
-        { "kernel_shape=[1,1]", 16, NULL } };
+        { "kernel_shape=[1,3],transformed=1", 1024, NULL }, { "kernel_shape=[1,1]", 16, NULL } };
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++)
         ck_form(&rows[i], "form=\"winograd_line\",");
 }
@@ -199,8 +218,7 @@ START_TEST(weights_go_there_and_back)
         { PRT_NHWC_taps, 7, 1, 2, 9, false }, { PRT_NHWC_taps, 7, 1, 1, 9, true },
         { PRT_NHWC_panels, 1, 3, 3, 9, true }, { PRT_NHWC_winograd, 1, 3, 3, 8, true },
         { PRT_NHWC_winograd, 2, 3, 3, 9, false }, { PRT_NHWC_winograd5, 1, 3, 3, 9, true },
-        { PRT_NHWC_winograd_line, 2, 3, 3, 3, false },
-        { PRT_NHWC_winograd_line, 1, 3, 3, 3, true },
+        { PRT_NHWC_winograd_line, 2, 3, 3, 3, false }, { PRT_NHWC_winograd_line, 1, 3, 3, 3, true },
         { PRT_NHWC_winograd6, 1, 3, 3, 9, true }, { PRT_NHWC_winograd6, 2, 3, 3, 9, false },
         { PRT_NHWC_winograd, 1, 3, 3, 25, true }, { PRT_NHWC_winograd5, 1, 3, 3, 25, false },
         { PRT_NHWC_panels, SIZE_MAX / 2, 3, 3, 9, false },
@@ -219,7 +237,8 @@ START_TEST(separable_parts)
     uint32_t state = 11;
     for (uint32_t i = 0; i < 64; i++) {
         nhwc_separable_case c = { .n = 1 + (int)(i % 3 == 2),
-            .hidden = 1 + (int)nhwc_random(&state, 9), .w = nhwc_random_window(&state, 4, 5, 3),
+            .hidden = 1 + (int)nhwc_random(&state, 9),
+            .w = nhwc_random_window(&state, 4, 5, 3),
             .bias = (i & 4) != 0,
             .activation = { activations[i % 11], activations[i / 2 % 11],
                 activations[i / 3 % 11] } };
@@ -268,9 +287,11 @@ START_TEST(spreads)
               "return y\n",
         "f32[1,2,4,1] {21.5,42.5,43.5,86.5, 0,0,0,0}");
     ck_type("x = input f32[n,h,5,2]\nw = input f32[?]\n"
-            "y = nhwc_spread x w {filters=3,kernel_shape=[2,4]}\nreturn y\n", "f32[n,(2*h),20,3]");
+            "y = nhwc_spread x w {filters=3,kernel_shape=[2,4]}\nreturn y\n",
+        "f32[n,(2*h),20,3]");
     ck_type("x = input f32\nw = input f32\ny = nhwc_spread x w {filters=3,kernel_shape=[2,4]}\n"
-            "return y\n", "f32[?,?,?,?]");
+            "return y\n",
+        "f32[?,?,?,?]");
     ck_result("x = const f32[0,1,2,2] {}\nw = const f32[64] zeros\n"
               "y = nhwc_spread x w {filters=1,kernel_shape=[2,2]}\nreturn y\n",
         "f32[0,2,4,1] {}");
@@ -293,13 +314,16 @@ START_TEST(group_norms)
             "-3,-5,0}\ns = const f32[4] {1,-2,0.5,3}\nb = const f32[4] {0,1,-1,0.25}\n"
             "u = transpose x {perm=[0,2,3,1]}\n"
             "y = nhwc_group_norm u s b {num_groups=%d,activation=\"Relu\"}\nn = %s\nv = relu n\n"
-            "z = transpose v {perm=[0,2,3,1]}\nreturn y, z\n", groups[i], norms[i]);
+            "z = transpose v {perm=[0,2,3,1]}\nreturn y, z\n",
+            groups[i], norms[i]);
         ck_pairs(text, 1e-6);
     }
     ck_type("x = input f32[n,h,w,6]\ns = input f32[6]\nb = input f32[6]\n"
-            "y = nhwc_group_norm x s b {num_groups=3}\nreturn y\n", "f32[n,h,w,6]");
+            "y = nhwc_group_norm x s b {num_groups=3}\nreturn y\n",
+        "f32[n,h,w,6]");
     ck_result("x = const f32[2,0,3] {}\ns = const f32[3] ones\n"
-              "y = nhwc_group_norm x s s {num_groups=3}\nreturn y\n", "f32[2,0,3] {}");
+              "y = nhwc_group_norm x s s {num_groups=3}\nreturn y\n",
+        "f32[2,0,3] {}");
 }
 END_TEST
 
@@ -308,7 +332,8 @@ static void ck_pool(const char *x, const char *op, const char *attrs)
     char text[1024];
     (void)snprintf(text, sizeof(text),
         "x = const f32%s\nu = transpose x {perm=[0,2,3,1]}\ny = nhwc_%s u {%s}\n"
-        "v = %s x {%s}\nz = transpose v {perm=[0,2,3,1]}\nreturn y, z\n", x, op, attrs, op, attrs);
+        "v = %s x {%s}\nz = transpose v {perm=[0,2,3,1]}\nreturn y, z\n",
+        x, op, attrs, op, attrs);
     ck_pairs(text, 0);
 }
 
@@ -331,9 +356,11 @@ START_TEST(pools_are_pools)
         }
     }
     ck_result("x = const f32[1,3,2] {1,-1,5,2,3,4}\ny = nhwc_max_pool x {kernel_shape=[2]}\n"
-              "return y\n", "f32[1,2,2] {5,2,5,4}");
+              "return y\n",
+        "f32[1,2,2] {5,2,5,4}");
     ck_type("x = input f32[n,h,7,c]\ny = nhwc_average_pool x {kernel_shape=[2,2],strides=[2,2]}\n"
-            "return y\n", "f32[n,(h/2),3,c]");
+            "return y\n",
+        "f32[n,(h/2),3,c]");
 }
 END_TEST
 
@@ -349,9 +376,11 @@ START_TEST(shuffles)
                        "y, h = nhwc_shuffle a b {halves=1}\ns = concat y h {axis=0}\nreturn s\n";
     ck_result(even, "f32[4,2] {1,10,3,30, 2,20,4,40}");
     ck_result("a = const f32[1] {1}\nb = const f32[1] {2}\n_, h = nhwc_shuffle a b {halves=1}\n"
-              "return h\n", "f32[1] {2}");
+              "return h\n",
+        "f32[1] {2}");
     ck_result("a = const f32[1] {1}\nb = const f32[1] {2}\ny, h = nhwc_shuffle a b {halves=1}\n"
-              "return y\n", "f32[1] {1}");
+              "return y\n",
+        "f32[1] {1}");
     ck_failure("a = const f32[1] {1}\nb = const f32[1] {2}\ny, h = nhwc_shuffle a b\nreturn h\n",
         POPRT_E_ARG, "halves=1");
     ck_result("a = const f32[2,0] {}\nb = const f32[2,0] {}\ny = nhwc_shuffle a b\nreturn y\n",
@@ -362,9 +391,11 @@ START_TEST(shuffles)
     ck_failure("a = const f32[] {1}\nb = const f32[] {2}\ny = nhwc_shuffle a b\nreturn y\n",
         POPRT_E_SHAPE, "rank 0");
     ck_failure("a = const f32[2] {1,2}\nb = const f32[3] {2,3,4}\ny = nhwc_shuffle a b\n"
-               "return y\n", POPRT_E_SHAPE, "a dim of both");
+               "return y\n",
+        POPRT_E_SHAPE, "a dim of both");
     ck_failure("a = const f32[2] {1,2}\nb = const f32[1,2] {2,3}\ny = nhwc_shuffle a b\n"
-               "return y\n", POPRT_E_SHAPE, "rank 2");
+               "return y\n",
+        POPRT_E_SHAPE, "rank 2");
 }
 END_TEST
 

@@ -12,9 +12,11 @@ static void ck_conv(const char *x, const char *w, const char *more, const char *
     poprt_status status, const char *part)
 {
     char text[1024];
-    (void)snprintf(text, sizeof(text), "x = const f32%s\nw = const f32%s zeros\n"
+    (void)snprintf(text, sizeof(text),
+        "x = const f32%s\nw = const f32%s zeros\n"
         "b = const f32[3] zeros\nr = const f32[1,2,2,3] zeros\ng = const f32[1,1,1,2] zeros\n"
-        "y = nhwc_conv x w %s {%s}\nreturn y\n", x, w, more, attrs);
+        "y = nhwc_conv x w %s {%s}\nreturn y\n",
+        x, w, more, attrs);
     ck_failure(text, status, part);
 }
 
@@ -37,8 +39,8 @@ START_TEST(convolutions)
     ck_conv(X, "[32]", "",
         "channels=2147483647,filters=2147483647,kernel_shape=[2147483647,2147483647]", POPRT_E_ARG,
         "form 'panels'");
-    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[4611686018427387904,4]",
-        POPRT_E_ARG, "form 'panels'");
+    ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[4611686018427387904,4]", POPRT_E_ARG,
+        "form 'panels'");
     ck_conv(X, "[32]", "", "channels=2,filters=3,kernel_shape=[4294967296,1]", POPRT_E_SHAPE,
         "size of W");
     ck_conv(X, "[33]", "", ONE, POPRT_E_SHAPE, "size of W");
@@ -61,18 +63,18 @@ static void ck_quantized(const char *w, const char *more, const char *attrs, pop
     const char *part)
 {
     char text[1024];
-    (void)snprintf(text, sizeof(text), "x = const f32" X "\nw = const i8%s zeros\n"
+    (void)snprintf(text, sizeof(text),
+        "x = const f32" X "\nw = const i8%s zeros\n"
         "t = const i32[3] zeros\ns = const f32[3] zeros\nb = const f32[4] zeros\n"
-        "r = const f32[1,2,2,4] zeros\ny = nhwc_quantized_conv x w %s {%s}\nreturn y\n", w, more,
-        attrs);
+        "r = const f32[1,2,2,4] zeros\ny = nhwc_quantized_conv x w %s {%s}\nreturn y\n",
+        w, more, attrs);
     ck_failure(text, status, part);
 }
 
 START_TEST(quantized_ones)
 {
     ck_quantized("[64]", "t s", ONE ",activation=\"Relu6\"", POPRT_E_ARG, "Relu6");
-    ck_quantized("[64]", "t s", "channels=2,filters=0,kernel_shape=[1,1]", POPRT_E_ARG,
-        "positive");
+    ck_quantized("[64]", "t s", "channels=2,filters=0,kernel_shape=[1,1]", POPRT_E_ARG, "positive");
     ck_quantized("[60]", "t s", ONE, POPRT_E_SHAPE, "size of W");
     ck_quantized("[64]", "t s b", ONE, POPRT_E_SHAPE, "");
     ck_quantized("[64]", "t s _ r", ONE, POPRT_E_SHAPE, "dim of the residual");
@@ -120,10 +122,11 @@ static void ck_separable(const char *x, const char *inputs, const char *attrs, b
     poprt_status status, const char *part)
 {
     char text[1024];
-    (void)snprintf(text, sizeof(text), "x = const f32%s\nw1 = const f32[18] zeros\n"
+    (void)snprintf(text, sizeof(text),
+        "x = const f32%s\nw1 = const f32[18] zeros\n"
         "w = const f32[32] zeros\nr = const f32[1,2,2,3] zeros\n"
-        "y%s = nhwc_separable x %s {%s}\nreturn y%s\n", x, means ? ", m" : "", inputs, attrs,
-        means ? ", m" : "");
+        "y%s = nhwc_separable x %s {%s}\nreturn y%s\n",
+        x, means ? ", m" : "", inputs, attrs, means ? ", m" : "");
     ck_failure(text, status, part);
 }
 
@@ -156,8 +159,10 @@ static void ck_norm(const char *x, const char *s, const char *attrs, poprt_statu
     const char *part)
 {
     char text[512];
-    (void)snprintf(text, sizeof(text), "x = const f32%s\ns = const f32%s ones\n"
-        "y = nhwc_group_norm x s s {%s}\nreturn y\n", x, s, attrs);
+    (void)snprintf(text, sizeof(text),
+        "x = const f32%s\ns = const f32%s ones\n"
+        "y = nhwc_group_norm x s s {%s}\nreturn y\n",
+        x, s, attrs);
     ck_failure(text, status, part);
 }
 
@@ -175,8 +180,10 @@ static void ck_spread(const char *x, const char *w, const char *attrs, poprt_sta
     const char *part)
 {
     char text[512];
-    (void)snprintf(text, sizeof(text), "x = const f32%s\nw = const f32%s zeros\n"
-        "y = nhwc_spread x w {%s}\nreturn y\n", x, w, attrs);
+    (void)snprintf(text, sizeof(text),
+        "x = const f32%s\nw = const f32%s zeros\n"
+        "y = nhwc_spread x w {%s}\nreturn y\n",
+        x, w, attrs);
     ck_failure(text, status, part);
 }
 
@@ -192,8 +199,8 @@ START_TEST(spreads)
     ck_spread("[2,2,2] zeros", "[64]", "filters=1,kernel_shape=[2,2]", POPRT_E_SHAPE, "rank 3");
     ck_spread(X, "[64]", "filters=1,kernel_shape=[2,2],activation=\"?\"", POPRT_E_ARG,
         "activation '?'");
-    ck_spread("[1,0,0,1073741824] zeros", "[64]",
-        "filters=2,kernel_shape=[1073741823,1073741823]", POPRT_E_LIMIT, "larger than memory");
+    ck_spread("[1,0,0,1073741824] zeros", "[64]", "filters=2,kernel_shape=[1073741823,1073741823]",
+        POPRT_E_LIMIT, "larger than memory");
 }
 END_TEST
 

@@ -22,14 +22,16 @@ START_TEST(values)
         /* -127, 128: 385, 894, -1149; 1, 2: 9, 8, -9 */
         "f32[2,1,3] {386,1790,0,20,28,0}");
     ck_result("a = const u8[0,2] {}\nz = const u8[] {8}\n" B "s = const f32[] {0.5}\n"
-              "y = quantized_linear a z b t s {columns=3}\nreturn y\n", "f32[0,3] {}");
+              "y = quantized_linear a z b t s {columns=3}\nreturn y\n",
+        "f32[0,3] {}");
     /* 0 to 255, and -100 to 155 with zero point 100; nothing; what is not finite */
     ck_result("a = const f32[4,2] {255,3, -100,155, 0,0, inf,1}\n" B "s = const f32[3] {1,2,0.5}\n"
               "y = quantized_linear a _ b t s {columns=3}\nreturn y\n",
         /* 255, 3: 267, -495, 747; -100, 155: 520, 975, -1230 */
         "f32[4,3] {267,-990,373.5,520,1950,-615,0,0,0,nan,nan,nan}");
     ck_type("a = input f32[n,m,2]\nb = input i8[64]\nt = input i32[3]\ns = input f32[]\n"
-            "y = quantized_linear a _ b t s {columns=3}\nreturn y\n", "f32[n,m,3]");
+            "y = quantized_linear a _ b t s {columns=3}\nreturn y\n",
+        "f32[n,m,3]");
     ck_type("a = input u8[n,m,2]\nz = input u8[]\nb = input i8[64]\nt = input i32[3]\n"
             "s = input f32[]\ny = quantized_linear a z b t s {columns=3}\nreturn y\n",
         "f32[n,m,3]");
@@ -49,8 +51,7 @@ START_TEST(refused)
         "panels");
     ck_failure(PRODUCT("[1,2]", "[2]", "[64]", "[3]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE, "");
     ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[2]", "[]", "[3]", "columns=3"), POPRT_E_SHAPE, "");
-    ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[3]", "[2]", "[3]", "columns=3"), POPRT_E_SHAPE,
-        "");
+    ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[3]", "[2]", "[3]", "columns=3"), POPRT_E_SHAPE, "");
     ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[3]", "[3,1]", "[3]", "columns=3"), POPRT_E_SHAPE,
         "");
     ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[3]", "[]", "[2]", "columns=3"), POPRT_E_SHAPE, "");
@@ -61,10 +62,10 @@ START_TEST(refused)
                "s = input f32[]\ny = quantized_linear a z b t s {columns=3}\nreturn y\n",
         POPRT_E_ARG, "floats have none");
     ck_failure("a = input u8[1,2]\nb = input i8[64]\nt = input i32[3]\ns = input f32[]\n"
-               "y = quantized_linear a _ b t s {columns=3}\nreturn y\n", POPRT_E_ARG,
-        "bytes have a zero point");
-    ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[3]", "[]", "[3]",
-        "columns=3,activation=\"Neg\""), POPRT_E_ARG, "");
+               "y = quantized_linear a _ b t s {columns=3}\nreturn y\n",
+        POPRT_E_ARG, "bytes have a zero point");
+    ck_failure(PRODUCT("[1,2]", "[]", "[64]", "[3]", "[]", "[3]", "columns=3,activation=\"Neg\""),
+        POPRT_E_ARG, "");
 }
 END_TEST
 

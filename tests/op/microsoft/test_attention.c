@@ -300,71 +300,60 @@ END_TEST
 
 START_TEST(attention_errors)
 {
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "w = const f32[2,6] ones\n"
-        "y = ms_attention x w\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "w = const f32[2,6] ones\n"
+               "y = ms_attention x w\n"
+               "return y\n",
         POPRT_E_ARG, "0 heads");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "w = const f32[2,7] ones\n"
-        "y = ms_attention x w {num_heads=1}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "w = const f32[2,7] ones\n"
+               "y = ms_attention x w {num_heads=1}\n"
+               "return y\n",
         POPRT_E_SHAPE, "7 columns");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "w = const f32[2,6] ones\n"
-        "y = ms_attention x w {num_heads=1, qkv_hidden_sizes=[2,2]}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "w = const f32[2,6] ones\n"
+               "y = ms_attention x w {num_heads=1, qkv_hidden_sizes=[2,2]}\n"
+               "return y\n",
         POPRT_E_ARG, "2 numbers");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "w = const f32[2,6] ones\n"
-        "y = ms_attention x w {num_heads=1, qkv_hidden_sizes=[2,1,3]}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "w = const f32[2,6] ones\n"
+               "y = ms_attention x w {num_heads=1, qkv_hidden_sizes=[2,1,3]}\n"
+               "return y\n",
         POPRT_E_ARG, "different sizes");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "w = const f32[2,6] ones\n"
-        "y = ms_attention x w {num_heads=1, do_rotary=1}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "w = const f32[2,6] ones\n"
+               "y = ms_attention x w {num_heads=1, do_rotary=1}\n"
+               "return y\n",
         POPRT_E_UNSUPPORTED, "do_rotary");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "w = const f32[2,6] ones\n"
-        "m = const i32[1,3] ones\n"
-        "y = ms_attention x w _ m {num_heads=1}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "w = const f32[2,6] ones\n"
+               "m = const i32[1,3] ones\n"
+               "y = ms_attention x w _ m {num_heads=1}\n"
+               "return y\n",
         POPRT_E_SHAPE, "a mask of rank 2");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "w = const f32[2,6] ones\n"
-        "p = const f32[2,1,1,2,2] ones\n"
-        "n = const i32[1] {1}\n"
-        "y = ms_attention x w _ _ p _ n {num_heads=1, past_present_share_buffer=1}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "w = const f32[2,6] ones\n"
+               "p = const f32[2,1,1,2,2] ones\n"
+               "n = const i32[1] {1}\n"
+               "y = ms_attention x w _ _ p _ n {num_heads=1, past_present_share_buffer=1}\n"
+               "return y\n",
         POPRT_E_ARG, "does not fit in a buffer of 2 rows");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "y = ms_multi_head_attention x x {num_heads=1}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "y = ms_multi_head_attention x x {num_heads=1}\n"
+               "return y\n",
         POPRT_E_SHAPE, "rank 3 where 5");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "y = ms_multi_head_attention x x x {num_heads=3}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "y = ms_multi_head_attention x x x {num_heads=3}\n"
+               "return y\n",
         POPRT_E_SHAPE, "divisible by 3 heads");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "y = ms_multi_head_attention x _ x {num_heads=1}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "y = ms_multi_head_attention x _ x {num_heads=1}\n"
+               "return y\n",
         POPRT_E_ARG, "without a key");
-    ck_failure(
-        "x = const f32[1,2,2] {1,2,3,4}\n"
-        "p = const f32[1,1,2,2] ones\n"
-        "y = ms_multi_head_attention x x x _ _ _ p {num_heads=1}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,2,2] {1,2,3,4}\n"
+               "p = const f32[1,1,2,2] ones\n"
+               "y = ms_multi_head_attention x x x _ _ _ p {num_heads=1}\n"
+               "return y\n",
         POPRT_E_ARG, "come together");
 }
 END_TEST

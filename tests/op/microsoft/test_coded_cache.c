@@ -205,13 +205,13 @@ START_TEST(coded_cache_errors)
             bad[i].key, bad[i].scale, bad[i].node);
         ck_failure(graph, bad[i].status, bad[i].part);
     }
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "l = const i32[1] {0}\n"
-        "t = const i32[1] {1}\n"
-        "y = ms_group_query_attention q k k _ _ l t {num_heads=2, kv_num_heads=1, " BOTH "}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "l = const i32[1] {0}\n"
+               "t = const i32[1] {1}\n"
+               "y = ms_group_query_attention q k k _ _ l t {num_heads=2, kv_num_heads=1, " BOTH
+               "}\n"
+               "return y\n",
         POPRT_E_ARG, "needs its past");
 }
 END_TEST

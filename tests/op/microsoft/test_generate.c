@@ -18,7 +18,7 @@
 
 /* Words, places, what is seen, one state; a mean of what is seen goes into the scores. */
 #define BODY                                                                                       \
-    "{w = input i32[?,?]\n"                                                                \
+    "{w = input i32[?,?]\n"                                                                        \
     "p = input i32[?,?]\n"                                                                         \
     "m = input i32[?,?]\n"                                                                         \
     "s = input f32[2,?,1,?,2]\n"                                                                   \
@@ -51,12 +51,11 @@
 
 START_TEST(greedy)
 {
-    ck_result(TINY
-        "input_ids = const i32[2,2] {1,2,0,4}\n"
-        "max_length = const i32[1] {7}\n"
-        "y = ms_greedy_search input_ids max_length {" DECODER
-        ", eos_token_id=5, pad_token_id=0}\n"
-        "return y\n",
+    ck_result(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
+                   "max_length = const i32[1] {7}\n"
+                   "y = ms_greedy_search input_ids max_length {" DECODER
+                   ", eos_token_id=5, pad_token_id=0}\n"
+                   "return y\n",
         "i32[2,7] {1,2,1,3,3,1,3,0,4,1,1,3,1,3}");
     ck_result(TINY
         "input_ids = const i32[1,2] {1,2}\n"
@@ -72,12 +71,11 @@ END_TEST
 
 START_TEST(greedy_rules)
 {
-    ck_result(TINY
-        "input_ids = const i32[1,3] {1,2,1}\n"
-        "max_length = const i32[1] {8}\n"
-        "y = ms_greedy_search input_ids max_length {" DECODER
-        ", eos_token_id=5, pad_token_id=0, no_repeat_ngram_size=2}\n"
-        "return y\n",
+    ck_result(TINY "input_ids = const i32[1,3] {1,2,1}\n"
+                   "max_length = const i32[1] {8}\n"
+                   "y = ms_greedy_search input_ids max_length {" DECODER
+                   ", eos_token_id=5, pad_token_id=0, no_repeat_ngram_size=2}\n"
+                   "return y\n",
         "i32[1,8] {1,2,1,3,3,1,4,1}");
     ck_result(TINY
         "input_ids = const i32[2,1] {1,3}\n"
@@ -88,80 +86,74 @@ START_TEST(greedy_rules)
         ", eos_token_id=5, pad_token_id=0}\n"
         "return y\n",
         "i32[2,5] {1,1,3,3,3,3,3,1,3,1}");
-    ck_result(TINY
-        "input_ids = const i32[1,3] {2,3,4}\n"
-        "max_length = const i32[1] {7}\n"
-        "attention_mask = const i32[1,3] {1,0,1}\n"
-        "y = ms_greedy_search input_ids max_length _ _ _ _ attention_mask {" DECODER
-        ", eos_token_id=5, pad_token_id=0}\n"
-        "return y\n",
+    ck_result(TINY "input_ids = const i32[1,3] {2,3,4}\n"
+                   "max_length = const i32[1] {7}\n"
+                   "attention_mask = const i32[1,3] {1,0,1}\n"
+                   "y = ms_greedy_search input_ids max_length _ _ _ _ attention_mask {" DECODER
+                   ", eos_token_id=5, pad_token_id=0}\n"
+                   "return y\n",
         "i32[1,7] {2,3,4,1,1,1,3}");
 }
 END_TEST
 
 START_TEST(beams)
 {
-    ck_result(TINY
-        "input_ids = const i32[2,2] {1,2,0,4}\n"
-        "max_length = const i32[1] {7}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {3}\n"
-        "num_return_sequences = const i32[1] {2}\n"
-        "length_penalty = const f32[1] {1}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences "
-        "length_penalty repetition_penalty {" DECODER
-        ", eos_token_id=5, pad_token_id=0}\n"
-        "return y\n",
+    ck_result(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
+                   "max_length = const i32[1] {7}\n"
+                   "min_length = const i32[1] {0}\n"
+                   "num_beams = const i32[1] {3}\n"
+                   "num_return_sequences = const i32[1] {2}\n"
+                   "length_penalty = const f32[1] {1}\n"
+                   "repetition_penalty = const f32[1] {1}\n"
+                   "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                   "num_return_sequences "
+                   "length_penalty repetition_penalty {" DECODER
+                   ", eos_token_id=5, pad_token_id=0}\n"
+                   "return y\n",
         "i32[2,2,7] {1,2,1,3,3,1,3,1,2,1,3,3,4,1,0,4,1,1,3,1,3,0,4,1,1,4,1,1}");
-    ck_result_near(TINY
-        "input_ids = const i32[2,2] {1,2,0,4}\n"
-        "max_length = const i32[1] {7}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {3}\n"
-        "num_return_sequences = const i32[1] {2}\n"
-        "length_penalty = const f32[1] {1}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences "
-        "length_penalty repetition_penalty {" DECODER
-        ", eos_token_id=5, pad_token_id=0}\n"
-        "return by\n",
-        "f32[2,2] {-0.24060377,-0.3311066,-0.16907538,-0.3230481}",
-        1e-5);
+    ck_result_near(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
+                        "max_length = const i32[1] {7}\n"
+                        "min_length = const i32[1] {0}\n"
+                        "num_beams = const i32[1] {3}\n"
+                        "num_return_sequences = const i32[1] {2}\n"
+                        "length_penalty = const f32[1] {1}\n"
+                        "repetition_penalty = const f32[1] {1}\n"
+                        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                        "num_return_sequences "
+                        "length_penalty repetition_penalty {" DECODER
+                        ", eos_token_id=5, pad_token_id=0}\n"
+                        "return by\n",
+        "f32[2,2] {-0.24060377,-0.3311066,-0.16907538,-0.3230481}", 1e-5);
 }
 END_TEST
 
 START_TEST(beam_scores)
 {
-    ck_result(TINY
-        "input_ids = const i32[1,1] {3}\n"
-        "max_length = const i32[1] {4}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {2}\n"
-        "num_return_sequences = const i32[1] {1}\n"
-        "length_penalty = const f32[1] {1}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences "
-        "length_penalty repetition_penalty {" DECODER
-        ", eos_token_id=4, pad_token_id=0}\n"
-        "return y\n",
+    ck_result(TINY "input_ids = const i32[1,1] {3}\n"
+                   "max_length = const i32[1] {4}\n"
+                   "min_length = const i32[1] {0}\n"
+                   "num_beams = const i32[1] {2}\n"
+                   "num_return_sequences = const i32[1] {1}\n"
+                   "length_penalty = const f32[1] {1}\n"
+                   "repetition_penalty = const f32[1] {1}\n"
+                   "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                   "num_return_sequences "
+                   "length_penalty repetition_penalty {" DECODER
+                   ", eos_token_id=4, pad_token_id=0}\n"
+                   "return y\n",
         "i32[1,1,4] {3,1,3,1}");
-    ck_result_near(TINY
-        "input_ids = const i32[1,1] {3}\n"
-        "max_length = const i32[1] {4}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {2}\n"
-        "num_return_sequences = const i32[1] {1}\n"
-        "length_penalty = const f32[1] {1}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences "
-        "length_penalty repetition_penalty {" DECODER
-        ", eos_token_id=4, pad_token_id=0}\n"
-        "return all\n",
+    ck_result_near(TINY "input_ids = const i32[1,1] {3}\n"
+                        "max_length = const i32[1] {4}\n"
+                        "min_length = const i32[1] {0}\n"
+                        "num_beams = const i32[1] {2}\n"
+                        "num_return_sequences = const i32[1] {1}\n"
+                        "length_penalty = const f32[1] {1}\n"
+                        "repetition_penalty = const f32[1] {1}\n"
+                        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                        "num_return_sequences "
+                        "length_penalty repetition_penalty {" DECODER
+                        ", eos_token_id=4, pad_token_id=0}\n"
+                        "return all\n",
         "f32[3,1,2,6] {-4.215731,-0.16857429,-2.3763034,-6.094695,-3.9254603,-3.669521,-1e+09,"
         "-1e+09,-1e+09,-1e+09,-1e+09,-1e+09,-3.655786,-7.3292937,-5.526267,-0.3209663,-2.6566076,"
         "-3.9761996,-7.5443277,-2.5452576,-5.6447315,-6.8440475,-4.8445115,-6.54447,-3.4518747,"
@@ -173,48 +165,44 @@ END_TEST
 
 START_TEST(beams_that_end)
 {
-    ck_result(TINY
-        "input_ids = const i32[2,2] {1,2,4,4}\n"
-        "max_length = const i32[1] {7}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {2}\n"
-        "num_return_sequences = const i32[1] {2}\n"
-        "length_penalty = const f32[1] {0.5}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences "
-        "length_penalty repetition_penalty {" DECODER
-        ", eos_token_id=4, pad_token_id=0, early_stopping=1}\n"
-        "return y\n",
+    ck_result(TINY "input_ids = const i32[2,2] {1,2,4,4}\n"
+                   "max_length = const i32[1] {7}\n"
+                   "min_length = const i32[1] {0}\n"
+                   "num_beams = const i32[1] {2}\n"
+                   "num_return_sequences = const i32[1] {2}\n"
+                   "length_penalty = const f32[1] {0.5}\n"
+                   "repetition_penalty = const f32[1] {1}\n"
+                   "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                   "num_return_sequences "
+                   "length_penalty repetition_penalty {" DECODER
+                   ", eos_token_id=4, pad_token_id=0, early_stopping=1}\n"
+                   "return y\n",
         "i32[2,2,7] {1,2,0,0,0,0,0,1,2,1,0,0,0,0,4,4,1,0,0,0,0,4,4,0,0,0,0,0}");
-    ck_result_near(TINY
-        "input_ids = const i32[2,2] {1,2,4,4}\n"
-        "max_length = const i32[1] {7}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {2}\n"
-        "num_return_sequences = const i32[1] {2}\n"
-        "length_penalty = const f32[1] {0.5}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences "
-        "length_penalty repetition_penalty {" DECODER
-        ", eos_token_id=4, pad_token_id=0, early_stopping=1}\n"
-        "return by\n",
-        "f32[2,2] {-1.3987678,-1.7400872,-1.5228634,-1.7457331}",
-        1e-5);
-    ck_result(TINY
-        "input_ids = const i32[1,2] {1,3}\n"
-        "max_length = const i32[1] {7}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {2}\n"
-        "num_return_sequences = const i32[1] {1}\n"
-        "length_penalty = const f32[1] {2}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences "
-        "length_penalty repetition_penalty {" DECODER
-        ", eos_token_id=4, pad_token_id=0, no_repeat_ngram_size=2}\n"
-        "return y\n",
+    ck_result_near(TINY "input_ids = const i32[2,2] {1,2,4,4}\n"
+                        "max_length = const i32[1] {7}\n"
+                        "min_length = const i32[1] {0}\n"
+                        "num_beams = const i32[1] {2}\n"
+                        "num_return_sequences = const i32[1] {2}\n"
+                        "length_penalty = const f32[1] {0.5}\n"
+                        "repetition_penalty = const f32[1] {1}\n"
+                        "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                        "num_return_sequences "
+                        "length_penalty repetition_penalty {" DECODER
+                        ", eos_token_id=4, pad_token_id=0, early_stopping=1}\n"
+                        "return by\n",
+        "f32[2,2] {-1.3987678,-1.7400872,-1.5228634,-1.7457331}", 1e-5);
+    ck_result(TINY "input_ids = const i32[1,2] {1,3}\n"
+                   "max_length = const i32[1] {7}\n"
+                   "min_length = const i32[1] {0}\n"
+                   "num_beams = const i32[1] {2}\n"
+                   "num_return_sequences = const i32[1] {1}\n"
+                   "length_penalty = const f32[1] {2}\n"
+                   "repetition_penalty = const f32[1] {1}\n"
+                   "y, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                   "num_return_sequences "
+                   "length_penalty repetition_penalty {" DECODER
+                   ", eos_token_id=4, pad_token_id=0, no_repeat_ngram_size=2}\n"
+                   "return y\n",
         "i32[1,1,7] {1,3,0,0,0,0,0}");
 }
 END_TEST
@@ -222,11 +210,10 @@ END_TEST
 /* A row that has ended is padded; where all have, nothing more is run. */
 START_TEST(greedy_that_ends)
 {
-    ck_result(TINY
-        "ids = const i32[2,2] {1,2,0,4}\n"
-        "max = const i32[1] {7}\n"
-        "y = ms_greedy_search ids max {" DECODER ", eos_token_id=1, pad_token_id=5}\n"
-        "return y\n",
+    ck_result(TINY "ids = const i32[2,2] {1,2,0,4}\n"
+                   "max = const i32[1] {7}\n"
+                   "y = ms_greedy_search ids max {" DECODER ", eos_token_id=1, pad_token_id=5}\n"
+                   "return y\n",
         "i32[2,7] {1,2,5,5,5,5,5,0,4,5,5,5,5,5}");
 }
 END_TEST
@@ -234,40 +221,37 @@ END_TEST
 /* The first run has a decoder of its own: here one that likes word 2 best. */
 START_TEST(first_decoder)
 {
-    ck_result(TINY
-        "like = const f32[1,1,6] {0,0,100,0,0,0}\n"
-        "ids = const i32[1,2] {1,2}\n"
-        "max = const i32[1] {3}\n"
-        "y = ms_greedy_search ids max {" DECODER ", " DECODER_LIKES
-        ", eos_token_id=5, pad_token_id=0}\n"
-        "return y\n",
+    ck_result(TINY "like = const f32[1,1,6] {0,0,100,0,0,0}\n"
+                   "ids = const i32[1,2] {1,2}\n"
+                   "max = const i32[1] {3}\n"
+                   "y = ms_greedy_search ids max {" DECODER ", " DECODER_LIKES
+                   ", eos_token_id=5, pad_token_id=0}\n"
+                   "return y\n",
         "i32[1,3] {1,2,2}");
 }
 END_TEST
 
 START_TEST(sampling)
 {
-    ck_result(TINY
-        "input_ids = const i32[2,2] {1,2,0,4}\n"
-        "max_length = const i32[1] {9}\n"
-        "min_length = const i32[1] {0}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "seed = const i32[1] {7}\n"
-        "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ seed {"
-        DECODER
-        ", eos_token_id=9, pad_token_id=0, top_p=0.9, temperature=2.0}\n"
-        "return out\n",
+    ck_result(TINY "input_ids = const i32[2,2] {1,2,0,4}\n"
+                   "max_length = const i32[1] {9}\n"
+                   "min_length = const i32[1] {0}\n"
+                   "repetition_penalty = const f32[1] {1}\n"
+                   "seed = const i32[1] {7}\n"
+                   "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ "
+                   "seed {" DECODER
+                   ", eos_token_id=9, pad_token_id=0, top_p=0.9, temperature=2.0}\n"
+                   "return out\n",
         "i32[2,9] {1,2,5,1,3,1,0,4,3,0,4,1,4,2,3,1,1,2}");
-    ck_result(TINY
-        "input_ids = const i32[1,2] {3,2}\n"
-        "max_length = const i32[1] {9}\n"
-        "min_length = const i32[1] {0}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "seed = const i32[1] {0}\n"
-        "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ seed {"
-        DECODER
-        ", eos_token_id=9, pad_token_id=0, top_p=0.6, temperature=4.0, custom=1}\n"
-        "return out\n",
+    ck_result(TINY "input_ids = const i32[1,2] {3,2}\n"
+                   "max_length = const i32[1] {9}\n"
+                   "min_length = const i32[1] {0}\n"
+                   "repetition_penalty = const f32[1] {1}\n"
+                   "seed = const i32[1] {0}\n"
+                   "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ "
+                   "seed {" DECODER
+                   ", eos_token_id=9, pad_token_id=0, top_p=0.6, temperature=4.0, custom=1}\n"
+                   "return out\n",
         "i32[1,9] {3,2,1,3,1,3,4,2,1}");
     ck_result(TINY
         "input_ids = const i32[1,2] {3,2}\n"
@@ -275,8 +259,8 @@ START_TEST(sampling)
         "min_length = const i32[1] {0}\n"
         "repetition_penalty = const f32[1] {1}\n"
         "seed = const i32[1] {3}\n"
-        "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ seed {"
-        DECODER
+        "out = ms_sampling input_ids max_length min_length repetition_penalty _ _ _ _ seed "
+        "{" DECODER
         ", eos_token_id=9, pad_token_id=0, top_p=0.0, min_tokens_to_keep=2, temperature=4.0}\n"
         "return out\n",
         "i32[1,9] {3,2,1,3,4,1,4,1,1}");
@@ -286,32 +270,30 @@ END_TEST
 /* Words that are out of the question never come, whatever is drawn. */
 START_TEST(sampling_without_a_seed)
 {
-    ck_result(TINY
-        "some = const i32[6] {0,0,0,1,0,0}\n"
-        "ids = const i32[1,2] {1,2}\n"
-        "max = const i32[1] {5}\n"
-        "out = ms_sampling ids max _ _ some {" DECODER
-        ", eos_token_id=9, pad_token_id=0, top_p=0.9}\n"
-        "return out\n",
+    ck_result(TINY "some = const i32[6] {0,0,0,1,0,0}\n"
+                   "ids = const i32[1,2] {1,2}\n"
+                   "max = const i32[1] {5}\n"
+                   "out = ms_sampling ids max _ _ some {" DECODER
+                   ", eos_token_id=9, pad_token_id=0, top_p=0.9}\n"
+                   "return out\n",
         "i32[1,5] {1,2,3,3,3}");
 }
 END_TEST
 
 START_TEST(generate_types)
 {
-    ck_type(TINY
-        "ids = input i32[b,n]\n"
-        "max = const i32[1] {7}\n"
-        "y = ms_greedy_search ids max {" DECODER ", eos_token_id=1, pad_token_id=5}\n"
-        "return y\n",
+    ck_type(TINY "ids = input i32[b,n]\n"
+                 "max = const i32[1] {7}\n"
+                 "y = ms_greedy_search ids max {" DECODER ", eos_token_id=1, pad_token_id=5}\n"
+                 "return y\n",
         "i32[b,7]");
-    ck_type(TINY
-        "ids = input i32[b,n]\n"
-        "max = input i32[1]\n"
-        "beams = const i32[1] {3}\n"
-        "some = const i32[1] {2}\n"
-        "y = ms_beam_search ids max _ beams some {" DECODER ", eos_token_id=1, pad_token_id=5}\n"
-        "return y\n",
+    ck_type(TINY "ids = input i32[b,n]\n"
+                 "max = input i32[1]\n"
+                 "beams = const i32[1] {3}\n"
+                 "some = const i32[1] {2}\n"
+                 "y = ms_beam_search ids max _ beams some {" DECODER
+                 ", eos_token_id=1, pad_token_id=5}\n"
+                 "return y\n",
         "i32[b,2,?]");
 }
 END_TEST
@@ -333,17 +315,15 @@ START_TEST(generate_errors)
     static const char one[] = "greedy_search ids max";
     fails(one, IDS7, "eos_token_id=1, pad_token_id=0", POPRT_E_PARSE, "needs a decoder");
     fails(one, IDS7, DECODER ", eos_token_id=1", POPRT_E_ARG, "needs eos_token_id");
-    fails(one, IDS7, DECODER ", pad_token_id=0, eos_token_id=3000000000", POPRT_E_ARG,
-        "32 bits");
+    fails(one, IDS7, DECODER ", pad_token_id=0, eos_token_id=3000000000", POPRT_E_ARG, "32 bits");
     fails(one, IDS7, DECODER ENDS ", vocab_size=0", POPRT_E_ARG, "vocab_size is 0");
     fails(one, IDS7, DECODER ENDS ", vocab_size=7", POPRT_E_SHAPE, "7 are needed");
     fails(one, IDS7, DECODER ENDS ", model_type=1", POPRT_E_UNSUPPORTED, "model_type is 1");
     fails(one, IDS "max = const i32[1] {2}\n", DECODER ENDS, POPRT_E_ARG, "max_length is 2");
-    fails(one, IDS "max = const i32[1] {5000}\n", DECODER ENDS, POPRT_E_ARG,
-        "max_length is 5000");
+    fails(one, IDS "max = const i32[1] {5000}\n", DECODER ENDS, POPRT_E_ARG, "max_length is 5000");
     fails(one, IDS "max = const i32[1] {-1}\n", DECODER ENDS, POPRT_E_ARG, "max_length is -1");
-    fails(one, "ids = const i32[1,0] {}\nmax = const i32[1] {7}\n", DECODER ENDS,
-        POPRT_E_SHAPE, "the prompt is empty");
+    fails(one, "ids = const i32[1,0] {}\nmax = const i32[1] {7}\n", DECODER ENDS, POPRT_E_SHAPE,
+        "the prompt is empty");
     fails(one, "ids = const i32[1,2] {1,2}\nmax = const i32[1] {7}\n",
         "decoder {a = input i32[?,?]\nreturn a\n}" ENDS, POPRT_E_SHAPE, "1 inputs and 1 outputs");
     fails("greedy_search ids max least", IDS7 "least = const i32[1] {-1}\n", DECODER ENDS,
@@ -353,8 +333,8 @@ START_TEST(generate_errors)
     fails("greedy_search ids max _ _ some", IDS7 "some = const i32[5] ones\n", DECODER ENDS,
         POPRT_E_SHAPE, "for 5 words where there are 6");
     /* a word that is not in the decoder's table is the decoder's to refuse */
-    fails(one, "ids = const i32[1,2] {1,99}\nmax = const i32[1] {7}\n", DECODER ENDS,
-        POPRT_E_ARG, "99");
+    fails(one, "ids = const i32[1,2] {1,99}\nmax = const i32[1] {7}\n", DECODER ENDS, POPRT_E_ARG,
+        "99");
 }
 END_TEST
 
@@ -378,17 +358,17 @@ START_TEST(beam_errors)
     static const char some[] = "beam_search ids max _ n k";
     fails(some, IDS7 "n = const i32[1] {0}\nk = const i32[1] {1}\n", DECODER ENDS, POPRT_E_ARG,
         "num_beams is not one number from 1 to 128");
-    fails(some, IDS7 "n = const i32[1] {1000}\nk = const i32[1] {1}\n", DECODER ENDS,
-        POPRT_E_ARG, "num_beams");
+    fails(some, IDS7 "n = const i32[1] {1000}\nk = const i32[1] {1}\n", DECODER ENDS, POPRT_E_ARG,
+        "num_beams");
     fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {3}\n", DECODER ENDS, POPRT_E_ARG,
         "num_return_sequences is not one number from 1 to 2");
     fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n",
         DECODER ", eos_token_id=0, pad_token_id=0, vocab_size=1", POPRT_E_ARG,
         "2 beams are too many for 1 words");
-    fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS
-        ", model_type=1", POPRT_E_PARSE, "needs an encoder");
-    fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS
-        ", model_type=2", POPRT_E_UNSUPPORTED, "model_type is 2");
+    fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS ", model_type=1",
+        POPRT_E_PARSE, "needs an encoder");
+    fails(some, IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS ", model_type=2",
+        POPRT_E_UNSUPPORTED, "model_type is 2");
     fails("beam_search ids max _ n k _ _ _ _ _ ids",
         IDS7 "n = const i32[1] {2}\nk = const i32[1] {1}\n", DECODER ENDS, POPRT_E_UNSUPPORTED,
         "decoder_input_ids");

@@ -85,19 +85,17 @@
 
 START_TEST(encoded)
 {
-    ck_result(TINY
-        "input_ids = const i32[2,3] {1,3,4,0,2,1}\n"
-        "max_length = const i32[1] {6}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {3}\n"
-        "num_return_sequences = const i32[1] {2}\n"
-        "length_penalty = const f32[1] {1}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "out, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences length_penalty repetition_penalty {"
-        ENCODER ", " DECODER
-        ", eos_token_id=5, pad_token_id=0, model_type=1, decoder_start_token_id=2}\n"
-        "return out\n",
+    ck_result(TINY "input_ids = const i32[2,3] {1,3,4,0,2,1}\n"
+                   "max_length = const i32[1] {6}\n"
+                   "min_length = const i32[1] {0}\n"
+                   "num_beams = const i32[1] {3}\n"
+                   "num_return_sequences = const i32[1] {2}\n"
+                   "length_penalty = const f32[1] {1}\n"
+                   "repetition_penalty = const f32[1] {1}\n"
+                   "out, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                   "num_return_sequences length_penalty repetition_penalty {" ENCODER ", " DECODER
+                   ", eos_token_id=5, pad_token_id=0, model_type=1, decoder_start_token_id=2}\n"
+                   "return out\n",
         "i32[2,2,6] {2,1,1,3,1,3,2,1,1,4,1,1,2,1,3,1,3,4,2,1,3,1,3,1}");
     ck_result_near(TINY
         "input_ids = const i32[2,3] {1,3,4,0,2,1}\n"
@@ -108,31 +106,28 @@ START_TEST(encoded)
         "length_penalty = const f32[1] {1}\n"
         "repetition_penalty = const f32[1] {1}\n"
         "out, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences length_penalty repetition_penalty {"
-        ENCODER ", " DECODER
+        "num_return_sequences length_penalty repetition_penalty {" ENCODER ", " DECODER
         ", eos_token_id=5, pad_token_id=0, model_type=1, decoder_start_token_id=2}\n"
         "return by\n",
-        "f32[2,2] {-0.28707182,-0.3592353,-0.34760222,-0.40126693}",
-        1e-5);
+        "f32[2,2] {-0.28707182,-0.3592353,-0.34760222,-0.40126693}", 1e-5);
 }
 END_TEST
 
 START_TEST(encoded_with_hidden_states)
 {
-    ck_result(TINY
-        "input_ids = const i32[1,3] {1,3,0}\n"
-        "max_length = const i32[1] {6}\n"
-        "min_length = const i32[1] {0}\n"
-        "num_beams = const i32[1] {2}\n"
-        "num_return_sequences = const i32[1] {2}\n"
-        "length_penalty = const f32[1] {1}\n"
-        "repetition_penalty = const f32[1] {1}\n"
-        "out, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences length_penalty repetition_penalty {"
-        ENCODER ", " DECODER_HIDDEN
-        ", eos_token_id=3, pad_token_id=0, model_type=1, decoder_start_token_id=2, "
-        "early_stopping=1}\n"
-        "return out\n",
+    ck_result(TINY "input_ids = const i32[1,3] {1,3,0}\n"
+                   "max_length = const i32[1] {6}\n"
+                   "min_length = const i32[1] {0}\n"
+                   "num_beams = const i32[1] {2}\n"
+                   "num_return_sequences = const i32[1] {2}\n"
+                   "length_penalty = const f32[1] {1}\n"
+                   "repetition_penalty = const f32[1] {1}\n"
+                   "out, by, all = ms_beam_search input_ids max_length min_length num_beams "
+                   "num_return_sequences length_penalty repetition_penalty {" ENCODER
+                   ", " DECODER_HIDDEN
+                   ", eos_token_id=3, pad_token_id=0, model_type=1, decoder_start_token_id=2, "
+                   "early_stopping=1}\n"
+                   "return out\n",
         "i32[1,2,6] {2,1,0,0,0,0,2,0,0,0,0,0}");
 }
 END_TEST
@@ -149,9 +144,8 @@ START_TEST(encoded_with_a_mask)
         "repetition_penalty = const f32[1] {1}\n"
         "attention_mask = const i32[1,3] {1,0,1}\n"
         "out, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences length_penalty repetition_penalty _ _ attention_mask {"
-        ENCODER ", " DECODER
-        ", eos_token_id=5, pad_token_id=0, model_type=1, decoder_start_token_id=2}\n"
+        "num_return_sequences length_penalty repetition_penalty _ _ attention_mask {" ENCODER
+        ", " DECODER ", eos_token_id=5, pad_token_id=0, model_type=1, decoder_start_token_id=2}\n"
         "return out\n",
         "i32[1,1,4] {2,1,4,1}");
     ck_result_near(TINY
@@ -164,9 +158,8 @@ START_TEST(encoded_with_a_mask)
         "repetition_penalty = const f32[1] {1}\n"
         "attention_mask = const i32[1,3] {1,0,1}\n"
         "out, by, all = ms_beam_search input_ids max_length min_length num_beams "
-        "num_return_sequences length_penalty repetition_penalty _ _ attention_mask {"
-        ENCODER ", " DECODER
-        ", eos_token_id=5, pad_token_id=0, model_type=1, decoder_start_token_id=2}\n"
+        "num_return_sequences length_penalty repetition_penalty _ _ attention_mask {" ENCODER
+        ", " DECODER ", eos_token_id=5, pad_token_id=0, model_type=1, decoder_start_token_id=2}\n"
         "return all\n",
         "f32[3,1,2,6] {-5.161492,-0.16987601,-3.2651353,-4.4589553,-2.463144,-4.1627693,-1e+09,"
         "-1e+09,-1e+09,-1e+09,-1e+09,-1e+09,-3.449818,-1.3020622,-2.7899182,-1.8817931,-1.307904,"
@@ -183,27 +176,26 @@ START_TEST(encoder_errors)
         "ids = const i32[1,2] {1,2}\n"
         "max = const i32[1] {4}\n"
         "one = const i32[1] {1}\n"
-        "out = ms_beam_search ids max _ one one {encoder {a = input i32[?,?]\nreturn a\n}, "
-        DECODER ", eos_token_id=1, pad_token_id=0, model_type=1}\n"
+        "out = ms_beam_search ids max _ one one {encoder {a = input i32[?,?]\nreturn a\n}, " DECODER
+        ", eos_token_id=1, pad_token_id=0, model_type=1}\n"
         "return out\n",
         POPRT_E_SHAPE, "an encoder with 1 inputs and 1 outputs");
-    ck_failure(TINY
-        "ids = const i32[1,2] {1,2}\n"
-        "max = const i32[1] {4}\n"
-        "one = const i32[1] {1}\n"
-        "out = ms_beam_search ids max _ one one {" ENCODER ", decoder {a = input i32[?,?]\n"
-        "return a\n}, eos_token_id=1, pad_token_id=0, model_type=1}\n"
-        "return out\n",
+    ck_failure(TINY "ids = const i32[1,2] {1,2}\n"
+                    "max = const i32[1] {4}\n"
+                    "one = const i32[1] {1}\n"
+                    "out = ms_beam_search ids max _ one one {" ENCODER
+                    ", decoder {a = input i32[?,?]\n"
+                    "return a\n}, eos_token_id=1, pad_token_id=0, model_type=1}\n"
+                    "return out\n",
         POPRT_E_SHAPE, "a decoder with 1 and 1");
     /* the prompt's states are not by row */
-    ck_failure(TINY
-        "ids = const i32[1,2] {1,2}\n"
-        "max = const i32[1] {4}\n"
-        "one = const i32[1] {1}\n"
-        "out = ms_beam_search ids max _ one one {encoder {a = input i32[?,?]\n"
-        "b = input i32[?,?]\nc = input i32[?,?]\nl = gather emb c\nreturn l, l, a, a, a, a\n}, "
-        DECODER ", eos_token_id=1, pad_token_id=0, model_type=1}\n"
-        "return out\n",
+    ck_failure(TINY "ids = const i32[1,2] {1,2}\n"
+                    "max = const i32[1] {4}\n"
+                    "one = const i32[1] {1}\n"
+                    "out = ms_beam_search ids max _ one one {encoder {a = input i32[?,?]\n"
+                    "b = input i32[?,?]\nc = input i32[?,?]\nl = gather emb c\nreturn l, l, a, a, "
+                    "a, a\n}, " DECODER ", eos_token_id=1, pad_token_id=0, model_type=1}\n"
+                    "return out\n",
         POPRT_E_TYPE, "state 0 is no tensor of floats");
 }
 END_TEST

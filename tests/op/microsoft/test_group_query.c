@@ -225,8 +225,7 @@ START_TEST(decode)
         "y, a, b, qk = ms_group_query_attention x0 x1 x2 x3 x4 x5 x6 {num_heads=2, "
         "kv_num_heads=1, qk_output=2, local_window_size=2}\n"
         "return qk\n",
-        "f32[1,2,1,4] {0,0,0.637767,0.362233,0,0,0.52208275,0.47791734}",
-        1e-5);
+        "f32[1,2,1,4] {0,0,0.637767,0.362233,0,0,0.52208275,0.47791734}", 1e-5);
     ck_result_near(
         "x0 = const f32[1,1,16] {-0.7,-0.3,-1,-0.1,0.6,-0.3,0.7,0.1,0.6,1,-0.8,-0.2,-0.7,-0.7,"
         "0.4,-1}\n"
@@ -382,51 +381,46 @@ END_TEST
 
 START_TEST(group_query_errors)
 {
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "p = const f32[1,1,1,2] ones\n"
-        "l = const i32[1] {1}\n"
-        "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=3, kv_num_heads=2}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "p = const f32[1,1,1,2] ones\n"
+               "l = const i32[1] {1}\n"
+               "t = const i32[1] {2}\n"
+               "y = ms_group_query_attention q k k p p l t {num_heads=3, kv_num_heads=2}\n"
+               "return y\n",
         POPRT_E_ARG, "3 query heads over 2");
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "p = const f32[1,1,1,2] ones\n"
-        "l = const i32[1] {1}\n"
-        "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=0}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "p = const f32[1,1,1,2] ones\n"
+               "l = const i32[1] {1}\n"
+               "t = const i32[1] {2}\n"
+               "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=0}\n"
+               "return y\n",
         POPRT_E_ARG, "over 0");
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "p = const f32[1,1,1,2] ones\n"
-        "l = const i32[1] {7}\n"
-        "t = const i32[1] {8}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "p = const f32[1,1,1,2] ones\n"
+               "l = const i32[1] {7}\n"
+               "t = const i32[1] {8}\n"
+               "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1}\n"
+               "return y\n",
         POPRT_E_ARG, "does not fit");
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "p = const f32[1,1,1,2] ones\n"
-        "l = const i32[1] {-2}\n"
-        "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "p = const f32[1,1,1,2] ones\n"
+               "l = const i32[1] {-2}\n"
+               "t = const i32[1] {2}\n"
+               "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1}\n"
+               "return y\n",
         POPRT_E_ARG, "does not fit");
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "p = const f32[1,1,1,2] ones\n"
-        "l = const i32[1] {1}\n"
-        "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
-        "k_quant_type=PER_TENSOR}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "p = const f32[1,1,1,2] ones\n"
+               "l = const i32[1] {1}\n"
+               "t = const i32[1] {2}\n"
+               "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
+               "k_quant_type=PER_TENSOR}\n"
+               "return y\n",
         POPRT_E_ARG, "needs its past and its scale");
     ck_failure(
         "q = const f32[1,1,4] ones\n"
@@ -446,36 +440,33 @@ START_TEST(group_query_errors)
         "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, do_rotary=1}\n"
         "return y\n",
         POPRT_E_ARG, "needs cos_cache");
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "p = const f32[1,1,1,2] ones\n"
-        "l = const i32[1] {1}\n"
-        "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
-        "sliding_window_cache=1}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "p = const f32[1,1,1,2] ones\n"
+               "l = const i32[1] {1}\n"
+               "t = const i32[1] {2}\n"
+               "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
+               "sliding_window_cache=1}\n"
+               "return y\n",
         POPRT_E_ARG, "needs local_window_size");
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "p = const f32[1,1,1,2] ones\n"
-        "l = const i32[1] {1}\n"
-        "t = const i32[1] {2}\n"
-        "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
-        "sliding_window_cache=1, local_window_size=2}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "p = const f32[1,1,1,2] ones\n"
+               "l = const i32[1] {1}\n"
+               "t = const i32[1] {2}\n"
+               "y = ms_group_query_attention q k k p p l t {num_heads=2, kv_num_heads=1, "
+               "sliding_window_cache=1, local_window_size=2}\n"
+               "return y\n",
         POPRT_E_SHAPE, "less than a window of 2");
-    ck_failure(
-        "q = const f32[1,1,4] ones\n"
-        "k = const f32[1,1,2] ones\n"
-        "p = const f32[1,1,1,2] ones\n"
-        "l = const i32[1] {1}\n"
-        "t = const i32[1] {2}\n"
-        "c = const f32[1,1] ones\n"
-        "y = ms_group_query_attention q k k p p l t c c {num_heads=2, kv_num_heads=1, "
-        "do_rotary=1}\n"
-        "return y\n",
+    ck_failure("q = const f32[1,1,4] ones\n"
+               "k = const f32[1,1,2] ones\n"
+               "p = const f32[1,1,1,2] ones\n"
+               "l = const i32[1] {1}\n"
+               "t = const i32[1] {2}\n"
+               "c = const f32[1,1] ones\n"
+               "y = ms_group_query_attention q k k p p l t c c {num_heads=2, kv_num_heads=1, "
+               "do_rotary=1}\n"
+               "return y\n",
         POPRT_E_ARG, "position 1 of 1");
 }
 END_TEST

@@ -6,97 +6,78 @@
 
 START_TEST(inverse)
 {
-    ck_result_near(
-        "x0 = const f32[2,2,2] {2,1,1,1,0,2,4,0}\n"
-        "y0 = ms_inverse x0\n"
-        "return y0\n",
-        "f32[2,2,2] {1,-1,-1,2,0,0.25,0.5,0}",
-        1e-5);
+    ck_result_near("x0 = const f32[2,2,2] {2,1,1,1,0,2,4,0}\n"
+                   "y0 = ms_inverse x0\n"
+                   "return y0\n",
+        "f32[2,2,2] {1,-1,-1,2,0,0.25,0.5,0}", 1e-5);
 }
 END_TEST
 
 START_TEST(distances)
 {
-    ck_result_near(
-        "x0 = const f32[2,2] {-0.6,-1,0.8,0}\n"
-        "x1 = const f32[3,2] {-0.5,-0.7,0.7,-0.8,0.7,0.4}\n"
-        "y0 = ms_cdist x0 x1 {metric=euclidean}\n"
-        "return y0\n",
-        "f32[2,3] {0.3162278,1.3152946,1.9104973,1.4764823,0.8062258,0.41231057}",
-        1e-5);
-    ck_result_near(
-        "x0 = const f32[2,2] {0.8,0.8,-0.8,0}\n"
-        "x1 = const f32[3,2] {0,-0.2,0.9,-0.1,0.4,0.8}\n"
-        "y0 = ms_cdist x0 x1 {metric=sqeuclidean}\n"
-        "return y0\n",
-        "f32[2,3] {1.6400001,0.82000005,0.16000009,0.68000007,2.8999999,2.0800002}",
-        1e-5);
+    ck_result_near("x0 = const f32[2,2] {-0.6,-1,0.8,0}\n"
+                   "x1 = const f32[3,2] {-0.5,-0.7,0.7,-0.8,0.7,0.4}\n"
+                   "y0 = ms_cdist x0 x1 {metric=euclidean}\n"
+                   "return y0\n",
+        "f32[2,3] {0.3162278,1.3152946,1.9104973,1.4764823,0.8062258,0.41231057}", 1e-5);
+    ck_result_near("x0 = const f32[2,2] {0.8,0.8,-0.8,0}\n"
+                   "x1 = const f32[3,2] {0,-0.2,0.9,-0.1,0.4,0.8}\n"
+                   "y0 = ms_cdist x0 x1 {metric=sqeuclidean}\n"
+                   "return y0\n",
+        "f32[2,3] {1.6400001,0.82000005,0.16000009,0.68000007,2.8999999,2.0800002}", 1e-5);
 }
 END_TEST
 
 START_TEST(complex_products)
 {
-    ck_result_near(
-        "x0 = const f32[2,1,2] {0.8,0.2,0.9,-0.1}\n"
-        "x1 = const f32[1,2,2] {0.5,-0.9,-0.2,-0.4}\n"
-        "y0 = ms_complex_mul x0 x1\n"
-        "return y0\n",
-        "f32[2,2,2] {0.58,-0.62,-0.08,-0.36,0.35999998,-0.85999995,-0.22,-0.34}",
-        1e-5);
-    ck_result_near(
-        "x0 = const f32[2,1,2] {0.8,0.2,0.9,-0.1}\n"
-        "x1 = const f32[1,2,2] {0.5,-0.9,-0.2,-0.4}\n"
-        "y0 = ms_complex_mul_conj x0 x1\n"
-        "return y0\n",
-        "f32[2,2,2] {0.22000001,0.82,-0.24000001,0.28,0.53999996,0.75999993,-0.14,0.38}",
-        1e-5);
+    ck_result_near("x0 = const f32[2,1,2] {0.8,0.2,0.9,-0.1}\n"
+                   "x1 = const f32[1,2,2] {0.5,-0.9,-0.2,-0.4}\n"
+                   "y0 = ms_complex_mul x0 x1\n"
+                   "return y0\n",
+        "f32[2,2,2] {0.58,-0.62,-0.08,-0.36,0.35999998,-0.85999995,-0.22,-0.34}", 1e-5);
+    ck_result_near("x0 = const f32[2,1,2] {0.8,0.2,0.9,-0.1}\n"
+                   "x1 = const f32[1,2,2] {0.5,-0.9,-0.2,-0.4}\n"
+                   "y0 = ms_complex_mul_conj x0 x1\n"
+                   "return y0\n",
+        "f32[2,2,2] {0.22000001,0.82,-0.24000001,0.28,0.53999996,0.75999993,-0.14,0.38}", 1e-5);
 }
 END_TEST
 
 START_TEST(finite)
 {
-    ck_result(
-        "x0 = const f32[2] {1,2}\n"
-        "y0 = ms_is_all_finite x0\n"
-        "return y0\n",
+    ck_result("x0 = const f32[2] {1,2}\n"
+              "y0 = ms_is_all_finite x0\n"
+              "return y0\n",
         "bool[] {true}");
-    ck_result(
-        "x0 = const f32[2] {1,inf}\n"
-        "y0 = ms_is_all_finite x0\n"
-        "return y0\n",
+    ck_result("x0 = const f32[2] {1,inf}\n"
+              "y0 = ms_is_all_finite x0\n"
+              "return y0\n",
         "bool[] {false}");
-    ck_result(
-        "x0 = const f32[2] {1,nan}\n"
-        "y0 = ms_is_all_finite x0 {isinf_only=1}\n"
-        "return y0\n",
+    ck_result("x0 = const f32[2] {1,nan}\n"
+              "y0 = ms_is_all_finite x0 {isinf_only=1}\n"
+              "return y0\n",
         "bool[] {true}");
-    ck_result(
-        "x0 = const f32[2] {1,-inf}\n"
-        "y0 = ms_is_all_finite x0 {isnan_only=1}\n"
-        "return y0\n",
+    ck_result("x0 = const f32[2] {1,-inf}\n"
+              "y0 = ms_is_all_finite x0 {isnan_only=1}\n"
+              "return y0\n",
         "bool[] {true}");
-    ck_result(
-        "x0 = const f32[1] {nan}\n"
-        "y0 = ms_is_all_finite x0 {isnan_only=1}\n"
-        "return y0\n",
+    ck_result("x0 = const f32[1] {nan}\n"
+              "y0 = ms_is_all_finite x0 {isnan_only=1}\n"
+              "return y0\n",
         "bool[] {false}");
 }
 END_TEST
 
 START_TEST(unfolded)
 {
-    ck_result_near(
-        "x0 = const f32[6] {0,1,2,3,4,5}\n"
-        "y0 = ms_unfold_tensor x0 {size=3, step=2}\n"
-        "return y0\n",
-        "f32[2,3] {0,1,2,2,3,4}",
-        1e-5);
-    ck_result_near(
-        "x0 = const f32[3,2] {0,1,2,3,4,5}\n"
-        "y0 = ms_unfold_tensor x0 {size=2, dim=0}\n"
-        "return y0\n",
-        "f32[2,2,2] {0,2,1,3,2,4,3,5}",
-        1e-5);
+    ck_result_near("x0 = const f32[6] {0,1,2,3,4,5}\n"
+                   "y0 = ms_unfold_tensor x0 {size=3, step=2}\n"
+                   "return y0\n",
+        "f32[2,3] {0,1,2,2,3,4}", 1e-5);
+    ck_result_near("x0 = const f32[3,2] {0,1,2,3,4,5}\n"
+                   "y0 = ms_unfold_tensor x0 {size=2, dim=0}\n"
+                   "return y0\n",
+        "f32[2,2,2] {0,2,1,3,2,4,3,5}", 1e-5);
 }
 END_TEST
 
@@ -121,8 +102,7 @@ START_TEST(crops)
         "x3 = const i32[2] {2,2}\n"
         "y0 = ms_crop_and_resize x0 x1 x2 x3 {mode=nearest, extrapolation_value=0.5}\n"
         "return y0\n",
-        "f32[2,1,2,2] {0.2,-0.1,0.9,0.5,0.5,0.5,-0.1,0.8}",
-        1e-5);
+        "f32[2,1,2,2] {0.2,-0.1,0.9,0.5,0.5,0.5,-0.1,0.8}", 1e-5);
     ck_result_near(
         "x0 = const f32[2,1,3,3] {1,0.5,-0.9,0.6,0.6,0.9,-0.5,0.6,0.5,0.2,0.6,-0.5,-0.1,0.1,0.9,"
         "0.4,-0.9,0.7}\n"
@@ -131,55 +111,47 @@ START_TEST(crops)
         "x3 = const i32[2] {1,1}\n"
         "y0 = ms_crop_and_resize x0 x1 x2 x3 {mode=bilinear, extrapolation_value=0.5}\n"
         "return y0\n",
-        "f32[2,1,1,1] {0.22929999,0.55}",
-        1e-5);
+        "f32[2,1,1,1] {0.22929999,0.55}", 1e-5);
 }
 END_TEST
 
 START_TEST(matrix_errors)
 {
-    ck_failure(
-        "x = const f32[2,3] ones\n"
-        "y = ms_inverse x\n"
-        "return y\n",
+    ck_failure("x = const f32[2,3] ones\n"
+               "y = ms_inverse x\n"
+               "return y\n",
         POPRT_E_SHAPE, "side");
-    ck_failure(
-        "a = const f32[2,3] ones\n"
-        "b = const f32[2,3] ones\n"
-        "y = ms_cdist a b {metric=cosine}\n"
-        "return y\n",
+    ck_failure("a = const f32[2,3] ones\n"
+               "b = const f32[2,3] ones\n"
+               "y = ms_cdist a b {metric=cosine}\n"
+               "return y\n",
         POPRT_E_PARSE, "accepted: euclidean");
-    ck_failure(
-        "a = const f32[2,3] ones\n"
-        "b = const f32[2,3] ones\n"
-        "y = ms_complex_mul a b\n"
-        "return y\n",
+    ck_failure("a = const f32[2,3] ones\n"
+               "b = const f32[2,3] ones\n"
+               "y = ms_complex_mul a b\n"
+               "return y\n",
         POPRT_E_SHAPE, "last dim");
-    ck_failure(
-        "x = const f32[2] ones\n"
-        "y = ms_unfold_tensor x {size=3}\n"
-        "return y\n",
+    ck_failure("x = const f32[2] ones\n"
+               "y = ms_unfold_tensor x {size=3}\n"
+               "return y\n",
         POPRT_E_SHAPE, "no window of 3");
-    ck_failure(
-        "x = const f32[2] ones\n"
-        "y = ms_unfold_tensor x {size=0}\n"
-        "return y\n",
+    ck_failure("x = const f32[2] ones\n"
+               "y = ms_unfold_tensor x {size=0}\n"
+               "return y\n",
         POPRT_E_ARG, "positive");
-    ck_failure(
-        "x = const f32[1,1,1,1] ones\n"
-        "b = const f32[1,4] ones\n"
-        "i = const i32[1] {1}\n"
-        "s = const i32[2] ones\n"
-        "y = ms_crop_and_resize x b i s\n"
-        "return y\n",
+    ck_failure("x = const f32[1,1,1,1] ones\n"
+               "b = const f32[1,4] ones\n"
+               "i = const i32[1] {1}\n"
+               "s = const i32[2] ones\n"
+               "y = ms_crop_and_resize x b i s\n"
+               "return y\n",
         POPRT_E_ARG, "image 1 of 1");
-    ck_failure(
-        "x = const f32[1,1,1,1] ones\n"
-        "b = const f32[1,4] ones\n"
-        "i = const i32[1] {0}\n"
-        "s = const i32[2] zeros\n"
-        "y = ms_crop_and_resize x b i s\n"
-        "return y\n",
+    ck_failure("x = const f32[1,1,1,1] ones\n"
+               "b = const f32[1,4] ones\n"
+               "i = const i32[1] {0}\n"
+               "s = const i32[2] zeros\n"
+               "y = ms_crop_and_resize x b i s\n"
+               "return y\n",
         POPRT_E_ARG, "positive");
 }
 END_TEST

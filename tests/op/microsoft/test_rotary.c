@@ -65,24 +65,22 @@ END_TEST
 
 START_TEST(three_positions)
 {
-    ck_result_near(
-        "x0 = const f32[1,2,6] {0.5,-0.6,-0.6,0.8,0.2,-0.7,-0.3,-0.1,0.4,0.7,0.6,-0.8}\n"
-        "x1 = const i64[3,1,2] {0,1,2,3,1,1}\n"
-        "x2 = const f32[4,3] {-0.8,0.3,0.4,-0.8,0,0.6,0.5,0.7,0.1,-0.1,0.2,0.4}\n"
-        "x3 = const f32[4,3] {-0.5,0.5,-0.3,1,-0.5,0.6,0.7,0.6,0.3,0.8,-0.9,-0.3}\n"
-        "y0 = ms_m_rotary_embedding x0 x1 x2 x3 {mrope_section=[1,1,1], num_heads=1}\n"
-        "return y0\n",
+    ck_result_near("x0 = const f32[1,2,6] {0.5,-0.6,-0.6,0.8,0.2,-0.7,-0.3,-0.1,0.4,0.7,0.6,-0.8}\n"
+                   "x1 = const i64[3,1,2] {0,1,2,3,1,1}\n"
+                   "x2 = const f32[4,3] {-0.8,0.3,0.4,-0.8,0,0.6,0.5,0.7,0.1,-0.1,0.2,0.4}\n"
+                   "x3 = const f32[4,3] {-0.5,0.5,-0.3,1,-0.5,0.6,0.7,0.6,0.3,0.8,-0.9,-0.3}\n"
+                   "y0 = ms_m_rotary_embedding x0 x1 x2 x3 {mrope_section=[1,1,1], num_heads=1}\n"
+                   "return y0\n",
         "f32[1,2,6] {0,-0.54,0.059999987,-0.89000005,-0.22000003,-0.78000003,-0.45999998,"
         "0.52000004,0.72,-0.86,0.21000001,-0.24000001}",
         1e-5);
-    ck_result_near(
-        "x0 = const f32[1,2,6] {0,-0.3,-0.5,-0.4,-1,0.4,-0.9,0.5,-0.9,-0.7,-0.1,-0.8}\n"
-        "x1 = const i64[3,1,2] {0,1,2,3,1,1}\n"
-        "x2 = const f32[4,3] {-0.9,0.9,0.9,0.3,0.4,-0.7,-0.9,-0.5,0,0.5,-0.1,-0.3}\n"
-        "x3 = const f32[4,3] {-0.9,-0.7,-0.2,-0.5,-0.2,0.2,-0.5,0.9,0.1,0.9,-0.1,0.2}\n"
-        "y0 = ms_m_rotary_embedding x0 x1 x2 x3 {mrope_section=[1,1,1], num_heads=1, "
-        "mrope_layout=1, scale=2}\n"
-        "return y0\n",
+    ck_result_near("x0 = const f32[1,2,6] {0,-0.3,-0.5,-0.4,-1,0.4,-0.9,0.5,-0.9,-0.7,-0.1,-0.8}\n"
+                   "x1 = const i64[3,1,2] {0,1,2,3,1,1}\n"
+                   "x2 = const f32[4,3] {-0.9,0.9,0.9,0.3,0.4,-0.7,-0.9,-0.5,0,0.5,-0.1,-0.3}\n"
+                   "x3 = const f32[4,3] {-0.9,-0.7,-0.2,-0.5,-0.2,0.2,-0.5,0.9,0.1,0.9,-0.1,0.2}\n"
+                   "y0 = ms_m_rotary_embedding x0 x1 x2 x3 {mrope_section=[1,1,1], num_heads=1, "
+                   "mrope_layout=1, scale=2}\n"
+                   "return y0\n",
         "f32[1,2,6] {-0.71999997,2.1,0.53999996,0.71999997,0.45999998,-0.76,-1.24,-0.120000005,"
         "1.5799999,0.47999996,-0.08,0.76}",
         1e-5);
@@ -103,72 +101,62 @@ END_TEST
 
 START_TEST(gemma)
 {
-    ck_result_near(
-        "x0 = const f32[1,1,2] {-0.7,0.6}\n"
-        "x1 = const f16[1,1,1,2] {0.5,0.9}\n"
-        "x2 = const f16[1,1,1,2] {1,0}\n"
-        "x3 = const f16[1,1,1,2] {-0.7,-0.7}\n"
-        "x4 = const f16[1,1,1,2] {-1,-0.7}\n"
-        "y0, y1 = ms_gemma_rotary_embedding x0 x1 x2 x3 x4\n"
-        "return y0\n",
-        "f16[1,1,1,2] {-0.2617,0.7427}",
-        2e-3);
-    ck_result_near(
-        "x0 = const f32[1,1,2] {-0.7,0.6}\n"
-        "x1 = const f16[1,1,1,2] {0.5,0.9}\n"
-        "x2 = const f16[1,1,1,2] {1,0}\n"
-        "x3 = const f16[1,1,1,2] {-0.7,-0.7}\n"
-        "x4 = const f16[1,1,1,2] {-1,-0.7}\n"
-        "y0, y1 = ms_gemma_rotary_embedding x0 x1 x2 x3 x4\n"
-        "return y1\n",
-        "f16[1,1,1,2] {0.1087,-0.973}",
-        2e-3);
+    ck_result_near("x0 = const f32[1,1,2] {-0.7,0.6}\n"
+                   "x1 = const f16[1,1,1,2] {0.5,0.9}\n"
+                   "x2 = const f16[1,1,1,2] {1,0}\n"
+                   "x3 = const f16[1,1,1,2] {-0.7,-0.7}\n"
+                   "x4 = const f16[1,1,1,2] {-1,-0.7}\n"
+                   "y0, y1 = ms_gemma_rotary_embedding x0 x1 x2 x3 x4\n"
+                   "return y0\n",
+        "f16[1,1,1,2] {-0.2617,0.7427}", 2e-3);
+    ck_result_near("x0 = const f32[1,1,2] {-0.7,0.6}\n"
+                   "x1 = const f16[1,1,1,2] {0.5,0.9}\n"
+                   "x2 = const f16[1,1,1,2] {1,0}\n"
+                   "x3 = const f16[1,1,1,2] {-0.7,-0.7}\n"
+                   "x4 = const f16[1,1,1,2] {-1,-0.7}\n"
+                   "y0, y1 = ms_gemma_rotary_embedding x0 x1 x2 x3 x4\n"
+                   "return y1\n",
+        "f16[1,1,1,2] {0.1087,-0.973}", 2e-3);
 }
 END_TEST
 
 START_TEST(rotary_errors)
 {
-    ck_failure(
-        "x = const f32[1,1,4] ones\n"
-        "c = const f32[2,2] ones\n"
-        "p = const i64[1,1] {2}\n"
-        "y = ms_rotary_embedding x p c c\n"
-        "return y\n",
+    ck_failure("x = const f32[1,1,4] ones\n"
+               "c = const f32[2,2] ones\n"
+               "p = const i64[1,1] {2}\n"
+               "y = ms_rotary_embedding x p c c\n"
+               "return y\n",
         POPRT_E_ARG, "position 2 of 2");
-    ck_failure(
-        "x = const f32[1,1,4] ones\n"
-        "c = const f32[2,2] ones\n"
-        "p = const i64[1] {-1}\n"
-        "y = ms_rotary_embedding x p c c\n"
-        "return y\n",
+    ck_failure("x = const f32[1,1,4] ones\n"
+               "c = const f32[2,2] ones\n"
+               "p = const i64[1] {-1}\n"
+               "y = ms_rotary_embedding x p c c\n"
+               "return y\n",
         POPRT_E_ARG, "position -1");
-    ck_failure(
-        "x = const f32[1,1,4] ones\n"
-        "c = const f32[2,2] ones\n"
-        "p = const i64[1,1] {0}\n"
-        "y = ms_rotary_embedding x p c c {rotary_embedding_dim=2}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,1,4] ones\n"
+               "c = const f32[2,2] ones\n"
+               "p = const i64[1,1] {0}\n"
+               "y = ms_rotary_embedding x p c c {rotary_embedding_dim=2}\n"
+               "return y\n",
         POPRT_E_ARG, "needs num_heads");
-    ck_failure(
-        "x = const f32[1,1,4] ones\n"
-        "c = const f32[2,2] ones\n"
-        "p = const i64[1,1] {0}\n"
-        "y = ms_rotary_embedding x p c c {num_heads=3}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,1,4] ones\n"
+               "c = const f32[2,2] ones\n"
+               "p = const i64[1,1] {0}\n"
+               "y = ms_rotary_embedding x p c c {num_heads=3}\n"
+               "return y\n",
         POPRT_E_SHAPE, "divide into 3 heads");
-    ck_failure(
-        "x = const f32[1,1,4] ones\n"
-        "c = const f32[2,2] ones\n"
-        "p = const i64[3,1,1] zeros\n"
-        "y = ms_m_rotary_embedding x p c c {mrope_section=[1,1]}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,1,4] ones\n"
+               "c = const f32[2,2] ones\n"
+               "p = const i64[3,1,1] zeros\n"
+               "y = ms_m_rotary_embedding x p c c {mrope_section=[1,1]}\n"
+               "return y\n",
         POPRT_E_ARG, "2 numbers");
-    ck_failure(
-        "x = const f32[1,1,4] ones\n"
-        "c = const f32[2,2] ones\n"
-        "p = const i64[3,1,1] zeros\n"
-        "y = ms_m_rotary_embedding x p c c {mrope_section=[1,1,1], num_heads=1}\n"
-        "return y\n",
+    ck_failure("x = const f32[1,1,4] ones\n"
+               "c = const f32[2,2] ones\n"
+               "p = const i64[3,1,1] zeros\n"
+               "y = ms_m_rotary_embedding x p c c {mrope_section=[1,1,1], num_heads=1}\n"
+               "return y\n",
         POPRT_E_ARG, "2 angles together");
 }
 END_TEST

@@ -87,8 +87,8 @@ START_TEST(scaler)
     ck_result("x = const f64[1,2,2] {1,2,3,4}\ny = ml_scaler x {scale=[10]}\nreturn y\n",
         "f32[1,2,2] {10,20,30,40}");
     ck_type("x = input i32[n,m]\ny = ml_scaler x {scale=[1,2]}\nreturn y\n", "f32[n,m]");
-    ck_failure("x = const f32[1,3] {1,2,3}\ny = ml_scaler x {scale=[1,2]}\nreturn y\n",
-        POPRT_E_ARG, "scale has 2 numbers for 3 features");
+    ck_failure("x = const f32[1,3] {1,2,3}\ny = ml_scaler x {scale=[1,2]}\nreturn y\n", POPRT_E_ARG,
+        "scale has 2 numbers for 3 features");
     ck_failure("x = const f32[1,3] {1,2,3}\ny = ml_scaler x {offset=[1,2]}\nreturn y\n",
         POPRT_E_ARG, "offset has 2 numbers");
 }

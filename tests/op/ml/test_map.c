@@ -11,18 +11,17 @@
 
 START_TEST(zip_and_vectorize)
 {
-    ck_result(MAPS("classlabels_strings=[c,a,b]") ITEM(1)
-              "y = ml_dict_vectorizer m {string_vocabulary=[a,nobody,c]}\nreturn y\n",
+    ck_result(MAPS("classlabels_strings=[c,a,b]")
+                  ITEM(1) "y = ml_dict_vectorizer m {string_vocabulary=[a,nobody,c]}\nreturn y\n",
         "f32[1,3] {5,0,4}");
-    ck_result(MAPS("classlabels_int64s=[7,-2,0]") ITEM(0)
-              "y = ml_dict_vectorizer m {int64_vocabulary=[0,7]}\nreturn y\n",
+    ck_result(MAPS("classlabels_int64s=[7,-2,0]")
+                  ITEM(0) "y = ml_dict_vectorizer m {int64_vocabulary=[0,7]}\nreturn y\n",
         "f32[1,2] {3,1}");
     /* Of equal labels the last column counts. */
-    ck_result(MAPS("classlabels_int64s=[7,7,0]") ITEM(0)
-              "y = ml_cast_map m\nreturn y\n",
+    ck_result(MAPS("classlabels_int64s=[7,7,0]") ITEM(0) "y = ml_cast_map m\nreturn y\n",
         "f32[1,2] {3,2}");
-    ck_result("x = const f32[2] {1,2}\ns = ml_zip_map x {classlabels_int64s=[1,0]}\n" ITEM(0)
-              "y = ml_cast_map m\nreturn y\n",
+    ck_result("x = const f32[2] {1,2}\ns = ml_zip_map x {classlabels_int64s=[1,0]}\n" ITEM(
+                  0) "y = ml_cast_map m\nreturn y\n",
         "f32[1,2] {2,1}");
     ck_result("x = const f32[0,1] {}\ns = ml_zip_map x {classlabels_int64s=[1]}\n"
               "y = sequence_length s\nreturn y\n",
@@ -65,24 +64,26 @@ END_TEST
 
 START_TEST(casts)
 {
-    ck_result(MAPS("classlabels_int64s=[4,2,0]") ITEM(1)
-              "y = ml_cast_map m {map_form=SPARSE, max_map=6}\nreturn y\n",
+    ck_result(MAPS("classlabels_int64s=[4,2,0]")
+                  ITEM(1) "y = ml_cast_map m {map_form=SPARSE, max_map=6}\nreturn y\n",
         "f32[1,6] {6,0,5,0,4,0}");
-    ck_result(MAPS("classlabels_int64s=[4,2,0]") ITEM(0)
-              "y = ml_cast_map m {map_form=SPARSE, max_map=5, cast_to=TO_STRING}\nreturn y\n",
+    ck_result(
+        MAPS("classlabels_int64s=[4,2,0]")
+            ITEM(0) "y = ml_cast_map m {map_form=SPARSE, max_map=5, cast_to=TO_STRING}\nreturn y\n",
         "string[1,5] {\"3.000000\",\"0.f\",\"2.000000\",\"0.f\",\"1.000000\"}");
-    ck_result("x = const f32[3] {-1.5,2.7e9,nan}\ns = ml_zip_map x {classlabels_int64s=[1,2,3]}\n"
-              ITEM(0) "y = ml_cast_map m {cast_to=TO_INT64}\nreturn y\n",
+    ck_result(
+        "x = const f32[3] {-1.5,2.7e9,nan}\ns = ml_zip_map x {classlabels_int64s=[1,2,3]}\n" ITEM(
+            0) "y = ml_cast_map m {cast_to=TO_INT64}\nreturn y\n",
         "i64[1,3] {-1,2700000000,0}");
     ck_result("x = const f32[2] {-2700000000,0.0000004}\n"
-              "s = ml_zip_map x {classlabels_int64s=[1,2]}\n" ITEM(0)
-              "y = ml_cast_map m {cast_to=TO_STRING}\nreturn y\n",
+              "s = ml_zip_map x {classlabels_int64s=[1,2]}\n" ITEM(
+                  0) "y = ml_cast_map m {cast_to=TO_STRING}\nreturn y\n",
         "string[1,2] {\"-2700000000.000000\",\"0.000000\"}");
-    ck_failure(MAPS("classlabels_int64s=[4,2,0]") ITEM(0)
-               "y = ml_cast_map m {map_form=SPARSE, max_map=4}\nreturn y\n",
+    ck_failure(MAPS("classlabels_int64s=[4,2,0]")
+                   ITEM(0) "y = ml_cast_map m {map_form=SPARSE, max_map=4}\nreturn y\n",
         POPRT_E_ARG, "key 4 is outside [0, 4)");
-    ck_failure(MAPS("classlabels_int64s=[4,-2,0]") ITEM(0)
-               "y = ml_cast_map m {map_form=SPARSE, max_map=9}\nreturn y\n",
+    ck_failure(MAPS("classlabels_int64s=[4,-2,0]")
+                   ITEM(0) "y = ml_cast_map m {map_form=SPARSE, max_map=9}\nreturn y\n",
         POPRT_E_ARG, "key -2 is outside");
 }
 END_TEST
@@ -112,11 +113,14 @@ START_TEST(text_values)
         a.cast_to = prt_str_of(cases[i].to);
         ck_assert_int_eq(prt_arena_create(NULL, 0, &arena), POPRT_OK);
         ck_assert(prt_tensor_init(&values, PRT_DTYPE_string, 1, &one, &text));
-        const prt_tensor map = { .kind = PRT_VALUE_MAP, .dtype = PRT_DTYPE_i64, .data = &key,
-            .count = 1, .items = &values };
+        const prt_tensor map = { .kind = PRT_VALUE_MAP,
+            .dtype = PRT_DTYPE_i64,
+            .data = &key,
+            .count = 1,
+            .items = &values };
         const prt_tensor *in[1] = { &map };
-        const poprt_status status = prt_interp_run(def, &a, PRT_STR("node"), 1, in, 1, &out, arena,
-            NULL, NULL);
+        const poprt_status status =
+            prt_interp_run(def, &a, PRT_STR("node"), 1, in, 1, &out, arena, NULL, NULL);
         ck_assert_int_eq(status, cases[i].status);
         if (status == POPRT_OK)
             ck_assert_double_eq(prt_load_f64(out.dtype, out.data, 0), cases[i].number);

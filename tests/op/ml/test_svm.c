@@ -53,13 +53,15 @@ END_TEST
          "}\nreturn " out "\n"
 #define TWO(more, out)                                                                             \
     ROWS "y, z = ml_svm_classifier x {" COMMON ", coefficients=[1,-0.5,0.25,2], "                  \
-         "vectors_per_class=[2,2], rho=[0.1], classlabels_strings=[a,b]" more "}\nreturn " out "\n"
+         "vectors_per_class=[2,2], rho=[0.1], classlabels_strings=[a,b]" more "}\nreturn " out     \
+         "\n"
 
 START_TEST(pairs_vote)
 {
     ck_result(THREE("", "y"), "i64[3] {10,10,10}");
-    ck_result_near(THREE("", "z"), "f32[3,3] {0.05177142,0.47451109,0.41081008,0.03296536,"
-                                      "0.53887963,0.16181517,0.12709147,-0.19108564,0.21760014}",
+    ck_result_near(THREE("", "z"),
+        "f32[3,3] {0.05177142,0.47451109,0.41081008,0.03296536,"
+        "0.53887963,0.16181517,0.12709147,-0.19108564,0.21760014}",
         1e-6);
     ck_result_near(THREE(", post_transform=SOFTMAX", "z"),
         "f32[3,3] {0.25264716,0.38557416,0.36177868,0.26343378,0.43690521,0.29966098,0.35433289,"

@@ -110,17 +110,19 @@ END_TEST
 START_TEST(hostile_weights)
 {
     const char *text = STUMP_X "y = ml_tree_ensemble_regressor x {" NODES("BRANCH_LT") ", %s}\n"
-                               "return y\n";
+                                                                                       "return y\n";
     static const char *const lists[][2] = {
         { "n_targets=0", "n_targets is 0" },
         { "n_targets=1, target_treeids=[0], target_nodeids=[1], target_ids=[1], "
-          "target_weights=[1]", "weight 0 is for target 1 of 1" },
+          "target_weights=[1]",
+            "weight 0 is for target 1 of 1" },
         { "n_targets=1, target_treeids=[1], target_nodeids=[1], target_ids=[0], "
-          "target_weights=[1]", "target weight 0 is for node 1 of tree 1, which is not there" },
+          "target_weights=[1]",
+            "target weight 0 is for node 1 of tree 1, which is not there" },
         { "n_targets=1, target_treeids=[0], target_nodeids=[1], target_ids=[0]",
-          "the list of weights has 0 entries" },
+            "the list of weights has 0 entries" },
         { "n_targets=1, nodes_missing_value_tracks_true=[1]",
-          "nodes_missing_value_tracks_true has 1 entries" },
+            "nodes_missing_value_tracks_true has 1 entries" },
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         char graph[1024];
@@ -131,12 +133,13 @@ START_TEST(hostile_weights)
 END_TEST
 
 #define CLASSIFY(x, more, out)                                                                     \
-    "x = const " x "\ny, z = ml_tree_ensemble_classifier x {" NODES("BRANCH_LEQ") ", " more        \
-    "}\nreturn " out "\n"
+    "x = const " x                                                                                 \
+    "\ny, z = ml_tree_ensemble_classifier x {" NODES("BRANCH_LEQ") ", " more "}\nreturn " out "\n"
 #define ONE_CLASS(weights)                                                                         \
     "class_treeids=[0,0], class_nodeids=[1,2], class_ids=[0,0], class_weights=[" weights "]"
-#define BOTH "class_treeids=[0,0,0,0], class_nodeids=[1,1,2,2], class_ids=[0,1,0,1], "             \
-             "class_weights=[0.7,0.3,0.2,0.8]"
+#define BOTH                                                                                       \
+    "class_treeids=[0,0,0,0], class_nodeids=[1,1,2,2], class_ids=[0,1,0,1], "                      \
+    "class_weights=[0.7,0.3,0.2,0.8]"
 
 /* As ONNX Runtime has it where one set of weights decides. */
 START_TEST(two_classes)
@@ -151,11 +154,15 @@ START_TEST(two_classes)
     ck_result(CLASSIFY("i64[2,1] {0,1}", ONE_CLASS("-0.75,0.25") ", classlabels_strings=[a,b]",
                   "z"),
         "f32[2,2] {0.75,-0.75,-0.25,0.25}");
-    ck_result_near(CLASSIFY("f32[2,1] {0,1}", ONE_CLASS("-0.7,0.3") ", base_values=[0.1], "
-                            "classlabels_int64s=[5,7], post_transform=LOGISTIC", "z"),
+    ck_result_near(CLASSIFY("f32[2,1] {0,1}",
+                       ONE_CLASS("-0.7,0.3") ", base_values=[0.1], "
+                                             "classlabels_int64s=[5,7], post_transform=LOGISTIC",
+                       "z"),
         "f32[2,2] {0.64565628,0.35434371,0.40131235,0.59868766}", 1e-6);
-    ck_result(CLASSIFY("f32[2,1] {0,1}", "class_treeids=[0,0], class_nodeids=[1,2], "
-                       "class_ids=[1,1], class_weights=[0.75,0.25], classlabels_int64s=[5,7]", "z"),
+    ck_result(CLASSIFY("f32[2,1] {0,1}",
+                  "class_treeids=[0,0], class_nodeids=[1,2], "
+                  "class_ids=[1,1], class_weights=[0.75,0.25], classlabels_int64s=[5,7]",
+                  "z"),
         "f32[2,2] {0,0.75,0,0.25}");
 }
 END_TEST
@@ -163,23 +170,29 @@ END_TEST
 START_TEST(top_classes)
 {
     ck_result(CLASSIFY("i32[2,1] {0,1}", BOTH ", classlabels_int64s=[5,7]", "y"), "i64[2] {5,7}");
-    ck_result_near(CLASSIFY("i32[2,1] {0,1}", BOTH ", classlabels_int64s=[5,7], "
-                            "base_values=[1,2]", "z"),
+    ck_result_near(CLASSIFY("i32[2,1] {0,1}",
+                       BOTH ", classlabels_int64s=[5,7], "
+                            "base_values=[1,2]",
+                       "z"),
         "f32[2,2] {1.7,2.3,1.2,2.8}", 1e-6);
     /* A class without any score does not win over a negative one. */
-    ck_result(CLASSIFY("f32[2,1] {0,1}", "class_treeids=[0,0], class_nodeids=[1,2], "
-                       "class_ids=[0,2], class_weights=[0.7,-0.3], classlabels_int64s=[5,6,7]",
+    ck_result(CLASSIFY("f32[2,1] {0,1}",
+                  "class_treeids=[0,0], class_nodeids=[1,2], "
+                  "class_ids=[0,2], class_weights=[0.7,-0.3], classlabels_int64s=[5,6,7]",
                   "y"),
         "i64[2] {5,7}");
-    ck_result(CLASSIFY("f32[2,1] {0,1}", "class_treeids=[0,0], class_nodeids=[1,2], "
-                       "class_ids=[0,2], class_weights=[0.7,-0.3], classlabels_int64s=[5,6,7], "
-                       "base_values=[0,0.5,0]", "y"),
+    ck_result(CLASSIFY("f32[2,1] {0,1}",
+                  "class_treeids=[0,0], class_nodeids=[1,2], "
+                  "class_ids=[0,2], class_weights=[0.7,-0.3], classlabels_int64s=[5,6,7], "
+                  "base_values=[0,0.5,0]",
+                  "y"),
         "i64[2] {5,6}");
     ck_result(CLASSIFY("f32[2,1] {0,1}", ONE_CLASS("0.7,-0.3") ", classlabels_int64s=[5]", "y"),
         "i64[2] {1,0}");
     ck_result(CLASSIFY("f64[0,1] {}", BOTH ", classlabels_strings=[a,b]", "z"), "f32[0,2] {}");
-    ck_type("x = input f32[n,1]\ny, z = ml_tree_ensemble_classifier x {" NODES("LEAF") ", "
-            "classlabels_strings=[a,b,c]}\nreturn z\n",
+    ck_type("x = input f32[n,1]\ny, z = ml_tree_ensemble_classifier x {" NODES(
+                "LEAF") ", "
+                        "classlabels_strings=[a,b,c]}\nreturn z\n",
         "f32[n,3]");
     ck_failure(CLASSIFY("f32[1,1] {0}", BOTH ", classlabels_int64s=[5]", "z"), POPRT_E_ARG,
         "weight 1 is for target 1 of 1");

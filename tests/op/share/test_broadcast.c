@@ -93,5 +93,5 @@ START_TEST(every_element_has_its_place)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/broadcast", same_shapes_are_one_row, rows_are_cut_into_runs,
-    nothing_and_scalars, every_element_has_its_place)
+PRT_TEST_MAIN("op/broadcast", same_shapes_are_one_row, rows_are_cut_into_runs, nothing_and_scalars,
+    every_element_has_its_place)

@@ -107,14 +107,14 @@ START_TEST(other_strides)
 {
     static const prt_view views[] = {
         { .rank = 0, .first = 3 },
-        { .rank = 3, .dims = { 4, 5, 6 }, .stride = { 0, 6, 1 } },         /* rows repeated */
+        { .rank = 3, .dims = { 4, 5, 6 }, .stride = { 0, 6, 1 } }, /* rows repeated */
         { .rank = 3, .dims = { 5, 1000, 7 }, .stride = { 7, 0, 1 } },
-        { .rank = 2, .dims = { 30, 70 }, .stride = { 1, 0 } },             /* elements repeated */
+        { .rank = 2, .dims = { 30, 70 }, .stride = { 1, 0 } }, /* elements repeated */
         { .rank = 2, .dims = { 1, 90000 }, .stride = { 0, 0 }, .first = 1 },
-        { .rank = 3, .dims = { 3, 10, 9 }, .stride = { 200, 20, 2 } },     /* every other one */
+        { .rank = 3, .dims = { 3, 10, 9 }, .stride = { 200, 20, 2 } }, /* every other one */
         { .rank = 2, .dims = { 20, 30 }, .stride = { -30, -1 }, .first = 599 },
         { .rank = 2, .dims = { 20, 30 }, .stride = { 1, -20 }, .first = 580 },
-        { .rank = 3, .dims = { 6, 4, 4 }, .stride = { 1, 6, 12 } },        /* they overlap */
+        { .rank = 3, .dims = { 6, 4, 4 }, .stride = { 1, 6, 12 } }, /* they overlap */
     };
     for (size_t i = 0; i < PRT_COUNT_OF(views); i++)
         check_types(&views[i], 600);

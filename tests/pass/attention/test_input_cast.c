@@ -35,8 +35,7 @@ START_TEST(near_misses)
     assert_pass_leaves(PASS, NULL,
         "x = input f16[3]\n" W "c = cast x {to=6}\nd = cast x {to=7}\ny = gather w c\n"
         "z = gather w d\nreturn y, z\n");
-    assert_pass_leaves(PASS, NULL,
-        "x = input f16[3]\nc = cast x {to=6}\ny = neg c\nreturn y\n");
+    assert_pass_leaves(PASS, NULL, "x = input f16[3]\nc = cast x {to=6}\ny = neg c\nreturn y\n");
     assert_pass_leaves(PASS, NULL,
         "x = input i64[3]\n" W "c = cast x {to=6}\ny = gather w c\nreturn y\n");
     assert_pass_leaves(PASS, NULL,

@@ -8,16 +8,16 @@
 #define PASS "insert_attention_mask"
 #define IN "m = input i64[b,s]\nx = input f32[b,4,s,s]\n"
 #define NUMBERS "one = const f32[] {1}\nbig = const f32[] {-10000}\n"
-#define PATH "a = const i64[2] {1,2}\nu = unsqueeze m a\nc = cast u {to=1}\nn = sub one c\n" \
+#define PATH                                                                                       \
+    "a = const i64[2] {1,2}\nu = unsqueeze m a\nc = cast u {to=1}\nn = sub one c\n"                \
     "k = mul n big\n"
 
 START_TEST(the_mask_path_goes)
 {
-    assert_pass_rewrites(PASS, NULL,
-        IN NUMBERS PATH "s1 = add x k @s\ny = softmax s1\nreturn y\n",
+    assert_pass_rewrites(PASS, NULL, IN NUMBERS PATH "s1 = add x k @s\ny = softmax s1\nreturn y\n",
         IN NUMBERS "a = const i64[2] {1,2}\n%0 = cast m {to=6} @s\n"
-        "%1 = gc_attention_mask %0 x {dataType=\"FLOAT\"} @s\ns1 = add x %1 @s\n"
-        "y = softmax s1\nreturn y\n");
+                   "%1 = gc_attention_mask %0 x {dataType=\"FLOAT\"} @s\ns1 = add x %1 @s\n"
+                   "y = softmax s1\nreturn y\n");
     assert_pass_rewrites(PASS, NULL,
         "m = input i32[2,3]\nx = input f16[2,4,3,3]\none = const f16[] {1}\n"
         "big = const f16[1] {-65504}\nh = const i64[4] {2,1,1,3}\nc = cast m {to=10}\n"
@@ -30,8 +30,8 @@ END_TEST
 
 #define ATTENTION(rows)                                                                            \
     "z = input i64[2,3]\nx = input f32[2,4,3,3]\nv = input f32[2,4,3,5]\n"                         \
-    "t = const i64[2,3] {1,1,0,1,1,0}\nf = const i64[] {0}\nw = mul z f\nm = add w t\n"            \
-    NUMBERS PATH "s1 = add x k\np = softmax s1\ny = matmul p v\n"                                  \
+    "t = const i64[2,3] {1,1,0,1,1,0}\nf = const i64[] {0}\nw = mul z f\nm = add w t\n" NUMBERS    \
+        PATH "s1 = add x k\np = softmax s1\ny = matmul p v\n"                                      \
     "l = const i64[1] {0}\nh = const i64[1] {" rows "}\ne = const i64[1] {2}\nr = slice y l h e\n" \
     "return r\n"
 
@@ -39,9 +39,11 @@ START_TEST(valid_rows_stay)
 {
     assert_pass_keeps_results(ATTENTION("2"), PASS, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[1,1,2,2]\n"
-                              "m = const i64[1,2] {1,1}\n" NUMBERS "r = if q {\n  then_branch {\n"
-                              PATH "t = add x k; return t }\n  else_branch { return x }\n}\n"
-                              "return r\n", PASS, 0);
+                              "m = const i64[1,2] {1,1}\n" NUMBERS
+                              "r = if q {\n  then_branch {\n" PATH
+                              "t = add x k; return t }\n  else_branch { return x }\n}\n"
+                              "return r\n",
+        PASS, 0);
 }
 END_TEST
 
@@ -63,7 +65,7 @@ START_TEST(near_misses)
         "c = cast u {to=11}\nn = sub one c\nk = mul n big\ny = add x k\nreturn y\n");
     assert_pass_leaves(PASS, NULL,
         IN NUMBERS "a = const i64[2] {1,2}\nu = unsqueeze m a\nc = cast u {to=1}\n"
-        "n = sub c one\nk = mul n big\ny = add x k\nreturn y\n");
+                   "n = sub c one\nk = mul n big\ny = add x k\nreturn y\n");
 }
 END_TEST
 

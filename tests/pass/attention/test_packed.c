@@ -57,8 +57,7 @@ static void check_packed(const char *model, const char *options, double toleranc
     static char text[16384];
     (void)snprintf(text, sizeof(text), "%s", model);
     char *plain = with_constant(text, "ids", "i64[2,4] {1,2,3,0,4,5,0,0}");
-    prt_graph *before =
-        graph_from_text(with_constant(plain, "mask", "i64[2,4] {1,1,1,0,1,1,0,0}"));
+    prt_graph *before = graph_from_text(with_constant(plain, "mask", "i64[2,4] {1,1,1,0,1,1,0,0}"));
     prt_graph *g = graph_from_text(model);
     ck_assert(run_pass(g, PASS, options));
     (void)snprintf(text, sizeof(text), "%s", graph_text(g));
@@ -94,7 +93,7 @@ START_TEST(projections_and_sums_stay_packed)
     ck_assert_uint_eq(count(g, "= gc_repack "), 1);
     ck_assert_ptr_nonnull(strstr(graph_text(g), "unpack_info = input i32[2,1]"));
     ck_assert_ptr_nonnull(strstr(graph_text(g), "r = add e o\n"));
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         int64_t on = 0;
         ck_assert(!prt_op_is(op, PRT_OP_gc_unpack) ||
             (prt_op_mark_i64(op, "__efficiency_priority", &on) && on == 1));
@@ -106,14 +105,15 @@ END_TEST
 
 START_TEST(matrices_of_tokens)
 {
-    check_packed(INPUTS WEIGHTS "rows = const i64[2] {8,4}\nback = const i64[3] {2,4,4}\n"
-                 "e0 = gather table ids\ne = reshape e0 rows\n" MASKED PROJECT
-                 "q2 = reshape q1 heads\nq = transpose q2 {perm=[0,2,1,3]}\n"
-                 "k1 = reshape k0 heads\nk = transpose k1 {perm=[0,2,3,1]}\n"
-                 "v1 = reshape v0 heads\nv = transpose v1 {perm=[0,2,1,3]}\n"
-                 "s0 = matmul q k\ns = add s0 m\np = softmax s\no0 = matmul p v\n"
-                 "o1 = transpose o0 {perm=[0,2,1,3]}\no = reshape o1 rows\n"
-                 "r = add e o\nl0 = layer_normalization r gamma bias\nl = reshape l0 back\n" HEAD,
+    check_packed(INPUTS WEIGHTS
+        "rows = const i64[2] {8,4}\nback = const i64[3] {2,4,4}\n"
+        "e0 = gather table ids\ne = reshape e0 rows\n" MASKED PROJECT
+        "q2 = reshape q1 heads\nq = transpose q2 {perm=[0,2,1,3]}\n"
+        "k1 = reshape k0 heads\nk = transpose k1 {perm=[0,2,3,1]}\n"
+        "v1 = reshape v0 heads\nv = transpose v1 {perm=[0,2,1,3]}\n"
+        "s0 = matmul q k\ns = add s0 m\np = softmax s\no0 = matmul p v\n"
+        "o1 = transpose o0 {perm=[0,2,1,3]}\no = reshape o1 rows\n"
+        "r = add e o\nl0 = layer_normalization r gamma bias\nl = reshape l0 back\n" HEAD,
         OPTIONS, 1e-6);
 }
 END_TEST
@@ -121,8 +121,8 @@ END_TEST
 /* GPT-2: one Gemm of a matrix of tokens makes queries, keys and values. */
 START_TEST(a_gemm_of_tokens_and_its_split_stay_packed)
 {
-    static const char *const model =
-        INPUTS WEIGHTS "rows = const i64[2] {8,4}\nback = const i64[3] {2,4,4}\n"
+    static const char *const model = INPUTS WEIGHTS
+        "rows = const i64[2] {8,4}\nback = const i64[3] {2,4,4}\n"
         "all = concat wq wk wv {axis=1}\nb3 = concat bias bias bias {axis=0}\n"
         "e0 = gather table ids\ne = reshape e0 rows\n" MASKED
         "qkv = gemm e all b3\nq1, k0, v0 = split qkv {axis=1}\n"
@@ -140,12 +140,12 @@ START_TEST(a_gemm_of_tokens_and_its_split_stay_packed)
     /* rows of C are tokens, or tokens are columns: samples would be needed */
     assert_pass_fails(PASS, OPTIONS,
         INPUTS WEIGHTS "rows = const i64[2] {8,4}\ne0 = gather table ids\ne = reshape e0 rows\n"
-        "c = input f32[8,4]\ny = gemm e wq c\nreturn y\n", POPRT_E_UNSUPPORTED,
-        "Gemm looks at tokens");
+                       "c = input f32[8,4]\ny = gemm e wq c\nreturn y\n",
+        POPRT_E_UNSUPPORTED, "Gemm looks at tokens");
     assert_pass_fails(PASS, OPTIONS,
         INPUTS WEIGHTS "rows = const i64[2] {8,4}\ne0 = gather table ids\ne = reshape e0 rows\n"
-        "c = input f32[8,4]\ny = gemm e c {transA=1}\nreturn y\n", POPRT_E_UNSUPPORTED,
-        "Gemm looks at tokens");
+                       "c = input f32[8,4]\ny = gemm e c {transA=1}\nreturn y\n",
+        POPRT_E_UNSUPPORTED, "Gemm looks at tokens");
 }
 END_TEST
 
@@ -154,32 +154,36 @@ START_TEST(tables_get_a_row_for_each_packed_sample)
 {
     prt_graph *g = graph_from_text(
         INPUTS WEIGHTS "types = const i64[2,6] {0,1,1,0,2,2,0,1,1,0,2,2}\n"
-        "i = gather_elements types ids {axis=1}\nt = gather table i\n"
-        "e0 = gather table ids\ne = add e0 t\n" BLOCK HEAD);
+                       "i = gather_elements types ids {axis=1}\nt = gather table i\n"
+                       "e0 = gather table ids\ne = add e0 t\n" BLOCK HEAD);
     ck_assert(run_pass(g, PASS, "max_valid_num=5, segment_max_size=4"));
     ck_assert_ptr_nonnull(strstr(graph_text(g), "= expand "));
     ck_assert(g->ret->in[0].value->type->dims[0] == 5);
     module_free(g);
     check_packed(INPUTS WEIGHTS "types = const i64[2,6] {0,1,1,0,2,2,0,1,1,0,2,2}\n"
-        "i = gather_elements types ids {axis=1}\nt = gather table i\n"
-        "e0 = gather table ids\ne = add e0 t\n" BLOCK HEAD, OPTIONS, 1e-6);
+                                "i = gather_elements types ids {axis=1}\nt = gather table i\n"
+                                "e0 = gather table ids\ne = add e0 t\n" BLOCK HEAD,
+        OPTIONS, 1e-6);
 }
 END_TEST
 
 START_TEST(positions)
 {
-    check_packed(INPUTS WEIGHTS "w = gather table ids\n"
-                 "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK
-                 HEAD, OPTIONS, 1e-6);
+    check_packed(INPUTS WEIGHTS
+        "w = gather table ids\n"
+        "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK HEAD,
+        OPTIONS, 1e-6);
     /* a group of the ids alone: the mask goes with them */
     check_packed(MODEL, OPTIONS ", dynamic_groups=[[ids,]]", 1e-6);
     /* samples are at most 3 long: three positions are left */
-    check_packed(INPUTS WEIGHTS "w = gather table ids\n"
-                 "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK
-                 HEAD, "max_valid_num=2, segment_max_size=3", 1e-6);
+    check_packed(INPUTS WEIGHTS
+        "w = gather table ids\n"
+        "pos = const f32[1,4,4] {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}\ne = add w pos\n" BLOCK HEAD,
+        "max_valid_num=2, segment_max_size=3", 1e-6);
     assert_pass_fails(PASS, "max_valid_num=2, segment_max_size=5",
-        INPUTS WEIGHTS "w = gather table ids\npos = const f32[4,4] fill 1\ne = add w pos\n" BLOCK
-        HEAD, POPRT_E_SHAPE, "has 4 positions");
+        INPUTS WEIGHTS
+        "w = gather table ids\npos = const f32[4,4] fill 1\ne = add w pos\n" BLOCK HEAD,
+        POPRT_E_SHAPE, "has 4 positions");
 }
 END_TEST
 
@@ -205,8 +209,9 @@ END_TEST
 START_TEST(outputs_are_unpacked)
 {
     prt_graph *g = graph_from_text(INPUTS WEIGHTS "e = gather table ids\n" BLOCK "return l\n");
-    ck_assert(run_pass(g, PASS, "max_valid_num=5, segment_max_size=1+2, "
-                               "dynamic_groups=[[ids,mask]]"));
+    ck_assert(run_pass(g, PASS,
+        "max_valid_num=5, segment_max_size=1+2, "
+        "dynamic_groups=[[ids,mask]]"));
     const prt_type *type = g->ret->in[0].value->type;
     ck_assert_int_eq(type->rank, 3);
     ck_assert_int_eq(type->dims[0], 5);
@@ -220,8 +225,8 @@ END_TEST
 
 START_TEST(where_the_head_begins)
 {
-    prt_graph *g = graph_from_text(INPUTS WEIGHTS "e = gather table ids\n" BLOCK
-                                   "y = matmul l wq\nz = relu y\nreturn z\n");
+    prt_graph *g = graph_from_text(
+        INPUTS WEIGHTS "e = gather table ids\n" BLOCK "y = matmul l wq\nz = relu y\nreturn z\n");
     ck_assert(run_pass(g, PASS, OPTIONS ", head_pattern='s:0->LayerNormalization:1->MatMul:2'"));
     ck_assert_ptr_nonnull(strstr(graph_text(g), "l = layer_normalization %"));
     module_free(g);
@@ -233,22 +238,22 @@ START_TEST(shapes_are_followed)
     static const struct {
         const char *x, *y, *now, *want;
     } cases[] = { { "2,4,6", "2,4,3,2", "5,7,6", "5,7,3,2" },
-        { "2,4", "2,1,1,4", "5,7", "5,1,1,7" },
-        { "1,4", "1,1,1,4", "5,7", "5,1,1,7" }, { "2,3,4,5", "6,4,5", "7,3,9,5", "21,9,5" },
-        { "2,4,3,2", "2,4,6", "5,7,3,2", "5,7,6" }, { "1,4,6", "4,6", "5,7,6", "35,6" },
-        { "2,4,6", "4,2,6", "5,7,6", NULL }, { "8,4", "2,4,4", "9,4", NULL },
-        { "2,4", "2,4,1", "n,4", NULL } };
+        { "2,4", "2,1,1,4", "5,7", "5,1,1,7" }, { "1,4", "1,1,1,4", "5,7", "5,1,1,7" },
+        { "2,3,4,5", "6,4,5", "7,3,9,5", "21,9,5" }, { "2,4,3,2", "2,4,6", "5,7,3,2", "5,7,6" },
+        { "1,4,6", "4,6", "5,7,6", "35,6" }, { "2,4,6", "4,2,6", "5,7,6", NULL },
+        { "8,4", "2,4,4", "9,4", NULL }, { "2,4", "2,4,1", "n,4", NULL } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[256];
         int64_t dims[PRT_MAX_RANK];
         (void)snprintf(text, sizeof(text),
             "x = input f32[%s]\ny = input f32[%s]\nn = input f32[%s]\nw = input f32[%s]\n"
-            "return x, y, n, w\n", cases[i].x, cases[i].y, cases[i].now,
-            cases[i].want != NULL ? cases[i].want : "");
+            "return x, y, n, w\n",
+            cases[i].x, cases[i].y, cases[i].now, cases[i].want != NULL ? cases[i].want : "");
         prt_graph *g = graph_from_text(text);
         prt_value **in = g->inputs.data;
         ck_assert_msg(prt_packed_reshape(in[0]->type, in[1]->type, in[2]->type, dims) ==
-            (cases[i].want != NULL), "%s", text);
+                (cases[i].want != NULL),
+            "%s", text);
         for (int32_t k = 0; cases[i].want != NULL && k < in[3]->type->rank; k++)
             ck_assert_int_eq(dims[k], in[3]->type->dims[k]);
         module_free(g);
@@ -270,7 +275,8 @@ START_TEST(what_is_refused)
         "already");
     assert_pass_fails(PASS, OPTIONS,
         "q = input bool[]\nx = input i64[2,4]\nr = if q {\n  then_branch { t = neg x; return t }\n"
-        "  else_branch { return x }\n}\nreturn r\n", POPRT_E_UNSUPPORTED, "region");
+        "  else_branch { return x }\n}\nreturn r\n",
+        POPRT_E_UNSUPPORTED, "region");
     assert_pass_fails(PASS, "max_valid_num=3, segment_max_size=4",
         "x = input i64[2,4]\nh = const i64[2] {4,2}\ny = reshape x h\nreturn y\n",
         POPRT_E_UNSUPPORTED, "this Reshape");
@@ -279,7 +285,6 @@ START_TEST(what_is_refused)
 END_TEST
 
 PRT_TEST_MAIN("pass/attention/packed", samples_mean_the_same, projections_and_sums_stay_packed,
-    matrices_of_tokens,
-    a_gemm_of_tokens_and_its_split_stay_packed, tables_get_a_row_for_each_packed_sample, positions,
-    positions_for_each_sample, outputs_are_unpacked, where_the_head_begins,
-    shapes_are_followed, what_is_refused)
+    matrices_of_tokens, a_gemm_of_tokens_and_its_split_stay_packed,
+    tables_get_a_row_for_each_packed_sample, positions, positions_for_each_sample,
+    outputs_are_unpacked, where_the_head_begins, shapes_are_followed, what_is_refused)

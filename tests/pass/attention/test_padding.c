@@ -27,10 +27,12 @@ START_TEST(results_are_the_same)
 {
     assert_pass_keeps_results("q = input f32[2,3,5,7]\nk = input f32[2,3,7,9]\n"
                               "v = input f32[2,3,9,10]\nm = input f32[9]\ns = matmul q k\n"
-                              "t = add s m\np = softmax t\ny = matmul p v\nreturn y\n", PASS, 0);
+                              "t = add s m\np = softmax t\ny = matmul p v\nreturn y\n",
+        PASS, 0);
     assert_pass_keeps_results("c = input bool[]\nx = input f16[3,3]\nr = if c {\n"
                               "  then_branch { s = matmul x x; p = softmax s; t = matmul p x; "
-                              "return t }\n  else_branch { return x }\n}\nreturn r\n", PASS, 0);
+                              "return t }\n  else_branch { return x }\n}\nreturn r\n",
+        PASS, 0);
 }
 END_TEST
 

@@ -18,11 +18,11 @@ START_TEST(places)
     assert_pass_rewrites(PASS, "remap_mode=both",
         IN "c = const f32[2] {1,2}\nm = matmul x x\ny = add m c\nz = add x y\nreturn z\n",
         IN "c = const f32[2] {1,2}\nm = matmul x x\n%0 = gc_remap m\ny = add %0 c\n"
-        "%1 = gc_remap y\nz = add x %1\nreturn z\n");
+           "%1 = gc_remap y\nz = add x %1\nreturn z\n");
     assert_pass_rewrites(PASS, "remap_mode= before_add,after_concat ",
         IN "n = neg x\nc = concat n x\nd = add n n\nreturn c, d\n",
         IN "n = neg x\n%0 = concat n x\nc = gc_remap %0\n%1 = gc_remap n\n%2 = gc_remap n\n"
-        "d = add %1 %2\nreturn c, d\n");
+           "d = add %1 %2\nreturn c, d\n");
 }
 END_TEST
 
@@ -44,7 +44,8 @@ START_TEST(results_are_the_same)
     assert_pass_keeps_results(IN "m = matmul x x\ny = add m x\nreturn y\n", PASS, 0);
     assert_pass_keeps_results("q = input bool[]\n" IN "r = if q {\n"
                               "  then_branch { t = matmul x x; return t }\n"
-                              "  else_branch { return x }\n}\nreturn r\n", PASS, 0);
+                              "  else_branch { return x }\n}\nreturn r\n",
+        PASS, 0);
 }
 END_TEST
 

@@ -78,5 +78,5 @@ START_TEST(results_are_the_same)
 END_TEST
 
 PRT_TEST_MAIN("pass/clean/identity", chains_of_identities_go, the_output_keeps_its_name,
-    an_input_or_constant_does_not_become_an_output,
-    one_value_does_not_become_two_outputs, regions_are_rewritten_too, results_are_the_same)
+    an_input_or_constant_does_not_become_an_output, one_value_does_not_become_two_outputs,
+    regions_are_rewritten_too, results_are_the_same)

@@ -6,7 +6,7 @@
 /* The last row of a triangle of 4, up to n, the width of X. */
 #define LAST(FIRST, ROW, END)                                                                      \
     "p = input f32[1,2,n,3]\nq = input f32[1,2,1,3]\nx0 = concat p q {axis=2}\n"                   \
-    "x = transpose x0 {perm=[0,3,1,2]}\nd = shape x0\ni2 = const i64[1] {2}\ne = gather d i2\n"   \
+    "x = transpose x0 {perm=[0,3,1,2]}\nd = shape x0\ni2 = const i64[1] {2}\ne = gather d i2\n"    \
     "one = const i64[1] {1}\nb = sub e one\nzero = const i64[1] {" FIRST "}\n"                     \
     "t = const bool[1,1,4,4] {1,0,0,0,1,1,0,0,1,1,1,0,1,1,1,1}\na2 = const i64[1] {2}\n"           \
     "a3 = const i64[1] {-1}\nr = slice t " ROW " e a2 one\nc = slice r zero " END " a3 one\n"

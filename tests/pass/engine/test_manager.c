@@ -111,8 +111,9 @@ START_TEST(passes_can_be_skipped)
     ck_assert_int_eq(prt_pass_manager_skip(pm, "constant_folding"), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_add_pipeline(pm, "convert", NULL), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), POPRT_OK);
-    ck_assert_graph(g, "x = input f32[2]\n%0 = const f32[2] {1, 2}\n%1 = neg %0 @Neg_0\n"
-                       "b = add x %1 @Add_2\ny = exp b @Exp_3\nreturn y\n");
+    ck_assert_graph(g,
+        "x = input f32[2]\n%0 = const f32[2] {1, 2}\n%1 = neg %0 @Neg_0\n"
+        "b = add x %1 @Add_2\ny = exp b @Exp_3\nreturn y\n");
     prt_pass_manager_release(pm);
     module_free(g);
 }
@@ -159,7 +160,9 @@ START_TEST(an_observer_hears_of_each_pass)
     prt_graph *g = graph_from_text(model);
     prt_pass_manager *pm = new_manager();
     record r = { .stop = false };
-    const prt_pass_observer observer = { .user = &r, .done = note, .wants_text = wants,
+    const prt_pass_observer observer = { .user = &r,
+        .done = note,
+        .wants_text = wants,
         .cancelled = stop };
     prt_pass_manager_observe(pm, &observer);
     ck_assert_int_eq(prt_pass_manager_add(pm, "eliminate_identity", 0, NULL), POPRT_OK);
@@ -207,8 +210,9 @@ START_TEST(ir_passes_are_gathered)
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, &changed), POPRT_OK);
     ck_assert(changed);
     /* a lone one, one with arguments and a check stay by themselves */
-    ck_assert_str_eq(r.passes, "apply_ir_pass constant_folding eliminate_identity "
-                               "check_unsupported_attribute apply_ir_pass ");
+    ck_assert_str_eq(r.passes,
+        "apply_ir_pass constant_folding eliminate_identity "
+        "check_unsupported_attribute apply_ir_pass ");
     ck_assert_uint_eq(r.changed, 2);
     ck_assert_int_eq(prt_pass_manager_run(one, plain->module, NULL), POPRT_OK);
     ck_assert_str_eq(graph_text(g), graph_text(plain));
@@ -246,8 +250,12 @@ static const prt_pass_hooks nothing = { .run = run_nothing };
 
 #define ROW(row, ...)                                                                              \
     static const prt_pass_order orders_##row[] = { __VA_ARGS__ };                                  \
-    static const prt_pass_def row = { .name = #row, .kind = PRT_PASS_graph, .since = PRT_OURS,     \
-        .doc = "", .hooks = &nothing, .n_orders = PRT_COUNT_OF(orders_##row),                      \
+    static const prt_pass_def row = { .name = #row,                                                \
+        .kind = PRT_PASS_graph,                                                                    \
+        .since = PRT_OURS,                                                                         \
+        .doc = "",                                                                                 \
+        .hooks = &nothing,                                                                         \
+        .n_orders = PRT_COUNT_OF(orders_##row),                                                    \
         .orders = orders_##row }
 
 ROW(first, { PRT_RELATION_before, "second" });
@@ -322,8 +330,7 @@ static void assert_no_order(const prt_pass_def *row, poprt_status status, const 
     ck_assert_int_eq(add_row(pm, &first), POPRT_OK);
     ck_assert_int_eq(add_row(pm, row), POPRT_OK);
     ck_assert_int_eq(prt_pass_manager_run(pm, g->module, NULL), status);
-    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
-        prt_error_last()->message);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
     prt_pass_manager_release(pm);
     module_free(g);
 }
@@ -340,16 +347,16 @@ static const char *get_setting(void *user, const char *key)
 static bool lists(const prt_pass_manager *pm, const char *name)
 {
     size_t i = 0;
-    while (prt_pass_manager_at(pm, i) != NULL &&
-        strcmp(prt_pass_manager_at(pm, i)->name, name) != 0)
+    while (
+        prt_pass_manager_at(pm, i) != NULL && strcmp(prt_pass_manager_at(pm, i)->name, name) != 0)
         i++;
     return prt_pass_manager_at(pm, i) != NULL;
 }
 
 START_TEST(settings_choose_the_passes_of_a_pipeline)
 {
-    static const char *const pairs[] = { "checkpoints", "b", "eightbitsio", "false",
-        "passes", " third, sort_graph ,", NULL };
+    static const char *const pairs[] = { "checkpoints", "b", "eightbitsio", "false", "passes",
+        " third, sort_graph ,", NULL };
     const prt_pass_settings settings = { (void *)(uintptr_t)pairs, get_setting };
     prt_pass_manager *pm = new_manager();
     prt_graph *g = graph_from_text(model);
@@ -436,7 +443,8 @@ START_TEST(every_refusal_of_memory_is_survived)
     size_t k = 0;
     for (;; k++) {
         stingy s = { .fail_at = k };
-        const prt_allocator allocator = { .user = &s, .alloc = stingy_alloc,
+        const prt_allocator allocator = { .user = &s,
+            .alloc = stingy_alloc,
             .release = stingy_release };
         const poprt_status status = convert(&allocator, text);
         ck_assert_uint_eq(s.alive, 0);
@@ -454,7 +462,6 @@ END_TEST
 PRT_TEST_MAIN("pass/manager", the_registry_is_in_order_and_complete, pipelines_are_named,
     unknown_names_give_the_nearest, options_are_checked, a_pipeline_does_all_and_then_nothing,
     passes_can_be_skipped, an_observer_hears_of_each_pass, ir_passes_are_gathered,
-    lists_ignore_blanks,
-    settings_choose_the_passes_of_a_pipeline, passes_are_put_in_order, what_goes_round_moves_as_one,
-    what_cannot_be_put_in_order_is_refused,
+    lists_ignore_blanks, settings_choose_the_passes_of_a_pipeline, passes_are_put_in_order,
+    what_goes_round_moves_as_one, what_cannot_be_put_in_order_is_refused,
     every_refusal_of_memory_is_survived)

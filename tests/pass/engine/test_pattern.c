@@ -91,8 +91,7 @@ static void assert_refused(const char *text, const char *part)
     const prt_str chain = prt_str_of(text);
     prt_pattern *pt;
     ck_assert_int_eq(prt_pattern_parse(g->module->arena, 1, &chain, &pt), POPRT_E_PARSE);
-    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
-        prt_error_last()->message);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
     module_free(g);
 }
 

@@ -58,8 +58,9 @@ START_TEST(rewrites_feed_each_other)
     bool changed;
     ck_assert_int_eq(run(g, 2, both, &changed), POPRT_OK);
     ck_assert(changed);
-    ck_assert_graph(g, "x = input f32[2]\ny = input f32[2]\n"
-                       "b = add x y\n%0 = neg y\ne = add b %0\nreturn e\n");
+    ck_assert_graph(g,
+        "x = input f32[2]\ny = input f32[2]\n"
+        "b = add x y\n%0 = neg y\ne = add b %0\nreturn e\n");
     ck_assert_int_eq(run(g, 2, both, &changed), POPRT_OK);
     ck_assert(!changed);
     module_free(g);

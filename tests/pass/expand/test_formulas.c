@@ -46,13 +46,20 @@ START_TEST(elements)
         uint32_t op;
         const char *line;
     } cases[] = {
-        { PRT_OP_elu, "elu x" }, { PRT_OP_elu, "elu x {alpha=0.3}" },
-        { PRT_OP_selu, "selu x" }, { PRT_OP_selu, "selu x {alpha=0.5,gamma=2.0}" },
-        { PRT_OP_celu, "celu x" }, { PRT_OP_celu, "celu x {alpha=2.5}" },
-        { PRT_OP_isinf, "isinf x" }, { PRT_OP_isinf, "isinf x {detect_negative=0}" },
-        { PRT_OP_isinf, "isinf x {detect_positive=0}" }, { PRT_OP_isnan, "isnan x" },
-        { PRT_OP_mish, "mish x" }, { PRT_OP_softplus, "softplus x" },
-        { PRT_OP_softsign, "softsign x" }, { PRT_OP_swish, "swish x {alpha=1.702}" },
+        { PRT_OP_elu, "elu x" },
+        { PRT_OP_elu, "elu x {alpha=0.3}" },
+        { PRT_OP_selu, "selu x" },
+        { PRT_OP_selu, "selu x {alpha=0.5,gamma=2.0}" },
+        { PRT_OP_celu, "celu x" },
+        { PRT_OP_celu, "celu x {alpha=2.5}" },
+        { PRT_OP_isinf, "isinf x" },
+        { PRT_OP_isinf, "isinf x {detect_negative=0}" },
+        { PRT_OP_isinf, "isinf x {detect_positive=0}" },
+        { PRT_OP_isnan, "isnan x" },
+        { PRT_OP_mish, "mish x" },
+        { PRT_OP_softplus, "softplus x" },
+        { PRT_OP_softsign, "softsign x" },
+        { PRT_OP_swish, "swish x {alpha=1.702}" },
         { PRT_OP_thresholded_relu, "thresholded_relu x" },
         { PRT_OP_thresholded_relu, "thresholded_relu x {alpha=-0.5}" },
     };
@@ -77,12 +84,15 @@ START_TEST(turned_circles)
     stays("x = input f16[3,50]\ny = asin x\nreturn y\n");
     for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
         char text[400];
-        (void)snprintf(text, sizeof(text), "z = input f32[11]\nx = const f32[11] {-1,-0.9999999,"
+        (void)snprintf(text, sizeof(text),
+            "z = input f32[11]\nx = const f32[11] {-1,-0.9999999,"
             "-0.99,-0.5,-1e-6,0,1e-30,0.25,0.9,0.9999999,1}\ny = %s\nq = add y z\nreturn q\n",
             lines[i]);
         assert_pass_keeps_results(text, PASS, 1e-6);
-        (void)snprintf(text, sizeof(text), "z = input f32[3]\nx = const f32[3] {-1.5,1.000001,nan}"
-            "\ny = %s\nn = isnan y\nk = cast n {to=1}\nq = add k z\nreturn q\n", lines[i]);
+        (void)snprintf(text, sizeof(text),
+            "z = input f32[3]\nx = const f32[3] {-1.5,1.000001,nan}"
+            "\ny = %s\nn = isnan y\nk = cast n {to=1}\nq = add k z\nreturn q\n",
+            lines[i]);
         assert_pass_keeps_results(text, PASS, 1e-6);
     }
 }
@@ -92,13 +102,16 @@ START_TEST(reductions)
 {
     expands("x = input f32[3,4,5]\ny = reduce_l1 x\nreturn y\n", PRT_OP_reduce_l1);
     expands("x = input f32[3,4,5]\na = const i64[1] {-2}\ny = reduce_l1 x a {keepdims=0}\n"
-            "return y\n", PRT_OP_reduce_l1);
+            "return y\n",
+        PRT_OP_reduce_l1);
     expands("x = input f32[3,4,5]\ny = reduce_log_sum_exp x\nreturn y\n",
         PRT_OP_reduce_log_sum_exp);
     expands("x = input f32[3,4,5]\na = const i64[2] {0,-1}\n"
-            "y = reduce_log_sum_exp x a {keepdims=0}\nreturn y\n", PRT_OP_reduce_log_sum_exp);
+            "y = reduce_log_sum_exp x a {keepdims=0}\nreturn y\n",
+        PRT_OP_reduce_log_sum_exp);
     expands("x = input f32[3,4]\na = const f32[] {1000}\nl = mul x a\n"
-            "y = reduce_log_sum_exp l {keepdims=0}\nreturn y\n", PRT_OP_reduce_log_sum_exp);
+            "y = reduce_log_sum_exp l {keepdims=0}\nreturn y\n",
+        PRT_OP_reduce_log_sum_exp);
     expands("z = input f32[4]\nx = const f32[4,2] {inf,1,-inf,-inf,-inf,3,1e30,-1e30}\n"
             "a = const i64[1] {1}\nl = reduce_log_sum_exp x a {keepdims=0}\nm = const f32[] {-9}\n"
             "n = max l m\no = const f32[] {9}\np = min n o\ny = add p z\nreturn y\n",
@@ -111,9 +124,11 @@ END_TEST
 START_TEST(pools_of_powers)
 {
     expands("x = input f32[2,3,7,8]\ny = lp_pool x {kernel_shape=[3,2],strides=[2,1],"
-            "pads=[1,0,2,1]}\nreturn y\n", PRT_OP_lp_pool);
+            "pads=[1,0,2,1]}\nreturn y\n",
+        PRT_OP_lp_pool);
     expands("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],p=1,auto_pad=\"SAME_LOWER\"}\n"
-            "return y\n", PRT_OP_lp_pool);
+            "return y\n",
+        PRT_OP_lp_pool);
     stays("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],p=3}\nreturn y\n");
     stays("x = input f32[2,3,9]\ny = lp_pool x {kernel_shape=[4],strides=[3],ceil_mode=1}\n"
           "return y\n");
@@ -125,7 +140,8 @@ START_TEST(hardmax)
     expands("x = input f32[5,9]\ny = hardmax x\nreturn y\n", PRT_OP_hardmax);
     expands("x = input f32[2,7,3]\ny = hardmax x {axis=1}\nreturn y\n", PRT_OP_hardmax);
     expands("z = input f32[2,4]\nx = const f32[2,4] {1,3,3,2,nan,5,nan,7}\nh = hardmax x\n"
-            "y = add h z\nreturn y\n", PRT_OP_hardmax);
+            "y = add h z\nreturn y\n",
+        PRT_OP_hardmax);
     stays("x = input f32[2,n]\ny = hardmax x\nreturn y\n");
 }
 END_TEST
@@ -139,7 +155,8 @@ START_TEST(mish_written_out)
         PRT_OP_tanh);
     /* other numbers, or other readers */
     expands("x = input f32[3,50]\nz = input f32[50]\ns = softplus x\nt = tanh s\ny = mul z t\n"
-            "return y\n", PRT_OP_softplus);
+            "return y\n",
+        PRT_OP_softplus);
     expands("x = input f32[3,50]\ns = softplus x\nt = tanh s\ny = mul x t\nreturn y, s\n",
         PRT_OP_softplus);
 }
@@ -152,9 +169,12 @@ START_TEST(numbers_of_all_sizes)
         "isinf x {detect_negative=0}", "isnan x", "thresholded_relu x" };
     for (size_t i = 0; i < PRT_COUNT_OF(lines); i++) {
         char text[512];
-        (void)snprintf(text, sizeof(text), NUMBERS "z = input f32[14]\ny = %s\n"
+        (void)snprintf(text, sizeof(text),
+            NUMBERS
+            "z = input f32[14]\ny = %s\n"
             "k = cast y {to=1}\nm = const f32[] {-1e38}\nn = max k m\no = const f32[] {1e38}\n"
-            "p = min n o\nq = add p z\nreturn q\n", lines[i]);
+            "p = min n o\nq = add p z\nreturn q\n",
+            lines[i]);
         assert_pass_keeps_results(text, PASS, 1e-5);
     }
 }
@@ -163,16 +183,15 @@ END_TEST
 START_TEST(several_inputs_and_axes)
 {
     expands("a = input f32[3,4]\nb = input f32[4]\nc = input f32[3,1]\ny = mean a b c\n"
-        "return y\n", PRT_OP_mean);
+            "return y\n",
+        PRT_OP_mean);
     expands("x = input f32[2,3,4,5]\ny = mean_variance_normalization x\nreturn y\n",
         PRT_OP_mean_variance_normalization);
     expands("x = input f32[2,3,4]\ny = mean_variance_normalization x {axes=[-1]}\nreturn y\n",
         PRT_OP_mean_variance_normalization);
-    expands("x = input f32[2,3,4,5]\ny = global_max_pool x\nreturn y\n",
-        PRT_OP_global_max_pool);
+    expands("x = input f32[2,3,4,5]\ny = global_max_pool x\nreturn y\n", PRT_OP_global_max_pool);
     expands("x = input f32[2,7,4,5]\ny = lrn x {size=5,alpha=0.5}\nreturn y\n", PRT_OP_lrn);
-    expands("x = input f32[2,7,4]\ny = lrn x {size=4,beta=0.5,bias=2.0}\nreturn y\n",
-        PRT_OP_lrn);
+    expands("x = input f32[2,7,4]\ny = lrn x {size=4,beta=0.5,bias=2.0}\nreturn y\n", PRT_OP_lrn);
     stays("x = input f32[n,7,4]\ny = lrn x {size=3}\nreturn y\n");
     stays("x = input f32[2,7,4]\ny = lrn x {size=3,bias=0.0}\nreturn y\n");
     stays("x = input f32[2]\ny = mean x\nreturn y\n");
@@ -189,7 +208,8 @@ START_TEST(operators_of_onnx_runtime)
         "activation=\"Sigmoid\"", "activation=\"Tanh\"", "activation=\"Gelu\"" };
     char text[512];
     for (size_t i = 0; i < PRT_COUNT_OF(activations); i++) {
-        (void)snprintf(text, sizeof(text), "x = input f32[1,4,5,5]\nw = input f32[6,2,3,3]\n"
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[1,4,5,5]\nw = input f32[6,2,3,3]\n"
             "c = input f32[6]\nz = input f32[1,6,3,3]\n"
             "y = ms_fused_conv x w c z {group=2,pads=[1,1,1,1],strides=[2,2]%s%s}\nreturn y\n",
             activations[i][0] != 0 ? "," : "", activations[i]);
@@ -198,13 +218,13 @@ START_TEST(operators_of_onnx_runtime)
     expands("x = input f32[1,4,5,5]\nw = input f32[6,4,3,3]\ny = ms_fused_conv x w\nreturn y\n",
         PRT_OP_ms_fused_conv);
     expands("a = input f32[5,4]\nb = input f32[6,5]\nc = input f32[6]\n"
-        "y = ms_fused_gemm a b c {transA=1,transB=1,alpha=0.5,activation=\"Relu\"}\nreturn y\n",
+            "y = ms_fused_gemm a b c {transA=1,transB=1,alpha=0.5,activation=\"Relu\"}\nreturn y\n",
         PRT_OP_ms_fused_gemm);
     expands("a = input f32[4,5]\nb = input f32[5,6]\n"
-        "y = ms_fused_gemm a b {activation=\"LeakyRelu\",activation_alpha=0.2}\nreturn y\n",
+            "y = ms_fused_gemm a b {activation=\"LeakyRelu\",activation_alpha=0.2}\nreturn y\n",
         PRT_OP_ms_fused_gemm);
     stays("a = input f32[4,5]\nb = input f32[5,6]\n"
-        "y = ms_fused_gemm a b {activation=\"ParametricSoftplus\"}\nreturn y\n");
+          "y = ms_fused_gemm a b {activation=\"ParametricSoftplus\"}\nreturn y\n");
 }
 END_TEST
 
@@ -235,31 +255,48 @@ END_TEST
 START_TEST(einsum)
 {
     static const char *const cases[][3] = {
-        { "2,3,4", "2,4,5", "bij,bjk->bik" }, { "2,3,4,5", "2,3,6,5", "bhid,bhjd->bhij" },
-        { "2,3,4,5", "2,3,5,6", "bhij , bhjd -> bihd" }, { "2,3,4", "4,5", "bij,jk->bki" },
-        { "4,5", "2,3,4", "jk,bij->bik" }, { "3,4", "4,5", "ij,jk->ki" },
-        { "2,4,3", "5,4,2", "bji,kjb->kib" }, { "1,3,4", "2,4,5", "bij,bjk->bik" },
-        { "3,4", "4", "ij,j->i" }, { "3,4", "3,4", "ij,ij->" }, { "3", "4", "i,j->ij" },
-{ "3,4", "3,4", "ij,ij->i" },
+        { "2,3,4", "2,4,5", "bij,bjk->bik" },
+        { "2,3,4,5", "2,3,6,5", "bhid,bhjd->bhij" },
+        { "2,3,4,5", "2,3,5,6", "bhij , bhjd -> bihd" },
+        { "2,3,4", "4,5", "bij,jk->bki" },
+        { "4,5", "2,3,4", "jk,bij->bik" },
+        { "3,4", "4,5", "ij,jk->ki" },
+        { "2,4,3", "5,4,2", "bji,kjb->kib" },
+        { "1,3,4", "2,4,5", "bij,bjk->bik" },
+        { "3,4", "4", "ij,j->i" },
+        { "3,4", "3,4", "ij,ij->" },
+        { "3", "4", "i,j->ij" },
+        { "3,4", "3,4", "ij,ij->i" },
         { "3,4", "3", "ij,i->ij" },
-        { "3,4,5", "4,5,2", "ijk,jkl->il" }, { "2,3,4", "4,5", "...j,jk->...k" },
-        { "3,4", "4,5", "ij,jk" }, { "3,4", "4,5", "kj,ji" }, { "2,3,4", "3,4", "...j,...j->...j" },
-        { "4,5,3,2", "6,3,2", "bind,snd->bnis" }, { "2,3,4", "4,5,2", "abc,cde->abde" },
+        { "3,4,5", "4,5,2", "ijk,jkl->il" },
+        { "2,3,4", "4,5", "...j,jk->...k" },
+        { "3,4", "4,5", "ij,jk" },
+        { "3,4", "4,5", "kj,ji" },
+        { "2,3,4", "3,4", "...j,...j->...j" },
+        { "4,5,3,2", "6,3,2", "bind,snd->bnis" },
+        { "2,3,4", "4,5,2", "abc,cde->abde" },
         { "2,3,4,5,6,2", "2,3,5,2,4", "bildsk,biokl->bolsd" },
         { "2,3,4,5", "3,6,5", "bhwc,hkc->bhwk" },
-        { "2,3,4", "4,5", "abc,ce->b" }, { "b,s,4", "4,5,6", "bsi,ijk->bsjk" },
-        { "2,b,3,4", "2,b,5,4", "xbid,xbjd->bxij" }, { "2,s,3,4", "2,3,4,5", "bshi,bhij->bhsj" },
+        { "2,3,4", "4,5", "abc,ce->b" },
+        { "b,s,4", "4,5,6", "bsi,ijk->bsjk" },
+        { "2,b,3,4", "2,b,5,4", "xbid,xbjd->bxij" },
+        { "2,s,3,4", "2,3,4,5", "bshi,bhij->bhsj" },
     };
     static const char *const others[][3] = {
-        { "3,3", "3,4", "ii,ij->j" }, { "3,1", "4,5", "ij,jk->ik" }, { "3,0", "0,5", "ij,jk->ik" },
-        { "b,s,d,3", "b,3,5,e", "bsdi,bije->bsdje" }, { "4,n", "n,5", "ij,jk->ik" },
+        { "3,3", "3,4", "ii,ij->j" },
+        { "3,1", "4,5", "ij,jk->ik" },
+        { "3,0", "0,5", "ij,jk->ik" },
+        { "b,s,d,3", "b,3,5,e", "bsdi,bije->bsdje" },
+        { "4,n", "n,5", "ij,jk->ik" },
     };
     char text[256];
     for (size_t i = 0; i < PRT_COUNT_OF(cases) + PRT_COUNT_OF(others); i++) {
         const bool is = i < PRT_COUNT_OF(cases);
         const char *const *c = is ? cases[i] : others[i - PRT_COUNT_OF(cases)];
-        (void)snprintf(text, sizeof(text), "a = input f32[%s]\nb = input f32[%s]\n"
-            "y = einsum a b {equation=\"%s\"}\nreturn y\n", c[0], c[1], c[2]);
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[%s]\nb = input f32[%s]\n"
+            "y = einsum a b {equation=\"%s\"}\nreturn y\n",
+            c[0], c[1], c[2]);
         if (is)
             expands(text, PRT_OP_einsum);
         else
@@ -268,8 +305,10 @@ START_TEST(einsum)
     static const char *const ones[] = { "ijkl->klij", "ijkl->lj", "ijkl->", "ijkl", "...l->l...",
         "ljki->ijkl" };
     for (size_t i = 0; i < PRT_COUNT_OF(ones); i++) {
-        (void)snprintf(text, sizeof(text), "a = input f32[2,3,4,5]\n"
-            "y = einsum a {equation=\"%s\"}\nz = neg y\nreturn z\n", ones[i]);
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[2,3,4,5]\n"
+            "y = einsum a {equation=\"%s\"}\nz = neg y\nreturn z\n",
+            ones[i]);
         expands(text, PRT_OP_einsum);
     }
     stays("a = input f32[2,3,4,5]\nb = input f32[5,2]\nc = input f32[3]\n"
@@ -295,39 +334,47 @@ START_TEST(rotary)
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
         expands(cases[i], i < 3 ? PRT_OP_rotary_embedding : PRT_OP_ms_rotary_embedding);
     stays("x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n" PLACES
-        "y = rotary_embedding x c s p {interleaved=1}\nreturn y\n");
+          "y = rotary_embedding x c s p {interleaved=1}\nreturn y\n");
     stays("x = input f32[2,3,5,8]\nc = input f32[9,4]\ns = input f32[9,4]\n"
-        "p = input i64[1]\ny = ms_rotary_embedding x p c s\nreturn y\n");
+          "p = input i64[1]\ny = ms_rotary_embedding x p c s\nreturn y\n");
 }
 END_TEST
 
 START_TEST(pools_of_three_dims)
 {
-    static const char *const attrs[] = { "kernel_shape=[2,2,2]",
-        "kernel_shape=[2,2,2],strides=[2,2,2]", "kernel_shape=[3,1,2],strides=[1,2,3]",
+    static const char *const attrs[] = {
+        "kernel_shape=[2,2,2]",
+        "kernel_shape=[2,2,2],strides=[2,2,2]",
+        "kernel_shape=[3,1,2],strides=[1,2,3]",
     };
     char text[256];
     for (size_t i = 0; i < PRT_COUNT_OF(attrs); i++) {
-        (void)snprintf(text, sizeof(text), "x = input f32[2,3,5,6,7]\ny = max_pool x {%s}\n"
-            "return y\n", attrs[i]);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,3,5,6,7]\ny = max_pool x {%s}\n"
+            "return y\n",
+            attrs[i]);
         pools(text);
-        (void)snprintf(text, sizeof(text), "x = input f32[2,3,5,6,7]\n"
-            "y = max_pool x {%s,ceil_mode=1}\nreturn y\n", attrs[i]);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,3,5,6,7]\n"
+            "y = max_pool x {%s,ceil_mode=1}\nreturn y\n",
+            attrs[i]);
         pools(text);
-        (void)snprintf(text, sizeof(text), "x = input f32[2,3,5,6,7]\ny = average_pool x {%s}\n"
-            "return y\n", attrs[i]);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,3,5,6,7]\ny = average_pool x {%s}\n"
+            "return y\n",
+            attrs[i]);
         pools(text);
     }
     pools("x = input f32[1,2,4,5,6]\n"
-        "y = max_pool x {kernel_shape=[3,3,2],pads=[1,1,0,1,0,1],strides=[2,1,2]}\nreturn y\n");
+          "y = max_pool x {kernel_shape=[3,3,2],pads=[1,1,0,1,0,1],strides=[2,1,2]}\nreturn y\n");
     pools("x = input f32[1,2,4,5,6]\ny = average_pool x {kernel_shape=[3,3,2],"
-        "pads=[1,1,0,1,0,1],strides=[2,1,2],count_include_pad=1}\nreturn y\n");
+          "pads=[1,1,0,1,0,1],strides=[2,1,2],count_include_pad=1}\nreturn y\n");
     stays("x = input f32[1,2,4,5,6]\ny = average_pool x {kernel_shape=[3,3,2],"
-        "pads=[1,1,0,1,0,1]}\nreturn y\n");
+          "pads=[1,1,0,1,0,1]}\nreturn y\n");
     stays("x = input f32[1,2,4,5,6]\n"
-        "y = max_pool x {kernel_shape=[2,2,2],dilations=[2,1,1]}\nreturn y\n");
+          "y = max_pool x {kernel_shape=[2,2,2],dilations=[2,1,1]}\nreturn y\n");
     stays("x = input f32[1,2,4,5,6]\n"
-        "y, i = max_pool x {kernel_shape=[2,2,2]}\nreturn y, i\n");
+          "y, i = max_pool x {kernel_shape=[2,2,2]}\nreturn y, i\n");
     stays("x = input f32[1,2,5,6]\ny = max_pool x {kernel_shape=[2,2]}\nreturn y\n");
     /* channels come last there */
     stays("x = input f32[1,2,4,5,6]\nw = const f32[2,2,1,1,1] fill 1\nc = conv x w\nr = relu c\n"
@@ -342,11 +389,15 @@ START_TEST(volumes_of_other_sizes)
         "coordinate_transformation_mode=\"asymmetric\",nearest_mode=\"floor\"" };
     char text[300];
     for (size_t i = 0; i < PRT_COUNT_OF(attrs); i++) {
-        (void)snprintf(text, sizeof(text), "x = input f32[n,3,4,5,6]\n"
-            "s = const f32[5] {1,1,2,3,0.5}\ny = resize x _ s {%s}\nreturn y\n", attrs[i]);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[n,3,4,5,6]\n"
+            "s = const f32[5] {1,1,2,3,0.5}\ny = resize x _ s {%s}\nreturn y\n",
+            attrs[i]);
         pools(text);
-        (void)snprintf(text, sizeof(text), "x = input f32[2,3,4,5,6]\n"
-            "s = const i64[5] {2,3,3,9,7}\ny = resize x _ _ s {%s}\nreturn y\n", attrs[i]);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,3,4,5,6]\n"
+            "s = const i64[5] {2,3,3,9,7}\ny = resize x _ _ s {%s}\nreturn y\n",
+            attrs[i]);
         pools(text);
     }
     static const char *const others[] = { "s = const f32[5] {1,2,2,3,1}\ny = resize x _ s",
@@ -381,17 +432,23 @@ START_TEST(spectra)
     for (size_t i = 0; i < PRT_COUNT_OF(lines); i++)
         for (size_t k = 0; k < PRT_COUNT_OF(inputs); k++)
             for (int n = 3; n < 15; n += 3) {
-                (void)snprintf(text, sizeof(text), "x = input %s\nn = const i64[] {%d}\n"
-                    "a = const i64[] {1}\ny = %s\nreturn y\n", inputs[k], n, lines[i]);
+                (void)snprintf(text, sizeof(text),
+                    "x = input %s\nn = const i64[] {%d}\n"
+                    "a = const i64[] {1}\ny = %s\nreturn y\n",
+                    inputs[k], n, lines[i]);
                 expands(text, PRT_OP_dft);
             }
     /* Half a spectrum gives real numbers. */
     for (int n = 1; n < 6; n++) {
-        (void)snprintf(text, sizeof(text), "x = input f32[2,%d,2]\ny = dft x "
-            "{inverse=1,onesided=1}\nreturn y\n", n + 1);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,%d,2]\ny = dft x "
+            "{inverse=1,onesided=1}\nreturn y\n",
+            n + 1);
         expands(text, PRT_OP_dft);
-        (void)snprintf(text, sizeof(text), "x = input f32[2,4,2]\nn = const i64[] {%d}\n"
-            "y = dft x n {inverse=1,onesided=1}\nreturn y\n", n + 2);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,4,2]\nn = const i64[] {%d}\n"
+            "y = dft x n {inverse=1,onesided=1}\nreturn y\n",
+            n + 2);
         expands(text, PRT_OP_dft);
     }
     stays("x = input f32[2,t,2]\ny = dft x\nreturn y\n");
@@ -399,11 +456,11 @@ START_TEST(spectra)
     stays("x = input f64[2,10,2]\ny = dft x\nreturn y\n");
     stays("x = input f32[2,10,2]\nn = input i64[]\ny = dft x n\nreturn y\n");
     stays("x = input f32[2,10,2]\nl = const i64[] {1}\nn = const i64[] {5}\n"
-        "y = stft x l _ n {onesided=0}\nreturn y\n");
+          "y = stft x l _ n {onesided=0}\nreturn y\n");
     stays("x = input f32[2,10]\nl = input i64[]\nn = const i64[] {5}\ny = stft x l _ n\n"
-        "return y\n");
+          "return y\n");
     stays("x = input f32[2,10]\nl = const i64[] {1}\nw = input f32[5]\ny = stft x l w\n"
-        "return y\n");
+          "return y\n");
 }
 END_TEST
 
@@ -419,7 +476,8 @@ START_TEST(gemms)
         for (size_t k = 0; k < PRT_COUNT_OF(adds); k++)
             for (int constant = 0; constant < 2; constant++) {
                 char text[512];
-                (void)snprintf(text, sizeof(text), "a = input f32[3,3]\nb = %s\n%s%s%s"
+                (void)snprintf(text, sizeof(text),
+                    "a = input f32[3,3]\nb = %s\n%s%s%s"
                     "y = gemm a b%s %s\nreturn y\n",
                     constant != 0 ? "const f32[3,3] {1,2,3,4,5,6,7,8,-9}" : "input f32[3,3]",
                     k != 0 ? "c = " : "", adds[k], k != 0 ? "\n" : "", k != 0 ? " c" : "",
@@ -444,7 +502,7 @@ START_TEST(gemms)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/expand/formulas", elements, turned_circles, reductions,
-    pools_of_powers, hardmax, mish_written_out, numbers_of_all_sizes, several_inputs_and_axes,
+PRT_TEST_MAIN("pass/expand/formulas", elements, turned_circles, reductions, pools_of_powers,
+    hardmax, mish_written_out, numbers_of_all_sizes, several_inputs_and_axes,
     operators_of_onnx_runtime, attention, einsum, rotary, pools_of_three_dims,
     volumes_of_other_sizes, spectra, gemms)

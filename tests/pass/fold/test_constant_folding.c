@@ -89,7 +89,8 @@ START_TEST(random_and_unread_ops_are_left)
     assert_left_alone("x = input f32[2]\n"
                       "r = random_normal {shape=[2]}\nw = const f32[2] {1, 2}\n"
                       "%0 = random_normal_like w\n"
-                      "y = add x r\nz = add y %0\n_ = neg w\nreturn z\n", NULL);
+                      "y = add x r\nz = add y %0\n_ = neg w\nreturn z\n",
+        NULL);
 }
 END_TEST
 
@@ -97,7 +98,8 @@ START_TEST(ops_that_fail_are_left)
 {
     assert_left_alone("x = input f32[1]\n"
                       "w = const f32[2] {1, 2}\ni = const i64[1] {7}\n"
-                      "a = gather w i\ny = add x a\nreturn y\n", NULL);
+                      "a = gather w i\ny = add x a\nreturn y\n",
+        NULL);
 }
 END_TEST
 
@@ -159,7 +161,8 @@ START_TEST(a_tiny_graph_cannot_ask_for_all_memory)
     assert_left_alone("x = input f32[1]\n"
                       "n = const i64[1] {4611686018427387904}\nm = const i64[1] {100000000000}\n"
                       "a = constant_of_shape n\nb = constant_of_shape m\n"
-                      "y = add x a\nz = add x b\nreturn y, z\n", NULL);
+                      "y = add x a\nz = add x b\nreturn y, z\n",
+        NULL);
 }
 END_TEST
 
@@ -175,7 +178,8 @@ START_TEST(a_tiny_graph_cannot_ask_for_all_time)
             "x = input f32[]\n%%0 = const i64[2] {3200, 3200}\na = constant_of_shape %%0\n"
             "%%1 = const i64[4] {1, 1, 3200, 3200}\nb = constant_of_shape %%1\n"
             "k = const f32[4] {1, 1, 0.5, 0.5}\n"
-            "c = %s\nd = reduce_sum c {keepdims=0}\ny = add d x\nreturn y\n", slow[i]);
+            "c = %s\nd = reduce_sum c {keepdims=0}\ny = add d x\nreturn y\n",
+            slow[i]);
         prt_graph *g = graph_from_text(text);
         ck_assert(run_pass(g, "constant_folding", NULL));
         ck_assert_msg(strstr(graph_text(g), "reduce_sum") != NULL, "folded: %s", slow[i]);
@@ -237,7 +241,8 @@ END_TEST
 START_TEST(written_weights_are_left)
 {
     assert_left_alone("x = input f32[2]\nw = const f32[2] {1, 2}\na = neg w\n"
-                      "b = gc_copy_var_update w x\ny = add b a\nreturn y\n", NULL);
+                      "b = gc_copy_var_update w x\ny = add b a\nreturn y\n",
+        NULL);
 }
 END_TEST
 
@@ -246,7 +251,6 @@ PRT_TEST_MAIN("pass/fold/constant_folding", chains_of_constants_become_one,
     new_constants_make_types_known, outputs_of_the_graph_keep_their_producer,
     inputs_with_defaults_are_no_constants, random_and_unread_ops_are_left, ops_that_fail_are_left,
     large_tensors_are_left, files_grow_by_a_bound, all_that_is_made_is_bounded,
-    a_tiny_graph_cannot_ask_for_all_memory,
-    a_tiny_graph_cannot_ask_for_all_time,
+    a_tiny_graph_cannot_ask_for_all_memory, a_tiny_graph_cannot_ask_for_all_time,
     regions_are_folded_too, strings_and_several_outputs_are_folded, written_weights_are_left,
     results_are_the_same)

@@ -19,8 +19,9 @@ START_TEST(channels_are_scaled_and_shifted)
                                    "y = batch_normalization x %0 %1 %2 %3 {epsilon=1} @bn\n"
                                    "return y\n");
     ck_assert(run_pass(g, PASS, NULL));
-    ck_assert_graph(g, "x = input f32[n,2,h,4]\n%0 = const f32[2,1,1,1] {1,0.75}\n"
-                       "%1 = const f32[2] {0.5,-1.75}\ny = conv x %0 %1 {group=2} @bn\nreturn y\n");
+    ck_assert_graph(g,
+        "x = input f32[n,2,h,4]\n%0 = const f32[2,1,1,1] {1,0.75}\n"
+        "%1 = const f32[2] {0.5,-1.75}\ny = conv x %0 %1 {group=2} @bn\nreturn y\n");
     ck_assert(!run_pass(g, PASS, NULL));
     module_free(g);
 }
@@ -32,10 +33,10 @@ START_TEST(results_stay)
     assert_pass_keeps_results("x = input f32[n,3,h,w]\n" PARAMS NORM, PASS, 1e-6);
     assert_pass_keeps_results("x = input f32[4,3]\n" PARAMS NORM, PASS, 1e-6);
     assert_pass_keeps_results("x = input f32[n,3]\n" PARAMS NORM, PASS, 1e-6);
-    assert_pass_keeps_results("x = input f32[2,3,4,5]\n" PARAMS
-        "q = input bool[]\nr = if q {\n"
-        "  then_branch { a = batch_normalization x s t m v; return a }\n"
-        "  else_branch { b = neg x; return b }\n}\nreturn r\n", PASS, 1e-6);
+    assert_pass_keeps_results("x = input f32[2,3,4,5]\n" PARAMS "q = input bool[]\nr = if q {\n"
+                              "  then_branch { a = batch_normalization x s t m v; return a }\n"
+                              "  else_branch { b = neg x; return b }\n}\nreturn r\n",
+        PASS, 1e-6);
 }
 END_TEST
 

@@ -53,9 +53,10 @@ END_TEST
 /* A normalisation behind the sum goes into the weights then. */
 START_TEST(norms_follow)
 {
-    prt_graph *g = graph_from_text(X "f = const f32[1,3,1,1] {1,2,3}\n"
-        "s = const f32[3] {1,2,3}\nc = conv_transpose x t\na = add c f\n"
-        "y = batch_normalization a s b b s\nreturn y\n");
+    prt_graph *g =
+        graph_from_text(X "f = const f32[1,3,1,1] {1,2,3}\n"
+                          "s = const f32[3] {1,2,3}\nc = conv_transpose x t\na = add c f\n"
+                          "y = batch_normalization a s b b s\nreturn y\n");
     ck_assert(!run_pass(g, "fuse_bn_into_conv", NULL));
     ck_assert(run_pass(g, PASS, NULL));
     ck_assert(run_pass(g, "fuse_bn_into_conv", NULL));

@@ -45,10 +45,11 @@ START_TEST(the_normalisation_goes_into_weights_and_bias)
                                    "y = batch_normalization c %1 %2 %3 %4 {epsilon=1}\n"
                                    "return y\n");
     ck_assert(run_pass(g, "fuse_bn_into_conv", NULL));
-    ck_assert_graph(g, "x = input f32[1,1,2,2]\n"
-                       "%0 = const f32[2,1,1,1] {1, 1.5}\n%1 = const f32[2] {0.5, -1.75}\n"
-                       "y = conv x %0 %1 {group=1} @conv\n"
-                       "return y\n");
+    ck_assert_graph(g,
+        "x = input f32[1,1,2,2]\n"
+        "%0 = const f32[2,1,1,1] {1, 1.5}\n%1 = const f32[2] {0.5, -1.75}\n"
+        "y = conv x %0 %1 {group=1} @conv\n"
+        "return y\n");
     ck_assert(!run_pass(g, "fuse_bn_into_conv", NULL));
     module_free(g);
 }
@@ -62,14 +63,14 @@ START_TEST(results_stay_close)
     assert_pass_keeps_results(with("c = conv x w b {", "c = conv x w {"), "fuse_bn_into_conv",
         1e-6);
     assert_pass_keeps_results("x = input f64[1,2,7]\n"
-                              "w = const f64[4,1,2] {1, 2, 3, 4, 5, 6, 7, 8}\n" PARAMS("f64", 4)
-                              "c = conv x w {group=2}\n"
-                              "y = batch_normalization c s t m v\nreturn y\n",
+                              "w = const f64[4,1,2] {1, 2, 3, 4, 5, 6, 7, 8}\n" PARAMS("f64",
+                                  4) "c = conv x w {group=2}\n"
+                                     "y = batch_normalization c s t m v\nreturn y\n",
         "fuse_bn_into_conv", 1e-14);
     assert_pass_keeps_results("x = input f16[1,2,7]\n"
-                              "w = const f16[4,1,2] {1, 2, 3, 4, 5, 6, 7, 8}\n" PARAMS("f16", 4)
-                              "c = conv x w {group=2}\n"
-                              "y = batch_normalization c s t m v\nreturn y\n",
+                              "w = const f16[4,1,2] {1, 2, 3, 4, 5, 6, 7, 8}\n" PARAMS("f16",
+                                  4) "c = conv x w {group=2}\n"
+                                     "y = batch_normalization c s t m v\nreturn y\n",
         "fuse_bn_into_conv", 4e-3);
 }
 END_TEST
@@ -130,8 +131,8 @@ START_TEST(near_misses_are_left)
     assert_left_alone(with("b = const f32[4] {1, 2, 3, 4}", "b = input f32[4]"));
     assert_left_alone(with("c = conv x w b {pads=[1,1,1,1], strides=[2,2]} @conv",
         "c = conv x w b\nz = neg c\nc2 = neg z"));
-    assert_left_alone("x = input f32[2,4,3]\n" PARAMS("f32", 4)
-                      "y = batch_normalization x s t m v\nreturn y\n");
+    assert_left_alone(
+        "x = input f32[2,4,3]\n" PARAMS("f32", 4) "y = batch_normalization x s t m v\nreturn y\n");
 }
 END_TEST
 
@@ -144,8 +145,8 @@ END_TEST
 START_TEST(what_the_type_cannot_hold_is_left)
 {
     assert_left_alone("x = input f16[1,1,4]\n"
-                      "w = const f16[4,1,1] fill 60000\n" PARAMS("f16", 4)
-                      "c = conv x w\ny = batch_normalization c s t m v\nreturn y\n");
+                      "w = const f16[4,1,1] fill 60000\n" PARAMS("f16",
+                          4) "c = conv x w\ny = batch_normalization c s t m v\nreturn y\n");
     assert_left_alone(with("{1, 4, 0.25, 2}", "{-1, 4, 0.25, 2}"));
 }
 END_TEST

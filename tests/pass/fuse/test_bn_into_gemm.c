@@ -44,7 +44,7 @@ END_TEST
 /* Layers take vectors; the normalisation, as PyTorch's BatchNorm1d, a matrix of them. */
 #define OF_ROWS(shape, to)                                                                         \
     "x = input f32[" shape "]\nw = const f32[3,2] {1, 2, 3, 4, 5, 6}\n" PARAMS                     \
-    "p = matmul x w\nk = const i64[2] {" to "}\nr = reshape p k\n"                                \
+    "p = matmul x w\nk = const i64[2] {" to "}\nr = reshape p k\n"                                 \
     "y = batch_normalization r s t m v {epsilon=1} @norm\nz = neg y\nreturn z\n"
 
 START_TEST(rows_of_more_dims)
@@ -54,7 +54,7 @@ START_TEST(rows_of_more_dims)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++) {
         prt_graph *g = graph_from_text(graphs[i]);
         ck_assert_msg(run_pass(g, pass, NULL), "%s", graphs[i]);
-        prt_for_each_op(op, g)
+        prt_for_each_op (op, g)
             ck_assert(!prt_op_is(op, PRT_OP_batch_normalization));
         module_free(g);
         assert_pass_keeps_results(graphs[i], pass, 1e-6);
@@ -106,5 +106,5 @@ START_TEST(near_misses_are_left)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/bn_into_gemm", products_take_it_in, rows_of_more_dims,
-    regions, near_misses_are_left)
+PRT_TEST_MAIN("pass/fuse/bn_into_gemm", products_take_it_in, rows_of_more_dims, regions,
+    near_misses_are_left)

@@ -32,19 +32,22 @@ static void stays(const char *text)
 
 START_TEST(sums)
 {
-    becomes("a = input u8[2,3,5]\nb = input i8[2,3,5]\n" SCALES OPEN("c", "a")
-            "d = dequantize_linear b ws wz\ne = add c d\ny = quantize_linear e ys yz\nreturn y\n",
+    becomes("a = input u8[2,3,5]\nb = input i8[2,3,5]\n" SCALES OPEN("c",
+                "a") "d = dequantize_linear b ws wz\ne = add c d\ny = quantize_linear e ys "
+                     "yz\nreturn y\n",
         "quantized_add !quantize_linear", 0);
-    becomes("a = input u8[2,3,5]\nb = input i8[5]\n" SCALES OPEN("c", "a")
-            "d = dequantize_linear b ws wz\ne = add d c\ny = quantize_linear e ys yz\n"
-            "f = mul c c\nreturn y, f\n", "quantized_add dequantize_linear", 0);
-    becomes("a = input u8[2,3,5]\nb = input i8[2,1,5]\n" SCALES OPEN("c", "a")
-            "d = dequantize_linear b ws wz\ne = mul c d\ny = quantize_linear e ys yz\nreturn y\n",
+    becomes("a = input u8[2,3,5]\nb = input i8[5]\n" SCALES OPEN("c",
+                "a") "d = dequantize_linear b ws wz\ne = add d c\ny = quantize_linear e ys yz\n"
+                     "f = mul c c\nreturn y, f\n",
+        "quantized_add dequantize_linear", 0);
+    becomes("a = input u8[2,3,5]\nb = input i8[2,1,5]\n" SCALES OPEN("c",
+                "a") "d = dequantize_linear b ws wz\ne = mul c d\ny = quantize_linear e ys "
+                     "yz\nreturn y\n",
         "quantized_mul !quantize_linear", 0);
-    stays("a = input u8[2,3,5]\nb = input f32[2,3,5]\n" SCALES OPEN("c", "a")
-          "e = add c b\ny = quantize_linear e ys yz\nreturn y\n");
-    stays("a = input u8[2,3,5]\nb = input u8[2,3,5]\n" SCALES OPEN("c", "a") OPEN("d", "b")
-          "e = add c d\ny = quantize_linear e ys yz\nreturn y, e\n");
+    stays("a = input u8[2,3,5]\nb = input f32[2,3,5]\n" SCALES OPEN("c",
+        "a") "e = add c b\ny = quantize_linear e ys yz\nreturn y\n");
+    stays("a = input u8[2,3,5]\nb = input u8[2,3,5]\n" SCALES OPEN("c", "a")
+            OPEN("d", "b") "e = add c d\ny = quantize_linear e ys yz\nreturn y, e\n");
     stays("a = input u8[2,3]\n" SCALES "s = const f32[3] {1,2,3}\nz = const u8[3] {1,2,3}\n"
           "c = dequantize_linear a s z\ne = add c c\ny = quantize_linear e ys yz\nreturn y\n");
 }
@@ -52,30 +55,37 @@ END_TEST
 
 START_TEST(moves)
 {
-    becomes("x = input u8[1,3,7,6]\n" SCALES OPEN("a", "x")
-            "b = max_pool a {kernel_shape=[3,2],pads=[1,1,1,0],strides=[2,1]}\n" AGAIN("y", "b")
-            "return y\n", "max_pool !quantize_linear", 0);
-    becomes("x = input u8[2,3]\n" SCALES OPEN("a", "x") "b = transpose a {perm=[1,0]}\n"
-            AGAIN("c", "b") OPEN("d", "c") "s = const i64[2] {-1,2}\ne = reshape d s\n"
-            AGAIN("y", "e") "return y\n", "transpose reshape !quantize_linear", 0);
+    becomes("x = input u8[1,3,7,6]\n" SCALES OPEN("a",
+                "x") "b = max_pool a {kernel_shape=[3,2],pads=[1,1,1,0],strides=[2,1]}\n" AGAIN("y",
+                "b") "return y\n",
+        "max_pool !quantize_linear", 0);
+    becomes("x = input u8[2,3]\n" SCALES OPEN("a", "x") "b = transpose a {perm=[1,0]}\n" AGAIN("c",
+                "b") OPEN("d", "c") "s = const i64[2] {-1,2}\ne = reshape d s\n" AGAIN("y",
+                "e") "return y\n",
+        "transpose reshape !quantize_linear", 0);
     becomes("x = input u8[2,3]\n" SCALES "zs = const f32[] {0.01}\n"
-            "zz = const u8[] {128}\nf = dequantize_linear x zs zz\n" AGAIN("y", "f")
-            "w = transpose y\nreturn w\n", "transpose !quantize_linear", 0);
+            "zz = const u8[] {128}\nf = dequantize_linear x zs zz\n" AGAIN("y",
+                "f") "w = transpose y\nreturn w\n",
+        "transpose !quantize_linear", 0);
     /* another scale, a scale that loses bits, an operator that computes */
-    becomes("x = input u8[2,3]\n" SCALES OPEN("a", "x")
-            "b = transpose a\ny = quantize_linear b ys xz\nreturn y\n", "transpose byte_table", 0);
-    becomes("x = input u8[1,2,4,4]\n" SCALES OPEN("a", "x")
-            "b = max_pool a {kernel_shape=[3,3],pads=[1,1,1,1]}\ny = quantize_linear b ws wz\n"
-            "return y\n", "max_pool byte_table", 0);
-    becomes("x = input u8[2,3]\nz = input i8[2,2]\n" SCALES OPEN("a", "x")
-            "b = dequantize_linear z ws wz\nc = concat a b {axis=1}\n" AGAIN("y", "c")
-            "return y\n", "byte_table concat", 0);
-    stays("x = input u8[2,3]\nz = input f32[2,2]\n" SCALES OPEN("a", "x")
-          "c = concat a z {axis=1}\n" AGAIN("y", "c") "return y\n");
-    stays("x = input u8[2,3]\nxs = const f32[] {1e-42}\nxz = const u8[] {1}\n" OPEN("a", "x")
-          "b = transpose a\n" AGAIN("y", "b") "return y\n");
-    stays("x = input u8[2,3]\n" SCALES OPEN("a", "x") "b = softmax a\n" AGAIN("y", "b")
-          "return y\n");
+    becomes("x = input u8[2,3]\n" SCALES OPEN("a",
+                "x") "b = transpose a\ny = quantize_linear b ys xz\nreturn y\n",
+        "transpose byte_table", 0);
+    becomes(
+        "x = input u8[1,2,4,4]\n" SCALES OPEN("a",
+            "x") "b = max_pool a {kernel_shape=[3,3],pads=[1,1,1,1]}\ny = quantize_linear b ws wz\n"
+                 "return y\n",
+        "max_pool byte_table", 0);
+    becomes("x = input u8[2,3]\nz = input i8[2,2]\n" SCALES OPEN("a",
+                "x") "b = dequantize_linear z ws wz\nc = concat a b {axis=1}\n" AGAIN("y",
+                "c") "return y\n",
+        "byte_table concat", 0);
+    stays("x = input u8[2,3]\nz = input f32[2,2]\n" SCALES OPEN("a",
+        "x") "c = concat a z {axis=1}\n" AGAIN("y", "c") "return y\n");
+    stays("x = input u8[2,3]\nxs = const f32[] {1e-42}\nxz = const u8[] {1}\n" OPEN("a",
+        "x") "b = transpose a\n" AGAIN("y", "b") "return y\n");
+    stays(
+        "x = input u8[2,3]\n" SCALES OPEN("a", "x") "b = softmax a\n" AGAIN("y", "b") "return y\n");
 }
 END_TEST
 
@@ -86,31 +96,34 @@ START_TEST(tables)
     static const char *const shapes[] = { "", "7", "2,3,4", "n,3", "0,2" };
     char text[1024];
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-        (void)snprintf(text, sizeof(text), "x = input %s[%s]\n" SCALES
+        (void)snprintf(text, sizeof(text),
+            "x = input %s[%s]\n" SCALES
             "iz = const i8[] {-128}\na = dequantize_linear x xs %s\n%sreturn y, a\n",
             i % 2 != 0 ? "i8" : "u8", shapes[i], i % 2 != 0 ? "iz" : "xz", silu);
         becomes(text, "byte_table", 0);
     }
     /* through bytes in between; constants of one number, of any rank; what else is read there */
     becomes("x = input u8[2,3,4]\n" SCALES OPEN("a", "x") "b = sigmoid a\n" AGAIN("c", "b")
-            OPEN("d", "c") "e = mul d a\ny = quantize_linear e ws wz\nreturn y\n",
+                OPEN("d", "c") "e = mul d a\ny = quantize_linear e ws wz\nreturn y\n",
         "byte_table", 0);
     becomes("x = input u8[2,3,4]\n" SCALES OPEN("a", "x") "b = sigmoid a\n" AGAIN("c", "b")
-            OPEN("d", "c") "e = mul d a\ny = quantize_linear e ws wz\nreturn y, c\n",
+                OPEN("d", "c") "e = mul d a\ny = quantize_linear e ws wz\nreturn y, c\n",
         "byte_table", 0);
     becomes("x = input u8[2,3,4]\nk = const f32[1,1,1] {3}\nl = const f32[] {0}\n"
-            "m = const f32[1] {6}\n" SCALES OPEN("a", "x") "b = add a k\nc = clip b l m\n"
-            "d = mul c a\ne = div d m\ny = quantize_linear e ws wz\nreturn y\n",
+            "m = const f32[1] {6}\n" SCALES OPEN("a",
+                "x") "b = add a k\nc = clip b l m\n"
+                     "d = mul c a\ne = div d m\ny = quantize_linear e ws wz\nreturn y\n",
         "byte_table", 0);
-    becomes("x = input u8[5]\n" SCALES OPEN("a", "x") "b = cast a {to=7}\nc = cast b {to=1}\n"
-            AGAIN("y", "c") "return y\n", "byte_table", 0);
+    becomes("x = input u8[5]\n" SCALES OPEN("a",
+                "x") "b = cast a {to=7}\nc = cast b {to=1}\n" AGAIN("y", "c") "return y\n",
+        "byte_table", 0);
     /* a number for each channel, another value, one more dim, no bytes */
-    stays("x = input u8[2,3]\nk = const f32[3] {3,4,5}\n" SCALES OPEN("a", "x")
-          "b = mul a k\n" AGAIN("y", "b") "return y\n");
-    stays("x = input u8[2,3]\nz = input u8[2,3]\n" SCALES OPEN("a", "x") OPEN("b", "z")
-          "c = div a b\n" AGAIN("y", "c") "return y\n");
-    stays("x = input u8[2]\nk = const f32[1,1] {3}\n" SCALES OPEN("a", "x") "b = mul a k\n"
-          AGAIN("y", "b") "return y\n");
+    stays("x = input u8[2,3]\nk = const f32[3] {3,4,5}\n" SCALES OPEN("a",
+        "x") "b = mul a k\n" AGAIN("y", "b") "return y\n");
+    stays("x = input u8[2,3]\nz = input u8[2,3]\n" SCALES OPEN("a", "x")
+            OPEN("b", "z") "c = div a b\n" AGAIN("y", "c") "return y\n");
+    stays("x = input u8[2]\nk = const f32[1,1] {3}\n" SCALES OPEN("a",
+        "x") "b = mul a k\n" AGAIN("y", "b") "return y\n");
     stays("x = input f32[2]\n" SCALES "b = sigmoid x\n" AGAIN("y", "b") "return y\n");
     /* longer than what is looked for: the end of it */
     size_t at = (size_t)snprintf(text, sizeof(text), "x = input u8[2]\n" SCALES OPEN("a0", "x"));
@@ -128,20 +141,23 @@ START_TEST(products)
     static const char *const shapes[] = { "5,4", "2,3,4", "n,4", "1,n,4" };
     char text[1024];
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-        (void)snprintf(text, sizeof(text), "x = input u8[%s]\n" WEIGHTS SCALES
-            "y = qlinear_matmul x xs xz w ws wz ys yz\nreturn y\n", shapes[i]);
+        (void)snprintf(text, sizeof(text),
+            "x = input u8[%s]\n" WEIGHTS SCALES
+            "y = qlinear_matmul x xs xz w ws wz ys yz\nreturn y\n",
+            shapes[i]);
         becomes(text, "nhwc_qconv !qlinear_matmul", 0);
     }
     becomes("x = input u8[5,4]\n" WEIGHTS SCALES "s = const f32[3] {0.1,0.2,0.3}\n"
             "z = const i8[3] {1,-2,-3}\ny = qlinear_matmul x xs xz w s z ys yz\nreturn y\n",
         "nhwc_qconv", 0);
     becomes("x = input u8[5,3]\n" WEIGHTS SCALES "bs = const f32[] {0.0002}\n"
-            "bq = const i32[4] {-700,0,5000,12}\n" OPEN("a", "x")
-            "v = dequantize_linear w ws wz\nb = dequantize_linear bq bs\n"
-            "c = gemm a v b {transB=1}\ny = quantize_linear c ys yz\nreturn y\n",
+            "bq = const i32[4] {-700,0,5000,12}\n" OPEN("a",
+                "x") "v = dequantize_linear w ws wz\nb = dequantize_linear bq bs\n"
+                     "c = gemm a v b {transB=1}\ny = quantize_linear c ys yz\nreturn y\n",
         "nhwc_qconv !gemm", 0.01);
-    becomes("x = input u8[5,4]\n" WEIGHTS SCALES OPEN("a", "x")
-            "v = dequantize_linear w ws wz\nc = gemm a v\ny = quantize_linear c ys yz\nreturn y\n",
+    becomes("x = input u8[5,4]\n" WEIGHTS SCALES OPEN("a",
+                "x") "v = dequantize_linear w ws wz\nc = gemm a v\ny = quantize_linear c ys "
+                     "yz\nreturn y\n",
         "nhwc_qconv !gemm", 0.01);
     /* weights that are no constant, or do not fit a byte without their zero point; factors */
     stays("x = input u8[5,4]\nw = input i8[4,3]\n" SCALES
@@ -150,9 +166,9 @@ START_TEST(products)
           "y = qlinear_matmul x xs xz w ws wz ys yz\nreturn y\n");
     stays("x = input u8[n,m,4]\n" WEIGHTS SCALES
           "y = qlinear_matmul x xs xz w ws wz ys yz\nreturn y\n");
-    stays("x = input u8[5,4]\n" WEIGHTS SCALES OPEN("a", "x")
-          "v = dequantize_linear w ws wz\nc = gemm a v {alpha=2}\ny = quantize_linear c ys yz\n"
-          "return y\n");
+    stays("x = input u8[5,4]\n" WEIGHTS SCALES OPEN("a",
+        "x") "v = dequantize_linear w ws wz\nc = gemm a v {alpha=2}\ny = quantize_linear c ys yz\n"
+             "return y\n");
     stays("x = input u8[5,4]\nxs = const f32[] {inf}\n" WEIGHTS "xz = const u8[] {1}\n"
           "ws = const f32[] {1}\nwz = const i8[] {0}\nys = const f32[] {1}\n"
           "y = qlinear_matmul x xs xz w ws wz ys xz\nreturn y\n");
@@ -163,13 +179,17 @@ END_TEST
 START_TEST(of_microsoft)
 {
     becomes("a = input u8[2,3]\nb = input u8[2,3]\n" SCALES
-            "y = ms_qlinear_add a xs xz b xs xz ys yz\nreturn y\n", "quantized_add", 0.01);
+            "y = ms_qlinear_add a xs xz b xs xz ys yz\nreturn y\n",
+        "quantized_add", 0.01);
     becomes("a = input u8[2,3]\nb = input u8[2,3]\n" SCALES
-            "y = ms_qlinear_add a xs _ b xs _ ys _\nreturn y\n", "quantized_add", 0.01);
+            "y = ms_qlinear_add a xs _ b xs _ ys _\nreturn y\n",
+        "quantized_add", 0.01);
     becomes("x = input u8[2,4]\n" WEIGHTS SCALES "b = const i32[3] {100,-200,300}\n"
-            "y = ms_qgemm x xs xz w ws wz b ys yz\nreturn y\n", "nhwc_qconv", 0);
+            "y = ms_qgemm x xs xz w ws wz b ys yz\nreturn y\n",
+        "nhwc_qconv", 0);
     becomes("x = input u8[2,3]\n" WEIGHTS SCALES
-            "y = ms_qgemm x xs xz w ws wz _ ys yz {transB=1}\nreturn y\n", "nhwc_qconv", 0);
+            "y = ms_qgemm x xs xz w ws wz _ ys yz {transB=1}\nreturn y\n",
+        "nhwc_qconv", 0);
     becomes("x = input u8[2,3,4,5]\n" SCALES
             "y = ms_qlinear_global_average_pool x xs xz ys yz\nreturn y\n",
         "dequantize_linear global_average_pool quantize_linear", 0.5);

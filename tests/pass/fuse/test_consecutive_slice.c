@@ -15,8 +15,8 @@ START_TEST(slices_of_other_axes_join)
                                       "return y\n";
     assert_pass_rewrites(pass, NULL, text,
         X "%0 = const i64[2] {1,1}\n%1 = const i64[2] {5,5}\n"
-        "%2 = const i64[2] {1,2}\n%3 = const i64[2] {1,2}\ny = slice x %0 %1 %2 %3 @two\n"
-        "return y\n");
+          "%2 = const i64[2] {1,2}\n%3 = const i64[2] {1,2}\ny = slice x %0 %1 %2 %3 @two\n"
+          "return y\n");
     assert_pass_keeps_results(text, pass, 0);
     /* quarters of an image, as patches are merged: two Slices read each first one */
     assert_pass_keeps_results(X
@@ -39,10 +39,10 @@ END_TEST
 START_TEST(near_misses_are_left)
 {
     static const char *const texts[] = {
-        X "a = slice x o f o\ny = slice a o two o\nreturn y\n",             /* one axis */
-        X "a = slice x o f last\ny = slice a o two two\nreturn y\n",        /* the same, counted
-                                                                               from the end */
-        X "a = slice x o f o\ny = slice a o f two\nreturn y, a\n",          /* an output between */
+        X "a = slice x o f o\ny = slice a o two o\nreturn y\n",      /* one axis */
+        X "a = slice x o f last\ny = slice a o two two\nreturn y\n", /* the same, counted
+                                                                        from the end */
+        X "a = slice x o f o\ny = slice a o f two\nreturn y, a\n",   /* an output between */
         X "a = slice x o f o\ny = slice a o f two\nz = relu a\nreturn y, z\n",
         X "n = input i64[1]\na = slice x n f o\ny = slice a o f two\nreturn y\n",
         X "n = input i64[1]\na = slice x o f o\ny = slice a o f two\nz = slice a n f two\n"

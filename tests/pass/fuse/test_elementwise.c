@@ -5,8 +5,9 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-#define X "x = input f32[2,3,8]\nz = input f32[2,3,8]\nrow = input f32[8]\n"                       \
-          "two = const f32[] {2}\nsix = const f32[1] {6}\nzero = const f32[] {0}\n"
+#define X                                                                                          \
+    "x = input f32[2,3,8]\nz = input f32[2,3,8]\nrow = input f32[8]\n"                             \
+    "two = const f32[] {2}\nsix = const f32[1] {6}\nzero = const f32[] {0}\n"
 #define PASS "fuse_elementwise"
 
 /* The graph becomes `count` ops, one of which is `part`. Sums of three are rounded twice then. */
@@ -15,7 +16,7 @@ static void becomes(const char *text, uint32_t count, const char *part)
     prt_graph *g = graph_from_text(text);
     uint32_t n = 0;
     ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         n++;
     ck_assert_msg(n == count && strstr(graph_text(g), part) != NULL, "%s", graph_text(g));
     module_free(g);
@@ -32,7 +33,8 @@ START_TEST(chains_become_one)
     becomes(X "a = add x row\nb = exp a\nc = neg a\nd = max b c z\ny = sum d x row a\nreturn y\n",
         1, "elementwise x row z ");
     becomes(X "p = greater x z\nq = less_or_equal x row\nr = xor p q\na = where r x two\n"
-              "b = cast r {to=1}\ny = mul a b\nreturn y\n", 1, "elementwise x row z ");
+              "b = cast r {to=1}\ny = mul a b\nreturn y\n",
+        1, "elementwise x row z ");
 }
 END_TEST
 
@@ -44,13 +46,14 @@ START_TEST(every_operator)
         "sign x", "pow x two", "pow x three", "pow x half", "pow x less_half", "pow x minus",
         "relu x", "clip x minus two", "clip x two minus", "clip x zero", "clip x _ half",
         "leaky_relu x {alpha=0.3}", "sigmoid x", "tanh x", "swish x", "hard_sigmoid x {alpha=0.3}",
-        "hard_swish x", "gelu x",
-        "gelu x {approximate=tanh}" };
+        "hard_swish x", "gelu x", "gelu x {approximate=tanh}" };
     for (size_t i = 0; i < PRT_COUNT_OF(ops); i++) {
         char text[1024];
-        (void)snprintf(text, sizeof(text), X "half = const f32[] {0.5}\nminus = const f32[] {-1}\n"
-            "less_half = const f32[] {-0.5}\nthree = const f32[] {3}\nb = %s\ny = neg b\n"
-            "return y\n", ops[i]);
+        (void)snprintf(text, sizeof(text),
+            X "half = const f32[] {0.5}\nminus = const f32[] {-1}\n"
+              "less_half = const f32[] {-0.5}\nthree = const f32[] {3}\nb = %s\ny = neg b\n"
+              "return y\n",
+            ops[i]);
         becomes(text, 1, "elementwise ");
     }
     static const char *const truths[] = { "equal x row", "less x z", "less_or_equal x z",
@@ -68,12 +71,12 @@ END_TEST
 START_TEST(what_stays)
 {
     static const char *const graphs[] = {
-        X "y = mul x two\nreturn y\n",                                         /* alone */
-        X "a = mul x two\ny = add a z\nreturn y, a\n",                         /* an output */
-        X "a = mul x two\ny = add a z\nw = softmax a\nreturn y, w\n",          /* read elsewhere */
-        X "a = exp row\ny = add a x\nreturn y\n",                              /* smaller */
+        X "y = mul x two\nreturn y\n",                                /* alone */
+        X "a = mul x two\ny = add a z\nreturn y, a\n",                /* an output */
+        X "a = mul x two\ny = add a z\nw = softmax a\nreturn y, w\n", /* read elsewhere */
+        X "a = exp row\ny = add a x\nreturn y\n",                     /* smaller */
         X "h = input f32[n,2]\na = exp row\nb = softmax a\ny = neg b\nreturn y, h\n",
-        X "i = input i64[4]\na = add i i\ny = mul a i\nreturn y\n",            /* integers */
+        X "i = input i64[4]\na = add i i\ny = mul a i\nreturn y\n", /* integers */
         X "p = input f32[]\na = pow x p\ny = pow a p\nreturn y\n",
         X "p = less x z\nq = equal x row\ny = and p q\nreturn y\n",
     };
@@ -96,7 +99,8 @@ START_TEST(long_chains)
     becomes("a = input f32[4]\nb = input f32[4]\nc = input f32[4]\nd = input f32[4]\n"
             "e = input f32[4]\nf = input f32[4]\ng = input f32[4]\nh = input f32[4]\n"
             "p = add a b\nq = add p c\nr = add q d\ns = add r e\nt = add s f\nu = add t g\n"
-            "y = add u h\nreturn y\n", 2, "elementwise a b c d e f ");
+            "y = add u h\nreturn y\n",
+        2, "elementwise a b c d e f ");
 }
 END_TEST
 
@@ -106,7 +110,8 @@ START_TEST(numbers)
     becomes("x = input f32[]\nk = const f32[1] {2}\na = add x k\ny = neg a\nreturn y\n", 1,
         "elementwise x k {program=[0,0,1,0,8,2,0,0]}");
     becomes("x = input f32[3]\nk = const f32[1] {2}\na = add x k\nb = mul a k\ny = neg b\n"
-            "return y\n", 1, "numbers=[2]}");
+            "return y\n",
+        1, "numbers=[2]}");
 }
 END_TEST
 

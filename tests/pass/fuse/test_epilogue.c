@@ -10,13 +10,14 @@
 
 START_TEST(a_convolution_takes_residual_and_activation)
 {
-    prt_graph *g = graph_from_text(
-        CONV "r = input f32[1,4,6,6]\nc = conv x w b {strides=[1,1]} @n\n"
-             "s = add r c\ny = relu s\nreturn y\n");
+    prt_graph *g =
+        graph_from_text(CONV "r = input f32[1,4,6,6]\nc = conv x w b {strides=[1,1]} @n\n"
+                             "s = add r c\ny = relu s\nreturn y\n");
     ck_assert(run_pass(g, "fuse_epilogue", NULL));
-    ck_assert_graph(g, CONV "r = input f32[1,4,6,6]\n"
-                            "y = fused_conv x w b r {strides=[1,1],activation=\"Relu\",alpha=0,"
-                            "beta=0} @n\nreturn y\n");
+    ck_assert_graph(g,
+        CONV "r = input f32[1,4,6,6]\n"
+             "y = fused_conv x w b r {strides=[1,1],activation=\"Relu\",alpha=0,"
+             "beta=0} @n\nreturn y\n");
     ck_assert(!run_pass(g, "fuse_epilogue", NULL));
     module_free(g);
 }
@@ -27,9 +28,10 @@ START_TEST(a_product_takes_bias_residual_and_activation)
     prt_graph *g = graph_from_text(LINEAR "r = input f32[2,5,6]\nm = matmul a w @n\ns = add m b\n"
                                           "t = add s r\ny = gelu t\nreturn y\n");
     ck_assert(run_pass(g, "fuse_epilogue", NULL));
-    ck_assert_graph(g, LINEAR "r = input f32[2,5,6]\n"
-                              "y = fused_linear a w b r {activation=\"Gelu\",alpha=0,beta=0} @n\n"
-                              "return y\n");
+    ck_assert_graph(g,
+        LINEAR "r = input f32[2,5,6]\n"
+               "y = fused_linear a w b r {activation=\"Gelu\",alpha=0,beta=0} @n\n"
+               "return y\n");
     module_free(g);
 }
 END_TEST
@@ -81,10 +83,12 @@ START_TEST(constants_become_bias)
     static const char *const linear[] = { "m = matmul a w\n", "m = gemm a w b\n" };
     char text[512];
     for (size_t i = 0; i < 2 * PRT_COUNT_OF(sums); i++) {
-        (void)snprintf(text, sizeof(text), "x = input f32[n,2,h,6]\n"
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[n,2,h,6]\n"
             "w = const f32[3,2,1,2] {1,2,3,4,5,6,7,8,9,10,11,12}\nb = const f32[3] {1,2,3}\n"
             "f = const %s\nr = input f32[n,3,h,5]\n%ss = add %s\nt = add s r\ny = relu t\n"
-            "return y\n", sums[i / 2], convolutions[i % 2], i % 2 != 0 ? "c f" : "f c");
+            "return y\n",
+            sums[i / 2], convolutions[i % 2], i % 2 != 0 ? "c f" : "f c");
         prt_graph *g = graph_from_text(text);
         ck_assert(run_pass(g, "fuse_epilogue", NULL));
         ck_assert_ptr_eq(g->first, g->last);
@@ -92,9 +96,10 @@ START_TEST(constants_become_bias)
         ck_assert_uint_eq(g->first->n_in, 4);
         module_free(g);
         assert_pass_keeps_results(text, "fuse_epilogue", 1e-6);
-        (void)snprintf(text, sizeof(text), "a = input f32[3,2]\n" FOUR "f = const f32[%s4] "
-            "{4,-1,2,0.3}\n%ss = add f m\ny = relu s\nreturn y\n", i / 2 != 0 ? "1," : "",
-            linear[i % 2]);
+        (void)snprintf(text, sizeof(text),
+            "a = input f32[3,2]\n" FOUR "f = const f32[%s4] "
+            "{4,-1,2,0.3}\n%ss = add f m\ny = relu s\nreturn y\n",
+            i / 2 != 0 ? "1," : "", linear[i % 2]);
         g = graph_from_text(text);
         ck_assert(run_pass(g, "fuse_epilogue", NULL));
         ck_assert_ptr_eq(g->first, g->last);
@@ -104,8 +109,10 @@ START_TEST(constants_become_bias)
     /* Neither one for each column, nor what a caller may change. */
     static const char *const other[] = { "const f32[1,1,5] {1,2,3,4,5}", "input f32[3,1,1]" };
     for (size_t i = 0; i < PRT_COUNT_OF(other); i++) {
-        (void)snprintf(text, sizeof(text), "x = input f32[1,2,5,6]\nw = input f32[3,2,1,2]\n"
-            "f = %s\nc = conv x w\ny = add c f\nreturn y\n", other[i]);
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[1,2,5,6]\nw = input f32[3,2,1,2]\n"
+            "f = %s\nc = conv x w\ny = add c f\nreturn y\n",
+            other[i]);
         prt_graph *g = graph_from_text(text);
         ck_assert(!run_pass(g, "fuse_epilogue", NULL));
         module_free(g);
@@ -119,9 +126,11 @@ START_TEST(transposed_convolutions_take_activations)
     static const char *const ends[] = { "y = relu c\n", "y = clip c lo hi\n", "y = gelu c\n" };
     for (size_t i = 0; i < PRT_COUNT_OF(ends); i++) {
         char text[512];
-        (void)snprintf(text, sizeof(text), "x = input f32[2,3,4,5]\nlo = const f32[] {0.5}\n"
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,3,4,5]\nlo = const f32[] {0.5}\n"
             "hi = const f32[] {2}\nk = const f32[3,2,2,2] fill 0.5\n"
-            "c = conv_transpose x k {strides=[2,2]}\n%sreturn y\n", ends[i]);
+            "c = conv_transpose x k {strides=[2,2]}\n%sreturn y\n",
+            ends[i]);
         prt_graph *g = graph_from_text(text);
         ck_assert(run_pass(g, "channels_last", NULL));
         ck_assert(run_pass(g, "fuse_epilogue", NULL));
@@ -142,7 +151,8 @@ START_TEST(results_stay)
         char text[512];
         (void)snprintf(text, sizeof(text),
             CONV "lo = const f32[] {-0.25}\nhi = const f32[] {0.5}\ns = conv x w b\ny = %s\n"
-                 "return y\n", ends[i]);
+                 "return y\n",
+            ends[i]);
         assert_pass_keeps_results(text, "fuse_epilogue", 1e-6);
         (void)snprintf(text, sizeof(text),
             "lo = const f32[] {-0.25}\nhi = const f32[] {0.5}\nx = input f32[4,8]\n"

@@ -85,7 +85,7 @@ START_TEST(gelu_by_tanh_is_found)
             char text[1024];
             (void)snprintf(text, sizeof(text),
                 X NUMBERS "three = const f32[] {3}\nk = const f32[] {0.044715}\n"
-                "c = const f32[] {0.7978846}\n%st = tanh u\ng = add t one\n%sreturn y\n",
+                          "c = const f32[] {0.7978846}\n%st = tanh u\ng = add t one\n%sreturn y\n",
                 gates[i], ends[k]);
             becomes(text, "gelu x {approximate=tanh}");
         }
@@ -136,7 +136,8 @@ START_TEST(layer_normalization_is_found)
         char text[1024];
         (void)snprintf(text, sizeof(text),
             NORM "m = reduce_mean x ax\nd = sub x m\nq = %s\nv = reduce_mean q ax\nw = add v e\n"
-                 "r = sqrt w\nn = div d r\nz = mul n s\ny = add z b\nreturn y\n", squares[i]);
+                 "r = sqrt w\nn = div d r\nz = mul n s\ny = add z b\nreturn y\n",
+            squares[i]);
         becomes(text, "layer_normalization x s b {epsilon=0.001");
     }
 }
@@ -144,8 +145,8 @@ END_TEST
 
 /* Quotients by a root, in the ways they are written. */
 static const char *const quotients[] = { "r = sqrt w\nn = div d r\n",
-    "r = sqrt w\ni = reciprocal r\nn = mul d i\n",
-    "r = sqrt w\ni = div one r\nn = mul i d\n", "i = pow w minus\nn = mul d i\n" };
+    "r = sqrt w\ni = reciprocal r\nn = mul d i\n", "r = sqrt w\ni = div one r\nn = mul i d\n",
+    "i = pow w minus\nn = mul d i\n" };
 
 START_TEST(quotients_are_found)
 {
@@ -154,13 +155,15 @@ START_TEST(quotients_are_found)
         (void)snprintf(text, sizeof(text),
             NORM "one = const f32[] {1}\nminus = const f32[] {-0.5}\nm = reduce_mean x ax\n"
                  "d = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\n%s"
-                 "z = mul s n\ny = add b z\nreturn y\n", quotients[i]);
+                 "z = mul s n\ny = add b z\nreturn y\n",
+            quotients[i]);
         becomes(text, "layer_normalization x s b {epsilon=0.001");
         (void)snprintf(text, sizeof(text),
             "d = input f32[2,3,8]\ns = input f32[8]\nax = const i64[1] {-1}\n"
             "two = const f32[] {2}\ne = const f32[] {0.001}\none = const f32[] {1}\n"
             "minus = const f32[] {-0.5}\nq = pow d two\nv = reduce_mean q ax\nw = add v e\n%s"
-            "y = mul n s\nreturn y\n", quotients[i]);
+            "y = mul n s\nreturn y\n",
+            quotients[i]);
         becomes(text, "rms_normalization d s {epsilon=0.001");
     }
 }
@@ -176,7 +179,8 @@ START_TEST(scales_of_other_ranks)
         (void)snprintf(text, sizeof(text),
             X "%sax = const i64[1] {2}\ne = const f32[] {0.001}\nm = reduce_mean x ax\n"
               "d = sub x m\nq = mul d d\nv = reduce_mean q ax\nw = add v e\nr = sqrt w\n"
-              "n = div d r\nz = mul n s\ny = add z b\nreturn y\n", rows[i]);
+              "n = div d r\nz = mul n s\ny = add z b\nreturn y\n",
+            rows[i]);
         prt_graph *g = graph_from_text(text);
         ck_assert(run_pass(g, "fuse_formulas", NULL));
         ck_assert_msg(strstr(graph_text(g), "layer_normalization x") != NULL, "%s", graph_text(g));
@@ -220,11 +224,13 @@ START_TEST(norms_in_other_forms)
         char text[1024];
         (void)snprintf(text, sizeof(text),
             NORM "eight = const f32[] {8}\neighth = const f32[] {0.125}\nzero = const f32[] {0}\n"
-                 "%sreturn y\n", layer[i]);
+                 "%sreturn y\n",
+            layer[i]);
         becomes(text, "layer_normalization x s b {epsilon=0.001");
     }
     becomes(NORM "q = pow x two\nv = reduce_mean q ax\nw = add v e\nr = sqrt w\nn = mul x s\n"
-                 "y = div n r\nreturn y\n", "rms_normalization x s {epsilon=0.001");
+                 "y = div n r\nreturn y\n",
+        "rms_normalization x s {epsilon=0.001");
 }
 END_TEST
 

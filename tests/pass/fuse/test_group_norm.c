@@ -8,13 +8,14 @@
 #define PASS "fuse_group_norm"
 #define GROUPS "o = const f32[2] {1,2}\nz = const f32[2] {0,-1}\n"
 #define WRITTEN                                                                                    \
-    "t = const i64[3] {0,2,-1}\nu = reshape x t\n"                                                \
+    "t = const i64[3] {0,2,-1}\nu = reshape x t\n"                                                 \
     "v = instance_normalization u o z {epsilon=0.001}\n"
 #define BACK "q = const i64[4] {2,4,3,5}\ny = reshape v q\n"
 
 START_TEST(written_out)
 {
-    prt_graph *g = graph_from_text("x = input f32[2,4,3,5]\n" GROUPS WRITTEN BACK
+    prt_graph *g = graph_from_text(
+        "x = input f32[2,4,3,5]\n" GROUPS WRITTEN BACK
         "s = const f32[4,1,1] {1,2,3,4}\nb = const f32[1,4,1,1] {1,0,-1,0.5}\nm = mul y s\n"
         "r = add m b\nreturn r\n");
     ck_assert(run_pass(g, PASS, NULL));
@@ -41,14 +42,19 @@ START_TEST(results_stay)
             ends[i]);
         assert_pass_keeps_results(text, PASS, 1e-5);
     }
-    assert_pass_keeps_results("x = input f32[2,3,5,4]\ns = const f32[4] {1,2,3,4}\n"
+    assert_pass_keeps_results(
+        "x = input f32[2,3,5,4]\ns = const f32[4] {1,2,3,4}\n"
         "n = nhwc_group_norm x s s {num_groups=2}\nf = const f32[4] {0.5,1,2,-1}\nm = mul n f\n"
-        "a = add m s\ny = leaky_relu a {alpha=0.25}\nreturn y\n", PASS, 1e-5);
-    assert_pass_keeps_results("x = input f32[2,3,5,4]\ns = const f32[4] {1,2,3,4}\n"
+        "a = add m s\ny = leaky_relu a {alpha=0.25}\nreturn y\n",
+        PASS, 1e-5);
+    assert_pass_keeps_results(
+        "x = input f32[2,3,5,4]\ns = const f32[4] {1,2,3,4}\n"
         "n = nhwc_group_norm x s s {num_groups=4}\nl = const f32[] {-1}\nh = const f32[] {1}\n"
-        "y = clip n l h\nreturn y\n", PASS, 1e-5);
+        "y = clip n l h\nreturn y\n",
+        PASS, 1e-5);
     for (int i = 0; i < 4; i++) {
-        (void)snprintf(text, sizeof(text), "x = input f32[2,3,5,4]\ns = const f32[4] {1,2,3,4}\n"
+        (void)snprintf(text, sizeof(text),
+            "x = input f32[2,3,5,4]\ns = const f32[4] {1,2,3,4}\n"
             "y = ms_group_norm x s s {groups=2,channels_last=%d,activation=%d}\nreturn y\n",
             i % 2, i / 2);
         if (i % 2 != 0)

@@ -99,6 +99,5 @@ START_TEST(gelu_keeps_its_half)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/mul_into_matmul", gelu_keeps_its_half,
-    factors_behind, factors_before, near_misses_are_left,
-    constants_are_not_made_without_end, regions)
+PRT_TEST_MAIN("pass/fuse/mul_into_matmul", gelu_keeps_its_half, factors_behind, factors_before,
+    near_misses_are_left, constants_are_not_made_without_end, regions)

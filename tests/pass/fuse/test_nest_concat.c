@@ -9,12 +9,11 @@ static const char *const pass = "nest_concat";
 
 START_TEST(what_is_joined_is_taken)
 {
-    static const char *const text = X
-        "a = concat x y {axis=1} @a\nb = concat x y z {axis=1} @b\n"
-        "c = concat x y z x y {axis=1} @c\nreturn a, b, c\n";
-    assert_pass_rewrites(pass, NULL, text, X
-        "a = concat x y {axis=1} @a\nb = concat a z {axis=1} @b\n"
-        "c = concat b x y {axis=1} @c\nreturn a, b, c\n");
+    static const char *const text = X "a = concat x y {axis=1} @a\nb = concat x y z {axis=1} @b\n"
+                                      "c = concat x y z x y {axis=1} @c\nreturn a, b, c\n";
+    assert_pass_rewrites(pass, NULL, text,
+        X "a = concat x y {axis=1} @a\nb = concat a z {axis=1} @b\n"
+          "c = concat b x y {axis=1} @c\nreturn a, b, c\n");
     assert_pass_keeps_results(text, pass, 0);
     assert_pass_keeps_results(
         "x = input f32[3]\nq = input bool[]\ny = concat x x\nr = if q {\n"

@@ -129,5 +129,5 @@ START_TEST(operators_count_as_their_formulas)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/patterns", operators_count_as_their_formulas,
-    gelus, layer_norms, norms_of_other_forms_are_left, regions)
+PRT_TEST_MAIN("pass/fuse/patterns", operators_count_as_their_formulas, gelus, layer_norms,
+    norms_of_other_forms_are_left, regions)

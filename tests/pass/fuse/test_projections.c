@@ -16,7 +16,7 @@ static void check(const char *text, int products)
     prt_graph *g = graph_from_text(text);
     ck_assert_msg(run_pass(g, "merge_projections", NULL), "%s", text);
     int found = 0;
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         found += prt_op_is(op, PRT_OP_fused_linear);
     ck_assert_int_eq(found, products);
     ck_assert(!run_pass(g, "merge_projections", NULL));
@@ -27,17 +27,19 @@ static void check(const char *text, int products)
 START_TEST(three_become_one)
 {
     check(WEIGHTS "q = fused_linear x wq bq\nk = fused_linear x wk bk\nv = fused_linear x wv bv\n"
-                  "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n", 1);
+                  "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n",
+        1);
     check(WEIGHTS "q = fused_linear x wq\nk = fused_linear x wk\nv = fused_linear x wv\n"
-                  "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n", 1);
+                  "y = fused_attention q k v {" SIZES "," VIEWS "}\nreturn y\n",
+        1);
 }
 END_TEST
 
 /* Tokens as rows of a matrix. */
 #define ROWS                                                                                       \
     "x = input f32[4,3]\nwq = const f32[3,4] {1,2,3,4,5,6,7,8,9,10,11,12}\n"                       \
-    "wk = const f32[3,4] {2,1,4,3,6,5,8,7,1,9,2,1}\n"                                            \
-    "wv = const f32[3,4] {1,-1,2,-2,3,-3,1,1,2,2,3,3}\n"                                          \
+    "wk = const f32[3,4] {2,1,4,3,6,5,8,7,1,9,2,1}\n"                                              \
+    "wv = const f32[3,4] {1,-1,2,-2,3,-3,1,1,2,2,3,3}\n"                                           \
     "bq = const f32[4] {1,2,3,4}\nbk = const f32[1,4] {5,6,7,8}\nbv = const f32[4] {9,10,1,1}\n"
 #define OF_ROWS                                                                                    \
     "y = fused_attention q k v {sizes=[2,2,2,2,0,2,2,2],query=[0,8,2,4],key=[0,8,2,4],"            \
@@ -62,18 +64,22 @@ START_TEST(two_become_one)
 {
     check(WEIGHTS "z = input f32[2,2,3]\nq = fused_linear z wq bq\nk = fused_linear x wk bk\n"
                   "v = fused_linear x wv bv\ny = fused_attention q k v {" SIZES "," VIEWS
-                  "}\nreturn y\n", 2);
+                  "}\nreturn y\n",
+        2);
     check(WEIGHTS "z = input f32[2,2,4]\nk = fused_linear x wk bk\nv = fused_linear x wv bv\n"
-                  "y = fused_attention z k v {" SIZES "," VIEWS "}\nreturn y\n", 1);
+                  "y = fused_attention z k v {" SIZES "," VIEWS "}\nreturn y\n",
+        1);
     /* the values come from elsewhere */
     check(WEIGHTS "z = input f32[2,2,2]\nq = fused_linear x wq bq\nk = fused_linear x wk bk\n"
-                  "y = fused_attention q k z {" SIZES "," VIEWS "}\nreturn y\n", 1);
+                  "y = fused_attention q k z {" SIZES "," VIEWS "}\nreturn y\n",
+        1);
     /* heads are images: all in one row of the second, which has one row per image */
     check("x = input f32[2,3]\nwk = const f32[3,4] {2,1,4,3,6,5,8,7,1,9,2,1}\n"
           "wv = const f32[3,4] {1,-1,2,-2,3,-3,1,2,3,4,5,6}\nq = input f32[4,2,2]\n"
           "k = fused_linear x wk\nv = fused_linear x wv\n"
           "y = fused_attention q k v {sizes=[2,2,2,2,0,2,2,2],query=[0,8,4,2],key=[0,2,0,4],"
-          "value=[0,2,0,4],order=[0,1,2],shape=[2,2,2,2],scale=1}\nreturn y\n", 1);
+          "value=[0,2,0,4],order=[0,1,2],shape=[2,2,2,2],scale=1}\nreturn y\n",
+        1);
 }
 END_TEST
 
@@ -105,5 +111,5 @@ START_TEST(others_stay)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/fuse/projections", three_become_one, gemm_is_taken_as_well,
-    two_become_one, others_stay)
+PRT_TEST_MAIN("pass/fuse/projections", three_become_one, gemm_is_taken_as_well, two_become_one,
+    others_stay)

@@ -58,12 +58,12 @@ END_TEST
 
 START_TEST(residuals_stay)
 {
-    static const char *const text = X NUMBERS W "r = input f32[2,3,5,5]\nv = mul x s\n"
-        "y = fused_conv v w b r {activation=Relu}\nreturn y\n";
+    static const char *const text =
+        X NUMBERS W "r = input f32[2,3,5,5]\nv = mul x s\n"
+                    "y = fused_conv v w b r {activation=Relu}\nreturn y\n";
     prt_graph *graph = graph_from_text(text);
     ck_assert(run_pass(graph, PASS, NULL));
-    ck_assert_msg(graph->first == graph->last && graph->first->n_in == 4, "%s",
-        graph_text(graph));
+    ck_assert_msg(graph->first == graph->last && graph->first->n_in == 4, "%s", graph_text(graph));
     module_free(graph);
     assert_pass_keeps_results(text, PASS, 1e-5);
 }

@@ -25,13 +25,13 @@ static void becomes(const char *before, uint32_t op, double unit)
 START_TEST(products)
 {
     becomes("x = input u8[2,8]\nw = input i8[8,3]\n" SCALES
-        "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\nc = matmul a b\n"
-        "y = quantize_linear c ys yz\nreturn y\n",
+            "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\nc = matmul a b\n"
+            "y = quantize_linear c ys yz\nreturn y\n",
         PRT_OP_qlinear_matmul, 0.01);
     becomes("x = input u8[2,2,8]\nw = input i8[8,2]\n" SCALES
-        "s = const f32[2] {0.1,0.2}\nz = const i8[2] {0,0}\n"
-        "a = dequantize_linear x xs xz\nb = dequantize_linear w s z {axis=-1}\nc = matmul a b\n"
-        "y = quantize_linear c ys yz\nreturn y\n",
+            "s = const f32[2] {0.1,0.2}\nz = const i8[2] {0,0}\n"
+            "a = dequantize_linear x xs xz\nb = dequantize_linear w s z {axis=-1}\nc = matmul a b\n"
+            "y = quantize_linear c ys yz\nreturn y\n",
         PRT_OP_qlinear_matmul, 0.01);
 }
 END_TEST
@@ -39,10 +39,10 @@ END_TEST
 START_TEST(convolutions)
 {
     becomes("x = input u8[1,2,6,6]\nw = input i8[3,2,3,3]\n" SCALES
-        "bs = const f32[] {0.0002}\nbz = const i32[] {0}\nbq = const i32[3] {-700,0,50000}\n"
-        "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\n"
-        "d = dequantize_linear bq bs bz\nc = conv a b d {pads=[1,1,1,1],strides=[2,1]}\n"
-        "y = quantize_linear c ys yz\nreturn y\n",
+            "bs = const f32[] {0.0002}\nbz = const i32[] {0}\nbq = const i32[3] {-700,0,50000}\n"
+            "a = dequantize_linear x xs xz\nb = dequantize_linear w ws wz\n"
+            "d = dequantize_linear bq bs bz\nc = conv a b d {pads=[1,1,1,1],strides=[2,1]}\n"
+            "y = quantize_linear c ys yz\nreturn y\n",
         PRT_OP_qlinear_conv, 0.01);
 }
 END_TEST

@@ -29,25 +29,32 @@ static void becomes(const char *text, size_t ops)
 START_TEST(what_quantisers_write)
 {
     becomes(DYNAMIC W "v = const f32[] {0.02}\nf = mul s v\ni = matmul_integer q w z\n"
-        "c = cast i {to=1}\ny = mul c f\nreturn y\n", 2);
+                      "c = cast i {to=1}\ny = mul c f\nreturn y\n",
+        2);
     becomes(DYNAMIC W "v = const f32[2] {0.02,3}\nf = mul s v\nn = const i8[2] {0,0}\n"
-        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul f c\nreturn y\n", 2);
+                      "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul f c\nreturn y\n",
+        2);
     becomes(DYNAMIC "w = const u8[3,2] {1,255,100,128,128,3}\nn = const u8[] {128}\n"
-        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n", 1);
+                    "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
+        1);
     becomes("q = input i8[5,3]\nf = input f32[1]\n" W
-        "i = matmul_integer q w\nc = cast i {to=1}\ny = mul c f\nreturn y\n", 0);
+            "i = matmul_integer q w\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
+        0);
 }
 END_TEST
 
 START_TEST(operators_of_onnx_runtime)
 {
     becomes("x = input f32[2,4,3]\n" W "v = const f32[2] {0.02,3}\nb = const f32[2] {1,-1}\n"
-        "y = ms_dynamic_quantize_matmul x w v _ b\nreturn y\n", 2);
+            "y = ms_dynamic_quantize_matmul x w v _ b\nreturn y\n",
+        2);
     becomes("x = input f32[2,4,3]\n" W "v = const f32[] {0.02}\n"
-        "y = ms_dynamic_quantize_matmul x w v\nreturn y\n", 2);
+            "y = ms_dynamic_quantize_matmul x w v\nreturn y\n",
+        2);
     becomes("q = input u8[4,3]\nz = input u8[]\ns = input f32[]\n" W "v = const f32[2] {0.02,3}\n"
-        "n = const i8[2] {0,-5}\nm = const i8[3,2] {1,2,3,4,5,6}\nb = const f32[2] {1,-1}\n"
-        "y = ms_matmul_integer_to_float q m s v z n b\nreturn y\n", 1);
+            "n = const i8[2] {0,-5}\nm = const i8[3,2] {1,2,3,4,5,6}\nb = const f32[2] {1,-1}\n"
+            "y = ms_matmul_integer_to_float q m s v z n b\nreturn y\n",
+        1);
 }
 END_TEST
 
@@ -56,14 +63,18 @@ START_TEST(zero_points_to_one_side)
 {
 #define UNEVEN DYNAMIC "w = const u8[3,2] {1,255,100,128,128,3}\n"
     becomes(UNEVEN "n = const u8[] {5}\n"
-        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n", 9);
+                   "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
+        9);
     becomes(UNEVEN "n = const u8[2] {5,250}\nv = const f32[2] {0.02,3}\nf = mul s v\n"
-        "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c f\nreturn y\n", 10);
+                   "i = matmul_integer q w z n\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
+        10);
     becomes("q = input i8[5,3]\nf = input f32[1]\nn = const i8[2] {100,-90}\n" W
-        "i = matmul_integer q w _ n\nc = cast i {to=1}\ny = mul c f\nreturn y\n", 8);
+            "i = matmul_integer q w _ n\nc = cast i {to=1}\ny = mul c f\nreturn y\n",
+        8);
     becomes("q = input u8[4,3]\nz = input u8[1]\ns = input f32[]\n" W "v = const f32[2] {0.02,3}\n"
-        "n = const i8[2] {0,-128}\nb = const f32[2] {1,-1}\n"
-        "y = ms_matmul_integer_to_float q w s v z n b\nreturn y\n", 9);
+            "n = const i8[2] {0,-128}\nb = const f32[2] {1,-1}\n"
+            "y = ms_matmul_integer_to_float q w s v z n b\nreturn y\n",
+        9);
 }
 END_TEST
 
@@ -72,16 +83,16 @@ START_TEST(others_stay)
     static const char *const graphs[] = {
         /* weights that are no constant; of a batch */
         DYNAMIC "w = input i8[3,2]\ni = matmul_integer q w z\nc = cast i {to=1}\ny = mul c s\n"
-        "return y\n",
+                "return y\n",
         DYNAMIC "w = const i8[1,3,2] {1,2,3,4,5,6}\n"
-        "i = matmul_integer q w z\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
+                "i = matmul_integer q w z\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
         /* integers with another reader; other floats */
         DYNAMIC W "i = matmul_integer q w z\nc = cast i {to=1}\ny = mul c s\nreturn y, i\n",
         DYNAMIC W "i = matmul_integer q w z\nc = cast i {to=11}\nd = cast s {to=11}\n"
-        "y = mul c d\nreturn y\n",
+                  "y = mul c d\nreturn y\n",
         /* a scale by row; zero points by row */
         DYNAMIC W "f = const f32[4,1] {1,2,3,4}\ni = matmul_integer q w z\nc = cast i {to=1}\n"
-        "y = mul c f\nreturn y\n",
+                  "y = mul c f\nreturn y\n",
         "q = input u8[2,3]\nz = input u8[2]\ns = input f32[]\n" W
         "i = matmul_integer q w z\nc = cast i {to=1}\ny = mul c s\nreturn y\n",
     };
@@ -95,7 +106,8 @@ END_TEST
 
 START_TEST(what_follows_is_taken_in)
 {
-    const char *text = DYNAMIC W "b = const f32[2] {1,2}\nr = input f32[2,4,2]\n"
+    const char *text = DYNAMIC W
+        "b = const f32[2] {1,2}\nr = input f32[2,4,2]\n"
         "i = matmul_integer q w z\nc = cast i {to=1}\nm = mul c s\na = add b m\nd = add a r\n"
         "y = gelu d\nreturn y\n";
     prt_graph *g = graph_from_text(text), *before = graph_from_text(text);

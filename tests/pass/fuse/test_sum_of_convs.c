@@ -8,7 +8,8 @@
 #include "support/graph_text.h"
 
 #define PASS "fuse_sum_of_convs"
-#define NORM "s = const f32[4] {2,0.5,-1,1}\nt = const f32[4] {1,-1,0.25,0}\n"                     \
+#define NORM                                                                                       \
+    "s = const f32[4] {2,0.5,-1,1}\nt = const f32[4] {1,-1,0.25,0}\n"                              \
     "m = const f32[4] {0.5,0,-0.5,1}\nv = const f32[4] {1,4,0.25,2}\n"
 
 /* The text with numbers in place of each "random" behind the dims of a constant. */
@@ -43,7 +44,7 @@ static void becomes_one(const char *plain)
     prt_graph *g = graph_from_text(text);
     int convs = 0, others = 0;
     ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         convs += prt_op_is(op, PRT_OP_conv);
         others += prt_op_is(op, PRT_OP_add) || prt_op_is(op, PRT_OP_batch_normalization);
     }
@@ -54,7 +55,8 @@ static void becomes_one(const char *plain)
 
 START_TEST(two_convolutions)
 {
-    static const char *const cases[][4] = { /* x, w, attributes; the other's */
+    static const char *const cases[][4] = {
+        /* x, w, attributes; the other's */
         { "2,3,6,7", "4,3,3,3", "pads=[1,1,1,1]", "4,3,1,1|" },
         { "2,3,6,7", "4,3,3,3", "pads=[1,1,1,1]", "4,3,3,3|pads=[1,1,1,1]" },
         { "2,3,6,7", "4,3,5,3", "pads=[2,1,2,1]", "4,3,1,3|pads=[0,1,0,1]" },
@@ -73,12 +75,13 @@ START_TEST(two_convolutions)
             (void)snprintf(other, sizeof(other), "%s", cases[i][3]);
             char *attrs = strchr(other, '|');
             *attrs++ = '\0';
-            (void)snprintf(text, sizeof(text), "x = input f32[%s]\nw = const f32[%s] random\n"
+            (void)snprintf(text, sizeof(text),
+                "x = input f32[%s]\nw = const f32[%s] random\n"
                 "u = const f32[%s] random\nb = const f32[4] {1,2,3,4}\n"
                 "c = const f32[4] {5,6,7,8}\np = conv x w %s {%s}\nq = conv x u %s {%s}\n"
-                "y = add %s\nreturn y\n", cases[i][0], cases[i][1], other,
-                (form & 1) != 0 ? "b" : "", cases[i][2], (form & 2) != 0 ? "c" : "", attrs,
-                form % 3 == 0 ? "p q" : "q p");
+                "y = add %s\nreturn y\n",
+                cases[i][0], cases[i][1], other, (form & 1) != 0 ? "b" : "", cases[i][2],
+                (form & 2) != 0 ? "c" : "", attrs, form % 3 == 0 ? "p q" : "q p");
             becomes_one(text);
         }
 }
@@ -97,11 +100,11 @@ START_TEST(normalisations)
                 "y = add q p\nreturn y\n");
     /* The input itself, with a normalisation behind the sum. */
     const char *text = with_numbers("x = input f32[2,4,5,6]\nw = const f32[4,1,3,3] random\n" NORM
-        "p = conv x w {pads=[1,1,1,1],group=4}\nq = add p x\n"
-        "y = batch_normalization q s t m v\nreturn y\n");
+                                    "p = conv x w {pads=[1,1,1,1],group=4}\nq = add p x\n"
+                                    "y = batch_normalization q s t m v\nreturn y\n");
     prt_graph *g = graph_from_text(text);
     ck_assert(run_pass(g, PASS, NULL));
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         ck_assert(!prt_op_is(op, PRT_OP_add));
     module_free(g);
     assert_pass_keeps_results(text, PASS, 1e-5);
@@ -118,8 +121,7 @@ START_TEST(others_stay)
         TWO("2,4,6,6", "4,4,3,3", "pads=[1,1,1,1]", "4,1,1,1", "group=4"),
         TWO("2,4,6,6", "4,4,3,3", "pads=[1,1,1,1]", "1,4,1,1", ""),
         TWO("2,4,6,6", "4,4,3,3", "pads=[0,0,2,2]", "4,4,3,3", "pads=[2,2,0,0]"),
-        TWO("2,4,9,9", "4,4,3,3", "pads=[2,2,2,2],dilations=[2,2]", "4,4,3,3",
-            "pads=[1,1,1,1]"),
+        TWO("2,4,9,9", "4,4,3,3", "pads=[2,2,2,2],dilations=[2,2]", "4,4,3,3", "pads=[1,1,1,1]"),
         TWO("2,4,8,8", "4,4,3,3", "pads=[1,1,1,1],strides=[4,4]", "4,4,4,4", "strides=[4,4]"),
         TWO("2,4,6,6", "4,4,3,3", "auto_pad=\"SAME_UPPER\"", "4,4,1,1", ""),
         /* other inputs, other readers, weights that are no constants, x without a norm behind */

@@ -23,18 +23,22 @@ static void ck_becomes(const char *text, const char *pass, const char *part, con
 
 START_TEST(gates_go_into_convolutions)
 {
-    prt_graph *g = graph_from_text(PIXELS(3, 2) "g = input f32[2,1,1,4]\nr = input f32[2,3,2,3]\n"
-        "b = input f32[3]\np = mul g x\n"
-        "y = nhwc_conv p v b r {channels=4,filters=3,kernel_shape=[1,1]} @n\nreturn y\n");
+    prt_graph *g = graph_from_text(PIXELS(3,
+        2) "g = input f32[2,1,1,4]\nr = input f32[2,3,2,3]\n"
+           "b = input f32[3]\np = mul g x\n"
+           "y = nhwc_conv p v b r {channels=4,filters=3,kernel_shape=[1,1]} @n\nreturn y\n");
     ck_assert(run_pass(g, "fuse_gate", NULL));
-    ck_assert_graph(g, PIXELS(3, 2) "g = input f32[2,1,1,4]\nr = input f32[2,3,2,3]\n"
-        "b = input f32[3]\n"
-        "y = nhwc_conv x v b r g {channels=4,filters=3,kernel_shape=[1,1]} @n\nreturn y\n");
+    ck_assert_graph(g,
+        PIXELS(3,
+            2) "g = input f32[2,1,1,4]\nr = input f32[2,3,2,3]\n"
+               "b = input f32[3]\n"
+               "y = nhwc_conv x v b r g {channels=4,filters=3,kernel_shape=[1,1]} @n\nreturn y\n");
     module_free(g);
     ck_becomes(PIXELS(3, 2) "g = input f32[2,1,1,4]\np = mul x g\n" GATED, "fuse_gate", "_ _ g",
         "mul");
     ck_becomes("x = input f32[n,3,2,4]\nv = const f32[64] fill 0.5\ng = input f32[n,1,1,4]\n"
-               "p = mul x g\n" GATED, "fuse_gate", "_ _ g", "mul");
+               "p = mul x g\n" GATED,
+        "fuse_gate", "_ _ g", "mul");
     ck_becomes(PIXELS(1, 2) "g = input f32[2,1,1,4]\np = mul x g\n" GATED, "fuse_gate", "_ _ g",
         "mul"); /* more filters than pixels */
 }
@@ -49,11 +53,12 @@ START_TEST(gates_that_are_none)
         PIXELS(3, 2) "g = input f32[4]\np = mul x g\n" GATED,
         PIXELS(3, 2) "g = input f32[2,1,1,4]\np = add x g\n" GATED,
         PIXELS(3, 2) "g = input f32[2,1,1,4]\np = mul x g\n"
-        "y = nhwc_conv p v {channels=4,filters=3,kernel_shape=[1,1]}\nreturn y, p\n",
+                     "y = nhwc_conv p v {channels=4,filters=3,kernel_shape=[1,1]}\nreturn y, p\n",
         PIXELS(3, 2) "g = input f32[2,1,1,4]\np = mul x g\nw = const f32[4] fill 1\n"
-        "y = nhwc_conv p w {form=\"taps\",group=4,kernel_shape=[1,1]}\nreturn y\n",
-        PIXELS(3, 2) "g = input f32[2,1,1,4]\nh = input f32[2,1,1,4]\np = mul x g\n"
-        "y = nhwc_conv p v _ _ h {channels=4,filters=3,kernel_shape=[1,1]}\nreturn y\n",
+                     "y = nhwc_conv p w {form=\"taps\",group=4,kernel_shape=[1,1]}\nreturn y\n",
+        PIXELS(3,
+            2) "g = input f32[2,1,1,4]\nh = input f32[2,1,1,4]\np = mul x g\n"
+               "y = nhwc_conv p v _ _ h {channels=4,filters=3,kernel_shape=[1,1]}\nreturn y\n",
         "x = input f32[2,h,2,4]\nv = const f32[64] fill 0.5\ng = input f32[2,1,1,4]\n"
         "p = mul x g\n" GATED,
     };
@@ -64,7 +69,7 @@ END_TEST
 
 /* ---- separable convolutions: of 50 by 50 by 70, which is large enough */
 
-#define IN                                                                                        \
+#define IN                                                                                         \
     "x = input f32[1,50,50,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n"         \
     "v = const f32[1120] fill 0.125\n"
 #define FIRST "a = nhwc_conv x u {channels=2,filters=70,kernel_shape=[1,1],activation=\"Relu\"}\n"
@@ -85,16 +90,17 @@ START_TEST(parts_become_one)
                "y = nhwc_conv d v _ r {channels=70,filters=1,kernel_shape=[1,1]}\nreturn y\n",
         "fuse_separable", "nhwc_separable a w b _ _ v _ r", "nhwc_conv");
     ck_becomes(IN FIRST WISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ng = sigmoid m\n"
-               "s = mul d g\nreturn s\n", "fuse_separable", "d, m = nhwc_separable",
-        "reduce_mean");
-    ck_becomes("x = input f32[1,5,5,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n"
-               FIRST WISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ns = mul d m\nreturn s\n",
+                             "s = mul d g\nreturn s\n",
+        "fuse_separable", "d, m = nhwc_separable", "reduce_mean");
+    ck_becomes(
+        "x = input f32[1,5,5,2]\nu = const f32[160] fill 0.25\nw = const f32[70] fill 0.5\n" FIRST
+            WISE "k = const i64[2] {1,2}\nm = reduce_mean d k\ns = mul d m\nreturn s\n",
         "fuse_separable", "d, m = nhwc_separable a w", "reduce_mean");
 }
 END_TEST
 
 #define SMALL(side)                                                                                \
-    "x = input f32[1," #side "," #side ",2]\nu = const f32[832] fill 0.25\n"                      \
+    "x = input f32[1," #side "," #side ",2]\nu = const f32[832] fill 0.25\n"                       \
     "w = const f32[416] fill 0.5\nv = const f32[6656] fill 0.125\n"                                \
     "a = nhwc_conv x u {channels=2,filters=416,kernel_shape=[1,1]}\n"                              \
     "d = nhwc_conv a w {form=\"taps\",group=416,kernel_shape=[1,1]}\n"                             \
@@ -121,7 +127,7 @@ END_TEST
 #define THREE(side)                                                                                \
     "x = input f32[1," #side "," #side ",416]\nw = const f32[3744] fill 0.5\n"                     \
     "v = const f32[6656] fill 0.125\n"                                                             \
-    "d = nhwc_conv x w {form=\"taps\",group=416,kernel_shape=[3,3],pads=[1,1,1,1]}\n"             \
+    "d = nhwc_conv x w {form=\"taps\",group=416,kernel_shape=[3,3],pads=[1,1,1,1]}\n"              \
     "y = nhwc_conv d v {channels=416,filters=1,kernel_shape=[1,1]}\nreturn y\n"
 
 /* With AVX2 less of 3x3 windows than elsewhere, but not of others. */
@@ -150,14 +156,18 @@ START_TEST(parts_that_stay)
         assert_pass_leaves("fuse_separable", NULL, graphs[i]);
     /* What a residual is added to in between, a step of two, a mean without the dims. */
     ck_becomes(IN "r = input f32[1,50,50,70]\n"
-               "a = nhwc_conv x u _ r {channels=2,filters=70,kernel_shape=[1,1]}\n" WISE LAST
-               "return y\n", "fuse_separable", "nhwc_separable a w", "nhwc_separable x");
-    ck_becomes("x = input f32[1,100,100,2]\nu = const f32[160] fill 0.25\n"
-               "w = const f32[70] fill 0.5\nv = const f32[1120] fill 0.125\n"
-               "a = nhwc_conv x u {channels=2,filters=70,kernel_shape=[1,1],strides=[2,2]}\n" WISE
-               LAST "return y\n", "fuse_separable", "nhwc_separable a w", "nhwc_separable x");
+                  "a = nhwc_conv x u _ r {channels=2,filters=70,kernel_shape=[1,1]}\n" WISE LAST
+                  "return y\n",
+        "fuse_separable", "nhwc_separable a w", "nhwc_separable x");
+    ck_becomes(
+        "x = input f32[1,100,100,2]\nu = const f32[160] fill 0.25\n"
+        "w = const f32[70] fill 0.5\nv = const f32[1120] fill 0.125\n"
+        "a = nhwc_conv x u {channels=2,filters=70,kernel_shape=[1,1],strides=[2,2]}\n" WISE LAST
+        "return y\n",
+        "fuse_separable", "nhwc_separable a w", "nhwc_separable x");
     ck_becomes(IN FIRST WISE "k = const i64[2] {1,2}\nm = reduce_mean d k {keepdims=0}\n"
-               "return m, d\n", "fuse_separable", "reduce_mean", ", m = nhwc_sep");
+                             "return m, d\n",
+        "fuse_separable", "reduce_mean", ", m = nhwc_sep");
 }
 END_TEST
 

@@ -40,10 +40,10 @@ START_TEST(volumes_as_images)
     ck_volume("1,16,3,10,11", "16,16,3,3,3", 6912, "pads=[1,1,1,1,1,1]", "neg c", 2,
         "concat form=winograd channels=48");
     /* channels by themselves: as images only of one plane */
-    ck_volume("2,5,6,6,7", "5,1,1,3,2", 30, "group=5,pads=[1,1,0,1,1,1],strides=[2,1,2]",
-        "relu c", 2, "pad form=taps kernel_shape=[3,2]");
-    ck_volume("2,5,6,6,7", "5,1,3,3,2", 90, "group=5,pads=[1,1,0,1,1,1],strides=[2,1,2]",
-        "relu c", 2, "form=taps kernel_shape=[3,3,2]");
+    ck_volume("2,5,6,6,7", "5,1,1,3,2", 30, "group=5,pads=[1,1,0,1,1,1],strides=[2,1,2]", "relu c",
+        2, "pad form=taps kernel_shape=[3,2]");
+    ck_volume("2,5,6,6,7", "5,1,3,3,2", 90, "group=5,pads=[1,1,0,1,1,1],strides=[2,1,2]", "relu c",
+        2, "form=taps kernel_shape=[3,3,2]");
     /* nothing of it pays */
     ck_volume("2,9,5,6,7", "9,9,2,3,3", 1458, "strides=[1,1,1]", "relu c", 2,
         "kernel_shape=[2,3,3]");
@@ -52,14 +52,17 @@ END_TEST
 
 START_TEST(volumes_are_finished_once)
 {
-    assert_pass_keeps_results("x = input f32[2,5,6,6,7]\nr = input f32[2,5,6,6,7]\n"
+    assert_pass_keeps_results(
+        "x = input f32[2,5,6,6,7]\nr = input f32[2,5,6,6,7]\n"
         "b = const f32[5] {1,-2,3,-4,5}\n"
         "w = const f32[5,1,3,1,1] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6}\n"
         "y = fused_conv x w b r {group=5,pads=[1,0,0,1,0,0],activation=\"Relu\"}\nreturn y\n",
         PASS, 1e-5);
-    assert_pass_keeps_results("x = input f32[2,2,6,6,7]\nr = input f32[2,2,6,5,6]\n"
+    assert_pass_keeps_results(
+        "x = input f32[2,2,6,6,7]\nr = input f32[2,2,6,5,6]\n"
         "b = const f32[2] {1,-2}\nw = const f32[2,2,1,2,2] {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}\n"
-        "y = fused_conv x w b r {activation=\"Sigmoid\"}\nreturn y\n", PASS, 1e-5);
+        "y = fused_conv x w b r {activation=\"Sigmoid\"}\nreturn y\n",
+        PASS, 1e-5);
 }
 END_TEST
 

@@ -39,8 +39,7 @@ static char *with_weights(const char *inputs, uint32_t n, const weights *w, cons
 {
     size_t size = strlen(inputs) + strlen(rest) + 64;
     for (uint32_t i = 0; i < n; i++)
-        size += 64 +
-            8 * (size_t)(w[i].dims[0] * w[i].dims[1] * w[i].dims[2] * w[i].dims[3]);
+        size += 64 + 8 * (size_t)(w[i].dims[0] * w[i].dims[1] * w[i].dims[2] * w[i].dims[3]);
     char *text = malloc(size);
     size_t at = (size_t)snprintf(text, size, "%s", inputs);
     for (uint32_t i = 0; i < n; i++) {
@@ -48,8 +47,7 @@ static char *with_weights(const char *inputs, uint32_t n, const weights *w, cons
         at += (size_t)snprintf(text + at, size - at, "w%u = const f32[%d,%d,%d,%d] {", i, d[0],
             d[1], d[2], d[3]);
         for (int k = 0; k < d[0] * d[1] * d[2] * d[3]; k++)
-            at += (size_t)snprintf(text + at, size - at, "%s%d", k != 0 ? "," : "",
-                k * 7 % 19 - 9);
+            at += (size_t)snprintf(text + at, size - at, "%s%d", k != 0 ? "," : "", k * 7 % 19 - 9);
         at += (size_t)snprintf(text + at, size - at, "}\n");
     }
     (void)snprintf(text + at, size - at, "%s", rest);
@@ -111,8 +109,7 @@ START_TEST(options_leave_forms_out)
         { "off", "form=panels", 0 }, { "split", "form=panels", 0 },
         { "largest", "form=winograd,", 4 } };
     const weights w = { { 32, 32, 3, 3 } };
-    char *text = with_weights("x = input f32[1,32,24,24]\n", 1, &w,
-        "y = conv x w0\nreturn y\n");
+    char *text = with_weights("x = input f32[1,32,24,24]\n", 1, &w, "y = conv x w0\nreturn y\n");
     prt_graph *before = graph_from_text(text);
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
         asked a = { .other = 0 };
@@ -140,8 +137,8 @@ START_TEST(largest_tiles_are_for_large_images)
         { "x = input f32[1,32,28,28]\n", "largest", "form=winograd," } };
     const weights w = { { 32, 32, 3, 3 } };
     for (size_t i = 0; i < PRT_COUNT_OF(rows); i++) {
-        char *text = with_weights(rows[i].input, 1, &w,
-            "y = conv x w0 {pads=[1,1,1,1]}\nreturn y\n");
+        char *text =
+            with_weights(rows[i].input, 1, &w, "y = conv x w0 {pads=[1,1,1,1]}\nreturn y\n");
         prt_graph *before = graph_from_text(text);
         prt_graph *g = run_with(text, rows[i].winograd, "10", NULL);
         ck_assert_msg(has(g, rows[i].rule), "%s", graph_text(g));
@@ -277,8 +274,8 @@ START_TEST(steps_of_two_have_two_forms)
         (void)snprintf(head, sizeof(head), "x = input f32[1,32,%s,%s]\n", rows[i].pixels,
             rows[i].pixels);
         check_two(with_weights(head, 1, &w,
-            "y = conv x w0 {strides=[2,2],pads=[1,1,1,1]}\nreturn y\n"), rows[i].form,
-            rows[i].rule);
+                      "y = conv x w0 {strides=[2,2],pads=[1,1,1,1]}\nreturn y\n"),
+            rows[i].form, rows[i].rule);
     }
 }
 END_TEST
@@ -353,8 +350,7 @@ START_TEST(separable_parts_are_one_or_apart)
 }
 END_TEST
 
-PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out,
-    largest_tiles_are_for_large_images, five_by_five_has_two_forms,
-    weights_grow_so_far, three_by_three_has_three_forms, the_rule_may_be_either,
-    steps_of_two_have_two_forms, lines_have_two_forms, far_is_not_close,
+PRT_TEST_MAIN("pass/layout/ways", options_leave_forms_out, largest_tiles_are_for_large_images,
+    five_by_five_has_two_forms, weights_grow_so_far, three_by_three_has_three_forms,
+    the_rule_may_be_either, steps_of_two_have_two_forms, lines_have_two_forms, far_is_not_close,
     other_windows_have_one_form, separable_parts_are_one_or_apart)

@@ -72,8 +72,8 @@ START_TEST(matmul_n_bits)
 END_TEST
 
 /* Kernels store matrices by rows of K or of N; scales: one, by column, by blocks. */
-static void check_qdq(const char *type, int low, int range, const char *scales, int count,
-    int axis, const char *attrs, bool zero, bool turned)
+static void check_qdq(const char *type, int low, int range, const char *scales, int count, int axis,
+    const char *attrs, bool zero, bool turned)
 {
     const int n = 70, k = 48;
     char *text = malloc(TEXT);
@@ -123,7 +123,8 @@ START_TEST(turned_by_a_transpose)
     size_t at = (size_t)snprintf(text, TEXT, "x = input f32[3,48]\n");
     at += put(text + at, TEXT - at, "w", "u4", "70,48", 70 * 48, 0, 16);
     at += put(text + at, TEXT - at, "s", "f32", "70,3", 210, 1, 9);
-    (void)snprintf(text + at, TEXT - at, "d = dequantize_linear w s {axis=1,block_size=16}\n"
+    (void)snprintf(text + at, TEXT - at,
+        "d = dequantize_linear w s {axis=1,block_size=16}\n"
         "t = transpose d {perm=[1,0]}\ny = matmul x t\nreturn y\n");
     becomes(text, "int4", 6);
     free(text);
@@ -166,7 +167,8 @@ START_TEST(groups)
         for (int k = 0; k < 32; k++)
             at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%d", k != 0 ? "," : "",
                 (k / 16) ^ turn);
-        (void)snprintf(text + at, sizeof(text) - at, "}\n"
+        (void)snprintf(text + at, sizeof(text) - at,
+            "}\n"
             "y = ms_matmul_n_bits x w s _ g {K=32, N=3, bits=4, block_size=16}\nreturn y\n");
         prt_graph *graph = graph_from_text(text);
         ck_assert(run_pass(graph, PASS, NULL) == (turn == 0));
@@ -193,9 +195,10 @@ START_TEST(accuracy_levels)
         at += put(text + at, sizeof(text) - at, "w", "u8", dims, (size_t)(12 * cases[i].bits), 0,
             256);
         at += put(text + at, sizeof(text) - at, "s", "f32", "6", 6, 1, 9);
-        (void)snprintf(text + at, sizeof(text) - at, "y = ms_matmul_n_bits x w s {K=32, N=3, "
-            "bits=%d, block_size=16, accuracy_level=%d}\nreturn y\n", cases[i].bits,
-            cases[i].level);
+        (void)snprintf(text + at, sizeof(text) - at,
+            "y = ms_matmul_n_bits x w s {K=32, N=3, "
+            "bits=%d, block_size=16, accuracy_level=%d}\nreturn y\n",
+            cases[i].bits, cases[i].level);
         prt_graph *g = graph_from_text(text);
         ck_assert(run_pass(g, PASS, cases[i].args));
         const bool has = strstr(graph_text(g), "compute=i8") != NULL;

@@ -11,18 +11,17 @@ static const struct {
     const char *options;
     int32_t dtype;
     double error; /* of results, of the largest one */
-} types[] = { { "weights=f16", PRT_DTYPE_f16, 1e-3 },
-    { "weights=bf16", PRT_DTYPE_bf16, 8e-3 },
+} types[] = { { "weights=f16", PRT_DTYPE_f16, 1e-3 }, { "weights=bf16", PRT_DTYPE_bf16, 8e-3 },
     { "weights=f8e4m3", PRT_DTYPE_f8e4m3fnuz, 0.06 },
-    { "weights=f8e5m2", PRT_DTYPE_f8e5m2fnuz, 0.12 },
-    { "weights=i8", PRT_DTYPE_i8, 0.01 },
+    { "weights=f8e5m2", PRT_DTYPE_f8e5m2fnuz, 0.12 }, { "weights=i8", PRT_DTYPE_i8, 0.01 },
     { "weights=i4", PRT_DTYPE_i4, 0.1 } };
 
 /* x w + c with a packed constant w of k rows and n columns. */
 static char *product(int k, int n, const char *line)
 {
     const size_t width = (size_t)n / PRT_GEMM_PANEL * PRT_GEMM_PANEL +
-        prt_gemm_width((size_t)n % PRT_GEMM_PANEL), count = (size_t)k * width;
+        prt_gemm_width((size_t)n % PRT_GEMM_PANEL),
+                 count = (size_t)k * width;
     const size_t size = count * 12 + 1024;
     char *text = malloc(size);
     size_t at = (size_t)snprintf(text, size,
@@ -56,7 +55,8 @@ END_TEST
 
 START_TEST(convolutions_of_one_by_one_become_products)
 {
-    char *text = product(24, 40, "i = input f32[2,5,3,24]\nr = input f32[2,5,3,40]\n"
+    char *text = product(24, 40,
+        "i = input f32[2,5,3,24]\nr = input f32[2,5,3,40]\n"
         "y = nhwc_conv i w c r {channels=24,filters=40,kernel_shape=[1,1],activation=\"Relu\"}");
     prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
     ck_assert(run_pass(after, "narrow_weights", "weights=f16"));
@@ -76,8 +76,10 @@ START_TEST(products_of_bytes)
         for (int with = 0; with < 2; with++) {
             const int k = sizes[i][0], n = sizes[i][1];
             char line[160];
-            (void)snprintf(line, sizeof(line), "r = input f32[3,%d]\n"
-                "y = fused_linear x w c %s {columns=%d%s}", n, with != 0 ? "r" : "", n,
+            (void)snprintf(line, sizeof(line),
+                "r = input f32[3,%d]\n"
+                "y = fused_linear x w c %s {columns=%d%s}",
+                n, with != 0 ? "r" : "", n,
                 with != 0 ? ",activation=\"LeakyRelu\",alpha=0.25" : "");
             char *text = product(k, n, line);
             prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
@@ -89,7 +91,8 @@ START_TEST(products_of_bytes)
             module_free(after);
             free(text);
         }
-    char *text = product(24, 40, "i = input f32[2,5,3,24]\nr = input f32[2,5,3,40]\n"
+    char *text = product(24, 40,
+        "i = input f32[2,5,3,24]\nr = input f32[2,5,3,40]\n"
         "y = nhwc_conv i w c r {channels=24,filters=40,kernel_shape=[1,1],activation=\"Relu\"}");
     prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
     ck_assert(run_pass(after, "narrow_weights", "compute=i8"));
@@ -116,15 +119,20 @@ START_TEST(products_of_bytes)
         bool done;
     } convs[] = {
         { "w = const f32[2304] fill 0.25\ny = nhwc_conv i w {channels=8,filters=20,"
-          "kernel_shape=[3,3],pads=[1,1,1,1],activation=\"Relu\"}", true },
+          "kernel_shape=[3,3],pads=[1,1,1,1],activation=\"Relu\"}",
+            true },
         { "w = const f32[256] fill 0.25\ny = nhwc_conv i w {channels=8,filters=20,"
-          "kernel_shape=[1,1],strides=[2,1]}", false },
+          "kernel_shape=[1,1],strides=[2,1]}",
+            false },
         { "w = const f32[1152] fill 0.25\ny = nhwc_conv i w {channels=8,filters=4,"
-          "kernel_shape=[3,3]}", false },
+          "kernel_shape=[3,3]}",
+            false },
         { "w = const f32[72] fill 0.25\ny = nhwc_conv i w {channels=1,filters=1,group=8,"
-          "form=\"taps\",kernel_shape=[3,3]}", false },
+          "form=\"taps\",kernel_shape=[3,3]}",
+            false },
         { "w = const f32[1152] fill inf\ny = nhwc_conv i w {channels=8,filters=16,"
-          "kernel_shape=[3,3]}", false },
+          "kernel_shape=[3,3]}",
+            false },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(convs); i++) {
         char whole[512];
@@ -143,8 +151,8 @@ START_TEST(products_of_bytes)
         module_free(after);
     }
     const char *infinite = "x = input f32[1,1]\n"
-        "w = const f32[16] {inf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
-        "y = fused_linear x w {columns=1}\nreturn y\n";
+                           "w = const f32[16] {inf,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}\n"
+                           "y = fused_linear x w {columns=1}\nreturn y\n";
     assert_pass_leaves("narrow_weights", "compute=i8", infinite);
 }
 END_TEST
@@ -170,7 +178,8 @@ START_TEST(others_stay)
         ck_assert(!run_pass(g, "narrow_weights", "weights=f16"));
         module_free(g);
     }
-    text = product(24, 40, "i = input f32[2,5,3,24]\n"
+    text = product(24, 40,
+        "i = input f32[2,5,3,24]\n"
         "y = nhwc_conv i w c {channels=24,filters=40,kernel_shape=[1,1],strides=[2,2]}");
     g = graph_from_text(text);
     ck_assert(!run_pass(g, "narrow_weights", "weights=f16"));
@@ -236,7 +245,8 @@ START_TEST(sizes_that_do_not_fit_are_refused)
         { "w = input i8[48]\ns = input f32[32]\ny = fused_linear x w _ _ s {columns=16,block=8}",
             "input 4 has 32" },
         { "w = input i8[48]\ns = input f32[16]\no = input f32[8]\n"
-          "y = fused_linear x w _ _ s o {columns=16,block=8}", "input 5 has 8" },
+          "y = fused_linear x w _ _ s o {columns=16,block=8}",
+            "input 5 has 8" },
         { "w = input f16[48]\ns = input f32[16]\ny = fused_linear x w _ _ s {columns=16,block=8}",
             "has no blocks" },
         { "w = input i8[48]\ns = input f32[4]\ny = fused_linear x w _ _ s {columns=16}", "" },
@@ -250,7 +260,7 @@ START_TEST(sizes_that_do_not_fit_are_refused)
         ck_assert_msg(strstr(message, cases[i].part) != NULL, "%s: %s", text, message);
     }
     prt_graph *g = graph_from_text("x = input f32[1,3]\nw = input bf16[64]\n"
-        "y = fused_linear x w {columns=16}\nreturn y\n");
+                                   "y = fused_linear x w {columns=16}\nreturn y\n");
     module_free(g);
 }
 END_TEST

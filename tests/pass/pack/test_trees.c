@@ -66,12 +66,13 @@ static const char *forest(uint32_t seed, int trees, int targets, bool plain, con
     ck_assert_ptr_nonnull(l);
     for (int t = 0; t < trees; t++)
         add_tree(l, &state, t, (int)below(&state, 20), targets, plain);
-    (void)snprintf(text, sizeof(text), "nodes_treeids=[%s], nodes_nodeids=[%s], "
+    (void)snprintf(text, sizeof(text),
+        "nodes_treeids=[%s], nodes_nodeids=[%s], "
         "nodes_featureids=[%s], nodes_values=[%s], nodes_modes=[%s], nodes_truenodeids=[%s], "
         "nodes_falsenodeids=[%s], nodes_missing_value_tracks_true=[%s], %s_treeids=[%s], "
-        "%s_nodeids=[%s], %s_ids=[%s], %s_weights=[%s]", l->tree, l->node, l->feature, l->value,
-        l->mode, l->yes, l->no, l->missing, kind, l->vote_tree, kind, l->vote_node, kind,
-        l->vote_target, kind, l->weight);
+        "%s_nodeids=[%s], %s_ids=[%s], %s_weights=[%s]",
+        l->tree, l->node, l->feature, l->value, l->mode, l->yes, l->no, l->missing, kind,
+        l->vote_tree, kind, l->vote_node, kind, l->vote_target, kind, l->weight);
     free(l);
     return text;
 }
@@ -95,14 +96,17 @@ START_TEST(regressors)
     static const char *const rows[] = { "3,5", "5", "100,5", "n,5" };
     for (int i = 0; i < 24; i++) {
         const int targets = 1 + i % 3;
-        (void)snprintf(text, sizeof(text), "x = input %s[%s]\n"
+        (void)snprintf(text, sizeof(text),
+            "x = input %s[%s]\n"
             "y = ml_tree_ensemble_regressor x {%s, n_targets=%d, aggregate_function=%s%s%s}\n"
-            "return y\n", types[i % 4], rows[i / 4 % 4],
+            "return y\n",
+            types[i % 4], rows[i / 4 % 4],
             forest((uint32_t)i, 1 + i % 20, targets, i % 2 == 0, "target"), targets,
-            sums[i / 2 % 4],
-            i % 5 == 0 ? ", post_transform=SOFTMAX" : "",
-            i % 4 != 3 ? "" : targets == 1 ? ", base_values=[2]"
-                : targets == 2 ? ", base_values=[1,3]" : ", base_values=[1,2,3]");
+            sums[i / 2 % 4], i % 5 == 0 ? ", post_transform=SOFTMAX" : "",
+            i % 4 != 3         ? ""
+                : targets == 1 ? ", base_values=[2]"
+                : targets == 2 ? ", base_values=[1,3]"
+                               : ", base_values=[1,2,3]");
         ck_packs(text);
     }
 }
@@ -114,13 +118,18 @@ START_TEST(classifiers)
         const int classes = 1 + i % 3;
         (void)snprintf(text, sizeof(text),
             "x = input f32[%d,5]\ny, z = ml_tree_ensemble_classifier x {%s, %s%s%s}\n"
-            "w = cast y {to=%d}\nreturn %s\n", 1 + i * 9 % 70,
+            "w = cast y {to=%d}\nreturn %s\n",
+            1 + i * 9 % 70,
             forest((uint32_t)i + 99, 1 + i % 20, i % 4 == 3 ? 1 : classes, i % 2 == 0, "class"),
             i % 2 == 0 ? "classlabels_int64s=[7" : "classlabels_strings=[\"7\"",
-            classes == 1 ? "]" : i % 2 == 0 ? classes == 2 ? ",9]" : ",9,-3]"
-                : classes == 2 ? ",\"9\"]" : ",\"9\",\"-3\"]",
+            classes == 1       ? "]"
+                : i % 2 == 0   ? classes == 2 ? ",9]" : ",9,-3]"
+                : classes == 2 ? ",\"9\"]"
+                               : ",\"9\",\"-3\"]",
             i % 5 == 0 ? ", post_transform=LOGISTIC" : "", i % 2 == 0 ? 1 : 7,
-            i % 6 == 0 ? "z" : i % 6 == 1 ? "w" : "w, z");
+            i % 6 == 0       ? "z"
+                : i % 6 == 1 ? "w"
+                             : "w, z");
         ck_packs(text);
     }
 }
@@ -162,8 +171,8 @@ END_TEST
 #define WALK(nodes, roots, votes, more)                                                            \
     "x = const f32[1,2] {0,1}\nn = const i64" nodes "\nr = const i64" roots                        \
     "\nv = const i64" votes "\ny = packed_trees x n r v {n_targets=1" more "}\nreturn y\n"
-#define LEAF_1 "0,23"                     /* one vote, from vote 0 on */
-#define BRANCH "0,4294967296"             /* LEQ 0 of feature 0: the true branch is one node */
+#define LEAF_1 "0,23"                      /* one vote, from vote 0 on */
+#define BRANCH "0,4294967296"              /* LEQ 0 of feature 0: the true branch is one node */
 #define VOTE "[2] {4607182418800017408,0}" /* 1 for target 0 */
 
 START_TEST(broken_tensors)
@@ -195,7 +204,8 @@ START_TEST(shared_out)
 {
     fast_check("x = input f32[1000,2]\nn = const i64[6] {" BRANCH "," LEAF_1 "," LEAF_1 "}\n"
                "r = const i64[1] {0}\nv = const i64" VOTE "\n"
-               "y = packed_trees x n r v {n_targets=1}\nreturn y\n", -1, 1, 0);
+               "y = packed_trees x n r v {n_targets=1}\nreturn y\n",
+        -1, 1, 0);
 }
 END_TEST
 

@@ -76,11 +76,11 @@ END_TEST
 static size_t put_constant(char *text, size_t size, const char *name, const int *dims)
 {
     const int count = dims[0] * dims[1] * dims[2];
-    size_t at = (size_t)snprintf(text, size, "%s = const f32[%d,%d,%d] {", name, dims[0], dims[1],
-        dims[2]);
+    size_t at =
+        (size_t)snprintf(text, size, "%s = const f32[%d,%d,%d] {", name, dims[0], dims[1], dims[2]);
     for (int i = 0; i < count; i++)
-        at += (size_t)snprintf(text + at, size - at, "%s%d", i != 0 ? ",0.0" : "0.0",
-            i * 7 % 19 + 1);
+        at +=
+            (size_t)snprintf(text + at, size - at, "%s%d", i != 0 ? ",0.0" : "0.0", i * 7 % 19 + 1);
     return at + (size_t)snprintf(text + at, size - at, "}\n");
 }
 
@@ -104,22 +104,25 @@ START_TEST(recurrent_operators_read_panels)
         const char *rest, *line;
     } all[] = {
         { 1, 1, 5, "y = rnn x w r\nreturn y\n", "packed_rnn x" },
-        { 2, 3, 5, "h0 = input f32[2,2,22]\nl = const i32[2] {3,1}\nb = input f32[2,132]\n"
-                   "y, h = gru x w r b l h0 {direction=bidirectional,clip=0.5}\nreturn h, y\n",
+        { 2, 3, 5,
+            "h0 = input f32[2,2,22]\nl = const i32[2] {3,1}\nb = input f32[2,132]\n"
+            "y, h = gru x w r b l h0 {direction=bidirectional,clip=0.5}\nreturn h, y\n",
             "direction=bidirectional" },
         { 1, 3, 16, "_, y = gru x w r {linear_before_reset=1,hidden_size=22,layout=1}\nreturn y\n",
             "linear_before_reset=1" },
-        { 1, 4, 70, "b = input f32[1,176]\n"
-                    "y, h, c = lstm x w r b {direction=reverse,activations=[Relu,Tanh,Sigmoid]}\n"
-                    "return y, h, c\n",
+        { 1, 4, 70,
+            "b = input f32[1,176]\n"
+            "y, h, c = lstm x w r b {direction=reverse,activations=[Relu,Tanh,Sigmoid]}\n"
+            "return y, h, c\n",
             "input_size=70" },
-        { 1, 4, 1, "b = input f32[1,176]\nh0 = input f32[1,2,22]\np = input f32[1,66]\n"
-                   "_, _, c = lstm x w r b _ h0 h0 p {input_forget=1}\nreturn c\n",
+        { 1, 4, 1,
+            "b = input f32[1,176]\nh0 = input f32[1,2,22]\np = input f32[1,66]\n"
+            "_, _, c = lstm x w r b _ h0 h0 p {input_forget=1}\nreturn c\n",
             "hidden_size=22" },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(all); i++) {
-        char *text = recurrent(all[i].dirs, all[i].gates, all[i].input,
-            all[i].gates == 1 ? 40 : 22, all[i].rest);
+        char *text = recurrent(all[i].dirs, all[i].gates, all[i].input, all[i].gates == 1 ? 40 : 22,
+            all[i].rest);
         prt_graph *g = graph_from_text(text);
         ck_assert_msg(run_pass(g, "pack_weights", NULL), "%s", all[i].rest);
         ck_assert_msg(strstr(graph_text(g), all[i].line) != NULL, "%s", all[i].rest);
@@ -145,8 +148,9 @@ START_TEST(other_recurrent_operators_stay)
     for (size_t i = 0; i < PRT_COUNT_OF(graphs); i++)
         stays(graphs[i]);
     /* One of the two is no constant. */
-    char *text = recurrent(1, 4, 5, 20, "v = input f32[1,80,20]\ny = lstm x w v\n"
-                                        "u = mul r r\nreturn y, u\n");
+    char *text = recurrent(1, 4, 5, 20,
+        "v = input f32[1,80,20]\ny = lstm x w v\n"
+        "u = mul r r\nreturn y, u\n");
     stays(text);
     free(text);
 }
@@ -166,5 +170,4 @@ START_TEST(weights_stay_for_other_readers)
 END_TEST
 
 PRT_TEST_MAIN("pass/pack/weights", products_read_panels, other_products_stay,
-    recurrent_operators_read_panels, other_recurrent_operators_stay,
-    weights_stay_for_other_readers)
+    recurrent_operators_read_panels, other_recurrent_operators_stay, weights_stay_for_other_readers)

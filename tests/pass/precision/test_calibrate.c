@@ -103,11 +103,16 @@ static double plain_loss(prt_loss loss, const double *x, const double *q, size_t
         xq += x[i] * q[i];
     }
     switch (loss) {
-    case PRT_LOSS_mae: return sizes / (double)n;
-    case PRT_LOSS_snr: return squares / xx;
-    case PRT_LOSS_kld: return bins(x, n, code);
-    case PRT_LOSS_cos_dist: return squares == 0 ? 0 : qq == 0 ? 1 : 1 - xq / sqrt(xx) / sqrt(qq);
-    default: return squares / (double)n;
+    case PRT_LOSS_mae:
+        return sizes / (double)n;
+    case PRT_LOSS_snr:
+        return squares / xx;
+    case PRT_LOSS_kld:
+        return bins(x, n, code);
+    case PRT_LOSS_cos_dist:
+        return squares == 0 ? 0 : qq == 0 ? 1 : 1 - xq / sqrt(xx) / sqrt(qq);
+    default:
+        return squares / (double)n;
     }
 }
 
@@ -328,8 +333,8 @@ START_TEST(gptq_makes_up_for_errors)
     for (int f = 0; f < N; f++) {
         double column[K], want[K];
         for (int k = 0; k < K; k++) {
-            column[k] = w[k * N + f] = prt_load_f64(PRT_DTYPE_f32, g->weight.data,
-                (size_t)(k * N + f));
+            column[k] = w[k * N + f] =
+                prt_load_f64(PRT_DTYPE_f32, g->weight.data, (size_t)(k * N + f));
             nearest[k * N + f] = plain_round(code.format, code.scale, column[k]);
         }
         plain_gptq(h, column, code, want);
@@ -410,8 +415,11 @@ START_TEST(digits_are_still_read)
     const prt_feed_array images = digits_images(32);
     for (uint32_t loss = 0; loss < PRT_LOSS_COUNT; loss++) {
         const bool weights_only = loss == PRT_LOSS_gptq;
-        const prt_calibrate how = { .loss = (prt_loss)loss, .weights_only = weights_only,
-            .input = usual, .weight = usual, .feed = { .n_arrays = 1, .arrays = &images } };
+        const prt_calibrate how = { .loss = (prt_loss)loss,
+            .weights_only = weights_only,
+            .input = usual,
+            .weight = usual,
+            .feed = { .n_arrays = 1, .arrays = &images } };
         prt_graph *before = trained_model("digits"), *after = trained_model("digits");
         const prt_calibration c = calibrate(after, &how);
         ck_assert_uint_eq(count_of(c.weights.data, "\"F1"), 5);
@@ -474,7 +482,9 @@ START_TEST(whoever_is_asked_runs_the_batches)
     const int64_t dims[2] = { 14, 3 };
     uint32_t runs = 0;
     prt_feed_array a = { .name = PRT_STR("x") };
-    prt_calibrate how = { .loss = PRT_LOSS_kld, .input = usual, .weight = usual,
+    prt_calibrate how = { .loss = PRT_LOSS_kld,
+        .input = usual,
+        .weight = usual,
         .feed = { .n_arrays = 1, .arrays = &a, .run = run_and_count, .user = &runs } };
     open_arena();
     for (int i = 0; i < 42; i++)
@@ -500,8 +510,7 @@ static void check_refused(const prt_calibrate *how, poprt_status status, const c
         "x = input f32[2,3]\nw = const f32[3,2] {1,2,3,4,5,6}\ny = matmul x w\nreturn y\n");
     prt_calibration c;
     ck_assert_int_eq(prt_calibrate_run(g->module, how, arena, &c), status);
-    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s",
-        prt_error_last()->message);
+    ck_assert_msg(strstr(prt_error_last()->message, part) != NULL, "%s", prt_error_last()->message);
     module_free(g);
 }
 
@@ -533,7 +542,6 @@ START_TEST(what_does_not_fit_is_an_error)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/calibrate", rounding_is_that_of_the_bytes, each_loss_takes_its_best,
-    kld_sees_past_bins_that_bytes_cannot_fill,
-    of_equals_the_usual_is_taken, moments, gptq_makes_up_for_errors, gptq_knows_layers,
-    digits_are_still_read, the_worst_layers_stay_half, whoever_is_asked_runs_the_batches,
-    what_does_not_fit_is_an_error)
+    kld_sees_past_bins_that_bytes_cannot_fill, of_equals_the_usual_is_taken, moments,
+    gptq_makes_up_for_errors, gptq_knows_layers, digits_are_still_read, the_worst_layers_stay_half,
+    whoever_is_asked_runs_the_batches, what_does_not_fit_is_an_error)

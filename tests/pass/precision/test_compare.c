@@ -48,8 +48,7 @@ static poprt_status run_list(prt_graph *g, const char *pass, const char *check, 
     return status;
 }
 
-static void check_model(const char *text, const char *pass, poprt_status status,
-    const char *want)
+static void check_model(const char *text, const char *pass, poprt_status status, const char *want)
 {
     prt_graph *g = graph_from_text(text);
     ck_assert_int_eq(run_list(g, pass, "check_with_fake_data", NULL, NULL, NULL), status);
@@ -65,11 +64,11 @@ START_TEST(outputs_are_compared)
     check_model(PRODUCT, "float_to_half", POPRT_OK, "output y is the same within 0.00");
     ck_assert_ptr_null(strchr(said, '!'));
     /* 1e6 does not fit into half precision */
-    check_model("x = input f32[2]\nc = const f32[] {1e6}\ny = mul x c\nreturn y\n",
-        "float_to_half", POPRT_E_LIMIT, "failed: output y differs by ");
+    check_model("x = input f32[2]\nc = const f32[] {1e6}\ny = mul x c\nreturn y\n", "float_to_half",
+        POPRT_E_LIMIT, "failed: output y differs by ");
     /* and what is not a number is not close to any */
-    check_model("x = input f32[2]\nc = const f32[] {0}\nz = mul x c\ny = div z z\nreturn y\n",
-        NULL, POPRT_OK, "output y is the same within 0 of 0");
+    check_model("x = input f32[2]\nc = const f32[] {0}\nz = mul x c\ny = div z z\nreturn y\n", NULL,
+        POPRT_OK, "output y is the same within 0 of 0");
 }
 END_TEST
 
@@ -98,8 +97,8 @@ END_TEST
 
 START_TEST(what_cannot_run_is_said)
 {
-    check_model("x = input f32[2]\ny = \"my.Op\" x : f32[2]\nreturn y\n", NULL,
-        POPRT_E_UNSUPPORTED, "nothing could be compared: operator Op is not known");
+    check_model("x = input f32[2]\ny = \"my.Op\" x : f32[2]\nreturn y\n", NULL, POPRT_E_UNSUPPORTED,
+        "nothing could be compared: operator Op is not known");
     check_model("x = input f32\ny = neg x\nreturn y\n", NULL, POPRT_E_UNSUPPORTED,
         "nothing could be compared: no data");
 }

@@ -104,8 +104,9 @@ END_TEST
 START_TEST(dictionaries_go_by_node)
 {
     prt_graph *g = graph_from_text(X W "a = matmul x w @fc1\nb = matmul a w @fc2\nreturn b\n");
-    ck_assert(run_pass(g, pass, "fp8_input_dict={\"fc2\":[\"F152\",3]}, "
-                                "fp8_weight_dict={\"fc2\":[\"F143\",-1]}"));
+    ck_assert(run_pass(g, pass,
+        "fp8_input_dict={\"fc2\":[\"F152\",3]}, "
+        "fp8_weight_dict={\"fc2\":[\"F143\",-1]}"));
     const char *const text = graph_text(g);
     ck_assert_ptr_nonnull(strstr(text, "{fp8FormatLHS=F143, fp8FormatRHS=F143} @fc1"));
     ck_assert_ptr_nonnull(strstr(text, "{fp8FormatLHS=F152, fp8FormatRHS=F143} @fc2"));

@@ -25,8 +25,9 @@ END_TEST
 
 START_TEST(other_types_are_left)
 {
-    assert_pass_leaves(half, NULL, "x = input f64[2]\ni = input i64[2]\nd = shape x\n"
-                                   "y = add x x\nz = add i i\nreturn y, z, d\n");
+    assert_pass_leaves(half, NULL,
+        "x = input f64[2]\ni = input i64[2]\nd = shape x\n"
+        "y = add x x\nz = add i i\nreturn y, z, d\n");
     assert_pass_leaves(half, NULL, "x = input f16[2]\ny = cast x {to=11}\nreturn y\n");
 }
 END_TEST
@@ -143,10 +144,11 @@ START_TEST(what_is_too_large_or_too_small_is_said)
         "Clip big to range (-65500.0, 65500.0)\n"
         "Set Node eps from 9.999999960041972e-13 to 1e-07\n"
         "Set Node neg from -9.999999717180685e-10 to -1e-07\n");
-    ck_assert_graph(g, "x = input f16[2]\nbig = const f16[2] {65504, -65504}\n"
-                       "eps = const f16[] {1e-7}\nneg = const f16[1] {-1e-7}\n"
-                       "many = const f16[2] {0, nan}\n"
-                       "a = add x big\nb = add a eps\nc = add b neg\nd = add c many\nreturn d\n");
+    ck_assert_graph(g,
+        "x = input f16[2]\nbig = const f16[2] {65504, -65504}\n"
+        "eps = const f16[] {1e-7}\nneg = const f16[1] {-1e-7}\n"
+        "many = const f16[2] {0, nan}\n"
+        "a = add x big\nb = add a eps\nc = add b neg\nd = add c many\nreturn d\n");
     module_free(g);
 }
 END_TEST
@@ -244,14 +246,14 @@ START_TEST(attention_is_of_one_type)
         "%6 = cast v {to=10}\n%7 = cast k {to=10}\n%8 = cast q {to=10}\n"
         "%9 = attention %8 %7 %6 %5\ny = cast %9 {to=1}\nreturn y\n");
     /* also where a neighbour is kept */
-    prt_graph *g = graph_from_text(
-        "q = input f32[1,3,8]\nv = input f32[1,3,8]\nw = gelu v\nn = gelu q\n"
-        "y = attention q q w {q_num_heads=2, kv_num_heads=2}\n"
-        "z = ms_multi_head_attention n q w {num_heads=2}\nreturn y, z\n");
+    prt_graph *g =
+        graph_from_text("q = input f32[1,3,8]\nv = input f32[1,3,8]\nw = gelu v\nn = gelu q\n"
+                        "y = attention q q w {q_num_heads=2, kv_num_heads=2}\n"
+                        "z = ms_multi_head_attention n q w {num_heads=2}\nreturn y, z\n");
     ck_assert(run_pass(g, half, "skip_op_types=Gelu"));
     for (const prt_op *op = g->first; op != NULL; op = op->next)
-        for (uint32_t i = 0; i < op->n_in && !prt_op_is(op, PRT_OP_gelu) &&
-             !prt_op_is(op, PRT_OP_cast); i++)
+        for (uint32_t i = 0;
+             i < op->n_in && !prt_op_is(op, PRT_OP_gelu) && !prt_op_is(op, PRT_OP_cast); i++)
             ck_assert_int_eq(op->in[i].value->type->dtype, PRT_DTYPE_f16);
     module_free(g);
 }
@@ -300,8 +302,7 @@ START_TEST(heavy_operators_have_one_type)
         ck_assert(prt_op_is(op, PRT_OP_cast));
         op = op->in[0].value->def;
         for (uint32_t i = 0; i < op->n_in; i++)
-            ck_assert_msg(op->in[i].value == NULL ||
-                    op->in[i].value->type->dtype != PRT_DTYPE_f32,
+            ck_assert_msg(op->in[i].value == NULL || op->in[i].value->type->dtype != PRT_DTYPE_f32,
                 "%s: input %u", op->def->name, i);
         for (uint32_t i = 0; i < op->n_out; i++)
             ck_assert_int_eq(op->out[i].type->dtype, PRT_DTYPE_f16);
@@ -313,9 +314,8 @@ END_TEST
 /* Rows that are masked whole are uniform: with -inf they would be 0, or NaN elsewhere. */
 START_TEST(masks_stay_finite_in_mixed_attention)
 {
-    const char *const text =
-        "q = input f32[1,1,2,4]\nm = input f32[2,2]\nf = const f32[] {-1e38}\n"
-        "o = exp m\nn = mul o f\ny = attention q q q n\nreturn y\n";
+    const char *const text = "q = input f32[1,1,2,4]\nm = input f32[2,2]\nf = const f32[] {-1e38}\n"
+                             "o = exp m\nn = mul o f\ny = attention q q q n\nreturn y\n";
     prt_graph *before = graph_from_text(text), *after = graph_from_text(text);
     ck_assert(run_pass(after, "float_to_mixed", NULL));
     assert_same_results(before, after, 1e-2, 7);

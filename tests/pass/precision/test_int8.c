@@ -52,11 +52,12 @@ START_TEST(all_readers_read_it)
     prt_graph *before = graph_from_text(graph_text(g));
     ck_assert(run_pass(g, pass, NULL));
     assert_same_results(before, g, 1e-2, 3);
-    ck_assert_graph(g, "q = input bool[]\nx = input f16[2,2]\nw = const i8[2,2] {51,-127,127,64}\n"
-                       "%0 = const f16[2] {0.019683837890625, 0.003936767578125}\n"
-                       "%1 = dequantize_linear w %0 {axis=1}\n"
-                       "r = if q {\n  then_branch { a = matmul x %1; return a }\n"
-                       "  else_branch { b = add x %1; return b }\n}\nreturn r\n");
+    ck_assert_graph(g,
+        "q = input bool[]\nx = input f16[2,2]\nw = const i8[2,2] {51,-127,127,64}\n"
+        "%0 = const f16[2] {0.019683837890625, 0.003936767578125}\n"
+        "%1 = dequantize_linear w %0 {axis=1}\n"
+        "r = if q {\n  then_branch { a = matmul x %1; return a }\n"
+        "  else_branch { b = add x %1; return b }\n}\nreturn r\n");
     module_free(before);
     module_free(g);
 }
@@ -84,8 +85,8 @@ START_TEST(bad_options_are_named)
         "offset");
     assert_pass_fails(pass, "int8_offset_scale={\"w\":{\"value\":[1]}}", MODEL, POPRT_E_ARG,
         "as many");
-    assert_pass_fails(pass, "int8_offset_scale={\"w\":{\"value\":[1,2,3,128]}}", MODEL,
-        POPRT_E_ARG, "no int8");
+    assert_pass_fails(pass, "int8_offset_scale={\"w\":{\"value\":[1,2,3,128]}}", MODEL, POPRT_E_ARG,
+        "no int8");
 }
 END_TEST
 

@@ -76,7 +76,8 @@ END_TEST
 START_TEST(what_cannot_be_told_keeps_its_reader)
 {
     prt_graph *g = with_unknown("q = input f32[1,2,3,4]\na = relu q\nb = neg a\n"
-                                "y = attention q q b\nreturn y\n", "b");
+                                "y = attention q q b\nreturn y\n",
+        "b");
     ck_assert(run_pass(g, "float_to_half", NULL));
     const prt_op *attention = g->last;
     while (!prt_op_is(attention, PRT_OP_attention))
@@ -88,5 +89,4 @@ START_TEST(what_cannot_be_told_keeps_its_reader)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/retype_unknown", what_it_gives_is_cast, products_behind_it_are_mixed,
-    declared_types_are_believed,
-    what_cannot_be_told_keeps_its_reader)
+    declared_types_are_believed, what_cannot_be_told_keeps_its_reader)

@@ -54,8 +54,9 @@ static void with_samples(float large, const char *pass)
 START_TEST(samples_tell_what_overflows)
 {
     with_samples(300, "float_to_mixed");
-    ck_assert_msg(strstr(warned, "a is float16 and overflows: the samples make it as large as "
-                                 "9e+04, the type ends at 65504\n") != NULL,
+    ck_assert_msg(strstr(warned,
+                      "a is float16 and overflows: the samples make it as large as "
+                      "9e+04, the type ends at 65504\n") != NULL,
         "%s", warned);
     ck_assert_ptr_nonnull(strstr(warned, "p is float16 and overflows"));
     with_samples(8, "float_to_mixed");

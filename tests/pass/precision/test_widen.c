@@ -95,7 +95,8 @@ START_TEST(results_are_those_of_half)
     module_free(after);
     assert_pass_keeps_results(text, widen, 4e-3);
     assert_pass_keeps_results("x = input f16[3,40]\ny = input f16[40,4]\na = matmul x y\n"
-                              "b = softmax a\nc = gelu b\nreturn a, c\n", widen, 4e-3);
+                              "b = softmax a\nc = gelu b\nreturn a, c\n",
+        widen, 4e-3);
 }
 END_TEST
 
@@ -111,11 +112,11 @@ START_TEST(constant_bytes_become_floats)
         "t = const i32[1] {-2}\nb = gc_cast_to_uint8 x s\n%0 = bit_cast b {to=18}\n"
         "%1 = cast %0 {to=1}\nw_0 = const f32[2,2] {0.5, 0.25, -1, 0.05078125}\n"
         "%2 = matmul %1 w_0\ny = cast %2 {to=10}\nreturn y\n");
-    assert_pass_keeps_results(
-        LAYER "b = gc_cast_to_uint8 x s\ny = gc_fp8_matmul b w s t {fp8FormatRHS=F152}\nreturn y\n",
+    assert_pass_keeps_results(LAYER
+        "b = gc_cast_to_uint8 x s\ny = gc_fp8_matmul b w s t {fp8FormatRHS=F152}\nreturn y\n",
         decode, 0);
-    assert_pass_keeps_results(
-        LAYER "h = cast x {to=10}\ny = gc_fp8_matmul h w s t\nreturn y\n", decode, 1e-3);
+    assert_pass_keeps_results(LAYER "h = cast x {to=10}\ny = gc_fp8_matmul h w s t\nreturn y\n",
+        decode, 1e-3);
     assert_pass_keeps_results(
         "x = input f16[1,2,5]\nw = const u8[2,1,2] {64, 56, 200, 37}\ns = const i32[1] {-30}\n"
         "t = const i32[1] {0}\nb = gc_cast_to_uint8 x t\n"
@@ -159,7 +160,6 @@ START_TEST(trained_models_stay_close)
 END_TEST
 
 PRT_TEST_MAIN("pass/precision/widen", half_is_rounded_between, values_inside_are_wide,
-    outputs_keep_type_and_name,
-    what_moves_or_has_its_own_arithmetic_stays, regions_keep_their_edges,
-    results_are_those_of_half, constant_bytes_become_floats, what_is_computed_stays,
-    trained_models_stay_close)
+    outputs_keep_type_and_name, what_moves_or_has_its_own_arithmetic_stays,
+    regions_keep_their_edges, results_are_those_of_half, constant_bytes_become_floats,
+    what_is_computed_stays, trained_models_stay_close)

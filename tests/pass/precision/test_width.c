@@ -48,8 +48,7 @@ END_TEST
 /* Other runtimes have no kernel of these on int32. */
 START_TEST(operators_without_a_kernel_of_int32_stay)
 {
-    assert_pass_rewrites(integers, NULL,
-        "x = input i64[9]\na = add x x\ny = unique a\nreturn y\n",
+    assert_pass_rewrites(integers, NULL, "x = input i64[9]\na = add x x\ny = unique a\nreturn y\n",
         "x = input i32[9]\na = add x x\n%0 = cast a {to=7}\n%1 = unique %0\n"
         "y = cast %1 {to=6}\nreturn y\n");
     /* all three of int64, or two of int32 and one of float32 */
@@ -110,10 +109,10 @@ START_TEST(what_is_out_of_range_is_clipped_and_said)
     prt_graph *g = graph_from_text("x = input f32[4]\na = const i64[1] {1}\n"
                                    "e = const i64[1] {9223372036854775807}\n"
                                    "y = slice x a e\nreturn y\n");
-    ck_assert_str_eq(pass_notes(g, integers, NULL),
-        "Clip e to range (-2147483648, 2147483647)\n");
-    ck_assert_graph(g, "x = input f32[4]\na = const i32[1] {1}\ne = const i32[1] {2147483647}\n"
-                       "y = slice x a e\nreturn y\n");
+    ck_assert_str_eq(pass_notes(g, integers, NULL), "Clip e to range (-2147483648, 2147483647)\n");
+    ck_assert_graph(g,
+        "x = input f32[4]\na = const i32[1] {1}\ne = const i32[1] {2147483647}\n"
+        "y = slice x a e\nreturn y\n");
     module_free(g);
 }
 END_TEST
@@ -162,8 +161,9 @@ START_TEST(doubles_no_float_can_hold_are_clipped)
                                    "g = gather t i\nc = cast g {to=1}\nreturn c\n");
     ck_assert_str_eq(pass_notes(g, doubles, NULL),
         "Clip t to range (-3.4028234663852886e+38, 3.4028234663852886e+38)\n");
-    ck_assert_graph(g, "i = input i64[2]\nt = const f32[2] {3.4028234663852886e38, -inf}\n"
-                       "c = gather t i\nreturn c\n");
+    ck_assert_graph(g,
+        "i = input i64[2]\nt = const f32[2] {3.4028234663852886e38, -inf}\n"
+        "c = gather t i\nreturn c\n");
     module_free(g);
 }
 END_TEST
@@ -182,7 +182,6 @@ END_TEST
 
 PRT_TEST_MAIN("pass/precision/width", integers_of_the_interface_change,
     slots_of_int64_are_left_or_cast, operators_without_a_kernel_of_int32_stay,
-    integers_whose_bits_count_stay, what_is_out_of_range_is_clipped_and_said,
-    loops_count_in_int64, the_trained_models_count_the_same,
-    initializers_of_doubles_become_floats, doubles_no_float_can_hold_are_clipped,
-    regions_keep_their_edges)
+    integers_whose_bits_count_stay, what_is_out_of_range_is_clipped_and_said, loops_count_in_int64,
+    the_trained_models_count_the_same, initializers_of_doubles_become_floats,
+    doubles_no_float_can_hold_are_clipped, regions_keep_their_edges)

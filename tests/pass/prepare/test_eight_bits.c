@@ -66,8 +66,9 @@ START_TEST(numbers_of_imagenet_are_said_when_taken)
     for (size_t i = 0; i < 6; i++)
         ck_assert_double_eq_tol(prt_load_f64(out.dtype, out.data, i),
             -fabs((six[i] / 255.0 - mean[i / 2]) / std[i / 2]), 1e-5);
-    ck_assert_str_eq(warned, "input x is uint8, with the numbers of ImageNet, as none were given: "
-                             "mean 0.485, 0.456, 0.406; std 0.229, 0.224, 0.225\n");
+    ck_assert_str_eq(warned,
+        "input x is uint8, with the numbers of ImageNet, as none were given: "
+        "mean 0.485, 0.456, 0.406; std 0.229, 0.224, 0.225\n");
     ck_assert_ptr_nonnull(strstr(noted, "output z stays float"));
     module_free(g);
 }
@@ -99,11 +100,11 @@ END_TEST
 START_TEST(maps_with_a_range_come_out_as_bytes)
 {
     static const char *const options[] = { "mean", "0", "std", "0.00392156862745098", NULL };
-    prt_graph *g = converted(
-        "x = input f32[1,3,1,2]\nf = const f32[] {0.01}\nl = const f32[] {-2}\n"
-        "h = const f32[] {0.5}\nv = mul x f\ns = sigmoid v\nt = tanh v\nc = clip v l h\n"
-        "k = sub v h\nreturn s, t, c, k\n",
-        options);
+    prt_graph *g =
+        converted("x = input f32[1,3,1,2]\nf = const f32[] {0.01}\nl = const f32[] {-2}\n"
+                  "h = const f32[] {0.5}\nv = mul x f\ns = sigmoid v\nt = tanh v\nc = clip v l h\n"
+                  "k = sub v h\nreturn s, t, c, k\n",
+            options);
     prt_tensor out[4];
     run_bytes(g, six, out);
     for (int i = 0; i < 4; i++)
@@ -112,8 +113,7 @@ START_TEST(maps_with_a_range_come_out_as_bytes)
         const double v = six[i] * 0.01;
         ck_assert_int_eq(((const uint8_t *)out[0].data)[i], (int)(255 / (1 + exp(-v)) + 0.5));
         ck_assert_int_eq(((const uint8_t *)out[1].data)[i], (int)(127.5 * (tanh(v) + 1) + 0.5));
-        ck_assert_int_eq(((const uint8_t *)out[2].data)[i],
-            (int)(102 * (fmin(v, 0.5) + 2) + 0.5));
+        ck_assert_int_eq(((const uint8_t *)out[2].data)[i], (int)(102 * (fmin(v, 0.5) + 2) + 0.5));
     }
     ck_assert_ptr_nonnull(strstr(noted, "output c is uint8: 0 is -2, 255 is 0.5\n"));
     ck_assert_ptr_nonnull(strstr(noted, "output k stays float"));
@@ -150,8 +150,9 @@ END_TEST
 START_TEST(what_has_no_images_is_warned_of)
 {
     module_free(converted("x = input f32[1,4,2,2]\ny = neg x\nreturn y\n", NULL));
-    ck_assert_str_eq(warned, "no input is an image: float, 4 dimensions, 3 channels; give mean and "
-                             "std for images of other channels\n");
+    ck_assert_str_eq(warned,
+        "no input is an image: float, 4 dimensions, 3 channels; give mean and "
+        "std for images of other channels\n");
     static const char *const plain[] = { "std", "1", NULL };
     module_free(converted("x = input f32[1,2]\ny = neg x\nreturn y\n", plain));
     ck_assert_str_eq(warned, "no input is an image: float, 4 dimensions, 1, 3 or 4 channels\n");

@@ -21,7 +21,8 @@ START_TEST(checkpoints_become_outputs)
         "c = input bool[]\nx = input f32[2]\nr = if c {\n"
         "  then_branch { t = exp x; u = neg t; return u }\n"
         "  else_branch { v = neg x; return v }\n}\n"
-        "return r\n", POPRT_E_ARG, "sub-graph");
+        "return r\n",
+        POPRT_E_ARG, "sub-graph");
 }
 END_TEST
 
@@ -56,7 +57,8 @@ START_TEST(an_output_that_a_region_reads_keeps_its_maker)
                                 "  else_branch { v = neg x; return v }\n}\nreturn r\n";
     char before[400];
     ck_assert_int_gt(snprintf(before, sizeof(before), "%.*sreturn r, a\n",
-        (int)(sizeof(after) - sizeof("return r\n")), after), 0);
+                         (int)(sizeof(after) - sizeof("return r\n")), after),
+        0);
     assert_removes("outputs=a", before, after);
 }
 END_TEST
@@ -143,10 +145,10 @@ START_TEST(inputs_get_shapes)
     assert_pass_fails("const_input_shape", "batch_size=5", model, POPRT_E_ARG, "work together");
     assert_pass_fails("const_input_shape", "batch_size=5, batch_axis=2", model, POPRT_E_SHAPE,
         "axis 2");
-    assert_pass_fails("const_input_shape", "const_input_shape={\"x\": [2,4]}", model,
-        POPRT_E_SHAPE, "cannot become 4");
-    assert_pass_fails("const_input_shape", "const_input_shape={\"x\": [2]}", model,
-        POPRT_E_SHAPE, "has 2 dimensions");
+    assert_pass_fails("const_input_shape", "const_input_shape={\"x\": [2,4]}", model, POPRT_E_SHAPE,
+        "cannot become 4");
+    assert_pass_fails("const_input_shape", "const_input_shape={\"x\": [2]}", model, POPRT_E_SHAPE,
+        "has 2 dimensions");
     assert_pass_fails("const_input_shape", "const_input_shape={\"w\": [2]}", model,
         POPRT_E_NOT_FOUND, "no input");
     assert_pass_fails("const_input_shape", "const_input_shape={\"x\": 2}", model, POPRT_E_ARG,
@@ -203,10 +205,11 @@ START_TEST(inputs_become_rows_of_one)
     prt_str config;
     prt_graph *g = graph_from_text(THREE SUM);
     ck_assert(run_pass(g, "apply_host_concat_split", "merged_inputs=[[\"fp32\",[2,1]]]"));
-    ck_assert_graph(g, "d = input f32[2]\nhost_concat_0 = input f32[3,2]\n"
-                       "%0 = const i64[3] {1, 1, 1}\n%1 = const i64[2] {2, 1}\n"
-                       "%2, %3, %4 = split host_concat_0 %0\na = reshape %2 %1\n"
-                       "b = reshape %3 %1\nc = reshape %4 %1\n" SUM);
+    ck_assert_graph(g,
+        "d = input f32[2]\nhost_concat_0 = input f32[3,2]\n"
+        "%0 = const i64[3] {1, 1, 1}\n%1 = const i64[2] {2, 1}\n"
+        "%2, %3, %4 = split host_concat_0 %0\na = reshape %2 %1\n"
+        "b = reshape %3 %1\nc = reshape %4 %1\n" SUM);
     ck_assert(prt_module_metadata(g->module, "HostConcatRunnerConfig", &config));
     ck_assert_str_eq(prt_arena_text(g->module->arena, config.data, config.size),
         "{\"host_concat_0\":{\"tensor_name\":\"host_concat_0\",\"input_tensor_names\":"
@@ -248,5 +251,4 @@ PRT_TEST_MAIN("pass/prepare", checkpoints_become_outputs, outputs_go_with_what_f
     an_output_that_a_region_reads_keeps_its_maker, inputs_with_defaults_become_constants,
     constants_are_listed_no_longer, constants_leave_regions, batches_get_a_size, inputs_get_shapes,
     nodes_get_names_of_their_own, images_are_fed_as_bytes, inputs_become_rows_of_one,
-    the_last_pass_tidies,
-    checks_and_overviews_change_nothing)
+    the_last_pass_tidies, checks_and_overviews_change_nothing)

@@ -63,8 +63,8 @@ START_TEST(regions)
     assert_pass_rewrites("replace_isinf", NULL, REGION("f32[4]", "z = isinf x; t = where z x x"),
         REGION("f32[4]",
             "z = gc_is_inf_v2 x {detect_negative=1,detect_positive=1}; t = where z x x"));
-    assert_pass_rewrites("replace_where_with_wherev2", NULL,
-        REGION("f32[4]", "t = where q x x"), REGION("f32[4]", "t = gc_where_v2 q x x"));
+    assert_pass_rewrites("replace_where_with_wherev2", NULL, REGION("f32[4]", "t = where q x x"),
+        REGION("f32[4]", "t = gc_where_v2 q x x"));
     assert_pass_rewrites("replace_softmax", NULL, REGION("f32[4,3]", "t = softmax x"),
         REGION("f32[4,3]", "t = gc_softmax_v2 x {axis=-1}"));
 }

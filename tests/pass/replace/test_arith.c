@@ -16,7 +16,8 @@ START_TEST(division)
         pass, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[4]\nc = const f32[4] {1,2,3,4}\n"
                               "r = if q {\n  then_branch { t = div x c; return t }\n"
-                              "  else_branch { return x }\n}\nreturn r\n", pass, 2e-7);
+                              "  else_branch { return x }\n}\nreturn r\n",
+        pass, 2e-7);
 }
 END_TEST
 
@@ -55,10 +56,12 @@ START_TEST(powers)
     assert_pass_keeps_results("x = input f32[3,50]\nc = const f32[] {2}\ny = pow x c\nreturn y\n",
         pass, 0);
     assert_pass_keeps_results("x = input f16[3,50]\nc = const f32[1,1] {3}\ny = pow x c\n"
-                              "return y\n", pass, 2e-3);
+                              "return y\n",
+        pass, 2e-3);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[4]\nc = const f32[] {3}\n"
                               "r = if q {\n  then_branch { t = pow x c; return t }\n"
-                              "  else_branch { return x }\n}\nreturn r\n", pass, 3e-7);
+                              "  else_branch { return x }\n}\nreturn r\n",
+        pass, 3e-7);
 }
 END_TEST
 

@@ -11,17 +11,18 @@ START_TEST(sums_do_not_see_zeros)
     assert_pass_rewrites(pass, NULL,
         IN "k = compress x c {axis=1} @k\ns = abs k\ny = reduce_sum s a\nreturn y\n",
         IN "k = gc_mask_compress x c {axis=1} @k\ns = abs k\ny = reduce_sum s a\nreturn y\n");
-    assert_pass_rewrites(pass, NULL,
-        IN "k = compress x c\ny = reduce_l2 k\nreturn y\n",
+    assert_pass_rewrites(pass, NULL, IN "k = compress x c\ny = reduce_l2 k\nreturn y\n",
         IN "k = gc_mask_compress x c\ny = reduce_l2 k\nreturn y\n");
     assert_pass_keeps_results(IN "k = compress x c {axis=-1}\ns = tanh k\nt = neg k\n"
                                  "y = reduce_sum s a\nz = reduce_sum_square t a\n"
-                                 "w = reduce_l1 k\nreturn y, z, w\n", pass, 0);
+                                 "w = reduce_l1 k\nreturn y, z, w\n",
+        pass, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[5]\nz = input f32[1]\n"
                               "k = const bool[3] {true,false,true}\nr = if q {\n"
                               "  then_branch { c = greater x z; s = compress x c; "
                               "t = reduce_sum s; return t }\n"
-                              "  else_branch { return z }\n}\nreturn r\n", pass, 0);
+                              "  else_branch { return z }\n}\nreturn r\n",
+        pass, 0);
 }
 END_TEST
 
@@ -29,8 +30,7 @@ START_TEST(others_do)
 {
     static const char *const pass = "compress_pattern";
     assert_pass_leaves(pass, NULL, IN "k = compress x c {axis=1}\nreturn k\n");
-    assert_pass_leaves(pass, NULL,
-        IN "k = compress x c {axis=1}\ny = reduce_mean k a\nreturn y\n");
+    assert_pass_leaves(pass, NULL, IN "k = compress x c {axis=1}\ny = reduce_mean k a\nreturn y\n");
     assert_pass_leaves(pass, NULL,
         IN "k = compress x c {axis=1}\ns = exp k\ny = reduce_sum s a\nreturn y\n");
     assert_pass_leaves(pass, NULL,

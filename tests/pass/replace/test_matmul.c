@@ -20,26 +20,30 @@ START_TEST(einsum)
         "a = input f32[5,b,2,3]\nc = input f32[5,b,4,3]\n"
         "%0 = transpose c {perm=[0,1,3,2]} @e\ny = matmul a %0 @e\nreturn y\n");
     assert_pass_keeps_results("a = input f32[2,3]\nc = input f32[3,4]\n"
-                              "y = einsum a c {equation=\"mk,kn->mn\"}\nreturn y\n", EINSUM, 1e-6);
+                              "y = einsum a c {equation=\"mk,kn->mn\"}\nreturn y\n",
+        EINSUM, 1e-6);
     assert_pass_keeps_results("a = input i64[5,2,3]\nc = input i64[5,4,3]\n"
-                              "y = einsum a c {equation=\"bmk,bnk->bmn\"}\nreturn y\n", EINSUM, 0);
+                              "y = einsum a c {equation=\"bmk,bnk->bmn\"}\nreturn y\n",
+        EINSUM, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[3,3]\nr = if q {\n"
                               "  then_branch { t = einsum x x {equation=\"mk,nk->mn\"}; return "
                               "t }\n"
-                              "  else_branch { return x }\n}\nreturn r\n", EINSUM, 1e-6);
+                              "  else_branch { return x }\n}\nreturn r\n",
+        EINSUM, 1e-6);
 }
 END_TEST
 
 START_TEST(einsum_that_stays)
 {
     static const char *const equations[] = { "bmk,bkn", "bmk,bkn->bnm", "Bmk,Bkn->Bmn",
-        "bmk,ckn->bmn", "...mk,...kn->...mn", "bmk,bmk->bmk", "bkm,bkn->bmn",
-        "bmk,bkn->bmk", "bmm,bmn->bmn" };
+        "bmk,ckn->bmn", "...mk,...kn->...mn", "bmk,bmk->bmk", "bkm,bkn->bmn", "bmk,bkn->bmk",
+        "bmm,bmn->bmn" };
     for (size_t i = 0; i < sizeof(equations) / sizeof(equations[0]); i++) {
         char text[256];
         (void)snprintf(text, sizeof(text),
             "a = input f32[3,3,3]\nc = input f32[3,3,3]\ny = einsum a c {equation=\"%s\"}\n"
-            "return y\n", equations[i]);
+            "return y\n",
+            equations[i]);
         assert_pass_leaves(EINSUM, NULL, text);
     }
     assert_pass_leaves(EINSUM, NULL,
@@ -51,10 +55,12 @@ START_TEST(einsum_that_stays)
     assert_pass_leaves(EINSUM, NULL,
         "a = input f32[3,k]\nc = input f32[3,5]\ny = einsum a c {equation=\"mk,nk->mn\"}\n"
         "return y\n");
-    assert_pass_leaves(EINSUM, NULL, "a = input f32[3,3]\ny = einsum a a a "
-                                     "{equation=\"ij,jk,kl->il\"}\nreturn y\n");
-    assert_pass_leaves(EINSUM, NULL, "a = input i8[3,3]\ny = einsum a a {equation=\"ij,jk->ik\"}\n"
-                                     "return y\n");
+    assert_pass_leaves(EINSUM, NULL,
+        "a = input f32[3,3]\ny = einsum a a a "
+        "{equation=\"ij,jk,kl->il\"}\nreturn y\n");
+    assert_pass_leaves(EINSUM, NULL,
+        "a = input i8[3,3]\ny = einsum a a {equation=\"ij,jk->ik\"}\n"
+        "return y\n");
 }
 END_TEST
 
@@ -99,12 +105,15 @@ START_TEST(gemm_means_the_same)
         assert_pass_keeps_results(text, GEMM, 1e-6);
     }
     assert_pass_keeps_results("a = input f16[3,2]\nw = const f16[2,2] {1,2,3,60000}\n"
-                              "y = gemm a w {alpha=0.5}\nreturn y\n", GEMM, 2e-3);
+                              "y = gemm a w {alpha=0.5}\nreturn y\n",
+        GEMM, 2e-3);
     assert_pass_keeps_results("a = input f32[0,2]\nw = const f32[2,2] {1,2,3,4}\n"
-                              "y = gemm a w {transB=1}\nreturn y\n", GEMM, 0);
+                              "y = gemm a w {transB=1}\nreturn y\n",
+        GEMM, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[3,3]\nw = const f32[3,3] fill 2\n"
                               "r = if q {\n  then_branch { t = gemm x w {alpha=3}; return t }\n"
-                              "  else_branch { return x }\n}\nreturn r\n", GEMM, 1e-6);
+                              "  else_branch { return x }\n}\nreturn r\n",
+        GEMM, 1e-6);
 }
 END_TEST
 

@@ -12,12 +12,15 @@ START_TEST(casts)
         "x = input f32[n]\nb = cast x {to=9}\ny = cast b {to=6} @c\nreturn y\n",
         "x = input f32[n]\ny = gc_not_zero x {to=6} @c\nreturn y\n");
     assert_pass_keeps_results("x = input i32[3,50]\nb = cast x {to=9}\ny = cast b {to=10}\n"
-                              "return y\n", CASTS, 0);
+                              "return y\n",
+        CASTS, 0);
     assert_pass_keeps_results("x = input f32[50]\nl = log x\nb = cast l {to=9}\n"
-                              "y = cast b {to=7}\nreturn y\n", CASTS, 0);
+                              "y = cast b {to=7}\nreturn y\n",
+        CASTS, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[4]\nr = if q {\n"
                               "  then_branch { b = cast x {to=9}; t = cast b {to=1}; return t }\n"
-                              "  else_branch { return x }\n}\nreturn r\n", CASTS, 0);
+                              "  else_branch { return x }\n}\nreturn r\n",
+        CASTS, 0);
 }
 END_TEST
 
@@ -47,9 +50,11 @@ START_TEST(lists)
         "%0 = cast e {to=6} @z\n%1 = argmax %0 @z\n%2 = const i64[2] {1,1}\n"
         "y = reshape %1 %2 @z\nreturn y\n");
     assert_pass_keeps_results("x = input f32[3]\n" RANGE "i = argmin x\ne = equal i l\n"
-                              "c = cast e {to=1}\ny = nonzero c\nreturn y\n", NONZERO, 0);
+                              "c = cast e {to=1}\ny = nonzero c\nreturn y\n",
+        NONZERO, 0);
     assert_pass_keeps_results("x = input i64[1]\n" RANGE "k = const i64[] {3}\ne = equal l k\n"
-                              "y = nonzero e\nreturn x, y\n", NONZERO, 0);
+                              "y = nonzero e\nreturn x, y\n",
+        NONZERO, 0);
     assert_pass_keeps_results("x = input f32[1,4]\nd = const i64[] {5}\nv = const f32[2] {0,2}\n"
                               "i = argmax x {axis=1,keepdims=0}\na = const i64[1] {0}\n"
                               "s = squeeze i a\nh = one_hot s d v\ny = nonzero h\nreturn y\n",
@@ -57,7 +62,8 @@ START_TEST(lists)
     assert_pass_keeps_results("q = input bool[]\nx = input f32[4]\n" RANGE
                               "z = const i64[1,1] {0}\nr = if q {\n"
                               "  then_branch { i = argmax x; e = equal l i; t = nonzero e; return t"
-                              " }\n  else_branch { return z }\n}\nreturn r\n", NONZERO, 0);
+                              " }\n  else_branch { return z }\n}\nreturn r\n",
+        NONZERO, 0);
 }
 END_TEST
 

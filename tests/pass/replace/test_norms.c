@@ -3,7 +3,8 @@
 #include "support/check_main.h"
 #include "support/graph_text.h"
 
-#define P4 "s = const f32[2] {2,-1}\nb = const f32[2] {1,0}\nm = const f32[2] {0.5,3}\n" \
+#define P4                                                                                         \
+    "s = const f32[2] {2,-1}\nb = const f32[2] {1,0}\nm = const f32[2] {0.5,3}\n"                  \
     "v = const f32[2] {3,15}\n"
 #define AFTER "%0 = const f32[1,2,1] {1,-0.25}\n%1 = const f32[1,2,1] {0.5,0.75}\n"
 
@@ -15,12 +16,15 @@ START_TEST(batch_norm)
         "return y\n",
         "x = input f32[n,2,7]\n" P4 AFTER "%2 = mul x %0 @bn\ny = add %2 %1 @bn\nreturn y\n");
     assert_pass_keeps_results("x = input f32[2,2,3,4]\n" P4
-                              "y = batch_normalization x s b m v\nreturn y\n", pass, 5e-7);
+                              "y = batch_normalization x s b m v\nreturn y\n",
+        pass, 5e-7);
     assert_pass_keeps_results("x = input f16[5,2]\n" P4
-                              "y = batch_normalization x s b m v\nreturn y\n", pass, 3e-3);
+                              "y = batch_normalization x s b m v\nreturn y\n",
+        pass, 3e-3);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[3,2,4]\n" P4
                               "r = if q {\n  then_branch { t = batch_normalization x s b m v; "
-                              "return t }\n  else_branch { return x }\n}\nreturn r\n", pass, 5e-7);
+                              "return t }\n  else_branch { return x }\n}\nreturn r\n",
+        pass, 5e-7);
 }
 END_TEST
 
@@ -52,23 +56,26 @@ START_TEST(group_norm)
         "@g\nreturn y\n",
         "x = input f16[n,6]\n" FACTORS "y = gc_fast_norm x s b {epsilon=2} @g\nreturn y\n");
     assert_pass_keeps_results("x = input f16[5,6]\n" FACTORS
-                              "y = group_normalization x s b {num_groups=1}\nreturn y\n", pass, 0);
+                              "y = group_normalization x s b {num_groups=1}\nreturn y\n",
+        pass, 0);
     assert_pass_keeps_results("x = input f16[5,6]\n" FACTORS
                               "y, _, _ = gc_group_normalization x s b {num_groups=1}\nreturn y\n",
         pass, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f16[3,6]\n" FACTORS
                               "r = if q {\n  then_branch { t = group_normalization x s b "
                               "{num_groups=1}; return t }\n  else_branch { return x }\n}\n"
-                              "return r\n", pass, 0);
-    assert_pass_leaves(pass, NULL, "x = input f16[5,6]\n" FACTORS
-                                   "y = group_normalization x s b {num_groups=2}\nreturn y\n");
-    assert_pass_leaves(pass, NULL, "x = input f16[5,6,3]\n" FACTORS
-                                   "y = group_normalization x s b {num_groups=1}\nreturn y\n");
-    assert_pass_leaves(pass, NULL, "x = input f16[5,6]\n" FACTORS
-                                   "y, m = gc_group_normalization x s b {num_groups=1}\n"
-                                   "return y, m\n");
-    assert_pass_leaves(pass, NULL, "x = input f32[5,2]\n" P4
-                                   "y = group_normalization x s b {num_groups=1}\nreturn y\n");
+                              "return r\n",
+        pass, 0);
+    assert_pass_leaves(pass, NULL,
+        "x = input f16[5,6]\n" FACTORS "y = group_normalization x s b {num_groups=2}\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f16[5,6,3]\n" FACTORS
+        "y = group_normalization x s b {num_groups=1}\nreturn y\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f16[5,6]\n" FACTORS "y, m = gc_group_normalization x s b {num_groups=1}\n"
+        "return y, m\n");
+    assert_pass_leaves(pass, NULL,
+        "x = input f32[5,2]\n" P4 "y = group_normalization x s b {num_groups=1}\nreturn y\n");
 }
 END_TEST
 
@@ -82,10 +89,12 @@ START_TEST(mean)
         "y = reduce_sum %1 a {keepdims=0} @m\nreturn y\n");
     assert_pass_keeps_results("x = input f16[3,5,7]\ny = reduce_mean x\nreturn y\n", pass, 0.05);
     assert_pass_keeps_results("x = input f16[3,8,7]\na = const i64[1] {1}\ny = reduce_mean x a\n"
-                              "return y\n", pass, 0.0);
+                              "return y\n",
+        pass, 0.0);
     assert_pass_keeps_results("q = input bool[]\nx = input f16[3,1]\na = const i64[1] {1}\n"
                               "r = if q {\n  then_branch { t = reduce_mean x a; return t }\n"
-                              "  else_branch { return x }\n}\nreturn r\n", pass, 0);
+                              "  else_branch { return x }\n}\nreturn r\n",
+        pass, 0);
 }
 END_TEST
 

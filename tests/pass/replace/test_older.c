@@ -50,17 +50,16 @@ START_TEST(clip)
     assert_pass_rewrites(pass, NULL, "x = input u16[n]\ny = clip x\nreturn y\n",
         "x = input u16[n]\n%0 = const u16[] {0}\n%1 = const u16[] {65535}\ny = clip x %0 %1\n"
         "return y\n");
-    assert_pass_rewrites(pass, NULL,
-        "x = input i8[n]\nm = input i8[]\ny = clip x m\nreturn y\n",
+    assert_pass_rewrites(pass, NULL, "x = input i8[n]\nm = input i8[]\ny = clip x m\nreturn y\n",
         "x = input i8[n]\nm = input i8[]\n%0 = const i8[] {127}\ny = clip x m %0\nreturn y\n");
     assert_pass_rewrites(pass, NULL, "x = input i64[n]\ny = clip x\nreturn y\n",
         "x = input i64[n]\n%0 = const i64[] {-9223372036854775808}\n"
         "%1 = const i64[] {9223372036854775807}\ny = clip x %0 %1\nreturn y\n");
-    assert_pass_leaves(pass, NULL,
-        "x = input f32[n]\nm = input f32[]\ny = clip x m m\nreturn y\n");
+    assert_pass_leaves(pass, NULL, "x = input f32[n]\nm = input f32[]\ny = clip x m m\nreturn y\n");
     assert_pass_leaves(pass, NULL, "x = input f32[n]\ny = relu x\nreturn y\n");
     assert_pass_keeps_results("x = input f32[3,50]\nm = input f32[]\nz = log x\ny = clip z _ m\n"
-                              "w = exp y\nreturn w\n", pass, 0);
+                              "w = exp y\nreturn w\n",
+        pass, 0);
     assert_pass_keeps_results(REGION("u64[4]", "t = clip x"), pass, 0);
 }
 END_TEST
@@ -90,7 +89,8 @@ END_TEST
 
 /* log of a negative number is NaN */
 #define COMPARED(id)                                                                               \
-    "x = input f32[50]\nz = input f32[1]\na = log x\ny = " id " a z\nw = " id " a a\nreturn y, w\n"
+    "x = input f32[50]\nz = input f32[1]\na = log x\ny = " id " a z\nw = " id " a a\nreturn y, "   \
+    "w\n"
 #define COUNTED(id) "x = input i32[50]\nz = input i32[3,1]\ny = " id " x z\nreturn y\n"
 
 START_TEST(comparisons_mean_the_same)
@@ -135,7 +135,8 @@ START_TEST(trilu)
     assert_pass_leaves(pass, NULL, "x = input f32[0,9000,9000]\ny = trilu x\nreturn y\n");
     assert_pass_leaves(pass, NULL, "x = input string[2,2]\ny = trilu x\nreturn y\n");
     assert_pass_keeps_results("x = input f32[2,5,4]\nk = const i64[] {9223372036854775807}\n"
-                              "y = trilu x k\nz = trilu x {upper=0}\nreturn y, z\n", pass, 0);
+                              "y = trilu x k\nz = trilu x {upper=0}\nreturn y, z\n",
+        pass, 0);
     assert_pass_keeps_results(REGION("bool[3,4]", "t = trilu x"), pass, 0);
     assert_pass_keeps_results("x = input f64[0,4]\ny = trilu x\nreturn y\n", pass, 0);
 }

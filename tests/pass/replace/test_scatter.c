@@ -18,12 +18,13 @@ static const char *of_box(uint32_t axes, const int *begin, const int *end, const
     for (int i = 0; i < dims[0] * dims[1] * dims[2]; i++) {
         const int place[3] = { i / (dims[1] * dims[2]), i / dims[2] % dims[1], i % dims[2] };
         for (uint32_t k = 0; k < axes; k++)
-            at += snprintf(indices + at, sizeof(indices) - (size_t)at, "%s%d",
-                at != 0 ? "," : "", begin[k] + place[k]);
+            at += snprintf(indices + at, sizeof(indices) - (size_t)at, "%s%d", at != 0 ? "," : "",
+                begin[k] + place[k]);
     }
-    (void)snprintf(text, sizeof(text), "x = input f32[3,4,5]\nu = input f32[%s]\n"
-        "i = const i64[%d,%u] {%s}\ny = scatter_nd x i u\nreturn y\n", updates,
-        dims[0] * dims[1] * dims[2], axes, indices);
+    (void)snprintf(text, sizeof(text),
+        "x = input f32[3,4,5]\nu = input f32[%s]\n"
+        "i = const i64[%d,%u] {%s}\ny = scatter_nd x i u\nreturn y\n",
+        updates, dims[0] * dims[1] * dims[2], axes, indices);
     return text;
 }
 
@@ -32,7 +33,7 @@ static void becomes(const char *text, int concats)
     prt_graph *g = graph_from_text(text);
     int found = 0;
     ck_assert_msg(run_pass(g, PASS, NULL), "%s", text);
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         ck_assert(!prt_op_is(op, PRT_OP_scatter_nd));
         found += prt_op_is(op, PRT_OP_concat);
     }
@@ -49,19 +50,25 @@ START_TEST(boxes)
         const char *updates;
         int concats;
     } cases[] = {
-        { 3, { 0, 0, 0 }, { 3, 4, 5 }, "60", 0 }, { 1, { 1 }, { 3 }, "2,4,5", 1 },
-        { 1, { 1 }, { 2 }, "1,4,5", 1 }, { 2, { 0, 1 }, { 3, 4 }, "9,5", 1 },
-        { 3, { 0, 0, 2 }, { 3, 4, 4 }, "24", 1 }, { 3, { 1, 0, 2 }, { 2, 4, 4 }, "8", 2 },
-        { 3, { 1, 1, 1 }, { 3, 3, 3 }, "8", 3 }, { 3, { 0, 3, 0 }, { 1, 4, 1 }, "1", 3 },
+        { 3, { 0, 0, 0 }, { 3, 4, 5 }, "60", 0 },
+        { 1, { 1 }, { 3 }, "2,4,5", 1 },
+        { 1, { 1 }, { 2 }, "1,4,5", 1 },
+        { 2, { 0, 1 }, { 3, 4 }, "9,5", 1 },
+        { 3, { 0, 0, 2 }, { 3, 4, 4 }, "24", 1 },
+        { 3, { 1, 0, 2 }, { 2, 4, 4 }, "8", 2 },
+        { 3, { 1, 1, 1 }, { 3, 3, 3 }, "8", 3 },
+        { 3, { 0, 3, 0 }, { 1, 4, 1 }, "1", 3 },
     };
     for (size_t i = 0; i < PRT_COUNT_OF(cases); i++)
         becomes(of_box(cases[i].axes, cases[i].begin, cases[i].end, cases[i].updates),
             cases[i].concats);
     /* From the end; as exporters have it, a dim for each axis; of other types. */
     becomes("x = input i64[4,2]\nu = input i64[2,2]\ni = const i64[2,1] {-2,-1}\n"
-            "y = scatter_nd x i u\nreturn y\n", 1);
+            "y = scatter_nd x i u\nreturn y\n",
+        1);
     becomes("x = const f32[1,4] zeros\nu = input f32[1,2]\n"
-            "i = const i64[1,2,2] {0,1,0,2}\ny = scatter_nd x i u\nreturn y\n", 1);
+            "i = const i64[1,2,2] {0,1,0,2}\ny = scatter_nd x i u\nreturn y\n",
+        1);
 }
 END_TEST
 
@@ -69,7 +76,7 @@ END_TEST
 START_TEST(whole)
 {
     prt_graph *g = graph_from_text("x = input f32[2,3]\nu = input f32[2,3]\n"
-        "i = const i64[2,1] {0,1}\ny = scatter_nd x i u\nreturn y\n");
+                                   "i = const i64[2,1] {0,1}\ny = scatter_nd x i u\nreturn y\n");
     ck_assert(run_pass(g, PASS, NULL));
     assert_text_has(graph_text(g), "identity u");
     ck_assert(!run_pass(g, PASS, NULL));

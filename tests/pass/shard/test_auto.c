@@ -28,7 +28,7 @@ static const char *devices(const prt_graph *g)
 {
     static char text[512];
     size_t at = 0;
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         int64_t device = -1, stage = -1;
         ck_assert(prt_op_mark_i64(op, "__ipu_number", &device));
         ck_assert(prt_op_mark_i64(op, "__pipeline_stage", &stage));
@@ -117,7 +117,7 @@ START_TEST(nodes_get_names_where_they_lack_them)
                                   "return c\n";
     prt_graph *g = graph_from_text(unnamed);
     ck_assert_ptr_nonnull(strstr(pass_notes(g, "auto_sharding", NULL), "unique_name_for_nodes"));
-    prt_for_each_op(op, g)
+    prt_for_each_op (op, g)
         ck_assert_uint_ne(op->origin.size, 0);
     module_free(g);
     g = graph_from_text(five);
@@ -164,7 +164,7 @@ static int64_t device_of(const prt_op *op)
 static void check_invariants(const prt_graph *g, int64_t n)
 {
     uint64_t used = 0;
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         const int64_t device = device_of(op);
         ck_assert(device >= 0 && device < n);
         used |= UINT64_C(1) << device;

@@ -13,7 +13,7 @@ static const char model[] = "c = input bool[]\nx = input f32[2]\nw = const f32[2
 static void check(const prt_graph *g, const char *node, int64_t device, int64_t stage)
 {
     int64_t value;
-    prt_for_each_op(op, g) {
+    prt_for_each_op (op, g) {
         if (!prt_str_is(op->origin, node))
             continue;
         value = -1;

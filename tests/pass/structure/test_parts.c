@@ -135,9 +135,10 @@ END_TEST
 
 /* Convolutions are cut by images, and pools, sums and norms of images go along. */
 #define NET(images)                                                                                \
-    "x = input f32[" images ",2,6,6]\nw = input f32[4,2,3,3]\nb = input f32[4]\nr = input f32["    \
-    images ",4,6,6]\na = conv x w b {pads=[1,1,1,1]} @p\nc = relu a\nd = add c r\n"                \
-    "e = batch_normalization d b b b b\ny = max_pool e {kernel_shape=[2,2] strides=[2,2]}\n"      \
+    "x = input f32[" images                                                                        \
+    ",2,6,6]\nw = input f32[4,2,3,3]\nb = input f32[4]\nr = input f32[" images                     \
+    ",4,6,6]\na = conv x w b {pads=[1,1,1,1]} @p\nc = relu a\nd = add c r\n"                       \
+    "e = batch_normalization d b b b b\ny = max_pool e {kernel_shape=[2,2] strides=[2,2]}\n"       \
     "return y\n"
 
 static void net_becomes(const char *text, int64_t factor, float share, uint32_t parts)

@@ -10,8 +10,7 @@ START_TEST(small_integers)
     assert_pass_rewrites(PASS, NULL, "x = input i8[n]\ny = relu x @r\nreturn y\n",
         "x = input i8[n]\n%0 = cast x {to=1} @r\n%1 = relu %0 @r\ny = cast %1 {to=3} @r\n"
         "return y\n");
-    assert_pass_rewrites(PASS, NULL,
-        "x = input u8[n]\nm = input u8[]\ny = clip x _ m\nreturn y\n",
+    assert_pass_rewrites(PASS, NULL, "x = input u8[n]\nm = input u8[]\ny = clip x _ m\nreturn y\n",
         "x = input u8[n]\nm = input u8[]\n%0 = cast x {to=1}\n%1 = cast m {to=1}\n"
         "%2 = clip %0 _ %1\ny = cast %2 {to=2}\nreturn y\n");
     assert_pass_rewrites(PASS, NULL,
@@ -24,13 +23,16 @@ END_TEST
 START_TEST(results)
 {
     assert_pass_keeps_results("x = input i8[3,5]\nz = input i8[5]\ny = max x z z\n"
-                              "w = min x z\ns = sign x\nreturn y, w, s\n", PASS, 0);
+                              "w = min x z\ns = sign x\nreturn y, w, s\n",
+        PASS, 0);
     assert_pass_keeps_results("x = input u8[1,2,5,5]\ny = max_pool x {kernel_shape=[2,2]}\n"
-                              "return y\n", PASS, 0);
+                              "return y\n",
+        PASS, 0);
     assert_pass_keeps_results("x = input bool[3,4]\ny = reduce_min x\nreturn y\n", PASS, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input i16[4]\nr = if q {\n"
                               "  then_branch { t = relu x; return t }\n"
-                              "  else_branch { return x }\n}\nreturn r\n", PASS, 0);
+                              "  else_branch { return x }\n}\nreturn r\n",
+        PASS, 0);
 }
 END_TEST
 

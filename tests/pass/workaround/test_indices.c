@@ -20,7 +20,8 @@ START_TEST(constants)
         "x = input f32[2,3]\ni = const i32[1,2] {-1,-2}\ni_0 = const i32[1,2] {1,0}\n"
         "y = gather_elements x i_0\nreturn y\n");
     assert_pass_keeps_results("x = input f32[4,3]\ni = const i64[0,2] {}\ny = gather x i\n"
-                              "return y\n", PASS, 0);
+                              "return y\n",
+        PASS, 0);
 }
 END_TEST
 
@@ -31,15 +32,15 @@ START_TEST(computed_ones)
         "x = input f32[5]\ni = input i64[n]\n%0 = const i64[] {0}\n%1 = less i %0 @g\n"
         "%2 = const i64[] {5}\n%3 = add i %2 @g\n%4 = where %1 %3 i @g\n%5 = cast %4 {to=6} @g\n"
         "y = gather x %5 @g\nreturn y\n");
-    assert_pass_rewrites(PASS, NULL,
-        "x = input f32[n]\ni = argmax x\ny = gather x i\nreturn y\n",
+    assert_pass_rewrites(PASS, NULL, "x = input f32[n]\ni = argmax x\ny = gather x i\nreturn y\n",
         "x = input f32[n]\ni = argmax x\n%0 = cast i {to=6}\ny = gather x %0\nreturn y\n");
     assert_pass_keeps_results("x = input f32[5,3]\ni = input i64[4]\nf = const i64[] {5}\n"
-                              "j = sub i f\ny = gather x j\nz = gather x i\nreturn y, z\n", PASS,
-        0);
+                              "j = sub i f\ny = gather x j\nz = gather x i\nreturn y, z\n",
+        PASS, 0);
     assert_pass_keeps_results("q = input bool[]\nx = input f32[5]\ni = input i32[5]\n"
                               "r = if q {\n  then_branch { j = neg i; t = gather_elements x j; "
-                              "return t }\n  else_branch { return x }\n}\nreturn r\n", PASS, 0);
+                              "return t }\n  else_branch { return x }\n}\nreturn r\n",
+        PASS, 0);
 }
 END_TEST
 

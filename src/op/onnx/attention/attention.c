@@ -234,19 +234,24 @@ static poprt_status eval(prt_eval *c)
 {
     const prt_attention_attrs *a = c->attrs;
     const prt_tensor *y = prt_eval_wants(c, OUT_Y) ? c->out[OUT_Y] : NULL;
-    const state st = { .a = a, .mask = prt_eval_has(c, IN_MASK) ? c->in[IN_MASK] : NULL,
+    const state st = { .a = a,
+        .mask = prt_eval_has(c, IN_MASK) ? c->in[IN_MASK] : NULL,
         .lengths = prt_eval_has(c, IN_LENGTHS) ? c->in[IN_LENGTHS] : NULL,
         .scores = prt_eval_wants(c, OUT_SCORES) ? c->out[OUT_SCORES] : NULL };
     const bool past = prt_eval_has(c, IN_PAST_KEY);
     prt_attention s = { .q = view_of(c->in[IN_Q], a->q_num_heads),
-        .k = view_of(c->in[IN_K], a->kv_num_heads), .v = view_of(c->in[IN_V], a->kv_num_heads),
+        .k = view_of(c->in[IN_K], a->kv_num_heads),
+        .v = view_of(c->in[IN_V], a->kv_num_heads),
         .past_k = prt_heads_split(past ? c->in[IN_PAST_KEY] : NULL),
         .past_v = prt_heads_split(past ? c->in[IN_PAST_VALUE] : NULL),
         .present_k = prt_heads_split(prt_eval_wants(c, OUT_KEY) ? c->out[OUT_KEY] : NULL),
         .present_v = prt_heads_split(prt_eval_wants(c, OUT_VALUE) ? c->out[OUT_VALUE] : NULL),
-        .batch = (size_t)c->in[IN_Q]->dims[0], .cap = (double)a->softcap, .bias = fill_bias,
+        .batch = (size_t)c->in[IN_Q]->dims[0],
+        .cap = (double)a->softcap,
+        .bias = fill_bias,
         .range = range,
-        .scores = st.scores != NULL ? give_scores : NULL, .user = &st };
+        .scores = st.scores != NULL ? give_scores : NULL,
+        .user = &st };
     s.y = y != NULL ? view_of(y, a->q_num_heads) : s.y;
     s.scale = prt_attr_given(a, ATTR_SCALE) ? (double)a->scale : 1 / sqrt((double)s.q.size);
     return prt_attention_run(c, &s);

@@ -29,16 +29,16 @@ static poprt_status infer(prt_infer *c)
     if (prt_dim_is_number(kernel) && kernel < 1)
         return prt_infer_fail(c, POPRT_E_SHAPE, "the kernel has no elements");
     PRT_TRY(prt_infer_merge(c, 1, prt_infer_dim(c, IN_WEIGHT, 1), "dim 1 of the weight", &unused));
-    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_X, 0), prt_infer_dim(c, IN_PAST, 0),
-        "the batch", &batch));
+    PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_X, 0), prt_infer_dim(c, IN_PAST, 0), "the batch",
+        &batch));
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, IN_X, 1), prt_infer_dim(c, IN_WEIGHT, 0),
         "the number of channels", &channels));
     PRT_TRY(prt_infer_merge(c, channels, prt_infer_dim(c, IN_PAST, 1), "the number of channels",
         &channels));
     PRT_TRY(prt_infer_vector(c, IN_BIAS, channels));
     int64_t kept = prt_dim_sub(c->dims, kernel, 1);
-    PRT_TRY(prt_infer_merge(c, kept, prt_infer_dim(c, IN_PAST, 2), "the length of the state",
-        &kept));
+    PRT_TRY(
+        prt_infer_merge(c, kept, prt_infer_dim(c, IN_PAST, 2), "the length of the state", &kept));
     const int64_t state[3] = { batch, channels, kept };
     const int64_t y[3] = { batch, channels, prt_infer_dim(c, IN_X, 2) };
     PRT_TRY(prt_infer_set(c, OUT_Y, c->in[IN_X].dtype, 3, y));

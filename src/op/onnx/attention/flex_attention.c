@@ -29,13 +29,14 @@ static poprt_status check_region(prt_infer *c, uint32_t attr, uint32_t region,
     int64_t dim;
     if (!prt_attr_given(c->attrs, attr) || c->region == NULL)
         return POPRT_OK;
-    PRT_TRY(c->region(c, region,
-        &(prt_region){ .n_in = 1, .in = scores, .n_out = 1, .out = &out }));
+    PRT_TRY(
+        c->region(c, region, &(prt_region){ .n_in = 1, .in = scores, .n_out = 1, .out = &out }));
     if (out.kind == PRT_VALUE_UNKNOWN)
         return POPRT_OK;
     const char *name = c->def->attrs[attr].name;
-    if (out.kind != PRT_VALUE_TENSOR || (out.dtype != PRT_DTYPE_undefined &&
-        scores->dtype != PRT_DTYPE_undefined && out.dtype != scores->dtype))
+    if (out.kind != PRT_VALUE_TENSOR ||
+        (out.dtype != PRT_DTYPE_undefined && scores->dtype != PRT_DTYPE_undefined &&
+            out.dtype != scores->dtype))
         return prt_infer_fail(c, POPRT_E_TYPE, "%s gives %s where %s is needed", name,
             prt_dtype_of(out.dtype)->name, prt_dtype_of(scores->dtype)->name);
     if (out.rank >= 0 && out.rank != 4)
@@ -62,7 +63,8 @@ static poprt_status infer(prt_infer *c)
     PRT_TRY(prt_infer_merge(c, d[IN_Q][SIZE], d[IN_K][SIZE], "the head size", &unused));
     PRT_TRY(prt_infer_head_groups(c, d[IN_Q][HEADS], heads));
     const int32_t dtype = c->in[IN_Q].dtype;
-    const prt_shape scores = { .kind = PRT_VALUE_TENSOR, .rank = 4,
+    const prt_shape scores = { .kind = PRT_VALUE_TENSOR,
+        .rank = 4,
         .dtype = dtype != PRT_DTYPE_undefined ? precision_of(a, dtype) : PRT_DTYPE_undefined,
         .dims = { batch, d[IN_Q][HEADS], d[IN_Q][SEQUENCE], keys } };
     PRT_TRY(check_region(c, ATTR_SCORE, a->score_mod, &scores));
@@ -174,7 +176,7 @@ static poprt_status begin(prt_eval *c, attention *s)
     s->k = prt_eval_scratch(c, s->keys + 1, (s->size + 1) * sizeof(double));
     s->v = prt_eval_scratch(c, s->keys + 1, (s->width + 1) * sizeof(double));
     return s->scores != NULL && s->query != NULL && s->k != NULL && s->v != NULL ? POPRT_OK
-                                                                               : POPRT_E_NOMEM;
+                                                                                 : POPRT_E_NOMEM;
 }
 
 static poprt_status eval(prt_eval *c)

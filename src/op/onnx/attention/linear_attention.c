@@ -63,9 +63,10 @@ static poprt_status check_gate(const prt_infer *c, uint32_t i, int64_t few, int6
     if (!prt_dim_is_number(have) || !prt_dim_is_number(few) || !prt_dim_is_number(many) ||
         have == few || have == many)
         return POPRT_OK;
-    return prt_infer_fail(c, POPRT_E_SHAPE, "the last dim of input %u (%s) is %lld; %lld or %lld "
-        "is needed", i, prt_op_in_slot(c->def, i)->name, (long long)have, (long long)few,
-        (long long)many);
+    return prt_infer_fail(c, POPRT_E_SHAPE,
+        "the last dim of input %u (%s) is %lld; %lld or %lld "
+        "is needed",
+        i, prt_op_in_slot(c->def, i)->name, (long long)have, (long long)few, (long long)many);
 }
 
 static poprt_status infer(prt_infer *c)
@@ -78,8 +79,8 @@ static poprt_status infer(prt_infer *c)
         PRT_TRY(prt_infer_rank(c, i, i == IN_PAST ? 4 : 3));
         PRT_TRY(prt_infer_merge(c, batch, prt_infer_dim(c, i, 0), "the batch", &batch));
         if (i != IN_PAST)
-            PRT_TRY(prt_infer_merge(c, rows, prt_infer_dim(c, i, 1), "the number of positions",
-                &rows));
+            PRT_TRY(
+                prt_infer_merge(c, rows, prt_infer_dim(c, i, 1), "the number of positions", &rows));
     }
     PRT_TRY(prt_infer_head_size(c, prt_infer_dim(c, IN_Q, 2), a->q_num_heads, &size));
     PRT_TRY(prt_infer_head_size(c, prt_infer_dim(c, IN_K, 2), a->kv_num_heads, &key_size));
@@ -90,8 +91,8 @@ static poprt_status infer(prt_infer *c)
     for (uint32_t k = 1; k < 4; k++)
         PRT_TRY(prt_infer_merge(c, past[k], prt_infer_dim(c, IN_PAST, k), "a dim of the state",
             &state[k]));
-    PRT_TRY(check_gate(c, IN_DECAY, a->kv_num_heads,
-        prt_dim_mul(c->dims, a->kv_num_heads, state[2])));
+    PRT_TRY(
+        check_gate(c, IN_DECAY, a->kv_num_heads, prt_dim_mul(c->dims, a->kv_num_heads, state[2])));
     PRT_TRY(check_gate(c, IN_BETA, a->kv_num_heads, 1));
     const int64_t y[3] = { batch, rows, prt_dim_mul(c->dims, a->q_num_heads, state[3]) };
     PRT_TRY(prt_infer_exact(c, OUT_Y, c->in[IN_Q].dtype, 3, y));
@@ -151,8 +152,8 @@ static void step(prt_eval *c, attention *s, size_t at, size_t h)
         read_state(s, s->query);
         for (size_t j = 0; j < s->width; j++)
             s->sums[j] *= s->scale;
-        prt_reals_store(c->out[OUT_Y]->dtype, c->out[OUT_Y]->data,
-            (at * s->q_heads + g) * s->width, 1, s->width, s->sums);
+        prt_reals_store(c->out[OUT_Y]->dtype, c->out[OUT_Y]->data, (at * s->q_heads + g) * s->width,
+            1, s->width, s->sums);
     }
 }
 

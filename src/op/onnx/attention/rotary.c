@@ -22,8 +22,8 @@ static poprt_status head_size(const prt_infer *c, int64_t *size, int64_t *turned
         PRT_TRY(prt_infer_head_size(c, *size, a->num_heads, size));
     }
     *turned = a->rotary_embedding_dim != 0 ? a->rotary_embedding_dim : *size;
-    if (prt_dim_is_number(*turned) && (*turned < 0 || *turned % 2 != 0 ||
-        (prt_dim_is_number(*size) && *turned > *size)))
+    if (prt_dim_is_number(*turned) &&
+        (*turned < 0 || *turned % 2 != 0 || (prt_dim_is_number(*size) && *turned > *size)))
         return prt_infer_fail(c, POPRT_E_ARG, "%lld of %lld elements cannot be turned",
             (long long)*turned, (long long)*size);
     return POPRT_OK;
@@ -95,9 +95,13 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *x = c->in[IN_X];
     const prt_tensor *p = prt_eval_has(c, IN_POSITIONS) ? c->in[IN_POSITIONS] : NULL;
     const bool four = x->rank == 4;
-    rotary r = { .x = x, .cosine = c->in[IN_COS], .sine = c->in[IN_SIN],
-        .batch = (size_t)x->dims[0], .heads = (size_t)(four ? x->dims[1] : a->num_heads),
-        .rows = (size_t)x->dims[four ? 2 : 1], .interleaved = a->interleaved != 0 };
+    rotary r = { .x = x,
+        .cosine = c->in[IN_COS],
+        .sine = c->in[IN_SIN],
+        .batch = (size_t)x->dims[0],
+        .heads = (size_t)(four ? x->dims[1] : a->num_heads),
+        .rows = (size_t)x->dims[four ? 2 : 1],
+        .interleaved = a->interleaved != 0 };
     if (!prt_eval_wants(c, 0) || prt_tensor_count(x) == 0)
         return POPRT_OK;
     r.size = four ? (size_t)x->dims[3] : (size_t)x->dims[2] / r.heads;
@@ -116,8 +120,9 @@ static poprt_status eval(prt_eval *c)
                 place = (size_t)at;
             }
             for (size_t h = 0; h < r.heads; h++)
-                turn_row(&r, c->out[0], four ? ((b * r.heads + h) * r.rows + i) * r.size
-                                             : ((b * r.rows + i) * r.heads + h) * r.size,
+                turn_row(&r, c->out[0],
+                    four ? ((b * r.heads + h) * r.rows + i) * r.size
+                         : ((b * r.rows + i) * r.heads + h) * r.size,
                     place * r.half);
         }
     return POPRT_OK;

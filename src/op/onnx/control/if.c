@@ -55,8 +55,8 @@ static poprt_status infer(prt_infer *c)
             continue;
         }
         prt_nested_give(c, i, &taken->out[i]);
-        PRT_TRY(prt_infer_set_content(c, i, taken->out_content[i].count,
-            taken->out_content[i].values));
+        PRT_TRY(
+            prt_infer_set_content(c, i, taken->out_content[i].count, taken->out_content[i].values));
     }
     return POPRT_OK;
 }

@@ -33,9 +33,14 @@ static poprt_status run_body(prt_infer *c, const body *b, bool trial)
 {
     const prt_loop_attrs *a = c->attrs;
     return c->region(c, a->body,
-        &(prt_region){ .n_in = b->n_carried + 2, .in = b->in, .in_content = b->in_content,
-            .first = b->n_carried != 0 ? c->in : NULL, .second = b->tried ? b->next : NULL,
-            .n_out = c->n_out + 1, .out = b->out, .out_content = b->out_content,
+        &(prt_region){ .n_in = b->n_carried + 2,
+            .in = b->in,
+            .in_content = b->in_content,
+            .first = b->n_carried != 0 ? c->in : NULL,
+            .second = b->tried ? b->next : NULL,
+            .n_out = c->n_out + 1,
+            .out = b->out,
+            .out_content = b->out_content,
             .trial = trial });
 }
 
@@ -115,8 +120,8 @@ static poprt_status infer(prt_infer *c)
     if (!prt_attr_given(a, 0))
         return prt_infer_fail(c, POPRT_E_PARSE, "needs a body");
     if (b.n_carried > c->n_out)
-        return prt_infer_fail(c, POPRT_E_PARSE, "carries %u values and has %u outputs",
-            b.n_carried, c->n_out);
+        return prt_infer_fail(c, POPRT_E_PARSE, "carries %u values and has %u outputs", b.n_carried,
+            c->n_out);
     if (c->region == NULL)
         return POPRT_OK;
     b.in = prt_nested_shapes(c, (size_t)b.n_carried + 2);
@@ -166,10 +171,14 @@ static poprt_status loop_begin(prt_eval *c, loop_run *r)
     r->out = prt_eval_scratch(c, (size_t)c->n_out + 1, sizeof(prt_tensor));
     if (r->carried == NULL || r->stacked == NULL || r->in == NULL || r->out == NULL)
         return POPRT_E_NOMEM;
-    r->iteration_tensor = (prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_i64,
-        .data = &r->iteration, .size = sizeof(int64_t) };
-    r->condition_tensor = (prt_tensor){ .kind = PRT_VALUE_TENSOR, .dtype = PRT_DTYPE_bool,
-        .data = &r->keep_on, .size = 1 };
+    r->iteration_tensor = (prt_tensor){ .kind = PRT_VALUE_TENSOR,
+        .dtype = PRT_DTYPE_i64,
+        .data = &r->iteration,
+        .size = sizeof(int64_t) };
+    r->condition_tensor = (prt_tensor){ .kind = PRT_VALUE_TENSOR,
+        .dtype = PRT_DTYPE_bool,
+        .data = &r->keep_on,
+        .size = 1 };
     r->in[0] = &r->iteration_tensor;
     r->in[1] = &r->condition_tensor;
     for (uint32_t i = 0; i < r->n_carried; i++) {

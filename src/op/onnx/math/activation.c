@@ -62,7 +62,7 @@ static double gelu_tanh(double x, const double *p)
     {                                                                                              \
         const prt_##id##_attrs *a = c->attrs;                                                      \
         const double p[2] = { p0, p1 };                                                            \
-        return prt_eval_map(c, id, p);                                                            \
+        return prt_eval_map(c, id, p);                                                             \
     }                                                                                              \
     const prt_op_hooks prt_op_##id = { .infer = prt_infer_unary, .eval = eval_##id };
 

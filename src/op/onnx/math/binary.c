@@ -54,9 +54,9 @@ FLOATS(sub, p - q)
 UNSIGNED(sub, false, p - q)
 SIGNED(sub, false, (int64_t)((uint64_t)p - (uint64_t)q))
 
-FLOATS(mul, p * q)
-UNSIGNED(mul, false, p * q)
-SIGNED(mul, false, (int64_t)((uint64_t)p * (uint64_t)q))
+FLOATS(mul, p *q)
+UNSIGNED(mul, false, p *q)
+SIGNED(mul, false, (int64_t)((uint64_t)p *(uint64_t)q))
 
 /* Neither has a sign, nor more than 32 bits, of which quotients are several times as fast. */
 static bool is_short(int64_t p, int64_t q)

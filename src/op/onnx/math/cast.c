@@ -131,8 +131,7 @@ static size_t print_element(const prt_tensor *x, size_t i, char *to)
     const int n = prt_dtype_is_unsigned(x->dtype)
         ? snprintf(to, PRT_NUMBER_TEXT, "%llu",
               (unsigned long long)prt_load_u64(x->dtype, x->data, i))
-        : snprintf(to, PRT_NUMBER_TEXT, "%lld",
-              (long long)prt_load_i64(x->dtype, x->data, i));
+        : snprintf(to, PRT_NUMBER_TEXT, "%lld", (long long)prt_load_i64(x->dtype, x->data, i));
     return n > 0 ? (size_t)n : 0;
 }
 

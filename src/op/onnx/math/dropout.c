@@ -162,8 +162,8 @@ static poprt_status eval_form(prt_eval *c, const form *f)
     static form form_##id(const void *attrs)                                                       \
     {                                                                                              \
         const prt_##id##_attrs *a = attrs;                                                         \
-        return (form){ bias, residual, ratio, mode, bits, prt_attr_given(a, 0),                    \
-            (uint64_t)a->seed };                                                                   \
+        return (                                                                                   \
+            form){ bias, residual, ratio, mode, bits, prt_attr_given(a, 0), (uint64_t)a->seed };   \
     }                                                                                              \
     static poprt_status infer_##id(prt_infer *c)                                                   \
     {                                                                                              \

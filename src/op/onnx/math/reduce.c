@@ -97,8 +97,8 @@ typedef struct reducer {
     kind kind;
     int32_t dtype;
     bool floats, is_signed;
-    double low, f;   /* what is taken off before exp; the float accumulator */
-    uint64_t i;      /* the integer one, signed types as two's complement */
+    double low, f; /* what is taken off before exp; the float accumulator */
+    uint64_t i;    /* the integer one, signed types as two's complement */
 } reducer;
 
 /* The least or greatest number of an integer type. */
@@ -349,7 +349,9 @@ static poprt_status eval(prt_eval *c, kind k)
     }
     PRT_TRY(prt_move_shape(c, 0, x->dtype, rank, dims));
     const walk kept = make_walk(x, ~set), reduced = make_walk(x, set);
-    reducer r = { .kind = k, .dtype = x->dtype, .floats = prt_dtype_is_float(x->dtype),
+    reducer r = { .kind = k,
+        .dtype = x->dtype,
+        .floats = prt_dtype_is_float(x->dtype),
         .is_signed = prt_dtype_of(x->dtype)->kind == PRT_KIND_int };
     if (k == MEAN && !r.floats && reduced.count == 0 && kept.count != 0)
         return prt_eval_fail(c, POPRT_E_ARG, "no integers have no mean");

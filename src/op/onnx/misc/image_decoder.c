@@ -39,8 +39,7 @@ static unsigned char grey_of(const unsigned char *p)
     return (unsigned char)((p[0] * 19595u + p[1] * 38470u + p[2] * 7471u + 0x8000u) >> 16);
 }
 
-static void give_pixels(const prt_image *image, const prt_image_decoder_attrs *a,
-    unsigned char *to)
+static void give_pixels(const prt_image *image, const prt_image_decoder_attrs *a, unsigned char *to)
 {
     const size_t count = image->width * image->height, from = image->channels;
     const bool swap = prt_str_is(a->pixel_format, "BGR");

@@ -75,8 +75,9 @@ static poprt_status infer_eye_like(prt_infer *c)
 {
     const prt_eye_like_attrs *a = c->attrs;
     const bool given = prt_attr_given(a, ATTR_DTYPE) || a->dtype != 0;
-    if (given && (a->dtype <= 0 || a->dtype >= PRT_DTYPE_COUNT ||
-                     (c->def->types[1].set >> a->dtype & 1) == 0))
+    if (given &&
+        (a->dtype <= 0 || a->dtype >= PRT_DTYPE_COUNT ||
+            (c->def->types[1].set >> a->dtype & 1) == 0))
         return prt_infer_fail(c, POPRT_E_TYPE, "dtype %lld is not possible", (long long)a->dtype);
     if (c->in[0].rank >= 0 && c->in[0].rank != 2)
         return prt_infer_fail(c, POPRT_E_SHAPE, "the input has rank %d, not 2", c->in[0].rank);
@@ -165,8 +166,8 @@ static poprt_status infer_range(prt_infer *c)
     const int32_t dtype = c->in[0].dtype;
     int64_t count = PRT_DIM_UNKNOWN, values[PRT_CONTENT_MAX] = { 0 };
     for (uint32_t i = 0; i < 3; i++)
-        if (c->in[i].rank > 1 || (c->in[i].rank == 1 && prt_dim_is_number(c->in[i].dims[0]) &&
-                                     c->in[i].dims[0] != 1))
+        if (c->in[i].rank > 1 ||
+            (c->in[i].rank == 1 && prt_dim_is_number(c->in[i].dims[0]) && c->in[i].dims[0] != 1))
             return prt_infer_fail(c, POPRT_E_SHAPE, "input %u is no scalar", i);
     if (c->value[0] != NULL && c->value[1] != NULL && c->value[2] != NULL) {
         if (!count_of(c->value[0], c->value[1], c->value[2], &count))

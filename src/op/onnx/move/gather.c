@@ -58,8 +58,11 @@ static poprt_status eval_gather(prt_eval *c)
         PRT_TRY(prt_move_index(c, prt_load_i64(index->dtype, index->data, i), dim, &at));
         if (n == 1) {
             const int64_t row = (int64_t)inner;
-            prt_view_eval(c, &(prt_view){ .rank = 2, .dims = { (int64_t)outer, row },
-                                 .stride = { dim * row, 1 }, .first = at * row });
+            prt_view_eval(c,
+                &(prt_view){ .rank = 2,
+                    .dims = { (int64_t)outer, row },
+                    .stride = { dim * row, 1 },
+                    .first = at * row });
             break;
         }
         for (size_t o = 0; o < outer; o++)
@@ -128,8 +131,7 @@ static poprt_status eval_elements(prt_eval *c)
     for (uint32_t i = 0; i < x->rank; i++) {
         stride[i] = prt_dims_product(x->dims, i + 1, x->rank);
         if (i != axis && index->dims[i] > x->dims[i])
-            return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u of the indices is above the data's",
-                i);
+            return prt_eval_fail(c, POPRT_E_SHAPE, "dim %u of the indices is above the data's", i);
     }
     const size_t n = prt_tensor_count(index);
     const uint32_t last = x->rank - 1;

@@ -36,8 +36,8 @@ static poprt_status infer(prt_infer *c)
     } else if (!prt_infer_ints(c, 1, &depth, 1, &count) || count != 1) {
         depth = PRT_DIM_UNKNOWN;
     }
-    if (c->in[2].rank >= 0 && (c->in[2].rank != 1 ||
-                                  (prt_dim_is_number(c->in[2].dims[0]) && c->in[2].dims[0] != 2)))
+    if (c->in[2].rank >= 0 &&
+        (c->in[2].rank != 1 || (prt_dim_is_number(c->in[2].dims[0]) && c->in[2].dims[0] != 2)))
         return prt_infer_fail(c, POPRT_E_SHAPE, "values must have shape [2]");
     if (index->rank < 0)
         return prt_infer_unranked(c, 0, c->in[2].dtype, PRT_RANK_UNKNOWN);

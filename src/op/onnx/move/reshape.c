@@ -9,8 +9,8 @@
 typedef struct target {
     uint32_t rank;
     int64_t dims[PRT_MAX_RANK];
-    int32_t rest;      /* index of -1, or -1 */
-    uint32_t copied;   /* bits: dim i is input dim i */
+    int32_t rest;    /* index of -1, or -1 */
+    uint32_t copied; /* bits: dim i is input dim i */
 } target;
 
 static poprt_status read_target(const prt_infer *c, target *t)
@@ -27,8 +27,8 @@ static poprt_status read_target(const prt_infer *c, target *t)
             continue;
         if (*d == 0) {
             if (in->rank >= 0 && i >= (uint32_t)in->rank)
-                return prt_infer_fail(c, POPRT_E_SHAPE,
-                    "shape has 0 at %u, the input has rank %d", i, in->rank);
+                return prt_infer_fail(c, POPRT_E_SHAPE, "shape has 0 at %u, the input has rank %d",
+                    i, in->rank);
             *d = in->rank >= 0 ? in->dims[i] : PRT_DIM_UNKNOWN;
             t->copied |= 1u << i;
         } else if (*d == -1 && t->rest < 0) {
@@ -56,8 +56,8 @@ static void cancel(const prt_infer *c, const target *t, int64_t *in, int64_t *ou
         if ((t->copied >> i & 1) != 0 || t->rest == (int32_t)i)
             continue;
         uint32_t k = 0;
-        while (k < (uint32_t)x->rank && ((used >> k & 1) != 0 || x->dims[k] != t->dims[i] ||
-                                            x->dims[k] == PRT_DIM_UNKNOWN))
+        while (k < (uint32_t)x->rank &&
+            ((used >> k & 1) != 0 || x->dims[k] != t->dims[i] || x->dims[k] == PRT_DIM_UNKNOWN))
             k++;
         if (k < (uint32_t)x->rank)
             used |= 1u << k;
@@ -82,8 +82,9 @@ static poprt_status settle(const prt_infer *c, target *t)
     cancel(c, t, &in, &out);
     const bool numbers = prt_dim_is_number(in) && prt_dim_is_number(out);
     if (t->rest < 0) {
-        if (numbers && in != out && prt_infer_product(c, t->dims, 0, t->rank) !=
-                                        prt_infer_product(c, x->dims, 0, (uint32_t)x->rank))
+        if (numbers && in != out &&
+            prt_infer_product(c, t->dims, 0, t->rank) !=
+                prt_infer_product(c, x->dims, 0, (uint32_t)x->rank))
             return prt_infer_fail(c, POPRT_E_SHAPE,
                 "%lld elements cannot be reshaped to %lld (common dims left out)", (long long)in,
                 (long long)out);

@@ -125,8 +125,8 @@ static poprt_status slice_content(prt_infer *c, const range *r)
 {
     int64_t from[PRT_CONTENT_MAX], to[PRT_CONTENT_MAX], first, count;
     uint32_t n;
-    if (!prt_dim_is_number(r->start) || !prt_dim_is_number(r->end) ||
-        !prt_dim_is_number(r->step) || !prt_move_content(c, 0, from, &n))
+    if (!prt_dim_is_number(r->start) || !prt_dim_is_number(r->end) || !prt_dim_is_number(r->step) ||
+        !prt_move_content(c, 0, from, &n))
         return POPRT_OK;
     range_of(r, n, &first, &count);
     for (int64_t i = 0; i < count; i++)
@@ -180,7 +180,8 @@ static poprt_status eval(prt_eval *c)
         if ((seen >> axis & 1) != 0)
             return prt_eval_fail(c, POPRT_E_SHAPE, "axes names axis %u twice", axis);
         seen |= 1u << axis;
-        const range r = { .start = read_one(c, 1, i, 0), .end = read_one(c, 2, i, 0),
+        const range r = { .start = read_one(c, 1, i, 0),
+            .end = read_one(c, 2, i, 0),
             .step = read_one(c, 4, i, 1) };
         if (r.step == 0)
             return prt_eval_fail(c, POPRT_E_ARG, "the step of axis %u is 0", axis);

@@ -136,7 +136,10 @@ poprt_status prt_topk_run(prt_eval *c, uint32_t axis, int64_t k, bool largest)
     const size_t n = (size_t)x->dims[axis];
     const size_t outer = prt_dims_product(x->dims, 0, axis);
     const size_t inner = prt_dims_product(x->dims, axis + 1, x->rank);
-    line l = { .x = x, .step = inner, .n = n, .largest = largest,
+    line l = { .x = x,
+        .step = inner,
+        .n = n,
+        .largest = largest,
         .keys = prt_eval_scratch(c, n + 1, sizeof(uint64_t)) };
     int64_t *order = prt_eval_scratch(c, kept_of(n, (size_t)k) + 1, 2 * sizeof(int64_t));
     if (l.keys == NULL || order == NULL)

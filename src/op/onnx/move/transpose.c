@@ -45,7 +45,8 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *x = c->in[0];
     prt_view v = { .rank = x->rank };
     for (uint32_t i = 0; i < x->rank; i++) {
-        const uint32_t axis = a->perm.count == 0 ? x->rank - 1 - i
+        const uint32_t axis = a->perm.count == 0
+            ? x->rank - 1 - i
             : (uint32_t)(a->perm.data[i] < 0 ? a->perm.data[i] + x->rank : a->perm.data[i]);
         v.dims[i] = x->dims[axis];
         v.stride[i] = (int64_t)prt_dims_product(x->dims, axis + 1, x->rank);

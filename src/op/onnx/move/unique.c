@@ -42,9 +42,9 @@ static int compare(const void *user, int64_t a, int64_t b)
         return (s->keys[a] > s->keys[b]) - (s->keys[a] < s->keys[b]);
     for (size_t o = 0; o < s->outer; o++)
         for (size_t i = 0; i < s->inner; i++) {
-            const int order = prt_order_compare(s->dtype, s->data,
-                (o * s->count + (size_t)a) * s->inner + i,
-                (o * s->count + (size_t)b) * s->inner + i);
+            const int order =
+                prt_order_compare(s->dtype, s->data, (o * s->count + (size_t)a) * s->inner + i,
+                    (o * s->count + (size_t)b) * s->inner + i);
             if (order != 0)
                 return order;
         }
@@ -71,7 +71,9 @@ static bool find_groups(prt_eval *c, const slices *s, bool sorted, groups *g)
     if (memory == NULL)
         return false;
     int64_t *index = memory, *spare = memory + n;
-    *g = (groups){ .first = memory + 2 * n, .counts = memory + 3 * n, .group = memory + 4 * n,
+    *g = (groups){ .first = memory + 2 * n,
+        .counts = memory + 3 * n,
+        .group = memory + 4 * n,
         .order = memory + 5 * n };
     for (size_t k = 0; k < n; k++)
         index[k] = (int64_t)k;
@@ -129,7 +131,10 @@ static poprt_status eval(prt_eval *c)
     const prt_tensor *x = c->in[0];
     int64_t dims[PRT_MAX_RANK];
     uint32_t rank = 1, axis = 0;
-    slices s = { .dtype = x->dtype, .data = x->data, .outer = 1, .count = prt_tensor_count(x),
+    slices s = { .dtype = x->dtype,
+        .data = x->data,
+        .outer = 1,
+        .count = prt_tensor_count(x),
         .inner = 1 };
     groups g;
     if (prt_attr_given(a, ATTR_AXIS)) {

@@ -13,8 +13,8 @@ static poprt_status infer(prt_infer *c)
     int64_t channels = x->rank == 1 ? 1 : prt_infer_dim(c, 0, 1);
     for (uint32_t i = 1; i < 5; i++) {
         PRT_TRY(prt_infer_vector(c, i, channels));
-        PRT_TRY(prt_infer_merge(c, channels, prt_infer_dim(c, i, 0), "number of channels",
-            &channels));
+        PRT_TRY(
+            prt_infer_merge(c, channels, prt_infer_dim(c, i, 0), "number of channels", &channels));
     }
     if (a->training_mode == 0 && (prt_infer_wants(c, 1) || prt_infer_wants(c, 2)))
         return prt_infer_fail(c, POPRT_E_ARG, "statistics are outputs in training mode only");
@@ -58,9 +58,8 @@ static void give_statistics(prt_eval *c, const prt_batch_norm *form, const layou
     size_t channel, const double *given, double mean, double variance)
 {
     const double n = (double)l->batch * (double)l->inner, old = form->momentum;
-    const double told = form->unbiased
-        ? (variance + form->epsilon) * n / (n - 1.0) - form->epsilon
-        : variance;
+    const double told =
+        form->unbiased ? (variance + form->epsilon) * n / (n - 1.0) - form->epsilon : variance;
     give(c, 1, channel, given[2] * old + mean * (1.0 - old));
     give(c, 2, channel, given[3] * old + told * (1.0 - old));
     give(c, 3, channel, mean);
@@ -103,7 +102,8 @@ static poprt_status eval(prt_eval *c)
 {
     const prt_batch_normalization_attrs *a = c->attrs;
     const prt_batch_norm form = { .training = a->training_mode != 0,
-        .epsilon = (double)a->epsilon, .momentum = (double)a->momentum };
+        .epsilon = (double)a->epsilon,
+        .momentum = (double)a->momentum };
     return prt_batch_norm_run(c, &form);
 }
 

@@ -60,8 +60,8 @@ static poprt_status eval_integer(prt_eval *c)
     const prt_conv_integer_attrs *a = c->attrs;
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     prt_conv v;
-    PRT_TRY(prt_conv_init(c, &v, INTEGER_SLOTS, &spec, a->group,
-        prt_eval_has(c, 3) ? c->in[3] : NULL));
+    PRT_TRY(
+        prt_conv_init(c, &v, INTEGER_SLOTS, &spec, a->group, prt_eval_has(c, 3) ? c->in[3] : NULL));
     v.zero = prt_quant_number(c, 2, 0);
     v.store = store_integer;
     return prt_conv_run(c, &v);
@@ -96,8 +96,8 @@ static void store_qlinear(const prt_conv *v, size_t n, size_t filter, size_t fir
     scale = q->input * scale / q->output;
     for (size_t j = 0; j < count; j++) {
         const double sum = v->bias != NULL ? sums[j] + v->bias[filter] : sums[j];
-        prt_quant_store(v->y->dtype, v->y->data, prt_conv_at(v, n, filter, first + j),
-            sum * scale, q->zero);
+        prt_quant_store(v->y->dtype, v->y->data, prt_conv_at(v, n, filter, first + j), sum * scale,
+            q->zero);
     }
 }
 
@@ -105,8 +105,10 @@ static poprt_status eval_qlinear(prt_eval *c)
 {
     const prt_qlinear_conv_attrs *a = c->attrs;
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
-    const requantize q = { .input = prt_quant_number(c, 1, 0), .output = prt_quant_number(c, 6, 0),
-        .zero = prt_quant_number(c, 7, 0), .weights = c->in[4] };
+    const requantize q = { .input = prt_quant_number(c, 1, 0),
+        .output = prt_quant_number(c, 6, 0),
+        .zero = prt_quant_number(c, 7, 0),
+        .weights = c->in[4] };
     prt_conv v;
     PRT_TRY(prt_conv_init(c, &v, QLINEAR_SLOTS, &spec, a->group, c->in[5]));
     v.zero = prt_quant_number(c, 2, 0);

@@ -21,8 +21,8 @@ void prt_conv_transpose_fill(prt_dims *d, const prt_conv_transpose_attrs *a, uin
         const int64_t span =
             prt_dim_add(d, prt_dim_mul(d, w->dilation[i], prt_dim_sub(d, w->kernel[i], 1)), 1);
         const int64_t reach = prt_dim_mul(d, w->stride[i], prt_dim_sub(d, in[i], 1));
-        const int64_t full = prt_dim_add(d, prt_dim_add(d, reach, span),
-            prt_i64s_at(a->output_padding, i, 0));
+        const int64_t full =
+            prt_dim_add(d, prt_dim_add(d, reach, span), prt_i64s_at(a->output_padding, i, 0));
         if (a->output_shape.count == 0 && !prt_window_is_same(&spec)) {
             w->begin[i] = valid ? 0 : prt_i64s_at(a->pads, i, 0);
             w->end[i] = valid ? 0 : prt_i64s_at(a->pads, rank + i, 0);
@@ -30,7 +30,7 @@ void prt_conv_transpose_fill(prt_dims *d, const prt_conv_transpose_attrs *a, uin
             continue;
         }
         w->out[i] = a->output_shape.count != 0 ? a->output_shape.data[skip + i]
-                                                : prt_dim_mul(d, in[i], w->stride[i]);
+                                               : prt_dim_mul(d, in[i], w->stride[i]);
         const int64_t total = prt_dim_max(d, prt_dim_sub(d, full, w->out[i]), 0);
         const int64_t less = prt_dim_floordiv(d, total, 2), more = prt_dim_sub(d, total, less);
         w->begin[i] = upper ? less : more;
@@ -128,8 +128,7 @@ static poprt_status turn_weights(prt_eval *c, prt_conv *v)
     return POPRT_OK;
 }
 
-static poprt_status eval_form(prt_eval *c, const prt_conv_transpose_attrs *a,
-    prt_conv_slots slots)
+static poprt_status eval_form(prt_eval *c, const prt_conv_transpose_attrs *a, prt_conv_slots slots)
 {
     const prt_window_spec spec = PRT_WINDOW_SPEC(a);
     const prt_tensor *x = c->in[0], *w = c->in[1];
@@ -166,17 +165,20 @@ static const prt_conv_slots DYNAMIC_SLOTS = { 0, 1, 3 };
 static prt_conv_transpose_attrs usual(const void *attrs, const int64_t *pads, uint32_t count)
 {
     const prt_ms_conv_transpose_with_dynamic_pads_attrs *a = attrs;
-    return (prt_conv_transpose_attrs){ .group = a->group, .auto_pad = a->auto_pad,
-        .strides = a->strides, .pads = { pads, count }, .output_padding = a->output_padding,
-        .dilations = a->dilations, .kernel_shape = a->kernel_shape };
+    return (prt_conv_transpose_attrs){ .group = a->group,
+        .auto_pad = a->auto_pad,
+        .strides = a->strides,
+        .pads = { pads, count },
+        .output_padding = a->output_padding,
+        .dilations = a->dilations,
+        .kernel_shape = a->kernel_shape };
 }
 
 static poprt_status infer_dynamic(prt_infer *c)
 {
     int64_t pads[2 * PRT_MAX_SPATIAL];
     uint32_t count = 0;
-    bool known = !prt_infer_has(c, 2) ||
-        prt_infer_ints(c, 2, pads, PRT_COUNT_OF(pads), &count);
+    bool known = !prt_infer_has(c, 2) || prt_infer_ints(c, 2, pads, PRT_COUNT_OF(pads), &count);
     for (uint32_t i = 0; i < count; i++)
         known = known && prt_dim_is_number(pads[i]);
     if (known) {
@@ -184,7 +186,8 @@ static poprt_status infer_dynamic(prt_infer *c)
         return infer_form(c, &a, DYNAMIC_SLOTS);
     }
     if (c->dims == NULL)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "Pads is not a list of two numbers for each "
+        return prt_infer_fail(c, POPRT_E_SHAPE,
+            "Pads is not a list of two numbers for each "
             "spatial dim");
     if (!prt_infer_ranked(c, 0))
         return prt_infer_unranked(c, 0, c->in[0].dtype, PRT_RANK_UNKNOWN);

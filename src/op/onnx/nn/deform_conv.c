@@ -9,8 +9,10 @@ static const prt_conv_slots SLOTS = { 0, 1, 3 };
 
 static prt_window_spec spec_of(const prt_deform_conv_attrs *a)
 {
-    return (prt_window_spec){ .kernel = a->kernel_shape, .strides = a->strides,
-        .dilations = a->dilations, .pads = a->pads };
+    return (prt_window_spec){ .kernel = a->kernel_shape,
+        .strides = a->strides,
+        .dilations = a->dilations,
+        .pads = a->pads };
 }
 
 /* Input i is (N, offset_group * taps * per_tap, output dims). */

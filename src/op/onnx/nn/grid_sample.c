@@ -34,7 +34,8 @@ static poprt_status infer(prt_infer *c)
     if (!read_sampler(a, &s))
         return prt_infer_fail(c, POPRT_E_ARG,
             "mode is \"%.*s\" (accepted: nearest, linear, cubic), padding_mode \"%.*s\" (accepted: "
-            "zeros, border, reflection)", PRT_STR_ARG(a->mode), PRT_STR_ARG(a->padding_mode));
+            "zeros, border, reflection)",
+            PRT_STR_ARG(a->mode), PRT_STR_ARG(a->padding_mode));
     if (s.taps > 1 && dtype != PRT_DTYPE_undefined && !prt_dtype_is_float(dtype) &&
         !prt_dtype_is_integer(dtype))
         return prt_infer_fail(c, POPRT_E_TYPE, "%s elements cannot be interpolated",
@@ -233,8 +234,8 @@ static poprt_status eval(prt_eval *c)
             const size_t some = points - first < most ? points - first : most;
             for (size_t p = 0; p < some; p++) {
                 taps found;
-                find_taps(&s, at + (n * points + first + p) * s.rank,
-                    grid->dtype == PRT_DTYPE_f64, &found);
+                find_taps(&s, at + (n * points + first + p) * s.rank, grid->dtype == PRT_DTYPE_f64,
+                    &found);
                 multiply_taps(&s, &found, t + p * each);
             }
             for (size_t ch = 0; ch < channels; ch++) {

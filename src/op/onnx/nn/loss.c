@@ -61,8 +61,11 @@ typedef struct loss {
 
 static loss loss_of(const prt_tensor *x, bool ignores, int64_t ignored, prt_str reduction)
 {
-    loss l = { .outer = (size_t)x->dims[0], .classes = (size_t)x->dims[1],
-        .inner = prt_dims_product(x->dims, 2, x->rank), .ignores = ignores, .ignored = ignored };
+    loss l = { .outer = (size_t)x->dims[0],
+        .classes = (size_t)x->dims[1],
+        .inner = prt_dims_product(x->dims, 2, x->rank),
+        .ignores = ignores,
+        .ignored = ignored };
     (void)reduction_of(reduction, &l.reduction);
     return l;
 }

@@ -77,8 +77,8 @@ static poprt_status infer_gemm(prt_infer *c)
     int64_t inner;
     PRT_TRY(prt_infer_rank(c, 0, 2));
     PRT_TRY(prt_infer_rank(c, 1, 2));
-    const int64_t dims[2] = { prt_infer_dim(c, 0, a->transA != 0), prt_infer_dim(c, 1,
-        a->transB == 0) };
+    const int64_t dims[2] = { prt_infer_dim(c, 0, a->transA != 0),
+        prt_infer_dim(c, 1, a->transB == 0) };
     PRT_TRY(prt_infer_merge(c, prt_infer_dim(c, 0, a->transA == 0),
         prt_infer_dim(c, 1, a->transB != 0), "inner dim", &inner));
     if (prt_infer_ranked(c, 2)) {
@@ -139,7 +139,9 @@ static poprt_status gemm_words(prt_eval *c, const prt_product *p, const sink *to
 static prt_operand operand(const prt_tensor *t, bool transposed)
 {
     const size_t cols = (size_t)t->dims[1];
-    return (prt_operand){ .dtype = t->dtype, .data = t->data, .row = transposed ? 1 : cols,
+    return (prt_operand){ .dtype = t->dtype,
+        .data = t->data,
+        .row = transposed ? 1 : cols,
         .col = transposed ? cols : 1 };
 }
 
@@ -154,8 +156,11 @@ static poprt_status eval_gemm(prt_eval *c)
         to.c_col = 1;
     if (bias != NULL && bias->rank > 1 && bias->dims[0] != 1)
         to.c_row = (size_t)bias->dims[1];
-    prt_product p = { .m = (size_t)to.y->dims[0], .n = (size_t)to.y->dims[1],
-        .k = (size_t)c->in[0]->dims[a->transA == 0], .store = store_gemm, .user = &to };
+    prt_product p = { .m = (size_t)to.y->dims[0],
+        .n = (size_t)to.y->dims[1],
+        .k = (size_t)c->in[0]->dims[a->transA == 0],
+        .store = store_gemm,
+        .user = &to };
     p.a = operand(c->in[0], a->transA != 0);
     p.b = operand(c->in[1], a->transB != 0);
     if (prt_product_is_wide(to.y->dtype))

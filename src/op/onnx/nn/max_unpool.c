@@ -14,7 +14,8 @@ static int64_t covered(prt_dims *d, const prt_max_unpool_attrs *a, int64_t in, u
 static poprt_status infer(prt_infer *c)
 {
     const prt_max_unpool_attrs *a = c->attrs;
-    const prt_window_spec spec = { .kernel = a->kernel_shape, .strides = a->strides,
+    const prt_window_spec spec = { .kernel = a->kernel_shape,
+        .strides = a->strides,
         .pads = a->pads };
     const uint32_t spatial = a->kernel_shape.count;
     const int32_t rank = (int32_t)spatial + 2;

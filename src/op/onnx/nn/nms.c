@@ -239,7 +239,8 @@ static poprt_status run(prt_eval *c, nms *s)
 static poprt_status eval(prt_eval *c)
 {
     const prt_non_max_suppression_attrs *a = c->attrs;
-    nms s = { .boxes = (size_t)c->in[0]->dims[1], .scored = prt_eval_has(c, 4),
+    nms s = { .boxes = (size_t)c->in[0]->dims[1],
+        .scored = prt_eval_has(c, 4),
         .centred = a->center_point_box != 0 };
     PRT_TRY(read_option(c, 2, &s.most));
     PRT_TRY(read_option(c, 3, &s.iou));

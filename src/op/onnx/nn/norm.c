@@ -41,8 +41,10 @@ static poprt_status check_factor(const prt_infer *c, uint32_t i)
     for (int32_t k = 1; k <= f->rank; k++) {
         const int64_t a = f->dims[f->rank - k], b = x->dims[x->rank - k];
         if (prt_dim_is_number(a) && prt_dim_is_number(b) && a != b && a != 1)
-            return prt_infer_fail(c, POPRT_E_SHAPE, "dim %d of input %u is %lld where 1 or %lld is "
-                "needed", f->rank - k, i, (long long)a, (long long)b);
+            return prt_infer_fail(c, POPRT_E_SHAPE,
+                "dim %d of input %u is %lld where 1 or %lld is "
+                "needed",
+                f->rank - k, i, (long long)a, (long long)b);
     }
     return POPRT_OK;
 }

@@ -14,8 +14,7 @@ static poprt_status read_axes(const prt_infer *c, int32_t rank, uint32_t *set)
 {
     const prt_mean_variance_normalization_attrs *a = c->attrs;
     static const int64_t usual[] = { 0, 2, 3 };
-    const prt_i64s axes =
-        prt_attr_given(a, 0) ? a->axes : (prt_i64s){ usual, PRT_COUNT_OF(usual) };
+    const prt_i64s axes = prt_attr_given(a, 0) ? a->axes : (prt_i64s){ usual, PRT_COUNT_OF(usual) };
     *set = 0;
     for (uint32_t i = 0; i < axes.count; i++) {
         uint32_t axis;
@@ -163,8 +162,8 @@ static poprt_status eval_lrn(prt_eval *c)
             double sum = 0.0;
             for (size_t i = least; i <= most; i++)
                 sum += row[i] * row[i];
-            to[k] = row[k] / pow((double)a->bias + (double)a->alpha / (double)a->size * sum,
-                (double)a->beta);
+            to[k] = row[k] /
+                pow((double)a->bias + (double)a->alpha / (double)a->size * sum, (double)a->beta);
         }
         prt_reals_store(c->out[0]->dtype, c->out[0]->data, first, inner, channels, to);
     }

@@ -12,10 +12,10 @@ typedef struct pool pool;
 struct pool {
     prt_window w;
     size_t planes, in_positions, positions;
-    double p;             /* of LpPool */
-    bool count_pad;       /* of AveragePool */
-    bool column_major;    /* numbering of MaxPool's indices */
-    double least;         /* MaxPool of nothing */
+    double p;          /* of LpPool */
+    bool count_pad;    /* of AveragePool */
+    bool column_major; /* numbering of MaxPool's indices */
+    double least;      /* MaxPool of nothing */
     const double *plane;
     const prt_tensor *masks; /* of MaxpoolWithMask; their planes repeat */
     size_t mask_planes;
@@ -136,9 +136,8 @@ static poprt_status run(prt_eval *c, pool *p)
             p->mask = (const int32_t *)p->masks->data + n % p->mask_planes * p->in_positions;
         for (size_t i = 0; i < p->positions; i++) {
             size_t index = 0;
-            const double value = inside(&p->w, out, first, last)
-                ? p->value(p, out, first, last, &index)
-                : p->least;
+            const double value =
+                inside(&p->w, out, first, last) ? p->value(p, out, first, last, &index) : p->least;
             if (y != NULL)
                 prt_reals_store(y->dtype, y->data, n * p->positions + i, 1, 1, &value);
             if (indices != NULL)
@@ -199,7 +198,8 @@ static poprt_status eval_max(prt_eval *c)
 {
     const prt_max_pool_attrs *a = c->attrs;
     const prt_window_spec spec = max_spec(a);
-    pool p = { .value = max_value, .column_major = a->storage_order != 0,
+    pool p = { .value = max_value,
+        .column_major = a->storage_order != 0,
         .least = least_of(c->in[0]->dtype) };
     return run_pool(c, &p, &spec);
 }
@@ -233,7 +233,9 @@ static double masked_value(const pool *p, const int64_t *out, const int64_t *fir
 
 static prt_window_spec masked_spec(const prt_ms_maxpool_with_mask_attrs *a)
 {
-    return (prt_window_spec){ .kernel = a->kernel_shape, .strides = a->strides, .pads = a->pads,
+    return (prt_window_spec){ .kernel = a->kernel_shape,
+        .strides = a->strides,
+        .pads = a->pads,
         .auto_pad = a->auto_pad };
 }
 

@@ -14,8 +14,8 @@ static poprt_status read_axes(const prt_infer *c, uint32_t rank, uint32_t *axes,
     uint32_t seen = 0;
     *count = a->axes.count != 0 ? a->axes.count : rank;
     if (*count > rank)
-        return prt_infer_fail(c, POPRT_E_SHAPE, "axes has %u values, the input has rank %u",
-            *count, rank);
+        return prt_infer_fail(c, POPRT_E_SHAPE, "axes has %u values, the input has rank %u", *count,
+            rank);
     for (uint32_t i = 0; i < *count; i++) {
         axes[i] = i;
         if (a->axes.count != 0)
@@ -30,8 +30,8 @@ static poprt_status read_axes(const prt_infer *c, uint32_t rank, uint32_t *axes,
 /* An input that is there and not known to be empty, the old way of leaving it out. */
 static bool given(const prt_infer *c, uint32_t i)
 {
-    return prt_infer_has(c, i) && !(prt_infer_ranked(c, i) && c->in[i].rank == 1 &&
-        c->in[i].dims[0] == 0);
+    return prt_infer_has(c, i) &&
+        !(prt_infer_ranked(c, i) && c->in[i].rank == 1 && c->in[i].dims[0] == 0);
 }
 
 /* floor(dim * scale) for a scale of few bits (0.5, 1.25), which float32 multiplies exactly; unknown
@@ -182,8 +182,11 @@ poprt_status prt_resize_axes(prt_eval *c, const prt_resize_form *form, prt_resiz
         return prt_eval_fail(c, POPRT_E_SHAPE, "roi needs %u values", 2 * count);
     for (uint32_t i = 0; i < x->rank; i++) {
         const double in = (double)x->dims[i], out = (double)y->dims[i];
-        axis[i] = (prt_resize_axis){ .in = x->dims[i], .out = y->dims[i], .width = out,
-            .scale = in > 0.0 ? out / in : 1.0, .end = 1.0 };
+        axis[i] = (prt_resize_axis){ .in = x->dims[i],
+            .out = y->dims[i],
+            .width = out,
+            .scale = in > 0.0 ? out / in : 1.0,
+            .end = 1.0 };
     }
     for (uint32_t i = 0; i < count; i++) {
         const int64_t at = a->axes.count == 0 ? i

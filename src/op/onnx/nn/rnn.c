@@ -43,7 +43,9 @@ const prt_op_hooks prt_op_rnn = { .infer = infer_rnn, .eval = eval_rnn };
 
 prt_rnn_form prt_rnn_form_of_gru(const prt_gru_attrs *a)
 {
-    return (prt_rnn_form){ .gates = 3, .functions = 2, .usual = { "Sigmoid", "Tanh" },
+    return (prt_rnn_form){ .gates = 3,
+        .functions = 2,
+        .usual = { "Sigmoid", "Tanh" },
         PRT_RNN_COMMON(a) };
 }
 
@@ -94,7 +96,9 @@ const prt_op_hooks prt_op_gru = { .infer = infer_gru, .eval = eval_gru };
 
 prt_rnn_form prt_rnn_form_of_lstm(const prt_lstm_attrs *a)
 {
-    return (prt_rnn_form){ .gates = 4, .functions = 3, .usual = { "Sigmoid", "Tanh", "Tanh" },
+    return (prt_rnn_form){ .gates = 4,
+        .functions = 3,
+        .usual = { "Sigmoid", "Tanh", "Tanh" },
         PRT_RNN_COMMON(a) };
 }
 

@@ -98,8 +98,9 @@ static double take_samples(const prt_tensor *x, size_t from, const sample *s, si
     for (size_t i = 0; i < count; i++, begun = true) {
         double most = 0.0, sum = 0.0;
         for (size_t k = 0; k < 4; k++) {
-            const double part = s[i].weight[k] * (f32 != NULL
-                ? (double)f32[s[i].at[k]] : prt_load_f64(x->dtype, x->data, from + s[i].at[k]));
+            const double part = s[i].weight[k] *
+                (f32 != NULL ? (double)f32[s[i].at[k]]
+                             : prt_load_f64(x->dtype, x->data, from + s[i].at[k]));
             sum += part;
             most = k == 0 || part > most ? part : most;
         }
@@ -140,16 +141,22 @@ static poprt_status read_region(const prt_eval *c, size_t n, region *r, bins *b)
     prt_reals_load(c->in[1]->dtype, c->in[1]->data, 4 * n, 1, 4, box);
     for (size_t i = 0; i < 4; i++)
         box[i] = box[i] * (double)a->spatial_scale - (half ? 0.5 : 0.0);
-    *r = (region){ .image = (size_t)image, .top = box[1], .left = box[0],
-        .height = box[3] - box[1], .width = box[2] - box[0] };
+    *r = (region){ .image = (size_t)image,
+        .top = box[1],
+        .left = box[0],
+        .height = box[3] - box[1],
+        .width = box[2] - box[0] };
     if (!half) {
         r->height = fmax(r->height, 1.0);
         r->width = fmax(r->width, 1.0);
     }
     const double ny = ceil(r->height / (double)a->output_height);
     const double nx = ceil(r->width / (double)a->output_width);
-    *b = (bins){ .rows = a->output_height, .cols = a->output_width, .ny = a->sampling_ratio,
-        .nx = a->sampling_ratio, .largest = prt_str_is(a->mode, "max") };
+    *b = (bins){ .rows = a->output_height,
+        .cols = a->output_width,
+        .ny = a->sampling_ratio,
+        .nx = a->sampling_ratio,
+        .largest = prt_str_is(a->mode, "max") };
     if (a->sampling_ratio > 0)
         return POPRT_OK;
     if (!(ny <= MAX_SAMPLES && nx <= MAX_SAMPLES))
@@ -254,8 +261,7 @@ static poprt_status eval_pool(prt_eval *c)
 {
     if (prt_tensor_count(c->out[0]) == 0)
         return POPRT_OK;
-    double *plane =
-        prt_eval_scratch(c, prt_dims_product(c->in[0]->dims, 2, 4), sizeof(double));
+    double *plane = prt_eval_scratch(c, prt_dims_product(c->in[0]->dims, 2, 4), sizeof(double));
     if (plane == NULL)
         return POPRT_E_NOMEM;
     for (size_t n = 0; n < (size_t)c->out[0]->dims[0]; n++)

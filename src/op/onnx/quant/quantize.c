@@ -12,8 +12,8 @@
 /* ---- which scale belongs to an element ---- */
 
 typedef struct layout {
-    size_t outer, axis, inner;  /* the tensor as three loops */
-    size_t block;               /* elements of the axis that share a scale */
+    size_t outer, axis, inner;           /* the tensor as three loops */
+    size_t block;                        /* elements of the axis that share a scale */
     size_t by_outer, by_block, by_inner; /* steps in the scale */
 } layout;
 
@@ -72,8 +72,11 @@ static layout layout_of(const prt_tensor *x, const prt_tensor *scale, int64_t ax
     if (scale->rank == 0 || (block == 0 && scale->dims[0] == 1))
         return (layout){ .outer = 1, .axis = 1, .inner = prt_tensor_count(x), .block = 1 };
     const uint32_t axis = (uint32_t)(axis_attr < 0 ? axis_attr + (int64_t)x->rank : axis_attr);
-    layout l = { .outer = prt_dims_product(x->dims, 0, axis), .axis = (size_t)x->dims[axis],
-        .inner = prt_dims_product(x->dims, axis + 1, x->rank), .block = 1, .by_block = 1 };
+    layout l = { .outer = prt_dims_product(x->dims, 0, axis),
+        .axis = (size_t)x->dims[axis],
+        .inner = prt_dims_product(x->dims, axis + 1, x->rank),
+        .block = 1,
+        .by_block = 1 };
     if (block != 0) {
         l.block = (size_t)block;
         l.by_outer = (size_t)scale->dims[axis] * l.inner;
@@ -121,8 +124,8 @@ typedef struct quantizer {
 } quantizer;
 
 /* One element with its scale and zero point. */
-typedef void (*element_fn)(const void *user, prt_tensor *y, size_t i, double x, double scale,
-    double zero);
+typedef void (
+    *element_fn)(const void *user, prt_tensor *y, size_t i, double x, double scale, double zero);
 
 /* Every element of x in order; scale and zero point are looked up once for a stretch that shares
  * them. */

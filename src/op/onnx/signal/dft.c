@@ -248,9 +248,8 @@ static poprt_status stft_infer(prt_infer *c)
             (long long)frame, (long long)signal);
     dims[1] = prt_dim_floordiv(c->dims, prt_dim_sub(c->dims, signal, frame), step);
     dims[1] = prt_dim_add(c->dims, dims[1], 1);
-    dims[2] = a->onesided == 0
-        ? frame
-        : prt_dim_add(c->dims, prt_dim_floordiv(c->dims, frame, 2), 1);
+    dims[2] =
+        a->onesided == 0 ? frame : prt_dim_add(c->dims, prt_dim_floordiv(c->dims, frame, 2), 1);
     return prt_infer_set(c, 0, x->dtype, 4, dims);
 }
 
@@ -266,8 +265,8 @@ static poprt_status read_frames(prt_eval *c, int64_t *step, int64_t *frame)
     if (prt_eval_has(c, 3)) {
         const int64_t asked = prt_load_i64(c->in[3]->dtype, c->in[3]->data, 0);
         if (prt_eval_has(c, 2) && asked != *frame)
-            return prt_eval_fail(c, POPRT_E_SHAPE, "the window has %lld of %lld",
-                (long long)*frame, (long long)asked);
+            return prt_eval_fail(c, POPRT_E_SHAPE, "the window has %lld of %lld", (long long)*frame,
+                (long long)asked);
         *frame = asked;
     }
     if (*step < 1 || *frame < 1 || *frame > x->dims[1])

@@ -104,8 +104,7 @@ static bool same_item(const table *t, size_t i, size_t at, bool in_pool)
 {
     if (t->strings) {
         const poprt_string p = pool_text(t, i);
-        const poprt_string q =
-            in_pool ? pool_text(t, at) : ((const poprt_string *)t->x->data)[at];
+        const poprt_string q = in_pool ? pool_text(t, at) : ((const poprt_string *)t->x->data)[at];
         return p.size == q.size && (p.size == 0 || memcmp(p.data, q.data, p.size) == 0);
     }
     const int64_t q =

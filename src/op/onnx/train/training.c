@@ -94,7 +94,8 @@ static poprt_status adagrad_eval(prt_eval *c)
 {
     const prt_adagrad_attrs *a = c->attrs;
     const step s = { .rate = rate_of(c) / (1 + count_of(c) * (double)a->decay_factor),
-        .decay = (double)a->norm_coefficient, .epsilon = (double)a->epsilon,
+        .decay = (double)a->norm_coefficient,
+        .epsilon = (double)a->epsilon,
         .apply = apply_adagrad };
     return run_step(c, &s, 3);
 }
@@ -117,9 +118,13 @@ static poprt_status adam_eval(prt_eval *c)
 {
     const prt_adam_attrs *a = c->attrs;
     const double t = count_of(c);
-    step s = { .rate = rate_of(c), .decay = (double)a->norm_coefficient,
-        .post = (double)a->norm_coefficient_post, .epsilon = (double)a->epsilon,
-        .alpha = (double)a->alpha, .beta = (double)a->beta, .apply = apply_adam };
+    step s = { .rate = rate_of(c),
+        .decay = (double)a->norm_coefficient,
+        .post = (double)a->norm_coefficient_post,
+        .epsilon = (double)a->epsilon,
+        .alpha = (double)a->alpha,
+        .beta = (double)a->beta,
+        .apply = apply_adam };
     if (t > 0)
         s.rate = s.rate * sqrt(1 - pow(s.beta, t)) / (1 - pow(s.alpha, t));
     return run_step(c, &s, 4);
@@ -145,9 +150,12 @@ static poprt_status momentum_infer(prt_infer *c)
 static poprt_status momentum_eval(prt_eval *c)
 {
     const prt_momentum_attrs *a = c->attrs;
-    const step s = { .rate = rate_of(c), .decay = (double)a->norm_coefficient,
-        .alpha = (double)a->alpha, .beta = count_of(c) > 0 ? (double)a->beta : 1,
-        .nesterov = prt_str_is(a->mode, "nesterov"), .apply = apply_momentum };
+    const step s = { .rate = rate_of(c),
+        .decay = (double)a->norm_coefficient,
+        .alpha = (double)a->alpha,
+        .beta = count_of(c) > 0 ? (double)a->beta : 1,
+        .nesterov = prt_str_is(a->mode, "nesterov"),
+        .apply = apply_momentum };
     return run_step(c, &s, 3);
 }
 

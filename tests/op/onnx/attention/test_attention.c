@@ -15,8 +15,9 @@ START_TEST(attention_shapes)
 }
 END_TEST
 
-#define ONE "q = const f32[1,1,2,1] {1,1}\nk = const f32[1,1,2,1] {0,0}\n"                         \
-            "v = const f32[1,1,2,1] {2,4}\n"
+#define ONE                                                                                        \
+    "q = const f32[1,1,2,1] {1,1}\nk = const f32[1,1,2,1] {0,0}\n"                                 \
+    "v = const f32[1,1,2,1] {2,4}\n"
 
 START_TEST(attention_masks)
 {

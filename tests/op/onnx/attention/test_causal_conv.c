@@ -4,8 +4,9 @@
 #include "support/check_main.h"
 #include "support/op_check.h"
 
-#define INPUTS "x = const f32[1,2,3] {1,2,3,4,5,6}\nw = const f32[2,1,2] {1,10,2,-1}\n"            \
-               "b = const f32[2] {0.5,-0.5}\np = const f32[1,2,1] {7,8}\n"
+#define INPUTS                                                                                     \
+    "x = const f32[1,2,3] {1,2,3,4,5,6}\nw = const f32[2,1,2] {1,10,2,-1}\n"                       \
+    "b = const f32[2] {0.5,-0.5}\np = const f32[1,2,1] {7,8}\n"
 
 START_TEST(continues_from_its_state)
 {
@@ -30,8 +31,9 @@ START_TEST(activations)
 }
 END_TEST
 
-#define LONG "x = const f32[1,1,1] {2}\nw = const f32[1,1,4] {1,10,100,1000}\n"                    \
-             "p = const f32[1,1,3] {3,4,5}\n"
+#define LONG                                                                                       \
+    "x = const f32[1,1,1] {2}\nw = const f32[1,1,4] {1,10,100,1000}\n"                             \
+    "p = const f32[1,1,3] {3,4,5}\n"
 
 START_TEST(state_longer_than_the_input)
 {

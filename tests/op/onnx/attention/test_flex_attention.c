@@ -5,8 +5,9 @@
 #include "support/op_check.h"
 
 /* Scores of zero weigh all values alike. */
-#define EVEN "q = const f32[1,2,1,1] {0,0}\nk = const f32[1,1,2,1] {1,5}\n"                        \
-             "v = const f32[1,1,2,2] {2,4,6,16}\n"
+#define EVEN                                                                                       \
+    "q = const f32[1,2,1,1] {0,0}\nk = const f32[1,1,2,1] {1,5}\n"                                 \
+    "v = const f32[1,1,2,2] {2,4,6,16}\n"
 
 START_TEST(plain)
 {

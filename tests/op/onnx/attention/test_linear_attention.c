@@ -78,8 +78,8 @@ START_TEST(errors)
         "update_rule other");
     ck_failure(INPUTS "y, s = linear_attention q k v" ATTRS("gated") "return y\n", POPRT_E_ARG,
         "needs decay");
-    ck_failure(INPUTS "y, s = linear_attention q k v _ d" ATTRS("linear") "return y\n",
-        POPRT_E_ARG, "has no decay");
+    ck_failure(INPUTS "y, s = linear_attention q k v _ d" ATTRS("linear") "return y\n", POPRT_E_ARG,
+        "has no decay");
     ck_failure(INPUTS "y, s = linear_attention q k v _ d" ATTRS("gated_delta") "return y\n",
         POPRT_E_ARG, "needs beta");
     ck_failure(INPUTS "y, s = linear_attention q k v {q_num_heads=2, update_rule=linear}\n"
@@ -95,8 +95,8 @@ START_TEST(errors)
         POPRT_E_SHAPE, "(decay) is 3; 1 or 2");
     ck_failure(INPUTS "y, s = linear_attention q q v" ATTRS("linear") "return y\n", POPRT_E_SHAPE,
         "the head size");
-    ck_failure(INPUTS "y, s = linear_attention q v v p" ATTRS("linear") "return y\n",
-        POPRT_E_SHAPE, "the head size");
+    ck_failure(INPUTS "y, s = linear_attention q v v p" ATTRS("linear") "return y\n", POPRT_E_SHAPE,
+        "the head size");
 }
 END_TEST
 

@@ -77,10 +77,10 @@ END_TEST
 
 /* In: m trips, x f32[b,n,2]. Carried: a value that keeps its shape and one that grows. */
 #define WALK(trips, condition, results)                                                            \
-    "x = input f32[b,n,2]\nq = input i64[]\nd = input bool[]\ns = shape x\n"                      \
-    "j = const i64[] {1}\nt = gather s j\nh = const f32[1,2] zeros\ng = const f32[0,2] {}\n"      \
-    "y, w, z = loop " trips " _ h g {body {\ni = input i64[]\nk = input bool[]\n"                 \
-    "v = input f32[*]\nu = input f32[*]\no = const f32[] {1}\np = add v o\n"                      \
+    "x = input f32[b,n,2]\nq = input i64[]\nd = input bool[]\ns = shape x\n"                       \
+    "j = const i64[] {1}\nt = gather s j\nh = const f32[1,2] zeros\ng = const f32[0,2] {}\n"       \
+    "y, w, z = loop " trips " _ h g {body {\ni = input i64[]\nk = input bool[]\n"                  \
+    "v = input f32[*]\nu = input f32[*]\no = const f32[] {1}\np = add v o\n"                       \
     "r = concat u p {axis=0}\nreturn " condition ", p, r, p\n}}\nreturn " results "\n"
 
 START_TEST(loop_keeps_what_it_can)
@@ -97,10 +97,12 @@ END_TEST
 /* Dims that a body declares for what it does not begin with are not believed, nor its others. */
 START_TEST(wrong_declarations)
 {
-    ck_assert_str_eq(op_value_of(
-        "m = const i64[] {2}\na = const f32[] {1}\nb = const f32[] {5}\nq = const i64[1] {0}\n"
-        "y, z = loop m _ a b {body {\ni = input i64[]\nk = input bool[]\nv = input f32[3]\n"
-        "w = input f32[]\nu = unsqueeze w q\nreturn k, v, u\n}}\nreturn y, z\n", 1),
+    ck_assert_str_eq(
+        op_value_of(
+            "m = const i64[] {2}\na = const f32[] {1}\nb = const f32[] {5}\nq = const i64[1] {0}\n"
+            "y, z = loop m _ a b {body {\ni = input i64[]\nk = input bool[]\nv = input f32[3]\n"
+            "w = input f32[]\nu = unsqueeze w q\nreturn k, v, u\n}}\nreturn y, z\n",
+            1),
         "f32[1,1]: 5");
 }
 END_TEST
@@ -152,8 +154,8 @@ START_TEST(if_chooses)
     ck_assert_str_eq(op_value(
                          CHOOSE("const bool[] {true}", "const f32[1] {1}", "const f32[2] {2,3}")),
         "f32[1]: 1");
-    ck_assert_str_eq(op_value(CHOOSE("const bool[1] {false}", "const f32[1] {1}",
-                         "const i64[2] {2,3}")),
+    ck_assert_str_eq(op_value(
+                         CHOOSE("const bool[1] {false}", "const f32[1] {1}", "const i64[2] {2,3}")),
         "i64[2]: 2 3");
     ck_assert_str_eq(op_type(CHOOSE("input bool[]", "const f32[1,2] {1,1}", "const f32[1,1] {2}")),
         "f32[1,?]");
@@ -162,8 +164,8 @@ START_TEST(if_chooses)
     ck_assert_str_eq(op_type(CHOOSE("const bool[] {false}", "const f32[1] {1}",
                          "const f32[3] {2,3,4}")),
         "f32[3]");
-    ck_assert_str_eq(op_content(CHOOSE("const bool[] {true}", "const i64[1] {4}",
-                         "const i64[2] {2,3}")),
+    ck_assert_str_eq(op_content(
+                         CHOOSE("const bool[] {true}", "const i64[1] {4}", "const i64[2] {2,3}")),
         "4");
     ck_assert_str_eq(op_status(CHOOSE("const bool[0] {}", "const f32[1] {1}", "const f32[] {2}")),
         "POPRT_E_SHAPE");
@@ -186,10 +188,10 @@ START_TEST(scan_axes_and_directions)
                         ", scan_input_axes=[-1], scan_output_axes=[1]") "return y, z\n",
             1),
         "f32[2,3]: 1 3 6 4 9 15");
-    ck_assert_str_eq(op_value_of(SUM("const f32[3,2] {1,2,3,4,5,6}",
-                                     ", scan_input_directions=[1], scan_output_directions=[1]")
-                                     "return y, z\n",
-                         1),
+    ck_assert_str_eq(
+        op_value_of(SUM("const f32[3,2] {1,2,3,4,5,6}",
+                        ", scan_input_directions=[1], scan_output_directions=[1]") "return y, z\n",
+            1),
         "f32[3,2]: 9 12 8 10 5 6");
     ck_assert_str_eq(op_value_of(SUM("const f32[0,2] {}", "") "return y, z\n", 1), "f32[0,2]:");
     ck_assert_str_eq(op_type(SUM("input f32[seq,2]", "") "return z, y\n"), "f32[seq,2]");
@@ -201,14 +203,14 @@ START_TEST(scan_errors)
     ck_assert_str_eq(op_status(
                          SUM("const f32[3,2] zeros", ", scan_input_axes=[2]") "return y, z\n"),
         "POPRT_E_SHAPE");
-    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_input_axes=[0,0]")
-                                   "return y, z\n"),
+    ck_assert_str_eq(op_status(
+                         SUM("const f32[3,2] zeros", ", scan_input_axes=[0,0]") "return y, z\n"),
         "POPRT_E_ARG");
-    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_output_axes=[2]")
-                                   "return y, z\n"),
+    ck_assert_str_eq(op_status(
+                         SUM("const f32[3,2] zeros", ", scan_output_axes=[2]") "return y, z\n"),
         "POPRT_E_SHAPE");
-    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros", ", scan_input_directions=[2]")
-                                   "return y, z\n"),
+    ck_assert_str_eq(op_status(SUM("const f32[3,2] zeros",
+                         ", scan_input_directions=[2]") "return y, z\n"),
         "POPRT_E_ARG");
     ck_assert_str_eq(op_status("s = const f32[2] {0,0}\nx = const f32[2] {0,0}\n"
                                "y = scan s x {num_scan_inputs=3, body {\na = input f32[2]\n"
@@ -219,5 +221,4 @@ END_TEST
 
 PRT_TEST_MAIN("op/loop", loop_bounds, loop_ends_by_condition, loop_swaps_carried_values,
     loop_strings, loop_types, loop_keeps_what_it_can, wrong_declarations, trials_leave_nothing,
-    loop_errors,
-    if_chooses, scan_axes_and_directions, scan_errors)
+    loop_errors, if_chooses, scan_axes_and_directions, scan_errors)

@@ -5,8 +5,7 @@
 
 START_TEST(parameters_count)
 {
-    ck_result("x = const f64[2] {-2,2}\ny = leaky_relu x {alpha=0.5}\nreturn y\n",
-        "f64[2] {-1,2}");
+    ck_result("x = const f64[2] {-2,2}\ny = leaky_relu x {alpha=0.5}\nreturn y\n", "f64[2] {-1,2}");
     ck_result("x = const f64[3] {1,2,3}\ny = thresholded_relu x {alpha=2}\nreturn y\n",
         "f64[3] {0,0,3}");
     ck_result("x = const f64[3] {-1,0,5}\ny = hard_sigmoid x {alpha=0.25,beta=0.5}\nreturn y\n",

@@ -70,8 +70,8 @@ START_TEST(powers_of_two_round_three_ways)
     ck_cast(x, PRT_DTYPE_f8e8m0, ",round_mode=down", "f8e8m0[4] {1,1,1,2}");
     ck_cast(x, PRT_DTYPE_f8e8m0, ",round_mode=nearest", "f8e8m0[4] {1,1,2,4}");
     ck_cast("f64[3] {0,inf,1e300}", PRT_DTYPE_f8e8m0, ",saturate=0", "f8e8m0[3] {nan,nan,nan}");
-    ck_failure("x = const f32[1] {1}\ny = cast x {to=24,round_mode=odd}\nreturn y\n",
-        POPRT_E_PARSE, "round_mode");
+    ck_failure("x = const f32[1] {1}\ny = cast x {to=24,round_mode=odd}\nreturn y\n", POPRT_E_PARSE,
+        "round_mode");
 }
 END_TEST
 

@@ -55,5 +55,4 @@ START_TEST(contents_of_sizes)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/compare", classes_of_elements, strings_compare, not_numbers,
-    contents_of_sizes)
+PRT_TEST_MAIN("op/compare", classes_of_elements, strings_compare, not_numbers, contents_of_sizes)

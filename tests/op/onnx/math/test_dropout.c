@@ -9,8 +9,7 @@ START_TEST(inference_copies)
 {
     ck_result("x = const f32[3] {1,nan,3}\nr = const f32[] {0.9}\ny = dropout x r\nreturn y\n",
         "f32[3] {1,nan,3}");
-    ck_result("x = const f32[3] {1,2,3}\ny,m = dropout x\nreturn m\n",
-        "bool[3] {true,true,true}");
+    ck_result("x = const f32[3] {1,2,3}\ny,m = dropout x\nreturn m\n", "bool[3] {true,true,true}");
     ck_result("x = const f16[0] {}\ny,m = dropout x\nreturn m\n", "bool[0] {}");
 }
 END_TEST

@@ -55,8 +55,8 @@ END_TEST
 
 /* Of 100000 numbers: the least, the largest, and the mean of the squares, in hundredths. */
 #define MOMENTS                                                                                    \
-    "a = reduce_min x {keepdims=0}\nb = reduce_max x {keepdims=0}\n"                              \
-    "c = reduce_sum_square x {keepdims=0}\nk = const f32[] {1000}\nd = div c k\ne = round d\n"   \
+    "a = reduce_min x {keepdims=0}\nb = reduce_max x {keepdims=0}\n"                               \
+    "c = reduce_sum_square x {keepdims=0}\nk = const f32[] {1000}\nd = div c k\ne = round d\n"     \
     "return a, b, e\n"
 
 START_TEST(range_and_spread)
@@ -110,10 +110,11 @@ START_TEST(seeds_of_all)
             (void)snprintf(graph, sizeof(graph),
                 "x = const f32[64] fill 0.5\nz = const f32[2,9] zeros\n"
                 "a = %s\nb = %s\nc = equal a b\nd = cast c {to=7}\n"
-                "y = reduce_min d {keepdims=0}\nreturn y\n", row, row);
+                "y = reduce_min d {keepdims=0}\nreturn y\n",
+                row, row);
             (void)snprintf(first, sizeof(first), "%s", op_value(graph));
-            ck_assert_msg(strcmp(first, given != 0 ? "i64[]: 1" : "i64[]: 0") == 0, "%s: %s",
-                graph, first);
+            ck_assert_msg(strcmp(first, given != 0 ? "i64[]: 1" : "i64[]: 0") == 0, "%s: %s", graph,
+                first);
         }
     }
 }

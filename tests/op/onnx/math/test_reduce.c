@@ -110,9 +110,11 @@ START_TEST(few_of_long_lines)
                         ? (size_t)sprintf(text + n, "%s,", k % 100 == 7 ? "nan" : "inf")
                         : (size_t)sprintf(text + n, "%d%s", k * 7919 % 211 - 100,
                               k < 599 ? "," : "}\n");
-                (void)sprintf(text + n, "d = cast x {to=11}\nk = const i64[1] {%s}\n"
+                (void)sprintf(text + n,
+                    "d = cast x {to=11}\nk = const i64[1] {%s}\n"
                     "v, p = topk x k {largest=%d}\nw, q = topk d k {largest=%d}\ns = sub p q\n"
-                    "a = abs s\ny = reduce_sum a\nreturn y\n", ks[i], largest, largest);
+                    "a = abs s\ny = reduce_sum a\nreturn y\n",
+                    ks[i], largest, largest);
                 ck_assert_str_eq(op_value(text), "i64[1,1]: 0");
             }
 }

@@ -41,8 +41,7 @@ END_TEST
 
 START_TEST(contents_pass_through)
 {
-    ck_content("x = input f32[n,6]\ns = shape x\nm = neg s\ny = abs m\nreturn y\n",
-        "n 6");
+    ck_content("x = input f32[n,6]\ns = shape x\nm = neg s\ny = abs m\nreturn y\n", "n 6");
     ck_content("x = input f32[n,6]\ns = shape x\nf = cast s {to=1}\nr = floor f\n"
                "y = cast r {to=7}\nreturn y\n",
         "n 6");
@@ -52,5 +51,4 @@ START_TEST(contents_pass_through)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/unary", signs_of_integers, special_values, bits_and_truth,
-    contents_pass_through)
+PRT_TEST_MAIN("op/unary", signs_of_integers, special_values, bits_and_truth, contents_pass_through)

@@ -81,8 +81,8 @@ START_TEST(scatter_elements)
         "u64[3]: 18446744073709551615 3 2");
     ck_assert_str_eq(op_value(SCATTER("i64", "-1,1,2", "0,-2", "1,-3", "reduction=min")),
         "i64[3]: -1 -3 2");
-    ck_assert_str_eq(op_value(SCATTER("bool", "true,false,true", "0,1", "true,true",
-                         "reduction=add")),
+    ck_assert_str_eq(op_value(
+                         SCATTER("bool", "true,false,true", "0,1", "true,true", "reduction=add")),
         "bool[3]: 1 1 1");
     ck_assert_str_eq(op_value(SCATTER("string", "a,b,c", "2,2", "d,e", "reduction=none")),
         "string[3]: 'a' 'b' 'e'");

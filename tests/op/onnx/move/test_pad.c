@@ -87,9 +87,11 @@ START_TEST(long_fills)
     for (size_t t = 0; t < PRT_COUNT_OF(types); t++)
         for (size_t n = 0; n < PRT_COUNT_OF(counts); n++) {
             char text[300], want[40];
-            (void)snprintf(text, sizeof(text), "x = const %s[1] {7}\ns = const i64[1] {%s}\n"
+            (void)snprintf(text, sizeof(text),
+                "x = const %s[1] {7}\ns = const i64[1] {%s}\n"
                 "e = expand x s\nc = cast e {to=7}\nm = reduce_sum c\nh = reduce_max c\n"
-                "l = reduce_min c\ny = concat l h m\nreturn y\n", types[t], counts[n]);
+                "l = reduce_min c\ny = concat l h m\nreturn y\n",
+                types[t], counts[n]);
             (void)snprintf(want, sizeof(want), "i64[3]: 7 7 %ld", 7 * atol(counts[n]));
             ck_assert_str_eq(op_value(text), want);
         }
@@ -167,5 +169,5 @@ START_TEST(one_hot)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/pad", pads, center_crop_pad, constant_of_shape, long_fills, eye_like,
-    range, one_hot)
+PRT_TEST_MAIN("op/pad", pads, center_crop_pad, constant_of_shape, long_fills, eye_like, range,
+    one_hot)

@@ -174,8 +174,13 @@ START_TEST(declared_shapes_are_not_believed)
     prt_tensor *out = &y;
     for (uint32_t i = 0; i < 4; i++) {
         const prt_op_def *def = prt_op_of(ids[i]);
-        prt_eval c = { .def = def, .attrs = def->defaults, .origin = PRT_STR("node"),
-            .n_in = i == 0 ? 4 : 2, .n_out = 1, .in = inputs[i], .out = &out };
+        prt_eval c = { .def = def,
+            .attrs = def->defaults,
+            .origin = PRT_STR("node"),
+            .n_in = i == 0 ? 4 : 2,
+            .n_out = 1,
+            .in = inputs[i],
+            .out = &out };
         ck_assert_int_eq(prt_op_eval(&c), POPRT_E_SHAPE);
     }
 }

@@ -23,8 +23,8 @@ START_TEST(sizes_are_symbolic)
     ck_assert_str_eq(op_type(TYPE("conv_transpose", "f32[n,4,h,8]", "f32[4,3,2,2]",
                          "strides=[2,2], group=2")),
         "f32[n,6,(2*h),16]");
-    ck_assert_str_eq(op_type(TYPE("conv_transpose", "f32[n,4,h]", "f32[4,3,5]",
-                         "output_shape=[9]")),
+    ck_assert_str_eq(op_type(
+                         TYPE("conv_transpose", "f32[n,4,h]", "f32[4,3,5]", "output_shape=[9]")),
         "f32[n,3,9]");
 }
 END_TEST
@@ -111,5 +111,4 @@ START_TEST(col2im_counts_blocks)
 }
 END_TEST
 
-PRT_TEST_MAIN("op/conv", sizes_are_symbolic, values, attributes_are_checked,
-    col2im_counts_blocks)
+PRT_TEST_MAIN("op/conv", sizes_are_symbolic, values, attributes_are_checked, col2im_counts_blocks)

@@ -7,7 +7,7 @@
 #define EINSUM(eq, a, b)                                                                           \
     "a = input " a "\nb = input " b "\ny = einsum a b {equation=\"" eq "\"}\nreturn y\n"
 #define BAD(eq)                                                                                    \
-    "a = const f32[2,3] zeros\nb = const f32[3,2] zeros\ny = einsum a b {equation=\"" eq         \
+    "a = const f32[2,3] zeros\nb = const f32[3,2] zeros\ny = einsum a b {equation=\"" eq           \
     "\"}\nreturn y\n"
 
 START_TEST(matmul_shapes)

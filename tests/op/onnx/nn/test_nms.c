@@ -100,14 +100,15 @@ static const char *result(const sample *s)
             (double)s->score[i]);
     (void)snprintf(text + at, sizeof(text) - (size_t)at,
         "}\nm = const i64[] {1000}\ni = const f32[1] {%g}\n"
-        "y = non_max_suppression b s m i\nreturn y\n", s->iou);
+        "y = non_max_suppression b s m i\nreturn y\n",
+        s->iou);
     return op_value(text);
 }
 
 START_TEST(as_all_pairs)
 {
-    static const double forms[][2] = { { 100, 10 }, { 1000, 10 }, { 10, 10 }, { 4, 100 },
-        { 0, 5 }, { 3000, 0.5 } };
+    static const double forms[][2] = { { 100, 10 }, { 1000, 10 }, { 10, 10 }, { 4, 100 }, { 0, 5 },
+        { 3000, 0.5 } };
     for (size_t i = 0; i < 6; i++)
         for (uint64_t seed = 1; seed < 6; seed++) {
             const sample s = sample_of(seed, forms[i][0], forms[i][1], false);

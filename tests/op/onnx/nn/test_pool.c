@@ -26,11 +26,13 @@ START_TEST(values)
 {
     ck_assert_str_eq(op_value(LINE("max_pool", "kernel_shape=[2], strides=[2], ceil_mode=1")),
         "f32[1,1,3]: 5 4 3");
-    ck_assert_str_eq(op_value(LINE("average_pool", "kernel_shape=[2], strides=[2], ceil_mode=1, "
-                                                   "count_include_pad=1")),
+    ck_assert_str_eq(op_value(LINE("average_pool",
+                         "kernel_shape=[2], strides=[2], ceil_mode=1, "
+                         "count_include_pad=1")),
         "f32[1,1,3]: 3 3 3");
-    ck_assert_str_eq(op_value(LINE("average_pool", "kernel_shape=[3], pads=[1,1], "
-                                                   "count_include_pad=1, strides=[4]")),
+    ck_assert_str_eq(op_value(LINE("average_pool",
+                         "kernel_shape=[3], pads=[1,1], "
+                         "count_include_pad=1, strides=[4]")),
         "f32[1,1,2]: 2 2.33333");
     ck_assert_str_eq(op_value(LINE("lp_pool", "kernel_shape=[2], strides=[2], p=1")),
         "f32[1,1,2]: 6 6");
@@ -57,8 +59,9 @@ START_TEST(attributes_are_checked)
     ck_assert_str_eq(op_status(LINE("lp_pool", "kernel_shape=[2], p=0")), "POPRT_E_ARG");
     ck_assert_str_eq(op_status(LINE("global_lp_pool", "p=-1")), "POPRT_E_ARG");
     /* A kernel far larger than the input costs no more than the input. */
-    ck_assert_str_eq(op_value(LINE("max_pool", "kernel_shape=[2147483647], "
-                                               "pads=[1073741823,1073741823], strides=[9]")),
+    ck_assert_str_eq(op_value(LINE("max_pool",
+                         "kernel_shape=[2147483647], "
+                         "pads=[1073741823,1073741823], strides=[9]")),
         "f32[1,1,1]: 5");
 }
 END_TEST

@@ -75,8 +75,7 @@ END_TEST
 START_TEST(grids)
 {
     ck_assert_str_eq(op_value(GRID("1,2,3", "0,nan", "")), "f32[1,1,2]: 2 0");
-    ck_assert_str_eq(op_value(GRID("1,2,3", "inf,-inf", "padding_mode=border")),
-        "f32[1,1,2]: 3 1");
+    ck_assert_str_eq(op_value(GRID("1,2,3", "inf,-inf", "padding_mode=border")), "f32[1,1,2]: 3 1");
     ck_assert_str_eq(op_value(GRID("1,2,3", "1.5,-2", "padding_mode=reflection, align_corners=1")),
         "f32[1,1,2]: 2.5 2");
     ck_assert_str_eq(op_status(GRID("1,2,3", "0,0", "mode=bilinear")), "POPRT_E_ARG");
@@ -96,7 +95,7 @@ START_TEST(grids)
 END_TEST
 
 #define ROI(op, box, attrs)                                                                        \
-    "x = const f32[1,1,2,2] {1,2,3,4}\nr = const f32[1,4] {" box "}\n" attrs               \
+    "x = const f32[1,1,2,2] {1,2,3,4}\nr = const f32[1,4] {" box "}\n" attrs                       \
     "\ny = roi_align x r b {" op "}\nreturn y\n"
 
 START_TEST(regions)
@@ -105,8 +104,8 @@ START_TEST(regions)
         "f32[1,1,1,1]: 2.5");
     ck_assert_str_eq(op_value(ROI("sampling_ratio=5", "0,0,2,2", "b = const i64[1] {0}")),
         "f32[1,1,1,1]: 2.5"); /* more samples than are taken at a time */
-    ck_assert_str_eq(op_value(ROI("sampling_ratio=6,mode=\"max\"", "1,1,1,1",
-                         "b = const i64[1] {0}")),
+    ck_assert_str_eq(op_value(
+                         ROI("sampling_ratio=6,mode=\"max\"", "1,1,1,1", "b = const i64[1] {0}")),
         "f32[1,1,1,1]: 1");
     ck_assert_str_eq(op_status(ROI("", "0,0,2,2", "b = const i64[1] {1}")), "POPRT_E_SHAPE");
     ck_assert_str_eq(op_status(ROI("", "0,0,2,2", "b = const i64[1] {-1}")), "POPRT_E_SHAPE");

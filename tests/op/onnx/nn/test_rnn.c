@@ -3,8 +3,7 @@
 #include "support/check_main.h"
 #include "support/op_text.h"
 
-#define SMALL                                                                                      \
-    "x = const f32[2,1,1] {1,2}\nw = const f32[1,1,1] {1}\nr = const f32[1,1,1] {10}\n"
+#define SMALL "x = const f32[2,1,1] {1,2}\nw = const f32[1,1,1] {1}\nr = const f32[1,1,1] {10}\n"
 #define LINEAR "hidden_size=1, activations=[Affine]"
 #define WITH_LENGTH(n)                                                                             \
     SMALL "l = const i32[1] {" n "}\ny, h = rnn x w r _ l {" LINEAR "}\nreturn y, h\n"

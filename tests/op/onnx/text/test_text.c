@@ -35,10 +35,12 @@ END_TEST
 
 START_TEST(normalizer)
 {
-    ck_assert_str_eq(op_value("x = const string[3] {Monday,\"Stra\xc3\x9f" "e \xc3\x84\",x}\n"
+    ck_assert_str_eq(op_value("x = const string[3] {Monday,\"Stra\xc3\x9f"
+                              "e \xc3\x84\",x}\n"
                               "y = string_normalizer x {case_change_action=LOWER, "
                               "stopwords=[monday]}\nreturn y\n"),
-        "string[2]: 'stra\xc3\x9f" "e \xc3\xa4' 'x'");
+        "string[2]: 'stra\xc3\x9f"
+        "e \xc3\xa4' 'x'");
     ck_assert_str_eq(op_value("x = const string[1,2] {\"\xd0\xb6\xff\",\"\xce\xac\"}\n"
                               "y = string_normalizer x {case_change_action=UPPER}\nreturn y\n"),
         "string[1,2]: '\xd0\x96\xff' '\xce\x86'");
